@@ -1,0 +1,77 @@
+# uet_add_library and uet_add_test: one call per layer, with the include edges written down.
+# tools/check_tidy.py reads the DEPS of the calls and holds the #include lines against them.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+find_program(UET_CCACHE ccache)
+if(UET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${UET_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${UET_CCACHE})
+endif()
+if(BUILD_TESTING)
+  find_package(GTest REQUIRED)
+endif()
+
+add_library(uet_options INTERFACE)
+target_compile_options(uet_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  $<$<BOOL:${UET_WERROR}>:-Werror>)
+target_include_directories(uet_options INTERFACE ${PROJECT_SOURCE_DIR})
+if(UET_SANITIZE)
+  target_compile_options(uet_options INTERFACE -fsanitize=${UET_SANITIZE}
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(uet_options INTERFACE -fsanitize=${UET_SANITIZE})
+endif()
+if(UET_COVERAGE)
+  target_compile_options(uet_options INTERFACE --coverage)
+  target_link_options(uet_options INTERFACE --coverage)
+endif()
+
+# The layers whose code must run the same in the provider, the simulator and the fuzzers.
+set(UET_SANS_IO_LAYERS base wire cms pds ses tss fep)
+
+# uet_add_library(NAME SOURCES file... DEPS layer...): target uet_NAME, alias uet::NAME.
+# A layer without sources is header-only.
+function(uet_add_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  set(deps ${arg_DEPS})
+  list(TRANSFORM deps PREPEND uet::)
+  if(arg_SOURCES)
+    add_library(uet_${name} STATIC ${arg_SOURCES})
+    target_link_libraries(uet_${name} PUBLIC uet_options ${deps})
+    if(name IN_LIST UET_SANS_IO_LAYERS)
+      target_compile_options(uet_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+    endif()
+  else()
+    add_library(uet_${name} INTERFACE)
+    target_link_libraries(uet_${name} INTERFACE uet_options ${deps})
+  endif()
+  add_library(uet::${name} ALIAS uet_${name})
+endfunction()
+
+# uet_add_test(NAME SOURCES file... DEPS layer... [LABELS label...] [TIMEOUT seconds]):
+# one GoogleTest binary, one ctest entry.
+function(uet_add_test name)
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS;LIBS" ${ARGN})
+  set(deps ${arg_DEPS})
+  list(TRANSFORM deps PREPEND uet::)
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${deps} ${arg_LIBS} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE UET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
