@@ -9,8 +9,8 @@ namespace uet {
 
 }  // namespace uet
 
-#define UET_ASSERT(cond)                                                    \
-  do {                                                                      \
+#define UET_ASSERT(cond)                                                               \
+  do {                                                                                 \
     if (__builtin_expect(!(cond), 0)) ::uet::assert_failed(#cond, __FILE__, __LINE__); \
   } while (0)
 

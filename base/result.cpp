@@ -5,16 +5,26 @@ namespace uet {
 
 const char* name(Errc e) {
   switch (e) {
-    case Errc::again: return "again";
-    case Errc::invalid: return "invalid";
-    case Errc::too_long: return "too long";
-    case Errc::not_found: return "not found";
-    case Errc::exists: return "exists";
-    case Errc::no_memory: return "no memory";
-    case Errc::unsupported: return "unsupported";
-    case Errc::permission: return "permission";
-    case Errc::closed: return "closed";
-    case Errc::io: return "io";
+    case Errc::again:
+      return "again";
+    case Errc::invalid:
+      return "invalid";
+    case Errc::too_long:
+      return "too long";
+    case Errc::not_found:
+      return "not found";
+    case Errc::exists:
+      return "exists";
+    case Errc::no_memory:
+      return "no memory";
+    case Errc::unsupported:
+      return "unsupported";
+    case Errc::permission:
+      return "permission";
+    case Errc::closed:
+      return "closed";
+    case Errc::io:
+      return "io";
   }
   return "unknown error";
 }

@@ -39,12 +39,16 @@ class [[nodiscard]] Result {
   Result(T value) : value_(std::move(value)), ok_(true) {}
   Result(E error) : error_(error), ok_(false) {}
   Result(const Result& o) : ok_(o.ok_) {
-    if (ok_) new (&value_) T(o.value_);
-    else error_ = o.error_;
+    if (ok_)
+      new (&value_) T(o.value_);
+    else
+      error_ = o.error_;
   }
   Result(Result&& o) noexcept : ok_(o.ok_) {
-    if (ok_) new (&value_) T(std::move(o.value_));
-    else error_ = o.error_;
+    if (ok_)
+      new (&value_) T(std::move(o.value_));
+    else
+      error_ = o.error_;
   }
   Result& operator=(const Result&) = delete;
   ~Result() {
@@ -57,14 +61,29 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok_; }
 
   // The value; asserts that there is one.
-  T& operator*() { UET_ASSERT(ok_); return value_; }
-  const T& operator*() const { UET_ASSERT(ok_); return value_; }
-  T* operator->() { UET_ASSERT(ok_); return &value_; }
-  const T* operator->() const { UET_ASSERT(ok_); return &value_; }
+  T& operator*() {
+    UET_ASSERT(ok_);
+    return value_;
+  }
+  const T& operator*() const {
+    UET_ASSERT(ok_);
+    return value_;
+  }
+  T* operator->() {
+    UET_ASSERT(ok_);
+    return &value_;
+  }
+  const T* operator->() const {
+    UET_ASSERT(ok_);
+    return &value_;
+  }
   T value_or(T other) const { return ok_ ? value_ : other; }
 
   // The error; asserts that there is one.
-  E error() const { UET_ASSERT(!ok_); return error_; }
+  E error() const {
+    UET_ASSERT(!ok_);
+    return error_;
+  }
 
  private:
   union {
@@ -85,7 +104,10 @@ class [[nodiscard]] Result<void, E> {
   Result(E error) : error_(error), ok_(false) {}
   bool ok() const { return ok_; }
   explicit operator bool() const { return ok_; }
-  E error() const { UET_ASSERT(!ok_); return error_; }
+  E error() const {
+    UET_ASSERT(!ok_);
+    return error_;
+  }
 
  private:
   E error_;
@@ -95,16 +117,16 @@ class [[nodiscard]] Result<void, E> {
 }  // namespace uet
 
 // Takes the value out of a Result, or returns its error from the enclosing function.
-#define UET_TRY(expr)                                     \
-  __extension__({                                         \
-    auto uet_try_result = (expr);                         \
+#define UET_TRY(expr)                                        \
+  __extension__({                                            \
+    auto uet_try_result = (expr);                            \
     if (!uet_try_result.ok()) return uet_try_result.error(); \
-    std::move(*uet_try_result);                           \
+    std::move(*uet_try_result);                              \
   })
 
 // The same for Result<void>.
-#define UET_CHECK(expr)                                   \
-  do {                                                    \
-    auto uet_try_result = (expr);                         \
+#define UET_CHECK(expr)                                      \
+  do {                                                       \
+    auto uet_try_result = (expr);                            \
     if (!uet_try_result.ok()) return uet_try_result.error(); \
   } while (0)

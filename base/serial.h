@@ -28,7 +28,10 @@ class Serial {
   friend constexpr Serial operator-(Serial a, int64_t n) {
     return Serial(static_cast<U>(a.v_ - static_cast<U>(n)));
   }
-  constexpr Serial& operator++() { v_ = static_cast<U>(v_ + 1); return *this; }
+  constexpr Serial& operator++() {
+    v_ = static_cast<U>(v_ + 1);
+    return *this;
+  }
   constexpr bool after(Serial o) const { return *this - o > 0; }
   constexpr bool before(Serial o) const { return *this - o < 0; }
 
@@ -50,14 +53,14 @@ class Id {
 };
 
 using Psn = Serial<struct PsnTag, uint32_t>;
-using PktId = Serial<struct PktIdTag, uint32_t>;      // RUDI packet identifier
-using MessageId = Id<struct MessageIdTag, uint16_t>;  // 0: not used
-using Pdcid = Id<struct PdcidTag, uint16_t>;          // 0: none [PDS-011]
-using JobId = Id<struct JobIdTag, uint32_t>;          // 24 bits
-using PidOnFep = Id<struct PidOnFepTag, uint16_t>;    // 12 bits
+using PktId = Serial<struct PktIdTag, uint32_t>;              // RUDI packet identifier
+using MessageId = Id<struct MessageIdTag, uint16_t>;          // 0: not used
+using Pdcid = Id<struct PdcidTag, uint16_t>;                  // 0: none [PDS-011]
+using JobId = Id<struct JobIdTag, uint32_t>;                  // 24 bits
+using PidOnFep = Id<struct PidOnFepTag, uint16_t>;            // 12 bits
 using ResourceIndex = Id<struct ResourceIndexTag, uint16_t>;  // 12 bits
-using Entropy = Id<struct EntropyTag, uint16_t>;      // entropy value (EV)
+using Entropy = Id<struct EntropyTag, uint16_t>;              // entropy value (EV)
 using TrafficClass = Id<struct TrafficClassTag, uint8_t>;
-using PeerId = Id<struct PeerIdTag, uint32_t>;        // index in the peer table of a FEP
+using PeerId = Id<struct PeerIdTag, uint32_t>;  // index in the peer table of a FEP
 
 }  // namespace uet

@@ -61,8 +61,12 @@ class Instant {
 
 inline namespace literals {
 constexpr Duration operator""_ns(unsigned long long n) { return Duration::nanoseconds(int64_t(n)); }
-constexpr Duration operator""_us(unsigned long long n) { return Duration::microseconds(int64_t(n)); }
-constexpr Duration operator""_ms(unsigned long long n) { return Duration::milliseconds(int64_t(n)); }
+constexpr Duration operator""_us(unsigned long long n) {
+  return Duration::microseconds(int64_t(n));
+}
+constexpr Duration operator""_ms(unsigned long long n) {
+  return Duration::milliseconds(int64_t(n));
+}
 constexpr Duration operator""_s(unsigned long long n) { return Duration::seconds(int64_t(n)); }
 }  // namespace literals
 
