@@ -1,0 +1,42 @@
+// A backend that moves batches of packets: the only virtual interface below the stack, called once
+// per batch. Backends know addresses, marks and octets; they know no protocol.
+#pragma once
+
+#include "base/packet.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::io {
+
+struct IoCaps {
+  uint32_t max_datagram_bytes = 0;   // largest header + payload that leaves unfragmented
+  uint32_t entropy_values = 1;       // how many different EVs reach the wire
+  uint32_t packets_per_entropy = 1;  // packets worth sending before the EV changes (GSO burst)
+  bool ecn = false;                  // marks can be written and read
+};
+
+// The network's word on an address that packets were sent to.
+struct PathError {
+  FabricAddress to;
+  int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...
+};
+
+class PacketIo {
+ public:
+  virtual IoCaps caps() const = 0;
+  // The FA and port that others reach this backend at.
+  virtual FabricAddress local_address() const = 0;
+  // Offers every packet once, in order, and sets its fate. One refused packet never blocks those
+  // after it that go elsewhere; order within one (destination, EV) is kept.
+  virtual void send(std::span<TxPacket> packets) = 0;
+  // What has arrived, at most a batch; empty when nothing has. Borrowed until the next receive().
+  virtual std::span<RxDatagram> receive() = 0;
+  // Path errors since the last call; borrowed until the next call.
+  virtual std::span<const PathError> path_errors() { return {}; }
+  // Readable when receive() or path_errors() would return something; -1: none (simnet).
+  virtual int wait_fd() const = 0;
+  virtual ~PacketIo() = default;
+};
+
+}  // namespace uet::io
