@@ -1,0 +1,141 @@
+// The words in which a local user (the provider, the simulator, a test) speaks to SES: where a
+// message goes, what is posted, and what comes back. No libfabric here.
+#pragma once
+
+#include "pds/client.h"
+#include "wire/code_points.h"
+
+#include "base/packet.h"
+#include "base/serial.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+inline constexpr uint64_t kMaxMessageBytes = 0xFFFF'FFFE;  // [SES-030]
+inline constexpr uint32_t kInjectBytes = 256;              // [LF-075]
+inline constexpr uint32_t kAnyJob = 0xFFFF'FFFF;  // local wildcard, never on the wire [SES-005]
+
+// The local name of an endpoint of this FEP. [SES-003]
+struct EndpointName {
+  JobId job;  // 1 .. 2^24-1 [SES-005]
+  PidOnFep pid;
+  ResourceIndex ri;           // 1 .. 4095; 0 is reserved [SES-007]
+  uint32_t initiator_id = 0;  // what our requests carry [SES-123]
+  bool absolute = false;      // accepts any JobID at look-up [SES-004]
+};
+
+// A remote endpoint, as an AV entry knows it.
+struct Destination {
+  PeerId peer;
+  PidOnFep pid;
+  ResourceIndex ri;
+  uint32_t initiator_id = 0;
+  bool absolute = false;
+};
+
+// Operation flags common to all posts.
+enum OpFlags : uint32_t {
+  kOpInject = 1u << 0,            // payload is copied before the call returns, at most kInjectBytes
+  kOpDeliveryComplete = 1u << 1,  // DC [SES-048]
+  kOpRemoteData = 1u << 2,        // `data` travels as header data [SES-050]
+  kOpFence = 1u << 3,             // starts after all earlier operations to that peer are complete
+};
+
+// What the posting layer wants back with the completion; SES never interprets it.
+struct OpContext {
+  void* op = nullptr;  // the application's context
+  uint64_t user = 0;   // the provider's own bits (flags, which CQ, which counters)
+};
+
+struct SendRequest {
+  Destination to;
+  std::span<const IoSlice> iov;  // copied; the memory it names stays valid until the completion
+  bool tagged = false;
+  uint64_t tag = 0;
+  uint64_t data = 0;
+  uint32_t flags = 0;  // OpFlags
+  OpContext context;
+};
+
+struct RmaRequest {
+  Destination to;
+  bool read = false;
+  std::span<const IoSlice> iov;  // local side
+  uint64_t remote_offset = 0;    // octets from the start of the region [LF-032]
+  uint64_t key = 0;
+  uint64_t data = 0;
+  uint32_t flags = 0;
+  OpContext context;
+};
+
+struct ReceiveRequest {
+  std::span<const IoSlice> iov;
+  bool tagged = false;
+  uint64_t tag = 0;
+  uint64_t ignore = 0;
+  // Directed: only this sender (FA, port and initiator ID of its AV entry). [SES-119, SES-120]
+  bool directed = false;
+  PeerId from;
+  uint32_t from_initiator = 0;
+  // Multi-receive: used in place until fewer than `multi_min` octets remain. [LF-096]
+  bool multi = false;
+  uint32_t multi_min = 64;
+  OpContext context;
+};
+
+enum class OpKind : uint8_t {
+  send,
+  tagged_send,
+  write,
+  read,
+  recv,
+  tagged_recv,
+  remote_write
+};
+
+// The end of an operation, or a message that arrived. Reported exactly once per post.
+struct Completion {
+  OpKind kind{};
+  OpContext context;             // of the post; empty for remote_write
+  uint64_t bytes = 0;            // transferred; for receives what was placed
+  uint64_t truncated_bytes = 0;  // olen: what did not fit [SES-137]
+  void* buffer = nullptr;        // multi-receive: where this message lies
+  uint64_t tag = 0;
+  uint64_t data = 0;
+  bool has_data = false;
+  bool multi_done = false;  // multi-receive: the buffer is released with this one
+  // Sender, for receives and remote writes.
+  PeerId peer;
+  uint32_t initiator_id = 0;
+  JobId job;
+  // Outcome. ok() or why not.
+  enum class Status : uint8_t {
+    ok,
+    truncated,      // receive: message longer than the buffer
+    refused,        // the target answered `code` [SES 7.1]
+    undeliverable,  // PDS gave up: `failure`
+    cancelled,
+    aborted,  // endpoint closed
+    fault,    // local memory could not be read
+  };
+  Status status = Status::ok;
+  wire::ReturnCode code{};
+  pds::Failure failure;
+  bool ok() const { return status == Status::ok; }
+};
+
+// Where completions go. Called from post, receive, transmit and advance; must not call back into
+// SES. `reserve` books room for one inbound completion nobody posted for (remote CQ data, each
+// further multi-receive message); false refuses the packet with a retryable NACK. [architecture 8]
+struct CompletionSink {
+  void* owner = nullptr;
+  void (*complete)(void* owner, const Completion&) = nullptr;
+  bool (*reserve)(void* owner) = nullptr;
+  // Header data can be carried by the receive CQ's format. [SES-050, LF-093]
+  bool carries_data = true;
+};
+
+}  // namespace uet::ses
