@@ -1,0 +1,72 @@
+// The increase and decrease rules of AimdWindow, and the choice of algorithm in Ccc.
+#include "cms/aimd_window.h"
+
+#include "cms/ccc.h"
+
+namespace uet::cms {
+namespace {
+
+constexpr uint32_t kMinPackets = 8;  // room for the SACK gap threshold to be crossed [PDS-143]
+// A round trip is taken to last at least this long, so that a burst of losses whose ACKs arrive
+// together counts once even before there is an RTT sample.
+constexpr Duration kShortestRound = Duration::microseconds(50);
+
+}  // namespace
+
+AimdWindow::AimdWindow(const Config& config)
+    : window_(0),
+      mtu_(config.mtu_bytes),
+      min_(config.window_bytes_min ? config.window_bytes_min
+                                   : uint64_t{kMinPackets} * config.mtu_bytes),
+      max_(std::max<uint64_t>(config.window_bytes_max, min_)) {
+  UET_ASSERT(mtu_ > 0);
+  window_ = std::clamp<uint64_t>(uint64_t{config.initial_window_packets} * mtu_, min_, max_);
+}
+
+void AimdWindow::on_acked(const Acked& e) {
+  leave(e.bytes);
+  if (e.rtt_valid) {
+    srtt_ = srtt_ == Duration::zero() ? e.rtt : srtt_ + (e.rtt - srtt_) / 8;
+  }
+  if (e.ecn) {
+    decrease(window_ / 2, e.at);
+    return;
+  }
+  if (!in_use_) return;  // an application-limited flow proves nothing about a larger window
+  credit_ += e.bytes;
+  if (credit_ < window_) return;
+  credit_ -= window_;
+  window_ = std::min(window_ + mtu_, max_);
+  in_use_ = inflight_ * 2 >= window_;
+}
+
+void AimdWindow::on_lost(const Lost& e) {
+  leave(e.bytes);
+  if (e.kind == LossKind::timeout) {
+    decrease(min_, e.at);
+  } else {
+    decrease(window_ / 2, e.at);
+  }
+}
+
+void AimdWindow::decrease(uint64_t to, Instant at) {
+  const Duration round = std::max(srtt_, kShortestRound);
+  if (decreased_ && at - decreased_at_ < round) return;
+  decreased_ = true;
+  decreased_at_ = at;
+  window_ = std::max(to, min_);
+  credit_ = 0;
+}
+
+namespace {
+
+std::variant<AimdWindow, FixedWindow> make(const Config& config) {
+  if (config.algorithm == Algorithm::fixed) return FixedWindow(config);
+  return AimdWindow(config);
+}
+
+}  // namespace
+
+Ccc::Ccc(const Config& config) : algorithm_(make(config)) {}
+
+}  // namespace uet::cms

@@ -1,0 +1,52 @@
+// Additive increase, multiplicative decrease: the stop-gap until NSCC. One packet more per round
+// trip while the window is in use, half of it at most once per round trip on loss or ECN, the
+// minimum after a timeout. [architecture 4]
+#pragma once
+
+#include "cms/config.h"
+#include "cms/events.h"
+
+#include "base/assert.h"
+
+#include <algorithm>
+
+namespace uet::cms {
+
+class AimdWindow {
+ public:
+  explicit AimdWindow(const Config& config);
+
+  bool may_send(uint32_t bytes) const { return inflight_ == 0 || inflight_ + bytes <= window_; }
+
+  void on_sent(const Sent& e) {
+    inflight_ += e.bytes;
+    if (inflight_ * 2 >= window_) in_use_ = true;
+  }
+  void on_acked(const Acked& e);
+  void on_lost(const Lost& e);
+  void on_forgotten(uint32_t bytes) { leave(bytes); }
+
+  uint64_t window_bytes() const { return window_; }
+  uint64_t inflight_bytes() const { return inflight_; }
+  Duration smoothed_rtt() const { return srtt_; }
+
+ private:
+  void leave(uint32_t bytes) {
+    UET_ASSERT(bytes <= inflight_);
+    inflight_ -= bytes;
+  }
+  void decrease(uint64_t to, Instant at);
+
+  uint64_t window_;
+  uint64_t inflight_ = 0;
+  uint64_t credit_ = 0;  // acknowledged octets not yet turned into window; below window_
+  uint32_t mtu_;
+  bool in_use_ = false;  // at least half of the window was filled since the last increase
+  bool decreased_ = false;
+  uint64_t min_;
+  uint64_t max_;
+  Duration srtt_ = Duration::zero();  // zero: no sample yet
+  Instant decreased_at_;
+};
+
+}  // namespace uet::cms

@@ -1,0 +1,144 @@
+// The congestion context: what the window admits, how it grows and shrinks.
+#include "cms/ccc.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::cms {
+namespace {
+
+using namespace uet::literals;
+
+constexpr uint32_t kPacket = 4000;
+const Instant kStart = Instant::from_ns(1'000'000'000);
+
+Config config() {
+  Config c;
+  c.mtu_bytes = kPacket;
+  c.initial_window_packets = 32;
+  c.window_bytes_max = 100 * kPacket;
+  return c;
+}
+
+class CccTest : public ::testing::Test {
+ protected:
+  void send(uint32_t packets) {
+    for (uint32_t i = 0; i < packets; ++i) ccc_.on_sent({kPacket, Entropy(0), false, now_});
+  }
+  void ack(uint32_t packets, bool ecn = false) {
+    for (uint32_t i = 0; i < packets; ++i) {
+      ccc_.on_acked({kPacket, 1, 100_us, true, ecn, Entropy(0), now_});
+    }
+  }
+  void lose(uint32_t packets, LossKind kind) {
+    ccc_.on_lost({packets * kPacket, packets, kind, Entropy(0), now_});
+  }
+  uint64_t window() const { return ccc_.window_bytes() / kPacket; }
+
+  Instant now_ = kStart;
+  Ccc ccc_{config()};
+};
+
+TEST_F(CccTest, AdmitsTheInitialWindowAndNoMore) {
+  for (int i = 0; i < 32; ++i) {
+    ASSERT_TRUE(ccc_.may_send(kPacket)) << i;
+    send(1);
+  }
+  EXPECT_FALSE(ccc_.may_send(1));
+  EXPECT_EQ(ccc_.inflight_bytes(), 32u * kPacket);
+}
+
+TEST_F(CccTest, OnePacketIsAlwaysAdmittedWhenNothingIsInFlight) {
+  EXPECT_TRUE(ccc_.may_send(1'000'000'000));
+  send(1);
+  EXPECT_FALSE(ccc_.may_send(1'000'000'000));
+}
+
+TEST_F(CccTest, GrowsByOnePacketForEachWindowAcknowledged) {
+  send(32);
+  ack(31);
+  EXPECT_EQ(window(), 32u);
+  ack(1);
+  EXPECT_EQ(window(), 33u);
+}
+
+TEST_F(CccTest, DoesNotGrowWhileTheApplicationIsTheLimit) {
+  for (int i = 0; i < 1000; ++i) {
+    send(4);
+    ack(4);
+  }
+  EXPECT_EQ(window(), 32u);
+}
+
+TEST_F(CccTest, NeverExceedsTheMaximum) {
+  for (int round = 0; round < 500; ++round) {
+    const auto n = static_cast<uint32_t>(window());
+    send(n);
+    ack(n);
+  }
+  EXPECT_EQ(window(), 100u);
+}
+
+TEST_F(CccTest, HalvesOnceForAllLossesOfARound) {
+  send(32);
+  lose(1, LossKind::inferred);
+  lose(1, LossKind::trimmed);
+  EXPECT_EQ(window(), 16u);
+  EXPECT_EQ(ccc_.inflight_bytes(), 30u * kPacket);
+}
+
+TEST_F(CccTest, HalvesAgainARoundTripLater) {
+  send(32);
+  ack(1);  // the RTT is 100 us from here
+  lose(1, LossKind::inferred);
+  now_ = now_ + 99_us;
+  lose(1, LossKind::inferred);
+  EXPECT_EQ(window(), 16u);
+  now_ = now_ + 1_us;
+  lose(1, LossKind::inferred);
+  EXPECT_EQ(window(), 8u);
+}
+
+TEST_F(CccTest, EcnHalvesLikeALoss) {
+  send(32);
+  ack(1, /*ecn=*/true);
+  EXPECT_EQ(window(), 16u);
+}
+
+TEST_F(CccTest, TimeoutFallsToTheMinimumAndNoLower) {
+  send(32);
+  lose(1, LossKind::timeout);
+  EXPECT_EQ(window(), 8u);
+  now_ = now_ + 1_s;
+  lose(1, LossKind::timeout);
+  EXPECT_EQ(window(), 8u);
+}
+
+TEST_F(CccTest, ForgottenOctetsFreeTheWindowWithoutJudgement) {
+  send(32);
+  ccc_.on_forgotten(32 * kPacket);
+  EXPECT_EQ(ccc_.inflight_bytes(), 0u);
+  EXPECT_EQ(window(), 32u);
+}
+
+TEST(FixedWindowTest, IgnoresLossAndEcn) {
+  Config c = config();
+  c.algorithm = Algorithm::fixed;
+  Ccc ccc(c);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(ccc.may_send(kPacket));
+    ccc.on_sent({kPacket, Entropy(0), false, kStart});
+  }
+  EXPECT_FALSE(ccc.may_send(kPacket));
+  ccc.on_lost({50 * kPacket, 50, LossKind::timeout, Entropy(0), kStart});
+  ccc.on_acked({50 * kPacket, 50, 1_us, true, true, Entropy(0), kStart});
+  EXPECT_EQ(ccc.window_bytes(), 100u * kPacket);
+  EXPECT_EQ(ccc.inflight_bytes(), 0u);
+}
+
+// [CMS-015] nominal = transport size (UDP length) + 40.
+TEST(NominalBytesTest, CountsTheUdpHeaderAndForty) {
+  EXPECT_EQ(nominal_bytes(4152), 4152u + 8 + 40);
+}
+
+}  // namespace
+}  // namespace uet::cms
