@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Checks what style.md says a machine can check; prints file:line for every finding.
+
+Usage: tools/check_tidy.py [ROOT]      (exit 0: clean, 1: findings, 2: bad usage)
+
+What it does not do: formatting (clang-format) and compiler warnings.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+COLUMNS = 100
+FILE_LINES = 500
+HEADER_LINES = 250
+FUNCTION_LINES = 70
+
+SANS_IO = ("base", "wire", "cms", "pds", "ses", "tss", "fep")
+
+# Who may include whom (architecture.md, section 2). A folder may always include itself.
+ARROWS = {
+    "base": set(),
+    "wire": {"base"},
+    "tss": {"wire", "base"},
+    "cms": {"base"},
+    "pds": {"wire", "cms", "base"},
+    "ses": {"pds", "wire", "cms", "base"},
+    "fep": {"ses", "pds", "cms", "tss", "wire", "base"},
+    "io": {"base", "link"},
+    "link": {"wire", "base"},
+    "dissector": {"wire"},
+}
+ARROWS_OF_FILE = {  # exceptions, each by name
+    "fep/engine.h": {"io"},
+    "fep/engine.cpp": {"io"},
+}
+
+# Things a sans-IO folder must not touch (architecture.md, section 11).
+FORBIDDEN = [
+    (r"\b(clock_gettime|gettimeofday|std::chrono|steady_clock|system_clock)\b", "a clock"),
+    (r"\b(rand|srand|random|getrandom|std::random_device|std::mt19937)\s*[({;]",
+     "outside randomness"),
+    (r"\bgetenv\b", "the environment"),
+    (r"\bstd::(thread|mutex|atomic|condition_variable)\b", "threads"),
+    (r"\b(socket|sendmsg|recvmsg|epoll_\w+|ioctl)\s*\(", "sockets"),
+    (r"\b(fopen|open|std::ofstream|std::ifstream|std::fstream)\s*\(", "files"),
+    (r"\bstd::(unordered_\w+|shared_ptr|function)\b", "a type with hidden allocation or order"),
+    (r"\b(throw|try|catch)\b(?!\w)", "exceptions"),
+    (r"\b(dynamic_cast|typeid)\b", "RTTI"),
+    (r"#include <(iostream|fstream|sstream|thread|mutex|atomic|chrono|random|regex|functional)>",
+     "a header with such things"),
+    (r"#include <(sys/socket|unistd|fcntl|netinet/in|arpa/inet|poll|sys/epoll|time)\.h>",
+     "a system header"),
+]
+# The end of a broken invariant may print; set-up owns its memory.
+FORBIDDEN_EXEMPT = {"base/assert.cpp"}
+ALLOCATION = re.compile(r"(?<![\w:])(malloc|calloc|realloc|new\s+[A-Za-z_:<]|std::vector|"
+                        r"std::string\b|std::map|std::set|std::deque|std::list|make_unique|"
+                        r"make_shared)")
+# Where memory is taken at set-up, or text is made for people.
+ALLOCATION_EXEMPT = {"base/arena.h", "base/arena.cpp", "fep/fabric_endpoint.h",
+                     "fep/fabric_endpoint.cpp", "fep/engine.h", "fep/engine.cpp",
+                     "fep/parameters.h", "fep/parameters.cpp"}
+
+TEXT_SUFFIXES = {".h", ".cpp", ".c", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".in", ".csv",
+                 ".yml", ".conf"}
+TEXT_NAMES = {"LICENSE", ".gitignore", ".clang-format", "run"}
+DATA_PREFIXES = ("wire/test/data/", "fuzz/corpus/", "dissector/test/data/", "docs/images/")
+
+
+def tracked_files(root):
+    out = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
+                          "--exclude-standard"], capture_output=True, check=False)
+    if out.returncode == 0:
+        return [p for p in out.stdout.decode().split("\0") if p and (root / p).is_file()]
+    return [str(p.relative_to(root)) for p in root.rglob("*")
+            if p.is_file() and not str(p.relative_to(root)).startswith(("build", ".git"))]
+
+
+def strip_comments_and_strings(text):
+    """Blanks comments and literals, keeping line breaks and lengths of what remains."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group(0))
+    pattern = (r'R"(\w*)\((?:.|\n)*?\)\1"|//[^\n]*|/\*(?:.|\n)*?\*/|"(?:\\.|[^"\\\n])*"|'
+               r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'")
+    return re.sub(pattern, blank, text)
+
+
+def functions(code):
+    """Yields (first line, last line, head) of every brace block that follows a parameter list."""
+    stack = []  # (line, head, is_function)
+    head_start = 0
+    line = 1
+    for i, ch in enumerate(code):
+        if ch == "\n":
+            line += 1
+        elif ch == "{":
+            head = code[head_start:i].strip()
+            inside = any(f for _, _, f in stack)
+            is_function = (not inside and re.search(r"\)\s*(const|noexcept|override|final|mutable|"
+                           r"->\s*[\w:<>*& ]+|:\s*[\w:]+[({].*|\s)*$", head, re.S) is not None
+                           and not re.match(r"(namespace|class|struct|enum|union|extern)\b", head))
+            first = line - head.count("\n")
+            stack.append((first, head, is_function))
+            head_start = i + 1
+        elif ch == "}":
+            if stack:
+                first, head, is_function = stack.pop()
+                if is_function:
+                    yield first, line, head
+            head_start = i + 1
+        elif ch == ";":
+            if not any(f for _, _, f in stack):
+                head_start = i + 1
+
+
+def check_text(path, text, report):
+    for number, line in enumerate(text.split("\n"), 1):
+        if line != line.rstrip():
+            report(path, number, "trailing blanks")
+        if len(line) > COLUMNS and path.endswith((".h", ".cpp", ".c", ".py", ".sh", ".cmake")):
+            report(path, number, f"{len(line)} columns, at most {COLUMNS}")
+    if text and not text.endswith("\n"):
+        report(path, text.count("\n") + 1, "no line break at the end")
+
+
+def check_head_comment(path, text, report):
+    first = text.lstrip().split("\n")[0] if text.strip() else ""
+    if path.endswith((".h", ".cpp", ".c")) and not first.startswith(("//", "/*")):
+        report(path, 1, "no head comment that says what the file is")
+    if path.endswith((".py", ".sh", ".cmake")) and not first.startswith(("#", '"""')):
+        report(path, 1, "no head comment that says what the file is")
+
+
+def check_size(path, text, report):
+    lines = text.count("\n")
+    limit = HEADER_LINES if path.endswith(".h") else FILE_LINES
+    if path.endswith((".h", ".cpp", ".c")) and lines > limit:
+        report(path, 1, f"{lines} lines, at most {limit}")
+
+
+def check_includes(path, text, report):
+    folder = path.split("/")[0]
+    if folder not in ARROWS:
+        return
+    allowed = ARROWS[folder] | {folder} | ARROWS_OF_FILE.get(path, set())
+    is_test = "/test/" in path
+    for number, line in enumerate(text.split("\n"), 1):
+        match = re.match(r'\s*#include "([^"/]+)/', line)
+        if not match:
+            continue
+        target = match.group(1)
+        if target in ("test",) or target in allowed:
+            continue
+        if is_test and target not in ("prov", "tools"):
+            continue  # a layer's tests may join it with others
+        report(path, number, f"{folder} may not include {target} (architecture.md, section 2)")
+
+
+def check_sans_io(path, code, report):
+    folder = path.split("/")[0]
+    if folder not in SANS_IO or "/test/" in path or path in FORBIDDEN_EXEMPT:
+        return
+    if path.startswith("fep/engine."):
+        return
+    for number, line in enumerate(code.split("\n"), 1):
+        for pattern, what in FORBIDDEN:
+            if re.search(pattern, line):
+                report(path, number, f"{what} in a sans-IO folder")
+        if path not in ALLOCATION_EXEMPT and ALLOCATION.search(line):
+            report(path, number, "memory from the heap in a sans-IO folder")
+
+
+def check_functions(path, code, report):
+    for first, last, head in functions(code):
+        if last - first + 1 > FUNCTION_LINES:
+            name = re.sub(r"\s+", " ", head).split("(")[0].split(" ")[-1]
+            report(path, first, f"{name} has {last - first + 1} lines, at most {FUNCTION_LINES}")
+
+
+def check_cmake_edges(root, report):
+    """The DEPS of each layer's library must be allowed by the arrows too."""
+    for folder, allowed in ARROWS.items():
+        lists = root / folder / "CMakeLists.txt"
+        if not lists.is_file():
+            continue
+        for match in re.finditer(r"uet_add_library\(\s*(\w+)([^)]*)\)", lists.read_text()):
+            name, body = match.groups()
+            deps = re.search(r"\bDEPS\b([^)]*)", body)
+            if name != folder or not deps:
+                continue
+            for dep in deps.group(1).split():
+                if dep not in allowed:
+                    report(f"{folder}/CMakeLists.txt", 1, f"{folder} may not depend on {dep}")
+
+
+def main():
+    if len(sys.argv) > 2 or (len(sys.argv) == 2 and sys.argv[1] in ("-h", "--help")):
+        print(__doc__)
+        return 0 if len(sys.argv) == 2 else 2
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else ".").resolve()
+    findings = []
+
+    def report(path, line, what):
+        findings.append(f"{path}:{line}: {what}")
+
+    files = tracked_files(root)
+    for path in files:
+        if path.startswith(DATA_PREFIXES):
+            continue
+        name = path.rsplit("/", 1)[-1]
+        raw = (root / path).read_bytes()
+        if b"\0" in raw or (pathlib.Path(path).suffix not in TEXT_SUFFIXES
+                            and name not in TEXT_NAMES):
+            report(path, 1, "a binary, or a kind of file this project does not keep")
+            continue
+        text = raw.decode("utf-8", "replace")
+        check_head_comment(path, text, report)
+        if path.startswith("docs/reference/"):
+            continue
+        check_text(path, text, report)
+        if path.endswith((".h", ".cpp", ".c")):
+            code = strip_comments_and_strings(text)
+            check_size(path, text, report)
+            check_includes(path, text, report)
+            check_sans_io(path, code, report)
+            check_functions(path, code, report)
+    check_cmake_edges(root, report)
+
+    for finding in findings:
+        print(finding)
+    print(f"check_tidy: {len(files)} files, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
