@@ -1,0 +1,440 @@
+// The simulated network's mechanics: ports, the event queue and the way of a packet from uplink
+// over path to downlink and inbox.
+#include "io/simnet.h"
+
+#include "base/assert.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace uet::io {
+namespace {
+
+// Reads as a heap of the earliest: a runs after b.
+template <class Event>
+bool later(const Event& a, const Event& b) {
+  return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.order > b.order;
+}
+
+bool before(const FabricAddress& a, const FabricAddress& b) {
+  return std::memcmp(&a, &b, sizeof a) < 0;
+}
+
+// How long a link of this rate needs for so many octets, rounded up.
+int64_t wire_ns(uint64_t bytes, uint64_t rate_bps) {
+  const uint128 bit_ns = uint128{bytes} * 8 * 1'000'000'000u;
+  return static_cast<int64_t>((bit_ns + rate_bps - 1) / rate_bps);
+}
+
+// Octets that a link still has to send when it falls idle at free_ns.
+uint64_t backlog_bytes(int64_t free_ns, int64_t now_ns, uint64_t rate_bps) {
+  if (free_ns <= now_ns) return 0;
+  const uint128 bit_ns = uint128{static_cast<uint64_t>(free_ns - now_ns)} * rate_bps;
+  return static_cast<uint64_t>(bit_ns / (8ull * 1'000'000'000u));
+}
+
+// The UDP source port that this packet would carry: the EV for the owner of 4793, the EV within
+// the block of sixteen for anybody else. [WIRE-007, WIRE-121]
+uint16_t source_port(const FabricAddress& local, Entropy ev) {
+  if (local.port == kUetPort) return ev.value();
+  return static_cast<uint16_t>((local.port & ~15u) | (ev.value() & 15u));
+}
+
+}  // namespace
+
+SimNet::SimNet(uint64_t seed, const SimConfig& config)
+    : config_(config), rng_(seed), packets_(config.packets_max) {
+  UET_ASSERT(config.packets_max > 0 && config.datagram_bytes_max > 0);
+  // Not cleared: a slot costs memory only once it was used.
+  memory_.reset(new std::byte[uint64_t{config.packets_max} * config.datagram_bytes_max]);
+  events_.reserve(config.packets_max);
+  for (uint32_t i = config.packets_max; i > 0; --i) release(i - 1);
+}
+
+SimNet::~SimNet() {
+  for (const std::unique_ptr<Port>& p : ports_) UET_ASSERT(!p->attached);
+}
+
+uint32_t SimNet::port_at(const FabricAddress& address) const {
+  const auto at =
+      std::lower_bound(directory_.begin(), directory_.end(), address,
+                       [](const Entry& e, const FabricAddress& a) { return before(e.address, a); });
+  return at != directory_.end() && at->address == address ? at->port : kNone;
+}
+
+uint32_t SimNet::port_for(const FabricAddress& address) {
+  UET_ASSERT(address.valid());
+  const uint32_t known = port_at(address);
+  if (known != kNone) return known;
+
+  const auto index = static_cast<uint32_t>(ports_.size());
+  ports_.push_back(std::make_unique<Port>());
+  ports_.back()->address = address;
+  directory_.push_back({address, index});
+  std::sort(directory_.begin(), directory_.end(),
+            [](const Entry& a, const Entry& b) { return before(a.address, b.address); });
+  std::rotate(touched_.begin(), touched_.begin() + touched_head_, touched_.end());
+  touched_head_ = 0;
+  touched_.resize(ports_.size());
+  events_.reserve(config_.packets_max + ports_.size());
+  return index;
+}
+
+std::unique_ptr<SimPort> SimNet::attach(const FabricAddress& address) {
+  const uint32_t index = port_for(address);
+  Port& port = *ports_[index];
+  UET_ASSERT(!port.attached);
+  port.attached = true;
+  return std::unique_ptr<SimPort>(new SimPort(*this, index));
+}
+
+void SimNet::detach(uint32_t index) {
+  Port& port = *ports_[index];
+  for (uint32_t i = 0; i < port.lent_count; ++i) release(port.lent[i]);
+  while (port.inbox_head != kNone) {
+    const uint32_t packet = port.inbox_head;
+    port.inbox_head = packets_[packet].next;
+    ++counters_.no_port_dropped;
+    --in_flight_;
+    release(packet);
+  }
+  port.inbox_tail = kNone;
+  port.inbox_bytes = port.lent_count = port.error_count = 0;
+  port.attached = false;
+}
+
+void SimNet::set_link(const FabricAddress& address, const FaultPlan& plan) {
+  Port& port = *ports_[port_for(address)];
+  port.link.plan = plan;
+  port.link.own_plan = true;
+}
+
+SimNet::Path& SimNet::path_for(const FabricAddress& from, const FabricAddress& to) {
+  const uint64_t key = uint64_t{port_for(from)} << 32 | port_for(to);
+  const auto at = std::lower_bound(paths_.begin(), paths_.end(), key,
+                                   [](const Path& p, uint64_t k) { return p.key < k; });
+  if (at != paths_.end() && at->key == key) return *at;
+  return *paths_.insert(at, Path{key, FaultPlan{}, false, false});
+}
+
+const SimNet::Path* SimNet::find_path(uint32_t from, uint32_t to) const {
+  const uint64_t key = uint64_t{from} << 32 | to;
+  const auto at = std::lower_bound(paths_.begin(), paths_.end(), key,
+                                   [](const Path& p, uint64_t k) { return p.key < k; });
+  return at != paths_.end() && at->key == key ? &*at : nullptr;
+}
+
+void SimNet::set_path(const FabricAddress& from, const FabricAddress& to, const FaultPlan& plan) {
+  Path& path = path_for(from, to);
+  path.plan = plan;
+  path.own_plan = true;
+}
+
+void SimNet::set_partitioned(const FabricAddress& a, const FabricAddress& b, bool partitioned) {
+  path_for(a, b).partitioned = partitioned;
+  path_for(b, a).partitioned = partitioned;
+}
+
+uint32_t SimNet::allocate() {
+  const uint32_t index = free_head_;
+  if (index != kNone) free_head_ = packets_[index].next;
+  return index;
+}
+
+void SimNet::release(uint32_t index) {
+  packets_[index].next = free_head_;
+  free_head_ = index;
+}
+
+void SimNet::schedule(int64_t at_ns, EventKind kind, uint32_t subject) {
+  events_.push_back({at_ns, events_made_++, subject, kind});
+  std::push_heap(events_.begin(), events_.end(), later<Event>);
+}
+
+Instant SimNet::next_event() const {
+  return events_.empty() ? Instant::never() : Instant::from_ns(events_.front().at_ns);
+}
+
+void SimNet::advance(Instant now) {
+  UET_ASSERT(now >= now_);
+  while (!events_.empty() && events_.front().at_ns <= now.ns()) {
+    std::pop_heap(events_.begin(), events_.end(), later<Event>);
+    const Event event = events_.back();
+    events_.pop_back();
+    now_ = std::max(now_, Instant::from_ns(event.at_ns));
+    switch (event.kind) {
+      case EventKind::reached_link:
+        reached_link(event.subject, event.at_ns);
+        break;
+      case EventKind::arrived:
+        arrived(event.subject, event.at_ns);
+        break;
+      case EventKind::writable:
+        ports_[event.subject]->wake_pending = false;
+        touch(event.subject);
+        break;
+    }
+  }
+  now_ = now;
+}
+
+void SimNet::touch(uint32_t index) {
+  Port& port = *ports_[index];
+  if (port.touched) return;
+  port.touched = true;
+  const auto size = static_cast<uint32_t>(touched_.size());
+  touched_[(touched_head_ + touched_count_) % size] = index;
+  ++touched_count_;
+}
+
+uint32_t SimNet::take_touched() {
+  if (touched_count_ == 0) return kNoPort;
+  const uint32_t index = touched_[touched_head_];
+  --touched_count_;
+  touched_head_ =
+      touched_count_ == 0 ? 0 : (touched_head_ + 1) % static_cast<uint32_t>(touched_.size());
+  ports_[index]->touched = false;
+  return index;
+}
+
+void SimNet::send(uint32_t from, std::span<TxPacket> packets) {
+  bool blocked = false;  // one uplink: what does not fit must not be overtaken
+  for (TxPacket& packet : packets) {
+    packet.error = 0;
+    packet.fate = blocked ? TxFate::later : send_one(from, packet);
+    if (packet.fate == TxFate::later) {
+      blocked = true;
+      ++counters_.pushed_back;
+    }
+  }
+}
+
+// Decides the fate of one packet; everything after `sent` is the network's business.
+TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
+  Port& from = *ports_[from_index];
+  const uint32_t to_index = port_at(packet.to);
+  const Path* path = to_index == kNone ? nullptr : find_path(from_index, to_index);
+  const FaultPlan& plan = path != nullptr && path->own_plan ? path->plan : plan_;
+
+  const uint32_t mtu = plan.mtu_bytes == 0 ? config_.datagram_bytes_max : plan.mtu_bytes;
+  if (packet.bytes() > std::min(mtu, config_.datagram_bytes_max)) {
+    packet.error = EMSGSIZE;
+    ++counters_.too_long;
+    return TxFate::never;
+  }
+
+  Instant departs = now_;
+  if (const uint64_t rate = link_plan(from).rate_bps; rate != 0) {
+    int64_t& free_ns = from.link.up_free_ns;
+    const uint64_t queued = backlog_bytes(free_ns, now_.ns(), rate);
+    if (queued != 0 && queued + packet.bytes() > config_.send_queue_bytes_max) {
+      if (!from.wake_pending) {
+        from.wake_pending = true;
+        const int64_t half_ns = wire_ns(config_.send_queue_bytes_max / 2, rate);
+        schedule(std::max(free_ns - half_ns, now_.ns() + 1), EventKind::writable, from_index);
+      }
+      return TxFate::later;
+    }
+    free_ns = std::max(free_ns, now_.ns()) + wire_ns(packet.bytes(), rate);
+    departs = Instant::from_ns(free_ns);
+  }
+
+  ++counters_.sent;
+  if (to_index == kNone) {
+    ++counters_.no_port_dropped;
+    report(from_index, packet.to, EHOSTUNREACH);
+  } else if (path != nullptr && path->partitioned) {
+    ++counters_.partition_dropped;
+  } else if (lost(from, plan, departs)) {
+    // Counted where it was decided.
+  } else {
+    launch(from_index, to_index, packet, departs);
+  }
+  return TxFate::sent;
+}
+
+// Draws the same numbers whatever the plan says, so that a run changes little when a plan does.
+bool SimNet::lost(Port& from, const FaultPlan& plan, Instant departs) {
+  const bool loss = rng_.chance(plan.loss);
+  const bool burst = rng_.chance(plan.burst);
+  if (plan.blackholed(departs)) {
+    ++counters_.blackhole_dropped;
+    return true;
+  }
+  if (from.burst_left == 0 && burst) from.burst_left = plan.burst_packets;
+  if (from.burst_left > 0) {
+    --from.burst_left;
+    ++counters_.burst_dropped;
+    return true;
+  }
+  if (loss) ++counters_.loss_dropped;
+  return loss;
+}
+
+// Copies the packet, corrupts and duplicates it if the plan says so, and sends it on its way.
+void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant departs) {
+  const Path* path = find_path(from, to);
+  const FaultPlan& plan = path != nullptr && path->own_plan ? path->plan : plan_;
+  const bool corrupt = rng_.chance(plan.corrupt);
+  const bool duplicate = rng_.chance(plan.duplicate);
+  const uint64_t bit = rng_.below(uint64_t{tx.bytes()} * 8 + 1);
+
+  if (corrupt) ++counters_.corrupted;
+  if (corrupt && !plan.deliver_corrupt) {
+    ++counters_.corrupt_dropped;
+    return;
+  }
+  const uint32_t index = allocate();
+  if (index == kNone) {
+    ++counters_.pool_dropped;
+    return;
+  }
+  const FabricAddress& source = ports_[from]->address;
+  Packet& packet = packets_[index];
+  packet = {source, tx.bytes(), from, to, kNone, 0, tx.ev, tx.dscp, tx.ecn};
+  packet.from.port = source_port(source, tx.ev);
+  std::byte* at = octets(index);
+  std::memcpy(at, tx.header, tx.header_bytes);
+  at += tx.header_bytes;
+  for (uint32_t i = 0; i < tx.slice_count; ++i) {
+    std::memcpy(at, tx.slices[i].data, tx.slices[i].length);
+    at += tx.slices[i].length;
+  }
+  if (corrupt && packet.bytes > 0) {
+    const uint64_t place = bit % (uint64_t{packet.bytes} * 8);
+    octets(index)[place / 8] ^= std::byte{1} << (place % 8);
+  }
+
+  if (duplicate) {
+    ++counters_.duplicated;
+    const uint32_t copy = allocate();
+    if (copy == kNone) {
+      ++counters_.pool_dropped;
+    } else {
+      packets_[copy] = packet;
+      std::memcpy(octets(copy), octets(index), packet.bytes);
+      put_on_path(copy, plan, departs);
+    }
+  }
+  put_on_path(index, plan, departs);
+}
+
+void SimNet::put_on_path(uint32_t index, const FaultPlan& plan, Instant departs) {
+  const uint64_t jitter = rng_.below(static_cast<uint64_t>(plan.jitter.ns()) + 1);
+  const bool reorder = rng_.chance(plan.reorder);
+  const uint64_t held = rng_.below(static_cast<uint64_t>(plan.reorder_delay.ns()) + 1);
+  int64_t at_ns = departs.ns() + plan.delay.ns() + static_cast<int64_t>(jitter);
+  if (reorder) {
+    at_ns += static_cast<int64_t>(held);
+    ++counters_.reordered;
+  }
+  ++in_flight_;
+  schedule(at_ns, EventKind::reached_link, index);
+}
+
+// The queue in front of the receiver's link: tail drop, and CE above the mark. [WIRE-015]
+void SimNet::reached_link(uint32_t index, int64_t at_ns) {
+  Packet& packet = packets_[index];
+  Port& to = *ports_[packet.to_port];
+  const FaultPlan& plan = link_plan(to);
+  if (plan.rate_bps == 0) return arrived(index, at_ns);
+
+  const uint64_t queued = backlog_bytes(to.link.down_free_ns, at_ns, plan.rate_bps);
+  if (plan.queue_bytes != 0 && queued + packet.bytes > plan.queue_bytes) {
+    ++counters_.queue_dropped;
+    --in_flight_;
+    return release(index);
+  }
+  const bool capable = packet.ecn == Ecn::ect0 || packet.ecn == Ecn::ect1;
+  if (capable && plan.ecn_mark_bytes != 0 && queued > plan.ecn_mark_bytes) {
+    packet.ecn = Ecn::ce;
+    ++counters_.ce_marked;
+  }
+  int64_t& free_ns = to.link.down_free_ns;
+  free_ns = std::max(free_ns, at_ns) + wire_ns(packet.bytes, plan.rate_bps);
+  schedule(free_ns, EventKind::arrived, index);
+}
+
+void SimNet::arrived(uint32_t index, int64_t at_ns) {
+  Packet& packet = packets_[index];
+  Port& to = *ports_[packet.to_port];
+  if (!to.attached) {
+    ++counters_.no_port_dropped;
+    report(packet.from_port, to.address, ECONNREFUSED);
+    --in_flight_;
+    return release(index);
+  }
+  if (to.inbox_bytes + packet.bytes > config_.inbox_bytes_max) {
+    ++counters_.inbox_dropped;
+    --in_flight_;
+    return release(index);
+  }
+  packet.arrived_ns = at_ns;
+  packet.next = kNone;
+  (to.inbox_tail == kNone ? to.inbox_head : packets_[to.inbox_tail].next) = index;
+  to.inbox_tail = index;
+  to.inbox_bytes += packet.bytes;
+  touch(packet.to_port);
+}
+
+std::span<RxDatagram> SimNet::receive(uint32_t port_index) {
+  Port& port = *ports_[port_index];
+  for (uint32_t i = 0; i < port.lent_count; ++i) release(port.lent[i]);
+  port.lent_count = 0;
+  while (port.inbox_head != kNone && port.lent_count < TxBatch::kCapacity) {
+    const uint32_t index = port.inbox_head;
+    const Packet& packet = packets_[index];
+    port.inbox_head = packet.next;
+    port.inbox_bytes -= packet.bytes;
+    port.lent[port.lent_count] = index;
+    port.datagrams[port.lent_count] = {
+        {octets(index), packet.bytes},      packet.from, packet.ev, packet.dscp, packet.ecn,
+        Instant::from_ns(packet.arrived_ns)};
+    ++port.lent_count;
+    --in_flight_;
+    ++counters_.delivered;
+  }
+  if (port.inbox_head == kNone) port.inbox_tail = kNone;
+  return {port.datagrams.data(), port.lent_count};
+}
+
+void SimNet::report(uint32_t index, const FabricAddress& to, int error) {
+  Port& port = *ports_[index];
+  if (!port.attached) return;
+  const std::span<PathError> known(port.errors.data(), port.error_count);
+  for (const PathError& e : known) {
+    if (e.to == to && e.error == error) return;
+  }
+  if (port.error_count == kErrors) return;  // the rest will be told when it is hit again
+  port.errors[port.error_count++] = {to, error};
+  touch(index);
+}
+
+std::span<const PathError> SimNet::path_errors(uint32_t index) {
+  Port& port = *ports_[index];
+  port.reported = port.errors;
+  return {port.reported.data(), std::exchange(port.error_count, 0u)};
+}
+
+IoCaps SimPort::caps() const {
+  IoCaps caps;
+  const uint32_t mtu = net_.plan_.mtu_bytes;
+  caps.max_datagram_bytes =
+      mtu == 0 ? net_.config_.datagram_bytes_max : std::min(mtu, net_.config_.datagram_bytes_max);
+  caps.entropy_values = net_.ports_[index_]->address.port == kUetPort ? 65536 : 16;
+  caps.packets_per_entropy = 1;
+  caps.receive_buffer_bytes = net_.config_.inbox_bytes_max;
+  caps.ecn = true;
+  return caps;
+}
+
+FabricAddress SimPort::local_address() const { return net_.ports_[index_]->address; }
+
+bool SimPort::readable() const {
+  const SimNet::Port& port = *net_.ports_[index_];
+  return port.inbox_head != SimNet::kNone || port.error_count > 0;
+}
+
+}  // namespace uet::io
