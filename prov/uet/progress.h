@@ -1,0 +1,123 @@
+// Who runs a domain's engine, and when: the lock around it, the bounded progress that application
+// calls make, and the helper thread for the time when no application call comes. Knows nothing
+// about completions; sleepers with a completion to wait for use WaitObject. [architecture 8]
+#pragma once
+
+#include "prov/uet/engine_lock.h"
+
+#include "fep/engine.h"
+
+#include "base/result.h"
+#include "base/time.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+namespace uet::prov {
+
+// CLOCK_MONOTONIC, the time scale of every call into the engine.
+Instant monotonic_now();
+
+class ProgressEngine {
+ public:
+  struct Options {
+    bool locking = true;         // false only with FI_THREAD_DOMAIN and helper off
+    bool helper = true;          // FI_UET_HELPER: run the engine when nobody entered it for 1 ms
+    bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for the 1 ms
+  };
+
+  // Starts the helper thread if one is asked for. Errc::io: no descriptor or thread to be had.
+  static Result<std::unique_ptr<ProgressEngine>> create(std::unique_ptr<fep::Engine> engine,
+                                                        const Options& options);
+  // Stops the helper, without waiting for the network: see drain().
+  ~ProgressEngine();
+  ProgressEngine(const ProgressEngine&) = delete;
+  ProgressEngine& operator=(const ProgressEngine&) = delete;
+
+  // One visit to the engine by an application thread: takes the lock, reads the clock once.
+  // Everything that touches the stack (Ses, MemoryRegions, peers) or a completion queue happens
+  // inside one. Not recursive.
+  class Entry {
+   public:
+    explicit Entry(ProgressEngine& owner) : owner_(owner), now_(owner.enter()) {}
+    ~Entry() { owner_.leave(); }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+    Instant now() const { return now_; }
+    fep::Engine& engine() { return *owner_.engine_; }
+    fep::FabricEndpoint& fep() { return owner_.engine_->fep(); }
+    ses::Ses& ses() { return owner_.engine_->fep().ses(); }
+    // One bounded round of receiving, timers and sending.
+    bool progress() { return owner_.engine_->progress(now_); }
+    // Sends what may go now; does not receive. Called by every post, so that a message leaves
+    // before the call returns when the windows allow it.
+    void transmit() {
+      if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
+    }
+    // Reads the clock again, for callers that loop.
+    void refresh() { now_ = monotonic_now(); }
+
+   private:
+    ProgressEngine& owner_;
+    Instant now_;
+  };
+
+  // The process that created this object forked, and this is the child: nothing may be called.
+  bool forked() const;
+
+  // Closes every PDC in order and runs the engine until nothing is left to do or `limit` passed.
+  // For fi_close(domain), before the engine goes away.
+  void drain(Duration limit);
+
+  // For WaitObject. Both with the lock held, by the thread that sleeps.
+  void begin_sleep() { ++sleepers_; }
+  void end_sleep();
+  // When somebody must run the engine at the latest, backlog included. Lock held.
+  Instant wake_by(Instant now) const;
+  // -1: the backend has none.
+  int io_fd() const { return engine_->io().wait_fd(); }
+  bool has_helper() const { return helper_.joinable(); }
+
+  // For tests: how often the helper thread ran the engine.
+  uint64_t helper_rounds() const { return helper_rounds_.load(std::memory_order_relaxed); }
+
+ private:
+  // What the helper waits for; written by the helper with the lock held.
+  enum class Watch : uint8_t {
+    ticking,  // the next millisecond: the application is here, or was a moment ago
+    timers,   // the engine's deadline: threads in WaitObject serve the socket
+    all,      // deadline and socket
+  };
+
+  ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
+  bool start_helper();
+  Instant enter();
+  void leave();
+  void wake_helper();
+  void run_helper();
+  Duration helper_turn();
+  bool helper_rest(Instant until, bool socket);
+
+  EngineLock lock_;
+  std::unique_ptr<fep::Engine> engine_;
+  const Options options_;
+  const uint32_t fork_generation_;
+
+  // Under the lock.
+  uint32_t sleepers_ = 0;
+  Watch watch_ = Watch::ticking;
+  Instant watch_until_ = Instant::never();
+
+  std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
+  std::atomic<uint64_t> helper_rounds_{0};
+  std::atomic<bool> stopping_{false};
+  int wake_fd_ = -1;   // eventfd: a new deadline or stop
+  int timer_fd_ = -1;  // timerfd
+  int epoll_fd_ = -1;
+  std::thread helper_;
+};
+
+}  // namespace uet::prov
