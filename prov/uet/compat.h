@@ -1,0 +1,60 @@
+// The one place that includes libfabric's headers and that knows which of their names exist since
+// when. Most new names are enumerators or members, which the preprocessor cannot see, so every
+// decision here compares FI_MAJOR_VERSION and FI_MINOR_VERSION. [LF-101, LF-104, LF-105]
+#pragma once
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+#pragma GCC diagnostic pop
+
+#include <cstdint>
+
+#define UET_FI_HEADERS_AT_LEAST(major, minor) \
+  (FI_MAJOR_VERSION > (major) || (FI_MAJOR_VERSION == (major) && FI_MINOR_VERSION >= (minor)))
+
+// What the headers at hand declare. [ABI-027, LF-108 .. LF-126]
+#define UET_HAVE_CUDA_OPT UET_FI_HEADERS_AT_LEAST(1, 18)     // FI_OPT_CUDA_API_PERMITTED
+#define UET_HAVE_AV_AUTH_KEY UET_FI_HEADERS_AT_LEAST(1, 20)  // fi_ops_av.insert_auth_key ...
+#define UET_HAVE_CQ_ERR_SRC UET_FI_HEADERS_AT_LEAST(1, 20)   // fi_cq_err_entry.src_addr
+#define UET_HAVE_MR_DMABUF UET_FI_HEADERS_AT_LEAST(1, 20)    // FI_MR_DMABUF
+#define UET_HAVE_UNIFIED_PROGRESS UET_FI_HEADERS_AT_LEAST(1, 21)
+#define UET_HAVE_SHM_OPT UET_FI_HEADERS_AT_LEAST(1, 21)        // FI_OPT_SHARED_MEMORY_PERMITTED
+#define UET_HAVE_SIZE_OPTS UET_FI_HEADERS_AT_LEAST(1, 22)      // FI_OPT_MAX_MSG_SIZE ...
+#define UET_HAVE_BASE_MR UET_FI_HEADERS_AT_LEAST(2, 0)         // fi_mr_attr.base_mr
+#define UET_HAVE_MAX_CNTR_VALUE UET_FI_HEADERS_AT_LEAST(2, 5)  // fi_domain_attr.max_cntr_value
+
+namespace uet::prov {
+
+// The highest API version whose man pages were reviewed for this provider. [ABI-013]
+inline constexpr uint32_t kApiReviewed = FI_VERSION(2, 6);
+// Older applications are not served. [LF-128]
+inline constexpr uint32_t kApiOldest = FI_VERSION(1, 5);
+inline constexpr uint32_t kApiHeaders = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+
+// Constants under own names where the headers may lack them or spell them as a deprecated macro.
+inline constexpr uint32_t kProvSpecific = 1U << 31;  // FI_PROV_SPECIFIC, gone since 1.21
+inline constexpr uint32_t kAddrUet = 0x80554554;     // private FI_ADDR_UET [LF-008]
+inline constexpr uint32_t kProtoUet = 0x80554554;    // private FI_PROTO_UET [LF-009]
+inline constexpr uint32_t kProtoUetVersion = 1;
+inline constexpr int kMrBasic = 1 << 0;                    // FI_MR_BASIC
+inline constexpr int kMrScalable = 1 << 1;                 // FI_MR_SCALABLE
+inline constexpr int kProgressUnified = 3;                 // FI_PROGRESS_CONTROL_UNIFIED [LF-111]
+inline constexpr uint64_t kCoreProviderOnly = 1ULL << 59;  // flag of the core's probes [ABI-034]
+inline constexpr uint64_t kMrIdempotent = 1ULL << 60;      // registration flag, ours [LF-027]
+inline constexpr uint64_t kTagFormat = 0xAAAA'AAAA'AAAA'AAAA;  // all 64 bits usable [LF-064]
+
+}  // namespace uet::prov

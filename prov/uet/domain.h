@@ -1,0 +1,93 @@
+// The libfabric domain: one FEP of this process. Owns the engine, the endpoint names in use and
+// what all objects below it share. [LF-001, architecture 8]
+#pragma once
+
+#include "prov/uet/fabric.h"
+#include "prov/uet/progress.h"
+#include "prov/uet/resolve.h"
+#include "prov/uet/shim.h"
+
+#include "ses/types.h"
+
+#include "base/result.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace uet::prov {
+
+class EventQueue;
+
+class Domain {
+ public:
+  using Link = FidLink<fid_domain, Domain>;
+  static fi_ops* fid_ops();
+  static Domain& from(fid_domain* fid) { return object_of<Domain>(fid); }
+  static Domain& from(struct fid* fid) { return object_of<Domain>(fid); }
+
+  // The fabric's domain operation: opens the packet backend and the engine.
+  static int open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context);
+  ~Domain();
+  // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.
+  int close();
+  int bind(struct fid* fid, uint64_t flags);
+
+  ProgressEngine& engine() { return *engine_; }
+  Fabric& fabric() { return fabric_; }
+  uint32_t api_version() const { return fabric_.api_version(); }
+  fid_domain* fid() { return &link_.fid; }
+  EventQueue* eq() { return eq_; }
+
+  // What was agreed on in fi_getinfo.
+  int mr_mode() const { return mr_mode_; }
+  uint64_t caps() const { return caps_; }
+  // Octets of payload a packet carries; stated in our addresses. [LF-131]
+  uint32_t payload_mtu() const { return payload_mtu_; }
+  // The address that peers reach this domain at.
+  const FabricAddress& local() const { return local_; }
+  JobId job() const { return job_; }
+
+  // A name for an endpoint. `source` is fi_info.src_addr in the form `addr_format`, or null: valid
+  // fields are requests, the others are filled in. Errc::exists: a requested name is taken;
+  // Errc::invalid: no address of that form, or of another Fabric Address. [LF-010, LF-011]
+  // `auth_key` is a JobID of its own, or null for the domain's. [LF-017, LF-018]
+  Result<ses::EndpointName> claim_name(const void* source, size_t source_bytes,
+                                       uint32_t addr_format, const uint8_t* auth_key,
+                                       size_t auth_key_bytes);
+  void release_name(const ses::EndpointName& name);
+  // The address of an endpoint in the form `addr_format`, as fi_getname does: copies what fits in
+  // *length octets, sets *length to the full size; -FI_ETOOSMALL when cut.
+  int write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,
+                 size_t* length) const;
+
+  void add_ref() { ++refs_; }
+  void drop_ref() { --refs_; }
+
+ private:
+  Domain(Fabric& fabric, const fi_info& info, void* context);
+  int start(const fi_info& info);
+  bool take_name(ses::EndpointName& name, const UetAddress& request);
+
+  Link link_;
+  Fabric& fabric_;
+  std::unique_ptr<ProgressEngine> engine_;
+  EventQueue* eq_ = nullptr;
+  std::atomic<uint32_t> refs_{0};
+
+  uint64_t caps_;
+  int mr_mode_;
+  uint32_t payload_mtu_ = 0;
+  FabricAddress local_;
+  JobId job_;
+  PidOnFep pid_;  // of endpoints that do not ask for one
+  std::mutex names_mutex_;
+  std::set<std::pair<uint16_t, uint16_t>> names_;  // (PIDonFEP, RI) in use
+};
+
+}  // namespace uet::prov

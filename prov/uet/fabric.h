@@ -1,0 +1,40 @@
+// The libfabric fabric: remembers the application's API version, opens domains and event queues.
+#pragma once
+
+#include "prov/uet/shim.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace uet::prov {
+
+inline constexpr const char* kFabricName = "UET";
+
+class Fabric {
+ public:
+  using Link = FidLink<fid_fabric, Fabric>;
+  static fi_ops* fid_ops();
+  static Fabric& from(fid_fabric* fid) { return object_of<Fabric>(fid); }
+  static Fabric& from(struct fid* fid) { return object_of<Fabric>(fid); }
+
+  // fi_fabric. -FI_ENODATA for a name that is not ours.
+  static int open(fi_fabric_attr& attr, fid_fabric** fid, void* context);
+  // -FI_EBUSY while a domain or an event queue is open.
+  int close();
+
+  // What the application asked fi_getinfo for: gates every write to memory of its own. [LF-107]
+  uint32_t api_version() const { return link_.fid.api_version; }
+  int trywait(fid** fids, int count);
+
+  fid_fabric* fid() { return &link_.fid; }
+  void add_ref() { ++refs_; }
+  void drop_ref() { --refs_; }
+
+ private:
+  Fabric() = default;
+
+  Link link_;
+  std::atomic<uint32_t> refs_{0};
+};
+
+}  // namespace uet::prov
