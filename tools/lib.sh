@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# Shared by the scripts of this folder: packages, and a pair of test hosts made of network
+# namespaces. Source it; it does nothing by itself.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# Packages of Debian 12 (and later) that building and testing need.
+build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev nlohmann-json3-dev)
+run_packages=(libfabric-bin iproute2 procps python3)
+test_packages=(ccache tshark valgrind util-linux)
+
+# need_packages NAME...: installs what is missing. Without root it names what to install and stops.
+need_packages() {
+  local missing=() p
+  for p in "$@"; do
+    dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  [ "$(id -u)" -eq 0 ] || die "these packages are missing: ${missing[*]}; install them, or run as root"
+  say "Installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Two hosts joined by a cable: namespaces $host_a and $host_b with addresses $addr_a and $addr_b (and
+# $addr6_a, $addr6_b). make_hosts returns non-zero, having changed nothing, where that is not allowed.
+host_a=uet-a-$$ host_b=uet-b-$$
+addr_a=10.47.93.1 addr_b=10.47.93.2
+addr6_a=fd47:93::1 addr6_b=fd47:93::2
+hosts_mtu=9000
+
+make_hosts() {
+  ip netns add "$host_a" 2>/dev/null || return 1
+  if ! ip netns add "$host_b" 2>/dev/null ||
+     ! ip -n "$host_a" link add veth-uet type veth peer name veth-uet netns "$host_b" 2>/dev/null; then
+    remove_hosts
+    return 1
+  fi
+  local ns
+  for ns in "$host_a" "$host_b"; do
+    ip -n "$ns" link set lo up
+    ip -n "$ns" link set veth-uet mtu "$hosts_mtu" up
+    ip netns exec "$ns" sysctl -q -w net.ipv6.conf.veth-uet.accept_dad=0 2>/dev/null || true
+  done
+  ip -n "$host_a" addr add "$addr_a/24" dev veth-uet
+  ip -n "$host_b" addr add "$addr_b/24" dev veth-uet
+  ip -n "$host_a" addr add "$addr6_a/64" dev veth-uet nodad
+  ip -n "$host_b" addr add "$addr6_b/64" dev veth-uet nodad
+}
+
+remove_hosts() {
+  ip netns del "$host_a" 2>/dev/null
+  ip netns del "$host_b" 2>/dev/null
+  return 0
+}
+
+# on A|B COMMAND...: runs it on that host.
+on() {
+  local ns=$host_a
+  [ "$1" = B ] && ns=$host_b
+  shift
+  ip netns exec "$ns" "$@"
+}

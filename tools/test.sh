@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Builds everything and runs every test: the core with AddressSanitizer and
+# UndefinedBehaviorSanitizer, the threads of the provider with ThreadSanitizer, the rest optimised.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<'HELP'
+Usage: tools/test.sh [--quick] [-j N]
+
+Installs Debian packages when root, then builds and tests three presets:
+  asan   the sans-IO core, its simulation seeds and the fuzz corpora
+  tsan   the provider's locks, wake-ups and helper thread
+  dev    everything: core, packet I/O, provider, command-line programs, style and citations
+Test hosts are network namespaces that the tests make and remove; tests that need what this
+machine does not have report themselves skipped.
+
+  --quick     dev only
+  -j N        parallel jobs (default: all processors)
+  -h, --help  this text
+
+Exit status: 0 when every test passed.
+HELP
+}
+
+quick=0 jobs=$(nproc)
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) quick=1 ;;
+    -j) [ $# -gt 1 ] || die "-j needs a number"; jobs=$2; shift ;;
+    -h|--help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  shift
+done
+
+need_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}"
+cd "$root"
+started=$SECONDS
+
+# preset PRESET CTEST-ARGUMENTS...
+preset() {
+  local name=$1
+  shift
+  say "[$((SECONDS - started)) s] $name: build"
+  cmake --preset "$name" >/dev/null
+  cmake --build --preset "$name" -j "$jobs"
+  say "[$((SECONDS - started)) s] $name: test"
+  ctest --preset "$name" -j "$jobs" "$@"
+}
+
+if [ $quick -eq 0 ]; then
+  preset asan -L 'base|wire|cms|pds|ses|fep|sim|io|fuzz'
+  preset tsan -L 'threads'
+fi
+preset dev
+say "All tests passed in $((SECONDS - started)) s"
