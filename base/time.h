@@ -49,7 +49,8 @@ class Instant {
   }
   // Saturates at never().
   friend constexpr Instant operator+(Instant a, Duration d) {
-    if (a.is_never() || d.ns() > INT64_MAX - (a.ns_ > 0 ? a.ns_ : 0)) return never();
+    if (a.is_never() || d == Duration::infinite()) return never();
+    if (a.ns_ > 0 && d.ns() > INT64_MAX - a.ns_) return never();
     return Instant(a.ns_ + d.ns());
   }
   friend constexpr Instant operator-(Instant a, Duration d) { return Instant(a.ns_ - d.ns()); }
