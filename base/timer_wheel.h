@@ -3,7 +3,8 @@
 //
 // Nine levels of 64 slots cover every Instant. A timer sits at the level of the highest 6-bit digit
 // in which its tick differs from the current tick, so everything on a lower level is due earlier,
-// and within a level slots are due in index order: no slot ever wraps.
+// and within a level slots are due in index order: no slot ever wraps. Timers of one tick are
+// always in one slot together, so they keep the order of arming on their way down.
 #pragma once
 
 #include "base/assert.h"
@@ -63,11 +64,11 @@ class TimerWheel {
   // Disarms; nothing happens when it is not armed.
   void cancel(TimerNode& node);
 
-  // Calls fn(TimerNode&) for every timer due at or before `now`, in the order of their ticks, and
-  // in the order of arming within one tick as far as both were armed at the same level. The timer
-  // is disarmed when fn sees it. fn may arm and cancel any timer, also destroy it, but not call
-  // expire; what it arms for a tick up to `now` fires in the same call, in its place. A `now`
-  // before an earlier one does nothing. Returns how many fired.
+  // Calls fn(TimerNode&) for every timer due at or before `now`, in the order of their ticks and,
+  // within one tick, of their arming. The timer is disarmed when fn sees it. fn may arm and cancel
+  // any timer, also destroy it, but not call expire; what it arms for a tick up to `now` fires in
+  // the same call, in its place. A `now` before an earlier one does nothing. Returns how many
+  // fired.
   template <class Fn>
   uint32_t expire(Instant now, Fn&& fn);
 

@@ -1,0 +1,116 @@
+// Tests of the start-up arena.
+#include "base/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace uet {
+namespace {
+
+TEST(ArenaTest, TakesNothingFromTheHeapBeforeTheFirstAllocation) {
+  const Arena arena;
+  EXPECT_EQ(arena.reserved_bytes(), 0u);
+  EXPECT_EQ(arena.used_bytes(), 0u);
+}
+
+TEST(ArenaTest, AllocationsAreAlignedAndDoNotOverlap) {
+  Arena arena(256);
+  std::vector<std::pair<std::byte*, size_t>> pieces;
+  for (const size_t align : {1, 2, 8, 64, 256, 4096}) {
+    for (const size_t bytes : {1, 3, 64, 300}) {
+      auto* const at = static_cast<std::byte*>(arena.allocate(bytes, align));
+      ASSERT_NE(at, nullptr);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % align, 0u);
+      std::memset(at, static_cast<int>(pieces.size()), bytes);
+      pieces.emplace_back(at, bytes);
+    }
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    for (size_t j = 0; j < pieces[i].second; ++j) {
+      ASSERT_EQ(pieces[i].first[j], static_cast<std::byte>(i));
+    }
+  }
+}
+
+TEST(ArenaTest, SmallAllocationsShareABlock) {
+  Arena arena(4096);
+  for (int i = 0; i < 100; ++i) ASSERT_NE(arena.allocate(16, 16), nullptr);
+  EXPECT_EQ(arena.reserved_bytes(), 4096u);
+  EXPECT_GE(arena.used_bytes(), 1600u);
+  EXPECT_LT(arena.used_bytes(), 1700u);
+}
+
+TEST(ArenaTest, AnAllocationLargerThanABlockGetsABlockOfItsOwn) {
+  Arena arena(128);
+  void* const at = arena.allocate(10000, 64);
+  ASSERT_NE(at, nullptr);
+  std::memset(at, 1, 10000);
+  EXPECT_GE(arena.reserved_bytes(), 10000u);
+}
+
+TEST(ArenaTest, ImpossibleSizesGiveNullAndChangeNothing) {
+  Arena arena;
+  EXPECT_EQ(arena.allocate(SIZE_MAX), nullptr);
+  EXPECT_EQ(arena.allocate(SIZE_MAX / 2 + 1), nullptr);
+  EXPECT_EQ(arena.make_span<uint64_t>(SIZE_MAX / 4).data(), nullptr);
+  EXPECT_EQ(arena.reserved_bytes(), 0u);
+  EXPECT_NE(arena.allocate(1), nullptr);
+}
+
+TEST(ArenaTest, SpansAreValueInitialised) {
+  Arena arena(64);
+  for (int round = 0; round < 4; ++round) {
+    const std::span<uint32_t> span = arena.make_span<uint32_t>(40);
+    ASSERT_EQ(span.size(), 40u);
+    for (uint32_t& v : span) {
+      EXPECT_EQ(v, 0u);
+      v = ~0u;
+    }
+  }
+  EXPECT_TRUE(arena.make_span<uint32_t>(0).empty());
+}
+
+TEST(ArenaTest, DestroysWhatItMadeLatestFirst) {
+  std::vector<int> destroyed;
+  struct Witness {
+    Witness(std::vector<int>& to, int its_id) : log(&to), id(its_id) {}
+    ~Witness() { log->push_back(id); }
+    std::vector<int>* log;
+    int id;
+  };
+  {
+    Arena arena(64);
+    ASSERT_NE(arena.make<Witness>(destroyed, 1), nullptr);
+    Witness* const second = arena.make<Witness>(destroyed, 2);
+    ASSERT_NE(second, nullptr);
+    EXPECT_EQ(second->id, 2);
+    ASSERT_NE(arena.make<Witness>(destroyed, 3), nullptr);
+    EXPECT_TRUE(destroyed.empty());
+  }
+  EXPECT_EQ(destroyed, (std::vector<int>{3, 2, 1}));
+}
+
+TEST(ArenaTest, MakesAggregatesFromTheirMembers) {
+  struct Pair {
+    int a;
+    int b;
+  };
+  Arena arena;
+  const Pair* const pair = arena.make<Pair>(4, 5);
+  ASSERT_NE(pair, nullptr);
+  EXPECT_EQ(pair->a, 4);
+  EXPECT_EQ(pair->b, 5);
+}
+
+TEST(ArenaDeathTest, ASealedArenaRefusesToAllocate) {
+  Arena arena;
+  ASSERT_NE(arena.allocate(8), nullptr);
+  arena.seal();
+  EXPECT_TRUE(arena.is_sealed());
+  EXPECT_DEATH((void)arena.allocate(8), "is_sealed");
+}
+
+}  // namespace
+}  // namespace uet

@@ -1,0 +1,239 @@
+// Tests of object pools and their handles.
+#include "base/slab.h"
+
+#include "base/rng.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace uet {
+namespace {
+
+struct Item {
+  explicit Item(int its_value, int* deaths = nullptr) : value(its_value), deaths_seen(deaths) {}
+  ~Item() {
+    if (deaths_seen != nullptr) ++*deaths_seen;
+  }
+  int value;
+  int* deaths_seen;
+};
+
+class SlabTest : public testing::Test {
+ protected:
+  Arena arena_;
+  Slab<Item> slab_;
+
+  std::vector<int> values() {
+    std::vector<int> seen;
+    slab_.for_each([&](Item& item) { seen.push_back(item.value); });
+    return seen;
+  }
+};
+
+TEST_F(SlabTest, AllocatesExactlyItsCapacity) {
+  ASSERT_TRUE(slab_.create(arena_, 3).ok());
+  EXPECT_EQ(slab_.capacity(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    const Item* const item = slab_.alloc(i);
+    ASSERT_NE(item, nullptr);
+    EXPECT_EQ(item->value, i);
+  }
+  EXPECT_TRUE(slab_.full());
+  EXPECT_EQ(slab_.alloc(3), nullptr);
+  EXPECT_EQ(slab_.size(), 3u);
+  EXPECT_EQ(values(), (std::vector<int>{0, 1, 2}));
+}
+
+TEST_F(SlabTest, RefusesCapacitiesThatHandlesCannotName) {
+  EXPECT_EQ(slab_.create(arena_, 0).error(), Errc::invalid);
+  EXPECT_EQ(slab_.create(arena_, Slab<Item>::kCapacityMax + 1).error(), Errc::invalid);
+  EXPECT_EQ(slab_.alloc(1), nullptr);
+  EXPECT_EQ(arena_.used_bytes(), 0u);
+}
+
+TEST_F(SlabTest, AHandleFindsItsObjectUntilItIsFreed) {
+  ASSERT_TRUE(slab_.create(arena_, 4).ok());
+  Item* const item = slab_.alloc(9);
+  const Handle<Item> handle = slab_.handle(item);
+  EXPECT_TRUE(static_cast<bool>(handle));
+  EXPECT_EQ(slab_.get(handle), item);
+  EXPECT_EQ(slab_.get(Handle<Item>::from_word(handle.word())), item);
+  slab_.free(item);
+  EXPECT_EQ(slab_.get(handle), nullptr);
+  EXPECT_EQ(slab_.size(), 0u);
+}
+
+TEST_F(SlabTest, TheHandleOfAFreedObjectDoesNotFindItsSuccessor) {
+  ASSERT_TRUE(slab_.create(arena_, 1).ok());
+  Item* const old_item = slab_.alloc(1);
+  const Handle<Item> old_handle = slab_.handle(old_item);
+  slab_.free(old_item);
+  Item* const new_item = slab_.alloc(2);
+  ASSERT_EQ(new_item, old_item);
+  EXPECT_EQ(slab_.get(old_handle), nullptr);
+  EXPECT_EQ(slab_.get(slab_.handle(new_item)), new_item);
+}
+
+TEST_F(SlabTest, AGenerationComesBackAfter1023ReusesAndIsNeverZero) {
+  ASSERT_TRUE(slab_.create(arena_, 1).ok());
+  Item* item = slab_.alloc(0);
+  const Handle<Item> first = slab_.handle(item);
+  for (int i = 0; i < 1022; ++i) {
+    slab_.free(item);
+    item = slab_.alloc(i);
+    ASSERT_NE(slab_.handle(item), first);
+    ASSERT_NE(slab_.handle(item).generation(), 0u);
+  }
+  slab_.free(item);
+  EXPECT_EQ(slab_.handle(slab_.alloc(0)), first);
+}
+
+TEST_F(SlabTest, NoneAndForgedHandlesResolveToNull) {
+  EXPECT_EQ(slab_.get({}), nullptr);  // before create
+  ASSERT_TRUE(slab_.create(arena_, 3).ok());
+  const Handle<Item> real = slab_.handle(slab_.alloc(1));
+  EXPECT_FALSE(static_cast<bool>(Handle<Item>()));
+  EXPECT_EQ(slab_.get({}), nullptr);
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    EXPECT_EQ(slab_.get(Handle<Item>::from_word(real.word() ^ (1u << bit))), nullptr) << bit;
+  }
+  EXPECT_EQ(slab_.get(Handle<Item>::from_word(~0u)), nullptr);
+}
+
+TEST_F(SlabTest, ReuseSoonTakesTheLastFreedSlotFirst) {
+  ASSERT_TRUE(slab_.create(arena_, 4, Reuse::soon).ok());
+  Item* const a = slab_.alloc(0);
+  Item* const b = slab_.alloc(1);
+  slab_.free(a);
+  slab_.free(b);
+  EXPECT_EQ(slab_.alloc(2), b);
+  EXPECT_EQ(slab_.alloc(3), a);
+}
+
+TEST_F(SlabTest, ReuseLateTakesUnusedSlotsFirstAndThenTheFirstFreed) {
+  ASSERT_TRUE(slab_.create(arena_, 3, Reuse::late).ok());
+  Item* const a = slab_.alloc(0);
+  Item* const b = slab_.alloc(1);
+  slab_.free(b);
+  slab_.free(a);
+  Item* const c = slab_.alloc(2);
+  EXPECT_TRUE(c != a && c != b);
+  EXPECT_EQ(slab_.alloc(3), b);
+  slab_.free(c);
+  EXPECT_EQ(slab_.alloc(4), a);
+  EXPECT_EQ(slab_.alloc(5), c);
+  EXPECT_EQ(slab_.alloc(6), nullptr);
+}
+
+TEST_F(SlabTest, GrowingKeepsObjectsAndHandles) {
+  ASSERT_TRUE(slab_.create(arena_, 3).ok());
+  std::map<Item*, Handle<Item>> handles;
+  for (int i = 0; i < 3; ++i) {
+    Item* const item = slab_.alloc(i);
+    handles[item] = slab_.handle(item);
+  }
+  EXPECT_EQ(slab_.alloc(9), nullptr);
+  ASSERT_TRUE(slab_.grow(arena_, 10).ok());
+  EXPECT_GE(slab_.capacity(), 13u);
+  const uint32_t capacity = slab_.capacity();
+  for (int i = 3; Item* const item = slab_.alloc(i); ++i) handles[item] = slab_.handle(item);
+  EXPECT_EQ(handles.size(), capacity);
+  std::set<uint32_t> words;
+  for (const auto& [item, handle] : handles) {
+    EXPECT_EQ(slab_.get(handle), item);
+    words.insert(handle.word());
+  }
+  EXPECT_EQ(words.size(), capacity);
+  EXPECT_EQ(values().size(), capacity);
+}
+
+TEST_F(SlabTest, GrowingOneByOneReachesTheLimitOfTheHandlesInFewSteps) {
+  Slab<char> slab;
+  ASSERT_TRUE(slab.create(arena_, 1).ok());
+  int steps = 0;
+  Result<void> grown;
+  while ((grown = slab.grow(arena_, 1)).ok()) ++steps;
+  EXPECT_EQ(grown.error(), Errc::no_memory);
+  EXPECT_EQ(steps, 22);
+  EXPECT_EQ(slab.capacity(), Slab<char>::kCapacityMax);
+}
+
+TEST_F(SlabTest, DestroysObjectsWhenFreedAndWithTheSlab) {
+  int deaths = 0;
+  {
+    Slab<Item> slab;
+    ASSERT_TRUE(slab.create(arena_, 4).ok());
+    slab.free(slab.alloc(1, &deaths));
+    EXPECT_EQ(deaths, 1);
+    (void)slab.alloc(2, &deaths);
+    (void)slab.alloc(3, &deaths);
+  }
+  EXPECT_EQ(deaths, 3);
+}
+
+TEST_F(SlabTest, ObjectsMayBeFreedWhileVisited) {
+  ASSERT_TRUE(slab_.create(arena_, 8).ok());
+  for (int i = 0; i < 8; ++i) (void)slab_.alloc(i);
+  slab_.for_each([&](Item& item) {
+    if (item.value % 2 == 0) slab_.free(&item);
+  });
+  EXPECT_EQ(values(), (std::vector<int>{1, 3, 5, 7}));
+}
+
+TEST_F(SlabTest, BehavesLikeAMapUnderRandomCalls) {
+  for (const uint64_t seed : {1u, 2u, 3u}) {
+    std::printf("seed %lu\n", static_cast<unsigned long>(seed));
+    Rng rng(seed);
+    Slab<Item> slab;
+    const Reuse reuse = seed % 2 == 0 ? Reuse::soon : Reuse::late;
+    ASSERT_TRUE(slab.create(arena_, 5, reuse).ok());
+    std::map<uint32_t, int> live;
+    std::vector<Handle<Item>> gone;
+    for (int i = 0; i < 4000; ++i) {
+      if (rng.chance(0.5)) {
+        Item* const item = slab.alloc(i);
+        ASSERT_EQ(item == nullptr, live.size() == slab.capacity());
+        if (item != nullptr) live[slab.handle(item).word()] = i;
+      } else if (!live.empty()) {
+        const auto victim = std::next(live.begin(), static_cast<long>(rng.below(live.size())));
+        const auto handle = Handle<Item>::from_word(victim->first);
+        ASSERT_EQ(slab.get(handle)->value, victim->second);
+        slab.free(slab.get(handle));
+        gone.push_back(handle);
+        live.erase(victim);
+      }
+      if (i == 1000 || i == 2000) {
+        ASSERT_TRUE(slab.grow(arena_, 4).ok());
+      }
+      ASSERT_EQ(slab.size(), live.size());
+    }
+    for (size_t i = gone.size() - 100; i < gone.size(); ++i) {
+      if (!live.contains(gone[i].word())) {
+        EXPECT_EQ(slab.get(gone[i]), nullptr);
+      }
+    }
+  }
+}
+
+TEST_F(SlabTest, AllocAndFreeWorkOnASealedArena) {
+  ASSERT_TRUE(slab_.create(arena_, 100).ok());
+  arena_.seal();
+  for (int i = 0; i < 1000; ++i) slab_.free(slab_.alloc(i));
+  EXPECT_EQ(slab_.size(), 0u);
+}
+
+using SlabDeathTest = SlabTest;
+TEST_F(SlabDeathTest, FreeingTwiceOrWhatIsNotOursAsserts) {
+  ASSERT_TRUE(slab_.create(arena_, 4).ok());
+  Item* const item = slab_.alloc(1);
+  slab_.free(item);
+  EXPECT_DEATH(slab_.free(item), "kLive");
+  Item stranger(2);
+  EXPECT_DEATH(slab_.free(&stranger), "not of this slab");
+}
+
+}  // namespace
+}  // namespace uet
