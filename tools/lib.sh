@@ -19,14 +19,14 @@ need_packages() {
     dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
-  [ "$(id -u)" -eq 0 ] || die "these packages are missing: ${missing[*]}; install them, or run as root"
+  [ "$(id -u)" -eq 0 ] || die "missing packages: ${missing[*]}; install them, or run as root"
   say "Installing ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
   apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Two hosts joined by a cable: namespaces $host_a and $host_b with addresses $addr_a and $addr_b (and
+# Two hosts joined by a cable: namespaces $host_a and $host_b, with addresses $addr_a, $addr_b (and
 # $addr6_a, $addr6_b). make_hosts returns non-zero, having changed nothing, where that is not allowed.
 host_a=uet-a-$$ host_b=uet-b-$$
 addr_a=10.47.93.1 addr_b=10.47.93.2
