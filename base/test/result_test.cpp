@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace uet {
 namespace {
@@ -52,20 +52,29 @@ TEST(ResultTest, TryAndCheckPassErrorsOn) {
   EXPECT_EQ(quarter(12).error(), Errc::too_long);
 }
 
+// Counts how many of its kind are alive.
+struct Witness {
+  explicit Witness(int& count) : alive(&count) { ++*alive; }
+  Witness(const Witness& o) : alive(o.alive) { ++*alive; }
+  ~Witness() { --*alive; }
+  int* alive;
+};
+
 TEST(ResultTest, CopiesMovesAndDestroysItsValueOnce) {
-  const auto shared = std::make_shared<int>(1);
+  int alive = 0;
   {
-    const Result<std::shared_ptr<int>> first(shared);
-    EXPECT_EQ(shared.use_count(), 2);
-    Result<std::shared_ptr<int>> copy = first;
-    EXPECT_EQ(shared.use_count(), 3);
-    const Result<std::shared_ptr<int>> moved = std::move(copy);
-    EXPECT_EQ(shared.use_count(), 3);
-    const Result<std::shared_ptr<int>> failed(Errc::io);
-    const Result<std::shared_ptr<int>> copied_error = failed;
+    const Result<Witness> first{Witness(alive)};
+    EXPECT_EQ(alive, 1);
+    Result<Witness> copy = first;
+    EXPECT_EQ(alive, 2);
+    const Result<Witness> moved = std::move(copy);
+    EXPECT_EQ(alive, 3);
+    const Result<Witness> failed(Errc::io);
+    const Result<Witness> copied_error = failed;
     EXPECT_EQ(copied_error.error(), Errc::io);
+    EXPECT_EQ(alive, 3);
   }
-  EXPECT_EQ(shared.use_count(), 1);
+  EXPECT_EQ(alive, 0);
 }
 
 TEST(ResultTest, EveryErrorHasANameOfItsOwn) {
