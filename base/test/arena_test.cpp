@@ -18,8 +18,8 @@ TEST(ArenaTest, TakesNothingFromTheHeapBeforeTheFirstAllocation) {
 TEST(ArenaTest, AllocationsAreAlignedAndDoNotOverlap) {
   Arena arena(256);
   std::vector<std::pair<std::byte*, size_t>> pieces;
-  for (const size_t align : {1, 2, 8, 64, 256, 4096}) {
-    for (const size_t bytes : {1, 3, 64, 300}) {
+  for (const size_t align : {1u, 2u, 8u, 64u, 256u, 4096u}) {
+    for (const size_t bytes : {1u, 3u, 64u, 300u}) {
       auto* const at = static_cast<std::byte*>(arena.allocate(bytes, align));
       ASSERT_NE(at, nullptr);
       EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % align, 0u);

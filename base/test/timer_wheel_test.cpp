@@ -139,6 +139,8 @@ TEST_F(TimerWheelTest, TimeDoesNotGoBack) {
   wheel_.arm(timer, tick(50));
   EXPECT_EQ(expire(tick(99)), Kinds{});
   EXPECT_EQ(expire(Instant::from_ns(-1)), Kinds{});
+  wheel_.arm(timer, tick(50));
+  EXPECT_EQ(timer.deadline(), tick(100));
   EXPECT_EQ(expire(tick(100)), Kinds{1});
 }
 
