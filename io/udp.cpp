@@ -1,0 +1,288 @@
+// Which ports a process gets, and its error queues. Packets are moved by udp_tx and udp_rx.
+#include "io/udp.h"
+
+#include "io/interfaces.h"
+
+#include <linux/errqueue.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace uet::io {
+namespace {
+
+constexpr uint32_t kIpv4Overhead = 20 + 8;
+constexpr uint32_t kIpv6Overhead = 40 + 8;
+constexpr uint32_t kIpv4DatagramMax = 65507;
+constexpr uint32_t kIpv6DatagramMax = 65527;
+// The block that contains 4793 belongs to nobody: its sender could be the owner of 4793.
+constexpr uint16_t kBlockOfUetPort = kUetPort / UdpIo::kBlockPorts * UdpIo::kBlockPorts;
+
+bool is_ipv6(const FabricAddress& a) { return a.family == FabricAddress::Family::ipv6; }
+
+int bind_to(const Fd& fd, FabricAddress address, uint16_t port) {
+  address.port = port;
+  SockAddr name;
+  const socklen_t length = to_sockaddr(address, name);
+  return ::bind(fd.get(), &name.any, length) == 0 ? 0 : errno;
+}
+
+std::string place(const FabricAddress& a, uint16_t port) {
+  return "UDP port " + std::to_string(port) + " of " + ip_text(a);
+}
+
+// The sentence for a bind that failed for a reason other than a taken port.
+std::string bind_failure(const FabricAddress& local, uint16_t port, int error) {
+  std::string text = "cannot bind " + place(local, port) + ": " + errno_text(error);
+  if (error == EADDRNOTAVAIL) {
+    text += "; choose an address that this host has (FI_UET_IFACE), as listed by \"ip address\"";
+  } else if (error == EMFILE || error == ENFILE) {
+    text += "; allow more open files (ulimit -n)";
+  } else if (error == EACCES) {
+    text += "; choose ports above 1023 (FI_UET_PORT_RANGE)";
+  }
+  return text;
+}
+
+uint32_t random_below(uint32_t n) {
+  uint32_t drawn = 0;
+  if (::getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) drawn = static_cast<uint32_t>(getpid());
+  return drawn % n;
+}
+
+// Milliseconds are enough here, and this clock costs no more than a few loads.
+int64_t coarse_now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+bool check(const UdpOptions& o, std::string& error) {
+  if (!o.local.valid() ||
+      std::all_of(o.local.ip.begin(), o.local.ip.end(), [](uint8_t octet) { return octet == 0; })) {
+    error = "a Fabric Address of its own is needed, not the wildcard address; set FI_UET_IFACE";
+  } else if (o.entropy_values < 1 || o.entropy_values > UdpTx::kEntropyMax) {
+    error = "entropy values must be 1 to " + std::to_string(UdpTx::kEntropyMax);
+  } else if (o.local.port != kUetPort &&
+             (o.local.port % UdpIo::kBlockPorts != 0 || o.local.port == kBlockOfUetPort)) {
+    error =
+        "a port other than 4793 must be a multiple of 16, and not 4784: it is the base of a block";
+  } else if (o.local.port == 0 || o.port_first == 0) {
+    error = "port 0 is not an address that others could reach";
+  } else {
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<UdpIo> UdpIo::open(const UdpOptions& options, std::string* error) {
+  std::string ignored;
+  std::string& why = error == nullptr ? ignored : *error;
+  if (!check(options, why)) return nullptr;
+
+  std::unique_ptr<UdpIo> io(new UdpIo);
+  io->local_ = options.local;
+  io->epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!io->epoll_) {
+    why = "cannot make an epoll descriptor: " + errno_text(errno);
+    return nullptr;
+  }
+  if (!io->bind_sockets(options, why) || !io->start(options, why)) return nullptr;
+  return io;
+}
+
+// The one place that decides which ports a process gets. [architecture 7, scheme 0]
+bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
+  int failure = 0;
+  if (options.local.port != kUetPort) {
+    if (options.strict_port) {
+      error = "FI_UET_STRICT_PORT=1 allows no port but 4793; unset it to use " +
+              place(local_, options.local.port);
+      return false;
+    }
+    if (bind_block(options, options.local.port, failure)) return true;
+    error = bind_failure(local_, options.local.port, failure);
+    return false;
+  }
+  if (bind_whole(options, failure)) return true;
+  if (failure != EADDRINUSE) {
+    error = bind_failure(local_, kUetPort, failure);
+    return false;
+  }
+  if (options.strict_port) {
+    error = place(local_, kUetPort) +
+            " is taken by another process and FI_UET_STRICT_PORT=1 allows no other: give each "
+            "process an address of its own (FI_UET_IFACE), or unset FI_UET_STRICT_PORT to let "
+            "later processes use ports of FI_UET_PORT_RANGE";
+    return false;
+  }
+  return search_block(options, error);
+}
+
+bool UdpIo::bind_whole(const UdpOptions& options, int& failure) {
+  owned_port_ = open_udp_socket(local_);
+  failure = owned_port_ ? bind_to(owned_port_, local_, kUetPort) : errno;
+  if (failure == 0 && !UdpTx::prepare(owned_port_, is_ipv6(local_), options.send_buffer_bytes)) {
+    failure = errno;
+  }
+  if (failure != 0) {
+    owned_port_ = Fd();
+    return false;
+  }
+  tx_.configure({local_, options.entropy_values, options.send_buffer_bytes, options.gso},
+                epoll_.get(), owned_port_.get());
+  return true;
+}
+
+// All sixteen ports or none. The base is bound first, so that of two processes that want the same
+// block one fails at once and neither holds a part of it.
+bool UdpIo::bind_block(const UdpOptions& options, uint16_t base, int& failure) {
+  std::array<Fd, kBlockPorts> sockets;
+  const bool ipv6 = is_ipv6(local_);
+  for (uint32_t i = 0; i < kBlockPorts; ++i) {
+    Fd& fd = sockets[i];
+    fd = open_udp_socket(local_);
+    failure = fd ? 0 : errno;
+    // Deaf before it is bound: not one stray packet gets in.
+    if (failure == 0 && i > 0 && !UdpTx::deafen(fd)) failure = errno;
+    if (failure == 0) failure = bind_to(fd, local_, static_cast<uint16_t>(base + i));
+    if (failure == 0 && !UdpTx::prepare(fd, ipv6, options.send_buffer_bytes)) failure = errno;
+    if (failure == 0 && i > 0 && !watch(fd, 0)) failure = errno;
+    if (failure != 0) return false;
+  }
+  local_.port = base;
+  tx_.configure({local_, kBlockPorts, options.send_buffer_bytes, options.gso}, epoll_.get(),
+                sockets[0].get());
+  for (uint32_t i = 0; i < kBlockPorts; ++i) tx_.adopt(i, std::move(sockets[i]));
+  return true;
+}
+
+bool UdpIo::search_block(const UdpOptions& options, std::string& error) {
+  const uint32_t first = (options.port_first + kBlockPorts - 1u) / kBlockPorts;
+  const uint32_t end = (options.port_last + 1u) / kBlockPorts;
+  const uint32_t blocks = end > first ? end - first : 0;
+  // A random start keeps processes that start together from queueing up at the same block.
+  const uint32_t start = blocks > 0 ? random_below(blocks) : 0;
+  for (uint32_t i = 0; i < blocks; ++i) {
+    const auto base = static_cast<uint16_t>((first + (start + i) % blocks) * kBlockPorts);
+    int failure = 0;
+    if (base == kBlockOfUetPort) continue;
+    if (bind_block(options, base, failure)) return true;
+    if (failure != EADDRINUSE) {
+      error = bind_failure(local_, base, failure);
+      return false;
+    }
+  }
+  error = place(local_, kUetPort) + " is taken and no block of 16 ports is free in " +
+          std::to_string(options.port_first) + "-" + std::to_string(options.port_last) +
+          ": widen FI_UET_PORT_RANGE or give this process an address of its own (FI_UET_IFACE)";
+  return false;
+}
+
+bool UdpIo::watch(const Fd& fd, uint32_t events) {
+  epoll_event event{};
+  event.events = events;  // errors are always included
+  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd.get(), &event) == 0;
+}
+
+// Receive side and limits, once the ports are ours.
+bool UdpIo::start(const UdpOptions& options, std::string& error) {
+  const Fd& socket = receive_socket();
+  if (options.receive_buffer_bytes != 0) {
+    // The system caps this; whatever it grants is reported in caps().
+    (void)set_option(socket, SOL_SOCKET, SO_RCVBUF, static_cast<int>(options.receive_buffer_bytes));
+  }
+  // The kernel counts its own overhead and reports twice what holds octets.
+  receive_buffer_bytes_ = static_cast<uint32_t>(get_option(socket, SOL_SOCKET, SO_RCVBUF, 0)) / 2;
+
+  const bool ipv6 = is_ipv6(local_);
+  uint32_t mtu = options.mtu_bytes;
+  if (mtu == 0) {
+    const std::vector<Interface> interfaces = list_interfaces();
+    const Interface* found = find_interface(interfaces, local_);
+    mtu = found != nullptr ? found->mtu_bytes : 1500;
+  }
+  const uint32_t overhead = ipv6 ? kIpv6Overhead : kIpv4Overhead;
+  if (mtu <= overhead) {
+    error = "an MTU of " + std::to_string(mtu) + " octets leaves no room for a datagram";
+    return false;
+  }
+  max_datagram_bytes_ = std::min(mtu - overhead, ipv6 ? kIpv6DatagramMax : kIpv4DatagramMax);
+
+  if (!rx_.attach(socket, ipv6, options.gro) || !watch(socket, EPOLLIN)) {
+    error = "cannot prepare the receive socket: " + errno_text(errno);
+    return false;
+  }
+  return true;
+}
+
+IoCaps UdpIo::caps() const {
+  IoCaps caps;
+  caps.max_datagram_bytes = max_datagram_bytes_;
+  caps.entropy_values = tx_.entropy_values();
+  // All segments of a super-packet share one source port: a change of EV ends it.
+  caps.packets_per_entropy = tx_.gso() ? 16 : 1;
+  caps.receive_buffer_bytes = receive_buffer_bytes_;
+  caps.ecn = true;
+  return caps;
+}
+
+std::span<const PathError> UdpIo::path_errors() {
+  error_count_ = 0;
+  const bool told = tx_.take_error() || rx_.take_error();
+  const int64_t now_ns = coarse_now_ns();
+  if (!told && now_ns == errors_checked_ns_) return {};
+  errors_checked_ns_ = now_ns;
+
+  std::array<epoll_event, UdpTx::kEntropyMax + 1> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  const bool failed = std::any_of(events.begin(), events.begin() + std::max(count, 0),
+                                  [](const epoll_event& e) { return (e.events & EPOLLERR) != 0; });
+  if (!failed) return {};
+  if (owned_port_) drain_errors(owned_port_);
+  for (uint32_t i = 0; i < tx_.entropy_values(); ++i) {
+    if (tx_.socket(i)) drain_errors(tx_.socket(i));
+  }
+  return {errors_.data(), error_count_};
+}
+
+// Reads the error queue of one socket until it is empty or our list is full (the rest stays).
+void UdpIo::drain_errors(const Fd& fd) {
+  while (error_count_ < kErrors) {
+    SockAddr to{};
+    alignas(cmsghdr) std::array<std::byte, 512> control;
+    msghdr header{};
+    header.msg_name = &to;
+    header.msg_namelen = sizeof to;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    if (::recvmsg(fd.get(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
+      if (errno == EINTR) continue;
+      // An error without a queue entry (the queue was full) is taken off here, or epoll would
+      // report it for ever.
+      (void)get_option(fd, SOL_SOCKET, SO_ERROR, 0);
+      return;
+    }
+    for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+      const bool v4 = c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR;
+      const bool v6 = c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR;
+      if (!v4 && !v6) continue;
+      sock_extended_err detail;
+      std::memcpy(&detail, CMSG_DATA(c), sizeof detail);
+      const PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
+      const bool known = std::any_of(
+          errors_.begin(), errors_.begin() + error_count_,
+          [&](const PathError& e) { return e.to == found.to && e.error == found.error; });
+      if (!known && found.to.valid()) errors_[error_count_++] = found;
+    }
+  }
+}
+
+}  // namespace uet::io

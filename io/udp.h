@@ -1,0 +1,85 @@
+// Packets over ordinary UDP sockets: no privilege, every kernel. One receive socket, a transmit
+// socket for each entropy value, GSO and GRO where the kernel offers them. Linux.
+// Ports: the first process of a Fabric Address owns 4793; a later one owns a block of sixteen.
+// [architecture 6, 7; WIRE-006, WIRE-007, WIRE-121]
+#pragma once
+
+#include "io/packet_io.h"
+#include "io/socket.h"
+#include "io/udp_rx.h"
+#include "io/udp_tx.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace uet::io {
+
+struct UdpOptions {
+  // The local FA. Port 4793: take it, or a block when it is taken. Any other port must be a
+  // multiple of 16: exactly that block, as after a restart.
+  FabricAddress local;
+  uint16_t port_first = 16384;   // blocks are taken from here...
+  uint16_t port_last = 20479;    // ...up to here, both included
+  bool strict_port = false;      // 4793 or fail
+  uint32_t entropy_values = 16;  // transmit sockets of the owner of 4793: 1 to kEntropyMax
+  // Asked of the system, which may grant less; 0 leaves its default.
+  uint32_t receive_buffer_bytes = 4 << 20;
+  uint32_t send_buffer_bytes = 4 << 20;
+  uint32_t mtu_bytes = 0;  // of IP packets; 0: that of the interface with the address
+  bool gso = true;
+  bool gro = true;
+};
+
+class UdpIo final : public PacketIo {
+ public:
+  static constexpr uint32_t kBlockPorts = 16;  // [WIRE-121]
+
+  // Binds. On failure null, and `error` is a sentence that names the remedy.
+  static std::unique_ptr<UdpIo> open(const UdpOptions& options, std::string* error);
+
+  IoCaps caps() const override;
+  FabricAddress local_address() const override { return local_; }
+  // True for the process that holds 4793 of its FA: it never sets the private mark. [WIRE-121]
+  bool owns_uet_port() const { return local_.port == kUetPort; }
+
+  // Fates: EAGAIN and ENOBUFS are `later`, for the rest of that socket too; what the system refuses
+  // for one packet (EFAULT, EMSGSIZE, no route) is `never` for that packet only.
+  void send(std::span<TxPacket> packets) override { tx_.send(packets); }
+  std::span<RxDatagram> receive() override { return rx_.receive(); }
+  // ICMP errors and local refusals. Looks at the sockets about once a clock tick (1 to 10 ms), at
+  // once after a send or receive that failed.
+  std::span<const PathError> path_errors() override;
+  // An epoll descriptor, level-triggered: packets waiting, or errors on any socket.
+  int wait_fd() const override { return epoll_.get(); }
+
+  const UdpTxCounters& tx_counters() const { return tx_.counters(); }
+  const UdpRxCounters& rx_counters() const { return rx_.counters(); }
+
+ private:
+  static constexpr uint32_t kErrors = 32;
+
+  UdpIo() = default;
+  bool bind_sockets(const UdpOptions& options, std::string& error);
+  bool bind_whole(const UdpOptions& options, int& failure);
+  bool bind_block(const UdpOptions& options, uint16_t base, int& failure);
+  bool search_block(const UdpOptions& options, std::string& error);
+  bool start(const UdpOptions& options, std::string& error);
+  bool watch(const Fd& fd, uint32_t events);
+  void drain_errors(const Fd& fd);
+  const Fd& receive_socket() const { return owned_port_ ? owned_port_ : tx_.socket(0); }
+
+  FabricAddress local_;
+  uint32_t max_datagram_bytes_ = 0;
+  uint32_t receive_buffer_bytes_ = 0;
+  int64_t errors_checked_ns_ = 0;
+  Fd epoll_;
+  Fd owned_port_;  // 4793; a process with a block receives on its first transmit socket
+  UdpTx tx_;
+  UdpRx rx_;
+  uint32_t error_count_ = 0;
+  std::array<PathError, kErrors> errors_{};
+};
+
+}  // namespace uet::io

@@ -1,0 +1,129 @@
+// recvmmsg, control messages and cutting GRO super-packets.
+#include "io/udp_rx.h"
+
+#include <netinet/udp.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstring>
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+namespace uet::io {
+namespace {
+
+// What the control messages of one received message say.
+struct Marks {
+  uint8_t tos = 0;
+  uint32_t segment_bytes = 0;  // 0: not a super-packet
+};
+
+Marks read_marks(msghdr& header) {
+  Marks marks;
+  for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+    int value = 0;
+    if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
+      std::memcpy(&marks.tos, CMSG_DATA(c), 1);
+    } else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS) {
+      std::memcpy(&value, CMSG_DATA(c), sizeof value);
+      marks.tos = static_cast<uint8_t>(value);
+    } else if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO) {
+      std::memcpy(&value, CMSG_DATA(c), sizeof value);
+      if (value > 0) marks.segment_bytes = static_cast<uint32_t>(value);
+    }
+  }
+  return marks;
+}
+
+}  // namespace
+
+bool UdpRx::attach(const Fd& socket, bool ipv6, bool gro) {
+  const bool marks = ipv6 ? set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
+                          : set_option(socket, IPPROTO_IP, IP_RECVTOS, 1);
+  if (!marks) return false;
+  // Without GRO packets arrive one by one: slower, not wrong.
+  if (gro) (void)set_option(socket, IPPROTO_UDP, UDP_GRO, 1);
+
+  fd_ = socket.get();
+  memory_.reset(new std::byte[size_t{kMessages} * kStride]);
+  for (uint32_t i = 0; i < kMessages; ++i) {
+    vectors_[i] = {memory_.get() + size_t{i} * kStride, kMessageBytes};
+    prepare(i);
+  }
+  return true;
+}
+
+void UdpRx::prepare(uint32_t message) {
+  msghdr& header = headers_[message].msg_hdr;
+  header.msg_name = &names_[message];
+  header.msg_namelen = sizeof names_[message];
+  header.msg_iov = &vectors_[message];
+  header.msg_iovlen = 1;
+  header.msg_control = controls_[message].bytes.data();
+  header.msg_controllen = kControlBytes;
+  header.msg_flags = 0;
+}
+
+// Asks the kernel for messages; false when there are none.
+bool UdpRx::fill() {
+  for (uint32_t i = 0; i < message_count_; ++i) prepare(i);
+  message_count_ = message_next_ = 0;
+  // An error left by an earlier packet of ours is reported here once and hides nothing: ask again.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    ++counters_.system_calls;
+    const int count = ::recvmmsg(fd_, headers_.data(), kMessages, MSG_DONTWAIT, nullptr);
+    if (count > 0) {
+      message_count_ = static_cast<uint32_t>(count);
+      counters_.messages += message_count_;
+      filled_at_ = monotonic_now();
+      return true;
+    }
+    if (count == 0 || errno == EAGAIN) return false;
+    if (errno == EINTR) continue;
+    error_seen_ = true;
+    ++counters_.errors;
+  }
+  return false;
+}
+
+void UdpRx::open_message(uint32_t message) {
+  msghdr& header = headers_[message].msg_hdr;
+  if ((header.msg_flags & MSG_TRUNC) != 0) {
+    ++counters_.truncated;
+    return;
+  }
+  const Marks marks = read_marks(header);
+  pattern_.from = from_sockaddr(names_[message]);
+  pattern_.ev = Entropy(pattern_.from.port);  // [WIRE-007]
+  pattern_.dscp = marks.tos >> 2;
+  pattern_.ecn = static_cast<Ecn>(marks.tos & 3);
+  pattern_.at = filled_at_;
+  cut_at_ = static_cast<std::byte*>(vectors_[message].iov_base);
+  cut_left_ = headers_[message].msg_len;
+  cut_size_ = marks.segment_bytes == 0 ? cut_left_ : marks.segment_bytes;
+  cut_open_ = true;  // an empty datagram is one, too
+}
+
+std::span<RxDatagram> UdpRx::receive() {
+  uint32_t count = 0;
+  while (count < datagrams_.size()) {
+    if (!cut_open_) {
+      if (message_next_ == message_count_ && (count > 0 || !fill())) break;
+      open_message(message_next_++);
+      continue;
+    }
+    const uint32_t length = cut_left_ < cut_size_ ? cut_left_ : cut_size_;
+    RxDatagram& datagram = datagrams_[count++];
+    datagram = pattern_;
+    datagram.bytes = {cut_at_, length};
+    cut_at_ += length;
+    cut_left_ -= length;
+    cut_open_ = cut_left_ > 0;
+  }
+  counters_.datagrams += count;
+  return {datagrams_.data(), count};
+}
+
+}  // namespace uet::io

@@ -1,0 +1,76 @@
+// Receive side of the UDP backend: recvmmsg into large buffers, GRO super-packets cut into
+// datagrams. One copy, kernel to buffer; the octets are lent to the stack from there.
+#pragma once
+
+#include "io/socket.h"
+
+#include "base/packet.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace uet::io {
+
+struct UdpRxCounters {
+  uint64_t system_calls = 0;
+  uint64_t messages = 0;   // what the kernel handed out; a GRO super-packet is one
+  uint64_t datagrams = 0;  // what receive() handed out
+  uint64_t truncated = 0;  // longer than any buffer; dropped
+  uint64_t errors = 0;     // failed system calls, would-block not counted
+};
+
+class UdpRx {
+ public:
+  static constexpr uint32_t kMessages = 32;  // asked for by one system call
+  static constexpr uint32_t kMessageBytes = 65536;
+
+  // Options on a bound socket: TOS reports, and GRO where wanted and offered. Allocates the
+  // buffers (2 MiB of address space; touched as used).
+  bool attach(const Fd& socket, bool ipv6, bool gro);
+
+  // At most TxBatch::kCapacity datagrams; what is left of a super-packet comes with the next call
+  // without a system call.
+  std::span<RxDatagram> receive();
+
+  // The socket reported an error that the error queue explains; true once.
+  bool take_error() { return std::exchange(error_seen_, false); }
+  const UdpRxCounters& counters() const { return counters_; }
+
+ private:
+  static constexpr uint32_t kControlBytes = 128;
+  // Not a power of two, or the first lines of all buffers would share a cache set.
+  static constexpr uint32_t kStride = kMessageBytes + 17 * 64;
+
+  bool fill();
+  void prepare(uint32_t message);
+  void open_message(uint32_t message);
+
+  int fd_ = -1;
+  bool error_seen_ = false;
+  uint32_t message_count_ = 0;  // filled by the last system call
+  uint32_t message_next_ = 0;   // the first of them not yet opened
+
+  // The message being cut into datagrams.
+  std::byte* cut_at_ = nullptr;
+  uint32_t cut_left_ = 0;
+  uint32_t cut_size_ = 0;  // segment
+  bool cut_open_ = false;
+  RxDatagram pattern_;  // address, marks and time of its segments
+
+  Instant filled_at_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::array<mmsghdr, kMessages> headers_{};
+  std::array<iovec, kMessages> vectors_{};
+  std::array<SockAddr, kMessages> names_{};
+  struct alignas(cmsghdr) Control {
+    std::array<std::byte, kControlBytes> bytes;
+  };
+  std::array<Control, kMessages> controls_{};
+  std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};
+  UdpRxCounters counters_;
+};
+
+}  // namespace uet::io
