@@ -22,6 +22,7 @@ CITATION = re.compile(rf"({ID})(?:\.\.(\d+)|\s+to\s+(?:\w+-)?[A-Z]?(\d+))?")
 CODE_FOLDERS = ("base", "wire", "cms", "pds", "ses", "tss", "fep", "io", "link", "prov", "tools",
                 "fuzz", "conformance", "dissector")
 SOURCES = (".h", ".cpp", ".c", ".py", ".sh")
+NOT_SEARCHED = ("tools/check_citations.py", "tools/test/checkers_test.py")
 
 
 def read_requirements(root):
@@ -47,7 +48,7 @@ def source_files(root):
     names = out.stdout.split("\n") if out.returncode == 0 else [
         str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()]
     return [n for n in names if n.split("/")[0] in CODE_FOLDERS and n.endswith(SOURCES)
-            and n != "tools/check_citations.py" and (root / n).is_file()]
+            and n not in NOT_SEARCHED and (root / n).is_file()]
 
 
 def expand(match):
