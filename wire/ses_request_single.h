@@ -7,7 +7,7 @@ namespace uet::wire {
 
 // |         common (12 octets), 2 reserved + 14 request_length    |
 // |                       buffer_offset (64)                      |
-// No match bits, no key, no header data. [WIRE-065]
+// No match bits, no key, no header data: hd is reserved, shown as received, sent 0. [WIRE-065]
 struct SmallRequest {
   static constexpr uint32_t kSize = 20;
 
@@ -27,7 +27,6 @@ struct SmallRequest {
     const std::byte* p = r.take(kSize);
     SmallRequest h;
     h.common = RequestCommon::read(p);
-    h.common.hd = false;  // reserved here [WIRE-003, WIRE-059]
     h.request_length = bits<uint16_t>(load_u16(p + 2), 0, 14);
     h.buffer_offset = load_u64(p + 12);
     return h;
@@ -42,9 +41,10 @@ struct SmallRequest {
   }
 
   void emit(Writer& w) const {
-    UET_ASSERT(!common.hd);
+    RequestCommon sent = common;
+    sent.hd = false;
     std::byte* p = w.take(kSize);
-    common.emit(p, static_cast<uint16_t>(put(request_length, 0, 14)));
+    sent.emit(p, static_cast<uint16_t>(put(request_length, 0, 14)));
     store_u64(p + 12, buffer_offset);
   }
 
