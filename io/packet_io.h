@@ -24,6 +24,13 @@ struct PathError {
   int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...
 };
 
+// The UDP source port that a packet carries where the network under it does not decide: the EV for
+// the owner of 4793, the EV within its block of sixteen for anybody else. [WIRE-007, WIRE-121]
+inline uint16_t nominal_source_port(const FabricAddress& local, Entropy ev) {
+  if (local.port == kUetPort) return ev.value();
+  return static_cast<uint16_t>((local.port & ~15u) | (ev.value() & 15u));
+}
+
 class PacketIo {
  public:
   virtual IoCaps caps() const = 0;

@@ -35,13 +35,6 @@ uint64_t backlog_bytes(int64_t free_ns, int64_t now_ns, uint64_t rate_bps) {
   return static_cast<uint64_t>(bit_ns / (8ull * 1'000'000'000u));
 }
 
-// The UDP source port that this packet would carry: the EV for the owner of 4793, the EV within
-// the block of sixteen for anybody else. [WIRE-007, WIRE-121]
-uint16_t source_port(const FabricAddress& local, Entropy ev) {
-  if (local.port == kUetPort) return ev.value();
-  return static_cast<uint16_t>((local.port & ~15u) | (ev.value() & 15u));
-}
-
 }  // namespace
 
 SimNet::SimNet(uint64_t seed, const SimConfig& config)
@@ -294,7 +287,7 @@ void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant depa
   const FabricAddress& source = ports_[from]->address;
   Packet& packet = packets_[index];
   packet = {source, tx.bytes(), from, to, kNone, 0, tx.ev, tx.dscp, tx.ecn};
-  packet.from.port = source_port(source, tx.ev);
+  packet.from.port = nominal_source_port(source, tx.ev);
   std::byte* at = octets(index);
   std::memcpy(at, tx.header, tx.header_bytes);
   at += tx.header_bytes;
