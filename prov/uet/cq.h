@@ -5,6 +5,7 @@
 
 #include "prov/uet/compat.h"
 #include "prov/uet/progress.h"
+#include "prov/uet/shim.h"
 #include "prov/uet/wait.h"
 
 #include "pds/client.h"
@@ -15,16 +16,16 @@
 
 namespace uet::prov {
 
-class AddressVector;
 class Domain;
 
 // What makes an entry an error entry.
 struct CompletionError {
   int err = 0;         // positive fi_errno
-  int prov_errno = 0;  // SES return code, or kPdsErrnoBase + failure [LF-095]
+  int prov_errno = 0;  // see completion_error.h [LF-095]
   uint64_t olen = 0;   // octets of the message that did not fit
   FabricAddress peer;  // whom it concerns, when known
   uint32_t initiator_id = 0;
+  uint32_t addr_format = 0;  // of the raw address that goes with FI_EADDRNOTAVAIL
 };
 
 // One completion. The first six fields are, in this order, those of struct fi_cq_tagged_entry;
@@ -43,14 +44,13 @@ static_assert(sizeof(CompletionEntry) == 64);
 
 class CompletionQueue {
  public:
+  using Link = FidLink<struct fid_cq, CompletionQueue>;
+
   // The domain's cq_open operation.
   static int open(Domain& domain, struct fi_cq_attr* attr, struct fid_cq** cq, void* context);
-  static CompletionQueue& from(struct fid_cq* cq) {
-    return *reinterpret_cast<CompletionQueue*>(cq);
-  }
-  static CompletionQueue& from(struct fid* fid) { return *reinterpret_cast<CompletionQueue*>(fid); }
+  static struct fi_ops* fid_ops();
 
-  Domain& domain() { return *domain_; }
+  Domain& domain() { return domain_; }
   // Header data fits the format. [LF-093]
   bool carries_data() const { return entry_bytes_ >= sizeof(struct fi_cq_data_entry); }
 
@@ -59,7 +59,7 @@ class CompletionQueue {
   void attach(uint32_t operations);
   void detach(uint32_t operations);
 
-  // The rest: engine lock held.
+  // Engine lock held, up to push_error().
 
   // Books `slots` entries; false: nothing was booked, the application has to read first.
   bool reserve(uint32_t slots) {
@@ -75,8 +75,10 @@ class CompletionQueue {
   void push(const CompletionEntry& entry);
   void push_error(const CompletionEntry& entry, const CompletionError& error);
 
+  // The operations behind struct fi_ops_cq. `src_addr` may be null.
   ssize_t read(void* buf, size_t count, fi_addr_t* src_addr);
-  ssize_t sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond, int timeout);
+  // Timeout in milliseconds, negative: for ever. `cond` with FI_CQ_COND_THRESHOLD only.
+  ssize_t sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond, int timeout_ms);
   ssize_t read_error(struct fi_cq_err_entry* entry);
   int signal();
   int trywait();
@@ -84,17 +86,17 @@ class CompletionQueue {
   int close();
 
  private:
-  static constexpr uint32_t kErrorTextBytes = 96;
+  static constexpr uint32_t kErrDataBytes = 96;
 
   CompletionQueue(Domain& domain, const struct fi_cq_attr& attr, void* context);
   uint32_t take(void* buf, size_t count, fi_addr_t* src_addr);
-  CompletionEntry& append(const CompletionEntry& entry);
+  void append(const CompletionEntry& entry, bool is_error);
   void set_capacity(uint32_t slots);
-  uint32_t describe(const CompletionError& error);
-  bool ready(uint32_t threshold) const { return used_ >= threshold || error_count_ > 0; }
+  size_t describe(const CompletionError& error);
+  bool ready(size_t threshold) const { return used_ >= threshold || error_count_ > 0; }
 
-  struct fid_cq fid_;
-  Domain* domain_;
+  Link link_;
+  Domain& domain_;
   uint32_t entry_bytes_;
   // Ring: `used_` entries from `head_`; `reserved_` more are booked.
   uint32_t head_ = 0;
@@ -111,17 +113,7 @@ class CompletionQueue {
   std::vector<CompletionEntry> ring_;
   std::vector<CompletionError> errors_;
   WaitObject wait_;
-  char error_text_[kErrorTextBytes] = {};  // err_data of the last read_error
+  char err_data_[kErrDataBytes] = {};  // of the last read_error
 };
-
-// fi_cq_strerror, and the words behind it. `buf` may be null.
-const char* completion_strerror(int prov_errno, const void* err_data, char* buf, size_t len);
-
-// prov_errno of failures below SES: base + (reason << 8) + NACK code.
-inline constexpr int kPdsErrnoBase = 0x10000;
-int prov_errno_of(const ses::Completion& completion);
-// The fi_errno of a completion that is not ok. [SES-140 .. SES-183]
-int fi_errno_of(const ses::Completion& completion);
-int fi_errno_of(wire::ReturnCode code);
 
 }  // namespace uet::prov

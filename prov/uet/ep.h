@@ -5,6 +5,7 @@
 #include "prov/uet/compat.h"
 #include "prov/uet/cq.h"
 #include "prov/uet/progress.h"
+#include "prov/uet/shim.h"
 
 #include "ses/ses.h"
 #include "ses/types.h"
@@ -19,6 +20,10 @@ class AddressVector;
 class Counter;
 class Domain;
 class EventQueue;
+class Slices;
+
+// Set by the inject calls: success is not reported, whatever the endpoint's flags say.
+inline constexpr uint64_t kNoCompletion = 1ULL << 63;
 
 // A message call in one shape, whatever variant it came by.
 struct MessageCall {
@@ -29,7 +34,7 @@ struct MessageCall {
   uint64_t ignore = 0;
   uint64_t data = 0;
   void* context = nullptr;
-  uint64_t flags = 0;  // FI_*
+  uint64_t flags = 0;  // FI_*, and kNoCompletion
   bool tagged = false;
 };
 
@@ -45,19 +50,20 @@ struct RmaCall {
   bool read = false;
 };
 
-// What an endpoint shares with its aliases.
+// What an endpoint shares with its aliases: everything but the operation flags.
 class EndpointCore {
  public:
-  EndpointCore(Domain& domain, const struct fi_info& info, void* context);
+  // Takes the name. The name's claim belongs to this object from here on.
+  EndpointCore(Domain& domain, const struct fi_info& info, const ses::EndpointName& name);
   ~EndpointCore();
   EndpointCore(const EndpointCore&) = delete;
   EndpointCore& operator=(const EndpointCore&) = delete;
 
+  // Set-up, in ep_core.cpp.
   int bind(struct fid* fid, uint64_t flags);
   int enable();
   // Ends everything in flight without completions; afterwards no buffer is touched. [PDS-182]
   void shut_down();
-  ssize_t cancel(void* op_context);
   int get_option(int level, int name, void* value, size_t* length);
   int set_option(int level, int name, const void* value, size_t length);
   int get_name(void* address, size_t* length);
@@ -65,30 +71,31 @@ class EndpointCore {
   ssize_t rx_size_left();
   ssize_t tx_size_left();
 
-  // Posts; `call.flags` complete (defaults already merged). 0 or -FI_E*.
-  ssize_t send(const MessageCall& call);
-  ssize_t receive(const MessageCall& call);
-  ssize_t rma(const RmaCall& call);
+  // Posts. `call.flags` is complete: the endpoint's defaults are merged. 0 or -FI_E*; with
+  // -FI_EAGAIN nothing was changed.
+  ssize_t send(const MessageCall& call);     // msg.cpp
+  ssize_t receive(const MessageCall& call);  // msg.cpp
+  ssize_t rma(const RmaCall& call);          // rma.cpp
+  ssize_t cancel(void* op_context);          // msg.cpp
 
   Domain& domain() { return domain_; }
+  bool enabled() const { return enabled_; }
   // Set once enabled; for MR bindings (FI_MR_ENDPOINT).
   ses::EndpointId id() const { return id_; }
   const ses::EndpointName& name() const { return name_; }
-  bool tx_selective() const { return tx_selective_; }
-  bool rx_selective() const { return rx_selective_; }
 
   uint32_t users = 1;  // the endpoint and its aliases
 
  private:
-  // Operations whose several UET messages make one completion. [LF-047]
+  // An operation whose several UET messages make one completion. [LF-047]
   struct Group {
     void* op_context = nullptr;
-    uint64_t bytes = 0;
-    uint64_t flags = 0;  // user bits of the operation
+    uint64_t user = 0;   // of the operation
+    uint64_t bytes = 0;  // transferred so far
     uint32_t open = 0;   // messages that have not ended
     uint32_t next_free = 0;
-    ses::Completion failure;  // the first, if any
     bool failed = false;
+    CompletionError error;  // of the first message that failed
   };
   enum CounterSlot : uint32_t {
     kSendCounter,
@@ -99,22 +106,53 @@ class EndpointCore {
     kRemoteWriteCounter,
     kCounterSlots
   };
+  // What a post remembers in OpContext::user: flags above, an index (AV entry or group) below.
+  enum UserBits : uint64_t {
+    kReport = 1ULL << 32,      // success makes a CQ entry
+    kUnreported = 1ULL << 33,  // the application believes it done already
+    kGrouped = 1ULL << 34,     // the index names a group
+    kMulti = 1ULL << 35,       // FI_MULTI_RECV
+    kIndexMask = 0xFFFF'FFFF,
+  };
+  // How a transmit operation is posted and reported, from its FI_* flags.
+  struct TxPlan {
+    uint32_t ses_flags = 0;  // ses::OpFlags
+    uint32_t slots = 0;      // of the CQ
+    uint64_t user = 0;       // UserBits
+    bool early = false;      // report success as soon as it is posted [LF-055]
+  };
 
-  int bind_cq(struct fid* fid, uint64_t flags);
-  int bind_counter(struct fid* fid, uint64_t flags);
-  int check_ready(uint64_t capability) const;
-  ssize_t post_group(ProgressEngine::Entry&, const RmaCall&, ses::RmaRequest&);
-  ssize_t peek(ProgressEngine::Entry&, const MessageCall&, ses::ReceiveRequest&);
-  ssize_t claim(ProgressEngine::Entry&, const MessageCall&, ses::ReceiveRequest&);
-  ssize_t undo(ProgressEngine::Entry&, CompletionQueue*, uint32_t slots, Errc why);
+  int bind_cq(CompletionQueue& cq, uint64_t flags);
+  int bind_counter(Counter& counter, uint64_t flags);
+  int bind_av(AddressVector& av);
+  void unbind();
+
+  ssize_t check_post(uint64_t capability) const;
+  ssize_t plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) const;
+  ssize_t refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan, fi_addr_t addr, Errc why);
+  void begin_tx(const TxPlan& plan, fi_addr_t addr);
+  void report_early(const TxPlan& plan, void* op_context, uint64_t flags);
+  ssize_t post_group(ProgressEngine::Entry& entry, const RmaCall& call, const Slices& slices,
+                     ses::RmaRequest& request, const TxPlan& plan);
+  bool aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const;
+  ssize_t peek(ProgressEngine::Entry& entry, const MessageCall& call,
+               const ses::ReceiveRequest& request);
+  ssize_t post_receive(ProgressEngine::Entry& entry, const MessageCall& call,
+                       ses::ReceiveRequest& request);
+
+  // Completions, in ep_completion.cpp. Engine lock held.
   static void on_tx(void* core, const ses::Completion& completion);
   static void on_rx(void* core, const ses::Completion& completion);
   static bool on_reserve(void* core);
   void tx_done(const ses::Completion& completion);
+  void group_done(const ses::Completion& completion);
+  void finish_tx(ses::OpKind kind, uint64_t user, void* op_context, const CompletionError* error);
   void rx_done(const ses::Completion& completion);
-  void finish_tx(const ses::Completion& completion, uint64_t user, void* op_context);
+  void remote_done(const ses::Completion& completion);
+  void set_source(CompletionEntry& entry, PeerId peer, uint32_t initiator_id);
+  void deliver(const CompletionEntry& entry, PeerId peer, uint32_t initiator_id);
+  CompletionError error_of(const ses::Completion& completion) const;
   void count(CounterSlot slot, bool ok);
-  void report_error(CompletionQueue&, CompletionEntry&, const ses::Completion&);
 
   // Hot.
   Domain& domain_;
@@ -122,16 +160,16 @@ class EndpointCore {
   AddressVector* av_ = nullptr;
   CompletionQueue* tx_cq_ = nullptr;
   CompletionQueue* rx_cq_ = nullptr;
-  ses::EndpointId id_;
   uint64_t caps_;
+  ses::EndpointId id_;
   bool enabled_ = false;
   bool closing_ = false;
   bool tx_selective_ = false;
   bool rx_selective_ = false;
-  uint32_t min_multi_recv_ = 64;  // [LF-096]
+  uint32_t min_multi_recv_ = 64;  // octets [LF-096]
   uint32_t unreported_ = 0;       // sends in flight that the application believes done
-  uint32_t tx_open_ = 0;          // operations in flight, for *_size_left
-  uint32_t rx_open_ = 0;
+  uint32_t tx_open_ = 0;          // UET messages in flight
+  uint32_t rx_open_ = 0;          // receives posted
   uint32_t tx_size_;
   uint32_t rx_size_;
   std::array<Counter*, kCounterSlots> counters_{};
@@ -141,21 +179,28 @@ class EndpointCore {
   EventQueue* eq_ = nullptr;
   ses::EndpointName name_;
   uint32_t addr_format_;
-  uint8_t dscp_ = 0;
+  TrafficClass tc_;
   bool ordered_;
 };
 
 class Endpoint {
  public:
+  using Link = FidLink<struct fid_ep, Endpoint>;
+
   // The domain's endpoint operation.
   static int open(Domain& domain, struct fi_info* info, struct fid_ep** ep, void* context);
-  static Endpoint& from(struct fid_ep* ep) { return *reinterpret_cast<Endpoint*>(ep); }
-  static Endpoint& from(struct fid* fid) { return *reinterpret_cast<Endpoint*>(fid); }
+  static struct fi_ops* fid_ops();
 
-  EndpointCore& core() { return *core_; }
+  EndpointCore& core() { return core_; }
   // Flags of a call without a flags argument.
   uint64_t tx_flags() const { return tx_flags_; }
   uint64_t rx_flags() const { return rx_flags_; }
+  // Of the inject calls: what the manual says they mean. Delivery levels stay as configured.
+  uint64_t inject_flags() const {
+    return (tx_flags_ & ~(FI_COMPLETION | FI_INJECT_COMPLETE)) | FI_INJECT | kNoCompletion;
+  }
+  // Of reads, which cannot be injected.
+  uint64_t read_flags() const { return tx_flags_ & ~(FI_INJECT | FI_INJECT_COMPLETE); }
 
   int control(int command, void* arg);
   int close();
@@ -163,15 +208,16 @@ class Endpoint {
  private:
   Endpoint(EndpointCore& core, uint64_t tx_flags, uint64_t rx_flags, void* context);
   int alias(struct fi_alias& request);
+  int get_flags(uint64_t& flags) const;
   int set_flags(uint64_t flags);
 
-  struct fid_ep fid_;
-  EndpointCore* core_;
+  Link link_;
+  EndpointCore& core_;
   uint64_t tx_flags_;
   uint64_t rx_flags_;
 };
 
-// The operation tables, one per file.
+// The operation tables.
 extern struct fi_ops_msg message_ops;    // msg.cpp
 extern struct fi_ops_tagged tagged_ops;  // tagged.cpp
 extern struct fi_ops_rma rma_ops;        // rma.cpp

@@ -57,15 +57,17 @@ class ProgressEngine {
     void transmit() {
       if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
     }
-    // Reads the clock again, for callers that loop.
-    void refresh() { now_ = monotonic_now(); }
+    // For callers that wait: nothing may be touched between the two; now() moves on.
+    void leave() { owner_.leave(); }
+    void reenter() { now_ = owner_.enter(); }
 
    private:
     ProgressEngine& owner_;
     Instant now_;
   };
 
-  // The process that created this object forked, and this is the child: nothing may be called.
+  // The process that created this object forked, and this is the child: its descriptors and
+  // sequence numbers are the parent's, so calls answer -FI_EOPBADSTATE. [architecture 8]
   bool forked() const;
 
   // Closes every PDC in order and runs the engine until nothing is left to do or `limit` passed.
@@ -74,12 +76,15 @@ class ProgressEngine {
 
   // For WaitObject. Both with the lock held, by the thread that sleeps.
   void begin_sleep() { ++sleepers_; }
-  void end_sleep();
+  void end_sleep() { --sleepers_; }
   // When somebody must run the engine at the latest, backlog included. Lock held.
   Instant wake_by(Instant now) const;
   // -1: the backend has none.
   int io_fd() const { return engine_->io().wait_fd(); }
   bool has_helper() const { return helper_.joinable(); }
+
+  // The address behind a PeerId. Lock held.
+  const FabricAddress& peer_address(PeerId peer) { return engine_->fep().peers()[peer].address; }
 
   // For tests: how often the helper thread ran the engine.
   uint64_t helper_rounds() const { return helper_rounds_.load(std::memory_order_relaxed); }
@@ -87,9 +92,8 @@ class ProgressEngine {
  private:
   // What the helper waits for; written by the helper with the lock held.
   enum class Watch : uint8_t {
-    ticking,  // the next millisecond: the application is here, or was a moment ago
-    timers,   // the engine's deadline: threads in WaitObject serve the socket
-    all,      // deadline and socket
+    tick,    // a while: the application is here, or threads in WaitObject serve the engine
+    engine,  // the engine's deadline and its socket
   };
 
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
@@ -98,8 +102,8 @@ class ProgressEngine {
   void leave();
   void wake_helper();
   void run_helper();
-  Duration helper_turn();
-  bool helper_rest(Instant until, bool socket);
+  Instant helper_turn(uint64_t& seen);
+  void helper_rest(Instant until);
 
   EngineLock lock_;
   std::unique_ptr<fep::Engine> engine_;
@@ -108,15 +112,14 @@ class ProgressEngine {
 
   // Under the lock.
   uint32_t sleepers_ = 0;
-  Watch watch_ = Watch::ticking;
+  Watch watch_ = Watch::tick;
   Instant watch_until_ = Instant::never();
 
   std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
   std::atomic<uint64_t> helper_rounds_{0};
   std::atomic<bool> stopping_{false};
-  int wake_fd_ = -1;   // eventfd: a new deadline or stop
-  int timer_fd_ = -1;  // timerfd
-  int epoll_fd_ = -1;
+  int wake_fd_ = -1;           // eventfd: a new deadline or stop
+  bool watch_socket_ = false;  // helper only
   std::thread helper_;
 };
 

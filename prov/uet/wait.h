@@ -32,13 +32,15 @@ class WaitObject {
 
   bool can_wait() const { return kind_ != FI_WAIT_NONE; }
 
-  // Something was inserted. Engine lock held. Costs a branch when nobody waits.
+  // Something was inserted. Engine lock held. Costs a branch when nobody sleeps.
   void signal() {
-    if (waiters_ + armed_ > 0 && !raised_) raise();
+    if ((sleeping_ > 0 || armed_) && !raised_) raise();
   }
   // The owner was read again: whoever armed the descriptor is back. Engine lock held.
   void disarm() {
-    if (armed_ != 0 || raised_) lower();
+    if (!armed_) return;
+    armed_ = false;
+    if (raised_ && unseen_ == 0) lower();
   }
 
   // Runs the engine until `condition` holds (0), the time is up or somebody called interrupt()
@@ -59,18 +61,23 @@ class WaitObject {
   void raise();
   void lower();
   void set_timer(Instant deadline);
-  bool sleep(ProgressEngine::Entry& entry, Instant until);
+  void sleep(ProgressEngine::Entry& entry, Instant until);
 
   ProgressEngine* engine_ = nullptr;
   enum fi_wait_obj kind_ = FI_WAIT_NONE;
-  int event_fd_ = -1;
-  int timer_fd_ = -1;
-  int epoll_fd_ = -1;
-  uint32_t waiters_ = 0;     // threads inside wait()
-  uint32_t armed_ = 0;       // 1 after a successful trywait, until disarm()
-  uint32_t interrupts_ = 0;  // times interrupt() was called
-  bool raised_ = false;      // the eventfd is readable
+  // Under the engine lock.
+  uint32_t sleeping_ = 0;           // threads asleep in wait()
+  uint32_t unseen_ = 0;             // those of them that the last raise() has still to wake
+  uint32_t raises_ = 0;             // times raise() was called
+  uint32_t interrupts_ = 0;         // times interrupt() was called
+  uint32_t waiters_ = 0;            // threads inside wait(), asleep or not
+  bool interrupt_pending_ = false;  // interrupt() found nobody; the next wait() returns at once
+  bool armed_ = false;              // trywait() said yes, and the owner was not read since
+  bool raised_ = false;             // the eventfd is readable
   Instant timer_at_ = Instant::never();
+  int event_fd_ = -1;
+  int timer_fd_ = -1;  // FI_WAIT_FD only, like the epoll set that holds all three
+  int epoll_fd_ = -1;
 };
 
 // The fi_trywait operation of a fabric: every fid of `fids` is a CQ, a counter or an EQ.

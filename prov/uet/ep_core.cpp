@@ -1,0 +1,318 @@
+// EndpointCore's set-up: what an endpoint is opened as, bound to, named, and how it ends.
+#include "prov/uet/ep.h"
+
+#include "prov/uet/av.h"
+#include "prov/uet/cntr.h"
+#include "prov/uet/domain.h"
+#include "prov/uet/eq.h"
+#include "prov/uet/log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace uet::prov {
+namespace {
+
+constexpr uint32_t kDefaultQueueSize = 1024;  // [LF-076]
+constexpr uint32_t kQueueSizeMax = 1u << 16;
+// Injected messages get this long to leave when the endpoint closes; other operations are
+// discarded, as fi_close documents.
+constexpr Duration kLinger = Duration::milliseconds(500);
+
+// Any of these asks for an order between messages, which only ROD gives. [LF-089]
+constexpr uint64_t kOrderBits = 0x1FFULL | (0xFFULL << 32);
+
+uint32_t queue_size(size_t asked) {
+  if (asked == 0) return kDefaultQueueSize;
+  return static_cast<uint32_t>(std::min<size_t>(asked, kQueueSizeMax));
+}
+
+// DSCP of a traffic class; control packets keep theirs. [LF-092]
+TrafficClass traffic_class(uint32_t tclass) {
+  if ((tclass & FI_TC_DSCP) != 0) return TrafficClass{static_cast<uint8_t>(tclass & 0x3F)};
+  switch (tclass) {
+    case FI_TC_LOW_LATENCY:
+      return TrafficClass{40};
+    case FI_TC_DEDICATED_ACCESS:
+      return TrafficClass{34};
+    case FI_TC_SCAVENGER:
+      return TrafficClass{1};
+    case FI_TC_NETWORK_CTRL:
+      return TrafficClass{48};
+    default:
+      return TrafficClass{0};
+  }
+}
+
+bool asks_for_order(const fi_info& info) {
+  const uint64_t tx = info.tx_attr != nullptr ? info.tx_attr->msg_order : 0;
+  const uint64_t rx = info.rx_attr != nullptr ? info.rx_attr->msg_order : 0;
+  return ((tx | rx) & kOrderBits) != 0;
+}
+
+}  // namespace
+
+EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::EndpointName& name)
+    : domain_(domain),
+      engine_(domain.engine()),
+      caps_(info.caps != 0 ? info.caps : domain.caps()),
+      tx_size_(queue_size(info.tx_attr != nullptr ? info.tx_attr->size : 0)),
+      rx_size_(queue_size(info.rx_attr != nullptr ? info.rx_attr->size : 0)),
+      name_(name),
+      addr_format_(info.addr_format),
+      tc_(traffic_class(info.tx_attr != nullptr ? info.tx_attr->tclass : 0)),
+      ordered_(asks_for_order(info)) {
+  domain_.add_ref();
+}
+
+EndpointCore::~EndpointCore() {
+  unbind();
+  domain_.release_name(name_);
+  domain_.drop_ref();
+}
+
+int EndpointCore::bind(fid* fid, uint64_t flags) {
+  if (enabled_) {
+    UET_WARN(EP_CTRL, "fi_ep_bind: the endpoint is enabled; bind everything before fi_enable\n");
+    return -FI_EOPBADSTATE;
+  }
+  if (auto* cq = checked_object_of<CompletionQueue>(fid)) return bind_cq(*cq, flags);
+  if (auto* counter = checked_object_of<Counter>(fid)) return bind_counter(*counter, flags);
+  if (auto* av = checked_object_of<AddressVector>(fid)) return bind_av(*av);
+  if (auto* eq = checked_object_of<EventQueue>(fid)) {
+    if (eq_ != nullptr) return -FI_EINVAL;
+    eq_ = eq;
+    eq_->add_ref();
+    return 0;
+  }
+  UET_WARN(EP_CTRL, "fi_ep_bind: only a CQ, counter, AV or EQ of this provider can be bound\n");
+  return -FI_EINVAL;
+}
+
+int EndpointCore::bind_cq(CompletionQueue& cq, uint64_t flags) {
+  constexpr uint64_t kKnown = FI_TRANSMIT | FI_RECV | FI_REMOTE_WRITE | FI_SELECTIVE_COMPLETION;
+  const bool tx = (flags & FI_TRANSMIT) != 0;
+  const bool rx = (flags & FI_RECV) != 0;
+  if ((flags & ~kKnown) != 0 || (!tx && !rx)) {
+    UET_WARN(EP_CTRL,
+             "fi_ep_bind: a CQ is bound with FI_TRANSMIT, FI_RECV or both, and maybe "
+             "FI_SELECTIVE_COMPLETION; flags are 0x%llx\n",
+             static_cast<unsigned long long>(flags));
+    return -FI_EBADFLAGS;
+  }
+  if (&cq.domain() != &domain_ || (tx && tx_cq_ != nullptr) || (rx && rx_cq_ != nullptr)) {
+    UET_WARN(EP_CTRL, "fi_ep_bind: the CQ is of another domain, or there is one already\n");
+    return -FI_EINVAL;
+  }
+  const bool selective = (flags & FI_SELECTIVE_COMPLETION) != 0;
+  if (tx) {
+    cq.attach(tx_size_);
+    tx_cq_ = &cq;
+    tx_selective_ = selective;
+  }
+  if (rx) {
+    cq.attach(rx_size_);
+    rx_cq_ = &cq;
+    rx_selective_ = selective;
+  }
+  return 0;
+}
+
+int EndpointCore::bind_counter(Counter& counter, uint64_t flags) {
+  static constexpr std::array<uint64_t, kCounterSlots> kFlags = {
+      FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
+  uint64_t known = 0;
+  for (const uint64_t flag : kFlags) known |= flag;
+  if (flags == 0 || (flags & ~known) != 0 || &counter.domain() != &domain_) {
+    UET_WARN(EP_CTRL,
+             "fi_ep_bind: a counter is bound with FI_SEND, RECV, READ, WRITE or their "
+             "REMOTE_ forms; flags are 0x%llx\n",
+             static_cast<unsigned long long>(flags));
+    return -FI_EBADFLAGS;
+  }
+  for (uint32_t slot = 0; slot < kCounterSlots; ++slot) {
+    if ((flags & kFlags[slot]) != 0 && counters_[slot] != nullptr) return -FI_EINVAL;
+  }
+  for (uint32_t slot = 0; slot < kCounterSlots; ++slot) {
+    if ((flags & kFlags[slot]) == 0) continue;
+    counters_[slot] = &counter;
+    counter.add_ref();
+  }
+  return 0;
+}
+
+int EndpointCore::bind_av(AddressVector& av) {
+  if (&av.domain() != &domain_ || av_ != nullptr) return -FI_EINVAL;
+  av_ = &av;
+  av_->add_ref();
+  return 0;
+}
+
+void EndpointCore::unbind() {
+  if (tx_cq_ != nullptr) tx_cq_->detach(tx_size_);
+  if (rx_cq_ != nullptr) rx_cq_->detach(rx_size_);
+  if (av_ != nullptr) av_->drop_ref();
+  if (eq_ != nullptr) eq_->drop_ref();
+  for (Counter* counter : counters_) {
+    if (counter != nullptr) counter->drop_ref();
+  }
+}
+
+int EndpointCore::enable() {
+  if (enabled_) return 0;
+  if (av_ == nullptr) {
+    UET_WARN(EP_CTRL, "fi_enable: bind an address vector first\n");
+    return -FI_ENOAV;
+  }
+  const bool tx_reported = tx_cq_ != nullptr || counters_[kSendCounter] != nullptr ||
+                           counters_[kWriteCounter] != nullptr ||
+                           counters_[kReadCounter] != nullptr;
+  const bool rx_reported = rx_cq_ != nullptr || counters_[kRecvCounter] != nullptr;
+  if (!tx_reported && !rx_reported) {
+    UET_WARN(EP_CTRL, "fi_enable: bind a completion queue (FI_TRANSMIT and FI_RECV) first\n");
+    return -FI_ENOCQ;
+  }
+  // Each group has at least two messages in flight.
+  groups_.assign(tx_size_ / 2 + 1, Group{});
+  for (uint32_t i = 0; i < groups_.size(); ++i) groups_[i].next_free = i + 1;
+  free_group_ = 0;
+
+  ses::Ses::EndpointOptions options;
+  options.mode = ordered_ ? pds::Mode::rod : pds::Mode::rud;  // [SES-026, LF-089]
+  options.tc = tc_;
+  options.tx_size = tx_size_;
+  options.rx_size = rx_size_;
+  const ses::CompletionSink tx{this, &on_tx, &on_reserve, true};
+  const ses::CompletionSink rx{this, &on_rx, &on_reserve,
+                               rx_cq_ != nullptr && rx_cq_->carries_data()};
+  ProgressEngine::Entry entry(engine_);
+  const Result<ses::EndpointId> opened = entry.ses().open_endpoint(name_, options, tx, rx);
+  if (!opened.ok()) {
+    UET_WARN(EP_CTRL, "fi_enable: the stack refused the endpoint: %s\n", uet::name(opened.error()));
+    return opened.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(opened.error());
+  }
+  id_ = *opened;
+  enabled_ = true;
+  return 0;
+}
+
+void EndpointCore::shut_down() {
+  if (!enabled_ || engine_.forked()) return;
+  const Instant end = monotonic_now() + kLinger;
+  for (;;) {
+    ProgressEngine::Entry entry(engine_);
+    while (unreported_ > 0 && entry.progress()) {
+    }
+    if (unreported_ > 0 && entry.now() < end) continue;
+    closing_ = true;
+    entry.ses().close_endpoint(id_, entry.now());
+    entry.transmit();
+    enabled_ = false;
+    return;
+  }
+}
+
+int EndpointCore::get_option(int level, int name, void* value, size_t* length) {
+  if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
+  if (value == nullptr || length == nullptr) return -FI_EINVAL;
+  size_t size_value = 0;
+  switch (name) {
+    case FI_OPT_MIN_MULTI_RECV:
+      size_value = min_multi_recv_;
+      break;
+    case FI_OPT_CM_DATA_SIZE:
+      size_value = 0;  // there are no connections to carry any
+      break;
+#if UET_HAVE_SIZE_OPTS
+    case FI_OPT_MAX_MSG_SIZE:
+    case FI_OPT_MAX_TAGGED_SIZE:
+    case FI_OPT_MAX_RMA_SIZE:
+      size_value = ses::kMaxMessageBytes;
+      break;
+    case FI_OPT_INJECT_MSG_SIZE:
+    case FI_OPT_INJECT_TAGGED_SIZE:
+    case FI_OPT_INJECT_RMA_SIZE:
+      size_value = ses::kInjectBytes;
+      break;
+#endif
+    case FI_OPT_FI_HMEM_P2P: {
+      if (*length < sizeof(int)) return -FI_ETOOSMALL;
+      const int p2p = FI_HMEM_P2P_DISABLED;
+      std::memcpy(value, &p2p, sizeof(p2p));
+      *length = sizeof(p2p);
+      return 0;
+    }
+    default:
+      return -FI_ENOPROTOOPT;
+  }
+  if (*length < sizeof(size_value)) return -FI_ETOOSMALL;
+  std::memcpy(value, &size_value, sizeof(size_value));
+  *length = sizeof(size_value);
+  return 0;
+}
+
+int EndpointCore::set_option(int level, int name, const void* value, size_t length) {
+  if (level != FI_OPT_ENDPOINT) return -FI_ENOPROTOOPT;
+  if (value == nullptr) return -FI_EINVAL;
+  switch (name) {
+    case FI_OPT_MIN_MULTI_RECV: {
+      size_t octets = 0;
+      if (length != sizeof(octets)) return -FI_EINVAL;
+      std::memcpy(&octets, value, sizeof(octets));
+      if (octets > UINT32_MAX) return -FI_EINVAL;
+      min_multi_recv_ = static_cast<uint32_t>(octets);
+      return 0;
+    }
+    case FI_OPT_FI_HMEM_P2P: {
+      int p2p = 0;
+      if (length != sizeof(p2p)) return -FI_EINVAL;
+      std::memcpy(&p2p, value, sizeof(p2p));
+      return p2p == FI_HMEM_P2P_REQUIRED ? -FI_EOPNOTSUPP : 0;
+    }
+#if UET_HAVE_CUDA_OPT
+    case FI_OPT_CUDA_API_PERMITTED:
+      // No CUDA back end is built, which the manual wants told as FI_EINVAL. [ABI-041]
+      return -FI_EINVAL;
+#endif
+#if UET_HAVE_SHM_OPT
+    case FI_OPT_SHARED_MEMORY_PERMITTED:
+      return 0;  // no shared memory is used either way
+#endif
+    default:
+      return -FI_ENOPROTOOPT;
+  }
+}
+
+int EndpointCore::get_name(void* address, size_t* length) {
+  if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
+  return domain_.write_name(name_, addr_format_, address, length);
+}
+
+int EndpointCore::set_name(const void* address, size_t length) {
+  if (address == nullptr) return -FI_EINVAL;
+  if (enabled_) return -FI_EOPBADSTATE;
+  const Result<ses::EndpointName> claimed =
+      domain_.claim_name(address, length, addr_format_, nullptr, 0);
+  if (!claimed.ok()) {
+    return claimed.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(claimed.error());
+  }
+  const JobId job = name_.job;
+  domain_.release_name(name_);
+  name_ = *claimed;
+  name_.job = job;
+  return 0;
+}
+
+ssize_t EndpointCore::rx_size_left() {
+  if (!enabled_) return -FI_EOPBADSTATE;
+  ProgressEngine::Entry entry(engine_);
+  return rx_size_ - std::min(rx_open_, rx_size_);
+}
+
+ssize_t EndpointCore::tx_size_left() {
+  if (!enabled_) return -FI_EOPBADSTATE;
+  ProgressEngine::Entry entry(engine_);
+  return tx_size_ - std::min(tx_open_, tx_size_);
+}
+
+}  // namespace uet::prov

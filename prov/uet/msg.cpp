@@ -1,0 +1,344 @@
+// Posting messages, tagged or not, and the untagged operation table. One call chain from the
+// application to the socket: plan, book a CQ slot, post, transmit. [LF-041..046, LF-053..060]
+#include "prov/uet/av.h"
+#include "prov/uet/domain.h"
+#include "prov/uet/ep.h"
+#include "prov/uet/log.h"
+#include "prov/uet/slices.h"
+
+#include <cstring>
+
+namespace uet::prov {
+namespace {
+
+// Where FI_PEEK | FI_CLAIM keeps what it claimed until FI_CLAIM fetches it: in the application's
+// struct fi_context, which both calls name. [LF-059]
+uint32_t& claim_in(void* context) {
+  return *reinterpret_cast<uint32_t*>(&static_cast<fi_context*>(context)->internal[0]);
+}
+
+}  // namespace
+
+ssize_t EndpointCore::check_post(uint64_t capability) const {
+  if (engine_.forked() || !enabled_) {
+    UET_WARN(EP_DATA, "the endpoint cannot be used: call fi_enable first, and not in a fork\n");
+    return -FI_EOPBADSTATE;
+  }
+  if ((caps_ & capability) == 0) {
+    UET_WARN(EP_DATA,
+             "the endpoint was opened without the capability for this call; ask "
+             "fi_getinfo for it in hints->caps\n");
+    return -FI_EOPNOTSUPP;
+  }
+  return 0;
+}
+
+ssize_t EndpointCore::plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) const {
+  if ((flags & (FI_COMMIT_COMPLETE | FI_TRIGGER | FI_MULTICAST)) != 0) {
+    UET_WARN(EP_DATA, "FI_COMMIT_COMPLETE, FI_TRIGGER and FI_MULTICAST are not offered\n");
+    return -FI_EOPNOTSUPP;  // [LF-056, LF-100]
+  }
+  if ((flags & FI_INJECT) != 0) {
+    if (bytes > ses::kInjectBytes) {
+      UET_WARN(EP_DATA, "%llu octets are too many to inject; the limit is inject_size, %u\n",
+               static_cast<unsigned long long>(bytes), ses::kInjectBytes);
+      return -FI_EMSGSIZE;
+    }
+    plan.ses_flags |= ses::kOpInject;
+  }
+  if ((flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)) != 0) {
+    plan.ses_flags |= ses::kOpDeliveryComplete;  // [LF-053, LF-056]
+  }
+  if ((flags & FI_REMOTE_CQ_DATA) != 0) plan.ses_flags |= ses::kOpRemoteData;
+  if ((flags & FI_FENCE) != 0) plan.ses_flags |= ses::kOpFence;  // [LF-060]
+
+  const bool report =
+      (flags & kNoCompletion) == 0 && (!tx_selective_ || (flags & FI_COMPLETION) != 0);
+  // The weakest level allows the completion as soon as the buffer is copied. [LF-055]
+  constexpr uint64_t kStronger = FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
+  plan.early = report && (flags & FI_INJECT_COMPLETE) != 0 && (flags & kStronger) == 0 &&
+               bytes <= ses::kInjectBytes;
+  if (plan.early) plan.ses_flags |= ses::kOpInject;
+  if (report && !plan.early) plan.user |= kReport;
+  if (plan.early || ((flags & FI_INJECT) != 0 && !report)) plan.user |= kUnreported;
+  // The second slot is for an error that comes after the early success.
+  if (tx_cq_ != nullptr) plan.slots = plan.early ? 2 : 1;
+  return 0;
+}
+
+void EndpointCore::begin_tx(const TxPlan& plan, fi_addr_t addr) {
+  if ((plan.user & kUnreported) != 0) ++unreported_;
+  av_->begin_operation(addr);
+}
+
+// Takes back what begin_tx() and the caller booked; the stack took nothing.
+ssize_t EndpointCore::refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan, fi_addr_t addr,
+                                Errc why) {
+  if ((plan.user & kUnreported) != 0) --unreported_;
+  av_->end_operation(addr);
+  if (plan.slots > 0) tx_cq_->release(plan.slots);
+  entry.progress();
+  return to_fi_errno(why);
+}
+
+void EndpointCore::report_early(const TxPlan& plan, void* op_context, uint64_t flags) {
+  if (!plan.early || tx_cq_ == nullptr) return;
+  CompletionEntry done;
+  done.op_context = op_context;
+  done.flags = flags;
+  tx_cq_->push(done);
+}
+
+ssize_t EndpointCore::send(const MessageCall& call) {
+  if (const ssize_t rc = check_post(call.tagged ? FI_TAGGED : FI_MSG); rc != 0) return rc;
+  Slices slices;
+  if (const int rc = slices.assign(call.iov, call.count); rc != 0) return rc;
+  TxPlan plan;
+  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return rc;
+
+  ProgressEngine::Entry entry(engine_);
+  const ses::Destination* to = av_->find(call.addr);
+  if (to == nullptr) {
+    UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
+             static_cast<unsigned long long>(call.addr));
+    return -FI_EADDRNOTAVAIL;
+  }
+  if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {
+    entry.progress();
+    return -FI_EAGAIN;
+  }
+  ses::SendRequest request;
+  request.to = *to;
+  request.iov = slices.view();
+  request.tagged = call.tagged;
+  request.tag = call.tag;
+  request.data = call.data;
+  request.flags = plan.ses_flags;
+  request.context = {call.context, plan.user | (call.addr & kIndexMask)};
+  begin_tx(plan, call.addr);
+  ++tx_open_;
+  const Result<void> posted = entry.ses().send(id_, request, entry.now());
+  if (!posted.ok()) {
+    --tx_open_;
+    return refuse_tx(entry, plan, call.addr, posted.error());
+  }
+  report_early(plan, call.context, FI_SEND | (call.tagged ? FI_TAGGED : FI_MSG));
+  if ((call.flags & FI_MORE) == 0) entry.transmit();
+  return 0;
+}
+
+// Fills in whom the receive is for. [LF-046]
+bool EndpointCore::aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const {
+  if ((caps_ & FI_DIRECTED_RECV) == 0 || call.addr == FI_ADDR_UNSPEC) return true;
+  const ses::Destination* from = av_->find(call.addr);
+  if (from == nullptr) return false;
+  request.directed = true;
+  request.from = from->peer;
+  request.from_initiator = from->initiator_id;
+  return true;
+}
+
+ssize_t EndpointCore::receive(const MessageCall& call) {
+  if (const ssize_t rc = check_post(call.tagged ? FI_TAGGED : FI_MSG); rc != 0) return rc;
+  const bool peeks = (call.flags & FI_PEEK) != 0;
+  const bool claims = (call.flags & FI_CLAIM) != 0;
+  const bool discards = (call.flags & FI_DISCARD) != 0;
+  if ((discards && !peeks && !claims) || (claims && call.context == nullptr)) {
+    UET_WARN(EP_DATA,
+             "FI_DISCARD goes with FI_PEEK or FI_CLAIM, and FI_CLAIM with a struct "
+             "fi_context as context\n");
+    return -FI_EINVAL;
+  }
+  const bool multi = (call.flags & FI_MULTI_RECV) != 0;
+  if (multi && (call.tagged || call.count != 1)) {
+    UET_WARN(EP_DATA, "FI_MULTI_RECV takes one buffer and no tag\n");
+    return -FI_EINVAL;
+  }
+  Slices slices;
+  const bool needs_buffer = !peeks && !discards;
+  if (const int rc = needs_buffer ? slices.assign(call.iov, call.count) : 0; rc != 0) return rc;
+
+  ses::ReceiveRequest request;
+  request.iov = slices.view();
+  request.tagged = call.tagged;
+  request.tag = call.tag;
+  request.ignore = call.ignore;
+  request.multi = multi;
+  request.multi_min = min_multi_recv_;
+  uint64_t user = 0;
+  if (multi) user |= kMulti;
+  if (!rx_selective_ || (call.flags & FI_COMPLETION) != 0) user |= kReport;
+  request.context = {call.context, user};
+
+  ProgressEngine::Entry entry(engine_);
+  if (!aim_receive(call, request)) return -FI_EADDRNOTAVAIL;
+  if (peeks) entry.progress();  // what has arrived shall be seen
+  if (rx_cq_ != nullptr && !rx_cq_->reserve(1)) {
+    entry.progress();
+    return -FI_EAGAIN;
+  }
+  if (peeks || (claims && discards)) return peek(entry, call, request);
+  return post_receive(entry, call, request);
+}
+
+ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCall& call,
+                                   ses::ReceiveRequest& request) {
+  ++rx_open_;
+  Result<void> posted;
+  if ((call.flags & FI_CLAIM) != 0) {
+    posted = entry.ses().receive_claimed(id_, claim_in(call.context), request, entry.now());
+  } else {
+    posted = entry.ses().receive(id_, request, entry.now());
+  }
+  if (!posted.ok()) {
+    --rx_open_;
+    if (rx_cq_ != nullptr) rx_cq_->release(1);
+    entry.progress();
+    return to_fi_errno(posted.error());
+  }
+  if ((call.flags & FI_MORE) == 0) entry.transmit();  // it may have been waited for
+  return 0;
+}
+
+// FI_PEEK, alone or with FI_CLAIM or FI_DISCARD, and FI_CLAIM | FI_DISCARD. The result is always a
+// completion; its slot is booked. [LF-059]
+ssize_t EndpointCore::peek(ProgressEngine::Entry& entry, const MessageCall& call,
+                           const ses::ReceiveRequest& request) {
+  const bool claims = (call.flags & FI_CLAIM) != 0;
+  const bool discards = (call.flags & FI_DISCARD) != 0;
+  CompletionEntry done;
+  done.op_context = call.context;
+  done.flags = FI_RECV | (call.tagged ? FI_TAGGED : FI_MSG);
+  done.tag = call.tag;
+  bool found = false;
+  if ((call.flags & FI_PEEK) == 0) {
+    found = entry.ses().discard_claimed(id_, claim_in(call.context), entry.now());
+  } else {
+    const ses::Ses::Peeked peeked = entry.ses().peek(id_, request, claims || discards, entry.now());
+    found = peeked.found;
+    if (found) {
+      done.len = peeked.bytes;
+      done.tag = peeked.tag;
+      done.data = peeked.data;
+      if (peeked.has_data) done.flags |= FI_REMOTE_CQ_DATA;
+      set_source(done, peeked.peer, peeked.initiator_id);
+      if (discards) {
+        entry.ses().discard_claimed(id_, peeked.claim, entry.now());
+      } else if (claims) {
+        claim_in(call.context) = peeked.claim;
+      }
+    }
+  }
+  if (rx_cq_ == nullptr) return 0;
+  if (found) {
+    rx_cq_->push(done);
+  } else {
+    CompletionError error;
+    error.err = FI_ENOMSG;
+    rx_cq_->push_error(done, error);
+  }
+  return 0;
+}
+
+ssize_t EndpointCore::cancel(void* op_context) {
+  if (engine_.forked() || !enabled_) return -FI_EOPBADSTATE;
+  ProgressEngine::Entry entry(engine_);
+  const bool cancelled = entry.ses().cancel(id_, op_context, entry.now());
+  entry.transmit();
+  return cancelled ? 0 : -FI_ENOENT;
+}
+
+namespace {
+
+// The untagged calls. Each fills a MessageCall and posts it.
+
+MessageCall to_call(const iovec* iov, size_t count, fi_addr_t addr, void* context, uint64_t flags) {
+  MessageCall call;
+  call.iov = iov;
+  call.count = count;
+  call.addr = addr;
+  call.context = context;
+  call.flags = flags;
+  return call;
+}
+
+MessageCall to_call(const fi_msg& msg, uint64_t flags) {
+  MessageCall call = to_call(msg.msg_iov, msg.iov_count, msg.addr, msg.context, flags);
+  call.data = msg.data;
+  return call;
+}
+
+iovec to_iovec(const void* buf, size_t len) { return {const_cast<void*>(buf), len}; }
+
+ssize_t recv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t from, void* context) noexcept {
+  Endpoint& ep = object_of<Endpoint>(fid);
+  const iovec iov = to_iovec(buf, len);
+  return ep.core().receive(to_call(&iov, 1, from, context, ep.rx_flags()));
+}
+
+ssize_t recvv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t from,
+              void* context) noexcept {
+  Endpoint& ep = object_of<Endpoint>(fid);
+  return ep.core().receive(to_call(iov, count, from, context, ep.rx_flags()));
+}
+
+ssize_t recvmsg(fid_ep* fid, const fi_msg* msg, uint64_t flags) noexcept {
+  return object_of<Endpoint>(fid).core().receive(to_call(*msg, flags));
+}
+
+ssize_t send(fid_ep* fid, const void* buf, size_t len, void*, fi_addr_t to,
+             void* context) noexcept {
+  Endpoint& ep = object_of<Endpoint>(fid);
+  const iovec iov = to_iovec(buf, len);
+  return ep.core().send(to_call(&iov, 1, to, context, ep.tx_flags()));
+}
+
+ssize_t sendv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t to,
+              void* context) noexcept {
+  Endpoint& ep = object_of<Endpoint>(fid);
+  return ep.core().send(to_call(iov, count, to, context, ep.tx_flags()));
+}
+
+ssize_t sendmsg(fid_ep* fid, const fi_msg* msg, uint64_t flags) noexcept {
+  return object_of<Endpoint>(fid).core().send(to_call(*msg, flags));
+}
+
+ssize_t inject(fid_ep* fid, const void* buf, size_t len, fi_addr_t to) noexcept {
+  Endpoint& ep = object_of<Endpoint>(fid);
+  const iovec iov = to_iovec(buf, len);
+  return ep.core().send(to_call(&iov, 1, to, nullptr, ep.inject_flags()));
+}
+
+ssize_t senddata(fid_ep* fid, const void* buf, size_t len, void*, uint64_t data, fi_addr_t to,
+                 void* context) noexcept {
+  Endpoint& ep = object_of<Endpoint>(fid);
+  const iovec iov = to_iovec(buf, len);
+  MessageCall call = to_call(&iov, 1, to, context, ep.tx_flags() | FI_REMOTE_CQ_DATA);
+  call.data = data;
+  return ep.core().send(call);
+}
+
+ssize_t injectdata(fid_ep* fid, const void* buf, size_t len, uint64_t data, fi_addr_t to) noexcept {
+  Endpoint& ep = object_of<Endpoint>(fid);
+  const iovec iov = to_iovec(buf, len);
+  MessageCall call = to_call(&iov, 1, to, nullptr, ep.inject_flags() | FI_REMOTE_CQ_DATA);
+  call.data = data;
+  return ep.core().send(call);
+}
+
+}  // namespace
+
+fi_ops_msg message_ops = {
+    .size = sizeof(fi_ops_msg),
+    .recv = recv,
+    .recvv = recvv,
+    .recvmsg = recvmsg,
+    .send = send,
+    .sendv = sendv,
+    .sendmsg = sendmsg,
+    .inject = inject,
+    .senddata = senddata,
+    .injectdata = injectdata,
+};
+
+}  // namespace uet::prov
