@@ -1,0 +1,141 @@
+// The whole-packet decoder at its edges, and the one-line rendering.
+#include "wire/packet.h"
+#include "wire/print.h"
+
+#include "wire/test/octets_of.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace uet::wire {
+namespace {
+
+using test::hex_of;
+using test::Octets;
+using test::octets_of;
+
+std::string line_of(std::string_view hex, DecodeOptions options = {}) {
+  char text[512];
+  const size_t n = print(text, octets_of(hex), options);
+  EXPECT_EQ(n, std::string(text).size());
+  return text;
+}
+
+// A confirmed RUD write of 8 octets over UDP and IPv4, checksums right.
+constexpr std::string_view kWrite =
+    "4502005c000040004011b73bc0a80101c0a80102beef12b900485f4d1188fffd000102030a010b02"
+    "010b70015a0c0d0e03210456000000100000200000c0ffee8877665544332211"
+    "0000000000000000000000080011223344556677";
+
+// [WIRE-118] A frame cut anywhere is refused and never read beyond.
+TEST(PacketTest, PacketCutAnywhereIsTruncated) {
+  const Octets octets = octets_of(kWrite);
+  DecodeOptions options;
+  options.start = Start::ip;
+  for (size_t n = 0; n < octets.size(); ++n) {
+    const Octets cut(octets.begin(), octets.begin() + static_cast<ptrdiff_t>(n));
+    const DecodedPacket packet = decode(cut, options);
+    EXPECT_EQ(packet.outcome, Outcome::reject) << n;
+    EXPECT_EQ(packet.error, ParseError::truncated) << n;
+    EXPECT_LT(packet.shortfall.have, packet.shortfall.need) << n;
+  }
+}
+
+// [WIRE-006, WIRE-008]
+TEST(PacketTest, OtherPortsAndProtocolsAreNotUet) {
+  Octets octets = octets_of(kWrite);
+  DecodeOptions options;
+  options.start = Start::ip;
+  options.udp_port = 4794;
+  EXPECT_EQ(decode(octets, options).error, ParseError::wrong_type);
+  options.udp_port = 0;
+  EXPECT_EQ(decode(octets, options).outcome, Outcome::accept);
+  options.start = Start::ethernet;
+  EXPECT_EQ(decode(octets, options).error, ParseError::wrong_type);
+}
+
+// [WIRE-098] More payload than any packet may carry.
+TEST(PacketTest, PayloadBeyondTheLimitIsRefused) {
+  Octets octets = octets_of(
+      "31000000 070b0008 5a0c0d0e 03210456 0000001000002000 00c0ffee"
+      "0000000000000000");
+  octets.resize(octets.size() + 8192);
+  EXPECT_EQ(decode(octets, {}).outcome, Outcome::accept);
+  octets.resize(octets.size() + 1);
+  EXPECT_EQ(decode(octets, {}).error, ParseError::payload_length_limit);
+}
+
+// [WIRE-057] A negotiation of 1.0.3 is 20 octets; 16 are as good, 18 are not ours to judge.
+TEST(PacketTest, NegotiationMayBeFourOctetsLonger) {
+  const std::string cp = "5c88 0000 00000001 0001 0002 01020000";
+  EXPECT_EQ(decode(octets_of(cp), {}).outcome, Outcome::accept);
+  EXPECT_EQ(decode(octets_of(cp + "00000001"), {}).outcome, Outcome::accept);
+  EXPECT_EQ(decode(octets_of(cp + "0000"), {}).tolerance, Tolerance::surplus_bytes);
+}
+
+// [WIRE-022] A trimmed packet shows its PDS header and nothing else, whatever its checksum.
+TEST(PacketTest, TrimmedPacketKeepsItsPdsHeaderOnly) {
+  DecodeOptions options;
+  options.start = Start::ip;
+  const DecodedPacket packet = decode(
+      octets_of("4542002c000040004011b72bc0a80101c0a80102beef12b9044412346988fffd000102030a010b02"
+                "210a0b0c"),
+      options);
+  EXPECT_EQ(packet.outcome, Outcome::accept);
+  EXPECT_TRUE(packet.trimmed);
+  EXPECT_TRUE(std::holds_alternative<Request>(packet.pds));
+  EXPECT_EQ(packet.ses.index(), 0U);
+  EXPECT_FALSE(packet.payload.has_value());
+}
+
+// [WIRE-089] Without the addresses a CRC can be taken off but not verified.
+TEST(PacketTest, CrcBehindUnknownAddressesIsTakenOff) {
+  DecodeOptions options;
+  options.trailer = Trailer::crc;
+  const DecodedPacket packet = decode(octets_of("3800fffe000102000b020a01 ab824617"), options);
+  EXPECT_EQ(packet.outcome, Outcome::accept);
+  ASSERT_TRUE(packet.crc.has_value());
+  EXPECT_EQ(packet.crc->trailer.value, 0x174682ABU);
+  EXPECT_EQ(packet.crc->covered_length, 0U);
+  EXPECT_TRUE(packet.surplus.empty());
+}
+
+TEST(PacketTest, LineShowsTheWholePacket) {
+  DecodeOptions options;
+  options.start = Start::ip;
+  EXPECT_EQ(line_of(kWrite, options),
+            "192.168.1.1 > 192.168.1.2 dscp=0 ecn=2 udp 48879 > 4793"
+            " | RUD_REQ ar psn=66051 clear=66048 spdcid=2561 dpdcid=2818"
+            " | STANDARD WRITE rel som eom job=789774 pid=801 ri=1110 gen=90 msg=28673 length=8"
+            " initiator=12648430 offset=0x1000002000 key=0x8877665544332211 | 8 octets");
+}
+
+TEST(PacketTest, LineOfEachPdsHeaderShowsItsOwnFields) {
+  EXPECT_EQ(line_of("118c ffff 00000010 0001 a001"),
+            "RUD_REQ ar syn psn=16 clear=15 spdcid=1 start=15 use_rsv_pdc private_mark"
+            " | reject truncated ses_standard 0 of 44 octets");
+  EXPECT_EQ(line_of("3840 0000 00000010 0001 0002 00000100"),
+            "ACK cack=16 ack=16 spdcid=1 dpdcid=2 expected_start=256");
+  EXPECT_EQ(line_of("402e 0007 00000010 0001 0002 0080 0001 8000000000000005 0123c5abcdef0067"),
+            "ACK_CC m req=reserved cack=16 probe_opaque=0x0007 spdcid=1 dpdcid=2 mpr=128"
+            " sack=17:0x8000000000000005 NSCC service_time=291 rc rcv_cwnd_pend=69"
+            " rcvd_bytes=11259375 ooo=103");
+  EXPECT_EQ(line_of("5008 1600 00000005 0000 0000 00000000"),
+            "NACK PDC_MODE_MISMATCH(0x16) pkt_id=5 spdcid=0 dpdcid=0 payload=0");
+  EXPECT_EQ(line_of("5b08 9876 00000007 0001 0002 00000003"),
+            "CP PROBE ar psn=7 spdcid=1 dpdcid=2 probe_opaque=0x9876 payload=3");
+  EXPECT_EQ(line_of("5e00 0000 00000007 0001 0002 00000000"),
+            "CP reserved psn=7 spdcid=1 dpdcid=2 | tolerate reserved_code");
+  EXPECT_EQ(line_of("0000"), "reject pds_type_reserved");
+}
+
+TEST(PacketTest, LineIsCutToTheBufferAndItsLengthIsTold) {
+  char text[10];
+  const Octets octets = octets_of("3840 0000 00000010 0001 0002 00000100");
+  EXPECT_EQ(print(text, octets, {}), 55U);
+  EXPECT_STREQ(text, "ACK cack=");
+}
+
+}  // namespace
+}  // namespace uet::wire
