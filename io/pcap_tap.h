@@ -1,0 +1,75 @@
+// A backend that records everything sent and received through it to a pcapng file, under IP and UDP
+// headers made up to fit, so that Wireshark and tshark read it. Recording never stops the traffic.
+#pragma once
+
+#include "io/packet_io.h"
+#include "io/socket.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace uet::io {
+
+class PcapTap final : public PacketIo {
+ public:
+  // Opens the file and takes the backend over. In `path`, %p is replaced by the process ID. A file
+  // that another capture is writing is left alone: ours then gets the process ID appended, and a
+  // number. Pipes are refused. On failure null, `inner` keeps the backend, and `error` says why.
+  static std::unique_ptr<PcapTap> open(std::unique_ptr<PacketIo>& inner, const std::string& path,
+                                       const std::string& interface_name, std::string* error);
+  ~PcapTap() override;
+  PcapTap(const PcapTap&) = delete;
+  PcapTap& operator=(const PcapTap&) = delete;
+
+  IoCaps caps() const override { return inner_->caps(); }
+  FabricAddress local_address() const override { return inner_->local_address(); }
+  // Records the packets that the backend took. Their source port is nominal_source_port().
+  void send(std::span<TxPacket> packets) override;
+  std::span<RxDatagram> receive() override;
+  std::span<const PathError> path_errors() override { return inner_->path_errors(); }
+  int wait_fd() const override { return inner_->wait_fd(); }
+
+  // Writes what is buffered. Happens by itself when the buffer fills, within a second of traffic,
+  // and at the end.
+  void flush();
+  const std::string& path() const { return path_; }
+  // True after the first failed write, which is said once on stderr; nothing is recorded after it.
+  bool failed() const { return failed_; }
+  PacketIo& inner() { return *inner_; }
+
+ private:
+  static constexpr size_t kBufferBytes = 1 << 20;
+  static constexpr size_t kFlushBytes = kBufferBytes - (1 << 17);  // room for any one packet
+
+  enum class Direction : uint32_t {
+    inbound = 1,
+    outbound = 2
+  };
+
+  PcapTap() = default;
+  void put(const void* octets, size_t length);
+  void put_u16(uint16_t value) { put(&value, sizeof value); }
+  void put_u32(uint32_t value) { put(&value, sizeof value); }
+  void put_option(uint16_t code, const void* octets, size_t length);
+  void put_file_header(const std::string& interface_name);
+  void begin_packet(uint32_t datagram_bytes, bool ipv6, Instant at);
+  void put_headers(const FabricAddress& from, const FabricAddress& to, uint8_t tos,
+                   uint32_t datagram_bytes);
+  void end_packet(Direction direction, bool ipv6);
+  void flush_when_due(Instant now);
+
+  std::unique_ptr<PacketIo> inner_;
+  Fd file_;
+  std::string path_;
+  bool failed_ = false;
+  int64_t wall_offset_ns_ = 0;  // wall clock less monotonic clock, at opening
+  Instant flushed_at_;
+  std::unique_ptr<std::byte[]> buffer_;
+  size_t used_ = 0;
+  size_t packet_start_ = 0;  // block start in the buffer, of the packet being recorded
+};
+
+}  // namespace uet::io
