@@ -108,7 +108,11 @@ class Decoder {
 void Decoder::ethernet() {
   const size_t size = r_.remaining();
   auto parsed = EthernetHeader::parse(r_);
-  if (!parsed.ok()) return truncated("ethernet", EthernetHeader::kSizeUntagged, size);
+  if (!parsed.ok()) {  // each tag that is there asks for four octets more
+    const size_t untagged = EthernetHeader::kSizeUntagged;
+    const size_t tags = size < untagged ? 0 : (size - untagged) / EthernetHeader::kTagBytes + 1;
+    return truncated("ethernet", untagged + EthernetHeader::kTagBytes * tags, size);
+  }
   out_.ethernet = *parsed;
   const bool is_ip =
       parsed->ethertype == EthernetHeader::kIpv4 || parsed->ethertype == EthernetHeader::kIpv6;
@@ -163,11 +167,12 @@ void Decoder::ipv6() {
   }
   ip_ = frame.first(length);
   r_ = Reader(ip_.subspan(Ipv6Header::kSize));
-  const size_t left = r_.remaining();
   const auto extensions = Ipv6Extensions::skip(r_, h.next_header);
   if (!extensions.ok()) {
-    if (extensions.error() == ParseError::truncated) return truncated("ipv6_extension", 8, left);
-    return reject(extensions.error());
+    if (extensions.error() != ParseError::truncated) return reject(extensions.error());
+    const size_t left = r_.remaining();  // from the header that is short
+    return truncated("ipv6_extension", left < 8 ? 8 : 8 + 8 * size_t{load_u8(r_.peek(2) + 1)},
+                     left);
   }
   out_.ipv6_extensions = *extensions;
   udp_or_native(extensions->protocol, 8);

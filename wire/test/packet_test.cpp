@@ -42,6 +42,25 @@ TEST(PacketTest, PacketCutAnywhereIsTruncated) {
   }
 }
 
+// The shortfall names what the header needs with all its parts, not its smallest form.
+TEST(PacketTest, ShortfallCountsTagsAndExtensions) {
+  DecodeOptions options;
+  options.start = Start::ethernet;
+  const std::string tagged = "020000000002 020000000001 8100 0064 8100 00";
+  const DecodedPacket ethernet = decode(octets_of(tagged), options);
+  EXPECT_EQ(ethernet.error, ParseError::truncated);
+  EXPECT_EQ(ethernet.shortfall.need, 22U);
+  EXPECT_EQ(ethernet.shortfall.have, 19U);
+
+  options.start = Start::ip;  // hop-by-hop of 16 octets, 9 of them there
+  const std::string v6 = "60000000 0009 00 40" + std::string(64, '0') + "11 01 00000000000000";
+  const DecodedPacket extension = decode(octets_of(v6), options);
+  EXPECT_EQ(extension.error, ParseError::truncated);
+  EXPECT_STREQ(extension.shortfall.header, "ipv6_extension");
+  EXPECT_EQ(extension.shortfall.need, 16U);
+  EXPECT_EQ(extension.shortfall.have, 9U);
+}
+
 // [WIRE-006, WIRE-008]
 TEST(PacketTest, OtherPortsAndProtocolsAreNotUet) {
   Octets octets = octets_of(kWrite);

@@ -1,0 +1,12 @@
+// Fuzz target: the TSS header.
+#include "fuzz/header_properties.h"
+#include "fuzz/target.h"
+#include "wire/tss.h"
+
+using namespace uet;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto octets = fuzz::octets_of(data, size);
+  fuzz::check_header<wire::TssHeader>(octets);
+  return 0;
+}
