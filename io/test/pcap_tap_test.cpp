@@ -113,6 +113,11 @@ class PcapTapTest : public ::testing::Test {
     return out;
   }
 
+  static std::string without_blanks(std::string text) {
+    std::erase(text, ' ');
+    return text;
+  }
+
   std::string folder_, path_;
   FakeIo* fake_ = nullptr;
   std::unique_ptr<PcapTap> tap_;
@@ -126,62 +131,20 @@ TEST_F(PcapTapTest, TheFileIsWhatTheFormatAsksFor) {
   send(ipv4(2), "a", "bc", 0x1234);
   tap_.reset();
   const std::string got = file(path_);
-  const std::string want =
+  const std::string want = without_blanks(
       // Section header: type, 28, magic, 1.0, length -1, 28
-      "0a0d0d0a"
-      "1c000000"
-      "4d3c2b1a"
-      "0100"
-      "0000"
-      "ffffffffffffffff"
-      "1c000000"
+      "0a0d0d0a 1c000000 4d3c2b1a 0100 0000 ffffffffffffffff 1c000000"
       // Interface: type 1, 40, link type 101, snap length 0, if_name "eth7", if_tsresol 9, end, 40
-      "01000000"
-      "28000000"
-      "6500"
-      "0000"
-      "00000000"
-      "0200"
-      "0400"
-      "65746837"
-      "0900"
-      "0100"
-      "09000000"
-      "0000"
-      "0000"
-      "28000000"
+      "01000000 28000000 6500 0000 00000000"
+      "0200 0400 65746837 0900 0100 09000000 0000 0000 28000000"
       // Packet: type 6, 76, interface 0, time (checked below), 31 octets captured of 31
-      "06000000"
-      "4c000000"
-      "00000000"
-      "TTTTTTTTTTTTTTTT"
-      "1f000000"
-      "1f000000"
+      "06000000 4c000000 00000000 TTTTTTTTTTTTTTTT 1f000000 1f000000"
       // IPv4: 45, DSCP 8 and ECT(0), 31, id 0, DF, TTL 64, UDP, checksum, 10.0.0.1, 10.0.0.2
-      "45"
-      "22"
-      "001f"
-      "0000"
-      "4000"
-      "40"
-      "11"
-      "26aa"
-      "0a000001"
-      "0a000002"
+      "45 22 001f 0000 4000 40 11 26aa 0a000001 0a000002"
       // UDP: source port is the EV, 4793, 11, checksum; "abc", one octet of padding
-      "1234"
-      "12b9"
-      "000b"
-      "0286"
-      "616263"
-      "00"
+      "1234 12b9 000b 0286 616263 00"
       // epb_flags outbound, end, 76
-      "0200"
-      "0400"
-      "02000000"
-      "0000"
-      "0000"
-      "4c000000";
+      "0200 0400 02000000 0000 0000 4c000000");
   std::string shown = hex(got);
   ASSERT_EQ(shown.size(), want.size());
   const size_t at = want.find("TTTT");
