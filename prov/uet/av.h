@@ -2,18 +2,22 @@
 // from a received message to the fi_addr_t of its sender. FI_AV_MAP uses indices too. [LF-012..016]
 #pragma once
 
+#include "prov/uet/address.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/resolve.h"
 #include "prov/uet/shim.h"
 
 #include "ses/types.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
 namespace uet::prov {
+
+class EventQueue;
 
 class AddressVector {
  public:
@@ -24,7 +28,10 @@ class AddressVector {
 
   // The domain's av_open operation.
   static int open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* context);
+  ~AddressVector();
+  // -FI_EBUSY while an endpoint is bound to it.
   int close();
+  int bind(struct fid* fid, uint64_t flags);
 
   Domain& domain() { return domain_; }
   void add_ref() { ++refs_; }
@@ -44,15 +51,11 @@ class AddressVector {
   void end_operation(fi_addr_t addr) { --entries_[addr & index_mask_].in_flight; }
   // The sender of a message, FI_ADDR_NOTAVAIL if it is not in the table. [LF-016]
   fi_addr_t reverse(PeerId peer, uint32_t initiator_id) const;
-  // The raw address of a sender that is not in the table, for FI_SOURCE_ERR: copies at most
-  // *length octets and sets *length to what was copied.
-  void raw_address(PeerId peer, uint32_t initiator_id, void* address, size_t* length) const;
 
   // The operations behind struct fi_ops_av.
   int insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags, void* context);
-  int insert_service(const char* node, const char* service, fi_addr_t* out, uint64_t flags);
-  int insert_symmetric(const char* node, size_t node_count, const char* service,
-                       size_t service_count, fi_addr_t* out, uint64_t flags, void* context);
+  int insert_named(const char* node, size_t node_count, const char* service, size_t service_count,
+                   fi_addr_t* out, uint64_t flags, void* context);
   int remove(const fi_addr_t* addresses, size_t count, uint64_t flags);
   int lookup(fi_addr_t address, void* data, size_t* length);
   const char* to_text(const void* address, char* buf, size_t* length) const;
@@ -62,24 +65,41 @@ class AddressVector {
     ses::Destination to;
     uint32_t in_flight = 0;
     bool live = false;
-    bool has_initiator = false;
     UetAddress address;  // for fi_av_lookup
+  };
+  // Where the outcome of an insertion call goes.
+  struct Insertion {
+    fi_addr_t* out = nullptr;
+    uint64_t flags = 0;
+    void* context = nullptr;  // with FI_SYNC_ERR an array of int
   };
 
   AddressVector(Domain& domain, const fi_av_attr& attr, void* context);
+  int check(const Insertion& insertion) const;
+  template <class Next>
+  int insert_all(const Insertion& insertion, size_t count, Next&& next);
   Result<fi_addr_t> add(const UetAddress& address, ProgressEngine::Entry& entry);
+  void fail(const Insertion& insertion, size_t position, Errc why);
+  int report(const Insertion& insertion, size_t good);
+  int remove_one(fi_addr_t address);
+  bool settle(fi_addr_t address, ProgressEngine::Entry& entry);
   void forget(uint64_t index, ProgressEngine::Entry& entry);
   static uint64_t reverse_key(PeerId peer, uint32_t initiator_id) {
     return (uint64_t{peer.value()} << 32) | initiator_id;
   }
+  static uint64_t reverse_key(const ses::Destination& to) {
+    return reverse_key(to.peer, to.initiator_id);
+  }
 
   Link link_;
   Domain& domain_;
+  EventQueue* eq_ = nullptr;
+  const bool has_events_;  // FI_EVENT: insertions end in an event
   std::atomic<uint32_t> refs_{0};
-  uint64_t index_mask_;
-  uint32_t addr_format_;
+  const uint64_t index_mask_;
+  const uint32_t addr_format_;
   std::vector<Entry> entries_;
-  std::vector<uint64_t> free_;  // indices of removed entries, last freed first used
+  std::set<uint64_t> free_;  // indices of removed entries; the lowest is used first
   std::unordered_map<uint64_t, fi_addr_t> reverse_;
 };
 

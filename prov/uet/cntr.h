@@ -8,8 +8,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 namespace uet::prov {
+
+class MemoryRegion;
 
 class Counter {
  public:
@@ -20,11 +23,17 @@ class Counter {
 
   // The domain's cntr_open operation.
   static int open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* context);
+  ~Counter();
+  // -FI_EBUSY while an endpoint is bound to it; regions forget it.
   int close();
 
   Domain& domain() { return domain_; }
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
+
+  // Regions that are bound to it. Engine lock held.
+  void attach(MemoryRegion& region) { regions_.push_back(&region); }
+  void detach(const MemoryRegion& region) { std::erase(regions_, &region); }
 
   // One operation ended. Engine lock held.
   void count(bool ok) {
@@ -33,9 +42,8 @@ class Counter {
   }
 
   // The operations behind struct fi_ops_cntr. read() and read_error() make progress.
-  uint64_t read();
-  uint64_t read_error();
-  int change(std::atomic<uint64_t>& word, uint64_t value, bool add);
+  uint64_t read() { return observe(value_); }
+  uint64_t read_error() { return observe(errors_); }
   int add(uint64_t value) { return change(value_, value, true); }
   int set(uint64_t value) { return change(value_, value, false); }
   int add_error(uint64_t value) { return change(errors_, value, true); }
@@ -47,6 +55,8 @@ class Counter {
 
  private:
   Counter(Domain& domain, void* context);
+  uint64_t observe(const std::atomic<uint64_t>& word);
+  int change(std::atomic<uint64_t>& word, uint64_t value, bool add);
 
   Link link_;
   Domain& domain_;
@@ -55,6 +65,7 @@ class Counter {
   uint64_t seen_value_ = 0;  // at the last read; a descriptor is ready when one differs
   uint64_t seen_errors_ = 0;
   std::atomic<uint32_t> refs_{0};
+  std::vector<MemoryRegion*> regions_;
   WaitObject wait_;
 };
 

@@ -2,14 +2,15 @@
 // what all objects below it share. [LF-001, architecture 8]
 #pragma once
 
+#include "prov/uet/address.h"
 #include "prov/uet/fabric.h"
 #include "prov/uet/progress.h"
-#include "prov/uet/resolve.h"
 #include "prov/uet/shim.h"
 
 #include "ses/types.h"
 
 #include "base/result.h"
+#include "base/rng.h"
 
 #include <atomic>
 #include <cstddef>
@@ -17,7 +18,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <string>
 #include <utility>
 
 namespace uet::prov {
@@ -33,6 +33,8 @@ class Domain {
 
   // The fabric's domain operation: opens the packet backend and the engine.
   static int open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context);
+  // For the end of the process: stops the threads of all domains that are still open. [ABI-015]
+  static void stop_all();
   ~Domain();
   // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.
   int close();
@@ -43,10 +45,13 @@ class Domain {
   uint32_t api_version() const { return fabric_.api_version(); }
   fid_domain* fid() { return &link_.fid; }
   EventQueue* eq() { return eq_; }
+  // Registrations report their end there; null: they do not. [fi_domain_bind, FI_REG_MR]
+  EventQueue* registration_eq() { return registration_eq_; }
 
   // What was agreed on in fi_getinfo.
   int mr_mode() const { return mr_mode_; }
   uint64_t caps() const { return caps_; }
+  uint32_t addr_format() const { return addr_format_; }
   // Octets of payload a packet carries; stated in our addresses. [LF-131]
   uint32_t payload_mtu() const { return payload_mtu_; }
   // The address that peers reach this domain at.
@@ -78,15 +83,19 @@ class Domain {
   Fabric& fabric_;
   std::unique_ptr<ProgressEngine> engine_;
   EventQueue* eq_ = nullptr;
+  EventQueue* registration_eq_ = nullptr;
   std::atomic<uint32_t> refs_{0};
 
   uint64_t caps_;
   int mr_mode_;
+  uint32_t addr_format_;
   uint32_t payload_mtu_ = 0;
   FabricAddress local_;
   JobId job_;
   PidOnFep pid_;  // of endpoints that do not ask for one
+
   std::mutex names_mutex_;
+  Rng rng_;                                        // for names
   std::set<std::pair<uint16_t, uint16_t>> names_;  // (PIDonFEP, RI) in use
 };
 

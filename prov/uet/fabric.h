@@ -24,7 +24,6 @@ class Fabric {
 
   // What the application asked fi_getinfo for: gates every write to memory of its own. [LF-107]
   uint32_t api_version() const { return link_.fid.api_version; }
-  int trywait(fid** fids, int count);
 
   fid_fabric* fid() { return &link_.fid; }
   void add_ref() { ++refs_; }

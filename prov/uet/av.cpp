@@ -1,0 +1,341 @@
+// Address vector; see av.h.
+#include "prov/uet/av.h"
+
+#include "prov/uet/av_names.h"
+#include "prov/uet/eq.h"
+#include "prov/uet/log.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <thread>
+
+namespace uet::prov {
+namespace {
+
+// How long fi_av_remove waits for operations to the address to end. [LF-015]
+constexpr Duration kRemovePatience = Duration::milliseconds(200);
+constexpr size_t kReserveMax = 4096;  // entries; a larger count is taken when it is used
+constexpr uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR;
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return AddressVector::from(fid).close(); });
+}
+
+int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
+  return guard([&] { return AddressVector::from(fid).bind(other, flags); });
+}
+
+int insert_op(fid_av* av, const void* addr, size_t count, fi_addr_t* fi_addr, uint64_t flags,
+              void* context) noexcept {
+  return guard(
+      [&] { return AddressVector::from(av).insert(addr, count, fi_addr, flags, context); });
+}
+
+int insertsvc_op(fid_av* av, const char* node, const char* service, fi_addr_t* fi_addr,
+                 uint64_t flags, void* context) noexcept {
+  return guard([&] {
+    return AddressVector::from(av).insert_named(node, 1, service, 1, fi_addr, flags, context);
+  });
+}
+
+int insertsym_op(fid_av* av, const char* node, size_t node_count, const char* service,
+                 size_t service_count, fi_addr_t* fi_addr, uint64_t flags, void* context) noexcept {
+  return guard([&] {
+    return AddressVector::from(av).insert_named(node, node_count, service, service_count, fi_addr,
+                                                flags, context);
+  });
+}
+
+int remove_op(fid_av* av, fi_addr_t* fi_addr, size_t count, uint64_t flags) noexcept {
+  return guard([&] { return AddressVector::from(av).remove(fi_addr, count, flags); });
+}
+
+int lookup_op(fid_av* av, fi_addr_t fi_addr, void* addr, size_t* length) noexcept {
+  return guard([&] { return AddressVector::from(av).lookup(fi_addr, addr, length); });
+}
+
+const char* straddr_op(fid_av* av, const void* addr, char* buf, size_t* length) noexcept {
+  try {
+    return AddressVector::from(av).to_text(addr, buf, length);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, no_ops_open, nullptr, nullptr};
+
+fi_ops_av av_ops = {
+    .size = sizeof(fi_ops_av),
+    .insert = insert_op,
+    .insertsvc = insertsvc_op,
+    .insertsym = insertsym_op,
+    .remove = remove_op,
+    .lookup = lookup_op,
+    .straddr = straddr_op,
+    .av_set = not_offered,
+};
+
+// Its place in the peer table, which grows as the table does: a set-up act. [architecture 10]
+Result<PeerId> find_peer(const FabricAddress& fa, ProgressEngine::Entry& entry) {
+  pds::PeerTable& peers = entry.fep().peers();
+  const Result<PeerId> found = peers.find_or_add(fa, entry.now());
+  if (found.ok() || found.error() != Errc::again) return found;
+  UET_CHECK(entry.fep().grow_peers(peers.capacity()));
+  return peers.find_or_add(fa, entry.now());
+}
+
+bool is_unicast(const FabricAddress& fa) {
+  if (fa.family == FabricAddress::Family::ipv4) return fa.ip[0] != 0 && fa.ip[0] < 224;
+  if (fa.family != FabricAddress::Family::ipv6) return false;
+  const bool zero = std::all_of(fa.ip.begin(), fa.ip.end(), [](uint8_t b) { return b == 0; });
+  return !zero && fa.ip[0] != 0xFF;
+}
+
+}  // namespace
+
+fi_ops* AddressVector::fid_ops() { return &object_ops; }
+
+int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* context) {
+  const fi_av_attr wanted = attr != nullptr ? *attr : fi_av_attr{};
+  if (wanted.type > FI_AV_TABLE || wanted.rx_ctx_bits < 0 || wanted.rx_ctx_bits > 16) {
+    return -FI_EINVAL;
+  }
+  if (wanted.name != nullptr || (wanted.flags & FI_READ) != 0) {
+    UET_INFO(AV, "address vectors cannot be shared by name\n");
+    return -FI_ENOSYS;
+  }
+  if ((wanted.flags & ~(FI_EVENT | FI_SYMMETRIC)) != 0) return -FI_EBADFLAGS;
+  *fid = &(new AddressVector(domain, wanted, context))->link_.fid;
+  if (attr != nullptr && attr->type == FI_AV_UNSPEC) attr->type = FI_AV_TABLE;  // [LF-012]
+  return 0;
+}
+
+AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* context)
+    : domain_(domain),
+      has_events_((attr.flags & FI_EVENT) != 0),
+      index_mask_(std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits),
+      addr_format_(domain.addr_format()) {
+  link_.owner = this;
+  link_.fid.fid = {FI_CLASS_AV, context, &object_ops};
+  link_.fid.ops = &av_ops;
+  entries_.reserve(std::min(attr.count, kReserveMax));
+  domain_.add_ref();
+}
+
+AddressVector::~AddressVector() {
+  {
+    ProgressEngine::Entry entry(domain_.engine());
+    for (uint64_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].live) forget(i, entry);
+    }
+  }
+  if (eq_ != nullptr) eq_->drop_ref();
+  domain_.drop_ref();
+}
+
+int AddressVector::close() {
+  if (refs_ != 0) return -FI_EBUSY;
+  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
+  delete this;
+  return 0;
+}
+
+int AddressVector::bind(struct fid* fid, uint64_t flags) {
+  EventQueue* eq = checked_object_of<EventQueue>(fid);
+  if (eq == nullptr || eq_ != nullptr) return -FI_EINVAL;
+  if (flags != 0) return -FI_EBADFLAGS;
+  eq_ = eq;
+  eq_->add_ref();
+  return 0;
+}
+
+Result<fi_addr_t> AddressVector::add(const UetAddress& address, ProgressEngine::Entry& entry) {
+  if (!is_unicast(address.fa) || address.fa.family != domain_.local().family) return Errc::invalid;
+  const PeerId peer = UET_TRY(find_peer(address.fa, entry));
+  pds::PeerTable& peers = entry.fep().peers();
+
+  const uint64_t index = free_.empty() ? entries_.size() : *free_.begin();
+  if (index == entries_.size()) {
+    entries_.emplace_back();
+  } else {
+    free_.erase(free_.begin());
+  }
+  peers.add_ref(peer);
+  if (address.payload_mtu != 0) peers[peer].payload_mtu = address.payload_mtu;  // [LF-131]
+  // One that does not own port 4793 is answered at its own port. [WIRE-121]
+  if (address.fa.port != kUetPort) peers[peer].private_mark = true;
+  Entry& e = entries_[index];
+  e = {};
+  e.live = true;
+  e.address = address;
+  // What an address does not state is the base name. [LF-013]
+  e.to.peer = peer;
+  e.to.pid = PidOnFep{address.pid};
+  e.to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
+  e.to.initiator_id = address.initiator_id;
+  e.to.absolute = address.absolute;
+  // Of several entries for one sender the first is reported. [LF-015, LF-016]
+  if (address.has_initiator) reverse_.try_emplace(reverse_key(e.to), index);
+  return fi_addr_t{index};
+}
+
+void AddressVector::forget(uint64_t index, ProgressEngine::Entry& entry) {
+  Entry& e = entries_[index];
+  e.live = false;
+  free_.insert(index);
+  const auto at = reverse_.find(reverse_key(e.to));
+  if (at != reverse_.end() && at->second == index) {
+    reverse_.erase(at);
+    // A duplicate takes over.
+    for (uint64_t i = 0; i < entries_.size(); ++i) {
+      const Entry& other = entries_[i];
+      if (!other.live || !other.address.has_initiator) continue;
+      if (reverse_key(other.to) != reverse_key(e.to)) continue;
+      reverse_.emplace(reverse_key(e.to), i);
+      break;
+    }
+  }
+  entry.fep().peers().drop_ref(e.to.peer);
+}
+
+fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id) const {
+  const auto at = reverse_.find(reverse_key(peer, initiator_id));
+  return at != reverse_.end() ? at->second : FI_ADDR_NOTAVAIL;
+}
+
+int AddressVector::report(const Insertion& insertion, size_t good) {
+  if (!has_events_) return static_cast<int>(good);
+  fi_eq_entry done{};
+  done.fid = &link_.fid.fid;
+  done.context = insertion.context;
+  done.data = good;
+  eq_->report(FI_AV_COMPLETE, done);
+  return 0;
+}
+
+void AddressVector::fail(const Insertion& insertion, size_t position, Errc why) {
+  const int error = why == Errc::invalid ? FI_EINVAL : -to_fi_errno(why);
+  if (insertion.out != nullptr) insertion.out[position] = FI_ADDR_NOTAVAIL;
+  if ((insertion.flags & FI_SYNC_ERR) != 0) {
+    static_cast<int*>(insertion.context)[position] = error;
+  }
+  if (!has_events_) return;
+  fi_eq_err_entry entry{};
+  entry.fid = &link_.fid.fid;
+  entry.context = insertion.context;
+  entry.data = position;
+  entry.err = error;
+  eq_->report_error(entry);
+}
+
+int AddressVector::check(const Insertion& insertion) const {
+  if ((insertion.flags & ~kInsertFlags) != 0) return -FI_EBADFLAGS;
+  const bool errors = (insertion.flags & FI_SYNC_ERR) != 0;
+  if (errors && (has_events_ || insertion.context == nullptr)) return -FI_EINVAL;
+  if (has_events_ && eq_ == nullptr) return -FI_ENOEQ;
+  return domain_.engine().forked() ? -FI_EOPBADSTATE : 0;
+}
+
+// Inserts what `next` yields, one by one.
+template <class Next>
+int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& next) {
+  if (const int error = check(insertion); error != 0) return error;
+  size_t good = 0;
+  {
+    ProgressEngine::Entry entry(domain_.engine());
+    for (size_t i = 0; i < count; ++i) {
+      const Result<UetAddress> address = next(i);
+      const Result<fi_addr_t> added =
+          address.ok() ? add(*address, entry) : Result<fi_addr_t>(address.error());
+      if (!added.ok()) {
+        fail(insertion, i, added.error());
+        continue;
+      }
+      ++good;
+      if (insertion.out != nullptr) insertion.out[i] = *added;
+      if ((insertion.flags & FI_SYNC_ERR) != 0) static_cast<int*>(insertion.context)[i] = 0;
+    }
+  }
+  return report(insertion, good);
+}
+
+int AddressVector::insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags,
+                          void* context) {
+  if (addresses == nullptr && count != 0) return -FI_EINVAL;
+  const bool ipv6 = domain_.local().family == FabricAddress::Family::ipv6;
+  const size_t stride = address_bytes(addr_format_, ipv6);
+  return insert_all({out, flags, context}, count, [&](size_t i) {
+    if (addr_format_ == FI_ADDR_STR) {
+      return read_address(FI_ADDR_STR, static_cast<char* const*>(addresses)[i], SIZE_MAX);
+    }
+    return read_address(addr_format_, static_cast<const std::byte*>(addresses) + i * stride,
+                        stride);
+  });
+}
+
+int AddressVector::insert_named(const char* node, size_t node_count, const char* service,
+                                size_t service_count, fi_addr_t* out, uint64_t flags,
+                                void* context) {
+  if (node == nullptr || node_count == 0 || service_count == 0) return -FI_EINVAL;
+  const SymmetricNames names{node, service, service_count, domain_.local().family};
+  // Resolved before the engine is entered: the name service may take its time.
+  std::vector<Result<UetAddress>> found;
+  for (size_t i = 0; i < node_count * service_count; ++i) found.push_back(names.address(i));
+  return insert_all({out, flags, context}, found.size(),
+                    [&](size_t i) -> const Result<UetAddress>& { return found[i]; });
+}
+
+bool AddressVector::settle(fi_addr_t address, ProgressEngine::Entry& entry) {
+  entry.progress();
+  return entries_[address & index_mask_].in_flight == 0;
+}
+
+int AddressVector::remove_one(fi_addr_t address) {
+  const Instant limit = monotonic_now() + kRemovePatience;
+  while (true) {
+    {
+      ProgressEngine::Entry entry(domain_.engine());
+      if (find(address) == nullptr) return -FI_EINVAL;
+      if (settle(address, entry)) {
+        forget(address & index_mask_, entry);
+        return 0;
+      }
+      if (entry.now() >= limit) return -FI_EBUSY;
+    }
+    std::this_thread::yield();
+  }
+}
+
+int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t flags) {
+  if (flags != 0) return -FI_EBADFLAGS;
+  if (addresses == nullptr && count != 0) return -FI_EINVAL;
+  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
+  for (size_t i = 0; i < count; ++i) {
+    if (const int error = remove_one(addresses[i]); error != 0) return error;
+  }
+  return 0;
+}
+
+int AddressVector::lookup(fi_addr_t address, void* data, size_t* length) {
+  if (length == nullptr) return -FI_EINVAL;
+  const ProgressEngine::Entry entry(domain_.engine());
+  if (find(address) == nullptr) return -FI_EINVAL;
+  write_address(addr_format_, entries_[address & index_mask_].address, data, length);
+  return 0;
+}
+
+const char* AddressVector::to_text(const void* address, char* buf, size_t* length) const {
+  const bool ipv6 = domain_.local().family == FabricAddress::Family::ipv6;
+  const size_t bytes = address_bytes(addr_format_, ipv6);
+  const Result<UetAddress> read =
+      read_address(addr_format_, address, bytes != 0 ? bytes : SIZE_MAX);
+  const std::string text = read.ok() ? to_string(*read) : std::string("(not an address)");
+  if (buf != nullptr && *length != 0) snprintf(buf, *length, "%s", text.c_str());
+  *length = text.size() + 1;
+  return buf;
+}
+
+}  // namespace uet::prov

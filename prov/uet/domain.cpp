@@ -1,0 +1,307 @@
+// The libfabric domain; see domain.h.
+#include "prov/uet/domain.h"
+
+#include "prov/uet/av.h"
+#include "prov/uet/cntr.h"
+#include "prov/uet/cq.h"
+#include "prov/uet/ep.h"
+#include "prov/uet/eq.h"
+#include "prov/uet/info.h"
+#include "prov/uet/log.h"
+#include "prov/uet/mr.h"
+#include "prov/uet/params.h"
+#include "prov/uet/setup.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace uet::prov {
+namespace {
+
+// How long fi_close waits for peers to agree to the end of their connections. One that does not
+// answer must not hold the application up; what is left is closed by the peer's own time-outs.
+constexpr Duration kDrainTime = Duration::milliseconds(500);
+
+// The open domains of this process, for stop_all(); never destroyed. [ABI-015]
+struct OpenDomains {
+  std::mutex mutex;
+  std::vector<Domain*> list;
+};
+OpenDomains& open_domains() {
+  static OpenDomains* const kDomains = new OpenDomains;
+  return *kDomains;
+}
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return Domain::from(fid).close(); });
+}
+
+int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
+  return guard([&] { return Domain::from(fid).bind(other, flags); });
+}
+
+int av_open_op(fid_domain* domain, fi_av_attr* attr, fid_av** av, void* context) noexcept {
+  return guard([&] { return AddressVector::open(Domain::from(domain), attr, av, context); });
+}
+
+int cq_open_op(fid_domain* domain, fi_cq_attr* attr, fid_cq** cq, void* context) noexcept {
+  return guard([&] { return CompletionQueue::open(Domain::from(domain), attr, cq, context); });
+}
+
+int endpoint_op(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) noexcept {
+  return guard([&] { return Endpoint::open(Domain::from(domain), info, ep, context); });
+}
+
+int cntr_open_op(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** cntr, void* context) noexcept {
+  return guard([&] { return Counter::open(Domain::from(domain), attr, cntr, context); });
+}
+
+int endpoint2_op(fid_domain* domain, fi_info* info, fid_ep** ep, uint64_t flags,
+                 void* context) noexcept {
+  if (flags != 0) return -FI_EBADFLAGS;
+  return endpoint_op(domain, info, ep, context);
+}
+
+int query_atomic_op(fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, uint64_t) noexcept {
+  return -FI_EOPNOTSUPP;
+}
+
+int regattr_op(fid* fid, const fi_mr_attr* attr, uint64_t flags, fid_mr** mr) noexcept {
+  return guard([&] { return MemoryRegion::open(Domain::from(fid), *attr, flags, mr); });
+}
+
+int regv_op(fid* fid, const iovec* iov, size_t count, uint64_t access, uint64_t offset,
+            uint64_t requested_key, uint64_t flags, fid_mr** mr, void* context) noexcept {
+  fi_mr_attr attr{};
+  attr.mr_iov = iov;
+  attr.iov_count = count;
+  attr.access = access;
+  attr.offset = offset;
+  attr.requested_key = requested_key;
+  attr.context = context;
+  return regattr_op(fid, &attr, flags, mr);
+}
+
+int reg_op(fid* fid, const void* buf, size_t length, uint64_t access, uint64_t offset,
+           uint64_t requested_key, uint64_t flags, fid_mr** mr, void* context) noexcept {
+  const iovec iov{const_cast<void*>(buf), length};
+  return regv_op(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, no_ops_open, nullptr, nullptr};
+
+fi_ops_domain domain_ops = {
+    .size = sizeof(fi_ops_domain),
+    .av_open = av_open_op,
+    .cq_open = cq_open_op,
+    .endpoint = endpoint_op,
+    .scalable_ep = not_offered,
+    .cntr_open = cntr_open_op,
+    .poll_open = not_offered,
+    .stx_ctx = not_offered,
+    .srx_ctx = not_offered,
+    .query_atomic = query_atomic_op,
+    .query_collective = not_offered,
+    .endpoint2 = endpoint2_op,
+};
+
+fi_ops_mr mr_ops = {
+    .size = sizeof(fi_ops_mr),
+    .reg = reg_op,
+    .regv = regv_op,
+    .regattr = regattr_op,
+};
+
+// The interface that an fi_info was made for: by its source address, or by its name alone.
+std::optional<DomainCandidate> candidate_of(const fi_info& info) {
+  if (info.src_addr != nullptr) {
+    const auto source = read_address(info.addr_format, info.src_addr, info.src_addrlen);
+    if (!source.ok()) return std::nullopt;
+    if (source->fa.valid()) return find_domain(source->fa);
+  }
+  if (info.domain_attr->name == nullptr) return std::nullopt;
+  return find_domain(std::string(info.domain_attr->name));
+}
+
+// The domain's own JobID. [LF-018]
+std::optional<uint32_t> job_of(const fi_domain_attr& attr) {
+  constexpr uint32_t kDefaultJob = 1;
+  if (attr.auth_key_size != 0) return job_of_key(attr.auth_key, attr.auth_key_size);
+  return params().job_id.value_or(kDefaultJob);
+}
+
+// Whether that form's one number must name the whole endpoint. [LF-008]
+bool is_socket_address(uint32_t addr_format) {
+  return addr_format == FI_SOCKADDR || addr_format == FI_SOCKADDR_IN ||
+         addr_format == FI_SOCKADDR_IN6;
+}
+
+}  // namespace
+
+fi_ops* Domain::fid_ops() { return &object_ops; }
+
+int Domain::open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context) {
+  if (info.domain_attr == nullptr) return -FI_EINVAL;
+  std::unique_ptr<Domain> domain(new Domain(fabric, info, context));
+  if (const int error = domain->start(info); error != 0) return error;
+  {
+    OpenDomains& open = open_domains();
+    const std::lock_guard lock(open.mutex);
+    open.list.push_back(domain.get());
+  }
+  *fid = &domain.release()->link_.fid;
+  return 0;
+}
+
+Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
+    : fabric_(fabric),
+      caps_(info.caps),
+      mr_mode_(info.domain_attr->mr_mode),
+      addr_format_(info.addr_format),
+      rng_(os_random()) {
+  link_.owner = this;
+  link_.fid.fid = {FI_CLASS_DOMAIN, context, &object_ops};
+  link_.fid.ops = &domain_ops;
+  link_.fid.mr = &mr_ops;
+  // Random, so that stale packets of a former owner of the port find no endpoint. [architecture 8]
+  pid_ = PidOnFep{params().pid_on_fep.value_or(static_cast<uint16_t>(1 + rng_.below(kFieldMax)))};
+  fabric_.add_ref();
+}
+
+Domain::~Domain() {
+  engine_.reset();
+  if (registration_eq_ != nullptr) registration_eq_->drop_ref();
+  if (eq_ != nullptr) eq_->drop_ref();
+  fabric_.drop_ref();
+}
+
+int Domain::start(const fi_info& info) {
+  const std::optional<DomainCandidate> candidate = candidate_of(info);
+  if (!candidate) {
+    UET_WARN(DOMAIN, "fi_domain: no such interface or address; take fi_info from fi_getinfo\n");
+    return -FI_ENODEV;
+  }
+  const std::optional<uint32_t> job = job_of(*info.domain_attr);
+  if (!job) return -FI_EINVAL;
+  job_ = JobId{*job};
+  DomainSetup setup;
+  if (const int error = set_up_domain(*candidate, *info.domain_attr, setup); error != 0) {
+    return error;
+  }
+  engine_ = std::move(setup.engine);
+  local_ = setup.local;
+  payload_mtu_ = setup.payload_mtu;
+  if (is_socket_address(addr_format_) && local_.port != kUetPort) {
+    UET_WARN(DOMAIN,
+             "UDP port %u is taken, and socket addresses cannot name port %u: peers will "
+             "not find this process. Use another address or no addr_format hint\n",
+             kUetPort, local_.port);
+  }
+  return 0;
+}
+
+int Domain::close() {
+  if (refs_ != 0) return -FI_EBUSY;
+  if (engine_ != nullptr && engine_->forked()) return -FI_EOPBADSTATE;
+  {
+    OpenDomains& open = open_domains();
+    const std::lock_guard lock(open.mutex);
+    std::erase(open.list, this);
+  }
+  if (engine_ != nullptr) engine_->drain(kDrainTime);
+  delete this;
+  return 0;
+}
+
+void Domain::stop_all() {
+  OpenDomains& open = open_domains();
+  const std::lock_guard lock(open.mutex);
+  for (Domain* domain : open.list) {
+    // A forked child has no such thread to stop.
+    if (domain->engine_ != nullptr && !domain->engine_->forked()) domain->engine_.reset();
+  }
+}
+
+int Domain::bind(struct fid* fid, uint64_t flags) {
+  EventQueue* eq = checked_object_of<EventQueue>(fid);
+  if (eq == nullptr) return -FI_EINVAL;
+  if ((flags & ~FI_REG_MR) != 0) return -FI_EBADFLAGS;
+  EventQueue*& slot = (flags & FI_REG_MR) != 0 ? registration_eq_ : eq_;
+  if (slot != nullptr) return -FI_EINVAL;
+  slot = eq;
+  eq->add_ref();
+  return 0;
+}
+
+bool Domain::take_name(ses::EndpointName& name, const UetAddress& request) {
+  const uint16_t pid = name.pid.value();
+  if (request.has_ri) {
+    name.ri = ResourceIndex{request.ri};
+    return names_.emplace(pid, request.ri).second;
+  }
+  for (uint16_t ri = kBaseRi; ri <= kFieldMax; ++ri) {
+    if (!names_.emplace(pid, ri).second) continue;
+    name.ri = ResourceIndex{ri};
+    return true;
+  }
+  return false;
+}
+
+Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_bytes,
+                                             uint32_t addr_format, const uint8_t* auth_key,
+                                             size_t auth_key_bytes) {
+  UetAddress request;
+  if (source != nullptr && source_bytes != 0) {
+    request = UET_TRY(read_address(addr_format, source, source_bytes));
+    const bool other = request.fa.family != local_.family || request.fa.ip != local_.ip;
+    if (request.fa.valid() && other) return Errc::invalid;
+  }
+  ses::EndpointName name;
+  name.job = job_;
+  if (auth_key_bytes != 0) {
+    const std::optional<uint32_t> job = job_of_key(auth_key, auth_key_bytes);
+    if (!job) return Errc::invalid;
+    name.job = JobId{*job};
+  }
+  name.absolute = request.absolute || params().absolute;
+  name.pid = request.has_pid ? PidOnFep{request.pid} : pid_;
+
+  const std::lock_guard lock(names_mutex_);
+  if (!take_name(name, request)) return Errc::exists;
+  if (request.has_initiator) {
+    name.initiator_id = request.initiator_id;
+  } else if (is_socket_address(addr_format)) {
+    UetAddress own;
+    own.has_pid = own.has_ri = true;
+    own.pid = name.pid.value();
+    own.ri = name.ri.value();
+    name.initiator_id = service_number(own);
+  } else {
+    name.initiator_id = params().initiator_id.value_or(rng_.u32());
+  }
+  return name;
+}
+
+void Domain::release_name(const ses::EndpointName& name) {
+  const std::lock_guard lock(names_mutex_);
+  names_.erase({name.pid.value(), name.ri.value()});
+}
+
+int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,
+                       size_t* length) const {
+  UetAddress own;
+  own.fa = local_;
+  own.has_pid = own.has_ri = own.has_initiator = true;
+  own.absolute = name.absolute;
+  own.pid = name.pid.value();
+  own.ri = name.ri.value();
+  own.ri_count = 1;
+  own.initiator_id = name.initiator_id;
+  own.payload_mtu = static_cast<uint16_t>(payload_mtu_);
+  const std::string octets = write_address(addr_format, own);
+  if (octets.empty()) return -FI_EADDRNOTAVAIL;
+  return copy_address(octets, address, length) ? 0 : -FI_ETOOSMALL;
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,292 @@
+// fi_getinfo's addresses: which local address serves which request. Hints are info_hints.cpp's.
+#include "prov/uet/info.h"
+
+#include "prov/uet/fabric.h"
+#include "prov/uet/params.h"
+#include "prov/uet/resolve.h"
+
+#include "io/socket.h"
+
+#include <strings.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace uet::prov {
+namespace {
+
+using InfoList = std::unique_ptr<fi_info, decltype(&fi_freeinfo)>;
+
+bool is_link_usable(const io::Interface& interface) {
+  return interface.address.valid() && !interface.is_link_local();
+}
+
+// What FI_UET_IFACE says as an address, if it is one.
+std::optional<FabricAddress> iface_address() {
+  const std::string& text = params().iface;
+  if (text.empty()) return std::nullopt;
+  const std::vector<FabricAddress> found = resolve_node(text.c_str(), true);
+  if (found.empty()) return std::nullopt;
+  return found.front();
+}
+
+bool same_ip(const FabricAddress& a, const FabricAddress& b) {
+  return a.family == b.family && a.ip == b.ip;
+}
+
+// The candidate for `address` among `all`, also for the unconfigured ones of loopback.
+std::optional<DomainCandidate> pick(const std::vector<DomainCandidate>& all,
+                                    const FabricAddress& address) {
+  for (const DomainCandidate& c : all) {
+    if (same_ip(c.interface.address, address)) return c;
+  }
+  std::vector<io::Interface> interfaces;
+  for (const DomainCandidate& c : all) interfaces.push_back(c.interface);
+  const io::Interface* loopback = io::find_interface(interfaces, address);
+  if (loopback == nullptr || !loopback->is_loopback()) return std::nullopt;
+  DomainCandidate candidate{loopback->name + "/" + io::ip_text(address), *loopback};
+  candidate.interface.address = address;
+  candidate.interface.address.port = kUetPort;
+  return candidate;
+}
+
+std::vector<DomainCandidate> all_domains() {
+  std::vector<DomainCandidate> all;
+  for (const io::Interface& interface : io::list_interfaces()) {
+    if (!is_link_usable(interface)) continue;
+    const bool again = std::any_of(all.begin(), all.end(), [&](const DomainCandidate& c) {
+      return c.interface.name == interface.name;
+    });
+    const std::string suffix = again ? "/" + io::ip_text(interface.address) : std::string();
+    all.push_back({interface.name + suffix, interface});
+  }
+  return all;
+}
+
+// What the caller says about addresses.
+struct AddressRequest {
+  std::vector<UetAddress> sources;       // any of them; empty: no wish
+  std::vector<UetAddress> destinations;  // best first; empty: none
+  UetAddress source_fields;              // PIDonFEP and so on, for sources without an address
+  std::string domain_name;
+};
+
+bool read_hint_address(const fi_info& hints, const void* data, size_t bytes,
+                       std::vector<UetAddress>& out) {
+  if (data == nullptr || bytes == 0) return true;
+  const Result<UetAddress> address = read_address(hints.addr_format, data, bytes);
+  if (address.ok()) out.push_back(*address);
+  return address.ok();
+}
+
+bool is_wildcard(const FabricAddress& fa) {
+  return !fa.valid() || std::all_of(fa.ip.begin(), fa.ip.end(), [](uint8_t b) { return b == 0; });
+}
+
+// Node and service, on the side that FI_SOURCE says. 0 or -FI_ENODATA.
+int read_node(const char* node, const char* service, uint64_t flags, AddressRequest& request) {
+  if (node == nullptr && service == nullptr) return 0;
+  UetAddress fields;
+  if (service != nullptr && !apply_service(service, fields).ok()) return -FI_ENODATA;
+  const bool source = (flags & FI_SOURCE) != 0;
+  if (source && node == nullptr) {
+    request.source_fields = fields;
+    return 0;
+  }
+  // A string address of ours is a node, too.
+  std::vector<UetAddress>& list = source ? request.sources : request.destinations;
+  list.clear();
+  if (node != nullptr) {
+    const Result<UetAddress> own = read_address(FI_ADDR_STR, node, SIZE_MAX);
+    if (own.ok()) {
+      list.push_back(*own);
+      return 0;
+    }
+  }
+  // No node and not FI_SOURCE: this host, as with getaddrinfo.
+  const bool numeric = node == nullptr || (flags & FI_NUMERICHOST) != 0;
+  for (const FabricAddress& fa : resolve_node(node != nullptr ? node : "127.0.0.1", numeric)) {
+    UetAddress address = fields;
+    address.fa = fa;
+    list.push_back(address);
+  }
+  return list.empty() ? -FI_ENODATA : 0;
+}
+
+int read_request(const char* node, const char* service, uint64_t flags, const fi_info* hints,
+                 AddressRequest& request) {
+  if (hints != nullptr) {
+    if (!read_hint_address(*hints, hints->src_addr, hints->src_addrlen, request.sources) ||
+        !read_hint_address(*hints, hints->dest_addr, hints->dest_addrlen, request.destinations)) {
+      return -FI_ENODATA;
+    }
+    if (hints->domain_attr != nullptr && hints->domain_attr->name != nullptr) {
+      request.domain_name = hints->domain_attr->name;
+    }
+  }
+  if (const int error = read_node(node, service, flags, request); error != 0) return error;
+  // A source without a Fabric Address only states the other fields.
+  if (!request.sources.empty() && is_wildcard(request.sources.front().fa)) {
+    request.source_fields = request.sources.front();
+    request.source_fields.fa = {};
+    request.sources.clear();
+  }
+  return 0;
+}
+
+bool is_family_expressible(uint32_t addr_format, FabricAddress::Family family) {
+  if (addr_format == FI_SOCKADDR_IN) return family == FabricAddress::Family::ipv4;
+  if (addr_format == FI_SOCKADDR_IN6) return family == FabricAddress::Family::ipv6;
+  return true;
+}
+
+void set_address(const std::string& octets, void*& data, size_t& bytes) {
+  data = malloc(octets.size());
+  if (data == nullptr) throw std::bad_alloc();
+  memcpy(data, octets.data(), octets.size());
+  bytes = octets.size();
+}
+
+char* copy_text(const std::string& text) {
+  char* copy = strdup(text.c_str());
+  if (copy == nullptr) throw std::bad_alloc();
+  return copy;
+}
+
+// The fi_info of one candidate, with the addresses given. [ABI-014, ABI-023]
+InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAddress source,
+                   const UetAddress* destination) {
+  InfoList info(fi_allocinfo(), &fi_freeinfo);
+  if (info == nullptr) throw std::bad_alloc();
+  const bool ipv6 = candidate.interface.address.family == FabricAddress::Family::ipv6;
+  if (agreement.addr_format == FI_SOCKADDR) {
+    agreement.addr_format = ipv6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
+  }
+  fill_attributes(agreement, *info);
+  info->domain_attr->name = copy_text(candidate.name);
+  info->fabric_attr->name = copy_text(kFabricName);
+  source.fa = candidate.interface.address;
+  source.absolute = params().absolute;
+  set_address(write_address(agreement.addr_format, source), info->src_addr, info->src_addrlen);
+  if (destination != nullptr) {
+    set_address(write_address(agreement.addr_format, *destination), info->dest_addr,
+                info->dest_addrlen);
+  }
+  info->nic = make_nic(candidate.interface);
+  return info;
+}
+
+// Which candidates can reach `destination`. The system's route decides unless the caller named the
+// source or the domain.
+bool reaches(const DomainCandidate& candidate, const FabricAddress& destination, bool chosen) {
+  if (candidate.interface.address.family != destination.family) return false;
+  if (chosen) return true;
+  const Result<FabricAddress> local = local_address_toward(destination);
+  return local.ok() && same_ip(*local, candidate.interface.address);
+}
+
+class Lister {
+ public:
+  Lister(const Agreement& agreement, const AddressRequest& request)
+      : agreement_(agreement), request_(request) {}
+
+  int run(fi_info** out) {
+    for (const UetAddress& source : request_.sources) {
+      if (const auto c = find_domain(source.fa)) offer(*c, source);
+    }
+    if (request_.sources.empty() && !request_.domain_name.empty()) {
+      if (const auto c = find_domain(request_.domain_name)) offer(*c, request_.source_fields);
+    } else if (request_.sources.empty()) {
+      for (const DomainCandidate& c : list_domains()) offer(c, request_.source_fields);
+    }
+    if (head_ == nullptr) return -FI_ENODATA;
+    *out = head_.release();
+    return 0;
+  }
+
+ private:
+  void offer(const DomainCandidate& candidate, const UetAddress& source) {
+    const std::string& name = request_.domain_name;
+    if (!name.empty() && strcasecmp(name.c_str(), candidate.name.c_str()) != 0) return;
+    if (!is_family_expressible(agreement_.addr_format, candidate.interface.address.family)) return;
+    if (request_.destinations.empty()) append(make_info(candidate, agreement_, source, nullptr));
+    const bool chosen = !name.empty() || !request_.sources.empty();
+    for (const UetAddress& destination : request_.destinations) {
+      if (!reaches(candidate, destination.fa, chosen)) continue;
+      append(make_info(candidate, agreement_, source, &destination));
+      return;
+    }
+  }
+
+  void append(InfoList info) {
+    fi_info* const added = info.release();
+    if (tail_ != nullptr) {
+      tail_->next = added;
+    } else {
+      head_.reset(added);
+    }
+    tail_ = added;
+  }
+
+  const Agreement& agreement_;
+  const AddressRequest& request_;
+  fi_info* tail_ = nullptr;
+  InfoList head_{nullptr, &fi_freeinfo};
+};
+
+}  // namespace
+
+std::vector<DomainCandidate> list_domains() {
+  std::vector<DomainCandidate> all = all_domains();
+  const std::string& iface = params().iface;
+  if (iface.empty()) return all;
+  if (const auto address = iface_address()) {
+    const auto c = pick(all, *address);
+    return c ? std::vector<DomainCandidate>{*c} : std::vector<DomainCandidate>{};
+  }
+  std::erase_if(all, [&](const DomainCandidate& c) { return c.interface.name != iface; });
+  return all;
+}
+
+std::optional<DomainCandidate> find_domain(const FabricAddress& address) {
+  return pick(list_domains(), address);
+}
+
+std::optional<DomainCandidate> find_domain(const std::string& name) {
+  const std::vector<DomainCandidate> all = list_domains();
+  for (const DomainCandidate& c : all) {
+    if (strcasecmp(name.c_str(), c.name.c_str()) == 0) return c;
+  }
+  const size_t slash = name.find('/');
+  if (slash == std::string::npos) return std::nullopt;
+  const std::vector<FabricAddress> found = resolve_node(name.c_str() + slash + 1, true);
+  return found.empty() ? std::nullopt : pick(all, found.front());
+}
+
+uint32_t payload_mtu_of(const io::Interface& interface) {
+  if (params().payload_mtu != 0) return params().payload_mtu;
+  if (interface.is_loopback() || interface.mtu_bytes >= 8400) return 8192;
+  return interface.mtu_bytes >= 4300 ? 4096 : 1024;
+}
+
+int get_info(uint32_t version, const char* node, const char* service, uint64_t flags,
+             const fi_info* hints, fi_info** out) {
+  // Probes of layered providers ask with this flag; answering would list everything twice.
+  // [ABI-031, ABI-034]
+  if ((flags & kCoreProviderOnly) != 0) return -FI_ENODATA;
+  if (version < kApiOldest || !params().valid) return -FI_ENODATA;  // [LF-128]
+  if (hints != nullptr && hints->fabric_attr != nullptr && hints->fabric_attr->name != nullptr &&
+      strcasecmp(hints->fabric_attr->name, kFabricName) != 0) {
+    return -FI_ENODATA;
+  }
+  const std::optional<Agreement> agreement = agree(version, hints);
+  if (!agreement) return -FI_ENODATA;
+  AddressRequest request;
+  if (const int error = read_request(node, service, flags, hints, request); error != 0) {
+    return error;
+  }
+  return Lister(*agreement, request).run(out);
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,292 @@
+// What of the hints can be met: capabilities, modes, orders, sizes. Answers as the libfabric manual
+// asks (fi_getinfo, fi_endpoint, fi_domain): every requirement is met or the whole is refused.
+#include "prov/uet/info.h"
+#include "prov/uet/params.h"
+
+#include "ses/types.h"
+
+#include <cstring>
+
+namespace uet::prov {
+namespace {
+
+constexpr uint64_t kMessageCaps = FI_MSG | FI_TAGGED;
+constexpr uint64_t kTxRmaCaps = FI_READ | FI_WRITE;
+constexpr uint64_t kRxRmaCaps = FI_REMOTE_READ | FI_REMOTE_WRITE;
+constexpr uint64_t kDomainCaps = FI_LOCAL_COMM | FI_REMOTE_COMM;
+constexpr uint64_t kTxCaps = kMessageCaps | FI_RMA | FI_SEND | kTxRmaCaps | FI_FENCE;
+constexpr uint64_t kRxCaps = kMessageCaps | FI_RMA | FI_RECV | kRxRmaCaps | FI_DIRECTED_RECV |
+                             FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_RMA_EVENT;
+constexpr uint64_t kCaps = kTxCaps | kRxCaps | kDomainCaps;  // [LF-068]
+
+// [LF-089]
+constexpr uint64_t kOrders = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAR |
+                             FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_SAR | FI_ORDER_SAW |
+                             FI_ORDER_SAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR |
+                             FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW |
+                             FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
+constexpr uint64_t kRawOrders = FI_ORDER_RAW | FI_ORDER_RMA_RAW | FI_ORDER_ATOMIC_RAW;
+constexpr uint64_t kWarOrders = FI_ORDER_WAR | FI_ORDER_RMA_WAR | FI_ORDER_ATOMIC_WAR;
+constexpr uint64_t kWawOrders = FI_ORDER_WAW | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_WAW;
+
+// FI_COMMIT_COMPLETE is not among them. [LF-056]
+constexpr uint64_t kTxOpFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
+                                FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
+constexpr uint64_t kRxOpFlags = FI_COMPLETION | FI_MULTI_RECV;
+
+// A request for more than there is.
+constexpr bool exceeds(uint64_t wanted, uint64_t offered) { return wanted > offered; }
+constexpr bool has_other(uint64_t bits, uint64_t known) { return (bits & ~known) != 0; }
+
+bool is_class(uint32_t tclass) {
+  if (tclass == FI_TC_UNSPEC) return true;
+  if ((tclass & ~0x3FU) == FI_TC_DSCP) return true;
+  return tclass >= FI_TC_LABEL && tclass <= FI_TC_NETWORK_CTRL;
+}
+
+// Message classes without SEND or RECV mean both, FI_RMA without direction means all four.
+uint64_t with_implied(uint64_t caps) {
+  if ((caps & kMessageCaps) != 0) {
+    if ((caps & (FI_SEND | FI_RECV)) == 0) caps |= FI_SEND | FI_RECV;
+    caps |= FI_FENCE;
+    if ((caps & FI_RECV) != 0) caps |= FI_MULTI_RECV;
+  }
+  if ((caps & FI_RMA) != 0) {
+    if ((caps & (kTxRmaCaps | kRxRmaCaps)) == 0) caps |= kTxRmaCaps | kRxRmaCaps;
+    caps |= FI_FENCE;
+  }
+  return caps | kDomainCaps;
+}
+
+bool agree_caps(const fi_info* hints, Agreement& a) {
+  const uint64_t wanted = hints != nullptr ? hints->caps : 0;
+  if (has_other(wanted, kCaps)) return false;
+  // Reporting an unknown sender is a refinement of reporting the sender.
+  if ((wanted & FI_SOURCE_ERR) != 0 && (wanted & FI_SOURCE) == 0) return false;
+  a.caps = wanted == 0 ? kCaps : with_implied(wanted);
+  a.tx_caps = a.caps & kTxCaps;
+  a.rx_caps = a.caps & kRxCaps;
+  if (hints == nullptr) return true;
+  if (hints->tx_attr != nullptr && hints->tx_attr->caps != 0) {
+    if (has_other(hints->tx_attr->caps, a.tx_caps)) return false;
+    a.tx_caps = hints->tx_attr->caps;
+  }
+  if (hints->rx_attr != nullptr && hints->rx_attr->caps != 0) {
+    if (has_other(hints->rx_attr->caps, a.rx_caps)) return false;
+    a.rx_caps = hints->rx_attr->caps;
+  }
+  return true;
+}
+
+size_t queue_size(size_t wanted) { return wanted != 0 ? wanted : kQueueSizeDefault; }
+
+bool agree_tx(const fi_tx_attr* tx, Agreement& a) {
+  a.tx_size = kQueueSizeDefault;
+  if (tx == nullptr) return true;
+  if (has_other(tx->msg_order, kOrders) || tx->comp_order != 0) return false;
+  if (has_other(tx->op_flags, kTxOpFlags) || !is_class(tx->tclass)) return false;
+  if (exceeds(tx->inject_size, ses::kInjectBytes) || exceeds(tx->size, kQueueSizeMax) ||
+      exceeds(tx->iov_limit, kIovLimit) || exceeds(tx->rma_iov_limit, kIovLimit)) {
+    return false;
+  }
+  a.tx_order = tx->msg_order;
+  a.tx_op_flags = tx->op_flags;
+  a.tx_size = queue_size(tx->size);
+  a.ep_tclass = tx->tclass;
+  return true;
+}
+
+bool agree_rx(const fi_rx_attr* rx, Agreement& a) {
+  a.rx_size = kQueueSizeDefault;
+  if (rx == nullptr) return true;
+  if (has_other(rx->msg_order, kOrders) || rx->comp_order != 0) return false;
+  if (has_other(rx->op_flags, kRxOpFlags) || rx->total_buffered_recv != 0) return false;
+  if (exceeds(rx->size, kQueueSizeMax) || exceeds(rx->iov_limit, kIovLimit)) return false;
+  a.rx_order = rx->msg_order;
+  a.rx_op_flags = rx->op_flags;
+  a.rx_size = queue_size(rx->size);
+  return true;
+}
+
+// Job of a key, or no key at all. Anything else is a mistake. [LF-017]
+bool agree_key(const uint8_t* key, size_t bytes, Agreement& a) {
+  if (bytes == 0) return true;
+  if (!job_of_key(key, bytes)) return false;
+  a.auth_key = key;
+  return true;
+}
+
+bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
+  if (ep == nullptr) return true;
+  if (ep->type != FI_EP_UNSPEC && ep->type != FI_EP_RDM) return false;  // [LF-072]
+  if (ep->protocol != FI_PROTO_UNSPEC && ep->protocol != kProtoUet) return false;
+  if (exceeds(ep->protocol_version, kProtoUetVersion)) return false;
+  if (exceeds(ep->max_msg_size, ses::kMaxMessageBytes) || ep->msg_prefix_size != 0 ||
+      exceeds(ep->max_order_raw_size, ses::kMaxMessageBytes) ||
+      exceeds(ep->max_order_war_size, ses::kMaxMessageBytes) ||
+      exceeds(ep->max_order_waw_size, ses::kMaxMessageBytes)) {
+    return false;
+  }
+  if (exceeds(ep->tx_ctx_cnt, 1) || exceeds(ep->rx_ctx_cnt, 1)) return false;  // [LF-077]
+  // The named formats are subsets of what all 64 bits can express. [LF-067]
+  const bool named = ep->mem_tag_format == 1 || ep->mem_tag_format == 2;
+  if (named && version >= FI_VERSION(2, 0)) a.mem_tag_format = ep->mem_tag_format;
+  return agree_key(ep->auth_key, ep->auth_key_size, a);
+}
+
+// Regions need nothing of the application, so every requirement comes from its own offer.
+// [LF-030 .. LF-033]
+bool agree_mr_mode(int offered, Agreement& a) {
+  if (offered == kMrBasic) return false;  // would promise virtual addresses
+  constexpr int kNegotiable = FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_ENDPOINT;
+  a.mr_mode = offered == kMrScalable ? kMrScalable : offered & kNegotiable;
+  if ((a.caps & FI_RMA_EVENT) != 0 && offered != kMrScalable) {
+    a.mr_mode |= offered & FI_MR_RMA_EVENT;
+  }
+  return params().mr_domain || (a.mr_mode & FI_MR_ENDPOINT) != 0;
+}
+
+bool agree_progress(fi_progress wanted, fi_progress& out) {
+  if (wanted == FI_PROGRESS_AUTO) {
+    out = FI_PROGRESS_AUTO;
+    return params().helper;
+  }
+  out = FI_PROGRESS_MANUAL;  // [LF-081, LF-111]
+  return static_cast<int>(wanted) <= kProgressUnified;
+}
+
+bool agree_domain(const fi_domain_attr* domain, Agreement& a) {
+  if (domain == nullptr) return agree_mr_mode(0, a);
+  if (has_other(domain->caps, kDomainCaps)) return false;
+  if (!agree_mr_mode(domain->mr_mode, a)) return false;
+  const size_t key_bytes = (a.mr_mode & FI_MR_PROV_KEY) != 0 ? 8 : 6;  // [LF-029]
+  if (exceeds(domain->mr_key_size, key_bytes) || exceeds(domain->cq_data_size, 8) ||
+      exceeds(domain->mr_iov_limit, kIovLimit) || exceeds(domain->mr_cnt, kObjectCount) ||
+      exceeds(domain->cq_cnt, kObjectCount) || exceeds(domain->cntr_cnt, kObjectCount) ||
+      exceeds(domain->ep_cnt, kEndpointCount) || exceeds(domain->max_err_data, kErrDataBytes)) {
+    return false;
+  }
+  if (exceeds(domain->tx_ctx_cnt, kEndpointCount) || exceeds(domain->rx_ctx_cnt, kEndpointCount) ||
+      exceeds(domain->max_ep_tx_ctx, 1) || exceeds(domain->max_ep_rx_ctx, 1) ||
+      domain->max_ep_stx_ctx != 0 || domain->max_ep_srx_ctx != 0) {
+    return false;
+  }
+  if (exceeds(domain->threading, 5) || exceeds(domain->resource_mgmt, FI_RM_ENABLED) ||
+      exceeds(domain->av_type, FI_AV_TABLE) || !is_class(domain->tclass)) {
+    return false;
+  }
+  if (domain->threading != FI_THREAD_UNSPEC) a.threading = domain->threading;
+  if (domain->av_type != FI_AV_UNSPEC) a.av_type = domain->av_type;
+  a.domain_tclass = domain->tclass;
+  return agree_progress(domain->control_progress, a.control_progress) &&
+         agree_progress(domain->data_progress, a.data_progress) &&
+         agree_key(domain->auth_key, domain->auth_key_size, a);
+}
+
+// Without an order messages may overtake each other: the sizes are then 0. [LF-090]
+size_t order_size(uint64_t orders, uint64_t asked) {
+  return (orders & asked) != 0 ? size_t{ses::kMaxMessageBytes} : 0;
+}
+
+bool set_key(const uint8_t* key, uint8_t*& out, size_t& bytes) {
+  if (key == nullptr) return true;
+  out = static_cast<uint8_t*>(malloc(kJobKeyBytes));
+  if (out == nullptr) return false;
+  memcpy(out, key, kJobKeyBytes);
+  bytes = kJobKeyBytes;
+  return true;
+}
+
+void fill_domain(const Agreement& a, fi_domain_attr& domain) {
+  domain.threading = a.threading;
+  domain.control_progress = a.control_progress;
+  domain.data_progress = a.data_progress;
+  domain.resource_mgmt = FI_RM_ENABLED;
+  domain.av_type = a.av_type;
+  domain.mr_mode = a.mr_mode;
+  domain.mr_key_size = (a.mr_mode & FI_MR_PROV_KEY) != 0 ? 8 : 6;
+  domain.cq_data_size = 8;
+  domain.cq_cnt = kObjectCount;
+  domain.ep_cnt = kEndpointCount;
+  domain.tx_ctx_cnt = kEndpointCount;
+  domain.rx_ctx_cnt = kEndpointCount;
+  domain.max_ep_tx_ctx = 1;
+  domain.max_ep_rx_ctx = 1;
+  domain.cntr_cnt = kObjectCount;
+  domain.mr_iov_limit = kIovLimit;
+  domain.caps = kDomainCaps;
+  domain.max_err_data = kErrDataBytes;
+  domain.mr_cnt = kObjectCount;
+  domain.tclass = a.domain_tclass;
+  if (!set_key(a.auth_key, domain.auth_key, domain.auth_key_size)) throw std::bad_alloc();
+}
+
+}  // namespace
+
+std::optional<uint32_t> job_of_key(const uint8_t* key, size_t bytes) {
+  uint32_t job = 0;
+  if (key == nullptr || bytes != kJobKeyBytes) return std::nullopt;
+  memcpy(&job, key, sizeof job);  // host order
+  if (job == 0 || job > 0xFF'FFFF) return std::nullopt;
+  return job;
+}
+
+std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
+  Agreement a;
+  if (!agree_caps(hints, a)) return std::nullopt;
+  const auto tx = hints != nullptr ? hints->tx_attr : nullptr;
+  const auto rx = hints != nullptr ? hints->rx_attr : nullptr;
+  const auto ep = hints != nullptr ? hints->ep_attr : nullptr;
+  const auto domain = hints != nullptr ? hints->domain_attr : nullptr;
+  // The endpoint's key comes before the domain's. [LF-018]
+  if (!agree_tx(tx, a) || !agree_rx(rx, a) || !agree_domain(domain, a) ||
+      !agree_ep(version, ep, a)) {
+    return std::nullopt;
+  }
+  if (hints != nullptr) {
+    if (!is_supported_format(hints->addr_format)) return std::nullopt;
+    a.addr_format = hints->addr_format;
+  }
+  // Only ROD keeps an order. [LF-089]
+  const ModeChoice mode = params().mode;
+  const bool unordered = mode == ModeChoice::rud || mode == ModeChoice::rudi;
+  if (unordered && (a.tx_order | a.rx_order) != 0) return std::nullopt;
+  return a;
+}
+
+void fill_attributes(const Agreement& a, fi_info& info) {
+  const uint64_t orders = a.tx_order | a.rx_order;
+  info.caps = a.caps;
+  info.mode = 0;  // [LF-071]
+  info.addr_format = a.addr_format;
+  *info.tx_attr = {};
+  info.tx_attr->caps = a.tx_caps;
+  info.tx_attr->op_flags = a.tx_op_flags;
+  info.tx_attr->msg_order = a.tx_order;
+  info.tx_attr->inject_size = ses::kInjectBytes;
+  info.tx_attr->size = a.tx_size;
+  info.tx_attr->iov_limit = kIovLimit;
+  info.tx_attr->rma_iov_limit = kIovLimit;
+  info.tx_attr->tclass = a.ep_tclass;
+  *info.rx_attr = {};
+  info.rx_attr->caps = a.rx_caps;
+  info.rx_attr->op_flags = a.rx_op_flags;
+  info.rx_attr->msg_order = a.rx_order;
+  info.rx_attr->size = a.rx_size;
+  info.rx_attr->iov_limit = kIovLimit;
+  fi_ep_attr& ep = *info.ep_attr;
+  ep.type = FI_EP_RDM;
+  ep.protocol = kProtoUet;
+  ep.protocol_version = kProtoUetVersion;
+  ep.max_msg_size = ses::kMaxMessageBytes;
+  ep.max_order_raw_size = order_size(orders, kRawOrders);
+  ep.max_order_war_size = order_size(orders, kWarOrders);
+  ep.max_order_waw_size = order_size(orders, kWawOrders);
+  ep.mem_tag_format = a.mem_tag_format;
+  ep.tx_ctx_cnt = 1;
+  ep.rx_ctx_cnt = 1;
+  if (!set_key(a.auth_key, ep.auth_key, ep.auth_key_size)) throw std::bad_alloc();
+  fill_domain(a, *info.domain_attr);
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,73 @@
+// The entry point that libfabric looks up, and the provider's descriptor. [ABI-005 .. ABI-015]
+#include "prov/uet/domain.h"
+#include "prov/uet/fabric.h"
+#include "prov/uet/info.h"
+#include "prov/uet/log.h"
+#include "prov/uet/params.h"
+#include "prov/uet/shim.h"
+
+#include <algorithm>
+
+namespace uet::prov {
+namespace {
+
+constexpr uint32_t kProviderVersion = FI_VERSION(0, 1);  // of this project [LF-086]
+
+// libfabric's structures grew at these releases; within one class they are the same. [LF-102]
+int layout_class(uint32_t version) {
+  constexpr uint32_t kFirst[] = {FI_VERSION(1, 20), FI_VERSION(2, 0), FI_VERSION(2, 5)};
+  int result = 0;
+  for (const uint32_t first : kFirst) result += version >= first ? 1 : 0;
+  return result;
+}
+
+int getinfo_op(uint32_t version, const char* node, const char* service, uint64_t flags,
+               const fi_info* hints, fi_info** info) noexcept {
+  return guard([&] { return get_info(version, node, service, flags, hints, info); });
+}
+
+int fabric_op(fi_fabric_attr* attr, fid_fabric** fabric, void* context) noexcept {
+  return guard([&] { return Fabric::open(*attr, fabric, context); });
+}
+
+// An application may leave without closing its domains; their threads must not outlive this
+// library.
+void cleanup_op() noexcept { Domain::stop_all(); }
+
+}  // namespace
+
+fi_provider& provider() {
+  // A heap object, because static objects are gone before the core calls cleanup(). [ABI-015]
+  static fi_provider* const kProvider = [] {
+    auto* p = new fi_provider{};
+    p->version = kProviderVersion;
+    p->name = "uet";
+    p->getinfo = getinfo_op;
+    p->fabric = fabric_op;
+    p->cleanup = cleanup_op;
+    return p;
+  }();
+  return *kProvider;
+}
+
+}  // namespace uet::prov
+
+extern "C" FI_EXT_INI {
+  using namespace uet::prov;
+  try {
+    const uint32_t running = fi_version();
+    if (layout_class(running) < layout_class(kApiHeaders)) {
+      UET_WARN(CORE,
+               "built for libfabric %u.%u, which %u.%u cannot load; rebuild with its headers\n",
+               FI_MAJOR(kApiHeaders), FI_MINOR(kApiHeaders), FI_MAJOR(running), FI_MINOR(running));
+      return nullptr;
+    }
+    // What is stated here must not lag behind the application's version, or it is not asked.
+    // [ABI-010, ABI-013]
+    provider().fi_version = std::min(running, kApiReviewed);
+    define_params();
+    return &provider();
+  } catch (...) {
+    return nullptr;
+  }
+}

@@ -1,0 +1,209 @@
+// Memory region; see mr.h.
+#include "prov/uet/mr.h"
+
+#include "prov/uet/cntr.h"
+#include "prov/uet/ep.h"
+#include "prov/uet/eq.h"
+#include "prov/uet/info.h"
+#include "prov/uet/log.h"
+#include "prov/uet/params.h"
+
+#include <memory>
+
+namespace uet::prov {
+namespace {
+
+constexpr uint64_t kIdempotentKeyBit = 1ULL << 63;  // [LF-023]
+constexpr uint64_t kAccess =
+    FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC;
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return MemoryRegion::from(fid).close(); });
+}
+
+int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
+  return guard([&] { return MemoryRegion::from(fid).bind(other, flags); });
+}
+
+int control_op(fid* fid, int command, void*) noexcept {
+  if (command == FI_REFRESH) return 0;  // pages are never pinned or cached
+  if (command != FI_ENABLE) return -FI_ENOSYS;
+  return guard([&] { return MemoryRegion::from(fid).enable(); });
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, no_ops_open, nullptr, nullptr};
+
+// [LF-040]
+uint32_t to_access(uint64_t access) {
+  uint32_t result = 0;
+  if ((access & FI_REMOTE_READ) != 0) result |= ses::kRemoteRead;
+  if ((access & FI_REMOTE_WRITE) != 0) result |= ses::kRemoteWrite;
+  constexpr uint64_t kBoth = FI_REMOTE_READ | FI_REMOTE_WRITE;
+  if ((access & kBoth) == kBoth) result |= ses::kAtomic;
+  return result;
+}
+
+int check(const fi_mr_attr& attr, uint64_t flags) {
+  if ((flags & ~(FI_RMA_EVENT | kMrIdempotent)) != 0) return -FI_EBADFLAGS;
+  if (attr.iov_count == 0 || attr.iov_count > kIovLimit || attr.mr_iov == nullptr) {
+    return -FI_EINVAL;
+  }
+  if (attr.offset != 0 || (attr.access & ~kAccess) != 0) return -FI_EINVAL;
+  for (size_t i = 0; i < attr.iov_count; ++i) {
+    if (attr.mr_iov[i].iov_base == nullptr && attr.mr_iov[i].iov_len != 0) return -FI_EINVAL;
+  }
+  return 0;
+}
+
+}  // namespace
+
+fi_ops* MemoryRegion::fid_ops() { return &object_ops; }
+
+MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags)
+    : domain_(domain),
+      access_(to_access(attr.access)),
+      requested_key_(attr.requested_key),
+      provider_key_((domain.mr_mode() & FI_MR_PROV_KEY) != 0),
+      idempotent_(params().idempotent || (flags & kMrIdempotent) != 0),
+      needs_endpoint_((domain.mr_mode() & FI_MR_ENDPOINT) != 0),
+      deferred_(needs_endpoint_ ||
+                ((domain.mr_mode() & FI_MR_RMA_EVENT) != 0 && (flags & FI_RMA_EVENT) != 0)) {
+  // With provider keys the requested key may be anything; only a chosen one asks by its bit.
+  // [LF-027]
+  if (!provider_key_ && (requested_key_ & kIdempotentKeyBit) != 0) {
+    idempotent_ = true;
+    requested_key_ &= ~kIdempotentKeyBit;
+  }
+  for (size_t i = 0; i < attr.iov_count; ++i) {
+    iov_.push_back(
+        {static_cast<const std::byte*>(attr.mr_iov[i].iov_base), attr.mr_iov[i].iov_len});
+  }
+  link_.owner = this;
+  link_.fid.fid = {FI_CLASS_MR, attr.context, &object_ops};
+  link_.fid.mem_desc = this;
+  link_.fid.key = provider_key_ ? FI_KEY_NOTAVAIL : attr.requested_key;
+  domain_.add_ref();
+}
+
+int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
+  if (const int error = check(attr, flags); error != 0) return error;
+  if (domain.engine().forked()) return -FI_EOPBADSTATE;
+  std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
+  if (attr.auth_key_size != 0) {
+    const std::optional<uint32_t> job = job_of_key(attr.auth_key, attr.auth_key_size);
+    if (!job) return -FI_EINVAL;  // [LF-017]
+    region->job_ = *job;          // [LF-037]
+  }
+  if (!region->needs_endpoint_) {
+    if (const int error = region->add(); error != 0) return error;
+    if (!region->deferred_) region->activate();
+  }
+  *fid = &region.release()->link_.fid;
+  if (EventQueue* eq = domain.registration_eq()) {
+    fi_eq_entry done{};
+    done.fid = &(*fid)->fid;
+    done.context = attr.context;
+    eq->report(FI_MR_COMPLETE, done);
+  }
+  return 0;
+}
+
+MemoryRegion::~MemoryRegion() {
+  {
+    ProgressEngine::Entry entry(domain_.engine());
+    if (added_) entry.ses().memory().remove(id_);
+    if (read_counter_ != nullptr) read_counter_->detach(*this);
+    if (write_counter_ != nullptr && write_counter_ != read_counter_) {
+      write_counter_->detach(*this);
+    }
+  }
+  domain_.drop_ref();
+}
+
+int MemoryRegion::close() {
+  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
+  delete this;
+  return 0;
+}
+
+// Makes the stack know the region, still disabled, and learns its key.
+int MemoryRegion::add() {
+  if (!needs_key()) return 0;  // local use needs no registration [LF-032]
+  ses::RegionRequest request;
+  request.iov = iov_;
+  request.access = access_;
+  request.provider_key = provider_key_;
+  request.key = requested_key_;
+  request.idempotent_safe = idempotent_;
+  request.job = job_;
+  request.ri = ri_;
+  request.user = reinterpret_cast<uintptr_t>(this);
+  ProgressEngine::Entry entry(domain_.engine());
+  const Result<ses::RegionId> id = entry.ses().memory().add(request);
+  if (!id.ok()) {
+    if (id.error() == Errc::exists) return -FI_ENOKEY;
+    if (id.error() == Errc::again) return -FI_ENOMEM;
+    return to_fi_errno(id.error());
+  }
+  id_ = *id;
+  added_ = true;
+  link_.fid.key = entry.ses().memory().key(id_);
+  return 0;
+}
+
+void MemoryRegion::activate() {
+  enabled_ = true;
+  if (!added_) return;
+  ProgressEngine::Entry entry(domain_.engine());
+  entry.ses().memory().enable(id_);  // also re-enables a disabled generation [LF-039]
+}
+
+int MemoryRegion::enable() {
+  if (enabled_) return 0;
+  if (needs_endpoint_) {
+    if (ri_ == 0) {
+      UET_WARN(MR, "fi_mr_enable: bind the region to an endpoint first (FI_MR_ENDPOINT)\n");
+      return -FI_EOPBADSTATE;
+    }
+    if (const int error = add(); error != 0) return error;
+  }
+  activate();
+  return 0;
+}
+
+int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
+  // After enabling no more bindings are made; without FI_MR_RMA_EVENT a counter may come any time.
+  if (deferred_ && enabled_) return -FI_EOPBADSTATE;
+  if (Endpoint* endpoint = checked_object_of<Endpoint>(fid)) {
+    if (flags != 0) return -FI_EBADFLAGS;
+    if (&endpoint->core().domain() != &domain_ || ri_ != 0) return -FI_EINVAL;
+    if (needs_endpoint_) ri_ = endpoint->core().name().ri.value();
+    return 0;
+  }
+  Counter* counter = checked_object_of<Counter>(fid);
+  if (counter == nullptr || &counter->domain() != &domain_) return -FI_EINVAL;
+  if (flags == 0 || (flags & ~(FI_REMOTE_WRITE | FI_REMOTE_READ)) != 0) return -FI_EBADFLAGS;
+  if ((domain_.caps() & FI_RMA_EVENT) == 0) return -FI_EOPNOTSUPP;
+  const ProgressEngine::Entry entry(domain_.engine());
+  const bool write = (flags & FI_REMOTE_WRITE) != 0;
+  const bool read = (flags & FI_REMOTE_READ) != 0;
+  if ((write && write_counter_ != nullptr) || (read && read_counter_ != nullptr)) {
+    return -FI_EINVAL;
+  }
+  if (write) write_counter_ = counter;
+  if (read) read_counter_ = counter;
+  counter->attach(*this);
+  return 0;
+}
+
+void MemoryRegion::count_remote(bool write, bool ok) {
+  Counter* counter = write ? write_counter_ : read_counter_;
+  if (counter != nullptr) counter->count(ok);
+}
+
+void MemoryRegion::forget(const Counter& counter) {
+  if (read_counter_ == &counter) read_counter_ = nullptr;
+  if (write_counter_ == &counter) write_counter_ = nullptr;
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,218 @@
+// Reading and checking of FI_UET_* parameters; see params.h.
+#include "prov/uet/params.h"
+
+#include "prov/uet/compat.h"
+#include "prov/uet/log.h"
+
+#include "fep/parameters.h"
+#include "io/fault_plan.h"
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace uet::prov {
+namespace {
+
+// Every value is taken as a string, so that a wrong one is seen here and not read as zero.
+struct Param {
+  const char* name;
+  const char* help;
+  // False: the value makes no sense.
+  bool (*read)(std::string_view value, Params& params);
+};
+
+template <class U>
+bool to_number(std::string_view text, U min, U max, U& out) {
+  int base = 10;
+  if (text.starts_with("0x")) {
+    text.remove_prefix(2);
+    base = 16;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
+  return error == std::errc{} && end == text.data() + text.size() && out >= min && out <= max;
+}
+
+template <class U>
+bool to_optional(std::string_view text, U min, U max, std::optional<U>& out) {
+  U value{};
+  if (!to_number(text, min, max, value)) return false;
+  out = value;
+  return true;
+}
+
+bool to_bool(std::string_view text, bool& out) {
+  if (text == "1" || text == "yes" || text == "on" || text == "true") return out = true;
+  out = false;
+  return text == "0" || text == "no" || text == "off" || text == "false";
+}
+
+bool to_text(std::string_view text, std::string& out) {
+  out = text;
+  return !text.empty();
+}
+
+// One of two words; `out` tells whether it was the second.
+bool to_choice(std::string_view text, std::string_view first, std::string_view second, bool& out) {
+  out = text == second;
+  return out || text == first;
+}
+
+bool to_mode(std::string_view text, ModeChoice& out) {
+  constexpr std::array<std::string_view, 4> kWords = {"auto", "rud", "rod", "rudi"};
+  for (size_t i = 0; i < kWords.size(); ++i) {
+    if (text != kWords[i]) continue;
+    out = static_cast<ModeChoice>(i);
+    return true;
+  }
+  return false;
+}
+
+// "first-last", both multiples of 16, so that whole blocks are described. [WIRE-121]
+bool to_port_range(std::string_view text, uint16_t& first, uint16_t& last) {
+  const size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return false;
+  return to_number<uint16_t>(text.substr(0, dash), 1024, 65520, first) && first % 16 == 0 &&
+         to_number<uint16_t>(text.substr(dash + 1), 1039, 65535, last) && last >= first + 15;
+}
+
+bool to_payload_mtu(std::string_view text, uint32_t& out) {
+  return to_number<uint32_t>(text, 1024, 8192, out) && (out & (out - 1)) == 0;
+}
+
+constexpr uint32_t kMiB = 1 << 20;
+
+constexpr Param kParams[] = {
+    {"IFACE",
+     "interface name or local IP address to offer, default: all that are up. An address need not "
+     "be configured on the interface if it lies in 127.0.0.0/8.",
+     [](std::string_view v, Params& p) { return to_text(v, p.iface); }},
+    {"JOB_ID",
+     "JobID of endpoints without an authorization key, 1 to 16777215, default 1. Peers talk only "
+     "within one job.",
+     [](std::string_view v, Params& p) {
+       return to_optional<uint32_t>(v, 1, 0xFF'FFFF, p.job_id);
+     }},
+    {"PID_ON_FEP", "PIDonFEP of endpoints that do not ask for one, 0 to 4095, default: random.",
+     [](std::string_view v, Params& p) { return to_optional<uint16_t>(v, 0, 4095, p.pid_on_fep); }},
+    {"INITIATOR_ID",
+     "initiator ID of endpoints that do not ask for one, 32 bits, default: random for each.",
+     [](std::string_view v, Params& p) {
+       return to_optional<uint32_t>(v, 0, UINT32_MAX, p.initiator_id);
+     }},
+    {"ADDR_MODE", "addressing of local endpoints: rel (within the job) or abs; default rel.",
+     [](std::string_view v, Params& p) { return to_choice(v, "rel", "abs", p.absolute); }},
+    {"MODE",
+     "packet delivery mode: auto (ROD when the application asks for an order, else RUD), rud, rod "
+     "or rudi; default auto.",
+     [](std::string_view v, Params& p) { return to_mode(v, p.mode); }},
+    {"PAYLOAD_MTU",
+     "payload octets of a packet: 1024, 2048, 4096 or 8192; default: the largest of 8192, 4096 "
+     "and 1024 that fits the interface. Must be the same in the whole fabric.",
+     [](std::string_view v, Params& p) { return to_payload_mtu(v, p.payload_mtu); }},
+    {"IO", "packet backend: auto or udp; default auto.",
+     [](std::string_view v, Params& p) { return to_text(v, p.io) && (v == "auto" || v == "udp"); }},
+    {"PORT_RANGE",
+     "UDP ports for processes that find port 4793 taken: first-last, first a multiple of 16, at "
+     "least 16 ports; default 16384-20479.",
+     [](std::string_view v, Params& p) { return to_port_range(v, p.port_first, p.port_last); }},
+    {"STRICT_PORT",
+     "1: fail when UDP port 4793 is taken instead of using FI_UET_PORT_RANGE; default 0.",
+     [](std::string_view v, Params& p) { return to_bool(v, p.strict_port); }},
+    {"SOCKBUF",
+     "socket buffer octets to ask the system for, 65536 to 1073741824, 0 leaves the system's "
+     "default; default 4194304.",
+     [](std::string_view v, Params& p) {
+       return to_number<uint32_t>(v, 0, 1024 * kMiB, p.socket_buffer_bytes) &&
+              (p.socket_buffer_bytes == 0 || p.socket_buffer_bytes >= 65536);
+     }},
+    {"PCAP", "file to record all packets in (pcapng); default: none.",
+     [](std::string_view v, Params& p) { return to_text(v, p.pcap); }},
+    {"FAULT", "fault plan for tests, for example loss=0.01,dup=0.001; default: none.",
+     [](std::string_view v, Params& p) {
+       return to_text(v, p.fault) && io::parse_fault_plan(v).has_value();
+     }},
+    {"HELPER",
+     "0: no helper thread; packets then move only while the application calls; default 1.",
+     [](std::string_view v, Params& p) { return to_bool(v, p.helper); }},
+    {"DSCP_DATA", "DSCP of requests without a traffic class, 0 to 63; default: the stack's.",
+     [](std::string_view v, Params& p) { return to_optional<uint8_t>(v, 0, 63, p.dscp_data); }},
+    {"DSCP_ACK", "DSCP of acknowledgements and control packets, 0 to 63; default: the stack's.",
+     [](std::string_view v, Params& p) { return to_optional<uint8_t>(v, 0, 63, p.dscp_ack); }},
+    {"TIMERS",
+     "soft (patient: time, not a number of retries, gives a peer up) or spec; default soft.",
+     [](std::string_view v, Params& p) { return to_choice(v, "soft", "spec", p.spec_timers); }},
+    {"MR_DOMAIN",
+     "0: applications must offer FI_MR_ENDPOINT and bind regions to endpoints; default 1.",
+     [](std::string_view v, Params& p) { return to_bool(v, p.mr_domain); }},
+    {"IDEMPOTENT", "1: every memory region may be written twice without harm; default 0.",
+     [](std::string_view v, Params& p) { return to_bool(v, p.idempotent); }},
+};
+
+// The provider's own parameter of that name comes before the stack's.
+bool is_own(std::string_view name) {
+  for (const Param& param : kParams) {
+    if (name == param.name) return true;
+  }
+  return false;
+}
+
+// The value in the environment; empty: none.
+std::string_view value_of(const char* name) {
+  char* value = nullptr;
+  if (fi_param_get_str(&provider(), name, &value) != 0 || value == nullptr) return {};
+  return value;
+}
+
+Params read_params() {
+  Params result;
+  for (const Param& param : kParams) {
+    const std::string_view value = value_of(param.name);
+    if (value.data() == nullptr || param.read(value, result)) continue;
+    result.valid = false;
+    UET_WARN(CORE, "FI_UET_%s=%s cannot be used, so nothing is offered; set it to: %s\n",
+             param.name, value.data(), param.help);
+  }
+  return result;
+}
+
+}  // namespace
+
+void define_params() {
+  for (const Param& param : kParams) {
+    fi_param_define(&provider(), param.name, FI_PARAM_STRING, "%s", param.help);
+  }
+  const fep::Config defaults;
+  for (const fep::Parameter& row : fep::parameters()) {
+    if (is_own(row.name)) continue;
+    fi_param_define(&provider(), row.name, FI_PARAM_STRING, "%s; %s, %lld to %lld, default %lld.",
+                    row.help, row.unit, static_cast<long long>(row.min),
+                    static_cast<long long>(row.max), static_cast<long long>(row.get(defaults)));
+  }
+}
+
+bool apply_stack_params(fep::Config& config) {
+  bool valid = true;
+  for (const fep::Parameter& row : fep::parameters()) {
+    if (is_own(row.name)) continue;
+    const std::string_view value = value_of(row.name);
+    if (value.data() == nullptr) continue;
+    int64_t number = 0;
+    if (to_number(value, row.min, row.max, number) &&
+        fep::set_parameter(config, row.name, number).ok()) {
+      continue;
+    }
+    valid = false;
+    UET_WARN(CORE, "FI_UET_%s=%s cannot be used; it takes %lld to %lld (%s): %s\n", row.name,
+             value.data(), static_cast<long long>(row.min), static_cast<long long>(row.max),
+             row.unit, row.help);
+  }
+  return valid;
+}
+
+const Params& params() {
+  static const Params* const kRead = new Params(read_params());  // never destroyed [ABI-015]
+  return *kRead;
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,58 @@
+// The provider's own FI_UET_* parameters: defined with libfabric so that `fi_info -e` lists them,
+// read once, checked. The stack's tunables are in fep/config.h. [LF-129, LF-130]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace uet::fep {
+struct Config;
+}
+
+namespace uet::prov {
+
+enum class ModeChoice : uint8_t {
+  automatic,  // ROD where an order was asked for, RUD elsewhere [LF-089]
+  rud,
+  rod,
+  rudi,
+};
+
+struct Params {
+  std::string iface;                   // interface name or local address; empty: all
+  std::optional<uint32_t> job_id;      // 1 .. 2^24-1 [LF-018]
+  std::optional<uint16_t> pid_on_fep;  // 0 .. 4095
+  std::optional<uint32_t> initiator_id;
+  bool absolute = false;  // ADDR_MODE
+  ModeChoice mode = ModeChoice::automatic;
+  uint32_t payload_mtu = 0;  // octets; 0: by interface [LF-131]
+  std::string io = "auto";
+  uint16_t port_first = 16384;
+  uint16_t port_last = 20479;
+  bool strict_port = false;
+  uint32_t socket_buffer_bytes = 4 << 20;
+  std::string pcap;   // file; empty: none
+  std::string fault;  // fault plan; empty: none
+  bool helper = true;
+  std::optional<uint8_t> dscp_data;  // 0 .. 63; unset: the stack's default
+  std::optional<uint8_t> dscp_ack;
+  bool spec_timers = false;  // TIMERS=spec [PDS-220]
+  bool mr_domain = true;     // regions without an endpoint are allowed [LF-038]
+  bool idempotent = false;   // every region is idempotent-safe [LF-027]
+
+  // A parameter had a value that makes no sense. A warning says which; the provider then offers
+  // nothing rather than run with something else than what was asked for.
+  bool valid = true;
+};
+
+// Names the parameters to libfabric. Called once, from fi_prov_ini.
+void define_params();
+// Reads them from the environment on the first call; the same values for ever after.
+const Params& params();
+
+// Sets those tunables of the stack that the environment names, over what `config` has. False: one
+// makes no sense; a warning says which. [LF-130]
+bool apply_stack_params(fep::Config& config);
+
+}  // namespace uet::prov

@@ -1,0 +1,125 @@
+// From interface and parameters to a running engine; see setup.h.
+#include "prov/uet/setup.h"
+
+#include "prov/uet/log.h"
+#include "prov/uet/params.h"
+#include "prov/uet/shim.h"
+
+#include "fep/engine.h"
+#include "fep/fabric_endpoint.h"
+#include "fep/parameters.h"
+#include "io/fault_plan.h"
+#include "io/faulty.h"
+#include "io/pcap_tap.h"
+#include "io/udp.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <string>
+
+namespace uet::prov {
+namespace {
+
+std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, bool& owns_uet_port) {
+  const Params& p = params();
+  io::UdpOptions options;
+  options.local = candidate.interface.address;
+  options.port_first = p.port_first;
+  options.port_last = p.port_last;
+  options.strict_port = p.strict_port;
+  options.receive_buffer_bytes = p.socket_buffer_bytes;
+  options.send_buffer_bytes = p.socket_buffer_bytes;
+  options.mtu_bytes = candidate.interface.mtu_bytes;
+  std::string error;
+  std::unique_ptr<io::UdpIo> udp = io::UdpIo::open(options, &error);
+  if (udp == nullptr) {
+    UET_WARN(DOMAIN, "no UDP sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
+    return nullptr;
+  }
+  owns_uet_port = udp->owns_uet_port();
+  return udp;
+}
+
+// What FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so that it shows
+// what the stack did and not what the plan made of it.
+bool decorate(std::unique_ptr<io::PacketIo>& backend, const std::string& interface) {
+  const Params& p = params();
+  if (!p.fault.empty()) {
+    const std::optional<io::FaultPlan> plan = io::parse_fault_plan(p.fault);
+    UET_ASSERT(plan.has_value());  // checked when the parameter was read
+    backend = std::make_unique<io::FaultyIo>(std::move(backend), *plan, os_random());
+    UET_WARN(DOMAIN, "FI_UET_FAULT=%s: this network loses packets on purpose\n", p.fault.c_str());
+  }
+  if (p.pcap.empty()) return true;
+  std::string error;
+  std::unique_ptr<io::PcapTap> tap = io::PcapTap::open(backend, p.pcap, interface, &error);
+  if (tap == nullptr) {
+    UET_WARN(DOMAIN, "FI_UET_PCAP=%s: %s\n", p.pcap.c_str(), error.c_str());
+    return false;
+  }
+  backend = std::move(tap);
+  return true;
+}
+
+bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mtu,
+                 fep::Config& config) {
+  const Params& p = params();
+  if (p.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
+  config.cms.entropy_values = caps.entropy_values;
+  config.pds.packets_per_entropy = std::clamp(caps.packets_per_entropy, 1u, 64u);
+  config.ses.endpoints = kEndpointCount;
+  if (!apply_stack_params(config)) return false;
+  config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
+  config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
+  config.pds.strict_ports = p.strict_port;
+  config.pds.control_dscp = p.dscp_ack.value_or(config.pds.control_dscp);
+  fep::settle(config);
+  return true;
+}
+
+// The payload that fits both the agreed MTU and what the backend can send in one datagram.
+uint32_t fitting_mtu(const DomainCandidate& candidate, const io::IoCaps& caps) {
+  constexpr uint32_t kHeaders = 160;  // UET headers of any kind, with room for security
+  uint32_t mtu = payload_mtu_of(candidate.interface);
+  while (mtu > 1024 && mtu + kHeaders > caps.max_datagram_bytes) mtu /= 2;
+  return mtu;
+}
+
+}  // namespace
+
+uint64_t os_random() {
+  uint64_t value = 0;
+  // Never short for 8 octets once the system has booted.
+  const ssize_t got = getrandom(&value, sizeof value, 0);
+  UET_ASSERT(got == sizeof value);
+  return value;
+}
+
+int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, DomainSetup& out) {
+  bool owns_uet_port = false;
+  std::unique_ptr<io::PacketIo> backend = open_backend(candidate, owns_uet_port);
+  if (backend == nullptr) return -FI_EADDRNOTAVAIL;
+  if (!decorate(backend, candidate.interface.name)) return -FI_EIO;
+  out.local = backend->local_address();
+  out.payload_mtu = fitting_mtu(candidate, backend->caps());
+
+  fep::Config config;
+  if (!make_config(backend->caps(), owns_uet_port, out.payload_mtu, config)) return -FI_EINVAL;
+  auto fep = fep::FabricEndpoint::create(config, out.local, os_random());
+  if (!fep.ok()) {
+    UET_WARN(DOMAIN, "no memory for the stack: lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
+    return to_fi_errno(fep.error());
+  }
+  ProgressEngine::Options options;
+  options.helper = params().helper;
+  options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO;
+  options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
+  auto engine = ProgressEngine::create(
+      std::make_unique<fep::Engine>(std::move(*fep), std::move(backend)), options);
+  if (!engine.ok()) return to_fi_errno(engine.error());
+  out.engine = std::move(*engine);
+  return 0;
+}
+
+}  // namespace uet::prov

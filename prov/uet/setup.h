@@ -1,0 +1,28 @@
+// Builds what a domain runs on: packet backend, stack and engine, from the interface, what was
+// agreed in fi_getinfo and the FI_UET_* parameters. Knows no fid.
+#pragma once
+
+#include "prov/uet/compat.h"
+#include "prov/uet/info.h"
+#include "prov/uet/progress.h"
+
+#include "base/packet.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace uet::prov {
+
+struct DomainSetup {
+  std::unique_ptr<ProgressEngine> engine;
+  FabricAddress local;       // what peers reach the domain at
+  uint32_t payload_mtu = 0;  // octets [LF-131]
+};
+
+// 0, or a negative errno after a warning that names the remedy.
+int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, DomainSetup& out);
+
+// 64 bits from the operating system; for seeds only.
+uint64_t os_random();
+
+}  // namespace uet::prov
