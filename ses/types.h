@@ -99,7 +99,7 @@ enum class OpKind : uint8_t {
 // The end of an operation, or a message that arrived. Reported exactly once per post.
 struct Completion {
   OpKind kind{};
-  OpContext context;             // of the post; empty for remote_write
+  OpContext context;             // of the post; remote_write: op null, user of the region
   uint64_t bytes = 0;            // transferred; for receives what was placed
   uint64_t truncated_bytes = 0;  // olen: what did not fit [SES-137]
   void* buffer = nullptr;        // multi-receive: where this message lies
@@ -123,7 +123,8 @@ struct Completion {
   };
   Status status = Status::ok;
   wire::ReturnCode code{};
-  pds::Failure failure;
+  pds::Failure failure;  // with undeliverable
+  int local_error = 0;   // with fault: the errno
   bool ok() const { return status == Status::ok; }
 };
 

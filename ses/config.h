@@ -1,0 +1,54 @@
+// Tunables and fixed sizes of the semantic sublayer. Everything is decided at create; the sizes
+// bound what peers can make us remember.
+#pragma once
+
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+// Profiles as in the capability field of the UET address. [LF-005, SES-185]
+enum Profile : uint8_t {
+  kAiBase = 1,
+  kAiFull = 2,
+  kHpc = 4
+};
+
+struct Config {
+  // Octets of payload in every packet of a message but the last: 1024, 2048, 4096 or 8192. Both
+  // ends of a fabric agree; 4096 suits jumbo frames. [SES-032, LF-131]
+  uint16_t payload_mtu = 4096;
+  // Octets; read data up to this travels inside the ACK, 0 .. 16. [PDS-166, SES-074]
+  uint16_t ack_data_bytes_max = 16;
+  // What we do for others; decides UNSUPPORTED_OP. The default is the reference provider's and
+  // more. [SES-186]
+  uint8_t profiles = kAiBase | kAiFull | kHpc;
+
+  // Octets of payload kept for messages that no receive matched yet, for the whole FEP. The memory
+  // is touched when used. Ours: 64 MiB holds 16,000 small messages. [SES-126]
+  uint64_t unexpected_bytes = uint64_t{64} << 20;
+  uint32_t unexpected_messages = 16384;  // such messages at most
+  uint32_t rx_messages = 4096;           // multi-packet messages being received at once
+  uint32_t return_messages = 4096;       // read answers on their way back
+  uint32_t memory_regions = 65536;       // registered at once
+  uint32_t long_iovs = 1024;             // operations with more than 4 iov elements at once
+  uint32_t remotes = 16384;              // (endpoint, remote endpoint) pairs remembered
+  uint32_t flows = 16384;                // (peer, class, mode, job) in use
+  uint32_t endpoints = 64;               // open at once
+
+  // A message that nothing arrived for in this time is completed in error. The specification's
+  // profile says 5 s; a stopped peer is normal, so ours is the peer time-out. [SES-108]
+  Duration partial_message_time = Duration::seconds(60);
+  // NO_MATCH and DISABLED_GEN: resend after a random time in [min, max], doubled each time, never
+  // above the cap. [SES-135]
+  Duration retry_time_min = Duration::milliseconds(50);
+  Duration retry_time_max = Duration::milliseconds(100);
+  Duration retry_time_cap = Duration::milliseconds(200);
+  // From the first refusal; after it the refusal becomes the error. [SES-135, architecture 8]
+  Duration retry_patience = Duration::seconds(60);
+  // Tries at most, 0: as many as fit in retry_patience. The specification's profile says 5.
+  uint32_t retry_limit = 0;
+};
+
+}  // namespace uet::ses

@@ -1,0 +1,78 @@
+// A scatter/gather list as an operation keeps it: the slices are copied, the memory they name is
+// the user's. Finds the slice of an offset in O(1) when offsets move forward.
+#pragma once
+
+#include "base/arena.h"
+#include "base/packet.h"
+#include "base/result.h"
+#include "base/slab.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+inline constexpr uint32_t kIovMax = 64;  // [LF-074]
+
+struct LongIov {
+  std::array<IoSlice, kIovMax> slices;
+};
+using LongIovs = Slab<LongIov>;
+
+// Up to four slices inline, more in a LongIov. Whoever holds it calls release() when done.
+class Iov {
+ public:
+  static constexpr uint32_t kInline = 4;
+
+  Iov() = default;
+  Iov(const Iov&) = delete;
+  Iov& operator=(const Iov&) = delete;
+
+  // Takes the slices. Errc::invalid: more than kIovMax; Errc::too_long: the sum does not fit 64
+  // bits; Errc::again: no LongIov. Nothing is held then.
+  Result<void> assign(std::span<const IoSlice> slices, LongIovs& pool);
+  void release(LongIovs& pool);
+
+  uint64_t bytes() const { return bytes_; }
+  uint32_t count() const { return count_; }
+  const IoSlice& operator[](uint32_t i) const { return slices()[i]; }
+
+  // Calls fn(const std::byte* data, uint64_t length) for the memory of [offset, offset + length),
+  // which must lie inside, in order.
+  template <class Fn>
+  void for_each(uint64_t offset, uint64_t length, Fn&& fn) const;
+
+  // Copies `source` to the memory at `offset`; must fit. The one copy of a received payload.
+  void scatter(uint64_t offset, std::span<const std::byte> source) const;
+
+ private:
+  const IoSlice* slices() const { return long_ != nullptr ? long_->slices.data() : inline_.data(); }
+  void seek(uint64_t offset) const;
+
+  uint64_t bytes_ = 0;
+  mutable uint64_t at_start_ = 0;  // offset of the first octet of slice at_
+  mutable uint32_t at_ = 0;
+  uint32_t count_ = 0;
+  LongIov* long_ = nullptr;
+  std::array<IoSlice, kInline> inline_;
+};
+
+template <class Fn>
+void Iov::for_each(uint64_t offset, uint64_t length, Fn&& fn) const {
+  UET_ASSERT(offset <= bytes_ && length <= bytes_ - offset);
+  if (length == 0) return;
+  seek(offset);
+  uint32_t i = at_;
+  uint64_t skip = offset - at_start_;
+  while (length != 0) {
+    const IoSlice& slice = slices()[i++];
+    const uint64_t here = slice.length - skip < length ? slice.length - skip : length;
+    if (here != 0) fn(slice.data + skip, here);
+    length -= here;
+    skip = 0;
+  }
+}
+
+}  // namespace uet::ses

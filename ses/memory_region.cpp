@@ -1,0 +1,164 @@
+// Registered memory: giving keys out, finding regions by key, checking what a request may do.
+#include "ses/memory_region.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+namespace {
+
+constexpr uint64_t kIdempotentSafe = uint64_t{1} << 63;  // [LF-027]
+constexpr uint64_t kOptimized = uint64_t{1} << 62;
+constexpr uint64_t kProviderKey = uint64_t{1} << 48;  // a vendor bit [LF-025, LF-026]
+constexpr uint64_t kRkeyMask = kProviderKey - 1;
+constexpr unsigned kNonceShift = 22;  // above the slot index
+constexpr uint64_t kNonceMask = (uint64_t{1} << (48 - kNonceShift)) - 1;
+
+}  // namespace
+
+Result<void> MemoryRegions::create(Arena& arena, uint32_t capacity, uint64_t seed) {
+  rng_ = Rng(seed, 2);
+  // Freed slots are used again as late as possible: a handle that a return message still holds
+  // then names nothing for a long time.
+  UET_CHECK(regions_.create(arena, capacity, Reuse::late));
+  UET_CHECK(long_iovs_.create(arena, std::max<uint32_t>(capacity / 64, 64)));
+  UET_CHECK(user_keys_.create(arena, capacity, rng_.u64()));
+  optimized_ = arena.make_span<uint32_t>(kOptimizedCount);
+  by_slot_ = arena.make_span<uint32_t>(capacity);
+  if (optimized_.empty() || by_slot_.empty()) return Errc::no_memory;
+  return {};
+}
+
+Result<void> MemoryRegions::give_key(Region& region, RegionId id, const RegionRequest& request) {
+  const uint64_t safe = request.idempotent_safe ? kIdempotentSafe : 0;
+  if (!request.provider_key) {
+    // Vendor and reserved bits stay 0 in user keys. [LF-025, LF-029]
+    if (request.key > kRkeyMask || request.optimized) return Errc::invalid;
+    const auto inserted = user_keys_.insert(request.key, id.value());
+    if (!inserted.ok()) return inserted.error();
+    region.is_user_key = true;
+    region.key = safe | request.key;
+    return {};
+  }
+  for (uint32_t tried = 1; request.optimized && tried < kOptimizedCount; ++tried) {
+    const uint32_t index = optimized_next_;
+    optimized_next_ = optimized_next_ + 1 == kOptimizedCount ? 1 : optimized_next_ + 1;
+    if (optimized_[index] != 0) continue;
+    optimized_[index] = id.value();
+    region.is_optimized = true;
+    region.optimized_index = static_cast<uint16_t>(index);
+    region.key = safe | kOptimized | index;
+    return {};
+  }
+  // Random, so that a key that leaked or was guessed from another one opens nothing.
+  // [architecture 8]
+  const uint64_t slot = Handle<Region>::from_word(id.value()).index();
+  region.key = safe | kProviderKey | (rng_.u64() & kNonceMask) << kNonceShift | slot;
+  return {};
+}
+
+Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
+  Region* region = regions_.alloc();
+  if (region == nullptr) return Errc::again;
+  const RegionId id(regions_.handle(region).word());
+  const Result<void> done = region->memory.assign(request.iov, long_iovs_);
+  if (!done.ok()) {
+    regions_.free(region);
+    return done.error();
+  }
+  const Result<void> keyed = give_key(*region, id, request);
+  if (!keyed.ok()) {
+    region->memory.release(long_iovs_);
+    regions_.free(region);
+    return keyed.error();
+  }
+  by_slot_[regions_.handle(region).index()] = id.value();
+  region->user = request.user;
+  region->access = request.access;
+  region->job = request.job;
+  region->ri = request.ri;
+  region->idempotent_safe = request.idempotent_safe;
+  return id;
+}
+
+void MemoryRegions::enable(RegionId id) {
+  Region* region = find(id);
+  UET_ASSERT(region != nullptr);
+  region->is_enabled = true;
+  ++enabled_total_;
+}
+
+void MemoryRegions::remove(RegionId id) {
+  Region* region = find(id);
+  UET_ASSERT(region != nullptr);
+  if (region->is_user_key) user_keys_.erase(region->key & kRkeyMask);
+  if (region->is_optimized) optimized_[region->optimized_index] = 0;
+  region->memory.release(long_iovs_);
+  regions_.free(region);
+}
+
+uint64_t MemoryRegions::key(RegionId id) const {
+  const Region* region = find(id);
+  UET_ASSERT(region != nullptr);
+  return region->key;
+}
+
+uint64_t MemoryRegions::user(RegionId id) const {
+  const Region* region = find(id);
+  return region == nullptr ? 0 : region->user;
+}
+
+RegionId MemoryRegions::id_of_key(uint64_t key) const {
+  const uint64_t plain = key & ~kIdempotentSafe;
+  if ((plain & kOptimized) != 0) {
+    const uint64_t index = plain & ~kOptimized;
+    return RegionId(index < kOptimizedCount ? optimized_[index] : 0);
+  }
+  if ((plain & kProviderKey) == 0) {
+    if (plain > kRkeyMask) return RegionId();  // reserved or vendor bits [LF-025]
+    const uint32_t* id = user_keys_.find(plain);
+    return RegionId(id == nullptr ? 0 : *id);
+  }
+  // The slot names the region; the whole key, nonce included, must agree.
+  const uint64_t slot = plain & Handle<Region>::kIndexMask;
+  const RegionId id(slot < by_slot_.size() ? by_slot_[slot] : 0);
+  const Region* region = find(id);
+  if (region == nullptr || (region->key & ~kIdempotentSafe) != plain) return RegionId();
+  return id;
+}
+
+Result<RegionId, wire::ReturnCode> MemoryRegions::check(RegionId id, const RegionUse& use) const {
+  const Region* region = find(id);
+  // A region restricted to another job or index is no region for this request. [LF-037]
+  if (region == nullptr || !region->is_enabled ||
+      (region->job != kAnyJob && region->job != use.job.value()) ||
+      (region->ri != 0 && region->ri != use.ri.value())) {
+    return wire::ReturnCode::bad_mkey;  // [SES-116, SES-175]
+  }
+  // No right at all: PERM_VIOLATION; other rights than these: OP_VIOLATION. [SES-083]
+  if (region->access == 0) return wire::ReturnCode::perm_violation;
+  if ((region->access & use.access) == 0) return wire::ReturnCode::op_violation;
+  if (use.replayable && !region->idempotent_safe) return wire::ReturnCode::op_violation;
+  if (!region->covers(use.offset, use.length)) return wire::ReturnCode::bad_addr;
+  return id;
+}
+
+Result<RegionId, wire::ReturnCode> MemoryRegions::authorize(uint64_t key,
+                                                            const RegionUse& use) const {
+  return check(id_of_key(key), use);
+}
+
+Result<RegionId, wire::ReturnCode> MemoryRegions::authorize_optimized(uint16_t index,
+                                                                      RegionUse use) const {
+  // The RI field carries the key here, so a restriction to an RI cannot be met. [SES-008]
+  use.ri = ResourceIndex(0);
+  return check(RegionId(index < kOptimizedCount ? optimized_[index] : 0), use);
+}
+
+bool MemoryRegions::place(RegionId id, uint64_t offset, std::span<const std::byte> source) const {
+  const Region* region = find(id);
+  if (region == nullptr || !region->covers(offset, source.size())) return false;
+  region->memory.scatter(offset, source);
+  return true;
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,129 @@
+// Registered memory: keys, rights, bounds. What a key names is decided here, on every packet, so
+// that a region removed between two packets of a message is safe.
+//
+//  63 | 62 | 61..56 | 55..48     | 47..12      | 11..0
+//  is | op | 0      | bit 48: own| RKEY, high  | RKEY, low; optimized: index      [LF-023, LF-026]
+// Provider keys: bit 48, a slot index and a random nonce. User keys: 48 bits, hashed.
+#pragma once
+
+#include "ses/iov.h"
+#include "ses/types.h"
+
+#include "base/arena.h"
+#include "base/hash_map.h"
+#include "base/packet.h"
+#include "base/result.h"
+#include "base/rng.h"
+#include "base/serial.h"
+#include "base/slab.h"
+#include "wire/code_points.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+enum Access : uint32_t {
+  kRemoteRead = 1,
+  kRemoteWrite = 2,
+  kAtomic = 4
+};
+
+struct RegionRequest {
+  std::span<const IoSlice> iov;  // at most 64, copied; the memory stays valid until remove()
+  uint32_t access = 0;           // Access bits
+  bool provider_key = true;      // else `key` is the application's, 48 bits [LF-029]
+  uint64_t key = 0;
+  bool idempotent_safe = false;  // replays do no harm: RUDI may be used [LF-027]
+  bool optimized = false;        // wants a 12-bit key for the small header; needs provider_key.
+                                 // None left: an ordinary key instead [LF-028]
+  uint32_t job = kAnyJob;        // restriction [LF-037]
+  uint16_t ri = 0;               // restriction, 0: none [LF-037]
+  uint64_t user = 0;             // the provider's own word, returned with remote events
+};
+
+using RegionId = Id<struct RegionTag, uint32_t>;  // 0: none
+
+// What a request wants of a region.
+struct RegionUse {
+  Access access{};
+  JobId job;
+  ResourceIndex ri;
+  bool replayable = false;  // RUDI: the region must be idempotent-safe [SES-077]
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
+class MemoryRegions {
+ public:
+  Result<void> create(Arena& arena, uint32_t capacity, uint64_t seed);
+
+  // Errc::exists: that user key is in use. Errc::invalid: key wider than 48 bits, or more than 64
+  // slices. Errc::again: no slot. Disabled until enable().
+  Result<RegionId> add(const RegionRequest& request);
+  void enable(RegionId id);
+  // No packet touches the memory after this returns.
+  void remove(RegionId id);
+  // What travels in the key field. [LF-023]
+  uint64_t key(RegionId id) const;
+  uint64_t user(RegionId id) const;
+
+  // The region a key names for that use, or the return code that says why not. [SES-116, SES-083]
+  Result<RegionId, wire::ReturnCode> authorize(uint64_t key, const RegionUse& use) const;
+  // The same for the 12-bit key of a small header. [SES-008]
+  Result<RegionId, wire::ReturnCode> authorize_optimized(uint16_t index, RegionUse use) const;
+
+  // Copies to the region's memory. False: the region is gone or shorter; nothing was touched.
+  bool place(RegionId id, uint64_t offset, std::span<const std::byte> source) const;
+  // Calls fn(data, length) for the memory of [offset, offset + length). False: gone or shorter.
+  template <class Fn>
+  bool for_each(RegionId id, uint64_t offset, uint64_t length, Fn&& fn) const {
+    const Region* region = find(id);
+    if (region == nullptr || !region->covers(offset, length)) return false;
+    region->memory.for_each(offset, length, fn);
+    return true;
+  }
+
+  // Grows with every enable(); a disabled index looks here whether to come back. [LF-039]
+  uint64_t enabled_total() const { return enabled_total_; }
+  uint32_t size() const { return regions_.size(); }
+
+ private:
+  struct Region {
+    Iov memory;
+    uint64_t key = 0;
+    uint64_t user = 0;
+    uint32_t access = 0;
+    uint32_t job = kAnyJob;
+    uint16_t ri = 0;
+    uint16_t optimized_index = 0;
+    bool is_user_key = false;
+    bool is_optimized = false;
+    bool is_enabled = false;
+    bool idempotent_safe = false;
+
+    bool covers(uint64_t offset, uint64_t length) const {
+      return offset <= memory.bytes() && length <= memory.bytes() - offset;
+    }
+  };
+  static constexpr uint32_t kOptimizedCount = 4096;
+
+  const Region* find(RegionId id) const {
+    return regions_.get(Handle<Region>::from_word(id.value()));
+  }
+  Region* find(RegionId id) { return regions_.get(Handle<Region>::from_word(id.value())); }
+  Result<void> give_key(Region& region, RegionId id, const RegionRequest& request);
+  RegionId id_of_key(uint64_t key) const;
+  Result<RegionId, wire::ReturnCode> check(RegionId id, const RegionUse& use) const;
+
+  Slab<Region> regions_;
+  LongIovs long_iovs_;
+  HashMap<uint64_t, uint32_t> user_keys_;  // RKEY -> RegionId
+  std::span<uint32_t> by_slot_;            // slot index -> RegionId, possibly of a region gone
+  std::span<uint32_t> optimized_;          // index -> RegionId, 0: free; index 0 is never given
+  uint32_t optimized_next_ = 1;
+  Rng rng_{0};
+  uint64_t enabled_total_ = 0;
+};
+
+}  // namespace uet::ses
