@@ -1,0 +1,136 @@
+// Which posted receive takes a message, and which kept message a new receive takes. One Matcher
+// for the untagged and one for the tagged messages of an endpoint. [SES-119..124]
+//
+// Exact receives are found by hash, wildcard ones by scanning an array in posting order; the older
+// of the two wins, so posting order holds across both. [SES-122] Cost: exact 2 cache misses
+// whatever is posted; a wildcard entry 32 octets of a linear scan.
+#pragma once
+
+#include "ses/iov.h"
+#include "ses/keyed_queues.h"
+#include "ses/types.h"
+#include "ses/unexpected_pool.h"
+
+#include "base/arena.h"
+#include "base/intrusive_list.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+struct RxMessage;
+
+// A receive that waits for its message.
+struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
+  uint64_t sequence = 0;  // posting order within the endpoint
+  uint64_t tag = 0;
+  uint64_t ignore = 0;  // bits of the tag that do not matter
+  PeerId from;
+  uint32_t from_initiator = 0;
+  uint32_t wildcard_slot = 0;
+  bool directed = false;
+  bool tagged = false;
+  bool multi = false;
+  bool is_matchable = false;  // it is in its Matcher
+  bool is_used_up = false;    // no further message
+  bool is_cancelled = false;  // multi: ends as cancelled when its last message has
+  uint32_t multi_min = 0;
+  uint32_t open_messages = 0;  // multi: matched, not complete
+  uint64_t used = 0;           // multi: octets given to messages so far
+  Iov memory;
+  OpContext context;
+
+  uint64_t room() const { return memory.bytes() - used; }
+};
+
+// The envelope of a message, as matching sees it.
+struct Envelope {
+  uint64_t tag = 0;
+  PeerId peer;
+  uint32_t initiator = 0;
+};
+
+// A message that came before its receive. [SES-126]
+struct UnexpectedMessage : ListNode<struct ArrivalTag>,
+                           KeyedNode<struct ByTag>,
+                           KeyedNode<struct BySource> {
+  Envelope envelope;
+  JobId job;
+  uint64_t header_data = 0;
+  bool has_header_data = false;
+  bool tagged = false;
+  bool is_complete = false;
+  bool is_claimed = false;   // taken out of the queues by a peek [LF-059]
+  bool owes_answer = false;  // delivery-complete: `token` is answered when placed [SES-148]
+  uint32_t request_length = 0;
+  uint32_t high_water = 0;  // octets below this may have arrived
+  uint32_t endpoint = 0;    // EndpointId
+  uint8_t ri_generation = 0;
+  MessageId message_id;
+  pds::RxToken token;
+  RxMessage* arriving = nullptr;  // the rest of it is on its way
+  PageList pages;
+};
+
+// What a receive or a peek asks for.
+struct MatchFilter {
+  uint64_t tag = 0;
+  uint64_t ignore = 0;
+  bool directed = false;
+  PeerId from;
+  uint32_t from_initiator = 0;
+
+  bool accepts(const Envelope& e) const {
+    return ((e.tag ^ tag) & ~ignore) == 0 &&
+           (!directed || (e.peer == from && e.initiator == from_initiator));
+  }
+};
+
+class Matcher {
+ public:
+  // Room for `receive_count` wildcard receives at once.
+  Result<void> create(Arena& arena, uint32_t receive_count, uint64_t seed);
+  uint32_t capacity() const { return capacity_; }
+
+  // Posting order is the order of `sequence`, which grows from call to call.
+  void post(PostedReceive& receive);
+  // Takes it out, because it was used up or cancelled.
+  void remove(PostedReceive& receive);
+  // The first receive in posting order that takes the message, or null. It stays posted.
+  PostedReceive* match(const Envelope& envelope) const;
+
+  void add_unexpected(UnexpectedMessage& message);
+  void remove_unexpected(UnexpectedMessage& message);
+  // The first message in arrival order that the filter accepts, or null. It stays.
+  UnexpectedMessage* find_unexpected(const MatchFilter& filter);
+  // In arrival order; null after the last.
+  UnexpectedMessage* oldest_unexpected() { return unexpected_.front(); }
+  UnexpectedMessage* next_unexpected(const UnexpectedMessage& m) { return unexpected_.next(m); }
+
+ private:
+  struct Wildcard {
+    uint64_t tag;
+    uint64_t care;           // bits that must agree
+    uint64_t sequence;       // of the receive
+    PostedReceive* receive;  // null: removed
+  };
+  static_assert(sizeof(Wildcard) == 32);
+
+  void compact();
+
+  KeyedQueues<PostedReceive, ExactTag> exact_;
+  uint32_t directed_count_ = 0;    // of those in exact_
+  std::span<Wildcard> wildcards_;  // in posting order, with holes
+  uint32_t wildcard_begin_ = 0;
+  uint32_t wildcard_end_ = 0;
+  uint32_t wildcard_count_ = 0;
+
+  IntrusiveList<UnexpectedMessage, ArrivalTag> unexpected_;
+  KeyedQueues<UnexpectedMessage, ByTag> unexpected_by_tag_;
+  KeyedQueues<UnexpectedMessage, BySource> unexpected_by_source_;
+  uint32_t capacity_ = 0;
+};
+
+}  // namespace uet::ses
