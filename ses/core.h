@@ -1,0 +1,62 @@
+// What both halves of SES share: configuration, PDS below, endpoints, registered memory, IDs and
+// timers. No rules here.
+#pragma once
+
+#include "ses/config.h"
+#include "ses/counters.h"
+#include "ses/endpoint.h"
+#include "ses/iov.h"
+#include "ses/memory_region.h"
+#include "ses/message_ids.h"
+#include "ses/pds_port.h"
+
+#include "pds/peer_table.h"
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "base/timer_wheel.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+struct Core {
+  Core(Arena& a, const Config& c, pds::PeerTable& p, uint64_t seed)
+      : arena(&a), config(c), peers(&p), rng(seed, 1) {}
+  Result<void> create(uint64_t seed);
+
+  // The open endpoint with that handle, or null.
+  Endpoint* endpoint(EndpointId id);
+  // The open endpoint with that name. [SES-003]
+  Endpoint* find_endpoint(bool absolute, JobId job, PidOnFep pid, ResourceIndex ri);
+
+  // Any open endpoint of that process: the small header names no resource index. [SES-008]
+  Endpoint* find_process(bool absolute, JobId job, PidOnFep pid);
+
+  Arena* arena;
+  Instant now;  // of the call in progress
+  Config config;
+  pds::PeerTable* peers;
+  PdsPort pds;
+  Rng rng;
+  Counters counters;
+  LongIovs long_iovs;
+  MemoryRegions memory;
+  MessageIds ids;
+  TimerWheel timers;
+  std::span<Endpoint*> endpoints;  // by index; those never opened are null
+  Endpoint* last_found = nullptr;
+};
+
+// Index in the low bits, generation above: a handle of a closed endpoint names nothing.
+inline constexpr uint32_t kEndpointIndexBits = 12;
+
+inline Endpoint* Core::endpoint(EndpointId id) {
+  const uint32_t index = id.value() & ((1u << kEndpointIndexBits) - 1);
+  if (index >= endpoints.size() || endpoints[index] == nullptr) return nullptr;
+  Endpoint* ep = endpoints[index];
+  return ep->is_open && ep->id == id ? ep : nullptr;
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,56 @@
+// Names of the counters of the semantic sublayer.
+#include "ses/counters.h"
+
+namespace uet::ses {
+namespace {
+
+// In the order of the enum.
+constexpr const char* kNames[] = {
+    "rx_truncated",
+    "rx_bad_version",
+    "rx_malformed",
+    "rx_unsupported_op",
+    "rx_bad_job",
+    "rx_bad_pid",
+    "rx_bad_index",
+    "rx_initiator_error",
+    "rx_disabled",
+    "rx_bad_generation",
+    "rx_length_violation",
+    "rx_header_data_refused",
+    "rx_mode_violation",
+    "rx_changed_field",
+    "rx_bad_key",
+    "rx_no_permission",
+    "rx_wrong_access",
+    "rx_bad_address",
+    "rx_no_match",
+    "rx_too_long",
+    "rx_unsupported_size",
+    "rx_msg_error_misused",
+    "rx_repeated_error",
+    "rx_no_message_slot",
+    "rx_no_completion_slot",
+    "rx_partial_expired",
+    "rx_partial_closed",
+    "rx_expected",
+    "rx_unexpected",
+    "rx_truncated_message",
+    "tx_messages",
+    "tx_completed",
+    "tx_failed",
+    "tx_retried",
+    "rx_response_malformed",
+    "rx_response_stray",
+    "rx_return_refused",
+};
+static_assert(sizeof kNames / sizeof kNames[0] == Counters::kCount);
+
+}  // namespace
+
+const char* name(Counter c) {
+  const auto index = static_cast<size_t>(c);
+  return index < Counters::kCount ? kNames[index] : "unknown";
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,59 @@
+// What the semantic sublayer counts. Every way to refuse a packet has a counter of its own.
+#pragma once
+
+#include "base/counters.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+enum class Counter : uint8_t {
+  // Target: requests refused, by cause.
+  rx_truncated,            // shorter than its header
+  rx_bad_version,          // UNCOR [SES-109]
+  rx_malformed,            // other parse errors
+  rx_unsupported_op,       // [SES-110]
+  rx_bad_job,              // [SES-111, SES-112]
+  rx_bad_pid,              // [SES-111]
+  rx_bad_index,            // [SES-111]
+  rx_initiator_error,      // IE or MSG_ERROR [SES-049, SES-106]
+  rx_disabled,             // [SES-114]
+  rx_bad_generation,       // [SES-134]
+  rx_length_violation,     // payload, offset or request length wrong [SES-115]
+  rx_header_data_refused,  // the receive CQ cannot carry it [SES-050]
+  rx_mode_violation,       // operation not allowed in this mode [SES-077, SES-104]
+  rx_changed_field,        // key, opcode or process changed inside a message [SES-021]
+  rx_bad_key,              // [SES-116]
+  rx_no_permission,        // [SES-083]
+  rx_wrong_access,         // [SES-171]
+  rx_bad_address,          // [SES-176]
+  rx_no_match,             // nothing posted and no room to keep it [SES-128]
+  rx_too_long,             // [SES-138]
+  rx_unsupported_size,     // [SES-157]
+  rx_msg_error_misused,    // OP_VIOLATION [SES-106]
+  rx_repeated_error,       // a later packet of an errored message [SES-107]
+  rx_no_message_slot,      // NACK: no tracking slot [SES-118]
+  rx_no_completion_slot,   // NACK: no room for the completion
+  rx_partial_expired,      // [SES-108]
+  rx_partial_closed,       // the PDC ended before the message did
+  // Target: what went well.
+  rx_expected,
+  rx_unexpected,
+  rx_truncated_message,
+  // Initiator.
+  tx_messages,
+  tx_completed,
+  tx_failed,
+  tx_retried,
+  rx_response_malformed,
+  rx_response_stray,  // names no open message
+  rx_return_refused,  // return data that fits no open read
+  count_,
+};
+
+// The word for a counter. Never null.
+const char* name(Counter c);
+
+using Counters = CounterSet<Counter>;
+
+}  // namespace uet::ses

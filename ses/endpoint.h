@@ -1,0 +1,62 @@
+// One open endpoint of this FEP: its name, its receives, its unfinished operations.
+#pragma once
+
+#include "ses/matcher.h"
+#include "ses/types.h"
+
+#include "base/intrusive_list.h"
+#include "base/serial.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+struct TxMessage;
+
+using EndpointId = Id<struct EndpointTag, uint32_t>;  // 0: none
+
+struct EndpointOptions {
+  pds::Mode mode = pds::Mode::rud;  // rod when an order was asked for [SES-025, SES-026]
+  TrafficClass tc;                  // DSCP of its requests [LF-092]
+  uint32_t tx_size = 1024;          // operations unfinished at most; then Errc::again
+  uint32_t rx_size = 1024;          // receives posted at most; then Errc::again
+  bool reject_truncated = false;    // TOO_LONG instead of a prefix [SES-138]
+};
+
+// Index generation of one class of messages of a resource index. [SES-131]
+struct Generation {
+  uint8_t value = 0;  // wraps
+  bool is_enabled = true;
+  // What enabled_total and released_total were when it was disabled: resources that came back
+  // since then enable it again. [SES-133, LF-039]
+  uint64_t memory_mark = 0;
+  uint64_t pool_mark = 0;
+};
+
+struct Endpoint {
+  EndpointId id;
+  bool is_open = false;
+  // A multi-receive with kept messages it could not take for want of completion slots: until it
+  // can, later untagged messages must not overtake them.
+  bool is_stalled = false;
+  uint32_t tx_open = 0;
+  uint32_t rx_open = 0;
+  uint64_t next_sequence = 1;  // posting order of operations and of receives
+  EndpointName name;
+  EndpointOptions options;
+  CompletionSink tx;
+  CompletionSink rx;
+  Generation untagged_generation;  // also RMA [SES-131]
+  Generation tagged_generation;
+  Matcher untagged;
+  Matcher tagged;
+  IntrusiveList<PostedReceive, PostedTag> receives;      // all unfinished, in posting order
+  IntrusiveList<TxMessage, struct OwnedTag> operations;  // all unreported, in posting order
+
+  Matcher& matcher(bool is_tagged) { return is_tagged ? tagged : untagged; }
+  Generation& generation(bool is_tagged) {
+    return is_tagged ? tagged_generation : untagged_generation;
+  }
+};
+
+}  // namespace uet::ses

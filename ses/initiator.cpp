@@ -1,0 +1,339 @@
+// Operations of the initiator side: how they are posted, wait, are released to PDS and end.
+//
+// state \ event | released | start    | all answered        | refused, retryable   | cancelled
+// held          | queued   | -        | -                   | -                    | gone
+// queued        | -        | started  | -                   | -                    | gone
+// started       | -        | -        | gone (or next part) | waiting, ROD: held   | ended
+// waiting       | queued   | -        | -                   | -                    | gone
+// ended         | -        | -        | gone                | gone                 | -
+#include "ses/initiator.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace uet::ses {
+
+Result<void> Initiator::create(uint64_t seed) {
+  const Config& config = core_.config;
+  Rng rng(seed, 3);
+  // Room for operations comes with each endpoint; what is taken here outlives their close.
+  UET_CHECK(messages_.create(*core_.arena, 64, Reuse::late));
+  UET_CHECK(inject_.create(*core_.arena, 64));
+  UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::late));
+  UET_CHECK(flows_.create(*core_.arena, config.flows));
+  UET_CHECK(remotes_.create(*core_.arena, config.remotes));
+  UET_CHECK(flow_by_key_.create(*core_.arena, config.flows, rng.u64()));
+  UET_CHECK(flow_by_id_.create(*core_.arena, config.flows, rng.u64()));
+  return remote_by_key_.create(*core_.arena, config.remotes, rng.u64());
+}
+
+Result<void> Initiator::make_room(uint32_t total) {
+  if (total <= messages_.capacity()) return {};
+  const uint32_t extra = total - messages_.capacity();
+  // Message handles leave one index bit to tell return messages apart.
+  if (messages_.capacity() + uint64_t{extra} * 2 >= uint64_t{1} << 20) return Errc::no_memory;
+  UET_CHECK(messages_.grow(*core_.arena, extra));
+  return inject_.grow(*core_.arena, extra);
+}
+
+TxMessage* Initiator::message(pds::MessageHandle handle) {
+  return messages_.get(Handle<TxMessage>::from_word(handle.value()));
+}
+
+Result<void> Initiator::send(Endpoint& ep, const SendRequest& request) {
+  const bool is_datagram = ep.options.mode == pds::Mode::uud;
+  if (is_datagram && request.tagged) return Errc::unsupported;
+  TxMessage* m = UET_TRY(make(ep, request.to, request.iov, request.flags));
+  if (is_datagram && m->memory.bytes() > m->mtu) {  // [SES-104]
+    free(*m);
+    return Errc::too_long;
+  }
+  m->kind = request.tagged ? OpKind::tagged_send : OpKind::send;
+  m->opcode = is_datagram      ? wire::SesOpcode::datagram_send
+              : request.tagged ? wire::SesOpcode::tagged_send
+                               : wire::SesOpcode::send;
+  m->match_bits = request.tagged ? request.tag : 0;  // [SES-071]
+  m->header_data = request.data;
+  m->context = request.context;
+  post(ep, *m);
+  return {};
+}
+
+Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
+  if (ep.options.mode == pds::Mode::uud) return Errc::unsupported;
+  if (request.read && (request.flags & (kOpInject | kOpRemoteData)) != 0) return Errc::invalid;
+  TxMessage* m = UET_TRY(make(ep, request.to, request.iov, request.flags));
+  m->kind = request.read ? OpKind::read : OpKind::write;
+  m->opcode = request.read ? wire::SesOpcode::read : wire::SesOpcode::write;
+  m->match_bits = request.key;
+  m->remote_offset = request.remote_offset;
+  m->header_data = request.data;
+  m->context = request.context;
+  const uint16_t stated = (*core_.peers)[request.to.peer].payload_mtu;
+  if (request.read && stated != 0 && stated != core_.config.payload_mtu) {
+    // What a first packet asks for is implied by the MTU, so toward a peer of another MTU every
+    // packet is a message of its own. [LF-131, SES-017]
+    m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
+  }
+  post(ep, *m);
+  return {};
+}
+
+Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
+                                   std::span<const IoSlice> iov, uint32_t flags) {
+  if (ep.tx_open >= ep.options.tx_size) return Errc::again;
+  Remote* at = UET_TRY(remote(ep, to));
+  TxMessage* m = messages_.alloc();
+  if (m == nullptr) return Errc::again;
+  const Result<void> taken = take_memory(*m, iov, flags);
+  if (!taken.ok()) {
+    messages_.free(m);
+    return taken.error();
+  }
+  const uint16_t stated = (*core_.peers)[to.peer].payload_mtu;
+  m->handle = messages_.handle(m).word();
+  m->mtu = stated == 0 ? core_.config.payload_mtu : std::min(stated, core_.config.payload_mtu);
+  m->segment_length = static_cast<uint32_t>(m->memory.bytes());
+  m->remote = at;
+  m->endpoint = ep.id;
+  m->job = ep.name.job;
+  m->initiator = ep.name.initiator_id;
+  m->is_fenced = (flags & kOpFence) != 0;
+  m->delivery_complete = (flags & kOpDeliveryComplete) != 0;
+  m->has_data = (flags & kOpRemoteData) != 0;
+  return m;
+}
+
+Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags) {
+  UET_CHECK(m.memory.assign(iov, core_.long_iovs));
+  const bool is_injected = (flags & kOpInject) != 0;
+  if (m.memory.bytes() > (is_injected ? kInjectBytes : kMaxMessageBytes)) {
+    m.memory.release(core_.long_iovs);
+    return Errc::too_long;
+  }
+  if (!is_injected) return {};
+
+  m.inject = inject_.alloc();
+  if (m.inject == nullptr) {
+    m.memory.release(core_.long_iovs);
+    return Errc::again;
+  }
+  std::byte* to = m.inject->bytes.data();
+  m.memory.for_each(0, m.memory.bytes(), [&](const std::byte* from, uint64_t length) {
+    std::memcpy(to, from, length);
+    to += length;
+  });
+  const IoSlice copy{m.inject->bytes.data(), m.memory.bytes()};
+  m.memory.release(core_.long_iovs);
+  return m.memory.assign({&copy, 1}, core_.long_iovs);
+}
+
+Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer) {
+  const FlowKey key{peer, ep.options.tc, ep.options.mode, ep.name.job};
+  if (Flow** known = flow_by_key_.find(key)) return *known;
+  Flow* made = flows_.alloc();
+  if (made == nullptr) return Errc::again;
+  const auto id = core_.pds.flow(core_.pds.self, key.peer, key.tc, key.mode, key.job);
+  if (!id.ok()) {
+    flows_.free(made);
+    return id.error();
+  }
+  made->id = *id;
+  const bool is_new = flow_by_id_.insert(id->value(), made).ok();
+  const bool is_kept = flow_by_key_.insert(key, made).ok();
+  UET_ASSERT(is_new && is_kept);
+  return made;
+}
+
+Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to) {
+  const RemoteKey key{ep.id.value(), to.peer, to.pid, to.ri, to.absolute};
+  if (Remote** known = remote_by_key_.find(key)) return *known;
+  Flow* via = UET_TRY(flow(ep, to.peer));
+  if (remotes_.full() && !forget_idle_remote()) return Errc::again;
+  Remote* made = remotes_.alloc(key);
+  const bool is_new = remote_by_key_.insert(key, made).ok();
+  UET_ASSERT(is_new);
+  made->flow = via;
+  made->is_ordered = ep.options.mode == pds::Mode::rod;
+  idle_remotes_.push_back(*made);
+  return made;
+}
+
+// The generations learnt are lost with it; the next message learns them again. [SES-134]
+bool Initiator::forget_idle_remote() {
+  Remote* oldest = idle_remotes_.front();
+  if (oldest == nullptr) return false;
+  remote_by_key_.erase(oldest->key);
+  remotes_.free(oldest);
+  return true;
+}
+
+void Initiator::post(Endpoint& ep, TxMessage& m) {
+  core_.counters.add(Counter::tx_messages);
+  ++ep.tx_open;
+  m.sequence = ep.next_sequence++;
+  ep.operations.push_back(m);
+  Remote& to = *m.remote;
+  to.unlink();  // no longer idle
+  const bool must_wait = !to.held.empty() || to.is_recovering || (m.is_fenced && to.in_flight != 0);
+  if (must_wait) {
+    m.state = TxMessage::State::held;
+    to.held.push_back(m);
+  } else {
+    release(m);
+  }
+}
+
+// Hands the message to its flow; PDS will call start.
+void Initiator::release(TxMessage& m) {
+  ++m.remote->in_flight;
+  m.state = TxMessage::State::queued;
+  m.remote->flow->queue.push_back(m);
+  core_.pds.ready(core_.pds.self, m.remote->flow->id);
+}
+
+// Releases what no fence and no recovery holds back any more. [LF-060, SES-029]
+void Initiator::release_held(Remote& remote) {
+  while (!remote.is_recovering) {
+    TxMessage* m = remote.held.front();
+    if (m == nullptr || (m->is_fenced && remote.in_flight != 0)) return;
+    static_cast<ListNode<QueueTag>*>(m)->unlink();
+    release(*m);
+  }
+}
+
+// Puts a message that must be sent again among the held ones, at its place in posting order.
+void Initiator::hold_in_order(TxMessage& m) {
+  Remote& remote = *m.remote;
+  m.state = TxMessage::State::held;
+  for (TxMessage& later : remote.held) {
+    if (later.sequence < m.sequence) continue;
+    remote.held.insert_before(later, m);
+    return;
+  }
+  remote.held.push_back(m);
+}
+
+// The message leaves its remote: operations behind it may go.
+void Initiator::leave_remote(TxMessage& m) {
+  Remote& remote = *m.remote;
+  UET_ASSERT(remote.in_flight != 0);
+  --remote.in_flight;
+}
+
+// Ends what belongs to one attempt to send: its ID and its hold on the PDC.
+void Initiator::forget_attempt(TxMessage& m) {
+  if (m.owes_message_done) core_.pds.message_done(core_.pds.self, m.pdc);
+  if (m.id.value() != 0) {
+    core_.ids.give_back(m.id);
+    wake_starved();
+  }
+  m.id = MessageId(0);
+  m.pdc = pds::PdcHandle(0);
+  m.owes_message_done = m.is_stopped = m.is_fully_pulled = false;
+  m.has_semantic_answer = m.was_aborted = false;
+  m.all_undelivered = true;
+  m.next_offset = m.pulled_packets = m.answered_packets = m.failed_packets = m.data_bytes = 0;
+  m.code = wire::ReturnCode::null;
+  core_.timers.cancel(m.timer);
+}
+
+// Tells the user. From here on the user's memory is not touched.
+void Initiator::report(TxMessage& m, Completion::Status status) {
+  UET_ASSERT(m.state != TxMessage::State::ended);
+  Completion done;
+  done.kind = m.kind;
+  done.context = m.context;
+  done.bytes = status == Completion::Status::ok ? m.memory.bytes() : 0;
+  done.tag = m.kind == OpKind::tagged_send ? m.match_bits : 0;
+  done.status = status;
+  done.code = m.code;
+  done.failure = m.failure;
+  done.local_error = m.local_error;
+  done.peer = m.remote->key.peer;
+  core_.counters.add(status == Completion::Status::ok ? Counter::tx_completed : Counter::tx_failed);
+
+  Endpoint* ep = core_.endpoint(m.endpoint);
+  UET_ASSERT(ep != nullptr && ep->tx_open != 0);
+  --ep->tx_open;
+  static_cast<ListNode<OwnedTag>&>(m).unlink();
+  m.state = TxMessage::State::ended;
+  m.memory.release(core_.long_iovs);
+  if (m.inject != nullptr) inject_.free(m.inject);
+  m.inject = nullptr;
+  if (ep->tx.complete != nullptr) ep->tx.complete(ep->tx.owner, done);
+}
+
+void Initiator::free(TxMessage& m) {
+  Remote& remote = *m.remote;
+  forget_attempt(m);
+  m.memory.release(core_.long_iovs);
+  if (m.inject != nullptr) inject_.free(m.inject);
+  messages_.free(&m);
+  release_held(remote);
+  if (remote.in_flight == 0 && remote.held.empty() && !remote.is_linked()) {
+    idle_remotes_.push_back(remote);
+  }
+}
+
+// Ends an operation before its time: cancel, close, local fault. What PDS still asks of it is
+// answered without its memory. [SES-105, PDS-182]
+void Initiator::stop(TxMessage& m, Completion::Status status) {
+  const TxMessage::State was = m.state;
+  report(m, status);
+  m.is_stopped = true;
+  if (was == TxMessage::State::started) {
+    settle(m);
+    return;
+  }
+  static_cast<ListNode<QueueTag>&>(m).unlink();
+  if (was != TxMessage::State::held) leave_remote(m);
+  end_recovery_wait(*m.remote);
+  free(m);
+}
+
+bool Initiator::cancel(Endpoint& ep, void* op_context) {
+  for (TxMessage& m : ep.operations) {
+    if (m.context.op != op_context || m.is_fully_pulled) continue;
+    stop(m, Completion::Status::cancelled);
+    return true;
+  }
+  return false;
+}
+
+void Initiator::close(Endpoint& ep) {
+  while (TxMessage* m = ep.operations.front()) stop(*m, Completion::Status::aborted);
+}
+
+void Initiator::on_send_failed(uint32_t cookie, int error) {
+  TxMessage* m = message(pds::MessageHandle(cookie));
+  if (m == nullptr || m->state == TxMessage::State::ended) return;
+  m->local_error = error;
+  stop(*m, Completion::Status::fault);
+}
+
+void Initiator::wake_starved() {
+  if (!is_starved_) return;
+  is_starved_ = false;
+  flows_.for_each([&](Flow& flow) {
+    if (!flow.queue.empty()) core_.pds.ready(core_.pds.self, flow.id);
+  });
+}
+
+void Initiator::on_timer(TimerNode& node) {
+  if (node.kind() == Remote::kRemoteTimer) {
+    Remote& remote = owner_of(node, &Remote::timer);
+    remote.is_recovering = false;
+    release_held(remote);
+    return;
+  }
+  TxMessage& m = owner_of(node, &TxMessage::timer);
+  if (m.state == TxMessage::State::waiting) {
+    --m.remote->in_flight;  // release counts it again
+    release(m);
+    return;
+  }
+  expire_read(m);
+}
+
+}  // namespace uet::ses

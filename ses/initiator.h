@@ -1,0 +1,122 @@
+// The initiator half of SES: posted operations become messages, messages become packets when PDS
+// asks, answers become completions. [ses.md 2, 4.1, 4.2, 4.7, 7]
+#pragma once
+
+#include "ses/core.h"
+#include "ses/message.h"
+
+#include "base/hash_map.h"
+#include "base/slab.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+class Initiator {
+ public:
+  explicit Initiator(Core& core) : core_(core) {}
+  Result<void> create(uint64_t seed);
+  // Set-up act: room for so many operations of all endpoints together.
+  Result<void> make_room(uint32_t total);
+
+  Result<void> send(Endpoint& ep, const SendRequest& request);
+  Result<void> rma(Endpoint& ep, const RmaRequest& request);
+  // Cancels the oldest operation of that context of which packets are still to be sent. [LF-058]
+  bool cancel(Endpoint& ep, void* op_context);
+  // Ends every operation with status aborted.
+  void close(Endpoint& ep);
+  void on_send_failed(uint32_t cookie, int error);
+
+  bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out);
+  bool pull(pds::MessageHandle message, pds::PacketRef& out);
+  void encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch);
+  void on_response(const pds::PacketRef& ref, const pds::RxResponse& response);
+  void on_failed(const pds::PacketRef& ref, const pds::Failure& failure);
+  void on_aborted(pds::MessageHandle message, const pds::Failure& failure);
+  void on_pdc_closed(pds::PdcHandle pdc);
+  // Read data that came back as a request. [SES-074]
+  pds::Verdict on_return_data(const pds::RxRequest& request);
+
+  // Starts the way back of one READ answer. False: no slot, or the PDC is gone.
+  enum class Returned : uint8_t {
+    sent,
+    no_slot,
+    pdc_gone
+  };
+  Returned send_return(pds::PdcHandle pdc, const ReturnMessage& answer);
+
+  void on_timer(TimerNode& node);
+  bool idle() const { return messages_.size() == 0 && returns_.size() == 0; }
+
+ private:
+  struct FlowKey {
+    PeerId peer;
+    TrafficClass tc;
+    pds::Mode mode{};
+    JobId job;
+    bool operator==(const FlowKey&) const = default;
+    friend uint64_t hash_of(const FlowKey& k, uint64_t seed) {
+      return hash64(uint64_t{k.peer.value()} << 32 | k.job.value(),
+                    uint64_t{k.tc.value()} << 8 | static_cast<uint8_t>(k.mode), seed);
+    }
+  };
+  struct Outcome;
+
+  // initiator.cpp: posting, queues, ends
+  Result<TxMessage*> make(Endpoint& ep, const Destination& to, std::span<const IoSlice> iov,
+                          uint32_t flags);
+  Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
+  void post(Endpoint& ep, TxMessage& m);
+  Result<Remote*> remote(Endpoint& ep, const Destination& to);
+  Result<Flow*> flow(Endpoint& ep, PeerId peer);
+  bool forget_idle_remote();
+  void release(TxMessage& m);
+  void release_held(Remote& remote);
+  void hold_in_order(TxMessage& m);
+  void forget_attempt(TxMessage& m);
+  void report(TxMessage& m, Completion::Status status);
+  void stop(TxMessage& m, Completion::Status status);
+  void leave_remote(TxMessage& m);
+  void free(TxMessage& m);
+  void free(ReturnMessage& r);
+  void wake_starved();
+
+  // initiator_packets.cpp
+  void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header,
+                      TxBatch& batch) const;
+  void encode_return(const ReturnMessage& r, wire::Writer& header, TxBatch& batch) const;
+
+  // initiator_answers.cpp
+  static Outcome read_response(const pds::RxResponse& response);
+  bool take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,
+                 std::span<const std::byte> data);
+  void settle(TxMessage& m);
+  void settle_refused(TxMessage& m);
+  void settle_failed(TxMessage& m);
+  void expire_read(TxMessage& m);
+  void finish(TxMessage& m);
+  void note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_generation);
+  void note_failure(TxMessage& m, const pds::Failure& failure);
+  bool may_retry(TxMessage& m);
+  void retry(TxMessage& m, Duration delay);
+  Duration retry_delay(uint32_t retries);
+  void next_segment(TxMessage& m);
+  void end_recovery_wait(Remote& remote);
+
+  TxMessage* message(pds::MessageHandle handle);
+  ReturnMessage* return_message(pds::MessageHandle handle);
+
+  Core& core_;
+  Slab<TxMessage> messages_;
+  Slab<InjectBuffer> inject_;
+  Slab<ReturnMessage> returns_;
+  Slab<Flow> flows_;
+  Slab<Remote> remotes_;
+  HashMap<FlowKey, Flow*> flow_by_key_;
+  HashMap<uint32_t, Flow*> flow_by_id_;
+  HashMap<RemoteKey, Remote*> remote_by_key_;
+  IntrusiveList<Remote, IdleTag> idle_remotes_;  // longest idle first
+  bool is_starved_ = false;                      // a flow found no message ID
+};
+
+}  // namespace uet::ses

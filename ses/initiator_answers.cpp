@@ -1,0 +1,359 @@
+// What answers, failures and return data do to a message, and when it is over. [ses.md 7]
+#include "ses/initiator.h"
+#include "wire/ses.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+// What one response says, whatever its header.
+struct Initiator::Outcome {
+  enum class Kind : uint8_t {
+    ok,    // default, implied, or RESPONSE OK [SES-142, SES-143]
+    none,  // NO_RESPONSE: the answer comes later [SES-145]
+    data,
+    error,
+    malformed,
+  };
+  Kind kind = Kind::ok;
+  wire::ReturnCode code = wire::ReturnCode::ok;
+  uint8_t ri_generation = 0;
+  uint32_t modified_length = 0;
+  uint32_t message_offset = 0;
+  std::span<const std::byte> data;
+
+  static Outcome malformed() {
+    Outcome o;
+    o.kind = Kind::malformed;
+    return o;
+  }
+};
+
+namespace {
+
+bool is_good(wire::ReturnCode code) {
+  return code == wire::ReturnCode::ok || code == wire::ReturnCode::null;  // [SES-142]
+}
+
+// Column "Act" of the return code table. [SES-152, SES-154, SES-155, SES-180]
+bool is_retryable(wire::ReturnCode code) {
+  return code == wire::ReturnCode::bad_generation || code == wire::ReturnCode::disabled_gen ||
+         code == wire::ReturnCode::no_match || code == wire::ReturnCode::uncor_trnsnt;
+}
+
+bool is_peer_silent(pds::FailureReason reason) {
+  switch (reason) {
+    case pds::FailureReason::timeout:
+    case pds::FailureReason::unreachable:
+    case pds::FailureReason::no_route:
+    case pds::FailureReason::aborted:
+      return true;
+    case pds::FailureReason::nack:
+    case pds::FailureReason::closed:
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Initiator::Outcome Initiator::read_response(const pds::RxResponse& response) {
+  Outcome out;
+  if (response.ses.empty()) return out;  // implied by CACK: default OK [PDS-168]
+  wire::Reader r(response.ses);
+  if (response.next_hdr == wire::NextHeader::response_data) {
+    const auto h = wire::ResponseData::parse(r);
+    if (!h.ok() || !h->check_sum(r.remaining()).ok()) return Outcome::malformed();
+    out.kind = is_good(h->common.return_code) ? Outcome::Kind::data : Outcome::Kind::error;
+    out.code = h->common.return_code;
+    out.modified_length = h->modified_length;
+    out.message_offset = h->message_offset;
+    out.data = r.rest();
+    return out;
+  }
+  if (response.next_hdr != wire::NextHeader::response) return Outcome::malformed();
+  const auto h = wire::Response::parse(r);
+  if (!h.ok()) return Outcome::malformed();
+  out.code = h->common.return_code;
+  out.ri_generation = h->ri_generation;
+  out.modified_length = h->modified_length;
+  if (!is_good(out.code)) {
+    out.kind = Outcome::Kind::error;
+  } else if (h->common.opcode == wire::ResponseOpcode::no_response) {
+    out.kind = Outcome::Kind::none;
+  }
+  return out;
+}
+
+void Initiator::note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_generation) {
+  if (m.code != wire::ReturnCode::null) return;  // the first one wins
+  m.code = code;
+  if (!m.is_fully_pulled) m.is_stopped = true;  // [SES-105]
+  if (code == wire::ReturnCode::bad_generation) {
+    // Kept for every later message of the class to that destination. [SES-134]
+    (m.kind == OpKind::tagged_send ? m.remote->tagged_generation : m.remote->untagged_generation) =
+        ri_generation;
+  }
+}
+
+void Initiator::on_response(const pds::PacketRef& ref, const pds::RxResponse& response) {
+  if (ReturnMessage* r = return_message(ref.message)) {
+    free(*r);  // whatever it says [PDS-108]
+    return;
+  }
+  TxMessage* m = message(ref.message);
+  if (m == nullptr) {
+    core_.counters.add(Counter::rx_response_stray);
+    return;
+  }
+  // One more answer after a NO_RESPONSE counts for no packet.
+  if (m->done_packets() < m->pulled_packets) ++m->answered_packets;
+  const bool answers_msg_error = !ref.som && ref.length == 0;
+  if (m->state != TxMessage::State::ended && !answers_msg_error) {
+    const Outcome o = read_response(response);
+    switch (o.kind) {
+      case Outcome::Kind::ok:
+        // Shorter than sent is a success of the send. [SES-139]
+        m->has_semantic_answer = true;
+        break;
+      case Outcome::Kind::none:
+        break;
+      case Outcome::Kind::data:
+        if (take_data(*m, o.message_offset, o.modified_length, o.data)) break;
+        core_.counters.add(Counter::rx_response_malformed);
+        note_error(*m, wire::ReturnCode::uncor, 0);
+        break;
+      case Outcome::Kind::error:
+        note_error(*m, o.code, o.ri_generation);
+        break;
+      case Outcome::Kind::malformed:
+        core_.counters.add(Counter::rx_response_malformed);
+        note_error(*m, wire::ReturnCode::uncor, 0);
+        break;
+    }
+  }
+  settle(*m);
+}
+
+// Places one chunk of a read. Every chunk is what one request packet asked for, so anything else is
+// refused. PDS removes duplicates; a responder that repeats a chunk under a new PSN spoils only
+// the data it vouches for. [SES-024, SES-076]
+bool Initiator::take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,
+                          std::span<const std::byte> data) {
+  if (!m.is_read() || modified_length != m.segment_length) return false;
+  if (offset > m.segment_length || offset % m.mtu != 0) return false;
+  if (data.size() != std::min<uint32_t>(m.segment_length - offset, m.mtu)) return false;
+  if (data.size() > m.segment_length - m.data_bytes) return false;
+  m.memory.scatter(m.segment_start + offset, data);
+  m.data_bytes += static_cast<uint32_t>(data.size());
+  m.has_semantic_answer = true;
+  return true;
+}
+
+pds::Verdict Initiator::on_return_data(const pds::RxRequest& request) {
+  wire::Reader r(request.ses);
+  const auto h = wire::ResponseData::parse(r);
+  if (request.next_hdr != wire::NextHeader::response_data || !h.ok() ||
+      !h->check_sum(r.remaining()).ok()) {
+    core_.counters.add(Counter::rx_response_malformed);
+    return pds::Verdict::accepted();
+  }
+  const uint32_t holder = core_.ids.holder(h->read_request_message_id);
+  TxMessage* m = message(pds::MessageHandle(holder));
+  // Only the PDC that carries the read may answer it.
+  if (m == nullptr || m->state != TxMessage::State::started || m->pdc != request.token.pdc ||
+      m->remote->key.peer != request.peer || !m->is_read()) {
+    core_.counters.add(Counter::rx_return_refused);
+    return pds::Verdict::accepted();
+  }
+  if (!is_good(h->common.return_code)) {
+    note_error(*m, h->common.return_code, 0);
+  } else if (!take_data(*m, h->message_offset, h->modified_length, r.rest())) {
+    core_.counters.add(Counter::rx_return_refused);
+    note_error(*m, wire::ReturnCode::uncor, 0);
+  }
+  settle(*m);
+  return pds::Verdict::accepted();
+}
+
+void Initiator::note_failure(TxMessage& m, const pds::Failure& failure) {
+  if (m.failed_packets == 0 && !m.was_aborted) m.failure = failure;
+  m.all_undelivered = m.all_undelivered && failure.not_delivered;
+}
+
+void Initiator::on_failed(const pds::PacketRef& ref, const pds::Failure& failure) {
+  if (ReturnMessage* r = return_message(ref.message)) {
+    free(*r);
+    return;
+  }
+  TxMessage* m = message(ref.message);
+  if (m == nullptr) {
+    core_.counters.add(Counter::rx_response_stray);
+    return;
+  }
+  note_failure(*m, failure);
+  ++m->failed_packets;
+  settle(*m);
+}
+
+void Initiator::on_aborted(pds::MessageHandle handle, const pds::Failure& failure) {
+  if (ReturnMessage* r = return_message(handle)) {
+    free(*r);
+    return;
+  }
+  TxMessage* m = message(handle);
+  if (m == nullptr) return;
+  if (!m->was_aborted && m->failed_packets == 0) m->failure = failure;
+  m->was_aborted = true;
+  m->is_fully_pulled = true;
+  settle(*m);
+}
+
+// Messages that wait for more than PDS owes them (return data, a late semantic answer) learn here
+// that it will not come; for all others PDS calls on_failed or on_aborted.
+void Initiator::on_pdc_closed(pds::PdcHandle pdc) {
+  messages_.for_each([&](TxMessage& m) {
+    if (m.pdc != pdc || m.state != TxMessage::State::started || !m.is_fully_pulled) return;
+    if (m.done_packets() < m.pulled_packets) return;
+    m.failure = pds::Failure{.reason = pds::FailureReason::closed};
+    m.was_aborted = true;
+    m.all_undelivered = false;
+    settle(m);
+  });
+}
+
+// Looks whether the attempt is over and acts on how it ended. [SES-149]
+void Initiator::settle(TxMessage& m) {
+  if (!m.is_fully_pulled || m.done_packets() < m.pulled_packets) return;
+  if (m.state == TxMessage::State::ended) {
+    finish(m);
+    return;
+  }
+  if (m.code != wire::ReturnCode::null) {
+    settle_refused(m);
+  } else if (m.failed_packets != 0 || m.was_aborted) {
+    settle_failed(m);
+  } else if (m.is_read() && m.data_bytes < m.segment_length) {
+    core_.timers.arm(m.timer, core_.now + core_.config.retry_patience);
+  } else if (!m.has_semantic_answer) {
+    return;
+  } else if (m.segment_start + m.segment_length < m.memory.bytes()) {
+    next_segment(m);
+  } else {
+    report(m, Completion::Status::ok);
+    finish(m);
+  }
+}
+
+// The attempt is over and so is the operation.
+void Initiator::finish(TxMessage& m) {
+  Remote& remote = *m.remote;
+  leave_remote(m);
+  end_recovery_wait(remote);
+  free(m);
+}
+
+void Initiator::settle_refused(TxMessage& m) {
+  if (is_retryable(m.code) && may_retry(m)) {
+    const bool at_once = m.code == wire::ReturnCode::bad_generation;  // [SES-134]
+    retry(m, at_once ? Duration::zero() : retry_delay(m.retries));
+    return;
+  }
+  report(m, Completion::Status::refused);
+  finish(m);
+}
+
+// A message of which nothing was executed may go again on another PDC, a read always: it changes
+// nothing. All else failed for good. [PDS-119, PDS-149]
+void Initiator::settle_failed(TxMessage& m) {
+  const bool is_harmless = m.is_read() || (m.all_undelivered && m.answered_packets == 0);
+  if (is_harmless && !is_peer_silent(m.failure.reason) && may_retry(m)) {
+    retry(m, m.retries == 0 ? Duration::zero() : retry_delay(m.retries));
+    return;
+  }
+  report(m, Completion::Status::undeliverable);
+  finish(m);
+}
+
+// The data of a read stayed away although its requests were answered.
+void Initiator::expire_read(TxMessage& m) {
+  m.failure = pds::Failure{.reason = pds::FailureReason::timeout};
+  report(m, Completion::Status::undeliverable);
+  finish(m);
+}
+
+// Patience counts from the first refusal; back-pressure is no error before. [SES-135]
+bool Initiator::may_retry(TxMessage& m) {
+  if (m.retries == 0) m.first_refused = core_.now;
+  if (core_.config.retry_limit != 0 && m.retries >= core_.config.retry_limit) return false;
+  return core_.now - m.first_refused < core_.config.retry_patience;
+}
+
+Duration Initiator::retry_delay(uint32_t retries) {
+  const Config& c = core_.config;
+  const auto span = static_cast<uint64_t>((c.retry_time_max - c.retry_time_min).ns());
+  const int64_t drawn = c.retry_time_min.ns() + static_cast<int64_t>(core_.rng.below(span + 1));
+  const uint32_t doublings = std::min<uint32_t>(retries, 16);
+  return std::min(Duration::nanoseconds(drawn) * (int64_t{1} << doublings), c.retry_time_cap);
+}
+
+void Initiator::retry(TxMessage& m, Duration delay) {
+  Remote& remote = *m.remote;
+  core_.counters.add(Counter::tx_retried);
+  ++m.retries;
+  forget_attempt(m);
+  if (!remote.is_ordered) {
+    if (delay == Duration::zero()) {
+      leave_remote(m);
+      release(m);
+    } else {
+      m.state = TxMessage::State::waiting;
+      core_.timers.arm(m.timer, core_.now + delay);
+    }
+    return;
+  }
+  // All later messages to the destination go after it: the ones not started yet are called back,
+  // the ones in flight are refused by the target until the generation is right. [SES-029]
+  remote.is_recovering = true;
+  remote.recovery_delay = std::max(remote.recovery_delay, delay);
+  leave_remote(m);
+  hold_in_order(m);
+  for (TxMessage& queued : remote.flow->queue) {
+    if (queued.remote != &remote) continue;
+    static_cast<ListNode<QueueTag>&>(queued).unlink();
+    leave_remote(queued);
+    hold_in_order(queued);
+  }
+  end_recovery_wait(remote);
+}
+
+// With nothing in flight any more, the held messages go again after the delay.
+void Initiator::end_recovery_wait(Remote& remote) {
+  if (!remote.is_recovering || remote.in_flight != 0 || remote.timer.is_armed()) return;
+  const Duration delay = remote.recovery_delay;
+  remote.recovery_delay = Duration::zero();
+  if (delay == Duration::zero() || remote.held.empty()) {
+    remote.is_recovering = false;
+    release_held(remote);
+  } else {
+    core_.timers.arm(remote.timer, core_.now + delay);
+  }
+}
+
+// The next READ message of an operation that is cut into several. [LF-131]
+void Initiator::next_segment(TxMessage& m) {
+  m.segment_start += m.segment_length;
+  m.segment_length =
+      static_cast<uint32_t>(std::min<uint64_t>(m.memory.bytes() - m.segment_start, m.mtu));
+  forget_attempt(m);
+  m.retries = 0;
+  leave_remote(m);
+  if (m.remote->is_recovering) {
+    hold_in_order(m);
+    end_recovery_wait(*m.remote);
+  } else {
+    release(m);
+  }
+}
+
+}  // namespace uet::ses

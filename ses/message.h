@@ -1,0 +1,195 @@
+// The records of messages: outgoing requests, read answers on their way back, and multi-packet
+// messages being received. States and transitions are in initiator.cpp and target.cpp.
+#pragma once
+
+#include "ses/endpoint.h"
+#include "ses/iov.h"
+#include "ses/memory_region.h"
+#include "ses/types.h"
+
+#include "base/intrusive_list.h"
+#include "base/serial.h"
+#include "base/slab.h"
+#include "base/time.h"
+#include "base/timer_wheel.h"
+#include "wire/code_points.h"
+
+#include <array>
+#include <cstdint>
+
+namespace uet::ses {
+
+struct TxMessage;
+
+struct InjectBuffer {
+  std::array<std::byte, kInjectBytes> bytes;
+};
+
+// What PDS knows as one FlowId: messages in the order in which they will start.
+struct Flow {
+  pds::FlowId id;
+  IntrusiveList<TxMessage, struct QueueTag> queue;
+};
+
+struct RemoteKey {
+  uint32_t endpoint = 0;  // EndpointId
+  PeerId peer;
+  PidOnFep pid;
+  ResourceIndex ri;
+  bool absolute = false;
+
+  bool operator==(const RemoteKey&) const = default;
+};
+
+inline uint64_t hash_of(const RemoteKey& key, uint64_t seed) {
+  const uint64_t name =
+      uint64_t{key.pid.value()} << 17 | uint64_t{key.ri.value()} << 1 | (key.absolute ? 1U : 0U);
+  return hash64(uint64_t{key.endpoint} << 32 | key.peer.value(), name, seed);
+}
+
+// What an endpoint knows of one remote endpoint: generations learnt, and the operations that may
+// not start yet. Forgotten when idle and the room is needed.
+struct Remote : ListNode<struct IdleTag> {
+  explicit Remote(const RemoteKey& k) : key(k) {}
+
+  RemoteKey key;
+  Flow* flow = nullptr;
+  uint8_t untagged_generation = 0;  // [SES-071, SES-134]
+  uint8_t tagged_generation = 0;
+  bool is_ordered = false;  // ROD
+  // ROD: an operation must be sent again, so all later ones wait for it. [SES-029]
+  bool is_recovering = false;
+  Duration recovery_delay;
+  uint32_t in_flight = 0;  // operations released to the flow and not ended
+  // Waiting for a fence or a recovery, in posting order.
+  IntrusiveList<TxMessage, QueueTag> held;
+  TimerNode timer{kRemoteTimer};
+
+  static constexpr uint8_t kRemoteTimer = 1;
+};
+
+// One posted operation of the initiator side. 0 .. 63 is what pull and encode read.
+struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
+  enum class State : uint8_t {
+    held,     // in its remote's queue: a fence or a recovery is before it
+    queued,   // in its flow's queue
+    started,  // PDS pulls its packets or waits for their answers
+    waiting,  // was refused; its timer will queue it again
+    ended,    // reported; packets of it are still out and carry IE
+  };
+  static constexpr uint8_t kMessageTimer = 0;
+
+  uint32_t handle = 0;  // of its slab
+  State state = State::held;
+  OpKind kind{};
+  wire::SesOpcode opcode{};
+  bool is_fenced : 1 = false;
+  bool delivery_complete : 1 = false;
+  bool has_data : 1 = false;
+  bool is_stopped : 1 = false;           // no further packets but a MSG_ERROR
+  bool is_fully_pulled : 1 = false;      // PDS will not ask for more
+  bool has_semantic_answer : 1 = false;  // some response said OK [SES-149]
+  bool owes_message_done : 1 = false;    // keep_pdc was asked for
+  bool all_undelivered : 1 = true;       // every failed packet was certainly not executed
+  bool was_aborted : 1 = false;
+  uint8_t ri_generation = 0;  // of this attempt: resends must not change
+  uint16_t mtu = 0;           // payload octets a packet
+  MessageId id;
+  uint32_t segment_length = 0;  // octets of the message on the wire ...
+  uint64_t segment_start = 0;   // ... which starts here in the operation [LF-131]
+  uint32_t next_offset = 0;     // of the next packet
+  uint32_t pulled_packets = 0;
+  uint32_t answered_packets = 0;
+  uint32_t failed_packets = 0;
+  uint32_t data_bytes = 0;  // read: returned so far, of this segment
+  pds::PdcHandle pdc;
+  Remote* remote = nullptr;
+
+  EndpointId endpoint;
+  JobId job;
+  uint32_t initiator = 0;
+  uint64_t sequence = 0;    // posting order
+  uint64_t match_bits = 0;  // tag or key
+  uint64_t remote_offset = 0;
+  uint64_t header_data = 0;
+  wire::ReturnCode code{};  // first error code, or null
+  pds::Failure failure;
+  int local_error = 0;
+  uint32_t retries = 0;
+  Instant first_refused;  // zero: never
+  InjectBuffer* inject = nullptr;
+  OpContext context;
+  Iov memory;
+  TimerNode timer{kMessageTimer};
+
+  uint32_t done_packets() const { return answered_packets + failed_packets; }
+  bool is_read() const { return kind == OpKind::read; }
+};
+
+// One answer to a READ on its way back, a request of its own to PDS. [SES-074]
+struct ReturnMessage {
+  RegionId region;
+  uint64_t region_offset = 0;
+  uint32_t message_offset = 0;
+  uint32_t modified_length = 0;
+  uint16_t length = 0;
+  bool is_pulled = false;
+  bool is_small = false;  // answers a small or medium request, named by PSN
+  MessageId id;
+  MessageId read_id;
+  JobId job;
+  Psn psn;
+};
+
+// Names a message at the target. [SES-009]
+struct RxKey {
+  pds::PdcHandle pdc;
+  MessageId id;
+
+  bool operator==(const RxKey&) const = default;
+};
+
+inline uint64_t hash_of(const RxKey& key, uint64_t seed) {
+  return hash64(uint64_t{key.pdc.value()} << 16 | key.id.value(), seed);
+}
+
+// A multi-packet message being received. In order of its last packet in the list of all.
+struct RxMessage : ListNode<struct PartialTag> {
+  enum class To : uint8_t {
+    receive,     // a posted buffer
+    unexpected,  // pages of the pool
+    region,      // WRITE
+    nowhere,     // READ requests, errored and discarded messages: octets are only counted
+  };
+
+  RxKey key;
+  To to = To::nowhere;
+  wire::ReturnCode error{};  // null, or what every later packet is told [SES-107]
+  uint8_t error_generation = 0;
+  wire::SesOpcode opcode{};
+  bool is_tagged = false;
+  bool has_data = false;
+  bool som_seen = false;
+  bool msg_error_seen = false;
+  EndpointId endpoint;
+  PeerId peer;
+  uint32_t initiator = 0;
+  JobId job;
+  PidOnFep pid;
+  ResourceIndex ri;
+  uint64_t match_bits = 0;
+  uint64_t buffer_offset = 0;
+  uint64_t header_data = 0;
+  uint32_t request_length = 0;
+  uint32_t end = 0;      // where it closes: request_length, or the offset of a MSG_ERROR
+  uint32_t arrived = 0;  // octets, PDS having removed duplicates [SES-023]
+  uint16_t mtu = 0;      // learnt from the first packet that shows it
+  Instant last_arrival;
+  RegionId region;
+  PostedReceive* receive = nullptr;
+  uint64_t place = 0;  // where in the receive it begins
+  uint64_t room = 0;   // octets of it that fit
+  UnexpectedMessage* unexpected = nullptr;
+};
+
+}  // namespace uet::ses

@@ -1,0 +1,143 @@
+// Reading requests, checking their lengths, writing responses.
+#include "ses/request.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+namespace {
+
+bool is_legal_mtu(uint32_t bytes) {
+  return bytes == 1024 || bytes == 2048 || bytes == 4096 || bytes == 8192;  // [SES-032]
+}
+
+void fill(Request& q, const wire::StandardRequest& h) {
+  q.common = h.common;
+  q.id = h.message_id;
+  q.buffer_offset = h.buffer_offset;
+  q.match_bits = h.match_bits;
+  q.initiator = h.initiator;
+  q.request_length = h.request_length;
+  q.has_data = h.common.hd && h.common.som;  // [WIRE-062]
+  q.header_data = h.header_data;
+  q.offset = h.message_offset;
+  q.length = h.payload_length;
+}
+
+void fill(Request& q, const wire::MediumRequest& h) {
+  q.common = h.common;
+  q.buffer_offset = h.buffer_offset;
+  q.match_bits = h.match_bits;
+  q.initiator = h.initiator;
+  q.request_length = h.request_length;
+  q.has_data = h.common.hd;  // [SES-042]
+  q.header_data = h.header_data;
+}
+
+void fill(Request& q, const wire::SmallRequest& h) {
+  q.common = h.common;
+  q.buffer_offset = h.buffer_offset;
+  q.request_length = h.request_length;
+}
+
+template <class Header>
+Result<void, wire::ParseError> read_header(Request& q, wire::Reader& r) {
+  if (r.remaining() < Header::kSize) return wire::ParseError::truncated;
+  const Header h = Header::read(r);
+  fill(q, h);
+  // The version is judged later, where it is answered.
+  const auto checked = h.check();
+  if (!checked.ok() && checked.error() != wire::ParseError::ses_version) return checked.error();
+  return {};
+}
+
+}  // namespace
+
+Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16_t payload_mtu) {
+  Request q;
+  q.peer = rx.peer;
+  q.mode = rx.mode;
+  q.token = rx.token;
+  q.header = rx.next_hdr;
+  wire::Reader r(rx.ses);
+  switch (rx.next_hdr) {
+    case wire::NextHeader::standard:
+      UET_CHECK(read_header<wire::StandardRequest>(q, r));
+      break;
+    case wire::NextHeader::medium:
+      UET_CHECK(read_header<wire::MediumRequest>(q, r));
+      break;
+    case wire::NextHeader::small:
+      UET_CHECK(read_header<wire::SmallRequest>(q, r));
+      break;
+    default:
+      return wire::ParseError::wrong_type;
+  }
+  q.payload = r.rest();
+  const bool is_read = q.common.opcode == wire::SesOpcode::read;
+  if (q.common.som) {
+    // Not stated in a first packet. [SES-017, WIRE-061]
+    q.length = is_read ? std::min<uint32_t>(q.request_length, payload_mtu)
+                       : static_cast<uint32_t>(q.payload.size());
+  } else if (q.payload.size() != (is_read ? 0 : q.length)) {
+    return wire::ParseError::sum_check;  // [WIRE-119]
+  }
+  return q;
+}
+
+bool has_legal_lengths(const Request& q, uint16_t payload_mtu) {
+  if (q.common.opcode == wire::SesOpcode::read && !q.payload.empty()) return false;  // [SES-024]
+  if (q.length > payload_mtu || q.length > q.request_length) return false;
+  if (q.offset > q.request_length - q.length) return false;
+  const bool is_last = q.offset + q.length == q.request_length;
+  if (is_last != q.common.eom) return false;
+  if (q.common.eom) return q.common.som || (q.length != 0 && q.offset != 0);
+  return is_legal_mtu(q.length) && q.offset % q.length == 0;  // [SES-016]
+}
+
+bool is_send(wire::SesOpcode opcode) {
+  return opcode == wire::SesOpcode::send || opcode == wire::SesOpcode::datagram_send ||
+         opcode == wire::SesOpcode::deferrable_send || is_tagged(opcode);
+}
+
+bool is_tagged(wire::SesOpcode opcode) {
+  return opcode == wire::SesOpcode::tagged_send || opcode == wire::SesOpcode::deferrable_tsend;
+}
+
+namespace {
+
+pds::Verdict encode(const wire::Response& h) {
+  pds::Verdict v;
+  v.kind = pds::Verdict::Kind::respond;
+  v.guaranteed = true;  // [PDS-100]
+  v.response.next_hdr = wire::NextHeader::response;
+  v.response.length = wire::Response::kSize;
+  wire::Writer w(v.response.bytes);
+  h.emit(w);
+  return v;
+}
+
+}  // namespace
+
+pds::Verdict response(const Request& q, wire::ReturnCode code, uint8_t ri_generation) {
+  wire::Response h;
+  h.common.opcode = wire::ResponseOpcode::response;
+  h.common.return_code = code;
+  h.message_id = q.id;
+  h.ri_generation = ri_generation;
+  h.job_id = q.common.job_id;
+  return encode(h);
+}
+
+pds::Verdict response_ok(const Delivered& d) {
+  wire::Response h;
+  h.common.opcode = wire::ResponseOpcode::response;
+  h.common.return_code = d.code;
+  h.common.list = d.list;
+  h.message_id = d.id;
+  h.ri_generation = d.ri_generation;
+  h.job_id = d.job;
+  h.modified_length = d.modified_length;
+  return encode(h);
+}
+
+}  // namespace uet::ses

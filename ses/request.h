@@ -1,0 +1,66 @@
+// A received request in one form, whichever of the three headers carried it, and the answers that
+// a target gives. [ses.md 3, 7]
+#pragma once
+
+#include "ses/types.h"
+
+#include "pds/client.h"
+
+#include "base/serial.h"
+#include "wire/ses.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+struct Request {
+  PeerId peer;
+  pds::Mode mode{};
+  pds::RxToken token;
+  wire::NextHeader header{};
+  wire::RequestCommon common;
+  MessageId id;  // 0 in small and medium
+  uint64_t buffer_offset = 0;
+  uint64_t match_bits = 0;   // tag or key
+  uint64_t header_data = 0;  // with has_data
+  uint32_t initiator = 0;
+  uint32_t request_length = 0;
+  uint32_t offset = 0;  // of this packet in the message
+  uint32_t length = 0;  // octets this packet carries, or asks for
+  bool has_data = false;
+  std::span<const std::byte> payload;
+
+  bool is_single() const { return common.som && common.eom; }
+  // UUD packets are not answered and RUDI packets not tracked.
+  bool has_pdc() const { return mode == pds::Mode::rud || mode == pds::Mode::rod; }
+};
+
+// Reads the header; never beyond the octets. A wrong version is no error here: it is answered.
+// [SES-109]
+Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16_t payload_mtu);
+
+// Whether the lengths agree with each other and with a segmentation in payloads of at most
+// payload_mtu. [SES-016, SES-017, SES-115]
+bool has_legal_lengths(const Request& request, uint16_t payload_mtu);
+
+// Which of three classes a request is of; anything else is not served.
+bool is_send(wire::SesOpcode opcode);
+bool is_tagged(wire::SesOpcode opcode);
+
+// A guaranteed RESPONSE. `ri_generation` is the request's, or the current one with
+// BAD_GENERATION. [SES-143, SES-146, SES-147]
+pds::Verdict response(const Request& request, wire::ReturnCode code, uint8_t ri_generation);
+// RESPONSE OK of a message that was kept or cut. [SES-126, SES-137]
+struct Delivered {
+  MessageId id;
+  JobId job;
+  wire::ReturnCode code = wire::ReturnCode::ok;
+  uint8_t ri_generation = 0;
+  wire::ListCode list{};
+  uint32_t modified_length = 0;
+};
+pds::Verdict response_ok(const Delivered& delivered);
+
+}  // namespace uet::ses

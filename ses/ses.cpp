@@ -1,0 +1,181 @@
+// The face of the semantic sublayer.
+#include "ses/ses.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+namespace {
+
+bool is_legal_config(const Config& c) {
+  const bool mtu = c.payload_mtu == 1024 || c.payload_mtu == 2048 || c.payload_mtu == 4096 ||
+                   c.payload_mtu == 8192;  // [SES-032]
+  return mtu && c.ack_data_bytes_max <= pds::kMaxAckSesBytes - wire::ResponseData::kSize &&
+         c.retry_time_min <= c.retry_time_max && c.rx_messages != 0 && c.return_messages != 0;
+}
+
+bool is_legal_name(const EndpointName& name) {
+  constexpr uint32_t kJobMax = (1u << 24) - 1;
+  constexpr uint32_t kTwelveBits = (1u << 12) - 1;
+  return name.job.value() != 0 && name.job.value() <= kJobMax &&  // [SES-005]
+         name.pid.value() <= kTwelveBits && name.ri.value() != 0 &&
+         name.ri.value() <= kTwelveBits;  // RI 0 is reserved [SES-007]
+}
+
+}  // namespace
+
+Result<Ses*> Ses::create(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed) {
+  if (!is_legal_config(config)) return Errc::invalid;
+  Ses* ses = arena.make<Ses>(arena, config, peers, seed);
+  if (ses == nullptr) return Errc::no_memory;
+  UET_CHECK(ses->core_.create(seed));
+  UET_CHECK(ses->initiator_.create(seed));
+  UET_CHECK(ses->target_.create(seed));
+  return ses;
+}
+
+// A closed endpoint with tables large enough, or a new one. Tables are never given back, so an
+// application that opens and closes endpoints of one size takes memory only once.
+Result<Endpoint*> Ses::endpoint_slot(uint32_t rx_size) {
+  for (Endpoint* ep : core_.endpoints) {
+    if (ep != nullptr && !ep->is_open && ep->untagged.capacity() >= rx_size) return ep;
+  }
+  const auto free = std::find(core_.endpoints.begin(), core_.endpoints.end(), nullptr);
+  if (free == core_.endpoints.end()) return Errc::again;
+  Endpoint* ep = core_.arena->make<Endpoint>();
+  if (ep == nullptr) return Errc::no_memory;
+  UET_CHECK(ep->untagged.create(*core_.arena, rx_size, core_.rng.u64()));
+  UET_CHECK(ep->tagged.create(*core_.arena, rx_size, core_.rng.u64()));
+  const auto index = static_cast<uint32_t>(free - core_.endpoints.begin());
+  ep->id = EndpointId(index);
+  *free = ep;
+  return ep;
+}
+
+Result<EndpointId> Ses::open_endpoint(const EndpointName& name, const EndpointOptions& options,
+                                      CompletionSink tx, CompletionSink rx) {
+  if (!is_legal_name(name) || options.tx_size == 0 || options.rx_size == 0) return Errc::invalid;
+  if (core_.find_endpoint(name.absolute, name.job, name.pid, name.ri) != nullptr) {
+    return Errc::exists;
+  }
+  uint32_t tx_total = options.tx_size;
+  uint32_t rx_total = options.rx_size;
+  for (const Endpoint* ep : core_.endpoints) {
+    if (ep == nullptr || !ep->is_open) continue;
+    tx_total += ep->options.tx_size;
+    rx_total += ep->options.rx_size;
+  }
+  Endpoint* ep = UET_TRY(endpoint_slot(options.rx_size));
+  UET_CHECK(initiator_.make_room(tx_total));
+  UET_CHECK(target_.make_room(rx_total));
+  ep->id = EndpointId(ep->id.value() + (1u << kEndpointIndexBits));  // old handles are stale
+  ep->is_open = true;
+  ep->name = name;
+  ep->options = options;
+  ep->tx = tx;
+  ep->rx = rx;
+  ep->untagged_generation = ep->tagged_generation = Generation{};
+  return ep->id;
+}
+
+void Ses::close_endpoint(EndpointId id, Instant now) {
+  Endpoint& ep = at(id, now);
+  initiator_.close(ep);
+  target_.close(ep);
+  UET_ASSERT(ep.tx_open == 0 && ep.rx_open == 0);
+  ep.is_open = false;
+}
+
+Endpoint& Ses::at(EndpointId id, Instant now) {
+  core_.now = now;
+  Endpoint* ep = core_.endpoint(id);
+  UET_ASSERT(ep != nullptr);
+  return *ep;
+}
+
+Result<void> Ses::send(EndpointId id, const SendRequest& request, Instant now) {
+  return initiator_.send(at(id, now), request);
+}
+
+Result<void> Ses::rma(EndpointId id, const RmaRequest& request, Instant now) {
+  return initiator_.rma(at(id, now), request);
+}
+
+Result<void> Ses::receive(EndpointId id, const ReceiveRequest& request, Instant now) {
+  return target_.receive(at(id, now), request);
+}
+
+bool Ses::cancel(EndpointId id, void* op_context, Instant now) {
+  Endpoint& ep = at(id, now);
+  return target_.cancel(ep, op_context) || initiator_.cancel(ep, op_context);
+}
+
+Peeked Ses::peek(EndpointId id, const ReceiveRequest& filter, bool claim, Instant now) {
+  return target_.peek(at(id, now), filter, claim);
+}
+
+Result<void> Ses::receive_claimed(EndpointId id, uint32_t claim, const ReceiveRequest& request,
+                                  Instant now) {
+  return target_.receive_claimed(at(id, now), claim, request);
+}
+
+bool Ses::discard_claimed(EndpointId id, uint32_t claim, Instant now) {
+  return target_.discard_claimed(at(id, now), claim);
+}
+
+void Ses::on_send_failed(uint32_t cookie, int error, Instant now) {
+  core_.now = now;
+  initiator_.on_send_failed(cookie, error);
+}
+
+void Ses::advance(Instant now) {
+  core_.now = now;
+  core_.timers.expire(now, [&](TimerNode& node) { initiator_.on_timer(node); });
+  target_.advance();
+}
+
+Instant Ses::next_deadline() const {
+  return std::min(core_.timers.next_deadline(), target_.next_deadline());
+}
+
+bool Ses::idle() const { return initiator_.idle() && target_.idle(); }
+
+bool Ses::start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out, Instant now) {
+  core_.now = now;
+  return initiator_.start(flow, pdc, out);
+}
+
+bool Ses::pull(pds::MessageHandle message, pds::PacketRef& out) {
+  return initiator_.pull(message, out);
+}
+
+void Ses::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch) {
+  initiator_.encode(ref, header, batch);
+}
+
+pds::Verdict Ses::on_request(const pds::RxRequest& request, Instant now) {
+  core_.now = now;
+  return target_.on_request(request);
+}
+
+void Ses::on_response(const pds::PacketRef& ref, const pds::RxResponse& response, Instant now) {
+  core_.now = now;
+  initiator_.on_response(ref, response);
+}
+
+void Ses::on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) {
+  core_.now = now;
+  initiator_.on_failed(ref, failure);
+}
+
+void Ses::on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) {
+  core_.now = now;
+  initiator_.on_aborted(message, failure);
+}
+
+void Ses::on_pdc_closed(pds::PdcHandle pdc, PeerId, bool, Instant now) {
+  core_.now = now;
+  initiator_.on_pdc_closed(pdc);
+  target_.on_pdc_closed(pdc);
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,94 @@
+// The semantic sublayer's face: endpoints, posts, memory regions; implements pds::Client. What it
+// does is in Initiator and Target; this file only tells them apart and tells them the time.
+#pragma once
+
+#include "ses/config.h"
+#include "ses/core.h"
+#include "ses/initiator.h"
+#include "ses/memory_region.h"
+#include "ses/pds_port.h"
+#include "ses/target.h"
+#include "ses/types.h"
+
+#include "pds/client.h"
+#include "pds/peer_table.h"
+
+#include "base/arena.h"
+#include "base/result.h"
+
+namespace uet::ses {
+
+class Ses final : public pds::Client {
+ public:
+  // All memory comes from `arena`, also what open_endpoint adds; arena and peers outlive this.
+  static Result<Ses*> create(Arena& arena, const Config& config, pds::PeerTable& peers,
+                             uint64_t seed);
+  // The PDS below; called once before anything else (the two refer to each other).
+  void attach(const PdsPort& pds) { core_.pds = pds; }
+
+  using EndpointOptions = ses::EndpointOptions;
+  using Peeked = ses::Peeked;
+
+  // A set-up act. Errc::exists when the name is taken [LF-011], Errc::invalid for a name out of
+  // range or sizes of 0, Errc::again when all endpoints are open, Errc::no_memory.
+  Result<EndpointId> open_endpoint(const EndpointName& name, const EndpointOptions& options,
+                                   CompletionSink tx, CompletionSink rx);
+  // Ends every operation of the endpoint with status aborted; sent packets are still answered for
+  // the peer's sake, but into the void (buffers are never touched again). [PDS-182]
+  void close_endpoint(EndpointId id, Instant now);
+
+  // Posts. Errc::again: no slot, nothing was changed. Errc::too_long; Errc::invalid (iov longer
+  // than 64, contradicting flags); Errc::unsupported. Everything later arrives as a completion.
+  Result<void> send(EndpointId id, const SendRequest& request, Instant now);
+  Result<void> rma(EndpointId id, const RmaRequest& request, Instant now);
+  Result<void> receive(EndpointId id, const ReceiveRequest& request, Instant now);
+  // Cancels the oldest post of that context that has not gone too far: a receive that no message
+  // took, an operation of which packets are still to be sent. It is reported as cancelled before
+  // this returns (a multi-receive in use: after its last message). False: none. [LF-057, LF-058]
+  bool cancel(EndpointId id, void* op_context, Instant now);
+
+  // Kept messages, for FI_PEEK, FI_CLAIM and FI_DISCARD. A claimed message is hidden from all
+  // receives until one of the two calls below ends the claim. Errc::not_found: no such claim (its
+  // sender may have failed meanwhile). [LF-059]
+  Peeked peek(EndpointId id, const ReceiveRequest& filter, bool claim, Instant now);
+  Result<void> receive_claimed(EndpointId id, uint32_t claim, const ReceiveRequest& request,
+                               Instant now);
+  bool discard_claimed(EndpointId id, uint32_t claim, Instant now);
+
+  MemoryRegions& memory() { return core_.memory; }
+  const Counters& counters() const { return core_.counters; }
+  const Config& config() const { return core_.config; }
+
+  // A packet of the message was refused by the system for good (TxFate::never): the operation ends
+  // in status fault, its PDC survives. `cookie` is the message's MessageHandle.
+  void on_send_failed(uint32_t cookie, int error, Instant now);
+
+  void advance(Instant now);
+  Instant next_deadline() const;
+  bool idle() const;  // no operation is unfinished and no message half received
+
+  // pds::Client
+  bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out, Instant now) override;
+  bool pull(pds::MessageHandle message, pds::PacketRef& out) override;
+  void encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch) override;
+  pds::Verdict on_request(const pds::RxRequest& request, Instant now) override;
+  void on_response(const pds::PacketRef& ref, const pds::RxResponse& response,
+                   Instant now) override;
+  void on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) override;
+  void on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) override;
+  void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
+
+  Ses(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed)
+      : core_(arena, config, peers, seed), initiator_(core_), target_(core_, initiator_) {}
+
+ private:
+  // The open endpoint of that handle; asserts that there is one.
+  Endpoint& at(EndpointId id, Instant now);
+  Result<Endpoint*> endpoint_slot(uint32_t rx_size);
+
+  Core core_;
+  Initiator initiator_;
+  Target target_;
+};
+
+}  // namespace uet::ses

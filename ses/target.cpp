@@ -1,0 +1,380 @@
+// The order in which a request is judged, and the life of multi-packet messages. [ses.md 5]
+//
+// message \ packet | more data       | last octet       | wrong packet, MSG_ERROR | idle, PDC gone
+// unknown          | tracked         | (single) done    | errored                 | -
+// tracked          | tracked         | done             | errored                 | gone, receive
+// fails errored          | same error      | gone             | same error, or gone     | gone
+#include "ses/target.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+using wire::SesOpcode;
+
+Result<void> Target::create(uint64_t seed) {
+  const Config& config = core_.config;
+  Rng rng(seed, 5);
+  UET_CHECK(receives_.create(*core_.arena, 64));
+  UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
+  UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::late));
+  UET_CHECK(pool_.create(*core_.arena, config.unexpected_bytes));
+  return rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64());
+}
+
+pds::Verdict Target::on_request(const pds::RxRequest& rx) {
+  if (rx.next_hdr == wire::NextHeader::response_data ||
+      rx.next_hdr == wire::NextHeader::response_data_small) {
+    return initiator_.on_return_data(rx);
+  }
+  if (stalled_count_ != 0) advance();
+  auto parsed = parse_request(rx, core_.config.payload_mtu);
+  if (!parsed.ok()) {
+    core_.counters.add(parsed.error() == wire::ParseError::truncated ? Counter::rx_truncated
+                                                                     : Counter::rx_malformed);
+    pds::Verdict dropped;
+    dropped.kind = pds::Verdict::Kind::drop;
+    return dropped;
+  }
+  const Request& q = *parsed;
+  pds::Verdict verdict;
+  RxMessage** known = nullptr;
+  if (!q.is_single() && q.has_pdc()) known = rx_by_key_.find({q.token.pdc, q.id});
+  if (q.common.ver != 0) {
+    core_.counters.add(Counter::rx_bad_version);
+    verdict = response(q, ReturnCode::uncor, q.common.ri_generation);  // [SES-109]
+  } else if (known != nullptr) {
+    verdict = resume(**known, q);  // [SES-113]
+  } else {
+    verdict = begin(q);
+  }
+  // Nobody waits for an answer to a UUD packet. [SES-104]
+  if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;
+  return verdict;
+}
+
+bool Target::serves(SesOpcode opcode) const {
+  switch (opcode) {
+    case SesOpcode::no_op:
+    case SesOpcode::write:
+    case SesOpcode::read:
+    case SesOpcode::send:
+    case SesOpcode::datagram_send:
+    case SesOpcode::deferrable_send:  // as SEND [SES-103]
+    case SesOpcode::tagged_send:
+    case SesOpcode::deferrable_tsend:  // as TAGGED_SEND [SES-103]
+    case SesOpcode::msg_error:
+      return true;
+    case SesOpcode::atomic:
+    case SesOpcode::fetching_atomic:
+    case SesOpcode::rendezvous_send:
+    case SesOpcode::rendezvous_tsend:
+    case SesOpcode::deferrable_rtr:
+    case SesOpcode::tsend_atomic:
+    case SesOpcode::tsend_fetch_atomic:
+    case SesOpcode::extended:
+      return false;
+  }
+  return false;  // reserved and vendor codes [SES-067, SES-068]
+}
+
+// A message that is not known yet. The order of the checks is the specification's. [SES-110..117]
+pds::Verdict Target::begin(const Request& q) {
+  const SesOpcode opcode = q.common.opcode;
+  if (!serves(opcode)) return refuse(q, ReturnCode::unsupported_op, Counter::rx_unsupported_op);
+
+  const bool absolute = !q.common.rel;
+  Endpoint* ep = q.header == wire::NextHeader::small
+                     ? core_.find_process(absolute, q.common.job_id, q.common.pid_on_fep)
+                     : core_.find_endpoint(absolute, q.common.job_id, q.common.pid_on_fep,
+                                           q.common.resource_index);
+  Counter why{};
+  if (ep == nullptr) {
+    const ReturnCode code = missing_endpoint(q, why);
+    return refuse(q, code, why);
+  }
+  if (opcode == SesOpcode::msg_error) return on_msg_error(nullptr, q);
+  if (q.common.ie) return refuse(q, ReturnCode::initiator_err, Counter::rx_initiator_error);
+
+  ReturnCode code = check_generation(*ep, q, why);
+  if (code != ReturnCode::ok) return refuse(q, code, why);
+  code = check_mode(q);
+  if (code != ReturnCode::ok) return refuse(q, code, Counter::rx_mode_violation);
+  if (q.request_length > kMaxMessageBytes) {
+    return refuse(q, ReturnCode::unsupported_size, Counter::rx_unsupported_size);
+  }
+  if (!has_legal_lengths(q, core_.config.payload_mtu)) {
+    return refuse(q, ReturnCode::op_violation, Counter::rx_length_violation);
+  }
+  if (q.has_data && !ep->rx.carries_data) {
+    return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);  // [SES-050]
+  }
+  if (opcode == SesOpcode::no_op) return pds::Verdict::accepted();  // [SES-051]
+  if (opcode == SesOpcode::write) return begin_write(*ep, q);
+  if (opcode == SesOpcode::read) return begin_read(*ep, q);
+  return begin_send(*ep, q);
+}
+
+// [SES-111, SES-172..174]
+ReturnCode Target::missing_endpoint(const Request& q, Counter& why) const {
+  bool job_known = !q.common.rel;  // takes no part in an absolute look-up [SES-002]
+  bool pid_known = false;
+  for (const Endpoint* ep : core_.endpoints) {
+    if (ep == nullptr || !ep->is_open || ep->name.absolute == q.common.rel) continue;
+    if (q.common.rel && ep->name.job != q.common.job_id) continue;
+    job_known = true;
+    if (ep->name.pid == q.common.pid_on_fep) pid_known = true;
+  }
+  if (!job_known) {
+    why = Counter::rx_bad_job;
+    return ReturnCode::bad_job_id;
+  }
+  why = pid_known ? Counter::rx_bad_index : Counter::rx_bad_pid;
+  return pid_known ? ReturnCode::bad_index : ReturnCode::bad_pid;
+}
+
+// [SES-114, SES-132, SES-134, SES-136]
+ReturnCode Target::check_generation(Endpoint& ep, const Request& q, Counter& why) {
+  if (!q.has_pdc()) return ReturnCode::ok;
+  const bool tagged = is_tagged(q.common.opcode);
+  refresh(ep, tagged);
+  const Generation& generation = ep.generation(tagged);
+  if (!generation.is_enabled) {
+    why = Counter::rx_disabled;
+    return ReturnCode::disabled_gen;
+  }
+  if (q.common.ri_generation != generation.value) {
+    why = Counter::rx_bad_generation;
+    return ReturnCode::bad_generation;
+  }
+  return ReturnCode::ok;
+}
+
+// What a mode does not carry. [SES-077, SES-104]
+ReturnCode Target::check_mode(const Request& q) const {
+  const SesOpcode opcode = q.common.opcode;
+  switch (q.mode) {
+    case pds::Mode::rud:
+    case pds::Mode::rod:
+      return ReturnCode::ok;
+    case pds::Mode::rudi:
+      return is_send(opcode) || q.common.hd ? ReturnCode::op_violation : ReturnCode::ok;
+    case pds::Mode::uud:
+      return opcode == SesOpcode::datagram_send && q.is_single() ? ReturnCode::ok
+                                                                 : ReturnCode::op_violation;
+  }
+  return ReturnCode::op_violation;
+}
+
+// Answers a new message with an error. A longer one stays known, so that all of its packets are
+// told the same. [SES-107]
+pds::Verdict Target::refuse(const Request& q, ReturnCode code, Counter why) {
+  uint8_t generation = q.common.ri_generation;
+  if (code == ReturnCode::bad_generation) {
+    const Endpoint* ep = core_.find_endpoint(!q.common.rel, q.common.job_id, q.common.pid_on_fep,
+                                             q.common.resource_index);
+    if (ep != nullptr) {
+      generation =
+          is_tagged(q.common.opcode) ? ep->tagged_generation.value : ep->untagged_generation.value;
+    }
+  }
+  if (!q.is_single() && q.has_pdc()) {
+    RxMessage* m = track(q);
+    if (m == nullptr) {
+      core_.counters.add(Counter::rx_no_message_slot);
+      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
+    }
+    m->error = code;
+    m->error_generation = generation;
+    count_arrival(*m, q.length);
+    if (m->arrived >= m->end) forget(*m);
+  }
+  core_.counters.add(why);
+  return response(q, code, generation);
+}
+
+RxMessage* Target::track(const Request& q) {
+  RxMessage* m = rx_messages_.alloc();
+  if (m == nullptr) return nullptr;
+  m->key = {q.token.pdc, q.id};
+  const bool is_new = rx_by_key_.insert(m->key, m).ok();
+  UET_ASSERT(is_new);
+  m->opcode = q.common.opcode;
+  m->is_tagged = is_tagged(q.common.opcode);
+  m->peer = q.peer;
+  m->initiator = q.initiator;
+  m->job = q.common.job_id;
+  m->pid = q.common.pid_on_fep;
+  m->ri = q.common.resource_index;
+  m->match_bits = q.match_bits;
+  m->buffer_offset = q.buffer_offset;
+  m->request_length = m->end = q.request_length;
+  m->last_arrival = core_.now;
+  partial_.push_back(*m);
+  return m;
+}
+
+void Target::forget(RxMessage& m) {
+  rx_by_key_.erase(m.key);
+  rx_messages_.free(&m);
+}
+
+void Target::count_arrival(RxMessage& m, uint32_t bytes) {
+  m.arrived = m.arrived + std::min(bytes, UINT32_MAX - m.arrived);
+  m.last_arrival = core_.now;
+  m.unlink();
+  partial_.push_back(m);
+}
+
+// A later packet of a known message. [SES-113, SES-021]
+pds::Verdict Target::resume(RxMessage& m, const Request& q) {
+  if (q.common.opcode == SesOpcode::msg_error) return on_msg_error(&m, q);
+  if (m.error != ReturnCode::null) return repeat_error(m, q);
+
+  Counter why{};
+  const ReturnCode code = check_same(m, q, why);
+  if (code != ReturnCode::ok) {
+    core_.counters.add(why);
+    fail(m, Completion::Status::refused, code);
+    count_arrival(m, q.length);
+    if (m.arrived >= m.end) forget(m);
+    return response(q, code, q.common.ri_generation);
+  }
+  Endpoint* ep = core_.endpoint(m.endpoint);
+  UET_ASSERT(ep != nullptr);  // close() turns its messages into errored ones
+  if (m.opcode == SesOpcode::write) return continue_write(m, *ep, q);
+  if (m.opcode == SesOpcode::read) return continue_read(m, q);
+  return continue_send(m, *ep, q);
+}
+
+// Takes from an accepted packet what the message must know.
+void Target::note_packet(RxMessage& m, const Request& q) {
+  if (q.common.som) {
+    m.som_seen = true;
+    m.has_data = q.has_data;
+    m.header_data = q.header_data;
+  }
+  if (!q.common.eom) m.mtu = static_cast<uint16_t>(q.length);
+  count_arrival(m, q.length);
+}
+
+pds::Verdict Target::repeat_error(RxMessage& m, const Request& q) {
+  core_.counters.add(Counter::rx_repeated_error);
+  const pds::Verdict verdict = response(q, m.error, m.error_generation);
+  count_arrival(m, q.length);
+  if (m.arrived >= m.end) forget(m);
+  return verdict;
+}
+
+ReturnCode Target::check_same(const RxMessage& m, const Request& q, Counter& why) const {
+  why = Counter::rx_initiator_error;
+  if (q.common.ie) return ReturnCode::initiator_err;  // [SES-049]
+  why = Counter::rx_changed_field;
+  if (q.common.opcode != m.opcode) return ReturnCode::op_violation;  // [SES-021]
+  if (q.match_bits != m.match_bits || q.common.job_id != m.job || q.common.pid_on_fep != m.pid ||
+      q.common.resource_index != m.ri || q.initiator != m.initiator) {
+    return ReturnCode::perm_violation;  // [SES-021, SES-170]
+  }
+  why = Counter::rx_length_violation;
+  if (q.request_length != m.request_length || q.buffer_offset != m.buffer_offset ||
+      !has_legal_lengths(q, core_.config.payload_mtu)) {
+    return ReturnCode::op_violation;  // [SES-115]
+  }
+  if (m.mtu != 0 &&
+      (q.common.eom ? q.length > m.mtu || q.offset % m.mtu != 0 : q.length != m.mtu)) {
+    return ReturnCode::op_violation;  // [SES-016]
+  }
+  // More octets than there are, a second first packet, or all of them without a first packet.
+  const bool som_seen = m.som_seen || q.common.som;
+  if (q.length > m.request_length - m.arrived || (m.som_seen && q.common.som) ||
+      (q.length == m.request_length - m.arrived && !som_seen)) {
+    return ReturnCode::op_violation;
+  }
+  const Endpoint* ep = core_.endpoint(m.endpoint);
+  why = Counter::rx_header_data_refused;
+  if (q.has_data && ep != nullptr && !ep->rx.carries_data) return ReturnCode::op_violation;
+  return ReturnCode::ok;
+}
+
+// [SES-105, SES-106]
+pds::Verdict Target::on_msg_error(RxMessage* m, const Request& q) {
+  const bool is_legal = !q.common.som && q.common.eom && q.length == 0 && q.payload.empty();
+  if (m == nullptr) {
+    // Of an unknown message. Its data may still be under way; then it ends with the last of it.
+    const pds::Verdict verdict = refuse(q, ReturnCode::op_violation, Counter::rx_msg_error_misused);
+    RxMessage** made = q.has_pdc() ? rx_by_key_.find({q.token.pdc, q.id}) : nullptr;
+    if (made == nullptr) return verdict;
+    (*made)->msg_error_seen = true;
+    (*made)->end = q.offset;
+    if (!is_legal || q.offset == 0) forget(**made);
+    return verdict;
+  }
+  if (!is_legal || m->msg_error_seen || q.offset > m->request_length) {
+    core_.counters.add(Counter::rx_msg_error_misused);
+    if (m->error == ReturnCode::null) {
+      fail(*m, Completion::Status::refused, ReturnCode::op_violation);
+    }
+    return response(q, ReturnCode::op_violation, q.common.ri_generation);
+  }
+  if (m->error == ReturnCode::null) {
+    core_.counters.add(Counter::rx_initiator_error);
+    fail(*m, Completion::Status::refused, ReturnCode::initiator_err);
+  }
+  const pds::Verdict verdict = response(q, m->error, m->error_generation);
+  m->msg_error_seen = true;
+  m->end = q.offset;
+  if (m->arrived >= m->end) forget(*m);
+  return verdict;
+}
+
+// The message will not be completed: ends the receive or drops what was kept. What still arrives
+// of it is counted and told the error. [SES-107]
+void Target::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
+  const RxMessage::To was = m.to;
+  m.to = RxMessage::To::nowhere;
+  m.error = code;
+  m.error_generation = 0;
+  if (was == RxMessage::To::receive) {
+    fail_receive(m, status);
+  } else if (was == RxMessage::To::unexpected) {
+    UnexpectedMessage& u = *m.unexpected;
+    m.unexpected = nullptr;
+    u.arriving = nullptr;
+    drop_unexpected(u, code);
+  }
+}
+
+void Target::on_pdc_closed(pds::PdcHandle pdc) {
+  for (RxMessage& m : partial_) {
+    if (m.key.pdc != pdc) continue;
+    core_.counters.add(Counter::rx_partial_closed);
+    fail(m, Completion::Status::undeliverable, ReturnCode::undeliverable);
+    forget(m);
+  }
+}
+
+void Target::advance() {
+  while (RxMessage* m = partial_.front()) {
+    if (m->last_arrival + core_.config.partial_message_time > core_.now) break;
+    core_.counters.add(Counter::rx_partial_expired);  // [SES-108]
+    fail(*m, Completion::Status::undeliverable, ReturnCode::undeliverable);
+    forget(*m);
+  }
+  if (stalled_count_ == 0) return;
+  for (Endpoint* ep : core_.endpoints) {
+    if (ep != nullptr && ep->is_open && ep->is_stalled) drain(*ep);
+  }
+}
+
+Instant Target::next_deadline() const {
+  Instant next = Instant::never();
+  if (const RxMessage* m = partial_.front()) {
+    next = m->last_arrival + core_.config.partial_message_time;
+  }
+  // The completion queue has no way to say that it has room again.
+  if (stalled_count_ != 0) next = std::min(next, core_.now + Duration::milliseconds(1));
+  return next;
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,135 @@
+// The target half of SES: requests are checked in the order of ses.md 5, placed, and answered.
+// Posted receives and kept messages live here too.
+#pragma once
+
+#include "ses/core.h"
+#include "ses/initiator.h"
+#include "ses/message.h"
+#include "ses/request.h"
+#include "ses/unexpected_pool.h"
+
+#include "base/hash_map.h"
+#include "base/slab.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+// What a peek saw. [LF-059]
+struct Peeked {
+  bool found = false;
+  uint64_t bytes = 0;
+  uint64_t tag = 0;
+  uint64_t data = 0;
+  bool has_data = false;
+  PeerId peer;
+  uint32_t initiator_id = 0;
+  uint32_t claim = 0;  // for receive_claimed or discard_claimed; 0: not claimed
+};
+
+class Target {
+ public:
+  Target(Core& core, Initiator& initiator) : core_(core), initiator_(initiator) {}
+  Result<void> create(uint64_t seed);
+  // Set-up act: room for so many receives of all endpoints together.
+  Result<void> make_room(uint32_t total) {
+    if (total <= receives_.capacity()) return {};
+    return receives_.grow(*core_.arena, total - receives_.capacity());
+  }
+
+  Result<void> receive(Endpoint& ep, const ReceiveRequest& request);
+  bool cancel(Endpoint& ep, void* op_context);
+  void close(Endpoint& ep);
+  Peeked peek(Endpoint& ep, const ReceiveRequest& filter, bool claim);
+  Result<void> receive_claimed(Endpoint& ep, uint32_t claim, const ReceiveRequest& request);
+  bool discard_claimed(Endpoint& ep, uint32_t claim);
+
+  pds::Verdict on_request(const pds::RxRequest& rx);
+  void on_pdc_closed(pds::PdcHandle pdc);
+  void advance();
+  Instant next_deadline() const;
+  bool idle() const { return rx_messages_.size() == 0; }
+
+ private:
+  // target.cpp: the order of processing
+  pds::Verdict refuse(const Request& q, wire::ReturnCode code, Counter why);
+  pds::Verdict begin(const Request& q);
+  wire::ReturnCode missing_endpoint(const Request& q, Counter& why) const;
+  wire::ReturnCode check_generation(Endpoint& ep, const Request& q, Counter& why);
+  wire::ReturnCode check_mode(const Request& q) const;
+  bool serves(wire::SesOpcode opcode) const;
+  pds::Verdict resume(RxMessage& m, const Request& q);
+  pds::Verdict repeat_error(RxMessage& m, const Request& q);
+  pds::Verdict on_msg_error(RxMessage* m, const Request& q);
+  wire::ReturnCode check_same(const RxMessage& m, const Request& q, Counter& why) const;
+  RxMessage* track(const Request& q);
+  void forget(RxMessage& m);
+  void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
+  void count_arrival(RxMessage& m, uint32_t bytes);
+  void note_packet(RxMessage& m, const Request& q);
+
+  // target_rma.cpp
+  pds::Verdict begin_write(Endpoint& ep, const Request& q);
+  pds::Verdict continue_write(RxMessage& m, Endpoint& ep, const Request& q);
+  pds::Verdict begin_read(Endpoint& ep, const Request& q);
+  pds::Verdict continue_read(RxMessage& m, const Request& q);
+  pds::Verdict read_in_ack(const Request& q, RegionId region);
+  pds::Verdict answer_read(const Request& q, RegionId region);
+  Result<RegionId, wire::ReturnCode> authorize(const Request& q, Access access) const;
+  pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);
+  bool reserve(Endpoint& ep);
+  void report_write(Endpoint& ep, const Request& q, const RxMessage* m, RegionId region);
+
+  // What is known of a message when its receive completes.
+  struct Arrived {
+    Envelope envelope;
+    JobId job;
+    uint64_t header_data = 0;
+    uint32_t request_length = 0;
+    bool has_data = false;
+    Completion::Status status = Completion::Status::ok;
+    wire::ReturnCode code{};
+    uint64_t place = 0;  // in the receive
+    uint64_t room = 0;   // octets of the message that fit
+  };
+
+  // target_send.cpp: messages that arrive
+  static Arrived arrived(const RxMessage& m);
+  pds::Verdict begin_send(Endpoint& ep, const Request& q);
+  pds::Verdict begin_expected(Endpoint& ep, PostedReceive& r, const Request& q);
+  pds::Verdict begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope);
+  pds::Verdict kept(UnexpectedMessage& u, const Request& q);
+  pds::Verdict delivered(const Request& q, uint64_t room);
+  pds::Verdict no_match(Endpoint& ep, const Request& q);
+  pds::Verdict continue_send(RxMessage& m, Endpoint& ep, const Request& q);
+  pds::Verdict finish_send(RxMessage& m, Endpoint& ep, const Request& q);
+
+  // target_receive.cpp: receives that are posted, and their ends
+  Result<PostedReceive*> make(Endpoint& ep, const ReceiveRequest& request);
+  bool give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
+  void drain(Endpoint& ep);
+  void enable(Endpoint& ep, bool tagged);
+  void refresh(Endpoint& ep, bool tagged);
+  bool will_be_used_up(const PostedReceive& r, uint64_t bytes) const;
+  void consume(Endpoint& ep, PostedReceive& r, uint64_t bytes);
+  void complete(Endpoint& ep, PostedReceive& r, const Arrived& a);
+  void end(Endpoint& ep, PostedReceive& r, const Completion& last);
+  void end(Endpoint& ep, PostedReceive& r, Completion::Status status);
+  UnexpectedMessage* claimed(const Endpoint& ep, uint32_t claim);
+  void fail_receive(RxMessage& m, Completion::Status status);
+  void free(UnexpectedMessage& u);
+  void drop_unexpected(UnexpectedMessage& u, wire::ReturnCode code);
+  void answer_kept(UnexpectedMessage& u, wire::ReturnCode code, uint32_t modified_length);
+
+  Core& core_;
+  Initiator& initiator_;
+  Slab<PostedReceive> receives_;
+  Slab<RxMessage> rx_messages_;
+  Slab<UnexpectedMessage> kept_;
+  UnexpectedPool pool_;
+  HashMap<RxKey, RxMessage*> rx_by_key_;
+  IntrusiveList<RxMessage, PartialTag> partial_;  // longest idle first
+  uint32_t stalled_count_ = 0;                    // endpoints with is_stalled
+};
+
+}  // namespace uet::ses

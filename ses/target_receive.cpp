@@ -1,0 +1,322 @@
+// Receives: posting, meeting kept messages, multi-receive, peek and claim, cancel, completion.
+#include "ses/target.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+
+namespace {
+
+MatchFilter filter_of(const ReceiveRequest& request) {
+  return {.tag = request.tagged ? request.tag : 0,
+          .ignore = request.tagged ? request.ignore : 0,
+          .directed = request.directed,
+          .from = request.from,
+          .from_initiator = request.from_initiator};
+}
+
+}  // namespace
+
+Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request) {
+  if (ep.rx_open >= ep.options.rx_size) return Errc::again;
+  // A multi-receive is consumed in place, so it is one piece. [LF-096]
+  if (request.multi && request.iov.size() != 1) return Errc::invalid;
+  if (request.multi && request.tagged) return Errc::unsupported;
+  // Wildcards are an HPC feature. [LF-067, SES-185]
+  if (request.tagged && request.ignore != 0 && (core_.config.profiles & kHpc) == 0) {
+    return Errc::invalid;
+  }
+  PostedReceive* r = receives_.alloc();
+  if (r == nullptr) return Errc::again;
+  const Result<void> taken = r->memory.assign(request.iov, core_.long_iovs);
+  if (!taken.ok()) {
+    receives_.free(r);
+    return taken.error();
+  }
+  const MatchFilter filter = filter_of(request);
+  r->sequence = ep.next_sequence++;
+  r->tagged = request.tagged;
+  r->tag = filter.tag;
+  r->ignore = filter.ignore;
+  r->directed = request.directed;
+  r->from = request.from;
+  r->from_initiator = request.from_initiator;
+  r->multi = request.multi;
+  r->multi_min = request.multi_min;
+  r->context = request.context;
+  ep.receives.push_back(*r);
+  ++ep.rx_open;
+  return r;
+}
+
+Result<void> Target::receive(Endpoint& ep, const ReceiveRequest& request) {
+  PostedReceive* r = UET_TRY(make(ep, request));
+  enable(ep, request.tagged);  // [SES-133]
+  Matcher& matcher = ep.matcher(request.tagged);
+  if (ep.is_stalled && !request.tagged) {
+    matcher.post(*r);  // behind the one that is stalled
+    return {};
+  }
+  const MatchFilter filter = filter_of(request);
+  while (UnexpectedMessage* u = matcher.find_unexpected(filter)) {
+    const bool is_last = will_be_used_up(*r, u->request_length);
+    if (!give(ep, *r, *u)) {
+      ep.is_stalled = true;
+      ++stalled_count_;
+      break;
+    }
+    if (is_last) return {};
+  }
+  matcher.post(*r);
+  return {};
+}
+
+// Resources are there again: messages may come under the next generation. [SES-133]
+void Target::enable(Endpoint& ep, bool tagged) {
+  Generation& generation = ep.generation(tagged);
+  if (generation.is_enabled) return;
+  ++generation.value;
+  generation.is_enabled = true;
+}
+
+// A disabled index also comes back when a region was enabled, or when kept messages left the room
+// for want of which it was disabled. [LF-039, SES-133]
+void Target::refresh(Endpoint& ep, bool tagged) {
+  const Generation& generation = ep.generation(tagged);
+  if (generation.is_enabled) return;
+  const bool has_regions = !tagged && generation.memory_mark != core_.memory.enabled_total();
+  if (has_regions || generation.pool_mark != pool_.released_total()) enable(ep, tagged);
+}
+
+// Whether a message of that length is the last one of the receive. [LF-096]
+bool Target::will_be_used_up(const PostedReceive& r, uint64_t bytes) const {
+  return !r.multi || r.room() - std::min(r.room(), bytes) < r.multi_min;
+}
+
+// Gives `bytes` of the receive to a message.
+void Target::consume(Endpoint& ep, PostedReceive& r, uint64_t bytes) {
+  const bool is_used_up = will_be_used_up(r, bytes);
+  r.used += bytes;
+  ++r.open_messages;
+  if (is_used_up) {
+    r.is_used_up = true;
+    if (r.is_matchable) ep.matcher(r.tagged).remove(r);
+  }
+}
+
+// Lets a receive take a kept message. False: no room for its completion; nothing was changed.
+bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
+  if (!will_be_used_up(r, u.request_length) && !reserve(ep)) return false;
+  if (!u.is_claimed) ep.matcher(u.tagged).remove_unexpected(u);
+  const uint64_t place = r.used;
+  const uint64_t room = std::min<uint64_t>(r.room(), u.request_length);
+  consume(ep, r, room);
+  uint64_t to = place;
+  pool_.read(u.pages, 0, std::min<uint64_t>(u.high_water, room),
+             [&](std::span<const std::byte> piece) {
+               r.memory.scatter(to, piece);
+               to += piece.size();
+             });
+  if (!u.is_complete) {
+    // The rest goes straight to its place.
+    RxMessage& m = *u.arriving;
+    m.to = RxMessage::To::receive;
+    m.unexpected = nullptr;
+    m.receive = &r;
+    m.place = place;
+    m.room = room;
+    free(u);
+    return true;
+  }
+  Arrived a;
+  a.envelope = u.envelope;
+  a.job = u.job;
+  a.header_data = u.header_data;
+  a.has_data = u.has_header_data;
+  a.request_length = u.request_length;
+  a.place = place;
+  a.room = room;
+  answer_kept(u, ReturnCode::ok, static_cast<uint32_t>(room));
+  free(u);
+  complete(ep, r, a);
+  return true;
+}
+
+// The answer that delivery-complete made wait. [SES-148]
+void Target::answer_kept(UnexpectedMessage& u, ReturnCode code, uint32_t modified_length) {
+  if (!u.owes_answer) return;
+  u.owes_answer = false;
+  const Delivered d{.id = u.message_id,
+                    .job = u.job,
+                    .code = code,
+                    .ri_generation = u.ri_generation,
+                    .list = wire::ListCode::overflow,
+                    .modified_length = modified_length};
+  // False means that the PDC is gone, and with it whoever waited.
+  core_.pds.respond(core_.pds.self, u.token, response_ok(d), core_.now);
+}
+
+// Room in the completion queue came back: kept messages go to the multi-receives that wait.
+void Target::drain(Endpoint& ep) {
+  UnexpectedMessage* u = ep.untagged.oldest_unexpected();
+  while (u != nullptr) {
+    UnexpectedMessage* later = ep.untagged.next_unexpected(*u);
+    PostedReceive* r = ep.untagged.match(u->envelope);
+    if (r != nullptr && !give(ep, *r, *u)) return;
+    u = later;
+  }
+  ep.is_stalled = false;
+  --stalled_count_;
+}
+
+void Target::complete(Endpoint& ep, PostedReceive& r, const Arrived& a) {
+  Completion c;
+  c.kind = r.tagged ? OpKind::tagged_recv : OpKind::recv;
+  c.context = r.context;
+  c.tag = r.tagged ? a.envelope.tag : 0;
+  c.data = a.has_data ? a.header_data : 0;
+  c.has_data = a.has_data;
+  c.peer = a.envelope.peer;
+  c.initiator_id = a.envelope.initiator;
+  c.job = a.job;
+  c.status = a.status;
+  c.code = a.code;
+  if (a.status == Completion::Status::undeliverable) {
+    c.failure = pds::Failure{.reason = pds::FailureReason::closed};
+  }
+  if (a.status == Completion::Status::ok) {
+    c.bytes = a.room;
+    c.truncated_bytes = a.request_length - a.room;
+    if (c.truncated_bytes != 0) c.status = Completion::Status::truncated;  // [SES-137]
+  }
+  if (r.multi) c.buffer = const_cast<std::byte*>(r.memory[0].data) + a.place;
+  UET_ASSERT(r.open_messages != 0);
+  --r.open_messages;
+  const bool is_over = r.is_used_up && r.open_messages == 0;
+  if (!is_over) {
+    if (ep.rx.complete != nullptr) ep.rx.complete(ep.rx.owner, c);
+    return;
+  }
+  if (!r.is_cancelled) {
+    c.multi_done = r.multi;
+    end(ep, r, c);
+    return;
+  }
+  if (ep.rx.complete != nullptr) ep.rx.complete(ep.rx.owner, c);
+  end(ep, r, Completion::Status::cancelled);
+}
+
+void Target::end(Endpoint& ep, PostedReceive& r, Completion::Status status) {
+  Completion c;
+  c.kind = r.tagged ? OpKind::tagged_recv : OpKind::recv;
+  c.context = r.context;
+  c.status = status;
+  c.multi_done = r.multi;
+  end(ep, r, c);
+}
+
+// The receive is over: nobody touches its memory after this.
+void Target::end(Endpoint& ep, PostedReceive& r, const Completion& last) {
+  if (r.is_matchable) ep.matcher(r.tagged).remove(r);
+  static_cast<ListNode<PostedTag>&>(r).unlink();
+  r.memory.release(core_.long_iovs);
+  receives_.free(&r);
+  UET_ASSERT(ep.rx_open != 0);
+  --ep.rx_open;
+  if (ep.rx.complete != nullptr) ep.rx.complete(ep.rx.owner, last);
+}
+
+bool Target::cancel(Endpoint& ep, void* op_context) {
+  for (PostedReceive& r : ep.receives) {
+    if (r.context.op != op_context || !r.is_matchable) continue;
+    if (r.open_messages != 0) {
+      // A multi-receive in use ends with its last message.
+      ep.matcher(r.tagged).remove(r);
+      r.is_used_up = r.is_cancelled = true;
+    } else {
+      end(ep, r, Completion::Status::cancelled);  // [LF-057]
+    }
+    return true;
+  }
+  return false;
+}
+
+void Target::close(Endpoint& ep) {
+  for (RxMessage& m : partial_) {
+    if (m.endpoint != ep.id || m.error != ReturnCode::null) continue;
+    fail(m, Completion::Status::aborted, ReturnCode::cancelled);  // [SES-177]
+  }
+  while (PostedReceive* r = ep.receives.front()) end(ep, *r, Completion::Status::aborted);
+  kept_.for_each([&](UnexpectedMessage& u) {
+    if (u.endpoint == ep.id.value()) drop_unexpected(u, ReturnCode::cancelled);
+  });
+  if (ep.is_stalled) --stalled_count_;
+  ep.is_stalled = false;
+}
+
+void Target::drop_unexpected(UnexpectedMessage& u, ReturnCode code) {
+  if (!u.is_claimed) {
+    Endpoint* ep = core_.endpoint(EndpointId(u.endpoint));
+    UET_ASSERT(ep != nullptr);
+    ep->matcher(u.tagged).remove_unexpected(u);
+  }
+  if (u.arriving != nullptr) {
+    u.arriving->to = RxMessage::To::nowhere;
+    u.arriving->unexpected = nullptr;
+  }
+  answer_kept(u, code, code == ReturnCode::ok ? u.request_length : 0);
+  free(u);
+}
+
+void Target::free(UnexpectedMessage& u) {
+  pool_.release(u.pages);
+  core_.peers->drop_ref(u.envelope.peer);
+  kept_.free(&u);
+}
+
+Peeked Target::peek(Endpoint& ep, const ReceiveRequest& filter, bool claim) {
+  Matcher& matcher = ep.matcher(filter.tagged);
+  UnexpectedMessage* u = matcher.find_unexpected(filter_of(filter));
+  if (u == nullptr) return {};
+  Peeked seen;
+  seen.found = true;
+  seen.bytes = u->request_length;
+  seen.tag = u->envelope.tag;
+  seen.data = u->header_data;
+  seen.has_data = u->has_header_data;
+  seen.peer = u->envelope.peer;
+  seen.initiator_id = u->envelope.initiator;
+  if (claim) {
+    matcher.remove_unexpected(*u);
+    u->is_claimed = true;
+    seen.claim = kept_.handle(u).word();
+  }
+  return seen;
+}
+
+UnexpectedMessage* Target::claimed(const Endpoint& ep, uint32_t claim) {
+  UnexpectedMessage* u = kept_.get(Handle<UnexpectedMessage>::from_word(claim));
+  return u != nullptr && u->is_claimed && u->endpoint == ep.id.value() ? u : nullptr;
+}
+
+Result<void> Target::receive_claimed(Endpoint& ep, uint32_t claim, const ReceiveRequest& request) {
+  UnexpectedMessage* u = claimed(ep, claim);
+  if (u == nullptr) return Errc::not_found;
+  if (request.multi || request.tagged != u->tagged) return Errc::invalid;
+  PostedReceive* r = UET_TRY(make(ep, request));
+  enable(ep, request.tagged);
+  const bool is_given = give(ep, *r, *u);
+  UET_ASSERT(is_given);  // a plain receive needs no further completion slot
+  return {};
+}
+
+bool Target::discard_claimed(Endpoint& ep, uint32_t claim) {
+  UnexpectedMessage* u = claimed(ep, claim);
+  if (u == nullptr) return false;
+  drop_unexpected(*u, ReturnCode::ok);
+  return true;
+}
+
+}  // namespace uet::ses

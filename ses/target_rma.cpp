@@ -1,0 +1,192 @@
+// WRITE and READ at the target. The region is looked up for every packet, so one that was removed
+// in the middle of a message is not touched again. [ses.md 4.2]
+#include "ses/target.h"
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+
+Result<RegionId, ReturnCode> Target::authorize(const Request& q, Access access) const {
+  // The whole message must fit, whatever part of it this packet is. [SES-116]
+  const RegionUse use{.access = access,
+                      .job = q.common.job_id,
+                      .ri = q.common.resource_index,
+                      .replayable = q.mode == pds::Mode::rudi,
+                      .offset = q.buffer_offset,
+                      .length = q.request_length};
+  if (q.header == wire::NextHeader::small) {
+    return core_.memory.authorize_optimized(q.common.resource_index.value(), use);  // [SES-008]
+  }
+  return core_.memory.authorize(q.match_bits, use);
+}
+
+pds::Verdict Target::refuse_key(const Request& q, ReturnCode code) {
+  switch (code) {
+    case ReturnCode::perm_violation:
+      return refuse(q, code, Counter::rx_no_permission);
+    case ReturnCode::op_violation:
+      return refuse(q, code, Counter::rx_wrong_access);
+    case ReturnCode::bad_addr:
+      return refuse(q, code, Counter::rx_bad_address);
+    default:
+      return refuse(q, ReturnCode::bad_mkey, Counter::rx_bad_key);
+  }
+}
+
+// Books room for a completion nobody posted for. [architecture 8]
+bool Target::reserve(Endpoint& ep) {
+  if (ep.rx.reserve == nullptr || ep.rx.reserve(ep.rx.owner)) return true;
+  core_.counters.add(Counter::rx_no_completion_slot);
+  return false;
+}
+
+pds::Verdict Target::begin_write(Endpoint& ep, const Request& q) {
+  const auto region = authorize(q, kRemoteWrite);
+  if (!region.ok()) return refuse_key(q, region.error());
+  if (q.is_single() || !q.has_pdc()) {  // RUDI tracks nothing [SES-077]
+    if (q.has_data && !reserve(ep)) {
+      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+    }
+    const bool is_placed = core_.memory.place(*region, q.buffer_offset + q.offset, q.payload);
+    UET_ASSERT(is_placed);
+    if (q.has_data) report_write(ep, q, nullptr, *region);
+    return pds::Verdict::accepted();
+  }
+  RxMessage* m = track(q);
+  if (m == nullptr) {
+    core_.counters.add(Counter::rx_no_message_slot);
+    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
+  }
+  m->to = RxMessage::To::region;
+  m->endpoint = ep.id;
+  m->region = *region;
+  return continue_write(*m, ep, q);
+}
+
+pds::Verdict Target::continue_write(RxMessage& m, Endpoint& ep, const Request& q) {
+  const bool is_last = q.length == m.request_length - m.arrived;
+  const bool has_data = m.has_data || q.has_data;
+  if (is_last && has_data && !reserve(ep)) {
+    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+  }
+  if (!core_.memory.place(m.region, m.buffer_offset + q.offset, q.payload)) {
+    core_.counters.add(Counter::rx_bad_key);
+    fail(m, Completion::Status::refused, ReturnCode::bad_mkey);
+    return repeat_error(m, q);
+  }
+  note_packet(m, q);
+  if (!is_last) return pds::Verdict::accepted();
+  if (m.has_data) report_write(ep, q, &m, m.region);  // [SES-073]
+  forget(m);
+  return pds::Verdict::accepted();
+}
+
+// Write with immediate: a completion that consumes no receive. [SES-073]
+void Target::report_write(Endpoint& ep, const Request& q, const RxMessage* m, RegionId region) {
+  Completion c;
+  c.kind = OpKind::remote_write;
+  c.context.user = core_.memory.user(region);
+  c.bytes = q.request_length;
+  c.data = m != nullptr ? m->header_data : q.header_data;
+  c.has_data = true;
+  c.peer = q.peer;
+  c.initiator_id = q.initiator;
+  c.job = q.common.job_id;
+  if (ep.rx.complete != nullptr) ep.rx.complete(ep.rx.owner, c);
+}
+
+pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
+  const auto region = authorize(q, kRemoteRead);
+  if (!region.ok()) return refuse_key(q, region.error());
+  if (q.is_single() || !q.has_pdc()) return answer_read(q, *region);
+  RxMessage* m = track(q);
+  if (m == nullptr) {
+    core_.counters.add(Counter::rx_no_message_slot);
+    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+  }
+  m->endpoint = ep.id;
+  m->region = *region;
+  return continue_read(*m, q);
+}
+
+pds::Verdict Target::continue_read(RxMessage& m, const Request& q) {
+  const bool is_there =
+      core_.memory.for_each(m.region, q.buffer_offset + q.offset, q.length, [](auto, auto) {});
+  if (!is_there) {
+    core_.counters.add(Counter::rx_bad_key);
+    fail(m, Completion::Status::refused, ReturnCode::bad_mkey);
+    return repeat_error(m, q);
+  }
+  const pds::Verdict verdict = answer_read(q, m.region);
+  // Refused for now: the packet comes again. [PDS-112]
+  if (verdict.kind == pds::Verdict::Kind::nack) return verdict;
+  note_packet(m, q);
+  if (m.arrived >= m.end) forget(m);
+  return verdict;
+}
+
+// All answers of a read go one way, chosen by its whole length. [SES-074, PDS-167]
+pds::Verdict Target::answer_read(const Request& q, RegionId region) {
+  if (q.request_length <= core_.config.ack_data_bytes_max) return read_in_ack(q, region);
+  if (!q.has_pdc()) {
+    // Our ACKs carry no more; nothing but an ACK goes back on RUDI.
+    return refuse(q, ReturnCode::unsupported_size, Counter::rx_unsupported_size);
+  }
+  ReturnMessage back;
+  back.region = region;
+  back.region_offset = q.buffer_offset + q.offset;
+  back.message_offset = q.offset;
+  back.modified_length = q.request_length;
+  back.length = static_cast<uint16_t>(q.length);
+  back.is_small = q.header != wire::NextHeader::standard;
+  back.read_id = q.id;
+  back.job = q.common.job_id;
+  back.psn = q.token.psn;
+  switch (initiator_.send_return(q.token.pdc, back)) {
+    case Initiator::Returned::sent:
+      return pds::Verdict::accepted();
+    case Initiator::Returned::no_slot:
+      core_.counters.add(Counter::rx_no_message_slot);
+      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+    case Initiator::Returned::pdc_gone:
+      break;
+  }
+  pds::Verdict dropped;
+  dropped.kind = pds::Verdict::Kind::drop;
+  return dropped;
+}
+
+pds::Verdict Target::read_in_ack(const Request& q, RegionId region) {
+  pds::Verdict v;
+  v.kind = pds::Verdict::Kind::respond;
+  v.guaranteed = true;  // [SES-144]
+  wire::Writer w(v.response.bytes);
+  if (q.header == wire::NextHeader::standard) {
+    v.response.next_hdr = wire::NextHeader::response_data;
+    wire::ResponseData h;
+    h.common.return_code = ReturnCode::ok;
+    h.job_id = q.common.job_id;
+    h.read_request_message_id = q.id;
+    h.payload_length = static_cast<uint16_t>(q.length);
+    h.modified_length = q.request_length;
+    h.message_offset = q.offset;
+    h.emit(w);
+  } else {
+    v.response.next_hdr = wire::NextHeader::response_data_small;
+    wire::ResponseDataSmall h;
+    h.common.return_code = ReturnCode::ok;
+    h.job_id = q.common.job_id;
+    h.payload_length = static_cast<uint16_t>(q.length);
+    h.original_request_psn = q.token.psn;
+    h.emit(w);
+  }
+  const bool is_read = core_.memory.for_each(region, q.buffer_offset + q.offset, q.length,
+                                             [&](const std::byte* at, uint64_t length) {
+                                               w.bytes({at, static_cast<size_t>(length)});
+                                             });
+  UET_ASSERT(is_read);  // authorised a moment ago
+  v.response.length = static_cast<uint8_t>(w.position());
+  return v;
+}
+
+}  // namespace uet::ses

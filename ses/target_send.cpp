@@ -1,0 +1,205 @@
+// Messages that want a posted receive: matched at first arrival of any packet, placed straight
+// into it, or kept until a receive is posted. [SES-020, SES-117, SES-126, ses.md 6]
+#include "ses/target.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+
+pds::Verdict Target::begin_send(Endpoint& ep, const Request& q) {
+  const bool tagged = is_tagged(q.common.opcode);
+  const Envelope envelope{
+      .tag = tagged ? q.match_bits : 0, .peer = q.peer, .initiator = q.initiator};
+  PostedReceive* r = nullptr;
+  // While kept messages wait for a completion slot, later ones must not overtake them.
+  if (tagged || !ep.is_stalled) r = ep.matcher(tagged).match(envelope);
+  if (r == nullptr) return begin_unexpected(ep, q, envelope);
+  if (ep.options.reject_truncated && q.request_length > r->room()) {
+    return refuse(q, ReturnCode::too_long, Counter::rx_too_long);  // [SES-138]
+  }
+  return begin_expected(ep, *r, q);
+}
+
+pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Request& q) {
+  RxMessage* m = nullptr;
+  if (!q.is_single()) {
+    m = track(q);
+    if (m == nullptr) {
+      core_.counters.add(Counter::rx_no_message_slot);
+      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
+    }
+  }
+  if (!will_be_used_up(r, q.request_length) && !reserve(ep)) {
+    if (m != nullptr) forget(*m);
+    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+  }
+  core_.counters.add(Counter::rx_expected);
+  const uint64_t place = r.used;
+  const uint64_t room = std::min<uint64_t>(r.room(), q.request_length);
+  consume(ep, r, room);
+  if (m != nullptr) {
+    m->to = RxMessage::To::receive;
+    m->endpoint = ep.id;
+    m->receive = &r;
+    m->place = place;
+    m->room = room;
+    return continue_send(*m, ep, q);
+  }
+  // One packet: no state outlives this call.
+  r.memory.scatter(place, q.payload.first(room));
+  Arrived a;
+  a.envelope = {q.match_bits, q.peer, q.initiator};
+  a.job = q.common.job_id;
+  a.header_data = q.header_data;
+  a.has_data = q.has_data;
+  a.request_length = q.request_length;
+  a.place = place;
+  a.room = room;
+  complete(ep, r, a);
+  return delivered(q, room);
+}
+
+// What a completely placed message is told. [SES-142, SES-137]
+pds::Verdict Target::delivered(const Request& q, uint64_t room) {
+  if (room == q.request_length) return pds::Verdict::accepted();
+  core_.counters.add(Counter::rx_truncated_message);
+  return response_ok({.id = q.id,
+                      .job = q.common.job_id,
+                      .ri_generation = q.common.ri_generation,
+                      .list = wire::ListCode::expected,
+                      .modified_length = static_cast<uint32_t>(room)});
+}
+
+// Keeps the message, or says that nothing matched. Room for all of it is taken now, so that it
+// never runs out half-way. [SES-126, architecture 8]
+pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope) {
+  if (q.mode == pds::Mode::uud || (core_.config.profiles & (kAiFull | kHpc)) == 0) {
+    return no_match(ep, q);  // [SES-129, SES-185]
+  }
+  RxMessage* m = nullptr;
+  if (!q.is_single()) {
+    m = track(q);
+    if (m == nullptr) {
+      core_.counters.add(Counter::rx_no_message_slot);
+      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+    }
+  }
+  UnexpectedMessage* u = kept_.alloc();
+  if (u == nullptr || !pool_.reserve(q.request_length, u->pages)) {
+    if (u != nullptr) kept_.free(u);
+    if (m != nullptr) forget(*m);
+    return no_match(ep, q);
+  }
+  core_.counters.add(Counter::rx_unexpected);
+  u->envelope = envelope;
+  u->tagged = is_tagged(q.common.opcode);
+  u->job = q.common.job_id;
+  u->request_length = q.request_length;
+  u->endpoint = ep.id.value();
+  u->ri_generation = q.common.ri_generation;
+  u->message_id = q.id;
+  core_.peers->add_ref(q.peer);  // its ID must not come to mean another peer while kept
+  ep.matcher(u->tagged).add_unexpected(*u);
+  if (m != nullptr) {
+    m->to = RxMessage::To::unexpected;
+    m->endpoint = ep.id;
+    m->unexpected = u;
+    u->arriving = m;
+    return continue_send(*m, ep, q);
+  }
+  pool_.write(u->pages, 0, q.payload);
+  u->high_water = q.length;
+  u->has_header_data = q.has_data;
+  u->header_data = q.header_data;
+  return kept(*u, q);
+}
+
+// The last octet of a kept message has arrived. With delivery-complete the answer waits for a
+// receive. [SES-048, SES-126, SES-148]
+pds::Verdict Target::kept(UnexpectedMessage& u, const Request& q) {
+  u.is_complete = true;
+  u.arriving = nullptr;
+  u.token = q.token;
+  if (q.common.dc) {
+    u.owes_answer = true;
+    return pds::Verdict::deferred();
+  }
+  return response_ok({.id = u.message_id,
+                      .job = u.job,
+                      .ri_generation = u.ri_generation,
+                      .list = wire::ListCode::overflow,
+                      .modified_length = u.request_length});
+}
+
+// [SES-128, SES-132]
+pds::Verdict Target::no_match(Endpoint& ep, const Request& q) {
+  if (q.mode != pds::Mode::rod) return refuse(q, ReturnCode::no_match, Counter::rx_no_match);
+  Generation& generation = ep.generation(is_tagged(q.common.opcode));
+  generation.is_enabled = false;
+  generation.memory_mark = core_.memory.enabled_total();
+  generation.pool_mark = pool_.released_total();
+  return refuse(q, ReturnCode::disabled_gen, Counter::rx_no_match);
+}
+
+pds::Verdict Target::continue_send(RxMessage& m, Endpoint& ep, const Request& q) {
+  switch (m.to) {
+    case RxMessage::To::receive:
+      if (q.offset < m.room) {
+        const uint64_t fits = std::min<uint64_t>(q.length, m.room - q.offset);
+        m.receive->memory.scatter(m.place + q.offset, q.payload.first(fits));
+      }
+      break;
+    case RxMessage::To::unexpected:
+      pool_.write(m.unexpected->pages, q.offset, q.payload);
+      m.unexpected->high_water = std::max(m.unexpected->high_water, q.offset + q.length);
+      if (q.has_data) {
+        m.unexpected->has_header_data = true;
+        m.unexpected->header_data = q.header_data;
+      }
+      break;
+    case RxMessage::To::region:
+    case RxMessage::To::nowhere:
+      break;  // discarded: counted only
+  }
+  note_packet(m, q);
+  if (m.arrived < m.request_length) return pds::Verdict::accepted();
+  const pds::Verdict verdict = finish_send(m, ep, q);
+  forget(m);
+  return verdict;
+}
+
+pds::Verdict Target::finish_send(RxMessage& m, Endpoint& ep, const Request& q) {
+  if (m.to == RxMessage::To::unexpected) return kept(*m.unexpected, q);
+  if (m.to != RxMessage::To::receive) return pds::Verdict::accepted();
+  Arrived a = arrived(m);
+  complete(ep, *m.receive, a);
+  return delivered(q, m.room);
+}
+
+Target::Arrived Target::arrived(const RxMessage& m) {
+  Arrived a;
+  a.envelope = {m.match_bits, m.peer, m.initiator};
+  a.job = m.job;
+  a.header_data = m.header_data;
+  a.has_data = m.has_data;
+  a.request_length = m.request_length;
+  a.place = m.place;
+  a.room = m.room;
+  return a;
+}
+
+// The receive of a message that failed completes in error. [SES-106, SES-108]
+void Target::fail_receive(RxMessage& m, Completion::Status status) {
+  Endpoint* ep = core_.endpoint(m.endpoint);
+  UET_ASSERT(ep != nullptr && m.receive != nullptr);
+  Arrived a = arrived(m);
+  a.status = status;
+  a.code = m.error;
+  PostedReceive& r = *m.receive;
+  m.receive = nullptr;
+  complete(*ep, r, a);
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,227 @@
+// The scripted packet delivery sublayer: packets out, packets in, answers, failures.
+#include "ses/test/stub_pds.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::ses::test {
+
+Result<pds::FlowId> StubPds::flow(void* self, PeerId peer, TrafficClass, pds::Mode mode, JobId) {
+  auto& me = *static_cast<StubPds*>(self);
+  me.flows_.push_back({peer, mode, false, 0, {}});
+  return pds::FlowId(static_cast<uint32_t>(me.flows_.size() - 1));
+}
+
+void StubPds::ready(void* self, pds::FlowId flow) {
+  static_cast<StubPds*>(self)->flows_[flow.value()].is_ready = true;
+}
+
+bool StubPds::respond(void* self, pds::RxToken token, const pds::Verdict& v, Instant) {
+  auto& me = *static_cast<StubPds*>(self);
+  const uint32_t flow = token.pdc.value() - kTargetPdc;
+  TargetState& t = me.targets_[flow];
+  t.forward.answers[token.psn.value()] = v;
+  Parcel p;
+  p.initiator = 1 - me.node_;
+  p.flow = flow;
+  p.psn = token.psn.value();
+  me.answer(p, v);
+  return true;
+}
+
+bool StubPds::send_return(void* self, pds::PdcHandle pdc, pds::MessageHandle message) {
+  auto& me = *static_cast<StubPds*>(self);
+  me.targets_[pdc.value() - kTargetPdc].back.returns.push_back(message);
+  return true;
+}
+
+Octets StubPds::encode(const pds::PacketRef& ref) {
+  batch_->clear();
+  const std::span<std::byte> room = batch_->begin();
+  wire::Writer header(room);
+  ses_->encode(ref, header, *batch_);
+  batch_->commit(static_cast<uint32_t>(header.position()), {}, Entropy(), 0, Ecn::ect0);
+  const TxPacket& packet = batch_->packets()[0];
+  Octets out(packet.header, packet.header + packet.header_bytes);
+  for (uint32_t i = 0; i < packet.slice_count; ++i) {
+    out.insert(out.end(), packet.slices[i].data, packet.slices[i].data + packet.slices[i].length);
+  }
+  return out;
+}
+
+void StubPds::send(Direction& d, const pds::PacketRef& ref, Parcel p) {
+  p.to = 1 - node_;
+  p.psn = d.next_psn++;
+  p.next_hdr = ref.next_hdr;
+  p.octets = encode(ref);
+  d.outstanding[p.psn] = {ref, p.octets};
+  network_.push_back(std::move(p));
+}
+
+void StubPds::transmit(Instant now) {
+  for (uint32_t i = 0; i < flows_.size(); ++i) {
+    FlowState& f = flows_[i];
+    while (f.forward.outstanding.size() < window) {
+      if (f.forward.active == pds::MessageHandle()) {
+        pds::StartedMessage started;
+        const pds::PdcHandle pdc(i + 1 + f.pdc_number * 0x10000);
+        if (!f.is_ready || !ses_->start(pds::FlowId(i), pdc, started, now)) {
+          f.is_ready = false;
+          break;
+        }
+        if (started.keep_pdc) ++keep_pdc_asked;
+        f.forward.active = started.message;
+      }
+      pds::PacketRef ref;
+      if (!ses_->pull(f.forward.active, ref)) {
+        f.forward.active = pds::MessageHandle();
+        continue;
+      }
+      Parcel p;
+      p.initiator = node_;
+      p.flow = i;
+      p.mode = f.mode;
+      const bool was_last = ref.eom;
+      send(f.forward, ref, std::move(p));
+      if (was_last) f.forward.active = pds::MessageHandle();
+      if (f.mode == pds::Mode::uud) {
+        f.forward.outstanding.erase(f.forward.next_psn - 1);
+        ses_->on_response(ref, {}, now);
+      }
+    }
+  }
+  for (auto& [flow, t] : targets_) {
+    while (!t.back.returns.empty() && t.back.outstanding.size() < window) {
+      const pds::MessageHandle message = t.back.returns.front();
+      pds::PacketRef ref;
+      if (!ses_->pull(message, ref)) {
+        t.back.returns.pop_front();
+        continue;
+      }
+      Parcel p;
+      p.initiator = 1 - node_;
+      p.flow = flow;
+      p.is_return = true;
+      p.mode = t.mode;
+      send(t.back, ref, std::move(p));
+    }
+  }
+}
+
+void StubPds::answer(const Parcel& p, const pds::Verdict& v) {
+  Parcel out;
+  out.is_answer = true;
+  out.to = 1 - node_;
+  out.initiator = p.initiator;
+  out.flow = p.flow;
+  out.is_return = p.is_return;
+  out.psn = p.psn;
+  if (v.kind == pds::Verdict::Kind::respond) {
+    out.next_hdr = v.response.next_hdr;
+    out.octets.assign(v.response.bytes.begin(), v.response.bytes.begin() + v.response.length);
+  }
+  network_.push_back(std::move(out));
+}
+
+void StubPds::receive_request(const Parcel& p, Instant now) {
+  TargetState& t = targets_[p.flow];
+  if (!p.is_return) t.mode = p.mode;
+  Direction& d = p.is_return ? flows_[p.flow].forward : t.forward;
+  const uint32_t key = p.psn;
+  if (d.received.count(key) != 0) {
+    if (d.answers.count(key) != 0) answer(p, d.answers[key]);
+    return;
+  }
+  pds::RxRequest rx;
+  rx.peer = PeerId(0);
+  rx.mode = p.mode;
+  rx.next_hdr = p.next_hdr;
+  const uint32_t own = p.flow + 1 + (p.is_return ? flows_[p.flow].pdc_number * 0x10000 : 0);
+  rx.token = {pds::PdcHandle(p.is_return ? own : kTargetPdc + p.flow), Psn(p.psn)};
+  if (p.mode == pds::Mode::uud || p.mode == pds::Mode::rudi) rx.token.pdc = pds::PdcHandle();
+  rx.ses = p.octets;
+  const pds::Verdict v = ses_->on_request(rx, now);
+  if (v.kind == pds::Verdict::Kind::nack) {
+    ++nacks_sent;
+    return;  // comes again with resend_all
+  }
+  if (v.kind == pds::Verdict::Kind::drop) return;
+  d.received.insert(key);
+  if (v.kind == pds::Verdict::Kind::later) return;
+  d.answers[key] = v;
+  answer(p, v);
+}
+
+void StubPds::receive_answer(const Parcel& p, Instant now) {
+  Direction& d = p.is_return ? targets_[p.flow].back : flows_[p.flow].forward;
+  const auto found = d.outstanding.find(p.psn);
+  if (found == d.outstanding.end()) return;
+  const pds::PacketRef ref = found->second.ref;
+  d.outstanding.erase(found);
+  if (p.octets.size() > 1) last_answers.push_back(uint8_t(p.octets[1]) & 0x3F);
+  pds::RxResponse response;
+  response.next_hdr = p.next_hdr;
+  response.ses = p.octets;
+  ses_->on_response(ref, response, now);
+}
+
+void StubPds::receive(const Parcel& p, Instant now) {
+  if (p.is_answer) {
+    receive_answer(p, now);
+  } else {
+    receive_request(p, now);
+  }
+}
+
+void StubPds::resend_all() {
+  const auto resend = [&](Direction& d, Parcel like) {
+    for (auto& [psn, sent] : d.outstanding) {
+      Parcel p = like;
+      p.to = 1 - node_;
+      p.psn = psn;
+      p.next_hdr = sent.ref.next_hdr;
+      p.octets = encode(sent.ref);
+      EXPECT_TRUE(allows_void_resend || p.octets == sent.octets) << "a resend differs [PDS-146]";
+      network_.push_back(std::move(p));
+    }
+  };
+  for (uint32_t i = 0; i < flows_.size(); ++i) {
+    Parcel p;
+    p.initiator = node_;
+    p.flow = i;
+    p.mode = flows_[i].mode;
+    resend(flows_[i].forward, p);
+  }
+  for (auto& [flow, t] : targets_) {
+    Parcel p;
+    p.initiator = 1 - node_;
+    p.flow = flow;
+    p.is_return = true;
+    p.mode = t.mode;
+    resend(t.back, p);
+  }
+}
+
+void StubPds::fail_flow(uint32_t flow, const pds::Failure& failure, Instant now) {
+  FlowState& f = flows_[flow];
+  const pds::PdcHandle pdc(flow + 1 + f.pdc_number * 0x10000);
+  auto outstanding = std::move(f.forward.outstanding);
+  f.forward.outstanding.clear();
+  const pds::MessageHandle active = f.forward.active;
+  f.forward.active = pds::MessageHandle();
+  ++f.pdc_number;
+  for (auto& [psn, sent] : outstanding) ses_->on_failed(sent.ref, failure, now);
+  if (active != pds::MessageHandle()) ses_->on_aborted(active, failure, now);
+  ses_->on_pdc_closed(pdc, f.peer, false, now);
+}
+
+bool StubPds::has_outstanding() const {
+  for (const FlowState& f : flows_) {
+    if (!f.forward.outstanding.empty()) return true;
+  }
+  for (const auto& [flow, t] : targets_) {
+    if (!t.back.outstanding.empty() || !t.back.returns.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace uet::ses::test

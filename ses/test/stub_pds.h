@@ -1,0 +1,105 @@
+// A scripted packet delivery sublayer for tests of SES: two nodes, one PDC per flow, packets that
+// can be delivered in any order, lost and refused. It keeps the promises of pds/client.h and checks
+// the ones SES makes: a resend has the octets of the first transmission.
+#pragma once
+
+#include "ses/ses.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace uet::ses::test {
+
+using Octets = std::vector<std::byte>;
+
+// One packet or one acknowledgement between two nodes.
+struct Parcel {
+  bool is_answer = false;
+  uint32_t to = 0;         // node
+  uint32_t initiator = 0;  // node that owns the flow
+  uint32_t flow = 0;
+  bool is_return = false;  // the return direction of the PDC
+  uint32_t psn = 0;
+  pds::Mode mode{};
+  wire::NextHeader next_hdr{};
+  Octets octets;  // SES header and payload, or the response
+};
+
+class StubPds {
+ public:
+  static constexpr uint32_t kTargetPdc = 0x1000;  // added to the flow number at the target
+
+  StubPds(uint32_t node, std::vector<Parcel>& network) : node_(node), network_(network) {}
+  void attach(Ses& ses) {
+    ses_ = &ses;
+    ses.attach(PdsPort{this, &flow, &ready, &respond, &send_return, &message_done});
+  }
+
+  // Sends what may go: at most `window` packets outstanding on a flow.
+  void transmit(Instant now);
+  void receive(const Parcel& p, Instant now);
+  // All packets that are not answered go again.
+  void resend_all();
+  // Ends the PDC of a flow at its initiator: everything outstanding fails.
+  void fail_flow(uint32_t flow, const pds::Failure& failure, Instant now);
+  bool has_outstanding() const;
+
+  uint32_t window = 16;
+  uint32_t messages_done = 0;
+  uint32_t keep_pdc_asked = 0;
+  uint32_t nacks_sent = 0;
+  std::vector<uint8_t> last_answers;  // return codes of all explicit responses received
+  bool allows_void_resend = false;    // an ended message may change its resend [PDS-182]
+
+ private:
+  struct Sent {
+    pds::PacketRef ref;
+    Octets octets;
+  };
+  struct Direction {
+    std::map<uint32_t, Sent> outstanding;
+    uint32_t next_psn = 0;
+    pds::MessageHandle active;
+    std::deque<pds::MessageHandle> returns;  // return direction only
+    std::set<uint32_t> received;
+    std::map<uint32_t, pds::Verdict> answers;
+  };
+  struct FlowState {
+    PeerId peer;
+    pds::Mode mode{};
+    bool is_ready = false;
+    uint32_t pdc_number = 0;  // bumped when the PDC is replaced
+    Direction forward;
+  };
+  // What a target keeps of the PDC of a peer's flow.
+  struct TargetState {
+    Direction forward;  // receive side
+    Direction back;     // send side
+    pds::Mode mode{};
+  };
+
+  static Result<pds::FlowId> flow(void* self, PeerId peer, TrafficClass, pds::Mode mode, JobId);
+  static void ready(void* self, pds::FlowId flow);
+  static bool respond(void* self, pds::RxToken token, const pds::Verdict& v, Instant now);
+  static bool send_return(void* self, pds::PdcHandle pdc, pds::MessageHandle message);
+  static void message_done(void* self, pds::PdcHandle) {
+    ++static_cast<StubPds*>(self)->messages_done;
+  }
+  Octets encode(const pds::PacketRef& ref);
+  void send(Direction& d, const pds::PacketRef& ref, Parcel p);
+  void answer(const Parcel& p, const pds::Verdict& v);
+  void receive_request(const Parcel& p, Instant now);
+  void receive_answer(const Parcel& p, Instant now);
+
+  uint32_t node_;
+  std::vector<Parcel>& network_;
+  Ses* ses_ = nullptr;
+  std::deque<FlowState> flows_;
+  std::map<uint32_t, TargetState> targets_;  // by flow of the peer
+  std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
+};
+
+}  // namespace uet::ses::test
