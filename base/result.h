@@ -29,6 +29,9 @@ enum class Errc : uint8_t {
 // The word for an Errc, for logs. Never null.
 const char* name(Errc e);
 
+// Chooses the constructor of Result that builds the value where it stays.
+struct InPlace {};
+
 // A T, or the reason why there is none. E must be a cheap enum or value.
 template <class T, class E = Errc>
 class [[nodiscard]] Result {
@@ -37,6 +40,9 @@ class [[nodiscard]] Result {
   using Error = E;
 
   Result(T value) : value_(std::move(value)), ok_(true) {}
+  // Takes what make() returns without copying it; for values that are large for the packet path.
+  template <class Make>
+  Result(InPlace, Make&& make) : value_(make()), ok_(true) {}
   Result(E error) : error_(error), ok_(false) {}
   Result(const Result& o) : ok_(o.ok_) {
     if (ok_)

@@ -77,6 +77,18 @@ TEST(ResultTest, CopiesMovesAndDestroysItsValueOnce) {
   EXPECT_EQ(alive, 0);
 }
 
+TEST(ResultTest, BuildsAValueInPlaceWithoutCopyOrMove) {
+  struct Pinned {
+    explicit Pinned(int v) : value(v) {}
+    Pinned(const Pinned&) = delete;
+    Pinned& operator=(const Pinned&) = delete;
+    int value;
+  };
+  const Result<Pinned, Errc> r(InPlace{}, [] { return Pinned(7); });
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r->value, 7);
+}
+
 TEST(ResultTest, EveryErrorHasANameOfItsOwn) {
   std::set<std::string> names;
   for (int i = 0; i <= static_cast<int>(Errc::io); ++i) {
