@@ -43,7 +43,8 @@ struct Ack {
   Psn ack_psn() const { return cack_psn + ack_psn_offset; }
 
   // What is wrong with the values, once they are read. [WIRE-116]
-  Checked check() const {
+  Checked check() const { return check(next_hdr, spdcid); }
+  static Checked check(NextHeader next_hdr, Pdcid spdcid) {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;
     if (is_request(next_hdr)) return ParseError::request_under_response_type;
     if (spdcid == Pdcid{}) return ParseError::spdcid_zero;
@@ -84,12 +85,12 @@ struct Ack {
   // Takes type ack only. Refuses with truncated, wrong_type, or what check() finds.
   static Parsed<Ack> parse(Reader& r) {
     if (r.remaining() < kSize) return ParseError::truncated;
-    const Prologue prologue = Prologue::of(load_u16(r.peek(kSize)));
+    const std::byte* octets = r.peek(kSize);
+    const Prologue prologue = Prologue::of(load_u16(octets));
     if (prologue.type != PdsType::ack) return ParseError::wrong_type;
     if (r.remaining() < size_of(prologue)) return ParseError::truncated;
-    const Ack h = read(r);
-    UET_CHECK(h.check());
-    return h;
+    UET_CHECK(check(prologue.next_hdr(), Pdcid(load_u16(octets + 8))));
+    return {InPlace{}, [&] { return read(r); }};
   }
 
   // Writes size() octets.

@@ -45,12 +45,11 @@ struct AckCc {
   // Refuses with truncated, wrong_type, or what check() finds.
   static Parsed<AckCc> parse(Reader& r) {
     if (r.remaining() < kSize) return ParseError::truncated;
-    if (Prologue::of(load_u16(r.peek(kSize))).type != PdsType::ack_cc) {
-      return ParseError::wrong_type;
-    }
-    const AckCc h = read(r);
-    UET_CHECK(h.check());
-    return h;
+    const std::byte* octets = r.peek(kSize);
+    const Prologue prologue = Prologue::of(load_u16(octets));
+    if (prologue.type != PdsType::ack_cc) return ParseError::wrong_type;
+    UET_CHECK(Ack::check(prologue.next_hdr(), Pdcid(load_u16(octets + 8))));
+    return {InPlace{}, [&] { return read(r); }};
   }
 
   void emit(Writer& w) const {
@@ -106,12 +105,11 @@ struct AckCcx {
   // Refuses with truncated, wrong_type, or what check() finds.
   static Parsed<AckCcx> parse(Reader& r) {
     if (r.remaining() < kSize) return ParseError::truncated;
-    if (Prologue::of(load_u16(r.peek(kSize))).type != PdsType::ack_ccx) {
-      return ParseError::wrong_type;
-    }
-    const AckCcx h = read(r);
-    UET_CHECK(h.check());
-    return h;
+    const std::byte* octets = r.peek(kSize);
+    const Prologue prologue = Prologue::of(load_u16(octets));
+    if (prologue.type != PdsType::ack_ccx) return ParseError::wrong_type;
+    UET_CHECK(Ack::check(prologue.next_hdr(), Pdcid(load_u16(octets + 8))));
+    return {InPlace{}, [&] { return read(r); }};
   }
 
   void emit(Writer& w) const {

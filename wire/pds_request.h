@@ -43,7 +43,8 @@ struct Request {
   Psn start_psn() const { return psn - psn_offset; }
 
   // What is wrong with the values, once they are read. [WIRE-116]
-  Checked check() const {
+  Checked check() const { return check(next_hdr, spdcid); }
+  static Checked check(NextHeader next_hdr, Pdcid spdcid) {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;
     if (is_response(next_hdr)) return ParseError::response_under_request_type;
     if (spdcid == Pdcid{}) return ParseError::spdcid_zero;
@@ -83,12 +84,12 @@ struct Request {
   // Refuses with truncated, wrong_type, or what check() finds.
   static Parsed<Request> parse(Reader& r) {
     if (r.remaining() < kSize) return ParseError::truncated;
-    const PdsType type = Prologue::of(load_u16(r.peek(kSize))).type;
-    if (!is_request(type)) return ParseError::wrong_type;
-    if (is_request_with_cc(type) && r.remaining() < kSizeCc) return ParseError::truncated;
-    const Request h = read(r);
-    UET_CHECK(h.check());
-    return h;
+    const std::byte* p = r.peek(kSize);
+    const Prologue prologue = Prologue::of(load_u16(p));
+    if (!is_request(prologue.type)) return ParseError::wrong_type;
+    if (is_request_with_cc(prologue.type) && r.remaining() < kSizeCc) return ParseError::truncated;
+    UET_CHECK(check(prologue.next_hdr(), Pdcid(load_u16(p + 8))));
+    return {InPlace{}, [&] { return read(r); }};
   }
 
   // Writes size() octets. type must be one with is_request().

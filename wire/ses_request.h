@@ -123,8 +123,9 @@ struct StandardRequest {
   RestartTokens rtr_tokens() const { return RestartTokens::unpack(match_bits); }
 
   // What is wrong with the values, once they are read. [WIRE-100, WIRE-116]
-  Checked check() const {
-    if (common.ver != 0) return ParseError::ses_version;
+  Checked check() const { return check(common.ver, payload_length); }
+  static Checked check(uint8_t ver, uint16_t payload_length) {
+    if (ver != 0) return ParseError::ses_version;
     if (payload_length > kPayloadBytesMax) return ParseError::payload_length_limit;
     return {};
   }
@@ -160,9 +161,11 @@ struct StandardRequest {
   // Refuses with truncated, or what check() finds.
   static Parsed<StandardRequest> parse(Reader& r) {
     if (r.remaining() < kSize) return ParseError::truncated;
-    const StandardRequest h = read(r);
-    UET_CHECK(h.check());
-    return h;
+    const std::byte* p = r.peek(kSize);
+    const uint16_t first = load_u16(p);
+    const bool som = bit(first, 0);
+    UET_CHECK(check(bits<uint8_t>(first, 6, 2), som ? 0 : bits<uint16_t>(load_u16(p + 34), 0, 14)));
+    return {InPlace{}, [&] { return read(r); }};
   }
 
   void emit(Writer& w) const {

@@ -66,9 +66,8 @@ struct Response {
   // Refuses with truncated, or what check() finds.
   static Parsed<Response> parse(Reader& r) {
     if (r.remaining() < kSize) return ParseError::truncated;
-    const Response h = read(r);
-    UET_CHECK(h.check());
-    return h;
+    UET_CHECK(ResponseCommon::of(load_u16(r.peek(kSize))).check(false));
+    return {InPlace{}, [&] { return read(r); }};
   }
 
   void emit(Writer& w) const {
