@@ -111,6 +111,7 @@ Outcome apply(std::string_view name, std::string_view value, FaultPlan& plan) {
   if (name == "mtu") return outcome(read_octets(value, plan.mtu_bytes));
   if (name == "queue") return outcome(read_octets(value, plan.queue_bytes));
   if (name == "ecn") return outcome(read_octets(value, plan.ecn_mark_bytes));
+  if (name == "trim") return outcome(read_octets(value, plan.trim_bytes));
   if (name == "seed") return outcome(read_integer(value, UINT64_MAX, plan.seed));
   if (name == "blackhole") return outcome(read_blackhole(value, plan));
   if (name == "rate") {
@@ -149,7 +150,7 @@ std::optional<FaultPlan> parse_fault_plan(std::string_view text, std::string* er
       case Outcome::unknown_name:
         complain(error,
                  "unknown name (known: loss, burst, dup, reorder, corrupt, corrupt_delivered, "
-                 "delay, jitter, mtu, rate, queue, ecn, blackhole, seed)",
+                 "delay, jitter, mtu, rate, queue, ecn, trim, blackhole, seed)",
                  item);
         return std::nullopt;
       case Outcome::bad_value:

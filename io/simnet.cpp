@@ -336,9 +336,7 @@ void SimNet::reached_link(uint32_t index, int64_t at_ns) {
 
   const uint64_t queued = backlog_bytes(to.link.down_free_ns, at_ns, plan.rate_bps);
   if (plan.queue_bytes != 0 && queued + packet.bytes > plan.queue_bytes) {
-    ++counters_.queue_dropped;
-    --in_flight_;
-    return release(index);
+    return overflow(index, plan, at_ns);
   }
   const bool capable = packet.ecn == Ecn::ect0 || packet.ecn == Ecn::ect1;
   if (capable && plan.ecn_mark_bytes != 0 && queued > plan.ecn_mark_bytes) {
@@ -348,6 +346,24 @@ void SimNet::reached_link(uint32_t index, int64_t at_ns) {
   int64_t& free_ns = to.link.down_free_ns;
   free_ns = std::max(free_ns, at_ns) + wire_ns(packet.bytes, plan.rate_bps);
   schedule(free_ns, EventKind::arrived, index);
+}
+
+// No room in the queue: a trimmable packet goes on without its tail, in a class that waits for
+// nobody; any other is dropped. [WIRE-019]
+void SimNet::overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns) {
+  Packet& packet = packets_[index];
+  if (plan.trim_bytes == 0 || packet.dscp != plan.trimmable_dscp ||
+      packet.bytes <= plan.trim_bytes) {
+    ++counters_.queue_dropped;
+    --in_flight_;
+    return release(index);
+  }
+  packet.bytes = plan.trim_bytes;
+  packet.dscp = plan.trimmed_dscp;
+  ++counters_.trimmed;
+  const int64_t needed_ns = wire_ns(packet.bytes, plan.rate_bps);
+  ports_[packet.to_port]->link.down_free_ns += needed_ns;  // the queue waits for it
+  schedule(at_ns + needed_ns, EventKind::arrived, index);
 }
 
 void SimNet::arrived(uint32_t index, int64_t at_ns) {

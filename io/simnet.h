@@ -46,6 +46,7 @@ struct SimCounters {
   uint64_t reordered = 0;        // held back
   uint64_t corrupted = 0;        // bit flipped, delivered or not
   uint64_t ce_marked = 0;
+  uint64_t trimmed = 0;
   uint64_t too_long = 0;     // fate never, EMSGSIZE
   uint64_t pushed_back = 0;  // fate later
   bool operator==(const SimCounters&) const = default;
@@ -71,7 +72,7 @@ class SimNet {
   void set_plan(const FaultPlan& plan) { plan_ = plan; }
   // Per-packet faults, delay and MTU from one address to another; its rate and queue are ignored.
   void set_path(const FabricAddress& from, const FabricAddress& to, const FaultPlan& plan);
-  // Rate, queue limit and ECN mark of one port's link, both directions; the rest is ignored.
+  // Rate, queue limit, ECN mark and trimming of one port's link; the rest is ignored.
   void set_link(const FabricAddress& port, const FaultPlan& plan);
   // Drops everything between two addresses, both directions, until set false again.
   void set_partitioned(const FabricAddress& a, const FabricAddress& b, bool partitioned);
@@ -157,6 +158,7 @@ class SimNet {
   void put_on_path(uint32_t packet, const FaultPlan& plan, Instant departs);
   bool lost(Port& from, const FaultPlan& plan, Instant departs);
   void reached_link(uint32_t index, int64_t at_ns);
+  void overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns);
   void arrived(uint32_t index, int64_t at_ns);
   void report(uint32_t port, const FabricAddress& to, int error);
   void touch(uint32_t port);

@@ -289,6 +289,26 @@ TEST_F(SimNetTest, QueueDropsAtTheTailAndMarksAboveItsThreshold) {
   expect_balance();
 }
 
+// [WIRE-019, WIRE-016] The tail goes, the class changes, and what is left overtakes the queue.
+TEST_F(SimNetTest, TrimmablePacketsLoseTheirTailWhereOthersAreDropped) {
+  FaultPlan slow = *parse_fault_plan("rate=8m,queue=20,trim=2");
+  slow.trimmable_dscp = 46;  // what send() uses
+  slow.trimmed_dscp = 16;
+  net_.set_link(address(2), slow);
+  for (const char* name : {"1", "2", "3"}) send(*a_, address(2), std::string(10, name[0]));
+  send(*a_, address(2), "44");  // as short as a trimmed one: nothing to cut
+  net_.advance(Instant::from_ns(1'000'000));
+  std::string picture;
+  for (const RxDatagram& d : b_->receive()) {
+    picture += std::to_string(d.bytes.size()) + "x" + static_cast<char>(d.bytes[0]) + "/" +
+               std::to_string(d.dscp) + "@" + std::to_string(d.at.ns()) + " ";
+  }
+  EXPECT_EQ(picture, "2x3/16@2000 10x1/46@10000 10x2/46@20000 ");
+  EXPECT_EQ(net_.counters().trimmed, 1u);
+  EXPECT_EQ(net_.counters().queue_dropped, 1u);
+  expect_balance();
+}
+
 TEST_F(SimNetTest, PacketsWithoutEctAreNeverMarked) {
   net_.set_link(address(2), *parse_fault_plan("rate=8m,ecn=1"));
   for (int i = 0; i < 3; ++i) send(*a_, address(2), "0123456789", "", Ecn::not_ect);
