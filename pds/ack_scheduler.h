@@ -1,0 +1,64 @@
+// When one direction of a PDC owes its peer an ACK, and which packet that ACK answers. Several
+// reasons that meet before the next transmit are served by one ACK. [PDS 8.2]
+#pragma once
+
+#include "pds/counters.h"
+
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+// The packet an ACK answers, as far as the ACK shows it.
+struct AckTrigger {
+  Psn psn;
+  Entropy ev;       // echoed [PDS-070]
+  bool ce = false;  // M [PDS 8.1]
+  bool retx = false;
+};
+
+// A request that was accepted, as the scheduler sees it.
+struct AckedRequest {
+  AckTrigger trigger;
+  bool ar = false;
+  bool first = false;    // first packet of the PDC, with SYN [PDS 8.2, A2]
+  bool covered = false;  // the cumulative ACK covers it
+  uint32_t payload_bytes = 0;
+};
+
+struct AckRules {
+  uint32_t gen_trigger_bytes = 16384;
+  uint32_t gen_min_packet_bytes = 1024;
+  bool per_packet = false;
+  bool on_ecn = true;
+};
+
+class AckScheduler {
+ public:
+  // An accepted request; `cack` is the cumulative ACK after it was recorded.
+  void on_accepted(const AckRules& rules, const AckedRequest& request, Psn cack);
+  // An ACK is owed for another reason (duplicate, control packet, close wish, ...).
+  void want(Count cause, const AckTrigger& trigger);
+
+  bool is_due() const { return due_; }
+  // The packet that the next ACK answers; the last one answered when none is due.
+  const AckTrigger& trigger() const { return trigger_; }
+  // The ACK is going out: what it answers and why; the counts start anew.
+  AckTrigger take(Count& cause);
+
+ private:
+  void raise(Count cause, const AckTrigger& trigger);
+
+  AckTrigger trigger_;
+  Psn highest_ar_;
+  uint32_t bytes_ = 0;  // since the last ACK [PDS 8.2, A7]
+  Count cause_ = Count::ack_ar;
+  uint8_t arrivals_ = 0;  // since an AR packet was left uncovered
+  bool due_ = false;
+  bool ar_pending_ = false;  // an AR packet is not covered yet [PDS 8.2, A9]
+};
+static_assert(sizeof(AckScheduler) <= 24);
+
+}  // namespace uet::pds

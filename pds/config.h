@@ -1,0 +1,104 @@
+// Every tunable of packet delivery, with its unit, range, default and source. Two profiles: `soft`
+// (the defaults) for a stack over kernel sockets, and spec(), the table of the reference.
+// [PDS-220]
+#pragma once
+
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+// What ends a PDC whose packets stay unanswered.
+enum class Patience : uint8_t {
+  time,     // only silence of the peer for peer_timeout, or unreachable_time of ICMP errors
+  retries,  // the retry limits [PDS-148]
+};
+
+struct Config {
+  // --- sizes, read once by create ---
+  uint32_t max_pdcs = 4096;              // PDCs, both roles; 1-65000 [PDS-010]
+  uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
+  uint32_t max_flows = 4096;             // (peer, class, mode, JobID) combinations; ours
+  uint32_t gd_entries = 16384;           // stored responses in all; ours [PDS-109]
+  uint32_t gd_per_pdc = 1024;            // one per unexpected message in flight; ours [PDS-109]
+  uint32_t return_messages = 16384;      // messages of return data waiting or being sent; ours
+  uint32_t reorder_packets = 512;        // ROD packets held back, soft profile [PDS-079]
+  uint32_t reorder_packet_bytes = 4352;  // longest SES header and payload held back
+  uint32_t reply_queue = 512;            // NACKs and ACKs of PDCs that are gone; ours
+  uint32_t tombstones = 4096;            // closed PDCs remembered [PDS-176]
+
+  // --- windows ---
+  uint8_t mpr = 8;                    // advertised, 128 PSNs; 1-16 [PDS-035]
+  uint8_t default_mpr = 8;            // assumed until told; Default_MPR
+  uint32_t tx_window_packets = 256;   // outstanding per PDC direction; 1-2048 [PDS-037]
+  uint32_t pdcs_per_key = 4;          // RUD; 1-64 [PDS-061]
+  bool pdc_per_job = true;            // JobID is part of the key [PDS-013]
+  uint32_t packets_per_entropy = 16;  // packets of a PDC between changes of the EV; 1-64
+  uint32_t payload_mtu = 4096;        // octets of payload a packet may carry; for admission
+  TrafficClass return_class;          // DSCP of return data; CS0
+
+  // --- marking ---
+  bool private_mark = false;  // we do not own port 4793: peers answer to our port [WIRE-121]
+  bool strict_ports = false;  // never heed the mark of others
+  uint8_t control_dscp = 46;  // ACK, NACK, CP; EF [PDS-069]
+
+  // --- acknowledgement ---
+  uint32_t ack_gen_trigger_bytes = 16384;      // ACK_Gen_Trigger; 0-32768
+  uint32_t ack_gen_min_packet_bytes = 1024;    // ACK_Gen_Min_Pkt_Add; 0-2048
+  bool ack_per_packet = false;                 // Enb_ACK_Per_Pkt
+  bool ack_on_ecn = true;                      // ACK_On_ECN
+  uint32_t nacks_per_second_per_peer = 10000;  // [PDS-072]
+  uint32_t nacks_per_second_no_pdc = 1000;     // in all, for packets without a PDC [PDS-072]
+
+  // --- loss ---
+  Patience patience = Patience::time;                // [architecture 8]
+  Duration rto_init = Duration::milliseconds(5);     // RTO_Init_Time
+  Duration rto_max = Duration::milliseconds(200);    // cap of the back-off
+  Duration nack_retx = Duration::milliseconds(2);    // NACK_Retx_Time
+  uint32_t rto_retx_max = 5;                         // Max_RTO_Retx_Cnt, patience retries; 0-15
+  uint32_t nack_retx_max = 5;                        // Max_NACK_Retx_Cnt; 31: unlimited
+  Duration peer_timeout = Duration::seconds(60);     // FI_UET_PEER_TIMEOUT
+  Duration unreachable_time = Duration::seconds(2);  // ICMP errors and nothing else
+  uint32_t ooo_packets_min = 5;                      // reordering assumed below [PDS-143]
+  uint32_t ooo_packets_single_path = 3;              // the same with one EV [PDS-144]
+  bool rod_reorder = true;                           // false: drop and go-back-N [PDS-079]
+
+  // --- clear, close, reclaim ---
+  Duration clear_time = Duration::milliseconds(2);        // PDS_Clear_Time
+  uint32_t gd_high_water_percent = 75;                    // of gd_per_pdc: Clear Request [PDS-106]
+  Duration close_req = Duration::seconds(1);              // Close_REQ_Time
+  Duration idle_time = Duration::seconds(10);             // pdc_idle_time; targets: four times
+  Duration tombstone_time = Duration::milliseconds(400);  // [PDS-176]
+  uint32_t low_water_percent = 5;                         // free PDCs: victims below [PDS-181]
+  bool limit_psn_range = true;                            // Limit_PSN_Range [PDS-036]
+
+  // The parameter table of the reference. [PDS 18]
+  static Config spec() {
+    Config c;
+    c.patience = Patience::retries;
+    c.rto_init = Duration::milliseconds(1);
+    c.rto_max = Duration::milliseconds(64);
+    c.nack_retx = Duration::milliseconds(1);
+    c.rod_reorder = false;
+    c.clear_time = Duration::milliseconds(1);
+    c.close_req = Duration::milliseconds(1);
+    c.tombstone_time = Duration::milliseconds(128);
+    return c;
+  }
+
+  // Every value is in its range.
+  bool valid() const {
+    return max_pdcs >= 1 && max_pdcs <= 65000 && target_floor_percent <= 50 && max_flows >= 1 &&
+           gd_entries >= 1 && gd_per_pdc >= 1 && return_messages >= 1 && reorder_packets >= 1 &&
+           reorder_packet_bytes >= 64 && reorder_packet_bytes <= 16384 && reply_queue >= 16 &&
+           tombstones >= 1 && mpr >= 1 && mpr <= 16 && default_mpr >= 1 && tx_window_packets >= 1 &&
+           tx_window_packets <= 2048 && pdcs_per_key >= 1 && pdcs_per_key <= 64 &&
+           packets_per_entropy >= 1 && packets_per_entropy <= 64 && payload_mtu >= 64 &&
+           payload_mtu <= 8192 && rto_init > Duration::zero() && rto_max >= rto_init &&
+           nack_retx > Duration::zero() && rto_retx_max <= 15 && nack_retx_max <= 31;
+  }
+};
+
+}  // namespace uet::pds

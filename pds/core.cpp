@@ -1,0 +1,205 @@
+// Set-up, flows and paths, and the calls that the client makes.
+#include "pds/core.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+Result<void> Core::init(Arena& arena) {
+  if (!config_.valid()) return Errc::invalid;
+  const uint32_t pdcs = config_.max_pdcs;
+  const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config_.target_floor_percent / 100);
+  UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, config_.tombstones}, rng_));
+  UET_CHECK(flows_.create(arena, config_.max_flows));
+  UET_CHECK(flow_by_key_.create(arena, config_.max_flows, rng_.u64()));
+  // Every flow and every target PDC can have a path of its own.
+  const uint32_t paths = config_.max_flows + pdcs;
+  UET_CHECK(paths_.create(arena, paths));
+  UET_CHECK(path_by_key_.create(arena, paths, rng_.u64()));
+  UET_CHECK(responses_.create(arena, config_.gd_entries));
+  UET_CHECK(reordered_.create(arena, config_.reorder_packets));
+  UET_CHECK(reorder_pool_.create(arena, config_.reorder_packets, config_.reorder_packet_bytes));
+  UET_CHECK(return_messages_.create(arena, config_.return_messages));
+  UET_CHECK(tx_pool_.create(arena, pdcs));
+  UET_CHECK(rx_pool_.create(arena, pdcs, RxWindow::block_bytes(uint32_t{config_.mpr} * 128)));
+  UET_CHECK(replies_.create(arena, config_.reply_queue));
+  ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
+                config_.ack_per_packet, config_.ack_on_ecn};
+  nack_tokens_ = config_.nacks_per_second_no_pdc;
+  return {};
+}
+
+Path* Core::path(PathKey key) {
+  if (Path* const* const found = path_by_key_.find(key)) {
+    ++(*found)->refs;
+    return *found;
+  }
+  Path* const made = paths_.alloc(key, cms_, rng_);
+  if (made == nullptr) return nullptr;
+  const auto inserted = path_by_key_.insert(key, made);
+  UET_ASSERT(inserted.ok());
+  made->refs = 1;
+  return made;
+}
+
+void Core::drop_path(Path& path) {
+  UET_ASSERT(path.refs > 0);
+  if (--path.refs > 0) return;
+  UET_ASSERT(path.ccc.inflight_bytes() == 0);
+  path_by_key_.erase(path.key);
+  paths_.free(&path);
+}
+
+Result<FlowId> Core::flow(FlowKey key) {
+  if (key.mode != Mode::rud && key.mode != Mode::rod) return Errc::unsupported;
+  if (!config_.pdc_per_job) key.job = JobId(0);
+  if (Flow* const* const found = flow_by_key_.find(key)) return (*found)->id;
+
+  Flow* const made = flows_.alloc(key);
+  if (made == nullptr) return Errc::again;
+  made->path = path({key.peer, key.tc});
+  if (made->path == nullptr) {
+    flows_.free(made);
+    return Errc::again;
+  }
+  const auto inserted = flow_by_key_.insert(key, made);
+  UET_ASSERT(inserted.ok());
+  made->id = FlowId(flows_.handle(made).word());
+  peers_.add_ref(key.peer);
+  return made->id;
+}
+
+void Core::ready(FlowId id) {
+  Flow* const flow = flows_.get(Handle<Flow>::from_word(id.value()));
+  UET_ASSERT(flow != nullptr);
+  flow->ready = true;
+  wake_flow(*flow);
+}
+
+bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
+  Pdc* const pdc = table_.get(token.pdc);
+  if (pdc == nullptr || !pdc->rx.is_held(token.psn) || stored_for(*pdc, token.psn) != nullptr) {
+    return false;
+  }
+  UET_ASSERT(verdict.kind != Verdict::Kind::later && pdc->later_count > 0);
+  --pdc->later_count;
+  --later_total_;
+  AckTrigger trigger = pdc->ack.trigger();
+  trigger.psn = token.psn;
+  trigger.ce = trigger.retx = false;
+  switch (verdict.kind) {
+    case Verdict::Kind::respond:
+      store(*pdc, trigger, verdict);
+      if (!verdict.guaranteed) pdc->rx.unhold(token.psn);
+      break;
+    case Verdict::Kind::nack:
+    case Verdict::Kind::drop:
+      pdc->rx.forget(token.psn);
+      if (verdict.kind == Verdict::Kind::nack) nack(*pdc, verdict.nack, trigger, now);
+      break;
+    case Verdict::Kind::accept:
+    case Verdict::Kind::later:
+      pdc->rx.unhold(token.psn);
+      pdc->rx.want_answer(token.psn);
+      pdc->ack.want(Count::ack_response, trigger);
+      break;
+  }
+  want_control(*pdc);
+  return true;
+}
+
+bool Core::send_return(PdcHandle handle, MessageHandle message) {
+  Pdc* const pdc = table_.get(handle);
+  if (pdc == nullptr || pdc->is_initiator) return false;
+  ReturnMessage* const queued = return_messages_.alloc();
+  if (queued == nullptr) return false;
+  queued->message = message;
+  pdc->returns.push_back(*queued);
+  want_send(*pdc);
+  return true;
+}
+
+void Core::message_done(PdcHandle handle) {
+  Pdc* const pdc = table_.get(handle);
+  if (pdc == nullptr) return;
+  UET_ASSERT(pdc->keep_count > 0);
+  --pdc->keep_count;
+  if (pdc->state == PdcState::quiesce) want_control(*pdc);
+}
+
+void Core::on_unreachable(const FabricAddress& address, Instant now) {
+  PeerId id;
+  Peer* const peer = peers_.find(address, id);
+  if (peer != nullptr && peer->unreachable_since.is_never()) peer->unreachable_since = now;
+}
+
+Instant Core::next_deadline() const {
+  return std::min(wheel_.next_deadline(), table_.next_expiry());
+}
+
+bool Core::has_work() const {
+  return !replies_.empty() || !due_responses_.empty() || !control_.empty() || !resend_.empty() ||
+         !send_.empty() || !ready_.empty();
+}
+
+bool Core::idle() {
+  bool is_idle = true;
+  table_.for_each([&](Pdc& pdc) {
+    const bool open = pdc.state == PdcState::syn || pdc.state == PdcState::established;
+    if (!open || !pdc.tx.empty() || !pdc.returns.empty() || pdc.message != MessageHandle{}) {
+      is_idle = false;
+    }
+  });
+  return is_idle && !has_work();
+}
+
+Usage Core::usage() {
+  Usage u;
+  u.pdcs = table_.size();
+  u.stored_responses = responses_.size();
+  u.reordered_packets = reordered_.size();
+  u.return_messages = return_messages_.size();
+  u.tx_blocks = tx_pool_.in_use();
+  u.rx_blocks = rx_pool_.in_use();
+  paths_.for_each([&](Path& p) { u.inflight_bytes += p.ccc.inflight_bytes(); });
+  return u;
+}
+
+// --- Pds ---
+
+Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& cms,
+                         PeerTable& peers, Client& client, uint64_t seed) {
+  Core* const core = arena.make<Core>(config, cms, peers, client, seed);
+  if (core == nullptr) return Errc::no_memory;
+  UET_CHECK(core->init(arena));
+  Pds* const pds = arena.make<Pds>(*core);
+  if (pds == nullptr) return Errc::no_memory;
+  return pds;
+}
+
+Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job) {
+  return core_.flow({peer, tc, mode, job});
+}
+void Pds::ready(FlowId flow) { core_.ready(flow); }
+void Pds::receive(const RxDatagram& datagram, Instant now) { core_.receive(datagram, now); }
+uint32_t Pds::transmit(TxBatch& batch, Instant now) { return core_.transmit(batch, now); }
+void Pds::advance(Instant now) { core_.advance(now); }
+Instant Pds::next_deadline() const { return core_.next_deadline(); }
+bool Pds::has_work() const { return core_.has_work(); }
+bool Pds::respond(RxToken token, const Verdict& verdict, Instant now) {
+  return core_.respond(token, verdict, now);
+}
+bool Pds::send_return(PdcHandle pdc, MessageHandle message) {
+  return core_.send_return(pdc, message);
+}
+void Pds::message_done(PdcHandle pdc) { core_.message_done(pdc); }
+void Pds::on_unreachable(const FabricAddress& address, Instant now) {
+  core_.on_unreachable(address, now);
+}
+void Pds::close_all(bool abort, Instant now) { core_.close_all(abort, now); }
+bool Pds::idle() const { return core_.idle(); }
+const Counters& Pds::counters() const { return core_.counters(); }
+uint32_t Pds::open_pdcs() const { return core_.open_pdcs(); }
+Usage Pds::usage() const { return core_.usage(); }
+
+}  // namespace uet::pds

@@ -1,0 +1,321 @@
+// Requests that belong to a PDC: their PSN class, delivery to the client, the order of ROD, and the
+// responses that are kept until cleared. [PDS 7.1 V9-V13, 7.2, 7.3, 9]
+#include "pds/core.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace uet::pds {
+
+using wire::NackCode;
+
+void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
+  // isrod has a meaning only where a control packet may open a PDC. [WIRE-038]
+  if (!in.is_control && in.mode != pdc.mode) {
+    return nack(pdc, NackCode::pdc_mode_mismatch, in.trigger, now);  // [PDS-001]
+  }
+  if (in.is_control) {
+    switch (in.ctl_type) {
+      case wire::CtlType::noop:
+      case wire::CtlType::close_cmd:
+      case wire::CtlType::close_req:
+        break;  // these take a PSN
+      default:
+        return on_control_plain(pdc, in, now);
+    }
+  } else {
+    const bool is_return = wire::is_response(in.next_hdr);
+    if (is_return != pdc.is_initiator || in.next_hdr == wire::NextHeader::none) {
+      counters_.add(Count::drop_direction);  // [PDS-012]
+      return nack(pdc, NackCode::pdc_hdr_mismatch, in.trigger, now);
+    }
+    if (!pdc.is_initiator) clear_up_to(pdc, in.clear_psn);
+  }
+  if (pdc.close_received && in.psn().after(pdc.close_psn)) {
+    return nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
+  }
+  if (!pdc.rx.reserve(rx_pool_)) return nack(pdc, NackCode::no_bitmap, in.trigger, now);
+
+  const Arrival how = pdc.rx.classify(in.psn());
+  switch (how) {
+    case Arrival::too_old:
+    case Arrival::beyond_range:
+      counters_.add(how == Arrival::too_old ? Count::psn_too_old : Count::psn_beyond);
+      return nack(pdc, in.syn ? NackCode::invalid_syn : NackCode::psn_oor_window, in.trigger, now);
+    case Arrival::dup_window:
+    case Arrival::dup_below:
+      return on_duplicate(pdc, in, how, now);
+    case Arrival::fresh:
+      on_fresh(pdc, in, now);
+  }
+  if (pdc.close_received) finish_received_close(pdc, now);
+}
+
+void Core::on_fresh(Pdc& pdc, const Inbound& in, Instant now) {
+  if (pdc.mode == Mode::rod) return on_rod(pdc, in, now);
+  if (in.is_control) return on_control_psn(pdc, in, now);
+  deliver(pdc, in, false, now);
+}
+
+// [PDS-075]
+void Core::on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
+  counters_.add(how == Arrival::dup_window ? Count::dup_window : Count::dup_below);
+  // A copy made by the network is not worth an answer, unless the peer asks for one.
+  if (!in.trigger.retx && !in.ar) return counters_.add(Count::dup_no_retx);
+  answer_again(pdc, in.trigger, Count::ack_duplicate, now);
+}
+
+// Answers a PSN that was received: with its stored response, or that there is nothing to say, or
+// that the client is still busy. [PDS-075, PDS 13 ACK Request a, c, e]
+void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now) {
+  if (StoredResponse* const entry = stored_for(pdc, trigger.psn)) {
+    entry->trigger = trigger;
+    ListNode<DueResponseTag>& node = *entry;
+    if (!node.is_linked()) due_responses_.push_back(*entry);
+    return counters_.add(Count::gd_resent);
+  }
+  if (pdc.rx.is_held(trigger.psn)) {
+    return nack(pdc, NackCode::rcvd_ses_procg, trigger, now);
+  }
+  pdc.rx.want_answer(trigger.psn);
+  pdc.ack.want(cause, trigger);
+  want_control(pdc);
+}
+
+bool Core::may_store(const Pdc& pdc) const {
+  const uint32_t promised = responses_.size() + later_total_;
+  return pdc.stored_count + pdc.later_count < config_.gd_per_pdc &&
+         promised < responses_.capacity();
+}
+
+bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
+  if (!pdc.is_initiator && !may_store(pdc)) {
+    counters_.add(Count::gd_full);
+    if (!buffered) nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
+    return false;
+  }
+  RxRequest request;
+  request.peer = pdc.peer;
+  request.mode = pdc.mode;
+  request.ce = in.trigger.ce;
+  request.next_hdr = in.next_hdr;
+  request.token = {pdc.handle, in.psn()};
+  request.ses = in.ses;
+  request.arrival = in.arrival;
+  const Verdict verdict = client_.on_request(request, now);
+  switch (verdict.kind) {
+    case Verdict::Kind::nack:
+      // A packet that was SACKed stays received and is offered again. [PDS-112]
+      if (!buffered) nack(pdc, verdict.nack, in.trigger, now);
+      return false;
+    case Verdict::Kind::drop:
+      counters_.add(Count::drop_client);
+      return false;
+    case Verdict::Kind::accept:
+    case Verdict::Kind::respond:
+    case Verdict::Kind::later:
+      break;
+  }
+  counters_.add(Count::rx_payload_bytes, in.ses.size());
+  settle(pdc, in, verdict, buffered);
+  return true;
+}
+
+// The client took it: the PSN is received from here on. [PDS-074]
+void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered) {
+  bool held = false;
+  bool answer = in.ar;
+  switch (verdict.kind) {
+    case Verdict::Kind::respond:
+      store(pdc, in.trigger, verdict);
+      held = verdict.guaranteed;
+      answer = false;  // the response is the answer
+      break;
+    case Verdict::Kind::later:
+      ++pdc.later_count;
+      ++later_total_;
+      held = true;
+      answer = false;
+      break;
+    default:
+      break;
+  }
+  if (!buffered) return record(pdc, in, held, answer);
+  if (!held) pdc.rx.unhold(in.psn());
+  if (answer) {
+    pdc.rx.want_answer(in.psn());
+    pdc.ack.want(Count::ack_ar, in.trigger);
+    want_control(pdc);
+  }
+}
+
+// `answer`: an ACK that names this PSN is wanted, or one whose cumulative ACK covers it. [PDS-064]
+void Core::record(Pdc& pdc, const Inbound& in, bool held, bool answer) {
+  if (in.psn() != pdc.rx.max_received() + 1) counters_.add(Count::rx_out_of_order);
+  pdc.rx.accept(in.psn(), held);
+  const Psn cack = pdc.rx.cack_psn();
+  pdc.sweep.on_request(in.psn(), cack);
+  AckedRequest request;
+  request.trigger = in.trigger;
+  request.covered = !in.psn().after(cack);
+  request.ar = answer;
+  request.first = !pdc.is_initiator && !pdc.acked_once;
+  request.payload_bytes = static_cast<uint32_t>(in.ses.size());
+  pdc.acked_once = true;
+  pdc.ack.on_accepted(ack_rules_, request, cack);
+  if (answer && !request.covered) pdc.rx.want_answer(in.psn());
+  if (pdc.ack.is_due()) want_control(pdc);
+}
+
+// --- responses that are kept [PDS 9] ---
+
+void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
+  StoredResponse* const entry = responses_.alloc();
+  UET_ASSERT(entry != nullptr);  // may_store() was asked first
+  entry->pdc = pdc.handle;
+  entry->trigger = trigger;
+  entry->guaranteed = verdict.guaranteed;
+  entry->response = verdict.response;
+  // By PSN, nearly always at the end.
+  StoredResponse* before = nullptr;
+  if (pdc.stored.back() != nullptr && pdc.stored.back()->trigger.psn.after(trigger.psn)) {
+    for (StoredResponse& e : pdc.stored) {
+      if (e.trigger.psn.after(trigger.psn)) {
+        before = &e;
+        break;
+      }
+    }
+  }
+  if (before != nullptr) {
+    pdc.stored.insert_before(*before, *entry);
+  } else {
+    pdc.stored.push_back(*entry);
+  }
+  ++pdc.stored_count;
+  if (entry->guaranteed) counters_.add(Count::gd_stored);
+  due_responses_.push_back(*entry);
+  if (pdc.stored_count * 100 >= config_.gd_per_pdc * config_.gd_high_water_percent) {
+    pdc.clear_req_due = true;  // [PDS-106]
+    want_control(pdc);
+  }
+}
+
+StoredResponse* Core::stored_for(Pdc& pdc, Psn psn) {
+  for (StoredResponse& e : pdc.stored) {
+    if (e.trigger.psn == psn) return &e;
+    if (e.trigger.psn.after(psn)) return nullptr;
+  }
+  return nullptr;
+}
+
+void Core::free_stored(Pdc& pdc, StoredResponse& entry) {
+  --pdc.stored_count;
+  responses_.free(&entry);
+}
+
+// [PDS-102, PDS-103]
+void Core::clear_up_to(Pdc& pdc, Psn clear_psn) {
+  if (!clear_psn.after(pdc.cleared) || clear_psn.after(pdc.rx.max_received())) return;
+  pdc.cleared = clear_psn;
+  while (StoredResponse* const entry = pdc.stored.front()) {
+    if (entry->trigger.psn.after(clear_psn)) break;
+    if (entry->guaranteed) counters_.add(Count::gd_cleared);
+    const Psn psn = entry->trigger.psn;
+    free_stored(pdc, *entry);
+    pdc.rx.unhold(psn);
+  }
+}
+
+// --- order [PDS 7.3] ---
+
+void Core::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
+  if (in.psn() == pdc.rx_next) {
+    if (in.is_control) {
+      on_control_psn(pdc, in, now);
+    } else if (!deliver(pdc, in, false, now)) {
+      return;
+    }
+    ++pdc.rx_next;
+    return drain_reorder(pdc, now);
+  }
+  if (config_.rod_reorder) {
+    if (in.is_control) return on_control_psn(pdc, in, now);
+    return hold_back(pdc, in, now);
+  }
+  counters_.add(Count::rod_dropped);
+  const bool suppressed =
+      pdc.rod_nacked == pdc.rx_next && now - pdc.rod_nacked_at < config_.rto_init;
+  if (suppressed) return;
+  pdc.rod_nacked = pdc.rx_next;
+  pdc.rod_nacked_at = now;
+  nack(pdc, NackCode::rod_ooo, in.trigger, pdc.rx_next.value(), now);  // [PDS-077]
+}
+
+// [PDS-079]
+void Core::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
+  void* const block =
+      in.ses.size() <= config_.reorder_packet_bytes ? reorder_pool_.take() : nullptr;
+  if (block == nullptr) {
+    counters_.add(Count::rod_no_room);
+    return nack(pdc, NackCode::rod_ooo, in.trigger, pdc.rx_next.value(), now);
+  }
+  ReorderedPacket* const packet = reordered_.alloc();
+  UET_ASSERT(packet != nullptr);  // as many as there are blocks
+  packet->trigger = in.trigger;
+  packet->ar = in.ar;
+  packet->next_hdr = in.next_hdr;
+  packet->length = static_cast<uint32_t>(in.ses.size());
+  packet->arrival = in.arrival;
+  packet->octets = static_cast<std::byte*>(block);
+  if (packet->length > 0) std::memcpy(packet->octets, in.ses.data(), packet->length);
+
+  ReorderedPacket* before = nullptr;
+  if (pdc.reorder.back() != nullptr && pdc.reorder.back()->trigger.psn.after(in.psn())) {
+    for (ReorderedPacket& p : pdc.reorder) {
+      if (p.trigger.psn.after(in.psn())) {
+        before = &p;
+        break;
+      }
+    }
+  }
+  if (before != nullptr) {
+    pdc.reorder.insert_before(*before, *packet);
+  } else {
+    pdc.reorder.push_back(*packet);
+  }
+  counters_.add(Count::rod_buffered);
+  record(pdc, in, true, false);
+  // The sender must see the gap soon: each packet above it is reported. [PDS 12, L3]
+  pdc.ack.want(Count::ack_hole_closed, in.trigger);
+  want_control(pdc);
+}
+
+void Core::drain_reorder(Pdc& pdc, Instant now) {
+  pdc.rod_stalled = false;
+  while (pdc.rx.received(pdc.rx_next) && !pdc.rx_next.after(pdc.rx.max_received())) {
+    ReorderedPacket* const packet = pdc.reorder.front();
+    if (packet != nullptr && packet->trigger.psn == pdc.rx_next) {
+      Inbound in;
+      in.arrival = packet->arrival;
+      in.trigger = packet->trigger;
+      in.mode = Mode::rod;
+      in.ar = packet->ar;
+      in.next_hdr = packet->next_hdr;
+      in.ses = {packet->octets, packet->length};
+      if (!deliver(pdc, in, true, now)) {
+        counters_.add(Count::rod_retries);
+        pdc.rod_stalled = true;
+        return arm_by(pdc, now + config_.nack_retx);
+      }
+      free_reordered(pdc, *packet);
+    }
+    ++pdc.rx_next;
+  }
+}
+
+void Core::free_reordered(Pdc&, ReorderedPacket& packet) {
+  reorder_pool_.give(packet.octets);
+  reordered_.free(&packet);
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,181 @@
+// ACKs that were received: what they complete, what they show as arrived, what they leave as lost.
+// [PDS 8.5]
+#include "pds/core.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+void Core::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
+  wire::Reader r(d.bytes);
+  wire::AckCc cc;
+  bool has_cc = type != wire::PdsType::ack;
+  if (type == wire::PdsType::ack) {
+    const auto h = wire::Ack::parse(r);
+    if (!h) return counters_.add(Count::drop_malformed);
+    cc.ack = *h;
+  } else if (type == wire::PdsType::ack_cc) {
+    const auto h = wire::AckCc::parse(r);
+    if (!h) return counters_.add(Count::drop_malformed);
+    cc = *h;
+  } else {
+    const auto h = wire::AckCcx::parse(r);
+    if (!h) return counters_.add(Count::drop_malformed);
+    cc.ack = h->ack;
+    cc.mpr = h->mpr;
+    cc.sack_psn_offset = h->sack_psn_offset;
+    cc.sack_bitmap = h->sack_bitmap;
+  }
+  Pdc* const pdc = look_up_answered(cc.ack.dpdcid, cc.ack.spdcid, false, d);
+  if (pdc == nullptr) return;
+  process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), now);
+}
+
+// [PDS-090 .. PDS-095]
+void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
+                       std::span<const std::byte> ses, Instant now) {
+  const Psn cack = ack.cack_psn;
+  const bool names_psn = !ack.p;
+  const Psn next = pdc.tx.next();
+  // [PDS-090] Nothing below Start_PSN - 1 was ever sent either.
+  const bool beyond = !cack.before(next) || (names_psn && !ack.ack_psn().before(next));
+  if (beyond || cack.before(pdc.start_psn - 1)) return counters_.add(Count::drop_ack_range);
+  counters_.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
+  heard(pdc, now);
+  if (pdc.state == PdcState::syn) establish(pdc, ack.spdcid, now);
+  if (cc != nullptr) take_mpr(pdc, cack, cc->mpr);
+
+  cms::Acked sum;
+  sum.at = now;
+  sum.ecn = ack.m;
+  SlotKind closing = SlotKind::data;
+  bool closing_done = false;
+  const auto complete = [&](Psn psn, TxSlot& slot, const RxResponse& response) {
+    if (slot.in_flight) {
+      sum.bytes += slot.bytes;
+      ++sum.packets;
+    }
+    if (slot.kind != SlotKind::data) {
+      closing = slot.kind;
+      closing_done = true;
+    }
+    answered(pdc, psn, slot, response, now);
+  };
+
+  if (names_psn) {
+    const Psn psn = ack.ack_psn();
+    if (TxSlot* const slot = pdc.tx.find(psn)) {
+      if (slot->in_flight && !slot->resent && !ack.retx) {  // [PDS-141]
+        sum.rtt = SentTick::since(slot->sent_tick, now);
+        sum.rtt_valid = true;
+        pdc.rtt.on_rtt(sum.rtt);
+      }
+      sum.ev = slot->ev;
+      if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
+      complete(psn, *slot, {ack.next_hdr, ses, now});
+    }
+  }
+  for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
+    if (TxSlot* const slot = pdc.tx.find(p)) complete(p, *slot, {wire::NextHeader::none, {}, now});
+  }
+  if (cack.after(pdc.max_cack)) pdc.max_cack = cack;
+  if (cack.after(pdc.highest_arrived)) pdc.highest_arrived = cack;
+  tell_acked(pdc, sum);
+  if (cc != nullptr) read_sack(pdc, *cc, now);
+  infer_losses(pdc, now);
+
+  if (ack.req == wire::AckRequest::clear && pdc.is_initiator) {
+    pdc.clear_wanted = true;
+    if (pdc.clear_at.is_never()) pdc.clear_at = now + config_.clear_time;
+    arm_by(pdc, pdc.clear_at);
+  }
+  if (ack.req == wire::AckRequest::close && pdc.is_initiator) begin_close(pdc);
+  want_send(pdc);
+  if (pdc.tx.empty() && pdc.state != PdcState::established) want_control(pdc);
+  if (closing_done) on_closing_slot_done(pdc, closing, now);  // may free the PDC
+}
+
+// I3: the peer's PDCID is known, SYN is over. [PDS-042]
+void Core::establish(Pdc& pdc, Pdcid peer_id, Instant) {
+  pdc.peer_id = peer_id;
+  table_.bind_peer(pdc);
+  pdc.state = PdcState::established;
+  if (pdc.close_asked) begin_close(pdc);  // [PDS-I22]
+}
+
+// Only news: an ACK that was overtaken neither widens nor narrows. [PDS-035]
+void Core::take_mpr(Pdc& pdc, Psn cack, uint8_t mpr) {
+  if (cack.before(pdc.max_cack)) return;
+  pdc.mp_range = uint32_t{mpr} * 128;
+}
+
+// The packet is answered for good: exactly one on_response. [PDS-092, PDS-093]
+void Core::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now) {
+  const PacketRef ref = slot.ref;
+  const SlotKind kind = slot.kind;
+  if (slot.lost) --pdc.lost_count;
+  if (slot.ask) --pdc.ask_count;
+  slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
+  pdc.tx.complete(psn);
+  if (kind == SlotKind::data) client_.on_response(ref, response, now);
+}
+
+void Core::tell_acked(Pdc& pdc, const cms::Acked& sum) {
+  if (sum.packets == 0 && !sum.rtt_valid) return;
+  pdc.path->ccc.on_acked(sum);
+  pdc.path->ev.on_feedback(sum.ev, sum.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
+  resend_.splice_back(pdc.path->blocked);
+}
+
+// SACK says "arrived", which is not "answered". [PDS-093]
+void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+  const Psn base = cc.sack_base();
+  bool any = false;
+  cms::Acked sum;
+  sum.at = now;
+  for (uint64_t bits = cc.sack_bitmap; bits != 0; bits &= bits - 1) {
+    const Psn psn = base + __builtin_ctzll(bits);
+    TxSlot* const slot = pdc.tx.find(psn);
+    if (slot == nullptr || slot->sacked) continue;
+    any = true;
+    slot->sacked = true;
+    slot->delayed = false;
+    if (slot->lost) {
+      slot->lost = false;
+      --pdc.lost_count;
+    }
+    if (slot->in_flight) {
+      slot->in_flight = false;
+      sum.bytes += slot->bytes;
+      ++sum.packets;
+      sum.ev = slot->ev;
+    }
+    if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
+    if (slot->ref.sack_completes && slot->kind == SlotKind::data) {
+      answered(pdc, psn, *slot, {wire::NextHeader::none, {}, now}, now);
+    }
+  }
+  if (!any) return;
+  counters_.add(Count::sack_rx);
+  tell_acked(pdc, sum);
+}
+
+void Core::infer_losses(Pdc& pdc, Instant now) {
+  if (pdc.tx.empty() || pdc.highest_arrived.before(pdc.tx.base())) return;
+  if (!pdc.highest_arrived.before(pdc.tx.next())) pdc.highest_arrived = pdc.tx.next() - 1;
+  ReorderRules rules;
+  const bool single_path = pdc.mode == Mode::rod || cms_.entropy_values <= 1;
+  // max(5, min(1.5 cwnd, window) / packet size) [PDS-143, PDS-144]
+  const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / max_packet_bytes(pdc);
+  rules.threshold_packets = single_path
+                                ? config_.ooo_packets_single_path
+                                : static_cast<uint32_t>(std::clamp<uint64_t>(
+                                      packets, config_.ooo_packets_min, config_.tx_window_packets));
+  pdc.loss.infer(
+      pdc.tx, pdc.highest_arrived, rules, now, [&](Psn psn, TxSlot& slot, LossCause cause) {
+        const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
+        mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
+      });
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,269 @@
+// The end of PDCs: orderly close from either side, failure, reclaim under pressure. [PDS 5, 15]
+#include "pds/core.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+namespace {
+constexpr uint32_t kVictimsLookedAt = 16;
+constexpr uint32_t kVictimsPerOpen = 2;
+}  // namespace
+
+void Core::touch(Pdc& pdc, Instant now) {
+  pdc.last_active = now;
+  auto& lru = lru_[pdc.is_initiator];
+  lru.erase(pdc);
+  lru.push_back(pdc);
+}
+
+// --- orderly close ---
+
+// Initiator. New messages go elsewhere from here on. [PDS-I10, PDS-I21, PDS-I22]
+void Core::begin_close(Pdc& pdc) {
+  UET_ASSERT(pdc.is_initiator);
+  pdc.close_asked = true;
+  if (pdc.state != PdcState::established) return;
+  pdc.state = PdcState::quiesce;
+  want_control(pdc);
+  if (pdc.flow->ready) wake_flow(*pdc.flow);
+}
+
+// Target: only asks. [PDS-170, PDS-T10]
+void Core::ask_close(Pdc& pdc, Instant now) {
+  UET_ASSERT(!pdc.is_initiator);
+  if (pdc.state != PdcState::established) return;
+  pdc.state = PdcState::close_wait;
+  pdc.close_req_due = true;
+  pdc.close_at = now + config_.close_req;
+  arm_by(pdc, pdc.close_at);
+  want_control(pdc);
+}
+
+// The steps that need nothing but room in the batch. False: the PDC is gone.
+bool Core::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
+  if (pdc.state == PdcState::quiesce && pdc.message == MessageHandle{} && pdc.keep_count == 0) {
+    pdc.state = PdcState::ack_wait;  // I12
+  }
+  if (pdc.state == PdcState::ack_wait && pdc.tx.empty()) {
+    if (send_closing_packet(pdc, SlotKind::close_cmd, batch, now)) {
+      pdc.state = PdcState::close_ack_wait;  // I13
+    }
+  } else if (pdc.state == PdcState::error && pdc.tx.empty()) {
+    send_closing_packet(pdc, SlotKind::close_cmd, batch, now);  // I18
+  } else if (pdc.state == PdcState::close_wait && pdc.close_req_due) {
+    if (send_closing_packet(pdc, SlotKind::close_req, batch, now)) {
+      pdc.close_req_due = false;
+      pdc.close_req_sent = true;
+    }
+  }
+  return true;
+}
+
+// A Close command or Close Request: the next PSN, resent like data. [PDS-172]
+bool Core::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now) {
+  if (batch.full() || !pdc.tx.reserve(tx_pool_)) {
+    want_control(pdc);
+    return false;
+  }
+  if (pdc.tx.empty()) pdc.waiting_since = now;
+  const Psn psn = pdc.tx.next();
+  TxSlot& slot = pdc.tx.push();
+  slot.kind = kind;
+  slot.ev = next_ev(pdc, nullptr);
+  emit_request(pdc, psn, slot, batch, now);
+  if (kind == SlotKind::close_cmd) {
+    pdc.close_psn = psn;
+    counters_.add(Count::close_cmd_tx);
+  } else {
+    counters_.add(Count::close_req_tx);
+  }
+  return true;
+}
+
+// I14, I19: the Close command is answered. Frees the PDC.
+void Core::on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now) {
+  if (kind == SlotKind::close_cmd) free_pdc(pdc, pdc.state == PdcState::close_ack_wait, false, now);
+}
+
+// Target: acts on a Close command when all lower PSNs are there. True: the PDC is gone.
+// [PDS-T13, PDS-T14, PDS-T15, PDS-177]
+bool Core::finish_received_close(Pdc& pdc, Instant now) {
+  if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.reorder.empty()) return false;
+  bool owes = !pdc.returns.empty() || pdc.message != MessageHandle{};
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    owes = owes || (slot != nullptr && slot->kind == SlotKind::data);
+  }
+  AckTrigger trigger = pdc.ack.trigger();
+  trigger.psn = pdc.close_psn;
+  if (owes) {
+    nack(pdc, wire::NackCode::closing_in_err, trigger, now);
+    fail(pdc, {FailureReason::closed, wire::NackCode::closing_in_err, false},
+         Count::pdc_closed_in_err, false, now);
+    return true;
+  }
+  wire::Ack h;
+  h.m = trigger.ce;
+  h.retx = trigger.retx;
+  h.spdcid = pdc.id;
+  h.dpdcid = pdc.peer_id;
+  h.cack_psn = pdc.close_psn;
+  queue_ack(h, peers_[pdc.peer].address, trigger.ev);
+  free_pdc(pdc, true, true, now);
+  return true;
+}
+
+// T12. By patience of time a PDC is not taken from a peer that is only slow. True: gone.
+bool Core::close_request_expired(Pdc& pdc, Instant now) {
+  if (pdc.later_count > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{}) {
+    return false;  // we are the one it waits for
+  }
+  const bool forged = !pdc.confirmed;
+  const Duration limit =
+      config_.patience == Patience::retries || forged ? config_.close_req : config_.peer_timeout;
+  if (now - pdc.last_active < limit) return false;
+  counters_.add(Count::close_req_expired);
+  AckTrigger trigger = pdc.ack.trigger();
+  trigger.psn = pdc.rx.max_received() + 1;
+  nack(pdc, wire::NackCode::closing_in_err, trigger, now);
+  fail(pdc, {FailureReason::closed, wire::NackCode::closing_in_err, false},
+       Count::pdc_closed_in_err, false, now);
+  return true;
+}
+
+// --- failure ---
+
+// I6, I18, T17. Everything unfinished is reported once; then the PDC goes, or says Close first.
+// [PDS-119, PDS-149, PDS-174]
+void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now) {
+  counters_.add(cause);
+  const bool knows_peer = pdc.state != PdcState::syn;
+  pdc.state = PdcState::error;
+  report_failures(pdc, failure, now);
+  if (!pdc.is_initiator || !peer_may_hold || !knows_peer) return free_pdc(pdc, false, false, now);
+  want_control(pdc);  // progress_close sends the Close command
+}
+
+void Core::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
+  forget_outstanding(pdc);
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (slot.done || slot.kind != SlotKind::data) continue;
+    Failure f = failure;
+    // What the peer has SACKed was executed, whatever the code says of the others. [PDS-119]
+    if (slot.sacked) f.not_delivered = false;
+    slot.done = true;
+    client_.on_failed(slot.ref, f, now);
+  }
+  pdc.tx.abandon(tx_pool_);
+  if (pdc.message != MessageHandle{}) {
+    const MessageHandle message = pdc.message;
+    pdc.message = MessageHandle{};
+    client_.on_aborted(message, failure, now);
+  }
+  while (ReturnMessage* const queued = pdc.returns.pop_front()) {
+    const MessageHandle message = queued->message;
+    return_messages_.free(queued);
+    client_.on_aborted(message, failure, now);
+  }
+}
+
+// CMS hears no verdict on them. [PDS-240]
+void Core::forget_outstanding(Pdc& pdc) {
+  bool freed = false;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (slot.in_flight) {
+      pdc.path->ccc.on_forgotten(slot.bytes);
+      freed = true;
+    }
+    slot.in_flight = slot.lost = slot.ask = slot.delayed = false;
+  }
+  pdc.lost_count = pdc.ask_count = 0;
+  ListNode<SendTag>& node = pdc;
+  node.unlink();
+  if (freed) resend_.splice_back(pdc.path->blocked);
+}
+
+// --- the end ---
+
+// What the PDC holds goes back; the PDC itself as well.
+void Core::release(Pdc& pdc, Instant bury_until) {
+  forget_outstanding(pdc);
+  while (StoredResponse* const e = pdc.stored.front()) free_stored(pdc, *e);
+  while (ReorderedPacket* const p = pdc.reorder.front()) free_reordered(pdc, *p);
+  later_total_ -= pdc.later_count;
+  pdc.tx.abandon(tx_pool_);
+  pdc.rx.release(rx_pool_);
+  wheel_.cancel(pdc.timer);
+  const PeerId peer = pdc.peer;
+  Path& path = *pdc.path;
+  if (Flow* const flow = pdc.flow) {
+    flow->pdcs.erase(pdc);
+    --flow->pdc_count;
+    if (flow->ready) wake_flow(*flow);
+  }
+  if (bury_until.is_never()) {
+    table_.free(pdc);
+  } else {
+    table_.bury(pdc, bury_until);
+  }
+  drop_path(path);
+  peers_.drop_ref(peer);
+  ready_.splice_back(starved_);
+}
+
+void Core::discard(Pdc& pdc) { release(pdc, Instant::never()); }
+
+void Core::free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now) {
+  UET_ASSERT(pdc.message == MessageHandle{} && pdc.returns.empty());
+  const PdcHandle handle = pdc.handle;
+  const PeerId peer = pdc.peer;
+  if (clean) counters_.add(Count::pdc_closed_ok);
+  release(pdc, tombstone ? now + config_.tombstone_time : Instant::never());
+  client_.on_pdc_closed(handle, peer, clean, now);
+}
+
+// Few free PDCs: the longest idle ones go. [PDS-181]
+void Core::relieve_pressure(bool is_initiator, Instant now) {
+  const uint32_t free = table_.free_count(is_initiator);
+  if (uint64_t{free} * 100 >= uint64_t{config_.max_pdcs} * config_.low_water_percent) return;
+  uint32_t looked_at = 0;
+  uint32_t victims = 0;
+  for (Pdc& pdc : lru_[is_initiator]) {
+    if (++looked_at > kVictimsLookedAt || victims == kVictimsPerOpen) return;
+    const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty() ||
+                      pdc.keep_count > 0 || pdc.later_count > 0;
+    if (busy) continue;
+    if (!is_initiator && !pdc.confirmed && now - pdc.last_active >= config_.close_req) {
+      // Nobody ever used the PDCID that we answered with: most likely a forged source. Were it not,
+      // its next packet would meet INV_DPDCID, and could be sent again.
+      counters_.add(Count::pdc_reclaimed);
+      free_pdc(pdc, false, true, now);
+      ++victims;
+    } else if (pdc.state == PdcState::established) {
+      counters_.add(Count::pressure_closes);
+      if (is_initiator) {
+        begin_close(pdc);
+      } else {
+        ask_close(pdc, now);
+      }
+      ++victims;
+    }
+  }
+}
+
+void Core::close_all(bool abort, Instant now) {
+  table_.for_each([&](Pdc& pdc) {
+    if (abort) {
+      fail(pdc, {FailureReason::aborted, {}, false}, Count::pdc_closed_aborted, false, now);
+    } else if (pdc.is_initiator) {
+      begin_close(pdc);
+    } else {
+      ask_close(pdc, now);
+    }
+  });
+}
+
+}  // namespace uet::pds

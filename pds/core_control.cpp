@@ -1,0 +1,75 @@
+// Control packets that were received. [PDS 13]
+#include "pds/core.h"
+
+namespace uet::pds {
+
+using wire::CtlType;
+using wire::NackCode;
+
+// NOOP, Close command and Close Request: another PSN, answered by an ACK. [PDS-160]
+void Core::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
+  const bool wrong_way = (in.ctl_type == CtlType::close_cmd && pdc.is_initiator) ||
+                         (in.ctl_type == CtlType::close_req && !pdc.is_initiator);
+  if (wrong_way) {  // [PDS-161]
+    counters_.add(Count::drop_cp_direction);
+    return nack(pdc, NackCode::unexp_event, in.trigger, now);
+  }
+  record(pdc, in, false, in.ctl_type != CtlType::close_cmd);
+  switch (in.ctl_type) {
+    case CtlType::close_cmd:
+      counters_.add(Count::close_cmd_rx);
+      pdc.close_received = true;
+      pdc.close_psn = in.psn();
+      return;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
+    case CtlType::close_req:
+      counters_.add(Count::close_req_rx);
+      begin_close(pdc);
+      break;
+    default:
+      counters_.add(Count::noop_rx);
+      break;
+  }
+  if (!pdc.ack.is_due()) pdc.ack.want(Count::ack_control, in.trigger);
+  want_control(pdc);
+}
+
+void Core::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
+  switch (in.ctl_type) {
+    case CtlType::ack_req:
+      return on_ack_request(pdc, in, now);
+    case CtlType::clear_cmd:
+      if (pdc.is_initiator) break;
+      counters_.add(Count::clear_cmd_rx);
+      return clear_up_to(pdc, Psn(in.ctl_payload));  // [PDS-104]
+    case CtlType::clear_req:
+      if (!pdc.is_initiator) break;
+      counters_.add(Count::clear_req_rx);
+      pdc.clear_wanted = true;  // [PDS-105]
+      if (pdc.clear_at.is_never()) pdc.clear_at = now + config_.clear_time;
+      return arm_by(pdc, pdc.clear_at);
+    default:
+      // Probe, credits and Negotiation are not offered. [PDS-071, PDS-163]
+      counters_.add(Count::cp_unsupported_rx);
+      if (in.ar) nack(pdc, NackCode::unexp_event, in.trigger, now);
+      return;
+  }
+  counters_.add(Count::drop_cp_direction);  // [PDS-161]
+  if (in.ar) nack(pdc, NackCode::unexp_event, in.trigger, now);
+}
+
+// [PDS 13, ACK Request a-e]
+void Core::on_ack_request(Pdc& pdc, const Inbound& in, Instant now) {
+  counters_.add(Count::ack_request_rx);
+  switch (pdc.rx.classify(in.psn())) {
+    case Arrival::dup_below:
+    case Arrival::dup_window:
+      return answer_again(pdc, in.trigger, Count::ack_control, now);
+    case Arrival::fresh:
+      return nack(pdc, NackCode::pkt_not_rcvd, in.trigger, now);
+    case Arrival::too_old:
+    case Arrival::beyond_range:
+      return nack(pdc, NackCode::psn_oor_window, in.trigger, now);
+  }
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,131 @@
+// NACKs that were received. [PDS 10.2]
+#include "pds/core.h"
+#include "pds/nack_reaction.h"
+
+namespace uet::pds {
+
+using wire::NackCode;
+
+void Core::on_nack(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  // NACK_CCX is a NACK with a state that nobody here can read.
+  if (r.remaining() < wire::Nack::kSize) return counters_.add(Count::drop_malformed);
+  const wire::Nack h = wire::Nack::read(r);
+  if (h.nt) return counters_.add(Count::drop_type_unsupported);  // RUDI
+  Pdc* const pdc = look_up_answered(h.dpdcid, h.spdcid, true, d);
+  if (pdc != nullptr) process_nack(*pdc, h, now);
+}
+
+void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
+  // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
+  if (!pdc.tx.contains(h.nack_psn)) return counters_.add(Count::drop_nack_range);
+  counters_.add(Count::nacks_rx);
+  counters_.add(nack_rx_count(h.nack_code));
+  heard(pdc, now);
+  TxSlot* const slot = pdc.tx.find(h.nack_psn);
+  if (slot == nullptr) return counters_.add(Count::drop_nack_answered);
+  react(pdc, h, *slot, now);
+}
+
+void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
+  const NackReaction reaction = reaction_to(h.nack_code);
+  // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
+  const bool closing = slot.kind == SlotKind::close_cmd;
+  if (closing && reaction == NackReaction::fail_pdc) {
+    if (h.nack_code == NackCode::closing_in_err) counters_.add(Count::pdc_closed_in_err);
+    return free_pdc(pdc, h.nack_code != NackCode::closing_in_err, false, now);
+  }
+  switch (reaction) {
+    case NackReaction::ignore:
+      return counters_.add(Count::drop_nack_code);
+    case NackReaction::resend_now: {
+      if (slot.sacked && h.nack_code != NackCode::pkt_not_rcvd) {
+        return counters_.add(Count::drop_nack_answered);  // [PDS-116]
+      }
+      if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+      slot.sacked = false;
+      auto kind = cms::LossKind::inferred;
+      if (h.nack_code == NackCode::trimmed) kind = cms::LossKind::trimmed;
+      if (h.nack_code == NackCode::trimmed_lasthop) kind = cms::LossKind::trimmed_lasthop;
+      return mark_lost(pdc, h.nack_psn, slot, kind, Count::retx_nack, now);
+    }
+    case NackReaction::hold_window:
+      // What the peer tracks is not known any more: 128 packets until told. [PDS 10.2, 0x0B]
+      pdc.mp_range = 128;
+      [[fallthrough]];
+    case NackReaction::resend_later:
+    case NackReaction::send_clear:
+      if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+      if (reaction == NackReaction::send_clear) {
+        pdc.clear_wanted = pdc.clear_due = true;
+        want_control(pdc);
+      }
+      return delay_resend(pdc, h.nack_psn, slot, now);
+    case NackReaction::go_back_n:
+      return go_back(pdc, Psn(h.payload), now);
+    case NackReaction::wait:
+      if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+      // It arrived; ask for the answer when the delay is over, without the data. [PDS-093]
+      slot.sacked = true;
+      if (slot.lost) {
+        slot.lost = false;
+        --pdc.lost_count;
+      }
+      slot.sent_tick = SentTick::of(now);
+      return arm_by(pdc, now + rto_of(pdc, slot));
+    case NackReaction::fail_message: {
+      const PacketRef ref = slot.ref;
+      if (slot.kind != SlotKind::data) return;
+      // The message fails; its PSN is filled by a NOOP, so that no hole stays. [PDS-182]
+      slot.kind = SlotKind::noop;
+      slot.ref = {};
+      mark_lost(pdc, h.nack_psn, slot, cms::LossKind::pressure, Count::retx_nack, now);
+      return client_.on_failed(ref, {FailureReason::nack, h.nack_code, true}, now);
+    }
+    case NackReaction::fail_pdc: {
+      const Failure failure{FailureReason::nack, h.nack_code, false};
+      return fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
+    }
+  }
+}
+
+// Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]
+bool Core::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant now) {
+  if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
+  if (config_.patience == Patience::time || config_.nack_retx_max == 31) return false;
+  if (slot.nack_count <= config_.nack_retx_max) return false;
+  fail(pdc, {FailureReason::nack, code, false}, Count::pdc_closed_nack, pdc.state != PdcState::syn,
+       now);
+  return true;
+}
+
+// [PDS-118]
+void Core::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
+  if (slot.in_flight) {
+    slot.in_flight = false;
+    pdc.path->ccc.on_lost({slot.bytes, 1, cms::LossKind::pressure, slot.ev, now});
+    resend_.splice_back(pdc.path->blocked);
+  }
+  if (slot.lost) {
+    slot.lost = false;
+    --pdc.lost_count;
+  }
+  (void)psn;
+  slot.sacked = false;
+  slot.delayed = true;
+  slot.sent_tick = SentTick::of(now);
+  arm_by(pdc, now + nack_delay(slot));
+  want_send(pdc);
+}
+
+// Everything from the gap on, except what the peer keeps. [PDS-078, PDS-150]
+void Core::go_back(Pdc& pdc, Psn expected, Instant now) {
+  const Psn from = pdc.tx.contains(expected) ? expected : pdc.tx.base();
+  for (Psn p = from; p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr || slot->sacked || slot->lost || !slot->in_flight) continue;
+    mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_go_back_n, now);
+  }
+}
+
+}  // namespace uet::pds

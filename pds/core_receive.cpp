@@ -1,0 +1,266 @@
+// Datagrams in: parsing, finding or opening the PDC they belong to. The order of the checks is
+// that of PDS 7.1 (V1 to V9); what is behind the door is in core_accept.cpp.
+#include "pds/core.h"
+
+#include "wire/pds.h"
+
+namespace uet::pds {
+
+namespace {
+// Ports that our own later processes listen on, in blocks of 16. [architecture 7]
+constexpr uint16_t kBlockPortFirst = 16384;
+constexpr uint16_t kBlockPortLast = 20479;
+constexpr uint16_t kBlockMask = 0xFFF0;
+
+bool is_trimmed(uint8_t dscp) {
+  return dscp == static_cast<uint8_t>(wire::Dscp::trimmed) ||
+         dscp == static_cast<uint8_t>(wire::Dscp::trimmed_lasthop);
+}
+}  // namespace
+
+void Core::receive(const RxDatagram& d, Instant now) {
+  counters_.add(Count::rx_packets);
+  if (d.bytes.size() < wire::Prologue::kSize) return counters_.add(Count::drop_too_short);
+  // What a switch has cut cannot be verified; its answers are not built yet. [PDS-130]
+  if (is_trimmed(d.dscp)) return counters_.add(Count::drop_trimmed);
+  const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
+  if (!prologue) return counters_.add(Count::drop_type_reserved);
+
+  switch (prologue->type) {
+    case wire::PdsType::rud_request:
+    case wire::PdsType::rod_request:
+    case wire::PdsType::rud_cc_request:
+    case wire::PdsType::rod_cc_request:
+      return on_request(d, now);
+    case wire::PdsType::ack:
+    case wire::PdsType::ack_cc:
+    case wire::PdsType::ack_ccx:
+      return on_ack(d, prologue->type, now);
+    case wire::PdsType::nack:
+    case wire::PdsType::nack_ccx:
+      return on_nack(d, now);
+    case wire::PdsType::control:
+      return on_control(d, now);
+    case wire::PdsType::tss:
+    case wire::PdsType::rudi_request:
+    case wire::PdsType::rudi_response:
+    case wire::PdsType::uud_request:
+      return counters_.add(Count::drop_type_unsupported);
+  }
+}
+
+void Core::on_request(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  const wire::PdsType type = wire::Prologue::of(wire::load_u16(r.peek(2))).type;
+  const uint32_t size =
+      wire::is_request_with_cc(type) ? wire::Request::kSizeCc : wire::Request::kSize;
+  if (r.remaining() < size) return counters_.add(Count::drop_malformed);
+  const wire::Request h = wire::Request::read(r);
+  // Return data carries response headers, so wire::Request::check() would refuse too much here.
+  // [PDS 7.1, V4]
+  if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) {
+    return counters_.add(Count::drop_malformed);
+  }
+  if (h.next_hdr == wire::NextHeader::none && !h.syn) return counters_.add(Count::drop_malformed);
+  counters_.add(Count::rx_requests);
+  on_inbound(Inbound::of(h, d, r.rest()), now);
+}
+
+void Core::on_control(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  const auto h = wire::Control::parse(r);
+  if (!h) return counters_.add(Count::drop_malformed);
+  on_inbound(Inbound::of(*h, d), now);
+}
+
+void Core::on_inbound(const Inbound& in, Instant now) {
+  Pdc* const pdc = in.syn ? look_up_syn(in, now) : look_up(in, now);
+  if (pdc == nullptr) return;
+  heard(*pdc, now);
+  if (!in.syn && !pdc->is_initiator) pdc->confirmed = true;
+  admit(*pdc, in, now);
+}
+
+void Core::heard(Pdc& pdc, Instant now) {
+  Peer& peer = peers_[pdc.peer];
+  peer.last_heard = now;
+  peer.unreachable_since = Instant::never();
+  touch(pdc, now);
+}
+
+// Whether the datagram comes from that process: its source port is one of its block, or anything
+// when it owns 4793, whose sender may use the port as entropy. [architecture 7]
+bool Core::is_from(const RxDatagram& d, const Peer& peer) const {
+  const FabricAddress& a = peer.address;
+  if (d.from.family != a.family || d.from.ip != a.ip || d.from.scope_id != a.scope_id) return false;
+  return a.port == kUetPort || (d.from.port & kBlockMask) == a.port;
+}
+
+// Where answers go when no PDC says so. Without SYN there is no mark: a port of the blocks that our
+// own processes use is taken for one. A foreign peer whose entropy falls there misses a NACK, and
+// comes to the same end by time. [architecture 7, WIRE-121]
+FabricAddress Core::reply_address(const RxDatagram& d, bool syn, bool private_mark) const {
+  FabricAddress a = d.from;
+  const bool in_block = d.from.port >= kBlockPortFirst && d.from.port <= kBlockPortLast;
+  const bool own_port = !config_.strict_ports && (syn ? private_mark : in_block);
+  a.port = own_port ? static_cast<uint16_t>(d.from.port & kBlockMask) : kUetPort;
+  return a;
+}
+
+Pdc* Core::look_up(const Inbound& in, Instant now) {
+  Pdc* const pdc = table_.find(in.dpdcid);
+  if (pdc == nullptr) {
+    if (const Tombstone* const t = table_.find_tombstone(in.dpdcid)) {
+      if (t->peer_id == in.spdcid && is_from(*in.datagram, peers_[t->peer])) {
+        answer_for_tombstone(*t, in, now);
+        return nullptr;
+      }
+    }
+    counters_.add(Count::drop_no_pdc);
+    nack_stranger(in, wire::NackCode::inv_dpdcid, now);  // [PDS-T4]
+    return nullptr;
+  }
+  if (!is_from(*in.datagram, peers_[pdc->peer])) {
+    counters_.add(Count::drop_bad_peer);
+    nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
+    return nullptr;
+  }
+  if (pdc->state == PdcState::syn) {
+    // Return data that overtook the first ACK: the peer sends it again. [PDS-042, PDS-162]
+    counters_.add(Count::drop_syn_state);
+    return nullptr;
+  }
+  if (pdc->peer_id != in.spdcid) {
+    counters_.add(Count::drop_bad_pdcid);
+    nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
+    return nullptr;
+  }
+  return pdc;
+}
+
+// [PDS-046]
+Pdc* Core::look_up_syn(const Inbound& in, Instant now) {
+  const FabricAddress from = reply_address(*in.datagram, true, in.private_mark);
+  PeerId id;
+  if (peers_.find(from, id) == nullptr) return open_target(in, from, now);
+  if (Pdc* const pdc = table_.find_peer(id, in.spdcid)) {
+    if (!pdc->is_initiator && pdc->start_psn == in.start_psn) return pdc;
+    nack_stranger(in, wire::NackCode::invalid_syn, now);
+    // A restarted peer: is anybody still behind the old PDC? [PDS-191]
+    if (!pdc->is_initiator) ask_close(*pdc, now);
+    return nullptr;
+  }
+  if (const Tombstone* const t = table_.find_tombstone(id, in.spdcid)) {
+    if (t->start_psn == in.start_psn) {
+      answer_for_tombstone(*t, in, now);
+      return nullptr;
+    }
+  }
+  return open_target(in, from, now);
+}
+
+// T1, T3. A refused SYN leaves nothing behind. [PDS-045, PDS-047, PDS-048]
+Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now) {
+  const auto refuse = [&](wire::NackCode code) -> Pdc* {
+    nack_stranger(in, code, now);
+    return nullptr;
+  };
+  if (in.is_control && in.ctl_type != wire::CtlType::noop) {
+    return refuse(wire::NackCode::unexp_event);  // [PDS-040, PDS-162]
+  }
+  if (!in.is_control && !wire::is_request(in.next_hdr)) {
+    return refuse(wire::NackCode::pdc_hdr_mismatch);
+  }
+  // There is no reserved pool. [PDS-017]
+  if (in.use_rsv_pdc) return refuse(wire::NackCode::no_pdc_avail);
+  if (in.psn() - in.start_psn >= int32_t{config_.mpr} * 128) {
+    return refuse(wire::NackCode::invalid_syn);
+  }
+  relieve_pressure(false, now);
+  const auto peer = peers_.find_or_add(from, now);
+  if (!peer) {
+    counters_.add(Count::drop_no_peer);
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
+  Path* const to_peer = path({*peer, config_.return_class});
+  if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
+  Pdc* const pdc = table_.allocate(false, rng_);
+  if (pdc == nullptr) {
+    drop_path(*to_peer);
+    counters_.add(Count::pdc_alloc_fail);
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
+  pdc->start_psn = in.start_psn;
+  pdc->tx.start(in.start_psn);  // both spaces begin alike [PDS-031]
+  pdc->rx.start(in.start_psn, uint32_t{config_.mpr} * 128);
+  if (!pdc->rx.reserve(rx_pool_)) {
+    drop_path(*to_peer);
+    table_.free(*pdc);
+    return refuse(wire::NackCode::no_bitmap);
+  }
+  pdc->state = PdcState::established;
+  pdc->mode = in.mode;
+  pdc->peer = *peer;
+  pdc->peer_id = in.spdcid;
+  pdc->path = to_peer;
+  pdc->sweep.start(in.start_psn);
+  pdc->rx_next = in.start_psn;
+  pdc->max_cack = pdc->highest_arrived = pdc->clear_sent = pdc->cleared = in.start_psn - 1;
+  pdc->mp_range = uint32_t{config_.default_mpr} * 128;
+  pdc->last_active = now;
+  peers_.add_ref(*peer);
+  table_.bind_peer(*pdc);
+  lru_[0].push_back(*pdc);
+  arm_by(*pdc, now + config_.idle_time);
+  counters_.add(Count::pdc_opened_target);
+  return pdc;
+}
+
+// A late duplicate of something that was answered before the PDC closed. [PDS-176]
+void Core::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant) {
+  counters_.add(Count::tombstone_hits);
+  if (in.psn().after(t.close_psn)) {
+    // Only a request could be new here, and it was not executed. [PDS-T16]
+    wire::Nack h;
+    h.nack_code = wire::NackCode::closing;
+    h.nack_psn = in.psn();
+    h.retx = in.trigger.retx;
+    h.m = in.trigger.ce;
+    h.spdcid = t.id;
+    h.dpdcid = t.peer_id;
+    h.payload = (t.close_psn + 1).value();
+    return queue_nack(h, peers_[t.peer].address, in.trigger.ev);
+  }
+  wire::Ack h;
+  h.retx = in.trigger.retx;
+  h.m = in.trigger.ce;
+  h.spdcid = t.id;
+  h.dpdcid = t.peer_id;
+  h.cack_psn = t.close_psn;
+  const int32_t offset = in.psn() - t.close_psn;
+  h.ack_psn_offset = offset < -32768 ? int16_t{0} : static_cast<int16_t>(offset);
+  queue_ack(h, peers_[t.peer].address, in.trigger.ev);
+}
+
+// ACKs and NACKs: a PDC of ours, from the peer it belongs to. They are dropped without an answer
+// otherwise. [PDS 7.1 V6 V7, PDS-073, PDS-115]
+Pdc* Core::look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d) {
+  Pdc* const pdc = table_.find(dpdcid);
+  if (pdc == nullptr) {
+    counters_.add(Count::drop_no_pdc);
+    return nullptr;
+  }
+  if (!is_from(d, peers_[pdc->peer])) {
+    counters_.add(Count::drop_bad_peer);
+    return nullptr;
+  }
+  const bool learns = pdc->state == PdcState::syn;
+  const bool matches = pdc->peer_id == spdcid || (is_nack && spdcid == Pdcid{});
+  if (!learns && !matches) {
+    counters_.add(Count::drop_bad_pdcid);
+    return nullptr;
+  }
+  return pdc;
+}
+
+}  // namespace uet::pds

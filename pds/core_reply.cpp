@@ -1,0 +1,275 @@
+// What goes out ahead of data: NACKs and late ACKs, stored responses, ACKs, control packets.
+// [PDS 8.1, 8.3, 10.1, 13]
+#include "pds/core.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+namespace {
+constexpr uint32_t kAckRequestsPerTurn = 16;
+}
+
+void Core::want_control(Pdc& pdc) {
+  ListNode<ControlTag>& node = pdc;
+  if (!node.is_linked()) control_.push_back(pdc);
+}
+
+// --- packets without a PDC ---
+
+void Core::send_replies(TxBatch& batch) {
+  while (!replies_.empty() && !batch.full()) {
+    const Reply& reply = replies_.front();
+    wire::Writer w(batch.begin());
+    w.bytes({reply.octets.data(), reply.length});
+    batch.commit(reply.length, reply.to, reply.ev, config_.control_dscp, Ecn::not_ect);
+    replies_.pop_front();
+  }
+}
+
+void Core::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev) {
+  if (replies_.full()) return counters_.add(Count::drop_reply_full);
+  Reply reply;
+  reply.to = to;
+  reply.ev = ev;
+  wire::Writer w(reply.octets);
+  h.emit(w);
+  reply.length = static_cast<uint8_t>(w.position());
+  replies_.push(reply);
+  counters_.add(Count::nacks_tx);
+  counters_.add(nack_tx_count(h.nack_code));
+}
+
+void Core::queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev) {
+  if (replies_.full()) return counters_.add(Count::drop_reply_full);
+  Reply reply;
+  reply.to = to;
+  reply.ev = ev;
+  wire::Writer w(reply.octets);
+  h.emit(w);
+  reply.length = static_cast<uint8_t>(w.position());
+  replies_.push(reply);
+  counters_.add(Count::acks_tx);
+  counters_.add(Count::ack_after_close);
+}
+
+// A bucket that fills in a second, per peer, and one for packets without a PDC. [PDS-072]
+bool Core::take_nack_token(Peer* peer, Instant now) {
+  const uint32_t rate =
+      peer != nullptr ? config_.nacks_per_second_per_peer : config_.nacks_per_second_no_pdc;
+  uint32_t& tokens = peer != nullptr ? peer->nack_tokens : nack_tokens_;
+  Instant& refilled = peer != nullptr ? peer->nack_refilled : nack_refilled_;
+  const uint32_t depth = std::max(rate / 10, 1u);
+  const int64_t elapsed_us = std::min<int64_t>((now - refilled).us(), 1'000'000);
+  const auto earned = static_cast<uint32_t>(elapsed_us * rate / 1'000'000);
+  if (earned > 0) {
+    tokens = std::min(depth, std::min(tokens, depth) + earned);
+    refilled = now;
+  }
+  if (tokens == 0) {
+    counters_.add(Count::drop_nack_limited);
+    return false;
+  }
+  --tokens;
+  return true;
+}
+
+// [PDS-110, PDS-111]
+void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32_t payload,
+                Instant now) {
+  Peer& peer = peers_[pdc.peer];
+  if (!take_nack_token(&peer, now)) return;
+  wire::Nack h;
+  h.nack_code = code;
+  h.nack_psn = trigger.psn;
+  h.m = trigger.ce;
+  h.retx = trigger.retx;
+  const bool no_id = code == wire::NackCode::no_bitmap;
+  h.spdcid = no_id ? Pdcid{} : pdc.id;
+  h.dpdcid = pdc.peer_id;
+  h.payload = payload;
+  queue_nack(h, peer.address, trigger.ev);
+}
+
+void Core::nack_stranger(const Inbound& in, wire::NackCode code, Instant now) {
+  if (!take_nack_token(nullptr, now)) return;
+  wire::Nack h;
+  h.nack_code = code;
+  h.nack_psn = in.psn();
+  h.m = in.trigger.ce;
+  h.retx = in.trigger.retx;
+  h.dpdcid = in.spdcid;
+  queue_nack(h, reply_address(*in.datagram, in.syn, in.private_mark), in.trigger.ev);
+}
+
+// --- ACKs ---
+
+// ACK or ACK_CC by need: without congestion control state the short form says everything while
+// nothing is out of order. [PDS 8.3]
+void Core::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* response,
+                    TxBatch& batch) {
+  wire::AckCc h;
+  const Psn cack = pdc.rx.cack_psn();
+  // A PSN whose response is owed or stored is named only together with it: naming it says that the
+  // answer is the default one. [PDS 8.1]
+  const bool may_name = response != nullptr || !pdc.rx.is_held(trigger.psn);
+  const Psn named = may_name ? trigger.psn : cack;
+  h.ack.next_hdr = response != nullptr ? response->next_hdr : wire::NextHeader::none;
+  h.ack.m = trigger.ce;
+  h.ack.retx = trigger.retx;
+  if (pdc.wants_close()) {
+    h.ack.req = wire::AckRequest::close;
+  } else if (pdc.stored_count > 0) {
+    h.ack.req = wire::AckRequest::clear;
+  }
+  h.ack.cack_psn = cack;
+  h.ack.ack_psn_offset = static_cast<int16_t>(named - cack);
+  h.ack.spdcid = pdc.id;
+  h.ack.dpdcid = pdc.peer_id;
+  wire::Writer w(batch.begin());
+  if (pdc.rx.has_above()) {
+    h.mpr = config_.mpr;
+    const SackBitmap sack = pdc.sweep.next(pdc.rx, trigger.psn);
+    h.sack_psn_offset = static_cast<int16_t>(sack.base - cack);
+    h.sack_bitmap = sack.bits;
+    h.emit(w);
+    counters_.add(Count::ack_cc_tx);
+  } else {
+    h.ack.type = wire::PdsType::ack;
+    h.ack.emit(w);
+    counters_.add(Count::acks_tx);
+  }
+  if (response != nullptr) w.bytes({response->bytes.data(), response->length});
+  batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, trigger.ev,
+               config_.control_dscp, Ecn::not_ect);
+}
+
+// Each stored response that is due has an ACK of its own. [PDS-080, PDS-100]
+void Core::send_responses(TxBatch& batch, Instant) {
+  while (!batch.full()) {
+    StoredResponse* const entry = due_responses_.pop_front();
+    if (entry == nullptr) return;
+    Pdc* const pdc = table_.get(entry->pdc);
+    UET_ASSERT(pdc != nullptr);
+    emit_ack(*pdc, entry->trigger, &entry->response, batch);
+    counters_.add(Count::ack_response);
+    if (!entry->guaranteed) free_stored(*pdc, *entry);
+  }
+}
+
+void Core::send_control(TxBatch& batch, Instant now) {
+  while (!batch.full()) {
+    Pdc* const pdc = control_.pop_front();
+    if (pdc == nullptr) return;
+    if (!flush_acks(*pdc, batch, now) || !flush_control(*pdc, batch, now) ||
+        !flush_ack_requests(*pdc, batch, now)) {
+      control_.push_front(*pdc);  // the batch is full
+      return;
+    }
+    progress_close(*pdc, batch, now);  // may free the PDC
+  }
+}
+
+// One ACK for each packet above the cumulative ACK that asked for one, and one for all below.
+// [PDS-064]
+bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant) {
+  bool sent = false;
+  Psn psn;
+  while (!batch.full() && pdc.rx.take_answer(psn)) {
+    AckTrigger trigger = pdc.ack.trigger();
+    if (pdc.ack.is_due() && trigger.psn == psn) {
+      Count cause{};
+      trigger = pdc.ack.take(cause);
+      counters_.add(cause);
+    } else {
+      trigger.psn = psn;
+      trigger.ce = trigger.retx = false;
+      counters_.add(Count::ack_ar);
+    }
+    emit_ack(pdc, trigger, nullptr, batch);
+    sent = true;
+  }
+  if (batch.full()) return false;
+  if (!pdc.ack.is_due()) return true;
+  Count cause{};
+  const AckTrigger trigger = pdc.ack.take(cause);
+  // What was just sent carries the same cumulative ACK and SACK.
+  const bool told = sent && !trigger.ce && !trigger.psn.after(pdc.rx.cack_psn()) &&
+                    cause != Count::ack_duplicate && cause != Count::ack_control;
+  if (told) return true;
+  counters_.add(cause);
+  emit_ack(pdc, trigger, nullptr, batch);
+  return true;
+}
+
+// --- control packets ---
+
+void Core::emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch) {
+  wire::Writer w(batch.begin());
+  h.emit(w);
+  batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, ev,
+               config_.control_dscp, Ecn::not_ect);
+}
+
+bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
+  wire::Control h;
+  h.isrod = pdc.mode == Mode::rod;
+  h.spdcid = pdc.id;
+  h.dpdcid = pdc.peer_id;
+  if (pdc.clear_due) {
+    if (batch.full()) return false;
+    pdc.clear_due = false;
+    const Psn clear = pdc.tx.base() - 1;
+    if (clear.after(pdc.clear_sent) && pdc.state != PdcState::syn) {
+      h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
+      h.payload = clear.value();
+      emit_control(pdc, h, pdc.ev, batch);
+      pdc.clear_sent = clear;
+      counters_.add(Count::clear_cmd_tx);
+    }
+  }
+  if (pdc.clear_req_due) {
+    if (batch.full()) return false;
+    pdc.clear_req_due = false;
+    if (pdc.stored.back() != nullptr && now >= pdc.clear_req_at) {
+      h.ctl_type = wire::CtlType::clear_req;  // [PDS-106]
+      h.payload = pdc.stored.back()->trigger.psn.value();
+      emit_control(pdc, h, pdc.ev, batch);
+      pdc.clear_req_at = now + config_.clear_time;
+      counters_.add(Count::clear_req_tx);
+    }
+  }
+  return true;
+}
+
+// Packets that arrived and whose answer stays away: ask for it, without the data. [PDS 12, L6]
+bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
+  uint32_t sent = 0;
+  for (Psn p = pdc.tx.base(); pdc.ask_count > 0 && p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (!slot.ask) continue;
+    if (sent == kAckRequestsPerTurn) {  // the rest after the next time-out
+      slot.ask = false;
+      --pdc.ask_count;
+      continue;
+    }
+    if (batch.full()) return false;
+    wire::Control h;
+    h.ctl_type = wire::CtlType::ack_req;
+    h.isrod = pdc.mode == Mode::rod;
+    h.ar = true;
+    h.spdcid = pdc.id;
+    h.dpdcid = pdc.peer_id;
+    h.psn = p;
+    emit_control(pdc, h, slot.ev, batch);
+    slot.ask = false;
+    --pdc.ask_count;
+    slot.sent_tick = SentTick::of(now);
+    if (slot.rto_count < UINT8_MAX) ++slot.rto_count;
+    ++sent;
+    counters_.add(Count::ack_requests_tx);
+  }
+  return true;
+}
+
+}  // namespace uet::pds

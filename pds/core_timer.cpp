@@ -1,0 +1,171 @@
+// Deadlines of PDCs. Each has one timer, armed no later than the earliest deadline; when it fires,
+// everything is looked at and it is armed anew. [PDS-142, PDS 18 Timers]
+#include "pds/core.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+void Core::advance(Instant now) {
+  wheel_.expire(now, [&](TimerNode& node) { on_timer(owner_of<Pdc>(node, &Pdc::timer), now); });
+  table_.expire_tombstones(now);
+}
+
+void Core::arm_by(Pdc& pdc, Instant deadline) {
+  if (!pdc.timer.is_armed() || deadline < pdc.timer.deadline()) wheel_.arm(pdc.timer, deadline);
+}
+
+Duration Core::rto_of(const Pdc& pdc, const TxSlot& slot) const {
+  return pdc.rtt.rto(config_.rto_init, config_.rto_max, slot.rto_count);
+}
+
+// NACK_Retx_Time, twice as long each time, up to the cap of the time-outs. [PDS-118]
+Duration Core::nack_delay(const TxSlot& slot) const {
+  const uint32_t doublings = std::min<uint32_t>(slot.nack_count > 0 ? slot.nack_count - 1 : 0, 16);
+  return std::min(config_.nack_retx * (int64_t{1} << doublings),
+                  std::max(config_.rto_max, config_.nack_retx));
+}
+
+void Core::on_timer(Pdc& pdc, Instant now) {
+  Instant next = Instant::never();
+  if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
+  check_clear(pdc, next, now);
+
+  if (pdc.rod_stalled) {
+    drain_reorder(pdc, now);
+    if (pdc.rod_stalled) next = std::min(next, now + config_.nack_retx);
+    if (pdc.close_received && finish_received_close(pdc, now)) return;
+  }
+  if (!pdc.close_at.is_never()) {
+    if (pdc.close_at <= now) {
+      if (close_request_expired(pdc, now)) return;  // T12: gone
+      pdc.close_at = now + config_.close_req;
+    }
+    next = std::min(next, pdc.close_at);
+  }
+  if (pdc.tx.empty() && pdc.message == MessageHandle{} && pdc.returns.empty()) {
+    const Duration limit = pdc.is_initiator ? config_.idle_time : config_.idle_time * 4;
+    const Instant idle_at = pdc.last_active + limit;
+    if (idle_at > now) {
+      next = std::min(next, idle_at);
+    } else if (pdc.state == PdcState::established && pdc.keep_count == 0) {
+      counters_.add(Count::idle_closes);
+      pdc.tx.release(tx_pool_);
+      if (pdc.is_initiator) {
+        begin_close(pdc);
+      } else {
+        ask_close(pdc, now);
+      }
+      next = std::min(next, now + config_.close_req);
+    } else {
+      next = std::min(next, now + config_.idle_time);
+    }
+  }
+  if (next.is_never()) next = now + config_.idle_time;
+  arm_by(pdc, next);
+}
+
+// Looks at every outstanding packet. False: the PDC failed and is gone or in its last state.
+bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
+  if (close_given_up(pdc, now)) {
+    free_pdc(pdc, pdc.state == PdcState::close_ack_wait, false, now);
+    return false;
+  }
+  Failure failure;
+  if (out_of_patience(pdc, failure, now)) {
+    const Count cause = failure.reason == FailureReason::unreachable ? Count::pdc_closed_unreachable
+                                                                     : Count::pdc_closed_timeout;
+    fail(pdc, failure, cause, false, now);
+    return false;
+  }
+  const uint32_t now_tick = SentTick::of(now);
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (slot.done || slot.lost) continue;
+    const Duration age = SentTick::since(slot.sent_tick, now);
+    const Duration limit = slot.delayed ? nack_delay(slot) : rto_of(pdc, slot);
+    // Ticks are cut off: what is due within one tick is due.
+    const Duration tick = Duration::nanoseconds(int64_t{1} << SentTick::kShift);
+    if (age + tick < limit) {
+      next = std::min(next, now + (limit - age));
+      continue;
+    }
+    if (slot.delayed) {
+      mark_lost(pdc, p, slot, cms::LossKind::pressure, Count::retx_delayed, now);
+    } else if (slot.sacked && pdc.state != PdcState::syn) {
+      if (!slot.ask) ++pdc.ask_count;
+      slot.ask = true;
+      slot.sent_tick = now_tick;
+      want_control(pdc);
+      next = std::min(next, now + rto_of(pdc, slot));
+    } else {
+      // Without the peer's PDCID nobody can be asked: the data itself asks. [PDS-040]
+      slot.sacked = false;
+      if (slot.rto_count < UINT8_MAX) ++slot.rto_count;
+      mark_lost(pdc, p, slot, cms::LossKind::timeout, Count::retx_rto, now);
+    }
+  }
+  // Lost packets may wait for CMS for long: patience is looked at all the same.
+  next = std::min(next, now + config_.rto_max);
+  return true;
+}
+
+// A Close command is not worth more than its retry limit: everything was answered before it, and a
+// target that missed it asks later. [PDS-I16, PDS-I19]
+bool Core::close_given_up(Pdc& pdc, Instant now) const {
+  if (pdc.state != PdcState::close_ack_wait && pdc.state != PdcState::error) return false;
+  const TxSlot& slot = pdc.tx[pdc.tx.base()];
+  return slot.rto_count >= config_.rto_retx_max && !slot.lost &&
+         SentTick::since(slot.sent_tick, now) >= rto_of(pdc, slot);
+}
+
+// [architecture 8, PDS-148]
+bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
+  const Peer& peer = peers_[pdc.peer];
+  const Instant silent_since = std::max(peer.last_heard, pdc.waiting_since);
+  if (!peer.unreachable_since.is_never()) {
+    const Instant since = std::max(peer.unreachable_since, pdc.waiting_since);
+    if (now - since >= config_.unreachable_time) {
+      failure = {FailureReason::unreachable, {}, false};
+      return true;
+    }
+  }
+  if (config_.patience == Patience::time) {
+    if (now - silent_since < config_.peer_timeout) return false;
+    failure = {FailureReason::timeout, {}, false};
+    return true;
+  }
+  const TxSlot& oldest = pdc.tx[pdc.tx.base()];
+  const bool expired = SentTick::since(oldest.sent_tick, now) >= rto_of(pdc, oldest);
+  if (oldest.rto_count < config_.rto_retx_max || oldest.lost || oldest.delayed || !expired) {
+    return false;
+  }
+  failure = {FailureReason::timeout, {}, false};
+  return true;
+}
+
+// The clear that no request has carried. [PDS-105]
+void Core::check_clear(Pdc& pdc, Instant& next, Instant now) {
+  if (pdc.clear_at.is_never()) return;
+  if (!pdc.clear_wanted) {
+    pdc.clear_at = Instant::never();
+    return;
+  }
+  if (pdc.clear_at > now) {
+    next = std::min(next, pdc.clear_at);
+    return;
+  }
+  const bool stuck = !pdc.in_mp_range(pdc.tx.next());
+  if (!pdc.tx.empty() && !stuck) {
+    // A request of this PDC is under way or will be resent; it or the next one carries the clear.
+    pdc.clear_at = now + config_.clear_time;
+    next = std::min(next, pdc.clear_at);
+    return;
+  }
+  pdc.clear_at = Instant::never();
+  pdc.clear_wanted = false;
+  pdc.clear_due = true;
+  want_control(pdc);
+}
+
+}  // namespace uet::pds

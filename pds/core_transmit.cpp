@@ -1,0 +1,331 @@
+// Requests out: giving messages to PDCs, deficit round robin over the PDCs, resends before new
+// packets. [PDS 6, 12, PDS-061, PDS-062, PDS-244]
+#include "pds/core.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+namespace {
+// The longest SES header before the payload; for asking CMS about a packet not yet pulled.
+constexpr uint32_t kSesHeaderBytes = 44;
+constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
+}  // namespace
+
+uint32_t Core::max_packet_bytes(const Pdc& pdc) const {
+  const uint16_t stated = peers_[pdc.peer].payload_mtu;
+  const uint32_t payload = stated == 0 ? config_.payload_mtu : stated;
+  return cms::nominal_bytes(wire::Request::kSize + kSesHeaderBytes + payload);
+}
+
+uint32_t Core::transmit(TxBatch& batch, Instant now) {
+  const uint32_t before = batch.size();
+  send_replies(batch);
+  send_responses(batch, now);
+  send_control(batch, now);
+  // Each list is gone through at most once as long as it was: a PDC that is not done goes to the
+  // back, so none waits for ever.
+  while (!batch.full()) {
+    Pdc* const pdc = resend_.pop_front();
+    if (pdc == nullptr) break;
+    serve(*pdc, batch, false, now);
+  }
+  assign_flows(now);
+  while (!batch.full()) {
+    Pdc* const pdc = send_.pop_front();
+    if (pdc == nullptr) break;
+    serve(*pdc, batch, true, now);
+    if (!ready_.empty()) assign_flows(now);
+  }
+  return batch.size() - before;
+}
+
+// --- which PDC carries the next message [PDS-060, PDS-061] ---
+
+void Core::wake_flow(Flow& flow) {
+  if (!flow.is_linked()) ready_.push_back(flow);
+}
+
+void Core::assign_flows(Instant now) {
+  while (Flow* const flow = ready_.pop_front()) {
+    if (flow->ready) assign(*flow, now);
+  }
+}
+
+// Puts a PDC of the flow to work: one without an unsent rest, else a further one. Otherwise the
+// PDCs at work take the next message themselves when they have sent theirs.
+void Core::assign(Flow& flow, Instant now) {
+  uint32_t usable = 0;
+  for (Pdc& pdc : flow.pdcs) {
+    if (!pdc.may_take_message()) continue;
+    ++usable;
+    if (pdc.message == MessageHandle{} && window_open(pdc)) return want_send(pdc);
+  }
+  const uint32_t limit = flow.key.mode == Mode::rod ? 1 : config_.pdcs_per_key;
+  // A ROD flow waits until the PDC before has gone altogether. [PDS-003, PDS-020]
+  const uint32_t open = flow.key.mode == Mode::rod ? flow.pdc_count : usable;
+  if (open >= limit) return;
+  Pdc* const pdc = open_initiator(flow, now);
+  if (pdc == nullptr) {
+    if (usable == 0) starved_.push_back(flow);  // [PDS-021]
+    return;
+  }
+  if (!next_message(*pdc, now)) return discard(*pdc);  // nothing to send after all
+  counters_.add(Count::pdc_opened_initiator);
+  want_send(*pdc);
+  if (flow.ready) wake_flow(flow);
+}
+
+// I1. [PDS-040, PDS-044]
+Pdc* Core::open_initiator(Flow& flow, Instant now) {
+  relieve_pressure(true, now);
+  Pdc* const pdc = table_.allocate(true, rng_);
+  if (pdc == nullptr) {
+    counters_.add(Count::pdc_alloc_fail);
+    return nullptr;
+  }
+  pdc->state = PdcState::syn;
+  pdc->mode = flow.key.mode;
+  pdc->peer = flow.key.peer;
+  pdc->flow = &flow;
+  pdc->path = flow.path;
+  ++pdc->path->refs;
+  const Psn start = pdc->start_psn;
+  pdc->tx.start(start);
+  pdc->rx.start(start, uint32_t{config_.mpr} * 128);
+  pdc->sweep.start(start);
+  pdc->rx_next = start;
+  pdc->max_cack = pdc->highest_arrived = pdc->clear_sent = pdc->cleared = start - 1;
+  pdc->mp_range = uint32_t{config_.default_mpr} * 128;
+  pdc->last_active = now;
+  peers_.add_ref(pdc->peer);
+  flow.pdcs.push_back(*pdc);
+  ++flow.pdc_count;
+  lru_[1].push_back(*pdc);
+  arm_by(*pdc, now + config_.idle_time);
+  return pdc;
+}
+
+// The message that the PDC goes on with; false: none. [PDS-015, PDS-016]
+bool Core::next_message(Pdc& pdc, Instant now) {
+  if (pdc.message != MessageHandle{}) return true;
+  if (!pdc.is_initiator) {
+    ReturnMessage* const queued = pdc.returns.pop_front();
+    if (queued == nullptr) return false;
+    pdc.message = queued->message;
+    return_messages_.free(queued);
+    return true;
+  }
+  if (pdc.flow == nullptr || !pdc.flow->ready || !pdc.may_take_message()) return false;
+  StartedMessage started;
+  if (!client_.start(pdc.flow->id, pdc.handle, started, now)) {
+    pdc.flow->ready = false;
+    return false;
+  }
+  UET_ASSERT(started.message != MessageHandle{});
+  pdc.message = started.message;
+  if (started.keep_pdc) ++pdc.keep_count;
+  return true;
+}
+
+// --- sending ---
+
+// Puts the PDC where it gets a turn, if it has anything to send and is not waiting already.
+void Core::want_send(Pdc& pdc) {
+  const ListNode<SendTag>& node = pdc;
+  if (node.is_linked()) return;
+  const bool has_new = pdc.message != MessageHandle{} || !pdc.returns.empty() ||
+                       (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());
+  if (pdc.lost_count > 0) {
+    resend_.push_back(pdc);
+  } else if (has_new && window_open(pdc)) {
+    send_.push_back(pdc);
+  }
+}
+
+// Room for one more PSN. [PDS-035, PDS-037, PDS-038]
+bool Core::window_open(Pdc& pdc) const {
+  const Psn next = pdc.tx.next();
+  if (pdc.tx.size() >= config_.tx_window_packets || !pdc.in_mp_range(next)) return false;
+  return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
+}
+
+// One turn of a PDC: what its deficit admits, resends first. [PDS-244]
+void Core::serve(Pdc& pdc, TxBatch& batch, bool new_packets, Instant now) {
+  const int32_t quantum = static_cast<int32_t>(config_.packets_per_entropy * max_packet_bytes(pdc));
+  pdc.deficit = std::min(pdc.deficit + quantum, quantum);
+  Step step = Step::sent;
+  while (step == Step::sent && pdc.deficit > 0 && !batch.full()) {
+    if (pdc.lost_count > 0) {
+      step = send_lost(pdc, batch, now);
+    } else if (new_packets) {
+      step = send_new(pdc, batch, now);
+    } else {
+      step = Step::idle;
+    }
+  }
+  if (step == Step::blocked) {
+    pdc.deficit = 0;
+    counters_.add(Count::cms_stalls);
+    pdc.path->blocked.push_back(pdc);
+  } else {
+    if (step != Step::sent) pdc.deficit = 0;
+    // Without slot memory an ACK brings it back, like with a full window.
+    if (step != Step::full) want_send(pdc);
+  }
+  // While this PDC is busy with a long message, another one may take the next. [PDS-061]
+  if (pdc.flow != nullptr && pdc.flow->ready && pdc.message != MessageHandle{} &&
+      pdc.flow->pdc_count < config_.pdcs_per_key && pdc.mode == Mode::rud) {
+    wake_flow(*pdc.flow);
+  }
+}
+
+Core::Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
+  Psn psn = pdc.lost_from;
+  if (psn.before(pdc.tx.base())) psn = pdc.tx.base();
+  while (psn.before(pdc.tx.next()) && !pdc.tx[psn].lost) ++psn;
+  UET_ASSERT(psn.before(pdc.tx.next()));
+  pdc.lost_from = psn;
+  TxSlot& slot = pdc.tx[psn];
+  // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
+  if (!pdc.path->ccc.may_send(slot.bytes)) return Step::blocked;
+  slot.lost = false;
+  --pdc.lost_count;
+  slot.resent = true;
+  slot.ev = next_ev(pdc, &slot);
+  emit_request(pdc, psn, slot, batch, now);
+  return Step::sent;
+}
+
+Core::Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
+  if (!window_open(pdc)) {
+    counters_.add(Count::window_stalls);
+    return Step::idle;  // an ACK brings it back
+  }
+  if (!pdc.path->ccc.may_send(max_packet_bytes(pdc))) return Step::blocked;
+  if (!next_message(pdc, now)) return Step::idle;
+  if (!pdc.tx.reserve(tx_pool_)) return Step::full;
+  PacketRef ref;
+  if (!client_.pull(pdc.message, ref)) {
+    pdc.message = MessageHandle{};
+    if (pdc.state == PdcState::quiesce) want_control(pdc);
+    return Step::sent;
+  }
+  if (pdc.tx.empty()) pdc.waiting_since = now;
+  const Psn psn = pdc.tx.next();
+  TxSlot& slot = pdc.tx.push();
+  slot.ref = ref;
+  slot.ev = next_ev(pdc, nullptr);
+  if (ref.eom) {
+    pdc.message = MessageHandle{};
+    if (pdc.state == PdcState::quiesce) want_control(pdc);
+  }
+  // The PSN space of one PDC ends after 2^31; close in time. [PDS-036]
+  const int64_t limit = (int64_t{1} << 31) - 2 * 128 * int64_t{255};
+  if (config_.limit_psn_range && (psn.value() - pdc.start_psn.value()) >= limit &&
+      pdc.is_initiator && !pdc.close_asked) {
+    counters_.add(Count::psn_range_close);
+    begin_close(pdc);
+  }
+  emit_request(pdc, psn, slot, batch, now);
+  return Step::sent;
+}
+
+// The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
+Entropy Core::next_ev(Pdc& pdc, const TxSlot* resend) {
+  if (pdc.mode == Mode::rod) {
+    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.ev = pdc.path->ev.next();
+    return pdc.ev;
+  }
+  if (pdc.ev_left == 0 || (resend != nullptr && resend->ev == pdc.ev)) {
+    pdc.ev = pdc.path->ev.next();
+    pdc.ev_left = static_cast<uint8_t>(config_.packets_per_entropy);
+  }
+  --pdc.ev_left;
+  return pdc.ev;
+}
+
+// Encodes the packet of a slot, the first time or again. [PDS-063, PDS-064, PDS-065, PDS-146]
+void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now) {
+  const Peer& peer = peers_[pdc.peer];
+  const bool syn = pdc.state == PdcState::syn;
+  const auto psn_offset = static_cast<uint16_t>(syn ? psn - pdc.start_psn : 0);
+  if (slot.kind != SlotKind::data) {
+    wire::Control h;
+    h.ctl_type = slot.kind == SlotKind::close_cmd   ? wire::CtlType::close_cmd
+                 : slot.kind == SlotKind::close_req ? wire::CtlType::close_req
+                                                    : wire::CtlType::noop;
+    h.isrod = pdc.mode == Mode::rod;
+    h.retx = slot.resent;
+    h.ar = true;
+    h.syn = syn;
+    h.private_mark = syn && config_.private_mark;
+    h.psn_offset = psn_offset;
+    h.spdcid = pdc.id;
+    h.dpdcid = pdc.peer_id;
+    h.psn = psn;
+    emit_control(pdc, h, slot.ev, batch);
+    return on_emitted(pdc, psn, slot, cms::nominal_bytes(wire::Control::kSize), now);
+  }
+
+  wire::Request h;
+  h.type = pdc.mode == Mode::rod ? wire::PdsType::rod_request : wire::PdsType::rud_request;
+  h.next_hdr = slot.ref.next_hdr;
+  h.retx = slot.resent;
+  const bool stalls_next = !window_open(pdc) || !pdc.path->ccc.may_send(2 * max_packet_bytes(pdc));
+  h.ar = slot.ref.eom || slot.resent || config_.ack_per_packet || stalls_next;
+  h.syn = syn;
+  h.private_mark = syn && config_.private_mark;
+  h.psn_offset = psn_offset;
+  h.clear_psn_offset = static_cast<int16_t>((pdc.tx.base() - 1) - psn);
+  h.spdcid = pdc.id;
+  h.dpdcid = pdc.peer_id;
+  h.psn = psn;
+  wire::Writer w(batch.begin());
+  h.emit(w);
+  client_.encode(slot.ref, w, batch);
+  batch.commit(static_cast<uint32_t>(w.position()), peer.address, slot.ev, pdc.path->key.tc.value(),
+               Ecn::ect0, slot.ref.message.value());
+  const TxPacket& packet = batch.packets().back();
+  pdc.clear_sent = pdc.tx.base() - 1;
+  pdc.clear_wanted = false;
+  counters_.add(Count::tx_requests);
+  counters_.add(Count::tx_payload_bytes, packet.payload_bytes);
+  on_emitted(pdc, psn, slot, cms::nominal_bytes(packet.bytes()), now);
+}
+
+void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now) {
+  UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
+  slot.bytes = static_cast<uint16_t>(nominal);
+  slot.sent_tick = SentTick::of(now);
+  slot.in_flight = true;
+  pdc.deficit -= static_cast<int32_t>(nominal);
+  pdc.path->ccc.on_sent({nominal, slot.ev, slot.resent, now});
+  touch(pdc, now);
+  arm_by(pdc, now + rto_of(pdc, slot));
+}
+
+// The slot is sent again as soon as CMS allows. [PDS-240]
+void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause,
+                     Instant now) {
+  UET_ASSERT(!slot.done);
+  if (slot.lost) return;
+  counters_.add(cause);
+  if (slot.in_flight) {
+    slot.in_flight = false;
+    pdc.path->ccc.on_lost({slot.bytes, 1, kind, slot.ev, now});
+    const auto feedback = kind == cms::LossKind::timeout   ? cms::PathFeedback::timeout
+                          : kind == cms::LossKind::trimmed ? cms::PathFeedback::trimmed
+                                                           : cms::PathFeedback::good;
+    if (feedback != cms::PathFeedback::good) pdc.path->ev.on_feedback(slot.ev, feedback);
+    resend_.splice_back(pdc.path->blocked);
+  }
+  slot.delayed = false;
+  slot.lost = true;
+  if (pdc.lost_count++ == 0 || psn.before(pdc.lost_from)) pdc.lost_from = psn;
+  ListNode<SendTag>& node = pdc;  // it may stand among those with new packets only
+  node.unlink();
+  resend_.push_back(pdc);
+}
+
+}  // namespace uet::pds

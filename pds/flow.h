@@ -1,0 +1,63 @@
+// What initiators key on: a Flow is one stream of messages (peer, class, mode, JobID) with the PDCs
+// that serve it; a Path is the congestion context that all PDCs toward one (peer, class) share.
+// [PDS-013, PDS 19.3]
+#pragma once
+
+#include "pds/pdc.h"
+
+#include "cms/ccc.h"
+#include "cms/entropy_selector.h"
+
+#include "base/hash.h"
+#include "base/intrusive_list.h"
+#include "base/slab.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+struct PathKey {
+  PeerId peer;
+  TrafficClass tc;
+  bool operator==(const PathKey&) const = default;
+};
+inline uint64_t hash_of(const PathKey& k, uint64_t seed) {
+  return hash64(k.peer.value(), k.tc.value(), seed);
+}
+
+struct Path {
+  Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
+
+  PathKey key;
+  uint32_t refs = 0;
+  cms::Ccc ccc;
+  cms::EntropySelector ev;
+  // PDCs that wait for the window of `ccc`, in the order they came.
+  IntrusiveList<Pdc, SendTag> blocked;
+};
+
+struct FlowKey {
+  PeerId peer;
+  TrafficClass tc;
+  Mode mode = Mode::rud;
+  JobId job;
+  bool operator==(const FlowKey&) const = default;
+};
+inline uint64_t hash_of(const FlowKey& k, uint64_t seed) {
+  return hash64(uint64_t{k.peer.value()} << 32 | k.job.value(),
+                uint64_t{k.tc.value()} << 8 | static_cast<uint64_t>(k.mode), seed);
+}
+
+struct Flow : ListNode<struct ReadyFlowTag> {
+  explicit Flow(FlowKey k) : key(k) {}
+
+  FlowKey key;
+  FlowId id;
+  Path* path = nullptr;
+  bool ready = false;  // start() may have a message
+  // In the order of the last use; closing ones included.
+  IntrusiveList<Pdc, FlowPdcTag> pdcs;
+  uint32_t pdc_count = 0;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,74 @@
+// A request or control packet of a PDC after parsing: one shape for both, because both carry PSNs.
+#pragma once
+
+#include "pds/ack_scheduler.h"
+#include "pds/client.h"
+
+#include "wire/pds.h"
+
+#include "base/packet.h"
+
+#include <span>
+
+namespace uet::pds {
+
+struct Inbound {
+  const RxDatagram* datagram = nullptr;  // null: from the reorder buffer
+  Instant arrival;
+  AckTrigger trigger;
+  Psn start_psn;  // with syn
+  Psn clear_psn;  // requests
+  Pdcid spdcid;
+  Pdcid dpdcid;  // without syn
+  Mode mode = Mode::rud;
+  bool syn = false;
+  bool ar = false;
+  bool use_rsv_pdc = false;
+  bool private_mark = false;
+  bool is_control = false;
+  wire::CtlType ctl_type{};  // control packets
+  uint32_t ctl_payload = 0;
+  wire::NextHeader next_hdr{};  // requests
+  std::span<const std::byte> ses;
+
+  Psn psn() const { return trigger.psn; }
+
+  static Inbound of(const wire::Request& h, const RxDatagram& d, std::span<const std::byte> ses) {
+    Inbound in;
+    in.datagram = &d;
+    in.arrival = d.at;
+    in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx};
+    in.start_psn = h.start_psn();
+    in.clear_psn = h.clear_psn_offset <= 0 ? h.clear_psn() : h.psn - 1;
+    in.spdcid = h.spdcid;
+    in.dpdcid = h.dpdcid;
+    in.mode = wire::is_rod(h.type) ? Mode::rod : Mode::rud;
+    in.syn = h.syn;
+    in.ar = h.ar;
+    in.use_rsv_pdc = h.use_rsv_pdc;
+    in.private_mark = h.private_mark;
+    in.next_hdr = h.next_hdr;
+    in.ses = ses;
+    return in;
+  }
+  static Inbound of(const wire::Control& h, const RxDatagram& d) {
+    Inbound in;
+    in.datagram = &d;
+    in.arrival = d.at;
+    in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx};
+    in.start_psn = h.start_psn();
+    in.spdcid = h.spdcid;
+    in.dpdcid = h.dpdcid;
+    in.mode = h.isrod ? Mode::rod : Mode::rud;
+    in.syn = h.syn;
+    in.ar = h.ar;
+    in.use_rsv_pdc = h.use_rsv_pdc;
+    in.private_mark = h.private_mark;
+    in.is_control = true;
+    in.ctl_type = h.ctl_type;
+    in.ctl_payload = h.payload;
+    return in;
+  }
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,98 @@
+// Decides at the source that packets are lost: retransmission time-out with back-off, and two ways
+// of reading the ACKs - order within one entropy value, and the number of packets that arrived out
+// of order. It marks slots; sending them again is somebody else's business. [PDS 12]
+#pragma once
+
+#include "pds/psn_window.h"
+
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+// Smoothed round trip of one PDC and the time-out that follows from it. [PDS-140, PDS-141]
+class RtoEstimator {
+ public:
+  void on_rtt(Duration rtt);
+  // The time-out of a packet after `resends` time-outs, between `init` and `max`.
+  Duration rto(Duration init, Duration max, uint32_t resends) const;
+  Duration smoothed() const { return Duration::nanoseconds(int64_t{srtt_ns_}); }
+
+ private:
+  uint32_t srtt_ns_ = 0;  // 0: no sample yet; saturates at 4.2 s
+  uint32_t rttvar_ns_ = 0;
+};
+
+// Why a slot counts as lost.
+enum class LossCause : uint8_t {
+  ev_order,   // one sent later on the same EV has arrived [PDS 12, L4]
+  ooo_count,  // too many later ones have arrived [PDS 12, L3]
+};
+
+// How much reordering is believed before L3 speaks.
+struct ReorderRules {
+  uint32_t threshold_packets = 5;  // [PDS-143, PDS-144]
+};
+
+class LossDetector {
+ public:
+  // Reads what the last ACK changed. Calls fn(Psn, TxSlot&, LossCause) for each slot now believed
+  // lost, in PSN order; fn marks it. Cost: the distance from the base to `highest_arrived`, which
+  // is the highest PSN known to have arrived.
+  template <class Fn>
+  void infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules, Instant now,
+             Fn&& fn);
+
+  bool in_recovery() const { return in_recovery_; }
+
+ private:
+  // The latest transmission known to have arrived, per EV.
+  struct Latest {
+    uint32_t tick = 0;
+    Psn psn;
+    Entropy ev;
+    bool used = false;
+  };
+  static constexpr uint32_t kEvs = 32;  // more at once share a place: the first keeps it
+
+  // a was sent after b. Within one call of transmit resends go in PSN order, before new packets.
+  static bool sent_later(uint32_t a_tick, Psn a, uint32_t b_tick, Psn b) {
+    const auto d = static_cast<int32_t>(a_tick - b_tick);
+    return d > 0 || (d == 0 && a.after(b));
+  }
+  static uint32_t collect(TxWindow& window, Psn highest_arrived, Latest (&latest)[kEvs]);
+  static void note(Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
+  static bool passed_on_its_ev(const Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
+
+  Psn recovery_psn_;            // recovery ends when the base is past this
+  uint32_t recovery_tick_ = 0;  // resent after this: not again in this recovery
+  bool in_recovery_ = false;
+};
+
+template <class Fn>
+void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules,
+                         Instant now, Fn&& fn) {
+  if (in_recovery_ && window.base().after(recovery_psn_)) in_recovery_ = false;
+  if (window.empty() || !highest_arrived.after(window.base())) return;
+
+  Latest latest[kEvs];
+  const uint32_t arrived = collect(window, highest_arrived, latest);
+  if (!in_recovery_ && arrived >= rules.threshold_packets) {
+    in_recovery_ = true;
+    recovery_psn_ = window.next() - 1;
+    recovery_tick_ = SentTick::of(now);
+  }
+  for (Psn p = window.base(); p.before(highest_arrived); ++p) {
+    TxSlot& slot = window[p];
+    if (slot.done || slot.sacked || !slot.in_flight) continue;
+    if (passed_on_its_ev(latest, p, slot)) {
+      fn(p, slot, LossCause::ev_order);
+    } else if (in_recovery_ && static_cast<int32_t>(slot.sent_tick - recovery_tick_) < 0) {
+      fn(p, slot, LossCause::ooo_count);
+    }
+  }
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,30 @@
+// What a source does about each NACK code: the table, without the doing. [PDS 10.2]
+#pragma once
+
+#include "wire/code_points.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+enum class NackReaction : uint8_t {
+  ignore,        // unknown or reserved: counted only [PDS-071]
+  resend_now,    // a loss: as soon as CMS allows
+  resend_later,  // no room there: after NACK_Retx_Time, more each time [PDS-118]
+  hold_window,   // beyond what the peer tracks: as resend_later, and believe mpr 1 until told
+  send_clear,    // no room for responses: clear at once, then as resend_later
+  go_back_n,     // ROD gap [PDS-078]
+  wait,          // SES still works on it: time runs anew [PDS 10.2, 0x18]
+  fail_message,  // EXP ERR
+  fail_pdc,
+};
+
+// A fatal code whose packet was certainly not executed. [PDS-119]
+bool is_certainly_not_executed(wire::NackCode code);
+
+NackReaction reaction_to(wire::NackCode code);
+
+// The peer may still hold a PDC that a Close command would free. [PDS 5.1, I18]
+bool peer_may_hold_state(wire::NackCode code);
+
+}  // namespace uet::pds

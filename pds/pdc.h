@@ -1,0 +1,151 @@
+// One packet delivery context: the state of one end of it. What happens to it is in the engine's
+// files, by concern; here is what it consists of, and the small questions it can answer alone.
+// [PDS 2, 5]
+#pragma once
+
+#include "pds/ack_scheduler.h"
+#include "pds/client.h"
+#include "pds/loss_detector.h"
+#include "pds/psn_window.h"
+#include "pds/sack.h"
+
+#include "base/intrusive_list.h"
+#include "base/slab.h"
+#include "base/timer_wheel.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+struct Flow;
+struct Path;
+
+// Initiator: syn .. error. Target: established, close_wait (pending comes with TSS, PDS 4.2).
+// A PDC that is closed is not in the table. [PDS 5]
+//
+// state          | leaves on                                     | to               | row
+// syn            | first valid ACK                               | established      | I3
+// established    | close wanted (idle, pressure, PSN range, peer)| quiesce          | I10
+// quiesce        | started messages fully sent, none kept open   | ack_wait         | I12
+// ack_wait       | everything answered both ways                 | close_ack_wait   | I13
+// close_ack_wait | Close acked, refused or given up              | (freed)          | I14-I17
+// error          | Close acked, refused or given up              | (freed)          | I19
+// established    | target wants close                            | close_wait       | T10
+// close_wait     | Close command, or Close_REQ_Time over         | (freed)          | T12-T14
+enum class PdcState : uint8_t {
+  syn,
+  established,
+  quiesce,
+  ack_wait,
+  close_ack_wait,
+  error,
+  close_wait,
+};
+
+// A response that its requester may not have seen: sent when due, kept until cleared. [PDS-100]
+struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseTag> {
+  PdcHandle pdc;
+  AckTrigger trigger;       // psn: of the request
+  bool guaranteed = false;  // kept until cleared; else only until sent
+  EncodedResponse response;
+};
+
+// A ROD packet that arrived before its turn. Its octets are in a block of their own. [PDS-079]
+struct ReorderedPacket : ListNode<struct ReorderTag> {
+  AckTrigger trigger;
+  bool ar = false;
+  wire::NextHeader next_hdr{};
+  uint32_t length = 0;
+  Instant arrival;
+  std::byte* octets = nullptr;
+};
+
+// A message of return data in the queue of a PDC. [PDS-167]
+struct ReturnMessage : ListNode<struct ReturnTag> {
+  MessageHandle message;
+};
+
+struct Pdc : ListNode<struct LruTag>,
+             ListNode<struct ControlTag>,
+             ListNode<struct SendTag>,
+             ListNode<struct FlowPdcTag> {
+  // Touched by every packet.
+  PdcState state = PdcState::syn;
+  Mode mode = Mode::rud;
+  bool is_initiator = false;
+  bool close_asked = false;   // wanted, not begun [PDS 5.1, I22]
+  bool clear_wanted = false;  // REQ=clear was heard, nothing sent since [PDS-105]
+  bool confirmed = false;     // target: the peer used our PDCID, so it is no forgery
+  bool acked_once = false;    // target: an ACK taught the peer our PDCID [PDS-045]
+  bool rod_stalled = false;   // the client refused the next packet in order; see timer
+  Pdcid id;                   // ours
+  Pdcid peer_id;              // 0 until learnt
+  PdcHandle handle;
+  PeerId peer;
+  Path* path = nullptr;
+  Flow* flow = nullptr;  // initiator only
+  TxWindow tx;
+  RxWindow rx;
+  Psn start_psn;
+  Psn max_cack;             // highest CACK heard [PDS-035]
+  Psn highest_arrived;      // highest PSN known to have arrived there
+  Psn clear_sent;           // highest CLEAR_PSN conveyed
+  Psn cleared;              // highest CLEAR_PSN heard [PDS-102]
+  Psn rx_next;              // ROD: next PSN to deliver
+  uint32_t mp_range = 0;    // packets, as advertised by the peer [PDS-035]
+  uint16_t lost_count = 0;  // slots with `lost`
+  uint16_t ask_count = 0;   // slots with `ask`
+  Psn lost_from;            // no slot below is lost
+
+  AckScheduler ack;
+  SackSweep sweep;
+  RtoEstimator rtt;
+  LossDetector loss;
+
+  // Sending.
+  MessageHandle message;     // being pulled; 0: none
+  int32_t deficit = 0;       // octets, deficit round robin [PDS-244]
+  Entropy ev;                // of the present burst
+  uint8_t ev_left = 0;       // packets it still has
+  uint16_t keep_count = 0;   // messages that keep the PDC open [PDS-015]
+  uint32_t later_count = 0;  // verdicts still owed by the client
+  IntrusiveList<ReturnMessage, ReturnTag> returns;
+
+  // Timers.
+  TimerNode timer;
+  Instant last_active;    // last packet either way
+  Instant waiting_since;  // something is outstanding since
+  Instant clear_at = Instant::never();
+  Instant clear_req_at;                 // not before: next Clear Request [PDS-106]
+  Instant close_at = Instant::never();  // Close_REQ_Time is over [PDS-173]
+
+  // Cold.
+  IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN
+  IntrusiveList<ReorderedPacket, ReorderTag> reorder;  // by PSN
+  uint32_t stored_count = 0;
+  Psn close_psn;   // Close sent or received
+  Psn rod_nacked;  // last ROD_OOO named this gap
+  Instant rod_nacked_at;
+  bool close_received = false;
+  bool close_req_sent = false;
+  bool close_req_due = false;
+  bool clear_req_due = false;
+  bool clear_due = false;
+
+  explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
+
+  bool may_take_message() const {
+    return is_initiator && (state == PdcState::syn || state == PdcState::established) &&
+           !close_asked;
+  }
+  bool wants_close() const { return state == PdcState::close_wait; }
+  // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
+  Psn nack_hint() const { return rx.max_received() + 1; }
+  // The PSN lies at or before what the peer said it can track. [PDS-035]
+  bool in_mp_range(Psn psn) const {
+    return mp_range == 0 || psn - max_cack <= static_cast<int32_t>(mp_range);
+  }
+};
+static_assert(sizeof(Pdc) <= 640, "65,000 PDCs stay within 42 MB");
+
+}  // namespace uet::pds

@@ -1,0 +1,135 @@
+// Allocation and look-up of PDCs and tombstones.
+#include "pds/pdc_table.h"
+
+namespace uet::pds {
+
+Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, Rng& rng) {
+  limits_ = limits;
+  UET_CHECK(pdcs_.create(arena, limits.max_pdcs, Reuse::late));
+  UET_CHECK(tombstones_.create(arena, limits.tombstones));
+  UET_CHECK(ids_.create(arena, kIds));
+  UET_CHECK(by_peer_.create(arena, limits.max_pdcs, rng.u64()));
+  UET_CHECK(graves_.create(arena, limits.tombstones, rng.u64()));
+  UET_CHECK(graves_by_id_.create(arena, limits.tombstones, rng.u64()));
+  by_id_ = arena.make_span<Pdc*>(kIds);
+  last_psn_ = arena.make_span<Psn>(kIds);
+  if (by_id_.empty() || last_psn_.empty()) return Errc::no_memory;
+  ids_.set(0);                                                // [PDS-011]
+  next_id_ = static_cast<uint32_t>(1 + rng.below(kIds - 1));  // [PDS-193]
+  return {};
+}
+
+uint32_t PdcTable::free_count(bool is_initiator) const {
+  const uint32_t pool = limits_.max_pdcs - pdcs_.size();
+  const uint32_t share = limits_.max_per_role - role_count_[is_initiator];
+  return pool < share ? pool : share;
+}
+
+// The next one never used or longest free in a round over all ids. [PDS-019]
+Pdcid PdcTable::take_id() {
+  uint32_t id = ids_.find_first_zero(next_id_);
+  if (id == kIds) id = ids_.find_first_zero(0);
+  if (id == kIds) return Pdcid(0);
+  ids_.set(id);
+  next_id_ = id + 1 == kIds ? 1 : id + 1;
+  return Pdcid(static_cast<uint16_t>(id));
+}
+
+Pdc* PdcTable::allocate(bool is_initiator, Rng& rng) {
+  if (free_count(is_initiator) == 0) return nullptr;
+  const Pdcid id = take_id();
+  if (id == Pdcid{}) return nullptr;
+  Pdc* const pdc = pdcs_.alloc(uint8_t{0});
+  UET_ASSERT(pdc != nullptr);
+  pdc->is_initiator = is_initiator;
+  pdc->id = id;
+  pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
+  by_id_[id.value()] = pdc;
+  ++role_count_[is_initiator];
+
+  // Not within 2^16 of where the previous PDC of this id ended. [PDS-044]
+  const Psn last = last_psn_[id.value()];
+  Psn start(rng.u32());
+  const int32_t distance = start - last;
+  if (distance > -65536 && distance < 65536) start = start + (int64_t{1} << 20);
+  pdc->start_psn = start;
+  return pdc;
+}
+
+Pdc* PdcTable::find(Pdcid id) const { return by_id_[id.value()]; }
+
+Pdc* PdcTable::get(PdcHandle handle) { return pdcs_.get(Handle<Pdc>::from_word(handle.value())); }
+
+Pdc* PdcTable::find_peer(PeerId peer, Pdcid peer_id) const {
+  Pdc* const* const found = by_peer_.find({peer, peer_id});
+  return found == nullptr ? nullptr : *found;
+}
+
+void PdcTable::bind_peer(Pdc& pdc) {
+  if (find_peer(pdc.peer, pdc.peer_id) != nullptr) return;
+  const auto bound = by_peer_.insert({pdc.peer, pdc.peer_id}, &pdc);
+  UET_ASSERT(bound.ok());
+}
+
+void PdcTable::free(Pdc& pdc) {
+  const Pdcid id = pdc.id;
+  if (find_peer(pdc.peer, pdc.peer_id) == &pdc) by_peer_.erase({pdc.peer, pdc.peer_id});
+  by_id_[id.value()] = nullptr;
+  last_psn_[id.value()] = pdc.tx.next() - 1;
+  --role_count_[pdc.is_initiator];
+  ids_.clear(id.value());
+  pdcs_.free(&pdc);
+}
+
+void PdcTable::bury(Pdc& pdc, Instant until) {
+  if (tombstones_.full()) remove_tombstone(*oldest_.front());
+  if (Tombstone* const same = const_cast<Tombstone*>(find_tombstone(pdc.peer, pdc.peer_id))) {
+    remove_tombstone(*same);
+  }
+  Tombstone* const t = tombstones_.alloc();
+  UET_ASSERT(t != nullptr);
+  t->peer = pdc.peer;
+  t->peer_id = pdc.peer_id;
+  t->id = pdc.id;
+  t->mode = pdc.mode;
+  t->start_psn = pdc.start_psn;
+  t->close_psn = pdc.close_psn;
+  t->until = until;
+  oldest_.push_back(*t);
+  const auto by_peer = graves_.insert({t->peer, t->peer_id}, t);
+  const auto by_id = graves_by_id_.insert(t->id, t);
+  UET_ASSERT(by_peer.ok() && by_id.ok());
+  free(pdc);
+  ids_.set(t->id.value());
+}
+
+void PdcTable::remove_tombstone(Tombstone& t) {
+  graves_.erase({t.peer, t.peer_id});
+  graves_by_id_.erase(t.id);
+  ids_.clear(t.id.value());
+  tombstones_.free(&t);
+}
+
+void PdcTable::expire_tombstones(Instant now) {
+  while (Tombstone* const t = oldest_.front()) {
+    if (t->until > now) return;
+    remove_tombstone(*t);
+  }
+}
+
+Instant PdcTable::next_expiry() const {
+  const Tombstone* const t = oldest_.front();
+  return t == nullptr ? Instant::never() : t->until;
+}
+
+const Tombstone* PdcTable::find_tombstone(Pdcid id) const {
+  Tombstone* const* const found = graves_by_id_.find(id);
+  return found == nullptr ? nullptr : *found;
+}
+
+const Tombstone* PdcTable::find_tombstone(PeerId peer, Pdcid peer_id) const {
+  Tombstone* const* const found = graves_.find({peer, peer_id});
+  return found == nullptr ? nullptr : *found;
+}
+
+}  // namespace uet::pds

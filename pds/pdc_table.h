@@ -1,0 +1,96 @@
+// All PDCs of a FEP: the pool, look-up by our PDCID and by (peer, its PDCID), allocation of PDCIDs,
+// and the tombstones of PDCs that closed a moment ago. [PDS 2, PDS-176]
+#pragma once
+
+#include "pds/pdc.h"
+
+#include "base/bitmap.h"
+#include "base/hash_map.h"
+#include "base/rng.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::pds {
+
+// A closed target PDC: its late packets are answered without being executed again. [PDS-176]
+struct Tombstone : ListNode<struct TombstoneTag> {
+  PeerId peer;
+  Pdcid peer_id;
+  Pdcid id;
+  Mode mode = Mode::rud;
+  Psn start_psn;
+  Psn close_psn;
+  Instant until;
+};
+
+struct PeerPdcid {
+  PeerId peer;
+  Pdcid id;
+  bool operator==(const PeerPdcid&) const = default;
+};
+inline uint64_t hash_of(const PeerPdcid& k, uint64_t seed) {
+  return hash64(k.peer.value(), k.id.value(), seed);
+}
+
+struct PdcLimits {
+  uint32_t max_pdcs = 0;
+  uint32_t max_per_role = 0;  // neither role can take everything [PDS-018]
+  uint32_t tombstones = 0;
+};
+
+class PdcTable {
+ public:
+  Result<void> create(Arena& arena, const PdcLimits& limits, Rng& rng);
+
+  // A PDC with a PDCID and a Start_PSN of its own; null when its role has used its share.
+  // [PDS-010, PDS-011, PDS-018, PDS-019, PDS-044]
+  Pdc* allocate(bool is_initiator, Rng& rng);
+  // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
+  void free(Pdc& pdc);
+  // The same for a target, and its PDCID stays taken until the tombstone expires. Without a free
+  // tombstone the oldest one goes. [PDS-176]
+  void bury(Pdc& pdc, Instant until);
+  // Removes the tombstones that have expired.
+  void expire_tombstones(Instant now);
+  Instant next_expiry() const;
+
+  Pdc* find(Pdcid id) const;
+  Pdc* get(PdcHandle handle);
+  // Look-up of SYN packets. [PDS-014]
+  Pdc* find_peer(PeerId peer, Pdcid peer_id) const;
+  // The peer's PDCID is known from now on. A peer that gives one id to two PDCs is found by the
+  // first only.
+  void bind_peer(Pdc& pdc);
+
+  const Tombstone* find_tombstone(Pdcid id) const;
+  const Tombstone* find_tombstone(PeerId peer, Pdcid peer_id) const;
+
+  uint32_t size() const { return pdcs_.size(); }
+  uint32_t free_count(bool is_initiator) const;
+  template <class Fn>
+  void for_each(Fn&& fn) {
+    pdcs_.for_each(fn);
+  }
+
+ private:
+  static constexpr uint32_t kIds = 65536;
+
+  Pdcid take_id();
+  void remove_tombstone(Tombstone& t);
+
+  Slab<Pdc> pdcs_;
+  Slab<Tombstone> tombstones_;
+  IntrusiveList<Tombstone, TombstoneTag> oldest_;  // by expiry
+  Bitmap ids_;                                     // in use, tombstones included
+  std::span<Pdc*> by_id_;
+  std::span<Psn> last_psn_;  // of the previous PDC with that id [PDS-044]
+  HashMap<PeerPdcid, Pdc*> by_peer_;
+  HashMap<PeerPdcid, Tombstone*> graves_;
+  HashMap<Pdcid, Tombstone*> graves_by_id_;
+  PdcLimits limits_;
+  uint32_t next_id_ = 1;
+  uint32_t role_count_[2] = {0, 0};
+};
+
+}  // namespace uet::pds

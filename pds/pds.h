@@ -1,0 +1,88 @@
+// The packet delivery sublayer's face: packets in, packets out, timers, and the calls SES makes.
+// RUD and ROD; the connectionless modes are not offered yet. The work is done by Core.
+#pragma once
+
+#include "pds/client.h"
+#include "pds/config.h"
+#include "pds/counters.h"
+#include "pds/peer_table.h"
+
+#include "cms/config.h"
+
+#include "base/arena.h"
+#include "base/result.h"
+#include "base/rng.h"
+
+namespace uet::pds {
+
+class Core;
+
+// What is held at the moment, for tools and for tests that everything was given back.
+struct Usage {
+  uint32_t pdcs = 0;
+  uint32_t stored_responses = 0;
+  uint32_t reordered_packets = 0;
+  uint32_t return_messages = 0;
+  uint32_t tx_blocks = 0;
+  uint32_t rx_blocks = 0;
+  uint64_t inflight_bytes = 0;  // as CMS counts them, all paths
+  bool operator==(const Usage&) const = default;
+};
+
+class Pds {
+ public:
+  // All memory comes from `arena`. `peers` and `client` must outlive this object. Errc::invalid for
+  // a config out of range, Errc::no_memory.
+  static Result<Pds*> create(Arena& arena, const Config& config, const cms::Config& cms,
+                             PeerTable& peers, Client& client, uint64_t seed);
+  static Result<Pds*> create(Arena& arena, const Config& config, PeerTable& peers, Client& client,
+                             uint64_t seed) {
+    return create(arena, config, cms::Config{}, peers, client, seed);
+  }
+
+  // Find or make; set-up act per (peer, class, mode, job); Errc::again when the flow table is full,
+  // Errc::unsupported for the modes without PDCs. Holds a reference on the peer. Flows of different
+  // jobs are one when config.pdc_per_job is off.
+  Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job);
+  // The flow has at least one message for start(). Idempotent, O(1).
+  void ready(FlowId flow);
+
+  // One datagram, as it came. Never fails: what is wrong with it is counted. [PDS 7.1]
+  void receive(const RxDatagram& datagram, Instant now);
+  // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets.
+  // Returns the number of packets added; 0: nothing may go until an event.
+  uint32_t transmit(TxBatch& batch, Instant now);
+  // Runs the timers due at or before now.
+  void advance(Instant now);
+  // The next instant at which advance has work; never() when idle. has_work() is apart from it.
+  Instant next_deadline() const;
+  // Something could be sent right now: transmit is worth a call. May be true once in vain.
+  bool has_work() const;
+
+  // The answer that a Verdict::later promised. False: the PDC is gone; forget it.
+  bool respond(RxToken token, const Verdict& verdict, Instant now);
+  // Queues a message of return data on the PDC of a request that this FEP received; its packets are
+  // pulled like any other. False: the PDC is gone, or config.return_messages are queued. [PDS-167]
+  bool send_return(PdcHandle pdc, MessageHandle message);
+  // The message started with keep_pdc has all its return data (or failed). [PDS-015]
+  void message_done(PdcHandle pdc);
+
+  // The network reported that `address` cannot be reached (ICMP); ends in failure after
+  // config.unreachable_time of nothing else. [architecture 8]
+  void on_unreachable(const FabricAddress& address, Instant now);
+  // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
+  // client. idle() tells when nothing is left to do. Not to be called from inside the client.
+  void close_all(bool abort, Instant now);
+  bool idle() const;  // no outstanding packet, no PDC waiting for a close to finish
+
+  const Counters& counters() const;
+  uint32_t open_pdcs() const;
+  Usage usage() const;
+
+  explicit Pds(Core& core) : core_(core) {}
+
+ private:
+  Core& core_;
+};
+
+}  // namespace uet::pds

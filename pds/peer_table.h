@@ -1,0 +1,86 @@
+// The remote FEPs this one knows, keyed by Fabric Address. Shared by PDS (PDC keys, congestion
+// contexts) and SES (source matching). Lives in pds/ because everything above may include it.
+#pragma once
+
+#include "base/arena.h"
+#include "base/hash_map.h"
+#include "base/intrusive_list.h"
+#include "base/packet.h"
+#include "base/result.h"
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet {
+
+// The key as the hash map wants it: FabricAddress has no padding, unused octets are zero.
+inline uint64_t hash_of(const FabricAddress& address, uint64_t seed) {
+  return hash64(std::as_bytes(std::span(&address, 1)), seed);
+}
+
+}  // namespace uet
+
+namespace uet::pds {
+
+// One remote FEP. References keep it: AV entries (explicit), PDCs and flows. [architecture 10]
+struct Peer : ListNode<struct PeerSpareTag> {
+  FabricAddress address;
+  uint32_t refs = 0;
+  uint16_t payload_mtu = 0;   // octets; what its address states, 0: not stated [LF-131]
+  bool private_mark = false;  // answers go to its own port, not 4793 [WIRE-121]
+  Instant last_heard;         // last valid packet; zero: never [architecture 8, Patience]
+  Instant unreachable_since = Instant::never();  // first ICMP error since last_heard
+  uint64_t user = 0;                             // the provider's own mark, for reverse AV look-up
+  // NACKs this peer may still cause before the bucket is empty. [PDS-072]
+  uint32_t nack_tokens = 0;
+  Instant nack_refilled;
+};
+static_assert(sizeof(Peer) <= 128, "architecture 10: budget of a peer");
+
+class PeerTable {
+ public:
+  PeerTable() = default;
+  PeerTable(const PeerTable&) = delete;
+  PeerTable& operator=(const PeerTable&) = delete;
+
+  // Room for `capacity` peers; grow() adds more as a set-up act.
+  Result<void> create(Arena& arena, uint32_t capacity, uint64_t hash_seed);
+  Result<void> grow(Arena& arena, uint32_t extra);
+
+  // The peer with that address, made if unknown; again when the table is full of referenced peers
+  // (an unreferenced one, the longest without a reference, makes room). The new peer has no
+  // reference: take one before the next call.
+  Result<PeerId> find_or_add(const FabricAddress& address, Instant now);
+  // The peer with that address, or null.
+  Peer* find(const FabricAddress& address, PeerId& id);
+
+  Peer& operator[](PeerId id) { return at(id); }
+  const Peer& operator[](PeerId id) const { return const_cast<PeerTable*>(this)->at(id); }
+  void add_ref(PeerId id);
+  void drop_ref(PeerId id);
+  uint32_t size() const { return size_; }
+  uint32_t capacity() const { return capacity_; }
+
+ private:
+  static constexpr uint32_t kChunks = 32;
+  struct Chunk {
+    Peer* peers = nullptr;
+    uint32_t first = 0;
+    uint32_t count = 0;
+  };
+
+  Result<void> add_chunk(Arena& arena, uint32_t count);
+  Peer& at(PeerId id);
+
+  HashMap<FabricAddress, PeerId> by_address_;
+  // Peers without a reference, the longest first: evicted from the front.
+  IntrusiveList<Peer, PeerSpareTag> spare_;
+  Chunk chunks_[kChunks];
+  uint32_t chunk_count_ = 0;
+  uint32_t size_ = 0;  // peers made; ids below are in use
+  uint32_t capacity_ = 0;
+};
+
+}  // namespace uet::pds

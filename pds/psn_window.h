@@ -1,0 +1,181 @@
+// The two halves of a PDC direction: TxWindow remembers what was sent and is not answered yet,
+// RxWindow which PSNs have arrived and how far the cumulative ACK may go. Neither sends anything.
+// [PDS 3, 7.2, 9]
+#pragma once
+
+#include "pds/block_pool.h"
+#include "pds/client.h"
+
+#include "base/ring_bitmap.h"
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+// Send times are kept in 32 bits of 256 ns, which wrap after 18 minutes: long enough, because
+// every outstanding packet is looked at far more often than that.
+struct SentTick {
+  static constexpr int kShift = 8;
+  static uint32_t of(Instant t) { return static_cast<uint32_t>(t.ns() >> kShift); }
+  static Duration since(uint32_t tick, Instant now) {
+    return Duration::nanoseconds(static_cast<int64_t>(static_cast<int32_t>(of(now) - tick)) *
+                                 (1 << kShift));
+  }
+};
+
+// What travels under a PSN: a packet of a message, or a control packet that takes one. [PDS 13]
+enum class SlotKind : uint8_t {
+  data,
+  close_cmd,
+  close_req,
+  noop,  // fills the PSN of a packet that its message gave up
+};
+
+// One outstanding PSN. [PDS-066]
+struct TxSlot {
+  PacketRef ref;
+  uint32_t sent_tick = 0;  // last transmission
+  Entropy ev;              // of the last transmission
+  uint16_t bytes = 0;      // nominal, of the last transmission
+  uint8_t rto_count = 0;   // resends after a time-out, saturating [PDS-117]
+  uint8_t nack_count = 0;  // NACKs, saturating
+  SlotKind kind = SlotKind::data;
+  bool in_flight : 1 = false;  // counted by CMS [PDS-240]
+  bool sacked : 1 = false;     // arrived, response not seen yet [PDS-093]
+  bool done : 1 = false;       // answered
+  bool lost : 1 = false;       // to be sent again as soon as CMS allows
+  bool delayed : 1 = false;    // to be sent again when its NACK delay is over [PDS-118]
+  bool resent : 1 = false;     // sent more than once
+  bool ask : 1 = false;        // an ACK Request for it is due [PDS 12, L6]
+};
+static_assert(sizeof(TxSlot) == 24, "architecture 10: octets of an outstanding packet");
+
+// Slot memory of four sizes, so that a quiet PDC holds little. [architecture 10]
+class TxPool {
+ public:
+  static constexpr uint32_t kSizes = 4;
+  static constexpr uint32_t kSlots[kSizes] = {64, 256, 1024, 2048};
+
+  Result<void> create(Arena& arena, uint32_t max_pdcs);
+  // The smallest free block with at least `slots` slots; null when there is none.
+  TxSlot* take(uint32_t slots, uint32_t& got);
+  void give(TxSlot* block, uint32_t slots);
+  uint32_t in_use() const;
+
+ private:
+  BlockPool pools_[kSizes];
+};
+
+class TxWindow {
+ public:
+  // Nothing outstanding; the first PSN will be `first`. Holds no memory yet.
+  void start(Psn first);
+  // Gives the slot memory back. Requires nothing outstanding.
+  void release(TxPool& pool);
+  // Forgets everything outstanding and gives the memory back; the next PSN stays.
+  void abandon(TxPool& pool);
+
+  // Makes sure that push() has a slot. False: pool empty, nothing was changed.
+  [[nodiscard]] bool reserve(TxPool& pool);
+  // Takes the next PSN. Requires reserve().
+  TxSlot& push();
+
+  // Oldest PSN without an answer; next() when all are answered.
+  Psn base() const { return base_; }
+  Psn next() const { return next_; }
+  uint32_t size() const { return static_cast<uint32_t>(next_ - base_); }
+  bool empty() const { return base_ == next_; }
+  bool contains(Psn psn) const { return psn.value() - base_.value() < size(); }
+  // A slot between base() and next(), answered or not.
+  TxSlot& operator[](Psn psn) {
+    UET_DEBUG_ASSERT(contains(psn));
+    return slots_[psn.value() & (capacity_ - 1)];
+  }
+  // The slot if it is outstanding and not answered, else null.
+  TxSlot* find(Psn psn) {
+    if (!contains(psn)) return nullptr;
+    TxSlot& slot = (*this)[psn];
+    return slot.done ? nullptr : &slot;
+  }
+  // Marks it answered and moves base() over everything answered.
+  void complete(Psn psn);
+
+  uint32_t capacity() const { return capacity_; }
+
+ private:
+  TxSlot* slots_ = nullptr;
+  uint32_t capacity_ = 0;
+  Psn base_;
+  Psn next_;
+};
+
+// How a PSN stands to the receive window. [PDS 7.2]
+enum class Arrival : uint8_t {
+  fresh,         // not received yet
+  dup_window,    // received, above the cumulative ACK
+  dup_below,     // at or below the cumulative ACK
+  too_old,       // farther below than ACK_PSN can express
+  beyond_range,  // above what is tracked
+};
+
+class RxWindow {
+ public:
+  // Nothing received; the first PSN will be `first`. Holds no memory yet.
+  void start(Psn first, uint32_t range_packets);
+  // Octets of the three bitmaps for a range.
+  static size_t block_bytes(uint32_t range_packets);
+  // False: pool empty, nothing was changed. Called before the first accept().
+  [[nodiscard]] bool reserve(BlockPool& pool);
+  void release(BlockPool& pool);
+
+  Arrival classify(Psn psn) const;
+
+  // Records a fresh PSN. `held`: its response must be remembered, so the cumulative ACK stays
+  // below it until unhold(). [PDS-034, PDS-081]
+  void accept(Psn psn, bool held);
+  // Lets the cumulative ACK pass the PSN, which may lie below the window already.
+  void unhold(Psn psn);
+  // As if it had never arrived: for a late refusal of a held PSN.
+  void forget(Psn psn);
+
+  bool received(Psn psn) const { return contains(psn) ? received_.test(offset(psn)) : below(psn); }
+  bool is_held(Psn psn) const { return contains(psn) && held_.test(offset(psn)); }
+  // Everything below `psn` has arrived, whether cleared or not.
+  bool all_received_below(Psn psn) const;
+
+  Psn base() const { return base_; }
+  Psn cack_psn() const { return base_ - 1; }
+  // Highest PSN that ever arrived; base() - 1 or above.
+  Psn max_received() const { return max_received_; }
+  // Something above the cumulative ACK has arrived.
+  bool has_above() const { return max_received_.after(cack_psn()); }
+  uint32_t range() const { return range_; }
+  // Received bits from `from` on; PSNs at or below the cumulative ACK read as set.
+  uint64_t bits64(Psn from) const;
+
+  // PSNs above the cumulative ACK that want an ACK naming them. [PDS-064]
+  void want_answer(Psn psn);
+  // Takes the lowest one. False: none.
+  bool take_answer(Psn& psn);
+
+ private:
+  bool contains(Psn psn) const {
+    return block_ != nullptr && psn.value() - base_.value() < received_.size();
+  }
+  bool below(Psn psn) const { return psn.before(base_); }
+  uint32_t offset(Psn psn) const { return psn.value() - base_.value(); }
+  void advance();
+
+  void* block_ = nullptr;
+  Psn base_;  // everything below has arrived and needs no state [PDS-034]
+  Psn max_received_;
+  uint32_t range_ = 0;
+  uint32_t answers_ = 0;  // upper bound of bits set in answer_
+  RingBitmap received_;
+  RingBitmap held_;
+  RingBitmap answer_;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,135 @@
+// A client for tests of PDS: messages are counts of octets, answers come from a function, and
+// everything that PDS says is recorded. Header of every request: message handle and offset, 4
+// octets each.
+#pragma once
+
+#include "pds/pds.h"
+
+#include "wire/pds.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace uet::pds::test {
+
+inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
+
+inline FabricAddress address(uint8_t last, uint16_t port = kUetPort) {
+  FabricAddress a;
+  a.ip = {10, 0, 0, last};
+  a.family = FabricAddress::Family::ipv4;
+  a.port = port;
+  return a;
+}
+
+using PacketName = std::pair<uint32_t, uint32_t>;  // message, offset
+
+class StubClient final : public Client {
+ public:
+  struct Message {
+    uint32_t bytes = 0;
+    uint32_t pulled = 0;
+    bool keep_pdc = false;
+    wire::NextHeader next_hdr = wire::NextHeader::standard;
+  };
+  uint32_t mtu = 1024;
+  bool sack_completes = true;  // for packets that are not the last of their message
+  std::function<Verdict(PacketName, const RxRequest&)> verdict;
+  Pds* pds = nullptr;
+
+  std::map<FlowId, std::deque<MessageHandle>> waiting;
+  std::map<uint32_t, Message> messages;
+  std::map<uint32_t, PdcHandle> pdc_of;  // where each message was started
+  std::map<PacketName, int> delivered, responded, failed;
+  std::vector<PacketName> order;  // of delivery
+  std::map<PacketName, std::vector<std::byte>> response_octets;
+  std::map<PacketName, RxToken> tokens;
+  std::vector<Failure> failures;
+  std::map<uint32_t, Failure> aborted;
+  std::vector<bool> closed;  // `clean` of every PDC that went
+  uint64_t delivered_bytes = 0;
+
+  void post(FlowId flow, uint32_t handle, uint32_t bytes, bool keep_pdc = false) {
+    Message& m = messages[handle];
+    m.bytes = bytes;
+    m.keep_pdc = keep_pdc;
+    waiting[flow].push_back(MessageHandle(handle));
+    pds->ready(flow);
+  }
+
+  bool start(FlowId flow, PdcHandle pdc, StartedMessage& out, Instant) override {
+    auto& q = waiting[flow];
+    if (q.empty()) return false;
+    out.message = q.front();
+    out.keep_pdc = messages[out.message.value()].keep_pdc;
+    pdc_of[out.message.value()] = pdc;
+    q.pop_front();
+    return true;
+  }
+  bool pull(MessageHandle handle, PacketRef& out) override {
+    Message& m = messages.at(handle.value());
+    out.message = handle;
+    out.offset = m.pulled;
+    out.length = static_cast<uint16_t>(std::min(mtu, m.bytes - m.pulled));
+    out.next_hdr = m.next_hdr;
+    out.som = m.pulled == 0;
+    m.pulled += out.length;
+    out.eom = m.pulled == m.bytes;
+    out.sack_completes = sack_completes && !out.eom;
+    return true;
+  }
+  void encode(const PacketRef& ref, wire::Writer& w, TxBatch& batch) override {
+    w.u32(ref.message.value());
+    w.u32(ref.offset);
+    batch.add_payload(payload(), ref.length);
+  }
+  Verdict on_request(const RxRequest& r, Instant) override {
+    wire::Reader in(r.ses);
+    EXPECT_GE(in.remaining(), 8u);
+    PacketName name;
+    name.first = in.u32();
+    name.second = in.u32();
+    EXPECT_EQ(std::memcmp(in.peek(in.remaining()), payload(), in.remaining()), 0);
+    const Verdict v = verdict ? verdict(name, r) : Verdict::accepted();
+    if (v.kind != Verdict::Kind::nack && v.kind != Verdict::Kind::drop) {
+      EXPECT_EQ(++delivered[name], 1) << "delivered twice: " << name.first << "+" << name.second;
+      order.push_back(name);
+      tokens[name] = r.token;
+      delivered_bytes += in.remaining();
+    }
+    return v;
+  }
+  void on_response(const PacketRef& ref, const RxResponse& r, Instant) override {
+    const PacketName name{ref.message.value(), ref.offset};
+    EXPECT_EQ(++responded[name], 1) << "answered twice: " << name.first << "+" << name.second;
+    EXPECT_EQ(failed.count(name), 0u);
+    if (!r.ses.empty()) response_octets[name].assign(r.ses.begin(), r.ses.end());
+  }
+  void on_failed(const PacketRef& ref, const Failure& f, Instant) override {
+    const PacketName name{ref.message.value(), ref.offset};
+    EXPECT_EQ(++failed[name], 1);
+    EXPECT_EQ(responded.count(name), 0u);
+    failures.push_back(f);
+  }
+  void on_aborted(MessageHandle handle, const Failure& f, Instant) override {
+    EXPECT_TRUE(aborted.emplace(handle.value(), f).second);
+  }
+  void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }
+
+  static const std::byte* payload() {
+    static const std::vector<std::byte> octets = [] {
+      std::vector<std::byte> v(8192);
+      for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<std::byte>(i * 7 + i / 251);
+      return v;
+    }();
+    return octets.data();
+  }
+};
+
+}  // namespace uet::pds::test
