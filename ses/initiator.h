@@ -101,6 +101,7 @@ class Initiator {
   void retry(TxMessage& m, Duration delay);
   Duration retry_delay(uint32_t retries);
   void next_segment(TxMessage& m);
+  void begin_recovery(Remote& remote);
   void end_recovery_wait(Remote& remote);
 
   TxMessage* message(pds::MessageHandle handle);

@@ -89,6 +89,7 @@ void Initiator::note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_gener
   if (m.code != wire::ReturnCode::null) return;  // the first one wins
   m.code = code;
   if (!m.is_fully_pulled) m.is_stopped = true;  // [SES-105]
+  if (is_retryable(code)) begin_recovery(*m.remote);
   if (code == wire::ReturnCode::bad_generation) {
     // Kept for every later message of the class to that destination. [SES-134]
     (m.kind == OpKind::tagged_send ? m.remote->tagged_generation : m.remote->untagged_generation) =
@@ -179,6 +180,7 @@ pds::Verdict Initiator::on_return_data(const pds::RxRequest& request) {
 void Initiator::note_failure(TxMessage& m, const pds::Failure& failure) {
   if (m.failed_packets == 0 && !m.was_aborted) m.failure = failure;
   m.all_undelivered = m.all_undelivered && failure.not_delivered;
+  begin_recovery(*m.remote);  // nothing later may start before it is known how this one ends
 }
 
 void Initiator::on_failed(const pds::PacketRef& ref, const pds::Failure& failure) {
@@ -312,19 +314,25 @@ void Initiator::retry(TxMessage& m, Duration delay) {
     }
     return;
   }
-  // All later messages to the destination go after it: the ones not started yet are called back,
-  // the ones in flight are refused by the target until the generation is right. [SES-029]
-  remote.is_recovering = true;
+  begin_recovery(remote);
   remote.recovery_delay = std::max(remote.recovery_delay, delay);
   leave_remote(m);
   hold_in_order(m);
+  end_recovery_wait(remote);
+}
+
+// From the first refusal on, all later messages to the destination go after the refused one: those
+// not started yet are called back, those in flight are refused by the target too, since they carry
+// the generation of their start. [SES-029]
+void Initiator::begin_recovery(Remote& remote) {
+  if (!remote.is_ordered || remote.is_recovering) return;
+  remote.is_recovering = true;
   for (TxMessage& queued : remote.flow->queue) {
     if (queued.remote != &remote) continue;
     static_cast<ListNode<QueueTag>&>(queued).unlink();
     leave_remote(queued);
     hold_in_order(queued);
   }
-  end_recovery_wait(remote);
 }
 
 // With nothing in flight any more, the held messages go again after the delay.

@@ -125,7 +125,7 @@ void Initiator::encode_request(const TxMessage& m, const pds::PacketRef& ref, wi
     h.message_offset = ref.offset;
   }
   h.emit(header);
-  if (m.is_read()) return;  // [SES-024]
+  if (m.is_read() || ref.length == 0) return;  // [SES-024]
   if (is_void) {
     // The PSN must still be filled for the sake of the PDC. A packet of the same shape with IE and
     // no user data: the target delivers nothing of it. [SES-049, PDS-182]

@@ -100,6 +100,8 @@ class PairTest : public ::testing::Test {
     d.ri = kRi;
     return d;
   }
+  // A payload that lives as long as the test.
+  const Octets& stored(Octets o) const { return payloads_.emplace_back(std::move(o)); }
   // The slice of some octets, kept as long as the test.
   std::span<const IoSlice> keep(const Octets& o) const {
     slices_.push_back({o.data(), o.size()});
@@ -189,6 +191,7 @@ class PairTest : public ::testing::Test {
   RegionId region_;
   Instant now_ = Instant::from_ns(1'000'000'000);
   mutable std::deque<IoSlice> slices_;
+  mutable std::deque<Octets> payloads_;
 };
 
 inline std::string PairTest::take(Node& node) {
@@ -203,7 +206,7 @@ inline std::string PairTest::take(Node& node) {
     if (c.status == Completion::Status::refused) out += std::string(" ") + wire::name(c.code);
     out += " " + std::to_string(c.bytes);
     if (c.truncated_bytes != 0) out += "+" + std::to_string(c.truncated_bytes);
-    if (c.tag != 0) out += " tag " + std::to_string(c.tag);
+    if (c.tag != 0 && c.kind == OpKind::tagged_recv) out += " tag " + std::to_string(c.tag);
     if (c.has_data) out += " data " + std::to_string(c.data);
     if (c.multi_done) out += " done";
     out += " #" + std::to_string(reinterpret_cast<uintptr_t>(c.context.op));
