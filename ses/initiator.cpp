@@ -306,6 +306,10 @@ void Initiator::close(Endpoint& ep) {
 }
 
 void Initiator::on_send_failed(uint32_t cookie, int error) {
+  if (ReturnMessage* r = return_message(pds::MessageHandle(cookie))) {
+    r->is_unreadable = true;  // the resend tells the initiator [SES-164]
+    return;
+  }
   TxMessage* m = message(pds::MessageHandle(cookie));
   if (m == nullptr || m->state == TxMessage::State::ended) return;
   m->local_error = error;

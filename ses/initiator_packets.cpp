@@ -163,11 +163,15 @@ void Initiator::free(ReturnMessage& r) {
 
 void Initiator::encode_return(const ReturnMessage& r, wire::Writer& header, TxBatch& batch) const {
   // Looked up on every encoding: a region removed meanwhile is not read any more.
-  const bool is_readable = core_.memory.for_each(
-      r.region, r.region_offset, r.length, [&](const std::byte* at, uint64_t length) {
-        batch.add_payload(at, static_cast<uint32_t>(length));
-      });
-  const auto code = is_readable ? wire::ReturnCode::ok : wire::ReturnCode::bad_mkey;
+  const bool is_readable =
+      !r.is_unreadable &&
+      core_.memory.for_each(r.region, r.region_offset, r.length,
+                            [&](const std::byte* at, uint64_t length) {
+                              batch.add_payload(at, static_cast<uint32_t>(length));
+                            });
+  const auto code = r.is_unreadable ? wire::ReturnCode::host_unsuccess_cmpl
+                    : is_readable   ? wire::ReturnCode::ok
+                                    : wire::ReturnCode::bad_mkey;
   const uint16_t length = is_readable ? r.length : 0;
   if (r.is_small) {
     wire::ResponseDataSmall h;

@@ -134,7 +134,8 @@ struct ReturnMessage {
   uint32_t modified_length = 0;
   uint16_t length = 0;
   bool is_pulled = false;
-  bool is_small = false;  // answers a small or medium request, named by PSN
+  bool is_unreadable = false;  // the system could not read the region's memory
+  bool is_small = false;       // answers a small or medium request, named by PSN
   MessageId id;
   MessageId read_id;
   JobId job;

@@ -24,7 +24,8 @@ class Ses final : public pds::Client {
   static Result<Ses*> create(Arena& arena, const Config& config, pds::PeerTable& peers,
                              uint64_t seed);
   // The PDS below; called once before anything else (the two refer to each other).
-  void attach(const PdsPort& pds) { core_.pds = pds; }
+  void attach(pds::Pds& pds) { attach(port_of(pds)); }
+  void attach(const PdsPort& port) { core_.pds = port; }
 
   using EndpointOptions = ses::EndpointOptions;
   using Peeked = ses::Peeked;

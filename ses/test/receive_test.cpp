@@ -44,8 +44,9 @@ TEST_F(ReceiveTest, TheFirstReceiveInPostingOrderThatFitsTakesTheMessage) {
   const Octets data = pattern(8);
   for (int i = 0; i < 3; ++i) send(data, 7);
   settle();
-  EXPECT_EQ(take(*b_), "tagged_recv ok 8 tag 7 #12 | tagged_recv ok 8 tag 7 #13 | "
-                       "tagged_recv ok 8 tag 7 #14");
+  EXPECT_EQ(take(*b_),
+            "tagged_recv ok 8 tag 7 #12 | tagged_recv ok 8 tag 7 #13 | "
+            "tagged_recv ok 8 tag 7 #14");
   EXPECT_EQ(b_->completions.size(), 0u);
 }
 
