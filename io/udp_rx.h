@@ -50,6 +50,7 @@ class UdpRx {
 
   int fd_ = -1;
   bool error_seen_ = false;
+  uint32_t ask_ = 1;            // messages to ask for next: grows while all come, see fill()
   uint32_t message_count_ = 0;  // filled by the last system call
   uint32_t message_next_ = 0;   // the first of them not yet opened
 

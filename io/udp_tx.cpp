@@ -175,27 +175,64 @@ uint32_t UdpTx::gather(const TxPacket& packet, uint32_t at) {
   return at;
 }
 
-void UdpTx::set_control(msghdr& header, Control& control, uint8_t tos,
+void UdpTx::set_control(msghdr& header, Control& control, bool with_tos, uint8_t tos,
                         uint32_t segment_bytes) const {
   const bool ipv6 = settings_.local.family == FabricAddress::Family::ipv6;
-  header.msg_control = control.bytes.data();
-  header.msg_controllen = control.bytes.size();
-  cmsghdr* c = CMSG_FIRSTHDR(&header);
-  c->cmsg_level = ipv6 ? IPPROTO_IPV6 : IPPROTO_IP;
-  c->cmsg_type = ipv6 ? IPV6_TCLASS : IP_TOS;
-  c->cmsg_len = CMSG_LEN(sizeof(int));
-  const int value = tos;
-  std::memcpy(CMSG_DATA(c), &value, sizeof value);
-  if (segment_bytes == 0) {
-    header.msg_controllen = CMSG_SPACE(sizeof(int));
+  std::byte* at = control.bytes.data();
+  const auto append = [&at](int level, int type, const void* value, size_t length) {
+    auto* const c = reinterpret_cast<cmsghdr*>(at);
+    c->cmsg_level = level;
+    c->cmsg_type = type;
+    c->cmsg_len = CMSG_LEN(length);
+    std::memcpy(CMSG_DATA(c), value, length);
+    at += CMSG_SPACE(length);
+  };
+  if (with_tos) {
+    const int value = tos;
+    append(ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_TCLASS : IP_TOS, &value, sizeof value);
+  }
+  if (segment_bytes != 0) {
+    const auto segment = static_cast<uint16_t>(segment_bytes);
+    append(IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment);
+  }
+  header.msg_controllen = static_cast<size_t>(at - control.bytes.data());
+  header.msg_control = header.msg_controllen > 0 ? control.bytes.data() : nullptr;
+}
+
+// Whether the socket knows this destination and these marks by itself.
+bool UdpTx::favours(uint32_t socket, const FabricAddress& to, uint8_t tos) {
+  Favourite& favourite = favourites_[socket];
+  if (favourite.tos == tos && favourite.to == to) {
+    favourite.misses = 0;
+    return true;
+  }
+  ++favourite.misses;
+  favourite.missed_to = to;
+  favourite.missed_tos = tos;
+  return false;
+}
+
+// What was missed often enough in a row becomes the favourite. Only between messages: one that was
+// built for the old favourite carries no address.
+void UdpTx::reconsider_favourite(uint32_t socket, int fd) {
+  Favourite& favourite = favourites_[socket];
+  if (favourite.misses < kMissesMax) return;
+  const FabricAddress to = favourite.missed_to;
+  const int tos = favourite.missed_tos;
+  favourite = {};
+  if (fd == fallback_) return;  // others must reach it: never connected
+
+  const bool ipv6 = to.family == FabricAddress::Family::ipv6;
+  SockAddr name;
+  const socklen_t length = to_sockaddr(to, name);
+  // A refusal is no harm: messages then carry their address and marks themselves.
+  if (::setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_TCLASS : IP_TOS, &tos,
+                   sizeof tos) != 0 ||
+      ::connect(fd, &name.any, length) != 0) {
     return;
   }
-  c = reinterpret_cast<cmsghdr*>(control.bytes.data() + CMSG_SPACE(sizeof(int)));
-  c->cmsg_level = IPPROTO_UDP;
-  c->cmsg_type = UDP_SEGMENT;
-  c->cmsg_len = CMSG_LEN(sizeof(uint16_t));
-  const auto segment = static_cast<uint16_t>(segment_bytes);
-  std::memcpy(CMSG_DATA(c), &segment, sizeof segment);
+  favourite.to = to;
+  favourite.tos = static_cast<uint8_t>(tos);
 }
 
 void UdpTx::build(std::span<TxPacket> packets, uint32_t run_index, uint32_t message) {
@@ -207,11 +244,16 @@ void UdpTx::build(std::span<TxPacket> packets, uint32_t run_index, uint32_t mess
   }
   msghdr& header = headers_[message].msg_hdr;
   header = {};
-  header.msg_name = &names_[message];
-  header.msg_namelen = to_sockaddr(packets[run.first].to, names_[message]);
+  const FabricAddress& to = packets[run.first].to;
+  const bool favoured = favours(run.socket, to, run.tos);
+  if (!favoured) {
+    header.msg_name = &names_[message];
+    header.msg_namelen = to_sockaddr(to, names_[message]);
+  }
   header.msg_iov = &vectors_[first_vector];
   header.msg_iovlen = vector_count_ - first_vector;
-  set_control(header, controls_[message], run.tos, run.packets > 1 ? run.segment_bytes : 0);
+  set_control(header, controls_[message], !favoured, run.tos,
+              run.packets > 1 ? run.segment_bytes : 0);
 }
 
 void UdpTx::settle(std::span<TxPacket> packets, const Run& run, TxFate fate, int error) {
@@ -232,13 +274,14 @@ void UdpTx::hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t co
 
 // Sends all runs of one socket, in order.
 void UdpTx::flush(std::span<TxPacket> packets, uint32_t socket) {
+  const int fd = fd_of(socket);
+  reconsider_favourite(socket, fd);
   uint32_t count = 0;
   for (uint32_t i = 0; i < run_count_; ++i) {
     if (runs_[i].socket == socket) build(packets, i, count++);
   }
   if ((blocked_ >> socket & 1) != 0) return hold_from(packets, 0, count);
 
-  const int fd = fd_of(socket);
   uint32_t at = 0;
   uint32_t attempts = 0;  // at the message `at`
   while (at < count) {
@@ -318,7 +361,7 @@ int UdpTx::send_alone(const TxPacket& packet, int fd, uint8_t tos) {
     vectors[i + 1] = {const_cast<std::byte*>(packet.slices[i].data), packet.slices[i].length};
   }
   header.msg_iovlen = packet.slice_count + 1u;
-  set_control(header, control, tos, 0);
+  set_control(header, control, true, tos, 0);
 
   bool retried = false;
   for (;;) {

@@ -63,6 +63,7 @@ class UdpTx {
   static constexpr uint32_t kSegmentsMax = 64;       // what every kernel with GSO takes
   static constexpr uint32_t kSuperBytesMax = 65487;  // fits IPv4 and IPv6
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kMissesMax = 32;
 
   // Packets that leave as one message: equal destination and marks, equal length but for the last.
   struct Run {
@@ -75,6 +76,15 @@ class UdpTx {
     uint8_t tos;
     bool closed;  // a shorter one ended it
   };
+  // What a socket is connected to and marks by itself: messages for it need no route lookup in the
+  // kernel, which saves about a tenth of a small message. Anything else still goes out, in full.
+  struct Favourite {
+    FabricAddress to;
+    uint8_t tos = 0;
+    uint32_t misses = 0;  // in a row, the last of them:
+    FabricAddress missed_to;
+    uint8_t missed_tos = 0;
+  };
   struct alignas(cmsghdr) Control {
     std::array<std::byte, CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint16_t))> bytes;
   };
@@ -85,7 +95,10 @@ class UdpTx {
   bool joins(const Run& run, const TxPacket& to, const TxPacket& packet, uint8_t tos) const;
   void flush(std::span<TxPacket> packets, uint32_t socket);
   void build(std::span<TxPacket> packets, uint32_t run, uint32_t message);
-  void set_control(msghdr& header, Control& control, uint8_t tos, uint32_t segment_bytes) const;
+  bool favours(uint32_t socket, const FabricAddress& to, uint8_t tos);
+  void reconsider_favourite(uint32_t socket, int fd);
+  void set_control(msghdr& header, Control& control, bool with_tos, uint8_t tos,
+                   uint32_t segment_bytes) const;
   uint32_t gather(const TxPacket& packet, uint32_t at);
   bool send_split(std::span<TxPacket> packets, const Run& run, int error);
   int send_alone(const TxPacket& packet, int fd, uint8_t tos);
@@ -103,6 +116,7 @@ class UdpTx {
   uint32_t run_count_ = 0;
   uint32_t vector_count_ = 0;
   std::array<Fd, kEntropyMax> sockets_;
+  std::array<Favourite, kEntropyMax> favourites_;
   std::array<Run, kRuns> runs_{};
   std::array<uint32_t, kRuns> next_{};  // packet index -> next packet of its run
   std::array<uint32_t, kRuns> message_run_{};

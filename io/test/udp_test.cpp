@@ -185,6 +185,37 @@ TEST_F(UdpTest, APendingErrorIsNotThePacketsFault) {
   EXPECT_GE(sender->tx_counters().retries, 1u);
 }
 
+// Sockets connect themselves to whom they serve most: nothing of that may show.
+TEST_F(UdpTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
+  const auto sender = open(at(ipv4(1)));
+  const auto left = open(at(ipv4(2)));
+  const auto right = open(at(ipv4(3)));
+  std::string want_left, want_right, got_left, got_right;
+  // Phases long enough for the socket to settle on left, on right, on other marks, on none.
+  for (int i = 0; i < 400; ++i) {
+    const bool to_left = i < 100 || (i >= 300 && i % 2 == 0);
+    const uint8_t dscp = i >= 200 && i < 300 ? 46 : 8;
+    const std::string text = std::to_string(i);
+    Outbox out;
+    out.add((to_left ? left : right)->local_address(), text, 0, dscp);
+    // And in the same call one to the other side, every now and then.
+    if (i % 33 == 0) out.add((to_left ? right : left)->local_address(), "o" + text, 0, dscp);
+    sender->send(out.packets());
+    for (char fate : out.fates()) EXPECT_EQ(fate, 's');
+    const std::string marked = text + "/" + std::to_string(dscp) + " ";
+    (to_left ? want_left : want_right) += marked;
+    if (i % 33 == 0) (to_left ? want_right : want_left) += "o" + marked;
+    for (const Got& g : receive(*left, to_left || i % 33 == 0 ? 1 : 0)) {
+      got_left += g.text + "/" + std::to_string(g.dscp) + " ";
+    }
+    for (const Got& g : receive(*right, !to_left || i % 33 == 0 ? 1 : 0)) {
+      got_right += g.text + "/" + std::to_string(g.dscp) + " ";
+    }
+  }
+  EXPECT_EQ(got_left, want_left);
+  EXPECT_EQ(got_right, want_right);
+}
+
 // [architecture 8] No EFAULT blocks the others: only the packet with the bad memory stays behind.
 TEST_F(UdpTest, BadMemoryCostsItsOwnPacketOnly) {
   const auto sender = open(at(ipv4(1)));
