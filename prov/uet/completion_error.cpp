@@ -147,7 +147,7 @@ OperationError operation_error(const ses::Completion& completion) {
     case Status::aborted:
       return {FI_ECANCELED, local};
     case Status::fault:
-      return {FI_EFAULT, local};
+      return {completion.local_error != 0 ? completion.local_error : FI_EFAULT, local};
     case Status::ok:
       break;
   }

@@ -160,8 +160,9 @@ void EndpointCore::rx_done(const ses::Completion& completion) {
     deliver(entry, completion.peer, completion.initiator_id);
     return;
   }
-  // A cancelled receive was never met by a sender.
-  const bool has_sender = completion.status == ses::Completion::Status::truncated;
+  // A receive that was cancelled was never met by a sender.
+  const bool has_sender = completion.status != ses::Completion::Status::cancelled &&
+                          completion.status != ses::Completion::Status::aborted;
   CompletionError error = error_of(completion);
   if (has_sender) {
     set_source(entry, completion.peer, completion.initiator_id);

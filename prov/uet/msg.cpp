@@ -13,8 +13,14 @@ namespace {
 
 // Where FI_PEEK | FI_CLAIM keeps what it claimed until FI_CLAIM fetches it: in the application's
 // struct fi_context, which both calls name. [LF-059]
-uint32_t& claim_in(void* context) {
-  return *reinterpret_cast<uint32_t*>(&static_cast<fi_context*>(context)->internal[0]);
+void keep_claim(void* context, uint32_t claim) {
+  std::memcpy(static_cast<fi_context*>(context)->internal, &claim, sizeof(claim));
+}
+
+uint32_t kept_claim(const void* context) {
+  uint32_t claim = 0;
+  std::memcpy(&claim, static_cast<const fi_context*>(context)->internal, sizeof(claim));
+  return claim;
 }
 
 }  // namespace
@@ -186,7 +192,7 @@ ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCa
   ++rx_open_;
   Result<void> posted;
   if ((call.flags & FI_CLAIM) != 0) {
-    posted = entry.ses().receive_claimed(id_, claim_in(call.context), request, entry.now());
+    posted = entry.ses().receive_claimed(id_, kept_claim(call.context), request, entry.now());
   } else {
     posted = entry.ses().receive(id_, request, entry.now());
   }
@@ -212,7 +218,7 @@ ssize_t EndpointCore::peek(ProgressEngine::Entry& entry, const MessageCall& call
   done.tag = call.tag;
   bool found = false;
   if ((call.flags & FI_PEEK) == 0) {
-    found = entry.ses().discard_claimed(id_, claim_in(call.context), entry.now());
+    found = entry.ses().discard_claimed(id_, kept_claim(call.context), entry.now());
   } else {
     const ses::Ses::Peeked peeked = entry.ses().peek(id_, request, claims || discards, entry.now());
     found = peeked.found;
@@ -225,7 +231,7 @@ ssize_t EndpointCore::peek(ProgressEngine::Entry& entry, const MessageCall& call
       if (discards) {
         entry.ses().discard_claimed(id_, peeked.claim, entry.now());
       } else if (claims) {
-        claim_in(call.context) = peeked.claim;
+        keep_claim(call.context, peeked.claim);
       }
     }
   }

@@ -1,0 +1,261 @@
+// Completion queues through the libfabric API: formats, order, errors, room, sources.
+#include "prov/uet/test/node.h"
+
+#include <memory>
+#include <string>
+
+namespace uet::prov::test {
+namespace {
+
+class CqTest : public PairTest {
+ protected:
+  void post_pair(void* context) {
+    ASSERT_EQ(fi_trecv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, 0x77, 0, context), 0);
+    ASSERT_EQ(fi_tsenddata(a->ep, &sent_, 1, nullptr, 0xDA7A, to_b, 0x77, context), 0);
+  }
+  uint8_t sent_ = 1;
+  uint8_t got_ = 0;
+};
+
+// [LF-093] Each format writes its own entry size and nothing behind it.
+TEST_F(CqTest, EveryFormatWritesItsOwnEntry) {
+  struct Format {
+    fi_cq_format format;
+    size_t bytes;
+  };
+  for (const Format& f : {Format{FI_CQ_FORMAT_DATA, sizeof(fi_cq_data_entry)},
+                          Format{FI_CQ_FORMAT_TAGGED, sizeof(fi_cq_tagged_entry)}}) {
+    NodeOptions options;
+    options.format = f.format;
+    open(options, options);
+    post_pair(this);
+    uint8_t raw[sizeof(fi_cq_tagged_entry) + 8];
+    std::memset(raw, 0xEE, sizeof(raw));
+    ssize_t got = -FI_EAGAIN;
+    ASSERT_TRUE(run_until([&] { return (got = fi_cq_read(b->rx_cq, raw, 1)) != -FI_EAGAIN; }));
+    ASSERT_EQ(got, 1);
+    fi_cq_tagged_entry entry{};
+    std::memcpy(&entry, raw, f.bytes);
+    EXPECT_EQ(entry.op_context, this);
+    EXPECT_EQ(entry.flags, uint64_t{FI_RECV | FI_TAGGED | FI_REMOTE_CQ_DATA});
+    EXPECT_EQ(entry.len, 1u);
+    EXPECT_EQ(entry.data, 0xDA7Au);
+    if (f.format == FI_CQ_FORMAT_TAGGED) {
+      EXPECT_EQ(entry.tag, 0x77u);
+    }
+    for (size_t i = f.bytes; i < sizeof(raw); ++i) ASSERT_EQ(raw[i], 0xEE) << i;
+    TearDown();
+  }
+}
+
+TEST_F(CqTest, NarrowFormatsWriteContextAndLength) {
+  for (const fi_cq_format format : {FI_CQ_FORMAT_CONTEXT, FI_CQ_FORMAT_MSG}) {
+    NodeOptions options;
+    options.format = format;
+    open(options, options);
+    ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, this), 0);
+    ASSERT_EQ(fi_send(a->ep, &sent_, 1, nullptr, to_b, nullptr), 0);
+    fi_cq_msg_entry entry[2] = {};
+    entry[0].flags = 0xEE;
+    ssize_t got = -FI_EAGAIN;
+    ASSERT_TRUE(run_until([&] { return (got = fi_cq_read(b->rx_cq, entry, 1)) != -FI_EAGAIN; }));
+    ASSERT_EQ(got, 1);
+    EXPECT_EQ(entry[0].op_context, this);
+    if (format == FI_CQ_FORMAT_MSG) {
+      EXPECT_EQ(entry[0].flags, uint64_t{FI_RECV | FI_MSG});
+      EXPECT_EQ(entry[0].len, 1u);
+    } else {
+      EXPECT_EQ(entry[0].flags, 0xEEu);
+    }
+    EXPECT_EQ(entry[1].op_context, nullptr);
+    TearDown();
+  }
+}
+
+// [LF-093] A CQ that cannot show header data makes the target refuse it.
+TEST_F(CqTest, DataForACqWithoutRoomForItIsRefused) {
+  NodeOptions narrow;
+  narrow.format = FI_CQ_FORMAT_MSG;
+  open({}, narrow);
+  ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_senddata(a->ep, &sent_, 1, nullptr, 5, to_b, this), 0);
+  const Done done = next(a->tx_cq);
+  EXPECT_EQ(done.err, FI_EPERM);
+  EXPECT_EQ(done.prov_errno, 0x18);  // OP_VIOLATION [SES-171]
+  EXPECT_EQ(done.context, this);
+  EXPECT_EQ(got_, 0);
+}
+
+// [LF-095] Good entries before an error come first; the error stops the read; what is behind waits.
+TEST_F(CqTest, ErrorsKeepTheirPlaceInTheOrder) {
+  open();
+  uint8_t buffers[4] = {};
+  for (uint8_t& buffer : buffers) {
+    ASSERT_EQ(fi_trecv(b->ep, &buffer, 1, nullptr, FI_ADDR_UNSPEC, uint64_t(&buffer - buffers), 0,
+                       &buffer),
+              0);
+  }
+  // Order on the receiver's CQ: message 0, cancelled 1, message 2. Read only at the end.
+  const auto counted = [&](uint64_t tag) {
+    ASSERT_EQ(fi_tsend(a->ep, &sent_, 1, nullptr, to_b, tag, nullptr), 0);
+    ASSERT_EQ(next(a->tx_cq).err, 0);
+  };
+  counted(0);
+  ASSERT_EQ(fi_cancel(&b->ep->fid, &buffers[1]), 0);
+  counted(2);
+  fi_cq_tagged_entry entries[4];
+  fi_cq_err_entry error{};
+  EXPECT_EQ(fi_cq_readerr(b->rx_cq, &error, 0), -FI_EAGAIN) << "the head is a good entry";
+  ASSERT_EQ(fi_cq_read(b->rx_cq, entries, 4), 1);
+  EXPECT_EQ(entries[0].op_context, &buffers[0]);
+  ASSERT_EQ(fi_cq_read(b->rx_cq, entries, 4), -FI_EAVAIL);
+  ASSERT_EQ(fi_cq_read(b->rx_cq, entries, 4), -FI_EAVAIL) << "it stays until it is read";
+  ASSERT_EQ(fi_cq_readerr(b->rx_cq, &error, 0), 1);
+  EXPECT_EQ(error.err, FI_ECANCELED);
+  EXPECT_EQ(error.op_context, &buffers[1]);
+  ASSERT_EQ(fi_cq_read(b->rx_cq, entries, 4), 1);
+  EXPECT_EQ(entries[0].op_context, &buffers[2]);
+  EXPECT_EQ(fi_cq_read(b->rx_cq, entries, 4), -FI_EAGAIN);
+  EXPECT_EQ(fi_cq_readerr(b->rx_cq, &error, 0), -FI_EAGAIN);
+}
+
+// [LF-016] The source is the index of the sender's entry, or not available.
+TEST_F(CqTest, SourceIsTheSendersEntryOrNotAvailable) {
+  open();
+  Node stranger;
+  const fi_addr_t stranger_to_b = stranger.insert(b->name());
+  uint8_t second = 0;
+  ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_send(a->ep, &sent_, 1, nullptr, to_b, nullptr), 0);
+  EXPECT_EQ(next(b->rx_cq).from, to_a);
+  ASSERT_EQ(fi_recv(b->ep, &second, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_send(stranger.ep, &sent_, 1, nullptr, stranger_to_b, nullptr), 0);
+  const Done done = next(b->rx_cq);
+  EXPECT_EQ(done.err, 0);
+  EXPECT_EQ(done.from, FI_ADDR_NOTAVAIL);
+}
+
+// [LF-016] With FI_SOURCE_ERR an unknown sender's message is an error entry that carries its
+// address.
+TEST_F(CqTest, UnknownSourceIsAnErrorWhenAskedFor) {
+  NodeOptions options;
+  options.caps |= FI_SOURCE_ERR;
+  open({}, options);
+  Node stranger;
+  const fi_addr_t stranger_to_b = stranger.insert(b->name());
+  ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, this), 0);
+  ASSERT_EQ(fi_send(stranger.ep, &sent_, 1, nullptr, stranger_to_b, nullptr), 0);
+  fi_cq_tagged_entry entry{};
+  ssize_t got = -FI_EAGAIN;
+  ASSERT_TRUE(run_until([&] { return (got = fi_cq_read(b->rx_cq, &entry, 1)) != -FI_EAGAIN; }));
+  ASSERT_EQ(got, -FI_EAVAIL);
+  fi_cq_err_entry error{};
+  ASSERT_EQ(fi_cq_readerr(b->rx_cq, &error, 0), 1);
+  EXPECT_EQ(error.err, FI_EADDRNOTAVAIL);
+  EXPECT_EQ(error.op_context, this);
+  EXPECT_EQ(error.len, 1u);
+  EXPECT_EQ(got_, 1) << "the message itself is good";
+  ASSERT_EQ(error.err_data_size, 40u);
+  const std::vector<uint8_t> name = stranger.name();
+  EXPECT_EQ(std::memcmp(static_cast<uint8_t*>(error.err_data) + 12, name.data() + 12, 20), 0)
+      << "initiator ID and Fabric Address";
+  fi_addr_t added = FI_ADDR_NOTAVAIL;
+  EXPECT_EQ(fi_av_insert(b->av, error.err_data, 1, &added, 0, nullptr), 1);
+}
+
+// [architecture 8] Room for the completion is booked at the post; no room changes nothing.
+TEST_F(CqTest, FullQueueRefusesPostsAndLosesNothing) {
+  NodeOptions small;
+  small.cq_size = 4;
+  small.tx_size = 4;
+  small.rx_size = 16;
+  open(small, small);
+  uint8_t buffers[64] = {};
+  size_t accepted = 0;
+  size_t received = 0;
+  bool refused = false;
+  // Nothing is read from the sender's CQ, so posts must end in -FI_EAGAIN, not in a loss.
+  ASSERT_TRUE(run_until([&] {
+    if (received + 8 > accepted && received < 64) {
+      const ssize_t rc = fi_recv(b->ep, &buffers[received % 64], 1, nullptr, FI_ADDR_UNSPEC, this);
+      EXPECT_TRUE(rc == 0 || rc == -FI_EAGAIN);
+    }
+    const ssize_t rc = fi_send(a->ep, &sent_, 1, nullptr, to_b, this);
+    if (rc == 0) ++accepted;
+    EXPECT_TRUE(rc == 0 || rc == -FI_EAGAIN) << rc;
+    Done done;
+    while (read_one(b->rx_cq, done)) ++received;
+    refused = refused || (rc == -FI_EAGAIN && received == accepted);
+    return refused;
+  }));
+  EXPECT_LE(accepted, 8u);  // 4 entries and 4 operations in flight
+  EXPECT_GE(accepted, 4u);
+  for (size_t i = 0; i < accepted; ++i) EXPECT_EQ(next(a->tx_cq).err, 0) << i;
+  EXPECT_TRUE(stays_empty(a->tx_cq));
+  EXPECT_EQ(fi_send(a->ep, &sent_, 1, nullptr, to_b, this), 0) << "room again";
+}
+
+// [ABI-028] Without a buffer of the application's, err_data points to the provider's.
+TEST_F(CqTest, ErrDataGoesToTheCallersBufferOrIsLent) {
+  NodeOptions options;
+  options.caps |= FI_SOURCE_ERR;
+  open({}, options);
+  Node stranger;
+  const fi_addr_t stranger_to_b = stranger.insert(b->name());
+  uint8_t second = 0;
+  ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_recv(b->ep, &second, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(fi_send(stranger.ep, &sent_, 1, nullptr, stranger_to_b, nullptr), 0);
+  }
+  fi_cq_err_entry lent{};
+  ASSERT_TRUE(run_until([&] { return fi_cq_readerr(b->rx_cq, &lent, 0) == 1; }));
+  ASSERT_NE(lent.err_data, nullptr);
+  EXPECT_EQ(lent.err_data_size, 40u);
+  std::vector<uint8_t> whole(static_cast<uint8_t*>(lent.err_data),
+                             static_cast<uint8_t*>(lent.err_data) + 40);
+  uint8_t mine[24];
+  std::memset(mine, 0xEE, sizeof(mine));
+  fi_cq_err_entry copied{};
+  copied.err_data = mine;
+  copied.err_data_size = 16;
+  ASSERT_TRUE(run_until([&] { return fi_cq_readerr(b->rx_cq, &copied, 0) == 1; }));
+  EXPECT_EQ(copied.err_data, mine);
+  EXPECT_EQ(copied.err_data_size, 16u);
+  EXPECT_EQ(std::memcmp(mine, whole.data(), 16), 0);
+  EXPECT_EQ(mine[16], 0xEE);
+}
+
+TEST_F(CqTest, WrongArgumentsAreRefusedAtOpen) {
+  open();
+  fid_cq* cq = nullptr;
+  fi_cq_attr attr{};
+  attr.format = static_cast<fi_cq_format>(7);
+  EXPECT_EQ(fi_cq_open(a->domain, &attr, &cq, nullptr), -FI_EINVAL);
+  attr.format = FI_CQ_FORMAT_CONTEXT;
+  attr.wait_obj = FI_WAIT_MUTEX_COND;
+  EXPECT_EQ(fi_cq_open(a->domain, &attr, &cq, nullptr), -FI_ENOSYS);
+  attr.wait_obj = FI_WAIT_NONE;
+  ASSERT_EQ(fi_cq_open(a->domain, &attr, &cq, nullptr), 0);
+  fi_cq_entry entry{};
+  EXPECT_EQ(fi_cq_sread(cq, &entry, 1, nullptr, 0), -FI_EINVAL);
+  EXPECT_EQ(fi_cq_signal(cq), -FI_EINVAL);
+  int fd = -1;
+  EXPECT_EQ(fi_control(&cq->fid, FI_GETWAIT, &fd), -FI_ENOSYS);
+  EXPECT_EQ(fi_close(&cq->fid), 0);
+  EXPECT_EQ(fi_close(&a->tx_cq->fid), -FI_EBUSY) << "an endpoint is bound";
+}
+
+TEST_F(CqTest, ErrorTextsNameTheCode) {
+  open();
+  char text[64];
+  EXPECT_STREQ(fi_cq_strerror(a->tx_cq, 0x1C, nullptr, text, sizeof(text)),
+               fi_cq_strerror(a->tx_cq, 0x1C, nullptr, nullptr, 0));
+  EXPECT_NE(std::string(text).find("BAD_MKEY"), std::string::npos) << text;
+  EXPECT_STREQ(fi_cq_strerror(a->tx_cq, 0x1C, "(peer 10.0.0.1 port 4793)", text, sizeof(text)),
+               text);
+  EXPECT_NE(std::string(text).find("10.0.0.1"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace uet::prov::test

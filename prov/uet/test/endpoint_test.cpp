@@ -1,0 +1,149 @@
+// Endpoint set-up and end through the libfabric API: binding, enabling, names, options, closing.
+#include "prov/uet/test/node.h"
+
+#include <memory>
+
+namespace uet::prov::test {
+namespace {
+
+class EndpointTest : public PairTest {};
+
+TEST_F(EndpointTest, EnableAsksForWhatIsMissing) {
+  open();
+  fid_ep* ep = nullptr;
+  ASSERT_EQ(fi_endpoint(a->domain, a->info, &ep, nullptr), 0);
+  uint8_t octet = 0;
+  EXPECT_EQ(fi_send(ep, &octet, 1, nullptr, to_b, nullptr), -FI_EOPBADSTATE);
+  EXPECT_EQ(fi_recv(ep, &octet, 1, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EOPBADSTATE);
+  EXPECT_EQ(fi_enable(ep), -FI_ENOAV);
+  ASSERT_EQ(fi_ep_bind(ep, &a->av->fid, 0), 0);
+  EXPECT_EQ(fi_enable(ep), -FI_ENOCQ);
+  EXPECT_EQ(fi_ep_bind(ep, &a->tx_cq->fid, 0), -FI_EBADFLAGS);
+  ASSERT_EQ(fi_ep_bind(ep, &a->tx_cq->fid, FI_TRANSMIT | FI_RECV), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &a->rx_cq->fid, FI_RECV), -FI_EINVAL) << "one CQ a direction";
+  EXPECT_EQ(fi_ep_bind(ep, &b->tx_cq->fid, FI_TRANSMIT), -FI_EINVAL) << "of another domain";
+  EXPECT_EQ(fi_ep_bind(ep, &a->domain->fid, 0), -FI_EINVAL);
+  EXPECT_EQ(fi_enable(ep), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &a->rx_cq->fid, FI_RECV), -FI_EOPBADSTATE);
+  EXPECT_EQ(fi_close(&ep->fid), 0);
+}
+
+// [LF-006, LF-011] Endpoints of one domain have different names of 40 octets.
+TEST_F(EndpointTest, NamesDifferAndTellTheirLength) {
+  open();
+  fid_ep* other = nullptr;
+  ASSERT_EQ(fi_endpoint(a->domain, a->info, &other, nullptr), 0);
+  uint8_t name[40];
+  size_t length = sizeof(name);
+  ASSERT_EQ(fi_getname(&other->fid, name, &length), 0);
+  EXPECT_EQ(length, 40u);
+  EXPECT_NE(std::memcmp(name, a->name().data(), 40), 0);
+  length = 10;
+  EXPECT_EQ(fi_getname(&other->fid, name, &length), -FI_ETOOSMALL);
+  EXPECT_EQ(length, 40u);
+  EXPECT_EQ(fi_close(&other->fid), 0);
+}
+
+TEST_F(EndpointTest, OptionsAreCheckedByNameAndSize) {
+  open();
+  size_t value = 1;
+  size_t length = sizeof(value);
+  EXPECT_EQ(fi_getopt(&a->ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value, &length), 0);
+  EXPECT_EQ(value, 0u);
+  length = 2;
+  EXPECT_EQ(fi_getopt(&a->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &value, &length),
+            -FI_ETOOSMALL);
+  EXPECT_EQ(fi_setopt(&a->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &value, 2), -FI_EINVAL);
+  EXPECT_EQ(fi_setopt(&a->ep->fid, FI_OPT_ENDPOINT, 12345, &value, sizeof(value)), -FI_ENOPROTOOPT);
+}
+
+TEST_F(EndpointTest, CallsOutsideTheCapabilitiesAreRefused) {
+  NodeOptions options;
+  options.caps = FI_MSG;
+  open(options, options);
+  uint8_t octet = 0;
+  EXPECT_EQ(fi_tsend(a->ep, &octet, 1, nullptr, to_b, 1, nullptr), -FI_EOPNOTSUPP);
+  EXPECT_EQ(fi_write(a->ep, &octet, 1, nullptr, to_b, 0, 1, nullptr), -FI_EOPNOTSUPP);
+  EXPECT_EQ(fi_recv(b->ep, &octet, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  EXPECT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+  EXPECT_EQ(next(b->rx_cq).err, 0);
+}
+
+TEST_F(EndpointTest, UnknownAddressesAndBadMemoryAreRefusedAtTheCall) {
+  open();
+  uint8_t octet = 0;
+  EXPECT_EQ(fi_send(a->ep, &octet, 1, nullptr, 1234, nullptr), -FI_EADDRNOTAVAIL);
+  EXPECT_EQ(fi_send(a->ep, &octet, 1, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EADDRNOTAVAIL);
+  EXPECT_EQ(fi_write(a->ep, &octet, 1, nullptr, 1234, 0, 1, nullptr), -FI_EADDRNOTAVAIL);
+  EXPECT_EQ(fi_recv(a->ep, &octet, 1, nullptr, 1234, nullptr), -FI_EADDRNOTAVAIL);
+  EXPECT_EQ(fi_send(a->ep, nullptr, 1, nullptr, to_b, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_send(a->ep, &octet, size_t{1} << 33, nullptr, to_b, nullptr), -FI_EMSGSIZE);
+  std::vector<iovec> many(65, iovec{&octet, 1});
+  EXPECT_EQ(fi_sendv(a->ep, many.data(), nullptr, 65, to_b, nullptr), -FI_EINVAL);
+  EXPECT_TRUE(stays_empty(a->tx_cq));
+}
+
+// A full queue answers -FI_EAGAIN, forgets nothing and takes posts again later. [architecture 8]
+TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
+  NodeOptions options;
+  options.tx_size = 8;
+  open(options);
+  uint8_t octet = 1;
+  size_t accepted = 0;
+  while (accepted < 100 && fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr) == 0) ++accepted;
+  EXPECT_GE(accepted, 8u);
+  std::vector<uint8_t> got(accepted);
+  for (uint8_t& g : got) {
+    ASSERT_EQ(fi_recv(b->ep, &g, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  }
+  for (size_t i = 0; i < accepted; ++i) EXPECT_EQ(next(b->rx_cq).err, 0);
+  for (size_t i = 0; i < accepted; ++i) EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_TRUE(stays_empty(b->rx_cq));
+  EXPECT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+}
+
+// [PDS-182] Closing with work in flight ends it silently; the buffers are the application's again,
+// and the other side and a second endpoint go on.
+TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
+  open();
+  auto sent = std::make_unique<std::vector<uint8_t>>(pattern(4'000'000, 1));
+  auto posted = std::make_unique<std::vector<uint8_t>>(1000);
+  std::vector<uint8_t> got(4'000'000);
+  ASSERT_EQ(fi_recv(b->ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_trecv(a->ep, posted->data(), 1000, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
+  ASSERT_EQ(fi_send(a->ep, sent->data(), sent->size(), nullptr, to_b, nullptr), 0);
+  fi_cq_read(b->rx_cq, nullptr, 0);
+  a->close_endpoint();
+  sent.reset();
+  posted.reset();
+  EXPECT_TRUE(stays_empty(a->tx_cq)) << "discarded operations are not reported";
+  EXPECT_TRUE(stays_empty(a->rx_cq));
+
+  Node other;
+  const fi_addr_t other_to_b = other.insert(b->name());
+  uint8_t octet = 7;
+  uint8_t last = 0;
+  ASSERT_EQ(fi_trecv(b->ep, &last, 1, nullptr, FI_ADDR_UNSPEC, 3, 0, &last), 0);
+  ASSERT_EQ(fi_tsend(other.ep, &octet, 1, nullptr, other_to_b, 3, nullptr), 0);
+  Done done;
+  ASSERT_TRUE(run_until([&] { return read_one(b->rx_cq, done) && done.context == &last; }));
+  EXPECT_EQ(last, 7);
+}
+
+// Injected messages are the provider's to deliver, even when the endpoint closes at once.
+TEST_F(EndpointTest, InjectedMessagesOutliveTheirEndpoint) {
+  open();
+  uint8_t got[10] = {};
+  for (uint8_t& g : got) {
+    ASSERT_EQ(fi_recv(b->ep, &g, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  }
+  for (uint8_t i = 1; i <= 10; ++i) ASSERT_EQ(fi_inject(a->ep, &i, 1, to_b), 0);
+  a->close_endpoint();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(next(b->rx_cq).err, 0);
+  int sum = 0;
+  for (const uint8_t g : got) sum += g;
+  EXPECT_EQ(sum, 55);
+}
+
+}  // namespace
+}  // namespace uet::prov::test

@@ -1,0 +1,178 @@
+// Opening, closing and driving test nodes.
+#include "prov/uet/test/node.h"
+
+#include <cstdlib>
+#include <memory>
+
+namespace uet::prov::test {
+namespace {
+
+void expect_closed(fid* object) {
+  if (object != nullptr) {
+    EXPECT_EQ(fi_close(object), 0);
+  }
+}
+
+}  // namespace
+
+Node::Node(const NodeOptions& options) {
+  fi_info* hints = fi_allocinfo();
+  hints->caps = options.caps;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->mr_mode = FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL | FI_MR_VIRT_ADDR;
+  hints->tx_attr->msg_order = options.order;
+  hints->rx_attr->msg_order = options.order;
+  hints->tx_attr->op_flags = options.tx_op_flags;
+  hints->rx_attr->op_flags = options.rx_op_flags;
+  hints->tx_attr->size = options.tx_size;
+  hints->rx_attr->size = options.rx_size;
+  const int rc = fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", nullptr, FI_SOURCE, hints, &info);
+  fi_freeinfo(hints);
+  if (rc != 0) {
+    ADD_FAILURE() << "fi_getinfo: " << fi_strerror(-rc);
+    std::abort();  // nothing after this could be told from a crash
+  }
+  EXPECT_STREQ(info->fabric_attr->prov_name, "uet") << "set FI_PROVIDER_PATH to the build";
+  EXPECT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
+  EXPECT_EQ(fi_domain(fabric, info, &domain, nullptr), 0);
+  fi_av_attr av_attr{};
+  av_attr.type = FI_AV_TABLE;
+  EXPECT_EQ(fi_av_open(domain, &av_attr, &av, nullptr), 0);
+  fi_cq_attr cq_attr{};
+  cq_attr.format = options.format;
+  cq_attr.wait_obj = options.wait;
+  cq_attr.size = options.cq_size;
+  EXPECT_EQ(fi_cq_open(domain, &cq_attr, &tx_cq, nullptr), 0);
+  EXPECT_EQ(fi_cq_open(domain, &cq_attr, &rx_cq, nullptr), 0);
+  EXPECT_EQ(fi_endpoint(domain, info, &ep, nullptr), 0);
+  const uint64_t selective = options.selective ? FI_SELECTIVE_COMPLETION : 0;
+  EXPECT_EQ(fi_ep_bind(ep, &tx_cq->fid, FI_TRANSMIT | selective), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &rx_cq->fid, FI_RECV | selective), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &av->fid, 0), 0);
+  if (options.counters) {
+    fi_cntr_attr counter_attr{};
+    EXPECT_EQ(fi_cntr_open(domain, &counter_attr, &tx_counter, nullptr), 0);
+    EXPECT_EQ(fi_cntr_open(domain, &counter_attr, &rx_counter, nullptr), 0);
+    EXPECT_EQ(fi_ep_bind(ep, &tx_counter->fid, FI_SEND | FI_WRITE | FI_READ), 0);
+    EXPECT_EQ(fi_ep_bind(ep, &rx_counter->fid, FI_RECV), 0);
+  }
+  EXPECT_EQ(fi_enable(ep), 0);
+}
+
+Node::~Node() {
+  close_endpoint();
+  if (tx_counter != nullptr) expect_closed(&tx_counter->fid);
+  if (rx_counter != nullptr) expect_closed(&rx_counter->fid);
+  expect_closed(&tx_cq->fid);
+  expect_closed(&rx_cq->fid);
+  expect_closed(&av->fid);
+  expect_closed(&domain->fid);
+  expect_closed(&fabric->fid);
+  fi_freeinfo(info);
+}
+
+void Node::close_endpoint() {
+  if (ep != nullptr) expect_closed(&ep->fid);
+  ep = nullptr;
+}
+
+std::vector<uint8_t> Node::name() const {
+  std::vector<uint8_t> bytes(256);
+  size_t length = bytes.size();
+  EXPECT_EQ(fi_getname(&ep->fid, bytes.data(), &length), 0);
+  bytes.resize(length);
+  return bytes;
+}
+
+fi_addr_t Node::insert(const std::vector<uint8_t>& address) {
+  fi_addr_t addr = FI_ADDR_NOTAVAIL;
+  EXPECT_EQ(fi_av_insert(av, address.data(), 1, &addr, 0, nullptr), 1);
+  return addr;
+}
+
+fid_mr* Node::registered(void* memory, size_t bytes, uint64_t access, uint64_t requested_key) {
+  fid_mr* mr = nullptr;
+  EXPECT_EQ(fi_mr_reg(domain, memory, bytes, access, 0, requested_key, 0, &mr, nullptr), 0);
+  return mr;
+}
+
+bool read_one(fid_cq* cq, Done& done) {
+  fi_cq_tagged_entry entry{};
+  done = Done{};
+  const ssize_t got = fi_cq_readfrom(cq, &entry, 1, &done.from);
+  if (got == -FI_EAGAIN) return false;
+  if (got == 1) {
+    done.context = entry.op_context;
+    done.flags = entry.flags;
+    done.len = entry.len;
+    done.buf = entry.buf;
+    done.data = entry.data;
+    done.tag = entry.tag;
+    return true;
+  }
+  EXPECT_EQ(got, -FI_EAVAIL);
+  fi_cq_err_entry error{};
+  char err_data[128];
+  error.err_data = err_data;
+  error.err_data_size = sizeof(err_data);
+  EXPECT_EQ(fi_cq_readerr(cq, &error, 0), 1);
+  done.context = error.op_context;
+  done.flags = error.flags;
+  done.len = error.len;
+  done.buf = error.buf;
+  done.data = error.data;
+  done.tag = error.tag;
+  done.err = error.err;
+  done.prov_errno = error.prov_errno;
+  done.olen = error.olen;
+  char text[256];
+  done.text = fi_cq_strerror(cq, error.prov_errno, error.err_data_size > 0 ? err_data : nullptr,
+                             text, sizeof(text));
+  return true;
+}
+
+void PairTest::open(const NodeOptions& a_options, const NodeOptions& b_options) {
+  a = std::make_unique<Node>(a_options);
+  b = std::make_unique<Node>(b_options);
+  to_b = a->insert(b->name());
+  to_a = b->insert(a->name());
+}
+
+void PairTest::TearDown() {
+  a.reset();
+  b.reset();
+}
+
+bool PairTest::run_until(const std::function<bool()>& done, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    fi_cq_read(a->rx_cq, nullptr, 0);
+    fi_cq_read(b->rx_cq, nullptr, 0);
+  }
+  return true;
+}
+
+Done PairTest::next(fid_cq* cq, std::chrono::milliseconds limit) {
+  Done done;
+  EXPECT_TRUE(run_until([&] { return read_one(cq, done); }, limit)) << "no completion came";
+  return done;
+}
+
+bool PairTest::stays_empty(fid_cq* cq, std::chrono::milliseconds span) {
+  Done done;
+  return !run_until([&] { return read_one(cq, done); }, span);
+}
+
+std::vector<uint8_t> pattern(size_t bytes, uint32_t seed) {
+  std::vector<uint8_t> out(bytes);
+  uint32_t state = seed * 2654435761u + 1;
+  for (uint8_t& octet : out) {
+    state = state * 1664525u + 1013904223u;
+    octet = static_cast<uint8_t>(state >> 24);
+  }
+  return out;
+}
+
+}  // namespace uet::prov::test

@@ -1,0 +1,105 @@
+// One side of a conversation through the libfabric API, for tests: a fabric, a domain, an endpoint
+// and what it is bound to. Knows nothing of the provider's inside.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace uet::prov::test {
+
+struct NodeOptions {
+  uint64_t caps = FI_MSG | FI_TAGGED | FI_RMA | FI_MULTI_RECV | FI_SOURCE | FI_DIRECTED_RECV;
+  uint64_t order = 0;
+  uint64_t tx_op_flags = 0;
+  uint64_t rx_op_flags = 0;
+  fi_cq_format format = FI_CQ_FORMAT_TAGGED;
+  fi_wait_obj wait = FI_WAIT_NONE;
+  size_t cq_size = 0;
+  size_t tx_size = 0;
+  size_t rx_size = 0;
+  bool selective = false;
+  bool counters = false;
+};
+
+// What a test wants to know of an entry, whatever the CQ's format.
+struct Done {
+  void* context = nullptr;
+  uint64_t flags = 0;
+  size_t len = 0;
+  void* buf = nullptr;
+  uint64_t data = 0;
+  uint64_t tag = 0;
+  fi_addr_t from = FI_ADDR_NOTAVAIL;
+  int err = 0;  // 0: a good entry
+  int prov_errno = 0;
+  size_t olen = 0;
+  std::string text;
+};
+
+class Node {
+ public:
+  // Opens everything and enables the endpoint; any failure fails the test.
+  explicit Node(const NodeOptions& options = {});
+  // In the order that libfabric asks for; each must succeed.
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  std::vector<uint8_t> name() const;
+  fi_addr_t insert(const std::vector<uint8_t>& address);
+  // Registers `bytes` octets and returns the key.
+  fid_mr* registered(void* memory, size_t bytes, uint64_t access, uint64_t requested_key);
+  void close_endpoint();
+
+  fi_info* info = nullptr;
+  fid_fabric* fabric = nullptr;
+  fid_domain* domain = nullptr;
+  fid_av* av = nullptr;
+  fid_cq* tx_cq = nullptr;
+  fid_cq* rx_cq = nullptr;
+  fid_cntr* tx_counter = nullptr;  // sends, writes and reads
+  fid_cntr* rx_counter = nullptr;
+  fid_ep* ep = nullptr;
+};
+
+// Reads one entry or error entry; false: none is there.
+bool read_one(fid_cq* cq, Done& done);
+
+// Two nodes of one process that know each other.
+class PairTest : public ::testing::Test {
+ protected:
+  void open(const NodeOptions& a_options = {}, const NodeOptions& b_options = {});
+  void TearDown() override;
+
+  // Runs both engines until `done` says so; false after `limit`.
+  bool run_until(const std::function<bool()>& done,
+                 std::chrono::milliseconds limit = std::chrono::seconds(10));
+  // The next entry of `cq`, running both engines; fails the test when none comes.
+  Done next(fid_cq* cq, std::chrono::milliseconds limit = std::chrono::seconds(10));
+  // Nothing arrives on `cq` for a while.
+  bool stays_empty(fid_cq* cq, std::chrono::milliseconds span = std::chrono::milliseconds(50));
+
+  std::unique_ptr<Node> a;
+  std::unique_ptr<Node> b;
+  fi_addr_t to_a = FI_ADDR_UNSPEC;  // as b knows a
+  fi_addr_t to_b = FI_ADDR_UNSPEC;
+};
+
+// Octets that differ from place to place, and by seed.
+std::vector<uint8_t> pattern(size_t bytes, uint32_t seed);
+
+}  // namespace uet::prov::test
