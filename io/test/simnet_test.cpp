@@ -153,7 +153,7 @@ TEST_F(SimNetTest, LossDropsItsShare) {
 }
 
 TEST_F(SimNetTest, BurstsDropConsecutivePackets) {
-  plan("burst=0.01:5");
+  plan("burst=0.2:5");
   std::string kept;
   for (int i = 0; i < 2000; ++i) {
     send(*a_, address(2), "x");
