@@ -19,7 +19,7 @@ namespace {
 // From now on, in this thread, sending on `fd` fails with `error`. False where filters are
 // forbidden.
 bool make_sends_fail(int fd, int error, bool single_ones_too) {
-  const auto errno_answer = static_cast<uint32_t>(SECCOMP_RET_ERRNO | error);
+  const uint32_t errno_answer = SECCOMP_RET_ERRNO | static_cast<uint32_t>(error);
   const uint32_t second = single_ones_too ? SYS_sendmsg : SYS_sendmmsg;
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
