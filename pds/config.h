@@ -72,7 +72,8 @@ struct Config {
   Duration idle_time = Duration::seconds(10);             // pdc_idle_time; targets: four times
   Duration tombstone_time = Duration::milliseconds(400);  // [PDS-176]
   uint32_t low_water_percent = 5;                         // free PDCs: victims below [PDS-181]
-  bool limit_psn_range = true;                            // Limit_PSN_Range [PDS-036]
+  // PSNs that a PDC uses before another one takes over; 0: no limit. Limit_PSN_Range [PDS-036]
+  uint32_t psn_range_packets = uint32_t{1} << 31;
 
   // The parameter table of the reference. [PDS 18]
   static Config spec() {

@@ -89,6 +89,7 @@ bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
   trigger.ce = trigger.retx = false;
   switch (verdict.kind) {
     case Verdict::Kind::respond:
+      if (pdc->is_initiator) return accept_late(*pdc, trigger);  // [PDS-108]
       store(*pdc, trigger, verdict);
       if (!verdict.guaranteed) pdc->rx.unhold(token.psn);
       break;
@@ -99,12 +100,17 @@ bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
       break;
     case Verdict::Kind::accept:
     case Verdict::Kind::later:
-      pdc->rx.unhold(token.psn);
-      pdc->rx.want_answer(token.psn);
-      pdc->ack.want(Count::ack_response, trigger);
-      break;
+      return accept_late(*pdc, trigger);
   }
   want_control(*pdc);
+  return true;
+}
+
+bool Core::accept_late(Pdc& pdc, const AckTrigger& trigger) {
+  pdc.rx.unhold(trigger.psn);
+  pdc.rx.want_answer(trigger.psn);
+  pdc.ack.want(Count::ack_response, trigger);
+  want_control(pdc);
   return true;
 }
 
@@ -130,7 +136,13 @@ void Core::message_done(PdcHandle handle) {
 void Core::on_unreachable(const FabricAddress& address, Instant now) {
   PeerId id;
   Peer* const peer = peers_.find(address, id);
-  if (peer != nullptr && peer->unreachable_since.is_never()) peer->unreachable_since = now;
+  if (peer == nullptr) return;
+  counters_.add(Count::unreachable_reports);
+  // A series ends when the peer is heard, or when nobody tried for a while.
+  const bool is_first = peer->unreachable_since.is_never() ||
+                        now - peer->unreachable_last >= config_.unreachable_time;
+  if (is_first) peer->unreachable_since = now;
+  peer->unreachable_last = now;
 }
 
 Instant Core::next_deadline() const {

@@ -83,7 +83,12 @@ class Core {
   void free_reordered(Pdc& pdc, ReorderedPacket& packet);
   // Gives it to the client. `buffered`: the PSN was recorded when it arrived. False: refused.
   bool deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
-  void record(Pdc& pdc, const Inbound& in, bool held, bool answer);
+  enum class Answer : uint8_t {
+    by_the_rules,  // of coalescing
+    wanted,        // an ACK that names the PSN, or whose cumulative ACK covers it [PDS-064]
+    sent,          // its response goes out in an ACK of its own
+  };
+  void record(Pdc& pdc, const Inbound& in, bool held, Answer answer);
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
   bool may_store(const Pdc& pdc) const;
   void store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict);
@@ -130,6 +135,7 @@ class Core {
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   bool next_message(Pdc& pdc, Instant now);
   bool window_open(Pdc& pdc) const;
+  void check_psn_range(Pdc& pdc, Psn psn);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
   void on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now);
   Entropy next_ev(Pdc& pdc, const TxSlot* resend);
@@ -190,6 +196,7 @@ class Core {
   // --- core.cpp ---
   Path* path(PathKey key);
   void drop_path(Path& path);
+  bool accept_late(Pdc& pdc, const AckTrigger& trigger);
 
   Config config_;
   cms::Config cms_;

@@ -124,33 +124,33 @@ bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
 // The client took it: the PSN is received from here on. [PDS-074]
 void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered) {
   bool held = false;
-  bool answer = in.ar;
+  auto answer = in.ar ? Answer::wanted : Answer::by_the_rules;
   switch (verdict.kind) {
     case Verdict::Kind::respond:
+      if (pdc.is_initiator) break;  // return data has no response but the default one [PDS-108]
       store(pdc, in.trigger, verdict);
       held = verdict.guaranteed;
-      answer = false;  // the response is the answer
+      answer = Answer::sent;
       break;
     case Verdict::Kind::later:
       ++pdc.later_count;
       ++later_total_;
       held = true;
-      answer = false;
+      answer = Answer::by_the_rules;
       break;
     default:
       break;
   }
   if (!buffered) return record(pdc, in, held, answer);
   if (!held) pdc.rx.unhold(in.psn());
-  if (answer) {
+  if (answer == Answer::wanted) {
     pdc.rx.want_answer(in.psn());
     pdc.ack.want(Count::ack_ar, in.trigger);
     want_control(pdc);
   }
 }
 
-// `answer`: an ACK that names this PSN is wanted, or one whose cumulative ACK covers it. [PDS-064]
-void Core::record(Pdc& pdc, const Inbound& in, bool held, bool answer) {
+void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   if (in.psn() != pdc.rx.max_received() + 1) counters_.add(Count::rx_out_of_order);
   pdc.rx.accept(in.psn(), held);
   const Psn cack = pdc.rx.cack_psn();
@@ -158,12 +158,15 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, bool answer) {
   AckedRequest request;
   request.trigger = in.trigger;
   request.covered = !in.psn().after(cack);
-  request.ar = answer;
+  request.ar = answer == Answer::wanted;
   request.first = !pdc.is_initiator && !pdc.acked_once;
+  if (answer == Answer::sent) {  // the ACK with the response does it all
+    request.first = request.trigger.retx = request.trigger.ce = false;
+  }
   request.payload_bytes = static_cast<uint32_t>(in.ses.size());
   pdc.acked_once = true;
   pdc.ack.on_accepted(ack_rules_, request, cack);
-  if (answer && !request.covered) pdc.rx.want_answer(in.psn());
+  if (request.ar && !request.covered) pdc.rx.want_answer(in.psn());
   if (pdc.ack.is_due()) want_control(pdc);
 }
 
@@ -284,7 +287,7 @@ void Core::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
     pdc.reorder.push_back(*packet);
   }
   counters_.add(Count::rod_buffered);
-  record(pdc, in, true, false);
+  record(pdc, in, true, Answer::by_the_rules);
   // The sender must see the gap soon: each packet above it is reported. [PDS 12, L3]
   pdc.ack.want(Count::ack_hole_closed, in.trigger);
   want_control(pdc);

@@ -14,7 +14,7 @@ void Core::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
     counters_.add(Count::drop_cp_direction);
     return nack(pdc, NackCode::unexp_event, in.trigger, now);
   }
-  record(pdc, in, false, in.ctl_type != CtlType::close_cmd);
+  record(pdc, in, false, in.ctl_type != CtlType::close_cmd ? Answer::wanted : Answer::by_the_rules);
   switch (in.ctl_type) {
     case CtlType::close_cmd:
       counters_.add(Count::close_cmd_rx);

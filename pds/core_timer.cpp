@@ -68,6 +68,7 @@ void Core::on_timer(Pdc& pdc, Instant now) {
 // Looks at every outstanding packet. False: the PDC failed and is gone or in its last state.
 bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   if (close_given_up(pdc, now)) {
+    counters_.add(Count::close_given_up);
     free_pdc(pdc, pdc.state == PdcState::close_ack_wait, false, now);
     return false;
   }
@@ -90,7 +91,10 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
       next = std::min(next, now + (limit - age));
       continue;
     }
-    if (slot.delayed) {
+    if (slot.delayed && !pdc.in_mp_range(p)) {
+      slot.sent_tick = now_tick;  // not before the peer can track it [PDS 10.2, 0x0B]
+      next = std::min(next, now + limit);
+    } else if (slot.delayed) {
       mark_lost(pdc, p, slot, cms::LossKind::pressure, Count::retx_delayed, now);
     } else if (slot.sacked && pdc.state != PdcState::syn) {
       if (!slot.ask) ++pdc.ask_count;
@@ -123,9 +127,10 @@ bool Core::close_given_up(Pdc& pdc, Instant now) const {
 bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   const Peer& peer = peers_[pdc.peer];
   const Instant silent_since = std::max(peer.last_heard, pdc.waiting_since);
-  if (!peer.unreachable_since.is_never()) {
+  if (!peer.unreachable_since.is_never() && peer.unreachable_last >= pdc.waiting_since) {
     const Instant since = std::max(peer.unreachable_since, pdc.waiting_since);
-    if (now - since >= config_.unreachable_time) {
+    const bool is_recent = now - peer.unreachable_last < config_.unreachable_time;
+    if (is_recent && now - since >= config_.unreachable_time) {
       failure = {FailureReason::unreachable, {}, false};
       return true;
     }

@@ -204,7 +204,10 @@ Core::Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   }
   if (!pdc.path->ccc.may_send(max_packet_bytes(pdc))) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
-  if (!pdc.tx.reserve(tx_pool_)) return Step::full;
+  if (!pdc.tx.reserve(tx_pool_)) {
+    counters_.add(Count::slot_stalls);
+    return Step::full;
+  }
   PacketRef ref;
   if (!client_.pull(pdc.message, ref)) {
     pdc.message = MessageHandle{};
@@ -220,15 +223,19 @@ Core::Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.message = MessageHandle{};
     if (pdc.state == PdcState::quiesce) want_control(pdc);
   }
-  // The PSN space of one PDC ends after 2^31; close in time. [PDS-036]
-  const int64_t limit = (int64_t{1} << 31) - 2 * 128 * int64_t{255};
-  if (config_.limit_psn_range && (psn.value() - pdc.start_psn.value()) >= limit &&
-      pdc.is_initiator && !pdc.close_asked) {
-    counters_.add(Count::psn_range_close);
-    begin_close(pdc);
-  }
+  check_psn_range(pdc, psn);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;
+}
+
+// The PSN space of a PDC ends; the successor takes over in time for what is started. [PDS-036]
+void Core::check_psn_range(Pdc& pdc, Psn psn) {
+  if (config_.psn_range_packets == 0 || !pdc.is_initiator || pdc.close_asked) return;
+  const uint32_t margin = 2 * std::max(pdc.mp_range, 128u);
+  const uint32_t used = psn.value() - pdc.start_psn.value();
+  if (used + margin < config_.psn_range_packets) return;
+  counters_.add(Count::psn_range_close);
+  begin_close(pdc);
 }
 
 // The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
@@ -255,6 +262,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
     h.ctl_type = slot.kind == SlotKind::close_cmd   ? wire::CtlType::close_cmd
                  : slot.kind == SlotKind::close_req ? wire::CtlType::close_req
                                                     : wire::CtlType::noop;
+    if (slot.kind == SlotKind::noop) counters_.add(Count::noop_tx);
     h.isrod = pdc.mode == Mode::rod;
     h.retx = slot.resent;
     h.ar = true;

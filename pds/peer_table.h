@@ -31,7 +31,8 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint16_t payload_mtu = 0;   // octets; what its address states, 0: not stated [LF-131]
   bool private_mark = false;  // answers go to its own port, not 4793 [WIRE-121]
   Instant last_heard;         // last valid packet; zero: never [architecture 8, Patience]
-  Instant unreachable_since = Instant::never();  // first ICMP error since last_heard
+  Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
+  Instant unreachable_last;                      // latest one
   uint64_t user = 0;                             // the provider's own mark, for reverse AV look-up
   // NACKs this peer may still cause before the bucket is empty. [PDS-072]
   uint32_t nack_tokens = 0;

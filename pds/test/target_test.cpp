@@ -1,0 +1,636 @@
+// The target's half, packet by packet: what a peer can send and what it gets back. Rows of PDS 5.2,
+// 7.1, 7.2 and 8.2.
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class TargetTest : public ::testing::Test {
+ protected:
+  static Verdict response() {
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.response.next_hdr = wire::NextHeader::response;
+    v.response.length = 12;
+    return v;
+  }
+  Config config_;
+};
+
+// [PDS-045, PDS-047, PDS-T1] The first SYN that arrives need not be the first that was sent.
+TEST_F(TargetTest, OpensOnAnySynOfTheWindowAndAcksAtOnce) {
+  Bench b;
+  wire::Request h = b.request(1003);
+  h.ar = false;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 999 ack 1003 sack 1003"}));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  EXPECT_EQ(b.count(Count::ack_syn), 1u);
+}
+
+// [PDS-T4, PDS-110, PDS-V6] No PDC and no SYN.
+TEST_F(TargetTest, UnknownDpdcidIsRefused) {
+  Bench b;
+  wire::Request h = b.request(1000, false);
+  h.dpdcid = Pdcid(4711);
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK INV_DPDCID psn 1000 from own to 7 payload 0"}));  // own is 0
+  b.rx_header(b.control(CtlType::noop, 1000));
+  EXPECT_EQ(b.lines(), (Lines{"NACK INV_DPDCID psn 1000 from own to 7 payload 0"}));
+  EXPECT_EQ(b.count(Count::drop_no_pdc), 2u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-V7, PDS-073] Another address, another PDCID.
+TEST_F(TargetTest, StrangersAreNotLetIntoAPdc) {
+  Bench b;
+  b.open_target();
+  b.from = address(10, 50000);
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1001 from 0 to 7 payload 0"}));
+  b.from = address(9, 50001);
+  wire::Request h = b.request(1001, false);
+  h.spdcid = Pdcid(8);
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1001 from 0 to 8 payload 0"}));
+  EXPECT_EQ(b.count(Count::drop_bad_peer), 1u);
+  EXPECT_EQ(b.count(Count::drop_bad_pdcid), 1u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+}
+
+// [PDS-001, PDS-V9]
+TEST_F(TargetTest, ModeOfThePdcIsKept) {
+  Bench b;
+  b.open_target();
+  wire::Request h = b.request(1001, false);
+  h.type = wire::PdsType::rod_request;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK PDC_MODE_MISMATCH psn 1001 from own to 7 payload 1001"}));
+  // The form with congestion control state is the same mode.
+  h = b.request(1001, false);
+  h.type = wire::PdsType::rud_cc_request;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+}
+
+// [PDS-046, PDS-074, PDS-075, PDS-V11] The table of PSN classes.
+TEST_F(TargetTest, PsnClasses) {
+  Bench b;
+  b.open_target();
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1002 sack 1002"}));
+
+  wire::Request h = b.request(1002, false);  // in the window, received
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1002 retx sack 1002"}));
+  h = b.request(1000, false);  // below
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 retx sack 1002"}));
+  b.rx(b.request(1001 + 1023, false));  // last one that is tracked
+  EXPECT_EQ(b.client.delivered.size(), 3u);
+  b.lines();
+  b.rx(b.request(1001 + 1024, false));  // one too far
+  EXPECT_EQ(b.lines(), (Lines{"NACK PSN_OOR_WINDOW psn 2025 from own to 7 payload 2025"}));
+  b.rx(b.request(1001u - 32769u, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK PSN_OOR_WINDOW psn 4294935528 from own to 7 payload 2025"}));
+  b.rx(b.request(1001u - 32768u, false));  // the last that ACK_PSN can express
+  EXPECT_EQ(b.count(Count::dup_below), 2u);
+  EXPECT_EQ(b.count(Count::psn_beyond), 1u);
+  EXPECT_EQ(b.count(Count::psn_too_old), 1u);
+}
+
+// [PDS-075] Without RETX and AR a duplicate is a copy made by the network.
+TEST_F(TargetTest, SilentCopies) {
+  Bench b;
+  b.open_target();
+  wire::Request h = b.request(1000, false);
+  h.ar = false;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::dup_no_retx), 1u);
+}
+
+// [PDS-046, PDS-191]
+TEST_F(TargetTest, SynOnAnExistingPdc) {
+  Bench b;
+  b.open_target();
+  b.rx(b.request(1001));  // same start: an ordinary request
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  b.rx(b.request(1000 + 1024 + 2));  // above the window
+  EXPECT_EQ(b.lines(), (Lines{"NACK INVALID_SYN psn 2026 from own to 7 payload 1002"}));
+  // A restarted peer: another start. The old PDC is asked whether anybody is behind it.
+  wire::Request h = b.request(5000);
+  h.psn_offset = 0;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK INVALID_SYN psn 5000 from 0 to 7 payload 0",
+                              "CP CLOSE_REQ psn 1000 ar payload 0"}));
+  // Nobody is.
+  wire::Nack gone = b.nack(NackCode::inv_dpdcid, Psn(1000));
+  gone.dpdcid = b.own;
+  b.rx_header(gone);
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+}
+
+// [PDS-017, PDS-040, PDS-046, PDS-047, PDS-048, PDS-T3] A refused SYN leaves nothing behind.
+TEST_F(TargetTest, RefusedSynLeavesNothingBehind) {
+  Bench b;
+  wire::Request h = b.request(1000);
+  h.use_rsv_pdc = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_PDC_AVAIL psn 1000 from own to 7 payload 0"}));
+  h = b.request(1000);
+  h.next_hdr = wire::NextHeader::none;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1000 from own to 7 payload 0"}));
+  b.rx(b.request(1000 + 1024));
+  EXPECT_EQ(b.lines(), (Lines{"NACK INVALID_SYN psn 2024 from own to 7 payload 0"}));
+  wire::Control cp = b.control(CtlType::close_cmd, 1000);
+  cp.syn = true;
+  b.rx_header(cp);
+  EXPECT_EQ(b.lines(), (Lines{"NACK UNEXP_EVENT psn 1000 from own to 7 payload 0"}));
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  EXPECT_TRUE(b.client.delivered.empty());
+}
+
+// [PDS-040, PDS 13] A NOOP with SYN opens a PDC and is just a PSN.
+TEST_F(TargetTest, NoopOpens) {
+  Bench b;
+  wire::Control cp = b.control(CtlType::noop, 1000);
+  cp.syn = true;
+  b.rx_header(cp);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000"}));
+  b.rx(b.request(1001));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  EXPECT_EQ(b.count(Count::noop_rx), 1u);
+}
+
+// [PDS-018, PDS-047] Targets never take the initiators' share.
+TEST_F(TargetTest, PoolExhaustionIsAnswered) {
+  config_.max_pdcs = 8;
+  config_.low_water_percent = 0;
+  Bench b(config_);
+  b.client.names_are_unique = false;
+  for (uint16_t i = 1; i <= 7; ++i) {
+    wire::Request h = b.request(1000);
+    h.spdcid = Pdcid(i);
+    b.rx(h);
+  }
+  const auto lines = b.lines();
+  EXPECT_EQ(b.pds->open_pdcs(), 6u);
+  EXPECT_EQ(lines.at(0), "NACK NO_PDC_AVAIL psn 1000 from own to 7 payload 0");
+  EXPECT_EQ(b.count(Count::pdc_alloc_fail), 1u);
+  const FlowId flow = *b.pds->flow(PeerId(0), TrafficClass(0), Mode::rud, JobId(1));
+  b.client.post(flow, 1, 10);
+  EXPECT_EQ(b.tx().size(), 1u);
+}
+
+// [PDS-181] Under pressure the PDCs that nobody ever came back to go first.
+TEST_F(TargetTest, ForgedSourcesAreReclaimed) {
+  config_.max_pdcs = 8;
+  config_.low_water_percent = 50;
+  Bench b(config_);
+  b.client.names_are_unique = false;
+  for (uint16_t i = 1; i <= 40; ++i) {
+    b.from = address(static_cast<uint8_t>(10 + i));
+    b.rx(b.request(1000));
+    b.elapse(500_ms);
+    EXPECT_EQ(b.picture(b.tx().front()), "ACK cack 1000 ack 1000") << i;
+  }
+  EXPECT_GT(b.count(Count::pdc_reclaimed), 30u);
+}
+
+// [PDS-064, PDS 8.2 A1] One ACK for all AR packets of a batch that the cumulative ACK covers, one
+// more for each that it does not.
+TEST_F(TargetTest, OneAckPerBatchUnlessAGapHidesTheRest) {
+  Bench b;
+  b.open_target();
+  for (uint32_t p = 1001; p <= 1010; ++p) b.rx(b.request(p, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1010 ack 1010"}));
+  b.rx(b.request(1012, false));
+  b.rx(b.request(1013, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1010 ack 1012 sack 1012 1013",
+                              "ACK cack 1010 ack 1013 sack 1012 1013"}));
+  // The hole closes: the AR packets above it are covered now. [PDS 8.2 A9]
+  wire::Request h = b.request(1011, false);
+  h.ar = false;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1013 ack 1011"}));
+  EXPECT_EQ(b.count(Count::ack_hole_closed), 1u);
+}
+
+// [PDS 8.2 A7] 16 KiB, a packet counting for at least 1 KiB.
+TEST_F(TargetTest, AcksAfterEnoughOctets) {
+  Bench b;
+  b.open_target();
+  for (uint32_t p = 1001; p <= 1016; ++p) {
+    EXPECT_EQ(b.lines(), Lines{}) << p;
+    wire::Request h = b.request(p, false);
+    h.ar = false;
+    b.rx(h, 100);
+  }
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1016 ack 1016"}));
+  EXPECT_EQ(b.count(Count::ack_bytes), 1u);
+}
+
+// [PDS 8.1 M, PDS 8.2 A6, PDS-070] CE is echoed at once, with the entropy value.
+TEST_F(TargetTest, CeIsEchoed) {
+  Bench b;
+  b.open_target();
+  b.ecn = Ecn::ce;
+  b.ev = Entropy(91);
+  wire::Request h = b.request(1001, false);
+  h.ar = false;
+  b.rx(h);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), "ACK cack 1001 ack 1001 m");
+  EXPECT_EQ(out[0].ev, Entropy(91));
+  EXPECT_EQ(out[0].dscp, 46);
+  EXPECT_EQ(b.count(Count::ack_ecn), 1u);
+}
+
+TEST_F(TargetTest, AckPerPacketWhenConfigured) {
+  config_.ack_per_packet = true;
+  Bench b(config_);
+  b.open_target();
+  wire::Request h = b.request(1001, false);
+  h.ar = false;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  EXPECT_EQ(b.count(Count::ack_per_packet), 1u);
+}
+
+// [PDS-081, PDS-100, PDS-102, PDS-103, PDS-104] The cumulative ACK waits for the clear.
+TEST_F(TargetTest, GuaranteedResponseHoldsTheCumulativeAck) {
+  Bench b;
+  b.open_target();
+  b.client.verdict = [&](PacketName name, const RxRequest&) {
+    return name.first == 1001 ? response() : Verdict::accepted();
+  };
+  b.rx(b.request(1001, false));
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1001 req CLEAR sack 1001 1002 ses 12",
+                              "ACK cack 1000 ack 1002 req CLEAR sack 1001 1002"}));
+  // A duplicate gets the response again. [PDS-075]
+  wire::Request h = b.request(1001, false);
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1001 retx req CLEAR sack 1001 1002 ses 12"}));
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1001));
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.pds->usage().stored_responses, 0u);
+  // Another clear rides on a request: CLEAR_PSN = psn + offset. [PDS-033, PDS-063]
+  b.client.verdict = [&](PacketName name, const RxRequest&) {
+    return name.first == 1003 ? response() : Verdict::accepted();
+  };
+  b.rx(b.request(1003, false));
+  b.lines();
+  h = b.request(1004, false);
+  h.clear_psn_offset = -1;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1004 ack 1004"}));
+  EXPECT_EQ(b.count(Count::gd_cleared), 2u);
+}
+
+// A peer cannot clear what it has not sent.
+TEST_F(TargetTest, ClearBeyondWhatArrivedIsIgnored) {
+  Bench b;
+  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.open_target();
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1001));
+  EXPECT_EQ(b.pds->usage().stored_responses, 1u);
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1000));
+  EXPECT_EQ(b.pds->usage().stored_responses, 0u);
+}
+
+// [PDS-101, PDS-106, PDS-109] The store is bounded; what finds no room is not executed.
+TEST_F(TargetTest, FullStoreRefusesBeforeExecution) {
+  config_.gd_per_pdc = 4;
+  Bench b(config_);
+  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.open_target();
+  for (uint32_t p = 1001; p <= 1004; ++p) {
+    b.rx(b.request(p, false));
+  }
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_GTD_DEL_AVAIL psn 1004 from own to 7 payload 1004",
+                              "ACK cack 999 ack 1001 req CLEAR sack 1000 1001 1002 1003 ses 12",
+                              "ACK cack 999 ack 1002 req CLEAR sack 1000 1001 1002 1003 ses 12",
+                              "ACK cack 999 ack 1003 req CLEAR sack 1000 1001 1002 1003 ses 12",
+                              "CP CLEAR_REQ psn 0 payload 1003"}));
+  EXPECT_EQ(b.client.delivered.size(), 4u);
+  EXPECT_EQ(b.count(Count::gd_full), 1u);
+}
+
+// [PDS-075, PDS-076, PDS-168] An answer that comes later.
+TEST_F(TargetTest, LateAnswer) {
+  Bench b;
+  b.open_target();
+  b.client.verdict = [](PacketName, const RxRequest&) { return Verdict::deferred(); };
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), Lines{});
+  wire::Request h = b.request(1001, false);
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK RCVD_SES_PROCG psn 1001 from own to 7 payload 1002"}));
+  b.rx_header(b.control(CtlType::ack_req, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"NACK RCVD_SES_PROCG psn 1001 from own to 7 payload 1002"}));
+  const RxToken token = b.client.tokens.at({1001, 0});
+  EXPECT_TRUE(b.pds->respond(token, response(), b.now));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1001 req CLEAR sack 1001 ses 12"}));
+  EXPECT_FALSE(b.pds->respond(token, response(), b.now)) << "only once";
+}
+
+// [PDS 13] ACK Request, cases a to e.
+TEST_F(TargetTest, AckRequest) {
+  Bench b;
+  b.open_target();
+  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.rx(b.request(1001, false));
+  b.lines();
+  b.rx_header(b.control(CtlType::ack_req, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1001 req CLEAR sack 1001 ses 12"}));
+  b.rx_header(b.control(CtlType::ack_req, 1002));
+  EXPECT_EQ(b.lines(), (Lines{"NACK PKT_NOT_RCVD psn 1002 from own to 7 payload 1002"}));
+  b.rx_header(b.control(CtlType::ack_req, 1000));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 req CLEAR sack 1001"}));
+  b.rx_header(b.control(CtlType::ack_req, 90000));
+  EXPECT_EQ(b.lines(), (Lines{"NACK PSN_OOR_WINDOW psn 90000 from own to 7 payload 1002"}));
+  EXPECT_EQ(b.count(Count::ack_request_rx), 4u);
+}
+
+// [PDS-161, PDS-163, PDS-071]
+TEST_F(TargetTest, ControlPacketsThatHaveNoBusinessHere) {
+  Bench b;
+  b.open_target();
+  b.rx_header(b.control(CtlType::close_req, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"NACK UNEXP_EVENT psn 1001 from own to 7 payload 1001"}));
+  b.rx_header(b.control(CtlType::clear_req, 0));
+  EXPECT_EQ(b.lines(), (Lines{"NACK UNEXP_EVENT psn 0 from own to 7 payload 1001"}));
+  b.rx_header(b.control(CtlType::probe, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"NACK UNEXP_EVENT psn 1001 from own to 7 payload 1001"}));
+  wire::Control credit = b.control(CtlType::credit, 0);
+  credit.ar = false;
+  b.rx_header(credit);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_cp_direction), 2u);
+  EXPECT_EQ(b.count(Count::cp_unsupported_rx), 2u);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+}
+
+// [PDS-T13, PDS-107, PDS-176, PDS-177] Close, its repetition, a late duplicate, a late request.
+TEST_F(TargetTest, CloseAndWhatComesAfter) {
+  Bench b;
+  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.open_target();
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  EXPECT_EQ(b.pds->usage(), Usage{}) << "the Close clears what was stored";
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+
+  wire::Control again = b.control(CtlType::close_cmd, 1001);
+  again.retx = true;
+  b.rx_header(again);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 retx"}));
+  b.rx(b.request(1000));  // the SYN again: not executed
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1000"}));
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING psn 1002 from own to 7 payload 1002"}));
+  EXPECT_EQ(b.count(Count::tombstone_hits), 3u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+
+  b.elapse(401_ms);
+  b.rx_header(again);
+  EXPECT_EQ(b.lines(), (Lines{"NACK INV_DPDCID psn 1001 from 0 to 7 payload 0"}));
+}
+
+// [PDS-T15, PDS-T16] A Close that overtook a request waits for it; nothing may come after it.
+TEST_F(TargetTest, CloseWaitsForTheGap) {
+  Bench b;
+  b.open_target();
+  b.rx_header(b.control(CtlType::close_cmd, 1002));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.lines();
+  b.rx(b.request(1003, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING psn 1003 from own to 7 payload 1003"}));
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002"}));
+  EXPECT_EQ(b.client.delivered.size(), 2u);
+}
+
+// [PDS-T14] Close with return data unanswered.
+TEST_F(TargetTest, CloseOverReturnDataFails) {
+  Bench b;
+  b.open_target();
+  b.client.messages[5].bytes = 10;
+  b.client.messages[5].next_hdr = wire::NextHeader::response_data;
+  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  EXPECT_EQ(b.tx().size(), 1u);
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1002"}));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{5, 0}, 1}}));
+  EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-T10, PDS-T11, PDS-T12, PDS-170, PDS-173] The target asks, and gives up by the spec's clock.
+TEST_F(TargetTest, IdleTargetAsksForTheClose) {
+  config_ = Config::spec();
+  Bench b(config_);
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.lines();
+  b.elapse(40_s + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1000 ar payload 0"}));
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002 req CLOSE"}));
+  b.rx_header(b.ack(Psn(1000)));
+  b.elapse(3_ms);
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1003 from own to 7 payload 1003"}));
+  EXPECT_EQ(b.count(Count::close_req_expired), 1u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// By patience of time a slow peer keeps its PDC. [architecture 8]
+TEST_F(TargetTest, SlowPeerIsNotClosedUpon) {
+  Bench b;
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.lines();
+  b.elapse(45_s);
+  b.lines();
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  EXPECT_EQ(b.count(Count::close_req_tx), 1u);
+  EXPECT_EQ(b.count(Count::close_req_expired), 0u);
+}
+
+// [PDS-072] At most 1,000 NACKs a second for packets without a PDC.
+TEST_F(TargetTest, NacksAreLimited) {
+  Bench b;
+  size_t nacks = 0;
+  for (int i = 0; i < 5000; ++i) {
+    wire::Request h = b.request(1000, false);
+    h.dpdcid = Pdcid(4711);
+    b.rx(h);
+    nacks += b.tx().size();
+    b.now = b.now + 200_us;
+  }
+  EXPECT_GT(nacks, 990u);
+  EXPECT_LT(nacks, 1110u);
+  EXPECT_EQ(nacks + b.count(Count::drop_nack_limited), 5000u);
+}
+
+// [WIRE-121, architecture 7] Who marks its SYN is answered at its own port.
+TEST_F(TargetTest, AnswersGoWhereTheMarkSays) {
+  Bench b;
+  b.client.names_are_unique = false;
+  b.from = address(9, 16389);
+  b.rx(b.request(1000));
+  EXPECT_EQ(b.tx().at(0).to, address(9, 4793));
+  wire::Request h = b.request(1000);
+  h.private_mark = true;
+  b.rx(h);
+  auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].to, address(9, 16384));
+  EXPECT_EQ(b.pds->open_pdcs(), 2u) << "two processes of one address are two peers";
+  b.own = out[0].as<wire::Ack>().spdcid;
+  b.from = address(9, 16399);  // another of its sixteen ports
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.tx().at(0).to, address(9, 16384));
+  b.from = address(9, 16400);  // the next process's block
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1002 from 0 to 7 payload 0"}));
+}
+
+// [PDS-V1, PDS-V4, WIRE-116] Each way to be malformed is counted and answered with silence.
+TEST_F(TargetTest, MalformedPackets) {
+  Bench b;
+  b.rx_octets({});
+  b.rx_octets({std::byte{0x10}});
+  EXPECT_EQ(b.count(Count::drop_too_short), 2u);
+  b.rx_octets(std::vector<std::byte>(64, std::byte{0}));     // type 0
+  b.rx_octets(std::vector<std::byte>(64, std::byte{0xFF}));  // type 31
+  EXPECT_EQ(b.count(Count::drop_type_reserved), 2u);
+  b.rx_octets(std::vector<std::byte>(64, std::byte{0x20}));  // RUDI request
+  EXPECT_EQ(b.count(Count::drop_type_unsupported), 1u);
+  wire::Request h = b.request(1000);
+  h.spdcid = Pdcid(0);
+  b.rx(h);
+  EXPECT_EQ(b.count(Count::drop_malformed), 1u);
+  std::vector<std::byte> octets(12);
+  wire::Writer w(octets);
+  b.request(1000).emit(w);
+  for (size_t n = 2; n < 12; ++n) b.rx_octets({octets.begin(), octets.begin() + long(n)});
+  EXPECT_EQ(b.count(Count::drop_malformed), 11u);
+  octets[1] = octets[1] | std::byte{0x80};  // next_hdr 7
+  octets[0] = octets[0] | std::byte{0x07};
+  b.rx_octets(octets);
+  EXPECT_EQ(b.count(Count::drop_malformed), 12u);
+  b.dscp = 16;
+  b.rx(b.request(1000));
+  EXPECT_EQ(b.count(Count::drop_trimmed), 1u);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-012] Requests travel forward, responses back.
+TEST_F(TargetTest, ResponseHeadersDoNotTravelForward) {
+  Bench b;
+  b.open_target();
+  std::vector<std::byte> octets(20);
+  wire::Request h = b.request(1001, false);
+  h.next_hdr = wire::NextHeader::response_data;
+  wire::Writer w(octets);
+  h.emit(w);
+  b.rx_octets(octets);
+  EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1001 from own to 7 payload 1001"}));
+  EXPECT_EQ(b.count(Count::drop_direction), 1u);
+}
+
+// --- ROD [PDS 7.3] ---
+
+// [PDS-077] The `spec` profile drops what is out of order and says so once.
+TEST_F(TargetTest, RodDropsOutOfOrderInTheSpecProfile) {
+  config_.rod_reorder = false;
+  Bench b(config_);
+  const auto rod = [&](uint32_t psn) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  };
+  rod(1000);
+  rod(1002);
+  rod(1003);
+  b.own = Pdcid(0);
+  const auto lines = b.lines();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].substr(0, 22), "NACK ROD_OOO psn 1002 ");
+  EXPECT_EQ(lines[0].substr(lines[0].size() - 12), "payload 1001");
+  EXPECT_EQ(lines[1], "ACK cack 1000 ack 1000");
+  EXPECT_EQ(b.count(Count::rod_dropped), 2u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+}
+
+// [PDS-079] The `soft` profile keeps it, reports it, and delivers in order.
+TEST_F(TargetTest, RodBuffersOutOfOrderInTheSoftProfile) {
+  Bench b;
+  const auto rod = [&](uint32_t psn) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h, 50);
+  };
+  rod(1000);
+  rod(1003);
+  rod(1002);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 sack 1002 1003"}));
+  rod(1001);
+  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1003 ack 1003"}));
+  EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
+}
+
+// A buffered packet that the client refuses is offered again; the sender need not send it again.
+TEST_F(TargetTest, RodOffersABufferedPacketAgain) {
+  Bench b;
+  int refusals = 3;
+  b.client.verdict = [&](PacketName name, const RxRequest&) {
+    if (name.first == 1001 && refusals-- > 0) return Verdict::refused(NackCode::no_ses_msg_avail);
+    return Verdict::accepted();
+  };
+  for (uint32_t psn : {1001u, 1000u}) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  }
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+  b.elapse(10_ms);
+  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}}));
+  EXPECT_EQ(b.count(Count::rod_retries), 3u);
+}
+
+// [PDS-079] Without room it is as in the spec profile.
+TEST_F(TargetTest, RodWithoutRoomRefuses) {
+  config_.reorder_packets = 1;
+  Bench b(config_);
+  for (uint32_t psn : {1000u, 1002u, 1003u}) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  }
+  const auto lines = b.lines();
+  EXPECT_EQ(lines.at(0).substr(0, 21), "NACK ROD_OOO psn 1003");
+  EXPECT_EQ(b.count(Count::rod_no_room), 1u);
+  EXPECT_EQ(b.count(Count::rod_buffered), 1u);
+}
+
+}  // namespace
+}  // namespace uet::pds::test
