@@ -119,6 +119,40 @@ class StackTest : public ::testing::TestWithParam<pds::Mode> {
     }
   }
 
+  // `count` tagged sends and writes, and receives, half of which are posted late.
+  void post(Rng& rng, const Destination& to, uint64_t key, int count, double loss) {
+    for (int i = 0; i < count; ++i) {
+      Octets& data = payloads_.emplace_back(rng.below(30'000));
+      for (std::byte& b : data) b = std::byte(rng.u32());
+      const IoSlice slice{data.data(), data.size()};
+      SendRequest s;
+      s.to = to;
+      s.iov = {&slice, 1};
+      s.tagged = true;
+      s.tag = static_cast<uint64_t>(i);
+      s.flags = rng.chance(0.3) ? uint32_t{kOpDeliveryComplete} : 0;
+      ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+      RmaRequest w;
+      w.to = to;
+      w.iov = {&slice, 1};
+      w.key = key;
+      w.remote_offset = 0;
+      ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
+    }
+    // Half of the receives are posted late.
+    for (int i = 0; i < count; ++i) {
+      if (i == count / 2) run(rng, loss, 3);
+      Octets& room = rooms_.emplace_back(30'000);
+      const IoSlice slice{room.data(), room.size()};
+      ReceiveRequest r;
+      r.iov = {&slice, 1};
+      r.tagged = true;
+      r.tag = static_cast<uint64_t>(i);
+      ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+    }
+  }
+
+  std::deque<Octets> payloads_, rooms_;
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
   std::unique_ptr<Side> a_;
   std::unique_ptr<Side> b_;
@@ -147,37 +181,10 @@ TEST_P(StackTest, EveryKindOfMessageSurvivesLossAndReordering) {
     const RegionId id = *b_->ses->memory().add(region);
     b_->ses->memory().enable(id);
 
-    std::deque<Octets> payloads, rooms;
+    payloads_.clear();
+    rooms_.clear();
     const int count = 12;
-    for (int i = 0; i < count; ++i) {
-      Octets& data = payloads.emplace_back(rng.below(30'000));
-      for (std::byte& b : data) b = std::byte(rng.u32());
-      const IoSlice slice{data.data(), data.size()};
-      SendRequest s;
-      s.to = to;
-      s.iov = {&slice, 1};
-      s.tagged = true;
-      s.tag = static_cast<uint64_t>(i);
-      s.flags = rng.chance(0.3) ? uint32_t{kOpDeliveryComplete} : 0;
-      ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
-      RmaRequest w;
-      w.to = to;
-      w.iov = {&slice, 1};
-      w.key = b_->ses->memory().key(id);
-      w.remote_offset = 0;
-      ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
-    }
-    // Half of the receives are posted late.
-    for (int i = 0; i < count; ++i) {
-      if (i == count / 2) run(rng, loss, 3);
-      Octets& room = rooms.emplace_back(30'000);
-      const IoSlice slice{room.data(), room.size()};
-      ReceiveRequest r;
-      r.iov = {&slice, 1};
-      r.tagged = true;
-      r.tag = static_cast<uint64_t>(i);
-      ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
-    }
+    post(rng, to, b_->ses->memory().key(id), count, loss);
     expected_ = 2 * count;
     run(rng, loss, 40'000);
     ASSERT_EQ(a_->done.size(), expected_);
@@ -185,9 +192,9 @@ TEST_P(StackTest, EveryKindOfMessageSurvivesLossAndReordering) {
     ASSERT_EQ(b_->done.size(), size_t(count));
     for (const Completion& c : b_->done) {
       EXPECT_TRUE(c.ok());
-      const Octets& sent = payloads[c.tag];
+      const Octets& sent = payloads_[c.tag];
       EXPECT_EQ(c.bytes, sent.size());
-      EXPECT_TRUE(std::equal(sent.begin(), sent.end(), rooms[c.tag].begin()));
+      EXPECT_TRUE(std::equal(sent.begin(), sent.end(), rooms_[c.tag].begin()));
     }
     Octets back(memory.size());
     const IoSlice into{back.data(), back.size()};

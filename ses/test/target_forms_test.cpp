@@ -1,0 +1,253 @@
+// Requests of every mode and header format, truncated, random and as large as they get.
+#include "ses/test/target_fixture.h"
+
+#include <sys/mman.h>
+
+namespace uet::ses::test {
+namespace {
+
+using TargetFormsTest = TargetTest;
+
+// [SES-077, SES-027, LF-027] RUDI: idempotent-safe regions only, no header data, no sends.
+TEST_F(TargetFormsTest, RudiServesIdempotentRegionsOnly) {
+  Octets memory(5000);
+  const uint64_t unsafe = expose(memory);
+  RegionRequest r;
+  r.iov = keep(memory);
+  r.access = kRemoteRead | kRemoteWrite;
+  r.idempotent_safe = true;
+  const RegionId id = *b_->ses->memory().add(r);
+  b_->ses->memory().enable(id);
+  const uint64_t safe = b_->ses->memory().key(id);
+  EXPECT_EQ(safe >> 63, 1u);
+  const pds::Mode rudi = pds::Mode::rudi;
+  EXPECT_EQ(said(standard(write_to(safe, 10), 10, rudi)), "accept");
+  EXPECT_EQ(said(standard(part(write_to(safe, 3000), 1024, 1024), 1024, rudi)), "accept");
+  EXPECT_EQ(said(standard(write_to(unsafe, 10), 10, rudi)), "OP_VIOLATION");
+  wire::StandardRequest h = write_to(safe, 10);
+  h.common.hd = true;
+  EXPECT_EQ(said(standard(h, 10, rudi)), "OP_VIOLATION");
+  EXPECT_EQ(said(standard(request(SesOpcode::send, 4), 4, rudi)), "OP_VIOLATION");
+  wire::StandardRequest read = request(SesOpcode::read, 16);
+  read.match_bits = safe;
+  EXPECT_EQ(said(standard(read, 0, rudi)), "OK data 36");
+  read.request_length = 17;
+  EXPECT_EQ(said(standard(read, 0, rudi)), "UNSUPPORTED_SIZE");
+  EXPECT_TRUE(b_->ses->idle());
+}
+
+// [SES-104, SES-129] UUD: never an answer; only datagram sends do anything.
+TEST_F(TargetFormsTest, UudIsNeverAnswered) {
+  Octets room(10), memory(10);
+  const uint64_t key = expose(memory);
+  const pds::Mode uud = pds::Mode::uud;
+  EXPECT_EQ(said(standard(request(SesOpcode::datagram_send, 4), 4, uud)), "drop");
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  EXPECT_EQ(take(*b_), "");  // unmatched: gone
+  EXPECT_EQ(said(standard(request(SesOpcode::send, 4), 4, uud)), "drop");
+  EXPECT_EQ(said(standard(write_to(key, 4), 4, uud)), "drop");
+  EXPECT_EQ(memory, Octets(10));
+  EXPECT_EQ(take(*b_), "");
+  EXPECT_EQ(said(standard(request(SesOpcode::datagram_send, 4), 4, uud)), "drop");
+  EXPECT_EQ(take(*b_), "recv ok 4 #2");
+}
+
+// [SES-103, SES-104] Deferrable and datagram sends are sends where they are not told apart.
+TEST_F(TargetFormsTest, DeferrableSendsAreSends) {
+  Octets room(10);
+  for (const SesOpcode opcode : {SesOpcode::deferrable_send, SesOpcode::datagram_send}) {
+    ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+    wire::StandardRequest h = request(opcode, 4);
+    h.buffer_offset = 0x1234567800000000;  // the restart tokens
+    EXPECT_EQ(said(standard(h, 4)), "accept");
+    EXPECT_EQ(take(*b_), "recv ok 4 #2");
+  }
+  ReceiveRequest r = receive_request(room);
+  r.tagged = true;
+  r.tag = 6;
+  ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+  wire::StandardRequest h = request(SesOpcode::deferrable_tsend, 4);
+  h.match_bits = 6;
+  EXPECT_EQ(said(standard(h, 4)), "accept");
+  EXPECT_EQ(take(*b_), "tagged_recv ok 4 tag 6 #2");
+}
+
+// [SES-041, SES-044, SES-008, SES-140] The small header names a 12-bit key where the RI stands.
+TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
+  Octets memory = pattern(100);
+  RegionRequest r;
+  r.iov = keep(memory);
+  r.access = kRemoteRead | kRemoteWrite;
+  r.optimized = true;
+  const RegionId id = *b_->ses->memory().add(r);
+  b_->ses->memory().enable(id);
+  const uint64_t key = b_->ses->memory().key(id);
+  EXPECT_EQ(key >> 62, 1u);
+  wire::SmallRequest h;
+  h.common = request(SesOpcode::read, 0).common;
+  h.common.resource_index = ResourceIndex(static_cast<uint16_t>(key & 0xFFF));
+  h.request_length = 5;
+  h.buffer_offset = 10;
+  next_psn_ = 0x01020304;
+  const pds::Verdict v = give(h, 0, wire::NextHeader::small);
+  EXPECT_EQ(v.response.next_hdr, wire::NextHeader::response_data_small);
+  // opcode 2, OK | payload length 5 | job 000102 | the PSN of the request | data
+  const uint8_t expected[] = {0x02, 0x01, 0, 5, 0, 0, 1, 2, 1, 2, 3, 4, 11, 12, 13, 14, 15};
+  ASSERT_EQ(v.response.length, sizeof expected);
+  for (size_t i = 0; i < sizeof expected; ++i) {
+    EXPECT_EQ(uint8_t(v.response.bytes[i]), expected[i]) << i;
+  }
+  h.common.opcode = SesOpcode::write;
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "accept");
+  EXPECT_EQ(memory[10], std::byte{1});
+  h.common.resource_index = ResourceIndex(0);
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "BAD_MKEY");
+  h.common.pid_on_fep = PidOnFep(9);
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "BAD_PID");
+  h.common.som = false;
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "drop");  // [WIRE-116]
+}
+
+// [SES-042, SES-067 of the wire: message ID 0 in the answers]
+TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
+  Octets room(10), memory(100);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  wire::MediumRequest h;
+  h.common = request(SesOpcode::send, 0).common;
+  h.common.hd = true;
+  h.header_data = 31;
+  h.request_length = 4;
+  EXPECT_EQ(said(give(h, 4, wire::NextHeader::medium)), "accept");
+  EXPECT_EQ(take(*b_), "recv ok 4 data 31 #2");
+  h.common.opcode = SesOpcode::write;
+  h.common.hd = false;
+  h.buffer_offset = 90;
+  h.match_bits = expose(memory);
+  EXPECT_EQ(said(give(h, 4, wire::NextHeader::medium)), "accept");
+  EXPECT_EQ(memory[90], std::byte{1});
+  h.buffer_offset = 97;
+  const pds::Verdict v = give(h, 4, wire::NextHeader::medium);
+  EXPECT_EQ(said(v), "BAD_ADDR");
+  EXPECT_EQ(uint8_t(v.response.bytes[2]) | uint8_t(v.response.bytes[3]), 0);
+}
+
+// Every prefix of a request is dropped or answered, none read beyond its end.
+TEST_F(TargetFormsTest, TruncatedHeadersAreDropped) {
+  Octets octets(wire::StandardRequest::kSize);
+  wire::Writer w(octets);
+  request(SesOpcode::send, 0).emit(w);
+  for (size_t length = 0; length < octets.size(); ++length) {
+    const Octets cut(octets.begin(), octets.begin() + static_cast<ptrdiff_t>(length));
+    EXPECT_EQ(said(give_octets(cut, wire::NextHeader::standard)), "drop");
+  }
+  EXPECT_EQ(count(Counter::rx_truncated), 44u);
+  EXPECT_EQ(said(give_octets(octets, wire::NextHeader::response)), "drop");
+  EXPECT_EQ(count(Counter::rx_malformed), 1u);
+}
+
+// Random requests near the legal ones: whatever they say, memory outside of what they may touch
+// stays as it was and no slot is lost for good.
+TEST_F(TargetFormsTest, RandomRequestsDoNoHarm) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    start();
+    Rng rng(seed);
+    Octets memory(6000, std::byte{0x5A});
+    IoSlice middle{memory.data() + 2000, 2000};
+    RegionRequest r;
+    r.iov = {&middle, 1};
+    r.access = kRemoteRead | kRemoteWrite;
+    const RegionId id = *b_->ses->memory().add(r);
+    b_->ses->memory().enable(id);
+    const uint64_t key = b_->ses->memory().key(id);
+    std::vector<Octets> rooms(20, Octets(1500));
+    for (int i = 0; i < 20'000; ++i) {
+      if (rng.chance(0.01)) {
+        ReceiveRequest receive = receive_request(rooms[rng.below(rooms.size())]);
+        receive.tagged = rng.chance(0.5);
+        receive.multi = !receive.tagged && rng.chance(0.3);
+        (void)b_->ses->receive(b_->ep, receive, now_);
+      }
+      constexpr uint32_t kLengths[] = {0, 1, 1024, 1025, 2000, 3000, 0xFFFFFFFE, 0xFFFFFFFF};
+      wire::StandardRequest h = request(SesOpcode(rng.below(17)), kLengths[rng.below(8)]);
+      h.common.som = rng.chance(0.5);
+      h.common.eom = rng.chance(0.5);
+      h.common.ie = rng.chance(0.05);
+      h.common.hd = rng.chance(0.3);
+      h.common.dc = rng.chance(0.3);
+      h.common.ri_generation = static_cast<uint8_t>(rng.below(2));
+      h.message_id = MessageId(static_cast<uint16_t>(rng.below(20)));
+      if (rng.chance(0.7)) h.match_bits = key;
+      h.buffer_offset = rng.chance(0.5) ? rng.below(2100) : rng.u64();
+      if (rng.chance(0.5)) h.buffer_offset = 0;
+      const uint32_t payload = rng.chance(0.7) ? 1024 : static_cast<uint32_t>(rng.below(1100));
+      h.payload_length = static_cast<uint16_t>(payload);
+      h.message_offset = 1024 * static_cast<uint32_t>(rng.below(4));
+      if (!h.common.som) h.header_data = 0;
+      const bool reads = h.common.opcode == SesOpcode::read;
+      (void)standard(h, reads ? 0 : payload, rng.chance(0.1) ? pds::Mode::rod : pds::Mode::rud);
+    }
+    for (size_t i = 0; i < 2000; ++i) {
+      ASSERT_EQ(memory[i], std::byte{0x5A});
+      ASSERT_EQ(memory[4000 + i], std::byte{0x5A});
+    }
+    now_ = now_ + Duration::seconds(61);
+    b_->ses->advance(now_);
+    b_->ses->close_endpoint(b_->ep, now_);
+    network_.clear();
+  }
+}
+
+// [SES-030] 2^32 - 2 octets: the arithmetic of the last packet, with memory that is never touched
+// but there.
+TEST_F(TargetFormsTest, TheLargestMessageEndsInTheRightPlace) {
+  config_.payload_mtu = 8192;
+  start();
+  constexpr uint64_t kLength = 0xFFFFFFFE;
+  constexpr uint64_t kMapped = kLength + 4096;
+  void* map = mmap(nullptr, kMapped, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(map, MAP_FAILED);
+  auto* const base = static_cast<std::byte*>(map);
+  const IoSlice all{base, kLength + 100};
+  RegionRequest r;
+  r.iov = {&all, 1};
+  r.access = kRemoteWrite;
+  const RegionId id = *b_->ses->memory().add(r);
+  b_->ses->memory().enable(id);
+  wire::StandardRequest h = write_to(b_->ses->memory().key(id), kLength, 100);
+  EXPECT_EQ(said(standard(part(h, 524287u * 8192u, 8190), 8190)), "accept");
+  EXPECT_EQ(base[524287ull * 8192 + 100], std::byte{1});
+  EXPECT_EQ(base[kLength + 99], pattern(8190).back());
+  h.buffer_offset = 101;
+  h.message_id = MessageId(78);
+  EXPECT_EQ(said(standard(part(h, 0, 8192), 8192)), "BAD_ADDR");
+
+  // And on the way out: 524,288 packets, the last one of 8,190 octets.
+  const IoSlice quarter{base, 1u << 30};
+  const IoSlice rest{base, (1u << 30) - 2};
+  const IoSlice slices[] = {quarter, quarter, quarter, rest};
+  SendRequest s = send_request({});
+  s.iov = slices;
+  ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+  pds::StartedMessage started;
+  ASSERT_TRUE(a_->ses->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+  pds::PacketRef ref;
+  uint32_t packets = 0;
+  while (a_->ses->pull(started.message, ref)) {
+    ++packets;
+    if (!ref.eom) a_->ses->on_response(ref, {}, now_);
+  }
+  EXPECT_EQ(packets, 524288u);
+  EXPECT_EQ(ref.offset, 524287u * 8192u);
+  EXPECT_EQ(ref.length, 8190);
+  a_->ses->on_response(ref, {}, now_);
+  EXPECT_EQ(take(*a_), "send ok 4294967294 #1");
+  const IoSlice too_much[] = {quarter, quarter, quarter, quarter};
+  s.iov = too_much;
+  EXPECT_EQ(a_->ses->send(a_->ep, s, now_).error(), Errc::too_long);
+  munmap(map, kMapped);
+}
+
+}  // namespace
+}  // namespace uet::ses::test
