@@ -28,6 +28,10 @@ target_include_directories(uet_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(UET_SANITIZE)
   target_compile_options(uet_options INTERFACE -fsanitize=${UET_SANITIZE}
     -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(UET_SANITIZE MATCHES undefined)
+    # Needs RTTI, which the sans-IO layers are built without.
+    target_compile_options(uet_options INTERFACE -fno-sanitize=vptr)
+  endif()
   target_link_options(uet_options INTERFACE -fsanitize=${UET_SANITIZE})
 endif()
 if(UET_COVERAGE)
