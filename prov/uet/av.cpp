@@ -76,6 +76,12 @@ fi_ops_av av_ops = {
     .lookup = lookup_op,
     .straddr = straddr_op,
     .av_set = not_offered,
+#if UET_HAVE_AV_AUTH_KEY
+    // One job per endpoint: addresses carry no authorization key of their own. [LF-108]
+    .insert_auth_key = not_offered,
+    .lookup_auth_key = not_offered,
+    .set_user_id = not_offered,
+#endif
 };
 
 // Its place in the peer table, which grows as the table does: a set-up act. [architecture 10]

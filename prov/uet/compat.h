@@ -54,6 +54,7 @@ inline constexpr int kMrBasic = 1 << 0;                    // FI_MR_BASIC
 inline constexpr int kMrScalable = 1 << 1;                 // FI_MR_SCALABLE
 inline constexpr int kProgressUnified = 3;                 // FI_PROGRESS_CONTROL_UNIFIED [LF-111]
 inline constexpr uint64_t kCoreProviderOnly = 1ULL << 59;  // flag of the core's probes [ABI-034]
+inline constexpr uint64_t kRegMr = 1ULL << 59;             // FI_REG_MR, for fi_domain_bind
 inline constexpr uint64_t kMrIdempotent = 1ULL << 60;      // registration flag, ours [LF-027]
 inline constexpr uint64_t kTagFormat = 0xAAAA'AAAA'AAAA'AAAA;  // all 64 bits usable [LF-064]
 

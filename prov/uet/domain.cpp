@@ -12,6 +12,8 @@
 #include "prov/uet/params.h"
 #include "prov/uet/setup.h"
 
+#include "io/socket.h"
+
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -192,6 +194,9 @@ int Domain::start(const fi_info& info) {
   engine_ = std::move(setup.engine);
   local_ = setup.local;
   payload_mtu_ = setup.payload_mtu;
+  UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
+           candidate->name.c_str(), io::ip_text(local_).c_str(), local_.port, payload_mtu_,
+           job_.value(), pid_.value());
   if (is_socket_address(addr_format_) && local_.port != kUetPort) {
     UET_WARN(DOMAIN,
              "UDP port %u is taken, and socket addresses cannot name port %u: peers will "
@@ -226,8 +231,8 @@ void Domain::stop_all() {
 int Domain::bind(struct fid* fid, uint64_t flags) {
   EventQueue* eq = checked_object_of<EventQueue>(fid);
   if (eq == nullptr) return -FI_EINVAL;
-  if ((flags & ~FI_REG_MR) != 0) return -FI_EBADFLAGS;
-  EventQueue*& slot = (flags & FI_REG_MR) != 0 ? registration_eq_ : eq_;
+  if ((flags & ~kRegMr) != 0) return -FI_EBADFLAGS;
+  EventQueue*& slot = (flags & kRegMr) != 0 ? registration_eq_ : eq_;
   if (slot != nullptr) return -FI_EINVAL;
   slot = eq;
   eq->add_ref();

@@ -6,6 +6,7 @@
 #include "prov/uet/domain.h"
 #include "prov/uet/eq.h"
 #include "prov/uet/log.h"
+#include "prov/uet/params.h"
 
 #include <algorithm>
 #include <cstring>
@@ -40,8 +41,20 @@ TrafficClass traffic_class(uint32_t tclass) {
     case FI_TC_NETWORK_CTRL:
       return TrafficClass{48};
     default:
-      return TrafficClass{0};
+      return TrafficClass{params().dscp_data.value_or(0)};
   }
+}
+
+// The endpoint's own class, else the domain's.
+uint32_t class_of(const fi_info& info) {
+  if (info.tx_attr != nullptr && info.tx_attr->tclass != FI_TC_UNSPEC) return info.tx_attr->tclass;
+  return info.domain_attr != nullptr ? info.domain_attr->tclass : uint32_t{FI_TC_UNSPEC};
+}
+
+// FI_UET_MODE wins; fi_getinfo refused the orders that it cannot keep. [SES-026, LF-089]
+pds::Mode delivery_mode(bool ordered) {
+  if (params().mode == ModeChoice::rod) return pds::Mode::rod;
+  return ordered ? pds::Mode::rod : pds::Mode::rud;
 }
 
 bool asks_for_order(const fi_info& info) {
@@ -60,7 +73,7 @@ EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::Endpo
       rx_size_(queue_size(info.rx_attr != nullptr ? info.rx_attr->size : 0)),
       name_(name),
       addr_format_(info.addr_format),
-      tc_(traffic_class(info.tx_attr != nullptr ? info.tx_attr->tclass : 0)),
+      tc_(traffic_class(class_of(info))),
       ordered_(asks_for_order(info)) {
   domain_.add_ref();
 }
@@ -178,7 +191,7 @@ int EndpointCore::enable() {
   free_group_ = 0;
 
   ses::Ses::EndpointOptions options;
-  options.mode = ordered_ ? pds::Mode::rod : pds::Mode::rud;  // [SES-026, LF-089]
+  options.mode = delivery_mode(ordered_);
   options.tc = tc_;
   options.tx_size = tx_size_;
   options.rx_size = rx_size_;

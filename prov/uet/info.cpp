@@ -250,6 +250,8 @@ std::vector<DomainCandidate> list_domains() {
 }
 
 std::optional<DomainCandidate> find_domain(const FabricAddress& address) {
+  const auto only = iface_address();
+  if (only && !same_ip(*only, address)) return std::nullopt;
   return pick(list_domains(), address);
 }
 
@@ -261,7 +263,7 @@ std::optional<DomainCandidate> find_domain(const std::string& name) {
   const size_t slash = name.find('/');
   if (slash == std::string::npos) return std::nullopt;
   const std::vector<FabricAddress> found = resolve_node(name.c_str() + slash + 1, true);
-  return found.empty() ? std::nullopt : pick(all, found.front());
+  return found.empty() ? std::nullopt : find_domain(found.front());
 }
 
 uint32_t payload_mtu_of(const io::Interface& interface) {

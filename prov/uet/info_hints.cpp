@@ -1,6 +1,8 @@
 // What of the hints can be met: capabilities, modes, orders, sizes. Answers as the libfabric manual
 // asks (fi_getinfo, fi_endpoint, fi_domain): every requirement is met or the whole is refused.
 #include "prov/uet/info.h"
+
+#include "prov/uet/log.h"
 #include "prov/uet/params.h"
 
 #include "ses/types.h"
@@ -218,7 +220,16 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   domain.max_err_data = kErrDataBytes;
   domain.mr_cnt = kObjectCount;
   domain.tclass = a.domain_tclass;
+#if UET_HAVE_MAX_CNTR_VALUE
+  domain.max_cntr_value = UINT64_MAX;  // [LF-125]
+  domain.max_err_cntr_value = UINT64_MAX;
+#endif
   if (!set_key(a.auth_key, domain.auth_key, domain.auth_key_size)) throw std::bad_alloc();
+}
+
+std::nullopt_t refuse(const char* what) {
+  UET_INFO(CORE, "fi_getinfo: the hints ask for more than is offered in %s\n", what);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -233,24 +244,23 @@ std::optional<uint32_t> job_of_key(const uint8_t* key, size_t bytes) {
 
 std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
   Agreement a;
-  if (!agree_caps(hints, a)) return std::nullopt;
   const auto tx = hints != nullptr ? hints->tx_attr : nullptr;
   const auto rx = hints != nullptr ? hints->rx_attr : nullptr;
   const auto ep = hints != nullptr ? hints->ep_attr : nullptr;
   const auto domain = hints != nullptr ? hints->domain_attr : nullptr;
+  if (!agree_caps(hints, a)) return refuse("caps, tx_attr->caps or rx_attr->caps");
+  if (!agree_tx(tx, a)) return refuse("tx_attr");
+  if (!agree_rx(rx, a)) return refuse("rx_attr");
   // The endpoint's key comes before the domain's. [LF-018]
-  if (!agree_tx(tx, a) || !agree_rx(rx, a) || !agree_domain(domain, a) ||
-      !agree_ep(version, ep, a)) {
-    return std::nullopt;
-  }
+  if (!agree_domain(domain, a)) return refuse("domain_attr");
+  if (!agree_ep(version, ep, a)) return refuse("ep_attr");
   if (hints != nullptr) {
-    if (!is_supported_format(hints->addr_format)) return std::nullopt;
+    if (!is_supported_format(hints->addr_format)) return refuse("addr_format");
     a.addr_format = hints->addr_format;
   }
   // Only ROD keeps an order. [LF-089]
-  const ModeChoice mode = params().mode;
-  const bool unordered = mode == ModeChoice::rud || mode == ModeChoice::rudi;
-  if (unordered && (a.tx_order | a.rx_order) != 0) return std::nullopt;
+  const bool unordered = params().mode == ModeChoice::rud;
+  if (unordered && (a.tx_order | a.rx_order) != 0) return refuse("msg_order with FI_UET_MODE=rud");
   return a;
 }
 

@@ -16,7 +16,6 @@ enum class ModeChoice : uint8_t {
   automatic,  // ROD where an order was asked for, RUD elsewhere [LF-089]
   rud,
   rod,
-  rudi,
 };
 
 struct Params {

@@ -1,0 +1,169 @@
+// FI_UET_* parameters and the end of a process, each in a child process: the library reads the
+// environment once.
+#include "prov/uet/compat.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+namespace uet::prov {
+namespace {
+
+// What fi_getinfo answers for loopback in this process.
+int ask(fi_info** info) {
+  fi_info* hints = fi_allocinfo();
+  hints->fabric_attr->prov_name = strdup("uet");
+  const int result = fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", nullptr, FI_SOURCE, hints, info);
+  fi_freeinfo(hints);
+  return result;
+}
+
+// The exit status of a child that runs `role` after setting `name` (null: nothing); -1 when it did
+// not end by itself within ten seconds.
+template <class Role>
+int in_child(const char* name, const char* value, Role role) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (name != nullptr) setenv(name, value, 1);
+    exit(role());
+  }
+  for (int i = 0; i < 1000; ++i) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child)
+      return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  return -1;
+}
+
+int found() {
+  fi_info* info = nullptr;
+  const int result = ask(&info);
+  fi_freeinfo(info);
+  return -result;
+}
+
+// Opens a domain on loopback and leaves it open.
+int open_domain(fid_domain** domain) {
+  fi_info* info = nullptr;
+  fid_fabric* fabric = nullptr;
+  if (ask(&info) != 0) return FI_ENODATA;
+  if (fi_fabric(info->fabric_attr, &fabric, nullptr) != 0) return FI_ENODATA;
+  return -fi_domain(fabric, info, domain, nullptr);
+}
+
+// [LF-129, LF-130] Nothing is offered with a value that makes no sense.
+TEST(ParamsTest, ValuesThatMakeNoSenseAreRefused) {
+  const struct {
+    const char* name;
+    const char* value;
+  } cases[] = {
+      {"FI_UET_JOB_ID", "0"},           {"FI_UET_JOB_ID", "16777216"},
+      {"FI_UET_JOB_ID", "seven"},       {"FI_UET_PID_ON_FEP", "4096"},
+      {"FI_UET_ADDR_MODE", "relative"}, {"FI_UET_MODE", "fast"},
+      {"FI_UET_PAYLOAD_MTU", "1500"},   {"FI_UET_PAYLOAD_MTU", "16384"},
+      {"FI_UET_IO", "carrier_pigeon"},  {"FI_UET_PORT_RANGE", "16385-20479"},
+      {"FI_UET_PORT_RANGE", "20000"},   {"FI_UET_STRICT_PORT", "maybe"},
+      {"FI_UET_SOCKBUF", "1"},          {"FI_UET_HELPER", "2"},
+      {"FI_UET_DSCP_DATA", "64"},       {"FI_UET_TIMERS", "hard"},
+      {"FI_UET_FAULT", "loss=often"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(in_child(c.name, c.value, found), FI_ENODATA) << c.name << "=" << c.value;
+  }
+}
+
+TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
+  const struct {
+    const char* name;
+    const char* value;
+  } cases[] = {
+      {"FI_UET_JOB_ID", "16777215"},  {"FI_UET_PID_ON_FEP", "0x10"},
+      {"FI_UET_ADDR_MODE", "abs"},    {"FI_UET_MODE", "rod"},
+      {"FI_UET_PAYLOAD_MTU", "2048"}, {"FI_UET_PORT_RANGE", "16384-16399"},
+      {"FI_UET_SOCKBUF", "0"},        {"FI_UET_FAULT", "loss=0.01,dup=0.001"},
+      {"FI_UET_IFACE", "lo"},         {"FI_UET_IFACE", "127.0.0.1"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(in_child(c.name, c.value, found), 0) << c.name << "=" << c.value;
+  }
+}
+
+TEST(ParamsTest, OtherInterfacesAreNotOffered) {
+  EXPECT_EQ(in_child("FI_UET_IFACE", "no_such_interface", found), FI_ENODATA);
+  EXPECT_EQ(in_child("FI_UET_IFACE", "127.0.0.8", found), FI_ENODATA);
+}
+
+// [LF-089] Without ROD there is no order.
+TEST(ParamsTest, UnorderedModeRefusesOrders) {
+  const auto ordered = [] {
+    fi_info* hints = fi_allocinfo();
+    hints->fabric_attr->prov_name = strdup("uet");
+    hints->tx_attr->msg_order = FI_ORDER_SAS;
+    fi_info* info = nullptr;
+    const int result = -fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints, &info);
+    fi_freeinfo(hints);
+    fi_freeinfo(info);
+    return result;
+  };
+  EXPECT_EQ(in_child("FI_UET_MODE", "rud", ordered), FI_ENODATA);
+  EXPECT_EQ(in_child("FI_UET_MODE", "auto", ordered), 0);
+}
+
+// [LF-081] Automatic progress is the helper thread's work.
+TEST(ParamsTest, WithoutHelperThereIsNoAutomaticProgress) {
+  const auto automatic = [] {
+    fi_info* hints = fi_allocinfo();
+    hints->fabric_attr->prov_name = strdup("uet");
+    hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
+    fi_info* info = nullptr;
+    const int result = -fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints, &info);
+    fi_freeinfo(hints);
+    fi_freeinfo(info);
+    return result;
+  };
+  EXPECT_EQ(in_child("FI_UET_HELPER", "0", automatic), FI_ENODATA);
+}
+
+// A tunable of the stack is read when a domain is opened. [LF-130]
+TEST(ParamsTest, StackTunablesAreChecked) {
+  const auto open = [] {
+    fid_domain* domain = nullptr;
+    const int result = open_domain(&domain);
+    if (domain != nullptr) fi_close(&domain->fid);
+    return result;
+  };
+  EXPECT_EQ(in_child("FI_UET_TX_WINDOW", "64", open), 0);
+  EXPECT_EQ(in_child("FI_UET_TX_WINDOW", "100000", open), FI_EINVAL);
+}
+
+// [ABI-015] Threads stop before the library is unloaded.
+TEST(ProcessEndTest, ApplicationMayLeaveWithoutClosing) {
+  const auto leave = [] {
+    fid_domain* domain = nullptr;
+    return open_domain(&domain);
+  };
+  EXPECT_EQ(in_child(nullptr, nullptr, leave), 0);
+}
+
+TEST(ProcessEndTest, ForkedChildRefusesAndLeaves) {
+  const auto fork_again = [] {
+    fid_domain* domain = nullptr;
+    if (open_domain(&domain) != 0) return 1;
+    const int child = in_child(
+        nullptr, nullptr, [domain] { return fi_close(&domain->fid) == -FI_EOPBADSTATE ? 0 : 2; });
+    return child == 0 ? -fi_close(&domain->fid) : 3;
+  };
+  EXPECT_EQ(in_child(nullptr, nullptr, fork_again), 0);
+}
+
+}  // namespace
+}  // namespace uet::prov
