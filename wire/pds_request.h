@@ -46,7 +46,8 @@ struct Request {
   Checked check() const { return check(next_hdr, spdcid); }
   static Checked check(NextHeader next_hdr, Pdcid spdcid) {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;
-    if (is_response(next_hdr)) return ParseError::response_under_request_type;
+    // Return data travels in request packets of the return direction. [PDS-167]
+    if (next_hdr == NextHeader::response) return ParseError::response_under_request_type;
     if (spdcid == Pdcid{}) return ParseError::spdcid_zero;
     return {};
   }

@@ -253,6 +253,15 @@ void expect_refused(std::string_view hex, ParseError cause) {
   EXPECT_EQ(parsed.error(), cause) << hex << " " << name(parsed.error());
 }
 
+// [PDS-167] Return data is a request packet with a response header behind it.
+TEST(CodecTest, RequestTypesCarryResponsesWithData) {
+  for (const char* hex : {"1280 0000 00000000 0001 0001", "1b00 0000 00000000 0001 0001"}) {
+    const auto octets = octets_of(hex);
+    Reader r(octets);
+    EXPECT_TRUE(Request::parse(r).ok()) << hex;
+  }
+}
+
 // [WIRE-116] Each cause a single header can be refused for.
 TEST(CodecTest, EveryRuleOfRejectionHasItsCause) {
   expect_refused<Prologue>("0000", ParseError::pds_type_reserved);
