@@ -1,0 +1,18 @@
+// Every tunable of the stack in one place: the aggregate that the layers are created from, and the
+// table that names each one, with unit, range, default and source, for FI_UET_* and the docs.
+#pragma once
+
+#include "cms/config.h"
+#include "pds/config.h"
+#include "ses/config.h"
+
+namespace uet::fep {
+
+struct Config {
+  pds::Config pds;
+  ses::Config ses;
+  cms::Config cms;
+  uint32_t peers_max = 1024;  // remote FEPs; AV insertion grows it
+};
+
+}  // namespace uet::fep

@@ -1,0 +1,58 @@
+// The progress loop: receive, timers, transmit, with a bound on each round.
+#include "fep/engine.h"
+
+#include <cerrno>
+
+namespace uet::fep {
+
+Engine::Engine(std::unique_ptr<FabricEndpoint> fep, std::unique_ptr<io::PacketIo> io)
+    : fep_(std::move(fep)), io_(std::move(io)), batch_(std::make_unique<TxBatch>()) {}
+
+bool Engine::progress(Instant now) {
+  bool moved = false;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::span<RxDatagram> datagrams = io_->receive();
+    if (datagrams.empty()) break;
+    fep_->receive(datagrams, now);
+    moved = true;
+    // ACKs leave between receive batches, so that a long run of arrivals never starves the peer.
+    if (!transmit(now, 1)) break;
+  }
+  for (const io::PathError& error : io_->path_errors()) {
+    if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
+  }
+  if (fep_->next_deadline() <= now) fep_->advance(now);
+  const bool had_work = !batch_->empty() || fep_->has_work();
+  transmit(now, kRounds);
+  return moved || had_work;
+}
+
+bool Engine::transmit(Instant now, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    if (batch_->empty() && fep_->transmit(*batch_, now) == 0) return true;
+    if (!flush(now)) return false;
+  }
+  return true;
+}
+
+bool Engine::flush(Instant now) {
+  io_->send(batch_->packets());
+  fep_->on_sent(*batch_, now);
+  batch_->compact();
+  if (batch_->empty()) return true;
+  // The backend is full. Nothing queued may refer to user memory any more, because completions may
+  // be reported before the next try. [architecture 8]
+  const uint32_t needed = batch_->payload_bytes();
+  if (bounce_.size() < needed) bounce_.resize(kBounceBytes);
+  batch_->detach(bounce_);
+  return false;
+}
+
+Instant Engine::next_deadline() const { return fep_->next_deadline(); }
+
+bool Engine::is_unreachable(int error) {
+  return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||
+         error == EHOSTDOWN || error == ENETDOWN;
+}
+
+}  // namespace uet::fep

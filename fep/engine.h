@@ -1,0 +1,48 @@
+// Drives one FabricEndpoint over one PacketIo: all the I/O there is. One thread at a time.
+// [architecture 5, 8]
+#pragma once
+
+#include "fep/fabric_endpoint.h"
+
+#include "io/packet_io.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace uet::fep {
+
+class Engine {
+ public:
+  Engine(std::unique_ptr<FabricEndpoint> fep, std::unique_ptr<io::PacketIo> io);
+
+  FabricEndpoint& fep() { return *fep_; }
+  io::PacketIo& io() { return *io_; }
+
+  // One bounded round: at most kRounds receive and transmit batches. Returns true when packets
+  // moved in either direction (so the caller may want another round).
+  bool progress(Instant now);
+
+  // Sends what may go now, bounded; receives nothing. For posts, so that a message leaves at once.
+  void transmit(Instant now) { transmit(now, kRounds); }
+
+  // When progress() must run again at the latest although nothing arrives.
+  Instant next_deadline() const;
+  // Packets wait that the backend did not take, or more could be sent at once.
+  bool has_backlog() const { return !batch_->empty() || fep_->has_work(); }
+
+ private:
+  static constexpr int kRounds = 4;
+  static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
+
+  bool transmit(Instant now, int rounds);  // false: the backend is full
+  bool flush(Instant now);                 // false: packets stayed behind, detached
+  static bool is_unreachable(int error);
+
+  std::unique_ptr<FabricEndpoint> fep_;
+  std::unique_ptr<io::PacketIo> io_;
+  std::unique_ptr<TxBatch> batch_;
+  std::vector<std::byte> bounce_;  // empty until a backend is full for the first time
+};
+
+}  // namespace uet::fep

@@ -1,0 +1,66 @@
+// The whole stack seen from outside: one Fabric Address of this process. Packets in, packets out,
+// timers, and Ses for posting. Deterministic: same config, seed and calls, same octets.
+// [architecture 5, 11]
+#pragma once
+
+#include "fep/config.h"
+
+#include "pds/pds.h"
+#include "ses/ses.h"
+
+#include "base/arena.h"
+#include "base/packet.h"
+#include "base/result.h"
+#include "base/time.h"
+
+#include <memory>
+#include <span>
+
+namespace uet::fep {
+
+class FabricEndpoint {
+ public:
+  // `local` is what peers reach us at. All memory is taken here. `seed` comes from OS entropy in
+  // production [PDS-193] and from the test's seed otherwise.
+  static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
+                                                        const FabricAddress& local, uint64_t seed);
+
+  ses::Ses& ses() { return *ses_; }
+  pds::Pds& pds() { return *pds_; }
+  pds::PeerTable& peers() { return peers_; }
+  // A set-up act: room for more remote FEPs (AV insertion).
+  Result<void> grow_peers(uint32_t extra) { return peers_.grow(arena_, extra); }
+  const FabricAddress& local_address() const { return local_; }
+  const Config& config() const { return config_; }
+
+  void receive(std::span<RxDatagram> datagrams, Instant now);
+  uint32_t transmit(TxBatch& batch, Instant now);
+  void advance(Instant now);
+  Instant next_deadline() const;
+  bool has_work() const;  // transmit would add packets now
+  bool idle() const;
+
+  // Looks at the fates in a batch that was offered to the network: packets refused for good fail
+  // their message. Call before compact().
+  void on_sent(TxBatch& batch, Instant now);
+  void on_unreachable(const FabricAddress& address, Instant now);
+
+  // Calls fn(name, value) for every counter of every layer, always in the same order.
+  template <class F>
+  void for_each_counter(F fn) const {
+    pds_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
+    ses_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
+  }
+
+ private:
+  FabricEndpoint(const Config& config, const FabricAddress& local);
+
+  Config config_;
+  FabricAddress local_;
+  Arena arena_;
+  pds::PeerTable peers_;
+  ses::Ses* ses_ = nullptr;
+  pds::Pds* pds_ = nullptr;
+};
+
+}  // namespace uet::fep

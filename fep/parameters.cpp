@@ -1,0 +1,136 @@
+// The rows, and the few members that follow from others.
+#include "fep/parameters.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace uet::fep {
+namespace {
+
+// A row whose value is the member itself, and one whose member is a Duration shown in us.
+#define UET_VALUE(NAME, MEMBER, UNIT, MIN, MAX, SOURCE, HELP)                                      \
+  Parameter {                                                                                      \
+    NAME, UNIT, MIN, MAX, HELP, SOURCE,                                                            \
+        [](const Config& c) { return static_cast<int64_t>(c.MEMBER); }, [](Config& c, int64_t v) { \
+          c.MEMBER = static_cast<std::remove_reference_t<decltype(c.MEMBER)>>(v);                  \
+        }                                                                                          \
+  }
+#define UET_TIME(NAME, MEMBER, MIN, MAX, SOURCE, HELP)                                 \
+  Parameter {                                                                          \
+    NAME, "us", MIN, MAX, HELP, SOURCE, [](const Config& c) { return c.MEMBER.us(); }, \
+        [](Config& c, int64_t v) { c.MEMBER = Duration::microseconds(v); }             \
+  }
+
+constexpr int64_t kSecond = 1'000'000;  // in us
+
+constexpr Parameter kParameters[] = {
+    // Sizes
+    UET_VALUE("MAX_PDCS", pds.max_pdcs, "count", 1, 65000, "PDS-010",
+              "Packet delivery contexts at once, both roles"),
+    UET_VALUE("PDCS_PER_KEY", pds.pdcs_per_key, "count", 1, 64, "PDS-061",
+              "Unordered contexts toward one peer, so that short messages pass long ones"),
+    UET_VALUE("TX_WINDOW", pds.tx_window_packets, "packets", 1, 2048, "PDS-037",
+              "Packets outstanding per context"),
+    UET_VALUE("MPR", pds.mpr, "128 packets", 1, 16, "PDS-035",
+              "PSN range that this side tracks and advertises"),
+    UET_VALUE("DEFAULT_MPR", pds.default_mpr, "128 packets", 1, 255, "PDS-035",
+              "PSN range assumed of a peer until it states one"),
+    UET_VALUE("PDC_PER_JOB", pds.pdc_per_job, "0 or 1", 0, 1, "PDS-013",
+              "Jobs do not share packet delivery contexts"),
+    UET_VALUE("UNEXPECTED_BYTES", ses.unexpected_bytes, "octets", 65536, int64_t{1} << 40,
+              "SES-126",
+              "Memory for messages that no receive matched yet; senders retry beyond it"),
+    UET_VALUE("UNEXPECTED_MESSAGES", ses.unexpected_messages, "count", 1, 1 << 22, "SES-126",
+              "Messages that no receive matched yet, at most"),
+    UET_VALUE("MEMORY_REGIONS", ses.memory_regions, "count", 1, 1 << 22, "ours",
+              "Memory regions registered at once"),
+    // Acknowledgement
+    UET_VALUE("ACK_GEN_TRIGGER", pds.ack_gen_trigger_bytes, "octets", 0, 32768, "PDS-A7",
+              "Received octets after which an ACK goes out unasked"),
+    UET_VALUE("ACK_GEN_MIN_PKT_ADD", pds.ack_gen_min_packet_bytes, "octets", 0, 2048, "PDS-A7",
+              "What a short packet counts toward ACK_GEN_TRIGGER"),
+    UET_VALUE("ENB_ACK_PER_PKT", pds.ack_per_packet, "0 or 1", 0, 1, "PDS-A8",
+              "Acknowledge every packet by itself"),
+    UET_VALUE("ACK_ON_ECN", pds.ack_on_ecn, "0 or 1", 0, 1, "PDS-A6",
+              "Acknowledge congestion-marked packets at once"),
+    UET_VALUE("MAX_ACK_DATA_SIZE", ses.ack_data_bytes_max, "octets", 0, 16, "PDS-166",
+              "Read data that travels inside an ACK"),
+    // Loss and patience
+    UET_TIME("RTO_INIT_TIME", pds.rto_init, 100, 8 * kSecond, "PDS-140",
+             "First retransmission time-out"),
+    UET_TIME("RTO_MAX_TIME", pds.rto_max, 100, 8 * kSecond, "PDS-140",
+             "Upper bound of the retransmission back-off"),
+    UET_TIME("NACK_RETX_TIME", pds.nack_retx, 100, 8 * kSecond, "PDS-118",
+             "Wait before a packet refused for lack of resources goes again"),
+    UET_VALUE("MAX_RTO_RETX_CNT", pds.rto_retx_max, "count", 0, 15, "PDS-148",
+              "Time-outs of one packet before its context fails (TIMERS=spec only)"),
+    UET_VALUE("MAX_NACK_RETX_CNT", pds.nack_retx_max, "count", 0, 31, "PDS-117",
+              "Refusals of one packet before its context fails (TIMERS=spec only)"),
+    UET_TIME("PEER_TIMEOUT", pds.peer_timeout, 1000, 3600 * kSecond, "ours",
+             "Silence of a peer after which operations toward it fail"),
+    UET_TIME("UNREACHABLE_TIME", pds.unreachable_time, 1000, 3600 * kSecond, "ours",
+             "ICMP errors and nothing else for this long fail operations toward a peer"),
+    UET_VALUE("OOO_PACKETS", pds.ooo_packets_min, "packets", 1, 1024, "PDS-143",
+              "Packets acknowledged past a gap before the gap counts as lost"),
+    UET_VALUE("ROD_REORDER", pds.rod_reorder, "0 or 1", 0, 1, "PDS-079",
+              "Ordered contexts hold back what arrives early instead of dropping it"),
+    // Clear, close, reclaim
+    UET_TIME("PDS_CLEAR_TIME", pds.clear_time, 0, 100 * kSecond, "PDS-105",
+             "Wait for a request to carry the clear before a Clear command goes"),
+    UET_TIME("CLOSE_REQ_TIME", pds.close_req, 100, 10 * kSecond, "PDS-173",
+             "Wait of a target for the close it asked for"),
+    UET_TIME("PDC_IDLE_TIME", pds.idle_time, 1000, 86400 * kSecond, "ours",
+             "Idle contexts are closed after this"),
+    // Messages
+    UET_VALUE("PAYLOAD_MTU", ses.payload_mtu, "octets", 1024, 8192, "SES-032",
+              "Payload per packet: 1024, 2048, 4096 or 8192; default by interface MTU"),
+    UET_TIME("NO_MATCH_RETRY_MIN", ses.retry_time_min, 100, 60 * kSecond, "SES-135",
+             "Shortest wait before a message that found no receive is sent again"),
+    UET_TIME("NO_MATCH_RETRY_MAX", ses.retry_time_max, 100, 60 * kSecond, "SES-135",
+             "Longest first wait before a message that found no receive is sent again"),
+    // Congestion
+    UET_VALUE("INITIAL_WINDOW", cms.initial_window_packets, "packets", 1, 4096, "ours",
+              "Congestion window at first"),
+    UET_VALUE("WINDOW_BYTES_MAX", cms.window_bytes_max, "octets", 65536, int64_t{1} << 31, "ours",
+              "Congestion window at most"),
+    UET_VALUE("ENTROPY_VALUES", cms.entropy_values, "count", 1, 65536, "PDS-004",
+              "Entropy values that unordered traffic is sprayed over"),
+};
+#undef UET_VALUE
+#undef UET_TIME
+
+}  // namespace
+
+std::span<const Parameter> parameters() { return kParameters; }
+
+const Parameter* find_parameter(const char* name) {
+  for (const Parameter& p : kParameters) {
+    if (std::strcmp(p.name, name) == 0) return &p;
+  }
+  return nullptr;
+}
+
+Result<void> set_parameter(Config& config, const char* name, int64_t value) {
+  const Parameter* parameter = find_parameter(name);
+  if (parameter == nullptr) return Errc::not_found;
+  if (value < parameter->min || value > parameter->max) return Errc::invalid;
+  if (std::strcmp(name, "PAYLOAD_MTU") == 0 && (value & (value - 1)) != 0) return Errc::invalid;
+  parameter->set(config, value);
+  return {};
+}
+
+void settle(Config& config) {
+  constexpr uint32_t kHeaderBytes = 128;  // SES header with any extension
+  constexpr uint32_t kPathBytes = 148;    // IP, UDP, PDS and SES headers, and the nominal 40
+  config.pds.payload_mtu = config.ses.payload_mtu;
+  config.pds.reorder_packet_bytes = config.ses.payload_mtu + kHeaderBytes;
+  config.cms.mtu_bytes = config.ses.payload_mtu + kPathBytes;
+  config.pds.rto_max = std::max(config.pds.rto_max, config.pds.rto_init);
+  // Refusals end on the same clock as silence. [architecture 8, Patience]
+  if (config.pds.patience == pds::Patience::time) {
+    config.ses.partial_message_time = config.pds.peer_timeout;
+    config.ses.retry_patience = config.pds.peer_timeout;
+  }
+}
+
+}  // namespace uet::fep
