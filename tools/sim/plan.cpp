@@ -1,0 +1,77 @@
+// Drawing a plan from a seed.
+#include "tools/sim/plan.h"
+
+#include <cstdio>
+
+namespace uet::sim {
+namespace {
+
+// 0 most of the time, otherwise anything up to max.
+double sometimes(Rng& rng, double probability, double max) {
+  if (!rng.chance(probability)) return 0;
+  return max * static_cast<double>(rng.below(1'000'001)) / 1e6;
+}
+
+template <class T, size_t N>
+T one_of(Rng& rng, const T (&choices)[N]) {
+  return choices[rng.below(N)];
+}
+
+}  // namespace
+
+Plan Plan::draw(uint64_t seed) {
+  Rng rng(seed, 0x706c616e);  // a stream of its own: plans do not move when the run draws more
+  Plan p;
+  p.endpoints = rng.chance(0.7) ? 2 : 3 + static_cast<uint32_t>(rng.below(6));
+  p.ordered = rng.chance(0.4);
+  p.operations = 10 + static_cast<uint32_t>(rng.below(60));
+  p.message_bytes_max = one_of(rng, {64u, 4'096u, 20'000u, 100'000u, 400'000u});
+  p.payload_mtu = one_of(rng, {1024u, 2048u, 4096u, 8192u});
+  p.window_packets = one_of(rng, {64u, 256u, 256u, 1024u});
+  p.pdcs_max = rng.chance(0.1) ? 8 + p.endpoints * 8 : 4096;
+  p.unexpected_bytes = rng.chance(0.2) ? 64 * 1024 : 4 << 20;
+  p.late_receives = one_of(rng, {0.0, 0.3, 1.0});
+  p.spread = one_of(rng, {Duration::zero(), Duration::milliseconds(1), Duration::milliseconds(50)});
+  p.entropy_values = one_of(rng, {1u, 4u, 16u});
+  if (rng.chance(0.03)) p.pause = Duration::milliseconds(100 + int64_t(rng.below(10'000)));
+
+  io::FaultPlan& f = p.faults;
+  f.loss = sometimes(rng, 0.6, 0.20);
+  f.burst = sometimes(rng, 0.15, 0.01);
+  f.burst_packets = 2 + static_cast<uint32_t>(rng.below(30));
+  f.duplicate = sometimes(rng, 0.3, 0.10);
+  f.reorder = sometimes(rng, 0.3, 0.30);
+  f.reorder_delay = Duration::microseconds(10 + int64_t(rng.below(2'000)));
+  f.corrupt = sometimes(rng, 0.2, 0.05);
+  f.deliver_corrupt = false;  // payload has no checksum of its own: UDP's drops what is damaged
+  f.delay = Duration::nanoseconds(500 + int64_t(rng.below(100'000)));
+  if (rng.chance(0.5)) f.jitter = Duration::microseconds(int64_t(rng.below(50)));
+  if (rng.chance(0.3)) {
+    f.rate_bps =
+        one_of(rng, {uint64_t{100'000'000}, uint64_t{1'000'000'000}, uint64_t{100'000'000'000}});
+    f.queue_bytes = one_of(rng, {32u * 1024, 256u * 1024});
+    if (rng.chance(0.5)) f.ecn_mark_bytes = 16 * 1024;
+  }
+  if (rng.chance(0.1)) {
+    const Instant from = kStart + Duration::microseconds(int64_t(rng.below(20'000)));
+    f.blackholes[0] = {from, from + Duration::milliseconds(1 + int64_t(rng.below(3'000)))};
+    f.blackhole_count = 1;
+  }
+  return p;
+}
+
+std::string Plan::describe() const {
+  char text[512];
+  std::snprintf(text, sizeof text,
+                "%u endpoints, %s, %u operations up to %u octets, mtu %u, window %u, loss %.3f, "
+                "dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, delay %lld ns, rate %llu, "
+                "blackholes %u, pause %lld ms",
+                endpoints, ordered ? "ROD" : "RUD", operations, message_bytes_max, payload_mtu,
+                window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
+                faults.burst, static_cast<long long>(faults.delay.ns()),
+                static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
+                static_cast<long long>(pause.ms()));
+  return text;
+}
+
+}  // namespace uet::sim

@@ -1,0 +1,24 @@
+// One deterministic run: endpoints, network, workload and oracles, driven by simulated time.
+// The result is a function of the seed. [architecture 11, 12]
+#pragma once
+
+#include "tools/sim/plan.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace uet::sim {
+
+struct RunResult {
+  std::string violation;  // empty: every oracle held
+  uint64_t digest = 0;    // of every packet of every endpoint, in order
+  uint64_t packets = 0;
+  Duration simulated;
+  // Every counter of the stack, summed over endpoints: which paths this run took.
+  std::map<std::string, uint64_t> counters;
+};
+
+RunResult run(const Plan& plan, uint64_t seed);
+
+}  // namespace uet::sim

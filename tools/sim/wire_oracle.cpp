@@ -1,0 +1,74 @@
+// The PSN rules, checked from outside the stack.
+#include "tools/sim/wire_oracle.h"
+
+#include "wire/pds.h"
+#include "wire/reader.h"
+
+#include <cstdio>
+
+namespace uet::sim {
+namespace {
+
+uint64_t fold(uint64_t digest, std::span<const std::byte> bytes) {
+  for (std::byte b : bytes) digest = (digest ^ static_cast<uint8_t>(b)) * 0x100000001b3;
+  return digest;
+}
+
+uint64_t digest_of_payload(uint64_t digest, const TxPacket& packet) {
+  for (uint32_t i = 0; i < packet.slice_count; ++i) {
+    digest = fold(digest, {packet.slices[i].data, packet.slices[i].length});
+  }
+  return digest;
+}
+
+bool takes_psn(wire::PdsType type) {
+  return type == wire::PdsType::rud_request || type == wire::PdsType::rod_request ||
+         type == wire::PdsType::rud_cc_request || type == wire::PdsType::rod_cc_request;
+}
+
+}  // namespace
+
+void WireOracle::send(std::span<TxPacket> packets) {
+  below_->send(packets);
+  for (const TxPacket& packet : packets) {
+    if (packet.fate != TxFate::sent) continue;
+    ++packets_;
+    digest_ = digest_of_payload(fold(digest_, {packet.header, packet.header_bytes}), packet);
+    if (violation_.empty()) check(packet);
+  }
+}
+
+// [PDS-032] a PSN names one packet; [PDS-065, PDS-146] a resend says so and carries the same
+// octets.
+void WireOracle::check(const TxPacket& packet) {
+  const std::span<const std::byte> header(packet.header, packet.header_bytes);
+  wire::Reader peek(header);
+  const auto prologue = wire::Prologue::parse(peek);
+  if (!prologue.ok() || !takes_psn(prologue->type)) return;
+  wire::Reader reader(header);
+  const auto request = wire::Request::parse(reader);
+  if (!request.ok()) {
+    violation_ = std::string("sent a request that our own parser rejects: ") + wire::name(request.error());
+    return;
+  }
+  uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
+  content = digest_of_payload(content, packet);
+  const std::pair<uint32_t, uint32_t> key{request->spdcid.value(), request->psn.value()};
+  const auto [entry, fresh] = sent_.try_emplace(key, Sent{content});
+  char text[128];
+  if (fresh && request->retx) {
+    std::snprintf(text, sizeof text, "PDC %u PSN %u: RETX on a first transmission", key.first,
+                  key.second);
+    violation_ = text;
+  } else if (!fresh && !request->retx) {
+    std::snprintf(text, sizeof text, "PDC %u PSN %u used for a second packet", key.first,
+                  key.second);
+    violation_ = text;
+  } else if (!fresh && entry->second.content != content) {
+    std::snprintf(text, sizeof text, "PDC %u PSN %u: a resend with other octets", key.first,
+                  key.second);
+    violation_ = text;
+  }
+}
+
+}  // namespace uet::sim

@@ -1,0 +1,363 @@
+// Drawing, posting and judging the operations of a run.
+#include "tools/sim/workload.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace uet::sim {
+namespace {
+
+constexpr uint32_t kJob = 77;
+constexpr uint64_t kReceiveBit = uint64_t{1} << 40;  // in OpContext::user: a receive
+constexpr uint64_t kWildcardTag = uint64_t{1} << 48;
+constexpr uint64_t kIgnoreId = 0xffff'ffff;
+
+std::byte octet(uint32_t id, uint64_t at) {
+  return static_cast<std::byte>((id * 131u + static_cast<uint32_t>(at) * 7u + (at >> 8)) & 0xff);
+}
+
+void fill(std::vector<std::byte>& memory, uint32_t id) {
+  for (size_t i = 0; i < memory.size(); ++i) memory[i] = octet(id, i);
+}
+
+bool holds(const std::byte* memory, uint64_t bytes, uint32_t id) {
+  for (uint64_t i = 0; i < bytes; ++i) {
+    if (memory[i] != octet(id, i)) return false;
+  }
+  return true;
+}
+
+// Wildcard receives match any message of their sender's group: bit 48 and the sender above the id.
+uint64_t tag_of(const Operation& op) {
+  return op.wildcard ? kWildcardTag | uint64_t{op.from} << 32 | op.id : op.id;
+}
+
+}  // namespace
+
+struct Workload::Host {
+  Workload* workload = nullptr;
+  uint32_t index = 0;
+  fep::FabricEndpoint* fep = nullptr;
+  ses::EndpointId endpoint;
+  ses::EndpointName name;
+  std::vector<std::byte> region;  // RMA target; every operation has its own range
+  uint64_t key = 0;
+  std::vector<PeerId> peers;  // by host index
+};
+
+Workload::Workload(const Plan& plan, uint64_t seed) : ordered_(plan.ordered) {
+  Rng rng(seed, 0x776f726b);
+  for (uint32_t i = 0; i < plan.endpoints; ++i) {
+    hosts_.push_back(std::make_unique<Host>());
+    hosts_[i]->workload = this;
+    hosts_[i]->index = i;
+    hosts_[i]->name = {JobId(kJob), PidOnFep(static_cast<uint16_t>(100 + i)), ResourceIndex(1),
+                       1000 + i, false};
+  }
+  draw_operations(plan, rng);
+}
+
+Workload::~Workload() = default;
+
+void Workload::draw_operations(const Plan& plan, Rng& rng) {
+  const auto within = [&](Duration span) {
+    return kStart + Duration::nanoseconds(int64_t(rng.below(uint64_t(span.ns()) + 1)));
+  };
+  operations_.resize(plan.operations);
+  for (uint32_t i = 0; i < plan.operations; ++i) {
+    Operation& op = operations_[i];
+    op.id = i + 1;
+    op.kind = static_cast<Operation::Kind>(rng.below(4));
+    op.from = static_cast<uint32_t>(rng.below(plan.endpoints));
+    op.to = static_cast<uint32_t>(rng.below(plan.endpoints - 1));
+    if (op.to >= op.from) ++op.to;
+    op.bytes = rng.chance(0.1) ? 0 : static_cast<uint32_t>(rng.below(plan.message_bytes_max + 1));
+    op.receive_bytes = op.bytes;
+    op.with_data = op.kind != Operation::Kind::read && rng.chance(0.5);
+    op.delivery_complete = rng.chance(0.3);
+    if (op.kind == Operation::Kind::tagged) {
+      op.wildcard = rng.chance(0.4);
+      op.directed = rng.chance(0.3);
+      if (!op.wildcard && rng.chance(0.1)) op.receive_bytes = op.bytes / 2;
+    }
+    // Untagged and wildcard receives take whichever message comes: room for the longest, and the
+    // id travels as header data.
+    if (op.kind == Operation::Kind::send || op.wildcard) op.receive_bytes = plan.message_bytes_max;
+    if (op.kind == Operation::Kind::send) op.with_data = true;
+    op.send_at = within(plan.spread);
+    op.receive_at = rng.chance(plan.late_receives)
+                        ? op.send_at + Duration::microseconds(int64_t(rng.below(5'000)))
+                        : kStart;
+    op.local.resize(op.bytes);
+    if (op.kind != Operation::Kind::read) fill(op.local, op.id);
+    if (op.is_send()) op.landing.resize(op.receive_bytes);
+    if (!op.is_send()) {
+      op.region_offset = hosts_[op.to]->region.size();
+      hosts_[op.to]->region.resize(op.region_offset + op.bytes);
+      if (op.kind == Operation::Kind::read) {
+        for (uint32_t at = 0; at < op.bytes; ++at) {
+          hosts_[op.to]->region[op.region_offset + at] = octet(op.id, at);
+        }
+      }
+    }
+    unfinished_ += op.is_send() ? 2 : 1;
+  }
+}
+
+bool Workload::open(uint32_t index, fep::FabricEndpoint& fep) {
+  Host& host = *hosts_[index];
+  host.fep = &fep;
+  ses::Ses::EndpointOptions options;
+  options.mode = ordered_ ? pds::Mode::rod : pds::Mode::rud;
+  ses::CompletionSink sink;
+  sink.owner = &host;
+  sink.complete = &Workload::on_completion;
+  sink.reserve = [](void*) { return true; };
+  const auto endpoint = fep.ses().open_endpoint(host.name, options, sink, sink);
+  if (!endpoint.ok()) return false;
+  host.endpoint = *endpoint;
+  if (host.region.empty()) host.region.resize(1);
+  const IoSlice slice{host.region.data(), host.region.size()};
+  ses::RegionRequest request;
+  request.iov = {&slice, 1};
+  request.access = ses::kRemoteRead | ses::kRemoteWrite;
+  const auto region = fep.ses().memory().add(request);
+  if (!region.ok()) return false;
+  fep.ses().memory().enable(*region);
+  host.key = fep.ses().memory().key(*region);
+  return true;
+}
+
+void Workload::connect() {
+  for (const auto& host : hosts_) {
+    for (const auto& other : hosts_) {
+      const auto peer = host->fep->peers().find_or_add(other->fep->local_address(), kStart);
+      UET_ASSERT(peer.ok());
+      host->fep->peers().add_ref(*peer);
+      host->peers.push_back(*peer);
+    }
+  }
+}
+
+ses::Destination Workload::destination(uint32_t from, uint32_t to) const {
+  const Host& target = *hosts_[to];
+  return {hosts_[from]->peers[to], target.name.pid, target.name.ri, target.name.initiator_id,
+          false};
+}
+
+Instant Workload::post_due(uint32_t index, Instant now) {
+  // A post that finds no slot is tried again shortly.
+  constexpr Duration kAgain = Duration::microseconds(50);
+  Instant next = Instant::never();
+  bool send_blocked = false;  // keep the posting order: later posts wait behind a refused one
+  bool receive_blocked = false;
+  for (Operation& op : operations_) {
+    if (op.is_send() && op.to == index && !op.receive_posted) {
+      if (op.receive_at > now) {
+        next = std::min(next, op.receive_at);
+      } else if (receive_blocked || !post_receive(op, now)) {
+        receive_blocked = true;
+        next = std::min(next, now + kAgain);
+      }
+    }
+    if (op.from != index || op.posted) continue;
+    if (op.send_at > now) {
+      next = std::min(next, op.send_at);
+    } else if (send_blocked || !post_operation(op, now)) {
+      send_blocked = true;
+      next = std::min(next, now + kAgain);
+    }
+  }
+  return next;
+}
+
+bool Workload::post_operation(Operation& op, Instant now) {
+  Host& host = *hosts_[op.from];
+  const IoSlice slice{op.local.data(), op.local.size()};
+  uint32_t flags = op.delivery_complete ? ses::kOpDeliveryComplete : 0u;
+  if (op.with_data) flags |= ses::kOpRemoteData;
+  const ses::OpContext context{&op, op.id};
+  const auto post = [&]() -> Result<void> {
+    if (!op.is_send()) {
+      ses::RmaRequest request;
+      request.to = destination(op.from, op.to);
+      request.read = op.kind == Operation::Kind::read;
+      request.iov = {&slice, 1};
+      request.remote_offset = op.region_offset;
+      request.key = hosts_[op.to]->key;
+      request.data = op.id;
+      request.flags = flags;
+      request.context = context;
+      return host.fep->ses().rma(host.endpoint, request, now);
+    }
+    ses::SendRequest request;
+    request.to = destination(op.from, op.to);
+    request.iov = {&slice, 1};
+    request.tagged = op.kind == Operation::Kind::tagged;
+    request.tag = request.tagged ? tag_of(op) : 0;
+    request.data = op.id;
+    request.flags = flags;
+    request.context = context;
+    return host.fep->ses().send(host.endpoint, request, now);
+  };
+  const Result<void> posted = post();
+  if (posted.ok()) {
+    op.posted = true;
+    op.post_order = ++orders_;
+    return true;
+  }
+  if (posted.error() != Errc::again) {
+    fail("operation %u: post failed: %s", op.id, name(posted.error()));
+  }
+  return false;
+}
+
+bool Workload::post_receive(Operation& op, Instant now) {
+  Host& host = *hosts_[op.to];
+  const IoSlice slice{op.landing.data(), op.landing.size()};
+  ses::ReceiveRequest request;
+  request.iov = {&slice, 1};
+  request.tagged = op.kind == Operation::Kind::tagged;
+  request.tag = request.tagged ? tag_of(op) : 0;
+  request.ignore = op.wildcard ? kIgnoreId : 0;
+  request.directed = op.directed;
+  request.from = host.peers[op.from];
+  request.from_initiator = hosts_[op.from]->name.initiator_id;
+  request.context = {&op, kReceiveBit | op.id};
+  const auto posted = host.fep->ses().receive(host.endpoint, request, now);
+  if (posted.ok()) {
+    op.receive_posted = true;
+    op.receive_order = ++orders_;
+    return true;
+  }
+  if (posted.error() != Errc::again) {
+    fail("receive %u: post failed: %s", op.id, name(posted.error()));
+  }
+  return false;
+}
+
+void Workload::on_completion(void* owner, const ses::Completion& completion) {
+  Host& host = *static_cast<Host*>(owner);
+  host.workload->arrived_.push_back({host.index, completion});
+}
+
+void Workload::judge() {
+  for (const Arrived& a : arrived_) {
+    if (!violation_.empty()) break;
+    if (a.completion.kind == ses::OpKind::remote_write) continue;  // judged with the write
+    if (a.completion.context.user & kReceiveBit) {
+      judge_receive(a.host, a.completion);
+    } else {
+      judge_send(a.completion);
+    }
+  }
+  arrived_.clear();
+}
+
+void Workload::judge_send(const ses::Completion& c) {
+  Operation& op = *static_cast<Operation*>(c.context.op);
+  if (op.done) return fail("operation %u ended twice", op.id);
+  op.done = true;
+  --unfinished_;
+  if (!c.ok()) {
+    return fail("operation %u failed: status %u, %s, failure %u nack %u", op.id,
+                static_cast<unsigned>(c.status), wire::name(c.code),
+                static_cast<unsigned>(c.failure.reason), static_cast<unsigned>(c.failure.nack));
+  }
+  if (op.kind == Operation::Kind::read && !holds(op.local.data(), op.bytes, op.id)) {
+    return fail("read %u: wrong octets", op.id);
+  }
+  const auto& region = hosts_[op.to]->region;
+  if (op.kind == Operation::Kind::write && !holds(&region[op.region_offset], op.bytes, op.id)) {
+    return fail("write %u completed before its data was placed", op.id);
+  }
+  // [SES-148] With delivery complete a send ends after its receive.
+  if (op.is_send() && op.delivery_complete && !op.delivered) {
+    fail("send %u: delivery complete before delivery", op.id);
+  }
+}
+
+void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
+  Operation& receive = *static_cast<Operation*>(c.context.op);
+  if (receive.receive_done) return fail("receive %u ended twice", receive.id);
+  receive.receive_done = true;
+  --unfinished_;
+  const bool truncated = c.status == ses::Completion::Status::truncated;
+  if (!c.ok() && !truncated) {
+    return fail("receive %u failed: status %u", receive.id, static_cast<unsigned>(c.status));
+  }
+  // Which message is it?
+  uint64_t id = receive.id;
+  if (receive.kind == Operation::Kind::send) id = c.data;
+  if (receive.wildcard) id = c.tag & kIgnoreId;
+  if (id == 0 || id > operations_.size()) {
+    return fail("receive %u: no message %llu", receive.id, static_cast<unsigned long long>(id));
+  }
+  Operation& sent = operations_[id - 1];
+  if (sent.to != host || sent.kind != receive.kind || !sent.posted) {
+    return fail("receive %u: got message %u, which is not for it", receive.id, sent.id);
+  }
+  if (receive.directed && sent.from != receive.from) {
+    return fail("receive %u: directed, but from another sender", receive.id);
+  }
+  if (sent.delivered) return fail("message %u delivered twice", sent.id);
+  sent.delivered = true;
+  const uint64_t expected = std::min<uint64_t>(sent.bytes, receive.receive_bytes);
+  if (c.bytes != expected || truncated != (sent.bytes > receive.receive_bytes) ||
+      (truncated && c.truncated_bytes != sent.bytes - expected)) {
+    return fail("message %u: %llu octets of %u", sent.id, static_cast<unsigned long long>(c.bytes),
+                sent.bytes);
+  }
+  if (c.has_data != sent.with_data || (c.has_data && c.data != sent.id)) {
+    return fail("message %u: wrong header data", sent.id);
+  }
+  if (c.initiator_id != hosts_[sent.from]->name.initiator_id) {
+    return fail("message %u: wrong source", sent.id);
+  }
+  if (!holds(receive.landing.data(), c.bytes, sent.id)) {
+    return fail("message %u: wrong octets", sent.id);
+  }
+  if (ordered_ && (receive.wildcard || receive.kind == Operation::Kind::send)) {
+    judge_order(sent, receive);
+  }
+}
+
+// [SES-026] Of two messages of one sender that the same receives could take, the one sent first
+// goes to the receive posted first.
+void Workload::judge_order(const Operation& sent, const Operation& receive) {
+  const Match match{sent.from, sent.to, sent.kind, sent.post_order, receive.receive_order};
+  for (const Match& other : matches_) {
+    if (other.from != match.from || other.to != match.to || other.kind != match.kind) continue;
+    if ((other.sent < match.sent) != (other.received < match.received)) {
+      return fail("message %u was matched out of order", sent.id);
+    }
+  }
+  matches_.push_back(match);
+}
+
+bool Workload::finished() const { return unfinished_ == 0; }
+
+std::string Workload::unfinished() const {
+  std::string out;
+  for (const Operation& op : operations_) {
+    if (op.done && (!op.is_send() || op.receive_done)) continue;
+    if (out.size() > 200) return out + "...";
+    out += std::to_string(op.id) + (op.done ? "" : "(sender)") +
+           (op.is_send() && !op.receive_done ? "(receiver) " : " ");
+  }
+  return out;
+}
+
+void Workload::fail(const char* format, ...) {
+  if (!violation_.empty()) return;
+  char text[256];
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  violation_ = text;
+}
+
+}  // namespace uet::sim

@@ -1,0 +1,164 @@
+// Micro figures of the stack: codecs, the whole stack without I/O, matching. Each is a loop over a
+// fixed amount of work, timed by the processor time of this thread.
+#include "tools/perf_pair.h"
+
+#include "wire/pds.h"
+#include "wire/reader.h"
+#include "wire/ses.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace uet;
+
+struct Options {
+  uint32_t repeats = 5;
+  uint32_t flows = 0;  // 0: the table of the documentation
+  uint32_t rounds = 2000;
+  bool json = false;
+};
+
+struct Figure {
+  std::string name;
+  double ns;
+  std::string per;
+};
+
+double thread_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+// The best of several timings of `work`, which returns how many units it did: the machine can only
+// make it slower.
+double best_ns(uint32_t repeats, const std::function<uint64_t()>& work) {
+  double best = 1e300;
+  for (uint32_t i = 0; i < repeats; ++i) {
+    const double start = thread_seconds();
+    const uint64_t units = work();
+    best = std::min(best, (thread_seconds() - start) * 1e9 / static_cast<double>(units));
+  }
+  return best;
+}
+
+template <class T>
+void keep(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+Figure codec(const Options& options) {
+  std::byte bytes[128]{};
+  wire::Writer writer(bytes);
+  wire::Request request;
+  request.type = wire::PdsType::rud_request;
+  request.next_hdr = wire::NextHeader::standard;
+  request.spdcid = Pdcid(7);
+  request.emit(writer);
+  wire::StandardRequest standard;
+  standard.common.opcode = wire::SesOpcode::write;
+  standard.common.som = standard.common.eom = true;
+  standard.emit(writer);
+  const size_t length = writer.position();
+  const double ns = best_ns(options.repeats, [&] {
+    constexpr uint64_t kUnits = 2'000'000;
+    for (uint64_t i = 0; i < kUnits; ++i) {
+      keep(bytes);
+      wire::Reader reader({bytes, length});
+      const auto pds = wire::Request::parse(reader);
+      const auto ses = wire::StandardRequest::parse(reader);
+      keep(pds);
+      keep(ses);
+    }
+    return kUnits;
+  });
+  return {"parse RUD request + SES standard header", ns, "packet"};
+}
+
+// A 4 KiB copy within the first-level cache: what the stack figures contain once per packet.
+double copy_ns(uint32_t repeats) {
+  static std::byte from[4096], to[4096];
+  return best_ns(repeats, [&] {
+    constexpr uint64_t kUnits = 50'000;
+    for (uint64_t i = 0; i < kUnits; ++i) {
+      keep(from);
+      std::memcpy(to, from, sizeof to);
+      keep(to);
+    }
+    return kUnits;
+  });
+}
+
+Figure stack(const Options& options, uint32_t flows, double copy) {
+  fep::Config config;
+  perf::Pair pair(config, flows);
+  const uint32_t rounds = std::max(1u, options.rounds / flows);
+  pair.write(4096, 10);
+  const double ns = best_ns(options.repeats, [&] {
+    return flows == 1 ? pair.write(256 * 1024, std::max(1u, rounds / 16))
+                      : pair.write(4096, rounds);
+  });
+  return {"stack only, 4 KiB packets, " + std::to_string(flows) + " PDC, copy excluded",
+          std::max(0.0, ns - copy), "packet"};
+}
+
+Figure message(const Options& options) {
+  fep::Config config;
+  perf::Pair pair(config, 1);
+  pair.tagged(64, 100);
+  const double ns = best_ns(options.repeats, [&] { return pair.tagged(64, options.rounds); });
+  return {"stack only, 64 B tagged message, one at a time", ns, "message"};
+}
+
+int print(const Options& options, const std::vector<Figure>& figures) {
+  if (options.json) {
+    nlohmann::json out = nlohmann::json::array();
+    for (const Figure& f : figures) out.push_back({{"name", f.name}, {"ns", f.ns}, {"per", f.per}});
+    std::printf("%s\n", out.dump(2).c_str());
+    return 0;
+  }
+  for (const Figure& f : figures) {
+    std::printf("%-60s %9.1f ns/%s\n", f.name.c_str(), f.ns, f.per.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{
+      "Measures the stack without I/O, in processor time of one thread; the best of several runs.\n"
+      "For instructions per packet: valgrind --tool=callgrind uet_perf --flows 1 --repeats 1."};
+  app.add_option("--repeats", options.repeats, "Timings of each figure")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--rounds", options.rounds, "Work per timing")
+      ->check(CLI::Range(16, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--flows", options.flows,
+                 "Measure only the stack with so many packet delivery contexts")
+      ->check(CLI::Range(1, 4096));
+  app.add_flag("--json", options.json, "Print JSON");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  const double copy = copy_ns(options.repeats);
+  if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
+  std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
+  for (uint32_t flows : {1u, 64u, 1024u}) figures.push_back(stack(options, flows, copy));
+  figures.push_back(message(options));
+  return print(options, figures);
+}
