@@ -186,6 +186,7 @@ class Core {
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
+  void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void forget_outstanding(Pdc& pdc);
   void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
   void discard(Pdc& pdc);  // nobody has heard of it yet

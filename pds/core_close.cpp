@@ -150,11 +150,8 @@ void Core::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     if (slot.done || slot.kind != SlotKind::data) continue;
-    Failure f = failure;
-    // What the peer has SACKed was executed, whatever the code says of the others. [PDS-119]
-    if (slot.sacked) f.not_delivered = false;
     slot.done = true;
-    client_.on_failed(slot.ref, f, now);
+    client_.on_failed(slot.ref, failure, now);
   }
   pdc.tx.abandon(tx_pool_);
   if (pdc.message != MessageHandle{}) {

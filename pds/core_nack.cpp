@@ -82,11 +82,26 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
       mark_lost(pdc, h.nack_psn, slot, cms::LossKind::pressure, Count::retx_nack, now);
       return client_.on_failed(ref, {FailureReason::nack, h.nack_code, true}, now);
     }
-    case NackReaction::fail_pdc: {
-      const Failure failure{FailureReason::nack, h.nack_code, false};
-      return fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
-    }
+    case NackReaction::fail_pdc:
+      return fail_by_nack(pdc, h, slot, now);
   }
+}
+
+// The packet that was refused was certainly not executed, unless an earlier transmission of it was;
+// of the others nobody knows. [PDS-119, PDS-190]
+void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
+  const Failure failure{FailureReason::nack, h.nack_code, false};
+  if (slot.kind == SlotKind::data && !slot.resent && !slot.sacked &&
+      is_certainly_not_executed(h.nack_code)) {
+    const PacketRef ref = slot.ref;
+    if (slot.in_flight) pdc.path->ccc.on_forgotten(slot.bytes);
+    if (slot.lost) --pdc.lost_count;
+    if (slot.ask) --pdc.ask_count;
+    slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
+    pdc.tx.complete(h.nack_psn);
+    client_.on_failed(ref, {failure.reason, failure.nack, true}, now);
+  }
+  fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
 }
 
 // Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]

@@ -140,6 +140,8 @@ void Core::want_send(Pdc& pdc) {
     resend_.push_back(pdc);
   } else if (has_new && window_open(pdc)) {
     send_.push_back(pdc);
+  } else if (has_new) {
+    counters_.add(Count::window_stalls);  // an ACK brings it back
   }
 }
 
@@ -198,10 +200,7 @@ Core::Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
 }
 
 Core::Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
-  if (!window_open(pdc)) {
-    counters_.add(Count::window_stalls);
-    return Step::idle;  // an ACK brings it back
-  }
+  if (!window_open(pdc)) return Step::idle;
   if (!pdc.path->ccc.may_send(max_packet_bytes(pdc))) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
   if (!pdc.tx.reserve(tx_pool_)) {

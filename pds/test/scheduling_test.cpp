@@ -1,0 +1,215 @@
+// The initiator's half beyond one packet: closing, choosing PDCs, sharing the batch, entropy.
+// Rows of PDS 5.1, 5.3, 6 and 15.
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class SchedulingTest : public ::testing::Test {
+ protected:
+  Config config_;
+};
+
+// [PDS-I10, PDS-I12, PDS-I13, PDS-I14, PDS-171, PDS-172] Idle close.
+TEST_F(SchedulingTest, IdlePdcIsClosed) {
+  Bench b;
+  b.open_initiator(1);
+  b.rx_header(b.ack(b.start));
+  b.elapse(10_s + 1_ms);
+  const std::string psn = std::to_string((b.start + 1).value());
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_CMD psn " + psn + " ar payload 0"}));
+  b.elapse(6_ms);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_CMD psn " + psn + " retx ar payload 0"}));
+  b.rx_header(b.ack(b.start + 1));
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  EXPECT_EQ(b.count(Count::idle_closes), 1u);
+}
+
+// [PDS-I15, PDS-I17]
+TEST_F(SchedulingTest, RefusedCloseIsTheEndAllTheSame) {
+  for (const auto& [code, clean] :
+       {std::pair{NackCode::inv_dpdcid, true}, std::pair{NackCode::closing, true},
+        std::pair{NackCode::closing_in_err, false}}) {
+    SCOPED_TRACE(wire::name(code));
+    Bench b;
+    b.open_initiator(1);
+    b.rx_header(b.ack(b.start));
+    b.pds->close_all(false, b.now);
+    EXPECT_EQ(b.lines().size(), 1u);
+    b.rx_header(b.nack(code, b.start + 1));
+    EXPECT_EQ(b.client.closed, std::vector<bool>{clean});
+    EXPECT_EQ(b.pds->usage(), Usage{});
+  }
+}
+
+// [PDS-094, PDS-I10, PDS-I21, PDS-I22, PDS 13] The peer asks: in an ACK, or by Close Request; while
+// in SYN it is only remembered. New messages go to another PDC at once.
+TEST_F(SchedulingTest, PeerAsksForTheClose) {
+  Bench b;
+  b.open_initiator(2);
+  b.pds->close_all(false, b.now);  // in SYN
+  EXPECT_EQ(b.lines(), Lines{});
+  b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
+  EXPECT_EQ(b.lines().size(), 1u) << "on a PDC of its own";
+  EXPECT_NE(b.client.pdc_of[1], b.client.pdc_of[2]);
+  b.rx_header(b.ack(b.start));
+  EXPECT_EQ(b.lines(), Lines{}) << "one request is unanswered";
+  b.rx_header(b.ack(b.start + 1));
+  EXPECT_EQ(b.lines().size(), 1u);
+  EXPECT_EQ(b.count(Count::close_cmd_tx), 1u);
+
+  Bench c;
+  c.open_initiator(1);
+  wire::Ack a = c.ack(c.start);
+  a.req = wire::AckRequest::close;
+  c.rx_header(a);
+  EXPECT_EQ(c.count(Count::close_cmd_tx), 0u);
+  EXPECT_EQ(c.lines().size(), 1u);
+  EXPECT_EQ(c.count(Count::close_cmd_tx), 1u);
+
+  Bench d;
+  d.open_initiator(1);
+  d.rx_header(d.ack(d.start));
+  d.rx_header(d.control(CtlType::close_req, d.start.value()));
+  const std::string ps = std::to_string(d.start.value());
+  EXPECT_EQ(d.lines(),
+            (Lines{"ACK cack " + ps + " ack " + ps,
+                   "CP CLOSE_CMD psn " + std::to_string((d.start + 1).value()) + " ar payload 0"}));
+}
+
+// [PDS-015] A message that expects return data keeps the PDC.
+TEST_F(SchedulingTest, OpenMessageKeepsThePdc) {
+  Bench b;
+  const auto peer = b.peers.find_or_add(address(9), b.now);
+  const FlowId flow = *b.pds->flow(*peer, TrafficClass(0), Mode::rud, JobId(1));
+  b.client.post(flow, 1, 10, true);
+  const auto out = b.tx();
+  b.own = out.at(0).as<wire::Request>().spdcid;
+  b.start = out[0].as<wire::Request>().psn;
+  b.rx_header(b.ack(b.start));
+  b.elapse(30_s);
+  b.pds->close_all(false, b.now);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.pds->message_done(b.client.pdc_of[1]);
+  EXPECT_EQ(b.lines().size(), 1u);
+  EXPECT_EQ(b.count(Count::close_cmd_tx), 1u);
+}
+
+// [PDS-003, PDS-020] ROD: the successor waits until the predecessor is gone.
+TEST_F(SchedulingTest, RodSuccessorWaits) {
+  Bench b;
+  b.open_initiator(1, Mode::rod);
+  b.rx_header(b.ack(b.start));
+  b.pds->close_all(false, b.now);
+  b.client.post(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rod, JobId(1)), 2, 10);
+  EXPECT_EQ(b.lines().size(), 1u);
+  EXPECT_EQ(b.count(Count::close_cmd_tx), 1u);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.rx_header(b.ack(b.start + 1));
+  const auto next = b.tx();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_TRUE(next[0].as<wire::Request>().syn);
+}
+
+// [PDS-036] Another PDC takes over before the PSN range ends.
+TEST_F(SchedulingTest, PsnRangeEnds) {
+  config_.psn_range_packets = 2048 + 10;
+  Bench b(config_);
+  b.open_initiator(11);
+  EXPECT_EQ(b.count(Count::psn_range_close), 1u);
+  b.rx_header(b.ack(b.start + 10));
+  EXPECT_EQ(b.lines().size(), 1u);
+  EXPECT_EQ(b.count(Count::close_cmd_tx), 1u);
+}
+
+// [PDS-004, PDS-062] The EV changes between bursts of 16, and with ROD not at all.
+TEST_F(SchedulingTest, OneEvPerBurst) {
+  Bench b;
+  const auto out = b.open_initiator(32);
+  ASSERT_EQ(out.size(), 32u);
+  for (size_t i = 0; i < 32; ++i) EXPECT_EQ(out[i].ev, out[i / 16 * 16].ev) << i;
+  EXPECT_NE(out[0].ev, out[16].ev);
+  Bench r;
+  const auto rod = r.open_initiator(32, Mode::rod);
+  for (const auto& o : rod) EXPECT_EQ(o.ev, rod[0].ev);
+}
+
+// [PDS-244] Two long messages to two peers share the batches.
+TEST_F(SchedulingTest, NobodyStarves) {
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.initial_window_packets = 200;
+  Bench b(config_, cms);
+  for (uint8_t i = 0; i < 3; ++i) {
+    const auto peer = b.peers.find_or_add(address(static_cast<uint8_t>(20 + i)), b.now);
+    b.peers.add_ref(*peer);
+    b.client.post(*b.pds->flow(*peer, TrafficClass(0), Mode::rud, JobId(1)), 10u + i, 1 << 20);
+  }
+  TxBatch batch;
+  std::map<uint8_t, int> packets;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(b.pds->transmit(batch, b.now), 64u);
+    for (const TxPacket& p : batch.packets()) ++packets[p.to.ip[3]];
+    batch.clear();
+  }
+  for (const auto& [peer, n] : packets) EXPECT_GE(n, 192 / 3 - 64) << int{peer};
+  EXPECT_EQ(packets.size(), 3u);
+}
+
+// [PDS-194] Return data before the first ACK is dropped, and sent again by the peer.
+TEST_F(SchedulingTest, NothingIsAcceptedInSyn) {
+  Bench b;
+  b.open_initiator(1);
+  wire::Request h = b.request(b.start.value(), false);
+  h.next_hdr = wire::NextHeader::response_data;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_syn_state), 1u);
+}
+
+// [PDS-021] No free PDC: the message waits for one.
+TEST_F(SchedulingTest, WaitsForAFreePdc) {
+  config_.max_pdcs = 1;
+  config_.target_floor_percent = 0;
+  Bench b(config_);
+  b.open_initiator(1);
+  b.client.post(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rod, JobId(1)), 2, 10);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_FALSE(b.pds->has_work());
+  b.rx_header(b.ack(b.start));
+  b.pds->close_all(false, b.now);
+  EXPECT_EQ(b.lines().size(), 1u);
+  b.rx_header(b.ack(b.start + 1));
+  EXPECT_EQ(b.lines().size(), 1u);
+  EXPECT_EQ(b.count(Count::pdc_opened_initiator), 2u);
+}
+
+// [PDS-149] Abort: everything is reported at once, nothing is sent.
+TEST_F(SchedulingTest, AbortReportsEverything) {
+  Bench b;
+  const size_t sent = b.open_initiator(400).size();
+  b.pds->close_all(true, b.now);
+  EXPECT_LT(sent, 400u);
+  EXPECT_EQ(b.client.failed.size(), sent);
+  EXPECT_EQ(b.client.aborted.size(), 1u);
+  EXPECT_EQ(b.client.failures[0].reason, FailureReason::aborted);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [WIRE-121] A process without port 4793 marks its SYN.
+TEST_F(SchedulingTest, PrivateMarkIsSetInSyn) {
+  config_.private_mark = true;
+  Bench b(config_);
+  EXPECT_TRUE(b.open_initiator(1).at(0).as<wire::Request>().private_mark);
+  Bench plain;
+  EXPECT_FALSE(plain.open_initiator(1).at(0).as<wire::Request>().private_mark);
+}
+
+}  // namespace
+}  // namespace uet::pds::test

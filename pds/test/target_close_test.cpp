@@ -1,0 +1,188 @@
+// The target's half at the end of a PDC, and the order of ROD. Rows of PDS 5.2, 7.3 and 15.
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class TargetCloseTest : public ::testing::Test {
+ protected:
+  static Verdict response() {
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.response.next_hdr = wire::NextHeader::response;
+    v.response.length = 12;
+    return v;
+  }
+  Config config_;
+};
+
+// [PDS-T13, PDS-107, PDS-176, PDS-177] Close, its repetition, a late duplicate, a late request.
+TEST_F(TargetCloseTest, CloseAndWhatComesAfter) {
+  Bench b;
+  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.open_target();
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  EXPECT_EQ(b.pds->usage(), Usage{}) << "the Close clears what was stored";
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+
+  wire::Control again = b.control(CtlType::close_cmd, 1001);
+  again.retx = true;
+  b.rx_header(again);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 retx"}));
+  b.rx(b.request(1000));  // the SYN again: not executed
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1000"}));
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING psn 1002 from own to 7 payload 1002"}));
+  EXPECT_EQ(b.count(Count::tombstone_hits), 3u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+
+  b.elapse(401_ms);
+  b.rx_header(again);
+  EXPECT_EQ(b.lines(), (Lines{"NACK INV_DPDCID psn 1001 from 0 to 7 payload 0"}));
+}
+
+// [PDS-T15, PDS-T16] A Close that overtook a request waits for it; nothing may come after it.
+TEST_F(TargetCloseTest, CloseWaitsForTheGap) {
+  Bench b;
+  b.open_target();
+  b.rx_header(b.control(CtlType::close_cmd, 1002));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.lines();
+  b.rx(b.request(1003, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING psn 1003 from own to 7 payload 1003"}));
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002"}));
+  EXPECT_EQ(b.client.delivered.size(), 2u);
+}
+
+// [PDS-T14] Close with return data unanswered.
+TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
+  Bench b;
+  b.open_target();
+  b.client.messages[5].bytes = 10;
+  b.client.messages[5].next_hdr = wire::NextHeader::response_data;
+  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  EXPECT_EQ(b.tx().size(), 1u);
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1002"}));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{5, 0}, 1}}));
+  EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-T10, PDS-T11, PDS-T12, PDS-170, PDS-173] The target asks, and gives up by the spec's clock.
+TEST_F(TargetCloseTest, IdleTargetAsksForTheClose) {
+  config_ = Config::spec();
+  Bench b(config_);
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.lines();
+  b.elapse(40_s + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1000 ar payload 0"}));
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002 req CLOSE"}));
+  b.rx_header(b.ack(Psn(1000)));
+  b.elapse(3_ms);
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1003 from own to 7 payload 1003"}));
+  EXPECT_EQ(b.count(Count::close_req_expired), 1u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// By patience of time a slow peer keeps its PDC. [architecture 8]
+TEST_F(TargetCloseTest, SlowPeerIsNotClosedUpon) {
+  Bench b;
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.lines();
+  b.elapse(45_s);
+  b.lines();
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  EXPECT_EQ(b.count(Count::close_req_tx), 1u);
+  EXPECT_EQ(b.count(Count::close_req_expired), 0u);
+}
+
+// --- ROD [PDS 7.3] ---
+
+// [PDS-077] The `spec` profile drops what is out of order and says so once.
+TEST_F(TargetCloseTest, RodDropsOutOfOrderInTheSpecProfile) {
+  config_.rod_reorder = false;
+  Bench b(config_);
+  const auto rod = [&](uint32_t psn) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  };
+  rod(1000);
+  rod(1002);
+  rod(1003);
+  b.own = Pdcid(0);
+  const auto lines = b.lines();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].substr(0, 22), "NACK ROD_OOO psn 1002 ");
+  EXPECT_EQ(lines[0].substr(lines[0].size() - 12), "payload 1001");
+  EXPECT_EQ(lines[1], "ACK cack 1000 ack 1000");
+  EXPECT_EQ(b.count(Count::rod_dropped), 2u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+}
+
+// [PDS-079] The `soft` profile keeps it, reports it, and delivers in order.
+TEST_F(TargetCloseTest, RodBuffersOutOfOrderInTheSoftProfile) {
+  Bench b;
+  const auto rod = [&](uint32_t psn) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h, 50);
+  };
+  rod(1000);
+  rod(1003);
+  rod(1002);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 sack 1002 1003"}));
+  rod(1001);
+  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1003 ack 1003"}));
+  EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
+}
+
+// A buffered packet that the client refuses is offered again; the sender need not send it again.
+TEST_F(TargetCloseTest, RodOffersABufferedPacketAgain) {
+  Bench b;
+  int refusals = 3;
+  b.client.verdict = [&](PacketName name, const RxRequest&) {
+    if (name.first == 1001 && refusals-- > 0) return Verdict::refused(NackCode::no_ses_msg_avail);
+    return Verdict::accepted();
+  };
+  for (uint32_t psn : {1001u, 1000u}) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  }
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+  b.elapse(10_ms);
+  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}}));
+  EXPECT_EQ(b.count(Count::rod_retries), 3u);
+}
+
+// [PDS-079] Without room it is as in the spec profile.
+TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
+  config_.reorder_packets = 1;
+  Bench b(config_);
+  for (uint32_t psn : {1000u, 1002u, 1003u}) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  }
+  const auto lines = b.lines();
+  EXPECT_EQ(lines.at(0).substr(0, 21), "NACK ROD_OOO psn 1003");
+  EXPECT_EQ(b.count(Count::rod_no_room), 1u);
+  EXPECT_EQ(b.count(Count::rod_buffered), 1u);
+}
+
+}  // namespace
+}  // namespace uet::pds::test
