@@ -1,0 +1,275 @@
+// The deciders that hold no packets: AckScheduler, RtoEstimator, LossDetector, the NACK table.
+#include "pds/ack_scheduler.h"
+#include "pds/loss_detector.h"
+#include "pds/nack_reaction.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace uet::pds {
+namespace {
+
+using wire::NackCode;
+
+class AckSchedulerTest : public ::testing::Test {
+ protected:
+  // A packet arrives; `cack` is the cumulative ACK after it.
+  void arrive(uint32_t psn, uint32_t cack, bool ar = false, bool ce = false, bool retx = false,
+              uint32_t bytes = 0) {
+    AckedRequest r;
+    r.trigger = {Psn(psn), Entropy(static_cast<uint16_t>(psn)), ce, retx};
+    r.ar = ar;
+    r.covered = psn <= cack;
+    r.payload_bytes = bytes;
+    acks_.on_accepted(rules_, r, Psn(cack));
+  }
+  Count take() {
+    Count cause{};
+    last_ = acks_.take(cause);
+    return cause;
+  }
+  AckRules rules_;
+  AckScheduler acks_;
+  AckTrigger last_;
+};
+
+// [PDS 8.2 A1, A3, A6, A8]
+TEST_F(AckSchedulerTest, EachTriggerAlone) {
+  arrive(1, 1);
+  EXPECT_FALSE(acks_.is_due());
+  arrive(2, 2, true);
+  ASSERT_TRUE(acks_.is_due());
+  EXPECT_EQ(take(), Count::ack_ar);
+  EXPECT_EQ(last_.psn, Psn(2));
+  EXPECT_FALSE(acks_.is_due());
+  arrive(3, 3, false, true);
+  EXPECT_EQ(take(), Count::ack_ecn);
+  EXPECT_TRUE(last_.ce);
+  arrive(4, 4, false, false, true);
+  EXPECT_EQ(take(), Count::ack_retx);
+  rules_.on_ecn = false;
+  arrive(5, 5, false, true);
+  EXPECT_FALSE(acks_.is_due());
+  rules_.per_packet = true;
+  arrive(6, 6);
+  EXPECT_EQ(take(), Count::ack_per_packet);
+}
+
+// [PDS 8.2 A7] Payload counts, a packet for at least the minimum; an ACK resets the count.
+TEST_F(AckSchedulerTest, CountsOctets) {
+  for (uint32_t p = 1; p <= 3; ++p) arrive(p, p, false, false, false, 4096);
+  EXPECT_FALSE(acks_.is_due());
+  arrive(4, 4, false, false, false, 4096);
+  EXPECT_TRUE(acks_.is_due());
+  EXPECT_EQ(take(), Count::ack_bytes);
+  for (uint32_t p = 5; p <= 19; ++p) arrive(p, p);
+  EXPECT_FALSE(acks_.is_due()) << "15 packets of 1024 at least";
+  arrive(20, 20);
+  EXPECT_TRUE(acks_.is_due());
+}
+
+// [PDS 8.2 A9] While an AR packet is above a hole: every fourth arrival, and when it is covered.
+TEST_F(AckSchedulerTest, TellsAboutHolesBelowAnArPacket) {
+  arrive(10, 1, true);
+  take();
+  std::vector<uint32_t> acked;
+  for (uint32_t p = 20; p < 30; ++p) {
+    arrive(p, 1);
+    if (acks_.is_due()) {
+      acked.push_back(p);
+      take();
+    }
+  }
+  // The AR packet itself was the first arrival.
+  EXPECT_EQ(acked, (std::vector<uint32_t>{22, 26}));
+  arrive(2, 10);
+  EXPECT_EQ(take(), Count::ack_hole_closed);
+  arrive(11, 11);
+  EXPECT_FALSE(acks_.is_due());
+}
+
+// [PDS 8.1 M] A CE mark is told, whatever comes after it.
+TEST_F(AckSchedulerTest, CeIsNotLostToALaterPacket) {
+  arrive(1, 1, false, true);
+  arrive(2, 2, true);
+  take();
+  EXPECT_TRUE(last_.ce);
+  EXPECT_EQ(last_.psn, Psn(1));
+}
+
+// [PDS-140] Doubling from the initial value to the cap; samples only raise it.
+TEST(RtoEstimatorTest, DoublesUpToTheCap) {
+  RtoEstimator e;
+  const Duration init = Duration::milliseconds(5);
+  const Duration max = Duration::milliseconds(200);
+  std::vector<int64_t> ms;
+  for (uint32_t i = 0; i < 8; ++i) ms.push_back(e.rto(init, max, i).ms());
+  EXPECT_EQ(ms, (std::vector<int64_t>{5, 10, 20, 40, 80, 160, 200, 200}));
+  EXPECT_EQ(e.rto(init, max, 255).ms(), 200);
+  e.on_rtt(Duration::microseconds(20));
+  EXPECT_EQ(e.rto(init, max, 0).ms(), 5);
+  for (int i = 0; i < 100; ++i) e.on_rtt(Duration::milliseconds(30));
+  EXPECT_GE(e.rto(init, max, 0).ms(), 29);
+  EXPECT_LE(e.rto(init, max, 0).ms(), 40);
+}
+
+// SRTT + 4 RTTVAR of the first sample: 20 + 4 * 10 ms.
+TEST(RtoEstimatorTest, FirstSampleByHand) {
+  RtoEstimator e;
+  e.on_rtt(Duration::milliseconds(20));
+  EXPECT_EQ(e.smoothed().ms(), 20);
+  EXPECT_EQ(e.rto(Duration::milliseconds(5), Duration::seconds(1), 0).ms(), 60);
+}
+
+class LossDetectorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(pool_.create(arena_, 4).ok());
+    window_.start(Psn(0));
+  }
+  void send(uint16_t ev, int64_t at_us = 0) {
+    ASSERT_TRUE(window_.reserve(pool_));
+    TxSlot& s = window_.push();
+    s.ev = Entropy(ev);
+    s.in_flight = true;
+    s.sent_tick = SentTick::of(at(at_us));
+  }
+  void sack(uint32_t psn) {
+    window_[Psn(psn)].sacked = true;
+    window_[Psn(psn)].in_flight = false;
+    if (psn > highest_) highest_ = psn;
+  }
+  static Instant at(int64_t us) { return Instant::from_ns(1'000'000'000 + us * 1000); }
+  std::vector<uint32_t> infer(uint32_t threshold, LossCause want, int64_t now_us = 1000) {
+    std::vector<uint32_t> lost;
+    detector_.infer(window_, Psn(highest_), {threshold}, at(now_us),
+                    [&](Psn p, TxSlot& slot, LossCause cause) {
+                      EXPECT_EQ(cause, want);
+                      slot.in_flight = false;
+                      slot.lost = true;
+                      lost.push_back(p.value());
+                    });
+    return lost;
+  }
+  void resend(uint32_t psn, int64_t at_us) {
+    TxSlot& s = window_[Psn(psn)];
+    s.lost = false;
+    s.in_flight = s.resent = true;
+    s.sent_tick = SentTick::of(at(at_us));
+  }
+  Arena arena_;
+  TxPool pool_;
+  TxWindow window_;
+  LossDetector detector_;
+  uint32_t highest_ = 0;
+};
+
+// [PDS 12, L4] Overtaken on the same EV; other EVs prove nothing.
+TEST_F(LossDetectorTest, OvertakenOnItsOwnEv) {
+  for (const int ev : {1, 2, 1, 2, 3}) send(static_cast<uint16_t>(ev));
+  sack(2);
+  EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{0}));
+  sack(4);
+  EXPECT_TRUE(infer(100, LossCause::ev_order).empty());
+  sack(3);
+  EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{1}));
+}
+
+// What was resent is judged by its resend, and is itself no evidence.
+TEST_F(LossDetectorTest, ResendStartsAnew) {
+  for (int i = 0; i < 4; ++i) send(1, 0);
+  sack(1);
+  EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{0}));
+  resend(0, 50);
+  sack(2);
+  EXPECT_TRUE(infer(100, LossCause::ev_order).empty()) << "2 was sent before the resend of 0";
+  send(1, 60);
+  sack(4);
+  EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{0, 3}));
+  resend(3, 70);
+  window_[Psn(3)].sacked = true;  // by whichever copy
+  send(1, 65);
+  EXPECT_TRUE(infer(100, LossCause::ev_order).empty());
+}
+
+// [PDS 12, L3, PDS-143] Many later arrivals on other EVs; each once per recovery.
+TEST_F(LossDetectorTest, TooManyOutOfOrder) {
+  for (uint16_t ev = 0; ev < 12; ++ev) send(ev);
+  for (uint32_t p = 2; p < 6; ++p) sack(p);
+  EXPECT_TRUE(infer(5, LossCause::ooo_count).empty());
+  sack(6);
+  EXPECT_EQ(infer(5, LossCause::ooo_count, 100), (std::vector<uint32_t>{0, 1}));
+  EXPECT_TRUE(detector_.in_recovery());
+  resend(0, 101);
+  resend(1, 101);
+  sack(7);
+  EXPECT_TRUE(infer(5, LossCause::ooo_count, 102).empty());
+  sack(9);
+  EXPECT_EQ(infer(5, LossCause::ooo_count, 103), (std::vector<uint32_t>{8}));
+  for (uint32_t p = 0; p < 12; ++p) window_.complete(Psn(p));
+  send(50, 200);
+  EXPECT_TRUE(infer(5, LossCause::ooo_count, 201).empty());
+  EXPECT_FALSE(detector_.in_recovery()) << "everything of the recovery is answered";
+}
+
+TEST_F(LossDetectorTest, NothingAboveTheBaseNothingLost) {
+  EXPECT_TRUE(infer(1, LossCause::ooo_count).empty());
+  send(1);
+  EXPECT_TRUE(infer(1, LossCause::ooo_count).empty());
+}
+
+// [PDS 10.2] The table, code by code; every unknown code is ignored. [PDS-071]
+TEST(NackReactionTest, Table) {
+  const std::pair<NackCode, NackReaction> table[] = {
+      {NackCode::trimmed, NackReaction::resend_now},
+      {NackCode::trimmed_lasthop, NackReaction::resend_now},
+      {NackCode::trimmed_ack, NackReaction::ignore},
+      {NackCode::no_pdc_avail, NackReaction::resend_later},
+      {NackCode::no_ccc_avail, NackReaction::resend_later},
+      {NackCode::no_bitmap, NackReaction::resend_later},
+      {NackCode::no_pkt_buffer, NackReaction::resend_later},
+      {NackCode::no_gtd_del_avail, NackReaction::send_clear},
+      {NackCode::no_ses_msg_avail, NackReaction::resend_later},
+      {NackCode::no_resource, NackReaction::resend_later},
+      {NackCode::psn_oor_window, NackReaction::hold_window},
+      {NackCode::rod_ooo, NackReaction::go_back_n},
+      {NackCode::inv_dpdcid, NackReaction::fail_pdc},
+      {NackCode::pdc_hdr_mismatch, NackReaction::fail_pdc},
+      {NackCode::closing, NackReaction::fail_pdc},
+      {NackCode::closing_in_err, NackReaction::fail_pdc},
+      {NackCode::pkt_not_rcvd, NackReaction::resend_now},
+      {NackCode::gtd_resp_unavail, NackReaction::fail_pdc},
+      {NackCode::ack_with_data, NackReaction::resend_now},
+      {NackCode::invalid_syn, NackReaction::fail_pdc},
+      {NackCode::pdc_mode_mismatch, NackReaction::fail_pdc},
+      {NackCode::new_start_psn, NackReaction::ignore},
+      {NackCode::rcvd_ses_procg, NackReaction::wait},
+      {NackCode::unexp_event, NackReaction::fail_pdc},
+      {NackCode::rcvr_infer_loss, NackReaction::resend_now},
+      {NackCode::exp_nack_normal, NackReaction::resend_later},
+      {NackCode::exp_nack_err, NackReaction::fail_message},
+      {NackCode::exp_nack_fatal, NackReaction::fail_pdc},
+  };
+  std::vector<NackReaction> expected(256, NackReaction::ignore);
+  for (const auto& [code, reaction] : table) expected[static_cast<uint8_t>(code)] = reaction;
+  for (uint32_t i = 0; i < 256; ++i) {
+    EXPECT_EQ(reaction_to(static_cast<NackCode>(i)), expected[i]) << i;
+  }
+  // [PDS-119] Not 0x11 and 0x13, whose outcome is unknown.
+  EXPECT_FALSE(is_certainly_not_executed(NackCode::closing_in_err));
+  EXPECT_FALSE(is_certainly_not_executed(NackCode::gtd_resp_unavail));
+  EXPECT_TRUE(is_certainly_not_executed(NackCode::inv_dpdcid));
+}
+
+TEST(CountersTest, NamesAndCodes) {
+  EXPECT_STREQ(name(Count::rx_packets), "rx_packets");
+  EXPECT_STREQ(name(Count::nack_rx_other), "nack_rx_other");
+  EXPECT_EQ(nack_rx_count(NackCode::trimmed), Count::nack_rx_trimmed);
+  EXPECT_EQ(nack_rx_count(NackCode{0x33}), Count::nack_rx_other);
+  EXPECT_EQ(nack_tx_count(NackCode::closing), Count::nack_tx_closing);
+  EXPECT_EQ(nack_tx_count(NackCode{0x33}), Count::nack_tx_other);
+}
+
+}  // namespace
+}  // namespace uet::pds

@@ -1,0 +1,215 @@
+// PdcTable and PeerTable: allocation, look-up, reuse.
+#include "pds/pdc_table.h"
+#include "pds/peer_table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+namespace uet::pds {
+namespace {
+
+constexpr Instant kNow = Instant::from_ns(1'000'000'000);
+
+class PdcTableTest : public ::testing::Test {
+ protected:
+  void make(uint32_t max_pdcs, uint32_t per_role, uint32_t tombstones = 8) {
+    ASSERT_TRUE(table_.create(arena_, {max_pdcs, per_role, tombstones}, rng_).ok());
+  }
+  Pdc& target(uint32_t peer, uint16_t peer_id) {
+    Pdc* const pdc = table_.allocate(false, rng_);
+    EXPECT_NE(pdc, nullptr);
+    pdc->peer = PeerId(peer);
+    pdc->peer_id = Pdcid(peer_id);
+    pdc->tx.start(pdc->start_psn);
+    table_.bind_peer(*pdc);
+    return *pdc;
+  }
+  Arena arena_;
+  Rng rng_{42};
+  PdcTable table_;
+};
+
+// [PDS-010, PDS-011, PDS-014]
+TEST_F(PdcTableTest, FindsByBothKeys) {
+  make(16, 16);
+  Pdc& a = target(1, 7);
+  Pdc& b = target(2, 7);
+  EXPECT_NE(a.id, b.id);
+  EXPECT_NE(a.id, Pdcid(0));
+  EXPECT_EQ(table_.find(a.id), &a);
+  EXPECT_EQ(table_.find_peer(PeerId(1), Pdcid(7)), &a);
+  EXPECT_EQ(table_.find_peer(PeerId(2), Pdcid(7)), &b);
+  EXPECT_EQ(table_.find_peer(PeerId(2), Pdcid(8)), nullptr);
+  EXPECT_EQ(table_.find(Pdcid(0)), nullptr);
+  const PdcHandle handle = a.handle;
+  const Pdcid id = a.id;
+  table_.free(a);
+  EXPECT_EQ(table_.find(id), nullptr);
+  EXPECT_EQ(table_.get(handle), nullptr);
+  EXPECT_EQ(table_.find_peer(PeerId(1), Pdcid(7)), nullptr);
+  EXPECT_EQ(table_.get(b.handle), &b);
+}
+
+// A peer that gives one id to two PDCs confuses only itself.
+TEST_F(PdcTableTest, DoubleUseOfAPeerIdIsHarmless) {
+  make(16, 16);
+  Pdc& a = target(1, 7);
+  Pdc& b = target(1, 7);
+  table_.free(b);
+  EXPECT_EQ(table_.find_peer(PeerId(1), Pdcid(7)), &a);
+}
+
+// [PDS-018]
+TEST_F(PdcTableTest, NeitherRoleTakesEverything) {
+  make(8, 6);
+  for (int i = 0; i < 6; ++i) EXPECT_NE(table_.allocate(true, rng_), nullptr);
+  EXPECT_EQ(table_.allocate(true, rng_), nullptr);
+  EXPECT_EQ(table_.free_count(false), 2u);
+  for (uint16_t i = 0; i < 2; ++i) target(1, static_cast<uint16_t>(i + 1));
+  EXPECT_EQ(table_.allocate(false, rng_), nullptr);
+  EXPECT_EQ(table_.size(), 8u);
+}
+
+// [PDS-019] An id comes back only after all others.
+TEST_F(PdcTableTest, IdsAreReusedLate) {
+  make(4, 4);
+  std::set<uint16_t> seen;
+  for (uint32_t i = 0; i < 65535; ++i) {
+    Pdc& pdc = target(1, 1);
+    ASSERT_TRUE(seen.insert(pdc.id.value()).second) << "after " << i;
+    table_.free(pdc);
+  }
+  EXPECT_EQ(seen.count(0), 0u);
+}
+
+// [PDS-044] Not within 2^16 of where the last PDC of the id ended.
+TEST_F(PdcTableTest, StartPsnKeepsItsDistance) {
+  make(4, 4);
+  std::vector<Psn> last(65536);
+  std::vector<bool> used(65536);
+  for (uint32_t i = 0; i < 3 * 65535; ++i) {
+    Pdc& pdc = target(1, 1);
+    const uint16_t id = pdc.id.value();
+    if (used[id]) {
+      const int32_t distance = pdc.start_psn - last[id];
+      ASSERT_TRUE(distance >= 65536 || distance <= -65536);
+    }
+    used[id] = true;
+    last[id] = pdc.start_psn - 1;
+    table_.free(pdc);
+  }
+}
+
+// [PDS-176]
+TEST_F(PdcTableTest, TombstonesKeepTheIdAndExpire) {
+  make(4, 4, 2);
+  Pdc& a = target(1, 7);
+  const Pdcid id = a.id;
+  a.close_psn = Psn(99);
+  table_.bury(a, kNow + Duration::milliseconds(1));
+  ASSERT_NE(table_.find_tombstone(id), nullptr);
+  EXPECT_EQ(table_.find_tombstone(id)->close_psn, Psn(99));
+  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(7)), table_.find_tombstone(id));
+  EXPECT_EQ(table_.find(id), nullptr);
+  EXPECT_EQ(table_.next_expiry(), kNow + Duration::milliseconds(1));
+  table_.expire_tombstones(kNow);
+  EXPECT_NE(table_.find_tombstone(id), nullptr);
+  table_.expire_tombstones(kNow + Duration::milliseconds(1));
+  EXPECT_EQ(table_.find_tombstone(id), nullptr);
+  EXPECT_TRUE(table_.next_expiry().is_never());
+}
+
+TEST_F(PdcTableTest, OldestTombstoneMakesRoomAndTheSameKeyIsReplaced) {
+  make(8, 8, 2);
+  std::vector<Pdcid> ids;
+  for (uint16_t i : {uint16_t{1}, uint16_t{2}, uint16_t{3}}) {
+    Pdc& pdc = target(1, i);
+    ids.push_back(pdc.id);
+    table_.bury(pdc, kNow + Duration::seconds(i));
+  }
+  EXPECT_EQ(table_.find_tombstone(ids[0]), nullptr);
+  EXPECT_NE(table_.find_tombstone(ids[1]), nullptr);
+  Pdc& again = target(1, 3);
+  const Pdcid id = again.id;
+  table_.bury(again, kNow + Duration::seconds(9));
+  EXPECT_EQ(table_.find_tombstone(ids[2]), nullptr);
+  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(3))->id, id);
+}
+
+class PeerTableTest : public ::testing::Test {
+ protected:
+  static FabricAddress at(uint32_t n, uint16_t port = kUetPort) {
+    FabricAddress a;
+    a.ip = {10, static_cast<uint8_t>(n >> 16), static_cast<uint8_t>(n >> 8),
+            static_cast<uint8_t>(n)};
+    a.family = FabricAddress::Family::ipv4;
+    a.port = port;
+    return a;
+  }
+  Arena arena_;
+  PeerTable table_;
+};
+
+TEST_F(PeerTableTest, AddressAndPortMakeAPeer) {
+  ASSERT_TRUE(table_.create(arena_, 4, 1).ok());
+  const PeerId a = *table_.find_or_add(at(1), kNow);
+  const PeerId b = *table_.find_or_add(at(1, 16384), kNow);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(*table_.find_or_add(at(1), kNow), a);
+  EXPECT_EQ(table_[b].address, at(1, 16384));
+  EXPECT_TRUE(table_[b].private_mark);
+  EXPECT_FALSE(table_[a].private_mark);
+  PeerId id;
+  EXPECT_EQ(table_.find(at(2), id), nullptr);
+  EXPECT_EQ(table_.find(at(1), id), &table_[a]);
+  EXPECT_EQ(id, a);
+  EXPECT_EQ(table_.size(), 2u);
+}
+
+// A flood of addresses replaces only those that nobody refers to.
+TEST_F(PeerTableTest, UnreferencedPeersMakeRoom) {
+  ASSERT_TRUE(table_.create(arena_, 4, 1).ok());
+  const PeerId kept = *table_.find_or_add(at(0), kNow);
+  table_.add_ref(kept);
+  for (uint32_t i = 1; i < 1000; ++i) ASSERT_TRUE(table_.find_or_add(at(i), kNow).ok());
+  PeerId id;
+  EXPECT_EQ(table_.find(at(0), id), &table_[kept]);
+  EXPECT_EQ(table_.find(at(996), id), nullptr);
+  ASSERT_NE(table_.find(at(999), id), nullptr);
+  EXPECT_EQ(table_[id].address, at(999));
+  for (uint32_t i = 997; i < 1000; ++i) table_.add_ref(*table_.find_or_add(at(i), kNow));
+  EXPECT_EQ(table_.find_or_add(at(5), kNow).error(), Errc::again);
+  table_.drop_ref(kept);
+  EXPECT_EQ(*table_.find_or_add(at(5), kNow), kept);
+  EXPECT_EQ(table_[kept].refs, 0u);
+}
+
+TEST_F(PeerTableTest, GrowsWithoutMoving) {
+  ASSERT_TRUE(table_.create(arena_, 2, 1).ok());
+  std::vector<Peer*> peers;
+  for (uint32_t i = 0; i < 100; ++i) {
+    if (table_.size() == table_.capacity()) {
+      ASSERT_TRUE(table_.grow(arena_, 1).ok());
+    }
+    const PeerId id = *table_.find_or_add(at(i), kNow);
+    table_.add_ref(id);
+    peers.push_back(&table_[id]);
+  }
+  for (uint32_t i = 0; i < 100; ++i) {
+    PeerId id;
+    ASSERT_EQ(table_.find(at(i), id), peers[i]);
+    EXPECT_EQ(id, PeerId(i));
+  }
+  // Two chunks with room: the first one fills up first.
+  ASSERT_TRUE(table_.grow(arena_, 300).ok());
+  ASSERT_TRUE(table_.grow(arena_, 300).ok());
+  for (uint32_t i = 100; i < 700; ++i) {
+    const PeerId id = *table_.find_or_add(at(i), kNow);
+    ASSERT_EQ(table_[id].address, at(i));
+  }
+}
+
+}  // namespace
+}  // namespace uet::pds
