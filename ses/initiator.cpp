@@ -235,6 +235,7 @@ void Initiator::forget_attempt(TxMessage& m) {
   m.all_undelivered = true;
   m.next_offset = m.pulled_packets = m.answered_packets = m.failed_packets = m.data_bytes = 0;
   m.code = wire::ReturnCode::null;
+  m.failure = pds::Failure{};
   core_.timers.cancel(m.timer);
 }
 

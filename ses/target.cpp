@@ -259,9 +259,14 @@ void Target::note_packet(RxMessage& m, const Request& q) {
   count_arrival(m, q.length);
 }
 
+pds::Verdict Target::stored_error(const RxMessage& m, const Request& q) {
+  const bool tells_generation = m.error == ReturnCode::bad_generation;
+  return response(q, m.error, tells_generation ? m.error_generation : q.common.ri_generation);
+}
+
 pds::Verdict Target::repeat_error(RxMessage& m, const Request& q) {
   core_.counters.add(Counter::rx_repeated_error);
-  const pds::Verdict verdict = response(q, m.error, m.error_generation);
+  const pds::Verdict verdict = stored_error(m, q);
   count_arrival(m, q.length);
   if (m.arrived >= m.end) forget(m);
   return verdict;
@@ -321,7 +326,7 @@ pds::Verdict Target::on_msg_error(RxMessage* m, const Request& q) {
     core_.counters.add(Counter::rx_initiator_error);
     fail(*m, Completion::Status::refused, ReturnCode::initiator_err);
   }
-  const pds::Verdict verdict = response(q, m->error, m->error_generation);
+  const pds::Verdict verdict = stored_error(*m, q);
   m->msg_error_seen = true;
   m->end = q.offset;
   if (m->arrived >= m->end) forget(*m);
@@ -334,7 +339,6 @@ void Target::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
   const RxMessage::To was = m.to;
   m.to = RxMessage::To::nowhere;
   m.error = code;
-  m.error_generation = 0;
   if (was == RxMessage::To::receive) {
     fail_receive(m, status);
   } else if (was == RxMessage::To::unexpected) {

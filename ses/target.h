@@ -59,6 +59,7 @@ class Target {
   wire::ReturnCode check_mode(const Request& q) const;
   bool serves(wire::SesOpcode opcode) const;
   pds::Verdict resume(RxMessage& m, const Request& q);
+  static pds::Verdict stored_error(const RxMessage& m, const Request& q);
   pds::Verdict repeat_error(RxMessage& m, const Request& q);
   pds::Verdict on_msg_error(RxMessage* m, const Request& q);
   wire::ReturnCode check_same(const RxMessage& m, const Request& q, Counter& why) const;

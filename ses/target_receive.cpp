@@ -44,7 +44,7 @@ Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request)
   r->from = request.from;
   r->from_initiator = request.from_initiator;
   r->multi = request.multi;
-  r->multi_min = request.multi_min;
+  r->multi_min = std::max<uint32_t>(request.multi_min, 1);
   r->context = request.context;
   ep.receives.push_back(*r);
   ++ep.rx_open;

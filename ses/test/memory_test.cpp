@@ -1,0 +1,216 @@
+// Registered memory, scatter lists, the page pool and message IDs.
+#include "ses/iov.h"
+#include "ses/memory_region.h"
+#include "ses/message_ids.h"
+#include "ses/unexpected_pool.h"
+
+#include "base/rng.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+namespace uet::ses {
+namespace {
+
+using Octets = std::vector<std::byte>;
+using wire::ReturnCode;
+
+class MemoryRegionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(regions_.create(arena_, 8, 5).ok()); }
+  RegionRequest request() {
+    RegionRequest r;
+    r.iov = {&slice_, 1};
+    r.access = kRemoteRead;
+    return r;
+  }
+  ReturnCode authorize(uint64_t key, uint64_t length = 1) {
+    RegionUse use;
+    use.access = kRemoteRead;
+    use.length = length;
+    const auto got = regions_.authorize(key, use);
+    return got.ok() ? ReturnCode::ok : got.error();
+  }
+
+  Arena arena_;
+  MemoryRegions regions_;
+  std::byte octet_{};
+  IoSlice slice_{&octet_, 1};
+};
+
+// [LF-023..026, LF-029] The two key spaces are apart; reserved and vendor bits are not ignored.
+TEST_F(MemoryRegionsTest, UserKeysAndProviderKeysAreApart) {
+  RegionRequest r = request();
+  r.provider_key = false;
+  r.key = 0xABCDEF012345;
+  const RegionId mine = *regions_.add(r);
+  EXPECT_EQ(regions_.key(mine), 0xABCDEF012345u);
+  EXPECT_EQ(authorize(r.key), ReturnCode::bad_mkey);  // not enabled [LF-035]
+  regions_.enable(mine);
+  EXPECT_EQ(authorize(r.key), ReturnCode::ok);
+  EXPECT_EQ(authorize(r.key | 1ull << 48), ReturnCode::bad_mkey);
+  EXPECT_EQ(authorize(r.key | 1ull << 49), ReturnCode::bad_mkey);
+  EXPECT_EQ(authorize(r.key | 1ull << 56), ReturnCode::bad_mkey);
+  EXPECT_EQ(authorize(r.key | 1ull << 62), ReturnCode::bad_mkey);
+  EXPECT_EQ(regions_.add(r).error(), Errc::exists);
+  r.key = 1ull << 48;
+  EXPECT_EQ(regions_.add(r).error(), Errc::invalid);
+  const RegionId theirs = *regions_.add(request());
+  EXPECT_EQ(regions_.key(theirs) >> 48, 1u);
+  EXPECT_EQ(regions_.size(), 2u);
+  regions_.remove(mine);
+  r.key = 0xABCDEF012345;
+  EXPECT_TRUE(regions_.add(r).ok());
+}
+
+// [architecture 8] Keys of the same slot differ, and an old one opens nothing.
+TEST_F(MemoryRegionsTest, ProviderKeysAreNeverReused) {
+  std::set<uint64_t> keys;
+  for (int i = 0; i < 1000; ++i) {
+    const RegionId id = *regions_.add(request());
+    regions_.enable(id);
+    const uint64_t key = regions_.key(id);
+    EXPECT_EQ(authorize(key), ReturnCode::ok);
+    EXPECT_EQ(authorize(key ^ 1ull << 40), ReturnCode::bad_mkey);
+    regions_.remove(id);
+    EXPECT_EQ(authorize(key), ReturnCode::bad_mkey);
+    EXPECT_FALSE(regions_.place(id, 0, {&octet_, 1}));
+    keys.insert(key);
+  }
+  EXPECT_EQ(keys.size(), 1000u);
+}
+
+// [LF-028] No optimized key left: an ordinary one.
+TEST_F(MemoryRegionsTest, OptimizedKeysAreTwelveBits) {
+  RegionRequest r = request();
+  r.optimized = true;
+  r.idempotent_safe = true;
+  const RegionId id = *regions_.add(r);
+  regions_.enable(id);
+  const uint64_t key = regions_.key(id);
+  EXPECT_EQ(key >> 62, 3u);
+  EXPECT_LT(key & ~(3ull << 62), 4096u);
+  EXPECT_EQ(authorize(key), ReturnCode::ok);
+  const RegionUse use{.access = kRemoteRead, .job = JobId(1), .ri = ResourceIndex(9)};
+  EXPECT_TRUE(regions_.authorize_optimized(uint16_t(key & 0xFFF), use).ok());
+  EXPECT_FALSE(regions_.authorize_optimized(0xFFFF, use).ok());
+  regions_.remove(id);
+  EXPECT_FALSE(regions_.authorize_optimized(uint16_t(key & 0xFFF), use).ok());
+}
+
+TEST_F(MemoryRegionsTest, AFullTableSaysAgain) {
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(regions_.add(request()).ok());
+  EXPECT_EQ(regions_.add(request()).error(), Errc::again);
+}
+
+// Slices above 4 GiB count in 64 bits; a sum beyond 64 bits is refused.
+TEST_F(MemoryRegionsTest, LongSlicesAreBoundedInSixtyFourBits) {
+  const IoSlice huge{&octet_, UINT64_MAX - 1};
+  RegionRequest r = request();
+  r.iov = {&huge, 1};
+  const RegionId id = *regions_.add(r);
+  regions_.enable(id);
+  RegionUse use;
+  use.access = kRemoteRead;
+  use.offset = UINT64_MAX - 5;
+  use.length = 4;
+  EXPECT_TRUE(regions_.authorize(regions_.key(id), use).ok());
+  use.length = 5;
+  EXPECT_EQ(regions_.authorize(regions_.key(id), use).error(), ReturnCode::bad_addr);
+  const IoSlice two[] = {huge, huge};
+  r.iov = two;
+  EXPECT_EQ(regions_.add(r).error(), Errc::too_long);
+}
+
+TEST(IovTest, ScatterFindsItsPlaceInAnyOrder) {
+  Arena arena;
+  LongIovs pool;
+  ASSERT_TRUE(pool.create(arena, 2).ok());
+  Rng rng(9);
+  for (int round = 0; round < 50; ++round) {
+    const uint64_t count = 1 + rng.below(64);
+    std::vector<Octets> pieces;
+    std::vector<IoSlice> slices;
+    size_t total = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      pieces.emplace_back(rng.below(20));
+      total += pieces.back().size();
+    }
+    for (const Octets& p : pieces) slices.push_back({p.data(), p.size()});
+    Iov iov;
+    ASSERT_TRUE(iov.assign(slices, pool).ok());
+    EXPECT_EQ(iov.bytes(), total);
+    Octets flat(total);
+    for (int i = 0; i < 100; ++i) {
+      const uint64_t offset = rng.below(total + 1);
+      Octets data(rng.below(total - offset + 1));
+      for (std::byte& b : data) b = std::byte(rng.u32());
+      iov.scatter(offset, data);
+      std::copy(data.begin(), data.end(), flat.begin() + static_cast<ptrdiff_t>(offset));
+    }
+    Octets joined;
+    for (const Octets& p : pieces) joined.insert(joined.end(), p.begin(), p.end());
+    EXPECT_EQ(joined, flat);
+    iov.release(pool);
+  }
+  EXPECT_EQ(pool.size(), 0u);
+}
+
+// [SES-126] All or nothing, everything given back, any size up to the whole pool.
+TEST(UnexpectedPoolTest, PagesAreReservedWholeAndComeBack) {
+  Arena arena;
+  UnexpectedPool pool;
+  ASSERT_TRUE(pool.create(arena, 2100 * UnexpectedPool::kPageBytes).ok());
+  Rng rng(4);
+  for (const uint64_t pages : {1u, 4u, 5u, 1024u, 1025u, 2000u}) {
+    const uint64_t bytes = pages * UnexpectedPool::kPageBytes - 3;
+    PageList list;
+    ASSERT_TRUE(pool.reserve(bytes, list)) << pages;
+    Octets data(bytes);
+    for (std::byte& b : data) b = std::byte(rng.u32());
+    // Backwards, in pieces that cross pages.
+    for (uint64_t end = bytes; end != 0;) {
+      const uint64_t begin = end > 5000 ? end - 5000 : 0;
+      pool.write(list, begin, std::span(data).subspan(begin, end - begin));
+      end = begin;
+    }
+    Octets back;
+    pool.read(list, 0, bytes, [&](std::span<const std::byte> piece) {
+      back.insert(back.end(), piece.begin(), piece.end());
+    });
+    EXPECT_EQ(back, data);
+    pool.release(list);
+    EXPECT_EQ(pool.free_pages(), 2100u);
+  }
+  PageList most, none;
+  EXPECT_FALSE(pool.reserve(2100ull * UnexpectedPool::kPageBytes, none));  // its tables need pages
+  ASSERT_TRUE(pool.reserve(2000ull * UnexpectedPool::kPageBytes, most));
+  EXPECT_FALSE(pool.reserve(200ull * UnexpectedPool::kPageBytes, none));
+  EXPECT_TRUE(pool.reserve(0, none));
+  EXPECT_EQ(none.page_count, 0u);
+}
+
+// [SES-010, SES-033] 1 to 65534, each once, the longest unused first.
+TEST(MessageIdsTest, IdsAreUniqueAndReusedLate) {
+  Arena arena;
+  MessageIds ids;
+  ASSERT_TRUE(ids.create(arena).ok());
+  for (uint32_t i = 1; i <= 65534; ++i) {
+    EXPECT_EQ(ids.take(i).value(), i);
+  }
+  EXPECT_TRUE(ids.exhausted());
+  EXPECT_EQ(ids.take(1), MessageId(0));
+  EXPECT_EQ(ids.holder(MessageId(500)), 500u);
+  EXPECT_EQ(ids.holder(MessageId(0)), 0u);
+  EXPECT_EQ(ids.holder(MessageId(65535)), 0u);
+  ids.give_back(MessageId(500));
+  ids.give_back(MessageId(3));
+  EXPECT_EQ(ids.holder(MessageId(500)), 0u);
+  EXPECT_EQ(ids.take(9), MessageId(500));
+  EXPECT_EQ(ids.take(9), MessageId(3));
+}
+
+}  // namespace
+}  // namespace uet::ses
