@@ -3,7 +3,7 @@
 //
 // Exact receives are found by hash, wildcard ones by scanning an array in posting order; the older
 // of the two wins, so posting order holds across both. [SES-122] Cost: exact 2 cache misses
-// whatever is posted; a wildcard entry 32 octets of a linear scan.
+// whatever is posted; a wildcard entry 16 octets of a linear scan.
 #pragma once
 
 #include "ses/iov.h"
@@ -110,19 +110,24 @@ class Matcher {
   UnexpectedMessage* next_unexpected(const UnexpectedMessage& m) { return unexpected_.next(m); }
 
  private:
-  struct Wildcard {
+  // What every scan reads, apart from what only a hit reads.
+  struct Pattern {
     uint64_t tag;
-    uint64_t care;           // bits that must agree
+    uint64_t care;  // bits that must agree
+  };
+  struct Wildcard {
     uint64_t sequence;       // of the receive
     PostedReceive* receive;  // null: removed
   };
-  static_assert(sizeof(Wildcard) == 32);
 
   void compact();
+  uint32_t next_hit(uint64_t tag, uint32_t i, uint32_t end) const;
 
   KeyedQueues<PostedReceive, ExactTag> exact_;
-  uint32_t directed_count_ = 0;    // of those in exact_
-  std::span<Wildcard> wildcards_;  // in posting order, with holes
+  uint32_t directed_count_ = 0;  // of those in exact_
+  // Both in posting order, with the same holes.
+  std::span<Pattern> patterns_;
+  std::span<Wildcard> wildcards_;
   uint32_t wildcard_begin_ = 0;
   uint32_t wildcard_end_ = 0;
   uint32_t wildcard_count_ = 0;
