@@ -1,0 +1,179 @@
+// Endpoints and what is decided per endpoint or FEP: names, sizes, modes, profiles, message IDs.
+#include "ses/test/target_fixture.h"
+
+namespace uet::ses::test {
+namespace {
+
+class EndpointTest : public TargetTest {
+ protected:
+  Errc open(uint32_t job, uint16_t pid, uint16_t ri, EndpointOptions options = {}) {
+    EndpointName name;
+    name.job = JobId(job);
+    name.pid = PidOnFep(pid);
+    name.ri = ResourceIndex(ri);
+    const auto opened = b_->ses->open_endpoint(name, options, {}, {});
+    return opened.ok() ? Errc{} : opened.error();
+  }
+};
+
+// [SES-001, SES-005, SES-007, LF-011]
+TEST_F(EndpointTest, NamesOutOfRangeAreRefused) {
+  EXPECT_EQ(open(0, 1, 1), Errc::invalid);
+  EXPECT_EQ(open(1 << 24, 1, 1), Errc::invalid);
+  EXPECT_EQ(open(1, 4096, 1), Errc::invalid);
+  EXPECT_EQ(open(1, 1, 0), Errc::invalid);
+  EXPECT_EQ(open(1, 1, 4096), Errc::invalid);
+  EndpointOptions none;
+  none.tx_size = 0;
+  EXPECT_EQ(open(1, 1, 1, none), Errc::invalid);
+  EXPECT_EQ(open((1 << 24) - 1, 4095, 4095), Errc{});
+  EXPECT_EQ(open((1 << 24) - 1, 4095, 4095), Errc::exists);
+  EXPECT_EQ(open(1, 4095, 4095), Errc{});  // two jobs may use a PIDonFEP [SES-003]
+}
+
+// [SES-031, SES-032]
+TEST_F(EndpointTest, OnlyLegalPayloadMtusAreTaken) {
+  for (const int mtu : {1024, 2048, 4096, 8192, 1000, 0, 16383}) {
+    Arena arena;
+    config_.payload_mtu = static_cast<uint16_t>(mtu);
+    const auto made = Ses::create(arena, config_, b_->peers, 1);
+    EXPECT_EQ(made.ok(), mtu == 1024 || mtu == 2048 || mtu == 4096 || mtu == 8192) << mtu;
+  }
+}
+
+// [SES-025, SES-026, SES-028] The mode of the endpoint is the mode of its flow; datagrams carry no
+// message ID. [SES-033, SES-058]
+TEST_F(EndpointTest, TheModeOfTheEndpointIsTheModeOfItsFlow) {
+  for (const pds::Mode mode : {pds::Mode::rud, pds::Mode::rod, pds::Mode::uud}) {
+    options_.mode = mode;
+    start();
+    const Octets data = pattern(10);
+    ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
+    transmit();
+    ASSERT_EQ(network_.size(), 1u);
+    EXPECT_EQ(network_[0].mode, mode);
+    const bool is_uud = mode == pds::Mode::uud;
+    EXPECT_EQ(uint8_t(network_[0].octets[0]), is_uud ? 7 : 5);
+    EXPECT_EQ(uint8_t(network_[0].octets[3]), is_uud ? 0 : 1);
+    EXPECT_EQ(take(*a_), is_uud ? "send ok 10 #1" : "");
+  }
+  const Octets longer = pattern(1025);
+  EXPECT_EQ(a_->ses->send(a_->ep, send_request(longer), now_).error(), Errc::too_long);
+  EXPECT_EQ(a_->ses->rma(a_->ep, rma_request(false, longer, 0), now_).error(), Errc::unsupported);
+}
+
+// [SES-009] The same message ID on two PDCs names two messages.
+TEST_F(EndpointTest, MessagesAreToldApartByPdc) {
+  Octets memory(5000);
+  wire::StandardRequest h = write_to(expose(memory), 2048);
+  const auto on_pdc = [&](uint32_t pdc, uint32_t offset) {
+    wire::StandardRequest p = part(h, offset, 1024);
+    p.buffer_offset = pdc == 1 ? 0 : 2048;
+    Octets octets(wire::StandardRequest::kSize);
+    wire::Writer w(octets);
+    p.emit(w);
+    octets.resize(octets.size() + 1024, static_cast<std::byte>(pdc));
+    pds::RxRequest rx;
+    rx.peer = PeerId(0);
+    rx.next_hdr = wire::NextHeader::standard;
+    rx.token = {pds::PdcHandle(pdc), Psn(1)};
+    rx.ses = octets;
+    return said(b_->ses->on_request(rx, now_));
+  };
+  EXPECT_EQ(on_pdc(1, 0), "accept");
+  EXPECT_EQ(on_pdc(2, 0), "accept");
+  EXPECT_EQ(on_pdc(2, 1024), "accept");
+  EXPECT_EQ(on_pdc(1, 1024), "accept");
+  EXPECT_TRUE(b_->ses->idle());
+  EXPECT_EQ(memory[2047], std::byte{1});
+  EXPECT_EQ(memory[2048], std::byte{2});
+  EXPECT_EQ(memory[4095], std::byte{2});
+}
+
+// [SES-185, SES-186, SES-128] AI Base keeps nothing and knows no wildcards. [LF-067]
+TEST_F(EndpointTest, TheProfileDecidesWhatIsServed) {
+  config_.profiles = kAiBase;
+  start();
+  EXPECT_EQ(said(standard(request(SesOpcode::send, 4), 4)), "NO_MATCH");
+  Octets room(10);
+  ReceiveRequest r = receive_request(room);
+  r.tagged = true;
+  r.ignore = 1;
+  EXPECT_EQ(b_->ses->receive(b_->ep, r, now_).error(), Errc::invalid);
+  r.ignore = 0;
+  EXPECT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+}
+
+// [SES-010, SES-033] With all IDs out, messages wait; one that comes back starts the next.
+TEST_F(EndpointTest, MessagesWaitForAMessageId) {
+  options_.tx_size = 65'536;
+  start();
+  const Octets none;
+  for (int i = 0; i < 65'535; ++i) {
+    ASSERT_TRUE(a_->ses->send(a_->ep, send_request(none), now_).ok());
+  }
+  pds::StartedMessage started, first;
+  pds::PacketRef ref, first_ref;
+  for (int i = 0; i < 65'534; ++i) {
+    ASSERT_TRUE(a_->ses->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+    ASSERT_TRUE(a_->ses->pull(started.message, ref));
+    if (i == 0) first = started, first_ref = ref;
+  }
+  EXPECT_FALSE(a_->ses->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+  a_->ses->on_response(first_ref, {}, now_);
+  EXPECT_EQ(take(*a_), "send ok 0 #1");
+  EXPECT_TRUE(a_->ses->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+}
+
+// [SES-076] A modified length other than the read's is an error, and so is a chunk never asked for.
+// [SES-147]
+TEST_F(EndpointTest, ReadAnswersThatDoNotFitAreErrors) {
+  struct Case {
+    uint32_t modified, offset, payload, job;
+    bool ok;
+  };
+  for (const Case& c : {Case{100, 0, 100, 1, true}, Case{99, 0, 100, 1, false},
+                        Case{100, 0, 99, 1, false}, Case{100, 1, 99, 1, false},
+                        Case{100, 1024, 0, 1, false}, Case{100, 0xFFFFFFFF, 1, 1, false}}) {
+    start();
+    Octets back(100);
+    ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, 1), now_).ok());
+    transmit();
+    ASSERT_EQ(network_.size(), 1u);
+    Parcel answer = network_[0];
+    network_.clear();
+    answer.is_answer = true;
+    answer.to = 0;
+    answer.octets.clear();
+    a_->pds.receive(answer, now_);  // delivered, the data follows
+    EXPECT_EQ(take(*a_), "");
+    wire::ResponseData h;
+    h.common.return_code = ReturnCode::ok;
+    h.read_request_message_id = MessageId(1);
+    h.modified_length = c.modified;
+    h.message_offset = c.offset;
+    h.payload_length = static_cast<uint16_t>(c.payload);
+    Octets octets(wire::ResponseData::kSize);
+    wire::Writer w(octets);
+    h.emit(w);
+    octets.resize(octets.size() + c.payload, std::byte{7});
+    pds::RxRequest rx;
+    rx.peer = PeerId(0);
+    rx.next_hdr = wire::NextHeader::response_data;
+    rx.ses = octets;
+    rx.token.pdc = pds::PdcHandle(99);
+    EXPECT_EQ(said(a_->ses->on_request(rx, now_)), "accept");  // of another PDC: ignored
+    EXPECT_EQ(take(*a_), "");
+    rx.token.pdc = pds::PdcHandle(1);
+    EXPECT_EQ(said(a_->ses->on_request(rx, now_)), "accept");
+    EXPECT_EQ(take(*a_), c.ok ? "read ok 100 #1" : "read refused UNCOR 0 #1");
+    EXPECT_EQ(back, Octets(100, c.ok ? std::byte{7} : std::byte{0}));
+    // The read is over: more of it finds nobody.
+    back.assign(100, std::byte{1});
+    EXPECT_EQ(said(a_->ses->on_request(rx, now_)), "accept");
+    EXPECT_EQ(back, Octets(100, std::byte{1}));
+  }
+}
+
+}  // namespace
+}  // namespace uet::ses::test
