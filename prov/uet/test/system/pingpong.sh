@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# fi_pingpong and fi_info over uet as a user runs them: one case per call, on loopback or between two
+# network namespaces that the case makes and removes. Exit 77: this machine does not allow the case.
+set -uo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../../../tools/lib.sh"
+
+usage() {
+  cat <<'HELP'
+Usage: pingpong.sh CASE PROVIDER-DIR
+
+Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu loss1 loss10
+       four_pairs
+HELP
+}
+[ $# -eq 2 ] || { usage >&2; exit 2; }
+case_name=$1
+export FI_PROVIDER_PATH=$2
+command -v fi_pingpong >/dev/null || { echo "SKIPPED: fi_pingpong is not installed"; exit 77; }
+
+out=$(mktemp -d)
+servers=()
+finish() {
+  local pid
+  for pid in ${servers[@]+"${servers[@]}"}; do kill "$pid" 2>/dev/null; done
+  remove_hosts
+  rm -rf "$out"
+}
+trap finish EXIT
+
+fail() {
+  echo "FAILED: $*"
+  tail -n 15 "$out"/*.txt
+  exit 1
+}
+
+need_hosts() { make_hosts || { echo "SKIPPED: no network namespaces here"; exit 77; }; }
+
+# pair NAME SERVER-PREFIX CLIENT-PREFIX ADDRESS ARGUMENTS...: one checked ping-pong; the last line of
+# the client must be a result row. $control_port: the TCP port that fi_pingpong coordinates on.
+# One of its own for each case, so that cases can run side by side.
+control_port=$((47600 + $(printf '%s' "$case_name" | cksum | cut -d' ' -f1) % 800))
+pair() {
+  local name=$1 prefix_a=$2 prefix_b=$3 address=$4
+  shift 4
+  # shellcheck disable=SC2086
+  $prefix_a timeout 100 fi_pingpong -p uet -e rdm -c "$@" -B "$control_port" \
+    >"$out/$name-server.txt" 2>&1 &
+  local server=$!
+  servers+=("$server")
+  sleep 0.5
+  # shellcheck disable=SC2086
+  $prefix_b timeout 100 fi_pingpong -p uet -e rdm -c "$@" -P "$control_port" "$address" \
+    >"$out/$name-client.txt" 2>&1 ||
+    fail "$name: the client ended with status $?"
+  wait "$server" || fail "$name: the server ended with status $?"
+  tail -n 1 "$out/$name-client.txt" | grep -Eq '^ *[0-9.]+[kmg]? ' || fail "$name: no result row"
+  tail -n 1 "$out/$name-client.txt"
+}
+
+on_a() { printf 'ip netns exec %s' "$host_a"; }
+on_b() { printf 'ip netns exec %s' "$host_b"; }
+
+case $case_name in
+  info)
+    fi_info -p uet >"$out/info.txt" 2>&1 || fail "fi_info"
+    grep -q '^provider: uet' "$out/info.txt" || fail "no provider line"
+    grep -q 'type: FI_EP_RDM' "$out/info.txt" || fail "no RDM endpoint"
+    fi_info -p uet -v >"$out/verbose.txt" 2>&1 || fail "fi_info -v"
+    grep -q 'FI_TAGGED' "$out/verbose.txt" || fail "no FI_TAGGED"
+    fi_info -e -g uet >"$out/params.txt" 2>&1
+    grep -q 'FI_UET_PEER_TIMEOUT' "$out/params.txt" || fail "a parameter is not listed" ;;
+  loopback) pair v4 "" "" 127.0.0.1 -S all -I 20 ;;
+  loopback6) FI_UET_IFACE=::1 pair v6 "" "" ::1 -6 -I 200 ;;
+  tagged) pair tagged "" "" 127.0.0.1 -m tagged -S all -I 20 ;;
+  hosts) need_hosts; pair hosts "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20 ;;
+  hosts6) need_hosts; pair hosts6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 200 ;;
+  hosts_small_mtu)
+    hosts_mtu=1500
+    need_hosts
+    pair small "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10 ;;
+  loss1) FI_UET_FAULT=loss=0.01 pair loss1 "" "" 127.0.0.1 -S 1048576 -I 20 ;;
+  loss10) FI_UET_FAULT=loss=0.1 pair loss10 "" "" 127.0.0.1 -S 65536 -I 50 ;;
+  four_pairs)
+    pids=()
+    for i in 1 2 3 4; do
+      (
+        trap - EXIT
+        control_port=$((48500 + i))
+        pair "pair$i" "" "" 127.0.0.1 -S 65536 -I 200
+      ) &
+      pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || fail "one of four pairs"; done ;;
+  *) usage >&2; exit 2 ;;
+esac
+echo "passed: $case_name"
