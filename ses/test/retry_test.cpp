@@ -134,6 +134,46 @@ TEST_F(RetryTest, RodKeepsOrderAcrossARefusal) {
   }
 }
 
+// [SES-029, SES-132..134] However often and wherever messages are refused: ROD delivers in order.
+TEST_F(RetryTest, RodOrderHoldsUnderRandomRefusals) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Rng rng(seed);
+    config_.unexpected_bytes = rng.below(6) * 4096;
+    config_.rx_messages = 2 + static_cast<uint32_t>(rng.below(8));
+    options_.mode = pds::Mode::rod;
+    start();
+    a_->pds.window = 1 + static_cast<uint32_t>(rng.below(12));
+    std::deque<Octets> rooms;
+    uint64_t sent = 0;
+    for (int round = 0; round < 400 && b_->completions.size() < 30; ++round) {
+      if (sent < 30 && rng.chance(0.7)) send(pattern(rng.below(9000)), 1, ++sent);
+      // A few packets and answers, in order, then perhaps a receive in the middle of it all.
+      transmit();
+      for (uint64_t n = rng.below(12); n != 0 && !network_.empty(); --n) {
+        deliver(0);
+        transmit();
+      }
+      if (rng.chance(0.5)) {
+        ReceiveRequest r = receive_request(rooms.emplace_back(9000));
+        r.tagged = true;
+        r.ignore = ~uint64_t{0};
+        ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+      }
+      now_ = now_ + Duration::milliseconds(static_cast<int64_t>(rng.below(150)));
+      a_->ses->advance(now_);
+      b_->ses->advance(now_);
+      if (rng.chance(0.3)) {
+        settle();
+        a_->pds.resend_all();
+      }
+    }
+    ASSERT_EQ(b_->completions.size(), 30u);
+    for (size_t i = 0; i < 30; ++i) EXPECT_EQ(b_->completions[i].tag, i + 1);
+    for (const Completion& c : b_->completions) EXPECT_TRUE(c.ok());
+  }
+}
+
 // [LF-039, SES-133] Room that comes back enables the index too: the receive that is posted already
 // must not wait for ever.
 TEST_F(RetryTest, ADisabledIndexComesBackWithTheRoom) {
