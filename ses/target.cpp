@@ -244,7 +244,7 @@ pds::Verdict Target::resume(RxMessage& m, const Request& q) {
   Endpoint* ep = core_.endpoint(m.endpoint);
   UET_ASSERT(ep != nullptr);  // close() turns its messages into errored ones
   if (m.opcode == SesOpcode::write) return continue_write(m, *ep, q);
-  if (m.opcode == SesOpcode::read) return continue_read(m, q);
+  if (m.opcode == SesOpcode::read) return continue_read(m, *ep, q);
   return continue_send(m, *ep, q);
 }
 

@@ -73,13 +73,14 @@ class Target {
   pds::Verdict begin_write(Endpoint& ep, const Request& q);
   pds::Verdict continue_write(RxMessage& m, Endpoint& ep, const Request& q);
   pds::Verdict begin_read(Endpoint& ep, const Request& q);
-  pds::Verdict continue_read(RxMessage& m, const Request& q);
+  pds::Verdict continue_read(RxMessage& m, Endpoint& ep, const Request& q);
   pds::Verdict read_in_ack(const Request& q, RegionId region);
   pds::Verdict answer_read(const Request& q, RegionId region);
   Result<RegionId, wire::ReturnCode> authorize(const Request& q, Access access) const;
   pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);
   bool reserve(Endpoint& ep);
   void report_write(Endpoint& ep, const Request& q, const RxMessage* m, RegionId region);
+  void report_read(Endpoint& ep, const Request& q, RegionId region);
 
   // What is known of a message when its receive completes.
   struct Arrived {

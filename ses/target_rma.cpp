@@ -49,7 +49,7 @@ pds::Verdict Target::begin_write(Endpoint& ep, const Request& q) {
     }
     const bool is_placed = core_.memory.place(*region, q.buffer_offset + q.offset, q.payload);
     UET_ASSERT(is_placed);
-    if (q.has_data) report_write(ep, q, nullptr, *region);
+    report_write(ep, q, nullptr, *region);
     return pds::Verdict::accepted();
   }
   RxMessage* m = track(q);
@@ -76,29 +76,48 @@ pds::Verdict Target::continue_write(RxMessage& m, Endpoint& ep, const Request& q
   }
   note_packet(m, q);
   if (!is_last) return pds::Verdict::accepted();
-  if (m.has_data) report_write(ep, q, &m, m.region);  // [SES-073]
+  report_write(ep, q, &m, m.region);
   forget(m);
   return pds::Verdict::accepted();
 }
 
-// Write with immediate: a completion that consumes no receive. [SES-073]
+// Write with immediate: a completion that consumes no receive. [SES-073] Others are told to those
+// who count them. [LF-097]
 void Target::report_write(Endpoint& ep, const Request& q, const RxMessage* m, RegionId region) {
+  const bool has_data = m != nullptr ? m->has_data : q.has_data;
+  if (ep.rx.complete == nullptr || !(has_data || ep.rx.all_remote)) return;
   Completion c;
   c.kind = OpKind::remote_write;
   c.context.user = core_.memory.user(region);
   c.bytes = q.request_length;
   c.data = m != nullptr ? m->header_data : q.header_data;
-  c.has_data = true;
+  c.has_data = has_data;
   c.peer = q.peer;
   c.initiator_id = q.initiator;
   c.job = q.common.job_id;
-  if (ep.rx.complete != nullptr) ep.rx.complete(ep.rx.owner, c);
+  ep.rx.complete(ep.rx.owner, c);
+}
+
+void Target::report_read(Endpoint& ep, const Request& q, RegionId region) {
+  if (ep.rx.complete == nullptr || !ep.rx.all_remote) return;
+  Completion c;
+  c.kind = OpKind::remote_read;
+  c.context.user = core_.memory.user(region);
+  c.bytes = q.request_length;
+  c.peer = q.peer;
+  c.initiator_id = q.initiator;
+  c.job = q.common.job_id;
+  ep.rx.complete(ep.rx.owner, c);
 }
 
 pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
   const auto region = authorize(q, kRemoteRead);
   if (!region.ok()) return refuse_key(q, region.error());
-  if (q.is_single() || !q.has_pdc()) return answer_read(q, *region);
+  if (q.is_single() || !q.has_pdc()) {
+    const pds::Verdict verdict = answer_read(q, *region);
+    if (verdict.kind != pds::Verdict::Kind::nack) report_read(ep, q, *region);
+    return verdict;
+  }
   RxMessage* m = track(q);
   if (m == nullptr) {
     core_.counters.add(Counter::rx_no_message_slot);
@@ -106,10 +125,10 @@ pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
   }
   m->endpoint = ep.id;
   m->region = *region;
-  return continue_read(*m, q);
+  return continue_read(*m, ep, q);
 }
 
-pds::Verdict Target::continue_read(RxMessage& m, const Request& q) {
+pds::Verdict Target::continue_read(RxMessage& m, Endpoint& ep, const Request& q) {
   const bool is_there =
       core_.memory.for_each(m.region, q.buffer_offset + q.offset, q.length, [](auto, auto) {});
   if (!is_there) {
@@ -121,7 +140,10 @@ pds::Verdict Target::continue_read(RxMessage& m, const Request& q) {
   // Refused for now: the packet comes again. [PDS-112]
   if (verdict.kind == pds::Verdict::Kind::nack) return verdict;
   note_packet(m, q);
-  if (m.arrived >= m.end) forget(m);
+  if (m.arrived >= m.end) {
+    report_read(ep, q, m.region);
+    forget(m);
+  }
   return verdict;
 }
 

@@ -93,13 +93,14 @@ enum class OpKind : uint8_t {
   read,
   recv,
   tagged_recv,
-  remote_write
+  remote_write,
+  remote_read
 };
 
 // The end of an operation, or a message that arrived. Reported exactly once per post.
 struct Completion {
   OpKind kind{};
-  OpContext context;             // of the post; remote_write: op null, user of the region
+  OpContext context;             // of the post; remote ones: op null, user of the region
   uint64_t bytes = 0;            // transferred; for receives what was placed
   uint64_t truncated_bytes = 0;  // olen: what did not fit [SES-137]
   void* buffer = nullptr;        // multi-receive: where this message lies
@@ -137,6 +138,9 @@ struct CompletionSink {
   bool (*reserve)(void* owner) = nullptr;
   // Header data can be carried by the receive CQ's format. [SES-050, LF-093]
   bool carries_data = true;
+  // Every remote write and read is reported when its last packet is served, not only the writes
+  // with header data; these reports take no booked room. [LF-097]
+  bool all_remote = false;
 };
 
 }  // namespace uet::ses

@@ -26,6 +26,8 @@ uint64_t completion_flags(ses::OpKind kind) {
       return FI_RECV | FI_TAGGED;
     case ses::OpKind::remote_write:
       return FI_RMA | FI_REMOTE_WRITE;
+    case ses::OpKind::remote_read:
+      return FI_RMA | FI_REMOTE_READ;
   }
   return 0;
 }
@@ -38,7 +40,9 @@ void EndpointCore::on_tx(void* core, const ses::Completion& completion) {
 
 void EndpointCore::on_rx(void* core, const ses::Completion& completion) {
   auto& self = *static_cast<EndpointCore*>(core);
-  if (completion.kind == ses::OpKind::remote_write) {
+  const bool is_remote =
+      completion.kind == ses::OpKind::remote_write || completion.kind == ses::OpKind::remote_read;
+  if (is_remote) {
     self.remote_done(completion);
   } else {
     self.rx_done(completion);
@@ -171,12 +175,13 @@ void EndpointCore::rx_done(const ses::Completion& completion) {
   rx_cq_->push_error(entry, error);
 }
 
-// A peer wrote to a region of ours. Only header data makes an entry. [LF-094]
+// A peer wrote to a region of ours or read it. Only header data makes an entry. [LF-094, LF-097]
 void EndpointCore::remote_done(const ses::Completion& completion) {
+  const bool is_write = completion.kind == ses::OpKind::remote_write;
   if (MemoryRegion* region = MemoryRegion::from_user(completion.context.user)) {
-    region->count_remote(true, completion.ok());
+    region->count_remote(is_write, completion.ok());
   }
-  count(kRemoteWriteCounter, completion.ok());
+  count(is_write ? kRemoteWriteCounter : kRemoteReadCounter, completion.ok());
   if (!completion.has_data || rx_cq_ == nullptr) return;
   if (closing_) {
     rx_cq_->release(1);

@@ -197,7 +197,8 @@ int EndpointCore::enable() {
   options.rx_size = rx_size_;
   const ses::CompletionSink tx{this, &on_tx, &on_reserve, true};
   const ses::CompletionSink rx{this, &on_rx, &on_reserve,
-                               rx_cq_ != nullptr && rx_cq_->carries_data()};
+                               rx_cq_ != nullptr && rx_cq_->carries_data(),
+                               (caps_ & FI_RMA_EVENT) != 0};
   ProgressEngine::Entry entry(engine_);
   const Result<ses::EndpointId> opened = entry.ses().open_endpoint(name_, options, tx, rx);
   if (!opened.ok()) {
