@@ -1,0 +1,189 @@
+// The engine lock and the helper thread, over a backend that only counts. Real time: bounds are
+// wide, and tell "sleeps" from "spins" and "runs" from "never runs".
+#include "prov/uet/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace uet::prov {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// A network on which nothing happens until poke() makes the socket readable.
+class QuietIo final : public io::PacketIo {
+ public:
+  QuietIo() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+  ~QuietIo() override { ::close(fd_); }
+  QuietIo(const QuietIo&) = delete;
+  QuietIo& operator=(const QuietIo&) = delete;
+
+  void poke() { EXPECT_EQ(eventfd_write(fd_, 1), 0); }
+  uint64_t receives() const { return receives_.load(); }
+  uint64_t pokes_seen() const { return pokes_seen_.load(); }
+
+  io::IoCaps caps() const override { return {.max_datagram_bytes = 9000}; }
+  FabricAddress local_address() const override { return {}; }
+  void send(std::span<TxPacket> packets) override {
+    for (TxPacket& packet : packets) packet.fate = TxFate::sent;
+  }
+  std::span<RxDatagram> receive() override {
+    receives_.fetch_add(1);
+    eventfd_t value = 0;
+    if (eventfd_read(fd_, &value) == 0) pokes_seen_.fetch_add(value);
+    return {};
+  }
+  int wait_fd() const override { return fd_; }
+
+ private:
+  int fd_;
+  std::atomic<uint64_t> receives_{0};
+  std::atomic<uint64_t> pokes_seen_{0};
+};
+
+class ProgressTest : public ::testing::Test {
+ protected:
+  void create(const ProgressEngine::Options& options) {
+    FabricAddress local;
+    local.ip = {127, 0, 0, 1};
+    local.family = FabricAddress::Family::ipv4;
+    auto fep = fep::FabricEndpoint::create(fep::Config{}, local, 1);
+    ASSERT_TRUE(fep.ok());
+    auto io = std::make_unique<QuietIo>();
+    io_ = io.get();
+    auto created = ProgressEngine::create(
+        std::make_unique<fep::Engine>(std::move(*fep), std::move(io)), options);
+    ASSERT_TRUE(created.ok());
+    engine_ = std::move(*created);
+  }
+
+  // Visits the engine all the time for `span`.
+  void poll_for(milliseconds span) {
+    for (const auto end = Clock::now() + span; Clock::now() < end;) {
+      ProgressEngine::Entry entry(*engine_);
+    }
+  }
+  static bool eventually(const std::function<bool()>& holds) {
+    for (const auto end = Clock::now() + std::chrono::seconds(10); Clock::now() < end;) {
+      if (holds()) return true;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return false;
+  }
+
+  QuietIo* io_ = nullptr;
+  std::unique_ptr<ProgressEngine> engine_;
+};
+
+TEST(EngineLockTest, OneThreadAtATime) {
+  EngineLock lock(true);
+  int inside = 0;
+  int visits = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20000; ++i) {
+        lock.lock();
+        EXPECT_EQ(++inside, 1);
+        ++visits;
+        --inside;
+        lock.unlock();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(visits, 80000);
+}
+
+TEST(EngineLockTest, TryLockSaysWhetherSomebodyIsInside) {
+  EngineLock lock(true);
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock();
+  EXPECT_TRUE(lock.try_lock());
+  lock.unlock();
+}
+
+// [architecture 8] The helper takes over when nobody comes, and then sleeps until something
+// happens.
+TEST_F(ProgressTest, HelperRunsAnAbandonedEngineOnceAndSleeps) {
+  create({});
+  ASSERT_TRUE(engine_->has_helper());
+  EXPECT_TRUE(eventually([&] { return engine_->helper_rounds() > 0; }));
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_LT(engine_->helper_rounds(), 10u) << "nothing happened, yet it ran again and again";
+}
+
+TEST_F(ProgressTest, HelperServesTheSocketOfAnIdleApplication) {
+  create({});
+  for (uint64_t pokes = 1; pokes <= 3; ++pokes) {
+    std::this_thread::sleep_for(milliseconds(5));
+    io_->poke();
+    EXPECT_TRUE(eventually([&] { return io_->pokes_seen() == pokes; })) << pokes;
+  }
+}
+
+// While the application comes by, neither time nor packets make the helper run the engine.
+TEST_F(ProgressTest, HelperKeepsOutWhileTheApplicationPolls) {
+  create({});
+  std::atomic<bool> stop{false};
+  std::thread network([&] {
+    while (!stop.load()) {
+      io_->poke();
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  poll_for(milliseconds(200));
+  stop.store(true);
+  network.join();
+  // Some 4000 packets came. A loaded machine may keep this thread away for a few milliseconds.
+  EXPECT_LT(engine_->helper_rounds(), 400u);
+}
+
+TEST_F(ProgressTest, WithoutHelperNobodyElseRunsTheEngine) {
+  create({.locking = false, .helper = false});
+  EXPECT_FALSE(engine_->has_helper());
+  io_->poke();
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(io_->receives(), 0u);
+  {
+    ProgressEngine::Entry entry(*engine_);
+    entry.progress();
+  }
+  EXPECT_EQ(io_->pokes_seen(), 1u);
+}
+
+// [LF-081] Auto progress does not wait for the application to be away.
+TEST_F(ProgressTest, AutoProgressServesTheSocketAtOnce) {
+  create({.auto_progress = true});
+  std::atomic<bool> stop{false};
+  std::thread application([&] {
+    while (!stop.load()) {
+      ProgressEngine::Entry entry(*engine_);
+    }
+  });
+  io_->poke();
+  EXPECT_TRUE(eventually([&] { return io_->pokes_seen() == 1; }));
+  stop.store(true);
+  application.join();
+}
+
+TEST_F(ProgressTest, DrainOfAnIdleEngineReturnsAtOnce) {
+  create({});
+  const auto begin = Clock::now();
+  engine_->drain(Duration::seconds(20));
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+}
+
+}  // namespace
+}  // namespace uet::prov
