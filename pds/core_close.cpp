@@ -233,9 +233,10 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
     const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty() ||
                       pdc.keep_count > 0 || pdc.later_count > 0;
     if (busy) continue;
-    if (!is_initiator && !pdc.confirmed && now - pdc.last_active >= config_.close_req) {
+    if (!is_initiator && !pdc.confirmed) {
       // Nobody ever used the PDCID that we answered with: most likely a forged source. Were it not,
       // its next packet would meet INV_DPDCID, and could be sent again.
+      if (now - pdc.last_active < config_.close_req) continue;
       counters_.add(Count::pdc_reclaimed);
       free_pdc(pdc, false, true, now);
       ++victims;

@@ -308,7 +308,8 @@ void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now
   slot.in_flight = true;
   pdc.deficit -= static_cast<int32_t>(nominal);
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resent, now});
-  touch(pdc, now);
+  // Only what the client wants sent is activity; resends into the void are not.
+  if (slot.kind == SlotKind::data && !slot.resent) touch(pdc, now);
   arm_by(pdc, now + rto_of(pdc, slot));
 }
 

@@ -40,6 +40,7 @@ class StubClient final : public Client {
   };
   uint32_t mtu = 1024;
   bool sack_completes = true;    // for packets that are not the last of their message
+  bool check_octets = true;      // payload is what encode() wrote
   bool names_are_unique = true;  // no two packets of a test have the same name
   std::function<Verdict(PacketName, const RxRequest&)> verdict;
   Pds* pds = nullptr;
@@ -92,11 +93,18 @@ class StubClient final : public Client {
   }
   Verdict on_request(const RxRequest& r, Instant) override {
     wire::Reader in(r.ses);
-    EXPECT_GE(in.remaining(), 8u);
+    if (in.remaining() < 8) {
+      EXPECT_FALSE(check_octets);
+      Verdict v;
+      v.kind = Verdict::Kind::drop;
+      return v;
+    }
     PacketName name;
     name.first = in.u32();
     name.second = in.u32();
-    EXPECT_EQ(std::memcmp(in.peek(in.remaining()), payload(), in.remaining()), 0);
+    if (check_octets) {
+      EXPECT_EQ(std::memcmp(in.peek(in.remaining()), payload(), in.remaining()), 0);
+    }
     const Verdict v = verdict ? verdict(name, r) : Verdict::accepted();
     if (v.kind != Verdict::Kind::nack && v.kind != Verdict::Kind::drop) {
       const bool is_new = ++delivered[name] == 1;
