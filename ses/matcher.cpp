@@ -105,8 +105,11 @@ PostedReceive* Matcher::match(const Envelope& envelope) const {
 uint32_t Matcher::next_hit(uint64_t tag, uint32_t i, uint32_t end) const {
   const auto miss = [&](uint32_t at) { return (patterns_[at].tag ^ tag) & patterns_[at].care; };
   for (; end - i >= 4; i += 4) {
-    const bool any = (miss(i) == 0) | (miss(i + 1) == 0) | (miss(i + 2) == 0) | (miss(i + 3) == 0);
-    if (any) break;
+    // One branch for four.
+    const auto hits =
+        static_cast<unsigned>(miss(i) == 0) + static_cast<unsigned>(miss(i + 1) == 0) +
+        static_cast<unsigned>(miss(i + 2) == 0) + static_cast<unsigned>(miss(i + 3) == 0);
+    if (hits != 0) break;
   }
   while (i != end && miss(i) != 0) ++i;
   return i;

@@ -84,6 +84,21 @@ class SoakTest : public PairTest {
     }
     s.node->completions.clear();
   }
+  // Each side's memory is open to the other.
+  void connect(Side& a, Side& b) {
+    a.node = a_.get();
+    b.node = b_.get();
+    for (Side* s : {&a, &b}) {
+      s->node->pds.window = 8;
+      s->node->pds.allows_void_resend = true;
+      RegionRequest r;
+      r.iov = keep(s->memory);
+      r.access = kRemoteRead | kRemoteWrite;
+      const RegionId id = *s->node->ses->memory().add(r);
+      s->node->ses->memory().enable(id);
+      (s == &a ? b : a).key = s->node->ses->memory().key(id);
+    }
+  }
   void exchange(Rng& rng, double loss, bool reorder) {
     for (transmit(); !network_.empty(); transmit()) {
       const size_t at = reorder ? rng.below(network_.size()) : 0;
@@ -112,18 +127,7 @@ TEST_F(SoakTest, EverythingPostedCompletesOnceAndNothingIsLeft) {
     options_.mode = is_rod ? pds::Mode::rod : pds::Mode::rud;
     start();
     Side a, b;
-    a.node = a_.get();
-    b.node = b_.get();
-    for (Side* s : {&a, &b}) {
-      s->node->pds.window = 8;
-      s->node->pds.allows_void_resend = true;
-      RegionRequest r;
-      r.iov = keep(s->memory);
-      r.access = kRemoteRead | kRemoteWrite;
-      const RegionId id = *s->node->ses->memory().add(r);
-      s->node->ses->memory().enable(id);
-      (s == &a ? b : a).key = s->node->ses->memory().key(id);
-    }
+    connect(a, b);
     for (int round = 0; round < 60; ++round) {
       for (int i = 0; i < 5; ++i) {
         post(a, rng);

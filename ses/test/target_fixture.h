@@ -73,7 +73,7 @@ class TargetTest : public PairTest {
       case pds::Verdict::Kind::respond:
         break;
     }
-    const auto at = [&](size_t i) { return uint8_t(v.response.bytes[i]); };
+    const auto at = [&](size_t i) { return static_cast<uint32_t>(v.response.bytes[i]); };
     std::string out = wire::name(ReturnCode(at(1) & 0x3F));
     if (v.response.next_hdr != wire::NextHeader::response) {
       return out + " data " + std::to_string(v.response.length);
@@ -81,7 +81,7 @@ class TargetTest : public PairTest {
     EXPECT_TRUE(v.guaranteed);
     EXPECT_EQ(v.response.length, 12);
     if (at(4) != 0) out += " gen " + std::to_string(at(4));
-    const uint32_t modified = uint32_t{at(8)} << 24 | at(9) << 16 | at(10) << 8 | at(11);
+    const uint32_t modified = at(8) << 24 | at(9) << 16 | at(10) << 8 | at(11);
     if (modified != 0) out += " modified " + std::to_string(modified);
     return out;
   }
