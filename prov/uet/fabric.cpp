@@ -3,6 +3,7 @@
 
 #include "prov/uet/domain.h"
 #include "prov/uet/eq.h"
+#include "prov/uet/info.h"
 #include "prov/uet/wait.h"
 
 #include <strings.h>
@@ -49,7 +50,7 @@ fi_ops_fabric fabric_ops = {
 fi_ops* Fabric::fid_ops() { return &object_ops; }
 
 int Fabric::open(fi_fabric_attr& attr, fid_fabric** fid, void* context) {
-  if (attr.name != nullptr && strcasecmp(attr.name, kFabricName) != 0) return -FI_ENODATA;
+  if (attr.name != nullptr && !is_fabric_name(attr.name)) return -FI_ENODATA;
   auto* fabric = new Fabric;
   fabric->link_.owner = fabric;
   fid_fabric& face = fabric->link_.fid;

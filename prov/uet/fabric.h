@@ -8,8 +8,6 @@
 
 namespace uet::prov {
 
-inline constexpr const char* kFabricName = "UET";
-
 class Fabric {
  public:
   using Link = FidLink<fid_fabric, Fabric>;

@@ -11,12 +11,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 namespace uet::prov {
 namespace {
 
 using InfoList = std::unique_ptr<fi_info, decltype(&fi_freeinfo)>;
+
+constexpr const char* kFabricNames[] = {"UET", "UET6", "UET-lo", "UET6-lo"};
 
 bool is_link_usable(const io::Interface& interface) {
   return interface.address.valid() && !interface.is_link_local();
@@ -70,6 +73,7 @@ struct AddressRequest {
   std::vector<UetAddress> destinations;  // best first; empty: none
   UetAddress source_fields;              // PIDonFEP and so on, for sources without an address
   std::string domain_name;
+  std::string fabric_name;
 };
 
 bool read_hint_address(const fi_info& hints, const void* data, size_t bytes,
@@ -124,6 +128,9 @@ int read_request(const char* node, const char* service, uint64_t flags, const fi
     if (hints->domain_attr != nullptr && hints->domain_attr->name != nullptr) {
       request.domain_name = hints->domain_attr->name;
     }
+    if (hints->fabric_attr != nullptr && hints->fabric_attr->name != nullptr) {
+      request.fabric_name = hints->fabric_attr->name;
+    }
   }
   if (const int error = read_node(node, service, flags, request); error != 0) return error;
   // A source without a Fabric Address only states the other fields.
@@ -165,7 +172,7 @@ InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAdd
   }
   fill_attributes(agreement, *info);
   info->domain_attr->name = copy_text(candidate.name);
-  info->fabric_attr->name = copy_text(kFabricName);
+  info->fabric_attr->name = copy_text(fabric_name(candidate.interface));
   source.fa = candidate.interface.address;
   source.absolute = params().absolute;
   set_address(write_address(agreement.addr_format, source), info->src_addr, info->src_addrlen);
@@ -209,6 +216,9 @@ class Lister {
   void offer(const DomainCandidate& candidate, const UetAddress& source) {
     const std::string& name = request_.domain_name;
     if (!name.empty() && strcasecmp(name.c_str(), candidate.name.c_str()) != 0) return;
+    const std::string& fabric = request_.fabric_name;
+    if (!fabric.empty() && strcasecmp(fabric.c_str(), fabric_name(candidate.interface)) != 0)
+      return;
     if (!is_family_expressible(agreement_.addr_format, candidate.interface.address.family)) return;
     if (request_.destinations.empty()) append(make_info(candidate, agreement_, source, nullptr));
     const bool chosen = !name.empty() || !request_.sources.empty();
@@ -266,6 +276,16 @@ std::optional<DomainCandidate> find_domain(const std::string& name) {
   return found.empty() ? std::nullopt : find_domain(found.front());
 }
 
+const char* fabric_name(const io::Interface& interface) {
+  const bool ipv6 = interface.address.family == FabricAddress::Family::ipv6;
+  return kFabricNames[(interface.is_loopback() ? 2 : 0) + (ipv6 ? 1 : 0)];
+}
+
+bool is_fabric_name(const char* name) {
+  return std::any_of(std::begin(kFabricNames), std::end(kFabricNames),
+                     [&](const char* known) { return strcasecmp(name, known) == 0; });
+}
+
 uint32_t payload_mtu_of(const io::Interface& interface) {
   if (params().payload_mtu != 0) return params().payload_mtu;
   if (interface.is_loopback() || interface.mtu_bytes >= 8400) return 8192;
@@ -278,10 +298,6 @@ int get_info(uint32_t version, const char* node, const char* service, uint64_t f
   // [ABI-031, ABI-034]
   if ((flags & kCoreProviderOnly) != 0) return -FI_ENODATA;
   if (version < kApiOldest || !params().valid) return -FI_ENODATA;  // [LF-128]
-  if (hints != nullptr && hints->fabric_attr != nullptr && hints->fabric_attr->name != nullptr &&
-      strcasecmp(hints->fabric_attr->name, kFabricName) != 0) {
-    return -FI_ENODATA;
-  }
   const std::optional<Agreement> agreement = agree(version, hints);
   if (!agreement) return -FI_ENODATA;
   AddressRequest request;

@@ -25,6 +25,13 @@ std::vector<DomainCandidate> list_domains();
 std::optional<DomainCandidate> find_domain(const std::string& name);
 std::optional<DomainCandidate> find_domain(const FabricAddress& address);
 
+// The fabric that an interface belongs to. Fabric Addresses of different families do not reach each
+// other, nor does loopback reach anything else, so each is a fabric of its own: programs that take
+// all domains of one fabric for ports of one network (Open MPI does) then choose right. [LF-001]
+const char* fabric_name(const io::Interface& interface);
+// Whether any fabric has that name, in any case of letters.
+bool is_fabric_name(const char* name);
+
 // Octets of payload a packet carries on that interface. [LF-131]
 uint32_t payload_mtu_of(const io::Interface& interface);
 
