@@ -120,7 +120,12 @@ std::optional<DomainCandidate> candidate_of(const fi_info& info) {
   if (info.src_addr != nullptr) {
     const auto source = read_address(info.addr_format, info.src_addr, info.src_addrlen);
     if (!source.ok()) return std::nullopt;
-    if (source->fa.valid()) return find_domain(source->fa);
+    if (source->fa.valid()) {
+      std::optional<DomainCandidate> candidate = find_domain(source->fa);
+      // The very port block, as after a restart.
+      if (candidate) candidate->interface.address.port = source->fa.port;
+      return candidate;
+    }
   }
   if (info.domain_attr->name == nullptr) return std::nullopt;
   return find_domain(std::string(info.domain_attr->name));

@@ -52,7 +52,7 @@ struct Agreement {
   fi_threading threading = FI_THREAD_SAFE;
   fi_progress control_progress = FI_PROGRESS_MANUAL;
   fi_progress data_progress = FI_PROGRESS_MANUAL;
-  fi_av_type av_type = FI_AV_TABLE;
+  fi_av_type av_type = FI_AV_UNSPEC;  // both are taken; programs keep what comes back [LF-012]
   int mr_mode = 0;
   uint32_t addr_format = FI_FORMAT_UNSPEC;
   const uint8_t* auth_key = nullptr;  // 4 octets; borrowed from the hints

@@ -207,6 +207,34 @@ TEST_F(AvTest, InsertionsReportToABoundQueue) {
   EXPECT_EQ(fi_close(&eq->fid), 0);
 }
 
+TEST_F(AvTest, UnspecifiedTypeIsATable) {
+  open_av(FI_ADDR_STR);
+  fi_av_attr attr{};
+  fid_av* other = nullptr;
+  ASSERT_EQ(fi_av_open(domain, &attr, &other, nullptr), 0);
+  EXPECT_EQ(attr.type, FI_AV_TABLE);
+  EXPECT_EQ(fi_close(&other->fid), 0);
+}
+
+// An address that states a port asks for that block. [architecture 7, LF-010]
+TEST_F(AvTest, DomainOpensOnTheStatedPort) {
+  open([](fi_info& h) { h.addr_format = FI_ADDR_STR; });
+  free(info->src_addr);
+  info->src_addr = strdup("fi_addr_uet://127.0.0.1:20464/9/1/9");
+  info->src_addrlen = strlen("fi_addr_uet://127.0.0.1:20464/9/1/9") + 1;
+  fid_domain* other = nullptr;
+  ASSERT_EQ(fi_domain(fabric, info, &other, nullptr), 0);
+  fid_ep* ep = nullptr;
+  ASSERT_EQ(fi_endpoint(other, info, &ep, nullptr), 0);
+  char name[128] = "";
+  size_t length = sizeof name;
+  EXPECT_EQ(fi_getname(&ep->fid, name, &length), 0);
+  EXPECT_EQ(std::string(name).substr(0, info->src_addrlen - 1),
+            "fi_addr_uet://127.0.0.1:20464/9/1/9");
+  EXPECT_EQ(fi_close(&ep->fid), 0);
+  EXPECT_EQ(fi_close(&other->fid), 0);
+}
+
 // The peer table grows with the vector. [architecture 10]
 TEST_F(AvTest, MoreAddressesThanForeseenAreTaken) {
   open_av(FI_SOCKADDR_IN);

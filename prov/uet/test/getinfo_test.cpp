@@ -115,7 +115,7 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(info.domain_attr->data_progress, FI_PROGRESS_MANUAL);
   EXPECT_EQ(info.domain_attr->control_progress, FI_PROGRESS_MANUAL);
   EXPECT_EQ(info.domain_attr->resource_mgmt, FI_RM_ENABLED);
-  EXPECT_EQ(info.domain_attr->av_type, FI_AV_TABLE);
+  EXPECT_EQ(info.domain_attr->av_type, FI_AV_UNSPEC);  // both are taken
   EXPECT_EQ(info.domain_attr->mr_mode, 0);
   EXPECT_EQ(info.domain_attr->mr_key_size, 6u);
   EXPECT_EQ(info.domain_attr->cq_data_size, 8u);
