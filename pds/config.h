@@ -20,6 +20,8 @@ struct Config {
   // --- sizes, read once by create ---
   uint32_t max_pdcs = 4096;              // PDCs, both roles; 1-65000 [PDS-010]
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
+  uint32_t max_paths = 0;                // congestion contexts; 0: one for each flow and PDC; ours
+  uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
   uint32_t max_flows = 4096;             // (peer, class, mode, JobID) combinations; ours
   uint32_t gd_entries = 16384;           // stored responses in all; ours [PDS-109]
   uint32_t gd_per_pdc = 1024;            // one per unexpected message in flight; ours [PDS-109]

@@ -12,8 +12,9 @@ Result<void> Core::init(Arena& arena) {
   UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, config_.tombstones}, rng_));
   UET_CHECK(flows_.create(arena, config_.max_flows));
   UET_CHECK(flow_by_key_.create(arena, config_.max_flows, rng_.u64()));
-  // Every flow and every target PDC can have a path of its own.
-  const uint32_t paths = config_.max_flows + pdcs;
+  // Unless told otherwise every flow and every target PDC can have a path of its own.
+  const uint32_t paths = config_.max_paths != 0 ? config_.max_paths : config_.max_flows + pdcs;
+  const uint32_t rx_windows = config_.rx_windows != 0 ? config_.rx_windows : pdcs;
   UET_CHECK(paths_.create(arena, paths));
   UET_CHECK(path_by_key_.create(arena, paths, rng_.u64()));
   UET_CHECK(responses_.create(arena, config_.gd_entries));
@@ -21,7 +22,7 @@ Result<void> Core::init(Arena& arena) {
   UET_CHECK(reorder_pool_.create(arena, config_.reorder_packets, config_.reorder_packet_bytes));
   UET_CHECK(return_messages_.create(arena, config_.return_messages));
   UET_CHECK(tx_pool_.create(arena, pdcs));
-  UET_CHECK(rx_pool_.create(arena, pdcs, RxWindow::block_bytes(uint32_t{config_.mpr} * 128)));
+  UET_CHECK(rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(uint32_t{config_.mpr} * 128)));
   UET_CHECK(replies_.create(arena, config_.reply_queue));
   ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
                 config_.ack_per_packet, config_.ack_on_ecn};

@@ -225,7 +225,8 @@ void Core::free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now) {
 // Few free PDCs: the longest idle ones go. [PDS-181]
 void Core::relieve_pressure(bool is_initiator, Instant now) {
   const uint32_t free = table_.free_count(is_initiator);
-  if (uint64_t{free} * 100 >= uint64_t{config_.max_pdcs} * config_.low_water_percent) return;
+  const bool is_low = uint64_t{free} * 100 < uint64_t{config_.max_pdcs} * config_.low_water_percent;
+  if (free > 0 && !is_low) return;
   uint32_t looked_at = 0;
   uint32_t victims = 0;
   for (Pdc& pdc : lru_[is_initiator]) {

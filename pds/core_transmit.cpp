@@ -72,16 +72,16 @@ void Core::assign(Flow& flow, Instant now) {
   }
   if (!next_message(*pdc, now)) return discard(*pdc);  // nothing to send after all
   counters_.add(Count::pdc_opened_initiator);
+  relieve_pressure(true, now);
   want_send(*pdc);
-  if (flow.ready) wake_flow(flow);
 }
 
 // I1. [PDS-040, PDS-044]
 Pdc* Core::open_initiator(Flow& flow, Instant now) {
-  relieve_pressure(true, now);
   Pdc* const pdc = table_.allocate(true, rng_);
   if (pdc == nullptr) {
     counters_.add(Count::pdc_alloc_fail);
+    relieve_pressure(true, now);
     return nullptr;
   }
   pdc->state = PdcState::syn;

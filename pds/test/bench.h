@@ -2,6 +2,7 @@
 // per packet. PSNs are shown as they are; our own PDCID as "own".
 #pragma once
 
+#include "pds/test/coverage.h"
 #include "pds/test/stub_client.h"
 
 #include <string>
@@ -21,6 +22,8 @@ class Bench {
     EXPECT_TRUE(made.ok());
     pds = client.pds = *made;
   }
+
+  ~Bench() { taken() += pds->counters(); }
 
   // --- packets in ---
 

@@ -2,6 +2,7 @@
 // Simulated time.
 #pragma once
 
+#include "pds/test/coverage.h"
 #include "pds/test/stub_client.h"
 
 #include "base/rng.h"
@@ -59,6 +60,9 @@ class Pair {
       side[s].peers.add_ref(*id);
       side[s].other = *id;
     }
+  }
+  ~Pair() {
+    for (const Side& s : side) taken() += s.pds->counters();
   }
   void create(int s, const Config& config, const cms::Config& cms, uint64_t seed,
               const FabricAddress& at) {

@@ -2,6 +2,8 @@
 // Rows of PDS 5.1, 5.3, 6 and 15.
 #include "pds/test/bench.h"
 
+#include <algorithm>
+
 namespace uet::pds::test {
 namespace {
 
@@ -170,6 +172,46 @@ TEST_F(SchedulingTest, NothingIsAcceptedInSyn) {
   b.rx(h);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.count(Count::drop_syn_state), 1u);
+}
+
+// [PDS-181] Few free PDCs: the longest idle one is closed, the busy ones stay.
+TEST_F(SchedulingTest, PressureClosesTheLongestIdle) {
+  config_.max_pdcs = 4;
+  config_.target_floor_percent = 0;
+  config_.low_water_percent = 50;
+  Bench b(config_);
+  b.open_initiator(1);
+  b.rx_header(b.ack(b.start));
+  const std::string close =
+      "CP CLOSE_CMD psn " + std::to_string((b.start + 1).value()) + " ar payload 0";
+  for (uint32_t job = 2; job <= 3; ++job) {
+    b.client.post(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(job)), job, 10);
+    const auto lines = b.lines();
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), close), job == 3 ? 1 : 0) << job;
+  }
+  EXPECT_EQ(b.count(Count::pressure_closes), 1u);
+}
+
+// Without slot memory for more a PDC waits for its ACKs.
+TEST_F(SchedulingTest, SlotMemoryIsShared) {
+  config_.max_pdcs = 16;
+  config_.target_floor_percent = 0;
+  config_.low_water_percent = 0;
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.initial_window_packets = 300;
+  Bench b(config_, cms);
+  std::map<uint8_t, size_t> sent;
+  for (uint8_t i = 0; i < 13; ++i) {
+    const auto peer = b.peers.find_or_add(address(static_cast<uint8_t>(20 + i)), b.now);
+    b.client.post(*b.pds->flow(*peer, TrafficClass(0), Mode::rud, JobId(1)), 10u + i, 100 * 1024);
+    for (const auto& o : b.tx()) ++sent[o.to.ip[3]];
+  }
+  EXPECT_EQ(sent[20], 100u);
+  EXPECT_EQ(sent[32], 64u) << "four blocks of each larger size are all taken";
+  EXPECT_GT(b.count(Count::slot_stalls), 0u);
+  b.pds->close_all(true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
 // [PDS-021] No free PDC: the message waits for one.

@@ -191,6 +191,71 @@ TEST_F(TargetTest, PoolExhaustionIsAnswered) {
   EXPECT_EQ(b.tx().size(), 1u);
 }
 
+// [PDS-047] Each thing a new PDC needs and cannot have is named, and nothing is kept.
+TEST_F(TargetTest, RefusesForWantOfContextOrBitmap) {
+  config_.max_paths = 1;
+  config_.rx_windows = 2;
+  Bench b(config_);
+  b.client.names_are_unique = false;
+  b.rx(b.request(1000));
+  b.from = address(8);
+  b.rx(b.request(1000));
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_CCC_AVAIL psn 1000 from own to 7 payload 0",
+                              "ACK cack 1000 ack 1000"}));
+  b.from = address(9);
+  for (uint16_t id : {uint16_t{8}, uint16_t{9}}) {
+    wire::Request h = b.request(1000);
+    h.spdcid = Pdcid(id);
+    b.rx(h);
+  }
+  EXPECT_EQ(b.lines(),
+            (Lines{"NACK NO_BITMAP psn 1000 from own to 9 payload 0", "ACK cack 1000 ack 1000"}));
+  EXPECT_EQ(b.pds->open_pdcs(), 2u);
+  EXPECT_EQ(b.pds->usage().rx_blocks, 2u);
+}
+
+// A full peer table refuses strangers.
+TEST_F(TargetTest, RefusesForWantOfAPeer) {
+  Bench b;
+  b.client.names_are_unique = false;
+  for (uint8_t i = 1; i <= 65; ++i) {
+    b.from = address(i);
+    b.rx(b.request(1000));
+  }
+  EXPECT_EQ(b.count(Count::drop_no_peer), 1u);
+  EXPECT_EQ(b.lines().at(0), "NACK NO_PDC_AVAIL psn 1000 from own to 7 payload 0");
+  EXPECT_EQ(b.pds->open_pdcs(), 64u);
+}
+
+// [PDS-112, PDS-V13] Whatever the client refuses with is passed on, and leaves no trace.
+TEST_F(TargetTest, RefusalsOfTheClientArePassedOn) {
+  Bench b;
+  b.open_target();
+  for (const NackCode code : {NackCode::no_pkt_buffer, NackCode::no_ses_msg_avail,
+                              NackCode::no_resource, NackCode::exp_nack_normal}) {
+    b.client.verdict = [code](PacketName, const RxRequest&) { return Verdict::refused(code); };
+    b.rx(b.request(1001, false));
+    EXPECT_EQ(b.lines(), (Lines{std::string("NACK ") + wire::name(code) +
+                                " psn 1001 from own to 7 payload 1001"}));
+  }
+  b.client.verdict = nullptr;
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+}
+
+// The queue of answers without a PDC is bounded.
+TEST_F(TargetTest, AnswersBeyondTheQueueAreDropped) {
+  config_.reply_queue = 16;
+  Bench b(config_);
+  for (int i = 0; i < 20; ++i) {
+    wire::Request h = b.request(1000, false);
+    h.dpdcid = Pdcid(4711);
+    b.rx(h);
+  }
+  EXPECT_EQ(b.lines().size(), 16u);
+  EXPECT_EQ(b.count(Count::drop_reply_full), 4u);
+}
+
 // [PDS-181] Under pressure the PDCs that nobody ever came back to go first.
 TEST_F(TargetTest, ForgedSourcesAreReclaimed) {
   config_.max_pdcs = 8;
