@@ -128,6 +128,7 @@ class EndpointCore {
   void unbind();
 
   ssize_t check_post(uint64_t capability) const;
+  ssize_t reject(ssize_t error);
   ssize_t plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) const;
   ssize_t refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan, fi_addr_t addr, Errc why);
   void begin_tx(const TxPlan& plan, fi_addr_t addr);

@@ -95,18 +95,26 @@ void EndpointCore::report_early(const TxPlan& plan, void* op_context, uint64_t f
   tx_cq_->push(done);
 }
 
+// What FI_MORE held back leaves although this call is refused.
+ssize_t EndpointCore::reject(ssize_t error) {
+  ProgressEngine::Entry entry(engine_);
+  entry.transmit();
+  return error;
+}
+
 ssize_t EndpointCore::send(const MessageCall& call) {
   if (const ssize_t rc = check_post(call.tagged ? FI_TAGGED : FI_MSG); rc != 0) return rc;
   Slices slices;
-  if (const int rc = slices.assign(call.iov, call.count); rc != 0) return rc;
+  if (const int rc = slices.assign(call.iov, call.count); rc != 0) return reject(rc);
   TxPlan plan;
-  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return rc;
+  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return reject(rc);
 
   ProgressEngine::Entry entry(engine_);
   const ses::Destination* to = av_->find(call.addr);
   if (to == nullptr) {
     UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
              static_cast<unsigned long long>(call.addr));
+    entry.transmit();
     return -FI_EADDRNOTAVAIL;
   }
   if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {

@@ -24,18 +24,18 @@ uint64_t remote_bytes(const RmaCall& call) {
 ssize_t EndpointCore::rma(const RmaCall& call) {
   if (const ssize_t rc = check_post(FI_RMA); rc != 0) return rc;
   Slices slices;
-  if (const int rc = slices.assign(call.iov, call.count); rc != 0) return rc;
+  if (const int rc = slices.assign(call.iov, call.count); rc != 0) return reject(rc);
   if (call.remote == nullptr || call.remote_count == 0 || call.remote_count > ses::kIovMax ||
       remote_bytes(call) != slices.bytes()) {
     UET_WARN(EP_DATA, "RMA needs 1 to %u remote segments, as long in all as the local buffers\n",
              ses::kIovMax);
-    return -FI_EINVAL;
+    return reject(-FI_EINVAL);
   }
   TxPlan plan;
-  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return rc;
+  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return reject(rc);
   if (call.read && (plan.ses_flags & (ses::kOpInject | ses::kOpRemoteData)) != 0) {
     UET_WARN(EP_DATA, "a read cannot be injected and carries no CQ data\n");
-    return -FI_EINVAL;
+    return reject(-FI_EINVAL);
   }
 
   ProgressEngine::Entry entry(engine_);
@@ -43,6 +43,7 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
   if (to == nullptr) {
     UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
              static_cast<unsigned long long>(call.addr));
+    entry.transmit();
     return -FI_EADDRNOTAVAIL;
   }
   if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {

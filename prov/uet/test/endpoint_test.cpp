@@ -2,6 +2,7 @@
 #include "prov/uet/test/node.h"
 
 #include <memory>
+#include <string>
 
 namespace uet::prov::test {
 namespace {
@@ -128,6 +129,48 @@ TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
   Done done;
   ASSERT_TRUE(run_until([&] { return read_one(b->rx_cq, done) && done.context == &last; }));
   EXPECT_EQ(last, 7);
+}
+
+// [LF-095, architecture 8] A process that is gone is told by name, and soon.
+TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
+  open();
+  fi_addr_t gone = FI_ADDR_UNSPEC;
+  {
+    Node other;
+    gone = a->insert(other.name());
+  }
+  uint8_t octet = 1;
+  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, gone, this), 0);
+  const Done done = next(a->tx_cq, std::chrono::seconds(20));
+  EXPECT_EQ(done.err, FI_EHOSTUNREACH) << done.text;
+  EXPECT_EQ(done.context, this);
+  EXPECT_NE(done.text.find("127.0.0.1"), std::string::npos) << done.text;
+  // Others are not touched by it.
+  uint8_t got = 0;
+  ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+  EXPECT_EQ(next(b->rx_cq).err, 0);
+}
+
+// Messages posted with FI_MORE leave with the next call, even when that one is refused.
+TEST_F(EndpointTest, RefusedCallFlushesWhatMoreHeldBack) {
+  NodeOptions options;
+  open(options, options);
+  uint8_t octet = 5;
+  uint8_t got = 0;
+  iovec iov{&octet, 1};
+  fi_msg msg{};
+  msg.msg_iov = &iov;
+  msg.iov_count = 1;
+  msg.addr = to_b;
+  ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_sendmsg(a->ep, &msg, FI_MORE | FI_INJECT), 0);
+  EXPECT_EQ(fi_send(a->ep, nullptr, 1, nullptr, to_b, nullptr), -FI_EINVAL);
+  Done done;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!read_one(b->rx_cq, done) && std::chrono::steady_clock::now() < end) {
+  }
+  EXPECT_EQ(got, 5);
 }
 
 // Injected messages are the provider's to deliver, even when the endpoint closes at once.
