@@ -27,7 +27,7 @@ struct Config {
   uint32_t gd_per_pdc = 1024;            // one per unexpected message in flight; ours [PDS-109]
   uint32_t return_messages = 16384;      // messages of return data waiting or being sent; ours
   uint32_t reorder_packets = 512;        // ROD packets held back, soft profile [PDS-079]
-  uint32_t reorder_packet_bytes = 4352;  // longest SES header and payload held back
+  uint32_t reorder_packet_bytes = 8320;  // longest SES header and payload held back
   uint32_t reply_queue = 512;            // NACKs and ACKs of PDCs that are gone; ours
   uint32_t tombstones = 4096;            // closed PDCs remembered [PDS-176]
 

@@ -1,0 +1,155 @@
+// The target's half when something is missing: contexts, bitmaps, peers, room for answers. What it
+// refuses and with which word, and that a refusal leaves nothing behind.
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class TargetLimitsTest : public ::testing::Test {
+ protected:
+  Config config_;
+};
+
+// [PDS-017, PDS-040, PDS-046, PDS-047, PDS-048, PDS-T3] A refused SYN leaves nothing behind.
+TEST_F(TargetLimitsTest, RefusedSynLeavesNothingBehind) {
+  Bench b;
+  wire::Request h = b.request(1000);
+  h.use_rsv_pdc = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_PDC_AVAIL psn 1000 from own to 7 payload 0"}));
+  h = b.request(1000);
+  h.next_hdr = wire::NextHeader::none;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1000 from own to 7 payload 0"}));
+  b.rx(b.request(1000 + 1024));
+  EXPECT_EQ(b.lines(), (Lines{"NACK INVALID_SYN psn 2024 from own to 7 payload 0"}));
+  wire::Control cp = b.control(CtlType::close_cmd, 1000);
+  cp.syn = true;
+  b.rx_header(cp);
+  EXPECT_EQ(b.lines(), (Lines{"NACK UNEXP_EVENT psn 1000 from own to 7 payload 0"}));
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  EXPECT_TRUE(b.client.delivered.empty());
+}
+
+// [PDS-018, PDS-047] Targets never take the initiators' share.
+TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
+  config_.max_pdcs = 8;
+  config_.low_water_percent = 0;
+  Bench b(config_);
+  b.client.names_are_unique = false;
+  for (uint16_t i = 1; i <= 7; ++i) {
+    wire::Request h = b.request(1000);
+    h.spdcid = Pdcid(i);
+    b.rx(h);
+  }
+  const auto lines = b.lines();
+  EXPECT_EQ(b.pds->open_pdcs(), 6u);
+  EXPECT_EQ(lines.at(0), "NACK NO_PDC_AVAIL psn 1000 from own to 7 payload 0");
+  EXPECT_EQ(b.count(Count::pdc_alloc_fail), 1u);
+  const FlowId flow = *b.pds->flow(PeerId(0), TrafficClass(0), Mode::rud, JobId(1));
+  b.client.post(flow, 1, 10);
+  EXPECT_EQ(b.tx().size(), 1u);
+}
+
+// [PDS-047] Each thing a new PDC needs and cannot have is named, and nothing is kept.
+TEST_F(TargetLimitsTest, RefusesForWantOfContextOrBitmap) {
+  config_.max_paths = 1;
+  config_.rx_windows = 2;
+  Bench b(config_);
+  b.client.names_are_unique = false;
+  b.rx(b.request(1000));
+  b.from = address(8);
+  b.rx(b.request(1000));
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_CCC_AVAIL psn 1000 from own to 7 payload 0",
+                              "ACK cack 1000 ack 1000"}));
+  b.from = address(9);
+  for (uint16_t id : {uint16_t{8}, uint16_t{9}}) {
+    wire::Request h = b.request(1000);
+    h.spdcid = Pdcid(id);
+    b.rx(h);
+  }
+  EXPECT_EQ(b.lines(),
+            (Lines{"NACK NO_BITMAP psn 1000 from own to 9 payload 0", "ACK cack 1000 ack 1000"}));
+  EXPECT_EQ(b.pds->open_pdcs(), 2u);
+  EXPECT_EQ(b.pds->usage().rx_blocks, 2u);
+}
+
+// A full peer table refuses strangers.
+TEST_F(TargetLimitsTest, RefusesForWantOfAPeer) {
+  Bench b;
+  b.client.names_are_unique = false;
+  for (uint8_t i = 1; i <= 65; ++i) {
+    b.from = address(i);
+    b.rx(b.request(1000));
+  }
+  EXPECT_EQ(b.count(Count::drop_no_peer), 1u);
+  EXPECT_EQ(b.lines().at(0), "NACK NO_PDC_AVAIL psn 1000 from own to 7 payload 0");
+  EXPECT_EQ(b.pds->open_pdcs(), 64u);
+}
+
+// [PDS-112, PDS-V13] Whatever the client refuses with is passed on, and leaves no trace.
+TEST_F(TargetLimitsTest, RefusalsOfTheClientArePassedOn) {
+  Bench b;
+  b.open_target();
+  for (const NackCode code : {NackCode::no_pkt_buffer, NackCode::no_ses_msg_avail,
+                              NackCode::no_resource, NackCode::exp_nack_normal}) {
+    b.client.verdict = [code](PacketName, const RxRequest&) { return Verdict::refused(code); };
+    b.rx(b.request(1001, false));
+    EXPECT_EQ(b.lines(), (Lines{std::string("NACK ") + wire::name(code) +
+                                " psn 1001 from own to 7 payload 1001"}));
+  }
+  b.client.verdict = nullptr;
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+}
+
+// The queue of answers without a PDC is bounded.
+TEST_F(TargetLimitsTest, AnswersBeyondTheQueueAreDropped) {
+  config_.reply_queue = 16;
+  Bench b(config_);
+  for (int i = 0; i < 20; ++i) {
+    wire::Request h = b.request(1000, false);
+    h.dpdcid = Pdcid(4711);
+    b.rx(h);
+  }
+  EXPECT_EQ(b.lines().size(), 16u);
+  EXPECT_EQ(b.count(Count::drop_reply_full), 4u);
+}
+
+// [PDS-181] Under pressure the PDCs that nobody ever came back to go first.
+TEST_F(TargetLimitsTest, ForgedSourcesAreReclaimed) {
+  config_.max_pdcs = 8;
+  config_.low_water_percent = 50;
+  Bench b(config_);
+  b.client.names_are_unique = false;
+  for (uint16_t i = 1; i <= 40; ++i) {
+    b.from = address(static_cast<uint8_t>(10 + i));
+    b.rx(b.request(1000));
+    b.elapse(500_ms);
+    EXPECT_EQ(b.picture(b.tx().front()), "ACK cack 1000 ack 1000") << i;
+  }
+  EXPECT_GT(b.count(Count::pdc_reclaimed), 30u);
+}
+
+// [PDS-072] At most 1,000 NACKs a second for packets without a PDC.
+TEST_F(TargetLimitsTest, NacksAreLimited) {
+  Bench b;
+  size_t nacks = 0;
+  for (int i = 0; i < 5000; ++i) {
+    wire::Request h = b.request(1000, false);
+    h.dpdcid = Pdcid(4711);
+    b.rx(h);
+    nacks += b.tx().size();
+    b.now = b.now + 200_us;
+  }
+  EXPECT_GT(nacks, 990u);
+  EXPECT_LT(nacks, 1110u);
+  EXPECT_EQ(nacks + b.count(Count::drop_nack_limited), 5000u);
+}
+
+}  // namespace
+}  // namespace uet::pds::test
