@@ -71,6 +71,12 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
         slot.lost = false;
         --pdc.lost_count;
       }
+      if (slot.in_flight) {
+        // Like after a SACK: it must not keep the hole below it from being sent again.
+        slot.in_flight = false;
+        pdc.path->ccc.on_forgotten(slot.bytes);
+        resend_.splice_back(pdc.path->blocked);
+      }
       slot.sent_tick = SentTick::of(now);
       return arm_by(pdc, now + rto_of(pdc, slot));
     case NackReaction::fail_message: {
