@@ -6,6 +6,7 @@
 namespace uet::ses::test {
 namespace {
 
+// [SES-056, SES-141, SES-142, SES-149] Answered by a default response, complete on both sides.
 TEST_F(PairTest, AShortSendFillsThePostedReceive) {
   const Octets data = pattern(100);
   Octets room(128);
@@ -20,7 +21,7 @@ TEST_F(PairTest, AShortSendFillsThePostedReceive) {
   EXPECT_TRUE(b_->ses->idle());
 }
 
-// [SES-022] Zero-length messages are one packet and complete on both sides.
+// [SES-022, SES-011] Zero-length messages are one packet and complete on both sides.
 TEST_F(PairTest, ZeroLengthMessagesOfEveryKindComplete) {
   Octets none, memory(8);
   const uint64_t key = expose(memory);
@@ -109,7 +110,8 @@ TEST_F(PairTest, LossCostsTimeOnly) {
   }
 }
 
-// [SES-016, SES-017, WIRE-060] The octets of a two-packet tagged send, by hand.
+// [SES-016, SES-017, SES-040, SES-045, SES-047, SES-060, SES-071, WIRE-060] The octets of a
+// two-packet tagged send, by hand.
 TEST_F(PairTest, TheHeadersOnTheWireAreTheSpecifications) {
   const Octets data = pattern(1025);
   SendRequest s = send_request(data);
@@ -154,7 +156,8 @@ TEST_F(PairTest, TheHeadersOnTheWireAreTheSpecifications) {
   EXPECT_EQ(network_[1].octets.size(), 44u + 1u);
 }
 
-// [SES-074, PDS-167] Up to 16 octets come back inside the ACK, more as return requests.
+// [SES-053, SES-074, SES-144, PDS-167] Up to 16 octets come back inside the ACK, more as return
+// requests.
 TEST_F(PairTest, ReadDataTravelsInTheAckUpToSixteenOctets) {
   const Octets memory = pattern(64);
   const uint64_t key = expose(memory);
@@ -174,7 +177,8 @@ TEST_F(PairTest, ReadDataTravelsInTheAckUpToSixteenOctets) {
   EXPECT_EQ(a_->pds.messages_done, 3u);
 }
 
-// [SES-073] Write with immediate: a completion with the data, no receive consumed.
+// [SES-052, SES-072, SES-073] Write with immediate: a completion with the data, no receive
+// consumed.
 TEST_F(PairTest, WriteWithDataCompletesAtTheTarget) {
   const Octets data = pattern(3000);
   Octets memory(4000), room(10);
@@ -188,6 +192,32 @@ TEST_F(PairTest, WriteWithDataCompletesAtTheTarget) {
   EXPECT_EQ(take(*a_), "write ok 3000 #1");
   EXPECT_EQ(take(*b_), "remote_write ok 3000 data 99 #0");
   EXPECT_TRUE(std::equal(data.begin(), data.end(), memory.begin() + 1000));
+}
+
+// [LF-097] A sink that counts is told of every remote write and read, once a message.
+TEST_F(PairTest, ASinkThatCountsSeesAllRemoteAccess) {
+  CompletionSink sink = b_->sink();
+  sink.all_remote = true;
+  b_->ses->close_endpoint(b_->ep, now_);
+  EndpointName name;
+  name.job = kJob;
+  name.pid = kPid;
+  name.ri = kRi;
+  b_->ep = *b_->ses->open_endpoint(name, options_, sink, sink);
+  const Octets data = pattern(3000), small = pattern(10);
+  Octets memory(3000), back(3000), few(10);
+  const uint64_t key = expose(memory);
+  for (const Octets* o : {&data, &small}) {
+    ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, *o, key), now_).ok());
+    settle();
+  }
+  for (Octets* o : {&back, &few}) {
+    ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, *o, key), now_).ok());
+    settle();
+  }
+  EXPECT_EQ(take(*b_),
+            "remote_write ok 3000 #0 | remote_write ok 10 #0 | remote_read ok 3000 #0 | "
+            "remote_read ok 10 #0");
 }
 
 // [architecture 8] Without a completion slot the packet is refused and comes again.

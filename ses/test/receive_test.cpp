@@ -77,7 +77,7 @@ TEST_F(ReceiveTest, MessagesWithoutAReceiveAreKeptInArrivalOrder) {
   EXPECT_EQ(count(Counter::rx_unexpected), 3u);
 }
 
-// [SES-075 of the answer format: list OVERFLOW, modified length] The octets, by hand. [WIRE-075]
+// [SES-125, SES-143, SES-147] List OVERFLOW and the octets kept, by hand. [WIRE-075]
 TEST_F(ReceiveTest, AKeptMessageIsAnsweredWithTheOverflowList) {
   send(pattern(10));
   transmit();

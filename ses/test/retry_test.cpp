@@ -360,7 +360,8 @@ TEST_F(RetryTest, ALocalFaultEndsTheOperation) {
   EXPECT_TRUE(a_->ses->idle());
 }
 
-// [SES-145] NO_RESPONSE says only that the packet arrived; another answer ends the message.
+// [SES-145, SES-149] NO_RESPONSE says only that the packet arrived; another answer ends the
+// message.
 TEST_F(RetryTest, NoResponseIsNotCompletion) {
   const Octets data = pattern(10);
   send(data);

@@ -52,7 +52,8 @@ TEST_F(TargetFormsTest, UudIsNeverAnswered) {
   EXPECT_EQ(take(*b_), "recv ok 4 #2");
 }
 
-// [SES-103, SES-104] Deferrable and datagram sends are sends where they are not told apart.
+// [SES-059, SES-062, SES-103, SES-104] Deferrable and datagram sends are sends where they are not
+// told apart.
 TEST_F(TargetFormsTest, DeferrableSendsAreSends) {
   Octets room(10);
   for (const SesOpcode opcode : {SesOpcode::deferrable_send, SesOpcode::datagram_send}) {
@@ -108,7 +109,7 @@ TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
   EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "drop");  // [WIRE-116]
 }
 
-// [SES-042, SES-067 of the wire: message ID 0 in the answers]
+// [SES-042, SES-039, SES-146, WIRE-067] Message ID 0 in the answers.
 TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
   Octets room(10), memory(100);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());

@@ -16,7 +16,8 @@ TEST_F(TargetTest, AnotherVersionIsUncorrectable) {
   EXPECT_EQ(count(Counter::rx_bad_version), 1u);
 }
 
-// [SES-110, SES-067..070] Everything that is not served says so, before the endpoint is looked at.
+// [SES-110, SES-054, SES-055, SES-057, SES-061, SES-063..065, SES-067..070, SES-156] Everything
+// that is not served says so, before the endpoint is looked at.
 TEST_F(TargetTest, UnknownOperationsAreUnsupported) {
   for (uint32_t code = 0; code < 0x40; ++code) {
     const bool served = code <= 2 || code == 5 || (code >= 7 && code <= 9) || code == 11;
@@ -28,7 +29,7 @@ TEST_F(TargetTest, UnknownOperationsAreUnsupported) {
   EXPECT_EQ(count(Counter::rx_unsupported_op), 55u);
 }
 
-// [SES-111, SES-002..004, SES-007, SES-172..174]
+// [SES-111, SES-112, SES-002..004, SES-006, SES-007, SES-051, SES-172..174]
 TEST_F(TargetTest, MissingEndpointsAreToldApart) {
   wire::StandardRequest h = request(SesOpcode::no_op, 0);
   EXPECT_EQ(said(standard(h, 0)), "accept");
@@ -180,7 +181,8 @@ TEST_F(TargetTest, KeysRightsAndBoundsAreChecked) {
   EXPECT_EQ(said(standard(write_to(key, 1), 1)), "BAD_MKEY");
 }
 
-// [SES-021, SES-107, SES-170] What may not change inside a message, and that its error sticks.
+// [SES-021, SES-107, SES-113, SES-170] What may not change inside a message, and that its error
+// sticks.
 TEST_F(TargetTest, AMessageThatChangesIsErrored) {
   Octets memory(5000);
   const uint64_t key = expose(memory);
@@ -217,7 +219,7 @@ TEST_F(TargetTest, AMessageIsNotCompletedByRepetition) {
   EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
 }
 
-// [SES-105, SES-106]
+// [SES-066, SES-105, SES-106]
 TEST_F(TargetTest, MsgErrorEndsAMessage) {
   Octets room(3000);
   wire::StandardRequest h = request(SesOpcode::send, 3000);
