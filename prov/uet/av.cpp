@@ -170,7 +170,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, ProgressEngine::
     free_.erase(free_.begin());
   }
   peers.add_ref(peer);
-  if (address.payload_mtu != 0) peers[peer].payload_mtu = address.payload_mtu;  // [LF-131]
+  note_mtu(address, peers[peer]);
   // One that does not own port 4793 is answered at its own port. [WIRE-121]
   if (address.fa.port != kUetPort) peers[peer].private_mark = true;
   Entry& e = entries_[index];
@@ -205,6 +205,15 @@ void AddressVector::forget(uint64_t index, ProgressEngine::Entry& entry) {
     }
   }
   entry.fep().peers().drop_ref(e.to.peer);
+}
+
+// Both sides use the smaller payload; a fabric whose ends differ is worth a line. [LF-131]
+void AddressVector::note_mtu(const UetAddress& address, pds::Peer& peer) const {
+  if (address.payload_mtu == 0 || address.payload_mtu == peer.payload_mtu) return;
+  peer.payload_mtu = address.payload_mtu;
+  if (address.payload_mtu == domain_.payload_mtu()) return;
+  UET_WARN(AV, "%s has another payload MTU than ours (%u); set FI_UET_PAYLOAD_MTU everywhere\n",
+           to_string(address).c_str(), domain_.payload_mtu());
 }
 
 fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id) const {

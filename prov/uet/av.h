@@ -79,6 +79,7 @@ class AddressVector {
   template <class Next>
   int insert_all(const Insertion& insertion, size_t count, Next&& next);
   Result<fi_addr_t> add(const UetAddress& address, ProgressEngine::Entry& entry);
+  void note_mtu(const UetAddress& address, pds::Peer& peer) const;
   void fail(const Insertion& insertion, size_t position, Errc why);
   int report(const Insertion& insertion, size_t good);
   int remove_one(fi_addr_t address);
