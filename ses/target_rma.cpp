@@ -115,7 +115,10 @@ pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
   if (!region.ok()) return refuse_key(q, region.error());
   if (q.is_single() || !q.has_pdc()) {
     const pds::Verdict verdict = answer_read(q, *region);
-    if (verdict.kind != pds::Verdict::Kind::nack) report_read(ep, q, *region);
+    const bool is_served = verdict.kind == pds::Verdict::Kind::accept ||
+                           (verdict.kind == pds::Verdict::Kind::respond &&
+                            verdict.response.next_hdr != wire::NextHeader::response);
+    if (is_served) report_read(ep, q, *region);
     return verdict;
   }
   RxMessage* m = track(q);
