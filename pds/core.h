@@ -90,7 +90,7 @@ class Core {
   };
   void record(Pdc& pdc, const Inbound& in, bool held, Answer answer);
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
-  bool may_store(const Pdc& pdc) const;
+  bool may_store(const Pdc& pdc, Psn psn) const;
   void store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict);
   StoredResponse* stored_for(Pdc& pdc, Psn psn);
   void free_stored(Pdc& pdc, StoredResponse& entry);

@@ -82,14 +82,19 @@ void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instan
   want_control(pdc);
 }
 
-bool Core::may_store(const Pdc& pdc) const {
-  const uint32_t promised = responses_.size() + later_total_;
-  return pdc.stored_count + pdc.later_count < config_.gd_per_pdc &&
-         promised < responses_.capacity();
+// Room for the response of that PSN. Clears are cumulative, so responses above a gap stay until the
+// gap is filled: they must leave room for the packet that fills it, here and in every other PDC, or
+// all of them would wait for each other for ever. [PDS-101, PDS-102, PDS-109]
+bool Core::may_store(const Pdc& pdc, Psn psn) const {
+  const bool fills_gap = pdc.rx.all_received_below(psn);
+  const uint32_t keep_here = fills_gap ? 0 : 1;
+  const uint32_t keep_in_all = fills_gap ? 0 : std::min(table_.size(), responses_.capacity() / 2);
+  return pdc.stored_count + pdc.later_count + keep_here < config_.gd_per_pdc &&
+         responses_.size() + later_total_ + keep_in_all < responses_.capacity();
 }
 
 bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
-  if (!pdc.is_initiator && !may_store(pdc)) {
+  if (!pdc.is_initiator && !may_store(pdc, in.psn())) {
     counters_.add(Count::gd_full);
     if (!buffered) nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
     return false;

@@ -2,6 +2,7 @@
 // and answered once, in ROD in order, and everything is given back at the end. [architecture 12]
 #include "pds/test/pair.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace uet::pds::test {
@@ -14,91 +15,79 @@ struct Plan {
   double stored = 0;   // share of packets answered with a guaranteed response
   double refused = 0;  // share refused once
   double later = 0;    // share answered later
+  double reads = 0;    // share of messages that are answered with return data
   Mode mode = Mode::rud;
   uint32_t messages = 60;
   uint32_t longest = 40 * 1024;
-  bool both_ways = true;
 };
 
-class RandomTest : public ::testing::TestWithParam<uint64_t> {
- protected:
-  void play(uint64_t seed, Plan plan, const Config& config = {}) {
-    std::printf("seed %llu loss %.2f dup %.2f reorder %.2f\n",
-                static_cast<unsigned long long>(seed), plan.loss, plan.duplicate, plan.reorder);
-    Pair pair(config, config, seed);
-    pair.keep_sent = false;
-    Rng rng(seed, 7);
-    bool faults = true;
-    pair.fate = [&](const InPipe&) -> Fate {
-      Fate f;
-      if (!faults) return {Pair::kDelay};
-      if (!rng.chance(plan.loss)) f.push_back(delay(rng, plan));
-      if (rng.chance(plan.duplicate)) f.push_back(delay(rng, plan));
-      return f;
-    };
-    std::set<PacketName> refused_once[2];
-    std::vector<std::pair<int, RxToken>> owed;
+constexpr uint32_t kReturn = 1'000'000;  // handle of the return data of message h: kReturn + h
+
+// One run: messages both ways under the faults of the plan, then peace, then everything is checked.
+class RandomRun {
+ public:
+  RandomRun(uint64_t seed, const Plan& plan, const Config& config)
+      : plan_(plan), pair_(config, config, seed), rng_(seed, 7) {
+    std::printf("seed %llu loss %.2f dup %.2f reorder %.2f reads %.2f\n",
+                static_cast<unsigned long long>(seed), plan.loss, plan.duplicate, plan.reorder,
+                plan.reads);
+    pair_.keep_sent = false;
+    pair_.fate = [this](const InPipe&) { return fate(); };
     for (int s = 0; s < 2; ++s) {
-      pair.side[s].client.verdict = [&, s](PacketName name, const RxRequest& r) {
-        if (rng.chance(plan.refused) && refused_once[s].insert(name).second) {
-          return Verdict::refused(wire::NackCode::no_ses_msg_avail);
-        }
-        if (rng.chance(plan.later)) {
-          owed.emplace_back(s, r.token);
-          return Verdict::deferred();
-        }
-        if (!rng.chance(plan.stored)) return Verdict::accepted();
-        return response(name);
+      pair_.side[s].client.verdict = [this, s](PacketName name, const RxRequest& r) {
+        return wire::is_response(r.next_hdr) ? take_return(s, name) : answer(s, name, r);
       };
     }
-    const int senders = plan.both_ways ? 2 : 1;
-    std::map<PacketName, int> expected[2];
+  }
+
+  void play() {
     uint32_t handle = 0;
-    for (uint32_t i = 0; i < plan.messages; ++i) {
-      for (int s = 0; s < senders; ++s) {
-        const auto bytes = static_cast<uint32_t>(1 + rng.below(i % 4 == 0 ? plan.longest : 512));
-        ++handle;
-        pair.side[s].client.post(pair.flow(s, plan.mode), handle, bytes);
-        for (uint32_t o = 0; o < bytes; o += 1024) expected[s][{handle, o}] = 1;
-      }
-      pair.run(Duration::microseconds(static_cast<int64_t>(rng.below(200))));
-      for (const auto& [s, token] : owed) {
-        EXPECT_TRUE(pair.side[s].pds->respond(token, Verdict::accepted(), pair.now));
-      }
-      owed.clear();
+    for (uint32_t i = 0; i < plan_.messages; ++i) {
+      for (int s = 0; s < 2; ++s) post(s, ++handle, i % 4 == 0 ? plan_.longest : 512);
+      pair_.run(Duration::microseconds(static_cast<int64_t>(rng_.below(200))));
+      pay();
     }
     for (int rounds = 0; rounds < 40; ++rounds) {
-      pair.run(500_ms);
-      for (const auto& [s, token] : owed) {
-        EXPECT_TRUE(pair.side[s].pds->respond(token, Verdict::accepted(), pair.now));
-      }
-      owed.clear();
+      pair_.run(500_ms);
+      pay();
     }
-    check(pair, plan, expected);
-    faults = false;
-    pair.expect_all_given_back();
+    for (int s = 0; s < 2; ++s) check(s);
+    faults_ = false;
+    pair_.expect_all_given_back();
   }
 
-  static void check(Pair& pair, const Plan& plan, const std::map<PacketName, int> (&expected)[2]) {
-    for (int s = 0; s < 2; ++s) {
-      SCOPED_TRACE(s);
-      EXPECT_EQ(pair.side[1 - s].client.delivered, expected[s]);
-      EXPECT_EQ(pair.side[s].client.responded, expected[s]);
-      for (const Failure& f : pair.side[s].client.failures) {
-        ADD_FAILURE() << "failed: reason " << static_cast<int>(f.reason) << ", NACK "
-                      << wire::name(f.nack);
-      }
-      if (plan.mode == Mode::rod) {
-        EXPECT_TRUE(std::is_sorted(pair.side[1 - s].client.order.begin(),
-                                   pair.side[1 - s].client.order.end()));
-      }
-      for (const auto& [name, octets] : pair.side[s].client.response_octets) {
-        EXPECT_EQ(octets, std::vector<std::byte>(12, static_cast<std::byte>(name.first)));
-      }
-    }
+ private:
+  Fate fate() {
+    if (!faults_) return {Pair::kDelay};
+    Fate f;
+    if (!rng_.chance(plan_.loss)) f.push_back(delay());
+    if (rng_.chance(plan_.duplicate)) f.push_back(delay());
+    return f;
+  }
+  Duration delay() {
+    if (!rng_.chance(plan_.reorder)) return Pair::kDelay;
+    return Duration::microseconds(static_cast<int64_t>(10 + rng_.below(300)));
   }
 
-  static Verdict response(PacketName name) {
+  void post(int s, uint32_t handle, uint32_t longest) {
+    const auto bytes = static_cast<uint32_t>(1 + rng_.below(longest));
+    const bool read = rng_.chance(plan_.reads);
+    if (read) reads_.insert(handle);
+    pair_.side[s].client.post(pair_.flow(s, plan_.mode), handle, bytes, read);
+    for (uint32_t o = 0; o < bytes; o += 1024) expected_[s][{handle, o}] = 1;
+  }
+
+  // The target's part.
+  Verdict answer(int s, PacketName name, const RxRequest& r) {
+    if (rng_.chance(plan_.refused) && refused_once_.insert(name).second) {
+      return Verdict::refused(wire::NackCode::no_ses_msg_avail);
+    }
+    if (name.second == 0 && reads_.count(name.first) != 0) send_return(s, name.first, r.token.pdc);
+    if (rng_.chance(plan_.later)) {
+      owed_.emplace_back(s, r.token);
+      return Verdict::deferred();
+    }
+    if (!rng_.chance(plan_.stored)) return Verdict::accepted();
     Verdict v;
     v.kind = Verdict::Kind::respond;
     v.response.next_hdr = wire::NextHeader::response;
@@ -106,39 +95,117 @@ class RandomTest : public ::testing::TestWithParam<uint64_t> {
     v.response.bytes.fill(static_cast<std::byte>(name.first));
     return v;
   }
-  static Duration delay(Rng& rng, const Plan& plan) {
-    if (!rng.chance(plan.reorder)) return Pair::kDelay;
-    return Duration::microseconds(static_cast<int64_t>(10 + rng.below(300)));
+  void send_return(int s, uint32_t handle, PdcHandle pdc) {
+    const auto bytes = static_cast<uint32_t>(1 + rng_.below(10000));
+    StubClient::Message& m = pair_.side[s].client.messages[kReturn + handle];
+    m.bytes = bytes;
+    m.next_hdr = wire::NextHeader::response_data;
+    EXPECT_TRUE(pair_.side[s].pds->send_return(pdc, MessageHandle(kReturn + handle)));
+    for (uint32_t o = 0; o < bytes; o += 1024) {
+      expected_[s][{kReturn + handle, o}] = 1;
+      ++missing_[handle];
+    }
+  }
+  void pay() {
+    for (const auto& [s, token] : owed_) {
+      EXPECT_TRUE(pair_.side[s].pds->respond(token, Verdict::accepted(), pair_.now));
+    }
+    owed_.clear();
+  }
+  // The initiator's part.
+  Verdict take_return(int s, PacketName name) {
+    const uint32_t handle = name.first - kReturn;
+    StubClient& client = pair_.side[s].client;
+    if (--missing_.at(handle) == 0) pair_.side[s].pds->message_done(client.pdc_of.at(handle));
+    return Verdict::accepted();
+  }
+
+  void check(int s) {
+    SCOPED_TRACE(s);
+    const StubClient& from = pair_.side[s].client;
+    const StubClient& to = pair_.side[1 - s].client;
+    EXPECT_EQ(to.delivered, expected_[s]);
+    EXPECT_EQ(from.responded, expected_[s]);
+    for (const Failure& f : from.failures) {
+      ADD_FAILURE() << "failed: reason " << static_cast<int>(f.reason) << ", NACK "
+                    << wire::name(f.nack);
+    }
+    std::vector<PacketName> order;
+    for (const PacketName& n : to.order) {
+      if (n.first < kReturn) order.push_back(n);
+    }
+    EXPECT_TRUE(plan_.mode != Mode::rod || std::is_sorted(order.begin(), order.end()));
+    for (const auto& [name, octets] : from.response_octets) {
+      EXPECT_EQ(octets, std::vector<std::byte>(12, static_cast<std::byte>(name.first)));
+    }
+  }
+
+  Plan plan_;
+  Pair pair_;
+  Rng rng_;
+  bool faults_ = true;
+  std::set<uint32_t> reads_;
+  std::map<uint32_t, uint32_t> missing_;  // packets of return data, by message
+  std::set<PacketName> refused_once_;
+  std::vector<std::pair<int, RxToken>> owed_;
+  std::map<PacketName, int> expected_[2];  // by sender
+};
+
+class RandomTest : public ::testing::TestWithParam<uint64_t> {
+ protected:
+  static Plan draw_plan(Rng& draw) {
+    Plan plan;
+    plan.loss = draw.chance(0.3) ? 0 : draw.u32() % 20 / 100.0;
+    plan.duplicate = draw.chance(0.5) ? 0 : draw.u32() % 10 / 100.0;
+    plan.reorder = draw.chance(0.5) ? 0 : draw.u32() % 50 / 100.0;
+    plan.stored = draw.chance(0.5) ? 0 : 0.3;
+    plan.refused = draw.chance(0.7) ? 0 : 0.2;
+    plan.later = draw.chance(0.7) ? 0 : 0.1;
+    plan.reads = draw.chance(0.5) ? 0 : 0.3;
+    return plan;
   }
 };
 
 TEST_P(RandomTest, RudSurvivesLossReorderingAndCopies) {
   Rng draw(GetParam());
-  Plan plan;
-  plan.loss = draw.chance(0.3) ? 0 : draw.u32() % 20 / 100.0;
-  plan.duplicate = draw.chance(0.5) ? 0 : draw.u32() % 10 / 100.0;
-  plan.reorder = draw.chance(0.5) ? 0 : draw.u32() % 50 / 100.0;
-  plan.stored = draw.chance(0.5) ? 0 : 0.3;
-  plan.refused = draw.chance(0.7) ? 0 : 0.2;
-  plan.later = draw.chance(0.7) ? 0 : 0.1;
-  play(GetParam(), plan);
+  RandomRun(GetParam(), draw_plan(draw), {}).play();
 }
 
 TEST_P(RandomTest, RodKeepsItsOrder) {
   Rng draw(GetParam(), 2);
-  Plan plan;
+  Plan plan = draw_plan(draw);
   plan.mode = Mode::rod;
-  plan.loss = draw.chance(0.3) ? 0 : draw.u32() % 20 / 100.0;
-  plan.duplicate = draw.chance(0.5) ? 0 : draw.u32() % 10 / 100.0;
-  plan.reorder = draw.chance(0.5) ? 0 : draw.u32() % 50 / 100.0;
-  plan.stored = draw.chance(0.5) ? 0 : 0.3;
-  plan.refused = draw.chance(0.7) ? 0 : 0.2;
   Config config;
   config.rod_reorder = draw.chance(0.5);
-  play(GetParam(), plan, config);
+  RandomRun(GetParam(), plan, config).play();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomTest, ::testing::Range<uint64_t>(1, 61));
+// Small windows and pools: everything waits for everything, and still ends.
+TEST_P(RandomTest, TightResourcesOnlyCostTime) {
+  Rng draw(GetParam(), 3);
+  Plan plan = draw_plan(draw);
+  plan.loss /= 4;
+  plan.messages = 30;
+  Config config;
+  config.tx_window_packets = 8;
+  config.gd_per_pdc = 4;
+  config.gd_entries = 8;
+  config.mpr = 1;
+  config.pdcs_per_key = 2;
+  config.reply_queue = 16;
+  RandomRun(GetParam(), plan, config).play();
+}
+
+// The timers of the reference, on a network with few losses.
+TEST_P(RandomTest, SpecProfile) {
+  Rng draw(GetParam(), 4);
+  Plan plan = draw_plan(draw);
+  plan.loss /= 10;
+  plan.refused = plan.later = 0;
+  RandomRun(GetParam(), plan, Config::spec()).play();
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTest, ::testing::Range<uint64_t>(1, 41));
 
 }  // namespace
 }  // namespace uet::pds::test
