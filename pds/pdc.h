@@ -146,6 +146,6 @@ struct Pdc : ListNode<struct LruTag>,
     return mp_range == 0 || psn - max_cack <= static_cast<int32_t>(mp_range);
   }
 };
-static_assert(sizeof(Pdc) <= 640, "65,000 PDCs stay within 42 MB");
+static_assert(sizeof(Pdc) <= 480, "65,000 PDCs stay within 32 MB");
 
 }  // namespace uet::pds

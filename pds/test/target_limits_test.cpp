@@ -135,6 +135,33 @@ TEST_F(TargetLimitsTest, ForgedSourcesAreReclaimed) {
   EXPECT_GT(b.count(Count::pdc_reclaimed), 30u);
 }
 
+// [PDS-101, PDS-102] Responses above a gap leave room for the packet that fills it; clears being
+// cumulative, nothing else could ever free them.
+TEST_F(TargetLimitsTest, GapCanAlwaysBeFilled) {
+  config_.gd_per_pdc = 2;
+  Bench b(config_);
+  b.open_target();
+  b.client.verdict = [](PacketName, const RxRequest&) {
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.response.next_hdr = wire::NextHeader::response;
+    v.response.length = 12;
+    return v;
+  };
+  b.rx(b.request(1002, false));
+  b.rx(b.request(1003, false));
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_GTD_DEL_AVAIL psn 1003 from own to 7 payload 1003",
+                              "ACK cack 1000 ack 1002 req CLEAR sack 1001 1002 ses 12",
+                              "ACK cack 1000 ack 1001 req CLEAR sack 1001 1002 ses 12",
+                              "CP CLEAR_REQ psn 0 payload 1002"}));
+  wire::Request h = b.request(1003, false);
+  h.retx = true;
+  h.clear_psn_offset = -1;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1003 retx req CLEAR sack 1003 ses 12"}));
+}
+
 // [PDS-072] At most 1,000 NACKs a second for packets without a PDC.
 TEST_F(TargetLimitsTest, NacksAreLimited) {
   Bench b;
