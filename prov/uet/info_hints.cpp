@@ -136,12 +136,14 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
   return agree_key(ep->auth_key, ep->auth_key_size, a);
 }
 
-// Regions need nothing of the application, so every requirement comes from its own offer.
-// [LF-030 .. LF-033]
+// Regions need nothing of the application, so every requirement comes from its own offer, and what
+// is not needed is dropped: programs bind a region to one endpoint when FI_MR_ENDPOINT comes back
+// and then use it through another. [LF-030 .. LF-033, ABI-033]
 bool agree_mr_mode(int offered, Agreement& a) {
   if (offered == kMrBasic) return false;  // would promise virtual addresses
-  constexpr int kNegotiable = FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_ENDPOINT;
-  a.mr_mode = offered == kMrScalable ? kMrScalable : offered & kNegotiable;
+  int negotiable = FI_MR_PROV_KEY | FI_MR_ALLOCATED;
+  if (!params().mr_domain) negotiable |= FI_MR_ENDPOINT;
+  a.mr_mode = offered == kMrScalable ? kMrScalable : offered & negotiable;
   if ((a.caps & FI_RMA_EVENT) != 0 && offered != kMrScalable) {
     a.mr_mode |= offered & FI_MR_RMA_EVENT;
   }

@@ -249,7 +249,7 @@ TEST(GetinfoTest, RegistrationModesComeFromTheOffer) {
       {0, 0, 6},
       {FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_MMU_NOTIFY, 0, 6},
       {FI_MR_PROV_KEY, FI_MR_PROV_KEY, 8},
-      {FI_MR_ENDPOINT, FI_MR_ENDPOINT, 6},
+      {FI_MR_ENDPOINT, 0, 6},  // regions are visible to the whole domain [LF-038]
       {FI_MR_ALLOCATED, FI_MR_ALLOCATED, 6},
       {FI_MR_RMA_EVENT, FI_MR_RMA_EVENT, 6},
       {1 << 1, 1 << 1, 6},  // FI_MR_SCALABLE is kept as it is
