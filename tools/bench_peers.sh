@@ -28,7 +28,10 @@ HELP
 args=() build=$root/build/release loopback=0
 while [ $# -gt 0 ]; do
   case $1 in
-    --rounds|--sizes|--peers|--json) [ $# -gt 1 ] || die "$1 needs a value"; args+=("$1" "$2"); shift ;;
+    --rounds|--sizes|--peers|--json)
+      [ $# -gt 1 ] || die "$1 needs a value"
+      args+=("$1" "$2")
+      shift ;;
     --build) [ $# -gt 1 ] || die "--build needs a folder"; build=$(realpath "$2"); shift ;;
     --loopback) loopback=1 ;;
     -h|--help) usage; exit 0 ;;

@@ -28,7 +28,7 @@ need_packages() {
 }
 
 # Two hosts joined by a cable: namespaces $host_a and $host_b, with addresses $addr_a, $addr_b (and
-# $addr6_a, $addr6_b). make_hosts returns non-zero, having changed nothing, where that is not allowed.
+# $addr6_a, $addr6_b). make_hosts returns non-zero, having changed nothing, where it may not.
 host_a=uet-a-$$ host_b=uet-b-$$
 addr_a=10.47.93.1 addr_b=10.47.93.2
 addr6_a=fd47:93::1 addr6_b=fd47:93::2
@@ -37,7 +37,8 @@ hosts_mtu=9000
 make_hosts() {
   ip netns add "$host_a" 2>/dev/null || return 1
   if ! ip netns add "$host_b" 2>/dev/null ||
-     ! ip -n "$host_a" link add veth-uet type veth peer name veth-uet netns "$host_b" 2>/dev/null; then
+     ! ip -n "$host_a" link add veth-uet type veth peer name veth-uet netns "$host_b" \
+       2>/dev/null; then
     remove_hosts
     return 1
   fi

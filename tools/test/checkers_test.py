@@ -63,7 +63,8 @@ class CheckTidyTest(Tree):
 
     def test_long_method_inside_a_class(self):
         body = "    g();\n" * 70
-        out = self.finding("base/a.cpp", "// A.\nclass A {\n  int f() const {\n" + body + "  }\n};\n")
+        out = self.finding("base/a.cpp",
+                           "// A.\nclass A {\n  int f() const {\n" + body + "  }\n};\n")
         self.assertIn("f has 72 lines", out)
 
     def test_upward_include(self):
@@ -71,7 +72,8 @@ class CheckTidyTest(Tree):
         self.assertIn("wire/a.cpp:2: wire may not include pds", out)
 
     def test_upward_dependency_in_cmake(self):
-        out = self.finding("cms/CMakeLists.txt", "uet_add_library(cms SOURCES a.cpp DEPS base ses)\n")
+        out = self.finding("cms/CMakeLists.txt",
+                           "uet_add_library(cms SOURCES a.cpp DEPS base ses)\n")
         self.assertIn("cms may not depend on ses", out)
 
     def test_forbidden_calls(self):

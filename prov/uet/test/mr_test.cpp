@@ -111,8 +111,8 @@ TEST_F(MrTest, AuthorizationKeyMustBeAJobId) {
   close(mr);
 }
 
-// [LF-030, LF-035] Where domains do not share regions (FI_UET_MR_DOMAIN=0, set by the ctest entry of
-// this fixture), a region is bound, then enabled, then it has its key.
+// [LF-030, LF-035] Where domains do not share regions (FI_UET_MR_DOMAIN=0, set by the ctest entry
+// of this fixture), a region is bound, then enabled, then it has its key.
 class MrEndpointTest : public MrTest {
  protected:
   void SetUp() override {

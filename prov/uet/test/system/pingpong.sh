@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fi_pingpong and fi_info over uet as a user runs them: one case per call, on loopback or between two
-# network namespaces that the case makes and removes. Exit 77: this machine does not allow the case.
+# fi_pingpong and fi_info over uet as a user runs them: one case per call, on loopback or between
+# two network namespaces that the case makes and removes. Exit 77: this machine does not allow the case.
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,8 +37,8 @@ fail() {
 
 need_hosts() { make_hosts || { echo "SKIPPED: no network namespaces here"; exit 77; }; }
 
-# pair NAME SERVER-PREFIX CLIENT-PREFIX ADDRESS ARGUMENTS...: one checked ping-pong; the last line of
-# the client must be a result row. $control_port: the TCP port that fi_pingpong coordinates on.
+# pair NAME SERVER-PREFIX CLIENT-PREFIX ADDRESS ARGUMENTS...: one checked ping-pong; the last line
+# of the client must be a result row. $control_port: the TCP port that fi_pingpong coordinates on.
 # One of its own for each case, so that cases can run side by side.
 control_port=$((47600 + $(printf '%s' "$case_name" | cksum | cut -d' ' -f1) % 800))
 pair() {
