@@ -17,6 +17,8 @@ bool Engine::progress(Instant now) {
     moved = true;
     // ACKs leave between receive batches, so that a long run of arrivals never starves the peer.
     if (!transmit(now, 1)) break;
+    // A short batch was all there is: asking again would cost a system call per message.
+    if (datagrams.size() < TxBatch::kCapacity) break;
   }
   for (const io::PathError& error : io_->path_errors()) {
     if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
