@@ -17,6 +17,9 @@ T one_of(Rng& rng, const T (&choices)[N]) {
   return choices[rng.below(N)];
 }
 
+void draw_scarcity(Plan& p, Rng& rng);
+void draw_company(Plan& p, Rng& rng);
+
 }  // namespace
 
 Plan Plan::draw(uint64_t seed) {
@@ -33,7 +36,7 @@ Plan Plan::draw(uint64_t seed) {
   p.late_receives = one_of(rng, {0.0, 0.3, 1.0});
   p.spread = one_of(rng, {Duration::zero(), Duration::milliseconds(1), Duration::milliseconds(50)});
   p.entropy_values = one_of(rng, {1u, 4u, 16u});
-  if (rng.chance(0.03)) p.pause = Duration::milliseconds(100 + int64_t(rng.below(10'000)));
+  if (rng.chance(0.06)) p.pause = Duration::milliseconds(100 + int64_t(rng.below(10'000)));
 
   io::FaultPlan& f = p.faults;
   f.loss = sometimes(rng, 0.6, 0.20);
@@ -51,26 +54,86 @@ Plan Plan::draw(uint64_t seed) {
         one_of(rng, {uint64_t{100'000'000}, uint64_t{1'000'000'000}, uint64_t{100'000'000'000}});
     f.queue_bytes = one_of(rng, {32u * 1024, 256u * 1024});
     if (rng.chance(0.5)) f.ecn_mark_bytes = 16 * 1024;
+    if (rng.chance(0.2)) {
+      f.trim_bytes = 64;
+      f.trimmable_dscp = 0;  // the class of our requests
+    }
   }
   if (rng.chance(0.1)) {
     const Instant from = kStart + Duration::microseconds(int64_t(rng.below(20'000)));
     f.blackholes[0] = {from, from + Duration::milliseconds(1 + int64_t(rng.below(3'000)))};
     f.blackhole_count = 1;
   }
+  draw_scarcity(p, rng);
+  draw_company(p, rng);
   return p;
 }
 
+namespace {
+
+// Tables that run out, applications that ask for what they may not have.
+void draw_scarcity(Plan& p, Rng& rng) {
+  if (rng.chance(0.15)) p.gd_per_pdc = 1 + static_cast<uint32_t>(rng.below(8));
+  if (rng.chance(0.10)) p.gd_entries = 2 + static_cast<uint32_t>(rng.below(16));
+  if (rng.chance(0.15)) p.reorder_packets = 1 + static_cast<uint32_t>(rng.below(16));
+  if (rng.chance(0.15)) p.reply_queue = 16;
+  if (rng.chance(0.10)) p.return_messages = 1 + static_cast<uint32_t>(rng.below(4));
+  if (rng.chance(0.15)) p.rx_messages = 1 + static_cast<uint32_t>(rng.below(4));
+  if (rng.chance(0.15)) p.pdcs_max = 4 + static_cast<uint32_t>(rng.below(12));
+  if (rng.chance(0.15)) p.mpr = static_cast<uint8_t>(1 + rng.below(3));
+  p.default_mpr = p.mpr;
+  if (rng.chance(0.15)) {  // more is assumed of the peer, and sent to it, than it tracks
+    p.default_mpr = 16;
+    p.mpr = 1;
+    p.window_packets = 2048;
+  }
+  if (rng.chance(0.10)) p.psn_range_packets = 4'096 + 8 + static_cast<uint32_t>(rng.below(100));
+  p.rod_reorder = !rng.chance(0.25);
+  p.ack_per_packet = rng.chance(0.1);
+  if (rng.chance(0.15)) {
+    p.idle_time = Duration::milliseconds(1 + int64_t(rng.below(50)));
+    p.spread = Duration::milliseconds(300);
+  }
+  p.wrong_operations = sometimes(rng, 0.25, 0.5);
+  p.reserve_refusals = sometimes(rng, 0.2, 0.8);
+  p.cancelled_receives = sometimes(rng, 0.2, 0.3);
+  p.reject_truncated = rng.chance(0.1);
+}
+
+void draw_company(Plan& p, Rng& rng) {
+  p.stranger = sometimes(rng, 0.15, 0.3);
+  p.odd_packets = sometimes(rng, 0.15, 0.1);
+  p.refused_packets = sometimes(rng, 0.15, 0.1);
+  p.broken_requests = sometimes(rng, 0.1, 0.05);
+  p.spoil = rng.chance(0.08);
+  p.spec_timers = rng.chance(0.05);
+  if (rng.chance(0.1)) {
+    p.one_way = Duration::milliseconds(1 + int64_t(rng.below(5'000)));
+  }
+  if (rng.chance(0.1)) {
+    p.restart = true;
+    p.restart_gap = Duration::milliseconds(int64_t(rng.below(500)));
+    p.spread = Duration::seconds(4);
+  }
+}
+
+}  // namespace
+
 std::string Plan::describe() const {
-  char text[512];
+  char text[1024];
   std::snprintf(text, sizeof text,
                 "%u endpoints, %s, %u operations up to %u octets, mtu %u, window %u, loss %.3f, "
                 "dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, delay %lld ns, rate %llu, "
-                "blackholes %u, pause %lld ms",
+                "blackholes %u, pause %lld ms, one way %lld ms, pdcs %u, gd %u/%u, mpr %u/%u, "
+                "rx messages %u, stranger %.2f, odd %.2f, refused %.2f, broken %.2f%s%s%s",
                 endpoints, ordered ? "ROD" : "RUD", operations, message_bytes_max, payload_mtu,
                 window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
                 faults.burst, static_cast<long long>(faults.delay.ns()),
                 static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
-                static_cast<long long>(pause.ms()));
+                static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
+                gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, stranger, odd_packets,
+                refused_packets, broken_requests, spoil ? ", spoilt" : "",
+                spec_timers ? ", spec timers" : "", restart ? ", restart" : "");
   return text;
 }
 

@@ -31,6 +31,44 @@ struct Plan {
   Duration pause = Duration::zero();
   uint32_t entropy_values = 4;
   bool spec_timers = false;
+
+  // Tables so small that they run out. Defaults as in pds::Config and ses::Config.
+  uint32_t gd_per_pdc = 1024;
+  uint32_t gd_entries = 16384;
+  uint32_t reorder_packets = 512;
+  uint32_t reply_queue = 512;
+  uint32_t return_messages = 4096;
+  uint32_t rx_messages = 4096;
+  uint8_t mpr = 8;
+  uint8_t default_mpr = 8;
+  uint32_t psn_range_packets = uint32_t{1} << 31;
+  bool rod_reorder = true;
+  bool ack_per_packet = false;
+  Duration idle_time = Duration::seconds(10);
+
+  // What the applications do wrong or refuse.
+  double wrong_operations = 0;   // share of RMA with a wrong key, range, right, process or job
+  double reserve_refusals = 0;   // completion slots that are not there at first
+  double cancelled_receives = 0;  // extra receives that are cancelled
+  bool reject_truncated = false;
+
+  // What else is on the network: see odd_peer.h and stranger.h.
+  double stranger = 0;        // packets overheard that are sent mutated from a third address
+  double odd_packets = 0;     // packets after which the same sender emits a useless one
+  double refused_packets = 0;  // requests answered by a NACK instead of being delivered
+  double broken_requests = 0;  // requests that arrive cut off, once
+  // Some NACKs are final and some requests arrive spoilt: operations may end in an error.
+  bool spoil = false;
+  // One endpoint dies without a word and comes back with no memory.
+  bool restart = false;
+  Duration restart_gap = Duration::zero();
+  // One direction between two endpoints gets nothing through for this long.
+  Duration one_way = Duration::zero();
+
+  // Operations may end in an error: only the safety oracles apply to them.
+  // A Default_MPR above the peer's is a fault of configuration: a SYN beyond the peer's window ends
+  // its PDC. [PDS-035, PDS-046]
+  bool may_fail() const { return spec_timers || spoil || default_mpr > mpr; }
   io::FaultPlan faults;
   // Faults stop here; everything posted must then succeed.
   Duration faults_for = Duration::seconds(3600);

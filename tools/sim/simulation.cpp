@@ -1,6 +1,8 @@
 // The event loop: whoever has packets, a timer or something to post is run at that instant.
 #include "tools/sim/simulation.h"
 
+#include "tools/sim/odd_peer.h"
+#include "tools/sim/stranger.h"
 #include "tools/sim/wire_oracle.h"
 #include "tools/sim/workload.h"
 
@@ -29,6 +31,18 @@ FabricAddress address_of(uint32_t index) {
 fep::Config config_of(const Plan& plan) {
   fep::Config c;
   if (plan.spec_timers) c.pds = pds::Config::spec();
+  c.pds.gd_per_pdc = plan.gd_per_pdc;
+  c.pds.gd_entries = plan.gd_entries;
+  c.pds.reorder_packets = plan.reorder_packets;
+  c.pds.reply_queue = plan.reply_queue;
+  c.pds.mpr = plan.mpr;
+  c.pds.default_mpr = plan.default_mpr;
+  c.pds.psn_range_packets = plan.psn_range_packets;
+  c.pds.rod_reorder = plan.rod_reorder && !plan.spec_timers;
+  c.pds.ack_per_packet = plan.ack_per_packet;
+  c.pds.idle_time = plan.idle_time;
+  c.ses.return_messages = plan.return_messages;
+  c.ses.rx_messages = plan.rx_messages;
   c.pds.tx_window_packets = plan.window_packets;
   c.pds.max_pdcs = plan.pdcs_max;
   c.pds.packets_per_entropy = 4;
@@ -46,48 +60,95 @@ struct Node {
   Instant wake = kStart;  // when it must run although nothing arrives
   Instant paused_from = Instant::never();
   Instant paused_until = Instant::never();
+  uint64_t past_digest = 0;  // of the endpoints that were here before a restart
 };
 
 class Run {
  public:
-  Run(const Plan& plan, uint64_t seed) : plan_(plan), net_(seed ^ 0x6e6574), workload_(plan, seed) {
+  Run(const Plan& plan, uint64_t seed) : plan_(plan), net_(seed ^ 0x6e6574), workload_(plan, seed), rng_(seed, 0x6e6f6465) {
     net_.set_plan(plan.faults);
     net_.advance(kStart);
-    Rng rng(seed, 0x6e6f6465);
     nodes_.resize(plan.endpoints);
-    for (uint32_t i = 0; i < plan.endpoints; ++i) add_node(i, rng.u64());
-    workload_.connect();
-    if (plan.pause > Duration::zero()) {
-      Node& node = nodes_[rng.below(plan.endpoints)];
-      node.paused_from = kStart + Duration::microseconds(int64_t(rng.below(5'000)));
-      node.paused_until = node.paused_from + plan.pause;
+    if (plan.stranger > 0) {
+      stranger_ = std::make_unique<Stranger>(net_, plan.stranger, rng_.u64());
     }
+    for (uint32_t i = 0; i < plan.endpoints; ++i) add_node(i);
+    workload_.connect();
+    draw_accidents();
   }
 
   RunResult go() {
-    drive([this] { return workload_.finished(); });
+    drive([this] { return restart_at_.is_never() && workload_.finished(); });
     if (result_.violation.empty()) close();
     for (Node& node : nodes_) {
-      result_.digest = result_.digest * 0x9E3779B97F4A7C15 + node.oracle->digest();
-      result_.packets += node.oracle->packets();
-      node.engine->fep().for_each_counter(
-          [&](const char* name, uint64_t value) { result_.counters[name] += value; });
+      retire(node);
+      result_.digest = result_.digest * 0x9E3779B97F4A7C15 + node.past_digest;
     }
     result_.simulated = now_ - kStart;
     return std::move(result_);
   }
 
  private:
-  void add_node(uint32_t index, uint64_t seed) {
+  void add_node(uint32_t index) {
     Node& node = nodes_[index];
     auto port = net_.attach(address_of(index));
     node.port = port->index();
-    auto oracle = std::make_unique<WireOracle>(std::move(port));
+    auto odd = std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), rng_.u64());
+    auto oracle = std::make_unique<WireOracle>(std::move(odd));
     node.oracle = oracle.get();
-    auto fep = fep::FabricEndpoint::create(config_of(plan_), address_of(index), seed);
+    auto fep = fep::FabricEndpoint::create(config_of(plan_), address_of(index), rng_.u64());
     UET_ASSERT(fep.ok());
     node.engine = std::make_unique<fep::Engine>(std::move(*fep), std::move(oracle));
     UET_ASSERT(workload_.open(index, node.engine->fep()));
+  }
+
+  // Which endpoint is stopped, which one dies, which path works one way only.
+  void draw_accidents() {
+    const auto soon = [&] { return kStart + Duration::microseconds(int64_t(rng_.below(5'000))); };
+    if (plan_.pause > Duration::zero()) {
+      Node& node = nodes_[rng_.below(plan_.endpoints)];
+      node.paused_from = soon();
+      node.paused_until = node.paused_from + plan_.pause;
+    }
+    if (plan_.restart) {
+      restarts_ = static_cast<uint32_t>(rng_.below(plan_.endpoints));
+      const auto span = static_cast<uint64_t>(plan_.spread.ns()) / 2;
+      restart_at_ = kStart + Duration::nanoseconds(int64_t(rng_.below(span)));
+    }
+    if (plan_.one_way > Duration::zero()) {
+      io::FaultPlan path = plan_.faults;
+      const Instant from = soon();
+      path.blackholes[path.blackhole_count++] = {from, from + plan_.one_way};
+      net_.set_path(address_of(0), address_of(1), path);
+    }
+  }
+
+  // Takes the results of an endpoint and ends it. What is under way to it meets a closed port.
+  void retire(Node& node) {
+    if (node.engine == nullptr) return;
+    node.past_digest = node.past_digest * 31 + node.oracle->digest();
+    result_.packets += node.oracle->packets();
+    node.engine->fep().for_each_counter(
+        [&](const char* name, uint64_t value) { result_.counters[name] += value; });
+    node.engine.reset();
+    node.oracle = nullptr;
+  }
+
+  // First call: the endpoint dies. Second: another one begins at its address. [PDS-190..192]
+  void restart() {
+    Node& node = nodes_[restarts_];
+    if (node.engine != nullptr) {
+      retire(node);
+      workload_.lose(restarts_);
+      node.wake = Instant::never();
+      node.port = io::SimNet::kNoPort;
+      restart_at_ = now_ + plan_.restart_gap;
+      return;
+    }
+    restart_at_ = Instant::never();
+    add_node(restarts_);
+    workload_.connect(restarts_, now_);
+    node.wake = now_;
   }
 
   // Runs until `done`, an oracle breaks, or the limit passes.
@@ -102,6 +163,7 @@ class Run {
     if (++steps_ > kStepsMax) return fail("no end in sight: too many steps");
     Instant next = net_.next_event();
     for (const Node& node : nodes_) next = std::min(next, node.wake);
+    next = std::min(next, restart_at_);
     if (next.is_never())
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
     now_ = std::max(now_, next);
@@ -110,6 +172,7 @@ class Run {
                   " ms; waiting: " + workload_.unfinished());
     }
     net_.advance(now_);
+    if (restart_at_ <= now_) restart();
     for (uint32_t port = net_.take_touched(); port != io::SimNet::kNoPort;
          port = net_.take_touched()) {
       for (Node& node : nodes_) {
@@ -160,8 +223,12 @@ class Run {
 
   Plan plan_;
   io::SimNet net_;
+  std::unique_ptr<Stranger> stranger_;
   std::vector<Node> nodes_;
   Workload workload_;
+  Rng rng_;
+  uint32_t restarts_ = 0;
+  Instant restart_at_ = Instant::never();
   Instant now_ = kStart;
   uint64_t steps_ = 0;
   RunResult result_;

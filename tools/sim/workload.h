@@ -24,7 +24,20 @@ struct Operation {
     write,
     read
   };
+  // What is not allowed about an RMA; it must be refused and touch nothing.
+  enum class Wrong : uint8_t {
+    nothing,
+    key,
+    range,
+    right,
+    closed,  // the region allows nothing at all
+    process,
+    index,
+    job
+  };
   Kind kind{};
+  Wrong wrong{};
+  bool is_decoy = false;  // a receive that nothing is sent to: it is cancelled at send_at
   uint32_t id = 0;    // 1...; also the pattern of its octets
   uint32_t from = 0;  // initiating endpoint
   uint32_t to = 0;
@@ -34,12 +47,15 @@ struct Operation {
   bool directed = false;
   bool with_data = false;
   bool delivery_complete = false;
+  bool inject = false;  // the memory is overwritten as soon as it is posted
+  bool fence = false;
   uint64_t region_offset = 0;  // RMA
   Instant send_at;
   Instant receive_at;
 
   std::vector<std::byte> local;    // what is sent, or where a read lands
   std::vector<std::byte> landing;  // buffer of the receive with the same index
+  Instant posted_at;
   uint32_t post_order = 0;
   uint32_t receive_order = 0;
   bool posted = false;
@@ -59,12 +75,17 @@ class Workload {
   bool open(uint32_t index, fep::FabricEndpoint& fep);
   void connect();
 
+  // The endpoint dies: its operations and receives vanish. Afterwards open() and connect(index).
+  void lose(uint32_t index);
+  void connect(uint32_t index, Instant now);
+
   // Posts what is due; returns when the next post is due (never() when all are posted).
   Instant post_due(uint32_t index, Instant now);
   // Looks at the completions since the last call.
   void judge();
 
-  bool finished() const;
+  // Everything ended that must end: all of it, or all operations where some may fail.
+  bool finished();
   // The first broken oracle, or empty.
   const std::string& violation() const { return violation_; }
   std::string unfinished() const;
@@ -76,17 +97,33 @@ class Workload {
     ses::Completion completion;
   };
   static void on_completion(void* owner, const ses::Completion& completion);
+  static bool on_reserve(void* owner);
 
-  void draw_operations(const Plan& plan, Rng& rng);
+  void draw_operations(Rng& rng);
+  void draw_operation(Operation& op, Rng& rng);
+  void draw_wrong(Operation& op, Rng& rng);
+  bool waits_for(const Operation& op) const;
+  bool may_fail(const Operation& op) const;
+  bool is_lenient() const { return plan_.may_fail() || lost_ != kNobody; }
+  void post_decoy(Operation& op, Instant now, Instant& next);
   bool post_operation(Operation& op, Instant now);
   bool post_receive(Operation& op, Instant now);
+  static void spoil(const Operation& op, const Host& target, ses::RmaRequest& request);
   ses::Destination destination(uint32_t from, uint32_t to) const;
   void judge_send(const ses::Completion& completion);
+  void judge_wrong(const Operation& op, const ses::Completion& completion);
+  bool judge_too_long(Operation& op, const ses::Completion& completion);
+  void judge_failed_receive(Operation& receive, const ses::Completion& completion);
   void judge_receive(uint32_t host, const ses::Completion& completion);
   void judge_order(const Operation& sent, const Operation& receive);
   void fail(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-  bool ordered_;
+  static constexpr uint32_t kNobody = UINT32_MAX;
+
+  Plan plan_;
+  Instant now_ = kStart;
+  uint32_t lost_ = kNobody;  // the endpoint that was restarted
+  Instant settled_at_ = Instant::never();  // what is posted to it from here on must succeed
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Operation> operations_;  // index = id - 1
   std::vector<Arrived> arrived_;
@@ -97,7 +134,7 @@ class Workload {
   };
   std::vector<Match> matches_;
   uint32_t orders_ = 0;
-  uint32_t unfinished_ = 0;
+  size_t first_unfinished_ = 0;
   std::string violation_;
 };
 

@@ -1,0 +1,54 @@
+// A peer that is odd in ways the stack must bear: between an endpoint and its simulated port. It
+// refuses requests that arrive with NACKs of codes that our own stack never sends, and emits
+// packets that are certainly to be thrown away. Everything it does is honest: what it refuses was
+// never delivered, what it adds names nothing that is outstanding. Not a forger: TSS is the defence
+// against those.
+#pragma once
+
+#include "tools/sim/plan.h"
+#include "tools/sim/stranger.h"
+
+#include "io/packet_io.h"
+#include "wire/code_points.h"
+
+#include "base/packet.h"
+#include "base/rng.h"
+
+#include <memory>
+#include <span>
+
+namespace uet::sim {
+
+class OddPeer final : public io::PacketIo {
+ public:
+  // `plan` outlives this object. `stranger` hears what is sent; it may be null.
+  OddPeer(std::unique_ptr<io::PacketIo> below, const Plan& plan, Stranger* stranger, uint64_t seed)
+      : below_(std::move(below)),
+        plan_(plan),
+        stranger_(stranger),
+        seed_(seed),
+        rng_(seed, 0x6f6464) {}
+
+  io::IoCaps caps() const override { return below_->caps(); }
+  FabricAddress local_address() const override { return below_->local_address(); }
+  void send(std::span<TxPacket> packets) override;
+  std::span<RxDatagram> receive() override;
+  std::span<const io::PathError> path_errors() override { return below_->path_errors(); }
+  int wait_fd() const override { return -1; }
+
+ private:
+  void add_odd(const TxPacket& packet);
+  // What becomes of a request that arrived. True: it is swallowed.
+  bool intercept(RxDatagram& datagram);
+  static void spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw);
+  void refuse(const RxDatagram& datagram, wire::NackCode code);
+  void emit(std::span<const std::byte> octets, const FabricAddress& to);
+
+  std::unique_ptr<io::PacketIo> below_;
+  const Plan& plan_;
+  Stranger* stranger_;
+  uint64_t seed_;
+  Rng rng_;
+};
+
+}  // namespace uet::sim

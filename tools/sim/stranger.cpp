@@ -1,0 +1,52 @@
+// Mutations of overheard packets.
+#include "tools/sim/stranger.h"
+
+#include "wire/pds.h"
+
+#include <algorithm>
+#include <array>
+
+namespace uet::sim {
+namespace {
+
+FabricAddress address_of_stranger() {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {10, 99, 0, 1};
+  return a;
+}
+
+constexpr uint32_t kHeard = 80;  // octets of a packet that are remembered
+constexpr std::byte kSynBit{1 << wire::kFlagSyn};
+
+}  // namespace
+
+Stranger::Stranger(io::SimNet& net, double rate, uint64_t seed)
+    : net_(net), port_(net.attach(address_of_stranger())), rate_(rate), rng_(seed, 0x68657265) {}
+
+void Stranger::hear(const TxPacket& packet) {
+  while (!port_->receive().empty()) continue;  // it does not listen to answers
+  if (!rng_.chance(rate_)) return;
+  const uint64_t burst = rng_.chance(0.02) ? 150 : 1 + rng_.below(3);
+  for (uint64_t i = 0; i < burst; ++i) {
+    std::array<std::byte, kHeard> octets{};
+    uint32_t length = std::min<uint32_t>(packet.header_bytes, kHeard);
+    std::copy_n(packet.header, length, octets.begin());
+    if (rng_.chance(0.2)) length = static_cast<uint32_t>(rng_.below(length + 1));
+    const uint64_t flips = rng_.below(4);
+    for (uint64_t f = 0; f < flips && length > 0; ++f) {
+      // The first octets decide most.
+      const uint64_t at = rng_.below(rng_.chance(0.5) ? std::min<uint32_t>(length, 2) : length);
+      octets[at] ^= static_cast<std::byte>(1 << rng_.below(8));
+    }
+    octets[1] &= ~kSynBit;
+    TxPacket forged;
+    forged.header = octets.data();
+    forged.header_bytes = static_cast<uint16_t>(length);
+    forged.to = packet.to;
+    forged.dscp = packet.dscp;
+    port_->send({&forged, 1});
+  }
+}
+
+}  // namespace uet::sim
