@@ -96,7 +96,12 @@ bool Core::may_store(const Pdc& pdc, Psn psn) const {
 bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   if (!pdc.is_initiator && !may_store(pdc, in.psn())) {
     counters_.add(Count::gd_full);
-    if (!buffered) nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
+    if (!buffered) {
+      nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
+    } else {
+      pdc.clear_req_due = true;  // nothing else tells the initiator [PDS-106]
+      want_control(pdc);
+    }
     return false;
   }
   RxRequest request;
@@ -202,7 +207,9 @@ void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
   ++pdc.stored_count;
   if (entry->guaranteed) counters_.add(Count::gd_stored);
   due_responses_.push_back(*entry);
-  if (pdc.stored_count * 100 >= config_.gd_per_pdc * config_.gd_high_water_percent) {
+  const uint32_t high_water = config_.gd_high_water_percent;
+  if (pdc.stored_count * 100 >= config_.gd_per_pdc * high_water ||
+      uint64_t{responses_.size()} * 100 >= uint64_t{responses_.capacity()} * high_water) {
     pdc.clear_req_due = true;  // [PDS-106]
     want_control(pdc);
   }

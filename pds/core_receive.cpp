@@ -205,7 +205,7 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   pdc->path = to_peer;
   pdc->sweep.start(in.start_psn);
   pdc->rx_next = in.start_psn;
-  pdc->max_cack = pdc->highest_arrived = pdc->clear_sent = pdc->cleared = in.start_psn - 1;
+  pdc->max_cack = pdc->highest_arrived = pdc->cleared = in.start_psn - 1;
   pdc->mp_range = uint32_t{config_.default_mpr} * 128;
   pdc->last_active = now;
   peers_.add_ref(*peer);

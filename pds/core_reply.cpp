@@ -220,11 +220,11 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     if (batch.full()) return false;
     pdc.clear_due = false;
     const Psn clear = pdc.tx.base() - 1;
-    if (clear.after(pdc.clear_sent) && pdc.state != PdcState::syn) {
+    // Although said before: that may have been lost, and the peer asks because it needs it.
+    if (!clear.before(pdc.start_psn) && pdc.state != PdcState::syn) {
       h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
       h.payload = clear.value();
       emit_control(pdc, h, pdc.ev, batch);
-      pdc.clear_sent = clear;
       counters_.add(Count::clear_cmd_tx);
     }
   }

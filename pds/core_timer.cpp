@@ -161,7 +161,11 @@ void Core::check_clear(Pdc& pdc, Instant& next, Instant now) {
     return;
   }
   const bool stuck = !pdc.in_mp_range(pdc.tx.next());
-  if (!pdc.tx.empty() && !stuck) {
+  bool resends = false;  // what the peer has, though unanswered, does not go again
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !resends; ++p) {
+    resends = !pdc.tx[p].done && !pdc.tx[p].sacked;
+  }
+  if (resends && !stuck) {
     // A request of this PDC is under way or will be resent; it or the next one carries the clear.
     pdc.clear_at = now + config_.clear_time;
     next = std::min(next, pdc.clear_at);

@@ -95,7 +95,7 @@ Pdc* Core::open_initiator(Flow& flow, Instant now) {
   pdc->rx.start(start, uint32_t{config_.mpr} * 128);
   pdc->sweep.start(start);
   pdc->rx_next = start;
-  pdc->max_cack = pdc->highest_arrived = pdc->clear_sent = pdc->cleared = start - 1;
+  pdc->max_cack = pdc->highest_arrived = pdc->cleared = start - 1;
   pdc->mp_range = uint32_t{config_.default_mpr} * 128;
   pdc->last_active = now;
   peers_.add_ref(pdc->peer);
@@ -294,7 +294,6 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
   batch.commit(static_cast<uint32_t>(w.position()), peer.address, slot.ev, pdc.path->key.tc.value(),
                Ecn::ect0, slot.ref.message.value());
   const TxPacket& packet = batch.packets().back();
-  pdc.clear_sent = pdc.tx.base() - 1;
   pdc.clear_wanted = false;
   counters_.add(Count::tx_requests);
   counters_.add(Count::tx_payload_bytes, packet.payload_bytes);

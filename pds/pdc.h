@@ -89,7 +89,6 @@ struct Pdc : ListNode<struct LruTag>,
   Psn start_psn;
   Psn max_cack;             // highest CACK heard [PDS-035]
   Psn highest_arrived;      // highest PSN known to have arrived there
-  Psn clear_sent;           // highest CLEAR_PSN conveyed
   Psn cleared;              // highest CLEAR_PSN heard [PDS-102]
   Psn rx_next;              // ROD: next PSN to deliver
   uint32_t mp_range = 0;    // packets, as advertised by the peer [PDS-035]

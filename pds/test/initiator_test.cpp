@@ -355,7 +355,15 @@ TEST_F(InitiatorTest, ClearGoesAloneWhenNothingElseDoes) {
             (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string((b.start + 1).value())}));
   b.rx_header(a);
   b.elapse(10_ms);
-  EXPECT_EQ(b.lines(), Lines{}) << "nothing new to clear";
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string((b.start + 1).value())}))
+      << "asked again: the first one was lost";
+  b.rx_header(b.control(wire::CtlType::clear_req, 0));
+  b.elapse(3_ms);
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string((b.start + 1).value())}))
+      << "a Clear Request asks the same";
+  EXPECT_EQ(b.count(Count::clear_req_rx), 1u);
 }
 
 }  // namespace
