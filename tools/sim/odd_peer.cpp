@@ -203,7 +203,7 @@ void OddPeer::spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw) 
       ses[1] |= std::byte{0x40};  // ver 1
       break;
     case 1:
-      ses[0] = std::byte{0x20};  // a reserved opcode
+      ses[0] = std::byte{0x03};  // an atomic: not served
       break;
     case 2:
       ses[1] |= std::byte{0x10};  // ie

@@ -1,6 +1,7 @@
 // Drawing a plan from a seed.
 #include "tools/sim/plan.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace uet::sim {
@@ -19,6 +20,7 @@ T one_of(Rng& rng, const T (&choices)[N]) {
 
 void draw_scarcity(Plan& p, Rng& rng);
 void draw_company(Plan& p, Rng& rng);
+void keep_sane(Plan& p);
 
 }  // namespace
 
@@ -66,10 +68,28 @@ Plan Plan::draw(uint64_t seed) {
   }
   draw_scarcity(p, rng);
   draw_company(p, rng);
+  keep_sane(p);
   return p;
 }
 
 namespace {
+
+// Takes back what together is a fault of configuration, not of the stack.
+void keep_sane(Plan& p) {
+  const bool silence = p.one_way > Duration::zero() || p.pause > Duration::zero() ||
+                       p.faults.blackhole_count > 0 || p.restart;
+  // A target gives up an unconfirmed PDC after its idle time and Close_REQ_Time.
+  if (silence) p.idle_time = Duration::seconds(10);
+  // What a dead peer left uncleared stays until its PDC expires.
+  if (p.restart) p.gd_entries = 16384;
+  if (!p.ordered) return;
+  p.default_mpr = p.mpr;
+  p.spoil = false;
+  if (p.rod_reorder) return;
+  // Go-back-N over a bad path moves a long message in minutes.
+  p.faults.loss = std::min(p.faults.loss, 0.03);
+  p.message_bytes_max = std::min(p.message_bytes_max, 20'000u);
+}
 
 // Tables that run out, applications that ask for what they may not have.
 void draw_scarcity(Plan& p, Rng& rng) {
@@ -104,7 +124,9 @@ void draw_company(Plan& p, Rng& rng) {
   p.stranger = sometimes(rng, 0.15, 0.3);
   p.odd_packets = sometimes(rng, 0.15, 0.1);
   p.refused_packets = sometimes(rng, 0.15, 0.1);
-  p.broken_requests = sometimes(rng, 0.1, 0.05);
+  // A malformed request that ROD holds back is offered to SES again and again until the message
+  // expires, so only where nothing is held back.
+  if (!p.ordered || !p.rod_reorder) p.broken_requests = sometimes(rng, 0.1, 0.05);
   p.spoil = rng.chance(0.08);
   p.spec_timers = rng.chance(0.05);
   if (rng.chance(0.1)) {

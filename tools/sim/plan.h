@@ -47,14 +47,14 @@ struct Plan {
   Duration idle_time = Duration::seconds(10);
 
   // What the applications do wrong or refuse.
-  double wrong_operations = 0;   // share of RMA with a wrong key, range, right, process or job
-  double reserve_refusals = 0;   // completion slots that are not there at first
+  double wrong_operations = 0;    // share of RMA with a wrong key, range, right, process or job
+  double reserve_refusals = 0;    // completion slots that are not there at first
   double cancelled_receives = 0;  // extra receives that are cancelled
   bool reject_truncated = false;
 
   // What else is on the network: see odd_peer.h and stranger.h.
-  double stranger = 0;        // packets overheard that are sent mutated from a third address
-  double odd_packets = 0;     // packets after which the same sender emits a useless one
+  double stranger = 0;         // packets overheard that are sent mutated from a third address
+  double odd_packets = 0;      // packets after which the same sender emits a useless one
   double refused_packets = 0;  // requests answered by a NACK instead of being delivered
   double broken_requests = 0;  // requests that arrive cut off, once
   // Some NACKs are final and some requests arrive spoilt: operations may end in an error.
@@ -68,7 +68,11 @@ struct Plan {
   // Operations may end in an error: only the safety oracles apply to them.
   // A Default_MPR above the peer's is a fault of configuration: a SYN beyond the peer's window ends
   // its PDC. [PDS-035, PDS-046]
-  bool may_fail() const { return spec_timers || spoil || default_mpr > mpr; }
+  // With a handful of message slots a RUD message can hold one while its rest waits behind others
+  // that are refused for want of one; the partial message then expires. [SES-108, SES-118]
+  bool may_fail() const {
+    return spec_timers || spoil || default_mpr > mpr || (rx_messages < 16 && !ordered);
+  }
   io::FaultPlan faults;
   // Faults stop here; everything posted must then succeed.
   Duration faults_for = Duration::seconds(3600);

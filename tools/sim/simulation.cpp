@@ -19,6 +19,8 @@ namespace {
 
 // Longer than any recovery with 200 ms RTOs and faults shorter than the patience limit.
 constexpr Duration kLimit = Duration::seconds(300);
+// Where operations may fail, one can wait for the time-outs of several others.
+constexpr Duration kLongLimit = Duration::seconds(3600);
 constexpr uint64_t kStepsMax = 20'000'000;
 
 FabricAddress address_of(uint32_t index) {
@@ -65,7 +67,8 @@ struct Node {
 
 class Run {
  public:
-  Run(const Plan& plan, uint64_t seed) : plan_(plan), net_(seed ^ 0x6e6574), workload_(plan, seed), rng_(seed, 0x6e6f6465) {
+  Run(const Plan& plan, uint64_t seed)
+      : plan_(plan), net_(seed ^ 0x6e6574), workload_(plan, seed), rng_(seed, 0x6e6f6465) {
     net_.set_plan(plan.faults);
     net_.advance(kStart);
     nodes_.resize(plan.endpoints);
@@ -167,8 +170,9 @@ class Run {
     if (next.is_never())
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
     now_ = std::max(now_, next);
-    if (now_ - kStart > kLimit) {
-      return fail("not finished after " + std::to_string(kLimit.ms()) +
+    const Duration limit = plan_.may_fail() || plan_.restart ? kLongLimit : kLimit;
+    if (now_ - kStart > limit) {
+      return fail("not finished after " + std::to_string(limit.ms()) +
                   " ms; waiting: " + workload_.unfinished());
     }
     net_.advance(now_);

@@ -48,7 +48,8 @@ void WireOracle::check(const TxPacket& packet) {
   wire::Reader reader(header);
   const auto request = wire::Request::parse(reader);
   if (!request.ok()) {
-    violation_ = std::string("sent a request that our own parser rejects: ") + wire::name(request.error());
+    violation_ =
+        std::string("sent a request that our own parser rejects: ") + wire::name(request.error());
     return;
   }
   uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));

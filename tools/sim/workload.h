@@ -38,8 +38,8 @@ struct Operation {
   Kind kind{};
   Wrong wrong{};
   bool is_decoy = false;  // a receive that nothing is sent to: it is cancelled at send_at
-  uint32_t id = 0;    // 1...; also the pattern of its octets
-  uint32_t from = 0;  // initiating endpoint
+  uint32_t id = 0;        // 1...; also the pattern of its octets
+  uint32_t from = 0;      // initiating endpoint
   uint32_t to = 0;
   uint32_t bytes = 0;
   uint32_t receive_bytes = 0;  // room of the posted receive; smaller: truncation
@@ -122,7 +122,7 @@ class Workload {
 
   Plan plan_;
   Instant now_ = kStart;
-  uint32_t lost_ = kNobody;  // the endpoint that was restarted
+  uint32_t lost_ = kNobody;                // the endpoint that was restarted
   Instant settled_at_ = Instant::never();  // what is posted to it from here on must succeed
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Operation> operations_;  // index = id - 1
