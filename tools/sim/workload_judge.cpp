@@ -1,0 +1,152 @@
+// Judging the completions of a run.
+#include "tools/sim/workload_host.h"
+
+#include <algorithm>
+
+namespace uet::sim {
+
+void Workload::judge() {
+  // By index: a judgement may take a receive back, which is one completion more.
+  for (size_t i = 0; i < arrived_.size() && violation_.empty(); ++i) {
+    const Arrived a = arrived_[i];
+    if (a.completion.kind == ses::OpKind::remote_write) continue;  // judged with the write
+    if (a.completion.context.user & kReceiveBit) {
+      judge_receive(a.host, a.completion);
+    } else {
+      judge_send(a.completion);
+    }
+  }
+  arrived_.clear();
+}
+
+bool Workload::may_fail(const Operation& op) const {
+  return plan_.may_fail() || (op.to == lost_ && op.posted_at < settled_at_);
+}
+
+void Workload::judge_send(const ses::Completion& c) {
+  Operation& op = *static_cast<Operation*>(c.context.op);
+  if (op.done) return fail("operation %u ended twice", op.id);
+  op.done = true;
+  if (op.wrong != Operation::Wrong::nothing) return judge_wrong(op, c);
+  if (!c.ok()) {
+    if (may_fail(op) || judge_too_long(op, c)) return;
+    return fail("operation %u failed: status %u, %s, failure %u nack %u", op.id,
+                static_cast<unsigned>(c.status), wire::name(c.code),
+                static_cast<unsigned>(c.failure.reason), static_cast<unsigned>(c.failure.nack));
+  }
+  if (op.kind == Operation::Kind::read && !holds(op.local.data(), op.bytes, op.id)) {
+    return fail("read %u: wrong octets", op.id);
+  }
+  const auto& region = hosts_[op.to]->region;
+  if (op.kind == Operation::Kind::write && !holds(&region[op.region_offset], op.bytes, op.id)) {
+    return fail("write %u completed before its data was placed", op.id);
+  }
+  // [SES-148] With delivery complete a send ends after its receive.
+  if (op.is_send() && op.delivery_complete && !op.delivered && !may_fail(op)) {
+    fail("send %u: delivery complete before delivery", op.id);
+  }
+}
+
+// [SES-083, SES-111, SES-116, SES-171..176]
+void Workload::judge_wrong(const Operation& op, const ses::Completion& c) {
+  static constexpr wire::ReturnCode kCodes[] = {
+      wire::ReturnCode::ok,           wire::ReturnCode::bad_mkey,       wire::ReturnCode::bad_addr,
+      wire::ReturnCode::op_violation, wire::ReturnCode::perm_violation, wire::ReturnCode::bad_pid,
+      wire::ReturnCode::bad_index,    wire::ReturnCode::bad_job_id,
+  };
+  const auto expected = kCodes[static_cast<size_t>(op.wrong)];
+  if (c.ok()) return fail("operation %u: not refused", op.id);
+  const bool refused = c.status == ses::Completion::Status::refused && c.code == expected;
+  if (!refused && !may_fail(op)) {
+    return fail("operation %u: refused with %s, not %s", op.id, wire::name(c.code),
+                wire::name(expected));
+  }
+  const std::byte* const at = &hosts_[op.to]->region[0] + op.region_offset;
+  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+  if (!std::all_of(at, at + op.bytes, is_zero)) {
+    return fail("operation %u: refused, but the target's memory changed", op.id);
+  }
+  if (op.kind == Operation::Kind::read && !std::all_of(op.local.begin(), op.local.end(), is_zero)) {
+    fail("read %u: refused, but data came", op.id);
+  }
+}
+
+// With reject_truncated the receive stays as it was; it is taken back here. [SES-138]
+bool Workload::judge_too_long(Operation& op, const ses::Completion& c) {
+  if (!plan_.reject_truncated || c.code != wire::ReturnCode::too_long) return false;
+  if (!op.is_send() || op.bytes <= op.receive_bytes) return false;
+  Host& host = *hosts_[op.to];
+  if (op.receive_posted) return host.fep->ses().cancel(host.endpoint, &op, now_);
+  op.receive_done = true;
+  return true;
+}
+
+// Where messages may fail, their receives do too; another message may need the place.
+void Workload::judge_failed_receive(Operation& receive, const ses::Completion& c) {
+  const bool cancelled = c.status == ses::Completion::Status::cancelled;
+  if (cancelled && (receive.is_decoy || receive.done)) return;
+  if (cancelled || !is_lenient()) {
+    return fail("receive %u failed: status %u", receive.id, static_cast<unsigned>(c.status));
+  }
+  receive.receive_done = receive.receive_posted = false;
+  receive.receive_at = now_;
+}
+
+void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
+  Operation& receive = *static_cast<Operation*>(c.context.op);
+  if (receive.receive_done) return fail("receive %u ended twice", receive.id);
+  receive.receive_done = true;
+  const bool truncated = c.status == ses::Completion::Status::truncated;
+  if (!c.ok() && !truncated) return judge_failed_receive(receive, c);
+  if (receive.is_decoy) return fail("receive %u: nothing was sent to it", receive.id);
+  // Which message is it?
+  uint64_t id = receive.id;
+  if (receive.kind == Operation::Kind::send) id = c.data;
+  if (receive.wildcard) id = c.tag & kIgnoreId;
+  if (id == 0 || id > operations_.size()) {
+    return fail("receive %u: no message %llu", receive.id, static_cast<unsigned long long>(id));
+  }
+  Operation& sent = operations_[id - 1];
+  if (sent.to != host || sent.kind != receive.kind || !sent.posted) {
+    return fail("receive %u: got message %u, which is not for it", receive.id, sent.id);
+  }
+  if (receive.directed && sent.from != receive.from) {
+    return fail("receive %u: directed, but from another sender", receive.id);
+  }
+  if (sent.delivered) return fail("message %u delivered twice", sent.id);
+  sent.delivered = true;
+  const uint64_t expected = std::min<uint64_t>(sent.bytes, receive.receive_bytes);
+  if (c.bytes != expected || truncated != (sent.bytes > receive.receive_bytes) ||
+      (truncated && c.truncated_bytes != sent.bytes - expected)) {
+    return fail("message %u: %llu octets of %u", sent.id, static_cast<unsigned long long>(c.bytes),
+                sent.bytes);
+  }
+  if (c.has_data != sent.with_data || (c.has_data && c.data != sent.id)) {
+    return fail("message %u: wrong header data", sent.id);
+  }
+  if (c.initiator_id != hosts_[sent.from]->name.initiator_id) {
+    return fail("message %u: wrong source", sent.id);
+  }
+  if (!holds(receive.landing.data(), c.bytes, sent.id)) {
+    return fail("message %u: wrong octets", sent.id);
+  }
+  if (plan_.ordered && !is_lenient() &&
+      (receive.wildcard || receive.kind == Operation::Kind::send)) {
+    judge_order(sent, receive);
+  }
+}
+
+// [SES-026] Of two messages of one sender that the same receives could take, the one sent first
+// goes to the receive posted first.
+void Workload::judge_order(const Operation& sent, const Operation& receive) {
+  const Match match{sent.from, sent.to, sent.kind, sent.post_order, receive.receive_order};
+  for (const Match& other : matches_) {
+    if (other.from != match.from || other.to != match.to || other.kind != match.kind) continue;
+    if ((other.sent < match.sent) != (other.received < match.received)) {
+      return fail("message %u was matched out of order", sent.id);
+    }
+  }
+  matches_.push_back(match);
+}
+
+}  // namespace uet::sim
