@@ -6,7 +6,7 @@
 namespace uet::pds {
 
 namespace {
-constexpr uint8_t kArrivalsPerAck = 4;  // while an AR packet waits for a hole [PDS 8.2, A9]
+constexpr uint8_t kArrivalsPerAck = 4;  // while an AR packet waits for a hole [PDS-A9]
 }
 
 void AckScheduler::raise(Count cause, const AckTrigger& trigger) {

@@ -23,7 +23,7 @@ struct AckTrigger {
 struct AckedRequest {
   AckTrigger trigger;
   bool ar = false;
-  bool first = false;    // first packet of the PDC, with SYN [PDS 8.2, A2]
+  bool first = false;    // first packet of the PDC, with SYN [PDS-A2]
   bool covered = false;  // the cumulative ACK covers it
   uint32_t payload_bytes = 0;
 };
@@ -53,11 +53,11 @@ class AckScheduler {
 
   AckTrigger trigger_;
   Psn highest_ar_;
-  uint32_t bytes_ = 0;  // since the last ACK [PDS 8.2, A7]
+  uint32_t bytes_ = 0;  // since the last ACK [PDS-A7]
   Count cause_ = Count::ack_ar;
   uint8_t arrivals_ = 0;  // since an AR packet was left uncovered
   bool due_ = false;
-  bool ar_pending_ = false;  // an AR packet is not covered yet [PDS 8.2, A9]
+  bool ar_pending_ = false;  // an AR packet is not covered yet [PDS-A9]
 };
 static_assert(sizeof(AckScheduler) <= 24);
 

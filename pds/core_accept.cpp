@@ -300,7 +300,7 @@ void Core::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
   }
   counters_.add(Count::rod_buffered);
   record(pdc, in, true, Answer::by_the_rules);
-  // The sender must see the gap soon: each packet above it is reported. [PDS 12, L3]
+  // The sender must see the gap soon: each packet above it is reported. [PDS-L3]
   pdc.ack.want(Count::ack_hole_closed, in.trigger);
   want_control(pdc);
 }

@@ -57,7 +57,7 @@ void Core::on_request(const RxDatagram& d, Instant now) {
   if (r.remaining() < size) return counters_.add(Count::drop_malformed);
   const wire::Request h = wire::Request::read(r);
   // Return data carries response headers, so wire::Request::check() would refuse too much here.
-  // [PDS 7.1, V4]
+  // [PDS-V4]
   if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) {
     return counters_.add(Count::drop_malformed);
   }
@@ -243,7 +243,7 @@ void Core::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant) 
 }
 
 // ACKs and NACKs: a PDC of ours, from the peer it belongs to. They are dropped without an answer
-// otherwise. [PDS 7.1 V6 V7, PDS-073, PDS-115]
+// otherwise. [PDS-V6, PDS-V7, PDS-073, PDS-115]
 Pdc* Core::look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d) {
   Pdc* const pdc = table_.find(dpdcid);
   if (pdc == nullptr) {

@@ -242,7 +242,7 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
   return true;
 }
 
-// Packets that arrived and whose answer stays away: ask for it, without the data. [PDS 12, L6]
+// Packets that arrived and whose answer stays away: ask for it, without the data. [PDS-L6]
 bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   uint32_t sent = 0;
   for (Psn p = pdc.tx.base(); pdc.ask_count > 0 && p.before(pdc.tx.next()); ++p) {

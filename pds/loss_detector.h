@@ -27,8 +27,8 @@ class RtoEstimator {
 
 // Why a slot counts as lost.
 enum class LossCause : uint8_t {
-  ev_order,   // one sent later on the same EV has arrived [PDS 12, L4]
-  ooo_count,  // too many later ones have arrived [PDS 12, L3]
+  ev_order,   // one sent later on the same EV has arrived [PDS-L4]
+  ooo_count,  // too many later ones have arrived [PDS-L3]
 };
 
 // How much reordering is believed before L3 speaks.

@@ -24,7 +24,7 @@ bool is_certainly_not_executed(wire::NackCode code);
 
 NackReaction reaction_to(wire::NackCode code);
 
-// The peer may still hold a PDC that a Close command would free. [PDS 5.1, I18]
+// The peer may still hold a PDC that a Close command would free. [PDS-I18]
 bool peer_may_hold_state(wire::NackCode code);
 
 }  // namespace uet::pds

@@ -73,7 +73,7 @@ struct Pdc : ListNode<struct LruTag>,
   PdcState state = PdcState::syn;
   Mode mode = Mode::rud;
   bool is_initiator = false;
-  bool close_asked = false;   // wanted, not begun [PDS 5.1, I22]
+  bool close_asked = false;   // wanted, not begun [PDS-I22]
   bool clear_wanted = false;  // REQ=clear was heard, nothing sent since [PDS-105]
   bool confirmed = false;     // target: the peer used our PDCID, so it is no forgery
   bool acked_once = false;    // target: an ACK taught the peer our PDCID [PDS-045]

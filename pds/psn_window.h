@@ -48,7 +48,7 @@ struct TxSlot {
   bool lost : 1 = false;       // to be sent again as soon as CMS allows
   bool delayed : 1 = false;    // to be sent again when its NACK delay is over [PDS-118]
   bool resent : 1 = false;     // sent more than once
-  bool ask : 1 = false;        // an ACK Request for it is due [PDS 12, L6]
+  bool ask : 1 = false;        // an ACK Request for it is due [PDS-L6]
 };
 static_assert(sizeof(TxSlot) == 24, "architecture 10: octets of an outstanding packet");
 

@@ -34,7 +34,7 @@ class AckSchedulerTest : public ::testing::Test {
   AckTrigger last_;
 };
 
-// [PDS 8.2 A1, A3, A6, A8]
+// [PDS-A1, PDS-A3, PDS-A6, PDS-A8]
 TEST_F(AckSchedulerTest, EachTriggerAlone) {
   arrive(1, 1);
   EXPECT_FALSE(acks_.is_due());
@@ -56,7 +56,7 @@ TEST_F(AckSchedulerTest, EachTriggerAlone) {
   EXPECT_EQ(take(), Count::ack_per_packet);
 }
 
-// [PDS 8.2 A7] Payload counts, a packet for at least the minimum; an ACK resets the count.
+// [PDS-082, PDS-A7] Payload counts, a packet for at least the minimum; an ACK resets the count.
 TEST_F(AckSchedulerTest, CountsOctets) {
   for (uint32_t p = 1; p <= 3; ++p) arrive(p, p, false, false, false, 4096);
   EXPECT_FALSE(acks_.is_due());
@@ -69,7 +69,7 @@ TEST_F(AckSchedulerTest, CountsOctets) {
   EXPECT_TRUE(acks_.is_due());
 }
 
-// [PDS 8.2 A9] While an AR packet is above a hole: every fourth arrival, and when it is covered.
+// [PDS-A9] While an AR packet is above a hole: every fourth arrival, and when it is covered.
 TEST_F(AckSchedulerTest, TellsAboutHolesBelowAnArPacket) {
   arrive(10, 1, true);
   take();
@@ -165,7 +165,7 @@ class LossDetectorTest : public ::testing::Test {
   uint32_t highest_ = 0;
 };
 
-// [PDS 12, L4] Overtaken on the same EV; other EVs prove nothing.
+// [PDS-L4] Overtaken on the same EV; other EVs prove nothing.
 TEST_F(LossDetectorTest, OvertakenOnItsOwnEv) {
   for (const int ev : {1, 2, 1, 2, 3}) send(static_cast<uint16_t>(ev));
   sack(2);
@@ -193,7 +193,7 @@ TEST_F(LossDetectorTest, ResendStartsAnew) {
   EXPECT_TRUE(infer(100, LossCause::ev_order).empty());
 }
 
-// [PDS 12, L3, PDS-143] Many later arrivals on other EVs; each once per recovery.
+// [PDS-L3, PDS-143] Many later arrivals on other EVs; each once per recovery.
 TEST_F(LossDetectorTest, TooManyOutOfOrder) {
   for (uint16_t ev = 0; ev < 12; ++ev) send(ev);
   for (uint32_t p = 2; p < 6; ++p) sack(p);

@@ -48,7 +48,7 @@ TEST_F(InitiatorTest, SynUntilTheFirstAck) {
   EXPECT_EQ(again[0].as<wire::Request>().dpdcid, kPeerId);
 }
 
-// [PDS-090, PDS-073, PDS-V7] What an ACK must be to be believed.
+// [PDS-I20, PDS-090, PDS-073, PDS-V7] What an ACK must be to be believed.
 TEST_F(InitiatorTest, AcksThatCannotBeOursAreDropped) {
   Bench b;
   b.open_initiator(2);
@@ -83,7 +83,7 @@ TEST_F(InitiatorTest, SackedPacketsWaitForTheirAnswer) {
   EXPECT_EQ(b.client.responded, (std::map<PacketName, int>{{{1, 3072}, 1}}));
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +0 retx ar clear -1"})) << "overtaken on its EV";
   b.rx_header(sack(b, -1, 0, {1, 2, 3}));
-  // Two arrived without an answer: they are asked for, not sent again. [PDS 12, L6]
+  // Two arrived without an answer: they are asked for, not sent again. [PDS-L6]
   b.elapse(6_ms);
   const uint32_t first = b.start.value();
   EXPECT_EQ(b.lines(), (Lines{"CP ACK_REQ psn " + std::to_string(first + 1) + " ar payload 0",
@@ -92,6 +92,7 @@ TEST_F(InitiatorTest, SackedPacketsWaitForTheirAnswer) {
   EXPECT_EQ(b.client.responded.size(), 4u);
 }
 
+// [PDS-I8, PDS-093]
 TEST_F(InitiatorTest, SackCompletesWhatNeedsNoAnswer) {
   Bench b;
   b.open_initiator(4);
@@ -103,7 +104,7 @@ TEST_F(InitiatorTest, SackCompletesWhatNeedsNoAnswer) {
   EXPECT_EQ(b.count(Count::sack_rx), 1u);
 }
 
-// [PDS-035, PDS-037] The source stays within the peer's range and its own window.
+// [PDS-242, PDS-035, PDS-037] The source stays within the peer's range and its own window.
 TEST_F(InitiatorTest, WindowsAreKept) {
   cms::Config cms;
   cms.algorithm = cms::Algorithm::fixed;
@@ -121,7 +122,7 @@ TEST_F(InitiatorTest, WindowsAreKept) {
   EXPECT_TRUE(b.lines().empty());
 }
 
-// [PDS 10.2, PDS-116, PDS-118] The codes that only cost time.
+// [PDS-I5, PDS-L1, PDS 10.2, PDS-116, PDS-118] The codes that only cost time.
 TEST_F(InitiatorTest, RetryableNacks) {
   const std::pair<NackCode, Count> later[] = {
       {NackCode::no_pdc_avail, Count::nack_rx_no_pdc_avail},

@@ -63,7 +63,7 @@ TEST_F(PairTest, LongMessageArrivesWholeAndIsAcknowledgedByBytes) {
   pair.expect_all_given_back();
 }
 
-// [PDS 12, L4] A packet that was overtaken on its own EV is sent again at once.
+// [PDS-L4] A packet that was overtaken on its own EV is sent again at once.
 TEST_F(PairTest, LostPacketIsResentBeforeTheTimeOut) {
   Pair pair;
   pair.fate = [](const InPipe& p) -> Fate {
@@ -78,7 +78,7 @@ TEST_F(PairTest, LostPacketIsResentBeforeTheTimeOut) {
   pair.expect_all_given_back();
 }
 
-// [PDS 12, L2, PDS-140, PDS-146] The last packet has nobody behind it: time finds its loss.
+// [PDS-L2, PDS-140, PDS-146] The last packet has nobody behind it: time finds its loss.
 TEST_F(PairTest, LostTailIsResentAfterTheTimeOut) {
   Pair pair;
   pair.fate = [](const InPipe& p) -> Fate {
@@ -119,7 +119,7 @@ TEST_F(PairTest, CopiesMadeByTheNetworkAreNotDeliveredTwice) {
   pair.expect_all_given_back();
 }
 
-// [PDS-100, PDS-103, PDS-105] An error response is kept until the source has cleared it.
+// [PDS-169, PDS-100, PDS-103, PDS-105] An error response is kept until the source has cleared it.
 TEST_F(PairTest, StoredResponseSurvivesTheLossOfItsAck) {
   Pair pair;
   pair.side[1].client.verdict = [](PacketName, const RxRequest&) { return error_response(0xE7); };
@@ -159,7 +159,7 @@ TEST_F(PairTest, ResourceNackIsRetriedUntilThereIsRoom) {
   pair.expect_all_given_back();
 }
 
-// [PDS-167] Return data goes back on the PDC of the request.
+// [PDS-I9, PDS-167] Return data goes back on the PDC of the request.
 TEST_F(PairTest, ReturnDataTravelsOnTheSamePdc) {
   Pair pair;
   StubClient& target = pair.side[1].client;

@@ -49,8 +49,8 @@ TEST_F(SchedulingTest, RefusedCloseIsTheEndAllTheSame) {
   }
 }
 
-// [PDS-094, PDS-I10, PDS-I21, PDS-I22, PDS 13] The peer asks: in an ACK, or by Close Request; while
-// in SYN it is only remembered. New messages go to another PDC at once.
+// [PDS-031, PDS-094, PDS-I10, PDS-I21, PDS-I22, PDS 13] The peer asks: in an ACK, or by Close
+// Request; while in SYN it is only remembered. New messages go to another PDC at once.
 TEST_F(SchedulingTest, PeerAsksForTheClose) {
   Bench b;
   b.open_initiator(2);
@@ -231,7 +231,7 @@ TEST_F(SchedulingTest, WaitsForAFreePdc) {
   EXPECT_EQ(b.count(Count::pdc_opened_initiator), 2u);
 }
 
-// [PDS-149] Abort: everything is reported at once, nothing is sent.
+// [PDS-174, PDS-149] Abort: everything is reported at once, nothing is sent.
 TEST_F(SchedulingTest, AbortReportsEverything) {
   Bench b;
   const size_t sent = b.open_initiator(400).size();

@@ -20,7 +20,8 @@ class TargetCloseTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-T13, PDS-107, PDS-176, PDS-177] Close, its repetition, a late duplicate, a late request.
+// [PDS-160, PDS-175, PDS-T13, PDS-107, PDS-176, PDS-177] Close, its repetition, a late duplicate, a
+// late request.
 TEST_F(TargetCloseTest, CloseAndWhatComesAfter) {
   Bench b;
   b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
@@ -46,7 +47,8 @@ TEST_F(TargetCloseTest, CloseAndWhatComesAfter) {
   EXPECT_EQ(b.lines(), (Lines{"NACK INV_DPDCID psn 1001 from 0 to 7 payload 0"}));
 }
 
-// [PDS-T15, PDS-T16] A Close that overtook a request waits for it; nothing may come after it.
+// [PDS-V10, PDS-T15, PDS-T16] A Close that overtook a request waits for it; nothing may come after
+// it.
 TEST_F(TargetCloseTest, CloseWaitsForTheGap) {
   Bench b;
   b.open_target();
@@ -61,7 +63,7 @@ TEST_F(TargetCloseTest, CloseWaitsForTheGap) {
   EXPECT_EQ(b.client.delivered.size(), 2u);
 }
 
-// [PDS-T14] Close with return data unanswered.
+// [PDS-174, PDS-T14] Close with return data unanswered.
 TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
   Bench b;
   b.open_target();
@@ -76,7 +78,8 @@ TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-T10, PDS-T11, PDS-T12, PDS-170, PDS-173] The target asks, and gives up by the spec's clock.
+// [PDS-031, PDS-T10, PDS-T11, PDS-T12, PDS-170, PDS-173] The target asks, and gives up by the
+// spec's clock.
 TEST_F(TargetCloseTest, IdleTargetAsksForTheClose) {
   config_ = Config::spec();
   Bench b(config_);

@@ -55,7 +55,7 @@ TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
   EXPECT_EQ(b.tx().size(), 1u);
 }
 
-// [PDS-047] Each thing a new PDC needs and cannot have is named, and nothing is kept.
+// [PDS-V12, PDS-047] Each thing a new PDC needs and cannot have is named, and nothing is kept.
 TEST_F(TargetLimitsTest, RefusesForWantOfContextOrBitmap) {
   config_.max_paths = 1;
   config_.rx_windows = 2;
@@ -91,7 +91,7 @@ TEST_F(TargetLimitsTest, RefusesForWantOfAPeer) {
   EXPECT_EQ(b.pds->open_pdcs(), 64u);
 }
 
-// [PDS-112, PDS-V13] Whatever the client refuses with is passed on, and leaves no trace.
+// [PDS-V12, PDS-112, PDS-V13] Whatever the client refuses with is passed on, and leaves no trace.
 TEST_F(TargetLimitsTest, RefusalsOfTheClientArePassedOn) {
   Bench b;
   b.open_target();

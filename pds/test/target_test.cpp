@@ -21,7 +21,8 @@ class TargetTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-045, PDS-047, PDS-T1] The first SYN that arrives need not be the first that was sent.
+// [PDS-A2, PDS-045, PDS-047, PDS-T1] The first SYN that arrives need not be the first that was
+// sent.
 TEST_F(TargetTest, OpensOnAnySynOfTheWindowAndAcksAtOnce) {
   Bench b;
   wire::Request h = b.request(1003);
@@ -32,7 +33,7 @@ TEST_F(TargetTest, OpensOnAnySynOfTheWindowAndAcksAtOnce) {
   EXPECT_EQ(b.count(Count::ack_syn), 1u);
 }
 
-// [PDS-T4, PDS-110, PDS-V6] No PDC and no SYN.
+// [PDS-060, PDS-111, PDS-T4, PDS-110, PDS-V6] No PDC and no SYN.
 TEST_F(TargetTest, UnknownDpdcidIsRefused) {
   Bench b;
   wire::Request h = b.request(1000, false);
@@ -77,7 +78,7 @@ TEST_F(TargetTest, ModeOfThePdcIsKept) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
 }
 
-// [PDS-046, PDS-074, PDS-075, PDS-V11] The table of PSN classes.
+// [PDS-T8, PDS-111, PDS-046, PDS-074, PDS-075, PDS-V11] The table of PSN classes.
 TEST_F(TargetTest, PsnClasses) {
   Bench b;
   b.open_target();
@@ -138,7 +139,7 @@ TEST_F(TargetTest, SynOnAnExistingPdc) {
   EXPECT_EQ(b.client.closed, std::vector<bool>{false});
 }
 
-// [PDS-040, PDS 13] A NOOP with SYN opens a PDC and is just a PSN.
+// [PDS-160, PDS-040, PDS 13] A NOOP with SYN opens a PDC and is just a PSN.
 TEST_F(TargetTest, NoopOpens) {
   Bench b;
   wire::Control cp = b.control(CtlType::noop, 1000);
@@ -150,7 +151,7 @@ TEST_F(TargetTest, NoopOpens) {
   EXPECT_EQ(b.count(Count::noop_rx), 1u);
 }
 
-// [PDS-064, PDS 8.2 A1] One ACK for all AR packets of a batch that the cumulative ACK covers, one
+// [PDS-064, PDS-A1] One ACK for all AR packets of a batch that the cumulative ACK covers, one
 // more for each that it does not.
 TEST_F(TargetTest, OneAckPerBatchUnlessAGapHidesTheRest) {
   Bench b;
@@ -161,7 +162,7 @@ TEST_F(TargetTest, OneAckPerBatchUnlessAGapHidesTheRest) {
   b.rx(b.request(1013, false));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1010 ack 1012 sack 1012 1013",
                               "ACK cack 1010 ack 1013 sack 1012 1013"}));
-  // The hole closes: the AR packets above it are covered now. [PDS 8.2 A9]
+  // The hole closes: the AR packets above it are covered now. [PDS-A9]
   wire::Request h = b.request(1011, false);
   h.ar = false;
   b.rx(h);
@@ -169,7 +170,7 @@ TEST_F(TargetTest, OneAckPerBatchUnlessAGapHidesTheRest) {
   EXPECT_EQ(b.count(Count::ack_hole_closed), 1u);
 }
 
-// [PDS 8.2 A7] 16 KiB, a packet counting for at least 1 KiB.
+// [PDS-082, PDS-A7] 16 KiB, a packet counting for at least 1 KiB.
 TEST_F(TargetTest, AcksAfterEnoughOctets) {
   Bench b;
   b.open_target();
@@ -183,7 +184,7 @@ TEST_F(TargetTest, AcksAfterEnoughOctets) {
   EXPECT_EQ(b.count(Count::ack_bytes), 1u);
 }
 
-// [PDS 8.1 M, PDS 8.2 A6, PDS-070] CE is echoed at once, with the entropy value.
+// [PDS 8.1 M, PDS-A6, PDS-070] CE is echoed at once, with the entropy value.
 TEST_F(TargetTest, CeIsEchoed) {
   Bench b;
   b.open_target();
@@ -200,6 +201,7 @@ TEST_F(TargetTest, CeIsEchoed) {
   EXPECT_EQ(b.count(Count::ack_ecn), 1u);
 }
 
+// [PDS-A8]
 TEST_F(TargetTest, AckPerPacketWhenConfigured) {
   config_.ack_per_packet = true;
   Bench b(config_);
@@ -211,7 +213,7 @@ TEST_F(TargetTest, AckPerPacketWhenConfigured) {
   EXPECT_EQ(b.count(Count::ack_per_packet), 1u);
 }
 
-// [PDS-081, PDS-100, PDS-102, PDS-103, PDS-104] The cumulative ACK waits for the clear.
+// [PDS-A5, PDS-081, PDS-100, PDS-102, PDS-103, PDS-104] The cumulative ACK waits for the clear.
 TEST_F(TargetTest, GuaranteedResponseHoldsTheCumulativeAck) {
   Bench b;
   b.open_target();
@@ -254,7 +256,8 @@ TEST_F(TargetTest, ClearBeyondWhatArrivedIsIgnored) {
   EXPECT_EQ(b.pds->usage().stored_responses, 0u);
 }
 
-// [PDS-101, PDS-106, PDS-109] The store is bounded; what finds no room is not executed.
+// [PDS-080, PDS-V12, PDS-101, PDS-106, PDS-109] The store is bounded; what finds no room is not
+// executed.
 TEST_F(TargetTest, FullStoreRefusesBeforeExecution) {
   config_.gd_per_pdc = 4;
   Bench b(config_);
@@ -309,7 +312,7 @@ TEST_F(TargetTest, AckRequest) {
   EXPECT_EQ(b.count(Count::ack_request_rx), 4u);
 }
 
-// [PDS-161, PDS-163, PDS-071]
+// [PDS-V10, PDS-161, PDS-163, PDS-071]
 TEST_F(TargetTest, ControlPacketsThatHaveNoBusinessHere) {
   Bench b;
   b.open_target();
