@@ -79,6 +79,7 @@ class Core {
   void answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now);
   void on_rod(Pdc& pdc, const Inbound& in, Instant now);
   void hold_back(Pdc& pdc, const Inbound& in, Instant now);
+  void nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now);
   void drain_reorder(Pdc& pdc, Instant now);
   void free_reordered(Pdc& pdc, ReorderedPacket& packet);
   // Gives it to the client. `buffered`: the PSN was recorded when it arrived. False: refused.
@@ -141,6 +142,7 @@ class Core {
   Entropy next_ev(Pdc& pdc, const TxSlot* resend);
   void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now);
   void want_send(Pdc& pdc);
+  void wake_path(Path& path);
   void wake_flow(Flow& flow);
   uint32_t max_packet_bytes(const Pdc& pdc) const;
 

@@ -120,6 +120,8 @@ bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
       return false;
     case Verdict::Kind::drop:
       counters_.add(Count::drop_client);
+      // As if it had never arrived: who asks for its answer hears so and sends it again.
+      if (buffered) pdc.rx.forget(in.psn());
       return false;
     case Verdict::Kind::accept:
     case Verdict::Kind::respond:
@@ -258,12 +260,18 @@ void Core::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
     return hold_back(pdc, in, now);
   }
   counters_.add(Count::rod_dropped);
+  nack_gap(pdc, in.trigger, now);
+}
+
+// Once per gap and RTO_Init_Time: every such NACK starts all packets from the gap on again, and the
+// gap may be one that the client refuses for long. [PDS-077]
+void Core::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
   const bool suppressed =
       pdc.rod_nacked == pdc.rx_next && now - pdc.rod_nacked_at < config_.rto_init;
   if (suppressed) return;
   pdc.rod_nacked = pdc.rx_next;
   pdc.rod_nacked_at = now;
-  nack(pdc, NackCode::rod_ooo, in.trigger, pdc.rx_next.value(), now);  // [PDS-077]
+  nack(pdc, NackCode::rod_ooo, trigger, pdc.rx_next.value(), now);
 }
 
 // [PDS-079]
@@ -272,7 +280,7 @@ void Core::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
       in.ses.size() <= config_.reorder_packet_bytes ? reorder_pool_.take() : nullptr;
   if (block == nullptr) {
     counters_.add(Count::rod_no_room);
-    return nack(pdc, NackCode::rod_ooo, in.trigger, pdc.rx_next.value(), now);
+    return nack_gap(pdc, in.trigger, now);
   }
   ReorderedPacket* const packet = reordered_.alloc();
   UET_ASSERT(packet != nullptr);  // as many as there are blocks
@@ -318,6 +326,7 @@ void Core::drain_reorder(Pdc& pdc, Instant now) {
       in.next_hdr = packet->next_hdr;
       in.ses = {packet->octets, packet->length};
       if (!deliver(pdc, in, true, now)) {
+        if (!pdc.rx.received(pdc.rx_next)) return free_reordered(pdc, *packet);  // dropped
         counters_.add(Count::rod_retries);
         pdc.rod_stalled = true;
         return arm_by(pdc, now + config_.nack_retx);

@@ -124,7 +124,7 @@ void Core::tell_acked(Pdc& pdc, const cms::Acked& sum) {
   if (sum.packets == 0 && !sum.rtt_valid) return;
   pdc.path->ccc.on_acked(sum);
   pdc.path->ev.on_feedback(sum.ev, sum.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
-  resend_.splice_back(pdc.path->blocked);
+  wake_path(*pdc.path);
 }
 
 // SACK says "arrived", which is not "answered". [PDS-093]

@@ -180,7 +180,7 @@ void Core::forget_outstanding(Pdc& pdc) {
   pdc.lost_count = pdc.ask_count = 0;
   ListNode<SendTag>& node = pdc;
   node.unlink();
-  if (freed) resend_.splice_back(pdc.path->blocked);
+  if (freed) wake_path(*pdc.path);
 }
 
 // --- the end ---

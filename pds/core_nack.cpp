@@ -75,7 +75,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
         // Like after a SACK: it must not keep the hole below it from being sent again.
         slot.in_flight = false;
         pdc.path->ccc.on_forgotten(slot.bytes);
-        resend_.splice_back(pdc.path->blocked);
+        wake_path(*pdc.path);
       }
       slot.sent_tick = SentTick::of(now);
       return arm_by(pdc, now + rto_of(pdc, slot));
@@ -100,7 +100,10 @@ void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now
   if (slot.kind == SlotKind::data && !slot.resent && !slot.sacked &&
       is_certainly_not_executed(h.nack_code)) {
     const PacketRef ref = slot.ref;
-    if (slot.in_flight) pdc.path->ccc.on_forgotten(slot.bytes);
+    if (slot.in_flight) {
+      pdc.path->ccc.on_forgotten(slot.bytes);
+      wake_path(*pdc.path);
+    }
     if (slot.lost) --pdc.lost_count;
     if (slot.ask) --pdc.ask_count;
     slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
@@ -125,7 +128,7 @@ void Core::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   if (slot.in_flight) {
     slot.in_flight = false;
     pdc.path->ccc.on_lost({slot.bytes, 1, cms::LossKind::pressure, slot.ev, now});
-    resend_.splice_back(pdc.path->blocked);
+    wake_path(*pdc.path);
   }
   if (slot.lost) {
     slot.lost = false;

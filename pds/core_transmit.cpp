@@ -28,7 +28,8 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
   while (!batch.full()) {
     Pdc* const pdc = resend_.pop_front();
     if (pdc == nullptr) break;
-    serve(*pdc, batch, false, now);
+    // One that waited for CMS keeps its turn although it has new packets only.
+    serve(*pdc, batch, pdc->lost_count == 0, now);
   }
   assign_flows(now);
   while (!batch.full()) {
@@ -145,6 +146,12 @@ void Core::want_send(Pdc& pdc) {
   }
 }
 
+// CMS may have room again. [PDS-244]
+void Core::wake_path(Path& path) {
+  resend_.splice_back(path.blocked);
+  resend_.splice_back(path.sated);
+}
+
 // Room for one more PSN. [PDS-035, PDS-037, PDS-038]
 bool Core::window_open(Pdc& pdc) const {
   const Psn next = pdc.tx.next();
@@ -152,11 +159,14 @@ bool Core::window_open(Pdc& pdc) const {
   return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
 }
 
-// One turn of a PDC: what its deficit admits, resends first. [PDS-244]
+// One turn of a PDC: what its deficit admits, resends first. Nobody overtakes a PDC of the path that
+// waits for the window: resends of requests could otherwise keep return data from ever going out,
+// and two peers that read from each other refuse requests until it does. [PDS-244]
 void Core::serve(Pdc& pdc, TxBatch& batch, bool new_packets, Instant now) {
   const int32_t quantum = static_cast<int32_t>(config_.packets_per_entropy * max_packet_bytes(pdc));
   pdc.deficit = std::min(pdc.deficit + quantum, quantum);
-  Step step = Step::sent;
+  bool has_sent = false;
+  Step step = pdc.path->blocked.empty() ? Step::sent : Step::blocked;
   while (step == Step::sent && pdc.deficit > 0 && !batch.full()) {
     if (pdc.lost_count > 0) {
       step = send_lost(pdc, batch, now);
@@ -165,11 +175,12 @@ void Core::serve(Pdc& pdc, TxBatch& batch, bool new_packets, Instant now) {
     } else {
       step = Step::idle;
     }
+    has_sent = has_sent || step == Step::sent;
   }
   if (step == Step::blocked) {
     pdc.deficit = 0;
     counters_.add(Count::cms_stalls);
-    pdc.path->blocked.push_back(pdc);
+    (has_sent ? pdc.path->sated : pdc.path->blocked).push_back(pdc);
   } else {
     if (step != Step::sent) pdc.deficit = 0;
     // Without slot memory an ACK brings it back, like with a full window.
@@ -325,7 +336,7 @@ void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count 
                           : kind == cms::LossKind::trimmed ? cms::PathFeedback::trimmed
                                                            : cms::PathFeedback::good;
     if (feedback != cms::PathFeedback::good) pdc.path->ev.on_feedback(slot.ev, feedback);
-    resend_.splice_back(pdc.path->blocked);
+    wake_path(*pdc.path);
   }
   slot.delayed = false;
   slot.lost = true;

@@ -32,8 +32,10 @@ struct Path {
   uint32_t refs = 0;
   cms::Ccc ccc;
   cms::EntropySelector ev;
-  // PDCs that wait for the window of `ccc`, in the order they came.
+  // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
+  // the order they came, and behind them those that used up the window.
   IntrusiveList<Pdc, SendTag> blocked;
+  IntrusiveList<Pdc, SendTag> sated;
 };
 
 struct FlowKey {

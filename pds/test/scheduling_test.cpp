@@ -253,5 +253,33 @@ TEST_F(SchedulingTest, PrivateMarkIsSetInSyn) {
   EXPECT_FALSE(plain.open_initiator(1).at(0).as<wire::Request>().private_mark);
 }
 
+// [PDS-244] Resends of requests do not keep return data to the same peer waiting: two peers that
+// refuse each other's reads until their own answers are out would wait for ever.
+TEST_F(SchedulingTest, ReturnDataIsNotOvertakenByResends) {
+  config_.payload_mtu = 1024;
+  cms::Config cms;
+  cms.mtu_bytes = 1024 + 104 + 40;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.initial_window_packets = 4;
+  cms.window_bytes_max = 4 * cms.mtu_bytes;
+  Bench b(config_, cms);
+  const size_t window = b.open_initiator(64).size();
+  ASSERT_LT(window, 8u);
+  const Pdcid initiator = b.own;
+  b.rx(b.request(kFirst.value()));
+  b.client.messages[500] = {.bytes = 1024, .next_hdr = wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  for (const auto& out : b.tx()) EXPECT_NE(out.type(), wire::PdsType::rud_request);
+  b.elapse(6_ms);  // RTO: the whole window is to be sent again
+  std::vector<bool> is_return;
+  for (const auto& out : b.tx()) {
+    if (out.type() != wire::PdsType::rud_request) continue;
+    is_return.push_back(out.as<wire::Request>().spdcid != initiator);
+  }
+  std::vector<bool> expected(window, false);
+  expected.front() = true;
+  EXPECT_EQ(is_return, expected);
+}
+
 }  // namespace
 }  // namespace uet::pds::test

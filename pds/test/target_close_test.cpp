@@ -187,5 +187,55 @@ TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   EXPECT_EQ(b.count(Count::rod_buffered), 1u);
 }
 
+// [PDS-077] A gap is named once per RTO_Init_Time, however many packets find no room above it: each
+// ROD_OOO starts them all again, and the gap may be one that the client refuses for long.
+TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
+  config_.reorder_packets = 1;
+  Bench b(config_);
+  const auto arrive = [&](uint32_t psn) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  };
+  for (uint32_t psn : {1000u, 1002u, 1003u}) arrive(psn);
+  b.lines();
+  EXPECT_EQ(b.count(Count::nack_tx_rod_ooo), 1u);
+  for (uint32_t psn = 1004; psn < 1030; ++psn) arrive(psn);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(config_.rto_init);
+  arrive(1004);
+  EXPECT_EQ(b.count(Count::nack_tx_rod_ooo), 2u);
+  EXPECT_EQ(b.count(Count::rod_no_room), 28u);
+}
+
+// A packet that was held back and then turns out to be useless is as if it had never arrived: not
+// offered again, and a resend of it is judged anew. [PDS-075, PDS-079]
+TEST_F(TargetCloseTest, HeldBackPacketThatIsDroppedMayComeAgain) {
+  Bench b;
+  int offers = 0;
+  b.client.verdict = [&](PacketName name, const RxRequest&) {
+    if (name.first != 1002 || ++offers > 1) return Verdict::accepted();
+    Verdict v;
+    v.kind = Verdict::Kind::drop;
+    return v;
+  };
+  const auto arrive = [&](uint32_t psn) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  };
+  for (uint32_t psn : {1000u, 1002u, 1003u, 1001u}) arrive(psn);
+  b.elapse(1_s);
+  EXPECT_EQ(offers, 1);
+  EXPECT_EQ(b.pds->usage().reordered_packets, 1u);
+  b.own = b.tx().back().as<wire::Ack>().spdcid;
+  b.rx_header(b.control(CtlType::ack_req, 1002));
+  EXPECT_EQ(b.lines().at(0).substr(0, 26), "NACK PKT_NOT_RCVD psn 1002");
+  arrive(1002);
+  EXPECT_EQ(b.client.order,
+            (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
+  EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
+}
+
 }  // namespace
 }  // namespace uet::pds::test
