@@ -104,6 +104,36 @@ TEST_F(InitiatorTest, SackCompletesWhatNeedsNoAnswer) {
   EXPECT_EQ(b.count(Count::sack_rx), 1u);
 }
 
+// [PDS-091] An ACK that names an old packet says the rest all the same.
+TEST_F(InitiatorTest, AckOfAnOldPacketIsRead) {
+  Bench b;
+  b.open_initiator(5);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(sack(b, 1, 0, {3}));
+  EXPECT_EQ(b.client.responded,
+            (std::map<PacketName, int>{{{1, 0}, 1}, {{1, 1024}, 1}, {{1, 3072}, 1}}));
+}
+
+// [PDS-108] Return data is answered by the default response, whatever the client would say.
+TEST_F(InitiatorTest, ReturnDataHasNoStoredResponse) {
+  Bench b;
+  b.open_initiator(1);
+  b.rx_header(b.ack(b.start));
+  b.client.verdict = [](PacketName, const RxRequest&) {
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.response.next_hdr = wire::NextHeader::response;
+    v.response.length = 12;
+    return v;
+  };
+  wire::Request h = b.request(b.start.value(), false);
+  h.next_hdr = wire::NextHeader::response_data;
+  b.rx(h);
+  const std::string psn = std::to_string(b.start.value());
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack " + psn + " ack " + psn}));
+  EXPECT_EQ(b.pds->usage().stored_responses, 0u);
+}
+
 // [PDS-242, PDS-035, PDS-037] The source stays within the peer's range and its own window.
 TEST_F(InitiatorTest, WindowsAreKept) {
   cms::Config cms;
@@ -186,6 +216,26 @@ TEST_F(InitiatorTest, FatalNacks) {
     EXPECT_EQ(b.pds->usage(), Usage{});
     EXPECT_EQ(b.client.closed, std::vector<bool>{false});
   }
+}
+
+// [PDS-190] The peer forgot us: the named packet was not executed, of the other nobody knows, and
+// the next message starts a PDC of its own.
+TEST_F(InitiatorTest, ForgetfulPeerEndsThePdc) {
+  Bench b;
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 1));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}, {{1, 2048}, 1}}));
+  ASSERT_EQ(b.client.failures.size(), 2u);
+  EXPECT_TRUE(b.client.failures[0].not_delivered);
+  EXPECT_FALSE(b.client.failures[1].not_delivered);
+  EXPECT_EQ(b.lines(), Lines{}) << "there is nobody to send a Close to";
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_TRUE(out[0].as<wire::Request>().syn);
+  EXPECT_NE(out[0].as<wire::Request>().spdcid, b.own);
 }
 
 // [PDS-I18, PDS-I19] An established PDC says Close before it goes, when somebody may listen.
@@ -273,7 +323,7 @@ TEST_F(InitiatorTest, RodGoesBack) {
   EXPECT_EQ(b.count(Count::retx_go_back_n), 7u);
 }
 
-// [PDS-148, PDS-140] The spec profile counts.
+// [PDS-148, PDS-140, PDS-220] The spec profile counts.
 TEST_F(InitiatorTest, SpecProfileGivesUpAfterFiveTimeOuts) {
   Bench b(Config::spec());
   b.open_initiator(1);

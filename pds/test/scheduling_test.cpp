@@ -32,6 +32,47 @@ TEST_F(SchedulingTest, IdlePdcIsClosed) {
   EXPECT_EQ(b.count(Count::idle_closes), 1u);
 }
 
+// [PDS-I16] A Close that nobody answers is repeated, five times, and then the PDC goes.
+TEST_F(SchedulingTest, UnansweredCloseIsGivenUp) {
+  Bench b;
+  b.open_initiator(1);
+  b.rx_header(b.ack(b.start));
+  b.pds->close_all(false, b.now);
+  const std::string close = "CP CLOSE_CMD psn " + std::to_string((b.start + 1).value());
+  EXPECT_EQ(b.lines(), (Lines{close + " ar payload 0"}));
+  Lines again;
+  for (int i = 0; i < 1000; ++i) {
+    b.elapse(1_ms);
+    for (std::string& line : b.lines()) again.push_back(std::move(line));
+  }
+  EXPECT_EQ(again, Lines(5, close + " retx ar payload 0"));
+  EXPECT_EQ(b.count(Count::close_given_up), 1u);
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-I11] What is started ends on the PDC, and only then it closes.
+TEST_F(SchedulingTest, QuiesceFinishesWhatIsStarted) {
+  Bench b;
+  size_t sent = b.open_initiator(400).size();
+  EXPECT_LT(sent, 400u);
+  b.rx_header(b.ack(b.start));
+  b.pds->close_all(false, b.now);
+  for (int round = 0; round < 400 && sent < 400; ++round) {
+    for (const auto& o : b.tx()) {
+      ASSERT_EQ(o.type(), wire::PdsType::rud_request);
+      EXPECT_EQ(o.as<wire::Request>().spdcid, b.own);
+      EXPECT_EQ(o.as<wire::Request>().psn, b.start + static_cast<int32_t>(sent));
+      ++sent;
+    }
+    b.rx_header(b.ack(b.start + static_cast<int32_t>(sent - 1)));
+  }
+  EXPECT_EQ(sent, 400u);
+  EXPECT_EQ(b.client.responded.size(), 400u);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_CMD psn " + std::to_string((b.start + 400).value()) +
+                              " ar payload 0"}));
+}
+
 // [PDS-I15, PDS-I17]
 TEST_F(SchedulingTest, RefusedCloseIsTheEndAllTheSame) {
   for (const auto& [code, clean] :

@@ -97,7 +97,33 @@ TEST_F(TargetCloseTest, IdleTargetAsksForTheClose) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// By patience of time a slow peer keeps its PDC. [architecture 8]
+// [PDS-T9] Return data is a request of the target, on the PDC that is there: sent again until it is
+// answered.
+TEST_F(TargetCloseTest, ReturnDataIsResent) {
+  Bench b;
+  b.open_target();
+  b.client.messages[5].bytes = 10;
+  b.client.messages[5].next_hdr = wire::NextHeader::response_data;
+  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  for (const bool again : {false, true}) {
+    const auto out = b.tx();
+    ASSERT_EQ(out.size(), 1u);
+    const auto h = out[0].as<wire::Request>();
+    EXPECT_EQ(h.next_hdr, wire::NextHeader::response_data);
+    EXPECT_EQ(h.psn, Psn(1000));
+    EXPECT_EQ(h.dpdcid, kPeerId);
+    EXPECT_FALSE(h.syn);
+    EXPECT_EQ(h.retx, again);
+    b.elapse(6_ms);
+  }
+  b.lines();
+  b.rx_header(b.ack(Psn(1000)));
+  EXPECT_EQ(b.client.responded, (std::map<PacketName, int>{{{5, 0}, 1}}));
+  b.elapse(1_s);
+  EXPECT_EQ(b.lines(), Lines{});
+}
+
+// [PDS-220] By patience of time a slow peer keeps its PDC. [architecture 8]
 TEST_F(TargetCloseTest, SlowPeerIsNotClosedUpon) {
   Bench b;
   b.open_target();
@@ -151,6 +177,38 @@ TEST_F(TargetCloseTest, RodBuffersOutOfOrderInTheSoftProfile) {
   EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1003 ack 1003"}));
   EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
+}
+
+// [PDS-243] Answers and return data leave in the order of the requests, not of their arrival.
+TEST_F(TargetCloseTest, RodAnswersInOrder) {
+  Bench b;
+  std::vector<uint32_t> reads;
+  b.client.verdict = [&](PacketName name, const RxRequest& r) {
+    if (name.first == 1000) return Verdict::accepted();
+    b.client.messages[name.first].bytes = 10;
+    b.client.messages[name.first].next_hdr = wire::NextHeader::response_data;
+    EXPECT_TRUE(b.pds->send_return(r.token.pdc, MessageHandle(name.first)));
+    return response();
+  };
+  std::vector<Psn> acks;
+  for (uint32_t psn : {1000u, 1003u, 1002u, 1001u}) {
+    wire::Request h = b.request(psn);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  }
+  for (const auto& o : b.tx()) {
+    if (wire::is_ack(o.type())) {
+      acks.push_back(o.as<wire::Ack>().ack_psn());
+    } else {
+      wire::Reader r(o.octets);
+      (void)wire::Request::read(r);
+      reads.push_back(r.u32());
+    }
+  }
+  EXPECT_EQ(reads, (std::vector<uint32_t>{1001, 1002, 1003}));
+  ASSERT_GE(acks.size(), 3u);
+  EXPECT_EQ((std::vector<Psn>{acks.begin(), acks.begin() + 3}),
+            (std::vector<Psn>{Psn(1001), Psn(1002), Psn(1003)}));
 }
 
 // A buffered packet that the client refuses is offered again; the sender need not send it again.

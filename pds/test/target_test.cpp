@@ -106,7 +106,7 @@ TEST_F(TargetTest, PsnClasses) {
   EXPECT_EQ(b.count(Count::psn_too_old), 1u);
 }
 
-// [PDS-075] Without RETX and AR a duplicate is a copy made by the network.
+// [PDS-075, PDS-A4] Without RETX and AR a duplicate is a copy made by the network.
 TEST_F(TargetTest, SilentCopies) {
   Bench b;
   b.open_target();
@@ -115,6 +115,22 @@ TEST_F(TargetTest, SilentCopies) {
   b.rx(h);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.count(Count::dup_no_retx), 1u);
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 retx"}));
+}
+
+// [PDS-083] No timer sends an ACK: who wants one asks for it.
+TEST_F(TargetTest, NoAckIsDelayed) {
+  Bench b;
+  b.open_target();
+  wire::Request h = b.request(1001, false);
+  h.ar = false;
+  b.rx(h);
+  b.elapse(9_s);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002"}));
 }
 
 // [PDS-046, PDS-191]

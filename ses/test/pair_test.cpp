@@ -35,8 +35,8 @@ TEST_F(PairTest, ZeroLengthMessagesOfEveryKindComplete) {
   EXPECT_EQ(a_->pds.messages_done, 1u);
 }
 
-// [SES-020, SES-019, SES-023] Any packet first, placement by offset, completion by octets counted;
-// header data comes with the first packet of the message only.
+// [PDS-230, SES-020, SES-019, SES-023] Any packet first, placement by offset, completion by octets
+// counted; header data comes with the first packet of the message only.
 TEST_F(PairTest, PacketsInAnyOrderArriveByteExact) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -156,8 +156,8 @@ TEST_F(PairTest, TheHeadersOnTheWireAreTheSpecifications) {
   EXPECT_EQ(network_[1].octets.size(), 44u + 1u);
 }
 
-// [SES-053, SES-074, SES-144, PDS-167] Up to 16 octets come back inside the ACK, more as return
-// requests.
+// [PDS-166, SES-053, SES-074, SES-144, PDS-167] Up to 16 octets come back inside the ACK, more as
+// return requests.
 TEST_F(PairTest, ReadDataTravelsInTheAckUpToSixteenOctets) {
   const Octets memory = pattern(64);
   const uint64_t key = expose(memory);

@@ -173,7 +173,7 @@ TEST_F(EndpointTest, RefusedCallFlushesWhatMoreHeldBack) {
   EXPECT_EQ(got, 5);
 }
 
-// Injected messages are the provider's to deliver, even when the endpoint closes at once.
+// [PDS-183] Injected messages are the provider's to deliver, even when the endpoint closes at once.
 TEST_F(EndpointTest, InjectedMessagesOutliveTheirEndpoint) {
   open();
   uint8_t got[10] = {};

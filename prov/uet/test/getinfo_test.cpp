@@ -89,7 +89,9 @@ TEST(GetinfoTest, FabricNameIsAFilter) {
   EXPECT_EQ(ask(hints.get()).result, -FI_ENODATA);
 }
 
-// [LF-068 .. LF-092] What an application without wishes gets.
+// [LF-071, LF-073, LF-075, LF-076, LF-078, LF-082] What an application without wishes gets. That it
+// gets anything says that the plug-in was found by its file name and its one symbol, and states an
+// API version that is not below the one asked for. [ABI-005, ABI-010, ABI-011]
 TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   const Answer answer = ask(make_hints().get());
   ASSERT_EQ(answer.result, 0);
@@ -163,6 +165,7 @@ TEST(GetinfoTest, CapabilitiesAreWhatWasAskedFor) {
   }
 }
 
+// [LF-077, LF-100]
 TEST(GetinfoTest, WhatIsNotOfferedIsRefused) {
   const std::vector<std::pair<const char*, std::function<void(fi_info&)>>> cases = {
       {"atomics", [](fi_info& h) { h.caps = FI_ATOMIC; }},
@@ -239,7 +242,7 @@ TEST(GetinfoTest, OrdersAreMetOneByOne) {
   }
 }
 
-// [LF-029 .. LF-033] No bit that was not offered, and none that is not needed.
+// [LF-029, LF-031, LF-033, LF-079] No bit that was not offered, and none that is not needed.
 TEST(GetinfoTest, RegistrationModesComeFromTheOffer) {
   const struct {
     int offered;

@@ -135,7 +135,7 @@ TEST(ParamsTest, WithoutHelperThereIsNoAutomaticProgress) {
   EXPECT_EQ(in_child("FI_UET_HELPER", "0", automatic), FI_ENODATA);
 }
 
-// A tunable of the stack is read when a domain is opened. [LF-130]
+// [PDS-221] A tunable of the stack is read when a domain is opened. [LF-130]
 TEST(ParamsTest, StackTunablesAreChecked) {
   EXPECT_EQ(in_child("FI_UET_TX_WINDOW", "64", open_domain), 0);
   EXPECT_EQ(in_child("FI_UET_TX_WINDOW", "100000", open_domain), FI_EINVAL);
