@@ -125,6 +125,10 @@ class TxBatch {
   std::span<TxPacket> packets() { return {packets_.data(), size_}; }
   std::span<const TxPacket> packets() const { return {packets_.data(), size_}; }
 
+  // In a short batch, puts the packets with payload before those without: a reply need not wait for
+  // the acknowledgements that leave with it.
+  void lead_with_payload();
+
   // Forgets the packets whose fate is not `later`, keeping order. With nothing left the batch is
   // as new.
   void compact();

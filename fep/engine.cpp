@@ -9,29 +9,35 @@ Engine::Engine(std::unique_ptr<FabricEndpoint> fep, std::unique_ptr<io::PacketIo
     : fep_(std::move(fep)), io_(std::move(io)), batch_(std::make_unique<TxBatch>()) {}
 
 bool Engine::progress(Instant now) {
+  const bool moved = collect(now);
+  const bool had_work = has_backlog();
+  transmit(now, kRounds);
+  return moved || had_work;
+}
+
+bool Engine::collect(Instant now) {
   bool moved = false;
   for (int round = 0; round < kRounds; ++round) {
     const std::span<RxDatagram> datagrams = io_->receive();
     if (datagrams.empty()) break;
     fep_->receive(datagrams, now);
     moved = true;
-    // ACKs leave between receive batches, so that a long run of arrivals never starves the peer.
-    if (!transmit(now, 1)) break;
     // A short batch was all there is: asking again would cost a system call per message.
     if (datagrams.size() < TxBatch::kCapacity) break;
+    // ACKs leave between receive batches, so that a long run of arrivals never starves the peer.
+    if (!transmit(now, 1)) break;
   }
   for (const io::PathError& error : io_->path_errors()) {
     if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
   }
   if (fep_->next_deadline() <= now) fep_->advance(now);
-  const bool had_work = !batch_->empty() || fep_->has_work();
-  transmit(now, kRounds);
-  return moved || had_work;
+  return moved;
 }
 
 bool Engine::transmit(Instant now, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     if (batch_->empty() && fep_->transmit(*batch_, now) == 0) return true;
+    batch_->lead_with_payload();
     if (!flush(now)) return false;
   }
   return true;

@@ -23,6 +23,10 @@ class Engine {
   // moved in either direction (so the caller may want another round).
   bool progress(Instant now);
 
+  // The first half of progress(): receives and runs timers. What there is to send waits, unless
+  // more than a batch arrived.
+  bool collect(Instant now);
+
   // Sends what may go now, bounded; receives nothing. For posts, so that a message leaves at once.
   void transmit(Instant now) { transmit(now, kRounds); }
 

@@ -245,7 +245,14 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
   if (domain_.engine().forked()) return -FI_EOPBADSTATE;
   ProgressEngine::Entry entry(domain_.engine());
   wait_.disarm();
-  if (used_ == 0 || count == 0) entry.progress();
+  if (used_ == 0 || count == 0) {
+    entry.collect();
+    if (used_ == 0 || count == 0) {
+      entry.send();
+    } else {
+      entry.hand_over();
+    }
+  }
   if (used_ == 0) return -FI_EAGAIN;
   const uint32_t taken = take(buf, count, src_addr);
   if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;

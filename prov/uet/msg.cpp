@@ -210,7 +210,7 @@ ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCa
     entry.progress();
     return to_fi_errno(posted.error());
   }
-  if ((call.flags & FI_MORE) == 0) entry.transmit();  // it may have been waited for
+  if ((call.flags & FI_MORE) == 0) entry.nudge();
   return 0;
 }
 

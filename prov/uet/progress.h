@@ -4,6 +4,7 @@
 #pragma once
 
 #include "prov/uet/engine_lock.h"
+#include "prov/uet/reply_habit.h"
 
 #include "fep/engine.h"
 
@@ -51,10 +52,33 @@ class ProgressEngine {
     fep::FabricEndpoint& fep() { return owner_.engine_->fep(); }
     ses::Ses& ses() { return owner_.engine_->fep().ses(); }
     // One bounded round of receiving, timers and sending.
-    bool progress() { return owner_.engine_->progress(now_); }
-    // Sends what may go now; does not receive. Called by every post, so that a message leaves
-    // before the call returns when the windows allow it.
+    bool progress() {
+      owner_.habit_.on_polled();
+      return owner_.engine_->progress(now_);
+    }
+    // Receives and runs timers; what is to be sent waits for transmit() or hand_over().
+    void collect() { owner_.engine_->collect(now_); }
+    // After collect(), with a completion for the application: sends what waits, unless the
+    // application is about to reply.
+    void hand_over() {
+      if (!owner_.engine_->has_backlog()) return;
+      const bool waits = owner_.habit_.on_delivered(now_) && owner_.has_helper();
+      if (!waits) owner_.engine_->transmit(now_);
+    }
+    // After collect(), without one.
+    void send() {
+      owner_.habit_.on_polled();
+      owner_.engine_->transmit(now_);
+    }
+    // Sends what may go now; does not receive. Called by every post of something to send, so that a
+    // message leaves before the call returns when the windows allow it.
     void transmit() {
+      owner_.habit_.on_posted(now_);
+      if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
+    }
+    // The same for a posted receive, which somebody may have waited for; no reply.
+    void nudge() {
+      if (owner_.habit_.is_waiting()) return;
       if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
     }
     // For callers that wait: nothing may be touched between the two; now() moves on.
@@ -111,6 +135,7 @@ class ProgressEngine {
   const uint32_t fork_generation_;
 
   // Under the lock.
+  ReplyHabit habit_;
   uint32_t sleepers_ = 0;
   Watch watch_ = Watch::tick;
   Instant watch_until_ = Instant::never();

@@ -67,7 +67,7 @@ bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mt
   const Params& p = params();
   if (p.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
   config.cms.entropy_values = caps.entropy_values;
-  // More in flight than the receiver's socket holds is lost; peers are taken to be set up as we are.
+  // More in flight than the receiver's socket holds is lost; peers are taken to be as we are.
   constexpr uint32_t kWindowFloor = 64 * 1024;
   if (caps.receive_buffer_bytes != 0) {
     config.cms.window_bytes_max =

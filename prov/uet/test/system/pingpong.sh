@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fi_pingpong and fi_info over uet as a user runs them: one case per call, on loopback or between
-# two network namespaces that the case makes and removes. Exit 77: this machine does not allow the case.
+# two network namespaces that the case makes and removes. Exit 77: not allowed on this machine.
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
