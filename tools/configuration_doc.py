@@ -3,7 +3,7 @@
 
 Usage: tools/configuration_doc.py [--write] PROVIDER-DIR [ROOT]
 
-Runs `fi_info -e` with FI_PROVIDER_PATH=PROVIDER-DIR, so the document says what a user's fi_info says.
+Runs `fi_info -e` with FI_PROVIDER_PATH=PROVIDER-DIR: the document says what a user's fi_info says.
 Exit 0: the document is as it should be (or was written); 1: it is stale; 2: bad usage;
 77: fi_info is not installed.
 """
