@@ -417,5 +417,63 @@ TEST_F(InitiatorTest, ClearGoesAloneWhenNothingElseDoes) {
   EXPECT_EQ(b.count(Count::clear_req_rx), 1u);
 }
 
+// [PDS-146] A path that lost the packet is not tried again with it at once.
+TEST_F(InitiatorTest, AResendTakesAnotherEntropyValue) {
+  Bench b;
+  const auto first = b.open_initiator(4);
+  ASSERT_EQ(first.size(), 4u);
+  b.rx_header(sack(b, -1, 3, {1, 2, 3}));
+  const auto again = b.tx();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(b.picture(again[0]), "REQ psn +0 retx ar clear -1");
+  EXPECT_NE(again[0].ev, first[0].ev);
+}
+
+// [PDS-141] Which transmission an ACK answers is not known once there were two: no RTT sample. Had
+// 4 ms been taken for one, the next time-out would be 24 ms, not 10.
+TEST_F(InitiatorTest, AResentPacketGivesNoRttSample) {
+  Bench b;
+  b.open_initiator(2);
+  b.elapse(5100_us);
+  EXPECT_EQ(b.lines(),
+            (Lines{"REQ psn +0 syn retx ar clear -1", "REQ psn +1 syn retx ar clear -2"}));
+  b.elapse(4_ms);
+  b.rx_header(b.ack(b.start));
+  b.elapse(5_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(1200_us);
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+}
+
+// [PDS-141] Nor does an ACK that says it answers a resend, whatever we remember.
+TEST_F(InitiatorTest, AnAckOfAResendGivesNoRttSample) {
+  Bench b;
+  b.open_initiator(2);
+  b.elapse(4_ms);
+  wire::Ack a = b.ack(b.start);
+  a.retx = true;
+  b.rx_header(a);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(1200_us);
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+}
+
+// [PDS-116] What a SACK showed was not lost, so a NACK for its loss is old news; only the peer
+// saying that it has not got it brings it back.
+TEST_F(InitiatorTest, ANackForLossOfASackedPacketIsIgnored) {
+  Bench b;
+  b.client.sack_completes = false;
+  b.open_initiator(4);
+  b.rx_header(sack(b, -1, 3, {1, 2, 3}));
+  b.lines();
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 1));
+  b.rx_header(b.nack(NackCode::rcvr_infer_loss, b.start + 2));
+  EXPECT_EQ(b.count(Count::drop_nack_answered), 2u);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.rx_header(b.nack(NackCode::pkt_not_rcvd, b.start + 1));
+  EXPECT_EQ(b.count(Count::drop_nack_answered), 2u);
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -2"}));
+}
+
 }  // namespace
 }  // namespace uet::pds::test

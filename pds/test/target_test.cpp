@@ -272,6 +272,24 @@ TEST_F(TargetTest, ClearBeyondWhatArrivedIsIgnored) {
   EXPECT_EQ(b.pds->usage().stored_responses, 0u);
 }
 
+// [PDS-102, PDS-103] All up to CLEAR_PSN, and not one more.
+TEST_F(TargetTest, ClearFreesUpToItsPsnOnly) {
+  Bench b;
+  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.rx(b.request(1002, false));
+  b.lines();
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1000));
+  EXPECT_EQ(b.pds->usage().stored_responses, 2u);
+  wire::Request h = b.request(1001, false);
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1001 retx req CLEAR sack 1001 1002 ses 12"}));
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1002));
+  EXPECT_EQ(b.pds->usage().stored_responses, 0u);
+}
+
 // [PDS-080, PDS-V12, PDS-101, PDS-106, PDS-109] The store is bounded; what finds no room is not
 // executed.
 TEST_F(TargetTest, FullStoreRefusesBeforeExecution) {

@@ -255,5 +255,24 @@ TEST_F(SackTest, NamedPsnIsAlwaysShown) {
   }
 }
 
+// [PDS-088] The same wherever the cumulative ACK stands to the multiples of 8 of the base.
+TEST_F(SackTest, NamedPsnIsShownFromEveryAlignment) {
+  ASSERT_TRUE(pool_.create(arena_, 1, RxWindow::block_bytes(128)).ok());
+  for (uint32_t first = 0; first < 8; ++first) {
+    for (uint32_t distance = 1; distance < 100; ++distance) {
+      RxWindow window;
+      window.start(Psn(first), 128);
+      ASSERT_TRUE(window.reserve(pool_));
+      SackSweep sweep;
+      sweep.start(Psn(first));
+      const Psn far = Psn(first) + distance;
+      window.accept(far, false);
+      sweep.on_request(far, window.cack_psn());
+      EXPECT_TRUE(sweep.next(window, far).has(far)) << first << " + " << distance;
+      window.release(pool_);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace uet::pds

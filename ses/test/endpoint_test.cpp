@@ -1,6 +1,8 @@
 // Endpoints and what is decided per endpoint or FEP: names, sizes, modes, profiles, message IDs.
 #include "ses/test/target_fixture.h"
 
+#include <utility>
+
 namespace uet::ses::test {
 namespace {
 
@@ -172,6 +174,45 @@ TEST_F(EndpointTest, ReadAnswersThatDoNotFitAreErrors) {
     back.assign(100, std::byte{1});
     EXPECT_EQ(said(a_->ses->on_request(rx, now_)), "accept");
     EXPECT_EQ(back, Octets(100, std::byte{1}));
+  }
+}
+
+// [SES-024, SES-076] A whole chunk behind the end of the read is refused before it is placed.
+TEST_F(EndpointTest, ReadDataBehindTheEndIsRefused) {
+  for (const uint32_t offset : {2048u, 4096u, 0xFFFFFC00u}) {
+    SCOPED_TRACE(offset);
+    start();
+    Octets memory(8192);
+    RmaRequest read = rma_request(true, memory, 1);
+    const IoSlice wanted{memory.data(), 2048};
+    read.iov = {&wanted, 1};
+    ASSERT_TRUE(a_->ses->rma(a_->ep, read, now_).ok());
+    transmit();
+    ASSERT_EQ(network_.size(), 2u);
+    for (Parcel answer : std::exchange(network_, {})) {
+      answer.is_answer = true;
+      answer.to = 0;
+      answer.octets.clear();
+      a_->pds.receive(answer, now_);  // delivered, the data follows
+    }
+    wire::ResponseData h;
+    h.common.return_code = ReturnCode::ok;
+    h.read_request_message_id = MessageId(1);
+    h.modified_length = 2048;
+    h.message_offset = offset;
+    h.payload_length = 1024;
+    Octets octets(wire::ResponseData::kSize);
+    wire::Writer w(octets);
+    h.emit(w);
+    octets.resize(octets.size() + 1024, std::byte{7});
+    pds::RxRequest rx;
+    rx.peer = PeerId(0);
+    rx.next_hdr = wire::NextHeader::response_data;
+    rx.ses = octets;
+    rx.token.pdc = pds::PdcHandle(1);
+    EXPECT_EQ(said(a_->ses->on_request(rx, now_)), "accept");
+    EXPECT_EQ(take(*a_), "read refused UNCOR 0 #1");
+    EXPECT_EQ(memory, Octets(8192));
   }
 }
 

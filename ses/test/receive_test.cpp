@@ -126,6 +126,20 @@ TEST_F(ReceiveTest, ALongerMessageIsTruncated) {
   EXPECT_EQ(take(*b_), "recv truncated 10+4990 #2");
 }
 
+// [SES-137, SES-147] The answer tells how much was placed, in the expected list: by hand.
+TEST_F(ReceiveTest, ATruncatedMessageIsAnsweredWithThePlacedLength) {
+  Octets room(4);
+  ASSERT_TRUE(post(receive_request(room)).ok());
+  send(pattern(10));
+  transmit();
+  deliver(0);
+  ASSERT_EQ(network_.size(), 1u);
+  const Octets& o = network_[0].octets;
+  ASSERT_EQ(o.size(), 12u);
+  const uint8_t expected[] = {0x01, 0x01, 0, 1, 0, 0, 1, 2, 0, 0, 0, 4};
+  for (size_t i = 0; i < 12; ++i) EXPECT_EQ(uint8_t(o[i]), expected[i]) << i;
+}
+
 // [SES-138] Or refused, and the receive stays posted.
 TEST_F(ReceiveTest, AnEndpointMayRefuseTruncation) {
   options_.reject_truncated = true;
