@@ -121,6 +121,26 @@ TEST_F(PdcTableTest, TombstonesKeepTheIdAndExpire) {
   EXPECT_TRUE(table_.next_expiry().is_never());
 }
 
+// [PDS-176] Two rounds over all PDCIDs pass over the one that a tombstone stands for.
+TEST_F(PdcTableTest, APdcidIsNotGivenOutWhileItsTombstoneStands) {
+  make(4, 4, 2);
+  Pdc& a = target(1, 7);
+  const Pdcid id = a.id;
+  table_.bury(a, kNow + Duration::milliseconds(1));
+  const auto is_given_out = [&] {
+    bool found = false;
+    for (uint32_t i = 0; i < 2 * 65536; ++i) {
+      Pdc* const pdc = table_.allocate(true, rng_);
+      found = found || pdc->id == id;
+      table_.free(*pdc);
+    }
+    return found;
+  };
+  EXPECT_FALSE(is_given_out());
+  table_.expire_tombstones(kNow + Duration::milliseconds(1));
+  EXPECT_TRUE(is_given_out());
+}
+
 TEST_F(PdcTableTest, OldestTombstoneMakesRoomAndTheSameKeyIsReplaced) {
   make(8, 8, 2);
   std::vector<Pdcid> ids;

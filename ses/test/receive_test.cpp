@@ -191,6 +191,21 @@ TEST_F(ReceiveTest, AMultiReceiveIsConsumedInPlace) {
   EXPECT_EQ(b_->spare_slots, 998u);
 }
 
+// [LF-096] With multi_min octets left it is still good for a message, with one less it is not.
+TEST_F(ReceiveTest, AMultiReceiveWithJustEnoughRoomGoesOn) {
+  Octets room(1500);
+  ReceiveRequest r = receive_request(room);
+  r.multi = true;
+  r.multi_min = 500;
+  ASSERT_TRUE(post(r).ok());
+  send(pattern(1000));
+  settle();
+  EXPECT_EQ(take(*b_), "recv ok 1000 #2");
+  send(pattern(1));
+  settle();
+  EXPECT_EQ(take(*b_), "recv ok 1 done #2");
+}
+
 // The buffer is released with the message that completes last, not the one that came last.
 TEST_F(ReceiveTest, TheLastCompletionReleasesAMultiReceive) {
   Octets room(4000);
@@ -365,6 +380,22 @@ TEST_F(ReceiveTest, PartialMessagesEndWithTheirPdc) {
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   EXPECT_FALSE(b_->ses->peek(b_->ep, tagged(room, 3), false, now_).found);
   EXPECT_TRUE(b_->ses->idle());
+}
+
+// [SES-009] A message belongs to its PDC: those of other PDCs go on.
+TEST_F(ReceiveTest, PartialMessagesOutliveOtherPdcs) {
+  const Octets data = pattern(4000);
+  Octets room(4000);
+  ASSERT_TRUE(post(receive_request(room)).ok());
+  send(data);
+  transmit();
+  deliver(0);
+  b_->ses->on_pdc_closed(pds::PdcHandle(StubPds::kTargetPdc + 1), PeerId(0), false, now_);
+  EXPECT_EQ(take(*b_), "");
+  EXPECT_EQ(count(Counter::rx_partial_closed), 0u);
+  settle();
+  EXPECT_EQ(take(*b_), "recv ok 4000 #2");
+  EXPECT_EQ(room, data);
 }
 
 }  // namespace

@@ -219,6 +219,16 @@ TEST_F(TargetTest, AMessageIsNotCompletedByRepetition) {
   EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
 }
 
+// [SES-115] Nor may the first packet come twice while there is room for its octets.
+TEST_F(TargetTest, ASecondFirstPacketIsRefused) {
+  Octets room(3000);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  const wire::StandardRequest h = request(SesOpcode::send, 3000);
+  EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
+  EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "OP_VIOLATION");
+  EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
+}
+
 // [SES-066, SES-105, SES-106]
 TEST_F(TargetTest, MsgErrorEndsAMessage) {
   Octets room(3000);
