@@ -110,8 +110,8 @@ TEST_F(PairTest, LossCostsTimeOnly) {
   }
 }
 
-// [SES-016, SES-017, SES-040, SES-045, SES-047, SES-060, SES-071, WIRE-060] The octets of a
-// two-packet tagged send, by hand.
+// [SES-038, SES-016, SES-017, SES-040, SES-045, SES-047, SES-060, SES-071, WIRE-060] The octets of
+// a two-packet tagged send, by hand.
 TEST_F(PairTest, TheHeadersOnTheWireAreTheSpecifications) {
   const Octets data = pattern(1025);
   SendRequest s = send_request(data);

@@ -36,7 +36,7 @@ TEST_F(TargetFormsTest, RudiServesIdempotentRegionsOnly) {
   EXPECT_TRUE(b_->ses->idle());
 }
 
-// [SES-104, SES-129] UUD: never an answer; only datagram sends do anything.
+// [PDS-165, SES-104, SES-129] UUD: never an answer; only datagram sends do anything.
 TEST_F(TargetFormsTest, UudIsNeverAnswered) {
   Octets room(10), memory(10);
   const uint64_t key = expose(memory);
@@ -73,7 +73,8 @@ TEST_F(TargetFormsTest, DeferrableSendsAreSends) {
   EXPECT_EQ(take(*b_), "tagged_recv ok 4 tag 6 #2");
 }
 
-// [SES-041, SES-044, SES-008, SES-140] The small header names a 12-bit key where the RI stands.
+// [SES-038, PDS-165, SES-041, SES-044, SES-008, SES-140] The small header names a 12-bit key where
+// the RI stands.
 TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
   Octets memory = pattern(100);
   RegionRequest r;
@@ -109,7 +110,7 @@ TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
   EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "drop");  // [WIRE-116]
 }
 
-// [SES-042, SES-039, SES-146, WIRE-067] Message ID 0 in the answers.
+// [SES-038, SES-042, SES-039, SES-146, WIRE-067] Message ID 0 in the answers.
 TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
   Octets room(10), memory(100);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());

@@ -53,6 +53,7 @@ class AvTest : public test::DomainFixture {
   fid_av* av_ = nullptr;
 };
 
+// [LF-012]
 TEST_F(AvTest, AddressesGetTheLowestFreeIndex) {
   open_av(FI_ADDR_STR);
   EXPECT_EQ(insert("fi_addr_uet://127.0.0.2/1/1/1"), 0u);
@@ -135,7 +136,7 @@ TEST_F(AvTest, StringIsCutToTheBuffer) {
   EXPECT_EQ(length, sizeof "fi_addr_uet://127.0.0.1/*/*/*");
 }
 
-// [LF-008]
+// [LF-012, LF-008]
 TEST_F(AvTest, SocketAddressesAreTaken) {
   open_av(FI_SOCKADDR_IN, 0, FI_AV_MAP);
   const sockaddr_in list[] = {sin("127.0.0.2", 9228), sockaddr_in{}, sin("127.0.0.3", 1)};

@@ -271,7 +271,7 @@ TEST(GetinfoTest, RegistrationModesComeFromTheOffer) {
   EXPECT_EQ(no_event.info->domain_attr->mr_mode, 0);
 }
 
-// [ABI-043] What Open MPI asks for.
+// [LF-012, ABI-043] What Open MPI asks for.
 TEST(GetinfoTest, OpenMpiIsServed) {
   const Info hints = make_hints();
   hints->caps = FI_TAGGED | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_DIRECTED_RECV;

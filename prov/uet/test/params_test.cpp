@@ -62,7 +62,7 @@ int open_domain() {
   return -fi_domain(kept_fabric, kept_info, &kept_domain, nullptr);
 }
 
-// [LF-129, LF-130] Nothing is offered with a value that makes no sense.
+// [ABI-018, LF-129, LF-130] Nothing is offered with a value that makes no sense.
 TEST(ParamsTest, ValuesThatMakeNoSenseAreRefused) {
   const struct {
     const char* name;

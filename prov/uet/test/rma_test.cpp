@@ -36,7 +36,8 @@ class RmaTest : public PairTest {
   uint64_t base_ = 0;
 };
 
-// [LF-047, LF-049] Written octets land where they should and nowhere else; reads bring them back.
+// [LF-094, LF-047, LF-049] Written octets land where they should and nowhere else; reads bring them
+// back.
 TEST_F(RmaTest, WriteThenReadKeepsEveryOctetAtEverySize) {
   open_region();
   uint32_t seed = 1;
@@ -199,6 +200,7 @@ TEST_F(RmaTest, ViolationsLeaveTheTargetUntouched) {
   }
 }
 
+// [LF-040]
 TEST_F(RmaTest, WriteToAReadOnlyRegionIsRefused) {
   open_region({}, FI_REMOTE_READ);
   const std::vector<uint8_t> local = pattern(100, 12);

@@ -86,7 +86,7 @@ class VariantTest : public PairTest {
   fi_msg_tagged tagged_{};
 };
 
-// [LF-041, LF-042, LF-043, LF-053..056]
+// [LF-094, LF-041, LF-042, LF-043, LF-053..056]
 TEST_F(VariantTest, EveryUntaggedSendReachesItsReceive) {
   fid_ep* ep = a->ep;
   const auto by_msg = [&](uint64_t flags) {
@@ -116,7 +116,7 @@ TEST_F(VariantTest, EveryUntaggedSendReachesItsReceive) {
   EXPECT_EQ(fi_sendmsg(ep, &msg_, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
 }
 
-// [LF-045, LF-046]
+// [LF-094, LF-045, LF-046]
 TEST_F(VariantTest, EveryTaggedSendReachesItsReceive) {
   fid_ep* ep = a->ep;
   const Variant variants[] = {

@@ -37,6 +37,7 @@ fail() {
 
 need_hosts() { make_hosts || { echo "SKIPPED: no network namespaces here"; exit 77; }; }
 
+# [ABI-030] As fi_pingpong asks and in the order in which it opens.
 # pair NAME SERVER-PREFIX CLIENT-PREFIX ADDRESS ARGUMENTS...: one checked ping-pong; the last line
 # of the client must be a result row. $control_port: the TCP port that fi_pingpong coordinates on.
 # One of its own for each case, so that cases can run side by side.
@@ -63,7 +64,7 @@ on_a() { printf 'ip netns exec %s' "$host_a"; }
 on_b() { printf 'ip netns exec %s' "$host_b"; }
 
 case $case_name in
-  info)
+  info)  # [ABI-029, ABI-018]
     fi_info -p uet >"$out/info.txt" 2>&1 || fail "fi_info"
     grep -q '^provider: uet' "$out/info.txt" || fail "no provider line"
     grep -q 'type: FI_EP_RDM' "$out/info.txt" || fail "no RDM endpoint"
