@@ -1,0 +1,175 @@
+// The engine over a scripted backend: what happens to packets that the network does not take.
+#include "fep/engine.h"
+
+#include "fep/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace uet::fep {
+namespace {
+
+using namespace uet::literals;
+
+FabricAddress address(uint8_t host) {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {10, 0, 0, host};
+  return a;
+}
+
+// Takes, refuses or delays packets as told; keeps the octets of what it took.
+class ScriptedIo final : public io::PacketIo {
+ public:
+  struct Script {
+    TxFate fate = TxFate::sent;
+    int error = 0;
+    std::vector<io::PathError> path_errors;
+    std::vector<std::string> taken;
+    int sends = 0;
+  };
+  explicit ScriptedIo(Script& script) : script_(script) {}
+  io::IoCaps caps() const override { return {}; }
+  FabricAddress local_address() const override { return address(1); }
+  void send(std::span<TxPacket> packets) override {
+    ++script_.sends;
+    for (TxPacket& p : packets) {
+      p.fate = script_.fate;
+      p.error = script_.error;
+      if (p.fate != TxFate::sent) continue;
+      std::string payload;
+      for (uint32_t i = 0; i < p.slice_count; ++i) {
+        payload.append(reinterpret_cast<const char*>(p.slices[i].data), p.slices[i].length);
+      }
+      script_.taken.push_back(payload);
+    }
+  }
+  std::span<RxDatagram> receive() override { return {}; }
+  std::span<const io::PathError> path_errors() override {
+    reported_.swap(script_.path_errors);
+    script_.path_errors.clear();
+    return reported_;
+  }
+  int wait_fd() const override { return -1; }
+
+ private:
+  Script& script_;
+  std::vector<io::PathError> reported_;
+};
+
+class EngineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Config config;
+    settle(config);
+    auto fep = FabricEndpoint::create(config, address(1), 7);
+    ASSERT_TRUE(fep.ok());
+    engine_ = std::make_unique<Engine>(std::move(*fep), std::make_unique<ScriptedIo>(script_));
+    ses::CompletionSink sink;
+    sink.owner = this;
+    sink.complete = [](void* owner, const ses::Completion& c) {
+      static_cast<EngineTest*>(owner)->completions_.push_back(c);
+    };
+    sink.reserve = [](void*) { return true; };
+    const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
+    const auto endpoint = engine_->fep().ses().open_endpoint(name, {}, sink, sink);
+    ASSERT_TRUE(endpoint.ok());
+    endpoint_ = *endpoint;
+    peer_ = *engine_->fep().peers().find_or_add(address(2), now_);
+  }
+  void send() {
+    const IoSlice slice{reinterpret_cast<const std::byte*>(message_.data()), message_.size()};
+    ses::SendRequest request;
+    request.to = {peer_, PidOnFep(1), ResourceIndex(1), 1, false};
+    request.iov = {&slice, 1};
+    ASSERT_TRUE(engine_->fep().ses().send(endpoint_, request, now_).ok());
+  }
+
+  ScriptedIo::Script script_;
+  std::unique_ptr<Engine> engine_;
+  ses::EndpointId endpoint_;
+  PeerId peer_;
+  std::string message_ = "the octets as they were posted";
+  std::vector<ses::Completion> completions_;
+  Instant now_ = Instant::from_ns(1'000'000'000);
+};
+
+TEST_F(EngineTest, AMessageLeavesInTheCallThatTransmits) {
+  send();
+  EXPECT_TRUE(engine_->has_backlog());
+  engine_->transmit(now_);
+  EXPECT_EQ(script_.taken, std::vector<std::string>{message_});
+  EXPECT_FALSE(engine_->has_backlog());
+}
+
+// What the backend did not take is offered again, with the octets of the time it was posted: once
+// the call returned, a completion may be reported and the memory be used for something else.
+TEST_F(EngineTest, PacketsThatWaitReferToNoUserMemory) {
+  script_.fate = TxFate::later;
+  send();
+  engine_->transmit(now_);
+  EXPECT_TRUE(engine_->has_backlog());
+  const std::string posted = message_;
+  message_.assign(message_.size(), '?');
+  script_.fate = TxFate::sent;
+  engine_->transmit(now_);
+  EXPECT_EQ(script_.taken, std::vector<std::string>{posted});
+  EXPECT_FALSE(engine_->has_backlog());
+}
+
+TEST_F(EngineTest, AFullBackendIsAskedOncePerRound) {
+  script_.fate = TxFate::later;
+  send();
+  EXPECT_TRUE(engine_->progress(now_));
+  EXPECT_EQ(script_.sends, 1);
+}
+
+// Memory that the system cannot read ends its message, and no other.
+TEST_F(EngineTest, ARefusedPacketEndsItsMessageInFault) {
+  script_.fate = TxFate::never;
+  script_.error = EFAULT;
+  send();
+  engine_->transmit(now_);
+  ASSERT_EQ(completions_.size(), 1u);
+  EXPECT_EQ(completions_[0].status, ses::Completion::Status::fault);
+  EXPECT_EQ(completions_[0].local_error, EFAULT);
+  script_.fate = TxFate::sent;
+  message_ = "another";
+  send();
+  engine_->transmit(now_);
+  ASSERT_FALSE(script_.taken.empty());
+  EXPECT_EQ(script_.taken.back(), "another");
+}
+
+// Two seconds of ICMP errors and nothing else end what is on its way to that address.
+TEST_F(EngineTest, AnUnreachablePeerFailsItsOperations) {
+  send();
+  const Instant end = now_ + 3_s;
+  while (now_ < end && completions_.empty()) {
+    script_.path_errors = {{address(2), ECONNREFUSED}};
+    engine_->progress(now_);
+    now_ = now_ + 10_ms;
+  }
+  ASSERT_EQ(completions_.size(), 1u);
+  EXPECT_EQ(completions_[0].status, ses::Completion::Status::undeliverable);
+  EXPECT_EQ(completions_[0].failure.reason, pds::FailureReason::unreachable);
+}
+
+TEST_F(EngineTest, ErrorsOfOtherKindsAndAddressesHarmNobody) {
+  send();
+  const Instant end = now_ + 3_s;
+  while (now_ < end) {
+    script_.path_errors = {{address(2), EMSGSIZE}, {address(9), ECONNREFUSED}};
+    engine_->progress(now_);
+    now_ = now_ + 10_ms;
+  }
+  EXPECT_TRUE(completions_.empty());
+}
+
+}  // namespace
+}  // namespace uet::fep
