@@ -187,6 +187,7 @@ class Core {
   bool finish_received_close(Pdc& pdc, Instant now);
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
+  void close_idle_toward(PeerId peer);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
   void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void forget_outstanding(Pdc& pdc);

@@ -8,6 +8,11 @@ namespace uet::pds {
 namespace {
 constexpr uint32_t kVictimsLookedAt = 16;
 constexpr uint32_t kVictimsPerOpen = 2;
+
+bool tells_of_lost_peer(const Failure& failure) {
+  return failure.reason == FailureReason::timeout || failure.reason == FailureReason::unreachable ||
+         failure.nack == wire::NackCode::inv_dpdcid;
+}
 }  // namespace
 
 void Core::touch(Pdc& pdc, Instant now) {
@@ -140,9 +145,20 @@ void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hol
   counters_.add(cause);
   const bool knows_peer = pdc.state != PdcState::syn;
   pdc.state = PdcState::error;
+  if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer);
   report_failures(pdc, failure, now);
   if (!pdc.is_initiator || !peer_may_hold || !knows_peer) return free_pdc(pdc, false, false, now);
   want_control(pdc);  // progress_close sends the Close command
+}
+
+// The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
+// out by themselves; an idle one would fail the next message that takes it.
+void Core::close_idle_toward(PeerId peer) {
+  table_.for_each([&](Pdc& pdc) {
+    if (pdc.peer != peer || !pdc.is_initiator || pdc.state != PdcState::established) return;
+    const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty();
+    if (!busy) begin_close(pdc);
+  });
 }
 
 void Core::report_failures(Pdc& pdc, const Failure& failure, Instant now) {

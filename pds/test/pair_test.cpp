@@ -232,5 +232,28 @@ TEST_F(PairTest, AbsentPeerFailsEverythingOnceAndLeavesNothingBehind) {
   pair.expect_all_given_back();
 }
 
+// A peer that forgot everything, as after a restart, costs the message that meets it; the idle PDCs
+// from before are closed instead of failing one message each. [PDS-119, PDS-I15]
+TEST_F(PairTest, ForgetfulPeerFailsOneMessageNotOneForEachPdc) {
+  Pair pair;
+  const FlowId flow = pair.flow(0);
+  StubClient& c = pair.side[0].client;
+  c.post(flow, 1, 256 * 1024);
+  c.post(flow, 2, 256 * 1024);
+  pair.run(500_ms);
+  ASSERT_EQ(pair.side[0].pds->usage().pdcs, 2u) << "both idle";
+  pair.side[1].pds->close_all(true, pair.now);
+
+  c.post(flow, 3, 100);
+  pair.run(10_ms);
+  EXPECT_EQ(total(c.failed), 1u);
+  EXPECT_EQ(pair.side[0].pds->usage().pdcs, 0u);
+  for (uint32_t m = 4; m < 8; ++m) c.post(flow, m, 100);
+  pair.run(10_ms);
+  EXPECT_EQ(total(c.failed), 1u);
+  for (uint32_t m = 4; m < 8; ++m) EXPECT_EQ(c.responded.count({m, 0}), 1u) << m;
+  pair.expect_all_given_back();
+}
+
 }  // namespace
 }  // namespace uet::pds::test
