@@ -2,6 +2,7 @@
 #include "prov/uet/info.h"
 
 #include "prov/uet/fabric.h"
+#include "prov/uet/log.h"
 #include "prov/uet/params.h"
 #include "prov/uet/resolve.h"
 
@@ -10,6 +11,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -32,6 +34,16 @@ std::optional<FabricAddress> iface_address() {
   const std::vector<FabricAddress> found = resolve_node(text.c_str(), true);
   if (found.empty()) return std::nullopt;
   return found.front();
+}
+
+// Said once: fi_getinfo is asked again and again.
+void warn_of_useless_iface() {
+  static std::atomic_flag said;
+  if (said.test_and_set()) return;
+  UET_WARN(CORE,
+           "FI_UET_IFACE=%s is no interface that is up, nor a local address, so nothing is "
+           "offered; `ip addr` lists both, and without the variable all are offered\n",
+           params().iface.c_str());
 }
 
 bool same_ip(const FabricAddress& a, const FabricAddress& b) {
@@ -253,9 +265,12 @@ std::vector<DomainCandidate> list_domains() {
   if (iface.empty()) return all;
   if (const auto address = iface_address()) {
     const auto c = pick(all, *address);
-    return c ? std::vector<DomainCandidate>{*c} : std::vector<DomainCandidate>{};
+    all.clear();
+    if (c) all.push_back(*c);
+  } else {
+    std::erase_if(all, [&](const DomainCandidate& c) { return c.interface.name != iface; });
   }
-  std::erase_if(all, [&](const DomainCandidate& c) { return c.interface.name != iface; });
+  if (all.empty()) warn_of_useless_iface();
   return all;
 }
 

@@ -27,7 +27,7 @@ Node::Node(const NodeOptions& options) {
   hints->rx_attr->op_flags = options.rx_op_flags;
   hints->tx_attr->size = options.tx_size;
   hints->rx_attr->size = options.rx_size;
-  const int rc = fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", nullptr, FI_SOURCE, hints, &info);
+  const int rc = fi_getinfo(FI_VERSION(1, 17), options.address, nullptr, FI_SOURCE, hints, &info);
   fi_freeinfo(hints);
   if (rc != 0) {
     ADD_FAILURE() << "fi_getinfo: " << fi_strerror(-rc);

@@ -33,6 +33,7 @@ struct NodeOptions {
   size_t rx_size = 0;
   bool selective = false;
   bool counters = false;
+  const char* address = "127.0.0.1";  // of the domain
 };
 
 // What a test wants to know of an entry, whatever the CQ's format.
