@@ -87,7 +87,7 @@ struct Verdict {
     respond,  // `response` goes out now; kept until cleared when `guaranteed` [PDS-100]
     later,    // respond() will follow; the PSN counts as received meanwhile [PDS-075]
     nack,     // refused with `nack`; leaves no trace [PDS-112, PDS-118]
-    drop,     // UUD and malformed: nothing is answered
+    drop,     // UUD: nothing is answered; on a PDC as if it had never arrived
   };
   Kind kind = Kind::accept;
   wire::NackCode nack{};

@@ -135,6 +135,7 @@ class Core {
   Step send_lost(Pdc& pdc, TxBatch& batch, Instant now);
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   bool next_message(Pdc& pdc, Instant now);
+  bool has_new(const Pdc& pdc) const;
   bool window_open(Pdc& pdc) const;
   void check_psn_range(Pdc& pdc, Psn psn);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
@@ -177,6 +178,7 @@ class Core {
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration nack_delay(const TxSlot& slot) const;
   void check_clear(Pdc& pdc, Instant& next, Instant now);
+  bool probe_window(Pdc& pdc, Instant& next, Instant now);
   bool close_request_expired(Pdc& pdc, Instant now);
 
   // --- core_close.cpp ---

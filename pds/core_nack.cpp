@@ -18,7 +18,16 @@ void Core::on_nack(const RxDatagram& d, Instant now) {
 
 void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
-  if (!pdc.tx.contains(h.nack_psn)) return counters_.add(Count::drop_nack_range);
+  if (!pdc.tx.contains(h.nack_psn)) {
+    // Unless it answers the question for the cumulative ACK: nobody is there any more.
+    const bool ends_stall = pdc.is_stalled() && h.nack_psn == pdc.tx.base() - 1 && has_new(pdc) &&
+                            reaction_to(h.nack_code) == NackReaction::fail_pdc;
+    if (!ends_stall) return counters_.add(Count::drop_nack_range);
+    counters_.add(Count::nacks_rx);
+    counters_.add(nack_rx_count(h.nack_code));
+    return fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
+                peer_may_hold_state(h.nack_code), now);
+  }
   counters_.add(Count::nacks_rx);
   counters_.add(nack_rx_count(h.nack_code));
   heard(pdc, now);

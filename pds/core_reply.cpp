@@ -228,6 +228,20 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
       counters_.add(Count::clear_cmd_tx);
     }
   }
+  if (pdc.probe_due) {
+    if (batch.full()) return false;
+    pdc.probe_due = false;
+    if (pdc.is_stalled()) {
+      h.ctl_type = wire::CtlType::ack_req;
+      h.ar = true;
+      h.psn = pdc.tx.base() - 1;
+      h.payload = 0;
+      emit_control(pdc, h, pdc.ev, batch);
+      counters_.add(Count::ack_requests_tx);
+      h.ar = false;
+      h.psn = Psn{};
+    }
+  }
   if (pdc.clear_req_due) {
     if (batch.full()) return false;
     pdc.clear_req_due = false;

@@ -30,6 +30,7 @@ void Core::on_timer(Pdc& pdc, Instant now) {
   Instant next = Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
+  if (pdc.is_stalled() && !probe_window(pdc, next, now)) return;  // failed
 
   if (pdc.rod_stalled) {
     drain_reorder(pdc, now);
@@ -146,6 +147,23 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
     return false;
   }
   failure = {FailureReason::timeout, {}, false};
+  return true;
+}
+
+// Nothing is outstanding that could bring an ACK, and without one there is no next packet: clears
+// what can be cleared and asks for the cumulative ACK, until it is heard. False: the PDC failed.
+// [PDS-035, PDS-104]
+bool Core::probe_window(Pdc& pdc, Instant& next, Instant now) {
+  next = std::min(next, now + config_.rto_max);
+  if (!has_new(pdc)) return true;
+  const Instant silent_since = std::max(peers_[pdc.peer].last_heard, pdc.last_active);
+  if (now - silent_since >= config_.peer_timeout) {
+    fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, false, now);
+    return false;
+  }
+  pdc.clear_due = pdc.is_initiator;
+  pdc.probe_due = true;
+  want_control(pdc);
   return true;
 }
 

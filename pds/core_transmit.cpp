@@ -135,15 +135,19 @@ bool Core::next_message(Pdc& pdc, Instant now) {
 void Core::want_send(Pdc& pdc) {
   const ListNode<SendTag>& node = pdc;
   if (node.is_linked()) return;
-  const bool has_new = pdc.message != MessageHandle{} || !pdc.returns.empty() ||
-                       (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());
+  const bool has_new = this->has_new(pdc);
   if (pdc.lost_count > 0) {
     resend_.push_back(pdc);
   } else if (has_new && window_open(pdc)) {
     send_.push_back(pdc);
   } else if (has_new) {
-    counters_.add(Count::window_stalls);  // an ACK brings it back
+    counters_.add(Count::window_stalls);  // an ACK brings it back, see probe_window()
   }
+}
+
+bool Core::has_new(const Pdc& pdc) const {
+  return pdc.message != MessageHandle{} || !pdc.returns.empty() ||
+         (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());
 }
 
 // CMS may have room again. [PDS-244]

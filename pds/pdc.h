@@ -130,6 +130,7 @@ struct Pdc : ListNode<struct LruTag>,
   bool close_req_due = false;
   bool clear_req_due = false;
   bool clear_due = false;
+  bool probe_due = false;  // an ACK is to be asked for, to learn the cumulative ACK
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
 
@@ -140,6 +141,9 @@ struct Pdc : ListNode<struct LruTag>,
   bool wants_close() const { return state == PdcState::close_wait; }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
+  // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as
+  // we know it, waits for a clear, or the ACK that told it was lost. [PDS-035, PDS-102]
+  bool is_stalled() const { return tx.empty() && !in_mp_range(tx.next()); }
   // The PSN lies at or before what the peer said it can track. [PDS-035]
   bool in_mp_range(Psn psn) const {
     return mp_range == 0 || psn - max_cack <= static_cast<int32_t>(mp_range);

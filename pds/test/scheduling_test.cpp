@@ -322,5 +322,52 @@ TEST_F(SchedulingTest, ReturnDataIsNotOvertakenByResends) {
   EXPECT_EQ(is_return, expected);
 }
 
+// A PDC of ours with 200 packets to send to a peer that tracks 128: all of those are answered, but
+// the cumulative ACK never moved.
+void stall(Bench& b) {
+  b.open_initiator(200);
+  for (int i = 0; i < 128; ++i) {
+    b.rx_header(b.ack(b.start - 1, i + 1));
+    b.tx();
+  }
+  EXPECT_EQ(b.client.responded.size(), 128u);
+}
+
+// [PDS-035, PDS-104] The last ACK, or the clear that the cumulative ACK waits for, was lost: both
+// are asked for until the next packet may go.
+TEST_F(SchedulingTest, ExhaustedRangeAsksForTheCumulativeAck) {
+  config_.default_mpr = 1;
+  Bench b(config_);
+  stall(b);
+  const std::string last = std::to_string((b.start + 127).value());
+  const Lines asks = {"CP CLEAR_CMD psn 0 payload " + last,
+                      "CP ACK_REQ psn " + last + " ar payload 0"};
+  b.elapse(6_ms);
+  EXPECT_EQ(b.lines(), asks);
+  b.elapse(200_ms);
+  EXPECT_EQ(b.lines(), asks) << "again: either may be lost";
+  b.rx_header(b.ack(b.start + 127));
+  EXPECT_EQ(b.lines().at(0), "REQ psn +128 clear -1");
+}
+
+// [PDS-T4, PDS-119] Nobody is there any more: then the message fails instead of waiting for ever.
+TEST_F(SchedulingTest, ExhaustedRangeOfAPeerThatIsGoneFails) {
+  config_.default_mpr = 1;
+  Bench b(config_);
+  stall(b);
+  b.elapse(6_ms);
+  b.lines();
+  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 127));
+  EXPECT_EQ(b.client.aborted.size(), 1u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+
+  Bench silent(config_);
+  stall(silent);
+  silent.elapse(61_s);
+  ASSERT_EQ(silent.client.aborted.size(), 1u);
+  EXPECT_EQ(silent.client.aborted.begin()->second.reason, FailureReason::timeout);
+  EXPECT_EQ(silent.pds->usage(), Usage{});
+}
+
 }  // namespace
 }  // namespace uet::pds::test
