@@ -33,9 +33,7 @@ pds::Verdict Target::on_request(const pds::RxRequest& rx) {
   if (!parsed.ok()) {
     core_.counters.add(parsed.error() == wire::ParseError::truncated ? Counter::rx_truncated
                                                                      : Counter::rx_malformed);
-    pds::Verdict dropped;
-    dropped.kind = pds::Verdict::Kind::drop;
-    return dropped;
+    return malformed(rx);
   }
   const Request& q = *parsed;
   pds::Verdict verdict;
@@ -51,6 +49,16 @@ pds::Verdict Target::on_request(const pds::RxRequest& rx) {
   }
   // Nobody waits for an answer to a UUD packet. [SES-104]
   if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;
+  return verdict;
+}
+
+// Whoever sent it sends it again until it is answered, and it does not become any better; the PSN
+// is all that names it. [SES-171, PDS-076]
+pds::Verdict Target::malformed(const pds::RxRequest& rx) {
+  Request nameless;
+  nameless.token = rx.token;
+  pds::Verdict verdict = response(nameless, ReturnCode::op_violation, 0);
+  if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;  // [SES-104]
   return verdict;
 }
 

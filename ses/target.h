@@ -52,6 +52,7 @@ class Target {
 
  private:
   // target.cpp: the order of processing
+  static pds::Verdict malformed(const pds::RxRequest& rx);
   pds::Verdict refuse(const Request& q, wire::ReturnCode code, Counter why);
   pds::Verdict begin(const Request& q);
   wire::ReturnCode missing_endpoint(const Request& q, Counter& why) const;

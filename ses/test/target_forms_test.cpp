@@ -107,7 +107,7 @@ TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
   h.common.pid_on_fep = PidOnFep(9);
   EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "BAD_PID");
   h.common.som = false;
-  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "drop");  // [WIRE-116]
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "OP_VIOLATION");  // [WIRE-116]
 }
 
 // [SES-038, SES-042, SES-039, SES-146, WIRE-067] Message ID 0 in the answers.
@@ -133,17 +133,22 @@ TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
   EXPECT_EQ(uint8_t(v.response.bytes[2]) | uint8_t(v.response.bytes[3]), 0);
 }
 
-// Every prefix of a request is dropped or answered, none read beyond its end.
-TEST_F(TargetFormsTest, TruncatedHeadersAreDropped) {
+// [SES-171, SES-104] Every prefix of a request is answered, none read beyond its end. Its PSN is
+// used up with that; without an answer it would come again for ever. The answer, by hand.
+TEST_F(TargetFormsTest, TruncatedHeadersAreAnswered) {
   Octets octets(wire::StandardRequest::kSize);
   wire::Writer w(octets);
   request(SesOpcode::send, 0).emit(w);
   for (size_t length = 0; length < octets.size(); ++length) {
     const Octets cut(octets.begin(), octets.begin() + static_cast<ptrdiff_t>(length));
-    EXPECT_EQ(said(give_octets(cut, wire::NextHeader::standard)), "drop");
+    const pds::Verdict v = give_octets(cut, wire::NextHeader::standard);
+    EXPECT_EQ(said(v), "OP_VIOLATION");
+    const uint8_t expected[] = {0x01, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    for (size_t i = 0; i < 12; ++i) EXPECT_EQ(uint8_t(v.response.bytes[i]), expected[i]) << i;
+    EXPECT_EQ(said(give_octets(cut, wire::NextHeader::standard, pds::Mode::uud)), "drop");
   }
-  EXPECT_EQ(count(Counter::rx_truncated), 44u);
-  EXPECT_EQ(said(give_octets(octets, wire::NextHeader::response)), "drop");
+  EXPECT_EQ(count(Counter::rx_truncated), 88u);
+  EXPECT_EQ(said(give_octets(octets, wire::NextHeader::response)), "OP_VIOLATION");
   EXPECT_EQ(count(Counter::rx_malformed), 1u);
 }
 

@@ -123,8 +123,8 @@ TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
       {false, true, 100, 0, 100, 100, "OP_VIOLATION"},  // begins, but is no first packet
       {false, false, 3000, 4294966272, 1024, 1024, "OP_VIOLATION"},
       {true, true, 4294967295, 0, 0, 10, "UNSUPPORTED_SIZE"},  // [SES-157, SES-030]
-      {false, true, 3000, 2048, 952, 900, "drop"},             // the octets are not there
-      {false, true, 3000, 2048, 900, 952, "drop"},
+      {false, true, 3000, 2048, 952, 900, "OP_VIOLATION"},             // the octets are not there
+      {false, true, 3000, 2048, 900, 952, "OP_VIOLATION"},
   };
   uint16_t id = 100;
   for (const Case& c : cases) {

@@ -124,9 +124,7 @@ void draw_company(Plan& p, Rng& rng) {
   p.stranger = sometimes(rng, 0.15, 0.3);
   p.odd_packets = sometimes(rng, 0.15, 0.1);
   p.refused_packets = sometimes(rng, 0.15, 0.1);
-  // A malformed request that ROD holds back is offered to SES again and again until the message
-  // expires, so only where nothing is held back.
-  if (!p.ordered || !p.rod_reorder) p.broken_requests = sometimes(rng, 0.1, 0.05);
+  p.broken_requests = sometimes(rng, 0.1, 0.05);
   p.spoil = rng.chance(0.08);
   p.spec_timers = rng.chance(0.05);
   if (rng.chance(0.1)) {

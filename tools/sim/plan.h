@@ -56,7 +56,8 @@ struct Plan {
   double stranger = 0;         // packets overheard that are sent mutated from a third address
   double odd_packets = 0;      // packets after which the same sender emits a useless one
   double refused_packets = 0;  // requests answered by a NACK instead of being delivered
-  double broken_requests = 0;  // requests that arrive cut off, once
+  // Requests that arrive cut off: they are answered with an error, so operations end in one.
+  double broken_requests = 0;
   // Some NACKs are final and some requests arrive spoilt: operations may end in an error.
   bool spoil = false;
   // One endpoint dies without a word and comes back with no memory.
@@ -71,7 +72,7 @@ struct Plan {
   // With a handful of message slots a RUD message can hold one while its rest waits behind others
   // that are refused for want of one; the partial message then expires. [SES-108, SES-118]
   bool may_fail() const {
-    return spec_timers || spoil || default_mpr > mpr || (rx_messages < 16 && !ordered);
+    return spec_timers || spoil || broken_requests > 0 || default_mpr > mpr || (rx_messages < 16 && !ordered);
   }
   io::FaultPlan faults;
   // Faults stop here; everything posted must then succeed.
