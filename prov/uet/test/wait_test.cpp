@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
@@ -94,7 +95,10 @@ TEST_F(WaitTest, SleeperIsWokenByAnotherThreadsProgress) {
 // nobody times out, whoever drains the socket.
 TEST_F(WaitTest, TwoSleepersOnTwoQueuesOfOneDomainNeverTimeOut) {
   open(waiting(), waiting());
-  constexpr int kMessages = 5000;
+  // A million by hand: UET_TEST_MESSAGES=1000000.
+  const char* const wanted = std::getenv("UET_TEST_MESSAGES");
+  const int messages = wanted != nullptr ? std::atoi(wanted) : 5000;
+  ASSERT_GT(messages, 0);
   constexpr int kTimeout = 20000;
   std::atomic<int> late{0};
   const auto next_blocking = [&](fid_cq* cq) {
@@ -109,7 +113,7 @@ TEST_F(WaitTest, TwoSleepersOnTwoQueuesOfOneDomainNeverTimeOut) {
   ASSERT_EQ(fi_recv(a->ep, &a_got, 8, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   // b answers what a asks; b's send completions are read by a third thread.
   std::thread answers([&] {
-    for (int i = 0; i < kMessages; ++i) {
+    for (int i = 0; i < messages; ++i) {
       if (!next_blocking(b->rx_cq)) return;
       uint64_t value = b_got + 1;
       if (fi_recv(b->ep, &b_got, 8, nullptr, FI_ADDR_UNSPEC, nullptr) != 0) late.fetch_add(1);
@@ -123,11 +127,11 @@ TEST_F(WaitTest, TwoSleepersOnTwoQueuesOfOneDomainNeverTimeOut) {
     }
   });
   std::thread sends([&] {
-    for (int i = 0; i < kMessages; ++i) {
+    for (int i = 0; i < messages; ++i) {
       if (!next_blocking(b->tx_cq)) return;
     }
   });
-  for (int i = 0; i < kMessages; ++i) {
+  for (int i = 0; i < messages; ++i) {
     const uint64_t value = static_cast<uint64_t>(i) * 3;
     ASSERT_EQ(fi_inject(a->ep, &value, 8, to_b), 0);
     ASSERT_TRUE(next_blocking(a->rx_cq)) << "round " << i;

@@ -11,7 +11,7 @@ usage() {
 Usage: pingpong.sh CASE PROVIDER-DIR
 
 Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu loss1 loss10
-       four_pairs
+       four_pairs unprivileged mtu_mismatch system_buffers capture
 HELP
 }
 [ $# -eq 2 ] || { usage >&2; exit 2; }
@@ -35,6 +35,7 @@ fail() {
   exit 1
 }
 
+need() { command -v "$1" >/dev/null || { echo "SKIPPED: $1 is not installed"; exit 77; }; }
 need_hosts() { make_hosts || { echo "SKIPPED: no network namespaces here"; exit 77; }; }
 
 # [ABI-030] As fi_pingpong asks and in the order in which it opens.
@@ -94,6 +95,45 @@ case $case_name in
       pids+=($!)
     done
     for pid in "${pids[@]}"; do wait "$pid" || fail "one of four pairs"; done ;;
+  unprivileged)  # no capability, no configuration; both share loopback
+    need setpriv
+    nobody='setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all'
+    [ "$(id -u)" -eq 0 ] || nobody=
+    mkdir "$out/lib"
+    cp "$FI_PROVIDER_PATH/libuet-fi.so" "$out/lib"
+    chmod 755 "$out" "$out/lib"
+    FI_PROVIDER_PATH=$out/lib pair nobody "$nobody" "$nobody" 127.0.0.1 -I 200 ;;
+  mtu_mismatch)  # each end of the cable has its own MTU; the exchanged addresses settle it
+    need_hosts
+    ip -n "$host_a" link set veth-uet mtu 1500
+    pair mtu "$(on_a)" "$(on_b) env FI_UET_PAYLOAD_MTU=8192 FI_LOG_LEVEL=warn" "$addr_a" \
+      -S 65536 -I 10
+    grep -q 'another payload MTU' "$out/mtu-client.txt" || fail "the difference is not said" ;;
+  system_buffers)  # what the kernel gives without asking must carry long messages, too
+    need tshark
+    FI_UET_SOCKBUF=0 FI_UET_PCAP=$out/%p.pcapng pair buffers "" "" 127.0.0.1 -S 1048576 -I 20
+    for capture in "$out"/*.pcapng; do
+      tshark -r "$capture" -T fields -e udp.payload 2>/dev/null | cut -c1-4
+    done | python3 -c '
+import sys
+words = [int(line, 16) for line in sys.stdin if line.strip()]
+requests = [w for w in words if w >> 11 in (2, 3, 13, 14)]
+again = sum(w >> 4 & 1 for w in requests)
+print(len(requests), "requests,", again, "sent again")
+sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
+' || fail "more than 5 % of the packets were sent again" ;;
+  capture)
+    need tshark
+    need_hosts
+    FI_UET_PCAP=$out/%p.pcapng pair capture "$(on_a)" "$(on_b)" "$addr_a" -S 4096 -I 10
+    captures=("$out"/*.pcapng)
+    [ ${#captures[@]} -eq 2 ] || fail "${#captures[@]} captures of two processes"
+    for capture in "${captures[@]}"; do
+      for from in "$addr_a" "$addr_b"; do
+        count=$(tshark -r "$capture" -Y "ip.src == $from && udp.dstport == 4793" 2>/dev/null | wc -l)
+        [ "$count" -ge 10 ] || fail "$count packets to UDP port 4793 from $from"
+      done
+    done ;;
   *) usage >&2; exit 2 ;;
 esac
 echo "passed: $case_name"
