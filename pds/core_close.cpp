@@ -124,9 +124,8 @@ bool Core::close_request_expired(Pdc& pdc, Instant now) {
   if (pdc.later_count > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{}) {
     return false;  // we are the one it waits for
   }
-  const bool forged = !pdc.confirmed;
   const Duration limit =
-      config_.patience == Patience::retries || forged ? config_.close_req : config_.peer_timeout;
+      config_.patience == Patience::retries ? config_.close_req : config_.peer_timeout;
   if (now - pdc.last_active < limit) return false;
   counters_.add(Count::close_req_expired);
   AckTrigger trigger = pdc.ack.trigger();

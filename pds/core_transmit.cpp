@@ -163,9 +163,9 @@ bool Core::window_open(Pdc& pdc) const {
   return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
 }
 
-// One turn of a PDC: what its deficit admits, resends first. Nobody overtakes a PDC of the path that
-// waits for the window: resends of requests could otherwise keep return data from ever going out,
-// and two peers that read from each other refuse requests until it does. [PDS-244]
+// One turn of a PDC: what its deficit admits, resends first. Nobody overtakes a PDC of the path
+// that waits for the window: resends of requests could otherwise keep return data from ever going
+// out, and two peers that read from each other refuse requests until it does. [PDS-244]
 void Core::serve(Pdc& pdc, TxBatch& batch, bool new_packets, Instant now) {
   const int32_t quantum = static_cast<int32_t>(config_.packets_per_entropy * max_packet_bytes(pdc));
   pdc.deficit = std::min(pdc.deficit + quantum, quantum);

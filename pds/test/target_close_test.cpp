@@ -136,6 +136,18 @@ TEST_F(TargetCloseTest, SlowPeerIsNotClosedUpon) {
   EXPECT_EQ(b.count(Count::close_req_expired), 0u);
 }
 
+// The same before the peer ever used our PDCID: its path to us may be down for as long as we have
+// patience. Under pressure such PDCs go first. [architecture 8, PDS-181]
+TEST_F(TargetCloseTest, PeerThatIsNotHeardAgainKeepsItsPdcAsLong) {
+  Bench b;
+  b.open_target();
+  b.elapse(59_s);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.elapse(3_s);
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  EXPECT_EQ(b.count(Count::close_req_expired), 1u);
+}
+
 // --- ROD [PDS 7.3] ---
 
 // [PDS-077] The `spec` profile drops what is out of order and says so once.
