@@ -369,9 +369,16 @@ void Target::on_pdc_closed(pds::PdcHandle pdc) {
 void Target::advance() {
   while (RxMessage* m = partial_.front()) {
     if (m->last_arrival + core_.config.partial_message_time > core_.now) break;
+    if (m->error != ReturnCode::null) {
+      forget(*m);
+      continue;
+    }
     core_.counters.add(Counter::rx_partial_expired);  // [SES-108]
     fail(*m, Completion::Status::undeliverable, ReturnCode::undeliverable);
-    forget(*m);
+    // Known for as long again: what comes late must not pass for a new message. [SES-107]
+    m->last_arrival = core_.now;
+    m->unlink();
+    partial_.push_back(*m);
   }
   if (stalled_count_ == 0) return;
   for (Endpoint* ep : core_.endpoints) {

@@ -366,6 +366,28 @@ TEST_F(ReceiveTest, PartialMessagesExpire) {
   b_->ses->advance(now_);
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
+  now_ = now_ + Duration::seconds(60);
+  b_->ses->advance(now_);
+  EXPECT_TRUE(b_->ses->idle()) << "forgotten after as long again";
+  EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
+}
+
+// [SES-107, SES-108] What comes late of a message that expired is refused: taken for a new one, it
+// would tell the sender that a message has arrived of which no receive got anything.
+TEST_F(ReceiveTest, LatePacketsOfAnExpiredMessageAreRefused) {
+  Octets room(4000);
+  ASSERT_TRUE(post(receive_request(room)).ok());
+  send(pattern(4000));
+  transmit();
+  deliver(0);
+  now_ = now_ + Duration::seconds(60);
+  b_->ses->advance(now_);
+  EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
+  ASSERT_TRUE(post(receive_request(room)).ok());
+  settle();
+  EXPECT_EQ(take(*b_), "") << "the new receive got none of it";
+  EXPECT_EQ(count(Counter::rx_repeated_error), 3u);
+  EXPECT_EQ(take(*a_).substr(0, 12), "send refused");
 }
 
 TEST_F(ReceiveTest, PartialMessagesEndWithTheirPdc) {
