@@ -302,8 +302,7 @@ TEST_F(TargetCloseTest, HeldBackPacketThatIsDroppedMayComeAgain) {
   b.rx_header(b.control(CtlType::ack_req, 1002));
   EXPECT_EQ(b.lines().at(0).substr(0, 26), "NACK PKT_NOT_RCVD psn 1002");
   arrive(1002);
-  EXPECT_EQ(b.client.order,
-            (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
+  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
   EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
 }
 

@@ -23,6 +23,7 @@ inline constexpr Exempt kExempt[] = {
     {"pdc_closed_aborted", "endpoints of a run close in order"},
     {"pdc_closed_unreachable", "no run leaves an address for 2 s"},
     {"unreachable_reports", "only runs with a restart report any"},
+    {"drop_client", "only UUD and requests of a PDC that ended are dropped"},
     {"rx_header_data_refused", "every receive side carries data"},
     {"rx_mode_violation", "RUDI and UUD are not simulated"},
     {"rx_unsupported_size", "needs a message of 4 GiB"},

@@ -76,10 +76,6 @@ namespace {
 
 // Takes back what together is a fault of configuration, not of the stack.
 void keep_sane(Plan& p) {
-  const bool silence = p.one_way > Duration::zero() || p.pause > Duration::zero() ||
-                       p.faults.blackhole_count > 0 || p.restart;
-  // A target gives up an unconfirmed PDC after its idle time and Close_REQ_Time.
-  if (silence) p.idle_time = Duration::seconds(10);
   // What a dead peer left uncleared stays until its PDC expires.
   if (p.restart) p.gd_entries = 16384;
   if (!p.ordered) return;

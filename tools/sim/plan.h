@@ -72,7 +72,8 @@ struct Plan {
   // With a handful of message slots a RUD message can hold one while its rest waits behind others
   // that are refused for want of one; the partial message then expires. [SES-108, SES-118]
   bool may_fail() const {
-    return spec_timers || spoil || broken_requests > 0 || default_mpr > mpr || (rx_messages < 16 && !ordered);
+    return spec_timers || spoil || broken_requests > 0 || default_mpr > mpr ||
+           (rx_messages < 16 && !ordered);
   }
   io::FaultPlan faults;
   // Faults stop here; everything posted must then succeed.
