@@ -130,7 +130,8 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
     [ ${#captures[@]} -eq 2 ] || fail "${#captures[@]} captures of two processes"
     for capture in "${captures[@]}"; do
       for from in "$addr_a" "$addr_b"; do
-        count=$(tshark -r "$capture" -Y "ip.src == $from && udp.dstport == 4793" 2>/dev/null | wc -l)
+        filter="ip.src == $from && udp.dstport == 4793"
+        count=$(tshark -r "$capture" -Y "$filter" 2>/dev/null | wc -l)
         [ "$count" -ge 10 ] || fail "$count packets to UDP port 4793 from $from"
       done
     done ;;
