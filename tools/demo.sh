@@ -53,7 +53,7 @@ trap finish EXIT
 
 if [ $loopback -eq 0 ] && make_hosts; then
   say "Two hosts: $host_a ($addr_a) and $host_b ($addr_b), veth, MTU $hosts_mtu"
-  run_a=(on A) run_b=(on B) server=$addr_a
+  run_a=(ip netns exec "$host_a") run_b=(ip netns exec "$host_b") server=$addr_a
 else
   say "No network namespaces here: both ends run over loopback"
   run_a=() run_b=() server=127.0.0.1
