@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: tools/demo.sh [--loopback] [--loss P] [--keep]
+Usage: tools/demo.sh [--loopback] [--loss P]
 
 Installs Debian packages when root, builds the provider (build/release), then runs
   fi_info -p uet            what the provider offers on this machine
@@ -16,7 +16,6 @@ that, everything runs over loopback.
 
   --loopback  do not make namespaces
   --loss P    drop each packet with probability P (0 to 0.3), to see recovery at work
-  --keep      leave the capture's folder in place (it is always printed)
   -h, --help  this text
 
 Exit status: 0 when the ping-pong passed, 1 otherwise.
@@ -28,7 +27,6 @@ while [ $# -gt 0 ]; do
   case $1 in
     --loopback) loopback=1 ;;
     --loss) [ $# -gt 1 ] || die "--loss needs a probability"; loss=$2; shift ;;
-    --keep) ;;
     -h|--help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
   esac
