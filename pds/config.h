@@ -45,6 +45,8 @@ struct Config {
   bool private_mark = false;  // we do not own port 4793: peers answer to our port [WIRE-121]
   bool strict_ports = false;  // never heed the mark of others
   uint8_t control_dscp = 46;  // ACK, NACK, CP; EF [PDS-069]
+  uint8_t trimmed_dscp = 16;  // of what a switch has cut; 0-63 [PDS-130, WIRE-016]
+  uint8_t trimmed_lasthop_dscp = 18;  // the same at the last hop
 
   // --- acknowledgement ---
   uint32_t ack_gen_trigger_bytes = 16384;      // ACK_Gen_Trigger; 0-32768

@@ -6,6 +6,7 @@
 //   core_control.cpp   control packets received                   [PDS 13]
 //   core_ack.cpp       ACKs received                              [PDS 8.5]
 //   core_nack.cpp      NACKs received                             [PDS 10.2]
+//   core_trim.cpp      what a switch has cut                      [PDS 11]
 //   core_transmit.cpp  new packets and resends                    [PDS 6, 12]
 //   core_reply.cpp     ACKs, NACKs and control packets sent       [PDS 8, 10.1, 13]
 //   core_timer.cpp     deadlines                                  [PDS 12, 15]
@@ -20,18 +21,11 @@
 #include "pds/pdc_table.h"
 #include "pds/pds.h"
 #include "pds/peer_table.h"
+#include "pds/reply.h"
 
 #include "base/ring.h"
 
 namespace uet::pds {
-
-// A packet without a PDC behind it: NACKs, and ACKs for what has closed.
-struct Reply {
-  FabricAddress to;
-  Entropy ev;
-  std::array<std::byte, 16> octets{};
-  uint8_t length = 0;
-};
 
 class Core {
  public:
@@ -116,10 +110,19 @@ class Core {
   // --- core_nack.cpp ---
   void on_nack(const RxDatagram& d, Instant now);
   void process_nack(Pdc& pdc, const wire::Nack& nack, Instant now);
+  void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& nack, Instant now);
   void react(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void go_back(Pdc& pdc, Psn expected, Instant now);
   bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant now);
   void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
+
+  // --- core_trim.cpp ---
+  bool is_trimmed(uint8_t dscp) const;
+  void on_trimmed(const RxDatagram& d, Instant now);
+  void on_trimmed_request(const RxDatagram& d, Instant now);
+  void on_trimmed_ack(const RxDatagram& d, Instant now);
+  Pdc* find_trimmed_syn(const Inbound& in, bool& is_new);
 
   // --- core_transmit.cpp ---
   void assign_flows(Instant now);

@@ -17,6 +17,7 @@ void Core::on_nack(const RxDatagram& d, Instant now) {
 }
 
 void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
+  if (h.nack_code == NackCode::trimmed_ack) return on_nack_trimmed_ack(pdc, h, now);
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
   if (!pdc.tx.contains(h.nack_psn)) {
     // Unless it answers the question for the cumulative ACK: nobody is there any more.
@@ -36,6 +37,21 @@ void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
   react(pdc, h, *slot, now);
 }
 
+// A peer of 1.0 lost the data of our response: nack_psn is its own request. The one NACK that is
+// answered. [PDS-134, PDS-072]
+void Core::on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now) {
+  const Arrival how = pdc.rx.classify(h.nack_psn);
+  if (how != Arrival::dup_window && how != Arrival::dup_below) {
+    return counters_.add(Count::drop_nack_range);
+  }
+  counters_.add(Count::nacks_rx);
+  counters_.add(nack_rx_count(h.nack_code));
+  AckTrigger trigger = pdc.ack.trigger();
+  trigger.psn = h.nack_psn;
+  trigger.ce = trigger.retx = false;
+  answer_again(pdc, trigger, Count::ack_duplicate, now);
+}
+
 void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   const NackReaction reaction = reaction_to(h.nack_code);
   // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
@@ -47,17 +63,8 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   switch (reaction) {
     case NackReaction::ignore:
       return counters_.add(Count::drop_nack_code);
-    case NackReaction::resend_now: {
-      if (slot.sacked && h.nack_code != NackCode::pkt_not_rcvd) {
-        return counters_.add(Count::drop_nack_answered);  // [PDS-116]
-      }
-      if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
-      slot.sacked = false;
-      auto kind = cms::LossKind::inferred;
-      if (h.nack_code == NackCode::trimmed) kind = cms::LossKind::trimmed;
-      if (h.nack_code == NackCode::trimmed_lasthop) kind = cms::LossKind::trimmed_lasthop;
-      return mark_lost(pdc, h.nack_psn, slot, kind, Count::retx_nack, now);
-    }
+    case NackReaction::resend_now:
+      return react_to_loss(pdc, h, slot, now);
     case NackReaction::hold_window:
       // What the peer tracks is not known any more: 128 packets until told. [PDS 10.2, 0x0B]
       pdc.mp_range = 128;
@@ -100,6 +107,24 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
     case NackReaction::fail_pdc:
       return fail_by_nack(pdc, h, slot, now);
   }
+}
+
+void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
+  if (slot.sacked && h.nack_code != NackCode::pkt_not_rcvd) {
+    return counters_.add(Count::drop_nack_answered);  // [PDS-116]
+  }
+  if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+  slot.sacked = false;
+  auto kind = cms::LossKind::inferred;
+  if (h.nack_code == NackCode::trimmed) kind = cms::LossKind::trimmed;
+  if (h.nack_code == NackCode::trimmed_lasthop) kind = cms::LossKind::trimmed_lasthop;
+  // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
+  if (h.m && kind != cms::LossKind::trimmed) {
+    pdc.path->ev.on_feedback(slot.ev, cms::PathFeedback::ecn);
+  }
+  mark_lost(pdc, h.nack_psn, slot, kind, Count::retx_nack, now);
+  // A peer that drops what is out of order needs all that follows as well. [PDS-150]
+  if (pdc.mode == Mode::rod && !config_.rod_reorder) go_back(pdc, h.nack_psn, now);
 }
 
 // The packet that was refused was certainly not executed, unless an earlier transmission of it was;

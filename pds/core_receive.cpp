@@ -11,18 +11,12 @@ namespace {
 constexpr uint16_t kBlockPortFirst = 16384;
 constexpr uint16_t kBlockPortLast = 20479;
 constexpr uint16_t kBlockMask = 0xFFF0;
-
-bool is_trimmed(uint8_t dscp) {
-  return dscp == static_cast<uint8_t>(wire::Dscp::trimmed) ||
-         dscp == static_cast<uint8_t>(wire::Dscp::trimmed_lasthop);
-}
 }  // namespace
 
 void Core::receive(const RxDatagram& d, Instant now) {
   counters_.add(Count::rx_packets);
   if (d.bytes.size() < wire::Prologue::kSize) return counters_.add(Count::drop_too_short);
-  // What a switch has cut cannot be verified; its answers are not built yet. [PDS-130]
-  if (is_trimmed(d.dscp)) return counters_.add(Count::drop_trimmed);
+  if (is_trimmed(d.dscp)) return on_trimmed(d, now);
   const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
   if (!prologue) return counters_.add(Count::drop_type_reserved);
 

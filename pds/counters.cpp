@@ -17,6 +17,10 @@ const char* name(Count c) {
 
 Count nack_tx_count(NackCode code) {
   switch (code) {
+    case NackCode::trimmed:
+      return Count::nack_tx_trimmed;
+    case NackCode::trimmed_lasthop:
+      return Count::nack_tx_trimmed_lasthop;
     case NackCode::no_pdc_avail:
       return Count::nack_tx_no_pdc_avail;
     case NackCode::no_ccc_avail:
@@ -64,6 +68,8 @@ Count nack_rx_count(NackCode code) {
       return Count::nack_rx_trimmed;
     case NackCode::trimmed_lasthop:
       return Count::nack_rx_trimmed_lasthop;
+    case NackCode::trimmed_ack:
+      return Count::nack_rx_trimmed_ack;
     case NackCode::no_pdc_avail:
       return Count::nack_rx_no_pdc_avail;
     case NackCode::no_ccc_avail:

@@ -24,7 +24,7 @@
   X(window_stalls) X(cms_stalls) X(slot_stalls)                                                    \
   /* resends by cause [PDS 12] */                                                                  \
   X(retx_rto) X(retx_nack) X(retx_delayed) X(retx_ooo) X(retx_ev) X(retx_go_back_n)                \
-  X(ack_requests_tx)                                                                               \
+  X(retx_trimmed_ack) X(ack_requests_tx)                                                           \
   /* ACKs by trigger [PDS 8.2]; ack_response: a stored or late response [PDS-100] */               \
   X(ack_ar) X(ack_syn) X(ack_retx) X(ack_duplicate) X(ack_response) X(ack_ecn) X(ack_bytes)        \
   X(ack_per_packet) X(ack_hole_closed) X(ack_control) X(ack_after_close)                           \
@@ -38,23 +38,24 @@
   X(noop_rx) X(noop_tx) X(ack_request_rx) X(close_cmd_tx) X(close_cmd_rx) X(close_req_tx)          \
   X(close_req_rx) X(cp_unsupported_rx)                                                             \
   /* drops, in the order of the checks [PDS 7.1] */                                                \
-  X(drop_too_short) X(drop_trimmed) X(drop_type_reserved) X(drop_type_unsupported)                 \
+  X(trimmed_rx) X(drop_too_short) X(drop_trimmed) X(drop_type_reserved) X(drop_type_unsupported)   \
   X(drop_malformed) X(drop_no_pdc) X(drop_bad_peer) X(drop_syn_state) X(drop_bad_pdcid)            \
   X(drop_no_peer) X(drop_direction) X(drop_cp_direction) X(drop_client) X(drop_ack_range)          \
   X(drop_nack_range) X(drop_nack_answered) X(drop_nack_code) X(drop_nack_limited)                  \
   X(drop_reply_full)                                                                               \
   /* NACKs sent, by code [PDS 10] */                                                               \
-  X(nack_tx_no_pdc_avail) X(nack_tx_no_ccc_avail) X(nack_tx_no_bitmap) X(nack_tx_no_pkt_buffer)    \
-  X(nack_tx_no_gtd_del_avail) X(nack_tx_no_ses_msg_avail) X(nack_tx_no_resource)                   \
-  X(nack_tx_psn_oor_window) X(nack_tx_rod_ooo) X(nack_tx_inv_dpdcid) X(nack_tx_pdc_hdr_mismatch)   \
-  X(nack_tx_closing) X(nack_tx_closing_in_err) X(nack_tx_pkt_not_rcvd) X(nack_tx_invalid_syn)      \
-  X(nack_tx_pdc_mode_mismatch) X(nack_tx_rcvd_ses_procg) X(nack_tx_unexp_event) X(nack_tx_other)   \
+  X(nack_tx_trimmed) X(nack_tx_trimmed_lasthop) X(nack_tx_no_pdc_avail) X(nack_tx_no_ccc_avail)    \
+  X(nack_tx_no_bitmap) X(nack_tx_no_pkt_buffer) X(nack_tx_no_gtd_del_avail)                        \
+  X(nack_tx_no_ses_msg_avail) X(nack_tx_no_resource) X(nack_tx_psn_oor_window) X(nack_tx_rod_ooo)  \
+  X(nack_tx_inv_dpdcid) X(nack_tx_pdc_hdr_mismatch) X(nack_tx_closing) X(nack_tx_closing_in_err)   \
+  X(nack_tx_pkt_not_rcvd) X(nack_tx_invalid_syn) X(nack_tx_pdc_mode_mismatch)                      \
+  X(nack_tx_rcvd_ses_procg) X(nack_tx_unexp_event) X(nack_tx_other)                                \
   /* NACKs received, by code [PDS 10] */                                                           \
-  X(nack_rx_trimmed) X(nack_rx_trimmed_lasthop) X(nack_rx_no_pdc_avail) X(nack_rx_no_ccc_avail)    \
-  X(nack_rx_no_bitmap) X(nack_rx_no_pkt_buffer) X(nack_rx_no_gtd_del_avail)                        \
-  X(nack_rx_no_ses_msg_avail) X(nack_rx_no_resource) X(nack_rx_psn_oor_window)                     \
-  X(nack_rx_rod_ooo) X(nack_rx_inv_dpdcid) X(nack_rx_pdc_hdr_mismatch) X(nack_rx_closing)          \
-  X(nack_rx_closing_in_err) X(nack_rx_pkt_not_rcvd) X(nack_rx_gtd_resp_unavail)                    \
+  X(nack_rx_trimmed) X(nack_rx_trimmed_lasthop) X(nack_rx_trimmed_ack) X(nack_rx_no_pdc_avail)     \
+  X(nack_rx_no_ccc_avail) X(nack_rx_no_bitmap) X(nack_rx_no_pkt_buffer)                            \
+  X(nack_rx_no_gtd_del_avail) X(nack_rx_no_ses_msg_avail) X(nack_rx_no_resource)                   \
+  X(nack_rx_psn_oor_window) X(nack_rx_rod_ooo) X(nack_rx_inv_dpdcid) X(nack_rx_pdc_hdr_mismatch)   \
+  X(nack_rx_closing) X(nack_rx_closing_in_err) X(nack_rx_pkt_not_rcvd) X(nack_rx_gtd_resp_unavail) \
   X(nack_rx_ack_with_data) X(nack_rx_invalid_syn) X(nack_rx_pdc_mode_mismatch)                     \
   X(nack_rx_rcvd_ses_procg) X(nack_rx_unexp_event) X(nack_rx_rcvr_infer_loss) X(nack_rx_other)
 // clang-format on

@@ -412,9 +412,6 @@ TEST_F(TargetTest, MalformedPackets) {
   octets[0] = octets[0] | std::byte{0x07};
   b.rx_octets(octets);
   EXPECT_EQ(b.count(Count::drop_malformed), 12u);
-  b.dscp = 16;
-  b.rx(b.request(1000));
-  EXPECT_EQ(b.count(Count::drop_trimmed), 1u);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.pds->usage(), Usage{});
 }

@@ -16,6 +16,8 @@ inline constexpr Exempt kExempt[] = {
     {"nack_tx_no_ccc_avail", "there is a path record for every flow and PDC"},
     {"nack_tx_no_pkt_buffer", "for foreign stacks; ours keeps no packet without a PDC"},
     {"nack_tx_no_resource", "for foreign stacks; ours names the resource"},
+    {"nack_tx_trimmed_lasthop", "the simulated network cuts at no last hop"},
+    {"retx_trimmed_ack", "ACKs travel in a class that is not cut"},
     {"nack_tx_other", "vendor and experimental codes are never sent"},
     {"nack_tx_closing", "our initiator sends nothing after its Close"},
     {"drop_no_peer", "needs more than 1,024 peers"},

@@ -1,0 +1,21 @@
+// A packet without a PDC behind it, queued until there is room in a batch: NACKs, and ACKs for what
+// has closed. What it says is in core_reply.cpp. [PDS 10.1]
+#pragma once
+
+#include "base/packet.h"
+#include "base/serial.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace uet::pds {
+
+struct Reply {
+  FabricAddress to;
+  Entropy ev;
+  std::array<std::byte, 16> octets{};
+  uint8_t length = 0;
+};
+
+}  // namespace uet::pds
