@@ -160,7 +160,6 @@ CompletionQueue::CompletionQueue(Domain& domain, const fi_cq_attr& attr, void* c
   link_.fid.fid.ops = &cq_fid_ops;
   link_.fid.ops = &cq_ops;
   link_.owner = this;
-  set_capacity(requested_);
 }
 
 int CompletionQueue::close() {
@@ -174,6 +173,7 @@ int CompletionQueue::close() {
   return 0;
 }
 
+// A queue that nothing is bound to needs no ring: programs open as many as cq_cnt allows.
 void CompletionQueue::set_capacity(uint32_t slots) {
   const uint32_t size = std::bit_ceil(slots);
   if (size > ring_.size()) {

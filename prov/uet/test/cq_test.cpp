@@ -1,8 +1,12 @@
 // Completion queues through the libfabric API: formats, order, errors, room, sources.
 #include "prov/uet/test/node.h"
 
+#include <unistd.h>
+
+#include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace uet::prov::test {
 namespace {
@@ -242,6 +246,30 @@ TEST_F(CqTest, WrongArgumentsAreRefusedAtOpen) {
   EXPECT_EQ(fi_control(&cq->fid, FI_GETWAIT, &fd), -FI_ENOSYS);
   EXPECT_EQ(fi_close(&cq->fid), 0);
   EXPECT_EQ(fi_close(&a->tx_cq->fid), -FI_EBUSY) << "an endpoint is bound";
+}
+
+// Resident memory of this process.
+size_t resident_bytes() {
+  long pages = 0;
+  std::ifstream("/proc/self/statm").ignore(64, ' ') >> pages;
+  return static_cast<size_t>(pages) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// fi_cq_test opens as many queues as cq_cnt says at once; those that no endpoint is bound to must
+// not hold a ring each.
+TEST_F(CqTest, QueuesThatNothingIsBoundToAreSmall) {
+  constexpr size_t kQueues = 8192;
+  constexpr size_t kBytesEach = 4096;
+  open();
+  fi_cq_attr attr{};
+  attr.wait_obj = FI_WAIT_NONE;
+  std::vector<fid_cq*> queues(kQueues);
+  const size_t before = resident_bytes();
+  for (fid_cq*& cq : queues) ASSERT_EQ(fi_cq_open(a->domain, &attr, &cq, nullptr), 0);
+  EXPECT_LT(resident_bytes(), before + kQueues * kBytesEach);
+  fi_cq_entry entry;
+  EXPECT_EQ(fi_cq_read(queues[0], &entry, 1), -FI_EAGAIN);
+  for (fid_cq* cq : queues) EXPECT_EQ(fi_close(&cq->fid), 0);
 }
 
 TEST_F(CqTest, ErrorTextsNameTheCode) {
