@@ -113,6 +113,9 @@ class Core {
   void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& nack, Instant now);
   void react(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
+  bool await_verdicts(Pdc& pdc, const Failure& failure, Instant now);
   void go_back(Pdc& pdc, Psn expected, Instant now);
   bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant now);
   void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
@@ -194,7 +197,6 @@ class Core {
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
   void close_idle_toward(PeerId peer);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
-  void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void forget_outstanding(Pdc& pdc);
   void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
   void discard(Pdc& pdc);  // nobody has heard of it yet

@@ -127,24 +127,72 @@ void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant no
   if (pdc.mode == Mode::rod && !config_.rod_reorder) go_back(pdc, h.nack_psn, now);
 }
 
-// The packet that was refused was certainly not executed, unless an earlier transmission of it was;
-// of the others nobody knows. [PDS-119, PDS-190]
+// The packet that was refused was certainly not executed, unless an earlier transmission of it was.
+// Of the others it depends. [PDS-119, PDS-190]
 void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
-  const Failure failure{FailureReason::nack, h.nack_code, false};
+  Failure failure{FailureReason::nack, h.nack_code, false};
   if (slot.kind == SlotKind::data && !slot.resent && !slot.sacked &&
       is_certainly_not_executed(h.nack_code)) {
-    const PacketRef ref = slot.ref;
-    if (slot.in_flight) {
-      pdc.path->ccc.on_forgotten(slot.bytes);
-      wake_path(*pdc.path);
+    failure.not_delivered = true;
+    give_up(pdc, h.nack_psn, slot, failure, now);
+    // With ROD nothing behind it was executed either.
+    for (Psn p = h.nack_psn + 1; pdc.mode == Mode::rod && p.before(pdc.tx.next()); ++p) {
+      TxSlot* const later = pdc.tx.find(p);
+      if (later != nullptr && later->kind == SlotKind::data) give_up(pdc, p, *later, failure, now);
     }
-    if (slot.lost) --pdc.lost_count;
-    if (slot.ask) --pdc.ask_count;
-    slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
-    pdc.tx.complete(h.nack_psn);
-    client_.on_failed(ref, {failure.reason, failure.nack, true}, now);
+    failure.not_delivered = false;
+  }
+  if (h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator && pdc.state != PdcState::syn) {
+    if (slot.kind == SlotKind::data && !slot.done) give_up(pdc, h.nack_psn, slot, failure, now);
+    if (pdc.is_orphan || await_verdicts(pdc, failure, now)) {
+      if (!pdc.tx.empty()) return;
+    }
   }
   fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
+}
+
+// Nobody will answer it, but the PDC goes on for a while.
+void Core::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now) {
+  const PacketRef ref = slot.ref;
+  if (slot.in_flight) {
+    pdc.path->ccc.on_forgotten(slot.bytes);
+    wake_path(*pdc.path);
+  }
+  if (slot.lost) --pdc.lost_count;
+  if (slot.ask) --pdc.ask_count;
+  slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
+  pdc.tx.complete(psn);
+  client_.on_failed(ref, failure, now);
+}
+
+// The peer has no such PDC any more. Packets that were sent once and are under way will be refused
+// as well, which proves that they were not executed: one RTO is given to that. Nothing is sent any
+// more. False: there is nothing to wait for. [PDS-119, PDS-190]
+bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
+  bool any = false;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr || slot->kind != SlotKind::data) continue;
+    if (slot->in_flight && !slot->resent) {
+      any = true;
+    } else {
+      give_up(pdc, p, *slot, failure, now);
+    }
+  }
+  if (!any) return false;
+  pdc.is_orphan = true;
+  pdc.state = PdcState::error;
+  pdc.close_at = now + pdc.rtt.rto(config_.rto_init, config_.rto_max, 0);
+  arm_by(pdc, pdc.close_at);
+  close_idle_toward(pdc.peer);
+  ListNode<SendTag>& node = pdc;
+  node.unlink();
+  if (pdc.message != MessageHandle{}) {
+    const MessageHandle message = pdc.message;
+    pdc.message = MessageHandle{};
+    client_.on_aborted(message, failure, now);
+  }
+  return true;
 }
 
 // Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]

@@ -27,6 +27,11 @@ Duration Core::nack_delay(const TxSlot& slot) const {
 }
 
 void Core::on_timer(Pdc& pdc, Instant now) {
+  if (pdc.is_orphan) {  // of what was not refused by now nobody knows [PDS-190]
+    if (pdc.close_at > now) return arm_by(pdc, pdc.close_at);
+    return fail(pdc, {FailureReason::nack, wire::NackCode::inv_dpdcid, false},
+                Count::pdc_closed_nack, false, now);
+  }
   Instant next = Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);

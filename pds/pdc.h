@@ -78,6 +78,7 @@ struct Pdc : ListNode<struct LruTag>,
   bool confirmed = false;     // target: the peer used our PDCID, so it is no forgery
   bool acked_once = false;    // target: an ACK taught the peer our PDCID [PDS-045]
   bool rod_stalled = false;   // the client refused the next packet in order; see timer
+  bool is_orphan = false;     // initiator: the peer's side is gone, verdicts are awaited [PDS-190]
   Pdcid id;                   // ours
   Pdcid peer_id;              // 0 until learnt
   PdcHandle handle;
@@ -116,7 +117,7 @@ struct Pdc : ListNode<struct LruTag>,
   Instant waiting_since;  // something is outstanding since
   Instant clear_at = Instant::never();
   Instant clear_req_at;                 // not before: next Clear Request [PDS-106]
-  Instant close_at = Instant::never();  // Close_REQ_Time is over [PDS-173]
+  Instant close_at = Instant::never();  // Close_REQ_Time, or the wait of an orphan, is over
 
   // Cold.
   IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN

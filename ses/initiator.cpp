@@ -231,7 +231,7 @@ void Initiator::forget_attempt(TxMessage& m) {
   m.id = MessageId(0);
   m.pdc = pds::PdcHandle(0);
   m.owes_message_done = m.is_stopped = m.is_fully_pulled = false;
-  m.has_semantic_answer = m.was_aborted = false;
+  m.has_semantic_answer = m.was_aborted = m.any_undelivered = false;
   m.all_undelivered = true;
   m.next_offset = m.pulled_packets = m.answered_packets = m.failed_packets = m.data_bytes = 0;
   m.code = wire::ReturnCode::null;

@@ -180,6 +180,7 @@ pds::Verdict Initiator::on_return_data(const pds::RxRequest& request) {
 void Initiator::note_failure(TxMessage& m, const pds::Failure& failure) {
   if (m.failed_packets == 0 && !m.was_aborted) m.failure = failure;
   m.all_undelivered = m.all_undelivered && failure.not_delivered;
+  m.any_undelivered = m.any_undelivered || failure.not_delivered;
   begin_recovery(*m.remote);  // nothing later may start before it is known how this one ends
 }
 
@@ -266,9 +267,13 @@ void Initiator::settle_refused(TxMessage& m) {
 }
 
 // A message of which nothing was executed may go again on another PDC, a read always: it changes
-// nothing. All else failed for good. [PDS-119, PDS-149]
+// nothing. So may one that lacked a packet when the peer lost the PDC: nobody took it for complete,
+// and what arrived of it went with the PDC. All else failed for good. [PDS-119, PDS-149, PDS-190]
 void Initiator::settle_failed(TxMessage& m) {
-  const bool is_harmless = m.is_read() || (m.all_undelivered && m.answered_packets == 0);
+  const bool is_gone_there = m.failure.reason == pds::FailureReason::nack &&
+                             m.failure.nack == wire::NackCode::inv_dpdcid;
+  const bool is_harmless = m.is_read() || (m.all_undelivered && m.answered_packets == 0) ||
+                           (is_gone_there && (m.any_undelivered || m.was_aborted));
   if (is_harmless && !is_peer_silent(m.failure.reason) && may_retry(m)) {
     retry(m, m.retries == 0 ? Duration::zero() : retry_delay(m.retries));
     return;

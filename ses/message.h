@@ -91,6 +91,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool has_semantic_answer : 1 = false;  // some response said OK [SES-149]
   bool owes_message_done : 1 = false;    // keep_pdc was asked for
   bool all_undelivered : 1 = true;       // every failed packet was certainly not executed
+  bool any_undelivered : 1 = false;      // some failed packet was
   bool was_aborted : 1 = false;
   uint8_t ri_generation = 0;  // of this attempt: resends must not change
   uint16_t mtu = 0;           // payload octets a packet

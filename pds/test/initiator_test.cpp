@@ -218,26 +218,6 @@ TEST_F(InitiatorTest, FatalNacks) {
   }
 }
 
-// [PDS-190] The peer forgot us: the named packet was not executed, of the other nobody knows, and
-// the next message starts a PDC of its own.
-TEST_F(InitiatorTest, ForgetfulPeerEndsThePdc) {
-  Bench b;
-  b.open_initiator(3);
-  b.rx_header(b.ack(b.start));
-  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 1));
-  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}, {{1, 2048}, 1}}));
-  ASSERT_EQ(b.client.failures.size(), 2u);
-  EXPECT_TRUE(b.client.failures[0].not_delivered);
-  EXPECT_FALSE(b.client.failures[1].not_delivered);
-  EXPECT_EQ(b.lines(), Lines{}) << "there is nobody to send a Close to";
-  EXPECT_EQ(b.pds->usage(), Usage{});
-  b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
-  const auto out = b.tx();
-  ASSERT_EQ(out.size(), 1u);
-  EXPECT_TRUE(out[0].as<wire::Request>().syn);
-  EXPECT_NE(out[0].as<wire::Request>().spdcid, b.own);
-}
-
 // [PDS-I18, PDS-I19] An established PDC says Close before it goes, when somebody may listen.
 TEST_F(InitiatorTest, FailedPdcSaysClose) {
   Bench b;

@@ -223,6 +223,46 @@ TEST_F(RetryTest, OnlyWhatWasCertainlyNotExecutedIsSentAgain) {
   EXPECT_TRUE(a_->ses->idle());
 }
 
+// [PDS-149, PDS-190] The peer lost the PDC of a message: one packet of it that was not executed, or
+// never sent, proves that nobody took the message for complete, whatever became of the others.
+TEST_F(RetryTest, AMessageThatLackedAPacketGoesAgainWhenThePeerForgot) {
+  const Octets data = pattern(3000);
+  Octets room(3000);
+  post(room);
+  for (const bool lacks_a_packet : {true, false}) {
+    send(data);
+    pds::StartedMessage started;
+    pds::PacketRef ref;
+    ASSERT_TRUE(a_->ses->start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+    pds::Failure failure{.reason = pds::FailureReason::nack, .nack = wire::NackCode::inv_dpdcid};
+    ASSERT_TRUE(a_->ses->pull(started.message, ref));
+    a_->ses->on_response(ref, {}, now_);
+    ASSERT_TRUE(a_->ses->pull(started.message, ref));
+    failure.not_delivered = lacks_a_packet;
+    a_->ses->on_failed(ref, failure, now_);
+    failure.not_delivered = false;
+    ASSERT_TRUE(a_->ses->pull(started.message, ref));
+    a_->ses->on_failed(ref, failure, now_);
+    settle();
+    EXPECT_EQ(take(*a_), lacks_a_packet ? "send ok 3000 #1" : "send undeliverable 0 #1");
+  }
+  EXPECT_EQ(room, data);
+
+  Octets again(3000);
+  post(again);
+  send(data);
+  pds::StartedMessage started;
+  pds::PacketRef ref;
+  ASSERT_TRUE(a_->ses->start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+  ASSERT_TRUE(a_->ses->pull(started.message, ref));
+  a_->ses->on_response(ref, {}, now_);
+  pds::Failure failure{.reason = pds::FailureReason::nack, .nack = wire::NackCode::inv_dpdcid};
+  a_->ses->on_aborted(started.message, failure, now_);
+  settle();
+  EXPECT_EQ(take(*a_), "send ok 3000 #1");
+  EXPECT_EQ(again, data);
+}
+
 TEST_F(RetryTest, ASilentPeerIsNotTriedAgain) {
   send(pattern(10));
   transmit();

@@ -1,0 +1,80 @@
+// A peer that lost its state: what its refusals prove about the packets that are under way.
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class ForgetfulPeerTest : public testing::Test {};
+
+// [PDS-119, PDS-190] What was sent once has its own verdict coming; the next message starts a PDC of
+// its own.
+TEST_F(ForgetfulPeerTest, ForgetfulPeerEndsThePdc) {
+  Bench b;
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 1));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}}));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_TRUE(out[0].as<wire::Request>().syn);
+  EXPECT_NE(out[0].as<wire::Request>().spdcid, b.own);
+
+  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 2));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}, {{1, 2048}, 1}}));
+  ASSERT_EQ(b.client.failures.size(), 2u);
+  EXPECT_TRUE(b.client.failures[0].not_delivered);
+  EXPECT_TRUE(b.client.failures[1].not_delivered);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  EXPECT_EQ(b.lines(), Lines{}) << "there is nobody to send a Close to";
+}
+
+// [PDS-149, PDS-190] A verdict that stays away for one RTO: nobody knows. Nothing is sent
+// meanwhile, and of what was sent twice nobody knows at once.
+TEST_F(ForgetfulPeerTest, AForgetfulPeerIsGivenOneRtoForEachVerdict) {
+  Bench b;
+  b.open_initiator(4);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 3));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +3 retx ar clear -3"}));
+  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 1));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}, {{1, 3072}, 1}}));
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 2));
+  b.elapse(4_ms);
+  EXPECT_EQ(b.client.failed.size(), 2u);
+  b.elapse(2_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  ASSERT_EQ(b.client.failures.size(), 3u);
+  EXPECT_TRUE(b.client.failures[0].not_delivered);
+  EXPECT_FALSE(b.client.failures[1].not_delivered);
+  EXPECT_FALSE(b.client.failures[2].not_delivered);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+}
+
+// [PDS-119, PDS-190] A packet of ROD that was not executed kept all behind it from being executed,
+// sent again or not; of the one before it nobody knows.
+TEST_F(ForgetfulPeerTest, OfRodNothingBehindARefusedPacketWasExecuted) {
+  Bench b;
+  b.open_initiator(5, Mode::rod);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 3));
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 1));
+  b.lines();
+  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 2));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1},
+                                                        {{1, 2048}, 1},
+                                                        {{1, 3072}, 1},
+                                                        {{1, 4096}, 1}}));
+  ASSERT_EQ(b.client.failures.size(), 4u);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(b.client.failures[i].not_delivered) << i;
+  EXPECT_FALSE(b.client.failures[3].not_delivered);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+}  // namespace
+}  // namespace uet::pds::test
