@@ -9,8 +9,8 @@ using Lines = std::vector<std::string>;
 
 class ForgetfulPeerTest : public testing::Test {};
 
-// [PDS-119, PDS-190] What was sent once has its own verdict coming; the next message starts a PDC of
-// its own.
+// [PDS-119, PDS-190] What was sent once has its own verdict coming; the next message starts a PDC
+// of its own.
 TEST_F(ForgetfulPeerTest, ForgetfulPeerEndsThePdc) {
   Bench b;
   b.open_initiator(3);

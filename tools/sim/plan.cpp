@@ -28,6 +28,8 @@ Plan Plan::draw(uint64_t seed) {
   Rng rng(seed, 0x706c616e);  // a stream of its own: plans do not move when the run draws more
   Plan p;
   p.endpoints = rng.chance(0.7) ? 2 : 3 + static_cast<uint32_t>(rng.below(6));
+  if (rng.chance(0.3)) p.processes = 2 + static_cast<uint32_t>(rng.below(3));
+  if (rng.chance(0.2)) p.clock_ppm = one_of(rng, {50u, 1'000u, 100'000u});
   p.ordered = rng.chance(0.4);
   p.operations = 10 + static_cast<uint32_t>(rng.below(60));
   p.message_bytes_max = one_of(rng, {64u, 4'096u, 20'000u, 100'000u, 400'000u});
@@ -41,7 +43,7 @@ Plan Plan::draw(uint64_t seed) {
   if (rng.chance(0.06)) p.pause = Duration::milliseconds(100 + int64_t(rng.below(10'000)));
 
   io::FaultPlan& f = p.faults;
-  f.loss = sometimes(rng, 0.6, 0.20);
+  f.loss = sometimes(rng, 0.6, 0.30);
   f.burst = sometimes(rng, 0.15, 0.01);
   f.burst_packets = 2 + static_cast<uint32_t>(rng.below(30));
   f.duplicate = sometimes(rng, 0.3, 0.10);
@@ -61,10 +63,12 @@ Plan Plan::draw(uint64_t seed) {
       f.trimmable_dscp = 0;  // the class of our requests
     }
   }
-  if (rng.chance(0.1)) {
-    const Instant from = kStart + Duration::microseconds(int64_t(rng.below(20'000)));
-    f.blackholes[0] = {from, from + Duration::milliseconds(1 + int64_t(rng.below(3'000)))};
-    f.blackhole_count = 1;
+  if (rng.chance(0.15)) {  // one is left for the path that works one way only
+    f.blackhole_count = 1 + static_cast<uint32_t>(rng.below(io::FaultPlan::kBlackholes - 1));
+    for (uint32_t i = 0; i < f.blackhole_count; ++i) {
+      const Instant from = kStart + Duration::microseconds(int64_t(rng.below(20'000)) << (4 * i));
+      f.blackholes[i] = {from, from + Duration::milliseconds(1 + int64_t(rng.below(3'000)))};
+    }
   }
   draw_scarcity(p, rng);
   draw_company(p, rng);
@@ -95,6 +99,8 @@ void draw_scarcity(Plan& p, Rng& rng) {
   if (rng.chance(0.15)) p.reply_queue = 16;
   if (rng.chance(0.10)) p.return_messages = 1 + static_cast<uint32_t>(rng.below(4));
   if (rng.chance(0.15)) p.rx_messages = 1 + static_cast<uint32_t>(rng.below(4));
+  if (rng.chance(0.10)) p.unexpected_messages = 1 + static_cast<uint32_t>(rng.below(4));
+  if (rng.chance(0.10)) p.remotes = 1 + static_cast<uint32_t>(rng.below(4));
   if (rng.chance(0.15)) p.pdcs_max = 4 + static_cast<uint32_t>(rng.below(12));
   if (rng.chance(0.15)) p.mpr = static_cast<uint8_t>(1 + rng.below(3));
   p.default_mpr = p.mpr;
@@ -128,6 +134,7 @@ void draw_company(Plan& p, Rng& rng) {
   }
   if (rng.chance(0.1)) {
     p.restart = true;
+    p.kill = rng.chance(0.25);
     p.restart_gap = Duration::milliseconds(int64_t(rng.below(500)));
     p.spread = Duration::seconds(4);
   }
@@ -135,21 +142,30 @@ void draw_company(Plan& p, Rng& rng) {
 
 }  // namespace
 
+bool Plan::is_lossy() const {
+  return faults.loss > 0 || faults.burst > 0 || faults.corrupt > 0 || faults.rate_bps != 0 ||
+         faults.blackhole_count > 0 || one_way > Duration::zero() || pause > Duration::zero() ||
+         refused_packets > 0 || stranger > 0;
+}
+
 std::string Plan::describe() const {
+  const char* const death = kill ? ", kill" : restart ? ", restart" : "";
   char text[1024];
   std::snprintf(text, sizeof text,
-                "%u endpoints, %s, %u operations up to %u octets, mtu %u, window %u, loss %.3f, "
-                "dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, delay %lld ns, rate %llu, "
-                "blackholes %u, pause %lld ms, one way %lld ms, pdcs %u, gd %u/%u, mpr %u/%u, "
-                "rx messages %u, stranger %.2f, odd %.2f, refused %.2f, broken %.2f%s%s%s",
-                endpoints, ordered ? "ROD" : "RUD", operations, message_bytes_max, payload_mtu,
-                window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
-                faults.burst, static_cast<long long>(faults.delay.ns()),
+                "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
+                "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
+                "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
+                "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
+                "refused %.2f, broken %.2f%s%s%s",
+                endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations,
+                message_bytes_max, payload_mtu, window_packets, faults.loss, faults.duplicate,
+                faults.reorder, faults.corrupt, faults.burst,
+                static_cast<long long>(faults.delay.ns()),
                 static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
                 static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
-                gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, stranger, odd_packets,
-                refused_packets, broken_requests, spoil ? ", spoilt" : "",
-                spec_timers ? ", spec timers" : "", restart ? ", restart" : "");
+                gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages,
+                remotes, stranger, odd_packets, refused_packets, broken_requests,
+                spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

@@ -18,6 +18,9 @@ inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
 struct Plan {
   uint32_t endpoints = 2;
+  uint32_t processes = 1;  // named endpoints on each of them
+  // Clocks run up to this much too fast or too slow, and show different times.
+  uint32_t clock_ppm = 0;
   bool ordered = false;  // ROD instead of RUD
   uint32_t operations = 40;
   uint32_t message_bytes_max = 20'000;
@@ -39,6 +42,8 @@ struct Plan {
   uint32_t reply_queue = 512;
   uint32_t return_messages = 4096;
   uint32_t rx_messages = 4096;
+  uint32_t unexpected_messages = 16384;
+  uint32_t remotes = 16384;
   uint8_t mpr = 8;
   uint8_t default_mpr = 8;
   uint32_t psn_range_packets = uint32_t{1} << 31;
@@ -60,8 +65,9 @@ struct Plan {
   double broken_requests = 0;
   // Some NACKs are final and some requests arrive spoilt: operations may end in an error.
   bool spoil = false;
-  // One endpoint dies without a word and comes back with no memory.
+  // One endpoint dies without a word, and comes back with no memory unless it is gone for good.
   bool restart = false;
+  bool kill = false;
   Duration restart_gap = Duration::zero();
   // One direction between two endpoints gets nothing through for this long.
   Duration one_way = Duration::zero();
@@ -75,9 +81,10 @@ struct Plan {
     return spec_timers || spoil || broken_requests > 0 || default_mpr > mpr ||
            (rx_messages < 16 && !ordered);
   }
+  // Packets may be lost, or answered so late that they are sent again.
+  bool is_lossy() const;
+
   io::FaultPlan faults;
-  // Faults stop here; everything posted must then succeed.
-  Duration faults_for = Duration::seconds(3600);
 
   static Plan draw(uint64_t seed);
   std::string describe() const;

@@ -1,6 +1,7 @@
 // The event loop: whoever has packets, a timer or something to post is run at that instant.
 #include "tools/sim/simulation.h"
 
+#include "tools/sim/local_clock.h"
 #include "tools/sim/odd_peer.h"
 #include "tools/sim/stranger.h"
 #include "tools/sim/wire_oracle.h"
@@ -45,6 +46,8 @@ fep::Config config_of(const Plan& plan) {
   c.pds.idle_time = plan.idle_time;
   c.ses.return_messages = plan.return_messages;
   c.ses.rx_messages = plan.rx_messages;
+  c.ses.unexpected_messages = plan.unexpected_messages;
+  c.ses.remotes = plan.remotes;
   c.pds.tx_window_packets = plan.window_packets;
   c.pds.max_pdcs = plan.pdcs_max;
   c.pds.packets_per_entropy = 4;
@@ -59,6 +62,7 @@ struct Node {
   std::unique_ptr<fep::Engine> engine;
   WireOracle* oracle = nullptr;
   uint32_t port = 0;
+  LocalClock clock;
   Instant wake = kStart;  // when it must run although nothing arrives
   Instant paused_from = Instant::never();
   Instant paused_until = Instant::never();
@@ -102,7 +106,15 @@ class Run {
     auto fep = fep::FabricEndpoint::create(config_of(plan_), address_of(index), rng_.u64());
     UET_ASSERT(fep.ok());
     node.engine = std::make_unique<fep::Engine>(std::move(*fep), std::move(oracle));
-    UET_ASSERT(workload_.open(index, node.engine->fep()));
+    node.clock = draw_clock();
+    UET_ASSERT(workload_.open(index, node.engine->fep(), node.clock));
+  }
+
+  LocalClock draw_clock() {
+    if (plan_.clock_ppm == 0) return {};
+    const auto ahead = Duration::nanoseconds(int64_t(rng_.below(1'000'000'000)));
+    const auto ppm = int64_t(rng_.below(2 * plan_.clock_ppm + 1)) - plan_.clock_ppm;
+    return {ahead, static_cast<int32_t>(ppm)};
   }
 
   // Which endpoint is stopped, which one dies, which path works one way only.
@@ -137,7 +149,8 @@ class Run {
     node.oracle = nullptr;
   }
 
-  // First call: the endpoint dies. Second: another one begins at its address. [PDS-190..192]
+  // First call: the endpoint dies. Second, if it is not gone for good: another one begins at its
+  // address. [PDS-190..192]
   void restart() {
     Node& node = nodes_[restarts_];
     if (node.engine != nullptr) {
@@ -145,7 +158,7 @@ class Run {
       workload_.lose(restarts_);
       node.wake = Instant::never();
       node.port = io::SimNet::kNoPort;
-      restart_at_ = now_ + plan_.restart_gap;
+      restart_at_ = plan_.kill ? Instant::never() : now_ + plan_.restart_gap;
       return;
     }
     restart_at_ = Instant::never();
@@ -196,11 +209,11 @@ class Run {
       return true;
     }
     const Instant next_post = workload_.post_due(index, now_);
-    const bool moved = node.engine->progress(now_);
+    const bool moved = node.engine->progress(node.clock.local(now_));
     workload_.judge();
     if (!workload_.violation().empty()) return fail(workload_.violation());
     if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
-    node.wake = std::min(next_post, node.engine->next_deadline());
+    node.wake = std::min(next_post, node.clock.simulated(node.engine->next_deadline()));
     if (moved || node.engine->fep().has_work()) {
       node.wake = std::min(node.wake, now_ + Duration::nanoseconds(200));
     }
@@ -210,11 +223,13 @@ class Run {
   // After the work: every PDC closes in order and nothing is left in any pool.
   void close() {
     for (Node& node : nodes_) {
-      node.engine->fep().pds().close_all(/*abort=*/false, now_);
+      if (node.engine == nullptr) continue;
+      node.engine->fep().pds().close_all(/*abort=*/false, node.clock.local(now_));
       node.wake = now_;
     }
     drive([this] {
       return std::all_of(nodes_.begin(), nodes_.end(), [](Node& node) {
+        if (node.engine == nullptr) return true;
         return node.engine->fep().idle() && node.engine->fep().pds().open_pdcs() == 0;
       });
     });

@@ -1,7 +1,6 @@
 // Command line of the simulator: runs seeds, prints one line per failure that replays it, and
 // checks that the fault paths of the stack were all taken over the whole set.
 #include "tools/sim/coverage_exempt.h"
-#include "tools/sim/open_seeds.h"
 #include "tools/sim/simulation.h"
 
 #include <CLI/CLI.hpp>
@@ -23,7 +22,6 @@ struct Options {
   bool json = false;
   bool twice = false;
   bool coverage = false;
-  bool tolerate_open = false;
 };
 
 void print_counters(const std::map<std::string, uint64_t>& counters) {
@@ -59,11 +57,10 @@ int run_all(const Options& options) {
       result.violation = "a second run of the seed sent other packets";
     }
     if (!result.violation.empty()) {
-      const bool tolerated = options.tolerate_open && uet::sim::is_open(seed);
-      if (!tolerated) ++failures;
-      std::printf("%s seed %llu: %s\n  replay: uet_sim --seed %llu --verbose\n",
-                  tolerated ? "OPEN" : "FAILED", static_cast<unsigned long long>(seed),
-                  result.violation.c_str(), static_cast<unsigned long long>(seed));
+      ++failures;
+      std::printf("FAILED seed %llu: %s\n  replay: uet_sim --seed %llu --verbose\n",
+                  static_cast<unsigned long long>(seed), result.violation.c_str(),
+                  static_cast<unsigned long long>(seed));
       std::fflush(stdout);
     }
     packets += result.packets;
@@ -106,8 +103,6 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "Print the summary as JSON");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");
   app.add_flag("--coverage", options.coverage, "Fail when a fault path was never taken");
-  app.add_flag("--tolerate-open", options.tolerate_open,
-               "Seeds listed in open_seeds.h are printed but do not fail");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -14,8 +14,11 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan) {
     hosts_.push_back(std::make_unique<Host>());
     hosts_[i]->workload = this;
     hosts_[i]->index = i;
-    hosts_[i]->name = {JobId(kJob), PidOnFep(static_cast<uint16_t>(100 + i)), ResourceIndex(1),
-                       1000 + i, false};
+    for (uint32_t p = 0; p < plan.processes; ++p) {
+      ses::EndpointName name{JobId(kJob), PidOnFep(static_cast<uint16_t>(100 + p)),
+                             ResourceIndex(1), 1000 + i * 16 + p, false};
+      hosts_[i]->processes.push_back({{}, name});
+    }
     hosts_[i]->rng = Rng(seed, 0x686f7374 + i);
   }
   draw_operations(rng);
@@ -39,6 +42,8 @@ void Workload::draw_operation(Operation& op, Rng& rng) {
   op.from = static_cast<uint32_t>(rng.below(plan_.endpoints));
   op.to = static_cast<uint32_t>(rng.below(plan_.endpoints - 1));
   if (op.to >= op.from) ++op.to;
+  op.from_process = static_cast<uint32_t>(rng.below(plan_.processes));
+  op.to_process = static_cast<uint32_t>(rng.below(plan_.processes));
   op.bytes = rng.chance(0.1) ? 0 : static_cast<uint32_t>(rng.below(plan_.message_bytes_max + 1));
   op.receive_bytes = op.bytes;
   op.with_data = op.kind != Operation::Kind::read && rng.chance(0.5);
@@ -79,9 +84,10 @@ void Workload::draw_wrong(Operation& op, Rng& rng) {
   op.wrong = static_cast<Operation::Wrong>(1 + rng.below(7));
 }
 
-bool Workload::open(uint32_t index, fep::FabricEndpoint& fep) {
+bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) {
   Host& host = *hosts_[index];
   host.fep = &fep;
+  host.clock = clock;
   ses::Ses::EndpointOptions options;
   options.mode = plan_.ordered ? pds::Mode::rod : pds::Mode::rud;
   options.reject_truncated = plan_.reject_truncated;
@@ -89,12 +95,14 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep) {
   sink.owner = &host;
   sink.complete = &Workload::on_completion;
   sink.reserve = &Workload::on_reserve;
-  const auto endpoint = fep.ses().open_endpoint(host.name, options, sink, sink);
-  if (!endpoint.ok()) return false;
-  host.endpoint = *endpoint;
-  ses::EndpointName outsider = host.name;
+  for (Host::Process& process : host.processes) {
+    const auto endpoint = fep.ses().open_endpoint(process.name, options, sink, sink);
+    if (!endpoint.ok()) return false;
+    process.endpoint = *endpoint;
+  }
+  ses::EndpointName outsider = host.processes[0].name;
   outsider.job = JobId(kJob + 1 + index);
-  outsider.pid = PidOnFep(static_cast<uint16_t>(200 + index));
+  outsider.pid = PidOnFep(200);
   const auto other = fep.ses().open_endpoint(outsider, options, sink, sink);
   if (!other.ok()) return false;
   host.outsider = *other;
@@ -124,23 +132,22 @@ void Workload::connect(uint32_t index, Instant now) {
   Host& host = *hosts_[index];
   host.peers.clear();
   for (const auto& other : hosts_) {
-    const auto peer = host.fep->peers().find_or_add(other->fep->local_address(), now);
+    const auto peer =
+        host.fep->peers().find_or_add(other->fep->local_address(), host.clock.local(now));
     UET_ASSERT(peer.ok());
     host.fep->peers().add_ref(*peer);
     host.peers.push_back(*peer);
   }
-  // Peers still use contexts of the endpoint that died until one failure has told them. What is
-  // posted later than this must go through. [PDS-190, PDS-191]
-  if (index == lost_) settled_at_ = now + Duration::seconds(2);
+  if (index == lost_) back_at_ = now;
 }
 
 void Workload::lose(uint32_t index) {
   lost_ = index;
   for (Operation& op : operations_) {
-    if (op.from == index && op.posted) op.done = true;
+    if (op.from == index && (op.posted || plan_.kill)) op.posted = op.done = true;
     if (!op.is_send() || op.to != index) continue;
     if (op.is_decoy) {
-      op.receive_done = op.receive_done || op.receive_posted;
+      op.receive_done = op.receive_done || op.receive_posted || plan_.kill;
     } else if (!op.receive_done || !op.done) {
       // Posted again by the new endpoint. A message whose PDC was still in SYN may be delivered to
       // both: nothing in its packets tells the two apart.
@@ -149,10 +156,9 @@ void Workload::lose(uint32_t index) {
   }
 }
 
-ses::Destination Workload::destination(uint32_t from, uint32_t to) const {
-  const Host& target = *hosts_[to];
-  return {hosts_[from]->peers[to], target.name.pid, target.name.ri, target.name.initiator_id,
-          false};
+ses::Destination Workload::destination(const Operation& op) const {
+  const ses::EndpointName& name = hosts_[op.to]->processes[op.to_process].name;
+  return {hosts_[op.from]->peers[op.to], name.pid, name.ri, name.initiator_id, false};
 }
 
 Instant Workload::post_due(uint32_t index, Instant now) {
@@ -192,9 +198,15 @@ void Workload::post_decoy(Operation& op, Instant now, Instant& next) {
     next = std::min(next, now + Duration::microseconds(50));
   } else if (op.send_at > now) {
     next = std::min(next, op.send_at);
-  } else if (!hosts_[op.to]->fep->ses().cancel(hosts_[op.to]->endpoint, &op, now)) {
+  } else if (!take_back(op, now)) {
     fail("receive %u: was not there to be cancelled", op.id);
   }
+}
+
+// Cancels the receive of that operation. False: it is not there.
+bool Workload::take_back(Operation& op, Instant now) {
+  Host& host = *hosts_[op.to];
+  return host.fep->ses().cancel(host.processes[op.to_process].endpoint, &op, host.clock.local(now));
 }
 
 // Makes the request ask for what it may not have.
@@ -226,6 +238,8 @@ void Workload::spoil(const Operation& op, const Host& target, ses::RmaRequest& r
 
 bool Workload::post_operation(Operation& op, Instant now) {
   Host& host = *hosts_[op.from];
+  const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
+  const Instant shown = host.clock.local(now);
   const IoSlice slice{op.local.data(), op.local.size()};
   uint32_t flags = op.delivery_complete ? ses::kOpDeliveryComplete : 0u;
   if (op.with_data) flags |= ses::kOpRemoteData;
@@ -235,7 +249,7 @@ bool Workload::post_operation(Operation& op, Instant now) {
   const auto post = [&]() -> Result<void> {
     if (!op.is_send()) {
       ses::RmaRequest request;
-      request.to = destination(op.from, op.to);
+      request.to = destination(op);
       request.read = op.kind == Operation::Kind::read;
       request.iov = {&slice, 1};
       request.remote_offset = op.region_offset;
@@ -243,25 +257,25 @@ bool Workload::post_operation(Operation& op, Instant now) {
       request.data = op.id;
       request.flags = flags;
       request.context = context;
-      ses::EndpointId endpoint = host.endpoint;
       spoil(op, *hosts_[op.to], request);
-      if (op.wrong == Operation::Wrong::job) endpoint = host.outsider;
-      return host.fep->ses().rma(endpoint, request, now);
+      const bool is_outside = op.wrong == Operation::Wrong::job;
+      return host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown);
     }
     ses::SendRequest request;
-    request.to = destination(op.from, op.to);
+    request.to = destination(op);
     request.iov = {&slice, 1};
     request.tagged = op.kind == Operation::Kind::tagged;
     request.tag = request.tagged ? tag_of(op) : 0;
     request.data = op.id;
     request.flags = flags;
     request.context = context;
-    return host.fep->ses().send(host.endpoint, request, now);
+    return host.fep->ses().send(endpoint, request, shown);
   };
   const Result<void> posted = post();
   if (posted.ok()) {
     op.posted = true;
     op.posted_at = now;
+    op.posted_knowingly = host.knows_of_death;
     if (op.inject) std::fill(op.local.begin(), op.local.end(), std::byte{0xee});
     op.post_order = ++orders_;
     return true;
@@ -282,9 +296,10 @@ bool Workload::post_receive(Operation& op, Instant now) {
   request.ignore = op.wildcard && !op.is_decoy ? kIgnoreId : 0;
   request.directed = op.directed;
   request.from = host.peers[op.from];
-  request.from_initiator = hosts_[op.from]->name.initiator_id;
+  request.from_initiator = hosts_[op.from]->processes[op.from_process].name.initiator_id;
   request.context = {&op, kReceiveBit | op.id};
-  const auto posted = host.fep->ses().receive(host.endpoint, request, now);
+  const ses::EndpointId endpoint = host.processes[op.to_process].endpoint;
+  const auto posted = host.fep->ses().receive(endpoint, request, host.clock.local(now));
   if (posted.ok()) {
     op.receive_posted = true;
     op.receive_order = ++orders_;

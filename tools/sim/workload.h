@@ -3,6 +3,7 @@
 // every operation ended exactly once. [architecture 12]
 #pragma once
 
+#include "tools/sim/local_clock.h"
 #include "tools/sim/plan.h"
 
 #include "fep/fabric_endpoint.h"
@@ -41,6 +42,8 @@ struct Operation {
   uint32_t id = 0;        // 1...; also the pattern of its octets
   uint32_t from = 0;      // initiating endpoint
   uint32_t to = 0;
+  uint32_t from_process = 0;
+  uint32_t to_process = 0;
   uint32_t bytes = 0;
   uint32_t receive_bytes = 0;  // room of the posted receive; smaller: truncation
   bool wildcard = false;       // received by ignoring the low tag bits
@@ -59,6 +62,7 @@ struct Operation {
   uint32_t post_order = 0;
   uint32_t receive_order = 0;
   bool posted = false;
+  bool posted_knowingly = false;  // its initiator knew that the peer had died
   bool receive_posted = false;
   bool done = false;
   bool receive_done = false;
@@ -71,11 +75,12 @@ class Workload {
   Workload(const Plan& plan, uint64_t seed);
   ~Workload();
 
-  // Opens the SES endpoint of `index` and its memory. Call for every endpoint, then connect().
-  bool open(uint32_t index, fep::FabricEndpoint& fep);
+  // Opens the SES endpoints of `index` and its memory. Call for every endpoint, then connect().
+  bool open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock);
   void connect();
 
-  // The endpoint dies: its operations and receives vanish. Afterwards open() and connect(index).
+  // The endpoint dies: its operations and receives vanish. Afterwards open() and connect(index),
+  // unless it is gone for good.
   void lose(uint32_t index);
   void connect(uint32_t index, Instant now);
 
@@ -104,12 +109,14 @@ class Workload {
   void draw_wrong(Operation& op, Rng& rng);
   bool waits_for(const Operation& op) const;
   bool may_fail(const Operation& op) const;
+  bool may_meet_the_dead(const Operation& op) const;
   bool is_lenient() const { return plan_.may_fail() || lost_ != kNobody; }
   void post_decoy(Operation& op, Instant now, Instant& next);
   bool post_operation(Operation& op, Instant now);
   bool post_receive(Operation& op, Instant now);
   static void spoil(const Operation& op, const Host& target, ses::RmaRequest& request);
-  ses::Destination destination(uint32_t from, uint32_t to) const;
+  ses::Destination destination(const Operation& op) const;
+  bool take_back(Operation& op, Instant now);
   void judge_send(const ses::Completion& completion);
   void judge_wrong(const Operation& op, const ses::Completion& completion);
   bool judge_too_long(Operation& op, const ses::Completion& completion);
@@ -122,15 +129,14 @@ class Workload {
 
   Plan plan_;
   Instant now_ = kStart;
-  uint32_t lost_ = kNobody;                // the endpoint that was restarted
-  Instant settled_at_ = Instant::never();  // what is posted to it from here on must succeed
+  uint32_t lost_ = kNobody;             // the endpoint that died
+  Instant back_at_ = Instant::never();  // when another one began at its address
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Operation> operations_;  // index = id - 1
   std::vector<Arrived> arrived_;
   struct Match {
-    uint32_t from, to;
-    Operation::Kind kind;
-    uint32_t sent, received;  // posting orders
+    const Operation* sent_by;
+    uint32_t received;  // posting order of the receive
   };
   std::vector<Match> matches_;
   uint32_t orders_ = 0;

@@ -29,18 +29,23 @@ inline bool holds(const std::byte* memory, uint64_t bytes, uint32_t id) {
   return true;
 }
 
-// Wildcard receives match any message of their sender's group: bit 48 and the sender above the id.
+// Wildcard receives match any message of their sender: bit 48 and the process above the id.
 inline uint64_t tag_of(const Operation& op) {
   if (op.is_decoy) return kDecoyTag | op.id;
-  return op.wildcard ? kWildcardTag | uint64_t{op.from} << 32 | op.id : op.id;
+  const uint64_t sender = uint64_t{op.from} << 4 | op.from_process;
+  return op.wildcard ? kWildcardTag | sender << 32 | op.id : op.id;
 }
 
 struct Workload::Host {
   Workload* workload = nullptr;
   uint32_t index = 0;
   fep::FabricEndpoint* fep = nullptr;
-  ses::EndpointId endpoint;
-  ses::EndpointName name;
+  LocalClock clock;
+  struct Process {
+    ses::EndpointId endpoint;
+    ses::EndpointName name;
+  };
+  std::vector<Process> processes;
   ses::EndpointId outsider;       // of a job that nobody else is in
   std::vector<std::byte> region;  // RMA target; every operation has its own range
   // The same memory with all rights, only the one, and none.
@@ -49,7 +54,8 @@ struct Workload::Host {
   uint64_t write_key = 0;
   uint64_t closed_key = 0;
   Rng rng{0};
-  std::vector<PeerId> peers;  // by host index
+  std::vector<PeerId> peers;    // by host index
+  bool knows_of_death = false;  // an operation failed because the peer had lost its state
 };
 
 }  // namespace uet::sim

@@ -20,7 +20,16 @@ void Workload::judge() {
 }
 
 bool Workload::may_fail(const Operation& op) const {
-  return plan_.may_fail() || (op.to == lost_ && op.posted_at < settled_at_);
+  return plan_.may_fail() || may_meet_the_dead(op);
+}
+
+// What was posted before the peer was back may have been executed by the one that died. Later posts
+// still meet its contexts, until one failure has told their initiator; they are sent again as long
+// as every packet is refused at its first transmission, so they fail only where packets are lost.
+// [PDS-119, PDS-190]
+bool Workload::may_meet_the_dead(const Operation& op) const {
+  if (op.to != lost_) return false;
+  return op.posted_at < back_at_ || (plan_.is_lossy() && !op.posted_knowingly);
 }
 
 void Workload::judge_send(const ses::Completion& c) {
@@ -29,6 +38,9 @@ void Workload::judge_send(const ses::Completion& c) {
   op.done = true;
   if (op.wrong != Operation::Wrong::nothing) return judge_wrong(op, c);
   if (!c.ok()) {
+    if (op.to == lost_ && c.failure.nack == wire::NackCode::inv_dpdcid) {
+      hosts_[op.from]->knows_of_death = true;
+    }
     if (may_fail(op) || judge_too_long(op, c)) return;
     return fail("operation %u failed: status %u, %s, failure %u nack %u", op.id,
                 static_cast<unsigned>(c.status), wire::name(c.code),
@@ -75,8 +87,7 @@ void Workload::judge_wrong(const Operation& op, const ses::Completion& c) {
 bool Workload::judge_too_long(Operation& op, const ses::Completion& c) {
   if (!plan_.reject_truncated || c.code != wire::ReturnCode::too_long) return false;
   if (!op.is_send() || op.bytes <= op.receive_bytes) return false;
-  Host& host = *hosts_[op.to];
-  if (op.receive_posted) return host.fep->ses().cancel(host.endpoint, &op, now_);
+  if (op.receive_posted) return take_back(op, now_);
   op.receive_done = true;
   return true;
 }
@@ -107,10 +118,12 @@ void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
     return fail("receive %u: no message %llu", receive.id, static_cast<unsigned long long>(id));
   }
   Operation& sent = operations_[id - 1];
-  if (sent.to != host || sent.kind != receive.kind || !sent.posted) {
+  if (sent.to != host || sent.to_process != receive.to_process || sent.kind != receive.kind ||
+      !sent.posted) {
     return fail("receive %u: got message %u, which is not for it", receive.id, sent.id);
   }
-  if (receive.directed && sent.from != receive.from) {
+  if (receive.directed &&
+      (sent.from != receive.from || sent.from_process != receive.from_process)) {
     return fail("receive %u: directed, but from another sender", receive.id);
   }
   if (sent.delivered) return fail("message %u delivered twice", sent.id);
@@ -124,7 +137,7 @@ void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
   if (c.has_data != sent.with_data || (c.has_data && c.data != sent.id)) {
     return fail("message %u: wrong header data", sent.id);
   }
-  if (c.initiator_id != hosts_[sent.from]->name.initiator_id) {
+  if (c.initiator_id != hosts_[sent.from]->processes[sent.from_process].name.initiator_id) {
     return fail("message %u: wrong source", sent.id);
   }
   if (!holds(receive.landing.data(), c.bytes, sent.id)) {
@@ -139,14 +152,18 @@ void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
 // [SES-026] Of two messages of one sender that the same receives could take, the one sent first
 // goes to the receive posted first.
 void Workload::judge_order(const Operation& sent, const Operation& receive) {
-  const Match match{sent.from, sent.to, sent.kind, sent.post_order, receive.receive_order};
   for (const Match& other : matches_) {
-    if (other.from != match.from || other.to != match.to || other.kind != match.kind) continue;
-    if ((other.sent < match.sent) != (other.received < match.received)) {
+    const Operation& before = *other.sent_by;
+    if (before.from != sent.from || before.from_process != sent.from_process ||
+        before.to != sent.to || before.to_process != sent.to_process || before.kind != sent.kind) {
+      continue;
+    }
+    const bool in_order = before.post_order < sent.post_order;
+    if (in_order != (other.received < receive.receive_order)) {
       return fail("message %u was matched out of order", sent.id);
     }
   }
-  matches_.push_back(match);
+  matches_.push_back({&sent, receive.receive_order});
 }
 
 }  // namespace uet::sim
