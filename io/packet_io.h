@@ -12,7 +12,8 @@ namespace uet::io {
 struct IoCaps {
   uint32_t max_datagram_bytes = 0;    // largest header + payload that leaves unfragmented
   uint32_t entropy_values = 1;        // how many different EVs reach the wire
-  uint32_t packets_per_entropy = 1;   // packets worth sending before the EV changes (GSO burst)
+  uint32_t burst_bytes = 0;           // packets of one length and one EV leave together up to this
+                                      // many octets (GSO); 0: each by itself
   uint32_t receive_buffer_bytes = 0;  // what waits for receive() at most; 0: not known. A window
                                       // above it over all peers loses packets at the receiver.
   bool ecn = false;                   // marks can be written and read

@@ -433,7 +433,6 @@ IoCaps SimPort::caps() const {
   caps.max_datagram_bytes =
       mtu == 0 ? net_.config_.datagram_bytes_max : std::min(mtu, net_.config_.datagram_bytes_max);
   caps.entropy_values = net_.ports_[index_]->address.port == kUetPort ? 65536 : 16;
-  caps.packets_per_entropy = 1;
   caps.receive_buffer_bytes = net_.config_.inbox_bytes_max;
   caps.ecn = true;
   return caps;

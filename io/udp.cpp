@@ -228,7 +228,7 @@ IoCaps UdpIo::caps() const {
   caps.max_datagram_bytes = max_datagram_bytes_;
   caps.entropy_values = tx_.entropy_values();
   // All segments of a super-packet share one source port: a change of EV ends it.
-  caps.packets_per_entropy = tx_.gso() ? 16 : 1;
+  caps.burst_bytes = tx_.gso() ? UdpTx::kSuperBytesMax : 0;
   caps.receive_buffer_bytes = receive_buffer_bytes_;
   caps.ecn = true;
   return caps;

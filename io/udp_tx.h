@@ -29,6 +29,7 @@ struct UdpTxCounters {
 class UdpTx {
  public:
   static constexpr uint32_t kEntropyMax = 64;
+  static constexpr uint32_t kSuperBytesMax = 65487;  // of a GSO run; fits IPv4 and IPv6
 
   struct Settings {
     FabricAddress local;          // what transmit sockets bind to, with a port of their own
@@ -61,7 +62,6 @@ class UdpTx {
   static constexpr uint32_t kRuns = TxBatch::kCapacity;
   static constexpr uint32_t kVectors = TxBatch::kCapacity + TxBatch::kSlices;
   static constexpr uint32_t kSegmentsMax = 64;       // what every kernel with GSO takes
-  static constexpr uint32_t kSuperBytesMax = 65487;  // fits IPv4 and IPv6
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kMissesMax = 32;
 

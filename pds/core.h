@@ -139,6 +139,7 @@ class Core {
     blocked
   };
   Step send_lost(Pdc& pdc, TxBatch& batch, Instant now);
+  bool has_room_for_burst(const TxBatch& batch) const;
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   bool next_message(Pdc& pdc, Instant now);
   bool has_new(const Pdc& pdc) const;

@@ -32,13 +32,20 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
     serve(*pdc, batch, pdc->lost_count == 0, now);
   }
   assign_flows(now);
-  while (!batch.full()) {
+  while (has_room_for_burst(batch)) {
     Pdc* const pdc = send_.pop_front();
     if (pdc == nullptr) break;
     serve(*pdc, batch, true, now);
     if (!ready_.empty()) assign_flows(now);
   }
   return batch.size() - before;
+}
+
+// A burst is better whole in the next batch than cut: the backend sends it as one. Long bursts are
+// of short packets, which many PDCs may have few of; those fill the batch.
+bool Core::has_room_for_burst(const TxBatch& batch) const {
+  if (batch.empty() || config_.packets_per_entropy > TxBatch::kCapacity / 4) return !batch.full();
+  return !batch.full() && batch.size() + config_.packets_per_entropy <= TxBatch::kCapacity;
 }
 
 // --- which PDC carries the next message [PDS-060, PDS-061] ---
@@ -180,6 +187,7 @@ void Core::serve(Pdc& pdc, TxBatch& batch, bool new_packets, Instant now) {
       step = Step::idle;
     }
     has_sent = has_sent || step == Step::sent;
+    if (pdc.mode == Mode::rud && pdc.ev_left == 0) break;  // the end of a burst
   }
   if (step == Step::blocked) {
     pdc.deficit = 0;

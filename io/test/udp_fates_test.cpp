@@ -122,7 +122,7 @@ TEST_F(UdpFatesTest, ADeviceWithoutSegmentationGetsSinglePackets) {
   EXPECT_EQ(out_.fates(), "ssss");
   EXPECT_EQ(sender_->tx_counters().split_runs, 1u);
   EXPECT_EQ(sender_->tx_counters().gso_disabled, 1u);
-  EXPECT_EQ(sender_->caps().packets_per_entropy, 1u);
+  EXPECT_EQ(sender_->caps().burst_bytes, 0u);
   EXPECT_EQ(receive(*receiver_, 4).size(), 4u);
 }
 

@@ -232,7 +232,7 @@ TEST_F(UdpTest, BadMemoryCostsItsOwnPacketOnly) {
   EXPECT_EQ(out.fates(), "ssnsss");
   EXPECT_EQ(out.packets()[2].error, EFAULT);
   EXPECT_EQ(sender->tx_counters().split_runs, 1u);
-  EXPECT_TRUE(sender->caps().packets_per_entropy > 1) << "GSO is not to blame";
+  EXPECT_TRUE(sender->caps().burst_bytes > 0) << "GSO is not to blame";
   std::string order;
   for (const Got& g : receive(*receiver, 5)) order += g.text[0];
   EXPECT_EQ(order, "abdef");
@@ -307,7 +307,7 @@ TEST_F(UdpTest, GsoThatTheSystemCannotDoIsGivenUp) {
   sender->send(out.packets());
   EXPECT_EQ(out.fates(), "sssss");
   EXPECT_EQ(sender->tx_counters().gso_disabled, 1u);
-  EXPECT_EQ(sender->caps().packets_per_entropy, 1u);
+  EXPECT_EQ(sender->caps().burst_bytes, 0u);
   sender->send(out.packets());
   EXPECT_EQ(sender->tx_counters().split_runs, 1u);
   EXPECT_EQ(receive(*receiver, 11).size(), 11u);

@@ -182,6 +182,26 @@ TEST_F(SchedulingTest, OneEvPerBurst) {
   for (const auto& o : rod) EXPECT_EQ(o.ev, rod[0].ev);
 }
 
+// [PDS-062] The backend sends a burst as one, so the end of a batch does not cut it.
+TEST_F(SchedulingTest, ABurstIsNotCutByTheEndOfABatch) {
+  config_.packets_per_entropy = 15;
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.initial_window_packets = 200;
+  Bench b(config_, cms);
+  const auto peer = b.peers.find_or_add(address(20), b.now);
+  b.peers.add_ref(*peer);
+  b.client.post(*b.pds->flow(*peer, TrafficClass(0), Mode::rud, JobId(1)), 10, 1 << 20);
+  TxBatch batch;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(b.pds->transmit(batch, b.now), 60u);
+    for (uint32_t i = 0; i < 60; ++i) {
+      EXPECT_EQ(batch.packets()[i].ev, batch.packets()[i / 15 * 15].ev) << round << ", " << i;
+    }
+    batch.clear();
+  }
+}
+
 // [PDS-244] Two long messages to two peers share the batches.
 TEST_F(SchedulingTest, NobodyStarves) {
   cms::Config cms;

@@ -12,6 +12,8 @@
 #include "io/faulty.h"
 #include "io/pcap_tap.h"
 #include "io/udp.h"
+#include "wire/pds_request.h"
+#include "wire/ses_request.h"
 
 #include <sys/random.h>
 
@@ -73,7 +75,10 @@ bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mt
     config.cms.window_bytes_max =
         std::min(config.cms.window_bytes_max, std::max(caps.receive_buffer_bytes, kWindowFloor));
   }
-  config.pds.packets_per_entropy = std::clamp(caps.packets_per_entropy, 1u, 64u);
+  // As many full packets as leave together; a burst of more would end in a short run.
+  constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
+  config.pds.packets_per_entropy =
+      std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
   if (!apply_stack_params(config)) return false;
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
