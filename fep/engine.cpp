@@ -17,14 +17,21 @@ bool Engine::progress(Instant now) {
 
 bool Engine::collect(Instant now) {
   bool moved = false;
+  uint32_t unanswered = 0;  // octets since ACKs could leave
   for (int round = 0; round < kRounds; ++round) {
     const std::span<RxDatagram> datagrams = io_->receive();
     if (datagrams.empty()) break;
     fep_->receive(datagrams, now);
     moved = true;
-    // A short batch was all there is: asking again would cost a system call per message.
-    if (datagrams.size() < TxBatch::kCapacity) break;
-    // ACKs leave between receive batches, so that a long run of arrivals never starves the peer.
+    uint32_t octets = 0;
+    for (const RxDatagram& d : datagrams) octets += static_cast<uint32_t>(d.bytes.size());
+    // Little was all there is: asking again would cost a system call per message.
+    if (datagrams.size() < TxBatch::kCapacity && octets < kBulkBytes) break;
+    // Of a stream more may wait, and one ACK covers it too; yet a long run of arrivals must not
+    // starve the peer.
+    unanswered += octets;
+    if (unanswered < kAckBytes) continue;
+    unanswered = 0;
     if (!transmit(now, 1)) break;
   }
   for (const io::PathError& error : io_->path_errors()) {

@@ -37,6 +37,8 @@ class Engine {
 
  private:
   static constexpr int kRounds = 4;
+  static constexpr uint32_t kBulkBytes = 16 * 1024;  // in one receive: part of a stream
+  static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 
   bool transmit(Instant now, int rounds);  // false: the backend is full

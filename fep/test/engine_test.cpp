@@ -32,6 +32,8 @@ class ScriptedIo final : public io::PacketIo {
     std::vector<io::PathError> path_errors;
     std::vector<std::string> taken;
     int sends = 0;
+    std::deque<std::vector<uint32_t>> arrivals;  // octets of the datagrams of each receive()
+    int receives = 0;
   };
   explicit ScriptedIo(Script& script) : script_(script) {}
   io::IoCaps caps() const override { return {}; }
@@ -49,7 +51,18 @@ class ScriptedIo final : public io::PacketIo {
       script_.taken.push_back(payload);
     }
   }
-  std::span<RxDatagram> receive() override { return {}; }
+  std::span<RxDatagram> receive() override {
+    ++script_.receives;
+    received_.clear();
+    if (script_.arrivals.empty()) return {};
+    for (const uint32_t octets : script_.arrivals.front()) {
+      RxDatagram& d = received_.emplace_back();
+      d.bytes = {noise_.data(), octets};
+      d.from = address(2);
+    }
+    script_.arrivals.pop_front();
+    return received_;
+  }
   std::span<const io::PathError> path_errors() override {
     reported_.swap(script_.path_errors);
     script_.path_errors.clear();
@@ -60,6 +73,8 @@ class ScriptedIo final : public io::PacketIo {
  private:
   Script& script_;
   std::vector<io::PathError> reported_;
+  std::vector<RxDatagram> received_;
+  std::vector<std::byte> noise_ = std::vector<std::byte>(8192);
 };
 
 class EngineTest : public ::testing::Test {
@@ -127,6 +142,19 @@ TEST_F(EngineTest, AFullBackendIsAskedOncePerRound) {
   send();
   EXPECT_TRUE(engine_->progress(now_));
   EXPECT_EQ(script_.sends, 1);
+}
+
+// Asking again costs a system call: little was all there was, but in a stream more may wait, and
+// one ACK answers all of it.
+TEST_F(EngineTest, ReceivesAgainOnlyInAStream) {
+  script_.arrivals = {{64}};
+  engine_->collect(now_);
+  EXPECT_EQ(script_.receives, 1);
+  script_.receives = 0;
+  script_.arrivals = {{8192, 8192, 8192}, {8192, 8192}, {64}, {64}};
+  engine_->collect(now_);
+  EXPECT_EQ(script_.receives, 3);
+  EXPECT_EQ(script_.arrivals.size(), 1u);
 }
 
 // Memory that the system cannot read ends its message, and no other.
