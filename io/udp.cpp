@@ -111,6 +111,7 @@ bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
     error = bind_failure(local_, options.local.port, failure);
     return false;
   }
+  if (options.leave_uet_port && !options.strict_port && search_block(options, error)) return true;
   if (bind_whole(options, failure)) return true;
   if (failure != EADDRINUSE) {
     error = bind_failure(local_, kUetPort, failure);

@@ -23,6 +23,7 @@ struct UdpOptions {
   uint16_t port_first = 16384;   // blocks are taken from here...
   uint16_t port_last = 20479;    // ...up to here, both included
   bool strict_port = false;      // 4793 or fail
+  bool leave_uet_port = false;   // a block even if 4793 is free: the peer is to be found there
   uint32_t entropy_values = 16;  // transmit sockets of the owner of 4793: 1 to kEntropyMax
   // Asked of the system, which may grant less; 0 leaves its default.
   uint32_t receive_buffer_bytes = 4 << 20;

@@ -147,6 +147,21 @@ TEST_F(UdpTest, OrderHoldsAcrossMarks) {
   EXPECT_EQ(order, "abcdefghi");
 }
 
+// [LF-132] Left to a peer, 4793 stays free; strict processes take it all the same.
+TEST_F(UdpTest, ThePortThatIsThePeersIsLeft) {
+  UdpOptions client = at(ipv4(1));
+  client.leave_uet_port = true;
+  const auto first = open(client);
+  EXPECT_EQ(first->local_address().port % UdpIo::kBlockPorts, 0);
+  EXPECT_NE(first->local_address().port, kUetPort);
+  EXPECT_EQ(open(at(ipv4(1)))->local_address().port, kUetPort);
+  client.strict_port = true;
+  EXPECT_EQ(open(client)->local_address().port, kUetPort);
+  client.strict_port = false;
+  client.port_first = client.port_last = 20000;  // no whole block: better 4793 than nothing
+  EXPECT_EQ(open(client)->local_address().port, kUetPort);
+}
+
 TEST_F(UdpTest, APortThatNobodyHoldsIsReportedWithItsAddress) {
   FabricAddress block = ipv4(1);
   block.port = 18000;

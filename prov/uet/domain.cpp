@@ -115,6 +115,15 @@ fi_ops_mr mr_ops = {
     .regattr = regattr_op,
 };
 
+// Whether the destination is found at port 4793 of that address, where another process of this host
+// must then be able to bind it: whichever of the two starts first. [LF-132]
+bool leaves_uet_port(const fi_info& info, const FabricAddress& local) {
+  if (info.dest_addr == nullptr) return false;
+  const auto peer = read_address(info.addr_format, info.dest_addr, info.dest_addrlen);
+  return peer.ok() && peer->fa.family == local.family && peer->fa.ip == local.ip &&
+         peer->fa.port == kUetPort;
+}
+
 // The interface that an fi_info was made for: by its source address, or by its name alone.
 std::optional<DomainCandidate> candidate_of(const fi_info& info) {
   if (info.src_addr != nullptr) {
@@ -184,7 +193,7 @@ Domain::~Domain() {
 }
 
 int Domain::start(const fi_info& info) {
-  const std::optional<DomainCandidate> candidate = candidate_of(info);
+  std::optional<DomainCandidate> candidate = candidate_of(info);
   if (!candidate) {
     UET_WARN(DOMAIN, "fi_domain: no such interface or address; take fi_info from fi_getinfo\n");
     return -FI_ENODEV;
@@ -192,6 +201,7 @@ int Domain::start(const fi_info& info) {
   const std::optional<uint32_t> job = job_of(*info.domain_attr);
   if (!job) return -FI_EINVAL;
   job_ = JobId{*job};
+  candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
   DomainSetup setup;
   if (const int error = set_up_domain(*candidate, *info.domain_attr, setup); error != 0) {
     return error;

@@ -18,6 +18,7 @@ namespace uet::prov {
 struct DomainCandidate {
   std::string name;  // interface, or interface/address for its further addresses
   io::Interface interface;
+  bool leave_uet_port = false;  // port 4793 of this address is the peer's [LF-132]
 };
 // All of them, best first, loopback last; restricted by FI_UET_IFACE.
 std::vector<DomainCandidate> list_domains();

@@ -30,6 +30,7 @@ std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, boo
   options.port_first = p.port_first;
   options.port_last = p.port_last;
   options.strict_port = p.strict_port;
+  options.leave_uet_port = candidate.leave_uet_port;
   options.receive_buffer_bytes = p.socket_buffer_bytes;
   options.send_buffer_bytes = p.socket_buffer_bytes;
   options.mtu_bytes = candidate.interface.mtu_bytes;

@@ -45,6 +45,29 @@ TEST_F(EndpointTest, NamesDifferAndTellTheirLength) {
   EXPECT_EQ(fi_close(&other->fid), 0);
 }
 
+// [LF-132] Whoever addresses a service of its own address leaves port 4793 there to the server,
+// also when it starts first.
+TEST_F(EndpointTest, AServiceOfTheSameAddressIsFoundInEitherOrder) {
+  for (const bool client_first : {true, false}) {
+    NodeOptions server;
+    server.address = "127.0.47.9";
+    server.service = "9228";
+    NodeOptions client = server;
+    client.peer = client.address;
+    if (client_first) a = std::make_unique<Node>(client);
+    b = std::make_unique<Node>(server);
+    if (!client_first) a = std::make_unique<Node>(client);
+    EXPECT_EQ(b->name()[36] << 8 | b->name()[37], 0);  // [LF-006] 4793
+    ASSERT_EQ(fi_av_insert(a->av, a->info->dest_addr, 1, &to_b, 0, nullptr), 1);
+    uint8_t got = 0;
+    ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_inject(a->ep, "x", 1, to_b), 0);
+    EXPECT_EQ(next(b->rx_cq).err, 0);
+    EXPECT_EQ(got, 'x');
+    TearDown();
+  }
+}
+
 TEST_F(EndpointTest, OptionsAreCheckedByNameAndSize) {
   open();
   size_t value = 1;

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace uet::prov::test {
 namespace {
@@ -11,6 +12,15 @@ void expect_closed(fid* object) {
   if (object != nullptr) {
     EXPECT_EQ(fi_close(object), 0);
   }
+}
+
+// The local address as a hint, as fabtests' option -s gives it.
+void set_source(const char* ip, fi_info& hints) {
+  fi_info* own = nullptr;
+  ASSERT_EQ(fi_getinfo(FI_VERSION(1, 17), ip, nullptr, FI_SOURCE, &hints, &own), 0);
+  std::swap(hints.src_addr, own->src_addr);
+  std::swap(hints.src_addrlen, own->src_addrlen);
+  fi_freeinfo(own);
 }
 
 }  // namespace
@@ -27,7 +37,10 @@ Node::Node(const NodeOptions& options) {
   hints->rx_attr->op_flags = options.rx_op_flags;
   hints->tx_attr->size = options.tx_size;
   hints->rx_attr->size = options.rx_size;
-  const int rc = fi_getinfo(FI_VERSION(1, 17), options.address, nullptr, FI_SOURCE, hints, &info);
+  if (options.peer != nullptr) set_source(options.address, *hints);
+  const char* const node = options.peer != nullptr ? options.peer : options.address;
+  const uint64_t flags = options.peer != nullptr ? 0 : FI_SOURCE;
+  const int rc = fi_getinfo(FI_VERSION(1, 17), node, options.service, flags, hints, &info);
   fi_freeinfo(hints);
   if (rc != 0) {
     ADD_FAILURE() << "fi_getinfo: " << fi_strerror(-rc);

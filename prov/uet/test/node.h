@@ -37,6 +37,8 @@ struct NodeOptions {
   bool selective = false;
   bool counters = false;
   const char* address = "127.0.0.1";  // of the domain
+  const char* service = nullptr;      // of this node, or of `peer`
+  const char* peer = nullptr;         // whom fi_getinfo is asked for; null: `address` is the source
 };
 
 // What a test wants to know of an entry, whatever the CQ's format.
