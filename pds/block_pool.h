@@ -47,6 +47,7 @@ class BlockPool {
     --in_use_;
   }
 
+  bool exhausted() const { return in_use_ == count_; }
   uint32_t in_use() const { return in_use_; }
   size_t block_bytes() const { return bytes_; }
 

@@ -92,7 +92,7 @@ bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
     case Verdict::Kind::respond:
       if (pdc->is_initiator) return accept_late(*pdc, trigger);  // [PDS-108]
       store(*pdc, trigger, verdict);
-      if (!verdict.guaranteed) pdc->rx.unhold(token.psn);
+      if (!verdict.guaranteed) pdc->rx.unhold(rx_pool_, token.psn);
       break;
     case Verdict::Kind::nack:
     case Verdict::Kind::drop:
@@ -108,7 +108,7 @@ bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
 }
 
 bool Core::accept_late(Pdc& pdc, const AckTrigger& trigger) {
-  pdc.rx.unhold(trigger.psn);
+  pdc.rx.unhold(rx_pool_, trigger.psn);
   pdc.rx.want_answer(trigger.psn);
   pdc.ack.want(Count::ack_response, trigger);
   want_control(pdc);

@@ -34,7 +34,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.close_received && in.psn().after(pdc.close_psn)) {
     return nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
   }
-  if (!pdc.rx.reserve(rx_pool_)) return nack(pdc, NackCode::no_bitmap, in.trigger, now);
+  if (!pdc.rx.may_accept(rx_pool_)) return nack(pdc, NackCode::no_bitmap, in.trigger, now);
 
   const Arrival how = pdc.rx.classify(in.psn());
   switch (how) {
@@ -154,7 +154,7 @@ void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buff
       break;
   }
   if (!buffered) return record(pdc, in, held, answer);
-  if (!held) pdc.rx.unhold(in.psn());
+  if (!held) pdc.rx.unhold(rx_pool_, in.psn());
   if (answer == Answer::wanted) {
     pdc.rx.want_answer(in.psn());
     pdc.ack.want(Count::ack_ar, in.trigger);
@@ -164,7 +164,7 @@ void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buff
 
 void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   if (in.psn() != pdc.rx.max_received() + 1) counters_.add(Count::rx_out_of_order);
-  pdc.rx.accept(in.psn(), held);
+  pdc.rx.accept(rx_pool_, in.psn(), held);
   const Psn cack = pdc.rx.cack_psn();
   pdc.sweep.on_request(in.psn(), cack);
   AckedRequest request;
@@ -239,7 +239,7 @@ void Core::clear_up_to(Pdc& pdc, Psn clear_psn) {
     if (entry->guaranteed) counters_.add(Count::gd_cleared);
     const Psn psn = entry->trigger.psn;
     free_stored(pdc, *entry);
-    pdc.rx.unhold(psn);
+    pdc.rx.unhold(rx_pool_, psn);
   }
 }
 

@@ -91,6 +91,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   }
   if (ack.req == wire::AckRequest::close && pdc.is_initiator) begin_close(pdc);
   want_send(pdc);
+  pdc.tx.release_if_empty(tx_pool_);
   if (pdc.is_stalled()) arm_by(pdc, now + config_.rto_init);
   if (pdc.tx.empty() && pdc.state != PdcState::established) want_control(pdc);
   if (closing_done) on_closing_slot_done(pdc, closing, now);  // may free the PDC

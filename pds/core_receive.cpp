@@ -170,6 +170,7 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (in.psn() - in.start_psn >= int32_t{config_.mpr} * 128) {
     return refuse(wire::NackCode::invalid_syn);
   }
+  if (rx_pool_.exhausted()) return refuse(wire::NackCode::no_bitmap);
   relieve_pressure(false, now);
   const auto peer = peers_.find_or_add(from, now);
   if (!peer) {
@@ -187,11 +188,6 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   pdc->start_psn = in.start_psn;
   pdc->tx.start(in.start_psn);  // both spaces begin alike [PDS-031]
   pdc->rx.start(in.start_psn, uint32_t{config_.mpr} * 128);
-  if (!pdc->rx.reserve(rx_pool_)) {
-    drop_path(*to_peer);
-    table_.free(*pdc);
-    return refuse(wire::NackCode::no_bitmap);
-  }
   pdc->state = PdcState::established;
   pdc->mode = in.mode;
   pdc->peer = *peer;

@@ -56,7 +56,6 @@ void Core::on_timer(Pdc& pdc, Instant now) {
       next = std::min(next, idle_at);
     } else if (pdc.state == PdcState::established && pdc.keep_count == 0) {
       counters_.add(Count::idle_closes);
-      pdc.tx.release(tx_pool_);
       if (pdc.is_initiator) {
         begin_close(pdc);
       } else {

@@ -13,10 +13,10 @@ namespace uet::pds {
 
 Result<void> TxPool::create(Arena& arena, uint32_t max_pdcs) {
   // Every PDC can have the smallest block; the larger ones are for the few that are busy.
-  uint32_t count = max_pdcs;
+  constexpr uint32_t kShare[kSizes] = {1, 2, 4, 16, 64};
   for (uint32_t i = 0; i < kSizes; ++i) {
-    UET_CHECK(pools_[i].create(arena, std::max(count, 4u), sizeof(TxSlot) * kSlots[i]));
-    count /= 4;
+    const uint32_t count = std::max(max_pdcs / kShare[i], 4u);
+    UET_CHECK(pools_[i].create(arena, count, sizeof(TxSlot) * kSlots[i]));
   }
   return {};
 }
@@ -49,12 +49,11 @@ uint32_t TxPool::in_use() const {
 
 void TxWindow::start(Psn first) {
   UET_ASSERT(slots_ == nullptr);
-  base_ = next_ = first;
+  origin_ = base_ = next_ = first;
 }
 
 void TxWindow::release(TxPool& pool) {
   UET_ASSERT(empty());
-  if (slots_ == nullptr) return;
   pool.give(slots_, capacity_);
   slots_ = nullptr;
   capacity_ = 0;
@@ -62,7 +61,7 @@ void TxWindow::release(TxPool& pool) {
 
 void TxWindow::abandon(TxPool& pool) {
   base_ = next_;
-  release(pool);
+  release_if_empty(pool);
 }
 
 bool TxWindow::reserve(TxPool& pool) {
@@ -71,18 +70,18 @@ bool TxWindow::reserve(TxPool& pool) {
   uint32_t got = 0;
   TxSlot* const block = pool.take(used + 1, got);
   if (block == nullptr) return false;
-  for (Psn p = base_; p != next_; ++p) {
-    new (&block[p.value() & (got - 1)]) TxSlot(slots_[p.value() & (capacity_ - 1)]);
-  }
+  for (uint32_t i = 0; i < used; ++i) new (&block[i]) TxSlot(slots_[index(base_ + i)]);
   if (slots_ != nullptr) pool.give(slots_, capacity_);
   slots_ = block;
   capacity_ = got;
+  origin_ = base_;
   return true;
 }
 
 TxSlot& TxWindow::push() {
   UET_ASSERT(size() < capacity_);
-  TxSlot* const slot = new (&slots_[next_.value() & (capacity_ - 1)]) TxSlot;
+  if (empty()) origin_ = next_;
+  TxSlot* const slot = new (&slots_[index(next_)]) TxSlot;
   ++next_;
   return *slot;
 }
@@ -101,33 +100,32 @@ uint32_t words_per_bitmap(uint32_t range_packets) {
 }  // namespace
 
 size_t RxWindow::block_bytes(uint32_t range_packets) {
-  return size_t{3} * words_per_bitmap(range_packets) * sizeof(uint64_t);
+  static_assert(sizeof(Bitmaps) % alignof(uint64_t) == 0);
+  return sizeof(Bitmaps) + size_t{3} * words_per_bitmap(range_packets) * sizeof(uint64_t);
 }
 
 void RxWindow::start(Psn first, uint32_t range_packets) {
-  UET_ASSERT(block_ == nullptr);
+  UET_ASSERT(bitmaps_ == nullptr);
   base_ = first;
   max_received_ = first - 1;
   range_ = range_packets;
-  answers_ = 0;
 }
 
-bool RxWindow::reserve(BlockPool& pool) {
-  if (block_ != nullptr) return true;
-  block_ = pool.take();
-  if (block_ == nullptr) return false;
-  const uint32_t words = words_per_bitmap(range_);
-  auto* const memory = static_cast<uint64_t*>(block_);
-  received_.attach({memory, words});
-  held_.attach({memory + words, words});
-  answer_.attach({memory + 2 * size_t{words}, words});
-  return true;
+void RxWindow::take_bitmaps(BlockPool& pool) {
+  void* const block = pool.take();
+  UET_ASSERT(block != nullptr);  // may_accept() was asked
+  bitmaps_ = new (block) Bitmaps;
+  auto* const words = reinterpret_cast<uint64_t*>(bitmaps_ + 1);
+  const uint32_t count = words_per_bitmap(range_);
+  bitmaps_->received.attach({words, count});
+  bitmaps_->held.attach({words + count, count});
+  bitmaps_->answer.attach({words + 2 * size_t{count}, count});
 }
 
 void RxWindow::release(BlockPool& pool) {
-  if (block_ == nullptr) return;
-  pool.give(block_);
-  block_ = nullptr;
+  if (bitmaps_ == nullptr) return;
+  pool.give(bitmaps_);
+  bitmaps_ = nullptr;
 }
 
 Arrival RxWindow::classify(Psn psn) const {
@@ -138,47 +136,54 @@ Arrival RxWindow::classify(Psn psn) const {
   return received(psn) ? Arrival::dup_window : Arrival::fresh;
 }
 
-void RxWindow::accept(Psn psn, bool held) {
-  UET_ASSERT(contains(psn) && !received_.test(offset(psn)));
-  received_.set(offset(psn));
-  if (held) held_.set(offset(psn));
+void RxWindow::accept(BlockPool& pool, Psn psn, bool held) {
+  if (bitmaps_ == nullptr && psn == base_ && !held) {
+    max_received_ = psn;
+    ++base_;
+    return;
+  }
+  if (bitmaps_ == nullptr) take_bitmaps(pool);
+  UET_ASSERT(contains(psn) && !bitmaps_->received.test(offset(psn)));
+  bitmaps_->received.set(offset(psn));
+  if (held) bitmaps_->held.set(offset(psn));
   if (psn.after(max_received_)) max_received_ = psn;
-  advance();
+  advance(pool);
 }
 
-void RxWindow::unhold(Psn psn) {
+void RxWindow::unhold(BlockPool& pool, Psn psn) {
   if (!contains(psn)) return;
-  held_.clear(offset(psn));
-  advance();
+  bitmaps_->held.clear(offset(psn));
+  advance(pool);
 }
 
 void RxWindow::forget(Psn psn) {
   UET_ASSERT(contains(psn));
-  received_.clear(offset(psn));
-  held_.clear(offset(psn));
-  answer_.clear(offset(psn));
+  bitmaps_->received.clear(offset(psn));
+  bitmaps_->held.clear(offset(psn));
+  bitmaps_->answer.clear(offset(psn));
 }
 
-void RxWindow::advance() {
-  if (!received_.test(0)) return;
-  const uint32_t held = held_.find_first_set();
-  const uint32_t run = std::min(received_.leading_ones(), held);
+void RxWindow::advance(BlockPool& pool) {
+  RingBitmap& received = bitmaps_->received;
+  if (!received.test(0)) return;
+  const uint32_t run = std::min(received.leading_ones(), bitmaps_->held.find_first_set());
   if (run == 0) return;
-  received_.advance(run);
-  held_.advance(run);
-  answer_.advance(run);
+  received.advance(run);
+  bitmaps_->held.advance(run);
+  bitmaps_->answer.advance(run);
   base_ = base_ + run;
+  if (!has_above()) release(pool);
 }
 
 bool RxWindow::all_received_below(Psn psn) const {
   if (!psn.after(base_)) return true;
   if (!contains(psn - 1)) return false;
-  return received_.find_first_zero() >= offset(psn);
+  return bitmaps_->received.find_first_zero() >= offset(psn);
 }
 
 uint64_t RxWindow::bits64(Psn from) const {
   const int32_t distance = from - base_;
-  uint64_t bits = block_ == nullptr ? 0 : received_.extract64(distance);
+  uint64_t bits = bitmaps_ == nullptr ? 0 : bitmaps_->received.extract64(distance);
   if (distance < 0) {
     const uint32_t known = static_cast<uint32_t>(-distance);
     bits |= known >= 64 ? ~uint64_t{0} : (uint64_t{1} << known) - 1;
@@ -187,20 +192,21 @@ uint64_t RxWindow::bits64(Psn from) const {
 }
 
 void RxWindow::want_answer(Psn psn) {
-  if (!contains(psn) || answer_.test(offset(psn))) return;
-  answer_.set(offset(psn));
-  ++answers_;
+  if (!contains(psn) || bitmaps_->answer.test(offset(psn))) return;
+  bitmaps_->answer.set(offset(psn));
+  ++bitmaps_->answers;
 }
 
 bool RxWindow::take_answer(Psn& psn) {
-  if (answers_ == 0) return false;
-  const uint32_t at = answer_.find_first_set();
-  if (at >= answer_.size()) {
-    answers_ = 0;
+  if (bitmaps_ == nullptr || bitmaps_->answers == 0) return false;
+  RingBitmap& answer = bitmaps_->answer;
+  const uint32_t at = answer.find_first_set();
+  if (at >= answer.size()) {
+    bitmaps_->answers = 0;
     return false;
   }
-  answer_.clear(at);
-  --answers_;
+  answer.clear(at);
+  --bitmaps_->answers;
   psn = base_ + at;
   return true;
 }

@@ -52,11 +52,12 @@ struct TxSlot {
 };
 static_assert(sizeof(TxSlot) == 24, "architecture 10: octets of an outstanding packet");
 
-// Slot memory of four sizes, so that a quiet PDC holds little. [architecture 10]
+// Slot memory of several sizes, so that a PDC with little outstanding holds little. Blocks are
+// reused last in, first out: those that few packets need stay in the cache. [architecture 10]
 class TxPool {
  public:
-  static constexpr uint32_t kSizes = 4;
-  static constexpr uint32_t kSlots[kSizes] = {64, 256, 1024, 2048};
+  static constexpr uint32_t kSizes = 5;
+  static constexpr uint32_t kSlots[kSizes] = {16, 64, 256, 1024, 2048};
 
   Result<void> create(Arena& arena, uint32_t max_pdcs);
   // The smallest free block with at least `slots` slots; null when there is none.
@@ -68,12 +69,15 @@ class TxPool {
   BlockPool pools_[kSizes];
 };
 
+// Holds memory only while something is outstanding.
 class TxWindow {
  public:
-  // Nothing outstanding; the first PSN will be `first`. Holds no memory yet.
+  // Nothing outstanding; the first PSN will be `first`.
   void start(Psn first);
-  // Gives the slot memory back. Requires nothing outstanding.
-  void release(TxPool& pool);
+  // Gives the slot memory back when nothing is outstanding any more. Slots are gone after it.
+  void release_if_empty(TxPool& pool) {
+    if (empty() && slots_ != nullptr) release(pool);
+  }
   // Forgets everything outstanding and gives the memory back; the next PSN stays.
   void abandon(TxPool& pool);
 
@@ -91,7 +95,7 @@ class TxWindow {
   // A slot between base() and next(), answered or not.
   TxSlot& operator[](Psn psn) {
     UET_DEBUG_ASSERT(contains(psn));
-    return slots_[psn.value() & (capacity_ - 1)];
+    return slots_[index(psn)];
   }
   // The slot if it is outstanding and not answered, else null.
   TxSlot* find(Psn psn) {
@@ -105,8 +109,12 @@ class TxWindow {
   uint32_t capacity() const { return capacity_; }
 
  private:
+  uint32_t index(Psn psn) const { return (psn.value() - origin_.value()) & (capacity_ - 1); }
+  void release(TxPool& pool);
+
   TxSlot* slots_ = nullptr;
-  uint32_t capacity_ = 0;
+  uint32_t capacity_ = 0;  // a power of two, or 0
+  Psn origin_;             // has slot 0: a window that is often empty stays in the first slots
   Psn base_;
   Psn next_;
 };
@@ -120,28 +128,32 @@ enum class Arrival : uint8_t {
   beyond_range,  // above what is tracked
 };
 
+// Packets in order, whose response is the default one, leave nothing to remember but the PSN. The
+// bitmaps are there only while something above the cumulative ACK has arrived.
 class RxWindow {
  public:
-  // Nothing received; the first PSN will be `first`. Holds no memory yet.
+  // Nothing received; the first PSN will be `first`.
   void start(Psn first, uint32_t range_packets);
-  // Octets of the three bitmaps for a range.
+  // Octets of the bitmaps for a range.
   static size_t block_bytes(uint32_t range_packets);
-  // False: pool empty, nothing was changed. Called before the first accept().
-  [[nodiscard]] bool reserve(BlockPool& pool);
+  // accept() will find memory, whatever arrives. [PDS-V12]
+  bool may_accept(const BlockPool& pool) const { return bitmaps_ != nullptr || !pool.exhausted(); }
   void release(BlockPool& pool);
 
   Arrival classify(Psn psn) const;
 
   // Records a fresh PSN. `held`: its response must be remembered, so the cumulative ACK stays
-  // below it until unhold(). [PDS-034, PDS-081]
-  void accept(Psn psn, bool held);
+  // below it until unhold(). Requires may_accept(). [PDS-034, PDS-081]
+  void accept(BlockPool& pool, Psn psn, bool held);
   // Lets the cumulative ACK pass the PSN, which may lie below the window already.
-  void unhold(Psn psn);
+  void unhold(BlockPool& pool, Psn psn);
   // As if it had never arrived: for a late refusal of a held PSN.
   void forget(Psn psn);
 
-  bool received(Psn psn) const { return contains(psn) ? received_.test(offset(psn)) : below(psn); }
-  bool is_held(Psn psn) const { return contains(psn) && held_.test(offset(psn)); }
+  bool received(Psn psn) const {
+    return contains(psn) ? bitmaps_->received.test(offset(psn)) : psn.before(base_);
+  }
+  bool is_held(Psn psn) const { return contains(psn) && bitmaps_->held.test(offset(psn)); }
   // Everything below `psn` has arrived, whether cleared or not.
   bool all_received_below(Psn psn) const;
 
@@ -161,21 +173,25 @@ class RxWindow {
   bool take_answer(Psn& psn);
 
  private:
-  bool contains(Psn psn) const {
-    return block_ != nullptr && psn.value() - base_.value() < received_.size();
-  }
-  bool below(Psn psn) const { return psn.before(base_); }
-  uint32_t offset(Psn psn) const { return psn.value() - base_.value(); }
-  void advance();
+  // In a block of the pool, followed by its words. Bit i is PSN base_ + i.
+  struct Bitmaps {
+    RingBitmap received;
+    RingBitmap held;
+    RingBitmap answer;
+    uint32_t answers = 0;  // upper bound of bits set in answer
+  };
 
-  void* block_ = nullptr;
+  bool contains(Psn psn) const {
+    return bitmaps_ != nullptr && psn.value() - base_.value() < bitmaps_->received.size();
+  }
+  uint32_t offset(Psn psn) const { return psn.value() - base_.value(); }
+  void take_bitmaps(BlockPool& pool);
+  void advance(BlockPool& pool);
+
+  Bitmaps* bitmaps_ = nullptr;
   Psn base_;  // everything below has arrived and needs no state [PDS-034]
   Psn max_received_;
   uint32_t range_ = 0;
-  uint32_t answers_ = 0;  // upper bound of bits set in answer_
-  RingBitmap received_;
-  RingBitmap held_;
-  RingBitmap answer_;
 };
 
 }  // namespace uet::pds

@@ -58,7 +58,7 @@ TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
 // [PDS-V12, PDS-047] Each thing a new PDC needs and cannot have is named, and nothing is kept.
 TEST_F(TargetLimitsTest, RefusesForWantOfContextOrBitmap) {
   config_.max_paths = 1;
-  config_.rx_windows = 2;
+  config_.rx_windows = 1;
   Bench b(config_);
   b.client.names_are_unique = false;
   b.rx(b.request(1000));
@@ -67,15 +67,25 @@ TEST_F(TargetLimitsTest, RefusesForWantOfContextOrBitmap) {
   EXPECT_EQ(b.lines(), (Lines{"NACK NO_CCC_AVAIL psn 1000 from own to 7 payload 0",
                               "ACK cack 1000 ack 1000"}));
   b.from = address(9);
-  for (uint16_t id : {uint16_t{8}, uint16_t{9}}) {
-    wire::Request h = b.request(1000);
-    h.spdcid = Pdcid(id);
-    b.rx(h);
-  }
-  EXPECT_EQ(b.lines(),
-            (Lines{"NACK NO_BITMAP psn 1000 from own to 9 payload 0", "ACK cack 1000 ack 1000"}));
-  EXPECT_EQ(b.pds->open_pdcs(), 2u);
-  EXPECT_EQ(b.pds->usage().rx_blocks, 2u);
+  b.rx(b.request(1002));  // the gap needs the only bitmap
+  wire::Request h = b.request(1000);
+  h.spdcid = Pdcid(8);
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_BITMAP psn 1000 from own to 8 payload 0",
+                              "ACK cack 1000 ack 1002 sack 1002"}));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  EXPECT_EQ(b.pds->usage().rx_blocks, 1u);
+}
+
+// [PDS-V12] Packets in order take no bitmap, and a gap gives it back when it is filled.
+TEST_F(TargetLimitsTest, OnlyAGapHoldsABitmap) {
+  Bench b;
+  for (uint32_t psn : {1000u, 1001u}) b.rx(b.request(psn));
+  EXPECT_EQ(b.pds->usage().rx_blocks, 0u);
+  b.rx(b.request(1003));
+  EXPECT_EQ(b.pds->usage().rx_blocks, 1u);
+  b.rx(b.request(1002));
+  EXPECT_EQ(b.pds->usage().rx_blocks, 0u);
 }
 
 // A full peer table refuses strangers.

@@ -42,9 +42,11 @@ TEST_F(TxWindowTest, CountsAcrossTheWrap) {
   EXPECT_EQ(window_.find(Psn(0xFFFF'FFFF)), nullptr) << "answered";
   window_.complete(kNearWrap);
   EXPECT_EQ(window_.base(), Psn(0));
+  window_.release_if_empty(pool_);
+  EXPECT_EQ(pool_.in_use(), 1u) << "PSN 0 is outstanding";
   window_.complete(Psn(0));
   EXPECT_TRUE(window_.empty());
-  window_.release(pool_);
+  window_.release_if_empty(pool_);
   EXPECT_EQ(pool_.in_use(), 0u);
 }
 
@@ -54,6 +56,9 @@ TEST_F(TxWindowTest, GrowsWithoutLosingSlots) {
     const Psn psn = push();
     window_[psn].rto_count = static_cast<uint8_t>(i);
     if (i == 0) {
+      EXPECT_EQ(window_.capacity(), 16u);
+    }
+    if (i == 16) {
       EXPECT_EQ(window_.capacity(), 64u);
     }
     if (i == 64) {
@@ -71,19 +76,29 @@ TEST_F(TxWindowTest, GrowsWithoutLosingSlots) {
   EXPECT_EQ(window_.next(), kNearWrap + 2048) << "PSNs are not used again";
 }
 
+// A window that empties begins again in its first slot: few packets touch few lines.
+TEST_F(TxWindowTest, FewPacketsStayInTheFirstSlots) {
+  window_.start(Psn(5));
+  push();
+  const TxSlot* const first = &window_[Psn(5)];
+  push();
+  for (uint32_t p = 5; p < 7; ++p) window_.complete(Psn(p));
+  EXPECT_EQ(&window_[push()], first);
+}
+
 TEST_F(TxWindowTest, EmptyPoolChangesNothing) {
   TxPool pool;
   ASSERT_TRUE(pool.create(arena_, 1).ok());  // four blocks of each size at least
-  std::vector<TxWindow> windows(17);
-  for (size_t i = 0; i < 16; ++i) {
+  std::vector<TxWindow> windows(21);
+  for (size_t i = 0; i < 20; ++i) {
     windows[i].start(Psn(0));
     EXPECT_TRUE(windows[i].reserve(pool));
   }
-  windows[16].start(Psn(5));
-  EXPECT_FALSE(windows[16].reserve(pool));
-  EXPECT_EQ(windows[16].next(), Psn(5));
-  windows[3].release(pool);
-  EXPECT_TRUE(windows[16].reserve(pool));
+  windows[20].start(Psn(5));
+  EXPECT_FALSE(windows[20].reserve(pool));
+  EXPECT_EQ(windows[20].next(), Psn(5));
+  windows[3].release_if_empty(pool);
+  EXPECT_TRUE(windows[20].reserve(pool));
 }
 
 TEST(SentTickTest, SurvivesItsWrap) {
@@ -96,7 +111,7 @@ class RxWindowTest : public ::testing::Test {
   void open(Psn first, uint32_t range = 128) {
     ASSERT_TRUE(pool_.create(arena_, 1, RxWindow::block_bytes(range)).ok());
     window_.start(first, range);
-    ASSERT_TRUE(window_.reserve(pool_));
+    ASSERT_TRUE(window_.may_accept(pool_));
   }
   // "cack 99 | # . #": PSNs above the cumulative ACK, H: held.
   std::string picture() {
@@ -115,12 +130,12 @@ class RxWindowTest : public ::testing::Test {
 TEST_F(RxWindowTest, GapHoldsTheCumulativeAck) {
   open(Psn(100));
   EXPECT_EQ(picture(), "cack 99 |");
-  window_.accept(Psn(100), false);
-  window_.accept(Psn(102), false);
-  window_.accept(Psn(105), false);
+  window_.accept(pool_, Psn(100), false);
+  window_.accept(pool_, Psn(102), false);
+  window_.accept(pool_, Psn(105), false);
   EXPECT_EQ(picture(), "cack 100 | . # . . #");
   EXPECT_TRUE(window_.has_above());
-  window_.accept(Psn(101), false);
+  window_.accept(pool_, Psn(101), false);
   EXPECT_EQ(picture(), "cack 102 | . . #");
   EXPECT_FALSE(window_.all_received_below(Psn(105)));
   EXPECT_TRUE(window_.all_received_below(Psn(103)));
@@ -129,26 +144,26 @@ TEST_F(RxWindowTest, GapHoldsTheCumulativeAck) {
 // [PDS-081] A stored response holds it as well, though everything has arrived.
 TEST_F(RxWindowTest, HeldPsnHoldsTheCumulativeAck) {
   open(Psn(100));
-  window_.accept(Psn(100), false);
-  window_.accept(Psn(101), true);
-  window_.accept(Psn(102), false);
-  window_.accept(Psn(103), true);
+  window_.accept(pool_, Psn(100), false);
+  window_.accept(pool_, Psn(101), true);
+  window_.accept(pool_, Psn(102), false);
+  window_.accept(pool_, Psn(103), true);
   EXPECT_EQ(picture(), "cack 100 | H # H");
   EXPECT_TRUE(window_.all_received_below(Psn(104)));
-  window_.unhold(Psn(103));
+  window_.unhold(pool_, Psn(103));
   EXPECT_EQ(picture(), "cack 100 | H # #");
-  window_.unhold(Psn(101));
+  window_.unhold(pool_, Psn(101));
   EXPECT_EQ(picture(), "cack 103 |");
-  window_.unhold(Psn(101));  // below the window: nothing happens
+  window_.unhold(pool_, Psn(101));  // below the window: nothing happens
   EXPECT_FALSE(window_.has_above());
 }
 
 // [PDS 7.2] The borders of each class, across the wrap.
 TEST_F(RxWindowTest, ClassesAtTheirBorders) {
   open(kNearWrap);
-  window_.accept(kNearWrap, false);
+  window_.accept(pool_, kNearWrap, false);
   const Psn base = kNearWrap + 1;
-  window_.accept(base + 3, false);
+  window_.accept(pool_, base + 3, false);
   EXPECT_EQ(window_.classify(base), Arrival::fresh);
   EXPECT_EQ(window_.classify(base + 3), Arrival::dup_window);
   EXPECT_EQ(window_.classify(base + 127), Arrival::fresh);
@@ -165,7 +180,7 @@ TEST_F(RxWindowTest, TracksItsWholeRangeForever) {
   for (int round = 0; round < 50; ++round) {
     for (int32_t i = 127; i >= 0; --i) {
       ASSERT_EQ(window_.classify(base + i), Arrival::fresh);
-      window_.accept(base + i, false);
+      window_.accept(pool_, base + i, false);
     }
     base = base + 128;
     ASSERT_EQ(window_.base(), base);
@@ -175,7 +190,7 @@ TEST_F(RxWindowTest, TracksItsWholeRangeForever) {
 
 TEST_F(RxWindowTest, ForgottenPsnMayComeAgain) {
   open(Psn(100));
-  window_.accept(Psn(100), true);
+  window_.accept(pool_, Psn(100), true);
   window_.forget(Psn(100));
   EXPECT_EQ(window_.classify(Psn(100)), Arrival::fresh);
 }
@@ -183,14 +198,14 @@ TEST_F(RxWindowTest, ForgottenPsnMayComeAgain) {
 TEST_F(RxWindowTest, AnswersComeLowestFirstAndOnce) {
   open(Psn(100));
   for (uint32_t p : {104u, 102u, 106u}) {
-    window_.accept(Psn(p), false);
+    window_.accept(pool_, Psn(p), false);
     window_.want_answer(Psn(p));
     window_.want_answer(Psn(p));
   }
   Psn psn;
   EXPECT_TRUE(window_.take_answer(psn));
   EXPECT_EQ(psn, Psn(102));
-  for (uint32_t p : {100u, 101u, 103u}) window_.accept(Psn(p), false);
+  for (uint32_t p : {100u, 101u, 103u}) window_.accept(pool_, Psn(p), false);
   EXPECT_TRUE(window_.take_answer(psn)) << "104 is covered by the cumulative ACK now";
   EXPECT_EQ(psn, Psn(106));
   EXPECT_FALSE(window_.take_answer(psn));
@@ -198,14 +213,27 @@ TEST_F(RxWindowTest, AnswersComeLowestFirstAndOnce) {
   EXPECT_FALSE(window_.take_answer(psn)) << "below the window: the cumulative ACK answers";
 }
 
-TEST_F(RxWindowTest, EmptyPoolChangesNothing) {
+// [PDS-V12] Packets in order need no memory; what needs it shows before it is taken.
+TEST_F(RxWindowTest, HoldsMemoryOnlyAboveTheCumulativeAck) {
   open(Psn(100));
+  window_.accept(pool_, Psn(100), false);
+  EXPECT_EQ(pool_.in_use(), 0u);
+  window_.accept(pool_, Psn(102), false);
+  EXPECT_EQ(pool_.in_use(), 1u);
   RxWindow other;
   other.start(Psn(1), 128);
-  EXPECT_FALSE(other.reserve(pool_));
-  EXPECT_EQ(other.classify(Psn(1)), Arrival::fresh);
-  window_.release(pool_);
-  EXPECT_TRUE(other.reserve(pool_));
+  EXPECT_FALSE(other.may_accept(pool_)) << "the only block is out";
+  EXPECT_TRUE(window_.may_accept(pool_));
+  window_.accept(pool_, Psn(101), false);
+  EXPECT_EQ(picture(), "cack 102 |");
+  EXPECT_EQ(pool_.in_use(), 0u);
+  ASSERT_TRUE(other.may_accept(pool_));
+  other.accept(pool_, Psn(1), true);
+  EXPECT_EQ(other.cack_psn(), Psn(0)) << "held";
+  EXPECT_EQ(pool_.in_use(), 1u);
+  other.unhold(pool_, Psn(1));
+  EXPECT_EQ(other.cack_psn(), Psn(1));
+  EXPECT_EQ(pool_.in_use(), 0u);
 }
 
 class SackTest : public RxWindowTest {};
@@ -213,7 +241,7 @@ class SackTest : public RxWindowTest {};
 // [PDS-087, PDS 8.1] The base is a multiple of 8; PSNs at or below the cumulative ACK show as set.
 TEST_F(SackTest, BitmapByHand) {
   open(Psn(100));
-  for (uint32_t p : {100u, 101u, 103u, 106u}) window_.accept(Psn(p), false);
+  for (uint32_t p : {100u, 101u, 103u, 106u}) window_.accept(pool_, Psn(p), false);
   // From 96: 96..101 at or below the cumulative ACK, 102 missing, 103, 104 and 105 missing, 106.
   EXPECT_EQ(SackBitmap::of(window_, Psn(102)), (SackBitmap{Psn(96), 0b100'1011'1111}));
   EXPECT_TRUE(SackBitmap::of(window_, Psn(102)).has(Psn(106)));
@@ -228,7 +256,7 @@ TEST_F(SackTest, SweepShowsEverything) {
   sweep.start(Psn(0));
   std::set<uint32_t> arrived;
   for (uint32_t p = 3; p < 900; p += 7) {
-    window_.accept(Psn(p), false);
+    window_.accept(pool_, Psn(p), false);
     sweep.on_request(Psn(p), window_.cack_psn());
     arrived.insert(p);
   }
@@ -249,7 +277,7 @@ TEST_F(SackTest, NamedPsnIsAlwaysShown) {
   SackSweep sweep;
   sweep.start(Psn(0));
   for (uint32_t p = 5; p < 1000; p += 3) {
-    window_.accept(Psn(p), false);
+    window_.accept(pool_, Psn(p), false);
     sweep.on_request(Psn(p), window_.cack_psn());
     EXPECT_TRUE(sweep.next(window_, Psn(p)).has(Psn(p))) << p;
   }
@@ -262,11 +290,10 @@ TEST_F(SackTest, NamedPsnIsShownFromEveryAlignment) {
     for (uint32_t distance = 1; distance < 100; ++distance) {
       RxWindow window;
       window.start(Psn(first), 128);
-      ASSERT_TRUE(window.reserve(pool_));
       SackSweep sweep;
       sweep.start(Psn(first));
       const Psn far = Psn(first) + distance;
-      window.accept(far, false);
+      window.accept(pool_, far, false);
       sweep.on_request(far, window.cack_psn());
       EXPECT_TRUE(sweep.next(window, far).has(far)) << first << " + " << distance;
       window.release(pool_);
