@@ -152,7 +152,7 @@ Instant Core::next_deadline() const {
 
 bool Core::has_work() const {
   return !replies_.empty() || !due_responses_.empty() || !control_.empty() || !resend_.empty() ||
-         !send_.empty() || !ready_.empty();
+         !open_paths_.empty() || !send_.empty() || !ready_.empty();
 }
 
 bool Core::idle() {

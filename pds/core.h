@@ -22,6 +22,7 @@
 #include "pds/pds.h"
 #include "pds/peer_table.h"
 #include "pds/reply.h"
+#include "pds/turn.h"
 
 #include "base/ring.h"
 
@@ -131,13 +132,9 @@ class Core {
   void assign_flows(Instant now);
   void assign(Flow& flow, Instant now);
   Pdc* open_initiator(Flow& flow, Instant now);
-  void serve(Pdc& pdc, TxBatch& batch, bool new_packets, Instant now);
-  enum class Step : uint8_t {
-    sent,
-    idle,
-    full,
-    blocked
-  };
+  void serve(Pdc& pdc, TxBatch& batch, Instant now);
+  void serve_path(Path& path, TxBatch& batch, Instant now);
+  Turn take_turn(Pdc& pdc, TxBatch& batch, Instant now);
   Step send_lost(Pdc& pdc, TxBatch& batch, Instant now);
   bool has_room_for_burst(const TxBatch& batch) const;
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
@@ -233,12 +230,13 @@ class Core {
   Ring<Reply> replies_;
 
   IntrusiveList<StoredResponse, DueResponseTag> due_responses_;
-  IntrusiveList<Pdc, ControlTag> control_;   // owe an ACK or a control packet, or a step of closing
-  IntrusiveList<Pdc, SendTag> resend_;       // have lost packets, and may have new ones
-  IntrusiveList<Pdc, SendTag> send_;         // have new packets
-  IntrusiveList<Flow, ReadyFlowTag> ready_;  // have messages and want a PDC
-  IntrusiveList<Flow, ReadyFlowTag> starved_;  // wait for a free PDC [PDS-021]
-  IntrusiveList<Pdc, LruTag> lru_[2];          // by role: targets, initiators; longest idle first
+  IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
+  IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
+  IntrusiveList<Pdc, SendTag> send_;        // have new packets
+  IntrusiveList<Path, OpenPathTag> open_paths_;  // may have room for the PDCs that wait for it
+  IntrusiveList<Flow, ReadyFlowTag> ready_;      // have messages and want a PDC
+  IntrusiveList<Flow, ReadyFlowTag> starved_;    // wait for a free PDC [PDS-021]
+  IntrusiveList<Pdc, LruTag> lru_[2];            // by role: targets, initiators; longest idle first
   uint32_t later_total_ = 0;
   uint32_t nack_tokens_ = 0;  // for packets without a PDC
   Instant nack_refilled_;

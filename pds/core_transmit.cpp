@@ -23,19 +23,22 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
   send_replies(batch);
   send_responses(batch, now);
   send_control(batch, now);
-  // Each list is gone through at most once as long as it was: a PDC that is not done goes to the
-  // back, so none waits for ever.
+  // A PDC that is not done goes to the back of its list, so none waits for ever.
   while (!batch.full()) {
     Pdc* const pdc = resend_.pop_front();
     if (pdc == nullptr) break;
-    // One that waited for CMS keeps its turn although it has new packets only.
-    serve(*pdc, batch, pdc->lost_count == 0, now);
+    serve(*pdc, batch, now);
+  }
+  while (!batch.full()) {
+    Path* const path = open_paths_.pop_front();
+    if (path == nullptr) break;
+    serve_path(*path, batch, now);
   }
   assign_flows(now);
   while (has_room_for_burst(batch)) {
     Pdc* const pdc = send_.pop_front();
     if (pdc == nullptr) break;
-    serve(*pdc, batch, true, now);
+    serve(*pdc, batch, now);
     if (!ready_.empty()) assign_flows(now);
   }
   return batch.size() - before;
@@ -157,10 +160,10 @@ bool Core::has_new(const Pdc& pdc) const {
          (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());
 }
 
-// CMS may have room again. [PDS-244]
+// CMS may have room again. O(1), however many PDCs wait. [PDS-244]
 void Core::wake_path(Path& path) {
-  resend_.splice_back(path.blocked);
-  resend_.splice_back(path.sated);
+  const bool is_wanted = !path.blocked.empty() || !path.sated.empty();
+  if (is_wanted && !path.is_linked()) open_paths_.push_back(path);
 }
 
 // Room for one more PSN. [PDS-035, PDS-037, PDS-038]
@@ -170,42 +173,63 @@ bool Core::window_open(Pdc& pdc) const {
   return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
 }
 
-// One turn of a PDC: what its deficit admits, resends first. Nobody overtakes a PDC of the path
-// that waits for the window: resends of requests could otherwise keep return data from ever going
-// out, and two peers that read from each other refuse requests until it does. [PDS-244]
-void Core::serve(Pdc& pdc, TxBatch& batch, bool new_packets, Instant now) {
+// Nobody overtakes a PDC of the path that waits for the window: resends of requests could otherwise
+// keep return data from ever going out, and two peers that read from each other refuse requests
+// until it does. [PDS-244]
+void Core::serve(Pdc& pdc, TxBatch& batch, Instant now) {
+  Path& path = *pdc.path;
+  if (!path.blocked.empty()) {
+    counters_.add(Count::cms_stalls);
+    return path.blocked.push_back(pdc);
+  }
+  const Turn turn = take_turn(pdc, batch, now);
+  if (turn.end == Step::blocked) (turn.has_sent ? path.sated : path.blocked).push_back(pdc);
+}
+
+// The PDC that has waited longest for the window of its path. While there is room the path stays
+// among the open ones.
+void Core::serve_path(Path& path, TxBatch& batch, Instant now) {
+  if (path.blocked.empty()) path.blocked.splice_back(path.sated);
+  Pdc* const pdc = path.blocked.pop_front();
+  if (pdc == nullptr) return;
+  const Turn turn = take_turn(*pdc, batch, now);
+  if (turn.end != Step::blocked) return wake_path(path);
+  if (turn.has_sent) {
+    path.sated.push_back(*pdc);
+  } else {
+    path.blocked.push_front(*pdc);  // it keeps its turn
+  }
+}
+
+// What the deficit of the PDC admits, resends first. Blocked: the caller puts it where it waits.
+Turn Core::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
   const int32_t quantum = static_cast<int32_t>(config_.packets_per_entropy * max_packet_bytes(pdc));
   pdc.deficit = std::min(pdc.deficit + quantum, quantum);
+  const bool has_lost = pdc.lost_count > 0;  // new packets then wait for the next turn
   bool has_sent = false;
-  Step step = pdc.path->blocked.empty() ? Step::sent : Step::blocked;
+  Step step = Step::sent;
   while (step == Step::sent && pdc.deficit > 0 && !batch.full()) {
     if (pdc.lost_count > 0) {
       step = send_lost(pdc, batch, now);
-    } else if (new_packets) {
-      step = send_new(pdc, batch, now);
     } else {
-      step = Step::idle;
+      step = has_lost ? Step::idle : send_new(pdc, batch, now);
     }
     has_sent = has_sent || step == Step::sent;
     if (pdc.mode == Mode::rud && pdc.ev_left == 0) break;  // the end of a burst
   }
-  if (step == Step::blocked) {
-    pdc.deficit = 0;
-    counters_.add(Count::cms_stalls);
-    (has_sent ? pdc.path->sated : pdc.path->blocked).push_back(pdc);
-  } else {
-    if (step != Step::sent) pdc.deficit = 0;
-    // Without slot memory an ACK brings it back, like with a full window.
-    if (step != Step::full) want_send(pdc);
-  }
+  if (step != Step::sent) pdc.deficit = 0;
+  if (step == Step::blocked) counters_.add(Count::cms_stalls);
+  // Without slot memory an ACK brings it back, like with a full window.
+  if (step == Step::sent || step == Step::idle) want_send(pdc);
   // While this PDC is busy with a long message, another one may take the next. [PDS-061]
   if (pdc.flow != nullptr && pdc.flow->ready && pdc.message != MessageHandle{} &&
       pdc.flow->pdc_count < config_.pdcs_per_key && pdc.mode == Mode::rud) {
     wake_flow(*pdc.flow);
   }
+  return {step, has_sent};
 }
 
-Core::Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
+Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   Psn psn = pdc.lost_from;
   if (psn.before(pdc.tx.base())) psn = pdc.tx.base();
   while (psn.before(pdc.tx.next()) && !pdc.tx[psn].lost) ++psn;
@@ -222,7 +246,7 @@ Core::Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   return Step::sent;
 }
 
-Core::Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
+Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!window_open(pdc)) return Step::idle;
   if (!pdc.path->ccc.may_send(max_packet_bytes(pdc))) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;

@@ -25,7 +25,7 @@ inline uint64_t hash_of(const PathKey& k, uint64_t seed) {
   return hash64(k.peer.value(), k.tc.value(), seed);
 }
 
-struct Path {
+struct Path : ListNode<struct OpenPathTag> {
   Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
 
   PathKey key;
