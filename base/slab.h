@@ -47,8 +47,9 @@ class Handle {
 };
 
 enum class Reuse : uint8_t {
-  soon,  // last freed, first reused: warm in the cache
-  late,  // first freed, last reused, after all slots never used: stale handles stay stale longest
+  soon,    // last freed, first reused: warm in the cache
+  late,    // first freed, last reused, after all slots never used: stale handles stay stale longest
+  rested,  // first freed, first reused, once 64 are free: stale for long, yet warm in the cache
 };
 
 // Slots live in chunks that never move: chunk 0 has the capacity asked for at create; each grow
@@ -125,6 +126,7 @@ class Slab {
   static constexpr uint32_t kEnd = kLinkMask - 1;  // link of the last free slot
   static constexpr uint32_t kChunkMax = Handle<T>::kIndexBits + 1;
   static constexpr uint32_t kGenerationMax = (uint32_t{1} << (32 - kLinkBits)) - 1;
+  static constexpr uint32_t kRest = 64;  // freed slots that wait, with Reuse::rested
 
   // Chunk 0 covers indices below 2^shift_, chunk j those below 2^(shift_ + j).
   uint32_t chunk_of(uint32_t index) const {
@@ -138,6 +140,7 @@ class Slab {
   Result<void> add_chunk(Arena& arena, uint32_t first, uint32_t count);
   bool take_fresh(uint32_t& index);
   bool take_freed(uint32_t& index);
+  bool take(uint32_t& index);
   void set_link(uint32_t index, uint32_t link) { meta(index) = (meta(index) & ~kLinkMask) | link; }
 
   uint32_t free_head_ = kEnd;  // freed slots, linked through their meta words
@@ -146,6 +149,7 @@ class Slab {
   uint32_t capacity_ = 0;
   uint32_t fresh_chunk_ = 0;  // slots never used: from fresh_offset_ in this chunk
   uint32_t fresh_offset_ = 0;
+  uint32_t used_ = 0;  // slots ever used
   uint32_t chunk_count_ = 0;
   uint32_t shift_ = 0;
   Reuse reuse_ = Reuse::soon;

@@ -59,6 +59,7 @@ bool Slab<T>::take_fresh(uint32_t& index) {
   Chunk& c = chunks_[fresh_chunk_];
   c.meta[fresh_offset_] = uint32_t{1} << kLinkBits;
   index = c.first + fresh_offset_++;
+  ++used_;
   return true;
 }
 
@@ -71,12 +72,18 @@ bool Slab<T>::take_freed(uint32_t& index) {
 }
 
 template <class T>
+bool Slab<T>::take(uint32_t& index) {
+  const bool is_freed_first =
+      reuse_ == Reuse::soon || (reuse_ == Reuse::rested && used_ - size_ >= kRest);
+  return is_freed_first ? take_freed(index) || take_fresh(index)
+                        : take_fresh(index) || take_freed(index);
+}
+
+template <class T>
 template <class... Args>
 T* Slab<T>::alloc(Args&&... args) {
   uint32_t index = 0;
-  const bool is_taken = reuse_ == Reuse::soon ? take_freed(index) || take_fresh(index)
-                                              : take_fresh(index) || take_freed(index);
-  if (!is_taken) return nullptr;
+  if (!take(index)) return nullptr;
   set_link(index, kLive);
   ++size_;
   const Chunk& c = chunks_[chunk_of(index)];

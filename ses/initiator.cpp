@@ -17,9 +17,9 @@ Result<void> Initiator::create(uint64_t seed) {
   const Config& config = core_.config;
   Rng rng(seed, 3);
   // Room for operations comes with each endpoint; what is taken here outlives their close.
-  UET_CHECK(messages_.create(*core_.arena, 64, Reuse::late));
+  UET_CHECK(messages_.create(*core_.arena, 64, Reuse::rested));
   UET_CHECK(inject_.create(*core_.arena, 64));
-  UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::late));
+  UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::rested));
   UET_CHECK(flows_.create(*core_.arena, config.flows));
   UET_CHECK(remotes_.create(*core_.arena, config.remotes));
   UET_CHECK(flow_by_key_.create(*core_.arena, config.flows, rng.u64()));

@@ -18,7 +18,7 @@ Result<void> Target::create(uint64_t seed) {
   Rng rng(seed, 5);
   UET_CHECK(receives_.create(*core_.arena, 64));
   UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
-  UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::late));
+  UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::rested));
   UET_CHECK(pool_.create(*core_.arena, config.unexpected_bytes));
   return rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64());
 }
