@@ -11,30 +11,46 @@ Result<void> Core::create(uint64_t seed) {
   if (config.endpoints == 0 || config.endpoints > 1u << kEndpointIndexBits) return Errc::invalid;
   endpoints = arena->make_span<Endpoint*>(config.endpoints);
   if (endpoints.empty()) return Errc::no_memory;
-  return {};
+  UET_CHECK(endpoint_by_name.create(*arena, config.endpoints, split.u64()));
+  return endpoint_of_process.create(*arena, config.endpoints, split.u64());
 }
 
 Endpoint* Core::find_endpoint(bool absolute, JobId job, PidOnFep pid, ResourceIndex ri) {
-  // A FEP has few endpoints; the last one found is mostly the next one asked for.
-  const auto has_name = [&](const Endpoint* ep) {
-    return ep != nullptr && ep->is_open && ep->name.absolute == absolute && ep->name.pid == pid &&
-           ep->name.ri == ri && (absolute || ep->name.job == job);
-  };
-  if (has_name(last_found)) return last_found;
-  for (Endpoint* ep : endpoints) {
-    if (has_name(ep)) return last_found = ep;
-  }
-  return nullptr;
+  Endpoint** const found = endpoint_by_name.find({absolute, job, pid, ri});
+  return found == nullptr ? nullptr : *found;
 }
 
 Endpoint* Core::find_process(bool absolute, JobId job, PidOnFep pid) {
-  for (Endpoint* ep : endpoints) {
-    if (ep != nullptr && ep->is_open && ep->name.absolute == absolute && ep->name.pid == pid &&
-        (absolute || ep->name.job == job)) {
-      return ep;
-    }
+  Endpoint** const found = endpoint_of_process.find({absolute, job, pid, ResourceIndex(0)});
+  return found == nullptr ? nullptr : *found;
+}
+
+void Core::publish(Endpoint& ep) {
+  const EndpointName& n = ep.name;
+  const bool is_new = endpoint_by_name.insert({n.absolute, n.job, n.pid, n.ri}, &ep).ok();
+  UET_ASSERT(is_new);
+  // The first of its process stands for all of them.
+  const EndpointKey process{n.absolute, n.job, n.pid, ResourceIndex(0)};
+  if (endpoint_of_process.find(process) != nullptr) return;
+  const bool is_first = endpoint_of_process.insert(process, &ep).ok();
+  UET_ASSERT(is_first);
+}
+
+void Core::withdraw(Endpoint& ep) {
+  const EndpointName& n = ep.name;
+  endpoint_by_name.erase({n.absolute, n.job, n.pid, n.ri});
+  const EndpointKey process{n.absolute, n.job, n.pid, ResourceIndex(0)};
+  Endpoint** const first = endpoint_of_process.find(process);
+  UET_ASSERT(first != nullptr);
+  if (*first != &ep) return;
+  for (Endpoint* other : endpoints) {
+    if (other == nullptr || other == &ep || !other->is_open) continue;
+    const EndpointName& o = other->name;
+    if (!(EndpointKey{o.absolute, o.job, o.pid, ResourceIndex(0)} == process)) continue;
+    *first = other;
+    return;
   }
-  return nullptr;
+  endpoint_of_process.erase(process);
 }
 
 }  // namespace uet::ses

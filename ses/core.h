@@ -13,6 +13,7 @@
 #include "pds/peer_table.h"
 
 #include "base/arena.h"
+#include "base/hash_map.h"
 #include "base/rng.h"
 #include "base/timer_wheel.h"
 
@@ -20,6 +21,26 @@
 #include <span>
 
 namespace uet::ses {
+
+// What a request says of the endpoint it is for. The index is 0 where any of the process will do,
+// the JobID where the address is absolute. [SES-003]
+struct EndpointKey {
+  EndpointKey(bool is_absolute, JobId job_id, PidOnFep pid_on_fep, ResourceIndex index)
+      : absolute(is_absolute), job(is_absolute ? JobId(0) : job_id), pid(pid_on_fep), ri(index) {}
+
+  bool operator==(const EndpointKey&) const = default;
+
+  bool absolute;
+  JobId job;
+  PidOnFep pid;
+  ResourceIndex ri;
+};
+
+inline uint64_t hash_of(const EndpointKey& key, uint64_t seed) {
+  const uint64_t process =
+      uint64_t{key.job.value()} << 13 | uint64_t{key.pid.value()} << 1 | (key.absolute ? 1U : 0U);
+  return hash64(process, key.ri.value(), seed);
+}
 
 struct Core {
   Core(Arena& a, const Config& c, pds::PeerTable& p, uint64_t seed)
@@ -33,6 +54,9 @@ struct Core {
 
   // Any open endpoint of that process: the small header names no resource index. [SES-008]
   Endpoint* find_process(bool absolute, JobId job, PidOnFep pid);
+  // The endpoint can be found by its name from now on, or not any more.
+  void publish(Endpoint& ep);
+  void withdraw(Endpoint& ep);
 
   Arena* arena;
   Instant now;  // of the call in progress
@@ -46,7 +70,8 @@ struct Core {
   MessageIds ids;
   TimerWheel timers;
   std::span<Endpoint*> endpoints;  // by index; those never opened are null
-  Endpoint* last_found = nullptr;
+  HashMap<EndpointKey, Endpoint*> endpoint_by_name;
+  HashMap<EndpointKey, Endpoint*> endpoint_of_process;
 };
 
 // Index in the low bits, generation above: a handle of a closed endpoint names nothing.

@@ -74,6 +74,7 @@ Result<EndpointId> Ses::open_endpoint(const EndpointName& name, const EndpointOp
   ep->tx = tx;
   ep->rx = rx;
   ep->untagged_generation = ep->tagged_generation = Generation{};
+  core_.publish(*ep);
   return ep->id;
 }
 
@@ -82,6 +83,7 @@ void Ses::close_endpoint(EndpointId id, Instant now) {
   initiator_.close(ep);
   target_.close(ep);
   UET_ASSERT(ep.tx_open == 0 && ep.rx_open == 0);
+  core_.withdraw(ep);
   ep.is_open = false;
 }
 

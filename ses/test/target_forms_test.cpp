@@ -110,6 +110,30 @@ TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
   EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "OP_VIOLATION");  // [WIRE-116]
 }
 
+// [SES-003, SES-008] Any open endpoint stands for its process, whichever closes first.
+TEST_F(TargetFormsTest, SmallHeadersReachAProcessWithAnyEndpointOpen) {
+  Octets memory = pattern(100);
+  RegionRequest r;
+  r.iov = keep(memory);
+  r.access = kRemoteWrite;
+  r.optimized = true;
+  const RegionId id = *b_->ses->memory().add(r);
+  b_->ses->memory().enable(id);
+  wire::SmallRequest h;
+  h.common = request(SesOpcode::write, 0).common;
+  h.common.resource_index = ResourceIndex(static_cast<uint16_t>(b_->ses->memory().key(id) & 0xFFF));
+  h.request_length = 5;
+  EndpointName name{kJob, kPid, ResourceIndex(kRi.value() + 1), 1, false};
+  const EndpointId second = *b_->ses->open_endpoint(name, {}, {}, {});
+  EXPECT_EQ(b_->ses->open_endpoint(name, {}, {}, {}).error(), Errc::exists);
+  b_->ses->close_endpoint(b_->ep, now_);
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "accept");
+  b_->ses->close_endpoint(second, now_);
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "BAD_JOB_ID");
+  ASSERT_TRUE(b_->ses->open_endpoint(name, {}, {}, {}).ok());
+  EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "accept");
+}
+
 // [SES-038, SES-042, SES-039, SES-146, WIRE-067] Message ID 0 in the answers.
 TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
   Octets room(10), memory(100);
