@@ -1,6 +1,6 @@
 // Two fabric endpoints joined by a pipe without cost: packets are handed over by header, payload
 // octets are not moved, time is simulated. What is left is the stack itself. For uet_perf and the
-// allocation test.
+// allocation test. Each side moves as many packets in a row as Engine does.
 #pragma once
 
 #include "fep/fabric_endpoint.h"
@@ -12,30 +12,41 @@
 
 namespace uet::perf {
 
+// What tells the flows of a pair apart.
+enum class Spread : uint8_t {
+  jobs,   // one peer, an endpoint and a JobID each: they share a congestion context
+  peers,  // one endpoint, a peer each: everything there is per flow is apart
+};
+
 class Pair {
  public:
-  // One pair of endpoints with `flows` packet delivery contexts between them (one JobID each).
-  Pair(const fep::Config& config, uint32_t flows);
+  // One pair of endpoints with `flows` flows between them; config.pds.pdcs_per_key says how many
+  // packet delivery contexts each may have.
+  Pair(const fep::Config& config, uint32_t flows, Spread spread = Spread::jobs);
 
-  // Writes `bytes` from one side to the other on every flow in turn, `rounds` times, and runs both
-  // until all completions are there. Returns the number of request packets that moved.
-  uint64_t write(uint64_t bytes, uint32_t rounds);
+  // Writes `bytes` from one side to the other on every flow in turn, `messages` times, and runs
+  // both until all completions are there; all that `rounds` times. Returns the number of request
+  // packets that moved.
+  uint64_t write(uint64_t bytes, uint32_t rounds, uint32_t messages = 1);
   // The same with tagged sends that find their receives posted.
   uint64_t tagged(uint64_t bytes, uint32_t rounds);
 
  private:
   struct Side {
     std::unique_ptr<fep::FabricEndpoint> fep;
-    std::vector<ses::EndpointId> endpoints;  // one per flow
-    PeerId peer;
+    std::vector<ses::EndpointId> endpoints;  // one, or one per flow
+    std::vector<PeerId> peers;               // likewise
     uint64_t completions = 0;
+    ses::EndpointId endpoint(uint32_t flow) const { return endpoints[flow % endpoints.size()]; }
+    PeerId peer(uint32_t flow) const { return peers[flow % peers.size()]; }
   };
   void open(Side& side, uint8_t host);
   void run_until(uint64_t sender_completions, uint64_t receiver_completions);
-  void carry(Side& from, Side& to, const FabricAddress& source);
+  void carry(Side& from, Side& to);
 
   fep::Config config_;
   uint32_t flows_;
+  Spread spread_;
   Side a_, b_;
   uint64_t key_ = 0;
   uint64_t packets_ = 0;

@@ -25,6 +25,8 @@ struct Options {
   uint32_t repeats = 5;
   uint32_t flows = 0;  // 0: the table of the documentation
   uint32_t rounds = 2000;
+  uint32_t packets = 16;  // of a message
+  perf::Spread spread = perf::Spread::peers;
   bool json = false;
 };
 
@@ -99,17 +101,62 @@ double copy_ns(uint32_t repeats) {
   });
 }
 
-Figure stack(const Options& options, uint32_t flows, double copy) {
+// Messages of so many 4 KiB packets on every flow in turn, at least `kAhead` messages at a time,
+// each flow with one PDC. The traffic is the same whatever the number of flows.
+double stack_ns(const Options& options, uint32_t flows, perf::Spread spread, uint32_t packets,
+                double copy) {
+  constexpr uint32_t kAhead = 64;
   fep::Config config;
-  perf::Pair pair(config, flows);
-  const uint32_t rounds = std::max(1u, options.rounds / flows);
-  pair.write(4096, 10);
-  const double ns = best_ns(options.repeats, [&] {
-    return flows == 1 ? pair.write(256 * 1024, std::max(1u, rounds / 16))
-                      : pair.write(4096, rounds);
-  });
-  return {"stack only, 4 KiB packets, " + std::to_string(flows) + " PDC, copy excluded",
-          std::max(0.0, ns - copy), "packet"};
+  config.pds.pdcs_per_key = 1;
+  config.pds.max_pdcs = 16384;  // far from pressure with every number of flows
+  config.pds.max_flows = config.ses.flows = 8192;
+  perf::Pair pair(config, flows, spread);
+  const uint32_t messages = std::max(1u, kAhead / flows);
+  const uint32_t rounds = std::max(1u, options.rounds * 16 / (flows * messages * packets));
+  pair.write(4096 * packets, std::max(2u, rounds / 4), messages);
+  const double ns =
+      best_ns(options.repeats, [&] { return pair.write(4096 * packets, rounds, messages); });
+  return std::max(0.0, ns - copy);
+}
+
+Figure stack(const Options& options, uint32_t flows, double copy) {
+  const uint32_t packets = options.packets;
+  return {"stack only, " + std::to_string(4 * packets) + " KiB writes, " + std::to_string(flows) +
+              " PDC, copy excluded",
+          stack_ns(options, flows, options.spread, packets, copy), "packet"};
+}
+
+// The cost of a packet by the number of PDCs between the two, and what it is to one PDC. [PDS 22]
+int pdcs(const Options& options) {
+  struct Column {
+    const char* name;
+    perf::Spread spread;
+    uint32_t packets;
+    double one = 0;
+  };
+  Column columns[] = {{"peers, 64 KiB", perf::Spread::peers, 16},
+                      {"jobs, 64 KiB", perf::Spread::jobs, 16},
+                      {"peers, 4 KiB", perf::Spread::peers, 1},
+                      {"jobs, 4 KiB", perf::Spread::jobs, 1}};
+  const double copy = copy_ns(options.repeats);
+  nlohmann::json out = nlohmann::json::array();
+  if (!options.json) {
+    std::printf("ns a packet (ratio to one PDC)\n%5s", "PDCs");
+    for (const Column& c : columns) std::printf(" %18s", c.name);
+    std::printf("\n");
+  }
+  for (const uint32_t count : {1u, 16u, 64u, 256u, 1024u, 4096u}) {
+    if (!options.json) std::printf("%5u", count);
+    for (Column& c : columns) {
+      const double ns = stack_ns(options, count, c.spread, c.packets, copy);
+      if (count == 1) c.one = ns;
+      out.push_back({{"pdcs", count}, {"traffic", c.name}, {"ns", ns}, {"ratio", ns / c.one}});
+      if (!options.json) std::printf(" %10.1f (%5.2f)", ns, ns / c.one);
+    }
+    if (!options.json) std::printf("\n");
+  }
+  if (options.json) std::printf("%s\n", out.dump(2).c_str());
+  return 0;
 }
 
 Figure message(const Options& options) {
@@ -149,12 +196,22 @@ int main(int argc, char** argv) {
   app.add_option("--flows", options.flows,
                  "Measure only the stack with so many packet delivery contexts")
       ->check(CLI::Range(1, 4096));
+  app.add_option("--packets", options.packets, "With --flows: 4 KiB packets of a message")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  bool by_job = false;
+  app.add_flag("--jobs", by_job, "With --flows: one peer and a JobID each, not a peer each");
   app.add_flag("--json", options.json, "Print JSON");
+  const CLI::App* const table =
+      app.add_subcommand("pdcs", "Cost of a packet by the number of PDCs, 1 to 4,096")
+          ->fallthrough();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
+  if (by_job) options.spread = perf::Spread::jobs;
+  if (table->parsed()) return pdcs(options);
   const double copy = copy_ns(options.repeats);
   if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
   std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
