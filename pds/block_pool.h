@@ -49,6 +49,7 @@ class BlockPool {
 
   bool exhausted() const { return in_use_ == count_; }
   uint32_t in_use() const { return in_use_; }
+  uint64_t in_use_bytes() const { return uint64_t{in_use_} * bytes_; }
   size_t block_bytes() const { return bytes_; }
 
  private:

@@ -178,6 +178,11 @@ Usage Core::usage() {
   return u;
 }
 
+Footprint Core::footprint() const {
+  return {uint64_t{table_.size()} * sizeof(Pdc), uint64_t{paths_.size()} * sizeof(Path),
+          tx_pool_.in_use_bytes() + rx_pool_.in_use_bytes()};
+}
+
 // --- Pds ---
 
 Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& cms,
@@ -214,5 +219,6 @@ bool Pds::idle() const { return core_.idle(); }
 const Counters& Pds::counters() const { return core_.counters(); }
 uint32_t Pds::open_pdcs() const { return core_.open_pdcs(); }
 Usage Pds::usage() const { return core_.usage(); }
+Footprint Pds::footprint() const { return core_.footprint(); }
 
 }  // namespace uet::pds

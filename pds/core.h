@@ -52,6 +52,7 @@ class Core {
   const Counters& counters() const { return counters_; }
   uint32_t open_pdcs() const { return table_.size(); }
   Usage usage();
+  Footprint footprint() const;
 
  private:
   // --- core_receive.cpp ---

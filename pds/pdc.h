@@ -65,7 +65,7 @@ struct ReturnMessage : ListNode<struct ReturnTag> {
   MessageHandle message;
 };
 
-struct Pdc : ListNode<struct LruTag>,
+struct alignas(64) Pdc : ListNode<struct LruTag>,
              ListNode<struct ControlTag>,
              ListNode<struct SendTag>,
              ListNode<struct FlowPdcTag> {
@@ -150,6 +150,6 @@ struct Pdc : ListNode<struct LruTag>,
     return mp_range == 0 || psn - max_cack <= static_cast<int32_t>(mp_range);
   }
 };
-static_assert(sizeof(Pdc) <= 480, "65,000 PDCs stay within 32 MB");
+static_assert(sizeof(Pdc) <= 448, "seven cache lines: 65,000 PDCs stay within 30 MB");
 
 }  // namespace uet::pds

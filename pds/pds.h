@@ -29,6 +29,13 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
+// Octets of what is held at the moment.
+struct Footprint {
+  uint64_t pdc_bytes = 0;
+  uint64_t path_bytes = 0;
+  uint64_t window_bytes = 0;
+};
+
 class Pds {
  public:
   // All memory comes from `arena`. `peers` and `client` must outlive this object. Errc::invalid for
@@ -78,6 +85,7 @@ class Pds {
   const Counters& counters() const;
   uint32_t open_pdcs() const;
   Usage usage() const;
+  Footprint footprint() const;
 
   explicit Pds(Core& core) : core_(core) {}
 

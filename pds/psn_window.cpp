@@ -45,6 +45,12 @@ uint32_t TxPool::in_use() const {
   return n;
 }
 
+uint64_t TxPool::in_use_bytes() const {
+  uint64_t n = 0;
+  for (const BlockPool& p : pools_) n += p.in_use_bytes();
+  return n;
+}
+
 // --- TxWindow ---
 
 void TxWindow::start(Psn first) {

@@ -64,6 +64,7 @@ class TxPool {
   TxSlot* take(uint32_t slots, uint32_t& got);
   void give(TxSlot* block, uint32_t slots);
   uint32_t in_use() const;
+  uint64_t in_use_bytes() const;
 
  private:
   BlockPool pools_[kSizes];

@@ -1,0 +1,218 @@
+// Many of everything: PDCs up to the end of their 16-bit names, peers, messages without an answer,
+// packets outstanding. What it costs in memory is held against the budget. [architecture 10]
+#include "pds/core.h"
+#include "pds/test/bench.h"
+#include "pds/test/pair.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::pds::test {
+namespace {
+
+// The budget of docs/architecture.md, section 10; 18 says why a Pdc is larger than its line there.
+static_assert(sizeof(Pdc) <= 448);
+static_assert(sizeof(Peer) <= 128);
+static_assert(sizeof(Path) <= 192 + 160);  // with its Ccc and EntropySelector
+static_assert(sizeof(TxSlot) == 24);
+
+constexpr uint64_t kMegabyte = 1'000'000;
+
+cms::Config wide_open() {
+  cms::Config c;
+  c.algorithm = cms::Algorithm::fixed;
+  c.window_bytes_max = uint32_t{1} << 30;
+  return c;
+}
+
+FabricAddress numbered(uint32_t n) {
+  FabricAddress a = address(0);
+  a.ip = {10, static_cast<uint8_t>(n >> 16), static_cast<uint8_t>(n >> 8), static_cast<uint8_t>(n)};
+  return a;
+}
+
+// [PDS-010, PDS-013, PDS-018, PDS-019] 65,000 PDCs between two FEPs at once, one for each JobID,
+// all of them in use twice and then closed because they are idle.
+TEST(ScaleTest, SixtyFiveThousandPdcsAtOnce) {
+  constexpr uint32_t kPdcs = 65000;
+  Config config;
+  config.max_pdcs = config.max_flows = kPdcs;
+  config.max_paths = 4;
+  config.target_floor_percent = 0;
+  config.pdcs_per_key = 1;
+  Pair pair(config, config, 1, wide_open());
+  pair.keep_sent = false;
+  StubClient& client = pair.side[0].client;
+  std::vector<FlowId> flows;
+  for (uint32_t job = 1; job <= kPdcs; ++job) flows.push_back(pair.flow(0, Mode::rud, job));
+
+  for (uint32_t round = 0; round < 2; ++round) {
+    for (uint32_t i = 0; i < kPdcs; ++i) client.post(flows[i], 1 + round * kPdcs + i, 100);
+    pair.run(Duration::milliseconds(1));
+    EXPECT_EQ(client.responded.size(), (1 + round) * kPdcs);
+    EXPECT_EQ(pair.side[1].client.delivered.size(), (1 + round) * kPdcs);
+    for (const Pair::Side& side : pair.side) EXPECT_EQ(side.pds->open_pdcs(), kPdcs);
+  }
+  EXPECT_EQ(pair.count(0, Count::pdc_opened_initiator), kPdcs);
+  EXPECT_EQ(pair.count(1, Count::pdc_opened_target), kPdcs);
+  for (const Pair::Side& side : pair.side) {
+    EXPECT_EQ(side.pds->usage().tx_blocks + side.pds->usage().rx_blocks, 0u);
+  }
+
+  pair.run(config.idle_time + Duration::seconds(1));
+  EXPECT_EQ(pair.count(0, Count::idle_closes), kPdcs);
+  EXPECT_EQ(pair.count(1, Count::pdc_closed_ok), kPdcs);
+  pair.expect_all_given_back();
+}
+
+// [PDS-016, PDS-061] One PDC, hundreds of messages without an answer; one ACK answers them all.
+TEST(ScaleTest, ManyUnansweredMessagesOnOnePdc) {
+  constexpr uint32_t kMessages = 256;
+  Config config;
+  config.pdcs_per_key = 1;
+  Bench b(config, wide_open());
+  auto out = b.open_initiator(1);
+  const FlowId flow = *b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1));
+  for (uint32_t m = 2; m <= kMessages; ++m) b.client.post(flow, m, 100);
+  const auto more = b.tx();
+  out.insert(out.end(), more.begin(), more.end());
+  ASSERT_EQ(out.size(), kMessages);
+  for (uint32_t i = 0; i < kMessages; ++i) {
+    const wire::Request h = out[i].as<wire::Request>();
+    EXPECT_EQ(h.spdcid, b.own);
+    EXPECT_EQ(h.psn, b.start + i);
+  }
+  b.rx_header(b.ack(b.start + (kMessages - 1)));
+  EXPECT_EQ(b.client.responded.size(), kMessages);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+}
+
+// [PDS-035, PDS-037] The largest window, and a loss at its beginning: all else is kept behind it.
+TEST(ScaleTest, TwoThousandPacketsBehindALoss) {
+  constexpr uint32_t kWindow = 2048;
+  Config config;
+  config.mpr = config.default_mpr = kWindow / 128;
+  config.tx_window_packets = kWindow;
+  Pair pair(config, config, 1, wide_open());
+  bool has_lost = false;
+  pair.fate = [&](const InPipe& p) -> Fate {
+    if (p.to == 1 && p.number == 1 && !has_lost) {
+      has_lost = true;
+      return {};
+    }
+    // Answers take long: the window fills.
+    return {p.to == 1 ? Pair::kDelay : Duration::milliseconds(2)};
+  };
+  pair.side[0].client.post(pair.flow(0), 1, 3 * kWindow * 1024);
+  pair.run(Duration::milliseconds(1));
+  EXPECT_EQ(pair.side[1].client.delivered.size(), kWindow - 1);
+  EXPECT_EQ(pair.side[1].pds->usage().rx_blocks, 1u);
+  pair.run(Duration::seconds(1));
+  EXPECT_EQ(pair.side[0].client.responded.size(), 3 * kWindow);
+  EXPECT_EQ(pair.side[1].pds->usage().rx_blocks, 0u);
+  pair.expect_all_given_back();
+}
+
+// One Pds and peers that it talks to; what they answer is made here.
+class BudgetTest : public ::testing::Test {
+ protected:
+  static constexpr uint32_t kPeers = 16384;
+
+  void SetUp() override {
+    config_.max_pdcs = config_.max_flows = kPeers + 1;
+    config_.idle_time = Duration::seconds(3600);
+    config_.target_floor_percent = 0;
+    config_.low_water_percent = 0;
+    ASSERT_TRUE(peers_.create(arena_, kPeers + 1, 1).ok());
+    const auto made = Pds::create(arena_, config_, wide_open(), peers_, client_, 7);
+    ASSERT_TRUE(made.ok());
+    pds_ = client_.pds = *made;
+  }
+  // A message of so many packets to that peer.
+  void post(uint32_t peer, uint32_t packets) {
+    const auto id = peers_.find_or_add(numbered(peer), now_);
+    ASSERT_TRUE(id.ok());
+    const FlowId flow = *pds_->flow(*id, TrafficClass(0), Mode::rud, JobId(1));
+    client_.post(flow, ++messages_, packets * client_.mtu);
+  }
+  // Sends everything; answers each packet when asked to. Returns the number of packets.
+  uint32_t send(bool answer) {
+    TxBatch batch;
+    uint32_t count = 0;
+    while (pds_->transmit(batch, now_) > 0) {
+      for (const TxPacket& p : batch.packets()) {
+        ++count;
+        if (!answer) continue;
+        wire::Reader r({p.header, p.header_bytes});
+        const wire::Request h = wire::Request::read(r);
+        wire::Ack ack;
+        ack.cack_psn = h.psn;
+        ack.spdcid = kPeerId;
+        ack.dpdcid = h.spdcid;
+        std::array<std::byte, wire::Ack::kSize> octets;
+        wire::Writer w(octets);
+        ack.emit(w);
+        RxDatagram d;
+        d.bytes = octets;
+        d.from = p.to;
+        d.at = now_;
+        pds_->receive(d, now_);
+      }
+      batch.clear();
+    }
+    return count;
+  }
+
+  Config config_;
+  Arena arena_;
+  PeerTable peers_;
+  StubClient client_;
+  Pds* pds_ = nullptr;
+  Instant now_ = kStart;
+  uint32_t messages_ = 0;
+};
+
+// 16,384 idle peers with a PDC and a traffic class each cost 14 MB, and 1,024 of them that have a
+// window of 256 packets outstanding 7 MB more.
+TEST_F(BudgetTest, IdlePeersAndActiveOnes) {
+  for (uint32_t i = 0; i < kPeers; ++i) {
+    post(i, 1);
+    ASSERT_EQ(send(true), 1u);
+  }
+  const Footprint idle = pds_->footprint();
+  EXPECT_EQ(pds_->open_pdcs(), kPeers);
+  EXPECT_EQ(idle.pdc_bytes, kPeers * sizeof(Pdc));
+  EXPECT_EQ(idle.path_bytes, kPeers * sizeof(Path));
+  const uint64_t peer_bytes = kPeers * sizeof(Peer);
+  EXPECT_LE(idle.pdc_bytes + idle.path_bytes + idle.window_bytes + peer_bytes, 14 * kMegabyte);
+  EXPECT_EQ(idle.window_bytes, 0u);
+
+  for (uint32_t i = 0; i < 1024; ++i) post(i, 256);
+  EXPECT_EQ(send(false), 1024u * 256);
+  EXPECT_LE(pds_->footprint().window_bytes, 7 * kMegabyte);
+}
+
+// [PDS-181, PDS-182] Under pressure each new PDC looks at a few of the longest idle ones, however
+// many there are, and every message finds its PDC.
+TEST_F(BudgetTest, PressureTakesTheLongestIdle) {
+  for (uint32_t i = 0; i < kPeers; ++i) {
+    post(i, 1);
+    ASSERT_EQ(send(true), 1u);
+    now_ = now_ + Duration::milliseconds(2);
+    pds_->advance(now_);
+  }
+  post(0, 1);  // not the longest idle one any more
+  ASSERT_EQ(send(true), 1u);
+  now_ = now_ + Duration::milliseconds(2);
+  client_.closed.clear();
+  post(kPeers, 1);  // takes the last free one
+  EXPECT_EQ(send(true), 3u) << "the message, and the Close commands of two victims";
+  EXPECT_EQ(pds_->counters()[Count::pressure_closes], 2u);
+  EXPECT_EQ(client_.closed, (std::vector<bool>{true, true}));
+  EXPECT_EQ(pds_->open_pdcs(), kPeers - 1);
+  post(0, 1);
+  EXPECT_EQ(send(true), 1u);
+  EXPECT_EQ(pds_->counters()[Count::pdc_opened_initiator], kPeers + 1) << "peer 0 kept its PDC";
+}
+
+}  // namespace
+}  // namespace uet::pds::test
