@@ -194,7 +194,7 @@ class Core {
   bool finish_received_close(Pdc& pdc, Instant now);
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
-  void close_idle_toward(PeerId peer);
+  void close_idle_toward(PeerId peer, Instant now);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
   void forget_outstanding(Pdc& pdc);
   void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
@@ -238,6 +238,8 @@ class Core {
   IntrusiveList<Flow, ReadyFlowTag> ready_;      // have messages and want a PDC
   IntrusiveList<Flow, ReadyFlowTag> starved_;    // wait for a free PDC [PDS-021]
   IntrusiveList<Pdc, LruTag> lru_[2];            // by role: targets, initiators; longest idle first
+  PeerId lost_peer_;                             // whose idle PDCs were last closed, and when
+  Instant lost_at_ = Instant::never();
   uint32_t later_total_ = 0;
   uint32_t nack_tokens_ = 0;  // for packets without a PDC
   Instant nack_refilled_;

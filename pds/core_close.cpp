@@ -149,15 +149,19 @@ void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hol
   counters_.add(cause);
   const bool knows_peer = pdc.state != PdcState::syn;
   pdc.state = PdcState::error;
-  if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer);
+  if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
   report_failures(pdc, failure, now);
   if (!pdc.is_initiator || !peer_may_hold || !knows_peer) return free_pdc(pdc, false, false, now);
   want_control(pdc);  // progress_close sends the Close command
 }
 
 // The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
-// out by themselves; an idle one would fail the next message that takes it.
-void Core::close_idle_toward(PeerId peer) {
+// out by themselves; an idle one would fail the next message that takes it. All PDCs are looked at,
+// so once is enough for those toward a peer that fail together.
+void Core::close_idle_toward(PeerId peer, Instant now) {
+  if (peer == lost_peer_ && now == lost_at_) return;
+  lost_peer_ = peer;
+  lost_at_ = now;
   table_.for_each([&](Pdc& pdc) {
     if (pdc.peer != peer || !pdc.is_initiator || pdc.state != PdcState::established) return;
     const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty();

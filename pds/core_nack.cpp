@@ -184,7 +184,7 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   pdc.state = PdcState::error;
   pdc.close_at = now + pdc.rtt.rto(config_.rto_init, config_.rto_max, 0);
   arm_by(pdc, pdc.close_at);
-  close_idle_toward(pdc.peer);
+  close_idle_toward(pdc.peer, now);
   ListNode<SendTag>& node = pdc;
   node.unlink();
   if (pdc.message != MessageHandle{}) {

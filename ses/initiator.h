@@ -117,6 +117,9 @@ class Initiator {
   HashMap<uint32_t, Flow*> flow_by_id_;
   HashMap<RemoteKey, Remote*> remote_by_key_;
   IntrusiveList<Remote, IdleTag> idle_remotes_;  // longest idle first
+  // Started messages that PDS is done with and that wait for more than it owes them: return data,
+  // or a semantic answer that comes later.
+  IntrusiveList<TxMessage, QueueTag> awaiting_;
   bool is_starved_ = false;                      // a flow found no message ID
 };
 

@@ -212,22 +212,22 @@ void Initiator::on_aborted(pds::MessageHandle handle, const pds::Failure& failur
   settle(*m);
 }
 
-// Messages that wait for more than PDS owes them (return data, a late semantic answer) learn here
-// that it will not come; for all others PDS calls on_failed or on_aborted.
+// Messages that wait for more than PDS owes them learn here that it will not come; for all others
+// PDS calls on_failed or on_aborted.
 void Initiator::on_pdc_closed(pds::PdcHandle pdc) {
-  messages_.for_each([&](TxMessage& m) {
-    if (m.pdc != pdc || m.state != TxMessage::State::started || !m.is_fully_pulled) return;
-    if (m.done_packets() < m.pulled_packets) return;
+  for (TxMessage& m : awaiting_) {
+    if (m.pdc != pdc) continue;
     m.failure = pds::Failure{.reason = pds::FailureReason::closed};
     m.was_aborted = true;
     m.all_undelivered = false;
     settle(m);
-  });
+  }
 }
 
 // Looks whether the attempt is over and acts on how it ended. [SES-149]
 void Initiator::settle(TxMessage& m) {
   if (!m.is_fully_pulled || m.done_packets() < m.pulled_packets) return;
+  static_cast<ListNode<QueueTag>&>(m).unlink();  // no longer awaiting, or again below
   if (m.state == TxMessage::State::ended) {
     finish(m);
     return;
@@ -238,8 +238,9 @@ void Initiator::settle(TxMessage& m) {
     settle_failed(m);
   } else if (m.is_read() && m.data_bytes < m.segment_length) {
     core_.timers.arm(m.timer, core_.now + core_.config.retry_patience);
+    awaiting_.push_back(m);
   } else if (!m.has_semantic_answer) {
-    return;
+    awaiting_.push_back(m);
   } else if (m.segment_start + m.segment_length < m.memory.bytes()) {
     next_segment(m);
   } else {
