@@ -24,7 +24,7 @@ Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(const Config& con
 }
 
 void FabricEndpoint::receive(std::span<RxDatagram> datagrams, Instant now) {
-  for (const RxDatagram& datagram : datagrams) pds_->receive(datagram, now);
+  pds_->receive(datagrams, now);
 }
 
 uint32_t FabricEndpoint::transmit(TxBatch& batch, Instant now) {

@@ -200,6 +200,9 @@ Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job) {
 }
 void Pds::ready(FlowId flow) { core_.ready(flow); }
 void Pds::receive(const RxDatagram& datagram, Instant now) { core_.receive(datagram, now); }
+void Pds::receive(std::span<const RxDatagram> datagrams, Instant now) {
+  core_.receive(datagrams, now);
+}
 uint32_t Pds::transmit(TxBatch& batch, Instant now) { return core_.transmit(batch, now); }
 void Pds::advance(Instant now) { core_.advance(now); }
 Instant Pds::next_deadline() const { return core_.next_deadline(); }

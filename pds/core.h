@@ -39,6 +39,7 @@ class Core {
   Result<FlowId> flow(FlowKey key);
   void ready(FlowId flow);
   void receive(const RxDatagram& datagram, Instant now);
+  void receive(std::span<const RxDatagram> datagrams, Instant now);
   uint32_t transmit(TxBatch& batch, Instant now);
   void advance(Instant now);
   Instant next_deadline() const;
@@ -67,6 +68,7 @@ class Core {
   bool is_from(const RxDatagram& d, const Peer& peer) const;
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
   void heard(Pdc& pdc, Instant now);
+  Pdc* pdc_ahead(const RxDatagram& d) const;
 
   // --- core_accept.cpp ---
   void admit(Pdc& pdc, const Inbound& in, Instant now);
@@ -130,7 +132,7 @@ class Core {
   Pdc* find_trimmed_syn(const Inbound& in, bool& is_new);
 
   // --- core_transmit.cpp ---
-  void assign_flows(Instant now);
+  void assign_next(Instant now);
   void assign(Flow& flow, Instant now);
   Pdc* open_initiator(Flow& flow, Instant now);
   void serve(Pdc& pdc, TxBatch& batch, Instant now);

@@ -2,6 +2,8 @@
 // packets. [PDS 6, 12, PDS-061, PDS-062, PDS-244]
 #include "pds/core.h"
 
+#include "base/prefetch.h"
+
 #include <algorithm>
 
 namespace uet::pds {
@@ -34,12 +36,13 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
     if (path == nullptr) break;
     serve_path(*path, batch, now);
   }
-  assign_flows(now);
-  while (has_room_for_burst(batch)) {
+  // A flow that wants a PDC for each PDC that sends: it is served while its state is in the cache.
+  while (has_room_for_burst(batch) && !(ready_.empty() && send_.empty())) {
+    assign_next(now);
     Pdc* const pdc = send_.pop_front();
-    if (pdc == nullptr) break;
+    if (pdc == nullptr) continue;
+    prefetch(send_.front(), sizeof(Pdc));
     serve(*pdc, batch, now);
-    if (!ready_.empty()) assign_flows(now);
   }
   return batch.size() - before;
 }
@@ -57,10 +60,11 @@ void Core::wake_flow(Flow& flow) {
   if (!flow.is_linked()) ready_.push_back(flow);
 }
 
-void Core::assign_flows(Instant now) {
-  while (Flow* const flow = ready_.pop_front()) {
-    if (flow->ready) assign(*flow, now);
-  }
+void Core::assign_next(Instant now) {
+  Flow* const flow = ready_.pop_front();
+  if (flow == nullptr) return;
+  if (const Flow* const next = ready_.front()) prefetch(next->pdcs.front(), sizeof(Pdc));
+  if (flow->ready) assign(*flow, now);
 }
 
 // Puts a PDC of the flow to work: one without an unsent rest, else a further one. Otherwise the

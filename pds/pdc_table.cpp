@@ -56,8 +56,6 @@ Pdc* PdcTable::allocate(bool is_initiator, Rng& rng) {
   return pdc;
 }
 
-Pdc* PdcTable::find(Pdcid id) const { return by_id_[id.value()]; }
-
 Pdc* PdcTable::get(PdcHandle handle) { return pdcs_.get(Handle<Pdc>::from_word(handle.value())); }
 
 Pdc* PdcTable::find_peer(PeerId peer, Pdcid peer_id) const {

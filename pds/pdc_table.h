@@ -55,7 +55,7 @@ class PdcTable {
   void expire_tombstones(Instant now);
   Instant next_expiry() const;
 
-  Pdc* find(Pdcid id) const;
+  Pdc* find(Pdcid id) const { return by_id_[id.value()]; }
   Pdc* get(PdcHandle handle);
   // Look-up of SYN packets. [PDS-014]
   Pdc* find_peer(PeerId peer, Pdcid peer_id) const;

@@ -56,6 +56,8 @@ class Pds {
 
   // One datagram, as it came. Never fails: what is wrong with it is counted. [PDS 7.1]
   void receive(const RxDatagram& datagram, Instant now);
+  // The same for each in turn, and faster than one by one when there are many PDCs.
+  void receive(std::span<const RxDatagram> datagrams, Instant now);
   // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets.
   // Returns the number of packets added; 0: nothing may go until an event.
   uint32_t transmit(TxBatch& batch, Instant now);

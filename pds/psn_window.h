@@ -6,6 +6,7 @@
 #include "pds/block_pool.h"
 #include "pds/client.h"
 
+#include "base/prefetch.h"
 #include "base/ring_bitmap.h"
 #include "base/serial.h"
 #include "base/time.h"
@@ -103,6 +104,10 @@ class TxWindow {
     if (!contains(psn)) return nullptr;
     TxSlot& slot = (*this)[psn];
     return slot.done ? nullptr : &slot;
+  }
+  // The slot that will most likely be answered next.
+  void prefetch_oldest() const {
+    if (!empty()) prefetch(&slots_[index(base_)], sizeof(TxSlot));
   }
   // Marks it answered and moves base() over everything answered.
   void complete(Psn psn);
