@@ -87,6 +87,25 @@ function(uet_add_test name)
   endforeach()
 endfunction()
 
+# uet_split_skippable(ENTRY TEST FILTER): what FILTER matches of TEST becomes a ctest entry of its
+# own, so that ctest shows it as skipped on a machine that cannot run it. A skip hides a failure in
+# the same entry: FILTER matches only what is skipped for one reason.
+function(uet_split_skippable entry test filter)
+  if(NOT TARGET ${test})
+    return()
+  endif()
+  add_test(NAME ${entry} COMMAND ${test} --gtest_filter=${filter})
+  get_test_property(${test} LABELS labels)
+  get_test_property(${test} ENVIRONMENT environment)
+  set_tests_properties(${entry} PROPERTIES LABELS "${labels}" TIMEOUT 60
+    SKIP_REGULAR_EXPRESSION "SKIPPED" FAIL_REGULAR_EXPRESSION "0 tests from")
+  if(environment)
+    set_tests_properties(${entry} PROPERTIES ENVIRONMENT "${environment}")
+  endif()
+  set_property(TEST ${test} APPEND PROPERTY
+    ENVIRONMENT_MODIFICATION "GTEST_FILTER=set:-${filter}")
+endfunction()
+
 # uet_tests_of(LABEL target...): building tests_LABEL builds what ctest -L LABEL runs.
 function(uet_tests_of label)
   if(NOT TARGET tests_${label})

@@ -93,11 +93,9 @@ TEST_F(CqTest, DataForACqWithoutRoomForItIsRefused) {
 // [LF-095] Good entries before an error come first; the error stops the read; what is behind waits.
 TEST_F(CqTest, ErrorsKeepTheirPlaceInTheOrder) {
   open();
-  uint8_t buffers[4] = {};
-  for (uint8_t& buffer : buffers) {
-    ASSERT_EQ(fi_trecv(b->ep, &buffer, 1, nullptr, FI_ADDR_UNSPEC, uint64_t(&buffer - buffers), 0,
-                       &buffer),
-              0);
+  std::vector<uint8_t>& buffers = kept(std::vector<uint8_t>(4));
+  for (uint64_t tag = 0; tag < buffers.size(); ++tag) {
+    ASSERT_EQ(fi_trecv(b->ep, &buffers[tag], 1, nullptr, FI_ADDR_UNSPEC, tag, 0, &buffers[tag]), 0);
   }
   // Order on the receiver's CQ: message 0, cancelled 1, message 2. Read only at the end.
   const auto counted = [&](uint64_t tag) {
@@ -174,7 +172,7 @@ TEST_F(CqTest, FullQueueRefusesPostsAndLosesNothing) {
   small.tx_size = 4;
   small.rx_size = 16;
   open(small, small);
-  uint8_t buffers[64] = {};
+  std::vector<uint8_t>& buffers = kept(std::vector<uint8_t>(64));
   size_t accepted = 0;
   size_t received = 0;
   bool refused = false;

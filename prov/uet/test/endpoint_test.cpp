@@ -85,11 +85,12 @@ TEST_F(EndpointTest, CallsOutsideTheCapabilitiesAreRefused) {
   NodeOptions options;
   options.caps = FI_MSG;
   open(options, options);
-  uint8_t octet = 0;
-  EXPECT_EQ(fi_tsend(a->ep, &octet, 1, nullptr, to_b, 1, nullptr), -FI_EOPNOTSUPP);
-  EXPECT_EQ(fi_write(a->ep, &octet, 1, nullptr, to_b, 0, 1, nullptr), -FI_EOPNOTSUPP);
-  EXPECT_EQ(fi_recv(b->ep, &octet, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-  EXPECT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+  uint8_t* const sent = kept(uint8_t{0});
+  uint8_t* const got = kept(uint8_t{0});
+  EXPECT_EQ(fi_tsend(a->ep, sent, 1, nullptr, to_b, 1, nullptr), -FI_EOPNOTSUPP);
+  EXPECT_EQ(fi_write(a->ep, sent, 1, nullptr, to_b, 0, 1, nullptr), -FI_EOPNOTSUPP);
+  EXPECT_EQ(fi_recv(b->ep, got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  EXPECT_EQ(fi_send(a->ep, sent, 1, nullptr, to_b, nullptr), 0);
   EXPECT_EQ(next(b->rx_cq).err, 0);
 }
 
@@ -112,9 +113,9 @@ TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
   NodeOptions options;
   options.tx_size = 8;
   open(options);
-  uint8_t octet = 1;
+  uint8_t* const octet = kept(uint8_t{1});
   size_t accepted = 0;
-  while (accepted < 100 && fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr) == 0) ++accepted;
+  while (accepted < 100 && fi_send(a->ep, octet, 1, nullptr, to_b, nullptr) == 0) ++accepted;
   EXPECT_GE(accepted, 8u);
   std::vector<uint8_t> got(accepted);
   for (uint8_t& g : got) {
@@ -123,7 +124,7 @@ TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
   for (size_t i = 0; i < accepted; ++i) EXPECT_EQ(next(b->rx_cq).err, 0);
   for (size_t i = 0; i < accepted; ++i) EXPECT_EQ(next(a->tx_cq).err, 0);
   EXPECT_TRUE(stays_empty(b->rx_cq));
-  EXPECT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+  EXPECT_EQ(fi_send(a->ep, octet, 1, nullptr, to_b, nullptr), 0);
 }
 
 // [PDS-182] Closing with work in flight ends it silently; the buffers are the application's again,
@@ -132,7 +133,7 @@ TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
   open();
   auto sent = std::make_unique<std::vector<uint8_t>>(pattern(4'000'000, 1));
   auto posted = std::make_unique<std::vector<uint8_t>>(1000);
-  std::vector<uint8_t> got(4'000'000);
+  std::vector<uint8_t>& got = kept(std::vector<uint8_t>(4'000'000));
   ASSERT_EQ(fi_recv(b->ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   ASSERT_EQ(fi_trecv(a->ep, posted->data(), 1000, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
   ASSERT_EQ(fi_send(a->ep, sent->data(), sent->size(), nullptr, to_b, nullptr), 0);
@@ -145,13 +146,13 @@ TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
 
   Node other;
   const fi_addr_t other_to_b = other.insert(b->name());
-  uint8_t octet = 7;
-  uint8_t last = 0;
-  ASSERT_EQ(fi_trecv(b->ep, &last, 1, nullptr, FI_ADDR_UNSPEC, 3, 0, &last), 0);
-  ASSERT_EQ(fi_tsend(other.ep, &octet, 1, nullptr, other_to_b, 3, nullptr), 0);
+  const uint8_t octet = 7;
+  uint8_t* const last = kept(uint8_t{0});
+  ASSERT_EQ(fi_trecv(b->ep, last, 1, nullptr, FI_ADDR_UNSPEC, 3, 0, last), 0);
+  ASSERT_EQ(fi_tinject(other.ep, &octet, 1, other_to_b, 3), 0);
   Done done;
-  ASSERT_TRUE(run_until([&] { return read_one(b->rx_cq, done) && done.context == &last; }));
-  EXPECT_EQ(last, 7);
+  ASSERT_TRUE(run_until([&] { return read_one(b->rx_cq, done) && done.context == last; }));
+  EXPECT_EQ(*last, 7);
 }
 
 // [LF-095, architecture 8] A process that is gone is told by name, and soon.
@@ -165,8 +166,8 @@ TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
     Node other(options);
     gone = a->insert(other.name());
   }
-  uint8_t octet = 1;
-  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, gone, this), 0);
+  uint8_t* const octet = kept(uint8_t{1});
+  ASSERT_EQ(fi_send(a->ep, octet, 1, nullptr, gone, this), 0);
   const Done done = next(a->tx_cq, std::chrono::seconds(20));
   EXPECT_EQ(done.err, FI_EHOSTUNREACH) << done.text;
   EXPECT_EQ(done.context, this);
@@ -174,7 +175,7 @@ TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
   // Others are not touched by it.
   uint8_t got = 0;
   ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+  ASSERT_EQ(fi_send(a->ep, octet, 1, nullptr, to_b, nullptr), 0);
   EXPECT_EQ(next(b->rx_cq).err, 0);
 }
 

@@ -86,23 +86,23 @@ TEST_F(MessageTest, SelectiveCompletionReportsOnlyWhatWasAskedFor) {
   NodeOptions options;
   options.selective = true;
   open(options);
-  uint8_t octet = 1;
-  uint8_t got[3] = {};
-  iovec iov{&octet, 1};
+  uint8_t* const octet = kept(uint8_t{1});
+  std::vector<uint8_t>& got = kept(std::vector<uint8_t>(3));
+  iovec iov{octet, 1};
   fi_msg msg{};
   msg.msg_iov = &iov;
   msg.iov_count = 1;
   msg.addr = to_b;
-  msg.context = &octet;
+  msg.context = octet;
   for (uint8_t& g : got) {
     ASSERT_EQ(fi_recv(b->ep, &g, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   }
-  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+  ASSERT_EQ(fi_send(a->ep, octet, 1, nullptr, to_b, nullptr), 0);
   ASSERT_EQ(fi_sendmsg(a->ep, &msg, 0), 0);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(next(b->rx_cq).err, 0);
   EXPECT_TRUE(stays_empty(a->tx_cq));
   ASSERT_EQ(fi_sendmsg(a->ep, &msg, FI_COMPLETION), 0);
-  EXPECT_EQ(next(a->tx_cq).context, &octet);
+  EXPECT_EQ(next(a->tx_cq).context, octet);
 }
 
 // [LF-099] An alias differs in its flags only, and keeps the endpoint alive.
@@ -115,21 +115,21 @@ TEST_F(MessageTest, AliasSharesAllButTheFlags) {
   uint64_t flags = FI_TRANSMIT;
   ASSERT_EQ(fi_control(&alias->fid, FI_GETOPSFLAG, &flags), 0);
   EXPECT_EQ(flags, uint64_t{FI_COMPLETION});
-  uint8_t octet = 9;
-  uint8_t got[2] = {};
+  uint8_t* const octet = kept(uint8_t{9});
+  std::vector<uint8_t>& got = kept(std::vector<uint8_t>(2));
   for (uint8_t& g : got) {
     ASSERT_EQ(fi_recv(b->ep, &g, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   }
-  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
-  ASSERT_EQ(fi_send(alias, &octet, 1, nullptr, to_b, &octet), 0);
-  EXPECT_EQ(next(a->tx_cq).context, &octet);
+  ASSERT_EQ(fi_send(a->ep, octet, 1, nullptr, to_b, nullptr), 0);
+  ASSERT_EQ(fi_send(alias, octet, 1, nullptr, to_b, octet), 0);
+  EXPECT_EQ(next(a->tx_cq).context, octet);
   EXPECT_TRUE(stays_empty(a->tx_cq));
   EXPECT_EQ(fi_close(&alias->fid), 0);
   flags = FI_TRANSMIT | FI_COMPLETION;
   ASSERT_EQ(fi_control(&a->ep->fid, FI_SETOPSFLAG, &flags), 0);
-  ASSERT_EQ(fi_recv(b->ep, got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, got), 0);
-  EXPECT_EQ(next(a->tx_cq).context, got);
+  ASSERT_EQ(fi_recv(b->ep, got.data(), 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_send(a->ep, octet, 1, nullptr, to_b, got.data()), 0);
+  EXPECT_EQ(next(a->tx_cq).context, got.data());
   flags = FI_TRANSMIT | FI_RECV;
   EXPECT_EQ(fi_control(&a->ep->fid, FI_SETOPSFLAG, &flags), -FI_EINVAL);
 }
@@ -147,7 +147,7 @@ TEST_F(MessageTest, CancelledReceiveTakesNoMessage) {
   EXPECT_EQ(cancelled.context, &first);
   EXPECT_EQ(fi_cancel(&b->ep->fid, &first), -FI_ENOENT);
   const uint8_t octet = 0x5A;
-  ASSERT_EQ(fi_tsend(a->ep, &octet, 1, nullptr, to_b, 5, nullptr), 0);
+  ASSERT_EQ(fi_tinject(a->ep, &octet, 1, to_b, 5), 0);
   EXPECT_EQ(next(b->rx_cq).context, &second);
   EXPECT_EQ(second, 0x5A);
   EXPECT_EQ(first, 0);
@@ -156,7 +156,7 @@ TEST_F(MessageTest, CancelledReceiveTakesNoMessage) {
 // [LF-095, SES-137] A message too long is cut, and both lengths are told.
 TEST_F(MessageTest, TruncationTellsBothLengths) {
   open();
-  const std::vector<uint8_t> sent = pattern(10000, 3);
+  const std::vector<uint8_t>& sent = kept(pattern(10000, 3));
   std::vector<uint8_t> got(6000, 0xEE);
   ASSERT_EQ(fi_recv(b->ep, got.data(), 5000, nullptr, FI_ADDR_UNSPEC, got.data()), 0);
   ASSERT_EQ(fi_send(a->ep, sent.data(), sent.size(), nullptr, to_b, nullptr), 0);
@@ -213,14 +213,14 @@ TEST_F(MessageTest, DirectedReceiveTakesOnlyItsSender) {
   ASSERT_EQ(fi_recv(b->ep, &from_a, 1, nullptr, to_a, &from_a), 0);
   ASSERT_EQ(fi_recv(b->ep, &from_other, 1, nullptr, b_to_other, &from_other), 0);
   const uint8_t two = 2;
-  ASSERT_EQ(fi_send(other.ep, &two, 1, nullptr, other_to_b, nullptr), 0);
+  ASSERT_EQ(fi_inject(other.ep, &two, 1, other_to_b), 0);
   const Done done = next(b->rx_cq);
   EXPECT_EQ(done.context, &from_other);
   EXPECT_EQ(done.from, b_to_other);
   EXPECT_EQ(from_other, 2);
   EXPECT_EQ(from_a, 0);
   const uint8_t one = 1;
-  ASSERT_EQ(fi_send(a->ep, &one, 1, nullptr, to_b, nullptr), 0);
+  ASSERT_EQ(fi_inject(a->ep, &one, 1, to_b), 0);
   EXPECT_EQ(next(b->rx_cq).context, &from_a);
   EXPECT_EQ(from_a, 1);
 }
@@ -246,6 +246,7 @@ TEST_F(MessageTest, SendAfterSendOrderIsKept) {
     ASSERT_EQ(rc, 0);
   }
   for (uint32_t i = 0; i < kCount; ++i) EXPECT_EQ(next(b->rx_cq).err, 0);
+  for (uint32_t i = 0; i < kCount; ++i) EXPECT_EQ(next(a->tx_cq).err, 0);
   EXPECT_EQ(got, sent);
 }
 
@@ -300,7 +301,7 @@ TEST_F(PeekTest, FindsWhatHasArrivedAndLeavesIt) {
   open();
   ASSERT_EQ(call(FI_PEEK, nullptr, 0), 0);
   EXPECT_EQ(next(b->rx_cq).err, FI_ENOMSG);
-  const std::vector<uint8_t> sent = pattern(300, 1);
+  const std::vector<uint8_t>& sent = kept(pattern(300, 1));
   ASSERT_EQ(fi_tsenddata(a->ep, sent.data(), 300, nullptr, 99, to_b, 7, nullptr), 0);
   const Done found = peek_until_found(FI_PEEK);
   EXPECT_EQ(found.err, 0);
@@ -318,11 +319,11 @@ TEST_F(PeekTest, FindsWhatHasArrivedAndLeavesIt) {
 
 TEST_F(PeekTest, ClaimedMessageIsOnlyForItsClaimer) {
   open();
-  const std::vector<uint8_t> sent = pattern(300, 2);
+  const std::vector<uint8_t>& sent = kept(pattern(300, 2));
   ASSERT_EQ(fi_tsend(a->ep, sent.data(), 300, nullptr, to_b, 7, nullptr), 0);
   EXPECT_EQ(peek_until_found(FI_PEEK | FI_CLAIM).len, 300u);
-  uint8_t other[300] = {};
-  ASSERT_EQ(fi_trecv(b->ep, other, 300, nullptr, FI_ADDR_UNSPEC, 7, 0, other), 0);
+  std::vector<uint8_t>& other = kept(std::vector<uint8_t>(300));
+  ASSERT_EQ(fi_trecv(b->ep, other.data(), 300, nullptr, FI_ADDR_UNSPEC, 7, 0, nullptr), 0);
   EXPECT_TRUE(stays_empty(b->rx_cq)) << "another receive took a claimed message";
   std::vector<uint8_t> got(300);
   ASSERT_EQ(call(FI_CLAIM, got.data(), got.size()), 0);
@@ -334,9 +335,9 @@ TEST_F(PeekTest, ClaimedMessageIsOnlyForItsClaimer) {
 
 TEST_F(PeekTest, DiscardedMessageIsGone) {
   open();
-  const std::vector<uint8_t> first = pattern(300, 3);
-  const std::vector<uint8_t> second = pattern(200, 4);
-  const std::vector<uint8_t> third = pattern(100, 5);
+  const std::vector<uint8_t>& first = kept(pattern(300, 3));
+  const std::vector<uint8_t>& second = kept(pattern(200, 4));
+  const std::vector<uint8_t>& third = kept(pattern(100, 5));
   ASSERT_EQ(fi_tsend(a->ep, first.data(), 300, nullptr, to_b, 7, nullptr), 0);
   EXPECT_EQ(peek_until_found(FI_PEEK | FI_DISCARD).len, 300u);
   ASSERT_EQ(fi_tsend(a->ep, second.data(), 200, nullptr, to_b, 7, nullptr), 0);
@@ -362,10 +363,10 @@ TEST_F(PeekTest, DiscardAloneAndClaimWithoutContextAreInvalid) {
 TEST_F(MessageTest, UnexpectedMessagesOfAllSizesWaitForTheirReceives) {
   open();
   const size_t sizes[] = {0, 1, 100, 4096, 5000, 100000};
-  std::vector<std::vector<uint8_t>> sent;
-  for (uint32_t i = 0; i < 6; ++i) sent.push_back(pattern(sizes[i], i));
+  std::vector<const std::vector<uint8_t>*> sent;
+  for (uint32_t i = 0; i < 6; ++i) sent.push_back(&kept(pattern(sizes[i], i)));
   for (uint32_t i = 0; i < 6; ++i) {
-    ASSERT_EQ(fi_tsend(a->ep, sent[i].data(), sizes[i], nullptr, to_b, i, nullptr), 0);
+    ASSERT_EQ(fi_tsend(a->ep, sent[i]->data(), sizes[i], nullptr, to_b, i, nullptr), 0);
   }
   EXPECT_TRUE(stays_empty(b->rx_cq));
   for (uint32_t i = 6; i-- > 0;) {
@@ -374,7 +375,7 @@ TEST_F(MessageTest, UnexpectedMessagesOfAllSizesWaitForTheirReceives) {
     const Done done = next(b->rx_cq);
     EXPECT_EQ(done.context, &got);
     EXPECT_EQ(done.len, sizes[i]);
-    EXPECT_EQ(got, sent[i]);
+    EXPECT_EQ(got, *sent[i]);
   }
 }
 

@@ -16,7 +16,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace uet::prov::test {
@@ -96,10 +99,20 @@ class PairTest : public ::testing::Test {
   // Nothing arrives on `cq` for a while.
   bool stays_empty(fid_cq* cq, std::chrono::milliseconds span = std::chrono::milliseconds(50));
 
+  // Octets that live until both nodes are closed. The buffer of an operation that a test does not
+  // await must not be one of its locals: the engine goes on with it in TearDown.
+  std::vector<uint8_t>& kept(std::vector<uint8_t> octets) {
+    return kept_.emplace_back(std::move(octets));
+  }
+  uint8_t* kept(uint8_t octet) { return kept(std::vector<uint8_t>{octet}).data(); }
+
   std::unique_ptr<Node> a;
   std::unique_ptr<Node> b;
   fi_addr_t to_a = FI_ADDR_UNSPEC;  // as b knows a
   fi_addr_t to_b = FI_ADDR_UNSPEC;
+
+ private:
+  std::deque<std::vector<uint8_t>> kept_;
 };
 
 // Octets that differ from place to place, and by seed.

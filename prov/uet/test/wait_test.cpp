@@ -84,7 +84,7 @@ TEST_F(WaitTest, SleeperIsWokenByAnotherThreadsProgress) {
   std::thread reader([&] { rc = fi_cq_sread(b->rx_cq, &entry, 1, nullptr, 10000); });
   std::this_thread::sleep_for(milliseconds(20));
   const uint8_t octet = 3;
-  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+  ASSERT_EQ(fi_inject(a->ep, &octet, 1, to_b), 0);
   reader.join();
   stop.store(true);
   busy.join();
