@@ -46,6 +46,10 @@ def read_list(path, major):
             line = raw.strip()
             if not line or line.startswith("#"):
                 continue
+            if line.startswith("@"):
+                mark, line = line.split(" ", 1)
+                if int(mark[1:]) != major:
+                    continue
             if line.startswith("["):
                 section = line.strip("[]")
                 if section not in SECTIONS:
@@ -56,10 +60,6 @@ def read_list(path, major):
                     sys.exit(f"{path}:{number}: an exclusion needs ' -- ' and a reason")
                 exclusions.append((re.compile(pattern.strip()), reason.strip()))
             else:
-                if line.startswith("@"):
-                    mark, line = line.split(" ", 1)
-                    if int(mark[1:]) != major:
-                        continue
                 tests.append((section, line))
     return tests, exclusions
 
@@ -272,7 +272,7 @@ def main():
     results = []
     for _ in range(options.repeat):
         for test in tests:
-            reason = next((why for what, why in exclusions if what.search(test.line)), None)
+            reason = next((why for what, why in exclusions if what.search(test.name)), None)
             results.append(Result(test, "excluded", 0.0, reason) if reason else runner.run(test))
             show(results[-1])
     count = {o: sum(r.outcome == o for r in results)
