@@ -37,6 +37,10 @@ struct Peer : ListNode<struct PeerSpareTag> {
   // NACKs this peer may still cause before the bucket is empty. [PDS-072]
   uint32_t nack_tokens = 0;
   Instant nack_refilled;
+  // What of SES's common room is held for this peer, so that it leaves some to the others.
+  uint32_t rx_messages = 0;    // multi-packet messages being received
+  uint32_t kept_messages = 0;  // that no receive matched yet
+  uint32_t kept_pages = 0;     // of their payload
 };
 static_assert(sizeof(Peer) <= 128, "architecture 10: budget of a peer");
 

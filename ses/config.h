@@ -1,5 +1,5 @@
 // Tunables and fixed sizes of the semantic sublayer. Everything is decided at create; the sizes
-// bound what peers can make us remember.
+// bound what peers can make us remember; of the rooms that peers share, one alone gets half.
 #pragma once
 
 #include "base/time.h"
@@ -26,7 +26,8 @@ struct Config {
   uint8_t profiles = kAiBase | kAiFull | kHpc;
 
   // Octets of payload kept for messages that no receive matched yet, for the whole FEP. The memory
-  // is touched when used. Ours: 64 MiB holds 16,000 small messages. [SES-126]
+  // is touched when used. Ours: 64 MiB holds 16,000 small messages. [SES-126] Of this and of
+  // the next two, a peer gets no more than it leaves to the others.
   uint64_t unexpected_bytes = uint64_t{64} << 20;
   uint32_t unexpected_messages = 16384;  // such messages at most
   uint32_t rx_messages = 4096;           // multi-packet messages being received at once

@@ -31,6 +31,8 @@ constexpr const char* kNames[] = {
     "rx_repeated_error",
     "rx_no_message_slot",
     "rx_no_completion_slot",
+    "rx_peer_slots_used",
+    "rx_peer_room_used",
     "rx_partial_expired",
     "rx_partial_closed",
     "rx_expected",

@@ -34,6 +34,8 @@ enum class Counter : uint8_t {
   rx_repeated_error,       // a later packet of an errored message [SES-107]
   rx_no_message_slot,      // NACK: no tracking slot [SES-118]
   rx_no_completion_slot,   // NACK: no room for the completion
+  rx_peer_slots_used,      // NACK: its peer holds its share of the tracking slots
+  rx_peer_room_used,       // NO_MATCH: its peer holds its share of the room for kept messages
   rx_partial_expired,      // [SES-108]
   rx_partial_closed,       // the PDC ended before the message did
   // Target: what went well.

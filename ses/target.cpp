@@ -202,9 +202,22 @@ pds::Verdict Target::refuse(const Request& q, ReturnCode code, Counter why) {
   return response(q, code, generation);
 }
 
+// Whether a peer that holds `held` of something may take `wanted` of the `free` rest: as long as it
+// leaves as much as it has. One peer alone gets half, and whoever comes next finds room, whatever
+// the others do. [architecture 8, Room before acceptance]
+bool Target::is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
+  return held + wanted <= free;
+}
+
 RxMessage* Target::track(const Request& q) {
+  pds::Peer& peer = (*core_.peers)[q.peer];
+  if (!is_within_share(peer.rx_messages, 1, rx_messages_.capacity() - rx_messages_.size())) {
+    core_.counters.add(Counter::rx_peer_slots_used);
+    return nullptr;
+  }
   RxMessage* m = rx_messages_.alloc();
-  if (m == nullptr) return nullptr;
+  UET_ASSERT(m != nullptr);
+  ++peer.rx_messages;
   m->key = {q.token.pdc, q.id};
   const bool is_new = rx_by_key_.insert(m->key, m).ok();
   UET_ASSERT(is_new);
@@ -224,6 +237,9 @@ RxMessage* Target::track(const Request& q) {
 }
 
 void Target::forget(RxMessage& m) {
+  pds::Peer& peer = (*core_.peers)[m.peer];
+  UET_ASSERT(peer.rx_messages > 0);
+  --peer.rx_messages;
   rx_by_key_.erase(m.key);
   rx_messages_.free(&m);
 }

@@ -64,6 +64,7 @@ class Target {
   pds::Verdict repeat_error(RxMessage& m, const Request& q);
   pds::Verdict on_msg_error(RxMessage* m, const Request& q);
   wire::ReturnCode check_same(const RxMessage& m, const Request& q, Counter& why) const;
+  static bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free);
   RxMessage* track(const Request& q);
   void forget(RxMessage& m);
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
@@ -101,6 +102,7 @@ class Target {
   pds::Verdict begin_send(Endpoint& ep, const Request& q);
   pds::Verdict begin_expected(Endpoint& ep, PostedReceive& r, const Request& q);
   pds::Verdict begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope);
+  UnexpectedMessage* make_room_for(const Request& q);
   pds::Verdict kept(UnexpectedMessage& u, const Request& q);
   pds::Verdict delivered(const Request& q, uint64_t room);
   pds::Verdict no_match(Endpoint& ep, const Request& q);

@@ -271,6 +271,10 @@ void Target::drop_unexpected(UnexpectedMessage& u, ReturnCode code) {
 }
 
 void Target::free(UnexpectedMessage& u) {
+  pds::Peer& peer = (*core_.peers)[u.envelope.peer];
+  UET_ASSERT(peer.kept_messages > 0 && peer.kept_pages >= u.pages.page_count);
+  --peer.kept_messages;
+  peer.kept_pages -= u.pages.page_count;
   pool_.release(u.pages);
   core_.peers->drop_ref(u.envelope.peer);
   kept_.free(&u);

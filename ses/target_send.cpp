@@ -86,9 +86,8 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
       return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
     }
   }
-  UnexpectedMessage* u = kept_.alloc();
-  if (u == nullptr || !pool_.reserve(q.request_length, u->pages)) {
-    if (u != nullptr) kept_.free(u);
+  UnexpectedMessage* const u = make_room_for(q);
+  if (u == nullptr) {
     if (m != nullptr) forget(*m);
     return no_match(ep, q);
   }
@@ -114,6 +113,27 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
   u->has_header_data = q.has_data;
   u->header_data = q.header_data;
   return kept(*u, q);
+}
+
+// A record and the pages for a whole message, or null.
+UnexpectedMessage* Target::make_room_for(const Request& q) {
+  pds::Peer& peer = (*core_.peers)[q.peer];
+  const uint64_t pages = (uint64_t{q.request_length} + UnexpectedPool::kPageBytes - 1) /
+                         UnexpectedPool::kPageBytes;
+  if (!is_within_share(peer.kept_messages, 1, kept_.capacity() - kept_.size()) ||
+      !is_within_share(peer.kept_pages, pages, pool_.free_pages())) {
+    core_.counters.add(Counter::rx_peer_room_used);
+    return nullptr;
+  }
+  UnexpectedMessage* const u = kept_.alloc();
+  UET_ASSERT(u != nullptr);
+  if (!pool_.reserve(q.request_length, u->pages)) {
+    kept_.free(u);
+    return nullptr;
+  }
+  ++peer.kept_messages;
+  peer.kept_pages += u->pages.page_count;
+  return u;
 }
 
 // The last octet of a kept message has arrived. With delivery-complete the answer waits for a

@@ -65,15 +65,15 @@ TEST_F(RetryTest, ARetryLimitIsKept) {
 
 // A message larger than all the room there is: NO_MATCH, and it is not cut.
 TEST_F(RetryTest, TheUnexpectedPoolIsNeverExceeded) {
-  config_.unexpected_bytes = 16 * 4096;
+  config_.unexpected_bytes = 32 * 4096;
   start();
-  const Octets large = pattern(17 * 4096), small = pattern(4096);
+  const Octets large = pattern(33 * 4096), small = pattern(4096);
   send(large, 1);
   settle();
   EXPECT_EQ(b_->ses->counters()[Counter::rx_no_match], 1u);
   for (int i = 0; i < 20; ++i) send(small, 2, 9);
   settle();
-  // 16 pages: sixteen messages are kept, the rest is told to come again.
+  // 32 pages, half of them for one peer: sixteen are kept, the rest is told to come again.
   EXPECT_EQ(b_->ses->counters()[Counter::rx_unexpected], 16u);
   EXPECT_EQ(a_->completions.size(), 16u);
   a_->completions.clear();

@@ -47,7 +47,7 @@ class TargetTest : public PairTest {
   pds::Verdict give_octets(const Octets& octets, wire::NextHeader next_hdr,
                            pds::Mode mode = pds::Mode::rud) {
     pds::RxRequest rx;
-    rx.peer = PeerId(0);
+    rx.peer = from_;
     rx.mode = mode;
     rx.next_hdr = next_hdr;
     const bool has_pdc = mode == pds::Mode::rud || mode == pds::Mode::rod;
@@ -85,6 +85,15 @@ class TargetTest : public PairTest {
     if (modified != 0) out += " modified " + std::to_string(modified);
     return out;
   }
+  // A peer of B beside A; the same for the same number.
+  PeerId another_peer(uint8_t number = 0) {
+    FabricAddress address;
+    address.family = FabricAddress::Family::ipv4;
+    address.ip = {10, 0, 1, number};
+    const PeerId peer = *b_->peers.find_or_add(address, now_);
+    b_->peers.add_ref(peer);
+    return peer;
+  }
   wire::StandardRequest write_to(uint64_t key, uint32_t length, uint64_t offset = 0) {
     wire::StandardRequest h = request(SesOpcode::write, length);
     h.match_bits = key;
@@ -94,6 +103,7 @@ class TargetTest : public PairTest {
   uint64_t count(Counter c) const { return b_->ses->counters()[c]; }
 
   uint32_t next_psn_ = 1;
+  PeerId from_{0};  // who sends what is given
 };
 
 }  // namespace uet::ses::test

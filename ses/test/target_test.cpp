@@ -257,7 +257,7 @@ TEST_F(TargetTest, MsgErrorEndsAMessage) {
 
 // [SES-118] Without a slot to track it, PDS is asked to try again; nothing was begun.
 TEST_F(TargetTest, NoTrackingSlotIsANack) {
-  config_.rx_messages = 2;
+  config_.rx_messages = 3;  // one peer gets two
   start();
   Octets memory(5000), room(5000);
   const uint64_t key = expose(memory);
@@ -275,6 +275,64 @@ TEST_F(TargetTest, NoTrackingSlotIsANack) {
   s.request_length = 10;
   EXPECT_EQ(said(standard(s, 10)), "accept");  // single packets need none
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
+}
+
+// [architecture 8] Who begins message after message and ends none gets half of the slots; the next
+// one still finds room, and half of what was left.
+TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
+  config_.rx_messages = 8;
+  start();
+  Octets memory(5000);
+  const uint64_t key = expose(memory);
+  uint16_t id = 1;
+  const auto begun = [&](PeerId peer) {
+    from_ = peer;
+    int accepted = 0;
+    for (int i = 0; i < 8; ++i) {
+      wire::StandardRequest h = write_to(key, 3000);
+      h.message_id = MessageId(id++);
+      accepted += said(standard(part(h, 0, 1024), 1024)) == "accept";
+    }
+    return accepted;
+  };
+  EXPECT_EQ(begun(PeerId(0)), 4);
+  EXPECT_EQ(count(Counter::rx_peer_slots_used), 4u);
+  EXPECT_EQ(begun(another_peer()), 2);
+  // What ends is free again: the rest of the first message.
+  from_ = PeerId(0);
+  wire::StandardRequest first = write_to(key, 3000);
+  first.message_id = MessageId(1);
+  EXPECT_EQ(said(standard(part(first, 1024, 1024), 1024)), "accept");
+  EXPECT_EQ(said(standard(part(first, 2048, 952), 952)), "accept");
+  EXPECT_EQ(begun(PeerId(0)), 0) << "three left of it, three free: one more would be too many";
+  EXPECT_EQ(begun(another_peer(1)), 2);
+}
+
+// [architecture 8, SES-126] The same for messages that nobody waits for, by number and by octets.
+TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
+  config_.unexpected_messages = 8;
+  config_.unexpected_bytes = 100 * 4096;
+  start();
+  uint16_t id = 1;
+  const auto kept = [&](PeerId peer) {
+    from_ = peer;
+    int accepted = 0;
+    for (int i = 0; i < 8; ++i) {
+      wire::StandardRequest h = request(SesOpcode::send, 10);
+      h.message_id = MessageId(id++);
+      accepted += said(standard(h, 10)) != "NO_MATCH";
+    }
+    return accepted;
+  };
+  EXPECT_EQ(kept(PeerId(0)), 4);
+  EXPECT_EQ(count(Counter::rx_peer_room_used), 4u);
+  EXPECT_EQ(kept(another_peer()), 2);
+  // Octets: five pages of ten, then nothing, while another peer gets three of the rest.
+  config_.unexpected_messages = 64;
+  config_.unexpected_bytes = 10 * 4096;
+  start();
+  EXPECT_EQ(kept(PeerId(0)), 5);
+  EXPECT_EQ(kept(another_peer()), 3);
 }
 
 }  // namespace
