@@ -2,6 +2,8 @@
 // table that names each one, with unit, range, default and source, for FI_UET_* and the docs.
 #pragma once
 
+#include "fep/allow_list.h"
+
 #include "cms/config.h"
 #include "pds/config.h"
 #include "ses/config.h"
@@ -13,6 +15,7 @@ struct Config {
   ses::Config ses;
   cms::Config cms;
   uint32_t peers_max = 1024;  // remote FEPs; AV insertion grows it
+  AllowList allow;            // whose packets are looked at
 };
 
 }  // namespace uet::fep

@@ -24,7 +24,14 @@ Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(const Config& con
 }
 
 void FabricEndpoint::receive(std::span<RxDatagram> datagrams, Instant now) {
-  pds_->receive(datagrams, now);
+  if (config_.allow.size() == 0) return pds_->receive(datagrams, now);
+  for (size_t i = 0; i < datagrams.size(); ++i) {
+    if (config_.allow.admits(datagrams[i].from)) {
+      pds_->receive(datagrams.subspan(i, 1), now);
+    } else {
+      ++drop_not_allowed_;
+    }
+  }
 }
 
 uint32_t FabricEndpoint::transmit(TxBatch& batch, Instant now) {

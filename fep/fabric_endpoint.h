@@ -45,11 +45,16 @@ class FabricEndpoint {
   void on_sent(TxBatch& batch, Instant now);
   void on_unreachable(const FabricAddress& address, Instant now);
 
+  // Starts closing every connection in order, with the peers' consent; idle() tells when it is
+  // done. With `abort` all end at once, their operations in error, and no peer is told.
+  void close_all(bool abort, Instant now) { pds_->close_all(abort, now); }
+
   // Calls fn(name, value) for every counter of every layer, always in the same order.
   template <class F>
   void for_each_counter(F fn) const {
     pds_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
     ses_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
+    fn("drop_not_allowed", drop_not_allowed_);
   }
 
  private:
@@ -61,6 +66,7 @@ class FabricEndpoint {
   pds::PeerTable peers_;
   ses::Ses* ses_ = nullptr;
   pds::Pds* pds_ = nullptr;
+  uint64_t drop_not_allowed_ = 0;  // datagrams of others than Config::allow
 };
 
 }  // namespace uet::fep

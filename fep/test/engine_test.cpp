@@ -188,6 +188,20 @@ TEST_F(EngineTest, AnUnreachablePeerFailsItsOperations) {
   EXPECT_EQ(completions_[0].failure.reason, pds::FailureReason::unreachable);
 }
 
+// [PDS-182] The end of a stack whose peers will not agree to one.
+TEST_F(EngineTest, AbortingEverythingReportsEachOperationAndSendsNothing) {
+  send();
+  engine_->transmit(now_);
+  EXPECT_FALSE(engine_->fep().idle());
+  script_.taken.clear();
+  engine_->fep().close_all(true, now_);
+  ASSERT_EQ(completions_.size(), 1u);
+  EXPECT_EQ(completions_[0].failure.reason, pds::FailureReason::aborted);
+  engine_->progress(now_);
+  EXPECT_TRUE(script_.taken.empty());
+  EXPECT_TRUE(engine_->fep().idle());
+}
+
 TEST_F(EngineTest, ErrorsOfOtherKindsAndAddressesHarmNobody) {
   send();
   const Instant end = now_ + 3_s;

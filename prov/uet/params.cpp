@@ -80,6 +80,12 @@ bool to_payload_mtu(std::string_view text, uint32_t& out) {
   return to_number<uint32_t>(text, 1024, 8192, out) && (out & (out - 1)) == 0;
 }
 
+bool to_allow_list(std::string_view text, fep::AllowList& out) {
+  const Result<fep::AllowList> list = fep::AllowList::parse(text);
+  if (list.ok()) out = *list;
+  return list.ok();
+}
+
 constexpr uint32_t kMiB = 1 << 20;
 
 constexpr Param kParams[] = {
@@ -119,6 +125,10 @@ constexpr Param kParams[] = {
     {"STRICT_PORT",
      "1: fail when UDP port 4793 is taken instead of using FI_UET_PORT_RANGE; default 0.",
      [](std::string_view v, Params& p) { return to_bool(v, p.strict_port); }},
+    {"ALLOW",
+     "whose packets are taken: IP prefixes joined by commas, for example 10.1.0.0/16,fd00::/8; "
+     "all others are dropped before they cost anything. Default: everybody's.",
+     [](std::string_view v, Params& p) { return to_allow_list(v, p.allow); }},
     {"SOCKBUF",
      "socket buffer octets to ask the system for, 65536 to 1073741824, 0 leaves the system's "
      "default; default 4194304.",

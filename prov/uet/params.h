@@ -2,6 +2,8 @@
 // read once, checked. The stack's tunables are in fep/config.h. [LF-129, LF-130]
 #pragma once
 
+#include "fep/allow_list.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +32,7 @@ struct Params {
   uint16_t port_first = 16384;
   uint16_t port_last = 20479;
   bool strict_port = false;
+  fep::AllowList allow;  // empty: everybody
   uint32_t socket_buffer_bytes = 4 << 20;
   std::string pcap;   // file; empty: none
   std::string fault;  // fault plan; empty: none

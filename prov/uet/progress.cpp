@@ -125,7 +125,7 @@ void ProgressEngine::drain(Duration limit) {
   const Instant end = monotonic_now() + limit;
   {
     Entry entry(*this);
-    entry.fep().pds().close_all(false, entry.now());
+    entry.fep().close_all(false, entry.now());
   }
   for (;;) {
     Instant until;

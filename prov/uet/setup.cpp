@@ -85,6 +85,7 @@ bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mt
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
   config.pds.strict_ports = p.strict_port;
+  config.allow = p.allow;
   config.pds.control_dscp = p.dscp_ack.value_or(config.pds.control_dscp);
   fep::settle(config);
   return true;
