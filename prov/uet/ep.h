@@ -133,8 +133,12 @@ class EndpointCore {
   ssize_t refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan, fi_addr_t addr, Errc why);
   void begin_tx(const TxPlan& plan, fi_addr_t addr);
   void report_early(const TxPlan& plan, void* op_context, uint64_t flags);
-  ssize_t post_group(ProgressEngine::Entry& entry, const RmaCall& call, const Slices& slices,
-                     ses::RmaRequest& request, const TxPlan& plan);
+  template <class Call, class Post>  // post_tx.h
+  ssize_t post_tx(const Call& call, const TxPlan& plan, uint64_t cq_flags, Post post);
+  Result<void> hand_over(ProgressEngine::Entry& entry, const ses::SendRequest& request);
+  Result<void> hand_over(ProgressEngine::Entry& entry, const ses::RmaRequest& request);
+  Result<void> post_group(ProgressEngine::Entry& entry, const RmaCall& call, const Slices& slices,
+                          ses::RmaRequest& request, const TxPlan& plan);
   bool aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const;
   ssize_t peek(ProgressEngine::Entry& entry, const MessageCall& call,
                const ses::ReceiveRequest& request);

@@ -1,9 +1,8 @@
 // Posting messages, tagged or not, and the untagged operation table. One call chain from the
 // application to the socket: plan, book a CQ slot, post, transmit. [LF-041..046, LF-053..060]
-#include "prov/uet/av.h"
+#include "prov/uet/post_tx.h"
+
 #include "prov/uet/domain.h"
-#include "prov/uet/ep.h"
-#include "prov/uet/log.h"
 #include "prov/uet/slices.h"
 
 #include <cstring>
@@ -109,36 +108,28 @@ ssize_t EndpointCore::send(const MessageCall& call) {
   TxPlan plan;
   if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return reject(rc);
 
-  ProgressEngine::Entry entry(engine_);
-  const ses::Destination* to = av_->find(call.addr);
-  if (to == nullptr) {
-    UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
-             static_cast<unsigned long long>(call.addr));
-    entry.transmit();
-    return -FI_EADDRNOTAVAIL;
-  }
-  if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {
-    entry.progress();
-    return -FI_EAGAIN;
-  }
   ses::SendRequest request;
-  request.to = *to;
   request.iov = slices.view();
   request.tagged = call.tagged;
   request.tag = call.tag;
   request.data = call.data;
   request.flags = plan.ses_flags;
-  request.context = {call.context, plan.user | (call.addr & kIndexMask)};
-  begin_tx(plan, call.addr);
+  return post_tx(call, plan, FI_SEND | (call.tagged ? FI_TAGGED : FI_MSG),
+                 [&](ProgressEngine::Entry& entry, const ses::Destination& to,
+                     const ses::OpContext& context) {
+                   request.to = to;
+                   request.context = context;
+                   return hand_over(entry, request);
+                 });
+}
+
+// Counts the operation first: its completion may come before the call is back.
+Result<void> EndpointCore::hand_over(ProgressEngine::Entry& entry,
+                                     const ses::SendRequest& request) {
   ++tx_open_;
-  const Result<void> posted = entry.ses().send(id_, request, entry.now());
-  if (!posted.ok()) {
-    --tx_open_;
-    return refuse_tx(entry, plan, call.addr, posted.error());
-  }
-  report_early(plan, call.context, FI_SEND | (call.tagged ? FI_TAGGED : FI_MSG));
-  if ((call.flags & FI_MORE) == 0) entry.transmit();
-  return 0;
+  const Result<void> taken = entry.ses().send(id_, request, entry.now());
+  if (!taken.ok()) --tx_open_;
+  return taken;
 }
 
 // Fills in whom the receive is for. [LF-046]

@@ -1,9 +1,8 @@
 // Posting RMA, and its operation table. Several remote segments become one UET message each and
 // one completion together. [LF-047..049]
-#include "prov/uet/av.h"
+#include "prov/uet/post_tx.h"
+
 #include "prov/uet/domain.h"
-#include "prov/uet/ep.h"
-#include "prov/uet/log.h"
 #include "prov/uet/slices.h"
 
 namespace uet::prov {
@@ -38,51 +37,39 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
     return reject(-FI_EINVAL);
   }
 
-  ProgressEngine::Entry entry(engine_);
-  const ses::Destination* to = av_->find(call.addr);
-  if (to == nullptr) {
-    UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
-             static_cast<unsigned long long>(call.addr));
-    entry.transmit();
-    return -FI_EADDRNOTAVAIL;
-  }
-  if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {
-    entry.progress();
-    return -FI_EAGAIN;
-  }
   ses::RmaRequest request;
-  request.to = *to;
   request.read = call.read;
   request.iov = slices.view();
   request.remote_offset = call.remote[0].addr;
   request.key = call.remote[0].key;
   request.data = call.data;
   request.flags = plan.ses_flags;
-  request.context = {call.context, plan.user | (call.addr & kIndexMask)};
-  begin_tx(plan, call.addr);
-  if (call.remote_count > 1) {
-    if (const ssize_t rc = post_group(entry, call, slices, request, plan); rc != 0) return rc;
-  } else {
-    ++tx_open_;
-    const Result<void> posted = entry.ses().rma(id_, request, entry.now());
-    if (!posted.ok()) {
-      --tx_open_;
-      return refuse_tx(entry, plan, call.addr, posted.error());
-    }
-  }
-  report_early(plan, call.context, FI_RMA | (call.read ? FI_READ : FI_WRITE));
-  if ((call.flags & FI_MORE) == 0) entry.transmit();
-  return 0;
+  return post_tx(call, plan, FI_RMA | (call.read ? FI_READ : FI_WRITE),
+                 [&](ProgressEngine::Entry& entry, const ses::Destination& to,
+                     const ses::OpContext& context) {
+                   request.to = to;
+                   request.context = context;
+                   if (call.remote_count == 1) return hand_over(entry, request);
+                   return post_group(entry, call, slices, request, plan);
+                 });
+}
+
+Result<void> EndpointCore::hand_over(ProgressEngine::Entry& entry,
+                                     const ses::RmaRequest& request) {
+  ++tx_open_;
+  const Result<void> taken = entry.ses().rma(id_, request, entry.now());
+  if (!taken.ok()) --tx_open_;
+  return taken;
 }
 
 // One message per remote segment. All or nothing: room for every message is checked first. CQ
 // data travels with the last one, behind a fence, so that it tells of all the others. [LF-047]
-ssize_t EndpointCore::post_group(ProgressEngine::Entry& entry, const RmaCall& call,
-                                 const Slices& slices, ses::RmaRequest& request,
-                                 const TxPlan& plan) {
+Result<void> EndpointCore::post_group(ProgressEngine::Entry& entry, const RmaCall& call,
+                                      const Slices& slices, ses::RmaRequest& request,
+                                      const TxPlan& plan) {
   const auto count = static_cast<uint32_t>(call.remote_count);
   if (free_group_ == groups_.size() || tx_open_ + count > tx_size_) {
-    return refuse_tx(entry, plan, call.addr, count > tx_size_ ? Errc::invalid : Errc::again);
+    return count > tx_size_ ? Errc::invalid : Errc::again;
   }
   const uint32_t index = free_group_;
   Group& group = groups_[index];
@@ -107,17 +94,15 @@ ssize_t EndpointCore::post_group(ProgressEngine::Entry& entry, const RmaCall& ca
     request.flags = last ? plan.ses_flags : plan.ses_flags & ~uint32_t{ses::kOpRemoteData};
     if (last && (plan.ses_flags & ses::kOpRemoteData) != 0) request.flags |= ses::kOpFence;
     request.context = {call.context, kGrouped | index};
-    ++tx_open_;
-    const Result<void> result = entry.ses().rma(id_, request, entry.now());
-    if (result.ok()) continue;
-    --tx_open_;
-    refusal = result.error();
+    const Result<void> taken = hand_over(entry, request);
+    if (taken.ok()) continue;
+    refusal = taken.error();
     break;
   }
   if (posted == 0) {
     group.next_free = free_group_;
     free_group_ = index;
-    return refuse_tx(entry, plan, call.addr, refusal);
+    return refusal;
   }
   group.open -= count - posted;
   ses::Completion rest;  // the extra one; a part that could not be posted fails the operation
@@ -125,7 +110,7 @@ ssize_t EndpointCore::post_group(ProgressEngine::Entry& entry, const RmaCall& ca
   rest.context.user = kGrouped | index;
   if (posted < count) rest.status = ses::Completion::Status::fault;
   group_done(rest);
-  return 0;
+  return {};
 }
 
 namespace {
