@@ -234,6 +234,25 @@ int Domain::close() {
   return 0;
 }
 
+std::optional<FabricAddress> Domain::address_of(const fid_domain* fid) {
+  OpenDomains& open = open_domains();
+  const std::lock_guard lock(open.mutex);
+  for (const Domain* domain : open.list) {
+    if (&domain->link_.fid == fid) return domain->local_;
+  }
+  return std::nullopt;
+}
+
+fid_domain* Domain::first_open_at(const FabricAddress& address) {
+  OpenDomains& open = open_domains();
+  const std::lock_guard lock(open.mutex);
+  for (Domain* domain : open.list) {
+    const FabricAddress& local = domain->local_;
+    if (local.family == address.family && local.ip == address.ip) return domain->fid();
+  }
+  return nullptr;
+}
+
 void Domain::stop_all() {
   OpenDomains& open = open_domains();
   const std::lock_guard lock(open.mutex);

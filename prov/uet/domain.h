@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -33,6 +34,10 @@ class Domain {
 
   // The fabric's domain operation: opens the packet backend and the engine.
   static int open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context);
+  // For fi_getinfo. Where an open domain is; nothing when `fid` is no open domain of ours.
+  static std::optional<FabricAddress> address_of(const fid_domain* fid);
+  // The first one that was opened there, or null. The port does not matter.
+  static fid_domain* first_open_at(const FabricAddress& address);
   // For the end of the process: stops the threads of all domains that are still open. [ABI-015]
   static void stop_all();
   ~Domain();

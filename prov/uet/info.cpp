@@ -1,6 +1,7 @@
 // fi_getinfo's addresses: which local address serves which request. Hints are info_hints.cpp's.
 #include "prov/uet/info.h"
 
+#include "prov/uet/domain.h"
 #include "prov/uet/fabric.h"
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
@@ -86,6 +87,8 @@ struct AddressRequest {
   UetAddress source_fields;              // PIDonFEP and so on, for sources without an address
   std::string domain_name;
   std::string fabric_name;
+  fid_domain* domain = nullptr;   // an open one that the answer is for; null: no wish
+  FabricAddress domain_address;   // its own
 };
 
 bool read_hint_address(const fi_info& hints, const void* data, size_t bytes,
@@ -130,6 +133,19 @@ int read_node(const char* node, const char* service, uint64_t flags, AddressRequ
   return list.empty() ? -FI_ENODATA : 0;
 }
 
+// An open domain restricts the answer to itself. [fi_domain, domain attributes]
+bool read_domain(fid_domain* domain, AddressRequest& request) {
+  if (domain == nullptr) return true;
+  const std::optional<FabricAddress> address = Domain::address_of(domain);
+  if (!address) {
+    UET_INFO(CORE, "fi_getinfo: hints->domain_attr->domain is not an open domain of uet\n");
+    return false;
+  }
+  request.domain = domain;
+  request.domain_address = *address;
+  return true;
+}
+
 int read_request(const char* node, const char* service, uint64_t flags, const fi_info* hints,
                  AddressRequest& request) {
   if (hints != nullptr) {
@@ -137,8 +153,9 @@ int read_request(const char* node, const char* service, uint64_t flags, const fi
         !read_hint_address(*hints, hints->dest_addr, hints->dest_addrlen, request.destinations)) {
       return -FI_ENODATA;
     }
-    if (hints->domain_attr != nullptr && hints->domain_attr->name != nullptr) {
-      request.domain_name = hints->domain_attr->name;
+    if (const fi_domain_attr* attr = hints->domain_attr; attr != nullptr) {
+      if (attr->name != nullptr) request.domain_name = attr->name;
+      if (!read_domain(attr->domain, request)) return -FI_ENODATA;
     }
     if (hints->fabric_attr != nullptr && hints->fabric_attr->name != nullptr) {
       request.fabric_name = hints->fabric_attr->name;
@@ -192,6 +209,7 @@ InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAdd
     set_address(write_address(agreement.addr_format, *destination), info->dest_addr,
                 info->dest_addrlen);
   }
+  info->domain_attr->domain = Domain::first_open_at(candidate.interface.address);
   info->nic = make_nic(candidate.interface);
   return info;
 }
@@ -214,7 +232,9 @@ class Lister {
     for (const UetAddress& source : request_.sources) {
       if (const auto c = find_domain(source.fa)) offer(*c, source);
     }
-    if (request_.sources.empty() && !request_.domain_name.empty()) {
+    if (request_.sources.empty() && request_.domain != nullptr) {
+      if (const auto c = find_domain(request_.domain_address)) offer(*c, request_.source_fields);
+    } else if (request_.sources.empty() && !request_.domain_name.empty()) {
       if (const auto c = find_domain(request_.domain_name)) offer(*c, request_.source_fields);
     } else if (request_.sources.empty()) {
       for (const DomainCandidate& c : list_domains()) offer(c, request_.source_fields);
@@ -228,6 +248,10 @@ class Lister {
   void offer(const DomainCandidate& candidate, const UetAddress& source) {
     const std::string& name = request_.domain_name;
     if (!name.empty() && strcasecmp(name.c_str(), candidate.name.c_str()) != 0) return;
+    if (request_.domain != nullptr &&
+        !same_ip(request_.domain_address, candidate.interface.address)) {
+      return;
+    }
     const std::string& fabric = request_.fabric_name;
     if (!fabric.empty() && strcasecmp(fabric.c_str(), fabric_name(candidate.interface)) != 0)
       return;
@@ -242,6 +266,7 @@ class Lister {
   }
 
   void append(InfoList info) {
+    if (request_.domain != nullptr) info->domain_attr->domain = request_.domain;
     fi_info* const added = info.release();
     if (tail_ != nullptr) {
       tail_->next = added;
