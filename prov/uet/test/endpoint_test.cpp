@@ -7,7 +7,36 @@
 namespace uet::prov::test {
 namespace {
 
-class EndpointTest : public PairTest {};
+class EndpointTest : public PairTest {
+ protected:
+  // A table states its size, and nothing in it is missing: the headers call without looking.
+  template <class Table>
+  static void expect_filled(const Table* table, const char* name) {
+    ASSERT_NE(table, nullptr) << name;
+    EXPECT_EQ(table->size, sizeof(Table)) << name;
+    const auto* entries = reinterpret_cast<void* const*>(table);
+    for (size_t i = 1; i < sizeof(Table) / sizeof(void*); ++i) {
+      EXPECT_NE(entries[i], nullptr) << name << ", entry " << i;
+    }
+  }
+};
+
+// [LF-106, ABI-026]
+TEST_F(EndpointTest, OperationTablesStateTheirSizeAndHaveNoGaps) {
+  open();
+  expect_filled(a->ep->ops, "endpoint");
+  expect_filled(a->ep->cm, "connections");
+  expect_filled(a->ep->msg, "messages");
+  expect_filled(a->ep->tagged, "tagged messages");
+  expect_filled(a->ep->rma, "RMA");
+  expect_filled(a->ep->atomic, "atomics");
+  expect_filled(a->ep->collective, "collectives");
+  expect_filled(a->tx_cq->ops, "completion queue");
+  expect_filled(a->av->ops, "address vector");
+  expect_filled(a->domain->ops, "domain");
+  expect_filled(a->domain->mr, "memory regions");
+  expect_filled(a->fabric->ops, "fabric");
+}
 
 TEST_F(EndpointTest, EnableAsksForWhatIsMissing) {
   open();

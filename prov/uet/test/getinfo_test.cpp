@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,21 +92,22 @@ TEST(GetinfoTest, FabricNameIsAFilter) {
 
 // [LF-071, LF-073, LF-075, LF-076, LF-078, LF-082] What an application without wishes gets. That it
 // gets anything says that the plug-in was found by its file name and its one symbol, and states an
-// API version that is not below the one asked for. [ABI-005, ABI-010, ABI-011]
+// API version that is not below the one asked for. [ABI-005, ABI-010, ABI-011, ABI-013]
 TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   const Answer answer = ask(make_hints().get());
   ASSERT_EQ(answer.result, 0);
   const fi_info& info = *answer.info;
   EXPECT_EQ(strncmp(info.fabric_attr->name, "UET", 3), 0) << info.fabric_attr->name;
   EXPECT_STREQ(info.fabric_attr->prov_name, "uet");  // [ABI-014]
-  EXPECT_EQ(info.fabric_attr->api_version, static_cast<uint32_t>(FI_VERSION(1, 17)));
+  EXPECT_EQ(info.fabric_attr->api_version, static_cast<uint32_t>(FI_VERSION(1, 17)));  // [LF-085]
+  EXPECT_EQ(info.caps & (0b1'0111ULL << 44), 0u);  // new meanings in libfabric 2 [LF-114, LF-115]
   EXPECT_EQ(info.mode, 0u);
   EXPECT_EQ(info.addr_format, static_cast<uint32_t>(FI_FORMAT_UNSPEC));
   EXPECT_EQ(info.ep_attr->type, FI_EP_RDM);
-  EXPECT_EQ(info.ep_attr->protocol, 0x80554554u);  // [LF-009]
+  EXPECT_EQ(info.ep_attr->protocol, 0x80554554u);  // [LF-009, LF-110]
   EXPECT_EQ(info.ep_attr->protocol_version, 1u);
   EXPECT_EQ(info.ep_attr->max_msg_size, 4294967294u);
-  EXPECT_EQ(info.ep_attr->mem_tag_format, 0xAAAA'AAAA'AAAA'AAAAu);
+  EXPECT_EQ(info.ep_attr->mem_tag_format, 0xAAAA'AAAA'AAAA'AAAAu);  // [LF-064]
   EXPECT_EQ(info.ep_attr->max_order_raw_size, 0u);
   EXPECT_EQ(info.tx_attr->inject_size, 256u);
   EXPECT_EQ(info.tx_attr->size, 1024u);
@@ -123,6 +125,49 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(info.domain_attr->cq_data_size, 8u);
   EXPECT_EQ(info.src_addrlen, 40u);
   EXPECT_EQ(info.dest_addr, nullptr);
+}
+
+// [LF-088] One entry for each local address, under a name of its own.
+TEST(GetinfoTest, EveryAddressIsOneDomain) {
+  const Answer answer = ask(make_hints().get());
+  ASSERT_EQ(answer.result, 0);
+  std::set<std::string> names;
+  std::set<std::string> addresses;
+  size_t entries = 0;
+  for (const fi_info* info = answer.info.get(); info != nullptr; info = info->next, ++entries) {
+    names.insert(info->domain_attr->name);
+    // Family and Fabric Address of the 40 octets.
+    const auto* octets = static_cast<const char*>(info->src_addr);
+    addresses.insert(std::string(octets + 1, 1) + std::string(octets + 16, 16));
+  }
+  EXPECT_EQ(names.size(), entries);
+  EXPECT_EQ(addresses.size(), entries);
+}
+
+// [fi_domain, domain attributes] An open domain in the hints restricts the answer to itself; the
+// answer tells which domain is open.
+TEST(GetinfoTest, AnOpenDomainIsAFilterAndIsTold) {
+  const Answer first = ask(make_hints().get(), "127.0.47.9", nullptr, FI_SOURCE);
+  ASSERT_EQ(first.result, 0);
+  EXPECT_EQ(first.info->domain_attr->domain, nullptr);
+  fid_fabric* fabric = nullptr;
+  fid_domain* domain = nullptr;
+  ASSERT_EQ(fi_fabric(first.info->fabric_attr, &fabric, nullptr), 0);
+  ASSERT_EQ(fi_domain(fabric, first.info.get(), &domain, nullptr), 0);
+  const auto of_domain = [&](fi_info& h) { h.domain_attr->domain = domain; };
+
+  const Answer again = ask(make_hints().get(), "127.0.47.9", nullptr, FI_SOURCE);
+  ASSERT_EQ(again.result, 0);
+  EXPECT_EQ(again.info->domain_attr->domain, domain);
+  const Answer restricted = ask_with(of_domain);
+  ASSERT_EQ(restricted.result, 0);
+  EXPECT_EQ(restricted.info->next, nullptr);
+  EXPECT_STREQ(restricted.info->domain_attr->name, first.info->domain_attr->name);
+  EXPECT_EQ(ask_with(of_domain, "127.0.0.1", nullptr, FI_SOURCE).result, -FI_ENODATA);
+
+  EXPECT_EQ(fi_close(&domain->fid), 0);
+  EXPECT_EQ(ask_with(of_domain).result, -FI_ENODATA) << "it is not open any more";
+  EXPECT_EQ(fi_close(&fabric->fid), 0);
 }
 
 TEST(GetinfoTest, NoHintsAreEnough) {
@@ -302,6 +347,17 @@ TEST(GetinfoTest, AutomaticProgressIsGranted) {
   ASSERT_EQ(answer.result, 0);
   EXPECT_EQ(answer.info->domain_attr->control_progress, FI_PROGRESS_AUTO);
   EXPECT_EQ(answer.info->domain_attr->data_progress, FI_PROGRESS_AUTO);
+}
+
+// [LF-111, LF-112] A value of later versions, in the member that all versions have.
+TEST(GetinfoTest, UnifiedProgressIsManual) {
+  const Answer answer = ask_with([](fi_info& h) {
+    h.domain_attr->control_progress = static_cast<fi_progress>(3);  // CONTROL_UNIFIED
+    h.domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  });
+  ASSERT_EQ(answer.result, 0);
+  EXPECT_EQ(answer.info->domain_attr->control_progress, FI_PROGRESS_MANUAL);
+  EXPECT_EQ(answer.info->domain_attr->data_progress, FI_PROGRESS_MANUAL);
 }
 
 // [LF-092]

@@ -74,8 +74,10 @@ TEST_F(MrTest, EveryAccessCombinationIsTaken) {
   }
 }
 
+// [LF-036]
 TEST_F(MrTest, UpTo64BuffersMakeARegion) {
   open_with(0);
+  EXPECT_EQ(info->domain_attr->mr_iov_limit, 64u);
   std::vector<iovec> iov(65);
   for (size_t i = 0; i < iov.size(); ++i) iov[i] = {memory_.data() + i * 8, 8};
   fid_mr* mr = nullptr;

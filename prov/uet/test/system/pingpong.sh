@@ -144,7 +144,8 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
         [ "$count" -ge 10 ] || fail "$count packets to UDP port 4793 from $from"
       done
     done ;;
-  valgrind)  # no wild or uninitialised octet and no leak, from fi_getinfo to the last fi_close
+  valgrind)  # no wild or uninitialised octet and no leak, from fi_getinfo to the last fi_close,
+             # nor a wrong allocator for what libfabric frees [LF-103, ABI-023]
     need valgrind
     # What is still reachable at the end belongs to the loader and to libfabric itself.
     wrapped=(valgrind --quiet --error-exitcode=9 --leak-check=full)
