@@ -1,6 +1,9 @@
 // Endpoint set-up and end through the libfabric API: binding, enabling, names, options, closing.
 #include "prov/uet/test/node.h"
 
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_collective.h>
+
 #include <memory>
 #include <string>
 
