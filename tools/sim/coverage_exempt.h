@@ -30,7 +30,6 @@ inline constexpr Exempt kExempt[] = {
     {"rx_mode_violation", "RUDI and UUD are not simulated"},
     {"rx_unsupported_size", "needs a message of 4 GiB"},
     {"drop_not_allowed", "nobody is named in a list; fep/test/allow_list_test.cpp"},
-    {"rx_response_malformed", "needs a corrupt response"},
     {"rx_response_stray", "needs a response to no message"},
 };
 

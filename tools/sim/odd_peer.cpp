@@ -134,7 +134,10 @@ void OddPeer::add_odd(const TxPacket& packet) {
 
 std::span<RxDatagram> OddPeer::receive() {
   const std::span<RxDatagram> all = below_->receive();
-  if (plan_.refused_packets == 0 && plan_.broken_requests == 0 && !plan_.spoil) return all;
+  if (plan_.refused_packets == 0 && plan_.broken_requests == 0 && plan_.broken_returns == 0 &&
+      !plan_.spoil) {
+    return all;
+  }
   size_t kept = 0;
   for (RxDatagram& datagram : all) {
     if (intercept(datagram)) continue;
@@ -151,6 +154,10 @@ bool OddPeer::intercept(RxDatagram& datagram) {
   if (wire::is_request(h.next_hdr) && rng_.chance(plan_.broken_requests)) {
     const uint64_t cut = rng_.below(r.remaining() + 1);
     datagram.bytes = datagram.bytes.first(h.size() + std::min<uint64_t>(cut, 8));
+    return false;
+  }
+  if (wire::is_response(h.next_hdr) && rng_.chance(plan_.broken_returns)) {
+    datagram.bytes = datagram.bytes.first(h.size() + std::min<uint64_t>(r.remaining(), 8));
     return false;
   }
   const uint64_t draw = draw_of(seed_, h);

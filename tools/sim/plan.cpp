@@ -20,7 +20,6 @@ T one_of(Rng& rng, const T (&choices)[N]) {
 
 void draw_scarcity(Plan& p, Rng& rng);
 void draw_company(Plan& p, Rng& rng);
-void keep_sane(Plan& p);
 
 }  // namespace
 
@@ -72,24 +71,10 @@ Plan Plan::draw(uint64_t seed) {
   }
   draw_scarcity(p, rng);
   draw_company(p, rng);
-  keep_sane(p);
   return p;
 }
 
 namespace {
-
-// Takes back what together is a fault of configuration, not of the stack.
-void keep_sane(Plan& p) {
-  // What a dead peer left uncleared stays until its PDC expires.
-  if (p.restart) p.gd_entries = 16384;
-  if (!p.ordered) return;
-  p.default_mpr = p.mpr;
-  p.spoil = false;
-  if (p.rod_reorder) return;
-  // Go-back-N over a bad path moves a long message in minutes.
-  p.faults.loss = std::min(p.faults.loss, 0.03);
-  p.message_bytes_max = std::min(p.message_bytes_max, 20'000u);
-}
 
 // Tables that run out, applications that ask for what they may not have.
 void draw_scarcity(Plan& p, Rng& rng) {
@@ -127,6 +112,7 @@ void draw_company(Plan& p, Rng& rng) {
   p.odd_packets = sometimes(rng, 0.15, 0.1);
   p.refused_packets = sometimes(rng, 0.15, 0.1);
   p.broken_requests = sometimes(rng, 0.1, 0.05);
+  p.broken_returns = sometimes(rng, 0.1, 0.1);
   p.spoil = rng.chance(0.08);
   p.spec_timers = rng.chance(0.05);
   if (rng.chance(0.1)) {
@@ -145,7 +131,15 @@ void draw_company(Plan& p, Rng& rng) {
 bool Plan::is_lossy() const {
   return faults.loss > 0 || faults.burst > 0 || faults.corrupt > 0 || faults.rate_bps != 0 ||
          faults.blackhole_count > 0 || one_way > Duration::zero() || pause > Duration::zero() ||
-         refused_packets > 0 || stranger > 0;
+         refused_packets > 0 || broken_returns > 0 || stranger > 0;
+}
+
+bool Plan::is_scarce() const {
+  const Plan plenty;
+  return pdcs_max < plenty.pdcs_max || gd_per_pdc < plenty.gd_per_pdc ||
+         gd_entries < plenty.gd_entries || reorder_packets < plenty.reorder_packets ||
+         return_messages < plenty.return_messages || rx_messages < plenty.rx_messages ||
+         mpr < plenty.mpr || reserve_refusals > 0;
 }
 
 std::string Plan::describe() const {
@@ -156,15 +150,15 @@ std::string Plan::describe() const {
                 "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
                 "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
                 "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
-                "refused %.2f, broken %.2f%s%s%s",
+                "refused %.2f, broken %.2f/%.2f%s%s%s",
                 endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations,
                 message_bytes_max, payload_mtu, window_packets, faults.loss, faults.duplicate,
                 faults.reorder, faults.corrupt, faults.burst,
                 static_cast<long long>(faults.delay.ns()),
                 static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
                 static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
-                gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages,
-                remotes, stranger, odd_packets, refused_packets, broken_requests,
+                gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
+                stranger, odd_packets, refused_packets, broken_requests, broken_returns,
                 spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
   return text;
 }

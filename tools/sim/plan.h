@@ -63,6 +63,8 @@ struct Plan {
   double refused_packets = 0;  // requests answered by a NACK instead of being delivered
   // Requests that arrive cut off: they are answered with an error, so operations end in one.
   double broken_requests = 0;
+  // Return data that arrives cut off within its header: it must be sent again.
+  double broken_returns = 0;
   // Some NACKs are final and some requests arrive spoilt: operations may end in an error.
   bool spoil = false;
   // One endpoint dies without a word, and comes back with no memory unless it is gone for good.
@@ -72,17 +74,20 @@ struct Plan {
   // One direction between two endpoints gets nothing through for this long.
   Duration one_way = Duration::zero();
 
-  // Operations may end in an error: only the safety oracles apply to them.
-  // A Default_MPR above the peer's is a fault of configuration: a SYN beyond the peer's window ends
-  // its PDC. [PDS-035, PDS-046]
-  // With a handful of message slots a RUD message can hold one while its rest waits behind others
-  // that are refused for want of one; the partial message then expires. [SES-108, SES-118]
+  // Operations may end in an error: only the safety oracles apply to them. What is refused for good
+  // or cannot be read is answered with an error [PDS-119, SES-171]; a Default_MPR above the peer's
+  // is a fault of configuration, a SYN beyond the peer's window ends its PDC [PDS-035, PDS-046]; by
+  // the reference's table a handful of time-outs or refusals is the end [PDS-117, PDS-148].
   bool may_fail() const {
-    return spec_timers || spoil || broken_requests > 0 || default_mpr > mpr ||
-           (rx_messages < 16 && !ordered);
+    return spoil || broken_requests > 0 || default_mpr > mpr ||
+           (spec_timers && (is_lossy() || is_scarce()));
   }
   // Packets may be lost, or answered so late that they are sent again.
   bool is_lossy() const;
+  // Some table may be full, so that packets are refused for a while.
+  bool is_scarce() const;
+  // Every loss costs all that was sent behind it: a long message takes minutes. [PDS-150]
+  bool goes_back() const { return ordered && (!rod_reorder || spec_timers); }
 
   io::FaultPlan faults;
 

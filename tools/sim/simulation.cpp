@@ -20,7 +20,8 @@ namespace {
 
 // Longer than any recovery with 200 ms RTOs and faults shorter than the patience limit.
 constexpr Duration kLimit = Duration::seconds(300);
-// Where operations may fail, one can wait for the time-outs of several others.
+// Where operations may fail, one can wait for the time-outs of several others; what a dead peer
+// left uncleared stays until its PDC expires.
 constexpr Duration kLongLimit = Duration::seconds(3600);
 constexpr uint64_t kStepsMax = 20'000'000;
 
@@ -183,7 +184,8 @@ class Run {
     if (next.is_never())
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
     now_ = std::max(now_, next);
-    const Duration limit = plan_.may_fail() || plan_.restart ? kLongLimit : kLimit;
+    const bool takes_long = plan_.may_fail() || plan_.restart || plan_.goes_back();
+    const Duration limit = takes_long ? kLongLimit : kLimit;
     if (now_ - kStart > limit) {
       return fail("not finished after " + std::to_string(limit.ms()) +
                   " ms; waiting: " + workload_.unfinished());
