@@ -153,7 +153,8 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
       sum.ev = slot->ev;
     }
     if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
-    if (slot->ref.sack_completes && slot->kind == SlotKind::data) {
+    // Of ROD it may still wait for its turn over there, and be dropped instead of delivered.
+    if (slot->ref.sack_completes && slot->kind == SlotKind::data && pdc.mode == Mode::rud) {
       answered(pdc, psn, *slot, {wire::NextHeader::none, {}, now}, now);
     }
   }

@@ -154,10 +154,12 @@ bool Initiator::take_data(TxMessage& m, uint32_t offset, uint32_t modified_lengt
 pds::Verdict Initiator::on_return_data(const pds::RxRequest& request) {
   wire::Reader r(request.ses);
   const auto h = wire::ResponseData::parse(r);
-  if (request.next_hdr != wire::NextHeader::response_data || !h.ok() ||
-      !h->check_sum(r.remaining()).ok()) {
+  if (request.next_hdr != wire::NextHeader::response_data || !h.ok()) {
+    // It does not say whose it is. As if it had never arrived: it is sent again, perhaps whole.
     core_.counters.add(Counter::rx_response_malformed);
-    return pds::Verdict::accepted();
+    pds::Verdict verdict;
+    verdict.kind = pds::Verdict::Kind::drop;
+    return verdict;
   }
   const uint32_t holder = core_.ids.holder(h->read_request_message_id);
   TxMessage* m = message(pds::MessageHandle(holder));
@@ -169,6 +171,9 @@ pds::Verdict Initiator::on_return_data(const pds::RxRequest& request) {
   }
   if (!is_good(h->common.return_code)) {
     note_error(*m, h->common.return_code, 0);
+  } else if (!h->check_sum(r.remaining()).ok()) {
+    core_.counters.add(Counter::rx_response_malformed);
+    note_error(*m, wire::ReturnCode::uncor, 0);
   } else if (!take_data(*m, h->message_offset, h->modified_length, r.rest())) {
     core_.counters.add(Counter::rx_return_refused);
     note_error(*m, wire::ReturnCode::uncor, 0);
@@ -271,8 +276,9 @@ void Initiator::settle_refused(TxMessage& m) {
 // nothing. So may one that lacked a packet when the peer lost the PDC: nobody took it for complete,
 // and what arrived of it went with the PDC. All else failed for good. [PDS-119, PDS-149, PDS-190]
 void Initiator::settle_failed(TxMessage& m) {
-  const bool is_gone_there = m.failure.reason == pds::FailureReason::nack &&
-                             m.failure.nack == wire::NackCode::inv_dpdcid;
+  const bool is_gone_there =
+      m.failure.reason == pds::FailureReason::nack &&
+      (m.failure.nack == wire::NackCode::inv_dpdcid || m.failure.nack == wire::NackCode::closing);
   const bool is_harmless = m.is_read() || (m.all_undelivered && m.answered_packets == 0) ||
                            (is_gone_there && (m.any_undelivered || m.was_aborted));
   if (is_harmless && !is_peer_silent(m.failure.reason) && may_retry(m)) {

@@ -312,6 +312,46 @@ TEST_F(RetryTest, AReadWithoutDataFailsAfterPatience) {
   EXPECT_EQ(take(*a_), "read undeliverable 0 #1");
 }
 
+// [SES-076, PDS-076] Return data without a whole header does not say whose it is: it counts as
+// never arrived and is sent again.
+TEST_F(RetryTest, ReturnDataWithoutAHeaderIsSentAgain) {
+  const Octets memory = pattern(100);
+  const uint64_t key = expose(memory);
+  Octets back(100);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
+  transmit();
+  deliver(0);
+  deliver(0);
+  transmit();
+  ASSERT_EQ(network_.size(), 1u);
+  network_[0].octets.resize(10);
+  settle();
+  EXPECT_EQ(take(*a_), "");
+  EXPECT_EQ(a_->ses->counters()[Counter::rx_response_malformed], 1u);
+  b_->pds.resend_all();
+  settle();
+  EXPECT_EQ(take(*a_), "read ok 100 #1");
+  EXPECT_EQ(back, memory);
+}
+
+// [SES-076] Return data of another length than it says ends the read at once.
+TEST_F(RetryTest, ReturnDataOfAWrongLengthEndsTheRead) {
+  const Octets memory = pattern(100);
+  const uint64_t key = expose(memory);
+  Octets back(100);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
+  transmit();
+  deliver(0);
+  deliver(0);
+  transmit();
+  ASSERT_EQ(network_.size(), 1u);
+  network_[0].octets.pop_back();
+  settle();
+  EXPECT_EQ(take(*a_), "read refused UNCOR 0 #1");
+  EXPECT_EQ(a_->ses->counters()[Counter::rx_response_malformed], 1u);
+  EXPECT_TRUE(a_->ses->idle());
+}
+
 // A region that is removed while a read answer is on its way is not read again.
 TEST_F(RetryTest, ARemovedRegionIsNotReadForAnAnswer) {
   Octets memory = pattern(3000);
