@@ -64,6 +64,7 @@ struct RxRequest {
   PeerId peer;
   Mode mode = Mode::rud;
   bool ce = false;                 // arrived ECN-CE
+  bool in_order = true;            // every lower PSN of its PDC has arrived
   wire::NextHeader next_hdr{};     // small, medium, standard, response_data(_small)
   RxToken token;                   // pdc 0 for RUDI and UUD
   std::span<const std::byte> ses;  // SES header, extensions and payload
@@ -161,6 +162,9 @@ class Client {
   // A started message still had packets to pull when its PDC ended. Called once, after on_failed
   // for its sent packets.
   virtual void on_aborted(MessageHandle message, const Failure& failure, Instant now) = 0;
+
+  // Whether a message that began on the PDC has more to come. [PDS-181]
+  virtual bool has_open_message(PdcHandle pdc) const = 0;
 
   // A PDC is gone in either role: forget rx state keyed by it. `clean` is false when the peer may
   // not have finished what it began.

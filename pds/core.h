@@ -203,6 +203,7 @@ class Core {
   void discard(Pdc& pdc);  // nobody has heard of it yet
   void release(Pdc& pdc, Instant bury_until);
   void relieve_pressure(bool is_initiator, Instant now);
+  bool reclaim(Pdc& pdc, Instant now);
   void touch(Pdc& pdc, Instant now);
 
   // --- core.cpp ---
@@ -219,7 +220,6 @@ class Core {
   AckRules ack_rules_;
   PdcTable table_;
   TimerWheel wheel_;
-
   Slab<Flow> flows_;
   HashMap<FlowKey, Flow*> flow_by_key_;
   Slab<Path> paths_;

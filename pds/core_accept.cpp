@@ -108,6 +108,7 @@ bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   request.peer = pdc.peer;
   request.mode = pdc.mode;
   request.ce = in.trigger.ce;
+  request.in_order = pdc.rx.all_received_below(in.psn());
   request.next_hdr = in.next_hdr;
   request.token = {pdc.handle, in.psn()};
   request.ses = in.ses;

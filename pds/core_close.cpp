@@ -242,7 +242,9 @@ void Core::free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now) {
   const PdcHandle handle = pdc.handle;
   const PeerId peer = pdc.peer;
   if (clean) counters_.add(Count::pdc_closed_ok);
-  release(pdc, tombstone ? now + config_.tombstone_time : Instant::never());
+  // Who missed all answers of a reclaimed PDC may ask again for as long as peers are waited for.
+  const Duration kept = pdc.close_received ? config_.tombstone_time : config_.peer_timeout;
+  release(pdc, tombstone ? now + kept : Instant::never());
   client_.on_pdc_closed(handle, peer, clean, now);
 }
 
@@ -259,12 +261,7 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
                       pdc.keep_count > 0 || pdc.later_count > 0;
     if (busy) continue;
     if (!is_initiator && !pdc.confirmed) {
-      // Nobody ever used the PDCID that we answered with: most likely a forged source. Were it not,
-      // its next packet would meet INV_DPDCID, and could be sent again.
-      if (now - pdc.last_active < config_.close_req) continue;
-      counters_.add(Count::pdc_reclaimed);
-      free_pdc(pdc, false, true, now);
-      ++victims;
+      if (reclaim(pdc, now)) ++victims;
     } else if (pdc.state == PdcState::established) {
       counters_.add(Count::pressure_closes);
       if (is_initiator) {
@@ -275,6 +272,22 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
       ++victims;
     }
   }
+}
+
+// Nobody ever used the PDCID that we answered with: most likely a forged source. Were it not, the
+// tombstone answers it again. A message half received would fail at its receiver, and a response
+// or a gap is more than a tombstone can tell: these are given longer. [PDS-176, PDS-181]
+bool Core::reclaim(Pdc& pdc, Instant now) {
+  const Psn highest = pdc.rx.max_received();
+  pdc.is_doubtful = pdc.stored_count > 0 || !pdc.rx.all_received_below(highest + 1);
+  const bool is_open = pdc.is_doubtful || client_.has_open_message(pdc.handle);
+  if (now - pdc.last_active < (is_open ? config_.peer_timeout / 4 : config_.close_req)) {
+    return false;
+  }
+  pdc.close_psn = highest;
+  counters_.add(Count::pdc_reclaimed);
+  free_pdc(pdc, false, true, now);
+  return true;
 }
 
 void Core::close_all(bool abort, Instant now) {

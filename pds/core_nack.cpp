@@ -142,7 +142,9 @@ void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now
     }
     failure.not_delivered = false;
   }
-  if (h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator && pdc.state != PdcState::syn) {
+  const bool is_gone_there = h.nack_code == NackCode::closing ||
+                             (h.nack_code == NackCode::inv_dpdcid && pdc.state != PdcState::syn);
+  if (is_gone_there && pdc.is_initiator) {
     if (slot.kind == SlotKind::data && !slot.done) give_up(pdc, h.nack_psn, slot, failure, now);
     if (pdc.is_orphan || await_verdicts(pdc, failure, now)) {
       if (!pdc.tx.empty()) return;

@@ -239,10 +239,11 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
 // A late duplicate of something that was answered before the PDC closed. [PDS-176]
 void Core::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant) {
   counters_.add(Count::tombstone_hits);
-  if (in.psn().after(t.close_psn)) {
+  const bool is_new = in.psn().after(t.close_psn);
+  if (is_new || t.is_doubtful) {
     // Only a request could be new here, and it was not executed. [PDS-T16]
     wire::Nack h;
-    h.nack_code = wire::NackCode::closing;
+    h.nack_code = is_new ? wire::NackCode::closing : wire::NackCode::gtd_resp_unavail;
     h.nack_psn = in.psn();
     h.retx = in.trigger.retx;
     h.m = in.trigger.ce;

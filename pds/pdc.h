@@ -123,10 +123,11 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN
   IntrusiveList<ReorderedPacket, ReorderTag> reorder;  // by PSN
   uint32_t stored_count = 0;
-  Psn close_psn;   // Close sent or received
+  Psn close_psn;   // Close sent or received; reclaimed: highest PSN received
   Psn rod_nacked;  // last ROD_OOO named this gap
   Instant rod_nacked_at;
   bool close_received = false;
+  bool is_doubtful = false;  // reclaimed: what was answered to each of its PSNs is not known
   bool close_req_sent = false;
   bool close_req_due = false;
   bool clear_req_due = false;

@@ -92,6 +92,7 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->mode = pdc.mode;
   t->start_psn = pdc.start_psn;
   t->close_psn = pdc.close_psn;
+  t->is_doubtful = pdc.is_doubtful;
   t->until = until;
   oldest_.push_back(*t);
   const auto by_peer = graves_.insert({t->peer, t->peer_id}, t);

@@ -21,6 +21,7 @@ struct Tombstone : ListNode<struct TombstoneTag> {
   Mode mode = Mode::rud;
   Psn start_psn;
   Psn close_psn;
+  bool is_doubtful = false;  // of no PSN up to close_psn is known what was answered
   Instant until;
 };
 

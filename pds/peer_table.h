@@ -38,7 +38,8 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t nack_tokens = 0;
   Instant nack_refilled;
   // What of SES's common room is held for this peer, so that it leaves some to the others.
-  uint32_t rx_messages = 0;    // multi-packet messages being received
+  uint32_t rx_messages = 0;    // multi-packet messages being received,
+  uint32_t rx_in_order = 0;    // of these: nothing before them was missing when they began
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
 };

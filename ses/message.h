@@ -171,6 +171,7 @@ struct RxMessage : ListNode<struct PartialTag> {
   wire::SesOpcode opcode{};
   bool is_tagged = false;
   bool has_data = false;
+  bool in_order = false;  // nothing before it was missing when it began
   bool som_seen = false;
   bool msg_error_seen = false;
   EndpointId endpoint;

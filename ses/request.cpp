@@ -57,6 +57,7 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
   q.peer = rx.peer;
   q.mode = rx.mode;
   q.token = rx.token;
+  q.in_order = rx.in_order;
   q.header = rx.next_hdr;
   wire::Reader r(rx.ses);
   switch (rx.next_hdr) {

@@ -30,6 +30,7 @@ struct Request {
   uint32_t offset = 0;  // of this packet in the message
   uint32_t length = 0;  // octets this packet carries, or asks for
   bool has_data = false;
+  bool in_order = true;  // every lower PSN of its PDC has arrived
   std::span<const std::byte> payload;
 
   bool is_single() const { return common.som && common.eom; }

@@ -174,6 +174,8 @@ void Ses::on_aborted(pds::MessageHandle message, const pds::Failure& failure, In
   initiator_.on_aborted(message, failure);
 }
 
+bool Ses::has_open_message(pds::PdcHandle pdc) const { return target_.has_open_message(pdc); }
+
 void Ses::on_pdc_closed(pds::PdcHandle pdc, PeerId, bool, Instant now) {
   core_.now = now;
   initiator_.on_pdc_closed(pdc);

@@ -77,6 +77,7 @@ class Ses final : public pds::Client {
                    Instant now) override;
   void on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) override;
   void on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) override;
+  bool has_open_message(pds::PdcHandle pdc) const override;
   void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
 
   Ses(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed)

@@ -209,15 +209,28 @@ bool Target::is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
   return held + wanted <= free;
 }
 
+// A message before which nothing is missing can be completed whatever becomes of later ones: one
+// such message of each peer may have any place, and the others leave one of the share for it.
+// Without that a RUD message could hold the last place while its rest waits, beyond the window,
+// behind older packets that are refused for want of one. [SES-118]
+bool Target::may_track(const pds::Peer& peer, bool in_order) const {
+  const uint32_t free = rx_messages_.capacity() - rx_messages_.size();
+  if (free == 0) return false;
+  if (!in_order) return is_within_share(peer.rx_messages + 1, 1, free - 1);
+  return peer.rx_in_order == 0 || is_within_share(peer.rx_messages, 1, free);
+}
+
 RxMessage* Target::track(const Request& q) {
   pds::Peer& peer = (*core_.peers)[q.peer];
-  if (!is_within_share(peer.rx_messages, 1, rx_messages_.capacity() - rx_messages_.size())) {
+  if (!may_track(peer, q.in_order)) {
     core_.counters.add(Counter::rx_peer_slots_used);
     return nullptr;
   }
   RxMessage* m = rx_messages_.alloc();
   UET_ASSERT(m != nullptr);
   ++peer.rx_messages;
+  m->in_order = q.in_order;
+  peer.rx_in_order += q.in_order;
   m->key = {q.token.pdc, q.id};
   const bool is_new = rx_by_key_.insert(m->key, m).ok();
   UET_ASSERT(is_new);
@@ -240,6 +253,7 @@ void Target::forget(RxMessage& m) {
   pds::Peer& peer = (*core_.peers)[m.peer];
   UET_ASSERT(peer.rx_messages > 0);
   --peer.rx_messages;
+  peer.rx_in_order -= m.in_order;
   rx_by_key_.erase(m.key);
   rx_messages_.free(&m);
 }
@@ -371,6 +385,13 @@ void Target::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
     u.arriving = nullptr;
     drop_unexpected(u, code);
   }
+}
+
+bool Target::has_open_message(pds::PdcHandle pdc) const {
+  for (const RxMessage& m : partial_) {
+    if (m.key.pdc == pdc && m.error == ReturnCode::null) return true;
+  }
+  return false;
 }
 
 void Target::on_pdc_closed(pds::PdcHandle pdc) {

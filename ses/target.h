@@ -45,6 +45,7 @@ class Target {
   bool discard_claimed(Endpoint& ep, uint32_t claim);
 
   pds::Verdict on_request(const pds::RxRequest& rx);
+  bool has_open_message(pds::PdcHandle pdc) const;
   void on_pdc_closed(pds::PdcHandle pdc);
   void advance();
   Instant next_deadline() const;
@@ -65,6 +66,7 @@ class Target {
   pds::Verdict on_msg_error(RxMessage* m, const Request& q);
   wire::ReturnCode check_same(const RxMessage& m, const Request& q, Counter& why) const;
   static bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free);
+  bool may_track(const pds::Peer& peer, bool in_order) const;
   RxMessage* track(const Request& q);
   void forget(RxMessage& m);
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
@@ -133,7 +135,7 @@ class Target {
   Slab<UnexpectedMessage> kept_;
   UnexpectedPool pool_;
   HashMap<RxKey, RxMessage*> rx_by_key_;
-  IntrusiveList<RxMessage, PartialTag> partial_;  // longest idle first
+  mutable IntrusiveList<RxMessage, PartialTag> partial_;  // longest idle first
   uint32_t stalled_count_ = 0;                    // endpoints with is_stalled
 };
 

@@ -205,6 +205,7 @@ TEST_F(InitiatorTest, FatalNacks) {
     Bench b;
     b.open_initiator(2);
     b.rx_header(b.nack(code, b.start + 1));
+    if (code == NackCode::closing) b.elapse(6_ms);  // one RTO for a verdict on the other
     EXPECT_EQ(b.client.failed.size(), 2u);
     ASSERT_EQ(b.client.failures.size(), 2u);
     EXPECT_EQ(b.client.failures[1].reason, FailureReason::nack);

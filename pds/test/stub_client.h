@@ -56,6 +56,7 @@ class StubClient final : public Client {
   std::map<uint32_t, Failure> aborted;
   std::vector<bool> closed;  // `clean` of every PDC that went
   uint64_t delivered_bytes = 0;
+  bool has_open = false;  // says so of every PDC
 
   void post(FlowId flow, uint32_t handle, uint32_t bytes, bool keep_pdc = false) {
     Message& m = messages[handle];
@@ -131,6 +132,7 @@ class StubClient final : public Client {
   void on_aborted(MessageHandle handle, const Failure& f, Instant) override {
     EXPECT_TRUE(aborted.emplace(handle.value(), f).second);
   }
+  bool has_open_message(PdcHandle) const override { return has_open; }
   void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }
 
   static const std::byte* payload() {

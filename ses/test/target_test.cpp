@@ -335,5 +335,39 @@ TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
   EXPECT_EQ(kept(another_peer()), 3);
 }
 
+// [SES-118] The last slot of a peer is for a message before which nothing is missing: only that one
+// is sure to be completed.
+TEST_F(TargetTest, TheLastTrackingSlotIsForAMessageInOrder) {
+  config_.rx_messages = 4;  // one peer gets two
+  start();
+  Octets memory(5000);
+  const uint64_t key = expose(memory);
+  const auto first_of = [&](uint16_t id) {
+    wire::StandardRequest h = write_to(key, 3000);
+    h.message_id = MessageId(id);
+    return said(standard(part(h, 0, 1024), 1024));
+  };
+  in_order_ = false;
+  EXPECT_EQ(first_of(1), "accept");
+  EXPECT_EQ(first_of(2), "nack NO_SES_MSG_AVAIL");
+  in_order_ = true;
+  EXPECT_EQ(first_of(2), "accept");
+  EXPECT_EQ(first_of(3), "nack NO_SES_MSG_AVAIL");
+}
+
+// [PDS-181] PDS may ask whether a PDC carries a message that is not complete.
+TEST_F(TargetTest, AHalfReceivedMessageIsOpen) {
+  Octets memory(5000);
+  const uint64_t key = expose(memory);
+  const pds::PdcHandle pdc(StubPds::kTargetPdc);
+  const wire::StandardRequest h = write_to(key, 2000);
+  EXPECT_FALSE(b_->ses->has_open_message(pdc));
+  EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
+  EXPECT_TRUE(b_->ses->has_open_message(pdc));
+  EXPECT_FALSE(b_->ses->has_open_message(pds::PdcHandle(StubPds::kTargetPdc + 1)));
+  EXPECT_EQ(said(standard(part(h, 1024, 976), 976)), "accept");
+  EXPECT_FALSE(b_->ses->has_open_message(pdc));
+}
+
 }  // namespace
 }  // namespace uet::ses::test

@@ -1,0 +1,185 @@
+// Stores that run full must empty again, and scarce places must go where they help: what each side
+// says to the other so that neither waits for ever. [PDS 9]
+#include "pds/test/bench.h"
+
+#include <algorithm>
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using Lines = std::vector<std::string>;
+
+Verdict response(PacketName, const RxRequest&) {
+  Verdict v;
+  v.kind = Verdict::Kind::respond;
+  v.response.next_hdr = wire::NextHeader::response;
+  v.response.length = 12;
+  return v;
+}
+
+int64_t times(const Lines& lines, const std::string& line) {
+  return std::count(lines.begin(), lines.end(), line);
+}
+
+class FullStoreTest : public testing::Test {
+ protected:
+  Config config_;
+};
+
+// [PDS-101, PDS-106] A ROD packet that waits in the reorder buffer for room in the store is not
+// refused by a NACK, so a Clear Request tells its sender; when that is lost, another one does.
+TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
+  config_.gd_per_pdc = 2;
+  config_.gd_high_water_percent = 1000;  // nothing else asks
+  Bench b(config_);
+  const auto rod = [&](uint32_t psn, bool syn) {
+    wire::Request h = b.request(psn, syn);
+    h.type = wire::PdsType::rod_request;
+    return h;
+  };
+  b.rx(rod(1000, true));
+  b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+  b.client.verdict = response;
+  b.rx(rod(1002, false));
+  b.rx(rod(1003, false));
+  b.rx(rod(1001, false));
+  const std::string ask = "CP CLEAR_REQ psn 0 payload 1002";
+  EXPECT_EQ(times(b.lines(), ask), 1);
+  b.elapse(3_ms);
+  EXPECT_EQ(times(b.lines(), ask), 1) << "again: the first one was lost";
+  EXPECT_EQ(b.client.delivered.count({1003, 0}), 0u);
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1002));
+  b.elapse(3_ms);
+  EXPECT_EQ(b.client.delivered.count({1003, 0}), 1u);
+}
+
+// [PDS-106, PDS-109] The store of all PDCs has a high-water mark as well.
+TEST_F(FullStoreTest, TheStoreOfAllAsksBeforeItIsFull) {
+  config_.gd_entries = 4;
+  Bench b(config_);
+  b.open_target();
+  b.client.verdict = response;
+  b.rx(b.request(1001, false));
+  b.rx(b.request(1002, false));
+  EXPECT_EQ(times(b.lines(), "CP CLEAR_REQ psn 0 payload 1002"), 0);
+  b.rx(b.request(1003, false));
+  EXPECT_EQ(times(b.lines(), "CP CLEAR_REQ psn 0 payload 1003"), 1);
+}
+
+// [PDS-105] What the peer has, though unanswered, is not sent again and carries no clear: the clear
+// goes alone.
+TEST_F(FullStoreTest, ArrivedPacketsDoNotHoldTheClearBack) {
+  Bench b;
+  b.client.sack_completes = false;
+  b.open_initiator(3, Mode::rod);
+  wire::AckCc h;
+  h.ack = b.ack(b.start - 1, 1);  // answers the first
+  h.ack.type = wire::PdsType::ack_cc;
+  h.ack.req = wire::AckRequest::clear;
+  h.mpr = 8;
+  h.sack_psn_offset = 1;
+  h.sack_bitmap = 0b111;  // all three are there
+  b.rx_header(h);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(3_ms);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string(b.start.value())}));
+}
+
+// [PDS-079, PDS-093] A packet of ROD that was SACKed may wait for its turn and be dropped instead
+// of delivered: only an ACK completes it. With RUD there is nothing to wait for.
+TEST_F(FullStoreTest, ASackDoesNotCompleteAPacketOfRod) {
+  for (const Mode mode : {Mode::rud, Mode::rod}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    Bench b;
+    b.open_initiator(3, mode);
+    wire::AckCc h;
+    h.ack = b.ack(b.start - 1, 1);
+    h.ack.type = wire::PdsType::ack_cc;
+    h.mpr = 8;
+    h.sack_psn_offset = 1;
+    h.sack_bitmap = 0b011;
+    b.rx_header(h);
+    EXPECT_EQ(b.client.responded.count({1, 0}), 1u);
+    EXPECT_EQ(b.client.responded.count({1, 1024}), mode == Mode::rud ? 1u : 0u);
+  }
+}
+
+// [SES-118] The client learns which packets can be completed whatever becomes of later ones.
+TEST_F(FullStoreTest, TheClientLearnsWhetherAnythingBeforeIsMissing) {
+  Bench b;
+  b.open_target();
+  std::map<uint32_t, bool> in_order;
+  b.client.verdict = [&](PacketName name, const RxRequest& r) {
+    in_order[name.first] = r.in_order;
+    return Verdict::accepted();
+  };
+  for (const uint32_t psn : {1002u, 1001u, 1003u, 1005u}) b.rx(b.request(psn, false));
+  EXPECT_EQ(in_order,
+            (std::map<uint32_t, bool>{{1001, true}, {1002, false}, {1003, true}, {1005, false}}));
+}
+
+// [PDS-181] Under pressure a PDC that its peer never came back to goes after a second, one with a
+// message half received not before a quarter of the peer time-out.
+TEST_F(FullStoreTest, AnOpenMessageKeepsItsPdcLonger) {
+  config_.max_pdcs = 8;
+  config_.low_water_percent = 50;
+  Bench b(config_);
+  b.client.names_are_unique = false;
+  const auto open_from = [&](uint8_t host) {
+    b.from = address(host);
+    b.rx(b.request(1000));
+    b.lines();
+  };
+  b.client.has_open = true;
+  for (uint8_t host = 20; host < 30; ++host) open_from(host);
+  b.elapse(14_s);
+  open_from(30);
+  EXPECT_EQ(b.count(Count::pdc_reclaimed), 0u);
+  EXPECT_GT(b.count(Count::pdc_alloc_fail), 0u);
+  b.elapse(2_s);
+  open_from(31);
+  EXPECT_GT(b.count(Count::pdc_reclaimed), 0u);
+}
+
+// [PDS-075, PDS-176] What was executed on a PDC that was reclaimed is not executed again: the peer,
+// back after a while, is answered; of a PDC that had more to tell than that, the outcome is
+// unknown.
+TEST_F(FullStoreTest, AReclaimedPdcIsNotOpenedAgainByItsOwnSyn) {
+  config_.max_pdcs = 8;
+  config_.low_water_percent = 50;
+  for (const bool has_gap : {false, true}) {
+    SCOPED_TRACE(has_gap);
+    Bench b(config_);
+    b.client.names_are_unique = false;
+    const auto syn_from = [&](uint8_t host, uint32_t psn, bool retx) {
+      b.from = address(host);
+      wire::Request h = b.request(psn);
+      h.retx = retx;
+      b.rx(h);
+      return b.lines();
+    };
+    syn_from(20, has_gap ? 1001 : 1000, false);
+    b.elapse(has_gap ? 16_s : 2_s);
+    for (uint8_t host = 21; b.count(Count::pdc_reclaimed) == 0 && host < 30; ++host) {
+      syn_from(host, 1000, false);
+    }
+    ASSERT_EQ(b.count(Count::pdc_reclaimed), 1u);
+    b.elapse(5_s);
+    const size_t delivered = b.client.order.size();
+    const Lines again = syn_from(20, has_gap ? 1001 : 1000, true);
+    ASSERT_EQ(again.size(), 1u);
+    if (has_gap) {
+      EXPECT_EQ(again[0].find("NACK GTD_RESP_UNAVAIL psn 1001 "), 0u) << again[0];
+    } else {
+      EXPECT_EQ(again[0], "ACK cack 1000 ack 1000 retx");
+      const Lines later = syn_from(20, 1001, true);
+      ASSERT_EQ(later.size(), 1u);
+      EXPECT_EQ(later[0].find("NACK CLOSING psn 1001 "), 0u) << later[0];
+    }
+    EXPECT_EQ(b.client.order.size(), delivered);
+  }
+}
+
+}  // namespace
+}  // namespace uet::pds::test
