@@ -53,6 +53,10 @@ constexpr Parameter kParameters[] = {
               "Acknowledge every packet by itself"),
     UET_VALUE("ACK_ON_ECN", pds.ack_on_ecn, "0 or 1", 0, 1, "PDS-A6",
               "Acknowledge congestion-marked packets at once"),
+    UET_VALUE("QUIET_PACKETS", pds.quiet_packets, "count", 0, 63, "PDS-064",
+              "Injected messages in a row that ask for no ACK; 0: each of them asks"),
+    UET_TIME("QUIET_TIME", pds.quiet_time, 100, 100'000, "ours",
+             "Wait before messages that asked for no ACK are asked for together"),
     UET_VALUE("MAX_ACK_DATA_SIZE", ses.ack_data_bytes_max, "octets", 0, 16, "PDS-166",
               "Read data that travels inside an ACK"),
     // Loss and patience
@@ -126,6 +130,8 @@ void settle(Config& config) {
   config.pds.reorder_packet_bytes = config.ses.payload_mtu + kHeaderBytes;
   config.cms.mtu_bytes = config.ses.payload_mtu + kPathBytes;
   config.pds.rto_max = std::max(config.pds.rto_max, config.pds.rto_init);
+  // A peer that was not asked is not silent.
+  config.pds.quiet_time = std::min(config.pds.quiet_time, config.pds.peer_timeout / 2);
   // Refusals end on the same clock as silence. [architecture 8, Patience]
   if (config.pds.patience == pds::Patience::time) {
     config.ses.partial_message_time = config.pds.peer_timeout;

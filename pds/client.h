@@ -43,6 +43,8 @@ struct PacketRef {
   bool eom : 1 = false;
   // A SACK alone completes the packet: its response carries no news the client waits for. [PDS-093]
   bool sack_completes : 1 = false;
+  // Nobody waits for the answer: it need not be asked for at once. [PDS-064]
+  bool quiet : 1 = false;
 };
 static_assert(sizeof(PacketRef) == 12);
 

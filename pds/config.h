@@ -49,10 +49,16 @@ struct Config {
   uint8_t trimmed_lasthop_dscp = 18;  // the same at the last hop
 
   // --- acknowledgement ---
-  uint32_t ack_gen_trigger_bytes = 16384;      // ACK_Gen_Trigger; 0-32768
-  uint32_t ack_gen_min_packet_bytes = 1024;    // ACK_Gen_Min_Pkt_Add; 0-2048
-  bool ack_per_packet = false;                 // Enb_ACK_Per_Pkt
-  bool ack_on_ecn = true;                      // ACK_On_ECN
+  uint32_t ack_gen_trigger_bytes = 16384;    // ACK_Gen_Trigger; 0-32768
+  uint32_t ack_gen_min_packet_bytes = 1024;  // ACK_Gen_Min_Pkt_Add; 0-2048
+  bool ack_per_packet = false;               // Enb_ACK_Per_Pkt
+  bool ack_on_ecn = true;                    // ACK_On_ECN
+  // Messages that nobody waits for which may go without AR in a row; 0-63, 0: none. ACK_Gen_Trigger
+  // has the peer answer 16 short packets unasked; the smallest window memory holds 64. [PDS-064]
+  uint8_t quiet_packets = 15;
+  // Then an ACK Request asks for them: well before RTO_Init_Time would send them again. Below
+  // peer_timeout: a peer that was not asked is not silent. Ours
+  Duration quiet_time = Duration::milliseconds(1);
   uint32_t nacks_per_second_per_peer = 10000;  // [PDS-072]
   uint32_t nacks_per_second_no_pdc = 1000;     // in all, for packets without a PDC [PDS-072]
 
@@ -87,6 +93,7 @@ struct Config {
     c.rto_max = Duration::milliseconds(64);
     c.nack_retx = Duration::milliseconds(1);
     c.rod_reorder = false;
+    c.quiet_packets = 0;
     c.clear_time = Duration::milliseconds(1);
     c.close_req = Duration::milliseconds(1);
     c.tombstone_time = Duration::milliseconds(128);
@@ -102,7 +109,8 @@ struct Config {
            tx_window_packets <= 2048 && pdcs_per_key >= 1 && pdcs_per_key <= 64 &&
            packets_per_entropy >= 1 && packets_per_entropy <= 64 && payload_mtu >= 64 &&
            payload_mtu <= 8192 && rto_init > Duration::zero() && rto_max >= rto_init &&
-           nack_retx > Duration::zero() && rto_retx_max <= 15 && nack_retx_max <= 31;
+           nack_retx > Duration::zero() && rto_retx_max <= 15 && nack_retx_max <= 31 &&
+           quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout;
   }
 };
 

@@ -77,6 +77,12 @@ void Core::ready(FlowId id) {
   wake_flow(*flow);
 }
 
+void Core::want_answers(FlowId id, Instant now) {
+  Flow* const flow = flows_.get(Handle<Flow>::from_word(id.value()));
+  UET_ASSERT(flow != nullptr);
+  for (Pdc& pdc : flow->pdcs) ask_for_quiet(pdc, now);
+}
+
 bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
   Pdc* const pdc = table_.get(token.pdc);
   if (pdc == nullptr || !pdc->rx.is_held(token.psn) || stored_for(*pdc, token.psn) != nullptr) {
@@ -199,6 +205,7 @@ Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job) {
   return core_.flow({peer, tc, mode, job});
 }
 void Pds::ready(FlowId flow) { core_.ready(flow); }
+void Pds::want_answers(FlowId flow, Instant now) { core_.want_answers(flow, now); }
 void Pds::receive(const RxDatagram& datagram, Instant now) { core_.receive(datagram, now); }
 void Pds::receive(std::span<const RxDatagram> datagrams, Instant now) {
   core_.receive(datagrams, now);

@@ -38,6 +38,7 @@ class Core {
 
   Result<FlowId> flow(FlowKey key);
   void ready(FlowId flow);
+  void want_answers(FlowId flow, Instant now);
   void receive(const RxDatagram& datagram, Instant now);
   void receive(std::span<const RxDatagram> datagrams, Instant now);
   uint32_t transmit(TxBatch& batch, Instant now);
@@ -146,6 +147,7 @@ class Core {
   bool window_open(Pdc& pdc) const;
   void check_psn_range(Pdc& pdc, Psn psn);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
+  bool choose_ar(Pdc& pdc, TxSlot& slot);
   void on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now);
   Entropy next_ev(Pdc& pdc, const TxSlot* resend);
   void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now);
@@ -165,11 +167,8 @@ class Core {
   void emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
   bool flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now);
   void want_control(Pdc& pdc);
-  void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32_t payload,
-            Instant now);
-  void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, Instant now) {
-    nack(pdc, code, trigger, pdc.nack_hint().value(), now);
-  }
+  void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& t, uint32_t payload, Instant now);
+  void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& t, Instant now);
   // For a packet without a PDC, or that does not belong to the PDC it names.
   void nack_stranger(const Inbound& in, wire::NackCode code, Instant now);
   void queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev);
@@ -183,7 +182,8 @@ class Core {
   bool out_of_patience(Pdc& pdc, Failure& failure, Instant now) const;
   void arm_by(Pdc& pdc, Instant deadline);
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
-  Duration nack_delay(const TxSlot& slot) const;
+  Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
+  void ask_for_quiet(Pdc& pdc, Instant now);
   void check_clear(Pdc& pdc, Instant& next, Instant now);
   bool probe_window(Pdc& pdc, Instant& next, Instant now);
   bool close_request_expired(Pdc& pdc, Instant now);

@@ -65,7 +65,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   if (names_psn) {
     const Psn psn = ack.ack_psn();
     if (TxSlot* const slot = pdc.tx.find(psn)) {
-      if (slot->in_flight && !slot->resent && !ack.retx) {  // [PDS-141]
+      if (slot->in_flight && !slot->resent && !slot->was_asked && !ack.retx) {  // [PDS-141]
         sum.rtt = SentTick::since(slot->sent_tick, now);
         sum.rtt_valid = true;
         pdc.rtt.on_rtt(sum.rtt);
@@ -141,7 +141,7 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
     if (slot == nullptr || slot->sacked) continue;
     any = true;
     slot->sacked = true;
-    slot->delayed = false;
+    slot->delayed = slot->quiet = false;
     if (slot->lost) {
       slot->lost = false;
       --pdc.lost_count;

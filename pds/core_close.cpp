@@ -54,6 +54,7 @@ void Core::ask_close(Pdc& pdc, Instant now) {
 bool Core::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
   if (pdc.state == PdcState::quiesce && pdc.message == MessageHandle{} && pdc.keep_count == 0) {
     pdc.state = PdcState::ack_wait;  // I12
+    ask_for_quiet(pdc, now);         // the close waits for every answer
   }
   if (pdc.state == PdcState::ack_wait && pdc.tx.empty()) {
     if (send_closing_packet(pdc, SlotKind::close_cmd, batch, now)) {
@@ -199,7 +200,7 @@ void Core::forget_outstanding(Pdc& pdc) {
       pdc.path->ccc.on_forgotten(slot.bytes);
       freed = true;
     }
-    slot.in_flight = slot.lost = slot.ask = slot.delayed = false;
+    slot.in_flight = slot.lost = slot.ask = slot.delayed = slot.quiet = false;
   }
   pdc.lost_count = pdc.ask_count = 0;
   ListNode<SendTag>& node = pdc;

@@ -83,6 +83,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
       if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
       // It arrived; ask for the answer when the delay is over, without the data. [PDS-093]
       slot.sacked = true;
+      slot.quiet = false;
       if (slot.lost) {
         slot.lost = false;
         --pdc.lost_count;
@@ -127,11 +128,12 @@ void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant no
   if (pdc.mode == Mode::rod && !config_.rod_reorder) go_back(pdc, h.nack_psn, now);
 }
 
-// The packet that was refused was certainly not executed, unless an earlier transmission of it was.
-// Of the others it depends. [PDS-119, PDS-190]
+// The packet that was refused was certainly not executed, unless an earlier transmission of it was,
+// or not it was refused but the question for its answer. Of the others it depends.
+// [PDS-119, PDS-190]
 void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   Failure failure{FailureReason::nack, h.nack_code, false};
-  if (slot.kind == SlotKind::data && !slot.resent && !slot.sacked &&
+  if (slot.kind == SlotKind::data && !slot.resent && !slot.sacked && !slot.was_asked &&
       is_certainly_not_executed(h.nack_code)) {
     failure.not_delivered = true;
     give_up(pdc, h.nack_psn, slot, failure, now);
@@ -175,7 +177,8 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr || slot->kind != SlotKind::data) continue;
-    if (slot->in_flight && !slot->resent) {
+    if (slot->in_flight && !slot->resent && !slot->was_asked) {
+      slot->quiet = false;  // nobody is there to be asked
       any = true;
     } else {
       give_up(pdc, p, *slot, failure, now);
@@ -219,10 +222,10 @@ void Core::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
     --pdc.lost_count;
   }
   (void)psn;
-  slot.sacked = false;
+  slot.sacked = slot.quiet = false;
   slot.delayed = true;
   slot.sent_tick = SentTick::of(now);
-  arm_by(pdc, now + nack_delay(slot));
+  arm_by(pdc, now + limit_of(pdc, slot));
   want_send(pdc);
 }
 

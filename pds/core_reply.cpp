@@ -91,6 +91,10 @@ void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32
   queue_nack(h, peer.address, trigger.ev);
 }
 
+void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, Instant now) {
+  nack(pdc, code, trigger, pdc.nack_hint().value(), now);
+}
+
 void Core::nack_stranger(const Inbound& in, wire::NackCode code, Instant now) {
   if (!take_nack_token(nullptr, now)) return;
   wire::Nack h;
@@ -256,7 +260,8 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
   return true;
 }
 
-// Packets that arrived and whose answer stays away: ask for it, without the data. [PDS-L6]
+// Packets whose answer stays away although they arrived, or was not asked for when they were sent:
+// ask for it, without the data. [PDS-L6, PDS-064]
 bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   uint32_t sent = 0;
   for (Psn p = pdc.tx.base(); pdc.ask_count > 0 && p.before(pdc.tx.next()); ++p) {
@@ -279,7 +284,8 @@ bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     slot.ask = false;
     --pdc.ask_count;
     slot.sent_tick = SentTick::of(now);
-    if (slot.rto_count < UINT8_MAX) ++slot.rto_count;
+    // Nothing was late about what was just not asked for before.
+    if (slot.sacked && slot.rto_count < UINT8_MAX) ++slot.rto_count;
     ++sent;
     counters_.add(Count::ack_requests_tx);
   }

@@ -19,8 +19,11 @@ Duration Core::rto_of(const Pdc& pdc, const TxSlot& slot) const {
   return pdc.rtt.rto(config_.rto_init, config_.rto_max, slot.rto_count);
 }
 
-// NACK_Retx_Time, twice as long each time, up to the cap of the time-outs. [PDS-118]
-Duration Core::nack_delay(const TxSlot& slot) const {
+// How long an outstanding packet is left alone after it was sent.
+Duration Core::limit_of(const Pdc& pdc, const TxSlot& slot) const {
+  if (slot.quiet) return config_.quiet_time;
+  if (!slot.delayed) return rto_of(pdc, slot);
+  // NACK_Retx_Time, twice as long each time, up to the cap of the time-outs. [PDS-118]
   const uint32_t doublings = std::min<uint32_t>(slot.nack_count > 0 ? slot.nack_count - 1 : 0, 16);
   return std::min(config_.nack_retx * (int64_t{1} << doublings),
                   std::max(config_.rto_max, config_.nack_retx));
@@ -89,7 +92,7 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
     TxSlot& slot = pdc.tx[p];
     if (slot.done || slot.lost) continue;
     const Duration age = SentTick::since(slot.sent_tick, now);
-    const Duration limit = slot.delayed ? nack_delay(slot) : rto_of(pdc, slot);
+    const Duration limit = limit_of(pdc, slot);
     // Ticks are cut off: what is due within one tick is due.
     const Duration tick = Duration::nanoseconds(int64_t{1} << SentTick::kShift);
     if (age + tick < limit) {
@@ -101,6 +104,9 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
       next = std::min(next, now + limit);
     } else if (slot.delayed) {
       mark_lost(pdc, p, slot, cms::LossKind::pressure, Count::retx_delayed, now);
+    } else if (slot.quiet) {
+      ask_for_quiet(pdc, now);
+      next = std::min(next, now + rto_of(pdc, slot));
     } else if (slot.sacked && pdc.state != PdcState::syn) {
       if (!slot.ask) ++pdc.ask_count;
       slot.ask = true;
@@ -117,6 +123,27 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   // Lost packets may wait for CMS for long: patience is looked at all the same.
   next = std::min(next, now + config_.rto_max);
   return true;
+}
+
+// Asks for the newest packet that went without AR, which is to ask for all: the cumulative ACK of
+// the answer covers them, or its SACK shows what is missing. Their time-outs begin now, because
+// nobody has asked before. [PDS-064, PDS-L6]
+void Core::ask_for_quiet(Pdc& pdc, Instant now) {
+  TxSlot* newest = nullptr;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (!slot.quiet || slot.done) continue;
+    slot.quiet = false;
+    slot.sent_tick = SentTick::of(now);
+    newest = &slot;
+  }
+  pdc.quiet_count = 0;
+  if (newest == nullptr) return;
+  UET_ASSERT(!newest->ask && !newest->lost && !newest->delayed);
+  newest->ask = newest->was_asked = true;
+  ++pdc.ask_count;
+  counters_.add(Count::quiet_asked);
+  want_control(pdc);
 }
 
 // A Close command is not worth more than its retry limit: everything was answered before it, and a

@@ -330,8 +330,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
   h.type = pdc.mode == Mode::rod ? wire::PdsType::rod_request : wire::PdsType::rud_request;
   h.next_hdr = slot.ref.next_hdr;
   h.retx = slot.resent;
-  const bool stalls_next = !window_open(pdc) || !pdc.path->ccc.may_send(2 * max_packet_bytes(pdc));
-  h.ar = slot.ref.eom || slot.resent || config_.ack_per_packet || stalls_next;
+  h.ar = choose_ar(pdc, slot);
   h.syn = syn;
   h.private_mark = syn && config_.private_mark;
   h.psn_offset = psn_offset;
@@ -351,6 +350,21 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
   on_emitted(pdc, psn, slot, cms::nominal_bytes(packet.bytes()), now);
 }
 
+// Whether the packet of a slot that goes out now has AR, and notes it. A message that nobody waits
+// for goes without, a few in a row: the next one that has it asks for all, or an ACK Request after
+// quiet_time. So a ping-pong of injected messages has no ACK for each. Not while closing, and not
+// in SYN, where an ACK is what one waits for. [PDS-064]
+bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
+  const bool stalls_next = !window_open(pdc) || !pdc.path->ccc.may_send(2 * max_packet_bytes(pdc));
+  const bool must = slot.resent || config_.ack_per_packet || stalls_next;
+  slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state == PdcState::established &&
+               pdc.quiet_count < config_.quiet_packets;
+  const bool ar = must || (slot.ref.eom && !slot.quiet);
+  if (slot.quiet) ++pdc.quiet_count;
+  if (ar) pdc.quiet_count = 0;
+  return ar;
+}
+
 void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now) {
   UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
   slot.bytes = static_cast<uint16_t>(nominal);
@@ -360,7 +374,7 @@ void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resent, now});
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && !slot.resent) touch(pdc, now);
-  arm_by(pdc, now + rto_of(pdc, slot));
+  arm_by(pdc, now + limit_of(pdc, slot));
 }
 
 // The slot is sent again as soon as CMS allows. [PDS-240]
@@ -378,7 +392,7 @@ void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count 
     if (feedback != cms::PathFeedback::good) pdc.path->ev.on_feedback(slot.ev, feedback);
     wake_path(*pdc.path);
   }
-  slot.delayed = false;
+  slot.delayed = slot.quiet = false;
   slot.lost = true;
   if (pdc.lost_count++ == 0 || psn.before(pdc.lost_from)) pdc.lost_from = psn;
   ListNode<SendTag>& node = pdc;  // it may stand among those with new packets only

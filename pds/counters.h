@@ -24,7 +24,7 @@
   X(window_stalls) X(cms_stalls) X(slot_stalls)                                                    \
   /* resends by cause [PDS 12] */                                                                  \
   X(retx_rto) X(retx_nack) X(retx_delayed) X(retx_ooo) X(retx_ev) X(retx_go_back_n)                \
-  X(retx_trimmed_ack) X(ack_requests_tx)                                                           \
+  X(retx_trimmed_ack) X(ack_requests_tx) X(quiet_asked)                                            \
   /* ACKs by trigger [PDS 8.2]; ack_response: a stored or late response [PDS-100] */               \
   X(ack_ar) X(ack_syn) X(ack_retx) X(ack_duplicate) X(ack_response) X(ack_ecn) X(ack_bytes)        \
   X(ack_per_packet) X(ack_hole_closed) X(ack_control) X(ack_after_close)                           \

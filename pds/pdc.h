@@ -107,6 +107,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   int32_t deficit = 0;       // octets, deficit round robin [PDS-244]
   Entropy ev;                // of the present burst
   uint8_t ev_left = 0;       // packets it still has
+  uint8_t quiet_count = 0;   // messages since one had AR [PDS-064]
   uint16_t keep_count = 0;   // messages that keep the PDC open [PDS-015]
   uint32_t later_count = 0;  // verdicts still owed by the client
   IntrusiveList<ReturnMessage, ReturnTag> returns;

@@ -53,6 +53,9 @@ class Pds {
   Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job);
   // The flow has at least one message for start(). Idempotent, O(1).
   void ready(FlowId flow);
+  // Somebody waits for what the flow has sent: packets that went without AR because nobody did are
+  // asked for with the next transmit. [PDS-064]
+  void want_answers(FlowId flow, Instant now);
 
   // One datagram, as it came. Never fails: what is wrong with it is counted. [PDS 7.1]
   void receive(const RxDatagram& datagram, Instant now);

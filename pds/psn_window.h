@@ -42,7 +42,7 @@ struct TxSlot {
   uint16_t bytes = 0;      // nominal, of the last transmission
   uint8_t rto_count = 0;   // resends after a time-out, saturating [PDS-117]
   uint8_t nack_count = 0;  // NACKs, saturating
-  SlotKind kind = SlotKind::data;
+  SlotKind kind : 2 = SlotKind::data;
   bool in_flight : 1 = false;  // counted by CMS [PDS-240]
   bool sacked : 1 = false;     // arrived, response not seen yet [PDS-093]
   bool done : 1 = false;       // answered
@@ -50,6 +50,8 @@ struct TxSlot {
   bool delayed : 1 = false;    // to be sent again when its NACK delay is over [PDS-118]
   bool resent : 1 = false;     // sent more than once
   bool ask : 1 = false;        // an ACK Request for it is due [PDS-L6]
+  bool quiet : 1 = false;      // went without AR, and was not asked for since [PDS-064]
+  bool was_asked : 1 = false;  // its answer may be one to an ACK Request: no RTT [PDS-141]
 };
 static_assert(sizeof(TxSlot) == 24, "architecture 10: octets of an outstanding packet");
 

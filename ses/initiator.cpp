@@ -101,6 +101,9 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
   m->is_fenced = (flags & kOpFence) != 0;
   m->delivery_complete = (flags & kOpDeliveryComplete) != 0;
   m->has_data = (flags & kOpRemoteData) != 0;
+  // With the queue half full somebody may be waiting for room in it.
+  m->is_quiet = (flags & kOpQuiet) != 0 && !m->delivery_complete && !m->is_fenced &&
+                m->segment_length <= m->mtu && ep.tx_open < ep.options.tx_size / 2;
   return m;
 }
 
@@ -179,6 +182,7 @@ void Initiator::post(Endpoint& ep, TxMessage& m) {
   if (must_wait) {
     m.state = TxMessage::State::held;
     to.held.push_back(m);
+    if (m.is_fenced) core_.pds.want_answers(core_.pds.self, to.flow->id, core_.now);
   } else {
     release(m);
   }

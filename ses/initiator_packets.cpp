@@ -79,6 +79,7 @@ bool Initiator::pull(pds::MessageHandle handle, pds::PacketRef& out) {
   out.length = static_cast<uint16_t>(std::min<uint32_t>(left, m->mtu));  // [SES-016]
   out.som = m->next_offset == 0;
   out.eom = out.length == left;
+  out.quiet = m->is_quiet && m->remote->held.empty();  // a fence waits for it
   m->next_offset += out.length;
   m->is_fully_pulled = out.eom;
   ++m->pulled_packets;

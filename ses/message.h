@@ -93,6 +93,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool all_undelivered : 1 = true;       // every failed packet was certainly not executed
   bool any_undelivered : 1 = false;      // some failed packet was
   bool was_aborted : 1 = false;
+  bool is_quiet : 1 = false;  // nobody waits for its answer [PDS-064]
   uint8_t ri_generation = 0;  // of this attempt: resends must not change
   uint16_t mtu = 0;           // payload octets a packet
   MessageId id;

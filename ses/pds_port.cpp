@@ -24,6 +24,9 @@ PdsPort port_of(pds::Pds& pds) {
     return of(self).send_return(pdc, message);
   };
   port.message_done = [](void* self, pds::PdcHandle pdc) { of(self).message_done(pdc); };
+  port.want_answers = [](void* self, pds::FlowId flow, Instant now) {
+    of(self).want_answers(flow, now);
+  };
   return port;
 }
 

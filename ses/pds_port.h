@@ -1,4 +1,4 @@
-// What SES calls in the packet delivery sublayer, as five function pointers: so that SES is tested
+// What SES calls in the packet delivery sublayer, as six function pointers: so that SES is tested
 // over a scripted PDS, and pds need not exist to compile this folder.
 #pragma once
 
@@ -24,6 +24,7 @@ struct PdsPort {
                   Instant now) = nullptr;
   bool (*send_return)(void* self, pds::PdcHandle pdc, pds::MessageHandle message) = nullptr;
   void (*message_done)(void* self, pds::PdcHandle pdc) = nullptr;
+  void (*want_answers)(void* self, pds::FlowId flow, Instant now) = nullptr;
 };
 
 // The port of the real sublayer.

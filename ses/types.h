@@ -42,6 +42,7 @@ enum OpFlags : uint32_t {
   kOpDeliveryComplete = 1u << 1,  // DC [SES-048]
   kOpRemoteData = 1u << 2,        // `data` travels as header data [SES-050]
   kOpFence = 1u << 3,             // starts after all earlier operations to that peer are complete
+  kOpQuiet = 1u << 4,             // nobody waits for the completion: it may come late [PDS-064]
 };
 
 // What the posting layer wants back with the completion; SES never interprets it.

@@ -88,6 +88,13 @@ TEST(ParametersTest, SettlingMakesTheLayersAgree) {
   EXPECT_EQ(config.ses.retry_patience, Duration::seconds(7));
   EXPECT_EQ(config.ses.partial_message_time, Duration::seconds(7));
 
+  // [PDS-064] A peer is asked before it counts as silent.
+  Config hasty;
+  ASSERT_TRUE(set_parameter(hasty, "PEER_TIMEOUT", 1000).ok());
+  ASSERT_TRUE(set_parameter(hasty, "QUIET_TIME", 100'000).ok());
+  settle(hasty);
+  EXPECT_EQ(hasty.pds.quiet_time, Duration::microseconds(500));
+
   Config spec;
   spec.pds = pds::Config::spec();
   const Duration own = spec.ses.retry_patience;

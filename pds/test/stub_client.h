@@ -40,6 +40,7 @@ class StubClient final : public Client {
   };
   uint32_t mtu = 1024;
   bool sack_completes = true;    // for packets that are not the last of their message
+  bool quiet = false;            // nobody waits for the answers to what is pulled
   bool check_octets = true;      // payload is what encode() wrote
   bool names_are_unique = true;  // no two packets of a test have the same name
   std::function<Verdict(PacketName, const RxRequest&)> verdict;
@@ -85,6 +86,7 @@ class StubClient final : public Client {
     m.pulled += out.length;
     out.eom = m.pulled == m.bytes;
     out.sack_completes = sack_completes && !out.eom;
+    out.quiet = quiet;
     return true;
   }
   void encode(const PacketRef& ref, wire::Writer& w, TxBatch& batch) override {

@@ -65,7 +65,11 @@ ssize_t EndpointCore::plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) cons
                bytes <= ses::kInjectBytes;
   if (plan.early) plan.ses_flags |= ses::kOpInject;
   if (report && !plan.early) plan.user |= kReport;
-  if (plan.early || ((flags & FI_INJECT) != 0 && !report)) plan.user |= kUnreported;
+  const bool silent = (flags & FI_INJECT) != 0 && !report;
+  if (plan.early || silent) plan.user |= kUnreported;
+  // Neither a completion nor a counter can show when it ends. [PDS-064]
+  const bool counted = counters_[kSendCounter] != nullptr || counters_[kWriteCounter] != nullptr;
+  if (silent && !counted) plan.ses_flags |= ses::kOpQuiet;
   // The second slot is for an error that comes after the early success.
   if (tx_cq_ != nullptr) plan.slots = plan.early ? 2 : 1;
   return 0;

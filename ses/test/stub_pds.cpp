@@ -76,6 +76,7 @@ void StubPds::transmit(Instant now) {
         f.forward.active = pds::MessageHandle();
         continue;
       }
+      quiet_pulls.push_back(ref.quiet);
       Parcel p;
       p.initiator = node_;
       p.flow = i;

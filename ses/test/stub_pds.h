@@ -35,7 +35,7 @@ class StubPds {
   StubPds(uint32_t node, std::vector<Parcel>& network) : node_(node), network_(network) {}
   void attach(Ses& ses) {
     ses_ = &ses;
-    ses.attach(PdsPort{this, &flow, &ready, &respond, &send_return, &message_done});
+    ses.attach(PdsPort{this, &flow, &ready, &respond, &send_return, &message_done, &want_answers});
   }
 
   // Sends what may go: at most `window` packets outstanding on a flow.
@@ -50,6 +50,8 @@ class StubPds {
   uint32_t window = 16;
   uint32_t messages_done = 0;
   uint32_t keep_pdc_asked = 0;
+  uint32_t answers_wanted = 0;
+  std::vector<bool> quiet_pulls;  // of each packet pulled: nobody waits for its answer
   uint32_t nacks_sent = 0;
   std::vector<uint8_t> last_answers;  // return codes of all explicit responses received
   bool allows_void_resend = false;    // an ended message may change its resend [PDS-182]
@@ -87,6 +89,9 @@ class StubPds {
   static bool send_return(void* self, pds::PdcHandle pdc, pds::MessageHandle message);
   static void message_done(void* self, pds::PdcHandle) {
     ++static_cast<StubPds*>(self)->messages_done;
+  }
+  static void want_answers(void* self, pds::FlowId, Instant) {
+    ++static_cast<StubPds*>(self)->answers_wanted;
   }
   Octets encode(const pds::PacketRef& ref);
   void send(Direction& d, const pds::PacketRef& ref, Parcel p);

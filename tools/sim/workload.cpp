@@ -244,6 +244,7 @@ bool Workload::post_operation(Operation& op, Instant now) {
   uint32_t flags = op.delivery_complete ? ses::kOpDeliveryComplete : 0u;
   if (op.with_data) flags |= ses::kOpRemoteData;
   if (op.inject) flags |= ses::kOpInject;
+  if (op.inject && op.id % 2 == 0) flags |= ses::kOpQuiet;
   if (op.fence) flags |= ses::kOpFence;
   const ses::OpContext context{&op, op.id};
   const auto post = [&]() -> Result<void> {

@@ -1,0 +1,101 @@
+// Operations whose end nobody waits for: which of them PDS may leave unasked, and what makes them
+// wanted after all. What PDS does with it is in pds/test/quiet_test.cpp.
+#include "ses/test/pair.h"
+
+namespace uet::ses::test {
+namespace {
+
+class QuietTest : public PairTest {
+ protected:
+  void send(uint32_t flags, size_t bytes = 8) {
+    SendRequest s = send_request(stored(pattern(bytes)));
+    s.flags = flags;
+    ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+  }
+  void write(uint32_t flags, uint64_t key, size_t bytes = 8) {
+    RmaRequest r = rma_request(false, stored(pattern(bytes)), key);
+    r.flags = flags;
+    ASSERT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
+  }
+  void post(Octets& room) {
+    ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  }
+  // One character for each packet that PDS pulled since: 'q' quiet, 'w' somebody waits.
+  std::string pulls() {
+    std::string out;
+    for (const bool quiet : a_->pds.quiet_pulls) out += quiet ? 'q' : 'w';
+    a_->pds.quiet_pulls.clear();
+    return out;
+  }
+};
+
+// [PDS-064] Only on request, only single packets, and not where completion means more.
+TEST_F(QuietTest, OnlyWhatNobodyWaitsFor) {
+  const Octets memory(2048);
+  const uint64_t key = expose(memory);
+  send(kOpInject | kOpQuiet);
+  send(kOpInject);
+  send(kOpQuiet | kOpDeliveryComplete);
+  send(kOpQuiet, 1024);
+  send(kOpQuiet, 1025);
+  write(kOpInject | kOpQuiet, key);
+  write(kOpQuiet, key, 1025);
+  Octets room(2048);
+  for (int i = 0; i < 5; ++i) post(room);
+  settle();
+  EXPECT_EQ(pulls(), "qwwqwwqww");
+  EXPECT_EQ(take(*a_),
+            "send ok 8 #1 | send ok 8 #1 | send ok 8 #1 | send ok 1024 #1 | send ok 1025 #1 | "
+            "write ok 8 #1 | write ok 1025 #1");
+  EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
+}
+
+// [PDS-064] From half of the queue on somebody may be waiting for room in it.
+TEST_F(QuietTest, AHalfFullQueueIsWaitedFor) {
+  for (const auto& [size, expected] : {std::pair{1u, "w"}, {2u, "qw"}, {5u, "qqwww"}}) {
+    options_.tx_size = size;
+    start();
+    Octets room(8);
+    for (uint32_t i = 0; i < size; ++i) {
+      post(room);
+      send(kOpInject | kOpQuiet);
+    }
+    EXPECT_EQ(a_->ses->send(a_->ep, send_request(stored(pattern(8))), now_).error(), Errc::again);
+    settle();
+    EXPECT_EQ(pulls(), expected);
+  }
+}
+
+// [PDS-064, LF-060] A fence waits for everything before it: what is out is asked for, what is not
+// yet goes as if somebody waited.
+TEST_F(QuietTest, AFenceAsksForWhatIsBefore) {
+  const Octets memory(100);
+  const uint64_t key = expose(memory);
+  write(kOpInject | kOpQuiet, key);
+  transmit();
+  write(kOpInject | kOpQuiet, key);
+  EXPECT_EQ(a_->pds.answers_wanted, 0u);
+  write(kOpFence, key);
+  EXPECT_EQ(a_->pds.answers_wanted, 1u);
+  settle();
+  EXPECT_EQ(pulls(), "qww");
+  EXPECT_EQ(take(*a_), "write ok 8 #1 | write ok 8 #1 | write ok 8 #1");
+  write(kOpFence, key);
+  EXPECT_EQ(a_->pds.answers_wanted, 1u) << "nothing is before it";
+}
+
+// [PDS-064, SES-135] What found no receive goes again the same way.
+TEST_F(QuietTest, ARetryIsQuietAsWell) {
+  config_.unexpected_bytes = 0;
+  start();
+  send(kOpInject | kOpQuiet);
+  settle();
+  Octets room(8);
+  post(room);
+  elapse(Duration::milliseconds(210));
+  EXPECT_EQ(pulls(), "qq");
+  EXPECT_EQ(take(*a_), "send ok 8 #1");
+}
+
+}  // namespace
+}  // namespace uet::ses::test
