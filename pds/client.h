@@ -68,7 +68,7 @@ struct RxRequest {
   bool ce = false;                 // arrived ECN-CE
   bool in_order = true;            // every lower PSN of its PDC has arrived
   wire::NextHeader next_hdr{};     // small, medium, standard, response_data(_small)
-  RxToken token;                   // pdc 0 for RUDI and UUD
+  RxToken token;                   // pdc 0 for RUDI and UUD; the PSN of RUDI is its pkt_id
   std::span<const std::byte> ses;  // SES header, extensions and payload
   Instant arrival;
 };
@@ -96,6 +96,9 @@ struct Verdict {
   wire::NackCode nack{};
   bool guaranteed = true;
   EncodedResponse response;
+  // RUDI, with respond: the answer is this message instead, a single packet with data. It is pulled
+  // and encoded when it leaves, then on_response is called for it. [PDS-202]
+  MessageHandle answer;
 
   static Verdict accepted() { return {}; }
   static Verdict refused(wire::NackCode code) {
@@ -139,7 +142,8 @@ struct Failure {
 // call Pds::ready, respond, send_return and message_done from inside.
 class Client {
  public:
-  // The next message waiting on `flow`, or false. `pdc` will carry all of its packets. [PDS-015]
+  // The next message waiting on `flow`, or false. `pdc` will carry all of its packets; none in the
+  // modes without PDCs. [PDS-015]
   virtual bool start(FlowId flow, PdcHandle pdc, StartedMessage& out, Instant now) = 0;
 
   // The next packet of a started message (or of one given to send_return). False: the message has
@@ -151,10 +155,11 @@ class Client {
   // the first transmission and every later one. [PDS-146]
   virtual void encode(const PacketRef& ref, wire::Writer& header, TxBatch& batch) = 0;
 
-  // A new request, exactly once per PSN. [PDS-076]
+  // A new request, exactly once per PSN. Without PSNs any number of times: on RUDI each time
+  // answered by respond, nack or drop [PDS-202], on UUD never answered [PDS-211]. [PDS-076]
   virtual Verdict on_request(const RxRequest& request, Instant now) = 0;
 
-  // `ref` is answered, exactly once per packet. [PDS-092]
+  // `ref` is answered, exactly once per packet. [PDS-092] On UUD: it has left. [PDS-211]
   virtual void on_response(const PacketRef& ref, const RxResponse& response, Instant now) = 0;
 
   // `ref` was sent and will never be answered. Exactly one of on_response and on_failed is called

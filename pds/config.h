@@ -30,6 +30,9 @@ struct Config {
   uint32_t reorder_packet_bytes = 8320;  // longest SES header and payload held back
   uint32_t reply_queue = 512;            // NACKs and ACKs of PDCs that are gone; ours
   uint32_t tombstones = 4096;            // closed PDCs remembered [PDS-176]
+  uint32_t rudi_destinations = 1024;     // remote FEPs that RUDI is sent to; ours
+  uint32_t rudi_packets = 4096;          // RUDI requests outstanding in all; ours
+  uint32_t rudi_answers = 1024;          // RUDI answers about to leave; ours
 
   // --- windows ---
   uint8_t mpr = 8;                    // advertised, 128 PSNs; 1-16 [PDS-035]
@@ -40,6 +43,10 @@ struct Config {
   uint32_t packets_per_entropy = 16;  // packets of a PDC between changes of the EV; 1-64
   uint32_t payload_mtu = 4096;        // octets of payload a packet may carry; for admission
   TrafficClass return_class;          // DSCP of return data; CS0
+
+  // --- modes without PDCs ---
+  uint32_t rudi_window = 64;  // requests outstanding per destination; 1-65536 [PDS-205]
+  uint32_t uud_packets_per_second = 1'000'000;  // datagrams sent in all; 0: no cap [PDS-212]
 
   // --- marking ---
   bool private_mark = false;  // we do not own port 4793: peers answer to our port [WIRE-121]
@@ -100,6 +107,10 @@ struct Config {
     return c;
   }
 
+  bool is_trimmed(uint8_t dscp) const {
+    return dscp == trimmed_dscp || dscp == trimmed_lasthop_dscp;
+  }
+
   // Every value is in its range.
   bool valid() const {
     return max_pdcs >= 1 && max_pdcs <= 65000 && target_floor_percent <= 50 && max_flows >= 1 &&
@@ -109,8 +120,10 @@ struct Config {
            tx_window_packets <= 2048 && pdcs_per_key >= 1 && pdcs_per_key <= 64 &&
            packets_per_entropy >= 1 && packets_per_entropy <= 64 && payload_mtu >= 64 &&
            payload_mtu <= 8192 && rto_init > Duration::zero() && rto_max >= rto_init &&
-           nack_retx > Duration::zero() && rto_retx_max <= 15 && nack_retx_max <= 31 &&
-           quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout;
+           rudi_destinations >= 1 && rudi_packets >= 1 && rudi_answers >= 1 && rudi_window >= 1 &&
+           rudi_window <= 65536 && nack_retx > Duration::zero() && rto_retx_max <= 15 &&
+           nack_retx_max <= 31 && quiet_packets <= 63 && quiet_time > Duration::zero() &&
+           quiet_time < peer_timeout;
   }
 };
 

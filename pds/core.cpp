@@ -1,4 +1,15 @@
-// Set-up, flows and paths, and the calls that the client makes.
+// Set-up, flows and paths, and the calls that the client makes. The files of the class:
+//   core.cpp           set-up, flows, paths, calls of the client
+//   core_receive.cpp   parsing, look-up, opening targets          [PDS 7.1, 4]
+//   core_accept.cpp    PSN classes, delivery, responses, order    [PDS 7.2, 7.3, 9]
+//   core_control.cpp   control packets received                   [PDS 13]
+//   core_ack.cpp       ACKs received                              [PDS 8.5]
+//   core_nack.cpp      NACKs received                             [PDS 10.2]
+//   core_trim.cpp      what a switch has cut                      [PDS 11]
+//   core_transmit.cpp  new packets and resends                    [PDS 6, 12]
+//   core_reply.cpp     ACKs, NACKs and control packets sent       [PDS 8, 10.1, 13]
+//   core_timer.cpp     deadlines                                  [PDS 12, 15]
+//   core_close.cpp     close, failure, reclaim                    [PDS 5, 15]
 #include "pds/core.h"
 
 #include <algorithm>
@@ -27,7 +38,7 @@ Result<void> Core::init(Arena& arena) {
   ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
                 config_.ack_per_packet, config_.ack_on_ecn};
   nack_tokens_ = config_.nacks_per_second_no_pdc;
-  return {};
+  return connectionless_.create(arena);
 }
 
 Path* Core::path(PathKey key) {
@@ -52,14 +63,16 @@ void Core::drop_path(Path& path) {
 }
 
 Result<FlowId> Core::flow(FlowKey key) {
-  if (key.mode != Mode::rud && key.mode != Mode::rod) return Errc::unsupported;
   if (!config_.pdc_per_job) key.job = JobId(0);
   if (Flow* const* const found = flow_by_key_.find(key)) return (*found)->id;
 
   Flow* const made = flows_.alloc(key);
   if (made == nullptr) return Errc::again;
-  made->path = path({key.peer, key.tc});
-  if (made->path == nullptr) {
+  if (has_pdcs(key.mode)) made->path = path({key.peer, key.tc});
+  // What has no PDC has no congestion context either. [CMS-009]
+  const bool has_place =
+      has_pdcs(key.mode) ? made->path != nullptr : connectionless_.adopt(*made).ok();
+  if (!has_place) {
     flows_.free(made);
     return Errc::again;
   }
@@ -74,6 +87,7 @@ void Core::ready(FlowId id) {
   Flow* const flow = flows_.get(Handle<Flow>::from_word(id.value()));
   UET_ASSERT(flow != nullptr);
   flow->ready = true;
+  if (!has_pdcs(flow->key.mode)) return connectionless_.wake(*flow);
   wake_flow(*flow);
 }
 
@@ -153,16 +167,16 @@ void Core::on_unreachable(const FabricAddress& address, Instant now) {
 }
 
 Instant Core::next_deadline() const {
-  return std::min(wheel_.next_deadline(), table_.next_expiry());
+  return std::min({wheel_.next_deadline(), table_.next_expiry(), connectionless_.next_deadline()});
 }
 
 bool Core::has_work() const {
   return !replies_.empty() || !due_responses_.empty() || !control_.empty() || !resend_.empty() ||
-         !open_paths_.empty() || !send_.empty() || !ready_.empty();
+         !open_paths_.empty() || !send_.empty() || !ready_.empty() || connectionless_.has_work();
 }
 
 bool Core::idle() {
-  bool is_idle = true;
+  bool is_idle = connectionless_.idle();
   table_.for_each([&](Pdc& pdc) {
     const bool open = pdc.state == PdcState::syn || pdc.state == PdcState::established;
     if (!open || !pdc.tx.empty() || !pdc.returns.empty() || pdc.message != MessageHandle{}) {
@@ -180,6 +194,8 @@ Usage Core::usage() {
   u.return_messages = return_messages_.size();
   u.tx_blocks = tx_pool_.in_use();
   u.rx_blocks = rx_pool_.in_use();
+  u.rudi_packets = connectionless_.outstanding();
+  u.rudi_answers = connectionless_.waiting_answers();
   paths_.for_each([&](Path& p) { u.inflight_bytes += p.ccc.inflight_bytes(); });
   return u;
 }

@@ -1,20 +1,10 @@
 // The works behind Pds: tables, lists and the steps that packets, timers and calls take through
-// them. Internal to pds/. One class in several files, by concern:
-//   core.cpp           set-up, flows, paths, calls of the client
-//   core_receive.cpp   parsing, look-up, opening targets          [PDS 7.1, 4]
-//   core_accept.cpp    PSN classes, delivery, responses, order    [PDS 7.2, 7.3, 9]
-//   core_control.cpp   control packets received                   [PDS 13]
-//   core_ack.cpp       ACKs received                              [PDS 8.5]
-//   core_nack.cpp      NACKs received                             [PDS 10.2]
-//   core_trim.cpp      what a switch has cut                      [PDS 11]
-//   core_transmit.cpp  new packets and resends                    [PDS 6, 12]
-//   core_reply.cpp     ACKs, NACKs and control packets sent       [PDS 8, 10.1, 13]
-//   core_timer.cpp     deadlines                                  [PDS 12, 15]
-//   core_close.cpp     close, failure, reclaim                    [PDS 5, 15]
+// them. Internal to pds/. One class in several files, by concern, which core.cpp lists.
 #pragma once
 
 #include "pds/client.h"
 #include "pds/config.h"
+#include "pds/connectionless.h"
 #include "pds/counters.h"
 #include "pds/flow.h"
 #include "pds/inbound.h"
@@ -32,7 +22,12 @@ class Core {
  public:
   Core(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
        uint64_t seed)
-      : config_(config), cms_(cms), peers_(peers), client_(client), rng_(seed) {}
+      : config_(config),
+        cms_(cms),
+        peers_(peers),
+        client_(client),
+        rng_(seed),
+        connectionless_({config_, peers, client, counters_}, cms, seed + 1) {}
 
   Result<void> init(Arena& arena);
 
@@ -60,13 +55,13 @@ class Core {
   // --- core_receive.cpp ---
   void on_request(const RxDatagram& d, Instant now);
   void on_control(const RxDatagram& d, Instant now);
+  void refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now);
   void on_inbound(const Inbound& in, Instant now);
   Pdc* look_up(const Inbound& in, Instant now);
   Pdc* look_up_syn(const Inbound& in, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
-  FabricAddress reply_address(const RxDatagram& d, bool syn, bool private_mark) const;
-  bool is_from(const RxDatagram& d, const Peer& peer) const;
+  FabricAddress reply_address(const Inbound& in) const;
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
   void heard(Pdc& pdc, Instant now);
   Pdc* pdc_ahead(const RxDatagram& d) const;
@@ -126,7 +121,6 @@ class Core {
   void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
 
   // --- core_trim.cpp ---
-  bool is_trimmed(uint8_t dscp) const;
   void on_trimmed(const RxDatagram& d, Instant now);
   void on_trimmed_request(const RxDatagram& d, Instant now);
   void on_trimmed_ack(const RxDatagram& d, Instant now);
@@ -245,6 +239,7 @@ class Core {
   uint32_t later_total_ = 0;
   uint32_t nack_tokens_ = 0;  // for packets without a PDC
   Instant nack_refilled_;
+  Connectionless connectionless_;
 };
 
 }  // namespace uet::pds

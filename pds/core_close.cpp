@@ -292,6 +292,15 @@ bool Core::reclaim(Pdc& pdc, Instant now) {
 }
 
 void Core::close_all(bool abort, Instant now) {
+  if (abort) {
+    connectionless_.abort(now);
+    flows_.for_each([&](Flow& flow) {  // what is half sent without a PDC ends, too
+      const MessageHandle message = flow.message;
+      flow.message = MessageHandle{};
+      if (message == MessageHandle{}) return;
+      client_.on_aborted(message, {FailureReason::aborted, {}, false}, now);
+    });
+  }
   table_.for_each([&](Pdc& pdc) {
     if (abort) {
       fail(pdc, {FailureReason::aborted, {}, false}, Count::pdc_closed_aborted, false, now);

@@ -11,7 +11,7 @@ void Core::on_nack(const RxDatagram& d, Instant now) {
   // NACK_CCX is a NACK with a state that nobody here can read.
   if (r.remaining() < wire::Nack::kSize) return counters_.add(Count::drop_malformed);
   const wire::Nack h = wire::Nack::read(r);
-  if (h.nt) return counters_.add(Count::drop_type_unsupported);  // RUDI
+  if (h.nt) return connectionless_.on_nack(h, d, now);
   Pdc* const pdc = look_up_answered(h.dpdcid, h.spdcid, true, d);
   if (pdc != nullptr) process_nack(*pdc, h, now);
 }

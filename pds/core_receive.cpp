@@ -1,19 +1,13 @@
 // Datagrams in: parsing, finding or opening the PDC they belong to. The order of the checks is
 // that of PDS 7.1 (V1 to V9); what is behind the door is in core_accept.cpp.
 #include "pds/core.h"
+#include "pds/origin.h"
 
 #include "wire/pds.h"
 
 #include "base/prefetch.h"
 
 namespace uet::pds {
-
-namespace {
-// Ports that our own later processes listen on, in blocks of 16. [architecture 7]
-constexpr uint16_t kBlockPortFirst = 16384;
-constexpr uint16_t kBlockPortLast = 20479;
-constexpr uint16_t kBlockMask = 0xFFF0;
-}  // namespace
 
 // With many PDCs the state of each is out of the cache by the time of its next packet. Two steps
 // ahead, so that nothing waits: first the PDC, then what it points to.
@@ -46,7 +40,7 @@ Pdc* Core::pdc_ahead(const RxDatagram& d) const {
 void Core::receive(const RxDatagram& d, Instant now) {
   counters_.add(Count::rx_packets);
   if (d.bytes.size() < wire::Prologue::kSize) return counters_.add(Count::drop_too_short);
-  if (is_trimmed(d.dscp)) return on_trimmed(d, now);
+  if (config_.is_trimmed(d.dscp)) return on_trimmed(d, now);
   const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
   if (!prologue) return counters_.add(Count::drop_type_reserved);
 
@@ -65,12 +59,19 @@ void Core::receive(const RxDatagram& d, Instant now) {
       return on_nack(d, now);
     case wire::PdsType::control:
       return on_control(d, now);
-    case wire::PdsType::tss:
-    case wire::PdsType::rudi_request:
+    case wire::PdsType::rudi_request:  // [PDS-V5]
     case wire::PdsType::rudi_response:
     case wire::PdsType::uud_request:
+      return refuse(connectionless_.receive(d, prologue->type, now), now);
+    case wire::PdsType::tss:
       return counters_.add(Count::drop_type_unsupported);
   }
+}
+
+// Without a PDC the bucket of those without one. [PDS-072]
+void Core::refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now) {
+  if (!refusal || !take_nack_token(nullptr, now)) return;
+  queue_nack(refusal->nack, refusal->to, refusal->ev);
 }
 
 void Core::on_request(const RxDatagram& d, Instant now) {
@@ -112,25 +113,6 @@ void Core::heard(Pdc& pdc, Instant now) {
   touch(pdc, now);
 }
 
-// Whether the datagram comes from that process: its source port is one of its block, or anything
-// when it owns 4793, whose sender may use the port as entropy. [architecture 7]
-bool Core::is_from(const RxDatagram& d, const Peer& peer) const {
-  const FabricAddress& a = peer.address;
-  if (d.from.family != a.family || d.from.ip != a.ip || d.from.scope_id != a.scope_id) return false;
-  return a.port == kUetPort || (d.from.port & kBlockMask) == a.port;
-}
-
-// Where answers go when no PDC says so. Without SYN there is no mark: a port of the blocks that our
-// own processes use is taken for one. A foreign peer whose entropy falls there misses a NACK, and
-// comes to the same end by time. [architecture 7, WIRE-121]
-FabricAddress Core::reply_address(const RxDatagram& d, bool syn, bool private_mark) const {
-  FabricAddress a = d.from;
-  const bool in_block = d.from.port >= kBlockPortFirst && d.from.port <= kBlockPortLast;
-  const bool own_port = !config_.strict_ports && (syn ? private_mark : in_block);
-  a.port = own_port ? static_cast<uint16_t>(d.from.port & kBlockMask) : kUetPort;
-  return a;
-}
-
 Pdc* Core::look_up(const Inbound& in, Instant now) {
   Pdc* const pdc = table_.find(in.dpdcid);
   if (pdc == nullptr) {
@@ -164,7 +146,7 @@ Pdc* Core::look_up(const Inbound& in, Instant now) {
 
 // [PDS-046]
 Pdc* Core::look_up_syn(const Inbound& in, Instant now) {
-  const FabricAddress from = reply_address(*in.datagram, true, in.private_mark);
+  const FabricAddress from = reply_address(in);
   PeerId id;
   if (peers_.find(from, id) == nullptr) return open_target(in, from, now);
   if (Pdc* const pdc = table_.find_peer(id, in.spdcid)) {

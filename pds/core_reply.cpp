@@ -1,6 +1,7 @@
 // What goes out ahead of data: NACKs and late ACKs, stored responses, ACKs, control packets.
 // [PDS 8.1, 8.3, 10.1, 13]
 #include "pds/core.h"
+#include "pds/origin.h"
 
 #include <algorithm>
 
@@ -95,6 +96,12 @@ void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, Instan
   nack(pdc, code, trigger, pdc.nack_hint().value(), now);
 }
 
+FabricAddress Core::reply_address(const Inbound& in) const {
+  PortHint hint = in.private_mark ? PortHint::marked : PortHint::standard;
+  if (!in.syn) hint = PortHint::unstated;
+  return pds::reply_address(*in.datagram, hint, config_.strict_ports);
+}
+
 void Core::nack_stranger(const Inbound& in, wire::NackCode code, Instant now) {
   if (!take_nack_token(nullptr, now)) return;
   wire::Nack h;
@@ -103,7 +110,7 @@ void Core::nack_stranger(const Inbound& in, wire::NackCode code, Instant now) {
   h.m = in.trigger.ce;
   h.retx = in.trigger.retx;
   h.dpdcid = in.spdcid;
-  queue_nack(h, reply_address(*in.datagram, in.syn, in.private_mark), in.trigger.ev);
+  queue_nack(h, reply_address(in), in.trigger.ev);
 }
 
 // --- ACKs ---

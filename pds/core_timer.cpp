@@ -9,6 +9,7 @@ namespace uet::pds {
 void Core::advance(Instant now) {
   wheel_.expire(now, [&](TimerNode& node) { on_timer(owner_of<Pdc>(node, &Pdc::timer), now); });
   table_.expire_tombstones(now);
+  connectionless_.advance(now);
 }
 
 void Core::arm_by(Pdc& pdc, Instant deadline) {
@@ -159,13 +160,9 @@ bool Core::close_given_up(Pdc& pdc, Instant now) const {
 bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   const Peer& peer = peers_[pdc.peer];
   const Instant silent_since = std::max(peer.last_heard, pdc.waiting_since);
-  if (!peer.unreachable_since.is_never() && peer.unreachable_last >= pdc.waiting_since) {
-    const Instant since = std::max(peer.unreachable_since, pdc.waiting_since);
-    const bool is_recent = now - peer.unreachable_last < config_.unreachable_time;
-    if (is_recent && now - since >= config_.unreachable_time) {
-      failure = {FailureReason::unreachable, {}, false};
-      return true;
-    }
+  if (peer.is_unreachable(pdc.waiting_since, config_.unreachable_time, now)) {
+    failure = {FailureReason::unreachable, {}, false};
+    return true;
   }
   if (config_.patience == Patience::time) {
     if (now - silent_since < config_.peer_timeout) return false;

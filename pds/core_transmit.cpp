@@ -25,6 +25,7 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
   send_replies(batch);
   send_responses(batch, now);
   send_control(batch, now);
+  connectionless_.transmit(batch, now);
   // A PDC that is not done goes to the back of its list, so none waits for ever.
   while (!batch.full()) {
     Pdc* const pdc = resend_.pop_front();

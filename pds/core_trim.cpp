@@ -2,6 +2,7 @@
 // tell a source early what was lost; they open no PDC, move no window and never reach the client.
 // [PDS 11, PDS-V2]
 #include "pds/core.h"
+#include "pds/origin.h"
 
 #include "wire/pds.h"
 
@@ -9,9 +10,11 @@ namespace uet::pds {
 
 using wire::NackCode;
 
-bool Core::is_trimmed(uint8_t dscp) const {
-  return dscp == config_.trimmed_dscp || dscp == config_.trimmed_lasthop_dscp;
+namespace {
+NackCode code_of(const RxDatagram& d, const Config& config) {
+  return d.dscp == config.trimmed_lasthop_dscp ? NackCode::trimmed_lasthop : NackCode::trimmed;
 }
+}  // namespace
 
 // Only the DSCP says that a packet was cut; lengths and checksums say nothing any more. [PDS-130]
 void Core::on_trimmed(const RxDatagram& d, Instant now) {
@@ -20,6 +23,9 @@ void Core::on_trimmed(const RxDatagram& d, Instant now) {
   if (!prologue) return counters_.add(Count::drop_trimmed);
   if (wire::is_request(prologue->type)) return on_trimmed_request(d, now);
   if (wire::is_ack(prologue->type)) return on_trimmed_ack(d, now);
+  if (const auto refusal = connectionless_.receive_trimmed(d, code_of(d, config_))) {
+    return refuse(refusal, now);
+  }
   counters_.add(Count::drop_trimmed);  // [PDS-135]
 }
 
@@ -34,8 +40,7 @@ void Core::on_trimmed_request(const RxDatagram& d, Instant now) {
     return counters_.add(Count::drop_trimmed);
   }
   const Inbound in = Inbound::of(h, d, {});
-  const NackCode code =
-      d.dscp == config_.trimmed_lasthop_dscp ? NackCode::trimmed_lasthop : NackCode::trimmed;
+  const NackCode code = code_of(d, config_);
   bool is_new = false;
   Pdc* const pdc = in.syn ? find_trimmed_syn(in, is_new) : table_.find(in.dpdcid);
   if (is_new) return nack_stranger(in, code, now);  // no state for what proves nothing [PDS-132]
@@ -60,7 +65,7 @@ void Core::on_trimmed_request(const RxDatagram& d, Instant now) {
 // The target of a trimmed SYN, or null; `is_new`: nobody is known by that key.
 Pdc* Core::find_trimmed_syn(const Inbound& in, bool& is_new) {
   PeerId id;
-  const FabricAddress from = reply_address(*in.datagram, true, in.private_mark);
+  const FabricAddress from = reply_address(in);
   Pdc* const pdc = peers_.find(from, id) == nullptr ? nullptr : table_.find_peer(id, in.spdcid);
   is_new = pdc == nullptr;
   const bool is_same = pdc != nullptr && !pdc->is_initiator && pdc->start_psn == in.start_psn;

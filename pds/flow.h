@@ -1,6 +1,6 @@
 // What initiators key on: a Flow is one stream of messages (peer, class, mode, JobID) with the PDCs
-// that serve it; a Path is the congestion context that all PDCs toward one (peer, class) share.
-// [PDS-013, PDS 19.3]
+// that serve it, if its mode has any; a Path is the congestion context that all PDCs toward one
+// (peer, class) share. [PDS-013, PDS 19.3]
 #pragma once
 
 #include "pds/pdc.h"
@@ -15,6 +15,8 @@
 #include <cstdint>
 
 namespace uet::pds {
+
+struct RudiDestination;
 
 struct PathKey {
   PeerId peer;
@@ -55,11 +57,14 @@ struct Flow : ListNode<struct ReadyFlowTag> {
 
   FlowKey key;
   FlowId id;
-  Path* path = nullptr;
-  bool ready = false;  // start() may have a message
+  Path* path = nullptr;  // none without PDCs
+  bool ready = false;    // start() may have a message
   // In the order of the last use; closing ones included.
   IntrusiveList<Pdc, FlowPdcTag> pdcs;
   uint32_t pdc_count = 0;
+  // RUDI: the destination, and the message whose packets are being sent.
+  RudiDestination* rudi = nullptr;
+  MessageHandle message;
 };
 
 }  // namespace uet::pds

@@ -1,5 +1,5 @@
 // The packet delivery sublayer's face: packets in, packets out, timers, and the calls SES makes.
-// RUD and ROD; the connectionless modes are not offered yet. The work is done by Core.
+// The work is done by Core.
 #pragma once
 
 #include "pds/client.h"
@@ -25,6 +25,8 @@ struct Usage {
   uint32_t return_messages = 0;
   uint32_t tx_blocks = 0;
   uint32_t rx_blocks = 0;
+  uint32_t rudi_packets = 0;    // of ours, not answered yet
+  uint32_t rudi_answers = 0;    // of requests of others, about to leave
   uint64_t inflight_bytes = 0;  // as CMS counts them, all paths
   bool operator==(const Usage&) const = default;
 };
@@ -48,7 +50,7 @@ class Pds {
   }
 
   // Find or make; set-up act per (peer, class, mode, job); Errc::again when the flow table is full,
-  // Errc::unsupported for the modes without PDCs. Holds a reference on the peer. Flows of different
+  // or the RUDI destinations are all used. Holds a reference on the peer. Flows of different
   // jobs are one when config.pdc_per_job is off.
   Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job);
   // The flow has at least one message for start(). Idempotent, O(1).
@@ -61,7 +63,8 @@ class Pds {
   void receive(const RxDatagram& datagram, Instant now);
   // The same for each in turn, and faster than one by one when there are many PDCs.
   void receive(std::span<const RxDatagram> datagrams, Instant now);
-  // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets.
+  // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets. What
+  // the call before put into a batch has left, or its payload was detached. [PDS-211]
   // Returns the number of packets added; 0: nothing may go until an event.
   uint32_t transmit(TxBatch& batch, Instant now);
   // Runs the timers due at or before now.

@@ -10,6 +10,7 @@
 #include "base/serial.h"
 #include "base/time.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -42,6 +43,14 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t rx_in_order = 0;    // of these: nothing before them was missing when they began
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
+
+  // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
+  // since `waiting_since`. [architecture 8]
+  bool is_unreachable(Instant waiting_since, Duration limit, Instant now) const {
+    if (unreachable_since.is_never() || unreachable_last < waiting_since) return false;
+    return now - unreachable_last < limit &&
+           now - std::max(unreachable_since, waiting_since) >= limit;
+  }
 };
 static_assert(sizeof(Peer) <= 128, "architecture 10: budget of a peer");
 

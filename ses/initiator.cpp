@@ -75,8 +75,19 @@ Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
     // packet is a message of its own. [LF-131, SES-017]
     m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
+  if (Flow* const rudi = rudi_flow(ep, request)) m->flow = rudi;
   post(ep, *m);
   return {};
+}
+
+// RUDI is a choice, never a need: what it does not take goes the endpoint's way. Only memory on
+// which replays do no harm, no header data, no order. [SES-027, SES-077, LF-091]
+Flow* Initiator::rudi_flow(Endpoint& ep, const RmaRequest& request) {
+  if ((request.flags & kOpRudi) == 0 || !request.to.serves_rudi) return nullptr;
+  if ((request.flags & kOpRemoteData) != 0) return nullptr;
+  if (ep.options.mode != pds::Mode::rud || (request.key & kIdempotentSafe) == 0) return nullptr;
+  const Result<Flow*> found = flow(ep, request.to.peer, pds::Mode::rudi);
+  return found.ok() ? *found : nullptr;
 }
 
 Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
@@ -95,6 +106,7 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
   m->mtu = stated == 0 ? core_.config.payload_mtu : std::min(stated, core_.config.payload_mtu);
   m->segment_length = static_cast<uint32_t>(m->memory.bytes());
   m->remote = at;
+  m->flow = at->flow;
   m->endpoint = ep.id;
   m->job = ep.name.job;
   m->initiator = ep.name.initiator_id;
@@ -131,8 +143,8 @@ Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, 
   return m.memory.assign({&copy, 1}, core_.long_iovs);
 }
 
-Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer) {
-  const FlowKey key{peer, ep.options.tc, ep.options.mode, ep.name.job};
+Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode) {
+  const FlowKey key{peer, ep.options.tc, mode, ep.name.job};
   if (Flow** known = flow_by_key_.find(key)) return *known;
   Flow* made = flows_.alloc();
   if (made == nullptr) return Errc::again;
@@ -142,6 +154,7 @@ Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer) {
     return id.error();
   }
   made->id = *id;
+  made->mode = mode;
   const bool is_new = flow_by_id_.insert(id->value(), made).ok();
   const bool is_kept = flow_by_key_.insert(key, made).ok();
   UET_ASSERT(is_new && is_kept);
@@ -151,7 +164,7 @@ Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer) {
 Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to) {
   const RemoteKey key{ep.id.value(), to.peer, to.pid, to.ri, to.absolute};
   if (Remote** known = remote_by_key_.find(key)) return *known;
-  Flow* via = UET_TRY(flow(ep, to.peer));
+  Flow* via = UET_TRY(flow(ep, to.peer, ep.options.mode));
   if (remotes_.full() && !forget_idle_remote()) return Errc::again;
   Remote* made = remotes_.alloc(key);
   const bool is_new = remote_by_key_.insert(key, made).ok();
@@ -192,8 +205,8 @@ void Initiator::post(Endpoint& ep, TxMessage& m) {
 void Initiator::release(TxMessage& m) {
   ++m.remote->in_flight;
   m.state = TxMessage::State::queued;
-  m.remote->flow->queue.push_back(m);
-  core_.pds.ready(core_.pds.self, m.remote->flow->id);
+  m.flow->queue.push_back(m);
+  core_.pds.ready(core_.pds.self, m.flow->id);
 }
 
 // Releases what no fence and no recovery holds back any more. [LF-060, SES-029]

@@ -45,6 +45,9 @@ class Initiator {
   };
   Returned send_return(pds::PdcHandle pdc, const ReturnMessage& answer);
 
+  // Holds one answer to a RUDI READ, which PDS pulls when it leaves. 0: no slot. [SES-077]
+  pds::MessageHandle hold_answer(const ReturnMessage& answer);
+
   void on_timer(TimerNode& node);
   bool idle() const { return messages_.size() == 0 && returns_.size() == 0; }
 
@@ -68,7 +71,8 @@ class Initiator {
   Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
   void post(Endpoint& ep, TxMessage& m);
   Result<Remote*> remote(Endpoint& ep, const Destination& to);
-  Result<Flow*> flow(Endpoint& ep, PeerId peer);
+  Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode);
+  Flow* rudi_flow(Endpoint& ep, const RmaRequest& request);
   bool forget_idle_remote();
   void release(TxMessage& m);
   void release_held(Remote& remote);
@@ -90,6 +94,7 @@ class Initiator {
   static Outcome read_response(const pds::RxResponse& response);
   bool take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,
                  std::span<const std::byte> data);
+  static bool lacks_answer(const TxMessage& m);
   void settle(TxMessage& m);
   void settle_refused(TxMessage& m);
   void settle_failed(TxMessage& m);
@@ -120,7 +125,7 @@ class Initiator {
   // Started messages that PDS is done with and that wait for more than it owes them: return data,
   // or a semantic answer that comes later.
   IntrusiveList<TxMessage, QueueTag> awaiting_;
-  bool is_starved_ = false;                      // a flow found no message ID
+  bool is_starved_ = false;  // a flow found no message ID
 };
 
 }  // namespace uet::ses

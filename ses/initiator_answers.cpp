@@ -229,6 +229,10 @@ void Initiator::on_pdc_closed(pds::PdcHandle pdc) {
   }
 }
 
+bool Initiator::lacks_answer(const TxMessage& m) {
+  return !m.has_semantic_answer || (m.is_read() && m.data_bytes < m.segment_length);
+}
+
 // Looks whether the attempt is over and acts on how it ended. [SES-149]
 void Initiator::settle(TxMessage& m) {
   if (!m.is_fully_pulled || m.done_packets() < m.pulled_packets) return;
@@ -241,6 +245,8 @@ void Initiator::settle(TxMessage& m) {
     settle_refused(m);
   } else if (m.failed_packets != 0 || m.was_aborted) {
     settle_failed(m);
+  } else if (m.flow->mode == pds::Mode::rudi && lacks_answer(m)) {
+    expire_read(m);  // every packet has had its only response [SES-141]
   } else if (m.is_read() && m.data_bytes < m.segment_length) {
     core_.timers.arm(m.timer, core_.now + core_.config.retry_patience);
     awaiting_.push_back(m);

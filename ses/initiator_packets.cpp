@@ -42,9 +42,9 @@ bool Initiator::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& o
   m->pdc = pdc;
   m->ri_generation = m->kind == OpKind::tagged_send ? m->remote->tagged_generation
                                                     : m->remote->untagged_generation;
-  m->owes_message_done = m->is_read();  // [SES-075]
+  m->owes_message_done = m->is_read() && m->flow->mode != pds::Mode::rudi;  // [SES-075]
   out.message = pds::MessageHandle(m->handle);
-  out.keep_pdc = m->is_read();
+  out.keep_pdc = m->owes_message_done;
   return true;
 }
 
@@ -67,7 +67,8 @@ bool Initiator::pull(pds::MessageHandle handle, pds::PacketRef& out) {
   out.offset = m->next_offset;
   if (m->is_stopped) {
     m->is_fully_pulled = true;
-    if (m->pulled_packets == 0) {
+    // Nobody keeps track of a message on RUDI, so nobody is told that it ends. [SES-077]
+    if (m->pulled_packets == 0 || m->flow->mode == pds::Mode::rudi) {
       settle(*m);
       return false;
     }
@@ -156,8 +157,15 @@ Initiator::Returned Initiator::send_return(pds::PdcHandle pdc, const ReturnMessa
   return Returned::pdc_gone;
 }
 
+// It answers by the PDS header's number and has no ID of its own.
+pds::MessageHandle Initiator::hold_answer(const ReturnMessage& answer) {
+  ReturnMessage* r = returns_.alloc(answer);
+  if (r == nullptr) return {};
+  return pds::MessageHandle(returns_.handle(r).word() | kReturnMark);
+}
+
 void Initiator::free(ReturnMessage& r) {
-  core_.ids.give_back(r.id);
+  if (r.id.value() != 0) core_.ids.give_back(r.id);
   returns_.free(&r);
   wake_starved();
 }

@@ -6,7 +6,6 @@
 namespace uet::ses {
 namespace {
 
-constexpr uint64_t kIdempotentSafe = uint64_t{1} << 63;  // [LF-027]
 constexpr uint64_t kOptimized = uint64_t{1} << 62;
 constexpr uint64_t kProviderKey = uint64_t{1} << 48;  // a vendor bit [LF-025, LF-026]
 constexpr uint64_t kRkeyMask = kProviderKey - 1;

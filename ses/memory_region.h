@@ -54,6 +54,9 @@ struct RegionUse {
   uint64_t length = 0;
 };
 
+// The key says that replays do no harm: RUDI may be used. [LF-023, LF-027]
+inline constexpr uint64_t kIdempotentSafe = uint64_t{1} << 63;
+
 class MemoryRegions {
  public:
   Result<void> create(Arena& arena, uint32_t capacity, uint64_t seed);

@@ -28,6 +28,7 @@ struct InjectBuffer {
 // What PDS knows as one FlowId: messages in the order in which they will start.
 struct Flow {
   pds::FlowId id;
+  pds::Mode mode{};
   IntrusiveList<TxMessage, struct QueueTag> queue;
 };
 
@@ -106,6 +107,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   uint32_t data_bytes = 0;  // read: returned so far, of this segment
   pds::PdcHandle pdc;
   Remote* remote = nullptr;
+  Flow* flow = nullptr;  // that carries it: its remote's, or the one of RUDI
 
   EndpointId endpoint;
   JobId job;

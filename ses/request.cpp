@@ -129,6 +129,16 @@ pds::Verdict response(const Request& q, wire::ReturnCode code, uint8_t ri_genera
   return encode(h);
 }
 
+pds::Verdict default_response(const Request& q) {
+  wire::Response h;
+  h.common.opcode = wire::ResponseOpcode::default_response;
+  h.common.return_code = wire::ReturnCode::ok;
+  h.message_id = q.id;
+  h.ri_generation = q.common.ri_generation;
+  h.job_id = q.common.job_id;
+  return encode(h);
+}
+
 pds::Verdict response_ok(const Delivered& d) {
   wire::Response h;
   h.common.opcode = wire::ResponseOpcode::response;

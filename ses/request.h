@@ -53,6 +53,8 @@ bool is_tagged(wire::SesOpcode opcode);
 // A guaranteed RESPONSE. `ri_generation` is the request's, or the current one with
 // BAD_GENERATION. [SES-143, SES-146, SES-147]
 pds::Verdict response(const Request& request, wire::ReturnCode code, uint8_t ri_generation);
+// DEFAULT_RESPONSE OK, where no cumulative ACK can imply it. [SES-141, SES-142]
+pds::Verdict default_response(const Request& request);
 // RESPONSE OK of a message that was kept or cut. [SES-126, SES-137]
 struct Delivered {
   MessageId id;

@@ -47,6 +47,10 @@ pds::Verdict Target::on_request(const pds::RxRequest& rx) {
   } else {
     verdict = begin(q);
   }
+  // Every RUDI packet has a response of its own. [SES-077, SES-141]
+  if (rx.mode == pds::Mode::rudi && verdict.kind == pds::Verdict::Kind::accept) {
+    verdict = default_response(q);
+  }
   // Nobody waits for an answer to a UUD packet. [SES-104]
   if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;
   return verdict;

@@ -79,6 +79,7 @@ class Target {
   pds::Verdict begin_read(Endpoint& ep, const Request& q);
   pds::Verdict continue_read(RxMessage& m, Endpoint& ep, const Request& q);
   pds::Verdict read_in_ack(const Request& q, RegionId region);
+  pds::Verdict read_on_rudi(const ReturnMessage& back);
   pds::Verdict answer_read(const Request& q, RegionId region);
   Result<RegionId, wire::ReturnCode> authorize(const Request& q, Access access) const;
   pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);

@@ -86,6 +86,7 @@ pds::Verdict Target::continue_write(RxMessage& m, Endpoint& ep, const Request& q
 void Target::report_write(Endpoint& ep, const Request& q, const RxMessage* m, RegionId region) {
   const bool has_data = m != nullptr ? m->has_data : q.has_data;
   if (ep.rx.complete == nullptr || !(has_data || ep.rx.all_remote)) return;
+  if (!q.has_pdc()) return;  // packets, not messages [LF-097]
   Completion c;
   c.kind = OpKind::remote_write;
   c.context.user = core_.memory.user(region);
@@ -99,7 +100,7 @@ void Target::report_write(Endpoint& ep, const Request& q, const RxMessage* m, Re
 }
 
 void Target::report_read(Endpoint& ep, const Request& q, RegionId region) {
-  if (ep.rx.complete == nullptr || !ep.rx.all_remote) return;
+  if (ep.rx.complete == nullptr || !ep.rx.all_remote || !q.has_pdc()) return;
   Completion c;
   c.kind = OpKind::remote_read;
   c.context.user = core_.memory.user(region);
@@ -153,10 +154,6 @@ pds::Verdict Target::continue_read(RxMessage& m, Endpoint& ep, const Request& q)
 // All answers of a read go one way, chosen by its whole length. [SES-074, PDS-167]
 pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   if (q.request_length <= core_.config.ack_data_bytes_max) return read_in_ack(q, region);
-  if (!q.has_pdc()) {
-    // Our ACKs carry no more; nothing but an ACK goes back on RUDI.
-    return refuse(q, ReturnCode::unsupported_size, Counter::rx_unsupported_size);
-  }
   ReturnMessage back;
   back.region = region;
   back.region_offset = q.buffer_offset + q.offset;
@@ -167,6 +164,7 @@ pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   back.read_id = q.id;
   back.job = q.common.job_id;
   back.psn = q.token.psn;
+  if (!q.has_pdc()) return read_on_rudi(back);
   switch (initiator_.send_return(q.token.pdc, back)) {
     case Initiator::Returned::sent:
       return pds::Verdict::accepted();
@@ -179,6 +177,19 @@ pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   pds::Verdict dropped;
   dropped.kind = pds::Verdict::Kind::drop;
   return dropped;
+}
+
+// The data travels inside the RUDI response, as much as the packet asked for. [SES-074, PDS-202]
+pds::Verdict Target::read_on_rudi(const ReturnMessage& back) {
+  const pds::MessageHandle held = initiator_.hold_answer(back);
+  if (held == pds::MessageHandle{}) {
+    core_.counters.add(Counter::rx_no_message_slot);
+    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+  }
+  pds::Verdict v;
+  v.kind = pds::Verdict::Kind::respond;
+  v.answer = held;
+  return v;
 }
 
 pds::Verdict Target::read_in_ack(const Request& q, RegionId region) {

@@ -34,6 +34,7 @@ struct Destination {
   ResourceIndex ri;
   uint32_t initiator_id = 0;
   bool absolute = false;
+  bool serves_rudi = false;  // its address says HPC [SES-027, LF-005]
 };
 
 // Operation flags common to all posts.
@@ -43,6 +44,7 @@ enum OpFlags : uint32_t {
   kOpRemoteData = 1u << 2,        // `data` travels as header data [SES-050]
   kOpFence = 1u << 3,             // starts after all earlier operations to that peer are complete
   kOpQuiet = 1u << 4,             // nobody waits for the completion: it may come late [PDS-064]
+  kOpRudi = 1u << 5,              // RMA: by RUDI where target and region allow it [SES-027]
 };
 
 // What the posting layer wants back with the completion; SES never interprets it.

@@ -250,7 +250,7 @@ TEST_F(InitiatorTest, NacksThatChangeNothing) {
   wire::Nack rudi = b.nack(NackCode::no_resource, Psn(0));
   rudi.nt = true;
   b.rx_header(rudi);
-  EXPECT_EQ(b.count(Count::drop_type_unsupported), 1u);
+  EXPECT_EQ(b.count(Count::drop_rudi_unmatched), 1u);
   b.rx_header(sack(b, -1, 1, {1}));
   b.rx_header(b.nack(NackCode::trimmed, b.start + 1));  // answered meanwhile [PDS-116]
   EXPECT_EQ(b.count(Count::drop_nack_answered), 1u);

@@ -108,7 +108,9 @@ class StubClient final : public Client {
     if (check_octets) {
       EXPECT_EQ(std::memcmp(in.peek(in.remaining()), payload(), in.remaining()), 0);
     }
-    const Verdict v = verdict ? verdict(name, r) : Verdict::accepted();
+    Verdict v = verdict ? verdict(name, r) : Verdict::accepted();
+    const bool silent = v.kind == Verdict::Kind::accept || v.kind == Verdict::Kind::later;
+    if (r.mode == Mode::rudi && silent) v = plain_answer();  // every request is answered [PDS-202]
     if (v.kind != Verdict::Kind::nack && v.kind != Verdict::Kind::drop) {
       const bool is_new = ++delivered[name] == 1;
       EXPECT_TRUE(is_new || !names_are_unique)
@@ -136,6 +138,16 @@ class StubClient final : public Client {
   }
   bool has_open_message(PdcHandle) const override { return has_open; }
   void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }
+
+  // A response of 12 octets, all 0xA5.
+  static Verdict plain_answer() {
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.response.next_hdr = wire::NextHeader::response;
+    v.response.length = 12;
+    for (uint32_t i = 0; i < 12; ++i) v.response.bytes[i] = std::byte{0xA5};
+    return v;
+  }
 
   static const std::byte* payload() {
     static const std::vector<std::byte> octets = [] {

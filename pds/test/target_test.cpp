@@ -397,7 +397,7 @@ TEST_F(TargetTest, MalformedPackets) {
   b.rx_octets(std::vector<std::byte>(64, std::byte{0}));     // type 0
   b.rx_octets(std::vector<std::byte>(64, std::byte{0xFF}));  // type 31
   EXPECT_EQ(b.count(Count::drop_type_reserved), 2u);
-  b.rx_octets(std::vector<std::byte>(64, std::byte{0x20}));  // RUDI request
+  b.rx_octets(std::vector<std::byte>(64, std::byte{0x08}));  // TSS
   EXPECT_EQ(b.count(Count::drop_type_unsupported), 1u);
   wire::Request h = b.request(1000);
   h.spdcid = Pdcid(0);

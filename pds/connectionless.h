@@ -1,0 +1,64 @@
+// The two modes without PDCs as Core sees them: one door for packets, flows, turns and deadlines.
+// The rules are in Rudi, RudiTarget and Uud. [PDS-060, PDS-V5, PDS 16, 17]
+#pragma once
+
+#include "pds/rudi.h"
+#include "pds/rudi_target.h"
+#include "pds/surroundings.h"
+#include "pds/uud.h"
+
+#include <optional>
+
+namespace uet::pds {
+
+inline constexpr bool has_pdcs(Mode mode) { return mode == Mode::rud || mode == Mode::rod; }
+
+class Connectionless {
+ public:
+  Connectionless(const Surroundings& with, const cms::Config& cms, uint64_t seed)
+      : with_(with), rudi_(with, cms, seed), rudi_target_(with), uud_(with, cms, seed + 1) {}
+  Result<void> create(Arena& arena);
+
+  // Prepares a flow of these modes; Errc::again: too many RUDI destinations.
+  Result<void> adopt(Flow& flow);
+  // The flow may have a message for start().
+  void wake(Flow& flow);
+
+  // A NACK that ought to go out, if the caller's limits admit it.
+  struct Refusal {
+    wire::Nack nack;
+    FabricAddress to;
+    Entropy ev;
+  };
+  // A RUDI request, RUDI response or UUD request.
+  std::optional<Refusal> receive(const RxDatagram& d, wire::PdsType type, Instant now);
+  // A datagram that a switch has cut, if it was a RUDI request.
+  std::optional<Refusal> receive_trimmed(const RxDatagram& d, wire::NackCode code) const;
+  // A NACK of RUDI.
+  void on_nack(const wire::Nack& h, const RxDatagram& d, Instant now) { rudi_.on_nack(h, d, now); }
+
+  void transmit(TxBatch& batch, Instant now);
+  void advance(Instant now);
+  Instant next_deadline() const;
+  bool has_work() const { return rudi_target_.has_work() || rudi_.has_work() || uud_.has_work(); }
+  bool idle() const { return rudi_.outstanding() == 0 && uud_.idle(); }
+  uint32_t outstanding() const { return rudi_.outstanding(); }
+  uint32_t waiting_answers() const { return rudi_target_.waiting(); }
+  // Ends everything that was sent or is about to answer. A message that is half sent is the
+  // caller's.
+  void abort(Instant now);
+
+ private:
+  std::optional<Refusal> on_rudi_request(const RxDatagram& d, Instant now);
+  void on_uud(const RxDatagram& d, Instant now);
+  FabricAddress answer_to(const wire::RudiRequest& h, const RxDatagram& d) const;
+  static Refusal refusal(const wire::RudiRequest& h, wire::NackCode code, const RxDatagram& d,
+                         const FabricAddress& to);
+
+  Surroundings with_;
+  Rudi rudi_;
+  RudiTarget rudi_target_;
+  Uud uud_;
+};
+
+}  // namespace uet::pds

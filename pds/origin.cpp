@@ -1,0 +1,27 @@
+// The rules of source ports.
+#include "pds/origin.h"
+
+namespace uet::pds {
+
+namespace {
+// Ports that our own later processes listen on, in blocks of 16. [architecture 7]
+constexpr uint16_t kBlockPortFirst = 16384;
+constexpr uint16_t kBlockPortLast = 20479;
+constexpr uint16_t kBlockMask = 0xFFF0;
+}  // namespace
+
+bool is_from(const RxDatagram& d, const Peer& peer) {
+  const FabricAddress& a = peer.address;
+  if (d.from.family != a.family || d.from.ip != a.ip || d.from.scope_id != a.scope_id) return false;
+  return a.port == kUetPort || (d.from.port & kBlockMask) == a.port;
+}
+
+FabricAddress reply_address(const RxDatagram& d, PortHint hint, bool strict_ports) {
+  FabricAddress a = d.from;
+  const bool in_block = d.from.port >= kBlockPortFirst && d.from.port <= kBlockPortLast;
+  const bool own_port = hint == PortHint::unstated ? in_block : hint == PortHint::marked;
+  a.port = own_port && !strict_ports ? static_cast<uint16_t>(d.from.port & kBlockMask) : kUetPort;
+  return a;
+}
+
+}  // namespace uet::pds
