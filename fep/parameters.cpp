@@ -44,6 +44,11 @@ constexpr Parameter kParameters[] = {
               "Messages that no receive matched yet, at most"),
     UET_VALUE("MEMORY_REGIONS", ses.memory_regions, "count", 1, 1 << 22, "ours",
               "Memory regions registered at once"),
+    // Modes without contexts
+    UET_VALUE("RUDI_WINDOW", pds.rudi_window, "packets", 1, 65536, "PDS-205",
+              "Idempotent requests outstanding toward one peer (MODE=rudi)"),
+    UET_VALUE("UUD_RATE", pds.uud_packets_per_second, "packets/s", 0, 100'000'000, "PDS-212",
+              "Datagrams sent per second, by all endpoints together; 0: no cap"),
     // Acknowledgement
     UET_VALUE("ACK_GEN_TRIGGER", pds.ack_gen_trigger_bytes, "octets", 0, 32768, "PDS-A7",
               "Received octets after which an ACK goes out unasked"),

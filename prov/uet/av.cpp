@@ -5,6 +5,8 @@
 #include "prov/uet/eq.h"
 #include "prov/uet/log.h"
 
+#include "ses/config.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -183,6 +185,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, ProgressEngine::
   e.to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
   e.to.initiator_id = address.initiator_id;
   e.to.absolute = address.absolute;
+  e.to.serves_rudi = (address.capabilities & ses::kHpc) != 0;  // [LF-005]
   // Of several entries for one sender the first is reported. [LF-015, LF-016]
   if (address.has_initiator) reverse_.try_emplace(reverse_key(e.to), index);
   return fi_addr_t{index};

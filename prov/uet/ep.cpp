@@ -131,8 +131,8 @@ fi_ops* Endpoint::fid_ops() { return &ep_fid_ops; }
 int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
   if (info == nullptr || ep == nullptr || info->ep_attr == nullptr) return -FI_EINVAL;
   const fi_ep_attr& attr = *info->ep_attr;
-  if (attr.type != FI_EP_RDM && attr.type != FI_EP_UNSPEC) {
-    UET_WARN(EP_CTRL, "fi_endpoint: only FI_EP_RDM is offered; fi_getinfo with that type\n");
+  if (attr.type != FI_EP_RDM && attr.type != FI_EP_DGRAM && attr.type != FI_EP_UNSPEC) {
+    UET_WARN(EP_CTRL, "fi_endpoint: only FI_EP_RDM and FI_EP_DGRAM are offered\n");
     return -FI_EOPNOTSUPP;
   }
   if (attr.tx_ctx_cnt > 1 || attr.rx_ctx_cnt > 1) {

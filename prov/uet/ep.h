@@ -1,5 +1,6 @@
-// Endpoint (FI_EP_RDM): a UET endpoint name, what is bound to it, and the posting calls. An alias
-// shares everything with its origin but the operation flags. [LF-001, LF-041..060, LF-093..099]
+// Endpoint (FI_EP_RDM, FI_EP_DGRAM): a UET endpoint name, what is bound to it, and the posting
+// calls. An alias shares everything with its origin but the operation flags. [LF-001, LF-041..060,
+// LF-093..099]
 #pragma once
 
 #include "prov/uet/compat.h"
@@ -127,6 +128,8 @@ class EndpointCore {
   int bind_av(AddressVector& av);
   void unbind();
 
+  pds::Mode delivery_mode() const;
+  size_t max_message_bytes() const;
   ssize_t check_post(uint64_t capability) const;
   ssize_t reject(ssize_t error);
   ssize_t plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) const;
@@ -186,6 +189,7 @@ class EndpointCore {
   uint32_t addr_format_;
   TrafficClass tc_;
   bool ordered_;
+  bool datagram_;  // UUD [LF-044, LF-072]
 };
 
 class Endpoint {

@@ -51,12 +51,6 @@ uint32_t class_of(const fi_info& info) {
   return info.domain_attr != nullptr ? info.domain_attr->tclass : uint32_t{FI_TC_UNSPEC};
 }
 
-// FI_UET_MODE wins; fi_getinfo refused the orders that it cannot keep. [SES-026, LF-089]
-pds::Mode delivery_mode(bool ordered) {
-  if (params().mode == ModeChoice::rod) return pds::Mode::rod;
-  return ordered ? pds::Mode::rod : pds::Mode::rud;
-}
-
 bool asks_for_order(const fi_info& info) {
   const uint64_t tx = info.tx_attr != nullptr ? info.tx_attr->msg_order : 0;
   const uint64_t rx = info.rx_attr != nullptr ? info.rx_attr->msg_order : 0;
@@ -74,7 +68,9 @@ EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::Endpo
       name_(name),
       addr_format_(info.addr_format),
       tc_(traffic_class(class_of(info))),
-      ordered_(asks_for_order(info)) {
+      ordered_(asks_for_order(info)),
+      datagram_(info.ep_attr != nullptr && info.ep_attr->type == FI_EP_DGRAM) {
+  if (datagram_) caps_ &= ~(FI_TAGGED | FI_RMA);  // when they come from the domain
   domain_.add_ref();
 }
 
@@ -82,6 +78,18 @@ EndpointCore::~EndpointCore() {
   unbind();
   domain_.release_name(name_);
   domain_.drop_ref();
+}
+
+// FI_UET_MODE wins; fi_getinfo refused the orders that it cannot keep. [SES-026, SES-028, LF-089]
+pds::Mode EndpointCore::delivery_mode() const {
+  if (datagram_) return pds::Mode::uud;
+  if (params().mode == ModeChoice::rod) return pds::Mode::rod;
+  return ordered_ ? pds::Mode::rod : pds::Mode::rud;
+}
+
+// [LF-073, LF-072]
+size_t EndpointCore::max_message_bytes() const {
+  return datagram_ ? domain_.payload_mtu() : ses::kMaxMessageBytes;
 }
 
 int EndpointCore::bind(fid* fid, uint64_t flags) {
@@ -191,7 +199,7 @@ int EndpointCore::enable() {
   free_group_ = 0;
 
   ses::Ses::EndpointOptions options;
-  options.mode = delivery_mode(ordered_);
+  options.mode = delivery_mode();
   options.tc = tc_;
   options.tx_size = tx_size_;
   options.rx_size = rx_size_;
@@ -241,7 +249,7 @@ int EndpointCore::get_option(int level, int name, void* value, size_t* length) {
     case FI_OPT_MAX_MSG_SIZE:
     case FI_OPT_MAX_TAGGED_SIZE:
     case FI_OPT_MAX_RMA_SIZE:
-      size_value = ses::kMaxMessageBytes;
+      size_value = max_message_bytes();
       break;
     case FI_OPT_INJECT_MSG_SIZE:
     case FI_OPT_INJECT_TAGGED_SIZE:

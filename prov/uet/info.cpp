@@ -200,6 +200,9 @@ InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAdd
     agreement.addr_format = ipv6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
   }
   fill_attributes(agreement, *info);
+  if (agreement.type == FI_EP_DGRAM) {  // one packet [LF-072]
+    info->ep_attr->max_msg_size = payload_mtu_of(candidate.interface);
+  }
   info->domain_attr->name = copy_text(candidate.name);
   info->fabric_attr->name = copy_text(fabric_name(candidate.interface));
   source.fa = candidate.interface.address;
@@ -255,6 +258,10 @@ class Lister {
     const std::string& fabric = request_.fabric_name;
     if (!fabric.empty() && strcasecmp(fabric.c_str(), fabric_name(candidate.interface)) != 0)
       return;
+    if (agreement_.type == FI_EP_DGRAM &&
+        agreement_.message_bytes > payload_mtu_of(candidate.interface)) {
+      return;
+    }
     if (!is_family_expressible(agreement_.addr_format, candidate.interface.address.family)) return;
     if (request_.destinations.empty()) append(make_info(candidate, agreement_, source, nullptr));
     const bool chosen = !name.empty() || !request_.sources.empty();

@@ -38,6 +38,8 @@ uint32_t payload_mtu_of(const io::Interface& interface);
 
 // What provider and application agree on, apart from addresses.
 struct Agreement {
+  fi_ep_type type = FI_EP_RDM;  // or FI_EP_DGRAM [LF-072]
+  size_t message_bytes = 0;     // that the application wants in one message; 0: not stated
   uint64_t caps = 0;
   uint64_t tx_caps = 0;
   uint64_t rx_caps = 0;

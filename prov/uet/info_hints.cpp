@@ -20,6 +20,9 @@ constexpr uint64_t kTxCaps = kMessageCaps | FI_RMA | FI_SEND | kTxRmaCaps | FI_F
 constexpr uint64_t kRxCaps = kMessageCaps | FI_RMA | FI_RECV | kRxRmaCaps | FI_DIRECTED_RECV |
                              FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_RMA_EVENT;
 constexpr uint64_t kCaps = kTxCaps | kRxCaps | kDomainCaps;  // [LF-068]
+// Datagrams are untagged messages and nothing else. [LF-072]
+constexpr uint64_t kDatagramCaps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | FI_DIRECTED_RECV |
+                                   FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | kDomainCaps;
 
 // [LF-089]
 constexpr uint64_t kOrders = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAR |
@@ -34,6 +37,8 @@ constexpr uint64_t kWawOrders = FI_ORDER_WAW | FI_ORDER_RMA_WAW | FI_ORDER_ATOMI
 // FI_COMMIT_COMPLETE is not among them. [LF-056]
 constexpr uint64_t kTxOpFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
                                 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
+// Nobody tells what became of a datagram. [LF-044]
+constexpr uint64_t kDatagramTxOpFlags = kTxOpFlags & ~(FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE);
 constexpr uint64_t kRxOpFlags = FI_COMPLETION | FI_MULTI_RECV;
 
 // A request for more than there is.
@@ -62,10 +67,11 @@ uint64_t with_implied(uint64_t caps) {
 
 bool agree_caps(const fi_info* hints, Agreement& a) {
   const uint64_t wanted = hints != nullptr ? hints->caps : 0;
-  if (has_other(wanted, kCaps)) return false;
+  const uint64_t offered = a.type == FI_EP_DGRAM ? kDatagramCaps : kCaps;
+  if (has_other(wanted, offered)) return false;
   // Reporting an unknown sender is a refinement of reporting the sender.
   if ((wanted & FI_SOURCE_ERR) != 0 && (wanted & FI_SOURCE) == 0) return false;
-  a.caps = wanted == 0 ? kCaps : with_implied(wanted);
+  a.caps = wanted == 0 ? offered : with_implied(wanted);
   a.tx_caps = a.caps & kTxCaps;
   a.rx_caps = a.caps & kRxCaps;
   if (hints == nullptr) return true;
@@ -85,8 +91,10 @@ size_t queue_size(size_t wanted) { return wanted != 0 ? wanted : kQueueSizeDefau
 bool agree_tx(const fi_tx_attr* tx, Agreement& a) {
   a.tx_size = kQueueSizeDefault;
   if (tx == nullptr) return true;
-  if (has_other(tx->msg_order, kOrders) || tx->comp_order != 0) return false;
-  if (has_other(tx->op_flags, kTxOpFlags) || !is_class(tx->tclass)) return false;
+  const bool is_datagram = a.type == FI_EP_DGRAM;
+  if (has_other(tx->msg_order, is_datagram ? 0 : kOrders) || tx->comp_order != 0) return false;
+  if (has_other(tx->op_flags, is_datagram ? kDatagramTxOpFlags : kTxOpFlags)) return false;
+  if (!is_class(tx->tclass)) return false;
   if (exceeds(tx->inject_size, ses::kInjectBytes) || exceeds(tx->size, kQueueSizeMax) ||
       exceeds(tx->iov_limit, kIovLimit) || exceeds(tx->rma_iov_limit, kIovLimit)) {
     return false;
@@ -101,7 +109,8 @@ bool agree_tx(const fi_tx_attr* tx, Agreement& a) {
 bool agree_rx(const fi_rx_attr* rx, Agreement& a) {
   a.rx_size = kQueueSizeDefault;
   if (rx == nullptr) return true;
-  if (has_other(rx->msg_order, kOrders) || rx->comp_order != 0) return false;
+  if (has_other(rx->msg_order, a.type == FI_EP_DGRAM ? 0 : kOrders)) return false;
+  if (rx->comp_order != 0) return false;
   if (has_other(rx->op_flags, kRxOpFlags) || rx->total_buffered_recv != 0) return false;
   if (exceeds(rx->size, kQueueSizeMax) || exceeds(rx->iov_limit, kIovLimit)) return false;
   a.rx_order = rx->msg_order;
@@ -120,7 +129,7 @@ bool agree_key(const uint8_t* key, size_t bytes, Agreement& a) {
 
 bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
   if (ep == nullptr) return true;
-  if (ep->type != FI_EP_UNSPEC && ep->type != FI_EP_RDM) return false;  // [LF-072]
+  if (ep->type != FI_EP_UNSPEC && ep->type != a.type) return false;  // [LF-072]
   if (ep->protocol != FI_PROTO_UNSPEC && ep->protocol != kProtoUet) return false;
   if (exceeds(ep->protocol_version, kProtoUetVersion)) return false;
   if (exceeds(ep->max_msg_size, ses::kMaxMessageBytes) || ep->msg_prefix_size != 0 ||
@@ -129,6 +138,7 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
       exceeds(ep->max_order_waw_size, ses::kMaxMessageBytes)) {
     return false;
   }
+  a.message_bytes = ep->max_msg_size;
   if (exceeds(ep->tx_ctx_cnt, 1) || exceeds(ep->rx_ctx_cnt, 1)) return false;  // [LF-077]
   // The named formats are subsets of what all 64 bits can express. [LF-067]
   const bool named = ep->mem_tag_format == 1 || ep->mem_tag_format == 2;
@@ -250,6 +260,8 @@ std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
   const auto rx = hints != nullptr ? hints->rx_attr : nullptr;
   const auto ep = hints != nullptr ? hints->ep_attr : nullptr;
   const auto domain = hints != nullptr ? hints->domain_attr : nullptr;
+  // Only to those who ask; layered providers would put themselves on top of it. [LF-072, ABI-034]
+  if (ep != nullptr && ep->type == FI_EP_DGRAM) a.type = FI_EP_DGRAM;
   if (!agree_caps(hints, a)) return refuse("caps, tx_attr->caps or rx_attr->caps");
   if (!agree_tx(tx, a)) return refuse("tx_attr");
   if (!agree_rx(rx, a)) return refuse("rx_attr");
@@ -287,7 +299,7 @@ void fill_attributes(const Agreement& a, fi_info& info) {
   info.rx_attr->size = a.rx_size;
   info.rx_attr->iov_limit = kIovLimit;
   fi_ep_attr& ep = *info.ep_attr;
-  ep.type = FI_EP_RDM;
+  ep.type = a.type;
   ep.protocol = kProtoUet;
   ep.protocol_version = kProtoUetVersion;
   ep.max_msg_size = ses::kMaxMessageBytes;

@@ -74,6 +74,8 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
     idempotent_ = true;
     requested_key_ &= ~kIdempotentKeyBit;
   }
+  // Counters count messages, and on RUDI there are none. [LF-097]
+  if ((flags & FI_RMA_EVENT) != 0) idempotent_ = false;
   for (size_t i = 0; i < attr.iov_count; ++i) {
     iov_.push_back(
         {static_cast<const std::byte*>(attr.mr_iov[i].iov_base), attr.mr_iov[i].iov_len});
@@ -184,6 +186,12 @@ int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
   if (counter == nullptr || &counter->domain() != &domain_) return -FI_EINVAL;
   if (flags == 0 || (flags & ~(FI_REMOTE_WRITE | FI_REMOTE_READ)) != 0) return -FI_EBADFLAGS;
   if ((domain_.caps() & FI_RMA_EVENT) == 0) return -FI_EOPNOTSUPP;
+  if (idempotent_) {
+    UET_WARN(MR,
+             "a counter on an idempotent-safe region: register it with FI_RMA_EVENT, which keeps "
+             "RUDI away from it\n");
+    return -FI_EINVAL;
+  }
   const ProgressEngine::Entry entry(domain_.engine());
   const bool write = (flags & FI_REMOTE_WRITE) != 0;
   const bool read = (flags & FI_REMOTE_READ) != 0;

@@ -43,6 +43,15 @@ ssize_t EndpointCore::plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) cons
     UET_WARN(EP_DATA, "FI_COMMIT_COMPLETE, FI_TRIGGER and FI_MULTICAST are not offered\n");
     return -FI_EOPNOTSUPP;  // [LF-056, LF-100]
   }
+  if (bytes > max_message_bytes()) {
+    UET_WARN(EP_DATA, "%llu octets are too many for one message; the limit is %zu\n",
+             static_cast<unsigned long long>(bytes), max_message_bytes());
+    return -FI_EMSGSIZE;
+  }
+  if (datagram_ && (flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)) != 0) {
+    UET_WARN(EP_DATA, "nobody tells what became of a datagram; it completes when it has left\n");
+    return -FI_EOPNOTSUPP;  // [LF-044]
+  }
   if ((flags & FI_INJECT) != 0) {
     if (bytes > ses::kInjectBytes) {
       UET_WARN(EP_DATA, "%llu octets are too many to inject; the limit is inject_size, %u\n",

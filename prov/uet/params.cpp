@@ -59,7 +59,7 @@ bool to_choice(std::string_view text, std::string_view first, std::string_view s
 }
 
 bool to_mode(std::string_view text, ModeChoice& out) {
-  constexpr std::array<std::string_view, 3> kWords = {"auto", "rud", "rod"};
+  constexpr std::array<std::string_view, 4> kWords = {"auto", "rud", "rod", "rudi"};
   for (size_t i = 0; i < kWords.size(); ++i) {
     if (text != kWords[i]) continue;
     out = static_cast<ModeChoice>(i);
@@ -109,8 +109,8 @@ constexpr Param kParams[] = {
     {"ADDR_MODE", "addressing of local endpoints: rel (within the job) or abs; default rel.",
      [](std::string_view v, Params& p) { return to_choice(v, "rel", "abs", p.absolute); }},
     {"MODE",
-     "packet delivery mode: auto (ROD when the application asks for an order, else RUD), rud or "
-     "rod; default auto.",
+     "packet delivery mode: auto (ROD when the application asks for an order, else RUD), rud, rod, "
+     "or rudi (auto, but RMA to idempotent-safe regions goes by RUDI); default auto.",
      [](std::string_view v, Params& p) { return to_mode(v, p.mode); }},
     {"PAYLOAD_MTU",
      "payload octets of a packet: 1024, 2048, 4096 or 8192; default: the largest of 8192, 4096 "

@@ -18,6 +18,7 @@ enum class ModeChoice : uint8_t {
   automatic,  // ROD where an order was asked for, RUD elsewhere [LF-089]
   rud,
   rod,
+  rudi,  // as automatic, and RUDI for RMA to idempotent-safe regions [SES-027]
 };
 
 struct Params {

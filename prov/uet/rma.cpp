@@ -3,6 +3,7 @@
 #include "prov/uet/post_tx.h"
 
 #include "prov/uet/domain.h"
+#include "prov/uet/params.h"
 #include "prov/uet/slices.h"
 
 namespace uet::prov {
@@ -37,6 +38,7 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
     return reject(-FI_EINVAL);
   }
 
+  if (params().mode == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
   ses::RmaRequest request;
   request.read = call.read;
   request.iov = slices.view();

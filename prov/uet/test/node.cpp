@@ -29,7 +29,7 @@ Node::Node(const NodeOptions& options) {
   fi_info* hints = fi_allocinfo();
   hints->caps = options.caps;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
-  hints->ep_attr->type = FI_EP_RDM;
+  hints->ep_attr->type = options.type;
   hints->domain_attr->mr_mode = FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL | FI_MR_VIRT_ADDR;
   hints->tx_attr->msg_order = options.order;
   hints->rx_attr->msg_order = options.order;

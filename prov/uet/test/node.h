@@ -25,6 +25,7 @@
 namespace uet::prov::test {
 
 struct NodeOptions {
+  fi_ep_type type = FI_EP_RDM;
   uint64_t caps = FI_MSG | FI_TAGGED | FI_RMA | FI_MULTI_RECV | FI_SOURCE | FI_DIRECTED_RECV;
   uint64_t order = 0;
   uint64_t tx_op_flags = 0;

@@ -11,7 +11,7 @@ usage() {
 Usage: pingpong.sh CASE PROVIDER-DIR
 
 Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu loss1 loss10
-       four_pairs unprivileged mtu_mismatch system_buffers capture valgrind
+       four_pairs unprivileged datagram datagram_hosts mtu_mismatch system_buffers capture valgrind
 HELP
 }
 [ $# -eq 2 ] || { usage >&2; exit 2; }
@@ -44,13 +44,15 @@ need_hosts() { make_hosts || { echo "SKIPPED: no network namespaces here"; exit 
 # One of its own for each case, so that cases can run side by side. $wrapped: what fi_pingpong
 # itself, and not its time limit, runs under.
 wrapped=()
+# $endpoint: the type of endpoint.
+endpoint=rdm
 control_port=$((47600 + $(printf '%s' "$case_name" | cksum | cut -d' ' -f1) % 800))
 pair() {
   local name=$1 prefix_a=$2 prefix_b=$3 address=$4
   shift 4
   # shellcheck disable=SC2086
   $prefix_a timeout 100 ${wrapped[@]+"${wrapped[@]}"} \
-    fi_pingpong -p uet -e rdm -c "$@" -B "$control_port" \
+    fi_pingpong -p uet -e "$endpoint" -c "$@" -B "$control_port" \
     >"$out/$name-server.txt" 2>&1 &
   local server=$!
   servers+=("$server")
@@ -62,7 +64,7 @@ pair() {
   done
   # shellcheck disable=SC2086
   $prefix_b timeout 100 ${wrapped[@]+"${wrapped[@]}"} \
-    fi_pingpong -p uet -e rdm -c "$@" -P "$control_port" "$address" \
+    fi_pingpong -p uet -e "$endpoint" -c "$@" -P "$control_port" "$address" \
     >"$out/$name-client.txt" 2>&1 ||
     fail "$name: the client ended with status $?"
   wait "$server" || fail "$name: the server ended with status $?"
@@ -112,6 +114,15 @@ case $case_name in
     cp "$FI_PROVIDER_PATH/libuet-fi.so" "$out/lib"
     chmod 755 "$out" "$out/lib"
     FI_PROVIDER_PATH=$out/lib pair nobody "$nobody" "$nobody" 127.0.0.1 -I 200 ;;
+  datagram)  # fi_pingpong's default endpoint; nothing is lost on loopback, so it does not stall
+    endpoint=dgram
+    pair datagram "" "" 127.0.0.1 -S 8192 -I 200
+    pair small "" "" 127.0.0.1 -S 64 -I 2000 ;;
+  datagram_hosts)
+    need_hosts
+    endpoint=dgram
+    pair datagram "$(on_a)" "$(on_b)" "$addr_a" -S 1024 -I 200
+    pair datagram6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 1024 -I 200 ;;
   mtu_mismatch)  # each end of the cable has its own MTU; the exchanged addresses settle it
     need_hosts
     ip -n "$host_a" link set veth-uet mtu 1500
