@@ -60,7 +60,7 @@ bool Core::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
     if (send_closing_packet(pdc, SlotKind::close_cmd, batch, now)) {
       pdc.state = PdcState::close_ack_wait;  // I13
     }
-  } else if (pdc.state == PdcState::error && pdc.tx.empty() && !pdc.is_orphan) {
+  } else if (pdc.state == PdcState::error && pdc.tx.empty() && !pdc.is_orphan()) {
     send_closing_packet(pdc, SlotKind::close_cmd, batch, now);  // I18
   } else if (pdc.state == PdcState::close_wait && pdc.close_req_due) {
     if (send_closing_packet(pdc, SlotKind::close_req, batch, now)) {

@@ -148,7 +148,7 @@ void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now
                              (h.nack_code == NackCode::inv_dpdcid && pdc.state != PdcState::syn);
   if (is_gone_there && pdc.is_initiator) {
     if (slot.kind == SlotKind::data && !slot.done) give_up(pdc, h.nack_psn, slot, failure, now);
-    if (pdc.is_orphan || await_verdicts(pdc, failure, now)) {
+    if (pdc.is_orphan() || await_verdicts(pdc, failure, now)) {
       if (!pdc.tx.empty()) return;
     }
   }
@@ -185,7 +185,7 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
     }
   }
   if (!any) return false;
-  pdc.is_orphan = true;
+  pdc.orphaned_by = failure.nack;
   pdc.state = PdcState::error;
   pdc.close_at = now + pdc.rtt.rto(config_.rto_init, config_.rto_max, 0);
   arm_by(pdc, pdc.close_at);

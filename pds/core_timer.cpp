@@ -31,10 +31,10 @@ Duration Core::limit_of(const Pdc& pdc, const TxSlot& slot) const {
 }
 
 void Core::on_timer(Pdc& pdc, Instant now) {
-  if (pdc.is_orphan) {  // of what was not refused by now nobody knows [PDS-190]
+  if (pdc.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
     if (pdc.close_at > now) return arm_by(pdc, pdc.close_at);
-    return fail(pdc, {FailureReason::nack, wire::NackCode::inv_dpdcid, false},
-                Count::pdc_closed_nack, false, now);
+    return fail(pdc, {FailureReason::nack, pdc.orphaned_by, false}, Count::pdc_closed_nack, false,
+                now);
   }
   Instant next = Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone

@@ -382,7 +382,7 @@ void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now
 void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause,
                      Instant now) {
   UET_ASSERT(!slot.done);
-  if (slot.lost || pdc.is_orphan) return;
+  if (slot.lost || pdc.is_orphan()) return;
   counters_.add(cause);
   if (slot.in_flight) {
     slot.in_flight = false;

@@ -66,9 +66,9 @@ struct ReturnMessage : ListNode<struct ReturnTag> {
 };
 
 struct alignas(64) Pdc : ListNode<struct LruTag>,
-             ListNode<struct ControlTag>,
-             ListNode<struct SendTag>,
-             ListNode<struct FlowPdcTag> {
+                         ListNode<struct ControlTag>,
+                         ListNode<struct SendTag>,
+                         ListNode<struct FlowPdcTag> {
   // Touched by every packet.
   PdcState state = PdcState::syn;
   Mode mode = Mode::rud;
@@ -78,9 +78,10 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   bool confirmed = false;     // target: the peer used our PDCID, so it is no forgery
   bool acked_once = false;    // target: an ACK taught the peer our PDCID [PDS-045]
   bool rod_stalled = false;   // the client refused the next packet in order; see timer
-  bool is_orphan = false;     // initiator: the peer's side is gone, verdicts are awaited [PDS-190]
-  Pdcid id;                   // ours
-  Pdcid peer_id;              // 0 until learnt
+  // Initiator: the NACK that said the peer's side is gone; verdicts are awaited. [PDS-190]
+  wire::NackCode orphaned_by{};
+  Pdcid id;       // ours
+  Pdcid peer_id;  // 0 until learnt
   PdcHandle handle;
   PeerId peer;
   Path* path = nullptr;
@@ -141,6 +142,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
     return is_initiator && (state == PdcState::syn || state == PdcState::established) &&
            !close_asked;
   }
+  bool is_orphan() const { return orphaned_by != wire::NackCode{}; }
   bool wants_close() const { return state == PdcState::close_wait; }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }

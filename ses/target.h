@@ -137,7 +137,7 @@ class Target {
   UnexpectedPool pool_;
   HashMap<RxKey, RxMessage*> rx_by_key_;
   mutable IntrusiveList<RxMessage, PartialTag> partial_;  // longest idle first
-  uint32_t stalled_count_ = 0;                    // endpoints with is_stalled
+  uint32_t stalled_count_ = 0;                            // endpoints with is_stalled
 };
 
 }  // namespace uet::ses

@@ -1,6 +1,6 @@
 // fi_getinfo through libfabric: which domains are offered, and which hints are met or refused.
 // Expected answers are from libfabric's manual pages and the mapping reference.
-#include "prov/uet/compat.h"
+#include "prov/uet/test/getinfo.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -8,40 +8,12 @@
 
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace uet::prov {
 namespace {
-
-using Info = std::unique_ptr<fi_info, decltype(&fi_freeinfo)>;
-
-Info make_hints() {
-  Info hints(fi_allocinfo(), &fi_freeinfo);
-  hints->fabric_attr->prov_name = strdup("uet");
-  return hints;
-}
-
-struct Answer {
-  int result;
-  Info info;
-};
-
-Answer ask(const fi_info* hints, const char* node = nullptr, const char* service = nullptr,
-           uint64_t flags = 0, uint32_t version = FI_VERSION(1, 17)) {
-  fi_info* info = nullptr;
-  const int result = fi_getinfo(version, node, service, flags, hints, &info);
-  return {result, Info(info, &fi_freeinfo)};
-}
-
-Answer ask_with(const std::function<void(fi_info&)>& change, const char* node = nullptr,
-                const char* service = nullptr, uint64_t flags = 0) {
-  const Info hints = make_hints();
-  change(*hints);
-  return ask(hints.get(), node, service, flags);
-}
 
 // Octet `at` of an address in the 40-octet form.
 int octet(const void* address, size_t at) { return static_cast<const uint8_t*>(address)[at]; }
@@ -98,7 +70,7 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   ASSERT_EQ(answer.result, 0);
   const fi_info& info = *answer.info;
   EXPECT_EQ(strncmp(info.fabric_attr->name, "UET", 3), 0) << info.fabric_attr->name;
-  EXPECT_STREQ(info.fabric_attr->prov_name, "uet");  // [ABI-014]
+  EXPECT_STREQ(info.fabric_attr->prov_name, "uet");                                    // [ABI-014]
   EXPECT_EQ(info.fabric_attr->api_version, static_cast<uint32_t>(FI_VERSION(1, 17)));  // [LF-085]
   EXPECT_EQ(info.caps & (0b1'0111ULL << 44), 0u);  // new meanings in libfabric 2 [LF-114, LF-115]
   EXPECT_EQ(info.mode, 0u);
@@ -259,62 +231,6 @@ TEST(GetinfoTest, WhatIsNotOfferedIsRefused) {
   for (const auto& [what, change] : cases) {
     EXPECT_EQ(ask_with(change).result, -FI_ENODATA) << what;
   }
-}
-
-// [LF-072, ABI-032] Datagram endpoints are offered to those who ask for them, and to no others.
-TEST(GetinfoTest, DatagramEndpointsAreOfferedWhenAskedFor) {
-  const Answer all = ask(make_hints().get());
-  for (const fi_info* info = all.info.get(); info != nullptr; info = info->next) {
-    EXPECT_EQ(info->ep_attr->type, FI_EP_RDM);
-  }
-  const Answer answer = ask_with([](fi_info& h) {  // as fi_pingpong asks
-    h.caps = FI_MSG;
-    h.mode = FI_CONTEXT | FI_CONTEXT2 | FI_MSG_PREFIX;
-    h.domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-    h.ep_attr->type = FI_EP_DGRAM;
-  });
-  ASSERT_EQ(answer.result, 0);
-  for (const fi_info* info = answer.info.get(); info != nullptr; info = info->next) {
-    EXPECT_EQ(info->ep_attr->type, FI_EP_DGRAM);
-    EXPECT_EQ(info->caps & (FI_TAGGED | FI_RMA | FI_READ | FI_WRITE), 0u);
-    EXPECT_EQ(info->caps & (FI_MSG | FI_SEND | FI_RECV), uint64_t{FI_MSG | FI_SEND | FI_RECV});
-    EXPECT_EQ(info->mode, 0u);
-    EXPECT_EQ(info->tx_attr->msg_order, 0u);
-    const size_t most = info->ep_attr->max_msg_size;
-    EXPECT_TRUE(most == 1024 || most == 4096 || most == 8192) << most;
-    if (strncmp(info->domain_attr->name, "lo", 2) == 0) {
-      EXPECT_EQ(most, 8192u);
-    }
-  }
-}
-
-// [LF-072, LF-044] More than datagrams can do is refused.
-TEST(GetinfoTest, DatagramEndpointsHaveLimits) {
-  const std::vector<std::pair<const char*, std::function<void(fi_info&)>>> cases = {
-      {"tags", [](fi_info& h) { h.caps = FI_MSG | FI_TAGGED; }},
-      {"RMA", [](fi_info& h) { h.caps = FI_MSG | FI_RMA; }},
-      {"an order of sends", [](fi_info& h) { h.tx_attr->msg_order = FI_ORDER_SAS; }},
-      {"an order of receives", [](fi_info& h) { h.rx_attr->msg_order = FI_ORDER_SAS; }},
-      {"delivery", [](fi_info& h) { h.tx_attr->op_flags = FI_DELIVERY_COMPLETE; }},
-      {"messages of two packets", [](fi_info& h) { h.ep_attr->max_msg_size = 8193; }},
-  };
-  for (const auto& [what, change] : cases) {
-    const auto datagrams = [change = change](fi_info& h) {
-      h.ep_attr->type = FI_EP_DGRAM;
-      change(h);
-    };
-    EXPECT_EQ(ask_with(datagrams).result, -FI_ENODATA) << what;
-  }
-}
-
-// [ABI-032] The probe of the layered provider for reliable datagrams.
-TEST(GetinfoTest, ProbeForDatagramsIsRefused) {
-  const Info hints = make_hints();
-  hints->caps = FI_MSG;
-  hints->mode = FI_CONTEXT | FI_MSG_PREFIX;
-  hints->ep_attr->type = FI_EP_DGRAM;
-  EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 1ULL << 59).result, -FI_ENODATA);
-  EXPECT_EQ(ask(hints.get()).result, 0);
 }
 
 // [ABI-031, ABI-034] The flag of probes for layered providers.
