@@ -111,6 +111,7 @@ class Runner:
         # The libraries below the psm providers catch SIGINT once loaded; sighandler_test sees it.
         self.env.update(HFI_NO_BACKTRACE="1", IPATH_NO_BACKTRACE="1")
         self.number = 0
+        self.started = []
 
     def start(self, arguments, role, host=""):
         line = shlex.split(host)
@@ -125,6 +126,7 @@ class Runner:
                                        stderr=subprocess.STDOUT, start_new_session=True,
                                        preexec_fn=default_signals)
         process.log, process.role = path, role
+        self.started.append(process)
         return process
 
     def wait_ready(self, server, by_tcp):
@@ -179,14 +181,26 @@ class Runner:
             process.wait()
         return stuck, shortened
 
+    def end_all(self):
+        """Nothing outlives its test, also when this script is told to end: a program that spins
+        would go on for ever, and would keep the namespace that it runs in."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        self.started.clear()
+
     def run(self, test):
         self.number += 1
         program = test.line.split()[0]
         if not os.path.exists(self.options.root + os.path.join(self.options.bin, program)):
             return Result(test, "absent", 0.0, "this fabtests has no such program")
         begin = time.monotonic()
-        processes = self.processes(test)
-        stuck, shortened = self.wait(processes)
+        try:
+            processes = self.processes(test)
+            stuck, shortened = self.wait(processes)
+        finally:
+            self.end_all()
         seconds = time.monotonic() - begin
         codes = {p.role: p.returncode for p in processes}
         expected = errno.ENODATA if test.section == "negative" else 0
@@ -264,6 +278,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tests, exclusions = chosen_tests(options)
     if not tests:
         sys.exit("no test of the list matches")
