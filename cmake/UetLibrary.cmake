@@ -26,12 +26,19 @@ target_compile_options(uet_options INTERFACE -Wall -Wextra -Wpedantic -Wconversi
   $<$<BOOL:${UET_WERROR}>:-Werror>)
 target_include_directories(uet_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(UET_SANITIZE)
-  target_compile_options(uet_options INTERFACE -fsanitize=${UET_SANITIZE}
-    -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  if(UET_SANITIZE MATCHES undefined)
-    # Needs RTTI, which the sans-IO layers are built without.
-    target_compile_options(uet_options INTERFACE -fno-sanitize=vptr)
+  string(REPLACE "," ";" sanitizers "${UET_SANITIZE}")
+  if("undefined" IN_LIST sanitizers)
+    # In the code under test; in the tests too it takes twice the time to compile. The vptr check
+    # needs RTTI, which the sans-IO layers are built without.
+    list(REMOVE_ITEM sanitizers undefined)
+    set(is_test "$<BOOL:$<TARGET_PROPERTY:UET_IS_TEST>>")
+    target_compile_options(uet_options INTERFACE
+      "$<$<NOT:${is_test}>:-fsanitize=undefined;-fno-sanitize=vptr>")
   endif()
+  foreach(sanitizer ${sanitizers})
+    target_compile_options(uet_options INTERFACE -fsanitize=${sanitizer})
+  endforeach()
+  target_compile_options(uet_options INTERFACE -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(uet_options INTERFACE -fsanitize=${UET_SANITIZE})
 endif()
 if(UET_COVERAGE)
@@ -72,10 +79,7 @@ function(uet_add_test name)
   list(TRANSFORM deps PREPEND uet::)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${deps} ${arg_LIBS} GTest::gtest GTest::gtest_main)
-  if(UET_SANITIZE MATCHES undefined)
-    # The code under test is checked; checking the tests too takes twice the time to compile.
-    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
-  endif()
+  set_target_properties(${name} PROPERTIES UET_IS_TEST ON)
   target_compile_definitions(${name} PRIVATE UET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
