@@ -226,8 +226,8 @@ class Runner:
         if test.section != "ubertest":
             return ""
         with open(processes[1].log, encoding="utf-8", errors="replace") as f:
-            counts = dict(re.findall(r"^(Success|ENOSYS|ERROR): +(\d+)", f.read(), re.MULTILINE))
-        bad = int(counts.get("ERROR", 0)) + int(counts.get("ENOSYS", 0))
+            counts = dict(re.findall(r"^(\w+) *: (\d+)$", f.read(), re.MULTILINE))
+        bad = any(int(counts.get(what, 1)) for what in ("ENODATA", "ENOSYS", "EIO", "ERROR"))
         if int(counts.get("Success", 0)) == 0 or bad:
             return f"of its tests {counts}"
         return ""
