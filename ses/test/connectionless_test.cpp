@@ -128,7 +128,8 @@ TEST_F(ConnectionlessTest, UnsafeMemoryIsRefusedAtTheTarget) {
   Octets memory(3000);
   const uint64_t key = expose(memory, false);
   const Octets before = memory;
-  rma(false, random(3000, rng), key | uint64_t{1} << 63);
+  const Octets data = random(3000, rng);
+  rma(false, data, key | uint64_t{1} << 63);
   run(rng, 0, 4000);
   ASSERT_EQ(a_->done.size(), 1u);
   EXPECT_EQ(a_->done[0].status, Completion::Status::refused);
@@ -143,7 +144,8 @@ TEST_F(ConnectionlessTest, PromiseOfALaterResponseIsNoAnswer) {
   Rng rng(1);
   open(pds::Mode::rud);
   Octets memory(100);
-  rma(false, random(100, rng), expose(memory, true));
+  const Octets data = random(100, rng);
+  rma(false, data, expose(memory, true));
   pump(*a_, to_b_);
   ASSERT_EQ(to_b_.size(), 1u);
   wire::Reader sent(to_b_.front().octets);
@@ -171,7 +173,8 @@ TEST_F(ConnectionlessTest, CancelledMessageSendsNoMsgError) {
   Rng rng(1);
   open(pds::Mode::rud);
   Octets memory(200 * 1024);
-  rma(false, random(memory.size(), rng), expose(memory, true));
+  const Octets data = random(memory.size(), rng);
+  rma(false, data, expose(memory, true));
   pump(*a_, to_b_);
   ASSERT_TRUE(a_->ses->cancel(a_->ep, this, now_));
   EXPECT_EQ(a_->done.at(0).status, Completion::Status::cancelled);
