@@ -1,6 +1,8 @@
 // Allocation and look-up of PDCs and tombstones.
 #include "pds/pdc_table.h"
 
+#include <algorithm>
+
 namespace uet::pds {
 
 Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, Rng& rng) {
@@ -80,7 +82,10 @@ void PdcTable::free(Pdc& pdc) {
 }
 
 void PdcTable::bury(Pdc& pdc, Instant until) {
-  if (tombstones_.full()) remove_tombstone(*oldest_.front());
+  // What was reclaimed was most likely forged: it makes room before what closed in order.
+  if (tombstones_.full()) {
+    remove_tombstone(*(reclaimed_.empty() ? oldest_ : reclaimed_).front());
+  }
   if (Tombstone* const same = const_cast<Tombstone*>(find_tombstone(pdc.peer, pdc.peer_id))) {
     remove_tombstone(*same);
   }
@@ -94,7 +99,7 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->close_psn = pdc.close_psn;
   t->is_doubtful = pdc.is_doubtful;
   t->until = until;
-  oldest_.push_back(*t);
+  (pdc.close_received ? oldest_ : reclaimed_).push_back(*t);
   const auto by_peer = graves_.insert({t->peer, t->peer_id}, t);
   const auto by_id = graves_by_id_.insert(t->id, t);
   UET_ASSERT(by_peer.ok() && by_id.ok());
@@ -110,15 +115,19 @@ void PdcTable::remove_tombstone(Tombstone& t) {
 }
 
 void PdcTable::expire_tombstones(Instant now) {
-  while (Tombstone* const t = oldest_.front()) {
-    if (t->until > now) return;
-    remove_tombstone(*t);
+  for (auto* const list : {&oldest_, &reclaimed_}) {
+    while (Tombstone* const t = list->front()) {
+      if (t->until > now) break;
+      remove_tombstone(*t);
+    }
   }
 }
 
 Instant PdcTable::next_expiry() const {
-  const Tombstone* const t = oldest_.front();
-  return t == nullptr ? Instant::never() : t->until;
+  Instant next = Instant::never();
+  if (const Tombstone* const t = oldest_.front()) next = t->until;
+  if (const Tombstone* const t = reclaimed_.front()) next = std::min(next, t->until);
+  return next;
 }
 
 const Tombstone* PdcTable::find_tombstone(Pdcid id) const {

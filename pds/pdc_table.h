@@ -82,8 +82,10 @@ class PdcTable {
 
   Slab<Pdc> pdcs_;
   Slab<Tombstone> tombstones_;
-  IntrusiveList<Tombstone, TombstoneTag> oldest_;  // by expiry
-  Bitmap ids_;                                     // in use, tombstones included
+  // Each by expiry: a list has one lifetime. [PDS-176]
+  IntrusiveList<Tombstone, TombstoneTag> oldest_;     // closed by the peer
+  IntrusiveList<Tombstone, TombstoneTag> reclaimed_;  // taken under pressure, kept longer
+  Bitmap ids_;                                        // in use, tombstones included
   std::span<Pdc*> by_id_;
   std::span<Psn> last_psn_;  // of the previous PDC with that id [PDS-044]
   HashMap<PeerPdcid, Pdc*> by_peer_;

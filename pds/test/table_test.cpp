@@ -121,6 +121,35 @@ TEST_F(PdcTableTest, TombstonesKeepTheIdAndExpire) {
   EXPECT_TRUE(table_.next_expiry().is_never());
 }
 
+// [PDS-176] What was reclaimed is kept longer, and holds up nobody else: neither the end of those
+// that closed in order, nor, when there is no room left, their place.
+TEST_F(PdcTableTest, ReclaimedTombstonesGiveWay) {
+  make(8, 8, 2);
+  const auto bury = [&](uint16_t peer_id, bool closed, Duration kept) {
+    Pdc* const pdc = table_.allocate(false, rng_);
+    EXPECT_NE(pdc, nullptr);
+    pdc->peer = PeerId(1);
+    pdc->peer_id = Pdcid(peer_id);
+    pdc->close_received = closed;
+    const Pdcid id = pdc->id;
+    table_.bury(*pdc, kNow + kept);
+    return id;
+  };
+  const Pdcid forged = bury(1, false, Duration::seconds(60));
+  const Pdcid closed = bury(2, true, Duration::milliseconds(1));
+  EXPECT_EQ(table_.next_expiry(), kNow + Duration::milliseconds(1));
+  const Pdcid another = bury(3, true, Duration::milliseconds(2));
+  EXPECT_EQ(table_.find_tombstone(forged), nullptr) << "no room: the forged one goes";
+  EXPECT_NE(table_.find_tombstone(closed), nullptr);
+  table_.expire_tombstones(kNow + Duration::milliseconds(1));
+  EXPECT_EQ(table_.find_tombstone(closed), nullptr);
+  const Pdcid later = bury(4, false, Duration::seconds(60));
+  table_.expire_tombstones(kNow + Duration::milliseconds(2));
+  EXPECT_EQ(table_.find_tombstone(another), nullptr);
+  EXPECT_NE(table_.find_tombstone(later), nullptr);
+  EXPECT_EQ(table_.next_expiry(), kNow + Duration::seconds(60));
+}
+
 // [PDS-176] Two rounds over all PDCIDs pass over the one that a tombstone stands for.
 TEST_F(PdcTableTest, APdcidIsNotGivenOutWhileItsTombstoneStands) {
   make(4, 4, 2);
