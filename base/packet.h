@@ -72,6 +72,7 @@ struct TxPacket {
   TxFate fate = TxFate::later;
   int error = 0;        // errno, with fate never
   uint32_t cookie = 0;  // the message it belongs to, for reporting `never`; 0: none
+  uint32_t sdi = 0;     // secure domain that seals it; 0: goes in the clear
 
   uint32_t bytes() const { return header_bytes + payload_bytes; }
 };
@@ -109,7 +110,7 @@ class TxBatch {
     ++building_.slice_count;
   }
   void commit(uint32_t header_bytes, const FabricAddress& to, Entropy ev, uint8_t dscp, Ecn ecn,
-              uint32_t cookie = 0) {
+              uint32_t cookie = 0, uint32_t sdi = 0) {
     UET_ASSERT(header_bytes <= kHeaderBytes);
     building_.header_bytes = static_cast<uint16_t>(header_bytes);
     building_.slices = &slices_[first_slice_];
@@ -118,6 +119,7 @@ class TxBatch {
     building_.dscp = dscp;
     building_.ecn = ecn;
     building_.cookie = cookie;
+    building_.sdi = sdi;
     packets_[size_++] = building_;
   }
   void rollback() { slices_used_ = first_slice_; }
@@ -169,7 +171,8 @@ struct RxDatagram {
   Entropy ev;          // what the sender's network saw as entropy
   uint8_t dscp = 0;
   Ecn ecn = Ecn::not_ect;
-  Instant at;  // arrival, as near to the wire as the backend knows
+  Instant at;        // arrival, as near to the wire as the backend knows
+  uint32_t sdi = 0;  // secure domain under which it was verified; 0: it came in the clear
 };
 
 }  // namespace uet

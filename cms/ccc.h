@@ -39,6 +39,12 @@ class Ccc {
     std::visit([&](auto& a) { a.on_forgotten(bytes); }, algorithm_);
   }
 
+  // Credit, and demand for it: none of the algorithms here works by credit. [CMS-022]
+  void on_credit(const Credit&) {}
+  void on_credit_request(const CreditDemand&) {}
+  // What ACKs of this end carry for the source. [CMS-039]
+  Feedback feedback() const { return {}; }
+
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, algorithm_);
   }

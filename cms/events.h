@@ -38,6 +38,16 @@ struct Sent {
   Instant at;
 };
 
+// What the destination says of itself in an ACK_CC of type NSCC. [CMS-030]
+struct RemoteState {
+  uint32_t newly_received_bytes = 0;  // since the last such ACK of that PDC [CMS-042]
+  Duration service_time;              // inside the destination; zero: not known [CMS-036]
+  uint16_t ooo_count = 0xFFFF;        // 0xFFFF: not computed [CMS-038]
+  uint8_t rcv_cwnd_pend = 0;
+  bool restore_cwnd = false;
+  bool valid = false;
+};
+
 struct Acked {
   uint32_t bytes = 0;  // newly acknowledged (or SACKed), of `packets` packets
   uint32_t packets = 0;
@@ -45,6 +55,26 @@ struct Acked {
   bool rtt_valid = false;  // [PDS-141]
   bool ecn = false;        // M flag
   Entropy ev;
+  RemoteState remote;
+  Instant at;
+};
+
+// What this end, as a destination, asks of the source in its ACKs. [CMS-039, CMS-040]
+struct Feedback {
+  uint8_t rcv_cwnd_pend = 0;  // 0-127
+  bool restore_cwnd = false;
+};
+
+// Credit granted to us: cumulative, 24 bits. [CMS-031, CMS-034]
+struct Credit {
+  uint32_t credit = 0;
+  Instant at;
+};
+
+// Credit that a source wants of us. [CMS-032, CMS-035]
+struct CreditDemand {
+  uint8_t ccc_id = 0;
+  uint32_t target = 0;  // 24 bits
   Instant at;
 };
 

@@ -21,8 +21,10 @@ void AckScheduler::raise(Count cause, const AckTrigger& trigger) {
 void AckScheduler::want(Count cause, const AckTrigger& trigger) { raise(cause, trigger); }
 
 void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& request, Psn cack) {
-  bytes_ += std::max(request.payload_bytes, rules.gen_min_packet_bytes);
   const AckTrigger& t = request.trigger;
+  if (bytes_ == 0) behind_since_ = t.arrival_tick;
+  bytes_ += std::max({request.payload_bytes, rules.gen_min_packet_bytes, 1u});
+  if (packets_ < UINT8_MAX) ++packets_;
 
   if (request.ar) {
     raise(Count::ack_ar, t);
@@ -36,6 +38,8 @@ void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& reques
   if (t.ce && rules.on_ecn) raise(Count::ack_ecn, t);
   if (rules.per_packet) raise(Count::ack_per_packet, t);
   if (bytes_ >= rules.gen_trigger_bytes) raise(Count::ack_bytes, t);
+  if (rules.gen_packets > 0 && packets_ >= rules.gen_packets) raise(Count::ack_packets, t);
+  if (!due_) trigger_ = t;  // what an ACK for another reason would answer
 
   if (!ar_pending_) return;
   if (!cack.before(highest_ar_)) {
@@ -51,6 +55,7 @@ void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& reques
 AckTrigger AckScheduler::take(Count& cause) {
   due_ = false;
   bytes_ = 0;
+  packets_ = 0;
   cause = cause_;
   return trigger_;
 }

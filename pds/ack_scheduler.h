@@ -17,6 +17,7 @@ struct AckTrigger {
   Entropy ev;       // echoed [PDS-070]
   bool ce = false;  // M [PDS 8.1]
   bool retx = false;
+  uint32_t arrival_tick = 0;  // when it came, for the service time [PDS-241]
 };
 
 // A request that was accepted, as the scheduler sees it.
@@ -31,6 +32,7 @@ struct AckedRequest {
 struct AckRules {
   uint32_t gen_trigger_bytes = 16384;
   uint32_t gen_min_packet_bytes = 1024;
+  uint32_t gen_packets = 0;  // 0: octets only
   bool per_packet = false;
   bool on_ecn = true;
 };
@@ -43,6 +45,9 @@ class AckScheduler {
   void want(Count cause, const AckTrigger& trigger);
 
   bool is_due() const { return due_; }
+  // Packets were accepted that no ACK has followed; the latest came at trigger().arrival_tick.
+  bool is_behind() const { return bytes_ > 0 && !due_; }
+  uint32_t behind_since_tick() const { return behind_since_; }
   // The packet that the next ACK answers; the last one answered when none is due.
   const AckTrigger& trigger() const { return trigger_; }
   // The ACK is going out: what it answers and why; the counts start anew.
@@ -53,12 +58,14 @@ class AckScheduler {
 
   AckTrigger trigger_;
   Psn highest_ar_;
-  uint32_t bytes_ = 0;  // since the last ACK [PDS-A7]
+  uint32_t bytes_ = 0;         // since the last ACK [PDS-A7]
+  uint32_t behind_since_ = 0;  // tick of the first of them
   Count cause_ = Count::ack_ar;
+  uint8_t packets_ = 0;   // since the last ACK, saturating
   uint8_t arrivals_ = 0;  // since an AR packet was left uncovered
-  bool due_ = false;
-  bool ar_pending_ = false;  // an AR packet is not covered yet [PDS-A9]
+  bool due_ : 1 = false;
+  bool ar_pending_ : 1 = false;  // an AR packet is not covered yet [PDS-A9]
 };
-static_assert(sizeof(AckScheduler) <= 24);
+static_assert(sizeof(AckScheduler) <= 28);
 
 }  // namespace uet::pds

@@ -16,10 +16,28 @@ enum class Patience : uint8_t {
   retries,  // the retry limits [PDS-148]
 };
 
+// Which form an ACK takes. [PDS 8.3]
+enum class AckForm : uint8_t {
+  by_need,  // ACK, or ACK_CC when something is out of order; without congestion control state
+  cc,       // always ACK_CC, with the state that NSCC and RCCC want
+  ccx,      // always ACK_CCX: a vendor's congestion control, configured at both ends
+};
+
+inline constexpr uint8_t kDefaultMpr = 8;  // Default_MPR: what a peer assumes until told [PDS-035]
+
+// Who decides where the PSNs of a secured PDC begin. [PDS 4.2]
+enum class StartMethod : uint8_t {
+  expected_0rtt,  // the initiator, at or above the target's floor
+  random_1rtt,    // the target, anew each time
+};
+
 struct Config {
   // --- sizes, read once by create ---
   uint32_t max_pdcs = 4096;              // PDCs, both roles; 1-65000 [PDS-010]
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
+  uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
+                                         // 1-100, 100: no limit of their own [T-01]
+  uint32_t reserved_pdcs = 0;            // of max_pdcs, for SYN with use_rsv_pdc only [PDS-017]
   uint32_t max_paths = 0;                // congestion contexts; 0: one for each flow and PDC; ours
   uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
   uint32_t max_flows = 4096;             // (peer, class, mode, JobID) combinations; ours
@@ -36,7 +54,7 @@ struct Config {
 
   // --- windows ---
   uint8_t mpr = 8;                    // advertised, 128 PSNs; 1-16 [PDS-035]
-  uint8_t default_mpr = 8;            // assumed until told; Default_MPR
+  uint8_t default_mpr = kDefaultMpr;  // assumed until told; Default_MPR
   uint32_t tx_window_packets = 256;   // outstanding per PDC direction; 1-2048 [PDS-037]
   uint32_t pdcs_per_key = 4;          // RUD; 1-64 [PDS-061]
   bool pdc_per_job = true;            // JobID is part of the key [PDS-013]
@@ -66,8 +84,19 @@ struct Config {
   // Then an ACK Request asks for them: well before RTO_Init_Time would send them again. Below
   // peer_timeout: a peer that was not asked is not silent. Ours
   Duration quiet_time = Duration::milliseconds(1);
+  AckForm ack_form = AckForm::by_need;  // ours [PDS 8.3]
+  uint8_t ccx_type = 14;                // of ACK_CCX; 14-15
+  uint32_t ack_gen_packets = 0;         // packets that call for an ACK; 0-255, 0: octets only
+  Duration ack_delay_max =
+      Duration::zero();  // oldest packet without an ACK; zero: no timer [PDS-083]
   uint32_t nacks_per_second_per_peer = 10000;  // [PDS-072]
   uint32_t nacks_per_second_no_pdc = 1000;     // in all, for packets without a PDC [PDS-072]
+
+  // --- secured PDCs [PDS 4.2] ---
+  StartMethod start_method = StartMethod::expected_0rtt;
+  Duration new_pdc_time = Duration::seconds(1);  // New_PDC_Time: a PENDING target waits [PDS-052]
+  uint32_t secure_starts = 4096;                 // (peer, domain) remembered; ours [TSS-067]
+  bool expected_psn_in_close_ack = true;         // [PDS-053]
 
   // --- loss ---
   Patience patience = Patience::time;                // [architecture 8]
@@ -78,6 +107,9 @@ struct Config {
   uint32_t nack_retx_max = 5;                        // Max_NACK_Retx_Cnt; 31: unlimited
   Duration peer_timeout = Duration::seconds(60);     // FI_UET_PEER_TIMEOUT
   Duration unreachable_time = Duration::seconds(2);  // ICMP errors and nothing else
+  Duration tail_loss = Duration::milliseconds(5);    // Tail_Loss_Time [PDS-145]
+  uint32_t tail_loss_max = 5;                        // Max_Tail_Loss_Retx; 0-15
+  bool probe = true;                                 // Probes are sent; all answer them
   uint32_t ooo_packets_min = 5;                      // reordering assumed below [PDS-143]
   uint32_t ooo_packets_single_path = 3;              // the same with one EV [PDS-144]
   bool rod_reorder = true;                           // false: drop and go-back-N [PDS-079]
@@ -92,6 +124,22 @@ struct Config {
   // PSNs that a PDC uses before another one takes over; 0: no limit. Limit_PSN_Range [PDS-036]
   uint32_t psn_range_packets = uint32_t{1} << 31;
 
+  // --- habits of the UEC reference provider, none by default [PDS 22] ---
+  bool optional_control = true;      // false: no NOOP and no Clear Request; it closes over them
+  bool plain_new_start_psn = false;  // true: NEW_START_PSN is believed though it came in the clear
+  bool fatal_nacks = true;           // false: no 0x10, 0x13, 0x19, upon which it closes the PDC
+
+  // Toward peers that are the reference provider. [PDS 22]
+  static Config refprov() {
+    Config c;
+    c.default_mpr = 1;
+    c.pdcs_per_key = 1;
+    c.probe = false;
+    c.optional_control = false;
+    c.fatal_nacks = false;
+    return c;
+  }
+
   // The parameter table of the reference. [PDS 18]
   static Config spec() {
     Config c;
@@ -99,10 +147,12 @@ struct Config {
     c.rto_init = Duration::milliseconds(1);
     c.rto_max = Duration::milliseconds(64);
     c.nack_retx = Duration::milliseconds(1);
+    c.tail_loss = Duration::milliseconds(1);
     c.rod_reorder = false;
     c.quiet_packets = 0;
     c.clear_time = Duration::milliseconds(1);
     c.close_req = Duration::milliseconds(1);
+    c.new_pdc_time = Duration::milliseconds(5);
     c.tombstone_time = Duration::milliseconds(128);
     return c;
   }
@@ -113,17 +163,20 @@ struct Config {
 
   // Every value is in its range.
   bool valid() const {
-    return max_pdcs >= 1 && max_pdcs <= 65000 && target_floor_percent <= 50 && max_flows >= 1 &&
-           gd_entries >= 1 && gd_per_pdc >= 1 && return_messages >= 1 && reorder_packets >= 1 &&
-           reorder_packet_bytes >= 64 && reorder_packet_bytes <= 16384 && reply_queue >= 16 &&
-           tombstones >= 1 && mpr >= 1 && mpr <= 16 && default_mpr >= 1 && tx_window_packets >= 1 &&
-           tx_window_packets <= 2048 && pdcs_per_key >= 1 && pdcs_per_key <= 64 &&
-           packets_per_entropy >= 1 && packets_per_entropy <= 64 && payload_mtu >= 64 &&
-           payload_mtu <= 8192 && rto_init > Duration::zero() && rto_max >= rto_init &&
-           rudi_destinations >= 1 && rudi_packets >= 1 && rudi_answers >= 1 && rudi_window >= 1 &&
-           rudi_window <= 65536 && nack_retx > Duration::zero() && rto_retx_max <= 15 &&
-           nack_retx_max <= 31 && quiet_packets <= 63 && quiet_time > Duration::zero() &&
-           quiet_time < peer_timeout;
+    return max_pdcs >= 1 && max_pdcs <= 65000 && target_floor_percent <= 50 &&
+           half_open_percent >= 1 && half_open_percent <= 100 && reserved_pdcs < max_pdcs &&
+           max_flows >= 1 && gd_entries >= 1 && gd_per_pdc >= 1 && gd_per_pdc <= 65535 &&
+           return_messages >= 1 && reorder_packets >= 1 && reorder_packet_bytes >= 64 &&
+           reorder_packet_bytes <= 16384 && reply_queue >= 16 && tombstones >= 1 && mpr >= 1 &&
+           mpr <= 16 && default_mpr >= 1 && tx_window_packets >= 1 && tx_window_packets <= 2048 &&
+           pdcs_per_key >= 1 && pdcs_per_key <= 64 && packets_per_entropy >= 1 &&
+           packets_per_entropy <= 64 && payload_mtu >= 64 && payload_mtu <= 8192 &&
+           rto_init > Duration::zero() && rto_max >= rto_init && nack_retx > Duration::zero() &&
+           rto_retx_max <= 15 && nack_retx_max <= 31 && (ccx_type == 14 || ccx_type == 15) &&
+           ack_gen_packets <= 255 && ack_delay_max >= Duration::zero() &&
+           tail_loss > Duration::zero() && tail_loss_max <= 15 && rudi_destinations >= 1 &&
+           rudi_packets >= 1 && rudi_answers >= 1 && rudi_window >= 1 && rudi_window <= 65536 &&
+           quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout;
   }
 };
 

@@ -20,7 +20,8 @@ Result<void> Core::init(Arena& arena) {
   if (!config_.valid()) return Errc::invalid;
   const uint32_t pdcs = config_.max_pdcs;
   const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config_.target_floor_percent / 100);
-  UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, config_.tombstones}, rng_));
+  UET_CHECK(
+      table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs}, rng_));
   UET_CHECK(flows_.create(arena, config_.max_flows));
   UET_CHECK(flow_by_key_.create(arena, config_.max_flows, rng_.u64()));
   // Unless told otherwise every flow and every target PDC can have a path of its own.
@@ -35,8 +36,10 @@ Result<void> Core::init(Arena& arena) {
   UET_CHECK(tx_pool_.create(arena, pdcs));
   UET_CHECK(rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(uint32_t{config_.mpr} * 128)));
   UET_CHECK(replies_.create(arena, config_.reply_queue));
+  UET_CHECK(starts_.create(arena, config_.secure_starts, rng_.u64()));
+  UET_CHECK(probe_answers_.create(arena, config_.reply_queue));
   ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
-                config_.ack_per_packet, config_.ack_on_ecn};
+                config_.ack_gen_packets, config_.ack_per_packet, config_.ack_on_ecn};
   nack_tokens_ = config_.nacks_per_second_no_pdc;
   return connectionless_.create(arena);
 }
@@ -137,7 +140,8 @@ bool Core::accept_late(Pdc& pdc, const AckTrigger& trigger) {
 
 bool Core::send_return(PdcHandle handle, MessageHandle message) {
   Pdc* const pdc = table_.get(handle);
-  if (pdc == nullptr || pdc->is_initiator) return false;
+  // After a failure there are holes below that nobody fills any more. [PDS-T17]
+  if (pdc == nullptr || pdc->is_initiator || pdc->state == PdcState::error) return false;
   ReturnMessage* const queued = return_messages_.alloc();
   if (queued == nullptr) return false;
   queued->message = message;
@@ -152,6 +156,21 @@ void Core::message_done(PdcHandle handle) {
   UET_ASSERT(pdc->keep_count > 0);
   --pdc->keep_count;
   if (pdc->state == PdcState::quiesce) want_control(*pdc);
+}
+
+// Windows track what they were made for, so that the old range stays usable until the cumulative
+// ACK has consumed it. Half or less is told at once, else the peer learns it by the next ACK.
+// [PDS-035, PDS-A11]
+Result<void> Core::set_mpr(uint8_t mpr) {
+  if (mpr == 0 || mpr > config_.mpr) return Errc::invalid;
+  mpr_ = mpr;
+  table_.for_each([&](Pdc& pdc) {
+    const bool is_known = pdc.state != PdcState::syn && pdc.acked_once;
+    if (!is_known || 2 * uint32_t{mpr} > pdc.told_mpr) return;
+    pdc.ack.want(Count::ack_mpr, pdc.ack.trigger());
+    want_control(pdc);
+  });
+  return {};
 }
 
 void Core::on_unreachable(const FabricAddress& address, Instant now) {
@@ -171,8 +190,9 @@ Instant Core::next_deadline() const {
 }
 
 bool Core::has_work() const {
-  return !replies_.empty() || !due_responses_.empty() || !control_.empty() || !resend_.empty() ||
-         !open_paths_.empty() || !send_.empty() || !ready_.empty() || connectionless_.has_work();
+  return !replies_.empty() || !probe_answers_.empty() || !due_responses_.empty() ||
+         !control_.empty() || !resend_.empty() || !open_paths_.empty() || !send_.empty() ||
+         !ready_.empty() || connectionless_.has_work();
 }
 
 bool Core::idle() {
@@ -217,8 +237,8 @@ Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& 
   return pds;
 }
 
-Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job) {
-  return core_.flow({peer, tc, mode, job});
+Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uint32_t sdi) {
+  return core_.flow({peer, tc, mode, job, sdi});
 }
 void Pds::ready(FlowId flow) { core_.ready(flow); }
 void Pds::want_answers(FlowId flow, Instant now) { core_.want_answers(flow, now); }
@@ -237,6 +257,7 @@ bool Pds::send_return(PdcHandle pdc, MessageHandle message) {
   return core_.send_return(pdc, message);
 }
 void Pds::message_done(PdcHandle pdc) { core_.message_done(pdc); }
+Result<void> Pds::set_mpr(uint8_t mpr) { return core_.set_mpr(mpr); }
 void Pds::on_unreachable(const FabricAddress& address, Instant now) {
   core_.on_unreachable(address, now);
 }

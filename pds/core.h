@@ -1,33 +1,16 @@
 // The works behind Pds: tables, lists and the steps that packets, timers and calls take through
-// them. Internal to pds/. One class in several files, by concern, which core.cpp lists.
+// them. Internal to pds/. One class in several files, by concern; each section below names its own.
 #pragma once
 
-#include "pds/client.h"
-#include "pds/config.h"
-#include "pds/connectionless.h"
-#include "pds/counters.h"
-#include "pds/flow.h"
-#include "pds/inbound.h"
-#include "pds/pdc_table.h"
-#include "pds/pds.h"
-#include "pds/peer_table.h"
-#include "pds/reply.h"
-#include "pds/turn.h"
-
-#include "base/ring.h"
+#include "pds/core_state.h"
 
 namespace uet::pds {
 
-class Core {
+class Core : CoreState {
  public:
   Core(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
        uint64_t seed)
-      : config_(config),
-        cms_(cms),
-        peers_(peers),
-        client_(client),
-        rng_(seed),
-        connectionless_({config_, peers, client, counters_}, cms, seed + 1) {}
+      : CoreState(config, cms, peers, client, seed) {}
 
   Result<void> init(Arena& arena);
 
@@ -43,6 +26,7 @@ class Core {
   bool respond(RxToken token, const Verdict& verdict, Instant now);
   bool send_return(PdcHandle pdc, MessageHandle message);
   void message_done(PdcHandle pdc);
+  Result<void> set_mpr(uint8_t mpr);
   void on_unreachable(const FabricAddress& address, Instant now);
   void close_all(bool abort, Instant now);
   bool idle();
@@ -52,7 +36,7 @@ class Core {
   Footprint footprint() const;
 
  private:
-  // --- core_receive.cpp ---
+  // --- core_receive.cpp: parsing, look-up, opening targets [PDS 7.1, 4] ---
   void on_request(const RxDatagram& d, Instant now);
   void on_control(const RxDatagram& d, Instant now);
   void refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now);
@@ -66,7 +50,7 @@ class Core {
   void heard(Pdc& pdc, Instant now);
   Pdc* pdc_ahead(const RxDatagram& d) const;
 
-  // --- core_accept.cpp ---
+  // --- core_accept.cpp: PSN classes, delivery, responses, order [PDS 7.2, 7.3, 9] ---
   void admit(Pdc& pdc, const Inbound& in, Instant now);
   void on_fresh(Pdc& pdc, const Inbound& in, Instant now);
   void on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
@@ -78,11 +62,6 @@ class Core {
   void free_reordered(Pdc& pdc, ReorderedPacket& packet);
   // Gives it to the client. `buffered`: the PSN was recorded when it arrived. False: refused.
   bool deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
-  enum class Answer : uint8_t {
-    by_the_rules,  // of coalescing
-    wanted,        // an ACK that names the PSN, or whose cumulative ACK covers it [PDS-064]
-    sent,          // its response goes out in an ACK of its own
-  };
   void record(Pdc& pdc, const Inbound& in, bool held, Answer answer);
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
   bool may_store(const Pdc& pdc, Psn psn) const;
@@ -91,12 +70,14 @@ class Core {
   void free_stored(Pdc& pdc, StoredResponse& entry);
   void clear_up_to(Pdc& pdc, Psn clear_psn);
 
-  // --- core_control.cpp ---
+  // --- core_control.cpp: control packets received [PDS 13] ---
   void on_control_psn(Pdc& pdc, const Inbound& in, Instant now);
   void on_control_plain(Pdc& pdc, const Inbound& in, Instant now);
   void on_ack_request(Pdc& pdc, const Inbound& in, Instant now);
+  void on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now);
+  void on_unknown_control(Pdc& pdc, const Inbound& in, Instant now);
 
-  // --- core_ack.cpp ---
+  // --- core_ack.cpp: ACKs received [PDS 8.5] ---
   void on_ack(const RxDatagram& d, wire::PdsType type, Instant now);
   void process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
                    std::span<const std::byte> ses, Instant now);
@@ -104,10 +85,11 @@ class Core {
   void take_mpr(Pdc& pdc, Psn cack, uint8_t mpr);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
   void read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now);
-  void infer_losses(Pdc& pdc, Instant now);
+  cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now);
+  void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
   void tell_acked(Pdc& pdc, const cms::Acked& sum);
 
-  // --- core_nack.cpp ---
+  // --- core_nack.cpp: NACKs received [PDS 10.2] ---
   void on_nack(const RxDatagram& d, Instant now);
   void process_nack(Pdc& pdc, const wire::Nack& nack, Instant now);
   void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& nack, Instant now);
@@ -120,13 +102,30 @@ class Core {
   bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant now);
   void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
 
-  // --- core_trim.cpp ---
+  // --- core_trim.cpp: what a switch has cut [PDS 11] ---
   void on_trimmed(const RxDatagram& d, Instant now);
   void on_trimmed_request(const RxDatagram& d, Instant now);
   void on_trimmed_ack(const RxDatagram& d, Instant now);
   Pdc* find_trimmed_syn(const Inbound& in, bool& is_new);
 
-  // --- core_transmit.cpp ---
+  // --- core_probe.cpp: Probes, and tails that nobody answers [PDS 12 L5] ---
+  void on_probe(Pdc& pdc, const Inbound& in, Instant now);
+  void send_probe_answers(TxBatch& batch, Instant now);
+  void emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch, Instant now);
+  bool check_tail(Pdc& pdc, Instant& next, Instant now);
+  bool flush_probe(Pdc& pdc, TxBatch& batch, Instant now);
+  void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now);
+  bool refuses_probe(Pdc& pdc, const wire::Nack& nack);
+
+  // --- core_secure.cpp: the start of secured PDCs [PDS 4.2] ---
+  Psn secure_start(const Inbound& in, PeerId peer, bool& pending);
+  bool leave_pending(Pdc& pdc, const Inbound& in, Instant now);
+  Psn raise_floor(const Pdc& pdc);
+  Psn initial_start(PeerId peer, uint32_t sdi, Psn drawn);
+  void learn_start(const Pdc& pdc, const wire::Ack& ack);
+  void rebase(Pdc& pdc, const wire::Nack& nack, Instant now);
+
+  // --- core_transmit.cpp: new packets and resends [PDS 6, 12] ---
   void assign_next(Instant now);
   void assign(Flow& flow, Instant now);
   Pdc* open_initiator(Flow& flow, Instant now);
@@ -150,14 +149,16 @@ class Core {
   void wake_flow(Flow& flow);
   uint32_t max_packet_bytes(const Pdc& pdc) const;
 
-  // --- core_reply.cpp ---
+  // --- core_reply.cpp: ACKs, NACKs and control packets sent [PDS 8, 10.1, 13] ---
   void send_replies(TxBatch& batch);
   void send_responses(TxBatch& batch, Instant now);
   void send_control(TxBatch& batch, Instant now);
   bool flush_acks(Pdc& pdc, TxBatch& batch, Instant now);
   bool flush_control(Pdc& pdc, TxBatch& batch, Instant now);
   void emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* response,
-                TxBatch& batch);
+                TxBatch& batch, Instant now);
+  void emit_long_ack(Pdc& pdc, wire::AckCc& h, wire::Writer& w);
+  uint64_t cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant now) const;
   void emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
   bool flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now);
   void want_control(Pdc& pdc);
@@ -165,11 +166,11 @@ class Core {
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& t, Instant now);
   // For a packet without a PDC, or that does not belong to the PDC it names.
   void nack_stranger(const Inbound& in, wire::NackCode code, Instant now);
-  void queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev);
-  void queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev);
+  void queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
+  void queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
   bool take_nack_token(Peer* peer, Instant now);
 
-  // --- core_timer.cpp ---
+  // --- core_timer.cpp: deadlines [PDS 12, 15] ---
   void on_timer(Pdc& pdc, Instant now);
   bool check_outstanding(Pdc& pdc, Instant& next, Instant now);
   bool close_given_up(Pdc& pdc, Instant now) const;
@@ -178,11 +179,12 @@ class Core {
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
   void ask_for_quiet(Pdc& pdc, Instant now);
+  void check_ack_delay(Pdc& pdc, Instant& next, Instant now);
   void check_clear(Pdc& pdc, Instant& next, Instant now);
   bool probe_window(Pdc& pdc, Instant& next, Instant now);
   bool close_request_expired(Pdc& pdc, Instant now);
 
-  // --- core_close.cpp ---
+  // --- core_close.cpp: close, failure, reclaim [PDS 5, 15] ---
   void begin_close(Pdc& pdc);
   void ask_close(Pdc& pdc, Instant now);
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
@@ -196,50 +198,15 @@ class Core {
   void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
   void discard(Pdc& pdc);  // nobody has heard of it yet
   void release(Pdc& pdc, Instant bury_until);
+  bool half_open_full() const;
   void relieve_pressure(bool is_initiator, Instant now);
   bool reclaim(Pdc& pdc, Instant now);
   void touch(Pdc& pdc, Instant now);
 
-  // --- core.cpp ---
+  // --- core.cpp: set-up, flows, paths, calls of the client ---
   Path* path(PathKey key);
   void drop_path(Path& path);
   bool accept_late(Pdc& pdc, const AckTrigger& trigger);
-
-  Config config_;
-  cms::Config cms_;
-  PeerTable& peers_;
-  Client& client_;
-  Rng rng_;
-  Counters counters_;
-  AckRules ack_rules_;
-  PdcTable table_;
-  TimerWheel wheel_;
-  Slab<Flow> flows_;
-  HashMap<FlowKey, Flow*> flow_by_key_;
-  Slab<Path> paths_;
-  HashMap<PathKey, Path*> path_by_key_;
-  Slab<StoredResponse> responses_;
-  Slab<ReorderedPacket> reordered_;
-  Slab<ReturnMessage> return_messages_;
-  TxPool tx_pool_;
-  BlockPool rx_pool_;
-  BlockPool reorder_pool_;
-  Ring<Reply> replies_;
-
-  IntrusiveList<StoredResponse, DueResponseTag> due_responses_;
-  IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
-  IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
-  IntrusiveList<Pdc, SendTag> send_;        // have new packets
-  IntrusiveList<Path, OpenPathTag> open_paths_;  // may have room for the PDCs that wait for it
-  IntrusiveList<Flow, ReadyFlowTag> ready_;      // have messages and want a PDC
-  IntrusiveList<Flow, ReadyFlowTag> starved_;    // wait for a free PDC [PDS-021]
-  IntrusiveList<Pdc, LruTag> lru_[2];            // by role: targets, initiators; longest idle first
-  PeerId lost_peer_;                             // whose idle PDCs were last closed, and when
-  Instant lost_at_ = Instant::never();
-  uint32_t later_total_ = 0;
-  uint32_t nack_tokens_ = 0;  // for packets without a PDC
-  Instant nack_refilled_;
-  Connectionless connectionless_;
 };
 
 }  // namespace uet::pds

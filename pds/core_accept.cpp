@@ -30,6 +30,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
       return nack(pdc, NackCode::pdc_hdr_mismatch, in.trigger, now);
     }
     if (!pdc.is_initiator) clear_up_to(pdc, in.clear_psn);
+    if (in.has_cc) on_credit_request(pdc, in.credit, now);
   }
   if (pdc.close_received && in.psn().after(pdc.close_psn)) {
     return nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
@@ -177,10 +178,15 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
     request.first = request.trigger.retx = request.trigger.ce = false;
   }
   request.payload_bytes = static_cast<uint32_t>(in.ses.size());
+  if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
   pdc.acked_once = true;
   pdc.ack.on_accepted(ack_rules_, request, cack);
   if (request.ar && !request.covered) pdc.rx.want_answer(in.psn());
-  if (pdc.ack.is_due()) want_control(pdc);
+  if (pdc.ack.is_due()) {
+    want_control(pdc);
+  } else if (config_.ack_delay_max > Duration::zero()) {
+    arm_by(pdc, in.arrival + config_.ack_delay_max);
+  }
 }
 
 // --- responses that are kept [PDS 9] ---
@@ -233,7 +239,8 @@ void Core::free_stored(Pdc& pdc, StoredResponse& entry) {
 
 // [PDS-102, PDS-103]
 void Core::clear_up_to(Pdc& pdc, Psn clear_psn) {
-  if (!clear_psn.after(pdc.cleared) || clear_psn.after(pdc.rx.max_received())) return;
+  if (!clear_psn.after(pdc.cleared)) return;
+  if (clear_psn.after(pdc.rx.max_received())) return counters_.add(Count::drop_clear_range);
   pdc.cleared = clear_psn;
   while (StoredResponse* const entry = pdc.stored.front()) {
     if (entry->trigger.psn.after(clear_psn)) break;
@@ -268,10 +275,10 @@ void Core::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
 // gap may be one that the client refuses for long. [PDS-077]
 void Core::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
   const bool suppressed =
-      pdc.rod_nacked == pdc.rx_next && now - pdc.rod_nacked_at < config_.rto_init;
+      pdc.rod_nacked == pdc.rx_next && SentTick::age(pdc.rod_nacked_tick, now) < config_.rto_init;
   if (suppressed) return;
   pdc.rod_nacked = pdc.rx_next;
-  pdc.rod_nacked_at = now;
+  pdc.rod_nacked_tick = SentTick::of(now);
   nack(pdc, NackCode::rod_ooo, trigger, pdc.rx_next.value(), now);
 }
 

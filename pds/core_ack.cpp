@@ -48,6 +48,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   cms::Acked sum;
   sum.at = now;
   sum.ecn = ack.m;
+  if (cc != nullptr) sum.remote = take_cc_state(pdc, *cc, now);
   SlotKind closing = SlotKind::data;
   bool closing_done = false;
   const auto complete = [&](Psn psn, TxSlot& slot, const RxResponse& response) {
@@ -65,7 +66,8 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   if (names_psn) {
     const Psn psn = ack.ack_psn();
     if (TxSlot* const slot = pdc.tx.find(psn)) {
-      if (slot->in_flight && !slot->resent && !slot->was_asked && !ack.retx) {  // [PDS-141]
+      // Of which transmission it is the answer must be certain. [PDS-141]
+      if (slot->in_flight && !slot->was_asked && slot->resends == (ack.retx ? 1 : 0)) {
         sum.rtt = SentTick::since(slot->sent_tick, now);
         sum.rtt_valid = true;
         pdc.rtt.on_rtt(sum.rtt);
@@ -82,7 +84,10 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   if (cack.after(pdc.highest_arrived)) pdc.highest_arrived = cack;
   tell_acked(pdc, sum);
   if (cc != nullptr) read_sack(pdc, *cc, now);
-  infer_losses(pdc, now);
+  if (ack.p) on_probe_answer(pdc, ack, now);
+  const bool is_latest = !cack.before(pdc.max_cack);
+  infer_losses(pdc, is_latest && sum.remote.valid ? sum.remote.ooo_count : uint16_t{0xFFFF}, now);
+  pdc.tail.count = 0;
 
   if (ack.req == wire::AckRequest::clear && pdc.is_initiator) {
     pdc.clear_wanted = true;
@@ -94,6 +99,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   pdc.tx.release_if_empty(tx_pool_);
   if (pdc.is_stalled()) arm_by(pdc, now + config_.rto_init);
   if (pdc.tx.empty() && pdc.state != PdcState::established) want_control(pdc);
+  if (closing_done && closing == SlotKind::close_cmd) learn_start(pdc, ack);
   if (closing_done) on_closing_slot_done(pdc, closing, now);  // may free the PDC
 }
 
@@ -105,10 +111,34 @@ void Core::establish(Pdc& pdc, Pdcid peer_id, Instant) {
   if (pdc.close_asked) begin_close(pdc);  // [PDS-I22]
 }
 
+// What the destination says of its receiving side; invalid when it says nothing. [PDS 19.3]
+cms::RemoteState Core::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+  if (cc.ack.type != wire::PdsType::ack_cc || cc.state == 0) return {};
+  if (cc.cc_type == wire::CcType::credit) {
+    pdc.path->ccc.on_credit({wire::CreditState::unpack(cc.state).credit, now});
+    return {};
+  }
+  if (cc.cc_type != wire::CcType::nscc) return {};
+  const wire::NsccState s = wire::NsccState::unpack(cc.state);
+  cms::RemoteState r;
+  r.service_time = Duration::nanoseconds(int64_t{s.service_time} * 128);
+  r.ooo_count = s.ooo_count;
+  r.rcv_cwnd_pend = s.rcv_cwnd_pend;
+  r.restore_cwnd = s.rc;
+  r.valid = true;
+  // 24 bits that wrap: an ACK that was overtaken adds nothing. [CMS-042]
+  const uint32_t ahead = (s.rcvd_bytes - pdc.peer_rcvd_units) & 0xFFFFFF;
+  if (ahead < 0x800000) {
+    r.newly_received_bytes = ahead * 256;
+    pdc.peer_rcvd_units = s.rcvd_bytes;
+  }
+  return r;
+}
+
 // Only news: an ACK that was overtaken neither widens nor narrows. [PDS-035]
 void Core::take_mpr(Pdc& pdc, Psn cack, uint8_t mpr) {
   if (cack.before(pdc.max_cack)) return;
-  pdc.mp_range = uint32_t{mpr} * 128;
+  pdc.mp_range = static_cast<uint16_t>(mpr * 128);
 }
 
 // The packet is answered for good: exactly one on_response. [PDS-092, PDS-093]
@@ -123,7 +153,7 @@ void Core::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response,
 }
 
 void Core::tell_acked(Pdc& pdc, const cms::Acked& sum) {
-  if (sum.packets == 0 && !sum.rtt_valid) return;
+  if (sum.packets == 0 && !sum.rtt_valid && !sum.remote.valid) return;
   pdc.path->ccc.on_acked(sum);
   pdc.path->ev.on_feedback(sum.ev, sum.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
   wake_path(*pdc.path);
@@ -137,6 +167,10 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
   sum.at = now;
   for (uint64_t bits = cc.sack_bitmap; bits != 0; bits &= bits - 1) {
     const Psn psn = base + __builtin_ctzll(bits);
+    if (!psn.before(pdc.tx.next())) {  // never sent: the rest of the bitmap is no better [T-06]
+      counters_.add(Count::sack_beyond);
+      break;
+    }
     TxSlot* const slot = pdc.tx.find(psn);
     if (slot == nullptr || slot->sacked) continue;
     any = true;
@@ -163,10 +197,11 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
   tell_acked(pdc, sum);
 }
 
-void Core::infer_losses(Pdc& pdc, Instant now) {
+void Core::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   if (pdc.tx.empty() || pdc.highest_arrived.before(pdc.tx.base())) return;
   if (!pdc.highest_arrived.before(pdc.tx.next())) pdc.highest_arrived = pdc.tx.next() - 1;
   ReorderRules rules;
+  if (ooo_count != 0xFFFF) rules.reported_packets = ooo_count;  // [PDS-L3]
   const bool single_path = pdc.mode == Mode::rod || cms_.entropy_values <= 1;
   // max(5, min(1.5 cwnd, window) / packet size) [PDS-143, PDS-144]
   const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / max_packet_bytes(pdc);

@@ -60,9 +60,10 @@ bool Core::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
     if (send_closing_packet(pdc, SlotKind::close_cmd, batch, now)) {
       pdc.state = PdcState::close_ack_wait;  // I13
     }
-  } else if (pdc.state == PdcState::error && pdc.tx.empty() && !pdc.is_orphan()) {
+  } else if (pdc.state == PdcState::error && pdc.is_initiator && pdc.tx.empty() &&
+             !pdc.is_orphan()) {
     send_closing_packet(pdc, SlotKind::close_cmd, batch, now);  // I18
-  } else if (pdc.state == PdcState::close_wait && pdc.close_req_due) {
+  } else if (pdc.wants_close() && pdc.close_req_due) {
     if (send_closing_packet(pdc, SlotKind::close_req, batch, now)) {
       pdc.close_req_due = false;
       pdc.close_req_sent = true;
@@ -120,19 +121,22 @@ bool Core::finish_received_close(Pdc& pdc, Instant now) {
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
   h.cack_psn = pdc.close_psn;
-  queue_ack(h, peers_[pdc.peer].address, trigger.ev);
-  free_pdc(pdc, true, true, now);
+  if (pdc.sdi != 0) {
+    h.epsn = config_.expected_psn_in_close_ack;
+    h.expected_start_psn = raise_floor(pdc);
+  }
+  queue_ack(h, peers_[pdc.peer].address, trigger.ev, pdc.sdi);
+  free_pdc(pdc, pdc.state != PdcState::error, true, now);
   return true;
 }
 
 // T12. By patience of time a PDC is not taken from a peer that is only slow. True: gone.
 bool Core::close_request_expired(Pdc& pdc, Instant now) {
-  if (pdc.later_count > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{}) {
-    return false;  // we are the one it waits for
-  }
-  const Duration limit =
-      config_.patience == Patience::retries ? config_.close_req : config_.peer_timeout;
-  if (now - pdc.last_active < limit) return false;
+  const bool owes = pdc.later_count > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{};
+  if (owes && pdc.state != PdcState::error) return false;  // we are the one it waits for
+  const bool is_patient = config_.patience == Patience::time && pdc.state != PdcState::error;
+  const Duration limit = is_patient ? config_.peer_timeout : config_.close_req;
+  if (now - pdc.last_active < limit && pdc.state != PdcState::error) return false;
   counters_.add(Count::close_req_expired);
   AckTrigger trigger = pdc.ack.trigger();
   trigger.psn = pdc.rx.max_received() + 1;
@@ -144,16 +148,22 @@ bool Core::close_request_expired(Pdc& pdc, Instant now) {
 
 // --- failure ---
 
-// I6, I18, T17. Everything unfinished is reported once; then the PDC goes, or says Close first.
-// [PDS-119, PDS-149, PDS-174]
+// I6, I18, T17. Everything unfinished is reported once; then the PDC goes, or says first that it
+// wants to: an initiator by a Close command, a target by one Close Request, whose answer it waits
+// for no longer than Close_REQ_Time. [PDS-119, PDS-120, PDS-149, PDS-174]
 void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now) {
   counters_.add(cause);
-  const bool knows_peer = pdc.state != PdcState::syn;
+  const bool can_say = pdc.state != PdcState::syn && pdc.state != PdcState::error;
   pdc.state = PdcState::error;
   if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
   report_failures(pdc, failure, now);
-  if (!pdc.is_initiator || !peer_may_hold || !knows_peer) return free_pdc(pdc, false, false, now);
-  want_control(pdc);  // progress_close sends the Close command
+  if (!peer_may_hold || !can_say) return free_pdc(pdc, false, false, now);
+  if (!pdc.is_initiator) {
+    pdc.close_req_due = true;
+    pdc.close_at = now + config_.close_req;
+    arm_by(pdc, pdc.close_at);
+  }
+  want_control(pdc);  // progress_close sends it
 }
 
 // The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
@@ -216,6 +226,8 @@ void Core::release(Pdc& pdc, Instant bury_until) {
   while (StoredResponse* const e = pdc.stored.front()) free_stored(pdc, *e);
   while (ReorderedPacket* const p = pdc.reorder.front()) free_reordered(pdc, *p);
   later_total_ -= pdc.later_count;
+  if (!pdc.is_initiator && !pdc.confirmed) --half_open_;
+  if (!pdc.is_initiator && pdc.sdi != 0 && pdc.state != PdcState::pending) raise_floor(pdc);
   pdc.tx.abandon(tx_pool_);
   pdc.rx.release(rx_pool_);
   wheel_.cancel(pdc.timer);
@@ -249,11 +261,17 @@ void Core::free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now) {
   client_.on_pdc_closed(handle, peer, clean, now);
 }
 
+// [T-01]
+bool Core::half_open_full() const {
+  if (config_.half_open_percent == 100) return false;
+  return uint64_t{half_open_} * 100 >= uint64_t{config_.max_pdcs} * config_.half_open_percent;
+}
+
 // Few free PDCs: the longest idle ones go. [PDS-181]
 void Core::relieve_pressure(bool is_initiator, Instant now) {
   const uint32_t free = table_.free_count(is_initiator);
   const bool is_low = uint64_t{free} * 100 < uint64_t{config_.max_pdcs} * config_.low_water_percent;
-  if (free > 0 && !is_low) return;
+  if (free > 0 && !is_low && (is_initiator || !half_open_full())) return;
   uint32_t looked_at = 0;
   uint32_t victims = 0;
   for (Pdc& pdc : lru_[is_initiator]) {
@@ -263,7 +281,7 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
     if (busy) continue;
     if (!is_initiator && !pdc.confirmed) {
       if (reclaim(pdc, now)) ++victims;
-    } else if (pdc.state == PdcState::established) {
+    } else if (pdc.state == PdcState::established && (free == 0 || is_low)) {
       counters_.add(Count::pressure_closes);
       if (is_initiator) {
         begin_close(pdc);

@@ -47,14 +47,37 @@ void Core::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
       pdc.clear_wanted = true;  // [PDS-105]
       if (pdc.clear_at.is_never()) pdc.clear_at = now + config_.clear_time;
       return arm_by(pdc, pdc.clear_at);
+    case CtlType::probe:
+      return on_probe(pdc, in, now);
+    case CtlType::credit:
+      counters_.add(Count::credit_rx);
+      pdc.path->ccc.on_credit({wire::unpack_credit(in.ctl_payload), now});
+      return wake_path(*pdc.path);
+    case CtlType::credit_req:
+      return on_credit_request(pdc, wire::CreditRequest::unpack(in.ctl_payload), now);
     default:
-      // Probe, credits and Negotiation are not offered. [PDS-071, PDS-163]
-      counters_.add(Count::cp_unsupported_rx);
-      if (in.ar) nack(pdc, NackCode::unexp_event, in.trigger, now);
-      return;
+      return on_unknown_control(pdc, in, now);
   }
   counters_.add(Count::drop_cp_direction);  // [PDS-161]
   if (in.ar) nack(pdc, NackCode::unexp_event, in.trigger, now);
+}
+
+// In a control packet, or in the head of a request. [PDS 13, PDS 19.3]
+void Core::on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now) {
+  counters_.add(Count::credit_request_rx);
+  pdc.path->ccc.on_credit_request({h.ccc_id, h.credit_target, now});
+}
+
+// Negotiation is of a later revision; the rest nobody knows, and says so once a second. [PDS-071]
+void Core::on_unknown_control(Pdc& pdc, const Inbound& in, Instant now) {
+  counters_.add(Count::cp_unsupported_rx);
+  if (!in.ar) return;
+  if (in.ctl_type != CtlType::negotiation) {
+    Instant& last = peers_[pdc.peer].odd_control_at;
+    if (now - last < Duration::seconds(1)) return counters_.add(Count::drop_nack_limited);
+    last = now;
+  }
+  nack(pdc, NackCode::unexp_event, in.trigger, now);
 }
 
 // [PDS 13, ACK Request a-e]

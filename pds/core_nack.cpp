@@ -13,11 +13,16 @@ void Core::on_nack(const RxDatagram& d, Instant now) {
   const wire::Nack h = wire::Nack::read(r);
   if (h.nt) return connectionless_.on_nack(h, d, now);
   Pdc* const pdc = look_up_answered(h.dpdcid, h.spdcid, true, d);
-  if (pdc != nullptr) process_nack(*pdc, h, now);
+  if (pdc == nullptr) return;
+  if (pdc->sdi != d.sdi && h.nack_code != NackCode::new_start_psn) {
+    return counters_.add(Count::drop_sdi);
+  }
+  process_nack(*pdc, h, now);
 }
 
 void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
   if (h.nack_code == NackCode::trimmed_ack) return on_nack_trimmed_ack(pdc, h, now);
+  if (refuses_probe(pdc, h)) return;
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
   if (!pdc.tx.contains(h.nack_psn)) {
     // Unless it answers the question for the cumulative ACK: nobody is there any more.
@@ -31,6 +36,11 @@ void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
   }
   counters_.add(Count::nacks_rx);
   counters_.add(nack_rx_count(h.nack_code));
+  // What no peer can have to say now is forged, or so late that it is void. [T-08]
+  const bool is_syn = pdc.state == PdcState::syn;
+  if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
+    return counters_.add(Count::drop_nack_state);
+  }
   heard(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return counters_.add(Count::drop_nack_answered);
@@ -60,6 +70,10 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
     if (h.nack_code == NackCode::closing_in_err) counters_.add(Count::pdc_closed_in_err);
     return free_pdc(pdc, h.nack_code != NackCode::closing_in_err, false, now);
   }
+  // A Close Request or NOOP that came too early for the peer: no request was refused. [PDS-162]
+  if (h.nack_code == NackCode::unexp_event && slot.kind != SlotKind::data) {
+    return delay_resend(pdc, h.nack_psn, slot, now);
+  }
   switch (reaction) {
     case NackReaction::ignore:
       return counters_.add(Count::drop_nack_code);
@@ -79,6 +93,8 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
       return delay_resend(pdc, h.nack_psn, slot, now);
     case NackReaction::go_back_n:
       return go_back(pdc, Psn(h.payload), now);
+    case NackReaction::rebase:
+      return rebase(pdc, h, now);
     case NackReaction::wait:
       if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
       // It arrived; ask for the answer when the delay is over, without the data. [PDS-093]
@@ -97,6 +113,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
       slot.sent_tick = SentTick::of(now);
       return arm_by(pdc, now + rto_of(pdc, slot));
     case NackReaction::fail_message: {
+      if (!config_.optional_control) return delay_resend(pdc, h.nack_psn, slot, now);  // [PDS 22]
       const PacketRef ref = slot.ref;
       if (slot.kind != SlotKind::data) return;
       // The message fails; its PSN is filled by a NOOP, so that no hole stays. [PDS-182]
@@ -133,7 +150,7 @@ void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant no
 // [PDS-119, PDS-190]
 void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   Failure failure{FailureReason::nack, h.nack_code, false};
-  if (slot.kind == SlotKind::data && !slot.resent && !slot.sacked && !slot.was_asked &&
+  if (slot.kind == SlotKind::data && slot.resends == 0 && !slot.sacked && !slot.was_asked &&
       is_certainly_not_executed(h.nack_code)) {
     failure.not_delivered = true;
     give_up(pdc, h.nack_psn, slot, failure, now);
@@ -177,7 +194,7 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr || slot->kind != SlotKind::data) continue;
-    if (slot->in_flight && !slot->resent && !slot->was_asked) {
+    if (slot->in_flight && slot->resends == 0 && !slot->was_asked) {
       slot->quiet = false;  // nobody is there to be asked
       any = true;
     } else {
@@ -202,6 +219,10 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
 
 // Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]
 bool Core::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant now) {
+  // Copies of one refusal spend the budget once. [T-08]
+  const bool is_copy =
+      slot.nack_count > 0 && SentTick::since(slot.sent_tick, now) < pdc.rtt.smoothed();
+  if (is_copy) return false;
   if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
   if (config_.patience == Patience::time || config_.nack_retx_max == 31) return false;
   if (slot.nack_count <= config_.nack_retx_max) return false;

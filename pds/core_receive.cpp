@@ -71,7 +71,7 @@ void Core::receive(const RxDatagram& d, Instant now) {
 // Without a PDC the bucket of those without one. [PDS-072]
 void Core::refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now) {
   if (!refusal || !take_nack_token(nullptr, now)) return;
-  queue_nack(refusal->nack, refusal->to, refusal->ev);
+  queue_nack(refusal->nack, refusal->to, refusal->ev, 0);
 }
 
 void Core::on_request(const RxDatagram& d, Instant now) {
@@ -101,8 +101,13 @@ void Core::on_control(const RxDatagram& d, Instant now) {
 void Core::on_inbound(const Inbound& in, Instant now) {
   Pdc* const pdc = in.syn ? look_up_syn(in, now) : look_up(in, now);
   if (pdc == nullptr) return;
+  if (pdc->sdi != in.sdi()) return counters_.add(Count::drop_sdi);  // [PDS-V8]
+  if (pdc->state == PdcState::pending && !leave_pending(*pdc, in, now)) return;
   heard(*pdc, now);
-  if (!in.syn && !pdc->is_initiator) pdc->confirmed = true;
+  if (!in.syn && !pdc->is_initiator && !pdc->confirmed) {
+    pdc->confirmed = true;
+    --half_open_;
+  }
   admit(*pdc, in, now);
 }
 
@@ -132,8 +137,10 @@ Pdc* Core::look_up(const Inbound& in, Instant now) {
     return nullptr;
   }
   if (pdc->state == PdcState::syn) {
-    // Return data that overtook the first ACK: the peer sends it again. [PDS-042, PDS-162]
+    // What overtook the first ACK: return data comes again by itself, and who sent a control packet
+    // hears that it was too early. [PDS-042, PDS-162]
     counters_.add(Count::drop_syn_state);
+    if (in.is_control && in.ar) nack_stranger(in, wire::NackCode::unexp_event, now);
     return nullptr;
   }
   if (pdc->peer_id != in.spdcid) {
@@ -150,7 +157,12 @@ Pdc* Core::look_up_syn(const Inbound& in, Instant now) {
   PeerId id;
   if (peers_.find(from, id) == nullptr) return open_target(in, from, now);
   if (Pdc* const pdc = table_.find_peer(id, in.spdcid)) {
-    if (!pdc->is_initiator && pdc->start_psn == in.start_psn) return pdc;
+    const bool is_same = pdc->start_psn == in.start_psn || pdc->state == PdcState::pending;
+    if (!pdc->is_initiator && is_same) return pdc;
+    if (pdc->sdi != in.sdi()) {
+      counters_.add(Count::drop_sdi);
+      return nullptr;
+    }
     nack_stranger(in, wire::NackCode::invalid_syn, now);
     // A restarted peer: is anybody still behind the old PDC? [PDS-191]
     if (!pdc->is_initiator) ask_close(*pdc, now);
@@ -177,13 +189,15 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (!in.is_control && !wire::is_request(in.next_hdr)) {
     return refuse(wire::NackCode::pdc_hdr_mismatch);
   }
-  // There is no reserved pool. [PDS-017]
-  if (in.use_rsv_pdc) return refuse(wire::NackCode::no_pdc_avail);
   if (in.psn() - in.start_psn >= int32_t{config_.mpr} * 128) {
     return refuse(wire::NackCode::invalid_syn);
   }
   if (rx_pool_.exhausted()) return refuse(wire::NackCode::no_bitmap);
   relieve_pressure(false, now);
+  if (half_open_full()) {
+    counters_.add(Count::half_open_limit);
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
   const auto peer = peers_.find_or_add(from, now);
   if (!peer) {
     counters_.add(Count::drop_no_peer);
@@ -191,30 +205,38 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   }
   Path* const to_peer = path({*peer, config_.return_class});
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
-  Pdc* const pdc = table_.allocate(false, rng_);
+  Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(rng_) : table_.allocate(false, rng_);
   if (pdc == nullptr) {
     drop_path(*to_peer);
     counters_.add(Count::pdc_alloc_fail);
     return refuse(wire::NackCode::no_pdc_avail);
   }
-  pdc->start_psn = in.start_psn;
-  pdc->tx.start(in.start_psn);  // both spaces begin alike [PDS-031]
-  pdc->rx.start(in.start_psn, uint32_t{config_.mpr} * 128);
-  pdc->state = PdcState::established;
+  bool pending = false;
+  const Psn start = secure_start(in, *peer, pending);
+  pdc->start_psn = start;
+  pdc->tx.start(start);  // both spaces begin alike [PDS-031]
+  pdc->rx.start(start, uint32_t{config_.mpr} * 128);
+  pdc->state = pending ? PdcState::pending : PdcState::established;
+  pdc->sdi = in.sdi();
   pdc->mode = in.mode;
   pdc->peer = *peer;
   pdc->peer_id = in.spdcid;
   pdc->path = to_peer;
-  pdc->sweep.start(in.start_psn);
-  pdc->rx_next = in.start_psn;
-  pdc->max_cack = pdc->highest_arrived = pdc->cleared = in.start_psn - 1;
-  pdc->mp_range = uint32_t{config_.default_mpr} * 128;
+  pdc->sweep.start(start);
+  pdc->rx_next = start;
+  pdc->max_cack = pdc->highest_arrived = pdc->cleared = start - 1;
+  pdc->mp_range = static_cast<uint16_t>(config_.default_mpr * 128);
   pdc->last_active = now;
   peers_.add_ref(*peer);
   table_.bind_peer(*pdc);
   lru_[0].push_back(*pdc);
   arm_by(*pdc, now + config_.idle_time);
+  ++half_open_;
   counters_.add(Count::pdc_opened_target);
+  if (pending) {
+    pdc->close_at = now + config_.new_pdc_time;
+    arm_by(*pdc, pdc->close_at);
+  }
   return pdc;
 }
 
@@ -232,7 +254,7 @@ void Core::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant) 
     h.spdcid = t.id;
     h.dpdcid = t.peer_id;
     h.payload = (t.close_psn + 1).value();
-    return queue_nack(h, peers_[t.peer].address, in.trigger.ev);
+    return queue_nack(h, peers_[t.peer].address, in.trigger.ev, in.sdi());
   }
   wire::Ack h;
   h.retx = in.trigger.retx;
@@ -242,7 +264,7 @@ void Core::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant) 
   h.cack_psn = t.close_psn;
   const int32_t offset = in.psn() - t.close_psn;
   h.ack_psn_offset = offset < -32768 ? int16_t{0} : static_cast<int16_t>(offset);
-  queue_ack(h, peers_[t.peer].address, in.trigger.ev);
+  queue_ack(h, peers_[t.peer].address, in.trigger.ev, in.sdi());
 }
 
 // ACKs and NACKs: a PDC of ours, from the peer it belongs to. They are dropped without an answer
@@ -255,6 +277,12 @@ Pdc* Core::look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDa
   }
   if (!is_from(d, peers_[pdc->peer])) {
     counters_.add(Count::drop_bad_peer);
+    return nullptr;
+  }
+  // Only the peer that we mean can seal for our domain. [PDS-V8, PDS-054]
+  const bool believed = config_.plain_new_start_psn && is_nack && d.sdi == 0;
+  if (pdc->sdi != d.sdi && !believed) {
+    counters_.add(Count::drop_sdi);
     return nullptr;
   }
   const bool learns = pdc->state == PdcState::syn;

@@ -23,16 +23,22 @@ void Core::send_replies(TxBatch& batch) {
     const Reply& reply = replies_.front();
     wire::Writer w(batch.begin());
     w.bytes({reply.octets.data(), reply.length});
-    batch.commit(reply.length, reply.to, reply.ev, config_.control_dscp, Ecn::not_ect);
+    batch.commit(reply.length, reply.to, reply.ev, config_.control_dscp, Ecn::not_ect, 0,
+                 reply.sdi);
     replies_.pop_front();
   }
 }
 
-void Core::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev) {
+void Core::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev, uint32_t sdi) {
+  const bool closes = h.nack_code == wire::NackCode::closing ||
+                      h.nack_code == wire::NackCode::gtd_resp_unavail ||
+                      h.nack_code == wire::NackCode::unexp_event;
+  if (closes && !config_.fatal_nacks) return counters_.add(Count::drop_nack_muted);  // [PDS 22]
   if (replies_.full()) return counters_.add(Count::drop_reply_full);
   Reply reply;
   reply.to = to;
   reply.ev = ev;
+  reply.sdi = sdi;
   wire::Writer w(reply.octets);
   h.emit(w);
   reply.length = static_cast<uint8_t>(w.position());
@@ -41,11 +47,12 @@ void Core::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev) 
   counters_.add(nack_tx_count(h.nack_code));
 }
 
-void Core::queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev) {
+void Core::queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, uint32_t sdi) {
   if (replies_.full()) return counters_.add(Count::drop_reply_full);
   Reply reply;
   reply.to = to;
   reply.ev = ev;
+  reply.sdi = sdi;
   wire::Writer w(reply.octets);
   h.emit(w);
   reply.length = static_cast<uint8_t>(w.position());
@@ -89,7 +96,7 @@ void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32
   h.spdcid = no_id ? Pdcid{} : pdc.id;
   h.dpdcid = pdc.peer_id;
   h.payload = payload;
-  queue_nack(h, peer.address, trigger.ev);
+  queue_nack(h, peer.address, trigger.ev, pdc.sdi);
 }
 
 void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, Instant now) {
@@ -110,15 +117,14 @@ void Core::nack_stranger(const Inbound& in, wire::NackCode code, Instant now) {
   h.m = in.trigger.ce;
   h.retx = in.trigger.retx;
   h.dpdcid = in.spdcid;
-  queue_nack(h, reply_address(in), in.trigger.ev);
+  queue_nack(h, reply_address(in), in.trigger.ev, in.sdi());
 }
 
 // --- ACKs ---
 
-// ACK or ACK_CC by need: without congestion control state the short form says everything while
-// nothing is out of order. [PDS 8.3]
+// [PDS 8.1]
 void Core::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* response,
-                    TxBatch& batch) {
+                    TxBatch& batch, Instant now) {
   wire::AckCc h;
   const Psn cack = pdc.rx.cack_psn();
   // A PSN whose response is owed or stored is named only together with it: naming it says that the
@@ -138,31 +144,65 @@ void Core::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* 
   h.ack.spdcid = pdc.id;
   h.ack.dpdcid = pdc.peer_id;
   wire::Writer w(batch.begin());
-  if (pdc.rx.has_above()) {
-    h.mpr = config_.mpr;
-    const SackBitmap sack = pdc.sweep.next(pdc.rx, trigger.psn);
-    h.sack_psn_offset = static_cast<int16_t>(sack.base - cack);
-    h.sack_bitmap = sack.bits;
-    h.emit(w);
-    counters_.add(Count::ack_cc_tx);
-  } else {
+  // The short form says everything while nothing is out of order, the range is the one that every
+  // peer assumes, and no congestion control listens. [PDS 8.3]
+  if (config_.ack_form == AckForm::by_need && !pdc.rx.has_above() && pdc.told_mpr == mpr_ &&
+      mpr_ == kDefaultMpr) {
     h.ack.type = wire::PdsType::ack;
     h.ack.emit(w);
     counters_.add(Count::acks_tx);
+  } else {
+    const SackBitmap sack = pdc.sweep.next(pdc.rx, trigger.psn);
+    h.sack_psn_offset = static_cast<int16_t>(sack.base - cack);
+    h.sack_bitmap = sack.bits;
+    if (config_.ack_form == AckForm::cc) h.state = cc_state(pdc, trigger, now);
+    emit_long_ack(pdc, h, w);
   }
   if (response != nullptr) w.bytes({response->bytes.data(), response->length});
   batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, trigger.ev,
-               config_.control_dscp, Ecn::not_ect);
+               config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
+}
+
+// Either long form; what they have in common is filled. [PDS 8.3]
+void Core::emit_long_ack(Pdc& pdc, wire::AckCc& h, wire::Writer& w) {
+  h.mpr = pdc.told_mpr = mpr_;
+  if (config_.ack_form != AckForm::ccx) {
+    h.emit(w);
+    return counters_.add(Count::ack_cc_tx);
+  }
+  wire::AckCcx x;
+  x.ack = h.ack;
+  x.ack.type = wire::PdsType::ack_ccx;
+  x.ccx_type = config_.ccx_type;
+  x.mpr = h.mpr;
+  x.sack_psn_offset = h.sack_psn_offset;
+  x.sack_bitmap = h.sack_bitmap;
+  x.emit(w);
+  counters_.add(Count::ack_ccx_tx);
+}
+
+// What the source's congestion control wants to know: how long the packet stayed here, and what has
+// arrived so far. [PDS-084, PDS-241, CMS-036, CMS-037, CMS-038]
+uint64_t Core::cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant now) const {
+  const cms::Feedback feedback = pdc.path->ccc.feedback();
+  wire::NsccState s;
+  const int64_t ticks = SentTick::since(trigger.arrival_tick, now).ns() / 128;
+  s.service_time = static_cast<uint16_t>(std::clamp<int64_t>(ticks, 1, UINT16_MAX));
+  s.rc = feedback.restore_cwnd;
+  s.rcv_cwnd_pend = feedback.rcv_cwnd_pend;
+  s.rcvd_bytes = static_cast<uint32_t>((uint64_t{pdc.rcvd_bytes} + 255) >> 8) & 0xFFFFFF;
+  s.ooo_count = static_cast<uint16_t>(std::min<uint32_t>(pdc.rx.out_of_order(), UINT16_MAX - 1));
+  return s.pack();
 }
 
 // Each stored response that is due has an ACK of its own. [PDS-080, PDS-100]
-void Core::send_responses(TxBatch& batch, Instant) {
+void Core::send_responses(TxBatch& batch, Instant now) {
   while (!batch.full()) {
     StoredResponse* const entry = due_responses_.pop_front();
     if (entry == nullptr) return;
     Pdc* const pdc = table_.get(entry->pdc);
     UET_ASSERT(pdc != nullptr);
-    emit_ack(*pdc, entry->trigger, &entry->response, batch);
+    emit_ack(*pdc, entry->trigger, &entry->response, batch, now);
     counters_.add(Count::ack_response);
     if (!entry->guaranteed) free_stored(*pdc, *entry);
   }
@@ -173,7 +213,7 @@ void Core::send_control(TxBatch& batch, Instant now) {
     Pdc* const pdc = control_.pop_front();
     if (pdc == nullptr) return;
     if (!flush_acks(*pdc, batch, now) || !flush_control(*pdc, batch, now) ||
-        !flush_ack_requests(*pdc, batch, now)) {
+        !flush_ack_requests(*pdc, batch, now) || !flush_probe(*pdc, batch, now)) {
       control_.push_front(*pdc);  // the batch is full
       return;
     }
@@ -183,7 +223,7 @@ void Core::send_control(TxBatch& batch, Instant now) {
 
 // One ACK for each packet above the cumulative ACK that asked for one, and one for all below.
 // [PDS-064]
-bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant) {
+bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant now) {
   bool sent = false;
   Psn psn;
   while (!batch.full() && pdc.rx.take_answer(psn)) {
@@ -197,7 +237,7 @@ bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant) {
       trigger.ce = trigger.retx = false;
       counters_.add(Count::ack_ar);
     }
-    emit_ack(pdc, trigger, nullptr, batch);
+    emit_ack(pdc, trigger, nullptr, batch, now);
     sent = true;
   }
   if (batch.full()) return false;
@@ -209,7 +249,7 @@ bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant) {
                     cause != Count::ack_duplicate && cause != Count::ack_control;
   if (told) return true;
   counters_.add(cause);
-  emit_ack(pdc, trigger, nullptr, batch);
+  emit_ack(pdc, trigger, nullptr, batch, now);
   return true;
 }
 
@@ -219,7 +259,7 @@ void Core::emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& b
   wire::Writer w(batch.begin());
   h.emit(w);
   batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, ev,
-               config_.control_dscp, Ecn::not_ect);
+               config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
 }
 
 bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
@@ -256,11 +296,12 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
   if (pdc.clear_req_due) {
     if (batch.full()) return false;
     pdc.clear_req_due = false;
-    if (pdc.stored.back() != nullptr && now >= pdc.clear_req_at) {
+    if (config_.optional_control && pdc.stored.back() != nullptr &&
+        SentTick::age(pdc.clear_req_tick, now) >= config_.clear_time) {
       h.ctl_type = wire::CtlType::clear_req;  // [PDS-106]
       h.payload = pdc.stored.back()->trigger.psn.value();
       emit_control(pdc, h, pdc.ev, batch);
-      pdc.clear_req_at = now + config_.clear_time;
+      pdc.clear_req_tick = SentTick::of(now);
       counters_.add(Count::clear_req_tx);
     }
   }

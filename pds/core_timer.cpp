@@ -39,6 +39,8 @@ void Core::on_timer(Pdc& pdc, Instant now) {
   Instant next = Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
+  check_ack_delay(pdc, next, now);
+  if (!check_tail(pdc, next, now)) return;                        // failed
   if (pdc.is_stalled() && !probe_window(pdc, next, now)) return;  // failed
 
   if (pdc.rod_stalled) {
@@ -47,6 +49,10 @@ void Core::on_timer(Pdc& pdc, Instant now) {
     if (pdc.close_received && finish_received_close(pdc, now)) return;
   }
   if (!pdc.close_at.is_never()) {
+    if (pdc.close_at <= now && pdc.state == PdcState::pending) {  // T7: in silence [PDS-052]
+      counters_.add(Count::new_pdc_timeout);
+      return free_pdc(pdc, false, false, now);
+    }
     if (pdc.close_at <= now) {
       if (close_request_expired(pdc, now)) return;  // T12: gone
       pdc.close_at = now + config_.close_req;
@@ -85,7 +91,7 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   if (out_of_patience(pdc, failure, now)) {
     const Count cause = failure.reason == FailureReason::unreachable ? Count::pdc_closed_unreachable
                                                                      : Count::pdc_closed_timeout;
-    fail(pdc, failure, cause, false, now);
+    fail(pdc, failure, cause, !pdc.is_initiator, now);
     return false;
   }
   const uint32_t now_tick = SentTick::of(now);
@@ -150,7 +156,8 @@ void Core::ask_for_quiet(Pdc& pdc, Instant now) {
 // A Close command is not worth more than its retry limit: everything was answered before it, and a
 // target that missed it asks later. [PDS-I16, PDS-I19]
 bool Core::close_given_up(Pdc& pdc, Instant now) const {
-  if (pdc.state != PdcState::close_ack_wait && pdc.state != PdcState::error) return false;
+  const bool said_close = pdc.state == PdcState::error && pdc.is_initiator;
+  if (pdc.state != PdcState::close_ack_wait && !said_close) return false;
   const TxSlot& slot = pdc.tx[pdc.tx.base()];
   return slot.rto_count >= config_.rto_retx_max && !slot.lost &&
          SentTick::since(slot.sent_tick, now) >= rto_of(pdc, slot);
@@ -193,6 +200,18 @@ bool Core::probe_window(Pdc& pdc, Instant& next, Instant now) {
   pdc.probe_due = true;
   want_control(pdc);
   return true;
+}
+
+// [PDS-083]
+void Core::check_ack_delay(Pdc& pdc, Instant& next, Instant now) {
+  if (config_.ack_delay_max == Duration::zero() || !pdc.ack.is_behind()) return;
+  const Duration age = SentTick::age(pdc.ack.behind_since_tick(), now);
+  if (age < config_.ack_delay_max) {
+    next = std::min(next, now + (config_.ack_delay_max - age));
+    return;
+  }
+  pdc.ack.want(Count::ack_delay, pdc.ack.trigger());
+  want_control(pdc);
 }
 
 // The clear that no request has carried. [PDS-105]

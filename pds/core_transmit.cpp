@@ -23,6 +23,7 @@ uint32_t Core::max_packet_bytes(const Pdc& pdc) const {
 uint32_t Core::transmit(TxBatch& batch, Instant now) {
   const uint32_t before = batch.size();
   send_replies(batch);
+  send_probe_answers(batch, now);
   send_responses(batch, now);
   send_control(batch, now);
   connectionless_.transmit(batch, now);
@@ -106,13 +107,14 @@ Pdc* Core::open_initiator(Flow& flow, Instant now) {
   pdc->flow = &flow;
   pdc->path = flow.path;
   ++pdc->path->refs;
-  const Psn start = pdc->start_psn;
+  pdc->sdi = flow.key.sdi;
+  const Psn start = pdc->start_psn = initial_start(pdc->peer, pdc->sdi, pdc->start_psn);
   pdc->tx.start(start);
   pdc->rx.start(start, uint32_t{config_.mpr} * 128);
   pdc->sweep.start(start);
   pdc->rx_next = start;
   pdc->max_cack = pdc->highest_arrived = pdc->cleared = start - 1;
-  pdc->mp_range = uint32_t{config_.default_mpr} * 128;
+  pdc->mp_range = static_cast<uint16_t>(config_.default_mpr * 128);
   pdc->last_active = now;
   peers_.add_ref(pdc->peer);
   flow.pdcs.push_back(*pdc);
@@ -245,7 +247,7 @@ Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!pdc.path->ccc.may_send(slot.bytes)) return Step::blocked;
   slot.lost = false;
   --pdc.lost_count;
-  slot.resent = true;
+  if (slot.resends < 2) ++slot.resends;
   slot.ev = next_ev(pdc, &slot);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;
@@ -282,7 +284,7 @@ Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
 // The PSN space of a PDC ends; the successor takes over in time for what is started. [PDS-036]
 void Core::check_psn_range(Pdc& pdc, Psn psn) {
   if (config_.psn_range_packets == 0 || !pdc.is_initiator || pdc.close_asked) return;
-  const uint32_t margin = 2 * std::max(pdc.mp_range, 128u);
+  const uint32_t margin = 2 * std::max<uint32_t>(pdc.mp_range, 128);
   const uint32_t used = psn.value() - pdc.start_psn.value();
   if (used + margin < config_.psn_range_packets) return;
   counters_.add(Count::psn_range_close);
@@ -315,7 +317,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
                                                     : wire::CtlType::noop;
     if (slot.kind == SlotKind::noop) counters_.add(Count::noop_tx);
     h.isrod = pdc.mode == Mode::rod;
-    h.retx = slot.resent;
+    h.retx = slot.resends > 0;
     h.ar = true;
     h.syn = syn;
     h.private_mark = syn && config_.private_mark;
@@ -330,7 +332,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
   wire::Request h;
   h.type = pdc.mode == Mode::rod ? wire::PdsType::rod_request : wire::PdsType::rud_request;
   h.next_hdr = slot.ref.next_hdr;
-  h.retx = slot.resent;
+  h.retx = slot.resends > 0;
   h.ar = choose_ar(pdc, slot);
   h.syn = syn;
   h.private_mark = syn && config_.private_mark;
@@ -343,7 +345,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
   h.emit(w);
   client_.encode(slot.ref, w, batch);
   batch.commit(static_cast<uint32_t>(w.position()), peer.address, slot.ev, pdc.path->key.tc.value(),
-               Ecn::ect0, slot.ref.message.value());
+               Ecn::ect0, slot.ref.message.value(), pdc.sdi);
   const TxPacket& packet = batch.packets().back();
   pdc.clear_wanted = false;
   counters_.add(Count::tx_requests);
@@ -357,7 +359,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
 // in SYN, where an ACK is what one waits for. [PDS-064]
 bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
   const bool stalls_next = !window_open(pdc) || !pdc.path->ccc.may_send(2 * max_packet_bytes(pdc));
-  const bool must = slot.resent || config_.ack_per_packet || stalls_next;
+  const bool must = slot.resends > 0 || config_.ack_per_packet || stalls_next;
   slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state == PdcState::established &&
                pdc.quiet_count < config_.quiet_packets;
   const bool ar = must || (slot.ref.eom && !slot.quiet);
@@ -372,10 +374,10 @@ void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now
   slot.sent_tick = SentTick::of(now);
   slot.in_flight = true;
   pdc.deficit -= static_cast<int32_t>(nominal);
-  pdc.path->ccc.on_sent({nominal, slot.ev, slot.resent, now});
+  pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
   // Only what the client wants sent is activity; resends into the void are not.
-  if (slot.kind == SlotKind::data && !slot.resent) touch(pdc, now);
-  arm_by(pdc, now + limit_of(pdc, slot));
+  if (slot.kind == SlotKind::data && slot.resends == 0) touch(pdc, now);
+  arm_by(pdc, now + std::min(limit_of(pdc, slot), config_.tail_loss));
 }
 
 // The slot is sent again as soon as CMS allows. [PDS-240]

@@ -41,11 +41,12 @@ void Core::on_trimmed_request(const RxDatagram& d, Instant now) {
   }
   const Inbound in = Inbound::of(h, d, {});
   const NackCode code = code_of(d, config_);
-  bool is_new = false;
+  bool is_new = false;  // a secured SYN never gets here: it cannot be read
   Pdc* const pdc = in.syn ? find_trimmed_syn(in, is_new) : table_.find(in.dpdcid);
   if (is_new) return nack_stranger(in, code, now);  // no state for what proves nothing [PDS-132]
   const bool binds = pdc != nullptr && pdc->state != PdcState::syn && pdc->mode == in.mode &&
-                     pdc->peer_id == in.spdcid && is_from(d, peers_[pdc->peer]);
+                     pdc->peer_id == in.spdcid && pdc->state != PdcState::pending &&
+                     is_from(d, peers_[pdc->peer]);
   const bool closed = binds && pdc->close_received && in.psn().after(pdc->close_psn);
   if (!binds || closed) return counters_.add(Count::drop_trimmed);
 

@@ -51,6 +51,8 @@ Count nack_tx_count(NackCode code) {
       return Count::nack_tx_pkt_not_rcvd;
     case NackCode::invalid_syn:
       return Count::nack_tx_invalid_syn;
+    case NackCode::new_start_psn:
+      return Count::nack_tx_new_start_psn;
     case NackCode::pdc_mode_mismatch:
       return Count::nack_tx_pdc_mode_mismatch;
     case NackCode::rcvd_ses_procg:
@@ -104,6 +106,8 @@ Count nack_rx_count(NackCode code) {
       return Count::nack_rx_ack_with_data;
     case NackCode::invalid_syn:
       return Count::nack_rx_invalid_syn;
+    case NackCode::new_start_psn:
+      return Count::nack_rx_new_start_psn;
     case NackCode::pdc_mode_mismatch:
       return Count::nack_rx_pdc_mode_mismatch;
     case NackCode::rcvd_ses_procg:

@@ -14,20 +14,23 @@
 #define UET_PDS_COUNTERS(X)                                                                        \
   /* packets */                                                                                    \
   X(rx_packets) X(rx_requests) X(rx_payload_bytes) X(tx_requests) X(tx_payload_bytes) X(acks_rx)   \
-  X(ack_cc_rx) X(sack_rx) X(acks_tx) X(ack_cc_tx) X(nacks_tx) X(nacks_rx)                          \
+  X(ack_cc_rx) X(sack_rx) X(acks_tx) X(ack_cc_tx) X(ack_ccx_tx) X(nacks_tx) X(nacks_rx)            \
   /* PDCs */                                                                                       \
   X(pdc_opened_initiator) X(pdc_opened_target) X(pdc_closed_ok) X(pdc_closed_timeout)              \
   X(pdc_closed_nack) X(pdc_closed_in_err) X(pdc_closed_aborted) X(pdc_closed_unreachable)          \
-  X(pdc_reclaimed) X(pdc_alloc_fail) X(psn_range_close) X(tombstone_hits) X(idle_closes)           \
-  X(pressure_closes) X(close_req_expired) X(close_given_up) X(unreachable_reports)                 \
+  X(pdc_reclaimed) X(pdc_alloc_fail) X(half_open_limit) X(new_pdc_timeout) X(psn_rebased)          \
+  X(psn_range_close) X(tombstone_hits) X(idle_closes) X(pressure_closes) X(close_req_expired)      \
+  X(close_given_up) X(unreachable_reports)                                                         \
   /* what held new packets back */                                                                 \
   X(window_stalls) X(cms_stalls) X(slot_stalls)                                                    \
   /* resends by cause [PDS 12] */                                                                  \
   X(retx_rto) X(retx_nack) X(retx_delayed) X(retx_ooo) X(retx_ev) X(retx_go_back_n)                \
-  X(retx_trimmed_ack) X(ack_requests_tx) X(quiet_asked)                                            \
+  X(retx_trimmed_ack) X(ack_requests_tx) X(quiet_asked) X(retx_tail) X(probe_tx)                   \
+  X(probe_answer_rx) X(probe_refused)                                                              \
   /* ACKs by trigger [PDS 8.2]; ack_response: a stored or late response [PDS-100] */               \
   X(ack_ar) X(ack_syn) X(ack_retx) X(ack_duplicate) X(ack_response) X(ack_ecn) X(ack_bytes)        \
-  X(ack_per_packet) X(ack_hole_closed) X(ack_control) X(ack_after_close)                           \
+  X(ack_probe) X(ack_packets) X(ack_delay) X(ack_mpr) X(ack_per_packet) X(ack_hole_closed)         \
+  X(ack_control) X(ack_after_close)                                                                \
   /* duplicates and order [PDS 7.2, 7.3] */                                                        \
   X(dup_window) X(dup_below) X(dup_no_retx) X(psn_too_old) X(psn_beyond) X(rx_out_of_order)        \
   X(rod_buffered) X(rod_dropped) X(rod_no_room) X(rod_retries)                                     \
@@ -41,28 +44,30 @@
   X(rudi_tx) X(rudi_retx_rto) X(rudi_retx_nack) X(rudi_retx_delayed) X(rudi_responses_rx)          \
   X(rudi_failed) X(rudi_window_stalls) X(rudi_slot_stalls) X(rudi_window_halved) X(rudi_rx)        \
   X(rudi_responses_tx) X(uud_tx) X(uud_rx) X(uud_rate_stalls) X(drop_rudi_unmatched)               \
-  X(drop_rudi_answers_full)                                                                        \
+  X(drop_rudi_answers_full) X(probe_rx) X(credit_rx) X(credit_request_rx)                          \
   /* drops, in the order of the checks [PDS 7.1] */                                                \
   X(trimmed_rx) X(drop_too_short) X(drop_trimmed) X(drop_type_reserved) X(drop_type_unsupported)   \
   X(drop_malformed) X(drop_no_pdc) X(drop_bad_peer) X(drop_syn_state) X(drop_bad_pdcid)            \
   X(drop_no_peer) X(drop_direction) X(drop_cp_direction) X(drop_client) X(drop_ack_range)          \
   X(drop_nack_range) X(drop_nack_answered) X(drop_nack_code) X(drop_nack_limited)                  \
-  X(drop_reply_full)                                                                               \
+  X(drop_reply_full) X(sack_beyond) X(drop_clear_range) X(drop_nack_state) X(drop_nack_muted)      \
+  X(drop_sdi) X(psn_rebase_limit) X(drop_probe_limited) X(drop_probe_answer)                       \
   /* NACKs sent, by code [PDS 10] */                                                               \
   X(nack_tx_trimmed) X(nack_tx_trimmed_lasthop) X(nack_tx_no_pdc_avail) X(nack_tx_no_ccc_avail)    \
   X(nack_tx_no_bitmap) X(nack_tx_no_pkt_buffer) X(nack_tx_no_gtd_del_avail)                        \
   X(nack_tx_no_ses_msg_avail) X(nack_tx_no_resource) X(nack_tx_psn_oor_window) X(nack_tx_rod_ooo)  \
   X(nack_tx_inv_dpdcid) X(nack_tx_pdc_hdr_mismatch) X(nack_tx_closing) X(nack_tx_closing_in_err)   \
-  X(nack_tx_pkt_not_rcvd) X(nack_tx_invalid_syn) X(nack_tx_pdc_mode_mismatch)                      \
-  X(nack_tx_rcvd_ses_procg) X(nack_tx_unexp_event) X(nack_tx_other)                                \
+  X(nack_tx_pkt_not_rcvd) X(nack_tx_invalid_syn) X(nack_tx_new_start_psn)                          \
+  X(nack_tx_pdc_mode_mismatch) X(nack_tx_rcvd_ses_procg) X(nack_tx_unexp_event) X(nack_tx_other)   \
   /* NACKs received, by code [PDS 10] */                                                           \
   X(nack_rx_trimmed) X(nack_rx_trimmed_lasthop) X(nack_rx_trimmed_ack) X(nack_rx_no_pdc_avail)     \
   X(nack_rx_no_ccc_avail) X(nack_rx_no_bitmap) X(nack_rx_no_pkt_buffer)                            \
   X(nack_rx_no_gtd_del_avail) X(nack_rx_no_ses_msg_avail) X(nack_rx_no_resource)                   \
   X(nack_rx_psn_oor_window) X(nack_rx_rod_ooo) X(nack_rx_inv_dpdcid) X(nack_rx_pdc_hdr_mismatch)   \
   X(nack_rx_closing) X(nack_rx_closing_in_err) X(nack_rx_pkt_not_rcvd) X(nack_rx_gtd_resp_unavail) \
-  X(nack_rx_ack_with_data) X(nack_rx_invalid_syn) X(nack_rx_pdc_mode_mismatch)                     \
-  X(nack_rx_rcvd_ses_procg) X(nack_rx_unexp_event) X(nack_rx_rcvr_infer_loss) X(nack_rx_other)
+  X(nack_rx_ack_with_data) X(nack_rx_invalid_syn) X(nack_rx_new_start_psn)                         \
+  X(nack_rx_pdc_mode_mismatch) X(nack_rx_rcvd_ses_procg) X(nack_rx_unexp_event)                    \
+  X(nack_rx_rcvr_infer_loss) X(nack_rx_other)
 // clang-format on
 
 namespace uet::pds {

@@ -45,11 +45,13 @@ struct FlowKey {
   TrafficClass tc;
   Mode mode = Mode::rud;
   JobId job;
+  uint32_t sdi = 0;  // secure domain; 0: none
   bool operator==(const FlowKey&) const = default;
 };
 inline uint64_t hash_of(const FlowKey& k, uint64_t seed) {
   return hash64(uint64_t{k.peer.value()} << 32 | k.job.value(),
-                uint64_t{k.tc.value()} << 8 | static_cast<uint64_t>(k.mode), seed);
+                uint64_t{k.sdi} << 16 | uint64_t{k.tc.value()} << 8 | static_cast<uint64_t>(k.mode),
+                seed);
 }
 
 struct Flow : ListNode<struct ReadyFlowTag> {

@@ -3,7 +3,9 @@
 
 #include "pds/ack_scheduler.h"
 #include "pds/client.h"
+#include "pds/psn_window.h"
 
+#include "cms/events.h"
 #include "wire/pds.h"
 
 #include "base/packet.h"
@@ -11,6 +13,13 @@
 #include <span>
 
 namespace uet::pds {
+
+// How a request that was accepted is answered.
+enum class Answer : uint8_t {
+  by_the_rules,  // of coalescing
+  wanted,        // an ACK that names the PSN, or whose cumulative ACK covers it [PDS-064]
+  sent,          // its response goes out in an ACK of its own
+};
 
 struct Inbound {
   const RxDatagram* datagram = nullptr;  // null: from the reorder buffer
@@ -26,18 +35,26 @@ struct Inbound {
   bool use_rsv_pdc = false;
   bool private_mark = false;
   bool is_control = false;
+  bool has_cc = false;         // requests: `credit` is there
+  uint32_t nominal_bytes = 0;  // requests [CMS-015]
+  wire::CreditRequest credit;
   wire::CtlType ctl_type{};  // control packets
   uint32_t ctl_payload = 0;
+  uint16_t probe_opaque = 0;
   wire::NextHeader next_hdr{};  // requests
   std::span<const std::byte> ses;
 
   Psn psn() const { return trigger.psn; }
+  uint32_t sdi() const { return datagram == nullptr ? 0 : datagram->sdi; }
 
   static Inbound of(const wire::Request& h, const RxDatagram& d, std::span<const std::byte> ses) {
     Inbound in;
     in.datagram = &d;
     in.arrival = d.at;
-    in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx};
+    in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx, SentTick::of(d.at)};
+    in.nominal_bytes = cms::nominal_bytes(static_cast<uint32_t>(d.bytes.size()));
+    in.has_cc = h.has_cc();
+    in.credit = {h.ccc_id, h.credit_target};
     in.start_psn = h.start_psn();
     in.clear_psn = h.clear_psn_offset <= 0 ? h.clear_psn() : h.psn - 1;
     in.spdcid = h.spdcid;
@@ -55,7 +72,7 @@ struct Inbound {
     Inbound in;
     in.datagram = &d;
     in.arrival = d.at;
-    in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx};
+    in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx, SentTick::of(d.at)};
     in.start_psn = h.start_psn();
     in.spdcid = h.spdcid;
     in.dpdcid = h.dpdcid;
@@ -67,6 +84,7 @@ struct Inbound {
     in.is_control = true;
     in.ctl_type = h.ctl_type;
     in.ctl_payload = h.payload;
+    in.probe_opaque = h.probe_opaque;
     return in;
   }
 };

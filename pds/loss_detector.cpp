@@ -32,7 +32,7 @@ uint32_t LossDetector::collect(TxWindow& window, Psn highest_arrived, Latest (&l
     if (slot.done || slot.sacked) {
       ++arrived;
       // Which transmission of a resent packet arrived is not known: it is no evidence.
-      if (!slot.resent) note(latest, p, slot);
+      if (slot.resends == 0) note(latest, p, slot);
     }
     if (p == highest_arrived) return arrived;
   }

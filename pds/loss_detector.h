@@ -8,6 +8,7 @@
 #include "base/serial.h"
 #include "base/time.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace uet::pds {
@@ -34,6 +35,7 @@ enum class LossCause : uint8_t {
 // How much reordering is believed before L3 speaks.
 struct ReorderRules {
   uint32_t threshold_packets = 5;  // [PDS-143, PDS-144]
+  uint32_t reported_packets = 0;   // out of order, as the destination counts them
 };
 
 class LossDetector {
@@ -79,7 +81,7 @@ void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRul
 
   Latest latest[kEvs];
   const uint32_t arrived = collect(window, highest_arrived, latest);
-  if (!in_recovery_ && arrived >= rules.threshold_packets) {
+  if (!in_recovery_ && std::max(arrived, rules.reported_packets) >= rules.threshold_packets) {
     in_recovery_ = true;
     recovery_psn_ = window.next() - 1;
     recovery_tick_ = SentTick::of(now);

@@ -27,6 +27,8 @@ NackReaction reaction_to(NackCode code) {
       return NackReaction::send_clear;
     case NackCode::rod_ooo:
       return NackReaction::go_back_n;
+    case NackCode::new_start_psn:
+      return NackReaction::rebase;
     case NackCode::rcvd_ses_procg:
       return NackReaction::wait;
     case NackCode::exp_nack_err:
@@ -41,12 +43,27 @@ NackReaction reaction_to(NackCode code) {
     case NackCode::unexp_event:
     case NackCode::exp_nack_fatal:
       return NackReaction::fail_pdc;
-    case NackCode::trimmed_ack:    // for the sender of an ACK, not of a request [PDS-134]
-    case NackCode::new_start_psn:  // its place is the secure start [PDS-051]
+    case NackCode::trimmed_ack:  // for the sender of an ACK, not of a request [PDS-134]
     case NackCode::none:
       return NackReaction::ignore;
   }
   return NackReaction::ignore;
+}
+
+bool is_possible(NackCode code, bool is_syn, bool is_rod) {
+  switch (code) {
+    case NackCode::inv_dpdcid:    // a SYN packet names no PDC
+    case NackCode::pkt_not_rcvd:  // answers to an ACK Request, which needs the peer's PDCID
+    case NackCode::ack_with_data:
+      return !is_syn;
+    case NackCode::invalid_syn:
+    case NackCode::new_start_psn:
+      return is_syn;
+    case NackCode::rod_ooo:
+      return is_rod;
+    default:
+      return true;
+  }
 }
 
 bool is_certainly_not_executed(NackCode code) {

@@ -14,6 +14,7 @@ enum class NackReaction : uint8_t {
   hold_window,   // beyond what the peer tracks: as resend_later, and believe mpr 1 until told
   send_clear,    // no room for responses: clear at once, then as resend_later
   go_back_n,     // ROD gap [PDS-078]
+  rebase,        // the target begins elsewhere [PDS-051]
   wait,          // SES still works on it: time runs anew [PDS 10.2, 0x18]
   fail_message,  // EXP ERR
   fail_pdc,
@@ -23,6 +24,9 @@ enum class NackReaction : uint8_t {
 bool is_certainly_not_executed(wire::NackCode code);
 
 NackReaction reaction_to(wire::NackCode code);
+
+// A peer may refuse a packet of ours with that code while our PDC is in SYN, or is not. [T-08]
+bool is_possible(wire::NackCode code, bool is_syn, bool is_rod);
 
 // The peer may still hold a PDC that a Close command would free. [PDS-I18]
 bool peer_may_hold_state(wire::NackCode code);

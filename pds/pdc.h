@@ -5,6 +5,7 @@
 
 #include "pds/ack_scheduler.h"
 #include "pds/client.h"
+#include "pds/config.h"
 #include "pds/loss_detector.h"
 #include "pds/psn_window.h"
 #include "pds/sack.h"
@@ -20,10 +21,12 @@ namespace uet::pds {
 struct Flow;
 struct Path;
 
-// Initiator: syn .. error. Target: established, close_wait (pending comes with TSS, PDS 4.2).
+// Initiator: syn .. error. Target: pending (secured only), established, close_wait, error.
 // A PDC that is closed is not in the table. [PDS 5]
 //
 // state          | leaves on                                     | to               | row
+// pending        | SYN with the assigned Start_PSN               | established      | T5
+// pending        | New_PDC_Time is over                          | (freed)          | T7
 // syn            | first valid ACK                               | established      | I3
 // established    | close wanted (idle, pressure, PSN range, peer)| quiesce          | I10
 // quiesce        | started messages fully sent, none kept open   | ack_wait         | I12
@@ -32,7 +35,10 @@ struct Path;
 // error          | Close acked, refused or given up              | (freed)          | I19
 // established    | target wants close                            | close_wait       | T10
 // close_wait     | Close command, or Close_REQ_Time over         | (freed)          | T12-T14
+// either, target | return data failed                            | error            | T17
+// error, target  | as close_wait                                 | (freed)          | T12, T13
 enum class PdcState : uint8_t {
+  pending,
   syn,
   established,
   quiesce,
@@ -65,6 +71,16 @@ struct ReturnMessage : ListNode<struct ReturnTag> {
   MessageHandle message;
 };
 
+// The Probe that asks what became of the last packets. [PDS-145]
+struct TailProbe {
+  uint32_t tick = 0;    // when the last one went
+  Psn psn;              // its psn field
+  uint16_t opaque = 0;  // its name
+  uint8_t count = 0;    // without anything heard
+  bool is_due : 1 = false;
+  bool is_out : 1 = false;
+};
+
 struct alignas(64) Pdc : ListNode<struct LruTag>,
                          ListNode<struct ControlTag>,
                          ListNode<struct SendTag>,
@@ -72,16 +88,18 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // Touched by every packet.
   PdcState state = PdcState::syn;
   Mode mode = Mode::rud;
-  bool is_initiator = false;
-  bool close_asked = false;   // wanted, not begun [PDS-I22]
-  bool clear_wanted = false;  // REQ=clear was heard, nothing sent since [PDS-105]
-  bool confirmed = false;     // target: the peer used our PDCID, so it is no forgery
-  bool acked_once = false;    // target: an ACK taught the peer our PDCID [PDS-045]
-  bool rod_stalled = false;   // the client refused the next packet in order; see timer
+  bool is_initiator : 1 = false;
+  bool close_asked : 1 = false;   // wanted, not begun [PDS-I22]
+  bool clear_wanted : 1 = false;  // REQ=clear was heard, nothing sent since [PDS-105]
+  bool confirmed : 1 = false;     // target: the peer used our PDCID, so it is no forgery
+  bool acked_once : 1 = false;    // target: an ACK taught the peer our PDCID [PDS-045]
+  bool is_reserved : 1 = false;   // of the reserved pool [PDS-017]
+  bool rod_stalled : 1 = false;   // the client refused the next packet in order; see timer
   // Initiator: the NACK that said the peer's side is gone; verdicts are awaited. [PDS-190]
   wire::NackCode orphaned_by{};
-  Pdcid id;       // ours
-  Pdcid peer_id;  // 0 until learnt
+  uint8_t told_mpr = kDefaultMpr;  // what the peer takes for our range [PDS 8.3]
+  Pdcid id;                        // ours
+  Pdcid peer_id;                   // 0 until learnt
   PdcHandle handle;
   PeerId peer;
   Path* path = nullptr;
@@ -89,14 +107,17 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   TxWindow tx;
   RxWindow rx;
   Psn start_psn;
-  Psn max_cack;             // highest CACK heard [PDS-035]
-  Psn highest_arrived;      // highest PSN known to have arrived there
-  Psn cleared;              // highest CLEAR_PSN heard [PDS-102]
-  Psn rx_next;              // ROD: next PSN to deliver
-  uint32_t mp_range = 0;    // packets, as advertised by the peer [PDS-035]
-  uint16_t lost_count = 0;  // slots with `lost`
-  uint16_t ask_count = 0;   // slots with `ask`
-  Psn lost_from;            // no slot below is lost
+  Psn max_cack;                  // highest CACK heard [PDS-035]
+  Psn highest_arrived;           // highest PSN known to have arrived there
+  Psn cleared;                   // highest CLEAR_PSN heard [PDS-102]
+  Psn rx_next;                   // ROD: next PSN to deliver
+  uint32_t rcvd_bytes = 0;       // nominal, of the data that was accepted; wraps [CMS-041]
+  uint32_t peer_rcvd_units = 0;  // the same as the peer last told it, 256 octets each [CMS-042]
+  uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
+  uint16_t mp_range = 0;         // packets, as advertised by the peer [PDS-035]
+  uint16_t lost_count = 0;       // slots with `lost`
+  uint16_t ask_count = 0;        // slots with `ask`
+  Psn lost_from;                 // no slot below is lost
 
   AckScheduler ack;
   SackSweep sweep;
@@ -109,8 +130,9 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Entropy ev;                // of the present burst
   uint8_t ev_left = 0;       // packets it still has
   uint8_t quiet_count = 0;   // messages since one had AR [PDS-064]
+  uint8_t rebases = 0;       // [PDS-051]
   uint16_t keep_count = 0;   // messages that keep the PDC open [PDS-015]
-  uint32_t later_count = 0;  // verdicts still owed by the client
+  uint16_t later_count = 0;  // verdicts still owed by the client
   IntrusiveList<ReturnMessage, ReturnTag> returns;
 
   // Timers.
@@ -118,23 +140,24 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Instant last_active;    // last packet either way
   Instant waiting_since;  // something is outstanding since
   Instant clear_at = Instant::never();
-  Instant clear_req_at;                 // not before: next Clear Request [PDS-106]
   Instant close_at = Instant::never();  // Close_REQ_Time, or the wait of an orphan, is over
 
   // Cold.
+  TailProbe tail;
   IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN
   IntrusiveList<ReorderedPacket, ReorderTag> reorder;  // by PSN
-  uint32_t stored_count = 0;
+  uint16_t stored_count = 0;
   Psn close_psn;   // Close sent or received; reclaimed: highest PSN received
   Psn rod_nacked;  // last ROD_OOO named this gap
-  Instant rod_nacked_at;
-  bool close_received = false;
-  bool is_doubtful = false;  // reclaimed: what was answered to each of its PSNs is not known
-  bool close_req_sent = false;
-  bool close_req_due = false;
-  bool clear_req_due = false;
-  bool clear_due = false;
-  bool probe_due = false;  // an ACK is to be asked for, to learn the cumulative ACK
+  uint32_t rod_nacked_tick = 0;
+  uint32_t clear_req_tick = 0;  // of the last Clear Request [PDS-106]
+  bool close_received : 1 = false;
+  bool is_doubtful : 1 = false;  // reclaimed: what was answered to each of its PSNs is not known
+  bool close_req_sent : 1 = false;
+  bool close_req_due : 1 = false;
+  bool clear_req_due : 1 = false;
+  bool clear_due : 1 = false;
+  bool probe_due : 1 = false;  // an ACK is to be asked for, to learn the cumulative ACK
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
 
@@ -143,7 +166,10 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
            !close_asked;
   }
   bool is_orphan() const { return orphaned_by != wire::NackCode{}; }
-  bool wants_close() const { return state == PdcState::close_wait; }
+  // A target that asks for the Close, with or without a failure.
+  bool wants_close() const {
+    return state == PdcState::close_wait || (state == PdcState::error && !is_initiator);
+  }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
   // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as

@@ -22,7 +22,8 @@ Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, Rng& rng) {
 }
 
 uint32_t PdcTable::free_count(bool is_initiator) const {
-  const uint32_t pool = limits_.max_pdcs - pdcs_.size();
+  const uint32_t general = limits_.max_pdcs - limits_.reserved;
+  const uint32_t pool = general - (pdcs_.size() - reserved_count_);
   const uint32_t share = limits_.max_per_role - role_count_[is_initiator];
   return pool < share ? pool : share;
 }
@@ -39,6 +40,21 @@ Pdcid PdcTable::take_id() {
 
 Pdc* PdcTable::allocate(bool is_initiator, Rng& rng) {
   if (free_count(is_initiator) == 0) return nullptr;
+  Pdc* const pdc = make(is_initiator, rng);
+  if (pdc != nullptr) ++role_count_[is_initiator];
+  return pdc;
+}
+
+Pdc* PdcTable::allocate_reserved(Rng& rng) {
+  if (reserved_count_ == limits_.reserved) return nullptr;
+  Pdc* const pdc = make(false, rng);
+  if (pdc == nullptr) return nullptr;
+  pdc->is_reserved = true;
+  ++reserved_count_;
+  return pdc;
+}
+
+Pdc* PdcTable::make(bool is_initiator, Rng& rng) {
   const Pdcid id = take_id();
   if (id == Pdcid{}) return nullptr;
   Pdc* const pdc = pdcs_.alloc(uint8_t{0});
@@ -47,7 +63,6 @@ Pdc* PdcTable::allocate(bool is_initiator, Rng& rng) {
   pdc->id = id;
   pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
   by_id_[id.value()] = pdc;
-  ++role_count_[is_initiator];
 
   // Not within 2^16 of where the previous PDC of this id ended. [PDS-044]
   const Psn last = last_psn_[id.value()];
@@ -76,7 +91,11 @@ void PdcTable::free(Pdc& pdc) {
   if (find_peer(pdc.peer, pdc.peer_id) == &pdc) by_peer_.erase({pdc.peer, pdc.peer_id});
   by_id_[id.value()] = nullptr;
   last_psn_[id.value()] = pdc.tx.next() - 1;
-  --role_count_[pdc.is_initiator];
+  if (pdc.is_reserved) {
+    --reserved_count_;
+  } else {
+    --role_count_[pdc.is_initiator];
+  }
   ids_.clear(id.value());
   pdcs_.free(&pdc);
 }

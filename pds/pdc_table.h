@@ -38,6 +38,7 @@ struct PdcLimits {
   uint32_t max_pdcs = 0;
   uint32_t max_per_role = 0;  // neither role can take everything [PDS-018]
   uint32_t tombstones = 0;
+  uint32_t reserved = 0;  // of max_pdcs, for allocate_reserved() only [PDS-017]
 };
 
 class PdcTable {
@@ -47,6 +48,8 @@ class PdcTable {
   // A PDC with a PDCID and a Start_PSN of its own; null when its role has used its share.
   // [PDS-010, PDS-011, PDS-018, PDS-019, PDS-044]
   Pdc* allocate(bool is_initiator, Rng& rng);
+  // The same for a target, out of the reserved pool.
+  Pdc* allocate_reserved(Rng& rng);
   // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
   void free(Pdc& pdc);
   // The same for a target, and its PDCID stays taken until the tombstone expires. Without a free
@@ -78,6 +81,7 @@ class PdcTable {
   static constexpr uint32_t kIds = 65536;
 
   Pdcid take_id();
+  Pdc* make(bool is_initiator, Rng& rng);
   void remove_tombstone(Tombstone& t);
 
   Slab<Pdc> pdcs_;
@@ -93,7 +97,8 @@ class PdcTable {
   HashMap<Pdcid, Tombstone*> graves_by_id_;
   PdcLimits limits_;
   uint32_t next_id_ = 1;
-  uint32_t role_count_[2] = {0, 0};
+  uint32_t role_count_[2] = {0, 0};  // of the general pool
+  uint32_t reserved_count_ = 0;
 };
 
 }  // namespace uet::pds

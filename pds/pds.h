@@ -52,7 +52,8 @@ class Pds {
   // Find or make; set-up act per (peer, class, mode, job); Errc::again when the flow table is full,
   // or the RUDI destinations are all used. Holds a reference on the peer. Flows of different
   // jobs are one when config.pdc_per_job is off.
-  Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job);
+  // Its packets belong to the secure domain `sdi`; 0: none. [PDS-013]
+  Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uint32_t sdi = 0);
   // The flow has at least one message for start(). Idempotent, O(1).
   void ready(FlowId flow);
   // Somebody waits for what the flow has sent: packets that went without AR because nobody did are
@@ -82,6 +83,8 @@ class Pds {
   // The message started with keep_pdc has all its return data (or failed). [PDS-015]
   void message_done(PdcHandle pdc);
 
+  // Advertises another PSN range from now on, between 1 and config.mpr. Errc::invalid. [PDS-035]
+  Result<void> set_mpr(uint8_t mpr);
   // The network reported that `address` cannot be reached (ICMP); ends in failure after
   // config.unreachable_time of nothing else. [architecture 8]
   void on_unreachable(const FabricAddress& address, Instant now);

@@ -31,6 +31,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t refs = 0;
   uint16_t payload_mtu = 0;   // octets; what its address states, 0: not stated [LF-131]
   bool private_mark = false;  // answers go to its own port, not 4793 [WIRE-121]
+  bool no_probe = false;      // it refused a Probe [PDS-163]
   Instant last_heard;         // last valid packet; zero: never [architecture 8, Patience]
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
@@ -38,6 +39,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   // NACKs this peer may still cause before the bucket is empty. [PDS-072]
   uint32_t nack_tokens = 0;
   Instant nack_refilled;
+  Instant odd_control_at;  // last answer to a control packet of an unknown type [PDS-071]
   // What of SES's common room is held for this peer, so that it leaves some to the others.
   uint32_t rx_messages = 0;    // multi-packet messages being received,
   uint32_t rx_in_order = 0;    // of these: nothing before them was missing when they began

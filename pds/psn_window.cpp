@@ -92,6 +92,12 @@ TxSlot& TxWindow::push() {
   return *slot;
 }
 
+void TxWindow::rebase(int32_t delta) {
+  origin_ = origin_ + delta;  // so that every slot keeps its place
+  base_ = base_ + delta;
+  next_ = next_ + delta;
+}
+
 void TxWindow::complete(Psn psn) {
   (*this)[psn].done = true;
   while (base_ != next_ && (*this)[base_].done) ++base_;

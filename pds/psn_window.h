@@ -15,14 +15,18 @@
 
 namespace uet::pds {
 
-// Send times are kept in 32 bits of 256 ns, which wrap after 18 minutes: long enough, because
-// every outstanding packet is looked at far more often than that.
+// Send times are kept in 32 bits of 128 ns, which wrap after 9 minutes: long enough, because every
+// outstanding packet is looked at far more often than that. [CMS-025]
 struct SentTick {
-  static constexpr int kShift = 8;
+  static constexpr int kShift = 7;
   static uint32_t of(Instant t) { return static_cast<uint32_t>(t.ns() >> kShift); }
   static Duration since(uint32_t tick, Instant now) {
     return Duration::nanoseconds(static_cast<int64_t>(static_cast<int32_t>(of(now) - tick)) *
                                  (1 << kShift));
+  }
+  // The same for what may lie far back, where whole wraps do not matter; up to a tick too much.
+  static Duration age(uint32_t tick, Instant now) {
+    return Duration::nanoseconds((static_cast<int64_t>(of(now) - tick) + 1) * (1 << kShift));
   }
 };
 
@@ -48,10 +52,10 @@ struct TxSlot {
   bool done : 1 = false;       // answered
   bool lost : 1 = false;       // to be sent again as soon as CMS allows
   bool delayed : 1 = false;    // to be sent again when its NACK delay is over [PDS-118]
-  bool resent : 1 = false;     // sent more than once
   bool ask : 1 = false;        // an ACK Request for it is due [PDS-L6]
   bool quiet : 1 = false;      // went without AR, and was not asked for since [PDS-064]
   bool was_asked : 1 = false;  // its answer may be one to an ACK Request: no RTT [PDS-141]
+  uint8_t resends : 2 = 0;     // 0, 1, or more than that [CMS-025]
 };
 static_assert(sizeof(TxSlot) == 24, "architecture 10: octets of an outstanding packet");
 
@@ -89,6 +93,9 @@ class TxWindow {
   [[nodiscard]] bool reserve(TxPool& pool);
   // Takes the next PSN. Requires reserve().
   TxSlot& push();
+
+  // Renumbers everything that is outstanding. [PDS-051]
+  void rebase(int32_t delta);
 
   // Oldest PSN without an answer; next() when all are answered.
   Psn base() const { return base_; }
@@ -171,6 +178,11 @@ class RxWindow {
   Psn max_received() const { return max_received_; }
   // Something above the cumulative ACK has arrived.
   bool has_above() const { return max_received_.after(cack_psn()); }
+  // Packets that arrived behind a gap. Cost: as far as anything has arrived, 64 PSNs at a time.
+  uint32_t out_of_order() const {
+    if (bitmaps_ == nullptr) return 0;
+    return bitmaps_->received.count() - bitmaps_->received.leading_ones();
+  }
   uint32_t range() const { return range_; }
   // Received bits from `from` on; PSNs at or below the cumulative ACK read as set.
   uint64_t bits64(Psn from) const;

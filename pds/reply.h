@@ -2,6 +2,9 @@
 // has closed. What it says is in core_reply.cpp. [PDS 10.1]
 #pragma once
 
+#include "pds/ack_scheduler.h"
+#include "pds/client.h"
+
 #include "base/packet.h"
 #include "base/serial.h"
 
@@ -11,11 +14,20 @@
 
 namespace uet::pds {
 
+// What a Probe asked for. [PDS 13]
+struct ProbeAnswer {
+  PdcHandle pdc;
+  AckTrigger trigger;
+  Psn base;  // of the bitmap
+  uint16_t opaque = 0;
+};
+
 struct Reply {
   FabricAddress to;
   Entropy ev;
   std::array<std::byte, 16> octets{};
   uint8_t length = 0;
+  uint32_t sdi = 0;
 };
 
 }  // namespace uet::pds

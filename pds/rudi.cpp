@@ -164,6 +164,7 @@ void Rudi::on_nack(const wire::Nack& h, const RxDatagram& d, Instant now) {
   const NackReaction reaction = reaction_to(h.nack_code);
   switch (reaction) {
     case NackReaction::ignore:
+    case NackReaction::rebase:
     case NackReaction::hold_window:
     case NackReaction::send_clear:
     case NackReaction::go_back_n:

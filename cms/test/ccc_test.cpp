@@ -26,7 +26,7 @@ class CccTest : public ::testing::Test {
   }
   void ack(uint32_t packets, bool ecn = false) {
     for (uint32_t i = 0; i < packets; ++i) {
-      ccc_.on_acked({kPacket, 1, 100_us, true, ecn, Entropy(0), now_});
+      ccc_.on_acked({kPacket, 1, 100_us, true, ecn, Entropy(0), {}, now_});
     }
   }
   void lose(uint32_t packets, LossKind kind) {
@@ -130,7 +130,7 @@ TEST(FixedWindowTest, IgnoresLossAndEcn) {
   }
   EXPECT_FALSE(ccc.may_send(kPacket));
   ccc.on_lost({50 * kPacket, 50, LossKind::timeout, Entropy(0), kStart});
-  ccc.on_acked({50 * kPacket, 50, 1_us, true, true, Entropy(0), kStart});
+  ccc.on_acked({50 * kPacket, 50, 1_us, true, true, Entropy(0), {}, kStart});
   EXPECT_EQ(ccc.window_bytes(), 100u * kPacket);
   EXPECT_EQ(ccc.inflight_bytes(), 0u);
 }

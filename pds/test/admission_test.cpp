@@ -197,6 +197,7 @@ TEST_F(AdmissionTest, WindowIsReleasedOnce) {
 // sample shows in the time-out: 20 ms make SRTT 20, RTTVAR 10 and 60 ms in all.
 TEST_F(AdmissionTest, RttSamplesAreUnambiguous) {
   config_.rto_init = 30_ms;
+  config_.tail_loss = 8_s;
   const auto time_out_is_60ms = [](Bench& b) {
     b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
     EXPECT_EQ(b.lines().size(), 1u);

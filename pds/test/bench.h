@@ -64,6 +64,7 @@ class Bench {
     d.dscp = dscp;
     d.ecn = ecn;
     d.at = now;
+    d.sdi = sdi;
     pds->receive(d, now);
   }
   wire::Control control(wire::CtlType type, uint32_t psn, uint32_t payload = 0) const {
@@ -101,6 +102,7 @@ class Bench {
     Entropy ev;
     uint8_t dscp = 0;
     Ecn ecn = Ecn::not_ect;
+    uint32_t sdi = 0;
     wire::PdsType type() const { return wire::Prologue::of(wire::load_u16(octets.data())).type; }
     template <class Header>
     Header as() const {
@@ -113,7 +115,7 @@ class Bench {
     TxBatch batch;
     while (pds->transmit(batch, now) > 0) {
       for (const TxPacket& p : batch.packets()) {
-        Out o{{p.header, p.header + p.header_bytes}, p.to, p.ev, p.dscp, p.ecn};
+        Out o{{p.header, p.header + p.header_bytes}, p.to, p.ev, p.dscp, p.ecn, p.sdi};
         for (uint16_t i = 0; i < p.slice_count; ++i) {
           o.octets.insert(o.octets.end(), p.slices[i].data, p.slices[i].data + p.slices[i].length);
         }
@@ -156,7 +158,7 @@ class Bench {
     to.port = kUetPort;
     const auto peer = peers.find_or_add(to, now);
     (void)id;
-    const FlowId flow = *pds->flow(*peer, TrafficClass(0), mode, JobId(1));
+    const FlowId flow = *pds->flow(*peer, TrafficClass(0), mode, JobId(1), sdi);
     client.post(flow, 1, packets * client.mtu);
     auto out = tx();
     const wire::Request first = out.at(0).as<wire::Request>();
@@ -174,6 +176,7 @@ class Bench {
   Entropy ev{33};
   uint8_t dscp = 0;
   Ecn ecn = Ecn::ect0;
+  uint32_t sdi = 0;  // what a double for TSS says of each packet that comes in
   Pdcid own;
   Psn start;  // of the PDC we opened
 };

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 namespace uet::pds {
@@ -155,7 +158,8 @@ class LossDetectorTest : public ::testing::Test {
   void resend(uint32_t psn, int64_t at_us) {
     TxSlot& s = window_[Psn(psn)];
     s.lost = false;
-    s.in_flight = s.resent = true;
+    s.in_flight = true;
+    s.resends = 1;
     s.sent_tick = SentTick::of(at(at_us));
   }
   Arena arena_;
@@ -243,7 +247,7 @@ TEST(NackReactionTest, Table) {
       {NackCode::ack_with_data, NackReaction::resend_now},
       {NackCode::invalid_syn, NackReaction::fail_pdc},
       {NackCode::pdc_mode_mismatch, NackReaction::fail_pdc},
-      {NackCode::new_start_psn, NackReaction::ignore},
+      {NackCode::new_start_psn, NackReaction::rebase},
       {NackCode::rcvd_ses_procg, NackReaction::wait},
       {NackCode::unexp_event, NackReaction::fail_pdc},
       {NackCode::rcvr_infer_loss, NackReaction::resend_now},
@@ -260,6 +264,17 @@ TEST(NackReactionTest, Table) {
   EXPECT_FALSE(is_certainly_not_executed(NackCode::closing_in_err));
   EXPECT_FALSE(is_certainly_not_executed(NackCode::gtd_resp_unavail));
   EXPECT_TRUE(is_certainly_not_executed(NackCode::inv_dpdcid));
+}
+
+TEST(CountersTest, EveryDropHasItsLineInTheDocument) {
+  std::ifstream in(UET_SOURCE_DIR "/docs/counters.md");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  ASSERT_FALSE(text.empty());
+  for (size_t i = 0; i < Counters::kCount; ++i) {
+    const std::string name = pds::name(static_cast<Count>(i));
+    if (name.substr(0, 5) != "drop_") continue;
+    EXPECT_NE(text.find("| `" + name + "` |"), std::string::npos) << name;
+  }
 }
 
 TEST(CountersTest, NamesAndCodes) {

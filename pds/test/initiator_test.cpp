@@ -180,8 +180,8 @@ TEST_F(InitiatorTest, RetryableNacks) {
     b.rx_header(b.ack(b.start));
     EXPECT_EQ(b.client.responded.size(), 1u);
   }
-  for (const NackCode code : {NackCode::trimmed, NackCode::trimmed_lasthop, NackCode::pkt_not_rcvd,
-                              NackCode::ack_with_data, NackCode::rcvr_infer_loss}) {
+  for (const NackCode code :
+       {NackCode::trimmed, NackCode::trimmed_lasthop, NackCode::rcvr_infer_loss}) {
     SCOPED_TRACE(wire::name(code));
     Bench b;
     b.open_initiator(1);
@@ -194,11 +194,10 @@ TEST_F(InitiatorTest, RetryableNacks) {
 // [PDS 10.2, PDS-119, PDS-I6, PDS-I18] The codes that end the PDC, and what the client may retry.
 TEST_F(InitiatorTest, FatalNacks) {
   const std::pair<NackCode, bool> fatal[] = {
-      {NackCode::inv_dpdcid, true},        {NackCode::pdc_hdr_mismatch, true},
-      {NackCode::closing, true},           {NackCode::closing_in_err, false},
-      {NackCode::gtd_resp_unavail, false}, {NackCode::invalid_syn, true},
-      {NackCode::pdc_mode_mismatch, true}, {NackCode::unexp_event, true},
-      {NackCode::exp_nack_fatal, false},
+      {NackCode::pdc_hdr_mismatch, true}, {NackCode::closing, true},
+      {NackCode::closing_in_err, false},  {NackCode::gtd_resp_unavail, false},
+      {NackCode::invalid_syn, true},      {NackCode::pdc_mode_mismatch, true},
+      {NackCode::unexp_event, true},      {NackCode::exp_nack_fatal, false},
   };
   for (const auto& [code, not_delivered] : fatal) {
     SCOPED_TRACE(wire::name(code));

@@ -18,6 +18,7 @@ struct InPipe {
   Entropy ev;
   uint8_t dscp = 0;
   Ecn ecn = Ecn::not_ect;
+  uint32_t sdi = 0;     // sealed under, as a double for TSS has it
   int to = 0;           // side
   uint32_t number = 0;  // of its direction, from 0
 
@@ -72,8 +73,8 @@ class Pair {
     ASSERT_TRUE(made.ok());
     side[s].pds = side[s].client.pds = *made;
   }
-  FlowId flow(int s, Mode mode = Mode::rud, uint32_t job = 1) {
-    return *side[s].pds->flow(side[s].other, TrafficClass(0), mode, JobId(job));
+  FlowId flow(int s, Mode mode = Mode::rud, uint32_t job = 1, uint32_t sdi = 0) {
+    return *side[s].pds->flow(side[s].other, TrafficClass(0), mode, JobId(job), sdi);
   }
   uint64_t count(int s, Count c) const { return side[s].pds->counters()[c]; }
 
@@ -117,6 +118,7 @@ class Pair {
     d.ev = p.ev;
     d.dscp = p.dscp;
     d.ecn = p.ecn;
+    d.sdi = p.sdi;
     d.at = now;
     side[p.to].pds->receive(d, now);
   }
@@ -145,6 +147,7 @@ class Pair {
   std::function<Fate(const InPipe&)> fate;  // default: one copy after kDelay
   std::vector<InPipe> sent;                 // everything, when `keep_sent`
   bool keep_sent = true;
+  bool check_psns = true;
   bool has_strangers = false;  // packets may go to addresses that do not exist
 
  private:
@@ -160,13 +163,14 @@ class Pair {
     in.ev = p.ev;
     in.dscp = p.dscp;
     in.ecn = p.ecn;
+    in.sdi = p.sdi;
     in.to = 1 - s;
     in.number = side[s].sent++;
     if (!(p.to == side[1 - s].at)) {
       EXPECT_TRUE(has_strangers);
       return;
     }
-    check_psn(s, in);
+    if (check_psns) check_psn(s, in);
     if (keep_sent) sent.push_back(in);
     const Fate f = fate ? fate(in) : Fate{kDelay};
     for (const Duration d : f) pipe_.emplace(now + d, in);

@@ -233,6 +233,16 @@ TEST_F(SchedulingTest, NothingIsAcceptedInSyn) {
   b.rx(h);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.count(Count::drop_syn_state), 1u);
+  // A control packet that asks for an answer hears that it came too early. [PDS-162]
+  const uint32_t psn = b.start.value();
+  b.rx_header(b.control(CtlType::close_req, psn));
+  EXPECT_EQ(b.lines(),
+            (Lines{"NACK UNEXP_EVENT psn " + std::to_string(psn) + " from 0 to 7 payload 0"}));
+  wire::Control quiet = b.control(CtlType::clear_req, 0, psn);
+  quiet.ar = false;
+  b.rx_header(quiet);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_syn_state), 3u);
 }
 
 // [PDS-181] Few free PDCs: the longest idle one is closed, the busy ones stay.

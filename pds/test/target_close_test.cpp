@@ -123,6 +123,83 @@ TEST_F(TargetCloseTest, ReturnDataIsResent) {
   EXPECT_EQ(b.lines(), Lines{});
 }
 
+// [PDS-T17, PDS-120, PDS-149] A fatal NACK for return data fails it; the target asks once for the
+// Close and waits no longer than Close_REQ_Time.
+TEST_F(TargetCloseTest, FailedReturnDataAsksForTheClose) {
+  const auto fail_return = [](Bench& b, NackCode code) {
+    b.open_target();
+    b.client.messages[5].bytes = 2048;
+    b.client.messages[5].next_hdr = wire::NextHeader::response_data;
+    EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+    EXPECT_EQ(b.tx().size(), 2u);
+    wire::Nack h = b.nack(code, Psn(1001));
+    h.spdcid = kPeerId;
+    b.rx_header(h);
+    EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{5, 0}, 1}, {{5, 1024}, 1}}));
+  };
+  const Lines asked{"CP CLOSE_REQ psn 1002 ar payload 0"};
+  {
+    Bench b;
+    fail_return(b, NackCode::pdc_hdr_mismatch);
+    EXPECT_EQ(b.lines(), asked);
+    EXPECT_FALSE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+    // What comes meanwhile is served, and hears of it.
+    b.rx(b.request(1001, false));
+    EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 req CLOSE"}));
+    b.rx_header(b.ack(Psn(999), 3));
+    b.rx_header(b.control(CtlType::close_cmd, 1002));
+    EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002"}));
+    EXPECT_EQ(b.client.closed, std::vector<bool>{false}) << "it failed all the same";
+    EXPECT_EQ(b.pds->usage(), Usage{});
+  }
+  {
+    Bench b;
+    fail_return(b, NackCode::unexp_event);
+    EXPECT_EQ(b.lines(), asked);
+    b.elapse(1_s + 1_ms);  // nobody closes
+    const auto lines = b.lines();
+    ASSERT_FALSE(lines.empty());
+    EXPECT_EQ(lines.back(), "NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1001");
+    EXPECT_EQ(b.pds->usage(), Usage{});
+    EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+  }
+  {
+    Bench b;
+    fail_return(b, NackCode::inv_dpdcid);
+    EXPECT_EQ(b.lines(), Lines{}) << "nobody is there to be asked";
+    EXPECT_EQ(b.pds->usage(), Usage{});
+  }
+}
+
+// [PDS-T17] The same when the retries are exhausted.
+TEST_F(TargetCloseTest, UnansweredReturnDataAsksForTheClose) {
+  Bench b(Config::spec());
+  b.open_target();
+  b.client.messages[5].bytes = 10;
+  b.client.messages[5].next_hdr = wire::NextHeader::response_data;
+  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  for (int ms = 0; ms < 100 && b.client.failed.empty(); ++ms) {
+    b.lines();
+    b.elapse(1_ms);
+  }
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{5, 0}, 1}}));
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1001 ar payload 0"}));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+}
+
+// [PDS-162] A Close Request that reached the initiator before its first ACK is repeated: no
+// request was refused.
+TEST_F(TargetCloseTest, CloseRequestThatCameTooEarlyGoesAgain) {
+  Bench b;
+  b.open_target();
+  b.pds->close_all(false, b.now);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1000 ar payload 0"}));
+  b.rx_header(b.nack(NackCode::unexp_event, Psn(1000)));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.elapse(2_ms + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1000 retx ar payload 0"}));
+}
+
 // [PDS-220] By patience of time a slow peer keeps its PDC. [architecture 8]
 TEST_F(TargetCloseTest, SlowPeerIsNotClosedUpon) {
   Bench b;

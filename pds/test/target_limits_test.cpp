@@ -38,6 +38,7 @@ TEST_F(TargetLimitsTest, RefusedSynLeavesNothingBehind) {
 // [PDS-018, PDS-047] Targets never take the initiators' share.
 TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
   config_.max_pdcs = 8;
+  config_.half_open_percent = 100;
   config_.low_water_percent = 0;
   Bench b(config_);
   b.client.names_are_unique = false;

@@ -106,7 +106,7 @@ void OddPeer::add_odd(const TxPacket& packet) {
       h.psn = h.psn - 2 * kFarAway;
       break;
     case 5:
-      control.ctl_type = static_cast<wire::CtlType>(6 + rng_.below(3));  // not offered [PDS-163]
+      control.ctl_type = static_cast<wire::CtlType>(6 + rng_.below(6));  // some unknown
       control.emit(w);
       return emit(w.written(), packet.to);
     case 6:  // clears nothing: one of the two directions is wrong [PDS-161]

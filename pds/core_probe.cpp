@@ -1,0 +1,147 @@
+// Probes: answered at the destination, and sent by a source whose last packets stay unanswered, so
+// that a lost tail costs Tail_Loss_Time and not a time-out of each packet. [PDS-L5, PDS-145,
+// PDS-163]
+#include "pds/core.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+using wire::NackCode;
+
+// --- destination ---
+
+// The answers are as many as the peer may cause NACKs: a flood costs no more than one of them
+// would. [PDS 13, PDS-072, T-40]
+void Core::on_probe(Pdc& pdc, const Inbound& in, Instant now) {
+  counters_.add(Count::probe_rx);
+  if (probe_answers_.full() || !take_nack_token(&peers_[pdc.peer], now)) {
+    return counters_.add(Count::drop_probe_limited);
+  }
+  probe_answers_.push({pdc.handle, in.trigger, Psn(in.ctl_payload), in.probe_opaque});
+}
+
+void Core::send_probe_answers(TxBatch& batch, Instant now) {
+  while (!probe_answers_.empty() && !batch.full()) {
+    const ProbeAnswer answer = probe_answers_.front();
+    probe_answers_.pop_front();
+    if (Pdc* const pdc = table_.get(answer.pdc)) emit_probe_answer(*pdc, answer, batch, now);
+  }
+}
+
+// ACK_CC with P: the bitmap starts where the Probe wants it, REQ stays 0. [PDS 8.1, 8.3]
+void Core::emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch, Instant now) {
+  const Psn cack = pdc.rx.cack_psn();
+  wire::AckCc h;
+  h.ack.m = answer.trigger.ce;
+  h.ack.retx = answer.trigger.retx;
+  h.ack.p = true;
+  h.ack.probe_opaque = answer.opaque;
+  h.ack.cack_psn = cack;
+  h.ack.spdcid = pdc.id;
+  h.ack.dpdcid = pdc.peer_id;
+  const int32_t offset = answer.base - cack;
+  const bool fits = offset >= INT16_MIN && offset <= INT16_MAX;
+  h.sack_psn_offset = static_cast<int16_t>(fits ? offset : 1);
+  h.sack_bitmap = pdc.rx.bits64(cack + h.sack_psn_offset);
+  if (config_.ack_form == AckForm::cc) h.state = cc_state(pdc, answer.trigger, now);
+  wire::Writer w(batch.begin());
+  emit_long_ack(pdc, h, w);
+  batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, answer.trigger.ev,
+               config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
+  counters_.add(Count::ack_probe);
+}
+
+// --- source ---
+
+// Everything is sent, nothing is heard: asks what has arrived, or where nobody answers Probes
+// sends the newest packet again. Each wait is twice the one before. False: the PDC failed.
+// [PDS-145, PDS-148]
+bool Core::check_tail(Pdc& pdc, Instant& next, Instant now) {
+  if (pdc.tx.empty() || has_new(pdc) || pdc.lost_count > 0 || pdc.ask_count > 0) return true;
+  const Psn newest = pdc.tx.next() - 1;
+  TxSlot* const slot = pdc.tx.find(newest);
+  const bool waits = pdc.state != PdcState::syn && slot != nullptr &&
+                     slot->kind == SlotKind::data && slot->in_flight && slot->resends == 0 &&
+                     !slot->quiet && !slot->was_asked;
+  if (!waits) return true;  // asked for already, or the time-outs do it
+  const bool exhausted = pdc.tail.count >= config_.tail_loss_max;
+  if (exhausted && config_.patience == Patience::time) return true;
+  const Duration wait = config_.tail_loss * (int64_t{1} << pdc.tail.count);
+  const Duration silent =
+      pdc.tail.count == 0 ? now - pdc.last_active : SentTick::age(pdc.tail.tick, now);
+  if (silent < wait) {
+    next = std::min(next, now + (wait - silent));
+    return true;
+  }
+  if (exhausted) {
+    fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, !pdc.is_initiator,
+         now);
+    return false;
+  }
+  ++pdc.tail.count;
+  pdc.tail.tick = SentTick::of(now);
+  next = std::min(next, now + wait * 2);
+  if (config_.probe && !peers_[pdc.peer].no_probe) {
+    pdc.tail.is_due = true;
+    pdc.tail.is_out = false;
+    want_control(pdc);
+    return true;
+  }
+  mark_lost(pdc, newest, *slot, cms::LossKind::inferred, Count::retx_tail, now);
+  return true;
+}
+
+// psn: the last one sent, by which a refusal is known again. [PDS-163]
+bool Core::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
+  if (!pdc.tail.is_due) return true;
+  if (batch.full()) return false;
+  pdc.tail.is_due = false;
+  if (pdc.tx.empty()) return true;
+  wire::Control h;
+  h.ctl_type = wire::CtlType::probe;
+  h.isrod = pdc.mode == Mode::rod;
+  h.ar = true;
+  h.probe_opaque = ++pdc.tail.opaque;
+  h.psn = pdc.tx.next() - 1;
+  h.spdcid = pdc.id;
+  h.dpdcid = pdc.peer_id;
+  h.payload = (pdc.max_cack + 1).value();
+  pdc.tail.psn = h.psn;
+  pdc.tail.tick = SentTick::of(now);
+  pdc.tail.is_out = true;
+  emit_control(pdc, h, pdc.ev, batch);
+  counters_.add(Count::probe_tx);
+  return true;
+}
+
+// The answer came soon, so no queue holds what was sent long before the Probe: what is missing is
+// lost. An answer that took long only shows that the peer is there.
+void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now) {
+  if (!pdc.tail.is_out || ack.probe_opaque != pdc.tail.opaque) {
+    return counters_.add(Count::drop_probe_answer);
+  }
+  counters_.add(Count::probe_answer_rx);
+  pdc.tail.is_out = false;
+  if (SentTick::age(pdc.tail.tick, now) >= config_.tail_loss) return;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !p.after(pdc.tail.psn); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr || slot->sacked || !slot->in_flight) continue;
+    const bool is_old = static_cast<int32_t>(slot->sent_tick - pdc.tail.tick) < 0;
+    if (!is_old) continue;  // sent again since
+    mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_tail, now);
+  }
+}
+
+// "What is this?": no Probe goes there again, and the PDC is unharmed. [PDS-163]
+bool Core::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
+  const bool refused =
+      nack.nack_code == NackCode::unexp_event && pdc.tail.is_out && nack.nack_psn == pdc.tail.psn;
+  if (!refused) return false;
+  pdc.tail.is_out = false;
+  peers_[pdc.peer].no_probe = true;
+  counters_.add(Count::probe_refused);
+  return true;
+}
+
+}  // namespace uet::pds

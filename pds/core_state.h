@@ -1,0 +1,73 @@
+// What Core holds: the settings, the tables, the memory and the lists of who waits for what. The
+// verbs are in core.h.
+#pragma once
+
+#include "pds/client.h"
+#include "pds/config.h"
+#include "pds/connectionless.h"
+#include "pds/counters.h"
+#include "pds/flow.h"
+#include "pds/inbound.h"
+#include "pds/pdc_table.h"
+#include "pds/pds.h"
+#include "pds/peer_table.h"
+#include "pds/reply.h"
+#include "pds/secure_start.h"
+#include "pds/turn.h"
+
+#include "base/ring.h"
+
+namespace uet::pds {
+
+class CoreState {
+ protected:
+  CoreState(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
+            uint64_t seed)
+      : config_(config),
+        cms_(cms),
+        peers_(peers),
+        client_(client),
+        rng_(seed),
+        connectionless_({config_, peers, client, counters_}, cms, seed + 1) {}
+
+  Config config_;
+  cms::Config cms_;
+  PeerTable& peers_;
+  Client& client_;
+  Rng rng_;
+  Counters counters_;
+  AckRules ack_rules_;
+  PdcTable table_;
+  TimerWheel wheel_;
+  Slab<Flow> flows_;
+  HashMap<FlowKey, Flow*> flow_by_key_;
+  Slab<Path> paths_;
+  HashMap<PathKey, Path*> path_by_key_;
+  Slab<StoredResponse> responses_;
+  Slab<ReorderedPacket> reordered_;
+  Slab<ReturnMessage> return_messages_;
+  TxPool tx_pool_;
+  BlockPool rx_pool_;
+  BlockPool reorder_pool_;
+  SecureStarts starts_;
+  Ring<Reply> replies_;
+  Ring<ProbeAnswer> probe_answers_;
+  IntrusiveList<StoredResponse, DueResponseTag> due_responses_;
+  IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
+  IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
+  IntrusiveList<Pdc, SendTag> send_;        // have new packets
+  IntrusiveList<Path, OpenPathTag> open_paths_;  // may have room for the PDCs that wait for it
+  IntrusiveList<Flow, ReadyFlowTag> ready_;      // have messages and want a PDC
+  IntrusiveList<Flow, ReadyFlowTag> starved_;    // wait for a free PDC [PDS-021]
+  IntrusiveList<Pdc, LruTag> lru_[2];            // by role: targets, initiators; longest idle first
+  PeerId lost_peer_;                             // whose idle PDCs were last closed, and when
+  Instant lost_at_ = Instant::never();
+  uint32_t later_total_ = 0;
+  uint32_t half_open_ = 0;     // targets whose peer never used our PDCID
+  uint8_t mpr_ = config_.mpr;  // advertised from now on [PDS-035]
+  uint32_t nack_tokens_ = 0;   // for packets without a PDC
+  Instant nack_refilled_;
+  Connectionless connectionless_;
+};
+
+}  // namespace uet::pds

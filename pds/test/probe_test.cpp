@@ -1,0 +1,238 @@
+// Probes at both ends, and the tail that nobody answers. [PDS 12 L5, PDS 13]
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class ProbeTest : public ::testing::Test {
+ protected:
+  ProbeTest() {
+    config_.rto_init = 100_ms;  // far behind Tail_Loss_Time, 5 ms
+    config_.rto_max = 200_ms;
+  }
+  // What answers the Probe that is shown as `sent`.
+  static wire::AckCc answer(const Bench& b, const Bench::Out& sent, int cack, uint64_t bitmap) {
+    const auto probe = sent.as<wire::Control>();
+    wire::AckCc h;
+    h.ack = b.ack(b.start + cack);
+    h.ack.type = wire::PdsType::ack_cc;
+    h.ack.p = true;
+    h.ack.probe_opaque = probe.probe_opaque;
+    h.mpr = 8;
+    h.sack_psn_offset = static_cast<int16_t>(Psn(probe.payload) - h.ack.cack_psn);
+    h.sack_bitmap = bitmap;
+    return h;
+  }
+  std::string probe_of(const Bench& b, int psn, int base) const {
+    return "CP PROBE psn " + std::to_string((b.start + psn).value()) + " ar payload " +
+           std::to_string((b.start + base).value());
+  }
+  Config config_;
+};
+
+// --- destination ---
+
+// [PDS-A10, PDS 8.1 P, PDS 8.3, PDS 13] The bitmap starts where the Probe wants it.
+TEST_F(ProbeTest, IsAnsweredWithTheBitmapItAsksFor) {
+  Bench b;
+  b.open_target();
+  for (const uint32_t psn : {1002u, 1003u, 1005u, 1070u}) {
+    wire::Request h = b.request(psn, false);
+    h.ar = false;
+    b.rx(h);
+  }
+  EXPECT_EQ(b.lines(), Lines{});
+  b.ev = Entropy(77);
+  b.ecn = Ecn::ce;
+  wire::Control h = b.control(CtlType::probe, 1005, 1003);
+  h.probe_opaque = 0xBEEF;
+  b.rx_header(h);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].ev, Entropy(77));
+  const auto a = out[0].as<wire::AckCc>();
+  wire::AckCc expected;
+  expected.ack.m = true;
+  expected.ack.p = true;
+  expected.ack.probe_opaque = 0xBEEF;
+  expected.ack.cack_psn = Psn(1000);
+  expected.ack.spdcid = b.own;
+  expected.ack.dpdcid = kPeerId;
+  expected.mpr = 8;
+  expected.sack_psn_offset = 3;
+  expected.sack_bitmap = 0b101;  // 1003, 1005; 1070 is the 67th
+  EXPECT_EQ(a, expected);
+  EXPECT_EQ(b.count(Count::probe_rx), 1u);
+  EXPECT_EQ(b.count(Count::ack_probe), 1u);
+}
+
+// [PDS 8.1] REQ is 0 in it whatever is wanted, and a base that no offset can express is replaced by
+// the one above the cumulative ACK.
+TEST_F(ProbeTest, AnswerHasNoRequestAndAnyBaseIsBelieved) {
+  Bench b;
+  b.client.verdict = [](PacketName, const RxRequest&) {
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.response.next_hdr = wire::NextHeader::response;
+    v.response.length = 12;
+    return v;
+  };
+  b.open_target();
+  b.rx_header(b.control(CtlType::probe, 1000, 1000u + 40000u));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  const auto a = out[0].as<wire::AckCc>();
+  EXPECT_EQ(a.ack.req, wire::AckRequest::none);
+  EXPECT_EQ(a.sack_psn_offset, 1);
+  EXPECT_EQ(a.sack_bitmap, 1u) << "1000 arrived, but its response is not cleared";
+}
+
+// [T-40] A flood of Probes is answered no faster than NACKs would go.
+TEST_F(ProbeTest, FloodIsLimited) {
+  config_.nacks_per_second_per_peer = 80;
+  Bench b(config_);
+  b.open_target();
+  for (int i = 0; i < 100; ++i) b.rx_header(b.control(CtlType::probe, 1000, 1000));
+  EXPECT_EQ(b.lines().size(), 8u);
+  EXPECT_EQ(b.count(Count::drop_probe_limited), 92u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+}
+
+// --- source ---
+
+// [PDS-L5, PDS-145] The tail is lost: one Probe after Tail_Loss_Time, and what it shows missing
+// goes again at once.
+TEST_F(ProbeTest, FindsTheLostTail) {
+  Bench b(config_);
+  b.client.sack_completes = false;
+  b.open_initiator(5);
+  b.rx_header(b.ack(b.start));
+  b.elapse(4_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(1_ms + 1_us);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), probe_of(b, 4, 1));
+  b.elapse(1_ms);
+  b.rx_header(answer(b, out[0], 1, 0b0010));  // 1 by CACK; 2 is in the bitmap; 3 and 4 are not
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +3 retx ar clear -2", "REQ psn +4 retx ar clear -3"}));
+  EXPECT_EQ(b.count(Count::retx_tail), 2u);
+  EXPECT_EQ(b.count(Count::retx_rto), 0u);
+  EXPECT_EQ(b.count(Count::probe_tx), 1u);
+  EXPECT_EQ(b.count(Count::probe_answer_rx), 1u);
+  EXPECT_EQ(b.client.responded.size(), 2u);
+}
+
+// An answer to another Probe, or to none, shows nothing; one that took long only that the peer is
+// there.
+TEST_F(ProbeTest, LateAndForeignAnswersLoseNothing) {
+  Bench b(config_);
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  b.elapse(5_ms + 1_us);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  b.elapse(5_ms);
+  b.rx_header(answer(b, out[0], 0, 0));
+  EXPECT_EQ(b.count(Count::probe_answer_rx), 1u);
+  b.rx_header(answer(b, out[0], 0, 0));
+  EXPECT_EQ(b.count(Count::drop_probe_answer), 1u) << "answered already";
+  b.elapse(5_ms + 1_us);
+  const auto second = b.tx();
+  ASSERT_EQ(second.size(), 1u);
+  b.rx_header(answer(b, out[0], 0, 0));
+  EXPECT_EQ(b.count(Count::drop_probe_answer), 2u) << "of the one before";
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::retx_tail), 0u);
+}
+
+// [PDS-145] Five Probes without a sign of life, each after twice the wait; then time decides.
+TEST_F(ProbeTest, StopAfterFive) {
+  config_.rto_init = 10_s;
+  config_.rto_max = 10_s;
+  config_.idle_time = 600_s;
+  Bench b(config_);
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  std::vector<int64_t> at_ms;
+  for (int ms = 0; ms < 1000; ++ms) {
+    for (const auto& line : b.lines()) {
+      EXPECT_EQ(line, probe_of(b, 1, 1));
+      at_ms.push_back(ms);
+    }
+    b.elapse(1_ms);
+  }
+  // 5, 10, 20, 40, 80 ms after one another, each a tick of the wheel late, hence one ms more here.
+  EXPECT_EQ(at_ms, (std::vector<int64_t>{6, 17, 38, 79, 160}));
+  EXPECT_TRUE(b.client.failed.empty());
+}
+
+// [PDS-148] The spec profile gives the PDC up instead.
+TEST_F(ProbeTest, SpecProfileGivesUpAfterFive) {
+  config_.patience = Patience::retries;
+  config_.rto_init = 8_s;
+  config_.rto_max = 8_s;
+  Bench b(config_);
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  int ms = 0;
+  for (; ms < 1000 && b.client.failed.empty(); ++ms) {
+    b.lines();
+    b.elapse(1_ms);
+  }
+  EXPECT_EQ(ms, 321) << "after 5 + 10 + 20 + 40 + 80 and another 160 ms, in ticks";
+  EXPECT_EQ(b.count(Count::probe_tx), 5u);
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}}));
+  EXPECT_EQ(b.count(Count::pdc_closed_timeout), 1u);
+}
+
+// [PDS-163, PDS-145, PDS 10.2 0x19] A peer that does not know Probes gets no more of them; the PDC
+// lives, and its newest packet goes again instead.
+TEST_F(ProbeTest, RefusalEndsProbesTowardThatPeer) {
+  Bench b(config_);
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  b.elapse(5_ms + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{probe_of(b, 2, 1)}));
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 2));
+  EXPECT_EQ(b.count(Count::probe_refused), 1u);
+  EXPECT_TRUE(b.client.failed.empty());
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.elapse(10_ms + 2_us);
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +2 retx ar clear -2"}));
+  EXPECT_EQ(b.count(Count::retx_tail), 1u);
+  EXPECT_EQ(b.count(Count::probe_tx), 1u);
+  // The same code for a request that was no Probe is as fatal as ever.
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 2));
+  EXPECT_EQ(b.client.failed.size(), 2u);
+}
+
+// [PDS-163] Or by configuration.
+TEST_F(ProbeTest, NoneWhenSwitchedOff) {
+  config_.probe = false;
+  Bench b(config_);
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  b.elapse(5_ms + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +2 retx ar clear -2"}));
+}
+
+// Nobody is asked while there is more to send, nor in SYN, where the peer's PDCID is not known.
+TEST_F(ProbeTest, OnlyATailIsProbed) {
+  config_.tx_window_packets = 4;
+  Bench b(config_);
+  b.open_initiator(6);
+  b.elapse(20_ms);
+  EXPECT_EQ(b.lines(), Lines{}) << "in SYN";
+  b.rx_header(b.ack(b.start));
+  EXPECT_EQ(b.lines().size(), 1u);
+  b.elapse(20_ms);
+  EXPECT_EQ(b.lines(), Lines{}) << "one packet waits for the window";
+}
+
+}  // namespace
+}  // namespace uet::pds::test

@@ -1,0 +1,288 @@
+// The start of secured PDCs, with a double for TSS: each packet carries the domain that it was
+// sealed and verified under, and nothing else of TSS is there. [PDS 4.2, PDS-V8]
+#include "pds/secure_start.h"
+#include "pds/test/bench.h"
+#include "pds/test/pair.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+constexpr uint32_t kDomain = 77;
+
+class SecureTest : public ::testing::Test {
+ protected:
+  // A SYN of the peer that begins at `start`.
+  static wire::Request syn(const Bench& b, uint32_t start) {
+    wire::Request h = b.request(start);
+    h.psn_offset = 0;
+    h.clear_psn_offset = -1;
+    return h;
+  }
+  static wire::Nack only_nack(Bench& b) {
+    const auto out = b.tx();
+    EXPECT_EQ(out.size(), 1u);
+    if (out.empty() || out[0].type() != wire::PdsType::nack) {
+      ADD_FAILURE() << "no NACK";
+      return {};
+    }
+    EXPECT_EQ(out[0].sdi, kDomain) << "sealed like the SYN [PDS-054]";
+    return out[0].as<wire::Nack>();
+  }
+  Config config_;
+};
+
+// --- target ---
+
+// [PDS 4.2 EXPECTED_0RTT_START, PDS-053, PDS-T13, WIRE-051] Who has no floor begins where it wants;
+// the closing ACK tells the floor: one above everything received or sent.
+TEST_F(SecureTest, FirstStartIsFreeAndTheCloseRaisesTheFloor) {
+  Bench b;
+  b.sdi = kDomain;
+  b.open_target();
+  b.rx(b.request(1001, false));
+  for (const auto& o : b.tx()) EXPECT_EQ(o.sdi, kDomain);
+  b.rx_header(b.control(CtlType::close_cmd, 1002));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  wire::Reader r(out[0].octets);
+  const auto h = wire::Ack::parse(r);
+  ASSERT_TRUE(h.ok());
+  EXPECT_TRUE(h->has_expected_psn());
+  EXPECT_EQ(h->expected_start_psn, Psn(1003));
+  EXPECT_EQ(h->cack_psn, Psn(1002));
+  EXPECT_EQ(out[0].sdi, kDomain);
+}
+
+// [PDS-T2, PDS-T5, PDS-T6, PDS-052, TSS-060] Below the floor: nothing is delivered, the initiator
+// is told where to begin, again and again, and there it may.
+TEST_F(SecureTest, RecordedSynDoesNotOpenAgain) {
+  Bench b;
+  b.sdi = kDomain;
+  b.open_target();
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  b.lines();
+  b.elapse(401_ms);  // the tombstone is gone
+  b.rx(syn(b, 1000));
+  wire::Nack told = only_nack(b);
+  EXPECT_EQ(told.nack_code, NackCode::new_start_psn);
+  EXPECT_EQ(told.payload, 1002u);
+  EXPECT_EQ(told.nack_psn, Psn(1000));
+  EXPECT_EQ(told.dpdcid, kPeerId);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+  b.rx(syn(b, 5000));
+  told = only_nack(b);
+  EXPECT_EQ(told.payload, 1002u);
+  b.client.names_are_unique = false;
+  b.rx(syn(b, 1002));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, Psn(1002));
+  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+}
+
+// [PDS-T7, PDS-052, PDS-162] Nothing fits within New_PDC_Time: freed in silence. Packets without
+// SYN are none of its business.
+TEST_F(SecureTest, PendingTimesOut) {
+  config_.start_method = StartMethod::random_1rtt;
+  Bench b(config_);
+  b.sdi = kDomain;
+  b.rx(syn(b, 1000));
+  const wire::Nack told = only_nack(b);
+  b.own = told.spdcid;
+  wire::Request h = b.request(told.payload, false);
+  b.rx(h);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_syn_state), 1u);
+  b.rx_header(b.control(CtlType::noop, told.payload));
+  EXPECT_EQ(only_nack(b).nack_code, NackCode::unexp_event);
+  b.elapse(999_ms);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.elapse(2_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::new_pdc_timeout), 1u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  EXPECT_TRUE(b.client.delivered.empty());
+}
+
+// [PDS 4.2 RANDOM_1RTT_START, TSS-059] Whatever is offered, the target draws the start.
+TEST_F(SecureTest, TargetDrawsTheStart) {
+  config_.start_method = StartMethod::random_1rtt;
+  Bench b(config_);
+  b.sdi = kDomain;
+  b.rx(syn(b, 1000));
+  const wire::Nack told = only_nack(b);
+  EXPECT_NE(told.payload, 1000u);
+  b.rx(syn(b, 1000));
+  EXPECT_EQ(only_nack(b).payload, told.payload) << "drawn once";
+  EXPECT_TRUE(b.client.delivered.empty());
+  b.rx(syn(b, told.payload));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, Psn(told.payload));
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+}
+
+// [PDS-V8] Another domain, or none: dropped without an answer, in either role.
+TEST_F(SecureTest, OtherDomainsAreNotHeard) {
+  Bench b;
+  b.sdi = kDomain;
+  b.open_target();
+  for (const uint32_t other : {0u, kDomain + 1}) {
+    b.sdi = other;
+    b.rx(b.request(1001, false));
+    b.rx(b.request(1001));
+    b.rx(syn(b, 9000));
+    b.rx_header(b.control(CtlType::close_cmd, 1001));
+    EXPECT_EQ(b.lines(), Lines{}) << other;
+  }
+  EXPECT_EQ(b.count(Count::drop_sdi), 8u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+
+  Bench i;
+  i.sdi = kDomain;
+  i.open_initiator(2);
+  i.sdi = 0;
+  i.rx_header(i.ack(i.start));
+  i.rx_header(i.nack(NackCode::no_resource, i.start));
+  EXPECT_EQ(i.count(Count::drop_sdi), 2u);
+  EXPECT_TRUE(i.client.responded.empty());
+  i.sdi = kDomain;
+  i.rx_header(i.ack(i.start));
+  EXPECT_EQ(i.client.responded.size(), 1u);
+}
+
+// [TSS-067] A forgotten floor is a floor of everybody.
+TEST_F(SecureTest, ForgottenFloorsStayFloors) {
+  Arena arena;
+  SecureStarts starts;
+  ASSERT_TRUE(starts.create(arena, 2, 1).ok());
+  const auto key = [](uint8_t peer) { return StartKey{address(peer), kDomain, true}; };
+  EXPECT_EQ(starts.floor(key(1)), nullptr);
+  starts.raise(key(1), Psn(500));
+  starts.raise(key(1), Psn(400));  // never back
+  EXPECT_EQ(*starts.floor(key(1)), Psn(500));
+  starts.raise(key(2), Psn(100));
+  starts.raise(key(3), Psn(50));  // 1 goes
+  EXPECT_EQ(starts.find(key(1)), nullptr);
+  EXPECT_EQ(*starts.floor(key(1)), Psn(500));
+  EXPECT_EQ(*starts.floor(key(2)), Psn(100));
+  EXPECT_EQ(starts.size(), 2u);
+}
+
+// --- initiator ---
+
+// [PDS-050] Low at first; then where the closing ACK said. [PDS-053, PDS-I14]
+TEST_F(SecureTest, InitiatorBeginsWhereItWasTold) {
+  Bench b;
+  b.sdi = kDomain;
+  const auto first = b.open_initiator(1);
+  EXPECT_EQ(first[0].sdi, kDomain);
+  EXPECT_GE(b.start.value(), 1u << 16);
+  EXPECT_LT(b.start.value(), 1u << 31);
+  b.rx_header(b.ack(b.start));
+  b.pds->close_all(false, b.now);
+  EXPECT_EQ(b.tx().size(), 1u);
+  wire::Ack closing = b.ack(b.start + 1);
+  closing.epsn = true;
+  closing.expected_start_psn = b.start + 4242;
+  b.rx_header(closing);
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+  b.client.post(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1), kDomain), 2, 10);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<wire::Request>().start_psn(), b.start + 4242);
+}
+
+// [PDS-051, PDS-I4, TSS-062] All that is outstanding moves, in order, with SYN and new offsets.
+TEST_F(SecureTest, NewStartMovesEverything) {
+  Bench b;
+  b.sdi = kDomain;
+  b.open_initiator(3);
+  const uint64_t inflight = b.pds->usage().inflight_bytes;
+  b.rx_header(b.nack(NackCode::new_start_psn, b.start, b.start.value()));
+  EXPECT_EQ(b.lines(), Lines{}) << "the same start is no news";
+  const Psn told = b.start + 1000003;
+  b.rx_header(b.nack(NackCode::new_start_psn, b.start, told.value()));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 3u);
+  for (uint32_t i = 0; i < 3; ++i) {
+    const auto h = out[i].as<wire::Request>();
+    EXPECT_TRUE(h.syn);
+    EXPECT_EQ(h.psn, told + static_cast<int32_t>(i));
+    EXPECT_EQ(h.psn_offset, i);
+    EXPECT_EQ(h.clear_psn_offset, -1 - static_cast<int>(i));
+    EXPECT_EQ(wire::load_u32(out[i].octets.data() + 16), i * 1024) << "the octet it starts at";
+  }
+  EXPECT_EQ(b.pds->usage().inflight_bytes, inflight);
+  EXPECT_EQ(b.count(Count::psn_rebased), 1u);
+  b.rx_header(b.ack(b.start));  // of the old numbers
+  EXPECT_EQ(b.count(Count::drop_ack_range), 1u);
+  b.rx_header(b.ack(told + 2));
+  EXPECT_EQ(b.client.responded.size(), 3u);
+  // Established: not any more. [T-09]
+  b.client.post(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1), kDomain), 2, 10);
+  b.lines();
+  b.rx_header(b.nack(NackCode::new_start_psn, told + 3, 7));
+  EXPECT_EQ(b.count(Count::drop_nack_state), 1u);
+  EXPECT_EQ(b.count(Count::psn_rebased), 1u);
+}
+
+// [PDS-051, TSS-069] Four times at most.
+TEST_F(SecureTest, FifthNewStartFails) {
+  Bench b;
+  b.sdi = kDomain;
+  b.open_initiator(1);
+  Psn at = b.start;
+  for (uint32_t i = 1; i <= 5; ++i) {
+    EXPECT_TRUE(b.client.failed.empty());
+    b.rx_header(b.nack(NackCode::new_start_psn, at, at.value() + 100));
+    at = at + 100;
+    b.lines();
+  }
+  EXPECT_EQ(b.client.failed.size(), 1u);
+  EXPECT_EQ(b.count(Count::psn_rebase_limit), 1u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-054, T-09] In the clear it is believed only by configuration; nothing else is, ever.
+TEST_F(SecureTest, PlainNewStartIsBelievedOnlyWhenAllowed) {
+  for (const bool allowed : {false, true}) {
+    config_.plain_new_start_psn = allowed;
+    Bench b(config_);
+    b.sdi = kDomain;
+    b.open_initiator(1);
+    b.sdi = 0;
+    b.rx_header(b.nack(NackCode::exp_nack_fatal, b.start));
+    b.rx_header(b.nack(NackCode::new_start_psn, b.start, b.start.value() + 50));
+    EXPECT_EQ(b.lines().size(), allowed ? 1u : 0u);
+    EXPECT_EQ(b.count(Count::drop_sdi), allowed ? 1u : 2u);
+    EXPECT_TRUE(b.client.failed.empty());
+  }
+}
+
+// Both methods, end to end, with losses: every message arrives once. [TSS-064]
+TEST_F(SecureTest, BothMethodsWorkTogether) {
+  for (const StartMethod method : {StartMethod::expected_0rtt, StartMethod::random_1rtt}) {
+    config_.start_method = method;
+    Pair pair({}, config_);
+    uint32_t n = 0;
+    pair.check_psns = false;  // a rebased packet repeats under another number
+    pair.fate = [&](const InPipe&) { return ++n % 9 == 0 ? Fate{} : Fate{Pair::kDelay}; };
+    for (uint32_t m = 1; m <= 5; ++m) {
+      pair.side[0].client.post(pair.flow(0, Mode::rud, 1, kDomain), m, 20 * 1024);
+    }
+    pair.run(2_s);
+    EXPECT_EQ(pair.side[0].client.responded.size(), 100u);
+    EXPECT_EQ(pair.side[1].client.delivered.size(), 100u);
+    EXPECT_EQ(pair.count(0, Count::psn_rebased) > 0, method == StartMethod::random_1rtt);
+    pair.expect_all_given_back();
+  }
+}
+
+}  // namespace
+}  // namespace uet::pds::test
