@@ -20,11 +20,11 @@ constexpr NackCode kForNow[] = {
     NackCode::rcvd_ses_procg,   NackCode::rcvr_infer_loss,  NackCode::exp_nack_normal,
     NackCode::new_start_psn,    NackCode::trimmed_ack,
 };
-// Codes that end a message or a PDC.
+// Codes that end a message or a PDC. INVALID_SYN does so to a SYN only.
 constexpr NackCode kForGood[] = {
-    NackCode::gtd_resp_unavail, NackCode::exp_nack_err,      NackCode::exp_nack_fatal,
-    NackCode::closing,          NackCode::closing_in_err,    NackCode::invalid_syn,
-    NackCode::pdc_hdr_mismatch, NackCode::pdc_mode_mismatch, NackCode::unexp_event,
+    NackCode::gtd_resp_unavail,  NackCode::exp_nack_err,   NackCode::exp_nack_fatal,
+    NackCode::closing,           NackCode::closing_in_err, NackCode::pdc_hdr_mismatch,
+    NackCode::pdc_mode_mismatch, NackCode::unexp_event,
 };
 
 // Far from every PSN in use, so that no answer to it can be taken for the answer to another.
@@ -163,6 +163,10 @@ bool OddPeer::intercept(RxDatagram& datagram) {
   const uint64_t draw = draw_of(seed_, h);
   if (plan_.spoil && draw % 64 == 0 && h.next_hdr == wire::NextHeader::standard) {
     // Holds for every copy, or what was reported as refused might be executed after all.
+    if (h.syn && (draw & 128) != 0) {
+      refuse(datagram, NackCode::invalid_syn);
+      return true;
+    }
     if (h.syn || (draw & 64) != 0) {
       spoil(datagram, h.size(), draw >> 8);
       return false;
