@@ -16,6 +16,18 @@ FaultyIo::FaultyIo(std::unique_ptr<PacketIo> inner, const FaultPlan& plan, uint6
       slot_bytes_(inner_->caps().max_datagram_bytes),
       memory_(new std::byte[size_t{kHeld} * slot_bytes_]) {}
 
+void FaultyIo::report_counters(const CounterSink& sink) const {
+  sink("fault_loss_dropped", counters_.loss_dropped);
+  sink("fault_burst_dropped", counters_.burst_dropped);
+  sink("fault_blackhole_dropped", counters_.blackhole_dropped);
+  sink("fault_corrupt_dropped", counters_.corrupt_dropped);
+  sink("fault_corrupted", counters_.corrupted);
+  sink("fault_duplicated", counters_.duplicated);
+  sink("fault_reordered", counters_.reordered);
+  sink("fault_spared", counters_.spared);
+  inner_->report_counters(sink);
+}
+
 // Draws the same numbers whatever the plan says.
 FaultyIo::Verdict FaultyIo::judge() {
   const bool loss = rng_.chance(plan_.loss);

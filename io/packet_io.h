@@ -5,6 +5,7 @@
 #include "base/packet.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace uet::io {
@@ -32,6 +33,9 @@ inline uint16_t nominal_source_port(const FabricAddress& local, Entropy ev) {
   return static_cast<uint16_t>((local.port & ~15u) | (ev.value() & 15u));
 }
 
+// Takes one counter of a backend. The names are unique in the whole stack. [docs/counters.md]
+using CounterSink = std::function<void(const char* name, uint64_t value)>;
+
 class PacketIo {
  public:
   virtual IoCaps caps() const = 0;
@@ -46,6 +50,8 @@ class PacketIo {
   virtual std::span<const PathError> path_errors() { return {}; }
   // Readable when receive() or path_errors() would return something; -1: none (simnet).
   virtual int wait_fd() const = 0;
+  // Every counter of this backend and those below it, always in the same order.
+  virtual void report_counters(const CounterSink&) const {}
   virtual ~PacketIo() = default;
 };
 

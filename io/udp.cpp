@@ -254,6 +254,24 @@ std::span<const PathError> UdpIo::path_errors() {
   return {errors_.data(), error_count_};
 }
 
+void UdpIo::report_counters(const CounterSink& sink) const {
+  const UdpRxCounters& rx = rx_.counters();
+  sink("udp_rx_system_calls", rx.system_calls);
+  sink("udp_rx_messages", rx.messages);
+  sink("udp_rx_datagrams", rx.datagrams);
+  sink("udp_rx_truncated", rx.truncated);
+  sink("udp_rx_errors", rx.errors);
+  const UdpTxCounters& tx = tx_.counters();
+  sink("udp_tx_system_calls", tx.system_calls);
+  sink("udp_tx_messages", tx.messages);
+  sink("udp_tx_packets", tx.packets);
+  sink("udp_tx_later", tx.later);
+  sink("udp_tx_never", tx.never);
+  sink("udp_tx_retries", tx.retries);
+  sink("udp_tx_split_runs", tx.split_runs);
+  sink("udp_tx_gso_disabled", tx.gso_disabled);
+}
+
 // Reads the error queue of one socket until it is empty or our list is full (the rest stays).
 void UdpIo::drain_errors(const Fd& fd) {
   while (error_count_ < kErrors) {

@@ -55,6 +55,7 @@ class UdpIo final : public PacketIo {
   // An epoll descriptor, level-triggered: packets waiting, or errors on any socket.
   int wait_fd() const override { return epoll_.get(); }
 
+  void report_counters(const CounterSink& sink) const override;
   const UdpTxCounters& tx_counters() const { return tx_.counters(); }
   const UdpRxCounters& rx_counters() const { return rx_.counters(); }
 

@@ -3,7 +3,9 @@
 
 #include "prov/uet/av.h"
 #include "prov/uet/cntr.h"
+#include "prov/uet/counters.h"
 #include "prov/uet/cq.h"
+#include "prov/uet/domain_errand.h"
 #include "prov/uet/ep.h"
 #include "prov/uet/eq.h"
 #include "prov/uet/info.h"
@@ -11,6 +13,7 @@
 #include "prov/uet/mr.h"
 #include "prov/uet/params.h"
 #include "prov/uet/setup.h"
+#include "prov/uet/status.h"
 
 #include "io/socket.h"
 
@@ -91,7 +94,7 @@ int reg_op(fid* fid, const void* buf, size_t length, uint64_t access, uint64_t o
   return regv_op(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
 }
 
-fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, no_ops_open, nullptr, nullptr};
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, open_ops, nullptr, nullptr};
 
 fi_ops_domain domain_ops = {
     .size = sizeof(fi_ops_domain),
@@ -209,6 +212,11 @@ int Domain::start(const fi_info& info) {
   engine_ = std::move(setup.engine);
   local_ = setup.local;
   payload_mtu_ = setup.payload_mtu;
+  name_ = candidate->name;
+  fabric_name_ = fabric_name(candidate->interface);
+  if (engine_->has_helper()) {
+    engine_->set_errand(std::make_unique<DomainErrand>(*this, *engine_));
+  }
   UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
            candidate->name.c_str(), io::ip_text(local_).c_str(), local_.port, payload_mtu_,
            job_.value(), pid_.value());
@@ -325,6 +333,16 @@ Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_b
 void Domain::release_name(const ses::EndpointName& name) {
   const std::lock_guard lock(names_mutex_);
   names_.erase({name.pid.value(), name.ri.value()});
+}
+
+void Domain::describe(DomainStatus& out) const {
+  out.domain = name_;
+  out.fabric = fabric_name_;
+  out.local = local_;
+  out.job = job_.value();
+  out.payload_mtu = payload_mtu_;
+  const std::lock_guard lock(names_mutex_);
+  out.endpoints.assign(names_.begin(), names_.end());
 }
 
 int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,

@@ -19,11 +19,13 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace uet::prov {
 
 class EventQueue;
+struct DomainStatus;
 
 class Domain {
  public:
@@ -76,6 +78,9 @@ class Domain {
   int write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,
                  size_t* length) const;
 
+  // For the helper thread: all that does not change but by endpoints coming and going.
+  void describe(DomainStatus& out) const;
+
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 
@@ -96,10 +101,12 @@ class Domain {
   uint32_t addr_format_;
   uint32_t payload_mtu_ = 0;
   FabricAddress local_;
+  std::string name_;
+  std::string fabric_name_;
   JobId job_;
   PidOnFep pid_;  // of endpoints that do not ask for one
 
-  std::mutex names_mutex_;
+  mutable std::mutex names_mutex_;
   Rng rng_;                                        // for names
   std::set<std::pair<uint16_t, uint16_t>> names_;  // (PIDonFEP, RI) in use
 };

@@ -1,6 +1,7 @@
 // Endpoint: the fid, its aliases and the operation tables that are not about posting.
 #include "prov/uet/ep.h"
 
+#include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/log.h"
 
@@ -64,7 +65,7 @@ fi_ops ep_fid_ops = {
     .close = ep_close,
     .bind = ep_bind,
     .control = ep_control,
-    .ops_open = no_ops_open,
+    .ops_open = open_ops,
 };
 
 fi_ops_ep ep_ops = {

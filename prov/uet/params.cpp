@@ -145,6 +145,10 @@ constexpr Param kParams[] = {
     {"HELPER",
      "0: no helper thread; packets then move only while the application calls; default 1.",
      [](std::string_view v, Params& p) { return to_bool(v, p.helper); }},
+    {"STATS",
+     "0: uet_ctl of the same user cannot ask for this process's counters; default 1. Needs the "
+     "helper thread.",
+     [](std::string_view v, Params& p) { return to_bool(v, p.stats); }},
     {"DSCP_DATA", "DSCP of requests without a traffic class, 0 to 63; default: the stack's.",
      [](std::string_view v, Params& p) { return to_optional<uint8_t>(v, 0, 63, p.dscp_data); }},
     {"DSCP_ACK", "DSCP of acknowledgements and control packets, 0 to 63; default: the stack's.",

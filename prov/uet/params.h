@@ -38,6 +38,7 @@ struct Params {
   std::string pcap;   // file; empty: none
   std::string fault;  // fault plan; empty: none
   bool helper = true;
+  bool stats = true;  // uet_ctl may ask
   std::optional<uint8_t> dscp_data;  // 0 .. 63; unset: the stack's default
   std::optional<uint8_t> dscp_ack;
   bool spec_timers = false;  // TIMERS=spec [PDS-220]

@@ -21,6 +21,7 @@
 #include <system_error>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace uet::prov {
@@ -30,6 +31,8 @@ constexpr Duration kTick = Duration::milliseconds(1);
 // Threads in WaitObject run the engine themselves; the helper only looks after those of their
 // deadlines that moved while they slept.
 constexpr Duration kSleepersTick = Duration::milliseconds(10);
+// Between two runs of the errand: whoever asks for it in a loop gets a small part of one processor.
+constexpr Duration kErrandRest = Duration::milliseconds(10);
 // The socket took no more: long enough for a buffer to drain, short enough not to be seen.
 constexpr Duration kBacklogRetry = Duration::microseconds(100);
 
@@ -143,6 +146,19 @@ void ProgressEngine::drain(Duration limit) {
   }
 }
 
+void ProgressEngine::report_counters(const io::CounterSink& sink) {
+  const std::lock_guard lock(lock_);
+  engine_->fep().for_each_counter(sink);
+  engine_->io().report_counters(sink);
+}
+
+void ProgressEngine::set_errand(std::unique_ptr<Errand> errand) {
+  UET_ASSERT(has_helper() && errand_owner_ == nullptr);
+  errand_owner_ = std::move(errand);
+  errand_.store(errand_owner_.get(), std::memory_order_release);
+  wake_helper();
+}
+
 bool ProgressEngine::start_helper() {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_fd_ < 0) return false;
@@ -201,12 +217,31 @@ Instant ProgressEngine::helper_turn(uint64_t& seen) {
 }
 
 void ProgressEngine::helper_rest(Instant until) {
-  pollfd fds[2] = {{wake_fd_, POLLIN, 0}, {io_fd(), POLLIN, 0}};
-  const timespec rest = to_timespec(std::max(until - monotonic_now(), Duration::zero()));
-  const int ready = ppoll(fds, watch_socket_ ? 2 : 1, until.is_never() ? nullptr : &rest, nullptr);
+  const Instant begin = monotonic_now();
+  const Errand* const errand = errand_.load(std::memory_order_acquire);
+  pollfd fds[3] = {
+      {wake_fd_, POLLIN, 0}, {watch_socket_ ? io_fd() : -1, POLLIN, 0}, {-1, POLLIN, 0}};
+  if (errand != nullptr) {
+    if (begin >= errand_after_) {
+      fds[2].fd = errand->fd();
+      until = std::min(until, errand_due_);
+    } else {
+      until = std::min(until, errand_after_);
+    }
+  }
+  const timespec rest = to_timespec(std::max(until - begin, Duration::zero()));
+  const int ready = ppoll(fds, 3, until.is_never() ? nullptr : &rest, nullptr);
+  if (errand != nullptr) helper_errand(ready > 0 && fds[2].revents != 0);
   if (ready <= 0 || (fds[0].revents & POLLIN) == 0) return;
   uint64_t value = 0;
   [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &value, sizeof(value));
+}
+
+void ProgressEngine::helper_errand(bool called) {
+  const Instant now = monotonic_now();
+  if (now < errand_after_ || (!called && now < errand_due_)) return;
+  errand_due_ = errand_.load(std::memory_order_acquire)->run(now);
+  errand_after_ = now + kErrandRest;
 }
 
 }  // namespace uet::prov

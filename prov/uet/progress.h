@@ -21,6 +21,16 @@ namespace uet::prov {
 // CLOCK_MONOTONIC, the time scale of every call into the engine.
 Instant monotonic_now();
 
+// What the helper thread does for a domain beside running its engine, seldom and without the lock.
+class Errand {
+ public:
+  virtual ~Errand() = default;
+  // Readable when there is something to do at once; -1: nothing comes that way.
+  virtual int fd() const = 0;
+  // Does it. Returns when to be called at the latest.
+  virtual Instant run(Instant now) = 0;
+};
+
 class ProgressEngine {
  public:
   struct Options {
@@ -90,6 +100,9 @@ class ProgressEngine {
     Instant now_;
   };
 
+  // For once, and with a helper. The errand must not refer to what ends before this object.
+  void set_errand(std::unique_ptr<Errand> errand);
+
   // The process that created this object forked, and this is the child: its descriptors and
   // sequence numbers are the parent's, so calls answer -FI_EOPBADSTATE. [architecture 8]
   bool forked() const;
@@ -97,6 +110,9 @@ class ProgressEngine {
   // Closes every PDC in order and runs the engine until nothing is left to do or `limit` passed.
   // For fi_close(domain), before the engine goes away.
   void drain(Duration limit);
+
+  // Every counter of every layer. Takes the lock; not a visit of the application.
+  void report_counters(const io::CounterSink& sink);
 
   // For WaitObject. Both with the lock held, by the thread that sleeps.
   void begin_sleep() { ++sleepers_; }
@@ -128,6 +144,7 @@ class ProgressEngine {
   void run_helper();
   Instant helper_turn(uint64_t& seen);
   void helper_rest(Instant until);
+  void helper_errand(bool called);
 
   EngineLock lock_;
   std::unique_ptr<fep::Engine> engine_;
@@ -143,8 +160,13 @@ class ProgressEngine {
   std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
   std::atomic<uint64_t> helper_rounds_{0};
   std::atomic<bool> stopping_{false};
-  int wake_fd_ = -1;           // eventfd: a new deadline or stop
-  bool watch_socket_ = false;  // helper only
+  int wake_fd_ = -1;  // eventfd: a new deadline or stop
+  std::unique_ptr<Errand> errand_owner_;
+  std::atomic<Errand*> errand_{nullptr};
+  // Helper only.
+  bool watch_socket_ = false;
+  Instant errand_due_ = Instant::zero();    // when it runs at the latest
+  Instant errand_after_ = Instant::zero();  // before that its descriptor is not looked at
   std::thread helper_;
 };
 

@@ -1,0 +1,57 @@
+// Where uet_ctl asks a domain: a Unix socket in the abstract name space, so that nothing is left
+// behind when the process dies. One short request, one answer, and the connection ends. Serves
+// clients of the same user and of root only; nothing that a client does makes serve() wait.
+#pragma once
+
+#include "io/socket.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace uet::prov {
+
+// The names of all sockets begin so; the process ID and a number follow: "uet-ctl/4711/0".
+inline constexpr std::string_view kControlPrefix = "uet-ctl/";
+// The request for the state of a domain, answered by one JSON object. The number is the version.
+inline constexpr std::string_view kStatsRequest = "uet-ctl 1 stats";
+
+class ControlSocket {
+ public:
+  // `answer` makes the text of an answer; called by serve() only. Null when the system refuses: a
+  // domain works without.
+  static std::unique_ptr<ControlSocket> open(std::function<std::string()> answer);
+
+  // Readable when serve() has something to do.
+  int fd() const { return epoll_.get(); }
+  // Takes new clients and answers those who asked; bounded. A client that says nothing keeps its
+  // place until kClients newer ones came.
+  void serve();
+  // Without the leading zero octet.
+  const std::string& name() const { return name_; }
+
+ private:
+  static constexpr uint32_t kClients = 8;
+  static constexpr uint32_t kNames = 64;  // domains of one process
+  static constexpr uint32_t kRequestBytes = 64;
+
+  ControlSocket() = default;
+  bool listen();
+  bool bind();
+  bool watch(const io::Fd& fd);
+  void accept();
+  bool is_welcome(const io::Fd& client) const;
+  void read(io::Fd& client);
+
+  std::function<std::string()> answer_;
+  std::string name_;
+  io::Fd listener_;
+  io::Fd epoll_;
+  std::array<io::Fd, kClients> clients_;
+  uint32_t next_client_ = 0;  // whose place the next one takes
+};
+
+}  // namespace uet::prov

@@ -1,0 +1,18 @@
+// The counters of a domain, by name: what fi_ext_uet.h offers to programs and the status socket to
+// uet_ctl. The numbers live in the layers that count; here they are only collected.
+#pragma once
+
+#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/progress.h"
+
+#include <vector>
+
+namespace uet::prov {
+
+// All counters of all layers, always in the same order; names are unique. Takes the engine lock.
+std::vector<fi_uet_counter> read_counters(ProgressEngine& engine);
+
+// The ops_open operation of domains and endpoints: FI_UET_COUNTERS, or -FI_ENOSYS.
+int open_ops(fid* fid, const char* name, uint64_t flags, void** ops, void* context) noexcept;
+
+}  // namespace uet::prov

@@ -1,0 +1,38 @@
+// Finding the open uet domains of this host and asking them, for uet_ctl. Blocks for kPatience at
+// most with each; prints nothing.
+#pragma once
+
+#include "base/time.h"
+
+#include <sys/types.h>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace uet::tools {
+
+// How long a domain may take to answer. Its helper thread looks every 10 ms.
+inline constexpr Duration kPatience = Duration::seconds(2);
+
+// One socket of the domains of this network namespace.
+struct Found {
+  std::string name;  // without the leading zero octet
+  pid_t pid = 0;     // as its name says; not to be believed
+};
+// All of them, by process and number. Empty when the system lists none.
+std::vector<Found> find_domains();
+
+struct Reply {
+  nlohmann::ordered_json status;  // what the domain said; null: nothing of use
+  pid_t pid = 0;                  // as the system says; 0: nobody is there any more
+  std::string problem;            // a sentence; empty: none
+  bool foreign = false;           // of a user that this one may not ask
+};
+Reply ask(const Found& domain);
+
+// What the process calls itself, or "?".
+std::string program_of(pid_t pid);
+
+}  // namespace uet::tools
