@@ -26,9 +26,9 @@ struct FaultCounters {
   bool operator==(const FaultCounters&) const = default;
 };
 
-// Obeys loss, burst, dup, reorder, corrupt, blackhole and fail (times since creation). What needs a model
-// of the network (delay, jitter, mtu, rate, queue, ecn) is ignored. A packet held back leaves with
-// a later send() or receive(), when it is due; wait_fd() does not tell of it.
+// Obeys loss, burst, dup, reorder, corrupt, blackhole and fail (times since creation). What needs a
+// model of the network (delay, jitter, mtu, rate, queue, ecn) is ignored. A packet held back leaves
+// with a later send() or receive(), when it is due; wait_fd() does not tell of it.
 class FaultyIo final : public PacketIo {
  public:
   // The plan's seed, when it has one, wins over `seed`.
