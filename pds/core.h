@@ -32,6 +32,7 @@ class Core : CoreState {
   bool idle();
   const Counters& counters() const { return counters_; }
   uint32_t open_pdcs() const { return table_.size(); }
+  std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage();
   Footprint footprint() const;
 
