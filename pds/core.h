@@ -139,7 +139,7 @@ class Core : CoreState {
   bool next_message(Pdc& pdc, Instant now);
   bool has_new(const Pdc& pdc) const;
   bool window_open(Pdc& pdc) const;
-  void check_psn_range(Pdc& pdc, Psn psn);
+  void check_psn_range(Pdc& pdc, Psn psn, Instant now);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
   bool choose_ar(Pdc& pdc, TxSlot& slot);
   void on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now);
