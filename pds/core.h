@@ -43,6 +43,7 @@ class Core : CoreState {
   void refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now);
   void on_inbound(const Inbound& in, Instant now);
   Pdc* look_up(const Inbound& in, Instant now);
+  void refuse_binding(const Pdc& pdc, const Inbound& in, Instant now);
   Pdc* look_up_syn(const Inbound& in, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
