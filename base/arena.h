@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -99,7 +100,11 @@ std::span<T> Arena::make_span(size_t n) {
   if (n == 0 || n > SIZE_MAX / sizeof(T)) return {};
   auto* const first = static_cast<T*>(allocate(n * sizeof(T), alignof(T)));
   if (first == nullptr) return {};
-  std::uninitialized_value_construct_n(first, n);
+  if constexpr (std::is_trivially_default_constructible_v<T>) {
+    std::memset(static_cast<void*>(first), 0, n * sizeof(T));
+  } else {
+    std::uninitialized_value_construct_n(first, n);
+  }
   return {first, n};
 }
 

@@ -19,16 +19,14 @@ class MessageIds {
   Result<void> create(Arena& arena) {
     holders_ = arena.make_span<uint32_t>(kCount + 1);
     if (holders_.empty()) return Errc::no_memory;
-    UET_CHECK(free_.create(arena, kCount));
-    for (uint32_t id = 1; id <= kCount; ++id) free_.push(static_cast<uint16_t>(id));
-    return {};
+    return free_.create(arena, kCount);
   }
 
   // An ID for the message with this handle word, not 0; MessageId(0) when all are taken. O(1).
   MessageId take(uint32_t holder) {
     UET_ASSERT(holder != 0);
-    if (free_.empty()) return MessageId(0);
-    const uint16_t id = free_.pop_front();
+    if (exhausted()) return MessageId(0);
+    const uint16_t id = unused_ <= kCount ? static_cast<uint16_t>(unused_++) : free_.pop_front();
     holders_[id] = holder;
     return MessageId(id);
   }
@@ -39,10 +37,11 @@ class MessageIds {
   }
   // The handle word of the message with that ID; 0 when there is none. Any value is allowed.
   uint32_t holder(MessageId id) const { return id.value() > kCount ? 0 : holders_[id.value()]; }
-  bool exhausted() const { return free_.empty(); }
+  bool exhausted() const { return unused_ > kCount && free_.empty(); }
 
  private:
   std::span<uint32_t> holders_;
+  uint32_t unused_ = 1;  // this one and all above were never taken
   Ring<uint16_t> free_;
 };
 
