@@ -8,9 +8,10 @@ usage() {
   cat <<'HELP'
 Usage: tools/test.sh [--quick] [-j N]
 
-Installs Debian packages when root, then builds and tests three presets:
+Installs Debian packages when root, then builds and tests four presets:
   asan   the sans-IO core, its simulation seeds and the fuzz corpora
   tsan   the provider's locks, wake-ups and helper thread
+  fuzz   one minute of the stack fuzzer from its corpus; needs clang with libFuzzer
   dev    everything: core, packet I/O, provider, command-line programs, style and citations
 Test hosts are network namespaces that the tests make and remove; tests that need what this
 machine does not have report themselves skipped.
@@ -49,9 +50,19 @@ preset() {
   ctest --preset "$name" -j "$jobs" --no-tests=error "$@"
 }
 
+has_libfuzzer() {
+  local source='extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }'
+  printf '%s\n' "$source" | clang++ -x c++ -fsanitize=fuzzer -o /dev/null - 2>/dev/null
+}
+
 if [ $quick -eq 0 ]; then
   preset asan tests_core -L '^(base|wire|cms|pds|ses|fep|io|fuzz|sim)$'
   preset tsan tests_threads -L '^threads$'
+  if has_libfuzzer; then
+    preset fuzz tests_fuzz_live -L '^fuzz_live$'
+  else
+    say "fuzz: SKIPPED: no clang++ with libFuzzer (Debian: clang, libclang-rt-*-dev)"
+  fi
 fi
 preset dev all
 say "All tests passed in $((SECONDS - started)) s"

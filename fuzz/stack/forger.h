@@ -1,0 +1,58 @@
+// Somebody on the network who hears everything and sends what it likes: packets built from what it
+// heard with fields changed, altered copies of what passes, or any octets. With forging on it
+// speaks for the honest ends; without, only under an address of its own.
+#pragma once
+
+#include "fuzz/stack/ledger.h"
+#include "fuzz/stack/program.h"
+#include "fuzz/stack/wire.h"
+
+#include "wire/pds.h"
+#include "wire/ses.h"
+
+#include <array>
+
+namespace uet::fuzz {
+
+class Forger {
+ public:
+  Forger(bool forges, const std::array<Regions, kNodes>& regions)
+      : forges_(forges), regions_(regions) {}
+
+  // A packet that an honest end sent.
+  void hear(const WirePacket& packet);
+
+  // One packet of the kind that the program names.
+  WirePacket craft(Program& program, Instant now);
+  // The packet with some octets changed, cut, or marked by a switch.
+  WirePacket alter(WirePacket packet, Program& program) const;
+
+ private:
+  // What was heard of one end.
+  struct Heard {
+    Pdcid self;  // its PDC, and the other end's that it speaks to
+    Pdcid other;
+    Psn psn;  // of its last request
+    Psn cack;
+    PktId pkt_id;
+    wire::StandardRequest ses;
+  };
+
+  void write_request(Program& program, wire::Writer& w) const;
+  void write_ack(Program& program, wire::Writer& w) const;
+  void write_nack(Program& program, wire::Writer& w) const;
+  void write_control(Program& program, wire::Writer& w) const;
+  void write_connectionless(Program& program, wire::Writer& w) const;
+  void write_ses(Program& program, wire::NextHeader next_hdr, wire::Writer& w) const;
+  void write_ses_request(Program& program, wire::NextHeader next_hdr, wire::Writer& w) const;
+  void write_ses_response(Program& program, wire::NextHeader next_hdr, wire::Writer& w) const;
+  FabricAddress sender(uint8_t drawn, const FabricAddress& honest) const;
+  WirePacket defuse(WirePacket packet) const;
+
+  bool forges_;
+  const std::array<Regions, kNodes>& regions_;
+  std::array<Heard, kNodes> heard_{};
+  uint32_t speaker_ = 0;  // the end that the packet being made claims to come from
+};
+
+}  // namespace uet::fuzz

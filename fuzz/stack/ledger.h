@@ -1,0 +1,107 @@
+// What was posted at both ends, and the oracles over what comes of it: a completion belongs to an
+// open post of that end and ends it once, nothing is written beyond the room that was given, and
+// where nobody forges the honest ends' identity, what arrives is what was sent. [architecture 12]
+#pragma once
+
+#include "fuzz/stack/room.h"
+
+#include "ses/memory_region.h"
+#include "ses/types.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+namespace uet::fuzz {
+
+inline constexpr uint32_t kNodes = 2;
+inline constexpr uint32_t kRegions = 4;
+
+// Memory of one end that the other may reach. The order is that of the rights.
+enum class RegionUse : uint8_t {
+  source,   // read only; RUDI reads it too
+  target,   // written and read, also by RUDI
+  ordered,  // written and read, never by RUDI
+  closed,   // registered without any right
+};
+
+struct Region {
+  Room room;
+  ses::RegionId id;
+  uint64_t key = 0;
+  uint32_t pattern = 0;     // whose octets it holds at first
+  uint32_t generation = 0;  // counts registrations
+  uint32_t claimed = 0;     // octets that writes were given as their own
+  bool is_shared = false;   // writes overlap: what they leave behind is anybody's guess
+};
+
+using Regions = std::array<Region, kRegions>;
+
+// One accepted operation or receive.
+struct Post {
+  uint32_t id = 0;       // 1...; a sender's octets are those of its id
+  uint32_t node = 0;     // whose it is
+  uint32_t slot = 0;     // endpoint of the node
+  uint32_t to = kNodes;  // node it goes to; kNodes: nobody
+  ses::OpKind kind{};
+  bool is_open = true;
+  bool is_injected = false;
+  bool is_multi = false;
+  bool is_datagram = false;
+  bool was_delivered = false;
+  Room room;
+  uint64_t tag = 0;
+  uint64_t ignore = 0;
+  uint32_t region = 0;  // RMA: where, and when that was registered
+  uint32_t region_generation = 0;
+  uint64_t offset = 0;
+
+  bool is_receive() const { return kind == ses::OpKind::recv || kind == ses::OpKind::tagged_recv; }
+};
+
+class Ledger {
+ public:
+  // `exact`: nobody forges, so contents are checked too.
+  Ledger(bool exact, const std::array<Regions, kNodes>& regions)
+      : exact_(exact), regions_(regions) {}
+
+  Post& open(uint32_t node, ses::OpKind kind, uint32_t bytes);
+  // The post was refused; nothing may come of it.
+  void withdraw(Post& post);
+  void on_completion(uint32_t node, const ses::Completion& c);
+  // The endpoint is closed, or the whole node gone: everything of it has ended.
+  void check_closed(uint32_t node, uint32_t slot) const;
+  void lose(uint32_t node);
+  // The calls since the last time are over: memory of what has ended is the application's again.
+  void settle();
+
+  // The n-th post from the end that is open at that node, or null.
+  Post* find_open(uint32_t node, uint32_t n);
+  uint32_t open_count() const { return open_count_; }
+  bool has_open_operation() const;
+  void check_guards() const;
+  // Completion slots promised for what nobody posted for.
+  bool reserve(uint32_t node) {
+    ++reserved_[node];
+    return true;
+  }
+  bool exact() const { return exact_; }
+  // Everything that was ever posted; the index is id - 1.
+  std::deque<Post>& posts() { return posts_; }
+
+ private:
+  void end(Post& post);
+  void judge_sender(const Post& post, const ses::Completion& c) const;
+  void judge_receive(Post& post, const ses::Completion& c);
+  void judge_message(const Post& receive, const ses::Completion& c, uint64_t at);
+
+  bool exact_;
+  const std::array<Regions, kNodes>& regions_;
+  std::deque<Post> posts_;
+  std::deque<Post*> ended_;  // since settle()
+  uint32_t open_count_ = 0;
+  std::array<uint64_t, kNodes> reserved_{};
+  std::array<uint64_t, kNodes> unasked_{};  // completions that took such a slot
+};
+
+}  // namespace uet::fuzz

@@ -1,0 +1,343 @@
+// Posting what the program says, and what holds for every packet and after every step.
+#include "fuzz/stack/node.h"
+
+#include "wire/packet.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace uet::fuzz {
+namespace {
+
+constexpr uint32_t kRoundsMax = 64;  // batches at one instant: far more than the tables can hold
+constexpr pds::Mode kModes[kSlots] = {pds::Mode::rud, pds::Mode::rod, pds::Mode::uud};
+
+// Few octets mostly, now and then some packets full.
+uint32_t size_from(Program& program) {
+  const uint8_t drawn = program.u8();
+  return drawn < 100 ? drawn : drawn < 220 ? (drawn - 99) * 17u : (drawn - 219) * 160u;
+}
+
+}  // namespace
+
+FabricAddress address_of(uint32_t number) {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {10, 0, 0, static_cast<uint8_t>(number)};
+  return a;
+}
+
+Node::Node(uint32_t index, const fep::Config& config, uint64_t seed, Ledger& ledger,
+           std::array<Regions, kNodes>& regions, Instant now)
+    : index_(index), ledger_(ledger), regions_(regions) {
+  auto made = fep::FabricEndpoint::create(config, address_of_node(index), seed);
+  UET_ASSERT(made.ok());
+  fep_ = std::move(*made);
+  for (uint32_t slot = 0; slot < kSlots; ++slot) open_endpoint(slot);
+  for (uint32_t i = 0; i < kPeers; ++i) {
+    peers_[i] = *fep_->peers().find_or_add(address_of_node(i), now);
+    fep_->peers().add_ref(peers_[i]);
+  }
+  for (uint32_t region = 0; region < kRegions; ++region) {
+    regions_[index_][region].id = {};  // of the end that was here before
+    renew_region(region);
+  }
+}
+
+void Node::open_endpoint(uint32_t slot) {
+  const ses::EndpointName name{JobId(kJob), pid_of(slot), index_of(slot), 100 + index_, false};
+  ses::EndpointOptions options;
+  options.mode = kModes[slot];
+  options.tx_size = 16;
+  options.rx_size = 16;
+  ses::CompletionSink sink;
+  sink.owner = this;
+  sink.complete = [](void* me, const ses::Completion& c) {
+    Node& node = *static_cast<Node*>(me);
+    node.ledger_.on_completion(node.index_, c);
+  };
+  sink.reserve = [](void* me) {
+    Node& node = *static_cast<Node*>(me);
+    return node.ledger_.reserve(node.index_);
+  };
+  const auto endpoint = fep_->ses().open_endpoint(name, options, sink, sink);
+  UET_ASSERT(endpoint.ok());
+  endpoints_[slot] = *endpoint;
+}
+
+ses::Destination Node::destination(Program& program, Post& post) const {
+  const uint8_t where = program.u8();
+  const uint32_t peer = where % 16 == 15 ? 2 : where % 16 == 14 ? index_ : 1 - index_;
+  post.to = peer < kNodes ? peer : kNodes;
+  ses::Destination to{peers_[peer], pid_of(post.slot), index_of(post.slot), 100 + peer, false};
+  to.serves_rudi = true;
+  if (where >= 0xF0) to.ri = ResourceIndex(77);  // nobody there
+  return to;
+}
+
+uint32_t Node::flags(Program& program, Post& post) const {
+  const uint8_t drawn = program.u8();
+  uint32_t flags = drawn & (ses::kOpDeliveryComplete | ses::kOpFence | ses::kOpQuiet |
+                            ses::kOpRudi | ses::kOpRemoteData);
+  if (post.room.size() <= ses::kInjectBytes && post.kind != ses::OpKind::read) {
+    flags |= drawn & ses::kOpInject;
+  }
+  post.is_injected = (flags & ses::kOpInject) != 0;
+  const bool is_rma = post.kind == ses::OpKind::write || post.kind == ses::OpKind::read;
+  if (!is_rma && ledger_.exact()) flags |= ses::kOpRemoteData;
+  return flags;
+}
+
+std::span<const IoSlice> Node::slices(Program& program, const Post& post) {
+  const std::span<std::byte> room = post.room.octets();
+  const uint8_t drawn = program.u8();
+  const uint32_t count = drawn < 0xC0 ? 1 : drawn < 0xF8 ? 1 + drawn % 4 : 5 + drawn % 8;
+  const auto part = static_cast<uint32_t>(room.size() / count);
+  slices_.clear();
+  for (uint32_t i = 0; i + 1 < count; ++i) slices_.push_back({room.data() + i * part, part});
+  const uint32_t done = (count - 1) * part;
+  slices_.push_back({room.data() + done, room.size() - done});
+  return slices_;
+}
+
+void Node::finish_post(Post& post, const Result<void>& posted) {
+  if (!posted.ok()) return ledger_.withdraw(post);
+  // What was injected has been copied.
+  if (post.is_injected) std::ranges::fill(post.room.octets(), std::byte{0xEE});
+}
+
+void Node::send(Program& program, Instant now) {
+  const uint8_t how = program.u8();
+  const bool is_tagged = (how & 1) != 0;
+  Post& post = ledger_.open(index_, is_tagged ? ses::OpKind::tagged_send : ses::OpKind::send,
+                            size_from(program));
+  post.slot = (how >> 1) % kSlots;
+  post.is_datagram = kModes[post.slot] == pds::Mode::uud;
+  post.room.fill(post.id);
+  ses::SendRequest request;
+  request.to = destination(program, post);
+  request.iov = slices(program, post);
+  request.tagged = is_tagged;
+  request.tag = post.tag = is_tagged ? how >> 5 : 0;
+  request.data = post.id;
+  request.flags = flags(program, post);
+  request.context = {&post, post.id};
+  finish_post(post, fep_->ses().send(endpoints_[post.slot], request, now));
+}
+
+void Node::rma(Program& program, Instant now) {
+  const uint8_t how = program.u8();
+  const bool is_read = (how & 1) != 0;
+  Post& post =
+      ledger_.open(index_, is_read ? ses::OpKind::read : ses::OpKind::write, size_from(program));
+  post.slot = (how >> 1) % 2;
+  if (!is_read) post.room.fill(post.id);
+  ses::RmaRequest request;
+  request.to = destination(program, post);
+  Region& region = regions_[post.to % kNodes][(how >> 2) % kRegions];
+  post.region = (how >> 2) % kRegions;
+  post.region_generation = region.generation;
+  post.offset = region.claimed;
+  const bool fits = region.claimed + post.room.size() <= kRegionBytes;
+  if (is_read || !fits) post.offset = program.u8() * 8u;
+  if (!is_read && fits) region.claimed += post.room.size();
+  if (!is_read && !fits) region.is_shared = true;
+  request.remote_offset = post.offset;
+  request.read = is_read;
+  request.iov = slices(program, post);
+  request.key = region.key;
+  if ((how & 0xF0) == 0xF0) request.key ^= uint64_t{1} << program.below(64);
+  request.data = post.id;
+  request.flags = flags(program, post);
+  request.context = {&post, post.id};
+  finish_post(post, fep_->ses().rma(endpoints_[post.slot], request, now));
+}
+
+ses::ReceiveRequest Node::receive_request(Program& program, Post& post) {
+  static constexpr uint64_t kIgnored[] = {0, 1, 6, ~uint64_t{0}};
+  const uint8_t how = program.u8();
+  ses::ReceiveRequest request;
+  request.tagged = post.kind == ses::OpKind::tagged_recv;
+  request.tag = post.tag = request.tagged ? how & 7 : 0;
+  request.ignore = post.ignore = request.tagged ? kIgnored[(how >> 3) % 4] : 0;
+  request.directed = (how & 0xE0) == 0xE0;
+  request.from = peers_[1 - index_];
+  request.from_initiator = 100 + (1 - index_);
+  request.multi = post.is_multi = !request.tagged && (how & 0x18) == 0x18;
+  request.multi_min = 32;
+  request.iov = slices(program, post);
+  request.context = {&post, post.id};
+  return request;
+}
+
+void Node::receive(Program& program, Instant now) {
+  const uint8_t how = program.u8();
+  const bool is_tagged = (how & 1) != 0;
+  Post& post = ledger_.open(index_, is_tagged ? ses::OpKind::tagged_recv : ses::OpKind::recv,
+                            size_from(program));
+  post.slot = (how >> 1) % kSlots;
+  const ses::ReceiveRequest request = receive_request(program, post);
+  const bool is_claimed =
+      claim_ != 0 && claim_slot_ == post.slot && !post.is_multi && (how & 0x80) != 0;
+  if (!is_claimed) {
+    return finish_post(post, fep_->ses().receive(endpoints_[post.slot], request, now));
+  }
+  const uint32_t claim = std::exchange(claim_, 0);
+  // A claimed message is taken whatever its tag.
+  post.ignore = ~uint64_t{0};
+  finish_post(post, fep_->ses().receive_claimed(endpoints_[post.slot], claim, request, now));
+}
+
+void Node::cancel(Program& program, Instant now) {
+  Post* const post = ledger_.find_open(index_, program.u8() % 16);
+  if (post != nullptr) fep_->ses().cancel(endpoints_[post->slot], post, now);
+}
+
+void Node::cancel_receives(Instant now) {
+  claim_ = 0;
+  for (Post& post : ledger_.posts()) {
+    if (!post.is_open || post.node != index_ || !post.is_receive()) continue;
+    const bool is_cancelled = fep_->ses().cancel(endpoints_[post.slot], &post, now);
+    UET_ASSERT(is_cancelled && !post.is_open);
+  }
+}
+
+void Node::peek(Program& program, Instant now) {
+  const uint8_t how = program.u8();
+  ses::ReceiveRequest filter;
+  filter.tagged = (how & 1) != 0;
+  filter.ignore = ~uint64_t{0};
+  const uint32_t slot = (how >> 1) % kSlots;
+  const bool claims = (how & 0x80) != 0 && claim_ == 0;
+  const ses::Peeked found = fep_->ses().peek(endpoints_[slot], filter, claims, now);
+  if (!claims || !found.found) return;
+  claim_ = found.claim;
+  claim_slot_ = slot;
+}
+
+void Node::end_claim(Instant now) {
+  const uint32_t claim = std::exchange(claim_, 0);
+  if (claim != 0) fep_->ses().discard_claimed(endpoints_[claim_slot_], claim, now);
+}
+
+void Node::discard_kept(Instant now) {
+  ses::ReceiveRequest all;
+  all.ignore = ~uint64_t{0};
+  for (uint32_t slot = 0; slot < kSlots; ++slot) {
+    for (const bool tagged : {false, true}) {
+      all.tagged = tagged;
+      for (uint32_t n = 0; n < fep_->config().ses.unexpected_messages; ++n) {
+        const ses::Peeked found = fep_->ses().peek(endpoints_[slot], all, /*claim=*/true, now);
+        if (!found.found) break;
+        fep_->ses().discard_claimed(endpoints_[slot], found.claim, now);
+      }
+    }
+  }
+}
+
+void Node::close_endpoint(uint32_t slot, Instant now) {
+  if (claim_slot_ == slot) claim_ = 0;
+  fep_->ses().close_endpoint(endpoints_[slot], now);
+  ledger_.check_closed(index_, slot);
+  open_endpoint(slot);
+}
+
+void Node::renew_region(uint32_t which) {
+  static constexpr uint32_t kRights[kRegions] = {ses::kRemoteRead,
+                                                 ses::kRemoteRead | ses::kRemoteWrite,
+                                                 ses::kRemoteRead | ses::kRemoteWrite, 0};
+  Region& region = regions_[index_][which];
+  ses::MemoryRegions& memory = fep_->ses().memory();
+  if (region.id != ses::RegionId{}) memory.remove(region.id);
+  region.room.check_guards();
+  const uint32_t pattern = 1000 + index_ * kRegions + which;
+  const uint32_t generation = region.generation + 1;
+  region = {};
+  region.generation = generation;
+  region.pattern = pattern;
+  region.room = Room(kRegionBytes);
+  region.room.fill(pattern);
+  const std::span<std::byte> octets = region.room.octets();
+  const IoSlice halves[] = {{octets.data(), kRegionBytes / 2},
+                            {octets.data() + kRegionBytes / 2, kRegionBytes / 2}};
+  ses::RegionRequest request;
+  request.iov = halves;
+  request.access = kRights[which];
+  request.idempotent_safe = which < static_cast<uint32_t>(RegionUse::ordered);
+  request.optimized = which == static_cast<uint32_t>(RegionUse::target);
+  region.id = *memory.add(request);
+  memory.enable(region.id);
+  region.key = memory.key(region.id);
+}
+
+WirePacket Node::copy_of(const TxPacket& packet, const FabricAddress& from, Instant now) {
+  WirePacket out;
+  out.octets.assign(packet.header, packet.header + packet.header_bytes);
+  for (uint32_t i = 0; i < packet.slice_count; ++i) {
+    const IoSlice& slice = packet.slices[i];
+    out.octets.insert(out.octets.end(), slice.data, slice.data + slice.length);
+  }
+  UET_ASSERT(out.octets.size() == packet.bytes());
+  out.from = from;
+  out.to = packet.to;
+  out.ev = packet.ev;
+  out.dscp = packet.dscp;
+  out.ecn = packet.ecn;
+  out.left_at = now;
+  return out;
+}
+
+std::vector<WirePacket> Node::transmit(Instant now, uint32_t refused) {
+  std::vector<WirePacket> out;
+  for (uint32_t round = 0; fep_->transmit(*batch_, now) != 0; ++round) {
+    UET_ASSERT(round < kRoundsMax);
+    for (TxPacket& packet : batch_->packets()) {
+      WirePacket copy = copy_of(packet, fep_->local_address(), now);
+      // Whatever came in, what leaves is well formed.
+      UET_ASSERT(wire::decode(copy.octets, {}).outcome == wire::Outcome::accept);
+      packet.fate = refused == 0 ? TxFate::sent : TxFate::never;
+      if (refused == 0) {
+        out.push_back(std::move(copy));
+      } else {
+        packet.error = 14;  // EFAULT
+        --refused;
+      }
+    }
+    fep_->on_sent(*batch_, now);
+    batch_->compact();
+  }
+  return out;
+}
+
+void Node::deliver(WirePacket packet, Instant now) {
+  RxDatagram datagram;
+  // A block of exactly this size, so that a sanitizer sees one octet too far.
+  const auto octets = std::make_unique<std::byte[]>(packet.octets.size());
+  std::ranges::copy(packet.octets, octets.get());
+  datagram.bytes = {octets.get(), packet.octets.size()};
+  datagram.from = packet.from;
+  datagram.ev = packet.ev;
+  datagram.dscp = packet.dscp;
+  datagram.ecn = packet.ecn;
+  datagram.at = now;
+  fep_->receive({&datagram, 1}, now);
+}
+
+void Node::advance(Instant now) {
+  fep_->advance(now);
+  UET_ASSERT(fep_->next_deadline() > now);
+}
+
+void Node::check() const {
+  const pds::Config& config = fep_->config().pds;
+  const pds::Usage usage = fep_->pds().usage();
+  UET_ASSERT(usage.pdcs <= config.max_pdcs);
+  UET_ASSERT(usage.stored_responses <= config.gd_entries);
+  UET_ASSERT(usage.reordered_packets <= config.reorder_packets);
+  UET_ASSERT(usage.return_messages <= config.return_messages);
+  UET_ASSERT(usage.rudi_packets <= config.rudi_packets);
+  UET_ASSERT(usage.rudi_answers <= config.rudi_answers);
+  UET_ASSERT(fep_->ses().memory().size() == kRegions);
+}
+
+}  // namespace uet::fuzz

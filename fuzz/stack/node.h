@@ -1,0 +1,80 @@
+// One end of a fuzzed run: a whole FabricEndpoint with an endpoint per delivery mode and registered
+// memory. Reads the arguments of its calls from the program.
+#pragma once
+
+#include "fuzz/stack/ledger.h"
+#include "fuzz/stack/program.h"
+#include "fuzz/stack/wire.h"
+
+#include "fep/fabric_endpoint.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace uet::fuzz {
+
+// The address with that last octet: the nodes are 1 and 2, nobody has the others.
+FabricAddress address_of(uint32_t number);
+inline FabricAddress address_of_node(uint32_t node) { return address_of(node + 1); }
+
+inline constexpr uint32_t kJob = 7;
+inline constexpr uint32_t kSlots = 3;  // endpoints: RUD, ROD, UUD
+inline constexpr uint32_t kRegionBytes = 4096;
+inline PidOnFep pid_of(uint32_t slot) { return PidOnFep(static_cast<uint16_t>(10 + slot)); }
+inline ResourceIndex index_of(uint32_t slot) {
+  return ResourceIndex(static_cast<uint16_t>(1 + slot));
+}
+
+class Node {
+ public:
+  Node(uint32_t index, const fep::Config& config, uint64_t seed, Ledger& ledger,
+       std::array<Regions, kNodes>& regions, Instant now);
+
+  // Calls of the application.
+  void send(Program& program, Instant now);
+  void rma(Program& program, Instant now);
+  void receive(Program& program, Instant now);
+  void cancel(Program& program, Instant now);
+  void peek(Program& program, Instant now);
+  void end_claim(Instant now);
+  // Takes all messages that no receive matched: senders may wait for that. [SES-148]
+  void discard_kept(Instant now);
+  void close_endpoint(uint32_t slot, Instant now);
+  void renew_region(uint32_t region);
+  void cancel_receives(Instant now);
+
+  // What may leave now. `refused`: so many packets are refused by the system for good.
+  std::vector<WirePacket> transmit(Instant now, uint32_t refused = 0);
+  void deliver(WirePacket packet, Instant now);
+  void advance(Instant now);
+  Instant next_deadline() const { return fep_->next_deadline(); }
+  fep::FabricEndpoint& fep() { return *fep_; }
+  // Nothing is held beyond what the tables were made for.
+  void check() const;
+
+ private:
+  void open_endpoint(uint32_t slot);
+  ses::Destination destination(Program& program, Post& post) const;
+  uint32_t flags(Program& program, Post& post) const;
+  // Cuts the room into as many slices as the program likes.
+  std::span<const IoSlice> slices(Program& program, const Post& post);
+  ses::ReceiveRequest receive_request(Program& program, Post& post);
+  void finish_post(Post& post, const Result<void>& posted);
+  static WirePacket copy_of(const TxPacket& packet, const FabricAddress& from, Instant now);
+
+  static constexpr uint32_t kPeers = 3;  // both nodes and an address that nobody has
+
+  uint32_t index_;
+  Ledger& ledger_;
+  std::array<Regions, kNodes>& regions_;
+  std::unique_ptr<fep::FabricEndpoint> fep_;
+  std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
+  std::array<ses::EndpointId, kSlots> endpoints_{};
+  std::array<PeerId, kPeers> peers_{};
+  std::vector<IoSlice> slices_;
+  uint32_t claim_ = 0;  // 0: none
+  uint32_t claim_slot_ = 0;
+};
+
+}  // namespace uet::fuzz

@@ -1,0 +1,309 @@
+// Fuzz target: two whole endpoints over a network in memory, driven by the input as a program of
+// calls, steps of the clock, and what the network and a forger do to packets. After every step the
+// oracles of fuzz/stack/ledger.h and node.h hold; when the program is over and nobody interferes
+// any more, every operation ends and every table is given back. [architecture 12]
+#include "fuzz/stack/forger.h"
+#include "fuzz/stack/ledger.h"
+#include "fuzz/stack/node.h"
+#include "fuzz/stack/program.h"
+#include "fuzz/stack/wire.h"
+#include "fuzz/target.h"
+
+#include "fep/parameters.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace uet::fuzz {
+namespace {
+
+constexpr Instant kStart = Instant::from_ns(1'000'000'000);
+constexpr uint32_t kStepsMax = 300;
+// After the program: what peers and tables wait for ends well within this.
+constexpr Duration kPatience = Duration::seconds(300);
+constexpr uint32_t kVisitsMax = 100'000;
+
+pds::Config profile(uint8_t drawn) {
+  if ((drawn & 1) != 0) return pds::Config::spec();
+  if ((drawn & 2) != 0) return pds::Config::refprov();
+  return {};
+}
+
+// Small tables, short waits; two octets of the program choose what is special.
+fep::Config config_from(Program& program) {
+  const uint8_t drawn = program.u8();
+  const uint8_t more = program.u8();
+  fep::Config c;
+  c.pds = profile(more);
+  static constexpr pds::AckForm kForms[] = {pds::AckForm::by_need, pds::AckForm::cc,
+                                            pds::AckForm::ccx, pds::AckForm::by_need};
+  c.pds.ack_form = kForms[more >> 2 & 3];
+  if ((more & 16) != 0) c.pds.ack_gen_packets = 2;
+  if ((more & 32) != 0) c.pds.ack_delay_max = Duration::microseconds(300);
+  if ((more & 64) != 0) c.pds.reserved_pdcs = 1;
+  if ((more & 128) != 0) c.pds.half_open_percent = 50;
+  c.pds.quiet_packets = (drawn & 1) != 0 ? 0 : 3;
+  const bool is_tiny = (drawn & 2) != 0;
+  c.pds.rod_reorder = (drawn & 4) == 0;
+  c.pds.ack_per_packet = (drawn & 8) != 0;
+  c.pds.mpr = (drawn & 16) != 0 ? 1 : 8;
+  if ((drawn & 32) != 0) c.cms.algorithm = cms::Algorithm::fixed;
+  if ((drawn & 64) != 0) c.pds.psn_range_packets = 4096 + 8;
+  c.cms.entropy_values = (drawn & 128) != 0 ? 1 : 4;
+  c.pds.max_pdcs = is_tiny ? 4 : 16;
+  c.pds.max_flows = 16;
+  c.pds.gd_entries = is_tiny ? 8 : 64;
+  c.pds.gd_per_pdc = is_tiny ? 4 : 32;
+  c.pds.return_messages = is_tiny ? 2 : 16;
+  c.pds.reorder_packets = is_tiny ? 2 : 16;
+  c.pds.reply_queue = 16;
+  c.pds.tombstones = 512;
+  c.pds.rudi_destinations = 4;
+  c.pds.rudi_packets = is_tiny ? 2 : 16;
+  c.pds.rudi_answers = is_tiny ? 1 : 8;
+  c.pds.rudi_window = is_tiny ? 2 : 8;
+  c.pds.tx_window_packets = 64;
+  c.pds.peer_timeout = Duration::seconds(2);
+  c.pds.idle_time = Duration::milliseconds(200);
+  c.ses.payload_mtu = 1024;
+  c.ses.unexpected_bytes = is_tiny ? 4096 : 64 * 1024;
+  c.ses.unexpected_messages = is_tiny ? 2 : 16;
+  c.ses.rx_messages = is_tiny ? 2 : 16;
+  c.ses.return_messages = is_tiny ? 2 : 16;
+  c.ses.memory_regions = 2 * kRegions;
+  c.ses.long_iovs = 4;
+  c.ses.remotes = is_tiny ? 2 : 16;
+  c.ses.flows = 16;
+  c.ses.endpoints = 2 * kSlots;
+  c.peers_max = 8;
+  fep::settle(c);
+  return c;
+}
+
+class Run {
+ public:
+  explicit Run(std::span<const uint8_t> octets)
+      : program_(octets),
+        how_(program_.u8()),
+        config_(config_from(program_)),
+        ledger_(is_exact(), regions_),
+        forger_(!is_exact(), regions_) {
+    for (uint32_t i = 0; i < kNodes; ++i) make_node(i);
+  }
+
+  void go() {
+    for (uint32_t step = 0; step < kStepsMax && !program_.ended(); ++step) {
+      take_step();
+      finish_calls();
+    }
+    finish();
+  }
+
+ private:
+  bool is_exact() const { return (how_ & 1) != 0; }
+
+  void make_node(uint32_t index) {
+    ++seed_;
+    nodes_[index] = std::make_unique<Node>(index, config_, seed_, ledger_, regions_, now_);
+  }
+
+  void take_step() {
+    const uint8_t drawn = program_.u8();
+    Node& node = *nodes_[drawn & 1];
+    switch (drawn >> 1 & 31) {
+      case 0:
+      case 1:
+      case 2:
+        return node.send(program_, now_);
+      case 3:
+      case 4:
+        return node.rma(program_, now_);
+      case 5:
+      case 6:
+      case 7:
+        return node.receive(program_, now_);
+      case 8:
+        return node.cancel(program_, now_);
+      case 9:
+        return node.peek(program_, now_);
+      case 10:
+        return node.end_claim(now_);
+      case 11:
+        return node.close_endpoint(program_.u8() % kSlots, now_);
+      case 12:
+        return node.renew_region(program_.u8() % kRegions);
+      case 13:
+        return node.fep().on_unreachable(address_of(program_.u8() % 4), now_);
+      case 14:
+        return node.fep().close_all(is_exact() ? false : program_.flag(), now_);
+      case 15:
+        return restart(drawn & 1);
+      case 16:
+      case 17:
+        return elapse();
+      case 18:
+      case 19:
+        transmit(drawn & 1, program_.u8());
+        return;
+      default:
+        return disturb(drawn >> 1 & 31);
+    }
+  }
+
+  // What the network and the forger do.
+  void disturb(uint32_t what) {
+    switch (what) {
+      case 20:
+      case 21:
+        return deliver(0, 1 + program_.u8() % 8u);
+      case 22:  // out of turn
+        return deliver(program_.u8(), 1);
+      case 23:
+        if (!wire_.empty()) wire_.take(program_.u8() % wire_.size());
+        return;
+      case 24:
+        if (!wire_.empty()) wire_.add(wire_[program_.u8() % wire_.size()]);
+        return;
+      case 25:
+        if (!wire_.empty()) {
+          const WirePacket packet = wire_[program_.u8() % wire_.size()];
+          wire_.add(forger_.alter(packet, program_));
+        }
+        return;
+      case 26:
+      case 27:
+      case 28:
+      case 29:
+        return arrive(forger_.craft(program_, now_));
+      default:
+        pump(1 + program_.u8() % 16u);
+        return;
+    }
+  }
+
+  // An end dies with all its state, and another one begins at its address. What the dead one had
+  // opened may be taken for the new one's [PDS-190], so honest runs do without.
+  void restart(uint32_t index) {
+    if (is_exact()) return;
+    nodes_[index].reset();
+    ledger_.lose(index);
+    make_node(index);
+  }
+
+  void elapse() {
+    static constexpr Duration kSpans[] = {Duration::nanoseconds(100),  Duration::microseconds(2),
+                                          Duration::microseconds(50),  Duration::milliseconds(1),
+                                          Duration::milliseconds(6),   Duration::milliseconds(60),
+                                          Duration::milliseconds(450), Duration::milliseconds(900)};
+    const uint8_t drawn = program_.u8();
+    Instant to = now_ + kSpans[drawn % 8];
+    const Instant next = next_deadline();
+    if (drawn >= 0x80 && !next.is_never()) to = std::max(now_, next);
+    set_time(to);
+  }
+
+  void set_time(Instant to) {
+    now_ = to;
+    wire_.age(now_);
+    for (const auto& node : nodes_) node->advance(now_);
+  }
+
+  Instant next_deadline() const {
+    return std::min(nodes_[0]->next_deadline(), nodes_[1]->next_deadline());
+  }
+
+  bool transmit(uint32_t index, uint8_t drawn) {
+    const uint32_t refused = drawn >= 0xF8 ? drawn - 0xF7u : 0;
+    std::vector<WirePacket> sent = nodes_[index]->transmit(now_, refused);
+    for (WirePacket& packet : sent) {
+      forger_.hear(packet);
+      wire_.add(std::move(packet));
+    }
+    return !sent.empty();
+  }
+
+  void arrive(WirePacket packet) {
+    if (now_ - packet.left_at > Wire::kLifetime) return;
+    for (uint32_t i = 0; i < kNodes; ++i) {
+      if (packet.to == address_of_node(i)) return nodes_[i]->deliver(std::move(packet), now_);
+    }
+  }
+
+  void deliver(uint32_t from, uint32_t count) {
+    for (; count > 0 && !wire_.empty(); --count) arrive(wire_.take(from % wire_.size()));
+  }
+
+  // An undisturbed network for some rounds. False: nothing moved in the last one.
+  bool pump(uint32_t rounds) {
+    bool has_moved = false;
+    for (; rounds > 0; --rounds) {
+      has_moved = !wire_.empty();
+      for (uint32_t i = 0; i < kNodes; ++i) has_moved |= transmit(i, 0);
+      if (!has_moved) break;
+      deliver(0, wire_.size());
+    }
+    return has_moved;
+  }
+
+  void finish_calls() {
+    ledger_.settle();
+    for (const auto& node : nodes_) node->check();
+  }
+
+  // Lets time run, undisturbed, until `done`.
+  template <class Done>
+  void run_until(Done done) {
+    const Instant limit = now_ + kPatience;
+    for (uint32_t visits = 0; !done(); ++visits) {
+      UET_ASSERT(visits < kVisitsMax);
+      for (const auto& node : nodes_) node->discard_kept(now_);
+      if (!pump(1) && !done()) {
+        const Instant next = next_deadline();
+        UET_ASSERT(next <= limit);
+        set_time(std::max(now_, next));
+      }
+      finish_calls();
+    }
+  }
+
+  void finish() {
+    for (const auto& node : nodes_) node->end_claim(now_);
+    run_until([this] {
+      return !ledger_.has_open_operation() && nodes_[0]->fep().ses().idle() &&
+             nodes_[1]->fep().ses().idle();
+    });
+    for (const auto& node : nodes_) node->cancel_receives(now_);
+    UET_ASSERT(ledger_.open_count() == 0);
+    for (const auto& node : nodes_) node->fep().close_all(/*abort=*/false, now_);
+    run_until([this] {
+      return std::ranges::all_of(nodes_, [](const auto& node) {
+        return node->fep().idle() && node->fep().pds().open_pdcs() == 0;
+      });
+    });
+    ledger_.settle();
+    ledger_.check_guards();
+    for (const auto& node : nodes_) UET_ASSERT(node->fep().pds().usage() == pds::Usage{});
+  }
+
+  Program program_;
+  uint8_t how_;
+  fep::Config config_;
+  std::array<Regions, kNodes> regions_;
+  Ledger ledger_;
+  Forger forger_;
+  Wire wire_;
+  Instant now_ = kStart;
+  uint64_t seed_ = 0;
+  std::array<std::unique_ptr<Node>, kNodes> nodes_;
+};
+
+}  // namespace
+}  // namespace uet::fuzz
+
+// Each run frees megabytes, all found at once if touched again: little of it need be kept apart.
+extern "C" const char* __asan_default_options() { return "quarantine_size_mb=4"; }
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* octets, size_t size) {
+  uet::fuzz::Run({octets, size}).go();
+  return 0;
+}
