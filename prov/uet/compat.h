@@ -35,6 +35,7 @@
 #define UET_HAVE_SHM_OPT UET_FI_HEADERS_AT_LEAST(1, 21)        // FI_OPT_SHARED_MEMORY_PERMITTED
 #define UET_HAVE_SIZE_OPTS UET_FI_HEADERS_AT_LEAST(1, 22)      // FI_OPT_MAX_MSG_SIZE ...
 #define UET_HAVE_BASE_MR UET_FI_HEADERS_AT_LEAST(2, 0)         // fi_mr_attr.base_mr
+#define UET_HAVE_GROUP_ID UET_FI_HEADERS_AT_LEAST(2, 0)        // fi_domain_attr.max_group_id
 #define UET_HAVE_MAX_CNTR_VALUE UET_FI_HEADERS_AT_LEAST(2, 5)  // fi_domain_attr.max_cntr_value
 
 namespace uet::prov {
@@ -56,6 +57,11 @@ inline constexpr int kProgressUnified = 3;                 // FI_PROGRESS_CONTRO
 inline constexpr uint64_t kCoreProviderOnly = 1ULL << 59;  // flag of the core's probes [ABI-034]
 inline constexpr uint64_t kRegMr = 1ULL << 59;             // FI_REG_MR, for fi_domain_bind
 inline constexpr uint64_t kMrIdempotent = 1ULL << 60;      // registration flag, ours [LF-027]
+// How tags are written, and the end of the range of such names. [LF-067, LF-113]
+inline constexpr uint64_t kTagBits = 0;                        // FI_TAG_BITS
+inline constexpr uint64_t kTagMpi = 1;                         // FI_TAG_MPI
+inline constexpr uint64_t kTagCcl = 2;                         // FI_TAG_CCL
+inline constexpr uint64_t kTagFormats = 1 << 16;               // FI_TAG_MAX_FORMAT
 inline constexpr uint64_t kTagFormat = 0xAAAA'AAAA'AAAA'AAAA;  // all 64 bits usable [LF-064]
 
 }  // namespace uet::prov

@@ -8,8 +8,23 @@
 
 #include <strings.h>
 
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
 namespace uet::prov {
 namespace {
+
+// The open fabrics of this process; never destroyed. [ABI-015]
+struct OpenFabrics {
+  std::mutex mutex;
+  std::vector<std::pair<fid_fabric*, std::string>> list;  // with their names
+};
+OpenFabrics& open_fabrics() {
+  static OpenFabrics* const kFabrics = new OpenFabrics;
+  return *kFabrics;
+}
 
 int close_op(fid* fid) noexcept {
   return guard([&] { return Fabric::from(fid).close(); });
@@ -51,20 +66,49 @@ fi_ops* Fabric::fid_ops() { return &object_ops; }
 
 int Fabric::open(fi_fabric_attr& attr, fid_fabric** fid, void* context) {
   if (attr.name != nullptr && !is_fabric_name(attr.name)) return -FI_ENODATA;
-  auto* fabric = new Fabric;
-  fabric->link_.owner = fabric;
+  std::unique_ptr<Fabric> fabric(new Fabric);
+  fabric->link_.owner = fabric.get();
   fid_fabric& face = fabric->link_.fid;
   face.fid.fclass = FI_CLASS_FABRIC;
   face.fid.context = context;
   face.fid.ops = &object_ops;
   face.ops = &fabric_ops;
   face.api_version = attr.api_version;
+  {
+    OpenFabrics& open = open_fabrics();
+    const std::lock_guard lock(open.mutex);
+    open.list.emplace_back(&face, attr.name != nullptr ? attr.name : "");
+  }
+  fabric.release();
   *fid = &face;
   return 0;
 }
 
+std::optional<std::string> Fabric::name_of(const fid_fabric* fid) {
+  OpenFabrics& open = open_fabrics();
+  const std::lock_guard lock(open.mutex);
+  for (const auto& [known, name] : open.list) {
+    if (known == fid) return name;
+  }
+  return std::nullopt;
+}
+
+fid_fabric* Fabric::first_open(const std::string& name) {
+  OpenFabrics& open = open_fabrics();
+  const std::lock_guard lock(open.mutex);
+  for (const auto& [known, its_name] : open.list) {
+    if (strcasecmp(its_name.c_str(), name.c_str()) == 0) return known;
+  }
+  return nullptr;
+}
+
 int Fabric::close() {
   if (refs_ != 0) return -FI_EBUSY;
+  {
+    OpenFabrics& open = open_fabrics();
+    const std::lock_guard lock(open.mutex);
+    std::erase_if(open.list, [this](const auto& entry) { return entry.first == fid(); });
+  }
   delete this;
   return 0;
 }

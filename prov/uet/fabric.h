@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace uet::prov {
 
@@ -17,6 +19,10 @@ class Fabric {
 
   // fi_fabric. -FI_ENODATA for a name that is not ours.
   static int open(fi_fabric_attr& attr, fid_fabric** fid, void* context);
+  // For fi_getinfo. What an open fabric is called; nothing when `fid` is no open fabric of ours.
+  static std::optional<std::string> name_of(const fid_fabric* fid);
+  // The first one that was opened under that name, or null.
+  static fid_fabric* first_open(const std::string& name);
   // -FI_EBUSY while a domain or an event queue is open.
   int close();
 

@@ -89,6 +89,7 @@ struct AddressRequest {
   std::string fabric_name;
   fid_domain* domain = nullptr;   // an open one that the answer is for; null: no wish
   FabricAddress domain_address;   // its own
+  fid_fabric* fabric = nullptr;   // the same for a fabric
 };
 
 bool read_hint_address(const fi_info& hints, const void* data, size_t bytes,
@@ -146,6 +147,23 @@ bool read_domain(fid_domain* domain, AddressRequest& request) {
   return true;
 }
 
+// An open fabric restricts the answer to itself. [fi_fabric, fabric attributes]
+bool read_fabric(const fi_fabric_attr& attr, AddressRequest& request) {
+  if (attr.name != nullptr) request.fabric_name = attr.name;
+  if (attr.fabric == nullptr) return true;
+  const std::optional<std::string> name = Fabric::name_of(attr.fabric);
+  if (!name) {
+    UET_INFO(CORE, "fi_getinfo: hints->fabric_attr->fabric is not an open fabric of uet\n");
+    return false;
+  }
+  request.fabric = attr.fabric;
+  if (name->empty()) return true;  // it was opened without a name: it takes any domain
+  const std::string& wanted = request.fabric_name;
+  if (!wanted.empty() && strcasecmp(wanted.c_str(), name->c_str()) != 0) return false;
+  request.fabric_name = *name;
+  return true;
+}
+
 int read_request(const char* node, const char* service, uint64_t flags, const fi_info* hints,
                  AddressRequest& request) {
   if (hints != nullptr) {
@@ -157,8 +175,8 @@ int read_request(const char* node, const char* service, uint64_t flags, const fi
       if (attr->name != nullptr) request.domain_name = attr->name;
       if (!read_domain(attr->domain, request)) return -FI_ENODATA;
     }
-    if (hints->fabric_attr != nullptr && hints->fabric_attr->name != nullptr) {
-      request.fabric_name = hints->fabric_attr->name;
+    if (hints->fabric_attr != nullptr && !read_fabric(*hints->fabric_attr, request)) {
+      return -FI_ENODATA;
     }
   }
   if (const int error = read_node(node, service, flags, request); error != 0) return error;
@@ -213,6 +231,7 @@ InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAdd
                 info->dest_addrlen);
   }
   info->domain_attr->domain = Domain::first_open_at(candidate.interface.address);
+  info->fabric_attr->fabric = Fabric::first_open(info->fabric_attr->name);
   info->nic = make_nic(candidate.interface);
   return info;
 }
@@ -274,6 +293,7 @@ class Lister {
 
   void append(InfoList info) {
     if (request_.domain != nullptr) info->domain_attr->domain = request_.domain;
+    if (request_.fabric != nullptr) info->fabric_attr->fabric = request_.fabric;
     fi_info* const added = info.release();
     if (tail_ != nullptr) {
       tail_->next = added;

@@ -58,7 +58,9 @@ struct Agreement {
   fi_av_type av_type = FI_AV_UNSPEC;  // both are taken; programs keep what comes back [LF-012]
   int mr_mode = 0;
   uint32_t addr_format = FI_FORMAT_UNSPEC;
-  const uint8_t* auth_key = nullptr;  // 4 octets; borrowed from the hints
+  // 4 octets each, or null; borrowed from the hints.
+  const uint8_t* domain_key = nullptr;
+  const uint8_t* endpoint_key = nullptr;
 };
 // Nothing when a hint cannot be met. `hints` may be null. [ABI-033]
 std::optional<Agreement> agree(uint32_t version, const fi_info* hints);

@@ -120,11 +120,16 @@ bool agree_rx(const fi_rx_attr* rx, Agreement& a) {
 }
 
 // Job of a key, or no key at all. Anything else is a mistake. [LF-017]
-bool agree_key(const uint8_t* key, size_t bytes, Agreement& a) {
+bool agree_key(const uint8_t* key, size_t bytes, const uint8_t*& agreed) {
   if (bytes == 0) return true;
   if (!job_of_key(key, bytes)) return false;
-  a.auth_key = key;
+  agreed = key;
   return true;
+}
+
+// Without an order messages may overtake each other: the sizes are then 0. [LF-090]
+size_t order_size(uint64_t orders, uint64_t asked) {
+  return (orders & asked) != 0 ? size_t{ses::kMaxMessageBytes} : 0;
 }
 
 bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
@@ -132,18 +137,23 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
   if (ep->type != FI_EP_UNSPEC && ep->type != a.type) return false;  // [LF-072]
   if (ep->protocol != FI_PROTO_UNSPEC && ep->protocol != kProtoUet) return false;
   if (exceeds(ep->protocol_version, kProtoUetVersion)) return false;
+  const uint64_t orders = a.tx_order | a.rx_order;
   if (exceeds(ep->max_msg_size, ses::kMaxMessageBytes) || ep->msg_prefix_size != 0 ||
-      exceeds(ep->max_order_raw_size, ses::kMaxMessageBytes) ||
-      exceeds(ep->max_order_war_size, ses::kMaxMessageBytes) ||
-      exceeds(ep->max_order_waw_size, ses::kMaxMessageBytes)) {
+      exceeds(ep->max_order_raw_size, order_size(orders, kRawOrders)) ||
+      exceeds(ep->max_order_war_size, order_size(orders, kWarOrders)) ||
+      exceeds(ep->max_order_waw_size, order_size(orders, kWawOrders))) {
     return false;
   }
   a.message_bytes = ep->max_msg_size;
   if (exceeds(ep->tx_ctx_cnt, 1) || exceeds(ep->rx_ctx_cnt, 1)) return false;  // [LF-077]
-  // The named formats are subsets of what all 64 bits can express. [LF-067]
-  const bool named = ep->mem_tag_format == 1 || ep->mem_tag_format == 2;
-  if (named && version >= FI_VERSION(2, 0)) a.mem_tag_format = ep->mem_tag_format;
-  return agree_key(ep->auth_key, ep->auth_key_size, a);
+  if (version >= FI_VERSION(2, 0) && ep->mem_tag_format != kTagBits &&
+      ep->mem_tag_format < kTagFormats) {
+    // These two are subsets of what all 64 bits can express; who asks for another name wants what
+    // nobody here knows. [LF-065, LF-066, LF-067, LF-113]
+    if (ep->mem_tag_format != kTagMpi && ep->mem_tag_format != kTagCcl) return false;
+    a.mem_tag_format = ep->mem_tag_format;
+  }
+  return agree_key(ep->auth_key, ep->auth_key_size, a.endpoint_key);
 }
 
 // Regions need nothing of the application, so every requirement comes from its own offer, and what
@@ -169,7 +179,19 @@ bool agree_progress(fi_progress wanted, fi_progress& out) {
   return static_cast<int>(wanted) <= kProgressUnified;
 }
 
-bool agree_domain(const fi_domain_attr* domain, Agreement& a) {
+// What older applications do not have in this structure, and what they do not set. [ABI-024]
+bool agree_newer([[maybe_unused]] uint32_t version, [[maybe_unused]] const fi_domain_attr& domain) {
+#if UET_HAVE_AV_AUTH_KEY
+  // One key for each endpoint. [LF-108]
+  if (version >= FI_VERSION(1, 20) && exceeds(domain.max_ep_auth_key, 1)) return false;
+#endif
+#if UET_HAVE_GROUP_ID
+  if (version >= FI_VERSION(2, 0) && domain.max_group_id != 0) return false;  // [LF-116]
+#endif
+  return true;
+}
+
+bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) {
   if (domain == nullptr) return agree_mr_mode(0, a);
   if (has_other(domain->caps, kDomainCaps)) return false;
   if (!agree_mr_mode(domain->mr_mode, a)) return false;
@@ -189,17 +211,13 @@ bool agree_domain(const fi_domain_attr* domain, Agreement& a) {
       exceeds(domain->av_type, FI_AV_TABLE) || !is_class(domain->tclass)) {
     return false;
   }
+  if (!agree_newer(version, *domain)) return false;
   if (domain->threading != FI_THREAD_UNSPEC) a.threading = domain->threading;
   if (domain->av_type != FI_AV_UNSPEC) a.av_type = domain->av_type;
   a.domain_tclass = domain->tclass;
   return agree_progress(domain->control_progress, a.control_progress) &&
          agree_progress(domain->data_progress, a.data_progress) &&
-         agree_key(domain->auth_key, domain->auth_key_size, a);
-}
-
-// Without an order messages may overtake each other: the sizes are then 0. [LF-090]
-size_t order_size(uint64_t orders, uint64_t asked) {
-  return (orders & asked) != 0 ? size_t{ses::kMaxMessageBytes} : 0;
+         agree_key(domain->auth_key, domain->auth_key_size, a.domain_key);
 }
 
 bool set_key(const uint8_t* key, uint8_t*& out, size_t& bytes) {
@@ -232,11 +250,14 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   domain.max_err_data = kErrDataBytes;
   domain.mr_cnt = kObjectCount;
   domain.tclass = a.domain_tclass;
+#if UET_HAVE_AV_AUTH_KEY
+  domain.max_ep_auth_key = 1;  // [LF-108]
+#endif
 #if UET_HAVE_MAX_CNTR_VALUE
   domain.max_cntr_value = UINT64_MAX;  // [LF-125]
   domain.max_err_cntr_value = UINT64_MAX;
 #endif
-  if (!set_key(a.auth_key, domain.auth_key, domain.auth_key_size)) throw std::bad_alloc();
+  if (!set_key(a.domain_key, domain.auth_key, domain.auth_key_size)) throw std::bad_alloc();
 }
 
 std::nullopt_t refuse(const char* what) {
@@ -265,10 +286,14 @@ std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
   if (!agree_caps(hints, a)) return refuse("caps, tx_attr->caps or rx_attr->caps");
   if (!agree_tx(tx, a)) return refuse("tx_attr");
   if (!agree_rx(rx, a)) return refuse("rx_attr");
-  // The endpoint's key comes before the domain's. [LF-018]
-  if (!agree_domain(domain, a)) return refuse("domain_attr");
+  if (!agree_domain(version, domain, a)) return refuse("domain_attr");
   if (!agree_ep(version, ep, a)) return refuse("ep_attr");
   if (hints != nullptr) {
+    const auto fabric = hints->fabric_attr;
+    if (fabric != nullptr && exceeds(fabric->prov_version, provider().version)) {
+      return refuse("fabric_attr->prov_version");
+    }
+    if (hints->handle != nullptr) return refuse("handle");  // no endpoint here is connected
     if (!is_supported_format(hints->addr_format)) return refuse("addr_format");
     a.addr_format = hints->addr_format;
   }
@@ -309,7 +334,9 @@ void fill_attributes(const Agreement& a, fi_info& info) {
   ep.mem_tag_format = a.mem_tag_format;
   ep.tx_ctx_cnt = 1;
   ep.rx_ctx_cnt = 1;
-  if (!set_key(a.auth_key, ep.auth_key, ep.auth_key_size)) throw std::bad_alloc();
+  // The endpoint's key comes before the domain's. [LF-018]
+  const uint8_t* const key = a.endpoint_key != nullptr ? a.endpoint_key : a.domain_key;
+  if (!set_key(key, ep.auth_key, ep.auth_key_size)) throw std::bad_alloc();
   fill_domain(a, *info.domain_attr);
 }
 
