@@ -117,6 +117,12 @@ Outcome apply(std::string_view name, std::string_view value, FaultPlan& plan) {
   if (name == "rate") {
     return outcome(read_scaled(value, kRateUnits, 100'000'000'000'000, plan.rate_bps));
   }
+  if (name == "fail") {
+    Duration after;
+    if (!read_duration(value, after)) return Outcome::bad_value;
+    plan.fail_at = Instant::zero() + after;
+    return Outcome::done;
+  }
   if (name == "corrupt_delivered") {
     if (!read_integer(value, 1, number)) return Outcome::bad_value;
     plan.deliver_corrupt = number == 1;
@@ -150,7 +156,7 @@ std::optional<FaultPlan> parse_fault_plan(std::string_view text, std::string* er
       case Outcome::unknown_name:
         complain(error,
                  "unknown name (known: loss, burst, dup, reorder, corrupt, corrupt_delivered, "
-                 "delay, jitter, mtu, rate, queue, ecn, trim, blackhole, seed)",
+                 "delay, jitter, mtu, rate, queue, ecn, trim, blackhole, fail, seed)",
                  item);
         return std::nullopt;
       case Outcome::bad_value:

@@ -47,6 +47,7 @@ struct FaultPlan {
 
   std::array<Blackhole, kBlackholes> blackholes{};
   uint32_t blackhole_count = 0;
+  Instant fail_at = Instant::never();  // from then on the backend calls itself broken (EIO)
   uint64_t seed = 0;  // for whoever makes an Rng from this plan; 0: the caller's choice
 
   bool operator==(const FaultPlan&) const = default;
@@ -64,6 +65,7 @@ struct FaultPlan {
 //   corrupt_delivered    0 or 1                     mtu, queue, ecn  octets, with k or m (2^10,
 //   2^20) rate                 bits/s, with k, m or g (10^3...)   seed  number blackhole
 //   duration-duration, at most four times
+//   fail                 duration
 // On failure returns nothing and, when error is given, a sentence that names the offending item.
 std::optional<FaultPlan> parse_fault_plan(std::string_view text, std::string* error = nullptr);
 

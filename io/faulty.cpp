@@ -3,6 +3,7 @@
 
 #include "io/socket.h"
 
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -15,6 +16,11 @@ FaultyIo::FaultyIo(std::unique_ptr<PacketIo> inner, const FaultPlan& plan, uint6
       created_(monotonic_now()),
       slot_bytes_(inner_->caps().max_datagram_bytes),
       memory_(new std::byte[size_t{kHeld} * slot_bytes_]) {}
+
+int FaultyIo::failure() const {
+  if (Instant::zero() + (monotonic_now() - created_) >= plan_.fail_at) return EIO;
+  return inner_->failure();
+}
 
 void FaultyIo::report_counters(const CounterSink& sink) const {
   sink("fault_loss_dropped", counters_.loss_dropped);

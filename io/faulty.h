@@ -26,9 +26,9 @@ struct FaultCounters {
   bool operator==(const FaultCounters&) const = default;
 };
 
-// Obeys loss, burst, dup, reorder, corrupt and blackhole (times since creation). What needs a model
-// of the network (delay, jitter, mtu, rate, queue, ecn) is ignored. A packet held back leaves with
-// a later send() or receive(), when it is due; wait_fd() does not tell of it.
+// Obeys loss, burst, dup, reorder, corrupt, blackhole and fail (times since creation). What needs a
+// model of the network (delay, jitter, mtu, rate, queue, ecn) is ignored. A packet held back leaves
+// with a later send() or receive(), when it is due; wait_fd() does not tell of it.
 class FaultyIo final : public PacketIo {
  public:
   // The plan's seed, when it has one, wins over `seed`.
@@ -41,6 +41,7 @@ class FaultyIo final : public PacketIo {
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
   int wait_fd() const override { return inner_->wait_fd(); }
+  int failure() const override;
   void report_counters(const CounterSink& sink) const override;
 
   const FaultCounters& counters() const { return counters_; }

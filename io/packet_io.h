@@ -50,6 +50,9 @@ class PacketIo {
   virtual std::span<const PathError> path_errors() { return {}; }
   // Readable when receive() or path_errors() would return something; -1: none (simnet).
   virtual int wait_fd() const = 0;
+  // Why nothing can be sent or received any more, as errno; 0: nothing is known to be wrong. Asks
+  // the system, so not for every packet. Any thread.
+  virtual int failure() const { return 0; }
   // Every counter of this backend and those below it, always in the same order.
   virtual void report_counters(const CounterSink&) const {}
   virtual ~PacketIo() = default;

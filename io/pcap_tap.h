@@ -31,6 +31,7 @@ class PcapTap final : public PacketIo {
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
   int wait_fd() const override { return inner_->wait_fd(); }
+  int failure() const override { return inner_->failure(); }
   void report_counters(const CounterSink& sink) const override { inner_->report_counters(sink); }
 
   // Writes what is buffered. Happens by itself when the buffer fills, within a second of traffic,

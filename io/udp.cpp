@@ -4,7 +4,9 @@
 #include "io/interfaces.h"
 
 #include <linux/errqueue.h>
+#include <net/if.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,12 +206,11 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   receive_buffer_bytes_ = static_cast<uint32_t>(get_option(socket, SOL_SOCKET, SO_RCVBUF, 0)) / 2;
 
   const bool ipv6 = is_ipv6(local_);
+  const std::vector<Interface> interfaces = list_interfaces();
+  const Interface* const found = find_interface(interfaces, local_);
+  if (found != nullptr) interface_ = found->name;
   uint32_t mtu = options.mtu_bytes;
-  if (mtu == 0) {
-    const std::vector<Interface> interfaces = list_interfaces();
-    const Interface* found = find_interface(interfaces, local_);
-    mtu = found != nullptr ? found->mtu_bytes : 1500;
-  }
+  if (mtu == 0) mtu = found != nullptr ? found->mtu_bytes : 1500;
   const uint32_t overhead = ipv6 ? kIpv6Overhead : kIpv4Overhead;
   if (mtu <= overhead) {
     error = "an MTU of " + std::to_string(mtu) + " octets leaves no room for a datagram";
@@ -252,6 +253,20 @@ std::span<const PathError> UdpIo::path_errors() {
     if (tx_.socket(i)) drain_errors(tx_.socket(i));
   }
   return {errors_.data(), error_count_};
+}
+
+int UdpIo::failure() const {
+  if (!interface_.empty()) {
+    ifreq request{};
+    std::memcpy(request.ifr_name, interface_.data(),
+                std::min(interface_.size(), sizeof request.ifr_name - 1));
+    // A socket that somebody else closed shows here, too.
+    if (::ioctl(receive_socket().get(), SIOCGIFFLAGS, &request) != 0) return errno;
+    if ((request.ifr_flags & IFF_UP) == 0) return ENETDOWN;
+  }
+  const Fd probe = open_udp_socket(local_);
+  if (!probe) return 0;  // no descriptor is left; that says nothing about the network
+  return bind_to(probe, local_, 0);
 }
 
 void UdpIo::report_counters(const CounterSink& sink) const {

@@ -55,6 +55,8 @@ class UdpIo final : public PacketIo {
   // An epoll descriptor, level-triggered: packets waiting, or errors on any socket.
   int wait_fd() const override { return epoll_.get(); }
 
+  // The interface is gone or down, has lost the address, or the socket is not ours any more.
+  int failure() const override;
   void report_counters(const CounterSink& sink) const override;
   const UdpTxCounters& tx_counters() const { return tx_.counters(); }
   const UdpRxCounters& rx_counters() const { return rx_.counters(); }
@@ -73,6 +75,7 @@ class UdpIo final : public PacketIo {
   const Fd& receive_socket() const { return owned_port_ ? owned_port_ : tx_.socket(0); }
 
   FabricAddress local_;
+  std::string interface_;  // that has the address; empty: not known
   uint32_t max_datagram_bytes_ = 0;
   uint32_t receive_buffer_bytes_ = 0;
   int64_t errors_checked_ns_ = 0;

@@ -206,6 +206,12 @@ bool Core::idle() {
   return is_idle && !has_work();
 }
 
+std::optional<PdcState> Core::state_of(Pdcid id) const {
+  const Pdc* const pdc = table_.find(id);
+  if (pdc == nullptr) return {};
+  return pdc->state;
+}
+
 Usage Core::usage() {
   Usage u;
   u.pdcs = table_.size();
@@ -265,6 +271,7 @@ void Pds::close_all(bool abort, Instant now) { core_.close_all(abort, now); }
 bool Pds::idle() const { return core_.idle(); }
 const Counters& Pds::counters() const { return core_.counters(); }
 uint32_t Pds::open_pdcs() const { return core_.open_pdcs(); }
+std::optional<PdcState> Pds::state_of(Pdcid id) const { return core_.state_of(id); }
 Usage Pds::usage() const { return core_.usage(); }
 Footprint Pds::footprint() const { return core_.footprint(); }
 

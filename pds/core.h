@@ -32,6 +32,7 @@ class Core : CoreState {
   bool idle();
   const Counters& counters() const { return counters_; }
   uint32_t open_pdcs() const { return table_.size(); }
+  std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage();
   Footprint footprint() const;
 
@@ -42,6 +43,7 @@ class Core : CoreState {
   void refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now);
   void on_inbound(const Inbound& in, Instant now);
   Pdc* look_up(const Inbound& in, Instant now);
+  void refuse_binding(const Pdc& pdc, const Inbound& in, Instant now);
   Pdc* look_up_syn(const Inbound& in, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
@@ -138,7 +140,7 @@ class Core : CoreState {
   bool next_message(Pdc& pdc, Instant now);
   bool has_new(const Pdc& pdc) const;
   bool window_open(Pdc& pdc) const;
-  void check_psn_range(Pdc& pdc, Psn psn);
+  void check_psn_range(Pdc& pdc, Psn psn, Instant now);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
   bool choose_ar(Pdc& pdc, TxSlot& slot);
   void on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now);

@@ -28,6 +28,8 @@ void Core::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   }
   Pdc* const pdc = look_up_answered(cc.ack.dpdcid, cc.ack.spdcid, false, d);
   if (pdc == nullptr) return;
+  // No Probe goes out in SYN, and what names no PSN of ours does not establish. [PDS-042]
+  if (pdc->state == PdcState::syn && cc.ack.p) return counters_.add(Count::drop_probe_answer);
   process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), now);
 }
 

@@ -133,7 +133,7 @@ Pdc* Core::look_up(const Inbound& in, Instant now) {
   }
   if (!is_from(*in.datagram, peers_[pdc->peer])) {
     counters_.add(Count::drop_bad_peer);
-    nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
+    refuse_binding(*pdc, in, now);
     return nullptr;
   }
   if (pdc->state == PdcState::syn) {
@@ -145,10 +145,16 @@ Pdc* Core::look_up(const Inbound& in, Instant now) {
   }
   if (pdc->peer_id != in.spdcid) {
     counters_.add(Count::drop_bad_pdcid);
-    nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
+    refuse_binding(*pdc, in, now);
     return nullptr;
   }
   return pdc;
+}
+
+// Whose PDC is secured cannot be honest when it does not match: it gets no answer.
+// [PDS-V7, TSS-073]
+void Core::refuse_binding(const Pdc& pdc, const Inbound& in, Instant now) {
+  if (pdc.sdi == 0) nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
 }
 
 // [PDS-046]

@@ -276,19 +276,21 @@ Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.message = MessageHandle{};
     if (pdc.state == PdcState::quiesce) want_control(pdc);
   }
-  check_psn_range(pdc, psn);
+  check_psn_range(pdc, psn, now);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;
 }
 
-// The PSN space of a PDC ends; the successor takes over in time for what is started. [PDS-036]
-void Core::check_psn_range(Pdc& pdc, Psn psn) {
-  if (config_.psn_range_packets == 0 || !pdc.is_initiator || pdc.close_asked) return;
+// The PSN space of a PDC ends; the successor takes over in time for what is started. That of return
+// data may be the first to end, where few requests ask for much. [PDS-036, PDS-I10, PDS-T10]
+void Core::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
+  const bool is_closing = pdc.is_initiator ? pdc.close_asked : pdc.state != PdcState::established;
+  if (config_.psn_range_packets == 0 || is_closing) return;
   const uint32_t margin = 2 * std::max<uint32_t>(pdc.mp_range, 128);
   const uint32_t used = psn.value() - pdc.start_psn.value();
   if (used + margin < config_.psn_range_packets) return;
   counters_.add(Count::psn_range_close);
-  begin_close(pdc);
+  pdc.is_initiator ? begin_close(pdc) : ask_close(pdc, now);
 }
 
 // The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]

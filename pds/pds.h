@@ -5,6 +5,7 @@
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/counters.h"
+#include "pds/pdc_state.h"
 #include "pds/peer_table.h"
 
 #include "cms/config.h"
@@ -12,6 +13,8 @@
 #include "base/arena.h"
 #include "base/result.h"
 #include "base/rng.h"
+
+#include <optional>
 
 namespace uet::pds {
 
@@ -95,6 +98,8 @@ class Pds {
 
   const Counters& counters() const;
   uint32_t open_pdcs() const;
+  // The state of the PDC with that id of ours; nothing: CLOSED. [PDS 5]
+  std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage() const;
   Footprint footprint() const;
 

@@ -36,11 +36,12 @@ TEST(FaultPlanTest, EveryItemIsRead) {
   want.blackholes[0] = {Instant::from_ns(1'000'000), Instant::from_ns(2'500'000)};
   want.blackholes[1] = {Instant::from_ns(5'000'000'000), Instant::from_ns(6'000'000'000)};
   want.blackhole_count = 2;
+  want.fail_at = Instant::from_ns(7'000'000);
   want.seed = 18446744073709551615u;
   EXPECT_EQ(parse_fault_plan("loss=0.01,burst=0.001:8,dup=0.002,reorder=0.05:30us,corrupt=0.125,"
                              "corrupt_delivered=0,delay=50us,jitter=20us,mtu=4k,rate=100g,queue=1m,"
                              "ecn=100k,trim=64,blackhole=1ms-2.5ms,blackhole=5s-6s,"
-                             "seed=18446744073709551615"),
+                             "fail=7ms,seed=18446744073709551615"),
             want);
 }
 
@@ -75,6 +76,8 @@ TEST(FaultPlanTest, ValuesThatMeanNothingAreRefused) {
                            "mtu=5g",
                            "rate=1t",
                            "corrupt_delivered=2",
+                           "fail=1",
+                           "fail=-1s",
                            "blackhole=5ms",
                            "blackhole=5ms-5ms",
                            "blackhole=6ms-5ms",

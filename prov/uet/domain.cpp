@@ -278,6 +278,7 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
   if (slot != nullptr) return -FI_EINVAL;
   slot = eq;
   eq->add_ref();
+  if ((flags & kRegMr) == 0) failures_.add(link_.fid.fid, *eq);
   return 0;
 }
 
@@ -341,6 +342,7 @@ void Domain::describe(DomainStatus& out) const {
   out.local = local_;
   out.job = job_.value();
   out.payload_mtu = payload_mtu_;
+  out.failure = failures_.get();
   const std::lock_guard lock(names_mutex_);
   out.endpoints.assign(names_.begin(), names_.end());
 }

@@ -4,6 +4,7 @@
 
 #include "prov/uet/address.h"
 #include "prov/uet/fabric.h"
+#include "prov/uet/failure_watch.h"
 #include "prov/uet/progress.h"
 #include "prov/uet/shim.h"
 
@@ -55,12 +56,16 @@ class Domain {
   // Registrations report their end there; null: they do not. [fi_domain_bind, FI_REG_MR]
   EventQueue* registration_eq() { return registration_eq_; }
 
+  // Who is told when the network fails.
+  FailureWatch& failures() { return failures_; }
+
   // What was agreed on in fi_getinfo.
   int mr_mode() const { return mr_mode_; }
   uint64_t caps() const { return caps_; }
   uint32_t addr_format() const { return addr_format_; }
   // Octets of payload a packet carries; stated in our addresses. [LF-131]
   uint32_t payload_mtu() const { return payload_mtu_; }
+  const std::string& name() const { return name_; }
   // The address that peers reach this domain at.
   const FabricAddress& local() const { return local_; }
   JobId job() const { return job_; }
@@ -91,6 +96,7 @@ class Domain {
 
   Link link_;
   Fabric& fabric_;
+  FailureWatch failures_;
   std::unique_ptr<ProgressEngine> engine_;
   EventQueue* eq_ = nullptr;
   EventQueue* registration_eq_ = nullptr;

@@ -10,9 +10,15 @@
 #include <vector>
 
 namespace uet::prov {
+namespace {
 
-DomainErrand::DomainErrand(const Domain& domain, ProgressEngine& engine)
-    : domain_(domain), engine_(engine), opened_(monotonic_now()) {
+// Four system calls each time; an interface does not come and go faster than people notice.
+constexpr Duration kLookEvery = Duration::seconds(1);
+
+}  // namespace
+
+DomainErrand::DomainErrand(Domain& domain, ProgressEngine& engine)
+    : domain_(domain), engine_(engine), opened_(monotonic_now()), look_at_(opened_) {
   if (!params().stats) return;
   control_ = ControlSocket::open([this] { return answer(); });
   if (control_ == nullptr) {
@@ -20,13 +26,29 @@ DomainErrand::DomainErrand(const Domain& domain, ProgressEngine& engine)
   }
 }
 
-Instant DomainErrand::run(Instant) {
+Instant DomainErrand::run(Instant now) {
   try {
+    if (now >= look_at_) look_at_network(now);
     if (control_ != nullptr) control_->serve();
   } catch (const std::bad_alloc&) {
-    // That client gets no answer.
+    // A client gets no answer, or a queue no event; there is no memory to tell anybody more.
   }
-  return Instant::never();
+  return look_at_;
+}
+
+void DomainErrand::look_at_network(Instant now) {
+  look_at_ = now + kLookEvery;
+  const int before = domain_.failures().get();
+  const int error = engine_.io_failure();
+  if (error != 0 && before == 0) {
+    UET_WARN(DOMAIN,
+             "%s: the network fails (%s): operations toward peers end in error after "
+             "FI_UET_PEER_TIMEOUT unless it comes back\n",
+             domain_.name().c_str(), io::errno_text(error).c_str());
+  } else if (error == 0 && before != 0) {
+    UET_WARN(DOMAIN, "%s: the network works again\n", domain_.name().c_str());
+  }
+  domain_.failures().set(error);
 }
 
 std::string DomainErrand::answer() const {

@@ -1,4 +1,5 @@
-// What the helper thread does for an open domain beside running its engine: answers uet_ctl.
+// What the helper thread does for an open domain beside running its engine: answers uet_ctl, and
+// looks once a second whether the network interface still works.
 #pragma once
 
 #include "prov/uet/control_socket.h"
@@ -14,17 +15,19 @@ class DomainErrand final : public Errand {
  public:
   // `domain` and `engine` must outlive this object. Opens the socket of uet_ctl unless
   // FI_UET_STATS=0.
-  DomainErrand(const Domain& domain, ProgressEngine& engine);
+  DomainErrand(Domain& domain, ProgressEngine& engine);
 
   int fd() const override { return control_ != nullptr ? control_->fd() : -1; }
   Instant run(Instant now) override;
 
  private:
+  void look_at_network(Instant now);
   std::string answer() const;
 
-  const Domain& domain_;
+  Domain& domain_;
   ProgressEngine& engine_;
   const Instant opened_;
+  Instant look_at_;  // when the network is looked at next
   std::unique_ptr<ControlSocket> control_;
 };
 

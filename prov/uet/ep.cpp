@@ -25,7 +25,7 @@ int ep_close(fid* fid) noexcept {
 }
 
 int ep_bind(fid* fid, struct fid* bound, uint64_t flags) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).core().bind(bound, flags); });
+  return guard([&] { return object_of<Endpoint>(fid).core().bind(*fid, bound, flags); });
 }
 
 int ep_control(fid* fid, int command, void* arg) noexcept {

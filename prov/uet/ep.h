@@ -61,7 +61,7 @@ class EndpointCore {
   EndpointCore& operator=(const EndpointCore&) = delete;
 
   // Set-up, in ep_core.cpp.
-  int bind(struct fid* fid, uint64_t flags);
+  int bind(const struct fid& endpoint, struct fid* fid, uint64_t flags);
   int enable();
   // Ends everything in flight without completions; afterwards no buffer is touched. [PDS-182]
   void shut_down();
@@ -185,6 +185,7 @@ class EndpointCore {
   uint32_t free_group_ = 0;
   // Cold.
   EventQueue* eq_ = nullptr;
+  const struct fid* eq_owner_ = nullptr;  // the fid that it was bound to; only to be compared
   ses::EndpointName name_;
   uint32_t addr_format_;
   TrafficClass tc_;

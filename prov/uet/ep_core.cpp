@@ -92,7 +92,7 @@ size_t EndpointCore::max_message_bytes() const {
   return datagram_ ? domain_.payload_mtu() : ses::kMaxMessageBytes;
 }
 
-int EndpointCore::bind(fid* fid, uint64_t flags) {
+int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
   if (enabled_) {
     UET_WARN(EP_CTRL, "fi_ep_bind: the endpoint is enabled; bind everything before fi_enable\n");
     return -FI_EOPBADSTATE;
@@ -104,6 +104,8 @@ int EndpointCore::bind(fid* fid, uint64_t flags) {
     if (eq_ != nullptr) return -FI_EINVAL;
     eq_ = eq;
     eq_->add_ref();
+    eq_owner_ = &endpoint;
+    domain_.failures().add(endpoint, *eq);
     return 0;
   }
   UET_WARN(EP_CTRL, "fi_ep_bind: only a CQ, counter, AV or EQ of this provider can be bound\n");
@@ -173,7 +175,10 @@ void EndpointCore::unbind() {
   if (tx_cq_ != nullptr) tx_cq_->detach(tx_size_);
   if (rx_cq_ != nullptr) rx_cq_->detach(rx_size_);
   if (av_ != nullptr) av_->drop_ref();
-  if (eq_ != nullptr) eq_->drop_ref();
+  if (eq_ != nullptr) {
+    domain_.failures().remove(*eq_owner_);
+    eq_->drop_ref();
+  }
   for (Counter* counter : counters_) {
     if (counter != nullptr) counter->drop_ref();
   }

@@ -111,6 +111,8 @@ class ProgressEngine {
   // For fi_close(domain), before the engine goes away.
   void drain(Duration limit);
 
+  // errno of a network that fails; 0: it works. System calls; any thread.
+  int io_failure() const { return engine_->io().failure(); }
   // Every counter of every layer. Takes the lock; not a visit of the application.
   void report_counters(const io::CounterSink& sink);
 

@@ -238,6 +238,17 @@ TEST_F(UetCtlTest, ProcessesThatDoNotWantToAreNotAsked) {
   }
 }
 
+// [architecture 9]
+TEST_F(UetCtlTest, AFailingNetworkIsShown) {
+  open({{"FI_UET_FAULT", "fail=0s"}});
+  std::string failure;
+  for (int i = 0; i < 1000 && failure.empty(); ++i)
+    failure = ask(pid_).at("127.0.47.51")["failure"];
+  EXPECT_EQ(failure, std::strerror(EIO));
+  EXPECT_TRUE(contains(uet_ctl("stats").out, std::string("\n  FAILED: ") + std::strerror(EIO)));
+  close();
+}
+
 TEST_F(UetCtlTest, AStoppedProcessIsWaitedForBriefly) {
   open();
   stop(pid_);
