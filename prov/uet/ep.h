@@ -142,6 +142,7 @@ class EndpointCore {
   Result<void> hand_over(ProgressEngine::Entry& entry, const ses::RmaRequest& request);
   Result<void> post_group(ProgressEngine::Entry& entry, const RmaCall& call, const Slices& slices,
                           ses::RmaRequest& request, const TxPlan& plan);
+  bool may_ignore(uint64_t mask) const;
   bool aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const;
   ssize_t peek(ProgressEngine::Entry& entry, const MessageCall& call,
                const ses::ReceiveRequest& request);
@@ -189,6 +190,7 @@ class EndpointCore {
   ses::EndpointName name_;
   uint32_t addr_format_;
   TrafficClass tc_;
+  uint64_t tag_format_;  // kTagMpi, kTagCcl or bits
   bool ordered_;
   bool datagram_;  // UUD [LF-044, LF-072]
 };

@@ -51,6 +51,12 @@ uint32_t class_of(const fi_info& info) {
   return info.domain_attr != nullptr ? info.domain_attr->tclass : uint32_t{FI_TC_UNSPEC};
 }
 
+// Before 2.0 every value is a mask of bits. [LF-067]
+uint64_t tag_format_of(const fi_info& info, uint32_t api_version) {
+  if (info.ep_attr == nullptr || api_version < FI_VERSION(2, 0)) return kTagFormat;
+  return info.ep_attr->mem_tag_format;
+}
+
 bool asks_for_order(const fi_info& info) {
   const uint64_t tx = info.tx_attr != nullptr ? info.tx_attr->msg_order : 0;
   const uint64_t rx = info.rx_attr != nullptr ? info.rx_attr->msg_order : 0;
@@ -68,6 +74,7 @@ EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::Endpo
       name_(name),
       addr_format_(info.addr_format),
       tc_(traffic_class(class_of(info))),
+      tag_format_(tag_format_of(info, domain.api_version())),
       ordered_(asks_for_order(info)),
       datagram_(info.ep_attr != nullptr && info.ep_attr->type == FI_EP_DGRAM) {
   if (datagram_) caps_ &= ~(FI_TAGGED | FI_RMA);  // when they come from the domain

@@ -156,8 +156,26 @@ bool EndpointCore::aim_receive(const MessageCall& call, ses::ReceiveRequest& req
   return true;
 }
 
+// The named formats have fields, which are ignored as a whole or not at all. [LF-065, LF-066]
+bool EndpointCore::may_ignore(uint64_t mask) const {
+  constexpr uint64_t kMessageTag = 0xFFFF'FFFF;   // FI_MPI_IGNORE_TAG
+  constexpr uint64_t kPayloadId = 0xFFULL << 32;  // FI_MPI_IGNORE_PAYLOAD
+  const auto whole = [mask](uint64_t field) {
+    return (mask & field) == 0 || (mask & field) == field;
+  };
+  if (tag_format_ == kTagMpi) return whole(kMessageTag) && whole(kPayloadId);
+  return tag_format_ != kTagCcl || mask == 0;
+}
+
 ssize_t EndpointCore::receive(const MessageCall& call) {
   if (const ssize_t rc = check_post(call.tagged ? FI_TAGGED : FI_MSG); rc != 0) return rc;
+  if (call.ignore != 0 && !may_ignore(call.ignore)) {
+    UET_WARN(EP_DATA,
+             "this tag format takes no ignore mask of 0x%llx: FI_TAG_MPI whole fields only, "
+             "FI_TAG_CCL none\n",
+             static_cast<unsigned long long>(call.ignore));
+    return -FI_EINVAL;
+  }
   const bool peeks = (call.flags & FI_PEEK) != 0;
   const bool claims = (call.flags & FI_CLAIM) != 0;
   const bool discards = (call.flags & FI_DISCARD) != 0;

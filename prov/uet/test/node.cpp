@@ -23,6 +23,14 @@ void set_source(const char* ip, fi_info& hints) {
   fi_freeinfo(own);
 }
 
+// An authorization key with that JobID. [LF-017]
+void set_key(uint8_t*& key, size_t& size, uint32_t job) {
+  if (job == 0) return;
+  key = static_cast<uint8_t*>(std::malloc(sizeof job));
+  std::memcpy(key, &job, sizeof job);
+  size = sizeof job;
+}
+
 }  // namespace
 
 Node::Node(const NodeOptions& options) {
@@ -37,6 +45,8 @@ Node::Node(const NodeOptions& options) {
   hints->rx_attr->op_flags = options.rx_op_flags;
   hints->tx_attr->size = options.tx_size;
   hints->rx_attr->size = options.rx_size;
+  set_key(hints->domain_attr->auth_key, hints->domain_attr->auth_key_size, options.domain_job);
+  set_key(hints->ep_attr->auth_key, hints->ep_attr->auth_key_size, options.endpoint_job);
   if (options.peer != nullptr) set_source(options.address, *hints);
   const char* const node = options.peer != nullptr ? options.peer : options.address;
   const uint64_t flags = options.peer != nullptr ? 0 : FI_SOURCE;
@@ -47,6 +57,8 @@ Node::Node(const NodeOptions& options) {
     std::abort();  // nothing after this could be told from a crash
   }
   EXPECT_STREQ(info->fabric_attr->prov_name, "uet") << "set FI_PROVIDER_PATH to the build";
+  if (options.tag_format != 0) info->ep_attr->mem_tag_format = options.tag_format;
+  if (options.api_version != 0) info->fabric_attr->api_version = options.api_version;
   EXPECT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
   EXPECT_EQ(fi_domain(fabric, info, &domain, nullptr), 0);
   fi_av_attr av_attr{};

@@ -35,6 +35,10 @@ struct NodeOptions {
   size_t cq_size = 0;
   size_t tx_size = 0;
   size_t rx_size = 0;
+  uint64_t tag_format = 0;   // in place of what fi_getinfo answered; 0: that
+  uint32_t api_version = 0;  // of the fabric, as an application states it; 0: 1.17
+  uint32_t domain_job = 0;   // authorization keys; 0: none
+  uint32_t endpoint_job = 0;
   bool selective = false;
   bool counters = false;
   const char* address = "127.0.0.1";  // of the domain
