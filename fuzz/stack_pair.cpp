@@ -30,12 +30,11 @@ pds::Config profile(uint8_t drawn) {
 }
 
 // Small tables, short waits; two octets of the program choose what is special.
-fep::Config config_from(Program& program, bool random_start) {
+fep::Config config_from(Program& program) {
   const uint8_t drawn = program.u8();
   const uint8_t more = program.u8();
   fep::Config c;
   c.pds = profile(more);
-  if (random_start) c.pds.start_method = pds::StartMethod::random_1rtt;
   static constexpr pds::AckForm kForms[] = {pds::AckForm::by_need, pds::AckForm::cc,
                                             pds::AckForm::ccx, pds::AckForm::by_need};
   c.pds.ack_form = kForms[more >> 2 & 3];
@@ -59,7 +58,6 @@ fep::Config config_from(Program& program, bool random_start) {
   c.pds.reorder_packets = is_tiny ? 2 : 16;
   c.pds.reply_queue = 16;
   c.pds.tombstones = 512;
-  c.pds.secure_starts = 4;
   c.pds.rudi_destinations = 4;
   c.pds.rudi_packets = is_tiny ? 2 : 16;
   c.pds.rudi_answers = is_tiny ? 1 : 8;
@@ -87,7 +85,7 @@ class Run {
   explicit Run(std::span<const uint8_t> octets)
       : program_(octets),
         how_(program_.u8()),
-        config_(config_from(program_, (how_ & 2) != 0)),
+        config_(config_from(program_)),
         ledger_(is_exact(), regions_),
         forger_(!is_exact(), regions_) {
     for (uint32_t i = 0; i < kNodes; ++i) make_node(i);
@@ -135,7 +133,7 @@ class Run {
       case 12:
         return node.renew_region(program_.u8() % kRegions);
       case 13:
-        return tell(node);
+        return node.fep().on_unreachable(address_of(program_.u8() % 4), now_);
       case 14:
         return node.fep().close_all(is_exact() ? false : program_.flag(), now_);
       case 15:
@@ -150,14 +148,6 @@ class Run {
       default:
         return disturb(drawn >> 1 & 31);
     }
-  }
-
-  // What the operator or the system tells an end.
-  void tell(Node& node) {
-    const uint8_t drawn = program_.u8();
-    if (drawn < 0x80) return node.fep().on_unreachable(address_of(drawn % 4), now_);
-    const auto mpr = static_cast<uint8_t>(1 + drawn % 8);
-    UET_ASSERT(node.fep().pds().set_mpr(mpr).ok() == (mpr <= config_.pds.mpr));
   }
 
   // What the network and the forger do.

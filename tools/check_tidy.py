@@ -62,6 +62,9 @@ ALLOCATION_EXEMPT = {"base/arena.h", "base/arena.cpp", "fep/fabric_endpoint.h",
                      "fep/fabric_endpoint.cpp", "fep/engine.h", "fep/engine.cpp",
                      "fep/parameters.h", "fep/parameters.cpp"}
 
+# The one place that knows which names libfabric's headers have.
+LIBFABRIC_HEADER = "prov/uet/compat.h"
+
 TEXT_SUFFIXES = {".h", ".cpp", ".c", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".in", ".csv",
                  ".yml", ".conf"}
 TEXT_NAMES = {"LICENSE", ".gitignore", ".clang-format", "run"}
@@ -171,6 +174,18 @@ def check_sans_io(path, code, report):
             report(path, number, "memory from the heap in a sans-IO folder")
 
 
+def check_conditions(path, code, report):
+    """Which libfabric this is gets decided in one header, by its version alone."""
+    for number, line in enumerate(code.split("\n"), 1):
+        condition = re.match(r"\s*#\s*(?:el)?if(?:n?def)?\b(.*)", line)
+        names = re.findall(r"\bFI_\w+", condition.group(1)) if condition else []
+        if path == LIBFABRIC_HEADER:
+            names = [n for n in names if n not in ("FI_MAJOR_VERSION", "FI_MINOR_VERSION")]
+        if names:
+            report(path, number,
+                   f"a condition on {names[0]}; {LIBFABRIC_HEADER} decides by version")
+
+
 def check_functions(path, code, report):
     for first, last, head in functions(code):
         if last - first + 1 > FUNCTION_LINES:
@@ -225,6 +240,7 @@ def main():
             check_includes(path, text, report)
             check_sans_io(path, code, report)
             check_functions(path, code, report)
+            check_conditions(path, code, report)
     check_cmake_edges(root, report)
 
     for finding in findings:

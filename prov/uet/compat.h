@@ -46,6 +46,16 @@ inline constexpr uint32_t kApiReviewed = FI_VERSION(2, 6);
 inline constexpr uint32_t kApiOldest = FI_VERSION(1, 5);
 inline constexpr uint32_t kApiHeaders = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
 
+// libfabric's structures grew at these releases; within one class they are the same. A library that
+// is older than what this was built with has no room for what would be written. [LF-102]
+constexpr bool can_load_into(uint32_t running, uint32_t built) {
+  constexpr uint32_t kFirst[] = {FI_VERSION(1, 20), FI_VERSION(2, 0), FI_VERSION(2, 5)};
+  for (const uint32_t first : kFirst) {
+    if (built >= first && running < first) return false;
+  }
+  return true;
+}
+
 // Constants under own names where the headers may lack them or spell them as a deprecated macro.
 inline constexpr uint32_t kProvSpecific = 1U << 31;  // FI_PROV_SPECIFIC, gone since 1.21
 inline constexpr uint32_t kAddrUet = 0x80554554;     // private FI_ADDR_UET [LF-008]

@@ -1,7 +1,7 @@
 /* What the libfabric provider uet offers beyond libfabric's own calls. For programs in C and C++;
  * it depends on libfabric's headers only. */
-#ifndef FI_EXT_UET_H
-#define FI_EXT_UET_H
+#ifndef UET_FI_EXT_UET_H
+#define UET_FI_EXT_UET_H
 
 #include <rdma/fabric.h>
 

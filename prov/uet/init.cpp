@@ -13,14 +13,6 @@ namespace {
 
 constexpr uint32_t kProviderVersion = FI_VERSION(0, 1);  // of this project [LF-086]
 
-// libfabric's structures grew at these releases; within one class they are the same. [LF-102]
-int layout_class(uint32_t version) {
-  constexpr uint32_t kFirst[] = {FI_VERSION(1, 20), FI_VERSION(2, 0), FI_VERSION(2, 5)};
-  int result = 0;
-  for (const uint32_t first : kFirst) result += version >= first ? 1 : 0;
-  return result;
-}
-
 int getinfo_op(uint32_t version, const char* node, const char* service, uint64_t flags,
                const fi_info* hints, fi_info** info) noexcept {
   return guard([&] { return get_info(version, node, service, flags, hints, info); });
@@ -56,7 +48,7 @@ extern "C" FI_EXT_INI {
   using namespace uet::prov;
   try {
     const uint32_t running = fi_version();
-    if (layout_class(running) < layout_class(kApiHeaders)) {
+    if (!can_load_into(running, kApiHeaders)) {
       UET_WARN(CORE,
                "built for libfabric %u.%u, which %u.%u cannot load; rebuild with its headers\n",
                FI_MAJOR(kApiHeaders), FI_MINOR(kApiHeaders), FI_MAJOR(running), FI_MINOR(running));

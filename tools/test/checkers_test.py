@@ -93,6 +93,21 @@ class CheckTidyTest(Tree):
         self.write("pds/a.cpp", '// No rand() here.\nconst char* s = "throw";\n')
         self.assertEqual(run("check_tidy.py", self.root)[0], 0)
 
+    # [LF-104, LF-105] One header decides which libfabric this is, by no macro that may be gone.
+    def test_conditions_on_libfabric(self):
+        for line in ("#ifdef FI_MR_BASIC", "#if defined(FI_RESCAN)", "#ifndef FI_ORDER_NONE",
+                     "#if FI_MAJOR_VERSION >= 2", "#  elif FI_MINOR_VERSION > 1"):
+            text = f"// A.\n{line}\n#endif\n"
+            self.assertIn("prov/uet/a.cpp:2: a condition on FI_",
+                          self.finding("prov/uet/a.cpp", text))
+        (self.root / "prov/uet/a.cpp").unlink()
+        self.assertIn("prov/uet/compat.h:2: a condition on FI_LOCAL_MR",
+                      self.finding("prov/uet/compat.h", "// A.\n#if FI_LOCAL_MR\n#endif\n"))
+        self.write("prov/uet/compat.h", "// A.\n#if FI_MAJOR_VERSION > 1\n#endif\n")
+        self.write("prov/uet/a.cpp", "// A.\n#if UET_HAVE_BASE_MR\n#endif\n")
+        code, out = run("check_tidy.py", self.root)
+        self.assertEqual(code, 0, out)
+
     def test_binary(self):
         (self.root / "base").mkdir()
         (self.root / "base/a.bin").write_bytes(b"\0\1")
