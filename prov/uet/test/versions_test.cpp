@@ -153,7 +153,8 @@ class VersionsNodeTest : public PairTest {
     int context = 0;
     EXPECT_EQ(fi_recv(b->ep, kept(0), 1, nullptr, FI_ADDR_UNSPEC, &context), 0);
     EXPECT_EQ(fi_cancel(&b->ep->fid, &context), 0);
-    EXPECT_TRUE(run_until([&] { return fi_cq_readerr(b->rx_cq, entry, 0) == 1; }));
+    // As the inline function of 1.17 does; that of later headers writes the source itself.
+    EXPECT_TRUE(run_until([&] { return b->rx_cq->ops->readerr(b->rx_cq, entry, 0) == 1; }));
     EXPECT_EQ(entry->err, FI_ECANCELED);
     return octets;
   }
