@@ -77,6 +77,9 @@ fep::Config config_from(Program& program) {
   c.ses.endpoints = 2 * kSlots;
   c.peers_max = 8;
   fep::settle(c);
+  // Whichever the profile: one refused message after the other waits for this in an ordered flow.
+  c.ses.partial_message_time = c.pds.peer_timeout;
+  c.ses.retry_patience = c.pds.peer_timeout;
   return c;
 }
 
