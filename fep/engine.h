@@ -32,6 +32,8 @@ class Engine {
 
   // When progress() must run again at the latest although nothing arrives.
   Instant next_deadline() const;
+  // The backend was full: it says when packets may go again.
+  bool is_blocked() const { return !batch_->empty(); }
   // Packets wait that the backend did not take, or more could be sent at once.
   bool has_backlog() const { return !batch_->empty() || fep_->has_work(); }
 

@@ -216,7 +216,8 @@ class Run {
     if (!workload_.violation().empty()) return fail(workload_.violation());
     if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
     node.wake = std::min(next_post, node.clock.simulated(node.engine->next_deadline()));
-    if (moved || node.engine->fep().has_work()) {
+    // A full uplink touches the port when it has room.
+    if (!node.engine->is_blocked() && (moved || node.engine->fep().has_work())) {
       node.wake = std::min(node.wake, now_ + Duration::nanoseconds(200));
     }
     return true;
