@@ -30,11 +30,12 @@ pds::Config profile(uint8_t drawn) {
 }
 
 // Small tables, short waits; two octets of the program choose what is special.
-fep::Config config_from(Program& program) {
+fep::Config config_from(Program& program, bool random_start) {
   const uint8_t drawn = program.u8();
   const uint8_t more = program.u8();
   fep::Config c;
   c.pds = profile(more);
+  if (random_start) c.pds.start_method = pds::StartMethod::random_1rtt;
   static constexpr pds::AckForm kForms[] = {pds::AckForm::by_need, pds::AckForm::cc,
                                             pds::AckForm::ccx, pds::AckForm::by_need};
   c.pds.ack_form = kForms[more >> 2 & 3];
@@ -58,6 +59,7 @@ fep::Config config_from(Program& program) {
   c.pds.reorder_packets = is_tiny ? 2 : 16;
   c.pds.reply_queue = 16;
   c.pds.tombstones = 512;
+  c.pds.secure_starts = 4;
   c.pds.rudi_destinations = 4;
   c.pds.rudi_packets = is_tiny ? 2 : 16;
   c.pds.rudi_answers = is_tiny ? 1 : 8;
@@ -88,7 +90,7 @@ class Run {
   explicit Run(std::span<const uint8_t> octets)
       : program_(octets),
         how_(program_.u8()),
-        config_(config_from(program_)),
+        config_(config_from(program_, (how_ & 2) != 0)),
         ledger_(is_exact(), regions_),
         forger_(!is_exact(), regions_) {
     for (uint32_t i = 0; i < kNodes; ++i) make_node(i);
@@ -136,7 +138,7 @@ class Run {
       case 12:
         return node.renew_region(program_.u8() % kRegions);
       case 13:
-        return node.fep().on_unreachable(address_of(program_.u8() % 4), now_);
+        return tell(node);
       case 14:
         return node.fep().close_all(is_exact() ? false : program_.flag(), now_);
       case 15:
@@ -151,6 +153,14 @@ class Run {
       default:
         return disturb(drawn >> 1 & 31);
     }
+  }
+
+  // What the operator or the system tells an end.
+  void tell(Node& node) {
+    const uint8_t drawn = program_.u8();
+    if (drawn < 0x80) return node.fep().on_unreachable(address_of(drawn % 4), now_);
+    const auto mpr = static_cast<uint8_t>(1 + drawn % 8);
+    UET_ASSERT(node.fep().pds().set_mpr(mpr).ok() == (mpr <= config_.pds.mpr));
   }
 
   // What the network and the forger do.

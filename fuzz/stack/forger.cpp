@@ -86,6 +86,7 @@ WirePacket Forger::craft(Program& program, Instant now) {
   packet.from = sender(how >> 4, address_of_node(speaker_));
   packet.to = address_of_node(1 - speaker_);
   packet.left_at = now;
+  packet.sdi = forges_ && how >= 0xC0 ? 1 : 0;
   return defuse(std::move(packet));
 }
 
@@ -287,6 +288,10 @@ void Forger::write_ses_request(Program& program, NextHeader next_hdr, wire::Writ
   const uint64_t offset = program.near(0);
   const uint64_t key = regions_[1 - speaker_][program.u8() % kRegions].key;
   const bool is_rma = wire::has_memory_key(common.opcode);
+  // The small header's key. [SES-008]
+  if (is_rma && (flags & 0x84) == 4) {
+    common.resource_index = ResourceIndex(static_cast<uint16_t>(key & 0xFFF));
+  }
   const uint64_t match_bits = is_rma ? key ^ program.near(0) : program.u8() % 8;
   if (next_hdr == NextHeader::small) {
     const wire::SmallRequest h{common, static_cast<uint16_t>(program.near(payload) & 0x3FFF),

@@ -283,6 +283,7 @@ WirePacket Node::copy_of(const TxPacket& packet, const FabricAddress& from, Inst
   out.ev = packet.ev;
   out.dscp = packet.dscp;
   out.ecn = packet.ecn;
+  out.sdi = packet.sdi;
   out.left_at = now;
   return out;
 }
@@ -320,6 +321,7 @@ void Node::deliver(WirePacket packet, Instant now) {
   datagram.dscp = packet.dscp;
   datagram.ecn = packet.ecn;
   datagram.at = now;
+  datagram.sdi = packet.sdi;
   fep_->receive({&datagram, 1}, now);
 }
 

@@ -18,6 +18,7 @@ struct WirePacket {
   Entropy ev;
   uint8_t dscp = 0;
   Ecn ecn = Ecn::not_ect;
+  uint32_t sdi = 0;  // secure domain that it was sealed in, and is opened in
   Instant left_at;
 };
 

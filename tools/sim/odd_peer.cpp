@@ -27,12 +27,16 @@ constexpr NackCode kForGood[] = {
     NackCode::pdc_mode_mismatch, NackCode::unexp_event,
 };
 
+// The same for RUDI. [PDS-203, PDS-207]
+constexpr NackCode kRudiForNow[] = {NackCode::trimmed, NackCode::no_pkt_buffer,
+                                    NackCode::no_ses_msg_avail, NackCode::no_resource};
+
 // Far from every PSN in use, so that no answer to it can be taken for the answer to another.
 constexpr int32_t kFarAway = 1 << 24;
 
-// The same for every copy of a packet.
-uint64_t draw_of(uint64_t seed, const wire::Request& h) {
-  uint64_t x = seed ^ (uint64_t{h.spdcid.value()} << 32 | h.psn.value());
+// The same for every copy of a packet, which is known by its PDCID, if any, and its PSN or pkt_id.
+uint64_t draw_of(uint64_t seed, uint16_t pdcid, uint32_t number) {
+  uint64_t x = seed ^ (uint64_t{pdcid} << 32 | number);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
@@ -149,7 +153,7 @@ std::span<RxDatagram> OddPeer::receive() {
 bool OddPeer::intercept(RxDatagram& datagram) {
   wire::Reader r(datagram.bytes);
   const auto parsed = wire::Request::parse(r);
-  if (!parsed.ok()) return false;
+  if (!parsed.ok()) return intercept_rudi(datagram);
   const wire::Request h = *parsed;
   if (wire::is_request(h.next_hdr) && rng_.chance(plan_.broken_requests)) {
     const uint64_t cut = rng_.below(r.remaining() + 1);
@@ -160,7 +164,7 @@ bool OddPeer::intercept(RxDatagram& datagram) {
     datagram.bytes = datagram.bytes.first(h.size() + std::min<uint64_t>(r.remaining(), 8));
     return false;
   }
-  const uint64_t draw = draw_of(seed_, h);
+  const uint64_t draw = draw_of(seed_, h.spdcid.value(), h.psn.value());
   if (plan_.spoil && draw % 64 == 0 && h.next_hdr == wire::NextHeader::standard) {
     // Holds for every copy, or what was reported as refused might be executed after all.
     if (h.syn && (draw & 128) != 0) {
@@ -185,6 +189,31 @@ bool OddPeer::intercept(RxDatagram& datagram) {
   return true;
 }
 
+// What becomes of a RUDI request: as above, with what there is for RUDI.
+bool OddPeer::intercept_rudi(RxDatagram& datagram) {
+  wire::Reader r(datagram.bytes);
+  const auto parsed = wire::RudiRequest::parse(r);
+  if (!parsed.ok()) return false;
+  const uint64_t draw = draw_of(seed_, 0, parsed->pkt_id.value());
+  if (plan_.spoil && draw % 64 == 0 && parsed->next_hdr == wire::NextHeader::standard) {
+    // Header data, which no idempotent request has. [SES-077]
+    if ((draw & 64) != 0 && r.remaining() > 1) {
+      datagram.bytes[wire::RudiRequest::kSize + 1] |= std::byte{0x04};
+    } else {
+      spoil(datagram, wire::RudiRequest::kSize, draw >> 8);
+    }
+    return false;
+  }
+  if (!rng_.chance(plan_.refused_packets)) return false;
+  wire::Nack nack;
+  nack.nt = true;
+  nack.nack_code = kRudiForNow[rng_.below(std::size(kRudiForNow))];
+  nack.nack_pkt_id = parsed->pkt_id;
+  nack.retx = parsed->retx;
+  answer(datagram, nack);
+  return true;
+}
+
 void OddPeer::refuse(const RxDatagram& datagram, NackCode code) {
   wire::Reader r(datagram.bytes);
   const wire::Request h = wire::Request::read(r);
@@ -195,6 +224,10 @@ void OddPeer::refuse(const RxDatagram& datagram, NackCode code) {
   nack.spdcid = h.syn ? Pdcid{} : h.dpdcid;
   nack.dpdcid = h.spdcid;
   nack.payload = h.psn.value();
+  answer(datagram, nack);
+}
+
+void OddPeer::answer(const RxDatagram& datagram, const wire::Nack& nack) {
   std::array<std::byte, wire::Nack::kSize> octets{};
   wire::Writer w(octets);
   nack.emit(w);

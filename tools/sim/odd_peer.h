@@ -9,7 +9,7 @@
 #include "tools/sim/stranger.h"
 
 #include "io/packet_io.h"
-#include "wire/code_points.h"
+#include "wire/pds.h"
 
 #include "base/packet.h"
 #include "base/rng.h"
@@ -42,6 +42,8 @@ class OddPeer final : public io::PacketIo {
   bool intercept(RxDatagram& datagram);
   static void spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw);
   void refuse(const RxDatagram& datagram, wire::NackCode code);
+  bool intercept_rudi(RxDatagram& datagram);
+  void answer(const RxDatagram& datagram, const wire::Nack& nack);
   void emit(std::span<const std::byte> octets, const FabricAddress& to);
 
   std::unique_ptr<io::PacketIo> below_;

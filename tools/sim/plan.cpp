@@ -20,6 +20,7 @@ T one_of(Rng& rng, const T (&choices)[N]) {
 
 void draw_scarcity(Plan& p, Rng& rng);
 void draw_company(Plan& p, Rng& rng);
+void draw_connectionless(Plan& p, Rng& rng);
 
 }  // namespace
 
@@ -71,6 +72,7 @@ Plan Plan::draw(uint64_t seed) {
   }
   draw_scarcity(p, rng);
   draw_company(p, rng);
+  draw_connectionless(p, rng);
   return p;
 }
 
@@ -126,6 +128,17 @@ void draw_company(Plan& p, Rng& rng) {
   }
 }
 
+void draw_connectionless(Plan& p, Rng& rng) {
+  p.rudi = sometimes(rng, 0.3, 1.0);
+  if (p.rudi > 0) {
+    if (rng.chance(0.3)) p.rudi_window = 1 + static_cast<uint32_t>(rng.below(8));
+    if (rng.chance(0.2)) p.rudi_packets = 1 + static_cast<uint32_t>(rng.below(8));
+    if (rng.chance(0.2)) p.rudi_answers = 1 + static_cast<uint32_t>(rng.below(4));
+  }
+  if (rng.chance(0.2)) p.datagrams = 1 + static_cast<uint32_t>(rng.below(300));
+  if (rng.chance(0.3)) p.datagrams_per_second = 2'000;
+}
+
 }  // namespace
 
 bool Plan::is_lossy() const {
@@ -139,27 +152,29 @@ bool Plan::is_scarce() const {
   return pdcs_max < plenty.pdcs_max || gd_per_pdc < plenty.gd_per_pdc ||
          gd_entries < plenty.gd_entries || reorder_packets < plenty.reorder_packets ||
          return_messages < plenty.return_messages || rx_messages < plenty.rx_messages ||
-         mpr < plenty.mpr || reserve_refusals > 0;
+         mpr < plenty.mpr || rudi_packets < plenty.rudi_packets ||
+         rudi_answers < plenty.rudi_answers || reserve_refusals > 0;
 }
 
 std::string Plan::describe() const {
   const char* const death = kill ? ", kill" : restart ? ", restart" : "";
   char text[1024];
-  std::snprintf(text, sizeof text,
-                "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
-                "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
-                "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
-                "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
-                "refused %.2f, broken %.2f/%.2f%s%s%s",
-                endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations,
-                message_bytes_max, payload_mtu, window_packets, faults.loss, faults.duplicate,
-                faults.reorder, faults.corrupt, faults.burst,
-                static_cast<long long>(faults.delay.ns()),
-                static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
-                static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
-                gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
-                stranger, odd_packets, refused_packets, broken_requests, broken_returns,
-                spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
+  std::snprintf(
+      text, sizeof text,
+      "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
+      "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
+      "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
+      "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
+      "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s%s%s%s",
+      endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
+      payload_mtu, window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
+      faults.burst, static_cast<long long>(faults.delay.ns()),
+      static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
+      static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
+      gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes, stranger,
+      odd_packets, refused_packets, broken_requests, broken_returns, rudi, rudi_window,
+      rudi_packets, rudi_answers, datagrams, datagrams_per_second, spoil ? ", spoilt" : "",
+      spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

@@ -47,6 +47,9 @@ struct Plan {
   uint8_t mpr = 8;
   uint8_t default_mpr = 8;
   uint32_t psn_range_packets = uint32_t{1} << 31;
+  uint32_t rudi_window = 64;
+  uint32_t rudi_packets = 4096;
+  uint32_t rudi_answers = 1024;
   bool rod_reorder = true;
   bool ack_per_packet = false;
   Duration idle_time = Duration::seconds(10);
@@ -56,6 +59,11 @@ struct Plan {
   double reserve_refusals = 0;    // completion slots that are not there at first
   double cancelled_receives = 0;  // extra receives that are cancelled
   bool reject_truncated = false;
+
+  // The modes without PDCs.
+  double rudi = 0;         // share of RMA that asks for RUDI
+  uint32_t datagrams = 0;  // sent by UUD, by all endpoints together
+  uint32_t datagrams_per_second = 1'000'000;
 
   // What else is on the network: see odd_peer.h and stranger.h.
   double stranger = 0;         // packets overheard that are sent mutated from a third address

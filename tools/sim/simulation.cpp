@@ -42,6 +42,10 @@ fep::Config config_of(const Plan& plan) {
   c.pds.mpr = plan.mpr;
   c.pds.default_mpr = plan.default_mpr;
   c.pds.psn_range_packets = plan.psn_range_packets;
+  c.pds.rudi_window = plan.rudi_window;
+  c.pds.rudi_packets = plan.rudi_packets;
+  c.pds.rudi_answers = plan.rudi_answers;
+  c.pds.uud_packets_per_second = plan.datagrams_per_second;
   c.pds.rod_reorder = plan.rod_reorder && !plan.spec_timers;
   c.pds.ack_per_packet = plan.ack_per_packet;
   c.pds.idle_time = plan.idle_time;

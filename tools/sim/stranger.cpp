@@ -17,6 +17,12 @@ FabricAddress address_of_stranger() {
 }
 
 constexpr uint32_t kHeard = 80;  // octets of a packet that are remembered
+// A request that is executed as it comes: from a new address it is as legitimate as a SYN.
+bool needs_no_pdc(std::byte first) {
+  const auto type = static_cast<wire::PdsType>(static_cast<uint8_t>(first) >> 3);
+  return type == wire::PdsType::rudi_request || type == wire::PdsType::uud_request;
+}
+
 constexpr std::byte kSynBit{1 << wire::kFlagSyn};
 
 }  // namespace
@@ -39,6 +45,7 @@ void Stranger::hear(const TxPacket& packet) {
       const uint64_t at = rng_.below(rng_.chance(0.5) ? std::min<uint32_t>(length, 2) : length);
       octets[at] ^= static_cast<std::byte>(1 << rng_.below(8));
     }
+    if (needs_no_pdc(octets[0])) continue;
     octets[1] &= ~kSynBit;
     TxPacket forged;
     forged.header = octets.data();

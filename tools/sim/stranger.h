@@ -1,6 +1,7 @@
 // A hostile host with an address of its own. It hears packets of others and sends them mutated
-// copies, in bursts, never with SYN set: a SYN from a new address is a legitimate new peer as long
-// as there is no TSS. Whatever it sends, the endpoints' oracles must hold. [PDS 7.1]
+// copies, in bursts, but no SYN, RUDI request or datagram: from a new address these are what a
+// legitimate new peer sends, as long as there is no TSS. Whatever it sends, the endpoints' oracles
+// must hold. [PDS 7.1]
 #pragma once
 
 #include "io/simnet.h"

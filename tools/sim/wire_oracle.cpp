@@ -44,7 +44,9 @@ void WireOracle::check(const TxPacket& packet) {
   const std::span<const std::byte> header(packet.header, packet.header_bytes);
   wire::Reader peek(header);
   const auto prologue = wire::Prologue::parse(peek);
-  if (!prologue.ok() || !takes_psn(prologue->type)) return;
+  if (!prologue.ok()) return;
+  if (prologue->type == wire::PdsType::rudi_request) return check_rudi(packet);
+  if (!takes_psn(prologue->type)) return;
   wire::Reader reader(header);
   const auto request = wire::Request::parse(reader);
   if (!request.ok()) {
@@ -70,6 +72,21 @@ void WireOracle::check(const TxPacket& packet) {
                   key.second);
     violation_ = text;
   }
+}
+
+// [PDS-201] The same of RUDI: a pkt_id names one packet, a resend says so and carries the same.
+void WireOracle::check_rudi(const TxPacket& packet) {
+  const std::span<const std::byte> header(packet.header, packet.header_bytes);
+  wire::Reader reader(header);
+  const wire::RudiRequest request = wire::RudiRequest::read(reader);
+  uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
+  content = digest_of_payload(content, packet);
+  const auto [entry, fresh] = sent_by_rudi_.try_emplace(request.pkt_id.value(), Sent{content});
+  const char* const what = fresh == request.retx              ? "RETX says the opposite"
+                           : entry->second.content != content ? "two packets of one pkt_id"
+                                                              : nullptr;
+  if (what == nullptr) return;
+  violation_ = "RUDI packet " + std::to_string(request.pkt_id.value()) + ": " + what;
 }
 
 }  // namespace uet::sim

@@ -1,4 +1,4 @@
-// Watches every packet that leaves an endpoint: no PSN carries two different packets, and a
+// Watches every packet that leaves an endpoint: no PSN or pkt_id names two different packets, and a
 // resend carries the octets of the first transmission. Sits in front of a simulated port.
 #pragma once
 
@@ -37,9 +37,11 @@ class WireOracle final : public io::PacketIo {
     uint64_t content;  // digest of what follows the PDS header
   };
   void check(const TxPacket& packet);
+  void check_rudi(const TxPacket& packet);
 
   std::unique_ptr<io::PacketIo> below_;
   std::map<std::pair<uint32_t, uint32_t>, Sent> sent_;  // (SPDCID, PSN)
+  std::map<uint32_t, Sent> sent_by_rudi_;               // pkt_id
   std::string violation_;
   uint64_t digest_ = 0xcbf29ce484222325;
   uint64_t packets_ = 0;

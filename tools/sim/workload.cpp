@@ -8,7 +8,7 @@
 
 namespace uet::sim {
 
-Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan) {
+Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(plan, seed) {
   Rng rng(seed, 0x776f726b);
   for (uint32_t i = 0; i < plan.endpoints; ++i) {
     hosts_.push_back(std::make_unique<Host>());
@@ -22,6 +22,8 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan) {
     hosts_[i]->rng = Rng(seed, 0x686f7374 + i);
   }
   draw_operations(rng);
+  Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
+  for (Operation& op : operations_) op.rudi = !op.is_send() && choice.chance(plan.rudi);
 }
 
 Workload::~Workload() = default;
@@ -109,10 +111,11 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
 
   if (host.region.empty()) host.region.resize(1);
   const IoSlice slice{host.region.data(), host.region.size()};
-  const auto add = [&](uint32_t access, uint64_t& key) {
+  const auto add = [&](uint32_t access, uint64_t& key, bool idempotent_safe = false) {
     ses::RegionRequest request;
     request.iov = {&slice, 1};
     request.access = access;
+    request.idempotent_safe = idempotent_safe;
     const auto region = fep.ses().memory().add(request);
     if (!region.ok()) return false;
     fep.ses().memory().enable(*region);
@@ -121,7 +124,9 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
   };
   return add(ses::kRemoteRead | ses::kRemoteWrite, host.key) &&
          add(ses::kRemoteRead, host.read_key) && add(ses::kRemoteWrite, host.write_key) &&
-         add(0, host.closed_key);
+         add(0, host.closed_key) &&
+         add(ses::kRemoteRead | ses::kRemoteWrite, host.safe_key, true) &&
+         datagrams_.open(index, fep, clock);
 }
 
 void Workload::connect() {
@@ -138,11 +143,13 @@ void Workload::connect(uint32_t index, Instant now) {
     host.fep->peers().add_ref(*peer);
     host.peers.push_back(*peer);
   }
+  datagrams_.connect(index, host.peers);
   if (index == lost_) back_at_ = now;
 }
 
 void Workload::lose(uint32_t index) {
   lost_ = index;
+  datagrams_.lose(index, plan_.kill);
   for (Operation& op : operations_) {
     if (op.from == index && (op.posted || plan_.kill)) op.posted = op.done = true;
     if (!op.is_send() || op.to != index) continue;
@@ -165,7 +172,7 @@ Instant Workload::post_due(uint32_t index, Instant now) {
   // A post that finds no slot is tried again shortly.
   constexpr Duration kAgain = Duration::microseconds(50);
   now_ = now;
-  Instant next = Instant::never();
+  Instant next = datagrams_.post_due(index, now);
   bool send_blocked = false;  // keep the posting order: later posts wait behind a refused one
   bool receive_blocked = false;
   for (Operation& op : operations_) {
@@ -246,6 +253,7 @@ bool Workload::post_operation(Operation& op, Instant now) {
   if (op.inject) flags |= ses::kOpInject;
   if (op.inject && op.id % 2 == 0) flags |= ses::kOpQuiet;
   if (op.fence) flags |= ses::kOpFence;
+  if (op.rudi) flags |= ses::kOpRudi;
   const ses::OpContext context{&op, op.id};
   const auto post = [&]() -> Result<void> {
     if (!op.is_send()) {
@@ -254,7 +262,8 @@ bool Workload::post_operation(Operation& op, Instant now) {
       request.read = op.kind == Operation::Kind::read;
       request.iov = {&slice, 1};
       request.remote_offset = op.region_offset;
-      request.key = hosts_[op.to]->key;
+      request.to.serves_rudi = true;
+      request.key = op.rudi ? hosts_[op.to]->safe_key : hosts_[op.to]->key;
       request.data = op.id;
       request.flags = flags;
       request.context = context;
@@ -334,11 +343,11 @@ bool Workload::finished() {
   if (first_unfinished_ < operations_.size() && waits(operations_[first_unfinished_])) return false;
   const auto first = std::find_if(operations_.begin(), operations_.end(), waits);
   first_unfinished_ = static_cast<size_t>(first - operations_.begin());
-  return first == operations_.end();
+  return first == operations_.end() && datagrams_.finished();
 }
 
 std::string Workload::unfinished() const {
-  std::string out;
+  std::string out = datagrams_.finished() ? "" : "datagrams ";
   for (const Operation& op : operations_) {
     if (!waits_for(op)) continue;
     if (out.size() > 200) return out + "...";

@@ -3,6 +3,7 @@
 // every operation ended exactly once. [architecture 12]
 #pragma once
 
+#include "tools/sim/datagrams.h"
 #include "tools/sim/local_clock.h"
 #include "tools/sim/plan.h"
 
@@ -52,6 +53,7 @@ struct Operation {
   bool delivery_complete = false;
   bool inject = false;  // the memory is overwritten as soon as it is posted
   bool fence = false;
+  bool rudi = false;           // asks for RUDI, which the mode of the run may not allow
   uint64_t region_offset = 0;  // RMA
   Instant send_at;
   Instant receive_at;
@@ -92,7 +94,9 @@ class Workload {
   // Everything ended that must end: all of it, or all operations where some may fail.
   bool finished();
   // The first broken oracle, or empty.
-  const std::string& violation() const { return violation_; }
+  const std::string& violation() const {
+    return violation_.empty() ? datagrams_.violation() : violation_;
+  }
   std::string unfinished() const;
 
  private:
@@ -134,6 +138,7 @@ class Workload {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Operation> operations_;  // index = id - 1
   std::vector<Arrived> arrived_;
+  Datagrams datagrams_;
   struct Match {
     const Operation* sent_by;
     uint32_t received;  // posting order of the receive

@@ -1,7 +1,8 @@
-// What the parts of the workload share: the endpoint as the workload knows it, tags, and the octets
-// that every operation carries. Private to workload*.cpp.
+// What the parts of the workload share: the endpoint as the workload knows it, and its tags.
+// Private to workload*.cpp.
 #pragma once
 
+#include "tools/sim/octets.h"
 #include "tools/sim/workload.h"
 
 #include <cstring>
@@ -13,21 +14,6 @@ inline constexpr uint64_t kReceiveBit = uint64_t{1} << 40;  // in OpContext::use
 inline constexpr uint64_t kWildcardTag = uint64_t{1} << 48;
 inline constexpr uint64_t kDecoyTag = uint64_t{1} << 50;
 inline constexpr uint64_t kIgnoreId = 0xffff'ffff;
-
-inline std::byte octet(uint32_t id, uint64_t at) {
-  return static_cast<std::byte>((id * 131u + static_cast<uint32_t>(at) * 7u + (at >> 8)) & 0xff);
-}
-
-inline void fill(std::vector<std::byte>& memory, uint32_t id) {
-  for (size_t i = 0; i < memory.size(); ++i) memory[i] = octet(id, i);
-}
-
-inline bool holds(const std::byte* memory, uint64_t bytes, uint32_t id) {
-  for (uint64_t i = 0; i < bytes; ++i) {
-    if (memory[i] != octet(id, i)) return false;
-  }
-  return true;
-}
 
 // Wildcard receives match any message of their sender: bit 48 and the process above the id.
 inline uint64_t tag_of(const Operation& op) {
@@ -48,8 +34,9 @@ struct Workload::Host {
   std::vector<Process> processes;
   ses::EndpointId outsider;       // of a job that nobody else is in
   std::vector<std::byte> region;  // RMA target; every operation has its own range
-  // The same memory with all rights, only the one, and none.
+  // The same memory with all rights, also for RUDI, only the one, and none.
   uint64_t key = 0;
+  uint64_t safe_key = 0;
   uint64_t read_key = 0;
   uint64_t write_key = 0;
   uint64_t closed_key = 0;

@@ -1,0 +1,56 @@
+// Datagrams beside the other operations of a run, over UUD, with the weaker promise that they come
+// with: each ends at its sender once, when it has left; what arrives is one of them, whole, for
+// that end and from that sender, and more than once only where the network duplicates. [PDS-211]
+#pragma once
+
+#include "tools/sim/local_clock.h"
+#include "tools/sim/plan.h"
+
+#include "fep/fabric_endpoint.h"
+
+#include "base/rng.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace uet::sim {
+
+class Datagrams {
+ public:
+  Datagrams(const Plan& plan, uint64_t seed);
+  ~Datagrams();
+
+  // Opens the datagram endpoint of that host; false: that failed.
+  bool open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock);
+  // The hosts as that host's peer table knows them.
+  void connect(uint32_t index, const std::vector<PeerId>& peers);
+  // The host died: what it had posted has vanished.
+  void lose(uint32_t index, bool for_good);
+
+  // Posts what is due; returns when the next post is due (never() when all are posted).
+  Instant post_due(uint32_t index, Instant now);
+  bool finished() const;
+  // The first broken promise, or empty.
+  const std::string& violation() const { return violation_; }
+
+ private:
+  struct Host;
+  struct Datagram;
+  struct Receive;
+  static void on_completion(void* owner, const ses::Completion& completion);
+  bool post(Datagram& datagram, Instant now);
+  bool post(Receive& receive, Instant now);
+  void judge_sent(Datagram& datagram, const ses::Completion& c);
+  void judge_received(const Receive& receive, const ses::Completion& c);
+  void fail(const char* what, uint64_t id);
+
+  Plan plan_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<Datagram> datagrams_;  // index = id - 1
+  std::vector<Receive> receives_;
+  std::string violation_;
+};
+
+}  // namespace uet::sim
