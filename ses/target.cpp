@@ -20,7 +20,8 @@ Result<void> Target::create(uint64_t seed) {
   UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
   UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::rested));
   UET_CHECK(pool_.create(*core_.arena, config.unexpected_bytes));
-  return rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64());
+  UET_CHECK(rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64()));
+  return rx_by_pdc_.create(*core_.arena, config.rx_messages, rng.u64());
 }
 
 pds::Verdict Target::on_request(const pds::RxRequest& rx) {
@@ -197,7 +198,7 @@ pds::Verdict Target::refuse(const Request& q, ReturnCode code, Counter why) {
       core_.counters.add(Counter::rx_no_message_slot);
       return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
     }
-    m->error = code;
+    set_error(*m, code);
     m->error_generation = generation;
     count_arrival(*m, q.length);
     if (m->arrived >= m->end) forget(*m);
@@ -238,6 +239,10 @@ RxMessage* Target::track(const Request& q) {
   m->key = {q.token.pdc, q.id};
   const bool is_new = rx_by_key_.insert(m->key, m).ok();
   UET_ASSERT(is_new);
+  PdcMessages* of_pdc = rx_by_pdc_.find(q.token.pdc.value());
+  if (of_pdc == nullptr) of_pdc = *rx_by_pdc_.insert(q.token.pdc.value(), {});
+  ++of_pdc->known;
+  ++of_pdc->open;
   m->opcode = q.common.opcode;
   m->is_tagged = is_tagged(q.common.opcode);
   m->peer = q.peer;
@@ -258,8 +263,16 @@ void Target::forget(RxMessage& m) {
   UET_ASSERT(peer.rx_messages > 0);
   --peer.rx_messages;
   peer.rx_in_order -= m.in_order;
+  PdcMessages& of_pdc = *rx_by_pdc_.find(m.key.pdc.value());
+  if (m.error == ReturnCode::null) --of_pdc.open;
+  if (--of_pdc.known == 0) rx_by_pdc_.erase(m.key.pdc.value());
   rx_by_key_.erase(m.key);
   rx_messages_.free(&m);
+}
+
+void Target::set_error(RxMessage& m, ReturnCode code) {
+  if (m.error == ReturnCode::null) --rx_by_pdc_.find(m.key.pdc.value())->open;
+  m.error = code;
 }
 
 void Target::count_arrival(RxMessage& m, uint32_t bytes) {
@@ -380,7 +393,7 @@ pds::Verdict Target::on_msg_error(RxMessage* m, const Request& q) {
 void Target::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
   const RxMessage::To was = m.to;
   m.to = RxMessage::To::nowhere;
-  m.error = code;
+  set_error(m, code);
   if (was == RxMessage::To::receive) {
     fail_receive(m, status);
   } else if (was == RxMessage::To::unexpected) {
@@ -392,13 +405,12 @@ void Target::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
 }
 
 bool Target::has_open_message(pds::PdcHandle pdc) const {
-  for (const RxMessage& m : partial_) {
-    if (m.key.pdc == pdc && m.error == ReturnCode::null) return true;
-  }
-  return false;
+  const PdcMessages* const of_pdc = rx_by_pdc_.find(pdc.value());
+  return of_pdc != nullptr && of_pdc->open != 0;
 }
 
 void Target::on_pdc_closed(pds::PdcHandle pdc) {
+  if (rx_by_pdc_.find(pdc.value()) == nullptr) return;
   for (RxMessage& m : partial_) {
     if (m.key.pdc != pdc) continue;
     core_.counters.add(Counter::rx_partial_closed);

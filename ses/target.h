@@ -69,6 +69,7 @@ class Target {
   bool may_track(const pds::Peer& peer, bool in_order) const;
   RxMessage* track(const Request& q);
   void forget(RxMessage& m);
+  void set_error(RxMessage& m, wire::ReturnCode code);
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
   void count_arrival(RxMessage& m, uint32_t bytes);
   void note_packet(RxMessage& m, const Request& q);
@@ -136,8 +137,15 @@ class Target {
   Slab<UnexpectedMessage> kept_;
   UnexpectedPool pool_;
   HashMap<RxKey, RxMessage*> rx_by_key_;
-  mutable IntrusiveList<RxMessage, PartialTag> partial_;  // longest idle first
-  uint32_t stalled_count_ = 0;                            // endpoints with is_stalled
+  // How many messages of a PDC are known, and how many of these are still to be completed: PDS
+  // looks for a PDC to give up under pressure, when a walk over all messages is the wrong answer.
+  struct PdcMessages {
+    uint32_t known = 0;
+    uint32_t open = 0;
+  };
+  HashMap<uint32_t, PdcMessages> rx_by_pdc_;      // by PdcHandle
+  IntrusiveList<RxMessage, PartialTag> partial_;  // longest idle first
+  uint32_t stalled_count_ = 0;                    // endpoints with is_stalled
 };
 
 }  // namespace uet::ses

@@ -44,6 +44,36 @@ TEST_F(TargetFormsTest, RudiServesIdempotentRegionsOnly) {
   EXPECT_TRUE(b_->ses->idle());
 }
 
+// [PDS-202, SES-141] Whatever is asked, on RUDI the answer is there at once: PDS keeps nothing that
+// a later one could be joined to.
+TEST_F(TargetFormsTest, RudiIsAlwaysAnsweredAtOnce) {
+  Octets memory(5000);
+  RegionRequest r;
+  r.iov = keep(memory);
+  r.access = kRemoteRead | kRemoteWrite | kAtomic;
+  r.idempotent_safe = true;
+  const RegionId id = *b_->ses->memory().add(r);
+  b_->ses->memory().enable(id);
+  Octets room(100);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  int answered = 0;
+  for (uint32_t code = 0; code < 64; ++code) {
+    for (const uint32_t flags : {0u, 1u, 2u, 3u}) {
+      for (const uint32_t length : {0u, 8u, 3000u}) {
+        wire::StandardRequest h = request(static_cast<SesOpcode>(code), length);
+        h.match_bits = b_->ses->memory().key(id);
+        h.common.som = (flags & 1) != 0;
+        h.common.eom = (flags & 2) != 0;
+        const pds::Verdict v = standard(h, std::min(length, 1024u), pds::Mode::rudi);
+        EXPECT_NE(v.kind, pds::Verdict::Kind::accept) << code << " " << flags << " " << length;
+        EXPECT_NE(v.kind, pds::Verdict::Kind::later) << code << " " << flags << " " << length;
+        answered += v.kind == pds::Verdict::Kind::respond;
+      }
+    }
+  }
+  EXPECT_GT(answered, 64);
+}
+
 // [PDS-165, SES-104, SES-129] UUD: never an answer; only datagram sends do anything.
 TEST_F(TargetFormsTest, UudIsNeverAnswered) {
   Octets room(10), memory(10);

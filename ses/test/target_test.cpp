@@ -123,7 +123,7 @@ TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
       {false, true, 100, 0, 100, 100, "OP_VIOLATION"},  // begins, but is no first packet
       {false, false, 3000, 4294966272, 1024, 1024, "OP_VIOLATION"},
       {true, true, 4294967295, 0, 0, 10, "UNSUPPORTED_SIZE"},  // [SES-157, SES-030]
-      {false, true, 3000, 2048, 952, 900, "OP_VIOLATION"},             // the octets are not there
+      {false, true, 3000, 2048, 952, 900, "OP_VIOLATION"},     // the octets are not there
       {false, true, 3000, 2048, 900, 952, "OP_VIOLATION"},
   };
   uint16_t id = 100;
@@ -366,6 +366,11 @@ TEST_F(TargetTest, AHalfReceivedMessageIsOpen) {
   EXPECT_TRUE(b_->ses->has_open_message(pdc));
   EXPECT_FALSE(b_->ses->has_open_message(pds::PdcHandle(StubPds::kTargetPdc + 1)));
   EXPECT_EQ(said(standard(part(h, 1024, 976), 976)), "accept");
+  EXPECT_FALSE(b_->ses->has_open_message(pdc));
+  // One that was refused is known until its end, but nobody waits for it.
+  wire::StandardRequest refused = write_to(key, 3000, 4000);
+  refused.message_id = MessageId(78);
+  EXPECT_EQ(said(standard(part(refused, 0, 1024), 1024)), "BAD_ADDR");
   EXPECT_FALSE(b_->ses->has_open_message(pdc));
 }
 
