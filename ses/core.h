@@ -7,6 +7,7 @@
 #include "ses/endpoint.h"
 #include "ses/iov.h"
 #include "ses/memory_region.h"
+#include "ses/message.h"
 #include "ses/message_ids.h"
 #include "ses/pds_port.h"
 
@@ -66,6 +67,7 @@ struct Core {
   Rng rng;
   Counters counters;
   LongIovs long_iovs;
+  Slab<FetchBuffer> fetch_buffers;
   MemoryRegions memory;
   MessageIds ids;
   TimerWheel timers;

@@ -24,6 +24,7 @@ constexpr const char* kNames[] = {
     "rx_no_permission",
     "rx_wrong_access",
     "rx_bad_address",
+    "rx_atomic_refused",
     "rx_no_match",
     "rx_too_long",
     "rx_unsupported_size",

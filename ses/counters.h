@@ -27,6 +27,7 @@ enum class Counter : uint8_t {
   rx_no_permission,        // [SES-083]
   rx_wrong_access,         // [SES-171]
   rx_bad_address,          // [SES-176]
+  rx_atomic_refused,       // operation, data type, size or alignment [SES-087]
   rx_no_match,             // nothing posted and no room to keep it [SES-128]
   rx_too_long,             // [SES-138]
   rx_unsupported_size,     // [SES-157]

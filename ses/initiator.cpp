@@ -143,6 +143,13 @@ Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, 
   return m.memory.assign({&copy, 1}, core_.long_iovs);
 }
 
+void Initiator::give_back_memory(TxMessage& m) {
+  m.memory.release(core_.long_iovs);
+  m.result.release(core_.long_iovs);
+  if (m.inject != nullptr) inject_.free(m.inject);
+  m.inject = nullptr;
+}
+
 Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode) {
   const FlowKey key{peer, ep.options.tc, mode, ep.name.job};
   if (Flow** known = flow_by_key_.find(key)) return *known;
@@ -276,17 +283,14 @@ void Initiator::report(TxMessage& m, Completion::Status status) {
   --ep->tx_open;
   static_cast<ListNode<OwnedTag>&>(m).unlink();
   m.state = TxMessage::State::ended;
-  m.memory.release(core_.long_iovs);
-  if (m.inject != nullptr) inject_.free(m.inject);
-  m.inject = nullptr;
+  give_back_memory(m);
   if (ep->tx.complete != nullptr) ep->tx.complete(ep->tx.owner, done);
 }
 
 void Initiator::free(TxMessage& m) {
   Remote& remote = *m.remote;
   forget_attempt(m);
-  m.memory.release(core_.long_iovs);
-  if (m.inject != nullptr) inject_.free(m.inject);
+  give_back_memory(m);
   messages_.free(&m);
   release_held(remote);
   if (remote.in_flight == 0 && remote.held.empty() && !remote.is_linked()) {

@@ -21,6 +21,7 @@ class Initiator {
 
   Result<void> send(Endpoint& ep, const SendRequest& request);
   Result<void> rma(Endpoint& ep, const RmaRequest& request);
+  Result<void> atomic(Endpoint& ep, const AtomicRequest& request);
   // Cancels the oldest operation of that context of which packets are still to be sent. [LF-058]
   bool cancel(Endpoint& ep, void* op_context);
   // Ends every operation with status aborted.
@@ -69,6 +70,7 @@ class Initiator {
   Result<TxMessage*> make(Endpoint& ep, const Destination& to, std::span<const IoSlice> iov,
                           uint32_t flags);
   Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
+  void give_back_memory(TxMessage& m);
   void post(Endpoint& ep, TxMessage& m);
   Result<Remote*> remote(Endpoint& ep, const Destination& to);
   Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode);
@@ -92,8 +94,10 @@ class Initiator {
 
   // initiator_answers.cpp
   static Outcome read_response(const pds::RxResponse& response);
-  bool take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,
-                 std::span<const std::byte> data);
+  static bool take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,
+                        std::span<const std::byte> data);
+  static bool take_old_values(TxMessage& m, uint32_t offset, uint32_t modified_length,
+                              std::span<const std::byte> data);
   static bool lacks_answer(const TxMessage& m);
   void settle(TxMessage& m);
   void settle_refused(TxMessage& m);

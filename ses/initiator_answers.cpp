@@ -141,12 +141,29 @@ void Initiator::on_response(const pds::PacketRef& ref, const pds::RxResponse& re
 // the data it vouches for. [SES-024, SES-076]
 bool Initiator::take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,
                           std::span<const std::byte> data) {
+  if (m.kind == OpKind::fetching_atomic) return take_old_values(m, offset, modified_length, data);
   if (!m.is_read() || modified_length != m.segment_length) return false;
   if (offset > m.segment_length || offset % m.mtu != 0) return false;
   if (data.size() != std::min<uint32_t>(m.segment_length - offset, m.mtu)) return false;
   if (data.size() > m.segment_length - m.data_bytes) return false;
   m.memory.scatter(m.segment_start + offset, data);
   m.data_bytes += static_cast<uint32_t>(data.size());
+  m.has_semantic_answer = true;
+  return true;
+}
+
+// The old values of a fetching atomic, all in one packet. The length that is echoed is that of the
+// operands. [SES-081]
+bool Initiator::take_old_values(TxMessage& m, uint32_t offset, uint32_t modified_length,
+                                std::span<const std::byte> data) {
+  if (modified_length != m.segment_length || offset != 0) return false;
+  if (data.size() != m.result_bytes || m.data_bytes != 0) return false;
+  std::array<std::byte, kAtomicBytesMax> values;
+  std::copy(data.begin(), data.end(), values.begin());
+  const std::span<std::byte> used(values.data(), data.size());
+  swap_elements(m.atomic.type, used);
+  m.result.scatter(0, used);
+  m.data_bytes = m.result_bytes;
   m.has_semantic_answer = true;
   return true;
 }
@@ -165,7 +182,7 @@ pds::Verdict Initiator::on_return_data(const pds::RxRequest& request) {
   TxMessage* m = message(pds::MessageHandle(holder));
   // Only the PDC that carries the read may answer it.
   if (m == nullptr || m->state != TxMessage::State::started || m->pdc != request.token.pdc ||
-      m->remote->key.peer != request.peer || !m->is_read()) {
+      m->remote->key.peer != request.peer || !m->returns_data()) {
     core_.counters.add(Counter::rx_return_refused);
     return pds::Verdict::accepted();
   }
@@ -230,7 +247,7 @@ void Initiator::on_pdc_closed(pds::PdcHandle pdc) {
 }
 
 bool Initiator::lacks_answer(const TxMessage& m) {
-  return !m.has_semantic_answer || (m.is_read() && m.data_bytes < m.segment_length);
+  return !m.has_semantic_answer || m.data_bytes < m.expected_bytes();
 }
 
 // Looks whether the attempt is over and acts on how it ended. [SES-149]
@@ -247,7 +264,7 @@ void Initiator::settle(TxMessage& m) {
     settle_failed(m);
   } else if (m.flow->mode == pds::Mode::rudi && lacks_answer(m)) {
     expire_read(m);  // every packet has had its only response [SES-141]
-  } else if (m.is_read() && m.data_bytes < m.segment_length) {
+  } else if (m.data_bytes < m.expected_bytes()) {
     core_.timers.arm(m.timer, core_.now + core_.config.retry_patience);
     awaiting_.push_back(m);
   } else if (!m.has_semantic_answer) {

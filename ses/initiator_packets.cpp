@@ -42,7 +42,7 @@ bool Initiator::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& o
   m->pdc = pdc;
   m->ri_generation = m->kind == OpKind::tagged_send ? m->remote->tagged_generation
                                                     : m->remote->untagged_generation;
-  m->owes_message_done = m->is_read() && m->flow->mode != pds::Mode::rudi;  // [SES-075]
+  m->owes_message_done = m->returns_data() && m->flow->mode != pds::Mode::rudi;  // [SES-075]
   out.message = pds::MessageHandle(m->handle);
   out.keep_pdc = m->owes_message_done;
   return true;
@@ -118,7 +118,7 @@ void Initiator::encode_request(const TxMessage& m, const pds::PacketRef& ref, wi
   h.initiator = m.initiator;
   h.match_bits = m.match_bits;
   h.request_length = m.segment_length;
-  const bool is_rma = m.kind == OpKind::read || m.kind == OpKind::write;
+  const bool is_rma = m.kind != OpKind::send && m.kind != OpKind::tagged_send;
   if (is_rma) h.buffer_offset = m.remote_offset + m.segment_start;  // [SES-018]
   if (ref.som) {
     h.header_data = m.has_data ? m.header_data : 0;  // [SES-015]
@@ -127,6 +127,9 @@ void Initiator::encode_request(const TxMessage& m, const pds::PacketRef& ref, wi
     h.message_offset = ref.offset;
   }
   h.emit(header);
+  if (m.is_atomic() && !is_error) {
+    wire::Atomic{m.atomic.op, m.atomic.type, wire::Atomic::kCpuCoherent}.emit(header);  // [SES-084]
+  }
   if (m.is_read() || ref.length == 0) return;  // [SES-024]
   if (is_void) {
     // The PSN must still be filled for the sake of the PDC. A packet of the same shape with IE and
@@ -166,18 +169,20 @@ pds::MessageHandle Initiator::hold_answer(const ReturnMessage& answer) {
 
 void Initiator::free(ReturnMessage& r) {
   if (r.id.value() != 0) core_.ids.give_back(r.id);
+  if (r.fetched != nullptr) core_.fetch_buffers.free(r.fetched);
   returns_.free(&r);
   wake_starved();
 }
 
 void Initiator::encode_return(const ReturnMessage& r, wire::Writer& header, TxBatch& batch) const {
   // Looked up on every encoding: a region removed meanwhile is not read any more.
+  const auto add = [&](const std::byte* at, uint64_t length) {
+    batch.add_payload(at, static_cast<uint32_t>(length));
+  };
+  if (r.fetched != nullptr) add(r.fetched->bytes.data(), r.length);
   const bool is_readable =
-      !r.is_unreadable &&
-      core_.memory.for_each(r.region, r.region_offset, r.length,
-                            [&](const std::byte* at, uint64_t length) {
-                              batch.add_payload(at, static_cast<uint32_t>(length));
-                            });
+      r.fetched != nullptr ||
+      (!r.is_unreadable && core_.memory.for_each(r.region, r.region_offset, r.length, add));
   const auto code = r.is_unreadable ? wire::ReturnCode::host_unsuccess_cmpl
                     : is_readable   ? wire::ReturnCode::ok
                                     : wire::ReturnCode::bad_mkey;

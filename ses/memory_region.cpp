@@ -135,7 +135,7 @@ Result<RegionId, wire::ReturnCode> MemoryRegions::check(RegionId id, const Regio
   }
   // No right at all: PERM_VIOLATION; other rights than these: OP_VIOLATION. [SES-083]
   if (region->access == 0) return wire::ReturnCode::perm_violation;
-  if ((region->access & use.access) == 0) return wire::ReturnCode::op_violation;
+  if ((region->access & use.access) != use.access) return wire::ReturnCode::op_violation;
   if (use.replayable && !region->idempotent_safe) return wire::ReturnCode::op_violation;
   if (!region->covers(use.offset, use.length)) return wire::ReturnCode::bad_addr;
   return id;

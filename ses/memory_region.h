@@ -46,7 +46,7 @@ using RegionId = Id<struct RegionTag, uint32_t>;  // 0: none
 
 // What a request wants of a region.
 struct RegionUse {
-  Access access{};
+  uint32_t access = 0;  // Access bits, all needed
   JobId job;
   ResourceIndex ri;
   bool replayable = false;  // RUDI: the region must be idempotent-safe [SES-077]

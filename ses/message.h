@@ -25,6 +25,12 @@ struct InjectBuffer {
   std::array<std::byte, kInjectBytes> bytes;
 };
 
+// Old values on their way back, which the memory they came from does not hold any more.
+struct FetchBuffer {
+  static constexpr uint32_t kBytes = 1024;
+  std::array<std::byte, kBytes> bytes;
+};
+
 // What PDS knows as one FlowId: messages in the order in which they will start.
 struct Flow {
   pds::FlowId id;
@@ -104,7 +110,9 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   uint32_t pulled_packets = 0;
   uint32_t answered_packets = 0;
   uint32_t failed_packets = 0;
-  uint32_t data_bytes = 0;  // read: returned so far, of this segment
+  uint32_t data_bytes = 0;    // returned so far, of this segment
+  uint32_t result_bytes = 0;  // fetching atomic: of `result`
+  AtomicCode atomic;
   pds::PdcHandle pdc;
   Remote* remote = nullptr;
   Flow* flow = nullptr;  // that carries it: its remote's, or the one of RUDI
@@ -125,9 +133,14 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   OpContext context;
   Iov memory;
   TimerNode timer{kMessageTimer};
+  Iov result;  // where the old values of a fetching atomic go
 
   uint32_t done_packets() const { return answered_packets + failed_packets; }
   bool is_read() const { return kind == OpKind::read; }
+  bool is_atomic() const { return kind == OpKind::atomic || kind == OpKind::fetching_atomic; }
+  // Octets that come back before it is over. [SES-075]
+  uint32_t expected_bytes() const { return is_read() ? segment_length : result_bytes; }
+  bool returns_data() const { return is_read() || kind == OpKind::fetching_atomic; }
 };
 
 // One answer to a READ on its way back, a request of its own to PDS. [SES-074]
@@ -144,6 +157,7 @@ struct ReturnMessage {
   MessageId read_id;
   JobId job;
   Psn psn;
+  FetchBuffer* fetched = nullptr;  // the octets, instead of those of the region
 };
 
 // Names a message at the target. [SES-009]

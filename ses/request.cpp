@@ -73,6 +73,11 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
     default:
       return wire::ParseError::wrong_type;
   }
+  if (is_atomic(q.common.opcode)) {
+    // The operands are the payload, both of them where there are two. [SES-046, WIRE-073]
+    if (r.remaining() < wire::Atomic::kSize) return wire::ParseError::truncated;
+    q.atomic = wire::Atomic::read(r);
+  }
   q.payload = r.rest();
   const bool is_read = q.common.opcode == wire::SesOpcode::read;
   if (q.common.som) {
@@ -101,8 +106,11 @@ bool is_send(wire::SesOpcode opcode) {
 }
 
 bool is_tagged(wire::SesOpcode opcode) {
-  return opcode == wire::SesOpcode::tagged_send || opcode == wire::SesOpcode::deferrable_tsend;
+  return opcode == wire::SesOpcode::tagged_send || opcode == wire::SesOpcode::deferrable_tsend ||
+         opcode == wire::SesOpcode::tsend_atomic || opcode == wire::SesOpcode::tsend_fetch_atomic;
 }
+
+bool is_atomic(wire::SesOpcode opcode) { return wire::has_atomic_extension(opcode); }
 
 namespace {
 

@@ -8,6 +8,7 @@
 
 #include "base/serial.h"
 #include "wire/ses.h"
+#include "wire/ses_extension.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,7 @@ struct Request {
   uint32_t offset = 0;  // of this packet in the message
   uint32_t length = 0;  // octets this packet carries, or asks for
   bool has_data = false;
+  wire::Atomic atomic;   // of the opcodes that have it
   bool in_order = true;  // every lower PSN of its PDC has arrived
   std::span<const std::byte> payload;
 
@@ -49,6 +51,7 @@ bool has_legal_lengths(const Request& request, uint16_t payload_mtu);
 // Which of three classes a request is of; anything else is not served.
 bool is_send(wire::SesOpcode opcode);
 bool is_tagged(wire::SesOpcode opcode);
+bool is_atomic(wire::SesOpcode opcode);  // on registered memory, or on a matched receive
 
 // A guaranteed RESPONSE. `ri_generation` is the request's, or the current one with
 // BAD_GENERATION. [SES-143, SES-146, SES-147]

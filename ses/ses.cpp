@@ -102,6 +102,10 @@ Result<void> Ses::rma(EndpointId id, const RmaRequest& request, Instant now) {
   return initiator_.rma(at(id, now), request);
 }
 
+Result<void> Ses::atomic(EndpointId id, const AtomicRequest& request, Instant now) {
+  return initiator_.atomic(at(id, now), request);
+}
+
 Result<void> Ses::receive(EndpointId id, const ReceiveRequest& request, Instant now) {
   return target_.receive(at(id, now), request);
 }

@@ -42,6 +42,7 @@ class Ses final : public pds::Client {
   // than 64, contradicting flags); Errc::unsupported. Everything later arrives as a completion.
   Result<void> send(EndpointId id, const SendRequest& request, Instant now);
   Result<void> rma(EndpointId id, const RmaRequest& request, Instant now);
+  Result<void> atomic(EndpointId id, const AtomicRequest& request, Instant now);
   Result<void> receive(EndpointId id, const ReceiveRequest& request, Instant now);
   // Cancels the oldest post of that context that has not gone too far: a receive that no message
   // took, an operation of which packets are still to be sent. It is reported as cancelled before

@@ -77,15 +77,15 @@ bool Target::serves(SesOpcode opcode) const {
     case SesOpcode::deferrable_send:  // as SEND [SES-103]
     case SesOpcode::tagged_send:
     case SesOpcode::deferrable_tsend:  // as TAGGED_SEND [SES-103]
-    case SesOpcode::msg_error:
-      return true;
     case SesOpcode::atomic:
     case SesOpcode::fetching_atomic:
+    case SesOpcode::tsend_atomic:
+    case SesOpcode::tsend_fetch_atomic:
+    case SesOpcode::msg_error:
+      return true;
     case SesOpcode::rendezvous_send:
     case SesOpcode::rendezvous_tsend:
     case SesOpcode::deferrable_rtr:
-    case SesOpcode::tsend_atomic:
-    case SesOpcode::tsend_fetch_atomic:
     case SesOpcode::extended:
       return false;
   }
@@ -117,8 +117,8 @@ pds::Verdict Target::begin(const Request& q) {
   if (q.request_length > kMaxMessageBytes) {
     return refuse(q, ReturnCode::unsupported_size, Counter::rx_unsupported_size);
   }
-  if (!has_legal_lengths(q, core_.config.payload_mtu)) {
-    return refuse(q, ReturnCode::op_violation, Counter::rx_length_violation);
+  if (!has_legal_lengths(q, core_.config.payload_mtu) || (is_atomic(opcode) && !q.is_single())) {
+    return refuse(q, ReturnCode::op_violation, Counter::rx_length_violation);  // [SES-080]
   }
   if (q.has_data && !ep->rx.carries_data) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);  // [SES-050]
@@ -126,6 +126,9 @@ pds::Verdict Target::begin(const Request& q) {
   if (opcode == SesOpcode::no_op) return pds::Verdict::accepted();  // [SES-051]
   if (opcode == SesOpcode::write) return begin_write(*ep, q);
   if (opcode == SesOpcode::read) return begin_read(*ep, q);
+  if (is_atomic(opcode)) {
+    return is_tagged(opcode) ? begin_send_atomic(*ep, q) : begin_atomic(*ep, q);
+  }
   return begin_send(*ep, q);
 }
 
@@ -172,7 +175,9 @@ ReturnCode Target::check_mode(const Request& q) const {
     case pds::Mode::rod:
       return ReturnCode::ok;
     case pds::Mode::rudi:
-      return is_send(opcode) || q.common.hd ? ReturnCode::op_violation : ReturnCode::ok;
+      // An atomic is the opposite of what may be repeated at will.
+      return is_send(opcode) || is_atomic(opcode) || q.common.hd ? ReturnCode::op_violation
+                                                                 : ReturnCode::ok;
     case pds::Mode::uud:
       return opcode == SesOpcode::datagram_send && q.is_single() ? ReturnCode::ok
                                                                  : ReturnCode::op_violation;

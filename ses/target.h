@@ -85,8 +85,18 @@ class Target {
   Result<RegionId, wire::ReturnCode> authorize(const Request& q, Access access) const;
   pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);
   bool reserve(Endpoint& ep);
-  void report_write(Endpoint& ep, const Request& q, const RxMessage* m, RegionId region);
-  void report_read(Endpoint& ep, const Request& q, RegionId region);
+  pds::Verdict data_in_ack(const Request& q, std::span<const std::byte> data);
+  ReturnMessage answer_to(const Request& q, uint32_t bytes) const;
+
+  // target_atomics.cpp
+  struct AtomicPlan;
+  wire::ReturnCode plan_atomic(const Request& q, AtomicPlan& plan) const;
+  pds::Verdict begin_atomic(Endpoint& ep, const Request& q);
+  pds::Verdict begin_send_atomic(Endpoint& ep, const Request& q);
+  bool prepare_answer(const Request& q, AtomicPlan& plan, pds::Verdict& refusal);
+  pds::Verdict answer_atomic(const Request& q, AtomicPlan& plan);
+  void report_remote(Endpoint& ep, const Request& q, OpKind kind, RegionId region,
+                     const RxMessage* m = nullptr);
 
   // What is known of a message when its receive completes.
   struct Arrived {

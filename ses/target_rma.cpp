@@ -2,6 +2,8 @@
 // in the middle of a message is not touched again. [ses.md 4.2]
 #include "ses/target.h"
 
+#include <algorithm>
+
 namespace uet::ses {
 
 using wire::ReturnCode;
@@ -49,7 +51,7 @@ pds::Verdict Target::begin_write(Endpoint& ep, const Request& q) {
     }
     const bool is_placed = core_.memory.place(*region, q.buffer_offset + q.offset, q.payload);
     UET_ASSERT(is_placed);
-    report_write(ep, q, nullptr, *region);
+    report_remote(ep, q, OpKind::remote_write, *region);
     return pds::Verdict::accepted();
   }
   RxMessage* m = track(q);
@@ -76,35 +78,24 @@ pds::Verdict Target::continue_write(RxMessage& m, Endpoint& ep, const Request& q
   }
   note_packet(m, q);
   if (!is_last) return pds::Verdict::accepted();
-  report_write(ep, q, &m, m.region);
+  report_remote(ep, q, OpKind::remote_write, m.region, &m);
   forget(m);
   return pds::Verdict::accepted();
 }
 
-// Write with immediate: a completion that consumes no receive. [SES-073] Others are told to those
-// who count them. [LF-097]
-void Target::report_write(Endpoint& ep, const Request& q, const RxMessage* m, RegionId region) {
-  const bool has_data = m != nullptr ? m->has_data : q.has_data;
+// Write with immediate: a completion that consumes no receive. [SES-073] Everything else is told to
+// those who count it. [LF-097]
+void Target::report_remote(Endpoint& ep, const Request& q, OpKind kind, RegionId region,
+                           const RxMessage* m) {
+  const bool has_data = kind != OpKind::remote_read && (m != nullptr ? m->has_data : q.has_data);
   if (ep.rx.complete == nullptr || !(has_data || ep.rx.all_remote)) return;
   if (!q.has_pdc()) return;  // packets, not messages [LF-097]
   Completion c;
-  c.kind = OpKind::remote_write;
+  c.kind = kind;
   c.context.user = core_.memory.user(region);
   c.bytes = q.request_length;
-  c.data = m != nullptr ? m->header_data : q.header_data;
   c.has_data = has_data;
-  c.peer = q.peer;
-  c.initiator_id = q.initiator;
-  c.job = q.common.job_id;
-  ep.rx.complete(ep.rx.owner, c);
-}
-
-void Target::report_read(Endpoint& ep, const Request& q, RegionId region) {
-  if (ep.rx.complete == nullptr || !ep.rx.all_remote || !q.has_pdc()) return;
-  Completion c;
-  c.kind = OpKind::remote_read;
-  c.context.user = core_.memory.user(region);
-  c.bytes = q.request_length;
+  if (has_data) c.data = m != nullptr ? m->header_data : q.header_data;
   c.peer = q.peer;
   c.initiator_id = q.initiator;
   c.job = q.common.job_id;
@@ -119,7 +110,7 @@ pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
     const bool is_served = verdict.kind == pds::Verdict::Kind::accept ||
                            (verdict.kind == pds::Verdict::Kind::respond &&
                             verdict.response.next_hdr != wire::NextHeader::response);
-    if (is_served) report_read(ep, q, *region);
+    if (is_served) report_remote(ep, q, OpKind::remote_read, *region);
     return verdict;
   }
   RxMessage* m = track(q);
@@ -145,7 +136,7 @@ pds::Verdict Target::continue_read(RxMessage& m, Endpoint& ep, const Request& q)
   if (verdict.kind == pds::Verdict::Kind::nack) return verdict;
   note_packet(m, q);
   if (m.arrived >= m.end) {
-    report_read(ep, q, m.region);
+    report_remote(ep, q, OpKind::remote_read, m.region);
     forget(m);
   }
   return verdict;
@@ -154,16 +145,9 @@ pds::Verdict Target::continue_read(RxMessage& m, Endpoint& ep, const Request& q)
 // All answers of a read go one way, chosen by its whole length. [SES-074, PDS-167]
 pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   if (q.request_length <= core_.config.ack_data_bytes_max) return read_in_ack(q, region);
-  ReturnMessage back;
+  ReturnMessage back = answer_to(q, q.length);
   back.region = region;
   back.region_offset = q.buffer_offset + q.offset;
-  back.message_offset = q.offset;
-  back.modified_length = q.request_length;
-  back.length = static_cast<uint16_t>(q.length);
-  back.is_small = q.header != wire::NextHeader::standard;
-  back.read_id = q.id;
-  back.job = q.common.job_id;
-  back.psn = q.token.psn;
   if (!q.has_pdc()) return read_on_rudi(back);
   switch (initiator_.send_return(q.token.pdc, back)) {
     case Initiator::Returned::sent:
@@ -177,6 +161,18 @@ pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   pds::Verdict dropped;
   dropped.kind = pds::Verdict::Kind::drop;
   return dropped;
+}
+
+ReturnMessage Target::answer_to(const Request& q, uint32_t bytes) const {
+  ReturnMessage back;
+  back.message_offset = q.offset;
+  back.modified_length = q.request_length;
+  back.length = static_cast<uint16_t>(bytes);
+  back.is_small = q.header != wire::NextHeader::standard;
+  back.read_id = q.id;
+  back.job = q.common.job_id;
+  back.psn = q.token.psn;
+  return back;
 }
 
 // The data travels inside the RUDI response, as much as the packet asked for. [SES-074, PDS-202]
@@ -193,6 +189,18 @@ pds::Verdict Target::read_on_rudi(const ReturnMessage& back) {
 }
 
 pds::Verdict Target::read_in_ack(const Request& q, RegionId region) {
+  std::array<std::byte, pds::kMaxAckSesBytes> data;
+  size_t size = 0;
+  const bool is_read = core_.memory.for_each(region, q.buffer_offset + q.offset, q.length,
+                                             [&](const std::byte* at, uint64_t length) {
+                                               std::copy_n(at, length, data.data() + size);
+                                               size += length;
+                                             });
+  UET_ASSERT(is_read);  // authorised a moment ago
+  return data_in_ack(q, {data.data(), size});
+}
+
+pds::Verdict Target::data_in_ack(const Request& q, std::span<const std::byte> data) {
   pds::Verdict v;
   v.kind = pds::Verdict::Kind::respond;
   v.guaranteed = true;  // [SES-144]
@@ -203,7 +211,7 @@ pds::Verdict Target::read_in_ack(const Request& q, RegionId region) {
     h.common.return_code = ReturnCode::ok;
     h.job_id = q.common.job_id;
     h.read_request_message_id = q.id;
-    h.payload_length = static_cast<uint16_t>(q.length);
+    h.payload_length = static_cast<uint16_t>(data.size());
     h.modified_length = q.request_length;
     h.message_offset = q.offset;
     h.emit(w);
@@ -212,15 +220,11 @@ pds::Verdict Target::read_in_ack(const Request& q, RegionId region) {
     wire::ResponseDataSmall h;
     h.common.return_code = ReturnCode::ok;
     h.job_id = q.common.job_id;
-    h.payload_length = static_cast<uint16_t>(q.length);
+    h.payload_length = static_cast<uint16_t>(data.size());
     h.original_request_psn = q.token.psn;
     h.emit(w);
   }
-  const bool is_read = core_.memory.for_each(region, q.buffer_offset + q.offset, q.length,
-                                             [&](const std::byte* at, uint64_t length) {
-                                               w.bytes({at, static_cast<size_t>(length)});
-                                             });
-  UET_ASSERT(is_read);  // authorised a moment ago
+  w.bytes(data);
   v.response.length = static_cast<uint8_t>(w.position());
   return v;
 }

@@ -2,6 +2,8 @@
 // message goes, what is posted, and what comes back. No libfabric here.
 #pragma once
 
+#include "ses/atomics.h"
+
 #include "pds/client.h"
 #include "wire/code_points.h"
 
@@ -16,6 +18,8 @@ namespace uet::ses {
 
 inline constexpr uint64_t kMaxMessageBytes = 0xFFFF'FFFE;  // [SES-030]
 inline constexpr uint32_t kInjectBytes = 256;              // [LF-075]
+// Operands of one atomic that we send: they are copied and turned to wire order.
+inline constexpr uint32_t kAtomicBytesMax = kInjectBytes;
 inline constexpr uint32_t kAnyJob = 0xFFFF'FFFF;  // local wildcard, never on the wire [SES-005]
 
 // The local name of an endpoint of this FEP. [SES-003]
@@ -74,6 +78,21 @@ struct RmaRequest {
   OpContext context;
 };
 
+// Elements of one data type: `operand` is an array of them in host order, copied before the call
+// returns. Compare forms work on one element. [SES-080, LF-050..052]
+struct AtomicRequest {
+  Destination to;
+  AtomicForm form{};
+  AtomicCode code;
+  std::span<const IoSlice> operand;  // READ: null, `result` says how long
+  std::span<const IoSlice> compare;  // or the mask; compare form only
+  std::span<const IoSlice> result;   // old values; not with the plain form
+  uint64_t remote_offset = 0;        // octets from the start of the region
+  uint64_t key = 0;
+  uint32_t flags = 0;  // OpFlags, without kOpRemoteData and kOpRudi
+  OpContext context;
+};
+
 struct ReceiveRequest {
   std::span<const IoSlice> iov;
   bool tagged = false;
@@ -94,10 +113,13 @@ enum class OpKind : uint8_t {
   tagged_send,
   write,
   read,
+  atomic,
+  fetching_atomic,  // both forms that return old values
   recv,
   tagged_recv,
   remote_write,
-  remote_read
+  remote_read,
+  remote_atomic,
 };
 
 // The end of an operation, or a message that arrived. Reported exactly once per post.

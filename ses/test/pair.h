@@ -195,8 +195,9 @@ class PairTest : public ::testing::Test {
 };
 
 inline std::string PairTest::take(Node& node) {
-  static constexpr const char* kKinds[] = {"send", "tagged_send", "write",        "read",
-                                           "recv", "tagged_recv", "remote_write", "remote_read"};
+  static constexpr const char* kKinds[] = {
+      "send", "tagged_send", "write",        "read",        "atomic",       "fetching_atomic",
+      "recv", "tagged_recv", "remote_write", "remote_read", "remote_atomic"};
   static constexpr const char* kStatus[] = {"ok",        "truncated", "refused", "undeliverable",
                                             "cancelled", "aborted",   "fault"};
   std::string out;
