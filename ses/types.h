@@ -117,7 +117,7 @@ enum class OpKind : uint8_t {
   fetching_atomic,  // both forms that return old values
   recv,
   tagged_recv,
-  remote_write,
+  remote_write,  // from here on: done to this side's memory by a peer
   remote_read,
   remote_atomic,
 };

@@ -1,6 +1,7 @@
 // The libfabric domain; see domain.h.
 #include "prov/uet/domain.h"
 
+#include "prov/uet/atomic.h"
 #include "prov/uet/av.h"
 #include "prov/uet/cntr.h"
 #include "prov/uet/counters.h"
@@ -68,8 +69,9 @@ int endpoint2_op(fid_domain* domain, fi_info* info, fid_ep** ep, uint64_t flags,
   return endpoint_op(domain, info, ep, context);
 }
 
-int query_atomic_op(fid_domain*, fi_datatype, fi_op, fi_atomic_attr*, uint64_t) noexcept {
-  return -FI_EOPNOTSUPP;
+int query_atomic_op(fid_domain*, fi_datatype datatype, fi_op op, fi_atomic_attr* attr,
+                    uint64_t flags) noexcept {
+  return query_atomic(datatype, op, attr, flags);
 }
 
 int regattr_op(fid* fid, const fi_mr_attr* attr, uint64_t flags, fid_mr** mr) noexcept {

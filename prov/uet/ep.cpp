@@ -92,24 +92,7 @@ fi_ops_cm cm_ops = {
     .join = not_offered,
 };
 
-// The headers call these without looking, so the tables exist. [ABI-026, LF-100]
-fi_ops_atomic atomic_ops = {
-    .size = sizeof(fi_ops_atomic),
-    .write = not_offered_op,
-    .writev = not_offered_op,
-    .writemsg = not_offered_op,
-    .inject = not_offered_op,
-    .readwrite = not_offered_op,
-    .readwritev = not_offered_op,
-    .readwritemsg = not_offered_op,
-    .compwrite = not_offered_op,
-    .compwritev = not_offered_op,
-    .compwritemsg = not_offered_op,
-    .writevalid = not_offered,
-    .readwritevalid = not_offered,
-    .compwritevalid = not_offered,
-};
-
+// The headers call these without looking, so the table exists. [ABI-026, LF-100]
 fi_ops_collective collective_ops = {
     .size = sizeof(fi_ops_collective),
     .barrier = not_offered_op,

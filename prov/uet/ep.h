@@ -3,6 +3,7 @@
 // LF-093..099]
 #pragma once
 
+#include "prov/uet/calls.h"
 #include "prov/uet/compat.h"
 #include "prov/uet/cq.h"
 #include "prov/uet/progress.h"
@@ -22,34 +23,6 @@ class Counter;
 class Domain;
 class EventQueue;
 class Slices;
-
-// Set by the inject calls: success is not reported, whatever the endpoint's flags say.
-inline constexpr uint64_t kNoCompletion = 1ULL << 63;
-
-// A message call in one shape, whatever variant it came by.
-struct MessageCall {
-  const struct iovec* iov = nullptr;
-  size_t count = 0;
-  fi_addr_t addr = FI_ADDR_UNSPEC;
-  uint64_t tag = 0;
-  uint64_t ignore = 0;
-  uint64_t data = 0;
-  void* context = nullptr;
-  uint64_t flags = 0;  // FI_*, and kNoCompletion
-  bool tagged = false;
-};
-
-struct RmaCall {
-  const struct iovec* iov = nullptr;
-  size_t count = 0;
-  const struct fi_rma_iov* remote = nullptr;
-  size_t remote_count = 0;
-  fi_addr_t addr = FI_ADDR_UNSPEC;
-  uint64_t data = 0;
-  void* context = nullptr;
-  uint64_t flags = 0;
-  bool read = false;
-};
 
 // What an endpoint shares with its aliases: everything but the operation flags.
 class EndpointCore {
@@ -77,6 +50,7 @@ class EndpointCore {
   ssize_t send(const MessageCall& call);     // msg.cpp
   ssize_t receive(const MessageCall& call);  // msg.cpp
   ssize_t rma(const RmaCall& call);          // rma.cpp
+  ssize_t atomic(const AtomicCall& call);    // atomic.cpp
   ssize_t cancel(void* op_context);          // msg.cpp
 
   Domain& domain() { return domain_; }
@@ -139,9 +113,9 @@ class EndpointCore {
   template <class Call, class Post>  // post_tx.h
   ssize_t post_tx(const Call& call, const TxPlan& plan, uint64_t cq_flags, Post post);
   Result<void> hand_over(ProgressEngine::Entry& entry, const ses::SendRequest& request);
-  Result<void> hand_over(ProgressEngine::Entry& entry, const ses::RmaRequest& request);
-  Result<void> post_group(ProgressEngine::Entry& entry, const RmaCall& call, const Slices& slices,
-                          ses::RmaRequest& request, const TxPlan& plan);
+  template <class PostPart>  // post_tx.h
+  Result<void> post_parts(ProgressEngine::Entry& entry, uint32_t count, ses::OpKind kind,
+                          const ses::OpContext& context, PostPart post_part);
   bool may_ignore(uint64_t mask) const;
   bool aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const;
   ssize_t peek(ProgressEngine::Entry& entry, const MessageCall& call,
@@ -233,5 +207,6 @@ class Endpoint {
 extern struct fi_ops_msg message_ops;    // msg.cpp
 extern struct fi_ops_tagged tagged_ops;  // tagged.cpp
 extern struct fi_ops_rma rma_ops;        // rma.cpp
+extern struct fi_ops_atomic atomic_ops;  // atomic.cpp
 
 }  // namespace uet::prov

@@ -20,6 +20,10 @@ uint64_t completion_flags(ses::OpKind kind) {
       return FI_RMA | FI_WRITE;
     case ses::OpKind::read:
       return FI_RMA | FI_READ;
+    case ses::OpKind::atomic:
+      return FI_ATOMIC | FI_WRITE;
+    case ses::OpKind::fetching_atomic:
+      return FI_ATOMIC | FI_READ;
     case ses::OpKind::recv:
       return FI_RECV | FI_MSG;
     case ses::OpKind::tagged_recv:
@@ -28,6 +32,8 @@ uint64_t completion_flags(ses::OpKind kind) {
       return FI_RMA | FI_REMOTE_WRITE;
     case ses::OpKind::remote_read:
       return FI_RMA | FI_REMOTE_READ;
+    case ses::OpKind::remote_atomic:
+      return FI_ATOMIC | FI_REMOTE_WRITE;
   }
   return 0;
 }
@@ -40,8 +46,7 @@ void EndpointCore::on_tx(void* core, const ses::Completion& completion) {
 
 void EndpointCore::on_rx(void* core, const ses::Completion& completion) {
   auto& self = *static_cast<EndpointCore*>(core);
-  const bool is_remote =
-      completion.kind == ses::OpKind::remote_write || completion.kind == ses::OpKind::remote_read;
+  const bool is_remote = completion.kind >= ses::OpKind::remote_write;
   if (is_remote) {
     self.remote_done(completion);
   } else {
@@ -114,9 +119,11 @@ void EndpointCore::finish_tx(ses::OpKind kind, uint64_t user, void* op_context,
   const bool ok = error == nullptr;
   switch (kind) {
     case ses::OpKind::write:
+    case ses::OpKind::atomic:
       count(kWriteCounter, ok);
       break;
     case ses::OpKind::read:
+    case ses::OpKind::fetching_atomic:
       count(kReadCounter, ok);
       break;
     default:
@@ -177,7 +184,7 @@ void EndpointCore::rx_done(const ses::Completion& completion) {
 
 // A peer wrote to a region of ours or read it. Only header data makes an entry. [LF-094, LF-097]
 void EndpointCore::remote_done(const ses::Completion& completion) {
-  const bool is_write = completion.kind == ses::OpKind::remote_write;
+  const bool is_write = completion.kind != ses::OpKind::remote_read;  // atomics write [LF-097]
   if (MemoryRegion* region = MemoryRegion::from_user(completion.context.user)) {
     region->count_remote(is_write, completion.ok());
   }

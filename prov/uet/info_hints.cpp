@@ -13,11 +13,12 @@ namespace uet::prov {
 namespace {
 
 constexpr uint64_t kMessageCaps = FI_MSG | FI_TAGGED;
+constexpr uint64_t kMemoryCaps = FI_RMA | FI_ATOMIC;
 constexpr uint64_t kTxRmaCaps = FI_READ | FI_WRITE;
 constexpr uint64_t kRxRmaCaps = FI_REMOTE_READ | FI_REMOTE_WRITE;
 constexpr uint64_t kDomainCaps = FI_LOCAL_COMM | FI_REMOTE_COMM;
-constexpr uint64_t kTxCaps = kMessageCaps | FI_RMA | FI_SEND | kTxRmaCaps | FI_FENCE;
-constexpr uint64_t kRxCaps = kMessageCaps | FI_RMA | FI_RECV | kRxRmaCaps | FI_DIRECTED_RECV |
+constexpr uint64_t kTxCaps = kMessageCaps | kMemoryCaps | FI_SEND | kTxRmaCaps | FI_FENCE;
+constexpr uint64_t kRxCaps = kMessageCaps | kMemoryCaps | FI_RECV | kRxRmaCaps | FI_DIRECTED_RECV |
                              FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_RMA_EVENT;
 constexpr uint64_t kCaps = kTxCaps | kRxCaps | kDomainCaps;  // [LF-068]
 // Datagrams are untagged messages and nothing else. [LF-072]
@@ -51,14 +52,14 @@ bool is_class(uint32_t tclass) {
   return tclass >= FI_TC_LABEL && tclass <= FI_TC_NETWORK_CTRL;
 }
 
-// Message classes without SEND or RECV mean both, FI_RMA without direction means all four.
+// Message classes without SEND or RECV mean both, FI_RMA and FI_ATOMIC without direction all four.
 uint64_t with_implied(uint64_t caps) {
   if ((caps & kMessageCaps) != 0) {
     if ((caps & (FI_SEND | FI_RECV)) == 0) caps |= FI_SEND | FI_RECV;
     caps |= FI_FENCE;
     if ((caps & FI_RECV) != 0) caps |= FI_MULTI_RECV;
   }
-  if ((caps & FI_RMA) != 0) {
+  if ((caps & kMemoryCaps) != 0) {
     if ((caps & (kTxRmaCaps | kRxRmaCaps)) == 0) caps |= kTxRmaCaps | kRxRmaCaps;
     caps |= FI_FENCE;
   }

@@ -34,4 +34,53 @@ ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_
   return 0;
 }
 
+// Hands over an operation of `count` messages that makes one completion: one message per remote
+// segment, by post_part(index, OpContext) -> Result<void>. All or nothing: room for every message
+// is checked first. [LF-047]
+template <class PostPart>
+Result<void> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32_t count,
+                                      ses::OpKind kind, const ses::OpContext& context,
+                                      PostPart post_part) {
+  (void)entry;  // the lock that this needs
+  if (count == 1) {
+    ++tx_open_;  // first: its completion may come before the call is back
+    const Result<void> taken = post_part(0, context);
+    if (!taken.ok()) --tx_open_;
+    return taken;
+  }
+  if (free_group_ == groups_.size() || tx_open_ + count > tx_size_) {
+    return count > tx_size_ ? Errc::invalid : Errc::again;
+  }
+  const uint32_t index = free_group_;
+  Group& group = groups_[index];
+  free_group_ = group.next_free;
+  group = Group{};
+  group.op_context = context.op;
+  group.user = context.user;
+  group.open = count + 1;  // one more, so that it cannot end before all are posted
+
+  Errc refusal{};
+  uint32_t posted = 0;
+  for (; posted < count; ++posted) {
+    ++tx_open_;
+    const Result<void> taken = post_part(posted, ses::OpContext{context.op, kGrouped | index});
+    if (taken.ok()) continue;
+    --tx_open_;
+    refusal = taken.error();
+    break;
+  }
+  if (posted == 0) {
+    group.next_free = free_group_;
+    free_group_ = index;
+    return refusal;
+  }
+  group.open -= count - posted;
+  ses::Completion rest;  // the extra one; a part that could not be posted fails the operation
+  rest.kind = kind;
+  rest.context.user = kGrouped | index;
+  if (posted < count) rest.status = ses::Completion::Status::fault;
+  group_done(rest);
+  return {};
+}
+
 }  // namespace uet::prov

@@ -19,6 +19,13 @@ uint64_t remote_bytes(const RmaCall& call) {
   return bytes;
 }
 
+// CQ data travels with the last message, behind a fence, so that it tells of all the others.
+// [LF-047]
+uint32_t part_flags(uint32_t flags, bool is_last, uint32_t count) {
+  if (count == 1 || (flags & ses::kOpRemoteData) == 0) return flags;
+  return is_last ? flags | ses::kOpFence : flags & ~uint32_t{ses::kOpRemoteData};
+}
+
 }  // namespace
 
 ssize_t EndpointCore::rma(const RmaCall& call) {
@@ -41,78 +48,28 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
   if (params().mode == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
   ses::RmaRequest request;
   request.read = call.read;
-  request.iov = slices.view();
-  request.remote_offset = call.remote[0].addr;
-  request.key = call.remote[0].key;
   request.data = call.data;
-  request.flags = plan.ses_flags;
-  return post_tx(call, plan, FI_RMA | (call.read ? FI_READ : FI_WRITE),
-                 [&](ProgressEngine::Entry& entry, const ses::Destination& to,
-                     const ses::OpContext& context) {
-                   request.to = to;
-                   request.context = context;
-                   if (call.remote_count == 1) return hand_over(entry, request);
-                   return post_group(entry, call, slices, request, plan);
-                 });
-}
-
-Result<void> EndpointCore::hand_over(ProgressEngine::Entry& entry,
-                                     const ses::RmaRequest& request) {
-  ++tx_open_;
-  const Result<void> taken = entry.ses().rma(id_, request, entry.now());
-  if (!taken.ok()) --tx_open_;
-  return taken;
-}
-
-// One message per remote segment. All or nothing: room for every message is checked first. CQ
-// data travels with the last one, behind a fence, so that it tells of all the others. [LF-047]
-Result<void> EndpointCore::post_group(ProgressEngine::Entry& entry, const RmaCall& call,
-                                      const Slices& slices, ses::RmaRequest& request,
-                                      const TxPlan& plan) {
   const auto count = static_cast<uint32_t>(call.remote_count);
-  if (free_group_ == groups_.size() || tx_open_ + count > tx_size_) {
-    return count > tx_size_ ? Errc::invalid : Errc::again;
-  }
-  const uint32_t index = free_group_;
-  Group& group = groups_[index];
-  free_group_ = group.next_free;
-  group = Group{};
-  group.op_context = call.context;
-  group.user = request.context.user;
-  group.open = count + 1;  // one more, so that it cannot end before all are posted
-
-  uint64_t offset = 0;
-  Errc refusal{};
-  uint32_t posted = 0;
-  for (; posted < count; ++posted) {
-    const fi_rma_iov& remote = call.remote[posted];
-    Slices part;
-    part.assign_part(slices, offset, remote.len);
-    offset += remote.len;
-    const bool last = posted + 1 == count;
-    request.iov = part.view();
-    request.remote_offset = remote.addr;
-    request.key = remote.key;
-    request.flags = last ? plan.ses_flags : plan.ses_flags & ~uint32_t{ses::kOpRemoteData};
-    if (last && (plan.ses_flags & ses::kOpRemoteData) != 0) request.flags |= ses::kOpFence;
-    request.context = {call.context, kGrouped | index};
-    const Result<void> taken = hand_over(entry, request);
-    if (taken.ok()) continue;
-    refusal = taken.error();
-    break;
-  }
-  if (posted == 0) {
-    group.next_free = free_group_;
-    free_group_ = index;
-    return refusal;
-  }
-  group.open -= count - posted;
-  ses::Completion rest;  // the extra one; a part that could not be posted fails the operation
-  rest.kind = call.read ? ses::OpKind::read : ses::OpKind::write;
-  rest.context.user = kGrouped | index;
-  if (posted < count) rest.status = ses::Completion::Status::fault;
-  group_done(rest);
-  return {};
+  const auto kind = call.read ? ses::OpKind::read : ses::OpKind::write;
+  return post_tx(
+      call, plan, FI_RMA | (call.read ? FI_READ : FI_WRITE),
+      [&](ProgressEngine::Entry& entry, const ses::Destination& to, const ses::OpContext& context) {
+        uint64_t offset = 0;
+        request.to = to;
+        return post_parts(entry, count, kind, context,
+                          [&](uint32_t i, const ses::OpContext& part_context) {
+                            const fi_rma_iov& remote = call.remote[i];
+                            Slices part;
+                            if (count > 1) part.assign_part(slices, offset, remote.len);
+                            offset += remote.len;
+                            request.iov = count > 1 ? part.view() : slices.view();
+                            request.remote_offset = remote.addr;
+                            request.key = remote.key;
+                            request.flags = part_flags(plan.ses_flags, i + 1 == count, count);
+                            request.context = part_context;
+                            return entry.ses().rma(id_, request, entry.now());
+                          });
+      });
 }
 
 namespace {

@@ -123,7 +123,7 @@ TEST_F(AtomicMessagesTest, OldValuesComeBack) {
   EXPECT_EQ(a_->pds.keep_pdc_asked, 4u);  // [SES-075]
 }
 
-// [SES-078, SES-081, LF-052] Compare and operand as two fields of 16 octets.
+// [SES-037, SES-078, SES-081, LF-052] Compare and operand as two fields of 16 octets.
 TEST_F(AtomicMessagesTest, CompareAndSwap) {
   const uint64_t key = expose_numbers();
   numbers_[0] = 5;
@@ -236,7 +236,7 @@ TEST_F(AtomicMessagesTest, ATruncatedExtension) {
   EXPECT_EQ(numbers_[0], 0u);
 }
 
-// [SES-080] One packet only.
+// [SES-036, SES-080] One packet only.
 TEST_F(AtomicMessagesTest, NoAtomicOfSeveralPackets) {
   const uint64_t key = expose_numbers();
   wire::StandardRequest h = request(SesOpcode::atomic, 2048);

@@ -145,7 +145,7 @@ TEST(GetinfoTest, AnOpenDomainIsAFilterAndIsTold) {
 TEST(GetinfoTest, NoHintsAreEnough) {
   const Answer answer = ask(nullptr);
   ASSERT_EQ(answer.result, 0);
-  EXPECT_EQ(answer.info->caps & FI_ATOMIC, 0u);
+  EXPECT_NE(answer.info->caps & FI_ATOMIC, 0u);
 }
 
 // [LF-128]
@@ -185,7 +185,6 @@ TEST(GetinfoTest, CapabilitiesAreWhatWasAskedFor) {
 // [LF-077, LF-100]
 TEST(GetinfoTest, WhatIsNotOfferedIsRefused) {
   const std::vector<std::pair<const char*, std::function<void(fi_info&)>>> cases = {
-      {"atomics", [](fi_info& h) { h.caps = FI_ATOMIC; }},
       {"collectives", [](fi_info& h) { h.caps = FI_COLLECTIVE; }},
       {"multicast", [](fi_info& h) { h.caps = FI_MULTICAST; }},
       {"triggers", [](fi_info& h) { h.caps = FI_MSG | FI_TRIGGER; }},
