@@ -8,7 +8,7 @@
 namespace uet::sim {
 namespace {
 
-constexpr uint32_t kJob = 500;  // nobody else is in it
+constexpr uint32_t kJob = 500;       // nobody else is in it
 constexpr uint32_t kShortRoom = 40;  // octets of a receive that truncates most datagrams
 constexpr uint64_t kReceiveBit = uint64_t{1} << 40;  // in OpContext::user: a receive
 

@@ -247,7 +247,7 @@ void OddPeer::spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw) 
       ses[1] |= std::byte{0x40};  // ver 1
       break;
     case 1:
-      ses[0] = std::byte{0x03};  // an atomic: not served
+      ses[0] = std::byte{0x3f};  // an operation that nobody knows
       break;
     case 2:
       ses[1] |= std::byte{0x10};  // ie

@@ -93,6 +93,10 @@ class Run {
   RunResult go() {
     drive([this] { return restart_at_.is_never() && workload_.finished(); });
     if (result_.violation.empty()) close();
+    if (result_.violation.empty()) {
+      workload_.judge_end();
+      result_.violation = workload_.violation();
+    }
     for (Node& node : nodes_) {
       retire(node);
       result_.digest = result_.digest * 0x9E3779B97F4A7C15 + node.past_digest;

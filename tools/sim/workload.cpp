@@ -14,6 +14,7 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(pl
     hosts_.push_back(std::make_unique<Host>());
     hosts_[i]->workload = this;
     hosts_[i]->index = i;
+    hosts_[i]->region.resize((kTallies + 1) * sizeof(uint64_t));  // one for the misaligned
     for (uint32_t p = 0; p < plan.processes; ++p) {
       ses::EndpointName name{JobId(kJob), PidOnFep(static_cast<uint16_t>(100 + p)),
                              ResourceIndex(1), 1000 + i * 16 + p, false};
@@ -23,7 +24,7 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(pl
   }
   draw_operations(rng);
   Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
-  for (Operation& op : operations_) op.rudi = !op.is_send() && choice.chance(plan.rudi);
+  for (Operation& op : operations_) op.rudi = op.is_rma() && choice.chance(plan.rudi);
 }
 
 Workload::~Workload() = default;
@@ -66,6 +67,16 @@ void Workload::draw_operation(Operation& op, Rng& rng) {
   op.receive_at = rng.chance(plan_.late_receives)
                       ? op.send_at + Duration::microseconds(int64_t(rng.below(5'000)))
                       : kStart;
+  if (op.kind == Operation::Kind::write && rng.chance(0.3)) {
+    op.kind = Operation::Kind::atomic;
+    op.bytes = sizeof(uint64_t);
+    op.with_data = op.inject = false;
+    op.fetches = rng.chance(0.5);
+    op.region_offset = rng.below(kTallies) * sizeof(uint64_t);
+    op.local.resize(op.bytes);
+    if (rng.chance(plan_.wrong_operations)) op.wrong = Operation::Wrong::alignment;
+    return;
+  }
   op.local.resize(op.bytes);
   if (op.kind != Operation::Kind::read) fill(op.local, op.id);
   if (op.is_send()) op.landing.resize(op.receive_bytes);
@@ -221,6 +232,7 @@ void Workload::spoil(const Operation& op, const Host& target, ses::RmaRequest& r
   switch (op.wrong) {
     case Operation::Wrong::nothing:
     case Operation::Wrong::job:  // the endpoint it is posted to
+    case Operation::Wrong::alignment:
       break;
     case Operation::Wrong::key:
       request.key ^= uint64_t{1} << 30;
@@ -243,45 +255,69 @@ void Workload::spoil(const Operation& op, const Host& target, ses::RmaRequest& r
   }
 }
 
+Result<void> Workload::post_send(Operation& op, uint32_t flags, Instant shown) {
+  Host& host = *hosts_[op.from];
+  const IoSlice slice{op.local.data(), op.local.size()};
+  ses::SendRequest request;
+  request.to = destination(op);
+  request.iov = {&slice, 1};
+  request.tagged = op.kind == Operation::Kind::tagged;
+  request.tag = request.tagged ? tag_of(op) : 0;
+  request.data = op.id;
+  request.flags = flags;
+  request.context = {&op, op.id};
+  return host.fep->ses().send(host.processes[op.from_process].endpoint, request, shown);
+}
+
+Result<void> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
+  Host& host = *hosts_[op.from];
+  const IoSlice slice{op.local.data(), op.local.size()};
+  ses::RmaRequest request;
+  request.to = destination(op);
+  request.to.serves_rudi = true;
+  request.read = op.kind == Operation::Kind::read;
+  request.iov = {&slice, 1};
+  request.remote_offset = op.region_offset;
+  request.key = op.rudi ? hosts_[op.to]->safe_key : hosts_[op.to]->key;
+  request.data = op.id;
+  request.flags = flags;
+  request.context = {&op, op.id};
+  spoil(op, *hosts_[op.to], request);
+  const bool is_outside = op.wrong == Operation::Wrong::job;
+  const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
+  return host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown);
+}
+
+Result<void> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown) {
+  static constexpr uint64_t kOne = 1;
+  Host& host = *hosts_[op.from];
+  const IoSlice one{reinterpret_cast<const std::byte*>(&kOne), sizeof kOne};
+  const IoSlice old{op.local.data(), op.local.size()};
+  ses::AtomicRequest request;
+  request.to = destination(op);
+  request.form = op.fetches ? ses::AtomicForm::fetch : ses::AtomicForm::plain;
+  request.code = {wire::AtomicOpcode::sum, wire::AtomicDatatype::uint64};
+  request.operand = {&one, 1};
+  if (op.fetches) request.result = {&old, 1};
+  request.remote_offset = op.region_offset + (op.wrong == Operation::Wrong::alignment ? 4 : 0);
+  request.key = hosts_[op.to]->key;
+  request.flags = flags;
+  request.context = {&op, op.id};
+  return host.fep->ses().atomic(host.processes[op.from_process].endpoint, request, shown);
+}
+
 bool Workload::post_operation(Operation& op, Instant now) {
   Host& host = *hosts_[op.from];
-  const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
   const Instant shown = host.clock.local(now);
-  const IoSlice slice{op.local.data(), op.local.size()};
   uint32_t flags = op.delivery_complete ? ses::kOpDeliveryComplete : 0u;
   if (op.with_data) flags |= ses::kOpRemoteData;
   if (op.inject) flags |= ses::kOpInject;
   if (op.inject && op.id % 2 == 0) flags |= ses::kOpQuiet;
   if (op.fence) flags |= ses::kOpFence;
   if (op.rudi) flags |= ses::kOpRudi;
-  const ses::OpContext context{&op, op.id};
-  const auto post = [&]() -> Result<void> {
-    if (!op.is_send()) {
-      ses::RmaRequest request;
-      request.to = destination(op);
-      request.read = op.kind == Operation::Kind::read;
-      request.iov = {&slice, 1};
-      request.remote_offset = op.region_offset;
-      request.to.serves_rudi = true;
-      request.key = op.rudi ? hosts_[op.to]->safe_key : hosts_[op.to]->key;
-      request.data = op.id;
-      request.flags = flags;
-      request.context = context;
-      spoil(op, *hosts_[op.to], request);
-      const bool is_outside = op.wrong == Operation::Wrong::job;
-      return host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown);
-    }
-    ses::SendRequest request;
-    request.to = destination(op);
-    request.iov = {&slice, 1};
-    request.tagged = op.kind == Operation::Kind::tagged;
-    request.tag = request.tagged ? tag_of(op) : 0;
-    request.data = op.id;
-    request.flags = flags;
-    request.context = context;
-    return host.fep->ses().send(endpoint, request, shown);
-  };
-  const Result<void> posted = post();
+  const Result<void> posted = op.is_send()                         ? post_send(op, flags, shown)
+                              : op.kind == Operation::Kind::atomic ? post_atomic(op, flags, shown)
+                                                                   : post_rma(op, flags, shown);
   if (posted.ok()) {
     op.posted = true;
     op.posted_at = now;

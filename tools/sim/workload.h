@@ -18,13 +18,14 @@
 
 namespace uet::sim {
 
-// One send, write or read between two endpoints, with what must come of it.
+// One send, write, read or atomic between two endpoints, with what must come of it.
 struct Operation {
   enum class Kind : uint8_t {
     send,
     tagged,
     write,
-    read
+    read,
+    atomic  // adds one to a number that others add to as well
   };
   // What is not allowed about an RMA; it must be refused and touch nothing.
   enum class Wrong : uint8_t {
@@ -35,7 +36,8 @@ struct Operation {
     closed,  // the region allows nothing at all
     process,
     index,
-    job
+    job,
+    alignment  // of an atomic
   };
   Kind kind{};
   Wrong wrong{};
@@ -54,6 +56,7 @@ struct Operation {
   bool inject = false;  // the memory is overwritten as soon as it is posted
   bool fence = false;
   bool rudi = false;           // asks for RUDI, which the mode of the run may not allow
+  bool fetches = false;        // atomic: `local` is where the old value lands
   uint64_t region_offset = 0;  // RMA
   Instant send_at;
   Instant receive_at;
@@ -69,7 +72,9 @@ struct Operation {
   bool done = false;
   bool receive_done = false;
   bool delivered = false;  // some receive got it
+  bool succeeded = false;
   bool is_send() const { return kind == Kind::send || kind == Kind::tagged; }
+  bool is_rma() const { return kind == Kind::write || kind == Kind::read; }
 };
 
 class Workload {
@@ -90,6 +95,9 @@ class Workload {
   Instant post_due(uint32_t index, Instant now);
   // Looks at the completions since the last call.
   void judge();
+
+  // What can be said only when all is over; call when finished.
+  void judge_end() { judge_tallies(); }
 
   // Everything ended that must end: all of it, or all operations where some may fail.
   bool finished();
@@ -118,6 +126,9 @@ class Workload {
   void post_decoy(Operation& op, Instant now, Instant& next);
   bool post_operation(Operation& op, Instant now);
   bool post_receive(Operation& op, Instant now);
+  Result<void> post_rma(Operation& op, uint32_t flags, Instant shown);
+  Result<void> post_atomic(Operation& op, uint32_t flags, Instant shown);
+  Result<void> post_send(Operation& op, uint32_t flags, Instant shown);
   static void spoil(const Operation& op, const Host& target, ses::RmaRequest& request);
   ses::Destination destination(const Operation& op) const;
   bool take_back(Operation& op, Instant now);
@@ -126,6 +137,8 @@ class Workload {
   bool judge_too_long(Operation& op, const ses::Completion& completion);
   void judge_failed_receive(Operation& receive, const ses::Completion& completion);
   void judge_receive(uint32_t host, const ses::Completion& completion);
+  void judge_tallies();
+  void judge_tally(uint32_t host, uint32_t slot);
   void judge_order(const Operation& sent, const Operation& receive);
   void fail(const char* format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -15,6 +15,8 @@ inline constexpr uint64_t kWildcardTag = uint64_t{1} << 48;
 inline constexpr uint64_t kDecoyTag = uint64_t{1} << 50;
 inline constexpr uint64_t kIgnoreId = 0xffff'ffff;
 
+inline constexpr uint32_t kTallies = 16;  // numbers at the start of every region, for atomics
+
 // Wildcard receives match any message of their sender: bit 48 and the process above the id.
 inline uint64_t tag_of(const Operation& op) {
   if (op.is_decoy) return kDecoyTag | op.id;
@@ -32,8 +34,9 @@ struct Workload::Host {
     ses::EndpointName name;
   };
   std::vector<Process> processes;
-  ses::EndpointId outsider;       // of a job that nobody else is in
-  std::vector<std::byte> region;  // RMA target; every operation has its own range
+  ses::EndpointId outsider;  // of a job that nobody else is in
+  // RMA target; every operation has its own range, but for the atomics, which share the tallies.
+  std::vector<std::byte> region;
   // The same memory with all rights, also for RUDI, only the one, and none.
   uint64_t key = 0;
   uint64_t safe_key = 0;

@@ -46,6 +46,7 @@ void Workload::judge_send(const ses::Completion& c) {
                 static_cast<unsigned>(c.status), wire::name(c.code),
                 static_cast<unsigned>(c.failure.reason), static_cast<unsigned>(c.failure.nack));
   }
+  op.succeeded = true;
   if (op.kind == Operation::Kind::read && !holds(op.local.data(), op.bytes, op.id)) {
     return fail("read %u: wrong octets", op.id);
   }
@@ -59,12 +60,57 @@ void Workload::judge_send(const ses::Completion& c) {
   }
 }
 
+// Every atomic that ended well has been executed once, the others once at most; and of those that
+// fetch no two found the same number. [PDS-076, PDS-119]
+void Workload::judge_tallies() {
+  for (uint32_t host = 0; host < hosts_.size(); ++host) {
+    for (uint32_t slot = 0; slot < kTallies && violation_.empty(); ++slot) judge_tally(host, slot);
+  }
+}
+
+void Workload::judge_tally(uint32_t host, uint32_t slot) {
+  const auto number = [](const std::byte* at) {
+    uint64_t n = 0;
+    std::memcpy(&n, at, sizeof n);
+    return n;
+  };
+  uint64_t succeeded = 0;
+  uint64_t posted = 0;
+  std::vector<uint64_t> found;
+  for (const Operation& op : operations_) {
+    const bool is_here = op.kind == Operation::Kind::atomic && op.to == host &&
+                         op.region_offset == slot * sizeof(uint64_t) &&
+                         op.wrong == Operation::Wrong::nothing;
+    if (!is_here) continue;
+    posted += op.posted;
+    succeeded += op.succeeded;
+    if (op.succeeded && op.fetches) found.push_back(number(op.local.data()));
+  }
+  const uint64_t tally = number(&hosts_[host]->region[slot * sizeof(uint64_t)]);
+  if (tally < succeeded || tally > posted) {
+    return fail("tally %u of endpoint %u: %llu, after %llu of %llu atomics ended well", slot, host,
+                static_cast<unsigned long long>(tally), static_cast<unsigned long long>(succeeded),
+                static_cast<unsigned long long>(posted));
+  }
+  std::sort(found.begin(), found.end());
+  const bool is_twice = std::adjacent_find(found.begin(), found.end()) != found.end();
+  if (is_twice || (!found.empty() && found.back() >= tally)) {
+    fail("tally %u of endpoint %u: an old value came back twice, or was never there", slot, host);
+  }
+}
+
 // [SES-083, SES-111, SES-116, SES-171..176]
 void Workload::judge_wrong(const Operation& op, const ses::Completion& c) {
   static constexpr wire::ReturnCode kCodes[] = {
-      wire::ReturnCode::ok,           wire::ReturnCode::bad_mkey,       wire::ReturnCode::bad_addr,
-      wire::ReturnCode::op_violation, wire::ReturnCode::perm_violation, wire::ReturnCode::bad_pid,
-      wire::ReturnCode::bad_index,    wire::ReturnCode::bad_job_id,
+      wire::ReturnCode::ok,
+      wire::ReturnCode::bad_mkey,
+      wire::ReturnCode::bad_addr,
+      wire::ReturnCode::op_violation,
+      wire::ReturnCode::perm_violation,
+      wire::ReturnCode::bad_pid,
+      wire::ReturnCode::bad_index,
+      wire::ReturnCode::bad_job_id,
+      wire::ReturnCode::amo_unaligned,
   };
   const auto expected = kCodes[static_cast<size_t>(op.wrong)];
   if (c.ok()) return fail("operation %u: not refused", op.id);
@@ -73,6 +119,7 @@ void Workload::judge_wrong(const Operation& op, const ses::Completion& c) {
     return fail("operation %u: refused with %s, not %s", op.id, wire::name(c.code),
                 wire::name(expected));
   }
+  if (op.kind == Operation::Kind::atomic) return;  // the tallies show what it did
   const std::byte* const at = &hosts_[op.to]->region[0] + op.region_offset;
   const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
   if (!std::all_of(at, at + op.bytes, is_zero)) {
