@@ -173,7 +173,7 @@ TEST_F(MrTest, RegistrationsReportToABoundQueue) {
   fid_eq* eq = nullptr;
   fi_eq_attr attr{};
   ASSERT_EQ(fi_eq_open(fabric, &attr, &eq, nullptr), 0);
-  ASSERT_EQ(fi_domain_bind(domain, &eq->fid, FI_REG_MR), 0);
+  ASSERT_EQ(fi_domain_bind(domain, &eq->fid, kRegMr), 0);
   int context = 0;
   fid_mr* mr = nullptr;
   ASSERT_EQ(fi_mr_reg(domain, memory_.data(), 8, kRemote, 0, 1, 0, &mr, &context), 0);
