@@ -83,12 +83,14 @@ class Core : CoreState {
   void on_ack(const RxDatagram& d, wire::PdsType type, Instant now);
   void process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
                    std::span<const std::byte> ses, Instant now);
+  void heed(Pdc& pdc, wire::AckRequest request, Instant now);
   void establish(Pdc& pdc, Pdcid peer_id, Instant now);
   void take_mpr(Pdc& pdc, Psn cack, uint8_t mpr);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
   void read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now);
   cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now);
   void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
+  Duration reorder_time(const Pdc& pdc) const;
   void tell_acked(Pdc& pdc, const cms::Acked& sum);
 
   // --- core_nack.cpp: NACKs received [PDS 10.2] ---
@@ -115,6 +117,11 @@ class Core : CoreState {
   void send_probe_answers(TxBatch& batch, Instant now);
   void emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch, Instant now);
   bool check_tail(Pdc& pdc, Instant& next, Instant now);
+  bool waits_for_answer(Pdc& pdc);
+  bool is_held(const Pdc& pdc) const;
+  bool may_probe(const Pdc& pdc) const;
+  void arm_if_held(Pdc& pdc, Instant now);
+  Duration tail_wait(const Pdc& pdc) const;
   bool flush_probe(Pdc& pdc, TxBatch& batch, Instant now);
   void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now);
   bool refuses_probe(Pdc& pdc, const wire::Nack& nack);

@@ -6,6 +6,11 @@
 
 namespace uet::pds {
 
+namespace {
+// Queues of one host's several interrupts differ by about as much, however short the round trip.
+constexpr Duration kReorderTimeMin = Duration::microseconds(50);
+}  // namespace
+
 void Core::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   wire::Reader r(d.bytes);
   wire::AckCc cc;
@@ -87,22 +92,27 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   tell_acked(pdc, sum);
   if (cc != nullptr) read_sack(pdc, *cc, now);
   if (ack.p) on_probe_answer(pdc, ack, now);
-  const bool is_latest = !cack.before(pdc.max_cack);
-  infer_losses(pdc, is_latest && sum.remote.valid ? sum.remote.ooo_count : uint16_t{0xFFFF}, now);
+  const bool counts = sum.remote.valid && !cack.before(pdc.max_cack);
+  infer_losses(pdc, counts ? sum.remote.ooo_count : uint16_t{0xFFFF}, now);
   pdc.tail.count = 0;
 
-  if (ack.req == wire::AckRequest::clear && pdc.is_initiator) {
-    pdc.clear_wanted = true;
-    if (pdc.clear_at.is_never()) pdc.clear_at = now + config_.clear_time;
-    arm_by(pdc, pdc.clear_at);
-  }
-  if (ack.req == wire::AckRequest::close && pdc.is_initiator) begin_close(pdc);
+  if (pdc.is_initiator) heed(pdc, ack.req, now);
   want_send(pdc);
+  arm_if_held(pdc, now);
   pdc.tx.release_if_empty(tx_pool_);
   if (pdc.is_stalled()) arm_by(pdc, now + config_.rto_init);
   if (pdc.tx.empty() && pdc.state != PdcState::established) want_control(pdc);
   if (closing_done && closing == SlotKind::close_cmd) learn_start(pdc, ack);
   if (closing_done) on_closing_slot_done(pdc, closing, now);  // may free the PDC
+}
+
+// What the target asks for besides. [PDS-094]
+void Core::heed(Pdc& pdc, wire::AckRequest request, Instant now) {
+  if (request == wire::AckRequest::close) begin_close(pdc);
+  if (request != wire::AckRequest::clear) return;
+  pdc.clear_wanted = true;
+  if (pdc.clear_at.is_never()) pdc.clear_at = now + config_.clear_time;
+  arm_by(pdc, pdc.clear_at);
 }
 
 // I3: the peer's PDCID is known, SYN is over. [PDS-042]
@@ -199,18 +209,28 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
   tell_acked(pdc, sum);
 }
 
+// How long after a packet another one must have been sent, whose arrival then shows that the first
+// is lost, on whatever path: what 1.5 windows are in packets, 1.5 round trips are in time.
+// [PDS-143]
+Duration Core::reorder_time(const Pdc& pdc) const {
+  const Duration srtt = pdc.rtt.smoothed();
+  return srtt == Duration::zero() ? srtt : std::max(srtt * 3 / 2, kReorderTimeMin);
+}
+
 void Core::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   if (pdc.tx.empty() || pdc.highest_arrived.before(pdc.tx.base())) return;
   if (!pdc.highest_arrived.before(pdc.tx.next())) pdc.highest_arrived = pdc.tx.next() - 1;
   ReorderRules rules;
   if (ooo_count != 0xFFFF) rules.reported_packets = ooo_count;  // [PDS-L3]
   const bool single_path = pdc.mode == Mode::rod || cms_.entropy_values <= 1;
-  // max(5, min(1.5 cwnd, window) / packet size) [PDS-143, PDS-144]
+  // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
+  // have a part of the window only, of CMS and of PSNs. [PDS-143, PDS-144]
   const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / max_packet_bytes(pdc);
-  rules.threshold_packets = single_path
-                                ? config_.ooo_packets_single_path
-                                : static_cast<uint32_t>(std::clamp<uint64_t>(
-                                      packets, config_.ooo_packets_min, config_.tx_window_packets));
+  const uint64_t reachable = std::max(config_.tx_window_packets / 2, config_.ooo_packets_min);
+  rules.threshold_packets = single_path ? config_.ooo_packets_single_path
+                                        : static_cast<uint32_t>(std::clamp<uint64_t>(
+                                              packets, config_.ooo_packets_min, reachable));
+  rules.time = reorder_time(pdc);
   pdc.loss.infer(
       pdc.tx, pdc.highest_arrived, rules, now, [&](Psn psn, TxSlot& slot, LossCause cause) {
         const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;

@@ -9,6 +9,10 @@ namespace uet::pds {
 
 using wire::NackCode;
 
+namespace {
+constexpr Duration kHeldWaitMin = Duration::microseconds(100);  // ends are late by as much
+}
+
 // --- destination ---
 
 // The answers are as many as the peer may cause NACKs: a flood costs no more than one of them
@@ -54,20 +58,50 @@ void Core::emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch
 
 // --- source ---
 
-// Everything is sent, nothing is heard: asks what has arrived, or where nobody answers Probes
+// There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What
+// is to be sent again waits for CMS only.
+bool Core::is_held(const Pdc& pdc) const {
+  if (pdc.lost_count > 0) return !pdc.path->ccc.may_send(max_packet_bytes(pdc));
+  return has_new(pdc);
+}
+
+bool Core::may_probe(const Pdc& pdc) const {
+  return config_.probe && !peers_[pdc.peer].no_probe;  // [PDS-163]
+}
+
+// Tail_Loss_Time. A PDC that is held would be sending, so silence says more: three round trips are
+// enough there, because what is lost keeps everything behind it waiting. [PDS-145]
+Duration Core::tail_wait(const Pdc& pdc) const {
+  const Duration srtt = pdc.rtt.smoothed();
+  if (!is_held(pdc) || srtt == Duration::zero()) return config_.tail_loss;
+  return std::min(config_.tail_loss, std::max(srtt * 3, kHeldWaitMin));
+}
+
+void Core::arm_if_held(Pdc& pdc, Instant now) {
+  if (!pdc.tx.empty() && is_held(pdc)) arm_by(pdc, now + tail_wait(pdc));
+}
+
+// Something is outstanding that no time-out looks after yet, or that nothing else can be sent for.
+bool Core::waits_for_answer(Pdc& pdc) {
+  if (pdc.tx.empty() || pdc.state == PdcState::syn || pdc.ask_count > 0) return false;
+  // The oldest holds up the rest. That it was refused, or arrived, is known: others look after it.
+  TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
+  if (is_held(pdc)) return oldest != nullptr && oldest->in_flight && may_probe(pdc);
+  if (pdc.lost_count > 0) return false;  // about to go
+  TxSlot* const slot = pdc.tx.find(pdc.tx.next() - 1);
+  return slot != nullptr && slot->kind == SlotKind::data && slot->in_flight && slot->resends == 0 &&
+         !slot->quiet && !slot->was_asked;
+}
+
+// Nothing more goes out, nothing is heard: asks what has arrived, or where nobody answers Probes
 // sends the newest packet again. Each wait is twice the one before. False: the PDC failed.
 // [PDS-145, PDS-148]
 bool Core::check_tail(Pdc& pdc, Instant& next, Instant now) {
-  if (pdc.tx.empty() || has_new(pdc) || pdc.lost_count > 0 || pdc.ask_count > 0) return true;
-  const Psn newest = pdc.tx.next() - 1;
-  TxSlot* const slot = pdc.tx.find(newest);
-  const bool waits = pdc.state != PdcState::syn && slot != nullptr &&
-                     slot->kind == SlotKind::data && slot->in_flight && slot->resends == 0 &&
-                     !slot->quiet && !slot->was_asked;
-  if (!waits) return true;  // asked for already, or the time-outs do it
+  if (!waits_for_answer(pdc)) return true;  // asked for already, or the time-outs do it
   const bool exhausted = pdc.tail.count >= config_.tail_loss_max;
-  if (exhausted && config_.patience == Patience::time) return true;
-  const Duration wait = config_.tail_loss * (int64_t{1} << pdc.tail.count);
+  // Probes of a PDC that is held are many in a short time: its time-outs count instead.
+  if (exhausted && (config_.patience == Patience::time || is_held(pdc))) return true;
+  const Duration wait = tail_wait(pdc) * (int64_t{1} << pdc.tail.count);
   const Duration silent =
       pdc.tail.count == 0 ? now - pdc.last_active : SentTick::age(pdc.tail.tick, now);
   if (silent < wait) {
@@ -82,13 +116,17 @@ bool Core::check_tail(Pdc& pdc, Instant& next, Instant now) {
   ++pdc.tail.count;
   pdc.tail.tick = SentTick::of(now);
   next = std::min(next, now + wait * 2);
-  if (config_.probe && !peers_[pdc.peer].no_probe) {
+  if (may_probe(pdc)) {
     pdc.tail.is_due = true;
     pdc.tail.is_out = false;
     want_control(pdc);
     return true;
   }
-  mark_lost(pdc, newest, *slot, cms::LossKind::inferred, Count::retx_tail, now);
+  const Psn newest = pdc.tx.next() - 1;
+  TxSlot* const slot = pdc.tx.find(newest);
+  if (slot != nullptr && slot->in_flight) {
+    mark_lost(pdc, newest, *slot, cms::LossKind::inferred, Count::retx_tail, now);
+  }
   return true;
 }
 

@@ -228,6 +228,7 @@ Turn Core::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
   if (step == Step::blocked) counters_.add(Count::cms_stalls);
   // Without slot memory an ACK brings it back, like with a full window.
   if (step == Step::sent || step == Step::idle) want_send(pdc);
+  if (step != Step::sent) arm_if_held(pdc, now);
   // While this PDC is busy with a long message, another one may take the next. [PDS-061]
   if (pdc.flow != nullptr && pdc.flow->ready && pdc.message != MessageHandle{} &&
       pdc.flow->pdc_count < config_.pdcs_per_key && pdc.mode == Mode::rud) {

@@ -25,17 +25,30 @@ Duration RtoEstimator::rto(Duration init, Duration max, uint32_t resends) const 
   return Duration::nanoseconds(std::min(ns, max.ns()));
 }
 
-uint32_t LossDetector::collect(TxWindow& window, Psn highest_arrived, Latest (&latest)[kEvs]) {
-  uint32_t arrived = 0;
+LossDetector::Arrived LossDetector::collect(TxWindow& window, Psn highest_arrived,
+                                            Latest (&latest)[kEvs]) {
+  Arrived arrived;
   for (Psn p = window.base();; ++p) {
     const TxSlot& slot = window[p];
     if (slot.done || slot.sacked) {
-      ++arrived;
+      ++arrived.packets;
       // Which transmission of a resent packet arrived is not known: it is no evidence.
-      if (slot.resends == 0) note(latest, p, slot);
+      if (slot.resends == 0) {
+        note(latest, p, slot);
+        const bool is_newer = static_cast<int32_t>(slot.sent_tick - arrived.newest_tick) > 0;
+        if (is_newer || !arrived.any_first) arrived.newest_tick = slot.sent_tick;
+        arrived.any_first = true;
+      }
     }
     if (p == highest_arrived) return arrived;
   }
+}
+
+bool LossDetector::is_overdue(const Arrived& arrived, const ReorderRules& rules,
+                              const TxSlot& slot) {
+  if (rules.time == Duration::zero() || !arrived.any_first) return false;
+  const auto ticks = static_cast<int32_t>(arrived.newest_tick - slot.sent_tick);
+  return ticks > rules.time.ns() >> SentTick::kShift;
 }
 
 void LossDetector::note(Latest (&latest)[kEvs], Psn psn, const TxSlot& slot) {

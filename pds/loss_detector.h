@@ -29,13 +29,15 @@ class RtoEstimator {
 // Why a slot counts as lost.
 enum class LossCause : uint8_t {
   ev_order,   // one sent later on the same EV has arrived [PDS-L4]
-  ooo_count,  // too many later ones have arrived [PDS-L3]
+  ooo_count,  // too many later ones have arrived, or one sent long after it [PDS-L3]
 };
 
-// How much reordering is believed before L3 speaks.
+// How much reordering is believed before L3 speaks: so many packets, or so much time between the
+// sending of the one that is missing and of one that has arrived. [PDS-143, PDS-144]
 struct ReorderRules {
-  uint32_t threshold_packets = 5;  // [PDS-143, PDS-144]
-  uint32_t reported_packets = 0;   // out of order, as the destination counts them
+  uint32_t threshold_packets = 5;
+  uint32_t reported_packets = 0;  // out of order, as the destination counts them
+  Duration time;                  // zero: not known
 };
 
 class LossDetector {
@@ -64,7 +66,14 @@ class LossDetector {
     const auto d = static_cast<int32_t>(a_tick - b_tick);
     return d > 0 || (d == 0 && a.after(b));
   }
-  static uint32_t collect(TxWindow& window, Psn highest_arrived, Latest (&latest)[kEvs]);
+  // Of what has arrived: how many packets, and when the last of them was sent for the first time.
+  struct Arrived {
+    uint32_t packets = 0;
+    uint32_t newest_tick = 0;
+    bool any_first = false;  // newest_tick is one
+  };
+  static Arrived collect(TxWindow& window, Psn highest_arrived, Latest (&latest)[kEvs]);
+  static bool is_overdue(const Arrived& arrived, const ReorderRules& rules, const TxSlot& slot);
   static void note(Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
   static bool passed_on_its_ev(const Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
 
@@ -80,8 +89,9 @@ void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRul
   if (window.empty() || !highest_arrived.after(window.base())) return;
 
   Latest latest[kEvs];
-  const uint32_t arrived = collect(window, highest_arrived, latest);
-  if (!in_recovery_ && std::max(arrived, rules.reported_packets) >= rules.threshold_packets) {
+  const Arrived arrived = collect(window, highest_arrived, latest);
+  const uint32_t out_of_order = std::max(arrived.packets, rules.reported_packets);
+  if (!in_recovery_ && out_of_order >= rules.threshold_packets) {
     in_recovery_ = true;
     recovery_psn_ = window.next() - 1;
     recovery_tick_ = SentTick::of(now);
@@ -91,7 +101,8 @@ void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRul
     if (slot.done || slot.sacked || !slot.in_flight) continue;
     if (passed_on_its_ev(latest, p, slot)) {
       fn(p, slot, LossCause::ev_order);
-    } else if (in_recovery_ && static_cast<int32_t>(slot.sent_tick - recovery_tick_) < 0) {
+    } else if ((in_recovery_ && static_cast<int32_t>(slot.sent_tick - recovery_tick_) < 0) ||
+               is_overdue(arrived, rules, slot)) {
       fn(p, slot, LossCause::ooo_count);
     }
   }

@@ -144,9 +144,10 @@ class LossDetectorTest : public ::testing::Test {
     if (psn > highest_) highest_ = psn;
   }
   static Instant at(int64_t us) { return Instant::from_ns(1'000'000'000 + us * 1000); }
-  std::vector<uint32_t> infer(uint32_t threshold, LossCause want, int64_t now_us = 1000) {
+  std::vector<uint32_t> infer(uint32_t threshold, LossCause want, int64_t now_us = 1000,
+                              Duration time = Duration::zero()) {
     std::vector<uint32_t> lost;
-    detector_.infer(window_, Psn(highest_), {threshold}, at(now_us),
+    detector_.infer(window_, Psn(highest_), {threshold, 0, time}, at(now_us),
                     [&](Psn p, TxSlot& slot, LossCause cause) {
                       EXPECT_EQ(cause, want);
                       slot.in_flight = false;
@@ -215,6 +216,27 @@ TEST_F(LossDetectorTest, TooManyOutOfOrder) {
   send(50, 200);
   EXPECT_TRUE(infer(5, LossCause::ooo_count, 201).empty());
   EXPECT_FALSE(detector_.in_recovery()) << "everything of the recovery is answered";
+}
+
+// [PDS-L3, PDS-143] Few later arrivals, but one was sent long after; on whatever EV, and also after
+// the resend.
+TEST_F(LossDetectorTest, SentLongBeforeWhatArrived) {
+  send(1, 0);
+  send(2, 50);
+  send(3, 51);
+  sack(1);
+  EXPECT_TRUE(infer(100, LossCause::ooo_count, 90, 50_us).empty()) << "50 us are believed";
+  sack(2);
+  EXPECT_EQ(infer(100, LossCause::ooo_count, 91, 50_us), (std::vector<uint32_t>{0}));
+  resend(0, 92);
+  send(4, 140);
+  sack(3);
+  EXPECT_TRUE(infer(100, LossCause::ooo_count, 180, 50_us).empty());
+  send(5, 143);
+  sack(4);
+  EXPECT_EQ(infer(100, LossCause::ooo_count, 183, 50_us), (std::vector<uint32_t>{0}));
+  resend(0, 184);
+  EXPECT_TRUE(infer(100, LossCause::ooo_count, 999).empty()) << "without a round trip no time";
 }
 
 TEST_F(LossDetectorTest, NothingAboveTheBaseNothingLost) {
