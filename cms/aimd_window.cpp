@@ -27,6 +27,7 @@ void AimdWindow::on_acked(const Acked& e) {
   leave(e.bytes);
   if (e.rtt_valid) {
     srtt_ = srtt_ == Duration::zero() ? e.rtt : srtt_ + (e.rtt - srtt_) / 8;
+    shortest_ = shortest_ == Duration::zero() ? e.rtt : std::min(shortest_, e.rtt);
   }
   if (e.ecn) {
     decrease(window_ / 2, e.at);
@@ -42,11 +43,33 @@ void AimdWindow::on_acked(const Acked& e) {
 
 void AimdWindow::on_lost(const Lost& e) {
   leave(e.bytes);
-  if (e.kind == LossKind::timeout) {
-    decrease(min_, e.at);
-  } else {
-    decrease(window_ / 2, e.at);
+  switch (e.kind) {
+    case LossKind::timeout:
+      return decrease(min_, e.at);
+    case LossKind::trimmed:
+    case LossKind::trimmed_lasthop:
+    case LossKind::pressure:
+      return decrease(window_ / 2, e.at);
+    case LossKind::inferred:
+      if (has_no_queue()) return shrink(e.bytes / 4);
+      return decrease(without_queue(), e.at);
   }
+}
+
+// Round trips are about as short as they ever were: whatever drops packets, no queue overflows.
+bool AimdWindow::has_no_queue() const {
+  return srtt_ != Duration::zero() && srtt_ <= shortest_ * 5 / 4;
+}
+
+// What the path holds without the queue that is there, at least half of the window.
+uint64_t AimdWindow::without_queue() const {
+  if (srtt_ == Duration::zero()) return window_ / 2;
+  const auto share = static_cast<uint64_t>(shortest_.ns());
+  return std::max(window_ / 2, window_ * share / static_cast<uint64_t>(srtt_.ns()));
+}
+
+void AimdWindow::shrink(uint64_t bytes) {
+  window_ = window_ > min_ + bytes ? window_ - bytes : min_;
 }
 
 void AimdWindow::decrease(uint64_t to, Instant at) {

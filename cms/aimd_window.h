@@ -1,6 +1,7 @@
 // Additive increase, multiplicative decrease: the stop-gap until NSCC. One packet more per round
-// trip while the window is in use, half of it at most once per round trip on loss or ECN, the
-// minimum after a timeout. [architecture 4]
+// trip while the window is in use, half of it at most once per round trip on ECN, trimming or
+// pressure, the minimum after a timeout. A loss that was inferred takes what the queue holds, or
+// where round trips show no queue a quarter of the lost packet. [architecture 4]
 #pragma once
 
 #include "cms/config.h"
@@ -36,6 +37,9 @@ class AimdWindow {
     inflight_ -= bytes;
   }
   void decrease(uint64_t to, Instant at);
+  bool has_no_queue() const;
+  uint64_t without_queue() const;
+  void shrink(uint64_t bytes);
 
   uint64_t window_;
   uint64_t inflight_ = 0;
@@ -45,7 +49,8 @@ class AimdWindow {
   bool decreased_ = false;
   uint64_t min_;
   uint64_t max_;
-  Duration srtt_ = Duration::zero();  // zero: no sample yet
+  Duration srtt_ = Duration::zero();      // zero: no sample yet
+  Duration shortest_ = Duration::zero();  // round trip ever seen
   Instant decreased_at_;
 };
 

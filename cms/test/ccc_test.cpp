@@ -24,9 +24,9 @@ class CccTest : public ::testing::Test {
   void send(uint32_t packets) {
     for (uint32_t i = 0; i < packets; ++i) ccc_.on_sent({kPacket, Entropy(0), false, now_});
   }
-  void ack(uint32_t packets, bool ecn = false) {
+  void ack(uint32_t packets, bool ecn = false, Duration rtt = 100_us) {
     for (uint32_t i = 0; i < packets; ++i) {
-      ccc_.on_acked({kPacket, 1, 100_us, true, ecn, Entropy(0), {}, now_});
+      ccc_.on_acked({kPacket, 1, rtt, true, ecn, Entropy(0), {}, now_});
     }
   }
   void lose(uint32_t packets, LossKind kind) {
@@ -89,12 +89,54 @@ TEST_F(CccTest, HalvesOnceForAllLossesOfARound) {
 TEST_F(CccTest, HalvesAgainARoundTripLater) {
   send(32);
   ack(1);  // the RTT is 100 us from here
-  lose(1, LossKind::inferred);
+  lose(1, LossKind::trimmed);
   now_ = now_ + 99_us;
-  lose(1, LossKind::inferred);
+  lose(1, LossKind::pressure);
   EXPECT_EQ(window(), 16u);
   now_ = now_ + 1_us;
+  lose(1, LossKind::trimmed_lasthop);
+  EXPECT_EQ(window(), 8u);
+}
+
+// Round trips as short as ever: the path drops packets, and no queue is there to be drained. Each
+// loss takes a quarter of its packet.
+TEST_F(CccTest, LossWithoutAQueueTakesLittle) {
+  send(32);
+  ack(1, false, 100_us);
+  ack(1, false, 299_us);  // smoothed: 100 + 199 / 8, below 125
+  lose(4, LossKind::inferred);
+  EXPECT_EQ(ccc_.window_bytes(), 31u * kPacket);
+  lose(4, LossKind::inferred);
+  EXPECT_EQ(ccc_.window_bytes(), 30u * kPacket) << "each of them, whenever it is found";
+}
+
+// Where round trips are longer the window falls to what the path holds without the queue, once a
+// round trip: 32 packets * 100 / 160.
+TEST_F(CccTest, LossWithAQueueTakesTheQueue) {
+  send(32);
+  ack(1, false, 100_us);
+  ack(1, false, 580_us);  // smoothed: 100 + 480 / 8
   lose(1, LossKind::inferred);
+  EXPECT_EQ(ccc_.window_bytes(), 20u * kPacket);
+  now_ = now_ + 159_us;
+  lose(1, LossKind::inferred);
+  EXPECT_EQ(ccc_.window_bytes(), 20u * kPacket);
+}
+
+TEST_F(CccTest, LossWithALongQueueHalves) {
+  send(32);
+  ack(1, false, 100_us);
+  ack(1, false, 2500_us);  // smoothed: 400
+  lose(1, LossKind::inferred);
+  EXPECT_EQ(window(), 16u);
+}
+
+TEST_F(CccTest, LossesWithoutAQueueStopAtTheMinimum) {
+  send(32);
+  ack(1);
+  for (int i = 0; i < 31; ++i) lose(1, LossKind::inferred);
+  send(300);
+  for (int i = 0; i < 300; ++i) lose(1, LossKind::inferred);
   EXPECT_EQ(window(), 8u);
 }
 
