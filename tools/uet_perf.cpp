@@ -1,5 +1,6 @@
 // Micro figures of the stack: codecs, the whole stack without I/O, matching. Each is a loop over a
 // fixed amount of work, timed by the processor time of this thread.
+#include "tools/perf_loss.h"
 #include "tools/perf_pair.h"
 
 #include "wire/pds.h"
@@ -28,6 +29,11 @@ struct Options {
   uint32_t packets = 16;  // of a message
   perf::Spread spread = perf::Spread::peers;
   bool json = false;
+  // of loss
+  uint64_t seed = 1;
+  uint32_t window = 256;
+  int64_t round_trip_us = 20;
+  uint64_t rate_gbps = 100;
 };
 
 struct Figure {
@@ -159,6 +165,53 @@ int pdcs(const Options& options) {
   return 0;
 }
 
+// Goodput by the share of packets that the network loses, in simulated time. [PDS 12]
+int loss(const Options& options) {
+  const std::pair<const char*, cms::Algorithm> controls[] = {{"aimd", cms::Algorithm::aimd},
+                                                             {"fixed", cms::Algorithm::fixed}};
+  nlohmann::json out = nlohmann::json::array();
+  if (!options.json) {
+    std::printf(
+        "RUD writes of 4 KiB packets, window %u, %lld us, %llu Gb/s, seed %llu\n"
+        "%-6s %6s %9s %6s %9s %9s %9s\n",
+        options.window, static_cast<long long>(options.round_trip_us),
+        static_cast<unsigned long long>(options.rate_gbps),
+        static_cast<unsigned long long>(options.seed), "window", "loss", "Gb/s", "ratio", "packets",
+        "resent", "time-outs");
+  }
+  for (const auto& [name, algorithm] : controls) {
+    double lossless = 0;
+    for (const double share : {0.0, 0.001, 0.01, 0.02, 0.05, 0.1}) {
+      fep::Config config;
+      config.cms.algorithm = algorithm;
+      config.pds.tx_window_packets = options.window;
+      perf::LossPlan plan;
+      plan.loss = share;
+      plan.seed = options.seed;
+      plan.rate_bps = options.rate_gbps * 1'000'000'000;
+      plan.round_trip = Duration::microseconds(options.round_trip_us);
+      const perf::LossFigure f = perf::goodput(config, plan);
+      if (share == 0) lossless = f.goodput_gbps;
+      const double ratio = f.goodput_gbps / lossless;
+      out.push_back({{"control", name},
+                     {"loss", share},
+                     {"gbps", f.goodput_gbps},
+                     {"ratio", ratio},
+                     {"packets", f.packets},
+                     {"resends", f.resends},
+                     {"timeouts", f.timeouts},
+                     {"seed", options.seed}});
+      if (options.json) continue;
+      std::printf("%-6s %5.1f%% %9.2f %6.3f %9llu %9llu %9llu\n", name, share * 100, f.goodput_gbps,
+                  ratio, static_cast<unsigned long long>(f.packets),
+                  static_cast<unsigned long long>(f.resends),
+                  static_cast<unsigned long long>(f.timeouts));
+    }
+  }
+  if (options.json) std::printf("%s\n", out.dump(2).c_str());
+  return 0;
+}
+
 Figure message(const Options& options) {
   fep::Config config;
   perf::Pair pair(config, 1);
@@ -205,6 +258,19 @@ int main(int argc, char** argv) {
   const CLI::App* const table =
       app.add_subcommand("pdcs", "Cost of a packet by the number of PDCs, 1 to 4,096")
           ->fallthrough();
+  CLI::App* const lossy =
+      app.add_subcommand("loss", "Goodput over a simulated network that loses packets")
+          ->fallthrough();
+  lossy->add_option("--seed", options.seed, "Of the network and both ends")->capture_default_str();
+  lossy->add_option("--window", options.window, "Packets outstanding per connection")
+      ->check(CLI::Range(1, 2048))
+      ->capture_default_str();
+  lossy->add_option("--rtt", options.round_trip_us, "Round trip without queues, in us")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  lossy->add_option("--rate", options.rate_gbps, "Rate of each link, in Gb/s")
+      ->check(CLI::Range(1, 800))
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -212,6 +278,7 @@ int main(int argc, char** argv) {
   }
   if (by_job) options.spread = perf::Spread::jobs;
   if (table->parsed()) return pdcs(options);
+  if (lossy->parsed()) return loss(options);
   const double copy = copy_ns(options.repeats);
   if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
   std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
