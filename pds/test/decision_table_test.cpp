@@ -271,6 +271,30 @@ TEST_F(LossTable, L3OutOfOrderCount) {
   EXPECT_EQ(b.count(Count::retx_ooo), 1u);
 }
 
+// [PDS-L3, PDS-144] On one path three are enough. What was sent again is no evidence by its order,
+// so here only their number speaks.
+TEST_F(LossTable, L3ThreeOnOnePath) {
+  for (const uint32_t threshold : {3u, 4u}) {
+    Config config;
+    EXPECT_EQ(config.ooo_packets_single_path, 3u);
+    config.ooo_packets_single_path = threshold;
+    TableBench b(config);
+    b.client.post(b.flow(Mode::rod), 1, 5 * b.client.mtu);
+    const auto out = b.tx();
+    b.own = out.at(0).as<wire::Request>().spdcid;
+    b.start = out[0].as<wire::Request>().psn;
+    b.rx_header(b.ack(b.start));
+    for (const int psn : {2, 3, 4}) b.rx_header(b.nack(NackCode::trimmed, b.start + psn));
+    EXPECT_EQ(b.lines().size(), 3u);
+    b.elapse(1_us);
+    sack(b, 0b0110);  // +2 and +3
+    EXPECT_EQ(b.lines(), Lines{});
+    sack(b, 0b1110);
+    EXPECT_EQ(b.lines(), threshold == 3 ? Lines{"REQ psn +1 retx ar clear -1"} : Lines{});
+    EXPECT_EQ(b.count(Count::retx_ooo), threshold == 3 ? 1u : 0u);
+  }
+}
+
 // [PDS-L4] One that was sent later on the same EV has arrived.
 TEST_F(LossTable, L4OrderOfOneEv) {
   TableBench b;

@@ -127,6 +127,58 @@ TEST_F(SecureTest, TargetDrawsTheStart) {
   EXPECT_EQ(b.client.delivered.size(), 1u);
 }
 
+// [PDS-055] PSNs are the replay window: whatever was recorded of a PDC is executed no second time,
+// while it is open, when it has closed, and when nobody remembers that it was there.
+TEST_F(SecureTest, RecordedPacketsAreNeverExecutedAgain) {
+  Bench b;
+  b.sdi = kDomain;
+  b.open_target();
+  for (const uint32_t psn : {1001u, 1002u, 1003u}) b.rx(b.request(psn, false));
+  b.lines();
+  const auto replay = [&](const char* when) {
+    SCOPED_TRACE(when);
+    for (const bool syn : {true, false}) {
+      for (uint32_t psn = 1000; psn <= 1003; ++psn) {
+        b.rx(b.request(psn, syn));
+        wire::Request again = b.request(psn, syn);
+        again.retx = true;
+        b.rx(again);
+      }
+    }
+    b.rx(b.request(999, false));  // below Start_PSN
+    b.lines();
+    EXPECT_EQ(b.client.order.size(), 4u);
+  };
+  replay("open");
+  b.rx_header(b.control(CtlType::close_cmd, 1004));
+  b.lines();
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  replay("closed");
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  b.elapse(401_ms);  // the tombstone is gone
+  replay("forgotten");
+  b.elapse(2_s);
+  EXPECT_EQ(b.pds->usage(), Usage{}) << "what a recorded SYN has opened was never established";
+}
+
+// [PDS-133] A NACK TRIMMED counts for a secured PDC when it is sealed itself, and only then.
+TEST_F(SecureTest, TrimmedNackMustBeSealed) {
+  Bench b;
+  b.sdi = kDomain;
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  for (const uint32_t other : {0u, kDomain + 1}) {
+    b.sdi = other;
+    b.rx_header(b.nack(NackCode::trimmed, b.start + 1));
+    EXPECT_EQ(b.lines(), Lines{});
+  }
+  EXPECT_EQ(b.count(Count::drop_sdi), 2u);
+  b.sdi = kDomain;
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 1));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+  EXPECT_EQ(b.count(Count::retx_nack), 1u);
+}
+
 // [PDS-V8] Another domain, or none: dropped without an answer, in either role.
 TEST_F(SecureTest, OtherDomainsAreNotHeard) {
   Bench b;

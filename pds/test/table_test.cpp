@@ -260,5 +260,28 @@ TEST_F(PeerTableTest, GrowsWithoutMoving) {
   }
 }
 
+// [PDS-193] The seed, which the provider draws from the system, decides PDCID and Start_PSN: who
+// starts anew with another one is not where he was, and nobody can tell where he will be.
+TEST(PdcSeedTest, AnotherSeedIsAnotherPlace) {
+  std::set<uint16_t> ids;
+  std::set<uint32_t> starts;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto first = [seed] {
+      Arena arena;
+      PdcTable table;
+      Rng rng(seed);
+      EXPECT_TRUE(table.create(arena, {16, 16, 16, 0}, rng).ok());
+      const Pdc* const pdc = table.allocate(true, rng);
+      return std::pair{pdc->id.value(), pdc->start_psn.value()};
+    };
+    const auto [id, start] = first();
+    EXPECT_EQ(first(), (std::pair{id, start})) << "the same seed, the same place";
+    ids.insert(id);
+    starts.insert(start);
+  }
+  EXPECT_EQ(starts.size(), 100u);
+  EXPECT_GE(ids.size(), 95u);  // of 65,535: two of a hundred may meet
+}
+
 }  // namespace
 }  // namespace uet::pds
