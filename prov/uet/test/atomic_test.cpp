@@ -158,7 +158,7 @@ class AtomicTest : public PairTest {
   uint64_t base_ = 0;
 };
 
-// [LF-050..052, LF-061, LF-062, LF-063] Every operation on every data type in every form: what is
+// [LF-050..052, LF-061, LF-062, LF-063, LF-121] Every operation on every data type in every form: what is
 // offered does what the manual says, and nothing else is offered.
 TEST_F(AtomicTest, TheWholeMatrix) {
   open_memory();
@@ -262,7 +262,7 @@ TEST_F(AtomicTest, Counters) {
   EXPECT_EQ(old, 1u);
 }
 
-// [SES-083, SES-168, LF-063] Each misuse has its error; the memory is as it was.
+// [SES-083, SES-168, LF-063, LF-120] Each misuse has its error; the memory is as it was.
 TEST_F(AtomicTest, WhatIsRefused) {
   open_memory();
   uint64_t operand[40] = {1}, old[40] = {};

@@ -50,8 +50,8 @@ constexpr auto kSame = Row::Report::same;
 constexpr auto kAtLeast = Row::Report::at_least;
 const std::vector<Row> kRows = {
     {UET_MEMBER(tx_attr, caps),
-     {FI_MSG, FI_TAGGED | FI_SEND, FI_RMA | FI_WRITE | FI_READ},
-     {FI_ATOMIC, FI_RECV, FI_REMOTE_READ, kHuge, 1ULL << 63},
+     {FI_MSG, FI_ATOMIC | FI_WRITE, FI_TAGGED | FI_SEND, FI_RMA | FI_WRITE | FI_READ},
+     {FI_COLLECTIVE, FI_RECV, FI_REMOTE_READ, kHuge, 1ULL << 63},
      kSame},
     {UET_MEMBER(tx_attr, op_flags),
      {FI_COMPLETION, FI_INJECT, FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE,
@@ -72,8 +72,8 @@ const std::vector<Row> kRows = {
      {1, 0x300, 0xFFFFFFFF},
      kSame},
     {UET_MEMBER(rx_attr, caps),
-     {FI_MSG, FI_TAGGED | FI_RECV, FI_RMA | FI_REMOTE_WRITE},
-     {FI_ATOMIC, FI_SEND, FI_WRITE, kHuge},
+     {FI_MSG, FI_ATOMIC | FI_REMOTE_READ, FI_TAGGED | FI_RECV, FI_RMA | FI_REMOTE_WRITE},
+     {FI_COLLECTIVE, FI_SEND, FI_WRITE, kHuge},
      kSame},
     {UET_MEMBER(rx_attr, op_flags),
      {FI_COMPLETION, FI_MULTI_RECV},
