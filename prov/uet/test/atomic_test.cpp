@@ -158,8 +158,8 @@ class AtomicTest : public PairTest {
   uint64_t base_ = 0;
 };
 
-// [LF-050..052, LF-061, LF-062, LF-063, LF-121] Every operation on every data type in every form: what is
-// offered does what the manual says, and nothing else is offered.
+// [LF-050..052, LF-061, LF-062, LF-063, LF-121] Every operation on every data type in every form:
+// what is offered does what the manual says, and nothing else is offered.
 TEST_F(AtomicTest, TheWholeMatrix) {
   open_memory();
   int offered = 0;
