@@ -206,6 +206,7 @@ class Core : CoreState {
   void forget_outstanding(Pdc& pdc);
   void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
   void discard(Pdc& pdc);  // nobody has heard of it yet
+  static bool is_unheard(const Pdc& pdc);
   void release(Pdc& pdc, Instant bury_until);
   bool half_open_full() const;
   void relieve_pressure(bool is_initiator, Instant now);

@@ -250,6 +250,12 @@ void Core::release(Pdc& pdc, Instant bury_until) {
 
 void Core::discard(Pdc& pdc) { release(pdc, Instant::never()); }
 
+// Its message was taken back before the first packet left: there is nobody to close it with.
+bool Core::is_unheard(const Pdc& pdc) {
+  return pdc.is_initiator && pdc.state == PdcState::syn && pdc.tx.next() == pdc.start_psn &&
+         pdc.message == MessageHandle{} && pdc.keep_count == 0;
+}
+
 void Core::free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now) {
   UET_ASSERT(pdc.message == MessageHandle{} && pdc.returns.empty());
   const PdcHandle handle = pdc.handle;
@@ -279,7 +285,10 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
     const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty() ||
                       pdc.keep_count > 0 || pdc.later_count > 0;
     if (busy) continue;
-    if (!is_initiator && !pdc.confirmed) {
+    if (is_unheard(pdc)) {
+      free_pdc(pdc, true, false, now);
+      ++victims;
+    } else if (!is_initiator && !pdc.confirmed) {
       if (reclaim(pdc, now)) ++victims;
     } else if (pdc.state == PdcState::established && (free == 0 || is_low)) {
       counters_.add(Count::pressure_closes);
@@ -322,6 +331,8 @@ void Core::close_all(bool abort, Instant now) {
   table_.for_each([&](Pdc& pdc) {
     if (abort) {
       fail(pdc, {FailureReason::aborted, {}, false}, Count::pdc_closed_aborted, false, now);
+    } else if (is_unheard(pdc)) {
+      free_pdc(pdc, true, false, now);
     } else if (pdc.is_initiator) {
       begin_close(pdc);
     } else {

@@ -64,6 +64,8 @@ void Core::on_timer(Pdc& pdc, Instant now) {
     const Instant idle_at = pdc.last_active + limit;
     if (idle_at > now) {
       next = std::min(next, idle_at);
+    } else if (is_unheard(pdc)) {
+      return free_pdc(pdc, true, false, now);
     } else if (pdc.state == PdcState::established && pdc.keep_count == 0) {
       counters_.add(Count::idle_closes);
       if (pdc.is_initiator) {

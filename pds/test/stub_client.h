@@ -37,6 +37,7 @@ class StubClient final : public Client {
     uint32_t pulled = 0;
     bool keep_pdc = false;
     wire::NextHeader next_hdr = wire::NextHeader::standard;
+    bool is_taken_back = false;  // nothing more of it is to be sent
   };
   uint32_t mtu = 1024;
   bool sack_completes = true;    // for packets that are not the last of their message
@@ -78,6 +79,7 @@ class StubClient final : public Client {
   }
   bool pull(MessageHandle handle, PacketRef& out) override {
     Message& m = messages.at(handle.value());
+    if (m.is_taken_back) return false;
     out.message = handle;
     out.offset = m.pulled;
     out.length = static_cast<uint16_t>(std::min(mtu, m.bytes - m.pulled));

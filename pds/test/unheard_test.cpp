@@ -1,0 +1,65 @@
+// A message is taken back after a PDC was opened for it, and before its first packet left: nobody
+// has heard of the PDC, so it goes without a word when it is not needed. Without that it stayed for
+// ever. [PDS 5.1, 15]
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class UnheardPdcTest : public ::testing::Test {
+ protected:
+  static FlowId flow(Bench& b, uint8_t number) {
+    const PeerId peer = *b.peers.find_or_add(address(number), b.now);
+    return *b.pds->flow(peer, TrafficClass(0), Mode::rud, JobId(1));
+  }
+  static void open(Bench& b) {
+    b.client.messages[1].is_taken_back = true;
+    b.client.post(flow(b, 9), 1, 10);
+    EXPECT_EQ(b.lines(), Lines{});
+    EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  }
+  static void expect_gone(Bench& b) {
+    EXPECT_EQ(b.lines(), Lines{});
+    EXPECT_EQ(b.pds->usage(), Usage{});
+    EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+  }
+  Config config_;
+};
+
+TEST_F(UnheardPdcTest, GoesWhenIdle) {
+  Bench b;
+  open(b);
+  b.elapse(config_.idle_time + 1_ms);
+  expect_gone(b);
+}
+
+TEST_F(UnheardPdcTest, GoesWhenAllAreToClose) {
+  Bench b;
+  open(b);
+  b.pds->close_all(/*abort=*/false, b.now);
+  expect_gone(b);
+}
+
+TEST_F(UnheardPdcTest, GoesWhenPdcsAreScarce) {
+  config_.max_pdcs = 2;
+  config_.target_floor_percent = 0;
+  Bench b(config_);
+  open(b);
+  b.client.post(flow(b, 10), 2, 10);
+  b.client.post(flow(b, 11), 3, 10);
+  EXPECT_EQ(b.tx().size(), 2u);
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+}
+
+TEST_F(UnheardPdcTest, TakesTheNextMessage) {
+  Bench b;
+  open(b);
+  b.client.post(flow(b, 9), 2, 10);
+  EXPECT_EQ(b.tx().size(), 1u);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+}
+
+}  // namespace
+}  // namespace uet::pds::test
