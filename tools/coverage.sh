@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Builds the coverage preset, runs the tests of one folder and prints a table: lines of each of its
+# source files, and how many of them the tests reached. Needs gcov, which comes with the compiler.
+set -euo pipefail
+# shellcheck source=tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<'HELP'
+Usage: tools/coverage.sh [--min PERCENT] [--missing] [-j N] [FOLDER]
+
+  FOLDER         whose files are measured, by the tests with its label (default: pds)
+  --min PERCENT  fail when fewer lines of all files together are covered (default: 0)
+  --missing      name the lines that no test reaches
+  -j N           compilations at a time (default: all processors)
+  -h, --help     this text
+
+The table goes to standard output, what the build says to standard error.
+Exit status: 0; 1 when a test fails or too few lines are covered; 2 on bad usage.
+HELP
+}
+
+folder=pds min=0 jobs=$(nproc) missing=0
+while [ $# -gt 0 ]; do
+  case $1 in
+    --min) [[ ${2:-} =~ ^[0-9]+(\.[0-9]+)?$ ]] || { usage >&2; exit 2; }; min=$2; shift ;;
+    --missing) missing=1 ;;
+    -j) [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }; jobs=$2; shift ;;
+    -h|--help) usage; exit 0 ;;
+    -*) usage >&2; exit 2 ;;
+    *) folder=${1%/} ;;
+  esac
+  shift
+done
+[ -f "$root/$folder/CMakeLists.txt" ] || { echo "no such folder: $folder" >&2; exit 2; }
+
+cd "$root"
+build=build/coverage
+cmake --preset coverage >/dev/null
+cmake --build "$build" -j "$jobs" --target "tests_$folder" >&2
+find "$build" -name '*.gcda' -delete
+ctest --test-dir "$build" -L "^$folder\$" --output-on-failure >&2
+
+# Every object that was compiled, from the library and the tests: a header is covered by whoever
+# includes it.
+find "$build" -name '*.gcno' -print0 |
+  xargs -0 -r gcov --json-format --stdout 2>/dev/null |
+  python3 -c '
+import json, os, sys
+root, folder, least, show = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4] == "1"
+hits = {}
+for text in sys.stdin:
+    if not text.strip():
+        continue
+    report = json.loads(text)
+    for file in report["files"]:
+        path = os.path.normpath(os.path.join(report["current_working_directory"], file["file"]))
+        name = os.path.relpath(path, root)
+        if not name.startswith(folder + "/") or "/test/" in name:
+            continue
+        for line in file["lines"]:
+            lines = hits.setdefault(name, {})
+            number = line["line_number"]
+            lines[number] = lines.get(number, 0) + line["count"]
+if not hits:
+    sys.exit("coverage.sh: no file of " + folder + " was compiled")
+print("%-32s %7s %8s %8s" % ("file", "lines", "covered", "percent"))
+total = covered = 0
+for name, lines in sorted(hits.items()):
+    reached = sum(1 for count in lines.values() if count > 0)
+    total += len(lines)
+    covered += reached
+    print("%-32s %7d %8d %7.1f%%" % (name, len(lines), reached, 100.0 * reached / len(lines)))
+    left = sorted(number for number, count in lines.items() if count == 0)
+    if show and left:
+        print("    not reached: " + ", ".join(map(str, left)))
+percent = 100.0 * covered / total
+print("%-32s %7d %8d %7.1f%%" % ("all", total, covered, percent))
+if percent < least:
+    sys.exit("coverage.sh: %.1f %% is less than %g %%" % (percent, least))
+' "$root" "$folder" "$min" "$missing"
