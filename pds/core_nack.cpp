@@ -219,9 +219,11 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
 
 // Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]
 bool Core::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant now) {
-  // Copies of one refusal spend the budget once. [T-08]
-  const bool is_copy =
+  // Copies of one refusal spend the budget once: while the packet waits to be sent again, or, where
+  // only its answer is asked for, until that can have come. [T-08]
+  const bool was_just_asked =
       slot.nack_count > 0 && SentTick::since(slot.sent_tick, now) < pdc.rtt.smoothed();
+  const bool is_copy = slot.sacked ? was_just_asked : slot.delayed || slot.lost;
   if (is_copy) return false;
   if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
   if (config_.patience == Patience::time || config_.nack_retx_max == 31) return false;

@@ -87,6 +87,23 @@ TEST_F(GuardTest, CopiesOfARefusalSpendTheBudgetOnce) {
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
 }
 
+// [PDS-118] A packet that is refused within a round trip of each resend waits 2, 4 and 8 ms.
+TEST_F(GuardTest, QuickRefusalsMakeTheDelayGrow) {
+  Bench b;
+  b.open_initiator(2);
+  b.elapse(900_us);
+  b.rx_header(b.ack(b.start));
+  b.lines();
+  for (const Duration delay : {2_ms, 4_ms, 8_ms}) {
+    b.rx_header(b.nack(NackCode::no_resource, b.start + 1));
+    b.elapse(delay - 100_us);
+    EXPECT_EQ(b.lines(), Lines{});
+    b.elapse(100_us + 2_us);
+    EXPECT_EQ(b.lines().size(), 1u);
+  }
+  EXPECT_EQ(b.count(Count::retx_delayed), 3u);
+}
+
 // [T-01] Sources that never show that they heard us take no more than their share; when the peers
 // of the oldest have been silent for Close_REQ_Time those give way.
 TEST_F(GuardTest, HalfOpenPdcsAreLimited) {
