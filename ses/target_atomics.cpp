@@ -26,6 +26,12 @@ struct Target::AtomicPlan {
     return reinterpret_cast<uintptr_t>(at) % element_alignment(code.type) == 0 &&
            length % element == 0;
   }
+  // The old values do not fit an ACK of so many octets: they are a message on their way back, which
+  // cannot be undone. So it is the last thing to be asked for, and an operation that needs a
+  // completion slot as well, which cannot be given back either, is refused.
+  bool needs_message(uint32_t ack_bytes) const {
+    return form != AtomicForm::plain && bytes > ack_bytes;
+  }
   // The elements of one piece of memory, in order.
   void apply(std::byte* at, uint64_t length);
 };
@@ -73,7 +79,7 @@ ReturnCode Target::plan_atomic(const Request& q, AtomicPlan& plan) const {
 
 // Room for the old values, before there are any. False: `refusal` says why not.
 bool Target::prepare_answer(const Request& q, AtomicPlan& plan, pds::Verdict& refusal) {
-  if (plan.form == AtomicForm::plain || plan.bytes <= core_.config.ack_data_bytes_max) return true;
+  if (!plan.needs_message(core_.config.ack_data_bytes_max)) return true;
   ReturnMessage back = answer_to(q, plan.bytes);
   back.fetched = plan.fetched = core_.fetch_buffers.alloc();
   auto sent = Initiator::Returned::no_slot;
@@ -120,6 +126,9 @@ pds::Verdict Target::begin_atomic(Endpoint& ep, const Request& q) {
   UET_ASSERT(is_there);  // authorised a moment ago
   if (!is_aligned) return refuse(q, ReturnCode::amo_unaligned, Counter::rx_atomic_refused);
 
+  if (q.has_data && plan.needs_message(core_.config.ack_data_bytes_max)) {
+    return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);
+  }
   pds::Verdict refusal;
   if (q.has_data && !reserve(ep)) return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
   if (!prepare_answer(q, plan, refusal)) return refusal;
@@ -131,7 +140,8 @@ pds::Verdict Target::begin_atomic(Endpoint& ep, const Request& q) {
 }
 
 // Matches like a tagged send, but only a receive that is posted: there is nothing to do arithmetic
-// on in a message that is kept. [SES-064, SES-065, SES-086]
+// on in a message that is kept. Tagged receives are for one message each, so its completion slot is
+// there already. [SES-064, SES-065, SES-086]
 pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
   AtomicPlan plan;
   const ReturnCode code = plan_atomic(q, plan);
@@ -151,9 +161,6 @@ pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
   if (!is_aligned) return refuse(q, ReturnCode::amo_unaligned, Counter::rx_atomic_refused);
 
   pds::Verdict refusal;
-  if (!will_be_used_up(*r, plan.bytes) && !reserve(ep)) {
-    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-  }
   if (!prepare_answer(q, plan, refusal)) return refusal;
   core_.counters.add(Counter::rx_expected);
   Arrived a;

@@ -369,6 +369,26 @@ TEST_F(AtomicMessagesTest, HeaderDataIsReported) {
   EXPECT_EQ(numbers_[0], 1u);
 }
 
+// [SES-050, SES-118] A completion slot that was booked cannot be given back when the old values
+// find no room: whoever asks for both gets neither, and no slot is lost.
+TEST_F(AtomicMessagesTest, NoSlotIsBookedForNothing) {
+  const uint64_t key = expose_numbers();
+  wire::StandardRequest h = request(SesOpcode::fetching_atomic, 24);
+  h.match_bits = key;
+  h.common.hd = true;
+  const uint32_t before = b_->spare_slots;
+  EXPECT_EQ(said(give_octets(encoded(h, kSum64, be64({1, 1, 1})), wire::NextHeader::standard)),
+            "OP_VIOLATION");
+  EXPECT_EQ(b_->spare_slots, before);
+  EXPECT_EQ(numbers_[0], 0u);
+  // What fits the ACK is served with its header data.
+  h.request_length = 8;
+  EXPECT_EQ(said(give_octets(encoded(h, kSum64, be64({1})), wire::NextHeader::standard)),
+            "OK data 28");
+  EXPECT_EQ(b_->spare_slots, before - 1);
+  EXPECT_EQ(numbers_[0], 1u);
+}
+
 // [SES-049] A packet of an operation that ended leaves the memory alone.
 TEST_F(AtomicMessagesTest, ACancelledAtomicDoesNothing) {
   const uint64_t key = expose_numbers();
