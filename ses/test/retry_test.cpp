@@ -15,6 +15,15 @@ class RetryTest : public PairTest {
   void post(Octets& room, uintptr_t context = 2) {
     ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room, context), now_).ok());
   }
+  // The request has been answered; what it asked for is the one parcel on the network.
+  void read_until_data_is_on_its_way(Octets& back, uint64_t key) {
+    ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
+    transmit();
+    deliver(0);
+    deliver(0);
+    transmit();
+    ASSERT_EQ(network_.size(), 1u);
+  }
 };
 
 // [SES-128, SES-135] Nothing to keep it in: NO_MATCH, again after 50 to 100 ms, until it fits.
@@ -318,12 +327,7 @@ TEST_F(RetryTest, ReturnDataWithoutAHeaderIsSentAgain) {
   const Octets memory = pattern(100);
   const uint64_t key = expose(memory);
   Octets back(100);
-  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
-  transmit();
-  deliver(0);
-  deliver(0);
-  transmit();
-  ASSERT_EQ(network_.size(), 1u);
+  ASSERT_NO_FATAL_FAILURE(read_until_data_is_on_its_way(back, key));
   network_[0].octets.resize(10);
   settle();
   EXPECT_EQ(take(*a_), "");
@@ -339,12 +343,7 @@ TEST_F(RetryTest, ReturnDataOfAWrongLengthEndsTheRead) {
   const Octets memory = pattern(100);
   const uint64_t key = expose(memory);
   Octets back(100);
-  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
-  transmit();
-  deliver(0);
-  deliver(0);
-  transmit();
-  ASSERT_EQ(network_.size(), 1u);
+  ASSERT_NO_FATAL_FAILURE(read_until_data_is_on_its_way(back, key));
   network_[0].octets.pop_back();
   settle();
   EXPECT_EQ(take(*a_), "read refused UNCOR 0 #1");
