@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is around the headers: the encapsulation, the trailer, trimmed packets, the payload; and
+// the guess whether a UDP payload on a strange port is UET.
+#include "dissector/dissect.h"
+#include "dissector/fields.h"
+#include "dissector/layer.h"
+
+#include "wire/pds_prologue.h"
+
+#include <optional>
+
+namespace uet::dissector {
+
+namespace {
+
+using wire::NextHeader;
+using wire::PdsType;
+
+constexpr int kUdpBytes = 8, kEntropyBytes = 4, kCrcBytes = 4;
+constexpr uint32_t kCrcStart = 0xFFFFFFFF;
+
+// The IP header under a transport header, found again in the octets of the frame because Wireshark
+// does not hand it down: nothing when it cannot be told for sure (tunnels, reassembled fragments).
+struct IpHeader {
+  tvbuff_t* frame = nullptr;
+  int addresses = 0;  // offset of the source address
+  unsigned dscp = 0;
+};
+
+bool addresses_are(tvbuff_t* frame, int offset, const packet_info* pinfo) {
+  const int size = pinfo->net_src.len;
+  return tvb_bytes_exist(frame, offset, 2 * size) &&
+         tvb_memeql(frame, offset, static_cast<const guint8*>(pinfo->net_src.data),
+                    static_cast<size_t>(size)) == 0 &&
+         tvb_memeql(frame, offset + size, static_cast<const guint8*>(pinfo->net_dst.data),
+                    static_cast<size_t>(size)) == 0;
+}
+
+std::optional<IpHeader> ip_header_under(tvbuff_t* tvb, const packet_info* pinfo, int transport) {
+  constexpr int kIpv4Bytes = 20, kIpv6Bytes = 40, kExtensionsMax = 256;
+  tvbuff_t* frame = tvb_get_ds_tvb(tvb);
+  const int end = static_cast<int>(tvb_raw_offset(tvb)) - transport;
+  if (pinfo->net_src.type == AT_IPv4) {  // options are rejected [WIRE-010]
+    const int start = end - kIpv4Bytes;
+    if (start < 0 || !addresses_are(frame, start + 12, pinfo)) return std::nullopt;
+    return IpHeader{frame, start + 12, static_cast<unsigned>(octet_at(frame, start + 1)) >> 2U};
+  }
+  if (pinfo->net_src.type != AT_IPv6) return std::nullopt;
+  for (int skipped = 0; skipped <= kExtensionsMax; skipped += 8) {  // [WIRE-011]
+    const int start = end - kIpv6Bytes - skipped;
+    if (start < 0) return std::nullopt;
+    if (!addresses_are(frame, start + 8, pinfo)) continue;
+    return IpHeader{frame, start + 8, (tvb_get_ntohs(frame, start) >> 6U) & 0x3FU};
+  }
+  return std::nullopt;
+}
+
+// Takes the CRC off the end and verifies it. Returns what is before it. [WIRE-089..093]
+tvbuff_t* without_crc(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, int header_bytes,
+                      const std::optional<IpHeader>& ip) {
+  const int length = tvb_reported_length_remaining(tvb, header_bytes);
+  if (length < kCrcBytes) return tvb;
+  const int at = header_bytes + length - kCrcBytes;
+  const int end = static_cast<int>(tvb_raw_offset(tvb)) + at;
+  if (ip && tvb_bytes_exist(ip->frame, ip->addresses, end + kCrcBytes - ip->addresses)) {
+    // Wireshark keeps this sum with its octets turned round.
+    const uint32_t turned =
+        ~crc32c_tvb_offset_calculate(ip->frame, static_cast<guint>(ip->addresses),
+                                     static_cast<guint>(end - ip->addresses), kCrcStart);
+    proto_tree_add_checksum(tree, tvb, static_cast<guint>(at), field::crc, field::crc_status,
+                            &expert::crc, pinfo, GUINT32_SWAP_LE_BE(turned), ENC_LITTLE_ENDIAN,
+                            PROTO_CHECKSUM_VERIFY);
+  } else {
+    proto_tree_add_checksum(tree, tvb, static_cast<guint>(at), field::crc, field::crc_status,
+                            &expert::crc, pinfo, 0, ENC_LITTLE_ENDIAN, PROTO_CHECKSUM_NO_FLAGS);
+  }
+  return tvb_new_subset_length(tvb, 0, at);
+}
+
+void show_rest(const Layer& uet, const Packet& packet, int behind) {
+  if (packet.payload_start >= 0) {
+    if (packet.payload_length > 0) {
+      uet.bytes(field::payload, packet.payload_start, packet.payload_length);
+    }
+    return;
+  }
+  const int left = uet.remaining_after(behind);
+  if (left <= 0) return;
+  proto_item* surplus =
+      proto_tree_add_item(uet.tree, field::surplus, uet.tvb, behind, left, ENC_NA);
+  expert_add_info(uet.pinfo, surplus, &expert::surplus_bytes);
+}
+
+// Everything from the first UET octet on.
+void dissect_headers(Layer uet, proto_tree* tree, Packet& packet) {
+  tvbuff_t* tvb = uet.tvb;
+  if (tvb_reported_length(tvb) == 0) return uet.broken(&expert::truncated);
+  if (static_cast<PdsType>(octet_at(tvb, 0) >> 3U) == PdsType::tss) {
+    return dissect_tss(tvb, uet.pinfo, tree, packet.trimmed);
+  }
+  packet.tvb = tvb;
+  int behind = dissect_pds(tvb, uet.pinfo, tree, packet);
+  if (!packet.has_pds || packet.trimmed) return;  // [WIRE-022]
+  if (!wire::is_nack(packet.pds.type) && packet.pds.type != PdsType::control) {
+    dissect_ses(tvb, behind, uet.pinfo, tree, packet);
+    if (packet.has_ses) behind = packet.ses_end;
+  }
+  show_rest(uet, packet, behind);
+}
+
+int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native) {
+  col_set_str(pinfo->cinfo, COL_PROTOCOL, "UET");
+  col_clear(pinfo->cinfo, COL_INFO);
+  Packet packet;
+  packet.native = native;
+  Layer uet{tvb, pinfo, nullptr, nullptr, 0};
+  uet.item = proto_tree_add_item(tree, proto::uet, tvb, 0, -1, ENC_NA);
+  uet.tree = proto_item_add_subtree(uet.item, subtree::uet);
+
+  const std::optional<IpHeader> ip = ip_header_under(tvb, pinfo, native ? 0 : kUdpBytes);
+  packet.trimmed =
+      ip && (ip->dscp == preferences.dscp_trimmed || ip->dscp == preferences.dscp_trimmed_lasthop);
+  if (packet.trimmed) {
+    proto_item* shown = proto_tree_add_boolean(uet.tree, field::trimmed, tvb, 0, 0, 1);
+    proto_item_set_generated(shown);
+    expert_add_info(pinfo, shown, &expert::trimmed);
+  }
+  int start = 0;
+  if (native) {  // [WIRE-013]
+    uet.u32(field::entropy, 0, 2);
+    uet.reserved(field::entropy_rsvd, 2, 2);
+    start = kEntropyBytes;
+  } else {
+    proto_item_set_generated(
+        proto_tree_add_uint(uet.tree, field::entropy, tvb, 0, 0, pinfo->srcport));
+  }
+  const bool sealed = tvb_bytes_exist(tvb, start, 1) &&
+                      static_cast<PdsType>(octet_at(tvb, start) >> 3U) == PdsType::tss;
+  tvbuff_t* content = tvb;
+  if (preferences.trailer == 1 && !packet.trimmed && !sealed) {
+    content = without_crc(tvb, pinfo, uet.tree, start, ip);
+  }
+  uet.tvb = tvb_new_subset_remaining(content, start);
+  dissect_headers(uet, tree, packet);
+  return static_cast<int>(tvb_reported_length(tvb));
+}
+
+// Octets of the SES header by its format, and the offset of its version bits. [WIRE-096]
+int ses_bytes(NextHeader format) {
+  constexpr int kBytes[] = {0, 20, 32, 44, 12, 20, 12};
+  return kBytes[static_cast<int>(format)];
+}
+
+}  // namespace
+
+int dissect_udp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
+  return dissect(tvb, pinfo, tree, false);
+}
+
+int dissect_native(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
+  return dissect(tvb, pinfo, tree, true);
+}
+
+bool looks_like_uet(tvbuff_t* tvb) {
+  constexpr int kSmallest = 12;
+  if (!tvb_bytes_exist(tvb, 0, kSmallest)) return false;
+  const auto h = wire::Prologue::of(tvb_get_ntohs(tvb, 0));
+  constexpr int kPdsBytes[] = {0, 0, 12, 12, 8, 8, 4, 12, 32, 40, 16, 16, 32, 16, 16};
+  if (wire::is_reserved(h.type) || h.type == PdsType::tss) return false;
+  const int size = kPdsBytes[static_cast<int>(h.type)];
+  const int length = static_cast<int>(tvb_reported_length(tvb));
+  const bool with_pdc = wire::is_request(h.type) || wire::is_ack(h.type);
+  if (with_pdc && tvb_get_ntohs(tvb, 8) == 0) return false;
+  if (h.type == PdsType::control || wire::is_nack(h.type)) {
+    const bool named = h.type == PdsType::control ? h.ctl_type() <= wire::CtlType::negotiation
+                                                  : h.next_hdr() == NextHeader::none;
+    return named && length == size && (h.flags & 0x43U) == 0;
+  }
+  if (wire::is_reserved(h.next_hdr())) return false;
+  if (wire::is_ack(h.type) && wire::is_request(h.next_hdr())) return false;
+  if (!wire::is_ack(h.type) && h.next_hdr() == NextHeader::none) return false;
+  if (wire::is_request(h.type) && (h.flags & 0x63U) != 0) return false;
+  if (length < size + ses_bytes(h.next_hdr())) return false;
+  if (h.next_hdr() == NextHeader::none) return length == size || length == size + 4;
+  if (!tvb_bytes_exist(tvb, size, 2)) return false;
+  const unsigned first = tvb_get_ntohs(tvb, size);
+  const bool version_0 =
+      wire::is_request(h.next_hdr()) ? (first & 0xC0C0U) == 0 : (first & 0x00C0U) == 0;
+  return version_0 && (!wire::is_request(h.next_hdr()) || (first >> 8U) <= 0x0FU);
+}
+
+}  // namespace uet::dissector

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The table of expert remarks.
+#include "dissector/experts.h"
+
+namespace uet::dissector::expert {
+
+namespace {
+
+ei_register_info remark(expert_field& id, const char* name, int group, int severity,
+                        const char* text) {
+  return {&id, {name, group, severity, text, EXPFILL}};
+}
+
+ei_register_info malformed(expert_field& id, const char* name, const char* text) {
+  return remark(id, name, PI_MALFORMED, PI_ERROR, text);
+}
+
+}  // namespace
+
+void register_all(int protocol) {
+  static ei_register_info remarks[] = {
+      malformed(pds_type_reserved, "uet.pds.type.reserved", "PDS type without a meaning"),
+      malformed(tss_inside_tss, "uet.tss.inside_tss", "A security header inside another"),
+      malformed(next_hdr_reserved, "uet.pds.next_hdr.reserved", "next_hdr without a meaning"),
+      malformed(ses_version, "uet.ses.ver.unknown", "SES version is not 0"),
+      malformed(response_opcode_mismatch, "uet.ses.response_opcode.mismatch",
+                "The response opcode does not fit the header it is in"),
+      malformed(request_under_response_type, "uet.pds.next_hdr.request",
+                "An SES request under an acknowledgement or response"),
+      malformed(response_under_request_type, "uet.pds.next_hdr.response",
+                "An SES response under a request"),
+      malformed(single_packet_som_eom, "uet.ses.single_packet",
+                "A small or medium request is one packet: som and eom must be set"),
+      malformed(spdcid_zero, "uet.pds.spdcid.zero", "spdcid is 0"),
+      malformed(sum_check, "uet.ses.payload_length.mismatch",
+                "payload_length is not the number of octets present"),
+      malformed(payload_length_limit, "uet.ses.payload_length.limit",
+                "More than 8192 octets of payload in one packet"),
+      malformed(crc, "uet.crc.bad", "CRC does not match"),
+      malformed(truncated, "uet.truncated", "Shorter than the headers it announces"),
+      remark(reserved_bits, "uet.reserved_bits", PI_PROTOCOL, PI_NOTE,
+             "A reserved field is not 0 (receivers ignore it)"),
+      remark(reserved_code, "uet.reserved_code", PI_PROTOCOL, PI_NOTE,
+             "A code without a meaning (receivers ignore it)"),
+      remark(surplus_bytes, "uet.surplus_bytes", PI_PROTOCOL, PI_NOTE,
+             "Octets after the last header (receivers ignore them)"),
+      remark(trimmed, "uet.trimmed.remark", PI_SEQUENCE, PI_WARN,
+             "A switch has trimmed this packet: only PDS is left of it"),
+  };
+  expert_register_field_array(expert_register_protocol(protocol), remarks,
+                              static_cast<int>(array_length(remarks)));
+}
+
+}  // namespace uet::dissector::expert

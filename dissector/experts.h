@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the plugin remarks on packets: broken rules of the format, and events of a conversation.
+#pragma once
+
+#include "dissector/compat.h"
+
+namespace uet::dissector::expert {
+
+// A receiver rejects the packet; named as the causes of wire/parse_error.h. [WIRE-116]
+inline expert_field pds_type_reserved = EI_INIT;
+inline expert_field tss_inside_tss = EI_INIT;
+inline expert_field next_hdr_reserved = EI_INIT;
+inline expert_field ses_version = EI_INIT;
+inline expert_field response_opcode_mismatch = EI_INIT;
+inline expert_field request_under_response_type = EI_INIT;
+inline expert_field response_under_request_type = EI_INIT;
+inline expert_field single_packet_som_eom = EI_INIT;
+inline expert_field spdcid_zero = EI_INIT;
+inline expert_field sum_check = EI_INIT;
+inline expert_field payload_length_limit = EI_INIT;
+inline expert_field crc = EI_INIT;
+inline expert_field truncated = EI_INIT;
+
+// A receiver takes the packet; a sender must not make it. [WIRE-117]
+inline expert_field reserved_bits = EI_INIT;
+inline expert_field reserved_code = EI_INIT;
+inline expert_field surplus_bytes = EI_INIT;
+
+inline expert_field trimmed = EI_INIT;
+
+// Registers all of them for the protocol.
+void register_all(int protocol);
+
+}  // namespace uet::dissector::expert

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What Wireshark asks of a plugin: its version, its protocols, preferences and where they hook in.
+#include "dissector/dissect.h"
+#include "dissector/experts.h"
+#include "dissector/fields.h"
+#include "dissector/fields_pds.h"
+
+namespace uet::dissector {
+
+namespace {
+
+dissector_handle_t udp_handle, native_handle;
+
+Bool heuristic(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
+  if (!looks_like_uet(tvb)) return false;
+  dissect_udp(tvb, pinfo, tree, data);
+  return true;
+}
+
+void register_preferences() {
+  static const enum_val_t trailers[] = {
+      {"none", "None", 0}, {"crc", "CRC-32C (4 octets)", 1}, {nullptr, nullptr, 0}};
+  module_t* module = prefs_register_protocol(proto::uet, nullptr);
+  prefs_register_enum_preference(module, "trailer", "Trailer of packets without TSS",
+                                 "What the endpoints add to each packet; the wire does not say",
+                                 &preferences.trailer, trailers, FALSE);
+  prefs_register_uint_preference(module, "dscp_trimmed", "DSCP of trimmed packets",
+                                 "Set by the switch that trimmed the packet", 10,
+                                 &preferences.dscp_trimmed);
+  prefs_register_uint_preference(
+      module, "dscp_trimmed_lasthop", "DSCP of packets trimmed at the last hop",
+      "Set by the last switch of the path", 10, &preferences.dscp_trimmed_lasthop);
+}
+
+void register_protocols() {
+  proto::uet = proto_register_protocol("Ultra Ethernet Transport", "UET", "uet");
+  proto::tss = proto_register_protocol("UET Transport Security Sublayer", "UET TSS", "uet.tss");
+  proto::pds = proto_register_protocol("UET Packet Delivery Sublayer", "UET PDS", "uet.pds");
+  proto::ses = proto_register_protocol("UET Semantic Sublayer", "UET SES", "uet.ses");
+  field::register_uet();
+  field::tss::register_fields();
+  field::pds::register_fields();
+  field::ses::register_fields();
+  static int* subtrees[] = {&subtree::uet,      &subtree::tss,      &subtree::pds,
+                            &subtree::ses,      &subtree::flags,    &subtree::sem_ctl,
+                            &subtree::sack,     &subtree::analysis, &subtree::fragment,
+                            &subtree::fragments};
+  proto_register_subtree_array(subtrees, static_cast<int>(array_length(subtrees)));
+  expert::register_all(proto::uet);
+  register_preferences();
+  udp_handle = register_dissector("uet", dissect_udp, proto::uet);
+  native_handle = register_dissector("uet.native", dissect_native, proto::uet);
+}
+
+void register_handoff() {
+  dissector_add_uint_with_preference("udp.port", wire::kUdpPort, udp_handle);
+  dissector_add_uint_with_preference("ip.proto", wire::kNativeIpProtocol, native_handle);
+  heur_dissector_add("udp", heuristic, "UET over a UDP port of its own", "uet_udp", proto::uet,
+                     HEURISTIC_ENABLE);
+}
+
+}  // namespace
+
+}  // namespace uet::dissector
+
+extern "C" {
+
+WS_DLL_PUBLIC_DEF extern const char plugin_version[] = UET_VERSION;
+WS_DLL_PUBLIC_DEF extern const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+WS_DLL_PUBLIC_DEF extern const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+
+WS_DLL_PUBLIC_DEF void plugin_register(void) {
+  static proto_plugin plugin;
+  plugin.register_protoinfo = uet::dissector::register_protocols;
+  plugin.register_handoff = uet::dissector::register_handoff;
+  proto_register_plugin(&plugin);
+}
+
+// Since 4.4: what the plugin is for.
+WS_DLL_PUBLIC_DEF uint32_t plugin_describe(void) { return 1; }  // a dissector
+}
