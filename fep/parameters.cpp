@@ -150,6 +150,13 @@ constexpr Parameter kParameters[] = {
     // Messages
     UET_VALUE("PAYLOAD_MTU", ses.payload_mtu, "octets", 1024, 8192, "SES-032",
               "Payload per packet: 1024, 2048, 4096 or 8192; default by interface MTU"),
+    UET_VALUE(
+        "HDR_MEDIUM", ses.medium_headers, "0 or 1", 0, 1, "SES-042",
+        "Messages of one packet go with the medium header, 12 octets shorter; every peer must "
+        "take it, which the reference provider does not"),
+    UET_VALUE("HDR_SMALL", ses.small_headers, "0 or 1", 0, 1, "SES-041",
+              "Regions have keys of 12 bits where that is possible, and RMA of one packet to such "
+              "keys goes with the small header to peers whose address says that they take it"),
     UET_TIME("NO_MATCH_RETRY_MIN", ses.retry_time_min, 100, 60 * kSecond, "SES-135",
              "Shortest wait before a message that found no receive is sent again"),
     UET_TIME("NO_MATCH_RETRY_MAX", ses.retry_time_max, 100, 60 * kSecond, "SES-135",

@@ -2,18 +2,13 @@
 // bound what peers can make us remember; of the rooms that peers share, one alone gets half.
 #pragma once
 
+#include "ses/profile.h"
+
 #include "base/time.h"
 
 #include <cstdint>
 
 namespace uet::ses {
-
-// Profiles as in the capability field of the UET address. [LF-005, SES-185]
-enum Profile : uint8_t {
-  kAiBase = 1,
-  kAiFull = 2,
-  kHpc = 4
-};
 
 struct Config {
   // Octets of payload in every packet of a message but the last: 1024, 2048, 4096 or 8192. Both
@@ -23,7 +18,12 @@ struct Config {
   uint16_t ack_data_bytes_max = 16;
   // What we do for others; decides UNSUPPORTED_OP. The default is the reference provider's and
   // more. [SES-186]
-  uint8_t profiles = kAiBase | kAiFull | kHpc;
+  uint8_t profiles = kEveryProfile;
+  // One-packet messages go with the medium header, and with the small one where the key allows it
+  // and the peer's address says that it is taken. Off: the reference provider knows neither.
+  // [SES-041, SES-042, SES-045]
+  bool medium_headers = false;
+  bool small_headers = false;
 
   // Octets of payload kept for messages that no receive matched yet, for the whole FEP. The memory
   // is touched when used. Ours: 64 MiB holds 16,000 small messages. [SES-126] Of this and of

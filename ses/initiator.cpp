@@ -55,6 +55,7 @@ Result<void> Initiator::send(Endpoint& ep, const SendRequest& request) {
   m->match_bits = request.tagged ? request.tag : 0;  // [SES-071]
   m->header_data = request.data;
   m->context = request.context;
+  m->header = header_for(*m, request.to.capabilities);
   post(ep, *m);
   return {};
 }
@@ -76,6 +77,7 @@ Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
     m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
   if (Flow* const rudi = rudi_flow(ep, request)) m->flow = rudi;
+  m->header = header_for(*m, request.to.capabilities);
   post(ep, *m);
   return {};
 }
@@ -83,7 +85,9 @@ Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
 // RUDI is a choice, never a need: what it does not take goes the endpoint's way. Only memory on
 // which replays do no harm, no header data, no order. [SES-027, SES-077, LF-091]
 Flow* Initiator::rudi_flow(Endpoint& ep, const RmaRequest& request) {
-  if ((request.flags & kOpRudi) == 0 || !request.to.serves_rudi) return nullptr;
+  if ((request.flags & kOpRudi) == 0) return nullptr;
+  const uint8_t common = common_profiles(core_.config.profiles, request.to.capabilities);
+  if (support(common, Feature::rudi) != Support::mandatory) return nullptr;
   if ((request.flags & kOpRemoteData) != 0) return nullptr;
   if (ep.options.mode != pds::Mode::rud || (request.key & kIdempotentSafe) == 0) return nullptr;
   const Result<Flow*> found = flow(ep, request.to.peer, pds::Mode::rudi);

@@ -87,9 +87,12 @@ class Initiator {
   void free(ReturnMessage& r);
   void wake_starved();
 
-  // initiator_packets.cpp
+  // initiator_headers.cpp
+  wire::NextHeader header_for(const TxMessage& m, uint8_t capabilities) const;
   void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header,
                       TxBatch& batch) const;
+
+  // initiator_packets.cpp
   void encode_return(const ReturnMessage& r, wire::Writer& header, TxBatch& batch) const;
 
   // initiator_answers.cpp

@@ -71,6 +71,16 @@ Initiator::Outcome Initiator::read_response(const pds::RxResponse& response) {
     out.data = r.rest();
     return out;
   }
+  if (response.next_hdr == wire::NextHeader::response_data_small) {
+    const auto h = wire::ResponseDataSmall::parse(r);
+    if (!h.ok() || !h->check_sum(r.remaining()).ok()) return Outcome::malformed();
+    // The answer to a message of one packet, which PDS has joined to it: all there is. [WIRE-078]
+    out.kind = is_good(h->common.return_code) ? Outcome::Kind::data : Outcome::Kind::error;
+    out.code = h->common.return_code;
+    out.modified_length = h->payload_length;
+    out.data = r.rest();
+    return out;
+  }
   if (response.next_hdr != wire::NextHeader::response) return Outcome::malformed();
   const auto h = wire::Response::parse(r);
   if (!h.ok()) return Outcome::malformed();

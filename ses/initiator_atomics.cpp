@@ -77,6 +77,7 @@ Result<void> Initiator::atomic(Endpoint& ep, const AtomicRequest& request) {
   m->match_bits = request.key;
   m->remote_offset = request.remote_offset;
   m->context = request.context;
+  m->header = header_for(*m, request.to.capabilities);
   post(ep, *m);
   return {};
 }

@@ -11,12 +11,6 @@ namespace {
 // Handles of return messages carry this bit, which the index of no slab in use reaches.
 constexpr uint32_t kReturnMark = uint32_t{1} << 21;
 
-// Payload of packets whose user memory is no longer ours to read. [PDS-182, SES-049]
-constexpr std::array<std::byte, wire::kPayloadBytesMax> kZeros{};
-
-// A packet of no payload that ends a message which is not read to its end. [SES-105]
-bool is_msg_error(const pds::PacketRef& ref) { return !ref.som && ref.length == 0; }
-
 }  // namespace
 
 ReturnMessage* Initiator::return_message(pds::MessageHandle handle) {
@@ -29,8 +23,8 @@ bool Initiator::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& o
   if (found == nullptr) return false;
   TxMessage* m = (*found)->queue.front();
   if (m == nullptr) return false;
-  // A datagram has no target state, hence no ID. [SES-033]
-  if (m->opcode != wire::SesOpcode::datagram_send) {
+  // A datagram has no target state, hence no ID, and the short headers no place for one. [SES-033]
+  if (m->opcode != wire::SesOpcode::datagram_send && m->header == wire::NextHeader::standard) {
     m->id = core_.ids.take(m->handle);
     if (m->id.value() == 0) {
       is_starved_ = true;
@@ -63,7 +57,7 @@ bool Initiator::pull(pds::MessageHandle handle, pds::PacketRef& out) {
   TxMessage* m = message(handle);
   if (m == nullptr || m->is_fully_pulled) return false;
 
-  out = pds::PacketRef{.message = handle, .next_hdr = wire::NextHeader::standard};
+  out = pds::PacketRef{.message = handle, .next_hdr = m->header};
   out.offset = m->next_offset;
   if (m->is_stopped) {
     m->is_fully_pulled = true;
@@ -95,52 +89,6 @@ void Initiator::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch&
   const TxMessage* m = message(ref.message);
   UET_ASSERT(m != nullptr);  // PDS encodes only what is not answered yet
   encode_request(*m, ref, header, batch);
-}
-
-void Initiator::encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header,
-                               TxBatch& batch) const {
-  const bool is_error = is_msg_error(ref);
-  const bool is_void = m.state == TxMessage::State::ended && !is_error;
-  const Remote& to = *m.remote;
-  wire::StandardRequest h;
-  h.common.opcode = is_error ? wire::SesOpcode::msg_error : m.opcode;
-  h.common.dc = m.delivery_complete;
-  h.common.ie = is_void;
-  h.common.rel = !to.key.absolute;
-  h.common.hd = m.has_data && ref.som;
-  h.common.som = ref.som;
-  h.common.eom = ref.eom;
-  h.common.ri_generation = m.ri_generation;
-  h.common.job_id = m.job;
-  h.common.pid_on_fep = to.key.pid;
-  h.common.resource_index = to.key.ri;
-  h.message_id = m.id;
-  h.initiator = m.initiator;
-  h.match_bits = m.match_bits;
-  h.request_length = m.segment_length;
-  const bool is_rma = m.kind != OpKind::send && m.kind != OpKind::tagged_send;
-  if (is_rma) h.buffer_offset = m.remote_offset + m.segment_start;  // [SES-018]
-  if (ref.som) {
-    h.header_data = m.has_data ? m.header_data : 0;  // [SES-015]
-  } else {
-    h.payload_length = ref.length;
-    h.message_offset = ref.offset;
-  }
-  h.emit(header);
-  if (m.is_atomic() && !is_error) {
-    wire::Atomic{m.atomic.op, m.atomic.type, wire::Atomic::kCpuCoherent}.emit(header);  // [SES-084]
-  }
-  if (m.is_read() || ref.length == 0) return;  // [SES-024]
-  if (is_void) {
-    // The PSN must still be filled for the sake of the PDC. A packet of the same shape with IE and
-    // no user data: the target delivers nothing of it. [SES-049, PDS-182]
-    batch.add_payload(kZeros.data(), ref.length);
-    return;
-  }
-  m.memory.for_each(m.segment_start + ref.offset, ref.length,
-                    [&](const std::byte* at, uint64_t length) {
-                      batch.add_payload(at, static_cast<uint32_t>(length));
-                    });
 }
 
 Initiator::Returned Initiator::send_return(pds::PdcHandle pdc, const ReturnMessage& answer) {

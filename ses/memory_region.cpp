@@ -6,7 +6,6 @@
 namespace uet::ses {
 namespace {
 
-constexpr uint64_t kOptimized = uint64_t{1} << 62;
 constexpr uint64_t kProviderKey = uint64_t{1} << 48;  // a vendor bit [LF-025, LF-026]
 constexpr uint64_t kRkeyMask = kProviderKey - 1;
 constexpr unsigned kNonceShift = 22;  // above the slot index
@@ -45,7 +44,7 @@ Result<void> MemoryRegions::give_key(Region& region, RegionId id, const RegionRe
     optimized_[index] = id.value();
     region.is_optimized = true;
     region.optimized_index = static_cast<uint16_t>(index);
-    region.key = safe | kOptimized | index;
+    region.key = safe | kOptimizedKey | index;
     return {};
   }
   // Random, so that a key that leaked or was guessed from another one opens nothing.
@@ -108,8 +107,8 @@ uint64_t MemoryRegions::user(RegionId id) const {
 
 RegionId MemoryRegions::id_of_key(uint64_t key) const {
   const uint64_t plain = key & ~kIdempotentSafe;
-  if ((plain & kOptimized) != 0) {
-    const uint64_t index = plain & ~kOptimized;
+  if ((plain & kOptimizedKey) != 0) {
+    const uint64_t index = plain & ~kOptimizedKey;
     return RegionId(index < kOptimizedCount ? optimized_[index] : 0);
   }
   if ((plain & kProviderKey) == 0) {

@@ -56,6 +56,14 @@ struct RegionUse {
 
 // The key says that replays do no harm: RUDI may be used. [LF-023, LF-027]
 inline constexpr uint64_t kIdempotentSafe = uint64_t{1} << 63;
+// The key has the optimized format: 12 bits of it say all. [LF-023, LF-024]
+inline constexpr uint64_t kOptimizedKey = uint64_t{1} << 62;
+
+// Those 12 bits; 0: not a key of that format.
+constexpr uint16_t optimized_index(uint64_t key) {
+  const uint64_t index = (key & ~kIdempotentSafe) ^ kOptimizedKey;
+  return index < 4096 ? static_cast<uint16_t>(index) : uint16_t{0};
+}
 
 class MemoryRegions {
  public:

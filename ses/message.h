@@ -101,6 +101,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool any_undelivered : 1 = false;      // some failed packet was
   bool was_aborted : 1 = false;
   bool is_quiet : 1 = false;  // nobody waits for its answer [PDS-064]
+  wire::NextHeader header = wire::NextHeader::standard;
   uint8_t ri_generation = 0;  // of this attempt: resends must not change
   uint16_t mtu = 0;           // payload octets a packet
   MessageId id;

@@ -13,9 +13,42 @@ namespace uet::ses {
 using wire::ReturnCode;
 using wire::SesOpcode;
 
+namespace {
+
+bool is_served(SesOpcode opcode, uint8_t profiles) {
+  if (support(profiles, feature_of(opcode)) == Support::absent) return false;
+  switch (opcode) {
+    case SesOpcode::no_op:
+    case SesOpcode::write:
+    case SesOpcode::read:
+    case SesOpcode::send:
+    case SesOpcode::datagram_send:
+    case SesOpcode::deferrable_send:  // as SEND [SES-103]
+    case SesOpcode::tagged_send:
+    case SesOpcode::deferrable_tsend:  // as TAGGED_SEND [SES-103]
+    case SesOpcode::atomic:
+    case SesOpcode::fetching_atomic:
+    case SesOpcode::tsend_atomic:
+    case SesOpcode::tsend_fetch_atomic:
+    case SesOpcode::msg_error:
+      return true;
+    case SesOpcode::rendezvous_send:
+    case SesOpcode::rendezvous_tsend:
+    case SesOpcode::deferrable_rtr:
+    case SesOpcode::extended:
+      return false;
+  }
+  return false;  // reserved and vendor codes [SES-067, SES-068]
+}
+
+}  // namespace
+
 Result<void> Target::create(uint64_t seed) {
   const Config& config = core_.config;
   Rng rng(seed, 5);
+  for (uint32_t code = 0; code < 64; ++code) {
+    if (is_served(static_cast<SesOpcode>(code), config.profiles)) served_ |= uint64_t{1} << code;
+  }
   UET_CHECK(receives_.create(*core_.arena, 64));
   UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
   UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::rested));
@@ -65,31 +98,6 @@ pds::Verdict Target::malformed(const pds::RxRequest& rx) {
   pds::Verdict verdict = response(nameless, ReturnCode::op_violation, 0);
   if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;  // [SES-104]
   return verdict;
-}
-
-bool Target::serves(SesOpcode opcode) const {
-  switch (opcode) {
-    case SesOpcode::no_op:
-    case SesOpcode::write:
-    case SesOpcode::read:
-    case SesOpcode::send:
-    case SesOpcode::datagram_send:
-    case SesOpcode::deferrable_send:  // as SEND [SES-103]
-    case SesOpcode::tagged_send:
-    case SesOpcode::deferrable_tsend:  // as TAGGED_SEND [SES-103]
-    case SesOpcode::atomic:
-    case SesOpcode::fetching_atomic:
-    case SesOpcode::tsend_atomic:
-    case SesOpcode::tsend_fetch_atomic:
-    case SesOpcode::msg_error:
-      return true;
-    case SesOpcode::rendezvous_send:
-    case SesOpcode::rendezvous_tsend:
-    case SesOpcode::deferrable_rtr:
-    case SesOpcode::extended:
-      return false;
-  }
-  return false;  // reserved and vendor codes [SES-067, SES-068]
 }
 
 // A message that is not known yet. The order of the checks is the specification's. [SES-110..117]
@@ -152,7 +160,8 @@ ReturnCode Target::missing_endpoint(const Request& q, Counter& why) const {
 
 // [SES-114, SES-132, SES-134, SES-136]
 ReturnCode Target::check_generation(Endpoint& ep, const Request& q, Counter& why) {
-  if (!q.has_pdc()) return ReturnCode::ok;
+  // The small header names no index, so no generation of one either. [SES-008]
+  if (!q.has_pdc() || q.header == wire::NextHeader::small) return ReturnCode::ok;
   const bool tagged = is_tagged(q.common.opcode);
   refresh(ep, tagged);
   const Generation& generation = ep.generation(tagged);

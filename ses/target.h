@@ -59,7 +59,10 @@ class Target {
   wire::ReturnCode missing_endpoint(const Request& q, Counter& why) const;
   wire::ReturnCode check_generation(Endpoint& ep, const Request& q, Counter& why);
   wire::ReturnCode check_mode(const Request& q) const;
-  bool serves(wire::SesOpcode opcode) const;
+  // [SES-186]
+  bool serves(wire::SesOpcode opcode) const {
+    return (served_ >> static_cast<unsigned>(opcode) & 1) != 0;
+  }
   pds::Verdict resume(RxMessage& m, const Request& q);
   static pds::Verdict stored_error(const RxMessage& m, const Request& q);
   pds::Verdict repeat_error(RxMessage& m, const Request& q);
@@ -142,6 +145,7 @@ class Target {
 
   Core& core_;
   Initiator& initiator_;
+  uint64_t served_ = 0;  // bit n: opcode n
   Slab<PostedReceive> receives_;
   Slab<RxMessage> rx_messages_;
   Slab<UnexpectedMessage> kept_;

@@ -25,7 +25,8 @@ Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request)
   if (request.multi && request.iov.size() != 1) return Errc::invalid;
   if (request.multi && request.tagged) return Errc::unsupported;
   // Wildcards are an HPC feature. [LF-067, SES-185]
-  if (request.tagged && request.ignore != 0 && (core_.config.profiles & kHpc) == 0) {
+  if (request.tagged && request.ignore != 0 &&
+      support(core_.config.profiles, Feature::tag_wildcards) == Support::absent) {
     return Errc::invalid;
   }
   PostedReceive* r = receives_.alloc();

@@ -75,7 +75,8 @@ pds::Verdict Target::delivered(const Request& q, uint64_t room) {
 // Keeps the message, or says that nothing matched. Room for all of it is taken now, so that it
 // never runs out half-way. [SES-126, architecture 8]
 pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope) {
-  if (q.mode == pds::Mode::uud || (core_.config.profiles & (kAiFull | kHpc)) == 0) {
+  if (q.mode == pds::Mode::uud ||
+      support(core_.config.profiles, Feature::kept_messages) == Support::absent) {
     return no_match(ep, q);  // [SES-129, SES-185]
   }
   RxMessage* m = nullptr;
@@ -118,8 +119,8 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
 // A record and the pages for a whole message, or null.
 UnexpectedMessage* Target::make_room_for(const Request& q) {
   pds::Peer& peer = (*core_.peers)[q.peer];
-  const uint64_t pages = (uint64_t{q.request_length} + UnexpectedPool::kPageBytes - 1) /
-                         UnexpectedPool::kPageBytes;
+  const uint64_t pages =
+      (uint64_t{q.request_length} + UnexpectedPool::kPageBytes - 1) / UnexpectedPool::kPageBytes;
   if (!is_within_share(peer.kept_messages, 1, kept_.capacity() - kept_.size()) ||
       !is_within_share(peer.kept_pages, pages, pool_.free_pages())) {
     core_.counters.add(Counter::rx_peer_room_used);

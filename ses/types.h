@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ses/atomics.h"
+#include "ses/profile.h"
 
 #include "pds/client.h"
 #include "wire/code_points.h"
@@ -38,7 +39,7 @@ struct Destination {
   ResourceIndex ri;
   uint32_t initiator_id = 0;
   bool absolute = false;
-  bool serves_rudi = false;  // its address says HPC [SES-027, LF-005]
+  uint8_t capabilities = 0;  // of its address: Profile, kTakesSmallHeader; 0: not stated [LF-005]
 };
 
 // Operation flags common to all posts.

@@ -70,7 +70,7 @@ ses::Destination Node::destination(Program& program, Post& post) const {
   const uint32_t peer = where % 16 == 15 ? 2 : where % 16 == 14 ? index_ : 1 - index_;
   post.to = peer < kNodes ? peer : kNodes;
   ses::Destination to{peers_[peer], pid_of(post.slot), index_of(post.slot), 100 + peer, false};
-  to.serves_rudi = true;
+  to.capabilities = ses::kEveryProfile | ses::kTakesSmallHeader;
   if (where >= 0xF0) to.ri = ResourceIndex(77);  // nobody there
   return to;
 }

@@ -185,7 +185,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, ProgressEngine::
   e.to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
   e.to.initiator_id = address.initiator_id;
   e.to.absolute = address.absolute;
-  e.to.serves_rudi = (address.capabilities & ses::kHpc) != 0;  // [LF-005]
+  e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
   // Of several entries for one sender the first is reported. [LF-015, LF-016]
   if (address.has_initiator) reverse_.try_emplace(reverse_key(e.to), index);
   return fi_addr_t{index};

@@ -360,7 +360,7 @@ int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void
   own.ri_count = 1;
   own.initiator_id = name.initiator_id;
   own.payload_mtu = static_cast<uint16_t>(payload_mtu_);
-  own.capabilities = ses::Config{}.profiles;  // the bits are the same [LF-005]
+  own.capabilities = params().profiles | ses::kTakesSmallHeader;  // [LF-005, SES-044]
   const std::string octets = write_address(addr_format, own);
   if (octets.empty()) return -FI_EADDRNOTAVAIL;
   return copy_address(octets, address, length) ? 0 : -FI_ETOOSMALL;

@@ -141,6 +141,8 @@ int MemoryRegion::add() {
   request.ri = ri_;
   request.user = reinterpret_cast<uintptr_t>(this);
   ProgressEngine::Entry entry(domain_.engine());
+  // A key of 12 bits has no room for a restriction to an endpoint. [SES-008, LF-028]
+  request.optimized = provider_key_ && ri_ == 0 && entry.ses().config().small_headers;
   const Result<ses::RegionId> id = entry.ses().memory().add(request);
   if (!id.ok()) {
     if (id.error() == Errc::exists) return -FI_ENOKEY;

@@ -10,6 +10,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 namespace uet::prov {
 namespace {
@@ -68,6 +69,22 @@ bool to_mode(std::string_view text, ModeChoice& out) {
   return false;
 }
 
+// AI Base is part of the two others. [SES-185]
+bool to_profiles(std::string_view text, uint8_t& out) {
+  constexpr std::pair<std::string_view, uint8_t> kWords[] = {
+      {"ai_base", ses::kAiBase},
+      {"ai_full", ses::kAiBase | ses::kAiFull},
+      {"hpc", ses::kAiBase | ses::kHpc},
+      {"all", ses::kEveryProfile},
+  };
+  for (const auto& [word, profiles] : kWords) {
+    if (text != word) continue;
+    out = profiles;
+    return true;
+  }
+  return false;
+}
+
 // "first-last", both multiples of 16, so that whole blocks are described. [WIRE-121]
 bool to_port_range(std::string_view text, uint16_t& first, uint16_t& last) {
   const size_t dash = text.find('-');
@@ -112,6 +129,10 @@ constexpr Param kParams[] = {
      "packet delivery mode: auto (ROD when the application asks for an order, else RUD), rud, rod, "
      "or rudi (auto, but RMA to idempotent-safe regions goes by RUDI); default auto.",
      [](std::string_view v, Params& p) { return to_mode(v, p.mode); }},
+    {"PROFILE",
+     "what is offered to peers and served: ai_base, ai_full, hpc or all; default all. Fewer than "
+     "all is for peers that take the profiles at their word.",
+     [](std::string_view v, Params& p) { return to_profiles(v, p.profiles); }},
     {"PAYLOAD_MTU",
      "payload octets of a packet: 1024, 2048, 4096 or 8192; default: the largest of 8192, 4096 "
      "and 1024 that fits the interface. Must be the same in the whole fabric.",

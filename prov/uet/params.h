@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fep/allow_list.h"
+#include "ses/profile.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,6 +44,7 @@ struct Params {
   std::optional<uint8_t> dscp_ack;
   bool spec_timers = false;  // TIMERS=spec [PDS-220]
   bool mr_domain = true;     // regions without an endpoint are allowed [LF-038]
+  uint8_t profiles = ses::kEveryProfile;  // PROFILE [SES-186]
   bool idempotent = false;   // every region is idempotent-safe [LF-027]
 
   // A parameter had a value that makes no sense. A warning says which; the provider then offers

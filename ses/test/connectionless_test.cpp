@@ -16,7 +16,7 @@ class ConnectionlessTest : public StackFixture, public ::testing::Test {
     a_->open(mode);
     b_->open(mode);
     to_ = a_->at(b_->self, now_);
-    to_.serves_rudi = true;
+    to_.capabilities = kEveryProfile;
   }
   // Memory of B that may be read and written; returns its key.
   uint64_t expose(Octets& memory, bool idempotent_safe) {
@@ -106,7 +106,7 @@ TEST_F(ConnectionlessTest, EverythingElseGoesTheEndpointsWay) {
   rma(false, data, safe, 0);                        // not asked for
   rma(false, data, unsafe);                         // replays would do harm
   rma(false, data, safe, kOpRudi | kOpRemoteData);  // a completion there is no idempotent act
-  to_.serves_rudi = false;
+  to_.capabilities = kAiBase | kAiFull;
   rma(false, data, safe);  // the peer does not say that it serves RUDI
   run(rng, 0, 4000);
   ASSERT_EQ(a_->done.size(), 4u);

@@ -21,6 +21,7 @@ T one_of(Rng& rng, const T (&choices)[N]) {
 void draw_scarcity(Plan& p, Rng& rng);
 void draw_company(Plan& p, Rng& rng);
 void draw_connectionless(Plan& p, Rng& rng);
+void draw_forms(Plan& p, Rng& rng);
 
 }  // namespace
 
@@ -73,6 +74,7 @@ Plan Plan::draw(uint64_t seed) {
   draw_scarcity(p, rng);
   draw_company(p, rng);
   draw_connectionless(p, rng);
+  draw_forms(p, rng);
   return p;
 }
 
@@ -139,6 +141,12 @@ void draw_connectionless(Plan& p, Rng& rng) {
   if (rng.chance(0.3)) p.datagrams_per_second = 2'000;
 }
 
+// In which of their forms messages travel.
+void draw_forms(Plan& p, Rng& rng) {
+  p.medium_headers = rng.chance(0.25);
+  p.small_headers = rng.chance(0.25);
+}
+
 }  // namespace
 
 bool Plan::is_lossy() const {
@@ -165,7 +173,7 @@ std::string Plan::describe() const {
       "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
       "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
       "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
-      "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s%s%s%s",
+      "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s%s%s%s%s%s",
       endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
       payload_mtu, window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
       faults.burst, static_cast<long long>(faults.delay.ns()),
@@ -173,8 +181,9 @@ std::string Plan::describe() const {
       static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
       gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes, stranger,
       odd_packets, refused_packets, broken_requests, broken_returns, rudi, rudi_window,
-      rudi_packets, rudi_answers, datagrams, datagrams_per_second, spoil ? ", spoilt" : "",
-      spec_timers ? ", spec timers" : "", death);
+      rudi_packets, rudi_answers, datagrams, datagrams_per_second, medium_headers ? ", medium" : "",
+      small_headers ? ", small" : "", spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "",
+      death);
   return text;
 }
 

@@ -65,6 +65,10 @@ struct Plan {
   uint32_t datagrams = 0;  // sent by UUD, by all endpoints together
   uint32_t datagrams_per_second = 1'000'000;
 
+  // One-packet messages with the shorter headers; small ones go to keys of 12 bits.
+  bool medium_headers = false;
+  bool small_headers = false;
+
   // What else is on the network: see odd_peer.h and stranger.h.
   double stranger = 0;         // packets overheard that are sent mutated from a third address
   double odd_packets = 0;      // packets after which the same sender emits a useless one

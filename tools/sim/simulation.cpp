@@ -54,6 +54,8 @@ fep::Config config_of(const Plan& plan) {
   c.ses.rx_messages = plan.rx_messages;
   c.ses.unexpected_messages = plan.unexpected_messages;
   c.ses.remotes = plan.remotes;
+  c.ses.medium_headers = plan.medium_headers;
+  c.ses.small_headers = plan.small_headers;
   c.pds.tx_window_packets = plan.window_packets;
   c.pds.max_pdcs = plan.pdcs_max;
   c.pds.packets_per_entropy = 4;

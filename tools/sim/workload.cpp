@@ -95,6 +95,8 @@ void Workload::draw_operation(Operation& op, Rng& rng) {
 void Workload::draw_wrong(Operation& op, Rng& rng) {
   if (!rng.chance(plan_.wrong_operations)) return;
   op.wrong = static_cast<Operation::Wrong>(1 + rng.below(7));
+  // The small header names no index that could be wrong. [SES-008]
+  if (plan_.small_headers && op.wrong == Operation::Wrong::index) op.wrong = Operation::Wrong::key;
 }
 
 bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) {
@@ -127,6 +129,7 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
     request.iov = {&slice, 1};
     request.access = access;
     request.idempotent_safe = idempotent_safe;
+    request.optimized = plan_.small_headers;
     const auto region = fep.ses().memory().add(request);
     if (!region.ok()) return false;
     fep.ses().memory().enable(*region);
@@ -176,7 +179,12 @@ void Workload::lose(uint32_t index) {
 
 ses::Destination Workload::destination(const Operation& op) const {
   const ses::EndpointName& name = hosts_[op.to]->processes[op.to_process].name;
-  return {hosts_[op.from]->peers[op.to], name.pid, name.ri, name.initiator_id, false};
+  return {hosts_[op.from]->peers[op.to],
+          name.pid,
+          name.ri,
+          name.initiator_id,
+          false,
+          ses::kEveryProfile | ses::kTakesSmallHeader};
 }
 
 Instant Workload::post_due(uint32_t index, Instant now) {
@@ -274,7 +282,6 @@ Result<void> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
   const IoSlice slice{op.local.data(), op.local.size()};
   ses::RmaRequest request;
   request.to = destination(op);
-  request.to.serves_rudi = true;
   request.read = op.kind == Operation::Kind::read;
   request.iov = {&slice, 1};
   request.remote_offset = op.region_offset;

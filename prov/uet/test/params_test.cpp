@@ -77,6 +77,7 @@ TEST(ParamsTest, ValuesThatMakeNoSenseAreRefused) {
       {"FI_UET_SOCKBUF", "1"},          {"FI_UET_HELPER", "2"},
       {"FI_UET_DSCP_DATA", "64"},       {"FI_UET_TIMERS", "hard"},
       {"FI_UET_FAULT", "loss=often"},   {"FI_UET_ALLOW", "10.0.0.1/8"},
+      {"FI_UET_PROFILE", "ai"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(in_child(c.name, c.value, found), FI_ENODATA) << c.name << "=" << c.value;
@@ -93,7 +94,7 @@ TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
       {"FI_UET_PAYLOAD_MTU", "2048"}, {"FI_UET_PORT_RANGE", "16384-16399"},
       {"FI_UET_SOCKBUF", "0"},        {"FI_UET_FAULT", "loss=0.01,dup=0.001"},
       {"FI_UET_IFACE", "lo"},         {"FI_UET_IFACE", "127.0.0.1"},
-      {"FI_UET_ALLOW", "::1,127.0.0.0/8"},
+      {"FI_UET_PROFILE", "ai_full"},  {"FI_UET_ALLOW", "::1,127.0.0.0/8"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(in_child(c.name, c.value, found), 0) << c.name << "=" << c.value;

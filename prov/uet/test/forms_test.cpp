@@ -1,0 +1,92 @@
+// Messages in other forms than the default ones, each set by FI_UET_* as ctest does it: all data
+// arrives, and the capture of the first domain shows the form. [LF-041, LF-045, LF-129]
+#include "prov/uet/test/node.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace uet::prov::test {
+namespace {
+
+constexpr size_t kIpUdp = 28;  // octets of IPv4 and UDP in front of the PDS header
+
+// What a capture of IPv4 packets says of the requests on PDCs: octet 0 and 1 of PDS hold five bits
+// of type and four of the next header, RUD requests have 12 octets, and the SES opcode is the low
+// six bits of the first octet behind them.
+struct Seen {
+  std::map<unsigned, unsigned> headers;  // next header -> packets
+  std::map<unsigned, unsigned> opcodes;
+};
+
+Seen read_capture(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> octets{std::istreambuf_iterator<char>(file), {}};
+  Seen seen;
+  for (size_t at = 0; at + 12 <= octets.size();) {
+    uint32_t block[7] = {};  // type, length, and of a packet: interface, time, time, captured
+    std::memcpy(block, octets.data() + at, std::min(sizeof(block), octets.size() - at));
+    if (block[1] < 12 || block[1] > octets.size() - at) break;
+    if (block[0] == 6 && block[5] > kIpUdp + 13) {
+      const auto pds = [&](size_t i) { return static_cast<uint8_t>(octets[at + 28 + kIpUdp + i]); };
+      const unsigned prologue = unsigned{pds(0)} << 8 | pds(1);
+      if (prologue >> 11 == 2) {  // RUD request
+        const unsigned header = prologue >> 7 & 15;
+        ++seen.headers[header];
+        if (header >= 1 && header <= 3) ++seen.opcodes[pds(12) & 0x3F];
+      }
+    }
+    at += block[1];
+  }
+  return seen;
+}
+
+class FormsTest : public PairTest {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(std::getenv("FI_UET_PCAP"), nullptr) << "run by ctest";
+    open();
+  }
+  // Closes both nodes, so that the capture is complete.
+  Seen seen() {
+    a.reset();
+    b.reset();
+    return read_capture(std::getenv("FI_UET_PCAP"));
+  }
+};
+
+// [SES-042, SES-045] FI_UET_HDR_MEDIUM=1.
+TEST_F(FormsTest, MediumHeadersCarryShortMessages) {
+  const std::vector<uint8_t> data = pattern(100, 1);
+  std::vector<uint8_t> room(100);
+  ASSERT_EQ(fi_trecv(b->ep, room.data(), room.size(), nullptr, FI_ADDR_UNSPEC, 7, 0, nullptr), 0);
+  ASSERT_EQ(fi_tsend(a->ep, data.data(), data.size(), nullptr, to_b, 7, nullptr), 0);
+  EXPECT_EQ(next(b->rx_cq).err, 0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_EQ(room, data);
+  const Seen s = seen();
+  EXPECT_GE(s.headers.count(2), 1u);
+  EXPECT_EQ(s.headers.count(3), 0u);
+}
+
+// [SES-041, LF-028] FI_UET_HDR_SMALL=1: provider keys have 12 bits, and say so in bit 62.
+TEST_F(FormsTest, SmallHeadersCarryShortWrites) {
+  std::vector<uint8_t> memory(200);
+  const std::vector<uint8_t> data = pattern(100, 1);
+  fid_mr* region = b->registered(memory.data(), memory.size(), FI_REMOTE_WRITE, 0);
+  const uint64_t key = fi_mr_key(region);
+  EXPECT_EQ(key >> 12, uint64_t{1} << 50);
+  ASSERT_EQ(fi_write(a->ep, data.data(), data.size(), nullptr, to_b, 50, key, nullptr), 0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), memory.begin() + 50));
+  EXPECT_EQ(fi_close(&region->fid), 0);
+  const Seen s = seen();
+  EXPECT_GE(s.headers.count(1), 1u);
+  EXPECT_EQ(s.headers.count(3), 0u);
+}
+
+}  // namespace
+}  // namespace uet::prov::test

@@ -1,0 +1,91 @@
+// The table of profiles against the reference, and where it is obeyed. [ses.md 8]
+#include "ses/profile.h"
+
+#include "ses/test/target_fixture.h"
+
+#include <string>
+
+namespace uet::ses::test {
+namespace {
+
+using ProfileTest = TargetTest;
+
+// The letters of the three columns of the reference, "O" optional, "M" mandatory, "-" absent.
+std::string letters(Feature f) {
+  std::string out;
+  for (const uint8_t profiles : {kAiBase, kAiFull, kHpc}) {
+    out += "-OM"[static_cast<unsigned>(support(profiles, f))];
+  }
+  return out;
+}
+
+// [SES-185] Read off the table of the reference by hand.
+TEST_F(ProfileTest, TheLettersAreThoseOfTheReference) {
+  EXPECT_EQ(letters(Feature::rudi), "OOM");
+  EXPECT_EQ(letters(Feature::read), "OMM");
+  EXPECT_EQ(letters(Feature::tagged_send), "OMM");
+  EXPECT_EQ(letters(Feature::tag_wildcards), "--M");
+  EXPECT_EQ(letters(Feature::kept_messages), "-OM");
+  EXPECT_EQ(letters(Feature::deferral), "-M-");
+  EXPECT_EQ(letters(Feature::rendezvous), "OOM");
+  EXPECT_EQ(letters(Feature::fetching_atomics), "OMM");
+  EXPECT_EQ(letters(Feature::send_atomics), "--O");
+  EXPECT_EQ(letters(Feature::mandatory), "MMM");
+}
+
+// [SES-187] The common subset; without capabilities, and beside all others, AI Base.
+TEST_F(ProfileTest, TwoHaveInCommonWhatBothHave) {
+  EXPECT_EQ(common_profiles(kEveryProfile, kHpc), kAiBase | kHpc);
+  EXPECT_EQ(common_profiles(kAiBase | kAiFull, kAiBase | kHpc), kAiBase);
+  EXPECT_EQ(common_profiles(kEveryProfile, 0), kAiBase);
+  EXPECT_EQ(common_profiles(kEveryProfile, 0xFF), kEveryProfile);  // other bits are no profiles
+}
+
+// [SES-186, SES-067] An operation that no profile of ours has is refused, whatever follows.
+TEST_F(ProfileTest, WhatTheProfileLacksIsUnsupported) {
+  const auto tsend_atomic = [&] {
+    Octets octets(wire::StandardRequest::kSize);
+    wire::Writer w(octets);
+    request(SesOpcode::tsend_atomic, 8).emit(w);
+    const std::vector<int> rest{0x02, 0x07, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 1};  // SUM of uint64
+    for (const int b : rest) octets.push_back(static_cast<std::byte>(b));
+    return said(give_octets(octets, wire::NextHeader::standard));
+  };
+  EXPECT_EQ(tsend_atomic(), "NO_MATCH");
+  config_.profiles = kAiBase | kAiFull;
+  start();
+  EXPECT_EQ(tsend_atomic(), "UNSUPPORTED_OP");
+  EXPECT_EQ(count(Counter::rx_unsupported_op), 1u);
+  EXPECT_EQ(said(standard(request(SesOpcode::tagged_send, 4), 4)), "OK modified 4");
+}
+
+// [SES-186, SES-187, SES-027] RUDI is chosen where both sides must have it, no matter who does not.
+TEST_F(ProfileTest, RudiIsForTwoThatAreHpc) {
+  const auto goes_by_rudi = [&](uint8_t ours, uint8_t theirs) {
+    config_.profiles = ours;
+    start();
+    Octets memory(64), data = pattern(64);
+    RegionRequest r;
+    r.iov = keep(memory);
+    r.access = kRemoteWrite;
+    r.idempotent_safe = true;
+    const RegionId id = *b_->ses->memory().add(r);
+    b_->ses->memory().enable(id);
+    RmaRequest w = rma_request(false, data, b_->ses->memory().key(id));
+    w.flags = kOpRudi;
+    w.to.capabilities = theirs;
+    EXPECT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
+    transmit();
+    const bool is_rudi = network_.at(0).mode == pds::Mode::rudi;
+    settle();
+    EXPECT_EQ(memory, data);
+    return is_rudi;
+  };
+  EXPECT_TRUE(goes_by_rudi(kEveryProfile, kAiBase | kHpc));
+  EXPECT_FALSE(goes_by_rudi(kEveryProfile, kAiBase | kAiFull));
+  EXPECT_FALSE(goes_by_rudi(kAiBase | kAiFull, kEveryProfile));
+  EXPECT_FALSE(goes_by_rudi(kEveryProfile, 0));
+}
+
+}  // namespace
+}  // namespace uet::ses::test
