@@ -88,6 +88,7 @@ class Target {
   Result<RegionId, wire::ReturnCode> authorize(const Request& q, Access access) const;
   pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);
   bool reserve(Endpoint& ep);
+  static pds::Verdict no_completion_slot();
   pds::Verdict data_in_ack(const Request& q, std::span<const std::byte> data);
   ReturnMessage answer_to(const Request& q, uint32_t bytes) const;
 

@@ -130,7 +130,7 @@ pds::Verdict Target::begin_atomic(Endpoint& ep, const Request& q) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);
   }
   pds::Verdict refusal;
-  if (q.has_data && !reserve(ep)) return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+  if (q.has_data && !reserve(ep)) return no_completion_slot();
   if (!prepare_answer(q, plan, refusal)) return refusal;
   core_.memory.for_each(*region, q.buffer_offset, plan.bytes, [&](const std::byte* at, uint64_t n) {
     plan.apply(const_cast<std::byte*>(at), n);

@@ -42,13 +42,17 @@ bool Target::reserve(Endpoint& ep) {
   return false;
 }
 
+// The application takes its completions when it likes: with this code the peer waits for it as long
+// as that lasts, which want of a place for the message would not be good for. [PDS-148]
+pds::Verdict Target::no_completion_slot() {
+  return pds::Verdict::refused(wire::NackCode::no_resource);
+}
+
 pds::Verdict Target::begin_write(Endpoint& ep, const Request& q) {
   const auto region = authorize(q, kRemoteWrite);
   if (!region.ok()) return refuse_key(q, region.error());
   if (q.is_single() || !q.has_pdc()) {  // RUDI tracks nothing [SES-077]
-    if (q.has_data && !reserve(ep)) {
-      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-    }
+    if (q.has_data && !reserve(ep)) return no_completion_slot();
     const bool is_placed = core_.memory.place(*region, q.buffer_offset + q.offset, q.payload);
     UET_ASSERT(is_placed);
     report_remote(ep, q, OpKind::remote_write, *region);
@@ -69,7 +73,8 @@ pds::Verdict Target::continue_write(RxMessage& m, Endpoint& ep, const Request& q
   const bool is_last = q.length == m.request_length - m.arrived;
   const bool has_data = m.has_data || q.has_data;
   if (is_last && has_data && !reserve(ep)) {
-    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+    count_arrival(m, 0);  // it is we who keep it waiting: it must not expire [SES-108]
+    return no_completion_slot();
   }
   if (!core_.memory.place(m.region, m.buffer_offset + q.offset, q.payload)) {
     core_.counters.add(Counter::rx_bad_key);

@@ -33,7 +33,7 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
   }
   if (!will_be_used_up(r, q.request_length) && !reserve(ep)) {
     if (m != nullptr) forget(*m);
-    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+    return no_completion_slot();
   }
   core_.counters.add(Counter::rx_expected);
   const uint64_t place = r.used;

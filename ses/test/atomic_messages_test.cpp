@@ -365,7 +365,7 @@ TEST_F(AtomicMessagesTest, HeaderDataIsReported) {
   EXPECT_EQ(take(*b_), "remote_atomic ok 8 data 99 #0");
   b_->spare_slots = 0;
   EXPECT_EQ(said(give_octets(encoded(h, kSum64, be64({1})), wire::NextHeader::standard)),
-            "nack NO_SES_MSG_AVAIL");
+            "nack NO_RESOURCE");
   EXPECT_EQ(numbers_[0], 1u);
 }
 

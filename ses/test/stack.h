@@ -47,6 +47,7 @@ struct Side {
     sink.complete = [](void* me, const Completion& c) {
       static_cast<Side*>(me)->done.push_back(c);
     };
+    sink.reserve = [](void* me) { return static_cast<Side*>(me)->has_room; };
     EndpointName name;
     name.job = JobId(1);
     name.pid = PidOnFep(1);
@@ -69,6 +70,7 @@ struct Side {
   pds::Pds* pds = nullptr;
   EndpointId ep;
   std::vector<Completion> done;
+  bool has_room = true;  // for completions that nobody posted for
 };
 
 class StackFixture {

@@ -91,6 +91,47 @@ TEST_P(StackTest, EveryKindOfMessageSurvivesLossAndReordering) {
   }
 }
 
+// [PDS-148, architecture 8, Room before acceptance] The application over there takes no completions
+// for longer than a silent peer would be waited for: that is back-pressure and no error.
+TEST_P(StackTest, AFullCompletionQueueIsWaitedForWithoutLimit) {
+  Rng rng(1);
+  a_ = std::make_unique<Side>(1, 1);
+  b_ = std::make_unique<Side>(2, 2);
+  a_->open(GetParam());
+  b_->open(GetParam());
+  b_->has_room = false;
+  Octets memory(5000);
+  const IoSlice whole{memory.data(), memory.size()};
+  RegionRequest region;
+  region.iov = {&whole, 1};
+  region.access = kRemoteWrite;
+  const RegionId id = *b_->ses->memory().add(region);
+  b_->ses->memory().enable(id);
+  const Octets data(5000, std::byte{7});
+  const IoSlice slice{data.data(), data.size()};
+  RmaRequest w;
+  w.to = a_->at(b_->self, now_);
+  w.iov = {&slice, 1};
+  w.key = b_->ses->memory().key(id);
+  w.flags = kOpRemoteData;
+  ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
+
+  const Instant end = now_ + pds::Config{}.peer_timeout * 3;
+  while (now_ < end) {
+    now_ = now_ + Duration::milliseconds(10);
+    run(rng, 0, 1);
+  }
+  EXPECT_TRUE(a_->done.empty());
+  EXPECT_TRUE(b_->done.empty());
+  b_->has_room = true;
+  expected_ = 1;
+  run(rng, 0, 10'000);
+  ASSERT_EQ(a_->done.size(), 1u);
+  EXPECT_TRUE(a_->done[0].ok());
+  ASSERT_EQ(b_->done.size(), 1u);
+  EXPECT_EQ(memory, data);
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, StackTest, ::testing::Values(pds::Mode::rud, pds::Mode::rod));
 
 }  // namespace
