@@ -98,6 +98,7 @@ class Core : CoreState {
   void process_nack(Pdc& pdc, const wire::Nack& nack, Instant now);
   void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& nack, Instant now);
   void react(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void note_refusal(Pdc& pdc, wire::NackCode code, Instant now);
   void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
@@ -147,6 +148,7 @@ class Core : CoreState {
   bool next_message(Pdc& pdc, Instant now);
   bool has_new(const Pdc& pdc) const;
   bool window_open(Pdc& pdc) const;
+  void begin_wait(Pdc& pdc, Instant now);
   void check_psn_range(Pdc& pdc, Psn psn, Instant now);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
   bool choose_ar(Pdc& pdc, TxSlot& slot);
@@ -184,6 +186,7 @@ class Core : CoreState {
   bool check_outstanding(Pdc& pdc, Instant& next, Instant now);
   bool close_given_up(Pdc& pdc, Instant now) const;
   bool out_of_patience(Pdc& pdc, Failure& failure, Instant now) const;
+  bool is_refused_for_long(const Pdc& pdc, Instant now) const;
   void arm_by(Pdc& pdc, Instant deadline);
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;

@@ -67,13 +67,16 @@ void Core::on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
 }
 
 // Answers a PSN that was received: with its stored response, or that there is nothing to say, or
-// that the client is still busy. [PDS-075, PDS 13 ACK Request a, c, e]
+// that the client is still busy, or what comes before it is missing. [PDS-075, PDS 13 ACK Request]
 void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now) {
   if (StoredResponse* const entry = stored_for(pdc, trigger.psn)) {
     entry->trigger = trigger;
     ListNode<DueResponseTag>& node = *entry;
     if (!node.is_linked()) due_responses_.push_back(*entry);
     return counters_.add(Count::gd_resent);
+  }
+  if (pdc.mode == Mode::rod && trigger.psn.after(pdc.rx_next) && !pdc.rx.received(pdc.rx_next)) {
+    return nack_gap(pdc, trigger, now);  // nobody works on it: it waits for its turn [PDS-079]
   }
   if (pdc.rx.is_held(trigger.psn)) {
     return nack(pdc, NackCode::rcvd_ses_procg, trigger, now);

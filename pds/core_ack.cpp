@@ -87,7 +87,10 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
     if (TxSlot* const slot = pdc.tx.find(p)) complete(p, *slot, {wire::NextHeader::none, {}, now});
   }
-  if (cack.after(pdc.max_cack)) pdc.max_cack = cack;
+  if (cack.after(pdc.max_cack)) {
+    pdc.max_cack = cack;
+    pdc.refused_since = Instant::never();
+  }
   if (cack.after(pdc.highest_arrived)) pdc.highest_arrived = cack;
   tell_acked(pdc, sum);
   if (cc != nullptr) read_sack(pdc, *cc, now);
@@ -160,6 +163,7 @@ void Core::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response,
   if (slot.lost) --pdc.lost_count;
   if (slot.ask) --pdc.ask_count;
   slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
+  pdc.refused_since = Instant::never();
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) client_.on_response(ref, response, now);
 }
@@ -205,6 +209,7 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
     }
   }
   if (!any) return;
+  pdc.refused_since = Instant::never();
   counters_.add(Count::sack_rx);
   tell_acked(pdc, sum);
 }

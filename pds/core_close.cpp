@@ -78,7 +78,7 @@ bool Core::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant 
     want_control(pdc);
     return false;
   }
-  if (pdc.tx.empty()) pdc.waiting_since = now;
+  if (pdc.tx.empty()) begin_wait(pdc, now);
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.kind = kind;

@@ -62,7 +62,18 @@ void Core::on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now) {
   answer_again(pdc, trigger, Count::ack_duplicate, now);
 }
 
+// A peer that refuses is not silent, and may do so for as long as it lets something else pass now
+// and then. [PDS-148]
+void Core::note_refusal(Pdc& pdc, NackCode code, Instant now) {
+  if (waits_for_application(code)) {
+    pdc.refused_since = Instant::never();
+  } else if (pdc.refused_since.is_never()) {
+    pdc.refused_since = now;
+  }
+}
+
 void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
+  note_refusal(pdc, h.nack_code, now);
   const NackReaction reaction = reaction_to(h.nack_code);
   // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
   const bool closing = slot.kind == SlotKind::close_cmd;

@@ -86,7 +86,7 @@ void Core::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   pdc.start_psn = pdc.rx_next = start;
   pdc.max_cack = pdc.highest_arrived = pdc.cleared = start - 1;
   pdc.lost_from = pdc.tx.base();
-  pdc.waiting_since = now;
+  begin_wait(pdc, now);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr) continue;

@@ -91,10 +91,15 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   }
   Failure failure;
   if (out_of_patience(pdc, failure, now)) {
+    const bool is_refused = is_refused_for_long(pdc, now);
     const Count cause = failure.reason == FailureReason::unreachable ? Count::pdc_closed_unreachable
+                        : is_refused                                 ? Count::pdc_closed_refused
                                                                      : Count::pdc_closed_timeout;
-    fail(pdc, failure, cause, !pdc.is_initiator, now);
+    fail(pdc, failure, cause, is_refused || !pdc.is_initiator, now);
     return false;
+  }
+  if (!pdc.refused_since.is_never()) {
+    next = std::min(next, pdc.refused_since + config_.peer_timeout);
   }
   const uint32_t now_tick = SentTick::of(now);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
@@ -160,6 +165,7 @@ void Core::ask_for_quiet(Pdc& pdc, Instant now) {
 bool Core::close_given_up(Pdc& pdc, Instant now) const {
   const bool said_close = pdc.state == PdcState::error && pdc.is_initiator;
   if (pdc.state != PdcState::close_ack_wait && !said_close) return false;
+  if (is_refused_for_long(pdc, now)) return true;
   const TxSlot& slot = pdc.tx[pdc.tx.base()];
   return slot.rto_count >= config_.rto_retx_max && !slot.lost &&
          SentTick::since(slot.sent_tick, now) >= rto_of(pdc, slot);
@@ -174,7 +180,7 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
     return true;
   }
   if (config_.patience == Patience::time) {
-    if (now - silent_since < config_.peer_timeout) return false;
+    if (now - silent_since < config_.peer_timeout && !is_refused_for_long(pdc, now)) return false;
     failure = {FailureReason::timeout, {}, false};
     return true;
   }
@@ -187,6 +193,12 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   return true;
 }
 
+// The peer answers and nothing comes of it: no packet is acknowledged, the cumulative ACK stands
+// still. It will never pass what it lacks, if a forged ACK had us drop that. [PDS-148]
+bool Core::is_refused_for_long(const Pdc& pdc, Instant now) const {
+  return !pdc.refused_since.is_never() && now - pdc.refused_since >= config_.peer_timeout;
+}
+
 // Nothing is outstanding that could bring an ACK, and without one there is no next packet: clears
 // what can be cleared and asks for the cumulative ACK, until it is heard. False: the PDC failed.
 // [PDS-035, PDS-104]
@@ -194,10 +206,14 @@ bool Core::probe_window(Pdc& pdc, Instant& next, Instant now) {
   next = std::min(next, now + config_.rto_max);
   if (!has_new(pdc)) return true;
   const Instant silent_since = std::max(peers_[pdc.peer].last_heard, pdc.last_active);
-  if (now - silent_since >= config_.peer_timeout) {
-    fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, false, now);
+  if (pdc.refused_since.is_never()) pdc.refused_since = now;
+  const bool is_silent = now - silent_since >= config_.peer_timeout;
+  if (is_silent || is_refused_for_long(pdc, now)) {
+    fail(pdc, {FailureReason::timeout, {}, false},
+         is_silent ? Count::pdc_closed_timeout : Count::pdc_closed_refused, !is_silent, now);
     return false;
   }
+  next = std::min(next, pdc.refused_since + config_.peer_timeout);
   pdc.clear_due = pdc.is_initiator;
   pdc.probe_due = true;
   want_control(pdc);

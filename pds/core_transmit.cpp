@@ -268,7 +268,7 @@ Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     if (pdc.state == PdcState::quiesce) want_control(pdc);
     return Step::sent;
   }
-  if (pdc.tx.empty()) pdc.waiting_since = now;
+  if (pdc.tx.empty()) begin_wait(pdc, now);
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.ref = ref;
@@ -280,6 +280,12 @@ Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   check_psn_range(pdc, psn, now);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;
+}
+
+// Patience counts from here on.
+void Core::begin_wait(Pdc& pdc, Instant now) {
+  pdc.waiting_since = now;
+  pdc.refused_since = Instant::never();
 }
 
 // The PSN space of a PDC ends; the successor takes over in time for what is started. That of return

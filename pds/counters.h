@@ -17,10 +17,10 @@
   X(ack_cc_rx) X(sack_rx) X(acks_tx) X(ack_cc_tx) X(ack_ccx_tx) X(nacks_tx) X(nacks_rx)            \
   /* PDCs */                                                                                       \
   X(pdc_opened_initiator) X(pdc_opened_target) X(pdc_closed_ok) X(pdc_closed_timeout)              \
-  X(pdc_closed_nack) X(pdc_closed_in_err) X(pdc_closed_aborted) X(pdc_closed_unreachable)          \
-  X(pdc_reclaimed) X(pdc_alloc_fail) X(half_open_limit) X(new_pdc_timeout) X(psn_rebased)          \
-  X(psn_range_close) X(tombstone_hits) X(idle_closes) X(pressure_closes) X(close_req_expired)      \
-  X(close_given_up) X(unreachable_reports)                                                         \
+  X(pdc_closed_refused) X(pdc_closed_nack) X(pdc_closed_in_err) X(pdc_closed_aborted)              \
+  X(pdc_closed_unreachable) X(pdc_reclaimed) X(pdc_alloc_fail) X(half_open_limit)                  \
+  X(new_pdc_timeout) X(psn_rebased) X(psn_range_close) X(tombstone_hits) X(idle_closes)            \
+  X(pressure_closes) X(close_req_expired) X(close_given_up) X(unreachable_reports)                 \
   /* what held new packets back */                                                                 \
   X(window_stalls) X(cms_stalls) X(slot_stalls)                                                    \
   /* resends by cause [PDS 12] */                                                                  \

@@ -50,6 +50,10 @@ NackReaction reaction_to(NackCode code) {
   return NackReaction::ignore;
 }
 
+bool waits_for_application(NackCode code) {
+  return code == NackCode::rcvd_ses_procg || code == NackCode::no_resource;
+}
+
 bool is_possible(NackCode code, bool is_syn, bool is_rod) {
   switch (code) {
     case NackCode::inv_dpdcid:    // a SYN packet names no PDC

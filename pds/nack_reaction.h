@@ -25,6 +25,9 @@ bool is_certainly_not_executed(wire::NackCode code);
 
 NackReaction reaction_to(wire::NackCode code);
 
+// Says that the application over there is what it waits for: that may take any time. [PDS-148]
+bool waits_for_application(wire::NackCode code);
+
 // A peer may refuse a packet of ours with that code while our PDC is in SYN, or is not. [T-08]
 bool is_possible(wire::NackCode code, bool is_syn, bool is_rod);
 

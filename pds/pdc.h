@@ -113,6 +113,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   TimerNode timer;
   Instant last_active;    // last packet either way
   Instant waiting_since;  // something is outstanding since
+  // The peer has answered since, but let nothing pass; never: the last news was good. [PDS-148]
+  Instant refused_since = Instant::never();
   Instant clear_at = Instant::never();
   Instant close_at = Instant::never();  // Close_REQ_Time, or the wait of an orphan, is over
 

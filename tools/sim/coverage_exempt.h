@@ -15,7 +15,7 @@ inline constexpr Exempt kExempt[] = {
     {"nack_tx_no_bitmap", "every PDC has its bitmap: rx blocks are as many as PDCs"},
     {"nack_tx_no_ccc_avail", "there is a path record for every flow and PDC"},
     {"nack_tx_no_pkt_buffer", "for foreign stacks; ours keeps no packet without a PDC"},
-    {"nack_tx_no_resource", "for foreign stacks; ours names the resource"},
+    {"pdc_closed_refused", "needs a peer that refuses for longer than any run"},
     {"nack_tx_trimmed_lasthop", "the simulated network cuts at no last hop"},
     {"retx_trimmed_ack", "ACKs travel in a class that is not cut"},
     {"ack_ccx_tx", "a vendor's form; no congestion control of a vendor is simulated"},

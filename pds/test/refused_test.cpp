@@ -1,0 +1,274 @@
+// A peer that answers and lets nothing pass: the wait has an end like that for a silent one, unless
+// something passes now and then, or the peer says that its application is what it waits for.
+// [PDS-148, architecture 8]
+#include "pds/test/bench.h"
+#include "pds/test/pair.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class RefusedTest : public ::testing::Test {
+ protected:
+  RefusedTest() {
+    config_.peer_timeout = 2_s;
+    config_.probe = false;
+  }
+
+  // The peer of an established PDC refuses all that it is sent, until `end`.
+  static void refuse_until(Bench& b, NackCode code, Instant end) {
+    while (b.now < end) {
+      for (const Bench::Out& o : b.tx()) {
+        if (o.type() == wire::PdsType::ack) continue;
+        b.rx_header(b.nack(code, o.as<wire::Request>().psn, b.start.value()));
+      }
+      b.elapse(std::min(100_us, end - b.now));
+    }
+  }
+  static void open(Bench& b, uint32_t packets, Mode mode = Mode::rud) {
+    b.open_initiator(packets + 1, mode);
+    b.rx_header(b.ack(b.start));
+    ASSERT_EQ(b.client.responded.size(), 1u);
+  }
+  Config config_;
+};
+
+// [PDS-148] Exactly peer_timeout after the first refusal, and with a word to the peer, which is
+// there.
+TEST_F(RefusedTest, EndsAfterPeerTimeout) {
+  for (const NackCode code :
+       {NackCode::no_ses_msg_avail, NackCode::no_pkt_buffer, NackCode::psn_oor_window,
+        NackCode::trimmed, NackCode::no_gtd_del_avail, NackCode::rcvr_infer_loss}) {
+    SCOPED_TRACE(wire::name(code));
+    Bench b(config_);
+    open(b, 1);
+    b.elapse(300_ms);
+    b.tx();
+    b.rx_header(b.nack(code, b.start + 1));
+    const Instant end = b.now + config_.peer_timeout;
+    refuse_until(b, code, end - 2_us);
+    EXPECT_TRUE(b.client.failures.empty());
+    refuse_until(b, code, end + 2_us);
+    ASSERT_EQ(b.client.failures.size(), 1u);
+    EXPECT_EQ(b.client.failures[0].reason, FailureReason::timeout);
+    EXPECT_FALSE(b.client.failures[0].not_delivered) << "it would be sent again";
+    EXPECT_EQ(b.count(Count::pdc_closed_refused), 1u);
+    EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_CMD psn " + std::to_string((b.start + 2).value()) +
+                                " ar payload 0"}));
+  }
+}
+
+// [PDS-148] A peer that lets something pass now and then is never given up: the time begins anew
+// with the next refusal.
+TEST_F(RefusedTest, ProgressBeginsTheTimeAnew) {
+  Bench b(config_);
+  open(b, 4);
+  for (int passed = 1; passed <= 3; ++passed) {
+    refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout - 1_ms);
+    b.rx_header(b.ack(b.start + passed));
+    ASSERT_EQ(b.client.responded.size(), 1u + static_cast<size_t>(passed));
+  }
+  b.tx();
+  b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 4));
+  const Instant end = b.now + config_.peer_timeout;
+  refuse_until(b, NackCode::no_ses_msg_avail, end - 2_us);
+  EXPECT_TRUE(b.client.failures.empty());
+  refuse_until(b, NackCode::no_ses_msg_avail, end + 2_us);
+  EXPECT_EQ(b.client.failures.size(), 1u);
+}
+
+// [PDS-148] What arrived without being answered is progress as well.
+TEST_F(RefusedTest, SackBeginsTheTimeAnew) {
+  Bench b(config_);
+  b.client.sack_completes = false;
+  open(b, 2);
+  b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 1));
+  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout - 1_ms);
+  wire::AckCc h;
+  h.ack = b.ack(b.start);
+  h.ack.type = wire::PdsType::ack_cc;
+  h.sack_psn_offset = 1;
+  h.sack_bitmap = 2;  // PSN +2
+  b.rx_header(h);
+  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout - 1_ms);
+  EXPECT_TRUE(b.client.failures.empty());
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+}
+
+// [PDS-148] The application there is busy, or nobody posted a receive yet: the peer says so, and
+// such a wait has no end of its own.
+TEST_F(RefusedTest, AnApplicationIsWaitedForWithoutLimit) {
+  for (const NackCode code : {NackCode::rcvd_ses_procg, NackCode::no_resource}) {
+    SCOPED_TRACE(wire::name(code));
+    Bench b(config_);
+    open(b, 1);
+    for (int i = 0; i < 2000; ++i) {
+      b.rx_header(b.nack(code, b.start + 1));
+      b.elapse(10_ms);
+      b.tx();
+    }
+    EXPECT_TRUE(b.client.failures.empty());
+    b.rx_header(b.ack(b.start + 1));
+    EXPECT_EQ(b.client.responded.size(), 2u);
+  }
+}
+
+// [PDS-148] Another packet of the PDC that is refused for some other reason does not end such a
+// wait either.
+TEST_F(RefusedTest, AWaitForTheApplicationIsNotCutShort) {
+  Bench b(config_);
+  open(b, 2);
+  for (int i = 0; i < 2000; ++i) {
+    b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 2));
+    b.rx_header(b.nack(NackCode::rcvd_ses_procg, b.start + 1));
+    b.elapse(10_ms);
+    b.tx();
+  }
+  EXPECT_TRUE(b.client.failures.empty());
+}
+
+// [PDS-148] A target without a free PDC; there is no PDC to close then.
+TEST_F(RefusedTest, ASynIsRefusedNoLongerEither) {
+  Bench b(config_);
+  b.open_initiator(1);
+  b.rx_header(b.nack(NackCode::no_pdc_avail, b.start));
+  const Instant end = b.now + config_.peer_timeout;
+  refuse_until(b, NackCode::no_pdc_avail, end - 2_us);
+  EXPECT_TRUE(b.client.failures.empty());
+  refuse_until(b, NackCode::no_pdc_avail, end + 2_us);
+  EXPECT_EQ(b.client.failures.size(), 1u);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-148] With patience by count the limit is Max_NACK_Retx_Cnt, and 31 is no limit.
+TEST_F(RefusedTest, ByCountOnlyTheCountEndsIt) {
+  config_.patience = Patience::retries;
+  config_.nack_retx_max = 31;
+  Bench b(config_);
+  open(b, 1);
+  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout * 3);
+  EXPECT_TRUE(b.client.failures.empty());
+}
+
+// [PDS-I16, PDS-148] Nor is a Close command sent for ever to a peer that cannot take it.
+TEST_F(RefusedTest, ACloseThatIsRefusedIsGivenUp) {
+  Bench b(config_);
+  b.open_initiator(1);
+  b.rx_header(b.ack(b.start));
+  b.pds->close_all(false, b.now);
+  ASSERT_EQ(b.tx().size(), 1u);
+  b.rx_header(b.nack(NackCode::no_bitmap, b.start + 1));
+  const Instant end = b.now + config_.peer_timeout;
+  refuse_until(b, NackCode::no_bitmap, end - 2_us);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  refuse_until(b, NackCode::no_bitmap, end + 2_us);
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  EXPECT_EQ(b.count(Count::close_given_up), 1u);
+}
+
+// Two ends; whoever reads the first one's packets makes it believe that packet `lost`, which the
+// network loses, has arrived.
+class ForgedAckTest : public ::testing::Test {
+ protected:
+  ForgedAckTest() { config_.peer_timeout = 2_s; }
+
+  // Message 1 opens the PDC, message 2 has `packets`, of which the first one is lost.
+  void start(Mode mode, uint32_t packets) {
+    pair_ = std::make_unique<Pair>(config_, config_);
+    client().sack_completes = false;
+    client().post(pair_->flow(0, mode), 1, 100);
+    pair_->run(1_ms);
+    ASSERT_EQ(client().responded.size(), 1u);
+    lost_ = pair_->sent.at(0).request().psn + 1;
+    pair_->fate = [this](const InPipe& p) {
+      const bool is_lost = p.to == 1 && p.is_request() && p.request().psn == lost_;
+      return is_lost ? Fate{} : Fate{Pair::kDelay};
+    };
+    client().post(pair_->flow(0, mode), 2, packets * 1024);
+  }
+  void forge(bool is_cumulative) {
+    pair_->flush();
+    wire::Ack h;
+    h.spdcid = pair_->sent.back().request().dpdcid;
+    h.dpdcid = pair_->sent.back().request().spdcid;
+    h.cack_psn = is_cumulative ? lost_ : lost_ - 1;
+    h.ack_psn_offset = is_cumulative ? 0 : 1;
+    std::vector<std::byte> octets(wire::Ack::kSize);
+    wire::Writer w(octets);
+    h.emit(w);
+    pair_->inject(0, octets, address(2));
+    EXPECT_EQ(client().responded.count({2, 0}), 1u) << "the lie is believed without TSS";
+  }
+  StubClient& client() { return pair_->side[0].client; }
+  size_t unanswered() {
+    return client().messages[2].pulled / 1024 + 1 - client().responded.size() -
+           client().failed.size();
+  }
+
+  Config config_;
+  Psn lost_;
+  std::unique_ptr<Pair> pair_;
+};
+
+// [PDS-148] What lies behind the gap needs a place that is there for what comes in order only.
+TEST_F(ForgedAckTest, WhatIsRefusedBehindTheGapFails) {
+  start(Mode::rud, 4);
+  pair_->side[1].client.verdict = [](PacketName, const RxRequest& r) {
+    return r.in_order ? Verdict::accepted() : Verdict::refused(NackCode::no_ses_msg_avail);
+  };
+  forge(true);
+  pair_->run(config_.peer_timeout - 1_ms);
+  EXPECT_EQ(unanswered(), 3u);
+  pair_->run(2_ms);
+  EXPECT_EQ(unanswered(), 0u);
+  EXPECT_EQ(client().failed.size(), 3u);
+  pair_->run(60_s);
+  EXPECT_EQ(pair_->side[0].pds->usage(), Usage{});
+  EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});
+}
+
+// [PDS-079, PDS-148] The order cannot go on; what waits behind the gap is no work in progress.
+TEST_F(ForgedAckTest, WhatIsHeldBackBehindTheGapFails) {
+  start(Mode::rod, 4);
+  forge(true);
+  pair_->run(config_.peer_timeout + 50_ms);
+  EXPECT_EQ(client().failed.size(), 3u);
+  EXPECT_EQ(pair_->side[1].client.delivered.size(), 1u);
+  pair_->run(60_s);
+  EXPECT_EQ(pair_->side[0].pds->usage(), Usage{});
+  EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});
+}
+
+// [PDS-077, PDS-148] The same where the target keeps nothing.
+TEST_F(ForgedAckTest, WhatIsDroppedBehindTheGapFails) {
+  config_.rod_reorder = false;
+  start(Mode::rod, 4);
+  forge(true);
+  pair_->run(config_.peer_timeout + 50_ms);
+  EXPECT_EQ(client().failed.size(), 3u);
+  pair_->run(60_s);
+  EXPECT_EQ(pair_->side[0].pds->usage(), Usage{});
+  EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});
+}
+
+// [PDS-035, PDS-148] All is answered, but the cumulative ACK stays below the gap: sooner or later
+// the next packet is beyond what the peer tracks, and asking does not help.
+TEST_F(ForgedAckTest, AWindowThatNeverOpensEndsThePdc) {
+  config_.mpr = config_.default_mpr = 1;
+  config_.ack_form = AckForm::cc;
+  start(Mode::rud, 200);
+  forge(false);
+  pair_->run(config_.peer_timeout + 50_ms);
+  EXPECT_EQ(client().aborted.count(2), 1u);
+  EXPECT_EQ(unanswered(), 0u);
+  EXPECT_EQ(pair_->count(0, Count::pdc_closed_refused), 1u);
+  pair_->run(60_s);
+  EXPECT_EQ(pair_->side[0].pds->usage(), Usage{});
+  EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});
+}
+
+}  // namespace
+}  // namespace uet::pds::test
