@@ -81,8 +81,11 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
     if (h.nack_code == NackCode::closing_in_err) counters_.add(Count::pdc_closed_in_err);
     return free_pdc(pdc, h.nack_code != NackCode::closing_in_err, false, now);
   }
-  // A Close Request or NOOP that came too early for the peer: no request was refused. [PDS-162]
-  if (h.nack_code == NackCode::unexp_event && slot.kind != SlotKind::data) {
+  // A Close Request or NOOP that came too early for the peer, or the question for an answer: no
+  // request was refused. [PDS-162, PDS 10.2, 0x19]
+  const bool is_question = slot.sacked || slot.was_asked;
+  if (h.nack_code == NackCode::unexp_event && (slot.kind != SlotKind::data || is_question)) {
+    if (is_question && nack_limit_reached(pdc, slot, h.nack_code, now)) return;
     return delay_resend(pdc, h.nack_psn, slot, now);
   }
   switch (reaction) {

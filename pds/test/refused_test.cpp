@@ -169,6 +169,30 @@ TEST_F(RefusedTest, ACloseThatIsRefusedIsGivenUp) {
   EXPECT_EQ(b.count(Count::close_given_up), 1u);
 }
 
+// [PDS-162, PDS 10.2, 0x19] It is the ACK Request that the peer cannot make anything of, not the
+// request: then the request itself asks.
+TEST_F(RefusedTest, ARefusedQuestionIsNoRefusedRequest) {
+  Bench b(config_);
+  b.client.sack_completes = false;
+  open(b, 2);
+  wire::AckCc h;
+  h.ack = b.ack(b.start);
+  h.ack.type = wire::PdsType::ack_cc;
+  h.sack_psn_offset = 1;
+  h.sack_bitmap = 1;  // PSN +1
+  b.rx_header(h);
+  b.elapse(6_ms);
+  const std::string asked = std::to_string((b.start + 1).value());
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP ACK_REQ psn " + asked + " ar payload 0", "REQ psn +2 retx ar clear -2"}));
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 1));
+  EXPECT_TRUE(b.client.failures.empty());
+  b.elapse(config_.nack_retx);
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+  b.rx_header(b.ack(b.start + 2));
+  EXPECT_EQ(b.client.responded.size(), 3u);
+}
+
 // Two ends; whoever reads the first one's packets makes it believe that packet `lost`, which the
 // network loses, has arrived.
 class ForgedAckTest : public ::testing::Test {
