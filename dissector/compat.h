@@ -6,18 +6,22 @@
 #include <ws_version.h>
 
 #include <epan/address.h>
+#include <epan/conversation.h>
 #include <epan/crc32-tvb.h>
 #include <epan/expert.h>
 #include <epan/packet.h>
 #include <epan/prefs.h>
 #include <epan/proto_data.h>
-#include <epan/reassemble.h>
 #include <epan/stat_tap_ui.h>
 #include <epan/tap.h>
 #include <epan/to_str.h>
 #include <epan/tvbuff.h>
 
 #include <cstdint>
+
+extern "C" {
+#include <epan/reassemble.h>  // the one header without this
+}
 
 namespace uet::dissector {
 

@@ -7,12 +7,16 @@
 
 namespace uet::dissector {
 
+struct Pdc;
+
 struct Preferences {
   int trailer = 0;  // 0: none, 1: CRC [WIRE-089]
   unsigned dscp_trimmed = 16;
   unsigned dscp_trimmed_lasthop = 18;
+  Bool reassemble = true;
 };
 inline Preferences preferences;
+inline dissector_handle_t udp_handle;
 
 // Security header and, since nothing decrypts here, everything behind it.
 void dissect_tss(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool trimmed);
@@ -22,6 +26,10 @@ int dissect_pds(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, Packet& pac
 
 // SES header and extension at the offset, and where the payload is.
 void dissect_ses(tvbuff_t* tvb, int offset, packet_info* pinfo, proto_tree* tree, Packet& packet);
+
+// Makes Wireshark take what goes to the receivers of a known PDC for UET, whatever the source port:
+// it is an entropy value, and Wireshark would rather believe a well-known number. [WIRE-007]
+void claim_receivers(packet_info* pinfo, const Packet& packet, const Pdc& pdc);
 
 // Whether a UDP payload of some port can be nothing but UET. Looks at few octets.
 bool looks_like_uet(tvbuff_t* tvb);

@@ -4,6 +4,7 @@
 #include "dissector/dissect.h"
 #include "dissector/fields.h"
 #include "dissector/layer.h"
+#include "dissector/pdc.h"
 
 #include "wire/pds_prologue.h"
 
@@ -91,6 +92,13 @@ void show_rest(const Layer& uet, const Packet& packet, int behind) {
   expert_add_info(uet.pinfo, surplus, &expert::surplus_bytes);
 }
 
+void analyse(packet_info* pinfo, const Packet& packet) {
+  const Note* note = note_of(pinfo, packet);
+  if (note == nullptr) return;
+  if (note->pdc != nullptr && !packet.native) claim_receivers(pinfo, packet, *note->pdc);
+  show_note(pinfo, packet, *note);
+}
+
 // Everything from the first UET octet on.
 void dissect_headers(Layer uet, proto_tree* tree, Packet& packet) {
   tvbuff_t* tvb = uet.tvb;
@@ -100,12 +108,14 @@ void dissect_headers(Layer uet, proto_tree* tree, Packet& packet) {
   }
   packet.tvb = tvb;
   int behind = dissect_pds(tvb, uet.pinfo, tree, packet);
-  if (!packet.has_pds || packet.trimmed) return;  // [WIRE-022]
+  if (!packet.has_pds) return;
+  if (packet.trimmed) return analyse(uet.pinfo, packet);  // [WIRE-022]
   if (!wire::is_nack(packet.pds.type) && packet.pds.type != PdsType::control) {
     dissect_ses(tvb, behind, uet.pinfo, tree, packet);
     if (packet.has_ses) behind = packet.ses_end;
   }
   show_rest(uet, packet, behind);
+  analyse(uet.pinfo, packet);
 }
 
 int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native) {
@@ -145,6 +155,18 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native) {
   return static_cast<int>(tvb_reported_length(tvb));
 }
 
+void claim(packet_info* pinfo, const address& owner, uint32_t port) {
+  conversation_t* known = find_conversation(pinfo->num, &owner, nullptr, CONVERSATION_UDP, port, 0,
+                                            NO_ADDR_B | NO_PORT_B);
+  if (known == nullptr) {
+    known = conversation_new(pinfo->num, &owner, nullptr, CONVERSATION_UDP, port, 0,
+                             NO_ADDR2 | NO_PORT2);
+  }
+  if (conversation_get_dissector(known, pinfo->num) != udp_handle) {
+    conversation_set_dissector_from_frame_number(known, pinfo->num, udp_handle);
+  }
+}
+
 // Octets of the SES header by its format, and the offset of its version bits. [WIRE-096]
 int ses_bytes(NextHeader format) {
   constexpr int kBytes[] = {0, 20, 32, 44, 12, 20, 12};
@@ -155,6 +177,13 @@ int ses_bytes(NextHeader format) {
 
 int dissect_udp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   return dissect(tvb, pinfo, tree, false);
+}
+
+void claim_receivers(packet_info* pinfo, const Packet& packet, const Pdc& pdc) {
+  if (PINFO_FD_VISITED(pinfo)) return;
+  const bool both_known = pdc.pdcid[0] != 0 && pdc.pdcid[1] != 0;
+  if (packet.pds.syn) claim(pinfo, pinfo->src, answer_port(pinfo, packet));
+  if (both_known || pinfo->destport == wire::kUdpPort) claim(pinfo, pinfo->dst, pinfo->destport);
 }
 
 int dissect_native(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {

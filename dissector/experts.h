@@ -28,6 +28,20 @@ inline expert_field surplus_bytes = EI_INIT;
 
 inline expert_field trimmed = EI_INIT;
 
+// Events of a conversation.
+inline expert_field pdc_opens = EI_INIT;
+inline expert_field pdc_closes = EI_INIT;
+inline expert_field first_unseen = EI_INIT;
+inline expert_field resent_for_nack = EI_INIT;
+inline expert_field resent_for_sack = EI_INIT;
+inline expert_field timeout = EI_INIT;
+inline expert_field duplicate = EI_INIT;
+inline expert_field out_of_order = EI_INIT;
+inline expert_field gap = EI_INIT;
+inline expert_field mpr_violation = EI_INIT;
+inline expert_field sack_missing = EI_INIT;
+inline expert_field nack = EI_INIT;
+
 // Registers all of them for the protocol.
 void register_all(int protocol);
 

@@ -4,15 +4,16 @@
 #include "dissector/experts.h"
 #include "dissector/fields.h"
 #include "dissector/fields_pds.h"
+#include "dissector/pdc.h"
 
 namespace uet::dissector {
 
 namespace {
 
-dissector_handle_t udp_handle, native_handle;
+dissector_handle_t native_handle;
 
 Bool heuristic(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
-  if (!looks_like_uet(tvb)) return false;
+  if (pinfo->destport != wire::kUdpPort && !looks_like_uet(tvb)) return false;
   dissect_udp(tvb, pinfo, tree, data);
   return true;
 }
@@ -46,6 +47,7 @@ void register_protocols() {
                             &subtree::sack,     &subtree::analysis, &subtree::fragment,
                             &subtree::fragments};
   proto_register_subtree_array(subtrees, static_cast<int>(array_length(subtrees)));
+  register_analysis();
   expert::register_all(proto::uet);
   register_preferences();
   udp_handle = register_dissector("uet", dissect_udp, proto::uet);

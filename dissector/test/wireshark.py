@@ -75,22 +75,24 @@ class Fields:
     def __init__(self, layers):
         self.layers = set(layers)
         self.values = collections.defaultdict(list)
-        self._collect(layers)
         self.remarks = collections.defaultdict(list)  # of UET alone: UDP judges trimmed packets
-        self._collect({k: v for k, v in layers.items() if k.startswith("uet")},
-                      self.remarks)
+        for name, layer in layers.items():
+            self._collect({name: layer}, name.startswith("uet"))
 
-    def _collect(self, node, into=None):
-        into = self.values if into is None else into
+    def _collect(self, node, ours):
         for key, value in node.items():
             for one in value if isinstance(value, list) else [value]:
-                if isinstance(one, dict):
-                    self._collect(one, into)
+                if key == "_ws.expert" and isinstance(one, dict):
+                    if ours:
+                        for remark, text in one.items():
+                            self.remarks[remark].append(text)
+                elif isinstance(one, dict):
+                    self._collect(one, ours)
                 else:
-                    into[key].append(one)
+                    self.values[key].append(one)
 
     def __contains__(self, name):
-        return name in self.values or name in self.layers
+        return name in self.values or name in self.remarks or name in self.layers
 
     def names(self, prefix):
         return {name for name in self.values if name.startswith(prefix)}

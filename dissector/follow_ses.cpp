@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Messages by their ID: their packets, their responses, the data of reads, what a rendezvous or a
+// deferrable send leads to; and RUDI packets by theirs.
+#include "dissector/pdc.h"
+
+#include "wire/pds_prologue.h"
+#include "wire/ses_request.h"
+
+#include <cstring>
+
+namespace uet::dissector {
+
+namespace {
+
+using wire::NextHeader;
+using wire::PdsType;
+using wire::SesOpcode;
+
+enum class Kind : uint32_t {
+  rudi_packet,
+  rendezvous,       // owner offers a region, value is its memory key
+  initiator_token,  // owner has deferred a send
+  target_token,     // owner has asked for its restart
+};
+
+// Something that a later packet of the peer names.
+struct Key {
+  uint8_t owner[16];
+  uint8_t peer[16];
+  uint64_t value;
+  Kind kind;
+  uint32_t zero;
+};
+static_assert(sizeof(Key) == 48);  // no padding: keys are compared as octets
+
+wmem_map_t* named;  // Key to Message, or for RUDI to Transmissions
+uint32_t message_count;
+
+guint hash_key(gconstpointer key) {
+  return wmem_strong_hash(static_cast<const guint8*>(key), sizeof(Key));
+}
+
+gboolean equal_keys(gconstpointer a, gconstpointer b) {
+  return std::memcmp(a, b, sizeof(Key)) == 0;
+}
+
+Key key_of(const address& owner, const address& peer, Kind kind, uint64_t value) {
+  Key key{};
+  const auto copy = [](uint8_t(&into)[16], const address& from) {
+    const auto size = static_cast<size_t>(from.len < 0 ? 0 : from.len);
+    if (from.data != nullptr) std::memcpy(into, from.data, size < 16 ? size : 16);
+  };
+  copy(key.owner, owner);
+  copy(key.peer, peer);
+  key.kind = kind;
+  key.value = value;
+  return key;
+}
+
+void name_it(const Key& key, void* what) {
+  wmem_map_insert(named, wmem_memdup(wmem_file_scope(), &key, sizeof key), what);
+}
+
+template <class What>
+What* find_named(const Key& key) {
+  return static_cast<What*>(wmem_map_lookup(named, &key));
+}
+
+Message* make(packet_info* pinfo, const SesFields& s) {
+  auto* message = wmem_new0(wmem_file_scope(), Message);
+  message->number = ++message_count;
+  message->opcode = s.opcode;
+  message->first_frame = pinfo->num;
+  message->first_time = pinfo->abs_ts;
+  message->length = s.request_length;
+  return message;
+}
+
+// The message of a packet that was not sent before: the newest with its ID, unless that has all its
+// octets or starts a second time.
+Message* of_new_packet(packet_info* pinfo, const SesFields& s, Direction& way) {
+  if (!s.has_message_id) return make(pinfo, s);
+  void* const id = GUINT_TO_POINTER(s.message_id);
+  auto* message = static_cast<Message*>(wmem_map_lookup(way.by_message, id));
+  const bool full =
+      message != nullptr && (message->seen_bytes >= message->length ||
+                             message->length != s.request_length || message->opcode != s.opcode);
+  if (message == nullptr || full) {
+    message = make(pinfo, s);
+    wmem_map_insert(way.by_message, id, message);
+  }
+  return message;
+}
+
+// Requests of the peer that this one makes possible or answers.
+void follow_links(packet_info* pinfo, const SesFields& s, Message& message, Note& note) {
+  const address& from = pinfo->net_src;
+  const address& to = pinfo->net_dst;
+  Message* before = nullptr;
+  if (s.rendezvous) {
+    name_it(key_of(from, to, Kind::rendezvous, s.read_memory_key), &message);
+  } else if (s.opcode == SesOpcode::read) {
+    before = find_named<Message>(key_of(to, from, Kind::rendezvous, s.memory_key));
+  } else if (s.opcode == SesOpcode::deferrable_rtr) {
+    name_it(key_of(from, to, Kind::target_token, s.target_restart_token), &message);
+    before =
+        find_named<Message>(key_of(to, from, Kind::initiator_token, s.initiator_restart_token));
+  } else if (wire::is_deferrable_send(s.opcode)) {
+    name_it(key_of(from, to, Kind::initiator_token, s.initiator_restart_token), &message);
+    if (s.target_restart_token != 0) {
+      before = find_named<Message>(key_of(to, from, Kind::target_token, s.target_restart_token));
+    }
+  }
+  if (before == nullptr) return;
+  note.linked_frame = before->first_frame;
+  before->linked_frame = pinfo->num;
+}
+
+void follow_request(packet_info* pinfo, const Packet& packet, Note& note) {
+  const SesFields& s = packet.ses;
+  const bool again = note.sent != nullptr && note.sent->message != nullptr;
+  if (again) {
+    note.message = note.sent->message;
+    note.message->last_frame = pinfo->num;
+    return;
+  }
+  Message* message =
+      note.pdc != nullptr ? of_new_packet(pinfo, s, note.pdc->way[note.way]) : make(pinfo, s);
+  note.message = message;
+  message->last_frame = pinfo->num;
+  if (note.sent != nullptr) note.sent->message = message;
+  note.first_of_message_data = true;
+  message->seen_bytes += static_cast<uint32_t>(packet.payload_length);
+  if (s.opcode == SesOpcode::read || s.request_length == 0) message->seen_bytes = message->length;
+  if (message->first_frame == pinfo->num) follow_links(pinfo, s, *message, note);
+}
+
+// The message that a response is about: by its ID, by the PSN it names, by the PSN acknowledged.
+Message* of_response(const Packet& packet, const Note& note) {
+  const SesFields& s = packet.ses;
+  if (note.pdc != nullptr) {
+    const Direction& way = note.pdc->way[note.way ^ 1U];
+    if (s.format == NextHeader::response_data_small) {
+      const Transmissions* asked = find_psn(way, s.original_request_psn);
+      if (asked != nullptr) return asked->message;
+    } else if (s.message_id != 0) {
+      void* const found = wmem_map_lookup(way.by_message, GUINT_TO_POINTER(s.message_id));
+      if (found != nullptr) return static_cast<Message*>(found);
+    }
+  }
+  return note.answered != nullptr ? note.answered->message : nullptr;
+}
+
+void follow_response(packet_info* pinfo, const Packet& packet, Note& note) {
+  Message* message = of_response(packet, note);
+  if (message == nullptr) return;
+  note.answered_message = message;
+  // Data travels in requests of the way back, or in the answer itself.
+  bool again = note.sent != nullptr && note.previous_frame != 0;
+  if (note.sent == nullptr && note.answered != nullptr && packet.payload_start >= 0) {
+    again = note.answered->data_frame != 0;
+    if (!again) note.answered->data_frame = pinfo->num;
+  }
+  if (packet.payload_start >= 0 && !again) {
+    message->data_frame = pinfo->num;
+    note.first_of_message_data = true;
+  }
+  if (message->response_frame == 0 || !(again || packet.pds.retx)) {
+    message->response_frame = pinfo->num;
+    message->response_time = pinfo->abs_ts;
+  }
+}
+
+// RUDI: a request and its answer share pkt_id; the requester chose it. [WIRE-042]
+void follow_rudi(packet_info* pinfo, const Packet& packet, Note& note) {
+  const PdsFields& f = packet.pds;
+  if (f.type == PdsType::rudi_request) {
+    const Key key = key_of(pinfo->net_src, pinfo->net_dst, Kind::rudi_packet, f.pkt_id);
+    auto* sent = find_named<Transmissions>(key);
+    if (sent == nullptr) {
+      sent = wmem_new0(wmem_file_scope(), Transmissions);
+      sent->first_frame = pinfo->num;
+      sent->first_time = pinfo->abs_ts;
+      name_it(key, sent);
+      note.retransmission = f.retx;
+    } else {
+      note.previous_frame = sent->last_frame;
+      nstime_delta(&note.since_previous, &pinfo->abs_ts, &sent->last_time);
+      note.retransmission = f.retx;
+      note.duplicate = !f.retx;
+      note.cause = f.retx ? (sent->nack_frame > sent->last_frame ? Cause::nack : Cause::timeout)
+                          : Cause::none;
+      note.cause_frame = note.cause == Cause::nack ? sent->nack_frame : 0;
+    }
+    note.sent = sent;
+    sent->last_frame = pinfo->num;
+    sent->last_time = pinfo->abs_ts;
+    ++sent->count;
+    return;
+  }
+  const Key key = key_of(pinfo->net_dst, pinfo->net_src, Kind::rudi_packet, f.pkt_id);
+  auto* asked = find_named<Transmissions>(key);
+  if (asked == nullptr) return;
+  note.answered = asked;
+  note.answers_frame = f.retx ? asked->last_frame : asked->first_frame;
+  nstime_delta(&note.response_time, &pinfo->abs_ts,
+               f.retx ? &asked->last_time : &asked->first_time);
+  note.has_response_time = true;
+  if (f.type != PdsType::rudi_response) {
+    asked->nack_frame = pinfo->num;
+    asked->nack_code = f.nack_code;
+  } else if (asked->answer_frame == 0) {
+    asked->answer_frame = asked->done_frame = pinfo->num;
+    asked->answer_time = pinfo->abs_ts;
+  }
+}
+
+}  // namespace
+
+void forget_messages() {
+  named = wmem_map_new(wmem_file_scope(), hash_key, equal_keys);
+  message_count = 0;
+}
+
+void follow_ses(packet_info* pinfo, const Packet& packet, Note& note) {
+  const PdsFields& f = packet.pds;
+  const bool rudi = f.type == PdsType::rudi_request || f.type == PdsType::rudi_response ||
+                    (wire::is_nack(f.type) && f.nt);
+  if (rudi) follow_rudi(pinfo, packet, note);
+  if (!packet.has_ses) return;
+  if (wire::is_request(packet.ses.format)) {
+    follow_request(pinfo, packet, note);
+  } else {
+    follow_response(pinfo, packet, note);
+  }
+}
+
+}  // namespace uet::dissector
