@@ -18,10 +18,11 @@ FIRST_TRANSMISSIONS = (12 + 4 + 4) * 15
 OUTBOUND = 2
 REQUESTS = {"2", "3", "13", "14"}
 NACKS = {"10", "12"}
-FIELDS = ["frame.packet_flags_direction", "_ws.col.Protocol", "uet.pds.type", "uet.pds.ctl_type",
+FIELDS = ["frame.number", "frame.packet_flags_direction", "_ws.col.Protocol", "uet.pds.type", "uet.pds.ctl_type",
           "uet.pds.analysis.retransmission", "uet.pds.analysis.duplicate",
           "uet.pds.analysis.request_frame", "uet.pds.analysis.ack_frame",
-          "uet.pds.analysis.previous_frame", "uet.pds.analysis.cause", "uet.pds.nack_code",
+          "uet.pds.analysis.previous_frame", "uet.pds.analysis.cause",
+          "uet.pds.analysis.cause_frame", "uet.pds.nack_code",
           "uet.ses.reassembled_length", "uet.ses.opcode", "uet.ses.analysis.data_frame",
           "uet.pds.analysis.closed_in", "uet.pds.pdc", "_ws.malformed", "_ws.expert.group"]
 READ = 2
@@ -68,9 +69,11 @@ def findings(packets, counters):
     # Some are decided on and not sent, because an ACK comes first.
     yield "retransmissions sent and not decided on", max(resent - decided, 0), 0
     asked = counters["retx_go_back_n"] + counters["retx_nack"]
-    for_nacks = count(packets, lambda p: p.outbound and p.retransmission and p.cause == "1")
-    yield "retransmissions for NACKs that did not come", max(for_nacks - asked, 0), 0
-    yield "NACKs that caused retransmissions", for_nacks > 0, asked > 0
+    for_nacks = [p for p in packets if p.outbound and p.retransmission and p.cause == "1"]
+    nacks = {p.number for p in packets if p.is_nack and not p.outbound}
+    yield ("retransmissions for NACKs that did not come",
+           count(for_nacks, lambda p: p.cause_frame not in nacks), 0)
+    yield "NACKs that caused retransmissions", for_nacks != [], asked > 0
     yield ("requests sent that no ACK covers",
            count(packets, lambda p: p.outbound and p.is_request and not p.ack_frame), 0)
     yield ("messages put together", count(packets, lambda p: p.reassembled_length == "60000"),
