@@ -18,7 +18,8 @@ FIRST_TRANSMISSIONS = (12 + 4 + 4) * 15
 OUTBOUND = 2
 REQUESTS = {"2", "3", "13", "14"}
 NACKS = {"10", "12"}
-FIELDS = ["frame.number", "frame.packet_flags_direction", "_ws.col.Protocol", "uet.pds.type", "uet.pds.ctl_type",
+FIELDS = ["frame.number", "frame.packet_flags_direction", "_ws.col.Protocol", "uet.pds.type",
+          "uet.pds.ctl_type",
           "uet.pds.analysis.retransmission", "uet.pds.analysis.duplicate",
           "uet.pds.analysis.request_frame", "uet.pds.analysis.ack_frame",
           "uet.pds.analysis.previous_frame", "uet.pds.analysis.cause",
