@@ -78,6 +78,12 @@ void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instan
   if (pdc.mode == Mode::rod && trigger.psn.after(pdc.rx_next) && !pdc.rx.received(pdc.rx_next)) {
     return nack_gap(pdc, trigger, now);  // nobody works on it: it waits for its turn [PDS-079]
   }
+  // Nor on what waits for room in the store, of which a peer that is sent no Clear Requests hears
+  // in no other way. [PDS-101, PDS-106, PDS 22]
+  if (pdc.rod_stalled && !trigger.psn.before(pdc.rx_next) && !may_store(pdc, pdc.rx_next) &&
+      !config_.optional_control) {
+    return nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
+  }
   if (pdc.rx.is_held(trigger.psn)) {
     return nack(pdc, NackCode::rcvd_ses_procg, trigger, now);
   }

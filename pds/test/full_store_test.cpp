@@ -54,6 +54,32 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   EXPECT_EQ(b.client.delivered.count({1003, 0}), 1u);
 }
 
+// [PDS-101, PDS 22] Toward the reference provider no Clear Request goes out: who asks what became of
+// the packet hears that the store is full, which has it send its clear.
+TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {
+  config_ = Config::refprov();
+  config_.gd_per_pdc = 2;
+  config_.gd_high_water_percent = 1000;
+  Bench b(config_);
+  const auto rod = [&](uint32_t psn, bool syn) {
+    wire::Request h = b.request(psn, syn);
+    h.type = wire::PdsType::rod_request;
+    return h;
+  };
+  b.rx(rod(1000, true));
+  b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+  b.client.verdict = response;
+  b.rx(rod(1002, false));
+  b.rx(rod(1003, false));
+  b.rx(rod(1001, false));
+  b.tx();
+  b.rx_header(b.control(CtlType::ack_req, 1003));
+  EXPECT_EQ(b.lines(), (Lines{"NACK NO_GTD_DEL_AVAIL psn 1003 from own to 7 payload 1004"}));
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1002));
+  b.elapse(3_ms);
+  EXPECT_EQ(b.client.delivered.count({1003, 0}), 1u);
+}
+
 // [PDS-106, PDS-109] The store of all PDCs has a high-water mark as well.
 TEST_F(FullStoreTest, TheStoreOfAllAsksBeforeItIsFull) {
   config_.gd_entries = 4;
