@@ -98,6 +98,7 @@ void Pair::carry(Side& from, Side& to) {
       packet.fate = TxFate::sent;
       if (packet.payload_bytes != 0) ++packets_;
     }
+    moved_ += count;
     from.fep->on_sent(*batch_, now_);
     batch_->compact();
     to.fep->receive({datagrams_.data(), count}, now_);

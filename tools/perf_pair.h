@@ -30,6 +30,8 @@ class Pair {
   uint64_t write(uint64_t bytes, uint32_t rounds, uint32_t messages = 1);
   // The same with tagged sends that find their receives posted.
   uint64_t tagged(uint64_t bytes, uint32_t rounds);
+  // Packets that moved so far, acknowledgements and control packets among them.
+  uint64_t moved() const { return moved_; }
 
  private:
   struct Side {
@@ -50,6 +52,7 @@ class Pair {
   Side a_, b_;
   uint64_t key_ = 0;
   uint64_t packets_ = 0;
+  uint64_t moved_ = 0;
   Instant now_ = Instant::from_ns(1'000'000'000);
   std::unique_ptr<TxBatch> batch_;
   std::vector<std::byte> memory_;  // source and target of every transfer
