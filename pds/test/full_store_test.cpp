@@ -54,7 +54,7 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   EXPECT_EQ(b.client.delivered.count({1003, 0}), 1u);
 }
 
-// [PDS-101, PDS 22] Toward the reference provider no Clear Request goes out: who asks what became of
+// [PDS-101, PDS 22] Toward the reference provider no Clear Request goes out: who asks about
 // the packet hears that the store is full, which has it send its clear.
 TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {
   config_ = Config::refprov();
