@@ -46,6 +46,12 @@ std::vector<fi_uet_counter> read_counters(ProgressEngine& engine) {
   return out;
 }
 
+int control_counters(fid* fid, void* arg) noexcept {
+  auto* const list = static_cast<fi_uet_counter_list*>(arg);
+  if (list == nullptr || list->size < sizeof *list) return -FI_EINVAL;
+  return read_op(fid, list->counters, &list->count);
+}
+
 int open_ops(fid* fid, const char* name, uint64_t flags, void** ops, void*) noexcept {
   if (fid == nullptr || name == nullptr || ops == nullptr) return -FI_EINVAL;
   if (flags != 0) return -FI_EBADFLAGS;

@@ -15,4 +15,7 @@ std::vector<fi_uet_counter> read_counters(ProgressEngine& engine);
 // The ops_open operation of domains and endpoints: FI_UET_COUNTERS, or -FI_ENOSYS.
 int open_ops(fid* fid, const char* name, uint64_t flags, void** ops, void* context) noexcept;
 
+// FI_UET_GET_COUNTERS of fi_control, on domains and endpoints.
+int control_counters(fid* fid, void* list) noexcept;
+
 }  // namespace uet::prov

@@ -96,7 +96,11 @@ int reg_op(fid* fid, const void* buf, size_t length, uint64_t access, uint64_t o
   return regv_op(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
 }
 
-fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, open_ops, nullptr, nullptr};
+int control_op(fid* fid, int command, void* arg) noexcept {
+  return command == FI_UET_GET_COUNTERS ? control_counters(fid, arg) : -FI_ENOSYS;
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, open_ops, nullptr, nullptr};
 
 fi_ops_domain domain_ops = {
     .size = sizeof(fi_ops_domain),

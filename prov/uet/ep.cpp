@@ -29,6 +29,7 @@ int ep_bind(fid* fid, struct fid* bound, uint64_t flags) noexcept {
 }
 
 int ep_control(fid* fid, int command, void* arg) noexcept {
+  if (command == FI_UET_GET_COUNTERS) return control_counters(fid, arg);
   return guard([&] { return object_of<Endpoint>(fid).control(command, arg); });
 }
 

@@ -39,6 +39,21 @@ struct fi_uet_ops_counters {
   int (*read)(struct fid *fid, struct fi_uet_counter *counters, size_t *count);
 };
 
+/* The same by fi_control, on a domain or an endpoint:
+ *
+ *   struct fi_uet_counter_list list = {.size = sizeof list, .counters = counters, .count = count};
+ *   fi_control(&domain->fid, FI_UET_GET_COUNTERS, &list);
+ *
+ * 0 and errors as of read; -FI_EINVAL also when `size` is less than that of the structure in the
+ * provider. Of objects of other kinds the command is unknown: -FI_ENOSYS. */
+#define FI_UET_GET_COUNTERS 0x55455401 /* "UET", 1 */
+
+struct fi_uet_counter_list {
+  size_t size;                     /* of this structure in the program */
+  struct fi_uet_counter *counters; /* where they go; may be null to ask for count */
+  size_t count;                    /* on entry how many fit; on return how many there are */
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -119,6 +119,51 @@ TEST_F(CountersTest, ADroppedPacketIsSeen) {
   }));
 }
 
+// fi_control shows the same counters as the operations do.
+TEST_F(CountersTest, ControlShowsTheSame) {
+  open();
+  exchange();
+  for (fid* object : {&a->domain->fid, &a->ep->fid}) {
+    const std::vector<fi_uet_counter> all = read_all(object);
+    fi_uet_counter_list list{sizeof list, nullptr, 0};
+    EXPECT_EQ(fi_control(object, FI_UET_GET_COUNTERS, &list), -FI_ETOOSMALL);
+    ASSERT_EQ(list.count, all.size());
+    std::vector<fi_uet_counter> counters(list.count + 1, {"untouched", 7});
+    list.counters = counters.data();
+    list.count = counters.size();
+    EXPECT_EQ(fi_control(object, FI_UET_GET_COUNTERS, &list), 0);
+    ASSERT_EQ(list.count, all.size());
+    uint64_t sent = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_STREQ(counters[i].name, all[i].name);
+      if (std::string(counters[i].name) == "tx_messages") sent = counters[i].value;
+    }
+    EXPECT_EQ(sent, 1u);
+    EXPECT_STREQ(counters.back().name, "untouched");
+  }
+}
+
+TEST_F(CountersTest, WrongControlCallsAreRefused) {
+  open();
+  fi_uet_counter one{"untouched", 7};
+  for (fid* object : {&a->domain->fid, &a->ep->fid}) {
+    fi_uet_counter_list list{sizeof list, &one, 1};
+    EXPECT_EQ(fi_control(object, FI_UET_GET_COUNTERS, &list), -FI_ETOOSMALL);
+    EXPECT_GT(list.count, 1u);
+    list.size = sizeof list - 1;
+    EXPECT_EQ(fi_control(object, FI_UET_GET_COUNTERS, &list), -FI_EINVAL);
+    list = {sizeof list, nullptr, 10'000};
+    EXPECT_EQ(fi_control(object, FI_UET_GET_COUNTERS, &list), -FI_EINVAL);
+    EXPECT_EQ(fi_control(object, FI_UET_GET_COUNTERS, nullptr), -FI_EINVAL);
+    EXPECT_EQ(fi_control(object, FI_UET_GET_COUNTERS + 1, &list), -FI_ENOSYS);
+  }
+  fi_uet_counter_list list{sizeof list, &one, 1};
+  EXPECT_EQ(fi_control(&a->tx_cq->fid, FI_UET_GET_COUNTERS, &list), -FI_ENOSYS);
+  EXPECT_EQ(fi_control(&a->av->fid, FI_UET_GET_COUNTERS, &list), -FI_ENOSYS);
+  EXPECT_STREQ(one.name, "untouched");
+  EXPECT_EQ(one.value, 7u);
+}
+
 TEST_F(CountersTest, CProgramsReadThem) {
   open();
   exchange();

@@ -16,6 +16,9 @@ int64_t uet_test_read_from_c(struct fid *fid, const char *name) {
   if (rc != 0) return rc;
   rc = ops->read(fid, counters, &count);
   if (rc != 0) return rc;
+  struct fi_uet_counter_list list = {sizeof list, counters, sizeof counters / sizeof counters[0]};
+  rc = fi_control(fid, FI_UET_GET_COUNTERS, &list);
+  if (rc != 0 || list.count != count) return rc != 0 ? rc : -FI_EOTHER;
   for (size_t i = 0; i < count; ++i) {
     if (strcmp(counters[i].name, name) == 0) return (int64_t)counters[i].value;
   }
