@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tshark finds out about the packets of data/conversation.txt, each fact written by hand.
+
+Usage: conversation_test.py PLUGINS UET_PCAP
+
+[PDS-014] [PDS-030..035] [PDS-065] [PDS-075] [WIRE-007, WIRE-021, WIRE-022, WIRE-042]
+"""
+import pathlib
+import subprocess
+import sys
+
+import wireshark
+
+# By packet: all of uet.*.analysis.* that is not in OF_THE_PDC, and the number of the message where
+# it is put together. Times in ms. Later packets are known, as in Wireshark: tshark -2.
+EXPECTED = {
+    1: {"ack_frame": 4, "response_frame": 8},
+    2: {"ack_frame": 4, "message_frame": 1, "response_frame": 8},
+    3: {"gap": 1, "ack_frame": 8, "answer_frame": 4},
+    4: {"request_frame": 3, "response_time": 1, "newly_done": 2, "missing_psn": 1002,
+        "missing_count": 1},
+    5: {"retransmission": 1, "ack_frame": 8, "answer_frame": 8, "message_frame": 1,
+        "response_frame": 8},
+    6: {"retransmission": 1, "previous_frame": 5, "since_previous": 10, "cause": 3, "ack_frame": 8,
+        "answer_frame": 8, "message_frame": 1, "response_frame": 8},
+    7: {"duplicate": 1, "previous_frame": 3, "since_previous": 13, "ack_frame": 8,
+        "answer_frame": 4, "message_frame": 3},
+    8: {"request_frame": 1, "response_time": 2, "newly_done": 2, "service_time": 16},
+    9: {"gap": 196, "mpr_violation": 1, "ack_frame": 16, "answer_frame": 10, "nack_frame": 10},
+    10: {"request_frame": 9, "response_time": 1},
+    11: {"retransmission": 1, "previous_frame": 9, "since_previous": 3, "cause": 1,
+         "cause_frame": 10, "mpr_violation": 1, "ack_frame": 16, "answer_frame": 10,
+         "nack_frame": 10, "message_frame": 9},
+    12: {"mpr_violation": 1, "ack_frame": 16, "response_frame": 14, "data_frame": 14},
+    13: {"gap": 1, "request_frame": 12},
+    14: {"out_of_order": 1, "request_frame": 12, "service_time": 2},
+    15: {"mpr_violation": 1, "ack_frame": 16, "answer_frame": 16},
+    16: {"request_frame": 15, "response_time": 1, "newly_done": 3},
+    17: {"ack_frame": 18, "answer_frame": 18, "response_frame": 18},
+    18: {"request_frame": 17, "response_time": 1, "service_time": 1},
+    19: {"nack_frame": 20},
+    20: {"request_frame": 19, "response_time": 1},
+    21: {"retransmission": 1, "previous_frame": 19, "since_previous": 3, "cause": 1,
+         "cause_frame": 20, "nack_frame": 20, "message_frame": 19},
+    22: {"linked_frame": 23},
+    23: {"linked_frame": 22},
+    24: {"linked_frame": 25},
+    25: {"linked_frame": 26},
+    26: {"linked_frame": 25},
+    27: {},
+    28: {},
+    29: {},
+}
+# Packet 8 answers the retransmission in 6; its SES response belongs to the message of 1. A packet
+# may be linked both ways. All values of such a field are listed here instead.
+SEVERAL = {(8, "request_frame"): {6, 1}, (25, "linked_frame"): {24, 26},
+           (14, "request_frame"): {12}}
+OF_THE_PDC = {"direction", "initiator_pdcid", "target_pdcid", "opened_in", "closed_in", "psn_rel",
+              "outstanding"}
+PDCS = {0: range(1, 17), 1: (22, 24, 26, 27), 2: (23, 25), 3: (28, 29)}
+REASSEMBLED = {5: 12, 14: 8}
+REMARKS = {1: {"uet.pds.opens"}, 3: {"uet.pds.gap"}, 4: {"uet.pds.sack_missing"},
+           5: {"uet.pds.first_unseen"}, 6: {"uet.pds.timeout"}, 7: {"uet.pds.duplicate"},
+           9: {"uet.pds.gap", "uet.pds.beyond_mpr"}, 10: {"uet.pds.nack"},
+           11: {"uet.pds.resent_for_nack", "uet.pds.beyond_mpr"}, 12: {"uet.pds.beyond_mpr"},
+           13: {"uet.pds.gap"}, 14: {"uet.pds.out_of_order"}, 15: {"uet.pds.beyond_mpr"},
+           16: {"uet.pds.closes"}, 20: {"uet.pds.nack"}, 21: {"uet.pds.resent_for_nack"},
+           22: {"uet.pds.opens"}, 23: {"uet.pds.opens"}, 27: {"uet.trimmed.remark"},
+           28: {"uet.pds.opens"}}
+
+
+def value_of(name, text):
+    """A number; times in milliseconds."""
+    if name.endswith("time") or name == "since_previous":
+        return round(float(text) * 1000)
+    return int(text, 0)
+
+
+def analysis_of(packet):
+    found = {}
+    for name, texts in packet.values.items():
+        parts = name.split(".")
+        if parts[:1] == ["uet"] and parts[2:3] == ["analysis"] and parts[3] not in OF_THE_PDC:
+            if not parts[3].endswith("_tree"):
+                found.setdefault(parts[3], set()).update(value_of(parts[3], t) for t in texts)
+    return found
+
+
+def differences(number, packet):
+    expected = {name: {value} for name, value in EXPECTED[number].items()}
+    expected.update({name: values for (frame, name), values in SEVERAL.items() if frame == number})
+    found = analysis_of(packet)
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            yield f"{name} is {found.get(name)}, expected {expected.get(name)}"
+    pdc = next((pdc for pdc, frames in PDCS.items() if number in frames), None)
+    shown = packet.number("uet.pds.pdc") if "uet.pds.pdc" in packet else None
+    if shown != pdc:
+        yield f"PDC {shown}, expected {pdc}"
+    length = packet.number("uet.ses.reassembled_length") if (
+        "uet.ses.reassembled_length" in packet) else None
+    if length != REASSEMBLED.get(number):
+        yield f"{length} octets put together, expected {REASSEMBLED.get(number)}"
+    remarks = {name for name in packet.remarks if name.startswith("uet.")}
+    if remarks != REMARKS.get(number, set()):
+        yield f"remarks {remarks}, expected {REMARKS.get(number, set())}"
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__)
+        return 2
+    tshark = wireshark.Tshark(sys.argv[1])
+    text = pathlib.Path(__file__).resolve().parent / "data/conversation.txt"
+    wrong = 0
+    with wireshark.folder() as folder:
+        capture = pathlib.Path(folder) / "conversation.pcapng"
+        subprocess.run([sys.argv[2], "make", text, capture], check=True)
+        packets = tshark.packets(capture, "-2")
+    if len(packets) != len(EXPECTED):
+        print(f"{len(packets)} packets, expected {len(EXPECTED)}")
+        wrong += 1
+    for number, packet in enumerate(packets, 1):
+        for difference in differences(number, packet):
+            print(f"packet {number}: {difference}")
+            wrong += 1
+    print(f"{len(packets)} packets, {wrong} differences")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,250 @@
+// Takes a line apart at its bars, and puts Ethernet, IP and UDP or the entropy header around it.
+#include "tools/packet_language.h"
+
+#include "tools/packet_fields.h"
+
+#include "wire/crc.h"
+#include "wire/ethernet.h"
+#include "wire/ip.h"
+#include "wire/ip_address.h"
+#include "wire/writer.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <span>
+
+namespace uet::tools {
+
+namespace {
+
+using Octets = std::vector<std::byte>;
+using Words = std::vector<std::string_view>;
+
+constexpr uint16_t kSourcePort = 49152;
+
+struct Endpoint {
+  wire::IpAddress address{};
+  uint16_t port = 0;
+};
+
+bool is_v4(const Endpoint& e) { return e.address.family == wire::IpFamily::v4; }
+
+// What is around the UET headers.
+struct Around {
+  uint64_t time_ns = 0;
+  Endpoint from{.port = kSourcePort};
+  Endpoint to{.port = wire::kUdpPort};
+  uint8_t dscp = 0;
+  uint8_t ecn = 0;
+  bool native = false;
+  bool crc = false;
+  uint32_t cut = 0;  // octets that a switch has cut off the end
+};
+
+Words words_of(std::string_view text) {
+  Words words;
+  while (true) {
+    const size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return words;
+    text.remove_prefix(first);
+    const size_t length = std::min(text.find_first_of(" \t"), text.size());
+    words.push_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+}
+
+bool number(std::string_view text, uint32_t max, uint32_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() && out <= max;
+}
+
+// 10.0.0.1, 10.0.0.1:50000, fd00::1, [fd00::1]:50000.
+bool endpoint(std::string_view text, Endpoint& out) {
+  const bool bracket = text.starts_with('[');
+  const size_t close = bracket ? text.find(']') : std::string_view::npos;
+  std::string_view address = bracket ? text.substr(1, close - 1) : text;
+  std::string_view port;
+  if (bracket && close != std::string_view::npos && text.size() > close + 1) {
+    port = text.substr(close + 2);
+  } else if (!bracket && text.find(':') == text.rfind(':') && text.find(':') < text.size()) {
+    address = text.substr(0, text.find(':'));
+    port = text.substr(text.find(':') + 1);
+  }
+  const auto parsed = wire::parse_ip_address(address);
+  if (!parsed.ok()) return false;
+  out.address = *parsed;
+  uint32_t value = out.port;
+  if (!port.empty() && !number(port, 0xFFFF, value)) return false;
+  out.port = static_cast<uint16_t>(value);
+  return true;
+}
+
+std::string option(std::string_view word, Around& out) {
+  const std::string_view key = word.substr(0, word.find('='));
+  uint32_t value = 0;
+  if (key == word) {
+    if (key == "native") out.native = true;
+    if (key == "crc") out.crc = true;
+    if (out.native || out.crc) return {};
+    return "no option " + std::string(word);
+  }
+  if (!number(word.substr(key.size() + 1), 0xFFFF, value)) return std::string(word) + ": no number";
+  if (key == "dscp" && value < 64) {
+    out.dscp = static_cast<uint8_t>(value);
+  } else if (key == "ecn" && value < 4) {
+    out.ecn = static_cast<uint8_t>(value);
+  } else if (key == "cut") {
+    out.cut = value;
+  } else {
+    return "no option " + std::string(word);
+  }
+  return {};
+}
+
+// TIME FROM > TO OPTION...
+std::string around(std::string_view text, Around& out) {
+  const Words words = words_of(text);
+  if (words.size() < 4 || words[2] != ">") return "a line begins with TIME FROM > TO";
+  const std::string time(words[0]);
+  char* end = nullptr;
+  const double seconds = std::strtod(time.c_str(), &end);
+  if (*end != '\0' || !(seconds >= 0 && seconds < 1e6)) return time + ": no time in seconds";
+  out.time_ns = static_cast<uint64_t>(std::llround(seconds * 1e9));
+  if (!endpoint(words[1], out.from)) return std::string(words[1]) + ": no address";
+  if (!endpoint(words[3], out.to)) return std::string(words[3]) + ": no address";
+  if (is_v4(out.from) != is_v4(out.to)) return "addresses of two families";
+  for (size_t i = 4; i < words.size(); ++i) {
+    if (std::string problem = option(words[i], out); !problem.empty()) return problem;
+  }
+  return {};
+}
+
+// Hex octets, or *N for N octets that count up.
+bool octets_of(std::string_view text, Octets& out) {
+  if (text.starts_with('*')) {
+    uint32_t count = 0;
+    if (!number(text.substr(1), 65000, count)) return false;
+    for (uint32_t i = 0; i < count; ++i) out.push_back(static_cast<std::byte>(i));
+    return true;
+  }
+  if (text.size() % 2 != 0) return false;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    uint8_t octet = 0;
+    const char* const at = text.data() + i;
+    const auto [end, error] = std::from_chars(at, at + 2, octet, 16);
+    if (error != std::errc() || end != at + 2) return false;
+    out.push_back(static_cast<std::byte>(octet));
+  }
+  return true;
+}
+
+template <class Part>
+void emit(const Part& part, Octets& out) {
+  std::byte room[64];
+  wire::Writer w(room);
+  std::visit(
+      [&](const auto& h) {
+        if constexpr (requires { h.emit(w); }) h.emit(w);
+      },
+      part);
+  out.insert(out.end(), w.written().begin(), w.written().end());
+}
+
+// The headers and the payload, in the order of the line.
+std::string content(std::string_view text, Octets& out) {
+  Parts parts;
+  Octets behind;
+  while (!text.empty()) {
+    const size_t bar = std::min(text.find('|'), text.size());
+    const Words words = words_of(text.substr(0, bar));
+    text.remove_prefix(std::min(bar + 1, text.size()));
+    if (words.empty()) return "nothing between two bars";
+    if (words[0] == "payload" || words[0] == "raw") {
+      for (size_t i = 1; i < words.size(); ++i) {
+        if (!octets_of(words[i], behind)) return std::string(words[i]) + ": no octets";
+      }
+    } else if (std::string problem = take_header(parts, words); !problem.empty()) {
+      return problem;
+    }
+  }
+  set_next_header(parts);
+  emit(parts.pds, out);
+  emit(parts.ses, out);
+  emit(parts.extension, out);
+  out.insert(out.end(), behind.begin(), behind.end());
+  return {};
+}
+
+// IP and Ethernet around an IP payload of `length` octets.
+template <class Ip>
+void ip_header(const Around& a, uint16_t length, Ip& h) {
+  h.dscp = a.dscp;
+  h.ecn = a.ecn;
+  h.src = a.from.address;
+  h.dst = a.to.address;
+  const uint8_t protocol = a.native ? wire::kNativeIpProtocol : wire::kIpProtocolUdp;
+  if constexpr (requires { h.protocol; }) {
+    h.protocol = protocol;
+    h.total_length = static_cast<uint16_t>(Ip::kSize + length);
+  } else {
+    h.next_header = protocol;
+    h.payload_length = length;
+  }
+}
+
+Octets frame_of(const Around& a, const Octets& uet) {
+  const size_t transport = a.native ? wire::EntropyHeader::kSize : wire::UdpHeader::kSize;
+  const size_t trailer = a.crc ? wire::CrcTrailer::kSize : 0;
+  const auto length = static_cast<uint16_t>(transport + uet.size() + trailer);
+  const bool v4 = is_v4(a.from);
+  const size_t ip = v4 ? wire::Ipv4Header::kSize : wire::Ipv6Header::kSize;
+  Octets out(wire::EthernetHeader::kSizeUntagged + ip + length);
+  wire::Writer w(out);
+  wire::EthernetHeader ethernet;
+  ethernet.src = {2, 0, 0, 0, 0, 1};
+  ethernet.dst = {2, 0, 0, 0, 0, 2};
+  ethernet.ethertype = v4 ? wire::EthernetHeader::kIpv4 : wire::EthernetHeader::kIpv6;
+  ethernet.emit(w);
+  const size_t addresses = w.position() + (v4 ? 12 : 8);
+  if (v4) {
+    wire::Ipv4Header h;
+    ip_header(a, length, h);
+    h.emit(w);
+  } else {
+    wire::Ipv6Header h;
+    ip_header(a, length, h);
+    h.emit(w);
+  }
+  if (a.native) {
+    wire::EntropyHeader{Entropy(a.from.port)}.emit(w);
+  } else {
+    wire::UdpHeader{a.from.port, a.to.port, length, 0}.emit(w);
+  }
+  w.bytes(uet);
+  if (a.crc) {
+    const std::span<const std::byte> covered(out.data() + addresses, w.position() - addresses);
+    wire::CrcTrailer{wire::crc32c(covered)}.emit(w);
+  }
+  out.resize(out.size() - std::min<size_t>(a.cut, out.size()));
+  return out;
+}
+
+}  // namespace
+
+Line parse_line(std::string_view text) {
+  text = text.substr(0, text.find('#'));
+  if (words_of(text).empty()) return {};
+  const size_t bar = text.find('|');
+  if (bar == std::string_view::npos) return {{}, "no headers: TIME FROM > TO | HEADER ..."};
+  Around a;
+  if (std::string problem = around(text.substr(0, bar), a); !problem.empty()) return {{}, problem};
+  Octets uet;
+  if (std::string problem = content(text.substr(bar + 1), uet); !problem.empty()) {
+    return {{}, problem};
+  }
+  if (uet.size() > 65000) return {{}, "more than 65000 octets"};
+  return {Frame{a.time_ns, frame_of(a, uet)}, {}};
+}
+
+}  // namespace uet::tools

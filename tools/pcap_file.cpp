@@ -1,0 +1,208 @@
+// Blocks of capture files. Lengths come from the file and are believed only as far as it reaches.
+#include "tools/pcap_file.h"
+
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace uet::tools {
+
+namespace {
+
+using Octets = std::vector<std::byte>;
+
+constexpr uint32_t kSectionHeader = 0x0A0D0D0A, kInterface = 1, kSimplePacket = 3, kPacket = 6;
+constexpr uint32_t kByteOrder = 0x1A2B3C4D;
+constexpr uint32_t kPcapMicroseconds = 0xA1B2C3D4, kPcapNanoseconds = 0xA1B23C4D;
+constexpr uint16_t kOptionComment = 1, kOptionTimeUnits = 9;
+constexpr uint64_t kNsPerUs = 1000;
+
+template <class T>
+void put(Octets& out, T value) {
+  const auto* p = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), p, p + sizeof value);
+}
+
+void put_padded(Octets& out, std::span<const std::byte> octets) {
+  out.insert(out.end(), octets.begin(), octets.end());
+  out.resize((out.size() + 3) / 4 * 4);
+}
+
+void put_block(Octets& out, uint32_t type, const Octets& body) {
+  const auto length = static_cast<uint32_t>(body.size() + 12);
+  put(out, type);
+  put(out, length);
+  out.insert(out.end(), body.begin(), body.end());
+  put(out, length);
+}
+
+// Numbers of a file in either byte order.
+class Source {
+ public:
+  explicit Source(std::span<const std::byte> octets) : octets_(octets) {}
+  size_t remaining() const { return octets_.size() - at_; }
+  template <class T>
+  std::optional<T> take() {
+    if (remaining() < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, octets_.data() + at_, sizeof value);
+    at_ += sizeof value;
+    if (!swapped) return value;
+    if constexpr (sizeof(T) == 2) return __builtin_bswap16(value);
+    if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
+  }
+  std::optional<std::span<const std::byte>> take(size_t length) {
+    if (remaining() < length) return std::nullopt;
+    at_ += length;
+    return octets_.subspan(at_ - length, length);
+  }
+  bool swapped = false;
+
+ private:
+  std::span<const std::byte> octets_;
+  size_t at_ = 0;
+};
+
+struct Interface {
+  uint16_t link_type = 0;
+  uint64_t ns_per_unit = kNsPerUs;
+};
+
+Interface interface_of(Source body) {
+  Interface out;
+  out.link_type = body.take<uint16_t>().value_or(0);
+  body.take(6);
+  while (body.remaining() >= 4) {
+    const uint16_t code = *body.take<uint16_t>();
+    const uint16_t length = *body.take<uint16_t>();
+    const auto value = body.take((length + 3U) / 4 * 4);
+    if (!value) break;
+    if (code == kOptionTimeUnits && length == 1) {
+      out.ns_per_unit = (*value)[0] == std::byte{9} ? 1 : kNsPerUs;
+    }
+  }
+  return out;
+}
+
+std::optional<Captured> packet_of(Source body, const std::vector<Interface>& interfaces) {
+  const auto interface = body.take<uint32_t>();
+  const auto high = body.take<uint32_t>();
+  const auto low = body.take<uint32_t>();
+  const auto captured = body.take<uint32_t>();
+  const auto original = body.take<uint32_t>();
+  if (!original || *interface >= interfaces.size()) return std::nullopt;
+  const auto octets = body.take(*captured);
+  if (!octets) return std::nullopt;
+  const Interface& of = interfaces[*interface];
+  const uint64_t units = uint64_t{*high} << 32 | *low;
+  return Captured{units * of.ns_per_unit, of.link_type, {octets->begin(), octets->end()}};
+}
+
+std::vector<Captured> pcapng_packets(Source in, std::string& problem) {
+  std::vector<Captured> out;
+  std::vector<Interface> interfaces;
+  while (in.remaining() > 0) {
+    const auto type = in.take<uint32_t>();
+    auto length = in.take<uint32_t>();
+    if (type && length && *type == kSectionHeader) {
+      Source peek = in;
+      const bool other_order = peek.take<uint32_t>() != kByteOrder;
+      if (other_order) {
+        in.swapped = !in.swapped;
+        length = __builtin_bswap32(*length);
+      }
+      interfaces.clear();
+    }
+    const auto body = length && *length >= 12 ? in.take(*length - 12) : std::nullopt;
+    if (!body || !in.take(4)) {
+      problem = "ends in the middle of a block";
+      return out;
+    }
+    Source content(*body);
+    content.swapped = in.swapped;
+    if (*type == kInterface) interfaces.push_back(interface_of(content));
+    if (*type != kPacket) continue;
+    auto packet = packet_of(content, interfaces);
+    if (!packet) {
+      problem = "a packet block that does not hold its packet";
+      return out;
+    }
+    out.push_back(std::move(*packet));
+  }
+  return out;
+}
+
+std::vector<Captured> pcap_packets(Source in, uint64_t ns_per_unit, std::string& problem) {
+  std::vector<Captured> out;
+  in.take(20);  // versions, zone, accuracy, snapshot length are of no interest
+  const auto link = in.take<uint32_t>();
+  while (link && in.remaining() > 0) {
+    const auto seconds = in.take<uint32_t>();
+    const auto units = in.take<uint32_t>();
+    const auto captured = in.take<uint32_t>();
+    const auto original = in.take<uint32_t>();
+    const auto octets = original ? in.take(*captured) : std::nullopt;
+    if (!octets) {
+      problem = "ends in the middle of a packet";
+      return out;
+    }
+    out.push_back({*seconds * uint64_t{1000000000} + *units * ns_per_unit,
+                   static_cast<uint16_t>(*link),
+                   {octets->begin(), octets->end()}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets, const std::string& comment) {
+  Octets out;
+  Octets section;
+  put(section, kByteOrder);
+  put(section, uint32_t{1});  // version 1.0
+  put(section, UINT64_MAX);   // length: not given
+  put_block(out, kSectionHeader, section);
+
+  Octets interface;
+  put(interface, uint32_t{kLinkEthernet});
+  put(interface, uint32_t{0});  // whole packets
+  put(interface, kOptionTimeUnits);
+  put(interface, uint16_t{1});
+  put(interface, uint32_t{9});  // nanoseconds, and padding
+  if (!comment.empty()) {
+    const auto length = static_cast<uint16_t>(std::min<size_t>(comment.size(), 4096));
+    put(interface, kOptionComment);
+    put(interface, length);
+    put_padded(interface, std::as_bytes(std::span(comment.data(), length)));
+  }
+  put(interface, uint32_t{0});  // end of the options
+  put_block(out, kInterface, interface);
+
+  for (const Captured& packet : packets) {
+    const auto length = static_cast<uint32_t>(packet.octets.size());
+    Octets body;
+    put(body, uint32_t{0});
+    put(body, static_cast<uint32_t>(packet.time_ns >> 32));
+    put(body, static_cast<uint32_t>(packet.time_ns));
+    put(body, length);
+    put(body, length);
+    put_padded(body, packet.octets);
+    put_block(out, kPacket, body);
+  }
+  return out;
+}
+
+std::vector<Captured> packets_of(const std::vector<std::byte>& file, std::string& problem) {
+  Source in(file);
+  const uint32_t magic = Source(in).take<uint32_t>().value_or(0);
+  if (magic == kSectionHeader) return pcapng_packets(in, problem);
+  const uint32_t turned = __builtin_bswap32(magic);
+  in.swapped = turned == kPcapMicroseconds || turned == kPcapNanoseconds;
+  const uint32_t kind = in.swapped ? turned : magic;
+  if (kind == kPcapMicroseconds) return pcap_packets(in, kNsPerUs, problem);
+  if (kind == kPcapNanoseconds) return pcap_packets(in, 1, problem);
+  problem = "neither pcap nor pcapng";
+  return {};
+}
+
+}  // namespace uet::tools

@@ -1,0 +1,27 @@
+// Capture files as tools need them: pcapng written, pcap and pcapng read, Ethernet or bare IP. Of
+// pcapng only sections, interfaces and packets are known; other blocks are passed over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace uet::tools {
+
+constexpr uint16_t kLinkEthernet = 1;
+constexpr uint16_t kLinkRawIp = 101;
+
+struct Captured {
+  uint64_t time_ns = 0;
+  uint16_t link_type = kLinkEthernet;
+  std::vector<std::byte> octets;
+};
+
+// One section with one Ethernet interface, times in nanoseconds. The comments go to the interface.
+std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets, const std::string& comment);
+
+// The packets of a file. What cannot be read ends the list, and `problem` says why.
+std::vector<Captured> packets_of(const std::vector<std::byte>& file, std::string& problem);
+
+}  // namespace uet::tools

@@ -1,0 +1,150 @@
+// The language of uet_pcap against octets computed by hand, and capture files read back and cut.
+#include "tools/packet_language.h"
+#include "tools/pcap_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+namespace uet::tools {
+namespace {
+
+std::string hex_of(const std::vector<std::byte>& octets, size_t from) {
+  std::string text;
+  for (size_t i = from; i < octets.size(); ++i) {
+    char two[3];
+    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(octets[i]));
+    text += two;
+  }
+  return text;
+}
+
+// What the headers of a line become, without Ethernet, IPv4 and UDP.
+std::string uet_of(const std::string& headers) {
+  const Line line = parse_line("0 10.0.0.1 > 10.0.0.2 | " + headers);
+  EXPECT_EQ(line.problem, "");
+  return line.frame ? hex_of(line.frame->octets, 14 + 20 + 8) : "";
+}
+
+std::string problem_of(const std::string& text) { return parse_line(text).problem; }
+
+// [WIRE-107..111] The vectors of the wire reference, section 14, computed by hand.
+TEST(PacketLanguageTest, HeadersHaveTheOctetsOfTheReference) {
+  EXPECT_EQ(uet_of("RUD_REQ ar syn clear_psn_offset=-1 psn=0x10 spdcid=1 | STANDARD").substr(0, 24),
+            "118cffff0000001000010000");
+  EXPECT_EQ(uet_of("ACK epsn cack_psn=0x10 spdcid=1 dpdcid=2 payload=0x100"),
+            "38400000000000100001000200000100");
+  EXPECT_EQ(uet_of("ACK_CCX cack_psn=0x10 spdcid=1 dpdcid=2 ccx_type=14 mpr=8 sack_bitmap=1"),
+            "48000000000000100001000"
+            "2e0080000000000000000000100000000000000000000000000000000");
+  EXPECT_EQ(
+      uet_of("NACK_CCX nack_code=TRIMMED nack_psn=5 spdcid=1 dpdcid=2 payload=6 nccx_type=14"),
+      "60000100000000050001000200000006e0000000000000000000000000000000");
+  EXPECT_EQ(uet_of("CP ctl_type=PROBE ar probe_opaque=0x9876 psn=7 spdcid=1 dpdcid=2 payload=3"),
+            "5b089876000000070001000200000003");
+}
+
+// [WIRE-112..113] Extensions, behind their requests.
+TEST(PacketLanguageTest, ExtensionsFollowTheRequest) {
+  EXPECT_EQ(uet_of("UUD_REQ | STANDARD opcode=RENDEZVOUS_SEND | RENDEZVOUS eager_length=4096 "
+                   "read_ri_generation=0x63 read_pid_on_fep=0x345 read_resource_index=0x123 "
+                   "read_offset=0x1122334455667788 read_memory_key=0x99aabbccddeeff00")
+                .substr(2 * (4 + 44)),
+            "0000100063345123112233445566778899aabbccddeeff00");
+  EXPECT_EQ(uet_of("UUD_REQ | SMALL opcode=ATOMIC | ATOMIC atomic_opcode=SUM "
+                   "atomic_datatype=UINT64 sem_ctl=3 | payload 0102 *3")
+                .substr(2 * (4 + 20)),
+            "020703000102000102");
+}
+
+// [WIRE-114..115] Native IP, entropy header and CRC, the whole example.
+TEST(PacketLanguageTest, NativePacketsEndInTheirCrc) {
+  const Line line = parse_line(
+      "0 192.168.1.1:0xBEEF > 192.168.1.2 native crc | UUD_REQ | SMALL opcode=DATAGRAM_SEND");
+  EXPECT_EQ(line.problem, "192.168.1.1:0xBEEF: no address");
+  const Line good = parse_line(
+      "0 192.168.1.1:48879 > 192.168.1.2 native crc | UUD_REQ | SMALL opcode=DATAGRAM_SEND "
+      "request_length=4 job_id=1 pid_on_fep=5 resource_index=7 | payload deadbeef");
+  ASSERT_EQ(good.problem, "");
+  EXPECT_EQ(hex_of(good.frame->octets, 14 + 12),
+            "c0a80101c0a80102beef00003080000007030004000000010005000700000000000000"
+            "00deadbeefd5644626");
+}
+
+TEST(PacketLanguageTest, EmptyLinesAndCommentsAreNoPackets) {
+  for (const char* text : {"", "   ", "# RUD_REQ", "  # 0 10.0.0.1 > 10.0.0.2 | UUD_REQ"}) {
+    EXPECT_FALSE(parse_line(text).frame.has_value()) << text;
+    EXPECT_EQ(problem_of(text), "") << text;
+  }
+}
+
+TEST(PacketLanguageTest, WhatIsWrongIsSaid) {
+  const std::string head = "1.5 10.0.0.1 > 10.0.0.2 ";
+  EXPECT_EQ(problem_of(head), "no headers: TIME FROM > TO | HEADER ...");
+  EXPECT_EQ(problem_of("x 10.0.0.1 > 10.0.0.2 | UUD_REQ"), "x: no time in seconds");
+  EXPECT_EQ(problem_of("0 10.0.0.1 10.0.0.2 | UUD_REQ"), "a line begins with TIME FROM > TO");
+  EXPECT_EQ(problem_of("0 10.0.0.1 > fd00::1 | UUD_REQ"), "addresses of two families");
+  EXPECT_EQ(problem_of(head + "fast | UUD_REQ"), "no option fast");
+  EXPECT_EQ(problem_of(head + "| RUD"), "no header RUD");
+  EXPECT_EQ(problem_of(head + "| UUD_REQ psn=1"), "no field psn in this header");
+  EXPECT_EQ(problem_of(head + "| RUD_REQ psn"), "psn needs a value");
+  EXPECT_EQ(problem_of(head + "| RUD_REQ psn=4294967296"), "psn=4294967296: no such value");
+  EXPECT_EQ(problem_of(head + "| RUD_REQ clear_psn_offset=-32769"),
+            "clear_psn_offset=-32769: no such value");
+  EXPECT_EQ(problem_of(head + "| NACK nack_code=NEVER"), "nack_code=NEVER: no such value");
+  EXPECT_EQ(problem_of(head + "| UUD_REQ | payload 123"), "123: no octets");
+  EXPECT_EQ(problem_of(head + "| UUD_REQ || payload 12"), "nothing between two bars");
+}
+
+std::vector<Captured> some_packets() {
+  const Line first = parse_line("0 10.0.0.1 > 10.0.0.2 | UUD_REQ | SMALL");
+  const Line second = parse_line("2.000000001 [fd00::1]:77 > fd00::2 | ACK spdcid=1");
+  return {{first.frame->time_ns, kLinkEthernet, first.frame->octets},
+          {second.frame->time_ns, kLinkEthernet, second.frame->octets}};
+}
+
+TEST(PcapFileTest, WhatWasWrittenIsReadBack) {
+  std::string problem;
+  const auto written = some_packets();
+  const auto read = packets_of(pcapng_of(written, "a comment"), problem);
+  EXPECT_EQ(problem, "");
+  ASSERT_EQ(read.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read[i].time_ns, written[i].time_ns);
+    EXPECT_EQ(read[i].octets, written[i].octets);
+    EXPECT_EQ(read[i].link_type, kLinkEthernet);
+  }
+  EXPECT_EQ(read[1].time_ns, 2000000001U);
+}
+
+TEST(PcapFileTest, FilesThatEndEarlyGiveTheirFirstPackets) {
+  const auto whole = pcapng_of(some_packets(), "");
+  size_t complete = 0;
+  for (size_t length = 0; length < whole.size(); ++length) {
+    std::string problem;
+    const auto read =
+        packets_of({whole.begin(), whole.begin() + static_cast<long>(length)}, problem);
+    EXPECT_LE(read.size(), 1U);
+    if (problem.empty()) ++complete;  // cut between two blocks
+  }
+  EXPECT_EQ(complete, 3U);
+}
+
+// A pcap file of the other byte order, with microseconds, by hand.
+TEST(PcapFileTest, OldFilesOfEitherOrderAreRead) {
+  const unsigned char file[] = {0xA1, 0xB2, 0xC3, 0xD4, 0, 2, 0, 4, 0, 0,   0, 0, 0,    0,
+                                0,    0,    0,    1,    0, 0, 0, 0, 0, 101, 0, 0, 0,    5,
+                                0,    0,    0,    7,    0, 0, 0, 2, 0, 0,   0, 9, 0x45, 0};
+  std::string problem;
+  const auto* p = reinterpret_cast<const std::byte*>(file);
+  const auto read = packets_of({p, p + sizeof file}, problem);
+  EXPECT_EQ(problem, "");
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].time_ns, 5000007000U);
+  EXPECT_EQ(read[0].link_type, kLinkRawIp);
+  EXPECT_EQ(read[0].octets.size(), 2U);
+}
+
+}  // namespace
+}  // namespace uet::tools

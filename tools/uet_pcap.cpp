@@ -1,0 +1,118 @@
+// uet_pcap: captures from text, and text from captures. docs/howto/uet_pcap.md is its manual.
+#include "tools/packet_language.h"
+#include "tools/pcap_file.h"
+
+#include "wire/print.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+using uet::tools::Captured;
+
+// Exit status.
+constexpr int kGood = 0;
+constexpr int kBadInput = 1;
+constexpr int kUsage = 2;
+
+struct Options {
+  std::string input = "-";
+  std::string output;
+  std::string trailer = "none";
+};
+
+// The octets of a file, or of standard input for "-".
+bool read_all(const std::string& path, std::vector<std::byte>& out) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path, std::ios::binary);
+    if (!file) return false;
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  const std::string all((std::istreambuf_iterator<char>(in)), {});
+  const auto* p = reinterpret_cast<const std::byte*>(all.data());
+  out.assign(p, p + all.size());
+  return true;
+}
+
+int fail(const std::string& what) {
+  std::fprintf(stderr, "uet_pcap: %s\n", what.c_str());
+  return kBadInput;
+}
+
+int make(const Options& options) {
+  std::vector<std::byte> octets;
+  if (!read_all(options.input, octets)) return fail("cannot read " + options.input);
+  const std::string text(reinterpret_cast<const char*>(octets.data()), octets.size());
+  std::vector<Captured> packets;
+  size_t number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    ++number;
+    uet::tools::Line line = uet::tools::parse_line(std::string_view(text).substr(at, end - at));
+    if (!line.problem.empty()) {
+      return fail(options.input + ":" + std::to_string(number) + ": " + line.problem);
+    }
+    if (line.frame)
+      packets.push_back(
+          {line.frame->time_ns, uet::tools::kLinkEthernet, std::move(line.frame->octets)});
+    at = end + 1;
+  }
+  const std::vector<std::byte> file = uet::tools::pcapng_of(packets, "made from " + options.input);
+  std::ofstream out(options.output, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  out.close();
+  return out.good() ? kGood : fail("cannot write " + options.output);
+}
+
+int print_file(const Options& options) {
+  std::vector<std::byte> octets;
+  if (!read_all(options.input, octets)) return fail("cannot read " + options.input);
+  std::string problem;
+  const std::vector<Captured> packets = uet::tools::packets_of(octets, problem);
+  uint64_t number = 0;
+  for (const Captured& captured : packets) {
+    uet::wire::DecodeOptions how;
+    how.start = captured.link_type == uet::tools::kLinkRawIp ? uet::wire::Start::ip
+                                                             : uet::wire::Start::ethernet;
+    how.udp_port = 0;
+    if (options.trailer == "crc") how.trailer = uet::wire::Trailer::crc;
+    if (options.trailer == "tss") how.trailer = uet::wire::Trailer::tss;
+    const auto packet = uet::wire::decode(captured.octets, how);
+    char text[1024];
+    uet::wire::print(text, packet);
+    std::printf("%" PRIu64 " %.9f %s\n", ++number,
+                static_cast<double>(captured.time_ns - packets.front().time_ns) / 1e9, text);
+  }
+  return problem.empty() ? kGood : fail(options.input + ": " + problem);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Captures of UET packets from text, and text from captures.");
+  app.set_version_flag("--version", UET_VERSION);
+  app.require_subcommand(1);
+  Options options;
+  CLI::App* maker = app.add_subcommand("make", "Write a pcapng file from lines of text");
+  maker->add_option("TEXT", options.input, "One line a packet; - for standard input")->required();
+  maker->add_option("PCAPNG", options.output, "The file to write")->required();
+  CLI::App* printer = app.add_subcommand("print", "Print a line for each packet of a capture");
+  printer->add_option("CAPTURE", options.input, "pcap or pcapng; - for standard input")->required();
+  printer->add_option("--trailer", options.trailer, "What packets end in: none, crc or tss")
+      ->check(CLI::IsMember({"none", "crc", "tss"}));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kGood : kUsage;
+  }
+  return maker->parsed() ? make(options) : print_file(options);
+}
