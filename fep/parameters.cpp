@@ -151,6 +151,13 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("PAYLOAD_MTU", ses.payload_mtu, "octets", 1024, 8192, "SES-032",
               "Payload per packet: 1024, 2048, 4096 or 8192; default by interface MTU"),
     UET_VALUE(
+        "RNDV_SIZE", ses.rendezvous_bytes, "octets", 1, int64_t{0xFFFF'FFFF}, "SES-088",
+        "Messages from this length on to HPC peers go by rendezvous: the target reads what does "
+        "not fit their first packet; the longest message is shorter than the largest value"),
+    UET_VALUE(
+        "RNDV_READS", ses.rendezvous_reads, "count", 2, 4096, "ours",
+        "Messages whose rest is being read at once; one peer gets no more than it leaves free"),
+    UET_VALUE(
         "HDR_MEDIUM", ses.medium_headers, "0 or 1", 0, 1, "SES-042",
         "Messages of one packet go with the medium header, 12 octets shorter; every peer must "
         "take it, which the reference provider does not"),

@@ -45,6 +45,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t rx_in_order = 0;    // of these: nothing before them was missing when they began
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
+  uint32_t pulls = 0;          // rests of messages of it that are being read
 
   // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
   // since `waiting_since`. [architecture 8]

@@ -7,7 +7,7 @@ Result<void> Core::create(uint64_t seed) {
   Rng split(seed, 4);
   UET_CHECK(long_iovs.create(*arena, config.long_iovs));
   UET_CHECK(fetch_buffers.create(*arena, config.fetch_buffers));
-  UET_CHECK(memory.create(*arena, config.memory_regions, split.u64()));
+  UET_CHECK(memory.create(*arena, config.memory_regions + config.rendezvous_sends, split.u64()));
   UET_CHECK(ids.create(*arena));
   if (config.endpoints == 0 || config.endpoints > 1u << kEndpointIndexBits) return Errc::invalid;
   endpoints = arena->make_span<Endpoint*>(config.endpoints);

@@ -59,11 +59,18 @@ struct Core {
   void publish(Endpoint& ep);
   void withdraw(Endpoint& ep);
 
+  // How the initiator half tells the target half that a rest was read, by Pull handle.
+  struct PullSink {
+    void* self = nullptr;
+    void (*done)(void* self, uint32_t pull, const Completion& completion) = nullptr;
+  };
+
   Arena* arena;
   Instant now;  // of the call in progress
   Config config;
   pds::PeerTable* peers;
   PdsPort pds;
+  PullSink pulled;
   Rng rng;
   Counters counters;
   LongIovs long_iovs;

@@ -41,6 +41,7 @@ enum class Counter : uint8_t {
   rx_partial_closed,       // the PDC ended before the message did
   // Target: what went well.
   rx_expected,
+  rx_rendezvous,  // of them and of the next, sent by rendezvous [SES-089]
   rx_unexpected,
   rx_truncated_message,
   // Initiator.
@@ -48,6 +49,7 @@ enum class Counter : uint8_t {
   tx_completed,
   tx_failed,
   tx_retried,
+  tx_rendezvous,  // [SES-088]
   rx_response_malformed,
   rx_response_stray,  // names no open message
   rx_return_refused,  // return data that fits no open read

@@ -17,17 +17,19 @@ Result<void> Initiator::create(uint64_t seed) {
   const Config& config = core_.config;
   Rng rng(seed, 3);
   // Room for operations comes with each endpoint; what is taken here outlives their close.
-  UET_CHECK(messages_.create(*core_.arena, 64, Reuse::rested));
+  UET_CHECK(messages_.create(*core_.arena, 64 + config.rendezvous_reads, Reuse::rested));
   UET_CHECK(inject_.create(*core_.arena, 64));
+  UET_CHECK(exposures_.create(*core_.arena, config.rendezvous_sends, Reuse::rested));
   UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::rested));
   UET_CHECK(flows_.create(*core_.arena, config.flows));
-  UET_CHECK(remotes_.create(*core_.arena, config.remotes));
+  UET_CHECK(remotes_.create(*core_.arena, config.remotes + config.rendezvous_reads));
   UET_CHECK(flow_by_key_.create(*core_.arena, config.flows, rng.u64()));
   UET_CHECK(flow_by_id_.create(*core_.arena, config.flows, rng.u64()));
-  return remote_by_key_.create(*core_.arena, config.remotes, rng.u64());
+  return remote_by_key_.create(*core_.arena, config.remotes + config.rendezvous_reads, rng.u64());
 }
 
 Result<void> Initiator::make_room(uint32_t total) {
+  total += core_.config.rendezvous_reads;
   if (total <= messages_.capacity()) return {};
   const uint32_t extra = total - messages_.capacity();
   // Message handles leave one index bit to tell return messages apart.
@@ -55,6 +57,9 @@ Result<void> Initiator::send(Endpoint& ep, const SendRequest& request) {
   m->match_bits = request.tagged ? request.tag : 0;  // [SES-071]
   m->header_data = request.data;
   m->context = request.context;
+  if (m->segment_length >= core_.config.rendezvous_bytes) {
+    expose(ep, *m, request.iov, request.to.capabilities);
+  }
   m->header = header_for(*m, request.to.capabilities);
   post(ep, *m);
   return {};
@@ -74,7 +79,7 @@ Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
   if (request.read && stated != 0 && stated != core_.config.payload_mtu) {
     // What a first packet asks for is implied by the MTU, so toward a peer of another MTU every
     // packet is a message of its own. [LF-131, SES-017]
-    m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
+    m->push_length = m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
   if (Flow* const rudi = rudi_flow(ep, request)) m->flow = rudi;
   m->header = header_for(*m, request.to.capabilities);
@@ -108,7 +113,7 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
   const uint16_t stated = (*core_.peers)[to.peer].payload_mtu;
   m->handle = messages_.handle(m).word();
   m->mtu = stated == 0 ? core_.config.payload_mtu : std::min(stated, core_.config.payload_mtu);
-  m->segment_length = static_cast<uint32_t>(m->memory.bytes());
+  m->push_length = m->segment_length = static_cast<uint32_t>(m->memory.bytes());
   m->remote = at;
   m->flow = at->flow;
   m->endpoint = ep.id;
@@ -150,6 +155,7 @@ Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, 
 void Initiator::give_back_memory(TxMessage& m) {
   m.memory.release(core_.long_iovs);
   m.result.release(core_.long_iovs);
+  if (m.exposure != nullptr) conceal(m);
   if (m.inject != nullptr) inject_.free(m.inject);
   m.inject = nullptr;
 }
@@ -172,27 +178,34 @@ Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode) {
   return made;
 }
 
-Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to) {
-  const RemoteKey key{ep.id.value(), to.peer, to.pid, to.ri, to.absolute};
+Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to, bool is_internal) {
+  const RemoteKey key{ep.id.value(), to.peer, to.pid, to.ri, to.absolute, is_internal};
   if (Remote** known = remote_by_key_.find(key)) return *known;
-  Flow* via = UET_TRY(flow(ep, to.peer, ep.options.mode));
-  if (remotes_.full() && !forget_idle_remote()) return Errc::again;
+  const pds::Mode mode = is_internal ? pds::Mode::rud : ep.options.mode;  // [SES-092]
+  Flow* via = UET_TRY(flow(ep, to.peer, mode));
+  uint32_t& count = remote_counts_[is_internal ? 1 : 0];
+  const uint32_t limit = is_internal ? core_.config.rendezvous_reads : core_.config.remotes;
+  if (count == limit && !forget_idle_remote(is_internal)) return Errc::again;
   Remote* made = remotes_.alloc(key);
+  ++count;
   const bool is_new = remote_by_key_.insert(key, made).ok();
   UET_ASSERT(is_new);
   made->flow = via;
-  made->is_ordered = ep.options.mode == pds::Mode::rod;
+  made->is_ordered = mode == pds::Mode::rod;
   idle_remotes_.push_back(*made);
   return made;
 }
 
 // The generations learnt are lost with it; the next message learns them again. [SES-134]
-bool Initiator::forget_idle_remote() {
-  Remote* oldest = idle_remotes_.front();
-  if (oldest == nullptr) return false;
-  remote_by_key_.erase(oldest->key);
-  remotes_.free(oldest);
-  return true;
+bool Initiator::forget_idle_remote(bool is_internal) {
+  for (Remote& oldest : idle_remotes_) {
+    if (oldest.key.is_internal != is_internal) continue;
+    remote_by_key_.erase(oldest.key);
+    remotes_.free(&oldest);
+    --remote_counts_[is_internal ? 1 : 0];
+    return true;
+  }
+  return false;
 }
 
 void Initiator::post(Endpoint& ep, TxMessage& m) {
@@ -202,7 +215,8 @@ void Initiator::post(Endpoint& ep, TxMessage& m) {
   ep.operations.push_back(m);
   Remote& to = *m.remote;
   to.unlink();  // no longer idle
-  const bool must_wait = !to.held.empty() || to.is_recovering || (m.is_fenced && to.in_flight != 0);
+  const bool must_wait =
+      !to.held.empty() || to.is_recovering || (m.is_fenced && to.in_flight + to.exposed != 0);
   if (must_wait) {
     m.state = TxMessage::State::held;
     to.held.push_back(m);
@@ -224,7 +238,7 @@ void Initiator::release(TxMessage& m) {
 void Initiator::release_held(Remote& remote) {
   while (!remote.is_recovering) {
     TxMessage* m = remote.held.front();
-    if (m == nullptr || (m->is_fenced && remote.in_flight != 0)) return;
+    if (m == nullptr || (m->is_fenced && remote.in_flight + remote.exposed != 0)) return;
     static_cast<ListNode<QueueTag>*>(m)->unlink();
     release(*m);
   }
@@ -270,6 +284,13 @@ void Initiator::forget_attempt(TxMessage& m) {
 // Tells the user. From here on the user's memory is not touched.
 void Initiator::report(TxMessage& m, Completion::Status status) {
   UET_ASSERT(m.state != TxMessage::State::ended);
+  if (m.pull != 0) {
+    static_cast<ListNode<OwnedTag>&>(m).unlink();
+    m.state = TxMessage::State::ended;
+    give_back_memory(m);
+    report_rest(m, status);
+    return;
+  }
   Completion done;
   done.kind = m.kind;
   done.context = m.context;
@@ -295,9 +316,10 @@ void Initiator::free(TxMessage& m) {
   Remote& remote = *m.remote;
   forget_attempt(m);
   give_back_memory(m);
+  if (m.exposure != nullptr) exposures_.free(m.exposure);
   messages_.free(&m);
   release_held(remote);
-  if (remote.in_flight == 0 && remote.held.empty() && !remote.is_linked()) {
+  if (remote.in_flight + remote.exposed == 0 && remote.held.empty() && !remote.is_linked()) {
     idle_remotes_.push_back(remote);
   }
 }
@@ -312,6 +334,11 @@ void Initiator::stop(TxMessage& m, Completion::Status status) {
     settle(m);
     return;
   }
+  if (was == TxMessage::State::exposed) {
+    --m.remote->exposed;
+    free(m);
+    return;
+  }
   static_cast<ListNode<QueueTag>&>(m).unlink();
   if (was != TxMessage::State::held) leave_remote(m);
   end_recovery_wait(*m.remote);
@@ -320,7 +347,8 @@ void Initiator::stop(TxMessage& m, Completion::Status status) {
 
 bool Initiator::cancel(Endpoint& ep, void* op_context) {
   for (TxMessage& m : ep.operations) {
-    if (m.context.op != op_context || m.is_fully_pulled) continue;
+    const bool is_unread = m.state == TxMessage::State::exposed && m.exposure->served == 0;
+    if (m.context.op != op_context || m.pull != 0 || (m.is_fully_pulled && !is_unread)) continue;
     stop(m, Completion::Status::cancelled);
     return true;
   }
@@ -363,7 +391,11 @@ void Initiator::on_timer(TimerNode& node) {
     release(m);
     return;
   }
-  expire_read(m);
+  if (m.state == TxMessage::State::exposed) {
+    on_unread(m);
+  } else {
+    expire_read(m);
+  }
 }
 
 }  // namespace uet::ses

@@ -4,6 +4,7 @@
 
 #include "ses/core.h"
 #include "ses/message.h"
+#include "ses/rendezvous.h"
 
 #include "base/hash_map.h"
 #include "base/slab.h"
@@ -46,6 +47,23 @@ class Initiator {
   };
   Returned send_return(pds::PdcHandle pdc, const ReturnMessage& answer);
 
+  // The rest of a message of a peer, into memory that the target half answers for; ends with
+  // Core::pulled. Errc::again: no slot. [SES-089]
+  struct RestRequest {
+    Destination from;
+    JobId job;
+    std::span<const IoSlice> iov;  // empty: only says that no more will be read
+    uint64_t offset = 0;
+    uint64_t key = 0;
+    uint32_t pull = 0;
+    bool is_whole = false;  // all that was left behind
+  };
+  Result<void> read_rest(Endpoint& ep, const RestRequest& request);
+  // The message whose exposed source that is, for the peer that it was sent to; else null.
+  TxMessage* exposed_to(RegionId region, PeerId peer);
+  void on_read_begun(TxMessage& m, uint64_t offset, uint32_t length);
+  void on_served(uint32_t handle, uint16_t attempt, uint32_t bytes);
+
   // Holds one answer to a RUDI READ, which PDS pulls when it leaves. 0: no slot. [SES-077]
   pds::MessageHandle hold_answer(const ReturnMessage& answer);
 
@@ -72,10 +90,10 @@ class Initiator {
   Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
   void give_back_memory(TxMessage& m);
   void post(Endpoint& ep, TxMessage& m);
-  Result<Remote*> remote(Endpoint& ep, const Destination& to);
+  Result<Remote*> remote(Endpoint& ep, const Destination& to, bool is_internal = false);
   Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode);
   Flow* rudi_flow(Endpoint& ep, const RmaRequest& request);
-  bool forget_idle_remote();
+  bool forget_idle_remote(bool is_internal);
   void release(TxMessage& m);
   void release_held(Remote& remote);
   void hold_in_order(TxMessage& m);
@@ -91,6 +109,18 @@ class Initiator {
   wire::NextHeader header_for(const TxMessage& m, uint8_t capabilities) const;
   void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header,
                       TxBatch& batch) const;
+
+  // initiator_rendezvous.cpp
+  void expose(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov, uint8_t capabilities);
+  void conceal(TxMessage& m);
+  static bool is_read_out(const TxMessage& m);
+  void wait_for_reads(TxMessage& m);
+  void on_unread(TxMessage& m);
+  void finish_read_out(TxMessage& m);
+  void end_exposed(TxMessage& m);
+  static Completion::Status end_of(TxMessage& m);
+  static void note_delivered(TxMessage& m, wire::ListCode list, uint32_t modified_length);
+  void report_rest(const TxMessage& m, Completion::Status status);
 
   // initiator_packets.cpp
   void encode_return(const ReturnMessage& r, wire::Writer& header, TxBatch& batch) const;
@@ -123,8 +153,10 @@ class Initiator {
   Slab<TxMessage> messages_;
   Slab<InjectBuffer> inject_;
   Slab<ReturnMessage> returns_;
+  Slab<Exposure> exposures_;
   Slab<Flow> flows_;
   Slab<Remote> remotes_;
+  std::array<uint32_t, 2> remote_counts_{};  // of the user's operations, of internal ones
   HashMap<FlowKey, Flow*> flow_by_key_;
   HashMap<uint32_t, Flow*> flow_by_id_;
   HashMap<RemoteKey, Remote*> remote_by_key_;

@@ -18,6 +18,8 @@ struct Initiator::Outcome {
   Kind kind = Kind::ok;
   wire::ReturnCode code = wire::ReturnCode::ok;
   uint8_t ri_generation = 0;
+  wire::ListCode list{};
+  bool is_default = true;
   uint32_t modified_length = 0;
   uint32_t message_offset = 0;
   std::span<const std::byte> data;
@@ -87,6 +89,8 @@ Initiator::Outcome Initiator::read_response(const pds::RxResponse& response) {
   out.code = h->common.return_code;
   out.ri_generation = h->ri_generation;
   out.modified_length = h->modified_length;
+  out.list = h->common.list;
+  out.is_default = h->common.opcode == wire::ResponseOpcode::default_response;
   if (!is_good(out.code)) {
     out.kind = Outcome::Kind::error;
   } else if (h->common.opcode == wire::ResponseOpcode::no_response) {
@@ -102,13 +106,13 @@ void Initiator::note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_gener
   if (is_retryable(code)) begin_recovery(*m.remote);
   if (code == wire::ReturnCode::bad_generation) {
     // Kept for every later message of the class to that destination. [SES-134]
-    (m.kind == OpKind::tagged_send ? m.remote->tagged_generation : m.remote->untagged_generation) =
-        ri_generation;
+    (m.is_tagged() ? m.remote->tagged_generation : m.remote->untagged_generation) = ri_generation;
   }
 }
 
 void Initiator::on_response(const pds::PacketRef& ref, const pds::RxResponse& response) {
   if (ReturnMessage* r = return_message(ref.message)) {
+    if (r->exposed != 0 && !r->is_unreadable) on_served(r->exposed, r->attempt, r->length);
     free(*r);  // whatever it says [PDS-108]
     return;
   }
@@ -126,6 +130,9 @@ void Initiator::on_response(const pds::PacketRef& ref, const pds::RxResponse& re
       case Outcome::Kind::ok:
         // Shorter than sent is a success of the send. [SES-139]
         m->has_semantic_answer = true;
+        if (m->exposure != nullptr && !o.is_default) {
+          note_delivered(*m, o.list, o.modified_length);
+        }
         break;
       case Outcome::Kind::none:
         break;
@@ -218,6 +225,9 @@ void Initiator::note_failure(TxMessage& m, const pds::Failure& failure) {
 
 void Initiator::on_failed(const pds::PacketRef& ref, const pds::Failure& failure) {
   if (ReturnMessage* r = return_message(ref.message)) {
+    // Whoever reads keeps the PDC until it has all it wants, so one who closes has it. [SES-075]
+    const bool is_had = failure.reason == pds::FailureReason::closed && !r->is_unreadable;
+    if (r->exposed != 0 && is_had) on_served(r->exposed, r->attempt, r->length);
     free(*r);
     return;
   }
@@ -279,10 +289,12 @@ void Initiator::settle(TxMessage& m) {
     awaiting_.push_back(m);
   } else if (!m.has_semantic_answer) {
     awaiting_.push_back(m);
+  } else if (m.exposure != nullptr && !is_read_out(m)) {
+    wait_for_reads(m);
   } else if (m.segment_start + m.segment_length < m.memory.bytes()) {
     next_segment(m);
   } else {
-    report(m, Completion::Status::ok);
+    report(m, m.exposure == nullptr ? Completion::Status::ok : end_of(m));
     finish(m);
   }
 }
@@ -296,6 +308,10 @@ void Initiator::finish(TxMessage& m) {
 }
 
 void Initiator::settle_refused(TxMessage& m) {
+  if (m.is_probe && is_retryable(m.code)) {
+    wait_for_reads(m);  // whatever it is busy with, it lives
+    return;
+  }
   if (is_retryable(m.code) && may_retry(m)) {
     const bool at_once = m.code == wire::ReturnCode::bad_generation;  // [SES-134]
     retry(m, at_once ? Duration::zero() : retry_delay(m.retries));
@@ -312,8 +328,10 @@ void Initiator::settle_failed(TxMessage& m) {
   const bool is_gone_there =
       m.failure.reason == pds::FailureReason::nack &&
       (m.failure.nack == wire::NackCode::inv_dpdcid || m.failure.nack == wire::NackCode::closing);
-  const bool is_harmless = m.is_read() || (m.all_undelivered && m.answered_packets == 0) ||
-                           (is_gone_there && (m.any_undelivered || m.was_aborted));
+  const bool is_rest = m.pull != 0 && !m.may_repeat;  // its octets are counted at the other end
+  const bool is_harmless = (m.is_read() && !is_rest) ||
+                           (m.all_undelivered && m.answered_packets == 0) ||
+                           (is_gone_there && !is_rest && (m.any_undelivered || m.was_aborted));
   if (is_harmless && !is_peer_silent(m.failure.reason) && may_retry(m)) {
     retry(m, m.retries == 0 ? Duration::zero() : retry_delay(m.retries));
     return;
@@ -398,6 +416,7 @@ void Initiator::next_segment(TxMessage& m) {
   m.segment_start += m.segment_length;
   m.segment_length =
       static_cast<uint32_t>(std::min<uint64_t>(m.memory.bytes() - m.segment_start, m.mtu));
+  m.push_length = m.segment_length;
   forget_attempt(m);
   m.retries = 0;
   leave_remote(m);

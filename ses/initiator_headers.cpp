@@ -21,7 +21,9 @@ bool may_lack_id(const TxMessage& m) {
 }
 
 void fill(wire::RequestCommon& common, const TxMessage& m, const pds::PacketRef& ref) {
-  common.opcode = is_msg_error(ref) ? wire::SesOpcode::msg_error : m.opcode;
+  common.opcode = is_msg_error(ref) ? wire::SesOpcode::msg_error
+                  : m.is_probe      ? wire::SesOpcode::no_op
+                                    : m.opcode;
   common.dc = m.delivery_complete;
   common.ie = m.state == TxMessage::State::ended && !is_msg_error(ref);
   common.rel = !m.remote->key.absolute;
@@ -40,7 +42,7 @@ void emit_standard(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& 
   h.message_id = m.id;
   h.initiator = m.initiator;
   h.match_bits = m.match_bits;
-  h.request_length = m.segment_length;
+  h.request_length = m.is_probe ? 0 : m.segment_length;
   if (is_rma(m)) h.buffer_offset = m.remote_offset + m.segment_start;  // [SES-018]
   if (ref.som) {
     h.header_data = m.has_data ? m.header_data : 0;  // [SES-015]
@@ -79,7 +81,7 @@ void emit_small(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& hea
 wire::NextHeader Initiator::header_for(const TxMessage& m, uint8_t capabilities) const {
   const Config& config = core_.config;
   if (!config.medium_headers && !config.small_headers) return wire::NextHeader::standard;
-  const bool is_one_packet = m.memory.bytes() <= m.mtu;
+  const bool is_one_packet = m.memory.bytes() <= m.mtu;  // so no rendezvous [SES-043]
   if (!is_one_packet || !may_lack_id(m)) return wire::NextHeader::standard;
   if (config.small_headers && (capabilities & kTakesSmallHeader) != 0 && is_rma(m) && !m.has_data &&
       optimized_index(m.match_bits) != 0) {
@@ -106,6 +108,7 @@ void Initiator::encode_request(const TxMessage& m, const pds::PacketRef& ref, wi
   if (m.is_atomic() && !is_error) {
     wire::Atomic{m.atomic.op, m.atomic.type, wire::Atomic::kCpuCoherent}.emit(header);  // [SES-084]
   }
+  if (m.exposure != nullptr && !is_error && !m.is_probe) m.exposure->source.emit(header);
   if (m.is_read() || ref.length == 0) return;  // [SES-024]
   if (m.state == TxMessage::State::ended && !is_error) {
     // The PSN must still be filled for the sake of the PDC. A packet of the same shape with IE and

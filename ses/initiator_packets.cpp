@@ -34,8 +34,7 @@ bool Initiator::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& o
   static_cast<ListNode<QueueTag>*>(m)->unlink();
   m->state = TxMessage::State::started;
   m->pdc = pdc;
-  m->ri_generation = m->kind == OpKind::tagged_send ? m->remote->tagged_generation
-                                                    : m->remote->untagged_generation;
+  m->ri_generation = m->is_tagged() ? m->remote->tagged_generation : m->remote->untagged_generation;
   m->owes_message_done = m->returns_data() && m->flow->mode != pds::Mode::rudi;  // [SES-075]
   out.message = pds::MessageHandle(m->handle);
   out.keep_pdc = m->owes_message_done;
@@ -70,7 +69,7 @@ bool Initiator::pull(pds::MessageHandle handle, pds::PacketRef& out) {
     ++m->pulled_packets;
     return true;
   }
-  const uint32_t left = m->segment_length - m->next_offset;
+  const uint32_t left = m->is_probe ? 0 : m->push_length - m->next_offset;
   out.length = static_cast<uint16_t>(std::min<uint32_t>(left, m->mtu));  // [SES-016]
   out.som = m->next_offset == 0;
   out.eom = out.length == left;

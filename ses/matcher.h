@@ -21,6 +21,7 @@
 namespace uet::ses {
 
 struct RxMessage;
+struct Pull;
 
 // A receive that waits for its message.
 struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
@@ -71,6 +72,7 @@ struct UnexpectedMessage : ListNode<struct ArrivalTag>,
   MessageId message_id;
   pds::RxToken token;
   RxMessage* arriving = nullptr;  // the rest of it is on its way
+  Pull* pull = nullptr;           // rendezvous: the pages hold what was pushed
   PageList pages;
 };
 

@@ -75,6 +75,9 @@ Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
   region->job = request.job;
   region->ri = request.ri;
   region->idempotent_safe = request.idempotent_safe;
+  region->exposed = request.exposed;
+  // It is nothing new that an index was disabled for want of.
+  region->is_enabled = request.exposed != 0;
   return id;
 }
 
@@ -103,6 +106,11 @@ uint64_t MemoryRegions::key(RegionId id) const {
 uint64_t MemoryRegions::user(RegionId id) const {
   const Region* region = find(id);
   return region == nullptr ? 0 : region->user;
+}
+
+uint32_t MemoryRegions::exposed(RegionId id) const {
+  const Region* region = find(id);
+  return region == nullptr ? 0 : region->exposed;
 }
 
 RegionId MemoryRegions::id_of_key(uint64_t key) const {

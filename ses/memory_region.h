@@ -40,6 +40,7 @@ struct RegionRequest {
   uint32_t job = kAnyJob;        // restriction [LF-037]
   uint16_t ri = 0;               // restriction, 0: none [LF-037]
   uint64_t user = 0;             // the provider's own word, returned with remote events
+  uint32_t exposed = 0;          // the source of that rendezvous send, usable at once
 };
 
 using RegionId = Id<struct RegionTag, uint32_t>;  // 0: none
@@ -78,6 +79,9 @@ class MemoryRegions {
   // What travels in the key field. [LF-023]
   uint64_t key(RegionId id) const;
   uint64_t user(RegionId id) const;
+  // The rendezvous send whose source that is; 0: a region of the user's.
+  uint32_t exposed(RegionId id) const;
+  bool is_exposed(uint64_t key) const { return exposed(id_of_key(key)) != 0; }
 
   // The region a key names for that use, or the return code that says why not. [SES-116, SES-083]
   Result<RegionId, wire::ReturnCode> authorize(uint64_t key, const RegionUse& use) const;
@@ -106,6 +110,7 @@ class MemoryRegions {
     uint64_t user = 0;
     uint32_t access = 0;
     uint32_t job = kAnyJob;
+    uint32_t exposed = 0;
     uint16_t ri = 0;
     uint16_t optimized_index = 0;
     bool is_user_key = false;

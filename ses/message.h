@@ -20,6 +20,8 @@
 namespace uet::ses {
 
 struct TxMessage;
+struct Exposure;
+struct Pull;
 
 struct InjectBuffer {
   std::array<std::byte, kInjectBytes> bytes;
@@ -44,13 +46,14 @@ struct RemoteKey {
   PidOnFep pid;
   ResourceIndex ri;
   bool absolute = false;
+  bool is_internal = false;  // operations of SES itself: nothing of the user's holds them up
 
   bool operator==(const RemoteKey&) const = default;
 };
 
 inline uint64_t hash_of(const RemoteKey& key, uint64_t seed) {
-  const uint64_t name =
-      uint64_t{key.pid.value()} << 17 | uint64_t{key.ri.value()} << 1 | (key.absolute ? 1U : 0U);
+  const uint64_t name = uint64_t{key.pid.value()} << 17 | uint64_t{key.ri.value()} << 2 |
+                        (key.is_internal ? 2U : 0U) | (key.absolute ? 1U : 0U);
   return hash64(uint64_t{key.endpoint} << 32 | key.peer.value(), name, seed);
 }
 
@@ -68,6 +71,7 @@ struct Remote : ListNode<struct IdleTag> {
   bool is_recovering = false;
   Duration recovery_delay;
   uint32_t in_flight = 0;  // operations released to the flow and not ended
+  uint32_t exposed = 0;    // rendezvous sends accepted and not read to their end
   // Waiting for a fence or a recovery, in posting order.
   IntrusiveList<TxMessage, QueueTag> held;
   TimerNode timer{kRemoteTimer};
@@ -82,6 +86,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
     queued,   // in its flow's queue
     started,  // PDS pulls its packets or waits for their answers
     waiting,  // was refused; its timer will queue it again
+    exposed,  // rendezvous: accepted, the target reads the rest when it likes
     ended,    // reported; packets of it are still out and carry IE
   };
   static constexpr uint8_t kMessageTimer = 0;
@@ -100,18 +105,23 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool all_undelivered : 1 = true;       // every failed packet was certainly not executed
   bool any_undelivered : 1 = false;      // some failed packet was
   bool was_aborted : 1 = false;
-  bool is_quiet : 1 = false;  // nobody waits for its answer [PDS-064]
+  bool is_quiet : 1 = false;    // nobody waits for its answer [PDS-064]
+  bool is_probe : 1 = false;    // an exposed one asks whether the target still lives
+  bool may_repeat : 1 = false;  // a rest that may be read again from its start
   wire::NextHeader header = wire::NextHeader::standard;
   uint8_t ri_generation = 0;  // of this attempt: resends must not change
   uint16_t mtu = 0;           // payload octets a packet
   MessageId id;
   uint32_t segment_length = 0;  // octets of the message on the wire ...
   uint64_t segment_start = 0;   // ... which starts here in the operation [LF-131]
+  uint32_t push_length = 0;     // octets of it in packets of ours; rendezvous: not all
   uint32_t next_offset = 0;     // of the next packet
   uint32_t pulled_packets = 0;
   uint32_t answered_packets = 0;
   uint32_t failed_packets = 0;
-  uint32_t data_bytes = 0;    // returned so far, of this segment
+  uint32_t data_bytes = 0;  // returned so far, of this segment
+  uint32_t pull = 0;        // the rest of a message of the peer: handle of its Pull
+  Exposure* exposure = nullptr;
   uint32_t result_bytes = 0;  // fetching atomic: of `result`
   AtomicCode atomic;
   pds::PdcHandle pdc;
@@ -137,6 +147,8 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   Iov result;  // where the old values of a fetching atomic go
 
   uint32_t done_packets() const { return answered_packets + failed_packets; }
+  // Which of the two generations of its index it is under.
+  bool is_tagged() const { return kind == OpKind::tagged_send && !is_probe; }
   bool is_read() const { return kind == OpKind::read; }
   bool is_atomic() const { return kind == OpKind::atomic || kind == OpKind::fetching_atomic; }
   // Octets that come back before it is over. [SES-075]
@@ -159,6 +171,8 @@ struct ReturnMessage {
   JobId job;
   Psn psn;
   FetchBuffer* fetched = nullptr;  // the octets, instead of those of the region
+  uint32_t exposed = 0;            // rendezvous: handle of the message that is read
+  uint16_t attempt = 0;            // of reading it
 };
 
 // Names a message at the target. [SES-009]
@@ -202,7 +216,8 @@ struct RxMessage : ListNode<struct PartialTag> {
   uint64_t buffer_offset = 0;
   uint64_t header_data = 0;
   uint32_t request_length = 0;
-  uint32_t end = 0;      // where it closes: request_length, or the offset of a MSG_ERROR
+  uint32_t pushed = 0;   // octets of it that come in packets; rendezvous: not all
+  uint32_t end = 0;      // where it closes: pushed, or the offset of a MSG_ERROR
   uint32_t arrived = 0;  // octets, PDS having removed duplicates [SES-023]
   uint16_t mtu = 0;      // learnt from the first packet that shows it
   Instant last_arrival;
@@ -211,6 +226,7 @@ struct RxMessage : ListNode<struct PartialTag> {
   uint64_t place = 0;  // where in the receive it begins
   uint64_t room = 0;   // octets of it that fit
   UnexpectedMessage* unexpected = nullptr;
+  Pull* pull = nullptr;  // rendezvous
 };
 
 }  // namespace uet::ses

@@ -39,6 +39,12 @@ void fill(Request& q, const wire::SmallRequest& h) {
   q.request_length = h.request_length;
 }
 
+// They need the ID, or fields that the short headers lack. [SES-043]
+bool needs_standard_header(wire::SesOpcode opcode) {
+  return wire::has_rendezvous_extension(opcode) || wire::is_deferrable_send(opcode) ||
+         opcode == wire::SesOpcode::deferrable_rtr || opcode == wire::SesOpcode::msg_error;
+}
+
 template <class Header>
 Result<void, wire::ParseError> read_header(Request& q, wire::Reader& r) {
   if (r.remaining() < Header::kSize) return wire::ParseError::truncated;
@@ -73,10 +79,17 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
     default:
       return wire::ParseError::wrong_type;
   }
+  if (q.header != wire::NextHeader::standard && needs_standard_header(q.common.opcode)) {
+    return wire::ParseError::wrong_type;
+  }
   if (is_atomic(q.common.opcode)) {
     // The operands are the payload, both of them where there are two. [SES-046, WIRE-073]
     if (r.remaining() < wire::Atomic::kSize) return wire::ParseError::truncated;
     q.atomic = wire::Atomic::read(r);
+  }
+  if (wire::has_rendezvous_extension(q.common.opcode)) {
+    if (r.remaining() < wire::Rendezvous::kSize) return wire::ParseError::truncated;
+    q.rendezvous_octets = r.take(wire::Rendezvous::kSize);
   }
   q.payload = r.rest();
   const bool is_read = q.common.opcode == wire::SesOpcode::read;
@@ -92,9 +105,11 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
 
 bool has_legal_lengths(const Request& q, uint16_t payload_mtu) {
   if (q.common.opcode == wire::SesOpcode::read && !q.payload.empty()) return false;  // [SES-024]
-  if (q.length > payload_mtu || q.length > q.request_length) return false;
-  if (q.offset > q.request_length - q.length) return false;
-  const bool is_last = q.offset + q.length == q.request_length;
+  const uint32_t pushed = q.pushed();
+  if (pushed > q.request_length) return false;  // [SES-088]
+  if (q.length > payload_mtu || q.length > pushed) return false;
+  if (q.offset > pushed - q.length) return false;
+  const bool is_last = q.offset + q.length == pushed;
   if (is_last != q.common.eom) return false;
   if (q.common.eom) return q.common.som || (q.length != 0 && q.offset != 0);
   return is_legal_mtu(q.length) && q.offset % q.length == 0;  // [SES-016]
@@ -102,12 +117,14 @@ bool has_legal_lengths(const Request& q, uint16_t payload_mtu) {
 
 bool is_send(wire::SesOpcode opcode) {
   return opcode == wire::SesOpcode::send || opcode == wire::SesOpcode::datagram_send ||
-         opcode == wire::SesOpcode::deferrable_send || is_tagged(opcode);
+         opcode == wire::SesOpcode::deferrable_send || opcode == wire::SesOpcode::rendezvous_send ||
+         is_tagged(opcode);
 }
 
 bool is_tagged(wire::SesOpcode opcode) {
   return opcode == wire::SesOpcode::tagged_send || opcode == wire::SesOpcode::deferrable_tsend ||
-         opcode == wire::SesOpcode::tsend_atomic || opcode == wire::SesOpcode::tsend_fetch_atomic;
+         opcode == wire::SesOpcode::rendezvous_tsend || opcode == wire::SesOpcode::tsend_atomic ||
+         opcode == wire::SesOpcode::tsend_fetch_atomic;
 }
 
 bool is_atomic(wire::SesOpcode opcode) { return wire::has_atomic_extension(opcode); }

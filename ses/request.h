@@ -31,10 +31,20 @@ struct Request {
   uint32_t offset = 0;  // of this packet in the message
   uint32_t length = 0;  // octets this packet carries, or asks for
   bool has_data = false;
-  wire::Atomic atomic;   // of the opcodes that have it
+  wire::Atomic atomic;  // of the opcodes that have it
+  const std::byte* rendezvous_octets = nullptr;  // of the opcodes that have it
   bool in_order = true;  // every lower PSN of its PDC has arrived
   std::span<const std::byte> payload;
 
+  bool is_rendezvous() const { return rendezvous_octets != nullptr; }
+  wire::Rendezvous rendezvous() const {
+    wire::Reader r({rendezvous_octets, wire::Rendezvous::kSize});
+    return wire::Rendezvous::read(r);
+  }
+  // Octets of the message that come in packets. [SES-088]
+  uint32_t pushed() const {
+    return rendezvous_octets == nullptr ? request_length : rendezvous().eager_length;
+  }
   bool is_single() const { return common.som && common.eom; }
   // UUD packets are not answered and RUDI packets not tracked.
   bool has_pdc() const { return mode == pds::Mode::rud || mode == pds::Mode::rod; }

@@ -30,10 +30,10 @@ bool is_served(SesOpcode opcode, uint8_t profiles) {
     case SesOpcode::fetching_atomic:
     case SesOpcode::tsend_atomic:
     case SesOpcode::tsend_fetch_atomic:
-    case SesOpcode::msg_error:
-      return true;
     case SesOpcode::rendezvous_send:
     case SesOpcode::rendezvous_tsend:
+    case SesOpcode::msg_error:
+      return true;
     case SesOpcode::deferrable_rtr:
     case SesOpcode::extended:
       return false;
@@ -52,6 +52,11 @@ Result<void> Target::create(uint64_t seed) {
   UET_CHECK(receives_.create(*core_.arena, 64));
   UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
   UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::rested));
+  UET_CHECK(
+      pulls_.create(*core_.arena, config.unexpected_messages + config.rx_messages, Reuse::rested));
+  core_.pulled = {this, [](void* me, uint32_t pull, const Completion& done) {
+                    static_cast<Target*>(me)->on_pulled(pull, done);
+                  }};
   UET_CHECK(pool_.create(*core_.arena, config.unexpected_bytes));
   UET_CHECK(rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64()));
   return rx_by_pdc_.create(*core_.arena, config.rx_messages, rng.u64());
@@ -165,15 +170,17 @@ ReturnCode Target::check_generation(Endpoint& ep, const Request& q, Counter& why
   const bool tagged = is_tagged(q.common.opcode);
   refresh(ep, tagged);
   const Generation& generation = ep.generation(tagged);
+  if (generation.is_enabled && q.common.ri_generation == generation.value) return ReturnCode::ok;
+  // Our own message may be read whatever becomes of those that are sent to us. [SES-092]
+  if (q.common.opcode == SesOpcode::read && core_.memory.is_exposed(q.match_bits)) {
+    return ReturnCode::ok;
+  }
   if (!generation.is_enabled) {
     why = Counter::rx_disabled;
     return ReturnCode::disabled_gen;
   }
-  if (q.common.ri_generation != generation.value) {
-    why = Counter::rx_bad_generation;
-    return ReturnCode::bad_generation;
-  }
-  return ReturnCode::ok;
+  why = Counter::rx_bad_generation;
+  return ReturnCode::bad_generation;
 }
 
 // What a mode does not carry. [SES-077, SES-104]
@@ -266,7 +273,8 @@ RxMessage* Target::track(const Request& q) {
   m->ri = q.common.resource_index;
   m->match_bits = q.match_bits;
   m->buffer_offset = q.buffer_offset;
-  m->request_length = m->end = q.request_length;
+  m->request_length = q.request_length;
+  m->pushed = m->end = q.pushed();
   m->last_arrival = core_.now;
   partial_.push_back(*m);
   return m;
@@ -352,8 +360,9 @@ ReturnCode Target::check_same(const RxMessage& m, const Request& q, Counter& why
   }
   why = Counter::rx_length_violation;
   if (q.request_length != m.request_length || q.buffer_offset != m.buffer_offset ||
-      !has_legal_lengths(q, core_.config.payload_mtu)) {
-    return ReturnCode::op_violation;  // [SES-115]
+      !has_legal_lengths(q, core_.config.payload_mtu) ||
+      (m.pull != nullptr && !(q.rendezvous() == m.pull->source))) {
+    return ReturnCode::op_violation;  // [SES-115, WIRE-069]
   }
   if (m.mtu != 0 &&
       (q.common.eom ? q.length > m.mtu || q.offset % m.mtu != 0 : q.length != m.mtu)) {
@@ -361,8 +370,8 @@ ReturnCode Target::check_same(const RxMessage& m, const Request& q, Counter& why
   }
   // More octets than there are, a second first packet, or all of them without a first packet.
   const bool som_seen = m.som_seen || q.common.som;
-  if (q.length > m.request_length - m.arrived || (m.som_seen && q.common.som) ||
-      (q.length == m.request_length - m.arrived && !som_seen)) {
+  if (q.length > m.pushed - m.arrived || (m.som_seen && q.common.som) ||
+      (q.length == m.pushed - m.arrived && !som_seen)) {
     return ReturnCode::op_violation;
   }
   const Endpoint* ep = core_.endpoint(m.endpoint);
@@ -384,7 +393,7 @@ pds::Verdict Target::on_msg_error(RxMessage* m, const Request& q) {
     if (!is_legal || q.offset == 0) forget(**made);
     return verdict;
   }
-  if (!is_legal || m->msg_error_seen || q.offset > m->request_length) {
+  if (!is_legal || m->msg_error_seen || q.offset > m->pushed) {
     core_.counters.add(Counter::rx_msg_error_misused);
     if (m->error == ReturnCode::null) {
       fail(*m, Completion::Status::refused, ReturnCode::op_violation);
@@ -408,6 +417,8 @@ void Target::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
   const RxMessage::To was = m.to;
   m.to = RxMessage::To::nowhere;
   set_error(m, code);
+  if (was == RxMessage::To::receive && m.pull != nullptr) free(*m.pull);
+  m.pull = nullptr;  // of a kept one it goes with what is kept
   if (was == RxMessage::To::receive) {
     fail_receive(m, status);
   } else if (was == RxMessage::To::unexpected) {
@@ -447,6 +458,7 @@ void Target::advance() {
     m->unlink();
     partial_.push_back(*m);
   }
+  start_pulls();
   if (stalled_count_ == 0) return;
   for (Endpoint* ep : core_.endpoints) {
     if (ep != nullptr && ep->is_open && ep->is_stalled) drain(*ep);
@@ -458,8 +470,10 @@ Instant Target::next_deadline() const {
   if (const RxMessage* m = partial_.front()) {
     next = m->last_arrival + core_.config.partial_message_time;
   }
-  // The completion queue has no way to say that it has room again.
-  if (stalled_count_ != 0) next = std::min(next, core_.now + Duration::milliseconds(1));
+  // The completion queue has no way to say that it has room again, and a slot none that it is free.
+  if (const Pull* p = failed_releases_.front()) next = std::min(next, p->again_at);
+  const bool is_stuck = !waiting_pulls_.empty() && reading_pulls_ == 0;
+  if (stalled_count_ != 0 || is_stuck) next = std::min(next, core_.now + Duration::milliseconds(1));
   return next;
 }
 

@@ -5,6 +5,7 @@
 #include "ses/core.h"
 #include "ses/initiator.h"
 #include "ses/message.h"
+#include "ses/rendezvous.h"
 #include "ses/request.h"
 #include "ses/unexpected_pool.h"
 
@@ -49,7 +50,9 @@ class Target {
   void on_pdc_closed(pds::PdcHandle pdc);
   void advance();
   Instant next_deadline() const;
-  bool idle() const { return rx_messages_.size() == 0; }
+  bool idle() const {
+    return rx_messages_.size() == 0 && waiting_pulls_.empty() && failed_releases_.empty();
+  }
 
  private:
   // target.cpp: the order of processing
@@ -102,18 +105,16 @@ class Target {
   void report_remote(Endpoint& ep, const Request& q, OpKind kind, RegionId region,
                      const RxMessage* m = nullptr);
 
-  // What is known of a message when its receive completes.
-  struct Arrived {
-    Envelope envelope;
-    JobId job;
-    uint64_t header_data = 0;
-    uint32_t request_length = 0;
-    bool has_data = false;
-    Completion::Status status = Completion::Status::ok;
-    wire::ReturnCode code{};
-    uint64_t place = 0;  // in the receive
-    uint64_t room = 0;   // octets of the message that fit
-  };
+  // target_rendezvous.cpp: what is left to read
+  Pull* make_pull(const Request& q);
+  void free(Pull& p);
+  void read_rest(Endpoint& ep, Pull& p, PostedReceive& r, const Arrived& a);
+  void release_sender(Endpoint& ep, Pull& p);
+  void start_pulls();
+  bool start_pull(Pull& p);
+  void on_pulled(uint32_t handle, const Completion& done);
+  void end_pull(Pull& p, Completion::Status status, wire::ReturnCode code);
+  void close_pulls(const Endpoint& ep);
 
   // target_send.cpp: messages that arrive
   static Arrived arrived(const RxMessage& m);
@@ -151,6 +152,10 @@ class Target {
   Slab<RxMessage> rx_messages_;
   Slab<UnexpectedMessage> kept_;
   UnexpectedPool pool_;
+  Slab<Pull> pulls_;
+  IntrusiveList<Pull, PullTag> waiting_pulls_;    // for one of the places to read
+  IntrusiveList<Pull, PullTag> failed_releases_;  // next one first
+  uint32_t reading_pulls_ = 0;
   HashMap<RxKey, RxMessage*> rx_by_key_;
   // How many messages of a PDC are known, and how many of these are still to be completed: PDS
   // looks for a PDC to give up under pressure, when a walk over all messages is the wrong answer.

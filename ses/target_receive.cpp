@@ -128,6 +128,7 @@ bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
     m.receive = &r;
     m.place = place;
     m.room = room;
+    u.pull = nullptr;  // m has it
     free(u);
     return true;
   }
@@ -139,6 +140,12 @@ bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   a.request_length = u.request_length;
   a.place = place;
   a.room = room;
+  if (Pull* const pull = u.pull) {
+    u.pull = nullptr;
+    free(u);
+    read_rest(ep, *pull, r, a);
+    return true;
+  }
   answer_kept(u, ReturnCode::ok, static_cast<uint32_t>(room));
   free(u);
   complete(ep, r, a);
@@ -245,6 +252,7 @@ bool Target::cancel(Endpoint& ep, void* op_context) {
 }
 
 void Target::close(Endpoint& ep) {
+  close_pulls(ep);
   for (RxMessage& m : partial_) {
     if (m.endpoint != ep.id || m.error != ReturnCode::null) continue;
     fail(m, Completion::Status::aborted, ReturnCode::cancelled);  // [SES-177]
@@ -266,8 +274,17 @@ void Target::drop_unexpected(UnexpectedMessage& u, ReturnCode code) {
   if (u.arriving != nullptr) {
     u.arriving->to = RxMessage::To::nowhere;
     u.arriving->unexpected = nullptr;
+    u.arriving->pull = nullptr;  // it goes with what is kept
   }
-  answer_kept(u, code, code == ReturnCode::ok ? u.request_length : 0);
+  if (u.pull != nullptr && code == ReturnCode::ok && u.is_complete) {
+    // Discarded: nothing of the rest is wanted.
+    Pull& p = *u.pull;
+    p.arrived.request_length = u.request_length;
+    u.pull = nullptr;
+    release_sender(*core_.endpoint(EndpointId(u.endpoint)), p);
+  } else {
+    answer_kept(u, code, code == ReturnCode::ok ? u.request_length : 0);
+  }
   free(u);
 }
 
@@ -277,6 +294,7 @@ void Target::free(UnexpectedMessage& u) {
   --peer.kept_messages;
   peer.kept_pages -= u.pages.page_count;
   pool_.release(u.pages);
+  if (u.pull != nullptr) free(*u.pull);
   core_.peers->drop_ref(u.envelope.peer);
   kept_.free(&u);
 }

@@ -19,7 +19,13 @@ Result<RegionId, ReturnCode> Target::authorize(const Request& q, Access access) 
   if (q.header == wire::NextHeader::small) {
     return core_.memory.authorize_optimized(q.common.resource_index.value(), use);  // [SES-008]
   }
-  return core_.memory.authorize(q.match_bits, use);
+  auto found = core_.memory.authorize(q.match_bits, use);
+  // The source of a rendezvous send is there for whom it was sent to, and for nobody else.
+  if (access == kRemoteRead && found.ok() && core_.memory.exposed(*found) != 0 &&
+      initiator_.exposed_to(*found, q.peer) == nullptr) {
+    return ReturnCode::bad_mkey;
+  }
+  return found;
 }
 
 pds::Verdict Target::refuse_key(const Request& q, ReturnCode code) {
@@ -94,7 +100,8 @@ void Target::report_remote(Endpoint& ep, const Request& q, OpKind kind, RegionId
                            const RxMessage* m) {
   const bool has_data = kind != OpKind::remote_read && (m != nullptr ? m->has_data : q.has_data);
   if (ep.rx.complete == nullptr || !(has_data || ep.rx.all_remote)) return;
-  if (!q.has_pdc()) return;  // packets, not messages [LF-097]
+  if (core_.memory.exposed(region) != 0) return;  // no business of the user's
+  if (!q.has_pdc()) return;                       // packets, not messages [LF-097]
   Completion c;
   c.kind = kind;
   c.context.user = core_.memory.user(region);
@@ -111,6 +118,10 @@ pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
   const auto region = authorize(q, kRemoteRead);
   if (!region.ok()) return refuse_key(q, region.error());
   if (q.is_single() || !q.has_pdc()) {
+    if (TxMessage* const sent = initiator_.exposed_to(*region, q.peer)) {
+      initiator_.on_read_begun(*sent, q.buffer_offset, q.request_length);
+      if (q.request_length == 0) return data_in_ack(q, {});
+    }
     const pds::Verdict verdict = answer_read(q, *region);
     const bool is_served = verdict.kind == pds::Verdict::Kind::accept ||
                            (verdict.kind == pds::Verdict::Kind::respond &&
@@ -125,6 +136,9 @@ pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
   }
   m->endpoint = ep.id;
   m->region = *region;
+  if (TxMessage* const sent = initiator_.exposed_to(*region, q.peer)) {
+    initiator_.on_read_begun(*sent, q.buffer_offset, q.request_length);
+  }
   return continue_read(*m, ep, q);
 }
 
@@ -153,6 +167,10 @@ pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   ReturnMessage back = answer_to(q, q.length);
   back.region = region;
   back.region_offset = q.buffer_offset + q.offset;
+  if (const TxMessage* const sent = initiator_.exposed_to(region, q.peer)) {
+    back.exposed = sent->handle;
+    back.attempt = sent->exposure->attempt;
+  }
   if (!q.has_pdc()) return read_on_rudi(back);
   switch (initiator_.send_return(q.token.pdc, back)) {
     case Initiator::Returned::sent:
@@ -202,7 +220,12 @@ pds::Verdict Target::read_in_ack(const Request& q, RegionId region) {
                                                size += length;
                                              });
   UET_ASSERT(is_read);  // authorised a moment ago
-  return data_in_ack(q, {data.data(), size});
+  const pds::Verdict verdict = data_in_ack(q, {data.data(), size});
+  if (const TxMessage* const sent = initiator_.exposed_to(region, q.peer)) {
+    // A copy is on its way, kept until it is known to have arrived.
+    initiator_.on_served(sent->handle, sent->exposure->attempt, static_cast<uint32_t>(size));
+  }
+  return verdict;
 }
 
 pds::Verdict Target::data_in_ack(const Request& q, std::span<const std::byte> data) {

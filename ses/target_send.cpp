@@ -24,16 +24,17 @@ pds::Verdict Target::begin_send(Endpoint& ep, const Request& q) {
 
 pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Request& q) {
   RxMessage* m = nullptr;
-  if (!q.is_single()) {
-    m = track(q);
-    if (m == nullptr) {
-      core_.counters.add(Counter::rx_no_message_slot);
-      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
-    }
-  }
-  if (!will_be_used_up(r, q.request_length) && !reserve(ep)) {
+  Pull* pull = nullptr;
+  if (!q.is_single()) m = track(q);
+  if (q.is_rendezvous()) pull = make_pull(q);
+  const bool has_slots = (q.is_single() || m != nullptr) && (!q.is_rendezvous() || pull != nullptr);
+  const bool has_room = !has_slots || will_be_used_up(r, q.request_length) || reserve(ep);
+  if (!has_slots || !has_room) {
     if (m != nullptr) forget(*m);
-    return no_completion_slot();
+    if (pull != nullptr) free(*pull);
+    if (!has_room) return no_completion_slot();
+    core_.counters.add(Counter::rx_no_message_slot);
+    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
   }
   core_.counters.add(Counter::rx_expected);
   const uint64_t place = r.used;
@@ -41,6 +42,7 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
   consume(ep, r, room);
   if (m != nullptr) {
     m->to = RxMessage::To::receive;
+    m->pull = pull;
     m->endpoint = ep.id;
     m->receive = &r;
     m->place = place;
@@ -48,7 +50,7 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
     return continue_send(*m, ep, q);
   }
   // One packet: no state outlives this call.
-  r.memory.scatter(place, q.payload.first(room));
+  r.memory.scatter(place, q.payload.first(std::min<uint64_t>(room, q.payload.size())));
   Arrived a;
   a.envelope = {q.match_bits, q.peer, q.initiator};
   a.job = q.common.job_id;
@@ -57,8 +59,13 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
   a.request_length = q.request_length;
   a.place = place;
   a.room = room;
-  complete(ep, r, a);
-  return delivered(q, room);
+  if (pull == nullptr) {
+    complete(ep, r, a);
+    return delivered(q, room);
+  }
+  const pds::Verdict verdict = delivered(q, room);
+  read_rest(ep, *pull, r, a);
+  return verdict;
 }
 
 // What a completely placed message is told. [SES-142, SES-137]
@@ -92,6 +99,7 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
     if (m != nullptr) forget(*m);
     return no_match(ep, q);
   }
+  if (u->pull != nullptr) u->pull->was_kept = true;
   core_.counters.add(Counter::rx_unexpected);
   u->envelope = envelope;
   u->tagged = is_tagged(q.common.opcode);
@@ -106,6 +114,7 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
     m->to = RxMessage::To::unexpected;
     m->endpoint = ep.id;
     m->unexpected = u;
+    m->pull = u->pull;
     u->arriving = m;
     return continue_send(*m, ep, q);
   }
@@ -116,11 +125,11 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
   return kept(*u, q);
 }
 
-// A record and the pages for a whole message, or null.
+// A record and the pages for a whole message, of a rendezvous for what is pushed of it, or null.
 UnexpectedMessage* Target::make_room_for(const Request& q) {
   pds::Peer& peer = (*core_.peers)[q.peer];
   const uint64_t pages =
-      (uint64_t{q.request_length} + UnexpectedPool::kPageBytes - 1) / UnexpectedPool::kPageBytes;
+      (uint64_t{q.pushed()} + UnexpectedPool::kPageBytes - 1) / UnexpectedPool::kPageBytes;
   if (!is_within_share(peer.kept_messages, 1, kept_.capacity() - kept_.size()) ||
       !is_within_share(peer.kept_pages, pages, pool_.free_pages())) {
     core_.counters.add(Counter::rx_peer_room_used);
@@ -128,7 +137,9 @@ UnexpectedMessage* Target::make_room_for(const Request& q) {
   }
   UnexpectedMessage* const u = kept_.alloc();
   UET_ASSERT(u != nullptr);
-  if (!pool_.reserve(q.request_length, u->pages)) {
+  if (q.is_rendezvous()) u->pull = make_pull(q);
+  if ((q.is_rendezvous() && u->pull == nullptr) || !pool_.reserve(q.pushed(), u->pages)) {
+    if (u->pull != nullptr) free(*u->pull);
     kept_.free(u);
     return nullptr;
   }
@@ -143,7 +154,7 @@ pds::Verdict Target::kept(UnexpectedMessage& u, const Request& q) {
   u.is_complete = true;
   u.arriving = nullptr;
   u.token = q.token;
-  if (q.common.dc) {
+  if (q.common.dc && u.pull == nullptr) {
     u.owes_answer = true;
     return pds::Verdict::deferred();
   }
@@ -151,7 +162,7 @@ pds::Verdict Target::kept(UnexpectedMessage& u, const Request& q) {
                       .job = u.job,
                       .ri_generation = u.ri_generation,
                       .list = wire::ListCode::overflow,
-                      .modified_length = u.request_length});
+                      .modified_length = q.pushed()});
 }
 
 // [SES-128, SES-132]
@@ -185,7 +196,7 @@ pds::Verdict Target::continue_send(RxMessage& m, Endpoint& ep, const Request& q)
       break;  // discarded: counted only
   }
   note_packet(m, q);
-  if (m.arrived < m.request_length) return pds::Verdict::accepted();
+  if (m.arrived < m.pushed) return pds::Verdict::accepted();
   const pds::Verdict verdict = finish_send(m, ep, q);
   forget(m);
   return verdict;
@@ -193,13 +204,20 @@ pds::Verdict Target::continue_send(RxMessage& m, Endpoint& ep, const Request& q)
 
 pds::Verdict Target::finish_send(RxMessage& m, Endpoint& ep, const Request& q) {
   if (m.to == RxMessage::To::unexpected) return kept(*m.unexpected, q);
-  if (m.to != RxMessage::To::receive) return pds::Verdict::accepted();
-  Arrived a = arrived(m);
+  if (m.to != RxMessage::To::receive) {
+    return q.is_rendezvous() ? delivered(q, 0) : pds::Verdict::accepted();  // the rest is not read
+  }
+  const Arrived a = arrived(m);
+  if (m.pull != nullptr) {
+    const pds::Verdict verdict = delivered(q, m.room);
+    read_rest(ep, *m.pull, *m.receive, a);
+    return verdict;
+  }
   complete(ep, *m.receive, a);
   return delivered(q, m.room);
 }
 
-Target::Arrived Target::arrived(const RxMessage& m) {
+Arrived Target::arrived(const RxMessage& m) {
   Arrived a;
   a.envelope = {m.match_bits, m.peer, m.initiator};
   a.job = m.job;

@@ -145,6 +145,9 @@ void draw_connectionless(Plan& p, Rng& rng) {
 void draw_forms(Plan& p, Rng& rng) {
   p.medium_headers = rng.chance(0.25);
   p.small_headers = rng.chance(0.25);
+  if (rng.chance(0.3)) p.rendezvous_bytes = one_of(rng, {300u, 5'000u, 50'000u});
+  if (rng.chance(0.1)) p.rendezvous_sends = 1 + static_cast<uint32_t>(rng.below(3));
+  if (rng.chance(0.2)) p.rendezvous_reads = 2 + static_cast<uint32_t>(rng.below(3));
 }
 
 }  // namespace
@@ -167,23 +170,25 @@ bool Plan::is_scarce() const {
 std::string Plan::describe() const {
   const char* const death = kill ? ", kill" : restart ? ", restart" : "";
   char text[1024];
-  std::snprintf(
-      text, sizeof text,
-      "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
-      "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
-      "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
-      "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
-      "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s%s%s%s%s%s",
-      endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
-      payload_mtu, window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
-      faults.burst, static_cast<long long>(faults.delay.ns()),
-      static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
-      static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
-      gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes, stranger,
-      odd_packets, refused_packets, broken_requests, broken_returns, rudi, rudi_window,
-      rudi_packets, rudi_answers, datagrams, datagrams_per_second, medium_headers ? ", medium" : "",
-      small_headers ? ", small" : "", spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "",
-      death);
+  std::snprintf(text, sizeof text,
+                "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
+                "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
+                "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
+                "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
+                "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
+                "rendezvous from %u with %u/%u%s%s%s%s%s",
+                endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations,
+                message_bytes_max, payload_mtu, window_packets, faults.loss, faults.duplicate,
+                faults.reorder, faults.corrupt, faults.burst,
+                static_cast<long long>(faults.delay.ns()),
+                static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
+                static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
+                gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
+                stranger, odd_packets, refused_packets, broken_requests, broken_returns, rudi,
+                rudi_window, rudi_packets, rudi_answers, datagrams, datagrams_per_second,
+                rendezvous_bytes, rendezvous_sends, rendezvous_reads,
+                medium_headers ? ", medium" : "", small_headers ? ", small" : "",
+                spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

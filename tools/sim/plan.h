@@ -68,6 +68,9 @@ struct Plan {
   // One-packet messages with the shorter headers; small ones go to keys of 12 bits.
   bool medium_headers = false;
   bool small_headers = false;
+  uint32_t rendezvous_bytes = UINT32_MAX;  // messages from this length on go by rendezvous
+  uint32_t rendezvous_sends = 1024;
+  uint32_t rendezvous_reads = 64;
 
   // What else is on the network: see odd_peer.h and stranger.h.
   double stranger = 0;         // packets overheard that are sent mutated from a third address

@@ -56,6 +56,9 @@ fep::Config config_of(const Plan& plan) {
   c.ses.remotes = plan.remotes;
   c.ses.medium_headers = plan.medium_headers;
   c.ses.small_headers = plan.small_headers;
+  c.ses.rendezvous_bytes = plan.rendezvous_bytes;
+  c.ses.rendezvous_sends = plan.rendezvous_sends;
+  c.ses.rendezvous_reads = plan.rendezvous_reads;
   c.pds.tx_window_packets = plan.window_packets;
   c.pds.max_pdcs = plan.pdcs_max;
   c.pds.packets_per_entropy = 4;

@@ -72,6 +72,28 @@ TEST_F(FormsTest, MediumHeadersCarryShortMessages) {
   EXPECT_EQ(s.headers.count(3), 0u);
 }
 
+// [LF-041, LF-045, SES-088, SES-089] FI_UET_RNDV_SIZE=20000: tagged or not, expected or not.
+TEST_F(FormsTest, RendezvousCarriesLongMessages) {
+  const std::vector<uint8_t> data = pattern(300'000, 1);
+  std::vector<uint8_t> room(300'000), late(300'000);
+  ASSERT_EQ(fi_trecv(b->ep, room.data(), room.size(), nullptr, FI_ADDR_UNSPEC, 7, 0, nullptr), 0);
+  ASSERT_EQ(fi_tsend(a->ep, data.data(), data.size(), nullptr, to_b, 7, nullptr), 0);
+  ASSERT_EQ(fi_send(a->ep, data.data(), data.size(), nullptr, to_b, nullptr), 0);
+  EXPECT_EQ(next(b->rx_cq).len, data.size());
+  EXPECT_EQ(next(a->tx_cq).flags & FI_TAGGED, uint64_t{FI_TAGGED});
+  EXPECT_TRUE(stays_empty(a->tx_cq));
+  ASSERT_EQ(fi_recv(b->ep, late.data(), late.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  EXPECT_EQ(next(b->rx_cq).len, data.size());
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_EQ(room, data);
+  EXPECT_EQ(late, data);
+  Seen s = seen();
+  EXPECT_GE(s.opcodes[0x06], 1u);
+  EXPECT_GE(s.opcodes[0x0a], 1u);
+  EXPECT_EQ(s.opcodes[0x05] + s.opcodes[0x09], 0u);
+  EXPECT_GE(s.opcodes[0x02], 2u);
+}
+
 // [SES-041, LF-028] FI_UET_HDR_SMALL=1: provider keys have 12 bits, and say so in bit 62.
 TEST_F(FormsTest, SmallHeadersCarryShortWrites) {
   std::vector<uint8_t> memory(200);

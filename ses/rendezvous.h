@@ -1,0 +1,64 @@
+// The records of rendezvous sends: what the initiator exposes, and what the target has yet to read.
+// The rules are in initiator_rendezvous.cpp and target_rendezvous.cpp. [ses.md 4.4]
+#pragma once
+
+#include "ses/endpoint.h"
+#include "ses/memory_region.h"
+#include "ses/types.h"
+
+#include "base/intrusive_list.h"
+#include "base/serial.h"
+#include "wire/ses_extension.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+// The source buffer of one rendezvous send, readable until the send is over. [SES-088, SES-092]
+struct Exposure {
+  RegionId region;  // private to this message; none once the send is over
+  wire::Rendezvous source;
+  uint32_t wanted = 0;       // octets that the target will read
+  uint32_t served = 0;       // of them acknowledged, in this attempt to read
+  uint16_t attempt = 0;      // grows when the target begins anew
+  uint8_t idle_looks = 0;    // times that it was found as it was, one after the other
+  bool is_released = false;  // the target said that it reads no more
+  bool is_given_up = false;  // that it could not read all it wanted
+  bool is_kept = false;      // the target has no receive for it yet [SES-090]
+};
+
+// What is known of a message when its receive completes.
+struct Arrived {
+  Envelope envelope;
+  JobId job;
+  uint64_t header_data = 0;
+  uint32_t request_length = 0;
+  bool has_data = false;
+  Completion::Status status = Completion::Status::ok;
+  wire::ReturnCode code{};
+  uint64_t place = 0;  // in the receive
+  uint64_t room = 0;   // octets of the message that fit
+};
+
+// A rendezvous message at its target, from its first packet until nothing is left to read.
+struct Pull : ListNode<struct PullTag> {
+  enum class Stage : uint8_t {
+    arriving,   // pushed octets are under way, or it is kept
+    reading,    // the rest, or waiting for a place to do so
+    releasing,  // tells the initiator that no more will be read, or no more can be
+  };
+  Stage stage = Stage::arriving;
+  bool was_kept = false;  // the initiator was told OVERFLOW and waits for reads
+  bool is_absolute = false;
+  bool has_failed = false;
+  uint8_t releases_failed = 0;
+  Instant again_at;  // releasing: the next try
+  wire::Rendezvous source;
+  PeerId peer;
+  JobId job;
+  EndpointId endpoint;
+  PostedReceive* receive = nullptr;  // null: it needs none any more
+  Arrived arrived;
+};
+
+}  // namespace uet::ses
