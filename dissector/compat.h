@@ -35,4 +35,7 @@ using Bool = bool;
 inline uint8_t octet_at(tvbuff_t* tvb, int offset) { return tvb_get_uint8(tvb, offset); }
 #endif
 
+// Memory of the packet, given back when its dissection is over.
+inline wmem_allocator_t* packet_scope(const packet_info* pinfo) { return pinfo->pool; }
+
 }  // namespace uet::dissector

@@ -5,6 +5,7 @@
 #include "dissector/fields.h"
 #include "dissector/layer.h"
 #include "dissector/pdc.h"
+#include "dissector/statistics.h"
 
 #include "wire/pds_prologue.h"
 
@@ -97,6 +98,7 @@ void analyse(packet_info* pinfo, const Packet& packet) {
   if (note == nullptr) return;
   if (note->pdc != nullptr && !packet.native) claim_receivers(pinfo, packet, *note->pdc);
   show_note(pinfo, packet, *note);
+  tap_packet(pinfo, packet, *note);
 }
 
 // Everything from the first UET octet on.

@@ -168,6 +168,8 @@ void follow_response(packet_info* pinfo, const Packet& packet, Note& note) {
   if (message->response_frame == 0 || !(again || packet.pds.retx)) {
     message->response_frame = pinfo->num;
     message->response_time = pinfo->abs_ts;
+    nstime_delta(&note.service_time, &pinfo->abs_ts, &message->first_time);
+    note.completes = message->seen_bytes >= message->length;
   }
 }
 

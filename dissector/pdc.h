@@ -84,6 +84,8 @@ struct Note {
   nstime_t since_previous{};
   uint32_t newly_done = 0;  // PSNs that this ACK is the first to cover
   uint64_t missing = 0;     // of the SACK: bit n is PSN sack_base + n
+  nstime_t service_time{};  // of a response to a message all of which is seen
+  bool completes = false;
   nstime_t response_time{};
   bool has_response_time = false;
   uint32_t answers_frame = 0;  // the transmission that this packet answers

@@ -5,6 +5,7 @@
 #include "dissector/fields.h"
 #include "dissector/fields_pds.h"
 #include "dissector/pdc.h"
+#include "dissector/statistics.h"
 
 namespace uet::dissector {
 
@@ -48,6 +49,7 @@ void register_protocols() {
                             &subtree::fragments};
   proto_register_subtree_array(subtrees, static_cast<int>(array_length(subtrees)));
   register_analysis();
+  register_statistics();
   expert::register_all(proto::uet);
   register_preferences();
   udp_handle = register_dissector("uet", dissect_udp, proto::uet);

@@ -6,6 +6,7 @@ Usage: conversation_test.py PLUGINS UET_PCAP
 [PDS-014] [PDS-030..035] [PDS-065] [PDS-075] [WIRE-007, WIRE-021, WIRE-022, WIRE-042]
 """
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -69,6 +70,31 @@ REMARKS = {1: {"uet.pds.opens"}, 3: {"uet.pds.gap"}, 4: {"uet.pds.sack_missing"}
            28: {"uet.pds.opens"}}
 
 
+# tshark -z uet,pdc and -z uet,ses: what the columns say, times in microseconds.
+PDC_TABLE = [["0", "10.0.0.1 > 10.0.0.2", 12, 32, 3, 1, 3, 1, 1000, 2000],
+             ["1", "10.0.0.1 > 10.0.0.2", 4, 0, 0, 0, 0, 0, 0, 0],
+             ["2", "10.0.0.2 > 10.0.0.1", 2, 0, 0, 0, 0, 0, 0, 0],
+             ["3", "10.0.1.1 > 10.0.1.2", 2, 0, 0, 0, 0, 0, 0, 0]]
+SES_TABLE = [["NO_OP", 3, 4, 0, 0, 0, 0, 0], ["WRITE", 2, 4, 3, 1, 0, 1000, 1000],
+             ["READ", 2, 4, 8, 2, 0, 1000, 2000], ["SEND", 2, 7, 24, 1, 0, 16000, 16000],
+             ["RENDEZVOUS_SEND", 1, 1, 0, 0, 0, 0, 0], ["DEFERRABLE_SEND", 2, 2, 0, 0, 0, 0, 0],
+             ["DEFERRABLE_RTR", 1, 1, 0, 0, 0, 0, 0]]
+
+
+def table_differences(tshark, capture, tap, expected):
+    shown = [[cell.strip() for cell in line.split("|")][:-1]
+             for line in tshark.run("-r", capture, "-q", "-z", tap).split("\n") if "|" in line][1:]
+    shown = [row for row in shown if row[0].isdigit() or any(c.strip("0.") for c in row[1:])]
+    for row, wanted in zip(shown, expected):
+        for cell, value in zip(row, wanted):
+            same = cell == value if isinstance(value, str) else (
+                abs(float(cell) - value) <= (0.05 * value if "." in cell else 0))
+            if not same:
+                yield f"{tap} {row[0]}: {cell}, expected {value}"
+    if len(shown) != len(expected):
+        yield f"{tap}: {len(shown)} rows, expected {len(expected)}"
+
+
 def value_of(name, text):
     """A number; times in milliseconds."""
     if name.endswith("time") or name == "since_previous":
@@ -106,6 +132,27 @@ def differences(number, packet):
         yield f"remarks {remarks}, expected {REMARKS.get(number, set())}"
 
 
+def profile_differences(tshark, capture):
+    """The profile of dissector/profile: its colours are filters, and no entropy value misleads."""
+    source = pathlib.Path(__file__).resolve().parents[1] / "profile"
+    profile = pathlib.Path(tshark.config.name) / "profiles/UET"
+    profile.mkdir(parents=True)
+    profile.parent.chmod(0o755)
+    profile.chmod(0o755)
+    for name in ("colorfilters", "preferences"):
+        shutil.copy(source / f"{name}.txt", profile / name)
+        (profile / name).chmod(0o644)
+    for line in (source / "colorfilters.txt").read_text().split("\n"):
+        if line.startswith("@"):
+            tshark.run("-r", capture, "-Y", line.split("@")[2])  # ends the test if it is no filter
+    first_unclear = capture.with_name("unclear.pcapng")
+    tshark.run("-r", capture, "-Y", "udp.srcport == 13", "-w", first_unclear)
+    for name, expected in (("Default", False), ("UET", True)):
+        shown = ["uet" in p.layers for p in tshark.packets(first_unclear, "-C", name)]
+        if shown != [expected]:
+            yield f"profile {name}: taken for UET: {shown}, expected {expected}"
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__)
@@ -115,8 +162,16 @@ def main():
     wrong = 0
     with wireshark.folder() as folder:
         capture = pathlib.Path(folder) / "conversation.pcapng"
+        pathlib.Path(folder).chmod(0o777)
         subprocess.run([sys.argv[2], "make", text, capture], check=True)
         packets = tshark.packets(capture, "-2")
+        for difference in profile_differences(tshark, capture):
+            print(difference)
+            wrong += 1
+        for tap, expected in (("uet,pdc", PDC_TABLE), ("uet,ses", SES_TABLE)):
+            for difference in table_differences(tshark, capture, tap, expected):
+                print(difference)
+                wrong += 1
     if len(packets) != len(EXPECTED):
         print(f"{len(packets)} packets, expected {len(EXPECTED)}")
         wrong += 1

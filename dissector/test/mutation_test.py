@@ -80,7 +80,7 @@ def run_round(tshark, seed, frames, folder):
     wireshark.write_pcap(capture, round_of(seed, frames))
     arguments = ["tshark", "-r", str(capture), "-V", "-n"] + (["-2"] if seed % 2 else [])
     arguments += ["-o", f"uet.trailer:{'crc' if seed % 3 == 0 else 'none'}"]
-    arguments += ["-z", "expert"]
+    arguments += ["-z", "expert", "-z", "uet,pdc", "-z", "uet,ses"]
     environment = dict(tshark.environment, WIRESHARK_ABORT_ON_DISSECTOR_BUG="1")
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         done = subprocess.run(tshark.before + arguments, env=environment, stdout=output,
