@@ -278,6 +278,9 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
   const uint32_t free = table_.free_count(is_initiator);
   const bool is_low = uint64_t{free} * 100 < uint64_t{config_.max_pdcs} * config_.low_water_percent;
   if (free > 0 && !is_low && (is_initiator || !half_open_full())) return;
+  // Where most are half-open it is those that are too many: they go when their time has come, and
+  // nobody else gives way to them. [T-01]
+  const bool is_flooded = !is_initiator && uint64_t{half_open_} * 2 > table_.size();
   uint32_t looked_at = 0;
   uint32_t victims = 0;
   for (Pdc& pdc : lru_[is_initiator]) {
@@ -290,7 +293,7 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
       ++victims;
     } else if (!is_initiator && !pdc.confirmed) {
       if (reclaim(pdc, now)) ++victims;
-    } else if (pdc.state == PdcState::established && (free == 0 || is_low)) {
+    } else if (pdc.state == PdcState::established && (free == 0 || is_low) && !is_flooded) {
       counters_.add(Count::pressure_closes);
       if (is_initiator) {
         begin_close(pdc);
