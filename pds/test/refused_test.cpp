@@ -193,6 +193,25 @@ TEST_F(RefusedTest, ARefusedQuestionIsNoRefusedRequest) {
   EXPECT_EQ(b.client.responded.size(), 3u);
 }
 
+// [PDS-142] The timer of a PDC is for whatever is due first.
+TEST_F(RefusedTest, TheTimerIsForTheEarliestDeadline) {
+  const auto expect_due = [](const Bench& b, Duration wait) {
+    EXPECT_GE(b.pds->next_deadline(), b.now + wait - 2_us);
+    EXPECT_LE(b.pds->next_deadline(), b.now + wait + 2_us);
+  };
+  config_.rto_init = 7_ms;
+  config_.tail_loss = 50_ms;
+  Bench b(config_);
+  b.open_initiator(2);
+  expect_due(b, 7_ms);  // the RTO of both
+  b.elapse(1_ms);
+  b.rx_header(b.nack(NackCode::no_pdc_avail, b.start + 1));
+  expect_due(b, config_.nack_retx);  // sooner than the 6 ms that are left
+  b.elapse(config_.nack_retx + 5_us);
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 syn retx ar clear -2"}));
+  expect_due(b, 4_ms - 5_us);
+}
+
 // Two ends; whoever reads the first one's packets makes it believe that packet `lost`, which the
 // network loses, has arrived.
 class ForgedAckTest : public ::testing::Test {

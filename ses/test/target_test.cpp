@@ -334,6 +334,27 @@ TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
   EXPECT_EQ(kept(another_peer()), 3);
 }
 
+// [T-24, SES-126] A message is as long as it likes to say: what it says takes no room that is not
+// there, and none of it stays taken.
+TEST_F(TargetTest, AClaimedLengthReservesNothingThatIsNotThere) {
+  config_.unexpected_bytes = 10 * 4096;
+  config_.rx_messages = 4;
+  start();
+  for (uint32_t i = 0; i < 10'000; ++i) {
+    wire::StandardRequest h = request(SesOpcode::send, i % 2 == 0 ? UINT32_MAX : UINT32_MAX / 2);
+    h.message_id = MessageId(static_cast<uint16_t>(i));
+    h.common.eom = false;
+    h.payload_length = 1024;
+    const std::string answer = said(standard(h, 1024));
+    ASSERT_TRUE(answer.starts_with("NO_MATCH") || answer.starts_with("UNSUPPORTED_SIZE") ||
+                answer == "nack NO_SES_MSG_AVAIL")
+        << answer;
+  }
+  EXPECT_EQ(count(Counter::rx_unexpected), 0u);
+  EXPECT_EQ(said(standard(request(SesOpcode::send, 1000), 1000)).rfind("OK", 0), 0u)
+      << "there is room for what is there";
+}
+
 // [SES-118] The last slot of a peer is for a message before which nothing is missing: only that one
 // is sure to be completed.
 TEST_F(TargetTest, TheLastTrackingSlotIsForAMessageInOrder) {
