@@ -214,11 +214,14 @@ TEST(TargetTable, T10TargetUnderPressureAsksForTheClose) {
     wire::Request h = b.request(1000);
     h.spdcid = Pdcid(id);
     b.rx(h);
-    if (id != 8) continue;  // that peer is heard again, so half-open ones are not the most [T-01]
+    if (id != 8) continue;
+    // That peer is heard again, so half-open ones are not the most [T-01], and its PDC has work.
+    b.client.verdict = [](PacketName, const RxRequest&) { return Verdict::deferred(); };
     h = b.request(1001, false);
     h.spdcid = Pdcid(id);
     h.dpdcid = b.tx().at(0).as<wire::Ack>().spdcid;
     b.rx(h);
+    b.client.verdict = nullptr;
   }
   EXPECT_EQ(b.count(Count::pressure_closes), 1u);
   expect_close_is_asked_for(b, 1002);
