@@ -2,6 +2,8 @@
 // this machine, each with raw IP (link type 101) and a direction flag.
 #include "io/pcap_tap.h"
 
+#include "io/frame.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -27,38 +29,7 @@ constexpr uint16_t kOptionName = 2;       // of an interface
 constexpr uint16_t kOptionTimeUnits = 9;  // of an interface: negative power of ten
 constexpr uint32_t kBlockHead = 28;       // of a packet block, before the octets
 
-constexpr uint32_t kIpv4Header = 20;
-constexpr uint32_t kIpv6Header = 40;
-constexpr uint32_t kUdpHeader = 8;
-constexpr uint8_t kProtocolUdp = 17;
-constexpr uint8_t kHops = 64;
-
 constexpr size_t padding(size_t length) { return (4 - length % 4) % 4; }
-
-// The ones' complement sum of the Internet checksum, over octets in network order.
-uint32_t sum16(const uint8_t* octets, size_t length, uint32_t sum) {
-  uint64_t total = sum;
-  for (size_t i = 0; i + 1 < length; i += 2) {
-    total += static_cast<uint32_t>(octets[i] << 8 | octets[i + 1]);
-  }
-  if (length % 2 != 0) total += static_cast<uint32_t>(octets[length - 1] << 8);
-  while (total >> 16 != 0) total = (total & 0xffff) + (total >> 16);
-  return static_cast<uint32_t>(total);
-}
-
-void store16(uint8_t* at, uint32_t value) {
-  at[0] = static_cast<uint8_t>(value >> 8);
-  at[1] = static_cast<uint8_t>(value);
-}
-
-// Fills in the UDP checksum of a complete IP packet; addresses are both before the UDP header.
-void finish_udp(uint8_t* ip, uint32_t ip_header, uint32_t address_bytes, uint32_t udp_bytes) {
-  uint8_t* const udp = ip + ip_header;
-  uint32_t sum = kProtocolUdp + udp_bytes;  // the rest of the pseudo header
-  sum = sum16(udp - 2 * address_bytes, 2 * address_bytes, sum);
-  const uint32_t check = ~sum16(udp, udp_bytes, sum) & 0xffff;
-  store16(udp + 6, check == 0 ? 0xffff : check);
-}
 
 int64_t wall_ns() {
   timespec t{};
@@ -156,9 +127,9 @@ void PcapTap::put_file_header(const std::string& interface_name) {
 }
 
 // Starts a packet block; the headers and octets follow, then end_packet().
-void PcapTap::begin_packet(uint32_t datagram_bytes, bool ipv6, Instant at) {
+void PcapTap::begin_packet(uint32_t datagram_bytes, uint32_t headers, Instant at) {
   if (used_ > kFlushBytes) flush();
-  const uint32_t bytes = datagram_bytes + kUdpHeader + (ipv6 ? kIpv6Header : kIpv4Header);
+  const uint32_t bytes = datagram_bytes + headers;
   const auto time = static_cast<uint64_t>(at.ns() + wall_offset_ns_);
   packet_start_ = used_;
   put_u32(kPacketBlock);
@@ -172,43 +143,15 @@ void PcapTap::begin_packet(uint32_t datagram_bytes, bool ipv6, Instant at) {
 
 void PcapTap::put_headers(const FabricAddress& from, const FabricAddress& to, uint8_t tos,
                           uint32_t datagram_bytes) {
-  const uint32_t udp_bytes = datagram_bytes + kUdpHeader;
-  uint8_t ip[kIpv6Header] = {};
-  uint8_t udp[kUdpHeader] = {};
-  if (from.family == FabricAddress::Family::ipv6) {
-    ip[0] = static_cast<uint8_t>(0x60 | tos >> 4);
-    ip[1] = static_cast<uint8_t>(tos << 4);
-    store16(ip + 4, udp_bytes);
-    ip[6] = kProtocolUdp;
-    ip[7] = kHops;
-    std::memcpy(ip + 8, from.ip.data(), 16);
-    std::memcpy(ip + 24, to.ip.data(), 16);
-    put(ip, kIpv6Header);
-  } else {
-    ip[0] = 0x45;  // no options [WIRE-010]
-    ip[1] = tos;
-    store16(ip + 2, kIpv4Header + udp_bytes);
-    ip[6] = 0x40;  // do not fragment [WIRE-010]
-    ip[8] = kHops;
-    ip[9] = kProtocolUdp;
-    std::memcpy(ip + 12, from.ip.data(), 4);
-    std::memcpy(ip + 16, to.ip.data(), 4);
-    store16(ip + 10, ~sum16(ip, kIpv4Header, 0) & 0xffff);
-    put(ip, kIpv4Header);
-  }
-  store16(udp, from.port);
-  store16(udp + 2, to.port);
-  store16(udp + 4, udp_bytes);
-  put(udp, kUdpHeader);
+  UET_ASSERT(used_ + kUdpPacketHeaderMax <= kBufferBytes);
+  used_ += put_udp_headers(buffer_.get() + used_, from, to, tos, datagram_bytes);
 }
 
 // Completes the block once all octets of the packet are in the buffer.
-void PcapTap::end_packet(Direction direction, bool ipv6) {
+void PcapTap::end_packet(Direction direction) {
   const size_t start = packet_start_ + kBlockHead;
   const auto bytes = static_cast<uint32_t>(used_ - start);
-  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
-  finish_udp(reinterpret_cast<uint8_t*>(buffer_.get() + start), ip_header, ipv6 ? 16 : 4,
-             bytes - ip_header);
+  put_udp_checksum({buffer_.get() + start, bytes});
 
   const uint32_t zero = 0;
   put(&zero, padding(bytes));
@@ -223,17 +166,17 @@ void PcapTap::send(std::span<TxPacket> packets) {
   if (failed_) return;
   const Instant now = monotonic_now();
   FabricAddress from = inner_->local_address();
-  const bool ipv6 = from.family == FabricAddress::Family::ipv6;
+  const uint32_t headers = header_bytes_of(from);
   const FabricAddress local = from;
   for (const TxPacket& p : packets) {
     if (p.fate != TxFate::sent) continue;
     from.port = nominal_source_port(local, p.ev);
-    begin_packet(p.bytes(), ipv6, now);
+    begin_packet(p.bytes(), headers, now);
     put_headers(from, p.to, static_cast<uint8_t>(p.dscp << 2 | static_cast<uint8_t>(p.ecn)),
                 p.bytes());
     put(p.header, p.header_bytes);
     for (uint32_t i = 0; i < p.slice_count; ++i) put(p.slices[i].data, p.slices[i].length);
-    end_packet(Direction::outbound, ipv6);
+    end_packet(Direction::outbound);
   }
   flush_when_due(now);
 }
@@ -242,13 +185,13 @@ std::span<RxDatagram> PcapTap::receive() {
   const std::span<RxDatagram> datagrams = inner_->receive();
   if (failed_) return datagrams;
   const FabricAddress to = inner_->local_address();
-  const bool ipv6 = to.family == FabricAddress::Family::ipv6;
+  const uint32_t headers = header_bytes_of(to);
   for (const RxDatagram& d : datagrams) {
     const auto bytes = static_cast<uint32_t>(d.bytes.size());
-    begin_packet(bytes, ipv6, d.at);
+    begin_packet(bytes, headers, d.at);
     put_headers(d.from, to, static_cast<uint8_t>(d.dscp << 2 | static_cast<uint8_t>(d.ecn)), bytes);
     put(d.bytes.data(), bytes);
-    end_packet(Direction::inbound, ipv6);
+    end_packet(Direction::inbound);
   }
   flush_when_due(datagrams.empty() ? monotonic_now() : datagrams.back().at);
   return datagrams;

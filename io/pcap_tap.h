@@ -57,10 +57,10 @@ class PcapTap final : public PacketIo {
   void put_u32(uint32_t value) { put(&value, sizeof value); }
   void put_option(uint16_t code, const void* octets, size_t length);
   void put_file_header(const std::string& interface_name);
-  void begin_packet(uint32_t datagram_bytes, bool ipv6, Instant at);
+  void begin_packet(uint32_t datagram_bytes, uint32_t headers, Instant at);
   void put_headers(const FabricAddress& from, const FabricAddress& to, uint8_t tos,
                    uint32_t datagram_bytes);
-  void end_packet(Direction direction, bool ipv6);
+  void end_packet(Direction direction);
   void flush_when_due(Instant now);
 
   std::unique_ptr<PacketIo> inner_;

@@ -1,0 +1,143 @@
+// Header layouts of IPv4, IPv6 and UDP, and the Internet checksum.
+#include "io/frame.h"
+
+#include <bit>
+#include <cstring>
+
+namespace uet::io {
+namespace {
+
+constexpr uint8_t kProtocolUdp = 17;
+constexpr uint8_t kHops = 64;
+
+uint32_t load16(const std::byte* at) {
+  return std::to_integer<uint32_t>(at[0]) << 8 | std::to_integer<uint32_t>(at[1]);
+}
+
+void store16(std::byte* at, uint32_t value) {
+  at[0] = static_cast<std::byte>(value >> 8);
+  at[1] = static_cast<std::byte>(value);
+}
+
+bool is_ipv4(const std::byte* packet) { return std::to_integer<uint32_t>(*packet) >> 4 == 4; }
+
+// The ones' complement sum of the Internet checksum, over octets in network order. Eight octets at
+// a time in memory order: the sum of sixteen-bit words does not care, but for a swap at the end.
+uint32_t sum16(std::span<const std::byte> octets, uint32_t sum) {
+  uint64_t total = 0;
+  const std::byte* at = octets.data();
+  size_t left = octets.size();
+  for (; left >= 8; at += 8, left -= 8) {
+    uint32_t words[2];
+    std::memcpy(words, at, sizeof words);
+    total += uint64_t{words[0]} + words[1];
+  }
+  while (total >> 16 != 0) total = (total & 0xffff) + (total >> 16);
+  if constexpr (std::endian::native == std::endian::little) {
+    total = (total & 0xff) << 8 | total >> 8;
+  }
+  total += sum;
+  for (; left >= 2; at += 2, left -= 2) total += load16(at);
+  if (left != 0) total += std::to_integer<uint32_t>(*at) << 8;
+  while (total >> 16 != 0) total = (total & 0xffff) + (total >> 16);
+  return static_cast<uint32_t>(total);
+}
+
+// Over the pseudo header and everything from the UDP header on.
+uint32_t udp_sum(std::span<const std::byte> packet) {
+  const bool ipv4 = is_ipv4(packet.data());
+  const uint32_t ip_header = ipv4 ? kIpv4Header : kIpv6Header;
+  const uint32_t addresses = ipv4 ? 8 : 32;  // both, at the end of the IP header
+  const std::span<const std::byte> udp = packet.subspan(ip_header);
+  const auto pseudo = static_cast<uint32_t>(kProtocolUdp + udp.size());
+  return sum16(udp, sum16(packet.subspan(ip_header - addresses, addresses), pseudo));
+}
+
+}  // namespace
+
+uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
+                         uint8_t tos, uint32_t datagram_bytes) {
+  const bool ipv6 = from.family == FabricAddress::Family::ipv6;
+  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
+  const uint32_t udp_bytes = datagram_bytes + kUdpHeader;
+  std::memset(at, 0, ip_header + kUdpHeader);
+  if (ipv6) {
+    at[0] = static_cast<std::byte>(0x60 | tos >> 4);
+    at[1] = static_cast<std::byte>(tos << 4);
+    store16(at + 4, udp_bytes);
+    at[6] = std::byte{kProtocolUdp};
+    at[7] = std::byte{kHops};
+    std::memcpy(at + 8, from.ip.data(), 16);
+    std::memcpy(at + 24, to.ip.data(), 16);
+  } else {
+    at[0] = std::byte{0x45};
+    at[1] = static_cast<std::byte>(tos);
+    store16(at + 2, kIpv4Header + udp_bytes);
+    at[6] = std::byte{0x40};  // do not fragment
+    at[8] = std::byte{kHops};
+    at[9] = std::byte{kProtocolUdp};
+    std::memcpy(at + 12, from.ip.data(), 4);
+    std::memcpy(at + 16, to.ip.data(), 4);
+    store16(at + 10, ~sum16({at, kIpv4Header}, 0) & 0xffff);
+  }
+  store16(at + ip_header, from.port);
+  store16(at + ip_header + 2, to.port);
+  store16(at + ip_header + 4, udp_bytes);
+  return ip_header + kUdpHeader;
+}
+
+void put_udp_checksum(std::span<std::byte> packet) {
+  const uint32_t ip_header = is_ipv4(packet.data()) ? kIpv4Header : kIpv6Header;
+  const uint32_t check = ~udp_sum(packet) & 0xffff;
+  store16(packet.data() + ip_header + 6, check == 0 ? 0xffff : check);
+}
+
+bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out) {
+  if (packet.size() < kIpv4Header + kUdpHeader) return false;
+  const std::byte* const ip = packet.data();
+  const uint32_t version = std::to_integer<uint32_t>(ip[0]) >> 4;
+  uint32_t ip_header = kIpv4Header;
+  uint32_t ip_bytes = 0;  // from here to the end of the IP packet
+  if (version == 4) {
+    constexpr uint32_t kFragment = 0x3fff;  // more to come, or an offset
+    if (ip[0] != std::byte{0x45} || (load16(ip + 6) & kFragment) != 0) return false;
+    if (ip[9] != std::byte{kProtocolUdp} || load16(ip + 2) < kIpv4Header) return false;
+    ip_bytes = load16(ip + 2);
+  } else {
+    if (version != 6 || packet.size() < kIpv6Header + kUdpHeader) return false;
+    if (ip[6] != std::byte{kProtocolUdp}) return false;
+    ip_header = kIpv6Header;
+    ip_bytes = kIpv6Header + load16(ip + 4);
+  }
+  // A switch that trims may have left the IP length as it was. [WIRE-021]
+  if (ip_bytes > packet.size()) ip_bytes = static_cast<uint32_t>(packet.size());
+  if (ip_bytes < ip_header + kUdpHeader) return false;
+
+  const std::byte* const udp = ip + ip_header;
+  const uint32_t udp_bytes = load16(udp + 4);
+  const uint32_t present = ip_bytes - ip_header;
+  if (udp_bytes < kUdpHeader) return false;
+  out.trimmed = udp_bytes > present;
+  out.whole = packet.first(ip_header + (out.trimmed ? present : udp_bytes));
+  out.datagram = out.whole.subspan(ip_header + kUdpHeader);
+  out.has_checksum = load16(udp + 6) != 0;
+  out.from = out.to = {};
+  out.from.port = static_cast<uint16_t>(load16(udp));
+  out.to.port = static_cast<uint16_t>(load16(udp + 2));
+  if (version == 4) {
+    out.tos = std::to_integer<uint8_t>(ip[1]);
+    out.from.family = out.to.family = FabricAddress::Family::ipv4;
+    std::memcpy(out.from.ip.data(), ip + 12, 4);
+    std::memcpy(out.to.ip.data(), ip + 16, 4);
+  } else {
+    out.tos = static_cast<uint8_t>(load16(ip) >> 4);
+    out.from.family = out.to.family = FabricAddress::Family::ipv6;
+    std::memcpy(out.from.ip.data(), ip + 8, 16);
+    std::memcpy(out.to.ip.data(), ip + 24, 16);
+  }
+  return true;
+}
+
+bool is_udp_checksum_right(const UdpPacket& packet) { return udp_sum(packet.whole) == 0xffff; }
+
+}  // namespace uet::io

@@ -1,0 +1,52 @@
+// IP and UDP headers in octets, for whoever sees packets below the UDP socket: the packet-socket
+// backend and the capture tap. Builds, checks and takes apart; moves nothing.
+#pragma once
+
+#include "base/packet.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace uet::io {
+
+inline constexpr uint32_t kEthernetHeader = 14;
+inline constexpr uint32_t kIpv4Header = 20;
+inline constexpr uint32_t kIpv6Header = 40;
+inline constexpr uint32_t kUdpHeader = 8;
+inline constexpr uint32_t kUdpPacketHeaderMax = kIpv6Header + kUdpHeader;
+
+// Octets of both headers before a datagram of this family.
+inline uint32_t header_bytes_of(const FabricAddress& a) {
+  const bool ipv6 = a.family == FabricAddress::Family::ipv6;
+  return (ipv6 ? kIpv6Header : kIpv4Header) + kUdpHeader;
+}
+
+// Writes IP and UDP headers for a datagram of so many octets and returns their length. IPv4 without
+// options, never to be fragmented [WIRE-010, WIRE-012]; the UDP checksum is 0 [WIRE-024].
+uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
+                         uint8_t tos, uint32_t datagram_bytes);
+
+// Fills in the UDP checksum of a packet that put_udp_headers() began, contiguous up to its end.
+void put_udp_checksum(std::span<std::byte> packet);
+
+// A UDP datagram with what the headers before it say.
+struct UdpPacket {
+  FabricAddress from;
+  FabricAddress to;
+  uint8_t tos = 0;
+  std::span<std::byte> whole;     // from the IP header on, without padding
+  std::span<std::byte> datagram;  // behind both headers
+  bool trimmed = false;           // the UDP header speaks of more than came [WIRE-021]
+  bool has_checksum = false;      // not 0 [WIRE-024]
+};
+
+// Takes an IP packet apart; octets behind its end, such as Ethernet padding, are left out. False
+// for anything but a whole UDP packet without IPv4 options or IPv6 extension headers.
+bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out);
+
+// Whether the UDP checksum is right, of a packet that has one and is not trimmed. Reads every
+// octet.
+bool is_udp_checksum_right(const UdpPacket& packet);
+
+}  // namespace uet::io
