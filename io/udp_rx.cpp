@@ -102,32 +102,25 @@ void UdpRx::open_message(uint32_t message) {
     return;
   }
   const Marks marks = read_marks(header);
-  pattern_.from = from_sockaddr(names_[message]);
-  pattern_.ev = Entropy(pattern_.from.port);  // [WIRE-007]
-  pattern_.dscp = marks.tos >> 2;
-  pattern_.ecn = static_cast<Ecn>(marks.tos & 3);
-  pattern_.at = filled_at_;
-  cut_at_ = static_cast<std::byte*>(vectors_[message].iov_base);
-  cut_left_ = headers_[message].msg_len;
-  cut_size_ = marks.segment_bytes == 0 ? cut_left_ : marks.segment_bytes;
-  cut_open_ = true;  // an empty datagram is one, too
+  RxDatagram pattern;
+  pattern.from = from_sockaddr(names_[message]);
+  pattern.ev = Entropy(pattern.from.port);  // [WIRE-007]
+  pattern.dscp = marks.tos >> 2;
+  pattern.ecn = static_cast<Ecn>(marks.tos & 3);
+  pattern.at = filled_at_;
+  auto* const octets = static_cast<std::byte*>(vectors_[message].iov_base);
+  segments_.open(pattern, {octets, headers_[message].msg_len}, marks.segment_bytes);
 }
 
 std::span<RxDatagram> UdpRx::receive() {
   uint32_t count = 0;
   while (count < datagrams_.size()) {
-    if (!cut_open_) {
-      if (message_next_ == message_count_ && (count > 0 || !fill())) break;
-      open_message(message_next_++);
+    if (segments_.is_open()) {
+      segments_.cut(datagrams_[count++]);
       continue;
     }
-    const uint32_t length = cut_left_ < cut_size_ ? cut_left_ : cut_size_;
-    RxDatagram& datagram = datagrams_[count++];
-    datagram = pattern_;
-    datagram.bytes = {cut_at_, length};
-    cut_at_ += length;
-    cut_left_ -= length;
-    cut_open_ = cut_left_ > 0;
+    if (message_next_ == message_count_ && (count > 0 || !fill())) break;
+    open_message(message_next_++);
   }
   counters_.datagrams += count;
   return {datagrams_.data(), count};

@@ -2,6 +2,7 @@
 // datagrams. One copy, kernel to buffer; the octets are lent to the stack from there.
 #pragma once
 
+#include "io/segments.h"
 #include "io/socket.h"
 
 #include "base/packet.h"
@@ -54,12 +55,7 @@ class UdpRx {
   uint32_t message_count_ = 0;  // filled by the last system call
   uint32_t message_next_ = 0;   // the first of them not yet opened
 
-  // The message being cut into datagrams.
-  std::byte* cut_at_ = nullptr;
-  uint32_t cut_left_ = 0;
-  uint32_t cut_size_ = 0;  // segment
-  bool cut_open_ = false;
-  RxDatagram pattern_;  // address, marks and time of its segments
+  Segments segments_;  // of the message being cut into datagrams
 
   Instant filled_at_;
   std::unique_ptr<std::byte[]> memory_;
