@@ -189,6 +189,8 @@ bool UdpIo::search_block(const UdpOptions& options, std::string& error) {
   return false;
 }
 
+bool UdpIo::watch_input(const Fd& fd) { return watch(fd, EPOLLIN); }
+
 bool UdpIo::watch(const Fd& fd, uint32_t events) {
   epoll_event event{};
   event.events = events;  // errors are always included
@@ -218,7 +220,9 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   }
   max_datagram_bytes_ = std::min(mtu - overhead, ipv6 ? kIpv6DatagramMax : kIpv4DatagramMax);
 
-  if (!rx_.attach(socket, ipv6, options.gro) || !watch(socket, EPOLLIN)) {
+  const bool ready = options.deaf ? UdpTx::deafen(socket) && watch(socket, 0)
+                                  : rx_.attach(socket, ipv6, options.gro) && watch(socket, EPOLLIN);
+  if (!ready) {
     error = "cannot prepare the receive socket: " + errno_text(errno);
     return false;
   }

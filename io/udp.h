@@ -31,6 +31,7 @@ struct UdpOptions {
   uint32_t mtu_bytes = 0;  // of IP packets; 0: that of the interface with the address
   bool gso = true;
   bool gro = true;
+  bool deaf = false;  // drop all that arrives: somebody else receives what comes to these ports
 };
 
 class UdpIo final : public PacketIo {
@@ -44,6 +45,10 @@ class UdpIo final : public PacketIo {
   FabricAddress local_address() const override { return local_; }
   // True for the process that holds 4793 of its FA: it never sets the private mark. [WIRE-121]
   bool owns_uet_port() const { return local_.port == kUetPort; }
+  // That packets of this EV leave from.
+  uint16_t source_port(Entropy ev) { return tx_.source_port(ev); }
+  // Makes wait_fd() readable when this descriptor is, too. False with errno.
+  bool watch_input(const Fd& fd);
 
   // Fates: EAGAIN and ENOBUFS are `later`, for the rest of that socket too; what the system refuses
   // for one packet (EFAULT, EMSGSIZE, no route) is `never` for that packet only.

@@ -99,6 +99,17 @@ int UdpTx::fd_of(uint32_t index) {
   return sockets_[index].get();
 }
 
+uint16_t UdpTx::source_port(Entropy ev) {
+  const uint32_t index = ev.value() % settings_.entropy_values;
+  if (ports_[index] == 0) {
+    SockAddr name{};
+    socklen_t length = sizeof name;
+    if (::getsockname(fd_of(index), &name.any, &length) != 0) return settings_.local.port;
+    ports_[index] = from_sockaddr(name).port;
+  }
+  return ports_[index];
+}
+
 void UdpTx::send(std::span<TxPacket> packets) {
   blocked_ = 0;
   while (!packets.empty()) {

@@ -51,6 +51,8 @@ class UdpTx {
   // See PacketIo::send. Any number of packets.
   void send(std::span<TxPacket> packets);
 
+  // The local port of the socket that carries this EV.
+  uint16_t source_port(Entropy ev);
   const Fd& socket(uint32_t index) const { return sockets_[index]; }
   uint32_t entropy_values() const { return settings_.entropy_values; }
   bool gso() const { return settings_.gso; }
@@ -61,7 +63,7 @@ class UdpTx {
  private:
   static constexpr uint32_t kRuns = TxBatch::kCapacity;
   static constexpr uint32_t kVectors = TxBatch::kCapacity + TxBatch::kSlices;
-  static constexpr uint32_t kSegmentsMax = 64;       // what every kernel with GSO takes
+  static constexpr uint32_t kSegmentsMax = 64;  // what every kernel with GSO takes
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kMissesMax = 32;
 
@@ -116,6 +118,7 @@ class UdpTx {
   uint32_t run_count_ = 0;
   uint32_t vector_count_ = 0;
   std::array<Fd, kEntropyMax> sockets_;
+  std::array<uint16_t, kEntropyMax> ports_{};  // 0: not yet asked for
   std::array<Favourite, kEntropyMax> favourites_;
   std::array<Run, kRuns> runs_{};
   std::array<uint32_t, kRuns> next_{};  // packet index -> next packet of its run

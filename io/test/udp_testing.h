@@ -87,7 +87,7 @@ struct Got {
 };
 
 // Receives until `count` datagrams came or a second passed without any.
-inline std::vector<Got> receive(UdpIo& io, size_t count) {
+inline std::vector<Got> receive(PacketIo& io, size_t count) {
   std::vector<Got> out;
   while (out.size() < count) {
     const std::span<RxDatagram> batch = io.receive();
@@ -102,7 +102,7 @@ inline std::vector<Got> receive(UdpIo& io, size_t count) {
   return out;
 }
 
-inline std::vector<PathError> errors_within_a_second(UdpIo& io) {
+inline std::vector<PathError> errors_within_a_second(PacketIo& io) {
   pollfd waiting{io.wait_fd(), POLLIN, 0};
   if (::poll(&waiting, 1, 1000) <= 0) return {};
   for (int i = 0; i < 100; ++i) {

@@ -41,7 +41,8 @@ std::map<std::string, uint64_t> values(fid* object) {
   return out;
 }
 
-// The names in the first column of the tables of docs/counters.md; "`a`, `b`" are two.
+// The names in the first column of the tables of docs/counters.md; "`a`, `b`" are two. Those of the
+// packet-socket backend are left to its own test.
 std::multiset<std::string> documented() {
   std::ifstream in(UET_SOURCE_DIR "/docs/counters.md");
   std::multiset<std::string> out;
@@ -50,7 +51,7 @@ std::multiset<std::string> documented() {
     if (line.rfind("| `", 0) != 0) continue;
     const std::string column = line.substr(0, line.find(" |", 2));
     for (std::sregex_iterator at(column.begin(), column.end(), name), end; at != end; ++at) {
-      out.insert((*at)[1]);
+      if ((*at)[1].str().rfind("frame_", 0) != 0) out.insert((*at)[1]);
     }
   }
   return out;

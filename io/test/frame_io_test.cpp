@@ -1,0 +1,334 @@
+// The packet-socket backend between two hosts, with itself and with the UDP backend: what leaves as
+// a frame, what arrives how, and what is refused. Needs root and Linux 6.2; skipped without.
+#include "io/frame_io.h"
+
+#include "io/test/udp_testing.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace uet::io {
+namespace {
+
+// Two hosts: network namespaces of this process with a veth pair between them. They end with it.
+class TwoHosts {
+ public:
+  TwoHosts() {
+    for (int& ns : namespaces_) {
+      if (::unshare(CLONE_NEWNET) != 0) return;
+      ns = ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    }
+    const std::string other =
+        "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(namespaces_[0]);
+    ready_ = run("ip link add eth-uet type veth peer name eth-uet netns " + other) && set_up(0) &&
+             set_up(1);
+  }
+  bool ready() const { return ready_; }
+  // Sockets opened from here on belong to this host.
+  static void enter(int host) { ASSERT_EQ(::setns(instance().namespaces_[host], CLONE_NEWNET), 0); }
+  static TwoHosts& instance() {
+    static TwoHosts hosts;
+    return hosts;
+  }
+  bool run(const std::string& command) {
+    return std::system((command + " 2>/dev/null").c_str()) == 0;
+  }
+
+ private:
+  bool set_up(int host) {
+    if (::setns(namespaces_[host], CLONE_NEWNET) != 0) return false;
+    const std::string last = std::to_string(host + 1);
+    return run("ip link set lo up && ip link set eth-uet mtu 9000 up && ip addr add 10.47.94." +
+               last + "/24 dev eth-uet && ip addr add fd47:94::" + last + "/64 dev eth-uet nodad");
+  }
+
+  int namespaces_[2] = {-1, -1};
+  bool ready_ = false;
+};
+
+FabricAddress host_address(int host, bool v6) {
+  FabricAddress a;
+  a.family = v6 ? FabricAddress::Family::ipv6 : FabricAddress::Family::ipv4;
+  if (v6) {
+    a.ip = {0xfd, 0x47, 0, 0x94};
+    a.ip[15] = static_cast<uint8_t>(host + 1);
+  } else {
+    a.ip = {10, 47, 94, static_cast<uint8_t>(host + 1)};
+  }
+  return a;
+}
+
+class FrameIoTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!TwoHosts::instance().ready()) GTEST_SKIP() << "cannot make network namespaces";
+    std::string error;
+    if (FrameIo::open(here(0), &error) == nullptr && error.find("Linux 6.2") != error.npos) {
+      GTEST_SKIP() << error;
+    }
+  }
+
+  // Options for an address of this host, which becomes the current one.
+  static UdpOptions here(int host, bool v6 = false) {
+    TwoHosts::enter(host);
+    return at(host_address(host, v6));
+  }
+  static std::unique_ptr<FrameIo> open_frames(const UdpOptions& options) {
+    std::string error;
+    std::unique_ptr<FrameIo> io = FrameIo::open(options, &error);
+    EXPECT_NE(io, nullptr) << error;
+    return io;
+  }
+
+  // Packets to a stranger go through the IP stack, until that knows the way. Leaves all counters of
+  // frames at 1 and no packet under way.
+  static void introduce(FrameIo& from, PacketIo& to) {
+    for (int i = 0; i < 100 && from.tx_counters().frames == 0; ++i) {
+      Outbox hello;
+      hello.add(to.local_address(), "hello, you there");
+      from.send(hello.packets());
+      ASSERT_EQ(receive(to, 1).size(), 1u);
+      ::usleep(6000);  // the next question may be asked
+    }
+    ASSERT_EQ(from.tx_counters().frames, 1u);
+    ASSERT_TRUE(to.receive().empty());
+  }
+
+  static std::map<std::string, uint64_t> counters(const FrameIo& io) {
+    std::map<std::string, uint64_t> out;
+    io.report_counters([&](const char* name, uint64_t value) { out[name] = value; });
+    return out;
+  }
+};
+
+class FrameIoFamilyTest : public FrameIoTest, public ::testing::WithParamInterface<bool> {};
+
+TEST_P(FrameIoFamilyTest, FewPacketsGoAsFramesAndArriveThroughTheRing) {
+  const auto a = open_frames(here(0, GetParam()));
+  const auto b = open_frames(here(1, GetParam()));
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  const uint64_t frames_before = b->rx_counters().frames;
+
+  Outbox out;
+  out.add(b->local_address(), "four octets of header", 3, 11, Ecn::ect1);
+  out.add(b->local_address(), std::string(1901, 'y'), 4, 46, Ecn::ce);
+  a->send(out.packets());
+  EXPECT_EQ(out.fates(), "ss");
+  EXPECT_EQ(a->tx_counters().frames, 3u);
+  const std::vector<Got> got = receive(*b, 2);
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].text, "four octets of header");
+  EXPECT_EQ(got[0].dscp, 11);
+  EXPECT_EQ(got[0].ecn, Ecn::ect1);
+  EXPECT_EQ(got[1].text, std::string(1901, 'y'));
+  EXPECT_EQ(got[1].dscp, 46);
+  EXPECT_EQ(got[1].ecn, Ecn::ce);
+  EXPECT_EQ(ip_text(got[0].from), ip_text(a->local_address()));
+  EXPECT_EQ(b->rx_counters().frames, frames_before + 2);
+  EXPECT_EQ(b->rx_counters().system_calls, 0u);
+  EXPECT_EQ(b->rx_counters().malformed, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, FrameIoFamilyTest, ::testing::Bool());
+
+// [WIRE-007] A frame and a datagram of one EV take the same path through the network.
+TEST_F(FrameIoTest, FramesLeaveFromThePortOfTheirSocket) {
+  const auto a = open_frames(here(0));
+  const auto b = open(here(1));
+  ASSERT_TRUE(a && b);
+  std::map<uint16_t, uint16_t> stack_port;
+  Outbox by_stack;  // more than a few
+  for (uint16_t ev = 0; ev < 8; ++ev) by_stack.add(b->local_address(), "stack", ev);
+  a->send(by_stack.packets());
+  for (const Got& got : receive(*b, 8))
+    stack_port[static_cast<uint16_t>(stack_port.size())] = got.from.port;
+  ASSERT_EQ(stack_port.size(), 8u);
+  introduce(*a, *b);
+  for (uint16_t ev = 0; ev < 8; ++ev) {
+    Outbox frame;
+    frame.add(b->local_address(), "frame", ev);
+    a->send(frame.packets());
+    const std::vector<Got> got = receive(*b, 1);
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(got[0].from.port, stack_port[ev]) << ev;
+  }
+  EXPECT_EQ(a->tx_counters().frames, 9u);
+}
+
+// Streams: GSO on the way out, super-packets that fit no slot on the way in, in both directions
+// between the two backends.
+TEST_F(FrameIoTest, StreamsArriveWholeAndInOrder) {
+  const auto frames = open_frames(here(0));
+  const auto udp = open(here(1));
+  const auto more_frames = open_frames(here(1));
+  ASSERT_TRUE(frames && udp && more_frames);
+  const std::pair<PacketIo*, PacketIo*> ways[] = {
+      {frames.get(), udp.get()}, {udp.get(), frames.get()}, {frames.get(), more_frames.get()}};
+  for (const auto& [from, to] : ways) {
+    Outbox out;
+    std::vector<std::string> want;
+    for (int i = 0; i < 60; ++i) {
+      want.push_back(std::string(i == 29 || i == 59 ? 777 : 4160, static_cast<char>('0' + i)));
+      out.add(to->local_address(), want.back(), 5);
+    }
+    from->send(out.packets());
+    EXPECT_EQ(out.fates(), std::string(60, 's'));
+    const std::vector<Got> got = receive(*to, want.size());
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_TRUE(got[i].text == want[i]) << i;
+  }
+  EXPECT_EQ(more_frames->rx_counters().long_frames, 4u);  // 15 segments each
+  EXPECT_EQ(more_frames->rx_counters().datagrams, 60u);
+}
+
+// Short segments that the kernel joined fit a slot, and are cut there.
+TEST_F(FrameIoTest, JoinedSegmentsAreCutInTheRing) {
+  const auto a = open(here(0));
+  const auto b = open_frames(here(1));
+  ASSERT_TRUE(a && b);
+  Outbox out;
+  for (int i = 0; i < 20; ++i)
+    out.add(b->local_address(), std::string(70, static_cast<char>('a' + i)));
+  a->send(out.packets());
+  const std::vector<Got> got = receive(*b, 20);
+  ASSERT_EQ(got.size(), 20u);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(got[i].text, std::string(70, static_cast<char>('a' + i)));
+  EXPECT_EQ(b->rx_counters().frames, 1u);
+  EXPECT_EQ(b->rx_counters().long_frames, 0u);
+}
+
+// A receiver that does not look loses packets, and says how many; then it goes on.
+TEST_F(FrameIoTest, AFullRingDropsAndCounts) {
+  const auto a = open_frames(here(0));
+  UdpOptions small = here(1);
+  small.receive_buffer_bytes = 1 << 16;  // 32 slots
+  const auto b = open_frames(small);
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  for (int i = 0; i < 50; ++i) {
+    Outbox out;
+    out.add(b->local_address(), "number " + std::to_string(i));
+    a->send(out.packets());
+    EXPECT_EQ(out.fates(), "s");
+  }
+  const std::vector<Got> got = receive(*b, 50);
+  const uint64_t dropped = counters(*b)["frame_rx_dropped"];
+  EXPECT_EQ(got.size() + dropped, 50u);
+  EXPECT_GE(dropped, 17u);
+  ASSERT_FALSE(got.empty());
+  EXPECT_EQ(got[0].text, "number 0");
+  EXPECT_EQ(counters(*b)["frame_rx_dropped"], dropped) << "asking again must not count again";
+  for (int round = 0; round < 100; ++round) {  // around the ring, three times
+    Outbox out;
+    out.add(b->local_address(), "round " + std::to_string(round));
+    a->send(out.packets());
+    const std::vector<Got> one = receive(*b, 1);
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].text, "round " + std::to_string(round));
+  }
+}
+
+// The ring lends its memory until the next receive(), and wakes nobody once it is empty.
+TEST_F(FrameIoTest, WaitFdIsQuietWhenAllIsTaken) {
+  const auto a = open_frames(here(0));
+  const auto b = open_frames(here(1));
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  pollfd waiting{b->wait_fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&waiting, 1, 0), 0);
+  Outbox out;
+  out.add(b->local_address(), "something to wake for");
+  a->send(out.packets());
+  EXPECT_EQ(::poll(&waiting, 1, 1000), 1);
+  EXPECT_EQ(b->receive().size(), 1u);
+  EXPECT_EQ(b->receive().size(), 0u);
+  EXPECT_EQ(::poll(&waiting, 1, 0), 0);
+}
+
+// Frames to somebody else's port or address are none of ours.
+TEST_F(FrameIoTest, OnlyOurAddressAndPortAreTaken) {
+  const auto a = open(here(0));
+  const auto b = open_frames(here(1));
+  ASSERT_TRUE(a && b);
+  Outbox out;
+  FabricAddress other = b->local_address();
+  other.port = 4794;
+  out.add(other, "another port of this host");
+  out.add(b->local_address(), "for us, this one");
+  a->send(out.packets());
+  const std::vector<Got> got = receive(*b, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].text, "for us, this one");
+  EXPECT_EQ(b->rx_counters().frames, 1u);
+}
+
+// ICMP answers to frames reach the UDP socket whose port they carry.
+TEST_F(FrameIoTest, NobodyThereIsAPathError) {
+  const auto a = open_frames(here(0));
+  const auto b = open_frames(here(1));
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  Outbox out;
+  FabricAddress nobody = b->local_address();
+  nobody.port = 4797;  // the same host: its next hop is known
+  out.add(nobody, "is anybody there");
+  a->send(out.packets());
+  EXPECT_EQ(a->tx_counters().frames, 2u);
+  const std::vector<PathError> errors = errors_within_a_second(*a);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].to, nobody);
+  EXPECT_EQ(errors[0].error, ECONNREFUSED);
+}
+
+TEST_F(FrameIoTest, ForeignFamiliesAreRefusedAsByUdp) {
+  const auto a = open_frames(here(0));
+  ASSERT_TRUE(a);
+  Outbox out;
+  out.add(ipv6(), "another family");
+  a->send(out.packets());
+  EXPECT_EQ(out.fates(), "n");
+  EXPECT_EQ(out.packets()[0].error, EAFNOSUPPORT);
+  EXPECT_EQ(a->tx_counters().frames, 0u);
+}
+
+// Every counter has a line in the document.
+TEST_F(FrameIoTest, TheDocumentNamesEveryCounter) {
+  const auto a = open_frames(here(0));
+  ASSERT_TRUE(a);
+  std::ifstream in(UET_SOURCE_DIR "/docs/counters.md");
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  for (const auto& [name, value] : counters(*a)) {
+    EXPECT_NE(text.find("`" + name + "`"), text.npos) << name;
+  }
+}
+
+TEST_F(FrameIoTest, WithoutThePrivilegeTheErrorNamesIt) {
+  // This thread only, and only the effective set: it is raised again below.
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  ASSERT_EQ(::syscall(SYS_capget, &header, data), 0);
+  const uint32_t effective = data[0].effective;
+  data[0].effective &= ~(1u << CAP_NET_RAW);
+  ASSERT_EQ(::syscall(SYS_capset, &header, data), 0);
+  std::string error;
+  EXPECT_EQ(FrameIo::open(here(0), &error), nullptr);
+  data[0].effective = effective;
+  ASSERT_EQ(::syscall(SYS_capset, &header, data), 0);
+  EXPECT_NE(error.find("CAP_NET_RAW"), error.npos) << error;
+  EXPECT_NE(error.find("FI_UET_IO=udp"), error.npos) << error;
+}
+
+}  // namespace
+}  // namespace uet::io
