@@ -50,6 +50,7 @@ class Bench:
         """One ping-pong: {us, mb_s}, or None when it failed."""
         env = dict(self.env)
         if peer == "uet":
+            env["FI_UET_IO"] = self.options.io
             env["FI_PROVIDER_PATH"] = os.path.join(self.options.build, "prov/uet")
 
         def start(host, processor, client):
@@ -97,6 +98,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--sizes", default="8,4096,65536,1048576")
     parser.add_argument("--peers", default="uet,tcp,rxd,raw")
+    parser.add_argument("--io", default="udp", choices=["udp", "packet"])
     parser.add_argument("--json")
     options = parser.parse_args()
     sizes = [int(s) for s in options.sizes.split(",")]

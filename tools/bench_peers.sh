@@ -6,7 +6,8 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: tools/bench_peers.sh [--rounds N] [--sizes LIST] [--peers LIST] [--json FILE] [--build DIR]
+Usage: tools/bench_peers.sh [--rounds N] [--sizes LIST] [--peers LIST] [--io BACKEND]
+                      [--json FILE] [--build DIR]
 
 Every round runs each peer once per size, in an order that rotates; the machine may change speed, so
 only figures of one round are compared, and the median of the rounds' ratios is reported. Both ends
@@ -15,6 +16,7 @@ are pinned, one processor each, over a veth pair with MTU 9000.
   --rounds N    rounds (default 7)
   --sizes LIST  message sizes in octets (default 8,4096,65536,1048576)
   --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: all)
+  --io BACKEND  of uet: udp (default) or packet, which passes by the IP stack
   --json FILE   also write every figure and ratio there
   --build DIR   build folder (default build/release; built when absent)
   --loopback    over 127.0.0.1, where namespaces are not allowed
@@ -28,7 +30,7 @@ HELP
 args=() build=$root/build/release loopback=0
 while [ $# -gt 0 ]; do
   case $1 in
-    --rounds|--sizes|--peers|--json)
+    --rounds|--sizes|--peers|--io|--json)
       [ $# -gt 1 ] || die "$1 needs a value"
       args+=("$1" "$2")
       shift ;;

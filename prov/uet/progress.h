@@ -78,7 +78,7 @@ class ProgressEngine {
     // After collect(), without one.
     void send() {
       owner_.habit_.on_polled();
-      owner_.engine_->transmit(now_);
+      if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
     }
     // Sends what may go now; does not receive. Called by every post of something to send, so that a
     // message leaves before the call returns when the windows allow it.

@@ -10,6 +10,7 @@
 #include "fep/parameters.h"
 #include "io/fault_plan.h"
 #include "io/faulty.h"
+#include "io/frame_io.h"
 #include "io/pcap_tap.h"
 #include "io/udp.h"
 #include "wire/pds_request.h"
@@ -23,6 +24,19 @@
 namespace uet::prov {
 namespace {
 
+template <typename Backend>
+std::unique_ptr<io::PacketIo> open_as(const DomainCandidate& candidate,
+                                      const io::UdpOptions& options, bool& owns_uet_port) {
+  std::string error;
+  std::unique_ptr<Backend> backend = Backend::open(options, &error);
+  if (backend == nullptr) {
+    UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
+    return nullptr;
+  }
+  owns_uet_port = backend->owns_uet_port();
+  return backend;
+}
+
 std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, bool& owns_uet_port) {
   const Params& p = params();
   io::UdpOptions options;
@@ -34,14 +48,8 @@ std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, boo
   options.receive_buffer_bytes = p.socket_buffer_bytes;
   options.send_buffer_bytes = p.socket_buffer_bytes;
   options.mtu_bytes = candidate.interface.mtu_bytes;
-  std::string error;
-  std::unique_ptr<io::UdpIo> udp = io::UdpIo::open(options, &error);
-  if (udp == nullptr) {
-    UET_WARN(DOMAIN, "no UDP sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
-    return nullptr;
-  }
-  owns_uet_port = udp->owns_uet_port();
-  return udp;
+  return p.io == "packet" ? open_as<io::FrameIo>(candidate, options, owns_uet_port)
+                          : open_as<io::UdpIo>(candidate, options, owns_uet_port);
 }
 
 // What FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so that it shows
@@ -78,8 +86,7 @@ bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mt
   }
   // As many full packets as leave together; a burst of more would end in a short run.
   constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
-  config.pds.packets_per_entropy =
-      std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
+  config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
   config.ses.profiles = p.profiles;
   if (!apply_stack_params(config)) return false;

@@ -10,8 +10,9 @@ usage() {
   cat <<'HELP'
 Usage: pingpong.sh CASE PROVIDER-DIR
 
-Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu loss1 loss10
-       four_pairs unprivileged datagram datagram_hosts mtu_mismatch system_buffers capture valgrind
+Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu packet packet_local loss1
+       loss10 four_pairs unprivileged datagram datagram_hosts mtu_mismatch system_buffers capture
+       valgrind
 HELP
 }
 [ $# -eq 2 ] || { usage >&2; exit 2; }
@@ -36,6 +37,10 @@ fail() {
 }
 
 need() { command -v "$1" >/dev/null || { echo "SKIPPED: $1 is not installed"; exit 77; }; }
+need_linux() {
+  [ "$(printf '%s\n%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ] ||
+    { echo "SKIPPED: Linux $1 is needed"; exit 77; }
+}
 need_hosts() { make_hosts || { echo "SKIPPED: no network namespaces here"; exit 77; }; }
 
 # [ABI-030] As fi_pingpong asks and in the order in which it opens.
@@ -93,6 +98,19 @@ case $case_name in
     hosts_mtu=1500
     need_hosts
     pair small "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10 ;;
+  packet)  # below the IP stack on both sides, or on one of them
+    need_linux 6.2
+    need_hosts
+    export FI_LOG_LEVEL=warn
+    FI_UET_IO=packet pair both "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20
+    FI_UET_IO=packet pair both6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 200
+    pair server "$(on_a) env FI_UET_IO=packet" "$(on_b)" "$addr_a" -S all -I 20
+    pair client "$(on_a)" "$(on_b) env FI_UET_IO=packet" "$addr_a" -m tagged -S all -I 20 ;;
+  packet_local)  # two processes of one address see the same frames, and each takes its own
+    need_linux 6.2
+    need_hosts
+    FI_LOG_LEVEL=warn FI_UET_IO=packet pair one "$(on_a)" "$(on_a)" "$addr_a" -S all -I 20
+    FI_LOG_LEVEL=warn FI_UET_IO=packet pair lo "$(on_a)" "$(on_a)" 127.0.0.1 -S all -I 20 ;;
   loss1) FI_UET_FAULT=loss=0.01 pair loss1 "" "" 127.0.0.1 -S 1048576 -I 20 ;;
   loss10) FI_UET_FAULT=loss=0.1 pair loss10 "" "" 127.0.0.1 -S 65536 -I 50 ;;
   four_pairs)
