@@ -128,13 +128,13 @@ void Matcher::remove_unexpected(UnexpectedMessage& message) {
 }
 
 UnexpectedMessage* Matcher::find_unexpected(const MatchFilter& filter) {
-  if (filter.ignore == 0) {
+  if (filter.ignore == 0 && filter.job == kAnyJob) {
     if (!filter.directed) return unexpected_by_tag_.front({.tag = filter.tag});
     return unexpected_by_source_.front(
         {.tag = filter.tag, .peer = filter.from.value(), .initiator = filter.from_initiator});
   }
   for (UnexpectedMessage& message : unexpected_) {
-    if (filter.accepts(message.envelope)) return &message;
+    if (filter.accepts(message)) return &message;
   }
   return nullptr;
 }

@@ -31,6 +31,7 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   PeerId from;
   uint32_t from_initiator = 0;
   uint32_t wildcard_slot = 0;
+  uint32_t job = kAnyJob;  // whose messages it may take [SES-117]
   bool directed = false;
   bool tagged = false;
   bool multi = false;
@@ -83,10 +84,13 @@ struct MatchFilter {
   bool directed = false;
   PeerId from;
   uint32_t from_initiator = 0;
+  uint32_t job = kAnyJob;
 
-  bool accepts(const Envelope& e) const {
+  bool accepts(const UnexpectedMessage& m) const {
+    const Envelope& e = m.envelope;
     return ((e.tag ^ tag) & ~ignore) == 0 &&
-           (!directed || (e.peer == from && e.initiator == from_initiator));
+           (!directed || (e.peer == from && e.initiator == from_initiator)) &&
+           (job == kAnyJob || job == m.job.value());
   }
 };
 

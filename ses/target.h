@@ -124,6 +124,9 @@ class Target {
   UnexpectedMessage* make_room_for(const Request& q);
   pds::Verdict kept(UnexpectedMessage& u, const Request& q);
   pds::Verdict delivered(const Request& q, uint64_t room);
+  static bool is_allowed(const PostedReceive& r, JobId job) {
+    return r.job == kAnyJob || r.job == job.value();
+  }
   pds::Verdict no_match(Endpoint& ep, const Request& q);
   pds::Verdict continue_send(RxMessage& m, Endpoint& ep, const Request& q);
   pds::Verdict finish_send(RxMessage& m, Endpoint& ep, const Request& q);

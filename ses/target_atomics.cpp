@@ -149,6 +149,9 @@ pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
   const Envelope envelope{.tag = q.match_bits, .peer = q.peer, .initiator = q.initiator};
   PostedReceive* const r = ep.matcher(true).match(envelope);
   if (r == nullptr) return no_match(ep, q);
+  if (!is_allowed(*r, q.common.job_id)) {
+    return refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
+  }
   if (ep.options.reject_truncated && plan.bytes > r->room()) {
     return refuse(q, ReturnCode::too_long, Counter::rx_too_long);  // [SES-138]
   }

@@ -14,7 +14,8 @@ MatchFilter filter_of(const ReceiveRequest& request) {
           .ignore = request.tagged ? request.ignore : 0,
           .directed = request.directed,
           .from = request.from,
-          .from_initiator = request.from_initiator};
+          .from_initiator = request.from_initiator,
+          .job = request.job};
 }
 
 }  // namespace
@@ -44,6 +45,7 @@ Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request)
   r->directed = request.directed;
   r->from = request.from;
   r->from_initiator = request.from_initiator;
+  r->job = request.job;
   r->multi = request.multi;
   r->multi_min = std::max<uint32_t>(request.multi_min, 1);
   r->context = request.context;
@@ -172,7 +174,8 @@ void Target::drain(Endpoint& ep) {
   while (u != nullptr) {
     UnexpectedMessage* later = ep.untagged.next_unexpected(*u);
     PostedReceive* r = ep.untagged.match(u->envelope);
-    if (r != nullptr && !give(ep, *r, *u)) return;
+    const bool is_its = r != nullptr && is_allowed(*r, u->job);
+    if (is_its && !give(ep, *r, *u)) return;
     u = later;
   }
   ep.is_stalled = false;

@@ -16,6 +16,9 @@ pds::Verdict Target::begin_send(Endpoint& ep, const Request& q) {
   // While kept messages wait for a completion slot, later ones must not overtake them.
   if (tagged || !ep.is_stalled) r = ep.matcher(tagged).match(envelope);
   if (r == nullptr) return begin_unexpected(ep, q, envelope);
+  if (!is_allowed(*r, q.common.job_id)) {
+    return refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
+  }
   if (ep.options.reject_truncated && q.request_length > r->room()) {
     return refuse(q, ReturnCode::too_long, Counter::rx_too_long);  // [SES-138]
   }

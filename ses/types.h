@@ -103,6 +103,8 @@ struct ReceiveRequest {
   bool directed = false;
   PeerId from;
   uint32_t from_initiator = 0;
+  // Only messages of this job; what matches of another is refused. [SES-117]
+  uint32_t job = kAnyJob;
   // Multi-receive: used in place until fewer than `multi_min` octets remain. [LF-096]
   bool multi = false;
   uint32_t multi_min = 64;

@@ -92,6 +92,39 @@ TEST_F(EndpointTest, MessagesAreToldApartByPdc) {
   EXPECT_EQ(memory[4095], std::byte{2});
 }
 
+// [SES-117, SES-119, SES-005] A receive may be for one job: what matches it of another is
+// refused, and of kept messages it takes its own. An absolute endpoint hears every job.
+TEST_F(EndpointTest, AReceiveMayBeForOneJobOnly) {
+  EndpointName name{JobId(9), kPid, ResourceIndex(5), 1, true};
+  const EndpointId ep = *b_->ses->open_endpoint(name, options_, b_->sink(), b_->sink());
+  const auto send_of = [&](uint32_t job) {
+    wire::StandardRequest h = request(SesOpcode::send, 4);
+    h.common.rel = false;
+    h.common.job_id = JobId(job);
+    h.common.resource_index = ResourceIndex(5);
+    return said(standard(h, 4));
+  };
+  Octets room(10);
+  ReceiveRequest r = receive_request(room);
+  r.job = 7;
+  ASSERT_TRUE(b_->ses->receive(ep, r, now_).ok());
+  EXPECT_EQ(send_of(8), "BAD_JOB_ID");
+  EXPECT_EQ(count(Counter::rx_bad_job), 1u);
+  EXPECT_EQ(take(*b_), "");
+  EXPECT_EQ(send_of(7), "accept");
+  EXPECT_EQ(take(*b_), "recv ok 4 #2");
+  EXPECT_EQ(send_of(8), "OK modified 4");  // both kept
+  EXPECT_EQ(send_of(7), "OK modified 4");
+  ASSERT_TRUE(b_->ses->receive(ep, r, now_).ok());
+  ASSERT_EQ(b_->completions.size(), 1u);
+  EXPECT_EQ(b_->completions[0].job, JobId(7));
+  r.job = kAnyJob;
+  ASSERT_TRUE(b_->ses->receive(ep, r, now_).ok());
+  ASSERT_EQ(b_->completions.size(), 2u);
+  EXPECT_EQ(b_->completions[1].job, JobId(8));
+  b_->ses->close_endpoint(ep, now_);
+}
+
 // [SES-185, SES-186, SES-128] AI Base keeps nothing and knows no wildcards. [LF-067]
 TEST_F(EndpointTest, TheProfileDecidesWhatIsServed) {
   config_.profiles = kAiBase;

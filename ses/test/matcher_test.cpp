@@ -102,8 +102,8 @@ TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
         kept.push_back(std::move(u));
       } else {
         const MatchFilter filter{e.tag, ignore, directed, e.peer, e.initiator};
-        const auto expected = std::find_if(
-            kept.begin(), kept.end(), [&](const auto& u) { return filter.accepts(u->envelope); });
+        const auto expected = std::find_if(kept.begin(), kept.end(),
+                                           [&](const auto& u) { return filter.accepts(*u); });
         UnexpectedMessage* got = matcher.find_unexpected(filter);
         ASSERT_EQ(got, expected == kept.end() ? nullptr : expected->get());
         if (got == nullptr) continue;
