@@ -6,6 +6,9 @@
 
 #include "wire/pds_prologue.h"
 
+#include <cstdarg>
+#include <initializer_list>
+
 namespace uet::dissector {
 
 namespace {

@@ -4,6 +4,7 @@
 #include "dissector/experts.h"
 #include "dissector/fields.h"
 #include "dissector/fields_pds.h"
+#include "dissector/link.h"
 #include "dissector/pdc.h"
 #include "dissector/statistics.h"
 
@@ -50,6 +51,7 @@ void register_protocols() {
   proto_register_subtree_array(subtrees, static_cast<int>(array_length(subtrees)));
   register_analysis();
   register_statistics();
+  register_link();
   expert::register_all(proto::uet);
   register_preferences();
   udp_handle = register_dissector("uet", dissect_udp, proto::uet);
@@ -61,6 +63,7 @@ void register_handoff() {
   dissector_add_uint_with_preference("ip.proto", wire::kNativeIpProtocol, native_handle);
   heur_dissector_add("udp", heuristic, "UET over a UDP port of its own", "uet_udp", proto::uet,
                      HEURISTIC_ENABLE);
+  hand_off_link();
 }
 
 }  // namespace

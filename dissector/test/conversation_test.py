@@ -2,8 +2,6 @@
 """What tshark finds out about the packets of data/conversation.txt, each fact written by hand.
 
 Usage: conversation_test.py PLUGINS UET_PCAP
-
-[PDS-014] [PDS-030..035] [PDS-065] [PDS-075] [WIRE-007, WIRE-021, WIRE-022, WIRE-042]
 """
 import pathlib
 import shutil

@@ -19,6 +19,7 @@ import tempfile
 import time
 
 import wireshark
+from link_test import FRAMES
 from vectors_test import framed
 
 PACKETS = 4000  # in a round
@@ -107,7 +108,8 @@ def main():
     parser.add_argument("captures", nargs="*")
     options = parser.parse_args()
     tshark = wireshark.Tshark(options.plugins)
-    frames = list(vectors()) + [f for path in options.captures for f in frames_of(path)]
+    frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES]
+    frames += [f for path in options.captures for f in frames_of(path)]
     first = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")
     deadline = time.monotonic() + options.seconds
     rounds = 0

@@ -4,7 +4,8 @@
 Usage: vectors_test.py PLUGINS (vectors | foreign)
 
 vectors: the packets of wire/test/data. foreign: those of an independent generator, which are not
-part of the repository; status 77 when they are not at hand. [WIRE-001..116] [WIRE-120]
+part of the repository; status 77 when they are not at hand.
+[WIRE-001, WIRE-002, WIRE-026, WIRE-036..057, WIRE-059..078, WIRE-116, WIRE-120]
 """
 import json
 import pathlib
