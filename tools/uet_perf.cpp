@@ -1,6 +1,7 @@
 // Micro figures of the stack: codecs, the whole stack without I/O, matching. Each is a loop over a
 // fixed amount of work, timed by the processor time of this thread.
 #include "tools/perf_loss.h"
+#include "tools/perf_match.h"
 #include "tools/perf_pair.h"
 
 #include "wire/pds.h"
@@ -280,6 +281,28 @@ int loss(const Options& options) {
   return 0;
 }
 
+// The cost of a match by the number of receives, or of kept messages, that wait. [SES-122]
+int match(const Options& options) {
+  const auto timer = [&](const std::function<void()>& prepare,
+                         const std::function<uint64_t()>& work) {
+    double best = 1e300;
+    for (uint32_t i = 0; i < options.repeats; ++i) {
+      prepare();
+      best = std::min(best, best_ns(1, work));
+    }
+    return best;
+  };
+  nlohmann::json out = nlohmann::json::array();
+  for (const perf::MatchFigure& f : perf::match_figures(timer, options.seed)) {
+    out.push_back({{"what", f.what}, {"waiting", f.waiting}, {"ns", f.ns}});
+    if (!options.json) {
+      std::printf("%-36s of %7u %9.1f ns/match\n", f.what.c_str(), f.waiting, f.ns);
+    }
+  }
+  if (options.json) std::printf("%s\n", out.dump(2).c_str());
+  return 0;
+}
+
 Figure message(const Options& options) {
   fep::Config config;
   perf::Pair pair(config, 1);
@@ -339,6 +362,9 @@ int main(int argc, char** argv) {
   lossy->add_option("--rate", options.rate_gbps, "Rate of each link, in Gb/s")
       ->check(CLI::Range(1, 800))
       ->capture_default_str();
+  const CLI::App* const matching =
+      app.add_subcommand("match", "Cost of a match by how many receives or kept messages wait")
+          ->fallthrough();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -347,6 +373,7 @@ int main(int argc, char** argv) {
   if (by_job) options.spread = perf::Spread::jobs;
   if (table->parsed()) return pdcs(options);
   if (lossy->parsed()) return loss(options);
+  if (matching->parsed()) return match(options);
   const double copy = copy_ns(options.repeats);
   if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
   std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
