@@ -54,6 +54,24 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   EXPECT_EQ(b.client.delivered.count({1003, 0}), 1u);
 }
 
+// [PDS-105] While a request is not answered the clear waits for it: the request carries it when it
+// goes again, and until it is known whether it must no Clear command goes.
+TEST_F(FullStoreTest, NoClearCommandBesideAnUnansweredRequest) {
+  config_.rto_init = 50_ms;
+  config_.tail_loss = 50_ms;
+  Bench b(config_);
+  b.open_initiator(2);
+  wire::Ack h = b.ack(b.start);
+  h.req = wire::AckRequest::clear;
+  b.rx_header(h);
+  b.elapse(config_.clear_time * 5);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.rx_header(b.ack(b.start + 1));
+  b.elapse(config_.clear_time + 1_ms);
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string((b.start + 1).value())}));
+}
+
 // [PDS-101, PDS 22] Toward the reference provider no Clear Request goes out: who asks about
 // the packet hears that the store is full, which has it send its clear.
 TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {

@@ -53,6 +53,35 @@ TEST_F(UnheardPdcTest, GoesWhenPdcsAreScarce) {
   EXPECT_EQ(b.client.closed, std::vector<bool>{true});
 }
 
+// [PDS-021] All PDCs were at work when the last one opened, and are idle when one more is needed:
+// the longest idle ones are closed then, and the message is sent.
+TEST_F(UnheardPdcTest, IdlePdcsAreClosedWhenOneIsNeeded) {
+  config_.max_pdcs = 3;
+  config_.target_floor_percent = 0;
+  Bench b(config_);
+  std::vector<wire::Request> first;
+  for (uint8_t i = 0; i < 3; ++i) {
+    b.client.post(flow(b, static_cast<uint8_t>(10 + i)), 1u + i, 10);
+    const auto out = b.tx();
+    ASSERT_EQ(out.size(), 1u);
+    first.push_back(out[0].as<wire::Request>());
+  }
+  const auto answer = [&](uint8_t i, Psn psn) {
+    b.from = address(static_cast<uint8_t>(10 + i));
+    b.own = first[i].spdcid;
+    b.rx_header(b.ack(psn));
+  };
+  for (uint8_t i = 0; i < 3; ++i) answer(i, first[i].psn);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.client.post(flow(b, 20), 4, 10);
+  b.tx();
+  EXPECT_EQ(b.tx().size(), 2u) << "what assigning found out leaves with the next call";
+  EXPECT_EQ(b.count(Count::pressure_closes), 2u);
+  answer(0, first[0].psn + 1);
+  b.tx();
+  EXPECT_EQ(b.client.messages[4].pulled, 10u) << "it found a PDC";
+}
+
 TEST_F(UnheardPdcTest, TakesTheNextMessage) {
   Bench b;
   open(b);
