@@ -107,7 +107,8 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("NACKS_NO_PDC", pds.nacks_per_second_no_pdc, "per second", 1, 10000000, "PDS-072",
               "NACKs for packets of no context, in all"),
     UET_TIME("PEER_TIMEOUT", pds.peer_timeout, 1000, 3600 * kSecond, "ours",
-             "Silence of a peer, or nothing but refusals, after which operations fail"),
+             "Silence of a peer after which operations fail; five times as long for nothing but "
+             "refusals"),
     UET_TIME("UNREACHABLE_TIME", pds.unreachable_time, 1000, 3600 * kSecond, "ours",
              "ICMP errors and nothing else for this long fail operations toward a peer"),
     UET_VALUE("OOO_PACKETS", pds.ooo_packets_min, "packets", 1, 1024, "PDS-143",

@@ -178,6 +178,10 @@ struct Config {
            rudi_packets >= 1 && rudi_answers >= 1 && rudi_window >= 1 && rudi_window <= 65536 &&
            quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout;
   }
+
+  // How long refusals alone are borne, with nothing let pass. A peer that refuses lives; with heavy
+  // loss, and few places over there that others take first, that may be minutes. [PDS-148]
+  Duration refusal_patience() const { return peer_timeout * 5; }
 };
 
 }  // namespace uet::pds

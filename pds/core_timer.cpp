@@ -99,7 +99,7 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
     return false;
   }
   if (!pdc.refused_since.is_never()) {
-    next = std::min(next, pdc.refused_since + config_.peer_timeout);
+    next = std::min(next, pdc.refused_since + config_.refusal_patience());
   }
   const uint32_t now_tick = SentTick::of(now);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
@@ -196,7 +196,7 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
 // The peer answers and nothing comes of it: no packet is acknowledged, the cumulative ACK stands
 // still. It will never pass what it lacks, if a forged ACK had us drop that. [PDS-148]
 bool Core::is_refused_for_long(const Pdc& pdc, Instant now) const {
-  return !pdc.refused_since.is_never() && now - pdc.refused_since >= config_.peer_timeout;
+  return !pdc.refused_since.is_never() && now - pdc.refused_since >= config_.refusal_patience();
 }
 
 // Nothing is outstanding that could bring an ACK, and without one there is no next packet: clears
@@ -213,7 +213,7 @@ bool Core::probe_window(Pdc& pdc, Instant& next, Instant now) {
          is_silent ? Count::pdc_closed_timeout : Count::pdc_closed_refused, !is_silent, now);
     return false;
   }
-  next = std::min(next, pdc.refused_since + config_.peer_timeout);
+  next = std::min(next, pdc.refused_since + config_.refusal_patience());
   pdc.clear_due = pdc.is_initiator;
   pdc.probe_due = true;
   want_control(pdc);

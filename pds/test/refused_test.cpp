@@ -35,8 +35,8 @@ class RefusedTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-148] Exactly peer_timeout after the first refusal, and with a word to the peer, which is
-// there.
+// [PDS-148] Exactly five times peer_timeout after the first refusal, and with a word to the peer,
+// which is there.
 TEST_F(RefusedTest, EndsAfterPeerTimeout) {
   for (const NackCode code :
        {NackCode::no_ses_msg_avail, NackCode::no_pkt_buffer, NackCode::psn_oor_window,
@@ -47,7 +47,7 @@ TEST_F(RefusedTest, EndsAfterPeerTimeout) {
     b.elapse(300_ms);
     b.tx();
     b.rx_header(b.nack(code, b.start + 1));
-    const Instant end = b.now + config_.peer_timeout;
+    const Instant end = b.now + config_.refusal_patience();
     refuse_until(b, code, end - 2_us);
     EXPECT_TRUE(b.client.failures.empty());
     refuse_until(b, code, end + 2_us);
@@ -66,13 +66,13 @@ TEST_F(RefusedTest, ProgressBeginsTheTimeAnew) {
   Bench b(config_);
   open(b, 4);
   for (int passed = 1; passed <= 3; ++passed) {
-    refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout - 1_ms);
+    refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() - 1_ms);
     b.rx_header(b.ack(b.start + passed));
     ASSERT_EQ(b.client.responded.size(), 1u + static_cast<size_t>(passed));
   }
   b.tx();
   b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 4));
-  const Instant end = b.now + config_.peer_timeout;
+  const Instant end = b.now + config_.refusal_patience();
   refuse_until(b, NackCode::no_ses_msg_avail, end - 2_us);
   EXPECT_TRUE(b.client.failures.empty());
   refuse_until(b, NackCode::no_ses_msg_avail, end + 2_us);
@@ -85,14 +85,14 @@ TEST_F(RefusedTest, SackBeginsTheTimeAnew) {
   b.client.sack_completes = false;
   open(b, 2);
   b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 1));
-  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout - 1_ms);
+  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() - 1_ms);
   wire::AckCc h;
   h.ack = b.ack(b.start);
   h.ack.type = wire::PdsType::ack_cc;
   h.sack_psn_offset = 1;
   h.sack_bitmap = 2;  // PSN +2
   b.rx_header(h);
-  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout - 1_ms);
+  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() - 1_ms);
   EXPECT_TRUE(b.client.failures.empty());
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
 }
@@ -134,7 +134,7 @@ TEST_F(RefusedTest, ASynIsRefusedNoLongerEither) {
   Bench b(config_);
   b.open_initiator(1);
   b.rx_header(b.nack(NackCode::no_pdc_avail, b.start));
-  const Instant end = b.now + config_.peer_timeout;
+  const Instant end = b.now + config_.refusal_patience();
   refuse_until(b, NackCode::no_pdc_avail, end - 2_us);
   EXPECT_TRUE(b.client.failures.empty());
   refuse_until(b, NackCode::no_pdc_avail, end + 2_us);
@@ -149,7 +149,7 @@ TEST_F(RefusedTest, ByCountOnlyTheCountEndsIt) {
   config_.nack_retx_max = 31;
   Bench b(config_);
   open(b, 1);
-  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.peer_timeout * 3);
+  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() * 3);
   EXPECT_TRUE(b.client.failures.empty());
 }
 
@@ -161,7 +161,7 @@ TEST_F(RefusedTest, ACloseThatIsRefusedIsGivenUp) {
   b.pds->close_all(false, b.now);
   ASSERT_EQ(b.tx().size(), 1u);
   b.rx_header(b.nack(NackCode::no_bitmap, b.start + 1));
-  const Instant end = b.now + config_.peer_timeout;
+  const Instant end = b.now + config_.refusal_patience();
   refuse_until(b, NackCode::no_bitmap, end - 2_us);
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
   refuse_until(b, NackCode::no_bitmap, end + 2_us);
@@ -263,7 +263,7 @@ TEST_F(ForgedAckTest, WhatIsRefusedBehindTheGapFails) {
     return r.in_order ? Verdict::accepted() : Verdict::refused(NackCode::no_ses_msg_avail);
   };
   forge(true);
-  pair_->run(config_.peer_timeout - 1_ms);
+  pair_->run(config_.refusal_patience() - 1_ms);
   EXPECT_EQ(unanswered(), 3u);
   pair_->run(2_ms);
   EXPECT_EQ(unanswered(), 0u);
@@ -277,7 +277,7 @@ TEST_F(ForgedAckTest, WhatIsRefusedBehindTheGapFails) {
 TEST_F(ForgedAckTest, WhatIsHeldBackBehindTheGapFails) {
   start(Mode::rod, 4);
   forge(true);
-  pair_->run(config_.peer_timeout + 50_ms);
+  pair_->run(config_.refusal_patience() + 50_ms);
   EXPECT_EQ(client().failed.size(), 3u);
   EXPECT_EQ(pair_->side[1].client.delivered.size(), 1u);
   pair_->run(60_s);
@@ -290,7 +290,7 @@ TEST_F(ForgedAckTest, WhatIsDroppedBehindTheGapFails) {
   config_.rod_reorder = false;
   start(Mode::rod, 4);
   forge(true);
-  pair_->run(config_.peer_timeout + 50_ms);
+  pair_->run(config_.refusal_patience() + 50_ms);
   EXPECT_EQ(client().failed.size(), 3u);
   pair_->run(60_s);
   EXPECT_EQ(pair_->side[0].pds->usage(), Usage{});
@@ -304,7 +304,7 @@ TEST_F(ForgedAckTest, AWindowThatNeverOpensEndsThePdc) {
   config_.ack_form = AckForm::cc;
   start(Mode::rud, 200);
   forge(false);
-  pair_->run(config_.peer_timeout + 50_ms);
+  pair_->run(config_.refusal_patience() + 50_ms);
   EXPECT_EQ(client().aborted.count(2), 1u);
   EXPECT_EQ(unanswered(), 0u);
   EXPECT_EQ(pair_->count(0, Count::pdc_closed_refused), 1u);

@@ -116,7 +116,7 @@ TEST_P(StackTest, AFullCompletionQueueIsWaitedForWithoutLimit) {
   w.flags = kOpRemoteData;
   ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
 
-  const Instant end = now_ + pds::Config{}.peer_timeout * 3;
+  const Instant end = now_ + pds::Config{}.refusal_patience() * 3;
   while (now_ < end) {
     now_ = now_ + Duration::milliseconds(10);
     run(rng, 0, 1);
