@@ -6,10 +6,12 @@
 // without a visit it runs the engine and then sleeps on the engine's deadline and on the socket,
 // in poll because that leaves nothing registered with the socket while it only ticks. A visit that
 // makes the deadline earlier than the one it sleeps on wakes it, which happens at most once per
-// tick, because waking puts it back to ticking. state \ event | tick over, visited | tick over,
-// quiet  | socket, deadline | earlier deadline tick          | tick               | run, then
-// engine  | -                | - engine        | -                  | -                 | visited:
-// tick; else run, engine | tick [architecture 8]
+// tick, because waking puts it back to ticking. [architecture 8]
+//
+// state \ event | tick over, visited | tick over, quiet | socket, deadline  | earlier deadline
+// tick          | tick               | run, then engine | -                 | -
+// engine        | -                  | -                | visited: tick;    | tick
+//               |                    |                  | else run, engine  |
 #include "prov/uet/progress.h"
 
 #include <poll.h>
