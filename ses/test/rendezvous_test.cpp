@@ -222,8 +222,9 @@ TEST_F(RendezvousTest, OneThatIsTooLongMayBeRejected) {
   options_.reject_truncated = true;
   start();
   Octets room(4999);
+  const Octets data = pattern(5000);
   receive(room);
-  send(by_rendezvous(pattern(5000)));
+  send(by_rendezvous(data));
   settle();
   EXPECT_EQ(take(*a_), "send refused TOO_LONG 0 #1");
   EXPECT_EQ(take(*b_), "");
