@@ -254,7 +254,7 @@ TEST_F(RendezvousTest, TheSourceIsForTheTargetAlone) {
 // was read it cannot be cancelled.
 TEST_F(RendezvousTest, CancelEndsTheReceiveOfWhatWasKept) {
   Octets room(5000);
-  send(by_rendezvous(pattern(5000)));
+  send(by_rendezvous(stored(pattern(5000))));
   settle();
   EXPECT_TRUE(a_->ses->cancel(a_->ep, reinterpret_cast<void*>(uintptr_t{1}), now_));
   receive(room);
@@ -359,7 +359,7 @@ TEST_F(RendezvousTest, WithoutAPlaceMessagesGoAsPlainOnes) {
 TEST_F(RendezvousTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
   config_.retry_patience = Duration::seconds(1);
   start();
-  send(by_rendezvous(pattern(5000)));
+  send(by_rendezvous(stored(pattern(5000))));
   settle();
   now_ = now_ + Duration::milliseconds(999);
   a_->ses->advance(now_);
@@ -413,8 +413,8 @@ TEST_F(RendezvousTest, AKeptOneHoldsUpNoRecovery) {
 // [LF-060] A fence waits until the target has read.
 TEST_F(RendezvousTest, AFenceWaitsForTheReads) {
   Octets room(5000), last(5);
-  send(by_rendezvous(pattern(5000)));
-  SendRequest fenced = send_request(pattern(5), 3);
+  send(by_rendezvous(stored(pattern(5000))));
+  SendRequest fenced = send_request(stored(pattern(5)), 3);
   const Octets five = pattern(5);
   fenced.iov = keep(five);
   fenced.flags = kOpFence;
