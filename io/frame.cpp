@@ -43,14 +43,21 @@ uint32_t sum16(std::span<const std::byte> octets, uint32_t sum) {
   return static_cast<uint32_t>(total);
 }
 
+uint32_t ip_header_of(const std::byte* packet) {
+  return is_ipv4(packet) ? kIpv4Header : kIpv6Header;
+}
+
+// Both addresses stand at the end of the IP header.
+uint32_t pseudo_header_sum(const std::byte* packet, size_t udp_bytes) {
+  const uint32_t addresses = is_ipv4(packet) ? 8 : 32;
+  const std::byte* const at = packet + ip_header_of(packet) - addresses;
+  return sum16({at, addresses}, static_cast<uint32_t>(kProtocolUdp + udp_bytes));
+}
+
 // Over the pseudo header and everything from the UDP header on.
 uint32_t udp_sum(std::span<const std::byte> packet) {
-  const bool ipv4 = is_ipv4(packet.data());
-  const uint32_t ip_header = ipv4 ? kIpv4Header : kIpv6Header;
-  const uint32_t addresses = ipv4 ? 8 : 32;  // both, at the end of the IP header
-  const std::span<const std::byte> udp = packet.subspan(ip_header);
-  const auto pseudo = static_cast<uint32_t>(kProtocolUdp + udp.size());
-  return sum16(udp, sum16(packet.subspan(ip_header - addresses, addresses), pseudo));
+  const std::span<const std::byte> udp = packet.subspan(ip_header_of(packet.data()));
+  return sum16(udp, pseudo_header_sum(packet.data(), udp.size()));
 }
 
 }  // namespace
@@ -87,9 +94,13 @@ uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricA
 }
 
 void put_udp_checksum(std::span<std::byte> packet) {
-  const uint32_t ip_header = is_ipv4(packet.data()) ? kIpv4Header : kIpv6Header;
   const uint32_t check = ~udp_sum(packet) & 0xffff;
-  store16(packet.data() + ip_header + 6, check == 0 ? 0xffff : check);
+  store16(packet.data() + ip_header_of(packet.data()) + 6, check == 0 ? 0xffff : check);
+}
+
+void put_udp_checksum_begun(std::byte* headers) {
+  std::byte* const udp = headers + ip_header_of(headers);
+  store16(udp + 6, pseudo_header_sum(headers, load16(udp + 4)));
 }
 
 bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out) {

@@ -30,6 +30,26 @@ uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricA
 // Fills in the UDP checksum of a packet that put_udp_headers() began, contiguous up to its end.
 void put_udp_checksum(std::span<std::byte> packet);
 
+// Begins the UDP checksum of headers that put_udp_headers() wrote: whoever has the octets, be it
+// the network device, adds them. See FrameOffload::kNeedsChecksum.
+void put_udp_checksum_begun(std::byte* headers);
+
+// What a packet socket says of a frame's offloads, before the frame: struct virtio_net_hdr, whose
+// header file does not compile as C++. The octet order of this machine.
+struct FrameOffload {
+  static constexpr uint8_t kNeedsChecksum = 1;  // flags: begun; on receive: never left this host
+  static constexpr uint8_t kChecksumValid = 2;  // flags: somebody has looked
+  static constexpr uint8_t kUdpSegments = 5;    // gso_type
+
+  uint8_t flags = 0;
+  uint8_t gso_type = 0;
+  uint16_t header_bytes = 0;
+  uint16_t segment_bytes = 0;
+  uint16_t checksum_start = 0;   // from the start of the frame
+  uint16_t checksum_offset = 0;  // from there
+};
+static_assert(sizeof(FrameOffload) == 10);
+
 // A UDP datagram with what the headers before it say.
 struct UdpPacket {
   FabricAddress from;

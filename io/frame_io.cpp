@@ -73,8 +73,7 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   interface_index_ = own->index;
   mac_ = own->mac;
   const FabricAddress local = udp_->local_address();
-  packet_bytes_max_ = std::min(caps().max_datagram_bytes + header_bytes_of(local),
-                               kFrameBytesMax - kEthernetHeader);
+  packet_bytes_max_ = caps().max_datagram_bytes + header_bytes_of(local);
 
   FrameRx::Settings rx;
   rx.local = local;
@@ -83,8 +82,7 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   // between local addresses from itself only.
   rx.loopback_index = loopback_of(interfaces, own->index);
   rx.packet_bytes_max = packet_bytes_max_;
-  // Short packets take a slot each, however long the slots are.
-  rx.ring_bytes = options.receive_buffer_bytes * (packet_bytes_max_ > 2048 ? 2 : 1);
+  rx.ring_bytes = options.receive_buffer_bytes;
   rx.socket_bytes = options.receive_buffer_bytes;
   if (!rx_.open(rx) || !open_sender() || !udp_->watch_input(rx_.socket())) {
     error = open_failure(errno);
@@ -101,7 +99,7 @@ bool FrameIo::open_sender() {
   sockaddr_ll name{};
   name.sll_family = AF_PACKET;
   name.sll_ifindex = static_cast<int>(interface_index_);
-  return sender_ &&
+  return sender_ && set_option(sender_, SOL_PACKET, PACKET_VNET_HDR, 1) &&
          ::bind(sender_.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
 }
 
@@ -121,8 +119,12 @@ bool FrameIo::send_frame(TxPacket& packet, Instant now) {
   const NextHop* const hop = next_hops_->find(packet.to, now);
   if (hop == nullptr || (!hop->on_link && bytes > kRoutedBytesMax)) return false;
 
-  const uint32_t length = build(packet, *hop);
-  if (::send(sender_.get(), frame_.data(), length, 0) >= 0) {
+  if (packet.slice_count > TxBatch::kSlicesPerPacket) return false;
+
+  msghdr message{};
+  message.msg_iov = vectors_.data();
+  message.msg_iovlen = gather(packet, *hop);
+  if (::sendmsg(sender_.get(), &message, 0) >= 0) {
     packet.fate = TxFate::sent;
     packet.error = 0;
     ++tx_.frames;
@@ -138,26 +140,37 @@ bool FrameIo::send_frame(TxPacket& packet, Instant now) {
   return false;
 }
 
-// Gathers the frame; returns its length.
-uint32_t FrameIo::build(const TxPacket& packet, const NextHop& hop) {
+// Points the vectors at the pieces of the frame; returns how many. The kernel reads the payload, so
+// that memory which is gone is an error of the packet, as with a UDP socket.
+uint32_t FrameIo::gather(const TxPacket& packet, const NextHop& hop) {
   FabricAddress from = udp_->local_address();
   from.port = udp_->source_port(packet.ev);
   const bool ipv6 = from.family == FabricAddress::Family::ipv6;
-  std::byte* at = frame_.data();
-  std::memcpy(at, hop.mac.data(), 6);
-  std::memcpy(at + 6, mac_.data(), 6);
+  std::byte* const ethernet = headers_.data();
+  std::memcpy(ethernet, hop.mac.data(), 6);
+  std::memcpy(ethernet + 6, mac_.data(), 6);
   const uint16_t type = htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP);
-  std::memcpy(at + 12, &type, sizeof type);
-  at += kEthernetHeader;
-  at += put_udp_headers(at, from, packet.to, tos_of(packet), packet.bytes());
-  std::memcpy(at, packet.header, packet.header_bytes);
-  at += packet.header_bytes;
-  for (uint32_t i = 0; i < packet.slice_count; ++i) {
-    std::memcpy(at, packet.slices[i].data, packet.slices[i].length);
-    at += packet.slices[i].length;
+  std::memcpy(ethernet + 12, &type, sizeof type);
+  std::byte* const ip = ethernet + kEthernetHeader;
+  const uint32_t bytes =
+      kEthernetHeader + put_udp_headers(ip, from, packet.to, tos_of(packet), packet.bytes());
+  offload_ = {};
+  if (ipv6) {  // [WIRE-024]
+    put_udp_checksum_begun(ip);
+    offload_.flags = FrameOffload::kNeedsChecksum;
+    offload_.checksum_start = kEthernetHeader + kIpv6Header;
+    offload_.checksum_offset = 6;
   }
-  if (ipv6) put_udp_checksum({frame_.data() + kEthernetHeader, at});  // [WIRE-024]
-  return static_cast<uint32_t>(at - frame_.data());
+
+  uint32_t count = 0;
+  vectors_[count++] = {&offload_, sizeof offload_};
+  vectors_[count++] = {headers_.data(), bytes};
+  vectors_[count++] = {packet.header, packet.header_bytes};
+  for (uint32_t i = 0; i < packet.slice_count; ++i) {
+    // sendmsg does not write through the pointer.
+    vectors_[count++] = {const_cast<std::byte*>(packet.slices[i].data), packet.slices[i].length};
+  }
+  return count;
 }
 
 void FrameIo::report_counters(const CounterSink& sink) const {

@@ -1,7 +1,8 @@
 // Packets over a packet socket, below the IP stack, for the lowest latency: few and short packets
 // leave as whole frames, and everything arrives through a ring shared with the kernel. Streams, and
 // whatever has no known next hop, leave through UDP sockets, which also hold the ports and hear of
-// ICMP errors. The same packets on the wire as the UDP backend. Linux 6.2, Ethernet, CAP_NET_RAW.
+// ICMP errors. The same packets on the wire as the UDP backend; packets to us with IPv6 extension
+// headers are not seen. Linux 6.2, Ethernet, CAP_NET_RAW.
 // What it passes by: netfilter (firewalls see and stop nothing), and IPsec. [architecture 6]
 #pragma once
 
@@ -9,6 +10,8 @@
 #include "io/next_hops.h"
 #include "io/packet_io.h"
 #include "io/udp.h"
+
+#include <sys/uio.h>
 
 #include <array>
 #include <cstddef>
@@ -45,7 +48,6 @@ class FrameIo final : public PacketIo {
  private:
   // A batch of more gains by GSO what a frame gains by going past the IP stack.
   static constexpr uint32_t kFewPackets = 4;
-  static constexpr uint32_t kFrameBytesMax = kEthernetHeader + 9216;
   // Fits through every path that a router may choose.
   static constexpr uint32_t kRoutedBytesMax = 1280;
 
@@ -53,17 +55,20 @@ class FrameIo final : public PacketIo {
   bool start(const UdpOptions& options, std::string& error);
   bool open_sender();
   bool send_frame(TxPacket& packet, Instant now);
-  uint32_t build(const TxPacket& packet, const NextHop& hop);
+  uint32_t gather(const TxPacket& packet, const NextHop& hop);
 
   std::unique_ptr<UdpIo> udp_;
   std::unique_ptr<NextHops> next_hops_;
   FrameRx rx_;
   uint32_t interface_index_ = 0;
-  uint32_t packet_bytes_max_ = 0;  // IP packet: the MTU, or what the frame buffer holds
+  uint32_t packet_bytes_max_ = 0;  // of an IP packet: the MTU
   std::array<uint8_t, 6> mac_{};
   Fd sender_;
   FrameTxCounters tx_;
-  std::array<std::byte, kFrameBytesMax> frame_{};
+  // Of the frame being sent.
+  FrameOffload offload_;
+  std::array<std::byte, kEthernetHeader + kUdpPacketHeaderMax> headers_{};
+  std::array<iovec, TxBatch::kSlicesPerPacket + 3> vectors_{};
 };
 
 }  // namespace uet::io

@@ -18,21 +18,6 @@
 
 namespace uet::io {
 
-// What the kernel says of a frame's offloads, before the frame: struct virtio_net_hdr, whose header
-// file does not compile as C++. The octet order of this machine.
-struct FrameRx::Offload {
-  static constexpr uint8_t kNeedsChecksum = 1;  // flags: never left this host
-  static constexpr uint8_t kChecksumValid = 2;  // flags: somebody has looked
-  static constexpr uint8_t kUdpSegments = 5;    // gso_type
-
-  uint8_t flags;
-  uint8_t gso_type;
-  uint16_t header_bytes;
-  uint16_t segment_bytes;
-  uint16_t checksum_start;
-  uint16_t checksum_offset;
-};
-
 namespace {
 
 // A classic BPF program that accepts a frame when every test holds.
@@ -138,7 +123,10 @@ bool FrameRx::make_ring(const Settings& settings) {
   tpacket_req request{};
   request.tp_block_size = kBlockBytes;
   request.tp_frame_size = slot_bytes_;
-  request.tp_block_nr = std::max(settings.ring_bytes / kBlockBytes, 1u);
+  uint64_t wanted = settings.ring_bytes == 0 ? kRingBytesDefault : settings.ring_bytes;
+  if (slot_bytes_ > kSlotBytesMin) wanted *= 2;  // a short packet takes a whole slot, too
+  wanted = std::clamp<uint64_t>(wanted, kBlockBytes, kRingBytesMax);
+  request.tp_block_nr = static_cast<uint32_t>(wanted / kBlockBytes);
   const uint32_t slots_per_block = kBlockBytes / slot_bytes_;
   request.tp_frame_nr = request.tp_block_nr * slots_per_block;
   // Outgoing frames are refused by the filter as well; older kernels lack the option.
@@ -208,7 +196,7 @@ bool FrameRx::take_slot() {
   ++counters_.frames;
   const tpacket2_hdr& header = header_of(at);
   if ((header.tp_status & TP_STATUS_COPY) != 0) return take_long_frame();
-  Offload offload;
+  FrameOffload offload;
   if (header.tp_len > header.tp_snaplen || header.tp_mac < sizeof offload ||
       header.tp_mac + header.tp_snaplen > slot_bytes_) {
     ++counters_.truncated;
@@ -223,7 +211,7 @@ bool FrameRx::take_long_frame() {
   std::byte* const room = long_frames_.get() + size_t{lent_long_} * kLongBytes;
   ++counters_.system_calls;
   const ssize_t got = ::recv(socket_.get(), room, kLongBytes, MSG_DONTWAIT | MSG_TRUNC);
-  Offload offload;
+  FrameOffload offload;
   if (got < static_cast<ssize_t>(sizeof offload) || got > ssize_t{kLongBytes}) {
     ++counters_.truncated;
     return true;
@@ -235,12 +223,12 @@ bool FrameRx::take_long_frame() {
   return take_frame({room + sizeof offload, static_cast<size_t>(got) - sizeof offload}, offload);
 }
 
-bool FrameRx::take_frame(std::span<std::byte> frame, const Offload& offload) {
+bool FrameRx::take_frame(std::span<std::byte> frame, const FrameOffload& offload) {
   UdpPacket packet;
   if (frame.size() < kEthernetHeader || !parse_udp_packet(frame.subspan(kEthernetHeader), packet)) {
     return false;
   }
-  constexpr uint8_t kTrusted = Offload::kNeedsChecksum | Offload::kChecksumValid;
+  constexpr uint8_t kTrusted = FrameOffload::kNeedsChecksum | FrameOffload::kChecksumValid;
   // [WIRE-022, WIRE-024]
   if (packet.has_checksum && !packet.trimmed && (offload.flags & kTrusted) == 0 &&
       !is_udp_checksum_right(packet)) {
@@ -254,7 +242,7 @@ bool FrameRx::take_frame(std::span<std::byte> frame, const Offload& offload) {
   pattern.ecn = static_cast<Ecn>(packet.tos & 3);
   pattern.at = received_at_;
   segments_.open(pattern, packet.datagram,
-                 offload.gso_type == Offload::kUdpSegments ? offload.segment_bytes : 0);
+                 offload.gso_type == FrameOffload::kUdpSegments ? offload.segment_bytes : 0);
   return true;
 }
 

@@ -33,8 +33,8 @@ class FrameRx {
     uint32_t interface_index = 0;   // from this interface...
     uint32_t loopback_index = 0;    // ...and this one
     uint32_t packet_bytes_max = 0;  // IP packets up to this long fit a slot; 0: kSlotBytesMin
-    uint32_t ring_bytes = 0;
-    uint32_t socket_bytes = 0;  // for frames that fit no slot; 0: the system's default
+    uint32_t ring_bytes = 0;        // 0: kRingBytesDefault; at most kRingBytesMax
+    uint32_t socket_bytes = 0;      // for frames that fit no slot; 0: the system's default
   };
 
   FrameRx() = default;
@@ -56,12 +56,12 @@ class FrameRx {
   uint64_t dropped() const;
 
  private:
-  struct Offload;
-
   static constexpr uint32_t kSlotBytesMin = 2048;
   static constexpr uint32_t kSlotBytesMax = 1 << 14;  // longer frames are not worth their memory
   static constexpr uint32_t kSlotHead = 128;          // the kernel's words on a frame, and Ethernet
   static constexpr uint32_t kBlockBytes = 1 << 16;
+  static constexpr uint32_t kRingBytesDefault = 1 << 20;
+  static constexpr uint32_t kRingBytesMax = 64 << 20;
   static constexpr uint32_t kLongBytes = (1 << 16) + 1024;  // the longest super-packet
   static constexpr uint32_t kLongFrames = 8;                // lent out by one receive()
 
@@ -70,7 +70,7 @@ class FrameRx {
   void give_back();
   bool take_slot();
   bool take_long_frame();
-  bool take_frame(std::span<std::byte> frame, const Offload& offload);
+  bool take_frame(std::span<std::byte> frame, const FrameOffload& offload);
 
   Fd socket_;
   uint32_t scope_id_ = 0;  // of link-local peers

@@ -1,5 +1,6 @@
 // The packet-socket backend between two hosts, with itself and with the UDP backend: what leaves as
-// a frame, what arrives how, and what is refused. Needs root and Linux 6.2; skipped without.
+// a frame, what arrives how, and what is refused. Skipped without the privilege to make namespaces
+// and packet sockets, and before Linux 6.2; where both are there nothing is.
 #include "io/frame_io.h"
 
 #include "io/test/udp_testing.h"
@@ -10,16 +11,42 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
+#include <sys/mman.h>
+#include <sys/utsname.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-
 #include <map>
 #include <string>
 #include <vector>
 
 namespace uet::io {
 namespace {
+
+// Which of the privileges that the tests need this process lacks; empty: none.
+std::string missing_privileges() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return "an answer to capget";
+  std::string missing;
+  const std::pair<int, const char*> needed[] = {{CAP_SYS_ADMIN, "CAP_SYS_ADMIN "},
+                                                {CAP_NET_ADMIN, "CAP_NET_ADMIN "},
+                                                {CAP_NET_RAW, "CAP_NET_RAW "}};
+  for (const auto& [capability, name] : needed) {
+    if ((data[0].effective >> capability & 1) == 0) missing += name;
+  }
+  return missing;
+}
+
+bool is_before_linux_6_2() {
+  utsname name{};
+  int major = 0;
+  int minor = 0;
+  EXPECT_EQ(::uname(&name), 0);
+  EXPECT_EQ(std::sscanf(name.release, "%d.%d", &major, &minor), 2);
+  return major < 6 || (major == 6 && minor < 2);
+}
 
 // Two hosts: network namespaces of this process with a veth pair between them. They end with it.
 class TwoHosts {
@@ -72,10 +99,14 @@ FabricAddress host_address(int host, bool v6) {
 class FrameIoTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!TwoHosts::instance().ready()) GTEST_SKIP() << "cannot make network namespaces";
-    std::string error;
-    if (FrameIo::open(here(0), &error) == nullptr && error.find("Linux 6.2") != error.npos) {
-      GTEST_SKIP() << error;
+    const std::string missing = missing_privileges();
+    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
+    ASSERT_TRUE(TwoHosts::instance().ready()) << "the namespaces could not be set up";
+    if (is_before_linux_6_2()) {
+      std::string error;
+      EXPECT_EQ(FrameIo::open(here(0), &error), nullptr);
+      EXPECT_NE(error.find("Linux 6.2"), error.npos) << error;
+      GTEST_SKIP() << "needs Linux 6.2";
     }
   }
 
@@ -290,6 +321,43 @@ TEST_F(FrameIoTest, NobodyThereIsAPathError) {
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_EQ(errors[0].to, nobody);
   EXPECT_EQ(errors[0].error, ECONNREFUSED);
+}
+
+// Memory that is gone is an error of its packet, not the end of the process.
+TEST_F(FrameIoTest, PayloadThatIsGoneIsRefusedAsByUdp) {
+  const auto a = open_frames(here(0));
+  const auto b = open_frames(here(1));
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  void* const gone = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(gone, MAP_FAILED);
+  Outbox out;
+  out.add(b->local_address(), "it will not be sent");
+  const IoSlice slice{static_cast<std::byte*>(gone), 100};
+  out.packets()[0].slices = &slice;
+  out.packets()[0].payload_bytes = 100;
+  a->send(out.packets());
+  EXPECT_EQ(out.fates(), "n");
+  EXPECT_EQ(out.packets()[0].error, EFAULT);
+  EXPECT_EQ(a->tx_counters().frames, 1u);
+  ::munmap(gone, 4096);
+}
+
+// A ring of the default size where the system's default is asked for.
+TEST_F(FrameIoTest, TheSystemsBufferSizeLeavesARing) {
+  const auto a = open_frames(here(0));
+  UdpOptions system = here(1);
+  system.receive_buffer_bytes = 0;
+  const auto b = open_frames(system);
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  for (int i = 0; i < 100; ++i) {
+    Outbox out;
+    out.add(b->local_address(), "number " + std::to_string(i));
+    a->send(out.packets());
+  }
+  EXPECT_EQ(receive(*b, 100).size(), 100u);
+  EXPECT_EQ(counters(*b)["frame_rx_dropped"], 0u);
 }
 
 TEST_F(FrameIoTest, ForeignFamiliesAreRefusedAsByUdp) {

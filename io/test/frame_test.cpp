@@ -73,6 +73,10 @@ TEST(FrameTest, Ipv6HeadersAndChecksumHaveEveryOctet) {  // [WIRE-024]
   std::copy_n(want.begin() + headers, 4, packet.begin() + headers);
   put_udp_checksum(packet);
   EXPECT_EQ(packet, want);
+  // fd00::aa + fd00::bb + UDP + 12 octets: fd00 + aa + fd00 + bb + 11 + c = 1fb82, folded fb83
+  put_udp_checksum_begun(packet.data());
+  EXPECT_EQ(packet[46], std::byte{0xfb});
+  EXPECT_EQ(packet[47], std::byte{0x83});
 }
 
 TEST(FrameTest, PacketsAreTakenApart) {
