@@ -43,6 +43,7 @@ class ProcessTest : public ::testing::Test {
     if (child_ <= 0) return;
     close(pipes_.in);
     close(pipes_.out);
+    kill(child_, SIGCONT);  // a test that failed half-way may have left it stopped
     int status = -1;
     EXPECT_EQ(waitpid(child_, &status, 0), child_);
     EXPECT_TRUE(WIFEXITED(status));
@@ -161,7 +162,11 @@ TEST_F(ProcessTest, StoppedTargetOnlyDelaysOperations) {
   std::vector<uint8_t> back(100000);
   const uint8_t octet = 42;
 
+  // The signal takes effect later than kill() returns: until then the helper thread answers.
   kill(child_, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(waitpid(child_, &status, WUNTRACED), child_);
+  ASSERT_TRUE(WIFSTOPPED(status));
   ASSERT_EQ(fi_write(node.ep, local.data(), 100000, nullptr, peer, base, key, nullptr), 0);
   const auto resume = Clock::now() + std::chrono::seconds(3);
   Done done;
