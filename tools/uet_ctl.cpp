@@ -1,6 +1,8 @@
-// uet_ctl: what the open uet domains of this host count, read from outside their processes.
+// uet_ctl: what the open uet domains of this host count, read from outside their processes, and
+// whether the host is fit for uet at all.
 // docs/howto/uet_ctl.md is its manual.
 #include "tools/control_client.h"
+#include "tools/doctor/command.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -166,6 +168,35 @@ int stats(const Options& options) {
   }
 }
 
+struct Commands {
+  CLI::App* stats;
+  CLI::App* doctor;
+};
+
+Commands add_commands(CLI::App& app, Options& options) {
+  CLI::App* const stats = app.add_subcommand(
+      "stats", "Print the counters of all open domains. docs/counters.md says what they mean.");
+  stats->add_option("PID", options.pids, "Only of these processes")->check(CLI::Range(1, 1 << 30));
+  stats->add_flag("--json", options.json, "Print an array of objects, one for each domain");
+  stats->add_flag("--all", options.all, "Print counters that are zero, too");
+  CLI::Option* const watch =
+      stats
+          ->add_option("--watch", options.watch_s,
+                       "Again every so many seconds; print what was added since the last time, "
+                       "with --json one line each")
+          ->check(CLI::Range(0.01, 86400.0));
+  stats->add_option("--count", options.count, "Stop after so many times")
+      ->needs(watch)
+      ->check(CLI::Range(1, 1'000'000'000));
+
+  CLI::App* const doctor = app.add_subcommand(
+      "doctor",
+      "Say whether uet can work on this host with this environment, and how to mend what is "
+      "wrong. Exit status: 0 all is well, 1 warnings, 2 usage, 3 faults.");
+  doctor->add_flag("--json", options.json, "Print one object with all checks");
+  return {stats, doctor};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -176,25 +207,11 @@ int main(int argc, char** argv) {
   app.name("uet_ctl");
   app.set_version_flag("--version", UET_VERSION);
   app.require_subcommand(1);
-  CLI::App* const command = app.add_subcommand(
-      "stats", "Print the counters of all open domains. docs/counters.md says what they mean.");
-  command->add_option("PID", options.pids, "Only of these processes")
-      ->check(CLI::Range(1, 1 << 30));
-  command->add_flag("--json", options.json, "Print an array of objects, one for each domain");
-  command->add_flag("--all", options.all, "Print counters that are zero, too");
-  CLI::Option* const watch =
-      command
-          ->add_option("--watch", options.watch_s,
-                       "Again every so many seconds; print what was added since the last time, "
-                       "with --json one line each")
-          ->check(CLI::Range(0.01, 86400.0));
-  command->add_option("--count", options.count, "Stop after so many times")
-      ->needs(watch)
-      ->check(CLI::Range(1, 1'000'000'000));
+  const Commands commands = add_commands(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kGood : kUsage;
   }
-  return stats(options);
+  return commands.doctor->parsed() ? uet::tools::doctor("/", options.json) : stats(options);
 }

@@ -5,6 +5,7 @@
 #include "prov/uet/fabric.h"
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
+#include "prov/uet/payload_mtu.h"
 #include "prov/uet/resolve.h"
 
 #include "io/socket.h"
@@ -355,8 +356,7 @@ bool is_fabric_name(const char* name) {
 
 uint32_t payload_mtu_of(const io::Interface& interface) {
   if (params().payload_mtu != 0) return params().payload_mtu;
-  if (interface.is_loopback() || interface.mtu_bytes >= 8400) return 8192;
-  return interface.mtu_bytes >= 4300 ? 4096 : 1024;
+  return payload_mtu_for(interface);
 }
 
 int get_info(uint32_t version, const char* node, const char* service, uint64_t flags,
