@@ -50,6 +50,7 @@ class Core : CoreState {
   FabricAddress reply_address(const Inbound& in) const;
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
   void heard(Pdc& pdc, Instant now);
+  void confirm(Pdc& pdc);
   Pdc* pdc_ahead(const RxDatagram& d) const;
 
   // --- core_accept.cpp: PSN classes, delivery, responses, order [PDS 7.2, 7.3, 9] ---

@@ -49,6 +49,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   if (beyond || cack.before(pdc.start_psn - 1)) return counters_.add(Count::drop_ack_range);
   counters_.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   heard(pdc, now);
+  confirm(pdc);
   if (pdc.state == PdcState::syn) establish(pdc, ack.spdcid, now);
   if (cc != nullptr) take_mpr(pdc, cack, cc->mpr);
 

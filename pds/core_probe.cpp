@@ -84,6 +84,8 @@ void Core::arm_if_held(Pdc& pdc, Instant now) {
 // Something is outstanding that no time-out looks after yet, or that nothing else can be sent for.
 bool Core::waits_for_answer(Pdc& pdc) {
   if (pdc.tx.empty() || pdc.state == PdcState::syn || pdc.ask_count > 0) return false;
+  // In SYN, the peer would take a Probe for an impossible event. [PDS-162]
+  if (!pdc.is_initiator && !pdc.confirmed) return false;
   // The oldest holds up the rest. That it was refused, or arrived, is known: others look after it.
   TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
   if (is_held(pdc)) return oldest != nullptr && oldest->in_flight && may_probe(pdc);
@@ -148,6 +150,7 @@ bool Core::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
   pdc.tail.psn = h.psn;
   pdc.tail.tick = SentTick::of(now);
   pdc.tail.is_out = true;
+  if (pdc.tail.unheard < TailProbe::kUnheardMax) ++pdc.tail.unheard;
   emit_control(pdc, h, pdc.ev, batch);
   counters_.add(Count::probe_tx);
   return true;
@@ -161,6 +164,7 @@ void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now) {
   }
   counters_.add(Count::probe_answer_rx);
   pdc.tail.is_out = false;
+  pdc.tail.unheard = 0;
   if (SentTick::age(pdc.tail.tick, now) >= config_.tail_loss) return;
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !p.after(pdc.tail.psn); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
@@ -171,11 +175,13 @@ void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now) {
   }
 }
 
-// "What is this?": no Probe goes there again, and the PDC is unharmed. [PDS-163]
+// "What is this?": no Probe goes there again, and the PDC is unharmed. Several may have gone before
+// the first refusal comes, each with the PSN that was the last one then. [PDS-163]
 bool Core::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
-  const bool refused =
-      nack.nack_code == NackCode::unexp_event && pdc.tail.is_out && nack.nack_psn == pdc.tail.psn;
+  const bool refused = nack.nack_code == NackCode::unexp_event && pdc.tail.unheard > 0 &&
+                       !nack.nack_psn.after(pdc.tail.psn);
   if (!refused) return false;
+  --pdc.tail.unheard;
   pdc.tail.is_out = false;
   peers_[pdc.peer].no_probe = true;
   counters_.add(Count::probe_refused);

@@ -104,11 +104,15 @@ void Core::on_inbound(const Inbound& in, Instant now) {
   if (pdc->sdi != in.sdi()) return counters_.add(Count::drop_sdi);  // [PDS-V8]
   if (pdc->state == PdcState::pending && !leave_pending(*pdc, in, now)) return;
   heard(*pdc, now);
-  if (!in.syn && !pdc->is_initiator && !pdc->confirmed) {
-    pdc->confirmed = true;
-    --half_open_;
-  }
+  if (!in.syn) confirm(*pdc);
   admit(*pdc, in, now);
+}
+
+// Target: the peer has used our PDCID, so it has left SYN.
+void Core::confirm(Pdc& pdc) {
+  if (pdc.is_initiator || pdc.confirmed) return;
+  pdc.confirmed = true;
+  --half_open_;
 }
 
 void Core::heard(Pdc& pdc, Instant now) {

@@ -45,7 +45,7 @@ struct ReturnMessage : ListNode<struct ReturnTag> {
   MessageHandle message;
 };
 
-// The Probe that asks what became of the last packets. [PDS-145]
+// The Probes that ask what became of the last packets. [PDS-145]
 struct TailProbe {
   uint32_t tick = 0;    // when the last one went
   Psn psn;              // its psn field
@@ -53,6 +53,9 @@ struct TailProbe {
   uint8_t count = 0;    // without anything heard
   bool is_due : 1 = false;
   bool is_out : 1 = false;
+  uint8_t unheard : 6 = 0;  // neither answered nor refused
+
+  static constexpr uint8_t kUnheardMax = 63;
 };
 
 struct alignas(64) Pdc : ListNode<struct LruTag>,

@@ -158,7 +158,7 @@ class Bench {
     to.port = kUetPort;
     const auto peer = peers.find_or_add(to, now);
     (void)id;
-    const FlowId flow = *pds->flow(*peer, TrafficClass(0), mode, JobId(1), sdi);
+    flow = *pds->flow(*peer, TrafficClass(0), mode, JobId(1), sdi);
     client.post(flow, 1, packets * client.mtu);
     auto out = tx();
     const wire::Request first = out.at(0).as<wire::Request>();
@@ -178,7 +178,8 @@ class Bench {
   Ecn ecn = Ecn::ect0;
   uint32_t sdi = 0;  // what a double for TSS says of each packet that comes in
   Pdcid own;
-  Psn start;  // of the PDC we opened
+  FlowId flow;  // of the PDC we opened
+  Psn start;    // of it
 };
 
 inline std::string Bench::picture(const Out& o) {

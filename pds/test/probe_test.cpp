@@ -211,6 +211,26 @@ TEST_F(ProbeTest, RefusalEndsProbesTowardThatPeer) {
   EXPECT_EQ(b.client.failed.size(), 2u);
 }
 
+// [PDS-163, PDS 10.2 0x19] The refusals of two Probes that went before the first of them was heard.
+TEST_F(ProbeTest, EveryRefusalOfAProbeIsHarmless) {
+  Bench b(config_);
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  b.elapse(5_ms + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{probe_of(b, 2, 1)}));
+  b.client.post(b.flow, 2, 1024);
+  b.tx();
+  b.elapse(10_ms + 1_ms);
+  EXPECT_EQ(b.lines(), (Lines{probe_of(b, 3, 1)}));
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 2));
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 3));
+  EXPECT_EQ(b.count(Count::probe_refused), 2u);
+  EXPECT_TRUE(b.client.failed.empty());
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 3));
+  EXPECT_EQ(b.client.failed.size(), 3u) << "there was no third one";
+}
+
 // [PDS-163] Or by configuration.
 TEST_F(ProbeTest, NoneWhenSwitchedOff) {
   config_.probe = false;
@@ -228,6 +248,31 @@ TEST_F(ProbeTest, NoneInSyn) {
   b.elapse(5_ms - 1_us);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.count(Count::probe_tx), 0u);
+}
+
+// [PDS-162, PDS-145] Return data is on its way to a peer that has not heard our PDCID yet, as far as
+// we know: it would refuse a Probe. It is asked as soon as it has shown that it knows us.
+TEST_F(ProbeTest, NoneTowardAPeerInSyn) {
+  Bench b(config_);
+  b.open_target();
+  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  const auto send_return = [&](uint32_t handle, uint32_t bytes) {
+    b.client.messages[handle] = {bytes, 0, false, wire::NextHeader::response_data};
+    ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(handle)));
+    EXPECT_EQ(b.tx().size(), 1u);
+  };
+  send_return(500, 1024);
+  b.elapse(99_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(2_ms);
+  EXPECT_EQ(b.tx().size(), 1u);
+  EXPECT_EQ(b.count(Count::retx_rto), 1u);
+  EXPECT_EQ(b.count(Count::probe_tx), 0u);
+  b.rx_header(b.ack(kFirst));
+  send_return(501, 1024);
+  b.elapse(5_ms + 1_ms);
+  b.tx();
+  EXPECT_EQ(b.count(Count::probe_tx), 1u);
 }
 
 // A PDC with more to send than its window lets go, established with a round trip of `rtt`: PSNs +1
