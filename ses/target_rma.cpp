@@ -151,8 +151,14 @@ pds::Verdict Target::continue_read(RxMessage& m, Endpoint& ep, const Request& q)
     return repeat_error(m, q);
   }
   const pds::Verdict verdict = answer_read(q, m.region);
-  // Refused for now: the packet comes again. [PDS-112]
-  if (verdict.kind == pds::Verdict::Kind::nack) return verdict;
+  // Refused for now, or its PDC is ending: the packet has not arrived, and may come again. It is we
+  // who keep the message waiting: it must not expire. [PDS-112, SES-108]
+  const bool has_arrived =
+      verdict.kind != pds::Verdict::Kind::nack && verdict.kind != pds::Verdict::Kind::drop;
+  if (!has_arrived) {
+    count_arrival(m, 0);
+    return verdict;
+  }
   note_packet(m, q);
   if (m.arrived >= m.end) {
     report_remote(ep, q, OpKind::remote_read, m.region);

@@ -30,6 +30,7 @@ bool StubPds::respond(void* self, pds::RxToken token, const pds::Verdict& v, Ins
 
 bool StubPds::send_return(void* self, pds::PdcHandle pdc, pds::MessageHandle message) {
   auto& me = *static_cast<StubPds*>(self);
+  if (me.ends_returns) return false;
   me.targets_[pdc.value() - kTargetPdc].back.returns.push_back(message);
   return true;
 }

@@ -55,6 +55,7 @@ class StubPds {
   uint32_t nacks_sent = 0;
   std::vector<uint8_t> last_answers;  // return codes of all explicit responses received
   bool allows_void_resend = false;    // an ended message may change its resend [PDS-182]
+  bool ends_returns = false;          // PDCs are ending: no return data goes any more
 
  private:
   struct Sent {

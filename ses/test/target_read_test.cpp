@@ -1,0 +1,60 @@
+// READs of several packets at a target that cannot answer all of them at once, made by hand.
+// [ses.md 4.2, 4.7]
+#include "ses/test/target_fixture.h"
+
+namespace uet::ses::test {
+namespace {
+
+class TargetReadTest : public TargetTest {
+ protected:
+  wire::StandardRequest read_of(uint64_t key, uint32_t length) {
+    wire::StandardRequest h = request(SesOpcode::read, length);
+    h.match_bits = key;
+    return h;
+  }
+  // One packet of it, which asks for so many octets.
+  std::string ask(const wire::StandardRequest& read, uint32_t offset, uint32_t length) {
+    return said(standard(part(read, offset, length), 0));
+  }
+};
+
+// [PDS-112, SES-076] While a PDC ends nothing goes back on it, so that its packets count as never
+// arrived, however often they come.
+TEST_F(TargetReadTest, APacketWhosePdcIsEndingHasNotArrived) {
+  const Octets memory = pattern(3000);
+  const wire::StandardRequest read = read_of(expose(memory), 3000);
+  EXPECT_EQ(ask(read, 0, 1024), "accept");
+  b_->pds.ends_returns = true;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(ask(read, 1024, 1024), "drop") << i;
+  EXPECT_EQ(count(Counter::rx_length_violation), 0u);
+}
+
+// [SES-108, SES-118] A packet that is refused for want of a place to answer from: the message does
+// not expire meanwhile, however long that lasts.
+TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
+  config_.return_messages = 1;
+  config_.partial_message_time = Duration::seconds(60);
+  start();
+  const Octets memory = pattern(3000);
+  const uint64_t key = expose(memory);
+  const Octets landing(8);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, landing, key), now_).ok());
+  settle();  // A knows a way to B, by which answers come
+  const wire::StandardRequest read = read_of(key, 3000);
+  EXPECT_EQ(ask(read, 0, 1024), "accept");
+  for (int i = 0; i < 5; ++i) {
+    now_ = now_ + Duration::seconds(40);
+    b_->ses->advance(now_);
+    EXPECT_EQ(ask(read, 1024, 1024), "nack NO_SES_MSG_AVAIL") << i;
+  }
+  settle();  // the first answer leaves its place
+  EXPECT_EQ(ask(read, 1024, 1024), "accept");
+  EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
+  // Not so when nothing is heard of it any more.
+  now_ = now_ + Duration::seconds(61);
+  b_->ses->advance(now_);
+  EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
+}
+
+}  // namespace
+}  // namespace uet::ses::test
