@@ -42,6 +42,11 @@ uint64_t draw_of(uint64_t seed, uint16_t pdcid, uint32_t number) {
   return x ^ (x >> 31);
 }
 
+bool is_rendezvous(std::byte opcode) {
+  const auto code = static_cast<wire::SesOpcode>(opcode & std::byte{0x3f});
+  return code == wire::SesOpcode::rendezvous_send || code == wire::SesOpcode::rendezvous_tsend;
+}
+
 }  // namespace
 
 void OddPeer::send(std::span<TxPacket> packets) {
@@ -259,7 +264,9 @@ void OddPeer::spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw) 
       ses[10] ^= std::byte{0x08};  // resource_index: one that is not there
       break;
     case 5:
-      ses[40] = std::byte{0xff};  // request_length: far beyond what was sent
+      // request_length: far beyond what was sent. The packets of a rendezvous do not add up to it, so
+      // there it is one that no message may have. [SES-030, SES-088]
+      std::fill_n(ses.begin() + 40, is_rendezvous(ses[0]) ? 4 : 1, std::byte{0xff});
       break;
   }
 }
