@@ -116,6 +116,7 @@ class Initiator {
   static bool is_read_out(const TxMessage& m);
   void wait_for_reads(TxMessage& m);
   void on_unread(TxMessage& m);
+  void settle_probe(TxMessage& m);
   void finish_read_out(TxMessage& m);
   void end_exposed(TxMessage& m);
   static Completion::Status end_of(TxMessage& m);

@@ -308,8 +308,8 @@ void Initiator::finish(TxMessage& m) {
 }
 
 void Initiator::settle_refused(TxMessage& m) {
-  if (m.is_probe && is_retryable(m.code)) {
-    wait_for_reads(m);  // whatever it is busy with, it lives
+  if (m.is_probe && (is_retryable(m.code) || m.code == wire::ReturnCode::bad_mkey)) {
+    settle_probe(m);
     return;
   }
   if (is_retryable(m.code) && may_retry(m)) {

@@ -7,6 +7,7 @@
 // started       | exposed          | noted           | -               | ended
 // exposed       | -                | gone            | queued as probe | gone
 // probe         | exposed          | noted           | -               | ended
+// A probe whose answer is that nobody knows the message: gone.
 #include "ses/initiator.h"
 
 #include <algorithm>
@@ -63,7 +64,6 @@ bool Initiator::is_read_out(const TxMessage& m) {
 void Initiator::wait_for_reads(TxMessage& m) {
   Remote& remote = *m.remote;
   m.is_probe = false;
-  m.code = wire::ReturnCode::null;
   if (m.id.value() != 0) core_.ids.give_back(m.id);
   m.id = MessageId(0);
   m.pdc = pds::PdcHandle(0);
@@ -76,10 +76,11 @@ void Initiator::wait_for_reads(TxMessage& m) {
 }
 
 // Nothing is outstanding, so nothing would show that the target is gone: ask it [SES-051]. One that
-// has a receive and does not read, or began to and stopped, has given up.
+// has a receive and does not read, or began to and stopped, has given up. A target of another make
+// answers OK whatever it knows.
 void Initiator::on_unread(TxMessage& m) {
   Exposure& x = *m.exposure;
-  const bool should_read = !x.is_kept || x.attempt != 0;
+  const bool should_read = !x.is_kept || x.is_begun;
   if (should_read && ++x.idle_looks == kIdleLooksMax) {
     x.is_given_up = true;
     end_exposed(m);
@@ -89,6 +90,21 @@ void Initiator::on_unread(TxMessage& m) {
   forget_attempt(m);
   m.is_probe = true;
   release(m);
+}
+
+// The probe was refused. Whatever the target is busy with, it lives; unless it does not know the
+// message and never asked for any of it: then it began anew since, and nobody will. One that has
+// asked may have all it wants, and what that shows is still on its way.
+void Initiator::settle_probe(TxMessage& m) {
+  Exposure& x = *m.exposure;
+  if (m.code == wire::ReturnCode::bad_mkey && !x.is_begun) x.is_given_up = true;
+  m.code = wire::ReturnCode::null;
+  if (!is_read_out(m) && !x.is_given_up) {
+    wait_for_reads(m);
+    return;
+  }
+  report(m, end_of(m));
+  finish(m);
 }
 
 // The target is told to be the one that reads before its read is looked at.
@@ -104,6 +120,7 @@ TxMessage* Initiator::exposed_to(RegionId region, PeerId peer) {
 // very start that no more could be had.
 void Initiator::on_read_begun(TxMessage& m, uint64_t offset, uint32_t length) {
   Exposure& x = *m.exposure;
+  x.is_begun = true;
   if (length == 0) {
     x.is_released = true;
     x.is_given_up = offset == 0;

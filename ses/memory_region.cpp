@@ -113,6 +113,10 @@ uint32_t MemoryRegions::exposed(RegionId id) const {
   return region == nullptr ? 0 : region->exposed;
 }
 
+bool MemoryRegions::is_provider_key(uint64_t key) {
+  return (key & (kOptimizedKey | kProviderKey)) == kProviderKey;
+}
+
 RegionId MemoryRegions::id_of_key(uint64_t key) const {
   const uint64_t plain = key & ~kIdempotentSafe;
   if ((plain & kOptimizedKey) != 0) {

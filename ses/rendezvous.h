@@ -6,6 +6,7 @@
 #include "ses/memory_region.h"
 #include "ses/types.h"
 
+#include "base/hash.h"
 #include "base/intrusive_list.h"
 #include "base/serial.h"
 #include "wire/ses_extension.h"
@@ -22,6 +23,7 @@ struct Exposure {
   uint32_t served = 0;       // of them acknowledged, in this attempt to read
   uint16_t attempt = 0;      // grows when the target begins anew
   uint8_t idle_looks = 0;    // times that it was found as it was, one after the other
+  bool is_begun = false;     // some of it was asked for
   bool is_released = false;  // the target said that it reads no more
   bool is_given_up = false;  // that it could not read all it wanted
   bool is_kept = false;      // the target has no receive for it yet [SES-090]
@@ -39,6 +41,18 @@ struct Arrived {
   uint64_t place = 0;  // in the receive
   uint64_t room = 0;   // octets of the message that fit
 };
+
+// By what an initiator names a rendezvous message when it asks for it.
+struct PullKey {
+  PeerId peer;
+  uint64_t source_key = 0;
+
+  bool operator==(const PullKey&) const = default;
+};
+
+inline uint64_t hash_of(const PullKey& key, uint64_t seed) {
+  return hash64(key.peer.value(), key.source_key, seed);
+}
 
 // A rendezvous message at its target, from its first packet until nothing is left to read.
 struct Pull : ListNode<struct PullTag> {

@@ -52,8 +52,9 @@ Result<void> Target::create(uint64_t seed) {
   UET_CHECK(receives_.create(*core_.arena, 64));
   UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
   UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::rested));
-  UET_CHECK(
-      pulls_.create(*core_.arena, config.unexpected_messages + config.rx_messages, Reuse::rested));
+  const uint32_t pulls = config.unexpected_messages + config.rx_messages;
+  UET_CHECK(pulls_.create(*core_.arena, pulls, Reuse::rested));
+  UET_CHECK(pull_by_key_.create(*core_.arena, pulls, rng.u64()));
   core_.pulled = {this, [](void* me, uint32_t pull, const Completion& done) {
                     static_cast<Target*>(me)->on_pulled(pull, done);
                   }};
@@ -136,7 +137,7 @@ pds::Verdict Target::begin(const Request& q) {
   if (q.has_data && !ep->rx.carries_data) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);  // [SES-050]
   }
-  if (opcode == SesOpcode::no_op) return pds::Verdict::accepted();  // [SES-051]
+  if (opcode == SesOpcode::no_op) return on_no_op(q);
   if (opcode == SesOpcode::write) return begin_write(*ep, q);
   if (opcode == SesOpcode::read) return begin_read(*ep, q);
   if (is_atomic(opcode)) {

@@ -107,6 +107,7 @@ class Target {
 
   // target_rendezvous.cpp: what is left to read
   Pull* make_pull(const Request& q);
+  pds::Verdict on_no_op(const Request& q);
   void free(Pull& p);
   void read_rest(Endpoint& ep, Pull& p, PostedReceive& r, const Arrived& a);
   void release_sender(Endpoint& ep, Pull& p);
@@ -156,6 +157,7 @@ class Target {
   Slab<UnexpectedMessage> kept_;
   UnexpectedPool pool_;
   Slab<Pull> pulls_;
+  HashMap<PullKey, Pull*> pull_by_key_;
   IntrusiveList<Pull, PullTag> waiting_pulls_;    // for one of the places to read
   IntrusiveList<Pull, PullTag> failed_releases_;  // next one first
   uint32_t reading_pulls_ = 0;

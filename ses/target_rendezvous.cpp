@@ -28,12 +28,27 @@ Pull* Target::make_pull(const Request& q) {
   p->peer = q.peer;
   p->job = q.common.job_id;
   p->is_absolute = !q.common.rel;
+  // A peer that uses a key for two messages is told of the first one.
+  (void)pull_by_key_.insert({p->peer, p->source.read_memory_key}, p);
   core_.peers->add_ref(q.peer);  // its ID must not come to mean another peer while there is more
   return p;
 }
 
+// Answered like any request, unless it asks for a message that is not known here any more, or never
+// was: its initiator waits for nobody then. [SES-051, SES-091]
+pds::Verdict Target::on_no_op(const Request& q) {
+  if (!MemoryRegions::is_provider_key(q.match_bits) ||
+      pull_by_key_.find({q.peer, q.match_bits}) != nullptr) {
+    return pds::Verdict::accepted();
+  }
+  return refuse(q, ReturnCode::bad_mkey, Counter::rx_bad_key);
+}
+
 void Target::free(Pull& p) {
   p.unlink();
+  const PullKey key{p.peer, p.source.read_memory_key};
+  Pull** const known = pull_by_key_.find(key);
+  if (known != nullptr && *known == &p) pull_by_key_.erase(key);
   core_.peers->drop_ref(p.peer);
   pulls_.free(&p);
 }

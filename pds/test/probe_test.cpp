@@ -250,8 +250,8 @@ TEST_F(ProbeTest, NoneInSyn) {
   EXPECT_EQ(b.count(Count::probe_tx), 0u);
 }
 
-// [PDS-162, PDS-145] Return data is on its way to a peer that has not heard our PDCID yet, as far as
-// we know: it would refuse a Probe. It is asked as soon as it has shown that it knows us.
+// [PDS-162, PDS-145] Return data is on its way to a peer that has not heard our PDCID yet, as far
+// as we know: it would refuse a Probe. It is asked as soon as it has shown that it knows us.
 TEST_F(ProbeTest, NoneTowardAPeerInSyn) {
   Bench b(config_);
   b.open_target();

@@ -1,49 +1,9 @@
 // Rendezvous sends between two Ses: the beginning is pushed, the target reads the rest.
 // [ses.md 4.4]
-#include "ses/test/target_fixture.h"
+#include "ses/test/rendezvous_fixture.h"
 
 namespace uet::ses::test {
 namespace {
-
-class RendezvousTest : public TargetTest {
- protected:
-  void SetUp() override {
-    config_.rendezvous_bytes = 2000;
-    TargetTest::SetUp();
-  }
-  SendRequest by_rendezvous(const Octets& data, uintptr_t context = 1) const {
-    SendRequest s = send_request(data, context);
-    s.to.capabilities = kAiBase | kHpc;
-    return s;
-  }
-  void send(const SendRequest& s) { ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok()); }
-  void receive(Octets& room, uintptr_t context = 2) {
-    ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room, context), now_).ok());
-  }
-  // The key of the source in the packet that A sends now, which stays under way.
-  uint64_t exposed_key() {
-    transmit();
-    wire::Reader r(network_.at(0).octets);
-    wire::StandardRequest::read(r);
-    return wire::Rendezvous::read(r).read_memory_key;
-  }
-  // READ of A's memory as B sends it, or another peer of A.
-  pds::Verdict read_of_a(uint64_t key, uint64_t offset, uint32_t length, PeerId from = PeerId(0)) {
-    wire::StandardRequest h = request(SesOpcode::read, length);
-    h.match_bits = key;
-    h.buffer_offset = offset;
-    Octets octets(wire::StandardRequest::kSize);
-    wire::Writer w(octets);
-    h.emit(w);
-    pds::RxRequest rx;
-    rx.peer = from;
-    rx.next_hdr = wire::NextHeader::standard;
-    rx.token = {pds::PdcHandle(StubPds::kTargetPdc), Psn(5000 + next_psn_++)};
-    rx.ses = octets;
-    return a_->ses->on_request(rx, now_);
-  }
-  uint64_t sent_so(const Node& node) const { return node.ses->counters()[Counter::tx_rendezvous]; }
-};
 
 // [SES-057, SES-088, SES-089, SES-091, WIRE-068, LF-041] One packet is pushed, with the extension
 // that says where the rest is; the send ends when the rest was read and that is acknowledged.
@@ -352,31 +312,6 @@ TEST_F(RendezvousTest, WithoutAPlaceMessagesGoAsPlainOnes) {
   EXPECT_EQ(a_->completions.size(), 2u);
   EXPECT_EQ(rooms[0], data);
   EXPECT_EQ(rooms[1], data);
-}
-
-// [SES-051, SES-091] Nothing is under way while the target has not read; that it still lives is
-// asked for now and then, and when it does not the send fails.
-TEST_F(RendezvousTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
-  config_.retry_patience = Duration::seconds(1);
-  start();
-  send(by_rendezvous(stored(pattern(5000))));
-  settle();
-  now_ = now_ + Duration::milliseconds(999);
-  a_->ses->advance(now_);
-  transmit();
-  EXPECT_TRUE(network_.empty());
-  now_ = now_ + Duration::milliseconds(1);
-  a_->ses->advance(now_);
-  transmit();
-  ASSERT_EQ(network_.size(), 1u);
-  EXPECT_EQ(network_[0].octets.size(), 44u);
-  EXPECT_EQ(network_[0].octets[0], std::byte{0x00});  // NO_OP
-  settle();
-  EXPECT_EQ(take(*a_), "");
-  b_->ses->close_endpoint(b_->ep, now_);
-  elapse(Duration::milliseconds(1001));
-  EXPECT_EQ(take(*a_), "send refused BAD_JOB_ID 0 #1");
-  EXPECT_TRUE(a_->ses->idle());
 }
 
 // [SES-132, SES-135, SES-029] On ROD one that is kept holds up nothing that must be sent again, and

@@ -264,8 +264,8 @@ void OddPeer::spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw) 
       ses[10] ^= std::byte{0x08};  // resource_index: one that is not there
       break;
     case 5:
-      // request_length: far beyond what was sent. The packets of a rendezvous do not add up to it, so
-      // there it is one that no message may have. [SES-030, SES-088]
+      // request_length: far beyond what was sent. The packets of a rendezvous do not add up to it,
+      // so there it is one that no message may have. [SES-030, SES-088]
       std::fill_n(ses.begin() + 40, is_rendezvous(ses[0]) ? 4 : 1, std::byte{0xff});
       break;
   }

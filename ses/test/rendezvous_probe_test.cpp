@@ -1,0 +1,87 @@
+// Rendezvous sends whose target does not read: the initiator asks whether it lives, and whether it
+// knows the message. [ses.md 4.4]
+#include "ses/test/rendezvous_fixture.h"
+
+namespace uet::ses::test {
+namespace {
+
+using RendezvousProbeTest = RendezvousTest;
+
+// [SES-051, SES-091] Nothing is under way while the target has not read; that it still lives is
+// asked for now and then, and when it does not the send fails.
+TEST_F(RendezvousProbeTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
+  config_.retry_patience = Duration::seconds(1);
+  start();
+  send(by_rendezvous(stored(pattern(5000))));
+  settle();
+  now_ = now_ + Duration::milliseconds(999);
+  a_->ses->advance(now_);
+  transmit();
+  EXPECT_TRUE(network_.empty());
+  now_ = now_ + Duration::milliseconds(1);
+  a_->ses->advance(now_);
+  transmit();
+  ASSERT_EQ(network_.size(), 1u);
+  EXPECT_EQ(network_[0].octets.size(), 44u);
+  EXPECT_EQ(network_[0].octets[0], std::byte{0x00});  // NO_OP
+  settle();
+  EXPECT_EQ(take(*a_), "");
+  b_->ses->close_endpoint(b_->ep, now_);
+  elapse(Duration::milliseconds(1001));
+  EXPECT_EQ(take(*a_), "send refused BAD_JOB_ID 0 #1");
+  EXPECT_TRUE(a_->ses->idle());
+}
+
+// [SES-051, SES-091, PDS-190] A target that began anew answers as well as the one that kept the
+// message; but it does not know the key that it is asked for.
+TEST_F(RendezvousProbeTest, ATargetThatForgotTheMessageIsNotWaitedFor) {
+  config_.retry_patience = Duration::seconds(1);
+  start();
+  send(by_rendezvous(stored(pattern(5000))));
+  const uint64_t key = exposed_key();
+  settle();
+  elapse(Duration::milliseconds(1001));
+  EXPECT_EQ(take(*a_), "") << "it is known";
+  EXPECT_EQ(count(Counter::rx_bad_key), 0u);
+  wire::StandardRequest no_op = request(SesOpcode::no_op, 0);
+  EXPECT_EQ(said(standard(no_op, 0)), "accept") << "asks for nothing";
+  no_op.match_bits = key;
+  EXPECT_EQ(said(standard(no_op, 0)), "accept");
+  from_ = another_peer();
+  EXPECT_EQ(said(standard(no_op, 0)), "BAD_MKEY") << "not of this peer";
+  b_ = std::make_unique<Node>(1, network_, config_, 99);
+  b_->open(options_);
+  elapse(Duration::milliseconds(1001));
+  EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
+  EXPECT_TRUE(a_->ses->idle());
+  EXPECT_EQ(a_->ses->memory().size(), 0u);
+}
+
+// [SES-091] One that has read all of it does not know the message either, and what says so to the
+// initiator may come late.
+TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
+  config_.retry_patience = Duration::seconds(1);
+  start();
+  const Octets data = pattern(5000);
+  Octets room(5000);
+  receive(room);
+  send(by_rendezvous(data));
+  while (b_->completions.empty()) {
+    transmit();
+    ASSERT_FALSE(network_.empty());
+    deliver(0);
+  }
+  network_.clear();  // the last answers
+  now_ = now_ + Duration::seconds(1);
+  a_->ses->advance(now_);
+  settle();
+  EXPECT_EQ(count(Counter::rx_bad_key), 1u);
+  EXPECT_EQ(take(*a_), "");
+  a_->pds.resend_all();
+  settle();
+  EXPECT_EQ(take(*a_), "send ok 5000 #1");
+  EXPECT_EQ(room, data);
+}
+
+}  // namespace
+}  // namespace uet::ses::test
