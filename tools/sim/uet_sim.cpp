@@ -16,7 +16,7 @@ using uet::sim::Plan;
 using uet::sim::RunResult;
 
 struct Options {
-  uint64_t seed = 1;
+  std::vector<uint64_t> seeds{1};
   uint64_t count = 1;
   bool verbose = false;
   bool json = false;
@@ -44,7 +44,11 @@ std::vector<std::string> uncovered(const std::map<std::string, uint64_t>& counte
 int run_all(const Options& options) {
   std::map<std::string, uint64_t> total;
   uint64_t failures = 0, packets = 0;
-  for (uint64_t seed = options.seed; seed < options.seed + options.count; ++seed) {
+  std::vector<uint64_t> seeds;
+  for (const uint64_t first : options.seeds) {
+    for (uint64_t i = 0; i < options.count; ++i) seeds.push_back(first + i);
+  }
+  for (const uint64_t seed : seeds) {
     const Plan plan = Plan::draw(seed);
     if (options.verbose) {
       std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
@@ -74,16 +78,16 @@ int run_all(const Options& options) {
   }
   const auto missing = options.coverage ? uncovered(total) : std::vector<std::string>{};
   if (options.json) {
-    nlohmann::json out = {{"first_seed", options.seed}, {"seeds", options.count},
-                          {"failures", failures},       {"packets", packets},
-                          {"counters", total},          {"never_taken", missing}};
+    nlohmann::json out = {{"first_seed", seeds.front()}, {"seeds", seeds.size()},
+                          {"failures", failures},        {"packets", packets},
+                          {"counters", total},           {"never_taken", missing}};
     std::printf("%s\n", out.dump(2).c_str());
   } else {
     if (options.verbose) print_counters(total);
     for (const std::string& name : missing) std::printf("NEVER TAKEN: %s\n", name.c_str());
     std::printf("%llu seeds from %llu: %llu failed, %llu packets\n",
-                static_cast<unsigned long long>(options.count),
-                static_cast<unsigned long long>(options.seed),
+                static_cast<unsigned long long>(seeds.size()),
+                static_cast<unsigned long long>(seeds.front()),
                 static_cast<unsigned long long>(failures),
                 static_cast<unsigned long long>(packets));
   }
@@ -97,8 +101,9 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Runs the uet stack between simulated endpoints under faults drawn from a seed.\n"
       "Exit status: 0 when every oracle held, 1 when one broke, 2 on bad usage."};
-  app.add_option("--seed", options.seed, "First seed")->capture_default_str();
-  app.add_option("--count", options.count, "Seeds to run")->capture_default_str();
+  app.add_option("--seed", options.seeds, "First seed, or several")->capture_default_str();
+  app.add_option("--count", options.count, "Seeds to run, from each of these on")
+      ->capture_default_str();
   app.add_flag("--verbose,-v", options.verbose, "Print each plan, and all counters at the end");
   app.add_flag("--json", options.json, "Print the summary as JSON");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");
