@@ -148,6 +148,11 @@ class Core : CoreState {
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   bool next_message(Pdc& pdc, Instant now);
   bool has_new(const Pdc& pdc) const;
+  bool drops_behind_gaps(const Pdc& pdc) const {
+    return pdc.mode == Mode::rod && !config_.rod_reorder;
+  }
+  bool gap_waits(Pdc& pdc) const;
+  bool is_held_by_gap(Pdc& pdc) const;
   bool window_open(Pdc& pdc) const;
   void begin_wait(Pdc& pdc, Instant now);
   void check_psn_range(Pdc& pdc, Psn psn, Instant now);

@@ -156,7 +156,7 @@ void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant no
   }
   mark_lost(pdc, h.nack_psn, slot, kind, Count::retx_nack, now);
   // A peer that drops what is out of order needs all that follows as well. [PDS-150]
-  if (pdc.mode == Mode::rod && !config_.rod_reorder) go_back(pdc, h.nack_psn, now);
+  if (drops_behind_gaps(pdc)) go_back(pdc, h.nack_psn, now);
 }
 
 // The packet that was refused was certainly not executed, unless an earlier transmission of it was,
@@ -258,20 +258,24 @@ void Core::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
     slot.lost = false;
     --pdc.lost_count;
   }
-  (void)psn;
   slot.sacked = slot.quiet = false;
   slot.delayed = true;
+  if (!gap_waits(pdc) || psn.before(pdc.gap)) pdc.gap = psn;
   slot.sent_tick = SentTick::of(now);
   arm_by(pdc, now + limit_of(pdc, slot));
   want_send(pdc);
 }
 
-// Everything from the gap on, except what the peer keeps. [PDS-078, PDS-150]
+// Everything from the gap on, except what the peer keeps. What is behind a packet that was refused
+// for a while goes when that is over. [PDS-078, PDS-150]
 void Core::go_back(Pdc& pdc, Psn expected, Instant now) {
   const Psn from = pdc.tx.contains(expected) ? expected : pdc.tx.base();
-  for (Psn p = from; p.before(pdc.tx.next()); ++p) {
+  const Psn end = gap_waits(pdc) ? pdc.gap : pdc.tx.next();
+  for (Psn p = from; p.before(end); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
-    if (slot == nullptr || slot->sacked || slot->lost || !slot->in_flight) continue;
+    if (slot == nullptr || slot->sacked || slot->lost) continue;
+    const bool goes = slot->in_flight || (slot->delayed && drops_behind_gaps(pdc));
+    if (!goes) continue;
     mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_go_back_n, now);
   }
 }

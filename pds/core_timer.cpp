@@ -118,6 +118,7 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
       next = std::min(next, now + limit);
     } else if (slot.delayed) {
       mark_lost(pdc, p, slot, cms::LossKind::pressure, Count::retx_delayed, now);
+      if (drops_behind_gaps(pdc)) go_back(pdc, p, now);
     } else if (slot.quiet) {
       ask_for_quiet(pdc, now);
       next = std::min(next, now + rto_of(pdc, slot));

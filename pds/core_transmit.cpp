@@ -151,7 +151,7 @@ bool Core::next_message(Pdc& pdc, Instant now) {
 // Puts the PDC where it gets a turn, if it has anything to send and is not waiting already.
 void Core::want_send(Pdc& pdc) {
   const ListNode<SendTag>& node = pdc;
-  if (node.is_linked()) return;
+  if (node.is_linked() || is_held_by_gap(pdc)) return;
   const bool has_new = this->has_new(pdc);
   if (pdc.lost_count > 0) {
     resend_.push_back(pdc);
@@ -160,6 +160,18 @@ void Core::want_send(Pdc& pdc) {
   } else if (has_new) {
     counters_.add(Count::window_stalls);  // an ACK brings it back, see probe_window()
   }
+}
+
+// The peer would drop whatever is behind the packet that it refused for now. [PDS-150]
+bool Core::gap_waits(Pdc& pdc) const {
+  if (!drops_behind_gaps(pdc)) return false;
+  const TxSlot* const slot = pdc.tx.find(pdc.gap);
+  return slot != nullptr && slot->delayed;
+}
+
+// There is nothing to send before it either, as far as is known: see send_lost().
+bool Core::is_held_by_gap(Pdc& pdc) const {
+  return gap_waits(pdc) && (pdc.lost_count == 0 || !pdc.lost_from.before(pdc.gap));
 }
 
 bool Core::has_new(const Pdc& pdc) const {
@@ -216,7 +228,9 @@ Turn Core::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
   bool has_sent = false;
   Step step = Step::sent;
   while (step == Step::sent && pdc.deficit > 0 && !batch.full()) {
-    if (pdc.lost_count > 0) {
+    if (is_held_by_gap(pdc)) {
+      step = Step::idle;
+    } else if (pdc.lost_count > 0) {
       step = send_lost(pdc, batch, now);
     } else {
       step = has_lost ? Step::idle : send_new(pdc, batch, now);
@@ -243,6 +257,7 @@ Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   while (psn.before(pdc.tx.next()) && !pdc.tx[psn].lost) ++psn;
   UET_ASSERT(psn.before(pdc.tx.next()));
   pdc.lost_from = psn;
+  if (is_held_by_gap(pdc)) return Step::idle;
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
   if (!pdc.path->ccc.may_send(slot.bytes)) return Step::blocked;
@@ -409,7 +424,7 @@ void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count 
   if (pdc.lost_count++ == 0 || psn.before(pdc.lost_from)) pdc.lost_from = psn;
   ListNode<SendTag>& node = pdc;  // it may stand among those with new packets only
   node.unlink();
-  resend_.push_back(pdc);
+  want_send(pdc);
 }
 
 }  // namespace uet::pds

@@ -95,6 +95,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   uint16_t lost_count = 0;       // slots with `lost`
   uint16_t ask_count = 0;        // slots with `ask`
   Psn lost_from;                 // no slot below is lost
+  Psn gap;                       // ROD, toward a peer that drops: the oldest refused packet
 
   AckScheduler ack;
   SackSweep sweep;
