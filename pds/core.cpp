@@ -274,5 +274,8 @@ uint32_t Pds::open_pdcs() const { return core_.open_pdcs(); }
 std::optional<PdcState> Pds::state_of(Pdcid id) const { return core_.state_of(id); }
 Usage Pds::usage() const { return core_.usage(); }
 Footprint Pds::footprint() const { return core_.footprint(); }
+uint32_t Pds::snapshot(std::span<PdcSnapshot> out, Instant now) const {
+  return core_.snapshot(out, now);
+}
 
 }  // namespace uet::pds

@@ -35,6 +35,7 @@ class Core : CoreState {
   std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage();
   Footprint footprint() const;
+  uint32_t snapshot(std::span<PdcSnapshot> out, Instant now);  // core_snapshot.cpp
 
  private:
   // --- core_receive.cpp: parsing, look-up, opening targets [PDS 7.1, 4] ---

@@ -7,6 +7,7 @@
 #include "pds/counters.h"
 #include "pds/pdc_state.h"
 #include "pds/peer_table.h"
+#include "pds/snapshot.h"
 
 #include "cms/config.h"
 
@@ -15,6 +16,7 @@
 #include "base/rng.h"
 
 #include <optional>
+#include <span>
 
 namespace uet::pds {
 
@@ -102,6 +104,8 @@ class Pds {
   std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage() const;
   Footprint footprint() const;
+  // Copies PDCs, those first that somebody waits for; returns how many. Cost: a look at every PDC.
+  uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
 
   explicit Pds(Core& core) : core_(core) {}
 

@@ -7,6 +7,7 @@
 #include "ses/initiator.h"
 #include "ses/memory_region.h"
 #include "ses/pds_port.h"
+#include "ses/snapshot.h"
 #include "ses/target.h"
 #include "ses/types.h"
 
@@ -68,6 +69,8 @@ class Ses final : public pds::Client {
   void advance(Instant now);
   Instant next_deadline() const;
   bool idle() const;  // no operation is unfinished and no message half received
+  // Adds to the totals of `out`, and copies what fits. Cost: a look at everything unfinished.
+  void snapshot(Snapshot& out, Instant now);
 
   // pds::Client
   bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out, Instant now) override;

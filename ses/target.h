@@ -7,6 +7,7 @@
 #include "ses/message.h"
 #include "ses/rendezvous.h"
 #include "ses/request.h"
+#include "ses/snapshot.h"
 #include "ses/unexpected_pool.h"
 
 #include "base/hash_map.h"
@@ -53,6 +54,7 @@ class Target {
   bool idle() const {
     return rx_messages_.size() == 0 && waiting_pulls_.empty() && failed_releases_.empty();
   }
+  void snapshot(Snapshot& out, Instant now);  // snapshot.cpp
 
  private:
   // target.cpp: the order of processing

@@ -57,11 +57,12 @@ std::string silence(int error) {
 }
 
 // Sends the request and reads the answer. Sets reply.status or reply.problem.
-void converse(const io::Fd& fd, Reply& reply) {
-  if (::send(fd.get(), prov::kStatsRequest.data(), prov::kStatsRequest.size(), MSG_NOSIGNAL) < 0) {
+void converse(const io::Fd& fd, std::string_view request, Reply& reply) {
+  if (::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) {
     reply.problem = silence(errno);
     return;
   }
+  const char* const member = request == prov::kDumpRequest ? "held" : "counters";
   std::string text(kAnswerBytes, '\0');
   const ssize_t got = ::recv(fd.get(), text.data(), text.size(), 0);
   if (got <= 0) {
@@ -72,7 +73,7 @@ void converse(const io::Fd& fd, Reply& reply) {
   nlohmann::ordered_json status = nlohmann::ordered_json::parse(text, nullptr, false);
   if (status.is_object() && status.contains("error")) {
     reply.problem = "refuses: " + status["error"].dump();
-  } else if (!status.is_object() || !status.contains("counters") || status["version"] != 1) {
+  } else if (!status.is_object() || !status.contains(member) || status["version"] != 1) {
     reply.problem = "gives an answer that this uet_ctl does not understand";
   } else {
     reply.status = std::move(status);
@@ -100,7 +101,7 @@ std::vector<Found> find_domains() {
   return out;
 }
 
-Reply ask(const Found& domain) {
+Reply ask(const Found& domain, std::string_view request) {
   Reply reply;
   const io::Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd || !connect_to(fd, domain.name)) {
@@ -123,7 +124,7 @@ Reply ask(const Found& domain) {
                     "may ask it";
     return reply;
   }
-  converse(fd, reply);
+  converse(fd, request, reply);
   return reply;
 }
 

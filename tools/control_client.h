@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace uet::tools {
@@ -30,7 +31,8 @@ struct Reply {
   std::string problem;            // a sentence; empty: none
   bool foreign = false;           // of a user that this one may not ask
 };
-Reply ask(const Found& domain);
+// `request` is one of prov/uet/control_socket.h.
+Reply ask(const Found& domain, std::string_view request);
 
 // What the process calls itself, or "?".
 std::string program_of(pid_t pid);

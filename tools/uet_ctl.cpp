@@ -3,6 +3,9 @@
 // docs/howto/uet_ctl.md is its manual.
 #include "tools/control_client.h"
 #include "tools/doctor/command.h"
+#include "tools/dump_text.h"
+
+#include "prov/uet/control_socket.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -13,6 +16,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -50,12 +54,12 @@ bool is_wanted(const Options& options, pid_t pid) {
          std::find(options.pids.begin(), options.pids.end(), pid) != options.pids.end();
 }
 
-Look look(const Options& options) {
+Look look(const Options& options, std::string_view request) {
   Look out;
   size_t foreign = 0;
   for (const Found& domain : uet::tools::find_domains()) {
     if (!is_wanted(options, domain.pid)) continue;
-    Reply reply = uet::tools::ask(domain);
+    Reply reply = uet::tools::ask(domain, request);
     if (reply.foreign && options.pids.empty()) {
       ++foreign;
       continue;
@@ -154,7 +158,7 @@ int stats(const Options& options) {
   Seen seen;
   int status = kGood;
   for (uint64_t round = 1;; ++round) {
-    const Look now = look(options);
+    const Look now = look(options, uet::prov::kStatsRequest);
     if (!now.complete) status = kIncomplete;
     if (now.domains.empty() && now.complete) {
       if (options.json) std::printf("[]\n");
@@ -168,8 +172,23 @@ int stats(const Options& options) {
   }
 }
 
+int dump(const Options& options) {
+  const Look now = look(options, uet::prov::kDumpRequest);
+  if (options.json) {
+    std::printf("%s\n", json(now.domains).dump(2).c_str());
+  } else {
+    for (const json& domain : now.domains) {
+      std::fputs(uet::tools::dump_for_people(domain).c_str(), stdout);
+    }
+  }
+  if (!now.complete) return kIncomplete;
+  if (!now.domains.empty()) return kGood;
+  explain_nothing(options);
+  return kNothing;
+}
+
 struct Commands {
-  CLI::App* stats;
+  CLI::App* dump;
   CLI::App* doctor;
 };
 
@@ -189,12 +208,17 @@ Commands add_commands(CLI::App& app, Options& options) {
       ->needs(watch)
       ->check(CLI::Range(1, 1'000'000'000));
 
+  CLI::App* const dump = app.add_subcommand(
+      "dump", "Print what all open domains wait for: PDCs, operations, receives, messages.");
+  dump->add_option("PID", options.pids, "Only of these processes")->check(CLI::Range(1, 1 << 30));
+  dump->add_flag("--json", options.json, "Print an array of objects, one for each domain");
+
   CLI::App* const doctor = app.add_subcommand(
       "doctor",
       "Say whether uet can work on this host with this environment, and how to mend what is "
       "wrong. Exit status: 0 all is well, 1 warnings, 2 usage, 3 faults.");
   doctor->add_flag("--json", options.json, "Print one object with all checks");
-  return {stats, doctor};
+  return {dump, doctor};
 }
 
 }  // namespace
@@ -213,5 +237,6 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kGood : kUsage;
   }
-  return commands.doctor->parsed() ? uet::tools::doctor("/", options.json) : stats(options);
+  if (commands.doctor->parsed()) return uet::tools::doctor("/", options.json);
+  return commands.dump->parsed() ? dump(options) : stats(options);
 }

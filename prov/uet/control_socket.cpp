@@ -13,7 +13,7 @@
 
 namespace uet::prov {
 
-std::unique_ptr<ControlSocket> ControlSocket::open(std::function<std::string()> answer) {
+std::unique_ptr<ControlSocket> ControlSocket::open(Answer answer) {
   std::unique_ptr<ControlSocket> self(new ControlSocket);
   self->answer_ = std::move(answer);
   if (!self->listen()) return nullptr;
@@ -90,9 +90,10 @@ void ControlSocket::read(io::Fd& client) {
   if (got > 0) {
     const size_t bytes = static_cast<size_t>(got);
     const bool fits = bytes <= request.size();
-    const bool known = fits && std::string_view(request.data(), bytes) == kStatsRequest;
-    const std::string text =
-        known ? answer_() : std::string(R"({"error":"this process does not know that request"})");
+    std::string text;
+    if (fits) text = answer_(std::string_view(request.data(), bytes));
+    if (text.empty()) text = R"({"error":"this process does not know that request"})";
+    (void)io::set_option(client, SOL_SOCKET, SO_SNDBUF, kAnswerBytes);
     // The system keeps the answer for a client that reads later; one that cannot be kept is lost.
     [[maybe_unused]] const ssize_t sent =
         ::send(client.get(), text.data(), text.size(), MSG_NOSIGNAL);

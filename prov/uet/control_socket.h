@@ -16,14 +16,18 @@ namespace uet::prov {
 
 // The names of all sockets begin so; the process ID and a number follow: "uet-ctl/4711/0".
 inline constexpr std::string_view kControlPrefix = "uet-ctl/";
-// The request for the state of a domain, answered by one JSON object. The number is the version.
+// The requests, each answered by one JSON object: what a domain has counted, and what it waits for.
+// The number is the version.
 inline constexpr std::string_view kStatsRequest = "uet-ctl 1 stats";
+inline constexpr std::string_view kDumpRequest = "uet-ctl 1 dump";
 
 class ControlSocket {
  public:
-  // `answer` makes the text of an answer; called by serve() only. Null when the system refuses: a
-  // domain works without.
-  static std::unique_ptr<ControlSocket> open(std::function<std::string()> answer);
+  // Makes the text of the answer to a request, empty to one that it does not know.
+  using Answer = std::function<std::string(std::string_view request)>;
+
+  // `answer` is called by serve() only. Null when the system refuses: a domain works without.
+  static std::unique_ptr<ControlSocket> open(Answer answer);
 
   // Readable when serve() has something to do.
   int fd() const { return epoll_.get(); }
@@ -37,6 +41,7 @@ class ControlSocket {
   static constexpr uint32_t kClients = 8;
   static constexpr uint32_t kNames = 64;  // domains of one process
   static constexpr uint32_t kRequestBytes = 64;
+  static constexpr int kAnswerBytes = 1 << 20;  // asked of the system; it grants 200 KiB at least
 
   ControlSocket() = default;
   bool listen();
@@ -46,7 +51,7 @@ class ControlSocket {
   bool is_welcome(const io::Fd& client) const;
   void read(io::Fd& client);
 
-  std::function<std::string()> answer_;
+  Answer answer_;
   std::string name_;
   io::Fd listener_;
   io::Fd epoll_;

@@ -3,6 +3,7 @@
 
 #include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
+#include "prov/uet/dump.h"
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
 #include "prov/uet/status.h"
@@ -20,7 +21,7 @@ constexpr Duration kLookEvery = Duration::seconds(1);
 DomainErrand::DomainErrand(Domain& domain, ProgressEngine& engine)
     : domain_(domain), engine_(engine), opened_(monotonic_now()), look_at_(opened_) {
   if (!params().stats) return;
-  control_ = ControlSocket::open([this] { return answer(); });
+  control_ = ControlSocket::open([this](std::string_view request) { return answer(request); });
   if (control_ == nullptr) {
     UET_INFO(DOMAIN, "no socket for uet_ctl: %s\n", io::errno_text(errno).c_str());
   }
@@ -51,9 +52,11 @@ void DomainErrand::look_at_network(Instant now) {
   domain_.failures().set(error);
 }
 
-std::string DomainErrand::answer() const {
+std::string DomainErrand::answer(std::string_view request) const {
+  if (request != kStatsRequest && request != kDumpRequest) return {};
   DomainStatus status;
   domain_.describe(status);
+  if (request == kDumpRequest) return dump_text(status, *take_dump(engine_));
   status.open = monotonic_now() - opened_;
   const std::vector<fi_uet_counter> counters = read_counters(engine_);
   return status_text(status, counters);

@@ -6,6 +6,8 @@
 #include "prov/uet/progress.h"
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace uet::prov {
 
@@ -22,7 +24,7 @@ class DomainErrand final : public Errand {
 
  private:
   void look_at_network(Instant now);
-  std::string answer() const;
+  std::string answer(std::string_view request) const;
 
   Domain& domain_;
   ProgressEngine& engine_;

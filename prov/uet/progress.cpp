@@ -154,6 +154,19 @@ void ProgressEngine::report_counters(const io::CounterSink& sink) {
   engine_->io().report_counters(sink);
 }
 
+bool ProgressEngine::inspect(Duration limit,
+                             const std::function<void(fep::Engine&, Instant)>& look) {
+  const Instant end = monotonic_now() + limit;
+  while (!lock_.try_lock()) {
+    if (monotonic_now() >= end) return false;
+    const timespec pause = to_timespec(Duration::microseconds(100));
+    nanosleep(&pause, nullptr);
+  }
+  const std::lock_guard lock(lock_, std::adopt_lock);
+  look(*engine_, monotonic_now());
+  return true;
+}
+
 void ProgressEngine::set_errand(std::unique_ptr<Errand> errand) {
   UET_ASSERT(has_helper() && errand_owner_ == nullptr);
   errand_owner_ = std::move(errand);

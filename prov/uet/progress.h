@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -115,6 +116,10 @@ class ProgressEngine {
   int io_failure() const { return engine_->io().failure(); }
   // Every counter of every layer. Takes the lock; not a visit of the application.
   void report_counters(const io::CounterSink& sink);
+
+  // Calls `look` with the lock held, if it becomes free within `limit`. False: somebody kept it.
+  // For tools; not a visit of the application.
+  bool inspect(Duration limit, const std::function<void(fep::Engine&, Instant)>& look);
 
   // For WaitObject. Both with the lock held, by the thread that sleeps.
   void begin_sleep() { ++sleepers_; }

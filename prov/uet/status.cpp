@@ -1,49 +1,19 @@
 // Writing a domain's state as JSON.
 #include "prov/uet/status.h"
 
+#include "prov/uet/json.h"
+
 #include "io/socket.h"
 
 #include <unistd.h>
+
 #include <algorithm>
-#include <cstdio>
 
 namespace uet::prov {
 namespace {
 
 // Endpoints that an answer lists; a process with more is told by their number.
 constexpr size_t kEndpointsListed = 64;
-
-// Interfaces are named by whoever may: almost any octet can be in there.
-void put_text(std::string& out, const std::string& text) {
-  out += '"';
-  for (const char c : text) {
-    const auto octet = static_cast<unsigned char>(c);
-    if (octet >= 0x20 && octet < 0x7F && c != '"' && c != '\\') {
-      out += c;
-      continue;
-    }
-    char escape[8];
-    snprintf(escape, sizeof escape, "\\u%04x", octet);
-    out += escape;
-  }
-  out += '"';
-}
-
-void put_member(std::string& out, const char* name) {
-  if (out.back() != '{') out += ',';
-  put_text(out, name);
-  out += ':';
-}
-
-void put_member(std::string& out, const char* name, uint64_t value) {
-  put_member(out, name);
-  out += std::to_string(value);
-}
-
-void put_member(std::string& out, const char* name, const std::string& value) {
-  put_member(out, name);
-  put_text(out, value);
-}
 
 }  // namespace
 
@@ -64,7 +34,7 @@ std::string status_text(const DomainStatus& status, std::span<const fi_uet_count
   out += '[';
   const size_t listed = std::min(status.endpoints.size(), kEndpointsListed);
   for (size_t i = 0; i < listed; ++i) {
-    out += i == 0 ? "{" : ",{";
+    put_element(out);
     put_member(out, "pid_on_fep", status.endpoints[i].first);
     put_member(out, "resource_index", status.endpoints[i].second);
     out += '}';

@@ -70,7 +70,9 @@ class Client {
 class ControlSocketTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    server_ = ControlSocket::open([this] { return answer_; });
+    server_ = ControlSocket::open([this](std::string_view request) {
+      return request == kStatsRequest ? answer_ : std::string();
+    });
     ASSERT_NE(server_, nullptr);
   }
 
@@ -205,7 +207,7 @@ TEST_F(ControlSocketTest, SeveralRequestsAtOnceGetOneAnswer) {
 }
 
 TEST_F(ControlSocketTest, EachDomainHasItsName) {
-  const auto second = ControlSocket::open([] { return std::string("second"); });
+  const auto second = ControlSocket::open([](std::string_view) { return std::string("second"); });
   ASSERT_NE(second, nullptr);
   EXPECT_NE(second->name(), server_->name());
   const Client client(second->name());
@@ -226,9 +228,9 @@ TEST_F(ControlSocketTest, TakenNamesAreNoHarm) {
     static_cast<void>(::bind(squatters.back().get(), reinterpret_cast<const sockaddr*>(&address),
                              length));  // the number of server_ is taken already
   }
-  EXPECT_EQ(ControlSocket::open([] { return std::string(); }), nullptr);
+  EXPECT_EQ(ControlSocket::open([](std::string_view) { return std::string(); }), nullptr);
   squatters.erase(squatters.begin() + 40);
-  const auto server = ControlSocket::open([] { return std::string(); });
+  const auto server = ControlSocket::open([](std::string_view) { return std::string(); });
   ASSERT_NE(server, nullptr);
   EXPECT_TRUE(server->name().ends_with("/40")) << server->name();
 }

@@ -185,5 +185,28 @@ TEST_F(ProgressTest, DrainOfAnIdleEngineReturnsAtOnce) {
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
 }
 
+// A tool looks in when it may, and does not wait for ever behind a thread that never leaves.
+TEST_F(ProgressTest, ALookFromOutsideWaitsForItsTurnWithinALimit) {
+  create({});
+  int looks = 0;
+  const auto look = [&looks](fep::Engine&, Instant) { ++looks; };
+  EXPECT_TRUE(engine_->inspect(Duration::zero(), look));
+  EXPECT_EQ(looks, 1);
+  std::atomic<bool> is_inside = false, may_leave = false;
+  std::thread sitter([&] {
+    const ProgressEngine::Entry entry(*engine_);
+    is_inside = true;
+    while (!may_leave) std::this_thread::sleep_for(milliseconds(1));
+  });
+  ASSERT_TRUE(eventually([&] { return is_inside.load(); }));
+  EXPECT_FALSE(engine_->inspect(Duration::milliseconds(20), look));
+  EXPECT_EQ(looks, 1);
+  std::thread patient([&] { EXPECT_TRUE(engine_->inspect(Duration::seconds(60), look)); });
+  may_leave = true;
+  patient.join();
+  sitter.join();
+  EXPECT_EQ(looks, 2);
+}
+
 }  // namespace
 }  // namespace uet::prov

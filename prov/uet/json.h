@@ -1,0 +1,24 @@
+// Writing JSON: members behind each other into a text. What is opened by hand is closed by hand.
+#pragma once
+
+#include "base/time.h"
+
+#include <cstdint>
+#include <string>
+
+namespace uet::prov {
+
+// A string, escaped to ASCII: interfaces and programs may be named by almost any octet.
+void put_text(std::string& out, const std::string& text);
+// "name": behind a comma where one is due.
+void put_member(std::string& out, const char* name);
+void put_member(std::string& out, const char* name, uint64_t value);
+void put_member(std::string& out, const char* name, const std::string& value);
+void put_member(std::string& out, const char* name, const char* value);
+void put_flag(std::string& out, const char* name, bool value);
+// In microseconds, which may be negative.
+void put_span(std::string& out, const char* name, Duration value);
+// Opens the next element of an array.
+void put_element(std::string& out);
+
+}  // namespace uet::prov

@@ -1,0 +1,86 @@
+// What an endpoint is waiting for, as a person wants to see it who asks why nothing moves. Copied,
+// so that it can be looked at while the FEP goes on. For tools only.
+#pragma once
+
+#include "ses/types.h"
+
+#include "base/packet.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+// A posted operation that is not reported yet.
+struct OperationSnapshot {
+  ResourceIndex endpoint;  // of ours
+  FabricAddress peer;
+  PidOnFep peer_pid;
+  ResourceIndex peer_ri;
+  OpKind kind{};
+  const char* state = "";  // never null
+  const void* context = nullptr;
+  uint64_t tag = 0;  // or key
+  uint64_t bytes = 0;
+  uint64_t message_start = 0;  // of the message that is on its way now, within the operation
+  uint32_t message_bytes = 0;
+  uint16_t message_id = 0;
+  uint32_t pulled_packets = 0;
+  uint32_t done_packets = 0;
+  uint32_t retries = 0;
+  Duration refused;                        // since it was refused first; zero: it was not
+  Duration timer = Duration::seconds(-1);  // until it is tried again; negative: no timer
+};
+
+// A posted receive.
+struct ReceiveSnapshot {
+  ResourceIndex endpoint;
+  FabricAddress from;  // directed ones
+  bool directed = false;
+  bool tagged = false;
+  bool multi = false;
+  bool is_matched = false;  // a message is arriving in it
+  const void* context = nullptr;
+  uint64_t tag = 0;
+  uint64_t ignore = 0;
+  uint64_t bytes = 0;
+};
+
+// A message that no receive matched yet.
+struct KeptSnapshot {
+  ResourceIndex endpoint;
+  FabricAddress peer;
+  bool tagged = false;
+  bool is_complete = false;
+  uint32_t initiator = 0;
+  uint64_t tag = 0;
+  uint32_t bytes = 0;
+};
+
+// A message of which packets are still to come.
+struct ArrivingSnapshot {
+  FabricAddress peer;
+  uint16_t message_id = 0;
+  uint32_t bytes = 0;
+  uint32_t arrived = 0;
+  Duration silent;  // since its last packet
+};
+
+// The caller's room, and how much of it was filled. The totals count what found no room, too.
+struct Snapshot {
+  std::span<OperationSnapshot> operations;
+  std::span<ReceiveSnapshot> receives;
+  std::span<KeptSnapshot> kept;
+  std::span<ArrivingSnapshot> arriving;
+  uint32_t operation_count = 0;
+  uint32_t receive_count = 0;
+  uint32_t kept_count = 0;
+  uint32_t arriving_count = 0;
+  uint32_t endpoint_count = 0;
+  uint32_t kept_pages = 0;  // of kept_pages_max, kPageBytes octets each
+  uint32_t kept_pages_max = 0;
+  uint32_t disabled_indices = 0;  // that refuse messages until there is room again [SES-131]
+};
+
+}  // namespace uet::ses
