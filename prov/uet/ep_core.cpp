@@ -63,6 +63,12 @@ bool asks_for_order(const fi_info& info) {
   return ((tx | rx) & kOrderBits) != 0;
 }
 
+// An endpoint cannot have objects of two domains. [fi_endpoint, ERRORS]
+int other_domain(const char* object) {
+  UET_WARN(EP_CTRL, "fi_ep_bind: the %s is of another domain\n", object);
+  return -FI_EDOMAIN;
+}
+
 }  // namespace
 
 EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::EndpointName& name)
@@ -130,8 +136,9 @@ int EndpointCore::bind_cq(CompletionQueue& cq, uint64_t flags) {
              static_cast<unsigned long long>(flags));
     return -FI_EBADFLAGS;
   }
-  if (&cq.domain() != &domain_ || (tx && tx_cq_ != nullptr) || (rx && rx_cq_ != nullptr)) {
-    UET_WARN(EP_CTRL, "fi_ep_bind: the CQ is of another domain, or there is one already\n");
+  if (&cq.domain() != &domain_) return other_domain("CQ");
+  if ((tx && tx_cq_ != nullptr) || (rx && rx_cq_ != nullptr)) {
+    UET_WARN(EP_CTRL, "fi_ep_bind: there is a CQ for that direction already\n");
     return -FI_EINVAL;
   }
   const bool selective = (flags & FI_SELECTIVE_COMPLETION) != 0;
@@ -153,13 +160,14 @@ int EndpointCore::bind_counter(Counter& counter, uint64_t flags) {
       FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
   uint64_t known = 0;
   for (const uint64_t flag : kFlags) known |= flag;
-  if (flags == 0 || (flags & ~known) != 0 || &counter.domain() != &domain_) {
+  if (flags == 0 || (flags & ~known) != 0) {
     UET_WARN(EP_CTRL,
              "fi_ep_bind: a counter is bound with FI_SEND, RECV, READ, WRITE or their "
              "REMOTE_ forms; flags are 0x%llx\n",
              static_cast<unsigned long long>(flags));
     return -FI_EBADFLAGS;
   }
+  if (&counter.domain() != &domain_) return other_domain("counter");
   for (uint32_t slot = 0; slot < kCounterSlots; ++slot) {
     if ((flags & kFlags[slot]) != 0 && counters_[slot] != nullptr) return -FI_EINVAL;
   }
@@ -172,7 +180,8 @@ int EndpointCore::bind_counter(Counter& counter, uint64_t flags) {
 }
 
 int EndpointCore::bind_av(AddressVector& av) {
-  if (&av.domain() != &domain_ || av_ != nullptr) return -FI_EINVAL;
+  if (&av.domain() != &domain_) return other_domain("AV");
+  if (av_ != nullptr) return -FI_EINVAL;
   av_ = &av;
   av_->add_ref();
   return 0;

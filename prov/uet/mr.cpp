@@ -43,6 +43,9 @@ uint32_t to_access(uint64_t access) {
   return result;
 }
 
+// Of keys that the application asks for. [LF-029]
+constexpr unsigned kKeyBits = 48;
+
 int check(const fi_mr_attr& attr, uint64_t flags) {
   if ((flags & ~(FI_RMA_EVENT | kMrIdempotent)) != 0) return -FI_EBADFLAGS;
   if (attr.iov_count == 0 || attr.iov_count > kIovLimit || attr.mr_iov == nullptr) {
@@ -146,6 +149,7 @@ int MemoryRegion::add() {
   const Result<ses::RegionId> id = entry.ses().memory().add(request);
   if (!id.ok()) {
     if (id.error() == Errc::exists) return -FI_ENOKEY;
+    if (!provider_key_ && (requested_key_ >> kKeyBits) != 0) return -FI_EKEYREJECTED;
     if (id.error() == Errc::again) return -FI_ENOMEM;
     return to_fi_errno(id.error());
   }

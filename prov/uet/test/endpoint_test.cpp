@@ -54,7 +54,7 @@ TEST_F(EndpointTest, EnableAsksForWhatIsMissing) {
   EXPECT_EQ(fi_ep_bind(ep, &a->tx_cq->fid, 0), -FI_EBADFLAGS);
   ASSERT_EQ(fi_ep_bind(ep, &a->tx_cq->fid, FI_TRANSMIT | FI_RECV), 0);
   EXPECT_EQ(fi_ep_bind(ep, &a->rx_cq->fid, FI_RECV), -FI_EINVAL) << "one CQ a direction";
-  EXPECT_EQ(fi_ep_bind(ep, &b->tx_cq->fid, FI_TRANSMIT), -FI_EINVAL) << "of another domain";
+  EXPECT_EQ(fi_ep_bind(ep, &b->tx_cq->fid, FI_TRANSMIT), -FI_EDOMAIN) << "of another domain";
   EXPECT_EQ(fi_ep_bind(ep, &a->domain->fid, 0), -FI_EINVAL);
   EXPECT_EQ(fi_enable(ep), 0);
   EXPECT_EQ(fi_ep_bind(ep, &a->rx_cq->fid, FI_RECV), -FI_EOPBADSTATE);

@@ -43,7 +43,7 @@ TEST_F(MrTest, RequestedKeyIsUsed) {
 TEST_F(MrTest, KeysWiderThan48BitsAreRefused) {
   open_with(0);
   fid_mr* mr = nullptr;
-  EXPECT_EQ(reg(1ULL << 48, mr), -FI_EINVAL);
+  EXPECT_EQ(reg(1ULL << 48, mr), -FI_EKEYREJECTED);
   ASSERT_EQ(reg((1ULL << 48) - 1, mr), 0);
   close(mr);
 }
