@@ -154,7 +154,8 @@ constexpr Parameter kParameters[] = {
     UET_VALUE(
         "RNDV_SIZE", ses.rendezvous_bytes, "octets", 1, int64_t{0xFFFF'FFFF}, "SES-088",
         "Messages from this length on to HPC peers go by rendezvous: the target reads what does "
-        "not fit their first packet; the longest message is shorter than the largest value"),
+        "not fit their first packet; by default none, since reading costs a request for each "
+        "packet: for programs that send long messages before the target has a receive"),
     UET_VALUE(
         "RNDV_READS", ses.rendezvous_reads, "count", 2, 4096, "ours",
         "Messages whose rest is being read at once; one peer gets no more than it leaves free"),

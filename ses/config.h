@@ -25,10 +25,10 @@ struct Config {
   bool medium_headers = false;
   bool small_headers = false;
   // Octets; from this length on a message to an HPC peer goes by rendezvous: what does not fit its
-  // first packet waits here to be read. Off until uet_sim finds no fault in it any more. Then half
-  // of what a target has for unexpected messages is the place for it: that is all that it gives one
-  // peer, so what is longer cannot be kept there. Shorter ones gain nothing: a round trip more, and
-  // the data is copied once either way. [SES-088, LF-041]
+  // first packet waits here to be read. Off, for speed: each packet of a read is asked for by a
+  // packet, where a send pushes; 1 MiB take 1.3 times as long, 64 MiB twice (docs/performance.md).
+  // What it is good for are messages without a receive: a target gives one peer half of its room
+  // for these, and longer ones are sent again and again until there is one. [SES-088, LF-041]
   uint32_t rendezvous_bytes = UINT32_MAX;
   uint32_t rendezvous_sends = 1024;  // at once; more go as plain ones
   uint32_t rendezvous_reads = 64;    // messages whose rest is being read at once; of one peer half
