@@ -101,6 +101,18 @@ TEST(AddressTest, ForeignOctetsAreRefused) {
 }
 
 // [LF-007]
+// docs/versions.md: a later build of version 0 may set flags that we do not know, use the last
+// octet and append more; what we know of it is still read.
+TEST(AddressTest, ALaterBuildsAddressIsReadAsFarAsItIsKnown) {
+  std::string text = kFullOctets;
+  text[2] = static_cast<char>(0xFF);
+  text[39] = static_cast<char>(0xFF);
+  text += "more";
+  const auto read = read_address(FI_FORMAT_UNSPEC, text.data(), text.size());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read, full_address());
+}
+
 TEST(AddressTest, StringFormStatesAllFields) {
   const std::string text = "fi_addr_uet://192.0.2.7:16400/291/2/2695938256?mode=abs&mtu=4096";
   EXPECT_EQ(to_string(full_address()), text);
