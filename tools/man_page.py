@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Turns docs/man/fi_uet.7.md into a manual page, and keeps its list of parameters right.
+"""Turns docs/man/*.md into manual pages.
 
-Usage: tools/man_page.py --roff PAGE.md OUTPUT             writes the manual page
-       tools/man_page.py [--write] PROVIDER-DIR [ROOT]     checks (or writes) the parameters
+Usage: tools/man_page.py --roff PAGE.md OUTPUT     writes the manual page
+       tools/man_page.py [ROOT]                    checks that all pages can be written
 
-The parameters stand between two comments in the text and come from `fi_info -e`, as those of
-docs/configuration.md do. Understood of Markdown: a head of `name: value` lines, headings,
-paragraphs, "*term*" lines followed by ": " lines, code fences, `code`, *emphasis*.
-Exit 0: good; 1: stale, or not understood; 2: bad usage; 77: fi_info is not installed.
+The line PARAMETERS of a page becomes the table of docs/configuration.md, which has a check of its
+own. Understood of Markdown: a head of `name: value` lines, headings, paragraphs, "*term*" lines
+followed by ": " lines, code fences, `code`, *emphasis*.
+Exit 0: good; 1: a parameter is missing, or groff (where installed) complains; 2: bad usage.
 """
 import pathlib
 import re
@@ -15,9 +15,7 @@ import shutil
 import subprocess
 import sys
 
-import configuration_doc
-
-BEGIN, END = "<!-- parameters: generated, do not edit -->", "<!-- end of parameters -->"
+PARAMETERS = "<!-- parameters of docs/configuration.md -->"
 
 
 def escape(text):
@@ -84,11 +82,16 @@ def roff(markdown):
     return "\n".join(out) + "\n"
 
 
-def with_parameters(markdown, rows):
-    before, rest = markdown.split(BEGIN)
-    after = rest.split(END)[1]
+def parameters(path):
+    """(name, meaning) of every row of the table."""
+    return re.findall(r"^\| `(FI_UET_\w+)` \| (.*) \|$", path.read_text(), re.M)
+
+
+def page_of(path):
+    """The manual page of a text in docs/man."""
+    rows = parameters(path.parent.parent / "configuration.md")
     listed = "".join(f"`{name}`\n: {text}\n\n" for name, text in rows)
-    return f"{before}{BEGIN}\n{listed}{END}{after}"
+    return roff(path.read_text().replace(PARAMETERS + "\n", listed))
 
 
 def complaints(page):
@@ -99,46 +102,32 @@ def complaints(page):
                           capture_output=True, check=False).stderr
 
 
-def check(write, provider_dir, root):
-    if shutil.which("fi_info") is None:
-        print("SKIPPED: fi_info is not installed")
-        return 77
-    path = root / "docs/man/fi_uet.7.md"
-    text = path.read_text()
-    rows = configuration_doc.settings(provider_dir)
-    if not rows:
-        print("fi_info lists no FI_UET_ setting: is the provider in that folder?")
-        return 1
-    wanted = with_parameters(text, rows)
-    page = roff(wanted)
-    missing = [name for name, _ in rows if escape(name) not in page]
-    said = complaints(page)
-    if said:
-        print(f"groff: {said}")
-        return 1
-    if missing:
-        print("not in the page: " + " ".join(missing))
-        return 1
-    if write:
-        path.write_text(wanted)
-    elif wanted != text:
-        print(f"{path} is stale: run tools/man_page.py --write PROVIDER-DIR")
-        return 1
-    print(f"{len(rows)} parameters, the page is up to date")
-    return 0
+def check(root):
+    texts = sorted((root / "docs/man").glob("*.md"))
+    rows = parameters(root / "docs/configuration.md")
+    faults = [] if texts and rows else ["no pages, or no parameters"]
+    for path in texts:
+        page = page_of(path)
+        said = complaints(page)
+        if said:
+            faults.append(f"{path}: groff: {said}")
+        if PARAMETERS in path.read_text():
+            faults += [f"{path}: {name} is missing" for name, _ in rows if escape(name) not in page]
+    if not any(PARAMETERS in path.read_text() for path in texts):
+        faults.append("no page lists the parameters")
+    print("\n".join(faults) or f"{len(texts)} pages, {len(rows)} parameters")
+    return 1 if faults else 0
 
 
 def main():
     args = sys.argv[1:]
     if len(args) == 3 and args[0] == "--roff":
-        pathlib.Path(args[2]).write_text(roff(pathlib.Path(args[1]).read_text()))
+        pathlib.Path(args[2]).write_text(page_of(pathlib.Path(args[1])))
         return 0
-    write = "--write" in args
-    args = [a for a in args if a != "--write"]
-    if not 1 <= len(args) <= 2 or args[0].startswith("-"):
+    if len(args) > 1 or any(a.startswith("-") for a in args):
         print(__doc__)
         return 0 if args and args[0] in ("-h", "--help") else 2
-    return check(write, args[0], pathlib.Path(args[1] if len(args) == 2 else "."))
+    return check(pathlib.Path(args[0] if args else "."))
 
 
 if __name__ == "__main__":

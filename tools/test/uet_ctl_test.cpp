@@ -119,6 +119,28 @@ class UetCtlTest : public RolesTest {
     finish(pid_);
   }
 
+  // Datagrams of a type that there is not, to the first domain.
+  static void send_nonsense(int count) {
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(4793);
+    to.sin_addr.s_addr = inet_addr("127.0.47.51");
+    const uint8_t type_31[12] = {0xF8};  // the type is the first five bits
+    for (int i = 0; i < count; ++i) {
+      ASSERT_EQ(sendto(fd, type_31, sizeof type_31, 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
+                12);
+    }
+    ::close(fd);
+  }
+  uint64_t counted(const char* name) const { return counter(ask(pid_).at("127.0.47.51"), name); }
+  // The same, once it is as high as `wanted`, or after a while.
+  uint64_t counted(const char* name, uint64_t wanted) const {
+    uint64_t value = counted(name);
+    for (int i = 0; i < 1000 && value < wanted; ++i) value = counted(name);
+    return value;
+  }
+
   const Line& line_ = ends_[0];
   pid_t pid_ = -1;
 };
@@ -154,23 +176,28 @@ TEST_F(UetCtlTest, ReadsTheDomainsOfAnotherProcess) {
 // [PDS-V4] What strangers send and nobody takes is seen from outside.
 TEST_F(UetCtlTest, ShowsWhatWasDropped) {
   open();
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(4793);
-  to.sin_addr.s_addr = inet_addr("127.0.47.51");
-  const uint8_t type_31[12] = {0xF8};  // the type is the first five bits
-  for (int i = 0; i < 4; ++i) {
-    ASSERT_EQ(sendto(fd, type_31, sizeof type_31, 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
-              12);
-  }
-  ::close(fd);
-  uint64_t dropped = 0;
-  for (int i = 0; i < 1000 && dropped < 4; ++i) {
-    dropped = counter(ask(pid_).at("127.0.47.51"), "drop_type_reserved");
-  }
-  EXPECT_EQ(dropped, 4u);
+  send_nonsense(4);
+  EXPECT_EQ(counted("drop_type_reserved", 4), 4u);
   EXPECT_EQ(counter(ask(pid_).at("127.0.47.52"), "drop_type_reserved"), 0u);
+  close();
+}
+
+// [architecture 8] Of whom FI_UET_ALLOW does not name not even the type is looked at.
+TEST_F(UetCtlTest, WhoIsNotAllowedIsDroppedUnseen) {
+  open({{"FI_UET_ALLOW", "10.0.0.0/8,fd00::/8"}});
+  send_nonsense(3);
+  EXPECT_EQ(counted("drop_not_allowed", 3), 3u);
+  EXPECT_EQ(counted("drop_type_reserved"), 0u);
+  EXPECT_EQ(counted("rx_packets"), 0u);
+  close();
+}
+
+TEST_F(UetCtlTest, PeersThatAreAllowedTalk) {
+  open({{"FI_UET_ALLOW", "127.0.47.48/29"}});
+  send(2);
+  const std::map<std::string, json> domains = ask(pid_);
+  EXPECT_EQ(counter(domains.at("127.0.47.52"), "rx_expected"), 2u);
+  EXPECT_EQ(counter(domains.at("127.0.47.52"), "drop_not_allowed"), 0u);
   close();
 }
 
