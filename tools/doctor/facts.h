@@ -66,6 +66,9 @@ void read_files(const std::string& root, Facts& facts);
 uint64_t wanted_buffer(const Facts& facts);
 PortRange wanted_ports(const Facts& facts);
 
+// Of what libfabric writes to its log, the words of the provider uet, a line each. The core has its
+// own: "provider uet is unknown" of every provider that is loaded and named in FI_PROVIDER.
+std::string words_of_uet(const std::string& log);
 // Loads libfabric in a process of its own and asks it for uet, as an application would.
 LibfabricFacts ask_libfabric();
 

@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <string_view>
 
 namespace uet::tools {
@@ -101,6 +102,19 @@ bool drain(int fd, std::string& out) {
 
 }  // namespace
 
+std::string words_of_uet(const std::string& log) {
+  std::string out;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    // "libfabric:4711:1795333917:prefix:uet:core:read_params():190<warn> the words"
+    const size_t place = line.find(":uet:");
+    const size_t level = line.find("<warn> ");
+    if (place == line.npos || level == line.npos || place > level) continue;
+    out += line.substr(level + 7) + '\n';
+  }
+  return out;
+}
+
 LibfabricFacts ask_libfabric() {
   LibfabricFacts out;
   std::array<int, 2> answer{-1, -1}, words{-1, -1};
@@ -134,6 +148,7 @@ LibfabricFacts ask_libfabric() {
     out.problem = "no process: " + io::errno_text(errno);
     return out;
   }
+  out.warnings = words_of_uet(out.warnings);
   const json said = json::parse(text, nullptr, false);
   if (!said.is_object()) {
     if (out.problem.empty()) out.problem = "the process that loaded it ended early";

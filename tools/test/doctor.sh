@@ -45,6 +45,7 @@ says $well '^ok +provider +.*libuet-fi.so offers .*veth-uet' "a host that is wel
 says $well '^ok +mtu +veth-uet: MTU 9000, packets carry 8192 octets' "its MTU" $small
 says $well '^ok +ports +UDP 4793 of 10.47.93.1 is free, and 256 places' "its ports" $small
 says $well '^ok +addresses +10.47.93.1 on veth-uet, fd47:93::1 on veth-uet' "its addresses" $small
+says $well '^ok +provider' "the usual setting" $small FI_PROVIDER=uet
 says 1 '^warning +buffers +receive buffer: [0-9]+ octets of 1073741824' "too small a buffer" \
   FI_UET_SOCKBUF=1073741824
 says 3 '^fault +provider +FI_PROVIDER=tcp leaves uet out' "a filter" FI_PROVIDER=tcp

@@ -209,6 +209,17 @@ TEST(DoctorTest, AFirewallIsJudgedForBothKindsOfPorts) {
   EXPECT_TRUE(complaints(facts).empty()) << "an IPv4 rule and a host without IPv4";
 }
 
+// What libfabric 1.17 writes with FI_PROVIDER=uet FI_UET_MODE=x, and what it writes in any case.
+TEST(DoctorTest, OnlyTheProvidersOwnWordsCount) {
+  EXPECT_EQ(words_of_uet("libfabric:27480:1795333917::core:core:verify_filter_names():554<warn> "
+                         "provider uet is unknown, misspelled or DL provider?\n"
+                         "libfabric:27480:1795333917::uet:core:read_params():190<warn> "
+                         "FI_UET_MODE=x cannot be used\n"
+                         "libfabric:27480:1795333917:ofi_rxd:core:core:fi_getinfo_():1230<warn> "
+                         "fi_getinfo: provider uet returned -61 (No data available)\n"),
+            "FI_UET_MODE=x cannot be used\n");
+}
+
 TEST(DoctorTest, AFewPortsOfABlockCostTheBlock) {
   Facts facts = good();
   facts.environment["FI_UET_PORT_RANGE"] = "20000-20047";  // three blocks
