@@ -4,6 +4,7 @@
 #include "prov/uet/test/misuse.h"
 
 #include <rdma/fi_cm.h>
+#include <rdma/fi_collective.h>
 
 namespace uet::prov::test {
 namespace {
@@ -199,6 +200,38 @@ const Misuse kObjects[] = {
      }},
 };
 
+// Objects that are not offered: -FI_ENOSYS, as the headers answer for a missing operation. Programs
+// ask in this way what there is.
+const Misuse kNotOffered[] = {
+    {"a scalable endpoint", -FI_ENOSYS,
+     [](Pair& p) { return fi_scalable_ep(p.a->domain, p.a->info, &p.ep, nullptr); }},
+    {"a passive endpoint", -FI_ENOSYS,
+     [](Pair& p) {
+       fid_pep* passive = nullptr;
+       return fi_passive_ep(p.a->fabric, p.a->info, &passive, nullptr);
+     }},
+    {"a shared transmit context", -FI_ENOSYS,
+     [](Pair& p) {
+       fid_stx* context = nullptr;
+       return fi_stx_context(p.a->domain, p.a->info->tx_attr, &context, nullptr);
+     }},
+    {"a shared receive context", -FI_ENOSYS,
+     [](Pair& p) { return fi_srx_context(p.a->domain, p.a->info->rx_attr, &p.ep, nullptr); }},
+    {"a poll set", -FI_ENOSYS,
+     [](Pair& p) {
+       fi_poll_attr attr{};
+       fid_poll* set = nullptr;
+       return fi_poll_open(p.a->domain, &attr, &set);
+     }},
+    {"a transmit context", -FI_ENOSYS,
+     [](Pair& p) { return fi_tx_context(p.a->ep, 0, nullptr, &p.ep, nullptr); }},
+    {"a receive context", -FI_ENOSYS,
+     [](Pair& p) { return fi_rx_context(p.a->ep, 0, nullptr, &p.ep, nullptr); }},
+    {"shutting an endpoint down", -FI_ENOSYS, [](Pair& p) { return fi_shutdown(p.a->ep, 0); }},
+    {"a barrier", -FI_ENOSYS, [](Pair& p) { return int(fi_barrier(p.a->ep, p.to_b, nullptr)); }},
+};
+
+TEST_F(MisuseTest, OfWhatIsNotOffered) { expect_refusals(kNotOffered); }
 TEST_F(MisuseTest, OfEndpoints) { expect_refusals(kEndpoint); }
 TEST_F(MisuseTest, OfQueuesAndCounters) { expect_refusals(kQueues); }
 TEST_F(MisuseTest, OfAddressVectorsRegionsAndDomains) { expect_refusals(kObjects); }
