@@ -10,6 +10,12 @@
 
 namespace uet::ses {
 
+enum class DeferTo : uint8_t {
+  nobody,
+  who_keeps_nothing,  // peers of AI Full that are not HPC
+  everybody,          // peers of AI Full
+};
+
 struct Config {
   // Octets of payload in every packet of a message but the last: 1024, 2048, 4096 or 8192. Both
   // ends of a fabric agree; 4096 suits jumbo frames. [SES-032, LF-131]
@@ -32,6 +38,21 @@ struct Config {
   uint32_t rendezvous_bytes = UINT32_MAX;
   uint32_t rendezvous_sends = 1024;  // at once; more go as plain ones
   uint32_t rendezvous_reads = 64;    // messages whose rest is being read at once; of one peer half
+
+  // To which peers of AI Full messages of at least defer_bytes go as deferrable sends, on RUD: a
+  // target without a receive says when to send them again instead of keeping them or saying
+  // NO_MATCH. Those that are HPC too keep messages anyway. [LF-041, SES-185]
+  DeferTo defer_to = DeferTo::who_keeps_nothing;
+  uint32_t defer_bytes = 8192;       // [SES-102]
+  uint32_t deferrable_sends = 4096;  // unfinished at once; more go as plain ones
+  // Messages of others that each endpoint tells to wait; then NO_MATCH. The reference provider has
+  // 8; ours are some 300 octets each, taken from unexpected_messages. [SES-035]
+  uint32_t deferred_messages = 1024;
+  uint32_t restarts = 64;  // ready-to-restarts under way at once
+  // A send that was told to wait begins anew when nothing is heard for so long, and a target
+  // forgets about one after twice that time: whoever is asked again in time keeps its place. The
+  // reference provider drops both after 5 s, and the send with it. [SES-101]
+  Duration deferral_time = Duration::seconds(5);
 
   // Octets of payload kept for messages that no receive matched yet, for the whole FEP. The memory
   // is touched when used. Ours: 64 MiB holds 16,000 small messages. [SES-126] Of this and of

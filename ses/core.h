@@ -65,12 +65,19 @@ struct Core {
     void (*done)(void* self, uint32_t pull, const Completion& completion) = nullptr;
   };
 
+  // The same for ready-to-restarts, by DeferredMessage handle.
+  struct RestartSink {
+    void* self = nullptr;
+    void (*done)(void* self, uint32_t deferred, const Completion& completion) = nullptr;
+  };
+
   Arena* arena;
   Instant now;  // of the call in progress
   Config config;
   pds::PeerTable* peers;
   PdsPort pds;
   PullSink pulled;
+  RestartSink restarted;
   Rng rng;
   Counters counters;
   LongIovs long_iovs;

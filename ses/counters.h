@@ -32,6 +32,7 @@ enum class Counter : uint8_t {
   rx_too_long,             // [SES-138]
   rx_unsupported_size,     // [SES-157]
   rx_msg_error_misused,    // OP_VIOLATION [SES-106]
+  rx_restart_refused,      // OP_VIOLATION: it names no send of ours to that peer [SES-099]
   rx_repeated_error,       // a later packet of an errored message [SES-107]
   rx_no_message_slot,      // NACK: no tracking slot [SES-118]
   rx_no_completion_slot,   // NACK: no room for the completion
@@ -44,12 +45,18 @@ enum class Counter : uint8_t {
   rx_rendezvous,  // of them and of the next, sent by rendezvous [SES-089]
   rx_unexpected,
   rx_truncated_message,
+  rx_deferred,          // told to wait, each time [SES-095]
+  rx_deferred_expired,  // nothing was heard of them any more [SES-101]
+  rx_restarted,         // came again for the receive that was set aside [SES-099]
+  rx_restart_stray,     // came with a token that names no deferred message
   // Initiator.
   tx_messages,
   tx_completed,
   tx_failed,
   tx_retried,
   tx_rendezvous,  // [SES-088]
+  tx_deferrable,  // [SES-093]
+  tx_deferred,    // were told to wait, each time [SES-097]
   rx_response_malformed,
   rx_response_stray,  // names no open message
   rx_return_refused,  // return data that fits no open read

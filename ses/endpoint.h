@@ -41,6 +41,7 @@ struct Endpoint {
   bool is_stalled = false;
   uint32_t tx_open = 0;
   uint32_t rx_open = 0;
+  uint32_t deferred = 0;       // messages told to wait
   uint64_t next_sequence = 1;  // posting order of operations and of receives
   EndpointName name;
   EndpointOptions options;

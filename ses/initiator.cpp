@@ -17,19 +17,22 @@ Result<void> Initiator::create(uint64_t seed) {
   const Config& config = core_.config;
   Rng rng(seed, 3);
   // Room for operations comes with each endpoint; what is taken here outlives their close.
-  UET_CHECK(messages_.create(*core_.arena, 64 + config.rendezvous_reads, Reuse::rested));
+  UET_CHECK(messages_.create(*core_.arena, 64 + internal_operations(), Reuse::rested));
   UET_CHECK(inject_.create(*core_.arena, 64));
   UET_CHECK(exposures_.create(*core_.arena, config.rendezvous_sends, Reuse::rested));
+  UET_CHECK(deferrals_.create(*core_.arena, config.deferrable_sends));
   UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::rested));
   UET_CHECK(flows_.create(*core_.arena, config.flows));
-  UET_CHECK(remotes_.create(*core_.arena, config.remotes + config.rendezvous_reads));
+  UET_CHECK(remotes_.create(*core_.arena, config.remotes + internal_operations()));
   UET_CHECK(flow_by_key_.create(*core_.arena, config.flows, rng.u64()));
   UET_CHECK(flow_by_id_.create(*core_.arena, config.flows, rng.u64()));
-  return remote_by_key_.create(*core_.arena, config.remotes + config.rendezvous_reads, rng.u64());
+  UET_CHECK(remote_by_key_.create(*core_.arena, config.remotes + internal_operations(), rng.u64()));
+  UET_CHECK(remote_by_source_.create(*core_.arena, config.remotes, rng.u64()));
+  return deferral_by_token_.create(*core_.arena, config.deferrable_sends, rng.u64());
 }
 
 Result<void> Initiator::make_room(uint32_t total) {
-  total += core_.config.rendezvous_reads;
+  total += internal_operations();
   if (total <= messages_.capacity()) return {};
   const uint32_t extra = total - messages_.capacity();
   // Message handles leave one index bit to tell return messages apart.
@@ -59,6 +62,9 @@ Result<void> Initiator::send(Endpoint& ep, const SendRequest& request) {
   m->context = request.context;
   if (m->segment_length >= core_.config.rendezvous_bytes) {
     expose(ep, *m, request.iov, request.to.capabilities);
+  }
+  if (m->segment_length >= core_.config.defer_bytes && m->exposure == nullptr) {
+    make_deferrable(ep, *m, request.to);
   }
   m->header = header_for(*m, request.to.capabilities);
   post(ep, *m);
@@ -184,7 +190,7 @@ Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to, bool is_i
   const pds::Mode mode = is_internal ? pds::Mode::rud : ep.options.mode;  // [SES-092]
   Flow* via = UET_TRY(flow(ep, to.peer, mode));
   uint32_t& count = remote_counts_[is_internal ? 1 : 0];
-  const uint32_t limit = is_internal ? core_.config.rendezvous_reads : core_.config.remotes;
+  const uint32_t limit = is_internal ? internal_operations() : core_.config.remotes;
   if (count == limit && !forget_idle_remote(is_internal)) return Errc::again;
   Remote* made = remotes_.alloc(key);
   ++count;
@@ -192,6 +198,8 @@ Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to, bool is_i
   UET_ASSERT(is_new);
   made->flow = via;
   made->is_ordered = mode == pds::Mode::rod;
+  made->initiator = to.initiator_id;
+  if (!is_internal) (void)remote_by_source_.insert({key.endpoint, key.peer, made->initiator}, made);
   idle_remotes_.push_back(*made);
   return made;
 }
@@ -201,6 +209,9 @@ bool Initiator::forget_idle_remote(bool is_internal) {
   for (Remote& oldest : idle_remotes_) {
     if (oldest.key.is_internal != is_internal) continue;
     remote_by_key_.erase(oldest.key);
+    const SourceKey source{oldest.key.endpoint, oldest.key.peer, oldest.initiator};
+    Remote** const known = remote_by_source_.find(source);
+    if (known != nullptr && *known == &oldest) remote_by_source_.erase(source);
     remotes_.free(&oldest);
     --remote_counts_[is_internal ? 1 : 0];
     return true;
@@ -278,19 +289,20 @@ void Initiator::forget_attempt(TxMessage& m) {
   m.next_offset = m.pulled_packets = m.answered_packets = m.failed_packets = m.data_bytes = 0;
   m.code = wire::ReturnCode::null;
   m.failure = pds::Failure{};
+  if (m.deferral != nullptr) m.deferral->is_deferred = m.deferral->is_closed = false;
   core_.timers.cancel(m.timer);
 }
 
 // Tells the user. From here on the user's memory is not touched.
 void Initiator::report(TxMessage& m, Completion::Status status) {
   UET_ASSERT(m.state != TxMessage::State::ended);
-  if (m.pull != 0) {
+  if (m.is_internal()) {
     static_cast<ListNode<OwnedTag>&>(m).unlink();
     m.state = TxMessage::State::ended;
     give_back_memory(m);
-    report_rest(m, status);
-    return;
+    return m.pull != 0 ? report_rest(m, status) : report_restart(m, status);
   }
+  if (m.deferral != nullptr) forget_token(m);
   Completion done;
   done.kind = m.kind;
   done.context = m.context;
@@ -317,6 +329,7 @@ void Initiator::free(TxMessage& m) {
   forget_attempt(m);
   give_back_memory(m);
   if (m.exposure != nullptr) exposures_.free(m.exposure);
+  if (m.deferral != nullptr) deferrals_.free(m.deferral);
   messages_.free(&m);
   release_held(remote);
   if (remote.in_flight + remote.exposed == 0 && remote.held.empty() && !remote.is_linked()) {
@@ -348,7 +361,8 @@ void Initiator::stop(TxMessage& m, Completion::Status status) {
 bool Initiator::cancel(Endpoint& ep, void* op_context) {
   for (TxMessage& m : ep.operations) {
     const bool is_unread = m.state == TxMessage::State::exposed && m.exposure->served == 0;
-    if (m.context.op != op_context || m.pull != 0 || (m.is_fully_pulled && !is_unread)) continue;
+    if (m.context.op != op_context || m.is_internal() || (m.is_fully_pulled && !is_unread))
+      continue;
     stop(m, Completion::Status::cancelled);
     return true;
   }
@@ -393,6 +407,8 @@ void Initiator::on_timer(TimerNode& node) {
   }
   if (m.state == TxMessage::State::exposed) {
     on_unread(m);
+  } else if (m.state == TxMessage::State::deferred) {
+    begin_again(m);
   } else {
     expire_read(m);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ses/core.h"
+#include "ses/deferral.h"
 #include "ses/message.h"
 #include "ses/rendezvous.h"
 
@@ -64,6 +65,12 @@ class Initiator {
   void on_read_begun(TxMessage& m, uint64_t offset, uint32_t length);
   void on_served(uint32_t handle, uint16_t attempt, uint32_t bytes);
 
+  // Tells the initiator of a deferred message that it may come again; ends with Core::restarted.
+  // Errc::again: no slot. [SES-098]
+  Result<void> send_restart(Endpoint& ep, const Restart& restart, bool absolute, uint32_t deferred);
+  // A peer says so of a send of ours. False: of none to that peer. [SES-099]
+  bool restart(const Restart& restart);
+
   // Holds one answer to a RUDI READ, which PDS pulls when it leaves. 0: no slot. [SES-077]
   pds::MessageHandle hold_answer(const ReturnMessage& answer);
 
@@ -71,6 +78,11 @@ class Initiator {
   bool idle() const { return messages_.size() == 0 && returns_.size() == 0; }
 
  private:
+  // Operations of SES itself, at once.
+  uint32_t internal_operations() const {
+    return core_.config.rendezvous_reads + core_.config.restarts;
+  }
+
   struct FlowKey {
     PeerId peer;
     TrafficClass tc;
@@ -80,6 +92,16 @@ class Initiator {
     friend uint64_t hash_of(const FlowKey& k, uint64_t seed) {
       return hash64(uint64_t{k.peer.value()} << 32 | k.job.value(),
                     uint64_t{k.tc.value()} << 8 | static_cast<uint8_t>(k.mode), seed);
+    }
+  };
+  // Whoever sends requests with that initiator ID, by our endpoint. [SES-102]
+  struct SourceKey {
+    uint32_t endpoint = 0;
+    PeerId peer;
+    uint32_t initiator = 0;
+    bool operator==(const SourceKey&) const = default;
+    friend uint64_t hash_of(const SourceKey& k, uint64_t seed) {
+      return hash64(uint64_t{k.endpoint} << 32 | k.peer.value(), k.initiator, seed);
     }
   };
   struct Outcome;
@@ -123,6 +145,15 @@ class Initiator {
   static void note_delivered(TxMessage& m, wire::ListCode list, uint32_t modified_length);
   void report_rest(const TxMessage& m, Completion::Status status);
 
+  // initiator_deferral.cpp
+  void make_deferrable(Endpoint& ep, TxMessage& m, const Destination& to);
+  void forget_token(TxMessage& m);
+  static void note_deferred(TxMessage& m);
+  void wait_for_restart(TxMessage& m);
+  void begin_again(TxMessage& m);
+  TxMessage* deferrable_send(const Restart& restart, uint32_t token);
+  void report_restart(const TxMessage& m, Completion::Status status);
+
   // initiator_packets.cpp
   void encode_return(const ReturnMessage& r, wire::Writer& header, TxBatch& batch) const;
 
@@ -155,12 +186,16 @@ class Initiator {
   Slab<InjectBuffer> inject_;
   Slab<ReturnMessage> returns_;
   Slab<Exposure> exposures_;
+  Slab<Deferral> deferrals_;
   Slab<Flow> flows_;
   Slab<Remote> remotes_;
   std::array<uint32_t, 2> remote_counts_{};  // of the user's operations, of internal ones
   HashMap<FlowKey, Flow*> flow_by_key_;
   HashMap<uint32_t, Flow*> flow_by_id_;
   HashMap<RemoteKey, Remote*> remote_by_key_;
+  HashMap<SourceKey, Remote*> remote_by_source_;  // the first of each of the user's
+  HashMap<uint32_t, TxMessage*> deferral_by_token_;
+  uint32_t restarts_ = 0;                        // unfinished
   IntrusiveList<Remote, IdleTag> idle_remotes_;  // longest idle first
   // Started messages that PDS is done with and that wait for more than it owes them: return data,
   // or a semantic answer that comes later.

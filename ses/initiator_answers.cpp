@@ -24,6 +24,10 @@ struct Initiator::Outcome {
   uint32_t message_offset = 0;
   std::span<const std::byte> data;
 
+  // What a deferrable send is told when it must wait. [SES-095]
+  bool defers() const {
+    return !is_default && list == wire::ListCode::overflow && modified_length == 0;
+  }
   static Outcome malformed() {
     Outcome o;
     o.kind = Kind::malformed;
@@ -128,6 +132,10 @@ void Initiator::on_response(const pds::PacketRef& ref, const pds::RxResponse& re
     const Outcome o = read_response(response);
     switch (o.kind) {
       case Outcome::Kind::ok:
+        if (m->deferral != nullptr && o.defers()) {
+          note_deferred(*m);
+          break;
+        }
         // Shorter than sent is a success of the send. [SES-139]
         m->has_semantic_answer = true;
         if (m->exposure != nullptr && !o.is_default) {
@@ -282,6 +290,8 @@ void Initiator::settle(TxMessage& m) {
     settle_refused(m);
   } else if (m.failed_packets != 0 || m.was_aborted) {
     settle_failed(m);
+  } else if (m.deferral != nullptr && m.deferral->is_deferred) {
+    wait_for_restart(m);
   } else if (m.flow->mode == pds::Mode::rudi && lacks_answer(m)) {
     expire_read(m);  // every packet has had its only response [SES-141]
   } else if (m.data_bytes < m.expected_bytes()) {
@@ -329,9 +339,11 @@ void Initiator::settle_failed(TxMessage& m) {
       m.failure.reason == pds::FailureReason::nack &&
       (m.failure.nack == wire::NackCode::inv_dpdcid || m.failure.nack == wire::NackCode::closing);
   const bool is_rest = m.pull != 0 && !m.may_repeat;  // its octets are counted at the other end
-  const bool is_harmless = (m.is_read() && !is_rest) ||
+  const bool is_harmless = (m.is_read() && !is_rest) || m.restart != 0 ||
                            (m.all_undelivered && m.answered_packets == 0) ||
                            (is_gone_there && !is_rest && (m.any_undelivered || m.was_aborted));
+  const bool is_deferred = m.deferral != nullptr && m.deferral->is_deferred;
+  if (is_deferred && !is_peer_silent(m.failure.reason)) return wait_for_restart(m);
   if (is_harmless && !is_peer_silent(m.failure.reason) && may_retry(m)) {
     retry(m, m.retries == 0 ? Duration::zero() : retry_delay(m.retries));
     return;

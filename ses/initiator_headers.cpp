@@ -12,6 +12,11 @@ constexpr std::array<std::byte, wire::kPayloadBytesMax> kZeros{};
 // A packet of no payload that ends a message which is not read to its end. [SES-105]
 bool is_msg_error(const pds::PacketRef& ref) { return !ref.som && ref.length == 0; }
 
+// The same of one that the target told to wait. [SES-097]
+bool is_deferral_end(const TxMessage& m, const pds::PacketRef& ref) {
+  return is_msg_error(ref) && m.deferral != nullptr && m.deferral->is_closed;
+}
+
 bool is_rma(const TxMessage& m) { return m.kind != OpKind::send && m.kind != OpKind::tagged_send; }
 
 // What answers a read may be a message of its own, which the short headers give no ID to name it
@@ -21,9 +26,9 @@ bool may_lack_id(const TxMessage& m) {
 }
 
 void fill(wire::RequestCommon& common, const TxMessage& m, const pds::PacketRef& ref) {
-  common.opcode = is_msg_error(ref) ? wire::SesOpcode::msg_error
-                  : m.is_probe      ? wire::SesOpcode::no_op
-                                    : m.opcode;
+  common.opcode = is_msg_error(ref) && !is_deferral_end(m, ref) ? wire::SesOpcode::msg_error
+                  : m.is_probe                                  ? wire::SesOpcode::no_op
+                                                                : m.opcode;
   common.dc = m.delivery_complete;
   common.ie = m.state == TxMessage::State::ended && !is_msg_error(ref);
   common.rel = !m.remote->key.absolute;
@@ -45,6 +50,9 @@ void emit_standard(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& 
   h.match_bits = m.is_probe ? m.exposure->source.read_memory_key : m.match_bits;
   h.request_length = m.is_probe ? 0 : m.segment_length;
   if (is_rma(m)) h.buffer_offset = m.remote_offset + m.segment_start;  // [SES-018]
+  if (m.deferral != nullptr) {
+    h.buffer_offset = wire::RestartTokens{m.deferral->token, m.deferral->target_token}.pack();
+  }
   if (ref.som) {
     h.header_data = m.has_data ? m.header_data : 0;  // [SES-015]
   } else {
@@ -83,7 +91,9 @@ wire::NextHeader Initiator::header_for(const TxMessage& m, uint8_t capabilities)
   const Config& config = core_.config;
   if (!config.medium_headers && !config.small_headers) return wire::NextHeader::standard;
   const bool is_one_packet = m.memory.bytes() <= m.mtu;  // so no rendezvous [SES-043]
-  if (!is_one_packet || !may_lack_id(m)) return wire::NextHeader::standard;
+  if (!is_one_packet || m.deferral != nullptr || !may_lack_id(m)) {
+    return wire::NextHeader::standard;
+  }
   if (config.small_headers && (capabilities & kTakesSmallHeader) != 0 && is_rma(m) && !m.has_data &&
       optimized_index(m.match_bits) != 0) {
     return wire::NextHeader::small;

@@ -65,7 +65,10 @@ bool Initiator::pull(pds::MessageHandle handle, pds::PacketRef& out) {
       settle(*m);
       return false;
     }
-    out.eom = true;  // MSG_ERROR [SES-105]
+    out.eom = true;  // MSG_ERROR [SES-105], or the end of what waits [SES-097]
+    if (m->deferral != nullptr && m->code == wire::ReturnCode::null) {
+      m->deferral->is_closed = m->deferral->is_deferred;
+    }
     ++m->pulled_packets;
     return true;
   }

@@ -21,6 +21,7 @@
 namespace uet::ses {
 
 struct RxMessage;
+struct DeferredMessage;
 struct Pull;
 
 // A receive that waits for its message.
@@ -43,6 +44,7 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   uint64_t used = 0;           // multi: octets given to messages so far
   Iov memory;
   OpContext context;
+  DeferredMessage* called = nullptr;  // it is set aside for that message
 
   uint64_t room() const { return memory.bytes() - used; }
 };
@@ -72,8 +74,9 @@ struct UnexpectedMessage : ListNode<struct ArrivalTag>,
   uint8_t ri_generation = 0;
   MessageId message_id;
   pds::RxToken token;
-  RxMessage* arriving = nullptr;  // the rest of it is on its way
-  Pull* pull = nullptr;           // rendezvous: the pages hold what was pushed
+  RxMessage* arriving = nullptr;        // the rest of it is on its way
+  Pull* pull = nullptr;                 // rendezvous: the pages hold what was pushed
+  DeferredMessage* deferred = nullptr;  // told to wait: nothing of it is kept but this
   PageList pages;
 };
 

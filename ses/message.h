@@ -20,6 +20,7 @@
 namespace uet::ses {
 
 struct TxMessage;
+struct Deferral;
 struct Exposure;
 struct Pull;
 
@@ -64,6 +65,7 @@ struct Remote : ListNode<struct IdleTag> {
 
   RemoteKey key;
   Flow* flow = nullptr;
+  uint32_t initiator = 0;           // of its requests, as its address says
   uint8_t untagged_generation = 0;  // [SES-071, SES-134]
   uint8_t tagged_generation = 0;
   bool is_ordered = false;  // ROD
@@ -82,12 +84,13 @@ struct Remote : ListNode<struct IdleTag> {
 // One posted operation of the initiator side. 0 .. 63 is what pull and encode read.
 struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   enum class State : uint8_t {
-    held,     // in its remote's queue: a fence or a recovery is before it
-    queued,   // in its flow's queue
-    started,  // PDS pulls its packets or waits for their answers
-    waiting,  // was refused; its timer will queue it again
-    exposed,  // rendezvous: accepted, the target reads the rest when it likes
-    ended,    // reported; packets of it are still out and carry IE
+    held,      // in its remote's queue: a fence or a recovery is before it
+    queued,    // in its flow's queue
+    started,   // PDS pulls its packets or waits for their answers
+    waiting,   // was refused; its timer will queue it again
+    exposed,   // rendezvous: accepted, the target reads the rest when it likes
+    deferred,  // told to wait for a ready-to-restart
+    ended,     // reported; packets of it are still out and carry IE
   };
   static constexpr uint8_t kMessageTimer = 0;
 
@@ -121,7 +124,9 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   uint32_t failed_packets = 0;
   uint32_t data_bytes = 0;  // returned so far, of this segment
   uint32_t pull = 0;        // the rest of a message of the peer: handle of its Pull
+  uint32_t restart = 0;     // a ready-to-restart: handle of its DeferredMessage
   Exposure* exposure = nullptr;
+  Deferral* deferral = nullptr;
   uint32_t result_bytes = 0;  // fetching atomic: of `result`
   AtomicCode atomic;
   pds::PdcHandle pdc;
@@ -147,6 +152,8 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   Iov result;  // where the old values of a fetching atomic go
 
   uint32_t done_packets() const { return answered_packets + failed_packets; }
+  // SES itself wants it; no user waits for it.
+  bool is_internal() const { return pull != 0 || restart != 0; }
   // Which of the two generations of its index it is under.
   bool is_tagged() const { return kind == OpKind::tagged_send && !is_probe; }
   bool is_read() const { return kind == OpKind::read; }
@@ -194,6 +201,7 @@ struct RxMessage : ListNode<struct PartialTag> {
     unexpected,  // pages of the pool
     region,      // WRITE
     nowhere,     // READ requests, errored and discarded messages: octets are only counted
+    deferred,    // told to wait: the same [SES-097]
   };
 
   RxKey key;
@@ -205,7 +213,7 @@ struct RxMessage : ListNode<struct PartialTag> {
   bool has_data = false;
   bool in_order = false;  // nothing before it was missing when it began
   bool som_seen = false;
-  bool msg_error_seen = false;
+  bool msg_error_seen = false;  // or the packet that ends a deferred one
   EndpointId endpoint;
   PeerId peer;
   uint32_t initiator = 0;

@@ -31,9 +31,9 @@ struct Request {
   uint32_t offset = 0;  // of this packet in the message
   uint32_t length = 0;  // octets this packet carries, or asks for
   bool has_data = false;
-  wire::Atomic atomic;  // of the opcodes that have it
+  wire::Atomic atomic;                           // of the opcodes that have it
   const std::byte* rendezvous_octets = nullptr;  // of the opcodes that have it
-  bool in_order = true;  // every lower PSN of its PDC has arrived
+  bool in_order = true;                          // every lower PSN of its PDC has arrived
   std::span<const std::byte> payload;
 
   bool is_rendezvous() const { return rendezvous_octets != nullptr; }
@@ -45,6 +45,8 @@ struct Request {
   uint32_t pushed() const {
     return rendezvous_octets == nullptr ? request_length : rendezvous().eager_length;
   }
+  // Of the opcodes that have them. [WIRE-063]
+  wire::RestartTokens tokens() const { return wire::RestartTokens::unpack(buffer_offset); }
   bool is_single() const { return common.som && common.eom; }
   // UUD packets are not answered and RUDI packets not tracked.
   bool has_pdc() const { return mode == pds::Mode::rud || mode == pds::Mode::rod; }

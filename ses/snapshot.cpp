@@ -18,6 +18,8 @@ const char* name(TxMessage::State state) {
       return "waiting";
     case TxMessage::State::exposed:
       return "exposed";
+    case TxMessage::State::deferred:
+      return "deferred";
     case TxMessage::State::ended:
       return "ended";
   }

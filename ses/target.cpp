@@ -23,9 +23,10 @@ bool is_served(SesOpcode opcode, uint8_t profiles) {
     case SesOpcode::read:
     case SesOpcode::send:
     case SesOpcode::datagram_send:
-    case SesOpcode::deferrable_send:  // as SEND [SES-103]
+    case SesOpcode::deferrable_send:
     case SesOpcode::tagged_send:
-    case SesOpcode::deferrable_tsend:  // as TAGGED_SEND [SES-103]
+    case SesOpcode::deferrable_tsend:
+    case SesOpcode::deferrable_rtr:
     case SesOpcode::atomic:
     case SesOpcode::fetching_atomic:
     case SesOpcode::tsend_atomic:
@@ -34,7 +35,6 @@ bool is_served(SesOpcode opcode, uint8_t profiles) {
     case SesOpcode::rendezvous_tsend:
     case SesOpcode::msg_error:
       return true;
-    case SesOpcode::deferrable_rtr:
     case SesOpcode::extended:
       return false;
   }
@@ -58,6 +58,7 @@ Result<void> Target::create(uint64_t seed) {
   core_.pulled = {this, [](void* me, uint32_t pull, const Completion& done) {
                     static_cast<Target*>(me)->on_pulled(pull, done);
                   }};
+  UET_CHECK(create_deferral(rng));
   UET_CHECK(pool_.create(*core_.arena, config.unexpected_bytes));
   UET_CHECK(rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64()));
   return rx_by_pdc_.create(*core_.arena, config.rx_messages, rng.u64());
@@ -111,6 +112,11 @@ pds::Verdict Target::begin(const Request& q) {
   const SesOpcode opcode = q.common.opcode;
   if (!serves(opcode)) return refuse(q, ReturnCode::unsupported_op, Counter::rx_unsupported_op);
 
+  if (opcode == SesOpcode::deferrable_rtr) return on_restart(q);
+  if (is_deferral_end(q)) {  // of a message that nobody told to wait, or that is forgotten
+    core_.counters.add(Counter::rx_length_violation);
+    return response(q, ReturnCode::op_violation, q.common.ri_generation);
+  }
   const bool absolute = !q.common.rel;
   Endpoint* ep = q.header == wire::NextHeader::small
                      ? core_.find_process(absolute, q.common.job_id, q.common.pid_on_fep)
@@ -308,6 +314,8 @@ void Target::count_arrival(RxMessage& m, uint32_t bytes) {
 // A later packet of a known message. [SES-113, SES-021]
 pds::Verdict Target::resume(RxMessage& m, const Request& q) {
   if (q.common.opcode == SesOpcode::msg_error) return on_msg_error(&m, q);
+  const bool may_end = m.to == RxMessage::To::deferred || m.error != ReturnCode::null;
+  if (may_end && is_deferral_end(q)) return on_deferral_end(m, q);
   if (m.error != ReturnCode::null) return repeat_error(m, q);
 
   Counter why{};
@@ -323,6 +331,7 @@ pds::Verdict Target::resume(RxMessage& m, const Request& q) {
   UET_ASSERT(ep != nullptr);  // close() turns its messages into errored ones
   if (m.opcode == SesOpcode::write) return continue_write(m, *ep, q);
   if (m.opcode == SesOpcode::read) return continue_read(m, *ep, q);
+  if (m.to == RxMessage::To::deferred) return continue_deferred(m, *ep, q);
   return continue_send(m, *ep, q);
 }
 
@@ -460,6 +469,8 @@ void Target::advance() {
     partial_.push_back(*m);
   }
   start_pulls();
+  expire_deferred();
+  send_calls();
   if (stalled_count_ == 0) return;
   for (Endpoint* ep : core_.endpoints) {
     if (ep != nullptr && ep->is_open && ep->is_stalled) drain(*ep);
@@ -473,7 +484,10 @@ Instant Target::next_deadline() const {
   }
   // The completion queue has no way to say that it has room again, and a slot none that it is free.
   if (const Pull* p = failed_releases_.front()) next = std::min(next, p->again_at);
-  const bool is_stuck = !waiting_pulls_.empty() && reading_pulls_ == 0;
+  if (const DeferredMessage* d = deferred_messages_.front()) {
+    next = std::min(next, d->last_heard + core_.config.deferral_time * 2);
+  }
+  const bool is_stuck = (!waiting_pulls_.empty() && reading_pulls_ == 0) || !uncalled_.empty();
   if (stalled_count_ != 0 || is_stuck) next = std::min(next, core_.now + Duration::milliseconds(1));
   return next;
 }

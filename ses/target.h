@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ses/core.h"
+#include "ses/deferral.h"
 #include "ses/initiator.h"
 #include "ses/message.h"
 #include "ses/rendezvous.h"
@@ -119,12 +120,43 @@ class Target {
   void end_pull(Pull& p, Completion::Status status, wire::ReturnCode code);
   void close_pulls(const Endpoint& ep);
 
+  // target_deferral.cpp: messages that are told to wait
+  Result<void> create_deferral(Rng& rng);
+  bool may_defer(const Request& q) const;
+  DeferredMessage* find_deferred(Endpoint& ep, const Request& q);
+  pds::Verdict defer(Endpoint& ep, const Request& q, const Envelope& envelope, DeferredMessage* d);
+  DeferredMessage* remember(Endpoint& ep, const Request& q, const Envelope& envelope);
+  void note_heard(DeferredMessage& d);
+  static void note_data(DeferredMessage& d, const Request& q);
+  pds::Verdict continue_deferred(RxMessage& m, Endpoint& ep, const Request& q);
+  static bool is_deferral_end(const Request& q);
+  pds::Verdict on_deferral_end(RxMessage& m, const Request& q);
+  void set_aside(Endpoint& ep, PostedReceive& r, DeferredMessage& d);
+  void call(Endpoint& ep, DeferredMessage& d);
+  void send_calls();
+  void on_restart_answered(uint32_t handle, const Completion& done);
+  pds::Verdict begin_restarted(Endpoint& ep, DeferredMessage& d, const Request& q);
+  void give_up(DeferredMessage& d);
+  static void take_back(PostedReceive& r);
+  void forget(DeferredMessage& d);
+  void expire_deferred();
+  void close_deferred(const Endpoint& ep);
+  pds::Verdict on_restart(const Request& q);
+
   // target_send.cpp: messages that arrive
   static Arrived arrived(const RxMessage& m);
   pds::Verdict begin_send(Endpoint& ep, const Request& q);
   pds::Verdict begin_expected(Endpoint& ep, PostedReceive& r, const Request& q);
+  // Where in its receive a message goes, and how much of it.
+  struct Place {
+    uint64_t begin = 0;
+    uint64_t room = 0;
+  };
+  pds::Verdict place(Endpoint& ep, PostedReceive& r, const Request& q, RxMessage* m, Pull* pull,
+                     const Place& at);
   pds::Verdict begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope);
-  UnexpectedMessage* make_room_for(const Request& q);
+  UnexpectedMessage* make_room_for(const Request& q, uint32_t bytes);
+  static void keep(Endpoint& ep, UnexpectedMessage& u, const Request& q, const Envelope& envelope);
   pds::Verdict kept(UnexpectedMessage& u, const Request& q);
   pds::Verdict delivered(const Request& q, uint64_t room);
   static bool is_allowed(const PostedReceive& r, JobId job) {
@@ -136,6 +168,9 @@ class Target {
 
   // target_receive.cpp: receives that are posted, and their ends
   Result<PostedReceive*> make(Endpoint& ep, const ReceiveRequest& request);
+  void offer(Endpoint& ep, PostedReceive& r);
+  bool offer_each(Endpoint& ep, PostedReceive& r, const MatchFilter& filter);
+  void stall(Endpoint& ep);
   bool give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
   void drain(Endpoint& ep);
   void enable(Endpoint& ep, bool tagged);
@@ -163,6 +198,10 @@ class Target {
   IntrusiveList<Pull, PullTag> waiting_pulls_;    // for one of the places to read
   IntrusiveList<Pull, PullTag> failed_releases_;  // next one first
   uint32_t reading_pulls_ = 0;
+  Slab<DeferredMessage> deferred_;
+  HashMap<DeferredKey, DeferredMessage*> deferred_by_key_;
+  IntrusiveList<DeferredMessage, DeferredTag> deferred_messages_;  // longest silent first
+  IntrusiveList<DeferredMessage, AskTag> uncalled_;  // their ready-to-restart finds no slot yet
   HashMap<RxKey, RxMessage*> rx_by_key_;
   // How many messages of a PDC are known, and how many of these are still to be completed: PDS
   // looks for a PDC to give up under pressure, when a walk over all messages is the wrong answer.

@@ -9,6 +9,15 @@ using wire::ReturnCode;
 
 namespace {
 
+MatchFilter filter_of(const PostedReceive& r) {
+  return {.tag = r.tag,
+          .ignore = r.ignore,
+          .directed = r.directed,
+          .from = r.from,
+          .from_initiator = r.from_initiator,
+          .job = r.job};
+}
+
 MatchFilter filter_of(const ReceiveRequest& request) {
   return {.tag = request.tagged ? request.tag : 0,
           .ignore = request.tagged ? request.ignore : 0,
@@ -57,23 +66,56 @@ Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request)
 Result<void> Target::receive(Endpoint& ep, const ReceiveRequest& request) {
   PostedReceive* r = UET_TRY(make(ep, request));
   enable(ep, request.tagged);  // [SES-133]
-  Matcher& matcher = ep.matcher(request.tagged);
-  if (ep.is_stalled && !request.tagged) {
-    matcher.post(*r);  // behind the one that is stalled
-    return {};
+  offer(ep, *r);
+  return {};
+}
+
+// Lets a receive have what was kept for it; if it wants more it waits among the others.
+void Target::offer(Endpoint& ep, PostedReceive& r) {
+  Matcher& matcher = ep.matcher(r.tagged);
+  if (ep.is_stalled && !r.tagged) return matcher.post(r);  // behind the one that is stalled
+  const MatchFilter filter = filter_of(r);
+  if (r.multi && ep.deferred != 0) {
+    if (!offer_each(ep, r, filter)) matcher.post(r);
+    return;
   }
-  const MatchFilter filter = filter_of(request);
   while (UnexpectedMessage* u = matcher.find_unexpected(filter)) {
-    const bool is_last = will_be_used_up(*r, u->request_length);
-    if (!give(ep, *r, *u)) {
-      ep.is_stalled = true;
-      ++stalled_count_;
+    const bool is_last = will_be_used_up(r, u->request_length);
+    if (!give(ep, r, *u)) {
+      stall(ep);
       break;
     }
-    if (is_last) return {};
+    if (is_last) return;
   }
-  matcher.post(*r);
-  return {};
+  matcher.post(r);
+}
+
+// A multi-receive and messages that were told to wait: no more of these are called than would fill
+// it. True: it is used up.
+bool Target::offer_each(Endpoint& ep, PostedReceive& r, const MatchFilter& filter) {
+  uint64_t called = 0;
+  UnexpectedMessage* u = ep.untagged.oldest_unexpected();
+  while (u != nullptr) {
+    UnexpectedMessage* const later = ep.untagged.next_unexpected(*u);
+    if (filter.accepts(*u) && u->deferred != nullptr) {
+      if (called < r.room()) call(ep, *u->deferred);
+      called += u->request_length;
+    } else if (filter.accepts(*u)) {
+      const bool is_last = will_be_used_up(r, u->request_length);
+      if (!give(ep, r, *u)) {
+        stall(ep);
+        return false;
+      }
+      if (is_last) return true;
+    }
+    u = later;
+  }
+  return false;
+}
+
+void Target::stall(Endpoint& ep) {
+  ep.is_stalled = true;
+  ++stalled_count_;
 }
 
 // Resources are there again: messages may come under the next generation. [SES-133]
@@ -111,6 +153,10 @@ void Target::consume(Endpoint& ep, PostedReceive& r, uint64_t bytes) {
 
 // Lets a receive take a kept message. False: no room for its completion; nothing was changed.
 bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
+  if (u.deferred != nullptr) {
+    r.multi ? call(ep, *u.deferred) : set_aside(ep, r, *u.deferred);
+    return true;
+  }
   if (!will_be_used_up(r, u.request_length) && !reserve(ep)) return false;
   if (!u.is_claimed) ep.matcher(u.tagged).remove_unexpected(u);
   const uint64_t place = r.used;
@@ -241,7 +287,11 @@ void Target::end(Endpoint& ep, PostedReceive& r, const Completion& last) {
 
 bool Target::cancel(Endpoint& ep, void* op_context) {
   for (PostedReceive& r : ep.receives) {
-    if (r.context.op != op_context || !r.is_matchable) continue;
+    if (r.context.op != op_context || (!r.is_matchable && r.called == nullptr)) continue;
+    if (r.called != nullptr) {
+      forget(*r.called);  // if it comes again it waits for another one
+      take_back(r);
+    }
     if (r.open_messages != 0) {
       // A multi-receive in use ends with its last message.
       ep.matcher(r.tagged).remove(r);
@@ -256,6 +306,7 @@ bool Target::cancel(Endpoint& ep, void* op_context) {
 
 void Target::close(Endpoint& ep) {
   close_pulls(ep);
+  close_deferred(ep);
   for (RxMessage& m : partial_) {
     if (m.endpoint != ep.id || m.error != ReturnCode::null) continue;
     fail(m, Completion::Status::aborted, ReturnCode::cancelled);  // [SES-177]
@@ -269,6 +320,11 @@ void Target::close(Endpoint& ep) {
 }
 
 void Target::drop_unexpected(UnexpectedMessage& u, ReturnCode code) {
+  if (u.deferred != nullptr) {
+    // Discarded: it is sent once more to that end, which its initiator waits for.
+    u.deferred->is_discarded = true;
+    return call(*core_.endpoint(EndpointId(u.endpoint)), *u.deferred);
+  }
   if (!u.is_claimed) {
     Endpoint* ep = core_.endpoint(EndpointId(u.endpoint));
     UET_ASSERT(ep != nullptr);
@@ -324,7 +380,8 @@ Peeked Target::peek(Endpoint& ep, const ReceiveRequest& filter, bool claim) {
 
 UnexpectedMessage* Target::claimed(const Endpoint& ep, uint32_t claim) {
   UnexpectedMessage* u = kept_.get(Handle<UnexpectedMessage>::from_word(claim));
-  return u != nullptr && u->is_claimed && u->endpoint == ep.id.value() ? u : nullptr;
+  if (u == nullptr || !u->is_claimed || u->endpoint != ep.id.value()) return nullptr;
+  return u->deferred != nullptr && u->deferred->is_called() ? nullptr : u;  // the claim has ended
 }
 
 Result<void> Target::receive_claimed(Endpoint& ep, uint32_t claim, const ReceiveRequest& request) {

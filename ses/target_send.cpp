@@ -12,10 +12,18 @@ pds::Verdict Target::begin_send(Endpoint& ep, const Request& q) {
   const bool tagged = is_tagged(q.common.opcode);
   const Envelope envelope{
       .tag = tagged ? q.match_bits : 0, .peer = q.peer, .initiator = q.initiator};
+  DeferredMessage* deferred = nullptr;
+  const bool is_deferrable = wire::is_deferrable_send(q.common.opcode) && may_defer(q);
+  if (is_deferrable) {
+    deferred = find_deferred(ep, q);
+    if (deferred != nullptr && deferred->is_called()) return begin_restarted(ep, *deferred, q);
+  }
   PostedReceive* r = nullptr;
   // While kept messages wait for a completion slot, later ones must not overtake them.
-  if (tagged || !ep.is_stalled) r = ep.matcher(tagged).match(envelope);
-  if (r == nullptr) return begin_unexpected(ep, q, envelope);
+  if (deferred == nullptr && (tagged || !ep.is_stalled)) r = ep.matcher(tagged).match(envelope);
+  if (r == nullptr) {
+    return is_deferrable ? defer(ep, q, envelope, deferred) : begin_unexpected(ep, q, envelope);
+  }
   if (!is_allowed(*r, q.common.job_id)) {
     return refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
   }
@@ -40,33 +48,38 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
     return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
   }
   core_.counters.add(Counter::rx_expected);
-  const uint64_t place = r.used;
-  const uint64_t room = std::min<uint64_t>(r.room(), q.request_length);
-  consume(ep, r, room);
+  const Place at{.begin = r.used, .room = std::min<uint64_t>(r.room(), q.request_length)};
+  consume(ep, r, at.room);
+  return place(ep, r, q, m, pull, at);
+}
+
+// The first packet of a message that a receive has taken.
+pds::Verdict Target::place(Endpoint& ep, PostedReceive& r, const Request& q, RxMessage* m,
+                           Pull* pull, const Place& at) {
   if (m != nullptr) {
     m->to = RxMessage::To::receive;
     m->pull = pull;
     m->endpoint = ep.id;
     m->receive = &r;
-    m->place = place;
-    m->room = room;
+    m->place = at.begin;
+    m->room = at.room;
     return continue_send(*m, ep, q);
   }
   // One packet: no state outlives this call.
-  r.memory.scatter(place, q.payload.first(std::min<uint64_t>(room, q.payload.size())));
+  r.memory.scatter(at.begin, q.payload.first(std::min<uint64_t>(at.room, q.payload.size())));
   Arrived a;
   a.envelope = {q.match_bits, q.peer, q.initiator};
   a.job = q.common.job_id;
   a.header_data = q.header_data;
   a.has_data = q.has_data;
   a.request_length = q.request_length;
-  a.place = place;
-  a.room = room;
+  a.place = at.begin;
+  a.room = at.room;
   if (pull == nullptr) {
     complete(ep, r, a);
-    return delivered(q, room);
+    return delivered(q, at.room);
   }
-  const pds::Verdict verdict = delivered(q, room);
+  const pds::Verdict verdict = delivered(q, at.room);
   read_rest(ep, *pull, r, a);
   return verdict;
 }
@@ -97,22 +110,14 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
       return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
     }
   }
-  UnexpectedMessage* const u = make_room_for(q);
+  UnexpectedMessage* const u = make_room_for(q, q.pushed());
   if (u == nullptr) {
     if (m != nullptr) forget(*m);
     return no_match(ep, q);
   }
   if (u->pull != nullptr) u->pull->was_kept = true;
   core_.counters.add(Counter::rx_unexpected);
-  u->envelope = envelope;
-  u->tagged = is_tagged(q.common.opcode);
-  u->job = q.common.job_id;
-  u->request_length = q.request_length;
-  u->endpoint = ep.id.value();
-  u->ri_generation = q.common.ri_generation;
-  u->message_id = q.id;
-  core_.peers->add_ref(q.peer);  // its ID must not come to mean another peer while kept
-  ep.matcher(u->tagged).add_unexpected(*u);
+  keep(ep, *u, q, envelope);
   if (m != nullptr) {
     m->to = RxMessage::To::unexpected;
     m->endpoint = ep.id;
@@ -128,11 +133,23 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
   return kept(*u, q);
 }
 
-// A record and the pages for a whole message, of a rendezvous for what is pushed of it, or null.
-UnexpectedMessage* Target::make_room_for(const Request& q) {
+// The message is there for receives to find.
+void Target::keep(Endpoint& ep, UnexpectedMessage& u, const Request& q, const Envelope& envelope) {
+  u.envelope = envelope;
+  u.tagged = is_tagged(q.common.opcode);
+  u.job = q.common.job_id;
+  u.request_length = q.request_length;
+  u.endpoint = ep.id.value();
+  u.ri_generation = q.common.ri_generation;
+  u.message_id = q.id;
+  ep.matcher(u.tagged).add_unexpected(u);
+}
+
+// A record and the pages for what comes of a message before a receive does, or null.
+UnexpectedMessage* Target::make_room_for(const Request& q, uint32_t bytes) {
   pds::Peer& peer = (*core_.peers)[q.peer];
   const uint64_t pages =
-      (uint64_t{q.pushed()} + UnexpectedPool::kPageBytes - 1) / UnexpectedPool::kPageBytes;
+      (uint64_t{bytes} + UnexpectedPool::kPageBytes - 1) / UnexpectedPool::kPageBytes;
   if (!is_within_share(peer.kept_messages, 1, kept_.capacity() - kept_.size()) ||
       !is_within_share(peer.kept_pages, pages, pool_.free_pages())) {
     core_.counters.add(Counter::rx_peer_room_used);
@@ -141,13 +158,14 @@ UnexpectedMessage* Target::make_room_for(const Request& q) {
   UnexpectedMessage* const u = kept_.alloc();
   UET_ASSERT(u != nullptr);
   if (q.is_rendezvous()) u->pull = make_pull(q);
-  if ((q.is_rendezvous() && u->pull == nullptr) || !pool_.reserve(q.pushed(), u->pages)) {
+  if ((q.is_rendezvous() && u->pull == nullptr) || !pool_.reserve(bytes, u->pages)) {
     if (u->pull != nullptr) free(*u->pull);
     kept_.free(u);
     return nullptr;
   }
   ++peer.kept_messages;
   peer.kept_pages += u->pages.page_count;
+  core_.peers->add_ref(q.peer);  // its ID must not come to mean another peer while kept
   return u;
 }
 
@@ -196,6 +214,7 @@ pds::Verdict Target::continue_send(RxMessage& m, Endpoint& ep, const Request& q)
       break;
     case RxMessage::To::region:
     case RxMessage::To::nowhere:
+    case RxMessage::To::deferred:
       break;  // discarded: counted only
   }
   note_packet(m, q);

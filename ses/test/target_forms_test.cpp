@@ -90,8 +90,8 @@ TEST_F(TargetFormsTest, UudIsNeverAnswered) {
   EXPECT_EQ(take(*b_), "recv ok 4 #2");
 }
 
-// [SES-059, SES-062, SES-103, SES-104] Deferrable and datagram sends are sends where they are not
-// told apart.
+// [SES-059, SES-062, SES-094, SES-104] Deferrable and datagram sends are sends where a receive is
+// there.
 TEST_F(TargetFormsTest, DeferrableSendsAreSends) {
   Octets room(10);
   for (const SesOpcode opcode : {SesOpcode::deferrable_send, SesOpcode::datagram_send}) {
