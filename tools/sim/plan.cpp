@@ -148,6 +148,11 @@ void draw_forms(Plan& p, Rng& rng) {
   if (rng.chance(0.3)) p.rendezvous_bytes = one_of(rng, {300u, 5'000u, 50'000u});
   if (rng.chance(0.1)) p.rendezvous_sends = 1 + static_cast<uint32_t>(rng.below(3));
   if (rng.chance(0.2)) p.rendezvous_reads = 2 + static_cast<uint32_t>(rng.below(3));
+  if (rng.chance(0.15)) p.defer_bytes = one_of(rng, {1u, 500u, 8'192u});
+  if (rng.chance(0.1)) p.deferrable_sends = 1 + static_cast<uint32_t>(rng.below(3));
+  if (rng.chance(0.2)) p.deferred_messages = static_cast<uint32_t>(rng.below(4));
+  if (rng.chance(0.2)) p.restarts = 1 + static_cast<uint32_t>(rng.below(2));
+  if (rng.chance(0.3)) p.deferral_time = Duration::milliseconds(1 + int64_t(rng.below(100)));
 }
 
 }  // namespace
@@ -176,7 +181,8 @@ std::string Plan::describe() const {
                 "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
                 "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
                 "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
-                "rendezvous from %u with %u/%u%s%s%s%s%s",
+                "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms"
+                "%s%s%s%s%s",
                 endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations,
                 message_bytes_max, payload_mtu, window_packets, faults.loss, faults.duplicate,
                 faults.reorder, faults.corrupt, faults.burst,
@@ -186,7 +192,8 @@ std::string Plan::describe() const {
                 gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
                 stranger, odd_packets, refused_packets, broken_requests, broken_returns, rudi,
                 rudi_window, rudi_packets, rudi_answers, datagrams, datagrams_per_second,
-                rendezvous_bytes, rendezvous_sends, rendezvous_reads,
+                rendezvous_bytes, rendezvous_sends, rendezvous_reads, defer_bytes, deferrable_sends,
+                deferred_messages, restarts, static_cast<long long>(deferral_time.ms()),
                 medium_headers ? ", medium" : "", small_headers ? ", small" : "",
                 spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
   return text;

@@ -71,6 +71,11 @@ struct Plan {
   uint32_t rendezvous_bytes = UINT32_MAX;  // messages from this length on go by rendezvous
   uint32_t rendezvous_sends = 1024;
   uint32_t rendezvous_reads = 64;
+  uint32_t defer_bytes = UINT32_MAX;  // messages from this length on are deferrable
+  uint32_t deferrable_sends = 4096;
+  uint32_t deferred_messages = 1024;
+  uint32_t restarts = 64;
+  Duration deferral_time = Duration::seconds(5);
 
   // What else is on the network: see odd_peer.h and stranger.h.
   double stranger = 0;         // packets overheard that are sent mutated from a third address

@@ -59,6 +59,12 @@ fep::Config config_of(const Plan& plan) {
   c.ses.rendezvous_bytes = plan.rendezvous_bytes;
   c.ses.rendezvous_sends = plan.rendezvous_sends;
   c.ses.rendezvous_reads = plan.rendezvous_reads;
+  c.ses.defer_to = ses::DeferTo::everybody;
+  c.ses.defer_bytes = plan.defer_bytes;
+  c.ses.deferrable_sends = plan.deferrable_sends;
+  c.ses.deferred_messages = plan.deferred_messages;
+  c.ses.restarts = plan.restarts;
+  c.ses.deferral_time = plan.deferral_time;
   c.pds.tx_window_packets = plan.window_packets;
   c.pds.max_pdcs = plan.pdcs_max;
   c.pds.packets_per_entropy = 4;
