@@ -58,6 +58,7 @@ struct Plan {
   double wrong_operations = 0;    // share of RMA with a wrong key, range, right, process or job
   double reserve_refusals = 0;    // completion slots that are not there at first
   double cancelled_receives = 0;  // extra receives that are cancelled
+  double cancelled_sends = 0;     // share of operations taken back; only where some may fail
   bool reject_truncated = false;
 
   // The modes without PDCs.

@@ -30,6 +30,16 @@ bool is_gone(const wire::Request& request, wire::Reader reader) {
   return data.ok() && data->common.return_code == wire::ReturnCode::bad_mkey;
 }
 
+// An operation that ended before its packets were answered: its memory is not read any more, and IE
+// says so. [PDS-182, SES-049]
+bool is_void(wire::NextHeader next_hdr, wire::Reader reader) {
+  const bool is_request = next_hdr == wire::NextHeader::standard ||
+                          next_hdr == wire::NextHeader::medium ||
+                          next_hdr == wire::NextHeader::small;
+  if (!is_request || reader.remaining() < wire::RequestCommon::kSize) return false;
+  return wire::RequestCommon::read(reader.take(wire::RequestCommon::kSize)).ie;
+}
+
 bool takes_psn(wire::PdsType type) {
   return type == wire::PdsType::rud_request || type == wire::PdsType::rod_request ||
          type == wire::PdsType::rud_cc_request || type == wire::PdsType::rod_cc_request;
@@ -76,7 +86,8 @@ void WireOracle::check(const TxPacket& packet) {
     std::snprintf(text, sizeof text, "PDC %u PSN %u used for a second packet", key.first,
                   key.second);
     violation_ = text;
-  } else if (!fresh && entry->second.content != content && is_gone(*request, reader)) {
+  } else if (!fresh && entry->second.content != content &&
+             (is_gone(*request, reader) || is_void(request->next_hdr, reader))) {
     entry->second.content = content;
   } else if (!fresh && entry->second.content != content) {
     std::snprintf(text, sizeof text, "PDC %u PSN %u: a resend with other octets", key.first,
@@ -93,6 +104,7 @@ void WireOracle::check_rudi(const TxPacket& packet) {
   uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
   content = digest_of_payload(content, packet);
   const auto [entry, fresh] = sent_by_rudi_.try_emplace(request.pkt_id.value(), Sent{content});
+  if (is_void(request.next_hdr, reader)) entry->second.content = content;
   const char* const what = fresh == request.retx              ? "RETX says the opposite"
                            : entry->second.content != content ? "two packets of one pkt_id"
                                                               : nullptr;

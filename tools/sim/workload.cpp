@@ -25,6 +25,11 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(pl
   draw_operations(rng);
   Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
   for (Operation& op : operations_) op.rudi = op.is_rma() && choice.chance(plan.rudi);
+  Rng regret(seed, 0x72677274);
+  for (Operation& op : operations_) {
+    const auto later = Duration::microseconds(int64_t(regret.below(20'000)));
+    if (regret.chance(plan.cancelled_sends)) op.cancel_at = op.send_at + later;
+  }
 }
 
 Workload::~Workload() = default;
@@ -207,6 +212,7 @@ Instant Workload::post_due(uint32_t index, Instant now) {
         next = std::min(next, now + kAgain);
       }
     }
+    if (op.from == index) cancel_due(op, now, next);
     if (op.from != index || op.posted) continue;
     if (op.send_at > now) {
       next = std::min(next, op.send_at);
@@ -233,6 +239,19 @@ void Workload::post_decoy(Operation& op, Instant now, Instant& next) {
 bool Workload::take_back(Operation& op, Instant now) {
   Host& host = *hosts_[op.to];
   return host.fep->ses().cancel(host.processes[op.to_process].endpoint, &op, host.clock.local(now));
+}
+
+// Takes an operation back once, in whatever state it is; it may have gone too far for that.
+void Workload::cancel_due(Operation& op, Instant now, Instant& next) {
+  if (op.cancel_at.is_never() || !op.posted) return;
+  if (op.cancel_at > now) {
+    next = std::min(next, op.cancel_at);
+    return;
+  }
+  op.cancel_at = Instant::never();
+  Host& host = *hosts_[op.from];
+  const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
+  if (!op.done) host.fep->ses().cancel(endpoint, &op, host.clock.local(now));
 }
 
 // Makes the request ask for what it may not have.

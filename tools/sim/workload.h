@@ -60,6 +60,7 @@ struct Operation {
   uint64_t region_offset = 0;  // RMA
   Instant send_at;
   Instant receive_at;
+  Instant cancel_at = Instant::never();
 
   std::vector<std::byte> local;    // what is sent, or where a read lands
   std::vector<std::byte> landing;  // buffer of the receive with the same index
@@ -132,6 +133,7 @@ class Workload {
   static void spoil(const Operation& op, const Host& target, ses::RmaRequest& request);
   ses::Destination destination(const Operation& op) const;
   bool take_back(Operation& op, Instant now);
+  void cancel_due(Operation& op, Instant now, Instant& next);
   void judge_send(const ses::Completion& completion);
   void judge_wrong(const Operation& op, const ses::Completion& completion);
   bool judge_too_long(Operation& op, const ses::Completion& completion);
