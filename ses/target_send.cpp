@@ -20,10 +20,13 @@ pds::Verdict Target::begin_send(Endpoint& ep, const Request& q) {
   }
   PostedReceive* r = nullptr;
   // While kept messages wait for a completion slot, later ones must not overtake them.
-  if (deferred == nullptr && (tagged || !ep.is_stalled)) r = ep.matcher(tagged).match(envelope);
+  const bool is_claimed = deferred != nullptr && deferred->message->is_claimed;
+  if (!is_claimed && (tagged || !ep.is_stalled)) r = ep.matcher(tagged).match(envelope);
   if (r == nullptr) {
     return is_deferrable ? defer(ep, q, envelope, deferred) : begin_unexpected(ep, q, envelope);
   }
+  // A multi-receive has room for it after all: others that were called did not come.
+  if (deferred != nullptr) forget(*deferred);
   if (!is_allowed(*r, q.common.job_id)) {
     return refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
   }

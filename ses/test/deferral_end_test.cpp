@@ -307,6 +307,26 @@ TEST_F(DeferralEndTest, AMultiReceiveCallsForWhatFillsIt) {
   EXPECT_TRUE(is_forgotten());
 }
 
+// [SES-101, LF-096] Those that were called may not come; then others get the room when they begin
+// anew.
+TEST_F(DeferralEndTest, AMultiReceiveIsNotHeldUpByOneThatDoesNotCome) {
+  send_and_wait(pattern(4000), 11);
+  send_and_wait(pattern(4000, 7), 12);
+  Octets room(4000);
+  ReceiveRequest r = receive_request(room);
+  r.multi = true;
+  ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+  EXPECT_TRUE(cancel(*a_, 11));
+  EXPECT_EQ(take(*a_), "send cancelled 0 #11");
+  settle();
+  EXPECT_EQ(take(*b_), "");
+  elapse(Duration::seconds(6));
+  EXPECT_EQ(take(*a_), "send ok 4000 #12");
+  EXPECT_EQ(take(*b_), "recv ok 4000 done #2");
+  EXPECT_EQ(room, pattern(4000, 7));
+  EXPECT_TRUE(is_forgotten());
+}
+
 // Few ready-to-restarts at once; all are sent in the end.
 TEST_F(DeferralEndTest, ReadyToRestartsTakeTurns) {
   config_.restarts = 1;
