@@ -137,8 +137,9 @@ pds::Verdict Target::begin(const Request& q) {
   if (q.request_length > kMaxMessageBytes) {
     return refuse(q, ReturnCode::unsupported_size, Counter::rx_unsupported_size);
   }
-  if (!has_legal_lengths(q, core_.config.payload_mtu) || (is_atomic(opcode) && !q.is_single())) {
-    return refuse(q, ReturnCode::op_violation, Counter::rx_length_violation);  // [SES-080]
+  if (!has_legal_lengths(q, core_.config.payload_mtu) || (is_atomic(opcode) && !q.is_single()) ||
+      (opcode == SesOpcode::no_op && q.request_length != 0)) {
+    return refuse(q, ReturnCode::op_violation, Counter::rx_length_violation);  // [SES-051, SES-080]
   }
   if (q.has_data && !ep->rx.carries_data) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);  // [SES-050]

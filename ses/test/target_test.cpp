@@ -28,6 +28,18 @@ TEST_F(TargetTest, UnknownOperationsAreUnsupported) {
   EXPECT_EQ(count(Counter::rx_unsupported_op), 48u);
 }
 
+// [SES-051] One packet without payload, in whatever header; anything more is no NO_OP.
+TEST_F(TargetTest, NoOpIsOneEmptyPacket) {
+  EXPECT_EQ(said(standard(request(SesOpcode::no_op, 0), 0)), "accept");
+  EXPECT_EQ(said(standard(request(SesOpcode::no_op, 4), 4)), "OP_VIOLATION");
+  EXPECT_EQ(said(standard(part(request(SesOpcode::no_op, 5000), 0, 1024), 1024)), "OP_VIOLATION");
+  wire::MediumRequest medium;
+  medium.common = request(SesOpcode::no_op, 0).common;
+  EXPECT_EQ(said(give(medium, 0, wire::NextHeader::medium)), "accept");
+  medium.request_length = 4;
+  EXPECT_EQ(said(give(medium, 4, wire::NextHeader::medium)), "OP_VIOLATION");
+}
+
 // [SES-111, SES-112, SES-002..004, SES-006, SES-007, SES-051, SES-172..174]
 TEST_F(TargetTest, MissingEndpointsAreToldApart) {
   wire::StandardRequest h = request(SesOpcode::no_op, 0);
