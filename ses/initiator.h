@@ -57,7 +57,6 @@ class Initiator {
     uint64_t offset = 0;
     uint64_t key = 0;
     uint32_t pull = 0;
-    bool is_whole = false;  // all that was left behind
   };
   Result<void> read_rest(Endpoint& ep, const RestRequest& request);
   // The message whose exposed source that is, for the peer that it was sent to; else null.

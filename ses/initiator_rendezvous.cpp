@@ -115,21 +115,26 @@ TxMessage* Initiator::exposed_to(RegionId region, PeerId peer) {
   return is_its ? m : nullptr;
 }
 
-// A READ of an exposed source begins. One for all that was left behind is a new attempt: what an
-// earlier one fetched does not count any more. One for nothing says that this was all, or at the
-// very start that no more could be had.
+// A READ of an exposed source begins. The same as the one that began the rest is a new attempt:
+// what an earlier one fetched does not count any more. One for nothing says that this was all, or
+// at the very start that no more could be had.
 void Initiator::on_read_begun(TxMessage& m, uint64_t offset, uint32_t length) {
   Exposure& x = *m.exposure;
+  const bool is_first = !x.is_begun;
   x.is_begun = true;
   if (length == 0) {
     x.is_released = true;
     x.is_given_up = offset == 0;
     finish_read_out(m);
-  } else if (offset == m.push_length && length == m.segment_length - m.push_length) {
+    return;
+  }
+  if (offset != m.push_length) return;
+  if (is_first || length == x.first_read) {
     ++x.attempt;
     x.served = 0;
     x.idle_looks = 0;
   }
+  if (x.first_read == 0) x.first_read = length;
 }
 
 // Octets of an exposed source have reached the target for certain.
@@ -189,7 +194,7 @@ Result<void> Initiator::read_rest(Endpoint& ep, const RestRequest& request) {
     m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
   m->push_length = m->segment_length;
-  m->may_repeat = request.is_whole && m->segment_length == m->memory.bytes();
+  m->may_repeat = !request.iov.empty() && m->segment_length == m->memory.bytes();
   m->pull = request.pull;
   m->remote = at;
   m->flow = at->flow;

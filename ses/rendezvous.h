@@ -21,6 +21,7 @@ struct Exposure {
   wire::Rendezvous source;
   uint32_t wanted = 0;       // octets that the target will read
   uint32_t served = 0;       // of them acknowledged, in this attempt to read
+  uint32_t first_read = 0;   // octets of the READ that began the rest
   uint16_t attempt = 0;      // grows when the target begins anew
   uint8_t idle_looks = 0;    // times that it was found as it was, one after the other
   bool is_begun = false;     // some of it was asked for

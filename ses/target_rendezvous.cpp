@@ -128,7 +128,6 @@ bool Target::start_pull(Pull& p) {
   }
   request.key = p.source.read_memory_key;
   request.pull = pulls_.handle(&p).word();
-  request.is_whole = p.arrived.room == p.arrived.request_length;
   return initiator_.read_rest(*ep, request).ok();
 }
 
