@@ -84,7 +84,9 @@ void Workload::judge_tally(uint32_t host, uint32_t slot) {
                          op.region_offset == slot * sizeof(uint64_t) &&
                          op.wrong == Operation::Wrong::nothing;
     if (!is_here) continue;
-    posted += op.posted;
+    // The memory outlives its endpoint: what the dead one executed the new one may execute again.
+    const bool has_two_targets = host == lost_ && op.posted_at < back_at_;
+    if (op.posted) posted += has_two_targets ? 2 : 1;
     succeeded += op.succeeded;
     if (op.succeeded && op.fetches) found.push_back(number(op.local.data()));
   }
