@@ -160,11 +160,13 @@ void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant no
 }
 
 // The packet that was refused was certainly not executed, unless an earlier transmission of it was,
-// or not it was refused but the question for its answer. Of the others it depends.
-// [PDS-119, PDS-190]
+// or not it was refused but the question for its answer. CLOSING is for what lies beyond all that
+// the peer received, so it holds for every transmission. Of the others it depends.
+// [PDS-119, PDS-176, PDS-190]
 void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   Failure failure{FailureReason::nack, h.nack_code, false};
-  if (slot.kind == SlotKind::data && slot.resends == 0 && !slot.sacked && !slot.was_asked &&
+  const bool is_proof = slot.resends == 0 || h.nack_code == NackCode::closing;
+  if (slot.kind == SlotKind::data && is_proof && !slot.sacked && !slot.was_asked &&
       is_certainly_not_executed(h.nack_code)) {
     failure.not_delivered = true;
     give_up(pdc, h.nack_psn, slot, failure, now);

@@ -33,6 +33,22 @@ TEST_F(ForgetfulPeerTest, ForgetfulPeerEndsThePdc) {
   EXPECT_EQ(b.lines(), Lines{}) << "there is nobody to send a Close to";
 }
 
+// [PDS-119, PDS-176] CLOSING names a PSN beyond all that the peer ever received, so no transmission
+// of it was executed. INV_DPDCID does not say so of one that was sent twice.
+TEST_F(ForgetfulPeerTest, ClosingIsAVerdictOnEveryTransmission) {
+  for (const NackCode code : {NackCode::closing, NackCode::inv_dpdcid}) {
+    SCOPED_TRACE(wire::name(code));
+    Bench b;
+    b.open_initiator(2);
+    b.rx_header(b.ack(b.start));
+    b.rx_header(b.nack(NackCode::trimmed, b.start + 1));
+    EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+    b.rx_header(b.nack(code, b.start + 1));
+    ASSERT_EQ(b.client.failures.size(), 1u);
+    EXPECT_EQ(b.client.failures[0].not_delivered, code == NackCode::closing);
+  }
+}
+
 // [PDS-149, PDS-190] A verdict that stays away for one RTO: nobody knows. Nothing is sent
 // meanwhile, and of what was sent twice nobody knows at once.
 TEST_F(ForgetfulPeerTest, AForgetfulPeerIsGivenOneRtoForEachVerdict) {
