@@ -1,10 +1,14 @@
 // Lines of the threat list that packet delivery answers and that no other file holds: forged ACKs,
-// forged closes, replays, the edge of the PSN space. The others: guard_test, trim_test, probe_test,
-// secure_test, target_test. [tss.md, T-nn]
+// forged closes, replays, the edges of windows and of the PSN space. The others: guard_test,
+// trim_test, probe_test, secure_test, target_test. [tss.md, T-nn]
+#include "pds/psn_window.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
+#include "base/timer_wheel.h"
+
 #include <set>
+#include <type_traits>
 
 namespace uet::pds::test {
 namespace {
@@ -167,6 +171,93 @@ TEST(ThreatTest, AnInitiatorPassesTheEndOfThePsnSpace) {
   b.rx_header(b.ack(Psn(kStart + 63)));
   EXPECT_EQ(b.client.responded.size(), 64u);
   EXPECT_EQ(b.count(Count::drop_ack_range), 0u);
+}
+
+wire::AckCc ack_cc(const Bench& b, int cack, uint8_t mpr, uint64_t bitmap = 0) {
+  wire::AckCc h;
+  h.ack = b.ack(b.start + cack);
+  h.ack.type = wire::PdsType::ack_cc;
+  h.mpr = mpr;
+  h.sack_psn_offset = 1;
+  h.sack_bitmap = bitmap;
+  return h;
+}
+
+// [T-07, PDS-093] A peer says that it has packets, and is silent: no answer is made up. It is
+// asked, gets again what it lacks after all, and is given up like any other that is silent.
+TEST(ThreatTest, AFalseSackCompletesNothing) {
+  Config config;
+  config.probe = false;
+  config.peer_timeout = 2_s;
+  Bench b(config);
+  b.client.sack_completes = false;
+  b.open_initiator(3);
+  b.rx_header(ack_cc(b, 0, 8, 0b11));
+  b.elapse(20_ms);
+  b.tx();
+  EXPECT_EQ(b.count(Count::ack_requests_tx), 2u);
+  EXPECT_EQ(b.client.responded.size(), 1u);
+  b.rx_header(b.nack(NackCode::pkt_not_rcvd, b.start + 1));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+  b.elapse(3_s);
+  EXPECT_EQ(b.client.responded.size(), 1u);
+  EXPECT_EQ(b.client.failed.size(), 2u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [T-31, PDS-072, PDS-074] PSNs beyond what is tracked, or long gone, move nothing and are refused
+// no faster than any other; the next one in order is taken as if nothing was.
+TEST(ThreatTest, FarPsnsMoveNoWindow) {
+  Config config;
+  config.nacks_per_second_per_peer = 80;  // a burst of 8
+  Bench b(config);
+  b.open_target();
+  for (int i = 0; i < 100; ++i) {
+    for (const uint32_t ahead : {1025u, 40'000u, 0x7FFF'FFFFu, 0x8000'0000u, 0u - 40'000u}) {
+      b.rx(b.request(kFirst.value() + ahead, false));
+    }
+  }
+  const Lines refused = b.lines();
+  EXPECT_EQ(refused.size(), 8u);
+  for (const std::string& line : refused) EXPECT_EQ(line.rfind("NACK PSN_OOR_WINDOW", 0), 0u);
+  EXPECT_EQ(b.count(Count::psn_beyond) + b.count(Count::psn_too_old), 500u);
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.pds->usage().rx_blocks, 0u);
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+}
+
+// [T-31, PDS-035] However much a peer says that it tracks, no more is sent than our window holds;
+// none stated, and hardly any, end nothing.
+TEST(ThreatTest, ABogusRangeOpensNoWindowAndClosesNone) {
+  constexpr int kPackets = 400;
+  Config config;
+  config.tx_window_packets = 16;
+  Bench b(config);
+  b.client.sack_completes = false;
+  int sent = static_cast<int>(b.open_initiator(kPackets).size());
+  EXPECT_EQ(sent, 16);
+  int acked = 0;
+  for (const uint8_t mpr : {uint8_t{255}, uint8_t{0}, uint8_t{1}, uint8_t{255}}) {
+    b.rx_header(ack_cc(b, acked, mpr));
+    ++acked;
+    sent += static_cast<int>(b.tx().size());
+    EXPECT_EQ(sent - acked, 16) << int{mpr};
+  }
+  while (acked < kPackets) {
+    b.rx_header(ack_cc(b, acked, acked % 2 == 0 ? 1 : 0));
+    ++acked;
+    b.tx();
+  }
+  EXPECT_EQ(b.client.responded.size(), size_t{kPackets});
+  EXPECT_EQ(b.client.failed.size(), 0u);
+}
+
+// [T-47, PDS-142] What is outstanding has no timers of its own, so that no peer can make us keep
+// more of them than there are PDCs.
+TEST(ThreatTest, OutstandingPacketsHoldNoTimer) {
+  EXPECT_FALSE(std::is_trivially_copyable_v<TimerNode>);
+  EXPECT_TRUE(std::is_trivially_copyable_v<TxSlot>);
 }
 
 }  // namespace
