@@ -331,15 +331,16 @@ void Initiator::settle_refused(TxMessage& m) {
   finish(m);
 }
 
-// A message of which nothing was executed may go again on another PDC, a read always: it changes
-// nothing. So may one that lacked a packet when the peer lost the PDC: nobody took it for complete,
-// and what arrived of it went with the PDC. All else failed for good. [PDS-119, PDS-149, PDS-190]
+// A message of which nothing was executed may go again on another PDC; a read, and a probe of an
+// exposed message, always: they change nothing. So may one that lacked a packet when the peer lost
+// the PDC: nobody took it for complete, and what arrived of it went with the PDC. All else failed
+// for good. [PDS-119, PDS-149, PDS-190]
 void Initiator::settle_failed(TxMessage& m) {
   const bool is_gone_there =
       m.failure.reason == pds::FailureReason::nack &&
       (m.failure.nack == wire::NackCode::inv_dpdcid || m.failure.nack == wire::NackCode::closing);
   const bool is_rest = m.pull != 0 && !m.may_repeat;  // its octets are counted at the other end
-  const bool is_harmless = (m.is_read() && !is_rest) || m.restart != 0 ||
+  const bool is_harmless = (m.is_read() && !is_rest) || m.restart != 0 || m.is_probe ||
                            (m.all_undelivered && m.answered_packets == 0) ||
                            (is_gone_there && !is_rest && (m.any_undelivered || m.was_aborted));
   const bool is_deferred = m.deferral != nullptr && m.deferral->is_deferred;

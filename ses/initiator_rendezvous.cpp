@@ -88,6 +88,7 @@ void Initiator::on_unread(TxMessage& m) {
   }
   --m.remote->exposed;
   forget_attempt(m);
+  m.retries = 0;  // patience with the message ended when it was accepted
   m.is_probe = true;
   release(m);
 }

@@ -83,5 +83,49 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   EXPECT_EQ(room, data);
 }
 
+// [SES-051, SES-091, PDS-119] A question changes nothing, so it is asked again when its PDC is lost,
+// whether it was executed or not and however often the message was refused before it was accepted;
+// it says nothing of the message, which is read as ever.
+TEST_F(RendezvousProbeTest, AQuestionWhosePdcIsLostIsAskedAgain) {
+  config_.retry_patience = Duration::seconds(1);
+  config_.unexpected_messages = 2;  // a peer gets one of them
+  const Octets data = pattern(5000);
+  for (const bool was_refused : {false, true}) {
+    SCOPED_TRACE(was_refused);
+    start();
+    Octets other(10), room(5000);
+    const Octets first = pattern(10);
+    if (was_refused) {
+      send(send_request(first, 7));
+      settle();
+      EXPECT_EQ(take(*a_), "send ok 10 #7");
+    }
+    send(by_rendezvous(data));
+    settle();
+    if (was_refused) {
+      EXPECT_EQ(count(Counter::rx_no_match), 1u);
+      receive(other, 6);
+      elapse(Duration::milliseconds(250));
+      EXPECT_EQ(take(*b_), "recv ok 10 #6");
+    }
+    now_ = now_ + Duration::seconds(1);
+    a_->ses->advance(now_);
+    transmit();
+    ASSERT_EQ(network_.size(), 1u);
+    EXPECT_EQ(network_[0].octets[0], std::byte{0x00});  // NO_OP
+    deliver(0);
+    network_.clear();  // its answer
+    a_->pds.fail_flow(0, {.reason = pds::FailureReason::nack, .nack = wire::NackCode::inv_dpdcid},
+                      now_);
+    EXPECT_EQ(take(*a_), "");
+    settle();
+    receive(room);
+    settle();
+    EXPECT_EQ(take(*a_), "send ok 5000 #1");
+    EXPECT_EQ(take(*b_), "recv ok 5000 #2");
+    EXPECT_EQ(room, data);
+  }
+}
+
 }  // namespace
 }  // namespace uet::ses::test
