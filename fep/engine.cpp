@@ -37,6 +37,8 @@ bool Engine::collect(Instant now) {
   for (const io::PathError& error : io_->path_errors()) {
     if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
   }
+  if (moved && ++rounds_without_timers_ < kTimerRounds) return true;
+  rounds_without_timers_ = 0;
   if (fep_->next_deadline() <= now) fep_->advance(now);
   return moved;
 }
