@@ -46,6 +46,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
   uint32_t pulls = 0;          // rests of messages of it that are being read
+  uint32_t calls = 0;          // ready-to-restarts to it that are under way
 
   // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
   // since `waiting_since`. [architecture 8]

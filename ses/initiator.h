@@ -194,7 +194,6 @@ class Initiator {
   HashMap<RemoteKey, Remote*> remote_by_key_;
   HashMap<SourceKey, Remote*> remote_by_source_;  // the first of each of the user's
   HashMap<uint32_t, TxMessage*> deferral_by_token_;
-  uint32_t restarts_ = 0;                        // unfinished
   IntrusiveList<Remote, IdleTag> idle_remotes_;  // longest idle first
   // Started messages that PDS is done with and that wait for more than it owes them: return data,
   // or a semantic answer that comes later.

@@ -132,7 +132,6 @@ bool Initiator::restart(const Restart& r) {
 // sender's address where we know it, else 0; nobody looks at them. [SES-098, SES-102]
 Result<void> Initiator::send_restart(Endpoint& ep, const Restart& r, bool absolute,
                                      uint32_t deferred) {
-  if (restarts_ == core_.config.restarts) return Errc::again;
   Destination to;
   to.peer = r.peer;
   to.absolute = absolute;
@@ -143,7 +142,6 @@ Result<void> Initiator::send_restart(Endpoint& ep, const Restart& r, bool absolu
   Remote* at = UET_TRY(remote(ep, to, /*is_internal=*/true));
   TxMessage* m = messages_.alloc();
   if (m == nullptr) return Errc::again;
-  ++restarts_;
   m->handle = messages_.handle(m).word();
   m->kind = OpKind::send;
   m->opcode = wire::SesOpcode::deferrable_rtr;
@@ -169,12 +167,11 @@ Result<void> Initiator::send_restart(Endpoint& ep, const Restart& r, bool absolu
 
 // How it ended is the target half's business.
 void Initiator::report_restart(const TxMessage& m, Completion::Status status) {
-  UET_ASSERT(restarts_ != 0);
-  --restarts_;
   Completion done;
   done.kind = m.kind;
   done.status = status;
   done.code = m.code;
+  done.peer = m.remote->key.peer;
   core_.restarted.done(core_.restarted.self, m.restart, done);
 }
 

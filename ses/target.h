@@ -202,6 +202,7 @@ class Target {
   HashMap<DeferredKey, DeferredMessage*> deferred_by_key_;
   IntrusiveList<DeferredMessage, DeferredTag> deferred_messages_;  // longest silent first
   IntrusiveList<DeferredMessage, AskTag> uncalled_;  // their ready-to-restart finds no slot yet
+  uint32_t calls_ = 0;                               // ready-to-restarts under way
   HashMap<RxKey, RxMessage*> rx_by_key_;
   // How many messages of a PDC are known, and how many of these are still to be completed: PDS
   // looks for a PDC to give up under pressure, when a walk over all messages is the wrong answer.

@@ -178,23 +178,34 @@ void Target::call(Endpoint& ep, DeferredMessage& d) {
   send_calls();
 }
 
-// Those whose ready-to-restart found no slot are tried again when one comes back.
+// Of the places for ready-to-restarts one peer gets no more than it leaves free: it may let them
+// wait for their answers. What finds none is tried again when a place or a slot comes back. [T-25]
 void Target::send_calls() {
-  while (DeferredMessage* d = uncalled_.front()) {
-    Endpoint* ep = core_.endpoint(d->key.endpoint);
+  for (DeferredMessage& d : uncalled_) {
+    const uint32_t places = core_.config.restarts;
+    if (calls_ >= places) return;
+    pds::Peer& peer = (*core_.peers)[d.key.peer];
+    if (!is_within_share(peer.calls, 1, places - calls_)) continue;
+    Endpoint* ep = core_.endpoint(d.key.endpoint);
     UET_ASSERT(ep != nullptr);  // close() forgets its messages
-    const Restart order{.peer = d->key.peer,
-                        .job = d->message->job,
-                        .initiator = d->key.initiator,
-                        .tokens = {d->key.token, d->target_token}};
-    const uint32_t handle = deferred_.handle(d).word();
+    const Restart order{.peer = d.key.peer,
+                        .job = d.message->job,
+                        .initiator = d.key.initiator,
+                        .tokens = {d.key.token, d.target_token}};
+    const uint32_t handle = deferred_.handle(&d).word();
     if (!initiator_.send_restart(*ep, order, ep->name.absolute, handle).ok()) return;
-    static_cast<ListNode<AskTag>&>(*d).unlink();
-    if (!d->is_called()) forget(*d);  // nothing is set aside for it
+    ++calls_;
+    ++peer.calls;  // its flow keeps it known until the answer
+    static_cast<ListNode<AskTag>&>(d).unlink();
+    if (!d.is_called()) forget(d);  // nothing is set aside for it
   }
 }
 
 void Target::on_restart_answered(uint32_t handle, const Completion& done) {
+  pds::Peer& peer = (*core_.peers)[done.peer];
+  UET_ASSERT(calls_ != 0 && peer.calls != 0);
+  --calls_;
+  --peer.calls;
   if (done.status == Completion::Status::aborted) return;  // its endpoint closes
   DeferredMessage* const d = deferred_.get(Handle<DeferredMessage>::from_word(handle));
   if (d != nullptr && done.ok()) note_heard(*d);  // it will come

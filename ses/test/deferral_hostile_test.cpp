@@ -346,6 +346,29 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotFillTheTable) {
   EXPECT_EQ(said(standard(deferrable_request(4, 1), 4)), "OK");
 }
 
+// [SES-098, T-25] A peer that leaves its ready-to-restarts without an answer keeps nobody else from
+// getting one.
+TEST_F(DeferralHostileTest, OnePeerDoesNotHoldAllReadyToRestarts) {
+  config_.restarts = 4;
+  start();
+  std::vector<Octets> rooms(7, Octets(4));
+  for (uint32_t i = 1; i <= 3; ++i) EXPECT_EQ(said(standard(deferrable_request(4, i), 4)), "OK");
+  from_ = another_peer();
+  EXPECT_EQ(said(standard(deferrable_request(4, 9), 4)), "OK");
+  for (uint32_t i = 0; i < 4; ++i) receive(rooms[i]);
+  b_->pds.transmit(now_);
+  ASSERT_EQ(network_.size(), 3u);
+  std::string called;
+  for (const Parcel& p : network_) called += std::to_string(word(p.octets, 24));
+  EXPECT_EQ(called, "129");
+  deliver(0);  // A knows no such send, which gives the place to the next
+  ASSERT_TRUE(network_.back().is_answer);
+  deliver(network_.size() - 1);
+  b_->pds.transmit(now_);
+  ASSERT_EQ(network_.size(), 3u);
+  EXPECT_EQ(word(network_.back().octets, 24), 3u);
+}
+
 // [SES-102] The address of whoever is called: as we know it, else 0.
 TEST_F(DeferralHostileTest, TheCalledProcessIsNamedWhereItIsKnown) {
   Octets room(4);
