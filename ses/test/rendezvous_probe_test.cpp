@@ -83,9 +83,9 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   EXPECT_EQ(room, data);
 }
 
-// [SES-051, SES-091, PDS-119] A question changes nothing, so it is asked again when its PDC is lost,
-// whether it was executed or not and however often the message was refused before it was accepted;
-// it says nothing of the message, which is read as ever.
+// [SES-051, SES-091, PDS-119] A question changes nothing, so it is asked again when its PDC is
+// lost, whether it was executed or not and however often the message was refused before it was
+// accepted; it says nothing of the message, which is read as ever.
 TEST_F(RendezvousProbeTest, AQuestionWhosePdcIsLostIsAskedAgain) {
   config_.retry_patience = Duration::seconds(1);
   config_.unexpected_messages = 2;  // a peer gets one of them
