@@ -45,8 +45,9 @@ struct Config {
   DeferTo defer_to = DeferTo::who_keeps_nothing;
   uint32_t defer_bytes = 8192;       // [SES-102]
   uint32_t deferrable_sends = 4096;  // unfinished at once; more go as plain ones
-  // Messages of others that each endpoint tells to wait; then NO_MATCH. The reference provider has
-  // 8; ours are some 300 octets each, taken from unexpected_messages. [SES-035]
+  // Messages of others that each endpoint tells to wait, of one peer half; then NO_MATCH. The
+  // reference provider has 8; ours are some 300 octets each, taken from unexpected_messages.
+  // [SES-035]
   uint32_t deferred_messages = 1024;
   uint32_t restarts = 64;  // ready-to-restarts under way at once; to one peer half
   // A send that was told to wait begins anew when nothing is heard for so long, and a target

@@ -53,6 +53,18 @@ inline uint64_t hash_of(const DeferredKey& key, uint64_t seed) {
                 uint64_t{key.initiator} << 32 | key.token, seed);
 }
 
+// Of whom an endpoint remembers messages: they are counted, so that each peer leaves room.
+struct DeferrerKey {
+  EndpointId endpoint;
+  PeerId peer;
+
+  bool operator==(const DeferrerKey&) const = default;
+};
+
+inline uint64_t hash_of(const DeferrerKey& key, uint64_t seed) {
+  return hash64(key.endpoint.value(), key.peer.value(), seed);
+}
+
 // A message that was told to wait: its envelope is kept like that of an unexpected message, its
 // payload is not. In order of what was last heard of it in the list of all.
 struct DeferredMessage : ListNode<struct DeferredTag>, ListNode<struct AskTag> {

@@ -125,6 +125,7 @@ class Target {
   bool may_defer(const Request& q) const;
   DeferredMessage* find_deferred(Endpoint& ep, const Request& q);
   pds::Verdict defer(Endpoint& ep, const Request& q, const Envelope& envelope, DeferredMessage* d);
+  bool may_remember(const Endpoint& ep, PeerId peer) const;
   DeferredMessage* remember(Endpoint& ep, const Request& q, const Envelope& envelope);
   void note_heard(DeferredMessage& d);
   static void note_data(DeferredMessage& d, const Request& q);
@@ -200,6 +201,7 @@ class Target {
   uint32_t reading_pulls_ = 0;
   Slab<DeferredMessage> deferred_;
   HashMap<DeferredKey, DeferredMessage*> deferred_by_key_;
+  HashMap<DeferrerKey, uint32_t> deferred_counts_;
   IntrusiveList<DeferredMessage, DeferredTag> deferred_messages_;  // longest silent first
   IntrusiveList<DeferredMessage, AskTag> uncalled_;  // their ready-to-restart finds no slot yet
   uint32_t calls_ = 0;                               // ready-to-restarts under way

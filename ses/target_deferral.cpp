@@ -34,6 +34,7 @@ Result<void> Target::create_deferral(Rng& rng) {
       static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, config.unexpected_messages));
   UET_CHECK(deferred_.create(*core_.arena, count, Reuse::rested));
   UET_CHECK(deferred_by_key_.create(*core_.arena, count, rng.u64()));
+  UET_CHECK(deferred_counts_.create(*core_.arena, count, rng.u64()));
   core_.restarted = {this, [](void* me, uint32_t deferred, const Completion& done) {
                        static_cast<Target*>(me)->on_restart_answered(deferred, done);
                      }};
@@ -97,9 +98,17 @@ pds::Verdict Target::defer(Endpoint& ep, const Request& q, const Envelope& envel
   return continue_deferred(*m, ep, q);
 }
 
-// A record for it among the unexpected messages, or null. [SES-035]
+// Of the records of an endpoint a peer gets no more than it leaves to the others. [SES-035, T-25]
+bool Target::may_remember(const Endpoint& ep, PeerId peer) const {
+  const uint32_t limit = core_.config.deferred_messages;
+  if (ep.deferred >= limit || deferred_.full()) return false;
+  const uint32_t* const held = deferred_counts_.find({ep.id, peer});
+  return is_within_share(held == nullptr ? 0 : *held, 1, limit - ep.deferred);
+}
+
+// A record for it among the unexpected messages, or null.
 DeferredMessage* Target::remember(Endpoint& ep, const Request& q, const Envelope& envelope) {
-  if (ep.deferred >= core_.config.deferred_messages || deferred_.full()) return nullptr;
+  if (!may_remember(ep, q.peer)) return nullptr;
   UnexpectedMessage* const u = make_room_for(q, 0);
   if (u == nullptr) return nullptr;
   DeferredMessage* const d = deferred_.alloc();
@@ -109,6 +118,9 @@ DeferredMessage* Target::remember(Endpoint& ep, const Request& q, const Envelope
   UET_ASSERT(is_new);
   deferred_messages_.push_back(*d);
   ++ep.deferred;
+  uint32_t* held = deferred_counts_.find({ep.id, q.peer});
+  if (held == nullptr) held = *deferred_counts_.insert({ep.id, q.peer}, 0);
+  ++*held;
   u->deferred = d;
   keep(ep, *u, q, envelope);
   return d;
@@ -272,6 +284,8 @@ void Target::forget(DeferredMessage& d) {
   if (d.receive != nullptr) d.receive->called = nullptr;
   UET_ASSERT(ep.deferred != 0);
   --ep.deferred;
+  const DeferrerKey deferrer{d.key.endpoint, d.key.peer};
+  if (--*deferred_counts_.find(deferrer) == 0) deferred_counts_.erase(deferrer);
   deferred_by_key_.erase(d.key);
   deferred_.free(&d);
   u.deferred = nullptr;

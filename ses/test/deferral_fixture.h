@@ -13,7 +13,7 @@ class DeferralTest : public TargetTest {
   void SetUp() override {
     config_.profiles = kAiBase | kAiFull;
     config_.defer_bytes = 1000;
-    config_.deferred_messages = 8;
+    config_.deferred_messages = 16;  // of one peer half
     config_.deferrable_sends = 32;
     TargetTest::SetUp();
   }

@@ -346,6 +346,28 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotFillTheTable) {
   EXPECT_EQ(said(standard(deferrable_request(4, 1), 4)), "OK");
 }
 
+// [SES-035, T-25] Nor what one endpoint remembers; what is over makes room again.
+TEST_F(DeferralHostileTest, OnePeerDoesNotFillTheTableOfAnEndpoint) {
+  config_.deferred_messages = 6;
+  start();
+  for (uint32_t i = 1; i <= 6; ++i) {
+    EXPECT_EQ(said(standard(deferrable_request(4, i), 4)), i <= 3 ? "OK" : "NO_MATCH") << i;
+  }
+  const PeerId sender = from_;
+  from_ = another_peer();
+  EXPECT_EQ(said(standard(deferrable_request(4, 1), 4)), "OK");
+  EXPECT_EQ(said(standard(deferrable_request(4, 2), 4)), "OK");
+  EXPECT_EQ(said(standard(deferrable_request(4, 3), 4)), "NO_MATCH");
+  from_ = another_peer(1);
+  EXPECT_EQ(said(standard(deferrable_request(4, 1), 4)), "OK");
+  now_ = now_ + Duration::seconds(10);
+  b_->ses->advance(now_);
+  from_ = sender;
+  for (uint32_t i = 1; i <= 4; ++i) {
+    EXPECT_EQ(said(standard(deferrable_request(4, i), 4)), i <= 3 ? "OK" : "NO_MATCH") << i;
+  }
+}
+
 // [SES-098, T-25] A peer that leaves its ready-to-restarts without an answer keeps nobody else from
 // getting one.
 TEST_F(DeferralHostileTest, OnePeerDoesNotHoldAllReadyToRestarts) {
