@@ -165,9 +165,10 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("DEFER", ses.defer_to, "0 to 2", 0, 2, "LF-041",
               "Deferrable sends go 0: to nobody, 1: to peers of AI Full that are not HPC, which "
               "keeps messages that no receive matched, 2: to all of AI Full"),
-    UET_VALUE("DEFERRED_MESSAGES", ses.deferred_messages, "count", 0, 1 << 20, "SES-035",
-              "Messages that an endpoint without a receive for them tells to wait, at most; one peer "
-              "gets no more than it leaves free"),
+    UET_VALUE(
+        "DEFERRED_MESSAGES", ses.deferred_messages, "count", 0, 1 << 20, "SES-035",
+        "Messages that an endpoint without a receive for them tells to wait, at most; one peer "
+        "gets no more than it leaves free"),
     UET_VALUE(
         "HDR_MEDIUM", ses.medium_headers, "0 or 1", 0, 1, "SES-042",
         "Messages of one packet go with the medium header, 12 octets shorter; every peer must "
