@@ -237,6 +237,20 @@ void Initiator::post(Endpoint& ep, TxMessage& m) {
   }
 }
 
+// One of SES itself: on RUD and without a fence, so nothing holds it back.
+void Initiator::post_internal(Endpoint& ep, Remote& to, TxMessage& m) {
+  UET_ASSERT(m.is_internal() && !to.is_ordered && to.held.empty());
+  m.handle = messages_.handle(&m).word();
+  m.remote = &to;
+  m.flow = to.flow;
+  m.endpoint = ep.id;
+  m.initiator = ep.name.initiator_id;
+  m.sequence = ep.next_sequence++;
+  ep.operations.push_back(m);
+  to.unlink();  // no longer idle
+  release(m);
+}
+
 // Hands the message to its flow; PDS will call start.
 void Initiator::release(TxMessage& m) {
   ++m.remote->in_flight;

@@ -111,6 +111,7 @@ class Initiator {
   Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
   void give_back_memory(TxMessage& m);
   void post(Endpoint& ep, TxMessage& m);
+  void post_internal(Endpoint& ep, Remote& to, TxMessage& m);
   Result<Remote*> remote(Endpoint& ep, const Destination& to, bool is_internal = false);
   Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode);
   Flow* rudi_flow(Endpoint& ep, const RmaRequest& request);

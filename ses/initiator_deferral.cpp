@@ -142,26 +142,13 @@ Result<void> Initiator::send_restart(Endpoint& ep, const Restart& r, bool absolu
   Remote* at = UET_TRY(remote(ep, to, /*is_internal=*/true));
   TxMessage* m = messages_.alloc();
   if (m == nullptr) return Errc::again;
-  m->handle = messages_.handle(m).word();
   m->kind = OpKind::send;
   m->opcode = wire::SesOpcode::deferrable_rtr;
   m->mtu = core_.config.payload_mtu;
   m->restart = deferred;
-  m->remote = at;
-  m->flow = at->flow;
-  m->endpoint = ep.id;
   m->job = r.job;
-  m->initiator = ep.name.initiator_id;
   m->match_bits = r.tokens.pack();
-  m->sequence = ep.next_sequence++;
-  ep.operations.push_back(*m);
-  at->unlink();  // no longer idle
-  if (at->is_recovering || !at->held.empty()) {
-    m->state = TxMessage::State::held;
-    at->held.push_back(*m);
-  } else {
-    release(*m);
-  }
+  post_internal(ep, *at, *m);
   return {};
 }
 

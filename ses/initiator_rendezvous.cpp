@@ -186,7 +186,6 @@ Result<void> Initiator::read_rest(Endpoint& ep, const RestRequest& request) {
     return taken.error();
   }
   const uint16_t stated = (*core_.peers)[request.from.peer].payload_mtu;
-  m->handle = messages_.handle(m).word();
   m->kind = OpKind::read;
   m->opcode = wire::SesOpcode::read;
   m->mtu = stated == 0 ? core_.config.payload_mtu : std::min(stated, core_.config.payload_mtu);
@@ -197,22 +196,10 @@ Result<void> Initiator::read_rest(Endpoint& ep, const RestRequest& request) {
   m->push_length = m->segment_length;
   m->may_repeat = !request.iov.empty() && m->segment_length == m->memory.bytes();
   m->pull = request.pull;
-  m->remote = at;
-  m->flow = at->flow;
-  m->endpoint = ep.id;
   m->job = request.job;
-  m->initiator = ep.name.initiator_id;
   m->match_bits = request.key;
   m->remote_offset = request.offset;
-  m->sequence = ep.next_sequence++;
-  ep.operations.push_back(*m);
-  at->unlink();  // no longer idle
-  if (at->is_recovering || !at->held.empty()) {
-    m->state = TxMessage::State::held;
-    at->held.push_back(*m);
-  } else {
-    release(*m);
-  }
+  post_internal(ep, *at, *m);
   return {};
 }
 
