@@ -140,6 +140,7 @@ struct Damage {
   uint8_t octet;
 };
 
+// [T-42] Fragments, options and extension headers among them.
 TEST(FrameTest, AnythingElseIsRefused) {
   const Damage damages[] = {
       {"version 5", false, 0, 0x55},

@@ -319,7 +319,7 @@ TEST_F(TargetCloseTest, RodOffersABufferedPacketAgain) {
   EXPECT_EQ(b.count(Count::rod_retries), 3u);
 }
 
-// [PDS-079] Without room it is as in the spec profile.
+// [T-59, PDS-079] Without room it is as in the spec profile: a gap held open fills no memory.
 TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   config_.reorder_packets = 1;
   Bench b(config_);
@@ -334,8 +334,8 @@ TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   EXPECT_EQ(b.count(Count::rod_buffered), 1u);
 }
 
-// [PDS-077] A gap is named once per RTO_Init_Time, however many packets find no room above it: each
-// ROD_OOO starts them all again, and the gap may be one that the client refuses for long.
+// [T-59, PDS-077] A gap is named once per RTO_Init_Time, however many packets find no room above it:
+// each ROD_OOO starts them all again, and the gap may be one that the client refuses for long.
 TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
   config_.reorder_packets = 1;
   Bench b(config_);

@@ -228,7 +228,7 @@ TEST(CodecTest, OffsetsOfAnAckWrap) {
   EXPECT_EQ(h.sack_base(), Psn(0x8000));
 }
 
-// [WIRE-116] Fewer octets than the fixed size, at every octet of every header.
+// [T-42, WIRE-116] Fewer octets than the fixed size, at every octet of every header.
 TEST(CodecTest, EveryHeaderSeesEveryTruncation) {
   Values v(116);
   for (int i = 0; i < 16; ++i) {
