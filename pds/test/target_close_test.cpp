@@ -334,7 +334,7 @@ TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   EXPECT_EQ(b.count(Count::rod_buffered), 1u);
 }
 
-// [T-59, PDS-077] A gap is named once per RTO_Init_Time, however many packets find no room above it:
+// [T-59, PDS-077] A gap is named once per RTO_Init_Time, however many find no room above it:
 // each ROD_OOO starts them all again, and the gap may be one that the client refuses for long.
 TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
   config_.reorder_packets = 1;
