@@ -18,7 +18,7 @@ finish() {
   rm -rf "$out"
 }
 trap finish EXIT
-make_hosts || { echo "SKIPPED: no network namespaces here"; exit 77; }
+need_hosts
 
 failures=0
 # says STATUS PATTERN WHAT [VARIABLE=VALUE...]: the doctor ends so and has a line like that.

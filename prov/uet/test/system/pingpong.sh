@@ -41,7 +41,6 @@ need_linux() {
   [ "$(printf '%s\n%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ] ||
     { echo "SKIPPED: Linux $1 is needed"; exit 77; }
 }
-need_hosts() { make_hosts || { echo "SKIPPED: no network namespaces here"; exit 77; }; }
 
 # [ABI-030] As fi_pingpong asks and in the order in which it opens.
 # pair NAME SERVER-PREFIX CLIENT-PREFIX ADDRESS ARGUMENTS...: one checked ping-pong; the last line
