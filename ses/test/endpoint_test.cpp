@@ -43,6 +43,22 @@ TEST_F(EndpointTest, OnlyLegalPayloadMtusAreTaken) {
   }
 }
 
+// Tables without a place and a time-out of nothing would wait for ever, or not at all.
+TEST_F(EndpointTest, EveryTableHasAPlace) {
+  const auto is_taken = [this](void (*spoil)(Config&)) {
+    Arena arena;
+    Config config = config_;
+    spoil(config);
+    return Ses::create(arena, config, b_->peers, 1).ok();
+  };
+  EXPECT_TRUE(is_taken([](Config&) {}));
+  EXPECT_FALSE(is_taken([](Config& c) { c.rx_messages = 0; }));
+  EXPECT_FALSE(is_taken([](Config& c) { c.return_messages = 0; }));
+  EXPECT_FALSE(is_taken([](Config& c) { c.unexpected_messages = 0; }));
+  EXPECT_FALSE(is_taken([](Config& c) { c.restarts = 0; }));
+  EXPECT_FALSE(is_taken([](Config& c) { c.deferral_time = Duration::zero(); }));
+}
+
 // [SES-025, SES-026, SES-028] The mode of the endpoint is the mode of its flow; datagrams carry no
 // message ID. [SES-033, SES-058]
 TEST_F(EndpointTest, TheModeOfTheEndpointIsTheModeOfItsFlow) {
