@@ -223,10 +223,7 @@ pds::Verdict Target::refuse(const Request& q, ReturnCode code, Counter why) {
   }
   if (!q.is_single() && q.has_pdc()) {
     RxMessage* m = track(q);
-    if (m == nullptr) {
-      core_.counters.add(Counter::rx_no_message_slot);
-      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
-    }
+    if (m == nullptr) return no_message_slot();
     set_error(*m, code);
     m->error_generation = generation;
     count_arrival(*m, q.length);
@@ -252,6 +249,13 @@ bool Target::may_track(const pds::Peer& peer, bool in_order) const {
   if (free == 0) return false;
   if (!in_order) return is_within_share(peer.rx_messages + 1, 1, free - 1);
   return peer.rx_in_order == 0 || is_within_share(peer.rx_messages, 1, free);
+}
+
+// All the room there is, for tracking or for an answer, is in use: the initiator tries again.
+// [SES-118]
+pds::Verdict Target::no_message_slot() {
+  core_.counters.add(Counter::rx_no_message_slot);
+  return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
 }
 
 RxMessage* Target::track(const Request& q) {

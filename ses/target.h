@@ -77,6 +77,7 @@ class Target {
   static bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free);
   bool may_track(const pds::Peer& peer, bool in_order) const;
   RxMessage* track(const Request& q);
+  pds::Verdict no_message_slot();
   void forget(RxMessage& m);
   void set_error(RxMessage& m, wire::ReturnCode code);
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);

@@ -90,8 +90,7 @@ bool Target::prepare_answer(const Request& q, AtomicPlan& plan, pds::Verdict& re
     return false;
   }
   if (plan.fetched != nullptr) core_.fetch_buffers.free(plan.fetched);
-  core_.counters.add(Counter::rx_no_message_slot);
-  refusal = pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
+  refusal = no_message_slot();
   return false;
 }
 

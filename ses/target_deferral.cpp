@@ -77,10 +77,7 @@ pds::Verdict Target::defer(Endpoint& ep, const Request& q, const Envelope& envel
   RxMessage* m = nullptr;
   if (!q.is_single()) {
     m = track(q);
-    if (m == nullptr) {
-      core_.counters.add(Counter::rx_no_message_slot);
-      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-    }
+    if (m == nullptr) return no_message_slot();
   }
   if (d == nullptr) d = remember(ep, q, envelope);
   if (d == nullptr) {
@@ -235,10 +232,7 @@ pds::Verdict Target::begin_restarted(Endpoint& ep, DeferredMessage& d, const Req
   RxMessage* m = nullptr;
   if (!q.is_single()) {
     m = track(q);
-    if (m == nullptr) {
-      core_.counters.add(Counter::rx_no_message_slot);
-      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-    }
+    if (m == nullptr) return no_message_slot();
     m->endpoint = ep.id;
   }
   core_.counters.add(Counter::rx_restarted);

@@ -65,10 +65,7 @@ pds::Verdict Target::begin_write(Endpoint& ep, const Request& q) {
     return pds::Verdict::accepted();
   }
   RxMessage* m = track(q);
-  if (m == nullptr) {
-    core_.counters.add(Counter::rx_no_message_slot);
-    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
-  }
+  if (m == nullptr) return no_message_slot();
   m->to = RxMessage::To::region;
   m->endpoint = ep.id;
   m->region = *region;
@@ -130,10 +127,7 @@ pds::Verdict Target::begin_read(Endpoint& ep, const Request& q) {
     return verdict;
   }
   RxMessage* m = track(q);
-  if (m == nullptr) {
-    core_.counters.add(Counter::rx_no_message_slot);
-    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-  }
+  if (m == nullptr) return no_message_slot();
   m->endpoint = ep.id;
   m->region = *region;
   if (TxMessage* const sent = initiator_.exposed_to(*region, q.peer)) {
@@ -182,8 +176,7 @@ pds::Verdict Target::answer_read(const Request& q, RegionId region) {
     case Initiator::Returned::sent:
       return pds::Verdict::accepted();
     case Initiator::Returned::no_slot:
-      core_.counters.add(Counter::rx_no_message_slot);
-      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
+      return no_message_slot();
     case Initiator::Returned::pdc_gone:
       break;
   }
@@ -207,10 +200,7 @@ ReturnMessage Target::answer_to(const Request& q, uint32_t bytes) const {
 // The data travels inside the RUDI response, as much as the packet asked for. [SES-074, PDS-202]
 pds::Verdict Target::read_on_rudi(const ReturnMessage& back) {
   const pds::MessageHandle held = initiator_.hold_answer(back);
-  if (held == pds::MessageHandle{}) {
-    core_.counters.add(Counter::rx_no_message_slot);
-    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-  }
+  if (held == pds::MessageHandle{}) return no_message_slot();
   pds::Verdict v;
   v.kind = pds::Verdict::Kind::respond;
   v.answer = held;

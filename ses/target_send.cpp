@@ -47,8 +47,7 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
     if (m != nullptr) forget(*m);
     if (pull != nullptr) free(*pull);
     if (!has_room) return no_completion_slot();
-    core_.counters.add(Counter::rx_no_message_slot);
-    return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);  // [SES-118]
+    return no_message_slot();
   }
   core_.counters.add(Counter::rx_expected);
   const Place at{.begin = r.used, .room = std::min<uint64_t>(r.room(), q.request_length)};
@@ -108,10 +107,7 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
   RxMessage* m = nullptr;
   if (!q.is_single()) {
     m = track(q);
-    if (m == nullptr) {
-      core_.counters.add(Counter::rx_no_message_slot);
-      return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-    }
+    if (m == nullptr) return no_message_slot();
   }
   UnexpectedMessage* const u = make_room_for(q, q.pushed());
   if (u == nullptr) {
