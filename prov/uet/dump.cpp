@@ -5,8 +5,6 @@
 
 #include "io/socket.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 namespace uet::prov {
@@ -209,12 +207,7 @@ std::unique_ptr<Dump> take_dump(ProgressEngine& engine) {
 std::string dump_text(const DomainStatus& status, const Dump& dump) {
   std::string out = "{";
   out.reserve(kDumpBytesMax);
-  put_member(out, "version", 1);
-  put_member(out, "pid", static_cast<uint64_t>(getpid()));
-  put_member(out, "domain", status.domain);
-  put_member(out, "fabric", status.fabric);
-  put_member(out, "address", io::ip_text(status.local));
-  put_member(out, "port", status.local.port);
+  put_identity(out, status);
   put_flag(out, "held", dump.is_held);
   if (!dump.is_held) put_stack(out, dump);
   out += '}';

@@ -17,14 +17,18 @@ constexpr size_t kEndpointsListed = 64;
 
 }  // namespace
 
-std::string status_text(const DomainStatus& status, std::span<const fi_uet_counter> counters) {
-  std::string out = "{";
+void put_identity(std::string& out, const DomainStatus& status) {
   put_member(out, "version", 1);
   put_member(out, "pid", static_cast<uint64_t>(getpid()));
   put_member(out, "domain", status.domain);
   put_member(out, "fabric", status.fabric);
   put_member(out, "address", io::ip_text(status.local));
   put_member(out, "port", status.local.port);
+}
+
+std::string status_text(const DomainStatus& status, std::span<const fi_uet_counter> counters) {
+  std::string out = "{";
+  put_identity(out, status);
   put_member(out, "job_id", status.job);
   put_member(out, "payload_mtu", status.payload_mtu);
   put_member(out, "open_ms", static_cast<uint64_t>(status.open.ns() / 1'000'000));

@@ -26,6 +26,9 @@ struct DomainStatus {
   std::vector<std::pair<uint16_t, uint16_t>> endpoints;  // (PIDonFEP, RI)
 };
 
+// Which domain it is: the members that every answer begins with.
+void put_identity(std::string& out, const DomainStatus& status);
+
 std::string status_text(const DomainStatus& status, std::span<const fi_uet_counter> counters);
 
 }  // namespace uet::prov
