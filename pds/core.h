@@ -104,6 +104,7 @@ class Core : CoreState {
   void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
+  bool drain(Pdc& pdc, const Failure& failure, Instant now);
   bool await_verdicts(Pdc& pdc, const Failure& failure, Instant now);
   void go_back(Pdc& pdc, Psn expected, Instant now);
   bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant now);
@@ -213,6 +214,7 @@ class Core : CoreState {
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
   void close_idle_toward(PeerId peer, Instant now);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
+  void abort_message(Pdc& pdc, const Failure& failure, Instant now);
   void forget_outstanding(Pdc& pdc);
   void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
   void discard(Pdc& pdc);  // nobody has heard of it yet

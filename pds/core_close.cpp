@@ -33,10 +33,10 @@ void Core::touch(Pdc& pdc, Instant now) {
 void Core::begin_close(Pdc& pdc) {
   UET_ASSERT(pdc.is_initiator);
   pdc.close_asked = true;
+  if (pdc.flow->ready) wake_flow(*pdc.flow);
   if (pdc.state != PdcState::established) return;
   pdc.state = PdcState::quiesce;
   want_control(pdc);
-  if (pdc.flow->ready) wake_flow(*pdc.flow);
 }
 
 // Target: only asks. [PDS-170, PDS-T10]
@@ -189,16 +189,19 @@ void Core::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
     client_.on_failed(slot.ref, failure, now);
   }
   pdc.tx.abandon(tx_pool_);
-  if (pdc.message != MessageHandle{}) {
-    const MessageHandle message = pdc.message;
-    pdc.message = MessageHandle{};
-    client_.on_aborted(message, failure, now);
-  }
+  abort_message(pdc, failure, now);
   while (ReturnMessage* const queued = pdc.returns.pop_front()) {
     const MessageHandle message = queued->message;
     return_messages_.free(queued);
     client_.on_aborted(message, failure, now);
   }
+}
+
+// No more packets of the message that is being pulled.
+void Core::abort_message(Pdc& pdc, const Failure& failure, Instant now) {
+  const MessageHandle message = pdc.message;
+  pdc.message = MessageHandle{};
+  if (message != MessageHandle{}) client_.on_aborted(message, failure, now);
 }
 
 // CMS hears no verdict on them. [PDS-240]

@@ -177,13 +177,14 @@ void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now
     }
     failure.not_delivered = false;
   }
-  const bool is_gone_there = h.nack_code == NackCode::closing ||
-                             (h.nack_code == NackCode::inv_dpdcid && pdc.state != PdcState::syn);
+  const bool is_closing = h.nack_code == NackCode::closing;
+  const bool is_gone_there =
+      is_closing || (h.nack_code == NackCode::inv_dpdcid && pdc.state != PdcState::syn);
   if (is_gone_there && pdc.is_initiator) {
     if (slot.kind == SlotKind::data && !slot.done) give_up(pdc, h.nack_psn, slot, failure, now);
-    if (pdc.is_orphan() || await_verdicts(pdc, failure, now)) {
-      if (!pdc.tx.empty()) return;
-    }
+    const bool goes_on = is_closing ? drain(pdc, failure, now)
+                                    : pdc.is_orphan() || await_verdicts(pdc, failure, now);
+    if (goes_on && !pdc.tx.empty()) return;
   }
   fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
 }
@@ -200,6 +201,22 @@ void Core::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Inst
   slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
   pdc.tx.complete(psn);
   client_.on_failed(ref, failure, now);
+}
+
+// The peer is done with the PDC and remembers what it received on it: it has a word on every packet
+// of before, however often that was sent. So they go on until each is answered, refused or out of
+// patience, and everything else goes elsewhere. False: there is no such packet.
+// [PDS-119, PDS-176]
+bool Core::drain(Pdc& pdc, const Failure& failure, Instant now) {
+  bool any = false;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !any; ++p) {
+    const TxSlot* const slot = pdc.tx.find(p);
+    any = slot != nullptr && slot->kind == SlotKind::data;
+  }
+  if (!any) return false;
+  abort_message(pdc, failure, now);
+  begin_close(pdc);
+  return true;
 }
 
 // The peer has no such PDC any more. Packets that were sent once and are under way will be refused
@@ -225,11 +242,7 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   close_idle_toward(pdc.peer, now);
   ListNode<SendTag>& node = pdc;
   node.unlink();
-  if (pdc.message != MessageHandle{}) {
-    const MessageHandle message = pdc.message;
-    pdc.message = MessageHandle{};
-    client_.on_aborted(message, failure, now);
-  }
+  abort_message(pdc, failure, now);
   return true;
 }
 

@@ -49,6 +49,60 @@ TEST_F(ForgetfulPeerTest, ClosingIsAVerdictOnEveryTransmission) {
   }
 }
 
+// [PDS-119, PDS-176] Who says CLOSING remembers what it received, so it has a word on the packets
+// before the one it refused, too, however often they were sent. That word may be lost: it is asked
+// for by sending them again, and nothing new is sent there. Without that, what a lost NACK would
+// have shown as never executed was reported as of unknown fate.
+TEST_F(ForgetfulPeerTest, ClosingIsAskedForEveryVerdict) {
+  Bench b;
+  b.open_initiator(3);
+  b.elapse(6_ms);
+  EXPECT_EQ(b.lines().size(), 3u) << "each is sent again";
+  b.rx_header(b.nack(NackCode::closing, b.start + 2));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 2048}, 1}}));
+  b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
+  const auto next = b.tx();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_NE(next[0].as<wire::Request>().spdcid, b.own) << "new messages go elsewhere";
+
+  b.elapse(11_ms);
+  std::vector<std::string> again;
+  for (const auto& o : b.tx()) {
+    if (o.as<wire::Request>().spdcid == b.own) again.push_back(b.picture(o));
+  }
+  EXPECT_EQ(again,
+            (Lines{"REQ psn +0 syn retx ar clear -1", "REQ psn +1 syn retx ar clear -2"}));
+  b.rx_header(b.nack(NackCode::closing, b.start + 1));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}, {{1, 2048}, 1}}));
+  for (const Failure& f : b.client.failures) EXPECT_TRUE(f.not_delivered);
+  EXPECT_TRUE(b.client.closed.empty());
+  b.rx_header(b.nack(NackCode::closing, b.start));
+  ASSERT_EQ(b.client.failures.size(), 3u);
+  EXPECT_TRUE(b.client.failures[2].not_delivered);
+  EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+}
+
+// [PDS-119, PDS-176, PDS-I22] The word may be that it was executed: it counts, and then the PDC
+// closes like any other.
+TEST_F(ForgetfulPeerTest, ClosingLeavesWhatWasExecutedBefore) {
+  for (const bool in_syn : {true, false}) {
+    SCOPED_TRACE(in_syn);
+    Bench b;
+    b.open_initiator(3, Mode::rod);
+    if (!in_syn) b.rx_header(b.ack(b.start));
+    b.rx_header(b.nack(NackCode::closing, b.start + 2));
+    EXPECT_EQ(b.lines(), Lines{});
+    b.rx_header(b.ack(b.start + 1, -1));
+    EXPECT_EQ(b.client.responded, (std::map<PacketName, int>{{{1, 0}, 1}, {{1, 1024}, 1}}));
+    EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 2048}, 1}}));
+    const std::string close_psn = std::to_string((b.start + 3).value());
+    EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_CMD psn " + close_psn + " ar payload 0"}));
+    b.rx_header(b.nack(NackCode::closing, b.start + 3));
+    EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+    EXPECT_EQ(b.pds->usage(), Usage{});
+  }
+}
+
 // [PDS-149, PDS-190] A verdict that stays away for one RTO: nobody knows. Nothing is sent
 // meanwhile, and of what was sent twice nobody knows at once.
 TEST_F(ForgetfulPeerTest, AForgetfulPeerIsGivenOneRtoForEachVerdict) {

@@ -194,17 +194,16 @@ TEST_F(InitiatorTest, RetryableNacks) {
 // [PDS 10.2, PDS-119, PDS-I6, PDS-I18] The codes that end the PDC, and what the client may retry.
 TEST_F(InitiatorTest, FatalNacks) {
   const std::pair<NackCode, bool> fatal[] = {
-      {NackCode::pdc_hdr_mismatch, true}, {NackCode::closing, true},
-      {NackCode::closing_in_err, false},  {NackCode::gtd_resp_unavail, false},
-      {NackCode::invalid_syn, true},      {NackCode::pdc_mode_mismatch, true},
-      {NackCode::unexp_event, true},      {NackCode::exp_nack_fatal, false},
+      {NackCode::pdc_hdr_mismatch, true},  {NackCode::closing_in_err, false},
+      {NackCode::gtd_resp_unavail, false}, {NackCode::invalid_syn, true},
+      {NackCode::pdc_mode_mismatch, true}, {NackCode::unexp_event, true},
+      {NackCode::exp_nack_fatal, false},
   };
   for (const auto& [code, not_delivered] : fatal) {
     SCOPED_TRACE(wire::name(code));
     Bench b;
     b.open_initiator(2);
     b.rx_header(b.nack(code, b.start + 1));
-    if (code == NackCode::closing) b.elapse(6_ms);  // one RTO for a verdict on the other
     EXPECT_EQ(b.client.failed.size(), 2u);
     ASSERT_EQ(b.client.failures.size(), 2u);
     EXPECT_EQ(b.client.failures[1].reason, FailureReason::nack);
