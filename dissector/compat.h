@@ -19,8 +19,9 @@
 
 #include <cstdint>
 
-extern "C" {
-#include <epan/reassemble.h>  // the one header without this
+extern "C" {  // the headers without this
+#include <epan/reassemble.h>
+#include <wsutil/wsgcrypt.h>
 }
 
 namespace uet::dissector {

@@ -14,12 +14,13 @@ struct Preferences {
   unsigned dscp_trimmed = 16;
   unsigned dscp_trimmed_lasthop = 18;
   Bool reassemble = true;
+  const char* key_file = nullptr;
 };
 inline Preferences preferences;
 inline dissector_handle_t udp_handle;
 
-// Security header and, since nothing decrypts here, everything behind it.
-void dissect_tss(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool trimmed);
+// Security header and everything behind it. Returns what a key has opened, else nothing.
+tvbuff_t* dissect_tss(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Packet& packet);
 
 // PDS header at offset 0. Returns its size, 0 for a type that has none.
 int dissect_pds(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, Packet& packet);

@@ -106,7 +106,9 @@ void dissect_headers(Layer uet, proto_tree* tree, Packet& packet) {
   tvbuff_t* tvb = uet.tvb;
   if (tvb_reported_length(tvb) == 0) return uet.broken(&expert::truncated);
   if (static_cast<PdsType>(octet_at(tvb, 0) >> 3U) == PdsType::tss) {
-    return dissect_tss(tvb, uet.pinfo, tree, packet.trimmed);
+    tvb = uet.tvb = dissect_tss(tvb, uet.pinfo, tree, packet);
+    if (tvb == nullptr) return;
+    if (tvb_reported_length(tvb) == 0) return uet.broken(&expert::truncated);
   }
   packet.tvb = tvb;
   int behind = dissect_pds(tvb, uet.pinfo, tree, packet);
@@ -141,6 +143,7 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native) {
   if (native) {  // [WIRE-013]
     uet.u32(field::entropy, 0, 2);
     uet.reserved(field::entropy_rsvd, 2, 2);
+    packet.entropy_header = tvb_get_ntohl(tvb, 0);
     start = kEntropyBytes;
   } else {
     proto_item_set_generated(

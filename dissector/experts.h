@@ -28,6 +28,12 @@ inline expert_field surplus_bytes = EI_INIT;
 
 inline expert_field trimmed = EI_INIT;
 
+// Security. [TSS-027]
+inline expert_field icv_good = EI_INIT;
+inline expert_field icv_bad = EI_INIT;
+inline expert_field icv_unverified = EI_INIT;
+inline expert_field no_key = EI_INIT;
+
 // Events of a conversation.
 inline expert_field pdc_opens = EI_INIT;
 inline expert_field pdc_closes = EI_INIT;

@@ -145,6 +145,14 @@ void field::tss::register_fields() {
       row(counter, "Counter", "uet.tss.counter", FT_UINT48, BASE_DEC),
       row(ciphertext, "Encrypted octets", "uet.tss.ciphertext", FT_BYTES, BASE_NONE),
       row(icv, "ICV", "uet.tss.icv", FT_BYTES, BASE_NONE, 0, "Integrity check value"),
+      row(icv_status, "ICV status", "uet.tss.icv.status", FT_UINT8, BASE_NONE, 0, nullptr,
+          VALS(proto_checksum_vals)),
+      row(key_line, "Key in line", "uet.tss.key_line", FT_UINT32, BASE_DEC, 0,
+          "Line of the key file that opens the packet"),
+      row(rekey, "Rekey", "uet.tss.rekey", FT_UINT32, BASE_DEC, 0,
+          "Part of the key derivation that follows from the counter"),
+      row(nonce, "Nonce", "uet.tss.nonce", FT_BYTES, BASE_NONE),
+      row(plaintext, "Decrypted octets", "uet.tss.plaintext", FT_BYTES, BASE_NONE),
   };
   proto_register_field_array(proto::tss, rows, static_cast<int>(array_length(rows)));
 }

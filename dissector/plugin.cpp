@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What Wireshark asks of a plugin: its version, its protocols, preferences and where they hook in.
+#include "dissector/decrypt.h"
 #include "dissector/dissect.h"
 #include "dissector/experts.h"
 #include "dissector/fields.h"
@@ -27,6 +28,9 @@ void register_preferences() {
   prefs_register_enum_preference(module, "trailer", "Trailer of packets without TSS",
                                  "What the endpoints add to each packet; the wire does not say",
                                  &preferences.trailer, trailers, FALSE);
+  prefs_register_filename_preference(
+      module, "tss.key_file", "TSS key file", "Keys of secure domains, or the provider's key log",
+      &preferences.key_file, false);
   prefs_register_uint_preference(module, "dscp_trimmed", "DSCP of trimmed packets",
                                  "Set by the switch that trimmed the packet", 10,
                                  &preferences.dscp_trimmed);
@@ -50,6 +54,7 @@ void register_protocols() {
                             &subtree::fragments};
   proto_register_subtree_array(subtrees, static_cast<int>(array_length(subtrees)));
   register_analysis();
+  register_decryption();
   register_statistics();
   register_link();
   expert::register_all(proto::uet);

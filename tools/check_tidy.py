@@ -28,7 +28,7 @@ ARROWS = {
     "fep": {"ses", "pds", "cms", "tss", "wire", "base"},
     "io": {"base", "link"},
     "link": {"wire", "base"},
-    "dissector": {"wire"},
+    "dissector": {"tss", "wire"},
 }
 ARROWS_OF_FILE = {  # exceptions, each by name
     "fep/engine.h": {"io"},

@@ -11,7 +11,7 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev libcli11-dev
   nlohmann-json3-dev)
 run_packages=(libfabric-bin iproute2 procps python3)
-test_packages=(ccache tshark valgrind util-linux wireshark-dev)
+test_packages=(ccache tshark valgrind util-linux wireshark-dev libgcrypt20-dev)
 
 # need_packages NAME...: installs what is missing. Without root it names what to install and stops.
 need_packages() {

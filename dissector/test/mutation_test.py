@@ -3,9 +3,10 @@
 
 Usage: mutation_test.py PLUGINS [--seconds S] [--seed N] [CAPTURE.pcap...]
 
-Packets come from the vectors of wire/test/data and the given captures (pcap). Each round draws its
-mutations from a seed, which is printed when the round fails; --seed N repeats that round alone. For
-a plugin built with the address sanitizer UET_TSHARK_PRELOAD names its runtime.
+Packets come from the vectors of wire/test/data, sealed ones with and without their keys, and the
+given captures (pcap). Each round draws its mutations from a seed, which is printed when the round
+fails; --seed N repeats that round alone. For a plugin built with the address sanitizer
+UET_TSHARK_PRELOAD names its runtime.
 """
 import argparse
 import json
@@ -20,6 +21,7 @@ import time
 
 import wireshark
 from link_test import FRAMES
+from tss_test import VECTORS, frame_of, key_line
 from vectors_test import framed
 
 PACKETS = 4000  # in a round
@@ -75,12 +77,19 @@ def round_of(seed, frames):
     return [mutated(rng, rng.choice(chosen)) for _ in range(PACKETS)]
 
 
+def write_keys(path):
+    """Those of the sealed vectors."""
+    path.write_text("".join(line + "\n" for line in sorted(map(key_line, VECTORS["packets"]))))
+    path.chmod(0o644)
+
+
 def run_round(tshark, seed, frames, folder):
     """What is wrong, or None."""
     capture = pathlib.Path(folder) / "mutated.pcap"
     wireshark.write_pcap(capture, round_of(seed, frames))
     arguments = ["tshark", "-r", str(capture), "-V", "-n"] + (["-2"] if seed % 2 else [])
     arguments += ["-o", f"uet.trailer:{'crc' if seed % 3 == 0 else 'none'}"]
+    arguments += ["-o", f"uet.tss.key_file:{pathlib.Path(folder) / 'keys'}"] if seed % 4 else []
     arguments += ["-z", "expert", "-z", "uet,pdc", "-z", "uet,ses"]
     environment = dict(tshark.environment, WIRESHARK_ABORT_ON_DISSECTOR_BUG="1")
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -109,11 +118,13 @@ def main():
     options = parser.parse_args()
     tshark = wireshark.Tshark(options.plugins)
     frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES]
+    frames += 2 * [frame_of(packet) for packet in VECTORS["packets"]]
     frames += [f for path in options.captures for f in frames_of(path)]
     first = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")
     deadline = time.monotonic() + options.seconds
     rounds = 0
     with wireshark.folder() as folder:
+        write_keys(pathlib.Path(folder) / "keys")
         while rounds == 0 or (options.seed is None and time.monotonic() < deadline):
             seed = first + rounds
             problem = run_round(tshark, seed, frames, folder)
