@@ -14,7 +14,8 @@ using Octets = std::vector<std::byte>;
 constexpr uint32_t kSectionHeader = 0x0A0D0D0A, kInterface = 1, kSimplePacket = 3, kPacket = 6;
 constexpr uint32_t kByteOrder = 0x1A2B3C4D;
 constexpr uint32_t kPcapMicroseconds = 0xA1B2C3D4, kPcapNanoseconds = 0xA1B23C4D;
-constexpr uint16_t kOptionComment = 1, kOptionTimeUnits = 9;
+constexpr uint16_t kOptionComment = 1, kOptionName = 2, kOptionTimeUnits = 9;
+constexpr size_t kInterfacesMax = 4096, kTextMax = 256;  // of a file, which may be hostile
 constexpr uint64_t kNsPerUs = 1000;
 
 template <class T>
@@ -66,7 +67,13 @@ class Source {
 struct Interface {
   uint16_t link_type = 0;
   uint64_t ns_per_unit = kNsPerUs;
+  CapturePoint point;
 };
+
+std::string text_of(std::span<const std::byte> octets) {
+  const size_t length = std::min(octets.size(), kTextMax);
+  return {reinterpret_cast<const char*>(octets.data()), length};
+}
 
 Interface interface_of(Source body) {
   Interface out;
@@ -80,27 +87,41 @@ Interface interface_of(Source body) {
     if (code == kOptionTimeUnits && length == 1) {
       out.ns_per_unit = (*value)[0] == std::byte{9} ? 1 : kNsPerUs;
     }
+    if (code == kOptionName) out.point.name = text_of(value->first(length));
+    if (code == kOptionComment) out.point.comment = text_of(value->first(length));
   }
   return out;
 }
 
-std::optional<Captured> packet_of(Source body, const std::vector<Interface>& interfaces) {
+// The interfaces of a section, and what the file had before it.
+struct Interfaces {
+  std::vector<Interface> here;
+  uint32_t before = 0;  // points of earlier sections and files
+};
+
+std::optional<Captured> packet_of(Source body, const Interfaces& interfaces) {
   const auto interface = body.take<uint32_t>();
   const auto high = body.take<uint32_t>();
   const auto low = body.take<uint32_t>();
   const auto captured = body.take<uint32_t>();
   const auto original = body.take<uint32_t>();
-  if (!original || *interface >= interfaces.size()) return std::nullopt;
+  if (!original || *interface >= interfaces.here.size()) return std::nullopt;
   const auto octets = body.take(*captured);
   if (!octets) return std::nullopt;
-  const Interface& of = interfaces[*interface];
+  const Interface& of = interfaces.here[*interface];
   const uint64_t units = uint64_t{*high} << 32 | *low;
-  return Captured{units * of.ns_per_unit, of.link_type, {octets->begin(), octets->end()}};
+  return Captured{units * of.ns_per_unit,
+                  of.link_type,
+                  {octets->begin(), octets->end()},
+                  interfaces.before + *interface,
+                  0,
+                  *original};
 }
 
-std::vector<Captured> pcapng_packets(Source in, std::string& problem) {
+std::vector<Captured> pcapng_packets(Source in, std::string& problem,
+                                     std::vector<CapturePoint>& points) {
   std::vector<Captured> out;
-  std::vector<Interface> interfaces;
+  Interfaces interfaces;
   while (in.remaining() > 0) {
     const auto type = in.take<uint32_t>();
     auto length = in.take<uint32_t>();
@@ -111,7 +132,7 @@ std::vector<Captured> pcapng_packets(Source in, std::string& problem) {
         in.swapped = !in.swapped;
         length = __builtin_bswap32(*length);
       }
-      interfaces.clear();
+      interfaces = {{}, static_cast<uint32_t>(points.size())};
     }
     const auto body = length && *length >= 12 ? in.take(*length - 12) : std::nullopt;
     if (!body || !in.take(4)) {
@@ -120,20 +141,30 @@ std::vector<Captured> pcapng_packets(Source in, std::string& problem) {
     }
     Source content(*body);
     content.swapped = in.swapped;
-    if (*type == kInterface) interfaces.push_back(interface_of(content));
+    if (*type == kInterface) {
+      if (points.size() == kInterfacesMax) {
+        problem = "more than 4096 interfaces";
+        return out;
+      }
+      interfaces.here.push_back(interface_of(content));
+      points.push_back(interfaces.here.back().point);
+    }
     if (*type != kPacket) continue;
     auto packet = packet_of(content, interfaces);
     if (!packet) {
       problem = "a packet block that does not hold its packet";
       return out;
     }
+    packet->number = static_cast<uint32_t>(out.size() + 1);
     out.push_back(std::move(*packet));
   }
   return out;
 }
 
-std::vector<Captured> pcap_packets(Source in, uint64_t ns_per_unit, std::string& problem) {
+std::vector<Captured> pcap_packets(Source in, uint64_t ns_per_unit, std::string& problem,
+                                   std::vector<CapturePoint>& points) {
   std::vector<Captured> out;
+  points.emplace_back();
   in.take(20);  // versions, zone, accuracy, snapshot length are of no interest
   const auto link = in.take<uint32_t>();
   while (link && in.remaining() > 0) {
@@ -148,7 +179,10 @@ std::vector<Captured> pcap_packets(Source in, uint64_t ns_per_unit, std::string&
     }
     out.push_back({*seconds * uint64_t{1000000000} + *units * ns_per_unit,
                    static_cast<uint16_t>(*link),
-                   {octets->begin(), octets->end()}});
+                   {octets->begin(), octets->end()},
+                   static_cast<uint32_t>(points.size() - 1),
+                   static_cast<uint32_t>(out.size() + 1),
+                   *original});
   }
   return out;
 }
@@ -192,15 +226,18 @@ std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets, const std
   return out;
 }
 
-std::vector<Captured> packets_of(const std::vector<std::byte>& file, std::string& problem) {
+std::vector<Captured> packets_of(const std::vector<std::byte>& file, std::string& problem,
+                                 std::vector<CapturePoint>* points) {
+  std::vector<CapturePoint> unwanted;
+  if (points == nullptr) points = &unwanted;
   Source in(file);
   const uint32_t magic = Source(in).take<uint32_t>().value_or(0);
-  if (magic == kSectionHeader) return pcapng_packets(in, problem);
+  if (magic == kSectionHeader) return pcapng_packets(in, problem, *points);
   const uint32_t turned = __builtin_bswap32(magic);
   in.swapped = turned == kPcapMicroseconds || turned == kPcapNanoseconds;
   const uint32_t kind = in.swapped ? turned : magic;
-  if (kind == kPcapMicroseconds) return pcap_packets(in, kNsPerUs, problem);
-  if (kind == kPcapNanoseconds) return pcap_packets(in, 1, problem);
+  if (kind == kPcapMicroseconds) return pcap_packets(in, kNsPerUs, problem, *points);
+  if (kind == kPcapNanoseconds) return pcap_packets(in, 1, problem, *points);
   problem = "neither pcap nor pcapng";
   return {};
 }

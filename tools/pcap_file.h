@@ -16,12 +16,23 @@ struct Captured {
   uint64_t time_ns = 0;
   uint16_t link_type = kLinkEthernet;
   std::vector<std::byte> octets;
+  uint32_t point = 0;   // where it was captured: the interface
+  uint32_t number = 0;  // in its file, the first is 1
+  uint32_t on_wire_octets = 0;
+};
+
+// An interface of a capture, in the words of the file.
+struct CapturePoint {
+  std::string name;
+  std::string comment;
 };
 
 // One section with one Ethernet interface, times in nanoseconds. The comments go to the interface.
 std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets, const std::string& comment);
 
-// The packets of a file. What cannot be read ends the list, and `problem` says why.
-std::vector<Captured> packets_of(const std::vector<std::byte>& file, std::string& problem);
+// The packets of a file. What cannot be read ends the list, and `problem` says why. `points`, where
+// given, is added to; the points of the packets count on from what it held.
+std::vector<Captured> packets_of(const std::vector<std::byte>& file, std::string& problem,
+                                 std::vector<CapturePoint>* points = nullptr);
 
 }  // namespace uet::tools
