@@ -1,4 +1,6 @@
-// uet_pcap: captures from text, and text from captures. docs/howto/uet_pcap.md is its manual.
+// uet_pcap: captures from text, text and diagrams from captures. docs/howto/uet_pcap.md is its
+// manual.
+#include "tools/ladder/command.h"
 #include "tools/packet_language.h"
 #include "tools/pcap_file.h"
 
@@ -9,6 +11,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -98,7 +101,7 @@ int print_file(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Captures of UET packets from text, and text from captures.");
+  CLI::App app("Captures of UET packets from text; text and diagrams from captures.");
   app.set_version_flag("--version", UET_VERSION);
   app.require_subcommand(1);
   Options options;
@@ -109,10 +112,12 @@ int main(int argc, char** argv) {
   printer->add_option("CAPTURE", options.input, "pcap or pcapng; - for standard input")->required();
   printer->add_option("--trailer", options.trailer, "What packets end in: none, crc or tss")
       ->check(CLI::IsMember({"none", "crc", "tss"}));
+  const std::function<int()> ladder = uet::tools::ladder::add_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kGood : kUsage;
   }
+  if (app.got_subcommand("ladder")) return ladder();
   return maker->parsed() ? make(options) : print_file(options);
 }

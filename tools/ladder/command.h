@@ -1,0 +1,14 @@
+// `uet_pcap ladder`: its options, what it reads and writes, and what it says when it cannot.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace uet::tools::ladder {
+
+// Adds the command to the program. The function carries it out once it has been parsed, and
+// returns the exit status: 0 done, 1 the input or output is at fault.
+std::function<int()> add_command(CLI::App& app);
+
+}  // namespace uet::tools::ladder

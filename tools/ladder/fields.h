@@ -1,0 +1,20 @@
+// All fields of a packet by the names of the specification, for people and for JSON. What only
+// follows from a field, such as clear_psn, is in brackets.
+#pragma once
+
+#include "tools/ladder/conversation.h"
+
+#include <string>
+#include <vector>
+
+namespace uet::tools::ladder {
+
+struct Field {
+  std::string name;
+  std::string value;
+};
+
+// In the order of the headers. Fields that this form of a header does not have are left out.
+std::vector<Field> fields_of(const Captured& captured, Decoder& decode);
+
+}  // namespace uet::tools::ladder
