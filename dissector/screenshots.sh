@@ -46,13 +46,16 @@ gui.geometry_main_width: 1200
 gui.geometry_main_height: 920
 gui.geometry_main_maximized: FALSE
 RECENT
-cat > "$profile/recent" <<'RECENT'
+columns='%m, 45, %t, 90, %s, 80, %d, 80, %Cus:uet.pds.pdc:0:R, 45, %Cus:uet.pds.psn:0:R, 55,'
+columns+=' %Cus:uet.ses.message:0:R, 70, %L, 60, %i, 640'
+cat > "$profile/recent" <<RECENT
 gui.byte_view_show: FALSE
 gui.packet_diagram_show: FALSE
 gui.geometry_main_upper_pane: 300
-column.width: %m, 45, %t, 90, %s, 80, %d, 80, %Cus:uet.pds.pdc:0:R, 45, %Cus:uet.pds.psn:0:R, 55, %Cus:uet.ses.message:0:R, 70, %L, 60, %i, 640
+column.width: $columns
 RECENT
-"$build/tools/uet_pcap" make "$root/dissector/test/data/conversation.txt" "$work/conversation.pcapng"
+conversation=$root/dissector/test/data/conversation.txt
+"$build/tools/uet_pcap" make "$conversation" "$work/conversation.pcapng"
 chmod 700 "$work/run"
 chmod -R a+rX "$work"
 if [ "$(id -u)" -eq 0 ]; then chown -R 65534:65534 "$work"; fi
