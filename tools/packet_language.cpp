@@ -2,6 +2,7 @@
 #include "tools/packet_language.h"
 
 #include "tools/packet_fields.h"
+#include "tools/packet_seal.h"
 
 #include "wire/crc.h"
 #include "wire/ethernet.h"
@@ -39,7 +40,8 @@ struct Around {
   uint8_t ecn = 0;
   bool native = false;
   bool crc = false;
-  uint32_t cut = 0;  // octets that a switch has cut off the end
+  uint32_t cut = 0;  // octets that a switch has cut off the end of the content
+  Seal seal;
 };
 
 Words words_of(std::string_view text) {
@@ -54,8 +56,9 @@ Words words_of(std::string_view text) {
   }
 }
 
-bool number(std::string_view text, uint32_t max, uint32_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+template <class Number>
+bool number(std::string_view text, uint64_t max, Number& out, int base = 10) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
   return error == std::errc() && end == text.data() + text.size() && out <= max;
 }
 
@@ -80,26 +83,42 @@ bool endpoint(std::string_view text, Endpoint& out) {
   return true;
 }
 
+// An option that is a word alone, or a number.
+struct Option {
+  std::string_view name;
+  uint64_t max;  // 0: a word alone
+  void (*set)(Around&, uint64_t);
+};
+
+constexpr Option kOptions[] = {
+    {"native", 0, [](Around& a, uint64_t) { a.native = true; }},
+    {"crc", 0, [](Around& a, uint64_t) { a.crc = true; }},
+    {"from_server", 0, [](Around& a, uint64_t) { a.seal.from_server = true; }},
+    {"dscp", 63, [](Around& a, uint64_t v) { a.dscp = static_cast<uint8_t>(v); }},
+    {"ecn", 3, [](Around& a, uint64_t v) { a.ecn = static_cast<uint8_t>(v); }},
+    {"cut", 0xFFFF, [](Around& a, uint64_t v) { a.cut = static_cast<uint32_t>(v); }},
+    {"sdi", 0xFFFFFF, [](Around& a, uint64_t v) { a.seal.sdi = static_cast<uint32_t>(v); }},
+    {"an", 1, [](Around& a, uint64_t v) { a.seal.an = static_cast<uint32_t>(v); }},
+    {"epoch", 0xFFFF, [](Around& a, uint64_t v) { a.seal.epoch = static_cast<uint32_t>(v); }},
+    {"ssi", 0xFFFFFFFF, [](Around& a, uint64_t v) { a.seal.ssi = static_cast<uint32_t>(v); }},
+    {"counter", 0xFFFFFFFFFFFF, [](Around& a, uint64_t v) { a.seal.counter = v; }},
+    {"key_line", 0xFFFF, [](Around& a, uint64_t v) { a.seal.key_line = static_cast<uint32_t>(v); }},
+};
+
 std::string option(std::string_view word, Around& out) {
-  const std::string_view key = word.substr(0, word.find('='));
-  uint32_t value = 0;
-  if (key == word) {
-    if (key == "native") out.native = true;
-    if (key == "crc") out.crc = true;
-    if (out.native || out.crc) return {};
-    return "no option " + std::string(word);
+  const std::string_view name = word.substr(0, word.find('='));
+  for (const Option& o : kOptions) {
+    if (o.name != name || (o.max == 0) != (name == word)) continue;
+    uint64_t value = 0;
+    const std::string_view text = o.max == 0 ? std::string_view() : word.substr(name.size() + 1);
+    const bool hex = text.starts_with("0x");
+    if (o.max != 0 && !number(text.substr(hex ? 2 : 0), o.max, value, hex ? 16 : 10)) {
+      return std::string(word) + ": no number up to " + std::to_string(o.max);
+    }
+    o.set(out, value);
+    return {};
   }
-  if (!number(word.substr(key.size() + 1), 0xFFFF, value)) return std::string(word) + ": no number";
-  if (key == "dscp" && value < 64) {
-    out.dscp = static_cast<uint8_t>(value);
-  } else if (key == "ecn" && value < 4) {
-    out.ecn = static_cast<uint8_t>(value);
-  } else if (key == "cut") {
-    out.cut = value;
-  } else {
-    return "no option " + std::string(word);
-  }
-  return {};
+  return "no option " + std::string(word);
 }
 
 // TIME FROM > TO OPTION...
@@ -193,20 +212,16 @@ void ip_header(const Around& a, uint16_t length, Ip& h) {
   }
 }
 
-Octets frame_of(const Around& a, const Octets& uet) {
-  const size_t transport = a.native ? wire::EntropyHeader::kSize : wire::UdpHeader::kSize;
-  const size_t trailer = a.crc ? wire::CrcTrailer::kSize : 0;
-  const auto length = static_cast<uint16_t>(transport + uet.size() + trailer);
+Octets headers_of(const Around& a, uint16_t length) {
   const bool v4 = is_v4(a.from);
   const size_t ip = v4 ? wire::Ipv4Header::kSize : wire::Ipv6Header::kSize;
-  Octets out(wire::EthernetHeader::kSizeUntagged + ip + length);
+  Octets out(wire::EthernetHeader::kSizeUntagged + ip);
   wire::Writer w(out);
   wire::EthernetHeader ethernet;
   ethernet.src = {2, 0, 0, 0, 0, 1};
   ethernet.dst = {2, 0, 0, 0, 0, 2};
   ethernet.ethertype = v4 ? wire::EthernetHeader::kIpv4 : wire::EthernetHeader::kIpv6;
   ethernet.emit(w);
-  const size_t addresses = w.position() + (v4 ? 12 : 8);
   if (v4) {
     wire::Ipv4Header h;
     ip_header(a, length, h);
@@ -216,23 +231,58 @@ Octets frame_of(const Around& a, const Octets& uet) {
     ip_header(a, length, h);
     h.emit(w);
   }
+  return out;
+}
+
+// The entropy header, or that of UDP.
+Octets transport_of(const Around& a, uint16_t length) {
+  Octets out(a.native ? wire::EntropyHeader::kSize : wire::UdpHeader::kSize);
+  wire::Writer w(out);
   if (a.native) {
     wire::EntropyHeader{Entropy(a.from.port)}.emit(w);
   } else {
     wire::UdpHeader{a.from.port, a.to.port, length, 0}.emit(w);
   }
-  w.bytes(uet);
-  if (a.crc) {
-    const std::span<const std::byte> covered(out.data() + addresses, w.position() - addresses);
-    wire::CrcTrailer{wire::crc32c(covered)}.emit(w);
-  }
-  out.resize(out.size() - std::min<size_t>(a.cut, out.size()));
   return out;
+}
+
+void append(Octets& out, std::span<const std::byte> octets) {
+  out.insert(out.end(), octets.begin(), octets.end());
+}
+
+// A sealed packet has no CRC; what a switch cuts off it loses besides its ICV. [TSS-005]
+std::string frame_of(const Around& a, const Octets& uet, Sealer* sealer, Octets& out) {
+  const bool sealed = sealer != nullptr && sealer->seals(a.seal);
+  const size_t crc = a.crc ? wire::CrcTrailer::kSize : 0;
+  const size_t added = sealed ? Sealer::overhead(a.seal) : crc;
+  const size_t transport_bytes = a.native ? wire::EntropyHeader::kSize : wire::UdpHeader::kSize;
+  const auto length = static_cast<uint16_t>(transport_bytes + uet.size() + added);
+  const Octets transport = transport_of(a, length);
+  out = headers_of(a, length);
+  const size_t addresses = out.size() - 2 * a.from.address.size();
+  append(out, transport);
+  if (sealed) {
+    const SealedRoute route{a.from.address, a.to.address, transport};
+    if (std::string problem = sealer->seal(a.seal, route, uet, out); !problem.empty()) {
+      return problem;
+    }
+  } else {
+    append(out, uet);
+  }
+  if (a.crc && !sealed) {
+    const wire::CrcTrailer trailer{wire::crc32c(std::span(out).subspan(addresses))};
+    out.resize(out.size() + crc);
+    wire::Writer w{std::span(out).last(crc)};
+    trailer.emit(w);
+  }
+  const size_t icv = sealed && a.cut > 0 ? wire::TssHeader::kIcvBytes : 0;
+  out.resize(out.size() - std::min<size_t>(a.cut + icv, out.size()));
+  return {};
 }
 
 }  // namespace
 
-Line parse_line(std::string_view text) {
+Line parse_line(std::string_view text, Sealer* sealer) {
   text = text.substr(0, text.find('#'));
   if (words_of(text).empty()) return {};
   const size_t bar = text.find('|');
@@ -244,7 +294,11 @@ Line parse_line(std::string_view text) {
     return {{}, problem};
   }
   if (uet.size() > 65000) return {{}, "more than 65000 octets"};
-  return {Frame{a.time_ns, frame_of(a, uet)}, {}};
+  Frame frame{a.time_ns, {}};
+  if (std::string problem = frame_of(a, uet, sealer, frame.octets); !problem.empty()) {
+    return {{}, problem};
+  }
+  return {std::move(frame), {}};
 }
 
 }  // namespace uet::tools

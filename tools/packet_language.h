@@ -11,6 +11,8 @@
 
 namespace uet::tools {
 
+class Sealer;
+
 struct Frame {
   uint64_t time_ns = 0;           // from the start of the capture
   std::vector<std::byte> octets;  // from the Ethernet header on
@@ -22,6 +24,7 @@ struct Line {
   std::string problem;
 };
 
-Line parse_line(std::string_view text);
+// Lines that say so are sealed, if there is a sealer; without one they are in clear.
+Line parse_line(std::string_view text, Sealer* sealer = nullptr);
 
 }  // namespace uet::tools

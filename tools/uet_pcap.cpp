@@ -2,6 +2,7 @@
 // manual.
 #include "tools/ladder/command.h"
 #include "tools/packet_language.h"
+#include "tools/packet_seal.h"
 #include "tools/pcap_file.h"
 
 #include "wire/print.h"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct Options {
   std::string input = "-";
   std::string output;
   std::string trailer = "none";
+  std::string keys;
+  std::optional<uint32_t> sdi;
 };
 
 // The octets of a file, or of standard input for "-".
@@ -51,7 +55,20 @@ int fail(const std::string& what) {
   return kBadInput;
 }
 
+// Keys and domain for the packets that are sealed.
+std::string prepare(const Options& options, uet::tools::Sealer& sealer) {
+  sealer.sdi_of_all = options.sdi;
+  std::vector<std::byte> octets;
+  if (options.keys.empty()) return {};
+  if (!read_all(options.keys, octets)) return "cannot read " + options.keys;
+  const std::string problem =
+      sealer.take_keys({reinterpret_cast<const char*>(octets.data()), octets.size()});
+  return problem.empty() ? problem : options.keys + ":" + problem;
+}
+
 int make(const Options& options) {
+  uet::tools::Sealer sealer;
+  if (const std::string problem = prepare(options, sealer); !problem.empty()) return fail(problem);
   std::vector<std::byte> octets;
   if (!read_all(options.input, octets)) return fail("cannot read " + options.input);
   const std::string text(reinterpret_cast<const char*>(octets.data()), octets.size());
@@ -60,7 +77,8 @@ int make(const Options& options) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     ++number;
-    uet::tools::Line line = uet::tools::parse_line(std::string_view(text).substr(at, end - at));
+    uet::tools::Line line = uet::tools::parse_line(std::string_view(text).substr(at, end - at),
+                                                   options.keys.empty() ? nullptr : &sealer);
     if (!line.problem.empty()) {
       return fail(options.input + ":" + std::to_string(number) + ": " + line.problem);
     }
@@ -108,6 +126,10 @@ int main(int argc, char** argv) {
   CLI::App* maker = app.add_subcommand("make", "Write a pcapng file from lines of text");
   maker->add_option("TEXT", options.input, "One line a packet; - for standard input")->required();
   maker->add_option("PCAPNG", options.output, "The file to write")->required();
+  auto* keys = maker->add_option("--keys", options.keys,
+                                 "Key file: the packets whose lines say so are sealed");
+  maker->add_option("--sdi", options.sdi, "All packets are sealed with a key of this domain")
+      ->needs(keys);
   CLI::App* printer = app.add_subcommand("print", "Print a line for each packet of a capture");
   printer->add_option("CAPTURE", options.input, "pcap or pcapng; - for standard input")->required();
   printer->add_option("--trailer", options.trailer, "What packets end in: none, crc or tss")

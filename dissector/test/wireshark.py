@@ -61,10 +61,14 @@ class Tshark:
                      f"{done.stderr}")
         return done.stdout
 
+    def layers(self, capture, *arguments):
+        """The layers of each packet, as tshark prints them."""
+        text = self.run("-r", capture, "-T", "json", "--no-duplicate-keys", *arguments)
+        return [p["_source"]["layers"] for p in json.loads(text)]
+
     def packets(self, capture, *arguments):
         """The packets of a capture, each as Fields."""
-        text = self.run("-r", capture, "-T", "json", "--no-duplicate-keys", *arguments)
-        return [Fields(p["_source"]["layers"]) for p in json.loads(text)]
+        return [Fields(layers) for layers in self.layers(capture, *arguments)]
 
     def rows(self, capture, fields, *arguments):
         """For each packet the values of the fields as text, commas between those of one field."""

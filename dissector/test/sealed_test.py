@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds sealed captures, opened with their keys, against the same packets in clear.
+
+Usage: sealed_test.py PLUGINS UET_PCAP
+
+The texts of data/ are made into captures by uet_pcap, once in clear and once sealed; what tshark
+says of UET, PDS and SES must be the same, field for field, whatever the mode and the keys. That the
+sealed octets are right is the business of packet_seal_test and tss_test, by vectors of others.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+import wireshark
+
+DATA = pathlib.Path(__file__).resolve().parent / "data"
+MASTER = "34448a064292601b11a0978f56a2d34cf3fc35ede1a6bc04f8db3e5243a2b0ca"
+ANOTHER = "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"
+
+# Key lines and what is added to each line of the text, for all packets the same.
+WAYS = {
+    "cluster": (f"sdi=1 an=0 mode=cluster key={MASTER}", ""),
+    "direct, AN 1": (f"sdi=1 an=1 mode=direct key={MASTER}", ""),
+    "PDS in clear": (f"sdi=1 an=0 mode=cluster key={MASTER} clear=12", ""),
+    "SSI, a later epoch": (f"sdi=1 an=0 mode=cluster key={MASTER}", "ssi=0x0a0b0c0d epoch=7"),
+    "rekeyed with every packet": (
+        f"sdi=1 an=0 mode=cluster key={MASTER} rekey_mask=0xff rekey_shift=0", ""),
+    "server": (f"sdi=1 an=0 mode=server key={MASTER}", ""),
+}
+SEALED = ("uet.tss",)
+
+
+def texts():
+    return sorted(path for path in DATA.glob("*.txt"))
+
+
+def with_options(text, options):
+    """The options at the end of what is before the first bar of each line."""
+    return re.sub(r"^([^#|\n]*?) *\|", rf"\1 {options} |", text, flags=re.M) if options else text
+
+
+class Checks:
+    def __init__(self, tshark, program, folder):
+        self.tshark = tshark
+        self.program = program
+        self.folder = pathlib.Path(folder)
+        self.wrong = 0
+        self.compared = 0
+
+    def expect(self, condition, text):
+        self.compared += 1
+        if not condition:
+            self.wrong += 1
+            print(text)
+
+    def layers(self, text, keys=None, used=None):
+        """What tshark shows of each packet of a text, made with the first keys and shown with the
+        second."""
+        source = self.folder / "text"
+        source.write_text(text)
+        capture = self.folder / "capture.pcapng"
+        arguments, options = [], []
+        if keys is not None:
+            made_with = self.folder / "made"
+            made_with.write_text(keys + "\n")
+            arguments = ["--keys", made_with, "--sdi", "1"]
+            shown_with = self.folder / "shown"
+            shown_with.write_text((used or keys) + "\n")
+            shown_with.chmod(0o644)
+            options = ["-o", f"uet.tss.key_file:{shown_with}"]
+        subprocess.run([self.program, "make", source, capture, *arguments], check=True)
+        capture.chmod(0o644)
+        return self.tshark.layers(capture, "-2", "-o", "udp.try_heuristic_first:TRUE", *options)
+
+
+def headers(layers):
+    """UET without the layer of security."""
+    return {name: layer for name, layer in layers.items()
+            if name.startswith("uet") and name not in SEALED}
+
+
+def compare(checks, what, clear, sealed):
+    checks.expect(len(clear) == len(sealed) > 0, f"{what}: {len(sealed)} packets of {len(clear)}")
+    for number, (before, after) in enumerate(zip(clear, sealed), 1):
+        checks.expect("uet.tss" in after, f"{what}: packet {number} is not sealed")
+        checks.expect("uet.pds" in headers(after), f"{what}: packet {number} is not opened")
+        checks.expect(headers(before) == headers(after), f"{what}: packet {number}:\n"
+                      f"{headers(before)}\n{headers(after)}")
+
+
+def every_way(checks):
+    for path in texts():
+        text = path.read_text()
+        clear = checks.layers(text)
+        for name, (keys, options) in WAYS.items():
+            compare(checks, f"{path.name}, {name}", clear,
+                    checks.layers(with_options(text, options), keys))
+
+
+ROLLOVER = """\
+0.0 10.0.0.1 > 10.0.0.2 {0} | RUD_REQ syn ar psn=1 spdcid=9 | SMALL opcode=NO_OP
+0.1 10.0.0.2 > 10.0.0.1 {0} | ACK cack_psn=1 spdcid=7 dpdcid=9
+0.2 10.0.0.1 > 10.0.0.2 {1} | RUD_REQ ar psn=2 spdcid=9 dpdcid=7 | SMALL opcode=NO_OP
+0.3 10.0.0.2 > 10.0.0.1 {0} | ACK cack_psn=2 spdcid=7 dpdcid=9
+0.4 10.0.0.1 > 10.0.0.2 {1} | RUD_REQ ar psn=3 spdcid=9 dpdcid=7 | SMALL opcode=NO_OP
+0.5 10.0.0.1 > 10.0.0.2 {2} | RUD_REQ ar psn=4 spdcid=9 dpdcid=7 | SMALL opcode=NO_OP
+0.6 10.0.0.1 > 10.0.0.2 {2} | RUD_REQ retx ar psn=4 spdcid=9 dpdcid=7 | SMALL opcode=NO_OP
+0.7 10.0.0.2 > 10.0.0.1 {2} | ACK cack_psn=4 spdcid=7 dpdcid=9
+"""
+
+
+def rollover(checks):
+    """A PDC lives through AN 0, AN 1 and AN 0 with another key, and through a new epoch."""
+    keys = (f"sdi=1 an=0 mode=cluster key={MASTER}\nsdi=1 an=1 mode=cluster key={ANOTHER}\n"
+            f"sdi=1 an=0 mode=cluster key={ANOTHER}")
+    clear = checks.layers(ROLLOVER.format("", "", ""))
+    sealed = checks.layers(ROLLOVER.format("key_line=1", "key_line=2", "key_line=3"), keys)
+    compare(checks, "rollover", clear, sealed)
+    lines = [packet["uet.tss"]["uet.tss.key_line"] for packet in sealed]
+    checks.expect(lines == ["1", "1", "2", "1", "2", "3", "3", "3"], f"rollover: keys of {lines}")
+    epochs = ("epoch=0 counter=9", "epoch=1 counter=9", "epoch=2 counter=9")
+    compare(checks, "epochs", clear, checks.layers(ROLLOVER.format(*epochs), keys))
+    only_one = keys.split("\n", maxsplit=1)[0] + " epoch=1"
+    opened = ["uet.pds" in packet
+              for packet in checks.layers(ROLLOVER.format(*epochs), keys.split("\n")[0], only_one)]
+    checks.expect(opened == [False, False, True, False, True, False, False, False],
+                  f"one epoch: opened {opened}")
+
+
+def both_ends_of_a_server(checks):
+    """The answers of a server have the key of its client; so have those that a switch trims."""
+    text = (DATA / "conversation.txt").read_text()
+    back = re.sub(r"^(\S+ 10\.0\.0\.2\S* > \S+)", r"\1 from_server", text, flags=re.M)
+    keys = f"sdi=1 an=0 mode=server key={MASTER}"
+    compare(checks, "server, both ways", checks.layers(text), checks.layers(back, keys))
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__)
+        return 2
+    with wireshark.folder() as folder:
+        checks = Checks(wireshark.Tshark(sys.argv[1]), sys.argv[2], folder)
+        for part in (every_way, rollover, both_ends_of_a_server):
+            part(checks)
+    print(f"{checks.compared} comparisons, {checks.wrong} differences")
+    return 1 if checks.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+// Seals the packets of uet_pcap as TSS says, with the lines of a key file. One Sealer a capture: it
+// counts. Without OpenSSL none can be made (packet_seal_none.cpp).
+#pragma once
+
+#include "tss/derivation.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uet::tools {
+
+// What a line says of its sealing.
+struct Seal {
+  std::optional<uint32_t> sdi;  // none: not sealed, unless all are
+  std::optional<uint32_t> an;   // none: that of the key
+  uint32_t epoch = 0;
+  std::optional<uint32_t> ssi;
+  std::optional<uint64_t> counter;  // none: one more than the last of this source and key
+  uint32_t key_line = 0;            // of the key file; 0: the last that fits
+  bool from_server = false;         // in mode server the sender is not the client
+};
+
+// Ends and transport header of one packet.
+struct SealedRoute {
+  wire::IpAddress source, destination;
+  std::span<const std::byte> transport;
+};
+
+// SDK and IV mask, and what is left of the last block.
+using KeyMaterial = std::array<std::byte, tss::kKdfBlocks * 16>;
+
+// What a key gives for a packet; `owner` as in tss::kdf_input. False: OpenSSL has no such cipher.
+bool derive(const tss::Key& key, const wire::TssHeader& header, const wire::IpAddress& owner,
+            KeyMaterial& out);
+
+class Sealer {
+ public:
+  // Every packet is sealed with a key of this domain, unless its line names another.
+  std::optional<uint32_t> sdi_of_all;
+
+  // Returns what is wrong with the text, and in which line; or nothing.
+  std::string take_keys(std::string_view text);
+
+  bool seals(const Seal& how) const { return how.sdi || sdi_of_all; }
+
+  // Octets that sealing adds.
+  static size_t overhead(const Seal& how);
+
+  // Appends header, content and ICV. Returns what is wrong, or nothing.
+  std::string seal(const Seal& how, const SealedRoute& route, std::span<const std::byte> content,
+                   std::vector<std::byte>& out);
+
+ private:
+  struct KnownKey {
+    tss::Key key;
+    uint32_t line;
+  };
+  using Source = std::pair<uint32_t, std::vector<std::byte>>;  // line of the key, identity
+
+  const KnownKey* key_for(const Seal& how) const;
+  uint64_t next_counter(const Seal& how, uint32_t key_line, const SealedRoute& route);
+
+  std::vector<KnownKey> keys_;
+  std::map<Source, uint64_t> counters_;
+};
+
+}  // namespace uet::tools
