@@ -18,21 +18,23 @@ DATA = pathlib.Path(__file__).resolve().parent / "data"
 MASTER = "34448a064292601b11a0978f56a2d34cf3fc35ede1a6bc04f8db3e5243a2b0ca"
 ANOTHER = "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"
 
-# Key lines and what is added to each line of the text, for all packets the same.
+# Key lines, what is added to each line of a text, and whether IPv6 may be without an SSI.
 WAYS = {
-    "cluster": (f"sdi=1 an=0 mode=cluster key={MASTER}", ""),
-    "direct, AN 1": (f"sdi=1 an=1 mode=direct key={MASTER}", ""),
-    "PDS in clear": (f"sdi=1 an=0 mode=cluster key={MASTER} clear=12", ""),
-    "SSI, a later epoch": (f"sdi=1 an=0 mode=cluster key={MASTER}", "ssi=0x0a0b0c0d epoch=7"),
+    "cluster": (f"sdi=1 an=0 mode=cluster key={MASTER}", "", True),
+    "direct, AN 1": (f"sdi=1 an=1 mode=direct key={MASTER}", "", False),
+    "PDS in clear": (f"sdi=1 an=0 mode=cluster key={MASTER} clear=12", "", True),
+    "SSI, a later epoch": (f"sdi=1 an=0 mode=cluster key={MASTER}", "ssi=0x0a0b0c0d epoch=7",
+                           True),
     "rekeyed with every packet": (
-        f"sdi=1 an=0 mode=cluster key={MASTER} rekey_mask=0xff rekey_shift=0", ""),
-    "server": (f"sdi=1 an=0 mode=server key={MASTER}", ""),
+        f"sdi=1 an=0 mode=cluster key={MASTER} rekey_mask=0xff rekey_shift=0", "", True),
+    "server": (f"sdi=1 an=0 mode=server key={MASTER}", "", False),
+    "server, SSI": (f"sdi=1 an=0 mode=server key={MASTER} kdf_ssi_v6=ssi", "ssi=7", True),
 }
 SEALED = ("uet.tss",)
 
 
 def texts():
-    return sorted(path for path in DATA.glob("*.txt"))
+    return [DATA / name for name in ("conversation.txt", "formats.txt")]
 
 
 def with_options(text, options):
@@ -91,10 +93,12 @@ def compare(checks, what, clear, sealed):
 
 def every_way(checks):
     for path in texts():
-        text = path.read_text()
-        clear = checks.layers(text)
-        for name, (keys, options) in WAYS.items():
-            compare(checks, f"{path.name}, {name}", clear,
+        whole = path.read_text()
+        ipv4 = "".join(line for line in whole.splitlines(True) if "fd00::" not in line)
+        clear = {text: checks.layers(text) for text in {whole, ipv4}}
+        for name, (keys, options, with_ipv6) in WAYS.items():
+            text = whole if with_ipv6 else ipv4
+            compare(checks, f"{path.name}, {name}", clear[text],
                     checks.layers(with_options(text, options), keys))
 
 
