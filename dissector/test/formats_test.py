@@ -4,9 +4,9 @@
 Usage: formats_test.py PLUGINS UET_PCAP
 
 data/formats.txt says what is in each packet. The layouts below are written by hand after
-docs/reference/wire.md; by them the octets that uet_pcap makes and the fields that tshark shows, all of
-them and no others, must be what the text says. Names of codes are those of the reference, and every
-code that it names is there.
+docs/reference/wire.md; by them the octets that uet_pcap makes and the fields that tshark shows, all
+of them and no others, must be what the text says. Names of codes are those of the reference, and
+every code that it names is there.
 [WIRE-036..058, WIRE-059..078, WIRE-079, WIRE-081..084, WIRE-087, WIRE-088, WIRE-121]
 """
 import pathlib
