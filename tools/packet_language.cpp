@@ -21,12 +21,14 @@ namespace {
 
 using Octets = std::vector<std::byte>;
 using Words = std::vector<std::string_view>;
+using MacAddress = std::array<uint8_t, 6>;
 
 constexpr uint16_t kSourcePort = 49152;
 
 struct Endpoint {
   wire::IpAddress address{};
   uint16_t port = 0;
+  std::optional<MacAddress> mac{};  // given instead of the address
 };
 
 bool is_v4(const Endpoint& e) { return e.address.family == wire::IpFamily::v4; }
@@ -40,7 +42,8 @@ struct Around {
   uint8_t ecn = 0;
   bool native = false;
   bool crc = false;
-  uint32_t cut = 0;  // octets that a switch has cut off the end of the content
+  uint32_t cut = 0;        // octets that a switch has cut off the end of the content
+  uint16_t ethertype = 0;  // of a frame without IP
   Seal seal;
 };
 
@@ -62,8 +65,21 @@ bool number(std::string_view text, uint64_t max, Number& out, int base = 10) {
   return error == std::errc() && end == text.data() + text.size() && out <= max;
 }
 
-// 10.0.0.1, 10.0.0.1:50000, fd00::1, [fd00::1]:50000.
+// 02:00:00:00:00:01.
+bool mac_address(std::string_view text, Endpoint& out) {
+  MacAddress mac{};
+  if (text.size() != 3 * mac.size() - 1) return false;
+  for (size_t i = 0; i < mac.size(); ++i) {
+    if (i > 0 && text[3 * i - 1] != ':') return false;
+    if (!number(text.substr(3 * i, 2), 0xFF, mac[i], 16)) return false;
+  }
+  out.mac = mac;
+  return true;
+}
+
+// 10.0.0.1, 10.0.0.1:50000, fd00::1, [fd00::1]:50000; or a MAC address.
 bool endpoint(std::string_view text, Endpoint& out) {
+  if (mac_address(text, out)) return true;
   const bool bracket = text.starts_with('[');
   const size_t close = bracket ? text.find(']') : std::string_view::npos;
   std::string_view address = bracket ? text.substr(1, close - 1) : text;
@@ -101,6 +117,7 @@ constexpr Option kOptions[] = {
     {"an", 1, [](Around& a, uint64_t v) { a.seal.an = static_cast<uint32_t>(v); }},
     {"epoch", 0xFFFF, [](Around& a, uint64_t v) { a.seal.epoch = static_cast<uint32_t>(v); }},
     {"ssi", 0xFFFFFFFF, [](Around& a, uint64_t v) { a.seal.ssi = static_cast<uint32_t>(v); }},
+    {"ethertype", 0xFFFF, [](Around& a, uint64_t v) { a.ethertype = static_cast<uint16_t>(v); }},
     {"counter", 0xFFFFFFFFFFFF, [](Around& a, uint64_t v) { a.seal.counter = v; }},
     {"key_line", 0xFFFF, [](Around& a, uint64_t v) { a.seal.key_line = static_cast<uint32_t>(v); }},
 };
@@ -135,6 +152,10 @@ std::string around(std::string_view text, Around& out) {
   if (is_v4(out.from) != is_v4(out.to)) return "addresses of two families";
   for (size_t i = 4; i < words.size(); ++i) {
     if (std::string problem = option(words[i], out); !problem.empty()) return problem;
+  }
+  if (out.from.mac.has_value() != out.to.mac.has_value() ||
+      out.from.mac.has_value() != (out.ethertype != 0)) {
+    return "MAC addresses on both sides, and ethertype, or none of them";
   }
   return {};
 }
@@ -246,6 +267,19 @@ Octets transport_of(const Around& a, uint16_t length) {
   return out;
 }
 
+// What is carried by Ethernet itself.
+Octets link_frame_of(const Around& a, const Octets& content) {
+  Octets out(wire::EthernetHeader::kSizeUntagged);
+  wire::Writer w(out);
+  wire::EthernetHeader h;
+  h.dst = *a.to.mac;
+  h.src = *a.from.mac;
+  h.ethertype = a.ethertype;
+  h.emit(w);
+  out.insert(out.end(), content.begin(), content.end());
+  return out;
+}
+
 void append(Octets& out, std::span<const std::byte> octets) {
   out.insert(out.end(), octets.begin(), octets.end());
 }
@@ -294,6 +328,7 @@ Line parse_line(std::string_view text, Sealer* sealer) {
     return {{}, problem};
   }
   if (uet.size() > 65000) return {{}, "more than 65000 octets"};
+  if (a.ethertype != 0) return {Frame{a.time_ns, link_frame_of(a, uet)}, {}};
   Frame frame{a.time_ns, {}};
   if (std::string problem = frame_of(a, uet, sealer, frame.octets); !problem.empty()) {
     return {{}, problem};

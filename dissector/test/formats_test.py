@@ -15,7 +15,6 @@ import subprocess
 import sys
 
 import wireshark
-from mutation_test import frames_of
 from names_test import LISTS, NEXT_HEADERS, TABLES, expected_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -234,7 +233,7 @@ def main():
         subprocess.run([sys.argv[2], "make", text, made], check=True)
         subprocess.run(["editcap", "-F", "pcap", made, capture], check=True)
         capture.chmod(0o644)
-        frames = list(frames_of(capture))
+        frames = list(wireshark.frames_of(capture))
         shown = tshark.packets(capture)
     findings = [f"{line}\n  {difference}"
                 for line, packet, frame, fields in zip(lines, packets, frames, shown)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Frames of the link layer, octets and fields written by hand after the link reference.
 
-Usage: link_test.py PLUGINS
+Usage: link_test.py PLUGINS UET_PCAP
+
+uet_pcap makes the same frames of data/link.txt.
 
 [LINK-001, LINK-002, LINK-110, LINK-111, LINK-125, LINK-142..144]
 """
 import pathlib
+import subprocess
 import sys
 
 import wireshark
@@ -62,15 +65,30 @@ EXPECTED = [
 ]
 
 
+FRAMES_AS_OCTETS = [bytes.fromhex(frame) for frame in FRAMES]
+
+
+def made_from_text(program, folder):
+    """The frames that uet_pcap makes, in a capture of the older format."""
+    text = pathlib.Path(__file__).resolve().parent / "data/link.txt"
+    made, capture = pathlib.Path(folder) / "made", pathlib.Path(folder) / "capture"
+    subprocess.run([program, "make", text, made], check=True)
+    subprocess.run(["editcap", "-F", "pcap", made, capture], check=True)
+    return list(wireshark.frames_of(capture))
+
+
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         print(__doc__)
         return 2
     tshark = wireshark.Tshark(sys.argv[1])
     wrong = 0
     with wireshark.folder() as folder:
+        if made_from_text(sys.argv[2], folder) != FRAMES_AS_OCTETS:
+            print("uet_pcap makes other frames of data/link.txt")
+            wrong += 1
         capture = pathlib.Path(folder) / "link.pcap"
-        wireshark.write_pcap(capture, [bytes.fromhex(frame) for frame in FRAMES])
+        wireshark.write_pcap(capture, FRAMES_AS_OCTETS)
         packets = tshark.packets(capture)
     if len(packets) != len(EXPECTED):
         print(f"{len(packets)} packets, expected {len(EXPECTED)}")

@@ -28,16 +28,6 @@ PACKETS = 4000  # in a round
 UDP_PAYLOAD = 14 + 20 + 8
 
 
-def frames_of(path):
-    """Frames of a pcap file of this machine's byte order."""
-    octets = pathlib.Path(path).read_bytes()
-    at = 24
-    while at + 16 <= len(octets):
-        length = struct.unpack_from("<I", octets, at + 8)[0]
-        yield octets[at + 16:at + 16 + length]
-        at += 16 + length
-
-
 def vectors():
     data = pathlib.Path(__file__).resolve().parents[2] / "wire/test/data/wire-vectors.json"
     for vector in json.loads(data.read_text()):
@@ -119,7 +109,7 @@ def main():
     tshark = wireshark.Tshark(options.plugins)
     frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES]
     frames += 2 * [frame_of(packet) for packet in VECTORS["packets"]]
-    frames += [f for path in options.captures for f in frames_of(path)]
+    frames += [f for path in options.captures for f in wireshark.frames_of(path)]
     first = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")
     deadline = time.monotonic() + options.seconds
     rounds = 0

@@ -153,6 +153,16 @@ def write_pcap(path, frames):
     os.chmod(path, 0o644)
 
 
+def frames_of(path):
+    """Frames of a pcap file of this machine's byte order."""
+    octets = pathlib.Path(path).read_bytes()
+    at = 24
+    while at + 16 <= len(octets):
+        length = struct.unpack_from("<I", octets, at + 8)[0]
+        yield octets[at + 16:at + 16 + length]
+        at += 16 + length
+
+
 def folder():
     """A new folder that the process of tshark may read."""
     made = tempfile.TemporaryDirectory(prefix="uet-captures-")

@@ -72,6 +72,18 @@ TEST(PacketLanguageTest, NativePacketsEndInTheirCrc) {
             "00deadbeefd5644626");
 }
 
+TEST(PacketLanguageTest, MacAddressesMakeFramesWithoutIp) {
+  const Line line = parse_line(
+      "0 02:00:00:00:00:01 > 01:80:c2:00:00:0E ethertype=0x88B5 | raw 0213 5c01abcde6000000");
+  ASSERT_EQ(line.problem, "");
+  EXPECT_EQ(hex_of(line.frame->octets, 0), "0180c200000e02000000000188b502135c01abcde6000000");
+  const std::string both = "MAC addresses on both sides, and ethertype, or none of them";
+  EXPECT_EQ(problem_of("0 02:00:00:00:00:01 > 10.0.0.2 ethertype=1 | raw 00"), both);
+  EXPECT_EQ(problem_of("0 02:00:00:00:00:01 > 02:00:00:00:00:02 | raw 00"), both);
+  EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 ethertype=1 | raw 00"), both);
+  EXPECT_EQ(problem_of("0 02:00:00:00:00:0g > 10.0.0.2 | raw 00"), "02:00:00:00:00:0g: no address");
+}
+
 TEST(PacketLanguageTest, EmptyLinesAndCommentsAreNoPackets) {
   for (const char* text : {"", "   ", "# RUD_REQ", "  # 0 10.0.0.1 > 10.0.0.2 | UUD_REQ"}) {
     EXPECT_FALSE(parse_line(text).frame.has_value()) << text;
