@@ -7,7 +7,9 @@
 #include "base/intrusive_list.h"
 #include "base/serial.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace uet::ses {
 
@@ -21,6 +23,13 @@ struct EndpointOptions {
   uint32_t tx_size = 1024;          // operations unfinished at most; then Errc::again
   uint32_t rx_size = 1024;          // receives posted at most; then Errc::again
   bool reject_truncated = false;    // TOO_LONG instead of a prefix [SES-138]
+  // An absolute one hears these jobs only; none: every job. The list stays valid until
+  // close_endpoint(). [SES-004, LF-020, LF-021]
+  std::span<const JobId> jobs;
+
+  bool hears(JobId job) const {
+    return jobs.empty() || std::find(jobs.begin(), jobs.end(), job) != jobs.end();
+  }
 };
 
 // Index generation of one class of messages of a resource index. [SES-131]

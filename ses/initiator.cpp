@@ -101,7 +101,8 @@ Flow* Initiator::rudi_flow(Endpoint& ep, const RmaRequest& request) {
   if (support(common, Feature::rudi) != Support::mandatory) return nullptr;
   if ((request.flags & kOpRemoteData) != 0) return nullptr;
   if (ep.options.mode != pds::Mode::rud || (request.key & kIdempotentSafe) == 0) return nullptr;
-  const Result<Flow*> found = flow(ep, request.to.peer, pds::Mode::rudi);
+  const JobId job = request.to.job.value() != 0 ? request.to.job : ep.name.job;
+  const Result<Flow*> found = flow(ep, request.to.peer, pds::Mode::rudi, job);
   return found.ok() ? *found : nullptr;
 }
 
@@ -123,7 +124,7 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
   m->remote = at;
   m->flow = at->flow;
   m->endpoint = ep.id;
-  m->job = ep.name.job;
+  m->job = at->key.job;
   m->initiator = ep.name.initiator_id;
   m->is_fenced = (flags & kOpFence) != 0;
   m->delivery_complete = (flags & kOpDeliveryComplete) != 0;
@@ -166,8 +167,8 @@ void Initiator::give_back_memory(TxMessage& m) {
   m.inject = nullptr;
 }
 
-Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode) {
-  const FlowKey key{peer, ep.options.tc, mode, ep.name.job};
+Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job) {
+  const FlowKey key{peer, ep.options.tc, mode, job};
   if (Flow** known = flow_by_key_.find(key)) return *known;
   Flow* made = flows_.alloc();
   if (made == nullptr) return Errc::again;
@@ -185,10 +186,11 @@ Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode) {
 }
 
 Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to, bool is_internal) {
-  const RemoteKey key{ep.id.value(), to.peer, to.pid, to.ri, to.absolute, is_internal};
+  const JobId job = to.job.value() != 0 ? to.job : ep.name.job;
+  const RemoteKey key{ep.id.value(), to.peer, to.pid, to.ri, to.absolute, job, is_internal};
   if (Remote** known = remote_by_key_.find(key)) return *known;
   const pds::Mode mode = is_internal ? pds::Mode::rud : ep.options.mode;  // [SES-092]
-  Flow* via = UET_TRY(flow(ep, to.peer, mode));
+  Flow* via = UET_TRY(flow(ep, to.peer, mode, job));
   uint32_t& count = remote_counts_[is_internal ? 1 : 0];
   const uint32_t limit = is_internal ? internal_operations() : core_.config.remotes;
   if (count == limit && !forget_idle_remote(is_internal)) return Errc::again;

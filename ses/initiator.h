@@ -52,7 +52,6 @@ class Initiator {
   // Core::pulled. Errc::again: no slot. [SES-089]
   struct RestRequest {
     Destination from;
-    JobId job;
     std::span<const IoSlice> iov;  // empty: only says that no more will be read
     uint64_t offset = 0;
     uint64_t key = 0;
@@ -113,7 +112,7 @@ class Initiator {
   void post(Endpoint& ep, TxMessage& m);
   void post_internal(Endpoint& ep, Remote& to, TxMessage& m);
   Result<Remote*> remote(Endpoint& ep, const Destination& to, bool is_internal = false);
-  Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode);
+  Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job);
   Flow* rudi_flow(Endpoint& ep, const RmaRequest& request);
   bool forget_idle_remote(bool is_internal);
   void release(TxMessage& m);

@@ -134,6 +134,7 @@ Result<void> Initiator::send_restart(Endpoint& ep, const Restart& r, bool absolu
                                      uint32_t deferred) {
   Destination to;
   to.peer = r.peer;
+  to.job = r.job;
   to.absolute = absolute;
   if (Remote* const* known = remote_by_source_.find({ep.id.value(), r.peer, r.initiator})) {
     to.pid = (*known)->key.pid;
@@ -146,7 +147,7 @@ Result<void> Initiator::send_restart(Endpoint& ep, const Restart& r, bool absolu
   m->opcode = wire::SesOpcode::deferrable_rtr;
   m->mtu = core_.config.payload_mtu;
   m->restart = deferred;
-  m->job = r.job;
+  m->job = at->key.job;
   m->match_bits = r.tokens.pack();
   post_internal(ep, *at, *m);
   return {};

@@ -28,7 +28,7 @@ void Initiator::expose(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov,
   Exposure* const x = exposures_.alloc();
   if (x == nullptr) return;
   const Result<RegionId> region = core_.memory.add(
-      {.iov = iov, .access = kRemoteRead, .job = ep.name.job.value(), .exposed = m.handle});
+      {.iov = iov, .access = kRemoteRead, .job = m.job.value(), .exposed = m.handle});
   if (!region.ok()) {
     exposures_.free(x);
     return;
@@ -196,7 +196,7 @@ Result<void> Initiator::read_rest(Endpoint& ep, const RestRequest& request) {
   m->push_length = m->segment_length;
   m->may_repeat = !request.iov.empty() && m->segment_length == m->memory.bytes();
   m->pull = request.pull;
-  m->job = request.job;
+  m->job = at->key.job;
   m->match_bits = request.key;
   m->remote_offset = request.offset;
   post_internal(ep, *at, *m);

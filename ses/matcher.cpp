@@ -32,7 +32,7 @@ Result<void> Matcher::create(Arena& arena, uint32_t receive_count, uint64_t seed
 void Matcher::post(PostedReceive& receive) {
   UET_ASSERT(!receive.is_matchable);
   receive.is_matchable = true;
-  if (receive.ignore == 0) {
+  if (receive.is_exact()) {
     exact_.push_back(receive, key_of(receive));
     if (receive.directed) ++directed_count_;
     return;
@@ -48,7 +48,7 @@ void Matcher::post(PostedReceive& receive) {
 void Matcher::remove(PostedReceive& receive) {
   UET_ASSERT(receive.is_matchable);
   receive.is_matchable = false;
-  if (receive.ignore == 0) {
+  if (receive.is_exact()) {
     exact_.erase(receive);
     if (receive.directed) --directed_count_;
     return;
@@ -92,10 +92,7 @@ PostedReceive* Matcher::match(const Envelope& envelope) const {
   const auto end = static_cast<uint32_t>(last - wildcards_.begin());
   for (uint32_t i = wildcard_begin_; (i = next_hit(envelope.tag, i, end)) != end; ++i) {
     PostedReceive* r = wildcards_[i].receive;
-    if (r == nullptr) continue;
-    if (!r->directed || (r->from == envelope.peer && r->from_initiator == envelope.initiator)) {
-      return r;  // [SES-123]
-    }
+    if (r != nullptr && r->accepts_sender(envelope)) return r;  // [SES-123]
   }
   return best;
 }

@@ -33,6 +33,7 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   uint32_t from_initiator = 0;
   uint32_t wildcard_slot = 0;
   uint32_t job = kAnyJob;  // whose messages it may take [SES-117]
+  bool by_job = false;     // others pass it by [SES-119]
   bool directed = false;
   bool tagged = false;
   bool multi = false;
@@ -47,6 +48,9 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   DeferredMessage* called = nullptr;  // it is set aside for that message
 
   uint64_t room() const { return memory.bytes() - used; }
+  // What it asks for is a key: the rest is found by looking at each.
+  bool is_exact() const { return ignore == 0 && !by_job; }
+  bool accepts_sender(const struct Envelope& e) const;
 };
 
 // The envelope of a message, as matching sees it.
@@ -54,14 +58,19 @@ struct Envelope {
   uint64_t tag = 0;
   PeerId peer;
   uint32_t initiator = 0;
+  JobId job{};
 };
+
+inline bool PostedReceive::accepts_sender(const Envelope& e) const {
+  return (!directed || (from == e.peer && from_initiator == e.initiator)) &&
+         (!by_job || job == e.job.value());
+}
 
 // A message that came before its receive. [SES-126]
 struct UnexpectedMessage : ListNode<struct ArrivalTag>,
                            KeyedNode<struct ByTag>,
                            KeyedNode<struct BySource> {
   Envelope envelope;
-  JobId job;
   uint64_t header_data = 0;
   bool has_header_data = false;
   bool tagged = false;
@@ -93,7 +102,7 @@ struct MatchFilter {
     const Envelope& e = m.envelope;
     return ((e.tag ^ tag) & ~ignore) == 0 &&
            (!directed || (e.peer == from && e.initiator == from_initiator)) &&
-           (job == kAnyJob || job == m.job.value());
+           (job == kAnyJob || job == e.job.value());
   }
 };
 

@@ -73,6 +73,10 @@ Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
   region->user = request.user;
   region->access = request.access;
   region->job = request.job;
+  region->jobs = request.jobs;
+  region->is_directed = request.directed;
+  region->from = request.from;
+  region->from_initiator = request.from_initiator;
   region->ri = request.ri;
   region->idempotent_safe = request.idempotent_safe;
   region->exposed = request.exposed;
@@ -136,12 +140,17 @@ RegionId MemoryRegions::id_of_key(uint64_t key) const {
   return id;
 }
 
+// A region restricted to another job, index or initiator is none for this request.
+// [LF-037, LF-019]
+bool MemoryRegions::Region::is_for(const RegionUse& use) const {
+  return (job == kAnyJob || job == use.job.value()) && (ri == 0 || ri == use.ri.value()) &&
+         (jobs.empty() || std::find(jobs.begin(), jobs.end(), use.job) != jobs.end()) &&
+         (!is_directed || (from == use.peer && from_initiator == use.initiator));
+}
+
 Result<RegionId, wire::ReturnCode> MemoryRegions::check(RegionId id, const RegionUse& use) const {
   const Region* region = find(id);
-  // A region restricted to another job or index is no region for this request. [LF-037]
-  if (region == nullptr || !region->is_enabled ||
-      (region->job != kAnyJob && region->job != use.job.value()) ||
-      (region->ri != 0 && region->ri != use.ri.value())) {
+  if (region == nullptr || !region->is_enabled || !region->is_for(use)) {
     return wire::ReturnCode::bad_mkey;  // [SES-116, SES-175]
   }
   // No right at all: PERM_VIOLATION; other rights than these: OP_VIOLATION. [SES-083]

@@ -30,7 +30,7 @@ enum Access : uint32_t {
 };
 
 struct RegionRequest {
-  std::span<const IoSlice> iov;  // at most 64, copied; the memory stays valid until remove()
+  std::span<const IoSlice> iov{};  // at most 64, copied; the memory stays valid until remove()
   uint32_t access = 0;           // Access bits
   bool provider_key = true;      // else `key` is the application's, 48 bits [LF-029]
   uint64_t key = 0;
@@ -38,6 +38,11 @@ struct RegionRequest {
   bool optimized = false;        // wants a 12-bit key for the small header; needs provider_key.
                                  // None left: an ordinary key instead [LF-028]
   uint32_t job = kAnyJob;        // restriction [LF-037]
+  // The same to any of several; none: no restriction. The list stays valid until remove(). [LF-019]
+  std::span<const JobId> jobs{};
+  bool directed = false;         // restriction to one initiator [LF-019]
+  PeerId from{};
+  uint32_t from_initiator = 0;
   uint16_t ri = 0;               // restriction, 0: none [LF-037]
   uint64_t user = 0;             // the provider's own word, returned with remote events
   uint32_t exposed = 0;          // the source of that rendezvous send, usable at once
@@ -50,6 +55,8 @@ struct RegionUse {
   uint32_t access = 0;  // Access bits, all needed
   JobId job;
   ResourceIndex ri;
+  PeerId peer{};
+  uint32_t initiator = 0;
   bool replayable = false;  // RUDI: the region must be idempotent-safe [SES-077]
   uint64_t offset = 0;
   uint64_t length = 0;
@@ -108,18 +115,23 @@ class MemoryRegions {
  private:
   struct Region {
     Iov memory;
+    std::span<const JobId> jobs;
     uint64_t key = 0;
     uint64_t user = 0;
     uint32_t access = 0;
     uint32_t job = kAnyJob;
     uint32_t exposed = 0;
+    PeerId from;
+    uint32_t from_initiator = 0;
     uint16_t ri = 0;
     uint16_t optimized_index = 0;
     bool is_user_key = false;
     bool is_optimized = false;
     bool is_enabled = false;
     bool idempotent_safe = false;
+    bool is_directed = false;
 
+    bool is_for(const RegionUse& use) const;
     bool covers(uint64_t offset, uint64_t length) const {
       return offset <= memory.bytes() && length <= memory.bytes() - offset;
     }

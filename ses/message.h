@@ -47,6 +47,7 @@ struct RemoteKey {
   PidOnFep pid;
   ResourceIndex ri;
   bool absolute = false;
+  JobId job;                 // of the requests to it
   bool is_internal = false;  // operations of SES itself: nothing of the user's holds them up
 
   bool operator==(const RemoteKey&) const = default;
@@ -55,7 +56,8 @@ struct RemoteKey {
 inline uint64_t hash_of(const RemoteKey& key, uint64_t seed) {
   const uint64_t name = uint64_t{key.pid.value()} << 17 | uint64_t{key.ri.value()} << 2 |
                         (key.is_internal ? 2U : 0U) | (key.absolute ? 1U : 0U);
-  return hash64(uint64_t{key.endpoint} << 32 | key.peer.value(), name, seed);
+  return hash64(uint64_t{key.endpoint} << 32 | key.peer.value(),
+                name | uint64_t{key.job.value()} << 34, seed);
 }
 
 // What an endpoint knows of one remote endpoint: generations learnt, and the operations that may

@@ -33,7 +33,6 @@ struct Exposure {
 // What is known of a message when its receive completes.
 struct Arrived {
   Envelope envelope;
-  JobId job;
   uint64_t header_data = 0;
   uint32_t request_length = 0;
   bool has_data = false;

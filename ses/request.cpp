@@ -144,6 +144,25 @@ pds::Verdict encode(const wire::Response& h) {
 
 }  // namespace
 
+wire::ReturnCode check_mode(const Request& q) {
+  using wire::ReturnCode;
+  using wire::SesOpcode;
+  const SesOpcode opcode = q.common.opcode;
+  switch (q.mode) {
+    case pds::Mode::rud:
+    case pds::Mode::rod:
+      return ReturnCode::ok;
+    case pds::Mode::rudi:
+      // An atomic is the opposite of what may be repeated at will.
+      return is_send(opcode) || is_atomic(opcode) || q.common.hd ? ReturnCode::op_violation
+                                                                 : ReturnCode::ok;
+    case pds::Mode::uud:
+      return opcode == SesOpcode::datagram_send && q.is_single() ? ReturnCode::ok
+                                                                 : ReturnCode::op_violation;
+  }
+  return ReturnCode::op_violation;
+}
+
 pds::Verdict response(const Request& q, wire::ReturnCode code, uint8_t ri_generation) {
   wire::Response h;
   h.common.opcode = wire::ResponseOpcode::response;

@@ -65,6 +65,9 @@ bool is_send(wire::SesOpcode opcode);
 bool is_tagged(wire::SesOpcode opcode);
 bool is_atomic(wire::SesOpcode opcode);  // on registered memory, or on a matched receive
 
+// OK, or what a mode does not carry. [SES-077, SES-104]
+wire::ReturnCode check_mode(const Request& request);
+
 // A guaranteed RESPONSE. `ri_generation` is the request's, or the current one with
 // BAD_GENERATION. [SES-143, SES-146, SES-147]
 pds::Verdict response(const Request& request, wire::ReturnCode code, uint8_t ri_generation);

@@ -127,6 +127,10 @@ pds::Verdict Target::begin(const Request& q) {
     const ReturnCode code = missing_endpoint(q, why);
     return refuse(q, code, why);
   }
+  // A small header does not say which endpoint: its region decides. [SES-008]
+  if (q.header != wire::NextHeader::small && !ep->options.hears(q.common.job_id)) {
+    return refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-004]
+  }
   if (opcode == SesOpcode::msg_error) return on_msg_error(nullptr, q);
   if (q.common.ie) return refuse(q, ReturnCode::initiator_err, Counter::rx_initiator_error);
 
@@ -189,24 +193,6 @@ ReturnCode Target::check_generation(Endpoint& ep, const Request& q, Counter& why
   }
   why = Counter::rx_bad_generation;
   return ReturnCode::bad_generation;
-}
-
-// What a mode does not carry. [SES-077, SES-104]
-ReturnCode Target::check_mode(const Request& q) const {
-  const SesOpcode opcode = q.common.opcode;
-  switch (q.mode) {
-    case pds::Mode::rud:
-    case pds::Mode::rod:
-      return ReturnCode::ok;
-    case pds::Mode::rudi:
-      // An atomic is the opposite of what may be repeated at will.
-      return is_send(opcode) || is_atomic(opcode) || q.common.hd ? ReturnCode::op_violation
-                                                                 : ReturnCode::ok;
-    case pds::Mode::uud:
-      return opcode == SesOpcode::datagram_send && q.is_single() ? ReturnCode::ok
-                                                                 : ReturnCode::op_violation;
-  }
-  return ReturnCode::op_violation;
 }
 
 // Answers a new message with an error. A longer one stays known, so that all of its packets are

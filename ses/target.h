@@ -27,6 +27,7 @@ struct Peeked {
   bool has_data = false;
   PeerId peer;
   uint32_t initiator_id = 0;
+  JobId job;
   uint32_t claim = 0;  // for receive_claimed or discard_claimed; 0: not claimed
 };
 
@@ -64,7 +65,6 @@ class Target {
   pds::Verdict begin(const Request& q);
   wire::ReturnCode missing_endpoint(const Request& q, Counter& why) const;
   wire::ReturnCode check_generation(Endpoint& ep, const Request& q, Counter& why);
-  wire::ReturnCode check_mode(const Request& q) const;
   // [SES-186]
   bool serves(wire::SesOpcode opcode) const {
     return (served_ >> static_cast<unsigned>(opcode) & 1) != 0;
@@ -146,6 +146,7 @@ class Target {
   pds::Verdict on_restart(const Request& q);
 
   // target_send.cpp: messages that arrive
+  static Envelope envelope_of(const Request& q);
   static Arrived arrived(const RxMessage& m);
   pds::Verdict begin_send(Endpoint& ep, const Request& q);
   pds::Verdict begin_expected(Endpoint& ep, PostedReceive& r, const Request& q);

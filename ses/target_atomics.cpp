@@ -110,6 +110,8 @@ pds::Verdict Target::begin_atomic(Endpoint& ep, const Request& q) {
   const RegionUse use{.access = kRemoteRead | kRemoteWrite,  // [SES-083]
                       .job = q.common.job_id,
                       .ri = q.common.resource_index,
+                      .peer = q.peer,
+                      .initiator = q.initiator,
                       .replayable = false,
                       .offset = q.buffer_offset,
                       .length = plan.bytes};
@@ -145,7 +147,7 @@ pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
   AtomicPlan plan;
   const ReturnCode code = plan_atomic(q, plan);
   if (code != ReturnCode::ok) return refuse(q, code, Counter::rx_atomic_refused);
-  const Envelope envelope{.tag = q.match_bits, .peer = q.peer, .initiator = q.initiator};
+  const Envelope envelope = envelope_of(q);
   PostedReceive* const r = ep.matcher(true).match(envelope);
   if (r == nullptr) return no_match(ep, q);
   if (!is_allowed(*r, q.common.job_id)) {
@@ -167,7 +169,6 @@ pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
   core_.counters.add(Counter::rx_expected);
   Arrived a;
   a.envelope = envelope;
-  a.job = q.common.job_id;
   a.header_data = q.header_data;
   a.has_data = q.has_data;
   a.request_length = plan.form == AtomicForm::compare ? plan.element : q.request_length;

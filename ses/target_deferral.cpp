@@ -56,7 +56,8 @@ DeferredMessage* Target::find_deferred(Endpoint& ep, const Request& q) {
   DeferredMessage* d = found == nullptr ? nullptr : *found;
   if (d != nullptr) {
     const UnexpectedMessage& u = *d->message;
-    const bool is_same = u.tagged == is_tagged(q.common.opcode) && u.job == q.common.job_id &&
+    const bool is_same = u.tagged == is_tagged(q.common.opcode) &&
+                         u.envelope.job == q.common.job_id &&
                          u.request_length == q.request_length &&
                          u.envelope.tag == (u.tagged ? q.match_bits : 0);
     if (!is_same) {
@@ -198,7 +199,7 @@ void Target::send_calls() {
     Endpoint* ep = core_.endpoint(d.key.endpoint);
     UET_ASSERT(ep != nullptr);  // close() forgets its messages
     const Restart order{.peer = d.key.peer,
-                        .job = d.message->job,
+                        .job = d.message->envelope.job,
                         .initiator = d.key.initiator,
                         .tokens = {d.key.token, d.target_token}};
     const uint32_t handle = deferred_.handle(&d).word();
@@ -252,7 +253,6 @@ void Target::give_up(DeferredMessage& d) {
   const UnexpectedMessage& u = *d.message;
   Arrived lost;
   lost.envelope = u.envelope;
-  lost.job = u.job;
   lost.request_length = u.request_length;
   lost.status = Completion::Status::undeliverable;
   const bool was_claimed = u.is_claimed;

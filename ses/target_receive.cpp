@@ -55,6 +55,7 @@ Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request)
   r->from = request.from;
   r->from_initiator = request.from_initiator;
   r->job = request.job;
+  r->by_job = request.by_job;
   r->multi = request.multi;
   r->multi_min = std::max<uint32_t>(request.multi_min, 1);
   r->context = request.context;
@@ -182,7 +183,6 @@ bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   }
   Arrived a;
   a.envelope = u.envelope;
-  a.job = u.job;
   a.header_data = u.header_data;
   a.has_data = u.has_header_data;
   a.request_length = u.request_length;
@@ -205,7 +205,7 @@ void Target::answer_kept(UnexpectedMessage& u, ReturnCode code, uint32_t modifie
   if (!u.owes_answer) return;
   u.owes_answer = false;
   const Delivered d{.id = u.message_id,
-                    .job = u.job,
+                    .job = u.envelope.job,
                     .code = code,
                     .ri_generation = u.ri_generation,
                     .list = wire::ListCode::overflow,
@@ -220,7 +220,7 @@ void Target::drain(Endpoint& ep) {
   while (u != nullptr) {
     UnexpectedMessage* later = ep.untagged.next_unexpected(*u);
     PostedReceive* r = ep.untagged.match(u->envelope);
-    const bool is_its = r != nullptr && is_allowed(*r, u->job);
+    const bool is_its = r != nullptr && is_allowed(*r, u->envelope.job);
     if (is_its && !give(ep, *r, *u)) return;
     u = later;
   }
@@ -237,7 +237,7 @@ void Target::complete(Endpoint& ep, PostedReceive& r, const Arrived& a) {
   c.has_data = a.has_data;
   c.peer = a.envelope.peer;
   c.initiator_id = a.envelope.initiator;
-  c.job = a.job;
+  c.job = a.envelope.job;
   c.status = a.status;
   c.code = a.code;
   if (a.status == Completion::Status::undeliverable) {
@@ -370,6 +370,7 @@ Peeked Target::peek(Endpoint& ep, const ReceiveRequest& filter, bool claim) {
   seen.has_data = u->has_header_data;
   seen.peer = u->envelope.peer;
   seen.initiator_id = u->envelope.initiator;
+  seen.job = u->envelope.job;
   if (claim) {
     matcher.remove_unexpected(*u);
     u->is_claimed = true;

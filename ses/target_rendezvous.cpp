@@ -117,8 +117,11 @@ bool Target::start_pull(Pull& p) {
                                });
   }
   Initiator::RestRequest request;
-  request.from = {p.peer, p.source.read_pid_on_fep, p.source.read_resource_index, 0, p.is_absolute};
-  request.job = p.job;
+  request.from = {.peer = p.peer,
+                  .pid = p.source.read_pid_on_fep,
+                  .ri = p.source.read_resource_index,
+                  .absolute = p.is_absolute,
+                  .job = p.job};
   request.iov = {slices.data(), count};
   request.offset = p.source.read_offset;
   if (count != 0) {

@@ -13,6 +13,8 @@ Result<RegionId, ReturnCode> Target::authorize(const Request& q, Access access) 
   const RegionUse use{.access = access,
                       .job = q.common.job_id,
                       .ri = q.common.resource_index,
+                      .peer = q.peer,
+                      .initiator = q.initiator,
                       .replayable = q.mode == pds::Mode::rudi,
                       .offset = q.buffer_offset,
                       .length = q.request_length};

@@ -8,10 +8,14 @@ namespace uet::ses {
 
 using wire::ReturnCode;
 
+Envelope Target::envelope_of(const Request& q) {
+  const uint64_t tag = is_tagged(q.common.opcode) ? q.match_bits : 0;
+  return {.tag = tag, .peer = q.peer, .initiator = q.initiator, .job = q.common.job_id};
+}
+
 pds::Verdict Target::begin_send(Endpoint& ep, const Request& q) {
   const bool tagged = is_tagged(q.common.opcode);
-  const Envelope envelope{
-      .tag = tagged ? q.match_bits : 0, .peer = q.peer, .initiator = q.initiator};
+  const Envelope envelope = envelope_of(q);
   DeferredMessage* deferred = nullptr;
   const bool is_deferrable = wire::is_deferrable_send(q.common.opcode) && may_defer(q);
   if (is_deferrable) {
@@ -70,8 +74,7 @@ pds::Verdict Target::place(Endpoint& ep, PostedReceive& r, const Request& q, RxM
   // One packet: no state outlives this call.
   r.memory.scatter(at.begin, q.payload.first(std::min<uint64_t>(at.room, q.payload.size())));
   Arrived a;
-  a.envelope = {q.match_bits, q.peer, q.initiator};
-  a.job = q.common.job_id;
+  a.envelope = {q.match_bits, q.peer, q.initiator, q.common.job_id};
   a.header_data = q.header_data;
   a.has_data = q.has_data;
   a.request_length = q.request_length;
@@ -136,7 +139,6 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
 void Target::keep(Endpoint& ep, UnexpectedMessage& u, const Request& q, const Envelope& envelope) {
   u.envelope = envelope;
   u.tagged = is_tagged(q.common.opcode);
-  u.job = q.common.job_id;
   u.request_length = q.request_length;
   u.endpoint = ep.id.value();
   u.ri_generation = q.common.ri_generation;
@@ -179,7 +181,7 @@ pds::Verdict Target::kept(UnexpectedMessage& u, const Request& q) {
     return pds::Verdict::deferred();
   }
   return response_ok({.id = u.message_id,
-                      .job = u.job,
+                      .job = u.envelope.job,
                       .ri_generation = u.ri_generation,
                       .list = wire::ListCode::overflow,
                       .modified_length = q.pushed()});
@@ -240,8 +242,7 @@ pds::Verdict Target::finish_send(RxMessage& m, Endpoint& ep, const Request& q) {
 
 Arrived Target::arrived(const RxMessage& m) {
   Arrived a;
-  a.envelope = {m.match_bits, m.peer, m.initiator};
-  a.job = m.job;
+  a.envelope = {m.match_bits, m.peer, m.initiator, m.job};
   a.header_data = m.header_data;
   a.has_data = m.has_data;
   a.request_length = m.request_length;

@@ -39,6 +39,7 @@ struct Destination {
   ResourceIndex ri;
   uint32_t initiator_id = 0;
   bool absolute = false;
+  JobId job{};               // that requests to it are of; 0: the endpoint's own [LF-019]
   uint8_t capabilities = 0;  // of its address: Profile, kTakesSmallHeader; 0: not stated [LF-005]
 };
 
@@ -103,8 +104,10 @@ struct ReceiveRequest {
   bool directed = false;
   PeerId from;
   uint32_t from_initiator = 0;
-  // Only messages of this job; what matches of another is refused. [SES-117]
+  // Only messages of this job. What matches of another is refused [SES-117], or, by_job, is for
+  // other receives, as if its tag were another [SES-119, LF-021].
   uint32_t job = kAnyJob;
+  bool by_job = false;
   // Multi-receive: used in place until fewer than `multi_min` octets remain. [LF-096]
   bool multi = false;
   uint32_t multi_min = 64;

@@ -70,9 +70,11 @@ TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
     std::vector<std::unique_ptr<UnexpectedMessage>> kept;
     uint64_t sequence = 0;
     for (int i = 0; i < 5000; ++i) {
-      const Envelope e{rng.below(8), PeerId(uint32_t(rng.below(3))), uint32_t(rng.below(2))};
+      const Envelope e{rng.below(8), PeerId(uint32_t(rng.below(3))), uint32_t(rng.below(2)),
+                       JobId(uint32_t(1 + rng.below(2)))};
       const uint64_t ignore = rng.chance(0.4) ? rng.below(8) : 0;
       const bool directed = rng.chance(0.4);
+      const bool by_job = rng.chance(0.2);
       const auto kind = rng.below(4);
       if (kind == 0 && posted.size() < 64) {
         auto r = std::make_unique<PostedReceive>();
@@ -82,12 +84,15 @@ TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
         r->directed = directed;
         r->from = e.peer;
         r->from_initiator = e.initiator;
+        r->by_job = by_job;
+        r->job = by_job ? e.job.value() : kAnyJob;
         matcher.post(*r);
         posted.push_back(std::move(r));
       } else if (kind == 1) {
         const auto fits = [&](const auto& r) {
           return ((r->tag ^ e.tag) & ~r->ignore) == 0 &&
-                 (!r->directed || (r->from == e.peer && r->from_initiator == e.initiator));
+                 (!r->directed || (r->from == e.peer && r->from_initiator == e.initiator)) &&
+                 (!r->by_job || r->job == e.job.value());
         };
         const auto expected = std::find_if(posted.begin(), posted.end(), fits);
         PostedReceive* got = matcher.match(e);
@@ -101,7 +106,8 @@ TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
         matcher.add_unexpected(*u);
         kept.push_back(std::move(u));
       } else {
-        const MatchFilter filter{e.tag, ignore, directed, e.peer, e.initiator};
+        const uint32_t job = by_job ? e.job.value() : kAnyJob;
+        const MatchFilter filter{e.tag, ignore, directed, e.peer, e.initiator, job};
         const auto expected = std::find_if(kept.begin(), kept.end(),
                                            [&](const auto& u) { return filter.accepts(*u); });
         UnexpectedMessage* got = matcher.find_unexpected(filter);
