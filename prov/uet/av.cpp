@@ -3,6 +3,7 @@
 
 #include "prov/uet/av_names.h"
 #include "prov/uet/eq.h"
+#include "prov/uet/info.h"
 #include "prov/uet/log.h"
 
 #include "ses/config.h"
@@ -67,6 +68,17 @@ const char* straddr_op(fid_av* av, const void* addr, char* buf, size_t* length) 
   }
 }
 
+[[maybe_unused]] int insert_auth_key_op(fid_av* av, const void* key, size_t bytes,
+                                        fi_addr_t* fi_addr, uint64_t flags) noexcept {
+  return guard(
+      [&] { return AddressVector::from(av).insert_auth_key(key, bytes, fi_addr, flags); });
+}
+
+[[maybe_unused]] int lookup_auth_key_op(fid_av* av, fi_addr_t fi_addr, void* key,
+                                        size_t* bytes) noexcept {
+  return guard([&] { return AddressVector::from(av).lookup_auth_key(fi_addr, key, bytes); });
+}
+
 fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, no_ops_open, nullptr, nullptr};
 
 fi_ops_av av_ops = {
@@ -79,9 +91,8 @@ fi_ops_av av_ops = {
     .straddr = straddr_op,
     .av_set = not_offered,
 #if UET_HAVE_AV_AUTH_KEY
-    // One job per endpoint: addresses carry no authorization key of their own. [LF-108]
-    .insert_auth_key = not_offered,
-    .lookup_auth_key = not_offered,
+    .insert_auth_key = insert_auth_key_op,  // [LF-108]
+    .lookup_auth_key = lookup_auth_key_op,
     .set_user_id = not_offered,
 #endif
 };
@@ -160,7 +171,8 @@ int AddressVector::bind(struct fid* fid, uint64_t flags) {
   return 0;
 }
 
-Result<fi_addr_t> AddressVector::add(const UetAddress& address, ProgressEngine::Entry& entry) {
+Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
+                                     ProgressEngine::Entry& entry) {
   if (!is_unicast(address.fa) || address.fa.family != domain_.local().family) return Errc::invalid;
   const PeerId peer = UET_TRY(find_peer(address.fa, entry));
   pds::PeerTable& peers = entry.fep().peers();
@@ -185,9 +197,10 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, ProgressEngine::
   e.to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
   e.to.initiator_id = address.initiator_id;
   e.to.absolute = address.absolute;
+  e.to.job = job;
   e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
   // Of several entries for one sender the first is reported. [LF-015, LF-016]
-  if (address.has_initiator) reverse_.try_emplace(reverse_key(e.to), index);
+  if (address.has_initiator) reverse_.try_emplace(source_of(e.to), index);
   return fi_addr_t{index};
 }
 
@@ -195,15 +208,15 @@ void AddressVector::forget(uint64_t index, ProgressEngine::Entry& entry) {
   Entry& e = entries_[index];
   e.live = false;
   free_.insert(index);
-  const auto at = reverse_.find(reverse_key(e.to));
+  const auto at = reverse_.find(source_of(e.to));
   if (at != reverse_.end() && at->second == index) {
     reverse_.erase(at);
     // A duplicate takes over.
     for (uint64_t i = 0; i < entries_.size(); ++i) {
       const Entry& other = entries_[i];
       if (!other.live || !other.address.has_initiator) continue;
-      if (reverse_key(other.to) != reverse_key(e.to)) continue;
-      reverse_.emplace(reverse_key(e.to), i);
+      if (!(source_of(other.to) == source_of(e.to))) continue;
+      reverse_.emplace(source_of(e.to), i);
       break;
     }
   }
@@ -219,8 +232,9 @@ void AddressVector::note_mtu(const UetAddress& address, pds::Peer& peer) const {
            to_string(address).c_str(), domain_.payload_mtu());
 }
 
-fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id) const {
-  const auto at = reverse_.find(reverse_key(peer, initiator_id));
+fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id, JobId job) const {
+  const JobId of_key = domain_.has_av_keys() ? job : JobId();
+  const auto at = reverse_.find({peer, initiator_id, of_key});
   return at != reverse_.end() ? at->second : FI_ADDR_NOTAVAIL;
 }
 
@@ -250,11 +264,28 @@ void AddressVector::fail(const Insertion& insertion, size_t position, Errc why) 
 }
 
 int AddressVector::check(const Insertion& insertion) const {
-  if ((insertion.flags & ~kInsertFlags) != 0) return -FI_EBADFLAGS;
+  // Every address has a key where there are any, and none elsewhere. [LF-019]
+  const bool has_keys = (insertion.flags & kAuthKeyFlag) != 0;
+  if (has_keys && !domain_.has_av_keys()) return -FI_EBADFLAGS;
+  if (domain_.has_av_keys() && (!has_keys || insertion.out == nullptr)) {
+    UET_WARN(AV,
+             "with FI_AV_AUTH_KEY every address is inserted with FI_AUTH_KEY, and fi_addr names "
+             "its key\n");
+    return -FI_EINVAL;
+  }
+  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag)) != 0) return -FI_EBADFLAGS;
   const bool errors = (insertion.flags & FI_SYNC_ERR) != 0;
   if (errors && (has_events_ || insertion.context == nullptr)) return -FI_EINVAL;
   if (has_events_ && eq_ == nullptr) return -FI_ENOEQ;
   return domain_.engine().forked() ? -FI_EOPBADSTATE : 0;
+}
+
+// Which job the address at that position is inserted for; 0: as its endpoint is. [LF-019]
+Result<JobId> AddressVector::job_of(const Insertion& insertion, size_t position) const {
+  if ((insertion.flags & kAuthKeyFlag) == 0) return JobId();
+  const JobId* const job = keys_.find(insertion.out[position]);
+  if (job == nullptr) return Errc::invalid;
+  return *job;
 }
 
 // Inserts what `next` yields, one by one.
@@ -265,9 +296,10 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
   {
     ProgressEngine::Entry entry(domain_.engine());
     for (size_t i = 0; i < count; ++i) {
-      const Result<UetAddress> address = next(i);
-      const Result<fi_addr_t> added =
-          address.ok() ? add(*address, entry) : Result<fi_addr_t>(address.error());
+      const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
+        const JobId job = UET_TRY(job_of(insertion, i));
+        return add(UET_TRY(next(i)), job, entry);
+      }();
       if (!added.ok()) {
         fail(insertion, i, added.error());
         continue;
@@ -328,12 +360,48 @@ int AddressVector::remove_one(fi_addr_t address) {
 }
 
 int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t flags) {
-  if (flags != 0) return -FI_EBADFLAGS;
+  const bool keys = flags == kAuthKeyFlag && domain_.has_av_keys();
+  if (flags != 0 && !keys) return -FI_EBADFLAGS;
   if (addresses == nullptr && count != 0) return -FI_EINVAL;
   if (domain_.engine().forked()) return -FI_EOPBADSTATE;
   for (size_t i = 0; i < count; ++i) {
-    if (const int error = remove_one(addresses[i]); error != 0) return error;
+    const int error = keys ? remove_key(addresses[i]) : remove_one(addresses[i]);
+    if (error != 0) return error;
   }
+  return 0;
+}
+
+// The addresses that were inserted with it stay of its job.
+int AddressVector::remove_key(fi_addr_t key) {
+  const ProgressEngine::Entry entry(domain_.engine());
+  return keys_.remove(key);
+}
+
+int AddressVector::insert_auth_key(const void* key, size_t bytes, fi_addr_t* out, uint64_t flags) {
+  if (!domain_.has_av_keys()) return -FI_ENOSYS;
+  if (flags != 0) return -FI_EBADFLAGS;
+  const std::optional<uint32_t> job = job_of_key(static_cast<const uint8_t*>(key), bytes);
+  if (!job || out == nullptr) return -FI_EINVAL;  // [LF-017]
+  const ProgressEngine::Entry entry(domain_.engine());
+  const Result<fi_addr_t> added = keys_.add(JobId{*job});
+  if (!added.ok()) {
+    UET_WARN(AV, "an address vector takes max_ep_auth_key keys, %zu\n", kKeysMax);
+    return -FI_ENOSPC;
+  }
+  *out = *added;
+  return 0;
+}
+
+int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) {
+  if (!domain_.has_av_keys()) return -FI_ENOSYS;
+  if (bytes == nullptr || (key == nullptr && *bytes != 0)) return -FI_EINVAL;
+  const ProgressEngine::Entry entry(domain_.engine());
+  const JobId* job = keys_.find(address);
+  if (const ses::Destination* to = find(address); job == nullptr && to != nullptr) job = &to->job;
+  if (job == nullptr) return -FI_EINVAL;
+  const uint32_t value = job->value();  // host order [LF-017]
+  if (*bytes != 0) std::memcpy(key, &value, std::min(*bytes, sizeof value));
+  *bytes = sizeof value;
   return 0;
 }
 

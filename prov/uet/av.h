@@ -3,6 +3,7 @@
 #pragma once
 
 #include "prov/uet/address.h"
+#include "prov/uet/av_keys.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/shim.h"
 
@@ -50,7 +51,9 @@ class AddressVector {
   void begin_operation(fi_addr_t addr) { ++entries_[addr & index_mask_].in_flight; }
   void end_operation(fi_addr_t addr) { --entries_[addr & index_mask_].in_flight; }
   // The sender of a message, FI_ADDR_NOTAVAIL if it is not in the table. [LF-016]
-  fi_addr_t reverse(PeerId peer, uint32_t initiator_id) const;
+  fi_addr_t reverse(PeerId peer, uint32_t initiator_id, JobId job) const;
+  // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
+  AvKeys& keys() { return keys_; }
 
   // The operations behind struct fi_ops_av.
   int insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags, void* context);
@@ -59,6 +62,8 @@ class AddressVector {
   int remove(const fi_addr_t* addresses, size_t count, uint64_t flags);
   int lookup(fi_addr_t address, void* data, size_t* length);
   const char* to_text(const void* address, char* buf, size_t* length) const;
+  int insert_auth_key(const void* key, size_t bytes, fi_addr_t* out, uint64_t flags);
+  int lookup_auth_key(fi_addr_t address, void* key, size_t* bytes);
 
  private:
   struct Entry {
@@ -78,19 +83,28 @@ class AddressVector {
   int check(const Insertion& insertion) const;
   template <class Next>
   int insert_all(const Insertion& insertion, size_t count, Next&& next);
-  Result<fi_addr_t> add(const UetAddress& address, ProgressEngine::Entry& entry);
+  Result<fi_addr_t> add(const UetAddress& address, JobId job, ProgressEngine::Entry& entry);
+  Result<JobId> job_of(const Insertion& insertion, size_t position) const;
   void note_mtu(const UetAddress& address, pds::Peer& peer) const;
   void fail(const Insertion& insertion, size_t position, Errc why);
   int report(const Insertion& insertion, size_t good);
   int remove_one(fi_addr_t address);
+  int remove_key(fi_addr_t key);
   bool settle(fi_addr_t address, ProgressEngine::Entry& entry);
   void forget(uint64_t index, ProgressEngine::Entry& entry);
-  static uint64_t reverse_key(PeerId peer, uint32_t initiator_id) {
-    return (uint64_t{peer.value()} << 32) | initiator_id;
-  }
-  static uint64_t reverse_key(const ses::Destination& to) {
-    return reverse_key(to.peer, to.initiator_id);
-  }
+  struct Source {
+    PeerId peer;
+    uint32_t initiator_id = 0;
+    JobId job;  // 0 where addresses have no keys
+
+    bool operator==(const Source&) const = default;
+  };
+  struct SourceHash {
+    size_t operator()(const Source& s) const {
+      return (uint64_t{s.peer.value()} << 32 | s.initiator_id) ^ uint64_t{s.job.value()} << 20;
+    }
+  };
+  static Source source_of(const ses::Destination& to) { return {to.peer, to.initiator_id, to.job}; }
 
   Link link_;
   Domain& domain_;
@@ -101,7 +115,8 @@ class AddressVector {
   const uint32_t addr_format_;
   std::vector<Entry> entries_;
   std::set<uint64_t> free_;  // indices of removed entries; the lowest is used first
-  std::unordered_map<uint64_t, fi_addr_t> reverse_;
+  std::unordered_map<Source, fi_addr_t, SourceHash> reverse_;
+  AvKeys keys_;
 };
 
 }  // namespace uet::prov

@@ -40,6 +40,15 @@
 
 namespace uet::prov {
 
+// What fi_mr_attr.auth_key points to with FI_AV_AUTH_KEY: struct fi_mr_auth_key. [LF-108]
+struct MrAuthKey {
+  struct fid_av* av;
+  fi_addr_t src_addr;
+};
+#if UET_HAVE_AV_AUTH_KEY
+static_assert(sizeof(MrAuthKey) == sizeof(fi_mr_auth_key));
+#endif
+
 // The highest API version whose man pages were reviewed for this provider. [ABI-013]
 inline constexpr uint32_t kApiReviewed = FI_VERSION(2, 6);
 // Older applications are not served. [LF-128]
@@ -65,6 +74,9 @@ inline constexpr int kMrBasic = 1 << 0;                    // FI_MR_BASIC
 inline constexpr int kMrScalable = 1 << 1;                 // FI_MR_SCALABLE
 inline constexpr int kProgressUnified = 3;                 // FI_PROGRESS_CONTROL_UNIFIED [LF-111]
 inline constexpr uint64_t kCoreProviderOnly = 1ULL << 59;  // flag of the core's probes [ABI-034]
+// Capabilities since 2.0, whose bits meant something else before. [LF-114]
+inline constexpr uint64_t kTaggedDirectedRecv = 1ULL << 45;  // FI_TAGGED_DIRECTED_RECV
+inline constexpr uint64_t kExactDirectedRecv = 1ULL << 48;   // FI_EXACT_DIRECTED_RECV
 inline constexpr uint64_t kRegMr = 1ULL << 59;             // FI_REG_MR, for fi_domain_bind
 inline constexpr uint64_t kMrIdempotent = 1ULL << 60;      // registration flag, ours [LF-027]
 // How tags are written, and the end of the range of such names. [LF-067, LF-113]

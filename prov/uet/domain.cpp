@@ -124,6 +124,14 @@ fi_ops_mr mr_ops = {
     .regattr = regattr_op,
 };
 
+// With FI_AV_AUTH_KEY the key comes with fi_mr_regattr. [fi_mr, fi_mr_reg]
+fi_ops_mr keyed_mr_ops = {
+    .size = sizeof(fi_ops_mr),
+    .reg = not_supported,
+    .regv = not_supported,
+    .regattr = regattr_op,
+};
+
 // Whether the destination is found at port 4793 of that address, where another process of this host
 // must then be able to bind it: whichever of the two starts first. [LF-132]
 bool leaves_uet_port(const fi_info& info, const FabricAddress& local) {
@@ -152,6 +160,7 @@ std::optional<DomainCandidate> candidate_of(const fi_info& info) {
 // The domain's own JobID. [LF-018]
 std::optional<uint32_t> job_of(const fi_domain_attr& attr) {
   constexpr uint32_t kDefaultJob = 1;
+  if (attr.auth_key_size == kKeysFromAv) return kDefaultJob;  // of nothing that is sent
   if (attr.auth_key_size != 0) return job_of_key(attr.auth_key, attr.auth_key_size);
   return params().job_id.value_or(kDefaultJob);
 }
@@ -184,11 +193,12 @@ Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
       caps_(info.caps),
       mr_mode_(info.domain_attr->mr_mode),
       addr_format_(info.addr_format),
+      has_av_keys_(info.domain_attr->auth_key_size == kKeysFromAv),
       rng_(os_random()) {
   link_.owner = this;
   link_.fid.fid = {FI_CLASS_DOMAIN, context, &object_ops};
   link_.fid.ops = &domain_ops;
-  link_.fid.mr = &mr_ops;
+  link_.fid.mr = has_av_keys_ ? &keyed_mr_ops : &mr_ops;
   // Random, so that stale packets of a former owner of the port find no endpoint. [architecture 8]
   pid_ = PidOnFep{params().pid_on_fep.value_or(static_cast<uint16_t>(1 + rng_.below(kFieldMax)))};
   fabric_.add_ref();
@@ -208,7 +218,7 @@ int Domain::start(const fi_info& info) {
     return -FI_ENODEV;
   }
   const std::optional<uint32_t> job = job_of(*info.domain_attr);
-  if (!job) return -FI_EINVAL;
+  if (!job || (has_av_keys_ && info.domain_attr->auth_key != nullptr)) return -FI_EINVAL;
   job_ = JobId{*job};
   candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
   DomainSetup setup;
@@ -314,11 +324,13 @@ Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_b
   ses::EndpointName name;
   name.job = job_;
   if (auth_key_bytes != 0) {
+    if (has_av_keys_) return Errc::invalid;
     const std::optional<uint32_t> job = job_of_key(auth_key, auth_key_bytes);
     if (!job) return Errc::invalid;
     name.job = JobId{*job};
   }
-  name.absolute = request.absolute || params().absolute;
+  // One index for all its jobs. [LF-020]
+  name.absolute = request.absolute || params().absolute || has_av_keys_;
   name.pid = request.has_pid ? PidOnFep{request.pid} : pid_;
 
   const std::lock_guard lock(names_mutex_);

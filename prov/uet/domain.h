@@ -69,6 +69,8 @@ class Domain {
   // The address that peers reach this domain at.
   const FabricAddress& local() const { return local_; }
   JobId job() const { return job_; }
+  // Opened with FI_AV_AUTH_KEY: the jobs are those of the address vectors. [LF-019]
+  bool has_av_keys() const { return has_av_keys_; }
 
   // A name for an endpoint. `source` is fi_info.src_addr in the form `addr_format`, or null: valid
   // fields are requests, the others are filled in. Errc::exists: a requested name is taken;
@@ -110,6 +112,7 @@ class Domain {
   std::string name_;
   std::string fabric_name_;
   JobId job_;
+  bool has_av_keys_;
   PidOnFep pid_;  // of endpoints that do not ask for one
 
   mutable std::mutex names_mutex_;

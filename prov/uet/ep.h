@@ -58,6 +58,7 @@ class EndpointCore {
   // Set once enabled; for MR bindings (FI_MR_ENDPOINT).
   ses::EndpointId id() const { return id_; }
   const ses::EndpointName& name() const { return name_; }
+  const AddressVector* av() const { return av_; }
 
   uint32_t users = 1;  // the endpoint and its aliases
 
@@ -117,7 +118,8 @@ class EndpointCore {
   Result<void> post_parts(ProgressEngine::Entry& entry, uint32_t count, ses::OpKind kind,
                           const ses::OpContext& context, PostPart post_part);
   bool may_ignore(uint64_t mask) const;
-  bool aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const;
+  bool is_directed(bool tagged) const;
+  ssize_t aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const;
   ssize_t peek(ProgressEngine::Entry& entry, const MessageCall& call,
                const ses::ReceiveRequest& request);
   ssize_t post_receive(ProgressEngine::Entry& entry, const MessageCall& call,
@@ -132,8 +134,14 @@ class EndpointCore {
   void finish_tx(ses::OpKind kind, uint64_t user, void* op_context, const CompletionError* error);
   void rx_done(const ses::Completion& completion);
   void remote_done(const ses::Completion& completion);
-  void set_source(CompletionEntry& entry, PeerId peer, uint32_t initiator_id);
-  void deliver(const CompletionEntry& entry, PeerId peer, uint32_t initiator_id);
+  // Who sent what has arrived.
+  struct Sender {
+    PeerId peer;
+    uint32_t initiator_id = 0;
+    JobId job;
+  };
+  void set_source(CompletionEntry& entry, const Sender& from) const;
+  void deliver(const CompletionEntry& entry, const Sender& from);
   CompletionError error_of(const ses::Completion& completion) const;
   void count(CounterSlot slot, bool ok);
 
@@ -162,6 +170,8 @@ class EndpointCore {
   EventQueue* eq_ = nullptr;
   const struct fid* eq_owner_ = nullptr;  // the fid that it was bound to; only to be compared
   ses::EndpointName name_;
+  std::vector<JobId> jobs_;           // of the address vector when it was enabled [LF-019]
+  std::vector<fi_addr_t> held_keys_;  // the same as keys
   uint32_t addr_format_;
   TrafficClass tc_;
   uint64_t tag_format_;  // kTagMpi, kTagCcl or bits

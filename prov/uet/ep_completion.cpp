@@ -168,7 +168,7 @@ void EndpointCore::rx_done(const ses::Completion& completion) {
   entry.data = completion.data;
   entry.tag = completion.tag;
   if (ok) {
-    deliver(entry, completion.peer, completion.initiator_id);
+    deliver(entry, {completion.peer, completion.initiator_id, completion.job});
     return;
   }
   // A receive that was cancelled was never met by a sender.
@@ -176,7 +176,7 @@ void EndpointCore::rx_done(const ses::Completion& completion) {
                           completion.status != ses::Completion::Status::aborted;
   CompletionError error = error_of(completion);
   if (has_sender) {
-    set_source(entry, completion.peer, completion.initiator_id);
+    set_source(entry, {completion.peer, completion.initiator_id, completion.job});
     error.peer = engine_.peer_address(completion.peer);
   }
   rx_cq_->push_error(entry, error);
@@ -199,21 +199,22 @@ void EndpointCore::remote_done(const ses::Completion& completion) {
   entry.len = completion.bytes;
   entry.data = completion.data;
   if (completion.ok()) {
-    deliver(entry, completion.peer, completion.initiator_id);
+    deliver(entry, {completion.peer, completion.initiator_id, completion.job});
   } else {
     rx_cq_->push_error(entry, error_of(completion));
   }
 }
 
-void EndpointCore::set_source(CompletionEntry& entry, PeerId peer, uint32_t initiator_id) {
-  if ((caps_ & FI_SOURCE) != 0) entry.src_addr = av_->reverse(peer, initiator_id);
+void EndpointCore::set_source(CompletionEntry& entry, const Sender& from) const {
+  if ((caps_ & FI_SOURCE) == 0) return;
+  entry.src_addr = av_->reverse(from.peer, from.initiator_id, from.job);
 }
 
 // Writes a good entry; with FI_SOURCE_ERR one whose sender is unknown becomes an error entry that
-// carries the raw address. [LF-016]
-void EndpointCore::deliver(const CompletionEntry& entry, PeerId peer, uint32_t initiator_id) {
+// carries the raw address, and the key that was used where there are keys. [LF-016, LF-019]
+void EndpointCore::deliver(const CompletionEntry& entry, const Sender& from) {
   CompletionEntry done = entry;
-  set_source(done, peer, initiator_id);
+  set_source(done, from);
   const bool unknown = (caps_ & FI_SOURCE) != 0 && done.src_addr == FI_ADDR_NOTAVAIL;
   if (!unknown || (caps_ & FI_SOURCE_ERR) == 0) {
     rx_cq_->push(done);
@@ -221,9 +222,10 @@ void EndpointCore::deliver(const CompletionEntry& entry, PeerId peer, uint32_t i
   }
   CompletionError error;
   error.err = FI_EADDRNOTAVAIL;
-  error.peer = engine_.peer_address(peer);
-  error.initiator_id = initiator_id;
+  error.peer = engine_.peer_address(from.peer);
+  error.initiator_id = from.initiator_id;
   error.addr_format = addr_format_;
+  done.src_addr = av_->keys().of(from.job);
   rx_cq_->push_error(done, error);
 }
 

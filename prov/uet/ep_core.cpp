@@ -190,6 +190,10 @@ int EndpointCore::bind_av(AddressVector& av) {
 void EndpointCore::unbind() {
   if (tx_cq_ != nullptr) tx_cq_->detach(tx_size_);
   if (rx_cq_ != nullptr) rx_cq_->detach(rx_size_);
+  if (!held_keys_.empty() && !engine_.forked()) {
+    const ProgressEngine::Entry entry(engine_);
+    av_->keys().release(held_keys_);
+  }
   if (av_ != nullptr) av_->drop_ref();
   if (eq_ != nullptr) {
     domain_.failures().remove(*eq_owner_);
@@ -229,11 +233,20 @@ int EndpointCore::enable() {
                                rx_cq_ != nullptr && rx_cq_->carries_data(),
                                (caps_ & FI_RMA_EVENT) != 0};
   ProgressEngine::Entry entry(engine_);
+  if (domain_.has_av_keys()) {  // those of now, and none that come later [LF-019]
+    jobs_ = av_->keys().jobs();
+    if (jobs_.empty()) {
+      UET_WARN(EP_CTRL, "fi_enable: with FI_AV_AUTH_KEY, insert authorization keys first\n");
+      return -FI_ENOKEY;
+    }
+    options.jobs = jobs_;
+  }
   const Result<ses::EndpointId> opened = entry.ses().open_endpoint(name_, options, tx, rx);
   if (!opened.ok()) {
     UET_WARN(EP_CTRL, "fi_enable: the stack refused the endpoint: %s\n", uet::name(opened.error()));
     return opened.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(opened.error());
   }
+  if (domain_.has_av_keys()) held_keys_ = av_->keys().hold();
   id_ = *opened;
   enabled_ = true;
   return 0;

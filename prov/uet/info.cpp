@@ -225,7 +225,7 @@ InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAdd
   info->domain_attr->name = copy_text(candidate.name);
   info->fabric_attr->name = copy_text(fabric_name(candidate.interface));
   source.fa = candidate.interface.address;
-  source.absolute = params().absolute;
+  source.absolute = params().absolute || agreement.has_av_keys;  // [LF-020]
   set_address(write_address(agreement.addr_format, source), info->src_addr, info->src_addrlen);
   if (destination != nullptr) {
     set_address(write_address(agreement.addr_format, *destination), info->dest_addr,

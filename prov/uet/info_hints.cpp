@@ -2,11 +2,13 @@
 // asks (fi_getinfo, fi_endpoint, fi_domain): every requirement is met or the whole is refused.
 #include "prov/uet/info.h"
 
+#include "prov/uet/av_keys.h"
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
 
 #include "ses/types.h"
 
+#include <atomic>
 #include <cstring>
 
 namespace uet::prov {
@@ -20,6 +22,8 @@ constexpr uint64_t kDomainCaps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 constexpr uint64_t kTxCaps = kMessageCaps | kMemoryCaps | FI_SEND | kTxRmaCaps | FI_FENCE;
 constexpr uint64_t kRxCaps = kMessageCaps | kMemoryCaps | FI_RECV | kRxRmaCaps | FI_DIRECTED_RECV |
                              FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_RMA_EVENT;
+// Only for those who ask, and mean by these bits what 2.0 does. [LF-068, LF-114]
+constexpr uint64_t kNewRxCaps = kTaggedDirectedRecv | kExactDirectedRecv;
 constexpr uint64_t kCaps = kTxCaps | kRxCaps | kDomainCaps;  // [LF-068]
 // Datagrams are untagged messages and nothing else. [LF-072]
 constexpr uint64_t kDatagramCaps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | FI_DIRECTED_RECV |
@@ -66,15 +70,17 @@ uint64_t with_implied(uint64_t caps) {
   return caps | kDomainCaps;
 }
 
-bool agree_caps(const fi_info* hints, Agreement& a) {
+bool agree_caps(uint32_t version, const fi_info* hints, Agreement& a) {
   const uint64_t wanted = hints != nullptr ? hints->caps : 0;
   const uint64_t offered = a.type == FI_EP_DGRAM ? kDatagramCaps : kCaps;
-  if (has_other(wanted, offered)) return false;
+  uint64_t newer = a.type == FI_EP_DGRAM ? kExactDirectedRecv : kNewRxCaps;
+  if (version < FI_VERSION(2, 0) || kApiHeaders < FI_VERSION(2, 0)) newer = 0;
+  if (has_other(wanted, offered | newer)) return false;
   // Reporting an unknown sender is a refinement of reporting the sender.
   if ((wanted & FI_SOURCE_ERR) != 0 && (wanted & FI_SOURCE) == 0) return false;
   a.caps = wanted == 0 ? offered : with_implied(wanted);
   a.tx_caps = a.caps & kTxCaps;
-  a.rx_caps = a.caps & kRxCaps;
+  a.rx_caps = a.caps & (kRxCaps | newer);
   if (hints == nullptr) return true;
   if (hints->tx_attr != nullptr && hints->tx_attr->caps != 0) {
     if (has_other(hints->tx_attr->caps, a.tx_caps)) return false;
@@ -154,6 +160,7 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
     if (ep->mem_tag_format != kTagMpi && ep->mem_tag_format != kTagCcl) return false;
     a.mem_tag_format = ep->mem_tag_format;
   }
+  if (a.has_av_keys) return ep->auth_key_size == 0;
   return agree_key(ep->auth_key, ep->auth_key_size, a.endpoint_key);
 }
 
@@ -180,11 +187,24 @@ bool agree_progress(fi_progress wanted, fi_progress& out) {
   return static_cast<int>(wanted) <= kProgressUnified;
 }
 
+// The keys come later, with the address vector. [LF-019, LF-108]
+bool has_av_keys(uint32_t version, const fi_domain_attr& domain) {
+  return UET_HAVE_AV_AUTH_KEY && version >= FI_VERSION(1, 20) &&
+         domain.auth_key_size == kKeysFromAv;
+}
+
+bool agree_domain_key(uint32_t version, const fi_domain_attr& domain, Agreement& a) {
+  a.has_av_keys = has_av_keys(version, domain);
+  if (a.has_av_keys) return domain.auth_key == nullptr;
+  return agree_key(domain.auth_key, domain.auth_key_size, a.domain_key);
+}
+
 // What older applications do not have in this structure, and what they do not set. [ABI-024]
 bool agree_newer([[maybe_unused]] uint32_t version, [[maybe_unused]] const fi_domain_attr& domain) {
 #if UET_HAVE_AV_AUTH_KEY
-  // One key for each endpoint. [LF-108]
-  if (version >= FI_VERSION(1, 20) && exceeds(domain.max_ep_auth_key, 1)) return false;
+  // One key for each endpoint, or those of its address vector. [LF-108]
+  const size_t keys = has_av_keys(version, domain) ? kKeysMax : 1;
+  if (version >= FI_VERSION(1, 20) && exceeds(domain.max_ep_auth_key, keys)) return false;
 #endif
 #if UET_HAVE_GROUP_ID
   if (version >= FI_VERSION(2, 0) && domain.max_group_id != 0) return false;  // [LF-116]
@@ -192,9 +212,14 @@ bool agree_newer([[maybe_unused]] uint32_t version, [[maybe_unused]] const fi_do
   return true;
 }
 
+// With keys of the address vector, regions can be for one address or key. [fi_domain, caps]
+uint64_t domain_caps(uint32_t version, const fi_domain_attr& domain, const Agreement& a) {
+  return kDomainCaps | (has_av_keys(version, domain) ? a.caps & FI_DIRECTED_RECV : 0);
+}
+
 bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) {
   if (domain == nullptr) return agree_mr_mode(0, a);
-  if (has_other(domain->caps, kDomainCaps)) return false;
+  if (has_other(domain->caps, domain_caps(version, *domain, a))) return false;
   if (!agree_mr_mode(domain->mr_mode, a)) return false;
   const size_t key_bytes = (a.mr_mode & FI_MR_PROV_KEY) != 0 ? 8 : 6;  // [LF-029]
   if (exceeds(domain->mr_key_size, key_bytes) || exceeds(domain->cq_data_size, 8) ||
@@ -218,7 +243,7 @@ bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) 
   a.domain_tclass = domain->tclass;
   return agree_progress(domain->control_progress, a.control_progress) &&
          agree_progress(domain->data_progress, a.data_progress) &&
-         agree_key(domain->auth_key, domain->auth_key_size, a.domain_key);
+         agree_domain_key(version, *domain, a);
 }
 
 bool set_key(const uint8_t* key, uint8_t*& out, size_t& bytes) {
@@ -247,18 +272,28 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   domain.max_ep_rx_ctx = 1;
   domain.cntr_cnt = kObjectCount;
   domain.mr_iov_limit = kIovLimit;
-  domain.caps = kDomainCaps;
+  domain.caps = kDomainCaps | (a.has_av_keys ? a.caps & FI_DIRECTED_RECV : 0);
   domain.max_err_data = kErrDataBytes;
   domain.mr_cnt = kObjectCount;
   domain.tclass = a.domain_tclass;
 #if UET_HAVE_AV_AUTH_KEY
-  domain.max_ep_auth_key = 1;  // [LF-108]
+  domain.max_ep_auth_key = a.has_av_keys ? kKeysMax : 1;  // [LF-108]
 #endif
 #if UET_HAVE_MAX_CNTR_VALUE
   domain.max_cntr_value = UINT64_MAX;  // [LF-125]
   domain.max_err_cntr_value = UINT64_MAX;
 #endif
   if (!set_key(a.domain_key, domain.auth_key, domain.auth_key_size)) throw std::bad_alloc();
+  if (a.has_av_keys) domain.auth_key_size = kKeysFromAv;
+}
+
+// Said once: fi_getinfo is asked again and again, and with other hints.
+void warn_of_useless_mode() {
+  static std::atomic_flag said;
+  if (said.test_and_set()) return;
+  UET_WARN(CORE,
+           "the program asks for messages in order, which FI_UET_MODE=rud does not keep, so "
+           "nothing is offered; auto, the default, uses ROD for it\n");
 }
 
 std::nullopt_t refuse(const char* what) {
@@ -284,7 +319,7 @@ std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
   const auto domain = hints != nullptr ? hints->domain_attr : nullptr;
   // Only to those who ask; layered providers would put themselves on top of it. [LF-072, ABI-034]
   if (ep != nullptr && ep->type == FI_EP_DGRAM) a.type = FI_EP_DGRAM;
-  if (!agree_caps(hints, a)) return refuse("caps, tx_attr->caps or rx_attr->caps");
+  if (!agree_caps(version, hints, a)) return refuse("caps, tx_attr->caps or rx_attr->caps");
   if (!agree_tx(tx, a)) return refuse("tx_attr");
   if (!agree_rx(rx, a)) return refuse("rx_attr");
   if (!agree_domain(version, domain, a)) return refuse("domain_attr");
@@ -297,10 +332,16 @@ std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
     if (hints->handle != nullptr) return refuse("handle");  // no endpoint here is connected
     if (!is_supported_format(hints->addr_format)) return refuse("addr_format");
     a.addr_format = hints->addr_format;
+    // A socket address cannot say that an endpoint is absolute. [LF-020]
+    const bool is_socket = a.addr_format >= FI_SOCKADDR && a.addr_format <= FI_SOCKADDR_IN6;
+    if (a.has_av_keys && is_socket) return refuse("addr_format with FI_AV_AUTH_KEY");
   }
   // Only ROD keeps an order. [LF-089]
   const bool unordered = params().mode == ModeChoice::rud;
-  if (unordered && (a.tx_order | a.rx_order) != 0) return refuse("msg_order with FI_UET_MODE=rud");
+  if (unordered && (a.tx_order | a.rx_order) != 0) {
+    warn_of_useless_mode();
+    return refuse("msg_order with FI_UET_MODE=rud");
+  }
   return a;
 }
 

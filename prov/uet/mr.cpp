@@ -1,6 +1,7 @@
 // Memory region; see mr.h.
 #include "prov/uet/mr.h"
 
+#include "prov/uet/av.h"
 #include "prov/uet/cntr.h"
 #include "prov/uet/ep.h"
 #include "prov/uet/eq.h"
@@ -8,6 +9,7 @@
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
 
+#include <cstring>
 #include <memory>
 
 namespace uet::prov {
@@ -46,8 +48,9 @@ uint32_t to_access(uint64_t access) {
 // Of keys that the application asks for. [LF-029]
 constexpr unsigned kKeyBits = 48;
 
-int check(const fi_mr_attr& attr, uint64_t flags) {
-  if ((flags & ~(FI_RMA_EVENT | kMrIdempotent)) != 0) return -FI_EBADFLAGS;
+int check(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
+  const uint64_t keyed = domain.has_av_keys() ? kAuthKeyFlag : 0;
+  if ((flags & ~(FI_RMA_EVENT | kMrIdempotent | keyed)) != 0) return -FI_EBADFLAGS;
   if (attr.iov_count == 0 || attr.iov_count > kIovLimit || attr.mr_iov == nullptr) {
     return -FI_EINVAL;
   }
@@ -91,14 +94,10 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
 }
 
 int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
-  if (const int error = check(attr, flags); error != 0) return error;
+  if (const int error = check(domain, attr, flags); error != 0) return error;
   if (domain.engine().forked()) return -FI_EOPBADSTATE;
   std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
-  if (attr.auth_key_size != 0) {
-    const std::optional<uint32_t> job = job_of_key(attr.auth_key, attr.auth_key_size);
-    if (!job) return -FI_EINVAL;  // [LF-017]
-    region->job_ = *job;          // [LF-037]
-  }
+  if (const int error = region->restrict_to(attr, flags); error != 0) return error;
   if (!region->needs_endpoint_) {
     if (const int error = region->add(); error != 0) return error;
     if (!region->deferred_) region->activate();
@@ -113,9 +112,49 @@ int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, f
   return 0;
 }
 
+// Whose requests may use it. [LF-037]
+int MemoryRegion::restrict_to(const fi_mr_attr& attr, uint64_t flags) {
+  if (domain_.has_av_keys()) return restrict_to_av(attr, flags);
+  if (attr.auth_key_size == 0) return 0;
+  const std::optional<uint32_t> job = job_of_key(attr.auth_key, attr.auth_key_size);
+  if (!job) return -FI_EINVAL;  // [LF-017]
+  job_ = *job;
+  return 0;
+}
+
+// The keys of an address vector, and with FI_DIRECTED_RECV one of them or one address. [LF-019]
+int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
+  MrAuthKey key;
+  if (attr.auth_key_size != sizeof key || attr.auth_key == nullptr) return -FI_EINVAL;
+  std::memcpy(&key, attr.auth_key, sizeof key);
+  AddressVector* const av =
+      key.av != nullptr ? checked_object_of<AddressVector>(&key.av->fid) : nullptr;
+  if (av == nullptr || &av->domain() != &domain_) return -FI_EINVAL;
+  av_ = av;
+  ProgressEngine::Entry entry(domain_.engine());
+  jobs_ = av->keys().jobs();
+  if (jobs_.empty()) return -FI_ENOKEY;
+  if ((domain_.caps() & FI_DIRECTED_RECV) == 0 || key.src_addr == FI_ADDR_UNSPEC) return 0;
+  if ((flags & kAuthKeyFlag) != 0) {
+    const JobId* const job = av->keys().find(key.src_addr);
+    if (job == nullptr) return -FI_EINVAL;
+    jobs_ = {*job};
+    return 0;
+  }
+  const ses::Destination* const from = av->find(key.src_addr);
+  if (from == nullptr) return -FI_EINVAL;
+  jobs_ = {from->job};
+  directed_ = true;
+  from_ = from->peer;
+  from_initiator_ = from->initiator_id;
+  entry.fep().peers().add_ref(from_);  // the address may be removed before the region
+  return 0;
+}
+
 MemoryRegion::~MemoryRegion() {
   {
     ProgressEngine::Entry entry(domain_.engine());
+    if (directed_) entry.fep().peers().drop_ref(from_);
     if (added_) entry.ses().memory().remove(id_);
     if (read_counter_ != nullptr) read_counter_->detach(*this);
     if (write_counter_ != nullptr && write_counter_ != read_counter_) {
@@ -141,11 +180,16 @@ int MemoryRegion::add() {
   request.key = requested_key_;
   request.idempotent_safe = idempotent_;
   request.job = job_;
+  request.jobs = jobs_;
+  request.directed = directed_;
+  request.from = from_;
+  request.from_initiator = from_initiator_;
   request.ri = ri_;
   request.user = reinterpret_cast<uintptr_t>(this);
   ProgressEngine::Entry entry(domain_.engine());
-  // A key of 12 bits has no room for a restriction to an endpoint. [SES-008, LF-028]
-  request.optimized = provider_key_ && ri_ == 0 && entry.ses().config().small_headers;
+  // A key of 12 bits has no room for a restriction to an endpoint, and the header that it travels
+  // in does not say who sent it. [SES-008, LF-028]
+  request.optimized = provider_key_ && ri_ == 0 && !directed_ && entry.ses().config().small_headers;
   const Result<ses::RegionId> id = entry.ses().memory().add(request);
   if (!id.ok()) {
     if (id.error() == Errc::exists) return -FI_ENOKEY;
@@ -185,6 +229,7 @@ int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
   if (Endpoint* endpoint = checked_object_of<Endpoint>(fid)) {
     if (flags != 0) return -FI_EBADFLAGS;
     if (&endpoint->core().domain() != &domain_ || ri_ != 0) return -FI_EINVAL;
+    if (av_ != nullptr && needs_endpoint_ && endpoint->core().av() != av_) return -FI_EINVAL;
     if (needs_endpoint_) ri_ = endpoint->core().name().ri.value();
     return 0;
   }

@@ -13,6 +13,7 @@
 
 namespace uet::prov {
 
+class AddressVector;
 class Counter;
 
 class MemoryRegion {
@@ -43,6 +44,8 @@ class MemoryRegion {
 
  private:
   MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags);
+  int restrict_to(const fi_mr_attr& attr, uint64_t flags);
+  int restrict_to_av(const fi_mr_attr& attr, uint64_t flags);
   int add();
   void activate();
   bool needs_key() const { return provider_key_ || access_ != 0; }
@@ -53,6 +56,12 @@ class MemoryRegion {
   uint32_t access_ = 0;  // ses::Access
   uint64_t requested_key_ = 0;
   uint32_t job_ = ses::kAnyJob;
+  // With FI_AV_AUTH_KEY: the keys that there were, and maybe the one address that it is for.
+  const AddressVector* av_ = nullptr;
+  std::vector<JobId> jobs_;
+  bool directed_ = false;
+  PeerId from_;  // a reference is held
+  uint32_t from_initiator_ = 0;
   uint16_t ri_ = 0;  // of the endpoint it is bound to, 0: every endpoint of the domain [LF-038]
   bool provider_key_;
   bool idempotent_;

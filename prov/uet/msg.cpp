@@ -145,15 +145,35 @@ Result<void> EndpointCore::hand_over(ProgressEngine::Entry& entry,
   return taken;
 }
 
-// Fills in whom the receive is for. [LF-046]
-bool EndpointCore::aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const {
-  if ((caps_ & FI_DIRECTED_RECV) == 0 || call.addr == FI_ADDR_UNSPEC) return true;
+// Whether a source address means anything. FI_EXACT_DIRECTED_RECV alone is one, too.
+bool EndpointCore::is_directed(bool tagged) const {
+  if ((caps_ & FI_DIRECTED_RECV) != 0) return true;
+  if ((caps_ & kTaggedDirectedRecv) != 0) return tagged;
+  return (caps_ & kExactDirectedRecv) != 0;
+}
+
+// Fills in whom the receive is for: an address, or with FI_AUTH_KEY every address of a key.
+// [LF-046, LF-021, LF-068]
+ssize_t EndpointCore::aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const {
+  if (!is_directed(call.tagged)) return 0;
+  if (call.addr == FI_ADDR_UNSPEC) return (caps_ & kExactDirectedRecv) != 0 ? -FI_EINVAL : 0;
+  if ((call.flags & kAuthKeyFlag) != 0) {
+    const JobId* const job = av_->keys().find(call.addr);
+    if (job == nullptr) return -FI_EADDRNOTAVAIL;
+    request.job = job->value();
+    request.by_job = true;
+    return 0;
+  }
   const ses::Destination* from = av_->find(call.addr);
-  if (from == nullptr) return false;
+  if (from == nullptr) return -FI_EADDRNOTAVAIL;
   request.directed = true;
   request.from = from->peer;
   request.from_initiator = from->initiator_id;
-  return true;
+  if (from->job.value() != 0) {
+    request.job = from->job.value();
+    request.by_job = true;
+  }
+  return 0;
 }
 
 // The named formats have fields, which are ignored as a whole or not at all. [LF-065, LF-066]
@@ -207,7 +227,7 @@ ssize_t EndpointCore::receive(const MessageCall& call) {
   request.context = {call.context, user};
 
   ProgressEngine::Entry entry(engine_);
-  if (!aim_receive(call, request)) return -FI_EADDRNOTAVAIL;
+  if (const ssize_t rc = aim_receive(call, request); rc != 0) return rc;
   if (peeks) entry.progress();  // what has arrived shall be seen
   if (rx_cq_ != nullptr && !rx_cq_->reserve(1)) {
     entry.progress();
@@ -257,7 +277,7 @@ ssize_t EndpointCore::peek(ProgressEngine::Entry& entry, const MessageCall& call
       done.tag = peeked.tag;
       done.data = peeked.data;
       if (peeked.has_data) done.flags |= FI_REMOTE_CQ_DATA;
-      set_source(done, peeked.peer, peeked.initiator_id);
+      set_source(done, {peeked.peer, peeked.initiator_id, peeked.job});
       if (discards) {
         entry.ses().discard_claimed(id_, peeked.claim, entry.now());
       } else if (claims) {

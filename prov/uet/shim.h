@@ -61,6 +61,10 @@ template <class... Args>
 ssize_t not_offered_op(Args...) noexcept {
   return -FI_ENOSYS;
 }
+template <class... Args>
+int not_supported(Args...) noexcept {
+  return -FI_EOPNOTSUPP;
+}
 int no_bind(fid*, fid*, uint64_t) noexcept;
 int no_control(fid*, int, void*) noexcept;
 int no_ops_open(fid*, const char*, uint64_t, void**, void*) noexcept;

@@ -1,6 +1,8 @@
 // Opening, closing and driving test nodes.
 #include "prov/uet/test/node.h"
 
+#include "prov/uet/compat.h"
+
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -46,11 +48,15 @@ Node::Node(const NodeOptions& options) {
   hints->tx_attr->size = options.tx_size;
   hints->rx_attr->size = options.rx_size;
   set_key(hints->domain_attr->auth_key, hints->domain_attr->auth_key_size, options.domain_job);
+  if (!options.av_jobs.empty()) hints->domain_attr->auth_key_size = SIZE_MAX;  // FI_AV_AUTH_KEY
   set_key(hints->ep_attr->auth_key, hints->ep_attr->auth_key_size, options.endpoint_job);
   if (options.peer != nullptr) set_source(options.address, *hints);
   const char* const node = options.peer != nullptr ? options.peer : options.address;
   const uint64_t flags = options.peer != nullptr ? 0 : FI_SOURCE;
-  const int rc = fi_getinfo(FI_VERSION(1, 17), node, options.service, flags, hints, &info);
+  const uint32_t version = options.ask_version != 0   ? options.ask_version
+                           : options.av_jobs.empty() ? FI_VERSION(1, 17)
+                                                     : FI_VERSION(1, 20);
+  const int rc = fi_getinfo(version, node, options.service, flags, hints, &info);
   fi_freeinfo(hints);
   if (rc != 0) {
     ADD_FAILURE() << "fi_getinfo: " << fi_strerror(-rc);
@@ -64,6 +70,7 @@ Node::Node(const NodeOptions& options) {
   fi_av_attr av_attr{};
   av_attr.type = FI_AV_TABLE;
   EXPECT_EQ(fi_av_open(domain, &av_attr, &av, nullptr), 0);
+  insert_keys(options.av_jobs);
   fi_cq_attr cq_attr{};
   cq_attr.format = options.format;
   cq_attr.wait_obj = options.wait;
@@ -82,7 +89,21 @@ Node::Node(const NodeOptions& options) {
     EXPECT_EQ(fi_ep_bind(ep, &tx_counter->fid, FI_SEND | FI_WRITE | FI_READ), 0);
     EXPECT_EQ(fi_ep_bind(ep, &rx_counter->fid, FI_RECV), 0);
   }
-  EXPECT_EQ(fi_enable(ep), 0);
+  if (options.is_enabled) {
+    EXPECT_EQ(fi_enable(ep), 0);
+  }
+}
+
+void Node::insert_keys(const std::vector<uint32_t>& jobs) {
+  for (const uint32_t job : jobs) keys.push_back(insert_key(job));
+}
+
+fi_addr_t Node::insert_key([[maybe_unused]] uint32_t job) {
+  fi_addr_t key = FI_ADDR_NOTAVAIL;
+#if UET_HAVE_AV_AUTH_KEY
+  EXPECT_EQ(fi_av_insert_auth_key(av, &job, sizeof job, &key, 0), 0);
+#endif
+  return key;
 }
 
 Node::~Node() {
@@ -113,6 +134,13 @@ std::vector<uint8_t> Node::name() const {
 fi_addr_t Node::insert(const std::vector<uint8_t>& address) {
   fi_addr_t addr = FI_ADDR_NOTAVAIL;
   EXPECT_EQ(fi_av_insert(av, address.data(), 1, &addr, 0, nullptr), 1);
+  return addr;
+}
+
+fi_addr_t Node::insert(const std::vector<uint8_t>& address, fi_addr_t key) {
+  fi_addr_t addr = key;
+  constexpr uint64_t kAuthKey = 1ULL << 57;  // FI_AUTH_KEY
+  EXPECT_EQ(fi_av_insert(av, address.data(), 1, &addr, kAuthKey, nullptr), 1);
   return addr;
 }
 

@@ -39,6 +39,9 @@ struct NodeOptions {
   uint32_t api_version = 0;  // of the fabric, as an application states it; 0: 1.17
   uint32_t domain_job = 0;   // authorization keys; 0: none
   uint32_t endpoint_job = 0;
+  std::vector<uint32_t> av_jobs;   // keys of the address vector, which libfabric 1.20 has
+  uint32_t ask_version = 0;        // of fi_getinfo; 0: 1.17, and 1.20 with av_jobs
+  bool is_enabled = true;          // at once
   bool selective = false;
   bool counters = false;
   const char* address = "127.0.0.1";  // of the domain
@@ -73,6 +76,9 @@ class Node {
   std::vector<uint8_t> name() const;
   fi_addr_t insert(const std::vector<uint8_t>& address);
   // Registers `bytes` octets and returns the key.
+  // The same under a key of the address vector.
+  fi_addr_t insert(const std::vector<uint8_t>& address, fi_addr_t key);
+  fi_addr_t insert_key(uint32_t job);
   fid_mr* registered(void* memory, size_t bytes, uint64_t access, uint64_t requested_key);
   void close_endpoint();
 
@@ -80,11 +86,15 @@ class Node {
   fid_fabric* fabric = nullptr;
   fid_domain* domain = nullptr;
   fid_av* av = nullptr;
+  std::vector<fi_addr_t> keys;  // of NodeOptions::av_jobs
   fid_cq* tx_cq = nullptr;
   fid_cq* rx_cq = nullptr;
   fid_cntr* tx_counter = nullptr;  // sends, writes and reads
   fid_cntr* rx_counter = nullptr;
   fid_ep* ep = nullptr;
+
+ private:
+  void insert_keys(const std::vector<uint32_t>& jobs);
 };
 
 // Reads one entry or error entry; false: none is there.

@@ -237,7 +237,7 @@ TEST_F(VersionsNodeTest, EndpointOptionsOfLaterReleases) {
 }
 
 #if UET_HAVE_AV_AUTH_KEY
-// [LF-108]
+// [LF-108] Without FI_AV_AUTH_KEY.
 TEST_F(VersionsNodeTest, AddressesCarryNoKeys) {
   open();
   fi_addr_t address = 0;
