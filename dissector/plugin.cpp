@@ -31,6 +31,9 @@ void register_preferences() {
   prefs_register_filename_preference(
       module, "tss.key_file", "TSS key file", "Keys of secure domains, or the provider's key log",
       &preferences.key_file, false);
+  prefs_register_bool_preference(module, "reassemble", "Put messages of several packets together",
+                                 "Keeps the payloads of all such messages in memory",
+                                 &preferences.reassemble);
   prefs_register_uint_preference(module, "dscp_trimmed", "DSCP of trimmed packets",
                                  "Set by the switch that trimmed the packet", 10,
                                  &preferences.dscp_trimmed);

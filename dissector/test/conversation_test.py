@@ -151,6 +151,15 @@ def profile_differences(tshark, capture):
             yield f"profile {name}: taken for UET: {shown}, expected {expected}"
 
 
+def preference_differences(tshark, capture):
+    """Without reassembly no message is put together, and whole ones need none."""
+    for wish, expected in (("TRUE", [str(n) for n in sorted(REASSEMBLED)]), ("FALSE", [])):
+        rows = tshark.rows(capture, ["frame.number"], "-o", f"uet.reassemble:{wish}", "-Y",
+                           "uet.ses.reassembled_length")
+        if [row[0] for row in rows] != expected:
+            yield f"uet.reassemble {wish}: messages put together in {rows}, expected {expected}"
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__)
@@ -163,7 +172,8 @@ def main():
         pathlib.Path(folder).chmod(0o777)
         subprocess.run([sys.argv[2], "make", text, capture], check=True)
         packets = tshark.packets(capture, "-2")
-        for difference in profile_differences(tshark, capture):
+        for difference in [*profile_differences(tshark, capture),
+                           *preference_differences(tshark, capture)]:
             print(difference)
             wrong += 1
         for tap, expected in (("uet,pdc", PDC_TABLE), ("uet,ses", SES_TABLE)):
