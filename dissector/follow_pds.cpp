@@ -5,6 +5,8 @@
 
 #include "wire/pds_prologue.h"
 
+#include <algorithm>
+
 namespace uet::dissector {
 
 namespace {
@@ -23,6 +25,39 @@ bool takes_psn(const PdsFields& f) {
   const auto type = static_cast<CtlType>(f.ctl_type);
   return type == CtlType::noop || type == CtlType::close_cmd || type == CtlType::close_req ||
          type == CtlType::negotiation;
+}
+
+constexpr uint32_t kWordBits = 64;
+
+void open_psn(Direction& way, uint32_t psn) {
+  void* const key = GUINT_TO_POINTER(psn / kWordBits);
+  auto* word = static_cast<uint64_t*>(wmem_map_lookup(way.open, key));
+  if (word == nullptr) {
+    word = wmem_new0(wmem_file_scope(), uint64_t);
+    wmem_map_insert(way.open, key, word);
+  }
+  *word |= uint64_t{1} << (psn % kWordBits);
+}
+
+// Calls visit with the Transmissions of each open PSN from `first` to `last`, at most kRangeMax of
+// them; those for which it returns true are open no more. A word is looked up at a time, so that
+// captures with large leaps are no slower than others.
+template <class Visit>
+void each_open(const Direction& way, uint32_t first, uint32_t last, Visit visit) {
+  if (last - first >= kRangeMax) return;
+  for (uint32_t left = last - first + 1, psn = first; left > 0;) {
+    const uint32_t bit = psn % kWordBits, step = std::min(left, kWordBits - bit);
+    auto* word =
+        static_cast<uint64_t*>(wmem_map_lookup(way.open, GUINT_TO_POINTER(psn / kWordBits)));
+    uint64_t bits = word == nullptr ? 0 : *word >> bit;
+    if (step < kWordBits) bits &= (uint64_t{1} << step) - 1;
+    for (; bits != 0; bits &= bits - 1) {
+      const auto at = static_cast<uint32_t>(__builtin_ctzll(bits));
+      if (visit(*find_psn(way, psn + at))) *word &= ~(uint64_t{1} << (bit + at));
+    }
+    left -= step;
+    psn += step;
+  }
 }
 
 void blame(const Transmissions& sent, Note& note) {
@@ -76,6 +111,7 @@ void follow_request(packet_info* pinfo, const Packet& packet, Note& note) {
   if (sent == nullptr) {
     sent = wmem_new0(wmem_file_scope(), Transmissions);
     wmem_map_insert(way.by_psn, GUINT_TO_POINTER(f.psn), sent);
+    open_psn(way, f.psn);
     sent->first_frame = pinfo->num;
     sent->first_time = pinfo->abs_ts;
     sent_first(f, way, *note.pdc, note);
@@ -105,14 +141,11 @@ void follow_cumulative(packet_info* pinfo, const PdsFields& f, Direction& way, c
   uint32_t from = way.cack_psn + 1;
   if (!way.has_cack) from = way.has_psn ? way.lowest_psn : f.cack_psn + 1;
   if (!way.has_cack && pdc.has_start) from = pdc.start_psn;
-  if (f.cack_psn + 1 - from < kRangeMax) {
-    for (uint32_t psn = from; psn != f.cack_psn + 1; ++psn) {
-      Transmissions* sent = find_psn(way, psn);
-      if (sent == nullptr || sent->done_frame != 0) continue;
-      sent->done_frame = pinfo->num;
-      ++note.newly_done;
-    }
-  }
+  each_open(way, from, f.cack_psn, [&](Transmissions& sent) {
+    sent.done_frame = pinfo->num;
+    ++note.newly_done;
+    return true;
+  });
   way.has_cack = true;
   way.cack_psn = f.cack_psn;
   if (f.has_sack) way.mp_range = f.mpr * 128U;
@@ -174,10 +207,10 @@ void follow_nack(packet_info* pinfo, const Packet& packet, Note& note) {
   }
   // An ordered target that dropped a packet wants everything from the one it expects. [PDS-077]
   if (static_cast<wire::NackCode>(f.nack_code) != wire::NackCode::rod_ooo || !way.has_psn) return;
-  if (way.highest_psn - f.payload >= kRangeMax) return;
-  for (uint32_t psn = f.payload; !after(psn, way.highest_psn); ++psn) {
-    if (Transmissions* sent = find_psn(way, psn)) refuse(pinfo, f, *sent);
-  }
+  each_open(way, f.payload, way.highest_psn, [&](Transmissions& sent) {
+    refuse(pinfo, f, sent);
+    return false;
+  });
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct Transmissions {
 // One way of a PDC: requests go this way, their ACKs the other.
 struct Direction {
   wmem_map_t* by_psn = nullptr;      // PSN to Transmissions
+  wmem_map_t* open = nullptr;        // PSN / 64 to a word with the bits of those no ACK covers
   wmem_map_t* by_message = nullptr;  // message ID to the newest Message
   bool has_psn = false, has_cack = false;
   uint32_t lowest_psn = 0, highest_psn = 0;  // of requests seen

@@ -77,6 +77,7 @@ Pdc* make(packet_info* pinfo, const PdsFields& f) {
   pdc->rod = f.type == PdsType::rod_request || f.type == PdsType::rod_cc_request || f.isrod;
   for (Direction& way : pdc->way) {
     way.by_psn = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    way.open = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     way.by_message = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     way.mp_range = 1024;
   }

@@ -28,9 +28,9 @@ void register_preferences() {
   prefs_register_enum_preference(module, "trailer", "Trailer of packets without TSS",
                                  "What the endpoints add to each packet; the wire does not say",
                                  &preferences.trailer, trailers, FALSE);
-  prefs_register_filename_preference(
-      module, "tss.key_file", "TSS key file", "Keys of secure domains, or the provider's key log",
-      &preferences.key_file, false);
+  prefs_register_filename_preference(module, "tss.key_file", "TSS key file",
+                                     "Keys of secure domains, or the provider's key log",
+                                     &preferences.key_file, false);
   prefs_register_bool_preference(module, "reassemble", "Put messages of several packets together",
                                  "Keeps the payloads of all such messages in memory",
                                  &preferences.reassemble);

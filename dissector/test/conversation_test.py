@@ -160,6 +160,24 @@ def preference_differences(tshark, capture):
             yield f"uet.reassemble {wish}: messages put together in {rows}, expected {expected}"
 
 
+def wide_ack_differences(tshark, uet_pcap, folder):
+    """[PDS-030, PDS-034] An ACK covers what it has not covered before, across the wrap of PSNs."""
+    start, count, covered = 2**32 - 100, 200, 150
+    lines = [f"0.{n:03} 10.0.0.1 > 10.0.0.2 | RUD_REQ psn={(start + n) % 2**32} spdcid=9 dpdcid=77"
+             " | SMALL opcode=NO_OP" for n in range(count)]
+    for n in (3, covered, covered):
+        lines.append(f"0.{len(lines):03} 10.0.0.2 > 10.0.0.1 | ACK "
+                     f"cack_psn={(start + n - 1) % 2**32} spdcid=77 dpdcid=9")
+    capture = pathlib.Path(folder) / "wide.pcapng"
+    subprocess.run([uet_pcap, "make", "-", capture], input="\n".join(lines), text=True, check=True)
+    rows = tshark.rows(capture, ["uet.pds.analysis.ack_frame", "uet.pds.analysis.newly_done"], "-2")
+    expected = 3 * [["201", ""]] + 147 * [["202", ""]] + 50 * [["", ""]]
+    expected += [["", "3"], ["", "147"], ["", "0"]]
+    for number, (row, wanted) in enumerate(zip(rows, expected, strict=True), 1):
+        if row != wanted:
+            yield f"packet {number} of {capture.name}: {row}, expected {wanted}"
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__)
@@ -173,7 +191,8 @@ def main():
         subprocess.run([sys.argv[2], "make", text, capture], check=True)
         packets = tshark.packets(capture, "-2")
         for difference in [*profile_differences(tshark, capture),
-                           *preference_differences(tshark, capture)]:
+                           *preference_differences(tshark, capture),
+                           *wide_ack_differences(tshark, sys.argv[2], folder)]:
             print(difference)
             wrong += 1
         for tap, expected in (("uet,pdc", PDC_TABLE), ("uet,ses", SES_TABLE)):

@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int)
     parser.add_argument("captures", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     tshark = wireshark.Tshark(options.plugins)
     frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES]
     frames += 2 * [frame_of(packet) for packet in VECTORS["packets"]]
