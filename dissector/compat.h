@@ -36,6 +36,15 @@ using Bool = bool;
 inline uint8_t octet_at(tvbuff_t* tvb, int offset) { return tvb_get_uint8(tvb, offset); }
 #endif
 
+// A table of names that is never given back.
+inline value_string_ext* names_of(const value_string* names, unsigned count, const char* what) {
+#if UET_WIRESHARK < 406
+  return value_string_ext_new(names, count, what);
+#else
+  return value_string_ext_new(wmem_epan_scope(), names, count, what);
+#endif
+}
+
 // Memory of the packet, given back when its dissection is over.
 inline wmem_allocator_t* packet_scope(const packet_info* pinfo) { return pinfo->pool; }
 

@@ -18,7 +18,7 @@ value_string_ext* strings_of(unsigned field_bits) {
   for (unsigned value = 0; value < count; ++value) {
     strings[value] = {value, wire::name(static_cast<Code>(value))};
   }
-  return value_string_ext_new(strings, count + 1, "uet code points");
+  return names_of(strings, count + 1, "uet code points");
 }
 
 }  // namespace uet::dissector
