@@ -134,14 +134,14 @@ void show_message(const Shown& s, const Note& note) {
     if (m->first_frame != s.pinfo->num) s.frame(message_frame, m->first_frame);
     s.frame(ses_response_frame, m->response_frame);
     s.frame(data_frame, m->data_frame);
-    s.frame(linked_frame, note.linked_frame);
-    if (m->linked_frame != 0 && m->linked_frame != s.pinfo->num) {
-      s.frame(linked_frame, m->linked_frame);
-    }
+    s.frame(linked_frame, m->before_frame);
+    s.frame(linked_frame, m->after_frame);
+    if (m->after_count > 1) s.u32(linked_count, m->after_count);
   }
   if (const Message* m = note.answered_message) {
     s.u32(message, m->number);
-    s.frame(ses_request_frame, m->first_frame);
+    proto_item* request = s.u32(ses_request_frame, m->first_frame);
+    if (note.deferred) expert_add_info(s.pinfo, request, &expert::deferred);
     if (m->response_frame == s.pinfo->num) {
       nstime_t taken;
       nstime_delta(&taken, &m->response_time, &m->first_time);

@@ -195,7 +195,7 @@ void request(Layer h, Packet& packet) {
 // [WIRE-075, WIRE-077, WIRE-078]
 void response(const Layer& h, Packet& packet) {
   SesFields& s = packet.ses;
-  h.u32(list, 0, 1);
+  s.list = static_cast<wire::ListCode>(h.u32(list, 0, 1));
   s.response = static_cast<wire::ResponseOpcode>(h.u32(response_opcode, 0, 1));
   if (h.u32(ver, 1, 1) != 0) h.broken(&expert::ses_version);
   s.return_code = static_cast<wire::ReturnCode>(h.u32(return_code, 1, 1));

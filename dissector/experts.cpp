@@ -73,6 +73,8 @@ void register_all(int protocol) {
              "The PSN is beyond the range that the receiver has offered"),
       remark(sack_missing, "uet.pds.sack_missing", PI_SEQUENCE, PI_NOTE,
              "PSNs are missing at the receiver"),
+      remark(deferred, "uet.ses.deferred", PI_RESPONSE_CODE, PI_NOTE,
+             "The target has no receive for it and will ask for it again"),
       remark(nack, "uet.pds.nack", PI_RESPONSE_CODE, PI_WARN, "NACK"),
   };
   expert_register_field_array(expert_register_protocol(protocol), remarks,

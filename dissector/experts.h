@@ -47,6 +47,7 @@ inline expert_field gap = EI_INIT;
 inline expert_field mpr_violation = EI_INIT;
 inline expert_field sack_missing = EI_INIT;
 inline expert_field nack = EI_INIT;
+inline expert_field deferred = EI_INIT;
 
 // Registers all of them for the protocol.
 void register_all(int protocol);

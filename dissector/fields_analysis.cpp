@@ -88,7 +88,9 @@ void register_ses() {
       frame(data_frame, "Last data in", "uet.ses.analysis.data_frame", FT_FRAMENUM_NONE,
             "The last packet with data of this read"),
       frame(linked_frame, "Belongs to", "uet.ses.analysis.linked_frame", FT_FRAMENUM_NONE,
-            "Rendezvous and its read, deferrable send and its restart"),
+            "Rendezvous and its first read, deferrable send and its restart"),
+      row(linked_count, "Messages that follow from it", "uet.ses.analysis.linked_count", FT_UINT32,
+          BASE_DEC, 0, "When more than one: reads of a rendezvous"),
   };
   proto_register_field_array(proto::ses, rows, static_cast<int>(array_length(rows)));
 }

@@ -20,7 +20,7 @@ enum class Kind : uint32_t {
   rudi_packet,
   rendezvous,       // owner offers a region, value is its memory key
   initiator_token,  // owner has deferred a send
-  target_token,     // owner has asked for its restart
+  restart,          // owner has asked the peer to send again what the peer calls by this token
 };
 
 // Something that a later packet of the peer names.
@@ -76,44 +76,75 @@ Message* make(packet_info* pinfo, const SesFields& s) {
   return message;
 }
 
-// The message of a packet that was not sent before: the newest with its ID, unless that has all its
-// octets or starts a second time.
+// Whether a message has all its packets, so that this one is of another with its ID. Packets of a
+// read have no octets to be counted.
+bool is_over(const Message& m, const SesFields& s) {
+  if (m.length != s.request_length || m.opcode != s.opcode) return true;
+  return s.opcode == SesOpcode::read ? m.has_som && s.som : m.seen_bytes >= m.length;
+}
+
+// The message of a packet that was not sent before: the newest with its ID, unless that is over.
 Message* of_new_packet(packet_info* pinfo, const SesFields& s, Direction& way) {
   if (!s.has_message_id) return make(pinfo, s);
   void* const id = GUINT_TO_POINTER(s.message_id);
   auto* message = static_cast<Message*>(wmem_map_lookup(way.by_message, id));
-  const bool full =
-      message != nullptr && (message->seen_bytes >= message->length ||
-                             message->length != s.request_length || message->opcode != s.opcode);
-  if (message == nullptr || full) {
+  if (message == nullptr || is_over(*message, s)) {
     message = make(pinfo, s);
     wmem_map_insert(way.by_message, id, message);
   }
   return message;
 }
 
+void link(Message* before, Message& message) {
+  if (before == nullptr) return;
+  message.before_frame = before->first_frame;
+  if (before->after_frame == 0) before->after_frame = message.first_frame;
+  ++before->after_count;
+}
+
+// The rendezvous whose data a read asks for: one key may serve several, at other offsets.
+Message* offered(const Key& key, uint64_t offset) {
+  constexpr int kSameKeyMax = 64;  // looked at
+  auto* const newest = find_named<Message>(key);
+  int looked_at = 0;
+  for (Message* m = newest; m != nullptr && looked_at < kSameKeyMax; m = m->same_key, ++looked_at) {
+    if (offset - m->read_offset < m->length) return m;
+  }
+  return newest;
+}
+
+// A deferrable send, the ready-to-restart that names its token, and the send that follows. Peers
+// differ in which of its two tokens comes first, and the target's may be 0. [SES-098, WIRE-064]
+void follow_deferral(const address& from, const address& to, const SesFields& s, Message& message) {
+  if (s.opcode != SesOpcode::deferrable_rtr) {
+    const Key order = key_of(to, from, Kind::restart, s.initiator_restart_token);
+    link(find_named<Message>(order), message);
+    name_it(order, nullptr);  // followed
+    name_it(key_of(from, to, Kind::initiator_token, s.initiator_restart_token), &message);
+    return;
+  }
+  for (const uint32_t token : {s.initiator_restart_token, s.target_restart_token}) {
+    auto* const deferred = find_named<Message>(key_of(to, from, Kind::initiator_token, token));
+    link(deferred, message);
+    if (token != 0) name_it(key_of(from, to, Kind::restart, token), &message);
+    if (deferred != nullptr) return;
+  }
+}
+
 // Requests of the peer that this one makes possible or answers.
-void follow_links(packet_info* pinfo, const SesFields& s, Message& message, Note& note) {
+void follow_links(packet_info* pinfo, const SesFields& s, Message& message) {
   const address& from = pinfo->net_src;
   const address& to = pinfo->net_dst;
-  Message* before = nullptr;
   if (s.rendezvous) {
-    name_it(key_of(from, to, Kind::rendezvous, s.read_memory_key), &message);
+    const Key key = key_of(from, to, Kind::rendezvous, s.read_memory_key);
+    message.read_offset = s.read_offset;
+    message.same_key = find_named<Message>(key);
+    name_it(key, &message);
   } else if (s.opcode == SesOpcode::read) {
-    before = find_named<Message>(key_of(to, from, Kind::rendezvous, s.memory_key));
-  } else if (s.opcode == SesOpcode::deferrable_rtr) {
-    name_it(key_of(from, to, Kind::target_token, s.target_restart_token), &message);
-    before =
-        find_named<Message>(key_of(to, from, Kind::initiator_token, s.initiator_restart_token));
-  } else if (wire::is_deferrable_send(s.opcode)) {
-    name_it(key_of(from, to, Kind::initiator_token, s.initiator_restart_token), &message);
-    if (s.target_restart_token != 0) {
-      before = find_named<Message>(key_of(to, from, Kind::target_token, s.target_restart_token));
-    }
+    link(offered(key_of(to, from, Kind::rendezvous, s.memory_key), s.buffer_offset), message);
+  } else if (s.opcode == SesOpcode::deferrable_rtr || wire::is_deferrable_send(s.opcode)) {
+    follow_deferral(from, to, s, message);
   }
-  if (before == nullptr) return;
-  note.linked_frame = before->first_frame;
-  before->linked_frame = pinfo->num;
 }
 
 void follow_request(packet_info* pinfo, const Packet& packet, Note& note) {
@@ -130,9 +161,10 @@ void follow_request(packet_info* pinfo, const Packet& packet, Note& note) {
   message->last_frame = pinfo->num;
   if (note.sent != nullptr) note.sent->message = message;
   note.first_of_message_data = true;
+  message->has_som = message->has_som || s.som;
   message->seen_bytes += static_cast<uint32_t>(packet.payload_length);
   if (s.opcode == SesOpcode::read || s.request_length == 0) message->seen_bytes = message->length;
-  if (message->first_frame == pinfo->num) follow_links(pinfo, s, *message, note);
+  if (message->first_frame == pinfo->num) follow_links(pinfo, s, *message);
 }
 
 // The message that a response is about: by its ID, by the PSN it names, by the PSN acknowledged.
@@ -155,6 +187,10 @@ void follow_response(packet_info* pinfo, const Packet& packet, Note& note) {
   Message* message = of_response(packet, note);
   if (message == nullptr) return;
   note.answered_message = message;
+  note.deferred = wire::is_deferrable_send(message->opcode) &&
+                  packet.ses.response == wire::ResponseOpcode::response &&
+                  packet.ses.list == wire::ListCode::overflow &&
+                  packet.ses.return_code == wire::ReturnCode::ok && packet.ses.request_length == 0;
   // Data travels in requests of the way back, or in the answer itself.
   bool again = note.sent != nullptr && note.previous_frame != 0;
   if (note.sent == nullptr && note.answered != nullptr && packet.payload_start >= 0) {

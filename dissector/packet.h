@@ -36,6 +36,7 @@ struct SesFields {
   wire::SesOpcode opcode{};         // of a request
   wire::ResponseOpcode response{};  // of a response
   wire::ReturnCode return_code{};
+  wire::ListCode list{};
   bool som = false, eom = false, has_message_id = false;
   uint16_t message_id = 0;  // of the request; in a response that of the request it answers
   uint32_t job_id = 0;

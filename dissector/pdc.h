@@ -54,10 +54,15 @@ struct Message {
   uint32_t first_frame = 0, last_frame = 0;
   nstime_t first_time{};
   uint32_t length = 0, seen_bytes = 0;
+  bool has_som = false;  // its first packet is in the capture
   uint32_t response_frame = 0;
   nstime_t response_time{};
   uint32_t data_frame = 0;    // of a read: the last frame with new data
-  uint32_t linked_frame = 0;  // rendezvous to its read, deferrable to its RTR
+  // Rendezvous and its reads, deferrable send, its restart and the send that follows.
+  uint32_t before_frame = 0, after_frame = 0;  // the first of them
+  uint32_t after_count = 0;
+  uint64_t read_offset = 0;     // of a rendezvous
+  Message* same_key = nullptr;  // the rendezvous before it with the same key
 };
 
 enum class Cause : uint8_t {
@@ -90,7 +95,7 @@ struct Note {
   nstime_t response_time{};
   bool has_response_time = false;
   uint32_t answers_frame = 0;  // the transmission that this packet answers
-  uint32_t linked_frame = 0;
+  bool deferred = false;       // a response that puts a deferrable send off [SES-095]
 };
 
 // Finds or makes the PDC of a packet and says which way it travels. Null for packets without one.
