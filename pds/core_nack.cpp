@@ -204,9 +204,9 @@ void Core::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Inst
 }
 
 // The peer is done with the PDC and remembers what it received on it: it has a word on every packet
-// of before, however often that was sent. So they go on until each is answered, refused or out of
-// patience, and everything else goes elsewhere. False: there is no such packet.
-// [PDS-119, PDS-176]
+// of before, however often that was sent. So they go on until each is answered or refused, which a
+// living peer has done within its time-out, and everything else goes elsewhere. False: there is no
+// such packet. [PDS-119, PDS-176]
 bool Core::drain(Pdc& pdc, const Failure& failure, Instant now) {
   bool any = false;
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !any; ++p) {
@@ -214,6 +214,11 @@ bool Core::drain(Pdc& pdc, const Failure& failure, Instant now) {
     any = slot != nullptr && slot->kind == SlotKind::data;
   }
   if (!any) return false;
+  if (!pdc.is_draining) {
+    pdc.is_draining = true;
+    pdc.close_at = now + config_.peer_timeout;
+    arm_by(pdc, pdc.close_at);
+  }
   abort_message(pdc, failure, now);
   begin_close(pdc);
   return true;

@@ -36,7 +36,11 @@ void Core::on_timer(Pdc& pdc, Instant now) {
     return fail(pdc, {FailureReason::nack, pdc.orphaned_by, false}, Count::pdc_closed_nack, false,
                 now);
   }
-  Instant next = Instant::never();
+  if (pdc.is_draining && pdc.close_at <= now) {
+    return fail(pdc, {FailureReason::nack, wire::NackCode::closing, false}, Count::pdc_closed_nack,
+                false, now);
+  }
+  Instant next = pdc.is_draining ? pdc.close_at : Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
   check_ack_delay(pdc, next, now);
@@ -48,7 +52,7 @@ void Core::on_timer(Pdc& pdc, Instant now) {
     if (pdc.rod_stalled) next = std::min(next, now + config_.nack_retx);
     if (pdc.close_received && finish_received_close(pdc, now)) return;
   }
-  if (!pdc.close_at.is_never()) {
+  if (!pdc.close_at.is_never() && !pdc.is_draining) {
     if (pdc.close_at <= now && pdc.state == PdcState::pending) {  // T7: in silence [PDS-052]
       counters_.add(Count::new_pdc_timeout);
       return free_pdc(pdc, false, false, now);

@@ -72,6 +72,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   bool acked_once : 1 = false;    // target: an ACK taught the peer our PDCID [PDS-045]
   bool is_reserved : 1 = false;   // of the reserved pool [PDS-017]
   bool rod_stalled : 1 = false;   // the client refused the next packet in order; see timer
+  bool is_draining : 1 = false;   // initiator: CLOSING was heard; old packets get their answers
   // Initiator: the NACK that said the peer's side is gone; verdicts are awaited. [PDS-190]
   wire::NackCode orphaned_by{};
   uint8_t told_mpr = kDefaultMpr;  // what the peer takes for our range [PDS 8.3]
@@ -79,6 +80,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Pdcid peer_id;                   // 0 until learnt
   PdcHandle handle;
   PeerId peer;
+  JobId job;  // target: of its first request [T-02]
   Path* path = nullptr;
   Flow* flow = nullptr;  // initiator only
   TxWindow tx;
@@ -120,7 +122,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // The peer has answered since, but let nothing pass; never: the last news was good. [PDS-148]
   Instant refused_since = Instant::never();
   Instant clear_at = Instant::never();
-  Instant close_at = Instant::never();  // Close_REQ_Time, or the wait of an orphan, is over
+  Instant close_at = Instant::never();  // Close_REQ_Time, or the wait for verdicts, is over
 
   // Cold.
   TailProbe tail;

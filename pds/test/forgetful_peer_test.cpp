@@ -70,8 +70,7 @@ TEST_F(ForgetfulPeerTest, ClosingIsAskedForEveryVerdict) {
   for (const auto& o : b.tx()) {
     if (o.as<wire::Request>().spdcid == b.own) again.push_back(b.picture(o));
   }
-  EXPECT_EQ(again,
-            (Lines{"REQ psn +0 syn retx ar clear -1", "REQ psn +1 syn retx ar clear -2"}));
+  EXPECT_EQ(again, (Lines{"REQ psn +0 syn retx ar clear -1", "REQ psn +1 syn retx ar clear -2"}));
   b.rx_header(b.nack(NackCode::closing, b.start + 1));
   EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1}, {{1, 2048}, 1}}));
   for (const Failure& f : b.client.failures) EXPECT_TRUE(f.not_delivered);
@@ -80,6 +79,28 @@ TEST_F(ForgetfulPeerTest, ClosingIsAskedForEveryVerdict) {
   ASSERT_EQ(b.client.failures.size(), 3u);
   EXPECT_TRUE(b.client.failures[2].not_delivered);
   EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+}
+
+// [PDS-119, PDS-148] A peer that says CLOSING and then refuses the rest for other reasons, again
+// and again: within the peer time-out it has had the time to answer. Nothing is let pass, and yet
+// the refusals alone would be borne for ever, because what waits for the application is no failure.
+TEST_F(ForgetfulPeerTest, ClosingIsNotWaitedForForEver) {
+  Config config;
+  config.peer_timeout = Duration::seconds(2);
+  Bench b(config);
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start - 1, 1));
+  b.rx_header(b.nack(NackCode::closing, b.start + 2));
+  for (int i = 0; i < 199; ++i) {
+    b.elapse(10_ms);
+    b.rx_header(b.nack(NackCode::no_resource, b.start + 1));
+    b.tx();
+  }
+  EXPECT_EQ(b.client.failed.size(), 1u);
+  b.elapse(20_ms);
+  EXPECT_EQ(b.client.failed.size(), 2u);
+  EXPECT_FALSE(b.client.failures.back().not_delivered);
+  EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
 // [PDS-119, PDS-176, PDS-I22] The word may be that it was executed: it counts, and then the PDC
@@ -136,10 +157,8 @@ TEST_F(ForgetfulPeerTest, OfRodNothingBehindARefusedPacketWasExecuted) {
   b.rx_header(b.nack(NackCode::trimmed, b.start + 1));
   b.lines();
   b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 2));
-  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{1, 1024}, 1},
-                                                        {{1, 2048}, 1},
-                                                        {{1, 3072}, 1},
-                                                        {{1, 4096}, 1}}));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{
+                                 {{1, 1024}, 1}, {{1, 2048}, 1}, {{1, 3072}, 1}, {{1, 4096}, 1}}));
   ASSERT_EQ(b.client.failures.size(), 4u);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(b.client.failures[i].not_delivered) << i;
   EXPECT_FALSE(b.client.failures[3].not_delivered);
