@@ -43,6 +43,11 @@ constexpr Parameter kParameters[] = {
               "Contexts kept for each role, so that neither starves the other"),
     UET_VALUE("HALF_OPEN", pds.half_open_percent, "percent of MAX_PDCS", 1, 100, "T-01",
               "Contexts of peers that have not shown that they heard the first answer"),
+    UET_VALUE("PEER_SHARE", pds.peer_share_percent, "percent", 1, 100, "T-02",
+              "What one peer gets of the contexts that peers may open: at most so much of what is "
+              "free and its own, so that some are left"),
+    UET_VALUE("JOB_SHARE", pds.job_share_percent, "percent", 1, 100, "T-02",
+              "The same for all peers of one job, and of one secure domain"),
     UET_VALUE("RSV_PDCS", pds.reserved_pdcs, "count", 0, 32000, "PDS-017",
               "Contexts that only requests for the reserved pool may take"),
     UET_VALUE("LOW_WATER", pds.low_water_percent, "percent of MAX_PDCS", 0, 100, "PDS-181",

@@ -170,6 +170,9 @@ class Client {
   // for its sent packets.
   virtual void on_aborted(MessageHandle message, const Failure& failure, Instant now) = 0;
 
+  // Which job the first request on a new PDC is of; 0 when its octets do not say. [T-02]
+  virtual JobId job_of(std::span<const std::byte> ses) const = 0;
+
   // Whether a message that began on the PDC has more to come. [PDS-181]
   virtual bool has_open_message(PdcHandle pdc) const = 0;
 

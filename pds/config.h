@@ -37,6 +37,9 @@ struct Config {
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
   uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
                                          // 1-100, 100: no limit of their own [T-01]
+  uint32_t peer_share_percent = 50;      // what one peer gets of the PDCs for targets: percent of
+                                         // what is free and its own; 1-100, 100: no limit [T-02]
+  uint32_t job_share_percent = 95;       // the same for one job, and for one secure domain [T-02]
   uint32_t reserved_pdcs = 0;            // of max_pdcs, for SYN with use_rsv_pdc only [PDS-017]
   uint32_t max_paths = 0;                // congestion contexts; 0: one for each flow and PDC; ours
   uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
@@ -176,7 +179,9 @@ struct Config {
            ack_gen_packets <= 255 && ack_delay_max >= Duration::zero() &&
            tail_loss > Duration::zero() && tail_loss_max <= 15 && rudi_destinations >= 1 &&
            rudi_packets >= 1 && rudi_answers >= 1 && rudi_window >= 1 && rudi_window <= 65536 &&
-           quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout;
+           quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout &&
+           peer_share_percent >= 1 && peer_share_percent <= 100 && job_share_percent >= 1 &&
+           job_share_percent <= 100;
   }
 
   // How long refusals alone are borne, with nothing let pass. A peer that refuses lives; with heavy

@@ -37,6 +37,7 @@ Result<void> Core::init(Arena& arena) {
   UET_CHECK(rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(uint32_t{config_.mpr} * 128)));
   UET_CHECK(replies_.create(arena, config_.reply_queue));
   UET_CHECK(starts_.create(arena, config_.secure_starts, rng_.u64()));
+  UET_CHECK(shares_.create(arena, pdcs, rng_.u64()));
   UET_CHECK(probe_answers_.create(arena, config_.reply_queue));
   ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
                 config_.ack_gen_packets, config_.ack_per_packet, config_.ack_on_ecn};

@@ -44,9 +44,11 @@ class Core : CoreState {
   void refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now);
   void on_inbound(const Inbound& in, Instant now);
   Pdc* look_up(const Inbound& in, Instant now);
+  void drop_if_unused(PdcHandle handle);
   void refuse_binding(const Pdc& pdc, const Inbound& in, Instant now);
   Pdc* look_up_syn(const Inbound& in, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
+  void start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
   FabricAddress reply_address(const Inbound& in) const;
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
@@ -222,6 +224,9 @@ class Core : CoreState {
   void release(Pdc& pdc, Instant bury_until);
   bool half_open_full() const;
   void relieve_pressure(bool is_initiator, Instant now);
+  bool has_share(PeerId peer, uint32_t sdi, JobId job, Instant now);
+  template <class IsCandidate>
+  void retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate, Instant now);
   bool reclaim(Pdc& pdc, Instant now);
   void touch(Pdc& pdc, Instant now);
 

@@ -229,7 +229,16 @@ void Core::release(Pdc& pdc, Instant bury_until) {
   while (StoredResponse* const e = pdc.stored.front()) free_stored(pdc, *e);
   while (ReorderedPacket* const p = pdc.reorder.front()) free_reordered(pdc, *p);
   later_total_ -= pdc.later_count;
-  if (!pdc.is_initiator && !pdc.confirmed) --half_open_;
+  if (!pdc.is_initiator) {
+    if (!pdc.confirmed) {
+      --half_open_;
+      --peers_[pdc.peer].half_open;
+    }
+    if (!pdc.is_reserved) {
+      --peers_[pdc.peer].targets;
+      shares_.give_back(pdc.sdi, pdc.job);
+    }
+  }
   if (!pdc.is_initiator && pdc.sdi != 0 && pdc.state != PdcState::pending) raise_floor(pdc);
   pdc.tx.abandon(tx_pool_);
   pdc.rx.release(rx_pool_);
@@ -284,10 +293,46 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
   // Where most are half-open it is those that are too many: they go when their time has come, and
   // nobody else gives way to them. [T-01]
   const bool is_flooded = !is_initiator && uint64_t{half_open_} * 2 > table_.size();
+  const bool may_close = (free == 0 || is_low) && !is_flooded;
+  retire(
+      is_initiator, may_close, [](const Pdc&) { return true; }, now);
+}
+
+// Whether that peer, and the job and domain of its request, may take one more PDC. If not, those it
+// has give way to each other, by the same rules. [T-01, T-02]
+bool Core::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
+  const uint32_t free = table_.free_count(false);
+  if (free == 0) return true;  // for nobody, which is another answer
+  const uint32_t percent = config_.job_share_percent;
+  const Peer& p = peers_[peer];
+  if (!Shares::has_room(p.targets, free, config_.peer_share_percent)) {
+    counters_.add(Count::peer_share_limit);
+    const bool is_flooded = uint32_t{p.half_open} * 2 > p.targets;
+    retire(
+        false, !is_flooded, [&](const Pdc& pdc) { return pdc.peer == peer; }, now);
+    return false;
+  }
+  const bool is_job = !Shares::has_room(shares_.held({sdi, job.value()}), free, percent);
+  const bool is_domain = sdi != 0 && !Shares::has_room(shares_.held({sdi}), free, percent);
+  if (!is_job && !is_domain) return true;
+  counters_.add(Count::job_share_limit);
+  const bool is_flooded = uint64_t{half_open_} * 2 > table_.size();
+  const auto is_candidate = [&](const Pdc& pdc) {
+    return pdc.sdi == sdi && (is_domain || pdc.job == job);
+  };
+  retire(false, !is_flooded, is_candidate, now);
+  return false;
+}
+
+// The longest idle ones go, of those it is about: half-open ones when their time has come, others
+// by an orderly close where that may be. [PDS-181]
+template <class IsCandidate>
+void Core::retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate, Instant now) {
   uint32_t looked_at = 0;
   uint32_t victims = 0;
   for (Pdc& pdc : lru_[is_initiator]) {
     if (++looked_at > kVictimsLookedAt || victims == kVictimsPerOpen) return;
+    if (!is_candidate(pdc)) continue;
     const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty() ||
                       pdc.keep_count > 0 || pdc.later_count > 0;
     if (busy) continue;
@@ -296,7 +341,7 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
       ++victims;
     } else if (!is_initiator && !pdc.confirmed) {
       if (reclaim(pdc, now)) ++victims;
-    } else if (pdc.state == PdcState::established && (free == 0 || is_low) && !is_flooded) {
+    } else if (pdc.state == PdcState::established && may_close) {
       counters_.add(Count::pressure_closes);
       if (is_initiator) {
         begin_close(pdc);

@@ -105,7 +105,22 @@ void Core::on_inbound(const Inbound& in, Instant now) {
   if (pdc->state == PdcState::pending && !leave_pending(*pdc, in, now)) return;
   heard(*pdc, now);
   if (!in.syn) confirm(*pdc);
+  const PdcHandle handle = pdc->handle;
   admit(*pdc, in, now);
+  if (in.syn) drop_if_unused(handle);
+}
+
+// A SYN that was refused leaves nothing behind, whoever refused it: its resend has all that opens a
+// PDC. Only a gap of ROD is remembered, so that not each packet behind it is answered.
+// [PDS-047, PDS-112, T-57]
+void Core::drop_if_unused(PdcHandle handle) {
+  Pdc* const pdc = table_.get(handle);
+  const bool is_used = pdc == nullptr || pdc->is_initiator ||
+                       !pdc->rx.max_received().before(pdc->start_psn) ||
+                       pdc->rod_nacked == pdc->rx_next;
+  if (is_used) return;
+  counters_.add(Count::pdc_unused);
+  discard(*pdc);
 }
 
 // Target: the peer has used our PDCID, so it has left SYN.
@@ -113,6 +128,7 @@ void Core::confirm(Pdc& pdc) {
   if (pdc.is_initiator || pdc.confirmed) return;
   pdc.confirmed = true;
   --half_open_;
+  --peers_[pdc.peer].half_open;
 }
 
 void Core::heard(Pdc& pdc, Instant now) {
@@ -213,6 +229,10 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
     counters_.add(Count::drop_no_peer);
     return refuse(wire::NackCode::no_pdc_avail);
   }
+  const JobId job = in.is_control ? JobId{} : client_.job_of(in.ses);
+  if (!in.use_rsv_pdc && !has_share(*peer, in.sdi(), job, now)) {
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
   Path* const to_peer = path({*peer, config_.return_class});
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
   Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(rng_) : table_.allocate(false, rng_);
@@ -221,33 +241,44 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
     counters_.add(Count::pdc_alloc_fail);
     return refuse(wire::NackCode::no_pdc_avail);
   }
-  bool pending = false;
-  const Psn start = secure_start(in, *peer, pending);
-  pdc->start_psn = start;
-  pdc->tx.start(start);  // both spaces begin alike [PDS-031]
-  pdc->rx.start(start, uint32_t{config_.mpr} * 128);
-  pdc->state = pending ? PdcState::pending : PdcState::established;
-  pdc->sdi = in.sdi();
-  pdc->mode = in.mode;
-  pdc->peer = *peer;
-  pdc->peer_id = in.spdcid;
   pdc->path = to_peer;
-  pdc->sweep.start(start);
-  pdc->rx_next = start;
-  pdc->max_cack = pdc->highest_arrived = pdc->cleared = start - 1;
-  pdc->mp_range = static_cast<uint16_t>(config_.default_mpr * 128);
-  pdc->last_active = now;
-  peers_.add_ref(*peer);
-  table_.bind_peer(*pdc);
-  lru_[0].push_back(*pdc);
-  arm_by(*pdc, now + config_.idle_time);
+  pdc->job = job;
+  start_target(*pdc, in, *peer, now);
+  return pdc;
+}
+
+// What the SYN says of it.
+void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now) {
+  bool pending = false;
+  const Psn start = secure_start(in, peer, pending);
+  pdc.start_psn = start;
+  pdc.tx.start(start);  // both spaces begin alike [PDS-031]
+  pdc.rx.start(start, uint32_t{config_.mpr} * 128);
+  pdc.state = pending ? PdcState::pending : PdcState::established;
+  pdc.sdi = in.sdi();
+  pdc.mode = in.mode;
+  pdc.peer = peer;
+  pdc.peer_id = in.spdcid;
+  pdc.sweep.start(start);
+  pdc.rx_next = start;
+  pdc.max_cack = pdc.highest_arrived = pdc.cleared = start - 1;
+  pdc.mp_range = static_cast<uint16_t>(config_.default_mpr * 128);
+  pdc.last_active = now;
+  peers_.add_ref(peer);
+  table_.bind_peer(pdc);
+  lru_[0].push_back(pdc);
+  arm_by(pdc, now + config_.idle_time);
   ++half_open_;
+  ++peers_[peer].half_open;
+  if (!pdc.is_reserved) {
+    ++peers_[peer].targets;
+    shares_.take(pdc.sdi, pdc.job);
+  }
   counters_.add(Count::pdc_opened_target);
   if (pending) {
-    pdc->close_at = now + config_.new_pdc_time;
-    arm_by(*pdc, pdc->close_at);
+    pdc.close_at = now + config_.new_pdc_time;
+    arm_by(pdc, pdc.close_at);
   }
-  return pdc;
 }
 
 // A late duplicate of something that was answered before the PDC closed. [PDS-176]

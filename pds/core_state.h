@@ -13,6 +13,7 @@
 #include "pds/peer_table.h"
 #include "pds/reply.h"
 #include "pds/secure_start.h"
+#include "pds/shares.h"
 #include "pds/turn.h"
 
 #include "base/ring.h"
@@ -50,6 +51,7 @@ class CoreState {
   BlockPool rx_pool_;
   BlockPool reorder_pool_;
   SecureStarts starts_;
+  Shares shares_;
   Ring<Reply> replies_;
   Ring<ProbeAnswer> probe_answers_;
   IntrusiveList<StoredResponse, DueResponseTag> due_responses_;

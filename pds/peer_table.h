@@ -38,6 +38,9 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint64_t user = 0;                             // the provider's own mark, for reverse AV look-up
   // NACKs this peer may still cause before the bucket is empty. [PDS-072]
   uint32_t nack_tokens = 0;
+  // PDCs that it opened, and how many of these it has not shown to know. [T-02]
+  uint16_t targets = 0;
+  uint16_t half_open = 0;
   Instant nack_refilled;
   Instant odd_control_at;  // last answer to a control packet of an unknown type [PDS-071]
   // What of SES's common room is held for this peer, so that it leaves some to the others.

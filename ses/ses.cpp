@@ -179,6 +179,11 @@ void Ses::on_aborted(pds::MessageHandle message, const pds::Failure& failure, In
   initiator_.on_aborted(message, failure);
 }
 
+JobId Ses::job_of(std::span<const std::byte> ses) const {
+  if (ses.size() < wire::RequestCommon::kSize) return {};
+  return wire::RequestCommon::read(ses.data()).job_id;
+}
+
 bool Ses::has_open_message(pds::PdcHandle pdc) const { return target_.has_open_message(pdc); }
 
 void Ses::on_pdc_closed(pds::PdcHandle pdc, PeerId, bool, Instant now) {

@@ -81,6 +81,7 @@ class Ses final : public pds::Client {
                    Instant now) override;
   void on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) override;
   void on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) override;
+  JobId job_of(std::span<const std::byte> ses) const override;
   bool has_open_message(pds::PdcHandle pdc) const override;
   void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
 

@@ -38,6 +38,7 @@ TEST(ScaleTest, SixtyFiveThousandPdcsAtOnce) {
   config.max_pdcs = config.max_flows = kPdcs;
   config.max_paths = 4;
   config.target_floor_percent = 0;
+  config.peer_share_percent = config.job_share_percent = 100;
   config.pdcs_per_key = 1;
   Pair pair(config, config, 1, wide_open());
   pair.keep_sent = false;

@@ -59,6 +59,7 @@ class StubClient final : public Client {
   std::vector<bool> closed;  // `clean` of every PDC that went
   uint64_t delivered_bytes = 0;
   bool has_open = false;  // says so of every PDC
+  JobId job{1};           // of every request
 
   void post(FlowId flow, uint32_t handle, uint32_t bytes, bool keep_pdc = false) {
     Message& m = messages[handle];
@@ -138,6 +139,7 @@ class StubClient final : public Client {
   void on_aborted(MessageHandle handle, const Failure& f, Instant) override {
     EXPECT_TRUE(aborted.emplace(handle.value(), f).second);
   }
+  JobId job_of(std::span<const std::byte>) const override { return job; }
   bool has_open_message(PdcHandle) const override { return has_open; }
   void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }
 
@@ -150,6 +152,9 @@ class StubClient final : public Client {
     for (uint32_t i = 0; i < 12; ++i) v.response.bytes[i] = std::byte{0xA5};
     return v;
   }
+
+  // The same to every request: for `verdict`.
+  static Verdict answer_all(PacketName, const RxRequest&) { return plain_answer(); }
 
   static const std::byte* payload() {
     static const std::vector<std::byte> octets = [] {

@@ -40,6 +40,7 @@ TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
   config_.max_pdcs = 8;
   config_.half_open_percent = 100;
   config_.low_water_percent = 0;
+  config_.peer_share_percent = config_.job_share_percent = 100;
   Bench b(config_);
   b.client.names_are_unique = false;
   for (uint16_t i = 1; i <= 7; ++i) {
@@ -152,13 +153,7 @@ TEST_F(TargetLimitsTest, GapCanAlwaysBeFilled) {
   config_.gd_per_pdc = 2;
   Bench b(config_);
   b.open_target();
-  b.client.verdict = [](PacketName, const RxRequest&) {
-    Verdict v;
-    v.kind = Verdict::Kind::respond;
-    v.response.next_hdr = wire::NextHeader::response;
-    v.response.length = 12;
-    return v;
-  };
+  b.client.verdict = StubClient::answer_all;
   b.rx(b.request(1002, false));
   b.rx(b.request(1003, false));
   b.rx(b.request(1001, false));

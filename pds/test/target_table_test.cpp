@@ -204,6 +204,7 @@ TEST(TargetTable, T10TargetUnderPressureAsksForTheClose) {
   Config config;
   config.max_pdcs = 4;  // three of them for targets
   config.half_open_percent = 100;
+  config.peer_share_percent = config.job_share_percent = 100;
   TableBench b(config);
   b.client.names_are_unique = false;
   b.to_target();

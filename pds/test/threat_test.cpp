@@ -1,7 +1,10 @@
 // Lines of the threat list that packet delivery answers and that no other file holds: forged ACKs,
 // forged closes, replays, the edges of windows and of the PSN space. The others: guard_test,
 // trim_test, probe_test, secure_test, target_test. [tss.md, T-nn]
+#include "pds/flow.h"
+#include "pds/pdc_table.h"
 #include "pds/psn_window.h"
+#include "pds/shares.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
@@ -258,6 +261,85 @@ TEST(ThreatTest, ABogusRangeOpensNoWindowAndClosesNone) {
 TEST(ThreatTest, OutstandingPacketsHoldNoTimer) {
   EXPECT_FALSE(std::is_trivially_copyable_v<TimerNode>);
   EXPECT_TRUE(std::is_trivially_copyable_v<TxSlot>);
+}
+
+// [T-46] Keys that somebody chose so that they all meet in one place of a table, which takes
+// knowing its seed: under another seed they are spread. Each table whose keys come from the network
+// has a seed of its own, drawn from that of the FEP.
+template <class Key, class Make>
+void expect_no_common_place(Make&& make) {
+  constexpr uint64_t kPlaces = 256;
+  const auto place = [](const Key& key, uint64_t seed) {
+    return hash_of(key, seed) >> 32 & (kPlaces - 1);
+  };
+  std::vector<Key> keys;
+  for (uint32_t i = 0; keys.size() < kPlaces; ++i) {
+    ASSERT_LT(i, 1'000'000u);
+    const Key key = make(i);
+    if (place(key, 1) == 7) keys.push_back(key);
+  }
+  std::map<uint64_t, int> found;
+  for (const Key& key : keys) ++found[place(key, 2)];
+  // As of 256 balls in 256 boxes: 162 boxes are expected to have one, and none as many as 12.
+  EXPECT_GT(found.size(), 130u);
+  for (const auto& [at, count] : found) EXPECT_LT(count, 12) << at;
+}
+
+TEST(ThreatTest, CollidingKeysCollideUnderOneSeedOnly) {
+  expect_no_common_place<FabricAddress>([](uint32_t i) {
+    FabricAddress a = address(0);
+    a.ip = {10, static_cast<uint8_t>(i >> 16), static_cast<uint8_t>(i >> 8),
+            static_cast<uint8_t>(i)};
+    return a;
+  });
+  expect_no_common_place<PeerPdcid>([](uint32_t i) {
+    return PeerPdcid{PeerId(i >> 16), Pdcid(static_cast<uint16_t>(i))};
+  });
+  expect_no_common_place<PathKey>([](uint32_t i) {
+    return PathKey{PeerId(i >> 6), TrafficClass(static_cast<uint8_t>(i & 63))};
+  });
+  expect_no_common_place<Holder>([](uint32_t i) { return Holder{i >> 12, i & 4095}; });
+}
+
+// [T-57] Whatever is refused leaves nothing behind: no PDC, no slot, no block, no record. All that
+// PDS has it was given when it was made, so there is nothing else that could grow.
+TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
+  Config config;
+  config.max_pdcs = 32;
+  config.gd_entries = 8;
+  Bench b(config);
+  b.client.check_octets = b.client.names_are_unique = false;
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.tx();
+  const Usage before = b.pds->usage();
+  const size_t used = b.arena.used_bytes();
+  b.client.verdict = [](PacketName, const RxRequest&) {
+    return Verdict::refused(NackCode::no_ses_msg_avail);
+  };
+  Rng rng(57);
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    b.now = b.now + 20_us;
+    const bool is_known = rng.chance(0.5);
+    b.from = is_known ? address(9, 50000) : address(static_cast<uint8_t>(20 + rng.below(200)));
+    wire::Request h = b.request(1002 + static_cast<uint32_t>(rng.below(4000)), rng.chance(0.5));
+    if (h.syn) h.psn_offset = static_cast<uint16_t>(rng.below(4096));
+    if (h.syn) h.spdcid = Pdcid(static_cast<uint16_t>(100 + rng.below(60'000)));
+    h.next_hdr = static_cast<wire::NextHeader>(rng.below(8));
+    if (rng.chance(0.3)) h.dpdcid = Pdcid(static_cast<uint16_t>(rng.u32()));
+    std::vector<std::byte> octets(h.size() + 8);
+    wire::Writer w(octets);
+    h.emit(w);
+    if (rng.chance(0.3)) octets.resize(rng.below(octets.size()));
+    b.rx_octets(std::move(octets));
+    if (i % 32 == 0) b.tx();
+  }
+  b.tx();
+  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.arena.used_bytes(), used);
+  EXPECT_EQ(b.pds->usage(), before) << "the PDC from before";
+  EXPECT_GT(b.count(Count::pdc_unused), 1000u);
+  EXPECT_GT(b.count(Count::drop_malformed), 1000u);
 }
 
 }  // namespace

@@ -273,5 +273,18 @@ TEST_F(HeadersTest, AMediumSendIsSentAgain) {
   EXPECT_EQ(room[2], data[2]);
 }
 
+// [T-02] PDS asks whose a first request is: all three headers say so in the same place.
+TEST_F(HeadersTest, TheJobIsReadFromWhateverOpensAPdc) {
+  begin(false, false);
+  Octets header(12);
+  header[4] = std::byte{9};  // ri_generation
+  header[5] = std::byte{1};
+  header[6] = std::byte{2};
+  header[7] = std::byte{3};
+  EXPECT_EQ(a_->ses->job_of(header), JobId(0x010203));
+  header.pop_back();
+  EXPECT_EQ(a_->ses->job_of(header), JobId(0)) << "cut off";
+}
+
 }  // namespace
 }  // namespace uet::ses::test

@@ -1,0 +1,155 @@
+// What one peer, one job and one secure domain may hold of the PDCs that peers open, so that none
+// of them shuts out the others. [T-01, T-02]
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+class ShareTest : public ::testing::Test {
+ protected:
+  ShareTest() {
+    config_.max_pdcs = 8;  // all of them for targets
+    config_.target_floor_percent = 0;
+    config_.low_water_percent = 0;
+    config_.job_share_percent = 100;
+  }
+  // Peer n opens a PDC that it calls `id`. True: it got one.
+  static bool opens(Bench& b, uint8_t n, uint16_t id, bool reserved = false) {
+    b.client.names_are_unique = false;
+    b.from = address(n, 50000);
+    wire::Request h = b.request(kFirst.value());
+    h.spdcid = Pdcid(id);
+    h.use_rsv_pdc = reserved;
+    b.rx(h);
+    const auto out = b.tx();
+    for (const auto& o : out) {
+      if (o.type() == wire::PdsType::ack) b.own = o.as<wire::Ack>().spdcid;
+      if (o.type() != wire::PdsType::nack) continue;
+      EXPECT_EQ(o.as<wire::Nack>().nack_code, wire::NackCode::no_pdc_avail);
+      return false;
+    }
+    return true;
+  }
+  // Opens one and shows that it heard the answer.
+  static Pdcid opens_and_uses(Bench& b, uint8_t n, uint16_t id) {
+    EXPECT_TRUE(opens(b, n, id));
+    wire::Request h = b.request(kFirst.value() + 1, /*syn=*/false);
+    h.spdcid = Pdcid(id);
+    b.rx(h);
+    b.tx();
+    return b.own;
+  }
+  Config config_;
+};
+
+// [T-02, T-01] However many a peer opens, half of what it does not hold is left; two such peers
+// leave a third, and so on.
+TEST_F(ShareTest, OnePeerTakesNoMoreThanItLeaves) {
+  Bench b(config_);
+  for (uint16_t id = 1; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id)) << id;
+  EXPECT_FALSE(opens(b, 20, 5)) << "it has four, and four are free";
+  EXPECT_FALSE(opens(b, 20, 5));
+  EXPECT_EQ(b.count(Count::peer_share_limit), 2u);
+  EXPECT_TRUE(opens(b, 21, 1));
+  EXPECT_TRUE(opens(b, 21, 2));
+  EXPECT_FALSE(opens(b, 21, 3)) << "it has two, and two are free";
+  EXPECT_TRUE(opens(b, 22, 1));
+  EXPECT_TRUE(opens(b, 23, 1)) << "the last one, for who has none";
+  EXPECT_EQ(b.count(Count::peer_share_limit), 3u);
+  EXPECT_FALSE(opens(b, 24, 1));
+  EXPECT_EQ(b.count(Count::peer_share_limit), 3u) << "none are left: that is another counter";
+  EXPECT_EQ(b.count(Count::pdc_alloc_fail), 1u);
+}
+
+// [T-02] What a peer closes is not its own any more.
+TEST_F(ShareTest, WhatIsClosedIsGivenBack) {
+  Bench b(config_);
+  for (uint16_t id = 1; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id));
+  EXPECT_FALSE(opens(b, 20, 5));
+  wire::Control close = b.control(wire::CtlType::close_cmd, kFirst.value() + 1);
+  close.spdcid = Pdcid(4);
+  b.rx_header(close);
+  EXPECT_EQ(b.pds->open_pdcs(), 3u);
+  b.tx();
+  EXPECT_TRUE(opens(b, 20, 5));
+  EXPECT_FALSE(opens(b, 20, 6));
+  b.pds->close_all(/*abort=*/true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  for (uint16_t id = 11; id <= 14; ++id) EXPECT_TRUE(opens(b, 20, id));
+}
+
+// [T-02] The peers of one job together leave some to another job.
+TEST_F(ShareTest, OneJobDoesNotShutOutAnother) {
+  config_.job_share_percent = 75;
+  Bench b(config_);
+  for (uint8_t n = 20; n < 26; ++n) EXPECT_TRUE(opens(b, n, 1)) << int{n};
+  EXPECT_FALSE(opens(b, 26, 1)) << "six of eight";
+  EXPECT_EQ(b.count(Count::job_share_limit), 1u);
+  b.client.job = JobId(2);
+  EXPECT_TRUE(opens(b, 26, 1));
+  EXPECT_TRUE(opens(b, 27, 1));
+  EXPECT_EQ(b.count(Count::peer_share_limit), 0u);
+}
+
+// [T-02] The same of a secure domain, whatever jobs its members invent.
+TEST_F(ShareTest, OneDomainDoesNotShutOutAnother) {
+  config_.job_share_percent = 75;
+  Bench b(config_);
+  b.sdi = 5;
+  for (uint8_t n = 20; n < 26; ++n) {
+    b.client.job = JobId(n);
+    EXPECT_TRUE(opens(b, n, 1)) << int{n};
+  }
+  b.client.job = JobId(26);
+  EXPECT_FALSE(opens(b, 26, 1));
+  EXPECT_EQ(b.count(Count::job_share_limit), 1u);
+  b.sdi = 6;
+  EXPECT_TRUE(opens(b, 26, 1));
+}
+
+// [T-02, PDS-181] Who is at its limit makes room among its own idle ones, the longest idle first;
+// those of others stay.
+TEST_F(ShareTest, IdleOnesOfTheSamePeerGiveWay) {
+  Bench b(config_);
+  opens_and_uses(b, 30, 1);
+  b.elapse(10_ms);
+  for (uint16_t id = 1; id <= 4; ++id) {
+    opens_and_uses(b, 20, id);
+    b.elapse(10_ms);
+  }
+  EXPECT_FALSE(opens(b, 20, 5)) << "four of seven";
+  EXPECT_EQ(b.count(Count::pressure_closes), 2u);
+  EXPECT_EQ(b.count(Count::close_req_tx), 2u);
+  EXPECT_EQ(b.pds->open_pdcs(), 5u);
+}
+
+// [T-01, T-02] SYNs in the name of a peer do not have its real PDCs closed: they are the ones that
+// nobody has shown to know.
+TEST_F(ShareTest, AFloodInTheNameOfAPeerClosesNothingOfIt) {
+  Bench b(config_);
+  opens_and_uses(b, 20, 1);
+  for (uint16_t id = 2; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id));
+  for (uint16_t id = 5; id < 50; ++id) EXPECT_FALSE(opens(b, 20, id));
+  EXPECT_EQ(b.count(Count::pressure_closes), 0u);
+  EXPECT_EQ(b.count(Count::peer_share_limit), 45u);
+  b.elapse(config_.close_req + 1_ms);
+  EXPECT_FALSE(opens(b, 20, 50)) << "two of the invented ones make room";
+  EXPECT_EQ(b.count(Count::pdc_reclaimed), 2u);
+  EXPECT_TRUE(opens(b, 20, 51));
+}
+
+// [PDS-017] The reserved pool is apart, and what is taken of it counts for nobody.
+TEST_F(ShareTest, ReservedOnesDoNotCount) {
+  config_.max_pdcs = 10;
+  config_.reserved_pdcs = 2;
+  Bench b(config_);
+  EXPECT_TRUE(opens(b, 20, 1, /*reserved=*/true));
+  EXPECT_TRUE(opens(b, 20, 2, /*reserved=*/true));
+  for (uint16_t id = 3; id <= 6; ++id) EXPECT_TRUE(opens(b, 20, id)) << id;
+  EXPECT_FALSE(opens(b, 20, 7));
+  b.pds->close_all(/*abort=*/true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+}  // namespace
+}  // namespace uet::pds::test
