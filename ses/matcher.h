@@ -43,6 +43,7 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   uint32_t multi_min = 0;
   uint32_t open_messages = 0;  // multi: matched, not complete
   uint64_t used = 0;           // multi: octets given to messages so far
+  uint64_t called_bytes = 0;   // multi: of messages that were told to come again for it
   Iov memory;
   OpContext context;
   DeferredMessage* called = nullptr;  // it is set aside for that message

@@ -459,9 +459,9 @@ void Target::advance() {
     m->unlink();
     partial_.push_back(*m);
   }
-  start_pulls();
+  retry_pulls();
   expire_deferred();
-  send_calls();
+  if (call_again_.is_due(core_.now)) send_calls();
   if (stalled_count_ == 0) return;
   for (Endpoint* ep : core_.endpoints) {
     if (ep != nullptr && ep->is_open && ep->is_stalled) drain(*ep);
@@ -473,13 +473,13 @@ Instant Target::next_deadline() const {
   if (const RxMessage* m = partial_.front()) {
     next = m->last_arrival + core_.config.partial_message_time;
   }
-  // The completion queue has no way to say that it has room again, and a slot none that it is free.
   if (const Pull* p = failed_releases_.front()) next = std::min(next, p->again_at);
   if (const DeferredMessage* d = deferred_messages_.front()) {
     next = std::min(next, d->last_heard + core_.config.deferral_time * 2);
   }
-  const bool is_stuck = (!waiting_pulls_.empty() && reading_pulls_ == 0) || !uncalled_.empty();
-  if (stalled_count_ != 0 || is_stuck) next = std::min(next, core_.now + Duration::milliseconds(1));
+  next = std::min({next, pull_again_.deadline(), call_again_.deadline()});
+  // The completion queue has no way to say that it has room again.
+  if (stalled_count_ != 0) next = std::min(next, core_.now + Duration::milliseconds(1));
   return next;
 }
 

@@ -2,6 +2,7 @@
 // Posted receives and kept messages live here too.
 #pragma once
 
+#include "ses/backoff.h"
 #include "ses/core.h"
 #include "ses/deferral.h"
 #include "ses/initiator.h"
@@ -116,6 +117,7 @@ class Target {
   void read_rest(Endpoint& ep, Pull& p, PostedReceive& r, const Arrived& a);
   void release_sender(Endpoint& ep, Pull& p);
   void start_pulls();
+  void retry_pulls();
   bool start_pull(Pull& p);
   void on_pulled(uint32_t handle, const Completion& done);
   void end_pull(Pull& p, Completion::Status status, wire::ReturnCode code);
@@ -173,6 +175,7 @@ class Target {
   Result<PostedReceive*> make(Endpoint& ep, const ReceiveRequest& request);
   void offer(Endpoint& ep, PostedReceive& r);
   bool offer_each(Endpoint& ep, PostedReceive& r, const MatchFilter& filter);
+  void call_for(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
   void stall(Endpoint& ep);
   bool give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
   void drain(Endpoint& ep);
@@ -200,13 +203,16 @@ class Target {
   HashMap<PullKey, Pull*> pull_by_key_;
   IntrusiveList<Pull, PullTag> waiting_pulls_;    // for one of the places to read
   IntrusiveList<Pull, PullTag> failed_releases_;  // next one first
+  Backoff pull_again_;
   uint32_t reading_pulls_ = 0;
   Slab<DeferredMessage> deferred_;
   HashMap<DeferredKey, DeferredMessage*> deferred_by_key_;
   HashMap<DeferrerKey, uint32_t> deferred_counts_;
   IntrusiveList<DeferredMessage, DeferredTag> deferred_messages_;  // longest silent first
-  IntrusiveList<DeferredMessage, AskTag> uncalled_;  // their ready-to-restart finds no slot yet
-  uint32_t calls_ = 0;                               // ready-to-restarts under way
+  // Their ready-to-restart finds no place or slot yet.
+  IntrusiveList<DeferredMessage, AskTag> uncalled_;
+  Backoff call_again_;
+  uint32_t calls_ = 0;  // ready-to-restarts under way
   HashMap<RxKey, RxMessage*> rx_by_key_;
   // How many messages of a PDC are known, and how many of these are still to be completed: PDS
   // looks for a PDC to give up under pressure, when a walk over all messages is the wrong answer.

@@ -189,13 +189,17 @@ void Target::call(Endpoint& ep, DeferredMessage& d) {
 }
 
 // Of the places for ready-to-restarts one peer gets no more than it leaves free: it may let them
-// wait for their answers. What finds none is tried again when a place or a slot comes back. [T-25]
+// wait for their answers. What finds no place goes when an answer frees one; what finds no slot or
+// flow is tried again later, and keeps nobody else from being called. [T-25]
 void Target::send_calls() {
+  bool is_refused = false;
+  PeerId refused;
   for (DeferredMessage& d : uncalled_) {
     const uint32_t places = core_.config.restarts;
-    if (calls_ >= places) return;
+    if (calls_ >= places) break;
     pds::Peer& peer = (*core_.peers)[d.key.peer];
     if (!is_within_share(peer.calls, 1, places - calls_)) continue;
+    if (is_refused && d.key.peer == refused) continue;
     Endpoint* ep = core_.endpoint(d.key.endpoint);
     UET_ASSERT(ep != nullptr);  // close() forgets its messages
     const Restart order{.peer = d.key.peer,
@@ -203,12 +207,17 @@ void Target::send_calls() {
                         .initiator = d.key.initiator,
                         .tokens = {d.key.token, d.target_token}};
     const uint32_t handle = deferred_.handle(&d).word();
-    if (!initiator_.send_restart(*ep, order, ep->name.absolute, handle).ok()) return;
+    if (!initiator_.send_restart(*ep, order, ep->name.absolute, handle).ok()) {
+      is_refused = true;
+      refused = d.key.peer;
+      continue;
+    }
     ++calls_;
     ++peer.calls;  // its flow keeps it known until the answer
     static_cast<ListNode<AskTag>&>(d).unlink();
     if (!d.is_called()) forget(d);  // nothing is set aside for it
   }
+  call_again_.note(is_refused, core_.config.retry_time_cap, core_.now);
 }
 
 void Target::on_restart_answered(uint32_t handle, const Completion& done) {
@@ -216,7 +225,9 @@ void Target::on_restart_answered(uint32_t handle, const Completion& done) {
   UET_ASSERT(calls_ != 0 && peer.calls != 0);
   --calls_;
   --peer.calls;
-  if (done.status == Completion::Status::aborted) return;  // its endpoint closes
+  if (done.status == Completion::Status::aborted) {  // its endpoint closes, and others wait
+    return call_again_.note(!uncalled_.empty(), core_.config.retry_time_cap, core_.now);
+  }
   DeferredMessage* const d = deferred_.get(Handle<DeferredMessage>::from_word(handle));
   if (d != nullptr && done.ok()) note_heard(*d);  // it will come
   if (d != nullptr && !done.ok()) give_up(*d);    // it was cancelled there, or nobody is there

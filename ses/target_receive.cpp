@@ -94,13 +94,11 @@ void Target::offer(Endpoint& ep, PostedReceive& r) {
 // A multi-receive and messages that were told to wait: no more of these are called than would fill
 // it. True: it is used up.
 bool Target::offer_each(Endpoint& ep, PostedReceive& r, const MatchFilter& filter) {
-  uint64_t called = 0;
   UnexpectedMessage* u = ep.untagged.oldest_unexpected();
   while (u != nullptr) {
     UnexpectedMessage* const later = ep.untagged.next_unexpected(*u);
     if (filter.accepts(*u) && u->deferred != nullptr) {
-      if (called < r.room()) call(ep, *u->deferred);
-      called += u->request_length;
+      call_for(ep, r, *u);
     } else if (filter.accepts(*u)) {
       const bool is_last = will_be_used_up(r, u->request_length);
       if (!give(ep, r, *u)) {
@@ -112,6 +110,13 @@ bool Target::offer_each(Endpoint& ep, PostedReceive& r, const MatchFilter& filte
     u = later;
   }
   return false;
+}
+
+// A multi-receive is set aside for none: it calls for what it has room for.
+void Target::call_for(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
+  if (r.called_bytes >= r.room()) return;
+  r.called_bytes += u.request_length;
+  call(ep, *u.deferred);
 }
 
 void Target::stall(Endpoint& ep) {
@@ -155,7 +160,7 @@ void Target::consume(Endpoint& ep, PostedReceive& r, uint64_t bytes) {
 // Lets a receive take a kept message. False: no room for its completion; nothing was changed.
 bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   if (u.deferred != nullptr) {
-    r.multi ? call(ep, *u.deferred) : set_aside(ep, r, *u.deferred);
+    r.multi ? call_for(ep, r, u) : set_aside(ep, r, *u.deferred);
     return true;
   }
   if (!will_be_used_up(r, u.request_length) && !reserve(ep)) return false;

@@ -84,24 +84,38 @@ void Target::release_sender(Endpoint& ep, Pull& p) {
   start_pulls();
 }
 
-// One peer gets no more of the places than it leaves free. What finds none is tried again when a
-// place or a slot comes back.
+// One peer gets no more of the places than it leaves free. What finds none goes when a read ends;
+// what finds no slot or flow is tried again later, and keeps no other peer's from being read.
 void Target::start_pulls() {
-  while (Pull* p = failed_releases_.front()) {
-    if (p->again_at > core_.now) break;
-    p->unlink();
-    waiting_pulls_.push_back(*p);
-  }
+  bool is_refused = false;
+  PeerId refused;
   for (Pull& p : waiting_pulls_) {
     const uint32_t places = core_.config.rendezvous_reads;
-    if (reading_pulls_ >= places) return;
+    if (reading_pulls_ >= places) break;
     pds::Peer& peer = (*core_.peers)[p.peer];
     if (!is_within_share(peer.pulls, 1, places - reading_pulls_)) continue;
-    if (!start_pull(p)) return;
+    if (is_refused && p.peer == refused) continue;
+    if (!start_pull(p)) {
+      is_refused = true;
+      refused = p.peer;
+      continue;
+    }
     p.unlink();
     ++reading_pulls_;
     ++peer.pulls;
   }
+  pull_again_.note(is_refused, core_.config.retry_time_cap, core_.now);
+}
+
+void Target::retry_pulls() {
+  bool is_due = pull_again_.is_due(core_.now);
+  while (Pull* p = failed_releases_.front()) {
+    if (p->again_at > core_.now) break;
+    p->unlink();
+    waiting_pulls_.push_back(*p);
+    is_due = true;
+  }
+  if (is_due) start_pulls();
 }
 
 bool Target::start_pull(Pull& p) {

@@ -391,6 +391,37 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotHoldAllReadyToRestarts) {
   EXPECT_EQ(word(network_.back().octets, 24), 3u);
 }
 
+// [SES-098, T-25] Where one cannot be called for want of a flow the next one is, and what is tried
+// again is tried more and more rarely.
+TEST_F(DeferralHostileTest, WhoCannotBeCalledHoldsUpNobody) {
+  config_.flows = 1;
+  start();
+  const Octets hello = pattern(4);
+  ASSERT_TRUE(b_->ses->send(b_->ep, send_request(hello), now_).ok());  // A has the flow
+  settle();
+  const PeerId sender = from_;
+  from_ = another_peer();
+  EXPECT_EQ(said(standard(deferrable_request(4, 9), 4)), "OK");
+  from_ = sender;
+  EXPECT_EQ(said(standard(deferrable_request(4, 1), 4)), "OK");
+  std::vector<Octets> rooms(2, Octets(4));
+  for (Octets& room : rooms) receive(room);
+  network_.clear();
+  b_->pds.transmit(now_);
+  ASSERT_EQ(network_.size(), 1u);
+  EXPECT_EQ(word(network_[0].octets, 24), 1u) << "the second was called";
+
+  uint32_t wakes = 0;
+  const Instant end = now_ + Duration::seconds(5);
+  while (b_->ses->next_deadline() <= end) {
+    now_ = std::max(now_, b_->ses->next_deadline());
+    b_->ses->advance(now_);
+    ++wakes;
+  }
+  EXPECT_GT(wakes, 8u);
+  EXPECT_LT(wakes, 40u) << "five seconds, mostly in steps of 200 ms";
+}
+
 // [SES-102] The address of whoever is called: as we know it, else 0.
 TEST_F(DeferralHostileTest, TheCalledProcessIsNamedWhereItIsKnown) {
   Octets room(4);
