@@ -122,7 +122,8 @@ class Run {
     auto port = net_.attach(address_of(index));
     node.port = port->index();
     auto odd = std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), rng_.u64());
-    auto oracle = std::make_unique<WireOracle>(std::move(odd));
+    auto oracle = std::make_unique<WireOracle>(
+        std::move(odd), WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u});
     node.oracle = oracle.get();
     auto fep = fep::FabricEndpoint::create(config_of(plan_), address_of(index), rng_.u64());
     UET_ASSERT(fep.ok());
@@ -256,6 +257,11 @@ class Run {
         return node.engine->fep().idle() && node.engine->fep().pds().open_pdcs() == 0;
       });
     });
+    for (const Node& node : nodes_) {
+      const bool is_empty =
+          node.engine == nullptr || node.engine->fep().pds().usage() == pds::Usage{};
+      if (!is_empty) fail("all PDCs are closed, and something of a pool is still held");
+    }
   }
 
   bool fail(const std::string& what) {

@@ -5,6 +5,7 @@
 #include "wire/reader.h"
 #include "wire/ses.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace uet::sim {
@@ -57,6 +58,67 @@ void WireOracle::send(std::span<TxPacket> packets) {
   }
 }
 
+std::span<RxDatagram> WireOracle::receive() {
+  const std::span<RxDatagram> datagrams = below_->receive();
+  for (const RxDatagram& d : datagrams) note_ack(d.bytes);
+  return datagrams;
+}
+
+// Whatever an ACK says may be so: the stack believes less of it, never more.
+void WireOracle::note_ack(std::span<const std::byte> bytes) {
+  wire::Reader peek(bytes);
+  const auto prologue = wire::Prologue::parse(peek);
+  if (!prologue.ok() || !wire::is_ack(prologue->type)) return;
+  wire::Reader reader(bytes);
+  wire::AckCc h;
+  if (prologue->type == wire::PdsType::ack) {
+    const auto ack = wire::Ack::parse(reader);
+    if (!ack.ok()) return;
+    h.ack = *ack;
+    h.mpr = 0;
+  } else {
+    const auto ack = wire::AckCc::parse(reader);
+    if (!ack.ok()) return;
+    h = *ack;
+  }
+  const auto known = pdcs_.find(h.ack.dpdcid.value());
+  if (known == pdcs_.end()) return;
+  Pdc& pdc = known->second;
+  const int32_t cack = h.ack.cack_psn - pdc.first;
+  if (cack > pdc.sent) return;
+  pdc.cack = std::max(pdc.cack, cack);
+  pdc.base = std::max(pdc.base, cack + 1);
+  pdc.range = std::max(pdc.range, int32_t{h.mpr} * 128);
+  const auto note = [&](Psn psn) {
+    const int32_t at = psn - pdc.first;
+    if (at >= pdc.base && at <= pdc.sent) pdc.answered.insert(at);
+  };
+  if (!h.ack.p) note(h.ack.ack_psn());
+  for (uint32_t i = 0; i < 64; ++i) {
+    if (((h.sack_bitmap >> i) & 1) != 0) note(h.sack_base() + i);
+  }
+  while (pdc.answered.erase(pdc.base) != 0) ++pdc.base;
+}
+
+// [PDS-035, PDS-037] A new packet is within the window of its PDC, and within what the peer tracks.
+void WireOracle::check_windows(const wire::Request& request) {
+  const auto [at, is_new] = pdcs_.try_emplace(request.spdcid.value());
+  Pdc& pdc = at->second;
+  if (is_new) {
+    pdc.first = request.psn;
+    pdc.range = static_cast<int32_t>(windows_.default_range);
+  }
+  pdc.sent = std::max(pdc.sent, request.psn - pdc.first);
+  const int32_t outstanding = pdc.sent - pdc.base + 1;
+  if (outstanding > static_cast<int32_t>(windows_.packets)) {
+    violation_ = "PDC " + std::to_string(request.spdcid.value()) + ": " +
+                 std::to_string(outstanding) + " packets outstanding";
+  } else if (pdc.sent - pdc.cack > pdc.range) {
+    violation_ = "PDC " + std::to_string(request.spdcid.value()) + ": " +
+                 std::to_string(pdc.sent - pdc.cack) + " PSNs beyond the cumulative ACK";
+  }
+}
+
 // [PDS-032] a PSN names one packet; [PDS-065, PDS-146] a resend says so and carries the same
 // octets.
 void WireOracle::check(const TxPacket& packet) {
@@ -78,6 +140,7 @@ void WireOracle::check(const TxPacket& packet) {
   const std::pair<uint32_t, uint32_t> key{request->spdcid.value(), request->psn.value()};
   const auto [entry, fresh] = sent_.try_emplace(key, Sent{content});
   char text[128];
+  if (fresh) check_windows(*request);
   if (fresh && request->retx) {
     std::snprintf(text, sizeof text, "PDC %u PSN %u: RETX on a first transmission", key.first,
                   key.second);

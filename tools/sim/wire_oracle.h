@@ -1,14 +1,17 @@
-// Watches every packet that leaves an endpoint: no PSN or pkt_id names two different packets, and a
-// resend carries the octets of the first transmission. Sits in front of a simulated port.
+// Watches every packet that leaves an endpoint: no PSN or pkt_id names two different packets, a
+// resend carries the octets of the first transmission, and no more is outstanding than the windows
+// allow. Sits in front of a simulated port.
 #pragma once
 
 #include "io/packet_io.h"
+#include "wire/pds_request.h"
 
 #include "base/packet.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,12 +20,19 @@ namespace uet::sim {
 
 class WireOracle final : public io::PacketIo {
  public:
-  explicit WireOracle(std::unique_ptr<io::PacketIo> below) : below_(std::move(below)) {}
+  // Of the endpoint behind it: packets outstanding of each PDC direction, and PSNs beyond the
+  // cumulative ACK until the peer states its range.
+  struct Windows {
+    uint32_t packets = 0;
+    uint32_t default_range = 0;
+  };
+  WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows)
+      : below_(std::move(below)), windows_(windows) {}
 
   io::IoCaps caps() const override { return below_->caps(); }
   FabricAddress local_address() const override { return below_->local_address(); }
   void send(std::span<TxPacket> packets) override;
-  std::span<RxDatagram> receive() override { return below_->receive(); }
+  std::span<RxDatagram> receive() override;
   std::span<const io::PathError> path_errors() override { return below_->path_errors(); }
   int wait_fd() const override { return -1; }
 
@@ -36,12 +46,25 @@ class WireOracle final : public io::PacketIo {
   struct Sent {
     uint64_t content;  // digest of what follows the PDS header
   };
+  // What a PDC of ours may send, after all ACKs that came for it. PSNs count from its first one.
+  struct Pdc {
+    Psn first;
+    int32_t sent = 0;            // the highest
+    int32_t base = 0;            // all before it are answered
+    std::set<int32_t> answered;  // the others that are
+    int32_t cack = -1;           // the highest heard
+    int32_t range = 0;           // the widest stated
+  };
+  void note_ack(std::span<const std::byte> bytes);
+  void check_windows(const wire::Request& request);
   void check(const TxPacket& packet);
   void check_rudi(const TxPacket& packet);
 
   std::unique_ptr<io::PacketIo> below_;
+  Windows windows_;
   std::map<std::pair<uint32_t, uint32_t>, Sent> sent_;  // (SPDCID, PSN)
   std::map<uint32_t, Sent> sent_by_rudi_;               // pkt_id
+  std::map<uint32_t, Pdc> pdcs_;                        // SPDCID
   std::string violation_;
   uint64_t digest_ = 0xcbf29ce484222325;
   uint64_t packets_ = 0;

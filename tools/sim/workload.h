@@ -73,6 +73,7 @@ struct Operation {
   bool done = false;
   bool receive_done = false;
   bool delivered = false;  // some receive got it
+  uint32_t landed = 0;     // octets in `landing`
   bool succeeded = false;
   bool is_send() const { return kind == Kind::send || kind == Kind::tagged; }
   bool is_rma() const { return kind == Kind::write || kind == Kind::read; }
@@ -98,7 +99,10 @@ class Workload {
   void judge();
 
   // What can be said only when all is over; call when finished.
-  void judge_end() { judge_tallies(); }
+  void judge_end() {
+    judge_tallies();
+    judge_memory();
+  }
 
   // Everything ended that must end: all of it, or all operations where some may fail.
   bool finished();
@@ -141,6 +145,8 @@ class Workload {
   void judge_receive(uint32_t host, const ses::Completion& completion);
   void judge_tallies();
   void judge_tally(uint32_t host, uint32_t slot);
+  void judge_memory();
+  void judge_memory_of(const Operation& op);
   void judge_order(const Operation& sent, const Operation& receive);
   void fail(const char* format, ...) __attribute__((format(printf, 2, 3)));
 

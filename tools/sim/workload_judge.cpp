@@ -57,7 +57,8 @@ void Workload::judge_send(const ses::Completion& c) {
   // [SES-148] With delivery complete a send ends after its receive; one by rendezvous when all is
   // in its place, which the receive may learn a little later.
   const bool is_exposed = !op.inject && op.bytes >= plan_.rendezvous_bytes;
-  if (op.is_send() && op.delivery_complete && !op.delivered && !is_exposed && !may_fail(op)) {
+  const bool may_be_lost = plan_.spoil || may_meet_the_dead(op);
+  if (op.is_send() && op.delivery_complete && !op.delivered && !is_exposed && !may_be_lost) {
     fail("send %u: delivery complete before delivery", op.id);
   }
 }
@@ -100,6 +101,43 @@ void Workload::judge_tally(uint32_t host, uint32_t slot) {
   const bool is_twice = std::adjacent_find(found.begin(), found.end()) != found.end();
   if (is_twice || (!found.empty() && found.back() >= tally)) {
     fail("tally %u of endpoint %u: an old value came back twice, or was never there", slot, host);
+  }
+}
+
+// Whatever became of an operation, memory holds what it put there and nothing else: where it failed
+// or is half done each octet is its own or as before.
+void Workload::judge_memory() {
+  // A request that arrives spoilt, or that a stranger repeats, may name any place.
+  if (plan_.spoil || plan_.stranger > 0) return;
+  for (const Operation& op : operations_) {
+    if (violation_.empty()) judge_memory_of(op);
+  }
+}
+
+void Workload::judge_memory_of(const Operation& op) {
+  const auto is_its_or_zero = [&op](const std::byte* at, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (at[i] != std::byte{0} && at[i] != octet(op.id, i)) return false;
+    }
+    return true;
+  };
+  if (op.is_rma()) {
+    const std::byte* const at = &hosts_[op.to]->region[0] + op.region_offset;
+    const bool is_source =
+        op.kind == Operation::Kind::read && op.wrong == Operation::Wrong::nothing;
+    if (is_source ? !holds(at, op.bytes, op.id) : !is_its_or_zero(at, op.bytes)) {
+      return fail("operation %u: its range of the target's memory has other octets", op.id);
+    }
+  }
+  if (op.kind == Operation::Kind::read && !is_its_or_zero(op.local.data(), op.bytes)) {
+    return fail("read %u: its buffer has other octets", op.id);
+  }
+  // Beyond what was received, and in receives that were taken back. Where messages may fail the
+  // next one may land in the same place.
+  if (!op.is_send() || is_lenient()) return;
+  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+  if (!std::all_of(op.landing.begin() + op.landed, op.landing.end(), is_zero)) {
+    fail("receive %u: octets behind the %u that were received", op.id, op.landed);
   }
 }
 
@@ -179,6 +217,7 @@ void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
   }
   if (sent.delivered) return fail("message %u delivered twice", sent.id);
   sent.delivered = true;
+  receive.landed = static_cast<uint32_t>(c.bytes);
   const uint64_t expected = std::min<uint64_t>(sent.bytes, receive.receive_bytes);
   if (c.bytes != expected || truncated != (sent.bytes > receive.receive_bytes) ||
       (truncated && c.truncated_bytes != sent.bytes - expected)) {
