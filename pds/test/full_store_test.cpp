@@ -10,20 +10,23 @@ namespace {
 using wire::CtlType;
 using Lines = std::vector<std::string>;
 
-Verdict response(PacketName, const RxRequest&) {
-  Verdict v;
-  v.kind = Verdict::Kind::respond;
-  v.response.next_hdr = wire::NextHeader::response;
-  v.response.length = 12;
-  return v;
-}
-
 int64_t times(const Lines& lines, const std::string& line) {
   return std::count(lines.begin(), lines.end(), line);
 }
 
 class FullStoreTest : public testing::Test {
  protected:
+  // A ROD PDC, and three requests that want a response each, the first of them last.
+  static void fill_behind_a_gap(Bench& b) {
+    for (const uint32_t psn : {1000u, 1002u, 1003u, 1001u}) {
+      wire::Request h = b.request(psn, psn == 1000);
+      h.type = wire::PdsType::rod_request;
+      b.rx(h);
+      if (psn != 1000) continue;
+      b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+      b.client.verdict = StubClient::answer_all;
+    }
+  }
   Config config_;
 };
 
@@ -33,17 +36,7 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   config_.gd_per_pdc = 2;
   config_.gd_high_water_percent = 1000;  // nothing else asks
   Bench b(config_);
-  const auto rod = [&](uint32_t psn, bool syn) {
-    wire::Request h = b.request(psn, syn);
-    h.type = wire::PdsType::rod_request;
-    return h;
-  };
-  b.rx(rod(1000, true));
-  b.own = b.tx().at(0).as<wire::Ack>().spdcid;
-  b.client.verdict = response;
-  b.rx(rod(1002, false));
-  b.rx(rod(1003, false));
-  b.rx(rod(1001, false));
+  fill_behind_a_gap(b);
   const std::string ask = "CP CLEAR_REQ psn 0 payload 1002";
   EXPECT_EQ(times(b.lines(), ask), 1);
   b.elapse(3_ms);
@@ -79,17 +72,7 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {
   config_.gd_per_pdc = 2;
   config_.gd_high_water_percent = 1000;
   Bench b(config_);
-  const auto rod = [&](uint32_t psn, bool syn) {
-    wire::Request h = b.request(psn, syn);
-    h.type = wire::PdsType::rod_request;
-    return h;
-  };
-  b.rx(rod(1000, true));
-  b.own = b.tx().at(0).as<wire::Ack>().spdcid;
-  b.client.verdict = response;
-  b.rx(rod(1002, false));
-  b.rx(rod(1003, false));
-  b.rx(rod(1001, false));
+  fill_behind_a_gap(b);
   b.tx();
   b.rx_header(b.control(CtlType::ack_req, 1003));
   EXPECT_EQ(b.lines(), (Lines{"NACK NO_GTD_DEL_AVAIL psn 1003 from own to 7 payload 1004"}));
@@ -103,7 +86,7 @@ TEST_F(FullStoreTest, TheStoreOfAllAsksBeforeItIsFull) {
   config_.gd_entries = 4;
   Bench b(config_);
   b.open_target();
-  b.client.verdict = response;
+  b.client.verdict = StubClient::answer_all;
   b.rx(b.request(1001, false));
   b.rx(b.request(1002, false));
   EXPECT_EQ(times(b.lines(), "CP CLEAR_REQ psn 0 payload 1002"), 0);

@@ -193,13 +193,7 @@ TEST_F(GuardTest, NothingThatTheReferenceProviderClosesOver) {
   EXPECT_EQ(config.pdcs_per_key, 1u);
   config.gd_per_pdc = 4;
   Bench b(config);
-  b.client.verdict = [](PacketName, const RxRequest&) {
-    Verdict v;
-    v.kind = Verdict::Kind::respond;
-    v.response.next_hdr = wire::NextHeader::response;
-    v.response.length = 12;
-    return v;
-  };
+  b.client.verdict = StubClient::answer_all;
   b.open_target();
   b.rx_header(b.control(CtlType{12}, 1001));
   EXPECT_EQ(b.lines(), Lines{});

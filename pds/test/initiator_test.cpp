@@ -119,13 +119,7 @@ TEST_F(InitiatorTest, ReturnDataHasNoStoredResponse) {
   Bench b;
   b.open_initiator(1);
   b.rx_header(b.ack(b.start));
-  b.client.verdict = [](PacketName, const RxRequest&) {
-    Verdict v;
-    v.kind = Verdict::Kind::respond;
-    v.response.next_hdr = wire::NextHeader::response;
-    v.response.length = 12;
-    return v;
-  };
+  b.client.verdict = StubClient::answer_all;
   wire::Request h = b.request(b.start.value(), false);
   h.next_hdr = wire::NextHeader::response_data;
   b.rx(h);

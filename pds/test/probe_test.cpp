@@ -74,13 +74,7 @@ TEST_F(ProbeTest, IsAnsweredWithTheBitmapItAsksFor) {
 // the one above the cumulative ACK.
 TEST_F(ProbeTest, AnswerHasNoRequestAndAnyBaseIsBelieved) {
   Bench b;
-  b.client.verdict = [](PacketName, const RxRequest&) {
-    Verdict v;
-    v.kind = Verdict::Kind::respond;
-    v.response.next_hdr = wire::NextHeader::response;
-    v.response.length = 12;
-    return v;
-  };
+  b.client.verdict = StubClient::answer_all;
   b.open_target();
   b.rx_header(b.control(CtlType::probe, 1000, 1000u + 40000u));
   const auto out = b.tx();

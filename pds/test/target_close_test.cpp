@@ -10,13 +10,6 @@ using Lines = std::vector<std::string>;
 
 class TargetCloseTest : public ::testing::Test {
  protected:
-  static Verdict response() {
-    Verdict v;
-    v.kind = Verdict::Kind::respond;
-    v.response.next_hdr = wire::NextHeader::response;
-    v.response.length = 12;
-    return v;
-  }
   Config config_;
 };
 
@@ -24,7 +17,7 @@ class TargetCloseTest : public ::testing::Test {
 // late request.
 TEST_F(TargetCloseTest, CloseAndWhatComesAfter) {
   Bench b;
-  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.client.verdict = StubClient::answer_all;
   b.open_target();
   b.rx_header(b.control(CtlType::close_cmd, 1001));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
@@ -277,7 +270,7 @@ TEST_F(TargetCloseTest, RodAnswersInOrder) {
     b.client.messages[name.first].bytes = 10;
     b.client.messages[name.first].next_hdr = wire::NextHeader::response_data;
     EXPECT_TRUE(b.pds->send_return(r.token.pdc, MessageHandle(name.first)));
-    return response();
+    return StubClient::plain_answer();
   };
   std::vector<Psn> acks;
   for (uint32_t psn : {1000u, 1003u, 1002u, 1001u}) {

@@ -11,13 +11,6 @@ using Lines = std::vector<std::string>;
 
 class TargetTest : public ::testing::Test {
  protected:
-  static Verdict response() {
-    Verdict v;
-    v.kind = Verdict::Kind::respond;
-    v.response.next_hdr = wire::NextHeader::response;
-    v.response.length = 12;
-    return v;
-  }
   Config config_;
 };
 
@@ -234,7 +227,7 @@ TEST_F(TargetTest, GuaranteedResponseHoldsTheCumulativeAck) {
   Bench b;
   b.open_target();
   b.client.verdict = [&](PacketName name, const RxRequest&) {
-    return name.first == 1001 ? response() : Verdict::accepted();
+    return name.first == 1001 ? StubClient::plain_answer() : Verdict::accepted();
   };
   b.rx(b.request(1001, false));
   b.rx(b.request(1002, false));
@@ -250,7 +243,7 @@ TEST_F(TargetTest, GuaranteedResponseHoldsTheCumulativeAck) {
   EXPECT_EQ(b.pds->usage().stored_responses, 0u);
   // Another clear rides on a request: CLEAR_PSN = psn + offset. [PDS-033, PDS-063]
   b.client.verdict = [&](PacketName name, const RxRequest&) {
-    return name.first == 1003 ? response() : Verdict::accepted();
+    return name.first == 1003 ? StubClient::plain_answer() : Verdict::accepted();
   };
   b.rx(b.request(1003, false));
   b.lines();
@@ -264,7 +257,7 @@ TEST_F(TargetTest, GuaranteedResponseHoldsTheCumulativeAck) {
 // [T-10] A peer cannot clear what it has not sent.
 TEST_F(TargetTest, ClearBeyondWhatArrivedIsIgnored) {
   Bench b;
-  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.client.verdict = StubClient::answer_all;
   b.open_target();
   b.rx_header(b.control(CtlType::clear_cmd, 0, 1001));
   EXPECT_EQ(b.pds->usage().stored_responses, 1u);
@@ -276,7 +269,7 @@ TEST_F(TargetTest, ClearBeyondWhatArrivedIsIgnored) {
 // [PDS-102, PDS-103] All up to CLEAR_PSN, and not one more.
 TEST_F(TargetTest, ClearFreesUpToItsPsnOnly) {
   Bench b;
-  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.client.verdict = StubClient::answer_all;
   b.open_target();
   b.rx(b.request(1001, false));
   b.rx(b.request(1002, false));
@@ -296,7 +289,7 @@ TEST_F(TargetTest, ClearFreesUpToItsPsnOnly) {
 TEST_F(TargetTest, FullStoreRefusesBeforeExecution) {
   config_.gd_per_pdc = 4;
   Bench b(config_);
-  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.client.verdict = StubClient::answer_all;
   b.open_target();
   for (uint32_t p = 1001; p <= 1004; ++p) {
     b.rx(b.request(p, false));
@@ -324,16 +317,16 @@ TEST_F(TargetTest, LateAnswer) {
   b.rx_header(b.control(CtlType::ack_req, 1001));
   EXPECT_EQ(b.lines(), (Lines{"NACK RCVD_SES_PROCG psn 1001 from own to 7 payload 1002"}));
   const RxToken token = b.client.tokens.at({1001, 0});
-  EXPECT_TRUE(b.pds->respond(token, response(), b.now));
+  EXPECT_TRUE(b.pds->respond(token, StubClient::plain_answer(), b.now));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1001 req CLEAR sack 1001 ses 12"}));
-  EXPECT_FALSE(b.pds->respond(token, response(), b.now)) << "only once";
+  EXPECT_FALSE(b.pds->respond(token, StubClient::plain_answer(), b.now)) << "only once";
 }
 
 // [PDS 13] ACK Request, cases a to e.
 TEST_F(TargetTest, AckRequest) {
   Bench b;
   b.open_target();
-  b.client.verdict = [](PacketName, const RxRequest&) { return response(); };
+  b.client.verdict = StubClient::answer_all;
   b.rx(b.request(1001, false));
   b.lines();
   b.rx_header(b.control(CtlType::ack_req, 1001));
