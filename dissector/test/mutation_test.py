@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import struct
 import subprocess
 import sys
@@ -73,6 +74,11 @@ def write_keys(path):
     path.chmod(0o644)
 
 
+def limit_processor_time():
+    """Time of the process alone: the machine may have other work."""
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+
 def run_round(tshark, seed, frames, folder):
     """What is wrong, or None."""
     capture = pathlib.Path(folder) / "mutated.pcap"
@@ -83,8 +89,12 @@ def run_round(tshark, seed, frames, folder):
     arguments += ["-z", "expert", "-z", "uet,pdc", "-z", "uet,ses"]
     environment = dict(tshark.environment, WIRESHARK_ABORT_ON_DISSECTOR_BUG="1")
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        done = subprocess.run(tshark.before + arguments, env=environment, stdout=output,
-                              stderr=errors, check=False, timeout=60)
+        try:
+            done = subprocess.run(tshark.before + arguments, env=environment, stdout=output,
+                                  stderr=errors, check=False, timeout=900,
+                                  preexec_fn=limit_processor_time)
+        except subprocess.TimeoutExpired:
+            return "still there after 15 minutes"
         output.seek(0)
         errors.seek(0)
         said = errors.read().decode(errors="replace")

@@ -44,7 +44,7 @@ class Tshark:
             before = way + preload
             try:
                 done = subprocess.run(before + ["tshark", "-G", "fields"], env=self.environment,
-                                      capture_output=True, text=True, timeout=60, check=False)
+                                      capture_output=True, text=True, timeout=300, check=False)
             except FileNotFoundError:
                 continue
             if "\tuet.pds.analysis.psn_rel\t" in done.stdout:
