@@ -143,7 +143,7 @@ class LadderPageTest(unittest.TestCase):
             [self.browser, "--headless=new", *root, "--disable-gpu", "--disable-dev-shm-usage",
              "--no-first-run", f"--user-data-dir={self.folder}/profile", "--window-size=1400,900",
              "--virtual-time-budget=4000", "--dump-dom", path.as_uri()],
-            capture_output=True, text=True, check=False, timeout=100)
+            capture_output=True, text=True, check=False, timeout=190)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return done.stdout
 
