@@ -4,6 +4,7 @@
 #include "dissector/decrypt.h"
 
 #include "dissector/fields.h"
+#include "dissector/octet_map.h"
 
 #include <cstring>
 
@@ -32,20 +33,11 @@ struct DerivedId {
   uint32_t size = 0;
   std::array<std::byte, 32> input{};
 };
-static_assert(sizeof(DerivedId) == 40);  // no padding: compared as octets
 
 wmem_map_t* derived;  // DerivedId to Material
 uint32_t derived_count;
 Candidate latest;  // what opened a packet last: most often it opens the next
 gcry_cipher_hd_t cipher;
-
-guint hash_id(gconstpointer id) {
-  return wmem_strong_hash(static_cast<const guint8*>(id), sizeof(DerivedId));
-}
-
-gboolean equal_ids(gconstpointer a, gconstpointer b) {
-  return std::memcmp(a, b, sizeof(DerivedId)) == 0;
-}
 
 const wire::IpAddress& owner_of(const SealedPacket& packet, const Candidate& c) {
   return c.owner_is_source ? packet.source : packet.destination;
@@ -175,7 +167,7 @@ bool find_key(const SealedPacket& packet, std::span<std::byte> plaintext, Openin
 
 void start() {
   load_keys();
-  derived = wmem_map_new(wmem_file_scope(), hash_id, equal_ids);
+  derived = octet_map<DerivedId>();
   derived_count = 0;
   latest = {};
 }

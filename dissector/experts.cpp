@@ -15,6 +15,11 @@ ei_register_info malformed(expert_field& id, const char* name, const char* text)
   return remark(id, name, PI_MALFORMED, PI_ERROR, text);
 }
 
+// Something in the order of PSNs that a reader should know of.
+ei_register_info sequence(expert_field& id, const char* name, const char* text) {
+  return remark(id, name, PI_SEQUENCE, PI_NOTE, text);
+}
+
 }  // namespace
 
 void register_all(int protocol) {
@@ -55,24 +60,20 @@ void register_all(int protocol) {
              "No key for this SDI and AN: the ICV is not checked"),
       remark(pdc_opens, "uet.pds.opens", PI_SEQUENCE, PI_CHAT, "A PDC opens"),
       remark(pdc_closes, "uet.pds.closes", PI_SEQUENCE, PI_CHAT, "A PDC is closed"),
-      remark(first_unseen, "uet.pds.first_unseen", PI_SEQUENCE, PI_NOTE,
-             "Retransmission; the first transmission is not in the capture"),
-      remark(resent_for_nack, "uet.pds.resent_for_nack", PI_SEQUENCE, PI_NOTE,
-             "Retransmission that a NACK asked for"),
-      remark(resent_for_sack, "uet.pds.resent_for_sack", PI_SEQUENCE, PI_NOTE,
-             "Retransmission of what was missing in a SACK"),
+      sequence(first_unseen, "uet.pds.first_unseen",
+               "Retransmission; the first transmission is not in the capture"),
+      sequence(resent_for_nack, "uet.pds.resent_for_nack", "Retransmission that a NACK asked for"),
+      sequence(resent_for_sack, "uet.pds.resent_for_sack",
+               "Retransmission of what was missing in a SACK"),
       remark(timeout, "uet.pds.timeout", PI_SEQUENCE, PI_WARN,
              "Retransmission that nothing asked for: a time-out, or a lost NACK"),
-      remark(duplicate, "uet.pds.duplicate", PI_SEQUENCE, PI_NOTE,
-             "Seen before, and not a retransmission: the network made it twice"),
-      remark(out_of_order, "uet.pds.out_of_order", PI_SEQUENCE, PI_NOTE,
-             "A higher PSN came before"),
-      remark(gap, "uet.pds.gap", PI_SEQUENCE, PI_NOTE,
-             "PSNs before this one are not in the capture so far"),
+      sequence(duplicate, "uet.pds.duplicate",
+               "Seen before, and not a retransmission: the network made it twice"),
+      sequence(out_of_order, "uet.pds.out_of_order", "A higher PSN came before"),
+      sequence(gap, "uet.pds.gap", "PSNs before this one are not in the capture so far"),
       remark(mpr_violation, "uet.pds.beyond_mpr", PI_PROTOCOL, PI_WARN,
              "The PSN is beyond the range that the receiver has offered"),
-      remark(sack_missing, "uet.pds.sack_missing", PI_SEQUENCE, PI_NOTE,
-             "PSNs are missing at the receiver"),
+      sequence(sack_missing, "uet.pds.sack_missing", "PSNs are missing at the receiver"),
       remark(deferred, "uet.ses.deferred", PI_RESPONSE_CODE, PI_NOTE,
              "The target has no receive for it and will ask for it again"),
       remark(nack, "uet.pds.nack", PI_RESPONSE_CODE, PI_WARN, "NACK"),

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Messages by their ID: their packets, their responses, the data of reads, what a rendezvous or a
 // deferrable send leads to; and RUDI packets by theirs.
+#include "dissector/octet_map.h"
 #include "dissector/pdc.h"
 
 #include "wire/pds_prologue.h"
 #include "wire/ses_request.h"
-
-#include <cstring>
 
 namespace uet::dissector {
 
@@ -31,27 +30,14 @@ struct Key {
   Kind kind;
   uint32_t zero;
 };
-static_assert(sizeof(Key) == 48);  // no padding: keys are compared as octets
 
 wmem_map_t* named;  // Key to Message, or for RUDI to Transmissions
 uint32_t message_count;
 
-guint hash_key(gconstpointer key) {
-  return wmem_strong_hash(static_cast<const guint8*>(key), sizeof(Key));
-}
-
-gboolean equal_keys(gconstpointer a, gconstpointer b) {
-  return std::memcmp(a, b, sizeof(Key)) == 0;
-}
-
 Key key_of(const address& owner, const address& peer, Kind kind, uint64_t value) {
   Key key{};
-  const auto copy = [](uint8_t(&into)[16], const address& from) {
-    const auto size = static_cast<size_t>(from.len < 0 ? 0 : from.len);
-    if (from.data != nullptr) std::memcpy(into, from.data, size < 16 ? size : 16);
-  };
-  copy(key.owner, owner);
-  copy(key.peer, peer);
+  put_address(key.owner, owner);
+  put_address(key.peer, peer);
   key.kind = kind;
   key.value = value;
   return key;
@@ -256,7 +242,7 @@ void follow_rudi(packet_info* pinfo, const Packet& packet, Note& note) {
 }  // namespace
 
 void forget_messages() {
-  named = wmem_map_new(wmem_file_scope(), hash_key, equal_keys);
+  named = octet_map<Key>();
   message_count = 0;
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which PDC a packet belongs to. A packet names the PDC of its receiver by DPDCID, which is known
 // once the receiver has sent a SYN or an answer; a SYN names that of its sender only. [PDS-014]
+#include "dissector/octet_map.h"
 #include "dissector/pdc.h"
 
 #include "wire/pds_prologue.h"
-
-#include <cstring>
 
 namespace uet::dissector {
 
@@ -30,19 +29,6 @@ wmem_map_t* ends;    // by owner, its UDP port, its PDCID
 wmem_map_t* halves;  // by owner, peer, the owner's PDCID; its port is not known
 wmem_map_t* syns;    // by owner, peer, the peer's UDP port, the owner's PDCID
 uint32_t pdc_count;
-
-guint hash_key(gconstpointer key) {
-  return wmem_strong_hash(static_cast<const guint8*>(key), sizeof(Key));
-}
-
-gboolean equal_keys(gconstpointer a, gconstpointer b) {
-  return std::memcmp(a, b, sizeof(Key)) == 0;
-}
-
-void put_address(uint8_t (&into)[16], const address& from) {
-  const auto size = static_cast<size_t>(from.len < 0 ? 0 : from.len);
-  if (from.data != nullptr) std::memcpy(into, from.data, size < 16 ? size : 16);
-}
 
 Key end_key(const address& owner, uint32_t port, uint16_t pdcid) {
   Key key{};
@@ -148,9 +134,9 @@ uint32_t answer_port(const packet_info* pinfo, const Packet& packet) {
 }
 
 void forget_pdcs() {
-  ends = wmem_map_new(wmem_file_scope(), hash_key, equal_keys);
-  halves = wmem_map_new(wmem_file_scope(), hash_key, equal_keys);
-  syns = wmem_map_new(wmem_file_scope(), hash_key, equal_keys);
+  ends = octet_map<Key>();
+  halves = octet_map<Key>();
+  syns = octet_map<Key>();
   pdc_count = 0;
 }
 

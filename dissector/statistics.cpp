@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tables over a whole capture, in tshark with -z and in Wireshark's Statistics menu: PDCs, and SES
-// operations with the time to their responses.
+// Tables over a whole capture, in tshark with -z and in Wireshark's Statistics menu: PDCs, SES
+// operations with the time to their responses, and how packets spread over entropy values.
 #include "dissector/statistics.h"
 
 #include "dissector/pdc.h"
@@ -8,6 +8,8 @@
 #include "wire/pds_prologue.h"
 
 #include <bit>
+#include <cmath>
+#include <span>
 
 namespace uet::dissector {
 
@@ -21,6 +23,7 @@ struct Tapped {
   SesFields ses;
   bool has_ses;
   uint32_t payload_bytes;
+  uint16_t entropy;
   const Note* note;
 };
 
@@ -51,18 +54,66 @@ struct Times {
   }
 };
 
+// Packets by their entropy value.
+struct Spread {
+  GHashTable* by_value;  // value to packets; made with the first
+  uint32_t packets, most;
+  uint16_t most_used;
+  double sum;  // of n * log2(n) over the values
+
+  void add(uint16_t value) {
+    if (by_value == nullptr) by_value = g_hash_table_new(nullptr, nullptr);
+    const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(by_value, GUINT_TO_POINTER(value)));
+    const guint now = before + 1;
+    g_hash_table_insert(by_value, GUINT_TO_POINTER(value), GUINT_TO_POINTER(now));
+    ++packets;
+    sum += now * std::log2(now) - (before == 0 ? 0 : before * std::log2(before));
+    if (now > most) {
+      most = now;
+      most_used = value;
+    }
+  }
+  uint32_t values() const { return by_value == nullptr ? 0 : g_hash_table_size(by_value); }
+  // n values that are used alike have log2(n) bits.
+  double bits() const { return packets == 0 ? 0 : std::log2(packets) - sum / packets; }
+  void clear() {
+    if (by_value != nullptr) g_hash_table_destroy(by_value);
+    *this = {};
+  }
+};
+
+// What a row keeps beside its cells; its first cell has it.
+struct Kept {
+  Times times;
+  Spread spread;
+};
+
 stat_tap_table_item column(stat_tap_table_item_enum type, const char* name, const char* format) {
   return {type, type == TABLE_ITEM_STRING ? TAP_ALIGN_LEFT : TAP_ALIGN_RIGHT, name, format};
+}
+
+using Columns = std::span<const stat_tap_table_item>;
+
+stat_tap_table* table_of(void* data) {
+  return g_array_index(static_cast<stat_data_t*>(data)->stat_tap_data->tables, stat_tap_table*, 0);
 }
 
 stat_tap_table_item_type* cell(const stat_tap_table* table, guint row, guint at) {
   return stat_tap_get_field_data(table, row, at);
 }
 
-void add(stat_tap_table* table, guint row, guint at, uint32_t value) {
+Kept& kept(const stat_tap_table* table, guint row) {
+  return *static_cast<Kept*>(cell(table, row, 0)->user_data.ptr_value);
+}
+
+void set(stat_tap_table* table, guint row, guint at, uint32_t value) {
   stat_tap_table_item_type* field = cell(table, row, at);
-  field->value.uint_value += value;
+  field->value.uint_value = value;
   stat_tap_set_field_data(table, row, at, field);
+}
+
+void add(stat_tap_table* table, guint row, guint at, uint32_t value) {
+  set(table, row, at, cell(table, row, at)->value.uint_value + value);
 }
 
 void set(stat_tap_table* table, guint row, guint at, double value) {
@@ -71,20 +122,73 @@ void set(stat_tap_table* table, guint row, guint at, double value) {
   stat_tap_set_field_data(table, row, at, field);
 }
 
-// All numbers from a column on become 0, the times behind them too.
-void reset_cells(stat_tap_table* table, guint first, guint times_at) {
+// Takes the text, which is g_malloc's.
+void set(stat_tap_table* table, guint row, guint at, char* text) {
+  stat_tap_table_item_type* field = cell(table, row, at);
+  g_free(const_cast<char*>(field->value.string_value));
+  field->value.string_value = text;
+  stat_tap_set_field_data(table, row, at, field);
+}
+
+// One more time, and the median and the 99th percentile in the columns from `median` on.
+void add_time(stat_tap_table* table, guint row, guint median, const nstime_t& time) {
+  Times& times = kept(table, row).times;
+  times.add(time);
+  set(table, row, median, times.percentile(50));
+  set(table, row, median + 1, times.percentile(99));
+}
+
+// An empty row at the end.
+void add_row(stat_tap_table* table, Columns columns) {
+  constexpr size_t kColumnsMax = 12;
+  g_assert(columns.size() <= kColumnsMax);
+  stat_tap_table_item_type fields[kColumnsMax] = {};
+  for (size_t i = 0; i < columns.size(); ++i) {
+    fields[i].type = columns[i].type;
+    if (fields[i].type == TABLE_ITEM_STRING) fields[i].value.string_value = g_strdup("");
+  }
+  fields[0].user_data.ptr_value = g_new0(Kept, 1);
+  stat_tap_init_table_row(table, table->num_elements, static_cast<guint>(columns.size()), fields);
+}
+
+// A table without rows; nothing when it is there.
+stat_tap_table* new_table(stat_tap_table_ui* ui, const char* name, Columns columns,
+                          const char* filter) {
+  if (stat_tap_find_table(ui, name) != nullptr) return nullptr;
+  stat_tap_table* table = stat_tap_init_table(name, static_cast<int>(columns.size()), 0, filter);
+  stat_tap_add_table(ui, table);
+  return table;
+}
+
+// Who sends to whom, in the direction that the packet does not travel if `turned`.
+char* ends_of(const packet_info* pinfo, bool turned) {
+  char* from = address_to_str(nullptr, turned ? &pinfo->net_dst : &pinfo->net_src);
+  char* to = address_to_str(nullptr, turned ? &pinfo->net_src : &pinfo->net_dst);
+  char* ends = g_strdup_printf("%s > %s", from, to);
+  wmem_free(nullptr, from);
+  wmem_free(nullptr, to);
+  return ends;
+}
+
+// What a row is of stays; all numbers become 0.
+void reset(stat_tap_table* table) {
   for (guint row = 0; row < table->num_elements; ++row) {
-    *static_cast<Times*>(cell(table, row, times_at)->user_data.ptr_value) = Times{};
-    for (guint at = first; at < table->num_fields; ++at) {
-      stat_tap_table_item_type* field = cell(table, row, at);
-      if (field->type == TABLE_ITEM_FLOAT) {
-        field->value.float_value = 0;
-      } else {
-        field->value.uint_value = 0;
-      }
-      stat_tap_set_field_data(table, row, at, field);
+    kept(table, row).times = {};
+    kept(table, row).spread.clear();
+    for (guint at = 1; at < table->num_fields; ++at) {
+      const stat_tap_table_item_enum type = cell(table, row, at)->type;
+      if (type == TABLE_ITEM_UINT) set(table, row, at, uint32_t{0});
+      if (type == TABLE_ITEM_FLOAT) set(table, row, at, 0.0);
     }
   }
+}
+
+void free_cell(stat_tap_table*, guint, guint at, stat_tap_table_item_type* field) {
+  if (field->type == TABLE_ITEM_STRING) g_free(const_cast<char*>(field->value.string_value));
+  if (at != 0) return;
+  auto* row = static_cast<Kept*>(field->user_data.ptr_value);
+  row->spread.clear();
+  g_free(row);
 }
 
 namespace pdc_table {
@@ -115,43 +219,23 @@ stat_tap_table_item columns[] = {
     column(TABLE_ITEM_FLOAT, "RTT median us", "%.1f"),
     column(TABLE_ITEM_FLOAT, "RTT 99 % us", "%.1f"),
 };
+static_assert(std::size(columns) == kColumns);
 
-void init(stat_tap_table_ui* ui) {
-  if (stat_tap_find_table(ui, "UET PDCs") != nullptr) return;
-  stat_tap_add_table(ui, stat_tap_init_table("UET PDCs", kColumns, 0, "uet.pds.pdc == %u"));
-}
-
-void add_row(stat_tap_table* table, guint row) {
-  stat_tap_table_item_type fields[kColumns] = {};
-  for (guint i = 0; i < kColumns; ++i) fields[i].type = columns[i].type;
-  fields[kNumber].value.uint_value = row;
-  fields[kEnds].value.string_value = g_strdup("");
-  fields[kMedian].user_data.ptr_value = g_new0(Times, 1);
-  stat_tap_init_table_row(table, row, kColumns, fields);
-}
-
-// Who talks, from the first packet that the table sees of the PDC.
-void name_row(stat_tap_table* table, guint row, uint8_t way, const packet_info* pinfo) {
-  stat_tap_table_item_type* field = cell(table, row, kEnds);
-  if (field->value.string_value[0] != '\0') return;
-  char* from = address_to_str(nullptr, way == 0 ? &pinfo->net_src : &pinfo->net_dst);
-  char* to = address_to_str(nullptr, way == 0 ? &pinfo->net_dst : &pinfo->net_src);
-  g_free(const_cast<char*>(field->value.string_value));
-  field->value.string_value = g_strdup_printf("%s > %s", from, to);
-  stat_tap_set_field_data(table, row, kEnds, field);
-  wmem_free(nullptr, from);
-  wmem_free(nullptr, to);
-}
+void init(stat_tap_table_ui* ui) { new_table(ui, "UET PDCs", columns, "uet.pds.pdc == %u"); }
 
 tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const void* tapped,
                          tap_flags_t) {
   const auto& p = *static_cast<const Tapped*>(tapped);
   if (p.note->pdc == nullptr) return TAP_PACKET_DONT_REDRAW;
-  auto* ui = static_cast<stat_data_t*>(data);
-  stat_tap_table* table = g_array_index(ui->stat_tap_data->tables, stat_tap_table*, 0);
+  stat_tap_table* table = table_of(data);
   const guint row = p.note->pdc->number;
-  while (table->num_elements <= row) add_row(table, table->num_elements);
-  name_row(table, row, p.note->way, pinfo);
+  while (table->num_elements <= row) {
+    add_row(table, columns);
+    set(table, table->num_elements - 1, kNumber, table->num_elements - 1);
+  }
+  if (*cell(table, row, kEnds)->value.string_value == '\0') {
+    set(table, row, kEnds, ends_of(pinfo, p.note->way != 0));
+  }
   if (p.note->sent != nullptr) {
     add(table, row, kRequests, 1);
     add(table, row, kBytes, p.payload_bytes);
@@ -161,21 +245,9 @@ tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const 
   if (wire::is_ack(p.pds.type)) {
     add(table, row, kAcks, 1);
     add(table, row, kMissing, static_cast<uint32_t>(std::popcount(p.note->missing)));
-    if (p.note->has_response_time) {
-      auto* times = static_cast<Times*>(cell(table, row, kMedian)->user_data.ptr_value);
-      times->add(p.note->response_time);
-      set(table, row, kMedian, times->percentile(50));
-      set(table, row, kP99, times->percentile(99));
-    }
+    if (p.note->has_response_time) add_time(table, row, kMedian, p.note->response_time);
   }
   return TAP_PACKET_REDRAW;
-}
-
-void reset(stat_tap_table* table) { reset_cells(table, kRequests, kMedian); }
-
-void free_cell(stat_tap_table*, guint, guint at, stat_tap_table_item_type* field) {
-  if (at == kEnds) g_free(const_cast<char*>(field->value.string_value));
-  if (at == kMedian) g_free(field->user_data.ptr_value);
 }
 
 }  // namespace pdc_table
@@ -206,18 +278,14 @@ stat_tap_table_item columns[] = {
     column(TABLE_ITEM_FLOAT, "Service median us", "%.1f"),
     column(TABLE_ITEM_FLOAT, "Service 99 % us", "%.1f"),
 };
+static_assert(std::size(columns) == kColumns);
 
 void init(stat_tap_table_ui* ui) {
-  if (stat_tap_find_table(ui, "UET SES operations") != nullptr) return;
-  stat_tap_table* table =
-      stat_tap_init_table("UET SES operations", kColumns, 0, "uet.ses.opcode == %u");
-  stat_tap_add_table(ui, table);
+  stat_tap_table* table = new_table(ui, "UET SES operations", columns, "uet.ses.opcode == %u");
+  if (table == nullptr) return;
   for (guint row = 0; row < kRows; ++row) {
-    stat_tap_table_item_type fields[kColumns] = {};
-    for (guint i = 0; i < kColumns; ++i) fields[i].type = columns[i].type;
-    fields[kOpcode].value.string_value = wire::name(static_cast<wire::SesOpcode>(row));
-    fields[kMedian].user_data.ptr_value = g_new0(Times, 1);
-    stat_tap_init_table_row(table, row, kColumns, fields);
+    add_row(table, columns);
+    set(table, row, kOpcode, g_strdup(wire::name(static_cast<wire::SesOpcode>(row))));
   }
 }
 
@@ -229,8 +297,7 @@ tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const 
   if (!p.has_ses || message == nullptr) return TAP_PACKET_DONT_REDRAW;
   const auto row = static_cast<guint>(message->opcode);
   if (row >= kRows) return TAP_PACKET_DONT_REDRAW;
-  auto* ui = static_cast<stat_data_t*>(data);
-  stat_tap_table* table = g_array_index(ui->stat_tap_data->tables, stat_tap_table*, 0);
+  stat_tap_table* table = table_of(data);
   add(table, row, kPackets, 1);
   add(table, row, kBytes, p.payload_bytes);
   if (note.message != nullptr) {
@@ -239,60 +306,108 @@ tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const 
   }
   add(table, row, kResponses, 1);
   if (p.ses.return_code > wire::ReturnCode::ok) add(table, row, kErrors, 1);
-  if (note.completes) {
-    auto* times = static_cast<Times*>(cell(table, row, kMedian)->user_data.ptr_value);
-    times->add(note.service_time);
-    set(table, row, kMedian, times->percentile(50));
-    set(table, row, kP99, times->percentile(99));
-  }
+  if (note.completes) add_time(table, row, kMedian, note.service_time);
   return TAP_PACKET_REDRAW;
 }
 
-void reset(stat_tap_table* table) { reset_cells(table, kMessages, kMedian); }
+}  // namespace ses_table
 
-void free_cell(stat_tap_table*, guint, guint at, stat_tap_table_item_type* field) {
-  if (at == kMedian) g_free(field->user_data.ptr_value);
+namespace entropy_table {
+
+enum Column : guint {
+  kNumber,
+  kEnds,
+  kPackets,
+  kValues,
+  kMostUsed,
+  kItsPackets,
+  kBits,
+  kColumns
+};
+
+stat_tap_table_item columns[] = {
+    column(TABLE_ITEM_UINT, "PDC", "%u"),
+    column(TABLE_ITEM_STRING, "From > to", "%-36s"),
+    column(TABLE_ITEM_UINT, "Requests", "%u"),
+    column(TABLE_ITEM_UINT, "Entropy values", "%u"),
+    column(TABLE_ITEM_UINT, "Most used", "%u"),
+    column(TABLE_ITEM_UINT, "Its requests", "%u"),
+    column(TABLE_ITEM_FLOAT, "Spread bits", "%.2f"),
+};
+static_assert(std::size(columns) == kColumns);
+
+void init(stat_tap_table_ui* ui) {
+  new_table(ui, "UET entropy values", columns, "uet.pds.pdc == %u");
 }
 
-}  // namespace ses_table
+// Two rows a PDC: from the initiator, from the target.
+tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const void* tapped,
+                         tap_flags_t) {
+  const auto& p = *static_cast<const Tapped*>(tapped);
+  if (p.note->pdc == nullptr || p.note->sent == nullptr) return TAP_PACKET_DONT_REDRAW;
+  stat_tap_table* table = table_of(data);
+  const guint row = 2 * p.note->pdc->number + p.note->way;
+  while (table->num_elements <= (row | 1U)) {
+    add_row(table, columns);
+    set(table, table->num_elements - 1, kNumber, (table->num_elements - 1) / 2);
+  }
+  if (*cell(table, row, kEnds)->value.string_value == '\0') {
+    set(table, row, kEnds, ends_of(pinfo, false));
+    set(table, row ^ 1U, kEnds, ends_of(pinfo, true));
+  }
+  Spread& spread = kept(table, row).spread;
+  spread.add(p.entropy);
+  set(table, row, kPackets, spread.packets);
+  set(table, row, kValues, spread.values());
+  set(table, row, kMostUsed, uint32_t{spread.most_used});
+  set(table, row, kItsPackets, spread.most);
+  set(table, row, kBits, spread.bits());
+  return TAP_PACKET_REDRAW;
+}
+
+}  // namespace entropy_table
+
+void register_table(const char* title, const char* option, void (*init)(stat_tap_table_ui*),
+                    tap_packet_cb packet, std::span<stat_tap_table_item> columns) {
+  static tap_param filter[] = {{PARAM_FILTER, "filter", "Filter", nullptr, TRUE}};
+  auto* ui = wmem_new0(wmem_epan_scope(), stat_tap_table_ui);
+  ui->group = REGISTER_STAT_GROUP_GENERIC;
+  ui->title = title;
+  ui->tap_name = "uet";
+  ui->cli_string = option;
+  ui->stat_tap_init_cb = init;
+  ui->packet_func = packet;
+  ui->stat_tap_reset_table_cb = reset;
+  ui->stat_tap_free_table_item_cb = free_cell;
+  ui->nfields = columns.size();
+  ui->fields = columns.data();
+  ui->nparams = array_length(filter);
+  ui->params = filter;
+  register_stat_tap_table_ui(ui);
+}
 
 }  // namespace
 
 void tap_packet(packet_info* pinfo, const Packet& packet, const Note& note) {
   if (!have_tap_listener(tap)) return;
   auto* tapped = wmem_new0(packet_scope(pinfo), Tapped);
-  *tapped = {packet.pds, packet.ses, packet.has_ses,
-             packet.payload_start >= 0 ? static_cast<uint32_t>(packet.payload_length) : 0, &note};
+  const uint32_t entropy = packet.native ? packet.entropy_header >> 16U : pinfo->srcport;
+  *tapped = {packet.pds,
+             packet.ses,
+             packet.has_ses,
+             packet.payload_start >= 0 ? static_cast<uint32_t>(packet.payload_length) : 0,
+             static_cast<uint16_t>(entropy),
+             &note};
   tap_queue_packet(tap, pinfo, tapped);
 }
 
 void register_statistics() {
   tap = register_tap("uet");
-  static tap_param filter[] = {{PARAM_FILTER, "filter", "Filter", nullptr, TRUE}};
-  static stat_tap_table_ui pdcs{};
-  pdcs.group = REGISTER_STAT_GROUP_GENERIC;
-  pdcs.title = "UET PDCs";
-  pdcs.tap_name = "uet";
-  pdcs.cli_string = "uet,pdc";
-  pdcs.stat_tap_init_cb = pdc_table::init;
-  pdcs.packet_func = pdc_table::packet;
-  pdcs.stat_tap_reset_table_cb = pdc_table::reset;
-  pdcs.stat_tap_free_table_item_cb = pdc_table::free_cell;
-  pdcs.nfields = pdc_table::kColumns;
-  pdcs.fields = pdc_table::columns;
-  pdcs.nparams = array_length(filter);
-  pdcs.params = filter;
-  register_stat_tap_table_ui(&pdcs);
-  static stat_tap_table_ui operations = pdcs;
-  operations.title = "UET SES operations";
-  operations.cli_string = "uet,ses";
-  operations.stat_tap_init_cb = ses_table::init;
-  operations.packet_func = ses_table::packet;
-  operations.stat_tap_reset_table_cb = ses_table::reset;
-  operations.stat_tap_free_table_item_cb = ses_table::free_cell;
-  operations.nfields = ses_table::kColumns;
-  operations.fields = ses_table::columns;
-  register_stat_tap_table_ui(&operations);
+  register_table("UET PDCs", "uet,pdc", pdc_table::init, pdc_table::packet, pdc_table::columns);
+  register_table("UET SES operations", "uet,ses", ses_table::init, ses_table::packet,
+                 ses_table::columns);
+  register_table("UET entropy values", "uet,entropy", entropy_table::init, entropy_table::packet,
+                 entropy_table::columns);
 }
 
 }  // namespace uet::dissector

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tables over a whole capture: tshark -z uet,pdc and -z uet,ses, and Wireshark's Statistics menu.
+// Tables over a whole capture: tshark -z uet,pdc, -z uet,ses and -z uet,entropy, and Wireshark's
+// Statistics menu.
 #pragma once
 
 #include "dissector/packet.h"

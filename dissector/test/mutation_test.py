@@ -86,7 +86,7 @@ def run_round(tshark, seed, frames, folder):
     arguments = ["tshark", "-r", str(capture), "-V", "-n"] + (["-2"] if seed % 2 else [])
     arguments += ["-o", f"uet.trailer:{'crc' if seed % 3 == 0 else 'none'}"]
     arguments += ["-o", f"uet.tss.key_file:{pathlib.Path(folder) / 'keys'}"] if seed % 4 else []
-    arguments += ["-z", "expert", "-z", "uet,pdc", "-z", "uet,ses"]
+    arguments += ["-z", "expert", "-z", "uet,pdc", "-z", "uet,ses", "-z", "uet,entropy"]
     environment = dict(tshark.environment, WIRESHARK_ABORT_ON_DISSECTOR_BUG="1")
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
