@@ -1,21 +1,31 @@
 #!/usr/bin/env bash
-# Compares fi_pingpong over uet with the same over libfabric's own providers and with raw UDP
-# GSO/GRO, interleaved in one run, between two hosts made of network namespaces.
+# Compares fi_pingpong and programs of fabtests over uet with the same over libfabric's providers
+# and with raw UDP GSO/GRO, interleaved in one run, between two hosts made of network namespaces.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'HELP'
-Usage: tools/bench_peers.sh [--rounds N] [--sizes LIST] [--peers LIST] [--io BACKEND]
-                      [--json FILE] [--build DIR]
+Usage: tools/bench_peers.sh [--rounds N] [--tests LIST] [--sizes LIST] [--peers LIST]
+                      [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR]
 
-Every round runs each peer once per size, in an order that rotates; the machine may change speed, so
-only figures of one round are compared, and the median of the rounds' ratios is reported. Both ends
-are pinned, one processor each, over a veth pair with MTU 9000.
+Every round runs each peer once per test and size, in an order that rotates; the machine may change
+speed, so only figures of one round are compared, and the median of the rounds' ratios is reported.
+Both ends are pinned, one processor each, over a veth pair with MTU 9000.
 
   --rounds N    rounds (default 7)
-  --sizes LIST  message sizes in octets (default 8,4096,65536,1048576)
-  --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: all)
+  --tests LIST  of the following, or all (default pingpong)
+                  pingpong       fi_pingpong; 8, 4096, 65536, 1048576 octets
+                and from fabtests, each with the figure that is wanted beside tcp:
+                  tagged_bw      fi_rdm_tagged_bw; 64, 4096, 65536, 1048576
+                  rma_write      fi_rma_bw -o write; 4096, 1048576
+                  rma_read       fi_rma_bw -o read; 4096, 1048576
+                  rdm_pingpong   fi_rdm_pingpong; 64
+                  cntr_pingpong  fi_rdm_cntr_pingpong, which sleeps for its counter; 64
+  --fabtests DIR  folder of the fabtests programs (default: where fi_rdm_pingpong is in PATH)
+  --sizes LIST  message sizes in octets, of all tests (default: those named above)
+  --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: all; raw has
+                the ping-pong only)
   --io BACKEND  of uet: udp (default) or packet, which passes by the IP stack
   --json FILE   also write every figure and ratio there
   --build DIR   build folder (default build/release; built when absent)
@@ -30,7 +40,7 @@ HELP
 args=() build=$root/build/release loopback=0
 while [ $# -gt 0 ]; do
   case $1 in
-    --rounds|--sizes|--peers|--io|--json)
+    --rounds|--tests|--sizes|--peers|--io|--json|--fabtests)
       [ $# -gt 1 ] || die "$1 needs a value"
       args+=("$1" "$2")
       shift ;;
