@@ -9,7 +9,10 @@ namespace uet {
 void TxBatch::compact() {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < size_; ++i) {
-    if (packets_[i].fate != TxFate::later) continue;
+    if (packets_[i].fate != TxFate::later) {
+      payload_bytes_ -= packets_[i].payload_bytes;
+      continue;
+    }
     if (kept != i) {
       packets_[kept] = packets_[i];
       std::swap(free_[kept], free_[i]);
@@ -34,12 +37,6 @@ void TxBatch::lead_with_payload() {
   // Header rooms move along with their packets.
   std::rotate(packets_.begin(), first, packets_.begin() + size_);
   std::rotate(free_.begin(), free_.begin() + before, free_.begin() + size_);
-}
-
-uint32_t TxBatch::payload_bytes() const {
-  uint32_t total = 0;
-  for (const TxPacket& p : packets()) total += p.payload_bytes;
-  return total;
 }
 
 void TxBatch::detach(std::span<std::byte> bounce) {

@@ -121,6 +121,7 @@ class TxBatch {
     building_.cookie = cookie;
     building_.sdi = sdi;
     packets_[size_++] = building_;
+    payload_bytes_ += building_.payload_bytes;
   }
   void rollback() { slices_used_ = first_slice_; }
 
@@ -138,11 +139,8 @@ class TxBatch {
   // Copies the payload of every packet still here into `bounce` (at least payload_bytes() long),
   // so that no user memory is referred to any more and completions may be reported.
   void detach(std::span<std::byte> bounce);
-  uint32_t payload_bytes() const;
-  void clear() {
-    size_ = 0;
-    slices_used_ = 0;
-  }
+  uint32_t payload_bytes() const { return payload_bytes_; }  // of all packets here
+  void clear() { size_ = slices_used_ = payload_bytes_ = 0; }
 
  private:
   uint32_t slot(uint32_t position) const { return free_[position]; }
@@ -150,6 +148,7 @@ class TxBatch {
   uint32_t size_ = 0;
   uint32_t slices_used_ = 0;
   uint32_t first_slice_ = 0;
+  uint32_t payload_bytes_ = 0;
   TxPacket building_;
   std::array<TxPacket, kCapacity> packets_;
   std::array<uint8_t, kCapacity> free_ = identity();  // header slots: [0,size) in use

@@ -11,7 +11,7 @@ Engine::Engine(std::unique_ptr<FabricEndpoint> fep, std::unique_ptr<io::PacketIo
 bool Engine::progress(Instant now) {
   const bool moved = collect(now);
   const bool had_work = has_backlog();
-  transmit(now, kRounds);
+  transmit(now, kTxRounds);
   return moved || had_work;
 }
 

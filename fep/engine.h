@@ -19,8 +19,8 @@ class Engine {
   FabricEndpoint& fep() { return *fep_; }
   io::PacketIo& io() { return *io_; }
 
-  // One bounded round: at most kRounds receive and transmit batches. Returns true when packets
-  // moved in either direction (so the caller may want another round).
+  // One bounded round: kRounds receive and kTxRounds transmit batches at most. Returns true when
+  // packets moved in either direction (so the caller may want another round).
   bool progress(Instant now);
 
   // The first half of progress(): receives and runs timers. What there is to send waits, unless
@@ -28,7 +28,7 @@ class Engine {
   bool collect(Instant now);
 
   // Sends what may go now, bounded; receives nothing. For posts, so that a message leaves at once.
-  void transmit(Instant now) { transmit(now, kRounds); }
+  void transmit(Instant now) { transmit(now, kTxRounds); }
 
   // When progress() must run again at the latest although nothing arrives.
   Instant next_deadline() const;
@@ -39,6 +39,7 @@ class Engine {
 
  private:
   static constexpr int kRounds = 4;
+  static constexpr int kTxRounds = 16;  // of a stream a batch is one burst
   static constexpr uint32_t kBulkBytes = 16 * 1024;  // in one receive: part of a stream
   static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
   // What arrived is for the application first; of several such rounds in a row one looks at timers.

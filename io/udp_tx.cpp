@@ -5,7 +5,6 @@
 #include <netinet/udp.h>
 #include <sys/epoll.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -116,8 +115,10 @@ void UdpTx::send(std::span<TxPacket> packets) {
     run_count_ = vector_count_ = 0;
     used_ = 0;
     const uint32_t taken = take_chunk(packets);
-    for (uint64_t left = used_; left != 0; left &= left - 1) {
-      flush(packets, static_cast<uint32_t>(std::countr_zero(left)));
+    for (uint32_t i = 0; i < run_count_ && used_ != 0; ++i) {
+      const uint64_t socket = uint64_t{1} << runs_[i].socket;
+      if ((used_ & socket) != 0) flush(packets, runs_[i].socket);
+      used_ &= ~socket;
     }
     packets = packets.subspan(taken);
   }
