@@ -95,6 +95,7 @@ class EndpointCore {
     uint32_t ses_flags = 0;  // ses::OpFlags
     uint32_t slots = 0;      // of the CQ
     uint64_t user = 0;       // UserBits
+    uint64_t bytes = 0;      // of the message
     bool early = false;      // report success as soon as it is posted [LF-055]
   };
 

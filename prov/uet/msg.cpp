@@ -52,6 +52,7 @@ ssize_t EndpointCore::plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) cons
     UET_WARN(EP_DATA, "nobody tells what became of a datagram; it completes when it has left\n");
     return -FI_EOPNOTSUPP;  // [LF-044]
   }
+  plan.bytes = bytes;
   if ((flags & FI_INJECT) != 0) {
     if (bytes > ses::kInjectBytes) {
       UET_WARN(EP_DATA, "%llu octets are too many to inject; the limit is inject_size, %u\n",

@@ -30,7 +30,7 @@ ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_
   const Result<void> posted = post(entry, *to, context);
   if (!posted.ok()) return refuse_tx(entry, plan, call.addr, posted.error());
   report_early(plan, call.context, cq_flags);
-  if ((call.flags & FI_MORE) == 0) entry.transmit();
+  if ((call.flags & FI_MORE) == 0) entry.posted(plan.bytes);
   return 0;
 }
 

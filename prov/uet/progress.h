@@ -4,6 +4,7 @@
 #pragma once
 
 #include "prov/uet/engine_lock.h"
+#include "prov/uet/post_habit.h"
 #include "prov/uet/reply_habit.h"
 
 #include "fep/engine.h"
@@ -64,7 +65,7 @@ class ProgressEngine {
     ses::Ses& ses() { return owner_.engine_->fep().ses(); }
     // One bounded round of receiving, timers and sending.
     bool progress() {
-      owner_.habit_.on_polled();
+      owner_.on_polled(now_);
       return owner_.engine_->progress(now_);
     }
     // Receives and runs timers; what is to be sent waits for transmit() or hand_over().
@@ -73,23 +74,29 @@ class ProgressEngine {
     // application is about to reply.
     void hand_over() {
       if (!owner_.engine_->has_backlog()) return;
-      const bool waits = owner_.habit_.on_delivered(now_) && owner_.has_helper();
+      owner_.posts_.on_polled(now_);
+      const bool waits = owner_.replies_.on_delivered(monotonic_now()) && owner_.has_helper();
       if (!waits) owner_.engine_->transmit(now_);
     }
     // After collect(), without one.
     void send() {
-      owner_.habit_.on_polled();
+      owner_.on_polled(now_);
       if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
     }
-    // Sends what may go now; does not receive. Called by every post of something to send, so that a
-    // message leaves before the call returns when the windows allow it.
+    // Sends what may go now; does not receive.
     void transmit() {
-      owner_.habit_.on_posted(now_);
+      owner_.replies_.on_posted(now_);
       if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
+    }
+    // After a post of `bytes` to send: a message leaves before the call returns when the windows
+    // allow it, unless more such posts are about to follow.
+    void posted(uint64_t bytes) {
+      if (owner_.posts_.on_posted(bytes, now_) && owner_.may_hold_posts()) return;
+      transmit();
     }
     // The same for a posted receive, which somebody may have waited for; no reply.
     void nudge() {
-      if (owner_.habit_.is_waiting()) return;
+      if (owner_.replies_.is_waiting()) return;
       if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
     }
     // For callers that wait: nothing may be touched between the two; now() moves on.
@@ -144,6 +151,12 @@ class ProgressEngine {
   };
 
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
+  // The helper thread sends what was held in vain; with automatic progress nobody need come by.
+  bool may_hold_posts() const { return has_helper() && !options_.auto_progress; }
+  void on_polled(Instant now) {
+    replies_.on_polled();
+    posts_.on_polled(now);
+  }
   bool start_helper();
   Instant enter();
   void leave();
@@ -159,7 +172,8 @@ class ProgressEngine {
   const uint32_t fork_generation_;
 
   // Under the lock.
-  ReplyHabit habit_;
+  ReplyHabit replies_;
+  PostHabit posts_;
   uint32_t sleepers_ = 0;
   Watch watch_ = Watch::tick;
   Instant watch_until_ = Instant::never();
