@@ -115,18 +115,26 @@ uint32_t Matcher::next_hit(uint64_t tag, uint32_t i, uint32_t end) const {
 void Matcher::add_unexpected(UnexpectedMessage& message) {
   unexpected_.push_back(message);
   unexpected_by_tag_.push_back(message, {.tag = message.envelope.tag});
-  unexpected_by_source_.push_back(message, source_key(message.envelope));
+  if (has_sources_) unexpected_by_source_.push_back(message, source_key(message.envelope));
 }
 
 void Matcher::remove_unexpected(UnexpectedMessage& message) {
   unexpected_.erase(message);
   unexpected_by_tag_.erase(message);
-  unexpected_by_source_.erase(message);
+  if (has_sources_) unexpected_by_source_.erase(message);
+}
+
+void Matcher::index_sources() {
+  has_sources_ = true;
+  for (UnexpectedMessage& message : unexpected_) {
+    unexpected_by_source_.push_back(message, source_key(message.envelope));
+  }
 }
 
 UnexpectedMessage* Matcher::find_unexpected(const MatchFilter& filter) {
   if (filter.ignore == 0 && filter.job == kAnyJob) {
     if (!filter.directed) return unexpected_by_tag_.front({.tag = filter.tag});
+    if (!has_sources_) index_sources();
     return unexpected_by_source_.front(
         {.tag = filter.tag, .peer = filter.from.value(), .initiator = filter.from_initiator});
   }

@@ -67,10 +67,11 @@ inline bool PostedReceive::accepts_sender(const Envelope& e) const {
          (!by_job || job == e.job.value());
 }
 
-// A message that came before its receive. [SES-126]
-struct UnexpectedMessage : ListNode<struct ArrivalTag>,
-                           KeyedNode<struct ByTag>,
-                           KeyedNode<struct BySource> {
+// A message that came before its receive. Finding one by its tag and taking it out touches the
+// first cache line of it and of its neighbours, and nothing else. [SES-126]
+struct alignas(64) UnexpectedMessage : ListNode<struct ArrivalTag>,
+                                       KeyedNode<struct ByTag>,
+                                       KeyedNode<struct BySource> {
   Envelope envelope;
   uint64_t header_data = 0;
   bool has_header_data = false;
@@ -87,8 +88,11 @@ struct UnexpectedMessage : ListNode<struct ArrivalTag>,
   RxMessage* arriving = nullptr;        // the rest of it is on its way
   Pull* pull = nullptr;                 // rendezvous: the pages hold what was pushed
   DeferredMessage* deferred = nullptr;  // told to wait: nothing of it is kept but this
-  PageList pages;
+  // Puts an odd number of lines between the first ones, which then spread over all sets of a cache.
+  alignas(64) PageList pages;
 };
+static_assert(sizeof(ListNode<ArrivalTag>) + sizeof(KeyedNode<ByTag>) == 64);
+static_assert(sizeof(UnexpectedMessage) / 64 % 2 == 1);
 
 // What a receive or a peek asks for.
 struct MatchFilter {
@@ -141,6 +145,7 @@ class Matcher {
 
   void compact();
   uint32_t next_hit(uint64_t tag, uint32_t i, uint32_t end) const;
+  void index_sources();
 
   KeyedQueues<PostedReceive, ExactTag> exact_;
   uint32_t directed_count_ = 0;  // of those in exact_
@@ -153,7 +158,10 @@ class Matcher {
 
   IntrusiveList<UnexpectedMessage, ArrivalTag> unexpected_;
   KeyedQueues<UnexpectedMessage, ByTag> unexpected_by_tag_;
+  // Kept from the first time on that a message of one source is asked for: a queue less to leave
+  // for those that never ask. The first look-up pays for what is there, once.
   KeyedQueues<UnexpectedMessage, BySource> unexpected_by_source_;
+  bool has_sources_ = false;
   uint32_t capacity_ = 0;
 };
 

@@ -64,8 +64,9 @@ class Queue {
   void keep() {
     for (uint32_t i = 0; i < count_; ++i) matcher_.add_unexpected(messages_[i]);
   }
-  uint64_t find_all() {
+  uint64_t find_all(bool directed) {
     ses::MatchFilter filter;
+    filter.directed = directed;
     for (const uint64_t tag : asked_) {
       filter.tag = tag;
       ses::UnexpectedMessage* found = matcher_.find_unexpected(filter);
@@ -101,7 +102,10 @@ std::vector<MatchFigure> match_figures(const Timer& timer, uint64_t seed) {
                      timer([&] { behind.post(); }, [&] { return behind.match_all(); })});
       Queue kept(count, shuffled, seed);
       out.push_back({"unexpected message" + order, count,
-                     timer([&] { kept.keep(); }, [&] { return kept.find_all(); })});
+                     timer([&] { kept.keep(); }, [&] { return kept.find_all(false); })});
+      Queue directed(count, shuffled, seed);
+      out.push_back({"unexpected, of one source" + order, count,
+                     timer([&] { directed.keep(); }, [&] { return directed.find_all(true); })});
     }
   }
   return out;

@@ -59,6 +59,26 @@ TEST_F(MatcherTest, ADirectedWildcardTakesAnyTagOfOneSource) {
   EXPECT_EQ(matcher_.match(from(3, 9)), &r);
 }
 
+// [SES-122, SES-123] Whatever came before the first receive from one source, in order of arrival.
+TEST_F(MatcherTest, TheFirstDirectedReceiveFindsWhatWasKept) {
+  std::vector<std::unique_ptr<UnexpectedMessage>> kept;
+  for (int i = 0; i < 6; ++i) {
+    auto& m = *kept.emplace_back(std::make_unique<UnexpectedMessage>());
+    m.envelope = from(i % 2, 5);
+    matcher_.add_unexpected(m);
+  }
+  matcher_.remove_unexpected(*kept[1]);
+  const MatchFilter of_one{.tag = 5, .directed = true, .from = PeerId(1), .from_initiator = 7};
+  for (const size_t i : {3u, 5u}) {
+    UnexpectedMessage* const found = matcher_.find_unexpected(of_one);
+    ASSERT_EQ(found, kept[i].get());
+    matcher_.remove_unexpected(*found);
+  }
+  EXPECT_EQ(matcher_.find_unexpected(of_one), nullptr);
+  EXPECT_EQ(matcher_.find_unexpected({.tag = 5, .from = {}}), kept[0].get());
+  for (const size_t i : {0u, 2u, 4u}) matcher_.remove_unexpected(*kept[i]);
+}
+
 TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
