@@ -1,5 +1,6 @@
 // `uet_ctl dump` as a user runs it who wonders why a process hangs.
 #include "prov/uet/test/roles.h"
+#include "tools/test/neighbours.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -163,13 +164,7 @@ TEST_F(UetCtlDumpTest, TheTextIsForPeople) {
 
 // A pair that sends all the time, until it is told to end.
 void busy_role(const Line& line) {
-  NodeOptions options;
-  options.address = "127.0.47.64";
-  Node a(options);
-  options.address = "127.0.47.65";
-  Node b(options);
-  const fi_addr_t to_b = a.insert(b.name());
-  b.insert(a.name());
+  Neighbours pair("127.0.47.64", "127.0.47.65");
   std::array<uint8_t, 20000> text{}, room{};
   line.tell(1);
   std::atomic<bool> is_over = false;
@@ -178,20 +173,7 @@ void busy_role(const Line& line) {
     is_over = true;
   });
   uint64_t messages = 0;
-  while (!is_over) {
-    ASSERT_EQ(fi_recv(b.ep, room.data(), room.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-    ASSERT_EQ(fi_send(a.ep, text.data(), text.size(), nullptr, to_b, nullptr), 0);
-    Done sent, received;
-    bool is_sent = false, is_received = false;
-    const auto end = Clock::now() + seconds(30);
-    while (!(is_sent && is_received) && Clock::now() < end) {
-      is_sent = is_sent || read_one(a.tx_cq, sent);
-      is_received = is_received || read_one(b.rx_cq, received);
-    }
-    ASSERT_TRUE(is_sent && is_received) << "messages stopped";
-    EXPECT_EQ(received.len, text.size());
-    ++messages;
-  }
+  while (!is_over && pair.pass(text, room)) ++messages;
   ear.join();
   line.tell(messages);
 }

@@ -1,5 +1,6 @@
 // uet_ctl as a user runs it, against processes that use the provider through libfabric.
 #include "prov/uet/test/roles.h"
+#include "tools/test/neighbours.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -77,28 +78,14 @@ int connect_to(pid_t pid) {
 // Two domains in one process; sends as many messages from the first to the second as it is told
 // to, until it is told 0.
 void pair_role(const Line& line) {
-  NodeOptions options;
-  options.address = "127.0.47.51";
-  Node a(options);
-  options.address = "127.0.47.52";
-  Node b(options);
-  const fi_addr_t to_b = a.insert(b.name());
-  b.insert(a.name());
+  Neighbours pair("127.0.47.51", "127.0.47.52");
   line.tell(1);
+  const std::array<uint8_t, 5> text{'f', 'i', 'v', 'e', 0};
   while (const uint64_t messages = line.hear_value()) {
-    for (uint64_t i = 0; i < messages && !::testing::Test::HasFailure(); ++i) {
-      char got[8] = {};
-      ASSERT_EQ(fi_recv(b.ep, got, sizeof got, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-      ASSERT_EQ(fi_send(a.ep, "five", 5, nullptr, to_b, nullptr), 0);
-      Done sent, received;
-      const auto end = Clock::now() + seconds(30);
-      bool is_sent = false, is_received = false;
-      while (!(is_sent && is_received) && Clock::now() < end) {
-        is_sent = is_sent || read_one(a.tx_cq, sent);
-        is_received = is_received || read_one(b.rx_cq, received);
-      }
-      EXPECT_TRUE(is_sent && is_received);
-      EXPECT_STREQ(got, "five");
+    for (uint64_t i = 0; i < messages; ++i) {
+      std::array<uint8_t, 8> got{};
+      if (!pair.pass(text, got)) return;
+      EXPECT_STREQ(reinterpret_cast<const char*>(got.data()), "five");
     }
     line.tell(messages);
   }
