@@ -189,6 +189,7 @@ ses::Destination Workload::destination(const Operation& op) const {
           name.ri,
           name.initiator_id,
           false,
+          JobId(0),
           ses::kEveryProfile | ses::kTakesSmallHeader};
 }
 
