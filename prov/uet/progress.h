@@ -151,8 +151,11 @@ class ProgressEngine {
   };
 
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
-  // The helper thread sends what was held in vain; with automatic progress nobody need come by.
-  bool may_hold_posts() const { return has_helper() && !options_.auto_progress; }
+  // The helper thread sends what was held in vain; with automatic progress nobody need come by, and
+  // a thread that sleeps already does not look again by itself.
+  bool may_hold_posts() const {
+    return has_helper() && !options_.auto_progress && sleepers_ == 0;
+  }
   void on_polled(Instant now) {
     replies_.on_polled();
     posts_.on_polled(now);
