@@ -252,6 +252,8 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
     } else {
       entry.hand_over();
     }
+  } else {
+    entry.send_held();
   }
   if (used_ == 0) return -FI_EAGAIN;
   const uint32_t taken = take(buf, count, src_addr);
@@ -283,6 +285,8 @@ ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, con
   if (!ready(awaited.entries)) {
     const int rc = wait_.wait(entry, timeout_ms, condition);
     if (used_ == 0) return rc;
+  } else {
+    entry.send_held();
   }
   const uint32_t taken = take(buf, count, src_addr);
   if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;

@@ -24,6 +24,8 @@ class PostHabit {
     return waits;
   }
 
+  bool is_holding() const { return held_ > 0; }
+
   // The application looked for completions: all leaves.
   void on_polled(Instant now) {
     if (run_ == 0) return;

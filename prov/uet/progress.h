@@ -73,10 +73,17 @@ class ProgressEngine {
     // After collect(), with a completion for the application: sends what waits, unless the
     // application is about to reply.
     void hand_over() {
-      if (!owner_.engine_->has_backlog()) return;
-      owner_.posts_.on_polled(now_);
+      if (send_held() || !owner_.engine_->has_backlog()) return;
       const bool waits = owner_.replies_.on_delivered(monotonic_now()) && owner_.has_helper();
       if (!waits) owner_.engine_->transmit(now_);
+    }
+    // The application looks for completions and finds some without the engine's help. True: posts
+    // had waited for this.
+    bool send_held() {
+      const bool held = owner_.posts_.is_holding();
+      owner_.posts_.on_polled(now_);
+      if (held) owner_.engine_->transmit(now_);
+      return held;
     }
     // After collect(), without one.
     void send() {

@@ -30,12 +30,14 @@ class QuietIo final : public io::PacketIo {
 
   void poke() { EXPECT_EQ(eventfd_write(fd_, 1), 0); }
   uint64_t receives() const { return receives_.load(); }
+  uint64_t sent() const { return sent_.load(); }
   uint64_t pokes_seen() const { return pokes_seen_.load(); }
 
   io::IoCaps caps() const override { return {.max_datagram_bytes = 9000}; }
   FabricAddress local_address() const override { return {}; }
   void send(std::span<TxPacket> packets) override {
     for (TxPacket& packet : packets) packet.fate = TxFate::sent;
+    sent_.fetch_add(packets.size());
   }
   std::span<RxDatagram> receive() override {
     receives_.fetch_add(1);
@@ -48,6 +50,7 @@ class QuietIo final : public io::PacketIo {
  private:
   int fd_;
   std::atomic<uint64_t> receives_{0};
+  std::atomic<uint64_t> sent_{0};
   std::atomic<uint64_t> pokes_seen_{0};
 };
 
@@ -73,6 +76,29 @@ class ProgressTest : public ::testing::Test {
       ProgressEngine::Entry entry(*engine_);
     }
   }
+  void open_endpoint() {
+    FabricAddress to;
+    to.ip = {127, 0, 0, 2};
+    to.family = FabricAddress::Family::ipv4;
+    ses::CompletionSink sink;
+    sink.complete = [](void*, const ses::Completion&) {};
+    sink.reserve = [](void*) { return true; };
+    ProgressEngine::Entry entry(*engine_);
+    const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
+    endpoint_ = *entry.ses().open_endpoint(name, {}, sink, sink);
+    peer_ = *entry.fep().peers().find_or_add(to, entry.now());
+  }
+  // A short message, as a call of the application would.
+  void post() {
+    static constexpr std::byte kOctets[8]{};
+    const IoSlice slice{kOctets, sizeof kOctets};
+    ses::SendRequest request;
+    request.to = {peer_, PidOnFep(1), ResourceIndex(1), 1, false};
+    request.iov = {&slice, 1};
+    ProgressEngine::Entry entry(*engine_);
+    EXPECT_TRUE(entry.ses().send(endpoint_, request, entry.now()).ok());
+    entry.posted(sizeof kOctets);
+  }
   static bool eventually(const std::function<bool()>& holds) {
     for (const auto end = Clock::now() + std::chrono::seconds(10); Clock::now() < end;) {
       if (holds()) return true;
@@ -81,6 +107,8 @@ class ProgressTest : public ::testing::Test {
     return false;
   }
 
+  ses::EndpointId endpoint_;
+  PeerId peer_;
   QuietIo* io_ = nullptr;
   std::unique_ptr<ProgressEngine> engine_;
 };
@@ -206,6 +234,30 @@ TEST_F(ProgressTest, ALookFromOutsideWaitsForItsTurnWithinALimit) {
   patient.join();
   sitter.join();
   EXPECT_EQ(looks, 2);
+}
+
+// Posts in a row wait for each other, but never beyond a look for completions, whatever that finds.
+// [architecture 18]
+TEST_F(ProgressTest, EveryLookSendsWhatPostsHeld) {
+  using Look = void (*)(ProgressEngine::Entry&);
+  const Look looks[] = {
+      [](ProgressEngine::Entry& e) { e.send_held(); },
+      [](ProgressEngine::Entry& e) { e.hand_over(); },
+      [](ProgressEngine::Entry& e) { e.send(); },
+      [](ProgressEngine::Entry& e) { e.progress(); },
+  };
+  for (const Look look : looks) {
+    create({});
+    open_endpoint();
+    for (int run = 0; run < 4; ++run) {
+      for (int i = 0; i < 10; ++i) post();
+      {
+        ProgressEngine::Entry entry(*engine_);
+        look(entry);
+      }
+      EXPECT_GE(io_->sent(), 10u * (run + 1)) << "look " << &look - looks;
+    }
+  }
 }
 
 }  // namespace
