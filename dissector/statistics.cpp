@@ -82,10 +82,27 @@ struct Spread {
   }
 };
 
+// NACKs by their code.
+struct Codes {
+  uint32_t by_code[256];
+
+  // "TRIMMED 3, ROD_OOO 1" in the order of the codes; g_malloc's.
+  char* text() const {
+    GString* out = g_string_new(nullptr);
+    for (uint32_t code = 0; code < std::size(by_code); ++code) {
+      if (by_code[code] == 0) continue;
+      const char* name = wire::name(static_cast<wire::NackCode>(code));
+      g_string_append_printf(out, "%s%s %u", out->len == 0 ? "" : ", ", name, by_code[code]);
+    }
+    return g_string_free(out, FALSE);
+  }
+};
+
 // What a row keeps beside its cells; its first cell has it.
 struct Kept {
   Times times;
   Spread spread;
+  Codes nacks;
 };
 
 stat_tap_table_item column(stat_tap_table_item_enum type, const char* name, const char* format) {
@@ -170,15 +187,18 @@ char* ends_of(const packet_info* pinfo, bool turned) {
   return ends;
 }
 
-// What a row is of stays; all numbers become 0.
+// What a row is of stays: its number, its name, its ends. All that was counted becomes nothing.
 void reset(stat_tap_table* table) {
+  constexpr guint kCounted = 2;  // the first column that may hold a text of what was counted
   for (guint row = 0; row < table->num_elements; ++row) {
     kept(table, row).times = {};
     kept(table, row).spread.clear();
+    kept(table, row).nacks = {};
     for (guint at = 1; at < table->num_fields; ++at) {
       const stat_tap_table_item_enum type = cell(table, row, at)->type;
       if (type == TABLE_ITEM_UINT) set(table, row, at, uint32_t{0});
       if (type == TABLE_ITEM_FLOAT) set(table, row, at, 0.0);
+      if (type == TABLE_ITEM_STRING && at >= kCounted) set(table, row, at, g_strdup(""));
     }
   }
 }
@@ -196,28 +216,32 @@ namespace pdc_table {
 enum Column : guint {
   kNumber,
   kEnds,
+  kPackets,
   kRequests,
   kBytes,
   kRetransmissions,
-  kNacks,
   kAcks,
   kMissing,
   kMedian,
   kP99,
+  kNacks,
+  kNackCodes,
   kColumns
 };
 
 stat_tap_table_item columns[] = {
     column(TABLE_ITEM_UINT, "PDC", "%u"),
     column(TABLE_ITEM_STRING, "Initiator > target", "%-36s"),
+    column(TABLE_ITEM_UINT, "Packets", "%u"),
     column(TABLE_ITEM_UINT, "Requests", "%u"),
     column(TABLE_ITEM_UINT, "Payload bytes", "%u"),
     column(TABLE_ITEM_UINT, "Retransmissions", "%u"),
-    column(TABLE_ITEM_UINT, "NACKs", "%u"),
     column(TABLE_ITEM_UINT, "ACKs", "%u"),
     column(TABLE_ITEM_UINT, "Missing in SACKs", "%u"),
     column(TABLE_ITEM_FLOAT, "RTT median us", "%.1f"),
     column(TABLE_ITEM_FLOAT, "RTT 99 % us", "%.1f"),
+    column(TABLE_ITEM_UINT, "NACKs", "%u"),
+    column(TABLE_ITEM_STRING, "NACK codes", "%s"),
 };
 static_assert(std::size(columns) == kColumns);
 
@@ -236,12 +260,18 @@ tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const 
   if (*cell(table, row, kEnds)->value.string_value == '\0') {
     set(table, row, kEnds, ends_of(pinfo, p.note->way != 0));
   }
+  add(table, row, kPackets, 1);
   if (p.note->sent != nullptr) {
     add(table, row, kRequests, 1);
     add(table, row, kBytes, p.payload_bytes);
     if (p.note->retransmission) add(table, row, kRetransmissions, 1);
   }
-  if (wire::is_nack(p.pds.type)) add(table, row, kNacks, 1);
+  if (wire::is_nack(p.pds.type)) {
+    Codes& nacks = kept(table, row).nacks;
+    ++nacks.by_code[p.pds.nack_code];
+    add(table, row, kNacks, 1);
+    set(table, row, kNackCodes, nacks.text());
+  }
   if (wire::is_ack(p.pds.type)) {
     add(table, row, kAcks, 1);
     add(table, row, kMissing, static_cast<uint32_t>(std::popcount(p.note->missing)));
