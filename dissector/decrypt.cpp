@@ -17,7 +17,9 @@ constexpr uint32_t kDerivedMax = 4096;  // kept; beyond them each packet derives
 // What GCM uses: SDK and IV mask.
 struct Material {
   std::array<std::byte, tss::kKdfBlocks * 16> octets{};
-  std::span<const std::byte, 32> sdk() const { return std::span(octets).first<32>(); }
+  std::span<const std::byte, tss::kSdkBytes> sdk() const {
+    return std::span(octets).first<tss::kSdkBytes>();
+  }
   std::span<const std::byte, 12> mask() const { return std::span(octets).subspan<32, 12>(); }
 };
 
@@ -126,6 +128,7 @@ bool try_one(const SealedPacket& packet, const Candidate& c, bool proven,
   if (!material_of(*known, packet, c, id, material)) return false;
   if (proven && !is_kept(id)) return false;
   opening.key = known;
+  std::memcpy(opening.sdk.data(), material.octets.data(), opening.sdk.size());
   opening.nonce = tss::raw_nonce(packet.header, packet.source);
   if (known->key.mode != tss::Mode::direct) tss::apply_mask(opening.nonce, material.mask());
   opening.clear_bytes =

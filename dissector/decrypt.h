@@ -27,9 +27,12 @@ struct SealedPacket {
   std::span<const std::byte> icv;      // empty when it is cut off
 };
 
+using Sdk = std::array<std::byte, tss::kSdkBytes>;
+
 struct Opening {
   Verdict verdict = Verdict::no_key;
   const KnownKey* key = nullptr;
+  Sdk sdk{};
   tss::Nonce nonce{};
   uint32_t clear_bytes = 0;  // of the content
   uint32_t rekey = 0;

@@ -15,6 +15,7 @@ struct Preferences {
   unsigned dscp_trimmed_lasthop = 18;
   Bool reassemble = true;
   const char* key_file = nullptr;
+  unsigned rx_max_epoch_lifetime = 16;  // [TSS-054]
 };
 inline Preferences preferences;
 inline dissector_handle_t udp_handle;

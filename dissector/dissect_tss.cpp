@@ -4,6 +4,7 @@
 #include "dissector/decrypt.h"
 #include "dissector/dissect.h"
 #include "dissector/fields.h"
+#include "dissector/follow_tss.h"
 #include "dissector/layer.h"
 
 #include "wire/ip.h"
@@ -93,6 +94,18 @@ void show_verdict(const Layer& h, Verdict verdict) {
   expert_add_info(h.pinfo, status, remarks[at]);
 }
 
+// What other packets of the capture make of this one.
+void show_history(const Layer& h, const SealedNote& note) {
+  if (note.epochs_behind != 0) {
+    proto_item* behind = h.derived(field::tss::epochs_behind, note.epochs_behind);
+    const bool late = note.epochs_behind > preferences.rx_max_epoch_lifetime;
+    if (late) expert_add_info(h.pinfo, behind, &expert::late_epoch);
+  }
+  if (note.same_nonce_frame == 0) return;
+  proto_item* same = h.derived(field::tss::same_nonce_frame, note.same_nonce_frame);
+  expert_add_info(h.pinfo, same, note.same_packet ? &expert::sealed_copy : &expert::nonce_reused);
+}
+
 // The plaintext as octets of its own, if a key opens the packet.
 tvbuff_t* open(const Layer& h, const Extent& e, const Packet& packet) {
   if (h.pinfo->net_src.type != AT_IPv4 && h.pinfo->net_src.type != AT_IPv6) return nullptr;
@@ -112,6 +125,8 @@ tvbuff_t* open(const Layer& h, const Extent& e, const Packet& packet) {
   show_verdict(h, opening.verdict);
   if (opening.key == nullptr) return nullptr;
   show_opening(h, opening);
+  const SealedNote* note = sealed_note_of(h.pinfo, sealed, opening);
+  if (note != nullptr) show_history(h, *note);
   tvbuff_t* inner = tvb_new_child_real_data(h.tvb, plaintext, static_cast<guint>(room), e.content);
   add_new_data_source(h.pinfo, inner, "Decrypted UET");
   if (room > opening.clear_bytes) {

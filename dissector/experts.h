@@ -33,6 +33,9 @@ inline expert_field icv_good = EI_INIT;
 inline expert_field icv_bad = EI_INIT;
 inline expert_field icv_unverified = EI_INIT;
 inline expert_field no_key = EI_INIT;
+inline expert_field sealed_copy = EI_INIT;   // [TSS-071]
+inline expert_field nonce_reused = EI_INIT;  // [TSS-043]
+inline expert_field late_epoch = EI_INIT;    // [TSS-054]
 
 // Events of a conversation.
 inline expert_field pdc_opens = EI_INIT;

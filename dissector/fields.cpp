@@ -153,6 +153,10 @@ void field::tss::register_fields() {
           "Part of the key derivation that follows from the counter"),
       row(nonce, "Nonce", "uet.tss.nonce", FT_BYTES, BASE_NONE),
       row(plaintext, "Decrypted octets", "uet.tss.plaintext", FT_BYTES, BASE_NONE),
+      row(epochs_behind, "Epochs behind", "uet.tss.analysis.epochs_behind", FT_UINT32, BASE_DEC, 0,
+          "The newest epoch of this source in packets whose ICV is right"),
+      row(same_nonce_frame, "Same nonce in", "uet.tss.analysis.same_nonce_frame", FT_FRAMENUM,
+          BASE_NONE, 0, "An earlier packet with this key and nonce"),
   };
   proto_register_field_array(proto::tss, rows, static_cast<int>(array_length(rows)));
 }

@@ -27,7 +27,7 @@ void register_uet();
 namespace field::tss {
 inline int type = -1, sp = -1, rsvd = -1, an = -1, sdi = -1, ssi = -1, epoch = -1, counter = -1,
            ciphertext = -1, icv = -1, icv_status = -1, key_line = -1, rekey = -1, nonce = -1,
-           plaintext = -1;
+           plaintext = -1, epochs_behind = -1, same_nonce_frame = -1;
 void register_fields();
 }  // namespace field::tss
 

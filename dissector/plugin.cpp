@@ -5,6 +5,7 @@
 #include "dissector/experts.h"
 #include "dissector/fields.h"
 #include "dissector/fields_pds.h"
+#include "dissector/follow_tss.h"
 #include "dissector/link.h"
 #include "dissector/pdc.h"
 #include "dissector/statistics.h"
@@ -31,6 +32,9 @@ void register_preferences() {
   prefs_register_filename_preference(module, "tss.key_file", "TSS key file",
                                      "Keys of secure domains, or the provider's key log",
                                      &preferences.key_file, false);
+  prefs_register_uint_preference(module, "tss.rx_max_epoch_lifetime", "Epochs that receivers go back",
+                                 "Packets of older epochs of their source are remarked on", 10,
+                                 &preferences.rx_max_epoch_lifetime);
   prefs_register_bool_preference(module, "reassemble", "Put messages of several packets together",
                                  "Keeps the payloads of all such messages in memory",
                                  &preferences.reassemble);
@@ -58,6 +62,7 @@ void register_protocols() {
   proto_register_subtree_array(subtrees, static_cast<int>(array_length(subtrees)));
   register_analysis();
   register_decryption();
+  register_sealed_history();
   register_statistics();
   register_link();
   expert::register_all(proto::uet);

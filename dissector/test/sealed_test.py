@@ -56,7 +56,7 @@ class Checks:
             self.wrong += 1
             print(text)
 
-    def layers(self, text, keys=None, used=None):
+    def layers(self, text, keys=None, used=None, more=()):
         """What tshark shows of each packet of a text, made with the first keys and shown with the
         second."""
         source = self.folder / "text"
@@ -70,7 +70,7 @@ class Checks:
             shown_with = self.folder / "shown"
             shown_with.write_text((used or keys) + "\n")
             shown_with.chmod(0o644)
-            options = ["-o", f"uet.tss.key_file:{shown_with}"]
+            options = ["-o", f"uet.tss.key_file:{shown_with}", *more]
         subprocess.run([self.program, "make", source, capture, *arguments], check=True)
         capture.chmod(0o644)
         return self.tshark.layers(capture, "-2", "-o", "udp.try_heuristic_first:TRUE", *options)
@@ -140,13 +140,63 @@ def both_ends_of_a_server(checks):
     compare(checks, "server, both ways", checks.layers(text), checks.layers(back, keys))
 
 
+# Source, options of sealing, PSN; then the epochs that the packet is behind, and the earlier packet
+# with its nonce, with the remark on it.
+HISTORY = [
+    (1, "epoch=20 counter=1", 1, 0, None),
+    (1, "epoch=4 counter=1", 2, 16, None),
+    (1, "epoch=3 counter=1", 3, 17, None),  # too old
+    (1, "epoch=21 counter=1", 4, 0, None),
+    (1, "epoch=20 counter=1", 1, 1, (1, "uet.tss.copy")),
+    (1, "epoch=21 counter=1", 5, 0, (4, "uet.tss.nonce_reused")),
+    (2, "epoch=0 counter=1", 1, 0, None),  # each source has its own
+    (1, "epoch=100 counter=9 key_line=3", 6, None, None),  # with a key that is not known
+    (1, "epoch=21 counter=2", 7, 0, None),  # what is not authentic says nothing
+    (1, "epoch=0 counter=1 an=1", 8, 0, None),  # a new key begins at 0
+    (3, "epoch=2 counter=1", 1, 0, None),
+    (3, "epoch=65530 counter=1", 2, 8, None),
+    (4, "epoch=0 counter=1", 1, 0, None),
+    (4, "epoch=0x8000 counter=1", 2, 0, None),
+    (4, "epoch=0x7fff counter=1", 3, 1, None),
+    (4, "epoch=0x7fff counter=1 ssi=9", 3, 0, None),  # known by its SSI: another source
+    (5, "epoch=0x8003 counter=1 ssi=9", 3, 0, None),
+    (4, "epoch=0x8000 counter=1 ssi=9", 3, 3, None),
+]
+LATE = "uet.tss.late_epoch"
+
+
+def history(checks):
+    """What authentic packets tell of each other: old epochs, and nonces that come again."""
+    known = f"sdi=1 an=0 mode=cluster key={MASTER}\nsdi=1 an=1 mode=cluster key={ANOTHER}"
+    stranger = f"\nsdi=1 an=0 mode=cluster key={ANOTHER}"
+    text = "".join(
+        f"{n} 10.0.0.{source} > 10.0.1.1 {'an=0 ' if 'an=' not in options else ''}"
+        f"{'key_line=1 ' if 'an=1' not in options and 'key_line' not in options else ''}"
+        f"{options} | RUD_REQ psn={psn} spdcid=9 dpdcid=7 | SMALL opcode=NO_OP\n"
+        for n, (source, options, psn, _, _) in enumerate(HISTORY))
+    for lifetime, late in ((None, {3}), (15, {2, 3}), (17, set())):
+        more = ["-o", f"uet.tss.rx_max_epoch_lifetime:{lifetime}"] if lifetime else []
+        packets = map(wireshark.Fields, checks.layers(text, known + stranger, known, more))
+        for number, (packet, row) in enumerate(zip(packets, HISTORY, strict=True), 1):
+            behind, before = row[3:]
+            what = f"history, packet {number}, lifetime {lifetime}"
+            checks.expect(("uet.pds" in packet) == (behind is not None), f"{what}: opened")
+            shown = packet.values["uet.tss.analysis.epochs_behind"]
+            checks.expect(shown == ([str(behind)] if behind else []), f"{what}: {shown} behind")
+            shown = packet.values["uet.tss.analysis.same_nonce_frame"]
+            checks.expect(shown == ([str(before[0])] if before else []), f"{what}: nonce of {shown}")
+            remarks = {"uet.tss.copy", "uet.tss.nonce_reused", LATE} & packet.remarks.keys()
+            wanted = ({before[1]} if before else set()) | ({LATE} if number in late else set())
+            checks.expect(remarks == wanted, f"{what}: {remarks}, expected {wanted}")
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__)
         return 2
     with wireshark.folder() as folder:
         checks = Checks(wireshark.Tshark(sys.argv[1]), sys.argv[2], folder)
-        for part in (every_way, rollover, both_ends_of_a_server):
+        for part in (every_way, rollover, both_ends_of_a_server, history):
             part(checks)
     print(f"{checks.compared} comparisons, {checks.wrong} differences")
     return 1 if checks.wrong else 0
