@@ -184,7 +184,8 @@ def history(checks):
             shown = packet.values["uet.tss.analysis.epochs_behind"]
             checks.expect(shown == ([str(behind)] if behind else []), f"{what}: {shown} behind")
             shown = packet.values["uet.tss.analysis.same_nonce_frame"]
-            checks.expect(shown == ([str(before[0])] if before else []), f"{what}: nonce of {shown}")
+            checks.expect(shown == ([str(before[0])] if before else []),
+                          f"{what}: nonce of {shown}")
             remarks = {"uet.tss.copy", "uet.tss.nonce_reused", LATE} & packet.remarks.keys()
             wanted = ({before[1]} if before else set()) | ({LATE} if number in late else set())
             checks.expect(remarks == wanted, f"{what}: {remarks}, expected {wanted}")

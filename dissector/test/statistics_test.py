@@ -20,8 +20,8 @@ ENTROPY = [
 # Of PDC 0, filtered: only those with the rarer value.
 FILTERED = [["0", "10.0.0.1 > 10.0.0.2", "1", "1", "50001", "1", "0.00"],
             ["0", "10.0.0.2 > 10.0.0.1", "0", "0", "0", "0", "0.00"]]
-# Packets, requests, octets, sent again, ACKs, missing, two times in microseconds (the ACKs come after
-# 0.8, 1.2 and 2.1 s), NACKs and their codes.
+# Packets, requests, octets, sent again, ACKs, missing, two times in microseconds (the ACKs come
+# after 0.8, 1.2 and 2.1 s), NACKs and their codes.
 PDCS = [["0", "10.0.0.1 > 10.0.0.2", "11", "8", "0", "0", "3", "0", 1.2e6, 2.1e6, "0", ""],
         ["1", "10.0.1.1 > 10.0.1.2", "4", "1", "0", "0", "0", "0", 0, 0, "3",
          "TRIMMED 2, NO_RESOURCE 1"]]
