@@ -10,6 +10,7 @@
 #include "wire/ip_address.h"
 #include "wire/writer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -44,6 +45,7 @@ struct Around {
   bool crc = false;
   uint32_t cut = 0;        // octets that a switch has cut off the end of the content
   uint16_t ethertype = 0;  // of a frame without IP
+  std::string_view point;  // interface of the capture
   Seal seal;
 };
 
@@ -124,6 +126,10 @@ constexpr Option kOptions[] = {
 
 std::string option(std::string_view word, Around& out) {
   const std::string_view name = word.substr(0, word.find('='));
+  if (name == "on" && word.size() > name.size() + 1) {
+    out.point = word.substr(name.size() + 1);
+    return {};
+  }
   for (const Option& o : kOptions) {
     if (o.name != name || (o.max == 0) != (name == word)) continue;
     uint64_t value = 0;
@@ -314,26 +320,65 @@ std::string frame_of(const Around& a, const Octets& uet, Sealer* sealer, Octets&
   return {};
 }
 
+// TIME FROM > TO OPTION... | HEADER... | HEADER...
+std::string packet_of(std::string_view text, Sealer* sealer, Frame& out) {
+  const size_t bar = text.find('|');
+  if (bar == std::string_view::npos) return "no headers: TIME FROM > TO | HEADER ...";
+  Around a;
+  if (std::string problem = around(text.substr(0, bar), a); !problem.empty()) return problem;
+  Octets uet;
+  if (std::string problem = content(text.substr(bar + 1), uet); !problem.empty()) return problem;
+  if (uet.size() > 65000) return "more than 65000 octets";
+  out.time_ns = a.time_ns;
+  out.point = a.point;
+  if (a.ethertype == 0) return frame_of(a, uet, sealer, out.octets);
+  out.octets = link_frame_of(a, uet);
+  return {};
+}
+
+// interface NAME COMMENT...
+std::string interface_of(const Words& words, CapturePoint& out) {
+  if (words.size() < 2) return "interface NAME COMMENT...";
+  out.name = words[1];
+  for (size_t i = 2; i < words.size(); ++i) {
+    if (i > 2) out.comment += ' ';
+    out.comment += words[i];
+  }
+  return {};
+}
+
 }  // namespace
 
 Line parse_line(std::string_view text, Sealer* sealer) {
   text = text.substr(0, text.find('#'));
-  if (words_of(text).empty()) return {};
-  const size_t bar = text.find('|');
-  if (bar == std::string_view::npos) return {{}, "no headers: TIME FROM > TO | HEADER ..."};
-  Around a;
-  if (std::string problem = around(text.substr(0, bar), a); !problem.empty()) return {{}, problem};
-  Octets uet;
-  if (std::string problem = content(text.substr(bar + 1), uet); !problem.empty()) {
-    return {{}, problem};
+  const Words words = words_of(text);
+  if (words.empty()) return {};
+  Line line;
+  if (words[0] == "interface") {
+    line.problem = interface_of(words, line.point.emplace());
+    return line;
   }
-  if (uet.size() > 65000) return {{}, "more than 65000 octets"};
-  if (a.ethertype != 0) return {Frame{a.time_ns, link_frame_of(a, uet)}, {}};
-  Frame frame{a.time_ns, {}};
-  if (std::string problem = frame_of(a, uet, sealer, frame.octets); !problem.empty()) {
-    return {{}, problem};
+  line.problem = packet_of(text, sealer, line.frame.emplace());
+  if (!line.problem.empty()) line.frame.reset();
+  return line;
+}
+
+std::string Text::take(Line line) {
+  if (!line.problem.empty()) return line.problem;
+  if (line.point) {
+    const bool known =
+        std::ranges::any_of(points, [&](const auto& p) { return p.name == line.point->name; });
+    if (known) return "interface " + line.point->name + " is there already";
+    points.push_back(std::move(*line.point));
   }
-  return {std::move(frame), {}};
+  if (!line.frame) return {};
+  const auto of = std::ranges::find(points, line.frame->point, &CapturePoint::name);
+  if (of == points.end() && !line.frame->point.empty()) {
+    return "no interface " + line.frame->point + " before this line";
+  }
+  const auto point = of == points.end() ? 0 : static_cast<uint32_t>(of - points.begin());
+  packets.push_back({line.frame->time_ns, kLinkEthernet, std::move(line.frame->octets), point});
+  return {};
 }
 
 }  // namespace uet::tools

@@ -2,6 +2,8 @@
 // is its manual. From a line to the octets of a frame; files are pcap_file's.
 #pragma once
 
+#include "tools/pcap_file.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,12 +18,24 @@ class Sealer;
 struct Frame {
   uint64_t time_ns = 0;           // from the start of the capture
   std::vector<std::byte> octets;  // from the Ethernet header on
+  std::string point;              // name of the interface; empty: the first
 };
 
-// What a line gives: a frame, or nothing (an empty line or a comment), or what is wrong with it.
+// What a line gives: a frame, an interface of the capture, nothing (an empty line or a comment), or
+// what is wrong with it.
 struct Line {
   std::optional<Frame> frame;
+  std::optional<CapturePoint> point;
   std::string problem;
+};
+
+// The packets and interfaces of a text, taken line by line.
+struct Text {
+  std::vector<Captured> packets;
+  std::vector<CapturePoint> points;
+
+  // Returns what is wrong with it, or nothing.
+  std::string take(Line line);
 };
 
 // Lines that say so are sealed, if there is a sealer; without one they are in clear.

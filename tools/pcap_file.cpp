@@ -37,6 +37,27 @@ void put_block(Octets& out, uint32_t type, const Octets& body) {
   put(out, length);
 }
 
+void put_text(Octets& out, uint16_t option, const std::string& text) {
+  if (text.empty()) return;
+  const auto length = static_cast<uint16_t>(std::min<size_t>(text.size(), 4096));
+  put(out, option);
+  put(out, length);
+  put_padded(out, std::as_bytes(std::span(text.data(), length)));
+}
+
+void put_interface(Octets& out, const CapturePoint& point) {
+  Octets body;
+  put(body, uint32_t{kLinkEthernet});
+  put(body, uint32_t{0});  // whole packets
+  put_text(body, kOptionName, point.name);
+  put(body, kOptionTimeUnits);
+  put(body, uint16_t{1});
+  put(body, uint32_t{9});  // nanoseconds, and padding
+  put_text(body, kOptionComment, point.comment);
+  put(body, uint32_t{0});  // end of the options
+  put_block(out, kInterface, body);
+}
+
 // Numbers of a file in either byte order.
 class Source {
  public:
@@ -189,33 +210,19 @@ std::vector<Captured> pcap_packets(Source in, uint64_t ns_per_unit, std::string&
 
 }  // namespace
 
-std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets, const std::string& comment) {
+std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets,
+                                 const std::vector<CapturePoint>& points) {
   Octets out;
   Octets section;
   put(section, kByteOrder);
   put(section, uint32_t{1});  // version 1.0
   put(section, UINT64_MAX);   // length: not given
   put_block(out, kSectionHeader, section);
-
-  Octets interface;
-  put(interface, uint32_t{kLinkEthernet});
-  put(interface, uint32_t{0});  // whole packets
-  put(interface, kOptionTimeUnits);
-  put(interface, uint16_t{1});
-  put(interface, uint32_t{9});  // nanoseconds, and padding
-  if (!comment.empty()) {
-    const auto length = static_cast<uint16_t>(std::min<size_t>(comment.size(), 4096));
-    put(interface, kOptionComment);
-    put(interface, length);
-    put_padded(interface, std::as_bytes(std::span(comment.data(), length)));
-  }
-  put(interface, uint32_t{0});  // end of the options
-  put_block(out, kInterface, interface);
-
+  for (const CapturePoint& point : points) put_interface(out, point);
   for (const Captured& packet : packets) {
     const auto length = static_cast<uint32_t>(packet.octets.size());
     Octets body;
-    put(body, uint32_t{0});
+    put(body, packet.point);
     put(body, static_cast<uint32_t>(packet.time_ns >> 32));
     put(body, static_cast<uint32_t>(packet.time_ns));
     put(body, length);

@@ -27,8 +27,10 @@ struct CapturePoint {
   std::string comment;
 };
 
-// One section with one Ethernet interface, times in nanoseconds. The comments go to the interface.
-std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets, const std::string& comment);
+// One section with these Ethernet interfaces, of which packets name one by `point`; times in
+// nanoseconds. Of a name or comment the first 4096 octets are written.
+std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets,
+                                 const std::vector<CapturePoint>& points);
 
 // The packets of a file. What cannot be read ends the list, and `problem` says why. `points`, where
 // given, is added to; the points of the packets count on from what it held.

@@ -72,22 +72,20 @@ int make(const Options& options) {
   std::vector<std::byte> octets;
   if (!read_all(options.input, octets)) return fail("cannot read " + options.input);
   const std::string text(reinterpret_cast<const char*>(octets.data()), octets.size());
-  std::vector<Captured> packets;
+  uet::tools::Text taken;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     ++number;
-    uet::tools::Line line = uet::tools::parse_line(std::string_view(text).substr(at, end - at),
-                                                   options.keys.empty() ? nullptr : &sealer);
-    if (!line.problem.empty()) {
-      return fail(options.input + ":" + std::to_string(number) + ": " + line.problem);
+    const std::string problem = taken.take(uet::tools::parse_line(
+        std::string_view(text).substr(at, end - at), options.keys.empty() ? nullptr : &sealer));
+    if (!problem.empty()) {
+      return fail(options.input + ":" + std::to_string(number) + ": " + problem);
     }
-    if (line.frame)
-      packets.push_back(
-          {line.frame->time_ns, uet::tools::kLinkEthernet, std::move(line.frame->octets)});
     at = end + 1;
   }
-  const std::vector<std::byte> file = uet::tools::pcapng_of(packets, "made from " + options.input);
+  if (taken.points.empty()) taken.points.push_back({"", "made from " + options.input});
+  const std::vector<std::byte> file = uet::tools::pcapng_of(taken.packets, taken.points);
   std::ofstream out(options.output, std::ios::binary);
   out.write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   out.close();
@@ -98,7 +96,8 @@ int print_file(const Options& options) {
   std::vector<std::byte> octets;
   if (!read_all(options.input, octets)) return fail("cannot read " + options.input);
   std::string problem;
-  const std::vector<Captured> packets = uet::tools::packets_of(octets, problem);
+  std::vector<uet::tools::CapturePoint> points;
+  const std::vector<Captured> packets = uet::tools::packets_of(octets, problem, &points);
   uint64_t number = 0;
   for (const Captured& captured : packets) {
     uet::wire::DecodeOptions how;
@@ -110,8 +109,10 @@ int print_file(const Options& options) {
     const auto packet = uet::wire::decode(captured.octets, how);
     char text[1024];
     uet::wire::print(text, packet);
-    std::printf("%" PRIu64 " %.9f %s\n", ++number,
-                static_cast<double>(captured.time_ns - packets.front().time_ns) / 1e9, text);
+    const std::string of = points.size() > 1 ? points[captured.point].name + " " : "";
+    std::printf("%" PRIu64 " %.9f %s%s\n", ++number,
+                static_cast<double>(captured.time_ns - packets.front().time_ns) / 1e9, of.c_str(),
+                text);
   }
   return problem.empty() ? kGood : fail(options.input + ": " + problem);
 }

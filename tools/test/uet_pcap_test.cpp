@@ -119,7 +119,7 @@ std::vector<Captured> some_packets() {
 TEST(PcapFileTest, WhatWasWrittenIsReadBack) {
   std::string problem;
   const auto written = some_packets();
-  const auto read = packets_of(pcapng_of(written, "a comment"), problem);
+  const auto read = packets_of(pcapng_of(written, {{"", "a comment"}}), problem);
   EXPECT_EQ(problem, "");
   ASSERT_EQ(read.size(), 2U);
   for (size_t i = 0; i < 2; ++i) {
@@ -130,8 +130,37 @@ TEST(PcapFileTest, WhatWasWrittenIsReadBack) {
   EXPECT_EQ(read[1].time_ns, 2000000001U);
 }
 
+// A text of two interfaces, and the file that it becomes.
+TEST(PcapFileTest, EachInterfaceHasItsNameItsCommentAndItsPackets) {
+  Text text;
+  for (const char* line : {"interface a node 1, port p0  # the initiator", "interface b node 2",
+                           "0 10.0.0.1 > 10.0.0.2 | UUD_REQ | SMALL",
+                           "1 10.0.0.1 > 10.0.0.2 on=b | UUD_REQ | SMALL",
+                           "2 02:00:00:00:00:01 > 02:00:00:00:00:02 ethertype=1 on=a | raw 00"}) {
+    EXPECT_EQ(text.take(parse_line(line)), "") << line;
+  }
+  std::string problem;
+  std::vector<CapturePoint> points;
+  const auto read = packets_of(pcapng_of(text.packets, text.points), problem, &points);
+  EXPECT_EQ(problem, "");
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].name, "a");
+  EXPECT_EQ(points[0].comment, "node 1, port p0");
+  EXPECT_EQ(points[1].name, "b");
+  EXPECT_EQ(points[1].comment, "node 2");
+  ASSERT_EQ(read.size(), 3U);
+  EXPECT_EQ(read[0].point, 0U);
+  EXPECT_EQ(read[1].point, 1U);
+  EXPECT_EQ(read[2].point, 0U);
+
+  EXPECT_EQ(text.take(parse_line("interface b again")), "interface b is there already");
+  EXPECT_EQ(text.take(parse_line("interface")), "interface NAME COMMENT...");
+  EXPECT_EQ(text.take(parse_line("3 10.0.0.1 > 10.0.0.2 on=c | UUD_REQ")),
+            "no interface c before this line");
+}
+
 TEST(PcapFileTest, FilesThatEndEarlyGiveTheirFirstPackets) {
-  const auto whole = pcapng_of(some_packets(), "");
+  const auto whole = pcapng_of(some_packets(), {{}});
   size_t complete = 0;
   for (size_t length = 0; length < whole.size(); ++length) {
     std::string problem;
