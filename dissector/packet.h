@@ -55,7 +55,7 @@ struct SesFields {
 struct Packet {
   bool native = false;
   uint32_t entropy_header = 0;  // with native
-  bool trimmed = false;  // by DSCP [WIRE-022]
+  bool trimmed = false;         // by DSCP [WIRE-022]
   bool has_pds = false;
   PdsFields pds;
   proto_tree* pds_tree = nullptr;

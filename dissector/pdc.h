@@ -57,7 +57,7 @@ struct Message {
   bool has_som = false;  // its first packet is in the capture
   uint32_t response_frame = 0;
   nstime_t response_time{};
-  uint32_t data_frame = 0;    // of a read: the last frame with new data
+  uint32_t data_frame = 0;  // of a read: the last frame with new data
   // Rendezvous and its reads, deferrable send, its restart and the send that follows.
   uint32_t before_frame = 0, after_frame = 0;  // the first of them
   uint32_t after_count = 0;

@@ -32,10 +32,10 @@ void register_preferences() {
   prefs_register_filename_preference(module, "tss.key_file", "TSS key file",
                                      "Keys of secure domains, or the provider's key log",
                                      &preferences.key_file, false);
-  prefs_register_uint_preference(
-      module, "tss.rx_max_epoch_lifetime", "Epochs that receivers go back",
-      "Packets of older epochs of their source are remarked on", 10,
-      &preferences.rx_max_epoch_lifetime);
+  prefs_register_uint_preference(module, "tss.rx_max_epoch_lifetime",
+                                 "Epochs that receivers go back",
+                                 "Packets of older epochs of their source are remarked on", 10,
+                                 &preferences.rx_max_epoch_lifetime);
   prefs_register_bool_preference(module, "reassemble", "Put messages of several packets together",
                                  "Keeps the payloads of all such messages in memory",
                                  &preferences.reassemble);

@@ -24,6 +24,7 @@ constexpr uint32_t kInterfaceBlock = 1;
 constexpr uint32_t kPacketBlock = 6;
 constexpr uint16_t kLinkTypeRaw = 101;  // the packet starts with its IP header
 constexpr uint16_t kOptionEnd = 0;
+constexpr uint16_t kOptionComment = 1;
 constexpr uint16_t kOptionFlags = 2;      // of a packet
 constexpr uint16_t kOptionName = 2;       // of an interface
 constexpr uint16_t kOptionTimeUnits = 9;  // of an interface: negative power of ten
@@ -62,7 +63,7 @@ Fd open_alone(const std::string& path) {
 }  // namespace
 
 std::unique_ptr<PcapTap> PcapTap::open(std::unique_ptr<PacketIo>& inner, const std::string& path,
-                                       const std::string& interface_name, std::string* error) {
+                                       const CapturedInterface& interface, std::string* error) {
   constexpr int kNames = 64;
   std::unique_ptr<PcapTap> tap(new PcapTap);
   tap->path_ = with_process_id(path);
@@ -80,7 +81,7 @@ std::unique_ptr<PcapTap> PcapTap::open(std::unique_ptr<PacketIo>& inner, const s
   tap->flushed_at_ = monotonic_now();
   tap->wall_offset_ns_ = wall_ns() - tap->flushed_at_.ns();
   tap->buffer_.reset(new std::byte[kBufferBytes]);
-  tap->put_file_header(interface_name.substr(0, 256));
+  tap->put_file_header({interface.name.substr(0, 256), interface.comment.substr(0, 1024)});
   tap->inner_ = std::move(inner);
   return tap;
 }
@@ -101,7 +102,7 @@ void PcapTap::put_option(uint16_t code, const void* octets, size_t length) {
   put(&zero, padding(length));
 }
 
-void PcapTap::put_file_header(const std::string& interface_name) {
+void PcapTap::put_file_header(const CapturedInterface& interface) {
   constexpr uint32_t kSectionBytes = 28;
   put_u32(kSectionHeader);
   put_u32(kSectionBytes);
@@ -112,16 +113,21 @@ void PcapTap::put_file_header(const std::string& interface_name) {
   put_u32(UINT32_MAX);
   put_u32(kSectionBytes);
 
-  const size_t name_bytes = interface_name.size();
-  const auto block = static_cast<uint32_t>(16 + 4 + name_bytes + padding(name_bytes) + 8 + 4 + 4);
+  const auto option_bytes = [](size_t length) { return 4 + length + padding(length); };
+  const std::string& name = interface.name;
+  const std::string& comment = interface.comment;
+  const size_t comment_bytes = comment.empty() ? 0 : option_bytes(comment.size());
+  const auto block =
+      static_cast<uint32_t>(16 + option_bytes(name.size()) + 8 + comment_bytes + 4 + 4);
   const uint8_t nanoseconds = 9;
   put_u32(kInterfaceBlock);
   put_u32(block);
   put_u16(kLinkTypeRaw);
   put_u16(0);
   put_u32(0);  // whole packets
-  put_option(kOptionName, interface_name.data(), name_bytes);
+  put_option(kOptionName, name.data(), name.size());
   put_option(kOptionTimeUnits, &nanoseconds, 1);
+  if (!comment.empty()) put_option(kOptionComment, comment.data(), comment.size());
   put_option(kOptionEnd, nullptr, 0);
   put_u32(block);
 }

@@ -13,13 +13,19 @@
 
 namespace uet::io {
 
+// What the file says of where its packets were captured.
+struct CapturedInterface {
+  std::string name;
+  std::string comment;  // empty: none
+};
+
 class PcapTap final : public PacketIo {
  public:
   // Opens the file and takes the backend over. In `path`, %p is replaced by the process ID. A file
   // that another capture is writing is left alone: ours then gets the process ID appended, and a
   // number. Pipes are refused. On failure null, `inner` keeps the backend, and `error` says why.
   static std::unique_ptr<PcapTap> open(std::unique_ptr<PacketIo>& inner, const std::string& path,
-                                       const std::string& interface_name, std::string* error);
+                                       const CapturedInterface& interface, std::string* error);
   ~PcapTap() override;
   PcapTap(const PcapTap&) = delete;
   PcapTap& operator=(const PcapTap&) = delete;
@@ -56,7 +62,7 @@ class PcapTap final : public PacketIo {
   void put_u16(uint16_t value) { put(&value, sizeof value); }
   void put_u32(uint32_t value) { put(&value, sizeof value); }
   void put_option(uint16_t code, const void* octets, size_t length);
-  void put_file_header(const std::string& interface_name);
+  void put_file_header(const CapturedInterface& interface);
   void begin_packet(uint32_t datagram_bytes, uint32_t headers, Instant at);
   void put_headers(const FabricAddress& from, const FabricAddress& to, uint8_t tos,
                    uint32_t datagram_bytes);

@@ -82,7 +82,7 @@ TEST(IoNoHeapTest, DecoratorsCostNoAllocation) {
   inner = std::make_unique<FaultyIo>(
       std::move(inner), *parse_fault_plan("loss=0.1,dup=0.1,reorder=0.1,corrupt=0.1"), 1);
   std::string error;
-  const auto outer = PcapTap::open(inner, "/dev/null", "lo", &error);
+  const auto outer = PcapTap::open(inner, "/dev/null", {"lo", ""}, &error);
   ASSERT_TRUE(outer) << error;
   const uint64_t before = allocations;
   EXPECT_GT(exchange(*outer, *receiver, nullptr, 100), 1000u);

@@ -68,7 +68,7 @@ class PcapTapTest : public ::testing::Test {
     fake_ = fake.get();
     std::unique_ptr<PacketIo> inner = std::move(fake);
     std::string error;
-    tap_ = PcapTap::open(inner, path_, "eth7", &error);
+    tap_ = PcapTap::open(inner, path_, {"eth7", comment_}, &error);
     ASSERT_TRUE(tap_) << error;
     EXPECT_EQ(inner, nullptr);
   }
@@ -118,7 +118,7 @@ class PcapTapTest : public ::testing::Test {
     return text;
   }
 
-  std::string folder_, path_;
+  std::string folder_, path_, comment_;
   FakeIo* fake_ = nullptr;
   std::unique_ptr<PcapTap> tap_;
 };
@@ -157,6 +157,16 @@ TEST_F(PcapTapTest, TheFileIsWhatTheFormatAsksFor) {
   const int64_t start = int64_t{before.tv_sec} * 1'000'000'000 + before.tv_nsec;
   EXPECT_GE(stamp, start - 1'000'000);
   EXPECT_LT(stamp, start + 60'000'000'000);
+}
+
+TEST_F(PcapTapTest, TheInterfaceMayHaveAComment) {
+  comment_ = "prog7";
+  open(ipv4(1));
+  tap_.reset();
+  // Type 1, 52, link type 101, if_name "eth7", if_tsresol 9, comment of 5 octets, end, 52
+  EXPECT_EQ(hex(file(path_)).substr(2 * 28),
+            without_blanks("01000000 34000000 6500 0000 00000000 0200 0400 65746837"
+                           "0900 0100 09000000 0100 0500 70726f67 37000000 0000 0000 34000000"));
 }
 
 TEST_F(PcapTapTest, OnlyPacketsThatLeftAreRecorded) {
@@ -198,7 +208,7 @@ TEST_F(PcapTapTest, AnOldFileIsOverwritten) {
 TEST_F(PcapTapTest, AFailureToOpenLeavesTheBackend) {
   std::unique_ptr<PacketIo> inner = std::make_unique<FakeIo>(ipv4(1));
   std::string error;
-  EXPECT_EQ(PcapTap::open(inner, folder_ + "/no/such/folder", "x", &error), nullptr);
+  EXPECT_EQ(PcapTap::open(inner, folder_ + "/no/such/folder", {"x", ""}, &error), nullptr);
   EXPECT_NE(inner, nullptr);
   EXPECT_NE(error.find("No such file"), std::string::npos) << error;
 }

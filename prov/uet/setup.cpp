@@ -17,8 +17,10 @@
 #include "wire/ses_request.h"
 
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 
 namespace uet::prov {
@@ -64,7 +66,10 @@ bool decorate(std::unique_ptr<io::PacketIo>& backend, const std::string& interfa
   }
   if (p.pcap.empty()) return true;
   std::string error;
-  std::unique_ptr<io::PcapTap> tap = io::PcapTap::open(backend, p.pcap, interface, &error);
+  std::string who = program_invocation_short_name;
+  who += ", process " + std::to_string(::getpid());
+  if (!p.fault.empty()) who += ", FI_UET_FAULT=" + p.fault;
+  std::unique_ptr<io::PcapTap> tap = io::PcapTap::open(backend, p.pcap, {interface, who}, &error);
   if (tap == nullptr) {
     UET_WARN(DOMAIN, "FI_UET_PCAP=%s: %s\n", p.pcap.c_str(), error.c_str());
     return false;

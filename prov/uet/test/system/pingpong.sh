@@ -166,6 +166,7 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
     captures=("$out"/*.pcapng)
     [ ${#captures[@]} -eq 2 ] || fail "${#captures[@]} captures of two processes"
     for capture in "${captures[@]}"; do
+      grep -aq 'fi_pingpong, process [0-9]' "$capture" || fail "no comment on who captured"
       for from in "$addr_a" "$addr_b"; do
         filter="ip.src == $from && udp.dstport == 4793"
         count=$(tshark -r "$capture" -Y "$filter" 2>/dev/null | wc -l)
