@@ -201,6 +201,7 @@ class Core : CoreState {
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
   void ask_for_quiet(Pdc& pdc, Instant now);
+  void ask_for(Pdc& pdc, TxSlot& slot);
   void check_ack_delay(Pdc& pdc, Instant& next, Instant now);
   void check_clear(Pdc& pdc, Instant& next, Instant now);
   bool probe_window(Pdc& pdc, Instant& next, Instant now);
@@ -211,7 +212,10 @@ class Core : CoreState {
   void ask_close(Pdc& pdc, Instant now);
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
   bool send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now);
+  bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);
+  static TxSlot* newest_unanswered(Pdc& pdc);
   bool finish_received_close(Pdc& pdc, Instant now);
+  void give_up_close(Pdc& pdc, Instant now);
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
   void close_idle_toward(PeerId peer, Instant now);

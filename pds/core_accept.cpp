@@ -47,6 +47,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
     case Arrival::dup_below:
       return on_duplicate(pdc, in, how, now);
     case Arrival::fresh:
+      if (is_close_early(pdc, in, now)) return;
       on_fresh(pdc, in, now);
   }
   if (pdc.close_received) finish_received_close(pdc, now);

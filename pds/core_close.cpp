@@ -98,15 +98,49 @@ void Core::on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now) {
   if (kind == SlotKind::close_cmd) free_pdc(pdc, pdc.state == PdcState::close_ack_wait, false, now);
 }
 
+// I16, I19: nobody answers the Close. A target that still waits for the ACK of its last return
+// packets hears from the tombstone that they came. [PDS-176, PDS-T14]
+void Core::give_up_close(Pdc& pdc, Instant now) {
+  const bool has_all = pdc.state == PdcState::close_ack_wait;
+  counters_.add(Count::close_given_up);
+  pdc.close_psn = pdc.rx.max_received();
+  pdc.is_doubtful = !pdc.rx.all_received_below(pdc.close_psn + 1);
+  free_pdc(pdc, has_all, has_all, now);
+}
+
+// Target: a Close command that finds the last return packets unacknowledged. Most likely the peer
+// has them and only its ACK was lost, which it cannot know: it is asked, and the Close is as good
+// as lost until it has answered. Nothing acknowledges it meanwhile, so it comes again. Patience by
+// count takes row T14 by the letter. [PDS-T14, PDS-I13, architecture 18]
+bool Core::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
+  if (config_.patience == Patience::retries || pdc.is_initiator) return false;
+  if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;
+  if (!pdc.rx.all_received_below(in.psn()) || !pdc.reorder.empty()) return false;
+  if (!pdc.returns.empty() || pdc.message != MessageHandle{}) return false;  // it cannot have all
+  TxSlot* const newest = newest_unanswered(pdc);
+  if (newest == nullptr) return false;
+  counters_.add(Count::close_early);
+  if (pdc.refused_since.is_never()) pdc.refused_since = now;  // not for ever [PDS-148]
+  if (!newest->lost && !newest->delayed) ask_for(pdc, *newest);
+  return true;
+}
+
+// The newest data packet that has no answer yet; null: there is none.
+TxSlot* Core::newest_unanswered(Pdc& pdc) {
+  TxSlot* newest = nullptr;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot != nullptr && slot->kind == SlotKind::data) newest = slot;
+  }
+  return newest;
+}
+
 // Target: acts on a Close command when all lower PSNs are there. True: the PDC is gone.
 // [PDS-T13, PDS-T14, PDS-T15, PDS-177]
 bool Core::finish_received_close(Pdc& pdc, Instant now) {
   if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.reorder.empty()) return false;
-  bool owes = !pdc.returns.empty() || pdc.message != MessageHandle{};
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
-    TxSlot* const slot = pdc.tx.find(p);
-    owes = owes || (slot != nullptr && slot->kind == SlotKind::data);
-  }
+  const bool owes =
+      !pdc.returns.empty() || pdc.message != MessageHandle{} || newest_unanswered(pdc) != nullptr;
   AckTrigger trigger = pdc.ack.trigger();
   trigger.psn = pdc.close_psn;
   if (owes) {

@@ -89,8 +89,7 @@ void Core::on_timer(Pdc& pdc, Instant now) {
 // Looks at every outstanding packet. False: the PDC failed and is gone or in its last state.
 bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   if (close_given_up(pdc, now)) {
-    counters_.add(Count::close_given_up);
-    free_pdc(pdc, pdc.state == PdcState::close_ack_wait, false, now);
+    give_up_close(pdc, now);
     return false;
   }
   Failure failure;
@@ -159,9 +158,14 @@ void Core::ask_for_quiet(Pdc& pdc, Instant now) {
   pdc.quiet_count = 0;
   if (newest == nullptr) return;
   UET_ASSERT(!newest->ask && !newest->lost && !newest->delayed);
-  newest->ask = newest->was_asked = true;
-  ++pdc.ask_count;
+  ask_for(pdc, *newest);
   counters_.add(Count::quiet_asked);
+}
+
+// Its answer is no sample of the round trip, and its NACK no proof. [PDS-064]
+void Core::ask_for(Pdc& pdc, TxSlot& slot) {
+  if (!slot.ask) ++pdc.ask_count;
+  slot.ask = slot.was_asked = true;
   want_control(pdc);
 }
 

@@ -40,7 +40,7 @@
   X(clear_req_tx) X(clear_req_rx)                                                                  \
   /* control packets [PDS 13] */                                                                   \
   X(noop_rx) X(noop_tx) X(ack_request_rx) X(close_cmd_tx) X(close_cmd_rx) X(close_req_tx)          \
-  X(close_req_rx) X(cp_unsupported_rx)                                                             \
+  X(close_req_rx) X(close_early) X(cp_unsupported_rx)                                              \
   /* modes without PDCs [PDS 16, 17] */                                                            \
   X(rudi_tx) X(rudi_retx_rto) X(rudi_retx_nack) X(rudi_retx_delayed) X(rudi_responses_rx)          \
   X(rudi_failed) X(rudi_window_stalls) X(rudi_slot_stalls) X(rudi_window_halved) X(rudi_rx)        \

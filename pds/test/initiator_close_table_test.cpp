@@ -209,6 +209,27 @@ TEST(InitiatorCloseTable, I16UnansweredCloseIsRepeatedFiveTimes) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
+// [PDS-I16, PDS-176, PDS-T14] The target may still ask for the ACK of its last return packet.
+TEST(InitiatorCloseTable, I16GivenUpCloseIsRemembered) {
+  TableBench b;
+  b.to_established();
+  wire::Request data = b.request(b.start.value(), false);
+  data.next_hdr = wire::NextHeader::response_data;
+  b.rx(data);
+  b.rx_header(b.ack(b.start + 1));
+  b.pds->close_all(false, b.now);
+  b.lines();
+  EXPECT_TRUE(waits_until(b, "CLOSED", 1000));
+  EXPECT_EQ(b.count(Count::close_given_up), 1u);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.rx_header(b.control(wire::CtlType::ack_req, b.start.value()));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack " + b.at(0) + " ack " + b.at(0)}));
+  data.psn = b.start + 1;
+  b.rx(data);
+  EXPECT_EQ(b.lines(),
+            (Lines{"NACK CLOSING psn " + b.at(1) + " from own to 7 payload " + b.at(1)}));
+}
+
 // [PDS-I17] CLOSE_ACK_WAIT, NACK CLOSING_IN_ERR: freed, the error counted. -> CLOSED
 TEST(InitiatorCloseTable, I17CloseInErrorIsCounted) {
   TableBench b;

@@ -56,19 +56,96 @@ TEST_F(TargetCloseTest, CloseWaitsForTheGap) {
   EXPECT_EQ(b.client.delivered.size(), 2u);
 }
 
-// [PDS-174, PDS-T14] Close with return data unanswered.
-TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
-  Bench b;
+// Return data of so many octets, one packet for each 1024; what left is returned.
+size_t owe(Bench& b, uint32_t bytes) {
   b.open_target();
-  b.client.messages[5].bytes = 10;
+  b.client.messages[5].bytes = bytes;
   b.client.messages[5].next_hdr = wire::NextHeader::response_data;
   EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
-  EXPECT_EQ(b.tx().size(), 1u);
+  return b.tx().size();
+}
+
+// [PDS-174, PDS-T14] Close with return data unanswered, by the letter.
+TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
+  Bench b(Config::spec());
+  EXPECT_EQ(owe(b, 10), 1u);
   b.rx_header(b.control(CtlType::close_cmd, 1001));
   EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1002"}));
   EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{5, 0}, 1}}));
   EXPECT_EQ(b.client.closed, std::vector<bool>{false});
   EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-T14, PDS-I13] The ACK of the last return packets was lost: the peer is asked for it, the
+// Close is not acknowledged until it has come, and nothing fails. Asked is once for each Close.
+TEST_F(TargetCloseTest, CloseAfterALostAckOfReturnData) {
+  Bench b;
+  EXPECT_EQ(owe(b, 2048), 2u);
+  b.lines();
+  wire::Control close = b.control(CtlType::close_cmd, 1001);
+  for (int i = 0; i < 3; ++i) {
+    b.rx_header(close);
+    EXPECT_EQ(b.lines(), (Lines{"CP ACK_REQ psn 1001 ar payload 0"}));
+    close.retx = true;
+  }
+  EXPECT_EQ(b.count(Count::close_early), 3u);
+  b.rx_header(b.ack(Psn(1000)));
+  b.rx_header(close);
+  EXPECT_EQ(b.lines(), (Lines{"CP ACK_REQ psn 1001 ar payload 0"})) << "one is still missing";
+  b.rx_header(b.ack(Psn(1001)));
+  b.rx_header(close);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 retx"}));
+  EXPECT_TRUE(b.client.failed.empty());
+  EXPECT_EQ(b.client.responded, (std::map<PacketName, int>{{{5, 0}, 1}, {{5, 1024}, 1}}));
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-T14] What the peer says it lacks is sent again, although it has asked for the Close.
+TEST_F(TargetCloseTest, CloseBeforeReturnDataArrived) {
+  Bench b;
+  EXPECT_EQ(owe(b, 10), 1u);
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  b.lines();
+  wire::Nack lacks = b.nack(NackCode::pkt_not_rcvd, Psn(1000));
+  lacks.spdcid = kPeerId;
+  b.rx_header(lacks);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<wire::Request>().psn, Psn(1000));
+  EXPECT_TRUE(out[0].as<wire::Request>().retx);
+  EXPECT_TRUE(b.client.failed.empty());
+}
+
+// [PDS-T14, PDS-174] Return data that was not even sent cannot have arrived.
+TEST_F(TargetCloseTest, CloseBeforeReturnDataWasSentFails) {
+  Bench b;
+  b.open_target();
+  b.client.messages[5].bytes = 10;
+  b.client.messages[5].next_hdr = wire::NextHeader::response_data;
+  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1002"}));
+  EXPECT_EQ(b.client.aborted.size(), 1u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-T14, PDS-148] A peer that closes again and again and never acknowledges is not waited for
+// without end.
+TEST_F(TargetCloseTest, CloseWithoutEndFails) {
+  Bench b;
+  EXPECT_EQ(owe(b, 10), 1u);
+  const wire::Control close = b.control(CtlType::close_cmd, 1001);
+  const int64_t patience = config_.refusal_patience().ns() / Duration::seconds(1).ns();
+  for (int64_t s = 0; s < patience; ++s) {
+    EXPECT_TRUE(b.client.failed.empty()) << s;
+    b.rx_header(close);
+    b.elapse(1_s);
+    b.lines();
+  }
+  b.elapse(1_s);
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{5, 0}, 1}}));
+  EXPECT_EQ(b.count(Count::pdc_closed_refused), 1u);
 }
 
 // [PDS-031, PDS-T10, PDS-T11, PDS-T12, PDS-170, PDS-173] The target asks, and gives up by the

@@ -307,7 +307,7 @@ TEST(TargetTable, T13CloseIsObeyed) {
 TEST(TargetTable, T14CloseOverReturnDataIsAnError) {
   for (const PdcState s : kOpen) {
     SCOPED_TRACE(name(s));
-    TableBench b;
+    TableBench b(Config::spec());
     to_open(b, s);
     ASSERT_TRUE(b.return_data());
     EXPECT_EQ(b.tx().size(), 1u);
@@ -317,6 +317,27 @@ TEST(TargetTable, T14CloseOverReturnDataIsAnError) {
     EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{kReturnData.value(), 0}, 1}}));
     EXPECT_EQ(b.client.closed, std::vector<bool>{false});
     EXPECT_EQ(b.pds->usage(), Usage{});
+  }
+}
+
+// [PDS-T14] The same by patience of time: the ACK is asked for, the Close not taken. -> same
+TEST(TargetTable, T14CloseOverReturnDataWaitsForItsAck) {
+  for (const PdcState s : kOpen) {
+    SCOPED_TRACE(name(s));
+    TableBench b;
+    to_open(b, s);
+    ASSERT_TRUE(b.return_data());
+    const auto out = b.tx();
+    ASSERT_EQ(out.size(), 1u);
+    const Psn psn = out[0].as<wire::Request>().psn;
+    b.rx_header(b.control(CtlType::close_cmd, 1001));
+    EXPECT_EQ(b.state(), name(s));
+    EXPECT_EQ(b.lines(),
+              (Lines{"CP ACK_REQ psn " + std::to_string(psn.value()) + " ar payload 0"}));
+    b.rx_header(b.ack(psn));
+    b.rx_header(b.control(CtlType::close_cmd, 1001));
+    EXPECT_EQ(b.state(), "CLOSED");
+    EXPECT_TRUE(b.client.failed.empty());
   }
 }
 
