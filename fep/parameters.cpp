@@ -57,7 +57,8 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("GD_PER_PDC", pds.gd_per_pdc, "count", 1, 65535, "PDS-109",
               "The same for one context"),
     UET_VALUE("PACKETS_PER_ENTROPY", pds.packets_per_entropy, "packets", 1, 64, "PDS-004",
-              "Packets of a context between changes of the entropy value"),
+              "Packets of a context between changes of the entropy value, or four times as many of "
+              "less than 512 octets; 1: each packet has its own"),
     UET_VALUE("UNEXPECTED_BYTES", ses.unexpected_bytes, "octets", 65536, int64_t{1} << 40,
               "SES-126",
               "Memory for messages that no receive matched yet; senders retry beyond it"),

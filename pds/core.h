@@ -148,6 +148,7 @@ class Core : CoreState {
   void serve_path(Path& path, TxBatch& batch, Instant now);
   Turn take_turn(Pdc& pdc, TxBatch& batch, Instant now);
   Step send_lost(Pdc& pdc, TxBatch& batch, Instant now);
+  void use_ev(Pdc& pdc, uint32_t bytes);
   bool has_room_for_burst(const TxBatch& batch) const;
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   bool next_message(Pdc& pdc, Instant now);

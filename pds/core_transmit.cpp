@@ -12,6 +12,8 @@ namespace {
 // The longest SES header before the payload; for asking CMS about a packet not yet pulled.
 constexpr uint32_t kSesHeaderBytes = 44;
 constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
+constexpr uint32_t kShortBytes = 512;     // packets below count for less of a burst:
+constexpr uint32_t kShortsPerPacket = 4;
 }  // namespace
 
 uint32_t Core::max_packet_bytes(const Pdc& pdc) const {
@@ -326,10 +328,16 @@ Entropy Core::next_ev(Pdc& pdc, const TxSlot* resend) {
   }
   if (pdc.ev_left == 0 || (resend != nullptr && resend->ev == pdc.ev)) {
     pdc.ev = pdc.path->ev.next();
-    pdc.ev_left = static_cast<uint8_t>(config_.packets_per_entropy);
+    pdc.ev_left = static_cast<uint16_t>(config_.packets_per_entropy * kShortsPerPacket);
   }
-  --pdc.ev_left;
   return pdc.ev;
+}
+
+// So many packets leave under one EV, or four times as many short ones; with one, each has its own.
+void Core::use_ev(Pdc& pdc, uint32_t bytes) {
+  const bool is_short = bytes < kShortBytes && config_.packets_per_entropy > 1;
+  const uint16_t cost = is_short ? 1 : kShortsPerPacket;
+  pdc.ev_left = pdc.ev_left > cost ? static_cast<uint16_t>(pdc.ev_left - cost) : uint16_t{0};
 }
 
 // Encodes the packet of a slot, the first time or again. [PDS-063, PDS-064, PDS-065, PDS-146]
@@ -401,6 +409,7 @@ void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now
   slot.sent_tick = SentTick::of(now);
   slot.in_flight = true;
   pdc.deficit -= static_cast<int32_t>(nominal);
+  if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && slot.resends == 0) touch(pdc, now);

@@ -108,7 +108,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   MessageHandle message;     // being pulled; 0: none
   int32_t deficit = 0;       // octets, deficit round robin [PDS-244]
   Entropy ev;                // of the present burst
-  uint8_t ev_left = 0;       // packets it still has
+  uint16_t ev_left = 0;      // quarters of a packet that it still has
   uint8_t quiet_count = 0;   // messages since one had AR [PDS-064]
   uint8_t rebases = 0;       // [PDS-051]
   uint16_t keep_count = 0;   // messages that keep the PDC open [PDS-015]

@@ -202,6 +202,20 @@ TEST_F(SchedulingTest, ABurstIsNotCutByTheEndOfABatch) {
   }
 }
 
+// [PDS-004] A short packet counts for a quarter of another: four times as many share an EV.
+TEST_F(SchedulingTest, ShortPacketsMakeLongBursts) {
+  config_.packets_per_entropy = 8;
+  Bench b(config_);
+  const auto peer = b.peers.find_or_add(address(20), b.now);
+  b.peers.add_ref(*peer);
+  const FlowId flow = *b.pds->flow(*peer, TrafficClass(0), Mode::rud, JobId(1));
+  for (uint32_t i = 0; i < 64; ++i) b.client.post(flow, 10 + i, 8);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 64u);
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(out[i].ev, out[i / 32 * 32].ev) << i;
+  EXPECT_NE(out[0].ev, out[32].ev);
+}
+
 // [PDS-244] Two long messages to two peers share the batches.
 TEST_F(SchedulingTest, NobodyStarves) {
   cms::Config cms;
