@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace uet::sim {
 namespace {
@@ -40,6 +41,9 @@ bool is_void(wire::NextHeader next_hdr, wire::Reader reader) {
   if (!is_request || reader.remaining() < wire::RequestCommon::kSize) return false;
   return wire::RequestCommon::read(reader.take(wire::RequestCommon::kSize)).ie;
 }
+
+// No PDC is wrong by so many PSNs.
+constexpr int32_t kElsewhere = 1 << 20;
 
 bool takes_psn(wire::PdsType type) {
   return type == wire::PdsType::rud_request || type == wire::PdsType::rod_request ||
@@ -104,7 +108,10 @@ void WireOracle::note_ack(std::span<const std::byte> bytes) {
 void WireOracle::check_windows(const wire::Request& request) {
   const auto [at, is_new] = pdcs_.try_emplace(request.spdcid.value());
   Pdc& pdc = at->second;
-  if (is_new) {
+  // When all PDCIDs were used they are used again, by PDCs that begin elsewhere. [PDS-011, PDS-019]
+  const bool is_elsewhere = std::abs(int64_t{request.psn - pdc.first} - pdc.sent) > kElsewhere;
+  if (is_new || is_elsewhere) {
+    pdc = Pdc{};
     pdc.first = request.psn;
     pdc.range = static_cast<int32_t>(windows_.default_range);
   }
