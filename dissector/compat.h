@@ -16,6 +16,7 @@
 #include <epan/tap.h>
 #include <epan/to_str.h>
 #include <epan/tvbuff.h>
+#include <wsutil/crc32.h>
 
 #include <cstdint>
 

@@ -238,6 +238,10 @@ int control(const Layer& h, PdsFields& f) {
   dpdcid_or_start(h, f);
   f.payload = h.u32(payload, 12, 4);
   if (type == wire::CtlType::credit) h.u32(credit, 12, 3);
+  if (type == wire::CtlType::credit_req) {
+    h.u32(ccc_id, 12, 1);
+    h.u32(credit_target, 13, 3);
+  }
   if (type > wire::CtlType::negotiation) {
     expert_add_info(h.pinfo, h.item, &expert::reserved_code);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of expert remarks.
+// The tables of expert remarks.
 #include "dissector/experts.h"
 
 namespace uet::dissector::expert {
@@ -15,14 +15,18 @@ ei_register_info malformed(expert_field& id, const char* name, const char* text)
   return remark(id, name, PI_MALFORMED, PI_ERROR, text);
 }
 
+template <size_t kCount>
+void add(expert_module_t* module, ei_register_info (&remarks)[kCount]) {
+  expert_register_field_array(module, remarks, static_cast<int>(kCount));
+}
+
 // Something in the order of PSNs that a reader should know of.
 ei_register_info sequence(expert_field& id, const char* name, const char* text) {
   return remark(id, name, PI_SEQUENCE, PI_NOTE, text);
 }
 
-}  // namespace
-
-void register_all(int protocol) {
+// Of one packet. [WIRE-116, WIRE-117]
+void register_format(expert_module_t* module) {
   static ei_register_info remarks[] = {
       malformed(pds_type_reserved, "uet.pds.type.reserved", "PDS type without a meaning"),
       malformed(tss_inside_tss, "uet.tss.inside_tss", "A security header inside another"),
@@ -51,6 +55,12 @@ void register_all(int protocol) {
              "Octets after the last header (receivers ignore them)"),
       remark(trimmed, "uet.trimmed.remark", PI_SEQUENCE, PI_WARN,
              "A switch has trimmed this packet: only PDS is left of it"),
+  };
+  add(module, remarks);
+}
+
+void register_security(expert_module_t* module) {
+  static ei_register_info remarks[] = {
       remark(icv_good, "uet.tss.icv.good", PI_DECRYPTION, PI_CHAT, "The ICV is right"),
       remark(icv_bad, "uet.tss.icv.bad", PI_DECRYPTION, PI_ERROR,
              "The ICV is right with none of the keys for this SDI and AN"),
@@ -64,6 +74,29 @@ void register_all(int protocol) {
              "Another packet was sealed with this key and nonce: who has both can read and forge"),
       remark(late_epoch, "uet.tss.late_epoch", PI_SECURITY, PI_WARN,
              "The epoch is too old for a receiver that knows the newest of this source"),
+  };
+  add(module, remarks);
+}
+
+void register_link(expert_module_t* module) {
+  static ei_register_info remarks[] = {
+      malformed(ctlos_format, "uet.link.ctlos.format",
+                "No control ordered set: it begins with 5C and has O-code 6"),
+      malformed(cc_cid, "uet.link.cc.cid.unknown", "The CID is not that of UE"),
+      malformed(link_version, "uet.link.version.unknown", "Version is not 1"),
+      malformed(frame_mark, "uet.link.frame_mark.missing", "The mark of an LLR frame is 7"),
+      malformed(carrier_count, "uet.link.count.range", "A carrier has 1 to 5 ordered sets"),
+      malformed(llr_in_llr, "uet.link.nested", "An LLR frame inside another"),
+      remark(sw_fcs_bad, "uet.link.sw_fcs.bad", PI_CHECKSUM, PI_WARN,
+             "The FCS does not match: the receiver asks for the frame again"),
+      remark(sw_fcs_poisoned, "uet.link.sw_fcs.poisoned", PI_CHECKSUM, PI_NOTE,
+             "Poisoned: an earlier hop saw the error; counted as received, not delivered"),
+  };
+  add(module, remarks);
+}
+
+void register_conversation(expert_module_t* module) {
+  static ei_register_info remarks[] = {
       remark(pdc_opens, "uet.pds.opens", PI_SEQUENCE, PI_CHAT, "A PDC opens"),
       remark(pdc_closes, "uet.pds.closes", PI_SEQUENCE, PI_CHAT, "A PDC is closed"),
       sequence(first_unseen, "uet.pds.first_unseen",
@@ -84,8 +117,17 @@ void register_all(int protocol) {
              "The target has no receive for it and will ask for it again"),
       remark(nack, "uet.pds.nack", PI_RESPONSE_CODE, PI_WARN, "NACK"),
   };
-  expert_register_field_array(expert_register_protocol(protocol), remarks,
-                              static_cast<int>(array_length(remarks)));
+  add(module, remarks);
+}
+
+}  // namespace
+
+void register_all(int protocol) {
+  expert_module_t* module = expert_register_protocol(protocol);
+  register_format(module);
+  register_security(module);
+  register_link(module);
+  register_conversation(module);
 }
 
 }  // namespace uet::dissector::expert

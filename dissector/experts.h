@@ -37,6 +37,16 @@ inline expert_field sealed_copy = EI_INIT;   // [TSS-071]
 inline expert_field nonce_reused = EI_INIT;  // [TSS-043]
 inline expert_field late_epoch = EI_INIT;    // [TSS-054]
 
+// The link layer in software.
+inline expert_field ctlos_format = EI_INIT;
+inline expert_field cc_cid = EI_INIT;
+inline expert_field link_version = EI_INIT;
+inline expert_field frame_mark = EI_INIT;
+inline expert_field carrier_count = EI_INIT;
+inline expert_field llr_in_llr = EI_INIT;
+inline expert_field sw_fcs_bad = EI_INIT;       // [LINK-026]
+inline expert_field sw_fcs_poisoned = EI_INIT;  // [LINK-025]
+
 // Events of a conversation.
 inline expert_field pdc_opens = EI_INIT;
 inline expert_field pdc_closes = EI_INIT;

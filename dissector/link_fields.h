@@ -18,6 +18,8 @@ namespace field::link {
 // Carriage and control ordered sets. [LINK-001, LINK-125..129]
 inline int link_type = -1, link_version = -1, carrier_count = -1, frame_seq = -1, sw_fcs = -1,
            inner_ethertype = -1, ctlos_control = -1, ctlos_type = -1, ctlos_o_code = -1,
+           ctlos_rsvd = -1, link_flags = -1, frame_mark = -1, frame_rsvd = -1, sw_fcs_status = -1,
+           cc_vc = -1, mac_opcode = -1, options_rsvd = -1, options_end_rsvd = -1, per_vc_rsvd = -1,
            ack_nack_seq = -1, init_seq = -1, init_data = -1, cf_vc = -1, cf_count = -1, cc_cid = -1,
            cc_half = -1, cc_count = -1;
 // TLVs. [LINK-141..144]

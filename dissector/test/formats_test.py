@@ -177,6 +177,9 @@ class Packet:
             self.fields["uet.pds.service_time_ns"] = 128 * get("service_time")
         if get("ctl_type") == CODES["uet.pds.ctl_type"]["CREDIT"]:
             self.fields["uet.pds.credit"] = get("payload") >> 8
+        if get("ctl_type") == CODES["uet.pds.ctl_type"]["CREDIT_REQ"]:
+            self.fields["uet.pds.ccc_id"] = get("payload") >> 24
+            self.fields["uet.pds.credit_target"] = get("payload") % 2**24
 
 
 def number(field, text):

@@ -3,13 +3,14 @@
 
 Usage: link_test.py PLUGINS UET_PCAP
 
-uet_pcap makes the same frames of data/link.txt.
+uet_pcap makes the same frames of data/link.txt, those in MORE excepted.
 
-[LINK-001, LINK-002, LINK-110, LINK-111, LINK-125, LINK-142..144]
+[LINK-001, LINK-002, LINK-110, LINK-111, LINK-125, LINK-128, LINK-141..144]
 """
 import pathlib
 import subprocess
 import sys
+import zlib
 
 import wireshark
 
@@ -37,16 +38,52 @@ FRAMES = [
     "fe05" "fa7acb" "01" "80" "0000",
 ]
 
+
+
+def protected(fcs_xor, frame="0800" + UET, mark="70012345"):
+    """A frame of LLR, whose FCS is that of the frame without the shim."""
+    fcs = zlib.crc32(bytes.fromhex(MACS + frame)) ^ fcs_xor
+    return MACS + "88b5" "01" "10" + mark + frame + fcs.to_bytes(4, "little").hex()
+
+
+VLAN = "8100" "0005"
+# Deeper than the stack of a program whose depth the packet decides.
+NESTED = (VLAN + "88b5" "01" "10" "70000001") * 4000 + "0800" + UET
+MORE = [
+    protected(0),
+    protected(0xAAAAAAAA),  # as poisoned by default [LINK-027]
+    protected(0, VLAN + "0800" + UET),
+    protected(0, NESTED),
+    protected(0, mark="6a512345"),
+    MACS + "88b5" "02" "26" "4b01abcde6000000" "5c02000005000001" + 2 * "5c77000006000000" +
+    2 * "5c04fffff6addeff",
+    MACS + "88b5" "04" "13" + "00" * 44,
+    "0180c2000001" "020000000001" "8808" "fffe" "fa7acb" "02" + COUNTERS,
+    "0180c200000e" "020000000001" "88cc" "0207" "04" "020000000001" "0407" "03" "020000000001"
+    "0602" "0078"
+    "fe10" "fa7acb" "f1" "02" "e9" "80" "10" "0102" "0304" "0032" "0000"
+    "fe11" "fa7acb" "f1" "01" "16" "ff" "10" "0000" "0000" "0000" "0001" "77"
+    "fe1a" "fa7acb" "f2" "01" "7f" "0040" "00" "01" "0000" "00" "20" "00000000" "00000000"
+    "00000001" "0000",
+]
+
+BAD, GOOD, POISONED = "0", "1", "2"
+LOW_VCS, HIGH_VCS = [str(vc) for vc in range(16)], [str(vc) for vc in range(16, 32)]
+LLR = {"type": ["1"], "version": ["1"], "frame_seq": [str(0x12345)], "flags": ["0x00"],
+       "frame_mark": ["0x00000007"], "rsvd": ["0x00000000"], "ethertype": ["0x0800"]}
 EXPECTED = [
     {"type": ["2"], "version": ["1"], "count": ["3"],
      "ctlos.control": ["0x5c"] * 3, "ctlos.type": ["0x01", "0x03", "0x10"],
-     "ctlos.o_code": ["0x06"] * 3, "ack_nack_seq": [str(0xABCDE)], "init_seq": [str(0x12345)],
+     "ctlos.o_code": ["0x06"] * 3, "rsvd": ["0x000000"],
+     "ack_nack_seq": [str(0xABCDE)], "init_seq": [str(0x12345)],
      "init_data": ["0xbeef"], "cf.vc": ["3", "31"], "cf.count": [str(0x5678), str(0x7FFF)]},
     {"type": ["1"], "version": ["1"], "frame_seq": [str(0x12345)], "ethertype": ["0x0800"],
-     "sw_fcs": ["0xa1b2c3d4"]},
-    {"cc.cid": ["0xfa7acb"], "cc.half": ["1"],
+     "flags": ["0x00"], "frame_mark": ["0x00000007"], "rsvd": ["0x00000000"],
+     "sw_fcs": ["0xa1b2c3d4"], "sw_fcs.status": [BAD]},
+    {"mac.opcode": ["0xfffe"], "cc.cid": ["0xfa7acb"], "cc.half": ["1"], "cc.vc": LOW_VCS,
      "cc.count": ["1", "2", str(0xFFFFF)] + ["0"] * 12 + [str(0x12345)]},
-    {"type": ["3"], "version": ["1"], "cc.cid": ["0xfa7acb"], "cc.half": ["2"],
+    {"type": ["3"], "version": ["1"], "flags": ["0x00"], "cc.cid": ["0xfa7acb"],
+     "cc.half": ["2"], "cc.vc": HIGH_VCS,
      "cc.count": ["1", "2", str(0xFFFFF)] + ["0"] * 12 + [str(0x12345)]},
     {},
     {"tlv": ["0xf1", "0xf2", "0xf3", "0x01"], "tlv.version": ["1", "1", "1"], "tlv.octets": ["80"],
@@ -60,12 +97,63 @@ EXPECTED = [
      "cbfc.vcs": ["8"], "cbfc.lossless_wanted": ["0x0000000a"],
      "cbfc.lossless_operational": ["0x00000002"], "cbfc.total_credits": ["0"],
      "cbfc.limit_vc": ["3"], "cbfc.limit": ["256"], "vc_map.classifier": ["4"],
-     "vc_map.winner": ["2"], "vc_map.pcp": [":".join(["ff"] * 16)],
+     "rsvd": ["0x00", "0x0000", "0x00"], "vc_map.winner": ["2"],
+     "vc_map.pcp": [":".join(["ff"] * 16)],
      "vc_map.dscp": [":".join(["07"] * 64)]},
+    LLR | {"sw_fcs.status": [GOOD]},
+    LLR | {"sw_fcs.status": [POISONED]},
+    LLR | {"sw_fcs.status": [GOOD], "ethertype": ["0x8100"]},
+    {"type": ["1"] * 2, "version": ["1"] * 2, "frame_seq": ["74565", "1"], "flags": ["0x00"] * 2,
+     "frame_mark": ["0x00000007"] * 2, "rsvd": ["0x00000000"] * 2, "ethertype": ["0x8100"] * 2,
+     "sw_fcs.status": [GOOD, BAD]},
+    LLR | {"frame_mark": ["0x00000006"], "rsvd": ["0x000000a5"], "sw_fcs.status": [GOOD]},
+    {"type": ["2"], "version": ["2"], "count": ["6"],
+     "ctlos.control": ["0x4b"] + ["0x5c"] * 5,
+     "ctlos.type": ["0x01", "0x02", "0x77", "0x77", "0x04", "0x04"],
+     "ctlos.o_code": ["0x06", "0x05"] + ["0x06"] * 4, "rsvd": ["0x000000", "0x000001"],
+     "ack_nack_seq": [str(0xABCDE), "0"], "init_seq": [str(0xFFFFF)] * 2,
+     "init_data": ["0xdead"] * 2},
+    {"type": ["4"], "version": ["1"]},
+    {"mac.opcode": ["0xfffe"], "cc.cid": ["0xfa7acb"], "cc.half": ["2"], "cc.vc": HIGH_VCS,
+     "cc.count": ["1", "2", str(0xFFFFF)] + ["0"] * 12 + [str(0x12345)]},
+    {"tlv": ["0xf1", "0xf1", "0xf2"], "tlv.version": ["2", "1", "1"],
+     "tlv.octets": ["02:e9:80:10:01:02:03:04:00:32:00:00"],
+     "llr.capable": ["0"], "llr.wanted": ["0"], "llr.tx_enabled": ["0"], "llr.rx_enabled": ["1"],
+     "cbfc.capable": ["0"], "cbfc.wanted": ["1"], "cbfc.tx_enabled": ["1"],
+     "cbfc.rx_enabled": ["0"], "llr.operational": ["1"], "cbfc.operational": ["1"],
+     "ue_version": ["0x10"], "epoch": ["0"], "peer_epoch": ["0"], "ack_interval_us": ["0"],
+     "rsvd": ["0x3f", "0x0001", "0x7f"], "cbfc.per_vc": ["0"], "cbfc.credit_size": ["64"],
+     "cbfc.packet_overhead": ["0"], "cbfc.credit_sizes": ["0x01"],
+     "cbfc.operational_credit_size": ["0"], "cbfc.operational_overhead": ["0"],
+     "cbfc.vcs": ["32"], "cbfc.lossless_wanted": ["0x00000000"],
+     "cbfc.lossless_operational": ["0x00000000"], "cbfc.total_credits": ["1"]},
 ]
+NOT_COMPARED = {"sw_fcs"}  # of frames whose FCS the test computes
+# What is remarked on, by frame.
+REMARKS = {2: {"sw_fcs.bad"}, 8: {"sw_fcs.poisoned"}, 10: {"nested", "sw_fcs.bad"},
+           11: {"frame_mark.missing", "reserved_bits"},
+           12: {"version.unknown", "count.range", "ctlos.format", "reserved_code",
+                "reserved_bits"},
+           13: {"reserved_code"}, 15: {"reserved_bits"}}
+MALFORMED = {10, 11, 12}
 
 
 FRAMES_AS_OCTETS = [bytes.fromhex(frame) for frame in FRAMES]
+
+
+def differences(number, packet, expected):
+    skipped = NOT_COMPARED if number > len(FRAMES) else set()
+    shown = {name.removeprefix("uet.link."): packet.values[name]
+             for name in packet.names("uet.link.") if not name.endswith("_tree")}
+    for name in sorted((shown.keys() | expected.keys()) - skipped):
+        if shown.get(name) != expected.get(name):
+            yield f"{name} {shown.get(name)}, expected {expected.get(name)}"
+    remarks = {name.removeprefix("uet.link.").removeprefix("uet.") for name in packet.remarks
+               if name.startswith("uet.")}
+    if remarks != REMARKS.get(number, set()):
+        yield f"remarks {remarks}, expected {REMARKS.get(number, set())}"
+    if packet.malformed() != (number in MALFORMED):
+        yield f"malformed is not {number in MALFORMED}"
 
 
 def made_from_text(program, folder):
@@ -88,24 +176,19 @@ def main():
             print("uet_pcap makes other frames of data/link.txt")
             wrong += 1
         capture = pathlib.Path(folder) / "link.pcap"
-        wireshark.write_pcap(capture, FRAMES_AS_OCTETS)
+        wireshark.write_pcap(capture, FRAMES_AS_OCTETS + [bytes.fromhex(f) for f in MORE])
         packets = tshark.packets(capture)
     if len(packets) != len(EXPECTED):
         print(f"{len(packets)} packets, expected {len(EXPECTED)}")
         wrong += 1
     for number, (packet, expected) in enumerate(zip(packets, EXPECTED), 1):
-        shown = {name.removeprefix("uet.link."): packet.values[name]
-                 for name in packet.names("uet.link.") if not name.endswith("_tree")}
-        for name in sorted(shown.keys() | expected.keys()):
-            if shown.get(name) != expected.get(name):
-                print(f"frame {number}: {name} {shown.get(name)}, expected {expected.get(name)}")
-                wrong += 1
-        if packet.malformed():
-            print(f"frame {number}: malformed")
+        for difference in differences(number, packet, expected):
+            print(f"frame {number}: {difference}")
             wrong += 1
-    if packets[1].values["uet.pds.psn"] != ["7"]:
-        print("frame 2: the frame behind the LLR shim is not shown")
-        wrong += 1
+    for number in (2, 7, 8, 9, 11):
+        if packets[number - 1].values["uet.pds.psn"] != ["7"]:
+            print(f"frame {number}: the frame behind the LLR shim is not shown")
+            wrong += 1
     if "macc" not in packets[4].layers:
         print("frame 5: PAUSE is not what it was")
         wrong += 1

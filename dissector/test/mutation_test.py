@@ -21,7 +21,7 @@ import tempfile
 import time
 
 import wireshark
-from link_test import FRAMES
+from link_test import FRAMES, MORE
 from tss_test import VECTORS, frame_of, key_line
 from vectors_test import framed
 
@@ -117,7 +117,7 @@ def main():
     parser.add_argument("captures", nargs="*")
     options = parser.parse_intermixed_args()
     tshark = wireshark.Tshark(options.plugins)
-    frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES]
+    frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES + MORE]
     frames += 2 * [frame_of(packet) for packet in VECTORS["packets"]]
     frames += [f for path in options.captures for f in wireshark.frames_of(path)]
     first = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")

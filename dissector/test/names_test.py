@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the names of codes and the fields that tshark knows against the tables of wire.md.
+"""Holds the names of codes and the fields that tshark knows against the tables of the references.
 
 Usage: names_test.py PLUGINS
 
-The plugin takes its names from wire/code_points.h; the expected ones come from the reference.
+The plugin takes its names of codes from wire/code_points.h; the expected ones, and the names of
+fields, come from wire.md. Those of link.md are in prose and octet tables: they are listed here.
 [WIRE-037, WIRE-039, WIRE-055, WIRE-057, WIRE-079, WIRE-081..084, WIRE-087]
 """
 import pathlib
@@ -31,6 +32,65 @@ SENTENCES = {("uet.pds.type", 1): "TSS", ("uet.pds.nack_code", 0xFD): "EXP_NACK_
 NEXT_HEADERS = ["none", "SMALL", "MEDIUM", "STANDARD", "RESPONSE", "RESPONSE_DATA",
                 "RESPONSE_DATA_SMALL"]
 LISTS = ["EXPECTED", "OVERFLOW"]
+
+# Layer of the fields by the number of the section.
+LAYERS = {"1": "uet", "2": "uet.tss", "3": "uet.pds", "4": "uet.pds", "5": "uet.pds",
+          "6": "uet.pds", "7": "uet.pds", "8": "uet.ses", "9": "uet.ses", "10": "uet.ses"}
+NO_FIELDS = {"prologue", "common", "ACK", "NACK"}  # headers inside others
+RENAMED = {("10", "opcode"): "response_opcode",
+           ("10", "response message_id"): "response_message_id"}
+LINK_FIELDS = {  # by section of link.md
+    "1.1": "ctlos.control ctlos.type ctlos.o_code ack_nack_seq init_seq init_data cf.vc "
+                "cf.count",
+    "3.7": "mac.opcode cc.cid cc.half cc.vc cc.count",
+    "4.1": "type version flags frame_mark rsvd frame_seq ethertype sw_fcs sw_fcs.status",
+    "4.2": "count",
+    "5.2": "tlv tlv.version tlv.octets",
+    "5.2, 0xF1": "llr.capable llr.wanted llr.tx_enabled llr.rx_enabled cbfc.capable cbfc.wanted "
+                "cbfc.tx_enabled cbfc.rx_enabled llr.operational cbfc.operational ue_version epoch "
+                "peer_epoch ack_interval_us",
+    "5.2, 0xF2": "cbfc.per_vc cbfc.credit_size cbfc.packet_overhead cbfc.credit_sizes "
+                "cbfc.operational_credit_size cbfc.operational_overhead cbfc.vcs "
+                "cbfc.lossless_wanted cbfc.lossless_operational cbfc.total_credits cbfc.limit_vc "
+                "cbfc.limit",
+    "5.2, 0xF3": "vc_map.classifier vc_map.winner vc_map.pcp vc_map.dscp",
+}
+
+
+def fields_of_reference(text):
+    """Names for filters: of each row of a table whose first column is Field or Flag."""
+    names = set()
+    for section in re.split(r"^## ", text, flags=re.M)[1:]:
+        number = section.split(".")[0]
+        inside = False
+        for line in section.split("\n"):
+            if not line.startswith("|"):
+                inside = False
+                continue
+            first = line.strip("|").split("|")[0].strip()
+            if first in ("Field", "Flag"):
+                inside = number in LAYERS
+            elif inside and not first.startswith("---"):
+                first = re.sub(r"\*\*som=[01]:\*\*| \(match bits\)", "", first)
+                for name in re.split(r" / |, | \+ ", first):
+                    name = RENAMED.get((number, name.strip()), name.strip())
+                    if name == "rsvd" and number == "1":
+                        name = "entropy.rsvd"
+                    if name not in NO_FIELDS:
+                        names.add(f"{LAYERS[number]}.{name}")
+    return names
+
+
+def missing_fields(text, tshark):
+    """Of the references' fields those that no filter can name."""
+    shown = {line.split("\t")[2] for line in tshark.run("-G", "fields").split("\n")
+             if line.startswith("F\t")}
+    wanted = fields_of_reference(text)
+    if len(wanted) < 90:
+        yield f"{len(wanted)} fields found in the reference"
+    wanted |= {f"uet.link.{name}" for names in LINK_FIELDS.values() for name in names.split()}
+    for name in sorted(wanted - shown):
+        yield f"no field {name}"
 
 
 def table_after(text, requirement):
@@ -89,8 +149,8 @@ def main():
         return 2
     root = pathlib.Path(__file__).resolve().parents[2]
     text = (root / "docs/reference/wire.md").read_text()
-    shown = shown_names(wireshark.Tshark(sys.argv[1]))
-    findings = list(wrong_names(text, shown))
+    tshark = wireshark.Tshark(sys.argv[1])
+    findings = [*wrong_names(text, shown_names(tshark)), *missing_fields(text, tshark)]
     for finding in findings:
         print(finding)
     print(f"{len(TABLES) + 2} code tables, {len(findings)} differences")

@@ -34,6 +34,8 @@ REMARK = {  # what the plugin says for a cause of wire/parse_error.h, or a toler
     "surplus_bytes": "uet.surplus_bytes",
 }
 
+CREDIT_REQ = 8
+
 # Shown beside the fields of the golden files: names of codes there are text here.
 NAMES = {"type_name", "ctl_name", "opcode_name", "format"}
 DERIVED = {"clear_psn", "start_psn", "ack_psn", "sack_base", "mp_range", "service_time_ns",
@@ -94,6 +96,13 @@ class Comparison:
                             f"{name} {shown.values.get(name)}, expected {value}")
         if not complete:
             return
+        # [WIRE-057] Its payload has two parts.
+        if fields.get("pds", {}).get("ctl_type") == CREDIT_REQ:
+            ccc_id, credit_target = divmod(fields["pds"]["payload"], 2**24)
+            fields["pds"] |= {"ccc_id": ccc_id, "credit_target": credit_target}
+            self.expect(shown.number("uet.pds.ccc_id") == ccc_id, packet, "ccc_id")
+            self.expect(shown.number("uet.pds.credit_target") == credit_target, packet,
+                        "credit_target")
         known = {name_of(part, key, fields[part]) for part in ("tss", "pds", "ses", "ext")
                  for key in fields.get(part, {})}
         known |= {f"uet.pds.{name}" for name in DERIVED}

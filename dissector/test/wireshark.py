@@ -95,7 +95,7 @@ class Fields:
                         for remark, text in one.items():
                             self.remarks[remark].append(text)
                 elif isinstance(one, dict):
-                    self._collect(one, ours)
+                    self._collect(one, ours or key.startswith("uet"))
                 else:
                     self.values[key].append(one)
 
