@@ -104,6 +104,8 @@ void show_sent(const Shown& s, const Note& note) {
   if (note.out_of_order) expert_add_info(s.pinfo, s.flag(out_of_order), &expert::out_of_order);
   if (note.gap != 0) expert_add_info(s.pinfo, s.u32(gap, note.gap), &expert::gap);
   if (note.pdc != nullptr) s.u32(outstanding, note.outstanding);
+  if (note.mp_range != 0) s.u32(offered, note.mp_range);
+  if (note.range_full) expert_add_info(s.pinfo, s.flag(range_full), &expert::range_full);
   if (note.mpr_violation) expert_add_info(s.pinfo, s.flag(mpr_violation), &expert::mpr_violation);
   const Transmissions& sent = *note.sent;
   s.frame(ack_frame, sent.done_frame);

@@ -28,7 +28,8 @@ Flags request_common(const Layer& h, SesFields& s) {
   s.opcode = static_cast<wire::SesOpcode>(h.u32(opcode, 0, 1));
   if (h.u32(ver, 1, 1) != 0) h.broken(&expert::ses_version);
   h.flag(dc, 1, 1);
-  h.flag(ie, 1, 1);
+  const bool failed = h.flag(ie, 1, 1) || s.opcode == wire::SesOpcode::msg_error;
+  if (failed) expert_add_info(h.pinfo, h.item, &expert::initiator_error);
   h.flag(rel, 1, 1);
   f.hd = h.flag(hd, 1, 1);
   f.eom = s.eom = h.flag(eom, 1, 1);
@@ -199,6 +200,10 @@ void response(const Layer& h, Packet& packet) {
   s.response = static_cast<wire::ResponseOpcode>(h.u32(response_opcode, 0, 1));
   if (h.u32(ver, 1, 1) != 0) h.broken(&expert::ses_version);
   s.return_code = static_cast<wire::ReturnCode>(h.u32(return_code, 1, 1));
+  if (s.return_code > wire::ReturnCode::ok) {
+    expert_add_info_format(h.pinfo, h.item, &expert::target_error, "The target reports %s",
+                           wire::name(s.return_code));
+  }
   const bool with_data = s.format != NextHeader::response;
   if ((s.response == wire::ResponseOpcode::response_w_data) != with_data) {
     h.broken(&expert::response_opcode_mismatch);

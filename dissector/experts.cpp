@@ -112,10 +112,16 @@ void register_conversation(expert_module_t* module) {
       sequence(gap, "uet.pds.gap", "PSNs before this one are not in the capture so far"),
       remark(mpr_violation, "uet.pds.beyond_mpr", PI_PROTOCOL, PI_WARN,
              "The PSN is beyond the range that the receiver has offered"),
+      sequence(range_full, "uet.pds.range_full",
+               "The sender has used all of the range that the receiver offers, and must wait"),
       sequence(sack_missing, "uet.pds.sack_missing", "PSNs are missing at the receiver"),
       remark(deferred, "uet.ses.deferred", PI_RESPONSE_CODE, PI_NOTE,
              "The target has no receive for it and will ask for it again"),
       remark(nack, "uet.pds.nack", PI_RESPONSE_CODE, PI_WARN, "NACK"),
+      remark(target_error, "uet.ses.target_error", PI_RESPONSE_CODE, PI_WARN,
+             "The target reports an error"),
+      remark(initiator_error, "uet.ses.initiator_error", PI_REQUEST_CODE, PI_WARN,
+             "The initiator ends the message in error"),
   };
   add(module, remarks);
 }

@@ -59,7 +59,10 @@ inline expert_field out_of_order = EI_INIT;
 inline expert_field gap = EI_INIT;
 inline expert_field mpr_violation = EI_INIT;
 inline expert_field sack_missing = EI_INIT;
+inline expert_field range_full = EI_INIT;
 inline expert_field nack = EI_INIT;
+inline expert_field target_error = EI_INIT;     // [WIRE-083]
+inline expert_field initiator_error = EI_INIT;  // [WIRE-059]
 inline expert_field deferred = EI_INIT;
 
 // Registers all of them for the protocol.

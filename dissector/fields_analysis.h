@@ -12,7 +12,8 @@ inline int retransmission = -1, duplicate = -1, out_of_order = -1, gap = -1, out
            mpr_violation = -1, previous_frame = -1, since_previous = -1, cause = -1,
            cause_frame = -1;
 inline int ack_frame = -1, answer_frame = -1, nack_frame = -1, request_frame = -1,
-           response_time = -1, newly_done = -1, missing_psn = -1, missing_count = -1;
+           response_time = -1, newly_done = -1, missing_psn = -1, missing_count = -1, offered = -1,
+           range_full = -1;
 inline int message = -1, message_frame = -1, ses_response_frame = -1, service_time = -1,
            ses_request_frame = -1, data_frame = -1, linked_frame = -1, linked_count = -1;
 inline int fragments = -1, fragment = -1, overlap = -1, conflict = -1, tails = -1, too_long = -1,

@@ -126,7 +126,10 @@ void follow_request(packet_info* pinfo, const Packet& packet, Note& note) {
                             ? way.cack_psn
                             : (note.pdc->has_start ? note.pdc->start_psn : way.lowest_psn) - 1;
   if (after(way.highest_psn, done)) note.outstanding = way.highest_psn - done;
-  note.mpr_violation = way.has_cack && way.mp_range != 0 && after(f.psn, done + way.mp_range);
+  const bool has_range = way.has_cack && way.mp_range != 0;
+  note.mp_range = has_range ? way.mp_range : 0;
+  note.mpr_violation = has_range && after(f.psn, done + way.mp_range);
+  note.range_full = has_range && f.psn == done + way.mp_range && note.previous_frame == 0;
   note.opens = note.pdc->first_frame == pinfo->num && f.syn;
   if (is_control(f) && static_cast<CtlType>(f.ctl_type) == CtlType::close_cmd) {
     note.pdc->closing = true;

@@ -84,6 +84,8 @@ struct Note {
   bool opens = false, closes = false, first_of_message_data = false;
   uint32_t gap = 0;  // PSNs between the highest before and this one
   uint32_t outstanding = 0;
+  uint32_t mp_range = 0;  // that the receiver has offered so far
+  bool range_full = false;
   Cause cause = Cause::none;
   uint32_t cause_frame = 0;
   uint32_t previous_frame = 0;

@@ -55,7 +55,7 @@ EXPECTED = {
 SEVERAL = {(8, "request_frame"): {6, 1}, (25, "linked_frame"): {24, 26},
            (14, "request_frame"): {12}}
 OF_THE_PDC = {"direction", "initiator_pdcid", "target_pdcid", "opened_in", "closed_in", "psn_rel",
-              "outstanding"}
+              "outstanding", "offered"}
 PDCS = {0: range(1, 17), 1: (22, 24, 26, 27), 2: (23, 25), 3: (28, 29)}
 REASSEMBLED = {5: 12, 14: 8}
 REMARKS = {1: {"uet.pds.opens"}, 3: {"uet.pds.gap"}, 4: {"uet.pds.sack_missing"},
@@ -178,6 +178,52 @@ def wide_ack_differences(tshark, uet_pcap, folder):
             yield f"packet {number} of {capture.name}: {row}, expected {wanted}"
 
 
+def range_differences(tshark, uet_pcap, folder):
+    """[PDS-033, PDS-035] How much of what the receiver offers is used: 128 from packet 3 on, before
+    it the default. The last of the 128 has used it up, sent again it has not; then one too many."""
+    request = ("0.{:03} 10.0.0.1 > 10.0.0.2 | RUD_REQ {} psn={} spdcid=9 dpdcid=7"
+               " | SMALL opcode=NO_OP")
+    answer = "0.{:03} 10.0.0.2 > 10.0.0.1 | {} cack_psn={} spdcid=7 dpdcid=9"
+    lines = [request.format(0, "", 10), answer.format(1, "ACK", 10), request.format(2, "", 11),
+             answer.format(3, "ACK_CC mpr=1 sack_psn_offset=1", 11),
+             *[request.format(n - 8, "", n) for n in range(12, 140)],
+             request.format(200, "retx", 139), request.format(201, "", 140)]
+    expected = [["1", "", "", ""], 4 * [""], ["1", "1024", "", ""], 4 * [""]]
+    expected += [[str(n - 11), "128", "", ""] for n in range(12, 139)]
+    expected += [["128", "128", "1", ""], ["128", "128", "", ""], ["129", "128", "", "1"]]
+    capture = pathlib.Path(folder) / "range.pcapng"
+    subprocess.run([uet_pcap, "make", "-", capture], input="\n".join(lines), text=True, check=True)
+    names = ("outstanding", "offered", "range_full", "mpr_violation")
+    rows = tshark.rows(capture, [f"uet.pds.analysis.{name}" for name in names])
+    for number, (row, wanted) in enumerate(zip(rows, expected, strict=True), 1):
+        row = [{"True": "1"}.get(cell, cell) for cell in row]
+        if row != wanted:
+            yield f"packet {number} of {capture.name}: {row}, expected {wanted}"
+    shown = tshark.rows(capture, ["frame.number"], "-Y", "uet.pds.range_full")
+    if shown != [["132"]]:
+        yield f"the range is full in {shown}"
+
+
+def error_differences(tshark, uet_pcap, folder):
+    """Errors of SES: of the target by its return code, of the initiator by ie or MSG_ERROR."""
+    lines = ["0 10.0.0.1 > 10.0.0.2 | RUD_REQ psn=1 spdcid=9 dpdcid=7 | SMALL opcode=WRITE",
+             "1 10.0.0.2 > 10.0.0.1 | ACK cack_psn=1 spdcid=7 dpdcid=9 | RESPONSE return_code={}"
+             " response_opcode=RESPONSE",
+             "2 10.0.0.1 > 10.0.0.2 | RUD_REQ psn=2 spdcid=9 dpdcid=7 | SMALL opcode={}"]
+    for code, opcode, expected in (("OK", "WRITE", []), ("NULL", "WRITE ie", ["3"]),
+                                   ("BAD_MKEY", "MSG_ERROR", ["2", "3"])):
+        capture = pathlib.Path(folder) / "errors.pcapng"
+        text = "\n".join(lines).format(code, opcode)
+        subprocess.run([uet_pcap, "make", "-", capture], input=text, text=True, check=True)
+        rows = tshark.rows(capture, ["frame.number"], "-Y",
+                           "uet.ses.target_error || uet.ses.initiator_error")
+        if [row[0] for row in rows] != expected:
+            yield f"errors with {code} and {opcode}: {rows}, expected {expected}"
+    said = tshark.rows(capture, ["_ws.expert.message"], "-Y", "uet.ses.target_error")
+    if said != [["The target reports BAD_MKEY"]]:
+        yield f"the error of the target: {said}"
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__)
@@ -192,7 +238,9 @@ def main():
         packets = tshark.packets(capture, "-2")
         for difference in [*profile_differences(tshark, capture),
                            *preference_differences(tshark, capture),
-                           *wide_ack_differences(tshark, sys.argv[2], folder)]:
+                           *wide_ack_differences(tshark, sys.argv[2], folder),
+                           *range_differences(tshark, sys.argv[2], folder),
+                           *error_differences(tshark, sys.argv[2], folder)]:
             print(difference)
             wrong += 1
         for tap, expected in (("uet,pdc", PDC_TABLE), ("uet,ses", SES_TABLE)):
