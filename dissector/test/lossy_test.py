@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Holds what tshark finds in a lossy capture of the provider against the provider's own counters.
 
-Usage: lossy_test.py PLUGINS CAPTURE COUNTERS
+Usage: lossy_test.py PLUGINS CAPTURE COUNTERS (nodes | pingpong)
 
-The capture is of one of two nodes that exchange 24 tagged messages, 4 writes and 4 reads of 60000
-octets each; COUNTERS (JSON) are those of the node that was captured.
+The capture is of one of two programs, COUNTERS (JSON) are those of the one that was captured.
+nodes: they exchange 24 tagged messages, 4 writes and 4 reads of 60000 octets each; pingpong: 50
+messages of that length each way, and a short one before them.
 """
 import json
 import os
 import sys
+import typing
 
 import wireshark
 
-MESSAGES = 24 + 4 + 4
-# What the node must send at least: 12 messages, 4 writes and 4 reads, each of 15 packets (4096).
-FIRST_TRANSMISSIONS = (12 + 4 + 4) * 15
+
+class Traffic(typing.NamedTuple):
+    """What there would be without loss; messages are of 15 packets (4096)."""
+    messages: int
+    reads: int
+    sent: int  # requests
+
+
+TRAFFIC = {"nodes": Traffic(24 + 4 + 4, 4, (12 + 4 + 4) * 15),
+           "pingpong": Traffic(50 + 50, 0, 50 * 15 + 1)}
 OUTBOUND = 2
 REQUESTS = {"2", "3", "13", "14"}
 NACKS = {"10", "12"}
@@ -42,9 +51,9 @@ def count(packets, condition):
     return sum(1 for p in packets if condition(p))
 
 
-def findings(packets, counters):
+def findings(packets, counters, traffic):
     """Pairs of what should be equal, with a name."""
-    resent = counters["tx_requests"] - FIRST_TRANSMISSIONS
+    resent = counters["tx_requests"] - traffic.sent
     decided = sum(value for name, value in counters.items() if name.startswith("retx_"))
     yield "packets that are UET", count(packets, lambda p: p.Protocol == "UET"), len(packets)
     yield "malformed packets", count(packets, lambda p: p.malformed or "117440512" in p.group), 0
@@ -78,18 +87,20 @@ def findings(packets, counters):
     yield ("requests sent that no ACK covers",
            count(packets, lambda p: p.outbound and p.is_request and not p.ack_frame), 0)
     yield ("messages put together", count(packets, lambda p: p.reassembled_length == "60000"),
-           MESSAGES)
+           traffic.messages)
     reads = [p for p in packets if p.opcode and int(p.opcode, 0) == READ and p.data_frame]
-    yield "reads whose data is found", len({p.data_frame for p in reads}), 4
+    yield "reads whose data is found", len({p.data_frame for p in reads}), traffic.reads
     yield "PDCs", len({p.pdc for p in packets if p.pdc}), 2
     yield "PDCs that are closed", len({p.closed_in for p in packets if p.closed_in}), 2
 
 
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) != 5 or sys.argv[4] not in TRAFFIC:
         print(__doc__)
         return 2
-    _, plugins, capture, counters_file = sys.argv
+    _, plugins, capture, counters_file, traffic = sys.argv
+    if not os.path.exists(capture):
+        wireshark.skip("who makes the capture was skipped")
     os.chmod(capture, 0o644)
     with open(counters_file) as file:
         counters = json.load(file)
@@ -98,7 +109,7 @@ def main():
     rows = tshark.rows(capture, FIELDS, "-2", "-o", "udp.try_heuristic_first:TRUE")
     packets = [Packet(row) for row in rows]
     wrong = 0
-    for name, found, expected in findings(packets, counters):
+    for name, found, expected in findings(packets, counters, TRAFFIC[traffic]):
         print(f"{name}: {found}" + ("" if found == expected else f", expected {expected}"))
         wrong += found != expected
     return 1 if wrong else 0

@@ -12,7 +12,10 @@ Usage: pingpong.sh CASE PROVIDER-DIR
 
 Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu packet packet_local loss1
        loss10 four_pairs unprivileged datagram datagram_hosts mtu_mismatch system_buffers capture
-       valgrind
+       lossy_rud lossy_rod valgrind
+
+lossy_*: for the tests of the dissector; UET_PRELOAD is counters_at_close, and $UET_CAPTURE.pcapng
+and $UET_CAPTURE.json are what it leaves: a capture of the client and the client's counters.
 HELP
 }
 [ $# -eq 2 ] || { usage >&2; exit 2; }
@@ -173,6 +176,15 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
         [ "$count" -ge 10 ] || fail "$count packets to UDP port 4793 from $from"
       done
     done ;;
+  lossy_*)  # packets lost, doubled, and with ROD refused
+    [ -n "${UET_PRELOAD:-}" ] && [ -n "${UET_CAPTURE:-}" ] || { usage >&2; exit 2; }
+    export FI_UET_MODE=${case_name#lossy_} FI_UET_ROD_REORDER=0 FI_UET_FAULT=loss=0.03,dup=0.01
+    export FI_UET_IFACE=lo FI_UET_PAYLOAD_MTU=4096
+    preload="env LD_PRELOAD=$UET_PRELOAD"
+    pair lossy "$preload" \
+      "$preload FI_UET_PCAP=$UET_CAPTURE.pcapng UET_COUNTERS=$UET_CAPTURE.json" 127.0.0.1 \
+      -S 60000 -I 50
+    [ -s "$UET_CAPTURE.json" ] || fail "no counters" ;;
   valgrind)  # no wild or uninitialised octet and no leak, from fi_getinfo to the last fi_close,
              # nor a wrong allocator for what libfabric frees [LF-103, ABI-023]
     need valgrind
