@@ -103,6 +103,7 @@ struct Kept {
   Times times;
   Spread spread;
   Codes nacks;
+  GHashTable* rows;  // of the first row: what a row is of to its number
 };
 
 stat_tap_table_item column(stat_tap_table_item_enum type, const char* name, const char* format) {
@@ -168,6 +169,21 @@ void add_row(stat_tap_table* table, Columns columns) {
   stat_tap_init_table_row(table, table->num_elements, static_cast<guint>(columns.size()), fields);
 }
 
+// The row of something that has a number; a new one if `is_new`, so that a filter leaves no row
+// without packets.
+guint row_of(stat_tap_table* table, Columns columns, uint32_t number, bool& is_new) {
+  void* const key = GUINT_TO_POINTER(number);
+  void* row = nullptr;
+  const bool is_first = table->num_elements == 0;
+  is_new = is_first || g_hash_table_lookup_extended(kept(table, 0).rows, key, nullptr, &row) == 0;
+  if (!is_new) return GPOINTER_TO_UINT(row);
+  const guint added = table->num_elements;
+  add_row(table, columns);
+  if (is_first) kept(table, 0).rows = g_hash_table_new(g_direct_hash, g_direct_equal);
+  g_hash_table_insert(kept(table, 0).rows, key, GUINT_TO_POINTER(added));
+  return added;
+}
+
 // A table without rows; nothing when it is there.
 stat_tap_table* new_table(stat_tap_table_ui* ui, const char* name, Columns columns,
                           const char* filter) {
@@ -208,6 +224,7 @@ void free_cell(stat_tap_table*, guint, guint at, stat_tap_table_item_type* field
   if (at != 0) return;
   auto* row = static_cast<Kept*>(field->user_data.ptr_value);
   row->spread.clear();
+  if (row->rows != nullptr) g_hash_table_destroy(row->rows);
   g_free(row);
 }
 
@@ -252,12 +269,10 @@ tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const 
   const auto& p = *static_cast<const Tapped*>(tapped);
   if (p.note->pdc == nullptr) return TAP_PACKET_DONT_REDRAW;
   stat_tap_table* table = table_of(data);
-  const guint row = p.note->pdc->number;
-  while (table->num_elements <= row) {
-    add_row(table, columns);
-    set(table, table->num_elements - 1, kNumber, table->num_elements - 1);
-  }
-  if (*cell(table, row, kEnds)->value.string_value == '\0') {
+  bool is_new = false;
+  const guint row = row_of(table, columns, p.note->pdc->number, is_new);
+  if (is_new) {
+    set(table, row, kNumber, p.note->pdc->number);
     set(table, row, kEnds, ends_of(pinfo, p.note->way != 0));
   }
   add(table, row, kPackets, 1);
@@ -370,20 +385,17 @@ void init(stat_tap_table_ui* ui) {
   new_table(ui, "UET entropy values", columns, "uet.pds.pdc == %u");
 }
 
-// Two rows a PDC: from the initiator, from the target.
+// A row for each way of a PDC.
 tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const void* tapped,
                          tap_flags_t) {
   const auto& p = *static_cast<const Tapped*>(tapped);
   if (p.note->pdc == nullptr || p.note->sent == nullptr) return TAP_PACKET_DONT_REDRAW;
   stat_tap_table* table = table_of(data);
-  const guint row = 2 * p.note->pdc->number + p.note->way;
-  while (table->num_elements <= (row | 1U)) {
-    add_row(table, columns);
-    set(table, table->num_elements - 1, kNumber, (table->num_elements - 1) / 2);
-  }
-  if (*cell(table, row, kEnds)->value.string_value == '\0') {
+  bool is_new = false;
+  const guint row = row_of(table, columns, 2 * p.note->pdc->number + p.note->way, is_new);
+  if (is_new) {
+    set(table, row, kNumber, p.note->pdc->number);
     set(table, row, kEnds, ends_of(pinfo, false));
-    set(table, row ^ 1U, kEnds, ends_of(pinfo, true));
   }
   Spread& spread = kept(table, row).spread;
   spread.add(p.entropy);
