@@ -124,9 +124,10 @@ Fcs judge_fcs(const Layer& h, int from, int size, uint32_t fcs) {
   return fcs == (right ^ kPoison) ? Fcs::poisoned : Fcs::bad;
 }
 
-// The last 4 octets.
+// The last 4 octets; a capture may have cut them off.
 void software_fcs(const Layer& h, int from, int size) {
   const int at = h.start + from + size;
+  if (!tvb_bytes_exist(h.tvb, at, kFcsBytes)) return;
   uint32_t value = 0;
   proto_tree_add_item_ret_uint(h.tree, sw_fcs, h.tvb, at, kFcsBytes, ENC_LITTLE_ENDIAN, &value);
   const Fcs fcs = judge_fcs(h, h.start + from, size, value);
@@ -157,14 +158,14 @@ void llr_data(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, proto_tree* w
   const int left = h.remaining_after(kShimBytes + 2) - kFcsBytes;
   if (left < 0) return h.broken(&expert::truncated);
   const uint32_t ethertype = h.u32(inner_ethertype, kShimBytes, 2);
+  software_fcs(h, kShimBytes, 2 + left);
   tvbuff_t* inner = tvb_new_subset_length(tvb, kShimBytes + 2, left);
   const bool nested = is_inside_another(pinfo);
+  if (nested) h.broken(&expert::llr_in_llr);
   if (nested ||
       dissector_try_uint(find_dissector_table("ethertype"), ethertype, inner, pinfo, whole) == 0) {
     call_data_dissector(inner, pinfo, whole);
   }
-  if (nested) h.broken(&expert::llr_in_llr);
-  software_fcs(h, kShimBytes, 2 + left);
 }
 
 int dissect_link(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
