@@ -121,7 +121,10 @@ bool Core::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (newest == nullptr) return false;
   counters_.add(Count::close_early);
   if (pdc.refused_since.is_never()) pdc.refused_since = now;  // not for ever [PDS-148]
-  if (!newest->lost && !newest->delayed) ask_for(pdc, *newest);
+  // Once only: where nobody answers the question its data must go again, and each question begins
+  // the time-out for that anew.
+  const bool goes_again = newest->lost || newest->delayed;
+  if (!goes_again && !newest->was_asked) ask_for(pdc, *newest);
   return true;
 }
 

@@ -230,6 +230,24 @@ TEST(InitiatorCloseTable, I16GivenUpCloseIsRemembered) {
             (Lines{"NACK CLOSING psn " + b.at(1) + " from own to 7 payload " + b.at(1)}));
 }
 
+// [PDS-I16, PDS-176] Where return data is missing nothing is acknowledged in its place.
+TEST(InitiatorCloseTable, I16GivenUpCloseOverAGapIsInDoubt) {
+  TableBench b;
+  b.to_established();
+  wire::Request data = b.request(b.start.value() + 1, false);
+  data.next_hdr = wire::NextHeader::response_data;
+  b.rx(data);  // the one before was lost
+  b.rx_header(b.ack(b.start + 1));
+  b.pds->close_all(false, b.now);
+  b.lines();
+  EXPECT_TRUE(waits_until(b, "CLOSED", 1000));
+  EXPECT_EQ(b.count(Count::close_given_up), 1u);
+  b.lines();
+  b.rx_header(b.control(wire::CtlType::ack_req, b.start.value()));
+  EXPECT_EQ(b.lines(), (Lines{"NACK GTD_RESP_UNAVAIL psn " + b.at(0) + " from own to 7 payload " +
+                              b.at(2)}));
+}
+
 // [PDS-I17] CLOSE_ACK_WAIT, NACK CLOSING_IN_ERR: freed, the error counted. -> CLOSED
 TEST(InitiatorCloseTable, I17CloseInErrorIsCounted) {
   TableBench b;

@@ -77,21 +77,21 @@ TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
 }
 
 // [PDS-T14, PDS-I13] The ACK of the last return packets was lost: the peer is asked for it, the
-// Close is not acknowledged until it has come, and nothing fails. Asked is once for each Close.
+// Close is not acknowledged until it has come, and nothing fails. Asked is once for each packet.
 TEST_F(TargetCloseTest, CloseAfterALostAckOfReturnData) {
   Bench b;
   EXPECT_EQ(owe(b, 2048), 2u);
   b.lines();
   wire::Control close = b.control(CtlType::close_cmd, 1001);
-  for (int i = 0; i < 3; ++i) {
-    b.rx_header(close);
-    EXPECT_EQ(b.lines(), (Lines{"CP ACK_REQ psn 1001 ar payload 0"}));
-    close.retx = true;
-  }
-  EXPECT_EQ(b.count(Count::close_early), 3u);
+  b.rx_header(close);
+  EXPECT_EQ(b.lines(), (Lines{"CP ACK_REQ psn 1001 ar payload 0"}));
+  close.retx = true;
+  b.rx_header(close);
+  EXPECT_EQ(b.lines(), Lines{});
   b.rx_header(b.ack(Psn(1000)));
   b.rx_header(close);
-  EXPECT_EQ(b.lines(), (Lines{"CP ACK_REQ psn 1001 ar payload 0"})) << "one is still missing";
+  EXPECT_EQ(b.lines(), Lines{}) << "one is still missing";
+  EXPECT_EQ(b.count(Count::close_early), 3u);
   b.rx_header(b.ack(Psn(1001)));
   b.rx_header(close);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 retx"}));
@@ -99,6 +99,29 @@ TEST_F(TargetCloseTest, CloseAfterALostAckOfReturnData) {
   EXPECT_EQ(b.client.responded, (std::map<PacketName, int>{{{5, 0}, 1}, {{5, 1024}, 1}}));
   EXPECT_EQ(b.client.closed, std::vector<bool>{true});
   EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-T14, PDS-L2, PDS 22] The reference provider is silent when asked about what lies below its
+// window. Its Closes, each within the time-out of the one before, do not keep the data from going
+// again, which it does answer.
+TEST_F(TargetCloseTest, CloseOfAPeerThatDoesNotAnswerQuestions) {
+  Bench b;
+  EXPECT_EQ(owe(b, 10), 1u);
+  b.lines();
+  wire::Control close = b.control(CtlType::close_cmd, 1001);
+  size_t questions = 0;
+  for (int i = 0; i < 3; ++i) {
+    b.rx_header(close);
+    questions += b.lines().size();
+    b.elapse(2_ms);
+    close.retx = true;
+  }
+  EXPECT_EQ(questions, 1u);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].type(), wire::PdsType::rud_request);
+  EXPECT_EQ(out[0].as<wire::Request>().psn, Psn(1000));
+  EXPECT_TRUE(out[0].as<wire::Request>().retx);
 }
 
 // [PDS-T14] What the peer says it lacks is sent again, although it has asked for the Close.
@@ -127,6 +150,19 @@ TEST_F(TargetCloseTest, CloseBeforeReturnDataWasSentFails) {
   b.rx_header(b.control(CtlType::close_cmd, 1001));
   EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1002"}));
   EXPECT_EQ(b.client.aborted.size(), 1u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-T14, PDS-174] Nor of which a part was not sent: the peer cannot have all.
+TEST_F(TargetCloseTest, CloseBeforeTheRestOfReturnDataWasSentFails) {
+  config_.tx_window_packets = 1;
+  Bench b(config_);
+  EXPECT_EQ(owe(b, 2048), 1u);
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1002"}));
+  EXPECT_EQ(b.client.failed, (std::map<PacketName, int>{{{5, 0}, 1}}));
+  EXPECT_EQ(b.client.aborted.size(), 1u);
+  EXPECT_EQ(b.count(Count::close_early), 0u);
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
@@ -444,6 +480,7 @@ TEST_F(TargetCloseTest, HeldBackPacketThatIsDroppedMayComeAgain) {
   for (uint32_t psn : {1000u, 1002u, 1003u, 1001u}) arrive(psn);
   b.elapse(1_s);
   EXPECT_EQ(offers, 1);
+  EXPECT_EQ(b.count(Count::drop_client), 1u);
   EXPECT_EQ(b.pds->usage().reordered_packets, 1u);
   b.own = b.tx().back().as<wire::Ack>().spdcid;
   b.rx_header(b.control(CtlType::ack_req, 1002));
