@@ -282,10 +282,11 @@ void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now) {
 }
 
 // A late duplicate of something that was answered before the PDC closed. [PDS-176]
-void Core::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant) {
+void Core::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now) {
   counters_.add(Count::tombstone_hits);
   const bool is_new = in.psn().after(t.close_psn);
   if (is_new || t.is_doubtful) {
+    if (!take_nack_token(&peers_[t.peer], now)) return;  // [PDS-072]
     // Only a request could be new here, and it was not executed. [PDS-T16]
     wire::Nack h;
     h.nack_code = is_new ? wire::NackCode::closing : wire::NackCode::gtd_resp_unavail;

@@ -184,5 +184,26 @@ TEST_F(TargetLimitsTest, NacksAreLimited) {
   EXPECT_EQ(nacks + b.count(Count::drop_nack_limited), 5000u);
 }
 
+// [PDS-072, PDS-176] What is remembered of a closed PDC refuses no more often than a PDC would: in
+// a second what the peer may cause, and the tenth of it that was saved before.
+TEST_F(TargetLimitsTest, NacksForAClosedPdcAreLimited) {
+  config_.nacks_per_second_per_peer = 1000;
+  config_.tombstone_time = 2_s;
+  Bench b(config_);
+  b.open_target();
+  b.rx_header(b.control(CtlType::close_cmd, 1001));
+  EXPECT_EQ(b.tx().size(), 1u);
+  size_t nacks = 0;
+  for (int i = 0; i < 5000; ++i) {
+    b.rx(b.request(1002, false));
+    nacks += b.tx().size();
+    b.now = b.now + 200_us;
+  }
+  EXPECT_EQ(b.count(Count::tombstone_hits), 5000u);
+  EXPECT_GT(nacks, 990u);
+  EXPECT_LT(nacks, 1110u);
+  EXPECT_EQ(nacks + b.count(Count::drop_nack_limited), 5000u);
+}
+
 }  // namespace
 }  // namespace uet::pds::test
