@@ -49,6 +49,8 @@ Count nack_tx_count(NackCode code) {
       return Count::nack_tx_closing_in_err;
     case NackCode::pkt_not_rcvd:
       return Count::nack_tx_pkt_not_rcvd;
+    case NackCode::gtd_resp_unavail:
+      return Count::nack_tx_gtd_resp_unavail;
     case NackCode::invalid_syn:
       return Count::nack_tx_invalid_syn;
     case NackCode::new_start_psn:

@@ -58,7 +58,8 @@
   X(nack_tx_no_bitmap) X(nack_tx_no_pkt_buffer) X(nack_tx_no_gtd_del_avail)                        \
   X(nack_tx_no_ses_msg_avail) X(nack_tx_no_resource) X(nack_tx_psn_oor_window) X(nack_tx_rod_ooo)  \
   X(nack_tx_inv_dpdcid) X(nack_tx_pdc_hdr_mismatch) X(nack_tx_closing) X(nack_tx_closing_in_err)   \
-  X(nack_tx_pkt_not_rcvd) X(nack_tx_invalid_syn) X(nack_tx_new_start_psn)                          \
+  X(nack_tx_pkt_not_rcvd) X(nack_tx_gtd_resp_unavail) X(nack_tx_invalid_syn)                       \
+  X(nack_tx_new_start_psn)                                                                         \
   X(nack_tx_pdc_mode_mismatch) X(nack_tx_rcvd_ses_procg) X(nack_tx_unexp_event) X(nack_tx_other)   \
   /* NACKs received, by code [PDS 10] */                                                           \
   X(nack_rx_trimmed) X(nack_rx_trimmed_lasthop) X(nack_rx_trimmed_ack) X(nack_rx_no_pdc_avail)     \

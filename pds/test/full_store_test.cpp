@@ -198,6 +198,7 @@ TEST_F(FullStoreTest, AReclaimedPdcIsNotOpenedAgainByItsOwnSyn) {
     ASSERT_EQ(again.size(), 1u);
     if (has_gap) {
       EXPECT_EQ(again[0].find("NACK GTD_RESP_UNAVAIL psn 1001 "), 0u) << again[0];
+      EXPECT_EQ(b.count(Count::nack_tx_gtd_resp_unavail), 1u);
     } else {
       EXPECT_EQ(again[0], "ACK cack 1000 ack 1000 retx");
       const Lines later = syn_from(20, 1001, true);

@@ -39,6 +39,7 @@ inline constexpr Exempt kExempt[] = {
     {"drop_trimmed", "what is cut is a request of a PDC that lives"},
     {"drop_nack_code", "needs a code that nobody knows"},
     {"nack_tx_other", "vendor and experimental codes are never sent"},
+    {"nack_tx_gtd_resp_unavail", "needs a reclaimed PDC that had a gap"},
     {"nack_tx_closing", "our initiator sends nothing after its Close"},
     {"drop_no_peer", "needs more than 1,024 peers"},
     {"pdc_reclaimed", "needs forged SYNs, a legal new peer without TSS"},
