@@ -11,7 +11,8 @@ Result<void> Core::create(uint64_t seed) {
   UET_CHECK(ids.create(*arena));
   if (config.endpoints == 0 || config.endpoints > 1u << kEndpointIndexBits) return Errc::invalid;
   endpoints = arena->make_span<Endpoint*>(config.endpoints);
-  if (endpoints.empty()) return Errc::no_memory;
+  queues = arena->make_span<ReceiveQueue*>(uint64_t{config.endpoints} * 2);
+  if (endpoints.empty() || queues.empty()) return Errc::no_memory;
   UET_CHECK(endpoint_by_name.create(*arena, config.endpoints, split.u64()));
   return endpoint_of_process.create(*arena, config.endpoints, split.u64());
 }

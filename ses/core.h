@@ -50,6 +50,8 @@ struct Core {
 
   // The open endpoint with that handle, or null.
   Endpoint* endpoint(EndpointId id);
+  // The open queue with that handle, or null.
+  ReceiveQueue* queue(ReceiveQueueId id);
   // The open endpoint with that name. [SES-003]
   Endpoint* find_endpoint(bool absolute, JobId job, PidOnFep pid, ResourceIndex ri);
 
@@ -85,7 +87,8 @@ struct Core {
   MemoryRegions memory;
   MessageIds ids;
   TimerWheel timers;
-  std::span<Endpoint*> endpoints;  // by index; those never opened are null
+  std::span<Endpoint*> endpoints;   // by index; those never opened are null
+  std::span<ReceiveQueue*> queues;  // the same
   HashMap<EndpointKey, Endpoint*> endpoint_by_name;
   HashMap<EndpointKey, Endpoint*> endpoint_of_process;
 };
@@ -98,6 +101,16 @@ inline Endpoint* Core::endpoint(EndpointId id) {
   if (index >= endpoints.size() || endpoints[index] == nullptr) return nullptr;
   Endpoint* ep = endpoints[index];
   return ep->is_open && ep->id == id ? ep : nullptr;
+}
+
+// The same of queues: each endpoint may have one of its own, and there may be as many shared ones.
+inline constexpr uint32_t kQueueIndexBits = kEndpointIndexBits + 1;
+
+inline ReceiveQueue* Core::queue(ReceiveQueueId id) {
+  const uint32_t index = id.value() & ((1u << kQueueIndexBits) - 1);
+  if (index >= queues.size() || queues[index] == nullptr) return nullptr;
+  ReceiveQueue* queue = queues[index];
+  return queue->is_open && queue->id == id ? queue : nullptr;
 }
 
 }  // namespace uet::ses

@@ -1,7 +1,7 @@
-// One open endpoint of this FEP: its name, its receives, its unfinished operations.
+// One open endpoint of this FEP: its name, its unfinished operations, and where its receives are.
 #pragma once
 
-#include "ses/matcher.h"
+#include "ses/receive_queue.h"
 #include "ses/types.h"
 
 #include "base/intrusive_list.h"
@@ -22,6 +22,7 @@ struct EndpointOptions {
   TrafficClass tc;                  // DSCP of its requests [LF-092]
   uint32_t tx_size = 1024;          // operations unfinished at most; then Errc::again
   uint32_t rx_size = 1024;          // receives posted at most; then Errc::again
+  ReceiveQueueId shared;            // whose receives it uses; none: rx_size of its own
   bool reject_truncated = false;    // TOO_LONG instead of a prefix [SES-138]
   // An absolute one hears these jobs only; none: every job. The list stays valid until
   // close_endpoint(). [SES-004, LF-020, LF-021]
@@ -42,28 +43,27 @@ struct Generation {
   uint64_t pool_mark = 0;
 };
 
-struct Endpoint {
+struct Endpoint : ListNode<SharerTag> {
   EndpointId id;
   bool is_open = false;
-  // A multi-receive with kept messages it could not take for want of completion slots: until it
-  // can, later untagged messages must not overtake them.
+  // Kept messages of it that a receive could not take for want of a completion slot: until it can,
+  // later ones must not overtake them. Of its own receives only multi-receives come to that.
   bool is_stalled = false;
   uint32_t tx_open = 0;
-  uint32_t rx_open = 0;
   uint32_t deferred = 0;       // messages told to wait
-  uint64_t next_sequence = 1;  // posting order of operations and of receives
+  uint64_t next_sequence = 1;  // posting order of operations
   EndpointName name;
   EndpointOptions options;
   CompletionSink tx;
   CompletionSink rx;
   Generation untagged_generation;  // also RMA [SES-131]
   Generation tagged_generation;
-  Matcher untagged;
-  Matcher tagged;
-  IntrusiveList<PostedReceive, PostedTag> receives;      // all unfinished, in posting order
+  ReceiveQueue* queue = nullptr;                         // while open
   IntrusiveList<TxMessage, struct OwnedTag> operations;  // all unreported, in posting order
 
-  Matcher& matcher(bool is_tagged) { return is_tagged ? tagged : untagged; }
+  Matcher& matcher(bool is_tagged) { return queue->matcher(is_tagged); }
+  // Whether no receive is given to its messages for now.
+  bool is_held(bool is_tagged) const { return is_stalled && (!is_tagged || queue->is_shared); }
   Generation& generation(bool is_tagged) {
     return is_tagged ? tagged_generation : untagged_generation;
   }

@@ -1,5 +1,5 @@
 // Which posted receive takes a message, and which kept message a new receive takes. One Matcher
-// for the untagged and one for the tagged messages of an endpoint. [SES-119..124]
+// for the untagged and one for the tagged messages of a queue. [SES-119..124]
 //
 // Exact receives are found by hash, wildcard ones by scanning an array in posting order; the older
 // of the two wins, so posting order holds across both. [SES-122] Cost: exact 2 cache misses
@@ -26,7 +26,7 @@ struct Pull;
 
 // A receive that waits for its message.
 struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
-  uint64_t sequence = 0;  // posting order within the endpoint
+  uint64_t sequence = 0;  // posting order within the queue
   uint64_t tag = 0;
   uint64_t ignore = 0;  // bits of the tag that do not matter
   PeerId from;

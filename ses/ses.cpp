@@ -34,40 +34,78 @@ Result<Ses*> Ses::create(Arena& arena, const Config& config, pds::PeerTable& pee
   return ses;
 }
 
-// A closed endpoint with tables large enough, or a new one. Tables are never given back, so an
-// application that opens and closes endpoints of one size takes memory only once.
-Result<Endpoint*> Ses::endpoint_slot(uint32_t rx_size) {
+Result<Endpoint*> Ses::endpoint_slot() {
   for (Endpoint* ep : core_.endpoints) {
-    if (ep != nullptr && !ep->is_open && ep->untagged.capacity() >= rx_size) return ep;
+    if (ep != nullptr && !ep->is_open) return ep;
   }
   const auto free = std::find(core_.endpoints.begin(), core_.endpoints.end(), nullptr);
   if (free == core_.endpoints.end()) return Errc::again;
   Endpoint* ep = core_.arena->make<Endpoint>();
   if (ep == nullptr) return Errc::no_memory;
-  UET_CHECK(ep->untagged.create(*core_.arena, rx_size, core_.rng.u64()));
-  UET_CHECK(ep->tagged.create(*core_.arena, rx_size, core_.rng.u64()));
-  const auto index = static_cast<uint32_t>(free - core_.endpoints.begin());
-  ep->id = EndpointId(index);
+  ep->id = EndpointId(static_cast<uint32_t>(free - core_.endpoints.begin()));
   *free = ep;
   return ep;
 }
 
+// A closed queue with tables large enough, or a new one. Tables are never given back, so an
+// application that opens and closes endpoints of one size takes memory only once.
+Result<ReceiveQueue*> Ses::queue_slot(uint32_t rx_size) {
+  for (ReceiveQueue* queue : core_.queues) {
+    if (queue != nullptr && !queue->is_open && queue->untagged.capacity() >= rx_size) return queue;
+  }
+  const auto free = std::find(core_.queues.begin(), core_.queues.end(), nullptr);
+  if (free == core_.queues.end()) return Errc::again;
+  ReceiveQueue* queue = core_.arena->make<ReceiveQueue>();
+  if (queue == nullptr) return Errc::no_memory;
+  UET_CHECK(queue->untagged.create(*core_.arena, rx_size, core_.rng.u64()));
+  UET_CHECK(queue->tagged.create(*core_.arena, rx_size, core_.rng.u64()));
+  queue->id = ReceiveQueueId(static_cast<uint32_t>(free - core_.queues.begin()));
+  *free = queue;
+  return queue;
+}
+
+Result<ReceiveQueue*> Ses::open_queue(uint32_t rx_size, bool is_shared) {
+  uint32_t total = rx_size;
+  for (const ReceiveQueue* queue : core_.queues) {
+    if (queue != nullptr && queue->is_open) total += queue->size;
+  }
+  ReceiveQueue* queue = UET_TRY(queue_slot(rx_size));
+  UET_CHECK(target_.make_room(total));
+  queue->id = ReceiveQueueId(queue->id.value() + (1u << kQueueIndexBits));  // old handles are stale
+  queue->is_open = true;
+  queue->is_shared = is_shared;
+  queue->size = rx_size;
+  return queue;
+}
+
+Result<ReceiveQueueId> Ses::open_shared(uint32_t rx_size) {
+  if (rx_size == 0) return Errc::invalid;
+  return UET_TRY(open_queue(rx_size, true))->id;
+}
+
+void Ses::close_shared(ReceiveQueueId id, Instant now) {
+  ReceiveQueue& queue = at(id, now);
+  UET_ASSERT(queue.is_shared && queue.endpoints.empty());
+  target_.close(queue);
+  queue.is_open = false;
+}
+
 Result<EndpointId> Ses::open_endpoint(const EndpointName& name, const EndpointOptions& options,
                                       CompletionSink tx, CompletionSink rx) {
-  if (!is_legal_name(name) || options.tx_size == 0 || options.rx_size == 0) return Errc::invalid;
+  const bool shares = options.shared.value() != 0;
+  if (!is_legal_name(name) || options.tx_size == 0) return Errc::invalid;
+  if (shares ? core_.queue(options.shared) == nullptr : options.rx_size == 0) return Errc::invalid;
   if (core_.find_endpoint(name.absolute, name.job, name.pid, name.ri) != nullptr) {
     return Errc::exists;
   }
   uint32_t tx_total = options.tx_size;
-  uint32_t rx_total = options.rx_size;
   for (const Endpoint* ep : core_.endpoints) {
-    if (ep == nullptr || !ep->is_open) continue;
-    tx_total += ep->options.tx_size;
-    rx_total += ep->options.rx_size;
+    if (ep != nullptr && ep->is_open) tx_total += ep->options.tx_size;
   }
-  Endpoint* ep = UET_TRY(endpoint_slot(options.rx_size));
+  Endpoint* ep = UET_TRY(endpoint_slot());
   UET_CHECK(initiator_.make_room(tx_total));
-  UET_CHECK(target_.make_room(rx_total));
+  ep->queue = shares ? core_.queue(options.shared) : UET_TRY(open_queue(options.rx_size, false));
+  ep->queue->endpoints.push_back(*ep);
   ep->id = EndpointId(ep->id.value() + (1u << kEndpointIndexBits));  // old handles are stale
   ep->is_open = true;
   ep->name = name;
@@ -83,7 +121,13 @@ void Ses::close_endpoint(EndpointId id, Instant now) {
   Endpoint& ep = at(id, now);
   initiator_.close(ep);
   target_.close(ep);
-  UET_ASSERT(ep.tx_open == 0 && ep.rx_open == 0);
+  UET_ASSERT(ep.tx_open == 0 && ep.deferred == 0);
+  static_cast<ListNode<SharerTag>&>(ep).unlink();
+  if (!ep.queue->is_shared) {
+    UET_ASSERT(ep.queue->open == 0);
+    ep.queue->is_open = false;
+  }
+  ep.queue = nullptr;
   core_.withdraw(ep);
   ep.is_open = false;
 }
@@ -93,6 +137,13 @@ Endpoint& Ses::at(EndpointId id, Instant now) {
   Endpoint* ep = core_.endpoint(id);
   UET_ASSERT(ep != nullptr);
   return *ep;
+}
+
+ReceiveQueue& Ses::at(ReceiveQueueId id, Instant now) {
+  core_.now = now;
+  ReceiveQueue* queue = core_.queue(id);
+  UET_ASSERT(queue != nullptr);
+  return *queue;
 }
 
 Result<void> Ses::send(EndpointId id, const SendRequest& request, Instant now) {
@@ -108,25 +159,48 @@ Result<void> Ses::atomic(EndpointId id, const AtomicRequest& request, Instant no
 }
 
 Result<void> Ses::receive(EndpointId id, const ReceiveRequest& request, Instant now) {
+  return target_.receive(*at(id, now).queue, request);
+}
+
+Result<void> Ses::receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now) {
   return target_.receive(at(id, now), request);
 }
 
 bool Ses::cancel(EndpointId id, void* op_context, Instant now) {
   Endpoint& ep = at(id, now);
-  return target_.cancel(ep, op_context) || initiator_.cancel(ep, op_context);
+  const bool has_own = !ep.queue->is_shared;
+  return (has_own && target_.cancel(*ep.queue, op_context).ok()) ||
+         initiator_.cancel(ep, op_context);
+}
+
+Result<void> Ses::cancel(ReceiveQueueId id, void* op_context, Instant now) {
+  return target_.cancel(at(id, now), op_context);
 }
 
 Peeked Ses::peek(EndpointId id, const ReceiveRequest& filter, bool claim, Instant now) {
-  return target_.peek(at(id, now), filter, claim);
+  return target_.peek(*at(id, now).queue, filter, claim);
 }
 
 Result<void> Ses::receive_claimed(EndpointId id, uint32_t claim, const ReceiveRequest& request,
+                                  Instant now) {
+  return target_.receive_claimed(*at(id, now).queue, claim, request);
+}
+
+Result<void> Ses::receive_claimed(ReceiveQueueId id, uint32_t claim, const ReceiveRequest& request,
                                   Instant now) {
   return target_.receive_claimed(at(id, now), claim, request);
 }
 
 bool Ses::discard_claimed(EndpointId id, uint32_t claim, Instant now) {
-  return target_.discard_claimed(at(id, now), claim);
+  return target_.discard_claimed(*at(id, now).queue, claim);
+}
+
+Result<EndpointId> Ses::claimed_from(ReceiveQueueId id, uint32_t claim) {
+  const ReceiveQueue* const queue = core_.queue(id);
+  UET_ASSERT(queue != nullptr);
+  const Endpoint* const ep = target_.claimed_from(*queue, claim);
+  if (ep == nullptr) return Errc::not_found;
+  return ep->id;
 }
 
 void Ses::on_send_failed(uint32_t cookie, int error, Instant now) {

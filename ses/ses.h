@@ -35,8 +35,17 @@ class Ses final : public pds::Client {
   // range or sizes of 0, Errc::again when all endpoints are open, Errc::no_memory.
   Result<EndpointId> open_endpoint(const EndpointName& name, const EndpointOptions& options,
                                    CompletionSink tx, CompletionSink rx);
+  // Opens receives for several endpoints that name them in their options: what is posted to them
+  // takes a message of any of these, in one order of posting and one of arrival. A set-up act. Each
+  // message books room for its completion when it gets its receive; without, it waits as kept or is
+  // refused with a retryable NACK. Errors as of open_endpoint. [LF-133]
+  Result<ReceiveQueueId> open_shared(uint32_t rx_size);
+  // When no endpoint uses them any more. What is posted ends without a report.
+  void close_shared(ReceiveQueueId id, Instant now);
+
   // Ends every operation of the endpoint with status aborted; sent packets are still answered for
-  // the peer's sake, but into the void (buffers are never touched again). [PDS-182]
+  // the peer's sake, but into the void (buffers are never touched again). A shared receive that a
+  // message of this endpoint has is reported as aborted, too; the others stay posted. [PDS-182]
   void close_endpoint(EndpointId id, Instant now);
 
   // Posts. Errc::again: no slot, nothing was changed. Errc::too_long; Errc::invalid (iov longer
@@ -45,18 +54,31 @@ class Ses final : public pds::Client {
   Result<void> rma(EndpointId id, const RmaRequest& request, Instant now);
   Result<void> atomic(EndpointId id, const AtomicRequest& request, Instant now);
   Result<void> receive(EndpointId id, const ReceiveRequest& request, Instant now);
+  Result<void> receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now);
+  // Posted and not reported.
+  uint32_t receives_open(EndpointId id) { return core_.endpoint(id)->queue->open; }
+  uint32_t receives_open(ReceiveQueueId id) { return core_.queue(id)->open; }
   // Cancels the oldest post of that context that has not gone too far: a receive that no message
   // took, an operation of which packets are still to be sent. It is reported as cancelled before
   // this returns (a multi-receive in use: after its last message). False: none. [LF-057, LF-058]
   bool cancel(EndpointId id, void* op_context, Instant now);
+  // A shared receive, reported by the endpoint that has used them longest, if any; a multi-receive
+  // in use ends as if it were full. Errc::not_found: none; Errc::again: no room for the completion.
+  Result<void> cancel(ReceiveQueueId id, void* op_context, Instant now);
 
   // Kept messages, for FI_PEEK, FI_CLAIM and FI_DISCARD. A claimed message is hidden from all
   // receives until one of the two calls below ends the claim. Errc::not_found: no such claim (its
-  // sender may have failed meanwhile). [LF-059]
+  // sender may have failed meanwhile). An endpoint that shares its receives looks at the messages
+  // of all that share them. [LF-059]
   Peeked peek(EndpointId id, const ReceiveRequest& filter, bool claim, Instant now);
   Result<void> receive_claimed(EndpointId id, uint32_t claim, const ReceiveRequest& request,
                                Instant now);
+  // Errc::again: no room for the completion of this shared receive.
+  Result<void> receive_claimed(ReceiveQueueId id, uint32_t claim, const ReceiveRequest& request,
+                               Instant now);
   bool discard_claimed(EndpointId id, uint32_t claim, Instant now);
+  // The endpoint that a claimed message came to. Errc::not_found: no such claim.
+  Result<EndpointId> claimed_from(ReceiveQueueId id, uint32_t claim);
 
   MemoryRegions& memory() { return core_.memory; }
   const Counters& counters() const { return core_.counters; }
@@ -91,7 +113,10 @@ class Ses final : public pds::Client {
  private:
   // The open endpoint of that handle; asserts that there is one.
   Endpoint& at(EndpointId id, Instant now);
-  Result<Endpoint*> endpoint_slot(uint32_t rx_size);
+  ReceiveQueue& at(ReceiveQueueId id, Instant now);
+  Result<Endpoint*> endpoint_slot();
+  Result<ReceiveQueue*> queue_slot(uint32_t rx_size);
+  Result<ReceiveQueue*> open_queue(uint32_t rx_size, bool is_shared);
 
   Core core_;
   Initiator initiator_;

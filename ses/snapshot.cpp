@@ -51,9 +51,10 @@ OperationSnapshot copy_of(const TxMessage& m, const Endpoint& ep, const pds::Pee
   return s;
 }
 
-ReceiveSnapshot copy_of(const PostedReceive& r, const Endpoint& ep, const pds::PeerTable& peers) {
+ReceiveSnapshot copy_of(const PostedReceive& r, const ReceiveQueue& queue,
+                        const pds::PeerTable& peers) {
   ReceiveSnapshot s;
-  s.endpoint = ep.name.ri;
+  if (!queue.is_shared) s.endpoint = queue.endpoints.front()->name.ri;
   s.directed = r.directed;
   if (r.directed) s.from = peers[r.from].address;
   s.tagged = r.tagged;
@@ -89,17 +90,21 @@ void Ses::snapshot(Snapshot& out, Instant now) {
       const uint32_t at = out.operation_count++;
       if (at < out.operations.size()) out.operations[at] = copy_of(m, *ep, peers, now);
     }
-    for (PostedReceive& r : ep->receives) {
+  }
+  for (ReceiveQueue* const queue : core_.queues) {
+    if (queue == nullptr || !queue->is_open) continue;
+    out.disabled_indices += queue->disabled;
+    for (PostedReceive& r : queue->receives) {
       const uint32_t at = out.receive_count++;
-      if (at < out.receives.size()) out.receives[at] = copy_of(r, *ep, peers);
+      if (at < out.receives.size()) out.receives[at] = copy_of(r, *queue, peers);
     }
     for (const bool tagged : {false, true}) {
-      if (!ep->generation(tagged).is_enabled) ++out.disabled_indices;
-      Matcher& matcher = ep->matcher(tagged);
+      Matcher& matcher = queue->matcher(tagged);
       for (UnexpectedMessage* m = matcher.oldest_unexpected(); m != nullptr;
            m = matcher.next_unexpected(*m)) {
         const uint32_t at = out.kept_count++;
-        if (at < out.kept.size()) out.kept[at] = copy_of(*m, *ep, peers);
+        if (at >= out.kept.size()) continue;
+        out.kept[at] = copy_of(*m, *core_.endpoint(EndpointId(m->endpoint)), peers);
       }
     }
   }

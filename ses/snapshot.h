@@ -35,7 +35,7 @@ struct OperationSnapshot {
 
 // A posted receive.
 struct ReceiveSnapshot {
-  ResourceIndex endpoint;
+  ResourceIndex endpoint;  // 0: of several
   FabricAddress from;  // directed ones
   bool directed = false;
   bool tagged = false;

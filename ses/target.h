@@ -29,7 +29,8 @@ struct Peeked {
   PeerId peer;
   uint32_t initiator_id = 0;
   JobId job;
-  uint32_t claim = 0;  // for receive_claimed or discard_claimed; 0: not claimed
+  EndpointId endpoint;  // that it came to
+  uint32_t claim = 0;   // for receive_claimed or discard_claimed; 0: not claimed
 };
 
 class Target {
@@ -42,12 +43,14 @@ class Target {
     return receives_.grow(*core_.arena, total - receives_.capacity());
   }
 
-  Result<void> receive(Endpoint& ep, const ReceiveRequest& request);
-  bool cancel(Endpoint& ep, void* op_context);
+  Result<void> receive(ReceiveQueue& queue, const ReceiveRequest& request);
+  Result<void> cancel(ReceiveQueue& queue, void* op_context);
   void close(Endpoint& ep);
-  Peeked peek(Endpoint& ep, const ReceiveRequest& filter, bool claim);
-  Result<void> receive_claimed(Endpoint& ep, uint32_t claim, const ReceiveRequest& request);
-  bool discard_claimed(Endpoint& ep, uint32_t claim);
+  void close(ReceiveQueue& queue);
+  Peeked peek(ReceiveQueue& queue, const ReceiveRequest& filter, bool claim);
+  Endpoint* claimed_from(const ReceiveQueue& queue, uint32_t claim);
+  Result<void> receive_claimed(ReceiveQueue& queue, uint32_t claim, const ReceiveRequest& request);
+  bool discard_claimed(ReceiveQueue& queue, uint32_t claim);
 
   pds::Verdict on_request(const pds::RxRequest& rx);
   bool has_open_message(pds::PdcHandle pdc) const;
@@ -96,6 +99,8 @@ class Target {
   Result<RegionId, wire::ReturnCode> authorize(const Request& q, Access access) const;
   pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);
   bool reserve(Endpoint& ep);
+  static void release(Endpoint& ep);
+  bool book(Endpoint& ep, const PostedReceive& r, uint64_t bytes);
   static pds::Verdict no_completion_slot();
   pds::Verdict data_in_ack(const Request& q, std::span<const std::byte> data);
   ReturnMessage answer_to(const Request& q, uint32_t bytes) const;
@@ -135,12 +140,12 @@ class Target {
   pds::Verdict continue_deferred(RxMessage& m, Endpoint& ep, const Request& q);
   static bool is_deferral_end(const Request& q);
   pds::Verdict on_deferral_end(RxMessage& m, const Request& q);
-  void set_aside(Endpoint& ep, PostedReceive& r, DeferredMessage& d);
+  bool set_aside(Endpoint& ep, PostedReceive& r, DeferredMessage& d);
   void call(Endpoint& ep, DeferredMessage& d);
   void send_calls();
   void on_restart_answered(uint32_t handle, const Completion& done);
   pds::Verdict begin_restarted(Endpoint& ep, DeferredMessage& d, const Request& q);
-  void give_up(DeferredMessage& d);
+  void give_up(DeferredMessage& d, Completion::Status status = Completion::Status::undeliverable);
   static void take_back(PostedReceive& r);
   void forget(DeferredMessage& d);
   void expire_deferred();
@@ -172,21 +177,27 @@ class Target {
   pds::Verdict finish_send(RxMessage& m, Endpoint& ep, const Request& q);
 
   // target_receive.cpp: receives that are posted, and their ends
-  Result<PostedReceive*> make(Endpoint& ep, const ReceiveRequest& request);
-  void offer(Endpoint& ep, PostedReceive& r);
-  bool offer_each(Endpoint& ep, PostedReceive& r, const MatchFilter& filter);
+  Result<PostedReceive*> make(ReceiveQueue& queue, const ReceiveRequest& request);
+  Endpoint& endpoint_of(const UnexpectedMessage& u) const;
+  void offer(ReceiveQueue& queue, PostedReceive& r);
+  bool offer_each(ReceiveQueue& queue, PostedReceive& r, const MatchFilter& filter);
   void call_for(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
   void stall(Endpoint& ep);
-  bool give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
+  void unstall(Endpoint& ep);
+  bool give(PostedReceive& r, UnexpectedMessage& u);
+  void hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
   void drain(Endpoint& ep);
-  void enable(Endpoint& ep, bool tagged);
+  bool drain(Endpoint& ep, Matcher& matcher);
+  static void enable(Endpoint& ep, bool tagged);
+  static void enable(ReceiveQueue& queue, bool tagged);
   void refresh(Endpoint& ep, bool tagged);
   bool will_be_used_up(const PostedReceive& r, uint64_t bytes) const;
   void consume(Endpoint& ep, PostedReceive& r, uint64_t bytes);
   void complete(Endpoint& ep, PostedReceive& r, const Arrived& a);
   void end(Endpoint& ep, PostedReceive& r, const Completion& last);
   void end(Endpoint& ep, PostedReceive& r, Completion::Status status);
-  UnexpectedMessage* claimed(const Endpoint& ep, uint32_t claim);
+  void free(ReceiveQueue& queue, PostedReceive& r);
+  UnexpectedMessage* claimed(const ReceiveQueue& queue, uint32_t claim);
   void fail_receive(RxMessage& m, Completion::Status status);
   void free(UnexpectedMessage& u);
   void drop_unexpected(UnexpectedMessage& u, wire::ReturnCode code);

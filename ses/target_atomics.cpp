@@ -141,14 +141,13 @@ pds::Verdict Target::begin_atomic(Endpoint& ep, const Request& q) {
 }
 
 // Matches like a tagged send, but only a receive that is posted: there is nothing to do arithmetic
-// on in a message that is kept. Tagged receives are for one message each, so its completion slot is
-// there already. [SES-064, SES-065, SES-086]
+// on in a message that is kept. [SES-064, SES-065, SES-086]
 pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
   AtomicPlan plan;
   const ReturnCode code = plan_atomic(q, plan);
   if (code != ReturnCode::ok) return refuse(q, code, Counter::rx_atomic_refused);
   const Envelope envelope = envelope_of(q);
-  PostedReceive* const r = ep.matcher(true).match(envelope);
+  PostedReceive* const r = ep.is_held(true) ? nullptr : ep.matcher(true).match(envelope);
   if (r == nullptr) return no_match(ep, q);
   if (!is_allowed(*r, q.common.job_id)) {
     return refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
@@ -165,7 +164,12 @@ pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
   if (!is_aligned) return refuse(q, ReturnCode::amo_unaligned, Counter::rx_atomic_refused);
 
   pds::Verdict refusal;
-  if (!prepare_answer(q, plan, refusal)) return refusal;
+  const bool is_booked = ep.queue->is_shared;  // else it was when the receive was posted
+  if (!book(ep, *r, plan.bytes)) return no_completion_slot();
+  if (!prepare_answer(q, plan, refusal)) {
+    if (is_booked) release(ep);
+    return refusal;
+  }
   core_.counters.add(Counter::rx_expected);
   Arrived a;
   a.envelope = envelope;

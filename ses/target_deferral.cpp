@@ -116,6 +116,7 @@ DeferredMessage* Target::remember(Endpoint& ep, const Request& q, const Envelope
   UET_ASSERT(is_new);
   deferred_messages_.push_back(*d);
   ++ep.deferred;
+  ++ep.queue->deferred;
   uint32_t* held = deferred_counts_.find({ep.id, q.peer});
   if (held == nullptr) held = *deferred_counts_.insert({ep.id, q.peer}, 0);
   ++*held;
@@ -170,12 +171,15 @@ pds::Verdict Target::on_deferral_end(RxMessage& m, const Request& q) {
 }
 
 // A receive that is not in its Matcher, or is about to leave it, is for a message that waits.
-void Target::set_aside(Endpoint& ep, PostedReceive& r, DeferredMessage& d) {
+// False: no room for its completion; nothing was changed.
+bool Target::set_aside(Endpoint& ep, PostedReceive& r, DeferredMessage& d) {
+  if (!book(ep, r, d.message->request_length)) return false;
   d.room = std::min<uint64_t>(r.room(), d.message->request_length);
   consume(ep, r, d.room);
   r.called = &d;
   d.receive = &r;
   call(ep, d);
+  return true;
 }
 
 // Its initiator will be told to send it again. [SES-098]
@@ -258,21 +262,22 @@ pds::Verdict Target::begin_restarted(Endpoint& ep, DeferredMessage& d, const Req
 
 // It will not come: the receive that was set aside is for others again, behind those that were
 // posted meanwhile. A claim was for this message alone.
-void Target::give_up(DeferredMessage& d) {
+void Target::give_up(DeferredMessage& d, Completion::Status status) {
   Endpoint& ep = *core_.endpoint(d.key.endpoint);
   PostedReceive* const r = d.receive;
   const UnexpectedMessage& u = *d.message;
   Arrived lost;
   lost.envelope = u.envelope;
   lost.request_length = u.request_length;
-  lost.status = Completion::Status::undeliverable;
+  lost.status = status;
   const bool was_claimed = u.is_claimed;
   forget(d);
   if (r == nullptr) return;
   if (was_claimed) return complete(ep, *r, lost);
+  if (ep.queue->is_shared) release(ep);
   take_back(*r);
-  r->sequence = ep.next_sequence++;
-  offer(ep, *r);
+  r->sequence = ep.queue->next_sequence++;
+  offer(*ep.queue, *r);
 }
 
 // As it was before it was set aside.
@@ -289,6 +294,7 @@ void Target::forget(DeferredMessage& d) {
   if (d.receive != nullptr) d.receive->called = nullptr;
   UET_ASSERT(ep.deferred != 0);
   --ep.deferred;
+  --ep.queue->deferred;
   const DeferrerKey deferrer{d.key.endpoint, d.key.peer};
   if (--*deferred_counts_.find(deferrer) == 0) deferred_counts_.erase(deferrer);
   deferred_by_key_.erase(d.key);
@@ -307,9 +313,15 @@ void Target::expire_deferred() {
   }
 }
 
+// Receives of its own end with it; shared ones are for others again.
 void Target::close_deferred(const Endpoint& ep) {
   deferred_.for_each([&](DeferredMessage& d) {
-    if (d.key.endpoint == ep.id) forget(d);
+    if (d.key.endpoint != ep.id) return;
+    if (ep.queue->is_shared) {
+      give_up(d, Completion::Status::aborted);
+    } else {
+      forget(d);
+    }
   });
 }
 

@@ -29,8 +29,8 @@ MatchFilter filter_of(const ReceiveRequest& request) {
 
 }  // namespace
 
-Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request) {
-  if (ep.rx_open >= ep.options.rx_size) return Errc::again;
+Result<PostedReceive*> Target::make(ReceiveQueue& queue, const ReceiveRequest& request) {
+  if (queue.open >= queue.size) return Errc::again;
   // A multi-receive is consumed in place, so it is one piece. [LF-096]
   if (request.multi && request.iov.size() != 1) return Errc::invalid;
   if (request.multi && request.tagged) return Errc::unsupported;
@@ -47,7 +47,7 @@ Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request)
     return taken.error();
   }
   const MatchFilter filter = filter_of(request);
-  r->sequence = ep.next_sequence++;
+  r->sequence = queue.next_sequence++;
   r->tagged = request.tagged;
   r->tag = filter.tag;
   r->ignore = filter.ignore;
@@ -59,31 +59,40 @@ Result<PostedReceive*> Target::make(Endpoint& ep, const ReceiveRequest& request)
   r->multi = request.multi;
   r->multi_min = std::max<uint32_t>(request.multi_min, 1);
   r->context = request.context;
-  ep.receives.push_back(*r);
-  ++ep.rx_open;
+  queue.receives.push_back(*r);
+  ++queue.open;
   return r;
 }
 
-Result<void> Target::receive(Endpoint& ep, const ReceiveRequest& request) {
-  PostedReceive* r = UET_TRY(make(ep, request));
-  enable(ep, request.tagged);  // [SES-133]
-  offer(ep, *r);
+Result<void> Target::receive(ReceiveQueue& queue, const ReceiveRequest& request) {
+  PostedReceive* r = UET_TRY(make(queue, request));
+  enable(queue, request.tagged);  // [SES-133]
+  offer(queue, *r);
   return {};
 }
 
+// Of a kept message. It goes with its endpoint.
+Endpoint& Target::endpoint_of(const UnexpectedMessage& u) const {
+  Endpoint* const ep = core_.endpoint(EndpointId(u.endpoint));
+  UET_ASSERT(ep != nullptr);
+  return *ep;
+}
+
 // Lets a receive have what was kept for it; if it wants more it waits among the others.
-void Target::offer(Endpoint& ep, PostedReceive& r) {
-  Matcher& matcher = ep.matcher(r.tagged);
-  if (ep.is_stalled && !r.tagged) return matcher.post(r);  // behind the one that is stalled
+void Target::offer(ReceiveQueue& queue, PostedReceive& r) {
+  Matcher& matcher = queue.matcher(r.tagged);
+  const bool some_stalled = queue.stalled != 0 && (queue.is_shared || !r.tagged);
+  if (some_stalled && !queue.is_shared) return matcher.post(r);  // behind the one that is stalled
   const MatchFilter filter = filter_of(r);
-  if (r.multi && ep.deferred != 0) {
-    if (!offer_each(ep, r, filter)) matcher.post(r);
+  if (some_stalled || (r.multi && queue.deferred != 0)) {
+    if (!offer_each(queue, r, filter)) matcher.post(r);
     return;
   }
   while (UnexpectedMessage* u = matcher.find_unexpected(filter)) {
     const bool is_last = will_be_used_up(r, u->request_length);
-    if (!give(ep, r, *u)) {
-      stall(ep);
+    if (!give(r, *u)) {
+      stall(endpoint_of(*u));
+      if (queue.is_shared && offer_each(queue, r, filter)) return;
       break;
     }
     if (is_last) return;
@@ -91,21 +100,24 @@ void Target::offer(Endpoint& ep, PostedReceive& r) {
   matcher.post(r);
 }
 
-// A multi-receive and messages that were told to wait: no more of these are called than would fill
-// it. True: it is used up.
-bool Target::offer_each(Endpoint& ep, PostedReceive& r, const MatchFilter& filter) {
-  UnexpectedMessage* u = ep.untagged.oldest_unexpected();
+// Looks at one kept message after the other: those of an endpoint that is stalled are passed by,
+// and of messages that were told to wait no more are called than would fill a multi-receive. True:
+// it is used up.
+bool Target::offer_each(ReceiveQueue& queue, PostedReceive& r, const MatchFilter& filter) {
+  Matcher& matcher = queue.matcher(r.tagged);
+  UnexpectedMessage* u = matcher.oldest_unexpected();
   while (u != nullptr) {
-    UnexpectedMessage* const later = ep.untagged.next_unexpected(*u);
-    if (filter.accepts(*u) && u->deferred != nullptr) {
+    UnexpectedMessage* const later = matcher.next_unexpected(*u);
+    Endpoint& ep = endpoint_of(*u);
+    const bool is_its = filter.accepts(*u) && !ep.is_held(r.tagged);
+    if (is_its && r.multi && u->deferred != nullptr) {
       call_for(ep, r, *u);
-    } else if (filter.accepts(*u)) {
+    } else if (is_its) {
       const bool is_last = will_be_used_up(r, u->request_length);
-      if (!give(ep, r, *u)) {
-        stall(ep);
-        return false;
-      }
-      if (is_last) return true;
+      const bool is_given = give(r, *u);
+      if (!is_given) stall(ep);
+      if (!is_given && !queue.is_shared) return false;
+      if (is_given && is_last) return true;
     }
     u = later;
   }
@@ -120,8 +132,17 @@ void Target::call_for(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
 }
 
 void Target::stall(Endpoint& ep) {
+  if (ep.is_stalled) return;
   ep.is_stalled = true;
+  ++ep.queue->stalled;
   ++stalled_count_;
+}
+
+void Target::unstall(Endpoint& ep) {
+  if (!ep.is_stalled) return;
+  ep.is_stalled = false;
+  --ep.queue->stalled;
+  --stalled_count_;
 }
 
 // Resources are there again: messages may come under the next generation. [SES-133]
@@ -130,6 +151,13 @@ void Target::enable(Endpoint& ep, bool tagged) {
   if (generation.is_enabled) return;
   ++generation.value;
   generation.is_enabled = true;
+  --ep.queue->disabled;
+}
+
+// A receive is posted, and any of its endpoints may get the message for it.
+void Target::enable(ReceiveQueue& queue, bool tagged) {
+  if (queue.disabled == 0) return;
+  for (Endpoint& ep : queue.endpoints) enable(ep, tagged);
 }
 
 // A disabled index also comes back when a region was enabled, or when kept messages left the room
@@ -146,6 +174,13 @@ bool Target::will_be_used_up(const PostedReceive& r, uint64_t bytes) const {
   return !r.multi || r.room() - std::min(r.room(), bytes) < r.multi_min;
 }
 
+// Room for the completion of a message of that length, before it gets the receive. What is posted
+// at an endpoint has the room of its last message already; a shared receive has none until it is
+// known whose completion it will be. False: the application has to read first.
+bool Target::book(Endpoint& ep, const PostedReceive& r, uint64_t bytes) {
+  return (!ep.queue->is_shared && will_be_used_up(r, bytes)) || reserve(ep);
+}
+
 // Gives `bytes` of the receive to a message.
 void Target::consume(Endpoint& ep, PostedReceive& r, uint64_t bytes) {
   const bool is_used_up = will_be_used_up(r, bytes);
@@ -158,12 +193,19 @@ void Target::consume(Endpoint& ep, PostedReceive& r, uint64_t bytes) {
 }
 
 // Lets a receive take a kept message. False: no room for its completion; nothing was changed.
-bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
+bool Target::give(PostedReceive& r, UnexpectedMessage& u) {
+  Endpoint& ep = endpoint_of(u);
   if (u.deferred != nullptr) {
-    r.multi ? call_for(ep, r, u) : set_aside(ep, r, *u.deferred);
+    if (!r.multi) return set_aside(ep, r, *u.deferred);
+    call_for(ep, r, u);
     return true;
   }
-  if (!will_be_used_up(r, u.request_length) && !reserve(ep)) return false;
+  if (!book(ep, r, u.request_length)) return false;
+  hand_over(ep, r, u);
+  return true;
+}
+
+void Target::hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   if (!u.is_claimed) ep.matcher(u.tagged).remove_unexpected(u);
   const uint64_t place = r.used;
   const uint64_t room = std::min<uint64_t>(r.room(), u.request_length);
@@ -183,8 +225,7 @@ bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
     m.place = place;
     m.room = room;
     u.pull = nullptr;  // m has it
-    free(u);
-    return true;
+    return free(u);
   }
   Arrived a;
   a.envelope = u.envelope;
@@ -196,13 +237,11 @@ bool Target::give(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   if (Pull* const pull = u.pull) {
     u.pull = nullptr;
     free(u);
-    read_rest(ep, *pull, r, a);
-    return true;
+    return read_rest(ep, *pull, r, a);
   }
   answer_kept(u, ReturnCode::ok, static_cast<uint32_t>(room));
   free(u);
   complete(ep, r, a);
-  return true;
 }
 
 // The answer that delivery-complete made wait. [SES-148]
@@ -219,18 +258,27 @@ void Target::answer_kept(UnexpectedMessage& u, ReturnCode code, uint32_t modifie
   core_.pds.respond(core_.pds.self, u.token, response_ok(d), core_.now);
 }
 
-// Room in the completion queue came back: kept messages go to the multi-receives that wait.
+// Room in the completion queue came back: kept messages go to the receives that wait for them.
 void Target::drain(Endpoint& ep) {
-  UnexpectedMessage* u = ep.untagged.oldest_unexpected();
+  if (ep.queue->is_shared) {
+    if (!reserve(ep)) return;  // whoever takes a message needs room, so nothing is worth a look
+    release(ep);
+    if (!drain(ep, ep.queue->tagged)) return;
+  }
+  if (drain(ep, ep.queue->untagged)) unstall(ep);
+}
+
+// False: some are left for want of room.
+bool Target::drain(Endpoint& ep, Matcher& matcher) {
+  UnexpectedMessage* u = matcher.oldest_unexpected();
   while (u != nullptr) {
-    UnexpectedMessage* later = ep.untagged.next_unexpected(*u);
-    PostedReceive* r = ep.untagged.match(u->envelope);
+    UnexpectedMessage* later = matcher.next_unexpected(*u);
+    PostedReceive* r = u->endpoint == ep.id.value() ? matcher.match(u->envelope) : nullptr;
     const bool is_its = r != nullptr && is_allowed(*r, u->envelope.job);
-    if (is_its && !give(ep, *r, *u)) return;
+    if (is_its && !give(*r, *u)) return false;
     u = later;
   }
-  ep.is_stalled = false;
-  --stalled_count_;
+  return true;
 }
 
 void Target::complete(Endpoint& ep, PostedReceive& r, const Arrived& a) {
@@ -279,62 +327,86 @@ void Target::end(Endpoint& ep, PostedReceive& r, Completion::Status status) {
   end(ep, r, c);
 }
 
-// The receive is over: nobody touches its memory after this.
-void Target::end(Endpoint& ep, PostedReceive& r, const Completion& last) {
-  if (r.is_matchable) ep.matcher(r.tagged).remove(r);
+void Target::free(ReceiveQueue& queue, PostedReceive& r) {
+  if (r.is_matchable) queue.matcher(r.tagged).remove(r);
   static_cast<ListNode<PostedTag>&>(r).unlink();
   r.memory.release(core_.long_iovs);
   receives_.free(&r);
-  UET_ASSERT(ep.rx_open != 0);
-  --ep.rx_open;
+  UET_ASSERT(queue.open != 0);
+  --queue.open;
+}
+
+// The receive is over: nobody touches its memory after this.
+void Target::end(Endpoint& ep, PostedReceive& r, const Completion& last) {
+  free(*ep.queue, r);
   if (ep.rx.complete != nullptr) ep.rx.complete(ep.rx.owner, last);
 }
 
-bool Target::cancel(Endpoint& ep, void* op_context) {
-  for (PostedReceive& r : ep.receives) {
+// The end of a shared receive that no message got is reported by the oldest of its endpoints; where
+// there is none nobody waits for it. Errc::again: no room for that. [LF-057]
+Result<void> Target::cancel(ReceiveQueue& queue, void* op_context) {
+  for (PostedReceive& r : queue.receives) {
     if (r.context.op != op_context || (!r.is_matchable && r.called == nullptr)) continue;
+    Endpoint* ep = queue.endpoints.front();
+    if (r.open_messages != 0 && r.called == nullptr) {
+      // A multi-receive in use ends with its last message. That of a shared one says so; of others
+      // the room for one more completion is booked.
+      queue.matcher(r.tagged).remove(r);
+      r.is_used_up = true;
+      r.is_cancelled = !queue.is_shared;
+      return {};
+    }
     if (r.called != nullptr) {
+      ep = &endpoint_of(*r.called->message);
       forget(*r.called);  // if it comes again it waits for another one
       take_back(r);
+    } else if (queue.is_shared && ep != nullptr && !reserve(*ep)) {
+      return Errc::again;
     }
-    if (r.open_messages != 0) {
-      // A multi-receive in use ends with its last message.
-      ep.matcher(r.tagged).remove(r);
-      r.is_used_up = r.is_cancelled = true;
+    if (ep == nullptr) {
+      free(queue, r);
     } else {
-      end(ep, r, Completion::Status::cancelled);  // [LF-057]
+      end(*ep, r, Completion::Status::cancelled);
     }
-    return true;
+    return {};
   }
-  return false;
+  return Errc::not_found;
 }
 
 void Target::close(Endpoint& ep) {
+  if (ep.queue->is_shared) stall(ep);  // what it kept is not given any more
   close_pulls(ep);
   close_deferred(ep);
   for (RxMessage& m : partial_) {
     if (m.endpoint != ep.id || m.error != ReturnCode::null) continue;
     fail(m, Completion::Status::aborted, ReturnCode::cancelled);  // [SES-177]
   }
-  while (PostedReceive* r = ep.receives.front()) end(ep, *r, Completion::Status::aborted);
+  if (!ep.queue->is_shared) {
+    while (PostedReceive* r = ep.queue->receives.front()) {
+      end(ep, *r, Completion::Status::aborted);
+    }
+  }
   kept_.for_each([&](UnexpectedMessage& u) {
     if (u.endpoint == ep.id.value()) drop_unexpected(u, ReturnCode::cancelled);
   });
-  if (ep.is_stalled) --stalled_count_;
-  ep.is_stalled = false;
+  unstall(ep);
+  for (const bool tagged : {false, true}) {
+    if (!ep.generation(tagged).is_enabled) --ep.queue->disabled;
+  }
+}
+
+// Of shared receives, when no endpoint uses them any more.
+void Target::close(ReceiveQueue& queue) {
+  while (PostedReceive* r = queue.receives.front()) free(queue, *r);
 }
 
 void Target::drop_unexpected(UnexpectedMessage& u, ReturnCode code) {
   if (u.deferred != nullptr) {
     // Discarded: it is sent once more to that end, which its initiator waits for.
     u.deferred->is_discarded = true;
-    return call(*core_.endpoint(EndpointId(u.endpoint)), *u.deferred);
+    return call(endpoint_of(u), *u.deferred);
   }
-  if (!u.is_claimed) {
-    Endpoint* ep = core_.endpoint(EndpointId(u.endpoint));
-    UET_ASSERT(ep != nullptr);
-    ep->matcher(u.tagged).remove_unexpected(u);
-  }
+  if (!u.is_claimed) endpoint_of(u).matcher(u.tagged).remove_unexpected(u);
   if (u.arriving != nullptr) {
     u.arriving->to = RxMessage::To::nowhere;
     u.arriving->unexpected = nullptr;
@@ -345,7 +417,7 @@ void Target::drop_unexpected(UnexpectedMessage& u, ReturnCode code) {
     Pull& p = *u.pull;
     p.arrived.request_length = u.request_length;
     u.pull = nullptr;
-    release_sender(*core_.endpoint(EndpointId(u.endpoint)), p);
+    release_sender(endpoint_of(u), p);
   } else {
     answer_kept(u, code, code == ReturnCode::ok ? u.request_length : 0);
   }
@@ -363,8 +435,8 @@ void Target::free(UnexpectedMessage& u) {
   kept_.free(&u);
 }
 
-Peeked Target::peek(Endpoint& ep, const ReceiveRequest& filter, bool claim) {
-  Matcher& matcher = ep.matcher(filter.tagged);
+Peeked Target::peek(ReceiveQueue& queue, const ReceiveRequest& filter, bool claim) {
+  Matcher& matcher = queue.matcher(filter.tagged);
   UnexpectedMessage* u = matcher.find_unexpected(filter_of(filter));
   if (u == nullptr) return {};
   Peeked seen;
@@ -376,6 +448,7 @@ Peeked Target::peek(Endpoint& ep, const ReceiveRequest& filter, bool claim) {
   seen.peer = u->envelope.peer;
   seen.initiator_id = u->envelope.initiator;
   seen.job = u->envelope.job;
+  seen.endpoint = EndpointId(u->endpoint);
   if (claim) {
     matcher.remove_unexpected(*u);
     u->is_claimed = true;
@@ -384,25 +457,33 @@ Peeked Target::peek(Endpoint& ep, const ReceiveRequest& filter, bool claim) {
   return seen;
 }
 
-UnexpectedMessage* Target::claimed(const Endpoint& ep, uint32_t claim) {
+UnexpectedMessage* Target::claimed(const ReceiveQueue& queue, uint32_t claim) {
   UnexpectedMessage* u = kept_.get(Handle<UnexpectedMessage>::from_word(claim));
-  if (u == nullptr || !u->is_claimed || u->endpoint != ep.id.value()) return nullptr;
+  if (u == nullptr || !u->is_claimed || endpoint_of(*u).queue != &queue) return nullptr;
   return u->deferred != nullptr && u->deferred->is_called() ? nullptr : u;  // the claim has ended
 }
 
-Result<void> Target::receive_claimed(Endpoint& ep, uint32_t claim, const ReceiveRequest& request) {
-  UnexpectedMessage* u = claimed(ep, claim);
-  if (u == nullptr) return Errc::not_found;
-  if (request.multi || request.tagged != u->tagged) return Errc::invalid;
-  PostedReceive* r = UET_TRY(make(ep, request));
-  enable(ep, request.tagged);
-  const bool is_given = give(ep, *r, *u);
-  UET_ASSERT(is_given);  // a plain receive needs no further completion slot
-  return {};
+// The endpoint that it came to; null: no such claim.
+Endpoint* Target::claimed_from(const ReceiveQueue& queue, uint32_t claim) {
+  const UnexpectedMessage* const u = claimed(queue, claim);
+  return u == nullptr ? nullptr : &endpoint_of(*u);
 }
 
-bool Target::discard_claimed(Endpoint& ep, uint32_t claim) {
-  UnexpectedMessage* u = claimed(ep, claim);
+Result<void> Target::receive_claimed(ReceiveQueue& queue, uint32_t claim,
+                                     const ReceiveRequest& request) {
+  UnexpectedMessage* u = claimed(queue, claim);
+  if (u == nullptr) return Errc::not_found;
+  if (request.multi || request.tagged != u->tagged) return Errc::invalid;
+  PostedReceive* r = UET_TRY(make(queue, request));
+  enable(queue, request.tagged);
+  if (give(*r, *u)) return {};
+  UET_ASSERT(queue.is_shared);  // a plain receive of an endpoint needs no further completion slot
+  free(queue, *r);
+  return Errc::again;
+}
+
+bool Target::discard_claimed(ReceiveQueue& queue, uint32_t claim) {
+  UnexpectedMessage* u = claimed(queue, claim);
   if (u == nullptr) return false;
   drop_unexpected(*u, ReturnCode::ok);
   return true;

@@ -50,6 +50,10 @@ bool Target::reserve(Endpoint& ep) {
   return false;
 }
 
+void Target::release(Endpoint& ep) {
+  if (ep.rx.release != nullptr) ep.rx.release(ep.rx.owner);
+}
+
 // The application takes its completions when it likes: with this code the peer waits for it as long
 // as that lasts, which want of a place for the message would not be good for. [PDS-148]
 pds::Verdict Target::no_completion_slot() {

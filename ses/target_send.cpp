@@ -25,7 +25,7 @@ pds::Verdict Target::begin_send(Endpoint& ep, const Request& q) {
   PostedReceive* r = nullptr;
   // While kept messages wait for a completion slot, later ones must not overtake them.
   const bool is_claimed = deferred != nullptr && deferred->message->is_claimed;
-  if (!is_claimed && (tagged || !ep.is_stalled)) r = ep.matcher(tagged).match(envelope);
+  if (!is_claimed && !ep.is_held(tagged)) r = ep.matcher(tagged).match(envelope);
   if (r == nullptr) {
     return is_deferrable ? defer(ep, q, envelope, deferred) : begin_unexpected(ep, q, envelope);
   }
@@ -46,7 +46,7 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
   if (!q.is_single()) m = track(q);
   if (q.is_rendezvous()) pull = make_pull(q);
   const bool has_slots = (q.is_single() || m != nullptr) && (!q.is_rendezvous() || pull != nullptr);
-  const bool has_room = !has_slots || will_be_used_up(r, q.request_length) || reserve(ep);
+  const bool has_room = !has_slots || book(ep, r, q.request_length);
   if (!has_slots || !has_room) {
     if (m != nullptr) forget(*m);
     if (pull != nullptr) free(*pull);
@@ -191,6 +191,7 @@ pds::Verdict Target::kept(UnexpectedMessage& u, const Request& q) {
 pds::Verdict Target::no_match(Endpoint& ep, const Request& q) {
   if (q.mode != pds::Mode::rod) return refuse(q, ReturnCode::no_match, Counter::rx_no_match);
   Generation& generation = ep.generation(is_tagged(q.common.opcode));
+  if (generation.is_enabled) ++ep.queue->disabled;
   generation.is_enabled = false;
   generation.memory_mark = core_.memory.enabled_total();
   generation.pool_mark = pool_.released_total();

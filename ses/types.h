@@ -162,11 +162,13 @@ struct Completion {
 
 // Where completions go. Called from post, receive, transmit and advance; must not call back into
 // SES. `reserve` books room for one inbound completion nobody posted for (remote CQ data, each
-// further multi-receive message); false refuses the packet with a retryable NACK. [architecture 8]
+// further multi-receive message, each message to a shared receive); false refuses the packet with a
+// retryable NACK. `release` gives back what was booked; there with `reserve`. [architecture 8]
 struct CompletionSink {
   void* owner = nullptr;
   void (*complete)(void* owner, const Completion&) = nullptr;
   bool (*reserve)(void* owner) = nullptr;
+  void (*release)(void* owner) = nullptr;
   // Header data can be carried by the receive CQ's format. [SES-050, LF-093]
   bool carries_data = true;
   // Every remote write and read is reported when its last packet is served, not only the writes

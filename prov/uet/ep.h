@@ -130,6 +130,7 @@ class EndpointCore {
   static void on_tx(void* core, const ses::Completion& completion);
   static void on_rx(void* core, const ses::Completion& completion);
   static bool on_reserve(void* core);
+  static void on_release(void* core);
   void tx_done(const ses::Completion& completion);
   void group_done(const ses::Completion& completion);
   void finish_tx(ses::OpKind kind, uint64_t user, void* op_context, const CompletionError* error);

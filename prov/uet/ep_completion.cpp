@@ -59,6 +59,11 @@ bool EndpointCore::on_reserve(void* core) {
   return self.rx_cq_ == nullptr || self.rx_cq_->reserve(1);
 }
 
+void EndpointCore::on_release(void* core) {
+  auto& self = *static_cast<EndpointCore*>(core);
+  if (self.rx_cq_ != nullptr) self.rx_cq_->release(1);
+}
+
 void EndpointCore::count(CounterSlot slot, bool ok) {
   if (counters_[slot] != nullptr) counters_[slot]->count(ok);
 }

@@ -228,8 +228,8 @@ int EndpointCore::enable() {
   options.tc = tc_;
   options.tx_size = tx_size_;
   options.rx_size = rx_size_;
-  const ses::CompletionSink tx{this, &on_tx, &on_reserve, true};
-  const ses::CompletionSink rx{this, &on_rx, &on_reserve,
+  const ses::CompletionSink tx{this, &on_tx, &on_reserve, &on_release, true};
+  const ses::CompletionSink rx{this, &on_rx, &on_reserve, &on_release,
                                rx_cq_ != nullptr && rx_cq_->carries_data(),
                                (caps_ & FI_RMA_EVENT) != 0};
   ProgressEngine::Entry entry(engine_);

@@ -66,6 +66,7 @@ struct Node {
       --node.spare_slots;
       return true;
     };
+    s.release = [](void* me) { ++static_cast<Node*>(me)->spare_slots; };
     s.carries_data = carries_data;
     return s;
   }
@@ -169,7 +170,8 @@ class PairTest : public ::testing::Test {
     }
   }
   // "send ok 100 | recv truncated 8+4 data 5 | ..." of what a node reported, and forgets it.
-  static std::string take(Node& node);
+  static std::string take(Node& node) { return take(node.completions); }
+  static std::string take(std::vector<Completion>& completions);
 
   Config config_ = [] {
     Config c;
@@ -194,14 +196,14 @@ class PairTest : public ::testing::Test {
   mutable std::deque<Octets> payloads_;
 };
 
-inline std::string PairTest::take(Node& node) {
+inline std::string PairTest::take(std::vector<Completion>& completions) {
   static constexpr const char* kKinds[] = {
       "send", "tagged_send", "write",        "read",        "atomic",       "fetching_atomic",
       "recv", "tagged_recv", "remote_write", "remote_read", "remote_atomic"};
   static constexpr const char* kStatus[] = {"ok",        "truncated", "refused", "undeliverable",
                                             "cancelled", "aborted",   "fault"};
   std::string out;
-  for (const Completion& c : node.completions) {
+  for (const Completion& c : completions) {
     if (!out.empty()) out += " | ";
     out += std::string(kKinds[size_t(c.kind)]) + " " + kStatus[size_t(c.status)];
     if (c.status == Completion::Status::refused) out += std::string(" ") + wire::name(c.code);
@@ -212,7 +214,7 @@ inline std::string PairTest::take(Node& node) {
     if (c.multi_done) out += " done";
     out += " #" + std::to_string(reinterpret_cast<uintptr_t>(c.context.op));
   }
-  node.completions.clear();
+  completions.clear();
   return out;
 }
 
