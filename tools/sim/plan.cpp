@@ -77,6 +77,8 @@ Plan Plan::draw(uint64_t seed) {
   draw_forms(p, rng);
   const double regrets = sometimes(rng, 0.5, 0.5);
   if (p.may_fail()) p.cancelled_sends = regrets;
+  Rng shares(seed, 0x73727863);  // of its own: all other plans are as without
+  p.shares_receives = shares.chance(0.2);
   return p;
 }
 
@@ -184,7 +186,7 @@ std::string Plan::describe() const {
                 "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
                 "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
                 "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms, "
-                "cancelled %.2f%s%s%s%s%s",
+                "cancelled %.2f%s%s%s%s%s%s",
                 endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations,
                 message_bytes_max, payload_mtu, window_packets, faults.loss, faults.duplicate,
                 faults.reorder, faults.corrupt, faults.burst,
@@ -197,7 +199,8 @@ std::string Plan::describe() const {
                 rendezvous_bytes, rendezvous_sends, rendezvous_reads, defer_bytes, deferrable_sends,
                 deferred_messages, restarts, static_cast<long long>(deferral_time.ms()),
                 cancelled_sends, medium_headers ? ", medium" : "", small_headers ? ", small" : "",
-                spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
+                shares_receives ? ", shared receives" : "", spoil ? ", spoilt" : "",
+                spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

@@ -60,6 +60,7 @@ struct Plan {
   double cancelled_receives = 0;  // extra receives that are cancelled
   double cancelled_sends = 0;     // share of operations taken back; only where some may fail
   bool reject_truncated = false;
+  bool shares_receives = false;  // by the processes of an endpoint [LF-133]
 
   // The modes without PDCs.
   double rudi = 0;         // share of RMA that asks for RUDI

@@ -115,6 +115,11 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
   sink.owner = &host;
   sink.complete = &Workload::on_completion;
   sink.reserve = &Workload::on_reserve;
+  if (plan_.shares_receives) {
+    const auto shared = fep.ses().open_shared(options.rx_size);
+    if (!shared.ok()) return false;
+    options.shared = host.shared = *shared;
+  }
   for (Host::Process& process : host.processes) {
     const auto endpoint = fep.ses().open_endpoint(process.name, options, sink, sink);
     if (!endpoint.ok()) return false;
@@ -123,6 +128,7 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
   ses::EndpointName outsider = host.processes[0].name;
   outsider.job = JobId(kJob + 1 + index);
   outsider.pid = PidOnFep(200);
+  options.shared = {};
   const auto other = fep.ses().open_endpoint(outsider, options, sink, sink);
   if (!other.ok()) return false;
   host.outsider = *other;
@@ -239,7 +245,15 @@ void Workload::post_decoy(Operation& op, Instant now, Instant& next) {
 // Cancels the receive of that operation. False: it is not there.
 bool Workload::take_back(Operation& op, Instant now) {
   Host& host = *hosts_[op.to];
-  return host.fep->ses().cancel(host.processes[op.to_process].endpoint, &op, host.clock.local(now));
+  const Instant at = host.clock.local(now);
+  if (!plan_.shares_receives) {
+    return host.fep->ses().cancel(host.processes[op.to_process].endpoint, &op, at);
+  }
+  Result<void> taken = host.fep->ses().cancel(host.shared, &op, at);
+  while (!taken.ok() && taken.error() == Errc::again) {  // no slot to report it with
+    taken = host.fep->ses().cancel(host.shared, &op, at);
+  }
+  return taken.ok();
 }
 
 // Takes an operation back once, in whatever state it is; it may have gone too far for that.
@@ -372,7 +386,9 @@ bool Workload::post_receive(Operation& op, Instant now) {
   request.from_initiator = hosts_[op.from]->processes[op.from_process].name.initiator_id;
   request.context = {&op, kReceiveBit | op.id};
   const ses::EndpointId endpoint = host.processes[op.to_process].endpoint;
-  const auto posted = host.fep->ses().receive(endpoint, request, host.clock.local(now));
+  const Instant at = host.clock.local(now);
+  const auto posted = plan_.shares_receives ? host.fep->ses().receive(host.shared, request, at)
+                                            : host.fep->ses().receive(endpoint, request, at);
   if (posted.ok()) {
     op.receive_posted = true;
     op.receive_order = ++orders_;

@@ -34,6 +34,7 @@ struct Workload::Host {
     ses::EndpointName name;
   };
   std::vector<Process> processes;
+  ses::ReceiveQueueId shared;  // the receives of all of them; none: each has its own
   ses::EndpointId outsider;  // of a job that nobody else is in
   // RMA target; every operation has its own range, but for the atomics, which share the tallies.
   std::vector<std::byte> region;
