@@ -14,6 +14,7 @@
 #include "prov/uet/mr.h"
 #include "prov/uet/params.h"
 #include "prov/uet/setup.h"
+#include "prov/uet/shared_receives.h"
 #include "prov/uet/status.h"
 
 #include "io/socket.h"
@@ -100,6 +101,10 @@ int control_op(fid* fid, int command, void* arg) noexcept {
   return command == FI_UET_GET_COUNTERS ? control_counters(fid, arg) : -FI_ENOSYS;
 }
 
+int srx_context_op(fid_domain* domain, fi_rx_attr* attr, fid_ep** ep, void* context) noexcept {
+  return guard([&] { return SharedReceives::open(Domain::from(domain), attr, ep, context); });
+}
+
 fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, open_ops, nullptr, nullptr};
 
 fi_ops_domain domain_ops = {
@@ -111,7 +116,7 @@ fi_ops_domain domain_ops = {
     .cntr_open = cntr_open_op,
     .poll_open = not_offered,
     .stx_ctx = not_offered,
-    .srx_ctx = not_offered,
+    .srx_ctx = srx_context_op,
     .query_atomic = query_atomic_op,
     .query_collective = not_offered,
     .endpoint2 = endpoint2_op,

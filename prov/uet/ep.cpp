@@ -4,8 +4,7 @@
 #include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/log.h"
-
-#include <rdma/fi_collective.h>
+#include "prov/uet/not_offered.h"
 
 #include <memory>
 
@@ -93,22 +92,6 @@ fi_ops_cm cm_ops = {
     .join = not_offered,
 };
 
-// The headers call these without looking, so the table exists. [ABI-026, LF-100]
-fi_ops_collective collective_ops = {
-    .size = sizeof(fi_ops_collective),
-    .barrier = not_offered_op,
-    .broadcast = not_offered_op,
-    .alltoall = not_offered_op,
-    .allreduce = not_offered_op,
-    .allgather = not_offered_op,
-    .reduce_scatter = not_offered_op,
-    .reduce = not_offered_op,
-    .scatter = not_offered_op,
-    .gather = not_offered_op,
-    .msg = not_offered_op,
-    .barrier2 = not_offered_op,
-};
-
 }  // namespace
 
 fi_ops* Endpoint::fid_ops() { return &ep_fid_ops; }
@@ -120,8 +103,10 @@ int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
     UET_WARN(EP_CTRL, "fi_endpoint: only FI_EP_RDM and FI_EP_DGRAM are offered\n");
     return -FI_EOPNOTSUPP;
   }
-  if (attr.tx_ctx_cnt > 1 || attr.rx_ctx_cnt > 1) {
-    UET_WARN(EP_CTRL, "fi_endpoint: scalable endpoints and shared contexts are not offered\n");
+  if (attr.tx_ctx_cnt > 1 || (attr.rx_ctx_cnt > 1 && attr.rx_ctx_cnt != FI_SHARED_CONTEXT)) {
+    UET_WARN(EP_CTRL,
+             "fi_endpoint: scalable endpoints and shared transmit contexts are not "
+             "offered\n");
     return -FI_EOPNOTSUPP;
   }
   const Result<ses::EndpointName> name = domain.claim_name(
@@ -152,7 +137,7 @@ Endpoint::Endpoint(EndpointCore& core, uint64_t tx_flags, uint64_t rx_flags, voi
   fid.rma = &rma_ops;
   fid.tagged = &tagged_ops;
   fid.atomic = &atomic_ops;
-  fid.collective = &collective_ops;
+  fid.collective = &no_collective_ops;
   link_.owner = this;
 }
 

@@ -22,7 +22,11 @@ class AddressVector;
 class Counter;
 class Domain;
 class EventQueue;
+class SharedReceives;
 class Slices;
+
+// Entries of a queue that asks for so many; 0: the usual number. [LF-076]
+uint32_t endpoint_queue_size(size_t asked);
 
 // What an endpoint shares with its aliases: everything but the operation flags.
 class EndpointCore {
@@ -52,6 +56,13 @@ class EndpointCore {
   ssize_t rma(const RmaCall& call);          // rma.cpp
   ssize_t atomic(const AtomicCall& call);    // atomic.cpp
   ssize_t cancel(void* op_context);          // msg.cpp
+  // FI_PEEK, alone or with FI_CLAIM or FI_DISCARD, and FI_CLAIM | FI_DISCARD, of its own receives
+  // or of those it shares: always a completion of this endpoint. Engine lock held.
+  ssize_t look(ProgressEngine::Entry& entry, const MessageCall& call,
+               const ses::ReceiveRequest& request);
+  // What the stack hands back with each message that a receive gets. `report`: success is reported
+  // whatever the CQ's binding says.
+  static ses::OpContext receive_context(const MessageCall& call, bool report);
 
   Domain& domain() { return domain_; }
   bool enabled() const { return enabled_; }
@@ -102,6 +113,7 @@ class EndpointCore {
   int bind_cq(CompletionQueue& cq, uint64_t flags);
   int bind_counter(Counter& counter, uint64_t flags);
   int bind_av(AddressVector& av);
+  int bind_shared(SharedReceives& shared);
   void unbind();
 
   pds::Mode delivery_mode() const;
@@ -118,11 +130,7 @@ class EndpointCore {
   template <class PostPart>  // post_tx.h
   Result<void> post_parts(ProgressEngine::Entry& entry, uint32_t count, ses::OpKind kind,
                           const ses::OpContext& context, PostPart post_part);
-  bool may_ignore(uint64_t mask) const;
-  bool is_directed(bool tagged) const;
-  ssize_t aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const;
-  ssize_t peek(ProgressEngine::Entry& entry, const MessageCall& call,
-               const ses::ReceiveRequest& request);
+  bool book_receive(ProgressEngine::Entry& entry);
   ssize_t post_receive(ProgressEngine::Entry& entry, const MessageCall& call,
                        ses::ReceiveRequest& request);
 
@@ -151,6 +159,7 @@ class EndpointCore {
   Domain& domain_;
   ProgressEngine& engine_;
   AddressVector* av_ = nullptr;
+  SharedReceives* shared_ = nullptr;  // what it has instead of receives of its own
   CompletionQueue* tx_cq_ = nullptr;
   CompletionQueue* rx_cq_ = nullptr;
   uint64_t caps_;
@@ -162,7 +171,6 @@ class EndpointCore {
   uint32_t min_multi_recv_ = 64;  // octets [LF-096]
   uint32_t unreported_ = 0;       // sends in flight that the application believes done
   uint32_t tx_open_ = 0;          // UET messages in flight
-  uint32_t rx_open_ = 0;          // receives posted
   uint32_t tx_size_;
   uint32_t rx_size_;
   std::array<Counter*, kCounterSlots> counters_{};
@@ -179,6 +187,7 @@ class EndpointCore {
   uint64_t tag_format_;  // kTagMpi, kTagCcl or bits
   bool ordered_;
   bool datagram_;  // UUD [LF-044, LF-072]
+  bool shares_;    // opened with FI_SHARED_CONTEXT
 };
 
 class Endpoint {

@@ -154,12 +154,16 @@ void EndpointCore::rx_done(const ses::Completion& completion) {
   const uint64_t user = completion.context.user;
   const bool multi = (user & kMulti) != 0;
   const bool released = !multi || completion.multi_done;
-  if (released) --rx_open_;
   const bool ok = completion.ok();
   count(kRecvCounter, ok);
   if (rx_cq_ == nullptr) return;
+  // Of shared receives it is known only now whose CQ reports them.
+  const bool reports = (user & kReport) != 0 || (shared_ != nullptr && !rx_selective_);
   // A released multi-receive buffer is always reported. [LF-096]
-  if (closing_ || (ok && (user & kReport) == 0 && !(multi && released))) {
+  const bool is_unwanted = ok && !reports && !(multi && released);
+  // What was posted at the endpoint is discarded with it; a shared buffer is given back.
+  const bool is_discarded = closing_ && (shared_ == nullptr || !released);
+  if (is_discarded || is_unwanted) {
     rx_cq_->release(1);
     return;
   }

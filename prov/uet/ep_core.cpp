@@ -7,6 +7,7 @@
 #include "prov/uet/eq.h"
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
+#include "prov/uet/shared_receives.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +15,7 @@
 namespace uet::prov {
 namespace {
 
-constexpr uint32_t kDefaultQueueSize = 1024;  // [LF-076]
+constexpr uint32_t kDefaultQueueSize = 1024;
 constexpr uint32_t kQueueSizeMax = 1u << 16;
 // Injected messages get this long to leave when the endpoint closes; other operations are
 // discarded, as fi_close documents.
@@ -22,11 +23,6 @@ constexpr Duration kLinger = Duration::milliseconds(500);
 
 // Any of these asks for an order between messages, which only ROD gives. [LF-089]
 constexpr uint64_t kOrderBits = 0x1FFULL | (0xFFULL << 32);
-
-uint32_t queue_size(size_t asked) {
-  if (asked == 0) return kDefaultQueueSize;
-  return static_cast<uint32_t>(std::min<size_t>(asked, kQueueSizeMax));
-}
 
 // DSCP of a traffic class; control packets keep theirs. [LF-092]
 TrafficClass traffic_class(uint32_t tclass) {
@@ -71,18 +67,24 @@ int other_domain(const char* object) {
 
 }  // namespace
 
+uint32_t endpoint_queue_size(size_t asked) {
+  if (asked == 0) return kDefaultQueueSize;
+  return static_cast<uint32_t>(std::min<size_t>(asked, kQueueSizeMax));
+}
+
 EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::EndpointName& name)
     : domain_(domain),
       engine_(domain.engine()),
       caps_(info.caps != 0 ? info.caps : domain.caps()),
-      tx_size_(queue_size(info.tx_attr != nullptr ? info.tx_attr->size : 0)),
-      rx_size_(queue_size(info.rx_attr != nullptr ? info.rx_attr->size : 0)),
+      tx_size_(endpoint_queue_size(info.tx_attr != nullptr ? info.tx_attr->size : 0)),
+      rx_size_(endpoint_queue_size(info.rx_attr != nullptr ? info.rx_attr->size : 0)),
       name_(name),
       addr_format_(info.addr_format),
       tc_(traffic_class(class_of(info))),
       tag_format_(tag_format_of(info, domain.api_version())),
       ordered_(asks_for_order(info)),
-      datagram_(info.ep_attr != nullptr && info.ep_attr->type == FI_EP_DGRAM) {
+      datagram_(info.ep_attr != nullptr && info.ep_attr->type == FI_EP_DGRAM),
+      shares_(info.ep_attr != nullptr && info.ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT) {
   if (datagram_) caps_ &= ~(FI_TAGGED | FI_RMA);  // when they come from the domain
   domain_.add_ref();
 }
@@ -113,6 +115,7 @@ int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
   if (auto* cq = checked_object_of<CompletionQueue>(fid)) return bind_cq(*cq, flags);
   if (auto* counter = checked_object_of<Counter>(fid)) return bind_counter(*counter, flags);
   if (auto* av = checked_object_of<AddressVector>(fid)) return bind_av(*av);
+  if (auto* shared = checked_object_of<SharedReceives>(fid)) return bind_shared(*shared);
   if (auto* eq = checked_object_of<EventQueue>(fid)) {
     if (eq_ != nullptr) return -FI_EINVAL;
     eq_ = eq;
@@ -121,7 +124,9 @@ int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
     domain_.failures().add(endpoint, *eq);
     return 0;
   }
-  UET_WARN(EP_CTRL, "fi_ep_bind: only a CQ, counter, AV or EQ of this provider can be bound\n");
+  UET_WARN(EP_CTRL,
+           "fi_ep_bind: only a CQ, counter, AV, EQ or shared receive context of this "
+           "provider can be bound\n");
   return -FI_EINVAL;
 }
 
@@ -182,8 +187,24 @@ int EndpointCore::bind_counter(Counter& counter, uint64_t flags) {
 int EndpointCore::bind_av(AddressVector& av) {
   if (&av.domain() != &domain_) return other_domain("AV");
   if (av_ != nullptr) return -FI_EINVAL;
+  if (shared_ != nullptr && !shared_->join(av)) return -FI_EINVAL;
   av_ = &av;
   av_->add_ref();
+  return 0;
+}
+
+int EndpointCore::bind_shared(SharedReceives& shared) {
+  if (&shared.domain() != &domain_) return other_domain("shared receive context");
+  if (shared_ != nullptr) return -FI_EINVAL;
+  if (!shares_) {
+    UET_WARN(EP_CTRL,
+             "fi_ep_bind: an endpoint that shares its receives is opened with "
+             "ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT\n");
+    return -FI_EINVAL;
+  }
+  if (av_ != nullptr && !shared.join(*av_)) return -FI_EINVAL;
+  shared_ = &shared;
+  shared_->add_ref();
   return 0;
 }
 
@@ -193,6 +214,10 @@ void EndpointCore::unbind() {
   if (!held_keys_.empty() && !engine_.forked()) {
     const ProgressEngine::Entry entry(engine_);
     av_->keys().release(held_keys_);
+  }
+  if (shared_ != nullptr) {
+    if (av_ != nullptr) shared_->leave(*av_);
+    shared_->drop_ref();
   }
   if (av_ != nullptr) av_->drop_ref();
   if (eq_ != nullptr) {
@@ -218,6 +243,10 @@ int EndpointCore::enable() {
     UET_WARN(EP_CTRL, "fi_enable: bind a completion queue (FI_TRANSMIT and FI_RECV) first\n");
     return -FI_ENOCQ;
   }
+  if (shares_ && shared_ == nullptr) {
+    UET_WARN(EP_CTRL, "fi_enable: bind the shared receive context first\n");
+    return -FI_EOPBADSTATE;
+  }
   // Each group has at least two messages in flight.
   groups_.assign(tx_size_ / 2 + 1, Group{});
   for (uint32_t i = 0; i < groups_.size(); ++i) groups_[i].next_free = i + 1;
@@ -228,8 +257,12 @@ int EndpointCore::enable() {
   options.tc = tc_;
   options.tx_size = tx_size_;
   options.rx_size = rx_size_;
+  if (shared_ != nullptr) options.shared = shared_->id();
   const ses::CompletionSink tx{this, &on_tx, &on_reserve, &on_release, true};
-  const ses::CompletionSink rx{this, &on_rx, &on_reserve, &on_release,
+  const ses::CompletionSink rx{this,
+                               &on_rx,
+                               &on_reserve,
+                               &on_release,
                                rx_cq_ != nullptr && rx_cq_->carries_data(),
                                (caps_ & FI_RMA_EVENT) != 0};
   ProgressEngine::Entry entry(engine_);
@@ -248,6 +281,7 @@ int EndpointCore::enable() {
   }
   if (domain_.has_av_keys()) held_keys_ = av_->keys().hold();
   id_ = *opened;
+  if (shared_ != nullptr) shared_->add(*this);
   enabled_ = true;
   return 0;
 }
@@ -261,6 +295,7 @@ void EndpointCore::shut_down() {
     }
     if (unreported_ > 0 && entry.now() < end) continue;
     closing_ = true;
+    if (shared_ != nullptr) shared_->remove(*this);
     entry.ses().close_endpoint(id_, entry.now());
     entry.transmit();
     enabled_ = false;
@@ -361,8 +396,9 @@ int EndpointCore::set_name(const void* address, size_t length) {
 
 ssize_t EndpointCore::rx_size_left() {
   if (!enabled_) return -FI_EOPBADSTATE;
+  if (shared_ != nullptr) return shared_->rx_size_left();
   ProgressEngine::Entry entry(engine_);
-  return rx_size_ - std::min(rx_open_, rx_size_);
+  return rx_size_ - std::min(entry.ses().receives_open(id_), rx_size_);
 }
 
 ssize_t EndpointCore::tx_size_left() {

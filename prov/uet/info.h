@@ -61,7 +61,8 @@ struct Agreement {
   // 4 octets each, or null; borrowed from the hints.
   const uint8_t* domain_key = nullptr;
   const uint8_t* endpoint_key = nullptr;
-  bool has_av_keys = false;  // FI_AV_AUTH_KEY [LF-019]
+  bool has_av_keys = false;      // FI_AV_AUTH_KEY [LF-019]
+  bool shares_receives = false;  // FI_SHARED_CONTEXT [LF-077]
 };
 // Nothing when a hint cannot be met. `hints` may be null. [ABI-033]
 std::optional<Agreement> agree(uint32_t version, const fi_info* hints);

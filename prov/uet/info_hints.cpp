@@ -152,7 +152,9 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
     return false;
   }
   a.message_bytes = ep->max_msg_size;
-  if (exceeds(ep->tx_ctx_cnt, 1) || exceeds(ep->rx_ctx_cnt, 1)) return false;  // [LF-077]
+  a.shares_receives = ep->rx_ctx_cnt == FI_SHARED_CONTEXT;  // [LF-077]
+  if (exceeds(ep->tx_ctx_cnt, 1)) return false;
+  if (exceeds(ep->rx_ctx_cnt, 1) && !a.shares_receives) return false;
   if (version >= FI_VERSION(2, 0) && ep->mem_tag_format != kTagBits &&
       ep->mem_tag_format < kTagFormats) {
     // These two are subsets of what all 64 bits can express; who asks for another name wants what
@@ -230,7 +232,7 @@ bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) 
   }
   if (exceeds(domain->tx_ctx_cnt, kEndpointCount) || exceeds(domain->rx_ctx_cnt, kEndpointCount) ||
       exceeds(domain->max_ep_tx_ctx, 1) || exceeds(domain->max_ep_rx_ctx, 1) ||
-      domain->max_ep_stx_ctx != 0 || domain->max_ep_srx_ctx != 0) {
+      domain->max_ep_stx_ctx != 0 || exceeds(domain->max_ep_srx_ctx, kEndpointCount)) {
     return false;
   }
   if (exceeds(domain->threading, 5) || exceeds(domain->resource_mgmt, FI_RM_ENABLED) ||
@@ -270,6 +272,7 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   domain.rx_ctx_cnt = kEndpointCount;
   domain.max_ep_tx_ctx = 1;
   domain.max_ep_rx_ctx = 1;
+  domain.max_ep_srx_ctx = kEndpointCount;  // [LF-077]
   domain.cntr_cnt = kObjectCount;
   domain.mr_iov_limit = kIovLimit;
   domain.caps = kDomainCaps | (a.has_av_keys ? a.caps & FI_DIRECTED_RECV : 0);
@@ -375,7 +378,7 @@ void fill_attributes(const Agreement& a, fi_info& info) {
   ep.max_order_waw_size = order_size(orders, kWawOrders);
   ep.mem_tag_format = a.mem_tag_format;
   ep.tx_ctx_cnt = 1;
-  ep.rx_ctx_cnt = 1;
+  ep.rx_ctx_cnt = a.shares_receives ? size_t{FI_SHARED_CONTEXT} : 1;
   // The endpoint's key comes before the domain's. [LF-018]
   const uint8_t* const key = a.endpoint_key != nullptr ? a.endpoint_key : a.domain_key;
   if (!set_key(key, ep.auth_key, ep.auth_key_size)) throw std::bad_alloc();

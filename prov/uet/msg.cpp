@@ -3,26 +3,10 @@
 #include "prov/uet/post_tx.h"
 
 #include "prov/uet/domain.h"
+#include "prov/uet/receive_call.h"
 #include "prov/uet/slices.h"
 
-#include <cstring>
-
 namespace uet::prov {
-namespace {
-
-// Where FI_PEEK | FI_CLAIM keeps what it claimed until FI_CLAIM fetches it: in the application's
-// struct fi_context, which both calls name. [LF-059]
-void keep_claim(void* context, uint32_t claim) {
-  std::memcpy(static_cast<fi_context*>(context)->internal, &claim, sizeof(claim));
-}
-
-uint32_t kept_claim(const void* context) {
-  uint32_t claim = 0;
-  std::memcpy(&claim, static_cast<const fi_context*>(context)->internal, sizeof(claim));
-  return claim;
-}
-
-}  // namespace
 
 ssize_t EndpointCore::check_post(uint64_t capability) const {
   if (engine_.forked() || !enabled_) {
@@ -146,101 +130,51 @@ Result<void> EndpointCore::hand_over(ProgressEngine::Entry& entry,
   return taken;
 }
 
-// Whether a source address means anything. FI_EXACT_DIRECTED_RECV alone is one, too.
-bool EndpointCore::is_directed(bool tagged) const {
-  if ((caps_ & FI_DIRECTED_RECV) != 0) return true;
-  if ((caps_ & kTaggedDirectedRecv) != 0) return tagged;
-  return (caps_ & kExactDirectedRecv) != 0;
+// The room for its completion; false: the application has to read first.
+bool EndpointCore::book_receive(ProgressEngine::Entry& entry) {
+  if (rx_cq_ == nullptr || rx_cq_->reserve(1)) return true;
+  entry.progress();
+  return false;
 }
 
-// Fills in whom the receive is for: an address, or with FI_AUTH_KEY every address of a key.
-// [LF-046, LF-021, LF-068]
-ssize_t EndpointCore::aim_receive(const MessageCall& call, ses::ReceiveRequest& request) const {
-  if (!is_directed(call.tagged)) return 0;
-  if (call.addr == FI_ADDR_UNSPEC) return (caps_ & kExactDirectedRecv) != 0 ? -FI_EINVAL : 0;
-  if ((call.flags & kAuthKeyFlag) != 0) {
-    const JobId* const job = av_->keys().find(call.addr);
-    if (job == nullptr) return -FI_EADDRNOTAVAIL;
-    request.job = job->value();
-    request.by_job = true;
-    return 0;
-  }
-  const ses::Destination* from = av_->find(call.addr);
-  if (from == nullptr) return -FI_EADDRNOTAVAIL;
-  request.directed = true;
-  request.from = from->peer;
-  request.from_initiator = from->initiator_id;
-  if (from->job.value() != 0) {
-    request.job = from->job.value();
-    request.by_job = true;
-  }
-  return 0;
-}
-
-// The named formats have fields, which are ignored as a whole or not at all. [LF-065, LF-066]
-bool EndpointCore::may_ignore(uint64_t mask) const {
-  constexpr uint64_t kMessageTag = 0xFFFF'FFFF;   // FI_MPI_IGNORE_TAG
-  constexpr uint64_t kPayloadId = 0xFFULL << 32;  // FI_MPI_IGNORE_PAYLOAD
-  const auto whole = [mask](uint64_t field) {
-    return (mask & field) == 0 || (mask & field) == field;
-  };
-  if (tag_format_ == kTagMpi) return whole(kMessageTag) && whole(kPayloadId);
-  return tag_format_ != kTagCcl || mask == 0;
+ses::OpContext EndpointCore::receive_context(const MessageCall& call, bool report) {
+  uint64_t user = 0;
+  if ((call.flags & FI_MULTI_RECV) != 0) user |= kMulti;
+  if (report) user |= kReport;
+  return {call.context, user};
 }
 
 ssize_t EndpointCore::receive(const MessageCall& call) {
   if (const ssize_t rc = check_post(call.tagged ? FI_TAGGED : FI_MSG); rc != 0) return rc;
-  if (call.ignore != 0 && !may_ignore(call.ignore)) {
-    UET_WARN(EP_DATA,
-             "this tag format takes no ignore mask of 0x%llx: FI_TAG_MPI whole fields only, "
-             "FI_TAG_CCL none\n",
-             static_cast<unsigned long long>(call.ignore));
-    return -FI_EINVAL;
+  if (shared_ != nullptr) {
+    UET_WARN(EP_DATA, "the endpoint has no receives of its own; post to its shared context\n");
+    return -FI_EOPNOTSUPP;
   }
+  if (const ssize_t rc = check_receive(call, tag_format_); rc != 0) return rc;
   const bool peeks = (call.flags & FI_PEEK) != 0;
-  const bool claims = (call.flags & FI_CLAIM) != 0;
-  const bool discards = (call.flags & FI_DISCARD) != 0;
-  if ((discards && !peeks && !claims) || (claims && call.context == nullptr)) {
-    UET_WARN(EP_DATA,
-             "FI_DISCARD goes with FI_PEEK or FI_CLAIM, and FI_CLAIM with a struct "
-             "fi_context as context\n");
-    return -FI_EINVAL;
-  }
-  const bool multi = (call.flags & FI_MULTI_RECV) != 0;
-  if (multi && (call.tagged || call.count != 1)) {
-    UET_WARN(EP_DATA, "FI_MULTI_RECV takes one buffer and no tag\n");
-    return -FI_EINVAL;
-  }
+  const bool looks = peeks || (call.flags & FI_DISCARD) != 0;
   Slices slices;
-  const bool needs_buffer = !peeks && !discards;
-  if (const int rc = needs_buffer ? slices.assign(call.iov, call.count) : 0; rc != 0) return rc;
+  if (const int rc = looks ? 0 : slices.assign(call.iov, call.count); rc != 0) return rc;
 
   ses::ReceiveRequest request;
   request.iov = slices.view();
   request.tagged = call.tagged;
   request.tag = call.tag;
   request.ignore = call.ignore;
-  request.multi = multi;
+  request.multi = (call.flags & FI_MULTI_RECV) != 0;
   request.multi_min = min_multi_recv_;
-  uint64_t user = 0;
-  if (multi) user |= kMulti;
-  if (!rx_selective_ || (call.flags & FI_COMPLETION) != 0) user |= kReport;
-  request.context = {call.context, user};
+  const bool report = !rx_selective_ || (call.flags & FI_COMPLETION) != 0;
+  request.context = receive_context(call, report);
 
   ProgressEngine::Entry entry(engine_);
-  if (const ssize_t rc = aim_receive(call, request); rc != 0) return rc;
+  if (const ssize_t rc = aim_receive(call, caps_, av_, request); rc != 0) return rc;
   if (peeks) entry.progress();  // what has arrived shall be seen
-  if (rx_cq_ != nullptr && !rx_cq_->reserve(1)) {
-    entry.progress();
-    return -FI_EAGAIN;
-  }
-  if (peeks || (claims && discards)) return peek(entry, call, request);
-  return post_receive(entry, call, request);
+  if (looks) return look(entry, call, request);
+  return book_receive(entry) ? post_receive(entry, call, request) : -FI_EAGAIN;
 }
 
 ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCall& call,
                                    ses::ReceiveRequest& request) {
-  ++rx_open_;
   Result<void> posted;
   if ((call.flags & FI_CLAIM) != 0) {
     posted = entry.ses().receive_claimed(id_, kept_claim(call.context), request, entry.now());
@@ -248,7 +182,6 @@ ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCa
     posted = entry.ses().receive(id_, request, entry.now());
   }
   if (!posted.ok()) {
-    --rx_open_;
     if (rx_cq_ != nullptr) rx_cq_->release(1);
     entry.progress();
     return to_fi_errno(posted.error());
@@ -257,10 +190,10 @@ ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCa
   return 0;
 }
 
-// FI_PEEK, alone or with FI_CLAIM or FI_DISCARD, and FI_CLAIM | FI_DISCARD. The result is always a
-// completion; its slot is booked. [LF-059]
-ssize_t EndpointCore::peek(ProgressEngine::Entry& entry, const MessageCall& call,
+// The result is always a completion. [LF-059]
+ssize_t EndpointCore::look(ProgressEngine::Entry& entry, const MessageCall& call,
                            const ses::ReceiveRequest& request) {
+  if (!book_receive(entry)) return -FI_EAGAIN;
   const bool claims = (call.flags & FI_CLAIM) != 0;
   const bool discards = (call.flags & FI_DISCARD) != 0;
   CompletionEntry done;

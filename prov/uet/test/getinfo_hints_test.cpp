@@ -90,7 +90,8 @@ const std::vector<Row> kRows = {
     {UET_MEMBER(ep_attr, max_msg_size), {1, kMessage}, {kMessage + 1, kHuge}, kAtLeast},
     {UET_MEMBER(ep_attr, msg_prefix_size), {0}, {1, kHuge}, kSame},
     {UET_MEMBER(ep_attr, tx_ctx_cnt), {0, 1}, {2, kHuge}, kAtLeast},
-    {UET_MEMBER(ep_attr, rx_ctx_cnt), {0, 1}, {2, kHuge}, kAtLeast},
+    // kHuge is FI_SHARED_CONTEXT. [LF-077]
+    {UET_MEMBER(ep_attr, rx_ctx_cnt), {0, 1, kHuge}, {2, kHuge - 1}, kAtLeast},
     {UET_MEMBER(domain_attr, threading),
      {FI_THREAD_SAFE, FI_THREAD_FID, FI_THREAD_DOMAIN, FI_THREAD_COMPLETION, FI_THREAD_ENDPOINT},
      {6, 99},
@@ -114,7 +115,7 @@ const std::vector<Row> kRows = {
     {UET_MEMBER(domain_attr, max_ep_tx_ctx), {1}, {2, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, max_ep_rx_ctx), {1}, {2, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, max_ep_stx_ctx), {0}, {1, kHuge}, kSame},
-    {UET_MEMBER(domain_attr, max_ep_srx_ctx), {0}, {1, kHuge}, kSame},
+    {UET_MEMBER(domain_attr, max_ep_srx_ctx), {0, 1, 4095}, {4096, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, cntr_cnt), {1, 65536}, {65537, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, mr_iov_limit), {1, 64}, {65, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, caps),

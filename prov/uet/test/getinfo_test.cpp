@@ -206,7 +206,7 @@ TEST(GetinfoTest, WhatIsNotOfferedIsRefused) {
       {"message size", [](fi_info& h) { h.ep_attr->max_msg_size = 4294967295u; }},
       {"prefix", [](fi_info& h) { h.ep_attr->msg_prefix_size = 8; }},
       {"tx contexts", [](fi_info& h) { h.ep_attr->tx_ctx_cnt = 2; }},
-      {"shared context", [](fi_info& h) { h.ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT; }},
+      {"shared context", [](fi_info& h) { h.ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT; }},
       {"data order", [](fi_info& h) { h.tx_attr->msg_order = 1ULL << 16; }},
       {"completion order", [](fi_info& h) { h.tx_attr->comp_order = 1; }},
       {"commit complete", [](fi_info& h) { h.tx_attr->op_flags = FI_COMMIT_COMPLETE; }},

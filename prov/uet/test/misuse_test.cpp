@@ -215,8 +215,6 @@ const Misuse kNotOffered[] = {
        fid_stx* context = nullptr;
        return fi_stx_context(p.a->domain, p.a->info->tx_attr, &context, nullptr);
      }},
-    {"a shared receive context", -FI_ENOSYS,
-     [](Pair& p) { return fi_srx_context(p.a->domain, p.a->info->rx_attr, &p.ep, nullptr); }},
     {"a poll set", -FI_ENOSYS,
      [](Pair& p) {
        fi_poll_attr attr{};

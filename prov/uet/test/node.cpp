@@ -47,6 +47,7 @@ Node::Node(const NodeOptions& options) {
   hints->rx_attr->op_flags = options.rx_op_flags;
   hints->tx_attr->size = options.tx_size;
   hints->rx_attr->size = options.rx_size;
+  if (options.shares_receives) hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
   set_key(hints->domain_attr->auth_key, hints->domain_attr->auth_key_size, options.domain_job);
   if (!options.av_jobs.empty()) hints->domain_attr->auth_key_size = SIZE_MAX;  // FI_AV_AUTH_KEY
   set_key(hints->ep_attr->auth_key, hints->ep_attr->auth_key_size, options.endpoint_job);
@@ -78,6 +79,7 @@ Node::Node(const NodeOptions& options) {
   EXPECT_EQ(fi_cq_open(domain, &cq_attr, &tx_cq, nullptr), 0);
   EXPECT_EQ(fi_cq_open(domain, &cq_attr, &rx_cq, nullptr), 0);
   EXPECT_EQ(fi_endpoint(domain, info, &ep, nullptr), 0);
+  if (options.shares_receives) open_srx(options.srx_size);
   const uint64_t selective = options.selective ? FI_SELECTIVE_COMPLETION : 0;
   EXPECT_EQ(fi_ep_bind(ep, &tx_cq->fid, FI_TRANSMIT | selective), 0);
   EXPECT_EQ(fi_ep_bind(ep, &rx_cq->fid, FI_RECV | selective), 0);
@@ -94,6 +96,13 @@ Node::Node(const NodeOptions& options) {
   }
 }
 
+void Node::open_srx(size_t size) {
+  fi_rx_attr attr = *info->rx_attr;
+  if (size != 0) attr.size = size;
+  EXPECT_EQ(fi_srx_context(domain, &attr, &srx, nullptr), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &srx->fid, 0), 0);
+}
+
 void Node::insert_keys(const std::vector<uint32_t>& jobs) {
   for (const uint32_t job : jobs) keys.push_back(insert_key(job));
 }
@@ -108,6 +117,7 @@ fi_addr_t Node::insert_key([[maybe_unused]] uint32_t job) {
 
 Node::~Node() {
   close_endpoint();
+  if (srx != nullptr) expect_closed(&srx->fid);
   if (tx_counter != nullptr) expect_closed(&tx_counter->fid);
   if (rx_counter != nullptr) expect_closed(&rx_counter->fid);
   expect_closed(&tx_cq->fid);

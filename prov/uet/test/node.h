@@ -44,6 +44,8 @@ struct NodeOptions {
   bool is_enabled = true;          // at once
   bool selective = false;
   bool counters = false;
+  bool shares_receives = false;  // by Node::srx, to which the endpoint is bound
+  size_t srx_size = 0;
   const char* address = "127.0.0.1";  // of the domain
   const char* service = nullptr;      // of this node, or of `peer`
   const char* peer = nullptr;         // whom fi_getinfo is asked for; null: `address` is the source
@@ -91,10 +93,12 @@ class Node {
   fid_cq* rx_cq = nullptr;
   fid_cntr* tx_counter = nullptr;  // sends, writes and reads
   fid_cntr* rx_counter = nullptr;
+  fid_ep* srx = nullptr;  // with NodeOptions::shares_receives
   fid_ep* ep = nullptr;
 
  private:
   void insert_keys(const std::vector<uint32_t>& jobs);
+  void open_srx(size_t size);
 };
 
 // Reads one entry or error entry; false: none is there.

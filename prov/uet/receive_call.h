@@ -1,0 +1,33 @@
+// What a receive call asks for: judged, aimed at a sender, and what it keeps with the application.
+// The same whether it is posted at an endpoint or shared by several. [LF-046, LF-059]
+#pragma once
+
+#include "prov/uet/calls.h"
+
+#include "ses/types.h"
+
+#include <sys/types.h>
+#include <cstdint>
+
+namespace uet::prov {
+
+class AddressVector;
+
+// Whether flags, tag and mask go together. 0 or -FI_E*; `tag_format` is kTagMpi, kTagCcl or bits.
+ssize_t check_receive(const MessageCall& call, uint64_t tag_format);
+
+// Whether a receive of those capabilities can be for one sender.
+bool is_directed(uint64_t caps, bool tagged);
+
+// Fills in whom the receive is for: anybody, an address, or with FI_AUTH_KEY every address of a
+// key. 0 or -FI_E*. Engine lock held; `av` may be null, which only receives from anybody allow.
+// [LF-046, LF-021, LF-068]
+ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
+                    ses::ReceiveRequest& request);
+
+// Where FI_PEEK | FI_CLAIM keeps what it claimed until FI_CLAIM fetches it: in the application's
+// struct fi_context, which both calls name. [LF-059]
+void keep_claim(void* context, uint32_t claim);
+uint32_t kept_claim(const void* context);
+
+}  // namespace uet::prov
