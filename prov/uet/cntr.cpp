@@ -125,6 +125,10 @@ int Counter::wait(uint64_t threshold, int timeout_ms) {
                                           const Goal& g = *static_cast<Goal*>(self);
                                           return g.reached() || g.failed();
                                         }};
+  if (goal.reached()) {
+    entry.glance();
+    return 0;
+  }
   const int result = wait_.wait(entry, timeout_ms, condition);
   if (goal.reached()) return 0;
   if (goal.failed()) return -FI_EAVAIL;

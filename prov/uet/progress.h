@@ -85,6 +85,11 @@ class ProgressEngine {
       if (held) owner_.engine_->transmit(now_);
       return held;
     }
+    // The same where nothing is taken away, so that it may go on for ever: all but the first such
+    // look after a message are rounds of progress().
+    void glance() {
+      if (!send_held() && !owner_.replies_.on_glance()) progress();
+    }
     // After collect(), without one.
     void send() {
       owner_.on_polled(now_);

@@ -16,7 +16,16 @@ class ReplyHabit {
   bool on_delivered(Instant now) {
     if (!delivered_at_.is_never()) replies_ = 0;  // the one before was not answered
     delivered_at_ = now;
+    glanced_ = false;
     return replies_ >= kHabit;
+  }
+
+  // The application asked for what it has already: of a message that came together with the
+  // completion of its own. True: for the first time since, and a reply may still follow.
+  bool on_glance() {
+    if (delivered_at_.is_never() || glanced_) return false;
+    glanced_ = true;
+    return true;
   }
 
   // The application posted something that leaves now.
@@ -42,6 +51,7 @@ class ReplyHabit {
 
   Instant delivered_at_ = Instant::never();  // of the message that awaits its reply
   uint32_t replies_ = 0;                     // in a row, at most kHabit
+  bool glanced_ = false;
 };
 
 }  // namespace uet::prov

@@ -122,11 +122,13 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
   ++waiters_;
   int outcome = -FI_EAGAIN;
   for (;;) {
-    entry.progress();
+    entry.collect();
     if (condition.holds(condition.self)) {
+      entry.hand_over();
       outcome = 0;
       break;
     }
+    entry.send();
     if (interrupt_pending_ || interrupts != interrupts_ || entry.now() >= end) break;
     if (kind_ == FI_WAIT_YIELD || entry.now() - begin < kSpin) {
       entry.leave();

@@ -47,6 +47,19 @@ TEST_F(ReplyHabitTest, LookingForMoreWithoutAReplyEndsIt) {
   EXPECT_FALSE(exchange(5_us));
 }
 
+// Its own send and the peer's message were completed together: the application waits for both.
+TEST_F(ReplyHabitTest, OneLookAtWhatIsThereDoesNotEndIt) {
+  for (int i = 0; i < 3; ++i) exchange(5_us);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(habit_.on_delivered(now_));
+    EXPECT_TRUE(habit_.on_glance());
+    EXPECT_TRUE(habit_.is_waiting());
+    EXPECT_FALSE(habit_.on_glance()) << "the next one makes progress";
+    habit_.on_posted(now_ + 5_us);
+  }
+  EXPECT_FALSE(habit_.on_glance()) << "nothing awaits a reply";
+}
+
 TEST_F(ReplyHabitTest, TwoMessagesWithoutAReplyBetweenEndIt) {
   for (int i = 0; i < 5; ++i) exchange(5_us);
   EXPECT_TRUE(habit_.on_delivered(now_));
