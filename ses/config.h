@@ -61,7 +61,7 @@ struct Config {
   uint64_t unexpected_bytes = uint64_t{64} << 20;
   uint32_t unexpected_messages = 16384;  // such messages at most
   uint32_t rx_messages = 4096;           // multi-packet messages being received at once
-  uint32_t return_messages = 4096;       // read answers on their way back
+  uint32_t return_messages = 16384;      // read answers on their way back, one a packet
   uint32_t fetch_buffers = 64;           // those of atomics that do not fit an ACK, 1 KiB each
   uint32_t memory_regions = 65536;       // registered at once
   uint32_t long_iovs = 1024;             // operations with more than 4 iov elements at once
