@@ -101,6 +101,27 @@ TEST_F(AckFormTest, VendorFormWhenConfigured) {
   EXPECT_EQ(b.count(Count::ack_ccx_tx), 1u);
 }
 
+// [PDS 8.3, PDS-035, PDS-L4, WIRE-049] Range and SACK of a vendor's form are read like those of
+// ACK_CC: of 256 packets the peer tracks 128, so nothing new goes, and two were overtaken.
+TEST_F(AckFormTest, VendorFormIsRead) {
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.initial_window_packets = 4000;
+  cms.window_bytes_max = 4000 * 4300;
+  Bench b(config_, cms);
+  ASSERT_EQ(b.open_initiator(1000).size(), 256u);
+  wire::AckCcx h;
+  h.ack = b.ack(b.start + 9);
+  h.ack.type = wire::PdsType::ack_ccx;
+  h.ccx_type = 14;
+  h.mpr = 1;
+  h.sack_psn_offset = 1;
+  h.sack_bitmap = 0b100;  // the third from here on
+  b.rx_header(h);
+  EXPECT_EQ(b.lines(),
+            (Lines{"REQ psn +10 retx ar clear -1", "REQ psn +11 retx ar clear -2"}));
+}
+
 // --- state [PDS 8.1 cc_state] ---
 
 // [PDS-084, PDS-241, CMS-036, CMS-037, CMS-038, CMS-041] By hand: a request of 12 + 8 octets and
