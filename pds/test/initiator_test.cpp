@@ -185,6 +185,34 @@ TEST_F(InitiatorTest, RetryableNacks) {
   }
 }
 
+// [PDS 10.2 0x0B, PDS-035] What a peer tracks that refuses a PSN as too far is 128 packets until it
+// says otherwise.
+TEST_F(InitiatorTest, RefusedPsnNarrowsTheRange) {
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.initial_window_packets = 4000;
+  cms.window_bytes_max = 4000 * 4300;
+  Bench b(config_, cms);
+  ASSERT_EQ(b.open_initiator(1000).size(), 256u);
+  b.rx_header(b.ack(b.start + 9));
+  EXPECT_EQ(b.lines().size(), 10u);
+  b.rx_header(b.nack(NackCode::psn_oor_window, b.start + 265));
+  b.rx_header(b.ack(b.start + 49));
+  EXPECT_EQ(b.lines(), Lines{});
+  b.rx_header(sack(b, 50, 50, {}, 8));
+  EXPECT_EQ(b.lines().size(), 41u);
+}
+
+// [PDS 10.2 0x08, PDS-104] Who has no room for a response is told what it may forget, at once.
+TEST_F(InitiatorTest, FullStoreIsClearedAtOnce) {
+  Bench b;
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(NackCode::no_gtd_del_avail, b.start + 1));
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string(b.start.value())}));
+}
+
 // [PDS 10.2, PDS-119, PDS-I6, PDS-I18] The codes that end the PDC, and what the client may retry.
 TEST_F(InitiatorTest, FatalNacks) {
   const std::pair<NackCode, bool> fatal[] = {
@@ -257,7 +285,9 @@ TEST_F(InitiatorTest, BusyTargetIsAskedAgain) {
   b.rx_header(b.ack(b.start));
   b.elapse(6_ms);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+  EXPECT_GT(b.pds->usage().inflight_bytes, 0u);
   b.rx_header(b.nack(NackCode::rcvd_ses_procg, b.start + 1));
+  EXPECT_EQ(b.pds->usage().inflight_bytes, 0u) << "it arrived";
   b.elapse(11_ms);
   EXPECT_EQ(b.lines(),
             (Lines{"CP ACK_REQ psn " + std::to_string((b.start + 1).value()) + " ar payload 0"}));
