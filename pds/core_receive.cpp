@@ -129,6 +129,7 @@ void Core::confirm(Pdc& pdc) {
   pdc.confirmed = true;
   --half_open_;
   --peers_[pdc.peer].half_open;
+  want_send(pdc);  // what waited for it [T-38]
 }
 
 void Core::heard(Pdc& pdc, Instant now) {

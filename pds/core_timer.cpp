@@ -16,8 +16,11 @@ void Core::arm_by(Pdc& pdc, Instant deadline) {
   if (!pdc.timer.is_armed() || deadline < pdc.timer.deadline()) wheel_.arm(pdc.timer, deadline);
 }
 
+// Toward a source that may be forged the time doubles without the cap. [T-38]
 Duration Core::rto_of(const Pdc& pdc, const TxSlot& slot) const {
-  return pdc.rtt.rto(config_.rto_init, config_.rto_max, slot.rto_count);
+  const bool is_patient = config_.patience == Patience::time && pdc.is_unverified();
+  const Duration cap = is_patient ? config_.peer_timeout : config_.rto_max;
+  return pdc.rtt.rto(config_.rto_init, std::max(cap, config_.rto_max), slot.rto_count);
 }
 
 // How long an outstanding packet is left alone after it was sent.

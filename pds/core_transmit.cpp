@@ -12,6 +12,7 @@ namespace {
 // The longest SES header before the payload; for asking CMS about a packet not yet pulled.
 constexpr uint32_t kSesHeaderBytes = 44;
 constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
+constexpr uint32_t kUnverifiedPackets = 4;
 constexpr uint32_t kShortBytes = 512;     // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 }  // namespace
@@ -190,9 +191,12 @@ void Core::wake_path(Path& path) {
   if (is_wanted && !path.is_linked()) open_paths_.push_back(path);
 }
 
-// Room for one more PSN. [PDS-035, PDS-037, PDS-038]
+// Room for one more PSN. Of the data that a SYN asks for a few packets go, until its source has
+// shown that it hears us: else a small forged request fills somebody else's link.
+// [PDS-035, PDS-037, PDS-038, T-38]
 bool Core::window_open(Pdc& pdc) const {
   const Psn next = pdc.tx.next();
+  if (pdc.is_unverified() && pdc.tx.size() >= kUnverifiedPackets) return false;
   if (pdc.tx.size() >= config_.tx_window_packets || !pdc.in_mp_range(next)) return false;
   return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
 }

@@ -152,6 +152,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   bool wants_close() const {
     return state == PdcState::close_wait || (state == PdcState::error && !is_initiator);
   }
+  // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]
+  bool is_unverified() const { return !is_initiator && !confirmed && sdi == 0; }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
   // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as
