@@ -168,7 +168,9 @@ void reassemble(const Shown& s, const Packet& packet, const Note& note) {
       fragment_add_check(&messages, packet.tvb, packet.payload_start, s.pinfo, m->number, nullptr,
                          from, present, from + present < length);
   if (whole == nullptr) return;
-  if (s.pinfo->num != whole->reassembled_in) {
+  // The frame may have other packets of the message.
+  if (s.pinfo->num != whole->reassembled_in ||
+      s.pinfo->curr_layer_num != whole->reas_in_layer_num) {
     s.frame(reassembled_in, whole->reassembled_in);
     return;
   }

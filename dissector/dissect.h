@@ -18,7 +18,7 @@ struct Preferences {
   unsigned rx_max_epoch_lifetime = 16;  // [TSS-054]
 };
 inline Preferences preferences;
-inline dissector_handle_t udp_handle;
+inline dissector_handle_t udp_handle, joined_handle;
 
 // Security header and everything behind it. Returns what a key has opened, else nothing.
 tvbuff_t* dissect_tss(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Packet& packet);
@@ -36,8 +36,9 @@ void claim_receivers(packet_info* pinfo, const Packet& packet, const Pdc& pdc);
 // Whether a UDP payload of some port can be nothing but UET. Looks at few octets.
 bool looks_like_uet(tvbuff_t* tvb);
 
-// Entry points: UDP payload; IP payload with entropy header.
+// Entry points: UDP payload; one packet of several in it; IP payload with entropy header.
 int dissect_udp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
+int dissect_joined(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
 int dissect_native(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
 
 }  // namespace uet::dissector

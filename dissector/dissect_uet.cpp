@@ -3,6 +3,7 @@
 // the guess whether a UDP payload on a strange port is UET.
 #include "dissector/dissect.h"
 #include "dissector/fields.h"
+#include "dissector/joined.h"
 #include "dissector/layer.h"
 #include "dissector/pdc.h"
 #include "dissector/statistics.h"
@@ -20,6 +21,11 @@ using wire::PdsType;
 
 constexpr int kUdpBytes = 8, kEntropyBytes = 4, kCrcBytes = 4;
 constexpr uint32_t kCrcStart = 0xFFFFFFFF;
+
+// Which of how many packets in one datagram.
+struct Joined {
+  uint32_t count, number;
+};
 
 // The IP header under a transport header, found again in the octets of the frame because Wireshark
 // does not hand it down: nothing when it cannot be told for sure (tunnels, reassembled fragments).
@@ -122,7 +128,9 @@ void dissect_headers(Layer uet, proto_tree* tree, Packet& packet) {
   analyse(uet.pinfo, packet);
 }
 
-int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native) {
+// A packet, alone or one of several that the host joined.
+int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native,
+            const Joined* joined) {
   col_set_str(pinfo->cinfo, COL_PROTOCOL, "UET");
   col_clear(pinfo->cinfo, COL_INFO);
   Packet packet;
@@ -131,7 +139,12 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native) {
   uet.item = proto_tree_add_item(tree, proto::uet, tvb, 0, -1, ENC_NA);
   uet.tree = proto_item_add_subtree(uet.item, subtree::uet);
 
-  const std::optional<IpHeader> ip = ip_header_under(tvb, pinfo, native ? 0 : kUdpBytes);
+  if (joined != nullptr) {
+    uet.derived(field::joined_count, joined->count);
+    uet.derived(field::joined_number, joined->number);
+  }
+  std::optional<IpHeader> ip;  // what the host joins has one, and none of the packets' own
+  if (joined == nullptr) ip = ip_header_under(tvb, pinfo, native ? 0 : kUdpBytes);
   packet.trimmed =
       ip && (ip->dscp == preferences.dscp_trimmed || ip->dscp == preferences.dscp_trimmed_lasthop);
   if (packet.trimmed) {
@@ -181,7 +194,23 @@ int ses_bytes(NextHeader format) {
 }  // namespace
 
 int dissect_udp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
-  return dissect(tvb, pinfo, tree, false);
+  const int size = joined_size(tvb);
+  if (size == 0) return dissect(tvb, pinfo, tree, false, nullptr);
+  const auto length = static_cast<int>(tvb_reported_length(tvb));
+  Joined joined{static_cast<uint32_t>((length + size - 1) / size), 0};
+  for (int at = 0; at < length; at += size) {
+    ++joined.number;
+    tvbuff_t* one = tvb_new_subset_length(tvb, at, length - at < size ? length - at : size);
+    // As a layer of its own, by whose number its notes are found again.
+    call_dissector_with_data(joined_handle, one, pinfo, tree, &joined);
+    if (joined.number < joined.count) col_append_str(pinfo->cinfo, COL_INFO, " + ");
+    col_set_fence(pinfo->cinfo, COL_INFO);
+  }
+  return length;
+}
+
+int dissect_joined(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
+  return dissect(tvb, pinfo, tree, false, static_cast<const Joined*>(data));
 }
 
 void claim_receivers(packet_info* pinfo, const Packet& packet, const Pdc& pdc) {
@@ -192,7 +221,7 @@ void claim_receivers(packet_info* pinfo, const Packet& packet, const Pdc& pdc) {
 }
 
 int dissect_native(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
-  return dissect(tvb, pinfo, tree, true);
+  return dissect(tvb, pinfo, tree, true, nullptr);
 }
 
 bool looks_like_uet(tvbuff_t* tvb) {

@@ -126,6 +126,9 @@ void field::register_uet() {
           "CRC-32C from the IP source address to the end of the payload"),
       row(crc_status, "CRC status", "uet.crc.status", FT_UINT8, BASE_NONE, 0, nullptr,
           VALS(proto_checksum_vals)),
+      row(joined_count, "Packets joined by the host", "uet.joined.count", FT_UINT32, BASE_DEC, 0,
+          "This datagram is cut into packets later, or was put together of them"),
+      row(joined_number, "Packet of those", "uet.joined.number", FT_UINT32, BASE_DEC),
       row(surplus, "Surplus octets", "uet.surplus", FT_BYTES, BASE_NONE),
   };
   proto_register_field_array(proto::uet, rows, static_cast<int>(array_length(rows)));

@@ -19,7 +19,7 @@ inline int uet = -1, tss = -1, pds = -1, ses = -1, flags = -1, sem_ctl = -1, ana
 // Around the headers: entropy header, payload, trailer.
 namespace field {
 inline int entropy = -1, entropy_rsvd = -1, trimmed = -1, payload = -1, crc = -1, crc_status = -1,
-           surplus = -1;
+           surplus = -1, joined_count = -1, joined_number = -1;
 void register_uet();
 }  // namespace field
 

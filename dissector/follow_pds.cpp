@@ -130,7 +130,8 @@ void follow_request(packet_info* pinfo, const Packet& packet, Note& note) {
   note.mp_range = has_range ? way.mp_range : 0;
   note.mpr_violation = has_range && after(f.psn, done + way.mp_range);
   note.range_full = has_range && f.psn == done + way.mp_range && note.previous_frame == 0;
-  note.opens = note.pdc->first_frame == pinfo->num && f.syn;
+  note.opens = f.syn && !note.pdc->opened;
+  note.pdc->opened = true;
   if (is_control(f) && static_cast<CtlType>(f.ctl_type) == CtlType::close_cmd) {
     note.pdc->closing = true;
     note.pdc->close_psn = f.psn;

@@ -150,7 +150,8 @@ void follow_request(packet_info* pinfo, const Packet& packet, Note& note) {
   message->has_som = message->has_som || s.som;
   message->seen_bytes += static_cast<uint32_t>(packet.payload_length);
   if (s.opcode == SesOpcode::read || s.request_length == 0) message->seen_bytes = message->length;
-  if (message->first_frame == pinfo->num) follow_links(pinfo, s, *message);
+  note.begins_message = message->packets++ == 0;
+  if (note.begins_message) follow_links(pinfo, s, *message);
 }
 
 // The message that a response is about: by its ID, by the PSN it names, by the PSN acknowledged.

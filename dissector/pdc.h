@@ -43,7 +43,7 @@ struct Pdc {
   uint16_t pdcid[2]{};  // of the initiator and the target; 0: not seen yet
   uint32_t first_frame = 0, closed_frame = 0;
   uint32_t close_psn = 0;
-  bool closing = false;
+  bool opened = false, closing = false;
   Direction way[2];  // from the initiator, from the target
 };
 
@@ -54,6 +54,7 @@ struct Message {
   uint32_t first_frame = 0, last_frame = 0;
   nstime_t first_time{};
   uint32_t length = 0, seen_bytes = 0;
+  uint32_t packets = 0;  // each once
   bool has_som = false;  // its first packet is in the capture
   uint32_t response_frame = 0;
   nstime_t response_time{};
@@ -82,7 +83,8 @@ struct Note {
   Message* answered_message = nullptr;
   bool retransmission = false, duplicate = false, out_of_order = false, mpr_violation = false;
   bool opens = false, closes = false, first_of_message_data = false;
-  uint32_t gap = 0;  // PSNs between the highest before and this one
+  bool begins_message = false;  // the first packet of it in the capture
+  uint32_t gap = 0;             // PSNs between the highest before and this one
   uint32_t outstanding = 0;
   uint32_t mp_range = 0;  // that the receiver has offered so far
   bool range_full = false;

@@ -69,6 +69,7 @@ void register_protocols() {
   expert::register_all(proto::uet);
   register_preferences();
   udp_handle = register_dissector("uet", dissect_udp, proto::uet);
+  joined_handle = create_dissector_handle(dissect_joined, proto::uet);
   native_handle = register_dissector("uet.native", dissect_native, proto::uet);
 }
 

@@ -142,7 +142,7 @@ void init(stat_tap_table_ui* ui) {
   }
 }
 
-tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const void* tapped,
+tap_packet_status packet(void* data, packet_info*, epan_dissect_t*, const void* tapped,
                          tap_flags_t) {
   const auto& p = *static_cast<const Tapped*>(tapped);
   const Note& note = *p.note;
@@ -154,7 +154,7 @@ tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const 
   add(table, row, kPackets, 1);
   add(table, row, kBytes, p.payload_bytes);
   if (note.message != nullptr) {
-    if (message->first_frame == pinfo->num) add(table, row, kMessages, 1);
+    if (note.begins_message) add(table, row, kMessages, 1);
     return TAP_PACKET_REDRAW;
   }
   add(table, row, kResponses, 1);

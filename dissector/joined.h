@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Captures on a host show what the host joins: the packets that it hands to its interface at once
+// (UDP segmentation offload), or takes from it at once, are one long datagram there.
+#pragma once
+
+#include "dissector/compat.h"
+
+namespace uet::dissector {
+
+// The size of each packet but the last of a UDP payload that is several; 0: it is one. All must be
+// requests of one PDC, or sealed by one source.
+int joined_size(tvbuff_t* tvb);
+
+}  // namespace uet::dissector
