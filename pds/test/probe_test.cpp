@@ -225,6 +225,21 @@ TEST_F(ProbeTest, EveryRefusalOfAProbeIsHarmless) {
   EXPECT_EQ(b.client.failed.size(), 3u) << "there was no third one";
 }
 
+// [PDS-163, PDS 10.2 0x19] A Probe names the last packet sent, so what is refused behind it is a
+// request.
+TEST_F(ProbeTest, ARefusalBehindTheProbeIsOfARequest) {
+  Bench b(config_);
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  b.elapse(5_ms + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{probe_of(b, 2, 1)}));
+  b.client.post(b.flow, 2, 1024);
+  EXPECT_EQ(b.tx().size(), 1u);
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 3));
+  EXPECT_EQ(b.count(Count::probe_refused), 0u);
+  EXPECT_EQ(b.client.failed.size(), 3u);
+}
+
 // [PDS-163] Or by configuration.
 TEST_F(ProbeTest, NoneWhenSwitchedOff) {
   config_.probe = false;
