@@ -103,7 +103,7 @@ def run_round(tshark, seed, frames, folder):
         return f"status {done.returncode}: {said[-2000:]}"
     if b"issector bug" in shown or "issector bug" in said or "CRITICAL" in said:
         return f"bug found: {said[-2000:]}"
-    if b"Ultra Ethernet Transport" not in shown:
+    if b"Ultra Ethernet Transport" not in shown and b"UE Link Layer" not in shown:
         return "no packet was taken for UET"
     return None
 
