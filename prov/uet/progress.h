@@ -82,17 +82,21 @@ class ProgressEngine {
     bool send_held() {
       const bool held = owner_.posts_.is_holding();
       owner_.posts_.on_polled(now_);
+      owner_.replies_.on_found();
       if (held) owner_.engine_->transmit(now_);
       return held;
     }
     // The same where nothing is taken away, so that it may go on for ever: all but the first such
     // look after a message are rounds of progress().
     void glance() {
-      if (!send_held() && !owner_.replies_.on_glance()) progress();
+      if (owner_.posts_.is_holding() || !owner_.replies_.on_glance()) progress();
     }
     // After collect(), without one.
     void send() {
-      owner_.on_polled(now_);
+      const bool held = owner_.posts_.is_holding();
+      owner_.posts_.on_polled(now_);
+      if (!owner_.replies_.on_glance()) owner_.replies_.on_polled(now_);
+      if (!held && owner_.replies_.is_waiting()) return;
       if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
     }
     // Sends what may go now; does not receive.
@@ -165,11 +169,9 @@ class ProgressEngine {
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
   // The helper thread sends what was held in vain; with automatic progress nobody need come by, and
   // a thread that sleeps already does not look again by itself.
-  bool may_hold_posts() const {
-    return has_helper() && !options_.auto_progress && sleepers_ == 0;
-  }
+  bool may_hold_posts() const { return has_helper() && !options_.auto_progress && sleepers_ == 0; }
   void on_polled(Instant now) {
-    replies_.on_polled();
+    replies_.on_polled(now);
     posts_.on_polled(now);
   }
   bool start_helper();

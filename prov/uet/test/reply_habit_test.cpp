@@ -30,34 +30,66 @@ TEST_F(ReplyHabitTest, ThreeQuickRepliesMakeTheHabit) {
   EXPECT_FALSE(exchange(5_us));
   EXPECT_FALSE(exchange(5_us));
   EXPECT_TRUE(exchange(5_us));
-  EXPECT_TRUE(exchange(20_us));
+  EXPECT_TRUE(exchange(50_us));
 }
 
 TEST_F(ReplyHabitTest, OneSlowReplyEndsIt) {
   for (int i = 0; i < 5; ++i) exchange(5_us);
-  EXPECT_TRUE(exchange(21_us));
+  EXPECT_TRUE(exchange(51_us));
   EXPECT_FALSE(exchange(5_us));
 }
 
 TEST_F(ReplyHabitTest, LookingForMoreWithoutAReplyEndsIt) {
   for (int i = 0; i < 5; ++i) exchange(5_us);
   EXPECT_TRUE(habit_.on_delivered(now_));
-  habit_.on_polled();
+  habit_.on_polled(now_);
   EXPECT_FALSE(habit_.is_waiting());
   EXPECT_FALSE(exchange(5_us));
 }
 
-// Its own send and the peer's message were completed together: the application waits for both.
-TEST_F(ReplyHabitTest, OneLookAtWhatIsThereDoesNotEndIt) {
+// Its own send and the peer's message were completed together, and the application looks for both,
+// each time until there is nothing more.
+TEST_F(ReplyHabitTest, OneVainLookAfterEachCompletionDoesNotEndIt) {
   for (int i = 0; i < 3; ++i) exchange(5_us);
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(habit_.on_delivered(now_));
     EXPECT_TRUE(habit_.on_glance());
+    habit_.on_found();
+    EXPECT_TRUE(habit_.on_glance());
     EXPECT_TRUE(habit_.is_waiting());
-    EXPECT_FALSE(habit_.on_glance()) << "the next one makes progress";
+    EXPECT_FALSE(habit_.on_glance()) << "it only looks";
     habit_.on_posted(now_ + 5_us);
   }
   EXPECT_FALSE(habit_.on_glance()) << "nothing awaits a reply";
+}
+
+// A reply saves 10 us, one that does not come costs the millisecond until the helper comes by, 100
+// times as much. Runs that are shorter are not worth the wait; one of 1,000 pays for those before.
+TEST_F(ReplyHabitTest, ShortRunsTeachToSendAtOnce) {
+  const auto run = [&](int replies) {
+    int waited = 0;
+    for (int i = 0; i < replies; ++i) waited += exchange(5_us);
+    habit_.on_delivered(now_);
+    now_ = now_ + 3_ms;
+    habit_.on_polled(now_);
+    return waited;
+  };
+  EXPECT_EQ(run(10), 7) << "100 + 10 - 100 = 10";
+  EXPECT_EQ(run(10), 7) << "10 + 10 - 100 = -80";
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(run(10), 0) << "-90 each: at last -440";
+  EXPECT_EQ(run(1000), 559) << "-440 + 1000 - 100 = 460";
+  EXPECT_EQ(run(10), 7);
+}
+
+// What is looked for again at once, and acknowledged then, costs nothing but the run.
+TEST_F(ReplyHabitTest, APromptLookIsCheap) {
+  for (int i = 0; i < 3; ++i) exchange(5_us);
+  for (int i = 0; i < 1000; ++i) {
+    habit_.on_delivered(now_);
+    habit_.on_polled(now_ + 2_us);
+    for (int k = 0; k < 3; ++k) EXPECT_FALSE(exchange(5_us));
+    EXPECT_TRUE(exchange(5_us)) << i;
+  }
 }
 
 TEST_F(ReplyHabitTest, TwoMessagesWithoutAReplyBetweenEndIt) {
