@@ -7,7 +7,7 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: tools/mpi_smoke.sh [--build DIR] [--ranks LIST] [--timeout S]
+Usage: tools/mpi_smoke.sh [--build DIR] [--ranks LIST] [--timeout S] [--mpich DIR]
 
 Installs Open MPI when root, compiles tools/mpi_check.c and tools/mpi_one_sided.c and runs them over
 uet: LIST ranks on one host, then as many on two hosts made of network namespaces, half on each.
@@ -21,21 +21,24 @@ counts only when the provider's log shows that uet carried it.
   --build DIR   build folder of uet (default build/release; built when absent)
   --ranks LIST  numbers of ranks (default 2,4,8)
   --timeout S   seconds for one run (default 120)
+  --mpich DIR   then the same programs with the MPICH of that bin folder, which must have been built
+                with ch4:ofi (Debian's is ch4:ucx, which does not use libfabric), on one host
   -h, --help    this text
 
 Exit status: 0 when every run was correct.
 HELP
 }
 
-build=$root/build/release ranks=2,4,8 limit=120
+build=$root/build/release ranks=2,4,8 limit=120 mpich=
 while [ $# -gt 0 ]; do
   case $1 in
-    --build|--ranks|--timeout)
+    --build|--ranks|--timeout|--mpich)
       [ $# -gt 1 ] || die "$1 needs a value"
       case $1 in
         --build) build=$2 ;;
         --ranks) ranks=$2 ;;
         --timeout) limit=$2 ;;
+        --mpich) mpich=$(realpath "$2") ;;
       esac
       shift ;;
     -h|--help) usage; exit 0 ;;
@@ -110,6 +113,25 @@ if [ $have_hosts -eq 1 ]; then
   done
 else
   say "No network namespaces here: nothing was run on two hosts"
+fi
+
+if [ -n "$mpich" ]; then
+  device=$("$mpich/mpichversion" | awk '/Device:/ { print $NF }')
+  case $device in
+    *ofi*) ;;
+    *) die "the MPICH in $mpich has the device $device, which does not use libfabric" ;;
+  esac
+  say "$("$mpich/mpichversion" | awk '/Version:/ { print "MPICH", $NF }'), $device, over uet"
+  for program in mpi_check mpi_one_sided; do
+    "$mpich/mpicc" -O2 -o "$out/mpich_$program" "$root/tools/$program.c"
+  done
+  export MPIR_CVAR_NOLOCAL=1  # uet between ranks of one host, too, instead of shared memory
+  for n in ${ranks//,/ }; do
+    over=("${one_host[@]}" "$mpich/mpiexec" -n "$n" -env FI_PROVIDER uet
+      -env FI_PROVIDER_PATH "$build/prov/uet" -env FI_LOG_LEVEL info -env FI_LOG_PROV uet)
+    check "mpich-$n-ranks-p2p" '[0-9.]*' "${over[@]}" "$out/mpich_mpi_check"
+    check "mpich-$n-ranks-one-sided" '[0-9.]*' "${over[@]}" "$out/mpich_mpi_one_sided"
+  done
 fi
 [ $failed -eq 0 ] && rm -rf "$out"
 exit $failed

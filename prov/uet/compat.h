@@ -51,8 +51,8 @@ static_assert(sizeof(MrAuthKey) == sizeof(fi_mr_auth_key));
 
 // The highest API version whose man pages were reviewed for this provider. [ABI-013]
 inline constexpr uint32_t kApiReviewed = FI_VERSION(2, 6);
-// Older applications are not served. [LF-128]
-inline constexpr uint32_t kApiOldest = FI_VERSION(1, 5);
+// Since then mr_mode is a set of bits; before, it named one of two ways of registering. [LF-128]
+inline constexpr uint32_t kApiMrBits = FI_VERSION(1, 5);
 inline constexpr uint32_t kApiHeaders = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
 
 // libfabric's structures grew at these releases; within one class they are the same. A library that

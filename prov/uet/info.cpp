@@ -364,7 +364,7 @@ int get_info(uint32_t version, const char* node, const char* service, uint64_t f
   // Probes of layered providers ask with this flag; answering would list everything twice.
   // [ABI-031, ABI-034]
   if ((flags & kCoreProviderOnly) != 0) return -FI_ENODATA;
-  if (version < kApiOldest || !params().valid) return -FI_ENODATA;  // [LF-128]
+  if (!params().valid) return -FI_ENODATA;
   const std::optional<Agreement> agreement = agree(version, hints);
   if (!agreement) return -FI_ENODATA;
   AddressRequest request;

@@ -169,8 +169,9 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
 // Regions need nothing of the application, so every requirement comes from its own offer, and what
 // is not needed is dropped: programs bind a region to one endpoint when FI_MR_ENDPOINT comes back
 // and then use it through another. [LF-030 .. LF-033, ABI-033]
-bool agree_mr_mode(int offered, Agreement& a) {
+bool agree_mr_mode(uint32_t version, int offered, Agreement& a) {
   if (offered == kMrBasic) return false;  // would promise virtual addresses
+  if (version < kApiMrBits && offered == 0) offered = kMrScalable;  // the other one [LF-128]
   int negotiable = FI_MR_PROV_KEY | FI_MR_ALLOCATED;
   if (!params().mr_domain) negotiable |= FI_MR_ENDPOINT;
   a.mr_mode = offered == kMrScalable ? kMrScalable : offered & negotiable;
@@ -220,9 +221,9 @@ uint64_t domain_caps(uint32_t version, const fi_domain_attr& domain, const Agree
 }
 
 bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) {
-  if (domain == nullptr) return agree_mr_mode(0, a);
+  if (domain == nullptr) return agree_mr_mode(version, 0, a);
   if (has_other(domain->caps, domain_caps(version, *domain, a))) return false;
-  if (!agree_mr_mode(domain->mr_mode, a)) return false;
+  if (!agree_mr_mode(version, domain->mr_mode, a)) return false;
   const size_t key_bytes = (a.mr_mode & FI_MR_PROV_KEY) != 0 ? 8 : 6;  // [LF-029]
   if (exceeds(domain->mr_key_size, key_bytes) || exceeds(domain->cq_data_size, 8) ||
       exceeds(domain->mr_iov_limit, kIovLimit) || exceeds(domain->mr_cnt, kObjectCount) ||

@@ -148,10 +148,23 @@ TEST(GetinfoTest, NoHintsAreEnough) {
   EXPECT_NE(answer.info->caps & FI_ATOMIC, 0u);
 }
 
-// [LF-128]
-TEST(GetinfoTest, OldApplicationsAreNotServed) {
-  EXPECT_EQ(ask(make_hints().get(), nullptr, nullptr, 0, FI_VERSION(1, 4)).result, -FI_ENODATA);
-  EXPECT_EQ(ask(make_hints().get(), nullptr, nullptr, 0, FI_VERSION(1, 5)).result, 0);
+// [LF-128] Applications from before 1.5, and MPICH 4.0, which asks as version 0, know two ways of
+// registering memory and are told of the one that needs no virtual addresses.
+TEST(GetinfoTest, OldApplicationsHearOfScalableRegistration) {
+  for (const int version : {0, FI_VERSION(1, 0), FI_VERSION(1, 4)}) {
+    SCOPED_TRACE(version);
+    const Answer any = ask(nullptr, nullptr, nullptr, 0, version);
+    ASSERT_EQ(any.result, 0);
+    EXPECT_EQ(any.info->domain_attr->mr_mode, int{FI_MR_SCALABLE});
+    const auto hints = make_hints();
+    hints->domain_attr->mr_mode = FI_MR_SCALABLE;
+    EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 0, version).result, 0);
+    hints->domain_attr->mr_mode = FI_MR_BASIC;
+    EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 0, version).result, -FI_ENODATA);
+  }
+  const Answer now = ask(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 5));
+  ASSERT_EQ(now.result, 0);
+  EXPECT_EQ(now.info->domain_attr->mr_mode, 0);
 }
 
 // [LF-068] A class without direction means all directions; nothing else is added but what is free.
