@@ -48,6 +48,18 @@ ssize_t check_receive(const MessageCall& call, uint64_t tag_format) {
 }
 
 // FI_EXACT_DIRECTED_RECV alone is one, too.
+ses::ReceiveRequest receive_request(const MessageCall& call, std::span<const IoSlice> buffers,
+                                    uint32_t multi_min) {
+  ses::ReceiveRequest request;
+  request.iov = buffers;
+  request.tagged = call.tagged;
+  request.tag = call.tag;
+  request.ignore = call.ignore;
+  request.multi = (call.flags & FI_MULTI_RECV) != 0;
+  request.multi_min = multi_min;
+  return request;
+}
+
 bool is_directed(uint64_t caps, bool tagged) {
   if ((caps & FI_DIRECTED_RECV) != 0) return true;
   if ((caps & kTaggedDirectedRecv) != 0) return tagged;

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 #include <cstdint>
+#include <span>
 
 namespace uet::prov {
 
@@ -15,6 +16,11 @@ class AddressVector;
 
 // Whether flags, tag and mask go together. 0 or -FI_E*; `tag_format` is kTagMpi, kTagCcl or bits.
 ssize_t check_receive(const MessageCall& call, uint64_t tag_format);
+
+// The receive that the call describes, into those buffers; whom it is for, and what its completion
+// says, are still open. `multi_min` is FI_OPT_MIN_MULTI_RECV, in octets. [LF-096]
+ses::ReceiveRequest receive_request(const MessageCall& call, std::span<const IoSlice> buffers,
+                                    uint32_t multi_min);
 
 // Whether a receive of those capabilities can be for one sender.
 bool is_directed(uint64_t caps, bool tagged);

@@ -242,13 +242,7 @@ ssize_t SharedReceives::receive(const MessageCall& call) {
   Slices slices;
   if (const int rc = looks ? 0 : slices.assign(call.iov, call.count); rc != 0) return rc;
 
-  ses::ReceiveRequest request;
-  request.iov = slices.view();
-  request.tagged = call.tagged;
-  request.tag = call.tag;
-  request.ignore = call.ignore;
-  request.multi = (call.flags & FI_MULTI_RECV) != 0;
-  request.multi_min = min_multi_recv_;
+  ses::ReceiveRequest request = receive_request(call, slices.view(), min_multi_recv_);
   request.context = EndpointCore::receive_context(call, (call.flags & FI_COMPLETION) != 0);
 
   ProgressEngine::Entry entry(engine_);
