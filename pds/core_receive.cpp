@@ -111,13 +111,14 @@ void Core::on_inbound(const Inbound& in, Instant now) {
 }
 
 // A SYN that was refused leaves nothing behind, whoever refused it: its resend has all that opens a
-// PDC. Only a gap of ROD is remembered, so that not each packet behind it is answered.
+// PDC. Only a gap of ROD is remembered, so that not each packet behind it is answered, and a message
+// that the client has begun to track, which would hold its place for a PDC that is gone.
 // [PDS-047, PDS-112, T-57]
 void Core::drop_if_unused(PdcHandle handle) {
   Pdc* const pdc = table_.get(handle);
   const bool is_used = pdc == nullptr || pdc->is_initiator ||
                        !pdc->rx.max_received().before(pdc->start_psn) ||
-                       pdc->rod_nacked == pdc->rx_next;
+                       pdc->rod_nacked == pdc->rx_next || client_.has_open_message(handle);
   if (is_used) return;
   counters_.add(Count::pdc_unused);
   discard(*pdc);
