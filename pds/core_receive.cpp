@@ -111,8 +111,8 @@ void Core::on_inbound(const Inbound& in, Instant now) {
 }
 
 // A SYN that was refused leaves nothing behind, whoever refused it: its resend has all that opens a
-// PDC. Only a gap of ROD is remembered, so that not each packet behind it is answered, and a message
-// that the client has begun to track, which would hold its place for a PDC that is gone.
+// PDC. Only a gap of ROD is remembered, so that not each packet behind it is answered, and a
+// message that the client has begun to track, which would keep its place for a PDC that is gone.
 // [PDS-047, PDS-112, T-57]
 void Core::drop_if_unused(PdcHandle handle) {
   Pdc* const pdc = table_.get(handle);
