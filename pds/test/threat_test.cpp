@@ -373,5 +373,37 @@ TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
   EXPECT_GT(b.count(Count::drop_malformed), 1000u);
 }
 
+// [T-57, PDS-112] What the client began to track before it refused the packet keeps its PDC: were
+// it dropped with the SYN, the message's place would stay taken for a PDC that is gone, once for
+// each resend. A packet that left nothing there leaves nothing here either.
+TEST(ThreatTest, ARefusedSynKeepsThePdcOfAMessageThatBegan) {
+  for (const bool has_begun : {false, true}) {
+    SCOPED_TRACE(has_begun);
+    Bench b;
+    b.client.has_open = has_begun;
+    b.client.verdict = [](PacketName, const RxRequest&) {
+      return Verdict::refused(NackCode::no_ses_msg_avail);
+    };
+    b.rx(b.request(kFirst.value()));
+    const auto refusal = b.tx();
+    ASSERT_EQ(refusal.size(), 1u);
+    EXPECT_EQ(refusal[0].as<wire::Nack>().nack_code, NackCode::no_ses_msg_avail);
+    EXPECT_EQ(b.pds->open_pdcs(), has_begun ? 1u : 0u);
+    EXPECT_EQ(b.count(Count::pdc_unused), has_begun ? 0u : 1u);
+    EXPECT_EQ(b.client.closed.size(), 0u);
+
+    b.client.verdict = nullptr;
+    wire::Request again = b.request(kFirst.value());
+    again.retx = true;
+    b.rx(again);
+    const auto out = b.tx();
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, kFirst);
+    EXPECT_EQ(out[0].as<wire::Ack>().spdcid == refusal[0].as<wire::Nack>().spdcid, has_begun);
+    EXPECT_EQ(b.count(Count::pdc_opened_target), has_begun ? 1u : 2u);
+    EXPECT_EQ(b.client.delivered.size(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace uet::pds::test
