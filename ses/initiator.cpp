@@ -18,7 +18,7 @@ Result<void> Initiator::create(uint64_t seed) {
   Rng rng(seed, 3);
   // Room for operations comes with each endpoint; what is taken here outlives their close.
   UET_CHECK(messages_.create(*core_.arena, 64 + internal_operations(), Reuse::rested));
-  UET_CHECK(inject_.create(*core_.arena, 64));
+  UET_CHECK(inject_.create(*core_.arena, 64, config.long_injects));
   UET_CHECK(exposures_.create(*core_.arena, config.rendezvous_sends, Reuse::rested));
   UET_CHECK(deferrals_.create(*core_.arena, config.deferrable_sends));
   UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::rested));
@@ -144,27 +144,27 @@ Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, 
   }
   if (!is_injected) return {};
 
-  m.inject = inject_.alloc();
+  m.inject = inject_.take(m.memory.bytes());
   if (m.inject == nullptr) {
     m.memory.release(core_.long_iovs);
     return Errc::again;
   }
-  std::byte* to = m.inject->bytes.data();
+  std::byte* to = m.inject;
   m.memory.for_each(0, m.memory.bytes(), [&](const std::byte* from, uint64_t length) {
     std::memcpy(to, from, length);
     to += length;
   });
-  const IoSlice copy{m.inject->bytes.data(), m.memory.bytes()};
+  const IoSlice copy{m.inject, m.memory.bytes()};
   m.memory.release(core_.long_iovs);
   return m.memory.assign({&copy, 1}, core_.long_iovs);
 }
 
 void Initiator::give_back_memory(TxMessage& m) {
+  if (m.inject != nullptr) inject_.give_back(m.inject, m.memory.bytes());
+  m.inject = nullptr;
   m.memory.release(core_.long_iovs);
   m.result.release(core_.long_iovs);
   if (m.exposure != nullptr) conceal(m);
-  if (m.inject != nullptr) inject_.free(m.inject);
-  m.inject = nullptr;
 }
 
 Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job) {

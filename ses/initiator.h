@@ -4,6 +4,7 @@
 
 #include "ses/core.h"
 #include "ses/deferral.h"
+#include "ses/inject_store.h"
 #include "ses/message.h"
 #include "ses/rendezvous.h"
 
@@ -182,7 +183,7 @@ class Initiator {
 
   Core& core_;
   Slab<TxMessage> messages_;
-  Slab<InjectBuffer> inject_;
+  InjectStore inject_;
   Slab<ReturnMessage> returns_;
   Slab<Exposure> exposures_;
   Slab<Deferral> deferrals_;

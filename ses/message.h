@@ -24,10 +24,6 @@ struct Deferral;
 struct Exposure;
 struct Pull;
 
-struct InjectBuffer {
-  std::array<std::byte, kInjectBytes> bytes;
-};
-
 // Old values on their way back, which the memory they came from does not hold any more.
 struct FetchBuffer {
   static constexpr uint32_t kBytes = 1024;
@@ -147,7 +143,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   int local_error = 0;
   uint32_t retries = 0;
   Instant first_refused;  // zero: never
-  InjectBuffer* inject = nullptr;
+  std::byte* inject = nullptr;  // from the InjectStore
   OpContext context;
   Iov memory;
   TimerNode timer{kMessageTimer};

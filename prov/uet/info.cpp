@@ -88,9 +88,9 @@ struct AddressRequest {
   UetAddress source_fields;              // PIDonFEP and so on, for sources without an address
   std::string domain_name;
   std::string fabric_name;
-  fid_domain* domain = nullptr;   // an open one that the answer is for; null: no wish
-  FabricAddress domain_address;   // its own
-  fid_fabric* fabric = nullptr;   // the same for a fabric
+  fid_domain* domain = nullptr;  // an open one that the answer is for; null: no wish
+  FabricAddress domain_address;  // its own
+  fid_fabric* fabric = nullptr;  // the same for a fabric
 };
 
 bool read_hint_address(const fi_info& hints, const void* data, size_t bytes,
@@ -221,6 +221,7 @@ InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAdd
   fill_attributes(agreement, *info);
   if (agreement.type == FI_EP_DGRAM) {  // one packet [LF-072]
     info->ep_attr->max_msg_size = payload_mtu_of(candidate.interface);
+    info->tx_attr->inject_size = std::min(info->tx_attr->inject_size, info->ep_attr->max_msg_size);
   }
   info->domain_attr->name = copy_text(candidate.name);
   info->fabric_attr->name = copy_text(fabric_name(candidate.interface));

@@ -1,6 +1,7 @@
 // Messages between two Ses: sends, tagged sends, writes, reads of every size, in any packet order.
 #include "ses/test/pair.h"
 
+#include <array>
 #include <cstdio>
 
 namespace uet::ses::test {
@@ -242,21 +243,50 @@ TEST_F(PairTest, WriteWithDataWaitsForACompletionSlot) {
   EXPECT_EQ(memory, data);
 }
 
-// The payload of an injected send is copied before the call returns; at most kInjectBytes.
+// [LF-075] The payload of an injected send is copied before the call returns, of one packet and of
+// several; at most 2048 octets.
 TEST_F(PairTest, InjectedPayloadMayBeReusedAtOnce) {
-  Octets data = pattern(256), room(256);
-  const Octets original = data;
-  SendRequest s = send_request(data);
-  s.flags = kOpInject;
-  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
-  ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
-  data.assign(256, std::byte{0xEE});
-  settle();
-  EXPECT_EQ(room, original);
-  const Octets longer(257);
-  s = send_request(longer);
+  config_.payload_mtu = 1024;
+  start();
+  for (const size_t bytes : {0, 256, 257, 1025, 2048}) {
+    Octets data = pattern(bytes), room(bytes);
+    const Octets original = data;
+    SendRequest s = send_request(data);
+    s.flags = kOpInject;
+    ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+    ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+    data.assign(bytes, std::byte{0xEE});
+    settle();
+    EXPECT_EQ(room, original) << bytes;
+  }
+  const Octets longer(2049);
+  SendRequest s = send_request(longer);
   s.flags = kOpInject;
   EXPECT_EQ(a_->ses->send(a_->ep, s, now_).error(), Errc::too_long);
+}
+
+// Copies above 256 octets are few: without room for one the caller is told to try again, shorter
+// ones still go, and what is acknowledged makes room.
+TEST_F(PairTest, LongInjectsEndInTryAgainUntilOneIsAcknowledged) {
+  config_.long_injects = 2;
+  start();
+  const Octets data = pattern(257);
+  SendRequest s = send_request(data);
+  s.flags = kOpInject;
+  std::array<Octets, 4> rooms;
+  for (Octets& room : rooms) {
+    room.resize(data.size());
+    ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  }
+  ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+  ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+  EXPECT_EQ(a_->ses->send(a_->ep, s, now_).error(), Errc::again);
+  const Octets shorter = pattern(256);
+  SendRequest brief = send_request(shorter);
+  brief.flags = kOpInject;
+  EXPECT_TRUE(a_->ses->send(a_->ep, brief, now_).ok());
+  settle();
+  EXPECT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
 }
 
 // [LF-074] Up to 64 slices each way; zero-length ones among them do no harm.

@@ -47,12 +47,13 @@ TEST_F(MessageTest, PingPongKeepsEveryOctetAtEverySize) {
 // [LF-043] The buffer of an inject may be overwritten as soon as the call is back.
 TEST_F(MessageTest, InjectedBufferIsReusableAtOnce) {
   open();
-  constexpr int kCount = 100;
-  std::vector<std::vector<uint8_t>> got(kCount, std::vector<uint8_t>(256));
+  constexpr int kCount = 200;
+  const size_t bytes = a->info->tx_attr->inject_size;
+  std::vector<std::vector<uint8_t>> got(kCount, std::vector<uint8_t>(bytes));
   for (auto& buffer : got) {
-    ASSERT_EQ(fi_recv(b->ep, buffer.data(), 256, nullptr, FI_ADDR_UNSPEC, buffer.data()), 0);
+    ASSERT_EQ(fi_recv(b->ep, buffer.data(), bytes, nullptr, FI_ADDR_UNSPEC, buffer.data()), 0);
   }
-  std::vector<uint8_t> scratch(256);
+  std::vector<uint8_t> scratch(bytes);
   for (int i = 0; i < kCount; ++i) {
     std::fill(scratch.begin(), scratch.end(), static_cast<uint8_t>(i));
     ssize_t rc = -FI_EAGAIN;
@@ -66,7 +67,7 @@ TEST_F(MessageTest, InjectedBufferIsReusableAtOnce) {
   std::vector<bool> seen(kCount);
   for (int i = 0; i < kCount; ++i) {
     const auto* buffer = static_cast<const uint8_t*>(next(b->rx_cq).context);
-    for (int j = 1; j < 256; ++j) ASSERT_EQ(buffer[j], buffer[0]);
+    for (size_t j = 1; j < bytes; ++j) ASSERT_EQ(buffer[j], buffer[0]);
     ASSERT_LT(buffer[0], kCount);
     EXPECT_FALSE(seen[buffer[0]]) << "message " << int{buffer[0]} << " came twice";
     seen[buffer[0]] = true;
@@ -239,9 +240,9 @@ TEST_F(MessageTest, SendAfterSendOrderIsKept) {
   NodeOptions options;
   options.order = FI_ORDER_SAS;
   if (is_rud_only()) {
-    const Answer answer = ask_with(
-        [](fi_info& h) { h.tx_attr->msg_order = h.rx_attr->msg_order = FI_ORDER_SAS; }, "127.0.0.1",
-        nullptr, FI_SOURCE);
+    const Answer answer =
+        ask_with([](fi_info& h) { h.tx_attr->msg_order = h.rx_attr->msg_order = FI_ORDER_SAS; },
+                 "127.0.0.1", nullptr, FI_SOURCE);
     EXPECT_EQ(answer.result, -FI_ENODATA);
     return;
   }

@@ -57,7 +57,7 @@ const Misuse kTagged[] = {
        return posted(fi_tsend(p.a->ep, p.octets, kTooLong, nullptr, p.to_b, 1, nullptr));
      }},
     {"injecting more than inject_size", -FI_EMSGSIZE,
-     [](Pair& p) { return posted(fi_tinject(p.a->ep, p.octets, 4096, p.to_b, 1)); }},
+     [](Pair& p) { return posted(fi_tinject(p.a->ep, p.octets, sizeof p.octets, p.to_b, 1)); }},
     {"claiming without a peek", -FI_EINVAL,
      [](Pair& p) {
        fi_msg_tagged msg{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 1, 0, nullptr, 0};
@@ -79,7 +79,9 @@ const Misuse kRma[] = {
     {"no buffer", -FI_EINVAL,
      [](Pair& p) { return posted(fi_read(p.a->ep, nullptr, 8, nullptr, p.to_b, 0, 1, nullptr)); }},
     {"injecting more than inject_size", -FI_EMSGSIZE,
-     [](Pair& p) { return posted(fi_inject_write(p.a->ep, p.octets, 4096, p.to_b, 0, 1)); }},
+     [](Pair& p) {
+       return posted(fi_inject_write(p.a->ep, p.octets, sizeof p.octets, p.to_b, 0, 1));
+     }},
     {"local and remote lengths that differ", -FI_EINVAL,
      [](Pair& p) {
        iovec iov{p.octets, 8};

@@ -1,0 +1,56 @@
+// Room for payloads that are copied when they are posted, so that the caller has its memory back at
+// once: short ones for every operation there can be, long ones for fewer.
+#pragma once
+
+#include "ses/types.h"
+
+#include "base/slab.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace uet::ses {
+
+class InjectStore {
+ public:
+  // Once, before anything else: so many copies of either length at once.
+  Result<void> create(Arena& arena, uint32_t short_copies, uint32_t long_copies) {
+    UET_CHECK(short_.create(arena, short_copies));
+    return long_.create(arena, long_copies);
+  }
+  // A set-up act: room for at least `extra` more short copies.
+  Result<void> grow(Arena& arena, uint32_t extra) { return short_.grow(arena, extra); }
+
+  // Room for `bytes`, at most kInjectBytes; null when there is none now.
+  std::byte* take(uint64_t bytes) {
+    UET_ASSERT(bytes <= kInjectBytes);
+    return bytes <= kShortBytes ? take_from(short_) : take_from(long_);
+  }
+  // Takes back what take() gave for as many bytes.
+  void give_back(std::byte* copy, uint64_t bytes) {
+    if (bytes <= kShortBytes) return short_.free(reinterpret_cast<Short*>(copy));
+    long_.free(reinterpret_cast<Long*>(copy));
+  }
+
+ private:
+  static constexpr uint32_t kShortBytes = kAtomicBytesMax;
+
+  template <uint32_t kBytes>
+  struct Buffer {
+    std::array<std::byte, kBytes> bytes;
+  };
+  using Short = Buffer<kShortBytes>;
+  using Long = Buffer<kInjectBytes>;
+
+  template <class T>
+  static std::byte* take_from(Slab<T>& slab) {
+    T* const taken = slab.alloc();
+    return taken != nullptr ? taken->bytes.data() : nullptr;
+  }
+
+  Slab<Short> short_;
+  Slab<Long> long_;
+};
+
+}  // namespace uet::ses
