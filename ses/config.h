@@ -64,7 +64,7 @@ struct Config {
   uint32_t return_messages = 16384;      // read answers on their way back, one a packet
   uint32_t fetch_buffers = 64;           // those of atomics that do not fit an ACK, 1 KiB each
   uint32_t memory_regions = 65536;       // registered at once
-  uint32_t long_injects = 256;  // unfinished injected messages above 256 octets, 2 KiB each
+  uint32_t long_injects = 128;  // unfinished injected messages above 256 octets, 4 KiB each
   uint32_t long_iovs = 1024;    // operations with more than 4 iov elements at once
   uint32_t remotes = 16384;     // (endpoint, remote endpoint) pairs remembered
   uint32_t flows = 16384;       // (peer, class, mode, job) in use

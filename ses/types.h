@@ -18,7 +18,7 @@
 namespace uet::ses {
 
 inline constexpr uint64_t kMaxMessageBytes = 0xFFFF'FFFE;  // [SES-030]
-inline constexpr uint32_t kInjectBytes = 2048;             // [LF-075]
+inline constexpr uint32_t kInjectBytes = 4096;             // [LF-075]
 // Operands of one atomic that we send: they are copied and turned to wire order.
 inline constexpr uint32_t kAtomicBytesMax = 256;
 inline constexpr uint32_t kAnyJob = 0xFFFF'FFFF;  // local wildcard, never on the wire [SES-005]

@@ -244,11 +244,11 @@ TEST_F(PairTest, WriteWithDataWaitsForACompletionSlot) {
 }
 
 // [LF-075] The payload of an injected send is copied before the call returns, of one packet and of
-// several; at most 2048 octets.
+// several; at most 4096 octets.
 TEST_F(PairTest, InjectedPayloadMayBeReusedAtOnce) {
   config_.payload_mtu = 1024;
   start();
-  for (const size_t bytes : {0, 256, 257, 1025, 2048}) {
+  for (const size_t bytes : {0, 256, 257, 1025, 4096}) {
     Octets data = pattern(bytes), room(bytes);
     const Octets original = data;
     SendRequest s = send_request(data);
@@ -259,7 +259,7 @@ TEST_F(PairTest, InjectedPayloadMayBeReusedAtOnce) {
     settle();
     EXPECT_EQ(room, original) << bytes;
   }
-  const Octets longer(2049);
+  const Octets longer(4097);
   SendRequest s = send_request(longer);
   s.flags = kOpInject;
   EXPECT_EQ(a_->ses->send(a_->ep, s, now_).error(), Errc::too_long);
