@@ -74,6 +74,7 @@ fep::Config config_from(Program& program, bool random_start) {
   c.ses.return_messages = is_tiny ? 2 : 16;
   c.ses.memory_regions = 2 * kRegions;
   c.ses.long_iovs = 4;
+  c.ses.long_injects = is_tiny ? 1 : 8;
   c.ses.remotes = is_tiny ? 2 : 16;
   c.ses.flows = 16;
   c.ses.endpoints = 2 * kSlots;
@@ -106,10 +107,12 @@ class Run {
 
  private:
   bool is_exact() const { return (how_ & 1) != 0; }
+  bool shares() const { return (how_ & 4) != 0; }
 
   void make_node(uint32_t index) {
     ++seed_;
-    nodes_[index] = std::make_unique<Node>(index, config_, seed_, ledger_, regions_, now_);
+    nodes_[index] =
+        std::make_unique<Node>(index, config_, seed_, shares(), ledger_, regions_, now_);
   }
 
   void take_step() {

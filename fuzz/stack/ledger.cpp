@@ -85,7 +85,8 @@ void Ledger::judge_receive(Post& post, const Completion& c) {
 void Ledger::judge_message(const Post& receive, const Completion& c, uint64_t at) {
   UET_ASSERT(c.has_data && c.data >= 1 && c.data <= posts_.size());
   Post& sent = posts_[c.data - 1];
-  UET_ASSERT(sent.to == receive.node && sent.slot == receive.slot);
+  UET_ASSERT(sent.to == receive.node);
+  UET_ASSERT(receive.is_shared ? sent.slot < kSharingSlots : sent.slot == receive.slot);
   const bool is_tagged = receive.kind == OpKind::tagged_recv;
   UET_ASSERT(sent.kind == (is_tagged ? OpKind::tagged_send : OpKind::send));
   UET_ASSERT(!is_tagged ||
@@ -99,7 +100,7 @@ void Ledger::judge_message(const Post& receive, const Completion& c, uint64_t at
 
 void Ledger::check_closed(uint32_t node, uint32_t slot) const {
   for (const Post& post : posts_) {
-    UET_ASSERT(!post.is_open || post.node != node || post.slot != slot);
+    UET_ASSERT(!post.is_open || post.is_shared || post.node != node || post.slot != slot);
   }
 }
 

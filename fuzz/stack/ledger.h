@@ -16,6 +16,7 @@ namespace uet::fuzz {
 
 inline constexpr uint32_t kNodes = 2;
 inline constexpr uint32_t kRegions = 4;
+inline constexpr uint32_t kSharingSlots = 2;  // where receives are shared: by the first endpoints
 
 // Memory of one end that the other may reach. The order is that of the rights.
 enum class RegionUse : uint8_t {
@@ -47,6 +48,7 @@ struct Post {
   bool is_open = true;
   bool is_injected = false;
   bool is_multi = false;
+  bool is_shared = false;  // a receive of all endpoints that share theirs
   bool is_datagram = false;
   bool was_delivered = false;
   Room room;
@@ -69,7 +71,8 @@ class Ledger {
   // The post was refused; nothing may come of it.
   void withdraw(Post& post);
   void on_completion(uint32_t node, const ses::Completion& c);
-  // The endpoint is closed, or the whole node gone: everything of it has ended.
+  // The endpoint is closed, or the whole node gone: everything of it has ended. Shared receives are
+  // not the endpoint's.
   void check_closed(uint32_t node, uint32_t slot) const;
   void lose(uint32_t node);
   // The calls since the last time are over: memory of what has ended is the application's again.

@@ -10,6 +10,7 @@ namespace uet::fuzz {
 namespace {
 
 constexpr uint32_t kRoundsMax = 64;  // batches at one instant: far more than the tables can hold
+constexpr uint32_t kReceives = 16;   // of a queue at once
 constexpr pds::Mode kModes[kSlots] = {pds::Mode::rud, pds::Mode::rod, pds::Mode::uud};
 
 // Few octets mostly, now and then some packets full.
@@ -27,12 +28,13 @@ FabricAddress address_of(uint32_t number) {
   return a;
 }
 
-Node::Node(uint32_t index, const fep::Config& config, uint64_t seed, Ledger& ledger,
+Node::Node(uint32_t index, const fep::Config& config, uint64_t seed, bool shares, Ledger& ledger,
            std::array<Regions, kNodes>& regions, Instant now)
-    : index_(index), ledger_(ledger), regions_(regions) {
+    : index_(index), shares_(shares), ledger_(ledger), regions_(regions) {
   auto made = fep::FabricEndpoint::create(config, address_of_node(index), seed);
   UET_ASSERT(made.ok());
   fep_ = std::move(*made);
+  if (shares_) shared_ = *fep_->ses().open_shared(kReceives);
   for (uint32_t slot = 0; slot < kSlots; ++slot) open_endpoint(slot);
   for (uint32_t i = 0; i < kPeers; ++i) {
     peers_[i] = *fep_->peers().find_or_add(address_of_node(i), now);
@@ -49,7 +51,8 @@ void Node::open_endpoint(uint32_t slot) {
   ses::EndpointOptions options;
   options.mode = kModes[slot];
   options.tx_size = 16;
-  options.rx_size = 16;
+  options.rx_size = kReceives;
+  if (shares(slot)) options.shared = shared_;
   ses::CompletionSink sink;
   sink.owner = this;
   sink.complete = [](void* me, const ses::Completion& c) {
@@ -176,28 +179,44 @@ void Node::receive(Program& program, Instant now) {
   Post& post = ledger_.open(index_, is_tagged ? ses::OpKind::tagged_recv : ses::OpKind::recv,
                             size_from(program));
   post.slot = (how >> 1) % kSlots;
+  post.is_shared = shares(post.slot);
   const ses::ReceiveRequest request = receive_request(program, post);
-  const bool is_claimed =
-      claim_ != 0 && claim_slot_ == post.slot && !post.is_multi && (how & 0x80) != 0;
-  if (!is_claimed) {
-    return finish_post(post, fep_->ses().receive(endpoints_[post.slot], request, now));
-  }
-  const uint32_t claim = std::exchange(claim_, 0);
+  const bool is_claimable = claim_slot_ == post.slot || (post.is_shared && shares(claim_slot_));
+  uint32_t claim = 0;
+  if (is_claimable && !post.is_multi && (how & 0x80) != 0) claim = std::exchange(claim_, 0);
   // A claimed message is taken whatever its tag.
-  post.ignore = ~uint64_t{0};
-  finish_post(post, fep_->ses().receive_claimed(endpoints_[post.slot], claim, request, now));
+  if (claim != 0) post.ignore = ~uint64_t{0};
+  finish_post(post, post_receive(post, request, claim, now));
+}
+
+// `claim`: of the message that this receive is for; 0: of whatever comes.
+Result<void> Node::post_receive(const Post& post, const ses::ReceiveRequest& request,
+                                uint32_t claim, Instant now) {
+  ses::Ses& ses = fep_->ses();
+  const ses::EndpointId endpoint = endpoints_[post.slot];
+  if (claim == 0) {
+    return post.is_shared ? ses.receive(shared_, request, now)
+                          : ses.receive(endpoint, request, now);
+  }
+  return post.is_shared ? ses.receive_claimed(shared_, claim, request, now)
+                        : ses.receive_claimed(endpoint, claim, request, now);
 }
 
 void Node::cancel(Program& program, Instant now) {
   Post* const post = ledger_.find_open(index_, program.u8() % 16);
-  if (post != nullptr) fep_->ses().cancel(endpoints_[post->slot], post, now);
+  if (post != nullptr) cancel(*post, now);
+}
+
+bool Node::cancel(Post& post, Instant now) {
+  if (post.is_shared) return fep_->ses().cancel(shared_, &post, now).ok();
+  return fep_->ses().cancel(endpoints_[post.slot], &post, now);
 }
 
 void Node::cancel_receives(Instant now) {
   claim_ = 0;
   for (Post& post : ledger_.posts()) {
     if (!post.is_open || post.node != index_ || !post.is_receive()) continue;
-    const bool is_cancelled = fep_->ses().cancel(endpoints_[post.slot], &post, now);
+    const bool is_cancelled = cancel(post, now);
     UET_ASSERT(is_cancelled && !post.is_open);
   }
 }
@@ -236,7 +255,7 @@ void Node::discard_kept(Instant now) {
 }
 
 void Node::close_endpoint(uint32_t slot, Instant now) {
-  if (claim_slot_ == slot) claim_ = 0;
+  if (claim_slot_ == slot && !shares(slot)) claim_ = 0;  // may be a message of the other, shared
   fep_->ses().close_endpoint(endpoints_[slot], now);
   ledger_.check_closed(index_, slot);
   open_endpoint(slot);

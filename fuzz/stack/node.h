@@ -28,7 +28,8 @@ inline ResourceIndex index_of(uint32_t slot) {
 
 class Node {
  public:
-  Node(uint32_t index, const fep::Config& config, uint64_t seed, Ledger& ledger,
+  // `shares`: the first endpoints have one queue of receives. [LF-133]
+  Node(uint32_t index, const fep::Config& config, uint64_t seed, bool shares, Ledger& ledger,
        std::array<Regions, kNodes>& regions, Instant now);
 
   // Calls of the application.
@@ -55,6 +56,10 @@ class Node {
 
  private:
   void open_endpoint(uint32_t slot);
+  bool shares(uint32_t slot) const { return shares_ && slot < kSharingSlots; }
+  Result<void> post_receive(const Post& post, const ses::ReceiveRequest& request, uint32_t claim,
+                            Instant now);
+  bool cancel(Post& post, Instant now);
   ses::Destination destination(Program& program, Post& post) const;
   uint32_t flags(Program& program, Post& post) const;
   // Cuts the room into as many slices as the program likes.
@@ -66,10 +71,12 @@ class Node {
   static constexpr uint32_t kPeers = 3;  // both nodes and an address that nobody has
 
   uint32_t index_;
+  bool shares_;
   Ledger& ledger_;
   std::array<Regions, kNodes>& regions_;
   std::unique_ptr<fep::FabricEndpoint> fep_;
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
+  ses::ReceiveQueueId shared_;
   std::array<ses::EndpointId, kSlots> endpoints_{};
   std::array<PeerId, kPeers> peers_{};
   std::vector<IoSlice> slices_;
