@@ -155,11 +155,11 @@ TEST(GetinfoTest, OldApplicationsHearOfScalableRegistration) {
     SCOPED_TRACE(version);
     const Answer any = ask(nullptr, nullptr, nullptr, 0, version);
     ASSERT_EQ(any.result, 0);
-    EXPECT_EQ(any.info->domain_attr->mr_mode, int{FI_MR_SCALABLE});
+    EXPECT_EQ(any.info->domain_attr->mr_mode, kMrScalable);
     const auto hints = make_hints();
-    hints->domain_attr->mr_mode = FI_MR_SCALABLE;
+    hints->domain_attr->mr_mode = kMrScalable;
     EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 0, version).result, 0);
-    hints->domain_attr->mr_mode = FI_MR_BASIC;
+    hints->domain_attr->mr_mode = kMrBasic;
     EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 0, version).result, -FI_ENODATA);
   }
   const Answer now = ask(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 5));
