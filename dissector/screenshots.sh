@@ -13,7 +13,10 @@ Writes wireshark-*.png to FOLDER (default docs/images), from the plugin and uet_
 ImageMagick (Debian: wireshark xvfb xdotool imagemagick).
 HELP
 }
-case ${1:-} in -h|--help) usage; exit 0 ;; esac
+case ${1:-} in
+  -h|--help) usage; exit 0 ;;
+  -*) echo "screenshots.sh: what is $1? (see --help)" >&2; exit 2 ;;
+esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$(realpath "${1:-$root/build/dev}") out=$(realpath "${2:-$root/docs/images}")
 for program in wireshark Xvfb xdotool import mogrify; do

@@ -7,7 +7,7 @@ set -euo pipefail
 usage() {
   cat <<'HELP'
 Usage: tools/bench_peers.sh [--rounds N] [--tests LIST] [--sizes LIST] [--peers LIST]
-                      [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR]
+                      [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR] [--loopback]
 
 Every round runs each peer once per test and size, in an order that rotates; the machine may change
 speed, so only figures of one round are compared, and the median of the rounds' ratios is reported.
@@ -33,21 +33,22 @@ Both ends are pinned, one processor each, over a veth pair with MTU 9000.
   -h, --help    this text
 
 Ratios: latency uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1: uet is faster).
-Exit status: 0 when every run finished, 1 otherwise.
+Exit status: 0 when every run finished, 1 otherwise, 2 on bad usage.
 HELP
 }
 
 args=() build=$root/build/release loopback=0
 while [ $# -gt 0 ]; do
   case $1 in
-    --rounds|--tests|--sizes|--peers|--io|--json|--fabtests)
-      [ $# -gt 1 ] || die "$1 needs a value"
+    --rounds) needs_number "$@"; args+=("$1" "$2"); shift ;;
+    --tests|--sizes|--peers|--io|--json|--fabtests)
+      needs_value "$@"
       args+=("$1" "$2")
       shift ;;
-    --build) [ $# -gt 1 ] || die "--build needs a folder"; build=$(realpath "$2"); shift ;;
+    --build) needs_folder "$@"; build=$(realpath "$2"); shift ;;
     --loopback) loopback=1 ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

@@ -12,10 +12,11 @@ Exit 0: none of these. Exit 2: bad usage.
 """
 import csv
 import fnmatch
-import pathlib
 import re
 import subprocess
 import sys
+
+import command_line
 
 ID = r"(?:PDS|SES|WIRE|LF|CMS|TSS|LINK|ABI)-[A-Z]?\d+|(?<![\w-])T-\d\d"
 CITATION = re.compile(rf"({ID})(?:\.\.(\d+)|\s+to\s+(?:\w+-)?[A-Z]?(\d+))?")
@@ -113,16 +114,9 @@ def render(requirements, code, tests, rows):
 
 
 def main():
-    args = sys.argv[1:]
-    if "-h" in args or "--help" in args:
-        print(__doc__)
-        return 0
-    write = "--write" in args
-    rest = [a for a in args if a != "--write"]
-    if len(rest) > 1:
-        print(__doc__)
-        return 2
-    root = pathlib.Path(rest[0] if rest else ".").resolve()
+    args = command_line.read(__doc__, sys.argv[1:], flags=("--write",), words=(0, 1))
+    write = "--write" in sys.argv
+    root = command_line.folder(args[0] if args else ".").resolve()
     requirements, rows = read_requirements(root), read_open(root)
     code, tests = citations(root)
     findings = []

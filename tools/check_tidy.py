@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+import command_line
+
 COLUMNS = 100
 FILE_LINES = 500
 HEADER_LINES = 250
@@ -77,7 +79,8 @@ def tracked_files(root):
     if out.returncode == 0:
         return [p for p in out.stdout.decode().split("\0") if p and (root / p).is_file()]
     return [str(p.relative_to(root)) for p in root.rglob("*")
-            if p.is_file() and not str(p.relative_to(root)).startswith(("build", ".git"))]
+            if p.is_file() and p.suffix != ".pyc"
+            and not str(p.relative_to(root)).startswith(("build", ".git"))]
 
 
 def strip_comments_and_strings(text):
@@ -210,10 +213,8 @@ def check_cmake_edges(root, report):
 
 
 def main():
-    if len(sys.argv) > 2 or (len(sys.argv) == 2 and sys.argv[1] in ("-h", "--help")):
-        print(__doc__)
-        return 0 if len(sys.argv) == 2 else 2
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else ".").resolve()
+    args = command_line.read(__doc__, sys.argv[1:], words=(0, 1))
+    root = command_line.folder(args[0] if args else ".").resolve()
     findings = []
 
     def report(path, line, what):

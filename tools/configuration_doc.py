@@ -8,11 +8,12 @@ Exit 0: the document is as it should be (or was written); 1: it is stale; 2: bad
 77: fi_info is not installed.
 """
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
+
+import command_line
 
 HEAD = """# Configuration
 
@@ -32,20 +33,18 @@ def settings(provider_dir):
     for name in [n for n in env if n.startswith("FI_UET_") or n.startswith("FI_LOG")]:
         del env[name]
     out = subprocess.run(["fi_info", "-e"], env=env, capture_output=True, text=True,
-                         check=True).stdout
+                         check=False).stdout  # it fails where no provider is found
     return re.findall(r"^# (FI_UET_\w+): \w+\n# uet: (.*)$", out, re.M)
 
 
 def main():
-    args = [a for a in sys.argv[1:] if a != "--write"]
-    if not 1 <= len(args) <= 2 or "-h" in args or "--help" in args:
-        print(__doc__)
-        return 0 if "-h" in args or "--help" in args else 2
+    args = command_line.read(__doc__, sys.argv[1:], flags=("--write",), words=(1, 2))
+    provider_dir = str(command_line.folder(args[0]))
+    root = command_line.folder(args[1] if len(args) == 2 else ".")
     if shutil.which("fi_info") is None:
         print("SKIPPED: fi_info is not installed")
         return 77
-    root = pathlib.Path(args[1] if len(args) == 2 else ".")
-    rows = settings(args[0])
+    rows = settings(provider_dir)
     if not rows:
         print("fi_info lists no FI_UET_ setting: is the provider in that folder?")
         return 1

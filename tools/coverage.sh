@@ -23,16 +23,19 @@ HELP
 folder=pds min=0 jobs=$(nproc) missing=0
 while [ $# -gt 0 ]; do
   case $1 in
-    --min) [[ ${2:-} =~ ^[0-9]+(\.[0-9]+)?$ ]] || { usage >&2; exit 2; }; min=$2; shift ;;
+    --min)
+      [[ ${2:-} =~ ^[0-9]+(\.[0-9]+)?$ ]] || misuse "--min needs a number of percent"
+      min=$2
+      shift ;;
     --missing) missing=1 ;;
-    -j) [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }; jobs=$2; shift ;;
+    -j) needs_number "$@"; jobs=$2; shift ;;
     -h|--help) usage; exit 0 ;;
-    -*) usage >&2; exit 2 ;;
+    -*) unknown "$1" ;;
     *) folder=${1%/} ;;
   esac
   shift
 done
-[ -f "$root/$folder/CMakeLists.txt" ] || { echo "no such folder: $folder" >&2; exit 2; }
+[ -f "$root/$folder/CMakeLists.txt" ] || misuse "there is no folder $folder with tests"
 
 cd "$root"
 build=build/coverage

@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: tools/debian13.sh [--root DIR] [--preset NAME] [-j N] [-- COMMAND...]
+Usage: tools/debian13.sh [--root DIR] [--preset NAME] [--target NAME] [-j N] [-- COMMAND...]
 
 Makes a Debian 13 root, or goes on with the one that is there, and installs what building needs.
 Then builds this checkout, which is bound read-only at /src in that root, into /build/NAME there,
@@ -20,7 +20,7 @@ and runs COMMAND in that folder. Needs root.
                  "-- true" only builds
   -h, --help     this text
 
-Exit status: that of COMMAND, or 1 when the build failed.
+Exit status: that of COMMAND; 1 when the build failed, 2 on bad usage.
 HELP
 }
 
@@ -28,17 +28,17 @@ target=$root/build/debian13 preset=dev goal=all jobs=$(nproc) command=()
 while [ $# -gt 0 ]; do
   case $1 in
     --root|--preset|--target|-j)
-      [ $# -gt 1 ] || die "$1 needs a value"
+      needs_value "$@"
       case $1 in
         --root) target=$(realpath -m "$2") ;;
         --preset) preset=$2 ;;
         --target) goal=$2 ;;
-        -j) jobs=$2 ;;
+        -j) needs_number "$@"; jobs=$2 ;;
       esac
       shift ;;
     --) shift; command=("$@"); break ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

@@ -18,7 +18,7 @@ that, everything runs over loopback.
   --loss P    drop each packet with probability P (0 to 0.3), to see recovery at work
   -h, --help  this text
 
-Exit status: 0 when the ping-pong passed, 1 otherwise.
+Exit status: 0 when the ping-pong passed, 1 otherwise, 2 on bad usage.
 HELP
 }
 
@@ -26,9 +26,12 @@ loopback=0 loss=
 while [ $# -gt 0 ]; do
   case $1 in
     --loopback) loopback=1 ;;
-    --loss) [ $# -gt 1 ] || die "--loss needs a probability"; loss=$2; shift ;;
+    --loss)
+      [[ ${2:-} =~ ^(0|0?\.[0-9]+)$ ]] || misuse "--loss needs a probability, 0.01 for example"
+      loss=$2
+      shift ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

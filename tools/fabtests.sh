@@ -7,6 +7,7 @@ usage() {
   cat <<'HELP'
 Usage: tools/fabtests.sh [--bin DIR] [--build DIR] [--root DIR] [--netns] [--mode MODE]
                          [--filter REGEX] [--repeat N] [--timeout S] [--json FILE] [--junit FILE]
+                         [--keep] [--logs DIR]
 
 Runs what tools/fabtests.txt names, with data verification where a program has it, prints a table,
 and keeps the output of what failed. Build fabtests from libfabric's public source first; its
@@ -31,8 +32,9 @@ version should be that of the libfabric it runs with.
   --logs DIR      where the output is kept (default: a new folder in TMPDIR)
   -h, --help      this text
 
-Exit status: 0 when nothing failed. A program says with a status of its own that what it wants is
-not offered; that is a failure too, unless the list leaves it out with the reason.
+Exit status: 0 when nothing failed, 1 otherwise, 2 on bad usage. A program says with a status of its
+own that what it wants is not offered; that is a failure too, unless the list leaves it out with the
+reason.
 HELP
 }
 
@@ -40,18 +42,19 @@ args=() bin='' build=$root/build/release chroot='' netns=0
 while [ $# -gt 0 ]; do
   case $1 in
     --bin|--build|--root|--mode|--filter|--repeat|--timeout|--json|--junit|--logs)
-      [ $# -gt 1 ] || die "$1 needs a value"
+      needs_value "$@"
       case $1 in
         --bin) bin=$2 ;;
         --build) build=$2 ;;
-        --root) chroot=$(realpath "$2") ;;
+        --root) needs_folder "$@"; chroot=$(realpath "$2") ;;
+        --repeat|--timeout) needs_number "$@"; args+=("$1" "$2") ;;
         *) args+=("$1" "$2") ;;
       esac
       shift ;;
     --netns) netns=1 ;;
     --keep) args+=("$1") ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

@@ -7,6 +7,19 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf '\n== %s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# What is wrong with the command line, in one line; exit status 2. The checks take "$@", an option
+# and what follows it.
+misuse() { printf '%s: %s (see --help)\n' "${0##*/}" "$*" >&2; exit 2; }
+unknown() { misuse "what is $1?"; }
+needs_value() { [ $# -gt 1 ] || misuse "$1 needs a value"; }
+needs_number() {
+  [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || misuse "$1 needs a number above 0"
+}
+needs_folder() {
+  needs_value "$@"
+  [ -d "$2" ] || misuse "$1: there is no folder $2"
+}
+
 # Packages of Debian 12 (and later) that building and testing need.
 build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev libcli11-dev
   nlohmann-json3-dev libssl-dev)

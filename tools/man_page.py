@@ -4,9 +4,9 @@
 Usage: tools/man_page.py --roff PAGE.md OUTPUT     writes the manual page
        tools/man_page.py [ROOT]                    checks that all pages can be written
 
-The line PARAMETERS of a page becomes the table of docs/configuration.md, which has a check of its
-own. Understood of Markdown: a head of `name: value` lines, headings, paragraphs, "*term*" lines
-followed by ": " lines, code fences, `code`, *emphasis*.
+The line `<!-- parameters of docs/configuration.md -->` of a page becomes the table of that
+document, which has a check of its own. Understood of Markdown: a head of `name: value` lines,
+headings, paragraphs, "*term*" lines followed by ": " lines, code fences, `code`, *emphasis*.
 Exit 0: good; 1: a parameter is missing, or groff (where installed) complains; 2: bad usage.
 """
 import pathlib
@@ -14,6 +14,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import command_line
 
 PARAMETERS = "<!-- parameters of docs/configuration.md -->"
 
@@ -120,14 +122,13 @@ def check(root):
 
 
 def main():
-    args = sys.argv[1:]
-    if len(args) == 3 and args[0] == "--roff":
-        pathlib.Path(args[2]).write_text(page_of(pathlib.Path(args[1])))
+    to_roff = "--roff" in sys.argv
+    args = command_line.read(__doc__, sys.argv[1:], flags=("--roff",),
+                             words=(2, 2) if to_roff else (0, 1))
+    if to_roff:
+        pathlib.Path(args[1]).write_text(page_of(pathlib.Path(args[0])))
         return 0
-    if len(args) > 1 or any(a.startswith("-") for a in args):
-        print(__doc__)
-        return 0 if args and args[0] in ("-h", "--help") else 2
-    return check(pathlib.Path(args[0] if args else "."))
+    return check(command_line.folder(args[0] if args else "."))
 
 
 if __name__ == "__main__":

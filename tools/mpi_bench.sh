@@ -8,7 +8,7 @@ set -euo pipefail
 usage() {
   cat <<'HELP'
 Usage: tools/mpi_bench.sh [--rounds N] [--ranks N] [--peers LIST] [--times X] [--json FILE]
-                          [--build DIR]
+                          [--build DIR] [--loopback]
 
 Installs Open MPI when root, compiles tools/mpi_bench.c and runs it over each transport once a
 round; the machine may change speed, so only figures of one round are compared, and the median of
@@ -27,7 +27,7 @@ the rounds' ratios is reported.
   -h, --help    this text
 
 Ratios: latency and allreduce uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1).
-Exit status: 0 when every run finished, 1 otherwise.
+Exit status: 0 when every run finished, 1 otherwise, 2 on bad usage.
 HELP
 }
 
@@ -35,21 +35,22 @@ build=$root/build/release ranks=2 loopback=0 args=()
 while [ $# -gt 0 ]; do
   case $1 in
     --rounds|--peers|--times|--json|--ranks|--build)
-      [ $# -gt 1 ] || die "$1 needs a value"
+      needs_value "$@"
       case $1 in
         --ranks) ranks=$2 ;;
         --build) build=$2 ;;
+        --rounds) needs_number "$@"; args+=("$1" "$2") ;;
         *) args+=("$1" "$2") ;;
       esac
       shift ;;
     --loopback) loopback=1 ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done
 if ! [[ $ranks =~ ^[1-9][0-9]*$ ]] || [ $((ranks % 2)) -ne 0 ]; then
-  die "--ranks needs an even number"
+  misuse "--ranks needs an even number"
 fi
 
 need_packages "${build_packages[@]}" "${run_packages[@]}" "${mpi_packages[@]}"

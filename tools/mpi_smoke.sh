@@ -25,7 +25,7 @@ counts only when the provider's log shows that uet carried it.
                 with ch4:ofi (Debian's is ch4:ucx, which does not use libfabric), on one host
   -h, --help    this text
 
-Exit status: 0 when every run was correct.
+Exit status: 0 when every run was correct, 1 otherwise, 2 on bad usage.
 HELP
 }
 
@@ -33,16 +33,16 @@ build=$root/build/release ranks=2,4,8 limit=120 mpich=
 while [ $# -gt 0 ]; do
   case $1 in
     --build|--ranks|--timeout|--mpich)
-      [ $# -gt 1 ] || die "$1 needs a value"
+      needs_value "$@"
       case $1 in
         --build) build=$2 ;;
         --ranks) ranks=$2 ;;
-        --timeout) limit=$2 ;;
+        --timeout) needs_number "$@"; limit=$2 ;;
         --mpich) mpich=$(realpath "$2") ;;
       esac
       shift ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

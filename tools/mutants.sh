@@ -19,7 +19,7 @@ touched. Then the tests run, the cheapest first, until one fails: pds (for fault
   -h, --help  this text
 
 Exit status: 0 when every fault was caught; 1 when one survived, or does not fit the code any more,
-or the tests fail without any fault.
+or the tests fail without any fault; 2 on bad usage.
 HELP
 }
 
@@ -27,12 +27,12 @@ seconds_max=180  # of one test; all of them take a few seconds
 only='' work='' list=0 jobs=$(nproc)
 while [ $# -gt 0 ]; do
   case $1 in
-    --only) [ $# -gt 1 ] || die "--only needs numbers"; only=$2; shift ;;
-    --keep) [ $# -gt 1 ] || die "--keep needs a folder"; work=$2; shift ;;
+    --only) needs_value "$@"; only=$2; shift ;;
+    --keep) needs_value "$@"; work=$2; shift ;;
     --list) list=1 ;;
-    -j) [ $# -gt 1 ] || die "-j needs a number"; jobs=$2; shift ;;
+    -j) needs_number "$@"; jobs=$2; shift ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

@@ -1,6 +1,8 @@
 // Blocks of capture files. Lengths come from the file and are believed only as far as it reaches.
 #include "tools/pcap_file.h"
 
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -209,6 +211,32 @@ std::vector<Captured> pcap_packets(Source in, uint64_t ns_per_unit, std::string&
 }
 
 }  // namespace
+
+std::string read_octets(const std::string& path, std::vector<std::byte>& out) {
+  std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return "cannot read " + path + ": " + std::strerror(errno);
+  out.clear();
+  size_t got = 0;
+  do {
+    constexpr size_t kPiece = 1 << 16;
+    const size_t before = out.size();
+    out.resize(before + kPiece);
+    got = std::fread(out.data() + before, 1, kPiece, file);
+    out.resize(before + got);
+  } while (got > 0);
+  const bool failed = std::ferror(file) != 0;
+  const int why = errno;
+  if (file != stdin) std::fclose(file);
+  return failed ? "cannot read " + path + ": " + std::strerror(why) : "";
+}
+
+std::string write_octets(const std::string& path, const void* octets, size_t length) {
+  std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return "cannot write " + path + ": " + std::strerror(errno);
+  bool done = std::fwrite(octets, 1, length, file) == length;
+  done = (file == stdout ? std::fflush(file) : std::fclose(file)) == 0 && done;
+  return done ? "" : "cannot write " + path + ": " + std::strerror(errno);
+}
 
 std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets,
                                  const std::vector<CapturePoint>& points) {

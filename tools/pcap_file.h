@@ -27,6 +27,12 @@ struct CapturePoint {
   std::string comment;
 };
 
+// The octets of a file, or of standard input for "-"; what keeps them from being read, else "".
+std::string read_octets(const std::string& path, std::vector<std::byte>& out);
+
+// Writes a file, or to standard output for "-"; what keeps it from being written, else "".
+std::string write_octets(const std::string& path, const void* octets, size_t length);
+
 // One section with these Ethernet interfaces, of which packets name one by `point`; times in
 // nanoseconds. Of a name or comment the first 4096 octets are written.
 std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets,

@@ -18,7 +18,7 @@ Needs g++ 12 or later.
   --loopback  do not make namespaces
   -h, --help  this text
 
-Exit status: 0 when the provider was built and passed a ping-pong, 1 otherwise.
+Exit status: 0 when the provider was built and passed a ping-pong, 1 otherwise, 2 on bad usage.
 HELP
 }
 
@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --loopback) loopback=1 ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

@@ -2,16 +2,15 @@
 // compared with. Whole messages go back and forth as in fi_pingpong; both sides busy-poll. Each
 // segment carries 4096 octets and a header of 64, as a UET packet does. Not a protocol: a lost
 // segment is sent again after a while and reported.
+#include "tools/command_line.h"
 #include "tools/raw_peer.h"
 
 #include <arpa/inet.h>
 #include <netinet/udp.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #ifndef UDP_GRO
@@ -28,26 +27,8 @@ using uet::io::monotonic_now;
 using uet::io::SockAddr;
 using namespace uet::raw;
 
-constexpr const char* kHelp = R"(Usage: raw_pingpong [options] server ADDRESS
-       raw_pingpong [options] client ADDRESS
-
-Sends messages back and forth over one UDP socket on each side, with GSO, GRO and busy polling, and
-prints half the round trip and the bandwidth for each size. ADDRESS is the server's, IPv4 or IPv6;
-start the server first. It serves one client and ends with it, or after a minute without one.
-
-  --sizes LIST      message sizes in octets, 1 to 2^30 (default 8,64,4096,65536,1048576); client
-  --iterations N    round trips for each size, after a tenth as warm-up (default 1000); client
-  --port N          UDP port of the server (default 47593)
-  --json            print one JSON object instead of a table; client
-  --no-gso          one segment for each system call, to see what GSO is worth
-  -h, --help        this text
-
-us is half the mean round trip; MB/s is octets of one direction in 10^6 per second; resent counts
-segments that had to be sent again by this side. Exit status 0 when all sizes were measured.
-)";
-
 struct Options {
-  bool server = false;
+  std::string role;
   bool json = false;
   bool gso = true;
   std::string address;
@@ -142,55 +123,6 @@ bool run_server(Peer& peer) {
   return true;
 }
 
-bool read_number(std::string_view text, uint64_t low, uint64_t high, uint64_t& out) {
-  const char* const end = text.data() + text.size();
-  const auto [at, ec] = std::from_chars(text.data(), end, out);
-  return ec == std::errc() && at == end && out >= low && out <= high;
-}
-
-bool read_sizes(std::string_view text, std::vector<uint32_t>& out) {
-  out.clear();
-  while (!text.empty()) {
-    const size_t comma = text.find(',');
-    uint64_t size = 0;
-    if (!read_number(text.substr(0, comma), 1, kMessageMax, size)) return false;
-    out.push_back(static_cast<uint32_t>(size));
-    text = comma == text.npos ? std::string_view{} : text.substr(comma + 1);
-  }
-  return !out.empty();
-}
-
-bool read_options(int argc, char** argv, Options& o) {
-  std::vector<std::string_view> words;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
-    uint64_t number = 0;
-    if (word == "--json") {
-      o.json = true;
-    } else if (word == "--no-gso") {
-      o.gso = false;
-    } else if (word == "--sizes") {
-      if (!read_sizes(value, o.sizes)) return false;
-      ++i;
-    } else if (word == "--iterations") {
-      if (!read_number(value, 1, 1'000'000'000, number)) return false;
-      o.iterations = static_cast<uint32_t>(number);
-      ++i;
-    } else if (word == "--port") {
-      if (!read_number(value, 1, 65535, number)) return false;
-      o.port = static_cast<uint16_t>(number);
-      ++i;
-    } else {
-      words.push_back(word);
-    }
-  }
-  if (words.size() != 2 || (words[0] != "server" && words[0] != "client")) return false;
-  o.server = words[0] == "server";
-  o.address = words[1];
-  return true;
-}
-
 bool read_address(const Options& o, FabricAddress& out) {
   out.port = o.port;
   out.family = FabricAddress::Family::ipv4;
@@ -199,25 +131,51 @@ bool read_address(const Options& o, FabricAddress& out) {
   return ::inet_pton(AF_INET6, o.address.c_str(), out.ip.data()) == 1;
 }
 
+constexpr const char* kAbout =
+    "Sends messages back and forth over one UDP socket on each side, with GSO, GRO and busy\n"
+    "polling, and prints half the mean round trip (us) and the bandwidth of one direction (MB/s,\n"
+    "10^6 octets) for each size; resent counts segments that this side had to send again. Start\n"
+    "the server first. It serves one client and ends with it, or after a minute without one.\n"
+    "Exit status: 0 when all sizes were measured, 1 when not, 2 on bad usage.";
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("ROLE", options.role, "Which end this is")
+      ->required()
+      ->check(CLI::IsMember({"server", "client"}));
+  app.add_option("ADDRESS", options.address, "Of the server, IPv4 or IPv6")->required();
+  app.add_option("--sizes", options.sizes, "Message sizes in octets; client")
+      ->delimiter(',')
+      ->expected(1)
+      ->check(CLI::Range(1U, kMessageMax))
+      ->capture_default_str();
+  app.add_option("--iterations", options.iterations,
+                 "Round trips for each size, after a tenth as warm-up; client")
+      ->check(CLI::Range(1U, 1'000'000'000U))
+      ->capture_default_str();
+  app.add_option("--port", options.port, "UDP port of the server")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_flag("--json", options.json, "Print one JSON object instead of a table; client");
+  app.add_flag("!--no-gso", options.gso,
+               "One segment for each system call, to see what GSO is worth");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--help" || std::string_view(argv[i]) == "-h") {
-      std::fputs(kHelp, stdout);
-      return 0;
-    }
-  }
   Options options;
+  CLI::App app{kAbout, "raw_pingpong"};
+  add_options(app, options);
+  if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
   FabricAddress address;
-  if (!read_options(argc, argv, options) || !read_address(options, address)) {
-    std::fputs(kHelp, stderr);
-    return 2;
+  if (!read_address(options, address)) {
+    return uet::tools::misuse(app, "ADDRESS: " + options.address + " is neither IPv4 nor IPv6");
   }
+  const bool is_server = options.role == "server";
   Fd socket = uet::io::open_udp_socket(address);
   SockAddr name;
   const socklen_t length = uet::io::to_sockaddr(address, name);
-  if (!socket || (options.server && ::bind(socket.get(), &name.any, length) != 0)) {
+  if (!socket || (is_server && ::bind(socket.get(), &name.any, length) != 0)) {
     std::fprintf(stderr, "raw_pingpong: cannot open %s port %u: %s\n", options.address.c_str(),
                  unsigned{options.port}, uet::io::errno_text(errno).c_str());
     return 1;
@@ -227,8 +185,8 @@ int main(int argc, char** argv) {
   (void)uet::io::set_option(socket, SOL_SOCKET, SO_SNDBUF, 4 << 20);
   (void)uet::io::set_option(socket, IPPROTO_UDP, UDP_GRO, 1);
 
-  Peer peer(std::move(socket), options.gso, options.server);
-  if (options.server) return run_server(peer) ? 0 : 1;
+  Peer peer(std::move(socket), options.gso, is_server);
+  if (is_server) return run_server(peer) ? 0 : 1;
   peer.connect(address);
   return run_client(peer, options) ? 0 : 1;
 }

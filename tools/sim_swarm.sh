@@ -23,16 +23,15 @@ HELP
 }
 
 seeds=10000 first=1 jobs=$(nproc) sim='' json=0
-number() { [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || { echo "$1 needs a number above 0" >&2; exit 2; }; }
 while [ $# -gt 0 ]; do
   case $1 in
-    --seeds) number "$@"; seeds=$2; shift ;;
-    --first) number "$@"; first=$2; shift ;;
-    -j) number "$@"; jobs=$2; shift ;;
-    --sim) [ $# -gt 1 ] || { usage >&2; exit 2; }; sim=$2; shift ;;
+    --seeds) needs_number "$@"; seeds=$2; shift ;;
+    --first) needs_number "$@"; first=$2; shift ;;
+    -j) needs_number "$@"; jobs=$2; shift ;;
+    --sim) needs_value "$@"; sim=$2; shift ;;
     --json) json=1 ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

@@ -21,7 +21,7 @@ is installed where CI=true.
   -j N        parallel jobs (default: all processors)
   -h, --help  this text
 
-Exit status: 0 when every test passed.
+Exit status: 0 when every test passed, 2 on bad usage, another one otherwise.
 HELP
 }
 
@@ -29,9 +29,9 @@ quick=0 jobs=$(nproc)
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) quick=1 ;;
-    -j) [ $# -gt 1 ] || die "-j needs a number"; jobs=$2; shift ;;
+    -j) needs_number "$@"; jobs=$2; shift ;;
     -h|--help) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) unknown "$1" ;;
   esac
   shift
 done

@@ -1,13 +1,13 @@
 // uet_ctl: what the open uet domains of this host count, read from outside their processes, and
 // whether the host is fit for uet at all.
 // docs/howto/uet_ctl.md is its manual.
+#include "tools/command_line.h"
 #include "tools/control_client.h"
 #include "tools/doctor/command.h"
 #include "tools/dump_text.h"
 
 #include "prov/uet/control_socket.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -28,8 +28,7 @@ using uet::tools::Reply;
 
 // Exit status.
 constexpr int kGood = 0;
-constexpr int kNothing = 1;  // no domain to ask
-constexpr int kUsage = 2;
+constexpr int kNothing = 1;     // no domain to ask
 constexpr int kIncomplete = 3;  // some domain did not answer
 
 struct Options {
@@ -70,7 +69,7 @@ Look look(const Options& options, std::string_view request) {
     }
     // A name can be made up by anybody of the same user; the process behind it cannot.
     if (!reply.status.is_object() || !is_wanted(options, reply.pid)) continue;
-    reply.status["pid"] = reply.pid;
+    reply.status["pid"] = static_cast<uint32_t>(reply.pid);
     reply.status["program"] = uet::tools::program_of(reply.pid);
     out.domains.push_back(std::move(reply.status));
   }
@@ -125,9 +124,14 @@ std::string key_of(const json& domain) {
   return text(domain, "pid") + ' ' + text(domain, "address") + ' ' + text(domain, "port");
 }
 
+// The name of a program may be no UTF-8.
+std::string json_of(const std::vector<json>& domains, int indent) {
+  return json(domains).dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
 void print(const Look& seen_now, const Options& options, Seen& seen) {
   if (options.json) {
-    std::printf("%s\n", json(seen_now.domains).dump(options.watch_s > 0 ? -1 : 2).c_str());
+    std::printf("%s\n", json_of(seen_now.domains, options.watch_s > 0 ? -1 : 2).c_str());
     return;
   }
   Seen next;
@@ -175,7 +179,7 @@ int stats(const Options& options) {
 int dump(const Options& options) {
   const Look now = look(options, uet::prov::kDumpRequest);
   if (options.json) {
-    std::printf("%s\n", json(now.domains).dump(2).c_str());
+    std::printf("%s\n", json_of(now.domains, 2).c_str());
   } else {
     for (const json& domain : now.domains) {
       std::fputs(uet::tools::dump_for_people(domain).c_str(), stdout);
@@ -193,30 +197,28 @@ struct Commands {
 };
 
 Commands add_commands(CLI::App& app, Options& options) {
-  CLI::App* const stats = app.add_subcommand(
-      "stats", "Print the counters of all open domains. docs/counters.md says what they mean.");
+  CLI::App* const stats =
+      app.add_subcommand("stats", "Print the counters of all open domains (docs/counters.md)");
   stats->add_option("PID", options.pids, "Only of these processes")->check(CLI::Range(1, 1 << 30));
   stats->add_flag("--json", options.json, "Print an array of objects, one for each domain");
   stats->add_flag("--all", options.all, "Print counters that are zero, too");
   CLI::Option* const watch =
       stats
           ->add_option("--watch", options.watch_s,
-                       "Again every so many seconds; print what was added since the last time, "
-                       "with --json one line each")
+                       "Again every so many seconds, with what was added since")
           ->check(CLI::Range(0.01, 86400.0));
   stats->add_option("--count", options.count, "Stop after so many times")
       ->needs(watch)
       ->check(CLI::Range(1, 1'000'000'000));
 
-  CLI::App* const dump = app.add_subcommand(
-      "dump", "Print what all open domains wait for: PDCs, operations, receives, messages.");
+  CLI::App* const dump =
+      app.add_subcommand("dump", "Print what all open domains wait for, down to each PDC");
   dump->add_option("PID", options.pids, "Only of these processes")->check(CLI::Range(1, 1 << 30));
   dump->add_flag("--json", options.json, "Print an array of objects, one for each domain");
 
-  CLI::App* const doctor = app.add_subcommand(
-      "doctor",
-      "Say whether uet can work on this host with this environment, and how to mend what is "
-      "wrong. Exit status: 0 all is well, 1 warnings, 2 usage, 3 faults.");
+  CLI::App* const doctor =
+      app.add_subcommand("doctor", "Say whether uet can work here, and how to mend what is wrong");
+  doctor->footer("Exit status: 0 all is well, 1 warnings, 2 on bad usage, 3 faults.");
   doctor->add_flag("--json", options.json, "Print one object with all checks");
   return {dump, doctor};
 }
@@ -227,16 +229,17 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{
       "Looks into the processes of this host that use the libfabric provider uet.\n"
-      "Exit status: 0 all answered, 1 there is none, 2 usage, 3 some did not answer."};
-  app.name("uet_ctl");
-  app.set_version_flag("--version", UET_VERSION);
-  app.require_subcommand(1);
+      "Exit status: 0 all answered, 1 there is none, 2 on bad usage, 3 some did not answer.",
+      "uet_ctl"};
   const Commands commands = add_commands(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kGood : kUsage;
+  if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
+    return *status;
   }
   if (commands.doctor->parsed()) return uet::tools::doctor("/", options.json);
-  return commands.dump->parsed() ? dump(options) : stats(options);
+  try {
+    return commands.dump->parsed() ? dump(options) : stats(options);
+  } catch (const json::exception&) {
+    std::fprintf(stderr, "uet_ctl: a process gave an answer with members of the wrong kind\n");
+    return kIncomplete;
+  }
 }

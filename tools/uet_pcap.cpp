@@ -1,5 +1,6 @@
 // uet_pcap: captures from text, text and diagrams from captures. docs/howto/uet_pcap.md is its
 // manual.
+#include "tools/command_line.h"
 #include "tools/ladder/command.h"
 #include "tools/packet_language.h"
 #include "tools/packet_seal.h"
@@ -7,14 +8,9 @@
 
 #include "wire/print.h"
 
-#include <CLI/CLI.hpp>
-
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
 #include <functional>
-#include <iostream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +22,6 @@ using uet::tools::Captured;
 // Exit status.
 constexpr int kGood = 0;
 constexpr int kBadInput = 1;
-constexpr int kUsage = 2;
 
 struct Options {
   std::string input = "-";
@@ -35,20 +30,6 @@ struct Options {
   std::string keys;
   std::optional<uint32_t> sdi;
 };
-
-// The octets of a file, or of standard input for "-".
-bool read_all(const std::string& path, std::vector<std::byte>& out) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    if (!file) return false;
-  }
-  std::istream& in = path == "-" ? std::cin : file;
-  const std::string all((std::istreambuf_iterator<char>(in)), {});
-  const auto* p = reinterpret_cast<const std::byte*>(all.data());
-  out.assign(p, p + all.size());
-  return true;
-}
 
 int fail(const std::string& what) {
   std::fprintf(stderr, "uet_pcap: %s\n", what.c_str());
@@ -60,9 +41,9 @@ std::string prepare(const Options& options, uet::tools::Sealer& sealer) {
   sealer.sdi_of_all = options.sdi;
   std::vector<std::byte> octets;
   if (options.keys.empty()) return {};
-  if (!read_all(options.keys, octets)) return "cannot read " + options.keys;
-  const std::string problem =
-      sealer.take_keys({reinterpret_cast<const char*>(octets.data()), octets.size()});
+  std::string problem = uet::tools::read_octets(options.keys, octets);
+  if (!problem.empty()) return problem;
+  problem = sealer.take_keys({reinterpret_cast<const char*>(octets.data()), octets.size()});
   return problem.empty() ? problem : options.keys + ":" + problem;
 }
 
@@ -70,7 +51,10 @@ int make(const Options& options) {
   uet::tools::Sealer sealer;
   if (const std::string problem = prepare(options, sealer); !problem.empty()) return fail(problem);
   std::vector<std::byte> octets;
-  if (!read_all(options.input, octets)) return fail("cannot read " + options.input);
+  if (const std::string problem = uet::tools::read_octets(options.input, octets);
+      !problem.empty()) {
+    return fail(problem);
+  }
   const std::string text(reinterpret_cast<const char*>(octets.data()), octets.size());
   uet::tools::Text taken;
   size_t number = 0;
@@ -86,15 +70,16 @@ int make(const Options& options) {
   }
   if (taken.points.empty()) taken.points.push_back({"", "made from " + options.input});
   const std::vector<std::byte> file = uet::tools::pcapng_of(taken.packets, taken.points);
-  std::ofstream out(options.output, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
-  out.close();
-  return out.good() ? kGood : fail("cannot write " + options.output);
+  const std::string problem = uet::tools::write_octets(options.output, file.data(), file.size());
+  return problem.empty() ? kGood : fail(problem);
 }
 
 int print_file(const Options& options) {
   std::vector<std::byte> octets;
-  if (!read_all(options.input, octets)) return fail("cannot read " + options.input);
+  if (const std::string problem = uet::tools::read_octets(options.input, octets);
+      !problem.empty()) {
+    return fail(problem);
+  }
   std::string problem;
   std::vector<uet::tools::CapturePoint> points;
   const std::vector<Captured> packets = uet::tools::packets_of(octets, problem, &points);
@@ -120,13 +105,15 @@ int print_file(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Captures of UET packets from text; text and diagrams from captures.");
-  app.set_version_flag("--version", UET_VERSION);
-  app.require_subcommand(1);
+  CLI::App app{
+      "Captures of UET packets from text; text and diagrams from captures.\n"
+      "Exit status: 0 all done, 1 the input or the output is at fault, 2 on bad usage.",
+      "uet_pcap"};
   Options options;
   CLI::App* maker = app.add_subcommand("make", "Write a pcapng file from lines of text");
   maker->add_option("TEXT", options.input, "One line a packet; - for standard input")->required();
-  maker->add_option("PCAPNG", options.output, "The file to write")->required();
+  maker->add_option("PCAPNG", options.output, "The file to write; - for standard output")
+      ->required();
   auto* keys = maker->add_option("--keys", options.keys,
                                  "Key file: the packets whose lines say so are sealed");
   maker->add_option("--sdi", options.sdi, "All packets are sealed with a key of this domain")
@@ -136,10 +123,8 @@ int main(int argc, char** argv) {
   printer->add_option("--trailer", options.trailer, "What packets end in: none, crc or tss")
       ->check(CLI::IsMember({"none", "crc", "tss"}));
   const std::function<int()> ladder = uet::tools::ladder::add_command(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kGood : kUsage;
+  if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
+    return *status;
   }
   if (app.got_subcommand("ladder")) return ladder();
   return maker->parsed() ? make(options) : print_file(options);

@@ -1,6 +1,7 @@
 // Reads one capture, or those of both ends, and writes the list of PDCs or the drawing of one.
 #include "tools/ladder/command.h"
 
+#include "tools/command_line.h"
 #include "tools/ladder/drawing.h"
 
 #include <nlohmann/json.hpp>
@@ -8,8 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <iterator>
 #include <memory>
 
@@ -41,19 +40,9 @@ struct Input {
 };
 
 std::string read_file(const std::string& path, Input& into) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    if (!file) return "cannot read " + path;
-  }
-  std::istream& in = path == "-" ? std::cin : file;
   std::vector<std::byte> octets;
-  char piece[1 << 16];
-  while (in.read(piece, sizeof piece), in.gcount() > 0) {
-    const auto* p = reinterpret_cast<const std::byte*>(piece);
-    octets.insert(octets.end(), p, p + in.gcount());
-  }
-  std::string problem;
+  std::string problem = read_octets(path, octets);
+  if (!problem.empty()) return problem;
   std::vector<Captured> packets = packets_of(octets, problem, &into.points);
   std::move(packets.begin(), packets.end(), std::back_inserter(into.packets));
   // What is whole is drawn all the same.
@@ -98,14 +87,8 @@ std::string list_as_json(const std::vector<Conversation>& all) {
 }
 
 int write(const std::string& path, const std::string& text) {
-  if (path.empty() || path == "-") {
-    const bool done = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    return done && std::fflush(stdout) == 0 ? kGood : fail("cannot write to standard output");
-  }
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  return out.good() ? kGood : fail("cannot write " + path);
+  const std::string problem = write_octets(path.empty() ? "-" : path, text.data(), text.size());
+  return problem.empty() ? kGood : fail(problem);
 }
 
 wire::Trailer trailer_of(const std::string& name) {
@@ -177,11 +160,11 @@ int draw(const Options& options, Form form, const Input& input,
   return kGood;
 }
 
-int run(const Options& options) {
+int run(const CLI::App& app, const Options& options) {
   const Form form = form_of(options);
   if (form == Form::none && !options.list) {
-    return fail(options.output.empty() ? "where to? -o FILE.svg, -o FILE.html or --json"
-                                       : options.output + ": ends in neither .svg nor .html");
+    return misuse(app, options.output.empty() ? "where to? -o FILE.svg, -o FILE.html or --json"
+                                              : options.output + " ends in neither .svg nor .html");
   }
   Input input;
   for (const std::string& path : options.captures) {
@@ -228,7 +211,7 @@ std::function<int()> add_command(CLI::App& app) {
       ->check(CLI::Range(1U, UINT32_MAX));
   command->add_option("--trailer", options->trailer, "What packets end in: none, crc or tss")
       ->check(CLI::IsMember({"none", "crc", "tss"}));
-  return [options] { return run(*options); };
+  return [options, &app] { return run(app, *options); };
 }
 
 }  // namespace uet::tools::ladder

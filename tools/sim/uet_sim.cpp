@@ -1,9 +1,9 @@
 // Command line of the simulator: runs seeds, prints one line per failure that replays it, and
 // checks that the fault paths of the stack were all taken over the whole set.
+#include "tools/command_line.h"
 #include "tools/sim/coverage_exempt.h"
 #include "tools/sim/simulation.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -42,6 +42,7 @@ std::vector<std::string> uncovered(const std::map<std::string, uint64_t>& counte
 }
 
 int run_all(const Options& options) {
+  std::FILE* const people = options.json ? stderr : stdout;
   std::map<std::string, uint64_t> total;
   uint64_t failures = 0, packets = 0;
   std::vector<uint64_t> seeds;
@@ -51,9 +52,9 @@ int run_all(const Options& options) {
   for (const uint64_t seed : seeds) {
     const Plan plan = Plan::draw(seed);
     if (options.verbose) {
-      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
-                  plan.describe().c_str());
-      std::fflush(stdout);
+      std::fprintf(people, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                   plan.describe().c_str());
+      std::fflush(people);
     }
     RunResult result = uet::sim::run(plan, seed);
     if (result.violation.empty() && options.twice &&
@@ -62,18 +63,18 @@ int run_all(const Options& options) {
     }
     if (!result.violation.empty()) {
       ++failures;
-      std::printf("FAILED seed %llu: %s\n  replay: uet_sim --seed %llu --verbose\n",
-                  static_cast<unsigned long long>(seed), result.violation.c_str(),
-                  static_cast<unsigned long long>(seed));
-      std::fflush(stdout);
+      std::fprintf(people, "FAILED seed %llu: %s\n  replay: uet_sim --seed %llu --verbose\n",
+                   static_cast<unsigned long long>(seed), result.violation.c_str(),
+                   static_cast<unsigned long long>(seed));
+      std::fflush(people);
     }
     packets += result.packets;
     for (const auto& [name, value] : result.counters) total[name] += value;
     if (options.verbose) {
-      std::printf("  %llu packets, %lld us simulated, digest %016llx\n",
-                  static_cast<unsigned long long>(result.packets),
-                  static_cast<long long>(result.simulated.us()),
-                  static_cast<unsigned long long>(result.digest));
+      std::fprintf(people, "  %llu packets, %lld us simulated, digest %016llx\n",
+                   static_cast<unsigned long long>(result.packets),
+                   static_cast<long long>(result.simulated.us()),
+                   static_cast<unsigned long long>(result.digest));
     }
   }
   const auto missing = options.coverage ? uncovered(total) : std::vector<std::string>{};
@@ -100,19 +101,16 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{
       "Runs the uet stack between simulated endpoints under faults drawn from a seed.\n"
-      "Exit status: 0 when every oracle held, 1 when one broke, 2 on bad usage."};
+      "Exit status: 0 when every oracle held, 1 when one broke, 2 on bad usage.",
+      "uet_sim"};
   app.add_option("--seed", options.seeds, "First seed, or several")->capture_default_str();
   app.add_option("--count", options.count, "Seeds to run, from each of these on")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
       ->capture_default_str();
   app.add_flag("--verbose,-v", options.verbose, "Print each plan, and all counters at the end");
-  app.add_flag("--json", options.json, "Print the summary as JSON");
+  app.add_flag("--json", options.json, "Print JSON, and all else to standard error");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");
   app.add_flag("--coverage", options.coverage, "Fail when a fault path was never taken");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
-    return code == 0 ? 0 : 2;
-  }
+  if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
   return run_all(options);
 }
