@@ -56,6 +56,19 @@ std::string silence(int error) {
   return "does not answer: " + io::errno_text(error);
 }
 
+// What another process says goes to a terminal: octets that a terminal obeys become '?'.
+void make_printable(std::string& text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  }
+}
+
+void make_printable(nlohmann::ordered_json& value) {
+  if (value.is_string()) make_printable(value.get_ref<std::string&>());
+  if (!value.is_structured()) return;
+  for (auto& member : value) make_printable(member);
+}
+
 // Sends the request and reads the answer. Sets reply.status or reply.problem.
 void converse(const io::Fd& fd, std::string_view request, Reply& reply) {
   if (::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) {
@@ -76,6 +89,7 @@ void converse(const io::Fd& fd, std::string_view request, Reply& reply) {
   } else if (!status.is_object() || !status.contains(member) || status["version"] != 1) {
     reply.problem = "gives an answer that this uet_ctl does not understand";
   } else {
+    make_printable(status);
     reply.status = std::move(status);
   }
 }
@@ -132,6 +146,7 @@ std::string program_of(pid_t pid) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/comm");
   std::string name;
   std::getline(in, name);
+  make_printable(name);
   return name.empty() ? "?" : name;
 }
 

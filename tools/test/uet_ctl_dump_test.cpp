@@ -149,6 +149,7 @@ TEST_F(UetCtlDumpTest, TheTextIsForPeople) {
   int status = -1;
   const std::string text = run("dump " + std::to_string(pid), status);
   EXPECT_EQ(status, 0);
+  EXPECT_EQ(text.find(std::to_string(pid) + ' '), 0u) << text;  // the first word of the first line
   for (const char* part :
        {", 127.0.47.61 port 4793\n",
         "\n  1 operations in flight\n    tagged_send of "

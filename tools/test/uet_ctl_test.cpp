@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -302,27 +303,61 @@ TEST_F(UetCtlTest, BadClientsChangeNothing) {
   close();
 }
 
-// A socket with somebody's name does not speak for that process.
-TEST_F(UetCtlTest, NamesAreNotBelieved) {
+// What uet_ctl makes of an answer that anybody gives under the name of the process `pid`.
+Outcome told(const std::string& answer, pid_t pid, const std::string& arguments) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string name = "uet-ctl/1/0";
+  const std::string name = "uet-ctl/" + std::to_string(pid) + "/0";
   std::memcpy(address.sun_path + 1, name.data(), name.size());
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), length), 0);
-  ASSERT_EQ(::listen(fd, 8), 0);
+  EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), length), 0);
+  EXPECT_EQ(::listen(fd, 8), 0);
   std::thread liar([&] {
     const int client = ::accept(fd, nullptr, nullptr);
     char request[64];
     EXPECT_GT(::recv(client, request, sizeof request, 0), 0);
-    const std::string lie = R"({"version":1,"pid":1,"counters":{"tx_messages":1}})";
-    EXPECT_EQ(::send(client, lie.data(), lie.size(), MSG_NOSIGNAL), ssize_t(lie.size()));
+    EXPECT_EQ(::send(client, answer.data(), answer.size(), MSG_NOSIGNAL), ssize_t(answer.size()));
     ::close(client);
   });
-  EXPECT_EQ(uet_ctl("stats 1").status, 1);
+  Outcome outcome = uet_ctl(arguments + " " + std::to_string(pid));
   liar.join();
   ::close(fd);
+  return outcome;
+}
+
+// A socket with somebody's name does not speak for that process.
+TEST_F(UetCtlTest, NamesAreNotBelieved) {
+  const std::string lie = R"({"version":1,"pid":1,"counters":{"tx_messages":1}})";
+  EXPECT_EQ(told(lie, 1, "stats").status, 1);
+}
+
+TEST_F(UetCtlTest, AnswersDoNotCommandTheTerminal) {
+  const std::string clear_screen =
+      R"({"version":1,"domain":"\u001b[2J","failure":"\r\u007f","counters":{"tx_messages":1}})";
+  const Outcome outcome = told(clear_screen, getpid(), "stats");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(contains(outcome.out, ": ?[2J, ")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "FAILED: ??\n")) << outcome.out;
+}
+
+TEST_F(UetCtlTest, AnswersOfTheWrongKindAreSaid) {
+  const Outcome outcome =
+      told(R"({"version":1,"open_ms":"long","counters":{}})", getpid(), "stats");
+  EXPECT_EQ(outcome.status, 3) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "members of the wrong kind")) << outcome.out;
+}
+
+TEST_F(UetCtlTest, NamesOfProgramsMayBeAnyOctets) {
+  char before[16];
+  ASSERT_EQ(prctl(PR_GET_NAME, before), 0);
+  ASSERT_EQ(prctl(PR_SET_NAME, "caf\xC3\x1B"), 0);
+  const Outcome outcome = told(R"({"version":1,"counters":{}})", getpid(), "stats --json");
+  ASSERT_EQ(prctl(PR_SET_NAME, before), 0);
+  EXPECT_EQ(outcome.status, 0);
+  const json answer = json::parse(outcome.out, nullptr, false);
+  ASSERT_TRUE(answer.is_array()) << outcome.out;
+  EXPECT_EQ(answer[0].at("program"), "caf\xEF\xBF\xBD?");
 }
 
 }  // namespace
