@@ -7,6 +7,8 @@
 #include "fep/parameters.h"
 #include "io/fault_plan.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -203,6 +205,27 @@ std::string_view value_of(const char* name) {
   return value;
 }
 
+// The unit of a row and its range; "0 or 1" and the like are both.
+std::string values_of(const fep::Parameter& row) {
+  const std::string unit = row.unit;
+  if (unit.find(" or ") != unit.npos || unit.find(" to ") != unit.npos) return unit;
+  return unit + ", " + std::to_string(row.min) + " to " + std::to_string(row.max);
+}
+
+// A misspelt name would otherwise be a setting that silently does nothing.
+void warn_of_unknown() {
+  constexpr std::string_view kPrefix = "FI_UET_";
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    if (!entry.starts_with(kPrefix)) continue;
+    const std::string name(entry.substr(kPrefix.size(), entry.find('=') - kPrefix.size()));
+    if (is_own(name) || fep::find_parameter(name.c_str()) != nullptr) continue;
+    UET_WARN(CORE,
+             "FI_UET_%s is no setting of uet and does nothing; `fi_info -g FI_UET` lists all\n",
+             name.c_str());
+  }
+}
+
 Params read_params() {
   Params result;
   for (const Param& param : kParams) {
@@ -212,6 +235,9 @@ Params read_params() {
     UET_WARN(CORE, "FI_UET_%s=%s cannot be used, so nothing is offered; set it to: %s\n",
              param.name, value.data(), param.help);
   }
+  fep::Config tried;
+  if (!apply_stack_params(tried)) result.valid = false;
+  warn_of_unknown();
   return result;
 }
 
@@ -224,9 +250,8 @@ void define_params() {
   const fep::Config defaults;
   for (const fep::Parameter& row : fep::parameters()) {
     if (is_own(row.name)) continue;
-    fi_param_define(&provider(), row.name, FI_PARAM_STRING, "%s; %s, %lld to %lld, default %lld.",
-                    row.help, row.unit, static_cast<long long>(row.min),
-                    static_cast<long long>(row.max), static_cast<long long>(row.get(defaults)));
+    fi_param_define(&provider(), row.name, FI_PARAM_STRING, "%s; %s, default %lld.", row.help,
+                    values_of(row).c_str(), static_cast<long long>(row.get(defaults)));
   }
 }
 
@@ -242,9 +267,8 @@ bool apply_stack_params(fep::Config& config) {
       continue;
     }
     valid = false;
-    UET_WARN(CORE, "FI_UET_%s=%s cannot be used; it takes %lld to %lld (%s): %s\n", row.name,
-             value.data(), static_cast<long long>(row.min), static_cast<long long>(row.max),
-             row.unit, row.help);
+    UET_WARN(CORE, "FI_UET_%s=%s cannot be used, so nothing is offered; set it to: %s; %s\n",
+             row.name, value.data(), row.help, values_of(row).c_str());
   }
   return valid;
 }
