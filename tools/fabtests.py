@@ -5,11 +5,13 @@ A test passes when every process of it ends with status 0 within the time limit;
 "not offered" (FI_ENODATA, FI_ENOSYS) has failed, unless the list leaves its line out with a reason.
 """
 import argparse
+import atexit
 import errno
 import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -118,6 +120,16 @@ class Runner:
         self.env.update(HFI_NO_BACKTRACE="1", IPATH_NO_BACKTRACE="1")
         self.number = 0
         self.started = []
+        self.data = self.data_in_root()
+
+    def data_in_root(self):
+        """The folder of what programs read, as they see it: in a root, copies."""
+        if not self.options.root:
+            return self.options.data
+        folder = tempfile.mkdtemp(prefix="uet-fabtests.", dir=self.options.root + "/tmp")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        shutil.copy(os.path.join(self.options.data, "fabtests_uber.txt"), folder)
+        return "/" + os.path.relpath(folder, self.options.root)
 
     def start(self, arguments, role, host=""):
         line = shlex.split(host)
@@ -158,7 +170,7 @@ class Runner:
                             for i in range(1, count)]
         mode = MODES[test.mode]
         if test.section == "ubertest":
-            config = os.path.join(options.data, words[1])
+            config = os.path.join(self.data, words[1])
             server = self.start(words[:1] + ["-x"] + mode, "server", options.host_a)
             self.wait_ready(server, True)
             return [server, self.start(words[:1] + mode + ["-u", config, options.server],
