@@ -184,8 +184,9 @@ struct Config {
            job_share_percent <= 100;
   }
 
-  // How long refusals alone are borne, with nothing let pass. A peer that refuses lives; with heavy
-  // loss, and few places over there that others take first, that may be minutes. [PDS-148]
+  // How long it is borne that a peer is heard and lets nothing pass, be it that it refuses or that
+  // it says nothing of what is outstanding. It lives; with heavy loss, and few places over there
+  // that others take first, that may be minutes. [PDS-148]
   Duration refusal_patience() const { return peer_timeout * 5; }
 };
 

@@ -198,6 +198,7 @@ class Core : CoreState {
   bool close_given_up(Pdc& pdc, Instant now) const;
   bool out_of_patience(Pdc& pdc, Failure& failure, Instant now) const;
   bool is_refused_for_long(const Pdc& pdc, Instant now) const;
+  bool is_ignored_for_long(const Pdc& pdc, Instant now) const;
   void arm_by(Pdc& pdc, Instant deadline);
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
@@ -222,6 +223,7 @@ class Core : CoreState {
   void close_idle_toward(PeerId peer, Instant now);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
   void abort_message(Pdc& pdc, const Failure& failure, Instant now);
+  void abort_returns(Pdc& pdc, const Failure& failure, Instant now);
   void forget_outstanding(Pdc& pdc);
   void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
   void discard(Pdc& pdc);  // nobody has heard of it yet

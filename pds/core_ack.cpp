@@ -90,7 +90,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   }
   if (cack.after(pdc.max_cack)) {
     pdc.max_cack = cack;
-    pdc.refused_since = Instant::never();
+    begin_wait(pdc, now);
   }
   if (cack.after(pdc.highest_arrived)) pdc.highest_arrived = cack;
   tell_acked(pdc, sum);
@@ -164,7 +164,7 @@ void Core::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response,
   if (slot.lost) --pdc.lost_count;
   if (slot.ask) --pdc.ask_count;
   slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
-  pdc.refused_since = Instant::never();
+  begin_wait(pdc, now);
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) client_.on_response(ref, response, now);
 }
@@ -210,7 +210,7 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
     }
   }
   if (!any) return;
-  pdc.refused_since = Instant::never();
+  begin_wait(pdc, now);
   counters_.add(Count::sack_rx);
   tell_acked(pdc, sum);
 }

@@ -52,6 +52,11 @@ void Core::ask_close(Pdc& pdc, Instant now) {
 
 // The steps that need nothing but room in the batch. False: the PDC is gone.
 bool Core::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
+  if (pdc.is_draining && !pdc.is_initiator) {  // the peer has closed it; all is answered
+    if (!pdc.tx.empty()) return true;
+    free_pdc(pdc, true, false, now);
+    return false;
+  }
   if (pdc.state == PdcState::quiesce && pdc.message == MessageHandle{} && pdc.keep_count == 0) {
     pdc.state = PdcState::ack_wait;  // I12
     ask_for_quiet(pdc, now);         // the close waits for every answer
@@ -227,6 +232,11 @@ void Core::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
   }
   pdc.tx.abandon(tx_pool_);
   abort_message(pdc, failure, now);
+  abort_returns(pdc, failure, now);
+}
+
+// Return data that was not begun.
+void Core::abort_returns(Pdc& pdc, const Failure& failure, Instant now) {
   while (ReturnMessage* const queued = pdc.returns.pop_front()) {
     const MessageHandle message = queued->message;
     return_messages_.free(queued);

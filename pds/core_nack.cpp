@@ -74,6 +74,8 @@ void Core::note_refusal(Pdc& pdc, NackCode code, Instant now) {
 
 void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   note_refusal(pdc, h.nack_code, now);
+  // Said of the oldest packet it explains why nothing is answered; of a later one it does not.
+  if (waits_for_application(h.nack_code) && h.nack_psn == pdc.tx.base()) begin_wait(pdc, now);
   const NackReaction reaction = reaction_to(h.nack_code);
   // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
   const bool closing = slot.kind == SlotKind::close_cmd;
@@ -178,10 +180,12 @@ void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now
     failure.not_delivered = false;
   }
   const bool is_closing = h.nack_code == NackCode::closing;
-  const bool is_gone_there =
-      is_closing || (h.nack_code == NackCode::inv_dpdcid && pdc.state != PdcState::syn);
-  if (is_gone_there && pdc.is_initiator) {
-    if (slot.kind == SlotKind::data && !slot.done) give_up(pdc, h.nack_psn, slot, failure, now);
+  const bool is_orphan = h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator;
+  if (is_closing || (is_orphan && pdc.state != PdcState::syn)) {
+    const bool is_question = slot.kind == SlotKind::close_req;  // it is closed
+    if ((slot.kind == SlotKind::data || is_question) && !slot.done) {
+      give_up(pdc, h.nack_psn, slot, failure, now);
+    }
     const bool goes_on = is_closing ? drain(pdc, failure, now)
                                     : pdc.is_orphan() || await_verdicts(pdc, failure, now);
     if (goes_on && !pdc.tx.empty()) return;
@@ -189,9 +193,10 @@ void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now
   fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
 }
 
-// Nobody will answer it, but the PDC goes on for a while.
+// Nobody will answer the packet, but the PDC goes on for a while.
 void Core::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now) {
   const PacketRef ref = slot.ref;
+  const SlotKind kind = slot.kind;
   if (slot.in_flight) {
     pdc.path->ccc.on_forgotten(slot.bytes);
     wake_path(*pdc.path);
@@ -200,13 +205,14 @@ void Core::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Inst
   if (slot.ask) --pdc.ask_count;
   slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
   pdc.tx.complete(psn);
-  client_.on_failed(ref, failure, now);
+  if (kind == SlotKind::data) client_.on_failed(ref, failure, now);
 }
 
 // The peer is done with the PDC and remembers what it received on it: it has a word on every packet
 // of before, however often that was sent. So they go on until each is answered or refused, which a
-// living peer has done within its time-out, and everything else goes elsewhere. False: there is no
-// such packet. [PDS-119, PDS-176]
+// living peer has done within its time-out, and everything else goes elsewhere. So it is with the
+// return data of a target whose Close Request came after the peer had given its Close up. False:
+// there is no such packet. [PDS-119, PDS-120, PDS-176]
 bool Core::drain(Pdc& pdc, const Failure& failure, Instant now) {
   bool any = false;
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !any; ++p) {
@@ -220,7 +226,13 @@ bool Core::drain(Pdc& pdc, const Failure& failure, Instant now) {
     arm_by(pdc, pdc.close_at);
   }
   abort_message(pdc, failure, now);
-  begin_close(pdc);
+  if (pdc.is_initiator) {
+    begin_close(pdc);
+  } else {
+    abort_returns(pdc, failure, now);
+    pdc.close_req_due = false;
+    if (pdc.state == PdcState::established) pdc.state = PdcState::close_wait;
+  }
   return true;
 }
 

@@ -98,10 +98,12 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   Failure failure;
   if (out_of_patience(pdc, failure, now)) {
     const bool is_refused = is_refused_for_long(pdc, now);
+    const bool is_ignored = is_ignored_for_long(pdc, now);
     const Count cause = failure.reason == FailureReason::unreachable ? Count::pdc_closed_unreachable
                         : is_refused                                 ? Count::pdc_closed_refused
+                        : is_ignored                                 ? Count::pdc_closed_ignored
                                                                      : Count::pdc_closed_timeout;
-    fail(pdc, failure, cause, is_refused || !pdc.is_initiator, now);
+    fail(pdc, failure, cause, is_refused || is_ignored || !pdc.is_initiator, now);
     return false;
   }
   if (!pdc.refused_since.is_never()) {
@@ -192,7 +194,10 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
     return true;
   }
   if (config_.patience == Patience::time) {
-    if (now - silent_since < config_.peer_timeout && !is_refused_for_long(pdc, now)) return false;
+    const bool is_silent = now - silent_since >= config_.peer_timeout;
+    if (!is_silent && !is_refused_for_long(pdc, now) && !is_ignored_for_long(pdc, now)) {
+      return false;
+    }
     failure = {FailureReason::timeout, {}, false};
     return true;
   }
@@ -209,6 +214,16 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
 // still. It will never pass what it lacks, if a forged ACK had us drop that. [PDS-148]
 bool Core::is_refused_for_long(const Pdc& pdc, Instant now) const {
   return !pdc.refused_since.is_never() && now - pdc.refused_since >= config_.refusal_patience();
+}
+
+// The peer is heard, perhaps on other PDCs, and has nothing to say of what is outstanding on this
+// one, neither good nor bad: a path that works one way only, or a peer that talks and never
+// acknowledges, which would hold the PDC, and what is to be returned on it, for ever. Who works on
+// it says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
+bool Core::is_ignored_for_long(const Pdc& pdc, Instant now) const {
+  return config_.patience == Patience::time && pdc.refused_since.is_never() &&
+         now - pdc.waiting_since >= config_.refusal_patience() &&
+         now - peers_[pdc.peer].last_heard < config_.peer_timeout;
 }
 
 // Nothing is outstanding that could bring an ACK, and without one there is no next packet: clears

@@ -306,7 +306,7 @@ Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   return Step::sent;
 }
 
-// Patience counts from here on.
+// Patience counts from here on: something is outstanding, or something of it was answered.
 void Core::begin_wait(Pdc& pdc, Instant now) {
   pdc.waiting_since = now;
   pdc.refused_since = Instant::never();

@@ -17,8 +17,9 @@
   X(ack_cc_rx) X(sack_rx) X(acks_tx) X(ack_cc_tx) X(ack_ccx_tx) X(nacks_tx) X(nacks_rx)            \
   /* PDCs */                                                                                       \
   X(pdc_opened_initiator) X(pdc_opened_target) X(pdc_closed_ok) X(pdc_closed_timeout)              \
-  X(pdc_closed_refused) X(pdc_closed_nack) X(pdc_closed_in_err) X(pdc_closed_aborted)              \
-  X(pdc_closed_unreachable) X(pdc_reclaimed) X(pdc_alloc_fail) X(half_open_limit)                  \
+  X(pdc_closed_refused) X(pdc_closed_ignored) X(pdc_closed_nack) X(pdc_closed_in_err)              \
+  X(pdc_closed_aborted) X(pdc_closed_unreachable) X(pdc_reclaimed) X(pdc_alloc_fail)               \
+  X(half_open_limit)                                                                               \
   X(peer_share_limit) X(job_share_limit) X(pdc_unused)                                             \
   X(new_pdc_timeout) X(psn_rebased) X(psn_range_close) X(tombstone_hits) X(idle_closes)            \
   X(pressure_closes) X(close_req_expired) X(close_given_up) X(unreachable_reports)                 \

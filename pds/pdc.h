@@ -118,7 +118,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // Timers.
   TimerNode timer;
   Instant last_active;    // last packet either way
-  Instant waiting_since;  // something is outstanding since
+  Instant waiting_since;  // something is outstanding, and nothing of it was answered, since
   // The peer has answered since, but let nothing pass; never: the last news was good. [PDS-148]
   Instant refused_since = Instant::never();
   Instant clear_at = Instant::never();

@@ -1,0 +1,159 @@
+// A peer that talks and never says what became of what it was sent: the wait ends like that for one
+// that only refuses. And a target whose Close Request finds that the peer has closed already: what
+// it returned is not lost with that. [PDS-148, PDS-T17, PDS-176]
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class IgnoredTest : public ::testing::Test {
+ protected:
+  IgnoredTest() {
+    config_.peer_timeout = 2_s;
+    config_.probe = false;
+  }
+  // A PDC that the peer opened, with a message of that many packets on its way back to it.
+  static void owe(Bench& b, uint32_t packets) {
+    b.open_target();
+    b.rx(b.request(1001, false));  // it knows our PDCID
+    b.tx();
+    b.start = kFirst;
+    b.client.messages[5] = {packets * 1024, 0, false, wire::NextHeader::response_data};
+    ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+    ASSERT_EQ(b.tx().size(), packets);
+  }
+  // Until `end` the peer sends a request each half second, and no ACK.
+  static void talk_until(Bench& b, uint32_t& psn, Instant end) {
+    while (b.now < end) {
+      b.rx(b.request(psn++, false));
+      b.tx();
+      b.elapse(std::min(500_ms, end - b.now));
+      b.tx();
+    }
+  }
+  Config config_;
+};
+
+// [PDS-148, PDS-T17] Five times peer_timeout after what it last acknowledged. What is owed fails
+// once, the peer is asked once to close, and after Close_REQ_Time the PDC is free.
+TEST_F(IgnoredTest, ATargetDoesNotWaitForEver) {
+  Bench b(config_);
+  owe(b, 3);
+  uint32_t psn = 1002;
+  talk_until(b, psn, b.now + 5_s);
+  b.rx_header(b.ack(kFirst));  // the first of the three
+  EXPECT_EQ(b.client.responded.size(), 1u);
+  const Instant end = b.now + config_.refusal_patience();
+  talk_until(b, psn, end - 2_us);
+  EXPECT_TRUE(b.client.failures.empty());
+  talk_until(b, psn, end + config_.rto_max);
+  ASSERT_EQ(b.client.failures.size(), 2u);
+  EXPECT_EQ(b.client.failures[0].reason, FailureReason::timeout);
+  EXPECT_EQ(b.count(Count::pdc_closed_ignored), 1u);
+  EXPECT_EQ(b.count(Count::close_req_tx), 1u);
+  b.elapse(config_.close_req + 1_ms);
+  b.tx();
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-148, PDS-I18] Nor does an initiator, though it is other PDCs of that peer that are heard.
+TEST_F(IgnoredTest, AnInitiatorDoesNotWaitForEver) {
+  Bench b(config_);
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  const Instant end = b.now + config_.refusal_patience();
+  for (uint32_t psn = kFirst.value(); b.now < end - 2_us; ++psn) {
+    wire::Request h = b.request(psn);
+    h.spdcid = Pdcid(8);
+    b.rx(h);
+    b.tx();
+    b.elapse(std::min(500_ms, end - 2_us - b.now));
+  }
+  EXPECT_TRUE(b.client.failures.empty());
+  b.tx();
+  b.elapse(config_.rto_max);
+  EXPECT_EQ(b.client.failures.size(), 1u);
+  EXPECT_EQ(b.count(Count::pdc_closed_ignored), 1u);
+  bool said = false;
+  for (const auto& o : b.tx()) {
+    if (o.type() != wire::PdsType::control) continue;
+    const auto h = o.as<wire::Control>();
+    said = said || (h.ctl_type == CtlType::close_cmd && h.spdcid == b.own);
+  }
+  EXPECT_TRUE(said) << "the peer is there and may hold its side";
+}
+
+// [PDS-148] A peer that is asked and says each time that it works on it is waited for.
+TEST_F(IgnoredTest, WhoSaysThatItWorksIsWaitedFor) {
+  Bench b(config_);
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  for (int i = 0; i < 60; ++i) {
+    b.rx_header(b.nack(NackCode::rcvd_ses_procg, b.start + 1));
+    b.elapse(1_s);
+    b.tx();
+  }
+  EXPECT_TRUE(b.client.failures.empty());
+}
+
+// [PDS-148] Said of a later packet it is no excuse: the one before it may be answered all the same.
+TEST_F(IgnoredTest, WorkOnALaterPacketIsNoExcuse) {
+  Bench b(config_);
+  b.open_initiator(3);
+  b.rx_header(b.ack(b.start));
+  const Instant end = b.now + config_.refusal_patience();
+  while (b.now < end - 2_us) {
+    b.rx_header(b.nack(NackCode::rcvd_ses_procg, b.start + 2));
+    b.elapse(std::min(500_ms, end - 2_us - b.now));
+    b.tx();
+  }
+  EXPECT_TRUE(b.client.failures.empty());
+  b.elapse(config_.rto_max);
+  EXPECT_EQ(b.client.failures.size(), 2u);
+  EXPECT_EQ(b.count(Count::pdc_closed_ignored), 1u);
+}
+
+// [PDS-119, PDS-120, PDS-176] The initiator gave its Close up, so a Close Request meets a tombstone
+// and is refused by CLOSING. What was returned before has its word there as well, and gets it.
+TEST_F(IgnoredTest, ClosingFailsNothingThatTheTombstoneKnows) {
+  Bench b(config_);
+  owe(b, 2);
+  b.pds->close_all(false, b.now);
+  ASSERT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1002 ar payload 0"}));
+  b.rx_header(b.nack(NackCode::closing, Psn(1002)));
+  EXPECT_TRUE(b.client.failures.empty());
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.elapse(6_ms);
+  EXPECT_EQ(b.tx().size(), 2u) << "both go again, and no Close Request";
+  b.rx_header(b.ack(Psn(1001)));
+  b.tx();
+  EXPECT_EQ(b.client.responded.size(), 2u);
+  EXPECT_TRUE(b.client.failures.empty());
+  EXPECT_EQ(b.client.closed, std::vector<bool>{true});
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-119, PDS-120] A packet of data that is named was never taken, and fails; the one before has
+// an answer coming. Where nobody gives it, the wait ends with the peer time-out.
+TEST_F(IgnoredTest, ClosingFailsWhatItNames) {
+  Bench b(config_);
+  owe(b, 2);
+  b.rx_header(b.nack(NackCode::closing, Psn(1001)));
+  ASSERT_EQ(b.client.failures.size(), 1u);
+  EXPECT_TRUE(b.client.failures[0].not_delivered);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.elapse(config_.peer_timeout - 1_ms);
+  b.tx();
+  EXPECT_EQ(b.client.failures.size(), 1u);
+  b.elapse(2_ms);
+  b.tx();
+  EXPECT_EQ(b.client.failures.size(), 2u);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+}  // namespace
+}  // namespace uet::pds::test
