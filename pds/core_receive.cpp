@@ -185,6 +185,11 @@ Pdc* Core::look_up_syn(const Inbound& in, Instant now) {
   PeerId id;
   if (peers_.find(from, id) == nullptr) return open_target(in, from, now);
   if (Pdc* const pdc = table_.find_peer(id, in.spdcid)) {
+    // Somebody without keys was there first, who has not shown that it hears us. [T-03]
+    if (in.sdi() != 0 && pdc->is_unverified()) {
+      fail(*pdc, {FailureReason::aborted, {}, false}, Count::pdc_displaced, false, now);
+      return open_target(in, from, now);
+    }
     const bool is_same = pdc->start_psn == in.start_psn || pdc->state == PdcState::pending;
     if (!pdc->is_initiator && is_same) return pdc;
     if (pdc->sdi != in.sdi()) {

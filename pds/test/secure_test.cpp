@@ -161,6 +161,68 @@ TEST_F(SecureTest, RecordedPacketsAreNeverExecutedAgain) {
   EXPECT_EQ(b.pds->usage(), Usage{}) << "what a recorded SYN has opened was never established";
 }
 
+// [T-13, PDS-053] The same through a whole life, by either method: a PDC opens, works and closes,
+// the next one does, and then all that one end ever sent arrives again. That the domain's key is
+// still the same, as here, is the case that only the start of PSNs can tell.
+TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
+  for (const StartMethod method : {StartMethod::expected_0rtt, StartMethod::random_1rtt}) {
+    config_.start_method = method;
+    Pair pair({}, config_);
+    pair.check_psns = false;  // a rebased packet repeats under another number
+    for (uint32_t m = 1; m <= 2; ++m) {
+      pair.side[0].client.post(pair.flow(0, Mode::rud, 1, kDomain), m, 5 * 1024);
+      pair.run(1_ms);
+      pair.side[0].pds->close_all(false, pair.now);
+      pair.run(1_s);
+      ASSERT_EQ(pair.side[1].pds->open_pdcs(), 0u);
+    }
+    const std::vector<InPipe> capture = pair.sent;
+    for (int round = 0; round < 3; ++round) {
+      for (InPipe p : capture) pair.arrive(p);
+      pair.run(5_s);
+    }
+    EXPECT_EQ(pair.side[1].client.order.size(), 10u);
+    EXPECT_EQ(pair.side[0].client.responded.size(), 10u);
+    for (auto& side : pair.side) EXPECT_EQ(side.pds->usage(), Usage{});
+  }
+}
+
+// [T-03] Whoever has no keys and guesses a peer's address and PDCID is there first with a start of
+// his own. The peer's sealed SYN takes the place, under the start that it has; the guess holds it
+// neither for ever nor against one who is known to hear us.
+TEST_F(SecureTest, AGuessInTheClearGivesWayToASealedSyn) {
+  Bench b;
+  b.rx(syn(b, 7'000'000));
+  ASSERT_EQ(b.tx().size(), 1u);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  b.sdi = kDomain;
+  b.rx(syn(b, 1000));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, Psn(1000));
+  EXPECT_EQ(out[0].sdi, kDomain);
+  b.own = out[0].as<wire::Ack>().spdcid;
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  EXPECT_EQ(b.count(Count::pdc_displaced), 1u);
+  EXPECT_EQ(b.client.closed, std::vector<bool>{false});
+  b.sdi = 0;  // and it does not come back
+  b.rx(syn(b, 7'000'000));
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_sdi), 1u);
+  b.sdi = kDomain;
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+
+  Bench known;  // in the clear, and it has used our PDCID
+  known.open_target();
+  known.rx(known.request(1001, false));
+  known.lines();
+  known.sdi = kDomain;
+  known.rx(syn(known, 5000));
+  EXPECT_EQ(known.count(Count::drop_sdi), 1u);
+  EXPECT_EQ(known.count(Count::pdc_displaced), 0u);
+}
+
 // [PDS-133] A NACK TRIMMED counts for a secured PDC when it is sealed itself, and only then.
 TEST_F(SecureTest, TrimmedNackMustBeSealed) {
   Bench b;

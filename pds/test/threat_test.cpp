@@ -373,6 +373,42 @@ TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
   EXPECT_GT(b.count(Count::drop_malformed), 1000u);
 }
 
+// [T-58, PDS-149] A PDC fails while its packets are in every state there is: under way, lost, put
+// off, said to have arrived, worked upon, not sent. Each fails once, and what comes for them later
+// completes none.
+TEST(ThreatTest, WhatFailedWithItsPdcIsNeverCompleted) {
+  Config config;
+  config.tx_window_packets = 8;
+  config.probe = false;
+  Bench b(config);
+  b.client.sack_completes = false;
+  b.open_initiator(12);
+  b.rx_header(b.ack(b.start));
+  b.tx();
+  b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 1));
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 2));
+  b.rx_header(ack_cc(b, 0, 8, 0b100));
+  b.rx_header(b.nack(NackCode::rcvd_ses_procg, b.start + 4));
+  b.rx_header(b.nack(NackCode::exp_nack_fatal, b.start + 5));
+  std::map<PacketName, int> all;
+  for (uint32_t p = 1; p <= 8; ++p) all[{1, p * 1024}] = 1;
+  EXPECT_EQ(b.client.failed, all);
+  EXPECT_EQ(b.client.aborted.size(), 1u) << "the rest of the message";
+
+  for (int p = 1; p <= 8; ++p) {
+    b.rx_header(b.nack(NackCode::exp_nack_fatal, b.start + p));
+    b.rx_header(b.ack(b.start + p));
+    b.rx_header(ack_cc(b, 0, 8, ~uint64_t{0}));
+    b.tx();
+    b.elapse(10_ms);
+  }
+  EXPECT_EQ(b.client.failed, all);
+  EXPECT_EQ(b.client.responded.size(), 1u);
+  EXPECT_EQ(b.client.aborted.size(), 1u);
+  b.elapse(70_s);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
 // [T-57, PDS-112] What the client began to track before it refused the packet keeps its PDC: were
 // it dropped with the SYN, the message's place would stay taken for a PDC that is gone, once for
 // each resend. A packet that left nothing there leaves nothing here either.

@@ -212,5 +212,22 @@ TEST(MessageIdsTest, IdsAreUniqueAndReusedLate) {
   EXPECT_EQ(ids.take(9), MessageId(3));
 }
 
+// [T-58] The ID of a message that ended, well or not, names no other one until all others had their
+// turn: what comes late for it finds nobody.
+TEST(MessageIdsTest, AnIdRestsUntilAllOthersWereUsed) {
+  Arena arena;
+  MessageIds ids;
+  ASSERT_TRUE(ids.create(arena).ok());
+  const MessageId ended = ids.take(1);
+  ids.give_back(ended);
+  for (uint32_t i = 1; i < MessageIds::kCount; ++i) {
+    const MessageId id = ids.take(1);
+    ASSERT_NE(id, ended);
+    EXPECT_EQ(ids.holder(ended), 0u);
+    ids.give_back(id);
+  }
+  EXPECT_EQ(ids.take(1), ended);
+}
+
 }  // namespace
 }  // namespace uet::ses

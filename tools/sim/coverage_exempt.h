@@ -24,6 +24,7 @@ inline constexpr Exempt kExempt[] = {
     {"ack_mpr", "no run changes the advertised range"},
     {"credit_rx", "needs receiver credit"},
     {"credit_request_rx", "needs receiver credit"},
+    {"pdc_displaced", "no run is secured"},
     {"probe_refused", "every endpoint answers Probes"},
     {"drop_probe_limited", "needs a flood of Probes"},
     {"drop_probe_answer", "needs a very late answer"},
