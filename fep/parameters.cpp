@@ -1,6 +1,8 @@
 // The rows, and the few members that follow from others.
 #include "fep/parameters.h"
 
+#include "base/assert.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -38,7 +40,8 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("PDC_PER_JOB", pds.pdc_per_job, "0 or 1", 0, 1, "PDS-013",
               "Jobs do not share packet delivery contexts"),
     UET_VALUE("PSN_RANGE", pds.psn_range_packets, "packets", 0, int64_t{1} << 31, "PDS-036",
-              "PSNs that a context uses before another one takes over; 0: no limit"),
+              "PSNs that a context uses before another one takes over; 0: no limit "
+              "(Limit_PSN_Range 0)"),
     UET_VALUE("TARGET_FLOOR", pds.target_floor_percent, "percent of MAX_PDCS", 0, 50, "PDS-018",
               "Contexts kept for each role, so that neither starves the other"),
     UET_VALUE("HALF_OPEN", pds.half_open_percent, "percent of MAX_PDCS", 1, 100, "T-01",
@@ -215,6 +218,23 @@ Result<void> set_parameter(Config& config, const char* name, int64_t value) {
   if (std::strcmp(name, "PAYLOAD_MTU") == 0 && (value & (value - 1)) != 0) return Errc::invalid;
   parameter->set(config, value);
   return {};
+}
+
+void meet_refprov(Config& config) {
+  constexpr struct {
+    const char* name;
+    int64_t value;
+  } kHabits[] = {
+      {"DEFAULT_MPR", 1},       // it tracks 128 PSNs, and does not say so
+      {"PDCS_PER_KEY", 1},      // it has 63 contexts for all its peers
+      {"PROBE", 0},             // it closes its context over
+      {"OPTIONAL_CONTROL", 0},  // what it does not know,
+      {"FATAL_NACKS", 0},       // and over these
+  };
+  for (const auto& habit : kHabits) {
+    const auto done = set_parameter(config, habit.name, habit.value);
+    UET_ASSERT(done.ok());
+  }
 }
 
 void settle(Config& config) {

@@ -32,6 +32,10 @@ const Parameter* find_parameter(const char* name);
 // rejected, not clamped, and nothing was changed. [PDS-221]
 Result<void> set_parameter(Config& config, const char* name, int64_t value);
 
+// Sets what the UEC reference provider needs of its peers, each of which is a row as well: to be
+// called before single rows are set, which then come on top. [PDS 22]
+void meet_refprov(Config& config);
+
 // Makes what depends on other members consistent with them: call once, after the last change.
 void settle(Config& config);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -74,6 +75,22 @@ TEST(ParametersTest, PayloadMtuIsAPowerOfTwo) {
   Config config;
   EXPECT_EQ(set_parameter(config, "PAYLOAD_MTU", 3000).error(), Errc::invalid);
   EXPECT_TRUE(set_parameter(config, "PAYLOAD_MTU", 2048).ok());
+}
+
+// [PDS 22] For the reference provider five rows change, as pds.md 22 asks, and nothing else does.
+TEST(ParametersTest, MeetingTheReferenceProviderSetsFiveRows) {
+  const std::map<std::string, int64_t> expected = {{"DEFAULT_MPR", 1},
+                                                   {"PDCS_PER_KEY", 1},
+                                                   {"PROBE", 0},
+                                                   {"OPTIONAL_CONTROL", 0},
+                                                   {"FATAL_NACKS", 0}};
+  Config config;
+  meet_refprov(config);
+  std::map<std::string, int64_t> changed;
+  for (const Parameter& p : parameters()) {
+    if (p.get(config) != p.get(Config{})) changed[p.name] = p.get(config);
+  }
+  EXPECT_EQ(changed, expected);
 }
 
 // [PDS-220] In the soft profile refusals end on the clock of silence; in spec on their own.

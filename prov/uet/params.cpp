@@ -183,6 +183,29 @@ constexpr Param kParams[] = {
     {"TIMERS",
      "soft (patient: time, not a number of retries, gives a peer up) or spec; default soft.",
      [](std::string_view v, Params& p) { return to_choice(v, "soft", "spec", p.spec_timers); }},
+    {"INTEROP",
+     "none, or refprov: DEFAULT_MPR=1, PDCS_PER_KEY=1, PROBE=0, OPTIONAL_CONTROL=0 and "
+     "FATAL_NACKS=0, for peers that are the UEC reference provider; what is set by its own name "
+     "comes on top. Default none.",
+     [](std::string_view v, Params& p) {
+       return to_choice(v, "none", "refprov", p.meets_refprov);
+     }},
+    {"OVER_UDP",
+     "1: packets travel in UDP. Nothing else can be set: native IP needs a backend that sends "
+     "protocol 253, with the trailer of that encapsulation, and there is none.",
+     [](std::string_view v, Params&) { return v == "1"; }},
+    {"UDP_DEST_PORT",
+     "4793. Nothing else can be set: it is where peers are found. Who finds the port taken here "
+     "listens on one of FI_UET_PORT_RANGE and says so in its address.",
+     [](std::string_view v, Params&) { return v == "4793"; }},
+    {"DATA_PROTECT",
+     "0: the checksum of UDP and nothing else. Nothing else can be set: 1 is the CRC of native IP, "
+     "2 is security, which does not exist yet; better no endpoint than one less safe than asked.",
+     [](std::string_view v, Params&) { return v == "0"; }},
+    {"TRIMMABLE_ACK_SIZE",
+     "10240: no ACK may be cut by a switch. Nothing else can be set: an ACK carries 36 octets of "
+     "response at most, and nothing of that would be left.",
+     [](std::string_view v, Params&) { return v == "10240"; }},
     {"MR_DOMAIN",
      "0: applications must offer FI_MR_ENDPOINT and bind regions to endpoints; default 1.",
      [](std::string_view v, Params& p) { return to_bool(v, p.mr_domain); }},

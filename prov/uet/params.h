@@ -43,6 +43,7 @@ struct Params {
   std::optional<uint8_t> dscp_data;  // 0 .. 63; unset: the stack's default
   std::optional<uint8_t> dscp_ack;
   bool spec_timers = false;  // TIMERS=spec [PDS-220]
+  bool meets_refprov = false;  // INTEROP=refprov [PDS 22]
   bool mr_domain = true;     // regions without an endpoint are allowed [LF-038]
   uint8_t profiles = ses::kEveryProfile;  // PROFILE [SES-186]
   bool idempotent = false;   // every region is idempotent-safe [LF-027]

@@ -82,6 +82,7 @@ bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mt
                  fep::Config& config) {
   const Params& p = params();
   if (p.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
+  if (p.meets_refprov) fep::meet_refprov(config);
   config.cms.entropy_values = caps.entropy_values;
   // More in flight than the receiver's socket holds is lost; peers are taken to be as we are.
   constexpr uint32_t kWindowFloor = 64 * 1024;

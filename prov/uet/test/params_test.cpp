@@ -63,7 +63,8 @@ int open_domain() {
   return -fi_domain(kept_fabric, kept_info, &kept_domain, nullptr);
 }
 
-// [ABI-018, LF-129, LF-130] Nothing is offered with a value that makes no sense.
+// [ABI-018, LF-129, LF-130, PDS-221] Nothing is offered with a value that makes no sense, or that
+// nothing here could keep.
 TEST(ParamsTest, ValuesThatMakeNoSenseAreRefused) {
   const struct {
     const char* name;
@@ -92,6 +93,12 @@ TEST(ParamsTest, ValuesThatMakeNoSenseAreRefused) {
       {"FI_UET_TX_WINDOW", "many"},
       {"FI_UET_PDC_PER_JOB", "2"},
       {"FI_UET_UNEXPECTED_BYTES", "64M"},
+      {"FI_UET_INTEROP", "everybody"},
+      {"FI_UET_OVER_UDP", "0"},
+      {"FI_UET_UDP_DEST_PORT", "49150"},
+      {"FI_UET_DATA_PROTECT", "1"},
+      {"FI_UET_DATA_PROTECT", "2"},
+      {"FI_UET_TRIMMABLE_ACK_SIZE", "0"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(in_child(c.name, c.value, found), FI_ENODATA) << c.name << "=" << c.value;
@@ -110,6 +117,9 @@ TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
       {"FI_UET_IFACE", "lo"},         {"FI_UET_IFACE", "127.0.0.1"},
       {"FI_UET_PROFILE", "ai_full"},  {"FI_UET_ALLOW", "::1,127.0.0.0/8"},
       {"FI_UET_MAX_PDCS", "65000"},   {"FI_UET_NO_SUCH_SETTING", "1"},
+      {"FI_UET_INTEROP", "refprov"},  {"FI_UET_OVER_UDP", "1"},
+      {"FI_UET_DATA_PROTECT", "0"},   {"FI_UET_UDP_DEST_PORT", "4793"},
+      {"FI_UET_TRIMMABLE_ACK_SIZE", "10240"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(in_child(c.name, c.value, found), 0) << c.name << "=" << c.value;
