@@ -205,5 +205,40 @@ TEST_F(TargetLimitsTest, NacksForAClosedPdcAreLimited) {
   EXPECT_EQ(nacks + b.count(Count::drop_nack_limited), 5000u);
 }
 
+// [PDS-079, PDS-077, PDS-220] The profile decides what becomes of 100 packets that overtook one.
+// `soft` keeps them, says so by SACK, and the one that was missing lets all of them through. `spec`
+// keeps none: it names the gap once, no SACK speaks of them, and they must come again.
+TEST(RodReceiverTest, TheProfileDecidesAboutWhatIsOutOfOrder) {
+  constexpr uint32_t kGap = 1001;
+  constexpr uint32_t kLast = 1101;
+  for (const bool is_spec : {false, true}) {
+    SCOPED_TRACE(is_spec ? "spec" : "soft");
+    Bench b(is_spec ? Config::spec() : Config{});
+    const auto arrive = [&](uint32_t psn, bool is_resend) {
+      wire::Request h = b.request(psn);
+      h.type = wire::PdsType::rod_request;
+      h.retx = is_resend;
+      b.rx(h);
+    };
+    arrive(1000, false);
+    b.tx();
+    for (uint32_t psn = kGap + 1; psn <= kLast; ++psn) arrive(psn, false);
+    EXPECT_EQ(b.pds->usage().reordered_packets, is_spec ? 0u : 100u);
+    EXPECT_EQ(b.count(Count::nack_tx_rod_ooo), is_spec ? 1u : 0u);
+    uint64_t reported = 0;
+    for (const auto& o : b.tx()) {
+      if (o.type() == wire::PdsType::ack_cc) reported |= o.as<wire::AckCc>().sack_bitmap >> 8;
+    }
+    EXPECT_EQ(reported != 0, !is_spec);
+    EXPECT_EQ(b.client.order.size(), 1u);
+
+    arrive(kGap, true);
+    EXPECT_EQ(b.client.order.size(), is_spec ? 2u : 102u);
+    for (uint32_t psn = kGap + 1; psn <= kLast; ++psn) arrive(psn, true);
+    ASSERT_EQ(b.client.order.size(), 102u);
+    for (uint32_t i = 0; i < 102; ++i) EXPECT_EQ(b.client.order[i], PacketName(1000 + i, 0));
+  }
+}
+
 }  // namespace
 }  // namespace uet::pds::test
