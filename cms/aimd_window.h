@@ -28,6 +28,7 @@ class AimdWindow {
   void on_forgotten(uint32_t bytes) { leave(bytes); }
 
   uint64_t window_bytes() const { return window_; }
+  uint64_t window_bytes_max() const { return max_; }
   uint64_t inflight_bytes() const { return inflight_; }
   Duration smoothed_rtt() const { return srtt_; }
 

@@ -5,6 +5,7 @@
 
 #include "cms/aimd_window.h"
 #include "cms/config.h"
+#include "cms/credit.h"
 #include "cms/events.h"
 #include "cms/fixed_window.h"
 
@@ -39,14 +40,17 @@ class Ccc {
     std::visit([&](auto& a) { a.on_forgotten(bytes); }, algorithm_);
   }
 
-  // Credit, and demand for it: none of the algorithms here works by credit. [CMS-022]
-  void on_credit(const Credit&) {}
-  void on_credit_request(const CreditDemand&) {}
+  // Kept for an algorithm that works by credit; those here do not. [CMS-022]
+  CreditNews on_credit(const Credit& e) { return credit_.on_credit(e, window_bytes_max()); }
+  uint64_t unspent_credit_bytes() const { return credit_.unspent_bytes(); }
   // What ACKs of this end carry for the source. [CMS-039]
   Feedback feedback() const { return {}; }
 
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, algorithm_);
+  }
+  uint64_t window_bytes_max() const {
+    return std::visit([](const auto& a) { return a.window_bytes_max(); }, algorithm_);
   }
   uint64_t inflight_bytes() const {
     return std::visit([](const auto& a) { return a.inflight_bytes(); }, algorithm_);
@@ -54,6 +58,7 @@ class Ccc {
 
  private:
   std::variant<AimdWindow, FixedWindow> algorithm_;
+  CreditAccount credit_;
 };
 static_assert(sizeof(Ccc) <= 192, "architecture 10: budget of a congestion context");
 

@@ -53,6 +53,8 @@ constexpr Parameter kParameters[] = {
               "The same for all peers of one job, and of one secure domain"),
     UET_VALUE("RSV_PDCS", pds.reserved_pdcs, "count", 0, 32000, "PDS-017",
               "Contexts that only requests for the reserved pool may take"),
+    UET_VALUE("CREDIT_SOURCES", pds.credit_sources, "count", 1, 65536, "T-34",
+              "Peers whose requests for credit are kept"),
     UET_VALUE("LOW_WATER", pds.low_water_percent, "percent of MAX_PDCS", 0, 100, "PDS-181",
               "Free contexts below which idle ones are closed"),
     UET_VALUE("GD_ENTRIES", pds.gd_entries, "count", 1, 1 << 22, "PDS-109",
@@ -74,6 +76,9 @@ constexpr Parameter kParameters[] = {
               "Idempotent requests outstanding toward one peer (MODE=rudi)"),
     UET_VALUE("UUD_RATE", pds.uud_packets_per_second, "packets/s", 0, 100'000'000, "PDS-212",
               "Datagrams sent per second, by all endpoints together; 0: no cap"),
+    UET_VALUE("SOURCE_RATE", pds.source_packets_per_second, "packets/s", 0, 100'000'000, "T-41",
+              "Datagrams and idempotent requests of one peer that are looked at in a second; 0: "
+              "all"),
     // Acknowledgement
     UET_VALUE("ACK_GEN_TRIGGER", pds.ack_gen_trigger_bytes, "octets", 0, 32768, "PDS-A7",
               "Received octets after which an ACK goes out unasked"),
@@ -96,6 +101,8 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("CCX_TYPE", pds.ccx_type, "14 or 15", 14, 15, "WIRE-049", "Type of ACK_CCX"),
     UET_VALUE("MAX_ACK_DATA_SIZE", ses.ack_data_bytes_max, "octets", 0, 16, "PDS-166",
               "Read data that travels inside an ACK"),
+    UET_VALUE("READ_QUOTA", ses.read_quota_bytes, "octets", 65536, int64_t{1} << 31, "T-39",
+              "Data on its way to one peer that it has asked for by reading; its next reads wait"),
     // Loss and patience
     UET_TIME("RTO_INIT_TIME", pds.rto_init, 100, 8 * kSecond, "PDS-140",
              "First retransmission time-out"),

@@ -42,6 +42,7 @@ struct Config {
   uint32_t job_share_percent = 95;       // the same for one job, and for one secure domain [T-02]
   uint32_t reserved_pdcs = 0;            // of max_pdcs, for SYN with use_rsv_pdc only [PDS-017]
   uint32_t max_paths = 0;                // congestion contexts; 0: one for each flow and PDC; ours
+  uint32_t credit_sources = 1024;        // peers whose requests for credit are kept; ours [T-34]
   uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
   uint32_t max_flows = 4096;             // (peer, class, mode, JobID) combinations; ours
   uint32_t gd_entries = 16384;           // stored responses in all; ours [PDS-109]
@@ -68,6 +69,9 @@ struct Config {
   // --- modes without PDCs ---
   uint32_t rudi_window = 64;  // requests outstanding per destination; 1-65536 [PDS-205]
   uint32_t uud_packets_per_second = 1'000'000;  // datagrams sent in all; 0: no cap [PDS-212]
+  // RUDI requests and datagrams of one peer that are looked at; 0: all. As many as one of ours
+  // sends by default [T-41]
+  uint32_t source_packets_per_second = 1'000'000;
 
   // --- marking ---
   bool private_mark = false;  // we do not own port 4793: peers answer to our port [WIRE-121]
@@ -178,10 +182,10 @@ struct Config {
            rto_retx_max <= 15 && nack_retx_max <= 31 && (ccx_type == 14 || ccx_type == 15) &&
            ack_gen_packets <= 255 && ack_delay_max >= Duration::zero() &&
            tail_loss > Duration::zero() && tail_loss_max <= 15 && rudi_destinations >= 1 &&
-           rudi_packets >= 1 && rudi_answers >= 1 && rudi_window >= 1 && rudi_window <= 65536 &&
-           quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout &&
-           peer_share_percent >= 1 && peer_share_percent <= 100 && job_share_percent >= 1 &&
-           job_share_percent <= 100;
+           rudi_packets >= 1 && rudi_answers >= 1 && credit_sources >= 1 && rudi_window >= 1 &&
+           rudi_window <= 65536 && quiet_packets <= 63 && quiet_time > Duration::zero() &&
+           quiet_time < peer_timeout && peer_share_percent >= 1 && peer_share_percent <= 100 &&
+           job_share_percent >= 1 && job_share_percent <= 100;
   }
 
   // How long it is borne that a peer is heard and lets nothing pass, be it that it refuses or that

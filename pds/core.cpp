@@ -29,6 +29,7 @@ Result<void> Core::init(Arena& arena) {
   const uint32_t rx_windows = config_.rx_windows != 0 ? config_.rx_windows : pdcs;
   UET_CHECK(paths_.create(arena, paths));
   UET_CHECK(path_by_key_.create(arena, paths, rng_.u64()));
+  UET_CHECK(demands_.create(arena, config_.credit_sources));
   UET_CHECK(responses_.create(arena, config_.gd_entries));
   UET_CHECK(reordered_.create(arena, config_.reorder_packets));
   UET_CHECK(reorder_pool_.create(arena, config_.reorder_packets, config_.reorder_packet_bytes));
@@ -41,7 +42,6 @@ Result<void> Core::init(Arena& arena) {
   UET_CHECK(probe_answers_.create(arena, config_.reply_queue));
   ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
                 config_.ack_gen_packets, config_.ack_per_packet, config_.ack_on_ecn};
-  nack_tokens_ = config_.nacks_per_second_no_pdc;
   return connectionless_.create(arena);
 }
 
@@ -62,6 +62,7 @@ void Core::drop_path(Path& path) {
   UET_ASSERT(path.refs > 0);
   if (--path.refs > 0) return;
   UET_ASSERT(path.ccc.inflight_bytes() == 0);
+  if (path.demands != nullptr) demands_.free(path.demands);
   path_by_key_.erase(path.key);
   paths_.free(&path);
 }

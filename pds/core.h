@@ -80,6 +80,7 @@ class Core : CoreState {
   void on_control_psn(Pdc& pdc, const Inbound& in, Instant now);
   void on_control_plain(Pdc& pdc, const Inbound& in, Instant now);
   void on_ack_request(Pdc& pdc, const Inbound& in, Instant now);
+  void on_credit(Pdc& pdc, uint32_t credit, Instant now);
   void on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now);
   void on_unknown_control(Pdc& pdc, const Inbound& in, Instant now);
 

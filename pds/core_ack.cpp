@@ -131,7 +131,7 @@ void Core::establish(Pdc& pdc, Pdcid peer_id, Instant) {
 cms::RemoteState Core::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now) {
   if (cc.ack.type != wire::PdsType::ack_cc || cc.state == 0) return {};
   if (cc.cc_type == wire::CcType::credit) {
-    pdc.path->ccc.on_credit({wire::CreditState::unpack(cc.state).credit, now});
+    on_credit(pdc, wire::CreditState::unpack(cc.state).credit, now);
     return {};
   }
   if (cc.cc_type != wire::CcType::nscc) return {};

@@ -51,8 +51,7 @@ void Core::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
       return on_probe(pdc, in, now);
     case CtlType::credit:
       counters_.add(Count::credit_rx);
-      pdc.path->ccc.on_credit({wire::unpack_credit(in.ctl_payload), now});
-      return wake_path(*pdc.path);
+      return on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
     case CtlType::credit_req:
       return on_credit_request(pdc, wire::CreditRequest::unpack(in.ctl_payload), now);
     default:
@@ -62,10 +61,28 @@ void Core::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
   if (in.ar) nack(pdc, NackCode::unexp_event, in.trigger, now);
 }
 
-// In a control packet, or in the head of a request. [PDS 13, PDS 19.3]
+// In a control packet, or in an ACK. [PDS 13, PDS 19.3, T-33]
+void Core::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
+  switch (pdc.path->ccc.on_credit({credit, now})) {
+    case cms::CreditNews::old:
+      return counters_.add(Count::credit_old);
+    case cms::CreditNews::clamped:
+      counters_.add(Count::credit_clamped);
+      break;
+    case cms::CreditNews::taken:
+      break;
+  }
+  wake_path(*pdc.path);
+}
+
+// In a control packet, or in the head of a request. [PDS 13, PDS 19.3, T-34]
 void Core::on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now) {
   counters_.add(Count::credit_request_rx);
-  pdc.path->ccc.on_credit_request({h.ccc_id, h.credit_target, now});
+  cms::CreditDemands*& demands = pdc.path->demands;
+  if (demands == nullptr) demands = demands_.alloc(uint64_t{cms_.window_bytes_max});
+  const bool is_taken =
+      demands != nullptr && demands->on_request({h.ccc_id, h.credit_target, now});
+  if (!is_taken) counters_.add(Count::creq_drop);
 }
 
 // Negotiation is of a later revision; the rest nobody knows, and says so once a second. [PDS-071]
@@ -73,9 +90,10 @@ void Core::on_unknown_control(Pdc& pdc, const Inbound& in, Instant now) {
   counters_.add(Count::cp_unsupported_rx);
   if (!in.ar) return;
   if (in.ctl_type != CtlType::negotiation) {
-    Instant& last = peers_[pdc.peer].odd_control_at;
-    if (now - last < Duration::seconds(1)) return counters_.add(Count::drop_nack_limited);
-    last = now;
+    uint32_t& last = peers_[pdc.peer].odd_control_ms;
+    const auto now_ms = static_cast<uint32_t>(now.ns() / 1'000'000);
+    if (last != 0 && now_ms - last < 1000) return counters_.add(Count::drop_nack_limited);
+    last = now_ms;
   }
   nack(pdc, NackCode::unexp_event, in.trigger, now);
 }

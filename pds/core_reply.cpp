@@ -61,25 +61,12 @@ void Core::queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, ui
   counters_.add(Count::ack_after_close);
 }
 
-// A bucket that fills in a second, per peer, and one for packets without a PDC. [PDS-072]
+// One bucket for each peer, and one for packets without a PDC. [PDS-072]
 bool Core::take_nack_token(Peer* peer, Instant now) {
-  const uint32_t rate =
-      peer != nullptr ? config_.nacks_per_second_per_peer : config_.nacks_per_second_no_pdc;
-  uint32_t& tokens = peer != nullptr ? peer->nack_tokens : nack_tokens_;
-  Instant& refilled = peer != nullptr ? peer->nack_refilled : nack_refilled_;
-  const uint32_t depth = std::max(rate / 10, 1u);
-  const int64_t elapsed_us = std::min<int64_t>((now - refilled).us(), 1'000'000);
-  const auto earned = static_cast<uint32_t>(elapsed_us * rate / 1'000'000);
-  if (earned > 0) {
-    tokens = std::min(depth, std::min(tokens, depth) + earned);
-    refilled = now;
-  }
-  if (tokens == 0) {
-    counters_.add(Count::drop_nack_limited);
-    return false;
-  }
-  --tokens;
-  return true;
+  const bool may = peer != nullptr ? peer->nacks.take(config_.nacks_per_second_per_peer, now)
+                                   : nacks_.take(config_.nacks_per_second_no_pdc, now);
+  if (!may) counters_.add(Count::drop_nack_limited);
+  return may;
 }
 
 // [PDS-110, PDS-111]

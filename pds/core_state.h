@@ -44,6 +44,7 @@ class CoreState {
   HashMap<FlowKey, Flow*> flow_by_key_;
   Slab<Path> paths_;
   HashMap<PathKey, Path*> path_by_key_;
+  Slab<cms::CreditDemands> demands_;
   Slab<StoredResponse> responses_;
   Slab<ReorderedPacket> reordered_;
   Slab<ReturnMessage> return_messages_;
@@ -67,8 +68,7 @@ class CoreState {
   uint32_t later_total_ = 0;
   uint32_t half_open_ = 0;     // targets whose peer never used our PDCID
   uint8_t mpr_ = config_.mpr;  // advertised from now on [PDS-035]
-  uint32_t nack_tokens_ = 0;   // for packets without a PDC
-  Instant nack_refilled_;
+  TokenBucket nacks_;          // for packets without a PDC
   Connectionless connectionless_;
 };
 

@@ -45,7 +45,8 @@
   X(rudi_tx) X(rudi_retx_rto) X(rudi_retx_nack) X(rudi_retx_delayed) X(rudi_responses_rx)          \
   X(rudi_failed) X(rudi_window_stalls) X(rudi_slot_stalls) X(rudi_window_halved) X(rudi_rx)        \
   X(rudi_responses_tx) X(uud_tx) X(uud_rx) X(uud_rate_stalls) X(drop_rudi_unmatched)               \
-  X(drop_rudi_answers_full) X(probe_rx) X(credit_rx) X(credit_request_rx)                          \
+  X(drop_rudi_answers_full) X(drop_source_rate) X(probe_rx) X(credit_rx) X(credit_request_rx)      \
+  X(credit_clamped) X(credit_old) X(creq_drop)                                                     \
   /* drops, in the order of the checks [PDS 7.1] */                                                \
   X(trimmed_rx) X(drop_too_short) X(drop_trimmed) X(drop_type_reserved) X(drop_type_unsupported)   \
   X(drop_malformed) X(drop_no_pdc) X(drop_bad_peer) X(drop_syn_state) X(drop_bad_pdcid)            \

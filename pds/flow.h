@@ -34,6 +34,7 @@ struct Path : ListNode<struct OpenPathTag> {
   uint32_t refs = 0;
   cms::Ccc ccc;
   cms::EntropySelector ev;
+  cms::CreditDemands* demands = nullptr;  // of the peer, once it has asked for credit
   // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
   // the order they came, and behind them those that used up the window.
   IntrusiveList<Pdc, SendTag> blocked;

@@ -69,7 +69,7 @@ Result<PeerId> PeerTable::find_or_add(const FabricAddress& address, Instant now)
   }
   peer->address = address;
   peer->private_mark = address.port != kUetPort;
-  peer->nack_refilled = now - Duration::seconds(1);  // a full bucket
+  peer->nacks = peer->connectionless = TokenBucket(now);
   spare_.push_back(*peer);
   const auto inserted = by_address_.insert(address, id);
   UET_ASSERT(inserted.ok());

@@ -2,6 +2,8 @@
 // contexts) and SES (source matching). Lives in pds/ because everything above may include it.
 #pragma once
 
+#include "pds/token_bucket.h"
+
 #include "base/arena.h"
 #include "base/hash_map.h"
 #include "base/intrusive_list.h"
@@ -36,20 +38,22 @@ struct Peer : ListNode<struct PeerSpareTag> {
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
   uint64_t user = 0;                             // the provider's own mark, for reverse AV look-up
-  // NACKs this peer may still cause before the bucket is empty. [PDS-072]
-  uint32_t nack_tokens = 0;
+  TokenBucket nacks;           // that it may cause [PDS-072]
+  TokenBucket connectionless;  // RUDI and UUD requests of it that are looked at [T-41]
   // PDCs that it opened, and how many of these it has not shown to know. [T-02]
   uint16_t targets = 0;
   uint16_t half_open = 0;
-  Instant nack_refilled;
-  Instant odd_control_at;  // last answer to a control packet of an unknown type [PDS-071]
+  // Last answer to a control packet of an unknown type, in ms; 0: never. [PDS-071]
+  uint32_t odd_control_ms = 0;
   // What of SES's common room is held for this peer, so that it leaves some to the others.
-  uint32_t rx_messages = 0;    // multi-packet messages being received,
-  uint32_t rx_in_order = 0;    // of these: nothing before them was missing when they began
+  uint16_t rx_messages = 0;    // multi-packet messages being received,
+  uint16_t rx_in_order = 0;    // of these: nothing before them was missing when they began
+  uint16_t pulls = 0;          // rests of messages of it that are being read
+  uint16_t calls = 0;          // ready-to-restarts to it that are under way
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
-  uint32_t pulls = 0;          // rests of messages of it that are being read
-  uint32_t calls = 0;          // ready-to-restarts to it that are under way
+  uint32_t answers = 0;        // to reads of it, on their way back [T-39]
+  uint32_t answer_bytes = 0;   // of data in these
 
   // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
   // since `waiting_since`. [architecture 8]

@@ -19,6 +19,7 @@ NackCode RudiTarget::on_request(const wire::RudiRequest& h, const RxDatagram& d,
     with_.counters.add(Count::drop_no_peer);
     return NackCode::no_resource;
   }
+  if (!with_.may_look_at(*peer, now)) return NackCode::none;
   RxRequest request;
   request.peer = *peer;
   request.mode = Mode::rudi;

@@ -16,6 +16,15 @@ struct Surroundings {
   PeerTable& peers;
   Client& client;
   Counters& counters;
+
+  // A request of that peer, which no PSN window and no congestion control holds back: each source
+  // has a rate of its own, so that a flood of one costs the others nothing. [T-41]
+  bool may_look_at(PeerId peer, Instant now) const {
+    const uint32_t rate = config.source_packets_per_second;
+    if (rate == 0 || peers[peer].connectionless.take(rate, now)) return true;
+    counters.add(Count::drop_source_rate);
+    return false;
+  }
 };
 
 // Packets that one call of transmit takes from each of these modes, so that neither they nor the

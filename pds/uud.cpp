@@ -57,6 +57,7 @@ void Uud::on_request(const wire::Uud& h, const RxDatagram& d, std::span<const st
   with_.counters.add(Count::uud_rx);
   const auto peer = with_.peers.find_or_add(from, now);
   if (!peer.ok()) return with_.counters.add(Count::drop_no_peer);
+  if (!with_.may_look_at(*peer, now)) return;
   RxRequest request;
   request.peer = *peer;
   request.mode = Mode::uud;

@@ -34,6 +34,7 @@ constexpr const char* kNames[] = {
     "rx_no_message_slot",
     "rx_no_completion_slot",
     "rx_peer_slots_used",
+    "read_quota",
     "rx_peer_room_used",
     "rx_partial_expired",
     "rx_partial_closed",

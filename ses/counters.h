@@ -37,6 +37,7 @@ enum class Counter : uint8_t {
   rx_no_message_slot,      // NACK: no tracking slot [SES-118]
   rx_no_completion_slot,   // NACK: no room for the completion
   rx_peer_slots_used,      // NACK: its peer holds its share of the tracking slots
+  read_quota,              // NACK: its peer has as many answers under way as it may [T-39]
   rx_peer_room_used,       // NO_MATCH: its peer holds its share of the room for kept messages
   rx_partial_expired,      // [SES-108]
   rx_partial_closed,       // the PDC ended before the message did

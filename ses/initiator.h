@@ -124,6 +124,7 @@ class Initiator {
   void stop(TxMessage& m, Completion::Status status);
   void leave_remote(TxMessage& m);
   void free(TxMessage& m);
+  bool may_answer(const ReturnMessage& answer) const;
   void free(ReturnMessage& r);
   void wake_starved();
 

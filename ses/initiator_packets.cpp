@@ -1,6 +1,7 @@
 // How messages become packets: start, pull, encode. A resend is encoded again from the same
 // record; nothing of it changes while packets of the attempt are out. [PDS-146]
 #include "ses/initiator.h"
+#include "ses/share.h"
 #include "wire/ses.h"
 
 #include <algorithm>
@@ -93,14 +94,32 @@ void Initiator::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch&
   encode_request(*m, ref, header, batch);
 }
 
+// A read of few octets asks for many. Of the places for answers a peer gets no more than it leaves
+// free, and of octets its quota: what it asks for beyond waits over there. [T-39]
+bool Initiator::may_answer(const ReturnMessage& answer) const {
+  const pds::Peer& peer = (*core_.peers)[answer.peer];
+  const uint64_t bytes = uint64_t{peer.answer_bytes} + answer.length;
+  return is_within_share(peer.answers, 1, returns_.capacity() - returns_.size()) &&
+         (peer.answers == 0 || bytes <= core_.config.read_quota_bytes);
+}
+
 Initiator::Returned Initiator::send_return(pds::PdcHandle pdc, const ReturnMessage& answer) {
-  ReturnMessage* r = returns_.alloc(answer);
-  if (r == nullptr) return Returned::no_slot;
+  if (!may_answer(answer)) {
+    core_.counters.add(Counter::read_quota);
+    return Returned::no_slot;
+  }
+  ReturnMessage* const r = returns_.alloc(answer);
+  UET_ASSERT(r != nullptr);  // a share leaves some
+  pds::Peer& peer = (*core_.peers)[answer.peer];
+  ++peer.answers;
+  peer.answer_bytes += answer.length;
+  r->is_counted = true;
   const uint32_t word = returns_.handle(r).word();
   UET_ASSERT((word & kReturnMark) == 0);
   r->id = core_.ids.take(word | kReturnMark);
   if (r->id.value() == 0) {
-    returns_.free(r);
+    r->fetched = nullptr;  // stays the caller's
+    free(*r);
     return Returned::no_slot;
   }
   if (core_.pds.send_return(core_.pds.self, pdc, pds::MessageHandle(word | kReturnMark))) {
@@ -110,9 +129,10 @@ Initiator::Returned Initiator::send_return(pds::PdcHandle pdc, const ReturnMessa
   return Returned::pdc_gone;
 }
 
-// It answers by the PDS header's number and has no ID of its own.
+// It answers by the PDS header's number and has no ID of its own, nor is it waited for: it leaves
+// with the next packets.
 pds::MessageHandle Initiator::hold_answer(const ReturnMessage& answer) {
-  ReturnMessage* r = returns_.alloc(answer);
+  ReturnMessage* const r = returns_.alloc(answer);
   if (r == nullptr) return {};
   return pds::MessageHandle(returns_.handle(r).word() | kReturnMark);
 }
@@ -120,6 +140,12 @@ pds::MessageHandle Initiator::hold_answer(const ReturnMessage& answer) {
 void Initiator::free(ReturnMessage& r) {
   if (r.id.value() != 0) core_.ids.give_back(r.id);
   if (r.fetched != nullptr) core_.fetch_buffers.free(r.fetched);
+  if (r.is_counted) {
+    pds::Peer& peer = (*core_.peers)[r.peer];
+    UET_ASSERT(peer.answers > 0 && peer.answer_bytes >= r.length);
+    --peer.answers;
+    peer.answer_bytes -= r.length;
+  }
   returns_.free(&r);
   wake_starved();
 }

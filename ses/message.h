@@ -170,9 +170,11 @@ struct ReturnMessage {
   uint16_t length = 0;
   bool is_pulled = false;
   bool is_unreadable = false;  // the system could not read the region's memory
+  bool is_counted = false;     // in the quota of its peer
   bool is_small = false;       // answers a small or medium request, named by PSN
   MessageId id;
   MessageId read_id;
+  PeerId peer;
   JobId job;
   Psn psn;
   FetchBuffer* fetched = nullptr;  // the octets, instead of those of the region

@@ -10,7 +10,9 @@ bool is_legal_config(const Config& c) {
   const bool mtu = c.payload_mtu == 1024 || c.payload_mtu == 2048 || c.payload_mtu == 4096 ||
                    c.payload_mtu == 8192;  // [SES-032]
   return mtu && c.ack_data_bytes_max <= pds::kMaxAckSesBytes - wire::ResponseData::kSize &&
-         c.retry_time_min <= c.retry_time_max && c.rx_messages != 0 && c.return_messages != 0 &&
+         c.retry_time_min <= c.retry_time_max && c.rx_messages != 0 &&
+         c.rx_messages <= UINT16_MAX && c.restarts <= UINT16_MAX &&
+         c.rendezvous_reads <= UINT16_MAX && c.return_messages != 0 &&
          c.unexpected_messages != 0 && c.restarts != 0 && c.deferral_time > Duration::zero();
 }
 

@@ -219,13 +219,6 @@ pds::Verdict Target::refuse(const Request& q, ReturnCode code, Counter why) {
   return response(q, code, generation);
 }
 
-// Whether a peer that holds `held` of something may take `wanted` of the `free` rest: as long as it
-// leaves as much as it has. One peer alone gets half, and whoever comes next finds room, whatever
-// the others do. [architecture 8, Room before acceptance]
-bool Target::is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
-  return held + wanted <= free;
-}
-
 // A message before which nothing is missing can be completed whatever becomes of later ones: one
 // such message of each peer may have any place, and the others leave one of the share for it.
 // Without that a RUD message could hold the last place while its rest waits, beyond the window,

@@ -9,6 +9,7 @@
 #include "ses/message.h"
 #include "ses/rendezvous.h"
 #include "ses/request.h"
+#include "ses/share.h"
 #include "ses/snapshot.h"
 #include "ses/unexpected_pool.h"
 
@@ -78,7 +79,6 @@ class Target {
   pds::Verdict repeat_error(RxMessage& m, const Request& q);
   pds::Verdict on_msg_error(RxMessage* m, const Request& q);
   wire::ReturnCode check_same(const RxMessage& m, const Request& q, Counter& why) const;
-  static bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free);
   bool may_track(const pds::Peer& peer, bool in_order) const;
   RxMessage* track(const Request& q);
   pds::Verdict no_message_slot();

@@ -198,6 +198,7 @@ ReturnMessage Target::answer_to(const Request& q, uint32_t bytes) const {
   back.length = static_cast<uint16_t>(bytes);
   back.is_small = q.header != wire::NextHeader::standard;
   back.read_id = q.id;
+  back.peer = q.peer;
   back.job = q.common.job_id;
   back.psn = q.token.psn;
   return back;

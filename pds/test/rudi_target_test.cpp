@@ -88,8 +88,8 @@ TEST_F(RudiTargetTest, RefusalIsANackWithTheNumber) {
   EXPECT_EQ(b.count(Count::nack_tx_no_ses_msg_avail), 1u);
 }
 
-// [PDS-203] No room for answers: refused before anything is executed. [PDS-072] At most a tenth of
-// a second's NACKs at once.
+// [PDS-203, T-41] No room for answers: refused before anything is executed. [PDS-072] At most a
+// tenth of a second's NACKs at once.
 TEST(RudiTargetBoundsTest, AnswersAreBounded) {
   Config config;
   config.rudi_answers = 4;

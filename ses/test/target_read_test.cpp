@@ -56,5 +56,48 @@ TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
+// [T-39] A peer has no more data on its way than its quota: what it asks for beyond is refused for
+// now, taken when some of it has arrived, and never lost. What others ask for is served meanwhile.
+TEST_F(TargetReadTest, APeerHasNoMoreUnderWayThanItsQuota) {
+  config_.read_quota_bytes = 4096;
+  start();
+  const Octets memory = pattern(9000);
+  const uint64_t key = expose(memory);
+  const Octets landing(8);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, landing, key), now_).ok());
+  settle();  // A knows a way to B, by which answers come
+  const wire::StandardRequest read = read_of(key, 8000);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(ask(read, i * 1024, 1024), "accept") << i;
+  EXPECT_EQ(ask(read, 4096, 1024), "nack NO_SES_MSG_AVAIL");
+  EXPECT_EQ(count(Counter::read_quota), 1u);
+  const PeerId a = std::exchange(from_, another_peer());
+  wire::StandardRequest other = read_of(key, 1024);
+  other.message_id = MessageId(78);
+  EXPECT_EQ(ask(other, 0, 1024), "accept");
+  from_ = a;
+  settle();  // the answers arrive
+  EXPECT_EQ(ask(read, 4096, 1024), "accept");
+  EXPECT_EQ(count(Counter::read_quota), 1u);
+}
+
+// [T-39] And no more answers than it leaves places for, however short they are.
+TEST_F(TargetReadTest, APeerLeavesPlacesForTheAnswersToOthers) {
+  config_.return_messages = 8;
+  start();
+  const Octets memory = pattern(3000);
+  const uint64_t key = expose(memory);
+  const auto read = [&](uint16_t id) {
+    wire::StandardRequest h = read_of(key, 100);
+    h.message_id = MessageId(id);
+    return ask(h, 0, 100);
+  };
+  for (uint16_t id = 1; id <= 4; ++id) EXPECT_EQ(read(id), "accept") << id;
+  EXPECT_EQ(read(5), "nack NO_SES_MSG_AVAIL");
+  EXPECT_EQ(count(Counter::read_quota), 1u);
+  from_ = another_peer();
+  for (uint16_t id = 6; id <= 7; ++id) EXPECT_EQ(read(id), "accept") << id;
+  EXPECT_EQ(read(8), "nack NO_SES_MSG_AVAIL");
+}
+
 }  // namespace
 }  // namespace uet::ses::test
