@@ -145,7 +145,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("ADDRESS", options.address, "Of the server, IPv4 or IPv6")->required();
   app.add_option("--sizes", options.sizes, "Message sizes in octets; client")
       ->delimiter(',')
-      ->expected(1)
+      ->allow_extra_args(false)
       ->check(CLI::Range(1U, kMessageMax))
       ->capture_default_str();
   app.add_option("--iterations", options.iterations,
