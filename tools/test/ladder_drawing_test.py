@@ -157,8 +157,8 @@ class LadderDrawingTest(unittest.TestCase):
         text.write_text("no capture")
         empty = self.made("empty.pcapng", "")
         for arguments, status, words in (
-                ([self.capture], 1, "where to?"),
-                ([self.capture, "-o", "x.png"], 1, "ends in neither .svg nor .html"),
+                ([self.capture], 2, "where to?"),
+                ([self.capture, "-o", "x.png"], 2, "ends in neither .svg nor .html"),
                 ([self.capture, "--pdc", "1", "--json"], 1, "no PDC 1: there are 1"),
                 ([self.capture, "--from", "8", "--json"], 1, "the PDC has 7 packets"),
                 ([text, "--json"], 1, "neither pcap nor pcapng"),
