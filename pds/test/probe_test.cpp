@@ -121,6 +121,24 @@ TEST_F(ProbeTest, FindsTheLostTail) {
   EXPECT_EQ(b.client.responded.size(), 2u);
 }
 
+// [PDS-145] What was resent after the Probe may arrive yet: its answer says nothing of that.
+TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
+  Bench b(config_);
+  b.open_initiator(5);
+  b.rx_header(b.ack(b.start));
+  b.elapse(5_ms + 1_us);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), probe_of(b, 4, 1));
+  b.elapse(1_ms);
+  b.rx_header(b.nack(NackCode::trimmed, b.start + 3));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +3 retx ar clear -3"}));
+  b.elapse(1_ms);
+  b.rx_header(answer(b, out[0], 2, 0));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +4 retx ar clear -2"}));
+  EXPECT_EQ(b.count(Count::retx_tail), 1u);
+}
+
 // An answer to another Probe, or to none, shows nothing; one that took long only that the peer is
 // there.
 TEST_F(ProbeTest, LateAndForeignAnswersLoseNothing) {

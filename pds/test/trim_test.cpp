@@ -165,7 +165,8 @@ TEST_F(TrimTest, RequestOfACutResponseGoesAgain) {
   b.elapse(1_ms + 1_us);
   rx_trimmed_ack(b, cut, wire::NextHeader::response_data_small);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
-  // Without data, for what is answered, or for nobody: dropped.
+  // Without data, for what is answered, or for nobody: dropped, however late.
+  b.elapse(1_ms + 1_us);
   rx_trimmed_ack(b, cut, wire::NextHeader::response);
   rx_trimmed_ack(b, b.ack(b.start), wire::NextHeader::response_data);
   wire::Ack other = cut;
