@@ -192,14 +192,22 @@ bool Core::close_request_expired(Pdc& pdc, Instant now) {
 
 // I6, I18, T17. Everything unfinished is reported once; then the PDC goes, or says first that it
 // wants to: an initiator by a Close command, a target by one Close Request, whose answer it waits
-// for no longer than Close_REQ_Time. [PDS-119, PDS-120, PDS-149, PDS-174]
+// for no longer than Close_REQ_Time. What a target executed may still be resent, by a SYN even
+// where no answer came through: a tombstone refuses it. [PDS-119, PDS-120, PDS-149, PDS-174,
+// PDS-176]
 void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now) {
   counters_.add(cause);
   const bool can_say = pdc.state != PdcState::syn && pdc.state != PdcState::error;
+  const bool is_remembered = !pdc.is_initiator && pdc.state != PdcState::pending &&
+                             failure.reason != FailureReason::aborted;
   pdc.state = PdcState::error;
   if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
   report_failures(pdc, failure, now);
-  if (!peer_may_hold || !can_say) return free_pdc(pdc, false, false, now);
+  if (!peer_may_hold || !can_say) {
+    pdc.close_psn = pdc.rx.max_received();
+    pdc.is_doubtful = true;
+    return free_pdc(pdc, false, is_remembered, now);
+  }
   if (!pdc.is_initiator) {
     pdc.close_req_due = true;
     pdc.close_at = now + config_.close_req;

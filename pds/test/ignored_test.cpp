@@ -155,5 +155,25 @@ TEST_F(IgnoredTest, ClosingFailsWhatItNames) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
+// [PDS-176] A target that gives its PDC up has executed what came on it, and its peer may not have
+// heard of that: a SYN that is sent once more opens no PDC, and what was executed is not again.
+TEST_F(IgnoredTest, WhatAFailedPdcExecutedIsNotExecutedAgain) {
+  Bench b(Config::spec());
+  b.open_target();
+  b.lines();
+  b.elapse(40_s + 1_us);
+  b.lines();
+  b.elapse(3_ms);
+  EXPECT_EQ(b.count(Count::close_req_expired), 1u);
+  b.lines();
+  b.rx(b.request(1000, true));
+  b.rx(b.request(1001, true));
+  EXPECT_EQ(b.lines(), (Lines{"NACK GTD_RESP_UNAVAIL psn 1000 from own to 7 payload 1001",
+                              "NACK CLOSING psn 1001 from own to 7 payload 1001"}));
+  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.count(Count::tombstone_hits), 2u);
+  EXPECT_EQ(b.count(Count::pdc_opened_target), 1u);
+}
+
 }  // namespace
 }  // namespace uet::pds::test

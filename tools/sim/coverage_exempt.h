@@ -22,8 +22,6 @@ inline constexpr Exempt kExempt[] = {
     {"ack_packets", "runs use the defaults, which count octets"},
     {"ack_delay", "off by default"},
     {"ack_mpr", "no run changes the advertised range"},
-    {"pdc_closed_ignored", "needs a peer that talks and never acknowledges; ignored_test.cpp"},
-    {"credit_rx", "needs receiver credit"},
     {"credit_request_rx", "needs receiver credit"},
     {"credit_clamped", "needs receiver credit"},
     {"credit_old", "needs receiver credit"},

@@ -1,8 +1,8 @@
 // A peer that is odd in ways the stack must bear: between an endpoint and its simulated port. It
 // refuses requests that arrive with NACKs of codes that our own stack never sends, and emits
-// packets that are certainly to be thrown away. Everything it does is honest: what it refuses was
-// never delivered, what it adds names nothing that is outstanding. Not a forger: TSS is the defence
-// against those.
+// packets that are certainly to be thrown away, and may cease to acknowledge. Everything it does is
+// honest: what it refuses was never delivered, what it adds names nothing that is outstanding. Not
+// a forger: TSS is the defence against those.
 #pragma once
 
 #include "tools/sim/plan.h"
@@ -21,11 +21,14 @@ namespace uet::sim {
 
 class OddPeer final : public io::PacketIo {
  public:
-  // `plan` outlives this object. `stranger` hears what is sent; it may be null.
-  OddPeer(std::unique_ptr<io::PacketIo> below, const Plan& plan, Stranger* stranger, uint64_t seed)
+  // `plan` outlives this object. `stranger` hears what is sent; it may be null. `may_be_mute`: the
+  // endpoint is the one that plan.mute_after is about.
+  OddPeer(std::unique_ptr<io::PacketIo> below, const Plan& plan, Stranger* stranger,
+          bool may_be_mute, uint64_t seed)
       : below_(std::move(below)),
         plan_(plan),
         stranger_(stranger),
+        may_be_mute_(may_be_mute),
         seed_(seed),
         rng_(seed, 0x6f6464) {}
 
@@ -38,6 +41,10 @@ class OddPeer final : public io::PacketIo {
 
  private:
   void add_odd(const TxPacket& packet);
+  bool is_mute() const {
+    return may_be_mute_ && plan_.mute_after > 0 && sent_ >= plan_.mute_after;
+  }
+  void send_mute(std::span<TxPacket> packets);
   // What becomes of a request that arrived. True: it is swallowed.
   bool intercept(RxDatagram& datagram);
   static void spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw);
@@ -49,6 +56,8 @@ class OddPeer final : public io::PacketIo {
   std::unique_ptr<io::PacketIo> below_;
   const Plan& plan_;
   Stranger* stranger_;
+  bool may_be_mute_;
+  uint64_t sent_ = 0;  // packets, up to the one that makes it mute
   uint64_t seed_;
   Rng rng_;
 };

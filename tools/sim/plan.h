@@ -96,12 +96,16 @@ struct Plan {
   // One direction between two endpoints gets nothing through for this long.
   Duration one_way = Duration::zero();
 
+  // The first endpoint sends so many packets, and from then on acknowledges nothing any more though
+  // it goes on talking; 0: it is honest. [PDS-148]
+  uint32_t mute_after = 0;
+
   // Operations may end in an error: only the safety oracles apply to them. What is refused for good
   // or cannot be read is answered with an error [PDS-119, SES-171]; a Default_MPR above the peer's
   // is a fault of configuration, a SYN beyond the peer's window ends its PDC [PDS-035, PDS-046]; by
   // the reference's table a handful of time-outs or refusals is the end [PDS-117, PDS-148].
   bool may_fail() const {
-    return spoil || broken_requests > 0 || default_mpr > mpr ||
+    return spoil || broken_requests > 0 || mute_after > 0 || default_mpr > mpr ||
            (spec_timers && (is_lossy() || is_scarce()));
   }
   // Packets may be lost, or answered so late that they are sent again.

@@ -68,6 +68,8 @@ fep::Config config_of(const Plan& plan) {
   c.pds.tx_window_packets = plan.window_packets;
   c.pds.max_pdcs = plan.pdcs_max;
   c.pds.packets_per_entropy = 4;
+  // What a mute peer holds up goes one after the other, each for five times as long. [PDS-148]
+  if (plan.mute_after > 0) c.pds.peer_timeout = Duration::seconds(1);
   c.cms.entropy_values = plan.entropy_values;
   c.ses.payload_mtu = static_cast<uint16_t>(plan.payload_mtu);
   c.ses.unexpected_bytes = plan.unexpected_bytes;
@@ -121,7 +123,8 @@ class Run {
     Node& node = nodes_[index];
     auto port = net_.attach(address_of(index));
     node.port = port->index();
-    auto odd = std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), rng_.u64());
+    auto odd = std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), index == 0,
+                                         rng_.u64());
     auto oracle = std::make_unique<WireOracle>(
         std::move(odd), WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u});
     node.oracle = oracle.get();
