@@ -142,7 +142,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   pds::Failure failure;
   int local_error = 0;
   uint32_t retries = 0;
-  Instant first_refused;  // zero: never
+  Instant first_refused;        // zero: never
   std::byte* inject = nullptr;  // from the InjectStore
   OpContext context;
   Iov memory;
@@ -214,6 +214,7 @@ struct RxMessage : ListNode<struct PartialTag> {
   bool in_order = false;  // nothing before it was missing when it began
   bool som_seen = false;
   bool msg_error_seen = false;  // or the packet that ends a deferred one
+  bool is_given_up = false;     // its rest is not waited for any more, but may come
   EndpointId endpoint;
   PeerId peer;
   uint32_t initiator = 0;

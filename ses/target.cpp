@@ -1,9 +1,12 @@
 // The order in which a request is judged, and the life of multi-packet messages. [ses.md 5]
 //
-// message \ packet | more data       | last octet       | wrong packet, MSG_ERROR | idle, PDC gone
-// unknown          | tracked         | (single) done    | errored                 | -
-// tracked          | tracked         | done             | errored                 | gone, receive
-// fails errored          | same error      | gone             | same error, or gone     | gone
+// message \ packet | more data  | last octet    | wrong packet, MSG_ERROR | idle     | PDC gone
+// unknown          | tracked    | (single) done | errored                 | -        | -
+// tracked          | tracked    | done          | errored                 | given up | gone
+// errored          | same error | gone          | same error, or gone     | given up | gone
+// given up         | same error | gone          | same error, or gone     | -        | gone
+//
+// One that was tracked and is given up, or goes with its PDC, fails its receive.
 #include "ses/target.h"
 
 #include <algorithm>
@@ -78,13 +81,12 @@ pds::Verdict Target::on_request(const pds::RxRequest& rx) {
   }
   const Request& q = *parsed;
   pds::Verdict verdict;
-  RxMessage** known = nullptr;
-  if (!q.is_single() && q.has_pdc()) known = rx_by_key_.find({q.token.pdc, q.id});
+  RxMessage* const known = q.is_single() || !q.has_pdc() ? nullptr : known_message(q);
   if (q.common.ver != 0) {
     core_.counters.add(Counter::rx_bad_version);
     verdict = response(q, ReturnCode::uncor, q.common.ri_generation);  // [SES-109]
   } else if (known != nullptr) {
-    verdict = resume(**known, q);  // [SES-113]
+    verdict = resume(*known, q);  // [SES-113]
   } else {
     verdict = begin(q);
   }
@@ -219,80 +221,11 @@ pds::Verdict Target::refuse(const Request& q, ReturnCode code, Counter why) {
   return response(q, code, generation);
 }
 
-// A message before which nothing is missing can be completed whatever becomes of later ones: one
-// such message of each peer may have any place, and the others leave one of the share for it.
-// Without that a RUD message could hold the last place while its rest waits, beyond the window,
-// behind older packets that are refused for want of one. [SES-118]
-bool Target::may_track(const pds::Peer& peer, bool in_order) const {
-  const uint32_t free = rx_messages_.capacity() - rx_messages_.size();
-  if (free == 0) return false;
-  if (!in_order) return is_within_share(peer.rx_messages + 1, 1, free - 1);
-  return peer.rx_in_order == 0 || is_within_share(peer.rx_messages, 1, free);
-}
-
 // All the room there is, for tracking or for an answer, is in use: the initiator tries again.
 // [SES-118]
 pds::Verdict Target::no_message_slot() {
   core_.counters.add(Counter::rx_no_message_slot);
   return pds::Verdict::refused(wire::NackCode::no_ses_msg_avail);
-}
-
-RxMessage* Target::track(const Request& q) {
-  pds::Peer& peer = (*core_.peers)[q.peer];
-  if (!may_track(peer, q.in_order)) {
-    core_.counters.add(Counter::rx_peer_slots_used);
-    return nullptr;
-  }
-  RxMessage* m = rx_messages_.alloc();
-  UET_ASSERT(m != nullptr);
-  ++peer.rx_messages;
-  m->in_order = q.in_order;
-  peer.rx_in_order += q.in_order;
-  m->key = {q.token.pdc, q.id};
-  const bool is_new = rx_by_key_.insert(m->key, m).ok();
-  UET_ASSERT(is_new);
-  PdcMessages* of_pdc = rx_by_pdc_.find(q.token.pdc.value());
-  if (of_pdc == nullptr) of_pdc = *rx_by_pdc_.insert(q.token.pdc.value(), {});
-  ++of_pdc->known;
-  ++of_pdc->open;
-  m->opcode = q.common.opcode;
-  m->is_tagged = is_tagged(q.common.opcode);
-  m->peer = q.peer;
-  m->initiator = q.initiator;
-  m->job = q.common.job_id;
-  m->pid = q.common.pid_on_fep;
-  m->ri = q.common.resource_index;
-  m->match_bits = q.match_bits;
-  m->buffer_offset = q.buffer_offset;
-  m->request_length = q.request_length;
-  m->pushed = m->end = q.pushed();
-  m->last_arrival = core_.now;
-  partial_.push_back(*m);
-  return m;
-}
-
-void Target::forget(RxMessage& m) {
-  pds::Peer& peer = (*core_.peers)[m.peer];
-  UET_ASSERT(peer.rx_messages > 0);
-  --peer.rx_messages;
-  peer.rx_in_order -= m.in_order;
-  PdcMessages& of_pdc = *rx_by_pdc_.find(m.key.pdc.value());
-  if (m.error == ReturnCode::null) --of_pdc.open;
-  if (--of_pdc.known == 0) rx_by_pdc_.erase(m.key.pdc.value());
-  rx_by_key_.erase(m.key);
-  rx_messages_.free(&m);
-}
-
-void Target::set_error(RxMessage& m, ReturnCode code) {
-  if (m.error == ReturnCode::null) --rx_by_pdc_.find(m.key.pdc.value())->open;
-  m.error = code;
-}
-
-void Target::count_arrival(RxMessage& m, uint32_t bytes) {
-  m.arrived = m.arrived + std::min(bytes, UINT32_MAX - m.arrived);
-  m.last_arrival = core_.now;
-  m.unlink();
-  partial_.push_back(m);
 }
 
 // A later packet of a known message. [SES-113, SES-021]
@@ -436,21 +369,19 @@ void Target::on_pdc_closed(pds::PdcHandle pdc) {
     fail(m, Completion::Status::undeliverable, ReturnCode::undeliverable);
     forget(m);
   }
+  for (RxMessage& m : given_up_) {
+    if (m.key.pdc == pdc) forget(m);
+  }
 }
 
 void Target::advance() {
   while (RxMessage* m = partial_.front()) {
     if (m->last_arrival + core_.config.partial_message_time > core_.now) break;
-    if (m->error != ReturnCode::null) {
-      forget(*m);
-      continue;
+    if (m->error == ReturnCode::null) {
+      core_.counters.add(Counter::rx_partial_expired);  // [SES-108]
+      fail(*m, Completion::Status::undeliverable, ReturnCode::undeliverable);
     }
-    core_.counters.add(Counter::rx_partial_expired);  // [SES-108]
-    fail(*m, Completion::Status::undeliverable, ReturnCode::undeliverable);
-    // Known for as long again: what comes late must not pass for a new message. [SES-107]
-    m->last_arrival = core_.now;
-    m->unlink();
-    partial_.push_back(*m);
+    give_up(*m);
   }
   retry_pulls();
   expire_deferred();

@@ -59,7 +59,7 @@ class Target {
   void advance();
   Instant next_deadline() const;
   bool idle() const {
-    return rx_messages_.size() == 0 && waiting_pulls_.empty() && failed_releases_.empty();
+    return partial_.empty() && waiting_pulls_.empty() && failed_releases_.empty();
   }
   void snapshot(Snapshot& out, Instant now);  // snapshot.cpp
 
@@ -82,6 +82,9 @@ class Target {
   bool may_track(const pds::Peer& peer, bool in_order) const;
   RxMessage* track(const Request& q);
   pds::Verdict no_message_slot();
+  RxMessage* known_message(const Request& q);
+  void release_share(const RxMessage& m);
+  void give_up(RxMessage& m);
   void forget(RxMessage& m);
   void set_error(RxMessage& m, wire::ReturnCode code);
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
@@ -231,9 +234,11 @@ class Target {
     uint32_t known = 0;
     uint32_t open = 0;
   };
-  HashMap<uint32_t, PdcMessages> rx_by_pdc_;      // by PdcHandle
-  IntrusiveList<RxMessage, PartialTag> partial_;  // longest idle first
-  uint32_t stalled_count_ = 0;                    // endpoints with is_stalled
+  HashMap<uint32_t, PdcMessages> rx_by_pdc_;       // by PdcHandle
+  IntrusiveList<RxMessage, PartialTag> partial_;   // longest idle first
+  IntrusiveList<RxMessage, PartialTag> given_up_;  // of nobody's share
+  uint32_t given_up_count_ = 0;
+  uint32_t stalled_count_ = 0;  // endpoints with is_stalled
 };
 
 }  // namespace uet::ses

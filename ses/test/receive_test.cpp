@@ -368,7 +368,7 @@ TEST_F(ReceiveTest, PartialMessagesExpire) {
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
   now_ = now_ + Duration::seconds(60);
   b_->ses->advance(now_);
-  EXPECT_TRUE(b_->ses->idle()) << "forgotten after as long again";
+  EXPECT_TRUE(b_->ses->idle()) << "nothing is waited for any more";
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
@@ -388,6 +388,45 @@ TEST_F(ReceiveTest, LatePacketsOfAnExpiredMessageAreRefused) {
   EXPECT_EQ(take(*b_), "") << "the new receive got none of it";
   EXPECT_EQ(count(Counter::rx_repeated_error), 3u);
   EXPECT_EQ(take(*a_).substr(0, 12), "send refused");
+}
+
+// [SES-107, SES-108] However late: a sender that sleeps in the middle of a message hears the same.
+TEST_F(ReceiveTest, PacketsOfAnExpiredMessageAreRefusedForAsLongAsItsPdcLasts) {
+  Octets room(4000);
+  ASSERT_TRUE(post(receive_request(room)).ok());
+  send(pattern(4000));
+  transmit();
+  deliver(0);
+  for (int i = 0; i < 10; ++i) {
+    now_ = now_ + Duration::seconds(60);
+    b_->ses->advance(now_);
+  }
+  EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
+  ASSERT_TRUE(post(receive_request(room)).ok());
+  settle();
+  EXPECT_EQ(take(*b_), "") << "the new receive got none of it";
+  EXPECT_EQ(count(Counter::rx_repeated_error), 3u);
+  EXPECT_EQ(take(*a_).substr(0, 12), "send refused");
+}
+
+// [SES-118] What was given up takes no room from anybody.
+TEST_F(ReceiveTest, GivenUpMessagesMakeRoom) {
+  config_.rx_messages = 2;
+  start();
+  std::array<Octets, 3> rooms;
+  for (Octets& room : rooms) {
+    room.resize(4000);
+    ASSERT_TRUE(post(receive_request(room)).ok());
+    send(pattern(4000));
+    transmit();
+    deliver(network_.size() - 4);
+    network_.clear();
+    now_ = now_ + Duration::seconds(60);
+    b_->ses->advance(now_);
+    EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
+  }
+  EXPECT_EQ(count(Counter::rx_no_message_slot), 0u);
+  EXPECT_EQ(count(Counter::rx_partial_expired), 3u);
 }
 
 TEST_F(ReceiveTest, PartialMessagesEndWithTheirPdc) {

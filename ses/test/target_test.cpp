@@ -406,5 +406,22 @@ TEST_F(TargetTest, AHalfReceivedMessageIsOpen) {
   EXPECT_FALSE(b_->ses->has_open_message(pdc));
 }
 
+// [SES-107, SES-009] A message that was given up stays known, but its sender may use the identifier
+// again: a second beginning is that of another message.
+TEST_F(TargetTest, IdentifierOfAMessageGivenUpMayBeUsedAgain) {
+  const wire::StandardRequest h = request(SesOpcode::send, 2048);
+  Octets room(2048);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  standard(part(h, 0, 1024), 1024);
+  now_ = now_ + Duration::seconds(60);
+  b_->ses->advance(now_);
+  EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  standard(part(h, 0, 1024), 1024);
+  standard(part(h, 1024, 1024), 1024);
+  EXPECT_EQ(take(*b_), "recv ok 2048 #2");
+  EXPECT_EQ(b_->ses->counters()[Counter::rx_repeated_error], 0u);
+}
+
 }  // namespace
 }  // namespace uet::ses::test

@@ -80,8 +80,7 @@ Plan Plan::draw(uint64_t seed) {
   Rng shares(seed, 0x73727863);  // of its own: all other plans are as without
   p.shares_receives = shares.chance(0.2);
   Rng mutes(seed, 0x6d757465);
-  // One riddle at a time; and whoever sleeps longer than its peers wait is not judged as mute.
-  if (mutes.chance(0.05) && !p.restart && !p.spoil && p.pause == Duration::zero()) {
+  if (mutes.chance(0.05) && !p.restart && !p.spoil) {  // one riddle at a time
     p.mute_after = 1 + static_cast<uint32_t>(mutes.below(300));
   }
   return p;

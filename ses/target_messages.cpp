@@ -1,0 +1,118 @@
+// The multi-packet messages that the target knows: which ones it may begin to track, and how long
+// it remembers them.
+#include "ses/target.h"
+
+#include "ses/share.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+
+// The message that this is a later packet of. One that was given up has begun once: a second
+// beginning is that of another message, whose sender uses the identifier again.
+RxMessage* Target::known_message(const Request& q) {
+  RxMessage** const found = rx_by_key_.find({q.token.pdc, q.id});
+  if (found == nullptr) return nullptr;
+  RxMessage& m = **found;
+  if (!m.is_given_up || !q.common.som) return &m;
+  if (m.som_seen) {
+    forget(m);
+    return nullptr;
+  }
+  m.som_seen = true;
+  return &m;
+}
+
+// A message before which nothing is missing can be completed whatever becomes of later ones: one
+// such message of each peer may have any place, and the others leave one of the share for it.
+// Without that a RUD message could hold the last place while its rest waits, beyond the window,
+// behind older packets that are refused for want of one. [SES-118]
+bool Target::may_track(const pds::Peer& peer, bool in_order) const {
+  const uint32_t free = rx_messages_.capacity() - rx_messages_.size() + given_up_count_;
+  if (free == 0) return false;
+  if (!in_order) return is_within_share(peer.rx_messages + 1, 1, free - 1);
+  return peer.rx_in_order == 0 || is_within_share(peer.rx_messages, 1, free);
+}
+
+RxMessage* Target::track(const Request& q) {
+  pds::Peer& peer = (*core_.peers)[q.peer];
+  if (!may_track(peer, q.in_order)) {
+    core_.counters.add(Counter::rx_peer_slots_used);
+    return nullptr;
+  }
+  if (rx_messages_.full()) forget(*given_up_.front());
+  RxMessage* m = rx_messages_.alloc();
+  UET_ASSERT(m != nullptr);
+  ++peer.rx_messages;
+  m->in_order = q.in_order;
+  peer.rx_in_order += q.in_order;
+  m->key = {q.token.pdc, q.id};
+  const bool is_new = rx_by_key_.insert(m->key, m).ok();
+  UET_ASSERT(is_new);
+  PdcMessages* of_pdc = rx_by_pdc_.find(q.token.pdc.value());
+  if (of_pdc == nullptr) of_pdc = *rx_by_pdc_.insert(q.token.pdc.value(), {});
+  ++of_pdc->known;
+  ++of_pdc->open;
+  m->opcode = q.common.opcode;
+  m->is_tagged = is_tagged(q.common.opcode);
+  m->peer = q.peer;
+  m->initiator = q.initiator;
+  m->job = q.common.job_id;
+  m->pid = q.common.pid_on_fep;
+  m->ri = q.common.resource_index;
+  m->match_bits = q.match_bits;
+  m->buffer_offset = q.buffer_offset;
+  m->request_length = q.request_length;
+  m->pushed = m->end = q.pushed();
+  m->last_arrival = core_.now;
+  partial_.push_back(*m);
+  return m;
+}
+
+void Target::release_share(const RxMessage& m) {
+  pds::Peer& peer = (*core_.peers)[m.peer];
+  UET_ASSERT(peer.rx_messages > 0);
+  --peer.rx_messages;
+  peer.rx_in_order -= m.in_order;
+}
+
+// What comes late must not pass for the beginning of another message: its receive would fail, and
+// its sender hear that all went well. So it stays known until its PDC closes, or the room is
+// needed. [SES-107, SES-108]
+void Target::give_up(RxMessage& m) {
+  release_share(m);
+  m.is_given_up = true;
+  ++given_up_count_;
+  m.unlink();
+  given_up_.push_back(m);
+}
+
+void Target::forget(RxMessage& m) {
+  if (m.is_given_up) {
+    --given_up_count_;
+  } else {
+    release_share(m);
+  }
+  PdcMessages& of_pdc = *rx_by_pdc_.find(m.key.pdc.value());
+  if (m.error == ReturnCode::null) --of_pdc.open;
+  if (--of_pdc.known == 0) rx_by_pdc_.erase(m.key.pdc.value());
+  rx_by_key_.erase(m.key);
+  rx_messages_.free(&m);
+}
+
+void Target::set_error(RxMessage& m, ReturnCode code) {
+  if (m.error == ReturnCode::null) --rx_by_pdc_.find(m.key.pdc.value())->open;
+  m.error = code;
+}
+
+void Target::count_arrival(RxMessage& m, uint32_t bytes) {
+  m.arrived = m.arrived + std::min(bytes, UINT32_MAX - m.arrived);
+  if (m.is_given_up) return;
+  m.last_arrival = core_.now;
+  m.unlink();
+  partial_.push_back(m);
+}
+
+}  // namespace uet::ses
