@@ -339,16 +339,16 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "Work per timing")
       ->check(CLI::Range(16, 10'000'000))
       ->capture_default_str();
-  CLI::Option* const flows =
+  CLI::Option* const with_flows =
       app.add_option("--flows", options.flows,
                      "Measure only the stack with so many packet delivery contexts")
           ->check(CLI::Range(1, 4096));
   app.add_option("--packets", options.packets, "4 KiB packets of a message")
       ->check(CLI::Range(1, 256))
-      ->needs(flows)
+      ->needs(with_flows)
       ->capture_default_str();
   bool by_job = false;
-  app.add_flag("--jobs", by_job, "One peer and a JobID each, not a peer each")->needs(flows);
+  app.add_flag("--jobs", by_job, "One peer and a JobID each, not a peer each")->needs(with_flows);
   app.add_flag("--json", options.json, "Print JSON");
   CLI::App* const table =
       app.add_subcommand("pdcs", "Cost of a packet by the number of PDCs, 1 to 4,096")
@@ -369,7 +369,7 @@ int main(int argc, char** argv) {
   CLI::App* const matching =
       app.add_subcommand("match", "Cost of a match by how many receives or kept messages wait")
           ->fallthrough();
-  for (CLI::App* const command : {table, lossy, matching}) command->excludes(flows);
+  for (CLI::App* const command : {table, lossy, matching}) command->excludes(with_flows);
   if (const auto status = tools::parse(app, argc, argv)) return *status;
   if (by_job) options.spread = perf::Spread::jobs;
   if (table->parsed()) return pdcs(options);
@@ -378,7 +378,9 @@ int main(int argc, char** argv) {
   const double copy = copy_ns(options.repeats);
   if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
   std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
-  for (uint32_t flows : {1u, 64u, 1024u}) figures.push_back(stack(options, flows, copy));
+  for (uint32_t flows : {1u, 64u, 1024u}) {
+    figures.push_back(stack(options, flows, copy));
+  }
   figures.push_back(message(options));
   return print(options, figures);
 }
