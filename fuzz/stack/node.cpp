@@ -183,10 +183,14 @@ void Node::receive(Program& program, Instant now) {
   const ses::ReceiveRequest request = receive_request(program, post);
   const bool is_claimable = claim_slot_ == post.slot || (post.is_shared && shares(claim_slot_));
   uint32_t claim = 0;
-  if (is_claimable && !post.is_multi && (how & 0x80) != 0) claim = std::exchange(claim_, 0);
+  if (is_claimable && !post.is_multi && (how & 0x80) != 0) claim = claim_;
   // A claimed message is taken whatever its tag.
   if (claim != 0) post.ignore = ~uint64_t{0};
-  finish_post(post, post_receive(post, request, claim, now));
+  const Result<void> posted = post_receive(post, request, claim, now);
+  // Refused, the message stays claimed, and whoever claimed it has to end that.
+  const bool is_over = posted.ok() || posted.error() == Errc::not_found;
+  if (claim != 0 && is_over) claim_ = 0;
+  finish_post(post, posted);
 }
 
 // `claim`: of the message that this receive is for; 0: of whatever comes.
