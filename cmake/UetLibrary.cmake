@@ -26,6 +26,9 @@ target_compile_options(uet_options INTERFACE -Wall -Wextra -Wpedantic -Wconversi
   $<$<BOOL:${UET_WERROR}>:-Werror>)
 target_include_directories(uet_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(UET_SANITIZE)
+  # Built whole or not at all, so several files at once.
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
   string(REPLACE "," ";" sanitizers "${UET_SANITIZE}")
   if("undefined" IN_LIST sanitizers)
     # In the code under test; in the tests too it takes twice the time to compile. The vptr check
@@ -61,6 +64,14 @@ if(UET_PROFILE)
   target_link_options(uet_options INTERFACE ${profile_flags})
 endif()
 
+# Tests are more than half of what is compiled, and people wait for it. What they strain lies in the
+# libraries; their own code, and that of command lines, is compiled quickly.
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+  set(UET_QUICK_FLAGS -O0 -g1)
+else()
+  set(UET_QUICK_FLAGS)
+endif()
+
 # The layers whose code must run the same in the provider, the simulator and the fuzzers.
 set(UET_SANS_IO_LAYERS base wire cms pds ses tss fep)
 
@@ -83,6 +94,12 @@ function(uet_add_library name)
   add_library(uet::${name} ALIAS uet_${name})
 endfunction()
 
+# uet_compile_as_test(TARGET): TARGET is a test, or part of one.
+function(uet_compile_as_test name)
+  set_target_properties(${name} PROPERTIES UET_IS_TEST ON)
+  target_compile_options(${name} PRIVATE ${UET_QUICK_FLAGS})
+endfunction()
+
 # uet_add_test(NAME SOURCES file... DEPS layer... [LABELS label...] [TIMEOUT seconds]):
 # one GoogleTest binary, one ctest entry.
 function(uet_add_test name)
@@ -94,7 +111,7 @@ function(uet_add_test name)
   list(TRANSFORM deps PREPEND uet::)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${deps} ${arg_LIBS} GTest::gtest GTest::gtest_main)
-  set_target_properties(${name} PROPERTIES UET_IS_TEST ON)
+  uet_compile_as_test(${name})
   target_compile_definitions(${name} PRIVATE UET_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <netpacket/packet.h>
+#include <linux/if_packet.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -9,15 +9,16 @@ usage() {
 Usage: tools/test.sh [--quick] [-j N]
 
 Installs Debian packages when root, then builds and tests four presets:
-  asan   the sans-IO core, its simulation seeds and the fuzz corpora
+  asan   the sans-IO core and packet I/O, simulation seeds and the fuzz corpora
   tsan   the provider's locks, wake-ups and helper thread
   fuzz   one minute of the stack fuzzer from its corpus; needs clang with libFuzzer
-  dev    everything: core, packet I/O, provider, command-line programs, style and citations
+  dev    optimised: provider, dissector, command-line programs, packet I/O, more simulation seeds,
+         style and citations
 Test hosts are network namespaces that the tests make and remove; tests that need what this
 machine does not have report themselves skipped: that of the ladder page without Chromium, which
 is installed where CI=true.
 
-  --quick     dev only
+  --quick     dev only, with the tests of the core
   -j N        parallel jobs (default: all processors)
   -h, --help  this text
 
@@ -58,14 +59,17 @@ has_libfuzzer() {
   printf '%s\n' "$source" | clang++ -x c++ -fsanitize=fuzzer -o /dev/null - 2>/dev/null
 }
 
-if [ $quick -eq 0 ]; then
-  preset asan tests_core -L '^(base|wire|cms|pds|ses|fep|io|fuzz|sim)$'
+if [ $quick -eq 1 ]; then
+  preset dev all
+else
+  core='base|wire|tss|cms|pds|ses|fep|fuzz'
+  preset asan tests_core -L "^($core|io|sim)\$"
   preset tsan tests_threads -L '^threads$'
   if has_libfuzzer; then
     preset fuzz tests_fuzz_live -L '^fuzz_live$'
   else
     say "fuzz: SKIPPED: no clang++ with libFuzzer (Debian: clang, libclang-rt-*-dev)"
   fi
+  preset dev tests_rest -LE "^($core)\$"
 fi
-preset dev all
 say "All tests passed in $((SECONDS - started)) s"

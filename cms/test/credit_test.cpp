@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kWindow = 100 * 4096;  // 1600 units
 
-Config config() {
+Config credit_config() {
   Config c;
   c.mtu_bytes = 4096;
   c.initial_window_packets = 32;
@@ -29,7 +29,7 @@ TEST(CreditTest, CountersWrap) {
 
 // [CMS-117, CMS-125] Grants are cumulative: told twice they count once.
 TEST(CreditTest, GrantsAddUp) {
-  Ccc ccc(config());
+  Ccc ccc(credit_config());
   EXPECT_EQ(ccc.unspent_credit_bytes(), 0u);
   EXPECT_EQ(ccc.on_credit({3, {}}), CreditNews::taken);
   EXPECT_EQ(ccc.unspent_credit_bytes(), 3u * 256);
@@ -43,7 +43,7 @@ TEST(CreditTest, GrantsAddUp) {
 // not touched. A counter that goes back takes nothing back, and what follows it is not new either.
 TEST(CreditTest, InflatedCreditMakesOneWindow) {
   for (const Algorithm algorithm : {Algorithm::aimd, Algorithm::fixed}) {
-    Config c = config();
+    Config c = credit_config();
     c.algorithm = algorithm;
     Ccc ccc(c);
     const uint64_t window = ccc.window_bytes();
@@ -61,7 +61,7 @@ TEST(CreditTest, InflatedCreditMakesOneWindow) {
 
 // [T-33, CMS-118] Over the end of the counter.
 TEST(CreditTest, GrantsPassTheEndOfTheCounter) {
-  Ccc ccc(config());
+  Ccc ccc(credit_config());
   ccc.on_credit({0x7F'FFFF, {}});
   ccc.on_credit({0xFF'FFF0, {}});
   EXPECT_EQ(ccc.on_credit({5, {}}), CreditNews::clamped) << "newer by 21";
