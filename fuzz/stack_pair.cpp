@@ -72,6 +72,7 @@ fep::Config config_from(Program& program, bool random_start) {
   c.ses.unexpected_messages = is_tiny ? 2 : 16;
   c.ses.rx_messages = is_tiny ? 2 : 16;
   c.ses.return_messages = is_tiny ? 2 : 16;
+  c.ses.read_packets = is_tiny ? 1 : 8;
   c.ses.memory_regions = 2 * kRegions;
   c.ses.long_iovs = 4;
   c.ses.long_injects = is_tiny ? 1 : 8;

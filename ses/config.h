@@ -62,6 +62,9 @@ struct Config {
   uint32_t unexpected_messages = 16384;  // such messages at most
   uint32_t rx_messages = 4096;           // multi-packet messages being received at once
   uint32_t return_messages = 16384;      // read answers on their way back, one a packet
+  // Packets of one flow's reads at once, or one read of any length: a peer that has no place for
+  // another answer asks for the packet again.
+  uint32_t read_packets = 2048;
   // Octets of data that one peer may have asked for and not got yet; its next reads wait. [T-39]
   uint32_t read_quota_bytes = uint32_t{64} << 20;
   uint32_t fetch_buffers = 64;           // those of atomics that do not fit an ACK, 1 KiB each

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace uet::ses {
 
@@ -297,6 +298,7 @@ void Initiator::forget_attempt(TxMessage& m) {
     core_.ids.give_back(m.id);
     wake_starved();
   }
+  end_read(m);
   m.id = MessageId(0);
   m.pdc = pds::PdcHandle(0);
   m.owes_message_done = m.is_stopped = m.is_fully_pulled = false;
@@ -307,6 +309,16 @@ void Initiator::forget_attempt(TxMessage& m) {
   m.failure = pds::Failure{};
   if (m.deferral != nullptr) m.deferral->is_deferred = m.deferral->is_closed = false;
   core_.timers.cancel(m.timer);
+}
+
+// Gives back what a read counts for at its flow, where the next one may wait.
+void Initiator::end_read(TxMessage& m) {
+  if (m.read_packets == 0) return;
+  Flow& flow = *m.flow;
+  UET_ASSERT(flow.read_packets >= m.read_packets);
+  flow.read_packets -= std::exchange(m.read_packets, 0);
+  flow.last_read_failed = m.data_bytes < m.expected_bytes();
+  if (!flow.queue.empty()) core_.pds.ready(core_.pds.self, flow.id);
 }
 
 // Tells the user. From here on the user's memory is not touched.

@@ -137,6 +137,9 @@ class Initiator {
   void expose(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov, uint8_t capabilities);
   void conceal(TxMessage& m);
   static bool is_read_out(const TxMessage& m);
+  static uint32_t read_packets_of(const TxMessage& m);
+  bool must_wait_for_reads(const Flow& flow, uint32_t read_packets) const;
+  void end_read(TxMessage& m);
   void wait_for_reads(TxMessage& m);
   void on_unread(TxMessage& m);
   void settle_probe(TxMessage& m);

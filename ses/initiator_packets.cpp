@@ -19,11 +19,25 @@ ReturnMessage* Initiator::return_message(pds::MessageHandle handle) {
   return returns_.get(Handle<ReturnMessage>::from_word(handle.value() & ~kReturnMark));
 }
 
+// How many packets an operation asks for; 0: none. SES itself reads few messages at once.
+uint32_t Initiator::read_packets_of(const TxMessage& m) {
+  return m.is_read() && !m.is_internal() ? (m.push_length + m.mtu - 1) / m.mtu : 0;
+}
+
+// Then end_read() says when to ask again.
+bool Initiator::must_wait_for_reads(const Flow& flow, uint32_t read_packets) const {
+  return read_packets != 0 && flow.read_packets != 0 && !flow.last_read_failed &&
+         flow.read_packets + read_packets > core_.config.read_packets;
+}
+
 bool Initiator::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& out) {
   Flow** found = flow_by_id_.find(id.value());
   if (found == nullptr) return false;
-  TxMessage* m = (*found)->queue.front();
+  Flow& flow = **found;
+  TxMessage* m = flow.queue.front();
   if (m == nullptr) return false;
+  const uint32_t read_packets = read_packets_of(*m);
+  if (must_wait_for_reads(flow, read_packets)) return false;
   // A datagram has no target state, hence no ID, and the short headers no place for one. [SES-033]
   if (m->opcode != wire::SesOpcode::datagram_send && m->header == wire::NextHeader::standard) {
     m->id = core_.ids.take(m->handle);
@@ -34,6 +48,8 @@ bool Initiator::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& o
   }
   static_cast<ListNode<QueueTag>*>(m)->unlink();
   m->state = TxMessage::State::started;
+  m->read_packets = read_packets;
+  flow.read_packets += read_packets;
   m->pdc = pdc;
   m->ri_generation = m->is_tagged() ? m->remote->tagged_generation : m->remote->untagged_generation;
   m->owes_message_done = m->returns_data() && m->flow->mode != pds::Mode::rudi;  // [SES-075]

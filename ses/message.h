@@ -35,6 +35,8 @@ struct Flow {
   pds::FlowId id;
   pds::Mode mode{};
   IntrusiveList<TxMessage, struct QueueTag> queue;
+  uint32_t read_packets = 0;      // of reads that were started and have not ended
+  bool last_read_failed = false;  // so the next ones do not wait for each other's time-outs
 };
 
 struct RemoteKey {
@@ -120,9 +122,10 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   uint32_t pulled_packets = 0;
   uint32_t answered_packets = 0;
   uint32_t failed_packets = 0;
-  uint32_t data_bytes = 0;  // returned so far, of this segment
-  uint32_t pull = 0;        // the rest of a message of the peer: handle of its Pull
-  uint32_t restart = 0;     // a ready-to-restart: handle of its DeferredMessage
+  uint32_t data_bytes = 0;    // returned so far, of this segment
+  uint32_t read_packets = 0;  // of this attempt, counted at its flow
+  uint32_t pull = 0;          // the rest of a message of the peer: handle of its Pull
+  uint32_t restart = 0;       // a ready-to-restart: handle of its DeferredMessage
   Exposure* exposure = nullptr;
   Deferral* deferral = nullptr;
   uint32_t result_bytes = 0;  // fetching atomic: of `result`

@@ -374,5 +374,63 @@ TEST_F(PairTest, PostingStopsAtTheSizeOfTheEndpoint) {
   EXPECT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
 }
 
+// [architecture 18] A peer is asked for no more packets at once than config.read_packets, unless
+// one read is longer; the next read waits for the end of one, however it ends.
+TEST_F(PairTest, ReadsWaitForEachOther) {
+  config_.read_packets = 5;
+  start();
+  const Octets memory = pattern(6000);
+  const uint64_t key = expose(memory);
+  Octets back[5] = {Octets(2500), Octets(2000), Octets(2500), Octets(6000), Octets(100)};
+  for (uintptr_t i = 0; i < 5; ++i) {
+    RmaRequest r = rma_request(true, back[i], key);
+    r.context.op = reinterpret_cast<void*>(i + 1);
+    ASSERT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
+  }
+  transmit();
+  EXPECT_EQ(network_.size(), 3u + 2u);
+  settle();
+  EXPECT_EQ(take(*a_),
+            "read ok 2500 #1 | read ok 2000 #2 | read ok 2500 #3 | read ok 6000 #4 | "
+            "read ok 100 #5");
+  EXPECT_EQ(back[3], memory);
+}
+
+// A silent peer would take a time-out for each read in turn.
+TEST_F(PairTest, ReadsDoNotWaitForEachOthersTimeOuts) {
+  config_.read_packets = 3;
+  start();
+  const Octets memory = pattern(3000);
+  const uint64_t key = expose(memory);
+  Octets back[3] = {Octets(3000), Octets(3000), Octets(3000)};
+  for (const Octets& b : back) {
+    ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, b, key), now_).ok());
+  }
+  transmit();
+  ASSERT_EQ(network_.size(), 3u);
+  network_.clear();
+  a_->pds.fail_flow(0, {.reason = pds::FailureReason::timeout}, now_);
+  EXPECT_EQ(take(*a_), "read undeliverable 0 #1");
+  transmit();
+  EXPECT_EQ(network_.size(), 6u);
+  settle();
+  EXPECT_EQ(take(*a_), "read ok 3000 #1 | read ok 3000 #1");
+}
+
+TEST_F(PairTest, ACancelledReadLetsTheNextOneGo) {
+  config_.read_packets = 3;
+  start();
+  const Octets memory = pattern(3000);
+  const uint64_t key = expose(memory);
+  Octets first(3000), second(3000);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, first, key), now_).ok());
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, second, key), now_).ok());
+  EXPECT_TRUE(a_->ses->cancel(a_->ep, reinterpret_cast<void*>(uintptr_t{1}), now_));
+  settle();
+  EXPECT_EQ(take(*a_), "read cancelled 0 #1 | read ok 3000 #1");
+  EXPECT_EQ(second, memory);
+  EXPECT_TRUE(a_->ses->idle());
+}
+
 }  // namespace
 }  // namespace uet::ses::test

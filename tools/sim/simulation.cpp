@@ -51,6 +51,7 @@ fep::Config config_of(const Plan& plan) {
   c.pds.ack_per_packet = plan.ack_per_packet;
   c.pds.idle_time = plan.idle_time;
   c.ses.return_messages = plan.return_messages;
+  c.ses.read_packets = plan.window_packets / 16;
   c.ses.rx_messages = plan.rx_messages;
   c.ses.unexpected_messages = plan.unexpected_messages;
   c.ses.remotes = plan.remotes;
