@@ -21,7 +21,8 @@ ReturnMessage* Initiator::return_message(pds::MessageHandle handle) {
 
 // How many packets an operation asks for; 0: none. SES itself reads few messages at once.
 uint32_t Initiator::read_packets_of(const TxMessage& m) {
-  return m.is_read() && !m.is_internal() ? (m.push_length + m.mtu - 1) / m.mtu : 0;
+  if (!m.is_read() || m.is_internal()) return 0;
+  return m.push_length / m.mtu + (m.push_length % m.mtu != 0 ? 1 : 0);
 }
 
 // Then end_read() says when to ask again.

@@ -396,6 +396,25 @@ TEST_F(PairTest, ReadsWaitForEachOther) {
   EXPECT_EQ(back[3], memory);
 }
 
+TEST_F(PairTest, TheLongestReadWaitsToo) {
+  config_.read_packets = 3;
+  start();
+  const Octets memory = pattern(3000);
+  const uint64_t key = expose(memory);
+  Octets back(3000);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
+  RmaRequest r = rma_request(true, back, key);
+  const IoSlice longest{back.data(), kMaxMessageBytes};  // never written to: it is not started
+  r.iov = {&longest, 1};
+  r.context.op = reinterpret_cast<void*>(uintptr_t{2});
+  ASSERT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
+  transmit();
+  EXPECT_EQ(network_.size(), 3u);
+  EXPECT_TRUE(a_->ses->cancel(a_->ep, r.context.op, now_));
+  settle();
+  EXPECT_EQ(take(*a_), "read cancelled 0 #2 | read ok 3000 #1");
+}
+
 // A silent peer would take a time-out for each read in turn.
 TEST_F(PairTest, ReadsDoNotWaitForEachOthersTimeOuts) {
   config_.read_packets = 3;
