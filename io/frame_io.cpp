@@ -93,13 +93,15 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   return next_hops_ != nullptr;
 }
 
-// A socket that only sends: without a protocol nothing is delivered to it.
+// A socket that only sends: without a protocol nothing is delivered to it. Frames pass by the
+// queueing discipline, too; one that finds the device's queue full is refused and sent again.
 bool FrameIo::open_sender() {
   sender_ = Fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_ll name{};
   name.sll_family = AF_PACKET;
   name.sll_ifindex = static_cast<int>(interface_index_);
   return sender_ && set_option(sender_, SOL_PACKET, PACKET_VNET_HDR, 1) &&
+         set_option(sender_, SOL_PACKET, PACKET_QDISC_BYPASS, 1) &&
          ::bind(sender_.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
 }
 

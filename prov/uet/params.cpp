@@ -141,7 +141,8 @@ constexpr Param kParams[] = {
      [](std::string_view v, Params& p) { return to_payload_mtu(v, p.payload_mtu); }},
     {"IO",
      "packet backend: auto, udp or packet; default auto, which is udp. packet passes by the IP "
-     "stack for the lowest latency: Linux 6.2, CAP_NET_RAW, Ethernet; firewall rules do not apply.",
+     "stack for the lowest latency: Linux 6.2, CAP_NET_RAW, Ethernet; rules of the firewall and of "
+     "tc do not apply.",
      [](std::string_view v, Params& p) {
        return to_text(v, p.io) && (v == "auto" || v == "udp" || v == "packet");
      }},
