@@ -221,7 +221,8 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   max_datagram_bytes_ = std::min(mtu - overhead, ipv6 ? kIpv6DatagramMax : kIpv4DatagramMax);
 
   const bool ready = options.deaf ? UdpTx::deafen(socket) && watch(socket, 0)
-                                  : rx_.attach(socket, ipv6, options.gro) && watch(socket, EPOLLIN);
+                                  : rx_.attach(socket, ipv6, options.gro, receive_buffer_bytes_) &&
+                                        watch(socket, EPOLLIN);
   if (!ready) {
     error = "cannot prepare the receive socket: " + errno_text(errno);
     return false;

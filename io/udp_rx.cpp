@@ -40,7 +40,7 @@ Marks read_marks(msghdr& header) {
 
 }  // namespace
 
-bool UdpRx::attach(const Fd& socket, bool ipv6, bool gro) {
+bool UdpRx::attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes) {
   const bool marks = ipv6 ? set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
                           : set_option(socket, IPPROTO_IP, IP_RECVTOS, 1);
   if (!marks) return false;
@@ -48,6 +48,7 @@ bool UdpRx::attach(const Fd& socket, bool ipv6, bool gro) {
   if (gro) (void)set_option(socket, IPPROTO_UDP, UDP_GRO, 1);
 
   fd_ = socket.get();
+  pace_.configure(buffer_bytes);
   memory_.reset(new std::byte[size_t{kMessages} * kStride]);
   for (uint32_t i = 0; i < kMessages; ++i) {
     vectors_[i] = {memory_.get() + size_t{i} * kStride, kMessageBytes};
@@ -67,8 +68,9 @@ void UdpRx::prepare(uint32_t message) {
   header.msg_flags = 0;
 }
 
-// Asks the kernel for messages; false when there are none.
+// Asks the kernel for messages; false when there are none, or it is not yet time.
 bool UdpRx::fill() {
+  if (pace_.may_be_stream() && pace_.is_resting(monotonic_now())) return false;
   for (uint32_t i = 0; i < message_count_; ++i) prepare(i);
   message_count_ = message_next_ = 0;
   // An error left by an earlier packet of ours is reported here once and hides nothing: ask again.
@@ -77,15 +79,13 @@ bool UdpRx::fill() {
     const int count = ::recvmmsg(fd_, headers_.data(), ask_, MSG_DONTWAIT, nullptr);
     if (count > 0) {
       message_count_ = static_cast<uint32_t>(count);
-      // Finding out that there is no further message costs as much as a tenth of a small one: a
-      // lone packet is not made to wait for that, a stream soon fills the table.
-      ask_ = message_count_ == ask_ ? std::min(ask_ * 4, kMessages) : message_count_;
-      counters_.messages += message_count_;
       filled_at_ = monotonic_now();
+      note_read(ask_);
       return true;
     }
     if (count == 0 || errno == EAGAIN) {
       ask_ = 1;
+      if (pace_.may_be_stream()) pace_.on_nothing(monotonic_now());
       return false;
     }
     if (errno == EINTR) continue;
@@ -93,6 +93,16 @@ bool UdpRx::fill() {
     ++counters_.errors;
   }
   return false;
+}
+
+void UdpRx::note_read(uint32_t asked) {
+  uint32_t octets = 0;
+  for (uint32_t i = 0; i < message_count_; ++i) octets += headers_[i].msg_len;
+  pace_.on_read(octets, message_count_ < asked, filled_at_);
+  counters_.messages += message_count_;
+  // Finding out that there is no further message costs as much as a tenth of a small one: a lone
+  // packet is not made to wait for that, a stream soon fills the table.
+  ask_ = message_count_ == asked ? std::min(asked * 4, kMessages) : message_count_;
 }
 
 void UdpRx::open_message(uint32_t message) {

@@ -2,6 +2,7 @@
 // datagrams. One copy, kernel to buffer; the octets are lent to the stack from there.
 #pragma once
 
+#include "io/read_pace.h"
 #include "io/segments.h"
 #include "io/socket.h"
 
@@ -29,8 +30,8 @@ class UdpRx {
   static constexpr uint32_t kMessageBytes = 65536;
 
   // Options on a bound socket: TOS reports, and GRO where wanted and offered. Allocates the
-  // buffers (2 MiB of address space; touched as used).
-  bool attach(const Fd& socket, bool ipv6, bool gro);
+  // buffers (2 MiB of address space; touched as used). buffer_bytes: of the socket.
+  bool attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes);
 
   // At most TxBatch::kCapacity datagrams; what is left of a super-packet comes with the next call
   // without a system call.
@@ -46,6 +47,7 @@ class UdpRx {
   static constexpr uint32_t kStride = kMessageBytes + 17 * 64;
 
   bool fill();
+  void note_read(uint32_t asked);
   void prepare(uint32_t message);
   void open_message(uint32_t message);
 
@@ -55,6 +57,7 @@ class UdpRx {
   uint32_t message_count_ = 0;  // filled by the last system call
   uint32_t message_next_ = 0;   // the first of them not yet opened
 
+  ReadPace pace_;
   Segments segments_;  // of the message being cut into datagrams
 
   Instant filled_at_;
