@@ -18,6 +18,7 @@ class ReadPace {
   static constexpr uint64_t kStream = 5 * 256 * 1024;  // more than a message of 1 MiB
   static constexpr Duration kRest = Duration::microseconds(40);
   static constexpr Duration kPause = Duration::microseconds(25);  // ends a stream
+  static constexpr uint64_t kGulp = 64 * 1024;  // a rest that brings less was none of a stream
   static constexpr uint32_t kOctetsPerNs = 16;  // what may arrive; no rest is to fill the buffer
 
   // buffer_bytes: what the kernel keeps for us.
@@ -35,6 +36,7 @@ class ReadPace {
     is_rest_due_ = false;
     if (octets < kBulk) return;
     streamed_ += octets;
+    gulp_ += octets;
     is_rest_due_ = streamed_ > kStream;
     if (is_all) begin_rest(now);
   }
@@ -46,13 +48,20 @@ class ReadPace {
 
  private:
   void begin_rest(Instant now) {
-    if (is_rest_due_ && streamed_ != 0) next_ = now + rest_;
+    if (!is_rest_due_ || streamed_ == 0) return;
     is_rest_due_ = false;
+    if (gulp_ < kGulp) {
+      streamed_ = gulp_ = 0;  // a fast ping-pong: each message answers the last
+      return;
+    }
+    gulp_ = 0;
+    next_ = now + rest_;
   }
 
   Duration rest_ = kRest;
   Instant next_;              // nothing is read before
   uint64_t streamed_ = 0;     // octets since the last pause
+  uint64_t gulp_ = 0;         // octets since the last rest
   bool is_rest_due_ = false;  // once after each read
 };
 

@@ -15,11 +15,11 @@ class ReadPaceTest : public testing::Test {
  protected:
   ReadPaceTest() { pace_.configure(kLarge); }
 
-  // Reads of one super-packet each, 10 us from one to the next, until `octets` have come.
+  // Reads of two super-packets each, 20 us from one to the next, until `octets` have come.
   void stream(uint64_t octets) {
-    for (uint64_t got = 0; got < octets; got += kSuper) {
-      now_us_ += 10;
-      pace_.on_read(kSuper, true, at_us(now_us_));
+    for (uint64_t got = 0; got < octets; got += 2 * kSuper) {
+      now_us_ += 20;
+      pace_.on_read(2 * kSuper, true, at_us(now_us_));
     }
   }
   bool rests_after(int64_t us) const { return pace_.is_resting(at_us(now_us_ + us)); }
@@ -75,8 +75,17 @@ TEST_F(ReadPaceTest, AShortWaitDoesNotEndAStream) {
   stream(2 << 20);
   now_us_ += 40 + 25;  // a pause begins when the rest is over
   pace_.on_nothing(at_us(now_us_));
-  pace_.on_read(kSuper, true, at_us(now_us_));
+  pace_.on_read(2 * kSuper, true, at_us(now_us_));
   EXPECT_TRUE(rests_after(0));
+}
+
+// Messages that answer each other, faster than a pause: a rest brings one of them.
+TEST_F(ReadPaceTest, ARestThatBringsOneMessageEndsAStream) {
+  stream(2 << 20);
+  now_us_ += 40;
+  pace_.on_read(kSuper, true, at_us(now_us_));
+  EXPECT_FALSE(rests_after(0));
+  EXPECT_FALSE(pace_.may_be_stream());
 }
 
 TEST_F(ReadPaceTest, SmallReadsAreNoStream) {
