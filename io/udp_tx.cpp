@@ -71,6 +71,8 @@ bool UdpTx::prepare(const Fd& socket, bool ipv6, uint32_t send_buffer_bytes) {
 }
 
 bool UdpTx::deafen(const Fd& socket) {
+  // Or the kernel would cut super-packets into datagrams first, only to drop each of them.
+  (void)set_option(socket, IPPROTO_UDP, UDP_GRO, 1);
   sock_filter drop_all[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
   const sock_fprog program{1, drop_all};
   return ::setsockopt(socket.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
