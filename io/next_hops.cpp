@@ -1,11 +1,11 @@
 // Questions to rtnetlink, one at a time, answered at once by the kernel.
 #include "io/next_hops.h"
 
+#include "io/netlink.h"
+
 #include <linux/neighbour.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 
-#include <cerrno>
 #include <cstring>
 #include <span>
 
@@ -16,66 +16,6 @@ uint8_t family_of(const FabricAddress& a) { return static_cast<uint8_t>(socket_f
 
 bool same_host(const FabricAddress& a, const FabricAddress& b) {
   return a.ip == b.ip && a.family == b.family && a.scope_id == b.scope_id;
-}
-
-// One request: netlink header, the fixed part of its family, attributes.
-template <typename Fixed>
-class Question {
- public:
-  Question(uint16_t type, const Fixed& fixed) {
-    header().nlmsg_type = type;
-    header().nlmsg_flags = NLM_F_REQUEST;
-    header().nlmsg_len = NLMSG_LENGTH(sizeof fixed);
-    std::memcpy(NLMSG_DATA(&header()), &fixed, sizeof fixed);
-  }
-
-  void add(uint16_t type, const void* value, size_t length) {
-    const auto at = NLMSG_ALIGN(header().nlmsg_len);
-    UET_ASSERT(at + RTA_SPACE(length) <= sizeof octets_);
-    const rtattr attribute{static_cast<uint16_t>(RTA_LENGTH(length)), type};
-    std::memcpy(octets_ + at, &attribute, sizeof attribute);
-    std::memcpy(octets_ + at + RTA_LENGTH(0), value, length);
-    header().nlmsg_len = static_cast<uint32_t>(at + RTA_SPACE(length));
-  }
-
-  // The answer to this question, whole and of the type expected; empty otherwise.
-  std::span<const std::byte> ask(const Fd& netlink, uint32_t sequence, uint16_t answer_type,
-                                 std::span<std::byte> room) {
-    header().nlmsg_seq = sequence;
-    if (::send(netlink.get(), octets_, header().nlmsg_len, 0) < 0) return {};
-    // Answers to earlier questions that were given up on may come first.
-    for (int i = 0; i < 8; ++i) {
-      const ssize_t got = ::recv(netlink.get(), room.data(), room.size(), MSG_DONTWAIT);
-      if (got < static_cast<ssize_t>(sizeof(nlmsghdr))) return {};
-      nlmsghdr answer;
-      std::memcpy(&answer, room.data(), sizeof answer);
-      if (answer.nlmsg_seq != sequence) continue;
-      const bool fits = answer.nlmsg_len <= static_cast<size_t>(got) &&
-                        answer.nlmsg_len >= NLMSG_LENGTH(sizeof(Fixed));
-      if (answer.nlmsg_type != answer_type || !fits) return {};
-      return room.first(answer.nlmsg_len).subspan(NLMSG_LENGTH(0));
-    }
-    return {};
-  }
-
- private:
-  nlmsghdr& header() { return *reinterpret_cast<nlmsghdr*>(octets_); }
-
-  alignas(nlmsghdr) std::byte octets_[256] = {};
-};
-
-// Calls visit(type, octets) for every attribute behind the fixed part.
-template <typename Fixed, typename Visit>
-void for_each_attribute(std::span<const std::byte> answer, const Visit& visit) {
-  std::span<const std::byte> left = answer.subspan(NLMSG_ALIGN(sizeof(Fixed)));
-  while (left.size() >= sizeof(rtattr)) {
-    rtattr attribute;
-    std::memcpy(&attribute, left.data(), sizeof attribute);
-    if (attribute.rta_len < sizeof attribute || attribute.rta_len > left.size()) return;
-    visit(attribute.rta_type, left.first(attribute.rta_len).subspan(RTA_LENGTH(0)));
-    const size_t step = RTA_ALIGN(attribute.rta_len);
-    left = step < left.size() ? left.subspan(step) : std::span<const std::byte>();
-  }
 }
 
 template <typename Value>
@@ -89,11 +29,8 @@ bool take(std::span<const std::byte> octets, Value* out, size_t length) {
 
 std::unique_ptr<NextHops> NextHops::open(const FabricAddress& local, uint32_t interface_index) {
   std::unique_ptr<NextHops> self(new NextHops(local, interface_index));
-  self->netlink_ = Fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-  sockaddr_nl kernel{};
-  kernel.nl_family = AF_NETLINK;
-  const auto* const name = reinterpret_cast<const sockaddr*>(&kernel);
-  if (!self->netlink_ || ::connect(self->netlink_.get(), name, sizeof kernel) != 0) return nullptr;
+  self->netlink_ = open_netlink(NETLINK_ROUTE);
+  if (!self->netlink_) return nullptr;
   return self;
 }
 
