@@ -83,8 +83,8 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   rx.loopback_index = loopback_of(interfaces, own->index);
   rx.packet_bytes_max = packet_bytes_max_;
   rx.ring_bytes = options.receive_buffer_bytes;
-  rx.socket_bytes = options.receive_buffer_bytes;
-  if (!rx_.open(rx) || !open_sender() || !udp_->watch_input(rx_.socket())) {
+  if (!rx_.open(rx) || !open_sender() || !udp_->watch_input(rx_.short_socket()) ||
+      !udp_->watch_input(rx_.long_socket())) {
     error = open_failure(errno);
     return false;
   }
@@ -177,7 +177,6 @@ uint32_t FrameIo::gather(const TxPacket& packet, const NextHop& hop) {
 
 void FrameIo::report_counters(const CounterSink& sink) const {
   const FrameRxCounters& rx = rx_.counters();
-  sink("frame_rx_system_calls", rx.system_calls);
   sink("frame_rx_frames", rx.frames);
   sink("frame_rx_datagrams", rx.datagrams);
   sink("frame_rx_long_frames", rx.long_frames);

@@ -1,29 +1,31 @@
-// Receive side of the packet-socket backend: a ring in memory shared with the kernel, so that
-// looking for a packet costs a load and taking one costs no system call. Frames too long for a slot
-// are read from the socket. Linux, Ethernet. [architecture 6]
+// Receive side of the packet-socket backend: two rings shared with the kernel, one of small slots
+// for single packets and one of large slots for the super-packets of streams, handed out in the
+// order in which their frames came. No system call. [architecture 6]
+//
+// Streams gain more than the call: the kernel copies a frame into the ring on the sender's
+// processor where both are on one host, so that the pages which that fills go on living in its
+// cache, and a slot is written again only after all others, when the reader's cache has long
+// forgotten it.
 #pragma once
 
 #include "io/frame.h"
+#include "io/frame_ring.h"
 #include "io/segments.h"
-#include "io/socket.h"
 
 #include "base/packet.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 namespace uet::io {
 
 struct FrameRxCounters {
-  uint64_t system_calls = 0;
-  uint64_t frames = 0;       // taken from the ring; a GRO super-packet is one
+  uint64_t frames = 0;       // taken from the rings; a GRO super-packet is one
   uint64_t datagrams = 0;    // what receive() handed out
-  uint64_t long_frames = 0;  // read from the socket because they fit no slot
+  uint64_t long_frames = 0;  // of the frames: longer than a packet may be
   uint64_t malformed = 0;    // not a UDP packet after all, or a wrong checksum; dropped
-  uint64_t truncated = 0;    // too long for a slot, and the socket had no room; dropped
+  uint64_t truncated = 0;    // longer than any slot; dropped
 };
 
 class FrameRx {
@@ -32,15 +34,9 @@ class FrameRx {
     FabricAddress local;            // packets to this address and port are taken
     uint32_t interface_index = 0;   // from this interface...
     uint32_t loopback_index = 0;    // ...and this one
-    uint32_t packet_bytes_max = 0;  // IP packets up to this long fit a slot; 0: kSlotBytesMin
-    uint32_t ring_bytes = 0;        // 0: kRingBytesDefault; at most kRingBytesMax
-    uint32_t socket_bytes = 0;      // for frames that fit no slot; 0: the system's default
+    uint32_t packet_bytes_max = 0;  // IP packets up to this long are short; 0: kShortBytesMin
+    uint32_t ring_bytes = 0;        // of each ring; 0: kRingBytesDefault; at most kRingBytesMax
   };
-
-  FrameRx() = default;
-  ~FrameRx();
-  FrameRx(const FrameRx&) = delete;
-  FrameRx& operator=(const FrameRx&) = delete;
 
   // False with errno: EPERM without CAP_NET_RAW.
   bool open(const Settings& settings);
@@ -49,46 +45,30 @@ class FrameRx {
   std::span<RxDatagram> receive();
 
   // Readable when receive() would return something.
-  const Fd& socket() const { return socket_; }
-  uint32_t slot_count() const { return slot_count_; }
+  const Fd& short_socket() const { return short_.socket(); }
+  const Fd& long_socket() const { return long_.socket(); }
   const FrameRxCounters& counters() const { return counters_; }
-  // Frames that came while the ring was full, so far.
-  uint64_t dropped() const;
+  // Frames that came while their ring was full, so far.
+  uint64_t dropped() const { return short_.dropped() + long_.dropped(); }
 
  private:
-  static constexpr uint32_t kSlotBytesMin = 2048;
-  static constexpr uint32_t kSlotBytesMax = 1 << 14;  // longer frames are not worth their memory
-  static constexpr uint32_t kSlotHead = 128;          // the kernel's words on a frame, and Ethernet
-  static constexpr uint32_t kBlockBytes = 1 << 16;
+  static constexpr uint32_t kShortBytesMin = 1920;
+  static constexpr uint32_t kShortBytesMax = 1 << 14;  // longer slots for all are a waste
+  static constexpr uint32_t kLongBytes = (1 << 16) + kEthernetHeader;
   static constexpr uint32_t kRingBytesDefault = 1 << 20;
   static constexpr uint32_t kRingBytesMax = 64 << 20;
-  static constexpr uint32_t kLongBytes = (1 << 16) + 1024;  // the longest super-packet
-  static constexpr uint32_t kLongFrames = 8;                // lent out by one receive()
 
-  bool attach_filter(const Settings& settings);
-  bool make_ring(const Settings& settings);
-  void give_back();
-  bool take_slot();
-  bool take_long_frame();
-  bool take_frame(std::span<std::byte> frame, const FrameOffload& offload);
+  FrameRing* ring_with_next();
+  bool open_frame(FrameRing& ring);
 
-  Fd socket_;
+  FrameRing short_;
+  FrameRing long_;
   uint32_t scope_id_ = 0;  // of link-local peers
-  std::byte* ring_ = nullptr;
-  size_t ring_bytes_ = 0;
-  uint32_t slot_bytes_ = 0;
-  std::unique_ptr<std::byte*[]> slots_;
-  uint32_t slot_count_ = 0;
-  uint32_t next_slot_ = 0;
-  uint32_t lent_slots_ = 0;  // before next_slot_
-  uint32_t lent_long_ = 0;
-  std::unique_ptr<std::byte[]> long_frames_;
-  Segments segments_;  // of the frame being cut into datagrams: the last one lent
-  bool cutting_long_ = false;
+  Segments segments_;      // of the frame being cut into datagrams: the last one lent by...
+  const FrameRing* cutting_ = nullptr;  // ...this ring
   Instant received_at_;
   std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};
   FrameRxCounters counters_;
-  mutable uint64_t dropped_ = 0;
 };
 
 }  // namespace uet::io

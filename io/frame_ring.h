@@ -1,0 +1,80 @@
+// A ring in memory shared with the kernel, into which it puts whole frames of a range of lengths:
+// looking for one costs a load, taking one no system call. Linux, Ethernet. [architecture 6]
+#pragma once
+
+#include "io/frame.h"
+#include "io/socket.h"
+
+#include "base/packet.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+struct tpacket2_hdr;
+
+namespace uet::io {
+
+class FrameRing {
+ public:
+  struct Settings {
+    FabricAddress local;           // packets to this address and port are taken
+    uint32_t interface_index = 0;  // from this interface...
+    uint32_t loopback_index = 0;   // ...and this one
+    uint32_t frame_bytes_min = 0;  // frames from this length, Ethernet header included...
+    uint32_t frame_bytes_max = 0;  // ...to this one
+    uint32_t ring_bytes = 0;       // about; a slot at least
+  };
+  // Lent until give_back().
+  struct Frame {
+    std::span<std::byte> octets;  // empty: it did not fit its slot
+    FrameOffload offload;
+  };
+
+  FrameRing() = default;
+  ~FrameRing();
+  FrameRing(const FrameRing&) = delete;
+  FrameRing& operator=(const FrameRing&) = delete;
+
+  // False with errno: EPERM without CAP_NET_RAW.
+  bool open(const Settings& settings);
+
+  // A frame waits that take() may lend. What was there before a frame of another ring is seen by
+  // whoever asks after having seen that one.
+  bool has_frame() const;
+  // When the kernel put it there: octets of a clock that all rings share. Only with has_frame().
+  uint64_t arrived_at() const;
+  // Only with has_frame().
+  Frame take();
+  uint32_t lent_count() const { return lent_; }
+  // All that was lent but the last `kept`.
+  void give_back(uint32_t kept);
+
+  // Readable while a frame waits.
+  const Fd& socket() const { return socket_; }
+  uint32_t slot_count() const { return slot_count_; }
+  // Frames that came while the ring was full, so far.
+  uint64_t dropped() const;
+
+ private:
+  static constexpr uint32_t kSlotHead = 128;  // the kernel's words on a frame
+  static constexpr uint32_t kBlockBytesMin = 1 << 16;
+  static constexpr uint32_t kSlotsPerBlock = 4;  // at least; what is left of a block is lost
+
+  bool attach_filter(const Settings& settings);
+  bool make_slots(const Settings& settings);
+  tpacket2_hdr& next() const;
+
+  Fd socket_;
+  std::byte* memory_ = nullptr;
+  size_t memory_bytes_ = 0;
+  uint32_t slot_bytes_ = 0;
+  std::unique_ptr<std::byte*[]> slots_;
+  uint32_t slot_count_ = 0;
+  uint32_t next_ = 0;
+  uint32_t lent_ = 0;  // before next_
+  mutable uint64_t dropped_ = 0;
+};
+
+}  // namespace uet::io
