@@ -26,7 +26,7 @@ Both ends are pinned, one processor each, over a veth pair with MTU 9000.
   --sizes LIST  message sizes in octets, of all tests (default: those named above)
   --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: all; raw has
                 the ping-pong only)
-  --io BACKEND  of uet: udp (default) or packet, which passes by the IP stack
+  --io BACKEND  of uet: FI_UET_IO, that is auto (default; packet in namespaces), udp or packet
   --json FILE   also write every figure and ratio there
   --build DIR   build folder (default build/release; built when absent)
   --loopback    over 127.0.0.1, where namespaces are not allowed

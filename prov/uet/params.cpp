@@ -140,9 +140,10 @@ constexpr Param kParams[] = {
      "and 1024 that fits the interface. Must be the same in the whole fabric.",
      [](std::string_view v, Params& p) { return to_payload_mtu(v, p.payload_mtu); }},
     {"IO",
-     "packet backend: auto, udp or packet; default auto, which is udp. packet passes by the IP "
-     "stack for the lowest latency: Linux 6.2, CAP_NET_RAW, Ethernet; rules of the firewall and of "
-     "tc do not apply.",
+     "packet backend: udp; packet, which passes by the IP stack (Linux 6.2, CAP_NET_RAW, Ethernet; "
+     "rules of the firewall, IPsec and tc do not apply); or auto, which is packet where that is "
+     "allowed and there are no such rules when a domain is opened (CAP_NET_ADMIN, to see that), "
+     "else udp. Default auto.",
      [](std::string_view v, Params& p) {
        return to_text(v, p.io) && (v == "auto" || v == "udp" || v == "packet");
      }},

@@ -8,6 +8,7 @@
 #include "fep/engine.h"
 #include "fep/fabric_endpoint.h"
 #include "fep/parameters.h"
+#include "io/bypass.h"
 #include "io/fault_plan.h"
 #include "io/faulty.h"
 #include "io/frame_io.h"
@@ -27,19 +28,14 @@ namespace uet::prov {
 namespace {
 
 template <typename Backend>
-std::unique_ptr<io::PacketIo> open_as(const DomainCandidate& candidate,
-                                      const io::UdpOptions& options, bool& owns_uet_port) {
-  std::string error;
+std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_uet_port,
+                                      std::string& error) {
   std::unique_ptr<Backend> backend = Backend::open(options, &error);
-  if (backend == nullptr) {
-    UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
-    return nullptr;
-  }
-  owns_uet_port = backend->owns_uet_port();
+  if (backend != nullptr) owns_uet_port = backend->owns_uet_port();
   return backend;
 }
 
-std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, bool& owns_uet_port) {
+io::UdpOptions backend_options(const DomainCandidate& candidate) {
   const Params& p = params();
   io::UdpOptions options;
   options.local = candidate.interface.address;
@@ -50,8 +46,40 @@ std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, boo
   options.receive_buffer_bytes = p.socket_buffer_bytes;
   options.send_buffer_bytes = p.socket_buffer_bytes;
   options.mtu_bytes = candidate.interface.mtu_bytes;
-  return p.io == "packet" ? open_as<io::FrameIo>(candidate, options, owns_uet_port)
-                          : open_as<io::UdpIo>(candidate, options, owns_uet_port);
+  return options;
+}
+
+// FI_UET_IO=auto: packet sockets where they may be had and where nothing of the host's would be
+// passed by. Null: UDP sockets it is. [architecture 6]
+std::unique_ptr<io::PacketIo> open_frames_unasked(const DomainCandidate& candidate,
+                                                  bool& owns_uet_port) {
+  std::unique_ptr<io::PacketIo> backend;
+  std::string why = io::why_frames_differ(candidate.interface);
+  if (why.empty()) {
+    backend = open_as<io::FrameIo>(backend_options(candidate), owns_uet_port, why);
+  }
+  if (backend == nullptr) {
+    UET_INFO(DOMAIN, "%s: UDP sockets: %s\n", candidate.name.c_str(), why.c_str());
+  } else {
+    UET_INFO(DOMAIN, "%s: packet sockets: no filter, IPsec or shaping to pass by\n",
+             candidate.name.c_str());
+  }
+  return backend;
+}
+
+std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, bool& owns_uet_port) {
+  const std::string& wanted = params().io;
+  std::unique_ptr<io::PacketIo> backend;
+  if (wanted == "auto") backend = open_frames_unasked(candidate, owns_uet_port);
+  if (backend != nullptr) return backend;
+  const io::UdpOptions options = backend_options(candidate);
+  std::string error;
+  backend = wanted == "packet" ? open_as<io::FrameIo>(options, owns_uet_port, error)
+                               : open_as<io::UdpIo>(options, owns_uet_port, error);
+  if (backend == nullptr) {
+    UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
+  }
+  return backend;
 }
 
 // What FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so that it shows

@@ -94,20 +94,38 @@ case $case_name in
   loopback) pair v4 "" "" 127.0.0.1 -S all -I 20 ;;
   loopback6) FI_UET_IFACE=::1 pair v6 "" "" ::1 -6 -I 200 ;;
   tagged) pair tagged "" "" 127.0.0.1 -m tagged -S all -I 20 ;;
-  hosts) need_hosts; pair hosts "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20 ;;
-  hosts6) need_hosts; pair hosts6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 200 ;;
+  hosts) need_hosts; FI_UET_IO=udp pair hosts "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20 ;;
+  hosts6) need_hosts; FI_UET_IO=udp pair hosts6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 200 ;;
   hosts_small_mtu)
     hosts_mtu=1500
     need_hosts
-    pair small "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10 ;;
+    FI_UET_IO=udp pair small "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10 ;;
+  auto)  # packet sockets where they pass nothing by, UDP sockets where they would
+    need_linux 6.2
+    need_hosts
+    export FI_LOG_LEVEL=info
+    pair free "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20
+    for end in server client; do
+      grep -q 'veth-uet: packet sockets' "$out/free-$end.txt" || fail "no packet sockets: $end"
+    done
+    # shellcheck disable=SC2046
+    $(on_a) ip xfrm policy add src 10.255.0.0/16 dst 10.255.0.0/16 dir out 2>/dev/null || {
+      echo "left out: this kernel has no IPsec"
+      exit 0
+    }
+    pair policy "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20
+    grep -q 'UDP sockets: there are IPsec policies' "$out/policy-server.txt" ||
+      fail "packet sockets pass by IPsec"
+    grep -q 'packet sockets' "$out/policy-client.txt" || fail "the other host has no policy" ;;
   packet)  # below the IP stack on both sides, or on one of them
     need_linux 6.2
     need_hosts
     export FI_LOG_LEVEL=warn
     FI_UET_IO=packet pair both "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20
     FI_UET_IO=packet pair both6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 200
-    pair server "$(on_a) env FI_UET_IO=packet" "$(on_b)" "$addr_a" -S all -I 20
-    pair client "$(on_a)" "$(on_b) env FI_UET_IO=packet" "$addr_a" -m tagged -S all -I 20 ;;
+    udp="env FI_UET_IO=udp" packet="env FI_UET_IO=packet"
+    pair server "$(on_a) $packet" "$(on_b) $udp" "$addr_a" -S all -I 20
+    pair client "$(on_a) $udp" "$(on_b) $packet" "$addr_a" -m tagged -S all -I 20 ;;
   packet_local)  # two processes of one address see the same frames, and each takes its own
     need_linux 6.2
     need_hosts

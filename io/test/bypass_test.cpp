@@ -1,0 +1,247 @@
+// What stands in the way of frames, one thing at a time, each in a network namespace of its own
+// that ends with its test. Skipped without the privilege to make them; what this kernel or host
+// cannot set up is skipped by name.
+#include "io/bypass.h"
+
+#include "io/socket.h"
+
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace uet::io {
+namespace {
+
+// Netlink messages of nftables, put together by hand and sent as one batch.
+class NftBatch {
+ public:
+  NftBatch() { message(NFNL_MSG_BATCH_BEGIN, 0, NFPROTO_UNSPEC, NFNL_SUBSYS_NFTABLES); }
+
+  void add(uint16_t type, uint8_t family) {
+    message(static_cast<uint16_t>(NFNL_SUBSYS_NFTABLES << 8 | type), NLM_F_CREATE | NLM_F_ACK,
+            family, 0);
+  }
+  void text(uint16_t type, const std::string& value) {
+    attribute(type, value.c_str(), value.size() + 1);
+  }
+  void number(uint16_t type, uint32_t value) {
+    value = htonl(value);
+    attribute(type, &value, sizeof value);
+  }
+  void hook(uint32_t where) {
+    NftBatch inside(nullptr);
+    inside.number(NFTA_HOOK_HOOKNUM, where);
+    inside.number(NFTA_HOOK_PRIORITY, 0);
+    attribute(NFTA_CHAIN_HOOK | NLA_F_NESTED, inside.octets_.data(), inside.octets_.size());
+  }
+  // False when the kernel refuses any of it.
+  bool send() {
+    message(NFNL_MSG_BATCH_END, 0, NFPROTO_UNSPEC, NFNL_SUBSYS_NFTABLES);
+    const Fd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
+    if (::send(netlink.get(), octets_.data(), octets_.size(), 0) < 0) return false;
+    char answer[4096];
+    ssize_t got;
+    while ((got = ::recv(netlink.get(), answer, sizeof answer, MSG_DONTWAIT)) > 0) {
+      nlmsghdr header;
+      nlmsgerr error;
+      std::memcpy(&header, answer, sizeof header);
+      std::memcpy(&error, answer + NLMSG_HDRLEN, sizeof error);
+      if (header.nlmsg_type == NLMSG_ERROR && error.error != 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  explicit NftBatch(std::nullptr_t) {}
+
+  void message(uint16_t type, uint16_t flags, uint8_t family, uint16_t resource) {
+    last_ = octets_.size();
+    nlmsghdr header{};
+    header.nlmsg_type = type;
+    header.nlmsg_flags = static_cast<uint16_t>(NLM_F_REQUEST | flags);
+    header.nlmsg_seq = ++sequence_;
+    append(&header, sizeof header);
+    const nfgenmsg fixed{family, NFNETLINK_V0, htons(resource)};
+    append(&fixed, sizeof fixed);
+  }
+  void attribute(uint16_t type, const void* value, size_t length) {
+    const nlattr head{static_cast<uint16_t>(NLA_HDRLEN + length), type};
+    append(&head, sizeof head);
+    append(value, length);
+    octets_.resize(NLMSG_ALIGN(octets_.size()));
+    if (sequence_ != 0) set_length();
+  }
+  void append(const void* value, size_t length) {
+    const auto* const from = static_cast<const char*>(value);
+    octets_.insert(octets_.end(), from, from + length);
+    if (sequence_ != 0) set_length();
+  }
+  void set_length() {
+    const auto length = static_cast<uint32_t>(octets_.size() - last_);
+    std::memcpy(octets_.data() + last_, &length, sizeof length);
+  }
+
+  std::vector<char> octets_;
+  size_t last_ = 0;
+  uint32_t sequence_ = 0;
+};
+
+struct Chain {
+  uint8_t family = NFPROTO_INET;
+  bool is_entered = true;
+  uint32_t policy = NF_ACCEPT;
+  bool has_rule = false;
+};
+
+bool add_chain(const Chain& chain) {
+  NftBatch batch;
+  batch.add(NFT_MSG_NEWTABLE, chain.family);
+  batch.text(NFTA_TABLE_NAME, "t");
+  batch.add(NFT_MSG_NEWCHAIN, chain.family);
+  batch.text(NFTA_CHAIN_TABLE, "t");
+  batch.text(NFTA_CHAIN_NAME, "c");
+  if (chain.is_entered) {
+    batch.hook(chain.family == NFPROTO_ARP ? 0 /* input */ : uint32_t{NF_INET_LOCAL_IN});
+    batch.number(NFTA_CHAIN_POLICY, chain.policy);
+    batch.text(NFTA_CHAIN_TYPE, "filter");
+  }
+  if (chain.has_rule) {
+    batch.add(NFT_MSG_NEWRULE, chain.family);
+    batch.text(NFTA_RULE_TABLE, "t");
+    batch.text(NFTA_RULE_CHAIN, "c");
+  }
+  return batch.send();
+}
+
+bool run(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+// Takes a capability from this thread while it lives.
+class Without {
+ public:
+  explicit Without(uint32_t capability) {
+    EXPECT_EQ(::syscall(SYS_capget, &header_, data_), 0);
+    effective_ = data_[0].effective;
+    set(effective_ & ~(1u << capability));
+  }
+  ~Without() { set(effective_); }
+
+ private:
+  void set(uint32_t effective) {
+    data_[0].effective = effective;
+    EXPECT_EQ(::syscall(SYS_capset, &header_, data_), 0);
+  }
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data_[2] = {};
+  uint32_t effective_ = 0;
+};
+
+class BypassTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "needs CAP_SYS_ADMIN: a network namespace";
+    ASSERT_TRUE(
+        run("ip link set lo up && ip link add eth-uet type veth peer name eth-far && "
+            "ip link set eth-uet up && ip addr add 10.47.95.1/24 dev eth-uet"));
+  }
+  static std::string why(const char* name = "eth-uet") {
+    for (const Interface& interface : list_interfaces()) {
+      if (interface.name == name) return why_frames_differ(interface);
+    }
+    return std::string(name) + " is missing";
+  }
+};
+
+TEST_F(BypassTest, NothingIsInTheWayOfAFreshHost) { EXPECT_EQ(why(), ""); }
+
+TEST_F(BypassTest, LoopbackIsNotEthernet) { EXPECT_EQ(why("lo"), "the interface is not Ethernet"); }
+
+TEST_F(BypassTest, ChainsOfNftablesThatStopPackets) {
+  if (!add_chain({.policy = NF_DROP})) GTEST_SKIP() << "needs a kernel with nftables";
+  EXPECT_EQ(why(), "nftables has rules");
+}
+
+TEST_F(BypassTest, RulesOfNftablesUnderAPolicyThatAccepts) {
+  if (!add_chain({.has_rule = true})) GTEST_SKIP() << "needs a kernel with nftables";
+  EXPECT_EQ(why(), "nftables has rules");
+}
+
+TEST_F(BypassTest, ChainsOfNftablesThatStopNothing) {
+  if (!add_chain({})) GTEST_SKIP() << "needs a kernel with nftables";
+  EXPECT_EQ(why(), "") << "entered, without rules, accepts";
+  ASSERT_TRUE(add_chain({.family = NFPROTO_IPV4, .is_entered = false, .has_rule = true}));
+  EXPECT_EQ(why(), "") << "never entered";
+  if (add_chain({.family = NFPROTO_ARP, .policy = NF_DROP})) {
+    EXPECT_EQ(why(), "") << "not for packets of IP";
+  }
+}
+
+TEST_F(BypassTest, WhoMayNotLookIsToldSo) {
+  if (!add_chain({})) GTEST_SKIP() << "needs a kernel with nftables";
+  const Without admin(CAP_NET_ADMIN);
+  EXPECT_EQ(why(), "cannot ask nftables: Operation not permitted");
+}
+
+TEST_F(BypassTest, TablesOfTheOlderIptables) {
+  // struct ipt_getinfo, whose header file does not compile as C++: asking makes the table.
+  struct {
+    char name[32] = "filter";
+    unsigned valid_hooks = 0, hook_entry[5] = {}, underflow[5] = {}, num_entries = 0, size = 0;
+  } info;
+  constexpr int kGetInfo = 64;  // IPT_SO_GET_INFO
+  socklen_t length = sizeof info;
+  const Fd raw(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));
+  if (::getsockopt(raw.get(), IPPROTO_IP, kGetInfo, &info, &length) != 0) {
+    GTEST_SKIP() << "needs a kernel with the older iptables";
+  }
+  EXPECT_EQ(why(), "iptables has tables");
+}
+
+TEST_F(BypassTest, PoliciesOfIpsec) {
+  if (!run("ip xfrm policy add src 10.47.0.0/16 dst 10.47.0.0/16 dir out")) {
+    GTEST_SKIP() << "needs a kernel with IPsec";
+  }
+  EXPECT_EQ(why(), "there are IPsec policies");
+}
+
+TEST_F(BypassTest, ShapingOfThisInterface) {
+  const char* const tbf = " root tbf rate 1gbit burst 64k latency 1ms";
+  if (!run(std::string("tc qdisc add dev eth-far") + tbf)) {
+    GTEST_SKIP() << "needs tc and a kernel with tbf";
+  }
+  EXPECT_EQ(why(), "") << "of another interface";
+  ASSERT_TRUE(run(std::string("tc qdisc add dev eth-uet") + tbf));
+  EXPECT_EQ(why(), "the interface has a queueing discipline, tbf");
+  ASSERT_TRUE(run("tc qdisc replace dev eth-uet root pfifo limit 100"));
+  EXPECT_EQ(why(), "") << "only a queue";
+}
+
+// Each packet of a host passes the filters of all its packet sockets.
+TEST_F(BypassTest, ManyPacketSockets) {
+  std::vector<Fd> sockets;
+  sockets.emplace_back(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));  // hears nothing
+  for (int i = 0; i < 8; ++i) {
+    sockets.emplace_back(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP)));
+    ASSERT_TRUE(sockets.back());
+  }
+  EXPECT_EQ(why(), "");
+  sockets.emplace_back(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP)));
+  EXPECT_EQ(why(), "there are 9 packet sockets already");
+}
+
+}  // namespace
+}  // namespace uet::io
