@@ -340,16 +340,30 @@ class Examination {
     unsigned major = 0, minor = 0;
     (void)std::sscanf(facts_.kernel.c_str(), "%u.%u", &major, &minor);
     const bool able = major > 6 || (major == 6 && minor >= 2);
-    const bool wanted = facts_.variable("FI_UET_IO", "auto") == "packet";
-    const Grade grade = wanted ? Grade::fault : Grade::ok;
-    if (!able) {
-      say("packet", grade, "FI_UET_IO=packet needs Linux 6.2 or later",
-          wanted ? "unset FI_UET_IO" : "");
+    const std::string io = facts_.variable("FI_UET_IO", "auto");
+    const Grade grade = io == "packet" ? Grade::fault : Grade::ok;
+    const bool is_fault = grade == Grade::fault;
+    if (io == "udp") {
+      say("packet", Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp");
+    } else if (!able) {
+      say("packet", grade, "UDP sockets: packet sockets need Linux 6.2 or later",
+          is_fault ? "unset FI_UET_IO" : "");
     } else if (!facts_.net_raw) {
-      say("packet", grade, "FI_UET_IO=packet needs CAP_NET_RAW, which this user lacks",
-          wanted ? "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO" : "");
+      say("packet", grade, "UDP sockets: packet sockets need CAP_NET_RAW, which this user lacks",
+          is_fault ? "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO" : "");
     } else {
-      say("packet", Grade::ok, "FI_UET_IO=packet may be used: Linux 6.2 or later, CAP_NET_RAW");
+      for (const auto& [name, why] : facts_.passed_by) packet_sockets_of(name, why, is_fault);
+    }
+  }
+
+  void packet_sockets_of(const std::string& name, const std::string& why, bool asked_for) {
+    if (why.empty()) {
+      say("packet", Grade::ok, name + ": packet sockets; there is nothing that they would pass by");
+    } else if (asked_for) {
+      say("packet", Grade::warning, name + ": packet sockets as FI_UET_IO=packet asks: " + why,
+          "unset FI_UET_IO if that is to hold for UET, too");
+    } else {
+      say("packet", Grade::ok, name + ": UDP sockets: " + why);
     }
   }
 

@@ -1,6 +1,8 @@
 // Collecting from files, sockets and programs.
 #include "tools/doctor/facts.h"
 
+#include "io/bypass.h"
+
 #include "io/socket.h"
 
 #include <arpa/inet.h>
@@ -220,6 +222,9 @@ Facts collect_facts(const std::string& root) {
     facts.environment[text.substr(0, equal)] = text.substr(equal + 1);
   }
   facts.interfaces = io::list_interfaces();
+  for (const io::Interface& i : facts.interfaces) {
+    if (i.link == io::LinkType::ethernet) facts.passed_by[i.name] = io::why_frames_differ(i);
+  }
   read_files(root, facts);
   probe_sockets(facts);
   facts.firewall = read_firewall();

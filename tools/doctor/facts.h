@@ -50,6 +50,8 @@ struct Facts {
   bool sends_super_packets = false;
   bool receives_super_packets = false;
   bool net_raw = false;  // CAP_NET_RAW
+  // What packet sockets would pass by, by interface; empty: nothing.
+  std::map<std::string, std::string> passed_by;
   FirewallFacts firewall;
   LibfabricFacts libfabric;
 

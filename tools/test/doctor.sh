@@ -33,6 +33,12 @@ says() {
     { echo "FAILED: $what: no line like $pattern"; cat "$out/text"; failures=$((failures + 1)); }
 }
 
+# Linux 6.2 and CAP_NET_RAW, which whoever makes hosts seldom lacks.
+may_use_packet_sockets() {
+  [ "$(printf '6.2\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.2 ] &&
+    [ $((16#$(awk '/^CapEff:/ {print $2}' /proc/self/status) >> 13 & 1)) -eq 1 ]
+}
+
 # The system's limits are the machine's, so no more is asked for than every system grants.
 small=FI_UET_SOCKBUF=65536
 on A "$uet_ctl" doctor >"$out/first" 2>&1
@@ -45,6 +51,14 @@ says $well '^ok +provider +.*libuet-fi.so offers .*veth-uet' "a host that is wel
 says $well '^ok +mtu +veth-uet: MTU 9000, packets carry 8192 octets' "its MTU" $small
 says $well '^ok +ports +UDP 4793 of 10.47.93.1 is free, and 256 places' "its ports" $small
 says $well '^ok +addresses +10.47.93.1 on veth-uet, fd47:93::1 on veth-uet' "its addresses" $small
+says $well '^ok +packet +UDP sockets everywhere' "UDP sockets" $small FI_UET_IO=udp
+if may_use_packet_sockets && on A ip xfrm policy add src 10.255.0.0/16 dst 10.255.0.0/16 dir out
+then
+  says $well '^ok +packet +veth-uet: UDP sockets: there are IPsec policies' "IPsec" $small
+  says 1 '^warning +packet +veth-uet: packet sockets as' "IPsec passed by" FI_UET_IO=packet $small
+  on A ip xfrm policy flush
+  says $well '^ok +packet +veth-uet: packet sockets' "packet sockets" $small
+fi
 says $well '^ok +provider' "the usual setting" $small FI_PROVIDER=uet
 says 1 '^warning +buffers +receive buffer: [0-9]+ octets of 1073741824' "too small a buffer" \
   FI_UET_SOCKBUF=1073741824

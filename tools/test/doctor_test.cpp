@@ -168,13 +168,22 @@ const Case kCases[] = {
        f.environment["FI_UET_IO"] = "packet";
        f.kernel = "6.2.0";
      },
-     "fault packet: FI_UET_IO=packet needs CAP_NET_RAW", "setcap cap_net_raw+ep"},
+     "fault packet: UDP sockets: packet sockets need CAP_NET_RAW", "setcap cap_net_raw+ep"},
     {"packet sockets on an old kernel",
      [](Facts& f) {
        f.environment["FI_UET_IO"] = "packet";
        f.net_raw = true;
      },
-     "fault packet: FI_UET_IO=packet needs Linux 6.2", "unset FI_UET_IO"},
+     "fault packet: UDP sockets: packet sockets need Linux 6.2", "unset FI_UET_IO"},
+    {"packet sockets past a firewall",
+     [](Facts& f) {
+       f.environment["FI_UET_IO"] = "packet";
+       f.kernel = "6.2.0";
+       f.net_raw = true;
+       f.passed_by = {{"eth0", "nftables has rules"}, {"eth1", ""}};
+     },
+     "warning packet: eth0: packet sockets as FI_UET_IO=packet asks: nftables has rules",
+     "unset FI_UET_IO"},
     {"few files", [](Facts& f) { f.open_files_max = 64; },
      "warning files: a process may open 64 files", "ulimit -n"},
 };
@@ -189,6 +198,22 @@ TEST(DoctorTest, EachTroubleIsNamedWithItsRemedy) {
     EXPECT_NE(said[0].substr(said[0].find(" | ")).find(c.remedy), std::string::npos)
         << c.what << ": " << said[0];
   }
+}
+
+// FI_UET_IO=auto takes packet sockets where they pass nothing by; that it does not is no trouble.
+TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
+  Facts facts = good();
+  facts.kernel = "6.2.0";
+  facts.net_raw = true;
+  facts.passed_by = {{"eth0", "nftables has rules"}, {"eth1", ""}};
+  std::vector<std::string> said;
+  for (const Finding& f : examine(facts)) {
+    if (f.check == "packet") said.push_back(f.text);
+  }
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0], "eth0: UDP sockets: nftables has rules");
+  EXPECT_TRUE(said[1].starts_with("eth1: packet sockets")) << said[1];
+  EXPECT_EQ(complaints(facts), std::vector<std::string>());
 }
 
 TEST(DoctorTest, AFirewallIsJudgedForBothKindsOfPorts) {
