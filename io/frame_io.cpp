@@ -181,7 +181,7 @@ void FrameIo::report_counters(const CounterSink& sink) const {
   sink("frame_rx_datagrams", rx.datagrams);
   sink("frame_rx_long_frames", rx.long_frames);
   sink("frame_rx_malformed", rx.malformed);
-  sink("frame_rx_truncated", rx.truncated);
+  sink("frame_rx_martian", rx.martian);
   sink("frame_rx_dropped", rx_.dropped());
   sink("frame_tx_frames", tx_.frames);
   sink("frame_tx_refused", tx_.refused);

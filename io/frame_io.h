@@ -29,6 +29,8 @@ struct FrameTxCounters {
 
 class FrameIo final : public PacketIo {
  public:
+  static constexpr uint32_t kRings = 2;  // packet sockets that listen
+
   // On failure null, and `error` is a sentence that names the remedy.
   static std::unique_ptr<FrameIo> open(const UdpOptions& options, std::string* error);
 

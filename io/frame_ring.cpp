@@ -162,6 +162,9 @@ FrameRing::Frame FrameRing::take() {
       header.tp_mac + header.tp_snaplen > slot_bytes_) {
     return frame;
   }
+  sockaddr_ll from;
+  std::memcpy(&from, at + TPACKET_ALIGN(sizeof header), sizeof from);
+  frame.interface_index = static_cast<uint32_t>(from.sll_ifindex);
   std::memcpy(&frame.offload, at + header.tp_mac - sizeof frame.offload, sizeof frame.offload);
   frame.octets = {at + header.tp_mac, header.tp_snaplen};
   return frame;

@@ -28,8 +28,9 @@ class FrameRing {
   };
   // Lent until give_back().
   struct Frame {
-    std::span<std::byte> octets;  // empty: it did not fit its slot
+    std::span<std::byte> octets;  // none when it is not as it should be
     FrameOffload offload;
+    uint32_t interface_index = 0;
   };
 
   FrameRing() = default;
@@ -43,7 +44,8 @@ class FrameRing {
   // A frame waits that take() may lend. What was there before a frame of another ring is seen by
   // whoever asks after having seen that one.
   bool has_frame() const;
-  // When the kernel put it there: octets of a clock that all rings share. Only with has_frame().
+  // When the kernel put it there, by the clock of the wall, which all rings share and which may be
+  // set back: a number that only grows in the meantime. Only with has_frame().
   uint64_t arrived_at() const;
   // Only with has_frame().
   Frame take();

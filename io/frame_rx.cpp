@@ -6,28 +6,30 @@
 namespace uet::io {
 namespace {
 
+bool is_ipv6(const FabricAddress& a) { return a.family == FabricAddress::Family::ipv6; }
+
 bool is_link_local(const FabricAddress& a) {
-  return a.family == FabricAddress::Family::ipv6 && a.ip[0] == 0xfe && (a.ip[1] & 0xc0) == 0x80;
+  return is_ipv6(a) && a.ip[0] == 0xfe && (a.ip[1] & 0xc0) == 0x80;
 }
 
 }  // namespace
 
 bool FrameRx::open(const Settings& settings) {
-  scope_id_ = settings.local.scope_id;
-  const uint32_t packet_bytes = std::max(settings.packet_bytes_max, kShortBytesMin);
+  local_ = settings.local;
+  loopback_index_ = settings.loopback_index;
+  const uint32_t packet_bytes = std::max(settings.packet_bytes_max, kShortBytes);
   FrameRing::Settings ring;
   ring.local = settings.local;
   ring.interface_index = settings.interface_index;
   ring.loopback_index = settings.loopback_index;
   ring.frame_bytes_max =
-      kEthernetHeader + (packet_bytes > kShortBytesMax ? kShortBytesMin : packet_bytes);
+      kEthernetHeader + (packet_bytes > kShortBytesMax ? kShortBytes : packet_bytes);
   ring.ring_bytes = settings.ring_bytes == 0 ? kRingBytesDefault : settings.ring_bytes;
-  ring.ring_bytes = std::min(ring.ring_bytes, kRingBytesMax);
+  ring.ring_bytes = std::min(ring.ring_bytes, kRingBytesMax / 2);
   FrameRing::Settings longer = ring;
   longer.frame_bytes_min = ring.frame_bytes_max + 1;
   longer.frame_bytes_max = kLongBytes;
-  // A short packet takes a whole slot, too.
-  if (packet_bytes != kShortBytesMin) ring.ring_bytes *= 2;
+  ring.ring_bytes *= 2;  // the shortest packet takes a whole slot, too
   // The kernel asks the ring opened last first: single packets, whose sender waits.
   return long_.open(longer) && short_.open(ring);
 }
@@ -37,6 +39,7 @@ std::span<RxDatagram> FrameRx::receive() {
   short_.give_back(kept == &short_ ? 1 : 0);
   long_.give_back(kept == &long_ ? 1 : 0);
   uint32_t count = 0;
+  bool has_time = false;
   while (count < datagrams_.size()) {
     if (segments_.is_open()) {
       segments_.cut(datagrams_[count++]);
@@ -44,7 +47,8 @@ std::span<RxDatagram> FrameRx::receive() {
     }
     FrameRing* const ring = ring_with_next();
     if (ring == nullptr) break;
-    if (count == 0) received_at_ = monotonic_now();
+    if (!has_time) received_at_ = monotonic_now();
+    has_time = true;
     if (!open_frame(*ring)) ++counters_.malformed;
   }
   counters_.datagrams += count;
@@ -62,13 +66,9 @@ FrameRing* FrameRx::ring_with_next() {
 
 // False when the ring's next frame is nothing for us.
 bool FrameRx::open_frame(FrameRing& ring) {
-  const auto [octets, offload] = ring.take();
+  const auto [octets, offload, interface_index] = ring.take();
   ++counters_.frames;
   if (&ring == &long_) ++counters_.long_frames;
-  if (octets.empty()) {
-    ++counters_.truncated;
-    return true;
-  }
   UdpPacket packet;
   if (octets.size() < kEthernetHeader ||
       !parse_udp_packet(octets.subspan(kEthernetHeader), packet)) {
@@ -80,9 +80,13 @@ bool FrameRx::open_frame(FrameRing& ring) {
       !is_udp_checksum_right(packet)) {
     return false;
   }
+  if (is_martian(packet.from, interface_index)) {
+    ++counters_.martian;
+    return true;
+  }
   RxDatagram pattern;
   pattern.from = packet.from;
-  if (is_link_local(packet.from)) pattern.from.scope_id = scope_id_;
+  if (is_link_local(packet.from)) pattern.from.scope_id = local_.scope_id;
   pattern.ev = Entropy(packet.from.port);  // [WIRE-007]
   pattern.dscp = packet.tos >> 2;
   pattern.ecn = static_cast<Ecn>(packet.tos & 3);
@@ -91,6 +95,17 @@ bool FrameRx::open_frame(FrameRing& ring) {
   segments_.open(pattern, packet.datagram,
                  offload.gso_type == FrameOffload::kUdpSegments ? offload.segment_bytes : 0);
   return true;
+}
+
+// What the IP stack would not take from a neighbour: our own address, and those of no host.
+bool FrameRx::is_martian(const FabricAddress& from, uint32_t interface_index) const {
+  if (interface_index == loopback_index_) return false;
+  if (from.ip == local_.ip) return true;
+  if (!is_ipv6(from)) return from.ip[0] == 0 || from.ip[0] == 127 || from.ip[0] >= 224;
+  // ::, ::1 and the rest of ::/96; ff00::/8.
+  const bool is_zero =
+      std::all_of(from.ip.begin(), from.ip.begin() + 12, [](uint8_t octet) { return octet == 0; });
+  return is_zero || from.ip[0] == 0xff;
 }
 
 }  // namespace uet::io

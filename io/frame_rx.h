@@ -25,7 +25,7 @@ struct FrameRxCounters {
   uint64_t datagrams = 0;    // what receive() handed out
   uint64_t long_frames = 0;  // of the frames: longer than a packet may be
   uint64_t malformed = 0;    // not a UDP packet after all, or a wrong checksum; dropped
-  uint64_t truncated = 0;    // longer than any slot; dropped
+  uint64_t martian = 0;      // from an address that nobody out there has; dropped
 };
 
 class FrameRx {
@@ -34,8 +34,8 @@ class FrameRx {
     FabricAddress local;            // packets to this address and port are taken
     uint32_t interface_index = 0;   // from this interface...
     uint32_t loopback_index = 0;    // ...and this one
-    uint32_t packet_bytes_max = 0;  // IP packets up to this long are short; 0: kShortBytesMin
-    uint32_t ring_bytes = 0;        // of each ring; 0: kRingBytesDefault; at most kRingBytesMax
+    uint32_t packet_bytes_max = 0;  // IP packets up to this long are short, and up to kShortBytes
+    uint32_t ring_bytes = 0;        // 0: kRingBytesDefault; at most kRingBytesMax
   };
 
   // False with errno: EPERM without CAP_NET_RAW.
@@ -52,7 +52,8 @@ class FrameRx {
   uint64_t dropped() const { return short_.dropped() + long_.dropped(); }
 
  private:
-  static constexpr uint32_t kShortBytesMin = 1920;
+  // Whatever the MTU, a few joined packets are short, or they would use up the large slots.
+  static constexpr uint32_t kShortBytes = 9216;
   static constexpr uint32_t kShortBytesMax = 1 << 14;  // longer slots for all are a waste
   static constexpr uint32_t kLongBytes = (1 << 16) + kEthernetHeader;
   static constexpr uint32_t kRingBytesDefault = 1 << 20;
@@ -60,11 +61,13 @@ class FrameRx {
 
   FrameRing* ring_with_next();
   bool open_frame(FrameRing& ring);
+  bool is_martian(const FabricAddress& from, uint32_t interface_index) const;
 
   FrameRing short_;
   FrameRing long_;
-  uint32_t scope_id_ = 0;  // of link-local peers
-  Segments segments_;      // of the frame being cut into datagrams: the last one lent by...
+  FabricAddress local_;
+  uint32_t loopback_index_ = 0;
+  Segments segments_;  // of the frame being cut into datagrams: the last one lent by...
   const FrameRing* cutting_ = nullptr;  // ...this ring
   Instant received_at_;
   std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};

@@ -1,20 +1,9 @@
 // The packet-socket backend between two hosts, with itself and with the UDP backend: what leaves as
-// a frame, what arrives how, and what is refused. Skipped without the privilege to make namespaces
-// and packet sockets, and before Linux 6.2; where both are there nothing is.
-#include "io/frame_io.h"
-
-#include "io/test/udp_testing.h"
-
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <linux/capability.h>
-#include <sched.h>
-#include <sys/syscall.h>
+// a frame, what arrives how, and what is refused. See frame_testing.h for when it is skipped.
+#include "io/test/frame_testing.h"
 
 #include <sys/mman.h>
-#include <sys/utsname.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -23,125 +12,6 @@
 
 namespace uet::io {
 namespace {
-
-// Which of the privileges that the tests need this process lacks; empty: none.
-std::string missing_privileges() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2] = {};
-  if (::syscall(SYS_capget, &header, data) != 0) return "an answer to capget";
-  std::string missing;
-  const std::pair<int, const char*> needed[] = {{CAP_SYS_ADMIN, "CAP_SYS_ADMIN "},
-                                                {CAP_NET_ADMIN, "CAP_NET_ADMIN "},
-                                                {CAP_NET_RAW, "CAP_NET_RAW "}};
-  for (const auto& [capability, name] : needed) {
-    if ((data[0].effective >> capability & 1) == 0) missing += name;
-  }
-  return missing;
-}
-
-bool is_before_linux_6_2() {
-  utsname name{};
-  int major = 0;
-  int minor = 0;
-  EXPECT_EQ(::uname(&name), 0);
-  EXPECT_EQ(std::sscanf(name.release, "%d.%d", &major, &minor), 2);
-  return major < 6 || (major == 6 && minor < 2);
-}
-
-// Two hosts: network namespaces of this process with a veth pair between them. They end with it.
-class TwoHosts {
- public:
-  TwoHosts() {
-    for (int& ns : namespaces_) {
-      if (::unshare(CLONE_NEWNET) != 0) return;
-      ns = ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    }
-    const std::string other =
-        "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(namespaces_[0]);
-    ready_ = run("ip link add eth-uet type veth peer name eth-uet netns " + other) && set_up(0) &&
-             set_up(1);
-  }
-  bool ready() const { return ready_; }
-  // Sockets opened from here on belong to this host.
-  static void enter(int host) { ASSERT_EQ(::setns(instance().namespaces_[host], CLONE_NEWNET), 0); }
-  static TwoHosts& instance() {
-    static TwoHosts hosts;
-    return hosts;
-  }
-  bool run(const std::string& command) {
-    return std::system((command + " 2>/dev/null").c_str()) == 0;
-  }
-
- private:
-  bool set_up(int host) {
-    if (::setns(namespaces_[host], CLONE_NEWNET) != 0) return false;
-    const std::string last = std::to_string(host + 1);
-    return run("ip link set lo up && ip link set eth-uet mtu 9000 up && ip addr add 10.47.94." +
-               last + "/24 dev eth-uet && ip addr add fd47:94::" + last + "/64 dev eth-uet nodad");
-  }
-
-  int namespaces_[2] = {-1, -1};
-  bool ready_ = false;
-};
-
-FabricAddress host_address(int host, bool v6) {
-  FabricAddress a;
-  a.family = v6 ? FabricAddress::Family::ipv6 : FabricAddress::Family::ipv4;
-  if (v6) {
-    a.ip = {0xfd, 0x47, 0, 0x94};
-    a.ip[15] = static_cast<uint8_t>(host + 1);
-  } else {
-    a.ip = {10, 47, 94, static_cast<uint8_t>(host + 1)};
-  }
-  return a;
-}
-
-class FrameIoTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const std::string missing = missing_privileges();
-    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
-    ASSERT_TRUE(TwoHosts::instance().ready()) << "the namespaces could not be set up";
-    if (is_before_linux_6_2()) {
-      std::string error;
-      EXPECT_EQ(FrameIo::open(here(0), &error), nullptr);
-      EXPECT_NE(error.find("Linux 6.2"), error.npos) << error;
-      GTEST_SKIP() << "needs Linux 6.2";
-    }
-  }
-
-  // Options for an address of this host, which becomes the current one.
-  static UdpOptions here(int host, bool v6 = false) {
-    TwoHosts::enter(host);
-    return at(host_address(host, v6));
-  }
-  static std::unique_ptr<FrameIo> open_frames(const UdpOptions& options) {
-    std::string error;
-    std::unique_ptr<FrameIo> io = FrameIo::open(options, &error);
-    EXPECT_NE(io, nullptr) << error;
-    return io;
-  }
-
-  // Packets to a stranger go through the IP stack, until that knows the way. Leaves all counters of
-  // frames at 1 and no packet under way.
-  static void introduce(FrameIo& from, PacketIo& to) {
-    for (int i = 0; i < 100 && from.tx_counters().frames == 0; ++i) {
-      Outbox hello;
-      hello.add(to.local_address(), "hello, you there");
-      from.send(hello.packets());
-      ASSERT_EQ(receive(to, 1).size(), 1u);
-      ::usleep(6000);  // the next question may be asked
-    }
-    ASSERT_EQ(from.tx_counters().frames, 1u);
-    ASSERT_TRUE(to.receive().empty());
-  }
-
-  static std::map<std::string, uint64_t> counters(const FrameIo& io) {
-    std::map<std::string, uint64_t> out;
-    io.report_counters([&](const char* name, uint64_t value) { out[name] = value; });
-    return out;
-  }
-};
 
 class FrameIoFamilyTest : public FrameIoTest, public ::testing::WithParamInterface<bool> {};
 
@@ -221,83 +91,6 @@ TEST_F(FrameIoTest, StreamsArriveWholeAndInOrder) {
   }
   EXPECT_EQ(more_frames->rx_counters().long_frames, 4u);  // 15 segments each
   EXPECT_EQ(more_frames->rx_counters().datagrams, 60u);
-}
-
-// Two rings are read as one: frames of both come in the order in which they were sent.
-TEST_F(FrameIoTest, ShortAndLongFramesKeepTheirOrder) {
-  const auto a = open_frames(here(0));
-  const auto b = open_frames(here(1));
-  ASSERT_TRUE(a && b);
-  introduce(*a, *b);
-  const uint64_t frames = b->rx_counters().frames;
-  std::vector<std::string> want;
-  const auto send = [&](int count, size_t bytes) {
-    Outbox out;
-    for (int i = 0; i < count; ++i) {
-      want.emplace_back(bytes, static_cast<char>('a' + want.size() % 26));
-      out.add(b->local_address(), want.back(), 5);
-    }
-    a->send(out.packets());
-    EXPECT_EQ(out.fates(), std::string(static_cast<size_t>(count), 's'));
-  };
-  for (int round = 0; round < 5; ++round) {
-    send(7, 8000);  // a super-packet
-    send(1, 100);
-    send(2, 8000);  // single packets
-    send(7, 4000 + static_cast<size_t>(round));
-  }
-  const std::vector<Got> got = receive(*b, want.size());
-  ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < want.size(); ++i) EXPECT_TRUE(got[i].text == want[i]) << i;
-  EXPECT_EQ(b->rx_counters().long_frames, 10u);
-  EXPECT_EQ(b->rx_counters().frames, frames + 25);
-}
-
-// Short segments that the kernel joined fit a slot, and are cut there.
-TEST_F(FrameIoTest, JoinedSegmentsAreCutInTheRing) {
-  const auto a = open(here(0));
-  const auto b = open_frames(here(1));
-  ASSERT_TRUE(a && b);
-  Outbox out;
-  for (int i = 0; i < 20; ++i)
-    out.add(b->local_address(), std::string(70, static_cast<char>('a' + i)));
-  a->send(out.packets());
-  const std::vector<Got> got = receive(*b, 20);
-  ASSERT_EQ(got.size(), 20u);
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(got[i].text, std::string(70, static_cast<char>('a' + i)));
-  EXPECT_EQ(b->rx_counters().frames, 1u);
-  EXPECT_EQ(b->rx_counters().long_frames, 0u);
-}
-
-// A receiver that does not look loses packets, and says how many; then it goes on.
-TEST_F(FrameIoTest, AFullRingDropsAndCounts) {
-  const auto a = open_frames(here(0));
-  UdpOptions small = here(1);
-  small.receive_buffer_bytes = 1 << 16;  // 32 slots
-  const auto b = open_frames(small);
-  ASSERT_TRUE(a && b);
-  introduce(*a, *b);
-  for (int i = 0; i < 50; ++i) {
-    Outbox out;
-    out.add(b->local_address(), "number " + std::to_string(i));
-    a->send(out.packets());
-    EXPECT_EQ(out.fates(), "s");
-  }
-  const std::vector<Got> got = receive(*b, 50);
-  const uint64_t dropped = counters(*b)["frame_rx_dropped"];
-  EXPECT_EQ(got.size() + dropped, 50u);
-  EXPECT_GE(dropped, 17u);
-  ASSERT_FALSE(got.empty());
-  EXPECT_EQ(got[0].text, "number 0");
-  EXPECT_EQ(counters(*b)["frame_rx_dropped"], dropped) << "asking again must not count again";
-  for (int round = 0; round < 100; ++round) {  // around the ring, three times
-    Outbox out;
-    out.add(b->local_address(), "round " + std::to_string(round));
-    a->send(out.packets());
-    const std::vector<Got> one = receive(*b, 1);
-    ASSERT_EQ(one.size(), 1u);
-    EXPECT_EQ(one[0].text, "round " + std::to_string(round));
-  }
 }
 
 // The ring lends its memory until the next receive(), and wakes nobody once it is empty.
