@@ -61,13 +61,14 @@ class Question {
   }
 
   // All there are: calls visit(octets behind the netlink header) for each of the type expected.
-  // Returns 0, or the errno of the refusal.
+  // Returns 0, or the errno of the refusal; EINTR when what is listed changed meanwhile.
   template <typename Visit>
   int ask_all(const Fd& netlink, uint16_t answer_type, const Visit& visit) {
     constexpr size_t kRoom = 32 * 1024;  // as much as the kernel puts into one datagram
     header().nlmsg_flags |= NLM_F_DUMP;
     if (::send(netlink.get(), octets_, header().nlmsg_len, 0) < 0) return errno;
     const std::unique_ptr<std::byte[]> room(new std::byte[kRoom]);
+    bool is_torn = false;
     for (;;) {
       const ssize_t got = ::recv(netlink.get(), room.get(), kRoom, MSG_DONTWAIT);
       if (got < 0) return errno;
@@ -77,8 +78,9 @@ class Question {
         std::memcpy(&answer, left.data(), sizeof answer);
         if (answer.nlmsg_len < sizeof answer || answer.nlmsg_len > left.size()) return EBADMSG;
         const std::span<const std::byte> body = left.first(answer.nlmsg_len).subspan(NLMSG_HDRLEN);
-        if (answer.nlmsg_type == NLMSG_DONE) return 0;
-        if (answer.nlmsg_type == NLMSG_ERROR) return refusal_in(body);
+        is_torn = is_torn || (answer.nlmsg_flags & NLM_F_DUMP_INTR) != 0;
+        const bool is_end = answer.nlmsg_type == NLMSG_DONE || answer.nlmsg_type == NLMSG_ERROR;
+        if (is_end) return is_torn ? EINTR : refusal_in(body);
         if (answer.nlmsg_type == answer_type && body.size() >= sizeof(Fixed)) visit(body);
         left = left.subspan(std::min<size_t>(NLMSG_ALIGN(answer.nlmsg_len), left.size()));
       }
@@ -87,11 +89,11 @@ class Question {
 
  private:
   nlmsghdr& header() { return *reinterpret_cast<nlmsghdr*>(octets_); }
+  // Both an error and the end of a list begin with a negative errno, or 0.
   static int refusal_in(std::span<const std::byte> body) {
-    nlmsgerr error{};
-    if (body.size() < sizeof error.error) return EBADMSG;
-    std::memcpy(&error.error, body.data(), sizeof error.error);
-    return -error.error;
+    int error = -EBADMSG;
+    if (body.size() >= sizeof error) std::memcpy(&error, body.data(), sizeof error);
+    return -error;
   }
 
   alignas(nlmsghdr) std::byte octets_[256] = {};

@@ -6,6 +6,7 @@
 #include "io/socket.h"
 
 #include <gtest/gtest.h>
+#include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace uet::io {
@@ -158,9 +160,9 @@ class BypassTest : public ::testing::Test {
         run("ip link set lo up && ip link add eth-uet type veth peer name eth-far && "
             "ip link set eth-uet up && ip addr add 10.47.95.1/24 dev eth-uet"));
   }
-  static std::string why(const char* name = "eth-uet") {
+  static std::string why(const char* name = "eth-uet", uint32_t own_rings = 0) {
     for (const Interface& interface : list_interfaces()) {
-      if (interface.name == name) return why_frames_differ(interface);
+      if (interface.name == name) return why_frames_differ(interface, own_rings);
     }
     return std::string(name) + " is missing";
   }
@@ -196,18 +198,25 @@ TEST_F(BypassTest, WhoMayNotLookIsToldSo) {
   EXPECT_EQ(why(), "cannot ask nftables: Operation not permitted");
 }
 
-TEST_F(BypassTest, TablesOfTheOlderIptables) {
-  // struct ipt_getinfo, whose header file does not compile as C++: asking makes the table.
+// struct ipt_getinfo, whose header file does not compile as C++: asking makes the table.
+bool make_older_table(int family, int level) {
   struct {
     char name[32] = "filter";
     unsigned valid_hooks = 0, hook_entry[5] = {}, underflow[5] = {}, num_entries = 0, size = 0;
   } info;
-  constexpr int kGetInfo = 64;  // IPT_SO_GET_INFO
+  constexpr int kGetInfo = 64;  // IPT_SO_GET_INFO, IP6T_SO_GET_INFO
   socklen_t length = sizeof info;
-  const Fd raw(::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));
-  if (::getsockopt(raw.get(), IPPROTO_IP, kGetInfo, &info, &length) != 0) {
-    GTEST_SKIP() << "needs a kernel with the older iptables";
-  }
+  const Fd raw(::socket(family, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));
+  return ::getsockopt(raw.get(), level, kGetInfo, &info, &length) == 0;
+}
+
+TEST_F(BypassTest, TablesOfTheOlderIptables) {
+  if (!make_older_table(AF_INET, IPPROTO_IP)) GTEST_SKIP() << "needs the older iptables";
+  EXPECT_EQ(why(), "iptables has tables");
+}
+
+TEST_F(BypassTest, TablesOfTheOlderIp6tables) {
+  if (!make_older_table(AF_INET6, IPPROTO_IPV6)) GTEST_SKIP() << "needs the older ip6tables";
   EXPECT_EQ(why(), "iptables has tables");
 }
 
@@ -216,6 +225,37 @@ TEST_F(BypassTest, PoliciesOfIpsec) {
     GTEST_SKIP() << "needs a kernel with IPsec";
   }
   EXPECT_EQ(why(), "there are IPsec policies");
+}
+
+TEST_F(BypassTest, IpsecThatStopsWhatHasNoPolicy) {
+  if (!run("ip xfrm policy setdefault in block out block")) {
+    GTEST_SKIP() << "needs a kernel with IPsec, 5.14 or later";
+  }
+  EXPECT_EQ(why(), "there are IPsec policies");
+}
+
+// A program that lets everything through, until its link is closed.
+TEST_F(BypassTest, BpfProgramsOfThisInterface) {
+  const bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, -1},
+                           {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+  bpf_attr load{};
+  load.prog_type = BPF_PROG_TYPE_SCHED_CLS;
+  load.insns = reinterpret_cast<uintptr_t>(code);
+  load.insn_cnt = 2;
+  load.license = reinterpret_cast<uintptr_t>("");
+  const Fd program(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof load)));
+  bpf_attr attach{};
+  attach.link_create.prog_fd = static_cast<uint32_t>(program.get());
+  for (const Interface& interface : list_interfaces()) {
+    if (interface.name == "eth-uet") attach.link_create.target_fd = interface.index;
+  }
+  attach.link_create.attach_type = static_cast<bpf_attach_type>(47);  // BPF_TCX_EGRESS
+  {
+    const Fd link(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &attach, sizeof attach)));
+    if (!program || !link) GTEST_SKIP() << "needs Linux 6.6 with BPF";
+    EXPECT_EQ(why(), "the interface has a BPF program (tcx)");
+  }
+  EXPECT_EQ(why(), "");
 }
 
 TEST_F(BypassTest, ShapingOfThisInterface) {
@@ -230,17 +270,35 @@ TEST_F(BypassTest, ShapingOfThisInterface) {
   EXPECT_EQ(why(), "") << "only a queue";
 }
 
+std::vector<Fd> listeners(int count) {
+  std::vector<Fd> sockets;
+  for (int i = 0; i < count; ++i) {
+    sockets.emplace_back(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP)));
+    EXPECT_TRUE(sockets.back());
+  }
+  return sockets;
+}
+
 // Each packet of a host passes the filters of all its packet sockets.
 TEST_F(BypassTest, ManyPacketSockets) {
-  std::vector<Fd> sockets;
-  sockets.emplace_back(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));  // hears nothing
-  for (int i = 0; i < 8; ++i) {
-    sockets.emplace_back(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP)));
-    ASSERT_TRUE(sockets.back());
-  }
+  const Fd hears_nothing(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+  const std::vector<Fd> few = listeners(8);
   EXPECT_EQ(why(), "");
-  sockets.emplace_back(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_IP)));
+  const std::vector<Fd> one_more = listeners(1);
   EXPECT_EQ(why(), "there are 9 packet sockets already");
+  EXPECT_EQ(why("eth-uet", 2), "") << "two of them are the caller's";
+}
+
+// /proc/net is of the first thread's namespace.
+TEST_F(BypassTest, EachThreadSeesItsOwnNamespace) {
+  std::thread([] {
+    ASSERT_EQ(::unshare(CLONE_NEWNET), 0);
+    ASSERT_TRUE(
+        run("ip link set lo up && ip link add eth-uet type veth peer name eth-far && "
+            "ip link set eth-uet up && ip addr add 10.47.95.1/24 dev eth-uet"));
+    const std::vector<Fd> many = listeners(9);
+    EXPECT_EQ(why(), "there are 9 packet sockets already");
+  }).join();
 }
 
 }  // namespace

@@ -142,8 +142,8 @@ constexpr Param kParams[] = {
     {"IO",
      "packet backend: udp; packet, which passes by the IP stack (Linux 6.2, CAP_NET_RAW, Ethernet; "
      "rules of the firewall, IPsec and tc do not apply); or auto, which is packet where that is "
-     "allowed and there are no such rules when a domain is opened (CAP_NET_ADMIN, to see that), "
-     "else udp. Default auto.",
+     "allowed and no such rules are seen when a domain is opened (CAP_NET_ADMIN, to look), else "
+     "udp. Default auto.",
      [](std::string_view v, Params& p) {
        return to_text(v, p.io) && (v == "auto" || v == "udp" || v == "packet");
      }},

@@ -57,11 +57,14 @@ std::unique_ptr<io::PacketIo> open_frames_unasked(const DomainCandidate& candida
   std::string why = io::why_frames_differ(candidate.interface);
   if (why.empty()) {
     backend = open_as<io::FrameIo>(backend_options(candidate), owns_uet_port, why);
+    // Once more: of processes that start together each sees the others now.
+    if (backend != nullptr) why = io::why_frames_differ(candidate.interface, io::FrameIo::kRings);
+    if (!why.empty()) backend.reset();
   }
   if (backend == nullptr) {
     UET_INFO(DOMAIN, "%s: UDP sockets: %s\n", candidate.name.c_str(), why.c_str());
   } else {
-    UET_INFO(DOMAIN, "%s: packet sockets: no filter, IPsec or shaping to pass by\n",
+    UET_INFO(DOMAIN, "%s: packet sockets: no rules are known that they pass by\n",
              candidate.name.c_str());
   }
   return backend;

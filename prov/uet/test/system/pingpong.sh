@@ -116,7 +116,8 @@ case $case_name in
     pair policy "$(on_a)" "$(on_b)" "$addr_a" -S all -I 20
     grep -q 'UDP sockets: there are IPsec policies' "$out/policy-server.txt" ||
       fail "packet sockets pass by IPsec"
-    grep -q 'packet sockets' "$out/policy-client.txt" || fail "the other host has no policy" ;;
+    grep -q 'veth-uet: packet sockets' "$out/policy-client.txt" ||
+      fail "the other host has no policy" ;;
   packet)  # below the IP stack on both sides, or on one of them
     need_linux 6.2
     need_hosts
