@@ -341,27 +341,33 @@ class Examination {
     (void)std::sscanf(facts_.kernel.c_str(), "%u.%u", &major, &minor);
     const bool able = major > 6 || (major == 6 && minor >= 2);
     const std::string io = facts_.variable("FI_UET_IO", "auto");
-    const Grade grade = io == "packet" ? Grade::fault : Grade::ok;
-    const bool is_fault = grade == Grade::fault;
     if (io == "udp") {
       say("packet", Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp");
     } else if (!able) {
-      say("packet", grade, "UDP sockets: packet sockets need Linux 6.2 or later",
-          is_fault ? "unset FI_UET_IO" : "");
+      no_packet_sockets(io, "they need Linux 6.2 or later", "unset FI_UET_IO");
     } else if (!facts_.net_raw) {
-      say("packet", grade, "UDP sockets: packet sockets need CAP_NET_RAW, which this user lacks",
-          is_fault ? "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO" : "");
+      no_packet_sockets(io, "they need CAP_NET_RAW, which this user lacks",
+                        "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO");
+    } else if (facts_.passed_by.empty()) {
+      say("packet", Grade::ok, "UDP sockets: no Ethernet interface is up");
     } else {
-      for (const auto& [name, why] : facts_.passed_by) packet_sockets_of(name, why, is_fault);
+      for (const auto& [name, why] : facts_.passed_by) packet_sockets_of(name, why, io == "packet");
+    }
+  }
+
+  void no_packet_sockets(const std::string& io, const std::string& why, const char* remedy) {
+    if (io == "packet") {
+      say("packet", Grade::fault, "FI_UET_IO=packet opens no packet sockets: " + why, remedy);
+    } else {
+      say("packet", Grade::ok, "UDP sockets instead of packet sockets: " + why);
     }
   }
 
   void packet_sockets_of(const std::string& name, const std::string& why, bool asked_for) {
     if (why.empty()) {
-      say("packet", Grade::ok, name + ": packet sockets; there is nothing that they would pass by");
+      say("packet", Grade::ok, name + ": packet sockets; no rules are known that they pass by");
     } else if (asked_for) {
-      say("packet", Grade::warning, name + ": packet sockets as FI_UET_IO=packet asks: " + why,
-          "unset FI_UET_IO if that is to hold for UET, too");
+      say("packet", Grade::ok, name + ": packet sockets, because FI_UET_IO=packet says so: " + why);
     } else {
       say("packet", Grade::ok, name + ": UDP sockets: " + why);
     }
