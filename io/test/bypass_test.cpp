@@ -4,6 +4,7 @@
 #include "io/bypass.h"
 
 #include "io/socket.h"
+#include "io/test/frame_testing.h"
 
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
@@ -49,11 +50,11 @@ class NftBatch {
     inside.number(NFTA_HOOK_PRIORITY, 0);
     attribute(NFTA_CHAIN_HOOK | NLA_F_NESTED, inside.octets_.data(), inside.octets_.size());
   }
-  // False when the kernel refuses any of it.
-  bool send() {
+  // 0, or the errno of the first refusal.
+  int send() {
     message(NFNL_MSG_BATCH_END, 0, NFPROTO_UNSPEC, NFNL_SUBSYS_NFTABLES);
     const Fd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
-    if (::send(netlink.get(), octets_.data(), octets_.size(), 0) < 0) return false;
+    if (!netlink || ::send(netlink.get(), octets_.data(), octets_.size(), 0) < 0) return errno;
     char answer[4096];
     ssize_t got;
     while ((got = ::recv(netlink.get(), answer, sizeof answer, MSG_DONTWAIT)) > 0) {
@@ -61,9 +62,9 @@ class NftBatch {
       nlmsgerr error;
       std::memcpy(&header, answer, sizeof header);
       std::memcpy(&error, answer + NLMSG_HDRLEN, sizeof error);
-      if (header.nlmsg_type == NLMSG_ERROR && error.error != 0) return false;
+      if (header.nlmsg_type == NLMSG_ERROR && error.error != 0) return -error.error;
     }
-    return true;
+    return 0;
   }
 
  private:
@@ -108,7 +109,8 @@ struct Chain {
   bool has_rule = false;
 };
 
-bool add_chain(const Chain& chain) {
+// 0, or an errno; see lacks_nftables().
+int add_chain(const Chain& chain) {
   NftBatch batch;
   batch.add(NFT_MSG_NEWTABLE, chain.family);
   batch.text(NFTA_TABLE_NAME, "t");
@@ -126,6 +128,29 @@ bool add_chain(const Chain& chain) {
     batch.text(NFTA_RULE_CHAIN, "c");
   }
   return batch.send();
+}
+
+// What a kernel without nftables says. Any other error is one of the test.
+bool lacks_nftables(int error) { return error == EOPNOTSUPP || error == EPROTONOSUPPORT; }
+
+#define ADD_CHAIN_OR_SKIP(...)                                                 \
+  do {                                                                         \
+    const int error = add_chain(__VA_ARGS__);                                  \
+    if (lacks_nftables(error)) GTEST_SKIP() << "needs a kernel with nftables"; \
+    ASSERT_EQ(error, 0);                                                       \
+  } while (false)
+
+bool is_linux_before(int major, int minor) {
+  utsname name{};
+  int ours[2] = {};
+  EXPECT_EQ(::uname(&name), 0);
+  EXPECT_EQ(std::sscanf(name.release, "%d.%d", &ours[0], &ours[1]), 2);
+  return ours[0] < major || (ours[0] == major && ours[1] < minor);
+}
+
+bool lacks_ipsec() {
+  const Fd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_XFRM));
+  return !netlink && errno == EPROTONOSUPPORT;
 }
 
 bool run(const std::string& command) {
@@ -155,7 +180,9 @@ class Without {
 class BypassTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "needs CAP_SYS_ADMIN: a network namespace";
+    const std::string missing = missing_privileges();
+    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
+    ASSERT_EQ(::unshare(CLONE_NEWNET), 0) << "with the privilege for it";
     ASSERT_TRUE(
         run("ip link set lo up && ip link add eth-uet type veth peer name eth-far && "
             "ip link set eth-uet up && ip addr add 10.47.95.1/24 dev eth-uet"));
@@ -173,33 +200,36 @@ TEST_F(BypassTest, NothingIsInTheWayOfAFreshHost) { EXPECT_EQ(why(), ""); }
 TEST_F(BypassTest, LoopbackIsNotEthernet) { EXPECT_EQ(why("lo"), "the interface is not Ethernet"); }
 
 TEST_F(BypassTest, ChainsOfNftablesThatStopPackets) {
-  if (!add_chain({.policy = NF_DROP})) GTEST_SKIP() << "needs a kernel with nftables";
+  ADD_CHAIN_OR_SKIP(Chain{.policy = NF_DROP});
   EXPECT_EQ(why(), "nftables has rules");
 }
 
 TEST_F(BypassTest, RulesOfNftablesUnderAPolicyThatAccepts) {
-  if (!add_chain({.has_rule = true})) GTEST_SKIP() << "needs a kernel with nftables";
+  ADD_CHAIN_OR_SKIP(Chain{.has_rule = true});
   EXPECT_EQ(why(), "nftables has rules");
 }
 
 TEST_F(BypassTest, ChainsOfNftablesThatStopNothing) {
-  if (!add_chain({})) GTEST_SKIP() << "needs a kernel with nftables";
+  ADD_CHAIN_OR_SKIP(Chain{});
   EXPECT_EQ(why(), "") << "entered, without rules, accepts";
-  ASSERT_TRUE(add_chain({.family = NFPROTO_IPV4, .is_entered = false, .has_rule = true}));
+  ASSERT_EQ(add_chain({.family = NFPROTO_IPV4, .is_entered = false, .has_rule = true}), 0);
   EXPECT_EQ(why(), "") << "never entered";
-  if (add_chain({.family = NFPROTO_ARP, .policy = NF_DROP})) {
+  const int arp = add_chain({.family = NFPROTO_ARP, .policy = NF_DROP});
+  if (!lacks_nftables(arp)) {  // a family of its own in the kernel
+    ASSERT_EQ(arp, 0);
     EXPECT_EQ(why(), "") << "not for packets of IP";
   }
 }
 
 TEST_F(BypassTest, WhoMayNotLookIsToldSo) {
-  if (!add_chain({})) GTEST_SKIP() << "needs a kernel with nftables";
+  ADD_CHAIN_OR_SKIP(Chain{});
   const Without admin(CAP_NET_ADMIN);
   EXPECT_EQ(why(), "cannot ask nftables: Operation not permitted");
 }
 
 // struct ipt_getinfo, whose header file does not compile as C++: asking makes the table.
-bool make_older_table(int family, int level) {
+// 0, or an errno: ENOPROTOOPT and ENOENT where the kernel has no such tables.
+int make_older_table(int family, int level) {
   struct {
     char name[32] = "filter";
     unsigned valid_hooks = 0, hook_entry[5] = {}, underflow[5] = {}, num_entries = 0, size = 0;
@@ -207,35 +237,40 @@ bool make_older_table(int family, int level) {
   constexpr int kGetInfo = 64;  // IPT_SO_GET_INFO, IP6T_SO_GET_INFO
   socklen_t length = sizeof info;
   const Fd raw(::socket(family, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));
-  return ::getsockopt(raw.get(), level, kGetInfo, &info, &length) == 0;
+  return ::getsockopt(raw.get(), level, kGetInfo, &info, &length) == 0 ? 0 : errno;
 }
 
 TEST_F(BypassTest, TablesOfTheOlderIptables) {
-  if (!make_older_table(AF_INET, IPPROTO_IP)) GTEST_SKIP() << "needs the older iptables";
+  const int error = make_older_table(AF_INET, IPPROTO_IP);
+  if (error == ENOPROTOOPT || error == ENOENT) GTEST_SKIP() << "needs a kernel with older iptables";
+  ASSERT_EQ(error, 0);
   EXPECT_EQ(why(), "iptables has tables");
 }
 
 TEST_F(BypassTest, TablesOfTheOlderIp6tables) {
-  if (!make_older_table(AF_INET6, IPPROTO_IPV6)) GTEST_SKIP() << "needs the older ip6tables";
+  const int error = make_older_table(AF_INET6, IPPROTO_IPV6);
+  if (error == ENOPROTOOPT || error == ENOENT)
+    GTEST_SKIP() << "needs a kernel with older ip6tables";
+  ASSERT_EQ(error, 0);
   EXPECT_EQ(why(), "iptables has tables");
 }
 
 TEST_F(BypassTest, PoliciesOfIpsec) {
-  if (!run("ip xfrm policy add src 10.47.0.0/16 dst 10.47.0.0/16 dir out")) {
-    GTEST_SKIP() << "needs a kernel with IPsec";
-  }
+  if (lacks_ipsec()) GTEST_SKIP() << "needs a kernel with IPsec";
+  ASSERT_TRUE(run("ip xfrm policy add src 10.47.0.0/16 dst 10.47.0.0/16 dir out"));
   EXPECT_EQ(why(), "there are IPsec policies");
 }
 
 TEST_F(BypassTest, IpsecThatStopsWhatHasNoPolicy) {
-  if (!run("ip xfrm policy setdefault in block out block")) {
-    GTEST_SKIP() << "needs a kernel with IPsec, 5.14 or later";
-  }
+  if (lacks_ipsec()) GTEST_SKIP() << "needs a kernel with IPsec";
+  if (is_linux_before(5, 14)) GTEST_SKIP() << "needs Linux 5.14: a default policy";
+  ASSERT_TRUE(run("ip xfrm policy setdefault in block out block"));
   EXPECT_EQ(why(), "there are IPsec policies");
 }
 
 // A program that lets everything through, until its link is closed.
 TEST_F(BypassTest, BpfProgramsOfThisInterface) {
+  if (is_linux_before(6, 6)) GTEST_SKIP() << "needs Linux 6.6: programs of an interface (tcx)";
   const bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, -1},
                            {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
   bpf_attr load{};
@@ -252,7 +287,7 @@ TEST_F(BypassTest, BpfProgramsOfThisInterface) {
   attach.link_create.attach_type = static_cast<bpf_attach_type>(47);  // BPF_TCX_EGRESS
   {
     const Fd link(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &attach, sizeof attach)));
-    if (!program || !link) GTEST_SKIP() << "needs Linux 6.6 with BPF";
+    ASSERT_TRUE(program && link) << errno_text(errno);
     EXPECT_EQ(why(), "the interface has a BPF program (tcx)");
   }
   EXPECT_EQ(why(), "");
@@ -260,9 +295,11 @@ TEST_F(BypassTest, BpfProgramsOfThisInterface) {
 
 TEST_F(BypassTest, ShapingOfThisInterface) {
   const char* const tbf = " root tbf rate 1gbit burst 64k latency 1ms";
-  if (!run(std::string("tc qdisc add dev eth-far") + tbf)) {
-    GTEST_SKIP() << "needs tc and a kernel with tbf";
-  }
+  if (!run("command -v tc")) GTEST_SKIP() << "needs tc";
+  const std::string far = std::string("tc qdisc add dev eth-far") + tbf;
+  if (run(far + " 2>&1 | grep -q 'kind is unknown'")) GTEST_SKIP() << "needs a kernel with tbf";
+  (void)run("tc qdisc del dev eth-far root");
+  ASSERT_TRUE(run(far));
   EXPECT_EQ(why(), "") << "of another interface";
   ASSERT_TRUE(run(std::string("tc qdisc add dev eth-uet") + tbf));
   EXPECT_EQ(why(), "the interface has a queueing discipline, tbf");
