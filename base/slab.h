@@ -80,11 +80,12 @@ class Slab {
   // Destroys the object; its handles are stale from now on. Asserts that it is a live one of ours.
   void free(T* object);
 
-  // The handle of a live object. Cost: O(chunks), of which there is one unless the slab has grown.
+  // The handle of a live object. Cost: O(chunks), but O(1) in the chunk that was last used, which
+  // it notes: not for two threads at once.
   Handle<T> handle(const T* object) const {
-    const uint32_t index = index_of(object);
-    UET_ASSERT((meta(index) & kLinkMask) == kLive);
-    return {index, meta(index) >> kLinkBits};
+    const Place at = place_of(object);
+    UET_ASSERT((*at.meta & kLinkMask) == kLive);
+    return {at.index, *at.meta >> kLinkBits};
   }
 
   // The object, or null when it is gone or the handle is none or not one of ours. O(1).
@@ -120,6 +121,12 @@ class Slab {
     uint32_t first = 0;        // index of slot 0
     uint32_t count = 0;
   };
+  // One slot, with what is said of it elsewhere.
+  struct Place {
+    Slot* slot = nullptr;
+    uint32_t* meta = nullptr;
+    uint32_t index = 0;
+  };
   static constexpr unsigned kLinkBits = Handle<T>::kIndexBits;
   static constexpr uint32_t kLinkMask = Handle<T>::kIndexMask;
   static constexpr uint32_t kLive = kLinkMask;     // link of a slot in use
@@ -132,16 +139,16 @@ class Slab {
   uint32_t chunk_of(uint32_t index) const {
     return static_cast<uint32_t>(std::bit_width(index >> shift_));
   }
-  uint32_t& meta(uint32_t index) const {
+  Place place_at(uint32_t index) const {
     const Chunk& c = chunks_[chunk_of(index)];
-    return c.meta[index - c.first];
+    return {&c.slots[index - c.first], &c.meta[index - c.first], index};
   }
-  uint32_t index_of(const T* object) const;
+  Place place_of(const T* object) const;
+  bool holds(const Chunk& chunk, const T* object) const;
   Result<void> add_chunk(Arena& arena, uint32_t first, uint32_t count);
-  bool take_fresh(uint32_t& index);
-  bool take_freed(uint32_t& index);
-  bool take(uint32_t& index);
-  void set_link(uint32_t index, uint32_t link) { meta(index) = (meta(index) & ~kLinkMask) | link; }
+  bool take_fresh(Place& at);
+  bool take_freed(Place& at);
+  bool take(Place& at);
 
   uint32_t free_head_ = kEnd;  // freed slots, linked through their meta words
   uint32_t free_tail_ = kEnd;
@@ -152,6 +159,7 @@ class Slab {
   uint32_t used_ = 0;  // slots ever used
   uint32_t chunk_count_ = 0;
   uint32_t shift_ = 0;
+  mutable uint32_t last_chunk_ = 0;  // where an object was last looked for and found
   Reuse reuse_ = Reuse::soon;
   std::array<Chunk, kChunkMax + 1> chunks_{};  // those from chunk_count_ on are empty
 };

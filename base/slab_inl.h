@@ -50,86 +50,93 @@ Result<void> Slab<T>::add_chunk(Arena& arena, uint32_t first, uint32_t count) {
 }
 
 template <class T>
-bool Slab<T>::take_fresh(uint32_t& index) {
+bool Slab<T>::take_fresh(Place& at) {
   if (fresh_offset_ == chunks_[fresh_chunk_].count) {
     if (fresh_chunk_ + 1 >= chunk_count_) return false;
     ++fresh_chunk_;
     fresh_offset_ = 0;
   }
-  Chunk& c = chunks_[fresh_chunk_];
-  c.meta[fresh_offset_] = uint32_t{1} << kLinkBits;
-  index = c.first + fresh_offset_++;
+  const Chunk& c = chunks_[fresh_chunk_];
+  at = {&c.slots[fresh_offset_], &c.meta[fresh_offset_], c.first + fresh_offset_};
+  *at.meta = uint32_t{1} << kLinkBits;
+  ++fresh_offset_;
   ++used_;
   return true;
 }
 
 template <class T>
-bool Slab<T>::take_freed(uint32_t& index) {
+bool Slab<T>::take_freed(Place& at) {
   if (free_head_ == kEnd) return false;
-  index = free_head_;
-  free_head_ = meta(index) & kLinkMask;
+  at = place_at(free_head_);
+  free_head_ = *at.meta & kLinkMask;
   return true;
 }
 
 template <class T>
-bool Slab<T>::take(uint32_t& index) {
+bool Slab<T>::take(Place& at) {
   const bool is_freed_first =
       reuse_ == Reuse::soon || (reuse_ == Reuse::rested && used_ - size_ >= kRest);
-  return is_freed_first ? take_freed(index) || take_fresh(index)
-                        : take_fresh(index) || take_freed(index);
+  return is_freed_first ? take_freed(at) || take_fresh(at) : take_fresh(at) || take_freed(at);
 }
 
 template <class T>
 template <class... Args>
 T* Slab<T>::alloc(Args&&... args) {
-  uint32_t index = 0;
-  if (!take(index)) return nullptr;
-  set_link(index, kLive);
+  Place at;
+  if (!take(at)) return nullptr;
+  *at.meta |= kLive;
   ++size_;
-  const Chunk& c = chunks_[chunk_of(index)];
-  void* const memory = &c.slots[index - c.first];
   if constexpr (std::is_constructible_v<T, Args...>) {
-    return new (memory) T(std::forward<Args>(args)...);
+    return new (at.slot) T(std::forward<Args>(args)...);
   } else {
-    return new (memory) T{std::forward<Args>(args)...};  // aggregates; clang 14 needs the braces
+    return new (at.slot) T{std::forward<Args>(args)...};  // aggregates; clang 14 needs the braces
   }
 }
 
 template <class T>
 void Slab<T>::free(T* object) {
-  const uint32_t index = index_of(object);
-  uint32_t& word = meta(index);
-  UET_ASSERT((word & kLinkMask) == kLive);
+  const Place at = place_of(object);
+  UET_ASSERT((*at.meta & kLinkMask) == kLive);
   object->~T();
 
-  const uint32_t generation = word >> kLinkBits;
-  word = (generation == kGenerationMax ? 1 : generation + 1) << kLinkBits;
+  const uint32_t old = *at.meta >> kLinkBits;
+  const uint32_t generation = (old == kGenerationMax ? 1 : old + 1) << kLinkBits;
   --size_;
   if (free_head_ == kEnd) {
-    set_link(index, kEnd);
-    free_head_ = free_tail_ = index;
+    *at.meta = generation | kEnd;
+    free_head_ = free_tail_ = at.index;
   } else if (reuse_ == Reuse::soon) {
-    set_link(index, free_head_);
-    free_head_ = index;
+    *at.meta = generation | free_head_;
+    free_head_ = at.index;
   } else {
-    set_link(index, kEnd);
-    set_link(free_tail_, index);
-    free_tail_ = index;
+    *at.meta = generation | kEnd;
+    uint32_t& tail = *place_at(free_tail_).meta;
+    tail = (tail & ~kLinkMask) | at.index;
+    free_tail_ = at.index;
   }
 }
 
 template <class T>
-uint32_t Slab<T>::index_of(const T* object) const {
-  const auto at = reinterpret_cast<uintptr_t>(object);
-  // The newest chunk has half of all slots.
-  for (uint32_t i = chunk_count_; i-- > 0;) {
-    const Chunk& c = chunks_[i];
-    const auto begin = reinterpret_cast<uintptr_t>(c.slots);
-    if (at < begin || at - begin >= sizeof(Slot) * c.count) continue;
-    UET_ASSERT((at - begin) % sizeof(Slot) == 0);
-    return c.first + static_cast<uint32_t>((at - begin) / sizeof(Slot));
+bool Slab<T>::holds(const Chunk& chunk, const T* object) const {
+  // Wraps to a large number for an object before the chunk.
+  const uintptr_t distance =
+      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(chunk.slots);
+  return distance < sizeof(Slot) * chunk.count;
+}
+
+template <class T>
+typename Slab<T>::Place Slab<T>::place_of(const T* object) const {
+  if (!holds(chunks_[last_chunk_], object)) {
+    last_chunk_ = 0;
+    while (last_chunk_ < chunk_count_ && !holds(chunks_[last_chunk_], object)) ++last_chunk_;
+    UET_ASSERT(last_chunk_ < chunk_count_ && "the object is not of this slab");
   }
-  assert_failed("the object is not of this slab", __FILE__, __LINE__);
+  const Chunk& c = chunks_[last_chunk_];
+  const uintptr_t distance =
+      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(c.slots);
+  UET_ASSERT(distance % sizeof(Slot) == 0);
+  const auto offset = static_cast<uint32_t>(distance / sizeof(Slot));
+  return {&c.slots[offset], &c.meta[offset], c.first + offset};
 }
 
 template <class T>
