@@ -28,15 +28,6 @@ Result<void> PeerTable::add_chunk(Arena& arena, uint32_t count) {
   return {};
 }
 
-Peer& PeerTable::at(PeerId id) {
-  UET_ASSERT(id.value() < size_);
-  for (uint32_t i = chunk_count_; i-- > 0;) {
-    const Chunk& c = chunks_[i];
-    if (id.value() >= c.first) return c.peers[id.value() - c.first];
-  }
-  assert_failed("no chunk holds this peer", __FILE__, __LINE__);
-}
-
 Result<PeerId> PeerTable::find_or_add(const FabricAddress& address, Instant now) {
   PeerId id;
   if (find(address, id) != nullptr) return id;

@@ -5,6 +5,7 @@
 #include "pds/token_bucket.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/hash_map.h"
 #include "base/intrusive_list.h"
 #include "base/packet.h"
@@ -38,7 +39,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
   uint64_t user = 0;                             // the provider's own mark, for reverse AV look-up
-  TokenBucket nacks;           // that it may cause [PDS-072]
+  TokenBucket nacks;                             // that it may cause [PDS-072]
   TokenBucket connectionless;  // RUDI and UUD requests of it that are looked at [T-41]
   // PDCs that it opened, and how many of these it has not shown to know. [T-02]
   uint16_t targets = 0;
@@ -98,7 +99,12 @@ class PeerTable {
   };
 
   Result<void> add_chunk(Arena& arena, uint32_t count);
-  Peer& at(PeerId id);
+  Peer& at(PeerId id) {
+    UET_ASSERT(id.value() < size_);
+    const Chunk* chunk = &chunks_[chunk_count_ - 1];  // the newest has half of all peers
+    while (id.value() < chunk->first) --chunk;
+    return chunk->peers[id.value() - chunk->first];
+  }
 
   HashMap<FabricAddress, PeerId> by_address_;
   // Peers without a reference, the longest first: evicted from the front.
