@@ -137,27 +137,21 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
 }
 
 Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags) {
+  if ((flags & kOpInject) != 0) return copy_memory(m, iov);
   UET_CHECK(m.memory.assign(iov, core_.long_iovs));
-  const bool is_injected = (flags & kOpInject) != 0;
-  if (m.memory.bytes() > (is_injected ? kInjectBytes : kMaxMessageBytes)) {
-    m.memory.release(core_.long_iovs);
-    return Errc::too_long;
-  }
-  if (!is_injected) return {};
-
-  m.inject = inject_.take(m.memory.bytes());
-  if (m.inject == nullptr) {
-    m.memory.release(core_.long_iovs);
-    return Errc::again;
-  }
-  std::byte* to = m.inject;
-  m.memory.for_each(0, m.memory.bytes(), [&](const std::byte* from, uint64_t length) {
-    std::memcpy(to, from, length);
-    to += length;
-  });
-  const IoSlice copy{m.inject, m.memory.bytes()};
+  if (m.memory.bytes() <= kMaxMessageBytes) return {};
   m.memory.release(core_.long_iovs);
-  return m.memory.assign({&copy, 1}, core_.long_iovs);
+  return Errc::too_long;
+}
+
+Result<void> Initiator::copy_memory(TxMessage& m, std::span<const IoSlice> iov) {
+  const uint64_t bytes = UET_TRY(total_bytes(iov));
+  if (bytes > kInjectBytes) return Errc::too_long;
+  m.inject = inject_.take(bytes);
+  if (m.inject == nullptr) return Errc::again;
+  gather(iov, m.inject);
+  m.memory.assign(IoSlice{m.inject, bytes});
+  return {};
 }
 
 void Initiator::give_back_memory(TxMessage& m) {
@@ -291,14 +285,20 @@ void Initiator::leave_remote(TxMessage& m) {
   --remote.in_flight;
 }
 
-// Ends what belongs to one attempt to send: its ID and its hold on the PDC.
-void Initiator::forget_attempt(TxMessage& m) {
+// Ends what belongs to one attempt to send: its ID, its hold on the PDC and its timer.
+void Initiator::end_attempt(TxMessage& m) {
   if (m.owes_message_done) core_.pds.message_done(core_.pds.self, m.pdc);
   if (m.id.value() != 0) {
     core_.ids.give_back(m.id);
     wake_starved();
   }
   end_read(m);
+  core_.timers.cancel(m.timer);
+}
+
+// The same for a message that will be sent again.
+void Initiator::forget_attempt(TxMessage& m) {
+  end_attempt(m);
   m.id = MessageId(0);
   m.pdc = pds::PdcHandle(0);
   m.owes_message_done = m.is_stopped = m.is_fully_pulled = false;
@@ -308,7 +308,6 @@ void Initiator::forget_attempt(TxMessage& m) {
   m.code = wire::ReturnCode::null;
   m.failure = pds::Failure{};
   if (m.deferral != nullptr) m.deferral->is_deferred = m.deferral->is_closed = false;
-  core_.timers.cancel(m.timer);
 }
 
 // Gives back what a read counts for at its flow, where the next one may wait.
@@ -354,8 +353,8 @@ void Initiator::report(TxMessage& m, Completion::Status status) {
 
 void Initiator::free(TxMessage& m) {
   Remote& remote = *m.remote;
-  forget_attempt(m);
-  give_back_memory(m);
+  end_attempt(m);
+  if (m.state != TxMessage::State::ended) give_back_memory(m);  // else report() did
   if (m.exposure != nullptr) exposures_.free(m.exposure);
   if (m.deferral != nullptr) deferrals_.free(m.deferral);
   messages_.free(&m);

@@ -109,6 +109,7 @@ class Initiator {
   Result<TxMessage*> make(Endpoint& ep, const Destination& to, std::span<const IoSlice> iov,
                           uint32_t flags);
   Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
+  Result<void> copy_memory(TxMessage& m, std::span<const IoSlice> iov);
   void give_back_memory(TxMessage& m);
   void post(Endpoint& ep, TxMessage& m);
   void post_internal(Endpoint& ep, Remote& to, TxMessage& m);
@@ -119,6 +120,7 @@ class Initiator {
   void release(TxMessage& m);
   void release_held(Remote& remote);
   void hold_in_order(TxMessage& m);
+  void end_attempt(TxMessage& m);
   void forget_attempt(TxMessage& m);
   void report(TxMessage& m, Completion::Status status);
   void stop(TxMessage& m, Completion::Status status);

@@ -7,20 +7,10 @@
 namespace uet::ses {
 namespace {
 
-uint64_t total_bytes(std::span<const IoSlice> iov) {
-  uint64_t bytes = 0;
-  for (const IoSlice& slice : iov) bytes += slice.length;
-  return bytes;
-}
-
-void gather(std::span<const IoSlice> iov, std::byte* to) {
-  for (const IoSlice& slice : iov) to = std::copy_n(slice.data, slice.length, to);
-}
-
 // Whether operands and results are as many as the form wants. [SES-080, SES-081]
 Result<void> check_lengths(const AtomicRequest& request, uint64_t operand_bytes) {
   const uint64_t element = element_bytes(request.code);
-  const uint64_t result_bytes = total_bytes(request.result);
+  const uint64_t result_bytes = UET_TRY(total_bytes(request.result));
   if (operand_bytes == 0 || operand_bytes % element != 0) return Errc::invalid;
   if (operand_bytes > kAtomicBytesMax) return Errc::too_long;
   switch (request.form) {
@@ -29,12 +19,11 @@ Result<void> check_lengths(const AtomicRequest& request, uint64_t operand_bytes)
     case AtomicForm::fetch:
       if (result_bytes != operand_bytes) return Errc::invalid;
       return {};
-    case AtomicForm::compare:
-      if (operand_bytes != element || total_bytes(request.compare) != element ||
-          result_bytes != element) {
-        return Errc::invalid;
-      }
-      return {};
+    case AtomicForm::compare: {
+      const uint64_t compare_bytes = UET_TRY(total_bytes(request.compare));
+      const bool fits = operand_bytes == element && compare_bytes == element;
+      return fits && result_bytes == element ? Result<void>() : Errc::invalid;
+    }
   }
   return Errc::invalid;
 }
@@ -48,7 +37,7 @@ Result<void> Initiator::atomic(Endpoint& ep, const AtomicRequest& request) {
   const bool is_fetch = request.form != AtomicForm::plain;
   // A READ has no operand, but as many octets of one travel as come back. [SES-081]
   const bool is_read = request.code.op == wire::AtomicOpcode::read;
-  const uint64_t bytes = total_bytes(is_read ? request.result : request.operand);
+  const uint64_t bytes = UET_TRY(total_bytes(is_read ? request.result : request.operand));
   UET_CHECK(check_lengths(request, bytes));
 
   std::array<std::byte, kAtomicBytesMax> operands{};

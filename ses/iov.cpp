@@ -8,12 +8,11 @@ namespace uet::ses {
 
 Result<void> Iov::assign(std::span<const IoSlice> slices, LongIovs& pool) {
   UET_ASSERT(count_ == 0 && long_ == nullptr);
-  if (slices.size() > kIovMax) return Errc::invalid;
-  uint64_t sum = 0;
-  for (const IoSlice& slice : slices) {
-    if (slice.length > UINT64_MAX - sum) return Errc::too_long;
-    sum += slice.length;
+  if (slices.size() == 1) {
+    assign(slices.front());
+    return {};
   }
+  const uint64_t sum = UET_TRY(total_bytes(slices));
   IoSlice* to = inline_.data();
   if (slices.size() > kInline) {
     long_ = pool.alloc();
@@ -21,20 +20,8 @@ Result<void> Iov::assign(std::span<const IoSlice> slices, LongIovs& pool) {
     to = long_->slices.data();
   }
   std::copy(slices.begin(), slices.end(), to);
-  count_ = static_cast<uint32_t>(slices.size());
-  bytes_ = sum;
-  at_ = 0;
-  at_start_ = 0;
+  hold(static_cast<uint32_t>(slices.size()), sum);
   return {};
-}
-
-void Iov::release(LongIovs& pool) {
-  if (long_ != nullptr) pool.free(long_);
-  long_ = nullptr;
-  count_ = 0;
-  bytes_ = 0;
-  at_ = 0;
-  at_start_ = 0;
 }
 
 void Iov::seek(uint64_t offset) const {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/packet.h"
 #include "base/result.h"
 #include "base/slab.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,23 @@ struct LongIov {
 };
 using LongIovs = Slab<LongIov>;
 
+// Octets of all slices. Errc::invalid: more than kIovMax; Errc::too_long: the sum does not fit 64
+// bits.
+inline Result<uint64_t> total_bytes(std::span<const IoSlice> slices) {
+  if (slices.size() > kIovMax) return Errc::invalid;
+  uint64_t sum = 0;
+  for (const IoSlice& slice : slices) {
+    if (slice.length > UINT64_MAX - sum) return Errc::too_long;
+    sum += slice.length;
+  }
+  return sum;
+}
+
+// Copies all slices to `to`, which has room for total_bytes().
+inline void gather(std::span<const IoSlice> slices, std::byte* to) {
+  for (const IoSlice& slice : slices) to = std::copy_n(slice.data, slice.length, to);
+}
+
 // Up to four slices inline, more in a LongIov. Whoever holds it calls release() when done.
 class Iov {
  public:
@@ -30,10 +49,19 @@ class Iov {
   Iov(const Iov&) = delete;
   Iov& operator=(const Iov&) = delete;
 
-  // Takes the slices. Errc::invalid: more than kIovMax; Errc::too_long: the sum does not fit 64
-  // bits; Errc::again: no LongIov. Nothing is held then.
+  // Takes the slices. Errors of total_bytes(), or Errc::again: no LongIov. Nothing is held then.
   Result<void> assign(std::span<const IoSlice> slices, LongIovs& pool);
-  void release(LongIovs& pool);
+  // One slice, for which there is always room.
+  void assign(const IoSlice& slice) {
+    UET_ASSERT(count_ == 0 && long_ == nullptr);
+    inline_[0] = slice;
+    hold(1, slice.length);
+  }
+  void release(LongIovs& pool) {
+    if (long_ != nullptr) pool.free(long_);
+    long_ = nullptr;
+    hold(0, 0);
+  }
 
   uint64_t bytes() const { return bytes_; }
   uint32_t count() const { return count_; }
@@ -49,6 +77,12 @@ class Iov {
 
  private:
   const IoSlice* slices() const { return long_ != nullptr ? long_->slices.data() : inline_.data(); }
+  void hold(uint32_t count, uint64_t bytes) {
+    count_ = count;
+    bytes_ = bytes;
+    at_ = 0;
+    at_start_ = 0;
+  }
   void seek(uint64_t offset) const;
 
   uint64_t bytes_ = 0;

@@ -178,6 +178,10 @@ TEST_F(AtomicMessagesTest, WhatCannotBePosted) {
   slices_.push_back({reinterpret_cast<const std::byte*>(value), 9});
   r.operand = {&slices_.back(), 1};
   EXPECT_EQ(posted(r), Errc::invalid);  // one element and an octet
+  const IoSlice endless[2] = {{reinterpret_cast<const std::byte*>(value), UINT64_MAX - 7},
+                              {reinterpret_cast<const std::byte*>(value), 16}};
+  r.operand = endless;
+  EXPECT_EQ(posted(r), Errc::too_long);  // not 8 octets
   r.operand = view(value, 1);
   r.code.op = AtomicOpcode::cswap;
   EXPECT_EQ(posted(r), Errc::unsupported);
