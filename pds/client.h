@@ -53,6 +53,7 @@ static_assert(sizeof(PacketRef) == 12);
 struct StartedMessage {
   MessageHandle message;
   bool keep_pdc = false;  // return data is expected: the PDC stays open until message_done()
+  bool is_last = false;   // nothing waits behind it: PDS need not ask before the next ready()
 };
 
 // Names a received request for an answer that comes later, and the PDC for return data. [PDS-167]

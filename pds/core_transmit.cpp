@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kSesHeaderBytes = 44;
 constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
 constexpr uint32_t kUnverifiedPackets = 4;
-constexpr uint32_t kShortBytes = 512;     // packets below count for less of a burst:
+constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 }  // namespace
 
@@ -83,6 +83,8 @@ void Core::assign(Flow& flow, Instant now) {
     if (!pdc.may_take_message()) continue;
     ++usable;
     if (pdc.message == MessageHandle{} && window_open(pdc)) return want_send(pdc);
+    // Nothing was waiting when it stalled, so nobody has asked for the cumulative ACK yet.
+    if (pdc.is_stalled() && pdc.refused_since.is_never()) arm_by(pdc, now);
   }
   const uint32_t limit = flow.key.mode == Mode::rod ? 1 : config_.pdcs_per_key;
   // A ROD flow waits until the PDC before has gone altogether. [PDS-003, PDS-020]
@@ -149,6 +151,7 @@ bool Core::next_message(Pdc& pdc, Instant now) {
   UET_ASSERT(started.message != MessageHandle{});
   pdc.message = started.message;
   if (started.keep_pdc) ++pdc.keep_count;
+  if (started.is_last) pdc.flow->ready = false;
   return true;
 }
 
@@ -279,7 +282,7 @@ Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
 }
 
 Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
-  if (!window_open(pdc)) return Step::idle;
+  if (!has_new(pdc) || !window_open(pdc)) return Step::idle;
   if (!pdc.path->ccc.may_send(max_packet_bytes(pdc))) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
   if (!pdc.tx.reserve(tx_pool_)) {

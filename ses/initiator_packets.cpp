@@ -56,6 +56,7 @@ bool Initiator::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& o
   m->owes_message_done = m->returns_data() && m->flow->mode != pds::Mode::rudi;  // [SES-075]
   out.message = pds::MessageHandle(m->handle);
   out.keep_pdc = m->owes_message_done;
+  out.is_last = flow.queue.empty();
   return true;
 }
 

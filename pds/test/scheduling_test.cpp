@@ -16,6 +16,25 @@ class SchedulingTest : public ::testing::Test {
   Config config_;
 };
 
+// A client that says that a message is its last one is not asked for another before the next post.
+TEST_F(SchedulingTest, AfterTheLastMessageNobodyAsks) {
+  for (const bool says_last : {true, false}) {
+    Bench b;
+    b.client.says_last = says_last;
+    b.open_initiator(1);
+    b.rx_header(b.ack(b.start));
+    for (uint32_t message = 2; message <= 4; ++message) {
+      const uint32_t before = b.client.starts;
+      b.client.post(b.flow, message, 100);
+      EXPECT_EQ(b.tx().size(), 1u);
+      EXPECT_EQ(b.client.starts - before, says_last ? 1u : 2u);
+    }
+    b.client.post(b.flow, 5, 100);
+    b.client.post(b.flow, 6, 100);
+    EXPECT_EQ(b.tx().size(), 2u);
+  }
+}
+
 // [PDS-I10, PDS-I12, PDS-I13, PDS-I14, PDS-171, PDS-172] Idle close.
 TEST_F(SchedulingTest, IdlePdcIsClosed) {
   Bench b;
@@ -366,10 +385,10 @@ TEST_F(SchedulingTest, ReturnDataIsNotOvertakenByResends) {
   EXPECT_EQ(is_return, expected);
 }
 
-// A PDC of ours with 200 packets to send to a peer that tracks 128: all of those are answered, but
-// the cumulative ACK never moved.
-void stall(Bench& b) {
-  b.open_initiator(200);
+// A PDC of ours with as many packets to send to a peer that tracks 128: all of those are answered,
+// but the cumulative ACK never moved.
+void stall(Bench& b, uint32_t packets = 200, Mode mode = Mode::rud) {
+  b.open_initiator(packets, mode);
   for (int i = 0; i < 128; ++i) {
     b.rx_header(b.ack(b.start - 1, i + 1));
     b.tx();
@@ -392,6 +411,28 @@ TEST_F(SchedulingTest, ExhaustedRangeAsksForTheCumulativeAck) {
   EXPECT_EQ(b.lines(), asks) << "again: either may be lost";
   b.rx_header(b.ack(b.start + 127));
   EXPECT_EQ(b.lines().at(0), "REQ psn +128 clear -1");
+}
+
+// [PDS-035, PDS-104] The same when the last message ends just where the range does: the next one
+// finds it exhausted, and asks at once.
+TEST_F(SchedulingTest, AMessageThatFindsTheRangeExhaustedAsksForTheCumulativeAck) {
+  config_.default_mpr = 1;
+  Bench b(config_);
+  stall(b, 128, Mode::rod);
+  b.elapse(50_ms);
+  EXPECT_EQ(b.lines(), Lines{}) << "nobody waits";
+  b.client.post(b.flow, 2, 100);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(1_ms);
+  const std::string last = std::to_string((b.start + 127).value());
+  EXPECT_EQ(b.lines(), (Lines{"CP CLEAR_CMD psn 0 payload " + last,
+                              "CP ACK_REQ psn " + last + " ar payload 0"}));
+  b.client.post(b.flow, 3, 100);
+  b.lines();
+  b.elapse(1_ms);
+  EXPECT_EQ(b.lines(), Lines{}) << "it is asked for already";
+  b.rx_header(b.ack(b.start + 127));
+  EXPECT_EQ(b.lines().size(), 2u);
 }
 
 // [PDS-T4, PDS-119] Nobody is there any more: then the message fails instead of waiting for ever.

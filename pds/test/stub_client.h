@@ -42,6 +42,7 @@ class StubClient final : public Client {
   uint32_t mtu = 1024;
   bool sack_completes = true;    // for packets that are not the last of their message
   bool quiet = false;            // nobody waits for the answers to what is pulled
+  bool says_last = true;         // with each message that nothing waits behind
   bool check_octets = true;      // payload is what encode() wrote
   bool names_are_unique = true;  // no two packets of a test have the same name
   std::function<Verdict(PacketName, const RxRequest&)> verdict;
@@ -59,6 +60,7 @@ class StubClient final : public Client {
   std::vector<bool> closed;  // `clean` of every PDC that went
   uint64_t delivered_bytes = 0;
   bool has_open = false;  // says so of every PDC
+  uint32_t starts = 0;    // questions for a message
   JobId job{1};           // of every request
 
   void post(FlowId flow, uint32_t handle, uint32_t bytes, bool keep_pdc = false) {
@@ -70,12 +72,14 @@ class StubClient final : public Client {
   }
 
   bool start(FlowId flow, PdcHandle pdc, StartedMessage& out, Instant) override {
+    ++starts;
     auto& q = waiting[flow];
     if (q.empty()) return false;
     out.message = q.front();
     out.keep_pdc = messages[out.message.value()].keep_pdc;
     pdc_of[out.message.value()] = pdc;
     q.pop_front();
+    out.is_last = says_last && q.empty();
     return true;
   }
   bool pull(MessageHandle handle, PacketRef& out) override {
