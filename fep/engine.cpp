@@ -34,11 +34,11 @@ bool Engine::collect(Instant now) {
     unanswered = 0;
     if (!transmit(now, 1)) break;
   }
+  if (moved && ++rounds_of_arrivals_ < kArrivalRounds) return true;
+  rounds_of_arrivals_ = 0;
   for (const io::PathError& error : io_->path_errors()) {
     if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
   }
-  if (moved && ++rounds_without_timers_ < kTimerRounds) return true;
-  rounds_without_timers_ = 0;
   if (fep_->next_deadline() <= now) fep_->advance(now);
   return moved;
 }
@@ -48,6 +48,7 @@ bool Engine::transmit(Instant now, int rounds) {
     if (batch_->empty() && fep_->transmit(*batch_, now) == 0) return true;
     batch_->lead_with_payload();
     if (!flush(now)) return false;
+    if (!fep_->has_work()) return true;
   }
   return true;
 }

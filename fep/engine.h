@@ -39,11 +39,12 @@ class Engine {
 
  private:
   static constexpr int kRounds = 4;
-  static constexpr int kTxRounds = 16;  // of a stream a batch is one burst
+  static constexpr int kTxRounds = 16;               // of a stream a batch is one burst
   static constexpr uint32_t kBulkBytes = 16 * 1024;  // in one receive: part of a stream
   static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
-  // What arrived is for the application first; of several such rounds in a row one looks at timers.
-  static constexpr uint32_t kTimerRounds = 8;
+  // What arrived is for the application first; of so many such rounds in a row one looks at errors
+  // and timers.
+  static constexpr uint32_t kArrivalRounds = 8;
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 
   bool transmit(Instant now, int rounds);  // false: the backend is full
@@ -53,7 +54,7 @@ class Engine {
   std::unique_ptr<FabricEndpoint> fep_;
   std::unique_ptr<io::PacketIo> io_;
   std::unique_ptr<TxBatch> batch_;
-  uint32_t rounds_without_timers_ = 0;
+  uint32_t rounds_of_arrivals_ = 0;
   std::vector<std::byte> bounce_;  // empty until a backend is full for the first time
 };
 

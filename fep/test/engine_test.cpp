@@ -202,6 +202,20 @@ TEST_F(EngineTest, AbortingEverythingReportsEachOperationAndSendsNothing) {
   EXPECT_TRUE(engine_->fep().idle());
 }
 
+// What arrives is for the application first, but not for ever.
+TEST_F(EngineTest, ErrorsAreSeenWhilePacketsKeepArriving) {
+  int seen = 0;
+  for (int round = 0; round < 16; ++round) {
+    script_.arrivals.push_back({100});
+    script_.path_errors = {{address(2), ECONNREFUSED}};
+    EXPECT_TRUE(engine_->collect(now_));
+    if (script_.path_errors.empty()) ++seen;
+  }
+  EXPECT_EQ(seen, 2);
+  EXPECT_FALSE(engine_->collect(now_));
+  EXPECT_TRUE(script_.path_errors.empty());
+}
+
 TEST_F(EngineTest, ErrorsOfOtherKindsAndAddressesHarmNobody) {
   send();
   const Instant end = now_ + 3_s;
