@@ -1,22 +1,26 @@
 // ProgressEngine: entry accounting and the helper thread.
 //
 // The helper must cost nothing while the application polls and must be there when it does not.
-// So it sleeps in one of two ways. While the application comes by it only ticks: one timer a
-// millisecond, without looking at the socket, so packets never wake it. When a whole tick passes
-// without a visit it runs the engine and then sleeps on the engine's deadline and on the socket,
-// in poll because that leaves nothing registered with the socket while it only ticks. A visit that
-// makes the deadline earlier than the one it sleeps on wakes it, which happens at most once per
-// tick, because waking puts it back to ticking. [architecture 8]
+// A wake-up in the midst of a ping-pong costs as much as ten messages. So while the application
+// comes by the helper sleeps on a timer alone, and now and then a visit puts that timer off;
+// packets do not wake it. When the timer ends, nobody has come for half of its time at least: the
+// helper runs the engine and then sleeps on the engine's deadline and on the socket, in poll
+// because that leaves nothing registered with the socket meanwhile. A visit that makes the deadline
+// earlier than the one it sleeps on wakes it, which happens at most once, because then it waits for
+// the timer again. [architecture 8]
 //
-// state \ event | tick over, visited | tick over, quiet | socket, deadline  | earlier deadline
-// tick          | tick               | run, then engine | -                 | -
-// engine        | -                  | -                | visited: tick;    | tick
-//               |                    |                  | else run, engine  |
+// state \ event | timer over       | socket, deadline, pause over | earlier deadline
+// visits        | run, then engine | -                            | -
+// engine, pause | -                | visited: visits;             | visits
+//               |                  | else run, engine             |
 #include "prov/uet/progress.h"
+
+#include "prov/uet/absence.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 #include <csignal>
 #include <ctime>
@@ -29,10 +33,11 @@
 namespace uet::prov {
 namespace {
 
-constexpr Duration kTick = Duration::milliseconds(1);
+// So often does an application come by that looks all the time, on average.
+constexpr Duration kSteadyVisit = Duration::microseconds(100);
 // Threads in WaitObject run the engine themselves; the helper only looks after those of their
 // deadlines that moved while they slept.
-constexpr Duration kSleepersTick = Duration::milliseconds(10);
+constexpr Duration kSleepersPause = Duration::milliseconds(10);
 // Between two runs of the errand: whoever asks for it in a loop gets a small part of one processor.
 constexpr Duration kErrandRest = Duration::milliseconds(10);
 // The socket took no more: long enough for a buffer to drain, short enough not to be seen.
@@ -99,6 +104,7 @@ ProgressEngine::~ProgressEngine() {
     wake_helper();
     helper_.join();
   }
+  if (timer_fd_ >= 0) ::close(timer_fd_);
   if (wake_fd_ >= 0) ::close(wake_fd_);
 }
 
@@ -108,16 +114,43 @@ bool ProgressEngine::forked() const {
 
 Instant ProgressEngine::enter() {
   lock_.lock();
-  return monotonic_now();
+  const Instant now = monotonic_now();
+  if (now >= put_off_at_.load(std::memory_order_relaxed)) await_absence(now);
+  return now;
 }
 
 void ProgressEngine::leave() {
   entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (watch_ == Watch::engine && engine_->next_deadline() < watch_until_) {
-    watch_ = Watch::tick;
+    watch_ = Watch::pause;
     wake_helper();
   }
   lock_.unlock();
+}
+
+// The helper's timer begins now. While visits keep coming some put it off, long before it ends.
+void ProgressEngine::await_absence(Instant now) {
+  if (forked()) return;  // the timer is the parent's
+  const uint64_t visits = entries_.load(std::memory_order_relaxed);
+  const bool is_steady =
+      watch_ == Watch::visits && options_.peers_wait > kSteadyAbsence &&
+      now - awaited_since_ <= kSteadyVisit * static_cast<int64_t>(visits - visits_before_);
+  watch_ = Watch::visits;
+  awaited_since_ = now;
+  visits_before_ = visits;
+  put_off_at_.store(now + (is_steady ? kSteadyPutOff : kPutOff), std::memory_order_relaxed);
+  restart_timer(is_steady ? kSteadyAbsence : kAbsence);
+}
+
+void ProgressEngine::restart_timer(Duration after) {
+  const itimerspec timer{{}, to_timespec(after)};
+  timerfd_settime(timer_fd_, 0, &timer, nullptr);
+}
+
+// Since it was started last: whoever puts it off takes that back.
+bool ProgressEngine::is_timer_over() const {
+  uint64_t ends = 0;
+  return ::read(timer_fd_, &ends, sizeof(ends)) == sizeof(ends);
 }
 
 Instant ProgressEngine::wake_by(Instant now) const {
@@ -140,7 +173,7 @@ void ProgressEngine::drain(Duration limit) {
       }
       if (entry.fep().idle() && !entry.engine().has_backlog()) return;
       if (entry.now() >= end) return;
-      until = std::min({end, wake_by(entry.now()), entry.now() + kTick});
+      until = std::min({end, wake_by(entry.now()), entry.now() + kAbsence});
     }
     pollfd socket{io_fd(), POLLIN, 0};
     const timespec rest = to_timespec(std::max(until - monotonic_now(), Duration::zero()));
@@ -176,7 +209,8 @@ void ProgressEngine::set_errand(std::unique_ptr<Errand> errand) {
 
 bool ProgressEngine::start_helper() {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake_fd_ < 0) return false;
+  timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (wake_fd_ < 0 || timer_fd_ < 0) return false;
   const SignalsBlocked blocked;
   try {
     helper_ = std::thread([this] { run_helper(); });
@@ -195,58 +229,62 @@ void ProgressEngine::wake_helper() {
 void ProgressEngine::run_helper() {
   pthread_setname_np(pthread_self(), "uet-helper");
   uint64_t seen = 0;
-  helper_rest(options_.auto_progress ? monotonic_now() : monotonic_now() + kTick);
+  helper_rest(options_.auto_progress ? monotonic_now() : monotonic_now() + kAbsence);
   while (!stopping_.load(std::memory_order_acquire)) helper_rest(helper_turn(seen));
 }
 
-// Runs the engine if it is the helper's to run. Returns how long to rest; whether the socket is
-// watched meanwhile is in watch_socket_.
+// Runs the engine if it is the helper's to run. Returns how long to rest; what else ends the rest
+// is in watch_socket_ and watch_timer_.
 Instant ProgressEngine::helper_turn(uint64_t& seen) {
+  helper_turns_.fetch_add(1, std::memory_order_relaxed);
   watch_socket_ = false;
-  if (!lock_.try_lock()) return monotonic_now() + kTick;  // somebody is running it right now
+  watch_timer_ = !options_.auto_progress;
+  if (!lock_.try_lock()) {  // somebody is running it right now
+    if (options_.auto_progress) return monotonic_now() + kAbsence;
+    restart_timer(kAbsence);
+    put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // who comes next puts it off
+    return Instant::never();
+  }
+  const std::lock_guard lock(lock_, std::adopt_lock);
   const Instant now = monotonic_now();
   const uint64_t entries = entries_.load(std::memory_order_relaxed);
-  const bool visited = entries != seen;
+  const bool is_absent = watch_ == Watch::visits && is_timer_over();
+  const bool visited = entries != seen && !is_absent;
   seen = entries;
-  Instant rest;
   if (visited && !options_.auto_progress) {
-    watch_ = Watch::tick;
-    rest = now + kTick;
-  } else {
-    const bool moved = engine_->progress(now);
-    helper_rounds_.fetch_add(1, std::memory_order_relaxed);
-    if (moved) {
-      watch_ = Watch::tick;
-      rest = now;
-    } else if (sleepers_ > 0) {
-      watch_ = Watch::tick;
-      rest = now + kSleepersTick;
-    } else {
-      watch_ = Watch::engine;
-      rest = watch_until_ = wake_by(now);
-      watch_socket_ = true;
-    }
+    await_absence(now);
+    return Instant::never();
   }
-  lock_.unlock();
-  return rest;
+  const bool moved = engine_->progress(now);
+  helper_rounds_.fetch_add(1, std::memory_order_relaxed);
+  watch_timer_ = false;
+  watch_ = Watch::pause;
+  put_off_at_.store(Instant::never(), std::memory_order_relaxed);
+  if (moved) return now;
+  if (sleepers_ > 0) return now + kSleepersPause;
+  watch_ = Watch::engine;
+  watch_socket_ = true;
+  return watch_until_ = wake_by(now);
 }
 
 void ProgressEngine::helper_rest(Instant until) {
   const Instant begin = monotonic_now();
   const Errand* const errand = errand_.load(std::memory_order_acquire);
-  pollfd fds[3] = {
-      {wake_fd_, POLLIN, 0}, {watch_socket_ ? io_fd() : -1, POLLIN, 0}, {-1, POLLIN, 0}};
+  pollfd fds[4] = {{wake_fd_, POLLIN, 0},
+                   {watch_socket_ ? io_fd() : -1, POLLIN, 0},
+                   {watch_timer_ ? timer_fd_ : -1, POLLIN, 0},
+                   {-1, POLLIN, 0}};
   if (errand != nullptr) {
     if (begin >= errand_after_) {
-      fds[2].fd = errand->fd();
+      fds[3].fd = errand->fd();
       until = std::min(until, errand_due_);
     } else {
       until = std::min(until, errand_after_);
     }
   }
   const timespec rest = to_timespec(std::max(until - begin, Duration::zero()));
-  const int ready = ppoll(fds, 3, until.is_never() ? nullptr : &rest, nullptr);
-  if (errand != nullptr) helper_errand(ready > 0 && fds[2].revents != 0);
+  const int ready = ppoll(fds, 4, until.is_never() ? nullptr : &rest, nullptr);
+  if (errand != nullptr) helper_errand(ready > 0 && fds[3].revents != 0);
   if (ready <= 0 || (fds[0].revents & POLLIN) == 0) return;
   uint64_t value = 0;
   [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &value, sizeof(value));

@@ -37,8 +37,9 @@ class ProgressEngine {
  public:
   struct Options {
     bool locking = true;         // false only with FI_THREAD_DOMAIN and helper off
-    bool helper = true;          // FI_UET_HELPER: run the engine when nobody entered it for 1 ms
-    bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for the 1 ms
+    bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it (absence.h)
+    bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
+    Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
   };
 
   // Starts the helper thread if one is asked for. Errc::io: no descriptor or thread to be had.
@@ -156,13 +157,15 @@ class ProgressEngine {
   // The address behind a PeerId. Lock held.
   const FabricAddress& peer_address(PeerId peer) { return engine_->fep().peers()[peer].address; }
 
-  // For tests: how often the helper thread ran the engine.
+  // For tests: how often the helper thread ran the engine, and how often it woke up at all.
   uint64_t helper_rounds() const { return helper_rounds_.load(std::memory_order_relaxed); }
+  uint64_t helper_turns() const { return helper_turns_.load(std::memory_order_relaxed); }
 
  private:
-  // What the helper waits for; written by the helper with the lock held.
+  // What the helper waits for; changed with the lock held.
   enum class Watch : uint8_t {
-    tick,    // a while: the application is here, or threads in WaitObject serve the engine
+    visits,  // that there are none for a while: they put its timer off
+    pause,   // a while: it shall look again soon, or threads in WaitObject serve the engine
     engine,  // the engine's deadline and its socket
   };
 
@@ -177,6 +180,9 @@ class ProgressEngine {
   bool start_helper();
   Instant enter();
   void leave();
+  void await_absence(Instant now);
+  void restart_timer(Duration after);
+  bool is_timer_over() const;
   void wake_helper();
   void run_helper();
   Instant helper_turn(uint64_t& seen);
@@ -192,17 +198,25 @@ class ProgressEngine {
   ReplyHabit replies_;
   PostHabit posts_;
   uint32_t sleepers_ = 0;
-  Watch watch_ = Watch::tick;
+  Watch watch_ = Watch::pause;
   Instant watch_until_ = Instant::never();
+  Instant awaited_since_;       // when the helper's timer was started last because of visits,
+  uint64_t visits_before_ = 0;  // and entries_ then
 
+  // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
+  // that finds somebody inside.
+  std::atomic<Instant> put_off_at_{Instant::never()};
   std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
   std::atomic<uint64_t> helper_rounds_{0};
+  std::atomic<uint64_t> helper_turns_{0};
   std::atomic<bool> stopping_{false};
-  int wake_fd_ = -1;  // eventfd: a new deadline or stop
+  int wake_fd_ = -1;   // eventfd: a new deadline or stop
+  int timer_fd_ = -1;  // timerfd: nobody has come by
   std::unique_ptr<Errand> errand_owner_;
   std::atomic<Errand*> errand_{nullptr};
-  // Helper only.
+  // Helper only: what its rest ends by.
   bool watch_socket_ = false;
+  bool watch_timer_ = false;
   Instant errand_due_ = Instant::zero();    // when it runs at the latest
   Instant errand_after_ = Instant::zero();  // before that its descriptor is not looked at
   std::thread helper_;

@@ -3,6 +3,8 @@
 // reply first. One missed reply ends the habit; the helper thread sends what waited in vain.
 #pragma once
 
+#include "prov/uet/absence.h"
+
 #include "base/time.h"
 
 #include <algorithm>
@@ -56,12 +58,11 @@ class ReplyHabit {
   // What a shared system call saves; what it may cost the peer is time that it waits in vain, at
   // most until the helper comes by. The one is held against the other, in such units.
   static constexpr Duration kSaved = Duration::microseconds(10);
-  static constexpr Duration kTick = Duration::milliseconds(1);
   static constexpr int32_t kCreditMax = 1000;
 
   bool is_habit() const { return replies_ >= kHabit && credit_ > 0; }
   void end_run(Instant now) {
-    const Duration in_vain = std::min(now - delivered_at_, kTick);
+    const Duration in_vain = std::min(now - delivered_at_, is_habit() ? kSteadyAbsence : kAbsence);
     credit_ = std::max(credit_ - static_cast<int32_t>(in_vain.ns() / kSaved.ns()), -kCreditMax);
     replies_ = 0;
     delivered_at_ = Instant::never();

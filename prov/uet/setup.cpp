@@ -173,6 +173,8 @@ int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, 
   options.helper = params().helper;
   options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO;
   options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
+  // Peers are taken to be as we are: they send again what nobody has answered for so long.
+  options.peers_wait = std::min(config.pds.rto_init, config.pds.tail_loss);
   auto engine = ProgressEngine::create(
       std::make_unique<fep::Engine>(std::move(*fep), std::move(backend)), options);
   if (!engine.ok()) return to_fi_errno(engine.error());

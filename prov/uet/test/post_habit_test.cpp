@@ -52,7 +52,18 @@ TEST_F(PostHabitTest, OneLateLookEndsIt) {
   run(8);
   run(8);
   EXPECT_EQ(run(3, 21_us), 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run(8), 0) << "one for the time, and two";
+  EXPECT_EQ(run(3, 20_ms), 1);
+  for (int i = 0; i < 302; ++i) EXPECT_EQ(run(8), 0) << "4.5 ms are worth 300 runs";
+  EXPECT_EQ(run(8), 6);
+}
+
+TEST_F(PostHabitTest, ALateLookThatNothingWaitedForCostsNoMore) {
+  run(8);
+  run(8, 21_us);
+  run(8);
   EXPECT_EQ(run(8), 0);
+  EXPECT_EQ(run(8), 6);
 }
 
 TEST_F(PostHabitTest, LateLooksDoNotMakeIt) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
+using namespace uet::literals;
 
 // A network on which nothing happens until poke() makes the socket readable.
 class QuietIo final : public io::PacketIo {
@@ -70,11 +72,22 @@ class ProgressTest : public ::testing::Test {
     engine_ = std::move(*created);
   }
 
-  // Visits the engine all the time for `span`.
-  void poll_for(milliseconds span) {
-    for (const auto end = Clock::now() + span; Clock::now() < end;) {
-      ProgressEngine::Entry entry(*engine_);
+  // Looks at the engine once; says when it had.
+  Clock::time_point visit() {
+    const ProgressEngine::Entry entry(*engine_);
+    return Clock::now();
+  }
+  // Visits the engine all the time for `span`; returns how long this thread was kept from it, in
+  // absences of a quarter of a millisecond or more.
+  std::chrono::microseconds poll_for(milliseconds span) {
+    std::chrono::microseconds away{0};
+    auto last = Clock::now();
+    for (const auto end = last + span; last < end;) {
+      const auto gap = std::chrono::duration_cast<std::chrono::microseconds>(visit() - last);
+      if (gap > std::chrono::microseconds(250)) away += gap;
+      last += gap;
     }
+    return away;
   }
   void open_endpoint() {
     FabricAddress to;
@@ -161,7 +174,8 @@ TEST_F(ProgressTest, HelperServesTheSocketOfAnIdleApplication) {
   }
 }
 
-// While the application comes by, neither time nor packets make the helper run the engine.
+// While the application comes by, neither time nor packets make the helper run the engine, or wake
+// up: only where this thread itself was kept away may it have thought so.
 TEST_F(ProgressTest, HelperKeepsOutWhileTheApplicationPolls) {
   create({});
   std::atomic<bool> stop{false};
@@ -171,11 +185,48 @@ TEST_F(ProgressTest, HelperKeepsOutWhileTheApplicationPolls) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   });
-  poll_for(milliseconds(200));
+  const uint64_t away = static_cast<uint64_t>(poll_for(milliseconds(400)).count());
   stop.store(true);
   network.join();
-  // Some 4000 packets came. A loaded machine may keep this thread away for a few milliseconds.
-  EXPECT_LT(engine_->helper_rounds(), 400u);
+  // Some 8000 packets came. A few turns to begin with. While this thread is kept away the helper
+  // runs for each packet; and is woken by one more, and tries again, when the thread is back.
+  EXPECT_LE(engine_->helper_turns(), 6 + away / 25);
+  EXPECT_LE(engine_->helper_rounds(), 3 + away / 40);
+}
+
+// How long after the last visit the helper takes over.
+TEST_F(ProgressTest, HelperLeavesASteadyApplicationMoreTime) {
+  // Nothing where it had taken over before, because this thread was kept away.
+  const auto takes_over_after = [&](bool is_steady, Duration peers_wait) {
+    engine_.reset();  // takes long, and the next one's helper would find nobody
+    create({.peers_wait = peers_wait});
+    for (const auto end = Clock::now() + milliseconds(5); visit() < end;) {
+      if (!is_steady) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    const uint64_t rounds = engine_->helper_rounds();
+    const auto begin = Clock::now();
+    while (engine_->helper_rounds() == rounds) {
+      if (Clock::now() > begin + milliseconds(50)) return std::optional<Clock::duration>();
+      std::this_thread::yield();
+    }
+    return std::optional<Clock::duration>(Clock::now() - begin);
+  };
+  const auto is_short = [](const std::optional<Clock::duration>& d) {
+    return d && *d < milliseconds(3);
+  };
+  // A loaded machine makes any one measurement longer, or keeps this thread from being steady.
+  bool was_long = false;
+  bool was_short = false;
+  bool was_short_for_peers = false;
+  for (int i = 0; i < 100 && !(was_long && was_short && was_short_for_peers); ++i) {
+    const auto steady = takes_over_after(true, 5_ms);
+    was_long = was_long || (steady && !is_short(steady));
+    was_short = was_short || is_short(takes_over_after(false, 5_ms));
+    was_short_for_peers = was_short_for_peers || is_short(takes_over_after(true, 4_ms));
+  }
+  EXPECT_TRUE(was_long);
+  EXPECT_TRUE(was_short);
+  EXPECT_TRUE(was_short_for_peers) << "they would send again what nobody answers";
 }
 
 TEST_F(ProgressTest, WithoutHelperNobodyElseRunsTheEngine) {

@@ -63,21 +63,22 @@ TEST_F(ReplyHabitTest, OneVainLookAfterEachCompletionDoesNotEndIt) {
   EXPECT_FALSE(habit_.on_glance()) << "nothing awaits a reply";
 }
 
-// A reply saves 10 us, one that does not come costs the millisecond until the helper comes by, 100
-// times as much. Runs that are shorter are not worth the wait; one of 1,000 pays for those before.
+// A reply saves 10 us, one that does not come costs the 4.5 ms until the helper comes by, 450 times
+// as much. Runs that are shorter are not worth the wait; a longer one pays for those before.
 TEST_F(ReplyHabitTest, ShortRunsTeachToSendAtOnce) {
   const auto run = [&](int replies) {
     int waited = 0;
     for (int i = 0; i < replies; ++i) waited += exchange(5_us);
     habit_.on_delivered(now_);
-    now_ = now_ + 3_ms;
+    now_ = now_ + 20_ms;
     habit_.on_polled(now_);
     return waited;
   };
-  EXPECT_EQ(run(10), 7) << "100 + 10 - 100 = 10";
-  EXPECT_EQ(run(10), 7) << "10 + 10 - 100 = -80";
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(run(10), 0) << "-90 each: at last -440";
-  EXPECT_EQ(run(1000), 559) << "-440 + 1000 - 100 = 460";
+  EXPECT_EQ(run(10), 7) << "100 + 10 - 450 = -340";
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(run(10), 0) << "-90 each, for nothing waits: at last -700";
+  EXPECT_EQ(run(1000), 299) << "-700 + 1000 - 450 = -150";
+  EXPECT_EQ(run(1000), 849) << "-150 + 1000 - 450 = 400";
+  EXPECT_EQ(run(60), 57) << "400 + 60 - 450 = 10";
   EXPECT_EQ(run(10), 7);
 }
 
