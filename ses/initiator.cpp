@@ -172,11 +172,17 @@ Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId j
     flows_.free(made);
     return id.error();
   }
-  made->id = *id;
-  made->mode = mode;
-  const bool is_new = flow_by_id_.insert(id->value(), made).ok();
+  if (Flow** shared = flow_by_id_.find(id->value())) {  // jobs may have one in common [PDS-013]
+    flows_.free(made);
+    made = *shared;
+  } else {
+    made->id = *id;
+    made->mode = mode;
+    const bool is_new = flow_by_id_.insert(id->value(), made).ok();
+    UET_ASSERT(is_new);
+  }
   const bool is_kept = flow_by_key_.insert(key, made).ok();
-  UET_ASSERT(is_new && is_kept);
+  if (!is_kept) return Errc::again;  // more jobs than there may be flows
   return made;
 }
 

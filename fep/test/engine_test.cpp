@@ -79,8 +79,8 @@ class ScriptedIo final : public io::PacketIo {
 
 class EngineTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    Config config;
+  void SetUp() override { start({}); }
+  void start(Config config) {
     settle(config);
     auto fep = FabricEndpoint::create(config, address(1), 7);
     ASSERT_TRUE(fep.ok());
@@ -97,10 +97,11 @@ class EngineTest : public ::testing::Test {
     endpoint_ = *endpoint;
     peer_ = *engine_->fep().peers().find_or_add(address(2), now_);
   }
-  void send() {
+  void send(JobId job = JobId(0)) {
     const IoSlice slice{reinterpret_cast<const std::byte*>(message_.data()), message_.size()};
     ses::SendRequest request;
     request.to = {peer_, PidOnFep(1), ResourceIndex(1), 1, false};
+    request.to.job = job;
     request.iov = {&slice, 1};
     ASSERT_TRUE(engine_->fep().ses().send(endpoint_, request, now_).ok());
   }
@@ -200,6 +201,21 @@ TEST_F(EngineTest, AbortingEverythingReportsEachOperationAndSendsNothing) {
   engine_->progress(now_);
   EXPECT_TRUE(script_.taken.empty());
   EXPECT_TRUE(engine_->fep().idle());
+}
+
+// [PDS-013] Messages of two jobs to one peer, on one PDC each or, where told so, on one for both.
+TEST_F(EngineTest, JobsMayShareAPdc) {
+  for (const bool is_shared : {false, true}) {
+    Config config;
+    config.pds.pdc_per_job = !is_shared;
+    start(config);
+    script_.taken.clear();
+    send(JobId(1));
+    send(JobId(2));
+    engine_->transmit(now_);
+    EXPECT_EQ(script_.taken, std::vector<std::string>(2, message_));
+    EXPECT_EQ(engine_->fep().pds().open_pdcs(), is_shared ? 1u : 2u);
+  }
 }
 
 // What arrives is for the application first, but not for ever.
