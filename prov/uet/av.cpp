@@ -14,6 +14,7 @@
 #include <limits>
 #include <memory>
 #include <thread>
+#include <utility>
 
 namespace uet::prov {
 namespace {
@@ -147,8 +148,8 @@ AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* conte
 AddressVector::~AddressVector() {
   {
     ProgressEngine::Entry entry(domain_.engine());
-    for (uint64_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].live) forget(i, entry);
+    for (const Entry& e : entries_) {
+      if (e.live) entry.fep().peers().drop_ref(e.to.peer);
     }
   }
   if (eq_ != nullptr) eq_->drop_ref();
@@ -183,13 +184,11 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   } else {
     free_.erase(free_.begin());
   }
-  peers.add_ref(peer);
   note_mtu(address, peers[peer]);
   // One that does not own port 4793 is answered at its own port. [WIRE-121]
   if (address.fa.port != kUetPort) peers[peer].private_mark = true;
   Entry& e = entries_[index];
   e = {};
-  e.live = true;
   e.address = address;
   // What an address does not state is the base name. [LF-013]
   e.to.peer = peer;
@@ -199,8 +198,9 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   e.to.absolute = address.absolute;
   e.to.job = job;
   e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
-  // Of several entries for one sender the first is reported. [LF-015, LF-016]
-  if (address.has_initiator) reverse_.try_emplace(source_of(e.to), index);
+  if (address.has_initiator) join_sender(index);
+  e.live = true;
+  peers.add_ref(peer);
   return fi_addr_t{index};
 }
 
@@ -208,19 +208,29 @@ void AddressVector::forget(uint64_t index, ProgressEngine::Entry& entry) {
   Entry& e = entries_[index];
   e.live = false;
   free_.insert(index);
-  const auto at = reverse_.find(source_of(e.to));
-  if (at != reverse_.end() && at->second == index) {
-    reverse_.erase(at);
-    // A duplicate takes over.
-    for (uint64_t i = 0; i < entries_.size(); ++i) {
-      const Entry& other = entries_[i];
-      if (!other.live || !other.address.has_initiator) continue;
-      if (!(source_of(other.to) == source_of(e.to))) continue;
-      reverse_.emplace(source_of(e.to), i);
-      break;
-    }
-  }
+  if (e.address.has_initiator) leave_sender(index);
   entry.fep().peers().drop_ref(e.to.peer);
+}
+
+// Of several entries for one sender the oldest is reported. [LF-015, LF-016]
+void AddressVector::join_sender(uint64_t index) {
+  Entry& e = entries_[index];
+  const auto [at, is_first] = reverse_.try_emplace(source_of(e.to), Entries{index, index});
+  if (is_first) return;
+  e.older = std::exchange(at->second.newest, index);
+  entries_[e.older].newer = index;
+}
+
+void AddressVector::leave_sender(uint64_t index) {
+  const Entry& e = entries_[index];
+  const auto at = reverse_.find(source_of(e.to));
+  UET_ASSERT(at != reverse_.end());
+  if (e.older == kNone && e.newer == kNone) {
+    reverse_.erase(at);
+    return;
+  }
+  (e.older == kNone ? at->second.oldest : entries_[e.older].newer) = e.newer;
+  (e.newer == kNone ? at->second.newest : entries_[e.newer].older) = e.older;
 }
 
 // Both sides use the smaller payload; a fabric whose ends differ is worth a line. [LF-131]
@@ -235,7 +245,7 @@ void AddressVector::note_mtu(const UetAddress& address, pds::Peer& peer) const {
 fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id, JobId job) const {
   const JobId of_key = domain_.has_av_keys() ? job : JobId();
   const auto at = reverse_.find({peer, initiator_id, of_key});
-  return at != reverse_.end() ? at->second : FI_ADDR_NOTAVAIL;
+  return at != reverse_.end() ? at->second.oldest : FI_ADDR_NOTAVAIL;
 }
 
 int AddressVector::report(const Insertion& insertion, size_t good) {
@@ -339,8 +349,9 @@ int AddressVector::insert_named(const char* node, size_t node_count, const char*
 }
 
 bool AddressVector::settle(fi_addr_t address, ProgressEngine::Entry& entry) {
-  entry.progress();
-  return entries_[address & index_mask_].in_flight == 0;
+  const Entry& e = entries_[address & index_mask_];
+  if (e.in_flight != 0) entry.progress();
+  return e.in_flight == 0;
 }
 
 int AddressVector::remove_one(fi_addr_t address) {

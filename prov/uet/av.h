@@ -66,11 +66,20 @@ class AddressVector {
   int lookup_auth_key(fi_addr_t address, void* key, size_t* bytes);
 
  private:
+  static constexpr uint64_t kNone = UINT64_MAX;
   struct Entry {
     ses::Destination to;
     uint32_t in_flight = 0;
     bool live = false;
     UetAddress address;  // for fi_av_lookup
+    // The entries of the same sender that were inserted just before and just after this one.
+    uint64_t older = kNone;
+    uint64_t newer = kNone;
+  };
+  // The entries of one sender, in the order in which they were inserted.
+  struct Entries {
+    fi_addr_t oldest;
+    fi_addr_t newest;
   };
   // Where the outcome of an insertion call goes.
   struct Insertion {
@@ -92,6 +101,8 @@ class AddressVector {
   int remove_key(fi_addr_t key);
   bool settle(fi_addr_t address, ProgressEngine::Entry& entry);
   void forget(uint64_t index, ProgressEngine::Entry& entry);
+  void join_sender(uint64_t index);
+  void leave_sender(uint64_t index);
   struct Source {
     PeerId peer;
     uint32_t initiator_id = 0;
@@ -115,7 +126,7 @@ class AddressVector {
   const uint32_t addr_format_;
   std::vector<Entry> entries_;
   std::set<uint64_t> free_;  // indices of removed entries; the lowest is used first
-  std::unordered_map<Source, fi_addr_t, SourceHash> reverse_;
+  std::unordered_map<Source, Entries, SourceHash> reverse_;
   AvKeys keys_;
 };
 

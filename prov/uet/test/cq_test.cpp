@@ -137,6 +137,24 @@ TEST_F(CqTest, SourceIsTheSendersEntryOrNotAvailable) {
   EXPECT_EQ(done.from, FI_ADDR_NOTAVAIL);
 }
 
+// [LF-015, LF-016] Of several entries for one sender the oldest that is left is the source.
+TEST_F(CqTest, SourceIsTheOldestEntryOfTheSender) {
+  open();
+  const fi_addr_t second = b->insert(a->name());
+  fi_addr_t removed = b->insert(a->name());
+  fi_addr_t first = to_a;
+  for (const fi_addr_t expected : {first, second}) {
+    ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_send(a->ep, &sent_, 1, nullptr, to_b, nullptr), 0);
+    EXPECT_EQ(next(b->rx_cq).from, expected);
+    if (expected == first) {
+      EXPECT_EQ(fi_av_remove(b->av, &removed, 1, 0), 0);
+      EXPECT_EQ(fi_av_remove(b->av, &first, 1, 0), 0);
+      EXPECT_EQ(b->insert(a->name()), first);  // its place, and now the newest
+    }
+  }
+}
+
 // [LF-016] With FI_SOURCE_ERR an unknown sender's message is an error entry that carries its
 // address.
 TEST_F(CqTest, UnknownSourceIsAnErrorWhenAskedFor) {
