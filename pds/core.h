@@ -90,7 +90,6 @@ class Core : CoreState {
                    std::span<const std::byte> ses, Instant now);
   void heed(Pdc& pdc, wire::AckRequest request, Instant now);
   void establish(Pdc& pdc, Pdcid peer_id, Instant now);
-  void take_mpr(Pdc& pdc, Psn cack, uint8_t mpr);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
   void read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now);
   cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now);

@@ -44,14 +44,14 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   const Psn cack = ack.cack_psn;
   const bool names_psn = !ack.p;
   const Psn next = pdc.tx.next();
-  // [PDS-090] Nothing below Start_PSN - 1 was ever sent either.
+  // [PDS-090] Nothing below Start_PSN - 1 was ever sent either. [PDS-246]
   const bool beyond = !cack.before(next) || (names_psn && !ack.ack_psn().before(next));
-  if (beyond || cack.before(pdc.start_psn - 1)) return counters_.add(Count::drop_ack_range);
+  if (beyond || pdc.range.is_below(cack)) return counters_.add(Count::drop_ack_range);
   counters_.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   heard(pdc, now);
   confirm(pdc);
   if (pdc.state == PdcState::syn) establish(pdc, ack.spdcid, now);
-  if (cc != nullptr) take_mpr(pdc, cack, cc->mpr);
+  if (cc != nullptr) pdc.range.on_mpr(cack, cc->mpr);
 
   cms::Acked sum;
   sum.at = now;
@@ -76,7 +76,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
     if (TxSlot* const slot = pdc.tx.find(psn)) {
       // Of which transmission it is the answer must be certain. [PDS-141]
       if (slot->in_flight && !slot->was_asked && slot->resends == (ack.retx ? 1 : 0)) {
-        sum.rtt = SentTick::since(slot->sent_tick, now);
+        sum.rtt = slot->sent_for(now);
         sum.rtt_valid = true;
         pdc.rtt.on_rtt(sum.rtt);
       }
@@ -88,15 +88,12 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
     if (TxSlot* const slot = pdc.tx.find(p)) complete(p, *slot, {wire::NextHeader::none, {}, now});
   }
-  if (cack.after(pdc.max_cack)) {
-    pdc.max_cack = cack;
-    begin_wait(pdc, now);
-  }
+  if (pdc.range.on_cack(cack)) begin_wait(pdc, now);
   if (cack.after(pdc.highest_arrived)) pdc.highest_arrived = cack;
   tell_acked(pdc, sum);
   if (cc != nullptr) read_sack(pdc, *cc, now);
   if (ack.p) on_probe_answer(pdc, ack, now);
-  const bool counts = sum.remote.valid && !cack.before(pdc.max_cack);
+  const bool counts = sum.remote.valid && !cack.before(pdc.range.cack());
   infer_losses(pdc, counts ? sum.remote.ooo_count : uint16_t{0xFFFF}, now);
   pdc.tail.count = 0;
 
@@ -149,12 +146,6 @@ cms::RemoteState Core::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant no
     pdc.peer_rcvd_units = s.rcvd_bytes;
   }
   return r;
-}
-
-// Only news: an ACK that was overtaken neither widens nor narrows. [PDS-035]
-void Core::take_mpr(Pdc& pdc, Psn cack, uint8_t mpr) {
-  if (cack.before(pdc.max_cack)) return;
-  pdc.mp_range = static_cast<uint16_t>(mpr * 128);
 }
 
 // The packet is answered for good: exactly one on_response. [PDS-092, PDS-093]

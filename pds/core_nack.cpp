@@ -96,8 +96,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
     case NackReaction::resend_now:
       return react_to_loss(pdc, h, slot, now);
     case NackReaction::hold_window:
-      // What the peer tracks is not known any more: 128 packets until told. [PDS 10.2, 0x0B]
-      pdc.mp_range = 128;
+      pdc.range.on_refused();  // [PDS-245]
       [[fallthrough]];
     case NackReaction::resend_later:
     case NackReaction::send_clear:
@@ -126,7 +125,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
         pdc.path->ccc.on_forgotten(slot.bytes);
         wake_path(*pdc.path);
       }
-      slot.sent_tick = SentTick::of(now);
+      slot.note_sent(now);
       return arm_by(pdc, now + rto_of(pdc, slot));
     case NackReaction::fail_message: {
       if (!config_.optional_control) return delay_resend(pdc, h.nack_psn, slot, now);  // [PDS 22]
@@ -268,7 +267,7 @@ bool Core::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant now
   // Copies of one refusal spend the budget once: while the packet waits to be sent again, or, where
   // only its answer is asked for, until that can have come. [T-08]
   const bool was_just_asked =
-      slot.nack_count > 0 && SentTick::since(slot.sent_tick, now) < pdc.rtt.smoothed();
+      slot.nack_count > 0 && slot.sent_for(now) < pdc.rtt.smoothed();
   const bool is_copy = slot.sacked ? was_just_asked : slot.delayed || slot.lost;
   if (is_copy) return false;
   if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
@@ -293,7 +292,7 @@ void Core::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.sacked = slot.quiet = false;
   slot.delayed = true;
   if (!gap_waits(pdc) || psn.before(pdc.gap)) pdc.gap = psn;
-  slot.sent_tick = SentTick::of(now);
+  slot.note_sent(now);
   arm_by(pdc, now + limit_of(pdc, slot));
   want_send(pdc);
 }

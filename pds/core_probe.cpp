@@ -146,7 +146,7 @@ bool Core::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
   h.psn = pdc.tx.next() - 1;
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
-  h.payload = (pdc.max_cack + 1).value();
+  h.payload = (pdc.range.cack() + 1).value();
   pdc.tail.psn = h.psn;
   pdc.tail.tick = SentTick::of(now);
   pdc.tail.is_out = true;
@@ -169,7 +169,7 @@ void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !p.after(pdc.tail.psn); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr || slot->sacked || !slot->in_flight) continue;
-    const bool is_old = static_cast<int32_t>(slot->sent_tick - pdc.tail.tick) < 0;
+    const bool is_old = slot->sent_for(now) > SentTick::since(pdc.tail.tick, now);
     if (!is_old) continue;  // sent again since
     mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_tail, now);
   }

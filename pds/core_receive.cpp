@@ -116,8 +116,8 @@ void Core::on_inbound(const Inbound& in, Instant now) {
 // [PDS-047, PDS-112, T-57]
 void Core::drop_if_unused(PdcHandle handle) {
   Pdc* const pdc = table_.get(handle);
-  const bool is_used = pdc == nullptr || pdc->is_initiator ||
-                       !pdc->rx.max_received().before(pdc->start_psn) ||
+  const bool is_used = pdc == nullptr || pdc->is_initiator || pdc->confirmed ||
+                       pdc->rx.max_received() != pdc->start_psn - 1 ||
                        pdc->rod_nacked == pdc->rx_next || client_.has_open_message(handle);
   if (is_used) return;
   counters_.add(Count::pdc_unused);
@@ -268,8 +268,8 @@ void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now) {
   pdc.peer_id = in.spdcid;
   pdc.sweep.start(start);
   pdc.rx_next = start;
-  pdc.max_cack = pdc.highest_arrived = pdc.cleared = start - 1;
-  pdc.mp_range = static_cast<uint16_t>(config_.default_mpr * 128);
+  pdc.highest_arrived = pdc.cleared = start - 1;
+  pdc.range.start(start, config_.default_mpr);
   pdc.last_active = now;
   peers_.add_ref(peer);
   table_.bind_peer(pdc);

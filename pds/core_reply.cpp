@@ -259,7 +259,7 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.clear_due = false;
     const Psn clear = pdc.tx.base() - 1;
     // Although said before: that may have been lost, and the peer asks because it needs it.
-    if (!clear.before(pdc.start_psn) && pdc.state != PdcState::syn) {
+    if (pdc.tx.base() != pdc.start_psn && pdc.state != PdcState::syn) {
       h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
       h.payload = clear.value();
       emit_control(pdc, h, pdc.ev, batch);
@@ -318,7 +318,7 @@ bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     emit_control(pdc, h, slot.ev, batch);
     slot.ask = false;
     --pdc.ask_count;
-    slot.sent_tick = SentTick::of(now);
+    slot.note_sent(now);
     // Nothing was late about what was just not asked for before.
     if (slot.sacked && slot.rto_count < UINT8_MAX) ++slot.rto_count;
     ++sent;

@@ -84,7 +84,8 @@ void Core::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   pdc.rx.start(start, uint32_t{config_.mpr} * 128);
   pdc.sweep.start(start);
   pdc.start_psn = pdc.rx_next = start;
-  pdc.max_cack = pdc.highest_arrived = pdc.cleared = start - 1;
+  pdc.range.start(start, config_.default_mpr);
+  pdc.highest_arrived = pdc.cleared = start - 1;
   pdc.lost_from = pdc.tx.base();
   begin_wait(pdc, now);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {

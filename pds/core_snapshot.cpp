@@ -15,7 +15,7 @@ void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
   s.tx_base = pdc.tx.base();
   s.tx_next = pdc.tx.next();
   s.lost = pdc.lost_count;
-  s.mp_range = pdc.mp_range;
+  s.mp_range = pdc.range.packets();
   s.has_message = pdc.message != MessageHandle{};
   if (pdc.path != nullptr) {
     s.tc = pdc.path->key.tc;
@@ -23,7 +23,7 @@ void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
     s.inflight_bytes = pdc.path->ccc.inflight_bytes();
   }
   if (const TxSlot* const oldest = pdc.tx.find(pdc.tx.base()); oldest != nullptr) {
-    s.oldest_age = SentTick::age(oldest->sent_tick, now);
+    s.oldest_age = oldest->sent_for(now);
     s.oldest_resends = oldest->rto_count;
     s.oldest_nacks = oldest->nack_count;
     s.waiting = now - pdc.waiting_since;

@@ -109,11 +109,10 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   if (!pdc.refused_since.is_never()) {
     next = std::min(next, pdc.refused_since + config_.refusal_patience());
   }
-  const uint32_t now_tick = SentTick::of(now);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     if (slot.done || slot.lost) continue;
-    const Duration age = SentTick::since(slot.sent_tick, now);
+    const Duration age = slot.sent_for(now);
     const Duration limit = limit_of(pdc, slot);
     // Ticks are cut off: what is due within one tick is due.
     const Duration tick = Duration::nanoseconds(int64_t{1} << SentTick::kShift);
@@ -121,8 +120,8 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
       next = std::min(next, now + (limit - age));
       continue;
     }
-    if (slot.delayed && !pdc.in_mp_range(p)) {
-      slot.sent_tick = now_tick;  // not before the peer can track it [PDS 10.2, 0x0B]
+    if (slot.delayed && !pdc.range.admits(p)) {
+      slot.note_sent(now);  // not before the peer can track it [PDS 10.2, 0x0B]
       next = std::min(next, now + limit);
     } else if (slot.delayed) {
       mark_lost(pdc, p, slot, cms::LossKind::pressure, Count::retx_delayed, now);
@@ -133,7 +132,7 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
     } else if (slot.sacked && pdc.state != PdcState::syn) {
       if (!slot.ask) ++pdc.ask_count;
       slot.ask = true;
-      slot.sent_tick = now_tick;
+      slot.note_sent(now);
       want_control(pdc);
       next = std::min(next, now + rto_of(pdc, slot));
     } else {
@@ -157,7 +156,7 @@ void Core::ask_for_quiet(Pdc& pdc, Instant now) {
     TxSlot& slot = pdc.tx[p];
     if (!slot.quiet || slot.done) continue;
     slot.quiet = false;
-    slot.sent_tick = SentTick::of(now);
+    slot.note_sent(now);
     newest = &slot;
   }
   pdc.quiet_count = 0;
@@ -182,7 +181,7 @@ bool Core::close_given_up(Pdc& pdc, Instant now) const {
   if (is_refused_for_long(pdc, now)) return true;
   const TxSlot& slot = pdc.tx[pdc.tx.base()];
   return slot.rto_count >= config_.rto_retx_max && !slot.lost &&
-         SentTick::since(slot.sent_tick, now) >= rto_of(pdc, slot);
+         slot.sent_for(now) >= rto_of(pdc, slot);
 }
 
 // [architecture 8, PDS-148]
@@ -202,7 +201,7 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
     return true;
   }
   const TxSlot& oldest = pdc.tx[pdc.tx.base()];
-  const bool expired = SentTick::since(oldest.sent_tick, now) >= rto_of(pdc, oldest);
+  const bool expired = oldest.sent_for(now) >= rto_of(pdc, oldest);
   if (oldest.rto_count < config_.rto_retx_max || oldest.lost || oldest.delayed || !expired) {
     return false;
   }
@@ -270,7 +269,7 @@ void Core::check_clear(Pdc& pdc, Instant& next, Instant now) {
     next = std::min(next, pdc.clear_at);
     return;
   }
-  const bool stuck = !pdc.in_mp_range(pdc.tx.next());
+  const bool stuck = !pdc.range.admits(pdc.tx.next());
   bool resends = false;  // what the peer has, though unanswered, does not go again
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !resends; ++p) {
     resends = !pdc.tx[p].done && !pdc.tx[p].sacked;

@@ -121,8 +121,8 @@ Pdc* Core::open_initiator(Flow& flow, Instant now) {
   pdc->rx.start(start, uint32_t{config_.mpr} * 128);
   pdc->sweep.start(start);
   pdc->rx_next = start;
-  pdc->max_cack = pdc->highest_arrived = pdc->cleared = start - 1;
-  pdc->mp_range = static_cast<uint16_t>(config_.default_mpr * 128);
+  pdc->highest_arrived = pdc->cleared = start - 1;
+  pdc->range.start(start, config_.default_mpr);
   pdc->last_active = now;
   peers_.add_ref(pdc->peer);
   flow.pdcs.push_back(*pdc);
@@ -200,7 +200,7 @@ void Core::wake_path(Path& path) {
 bool Core::window_open(Pdc& pdc) const {
   const Psn next = pdc.tx.next();
   if (pdc.is_unverified() && pdc.tx.size() >= kUnverifiedPackets) return false;
-  if (pdc.tx.size() >= config_.tx_window_packets || !pdc.in_mp_range(next)) return false;
+  if (pdc.tx.size() >= config_.tx_window_packets || !pdc.range.admits(next)) return false;
   return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
 }
 
@@ -320,7 +320,7 @@ void Core::begin_wait(Pdc& pdc, Instant now) {
 void Core::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
   const bool is_closing = pdc.is_initiator ? pdc.close_asked : pdc.state != PdcState::established;
   if (config_.psn_range_packets == 0 || is_closing) return;
-  const uint32_t margin = 2 * std::max<uint32_t>(pdc.mp_range, 128);
+  const uint32_t margin = 2 * std::max<uint32_t>(pdc.range.packets(), PeerRange::kUnit);
   const uint32_t used = psn.value() - pdc.start_psn.value();
   if (used + margin < config_.psn_range_packets) return;
   counters_.add(Count::psn_range_close);
@@ -413,7 +413,7 @@ bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
 void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now) {
   UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
   slot.bytes = static_cast<uint16_t>(nominal);
-  slot.sent_tick = SentTick::of(now);
+  slot.note_sent(now);
   slot.in_flight = true;
   pdc.deficit -= static_cast<int32_t>(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);

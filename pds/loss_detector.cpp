@@ -35,8 +35,9 @@ LossDetector::Arrived LossDetector::collect(TxWindow& window, Psn highest_arrive
       // Which transmission of a resent packet arrived is not known: it is no evidence.
       if (slot.resends == 0) {
         note(latest, p, slot);
-        const bool is_newer = static_cast<int32_t>(slot.sent_tick - arrived.newest_tick) > 0;
-        if (is_newer || !arrived.any_first) arrived.newest_tick = slot.sent_tick;
+        const uint64_t tick = slot.sent_tick();
+        const bool is_newer = TxSlot::ticks_between(tick, arrived.newest_tick) > 0;
+        if (is_newer || !arrived.any_first) arrived.newest_tick = tick;
         arrived.any_first = true;
       }
     }
@@ -47,20 +48,20 @@ LossDetector::Arrived LossDetector::collect(TxWindow& window, Psn highest_arrive
 bool LossDetector::is_overdue(const Arrived& arrived, const ReorderRules& rules,
                               const TxSlot& slot) {
   if (rules.time == Duration::zero() || !arrived.any_first) return false;
-  const auto ticks = static_cast<int32_t>(arrived.newest_tick - slot.sent_tick);
+  const int64_t ticks = TxSlot::ticks_between(arrived.newest_tick, slot.sent_tick());
   return ticks > rules.time.ns() >> SentTick::kShift;
 }
 
 void LossDetector::note(Latest (&latest)[kEvs], Psn psn, const TxSlot& slot) {
   Latest& l = latest[slot.ev.value() % kEvs];
-  if (!l.used || (l.ev == slot.ev && sent_later(slot.sent_tick, psn, l.tick, l.psn))) {
-    l = {slot.sent_tick, psn, slot.ev, true};
+  if (!l.used || (l.ev == slot.ev && sent_later(slot.sent_tick(), psn, l.tick, l.psn))) {
+    l = {slot.sent_tick(), psn, slot.ev, true};
   }
 }
 
 bool LossDetector::passed_on_its_ev(const Latest (&latest)[kEvs], Psn psn, const TxSlot& slot) {
   const Latest& l = latest[slot.ev.value() % kEvs];
-  return l.used && l.ev == slot.ev && sent_later(l.tick, l.psn, slot.sent_tick, psn);
+  return l.used && l.ev == slot.ev && sent_later(l.tick, l.psn, slot.sent_tick(), psn);
 }
 
 }  // namespace uet::pds

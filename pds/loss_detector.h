@@ -54,7 +54,7 @@ class LossDetector {
  private:
   // The latest transmission known to have arrived, per EV.
   struct Latest {
-    uint32_t tick = 0;
+    uint64_t tick = 0;
     Psn psn;
     Entropy ev;
     bool used = false;
@@ -62,14 +62,14 @@ class LossDetector {
   static constexpr uint32_t kEvs = 32;  // more at once share a place: the first keeps it
 
   // a was sent after b. Within one call of transmit resends go in PSN order, before new packets.
-  static bool sent_later(uint32_t a_tick, Psn a, uint32_t b_tick, Psn b) {
-    const auto d = static_cast<int32_t>(a_tick - b_tick);
+  static bool sent_later(uint64_t a_tick, Psn a, uint64_t b_tick, Psn b) {
+    const int64_t d = TxSlot::ticks_between(a_tick, b_tick);
     return d > 0 || (d == 0 && a.after(b));
   }
   // Of what has arrived: how many packets, and when the last of them was sent for the first time.
   struct Arrived {
     uint32_t packets = 0;
-    uint32_t newest_tick = 0;
+    uint64_t newest_tick = 0;
     bool any_first = false;  // newest_tick is one
   };
   static Arrived collect(TxWindow& window, Psn highest_arrived, Latest (&latest)[kEvs]);
@@ -77,8 +77,14 @@ class LossDetector {
   static void note(Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
   static bool passed_on_its_ev(const Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
 
-  Psn recovery_psn_;            // recovery ends when the base is past this
-  uint32_t recovery_tick_ = 0;  // resent after this: not again in this recovery
+  bool is_before_recovery(const TxSlot& slot) const {
+    const uint64_t began = uint64_t{recovery_high_} << 32 | recovery_low_;
+    return in_recovery_ && TxSlot::ticks_between(slot.sent_tick(), began) < 0;
+  }
+
+  Psn recovery_psn_;           // recovery ends when the base is past this
+  uint32_t recovery_low_ = 0;  // tick; resent after this: not again in this recovery
+  uint8_t recovery_high_ = 0;
   bool in_recovery_ = false;
 };
 
@@ -94,15 +100,16 @@ void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRul
   if (!in_recovery_ && out_of_order >= rules.threshold_packets) {
     in_recovery_ = true;
     recovery_psn_ = window.next() - 1;
-    recovery_tick_ = SentTick::of(now);
+    const uint64_t tick = TxSlot::tick_of(now);
+    recovery_low_ = static_cast<uint32_t>(tick);
+    recovery_high_ = static_cast<uint8_t>(tick >> 32 & 0xF);
   }
   for (Psn p = window.base(); p.before(highest_arrived); ++p) {
     TxSlot& slot = window[p];
     if (slot.done || slot.sacked || !slot.in_flight) continue;
     if (passed_on_its_ev(latest, p, slot)) {
       fn(p, slot, LossCause::ev_order);
-    } else if ((in_recovery_ && static_cast<int32_t>(slot.sent_tick - recovery_tick_) < 0) ||
-               is_overdue(arrived, rules, slot)) {
+    } else if (is_before_recovery(slot) || is_overdue(arrived, rules, slot)) {
       fn(p, slot, LossCause::ooo_count);
     }
   }

@@ -8,6 +8,7 @@
 #include "pds/config.h"
 #include "pds/loss_detector.h"
 #include "pds/pdc_state.h"
+#include "pds/peer_range.h"
 #include "pds/psn_window.h"
 #include "pds/sack.h"
 
@@ -85,15 +86,14 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Flow* flow = nullptr;  // initiator only
   TxWindow tx;
   RxWindow rx;
+  PeerRange range;               // of the PSNs we send, at the peer [PDS-035]
   Psn start_psn;
-  Psn max_cack;                  // highest CACK heard [PDS-035]
   Psn highest_arrived;           // highest PSN known to have arrived there
   Psn cleared;                   // highest CLEAR_PSN heard [PDS-102]
   Psn rx_next;                   // ROD: next PSN to deliver
   uint32_t rcvd_bytes = 0;       // nominal, of the data that was accepted; wraps [CMS-041]
   uint32_t peer_rcvd_units = 0;  // the same as the peer last told it, 256 octets each [CMS-042]
   uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
-  uint16_t mp_range = 0;         // packets, as advertised by the peer [PDS-035]
   uint16_t lost_count = 0;       // slots with `lost`
   uint16_t ask_count = 0;        // slots with `ask`
   Psn lost_from;                 // no slot below is lost
@@ -158,11 +158,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Psn nack_hint() const { return rx.max_received() + 1; }
   // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as
   // we know it, waits for a clear, or the ACK that told it was lost. [PDS-035, PDS-102]
-  bool is_stalled() const { return tx.empty() && !in_mp_range(tx.next()); }
-  // The PSN lies at or before what the peer said it can track. [PDS-035]
-  bool in_mp_range(Psn psn) const {
-    return mp_range == 0 || psn - max_cack <= static_cast<int32_t>(mp_range);
-  }
+  bool is_stalled() const { return tx.empty() && !range.admits(tx.next()); }
 };
 static_assert(sizeof(Pdc) <= 448, "seven cache lines: 65,000 PDCs stay within 30 MB");
 

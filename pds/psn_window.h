@@ -15,14 +15,16 @@
 
 namespace uet::pds {
 
-// Send times are kept in 32 bits of 128 ns, which wrap after 9 minutes: long enough, because every
-// outstanding packet is looked at far more often than that. [CMS-025]
+// Times in 32 bits of 128 ns, which wrap after 9 minutes. [CMS-025]
 struct SentTick {
   static constexpr int kShift = 7;
   static uint32_t of(Instant t) { return static_cast<uint32_t>(t.ns() >> kShift); }
+  // Up to 9 minutes ago, or 2 s ahead: an arrival may be stamped after `now` was read.
   static Duration since(uint32_t tick, Instant now) {
-    return Duration::nanoseconds(static_cast<int64_t>(static_cast<int32_t>(of(now) - tick)) *
-                                 (1 << kShift));
+    const uint32_t ticks = of(now) - tick;
+    const bool is_ahead = ticks >= 0xFF00'0000;
+    const int64_t passed = is_ahead ? static_cast<int64_t>(static_cast<int32_t>(ticks)) : ticks;
+    return Duration::nanoseconds(passed * (1 << kShift));
   }
   // The same for what may lie far back, where whole wraps do not matter; up to a tick too much.
   static Duration age(uint32_t tick, Instant now) {
@@ -41,7 +43,7 @@ enum class SlotKind : uint8_t {
 // One outstanding PSN. [PDS-066]
 struct TxSlot {
   PacketRef ref;
-  uint32_t sent_tick = 0;  // last transmission
+  uint32_t sent_low = 0;   // ticks of the last transmission, see sent_high
   Entropy ev;              // of the last transmission
   uint16_t bytes = 0;      // nominal, of the last transmission
   uint8_t rto_count = 0;   // resends after a time-out, saturating [PDS-117]
@@ -55,7 +57,29 @@ struct TxSlot {
   bool ask : 1 = false;        // an ACK Request for it is due [PDS-L6]
   bool quiet : 1 = false;      // went without AR, and was not asked for since [PDS-064]
   bool was_asked : 1 = false;  // its answer may be one to an ACK Request: no RTT [PDS-141]
-  uint8_t resends : 2 = 0;     // 0, 1, or more than that [CMS-025]
+  uint16_t resends : 2 = 0;    // 0, 1, or more than that [CMS-025]
+  // 36 bits of ticks wrap after 146 minutes: a process that was stopped, with PEER_TIMEOUT at its
+  // most, still knows how old its packets are.
+  uint16_t sent_high : 4 = 0;
+
+  static constexpr int kTickBits = 36;
+  static uint64_t tick_of(Instant t) { return static_cast<uint64_t>(t.ns()) >> SentTick::kShift; }
+  void note_sent(Instant now) {
+    const uint64_t tick = tick_of(now);
+    sent_low = static_cast<uint32_t>(tick);
+    sent_high = static_cast<uint16_t>(tick >> 32 & 0xF);
+  }
+  uint64_t sent_tick() const { return uint64_t{sent_high} << 32 | sent_low; }
+  // Time since the last transmission.
+  Duration sent_for(Instant now) const {
+    const uint64_t passed = (tick_of(now) - sent_tick()) & ((uint64_t{1} << kTickBits) - 1);
+    return Duration::nanoseconds(static_cast<int64_t>(passed << SentTick::kShift));
+  }
+  // From tick b to tick a; negative when a came first.
+  static int64_t ticks_between(uint64_t a, uint64_t b) {
+    constexpr int kSpare = 64 - kTickBits;
+    return static_cast<int64_t>((a - b) << kSpare) >> kSpare;
+  }
 };
 static_assert(sizeof(TxSlot) == 24, "architecture 10: octets of an outstanding packet");
 

@@ -138,7 +138,7 @@ class LossDetectorTest : public ::testing::Test {
     TxSlot& s = window_.push();
     s.ev = Entropy(ev);
     s.in_flight = true;
-    s.sent_tick = SentTick::of(at(at_us));
+    s.note_sent(at(at_us));
   }
   void sack(uint32_t psn) {
     window_[Psn(psn)].sacked = true;
@@ -163,7 +163,7 @@ class LossDetectorTest : public ::testing::Test {
     s.lost = false;
     s.in_flight = true;
     s.resends = 1;
-    s.sent_tick = SentTick::of(at(at_us));
+    s.note_sent(at(at_us));
   }
   Arena arena_;
   TxPool pool_;

@@ -1,0 +1,142 @@
+// What a peer tracks of our PSNs after it refused one, and how long numbers and clocks that wrap
+// may go on. [PDS-035, PDS-090, PDS-245, PDS-246]
+#include "pds/test/bench.h"
+
+#include "pds/peer_range.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+class PeerRangeTest : public ::testing::Test {
+ protected:
+  static cms::Config wide() {
+    cms::Config cms;
+    cms.algorithm = cms::Algorithm::fixed;
+    cms.initial_window_packets = 4000;
+    cms.window_bytes_max = 4000 * 4300;
+    return cms;
+  }
+  // Acknowledges by a plain ACK, up to `cack` after the start; returns how many requests follow,
+  // those included that went back to wait for their turn.
+  size_t acknowledge(Bench& b, int cack) const {
+    b.rx_header(b.ack(b.start + cack));
+    b.elapse(config_.nack_retx + 2_us);
+    size_t requests = 0;
+    for (const std::string& line : b.lines()) requests += line.starts_with("REQ") ? 1 : 0;
+    return requests;
+  }
+  Config config_;
+};
+
+// [PDS-245] The refusal costs a round trip, not the rest of the PDC's life: plain ACKs never tell
+// an MPR. 256 packets fit the window; with 128 as the range there would never be more than 128.
+TEST_F(PeerRangeTest, GrowsAgainAsPlainAcksShowProgress) {
+  config_.rto_init = config_.rto_max = config_.tail_loss = 1_s;  // out of the way
+  Bench b(config_, wide());
+  ASSERT_EQ(b.open_initiator(4000).size(), 256u);
+  EXPECT_EQ(acknowledge(b, 9), 10u);  // +265 is the newest now
+  b.rx_header(b.nack(NackCode::psn_oor_window, b.start + 265));
+  EXPECT_EQ(acknowledge(b, 49), 0u) << "+265 lies beyond 49 + 128";
+  EXPECT_EQ(acknowledge(b, 136), 0u);
+  // 128 packets have passed since: the range is 256, and so much is out again.
+  EXPECT_EQ(acknowledge(b, 137), 1u + 137 + 256 - 265);
+  EXPECT_EQ(acknowledge(b, 393), 256u);
+  EXPECT_EQ(acknowledge(b, 393 + 256), 256u);
+}
+
+// [PDS-245] A peer that tracks no more than it said is asked for more ever more rarely.
+TEST_F(PeerRangeTest, EachRefusalDoublesWhatMustPass) {
+  PeerRange range;
+  range.start(Psn(1000), 8);
+  Psn cack(999);
+  uint32_t asked = 0;
+  range.on_refused();
+  for (int i = 0; i < 128 * 64; ++i) {
+    cack = cack + 1;
+    range.on_cack(cack);
+    if (range.packets() == 128) continue;
+    ++asked;
+    EXPECT_EQ(range.packets(), 256u) << "one unit at a time";
+    range.on_refused();
+    range.on_refused();  // of the same burst
+    EXPECT_EQ(range.packets(), 128u);
+  }
+  EXPECT_EQ(asked, 6u) << "after 1, 2, 4, 8, 16 and 32 ranges";
+}
+
+// [PDS-245, PDS-035] It grows to what the peer told, and what the peer tells anew counts at once.
+TEST_F(PeerRangeTest, GrowsNoFurtherThanTold) {
+  PeerRange range;
+  range.start(Psn(0), 3);
+  range.on_refused();
+  for (uint32_t i = 0; i < 10'000; ++i) range.on_cack(Psn(i));
+  EXPECT_EQ(range.packets(), 3u * 128);
+  range.on_mpr(range.cack(), 2);
+  EXPECT_EQ(range.packets(), 2u * 128);
+  range.on_mpr(range.cack() - 1, 200);
+  EXPECT_EQ(range.packets(), 2u * 128) << "overtaken";
+  // No limit stated: a refusal limits it, and enough progress ends the limit.
+  range.on_mpr(range.cack(), 0);
+  EXPECT_TRUE(range.admits(range.cack() + 100'000));
+  range.on_refused();
+  EXPECT_FALSE(range.admits(range.cack() + 129));
+  for (int i = 0; i < 10'000'000 && range.packets() != 0; ++i) range.on_cack(range.cack() + 1);
+  EXPECT_TRUE(range.admits(range.cack() + 100'000));
+}
+
+// [PDS-246] With Limit_PSN_Range 0 a PDC uses its PSNs in a circle: ACKs count after 2^31 packets
+// and after 2^32. Steps stand for packets here, since so many take too long.
+TEST_F(PeerRangeTest, AcksCountHoweverManyPsnsWereUsed) {
+  for (const uint32_t first : {0u, 1000u, 0x7FFF'FFFFu, 0xFFFF'FFF0u}) {
+    PeerRange range;
+    range.start(Psn(first), 8);
+    EXPECT_FALSE(range.is_below(Psn(first) - 1));
+    EXPECT_TRUE(range.is_below(Psn(first) - 2)) << "never sent";
+    Psn cack = Psn(first) - 1;
+    for (uint64_t used = 0; used < uint64_t{1} << 34; used += 1 << 20) {
+      cack = cack + (1 << 20);
+      ASSERT_FALSE(range.is_below(cack)) << used;
+      ASSERT_TRUE(range.on_cack(cack)) << used;
+      ASSERT_FALSE(range.is_below(cack - 1000)) << "an ACK that was overtaken, after " << used;
+    }
+    EXPECT_TRUE(range.is_below(cack - (int64_t{1} << 30) - 1)) << "nothing is that late";
+  }
+}
+
+// A process may stand still for nearly as long as PEER_TIMEOUT can be: afterwards a
+// packet is as old as it is, goes again at once, and a late answer is a very long round trip.
+TEST_F(PeerRangeTest, AgesAreRightAfterAStandstill) {
+  config_.peer_timeout = 3600_s;
+  for (const Duration stop : {1_s, 270_s, 280_s, 400_s, 549_s, 560_s, 900_s, 2000_s, 3590_s}) {
+    SCOPED_TRACE(stop.ns());
+    Bench b(config_);
+    b.open_initiator(1);
+    b.rx_header(b.ack(b.start));
+    b.client.post(b.flow, 2, b.client.mtu);
+    ASSERT_EQ(b.tx().size(), 1u);
+    b.now = b.now + stop;  // nothing runs
+    b.pds->advance(b.now);
+    EXPECT_EQ(b.count(Count::retx_rto), 1u);
+    EXPECT_EQ(b.lines().size(), 1u) << "sent again";
+
+    Bench late(config_);
+    late.open_initiator(1);
+    late.rx_header(late.ack(late.start));
+    late.client.post(late.flow, 2, late.client.mtu);
+    ASSERT_EQ(late.tx().size(), 1u);
+    late.now = late.now + stop;
+    late.rx_header(late.ack(late.start + 1));  // the answer is read before the timers are
+    late.client.post(late.flow, 3, late.client.mtu);
+    ASSERT_EQ(late.tx().size(), 1u);
+    late.elapse(config_.rto_max - 1_ms);
+    EXPECT_EQ(late.count(Count::retx_rto), 0u) << "the round trip was long, so is the time-out";
+    late.elapse(2_ms);
+    EXPECT_EQ(late.count(Count::retx_rto), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace uet::pds::test
