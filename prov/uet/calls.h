@@ -13,6 +13,10 @@ namespace uet::prov {
 // Set by the inject calls: success is not reported, whatever the endpoint's flags say.
 inline constexpr uint64_t kNoCompletion = 1ULL << 63;
 
+// FI_OPT_MIN_MULTI_RECV where the application sets none, in octets; libfabric's tcp has the same.
+// [LF-096]
+inline constexpr uint32_t kMinMultiReceive = 16384;
+
 struct MessageCall {
   const struct iovec* iov = nullptr;
   size_t count = 0;

@@ -53,6 +53,8 @@ static_assert(sizeof(MrAuthKey) == sizeof(fi_mr_auth_key));
 inline constexpr uint32_t kApiReviewed = FI_VERSION(2, 6);
 // Since then mr_mode is a set of bits; before, it named one of two ways of registering. [LF-128]
 inline constexpr uint32_t kApiMrBits = FI_VERSION(1, 5);
+// Since then fi_mr_attr names the interface of the memory. [LF-134]
+inline constexpr uint32_t kApiHmem = FI_VERSION(1, 9);
 inline constexpr uint32_t kApiHeaders = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
 
 // libfabric's structures grew at these releases; within one class they are the same. A library that
@@ -78,6 +80,7 @@ inline constexpr uint64_t kCoreProviderOnly = 1ULL << 59;  // flag of the core's
 inline constexpr uint64_t kTaggedDirectedRecv = 1ULL << 45;  // FI_TAGGED_DIRECTED_RECV
 inline constexpr uint64_t kExactDirectedRecv = 1ULL << 48;   // FI_EXACT_DIRECTED_RECV
 inline constexpr uint64_t kRegMr = 1ULL << 59;             // FI_REG_MR, for fi_domain_bind
+inline constexpr uint64_t kMrDmabuf = 1ULL << 40;          // FI_MR_DMABUF [LF-134]
 inline constexpr uint64_t kMrIdempotent = 1ULL << 60;      // registration flag, ours [LF-027]
 // How tags are written, and the end of the range of such names. [LF-067, LF-113]
 inline constexpr uint64_t kTagBits = 0;                        // FI_TAG_BITS

@@ -168,7 +168,7 @@ class EndpointCore {
   bool closing_ = false;
   bool tx_selective_ = false;
   bool rx_selective_ = false;
-  uint32_t min_multi_recv_ = 64;  // octets [LF-096]
+  uint32_t min_multi_recv_ = kMinMultiReceive;  // octets [LF-096]
   uint32_t unreported_ = 0;       // sends in flight that the application believes done
   uint32_t tx_open_ = 0;          // UET messages in flight
   uint32_t tx_size_;

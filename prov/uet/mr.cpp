@@ -48,7 +48,26 @@ uint32_t to_access(uint64_t access) {
 // Of keys that the application asks for. [LF-029]
 constexpr unsigned kKeyBits = 48;
 
+// Packets are copied with the processor, which cannot read the memory of a device. `iface` counts
+// although FI_HMEM is not granted: the alternative is a crash when a peer uses the region.
+// [LF-134, ABI-024]
+int check_memory(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
+  if ((flags & kMrDmabuf) != 0) {
+    UET_WARN(MR, "fi_mr_regattr: FI_MR_DMABUF is not supported; register memory of the host\n");
+    return -FI_EBADFLAGS;
+  }
+  if (domain.api_version() >= kApiHmem && attr.iface != FI_HMEM_SYSTEM) {
+    UET_WARN(MR,
+             "fi_mr_regattr: iface is %d, but device memory is not supported; copy the data to "
+             "memory of the host and register that, with iface FI_HMEM_SYSTEM (0)\n",
+             static_cast<int>(attr.iface));
+    return -FI_ENOSYS;
+  }
+  return 0;
+}
+
 int check(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
+  if (const int error = check_memory(domain, attr, flags); error != 0) return error;
   const uint64_t keyed = domain.has_av_keys() ? kAuthKeyFlag : 0;
   if ((flags & ~(FI_RMA_EVENT | kMrIdempotent | keyed)) != 0) return -FI_EBADFLAGS;
   if (attr.iov_count == 0 || attr.iov_count > kIovLimit || attr.mr_iov == nullptr) {

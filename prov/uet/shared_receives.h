@@ -70,7 +70,7 @@ class SharedReceives {
   uint64_t caps_;
   uint64_t flags_;
   uint32_t size_;
-  uint32_t min_multi_recv_ = 64;          // octets [LF-096]
+  uint32_t min_multi_recv_ = kMinMultiReceive;  // octets [LF-096]
   std::vector<EndpointCore*> endpoints_;  // enabled; the oldest first
   AddressVector* av_ = nullptr;           // of all of them
   uint32_t av_users_ = 0;

@@ -4,7 +4,6 @@
 #include "prov/uet/compat.h"
 
 #include "ses/iov.h"
-#include "ses/types.h"
 
 #include <sys/uio.h>
 
@@ -17,13 +16,14 @@ class Slices {
  public:
   Slices() {}  // leaves the elements unset: 1 KiB that most calls never touch
 
-  // 0, or -FI_EINVAL (too many elements, null pointer) or -FI_EMSGSIZE (longer than a message).
+  // 0, or -FI_EINVAL: too many elements, a null pointer, or more octets than 64 bits can count. How
+  // long a message may be is for the caller to check; a receive buffer may be longer. [LF-073]
   int assign(const struct iovec* iov, size_t count) {
     if (count > ses::kIovMax || (iov == nullptr && count > 0)) return -FI_EINVAL;
     bytes_ = 0;
     for (size_t i = 0; i < count; ++i) {
       if (iov[i].iov_base == nullptr && iov[i].iov_len > 0) return -FI_EINVAL;
-      if (iov[i].iov_len > ses::kMaxMessageBytes - bytes_) return -FI_EMSGSIZE;
+      if (iov[i].iov_len > UINT64_MAX - bytes_) return -FI_EINVAL;
       bytes_ += iov[i].iov_len;
       slices_[i].data = static_cast<const std::byte*>(iov[i].iov_base);
       slices_[i].length = iov[i].iov_len;

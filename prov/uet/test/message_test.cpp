@@ -2,6 +2,8 @@
 #include "prov/uet/test/getinfo.h"
 #include "prov/uet/test/node.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -204,6 +206,55 @@ TEST_F(MessageTest, MultiReceiveFillsOneBuffer) {
     EXPECT_EQ(next(a->tx_cq).err, 0);
     filled += 250;
   }
+}
+
+// [LF-096] What is left of a buffer is given back when a message of usual size does not fit.
+TEST_F(MessageTest, MultiReceiveKeepsSixteenKibibytesByDefault) {
+  open();
+  size_t min = 0;
+  size_t length = sizeof(min);
+  ASSERT_EQ(fi_getopt(&b->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min, &length), 0);
+  EXPECT_EQ(min, 16384u);
+  std::vector<uint8_t> buffer(16384 + 200);
+  iovec iov{buffer.data(), buffer.size()};
+  fi_msg msg{};
+  msg.msg_iov = &iov;
+  msg.iov_count = 1;
+  msg.addr = FI_ADDR_UNSPEC;
+  ASSERT_EQ(fi_recvmsg(b->ep, &msg, FI_MULTI_RECV), 0);
+  const std::vector<uint8_t> sent = pattern(101, 1);
+  for (const uint64_t released : {uint64_t{0}, uint64_t{FI_MULTI_RECV}}) {
+    ASSERT_EQ(fi_send(a->ep, sent.data(), sent.size(), nullptr, to_b, nullptr), 0);
+    EXPECT_EQ(next(b->rx_cq).flags, FI_RECV | FI_MSG | released);
+    EXPECT_EQ(next(a->tx_cq).err, 0);
+  }
+}
+
+// [LF-073] max_msg_size bounds messages; a buffer may have room for more than one can bring.
+TEST_F(MessageTest, ReceiveBuffersMayBeLongerThanAMessage) {
+  open();
+  constexpr size_t kBytes = size_t{5} << 30;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  iovec iov{memory, kBytes};
+  fi_msg msg{};
+  msg.msg_iov = &iov;
+  msg.iov_count = 1;
+  msg.addr = FI_ADDR_UNSPEC;
+  const std::vector<uint8_t> sent = pattern(5000, 1);
+  for (const uint64_t flags : {uint64_t{0}, uint64_t{FI_MULTI_RECV}}) {
+    ASSERT_EQ(fi_recvmsg(b->ep, &msg, flags), 0);
+    ASSERT_EQ(fi_send(a->ep, sent.data(), sent.size(), nullptr, to_b, nullptr), 0);
+    const Done done = next(b->rx_cq);
+    EXPECT_EQ(done.err, 0) << done.text;
+    EXPECT_EQ(done.len, sent.size());
+    EXPECT_EQ(std::memcmp(memory, sent.data(), sent.size()), 0);
+    EXPECT_EQ(next(a->tx_cq).err, 0);
+  }
+  a.reset();
+  b.reset();
+  munmap(memory, kBytes);
 }
 
 // [LF-046, SES-119] A directed receive waits for its sender.

@@ -97,6 +97,19 @@ const Misuse kRma[] = {
        fi_msg_rma msg{&iov, nullptr, 1, p.to_b, many.data(), count, nullptr, 0};
        return posted(fi_writemsg(p.a->ep, &msg, 0));
      }},
+    {"a write longer than max_msg_size", -FI_EMSGSIZE,
+     [](Pair& p) {
+       const size_t length = p.a->info->ep_attr->max_msg_size + 1;
+       return posted(fi_write(p.a->ep, p.octets, length, nullptr, p.to_b, 0, 1, nullptr));
+     }},
+    {"a read longer than max_msg_size in several segments", -FI_EMSGSIZE,
+     [](Pair& p) {
+       const size_t half = p.a->info->ep_attr->max_msg_size / 2 + 1;
+       iovec iov[2] = {{p.octets, half}, {p.octets, half}};
+       fi_rma_iov remote[2] = {{0, half, 1}, {half, half, 1}};
+       fi_msg_rma msg{iov, nullptr, 2, p.to_b, remote, 2, nullptr, 0};
+       return posted(fi_readmsg(p.a->ep, &msg, 0));
+     }},
     {"injecting a read", -FI_EINVAL,
      [](Pair& p) {
        iovec iov{p.octets, 8};

@@ -113,6 +113,28 @@ TEST_F(MrTest, AuthorizationKeyMustBeAJobId) {
   close(mr);
 }
 
+// [LF-134] Memory that the processor cannot copy is refused when it is
+// registered, not when a peer uses it.
+TEST_F(MrTest, MemoryOfDevicesIsRefused) {
+  open_with(0);
+  iovec iov{memory_.data(), memory_.size()};
+  fi_mr_attr attr{};
+  attr.mr_iov = &iov;
+  attr.iov_count = 1;
+  attr.access = kRemote;
+  fid_mr* mr = nullptr;
+  for (const fi_hmem_iface iface :
+       {FI_HMEM_CUDA, FI_HMEM_ROCR, FI_HMEM_ZE, FI_HMEM_NEURON, FI_HMEM_SYNAPSEAI}) {
+    attr.iface = iface;
+    EXPECT_EQ(fi_mr_regattr(domain, &attr, 0, &mr), -FI_ENOSYS) << iface;
+  }
+  attr.iface = FI_HMEM_SYSTEM;
+  constexpr uint64_t kDmabuf = 1ULL << 40;  // FI_MR_DMABUF, which 1.17 does not name
+  EXPECT_EQ(fi_mr_regattr(domain, &attr, kDmabuf, &mr), -FI_EBADFLAGS);
+  ASSERT_EQ(fi_mr_regattr(domain, &attr, 0, &mr), 0);
+  close(mr);
+}
+
 // [LF-030, LF-035] Where domains do not share regions (FI_UET_MR_DOMAIN=0, set by the ctest entry
 // of this fixture), a region is bound, then enabled, then it has its key.
 class MrEndpointTest : public MrTest {

@@ -1,6 +1,8 @@
 // RMA through the libfabric API: variants, several segments, CQ data, violations.
 #include "prov/uet/test/node.h"
 
+#include <sys/mman.h>
+
 #include <memory>
 
 namespace uet::prov::test {
@@ -216,6 +218,30 @@ TEST_F(RmaTest, ClosedRegionIsNoLongerReachable) {
   ASSERT_EQ(fi_write(a->ep, local.data(), 100, nullptr, to_b, base_, key_, this), 0);
   EXPECT_EQ(next(a->tx_cq).err, FI_ENOKEY);
   EXPECT_EQ(remote_, before_);
+}
+
+// [LF-073, SES-018] max_msg_size bounds messages, not regions: offsets have 64 bits.
+TEST_F(RmaTest, RegionsMayBeLongerThanAMessage) {
+  open();
+  constexpr size_t kLong = size_t{6} << 30;
+  void* const memory = mmap(nullptr, kLong, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  fid_mr* const region = b->registered(memory, kLong, FI_REMOTE_READ | FI_REMOTE_WRITE, 7);
+  ASSERT_NE(region, nullptr);
+  const std::vector<uint8_t> sent = pattern(20000, 1);
+  const uint64_t at = kLong - sent.size();
+  ASSERT_EQ(
+      fi_write(a->ep, sent.data(), sent.size(), nullptr, to_b, at, fi_mr_key(region), nullptr), 0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_EQ(std::memcmp(static_cast<uint8_t*>(memory) + at, sent.data(), sent.size()), 0);
+  std::vector<uint8_t> back(sent.size());
+  ASSERT_EQ(fi_read(a->ep, back.data(), back.size(), nullptr, to_b, at, fi_mr_key(region), nullptr),
+            0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_EQ(back, sent);
+  EXPECT_EQ(fi_close(&region->fid), 0);
+  munmap(memory, kLong);
 }
 
 TEST_F(RmaTest, SegmentsThatDoNotFitTheBuffersAreInvalid) {
