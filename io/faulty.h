@@ -41,6 +41,7 @@ class FaultyIo final : public PacketIo {
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
   int wait_fd() const override { return inner_->wait_fd(); }
+  void finish() override { inner_->finish(); }
   int failure() const override;
   void report_counters(const CounterSink& sink) const override;
 

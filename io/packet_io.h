@@ -53,6 +53,8 @@ class PacketIo {
   // Why nothing can be sent or received any more, as errno; 0: nothing is known to be wrong. Asks
   // the system, so not for every packet. Any thread.
   virtual int failure() const { return 0; }
+  // The process ends: what is buffered leaves now. Packets that move afterwards are not recorded.
+  virtual void finish() {}
   // Every counter of this backend and those below it, always in the same order.
   virtual void report_counters(const CounterSink&) const {}
   virtual ~PacketIo() = default;

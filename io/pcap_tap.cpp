@@ -169,7 +169,7 @@ void PcapTap::end_packet(Direction direction) {
 
 void PcapTap::send(std::span<TxPacket> packets) {
   inner_->send(packets);
-  if (failed_) return;
+  if (!is_recording()) return;
   const Instant now = monotonic_now();
   FabricAddress from = inner_->local_address();
   const uint32_t headers = header_bytes_of(from);
@@ -189,7 +189,7 @@ void PcapTap::send(std::span<TxPacket> packets) {
 
 std::span<RxDatagram> PcapTap::receive() {
   const std::span<RxDatagram> datagrams = inner_->receive();
-  if (failed_) return datagrams;
+  if (!is_recording()) return datagrams;
   const FabricAddress to = inner_->local_address();
   const uint32_t headers = header_bytes_of(to);
   for (const RxDatagram& d : datagrams) {
@@ -210,6 +210,12 @@ void PcapTap::flush_when_due(Instant now) {
     flush();
     flushed_at_ = now;
   }
+}
+
+void PcapTap::finish() {
+  flush();
+  finished_ = true;
+  inner_->finish();
 }
 
 void PcapTap::flush() {

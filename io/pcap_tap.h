@@ -40,6 +40,9 @@ class PcapTap final : public PacketIo {
   int failure() const override { return inner_->failure(); }
   void report_counters(const CounterSink& sink) const override { inner_->report_counters(sink); }
 
+  // Writes what is buffered, and records nothing more.
+  void finish() override;
+
   // Writes what is buffered. Happens by itself when the buffer fills, within a second of traffic,
   // and at the end.
   void flush();
@@ -68,11 +71,13 @@ class PcapTap final : public PacketIo {
                    uint32_t datagram_bytes);
   void end_packet(Direction direction);
   void flush_when_due(Instant now);
+  bool is_recording() const { return !failed_ && !finished_; }
 
   std::unique_ptr<PacketIo> inner_;
   Fd file_;
   std::string path_;
   bool failed_ = false;
+  bool finished_ = false;
   int64_t wall_offset_ns_ = 0;  // wall clock less monotonic clock, at opening
   Instant flushed_at_;
   std::unique_ptr<std::byte[]> buffer_;

@@ -157,13 +157,14 @@ AddressVector::~AddressVector() {
 }
 
 int AddressVector::close() {
+  domain_.engine().home().require();
   if (refs_ != 0) return -FI_EBUSY;
-  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
   delete this;
   return 0;
 }
 
 int AddressVector::bind(struct fid* fid, uint64_t flags) {
+  domain_.engine().home().require();
   EventQueue* eq = checked_object_of<EventQueue>(fid);
   if (eq == nullptr || eq_ != nullptr) return -FI_EINVAL;
   if (flags != 0) return -FI_EBADFLAGS;
@@ -287,7 +288,7 @@ int AddressVector::check(const Insertion& insertion) const {
   const bool errors = (insertion.flags & FI_SYNC_ERR) != 0;
   if (errors && (has_events_ || insertion.context == nullptr)) return -FI_EINVAL;
   if (has_events_ && eq_ == nullptr) return -FI_ENOEQ;
-  return domain_.engine().forked() ? -FI_EOPBADSTATE : 0;
+  return 0;
 }
 
 // Which job the address at that position is inserted for; 0: as its endpoint is. [LF-019]
@@ -374,7 +375,6 @@ int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t fla
   const bool keys = flags == kAuthKeyFlag && domain_.has_av_keys();
   if (flags != 0 && !keys) return -FI_EBADFLAGS;
   if (addresses == nullptr && count != 0) return -FI_EINVAL;
-  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
   for (size_t i = 0; i < count; ++i) {
     const int error = keys ? remove_key(addresses[i]) : remove_one(addresses[i]);
     if (error != 0) return error;

@@ -83,8 +83,8 @@ int Counter::open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* cont
 }
 
 int Counter::close() {
+  domain_.engine().home().require();
   if (refs_ != 0) return -FI_EBUSY;
-  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
   {
     const ProgressEngine::Entry entry(domain_.engine());
     for (MemoryRegion* region : regions_) region->forget(*this);
@@ -94,6 +94,8 @@ int Counter::close() {
 }
 
 uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
+  // There is no error to return: the value as it was before the fork.
+  if (domain_.engine().home().is_elsewhere()) return word.load(std::memory_order_relaxed);
   ProgressEngine::Entry entry(domain_.engine());
   entry.progress();
   // Reading either word shows that the application is awake: both count as seen.
@@ -111,6 +113,7 @@ int Counter::change(std::atomic<uint64_t>& word, uint64_t value, bool add) {
 }
 
 int Counter::wait(uint64_t threshold, int timeout_ms) {
+  domain_.engine().home().require();
   if (!wait_.can_wait()) return -FI_EINVAL;
   struct Goal {
     const Counter* counter;
@@ -146,6 +149,7 @@ int Counter::trywait() {
 }
 
 int Counter::control(int command, void* arg) {
+  domain_.engine().home().require();
   if (arg == nullptr) return -FI_EINVAL;
   switch (command) {
     case FI_GETWAIT:

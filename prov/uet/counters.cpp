@@ -20,7 +20,6 @@ Domain* domain_of(fid* fid) {
 int read(fid* fid, fi_uet_counter* out, size_t* count) {
   Domain* const domain = domain_of(fid);
   if (domain == nullptr || count == nullptr) return -FI_EINVAL;
-  if (domain->engine().forked()) return -FI_EOPBADSTATE;
   const std::vector<fi_uet_counter> all = read_counters(domain->engine());
   const size_t room = *count;
   *count = all.size();
@@ -38,11 +37,17 @@ fi_uet_ops_counters counter_ops = {sizeof(fi_uet_ops_counters), read_op};
 
 }  // namespace
 
-std::vector<fi_uet_counter> read_counters(ProgressEngine& engine) {
+std::vector<fi_uet_counter> read_counters(ProgressEngine& engine, std::optional<Duration> limit) {
   constexpr size_t kEnough = 512;  // no memory is taken under the lock
   std::vector<fi_uet_counter> out;
   out.reserve(kEnough);
-  engine.report_counters([&](const char* name, uint64_t value) { out.push_back({name, value}); });
+  const auto add = [&](const char* name, uint64_t value) { out.push_back({name, value}); };
+  if (limit) {
+    engine.inspect(*limit, [&](fep::Engine&, Instant) { engine.report_counters(add); });
+  } else {
+    const ProgressEngine::Entry entry(engine);
+    engine.report_counters(add);
+  }
   return out;
 }
 

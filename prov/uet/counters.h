@@ -5,12 +5,15 @@
 #include "prov/uet/fi_ext_uet.h"
 #include "prov/uet/progress.h"
 
+#include <optional>
 #include <vector>
 
 namespace uet::prov {
 
-// All counters of all layers, always in the same order; names are unique. Takes the engine lock.
-std::vector<fi_uet_counter> read_counters(ProgressEngine& engine);
+// All counters of all layers, always in the same order; names are unique. A visit of the
+// application; with a limit none, and empty when somebody kept the engine's lock for so long.
+std::vector<fi_uet_counter> read_counters(ProgressEngine& engine,
+                                          std::optional<Duration> limit = std::nullopt);
 
 // The ops_open operation of domains and endpoints: FI_UET_COUNTERS, or -FI_ENOSYS.
 int open_ops(fid* fid, const char* name, uint64_t flags, void** ops, void* context) noexcept;

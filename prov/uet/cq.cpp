@@ -163,6 +163,7 @@ CompletionQueue::CompletionQueue(Domain& domain, const fi_cq_attr& attr, void* c
 }
 
 int CompletionQueue::close() {
+  domain_.engine().home().require();
   if (bindings_ > 0) {
     UET_WARN(CQ, "fi_close: %u endpoint bindings of this CQ are left; close the endpoints first\n",
              bindings_);
@@ -242,7 +243,6 @@ uint32_t CompletionQueue::take(void* buf, size_t count, fi_addr_t* src_addr) {
 }
 
 ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
-  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
   ProgressEngine::Entry entry(domain_.engine());
   wait_.disarm();
   if (used_ == 0 || count == 0) {
@@ -263,7 +263,7 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
 
 ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond,
                                int timeout_ms) {
-  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
+  domain_.engine().home().require();
   if (!wait_.can_wait()) {
     UET_WARN(CQ, "fi_cq_sread: the CQ was opened with FI_WAIT_NONE; use FI_WAIT_UNSPEC or FD\n");
     return -FI_EINVAL;
@@ -356,6 +356,7 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
 }
 
 int CompletionQueue::signal() {
+  domain_.engine().home().require();
   if (!wait_.can_wait()) return -FI_EINVAL;
   ProgressEngine::Entry entry(domain_.engine());
   wait_.interrupt();
@@ -369,6 +370,7 @@ int CompletionQueue::trywait() {
 }
 
 int CompletionQueue::control(int command, void* arg) {
+  domain_.engine().home().require();
   switch (command) {
     case FI_GETWAIT:
       return wait_.get_wait(arg);

@@ -20,7 +20,9 @@
 #include "io/socket.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace uet::prov {
@@ -30,14 +32,31 @@ namespace {
 // answer must not hold the application up; what is left is closed by the peer's own time-outs.
 constexpr Duration kDrainTime = Duration::milliseconds(500);
 
-// The open domains of this process, for stop_all(); never destroyed. [ABI-015]
-struct OpenDomains {
-  std::mutex mutex;
-  std::vector<Domain*> list;
-};
-OpenDomains& open_domains() {
-  static OpenDomains* const kDomains = new OpenDomains;
+// The open domains of this process, and in a forked child those of its parent; never destroyed.
+// Under open_objects(). [ABI-015]
+std::vector<Domain*>& open_domains() {
+  static auto* const kDomains = new std::vector<Domain*>;
   return *kDomains;
+}
+
+// The lock of open_domains() for the end of the process, which may come in a signal's handler while
+// the same thread holds it: not owned after a while.
+std::unique_lock<std::mutex> lock_at_end() {
+  std::unique_lock lock(open_objects(), std::try_to_lock);
+  for (int i = 0; !lock && i < 1000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    static_cast<void>(lock.try_lock());
+  }
+  return lock;
+}
+
+// What opens something in a domain, which a forked child cannot do.
+template <class Fid, class Body>
+int open_in(Fid* domain, Body body) noexcept {
+  return guard([&] {
+    Domain::from(domain).engine().home().require();
+    return body(Domain::from(domain));
+  });
 }
 
 int close_op(fid* fid) noexcept {
@@ -49,19 +68,19 @@ int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
 }
 
 int av_open_op(fid_domain* domain, fi_av_attr* attr, fid_av** av, void* context) noexcept {
-  return guard([&] { return AddressVector::open(Domain::from(domain), attr, av, context); });
+  return open_in(domain, [&](Domain& d) { return AddressVector::open(d, attr, av, context); });
 }
 
 int cq_open_op(fid_domain* domain, fi_cq_attr* attr, fid_cq** cq, void* context) noexcept {
-  return guard([&] { return CompletionQueue::open(Domain::from(domain), attr, cq, context); });
+  return open_in(domain, [&](Domain& d) { return CompletionQueue::open(d, attr, cq, context); });
 }
 
 int endpoint_op(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) noexcept {
-  return guard([&] { return Endpoint::open(Domain::from(domain), info, ep, context); });
+  return open_in(domain, [&](Domain& d) { return Endpoint::open(d, info, ep, context); });
 }
 
 int cntr_open_op(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** cntr, void* context) noexcept {
-  return guard([&] { return Counter::open(Domain::from(domain), attr, cntr, context); });
+  return open_in(domain, [&](Domain& d) { return Counter::open(d, attr, cntr, context); });
 }
 
 int endpoint2_op(fid_domain* domain, fi_info* info, fid_ep** ep, uint64_t flags,
@@ -76,7 +95,7 @@ int query_atomic_op(fid_domain*, fi_datatype datatype, fi_op op, fi_atomic_attr*
 }
 
 int regattr_op(fid* fid, const fi_mr_attr* attr, uint64_t flags, fid_mr** mr) noexcept {
-  return guard([&] { return MemoryRegion::open(Domain::from(fid), *attr, flags, mr); });
+  return open_in(fid, [&](Domain& d) { return MemoryRegion::open(d, *attr, flags, mr); });
 }
 
 int regv_op(fid* fid, const iovec* iov, size_t count, uint64_t access, uint64_t offset,
@@ -102,7 +121,7 @@ int control_op(fid* fid, int command, void* arg) noexcept {
 }
 
 int srx_context_op(fid_domain* domain, fi_rx_attr* attr, fid_ep** ep, void* context) noexcept {
-  return guard([&] { return SharedReceives::open(Domain::from(domain), attr, ep, context); });
+  return open_in(domain, [&](Domain& d) { return SharedReceives::open(d, attr, ep, context); });
 }
 
 fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, open_ops, nullptr, nullptr};
@@ -185,9 +204,8 @@ int Domain::open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* co
   std::unique_ptr<Domain> domain(new Domain(fabric, info, context));
   if (const int error = domain->start(info); error != 0) return error;
   {
-    OpenDomains& open = open_domains();
-    const std::lock_guard lock(open.mutex);
-    open.list.push_back(domain.get());
+    const std::lock_guard lock(open_objects());
+    open_domains().push_back(domain.get());
   }
   *fid = &domain.release()->link_.fid;
   return 0;
@@ -251,47 +269,45 @@ int Domain::start(const fi_info& info) {
 }
 
 int Domain::close() {
+  engine_->home().require();
   if (refs_ != 0) return -FI_EBUSY;
-  if (engine_ != nullptr && engine_->forked()) return -FI_EOPBADSTATE;
   {
-    OpenDomains& open = open_domains();
-    const std::lock_guard lock(open.mutex);
-    std::erase(open.list, this);
+    const std::lock_guard lock(open_objects());
+    std::erase(open_domains(), this);
   }
-  if (engine_ != nullptr) engine_->drain(kDrainTime);
+  engine_->drain(kDrainTime);
   delete this;
   return 0;
 }
 
 std::optional<FabricAddress> Domain::address_of(const fid_domain* fid) {
-  OpenDomains& open = open_domains();
-  const std::lock_guard lock(open.mutex);
-  for (const Domain* domain : open.list) {
+  const std::lock_guard lock(open_objects());
+  for (const Domain* domain : open_domains()) {
     if (&domain->link_.fid == fid) return domain->local_;
   }
   return std::nullopt;
 }
 
 fid_domain* Domain::first_open_at(const FabricAddress& address) {
-  OpenDomains& open = open_domains();
-  const std::lock_guard lock(open.mutex);
-  for (Domain* domain : open.list) {
+  const std::lock_guard lock(open_objects());
+  for (Domain* domain : open_domains()) {
     const FabricAddress& local = domain->local_;
+    if (domain->engine_->home().is_elsewhere()) continue;
     if (local.family == address.family && local.ip == address.ip) return domain->fid();
   }
   return nullptr;
 }
 
 void Domain::stop_all() {
-  OpenDomains& open = open_domains();
-  const std::lock_guard lock(open.mutex);
-  for (Domain* domain : open.list) {
-    // A forked child has no such thread to stop.
-    if (domain->engine_ != nullptr && !domain->engine_->forked()) domain->engine_.reset();
+  const std::unique_lock lock = lock_at_end();
+  if (!lock) return;
+  for (Domain* domain : open_domains()) {
+    if (!domain->engine_->home().is_elsewhere()) domain->engine_->retire();
   }
 }
 
 int Domain::bind(struct fid* fid, uint64_t flags) {
+  engine_->home().require();
   EventQueue* eq = checked_object_of<EventQueue>(fid);
   if (eq == nullptr) return -FI_EINVAL;
   if ((flags & ~kRegMr) != 0) return -FI_EBADFLAGS;

@@ -41,7 +41,8 @@ class Domain {
   static std::optional<FabricAddress> address_of(const fid_domain* fid);
   // The first one that was opened there, or null. The port does not matter.
   static fid_domain* first_open_at(const FabricAddress& address);
-  // For the end of the process: stops the threads of all domains that are still open. [ABI-015]
+  // For the end of the process: retires the engines of all domains that are still open. Nothing is
+  // taken away: other threads may be inside, and come again until the process is gone. [ABI-015]
   static void stop_all();
   ~Domain();
   // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.

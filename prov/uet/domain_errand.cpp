@@ -15,6 +15,8 @@ namespace {
 
 // Four system calls each time; an interface does not come and go faster than people notice.
 constexpr Duration kLookEvery = Duration::seconds(1);
+// For a thread that is stopped inside the engine.
+constexpr Duration kPatience = Duration::seconds(1);
 
 }  // namespace
 
@@ -58,7 +60,7 @@ std::string DomainErrand::answer(std::string_view request) const {
   domain_.describe(status);
   if (request == kDumpRequest) return dump_text(status, *take_dump(engine_));
   status.open = monotonic_now() - opened_;
-  const std::vector<fi_uet_counter> counters = read_counters(engine_);
+  const std::vector<fi_uet_counter> counters = read_counters(engine_, kPatience);
   return status_text(status, counters);
 }
 

@@ -33,7 +33,7 @@ int ep_control(fid* fid, int command, void* arg) noexcept {
 }
 
 ssize_t ep_cancel(fid_t fid, void* context) noexcept {
-  return object_of<Endpoint>(fid).core().cancel(context);
+  return guard([&] { return object_of<Endpoint>(fid).core().cancel(context); });
 }
 
 int ep_getopt(fid_t fid, int level, int name, void* value, size_t* length) noexcept {
@@ -45,11 +45,11 @@ int ep_setopt(fid_t fid, int level, int name, const void* value, size_t length) 
 }
 
 ssize_t ep_rx_size_left(fid_ep* fid) noexcept {
-  return object_of<Endpoint>(fid).core().rx_size_left();
+  return guard([&] { return object_of<Endpoint>(fid).core().rx_size_left(); });
 }
 
 ssize_t ep_tx_size_left(fid_ep* fid) noexcept {
-  return object_of<Endpoint>(fid).core().tx_size_left();
+  return guard([&] { return object_of<Endpoint>(fid).core().tx_size_left(); });
 }
 
 int ep_setname(fid_t fid, void* address, size_t length) noexcept {
@@ -142,6 +142,7 @@ Endpoint::Endpoint(EndpointCore& core, uint64_t tx_flags, uint64_t rx_flags, voi
 }
 
 int Endpoint::close() {
+  core_.domain().engine().home().require();
   if (--core_.users == 0) {
     core_.shut_down();
     delete &core_;

@@ -108,6 +108,7 @@ size_t EndpointCore::max_message_bytes() const {
 }
 
 int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
+  engine_.home().require();
   if (enabled_) {
     UET_WARN(EP_CTRL, "fi_ep_bind: the endpoint is enabled; bind everything before fi_enable\n");
     return -FI_EOPBADSTATE;
@@ -211,7 +212,7 @@ int EndpointCore::bind_shared(SharedReceives& shared) {
 void EndpointCore::unbind() {
   if (tx_cq_ != nullptr) tx_cq_->detach(tx_size_);
   if (rx_cq_ != nullptr) rx_cq_->detach(rx_size_);
-  if (!held_keys_.empty() && !engine_.forked()) {
+  if (!held_keys_.empty()) {
     const ProgressEngine::Entry entry(engine_);
     av_->keys().release(held_keys_);
   }
@@ -230,6 +231,7 @@ void EndpointCore::unbind() {
 }
 
 int EndpointCore::enable() {
+  engine_.home().require();
   if (enabled_) return 0;
   if (av_ == nullptr) {
     UET_WARN(EP_CTRL, "fi_enable: bind an address vector first\n");
@@ -287,7 +289,7 @@ int EndpointCore::enable() {
 }
 
 void EndpointCore::shut_down() {
-  if (!enabled_ || engine_.forked()) return;
+  if (!enabled_) return;
   const Instant end = monotonic_now() + kLinger;
   for (;;) {
     ProgressEngine::Entry entry(engine_);
@@ -380,6 +382,7 @@ int EndpointCore::get_name(void* address, size_t* length) {
 }
 
 int EndpointCore::set_name(const void* address, size_t length) {
+  engine_.home().require();
   if (address == nullptr) return -FI_EINVAL;
   if (enabled_) return -FI_EOPBADSTATE;
   const Result<ses::EndpointName> claimed =

@@ -93,6 +93,7 @@ EventQueue::~EventQueue() {
 }
 
 int EventQueue::close() {
+  home_.require();
   if (refs_ != 0) return -FI_EBUSY;
   delete this;
   return 0;
@@ -130,6 +131,7 @@ void EventQueue::report_error(const fi_eq_err_entry& entry) {
 }
 
 ssize_t EventQueue::write(uint32_t type, const void* buf, size_t length, uint64_t flags) {
+  home_.require();
   if (!writable_ || (buf == nullptr && length != 0)) return -FI_EINVAL;
   if (flags != 0) return -FI_EBADFLAGS;
   const std::lock_guard lock(mutex_);
@@ -156,6 +158,7 @@ ssize_t EventQueue::take(uint32_t* event, void* buf, size_t length, uint64_t fla
 }
 
 ssize_t EventQueue::read(uint32_t* event, void* buf, size_t length, uint64_t flags) {
+  home_.require();
   if ((flags & ~FI_PEEK) != 0) return -FI_EBADFLAGS;
   const std::lock_guard lock(mutex_);
   return take(event, buf, length, flags);
@@ -163,6 +166,7 @@ ssize_t EventQueue::read(uint32_t* event, void* buf, size_t length, uint64_t fla
 
 ssize_t EventQueue::sread(uint32_t* event, void* buf, size_t length, int timeout_ms,
                           uint64_t flags) {
+  home_.require();
   if (wait_obj_ == FI_WAIT_NONE) return -FI_EINVAL;
   if ((flags & ~FI_PEEK) != 0) return -FI_EBADFLAGS;
   std::unique_lock lock(mutex_);
@@ -176,6 +180,7 @@ ssize_t EventQueue::sread(uint32_t* event, void* buf, size_t length, int timeout
 }
 
 ssize_t EventQueue::read_error(fi_eq_err_entry* entry, uint64_t flags) {
+  home_.require();
   if ((flags & ~FI_PEEK) != 0) return -FI_EBADFLAGS;
   const std::lock_guard lock(mutex_);
   fi_eq_err_entry first{};
@@ -198,11 +203,13 @@ ssize_t EventQueue::read_error(fi_eq_err_entry* entry, uint64_t flags) {
 }
 
 int EventQueue::trywait() {
+  home_.require();
   const std::lock_guard lock(mutex_);
   return is_pending() ? -FI_EAGAIN : 0;
 }
 
 int EventQueue::control(int command, void* arg) {
+  home_.require();
   if (arg == nullptr) return -FI_EINVAL;
   switch (command) {
     case FI_GETWAIT:

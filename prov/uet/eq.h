@@ -4,6 +4,7 @@
 #pragma once
 
 #include "prov/uet/fabric.h"
+#include "prov/uet/process.h"
 #include "prov/uet/shim.h"
 
 #include <atomic>
@@ -60,6 +61,7 @@ class EventQueue {
 
   Link link_;
   Fabric& fabric_;
+  const Home home_;
   std::atomic<uint32_t> refs_{0};
   const size_t size_;
   const bool writable_;

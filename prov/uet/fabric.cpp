@@ -16,13 +16,11 @@
 namespace uet::prov {
 namespace {
 
-// The open fabrics of this process; never destroyed. [ABI-015]
-struct OpenFabrics {
-  std::mutex mutex;
-  std::vector<std::pair<fid_fabric*, std::string>> list;  // with their names
-};
+// The open fabrics of this process with their names, under open_objects(); never destroyed.
+// [ABI-015]
+using OpenFabrics = std::vector<std::pair<fid_fabric*, std::string>>;
 OpenFabrics& open_fabrics() {
-  static OpenFabrics* const kFabrics = new OpenFabrics;
+  static auto* const kFabrics = new OpenFabrics;
   return *kFabrics;
 }
 
@@ -75,9 +73,8 @@ int Fabric::open(fi_fabric_attr& attr, fid_fabric** fid, void* context) {
   face.ops = &fabric_ops;
   face.api_version = attr.api_version;
   {
-    OpenFabrics& open = open_fabrics();
-    const std::lock_guard lock(open.mutex);
-    open.list.emplace_back(&face, attr.name != nullptr ? attr.name : "");
+    const std::lock_guard lock(open_objects());
+    open_fabrics().emplace_back(&face, attr.name != nullptr ? attr.name : "");
   }
   fabric.release();
   *fid = &face;
@@ -85,18 +82,16 @@ int Fabric::open(fi_fabric_attr& attr, fid_fabric** fid, void* context) {
 }
 
 std::optional<std::string> Fabric::name_of(const fid_fabric* fid) {
-  OpenFabrics& open = open_fabrics();
-  const std::lock_guard lock(open.mutex);
-  for (const auto& [known, name] : open.list) {
+  const std::lock_guard lock(open_objects());
+  for (const auto& [known, name] : open_fabrics()) {
     if (known == fid) return name;
   }
   return std::nullopt;
 }
 
 fid_fabric* Fabric::first_open(const std::string& name) {
-  OpenFabrics& open = open_fabrics();
-  const std::lock_guard lock(open.mutex);
-  for (const auto& [known, its_name] : open.list) {
+  const std::lock_guard lock(open_objects());
+  for (const auto& [known, its_name] : open_fabrics()) {
     if (strcasecmp(its_name.c_str(), name.c_str()) == 0) return known;
   }
   return nullptr;
@@ -105,9 +100,8 @@ fid_fabric* Fabric::first_open(const std::string& name) {
 int Fabric::close() {
   if (refs_ != 0) return -FI_EBUSY;
   {
-    OpenFabrics& open = open_fabrics();
-    const std::lock_guard lock(open.mutex);
-    std::erase_if(open.list, [this](const auto& entry) { return entry.first == fid(); });
+    const std::lock_guard lock(open_objects());
+    std::erase_if(open_fabrics(), [this](const auto& entry) { return entry.first == fid(); });
   }
   delete this;
   return 0;

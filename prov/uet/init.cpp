@@ -22,8 +22,7 @@ int fabric_op(fi_fabric_attr* attr, fid_fabric** fabric, void* context) noexcept
   return guard([&] { return Fabric::open(*attr, fabric, context); });
 }
 
-// An application may leave without closing its domains; their threads must not outlive this
-// library.
+// An application may leave without closing its domains, and with threads inside them.
 void cleanup_op() noexcept { Domain::stop_all(); }
 
 }  // namespace

@@ -114,7 +114,6 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
 
 int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
   if (const int error = check(domain, attr, flags); error != 0) return error;
-  if (domain.engine().forked()) return -FI_EOPBADSTATE;
   std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
   if (const int error = region->restrict_to(attr, flags); error != 0) return error;
   if (!region->needs_endpoint_) {
@@ -184,7 +183,7 @@ MemoryRegion::~MemoryRegion() {
 }
 
 int MemoryRegion::close() {
-  if (domain_.engine().forked()) return -FI_EOPBADSTATE;
+  domain_.engine().home().require();
   delete this;
   return 0;
 }
@@ -230,6 +229,7 @@ void MemoryRegion::activate() {
 }
 
 int MemoryRegion::enable() {
+  domain_.engine().home().require();
   if (enabled_) return 0;
   if (needs_endpoint_) {
     if (ri_ == 0) {
@@ -243,6 +243,7 @@ int MemoryRegion::enable() {
 }
 
 int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
+  domain_.engine().home().require();
   // After enabling no more bindings are made; without FI_MR_RMA_EVENT a counter may come any time.
   if (deferred_ && enabled_) return -FI_EOPBADSTATE;
   if (Endpoint* endpoint = checked_object_of<Endpoint>(fid)) {

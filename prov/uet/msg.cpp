@@ -9,7 +9,7 @@
 namespace uet::prov {
 
 ssize_t EndpointCore::check_post(uint64_t capability) const {
-  if (engine_.forked() || !enabled_) {
+  if (engine_.home().is_elsewhere() || !enabled_) {
     UET_WARN(EP_DATA, "the endpoint cannot be used: call fi_enable first, and not in a fork\n");
     return -FI_EOPBADSTATE;
   }
@@ -225,7 +225,7 @@ ssize_t EndpointCore::look(ProgressEngine::Entry& entry, const MessageCall& call
 }
 
 ssize_t EndpointCore::cancel(void* op_context) {
-  if (engine_.forked() || !enabled_) return -FI_EOPBADSTATE;
+  if (!enabled_) return -FI_EOPBADSTATE;
   ProgressEngine::Entry entry(engine_);
   const bool cancelled = entry.ses().cancel(id_, op_context, entry.now());
   entry.transmit();

@@ -40,6 +40,8 @@ constexpr Duration kSteadyVisit = Duration::microseconds(100);
 constexpr Duration kSleepersPause = Duration::milliseconds(10);
 // Between two runs of the errand: whoever asks for it in a loop gets a small part of one processor.
 constexpr Duration kErrandRest = Duration::milliseconds(10);
+// A thread that stays inside as long as this when the process ends may be the one that ends it.
+constexpr Duration kRetirePatience = Duration::milliseconds(200);
 // The socket took no more: long enough for a buffer to drain, short enough not to be seen.
 constexpr Duration kBacklogRetry = Duration::microseconds(100);
 
@@ -48,16 +50,6 @@ timespec to_timespec(Duration d) {
   ts.tv_sec = static_cast<time_t>(d.ns() / 1'000'000'000);
   ts.tv_nsec = static_cast<long>(d.ns() % 1'000'000'000);
   return ts;
-}
-
-// How many forks lie between the process that loaded the provider and this one.
-std::atomic<uint32_t> fork_generation{0};
-
-uint32_t watch_forks() {
-  static const int registered = pthread_atfork(
-      nullptr, nullptr, [] { fork_generation.fetch_add(1, std::memory_order_relaxed); });
-  static_cast<void>(registered);
-  return fork_generation.load(std::memory_order_relaxed);
 }
 
 // Signals belong to the application's threads. [ABI-045 sighandler_test]
@@ -95,24 +87,29 @@ Result<std::unique_ptr<ProgressEngine>> ProgressEngine::create(std::unique_ptr<f
 ProgressEngine::ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options)
     : lock_(options.locking || options.helper || options.auto_progress),
       engine_(std::move(engine)),
-      options_(options),
-      fork_generation_(watch_forks()) {}
+      options_(options) {}
 
 ProgressEngine::~ProgressEngine() {
-  if (helper_.joinable()) {
-    stopping_.store(true, std::memory_order_release);
-    wake_helper();
-    helper_.join();
-  }
+  stop_helper();
   if (timer_fd_ >= 0) ::close(timer_fd_);
   if (wake_fd_ >= 0) ::close(wake_fd_);
 }
 
-bool ProgressEngine::forked() const {
-  return fork_generation.load(std::memory_order_relaxed) != fork_generation_;
+void ProgressEngine::stop_helper() {
+  if (!helper_.joinable()) return;
+  has_helper_.store(false, std::memory_order_relaxed);
+  stopping_.store(true, std::memory_order_release);
+  wake_helper();
+  helper_.join();
+}
+
+void ProgressEngine::retire() {
+  stop_helper();
+  inspect(kRetirePatience, [](fep::Engine& engine, Instant) { engine.io().finish(); });
 }
 
 Instant ProgressEngine::enter() {
+  home_.require();
   lock_.lock();
   const Instant now = monotonic_now();
   if (now >= put_off_at_.load(std::memory_order_relaxed)) await_absence(now);
@@ -130,7 +127,6 @@ void ProgressEngine::leave() {
 
 // The helper's timer begins now. While visits keep coming some put it off, long before it ends.
 void ProgressEngine::await_absence(Instant now) {
-  if (forked()) return;  // the timer is the parent's
   const uint64_t visits = entries_.load(std::memory_order_relaxed);
   const bool is_steady =
       watch_ == Watch::visits && options_.peers_wait > kSteadyAbsence &&
@@ -182,7 +178,6 @@ void ProgressEngine::drain(Duration limit) {
 }
 
 void ProgressEngine::report_counters(const io::CounterSink& sink) {
-  const std::lock_guard lock(lock_);
   engine_->fep().for_each_counter(sink);
   engine_->io().report_counters(sink);
 }
@@ -217,6 +212,7 @@ bool ProgressEngine::start_helper() {
   } catch (const std::system_error&) {
     return false;
   }
+  has_helper_.store(true, std::memory_order_relaxed);
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "prov/uet/engine_lock.h"
 #include "prov/uet/post_habit.h"
+#include "prov/uet/process.h"
 #include "prov/uet/reply_habit.h"
 
 #include "fep/engine.h"
@@ -45,14 +46,18 @@ class ProgressEngine {
   // Starts the helper thread if one is asked for. Errc::io: no descriptor or thread to be had.
   static Result<std::unique_ptr<ProgressEngine>> create(std::unique_ptr<fep::Engine> engine,
                                                         const Options& options);
-  // Stops the helper, without waiting for the network: see drain().
+  // Stops the helper, without waiting for the network: see drain(). No thread is inside any more.
   ~ProgressEngine();
+  // For the end of a process whose threads may still be inside: the helper stops, and what the
+  // backend has buffered leaves. Calls go on as before, without a helper. Waits for a moment only,
+  // because the thread that ends the process may be inside itself (a signal's handler).
+  void retire();
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
 
   // One visit to the engine by an application thread: takes the lock, reads the clock once.
   // Everything that touches the stack (Ses, MemoryRegions, peers) or a completion queue happens
-  // inside one. Not recursive.
+  // inside one. Not recursive. Throws CalledInForkedChild in one.
   class Entry {
    public:
     explicit Entry(ProgressEngine& owner) : owner_(owner), now_(owner.enter()) {}
@@ -128,9 +133,8 @@ class ProgressEngine {
   // For once, and with a helper. The errand must not refer to what ends before this object.
   void set_errand(std::unique_ptr<Errand> errand);
 
-  // The process that created this object forked, and this is the child: its descriptors and
-  // sequence numbers are the parent's, so calls answer -FI_EOPBADSTATE. [architecture 8]
-  bool forked() const;
+  // The process that opened the domain.
+  const Home& home() const { return home_; }
 
   // Closes every PDC in order and runs the engine until nothing is left to do or `limit` passed.
   // For fi_close(domain), before the engine goes away.
@@ -138,11 +142,11 @@ class ProgressEngine {
 
   // errno of a network that fails; 0: it works. System calls; any thread.
   int io_failure() const { return engine_->io().failure(); }
-  // Every counter of every layer. Takes the lock; not a visit of the application.
+  // Every counter of every layer. Lock held.
   void report_counters(const io::CounterSink& sink);
 
   // Calls `look` with the lock held, if it becomes free within `limit`. False: somebody kept it.
-  // For tools; not a visit of the application.
+  // For tools and the end of the process; not a visit of the application.
   bool inspect(Duration limit, const std::function<void(fep::Engine&, Instant)>& look);
 
   // For WaitObject. Both with the lock held, by the thread that sleeps.
@@ -152,7 +156,7 @@ class ProgressEngine {
   Instant wake_by(Instant now) const;
   // -1: the backend has none.
   int io_fd() const { return engine_->io().wait_fd(); }
-  bool has_helper() const { return helper_.joinable(); }
+  bool has_helper() const { return has_helper_.load(std::memory_order_relaxed); }
 
   // The address behind a PeerId. Lock held.
   const FabricAddress& peer_address(PeerId peer) { return engine_->fep().peers()[peer].address; }
@@ -178,6 +182,7 @@ class ProgressEngine {
     posts_.on_polled(now);
   }
   bool start_helper();
+  void stop_helper();
   Instant enter();
   void leave();
   void await_absence(Instant now);
@@ -192,7 +197,7 @@ class ProgressEngine {
   EngineLock lock_;
   std::unique_ptr<fep::Engine> engine_;
   const Options options_;
-  const uint32_t fork_generation_;
+  const Home home_;
 
   // Under the lock.
   ReplyHabit replies_;
@@ -210,6 +215,7 @@ class ProgressEngine {
   std::atomic<uint64_t> helper_rounds_{0};
   std::atomic<uint64_t> helper_turns_{0};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> has_helper_{false};  // started, and not stopped yet
   int wake_fd_ = -1;   // eventfd: a new deadline or stop
   int timer_fd_ = -1;  // timerfd: nobody has come by
   std::unique_ptr<Errand> errand_owner_;

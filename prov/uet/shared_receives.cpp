@@ -39,7 +39,9 @@ int bind_op(fid*, fid*, uint64_t) noexcept {
 // It is there from the beginning.
 int control_op(fid*, int command, void*) noexcept { return command == FI_ENABLE ? 0 : -FI_ENOSYS; }
 
-ssize_t cancel_op(fid_t fid, void* context) noexcept { return from(fid).cancel(context); }
+ssize_t cancel_op(fid_t fid, void* context) noexcept {
+  return guard([&] { return from(fid).cancel(context); });
+}
 
 int getopt_op(fid_t fid, int level, int name, void* value, size_t* length) noexcept {
   return from(fid).get_option(level, name, value, length);
@@ -49,7 +51,9 @@ int setopt_op(fid_t fid, int level, int name, const void* value, size_t length) 
   return from(fid).set_option(level, name, value, length);
 }
 
-ssize_t rx_size_left_op(fid_ep* fid) noexcept { return from(fid).rx_size_left(); }
+ssize_t rx_size_left_op(fid_ep* fid) noexcept {
+  return guard([&] { return from(fid).rx_size_left(); });
+}
 
 MessageCall to_call(const iovec* iov, size_t count, fi_addr_t addr, void* context, uint64_t flags) {
   MessageCall call;
@@ -192,13 +196,14 @@ SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, ses::Rece
 }
 
 int SharedReceives::close() {
+  engine_.home().require();
   if (refs_ != 0) {
     UET_WARN(EP_CTRL,
              "fi_close: %u endpoints are bound to this receive context; close them first\n",
              refs_.load());
     return -FI_EBUSY;
   }
-  if (!engine_.forked()) {
+  {
     ProgressEngine::Entry entry(engine_);
     entry.ses().close_shared(id_, entry.now());
   }
@@ -220,14 +225,13 @@ bool SharedReceives::join(AddressVector& av) {
 }
 
 void SharedReceives::leave(AddressVector& av) {
-  if (engine_.forked()) return;
   ProgressEngine::Entry entry(engine_);
   UET_ASSERT(av_ == &av && av_users_ > 0);
   if (--av_users_ == 0) av_ = nullptr;
 }
 
 ssize_t SharedReceives::check_post(bool tagged) const {
-  if (engine_.forked()) return -FI_EOPBADSTATE;
+  if (engine_.home().is_elsewhere()) return -FI_EOPBADSTATE;
   if ((caps_ & (tagged ? FI_TAGGED : FI_MSG)) == 0) {
     UET_WARN(EP_DATA, "the receive context was opened without the capability for this call\n");
     return -FI_EOPNOTSUPP;
@@ -293,7 +297,6 @@ EndpointCore* SharedReceives::endpoint(ses::EndpointId id) {
 }
 
 ssize_t SharedReceives::cancel(void* op_context) {
-  if (engine_.forked()) return -FI_EOPBADSTATE;
   ProgressEngine::Entry entry(engine_);
   const Result<void> cancelled = entry.ses().cancel(id_, op_context, entry.now());
   entry.transmit();
@@ -301,7 +304,6 @@ ssize_t SharedReceives::cancel(void* op_context) {
 }
 
 ssize_t SharedReceives::rx_size_left() {
-  if (engine_.forked()) return -FI_EOPBADSTATE;
   ProgressEngine::Entry entry(engine_);
   return size_ - std::min(entry.ses().receives_open(id_), size_);
 }

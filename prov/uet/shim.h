@@ -3,6 +3,7 @@
 #pragma once
 
 #include "prov/uet/compat.h"
+#include "prov/uet/process.h"
 
 #include "base/result.h"
 
@@ -45,6 +46,8 @@ auto guard(Fn&& body) noexcept -> decltype(body()) {
   using R = decltype(body());
   try {
     return body();
+  } catch (const CalledInForkedChild&) {
+    return static_cast<R>(-FI_EOPBADSTATE);
   } catch (const std::bad_alloc&) {
     return static_cast<R>(-FI_ENOMEM);
   } catch (...) {
