@@ -7,6 +7,7 @@
 #include "prov/uet/params.h"
 #include "prov/uet/payload_mtu.h"
 #include "prov/uet/resolve.h"
+#include "prov/uet/user_message.h"
 
 #include "io/socket.h"
 
@@ -42,10 +43,10 @@ std::optional<FabricAddress> iface_address() {
 void warn_of_useless_iface() {
   static std::atomic_flag said;
   if (said.test_and_set()) return;
-  UET_WARN(CORE,
-           "FI_UET_IFACE=%s is no interface that is up, nor a local address, so nothing is "
-           "offered; `ip addr` lists both, and without the variable all are offered\n",
-           params().iface.c_str());
+  tell_user(
+      "FI_UET_IFACE=%s is neither an interface that is up nor a local address, so nothing is "
+      "offered; `ip addr` lists both, and without the variable all are offered",
+      params().iface.c_str());
 }
 
 bool same_ip(const FabricAddress& a, const FabricAddress& b) {

@@ -5,6 +5,7 @@
 #include "prov/uet/av_keys.h"
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
+#include "prov/uet/user_message.h"
 
 #include "ses/types.h"
 
@@ -295,9 +296,9 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
 void warn_of_useless_mode() {
   static std::atomic_flag said;
   if (said.test_and_set()) return;
-  UET_WARN(CORE,
-           "the program asks for messages in order, which FI_UET_MODE=rud does not keep, so "
-           "nothing is offered; auto, the default, uses ROD for it\n");
+  tell_user(
+      "the program asks for messages in order, which FI_UET_MODE=rud does not keep, so nothing is "
+      "offered; auto, the default, uses ROD for it");
 }
 
 std::nullopt_t refuse(const char* what) {

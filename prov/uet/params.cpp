@@ -3,6 +3,7 @@
 
 #include "prov/uet/compat.h"
 #include "prov/uet/log.h"
+#include "prov/uet/user_message.h"
 
 #include "fep/parameters.h"
 #include "io/fault_plan.h"
@@ -21,8 +22,10 @@ namespace {
 struct Param {
   const char* name;
   const char* help;
-  // False: the value makes no sense.
+  // False: the value makes no sense; what it wrote to `params` is not used.
   bool (*read)(std::string_view value, Params& params);
+  // Another value than the one asked for is less safe, or something else: nothing is offered then.
+  bool is_strict = false;
 };
 
 template <class U>
@@ -115,9 +118,8 @@ constexpr Param kParams[] = {
     {"JOB_ID",
      "JobID of endpoints without an authorization key, 1 to 16777215, default 1. Peers talk only "
      "within one job.",
-     [](std::string_view v, Params& p) {
-       return to_optional<uint32_t>(v, 1, 0xFF'FFFF, p.job_id);
-     }},
+     [](std::string_view v, Params& p) { return to_optional<uint32_t>(v, 1, 0xFF'FFFF, p.job_id); },
+     true},
     {"PID_ON_FEP", "PIDonFEP of endpoints that do not ask for one, 0 to 4095, default: random.",
      [](std::string_view v, Params& p) { return to_optional<uint16_t>(v, 0, 4095, p.pid_on_fep); }},
     {"INITIATOR_ID",
@@ -157,7 +159,7 @@ constexpr Param kParams[] = {
     {"ALLOW",
      "whose packets are taken: IP prefixes joined by commas, for example 10.1.0.0/16,fd00::/8; "
      "all others are dropped before they cost anything. Default: everybody's.",
-     [](std::string_view v, Params& p) { return to_allow_list(v, p.allow); }},
+     [](std::string_view v, Params& p) { return to_allow_list(v, p.allow); }, true},
     {"SOCKBUF",
      "socket buffer octets to ask the system for, 65536 to 1073741824, 0 leaves the system's "
      "default; default 4194304.",
@@ -170,7 +172,8 @@ constexpr Param kParams[] = {
     {"FAULT", "fault plan for tests, for example loss=0.01,dup=0.001; default: none.",
      [](std::string_view v, Params& p) {
        return to_text(v, p.fault) && io::parse_fault_plan(v).has_value();
-     }},
+     },
+     true},
     {"HELPER",
      "0: no helper thread; packets then move only while the application calls; default 1.",
      [](std::string_view v, Params& p) { return to_bool(v, p.helper); }},
@@ -195,19 +198,19 @@ constexpr Param kParams[] = {
     {"OVER_UDP",
      "1: packets travel in UDP. Nothing else can be set: native IP needs a backend that sends "
      "protocol 253, with the trailer of that encapsulation, and there is none.",
-     [](std::string_view v, Params&) { return v == "1"; }},
+     [](std::string_view v, Params&) { return v == "1"; }, true},
     {"UDP_DEST_PORT",
      "4793. Nothing else can be set: it is where peers are found. Who finds the port taken here "
      "listens on one of FI_UET_PORT_RANGE and says so in its address.",
-     [](std::string_view v, Params&) { return v == "4793"; }},
+     [](std::string_view v, Params&) { return v == "4793"; }, true},
     {"DATA_PROTECT",
      "0: the checksum of UDP and nothing else. Nothing else can be set: 1 is the CRC of native IP, "
      "2 is security, which does not exist yet; better no endpoint than one less safe than asked.",
-     [](std::string_view v, Params&) { return v == "0"; }},
+     [](std::string_view v, Params&) { return v == "0"; }, true},
     {"TRIMMABLE_ACK_SIZE",
      "10240: no ACK may be cut by a switch. Nothing else can be set: an ACK carries 36 octets of "
      "response at most, and nothing of that would be left.",
-     [](std::string_view v, Params&) { return v == "10240"; }},
+     [](std::string_view v, Params&) { return v == "10240"; }, true},
     {"MR_DOMAIN",
      "0: applications must offer FI_MR_ENDPOINT and bind regions to endpoints; default 1.",
      [](std::string_view v, Params& p) { return to_bool(v, p.mr_domain); }},
@@ -245,9 +248,24 @@ void warn_of_unknown() {
     if (!entry.starts_with(kPrefix)) continue;
     const std::string name(entry.substr(kPrefix.size(), entry.find('=') - kPrefix.size()));
     if (is_own(name) || fep::find_parameter(name.c_str()) != nullptr) continue;
-    UET_WARN(CORE,
-             "FI_UET_%s is no setting of uet and does nothing; `fi_info -g FI_UET` lists all\n",
-             name.c_str());
+    tell_user("FI_UET_%s is no setting of uet and does nothing; `fi_info -g FI_UET` lists all",
+              name.c_str());
+  }
+}
+
+// Sets the tunables of the stack; of each with a wrong value `complain` is told, and it stays.
+template <class Complain>
+void read_stack_params(fep::Config& config, Complain complain) {
+  for (const fep::Parameter& row : fep::parameters()) {
+    if (is_own(row.name)) continue;
+    const std::string_view value = value_of(row.name);
+    if (value.data() == nullptr) continue;
+    int64_t number = 0;
+    if (to_number(value, row.min, row.max, number) &&
+        fep::set_parameter(config, row.name, number).ok()) {
+      continue;
+    }
+    complain(row, value);
   }
 }
 
@@ -255,13 +273,21 @@ Params read_params() {
   Params result;
   for (const Param& param : kParams) {
     const std::string_view value = value_of(param.name);
-    if (value.data() == nullptr || param.read(value, result)) continue;
-    result.valid = false;
-    UET_WARN(CORE, "FI_UET_%s=%s cannot be used, so nothing is offered; set it to: %s\n",
-             param.name, value.data(), param.help);
+    if (value.data() == nullptr) continue;
+    Params changed = result;
+    if (param.read(value, changed)) {
+      result = std::move(changed);
+      continue;
+    }
+    if (param.is_strict) result.valid = false;
+    tell_user("FI_UET_%s=%s cannot be used, so %s; set it to: %s", param.name, value.data(),
+              param.is_strict ? "nothing is offered" : "its default is", param.help);
   }
   fep::Config tried;
-  if (!apply_stack_params(tried)) result.valid = false;
+  read_stack_params(tried, [](const fep::Parameter& row, std::string_view value) {
+    tell_user("FI_UET_%s=%s cannot be used, so its default is; set it to: %s; %s", row.name,
+              value.data(), row.help, values_of(row).c_str());
+  });
   warn_of_unknown();
   return result;
 }
@@ -280,22 +306,8 @@ void define_params() {
   }
 }
 
-bool apply_stack_params(fep::Config& config) {
-  bool valid = true;
-  for (const fep::Parameter& row : fep::parameters()) {
-    if (is_own(row.name)) continue;
-    const std::string_view value = value_of(row.name);
-    if (value.data() == nullptr) continue;
-    int64_t number = 0;
-    if (to_number(value, row.min, row.max, number) &&
-        fep::set_parameter(config, row.name, number).ok()) {
-      continue;
-    }
-    valid = false;
-    UET_WARN(CORE, "FI_UET_%s=%s cannot be used, so nothing is offered; set it to: %s; %s\n",
-             row.name, value.data(), row.help, values_of(row).c_str());
-  }
-  return valid;
+void apply_stack_params(fep::Config& config) {
+  read_stack_params(config, [](const fep::Parameter&, std::string_view) {});
 }
 
 const Params& params() {

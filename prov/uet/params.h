@@ -48,8 +48,10 @@ struct Params {
   uint8_t profiles = ses::kEveryProfile;  // PROFILE [SES-186]
   bool idempotent = false;   // every region is idempotent-safe [LF-027]
 
-  // A parameter had a value that makes no sense. A warning says which; the provider then offers
-  // nothing rather than run with something else than what was asked for.
+  // False: a parameter whose default would be less safe than what was asked for, or something else
+  // (JOB_ID, ALLOW, DATA_PROTECT and the like), has a value that makes no sense; nothing is
+  // offered. Of other parameters with such a value the default is used. A line for the user says
+  // either. [LF-135]
   bool valid = true;
 };
 
@@ -58,8 +60,8 @@ void define_params();
 // Reads them from the environment on the first call; the same values for ever after.
 const Params& params();
 
-// Sets those tunables of the stack that the environment names, over what `config` has. False: one
-// makes no sense; a warning says which. [LF-130]
-bool apply_stack_params(fep::Config& config);
+// Sets those tunables of the stack that the environment names, over what `config` has. Wrong values
+// change nothing; params() has told the user. [LF-130]
+void apply_stack_params(fep::Config& config);
 
 }  // namespace uet::prov

@@ -126,7 +126,7 @@ bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mt
   config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
   config.ses.profiles = p.profiles;
-  if (!apply_stack_params(config)) return false;
+  apply_stack_params(config);
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
   config.pds.strict_ports = p.strict_port;

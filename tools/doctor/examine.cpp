@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <set>
+#include <sstream>
+#include <string_view>
 
 namespace uet::tools {
 namespace {
@@ -23,6 +25,7 @@ class Examination {
 
   std::vector<Finding> run() {
     libfabric();
+    environment();
     provider();
     addresses();
     mtu();
@@ -60,6 +63,38 @@ class Examination {
     say("libfabric", Grade::ok, "version " + l.version + " at " + l.path);
   }
 
+  // The provider's own words: what it says of settings, and the rest. Settings begin a line.
+  static constexpr std::string_view kSetting = "FI_UET_";
+  std::vector<std::string> words(bool of_settings) const {
+    std::vector<std::string> out;
+    std::istringstream lines(facts_.libfabric.warnings);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(kSetting) == of_settings) out.push_back(line);
+    }
+    return out;
+  }
+
+  // The provider judges its settings; a line of it is "what is wrong; what to do". [LF-135]
+  void environment() {
+    const LibfabricFacts& l = facts_.libfabric;
+    if (!l.problem.empty() || l.plugin.empty() || is_filtered_out()) return;
+    const std::vector<std::string> wrong = words(true);
+    for (const std::string& line : wrong) {
+      const size_t cut = line.find("; ");
+      const bool is_fatal = line.find("nothing is offered") != line.npos;
+      const std::string name = line.substr(0, line.find_first_of("= "));
+      say("settings", is_fatal ? Grade::fault : Grade::warning, line.substr(0, cut),
+          cut == line.npos ? "unset " + name : "unset " + name + ", or " + line.substr(cut + 2));
+    }
+    if (!wrong.empty()) return;
+    size_t count = 0;
+    for (const auto& [name, value] : facts_.environment) count += name.starts_with(kSetting);
+    say("settings", Grade::ok,
+        count == 0   ? "no FI_UET_ variable is set"
+        : count == 1 ? "1 FI_UET_ variable is set and understood"
+                     : std::to_string(count) + " FI_UET_ variables are set and understood");
+  }
+
   bool is_filtered_out() const {
     const std::string filter = facts_.variable("FI_PROVIDER", "");
     if (filter.empty()) return false;
@@ -88,22 +123,23 @@ class Examination {
           "install it to " + default_folder() +
               ", or set FI_PROVIDER_PATH to the folder that it is in");
     } else if (l.domains.empty()) {
-      say("provider", Grade::fault, l.plugin + " offers nothing" + quoted(l.warnings),
-          l.warnings.empty() ? "run fi_info -p uet with FI_LOG_LEVEL=info, which says why"
-                             : "do what the message says");
+      say("provider", Grade::fault, l.plugin + " offers nothing" + quoted(words(false)),
+          l.warnings.empty()     ? "run fi_info -p uet with FI_LOG_LEVEL=info, which says why"
+          : words(false).empty() ? "correct the settings"
+                                 : "do what the message says");
     } else {
       std::string text = l.plugin + " offers";
       for (const std::string& domain : l.domains) text += " " + domain;
-      say("provider", l.warnings.empty() ? Grade::ok : Grade::warning, text + quoted(l.warnings),
-          l.warnings.empty() ? "" : "do what the message says");
+      const std::vector<std::string> other = words(false);
+      say("provider", other.empty() ? Grade::ok : Grade::warning, text + quoted(other),
+          other.empty() ? "" : "do what the message says");
     }
   }
 
-  static std::string quoted(const std::string& words) {
-    std::string line = words;
-    while (!line.empty() && line.back() == '\n') line.pop_back();
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    return line.empty() ? "" : ": " + line;
+  static std::string quoted(const std::vector<std::string>& words) {
+    std::string line;
+    for (const std::string& word : words) line += (line.empty() ? ": " : " ") + word;
+    return line;
   }
 
   // Those that others can reach, without the link-local ones, which uet does not offer.

@@ -66,15 +66,23 @@ says 1 '^warning +buffers +receive buffer: [0-9]+ octets of 1073741824' "too sma
 says 3 '^fault +provider +FI_PROVIDER=tcp leaves uet out' "a filter" FI_PROVIDER=tcp
 says 3 '^fault +provider +no libuet-fi.so in FI_PROVIDER_PATH=/nowhere' "no provider" \
   FI_PROVIDER_PATH=/nowhere
-says 3 '^fault +provider +.*FI_UET_MODE=fast cannot be used' "a parameter" FI_UET_MODE=fast
+says 1 '^warning +settings +FI_UET_MODE=fast cannot be used, so its default is' "a value" $small \
+  FI_UET_MODE=fast
+says 1 'to mend it: unset FI_UET_MODE, or set it to: packet delivery mode: auto' "its remedy" \
+  $small FI_UET_MODE=fast
+says 3 '^fault +settings +FI_UET_JOB_ID=none cannot be used, so nothing is offered' \
+  "a value without a safe default" FI_UET_JOB_ID=none
+says 1 '^warning +settings +FI_UET_PLAYLOAD_MTU is no setting of uet' "a misspelt name" $small \
+  FI_UET_PLAYLOAD_MTU=4096
+says $well '^ok +settings +1 FI_UET_ variable is set and understood' "good settings" $small
 
 on A "$uet_ctl" doctor --json >"$out/json" 2>&1
 python3 - "$out/json" <<'EOF' || failures=$((failures + 1))
 import json, sys
 said = json.load(open(sys.argv[1]))
 assert said["version"] == 1 and said["verdict"] in ("ok", "warning"), said
-assert {"libfabric", "provider", "addresses", "mtu", "ports", "firewall", "buffers", "kernel",
-        "packet"} <= {c["check"] for c in said["checks"]}, said
+assert {"libfabric", "settings", "provider", "addresses", "mtu", "ports", "firewall", "buffers",
+        "kernel", "packet"} <= {c["check"] for c in said["checks"]}, said
 assert all(set(c) == {"check", "grade", "text", "remedy"} for c in said["checks"]), said
 EOF
 

@@ -105,10 +105,29 @@ const Case kCases[] = {
     {"nothing offered",
      [](Facts& f) {
        f.libfabric.domains = {};
-       f.libfabric.warnings = "FI_UET_MODE=x cannot be used\n";
+       f.libfabric.warnings = "no network here\n";
      },
-     "fault provider: /usr/lib/libfabric/libuet-fi.so offers nothing: FI_UET_MODE=x cannot be",
-     "message"},
+     "fault provider: /usr/lib/libfabric/libuet-fi.so offers nothing: no network here", "message"},
+    {"a wrong value",
+     [](Facts& f) {
+       f.libfabric.warnings =
+           "FI_UET_MODE=x cannot be used, so its default is; set it to: auto; rud\n";
+     },
+     "warning settings: FI_UET_MODE=x cannot be used, so its default is",
+     "unset FI_UET_MODE, or set it to: auto; rud"},
+    {"a wrong value that has no safe default",
+     [](Facts& f) {
+       f.libfabric.warnings =
+           "FI_UET_JOB_ID=x cannot be used, so nothing is offered; set it to: 1\n";
+     },
+     "fault settings: FI_UET_JOB_ID=x cannot be used, so nothing is offered",
+     "unset FI_UET_JOB_ID, or set it to: 1"},
+    {"a misspelt name",
+     [](Facts& f) {
+       f.libfabric.warnings =
+           "FI_UET_MOD is no setting of uet and does nothing; `fi_info` lists all\n";
+     },
+     "warning settings: FI_UET_MOD is no setting of uet and does nothing", "unset FI_UET_MOD"},
     {"only loopback", [](Facts& f) { f.interfaces = {}; }, "warning addresses: only loopback is up",
      "ip addr add"},
     {"a small MTU", [](Facts& f) { f.interfaces = {interface("eth0", 1, 1500)}; },
