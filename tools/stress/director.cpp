@@ -77,6 +77,7 @@ void Director::start(uint32_t slot) {
     return;
   }
   ++process.incarnation;
+  process.serial = ++starts_;
   std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -182,11 +183,10 @@ void Director::hear(uint32_t slot, const std::string& line) {
   if (verb == "idle") process.state = State::idle;
   if (verb == "compared") process.state = State::compared;
   if (verb == "closed") process.state = State::closed;
-  // A process that is being ended closes what its operations use.
-  if (verb == "defect" && !process.is_ending) defect(slot, rest);
+  if (verb == "defect") defect(slot, rest);
   if (verb == "receive_failed" || verb == "orphan") {
     ++verdict_.receives_failed;
-    if (gone_.empty() && !process.is_ending) {
+    if (gone_.empty()) {
       defect(slot, verb + ", though no process has ended: " + rest);
     }
   }
@@ -212,8 +212,9 @@ void Director::on_failed(uint32_t slot, std::istringstream& words) {
   words >> to >> incarnation >> code;
   std::string what;
   std::getline(words, what);
-  if (processes_[slot].is_ending) return;
-  if (gone_.count({to, incarnation}) != 0) {
+  // Under one name, what an older process still shares with the one before fails once.
+  const bool is_stale = options_.same_name && processes_[to].serial > processes_[slot].serial;
+  if (gone_.count({to, incarnation}) != 0 || is_stale) {
     ++verdict_.failures_expected;
   } else {
     defect(slot, "an operation failed toward process " + std::to_string(to) + "." +

@@ -55,6 +55,7 @@ class Director {
     pid_t pid = -1;
     int fd = -1;
     uint32_t incarnation = 0;
+    uint64_t serial = 0;     // in the order of all starts
     bool is_ending = false;  // told to end, or killed
     Clock::time_point stopped_until{};
     Clock::time_point start_at{};
@@ -97,7 +98,7 @@ class Director {
   Verdict verdict_;
   Clock::time_point began_;
   Clock::time_point next_kill_, next_stop_, next_line_;
-  bool harasses_ = true;
+  uint64_t starts_ = 0;
 };
 
 }  // namespace uet::stress

@@ -37,15 +37,20 @@ Worker::Worker(const Options& options, const Link& link, uint32_t slot, uint32_t
   node_.set_orphans([this](const Outcome& outcome) { on_orphan(outcome); });
 }
 
-Worker::~Worker() = default;
-
 int Worker::run() {
   inbox_.replenish(nullptr, rng_);
   link_.tell("hello " + to_hex(node_.name()) + " " + std::to_string(node_.region_key()) + " " +
              std::to_string(node_.region_base()) + " " + node_.provider() +
              (node_.offers(FI_ATOMIC) ? "" : " without atomics"));
-  while (phase_ != Phase::closing) turn();
-  return leaves_ || ends_at_once_ ? 0 : close();
+  try {
+    while (phase_ != Phase::closing) turn();
+    if (!leaves_) close();
+  } catch (const FabricError& error) {
+    // Said at once, and nothing is taken down: operations still use these buffers.
+    link_.defect(error.what);
+    std::_Exit(1);
+  }
+  return 0;
 }
 
 void Worker::turn() {
@@ -196,7 +201,7 @@ void Worker::on_orphan(const Outcome& outcome) {
   inbox_.on_written(outcome);
 }
 
-int Worker::close() {
+void Worker::close() {
   inbox_.cancel_all();
   const auto until = Clock::now() + std::chrono::seconds(options_.patience_s);
   while (!inbox_.is_empty() && Clock::now() < until) {
@@ -210,7 +215,6 @@ int Worker::close() {
   node_.close();
   link_.tell("counts" + counts());
   link_.tell("closed");
-  return 0;
 }
 
 }  // namespace uet::stress

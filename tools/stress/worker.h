@@ -14,7 +14,6 @@ namespace uet::stress {
 class Worker {
  public:
   Worker(const Options& options, const Link& link, uint32_t slot, uint32_t incarnation);
-  ~Worker();
 
   // Until the director lets it go; the exit status.
   int run();
@@ -39,7 +38,7 @@ class Worker {
   void every_second();
   void on_orphan(const Outcome& outcome);
   std::string counts() const;
-  int close();
+  void close();
 
   const Options& options_;
   const Link& link_;
@@ -57,7 +56,6 @@ class Worker {
   std::vector<PeerRef> retired_;  // until their last operation ends
   Phase phase_ = Phase::running;
   bool leaves_ = false;
-  bool ends_at_once_ = false;
   Clock::time_point second_{};
   Clock::time_point withhold_until_{};
   Clock::time_point compare_until_{};
