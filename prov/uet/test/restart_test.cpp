@@ -43,7 +43,7 @@ class RestartTest : public RolesTest {
     int outstanding = 0;
     bool told = false;
     Done done;
-    const auto end = Clock::now() + seconds(20);
+    const auto end = Clock::now() + kPatience;
     while (done.err == 0 && Clock::now() < end) {
       while (outstanding < 2) {
         EXPECT_EQ(fi_write(node.ep, mine.data(), kBytes, nullptr, peer.addr, peer.base, peer.key,
@@ -51,7 +51,7 @@ class RestartTest : public RolesTest {
                   0);
         ++outstanding;
       }
-      done = await(node.tx_cq, seconds(20));
+      done = await(node.tx_cq);
       --outstanding;
       if (!told) line.tell(2);
       told = true;
@@ -60,7 +60,7 @@ class RestartTest : public RolesTest {
     EXPECT_NE(done.err, -1) << "the operation hangs";
     EXPECT_NE(done.text.find("127.0.47.2"), std::string::npos) << done.text;
     if (outstanding == 1) {
-      EXPECT_NE(await(node.tx_cq, seconds(20)).err, -1);
+      EXPECT_NE(await(node.tx_cq).err, -1);
     }
     line.tell(3);
     // The same name, the same AV entry.

@@ -48,7 +48,7 @@ struct Line {
 };
 
 // The next entry, with the engine run by this call; err -1 when none came in time.
-inline Done await(fid_cq* cq, milliseconds limit = seconds(30)) {
+inline Done await(fid_cq* cq, milliseconds limit = kPatience) {
   const auto end = Clock::now() + limit;
   Done done;
   while (!read_one(cq, done)) {
@@ -100,7 +100,7 @@ class RolesTest : public ::testing::Test {
     return pid;
   }
   // Waits for the end of a child that found nothing wrong.
-  void finish(pid_t pid, seconds limit = seconds(40)) {
+  void finish(pid_t pid, seconds limit = kPatience) {
     const auto end = Clock::now() + limit;
     int status = 0;
     while (waitpid(pid, &status, WNOHANG) == 0) {

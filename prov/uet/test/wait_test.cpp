@@ -1,5 +1,6 @@
 // Blocking, descriptors and threads through the libfabric API, and the helper that runs the engine
-// when the application does not. Real time: bounds are generous, and only lateness is judged.
+// when the application does not. Real time:
+// what sleeps must wake up, however late; what never wakes up ends by ctest's TIMEOUT.
 #include "prov/uet/test/node.h"
 
 #include <poll.h>
@@ -37,16 +38,14 @@ TEST_F(WaitTest, BlockingReadReturnsWhenTheMessageComes) {
   ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, &got), 0);
   fi_cq_tagged_entry entry{};
   ssize_t rc = 0;
-  std::thread reader([&] { rc = fi_cq_sread(b->rx_cq, &entry, 1, nullptr, 10000); });
+  std::thread reader([&] { rc = fi_cq_sread(b->rx_cq, &entry, 1, nullptr, -1); });
   std::this_thread::sleep_for(milliseconds(20));
   const uint8_t octet = 3;
   ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
-  const auto begin = Clock::now();
   Done done;
   while (!read_one(a->tx_cq, done)) {
   }
   reader.join();
-  EXPECT_LT(Clock::now() - begin, milliseconds(2000));
   EXPECT_EQ(rc, 1);
   EXPECT_EQ(entry.op_context, &got);
   EXPECT_EQ(got, 3);
@@ -58,9 +57,7 @@ TEST_F(WaitTest, BlockingReadEndsAtItsTimeout) {
   for (const int timeout : {0, 50}) {
     const auto begin = Clock::now();
     EXPECT_EQ(fi_cq_sread(b->rx_cq, &entry, 1, nullptr, timeout), -FI_EAGAIN);
-    const auto spent = Clock::now() - begin;
-    EXPECT_GE(spent, milliseconds(timeout));
-    EXPECT_LT(spent, milliseconds(timeout + 2000));
+    EXPECT_GE(Clock::now() - begin, milliseconds(timeout));
   }
 }
 
@@ -88,7 +85,7 @@ TEST_F(WaitTest, SleeperIsWokenByAnotherThreadsProgress) {
   std::thread busy([&] {
     while (!stop.load()) fi_cq_read(b->tx_cq, nullptr, 0);
   });
-  std::thread reader([&] { rc = fi_cq_sread(b->rx_cq, &entry, 1, nullptr, 10000); });
+  std::thread reader([&] { rc = fi_cq_sread(b->rx_cq, &entry, 1, nullptr, -1); });
   std::this_thread::sleep_for(milliseconds(20));
   const uint8_t octet = 3;
   ASSERT_EQ(fi_inject(a->ep, &octet, 1, to_b), 0);
@@ -106,7 +103,7 @@ TEST_F(WaitTest, TwoSleepersOnTwoQueuesOfOneDomainNeverTimeOut) {
   const char* const wanted = std::getenv("UET_TEST_MESSAGES");
   const int messages = wanted != nullptr ? std::atoi(wanted) : 5000;
   ASSERT_GT(messages, 0);
-  constexpr int kTimeout = 20000;
+  constexpr int kTimeout = std::chrono::milliseconds(kPatience).count();
   std::atomic<int> late{0};
   const auto next_blocking = [&](fid_cq* cq) {
     fi_cq_tagged_entry entry{};
@@ -177,7 +174,7 @@ TEST_F(WaitTest, ThreadsShareOneEndpoint) {
   int received = 0;
   fi_cq_tagged_entry entries[16];
   while (received < kThreads * kMessages) {
-    const ssize_t rc = fi_cq_sread(b->rx_cq, entries, 16, nullptr, 20000);
+    const ssize_t rc = fi_cq_sread(b->rx_cq, entries, 16, nullptr, -1);
     ASSERT_GT(rc, 0);
     received += static_cast<int>(rc);
     fi_cq_read(a->tx_cq, nullptr, 0);
@@ -211,7 +208,7 @@ TEST_F(WaitTest, DescriptorWakesAfterTrywait) {
     while (rc == -FI_EAGAIN) {
       if (fi_trywait(b->fabric, fids, 1) == 0) {
         pollfd waiter{fd, POLLIN, 0};
-        ASSERT_EQ(poll(&waiter, 1, 10000), 1) << "round " << round;
+        ASSERT_EQ(poll(&waiter, 1, -1), 1) << "round " << round;
       }
       rc = fi_cq_read(b->rx_cq, &entry, 1);
     }
@@ -250,18 +247,17 @@ TEST_F(WaitTest, SilentTargetIsServedByItsHelper) {
   std::this_thread::sleep_for(milliseconds(20));
   ASSERT_EQ(fi_write(a->ep, local.data(), 10000, nullptr, to_b, base, fi_mr_key(region), nullptr),
             0);
-  const auto end = Clock::now() + std::chrono::seconds(10);
   Done done;
-  while (!read_one(a->tx_cq, done) && Clock::now() < end) {
-  }
+  const auto await_one = [&] {  // comes only if the target's helper runs
+    while (!read_one(a->tx_cq, done)) {
+    }
+    EXPECT_EQ(done.err, 0) << done.text;
+  };
+  await_one();
   ASSERT_EQ(fi_read(a->ep, back.data(), 10000, nullptr, to_b, base, fi_mr_key(region), nullptr), 0);
-  while (!read_one(a->tx_cq, done) && Clock::now() < end) {
-  }
+  await_one();
   ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
-  while (!read_one(a->tx_cq, done) && Clock::now() < end) {
-  }
-  EXPECT_LT(Clock::now(), end) << "the target's helper did not run";
-  EXPECT_EQ(done.err, 0);
+  await_one();
   EXPECT_EQ(memory, local);
   EXPECT_EQ(back, local);
   EXPECT_EQ(next(b->rx_cq).err, 0);
