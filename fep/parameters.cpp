@@ -1,6 +1,8 @@
 // The rows, and the few members that follow from others.
 #include "fep/parameters.h"
 
+#include "wire/payload_mtu.h"
+
 #include "base/assert.h"
 
 #include <algorithm>
@@ -248,7 +250,7 @@ void settle(Config& config) {
   constexpr uint32_t kHeaderBytes = 128;  // SES header with any extension
   constexpr uint32_t kPathBytes = 148;    // IP, UDP, PDS and SES headers, and the nominal 40
   config.pds.payload_mtu = config.ses.payload_mtu;
-  config.pds.reorder_packet_bytes = config.ses.payload_mtu + kHeaderBytes;
+  config.pds.reorder_packet_bytes = wire::kPayloadMtuMax + kHeaderBytes;  // whatever peers choose
   config.cms.mtu_bytes = config.ses.payload_mtu + kPathBytes;
   config.pds.rto_max = std::max(config.pds.rto_max, config.pds.rto_init);
   // A peer that was not asked is not silent.

@@ -50,7 +50,10 @@ Path* Core::path(PathKey key) {
     ++(*found)->refs;
     return *found;
   }
-  Path* const made = paths_.alloc(key, cms_, rng_);
+  cms::Config cms = cms_;
+  const uint32_t payload = peers_[key.peer].payload_toward(config_.payload_mtu);
+  cms.mtu_bytes += payload - config_.payload_mtu;  // either may be the larger one
+  Path* const made = paths_.alloc(key, cms, rng_);
   if (made == nullptr) return nullptr;
   const auto inserted = path_by_key_.insert(key, made);
   UET_ASSERT(inserted.ok());

@@ -18,8 +18,7 @@ constexpr uint32_t kShortsPerPacket = 4;
 }  // namespace
 
 uint32_t Core::max_packet_bytes(const Pdc& pdc) const {
-  const uint16_t stated = peers_[pdc.peer].payload_mtu;
-  const uint32_t payload = stated == 0 ? config_.payload_mtu : stated;
+  const uint32_t payload = peers_[pdc.peer].payload_toward(config_.payload_mtu);
   return cms::nominal_bytes(wire::Request::kSize + kSesHeaderBytes + payload);
 }
 

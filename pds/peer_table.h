@@ -32,9 +32,10 @@ namespace uet::pds {
 struct Peer : ListNode<struct PeerSpareTag> {
   FabricAddress address;
   uint32_t refs = 0;
-  uint16_t payload_mtu = 0;   // octets; what its address states, 0: not stated [LF-131]
-  bool private_mark = false;  // answers go to its own port, not 4793 [WIRE-121]
-  bool no_probe = false;      // it refused a Probe [PDS-163]
+  uint16_t payload_mtu = 0;       // octets; what its address states, 0: not stated [LF-131]
+  uint8_t payload_units = 0;      // 256 octets each; see agree_payload()
+  bool private_mark : 1 = false;  // answers go to its own port, not 4793 [WIRE-121]
+  bool no_probe : 1 = false;      // it refused a Probe [PDS-163]
   Instant last_heard;         // last valid packet; zero: never [architecture 8, Patience]
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
@@ -55,6 +56,17 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t kept_pages = 0;     // of their payload
   uint32_t answers = 0;        // to reads of it, on their way back [T-39]
   uint32_t answer_bytes = 0;   // of data in these
+
+  // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
+  void agree_payload(uint32_t octets) { payload_units = static_cast<uint8_t>(octets / 256); }
+  // Octets of payload in packets to it, where `own` is what this FEP uses by default.
+  uint32_t payload_toward(uint32_t own) const {
+    if (payload_units != 0) return payload_units * 256u;
+    return payload_mtu == 0 ? own : std::min<uint32_t>(payload_mtu, own);
+  }
+  bool states_payload() const { return payload_units != 0 || payload_mtu != 0; }
+  // What it takes the packets of a READ to ask for, if the first of them does not say. [SES-017]
+  uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }
 
   // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
   // since `waiting_since`. [architecture 8]

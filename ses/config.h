@@ -17,8 +17,9 @@ enum class DeferTo : uint8_t {
 };
 
 struct Config {
-  // Octets of payload in every packet of a message but the last: 1024, 2048, 4096 or 8192. Both
-  // ends of a fabric agree; 4096 suits jumbo frames. [SES-032, LF-131]
+  // Octets of payload in every packet of a message but the last: 1024, 2048, 4096 or 8192, toward
+  // peers with which nothing else was agreed. What arrives may have any of these sizes.
+  // [SES-032, LF-131]
   uint16_t payload_mtu = 4096;
   // Octets; read data up to this travels inside the ACK, 0 .. 16. [PDS-166, SES-074]
   uint16_t ack_data_bytes_max = 16;

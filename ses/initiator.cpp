@@ -82,10 +82,9 @@ Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
   m->remote_offset = request.remote_offset;
   m->header_data = request.data;
   m->context = request.context;
-  const uint16_t stated = (*core_.peers)[request.to.peer].payload_mtu;
-  if (request.read && stated != 0 && stated != core_.config.payload_mtu) {
-    // What a first packet asks for is implied by the MTU, so toward a peer of another MTU every
-    // packet is a message of its own. [LF-131, SES-017]
+  // What a first packet asks for is implied by the MTU, so toward a peer of another MTU every
+  // packet is a message of its own. [LF-131, SES-017]
+  if (request.read && !reads_whole(*m, request.to.peer)) {
     m->push_length = m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
   if (Flow* const rudi = rudi_flow(ep, request)) m->flow = rudi;
@@ -118,9 +117,8 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
     messages_.free(m);
     return taken.error();
   }
-  const uint16_t stated = (*core_.peers)[to.peer].payload_mtu;
   m->handle = messages_.handle(m).word();
-  m->mtu = stated == 0 ? core_.config.payload_mtu : std::min(stated, core_.config.payload_mtu);
+  m->mtu = payload_toward(to.peer);
   m->push_length = m->segment_length = static_cast<uint32_t>(m->memory.bytes());
   m->remote = at;
   m->flow = at->flow;
@@ -134,6 +132,17 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
   m->is_quiet = (flags & kOpQuiet) != 0 && !m->delivery_complete && !m->is_fenced &&
                 m->segment_length <= m->mtu && ep.tx_open < ep.options.tx_size / 2;
   return m;
+}
+
+// [LF-131]
+uint16_t Initiator::payload_toward(PeerId peer) const {
+  return static_cast<uint16_t>((*core_.peers)[peer].payload_toward(core_.config.payload_mtu));
+}
+
+// The peer takes a READ of several packets for pieces of the size that both use by default.
+bool Initiator::reads_whole(const TxMessage& m, PeerId peer) const {
+  const uint32_t own = core_.config.payload_mtu;
+  return m.mtu == own && (*core_.peers)[peer].implied_payload(own) == own;
 }
 
 Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags) {

@@ -57,6 +57,7 @@ class Initiator {
     uint64_t offset = 0;
     uint64_t key = 0;
     uint32_t pull = 0;
+    uint32_t shown_payload = 0;  // octets in the sender's first packet
   };
   Result<void> read_rest(Endpoint& ep, const RestRequest& request);
   // The message whose exposed source that is, for the peer that it was sent to; else null.
@@ -108,6 +109,8 @@ class Initiator {
   // initiator.cpp: posting, queues, ends
   Result<TxMessage*> make(Endpoint& ep, const Destination& to, std::span<const IoSlice> iov,
                           uint32_t flags);
+  uint16_t payload_toward(PeerId peer) const;
+  bool reads_whole(const TxMessage& m, PeerId peer) const;
   Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
   Result<void> copy_memory(TxMessage& m, std::span<const IoSlice> iov);
   void give_back_memory(TxMessage& m);

@@ -145,7 +145,7 @@ Result<void> Initiator::send_restart(Endpoint& ep, const Restart& r, bool absolu
   if (m == nullptr) return Errc::again;
   m->kind = OpKind::send;
   m->opcode = wire::SesOpcode::deferrable_rtr;
-  m->mtu = core_.config.payload_mtu;
+  m->mtu = payload_toward(r.peer);
   m->restart = deferred;
   m->job = at->key.job;
   m->match_bits = r.tokens.pack();

@@ -10,6 +10,8 @@
 // A probe whose answer is that nobody knows the message: gone.
 #include "ses/initiator.h"
 
+#include "wire/payload_mtu.h"
+
 #include <algorithm>
 
 namespace uet::ses {
@@ -185,12 +187,15 @@ Result<void> Initiator::read_rest(Endpoint& ep, const RestRequest& request) {
     messages_.free(m);
     return taken.error();
   }
-  const uint16_t stated = (*core_.peers)[request.from.peer].payload_mtu;
   m->kind = OpKind::read;
   m->opcode = wire::SesOpcode::read;
-  m->mtu = stated == 0 ? core_.config.payload_mtu : std::min(stated, core_.config.payload_mtu);
+  m->mtu = payload_toward(request.from.peer);
+  // A sender that is in no address vector shows by its first packet what the path takes. [LF-131]
+  const bool is_unknown = !(*core_.peers)[request.from.peer].states_payload();
+  const bool is_shown = is_unknown && wire::is_payload_mtu(request.shown_payload);
+  if (is_shown) m->mtu = static_cast<uint16_t>(request.shown_payload);
   m->segment_length = static_cast<uint32_t>(m->memory.bytes());
-  if (stated != 0 && stated != core_.config.payload_mtu) {  // [LF-131]
+  if (!reads_whole(*m, request.from.peer)) {  // [LF-131]
     m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
   m->push_length = m->segment_length;

@@ -1,14 +1,12 @@
 // Reading requests, checking their lengths, writing responses.
 #include "ses/request.h"
 
+#include "wire/payload_mtu.h"
+
 #include <algorithm>
 
 namespace uet::ses {
 namespace {
-
-bool is_legal_mtu(uint32_t bytes) {
-  return bytes == 1024 || bytes == 2048 || bytes == 4096 || bytes == 8192;  // [SES-032]
-}
 
 void fill(Request& q, const wire::StandardRequest& h) {
   q.common = h.common;
@@ -94,25 +92,26 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
   q.payload = r.rest();
   const bool is_read = q.common.opcode == wire::SesOpcode::read;
   if (q.common.som) {
-    // Not stated in a first packet. [SES-017, WIRE-061]
-    q.length = is_read ? std::min<uint32_t>(q.request_length, payload_mtu)
-                       : static_cast<uint32_t>(q.payload.size());
+    // Not stated in a first packet; in the only one it is the whole. [SES-017, WIRE-061]
+    const uint32_t first = q.common.eom ? q.request_length : payload_mtu;
+    q.length =
+        is_read ? std::min(q.request_length, first) : static_cast<uint32_t>(q.payload.size());
   } else if (q.payload.size() != (is_read ? 0 : q.length)) {
     return wire::ParseError::sum_check;  // [WIRE-119]
   }
   return q;
 }
 
-bool has_legal_lengths(const Request& q, uint16_t payload_mtu) {
+bool has_legal_lengths(const Request& q) {
   if (q.common.opcode == wire::SesOpcode::read && !q.payload.empty()) return false;  // [SES-024]
   const uint32_t pushed = q.pushed();
   if (pushed > q.request_length) return false;  // [SES-088]
-  if (q.length > payload_mtu || q.length > pushed) return false;
+  if (q.length > wire::kPayloadMtuMax || q.length > pushed) return false;
   if (q.offset > pushed - q.length) return false;
   const bool is_last = q.offset + q.length == pushed;
   if (is_last != q.common.eom) return false;
   if (q.common.eom) return q.common.som || (q.length != 0 && q.offset != 0);
-  return is_legal_mtu(q.length) && q.offset % q.length == 0;  // [SES-016]
+  return wire::is_payload_mtu(q.length) && q.offset % q.length == 0;  // [SES-016]
 }
 
 bool is_send(wire::SesOpcode opcode) {

@@ -53,12 +53,12 @@ struct Request {
 };
 
 // Reads the header; never beyond the octets. A wrong version is no error here: it is answered.
-// [SES-109]
+// payload_mtu: what the first of several packets of a READ asks for. [SES-109, SES-017]
 Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16_t payload_mtu);
 
-// Whether the lengths agree with each other and with a segmentation in payloads of at most
-// payload_mtu. [SES-016, SES-017, SES-115]
-bool has_legal_lengths(const Request& request, uint16_t payload_mtu);
+// Whether the lengths agree with each other and with a segmentation in payloads of one legal size,
+// whichever the sender chose for the path. [SES-016, SES-017, SES-115]
+bool has_legal_lengths(const Request& request);
 
 // Which of three classes a request is of; anything else is not served.
 bool is_send(wire::SesOpcode opcode);

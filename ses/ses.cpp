@@ -1,14 +1,15 @@
 // The face of the semantic sublayer.
 #include "ses/ses.h"
 
+#include "wire/payload_mtu.h"
+
 #include <algorithm>
 
 namespace uet::ses {
 namespace {
 
 bool is_legal_config(const Config& c) {
-  const bool mtu = c.payload_mtu == 1024 || c.payload_mtu == 2048 || c.payload_mtu == 4096 ||
-                   c.payload_mtu == 8192;  // [SES-032]
+  const bool mtu = wire::is_payload_mtu(c.payload_mtu);  // [SES-032]
   return mtu && c.ack_data_bytes_max <= pds::kMaxAckSesBytes - wire::ResponseData::kSize &&
          c.retry_time_min <= c.retry_time_max && c.rx_messages != 0 &&
          c.rx_messages <= UINT16_MAX && c.restarts <= UINT16_MAX &&

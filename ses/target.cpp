@@ -143,7 +143,7 @@ pds::Verdict Target::begin(const Request& q) {
   if (q.request_length > kMaxMessageBytes) {
     return refuse(q, ReturnCode::unsupported_size, Counter::rx_unsupported_size);
   }
-  if (!has_legal_lengths(q, core_.config.payload_mtu) || (is_atomic(opcode) && !q.is_single()) ||
+  if (!has_legal_lengths(q) || (is_atomic(opcode) && !q.is_single()) ||
       (opcode == SesOpcode::no_op && q.request_length != 0)) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_length_violation);  // [SES-051, SES-080]
   }
@@ -287,8 +287,7 @@ ReturnCode Target::check_same(const RxMessage& m, const Request& q, Counter& why
   }
   why = Counter::rx_length_violation;
   if (q.request_length != m.request_length || q.buffer_offset != m.buffer_offset ||
-      !has_legal_lengths(q, core_.config.payload_mtu) ||
-      (m.pull != nullptr && !(q.rendezvous() == m.pull->source))) {
+      !has_legal_lengths(q) || (m.pull != nullptr && !(q.rendezvous() == m.pull->source))) {
     return ReturnCode::op_violation;  // [SES-115, WIRE-069]
   }
   if (m.mtu != 0 &&

@@ -145,6 +145,7 @@ bool Target::start_pull(Pull& p) {
   }
   request.key = p.source.read_memory_key;
   request.pull = pulls_.handle(&p).word();
+  request.shown_payload = p.source.eager_length;
   return initiator_.read_rest(*ep, request).ok();
 }
 

@@ -18,7 +18,7 @@ namespace {
 // The exchanged form, multi-octet fields big-endian [LF-006]:
 //   0 version   1 family     2 flags         4 capabilities   6 PIDonFEP    8 start RI
 //  10 RI count 12 initiator ID               16 FA (16 octets)
-//  32 "UET", 0              36 UDP port     38 payload MTU / 256           39 zero
+//  32 "UET", 0              36 UDP port     38 payload MTU / 256    39 on one host / 256
 enum Offset : size_t {
   kVersionAt = 0,
   kFamilyAt = 1,
@@ -32,6 +32,7 @@ enum Offset : size_t {
   kMagicAt = 32,
   kPortAt = 36,
   kMtuAt = 38,
+  kHostMtuAt = 39,
 };
 // [LF-004]
 enum Flag : uint16_t {
@@ -95,6 +96,7 @@ Result<UetAddress> read_own(const uint8_t* octets, size_t bytes) {
     a.capabilities = static_cast<uint16_t>(get(octets, kCapabilitiesAt, 2));
   }
   a.payload_mtu = static_cast<uint16_t>(octets[kMtuAt] * kMtuUnit);
+  a.payload_host = static_cast<uint16_t>(octets[kHostMtuAt] * kMtuUnit);
   if (!is_plausible(a)) return Errc::invalid;
   return a;
 }
@@ -122,6 +124,7 @@ std::string write_own(const UetAddress& a) {
   put(octets, kInitiatorAt, 4, a.initiator_id);
   std::memcpy(&octets[kMagicAt], kMagic, sizeof kMagic);
   octets[kMtuAt] = static_cast<char>(a.payload_mtu / kMtuUnit);
+  octets[kHostMtuAt] = static_cast<char>(a.payload_host / kMtuUnit);
   return octets;
 }
 

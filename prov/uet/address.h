@@ -27,6 +27,7 @@ struct UetAddress {
   uint16_t ri_count = 0;
   uint32_t initiator_id = 0;
   uint16_t payload_mtu = 0;   // octets, multiple of 256; 0: not stated [LF-131]
+  uint16_t payload_host = 0;  // the same between processes of one host; 0: not stated [LF-140]
   uint16_t capabilities = 0;  // bits of LF-005; 0: not stated
 
   bool operator==(const UetAddress&) const = default;

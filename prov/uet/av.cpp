@@ -178,6 +178,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   if (!is_unicast(address.fa) || address.fa.family != domain_.local().family) return Errc::invalid;
   const PeerId peer = UET_TRY(find_peer(address.fa, entry));
   pds::PeerTable& peers = entry.fep().peers();
+  UET_CHECK(agree(address, peers[peer], entry.now()));
 
   const uint64_t index = free_.empty() ? entries_.size() : *free_.begin();
   if (index == entries_.size()) {
@@ -185,7 +186,6 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   } else {
     free_.erase(free_.begin());
   }
-  note_mtu(address, peers[peer]);
   // One that does not own port 4793 is answered at its own port. [WIRE-121]
   if (address.fa.port != kUetPort) peers[peer].private_mark = true;
   Entry& e = entries_[index];
@@ -234,13 +234,26 @@ void AddressVector::leave_sender(uint64_t index) {
   (e.newer == kNone ? at->second.newest : entries_[e.newer].older) = e.older;
 }
 
-// Both sides use the smaller payload; a fabric whose ends differ is worth a line. [LF-131]
-void AddressVector::note_mtu(const UetAddress& address, pds::Peer& peer) const {
-  if (address.payload_mtu == 0 || address.payload_mtu == peer.payload_mtu) return;
-  peer.payload_mtu = address.payload_mtu;
-  if (address.payload_mtu == domain_.payload_mtu()) return;
-  UET_WARN(AV, "%s has another payload MTU than ours (%u); set FI_UET_PAYLOAD_MTU everywhere\n",
-           to_string(address).c_str(), domain_.payload_mtu());
+// What packets to the peer carry, by what its address states and by the route. [LF-131, LF-140]
+Result<void> AddressVector::agree(const UetAddress& address, pds::Peer& peer, Instant now) {
+  const io::Route route = domain_.routes().find(domain_.local(), address.fa, now);
+  const uint32_t agreed = agree_payload(domain_.payload(), address, route);
+  if (agreed == 0) {
+    UET_WARN(AV,
+             "%s: the route carries packets of %u octets, a payload of %u needs %u; raise the MTU "
+             "of the route (ip route get)\n",
+             to_string(address).c_str(), route.mtu_bytes, wire::kPayloadMtuMin,
+             wire::kPayloadMtuMin + wire::kHeadersMin);
+    return Errc::too_long;
+  }
+  const bool is_news = peer.payload_toward(0) != agreed;
+  if (address.payload_mtu != 0) peer.payload_mtu = address.payload_mtu;
+  peer.agree_payload(agreed);
+  if (is_news && agreed != domain_.payload_mtu()) {
+    UET_INFO(AV, "%s: packets carry %u octets, those to others %u (route: %u)\n",
+             to_string(address).c_str(), agreed, domain_.payload_mtu(), route.mtu_bytes);
+  }
+  return {};
 }
 
 fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id, JobId job) const {
@@ -319,6 +332,7 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
       if (insertion.out != nullptr) insertion.out[i] = *added;
       if ((insertion.flags & FI_SYNC_ERR) != 0) static_cast<int*>(insertion.context)[i] = 0;
     }
+    domain_.routes().rest();
   }
   return report(insertion, good);
 }

@@ -94,7 +94,7 @@ class AddressVector {
   int insert_all(const Insertion& insertion, size_t count, Next&& next);
   Result<fi_addr_t> add(const UetAddress& address, JobId job, ProgressEngine::Entry& entry);
   Result<JobId> job_of(const Insertion& insertion, size_t position) const;
-  void note_mtu(const UetAddress& address, pds::Peer& peer) const;
+  Result<void> agree(const UetAddress& address, pds::Peer& peer, Instant now);
   void fail(const Insertion& insertion, size_t position, Errc why);
   int report(const Insertion& insertion, size_t good);
   int remove_one(fi_addr_t address);

@@ -250,14 +250,14 @@ int Domain::start(const fi_info& info) {
   }
   engine_ = std::move(setup.engine);
   local_ = setup.local;
-  payload_mtu_ = setup.payload_mtu;
+  payload_ = setup.payload;
   name_ = candidate->name;
   fabric_name_ = fabric_name(candidate->interface);
   if (engine_->has_helper()) {
     engine_->set_errand(std::make_unique<DomainErrand>(*this, *engine_));
   }
   UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
-           candidate->name.c_str(), io::ip_text(local_).c_str(), local_.port, payload_mtu_,
+           candidate->name.c_str(), io::ip_text(local_).c_str(), local_.port, payload_.network,
            job_.value(), pid_.value());
   if (is_socket_address(addr_format_) && local_.port != kUetPort) {
     UET_WARN(DOMAIN,
@@ -380,7 +380,7 @@ void Domain::describe(DomainStatus& out) const {
   out.fabric = fabric_name_;
   out.local = local_;
   out.job = job_.value();
-  out.payload_mtu = payload_mtu_;
+  out.payload_mtu = payload_.network;
   out.failure = failures_.get();
   const std::lock_guard lock(names_mutex_);
   out.endpoints.assign(names_.begin(), names_.end());
@@ -396,7 +396,8 @@ int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void
   own.ri = name.ri.value();
   own.ri_count = 1;
   own.initiator_id = name.initiator_id;
-  own.payload_mtu = static_cast<uint16_t>(payload_mtu_);
+  own.payload_mtu = static_cast<uint16_t>(payload_.network);
+  own.payload_host = static_cast<uint16_t>(payload_.host);
   own.capabilities = params().profiles | ses::kTakesSmallHeader;  // [LF-005, SES-044]
   const std::string octets = write_address(addr_format, own);
   if (octets.empty()) return -FI_EADDRNOTAVAIL;

@@ -5,6 +5,7 @@
 #include "prov/uet/address.h"
 #include "prov/uet/fabric.h"
 #include "prov/uet/failure_watch.h"
+#include "prov/uet/payload_mtu.h"
 #include "prov/uet/progress.h"
 #include "prov/uet/shim.h"
 
@@ -12,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/rng.h"
+#include "io/routes.h"
 
 #include <atomic>
 #include <cstddef>
@@ -64,8 +66,11 @@ class Domain {
   int mr_mode() const { return mr_mode_; }
   uint64_t caps() const { return caps_; }
   uint32_t addr_format() const { return addr_format_; }
-  // Octets of payload a packet carries; stated in our addresses. [LF-131]
-  uint32_t payload_mtu() const { return payload_mtu_; }
+  // Octets of payload in packets of the network; stated in addresses of this domain. [LF-131]
+  uint32_t payload_mtu() const { return payload_.network; }
+  const OwnPayload& payload() const { return payload_; }
+  // What routes to peers carry. With the engine's lock.
+  io::Routes& routes() { return routes_; }
   const std::string& name() const { return name_; }
   // The address that peers reach this domain at.
   const FabricAddress& local() const { return local_; }
@@ -108,7 +113,8 @@ class Domain {
   uint64_t caps_;
   int mr_mode_;
   uint32_t addr_format_;
-  uint32_t payload_mtu_ = 0;
+  OwnPayload payload_;
+  io::Routes routes_;
   FabricAddress local_;
   std::string name_;
   std::string fabric_name_;

@@ -138,8 +138,9 @@ constexpr Param kParams[] = {
      "all is for peers that take the profiles at their word.",
      [](std::string_view v, Params& p) { return to_profiles(v, p.profiles); }},
     {"PAYLOAD_MTU",
-     "payload octets of a packet: 1024, 2048, 4096 or 8192; default: the largest of 8192, 4096 "
-     "and 1024 that fits the interface. Must be the same in the whole fabric.",
+     "payload octets of a packet at most: 1024, 2048, 4096 or 8192; default: the largest that fits "
+     "the interface, and 8192 between processes of one host. Toward each peer what both ends and "
+     "the route allow is used.",
      [](std::string_view v, Params& p) { return to_payload_mtu(v, p.payload_mtu); }},
     {"IO",
      "packet backend: udp; packet, which passes by the IP stack (Linux 6.2, CAP_NET_RAW, Ethernet; "

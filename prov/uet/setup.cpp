@@ -160,10 +160,11 @@ int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, 
   if (backend == nullptr) return -FI_EADDRNOTAVAIL;
   if (!decorate(backend, candidate.interface.name)) return -FI_EIO;
   out.local = backend->local_address();
-  out.payload_mtu = fitting_mtu(candidate, backend->caps());
+  out.payload.network = fitting_mtu(candidate, backend->caps());
+  out.payload.host = params().payload_mtu != 0 ? params().payload_mtu : wire::kPayloadMtuMax;
 
   fep::Config config;
-  if (!make_config(backend->caps(), owns_uet_port, out.payload_mtu, config)) return -FI_EINVAL;
+  if (!make_config(backend->caps(), owns_uet_port, out.payload.network, config)) return -FI_EINVAL;
   auto fep = fep::FabricEndpoint::create(config, out.local, os_random());
   if (!fep.ok()) {
     UET_WARN(DOMAIN, "no memory for the stack: lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");

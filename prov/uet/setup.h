@@ -4,6 +4,7 @@
 
 #include "prov/uet/compat.h"
 #include "prov/uet/info.h"
+#include "prov/uet/payload_mtu.h"
 #include "prov/uet/progress.h"
 
 #include "base/packet.h"
@@ -16,7 +17,7 @@ namespace uet::prov {
 struct DomainSetup {
   std::unique_ptr<ProgressEngine> engine;
   FabricAddress local;       // what peers reach the domain at
-  uint32_t payload_mtu = 0;  // octets [LF-131]
+  OwnPayload payload;        // [LF-131]
 };
 
 // 0, or a negative errno after a warning that names the remedy.

@@ -335,6 +335,49 @@ TEST_F(PairTest, TheSmallerPayloadMtuRules) {
   EXPECT_EQ(network_.size(), 5u);
 }
 
+// [LF-140, SES-016, SES-017] What both ends agreed on may be more than the default of either: a
+// target takes every legal size, and long reads go in READ messages of one packet each.
+TEST_F(PairTest, AnAgreedPayloadMayBeLargerThanTheDefaultOfEither) {
+  config_.payload_mtu = 1024;
+  start();
+  a_->peers[PeerId(0)].payload_mtu = 1024;
+  a_->peers[PeerId(0)].agree_payload(8192);
+  Octets memory = pattern(20000);
+  const uint64_t key = expose(memory);
+  Octets back(20000);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
+  settle();
+  EXPECT_EQ(take(*a_), "read ok 20000 #1");
+  EXPECT_EQ(back, memory);
+  EXPECT_EQ(a_->pds.messages_done, 3u);
+
+  Octets room(20000);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  ASSERT_TRUE(a_->ses->send(a_->ep, send_request(memory), now_).ok());
+  transmit();
+  EXPECT_EQ(network_.size(), 3u);
+  settle();
+  EXPECT_EQ(room, memory);
+}
+
+// [LF-131] The two ends have different sizes, and the target knows nothing of the initiator: what
+// it is sent, it takes, and what it is asked for is asked for by length.
+TEST_F(PairTest, ATargetNeedNotKnowTheSizeOfTheInitiator) {
+  config_.payload_mtu = 4096;
+  start();
+  // This initiator is downsized to 1024 by its route, and the target takes 4096 for the rule.
+  a_->peers[PeerId(0)].payload_mtu = 4096;
+  a_->peers[PeerId(0)].agree_payload(1024);
+  const Octets memory = pattern(5000);
+  const uint64_t key = expose(memory);
+  Octets back(5000);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
+  settle();
+  EXPECT_EQ(take(*a_), "read ok 5000 #1");
+  EXPECT_EQ(back, memory);
+  EXPECT_EQ(a_->pds.messages_done, 5u);
+}
+
 // [LF-060] A fenced operation starts after all earlier ones to that peer are complete.
 TEST_F(PairTest, AFenceWaitsForEverythingBefore) {
   const Octets data = pattern(100);

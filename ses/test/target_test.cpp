@@ -120,7 +120,9 @@ TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
       {true, true, 10, 0, 0, 10, "accept"},
       {true, true, 10, 0, 0, 9, "OP_VIOLATION"},
       {true, true, 10, 0, 0, 11, "OP_VIOLATION"},
-      {true, true, 1025, 0, 0, 1025, "OP_VIOLATION"},   // above our MTU
+      {true, true, 1025, 0, 0, 1025, "accept"},        // above our MTU, not above the largest
+      {true, true, 8193, 0, 0, 8193, "OP_VIOLATION"},  // above any MTU
+      {true, false, 9000, 0, 0, 8192, "accept"},
       {true, false, 2000, 0, 0, 1000, "OP_VIOLATION"},  // no legal MTU
       {true, false, 2000, 0, 0, 2000, "OP_VIOLATION"},
       {true, false, 1024, 0, 0, 1024, "OP_VIOLATION"},  // all of it, yet not the last

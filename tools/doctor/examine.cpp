@@ -187,7 +187,8 @@ class Examination {
       }
     }
     if (payloads.size() > 1 && !facts_.environment.contains("FI_UET_PAYLOAD_MTU")) {
-      say("mtu", Grade::warning, "interfaces lead to different payloads, which must not meet",
+      say("mtu", Grade::warning,
+          "interfaces lead to different payloads; peers named by socket addresses state none",
           "give all interfaces of a fabric one MTU, or export FI_UET_PAYLOAD_MTU=" +
               std::to_string(*payloads.begin()) + " everywhere");
     }

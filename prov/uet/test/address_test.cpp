@@ -100,13 +100,24 @@ TEST(AddressTest, ForeignOctetsAreRefused) {
   }
 }
 
+// [LF-140] What processes of one host take from each other; older builds leave it zero.
+TEST(AddressTest, TheLastOctetIsThePayloadOfOneHost) {
+  UetAddress a = full_address();
+  a.payload_host = 8192;
+  const std::string text = write_address(FI_FORMAT_UNSPEC, a);
+  EXPECT_EQ(text.substr(0, 39), kFullOctets.substr(0, 39));
+  EXPECT_EQ(text[39], 32);
+  const auto read = read_address(FI_FORMAT_UNSPEC, text.data(), text.size());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read, a);
+}
+
 // [LF-007]
 // docs/versions.md: a later build of version 0 may set flags that we do not know, use the last
 // octet and append more; what we know of it is still read.
 TEST(AddressTest, ALaterBuildsAddressIsReadAsFarAsItIsKnown) {
   std::string text = kFullOctets;
   text[2] = static_cast<char>(0xFF);
-  text[39] = static_cast<char>(0xFF);
   text += "more";
   const auto read = read_address(FI_FORMAT_UNSPEC, text.data(), text.size());
   ASSERT_TRUE(read.ok());

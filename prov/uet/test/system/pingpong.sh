@@ -11,8 +11,8 @@ usage() {
 Usage: pingpong.sh CASE PROVIDER-DIR
 
 Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu packet packet_local loss1
-       loss10 four_pairs unprivileged datagram datagram_hosts mtu_mismatch system_buffers capture
-       lossy_rud lossy_rod valgrind
+       loss10 four_pairs unprivileged datagram datagram_hosts mtu_mismatch mtu_route mtu_local
+       system_buffers capture lossy_rud lossy_rod valgrind
 
 lossy_*: for the tests of the dissector; UET_PRELOAD is counters_at_close, and $UET_CAPTURE.pcapng
 and $UET_CAPTURE.json are what it leaves: a capture of the client and the client's counters.
@@ -162,12 +162,43 @@ case $case_name in
     endpoint=dgram
     pair datagram "$(on_a)" "$(on_b)" "$addr_a" -S 1024 -I 200
     pair datagram6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 1024 -I 200 ;;
-  mtu_mismatch)  # each end of the cable has its own MTU; the exchanged addresses settle it
+  mtu_mismatch)  # each end of the cable has its own MTU; the exchanged addresses settle it [LF-131]
     need_hosts
+    export FI_LOG_LEVEL=info
     ip -n "$host_a" link set veth-uet mtu 1500
-    pair mtu "$(on_a)" "$(on_b) env FI_UET_PAYLOAD_MTU=8192 FI_LOG_LEVEL=warn" "$addr_a" \
-      -S 65536 -I 10
-    grep -q 'another payload MTU' "$out/mtu-client.txt" || fail "the difference is not said" ;;
+    pair server "$(on_a)" "$(on_b)" "$addr_a" -S 65536 -I 10
+    grep -q 'packets carry 1024 octets, those to others 8192 ' "$out/server-client.txt" ||
+      fail "the difference is not said"
+    ip -n "$host_a" link set veth-uet mtu 9000
+    ip -n "$host_b" link set veth-uet mtu 1500
+    pair client "$(on_a)" "$(on_b)" "$addr_a" -S 65536 -I 10
+    pair setting "$(on_a)" "$(on_b) env FI_UET_PAYLOAD_MTU=8192" "$addr_a" -S 1024 -I 10 ;;
+  mtu_route)  # both interfaces take more than the route between them [LF-140]
+    need_hosts
+    export FI_LOG_LEVEL=info
+    ip -n "$host_a" route change "$addr_b/24" dev veth-uet src "$addr_a" mtu 1500 2>/dev/null ||
+      ip -n "$host_a" route replace "$addr_b/32" dev veth-uet src "$addr_a" mtu 1500
+    ip -n "$host_b" route replace "$addr_a/32" dev veth-uet src "$addr_b" mtu 1500
+    pair route "$(on_a)" "$(on_b)" "$addr_a" -S 65536 -I 10
+    for end in client server; do
+      grep -q 'packets carry 1024 octets, those to others 8192 (route: 1500)' \
+        "$out/route-$end.txt" || fail "the route was not asked: $end"
+    done ;;
+  mtu_local)  # packets of one host take lo, whatever address they name [LF-140]
+    hosts_mtu=1500
+    need_hosts
+    export FI_LOG_LEVEL=info
+    for io in udp auto; do
+      export FI_UET_IO=$io
+      pair "$io" "$(on_a)" "$(on_a)" "$addr_a" -S 1048576 -I 10
+      grep -q 'packets carry 8192 octets, those to others 1024 ' "$out/$io-client.txt" ||
+        fail "$io: small packets within one host"
+    done
+    unset FI_UET_IO
+    # A process that was told its size keeps to it.
+    pair told "$(on_a)" "$(on_a) env FI_UET_PAYLOAD_MTU=2048" "$addr_a" -S 65536 -I 10
+    grep -q 'packets carry 2048 octets, those to others 1024 ' "$out/told-server.txt" ||
+      fail "the setting of the peer is not kept" ;;
   system_buffers)  # what the kernel gives without asking must carry long messages, too
     need tshark
     FI_UET_SOCKBUF=0 FI_UET_PCAP=$out/%p.pcapng pair buffers "" "" 127.0.0.1 -S 1048576 -I 20

@@ -1,0 +1,50 @@
+// What the route to an address carries, asked of the kernel (rtnetlink): the MTU of its interface,
+// or what the route or an ICMP error of a router says instead.
+#pragma once
+
+#include "io/socket.h"
+
+#include "base/packet.h"
+#include "base/time.h"
+
+#include <array>
+#include <cstdint>
+
+namespace uet::io {
+
+struct Route {
+  uint32_t mtu_bytes = 0;  // of IP packets; 0: the system does not say, or has no route
+  bool is_local = false;   // the address is one of this host: packets do not leave it
+};
+
+// Answers of the kernel, kept for a second. One thread.
+class Routes {
+ public:
+  // The route of packets from one address to another. Two system calls, none for a destination that
+  // was asked for less than a second ago; two more for the first in a row.
+  Route find(const FabricAddress& from, const FabricAddress& to, Instant now);
+  // No further question follows soon: gives back the descriptor that questions need.
+  void rest() { netlink_ = Fd(); }
+
+ private:
+  static constexpr uint32_t kEntries = 64;
+  static constexpr Duration kKept = Duration::seconds(1);
+
+  struct Entry {
+    FabricAddress to;  // its port does not matter
+    Route route;
+    Instant until = Instant::zero();
+  };
+
+  Route ask(const FabricAddress& from, const FabricAddress& to, Instant now);
+  uint32_t interface_mtu(uint32_t interface_index, Instant now);
+
+  Fd netlink_;
+  std::array<Entry, kEntries> entries_;
+  // Of the interface asked for last.
+  uint32_t interface_index_ = 0;
+  uint32_t interface_mtu_ = 0;
+  Instant interface_until_ = Instant::zero();
+};
+
+}  // namespace uet::io
