@@ -54,6 +54,9 @@ class FabricEndpoint {
   void for_each_counter(F fn) const {
     pds_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
     ses_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
+    fn("retained_now", ses_->copies().now);
+    fn("retained_bytes", ses_->copies().bytes);
+    fn("retained_bytes_high", ses_->copies().bytes_high);
     fn("drop_not_allowed", drop_not_allowed_);
   }
 

@@ -70,7 +70,7 @@ struct Config {
   uint32_t read_quota_bytes = uint32_t{64} << 20;
   uint32_t fetch_buffers = 64;           // those of atomics that do not fit an ACK, 1 KiB each
   uint32_t memory_regions = 65536;       // registered at once
-  uint32_t long_injects = 128;  // unfinished injected messages above 256 octets, 4 KiB each
+  uint32_t long_injects = 128;  // unfinished injected messages above 256 octets, 8 KiB each
   uint32_t long_iovs = 1024;    // operations with more than 4 iov elements at once
   uint32_t remotes = 16384;     // (endpoint, remote endpoint) pairs remembered
   uint32_t flows = 16384;       // (peer, class, mode, job) in use

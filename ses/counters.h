@@ -54,6 +54,9 @@ enum class Counter : uint8_t {
   tx_messages,
   tx_completed,
   tx_failed,
+  tx_retained,        // copied, so that the user was told at once that they are done
+  tx_retain_no_room,  // could have been, but there was no room
+  tx_retained_lost,   // of those that were, failed later
   tx_retried,
   tx_rendezvous,  // [SES-088]
   tx_deferrable,  // [SES-093]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ses/receive_queue.h"
+#include "ses/retained.h"
 #include "ses/types.h"
 
 #include "base/intrusive_list.h"
@@ -60,6 +61,8 @@ struct Endpoint : ListNode<SharerTag> {
   Generation tagged_generation;
   ReceiveQueue* queue = nullptr;                         // while open
   IntrusiveList<TxMessage, struct OwnedTag> operations;  // all unreported, in posting order
+
+  RetainedPayloads retained;  // stays with the slot: what it holds ends with each use
 
   Matcher& matcher(bool is_tagged) { return queue->matcher(is_tagged); }
   // Whether no receive is given to its messages for now.

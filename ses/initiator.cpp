@@ -46,7 +46,7 @@ TxMessage* Initiator::message(pds::MessageHandle handle) {
   return messages_.get(Handle<TxMessage>::from_word(handle.value()));
 }
 
-Result<void> Initiator::send(Endpoint& ep, const SendRequest& request) {
+Result<Taken> Initiator::send(Endpoint& ep, const SendRequest& request) {
   const bool is_datagram = ep.options.mode == pds::Mode::uud;
   if (is_datagram && request.tagged) return Errc::unsupported;
   TxMessage* m = UET_TRY(make(ep, request.to, request.iov, request.flags));
@@ -68,11 +68,10 @@ Result<void> Initiator::send(Endpoint& ep, const SendRequest& request) {
     make_deferrable(ep, *m, request.to);
   }
   m->header = header_for(*m, request.to.capabilities);
-  post(ep, *m);
-  return {};
+  return post(ep, *m);
 }
 
-Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
+Result<Taken> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
   if (ep.options.mode == pds::Mode::uud) return Errc::unsupported;
   if (request.read && (request.flags & (kOpInject | kOpRemoteData)) != 0) return Errc::invalid;
   TxMessage* m = UET_TRY(make(ep, request.to, request.iov, request.flags));
@@ -89,8 +88,7 @@ Result<void> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
   }
   if (Flow* const rudi = rudi_flow(ep, request)) m->flow = rudi;
   m->header = header_for(*m, request.to.capabilities);
-  post(ep, *m);
-  return {};
+  return post(ep, *m);
 }
 
 // RUDI is a choice, never a need: what it does not take goes the endpoint's way. Only memory on
@@ -112,7 +110,7 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
   Remote* at = UET_TRY(remote(ep, to));
   TxMessage* m = messages_.alloc();
   if (m == nullptr) return Errc::again;
-  const Result<void> taken = take_memory(*m, iov, flags);
+  const Result<void> taken = take_memory(ep, *m, iov, flags);
   if (!taken.ok()) {
     messages_.free(m);
     return taken.error();
@@ -145,7 +143,9 @@ bool Initiator::reads_whole(const TxMessage& m, PeerId peer) const {
   return m.mtu == own && (*core_.peers)[peer].implied_payload(own) == own;
 }
 
-Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags) {
+Result<void> Initiator::take_memory(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov,
+                                    uint32_t flags) {
+  if ((flags & kOpRetain) != 0 && retain_memory(ep, m, iov)) return {};
   if ((flags & kOpInject) != 0) return copy_memory(m, iov);
   UET_CHECK(m.memory.assign(iov, core_.long_iovs));
   if (m.memory.bytes() <= kMaxMessageBytes) return {};
@@ -156,19 +156,50 @@ Result<void> Initiator::take_memory(TxMessage& m, std::span<const IoSlice> iov, 
 Result<void> Initiator::copy_memory(TxMessage& m, std::span<const IoSlice> iov) {
   const uint64_t bytes = UET_TRY(total_bytes(iov));
   if (bytes > kInjectBytes) return Errc::too_long;
-  m.inject = inject_.take(bytes);
-  if (m.inject == nullptr) return Errc::again;
-  gather(iov, m.inject);
-  m.memory.assign(IoSlice{m.inject, bytes});
+  m.copy = inject_.take(bytes);
+  if (m.copy == nullptr) return Errc::again;
+  gather(iov, m.copy);
+  m.memory.assign(IoSlice{m.copy, bytes});
+  copies_.add(bytes);
   return {};
 }
 
+// Copies the payload if it is short enough and there is room for it; then the user need not wait.
+// [LF-136]
+bool Initiator::retain_memory(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov) {
+  const Result<uint64_t> bytes = total_bytes(iov);
+  if (!bytes.ok() || *bytes > kRetainBytes || *bytes >= core_.config.rendezvous_bytes) return false;
+  m.is_in_room = *bytes > InjectStore::kShortBytes;
+  m.copy = m.is_in_room ? ep.retained.take(*core_.arena, *bytes) : inject_.take(*bytes);
+  if (m.copy == nullptr) {
+    m.is_in_room = false;
+    core_.counters.add(Counter::tx_retain_no_room);
+    return false;
+  }
+  gather(iov, m.copy);
+  m.memory.assign(IoSlice{m.copy, *bytes});
+  m.is_retained = true;
+  copies_.add(*bytes);
+  core_.counters.add(Counter::tx_retained);
+  return true;
+}
+
 void Initiator::give_back_memory(TxMessage& m) {
-  if (m.inject != nullptr) inject_.give_back(m.inject, m.memory.bytes());
-  m.inject = nullptr;
+  if (m.copy != nullptr) give_back_copy(m);
   m.memory.release(core_.long_iovs);
   m.result.release(core_.long_iovs);
   if (m.exposure != nullptr) conceal(m);
+}
+
+void Initiator::give_back_copy(TxMessage& m) {
+  const uint64_t bytes = m.memory.bytes();
+  copies_.remove(bytes);
+  if (m.is_in_room) {
+    core_.endpoint(m.endpoint)->retained.give_back(m.copy);
+  } else {
+    inject_.give_back(m.copy, bytes);
+  }
+  m.copy = nullptr;
 }
 
 Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job) {
@@ -231,7 +262,7 @@ bool Initiator::forget_idle_remote(bool is_internal) {
   return false;
 }
 
-void Initiator::post(Endpoint& ep, TxMessage& m) {
+Taken Initiator::post(Endpoint& ep, TxMessage& m) {
   core_.counters.add(Counter::tx_messages);
   ++ep.tx_open;
   m.sequence = ep.next_sequence++;
@@ -247,6 +278,7 @@ void Initiator::post(Endpoint& ep, TxMessage& m) {
   } else {
     release(m);
   }
+  return m.is_retained ? Taken::retained : Taken::posted;
 }
 
 // One of SES itself: on RUD and without a fence, so nothing holds it back.
@@ -351,11 +383,14 @@ void Initiator::report(TxMessage& m, Completion::Status status) {
   done.bytes = status == Completion::Status::ok ? m.memory.bytes() : 0;
   done.tag = m.kind == OpKind::tagged_send ? m.match_bits : 0;
   done.status = status;
+  done.was_retained = m.is_retained;
   done.code = m.code;
   done.failure = m.failure;
   done.local_error = m.local_error;
   done.peer = m.remote->key.peer;
-  core_.counters.add(status == Completion::Status::ok ? Counter::tx_completed : Counter::tx_failed);
+  const bool is_ok = status == Completion::Status::ok;
+  core_.counters.add(is_ok ? Counter::tx_completed : Counter::tx_failed);
+  if (m.is_retained && !is_ok) core_.counters.add(Counter::tx_retained_lost);
 
   Endpoint* ep = core_.endpoint(m.endpoint);
   UET_ASSERT(ep != nullptr && ep->tx_open != 0);
@@ -403,8 +438,8 @@ void Initiator::stop(TxMessage& m, Completion::Status status) {
 bool Initiator::cancel(Endpoint& ep, void* op_context) {
   for (TxMessage& m : ep.operations) {
     const bool is_unread = m.state == TxMessage::State::exposed && m.exposure->served == 0;
-    if (m.context.op != op_context || m.is_internal() || (m.is_fully_pulled && !is_unread))
-      continue;
+    if (m.context.op != op_context || m.is_internal() || m.is_retained) continue;
+    if (m.is_fully_pulled && !is_unread) continue;
     stop(m, Completion::Status::cancelled);
     return true;
   }

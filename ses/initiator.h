@@ -15,6 +15,24 @@
 
 namespace uet::ses {
 
+// Payloads that were copied when they were posted and whose operations have not ended.
+struct CopyTally {
+  uint32_t now = 0;
+  uint64_t bytes = 0;
+  uint64_t bytes_high = 0;  // the most there ever were
+
+  void add(uint64_t n) {
+    ++now;
+    bytes += n;
+    bytes_high = bytes > bytes_high ? bytes : bytes_high;
+  }
+  void remove(uint64_t n) {
+    UET_ASSERT(now != 0 && bytes >= n);
+    --now;
+    bytes -= n;
+  }
+};
+
 class Initiator {
  public:
   explicit Initiator(Core& core) : core_(core) {}
@@ -22,9 +40,9 @@ class Initiator {
   // Set-up act: room for so many operations of all endpoints together.
   Result<void> make_room(uint32_t total);
 
-  Result<void> send(Endpoint& ep, const SendRequest& request);
-  Result<void> rma(Endpoint& ep, const RmaRequest& request);
-  Result<void> atomic(Endpoint& ep, const AtomicRequest& request);
+  Result<Taken> send(Endpoint& ep, const SendRequest& request);
+  Result<Taken> rma(Endpoint& ep, const RmaRequest& request);
+  Result<Taken> atomic(Endpoint& ep, const AtomicRequest& request);
   // Cancels the oldest operation of that context of which packets are still to be sent. [LF-058]
   bool cancel(Endpoint& ep, void* op_context);
   // Ends every operation with status aborted.
@@ -75,6 +93,7 @@ class Initiator {
   pds::MessageHandle hold_answer(const ReturnMessage& answer);
 
   void on_timer(TimerNode& node);
+  const CopyTally& copies() const { return copies_; }
   bool idle() const { return messages_.size() == 0 && returns_.size() == 0; }
 
  private:
@@ -111,10 +130,13 @@ class Initiator {
                           uint32_t flags);
   uint16_t payload_toward(PeerId peer) const;
   bool reads_whole(const TxMessage& m, PeerId peer) const;
-  Result<void> take_memory(TxMessage& m, std::span<const IoSlice> iov, uint32_t flags);
+  Result<void> take_memory(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov,
+                           uint32_t flags);
   Result<void> copy_memory(TxMessage& m, std::span<const IoSlice> iov);
+  bool retain_memory(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov);
   void give_back_memory(TxMessage& m);
-  void post(Endpoint& ep, TxMessage& m);
+  void give_back_copy(TxMessage& m);
+  Taken post(Endpoint& ep, TxMessage& m);
   void post_internal(Endpoint& ep, Remote& to, TxMessage& m);
   Result<Remote*> remote(Endpoint& ep, const Destination& to, bool is_internal = false);
   Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job);
@@ -193,6 +215,7 @@ class Initiator {
   Core& core_;
   Slab<TxMessage> messages_;
   InjectStore inject_;
+  CopyTally copies_;
   Slab<ReturnMessage> returns_;
   Slab<Exposure> exposures_;
   Slab<Deferral> deferrals_;

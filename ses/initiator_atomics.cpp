@@ -30,7 +30,7 @@ Result<void> check_lengths(const AtomicRequest& request, uint64_t operand_bytes)
 
 }  // namespace
 
-Result<void> Initiator::atomic(Endpoint& ep, const AtomicRequest& request) {
+Result<Taken> Initiator::atomic(Endpoint& ep, const AtomicRequest& request) {
   if (ep.options.mode == pds::Mode::uud) return Errc::unsupported;
   if (check_atomic(request.code, request.form) != wire::ReturnCode::ok) return Errc::unsupported;
   if ((request.flags & (kOpRemoteData | kOpRudi)) != 0) return Errc::invalid;
@@ -53,7 +53,9 @@ Result<void> Initiator::atomic(Endpoint& ep, const AtomicRequest& request) {
     gather(request.operand, operands.data());
     swap_elements(request.code.type, {operands.data(), bytes});
   }
-  TxMessage* m = UET_TRY(make(ep, request.to, {&staged, 1}, request.flags | kOpInject));
+  // What returns values is not done before they are there.
+  const uint32_t flags = (is_fetch ? request.flags & ~kOpRetain : request.flags) | kOpInject;
+  TxMessage* m = UET_TRY(make(ep, request.to, {&staged, 1}, flags));
   const Result<void> taken = m->result.assign(request.result, core_.long_iovs);
   if (!taken.ok()) {
     free(*m);
@@ -67,8 +69,7 @@ Result<void> Initiator::atomic(Endpoint& ep, const AtomicRequest& request) {
   m->remote_offset = request.remote_offset;
   m->context = request.context;
   m->header = header_for(*m, request.to.capabilities);
-  post(ep, *m);
-  return {};
+  return post(ep, *m);
 }
 
 }  // namespace uet::ses

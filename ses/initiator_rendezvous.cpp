@@ -26,7 +26,7 @@ constexpr uint8_t kIdleLooksMax = 3;
 void Initiator::expose(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov, uint8_t theirs) {
   const uint8_t common = common_profiles(core_.config.profiles, theirs);
   if (support(common, Feature::rendezvous) != Support::mandatory) return;
-  if (m.inject != nullptr || m.segment_length <= m.mtu || ep.options.mode == pds::Mode::uud) return;
+  if (m.copy != nullptr || m.segment_length <= m.mtu || ep.options.mode == pds::Mode::uud) return;
   Exposure* const x = exposures_.alloc();
   if (x == nullptr) return;
   const Result<RegionId> region = core_.memory.add(

@@ -33,9 +33,9 @@ class InjectStore {
     long_.free(reinterpret_cast<Long*>(copy));
   }
 
- private:
   static constexpr uint32_t kShortBytes = kAtomicBytesMax;
 
+ private:
   template <uint32_t kBytes>
   struct Buffer {
     std::array<std::byte, kBytes> bytes;

@@ -111,6 +111,8 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool is_quiet : 1 = false;    // nobody waits for its answer [PDS-064]
   bool is_probe : 1 = false;    // an exposed one asks whether the target still lives
   bool may_repeat : 1 = false;  // a rest that may be read again from its start
+  bool is_retained : 1 = false;  // its user was told that it is done
+  bool is_in_room : 1 = false;   // `copy` is of the endpoint's rooms
   wire::NextHeader header = wire::NextHeader::standard;
   uint8_t ri_generation = 0;  // of this attempt: resends must not change
   uint16_t mtu = 0;           // payload octets a packet
@@ -146,7 +148,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   int local_error = 0;
   uint32_t retries = 0;
   Instant first_refused;        // zero: never
-  std::byte* inject = nullptr;  // from the InjectStore
+  std::byte* copy = nullptr;    // of its payload
   OpContext context;
   Iov memory;
   TimerNode timer{kMessageTimer};

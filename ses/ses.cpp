@@ -149,15 +149,15 @@ ReceiveQueue& Ses::at(ReceiveQueueId id, Instant now) {
   return *queue;
 }
 
-Result<void> Ses::send(EndpointId id, const SendRequest& request, Instant now) {
+Result<Taken> Ses::send(EndpointId id, const SendRequest& request, Instant now) {
   return initiator_.send(at(id, now), request);
 }
 
-Result<void> Ses::rma(EndpointId id, const RmaRequest& request, Instant now) {
+Result<Taken> Ses::rma(EndpointId id, const RmaRequest& request, Instant now) {
   return initiator_.rma(at(id, now), request);
 }
 
-Result<void> Ses::atomic(EndpointId id, const AtomicRequest& request, Instant now) {
+Result<Taken> Ses::atomic(EndpointId id, const AtomicRequest& request, Instant now) {
   return initiator_.atomic(at(id, now), request);
 }
 

@@ -50,9 +50,9 @@ class Ses final : public pds::Client {
 
   // Posts. Errc::again: no slot, nothing was changed. Errc::too_long; Errc::invalid (iov longer
   // than 64, contradicting flags); Errc::unsupported. Everything later arrives as a completion.
-  Result<void> send(EndpointId id, const SendRequest& request, Instant now);
-  Result<void> rma(EndpointId id, const RmaRequest& request, Instant now);
-  Result<void> atomic(EndpointId id, const AtomicRequest& request, Instant now);
+  Result<Taken> send(EndpointId id, const SendRequest& request, Instant now);
+  Result<Taken> rma(EndpointId id, const RmaRequest& request, Instant now);
+  Result<Taken> atomic(EndpointId id, const AtomicRequest& request, Instant now);
   Result<void> receive(EndpointId id, const ReceiveRequest& request, Instant now);
   Result<void> receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now);
   // Posted and not reported.
@@ -90,6 +90,8 @@ class Ses final : public pds::Client {
 
   void advance(Instant now);
   Instant next_deadline() const;
+  // Payloads that were copied when they were posted and that the peers may not have yet.
+  const CopyTally& copies() const { return initiator_.copies(); }
   bool idle() const;  // no operation is unfinished and no message half received
   // Adds to the totals of `out`, and copies what fits. Cost: a look at everything unfinished.
   void snapshot(Snapshot& out, Instant now);

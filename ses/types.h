@@ -18,7 +18,7 @@
 namespace uet::ses {
 
 inline constexpr uint64_t kMaxMessageBytes = 0xFFFF'FFFE;  // [SES-030]
-inline constexpr uint32_t kInjectBytes = 4096;             // [LF-075]
+inline constexpr uint32_t kInjectBytes = 8192;             // [LF-075]
 // Operands of one atomic that we send: they are copied and turned to wire order.
 inline constexpr uint32_t kAtomicBytesMax = 256;
 inline constexpr uint32_t kAnyJob = 0xFFFF'FFFF;  // local wildcard, never on the wire [SES-005]
@@ -51,6 +51,13 @@ enum OpFlags : uint32_t {
   kOpFence = 1u << 3,             // starts after all earlier operations to that peer are complete
   kOpQuiet = 1u << 4,             // nobody waits for the completion: it may come late [PDS-064]
   kOpRudi = 1u << 5,              // RMA: by RUDI where target and region allow it [SES-027]
+  kOpRetain = 1u << 6,            // the payload may be copied, see Taken [LF-136]
+};
+
+// What became of an operation that was posted.
+enum class Taken : uint8_t {
+  posted,    // its memory is read until the completion
+  retained,  // with kOpRetain: it was copied, so the user's memory is free
 };
 
 // What the posting layer wants back with the completion; SES never interprets it.
@@ -154,6 +161,7 @@ struct Completion {
     fault,    // local memory could not be read
   };
   Status status = Status::ok;
+  bool was_retained = false;  // the post was answered with Taken::retained
   wire::ReturnCode code{};
   pds::Failure failure;  // with undeliverable
   int local_error = 0;   // with fault: the errno

@@ -103,8 +103,8 @@ std::span<const IoSlice> Node::slices(Program& program, const Post& post) {
   return slices_;
 }
 
-void Node::finish_post(Post& post, const Result<void>& posted) {
-  if (!posted.ok()) return ledger_.withdraw(post);
+void Node::finish_post(Post& post, bool is_posted) {
+  if (!is_posted) return ledger_.withdraw(post);
   // What was injected has been copied.
   if (post.is_injected) std::ranges::fill(post.room.octets(), std::byte{0xEE});
 }
@@ -125,7 +125,7 @@ void Node::send(Program& program, Instant now) {
   request.data = post.id;
   request.flags = flags(program, post);
   request.context = {&post, post.id};
-  finish_post(post, fep_->ses().send(endpoints_[post.slot], request, now));
+  finish_post(post, fep_->ses().send(endpoints_[post.slot], request, now).ok());
 }
 
 void Node::rma(Program& program, Instant now) {
@@ -153,7 +153,7 @@ void Node::rma(Program& program, Instant now) {
   request.data = post.id;
   request.flags = flags(program, post);
   request.context = {&post, post.id};
-  finish_post(post, fep_->ses().rma(endpoints_[post.slot], request, now));
+  finish_post(post, fep_->ses().rma(endpoints_[post.slot], request, now).ok());
 }
 
 ses::ReceiveRequest Node::receive_request(Program& program, Post& post) {
@@ -190,7 +190,7 @@ void Node::receive(Program& program, Instant now) {
   // Refused, the message stays claimed, and whoever claimed it has to end that.
   const bool is_over = posted.ok() || posted.error() == Errc::not_found;
   if (claim != 0 && is_over) claim_ = 0;
-  finish_post(post, posted);
+  finish_post(post, posted.ok());
 }
 
 // `claim`: of the message that this receive is for; 0: of whatever comes.

@@ -65,7 +65,7 @@ class Node {
   // Cuts the room into as many slices as the program likes.
   std::span<const IoSlice> slices(Program& program, const Post& post);
   ses::ReceiveRequest receive_request(Program& program, Post& post);
-  void finish_post(Post& post, const Result<void>& posted);
+  void finish_post(Post& post, bool is_posted);
   static WirePacket copy_of(const TxPacket& packet, const FabricAddress& from, Instant now);
 
   static constexpr uint32_t kPeers = 3;  // both nodes and an address that nobody has

@@ -95,7 +95,7 @@ ssize_t EndpointCore::atomic(const AtomicCall& call) {
     return reject(-FI_EMSGSIZE);
   }
   TxPlan plan;
-  if (const ssize_t rc = plan_tx(call.flags, bytes, plan); rc != 0) return reject(rc);
+  if (const ssize_t rc = plan_tx(call.flags, bytes, false, plan); rc != 0) return reject(rc);
   if ((fetches && (plan.ses_flags & ses::kOpInject) != 0) ||
       (plan.ses_flags & ses::kOpRemoteData) != 0) {
     UET_WARN(EP_DATA,
@@ -103,6 +103,7 @@ ssize_t EndpointCore::atomic(const AtomicCall& call) {
     return reject(-FI_EINVAL);
   }
 
+  if (call.remote_count > 1) plan.ses_flags &= ~uint32_t{ses::kOpRetain};  // as in rma.cpp
   ses::AtomicRequest request;
   request.form = call.form;
   request.code = *to_atomic_code(call.datatype, call.op);

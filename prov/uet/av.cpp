@@ -200,14 +200,14 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   e.to.job = job;
   e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
   if (address.has_initiator) join_sender(index);
-  e.live = true;
+  e.live = e.takes_sends = true;
   peers.add_ref(peer);
   return fi_addr_t{index};
 }
 
 void AddressVector::forget(uint64_t index, ProgressEngine::Entry& entry) {
   Entry& e = entries_[index];
-  e.live = false;
+  e.live = e.takes_sends = false;
   free_.insert(index);
   if (e.address.has_initiator) leave_sender(index);
   entry.fep().peers().drop_ref(e.to.peer);

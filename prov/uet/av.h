@@ -46,6 +46,15 @@ class AddressVector {
     if (index >= entries_.size() || !entries_[index].live) return nullptr;
     return &entries_[index].to;
   }
+  // The same for what is to be sent; null also when a send that was reported as done got lost
+  // there: then only removing the entry and inserting it anew helps. [LF-136]
+  const ses::Destination* target(fi_addr_t addr) const {
+    const uint64_t index = addr & index_mask_;
+    if (index >= entries_.size() || !entries_[index].takes_sends) return nullptr;
+    return &entries_[index].to;
+  }
+  bool is_lost(fi_addr_t addr) const { return find(addr) != nullptr && target(addr) == nullptr; }
+  void mark_lost(fi_addr_t addr) { entries_[addr & index_mask_].takes_sends = false; }
   // Counts the operations in flight to an entry that find() returned; fi_av_remove waits for them
   // and answers -FI_EBUSY if they do not end. [LF-015]
   void begin_operation(fi_addr_t addr) { ++entries_[addr & index_mask_].in_flight; }
@@ -71,6 +80,7 @@ class AddressVector {
     ses::Destination to;
     uint32_t in_flight = 0;
     bool live = false;
+    bool takes_sends = false;  // live, and nothing that was reported as done got lost there
     UetAddress address;  // for fi_av_lookup
     // The entries of the same sender that were inserted just before and just after this one.
     uint64_t older = kNone;

@@ -301,9 +301,23 @@ fid_domain* Domain::first_open_at(const FabricAddress& address) {
 void Domain::stop_all() {
   const std::unique_lock lock = lock_at_end();
   if (!lock) return;
+  const Instant end = monotonic_now() + params().linger;
   for (Domain* domain : open_domains()) {
-    if (!domain->engine_->home().is_elsewhere()) domain->engine_->retire();
+    if (domain->engine_->home().is_elsewhere()) continue;
+    domain->flush(std::max(end - monotonic_now(), Duration::zero()));
+    domain->engine_->retire();
   }
+}
+
+// Programs that end without closing their endpoints, as after a socket was written to, shall not
+// lose what they were told is done. [LF-138]
+void Domain::flush(Duration limit) {
+  const uint32_t left = engine_->flush_copies(limit);
+  if (left == 0) return;
+  UET_WARN(DOMAIN,
+           "exit: %u operations that had been reported as done are lost: their peers did not "
+           "confirm them within %lld ms (FI_UET_LINGER)\n",
+           left, static_cast<long long>(params().linger.ns() / 1'000'000));
 }
 
 int Domain::bind(struct fid* fid, uint64_t flags) {

@@ -100,6 +100,7 @@ class Domain {
  private:
   Domain(Fabric& fabric, const fi_info& info, void* context);
   int start(const fi_info& info);
+  void flush(Duration limit);
   bool take_name(ses::EndpointName& name, const UetAddress& request);
 
   Link link_;

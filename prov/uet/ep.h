@@ -107,7 +107,6 @@ class EndpointCore {
     uint32_t slots = 0;      // of the CQ
     uint64_t user = 0;       // UserBits
     uint64_t bytes = 0;      // of the message
-    bool early = false;      // report success as soon as it is posted [LF-055]
   };
 
   int bind_cq(CompletionQueue& cq, uint64_t flags);
@@ -120,16 +119,18 @@ class EndpointCore {
   size_t max_message_bytes() const;
   ssize_t check_post(uint64_t capability) const;
   ssize_t reject(ssize_t error);
-  ssize_t plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) const;
+  ssize_t refuse_address(fi_addr_t addr) const;
+  ssize_t plan_tx(uint64_t flags, uint64_t bytes, bool is_message, TxPlan& plan) const;
+  bool may_retain(uint64_t flags, bool is_message) const;
   ssize_t refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan, fi_addr_t addr, Errc why);
   void begin_tx(const TxPlan& plan, fi_addr_t addr);
-  void report_early(const TxPlan& plan, void* op_context, uint64_t flags);
+  void report_retained(const TxPlan& plan, void* op_context, uint64_t flags);
   template <class Call, class Post>  // post_tx.h
   ssize_t post_tx(const Call& call, const TxPlan& plan, uint64_t cq_flags, Post post);
-  Result<void> hand_over(ProgressEngine::Entry& entry, const ses::SendRequest& request);
+  Result<ses::Taken> hand_over(ProgressEngine::Entry& entry, const ses::SendRequest& request);
   template <class PostPart>  // post_tx.h
-  Result<void> post_parts(ProgressEngine::Entry& entry, uint32_t count, ses::OpKind kind,
-                          const ses::OpContext& context, PostPart post_part);
+  Result<ses::Taken> post_parts(ProgressEngine::Entry& entry, uint32_t count, ses::OpKind kind,
+                                const ses::OpContext& context, PostPart post_part);
   bool book_receive(ProgressEngine::Entry& entry);
   ssize_t post_receive(ProgressEngine::Entry& entry, const MessageCall& call,
                        ses::ReceiveRequest& request);
@@ -141,6 +142,7 @@ class EndpointCore {
   static void on_release(void* core);
   void tx_done(const ses::Completion& completion);
   void group_done(const ses::Completion& completion);
+  void retained_done(const ses::Completion& completion);
   void finish_tx(ses::OpKind kind, uint64_t user, void* op_context, const CompletionError* error);
   void rx_done(const ses::Completion& completion);
   void remote_done(const ses::Completion& completion);
@@ -169,7 +171,7 @@ class EndpointCore {
   bool tx_selective_ = false;
   bool rx_selective_ = false;
   uint32_t min_multi_recv_ = kMinMultiReceive;  // octets [LF-096]
-  uint32_t unreported_ = 0;       // sends in flight that the application believes done
+  uint32_t unreported_ = 0;       // operations in flight that the application believes done
   uint32_t tx_open_ = 0;          // UET messages in flight
   uint32_t tx_size_;
   uint32_t rx_size_;

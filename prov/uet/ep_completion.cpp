@@ -5,6 +5,7 @@
 #include "prov/uet/completion_error.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/ep.h"
+#include "prov/uet/lost_send.h"
 #include "prov/uet/mr.h"
 
 namespace uet::prov {
@@ -85,6 +86,7 @@ void EndpointCore::tx_done(const ses::Completion& completion) {
     group_done(completion);
     return;
   }
+  if (completion.was_retained) return retained_done(completion);
   const fi_addr_t addr = completion.context.user & kIndexMask;
   if (completion.ok()) {
     av_->end_operation(addr);
@@ -98,6 +100,26 @@ void EndpointCore::tx_done(const ses::Completion& completion) {
   }
   av_->end_operation(addr);
   finish_tx(completion.kind, completion.context.user, completion.context.op, &error);
+}
+
+// The application was told long ago that it is done, and has its op_context back. [LF-136]
+void EndpointCore::retained_done(const ses::Completion& completion) {
+  --unreported_;
+  const fi_addr_t addr = completion.context.user & kIndexMask;
+  const ses::Destination* const to = av_->find(addr);
+  av_->end_operation(addr);
+  if (completion.ok() || closing_) return;
+  if (av_->is_lost(addr)) return;  // as the one before
+  av_->mark_lost(addr);
+  LostSend lost;
+  lost.addr = addr;
+  lost.error = error_of(completion);
+  if (to != nullptr) lost.error.peer = engine_.peer_address(to->peer);
+  if (eq_ != nullptr) {
+    report_lost_send(lost, eq_owner_, eq_);
+  } else {
+    report_lost_send(lost, &domain_.fid()->fid, domain_.eq());
+  }
 }
 
 void EndpointCore::group_done(const ses::Completion& completion) {

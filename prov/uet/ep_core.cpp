@@ -17,9 +17,6 @@ namespace {
 
 constexpr uint32_t kDefaultQueueSize = 1024;
 constexpr uint32_t kQueueSizeMax = 1u << 16;
-// Injected messages get this long to leave when the endpoint closes; other operations are
-// discarded, as fi_close documents.
-constexpr Duration kLinger = Duration::milliseconds(500);
 
 // Any of these asks for an order between messages, which only ROD gives. [LF-089]
 constexpr uint64_t kOrderBits = 0x1FFULL | (0xFFULL << 32);
@@ -290,19 +287,22 @@ int EndpointCore::enable() {
 
 void EndpointCore::shut_down() {
   if (!enabled_) return;
-  const Instant end = monotonic_now() + kLinger;
-  for (;;) {
-    ProgressEngine::Entry entry(engine_);
-    while (unreported_ > 0 && entry.progress()) {
+  if (unreported_ > 0) {
+    const Duration linger = params().linger;
+    const bool all_left = engine_.run_until(linger, [this](auto&) { return unreported_ == 0; });
+    if (!all_left) {
+      UET_WARN(EP_CTRL,
+               "fi_close: %u operations that had been reported as done are lost: their peers did "
+               "not confirm them within %lld ms (FI_UET_LINGER)\n",
+               unreported_, static_cast<long long>(linger.ns() / 1'000'000));
     }
-    if (unreported_ > 0 && entry.now() < end) continue;
-    closing_ = true;
-    if (shared_ != nullptr) shared_->remove(*this);
-    entry.ses().close_endpoint(id_, entry.now());
-    entry.transmit();
-    enabled_ = false;
-    return;
   }
+  ProgressEngine::Entry entry(engine_);
+  closing_ = true;
+  if (shared_ != nullptr) shared_->remove(*this);
+  entry.ses().close_endpoint(id_, entry.now());
+  entry.transmit();
+  enabled_ = false;
 }
 
 int EndpointCore::get_option(int level, int name, void* value, size_t* length) {

@@ -22,7 +22,7 @@ ssize_t EndpointCore::check_post(uint64_t capability) const {
   return 0;
 }
 
-ssize_t EndpointCore::plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) const {
+ssize_t EndpointCore::plan_tx(uint64_t flags, uint64_t bytes, bool is_message, TxPlan& plan) const {
   if ((flags & (FI_COMMIT_COMPLETE | FI_TRIGGER | FI_MULTICAST)) != 0) {
     UET_WARN(EP_DATA, "FI_COMMIT_COMPLETE, FI_TRIGGER and FI_MULTICAST are not offered\n");
     return -FI_EOPNOTSUPP;  // [LF-056, LF-100]
@@ -53,25 +53,41 @@ ssize_t EndpointCore::plan_tx(uint64_t flags, uint64_t bytes, TxPlan& plan) cons
 
   const bool report =
       (flags & kNoCompletion) == 0 && (!tx_selective_ || (flags & FI_COMPLETION) != 0);
-  // The weakest level allows the completion as soon as the buffer is copied. [LF-055]
-  constexpr uint64_t kStronger = FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
-  plan.early = report && (flags & FI_INJECT_COMPLETE) != 0 && (flags & kStronger) == 0 &&
-               bytes <= ses::kInjectBytes;
-  if (plan.early) plan.ses_flags |= ses::kOpInject;
-  if (report && !plan.early) plan.user |= kReport;
+  if (report) plan.user |= kReport;
   const bool silent = (flags & FI_INJECT) != 0 && !report;
-  if (plan.early || silent) plan.user |= kUnreported;
+  if (silent) plan.user |= kUnreported;
   // Neither a completion nor a counter can show when it ends. [PDS-064]
   const bool counted = counters_[kSendCounter] != nullptr || counters_[kWriteCounter] != nullptr;
   if (silent && !counted) plan.ses_flags |= ses::kOpQuiet;
-  // The second slot is for an error that comes after the early success.
-  if (tx_cq_ != nullptr) plan.slots = plan.early ? 2 : 1;
+  // Nobody waits for the others, or the application believes them done already.
+  if (!silent && (report || counted) && may_retain(flags, is_message)) {
+    plan.ses_flags |= ses::kOpRetain;
+  }
+  if (tx_cq_ != nullptr) plan.slots = 1;
   return 0;
+}
+
+// Whether the operation may be reported as done when its payload is copied. A message may unless a
+// stronger level was asked for: it makes an event of its own at the receiver. What a peer's memory
+// is written by may only where that was asked for, because programs take the completion for the
+// arrival. One behind a fence says by its completion that those before it have arrived. [LF-055,
+// LF-136]
+bool EndpointCore::may_retain(uint64_t flags, bool is_message) const {
+  constexpr uint64_t kStronger = FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
+  if (datagram_ || (flags & (kStronger | FI_FENCE)) != 0) return false;
+  return is_message || (flags & FI_INJECT_COMPLETE) != 0;
 }
 
 void EndpointCore::begin_tx(const TxPlan& plan, fi_addr_t addr) {
   if ((plan.user & kUnreported) != 0) ++unreported_;
   av_->begin_operation(addr);
+}
+
+ssize_t EndpointCore::refuse_address(fi_addr_t addr) const {
+  if (av_->is_lost(addr)) return -FI_ECONNABORTED;  // the log has the reason [LF-137]
+  UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
+           static_cast<unsigned long long>(addr));
+  return -FI_EADDRNOTAVAIL;
 }
 
 // Takes back what begin_tx() and the caller booked; the stack took nothing.
@@ -84,8 +100,13 @@ ssize_t EndpointCore::refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan
   return to_fi_errno(why);
 }
 
-void EndpointCore::report_early(const TxPlan& plan, void* op_context, uint64_t flags) {
-  if (!plan.early || tx_cq_ == nullptr) return;
+// The payload was copied: the application is told that the operation is done. What becomes of it
+// later goes to retained_done().
+void EndpointCore::report_retained(const TxPlan& plan, void* op_context, uint64_t flags) {
+  ++unreported_;
+  count((flags & FI_SEND) != 0 ? kSendCounter : kWriteCounter, true);
+  if (tx_cq_ == nullptr) return;
+  if ((plan.user & kReport) == 0) return tx_cq_->release(1);
   CompletionEntry done;
   done.op_context = op_context;
   done.flags = flags;
@@ -104,7 +125,8 @@ ssize_t EndpointCore::send(const MessageCall& call) {
   Slices slices;
   if (const int rc = slices.assign(call.iov, call.count); rc != 0) return reject(rc);
   TxPlan plan;
-  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return reject(rc);
+  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), true, plan); rc != 0)
+    return reject(rc);
 
   ses::SendRequest request;
   request.iov = slices.view();
@@ -122,10 +144,10 @@ ssize_t EndpointCore::send(const MessageCall& call) {
 }
 
 // Counts the operation first: its completion may come before the call is back.
-Result<void> EndpointCore::hand_over(ProgressEngine::Entry& entry,
-                                     const ses::SendRequest& request) {
+Result<ses::Taken> EndpointCore::hand_over(ProgressEngine::Entry& entry,
+                                           const ses::SendRequest& request) {
   ++tx_open_;
-  const Result<void> taken = entry.ses().send(id_, request, entry.now());
+  const Result<ses::Taken> taken = entry.ses().send(id_, request, entry.now());
   if (!taken.ok()) --tx_open_;
   return taken;
 }

@@ -178,6 +178,16 @@ constexpr Param kParams[] = {
     {"HELPER",
      "0: no helper thread; packets then move only while the application calls; default 1.",
      [](std::string_view v, Params& p) { return to_bool(v, p.helper); }},
+    {"LINGER",
+     "Milliseconds that closing an endpoint, and exit(), wait at most for peers to confirm what "
+     "was "
+     "reported as done when its payload was copied; 0 to 600000, default 5000.",
+     [](std::string_view v, Params& p) {
+       uint32_t ms = 0;
+       if (!to_number<uint32_t>(v, 0, 600'000, ms)) return false;
+       p.linger = Duration::milliseconds(ms);
+       return true;
+     }},
     {"STATS",
      "0: uet_ctl of the same user cannot ask for this process's counters; default 1. Needs the "
      "helper thread.",

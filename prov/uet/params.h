@@ -5,6 +5,8 @@
 #include "fep/allow_list.h"
 #include "ses/profile.h"
 
+#include "base/time.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +41,7 @@ struct Params {
   std::string pcap;   // file; empty: none
   std::string fault;  // fault plan; empty: none
   bool helper = true;
+  Duration linger = Duration::seconds(5);  // LINGER: of fi_close and exit()
   bool stats = true;  // uet_ctl may ask
   std::optional<uint8_t> dscp_data;  // 0 .. 63; unset: the stack's default
   std::optional<uint8_t> dscp_ack;

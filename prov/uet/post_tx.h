@@ -9,17 +9,15 @@
 namespace uet::prov {
 
 // `call` is a MessageCall or an RmaCall that was checked; `plan` is what its flags mean; `cq_flags`
-// are those of its completion. `post` hands it to the stack: Result<void>(Entry&, Destination,
+// are those of its completion. `post` hands it to the stack: Result<Taken>(Entry&, Destination,
 // OpContext); when it fails, the stack took nothing.
 template <class Call, class Post>
 ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_flags, Post post) {
   ProgressEngine::Entry entry(engine_);
-  const ses::Destination* to = av_->find(call.addr);
+  const ses::Destination* to = av_->target(call.addr);
   if (to == nullptr) {
-    UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
-             static_cast<unsigned long long>(call.addr));
     entry.transmit();
-    return -FI_EADDRNOTAVAIL;
+    return refuse_address(call.addr);
   }
   if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {
     entry.progress();
@@ -27,24 +25,24 @@ ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_
   }
   begin_tx(plan, call.addr);
   const ses::OpContext context{call.context, plan.user | (call.addr & kIndexMask)};
-  const Result<void> posted = post(entry, *to, context);
+  const Result<ses::Taken> posted = post(entry, *to, context);
   if (!posted.ok()) return refuse_tx(entry, plan, call.addr, posted.error());
-  report_early(plan, call.context, cq_flags);
+  if (*posted == ses::Taken::retained) report_retained(plan, call.context, cq_flags);
   if ((call.flags & FI_MORE) == 0) entry.posted(plan.bytes);
   return 0;
 }
 
 // Hands over an operation of `count` messages that makes one completion: one message per remote
-// segment, by post_part(index, OpContext) -> Result<void>. All or nothing: room for every message
+// segment, by post_part(index, OpContext) -> Result<Taken>. All or nothing: room for every message
 // is checked first. [LF-047]
 template <class PostPart>
-Result<void> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32_t count,
-                                      ses::OpKind kind, const ses::OpContext& context,
-                                      PostPart post_part) {
+Result<ses::Taken> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32_t count,
+                                            ses::OpKind kind, const ses::OpContext& context,
+                                            PostPart post_part) {
   (void)entry;  // the lock that this needs
   if (count == 1) {
     ++tx_open_;  // first: its completion may come before the call is back
-    const Result<void> taken = post_part(0, context);
+    const Result<ses::Taken> taken = post_part(0, context);
     if (!taken.ok()) --tx_open_;
     return taken;
   }
@@ -63,7 +61,8 @@ Result<void> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32_t cou
   uint32_t posted = 0;
   for (; posted < count; ++posted) {
     ++tx_open_;
-    const Result<void> taken = post_part(posted, ses::OpContext{context.op, kGrouped | index});
+    const Result<ses::Taken> taken =
+        post_part(posted, ses::OpContext{context.op, kGrouped | index});
     if (taken.ok()) continue;
     --tx_open_;
     refusal = taken.error();
@@ -80,7 +79,7 @@ Result<void> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32_t cou
   rest.context.user = kGrouped | index;
   if (posted < count) rest.status = ses::Completion::Status::fault;
   group_done(rest);
-  return {};
+  return ses::Taken::posted;
 }
 
 }  // namespace uet::prov

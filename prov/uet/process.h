@@ -36,7 +36,7 @@ class Home {
 };
 
 // Guards the lists of open objects. A fork waits for it, so that the child finds it free; who holds
-// it neither forks nor waits for the network.
+// it does not fork, and waits for the network at the end of the process only.
 std::mutex& open_objects();
 
 }  // namespace uet::prov

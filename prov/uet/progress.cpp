@@ -156,25 +156,51 @@ Instant ProgressEngine::wake_by(Instant now) const {
 }
 
 void ProgressEngine::drain(Duration limit) {
-  const Instant end = monotonic_now() + limit;
   {
     Entry entry(*this);
     entry.fep().close_all(false, entry.now());
   }
+  run_until(limit,
+            [](Entry& entry) { return entry.fep().idle() && !entry.engine().has_backlog(); });
+}
+
+bool ProgressEngine::run_until(Duration limit, const std::function<bool(Entry&)>& done) {
+  const Instant end = monotonic_now() + limit;
   for (;;) {
     Instant until;
     {
       Entry entry(*this);
       while (entry.progress()) {
       }
-      if (entry.fep().idle() && !entry.engine().has_backlog()) return;
-      if (entry.now() >= end) return;
+      if (done(entry)) return true;
+      if (entry.now() >= end) return false;
       until = std::min({end, wake_by(entry.now()), entry.now() + kAbsence});
     }
-    pollfd socket{io_fd(), POLLIN, 0};
-    const timespec rest = to_timespec(std::max(until - monotonic_now(), Duration::zero()));
-    ppoll(&socket, 1, &rest, nullptr);
+    sleep_until(until, monotonic_now());
   }
+}
+
+uint32_t ProgressEngine::flush_copies(Duration limit) {
+  if (!options_.locking && !options_.helper && !options_.auto_progress) return 0;
+  const Instant end = monotonic_now() + limit;
+  uint32_t left = 0;
+  for (;;) {
+    Instant until;
+    const auto look = [&](fep::Engine& engine, Instant now) {
+      left = engine.fep().ses().copies().now;
+      until = left != 0 && run(now) ? now : std::min({end, wake_by(now), now + kAbsence});
+    };
+    if (!inspect(kRetirePatience, look) || left == 0) return left;
+    const Instant now = monotonic_now();
+    if (now >= end) return left;
+    sleep_until(until, now);
+  }
+}
+
+void ProgressEngine::sleep_until(Instant until, Instant now) const {
+  pollfd socket{io_fd(), POLLIN, 0};
+  const timespec rest = to_timespec(std::max(until - now, Duration::zero()));
+  ppoll(&socket, 1, &rest, nullptr);
 }
 
 void ProgressEngine::report_counters(const io::CounterSink& sink) {
@@ -251,7 +277,7 @@ Instant ProgressEngine::helper_turn(uint64_t& seen) {
     await_absence(now);
     return Instant::never();
   }
-  const bool moved = engine_->progress(now);
+  const bool moved = run(now);
   helper_rounds_.fetch_add(1, std::memory_order_relaxed);
   watch_timer_ = false;
   watch_ = Watch::pause;

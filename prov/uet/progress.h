@@ -72,10 +72,13 @@ class ProgressEngine {
     // One bounded round of receiving, timers and sending.
     bool progress() {
       owner_.on_polled(now_);
-      return owner_.engine_->progress(now_);
+      return owner_.run(now_);
     }
     // Receives and runs timers; what is to be sent waits for transmit() or hand_over().
-    void collect() { owner_.engine_->collect(now_); }
+    void collect() {
+      owner_.ran_at_ = now_;
+      owner_.engine_->collect(now_);
+    }
     // After collect(), with a completion for the application: sends what waits, unless the
     // application is about to reply.
     void hand_over() {
@@ -83,13 +86,13 @@ class ProgressEngine {
       const bool waits = owner_.replies_.on_delivered(monotonic_now()) && owner_.has_helper();
       if (!waits) owner_.engine_->transmit(now_);
     }
-    // The application looks for completions and finds some without the engine's help. True: posts
-    // had waited for this.
+    // The application finds completions without the engine's help. True: posts had waited for this.
     bool send_held() {
       const bool held = owner_.posts_.is_holding();
       owner_.posts_.on_polled(now_);
       owner_.replies_.on_found();
       if (held) owner_.engine_->transmit(now_);
+      owner_.attend(now_);
       return held;
     }
     // The same where nothing is taken away, so that it may go on for ever: all but the first such
@@ -110,9 +113,9 @@ class ProgressEngine {
       owner_.replies_.on_posted(now_);
       if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
     }
-    // After a post of `bytes` to send: a message leaves before the call returns when the windows
-    // allow it, unless more such posts are about to follow.
+    // After a post of `bytes`: they leave now if the windows allow it, unless more are to follow.
     void posted(uint64_t bytes) {
+      owner_.attend(now_);
       if (owner_.posts_.on_posted(bytes, now_) && owner_.may_hold_posts()) return;
       transmit();
     }
@@ -135,6 +138,12 @@ class ProgressEngine {
 
   // The process that opened the domain.
   const Home& home() const { return home_; }
+
+  // Runs the engine, asleep between, until `done` says so. False: `limit` passed before.
+  bool run_until(Duration limit, const std::function<bool(Entry&)>& done);
+
+  // At exit(): until peers have confirmed every copied payload. How many are left; 0 without locks.
+  uint32_t flush_copies(Duration limit);
 
   // Closes every PDC in order and runs the engine until nothing is left to do or `limit` passed.
   // For fi_close(domain), before the engine goes away.
@@ -177,10 +186,19 @@ class ProgressEngine {
   // The helper thread sends what was held in vain; with automatic progress nobody need come by, and
   // a thread that sleeps already does not look again by itself.
   bool may_hold_posts() const { return has_helper() && !options_.auto_progress && sleepers_ == 0; }
+  bool run(Instant now) {
+    ran_at_ = now;
+    return engine_->progress(now);
+  }
+  // For visits that need nothing received, in case that all do: they keep the helper away.
+  void attend(Instant now) {
+    if (now - ran_at_ > kUnattended) run(now);
+  }
   void on_polled(Instant now) {
     replies_.on_polled(now);
     posts_.on_polled(now);
   }
+  void sleep_until(Instant until, Instant now) const;
   bool start_helper();
   void stop_helper();
   Instant enter();
@@ -203,6 +221,7 @@ class ProgressEngine {
   ReplyHabit replies_;
   PostHabit posts_;
   uint32_t sleepers_ = 0;
+  Instant ran_at_;  // when the engine last received
   Watch watch_ = Watch::pause;
   Instant watch_until_ = Instant::never();
   Instant awaited_since_;       // when the helper's timer was started last because of visits,

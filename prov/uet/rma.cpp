@@ -39,12 +39,15 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
     return reject(-FI_EINVAL);
   }
   TxPlan plan;
-  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), plan); rc != 0) return reject(rc);
+  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), false, plan); rc != 0)
+    return reject(rc);
   if (call.read && (plan.ses_flags & (ses::kOpInject | ses::kOpRemoteData)) != 0) {
     UET_WARN(EP_DATA, "a read cannot be injected and carries no CQ data\n");
     return reject(-FI_EINVAL);
   }
 
+  // One completion of several messages comes when all have ended.
+  if (call.read || call.remote_count > 1) plan.ses_flags &= ~uint32_t{ses::kOpRetain};
   if (params().mode == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
   ses::RmaRequest request;
   request.read = call.read;

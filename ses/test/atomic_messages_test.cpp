@@ -168,7 +168,7 @@ TEST_F(AtomicMessagesTest, WhatCannotBePosted) {
   const uint64_t key = expose_numbers();
   uint64_t value[33] = {}, old[33] = {};
   const auto posted = [&](AtomicRequest r) {
-    const Result<void> done = a_->ses->atomic(a_->ep, r, now_);
+    const Result<Taken> done = a_->ses->atomic(a_->ep, r, now_);
     return done.ok() ? Errc{} : done.error();
   };
   AtomicRequest r = atomic_request(AtomicOpcode::sum, AtomicForm::plain, key);

@@ -41,7 +41,7 @@ class ConnectionlessTest : public StackFixture, public ::testing::Test {
     ASSERT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
     ++expected_;
   }
-  Result<void> send(const Octets& data) {
+  Result<Taken> send(const Octets& data) {
     const IoSlice slice{data.data(), data.size()};
     SendRequest s;
     s.to = to_;

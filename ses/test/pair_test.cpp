@@ -259,7 +259,7 @@ TEST_F(PairTest, InjectedPayloadMayBeReusedAtOnce) {
     settle();
     EXPECT_EQ(room, original) << bytes;
   }
-  const Octets longer(4097);
+  const Octets longer(kInjectBytes + 1);
   SendRequest s = send_request(longer);
   s.flags = kOpInject;
   EXPECT_EQ(a_->ses->send(a_->ep, s, now_).error(), Errc::too_long);

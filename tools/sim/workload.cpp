@@ -308,7 +308,8 @@ Result<void> Workload::post_send(Operation& op, uint32_t flags, Instant shown) {
   request.data = op.id;
   request.flags = flags;
   request.context = {&op, op.id};
-  return host.fep->ses().send(host.processes[op.from_process].endpoint, request, shown);
+  UET_CHECK(host.fep->ses().send(host.processes[op.from_process].endpoint, request, shown));
+  return {};
 }
 
 Result<void> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
@@ -326,7 +327,8 @@ Result<void> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
   spoil(op, *hosts_[op.to], request);
   const bool is_outside = op.wrong == Operation::Wrong::job;
   const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
-  return host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown);
+  UET_CHECK(host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown));
+  return {};
 }
 
 Result<void> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown) {
@@ -344,7 +346,8 @@ Result<void> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown)
   request.key = hosts_[op.to]->key;
   request.flags = flags;
   request.context = {&op, op.id};
-  return host.fep->ses().atomic(host.processes[op.from_process].endpoint, request, shown);
+  UET_CHECK(host.fep->ses().atomic(host.processes[op.from_process].endpoint, request, shown));
+  return {};
 }
 
 bool Workload::post_operation(Operation& op, Instant now) {

@@ -80,7 +80,9 @@ TEST_F(CqTest, NarrowFormatsWriteContextAndLength) {
 TEST_F(CqTest, DataForACqWithoutRoomForItIsRefused) {
   NodeOptions narrow;
   narrow.format = FI_CQ_FORMAT_MSG;
-  open({}, narrow);
+  NodeOptions acknowledged;  // a send is not over before the peer has it
+  acknowledged.tx_op_flags = FI_TRANSMIT_COMPLETE;
+  open(acknowledged, narrow);
   ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   ASSERT_EQ(fi_senddata(a->ep, &sent_, 1, nullptr, 5, to_b, this), 0);
   const Done done = next(a->tx_cq);
@@ -92,7 +94,9 @@ TEST_F(CqTest, DataForACqWithoutRoomForItIsRefused) {
 
 // [LF-095] Good entries before an error come first; the error stops the read; what is behind waits.
 TEST_F(CqTest, ErrorsKeepTheirPlaceInTheOrder) {
-  open();
+  NodeOptions acknowledged;  // a send is not over before the peer has it
+  acknowledged.tx_op_flags = FI_TRANSMIT_COMPLETE;
+  open(acknowledged);
   std::vector<uint8_t>& buffers = kept(std::vector<uint8_t>(4));
   for (uint64_t tag = 0; tag < buffers.size(); ++tag) {
     ASSERT_EQ(fi_trecv(b->ep, &buffers[tag], 1, nullptr, FI_ADDR_UNSPEC, tag, 0, &buffers[tag]), 0);

@@ -189,7 +189,9 @@ TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
 
 // [LF-095, architecture 8] A process that is gone is told by name, and soon.
 TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
-  open();
+  NodeOptions acknowledged;  // a send is not over before the peer has it
+  acknowledged.tx_op_flags = FI_TRANSMIT_COMPLETE;
+  open(acknowledged);
   fi_addr_t gone = FI_ADDR_UNSPEC;
   {
     // An address that no other test takes over meanwhile.

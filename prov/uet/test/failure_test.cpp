@@ -68,7 +68,9 @@ TEST_F(FailureTest, AddressThatNeverAnswersFailsOperationsAfterThePeerTimeout) {
   at.sin_addr.s_addr = htonl(0x7F00'2F01);  // 127.0.47.1
   ASSERT_EQ(bind(deaf, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
   const pid_t asker = start(1, {{"FI_UET_PEER_TIMEOUT", "2000000"}}, [](const Line&) {
-    Node node;
+    NodeOptions options;
+    options.tx_op_flags = FI_TRANSMIT_COMPLETE;
+    Node node(options);
     fi_addr_t peer = FI_ADDR_UNSPEC;
     EXPECT_EQ(fi_av_insertsvc(node.av, "127.0.47.1", "7", &peer, 0, nullptr), 1);
     const uint8_t octet = 1;

@@ -63,7 +63,7 @@ const std::vector<Row> kRows = {
      {1ULL << 16, 1ULL << 31, 1ULL << 40, kHuge},
      kSame},
     {UET_MEMBER(tx_attr, comp_order), {0}, {1, 1ULL << 16, kHuge}, kSame},
-    {UET_MEMBER(tx_attr, inject_size), {0, 1, 4096}, {4097, kHuge}, kAtLeast},
+    {UET_MEMBER(tx_attr, inject_size), {0, 1, 8192}, {8193, kHuge}, kAtLeast},
     {UET_MEMBER(tx_attr, size), {1, 64, 16384}, {16385, kHuge}, kAtLeast},
     {UET_MEMBER(tx_attr, iov_limit), {1, 64}, {65, kHuge}, kAtLeast},
     {UET_MEMBER(tx_attr, rma_iov_limit), {1, 64}, {65, kHuge}, kAtLeast},

@@ -81,7 +81,7 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(info.ep_attr->max_msg_size, 4294967294u);
   EXPECT_EQ(info.ep_attr->mem_tag_format, 0xAAAA'AAAA'AAAA'AAAAu);  // [LF-064]
   EXPECT_EQ(info.ep_attr->max_order_raw_size, 0u);
-  EXPECT_EQ(info.tx_attr->inject_size, 4096u);
+  EXPECT_EQ(info.tx_attr->inject_size, 8192u);
   EXPECT_EQ(info.tx_attr->size, 1024u);
   EXPECT_EQ(info.tx_attr->iov_limit, 64u);
   EXPECT_EQ(info.tx_attr->rma_iov_limit, 64u);
@@ -223,7 +223,7 @@ TEST(GetinfoTest, WhatIsNotOfferedIsRefused) {
       {"data order", [](fi_info& h) { h.tx_attr->msg_order = 1ULL << 16; }},
       {"completion order", [](fi_info& h) { h.tx_attr->comp_order = 1; }},
       {"commit complete", [](fi_info& h) { h.tx_attr->op_flags = FI_COMMIT_COMPLETE; }},
-      {"inject", [](fi_info& h) { h.tx_attr->inject_size = 4097; }},
+      {"inject", [](fi_info& h) { h.tx_attr->inject_size = 8193; }},
       {"tx queue", [](fi_info& h) { h.tx_attr->size = 1 << 20; }},
       {"tx iov", [](fi_info& h) { h.tx_attr->iov_limit = 65; }},
       {"rma iov", [](fi_info& h) { h.tx_attr->rma_iov_limit = 65; }},

@@ -34,7 +34,7 @@ struct Pair {
   Node* b = nullptr;
   fi_addr_t to_b = FI_ADDR_UNSPEC;
   std::vector<uint8_t> b_name;
-  uint8_t octets[4097] = {};  // one more than inject_size
+  uint8_t octets[8193] = {};  // one more than inject_size
 
   // For what a row opens.
   fid_ep* ep = nullptr;

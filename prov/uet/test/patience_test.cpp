@@ -12,7 +12,9 @@ class PatienceTest : public RolesTest {
   // A message for a posted receive, one that waits for its receive, a write and a read are all on
   // their way when the silence begins, and all succeed after it.
   static void ask_through_silence(const Line& line) {
-    Node node;
+    NodeOptions options;
+    options.tx_op_flags = FI_TRANSMIT_COMPLETE;
+    Node node(options);
     const Remote target(node, line);
     const std::vector<uint8_t> mine = pattern(kBytes, 6);
     std::vector<uint8_t> back(kBytes / 2);

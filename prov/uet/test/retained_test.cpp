@@ -1,0 +1,372 @@
+// Sends are over when their payload is retained: at once, whatever the peer does. What stronger
+// levels were asked for is never weakened, and what fails later is told without the op_context.
+#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/test/roles.h"
+
+#include <arpa/inet.h>
+
+#include <map>
+
+namespace uet::prov::test {
+namespace {
+
+constexpr size_t kRetained = 65536;
+
+uint64_t counter(const Node& node, const std::string& name) {
+  void* ops = nullptr;
+  EXPECT_EQ(fi_open_ops(&node.domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
+  std::vector<fi_uet_counter> all(1024);
+  size_t count = all.size();
+  EXPECT_EQ(static_cast<fi_uet_ops_counters*>(ops)->read(&node.domain->fid, all.data(), &count), 0);
+  for (size_t i = 0; i < count; ++i) {
+    if (all[i].name == name) return all[i].value;
+  }
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+
+// A peer that takes packets and says nothing: a socket that is never read.
+class RetainedTest : public RolesTest {
+ protected:
+  void SetUp() override {
+    RolesTest::SetUp();
+    deaf_ = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(4793);
+    at.sin_addr.s_addr = htonl(0x7F00'3001);  // 127.0.48.1
+    ASSERT_EQ(bind(deaf_, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  }
+  void TearDown() override {
+    close(deaf_);
+    RolesTest::TearDown();
+  }
+  static fi_addr_t insert_deaf(const Node& node) {
+    fi_addr_t peer = FI_ADDR_UNSPEC;
+    EXPECT_EQ(fi_av_insertsvc(node.av, "127.0.48.1", "7", &peer, 0, nullptr), 1);
+    return peer;
+  }
+  static ssize_t send_msg(Node& node, const std::vector<uint8_t>& octets, fi_addr_t to,
+                          uint64_t flags, void* context) {
+    iovec iov{const_cast<uint8_t*>(octets.data()), octets.size()};
+    fi_msg msg{};
+    msg.msg_iov = &iov;
+    msg.iov_count = 1;
+    msg.addr = to;
+    msg.context = context;
+    return fi_sendmsg(node.ep, &msg, flags);
+  }
+  // Nothing is reported although the engine runs.
+  static void expect_silence(const Node& node, milliseconds span = milliseconds(30)) {
+    const auto end = Clock::now() + span;
+    Done done;
+    while (Clock::now() < end) ASSERT_FALSE(read_one(node.tx_cq, done)) << done.err << done.text;
+  }
+
+ private:
+  int deaf_ = -1;
+};
+
+// [LF-136] Messages of the default level are over when they are copied, up to 64 KiB.
+TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
+  finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    Node node;
+    const fi_addr_t peer = insert_deaf(node);
+    for (const size_t size :
+         {size_t{0}, size_t{1}, size_t{256}, size_t{257}, size_t{4096}, size_t{20000}, kRetained}) {
+      std::vector<uint8_t> octets(size);
+      ASSERT_EQ(fi_send(node.ep, octets.data(), size, nullptr, peer, &octets), 0);
+      Done done = await(node.tx_cq, seconds(5));
+      EXPECT_EQ(done.err, 0) << size << " " << done.text;
+      EXPECT_EQ(done.context, &octets);
+      EXPECT_EQ(done.flags, uint64_t{FI_SEND | FI_MSG});
+      ASSERT_EQ(fi_tsend(node.ep, octets.data(), size, nullptr, peer, 5, octets.data()), 0);
+      done = await(node.tx_cq, seconds(5));
+      EXPECT_EQ(done.err, 0) << size << " " << done.text;
+      EXPECT_EQ(done.flags, uint64_t{FI_SEND | FI_TAGGED});
+    }
+    EXPECT_EQ(counter(node, "tx_retained"), 14u);
+    EXPECT_EQ(counter(node, "retained_now"), 14u);
+    EXPECT_EQ(counter(node, "retained_bytes"), 2 * (1 + 256 + 257 + 4096 + 20000 + kRetained));
+    // One octet more waits for its acknowledgement.
+    const std::vector<uint8_t> longer(kRetained + 1);
+    ASSERT_EQ(fi_send(node.ep, longer.data(), longer.size(), nullptr, peer, nullptr), 0);
+    expect_silence(node);
+  }));
+}
+
+// [LF-054, LF-053, LF-060, LF-136] What says more than that the buffer is free waits for it.
+TEST_F(RetainedTest, StrongerLevelsWaitForThePeer) {
+  const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
+  finish(start(1, settings, [](const Line&) {
+    Node node;
+    const fi_addr_t peer = insert_deaf(node);
+    const std::vector<uint8_t> octets(64);
+    std::map<void*, int> open;
+    int contexts[5] = {};
+    const uint64_t kLevels[] = {FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE, FI_MATCH_COMPLETE,
+                                FI_FENCE};
+    for (size_t i = 0; i < std::size(kLevels); ++i) {
+      ASSERT_EQ(send_msg(node, octets, peer, FI_COMPLETION | kLevels[i], &contexts[i]), 0);
+      open[&contexts[i]] = 0;
+    }
+    // A write makes no event over there: its completion is taken for the arrival.
+    ASSERT_EQ(fi_write(node.ep, octets.data(), 8, nullptr, peer, 0, 5, &contexts[4]), 0);
+    open[&contexts[4]] = 0;
+    expect_silence(node);
+    for (int i = 0; i < 5; ++i) {
+      const Done done = await(node.tx_cq, seconds(20));
+      EXPECT_NE(done.err, 0);
+      EXPECT_NE(done.err, -1) << done.text;
+      ++open[done.context];
+    }
+    ASSERT_EQ(open.size(), 5u);
+    for (const auto& [context, times] : open) EXPECT_EQ(times, 1);
+  }));
+}
+
+// [LF-054] The level may be the endpoint's.
+TEST_F(RetainedTest, TransmitCompleteOfTheEndpointWaitsForThePeer) {
+  finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    NodeOptions options;
+    options.tx_op_flags = FI_TRANSMIT_COMPLETE;
+    Node node(options);
+    const fi_addr_t peer = insert_deaf(node);
+    const uint8_t octet = 1;
+    ASSERT_EQ(fi_send(node.ep, &octet, 1, nullptr, peer, nullptr), 0);
+    ASSERT_EQ(fi_tsend(node.ep, &octet, 1, nullptr, peer, 1, nullptr), 0);
+    expect_silence(node);
+    EXPECT_EQ(counter(node, "tx_retained"), 0u);
+  }));
+}
+
+// [LF-055, LF-136] Where it is asked for, a write is over when it is copied, too; and what was
+// injected with a completion has been copied anyway.
+TEST_F(RetainedTest, InjectCompleteIsServedForWritesAndInjectsToo) {
+  finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    Node node;
+    const fi_addr_t peer = insert_deaf(node);
+    std::vector<uint8_t> octets(9000);
+    iovec iov{octets.data(), octets.size()};
+    fi_rma_iov target{0, octets.size(), 5};
+    fi_msg_rma msg{};
+    msg.msg_iov = &iov;
+    msg.iov_count = 1;
+    msg.addr = peer;
+    msg.rma_iov = &target;
+    msg.rma_iov_count = 1;
+    msg.context = &msg;
+    ASSERT_EQ(fi_writemsg(node.ep, &msg, FI_INJECT_COMPLETE), 0);
+    Done done = await(node.tx_cq, seconds(5));
+    EXPECT_EQ(done.err, 0) << done.text;
+    EXPECT_EQ(done.context, &msg);
+    EXPECT_EQ(done.flags, uint64_t{FI_RMA | FI_WRITE});
+    octets.resize(node.info->tx_attr->inject_size);
+    ASSERT_EQ(send_msg(node, octets, peer, FI_INJECT | FI_COMPLETION, &octets), 0);
+    done = await(node.tx_cq, seconds(5));
+    EXPECT_EQ(done.err, 0) << done.text;
+    EXPECT_EQ(done.context, &octets);
+  }));
+}
+
+// [LF-136] Counters count what is retained at once, reported or not.
+TEST_F(RetainedTest, CountersCountWhatIsRetained) {
+  finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    NodeOptions options;
+    options.counters = true;
+    options.selective = true;
+    Node node(options);
+    const fi_addr_t peer = insert_deaf(node);
+    const std::vector<uint8_t> octets(1000);
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(fi_send(node.ep, octets.data(), octets.size(), nullptr, peer, nullptr), 0);
+    }
+    EXPECT_EQ(fi_cntr_read(node.tx_counter), 3u);
+    expect_silence(node);
+  }));
+}
+
+// [LF-136] The room has an end; what finds none waits for its acknowledgement, and says so.
+TEST_F(RetainedTest, WithoutRoomASendWaitsForThePeer) {
+  finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    Node node;
+    const fi_addr_t peer = insert_deaf(node);
+    const std::vector<uint8_t> octets(kRetained);
+    constexpr uint64_t kPosts = 100;
+    for (uint64_t i = 0; i < kPosts; ++i) {
+      ASSERT_EQ(fi_send(node.ep, octets.data(), kRetained, nullptr, peer, nullptr), 0) << i;
+    }
+    uint64_t over = 0;
+    Done done;
+    while (read_one(node.tx_cq, done)) ++over;
+    EXPECT_GE(over, 16u);
+    EXPECT_LT(over, kPosts);
+    EXPECT_EQ(counter(node, "tx_retained"), over);
+    EXPECT_EQ(counter(node, "tx_retain_no_room"), kPosts - over);
+    EXPECT_EQ(counter(node, "retained_bytes"), over * kRetained);
+    EXPECT_EQ(counter(node, "retained_bytes_high"), over * kRetained);
+    EXPECT_LE(counter(node, "retained_bytes"), uint64_t{4} << 20);
+    // Shorter ones have rooms of their own.
+    ASSERT_EQ(fi_send(node.ep, octets.data(), 4096, nullptr, peer, nullptr), 0);
+    EXPECT_EQ(await(node.tx_cq, seconds(5)).err, 0);
+    expect_silence(node);
+  }));
+}
+
+// [LF-137] A failure that comes after the completion is told by the event queue, a counter and the
+// log, without the op_context; then nothing is sent there until the address is inserted anew.
+TEST_F(RetainedTest, LateFailureIsAnEventAndEndsTheAddress) {
+  const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
+  finish(start(1, settings, [](const Line&) {
+    NodeOptions options;
+    options.is_enabled = false;
+    Node node(options);
+    fi_eq_attr attr{};
+    attr.wait_obj = FI_WAIT_UNSPEC;
+    fid_eq* eq = nullptr;
+    ASSERT_EQ(fi_eq_open(node.fabric, &attr, &eq, nullptr), 0);
+    ASSERT_EQ(fi_ep_bind(node.ep, &eq->fid, 0), 0);
+    ASSERT_EQ(fi_enable(node.ep), 0);
+    const fi_addr_t peer = insert_deaf(node);
+    std::vector<uint8_t> octets(1000);
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(fi_send(node.ep, octets.data(), octets.size(), nullptr, peer, &octets), 0);
+      ASSERT_EQ(await(node.tx_cq, seconds(5)).err, 0);
+    }
+    EXPECT_EQ(fi_cancel(&node.ep->fid, &octets), -FI_ENOENT) << "its completion was read";
+    fi_eq_err_entry error{};
+    uint32_t event = 0;
+    fi_eq_entry entry{};
+    const auto end = Clock::now() + seconds(20);
+    ssize_t got = -FI_EAGAIN;
+    while (got == -FI_EAGAIN && Clock::now() < end) {
+      Done done;
+      ASSERT_FALSE(read_one(node.tx_cq, done)) << "an operation was reported twice";
+      got = fi_eq_read(eq, &event, &entry, sizeof entry, 0);
+    }
+    ASSERT_EQ(got, -FI_EAVAIL);
+    ASSERT_EQ(fi_eq_readerr(eq, &error, 0), ssize_t(sizeof error));
+    EXPECT_EQ(error.fid, &node.ep->fid);
+    EXPECT_EQ(error.context, node.ep->fid.context);
+    EXPECT_EQ(error.data, peer);
+    EXPECT_EQ(error.err, FI_ETIMEDOUT);
+    Done done;
+    while (counter(node, "tx_retained_lost") < 3) {
+      ASSERT_FALSE(read_one(node.tx_cq, done)) << "an operation was reported twice";
+    }
+    EXPECT_EQ(fi_eq_read(eq, &event, &entry, sizeof entry, 0), -FI_EAGAIN) << "once an address";
+    EXPECT_EQ(counter(node, "retained_now"), 0u);
+
+    EXPECT_EQ(fi_send(node.ep, octets.data(), 1, nullptr, peer, nullptr), -FI_ECONNABORTED);
+    EXPECT_EQ(fi_write(node.ep, octets.data(), 1, nullptr, peer, 0, 5, nullptr), -FI_ECONNABORTED);
+    EXPECT_EQ(fi_inject(node.ep, octets.data(), 1, peer), -FI_ECONNABORTED);
+    fi_addr_t removed = peer;
+    ASSERT_EQ(fi_av_remove(node.av, &removed, 1, 0), 0);
+    const fi_addr_t again = insert_deaf(node);
+    EXPECT_EQ(fi_send(node.ep, octets.data(), 1, nullptr, again, nullptr), 0);
+    EXPECT_EQ(await(node.tx_cq, seconds(5)).err, 0);
+    node.close_endpoint();
+    EXPECT_EQ(fi_close(&eq->fid), 0);
+  }));
+}
+
+// --- The end of the sender -----------------------------------------------------------------------
+
+class RetainedEndTest : public RetainedTest {
+ protected:
+  static constexpr int kMessages = 20;
+
+  // Receives what the other end sent, after a while in which no thread of it ran.
+  static void receive_late(const Line& line) {
+    Node node;
+    std::vector<std::vector<uint8_t>> got(kMessages, std::vector<uint8_t>(kRetained));
+    for (auto& buffer : got) {
+      ASSERT_EQ(
+          fi_recv(node.ep, buffer.data(), buffer.size(), nullptr, FI_ADDR_UNSPEC, buffer.data()),
+          0);
+    }
+    line.tell(node.name());
+    std::vector<bool> seen(kMessages);
+    for (int i = 0; i < kMessages; ++i) {
+      const Done done = await(node.rx_cq);
+      ASSERT_EQ(done.err, 0) << done.text;
+      const auto* at = static_cast<const uint8_t*>(done.context);
+      const uint8_t seed = at[0];
+      ASSERT_LT(seed, kMessages);
+      EXPECT_FALSE(seen[seed]);
+      seen[seed] = true;
+      std::vector<uint8_t> expected = pattern(kRetained, seed);
+      expected[0] = seed;
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), at)) << int{seed};
+    }
+  }
+  // Sends while the peer is stopped; each buffer is overwritten when its send is over.
+  static void send_all(Node& node, const Line& line) {
+    const fi_addr_t peer = node.insert(line.hear());
+    line.tell(1);
+    line.hear_value();  // the peer is stopped
+    for (int i = 0; i < kMessages; ++i) {
+      std::vector<uint8_t> octets = pattern(kRetained, static_cast<uint32_t>(i));
+      octets[0] = static_cast<uint8_t>(i);
+      ASSERT_EQ(fi_send(node.ep, octets.data(), kRetained, nullptr, peer, nullptr), 0);
+      ASSERT_EQ(await(node.tx_cq, seconds(5)).err, 0);
+      std::fill(octets.begin(), octets.end(), uint8_t{0xEE});
+    }
+    line.tell(2);
+  }
+  void run(void (*sender)(const Line&)) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    const Line names[2] = {{ends[0]}, {ends[1]}};
+    const pid_t target = start(0, {}, [&](const Line&) { receive_late(names[0]); });
+    const Settings settings = {{"FI_UET_LINGER", "20000"}};
+    const std::vector<uint8_t> name = names[1].hear();
+    const pid_t from = start(1, settings, sender);
+    ends_[0].tell(name);
+    EXPECT_EQ(ends_[0].hear_value(), 1u);
+    stop(target);
+    ends_[0].tell(1);
+    EXPECT_EQ(ends_[0].hear_value(), 2u);
+    std::this_thread::sleep_for(milliseconds(700));
+    kill(target, SIGCONT);
+    finish(from);
+    finish(target);
+    for (const Line& line : names) close(line.fd);
+  }
+};
+
+// [LF-138] Closing waits until the peers have what was reported as done.
+TEST_F(RetainedEndTest, CloseDeliversWhatIsRetained) {
+  run([](const Line& line) {
+    Node node;
+    send_all(node, line);
+  });
+}
+
+// [LF-138] So does the end of a process that closes nothing.
+TEST_F(RetainedEndTest, ExitDeliversWhatIsRetained) {
+  run([](const Line& line) {
+    auto* node = new Node;
+    send_all(*node, line);
+    std::exit(HasFailure() ? 1 : 0);
+  });
+}
+
+// [LF-138] Not for ever, and what is lost is counted.
+TEST_F(RetainedEndTest, CloseGivesUpAfterItsTime) {
+  finish(start(1, {{"FI_UET_LINGER", "300"}}, [](const Line&) {
+    Node node;
+    const fi_addr_t peer = insert_deaf(node);
+    const std::vector<uint8_t> octets(1000);
+    ASSERT_EQ(fi_send(node.ep, octets.data(), octets.size(), nullptr, peer, nullptr), 0);
+    ASSERT_EQ(await(node.tx_cq, seconds(5)).err, 0);
+    const auto begin = Clock::now();
+    node.close_endpoint();
+    EXPECT_GE(Clock::now() - begin, milliseconds(290));
+    EXPECT_EQ(counter(node, "tx_retained_lost"), 1u);
+    EXPECT_EQ(counter(node, "retained_now"), 0u);
+  }));
+}
+
+}  // namespace
+}  // namespace uet::prov::test
