@@ -152,7 +152,7 @@ constexpr Param kParams[] = {
      }},
     {"PORT_RANGE",
      "UDP ports for processes that find port 4793 taken: first-last, first a multiple of 16, at "
-     "least 16 ports; default 16384-20479.",
+     "least 16 ports; default 16384-32767, of which the first 4,096 are taken first.",
      [](std::string_view v, Params& p) { return to_port_range(v, p.port_first, p.port_last); }},
     {"STRICT_PORT",
      "1: fail when UDP port 4793 is taken instead of using FI_UET_PORT_RANGE; default 0.",
@@ -264,19 +264,22 @@ void warn_of_unknown() {
   }
 }
 
-// Sets the tunables of the stack; of each with a wrong value `complain` is told, and it stays.
-template <class Complain>
-void read_stack_params(fep::Config& config, Complain complain) {
+// The tunables of the stack that the environment names; the user is told of wrong values, which
+// change nothing.
+void read_stack_params(Params& params) {
+  fep::Config tried;
   for (const fep::Parameter& row : fep::parameters()) {
     if (is_own(row.name)) continue;
     const std::string_view value = value_of(row.name);
     if (value.data() == nullptr) continue;
     int64_t number = 0;
     if (to_number(value, row.min, row.max, number) &&
-        fep::set_parameter(config, row.name, number).ok()) {
+        fep::set_parameter(tried, row.name, number).ok()) {
+      params.stack.emplace_back(&row, number);
       continue;
     }
-    complain(row, value);
+    tell_user("FI_UET_%s=%s cannot be used, so its default is; set it to: %s; %s", row.name,
+              value.data(), row.help, values_of(row).c_str());
   }
 }
 
@@ -294,11 +297,7 @@ Params read_params() {
     tell_user("FI_UET_%s=%s cannot be used, so %s; set it to: %s", param.name, value.data(),
               param.is_strict ? "nothing is offered" : "its default is", param.help);
   }
-  fep::Config tried;
-  read_stack_params(tried, [](const fep::Parameter& row, std::string_view value) {
-    tell_user("FI_UET_%s=%s cannot be used, so its default is; set it to: %s; %s", row.name,
-              value.data(), row.help, values_of(row).c_str());
-  });
+  read_stack_params(result);
   warn_of_unknown();
   return result;
 }
@@ -318,7 +317,9 @@ void define_params() {
 }
 
 void apply_stack_params(fep::Config& config) {
-  read_stack_params(config, [](const fep::Parameter&, std::string_view) {});
+  for (const auto& [row, number] : params().stack) {
+    static_cast<void>(fep::set_parameter(config, row->name, number));
+  }
 }
 
 const Params& params() {

@@ -10,9 +10,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace uet::fep {
 struct Config;
+struct Parameter;
 }
 
 namespace uet::prov {
@@ -34,7 +37,7 @@ struct Params {
   uint32_t payload_mtu = 0;  // octets; 0: by interface [LF-131]
   std::string io = "auto";
   uint16_t port_first = 16384;
-  uint16_t port_last = 20479;
+  uint16_t port_last = 32767;
   bool strict_port = false;
   fep::AllowList allow;  // empty: everybody
   uint32_t socket_buffer_bytes = 4 << 20;
@@ -50,6 +53,8 @@ struct Params {
   bool mr_domain = true;     // regions without an endpoint are allowed [LF-038]
   uint8_t profiles = ses::kEveryProfile;  // PROFILE [SES-186]
   bool idempotent = false;   // every region is idempotent-safe [LF-027]
+  // Tunables of the stack that the environment names.
+  std::vector<std::pair<const fep::Parameter*, int64_t>> stack;
 
   // False: a parameter whose default would be less safe than what was asked for, or something else
   // (JOB_ID, ALLOW, DATA_PROTECT and the like), has a value that makes no sense; nothing is
@@ -60,7 +65,8 @@ struct Params {
 
 // Names the parameters to libfabric. Called once, from fi_prov_ini.
 void define_params();
-// Reads them from the environment on the first call; the same values for ever after.
+// Reads them from the environment on the first call; the same values for ever after, and libfabric
+// is not asked again: at the end of the process it forgets them while threads still open domains.
 const Params& params();
 
 // Sets those tunables of the stack that the environment names, over what `config` has. Wrong values
