@@ -57,6 +57,7 @@ std::unique_ptr<FrameIo> FrameIo::open(const UdpOptions& options, std::string* e
   }
   UdpOptions udp = options;
   udp.deaf = true;
+  udp.entropy_values = std::min(udp.entropy_values, kEntropyMax);
   io->udp_ = UdpIo::open(udp, &why);
   if (io->udp_ == nullptr || !io->start(options, why)) return nullptr;
   return io;

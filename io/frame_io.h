@@ -30,6 +30,8 @@ struct FrameTxCounters {
 class FrameIo final : public PacketIo {
  public:
   static constexpr uint32_t kRings = 2;  // packet sockets that listen
+  // With fewer UDP sockets, as many descriptors as the UDP backend.
+  static constexpr uint32_t kEntropyMax = 3;
 
   // On failure null, and `error` is a sentence that names the remedy.
   static std::unique_ptr<FrameIo> open(const UdpOptions& options, std::string* error);

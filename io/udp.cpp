@@ -109,7 +109,7 @@ bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
               place(local_, options.local.port);
       return false;
     }
-    if (bind_block(options, options.local.port, failure)) return true;
+    if (bind_block(options, options.local.port / kBlockPorts, 1, failure)) return true;
     error = bind_failure(local_, options.local.port, failure);
     return false;
   }
@@ -144,44 +144,51 @@ bool UdpIo::bind_whole(const UdpOptions& options, int& failure) {
   return true;
 }
 
-// All sixteen ports or none. The base is bound first, so that of two processes that want the same
-// block one fails at once and neither holds a part of it.
-bool UdpIo::bind_block(const UdpOptions& options, uint16_t base, int& failure) {
-  std::array<Fd, kBlockPorts> sockets;
-  const bool ipv6 = is_ipv6(local_);
-  for (uint32_t i = 0; i < kBlockPorts; ++i) {
-    Fd& fd = sockets[i];
-    fd = open_udp_socket(local_);
-    failure = fd ? 0 : errno;
-    // Deaf before it is bound: not one stray packet gets in.
-    if (failure == 0 && i > 0 && !UdpTx::deafen(fd)) failure = errno;
-    if (failure == 0) failure = bind_to(fd, local_, static_cast<uint16_t>(base + i));
-    if (failure == 0 && !UdpTx::prepare(fd, ipv6, options.send_buffer_bytes)) failure = errno;
-    if (failure == 0 && i > 0 && !watch(fd, 0)) failure = errno;
-    if (failure != 0) return false;
+// The first port is the block: who holds it sends from the others.
+bool UdpIo::bind_block(const UdpOptions& options, uint32_t first, uint32_t blocks, int& failure) {
+  Fd socket = open_udp_socket(local_);
+  failure = socket ? 0 : errno;
+  const uint16_t base = failure == 0 ? bind_free_block(socket, first, blocks, failure) : 0;
+  if (base != 0 && !UdpTx::prepare(socket, is_ipv6(local_), options.send_buffer_bytes)) {
+    failure = errno;
   }
+  if (failure != 0) return false;
   local_.port = base;
-  tx_.configure({local_, kBlockPorts, options.send_buffer_bytes, options.gso}, epoll_.get(),
-                sockets[0].get());
-  for (uint32_t i = 0; i < kBlockPorts; ++i) tx_.adopt(i, std::move(sockets[i]));
+  const uint32_t sockets = std::min(options.entropy_values + 1, kBlockPorts);
+  tx_.configure({local_, sockets, options.send_buffer_bytes, options.gso, base}, epoll_.get(),
+                socket.get());
+  tx_.adopt(0, std::move(socket));
   return true;
+}
+
+// Binds the socket to the base of a block that nobody holds; 0: none, or a failure for another
+// reason. A random start keeps processes that start together from queueing up at the same block.
+uint16_t UdpIo::bind_free_block(const Fd& socket, uint32_t first, uint32_t blocks,
+                                int& failure) const {
+  const uint32_t start = blocks > 0 ? random_below(blocks) : 0;
+  failure = EADDRINUSE;
+  for (uint32_t i = 0; i < blocks && failure == EADDRINUSE; ++i) {
+    const auto base = static_cast<uint16_t>((first + (start + i) % blocks) * kBlockPorts);
+    if (base == kBlockOfUetPort) continue;
+    failure = bind_to(socket, local_, base);
+    if (failure == 0) return base;
+  }
+  return 0;
 }
 
 bool UdpIo::search_block(const UdpOptions& options, std::string& error) {
   const uint32_t first = (options.port_first + kBlockPorts - 1u) / kBlockPorts;
   const uint32_t end = (options.port_last + 1u) / kBlockPorts;
   const uint32_t blocks = end > first ? end - first : 0;
-  // A random start keeps processes that start together from queueing up at the same block.
-  const uint32_t start = blocks > 0 ? random_below(blocks) : 0;
-  for (uint32_t i = 0; i < blocks; ++i) {
-    const auto base = static_cast<uint16_t>((first + (start + i) % blocks) * kBlockPorts);
-    int failure = 0;
-    if (base == kBlockOfUetPort) continue;
-    if (bind_block(options, base, failure)) return true;
-    if (failure != EADDRINUSE) {
-      error = bind_failure(local_, base, failure);
-      return false;
-    }
+  const uint32_t early = std::min(blocks, kFirstBlocks);
+  int failure = 0;
+  if (bind_block(options, first, early, failure)) return true;
+  if (failure == EADDRINUSE && bind_block(options, first + early, blocks - early, failure)) {
+    return true;
+  }
+  if (failure != EADDRINUSE) {
+    error = bind_failure(local_, options.port_first, failure);
+    return false;
   }
   error = place(local_, kUetPort) + " is taken and no block of 16 ports is free in " +
           std::to_string(options.port_first) + "-" + std::to_string(options.port_last) +

@@ -1,6 +1,8 @@
 // Packets over ordinary UDP sockets: no privilege, every kernel. One receive socket, a transmit
-// socket for each entropy value, GSO and GRO where the kernel offers them. Linux.
-// Ports: the first process of a Fabric Address owns 4793; a later one owns a block of sixteen.
+// socket for each entropy value, opened when it is first used; GSO and GRO where the kernel offers
+// them. Linux.
+// Ports: the first process of a Fabric Address owns 4793; a later one owns a block of sixteen, by
+// its first port, and binds of the others what it sends from.
 // [architecture 6, 7; WIRE-006, WIRE-007, WIRE-121]
 #pragma once
 
@@ -21,10 +23,12 @@ struct UdpOptions {
   // multiple of 16: exactly that block, as after a restart.
   FabricAddress local;
   uint16_t port_first = 16384;   // blocks are taken from here...
-  uint16_t port_last = 20479;    // ...up to here, both included
+  uint16_t port_last = 32767;    // ...up to here, both included; of the first 256 first
   bool strict_port = false;      // 4793 or fail
   bool leave_uet_port = false;   // a block even if 4793 is free: the peer is to be found there
-  uint32_t entropy_values = 16;  // transmit sockets of the owner of 4793: 1 to kEntropyMax
+  // Transmit sockets of the owner of 4793, 1 to kEntropyMax. Another process has one more, up to
+  // sixteen, the first of which receives: either has eight sockets in all.
+  uint32_t entropy_values = 7;
   // Asked of the system, which may grant less; 0 leaves its default.
   uint32_t receive_buffer_bytes = 4 << 20;
   uint32_t send_buffer_bytes = 4 << 20;
@@ -37,6 +41,8 @@ struct UdpOptions {
 class UdpIo final : public PacketIo {
  public:
   static constexpr uint32_t kBlockPorts = 16;  // [WIRE-121]
+  // Taken before the rest of the range, which firewalls of earlier set-ups do not let in.
+  static constexpr uint32_t kFirstBlocks = 256;
 
   // Binds. On failure null, and `error` is a sentence that names the remedy.
   static std::unique_ptr<UdpIo> open(const UdpOptions& options, std::string* error);
@@ -72,7 +78,8 @@ class UdpIo final : public PacketIo {
   UdpIo() = default;
   bool bind_sockets(const UdpOptions& options, std::string& error);
   bool bind_whole(const UdpOptions& options, int& failure);
-  bool bind_block(const UdpOptions& options, uint16_t base, int& failure);
+  bool bind_block(const UdpOptions& options, uint32_t first, uint32_t blocks, int& failure);
+  uint16_t bind_free_block(const Fd& socket, uint32_t first, uint32_t blocks, int& failure) const;
   bool search_block(const UdpOptions& options, std::string& error);
   bool start(const UdpOptions& options, std::string& error);
   bool watch(const Fd& fd, uint32_t events);

@@ -84,7 +84,9 @@ int UdpTx::fd_of(uint32_t index) {
   if ((failed_ >> index & 1) != 0) return fallback_;
 
   FabricAddress local = settings_.local;
-  local.port = 0;  // any that is free: nobody answers to it
+  // Any that is free, because nobody answers to it; or the next of the block.
+  const uint16_t first = settings_.first_port;
+  local.port = first == 0 ? uint16_t{0} : static_cast<uint16_t>(first + index);
   SockAddr name;
   const socklen_t length = to_sockaddr(local, name);
   const bool ipv6 = local.family == FabricAddress::Family::ipv6;

@@ -36,6 +36,7 @@ class UdpTx {
     uint32_t entropy_values = 1;  // sockets; the EV modulo this picks one
     uint32_t send_buffer_bytes = 0;
     bool gso = true;
+    uint16_t first_port = 0;  // of consecutive ones for the sockets; 0: any that are free
   };
 
   // Sockets not added by adopt() are opened on first use and watched by `epoll` for errors. The

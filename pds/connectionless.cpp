@@ -51,7 +51,8 @@ void Connectionless::on_uud(const RxDatagram& d, Instant now) {
   wire::Reader r(d.bytes);
   const auto h = wire::Uud::parse(r);
   if (!h.ok() || !wire::is_request(h->next_hdr)) return with_.counters.add(Count::drop_malformed);
-  const FabricAddress from = reply_address(d, PortHint::unstated, with_.config.strict_ports);
+  const FabricAddress from =
+      reply_address(d, PortHint::unstated, with_.config.strict_ports, with_.peers);
   uud_.on_request(*h, d, r.rest(), from, now);
 }
 
@@ -66,7 +67,7 @@ std::optional<Connectionless::Refusal> Connectionless::receive_trimmed(const RxD
 
 FabricAddress Connectionless::answer_to(const wire::RudiRequest& h, const RxDatagram& d) const {
   const auto hint = h.private_mark ? PortHint::marked : PortHint::standard;
-  return reply_address(d, hint, with_.config.strict_ports);
+  return reply_address(d, hint, with_.config.strict_ports, with_.peers);
 }
 
 // Neither side has a PDC to name, and no PSN to hint at. [PDS-203, PDS-110, PDS-011]

@@ -50,7 +50,7 @@ class Core : CoreState {
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
   void start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
-  FabricAddress reply_address(const Inbound& in) const;
+  FabricAddress reply_address(const Inbound& in);
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
   void heard(Pdc& pdc, Instant now);
   void confirm(Pdc& pdc);

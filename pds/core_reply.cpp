@@ -90,10 +90,10 @@ void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, Instan
   nack(pdc, code, trigger, pdc.nack_hint().value(), now);
 }
 
-FabricAddress Core::reply_address(const Inbound& in) const {
+FabricAddress Core::reply_address(const Inbound& in) {
   PortHint hint = in.private_mark ? PortHint::marked : PortHint::standard;
   if (!in.syn) hint = PortHint::unstated;
-  return pds::reply_address(*in.datagram, hint, config_.strict_ports);
+  return pds::reply_address(*in.datagram, hint, config_.strict_ports, peers_);
 }
 
 void Core::nack_stranger(const Inbound& in, wire::NackCode code, Instant now) {

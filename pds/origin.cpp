@@ -4,7 +4,7 @@
 namespace uet::pds {
 
 namespace {
-// Ports that our own later processes listen on, in blocks of 16. [architecture 7]
+// Ports that our own later processes take first, in blocks of 16. [architecture 7]
 constexpr uint16_t kBlockPortFirst = 16384;
 constexpr uint16_t kBlockPortLast = 20479;
 constexpr uint16_t kBlockMask = 0xFFF0;
@@ -16,12 +16,17 @@ bool is_from(const RxDatagram& d, const Peer& peer) {
   return a.port == kUetPort || (d.from.port & kBlockMask) == a.port;
 }
 
-FabricAddress reply_address(const RxDatagram& d, PortHint hint, bool strict_ports) {
-  FabricAddress a = d.from;
-  const bool in_block = d.from.port >= kBlockPortFirst && d.from.port <= kBlockPortLast;
-  const bool own_port = hint == PortHint::unstated ? in_block : hint == PortHint::marked;
-  a.port = own_port && !strict_ports ? static_cast<uint16_t>(d.from.port & kBlockMask) : kUetPort;
-  return a;
+FabricAddress reply_address(const RxDatagram& d, PortHint hint, bool strict_ports,
+                            PeerTable& peers) {
+  FabricAddress block = d.from;
+  block.port = static_cast<uint16_t>(d.from.port & kBlockMask);
+  FabricAddress standard = d.from;
+  standard.port = kUetPort;
+  if (strict_ports) return standard;
+  if (hint != PortHint::unstated) return hint == PortHint::marked ? block : standard;
+  if (d.from.port >= kBlockPortFirst && d.from.port <= kBlockPortLast) return block;
+  PeerId known;
+  return peers.find(block, known) != nullptr ? block : standard;
 }
 
 }  // namespace uet::pds

@@ -375,6 +375,29 @@ TEST_F(TargetTest, AnswersGoWhereTheMarkSays) {
   EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1002 from 0 to 7 payload 0"}));
 }
 
+// [WIRE-121, architecture 7] A packet with no place for the mark: the ports that blocks are taken
+// of first are the sender's own, and so is any block that a peer is known at.
+TEST_F(TargetTest, AnswersWithoutAPlaceForTheMarkGoToKnownBlocks) {
+  Bench b;
+  b.client.names_are_unique = false;
+  b.own = Pdcid(77);  // of no PDC
+  const auto answered_at = [&b](uint16_t port) {
+    b.from = address(9, port);
+    b.rx(b.request(1001, false));
+    return b.tx().at(0).to;
+  };
+  EXPECT_EQ(answered_at(20479), address(9, 20464));
+  EXPECT_EQ(answered_at(20480), address(9, 4793)) << "may be a stranger's entropy";
+  EXPECT_EQ(answered_at(30005), address(9, 4793));
+  b.from = address(9, 30001);
+  wire::Request h = b.request(1000);
+  h.private_mark = true;
+  b.rx(h);
+  EXPECT_EQ(b.tx().at(0).to, address(9, 30000)) << "the mark counts for every port";
+  EXPECT_EQ(answered_at(30005), address(9, 30000));
+  EXPECT_EQ(answered_at(30016), address(9, 4793)) << "the next block";
+}
+
 // [PDS-V1, PDS-V4, WIRE-116] Each way to be malformed is counted and answered with silence.
 TEST_F(TargetTest, MalformedPackets) {
   Bench b;

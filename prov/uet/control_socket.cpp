@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -23,9 +24,7 @@ std::unique_ptr<ControlSocket> ControlSocket::open(Answer answer) {
 bool ControlSocket::listen() {
   // Packets: a request is whole or it is none, and an answer is sent in one call or not at all.
   listener_ = io::Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  epoll_ = io::Fd(::epoll_create1(EPOLL_CLOEXEC));
-  return listener_ && epoll_ && bind() && ::listen(listener_.get(), kClients) == 0 &&
-         watch(listener_);
+  return listener_ && bind() && ::listen(listener_.get(), kClients) == 0;
 }
 
 // Takes the first free number. A stranger may hold some of the names; uet_ctl asks the system whose
@@ -51,6 +50,10 @@ bool ControlSocket::watch(const io::Fd& fd) {
 }
 
 void ControlSocket::serve() {
+  if (!epoll_) {
+    accept();
+    return watch_silent();
+  }
   std::array<epoll_event, kClients + 1> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
@@ -62,13 +65,31 @@ void ControlSocket::serve() {
   for (int i = 0; i < count; ++i) {
     if (events[static_cast<size_t>(i)].data.fd == listener_.get()) accept();
   }
+  watch_silent();
+}
+
+// Most clients have asked by the time that they are accepted, and are gone when they are answered.
+void ControlSocket::watch_silent() {
+  const bool any = std::any_of(clients_.begin(), clients_.end(),
+                               [](const io::Fd& client) { return static_cast<bool>(client); });
+  if (!any) {
+    epoll_ = io::Fd();
+    return;
+  }
+  if (epoll_) return;
+  epoll_ = io::Fd(::epoll_create1(EPOLL_CLOEXEC));
+  bool is_watched = epoll_ && watch(listener_);
+  for (const io::Fd& client : clients_) is_watched = is_watched && (!client || watch(client));
+  if (is_watched) return;
+  for (io::Fd& client : clients_) client = io::Fd();
+  epoll_ = io::Fd();
 }
 
 void ControlSocket::accept() {
   for (uint32_t i = 0; i < kClients; ++i) {
     io::Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!client) return;
-    if (!is_welcome(client) || !watch(client)) continue;
+    if (!is_welcome(client) || (epoll_ && !watch(client))) continue;
     io::Fd& place = clients_[next_client_++ % kClients];
     place = std::move(client);
     read(place);

@@ -29,8 +29,8 @@ class ControlSocket {
   // `answer` is called by serve() only. Null when the system refuses: a domain works without.
   static std::unique_ptr<ControlSocket> open(Answer answer);
 
-  // Readable when serve() has something to do.
-  int fd() const { return epoll_.get(); }
+  // Readable when serve() has something to do. May be another one after serve().
+  int fd() const { return epoll_ ? epoll_.get() : listener_.get(); }
   // Takes new clients and answers those who asked; bounded. A client that says nothing keeps its
   // place until kClients newer ones came.
   void serve();
@@ -48,13 +48,14 @@ class ControlSocket {
   bool bind();
   bool watch(const io::Fd& fd);
   void accept();
+  void watch_silent();
   bool is_welcome(const io::Fd& client) const;
   void read(io::Fd& client);
 
   Answer answer_;
   std::string name_;
   io::Fd listener_;
-  io::Fd epoll_;
+  io::Fd epoll_;  // of these and of clients; only while there is one that has said nothing yet
   std::array<io::Fd, kClients> clients_;
   uint32_t next_client_ = 0;  // whose place the next one takes
 };

@@ -209,11 +209,7 @@ class Examination {
     uint32_t count = 0;
     for (uint32_t base = (range.first + kBlockPorts - 1u) / kBlockPorts * kBlockPorts;
          base + kBlockPorts - 1 <= range.last; base += kBlockPorts) {
-      bool free = true;
-      for (uint32_t i = 0; i < kBlockPorts && free; ++i) {
-        free = !is_taken(at, static_cast<uint16_t>(base + i));
-      }
-      count += free ? 1 : 0;
+      count += is_taken(at, static_cast<uint16_t>(base)) ? 0 : 1;  // it is the block
     }
     return count;
   }
@@ -243,8 +239,8 @@ class Examination {
             "end that process, unset FI_UET_STRICT_PORT, or use another address (FI_UET_IFACE)");
       } else if (blocks == 0) {
         say("ports", Grade::fault,
-            "UDP 4793" + where + " is held by " + owner +
-                ", and no 16 ports in a row are free in " + range_text(),
+            "UDP 4793" + where + " is held by " + owner + ", and no block of 16 ports is free in " +
+                range_text(),
             "widen FI_UET_PORT_RANGE, or use another address (FI_UET_IFACE)");
       } else {
         say("ports", Grade::ok,

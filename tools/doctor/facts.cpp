@@ -189,7 +189,7 @@ uint64_t wanted_buffer(const Facts& facts) {
 }
 
 PortRange wanted_ports(const Facts& facts) {
-  PortRange range{16384, 20479};
+  PortRange range{16384, 32767};
   const std::string text = facts.variable("FI_UET_PORT_RANGE", "");
   const size_t dash = text.find('-');
   if (dash == text.npos) return range;

@@ -41,7 +41,7 @@ struct Facts {
   std::vector<UdpSocket> udp;
   std::string uet_port_owner;    // "4711 (fi_pingpong)" or empty: not known or free
   std::string ephemeral_ports;   // "32768 60999", as the system has it
-  std::string reserved_ports;    // "16384-20479" or empty
+  std::string reserved_ports;    // "16384-32767" or empty
   uint64_t receive_granted = 0;  // octets of socket buffer, of those asked for
   uint64_t send_granted = 0;
   uint64_t receive_drops = 0;  // datagrams lost for want of buffer, since the system started

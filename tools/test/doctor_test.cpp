@@ -147,15 +147,15 @@ const Case kCases[] = {
     {"no block free",
      [](Facts& f) {
        f.environment["FI_UET_PORT_RANGE"] = "20000-20031";
-       f.udp = {bound(1, 4793), bound(0, 20003), bound(1, 20031)};
+       f.udp = {bound(1, 4793), bound(0, 20000), bound(1, 20016)};
        f.udp[1].local.ip = {};  // takes every address
      },
-     "fault ports: UDP 4793 of 10.0.0.1 is held by another process, and no 16 ports in a row are "
+     "fault ports: UDP 4793 of 10.0.0.1 is held by another process, and no block of 16 ports is "
      "free in 20000-20031",
      "FI_UET_PORT_RANGE"},
     {"lent ports", [](Facts& f) { f.ephemeral_ports = "1024 65535"; },
      "warning ephemeral: the system lends ports 1024-65535",
-     "ip_local_reserved_ports=4793,16384-20479"},
+     "ip_local_reserved_ports=4793,16384-32767"},
     {"lent ports, half reserved",
      [](Facts& f) {
        f.ephemeral_ports = "1024 65535";
@@ -248,9 +248,9 @@ TEST(DoctorTest, AFirewallIsJudgedForBothKindsOfPorts) {
       read_iptables("*filter\n:INPUT DROP [0:0]\n-A INPUT -p udp --dport 4793 -j ACCEPT\n", false);
   EXPECT_EQ(complaints(facts),
             std::vector<std::string>{
-                "warning firewall: IPv4: iptables filter INPUT keeps UDP 16384-20479 out: only the "
+                "warning firewall: IPv4: iptables filter INPUT keeps UDP 16384-32767 out: only the "
                 "first process of this host is reached | iptables -I INPUT -p udp -m multiport "
-                "--dports 4793,16384:20479 -j ACCEPT"});
+                "--dports 4793,16384:32767 -j ACCEPT"});
   facts.firewall.tables = read_iptables("*filter\n:INPUT DROP [0:0]\n", false);
   const std::vector<std::string> said = complaints(facts);
   ASSERT_EQ(said.size(), 2u);
@@ -271,10 +271,11 @@ TEST(DoctorTest, OnlyTheProvidersOwnWordsCount) {
             "FI_UET_MODE=x cannot be used\n");
 }
 
-TEST(DoctorTest, AFewPortsOfABlockCostTheBlock) {
+TEST(DoctorTest, AFreeFirstPortIsAFreeBlock) {
   Facts facts = good();
   facts.environment["FI_UET_PORT_RANGE"] = "20000-20047";  // three blocks
-  facts.udp = {bound(1, 20015), bound(2, 20016)};          // the second is on another address
+  // The second is on another address, the third a port that others may have.
+  facts.udp = {bound(1, 20000), bound(2, 20016), bound(1, 20035)};
   bool said = false;
   for (const Finding& f : examine(facts)) {
     said = said || f.text ==
