@@ -8,10 +8,21 @@ namespace {
 
 constexpr uint64_t kProviderKey = uint64_t{1} << 48;  // a vendor bit [LF-025, LF-026]
 constexpr uint64_t kRkeyMask = kProviderKey - 1;
+constexpr uint64_t kHashedKey = uint64_t{1} << 49;  // a vendor bit [LF-150]
 constexpr unsigned kNonceShift = 22;  // above the slot index
 constexpr uint64_t kNonceMask = (uint64_t{1} << (48 - kNonceShift)) - 1;
 
 }  // namespace
+
+// 54 bits of hash: all bits of the RKEY and the vendor bits 50 to 55. Every uet must hash alike.
+uint64_t hashed_key(uint64_t key) {
+  constexpr uint64_t kVendorHash = uint64_t{0x3F} << 50;
+  uint64_t h = key;
+  h = (h ^ h >> 30) * 0xBF58'476D'1CE4'E5B9;  // the finaliser of SplitMix64
+  h = (h ^ h >> 27) * 0x94D0'49BB'1331'11EB;
+  h ^= h >> 31;
+  return kHashedKey | (h & kRkeyMask) | (h >> 8 & kVendorHash);
+}
 
 Result<void> MemoryRegions::create(Arena& arena, uint32_t capacity, uint64_t seed) {
   rng_ = Rng(seed, 2);
@@ -26,17 +37,29 @@ Result<void> MemoryRegions::create(Arena& arena, uint32_t capacity, uint64_t see
   return {};
 }
 
-Result<void> MemoryRegions::give_key(Region& region, RegionId id, const RegionRequest& request) {
-  const uint64_t safe = request.idempotent_safe ? kIdempotentSafe : 0;
-  if (!request.provider_key) {
-    // Vendor and reserved bits stay 0 in user keys. [LF-025, LF-029]
-    if (request.key > kRkeyMask || request.optimized) return Errc::invalid;
-    const auto inserted = user_keys_.insert(request.key, id.value());
+// A key with the optimized format names its index, so that it works in a small header, too.
+// [LF-028, LF-150]
+Result<void> MemoryRegions::take_user_key(Region& region, RegionId id,
+                                          const RegionRequest& request) {
+  const uint64_t key = wire_key(request.key) & ~kIdempotentSafe;
+  const uint64_t index = key ^ kOptimizedKey;
+  if (index < kOptimizedCount) {
+    if (optimized_[index] != 0) return Errc::exists;
+    optimized_[index] = id.value();
+    region.is_optimized = true;
+    region.optimized_index = static_cast<uint16_t>(index);
+  } else {
+    const auto inserted = user_keys_.insert(key, id.value());
     if (!inserted.ok()) return inserted.error();
     region.is_user_key = true;
-    region.key = safe | request.key;
-    return {};
   }
+  region.key = (request.idempotent_safe ? kIdempotentSafe : 0) | key;
+  return {};
+}
+
+Result<void> MemoryRegions::give_key(Region& region, RegionId id, const RegionRequest& request) {
+  const uint64_t safe = request.idempotent_safe ? kIdempotentSafe : 0;
+  if (!request.provider_key) return take_user_key(region, id, request);
   for (uint32_t tried = 1; request.optimized && tried < kOptimizedCount; ++tried) {
     const uint32_t index = optimized_next_;
     optimized_next_ = optimized_next_ + 1 == kOptimizedCount ? 1 : optimized_next_ + 1;
@@ -70,6 +93,7 @@ Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
     return keyed.error();
   }
   by_slot_[regions_.handle(region).index()] = id.value();
+  region->base = request.base;
   region->user = request.user;
   region->access = request.access;
   region->job = request.job;
@@ -95,7 +119,7 @@ void MemoryRegions::enable(RegionId id) {
 void MemoryRegions::remove(RegionId id) {
   Region* region = find(id);
   UET_ASSERT(region != nullptr);
-  if (region->is_user_key) user_keys_.erase(region->key & kRkeyMask);
+  if (region->is_user_key) user_keys_.erase(region->key & ~kIdempotentSafe);
   if (region->is_optimized) optimized_[region->optimized_index] = 0;
   region->memory.release(long_iovs_);
   regions_.free(region);
@@ -123,21 +147,18 @@ bool MemoryRegions::is_provider_key(uint64_t key) {
 
 RegionId MemoryRegions::id_of_key(uint64_t key) const {
   const uint64_t plain = key & ~kIdempotentSafe;
-  if ((plain & kOptimizedKey) != 0) {
-    const uint64_t index = plain & ~kOptimizedKey;
-    return RegionId(index < kOptimizedCount ? optimized_[index] : 0);
+  const uint64_t index = plain ^ kOptimizedKey;
+  if (index < kOptimizedCount) return RegionId(optimized_[index]);
+  if (is_provider_key(plain)) {
+    // The slot names the region; the whole key, nonce included, must agree.
+    const uint64_t slot = plain & Handle<Region>::kIndexMask;
+    const RegionId id(slot < by_slot_.size() ? by_slot_[slot] : 0);
+    const Region* region = find(id);
+    if (region != nullptr && (region->key & ~kIdempotentSafe) == plain) return id;
   }
-  if ((plain & kProviderKey) == 0) {
-    if (plain > kRkeyMask) return RegionId();  // reserved or vendor bits [LF-025]
-    const uint32_t* id = user_keys_.find(plain);
-    return RegionId(id == nullptr ? 0 : *id);
-  }
-  // The slot names the region; the whole key, nonce included, must agree.
-  const uint64_t slot = plain & Handle<Region>::kIndexMask;
-  const RegionId id(slot < by_slot_.size() ? by_slot_[slot] : 0);
-  const Region* region = find(id);
-  if (region == nullptr || (region->key & ~kIdempotentSafe) != plain) return RegionId();
-  return id;
+  // An application may have chosen a key that looks like one of ours.
+  const uint32_t* id = user_keys_.find(plain);
+  return RegionId(id == nullptr ? 0 : *id);
 }
 
 // A region restricted to another job, index or initiator is none for this request.
@@ -176,7 +197,7 @@ Result<RegionId, wire::ReturnCode> MemoryRegions::authorize_optimized(uint16_t i
 bool MemoryRegions::place(RegionId id, uint64_t offset, std::span<const std::byte> source) const {
   const Region* region = find(id);
   if (region == nullptr || !region->covers(offset, source.size())) return false;
-  region->memory.scatter(offset, source);
+  region->memory.scatter(offset - region->base, source);
   return true;
 }
 

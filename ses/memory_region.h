@@ -3,7 +3,8 @@
 //
 //  63 | 62 | 61..56 | 55..48     | 47..12      | 11..0
 //  is | op | 0      | bit 48: own| RKEY, high  | RKEY, low; optimized: index      [LF-023, LF-026]
-// Provider keys: bit 48, a slot index and a random nonce. User keys: 48 bits, hashed.
+// Provider keys: bit 48, a slot index and a random nonce. User keys: looked up in a hash map. One
+// that the format has no room for travels as bit 49 and a hash of it. [LF-150]
 #pragma once
 
 #include "ses/iov.h"
@@ -32,7 +33,7 @@ enum Access : uint32_t {
 struct RegionRequest {
   std::span<const IoSlice> iov{};  // at most 64, copied; the memory stays valid until remove()
   uint32_t access = 0;           // Access bits
-  bool provider_key = true;      // else `key` is the application's, 48 bits [LF-029]
+  bool provider_key = true;      // else `key` is the application's, any number [LF-029]
   uint64_t key = 0;
   bool idempotent_safe = false;  // replays do no harm: RUDI may be used [LF-027]
   bool optimized = false;        // wants a 12-bit key for the small header; needs provider_key.
@@ -44,6 +45,7 @@ struct RegionRequest {
   PeerId from{};
   uint32_t from_initiator = 0;
   uint16_t ri = 0;               // restriction, 0: none [LF-037]
+  uint64_t base = 0;             // what peers call the first octet: its address, or 0 [LF-151]
   uint64_t user = 0;             // the provider's own word, returned with remote events
   uint32_t exposed = 0;          // the source of that rendezvous send, usable at once
 };
@@ -67,6 +69,16 @@ inline constexpr uint64_t kIdempotentSafe = uint64_t{1} << 63;
 // The key has the optimized format: 12 bits of it say all. [LF-023, LF-024]
 inline constexpr uint64_t kOptimizedKey = uint64_t{1} << 62;
 
+// What travels for a key that the application or the peer named. A key in the format above is sent
+// as it is, whoever made it; another one is replaced by a hash, the same at both ends. [LF-150]
+uint64_t hashed_key(uint64_t key);
+constexpr bool has_key_format(uint64_t key) {
+  constexpr uint64_t kReserved = uint64_t{0x3F} << 56;
+  constexpr uint64_t kOptimizedReserved = (uint64_t{1} << 48) - (uint64_t{1} << 12);
+  return (key & kReserved) == 0 && ((key & kOptimizedKey) == 0 || (key & kOptimizedReserved) == 0);
+}
+inline uint64_t wire_key(uint64_t key) { return has_key_format(key) ? key : hashed_key(key); }
+
 // Those 12 bits; 0: not a key of that format.
 constexpr uint16_t optimized_index(uint64_t key) {
   const uint64_t index = (key & ~kIdempotentSafe) ^ kOptimizedKey;
@@ -77,8 +89,8 @@ class MemoryRegions {
  public:
   Result<void> create(Arena& arena, uint32_t capacity, uint64_t seed);
 
-  // Errc::exists: that user key is in use. Errc::invalid: key wider than 48 bits, or more than 64
-  // slices. Errc::again: no slot. Disabled until enable().
+  // Errc::exists: that user key is in use. Errc::invalid: more than 64 slices. Errc::again: no
+  // slot. Disabled until enable().
   Result<RegionId> add(const RegionRequest& request);
   void enable(RegionId id);
   // No packet touches the memory after this returns.
@@ -104,7 +116,7 @@ class MemoryRegions {
   bool for_each(RegionId id, uint64_t offset, uint64_t length, Fn&& fn) const {
     const Region* region = find(id);
     if (region == nullptr || !region->covers(offset, length)) return false;
-    region->memory.for_each(offset, length, fn);
+    region->memory.for_each(offset - region->base, length, fn);
     return true;
   }
 
@@ -117,6 +129,7 @@ class MemoryRegions {
     Iov memory;
     std::span<const JobId> jobs;
     uint64_t key = 0;
+    uint64_t base = 0;
     uint64_t user = 0;
     uint32_t access = 0;
     uint32_t job = kAnyJob;
@@ -132,7 +145,8 @@ class MemoryRegions {
     bool is_directed = false;
 
     bool is_for(const RegionUse& use) const;
-    bool covers(uint64_t offset, uint64_t length) const {
+    bool covers(uint64_t address, uint64_t length) const {
+      const uint64_t offset = address - base;  // below the base: more than any region has
       return offset <= memory.bytes() && length <= memory.bytes() - offset;
     }
   };
@@ -143,12 +157,13 @@ class MemoryRegions {
   }
   Region* find(RegionId id) { return regions_.get(Handle<Region>::from_word(id.value())); }
   Result<void> give_key(Region& region, RegionId id, const RegionRequest& request);
+  Result<void> take_user_key(Region& region, RegionId id, const RegionRequest& request);
   RegionId id_of_key(uint64_t key) const;
   Result<RegionId, wire::ReturnCode> check(RegionId id, const RegionUse& use) const;
 
   Slab<Region> regions_;
   LongIovs long_iovs_;
-  HashMap<uint64_t, uint32_t> user_keys_;  // RKEY -> RegionId
+  HashMap<uint64_t, uint32_t> user_keys_;  // key on the wire, without bit 63 -> RegionId
   std::span<uint32_t> by_slot_;            // slot index -> RegionId, possibly of a region gone
   std::span<uint32_t> optimized_;          // index -> RegionId, 0: free; index 0 is never given
   uint32_t optimized_next_ = 1;

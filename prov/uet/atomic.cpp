@@ -123,7 +123,7 @@ ssize_t EndpointCore::atomic(const AtomicCall& call) {
                             part.put_into(request);
                             request.to = to;
                             request.remote_offset = remote.addr;
-                            request.key = remote.key;
+                            request.key = ses::wire_key(remote.key);
                             request.context = part_context;
                             return entry.ses().atomic(id_, request, entry.now());
                           });

@@ -64,6 +64,9 @@ class Domain {
 
   // What was agreed on in fi_getinfo.
   int mr_mode() const { return mr_mode_; }
+  // FI_MR_BASIC is the provider's keys and virtual addresses by one name. [LF-151]
+  bool gives_keys() const { return (mr_mode_ & (FI_MR_PROV_KEY | kMrBasic)) != 0; }
+  bool has_virtual_addresses() const { return (mr_mode_ & kMrBasic) != 0; }
   uint64_t caps() const { return caps_; }
   uint32_t addr_format() const { return addr_format_; }
   // Octets of payload in packets of the network; stated in addresses of this domain. [LF-131]

@@ -45,6 +45,7 @@ constexpr uint64_t kTxOpFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
                                 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
 // Nobody tells what became of a datagram. [LF-044]
 constexpr uint64_t kDatagramTxOpFlags = kTxOpFlags & ~(FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE);
+constexpr size_t kKeyBytes = 8;  // of a region's key, whoever chooses it [LF-029]
 constexpr uint64_t kRxOpFlags = FI_COMPLETION | FI_MULTI_RECV;
 
 // A request for more than there is.
@@ -140,18 +141,33 @@ size_t order_size(uint64_t orders, uint64_t asked) {
   return (orders & asked) != 0 ? size_t{ses::kMaxMessageBytes} : 0;
 }
 
+// A size of ordered data asks for that order. Without RMA there is nothing to order. [LF-090]
+bool agree_order_sizes(const fi_ep_attr& ep, Agreement& a) {
+  if ((a.caps & kMemoryCaps) == 0) return true;
+  const struct {
+    size_t wanted;
+    uint64_t orders;  // of which any makes the size true
+    uint64_t order;   // what is granted when none was asked for
+  } sizes[] = {{ep.max_order_raw_size, kRawOrders, FI_ORDER_RAW},
+               {ep.max_order_war_size, kWarOrders, FI_ORDER_WAR},
+               {ep.max_order_waw_size, kWawOrders, FI_ORDER_WAW}};
+  for (const auto& size : sizes) {
+    if (size.wanted == 0) continue;
+    if (exceeds(size.wanted, ses::kMaxMessageBytes)) return false;
+    if (((a.tx_order | a.rx_order) & size.orders) != 0) continue;
+    a.tx_order |= size.order;
+    a.rx_order |= size.order;
+  }
+  return true;
+}
+
 bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
   if (ep == nullptr) return true;
   if (ep->type != FI_EP_UNSPEC && ep->type != a.type) return false;  // [LF-072]
   if (ep->protocol != FI_PROTO_UNSPEC && ep->protocol != kProtoUet) return false;
   if (exceeds(ep->protocol_version, kProtoUetVersion)) return false;
-  const uint64_t orders = a.tx_order | a.rx_order;
-  if (exceeds(ep->max_msg_size, ses::kMaxMessageBytes) || ep->msg_prefix_size != 0 ||
-      exceeds(ep->max_order_raw_size, order_size(orders, kRawOrders)) ||
-      exceeds(ep->max_order_war_size, order_size(orders, kWarOrders)) ||
-      exceeds(ep->max_order_waw_size, order_size(orders, kWawOrders))) {
-    return false;
-  }
+  if (exceeds(ep->max_msg_size, ses::kMaxMessageBytes) || ep->msg_prefix_size != 0) return false;
+  if (!agree_order_sizes(*ep, a)) return false;
   a.message_bytes = ep->max_msg_size;
   a.shares_receives = ep->rx_ctx_cnt == FI_SHARED_CONTEXT;  // [LF-077]
   if (exceeds(ep->tx_ctx_cnt, 1)) return false;
@@ -171,12 +187,12 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
 // is not needed is dropped: programs bind a region to one endpoint when FI_MR_ENDPOINT comes back
 // and then use it through another. [LF-030 .. LF-033, ABI-033]
 bool agree_mr_mode(uint32_t version, int offered, Agreement& a) {
-  if (offered == kMrBasic) return false;  // would promise virtual addresses
   if (version < kApiMrBits && offered == 0) offered = kMrScalable;  // the other one [LF-128]
   int negotiable = FI_MR_PROV_KEY | FI_MR_ALLOCATED;
   if (!params().mr_domain) negotiable |= FI_MR_ENDPOINT;
-  a.mr_mode = offered == kMrScalable ? kMrScalable : offered & negotiable;
-  if ((a.caps & FI_RMA_EVENT) != 0 && offered != kMrScalable) {
+  const bool is_old = offered == kMrScalable || offered == kMrBasic;  // [LF-151]
+  a.mr_mode = is_old ? offered : offered & negotiable;
+  if ((a.caps & FI_RMA_EVENT) != 0 && !is_old) {
     a.mr_mode |= offered & FI_MR_RMA_EVENT;
   }
   return params().mr_domain || (a.mr_mode & FI_MR_ENDPOINT) != 0;
@@ -225,8 +241,7 @@ bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) 
   if (domain == nullptr) return agree_mr_mode(version, 0, a);
   if (has_other(domain->caps, domain_caps(version, *domain, a))) return false;
   if (!agree_mr_mode(version, domain->mr_mode, a)) return false;
-  const size_t key_bytes = (a.mr_mode & FI_MR_PROV_KEY) != 0 ? 8 : 6;  // [LF-029]
-  if (exceeds(domain->mr_key_size, key_bytes) || exceeds(domain->cq_data_size, 8) ||
+  if (exceeds(domain->mr_key_size, kKeyBytes) || exceeds(domain->cq_data_size, 8) ||
       exceeds(domain->mr_iov_limit, kIovLimit) || exceeds(domain->mr_cnt, kObjectCount) ||
       exceeds(domain->cq_cnt, kObjectCount) || exceeds(domain->cntr_cnt, kObjectCount) ||
       exceeds(domain->ep_cnt, kEndpointCount) || exceeds(domain->max_err_data, kErrDataBytes)) {
@@ -266,7 +281,7 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   domain.resource_mgmt = FI_RM_ENABLED;
   domain.av_type = a.av_type;
   domain.mr_mode = a.mr_mode;
-  domain.mr_key_size = (a.mr_mode & FI_MR_PROV_KEY) != 0 ? 8 : 6;
+  domain.mr_key_size = kKeyBytes;
   domain.cq_data_size = 8;
   domain.cq_cnt = kObjectCount;
   domain.ep_cnt = kEndpointCount;

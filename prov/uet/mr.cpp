@@ -15,7 +15,6 @@
 namespace uet::prov {
 namespace {
 
-constexpr uint64_t kIdempotentKeyBit = 1ULL << 63;  // [LF-023]
 constexpr uint64_t kAccess =
     FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC;
 
@@ -44,9 +43,6 @@ uint32_t to_access(uint64_t access) {
   if ((access & kBoth) == kBoth) result |= ses::kAtomic;
   return result;
 }
-
-// Of keys that the application asks for. [LF-029]
-constexpr unsigned kKeyBits = 48;
 
 // Packets are copied with the processor, which cannot read the memory of a device. `iface` counts
 // although FI_HMEM is not granted: the alternative is a crash when a peer uses the region.
@@ -88,16 +84,20 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
     : domain_(domain),
       access_(to_access(attr.access)),
       requested_key_(attr.requested_key),
-      provider_key_((domain.mr_mode() & FI_MR_PROV_KEY) != 0),
+      provider_key_(domain.gives_keys()),
       idempotent_(params().idempotent || (flags & kMrIdempotent) != 0),
       needs_endpoint_((domain.mr_mode() & FI_MR_ENDPOINT) != 0),
       deferred_(needs_endpoint_ ||
                 ((domain.mr_mode() & FI_MR_RMA_EVENT) != 0 && (flags & FI_RMA_EVENT) != 0)) {
-  // With provider keys the requested key may be anything; only a chosen one asks by its bit.
-  // [LF-027]
-  if (!provider_key_ && (requested_key_ & kIdempotentKeyBit) != 0) {
+  // With provider keys the requested key may be anything; only a chosen one asks by its bit, and
+  // not one that does not have the format of keys. [LF-027, LF-150]
+  if (!provider_key_ && ses::has_key_format(requested_key_) &&
+      (requested_key_ & ses::kIdempotentSafe) != 0) {
     idempotent_ = true;
-    requested_key_ &= ~kIdempotentKeyBit;
+    requested_key_ &= ~ses::kIdempotentSafe;
+  }
+  if (domain.has_virtual_addresses()) {
+    base_ = reinterpret_cast<uintptr_t>(attr.mr_iov[0].iov_base);
   }
   // Counters count messages, and on RUDI there are none. [LF-097]
   if ((flags & FI_RMA_EVENT) != 0) idempotent_ = false;
@@ -203,6 +203,7 @@ int MemoryRegion::add() {
   request.from = from_;
   request.from_initiator = from_initiator_;
   request.ri = ri_;
+  request.base = base_;
   request.user = reinterpret_cast<uintptr_t>(this);
   ProgressEngine::Entry entry(domain_.engine());
   // A key of 12 bits has no room for a restriction to an endpoint, and the header that it travels
@@ -211,13 +212,15 @@ int MemoryRegion::add() {
   const Result<ses::RegionId> id = entry.ses().memory().add(request);
   if (!id.ok()) {
     if (id.error() == Errc::exists) return -FI_ENOKEY;
-    if (!provider_key_ && (requested_key_ >> kKeyBits) != 0) return -FI_EKEYREJECTED;
     if (id.error() == Errc::again) return -FI_ENOMEM;
     return to_fi_errno(id.error());
   }
   id_ = *id;
   added_ = true;
-  link_.fid.key = entry.ses().memory().key(id_);
+  // Of a key that travels as a hash the application goes on to know its own. [LF-150]
+  if (provider_key_ || ses::has_key_format(requested_key_)) {
+    link_.fid.key = entry.ses().memory().key(id_);
+  }
   return 0;
 }
 

@@ -55,6 +55,7 @@ class MemoryRegion {
   std::vector<IoSlice> iov_;
   uint32_t access_ = 0;  // ses::Access
   uint64_t requested_key_ = 0;
+  uint64_t base_ = 0;  // what peers call the first octet [LF-151]
   uint32_t job_ = ses::kAnyJob;
   // With FI_AV_AUTH_KEY: the keys that there were, and maybe the one address that it is for.
   const AddressVector* av_ = nullptr;

@@ -67,7 +67,7 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
                             offset += remote.len;
                             request.iov = count > 1 ? part.view() : slices.view();
                             request.remote_offset = remote.addr;
-                            request.key = remote.key;
+                            request.key = ses::wire_key(remote.key);
                             request.flags = part_flags(plan.ses_flags, i + 1 == count, count);
                             request.context = part_context;
                             return entry.ses().rma(id_, request, entry.now());

@@ -106,7 +106,7 @@ const std::vector<Row> kRows = {
      kSame},
     {UET_MEMBER(domain_attr, resource_mgmt), {FI_RM_DISABLED, FI_RM_ENABLED}, {3, 99}, kAtLeast},
     {UET_MEMBER(domain_attr, av_type), {FI_AV_MAP, FI_AV_TABLE}, {3, 99}, kSame},
-    {UET_MEMBER(domain_attr, mr_key_size), {1, 6}, {7, 8, kHuge}, kAtLeast},
+    {UET_MEMBER(domain_attr, mr_key_size), {1, 6, 8}, {9, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, cq_data_size), {1, 4, 8}, {9, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, cq_cnt), {1, 65536}, {65537, kHuge}, kAtLeast},
     {UET_MEMBER(domain_attr, ep_cnt), {1, 4095}, {4096, kHuge}, kAtLeast},
@@ -160,8 +160,8 @@ TEST(GetinfoHintsTest, WhatIsNotOfferedIsRefused) {
   }
 }
 
-// [LF-090] A size of ordered data is a promise only where that order is kept.
-TEST(GetinfoHintsTest, OrderSizesNeedTheirOrder) {
+// [LF-090] A size of ordered data asks for that order; without RMA it means nothing.
+TEST(GetinfoHintsTest, OrderSizesBringTheirOrder) {
   const struct {
     const char* name;
     size_t fi_ep_attr::*size;
@@ -175,15 +175,26 @@ TEST(GetinfoHintsTest, OrderSizesNeedTheirOrder) {
   for (const auto& c : cases) {
     const Info hints = make_hints();
     hints->ep_attr->*c.size = kMessage;
-    EXPECT_EQ(ask_loopback(*hints).result, -FI_ENODATA) << c.name << " without an order";
-    hints->tx_attr->msg_order = c.other;
-    EXPECT_EQ(ask_loopback(*hints).result, -FI_ENODATA) << c.name << " with other orders";
+    for (const uint64_t other : {uint64_t{0}, c.other}) {
+      hints->tx_attr->msg_order = hints->rx_attr->msg_order = other;
+      const Answer brought = ask_loopback(*hints);
+      ASSERT_EQ(brought.result, 0) << c.name;
+      EXPECT_EQ(brought.info->tx_attr->msg_order, c.order | other) << c.name;
+      EXPECT_EQ(brought.info->rx_attr->msg_order, c.order | other) << c.name;
+      EXPECT_EQ(brought.info->ep_attr->*c.size, kMessage) << c.name;
+    }
+    hints->rx_attr->msg_order = 0;
     hints->tx_attr->msg_order = c.order;
     const Answer answer = ask_loopback(*hints);
     ASSERT_EQ(answer.result, 0) << c.name;
     EXPECT_EQ(answer.info->ep_attr->*c.size, kMessage) << c.name;
     hints->ep_attr->*c.size = kMessage + 1;
     EXPECT_EQ(ask_loopback(*hints).result, -FI_ENODATA) << c.name;
+    hints->caps = FI_MSG;
+    hints->tx_attr->msg_order = 0;
+    const Answer without = ask_loopback(*hints);
+    ASSERT_EQ(without.result, 0) << c.name;
+    EXPECT_EQ(without.info->tx_attr->msg_order, 0u) << c.name;
   }
 }
 

@@ -93,7 +93,7 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(info.domain_attr->resource_mgmt, FI_RM_ENABLED);
   EXPECT_EQ(info.domain_attr->av_type, FI_AV_UNSPEC);  // both are taken
   EXPECT_EQ(info.domain_attr->mr_mode, 0);
-  EXPECT_EQ(info.domain_attr->mr_key_size, 6u);
+  EXPECT_EQ(info.domain_attr->mr_key_size, 8u);
   EXPECT_EQ(info.domain_attr->cq_data_size, 8u);
   EXPECT_EQ(info.src_addrlen, 40u);
   EXPECT_EQ(info.dest_addr, nullptr);
@@ -159,8 +159,8 @@ TEST(GetinfoTest, OldApplicationsHearOfScalableRegistration) {
     const auto hints = make_hints();
     hints->domain_attr->mr_mode = kMrScalable;
     EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 0, version).result, 0);
-    hints->domain_attr->mr_mode = kMrBasic;
-    EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 0, version).result, -FI_ENODATA);
+    hints->domain_attr->mr_mode = kMrBasic;  // [LF-151]
+    EXPECT_EQ(ask(hints.get(), nullptr, nullptr, 0, version).info->domain_attr->mr_mode, kMrBasic);
   }
   const Answer now = ask(nullptr, nullptr, nullptr, 0, FI_VERSION(1, 5));
   ASSERT_EQ(now.result, 0);
@@ -232,9 +232,8 @@ TEST(GetinfoTest, WhatIsNotOfferedIsRefused) {
       {"rx iov", [](fi_info& h) { h.rx_attr->iov_limit = 65; }},
       {"buffered receives", [](fi_info& h) { h.rx_attr->total_buffered_recv = 1; }},
       {"data size", [](fi_info& h) { h.domain_attr->cq_data_size = 9; }},
-      {"key size", [](fi_info& h) { h.domain_attr->mr_key_size = 7; }},
+      {"key size", [](fi_info& h) { h.domain_attr->mr_key_size = 9; }},
       {"region iov", [](fi_info& h) { h.domain_attr->mr_iov_limit = 65; }},
-      {"basic regions", [](fi_info& h) { h.domain_attr->mr_mode = 1; }},
       {"shared AV", [](fi_info& h) { h.domain_attr->caps = FI_SHARED_AV; }},
       {"address format", [](fi_info& h) { h.addr_format = FI_ADDR_PSMX2; }},
       {"domain name", [](fi_info& h) { h.domain_attr->name = strdup("no_such_interface"); }},
@@ -275,21 +274,21 @@ TEST(GetinfoTest, RegistrationModesComeFromTheOffer) {
   const struct {
     int offered;
     int mode;
-    size_t key_bytes;
   } cases[] = {
-      {0, 0, 6},
-      {FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_MMU_NOTIFY, 0, 6},
-      {FI_MR_PROV_KEY, FI_MR_PROV_KEY, 8},
-      {FI_MR_ENDPOINT, 0, 6},  // regions are visible to the whole domain [LF-038]
-      {FI_MR_ALLOCATED, FI_MR_ALLOCATED, 6},
-      {FI_MR_RMA_EVENT, FI_MR_RMA_EVENT, 6},
-      {1 << 1, 1 << 1, 6},  // FI_MR_SCALABLE is kept as it is
+      {0, 0},
+      {FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_MMU_NOTIFY, 0},
+      {FI_MR_PROV_KEY, FI_MR_PROV_KEY},
+      {FI_MR_ENDPOINT, 0},  // regions are visible to the whole domain [LF-038]
+      {FI_MR_ALLOCATED, FI_MR_ALLOCATED},
+      {FI_MR_RMA_EVENT, FI_MR_RMA_EVENT},
+      {1 << 1, 1 << 1},  // FI_MR_SCALABLE is kept as it is
+      {1 << 0, 1 << 0},  // so is FI_MR_BASIC [LF-151]
   };
   for (const auto& c : cases) {
     const Answer answer = ask_with([&](fi_info& h) { h.domain_attr->mr_mode = c.offered; });
     ASSERT_EQ(answer.result, 0) << c.offered;
     EXPECT_EQ(answer.info->domain_attr->mr_mode, c.mode) << c.offered;
-    EXPECT_EQ(answer.info->domain_attr->mr_key_size, c.key_bytes) << c.offered;
+    EXPECT_EQ(answer.info->domain_attr->mr_key_size, 8u) << c.offered;
   }
   const Answer no_event = ask_with([](fi_info& h) {
     h.caps = FI_RMA;

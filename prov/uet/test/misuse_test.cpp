@@ -170,11 +170,6 @@ const Misuse kObjects[] = {
            fi_mr_reg(p.keyed_domain(), p.octets, 8, FI_REMOTE_WRITE, 0, 77, 0, &p.mr, nullptr), 0);
        return fi_mr_reg(p.domain, p.octets, 8, FI_REMOTE_WRITE, 0, 77, 0, &p.other_mr, nullptr);
      }},
-    {"a key that is too wide", -FI_EKEYREJECTED,
-     [](Pair& p) {
-       return fi_mr_reg(p.keyed_domain(), p.octets, 8, FI_REMOTE_WRITE, 0, 1ULL << 60, 0,
-                        &p.other_mr, nullptr);
-     }},
     {"flags for a region", -FI_EBADFLAGS,
      [](Pair& p) {
        return fi_mr_reg(p.a->domain, p.octets, 8, FI_REMOTE_WRITE, 0, 78, FI_MORE, &p.other_mr,

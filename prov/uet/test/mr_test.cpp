@@ -40,14 +40,6 @@ TEST_F(MrTest, RequestedKeyIsUsed) {
   close(other);
 }
 
-TEST_F(MrTest, KeysWiderThan48BitsAreRefused) {
-  open_with(0);
-  fid_mr* mr = nullptr;
-  EXPECT_EQ(reg(1ULL << 48, mr), -FI_EKEYREJECTED);
-  ASSERT_EQ(reg((1ULL << 48) - 1, mr), 0);
-  close(mr);
-}
-
 // [LF-025, LF-026, architecture 8] Provider keys differ, cannot be guessed from one another, and
 // carry bit 48.
 TEST_F(MrTest, ProviderKeysAreItsOwn) {

@@ -40,7 +40,7 @@ Node::Node(const NodeOptions& options) {
   hints->caps = options.caps;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = options.type;
-  hints->domain_attr->mr_mode = FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL | FI_MR_VIRT_ADDR;
+  hints->domain_attr->mr_mode = options.mr_mode;
   hints->tx_attr->msg_order = options.order;
   hints->rx_attr->msg_order = options.order;
   hints->tx_attr->op_flags = options.tx_op_flags;

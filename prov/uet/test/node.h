@@ -41,6 +41,7 @@ struct NodeOptions {
   size_t rx_size = 0;
   uint64_t tag_format = 0;   // in place of what fi_getinfo answered; 0: that
   uint32_t api_version = 0;  // of the fabric, as an application states it; 0: 1.17
+  int mr_mode = FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL | FI_MR_VIRT_ADDR;  // offered
   uint32_t domain_job = 0;   // authorization keys; 0: none
   uint32_t endpoint_job = 0;
   std::vector<uint32_t> av_jobs;   // keys of the address vector, which libfabric 1.20 has
