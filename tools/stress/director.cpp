@@ -25,6 +25,7 @@ volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 
 constexpr size_t kDefectsMax = 50;
+constexpr seconds kStale{15};  // so long may connections to an ended process be kept
 constexpr seconds kStartLimit{60};
 constexpr seconds kSilenceLimit{120};  // a process tells its counts every second
 
@@ -97,6 +98,7 @@ void Director::start(uint32_t slot) {
   process.is_ending = false;
   process.stopped_until = {};
   process.heard = Clock::now();
+  process.began = process.heard;
   process.tally = {};
   if (options_.verbose) {
     std::printf("%4llu s  process %u.%u starts: %s\n",
@@ -212,8 +214,11 @@ void Director::on_failed(uint32_t slot, std::istringstream& words) {
   words >> to >> incarnation >> code;
   std::string what;
   std::getline(words, what);
-  // Under one name, what an older process still shares with the one before fails once.
-  const bool is_stale = options_.same_name && processes_[to].serial > processes_[slot].serial;
+  // A process may get the port of one that has ended (with same_name it always does). What an older
+  // process still shares with that one fails once.
+  const bool is_younger = processes_[to].serial > processes_[slot].serial;
+  const bool is_stale =
+      is_younger && (options_.same_name || Clock::now() - processes_[to].began < kStale);
   if (gone_.count({to, incarnation}) != 0 || is_stale) {
     ++verdict_.failures_expected;
   } else {

@@ -60,6 +60,7 @@ class Director {
     Clock::time_point stopped_until{};
     Clock::time_point start_at{};
     Clock::time_point heard{};
+    Clock::time_point began{};
     std::string introduction;  // "peer SLOT ..."
     Tally tally{};
   };
