@@ -88,6 +88,7 @@ int Counter::close() {
   {
     const ProgressEngine::Entry entry(domain_.engine());
     for (MemoryRegion* region : regions_) region->forget(*this);
+    wait_.disarm();
   }
   delete this;
   return 0;

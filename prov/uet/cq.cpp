@@ -169,6 +169,10 @@ int CompletionQueue::close() {
              bindings_);
     return -FI_EBUSY;
   }
+  {
+    const ProgressEngine::Entry entry(domain_.engine());
+    wait_.disarm();
+  }
   domain_.drop_ref();
   delete this;
   return 0;

@@ -42,6 +42,8 @@ constexpr Duration kSleepersPause = Duration::milliseconds(10);
 constexpr Duration kErrandRest = Duration::milliseconds(10);
 // A thread that stays inside as long as this when the process ends may be the one that ends it.
 constexpr Duration kRetirePatience = Duration::milliseconds(200);
+// Somebody is inside while threads wait to be served: about as long as a visit takes.
+constexpr Duration kServeRetry = Duration::microseconds(20);
 // The socket took no more: long enough for a buffer to drain, short enough not to be seen.
 constexpr Duration kBacklogRetry = Duration::microseconds(100);
 
@@ -147,6 +149,11 @@ void ProgressEngine::restart_timer(Duration after) {
 bool ProgressEngine::is_timer_over() const {
   uint64_t ends = 0;
   return ::read(timer_fd_, &ends, sizeof(ends)) == sizeof(ends);
+}
+
+void ProgressEngine::serve_sleepers() {
+  watch_ = Watch::pause;
+  wake_helper();
 }
 
 Instant ProgressEngine::wake_by(Instant now) const {
@@ -262,6 +269,7 @@ Instant ProgressEngine::helper_turn(uint64_t& seen) {
   watch_socket_ = false;
   watch_timer_ = !options_.auto_progress;
   if (!lock_.try_lock()) {  // somebody is running it right now
+    if (sleepers_.may_be_served()) return monotonic_now() + kServeRetry;
     if (options_.auto_progress) return monotonic_now() + kAbsence;
     restart_timer(kAbsence);
     put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // who comes next puts it off
@@ -273,7 +281,7 @@ Instant ProgressEngine::helper_turn(uint64_t& seen) {
   const bool is_absent = watch_ == Watch::visits && is_timer_over();
   const bool visited = entries != seen && !is_absent;
   seen = entries;
-  if (visited && !options_.auto_progress) {
+  if (visited && !options_.auto_progress && !sleepers_.are_served()) {
     await_absence(now);
     return Instant::never();
   }
@@ -283,7 +291,7 @@ Instant ProgressEngine::helper_turn(uint64_t& seen) {
   watch_ = Watch::pause;
   put_off_at_.store(Instant::never(), std::memory_order_relaxed);
   if (moved) return now;
-  if (sleepers_ > 0) return now + kSleepersPause;
+  if (!sleepers_.none() && !sleepers_.are_served()) return now + kSleepersPause;
   watch_ = Watch::engine;
   watch_socket_ = true;
   return watch_until_ = wake_by(now);

@@ -7,6 +7,7 @@
 #include "prov/uet/post_habit.h"
 #include "prov/uet/process.h"
 #include "prov/uet/reply_habit.h"
+#include "prov/uet/sleepers.h"
 
 #include "fep/engine.h"
 
@@ -116,7 +117,7 @@ class ProgressEngine {
     // After a post of `bytes`: they leave now if the windows allow it, unless more are to follow.
     void posted(uint64_t bytes) {
       owner_.attend(now_);
-      if (owner_.posts_.on_posted(bytes, now_) && owner_.may_hold_posts()) return;
+      if (owner_.posts_.on_posted(bytes, now_) && owner_.may_hold_post()) return;
       transmit();
     }
     // The same for a posted receive, which somebody may have waited for; no reply.
@@ -158,9 +159,8 @@ class ProgressEngine {
   // For tools and the end of the process; not a visit of the application.
   bool inspect(Duration limit, const std::function<void(fep::Engine&, Instant)>& look);
 
-  // For WaitObject. Both with the lock held, by the thread that sleeps.
-  void begin_sleep() { ++sleepers_; }
-  void end_sleep() { --sleepers_; }
+  Sleepers& sleepers() { return sleepers_; }  // for WaitObject, lock held
+  void serve_sleepers();                      // the same: the helper watches the socket now
   // When somebody must run the engine at the latest, backlog included. Lock held.
   Instant wake_by(Instant now) const;
   // -1: the backend has none.
@@ -185,7 +185,7 @@ class ProgressEngine {
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
   // The helper thread sends what was held in vain; with automatic progress nobody need come by, and
   // a thread that sleeps already does not look again by itself.
-  bool may_hold_posts() const { return has_helper() && !options_.auto_progress && sleepers_ == 0; }
+  bool may_hold_post() const { return has_helper() && !options_.auto_progress && sleepers_.none(); }
   bool run(Instant now) {
     ran_at_ = now;
     return engine_->progress(now);
@@ -220,7 +220,7 @@ class ProgressEngine {
   // Under the lock.
   ReplyHabit replies_;
   PostHabit posts_;
-  uint32_t sleepers_ = 0;
+  Sleepers sleepers_;
   Instant ran_at_;  // when the engine last received
   Watch watch_ = Watch::pause;
   Instant watch_until_ = Instant::never();

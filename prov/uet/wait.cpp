@@ -76,6 +76,7 @@ int WaitObject::open(enum fi_wait_obj kind, ProgressEngine& engine) {
       close();
       return -error;
     }
+    has_socket_ = engine.io_fd() >= 0;
   }
   kind_ = kind;
   engine_ = &engine;
@@ -144,17 +145,19 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
 }
 
 void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
-  until = std::min(until, engine_->wake_by(entry.now()));
+  const bool watches = engine_->sleepers().begin_watch(engine_->has_helper());
+  if (!engine_->sleepers().are_served()) until = std::min(until, engine_->wake_by(entry.now()));
   if (!engine_->has_helper()) until = std::min(until, entry.now() + kUnhelpedSleep);
   const timespec rest = to_timespec(std::max(until - entry.now(), Duration::zero()));
-  pollfd fds[2] = {{event_fd_, POLLIN, 0}, {engine_->io_fd(), POLLIN, 0}};
+  pollfd fds[2] = {{event_fd_, POLLIN, 0}, {watches ? engine_->io_fd() : -1, POLLIN, 0}};
   const uint32_t raises = raises_;
   ++sleeping_;
-  engine_->begin_sleep();
+  engine_->sleepers().begin();
   entry.leave();
   ppoll(fds, 2, until.is_never() ? nullptr : &rest, nullptr);
   entry.reenter();
-  engine_->end_sleep();
+  engine_->sleepers().end();
+  end_watch(watches);
   --sleeping_;
   if (raises != raises_ && unseen_ > 0) --unseen_;
   if (raised_ && unseen_ == 0 && !armed_) lower();
@@ -176,9 +179,26 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   entry.progress();
   if (condition.holds(condition.self)) return -FI_EAGAIN;
   if (raised_ && unseen_ == 0) lower();
+  if (armed_) end_watch(watches_);
   armed_ = true;
-  set_timer(engine_->wake_by(entry.now()));
+  watches_ = engine_->sleepers().begin_watch(engine_->has_helper());
+  watch_socket(watches_);
+  set_timer(engine_->sleepers().are_served() ? Instant::never() : engine_->wake_by(entry.now()));
   return 0;
+}
+
+void WaitObject::end_watch(bool watched) {
+  if (engine_->sleepers().end_watch(watched)) engine_->serve_sleepers();
+}
+
+// A change that the system refuses leaves a sleeper that wakes up too often.
+void WaitObject::watch_socket(bool watches) {
+  if (watches == has_socket_ || engine_->io_fd() < 0) return;
+  if (watches) {
+    has_socket_ = watch(epoll_fd_, engine_->io_fd());
+  } else if (epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, engine_->io_fd(), nullptr) == 0) {
+    has_socket_ = false;
+  }
 }
 
 int WaitObject::get_wait(void* arg) const {

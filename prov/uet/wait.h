@@ -1,6 +1,7 @@
 // What a completion queue or counter sleeps on. The descriptor is an epoll set of an eventfd
 // (written when something is inserted while a waiter is armed), the I/O descriptor and a timerfd at
-// the engine's deadline: no sleeper depends on which thread drained the socket. [architecture 8]
+// the engine's deadline: no sleeper depends on which thread drained the socket. Of the threads that
+// sleep one watches the socket, or the helper does for all of them. [architecture 8]
 #pragma once
 
 #include "prov/uet/compat.h"
@@ -40,6 +41,7 @@ class WaitObject {
   void disarm() {
     if (!armed_) return;
     armed_ = false;
+    end_watch(watches_);
     if (raised_ && unseen_ == 0) lower();
   }
 
@@ -61,6 +63,8 @@ class WaitObject {
   void raise();
   void lower();
   void set_timer(Instant deadline);
+  void watch_socket(bool watches);
+  void end_watch(bool watched);
   void sleep(ProgressEngine::Entry& entry, Instant until);
 
   ProgressEngine* engine_ = nullptr;
@@ -73,6 +77,8 @@ class WaitObject {
   uint32_t waiters_ = 0;            // threads inside wait(), asleep or not
   bool interrupt_pending_ = false;  // interrupt() found nobody; the next wait() returns at once
   bool armed_ = false;              // trywait() said yes, and the owner was not read since
+  bool watches_ = false;            // while armed: see Sleepers
+  bool has_socket_ = false;         // the socket is in the epoll set
   bool raised_ = false;             // the eventfd is readable
   Instant timer_at_ = Instant::never();
   int event_fd_ = -1;
