@@ -133,6 +133,9 @@ constexpr Parameter kParameters[] = {
               "Packets acknowledged past a gap before the gap counts as lost"),
     UET_VALUE("OOO_PACKETS_SINGLE", pds.ooo_packets_single_path, "packets", 1, 1024, "PDS-144",
               "The same where all packets take one path"),
+    UET_VALUE("DISABLE_INDEX", ses.disable_index, "0 or 1", 0, 1, "SES-132",
+              "An ordered message without receive and room disables its index for all peers, "
+              "instead of making its context wait"),
     UET_VALUE("ROD_REORDER", pds.rod_reorder, "0 or 1", 0, 1, "PDS-079",
               "Ordered contexts hold back what arrives early instead of dropping it"),
     // Clear, close, reclaim
@@ -239,6 +242,7 @@ void meet_refprov(Config& config) {
       {"PROBE", 0},             // it closes its context over
       {"OPTIONAL_CONTROL", 0},  // what it does not know,
       {"FATAL_NACKS", 0},       // and over these
+      {"DISABLE_INDEX", 1},     // it gives a context up after five NACKs
   };
   for (const auto& habit : kHabits) {
     const auto done = set_parameter(config, habit.name, habit.value);

@@ -68,6 +68,7 @@ struct RxRequest {
   Mode mode = Mode::rud;
   bool ce = false;                 // arrived ECN-CE
   bool in_order = true;            // every lower PSN of its PDC has arrived
+  bool is_confirmed = true;        // false: its source may be forged; it never used our PDCID
   wire::NextHeader next_hdr{};     // small, medium, standard, response_data(_small)
   RxToken token;                   // pdc 0 for RUDI and UUD; the PSN of RUDI is its pkt_id
   std::span<const std::byte> ses;  // SES header, extensions and payload

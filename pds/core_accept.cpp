@@ -120,6 +120,7 @@ bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   request.mode = pdc.mode;
   request.ce = in.trigger.ce;
   request.in_order = pdc.rx.all_received_below(in.psn());
+  request.is_confirmed = !pdc.is_unverified();
   request.next_hdr = in.next_hdr;
   request.token = {pdc.handle, in.psn()};
   request.ses = in.ses;

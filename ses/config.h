@@ -56,6 +56,11 @@ struct Config {
   // reference provider drops both after 5 s, and the send with it. [SES-101]
   Duration deferral_time = Duration::seconds(5);
 
+  // ROD, neither a receive nor room: DISABLED_GEN, and nobody's messages to that index are taken
+  // before there is. Off: the PDC alone is told to wait, by NACK NO_RESOURCE. On for the reference
+  // provider, which gives a PDC up after five of those. [SES-132, SES-188]
+  bool disable_index = false;
+
   // Octets of payload kept for messages that no receive matched yet, for the whole FEP. The memory
   // is touched when used. Ours: 64 MiB holds 16,000 small messages. [SES-126] Of this and of
   // the next two, a peer gets no more than it leaves to the others.
@@ -80,13 +85,15 @@ struct Config {
   // profile says 5 s; a stopped peer is normal, so ours is the peer time-out. [SES-108]
   Duration partial_message_time = Duration::seconds(60);
   // NO_MATCH and DISABLED_GEN: resend after a random time in [min, max], doubled each time, never
-  // above the cap. [SES-135]
+  // above the cap, for as long as the peer answers: its application is slow. [SES-135, SES-191]
   Duration retry_time_min = Duration::milliseconds(50);
   Duration retry_time_max = Duration::milliseconds(100);
   Duration retry_time_cap = Duration::milliseconds(200);
-  // From the first refusal; after it the refusal becomes the error. [SES-135, architecture 8]
+  // What lacks a read's data, or asks whether somebody is there, waits so long. Five times as long
+  // after the first one, a refusal that no application can end, BAD_GENERATION for one, becomes the
+  // error. [SES-191, architecture 8]
   Duration retry_patience = Duration::seconds(60);
-  // Tries at most, 0: as many as fit in retry_patience. The specification's profile says 5.
+  // Tries at most, 0: no limit. The specification's profile says 5.
   uint32_t retry_limit = 0;
 };
 

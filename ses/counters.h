@@ -20,6 +20,7 @@ enum class Counter : uint8_t {
   rx_disabled,             // [SES-114]
   rx_bad_generation,       // [SES-134]
   rx_length_violation,     // payload, offset or request length wrong [SES-115]
+  rx_repeated_part,        // octets of a message that have arrived before [SES-190]
   rx_header_data_refused,  // the receive CQ cannot carry it [SES-050]
   rx_mode_violation,       // operation not allowed in this mode [SES-077, SES-104]
   rx_changed_field,        // key, opcode or process changed inside a message [SES-021]
@@ -36,9 +37,10 @@ enum class Counter : uint8_t {
   rx_repeated_error,       // a later packet of an errored message [SES-107]
   rx_no_message_slot,      // NACK: no tracking slot [SES-118]
   rx_no_completion_slot,   // NACK: no room for the completion
+  rx_no_room,              // NACK: ROD, no receive and no room to keep it [SES-188]
   rx_peer_slots_used,      // NACK: its peer holds its share of the tracking slots
   read_quota,              // NACK: its peer has as many answers under way as it may [T-39]
-  rx_peer_room_used,       // NO_MATCH: its peer holds its share of the room for kept messages
+  rx_peer_room_used,       // NO_MATCH or NACK: its peer has its share of the room, or there is none
   rx_partial_expired,      // [SES-108]
   rx_partial_closed,       // the PDC ended before the message did
   // Target: what went well.

@@ -41,7 +41,7 @@ struct Generation {
   // What enabled_total and released_total were when it was disabled: resources that came back
   // since then enable it again. [SES-133, LF-039]
   uint64_t memory_mark = 0;
-  uint64_t pool_mark = 0;
+  uint64_t room_mark = 0;
 };
 
 struct Endpoint : ListNode<SharerTag> {

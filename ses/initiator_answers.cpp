@@ -47,6 +47,11 @@ bool is_retryable(wire::ReturnCode code) {
          code == wire::ReturnCode::no_match || code == wire::ReturnCode::uncor_trnsnt;
 }
 
+// The target will take it when its application posts a receive or takes what is kept. [SES-191]
+bool waits_for_application(wire::ReturnCode code) {
+  return code == wire::ReturnCode::disabled_gen || code == wire::ReturnCode::no_match;
+}
+
 bool is_peer_silent(pds::FailureReason reason) {
   switch (reason) {
     case pds::FailureReason::timeout:
@@ -360,11 +365,18 @@ void Initiator::expire_read(TxMessage& m) {
   finish(m);
 }
 
-// Patience counts from the first refusal; back-pressure is no error before. [SES-135]
+// A peer whose application has no receive for the message answers each time: that may last. One
+// that has only other reasons makes no progress, and is given up after as long as on a PDC that
+// lets nothing pass. [SES-135, SES-191, PDS-148]
 bool Initiator::may_retry(TxMessage& m) {
   if (m.retries == 0) m.first_refused = core_.now;
   if (core_.config.retry_limit != 0 && m.retries >= core_.config.retry_limit) return false;
-  return core_.now - m.first_refused < core_.config.retry_patience;
+  if (waits_for_application(m.code)) {
+    m.stuck_since = Instant::zero();
+    return true;
+  }
+  if (m.stuck_since == Instant::zero()) m.stuck_since = core_.now;
+  return core_.now - m.stuck_since < core_.config.retry_patience * 5;
 }
 
 Duration Initiator::retry_delay(uint32_t retries) {
@@ -432,6 +444,7 @@ void Initiator::next_segment(TxMessage& m) {
   m.push_length = m.segment_length;
   forget_attempt(m);
   m.retries = 0;
+  m.stuck_since = Instant::zero();
   leave_remote(m);
   if (m.remote->is_recovering) {
     hold_in_order(m);

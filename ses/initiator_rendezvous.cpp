@@ -91,6 +91,7 @@ void Initiator::on_unread(TxMessage& m) {
   --m.remote->exposed;
   forget_attempt(m);
   m.retries = 0;  // patience with the message ended when it was accepted
+  m.stuck_since = Instant::zero();
   m.is_probe = true;
   release(m);
 }

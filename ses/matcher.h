@@ -80,7 +80,6 @@ struct alignas(64) UnexpectedMessage : ListNode<struct ArrivalTag>,
   bool is_claimed = false;   // taken out of the queues by a peek [LF-059]
   bool owes_answer = false;  // delivery-complete: `token` is answered when placed [SES-148]
   uint32_t request_length = 0;
-  uint32_t high_water = 0;  // octets below this may have arrived
   uint32_t endpoint = 0;    // EndpointId
   uint8_t ri_generation = 0;
   MessageId message_id;

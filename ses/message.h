@@ -2,6 +2,7 @@
 // messages being received. States and transitions are in initiator.cpp and target.cpp.
 #pragma once
 
+#include "ses/arrivals.h"
 #include "ses/endpoint.h"
 #include "ses/iov.h"
 #include "ses/memory_region.h"
@@ -148,6 +149,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   int local_error = 0;
   uint32_t retries = 0;
   Instant first_refused;        // zero: never
+  Instant stuck_since;          // refused for what no application can mend, since; zero: not so
   std::byte* copy = nullptr;    // of its payload
   OpContext context;
   Iov memory;
@@ -209,6 +211,7 @@ struct RxMessage : ListNode<struct PartialTag> {
     deferred,    // told to wait: the same [SES-097]
   };
 
+  RxMessage() {}  // so that the bitmap of `packets` is not cleared before it is used
   RxKey key;
   To to = To::nowhere;
   wire::ReturnCode error{};  // null, or what every later packet is told [SES-107]
@@ -232,7 +235,7 @@ struct RxMessage : ListNode<struct PartialTag> {
   uint32_t request_length = 0;
   uint32_t pushed = 0;   // octets of it that come in packets; rendezvous: not all
   uint32_t end = 0;      // where it closes: pushed, or the offset of a MSG_ERROR
-  uint32_t arrived = 0;  // octets, PDS having removed duplicates [SES-023]
+  uint32_t arrived = 0;  // octets, each counted once while there is no error [SES-023]
   uint16_t mtu = 0;      // learnt from the first packet that shows it
   Instant last_arrival;
   RegionId region;
@@ -241,6 +244,7 @@ struct RxMessage : ListNode<struct PartialTag> {
   uint64_t room = 0;   // octets of it that fit
   UnexpectedMessage* unexpected = nullptr;
   Pull* pull = nullptr;  // rendezvous
+  Arrivals packets;      // of it that have arrived
 };
 
 }  // namespace uet::ses

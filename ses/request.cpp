@@ -62,6 +62,7 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
   q.mode = rx.mode;
   q.token = rx.token;
   q.in_order = rx.in_order;
+  q.is_confirmed = rx.is_confirmed;
   q.header = rx.next_hdr;
   wire::Reader r(rx.ses);
   switch (rx.next_hdr) {

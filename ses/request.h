@@ -34,6 +34,7 @@ struct Request {
   wire::Atomic atomic;                           // of the opcodes that have it
   const std::byte* rendezvous_octets = nullptr;  // of the opcodes that have it
   bool in_order = true;                          // every lower PSN of its PDC has arrived
+  bool is_confirmed = true;                      // its sender has shown that it hears us
   std::span<const std::byte> payload;
 
   bool is_rendezvous() const { return rendezvous_octets != nullptr; }

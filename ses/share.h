@@ -12,4 +12,10 @@ constexpr bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
   return held + wanted <= free;
 }
 
+// Whether who may be a forgery may take `wanted` of the `free` rest: a quarter of all stays for
+// those who have shown that they hear us. [SES-189, T-01]
+constexpr bool leaves_reserve(uint64_t wanted, uint64_t free, uint64_t capacity) {
+  return wanted + capacity / 4 <= free;
+}
+
 }  // namespace uet::ses

@@ -122,8 +122,9 @@ void Target::snapshot(Snapshot& out, Instant now) {
     s.arrived = m.arrived;
     s.silent = now - m.last_arrival;
   }
-  out.kept_pages_max = pool_.pages();
-  out.kept_pages = pool_.pages() - pool_.free_pages();
+  const UnexpectedPool& pool = kept_.pool();
+  out.kept_pages_max = pool.pages();
+  out.kept_pages = pool.pages() - pool.free_pages();
 }
 
 }  // namespace uet::ses

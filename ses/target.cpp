@@ -54,7 +54,7 @@ Result<void> Target::create(uint64_t seed) {
   }
   UET_CHECK(receives_.create(*core_.arena, 64));
   UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
-  UET_CHECK(kept_.create(*core_.arena, config.unexpected_messages, Reuse::rested));
+  UET_CHECK(kept_.create(*core_.arena, config, *core_.peers));
   const uint32_t pulls = config.unexpected_messages + config.rx_messages;
   UET_CHECK(pulls_.create(*core_.arena, pulls, Reuse::rested));
   UET_CHECK(pull_by_key_.create(*core_.arena, pulls, rng.u64()));
@@ -62,7 +62,6 @@ Result<void> Target::create(uint64_t seed) {
                     static_cast<Target*>(me)->on_pulled(pull, done);
                   }};
   UET_CHECK(create_deferral(rng));
-  UET_CHECK(pool_.create(*core_.arena, config.unexpected_bytes));
   UET_CHECK(rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64()));
   return rx_by_pdc_.create(*core_.arena, config.rx_messages, rng.u64());
 }
@@ -147,6 +146,7 @@ pds::Verdict Target::begin(const Request& q) {
       (opcode == SesOpcode::no_op && q.request_length != 0)) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_length_violation);  // [SES-051, SES-080]
   }
+  if (Arrivals().is_too_far(q.offset, q.length, q.common.eom)) return no_message_slot();
   if (q.has_data && !ep->rx.carries_data) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);  // [SES-050]
   }
@@ -244,6 +244,7 @@ pds::Verdict Target::resume(RxMessage& m, const Request& q) {
     if (m.arrived >= m.end) forget(m);
     return response(q, code, q.common.ri_generation);
   }
+  if (m.packets.is_too_far(q.offset, q.length, q.common.eom)) return no_message_slot();
   Endpoint* ep = core_.endpoint(m.endpoint);
   UET_ASSERT(ep != nullptr);  // close() turns its messages into errored ones
   if (m.opcode == SesOpcode::write) return continue_write(m, *ep, q);
@@ -260,6 +261,7 @@ void Target::note_packet(RxMessage& m, const Request& q) {
     m.header_data = q.header_data;
   }
   if (!q.common.eom) m.mtu = static_cast<uint16_t>(q.length);
+  m.packets.note(q.offset, q.length, q.common.eom);
   count_arrival(m, q.length);
 }
 
@@ -293,6 +295,16 @@ ReturnCode Target::check_same(const RxMessage& m, const Request& q, Counter& why
   if (m.mtu != 0 &&
       (q.common.eom ? q.length > m.mtu || q.offset % m.mtu != 0 : q.length != m.mtu)) {
     return ReturnCode::op_violation;  // [SES-016]
+  }
+  if (m.mtu == 0 && !q.common.eom && !m.packets.fits_last(m.pushed, q.length)) {
+    return ReturnCode::op_violation;
+  }
+  // PDS removes copies of a packet; a peer that sends the same octets under two PSNs would have
+  // them counted for others that never came. [SES-190]
+  if (!m.packets.is_too_far(q.offset, q.length, q.common.eom) &&
+      m.packets.has(q.offset, q.length, q.common.eom)) {
+    why = Counter::rx_repeated_part;
+    return ReturnCode::op_violation;
   }
   // More octets than there are, a second first packet, or all of them without a first packet.
   const bool som_seen = m.som_seen || q.common.som;
@@ -376,6 +388,10 @@ void Target::on_pdc_closed(pds::PdcHandle pdc) {
 void Target::advance() {
   while (RxMessage* m = partial_.front()) {
     if (m->last_arrival + core_.config.partial_message_time > core_.now) break;
+    if (is_held_up(*m)) {
+      count_arrival(*m, 0);
+      continue;
+    }
     if (m->error == ReturnCode::null) {
       core_.counters.add(Counter::rx_partial_expired);  // [SES-108]
       fail(*m, Completion::Status::undeliverable, ReturnCode::undeliverable);

@@ -6,12 +6,12 @@
 #include "ses/core.h"
 #include "ses/deferral.h"
 #include "ses/initiator.h"
+#include "ses/kept_room.h"
 #include "ses/message.h"
 #include "ses/rendezvous.h"
 #include "ses/request.h"
 #include "ses/share.h"
 #include "ses/snapshot.h"
-#include "ses/unexpected_pool.h"
 
 #include "base/hash_map.h"
 #include "base/slab.h"
@@ -79,7 +79,7 @@ class Target {
   pds::Verdict repeat_error(RxMessage& m, const Request& q);
   pds::Verdict on_msg_error(RxMessage* m, const Request& q);
   wire::ReturnCode check_same(const RxMessage& m, const Request& q, Counter& why) const;
-  bool may_track(const pds::Peer& peer, bool in_order) const;
+  bool may_track(const pds::Peer& peer, const Request& q) const;
   RxMessage* track(const Request& q);
   pds::Verdict no_message_slot();
   RxMessage* known_message(const Request& q);
@@ -89,6 +89,7 @@ class Target {
   void set_error(RxMessage& m, wire::ReturnCode code);
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
   void count_arrival(RxMessage& m, uint32_t bytes);
+  bool is_held_up(const RxMessage& m) const;
   void note_packet(RxMessage& m, const Request& q);
 
   // target_rma.cpp
@@ -104,7 +105,7 @@ class Target {
   bool reserve(Endpoint& ep);
   static void release(Endpoint& ep);
   bool book(Endpoint& ep, const PostedReceive& r, uint64_t bytes);
-  static pds::Verdict no_completion_slot();
+  pds::Verdict no_completion_slot(const Request& q);
   pds::Verdict data_in_ack(const Request& q, std::span<const std::byte> data);
   ReturnMessage answer_to(const Request& q, uint32_t bytes) const;
 
@@ -168,7 +169,9 @@ class Target {
   pds::Verdict place(Endpoint& ep, PostedReceive& r, const Request& q, RxMessage* m, Pull* pull,
                      const Place& at);
   pds::Verdict begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope);
-  UnexpectedMessage* make_room_for(const Request& q, uint32_t bytes);
+  UnexpectedMessage* make_room_for(const Request& q);
+  pds::Verdict out_of_room(RxMessage& m, const Request& q);
+  pds::Verdict wait_for_application(const Request& q);
   static void keep(Endpoint& ep, UnexpectedMessage& u, const Request& q, const Envelope& envelope);
   pds::Verdict kept(UnexpectedMessage& u, const Request& q);
   pds::Verdict delivered(const Request& q, uint64_t room);
@@ -211,8 +214,7 @@ class Target {
   uint64_t served_ = 0;  // bit n: opcode n
   Slab<PostedReceive> receives_;
   Slab<RxMessage> rx_messages_;
-  Slab<UnexpectedMessage> kept_;
-  UnexpectedPool pool_;
+  KeptRoom kept_;
   Slab<Pull> pulls_;
   HashMap<PullKey, Pull*> pull_by_key_;
   IntrusiveList<Pull, PullTag> waiting_pulls_;    // for one of the places to read
@@ -233,6 +235,9 @@ class Target {
   struct PdcMessages {
     uint32_t known = 0;
     uint32_t open = 0;
+    // When a packet of it was last told to wait for our application: what is behind that one may
+    // not come before.
+    Instant held_up = Instant::zero();
   };
   HashMap<uint32_t, PdcMessages> rx_by_pdc_;       // by PdcHandle
   IntrusiveList<RxMessage, PartialTag> partial_;   // longest idle first

@@ -131,7 +131,7 @@ pds::Verdict Target::begin_atomic(Endpoint& ep, const Request& q) {
     return refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);
   }
   pds::Verdict refusal;
-  if (q.has_data && !reserve(ep)) return no_completion_slot();
+  if (q.has_data && !reserve(ep)) return no_completion_slot(q);
   if (!prepare_answer(q, plan, refusal)) return refusal;
   core_.memory.for_each(*region, q.buffer_offset, plan.bytes, [&](const std::byte* at, uint64_t n) {
     plan.apply(const_cast<std::byte*>(at), n);
@@ -165,7 +165,7 @@ pds::Verdict Target::begin_send_atomic(Endpoint& ep, const Request& q) {
 
   pds::Verdict refusal;
   const bool is_booked = ep.queue->is_shared;  // else it was when the receive was posted
-  if (!book(ep, *r, plan.bytes)) return no_completion_slot();
+  if (!book(ep, *r, plan.bytes)) return no_completion_slot(q);
   if (!prepare_answer(q, plan, refusal)) {
     if (is_booked) release(ep);
     return refusal;

@@ -107,8 +107,11 @@ bool Target::may_remember(const Endpoint& ep, PeerId peer) const {
 // A record for it among the unexpected messages, or null.
 DeferredMessage* Target::remember(Endpoint& ep, const Request& q, const Envelope& envelope) {
   if (!may_remember(ep, q.peer)) return nullptr;
-  UnexpectedMessage* const u = make_room_for(q, 0);
-  if (u == nullptr) return nullptr;
+  UnexpectedMessage* const u = kept_.admit({q.peer, q.is_confirmed}, 0);
+  if (u == nullptr) {
+    core_.counters.add(Counter::rx_peer_room_used);
+    return nullptr;
+  }
   DeferredMessage* const d = deferred_.alloc();
   d->key = {ep.id, q.peer, q.initiator, q.tokens().initiator};
   d->message = u;

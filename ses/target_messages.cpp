@@ -29,16 +29,17 @@ RxMessage* Target::known_message(const Request& q) {
 // such message of each peer may have any place, and the others leave one of the share for it.
 // Without that a RUD message could hold the last place while its rest waits, beyond the window,
 // behind older packets that are refused for want of one. [SES-118]
-bool Target::may_track(const pds::Peer& peer, bool in_order) const {
+bool Target::may_track(const pds::Peer& peer, const Request& q) const {
   const uint32_t free = rx_messages_.capacity() - rx_messages_.size() + given_up_count_;
   if (free == 0) return false;
-  if (!in_order) return is_within_share(peer.rx_messages + 1, 1, free - 1);
+  if (!q.is_confirmed && !leaves_reserve(1, free, rx_messages_.capacity())) return false;
+  if (!q.in_order) return is_within_share(peer.rx_messages + 1, 1, free - 1);
   return peer.rx_in_order == 0 || is_within_share(peer.rx_messages, 1, free);
 }
 
 RxMessage* Target::track(const Request& q) {
   pds::Peer& peer = (*core_.peers)[q.peer];
-  if (!may_track(peer, q.in_order)) {
+  if (!may_track(peer, q)) {
     core_.counters.add(Counter::rx_peer_slots_used);
     return nullptr;
   }
@@ -105,6 +106,15 @@ void Target::forget(RxMessage& m) {
 void Target::set_error(RxMessage& m, ReturnCode code) {
   if (m.error == ReturnCode::null) --rx_by_pdc_.find(m.key.pdc.value())->open;
   m.error = code;
+}
+
+// Nothing came of it because packets of its PDC, which may be before its own, are told to wait for
+// our application. [SES-108, SES-191]
+bool Target::is_held_up(const RxMessage& m) const {
+  if (m.error != ReturnCode::null) return false;
+  const PdcMessages& of_pdc = *rx_by_pdc_.find(m.key.pdc.value());
+  return of_pdc.held_up != Instant::zero() &&
+         of_pdc.held_up + core_.config.partial_message_time > core_.now;
 }
 
 void Target::count_arrival(RxMessage& m, uint32_t bytes) {

@@ -166,7 +166,7 @@ void Target::refresh(Endpoint& ep, bool tagged) {
   const Generation& generation = ep.generation(tagged);
   if (generation.is_enabled) return;
   const bool has_regions = !tagged && generation.memory_mark != core_.memory.enabled_total();
-  if (has_regions || generation.pool_mark != pool_.released_total()) enable(ep, tagged);
+  if (has_regions || generation.room_mark != kept_.released_total()) enable(ep, tagged);
 }
 
 // Whether a message of that length is the last one of the receive. [LF-096]
@@ -210,12 +210,20 @@ void Target::hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   const uint64_t place = r.used;
   const uint64_t room = std::min<uint64_t>(r.room(), u.request_length);
   consume(ep, r, room);
-  uint64_t to = place;
-  pool_.read(u.pages, 0, std::min<uint64_t>(u.high_water, room),
-             [&](std::span<const std::byte> piece) {
-               r.memory.scatter(to, piece);
-               to += piece.size();
-             });
+  const auto copy = [&](uint32_t offset, uint32_t length) {
+    if (offset >= room) return;
+    uint64_t to = place + offset;
+    kept_.read(u, offset, std::min<uint64_t>(length, room - offset),
+               [&](std::span<const std::byte> piece) {
+                 r.memory.scatter(to, piece);
+                 to += piece.size();
+               });
+  };
+  if (u.is_complete) {
+    copy(0, static_cast<uint32_t>(u.pages.bytes));
+  } else {  // what lies in its pages where nothing has arrived is of others [SES-190]
+    u.arriving->packets.for_each(static_cast<uint32_t>(u.pages.bytes), copy);
+  }
   if (!u.is_complete) {
     // The rest goes straight to its place.
     RxMessage& m = *u.arriving;
@@ -425,14 +433,8 @@ void Target::drop_unexpected(UnexpectedMessage& u, ReturnCode code) {
 }
 
 void Target::free(UnexpectedMessage& u) {
-  pds::Peer& peer = (*core_.peers)[u.envelope.peer];
-  UET_ASSERT(peer.kept_messages > 0 && peer.kept_pages >= u.pages.page_count);
-  --peer.kept_messages;
-  peer.kept_pages -= u.pages.page_count;
-  pool_.release(u.pages);
   if (u.pull != nullptr) free(*u.pull);
-  core_.peers->drop_ref(u.envelope.peer);
-  kept_.free(&u);
+  kept_.drop(u);
 }
 
 Peeked Target::peek(ReceiveQueue& queue, const ReceiveRequest& filter, bool claim) {
@@ -452,13 +454,13 @@ Peeked Target::peek(ReceiveQueue& queue, const ReceiveRequest& filter, bool clai
   if (claim) {
     matcher.remove_unexpected(*u);
     u->is_claimed = true;
-    seen.claim = kept_.handle(u).word();
+    seen.claim = kept_.claim_of(*u);
   }
   return seen;
 }
 
 UnexpectedMessage* Target::claimed(const ReceiveQueue& queue, uint32_t claim) {
-  UnexpectedMessage* u = kept_.get(Handle<UnexpectedMessage>::from_word(claim));
+  UnexpectedMessage* u = kept_.get(claim);
   if (u == nullptr || !u->is_claimed || endpoint_of(*u).queue != &queue) return nullptr;
   return u->deferred != nullptr && u->deferred->is_called() ? nullptr : u;  // the claim has ended
 }

@@ -54,17 +54,14 @@ void Target::release(Endpoint& ep) {
   if (ep.rx.release != nullptr) ep.rx.release(ep.rx.owner);
 }
 
-// The application takes its completions when it likes: with this code the peer waits for it as long
-// as that lasts, which want of a place for the message would not be good for. [PDS-148]
-pds::Verdict Target::no_completion_slot() {
-  return pds::Verdict::refused(wire::NackCode::no_resource);
-}
+// The application takes its completions when it likes. [PDS-148]
+pds::Verdict Target::no_completion_slot(const Request& q) { return wait_for_application(q); }
 
 pds::Verdict Target::begin_write(Endpoint& ep, const Request& q) {
   const auto region = authorize(q, kRemoteWrite);
   if (!region.ok()) return refuse_key(q, region.error());
   if (q.is_single() || !q.has_pdc()) {  // RUDI tracks nothing [SES-077]
-    if (q.has_data && !reserve(ep)) return no_completion_slot();
+    if (q.has_data && !reserve(ep)) return no_completion_slot(q);
     const bool is_placed = core_.memory.place(*region, q.buffer_offset + q.offset, q.payload);
     UET_ASSERT(is_placed);
     report_remote(ep, q, OpKind::remote_write, *region);
@@ -83,7 +80,7 @@ pds::Verdict Target::continue_write(RxMessage& m, Endpoint& ep, const Request& q
   const bool has_data = m.has_data || q.has_data;
   if (is_last && has_data && !reserve(ep)) {
     count_arrival(m, 0);  // it is we who keep it waiting: it must not expire [SES-108]
-    return no_completion_slot();
+    return no_completion_slot(q);
   }
   if (!core_.memory.place(m.region, m.buffer_offset + q.offset, q.payload)) {
     core_.counters.add(Counter::rx_bad_key);

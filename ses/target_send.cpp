@@ -50,7 +50,7 @@ pds::Verdict Target::begin_expected(Endpoint& ep, PostedReceive& r, const Reques
   if (!has_slots || !has_room) {
     if (m != nullptr) forget(*m);
     if (pull != nullptr) free(*pull);
-    if (!has_room) return no_completion_slot();
+    if (!has_room) return no_completion_slot(q);
     return no_message_slot();
   }
   core_.counters.add(Counter::rx_expected);
@@ -100,8 +100,9 @@ pds::Verdict Target::delivered(const Request& q, uint64_t room) {
                       .modified_length = static_cast<uint32_t>(room)});
 }
 
-// Keeps the message, or says that nothing matched. Room for all of it is taken now, so that it
-// never runs out half-way. [SES-126, architecture 8]
+// Keeps the message, or says that nothing matched. It begins when there is room for all of it, and
+// takes the room as it arrives; when others were faster meanwhile it waits or comes again, and
+// whatever receive it matches takes it at any time. [SES-126, SES-189]
 pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope) {
   if (q.mode == pds::Mode::uud ||
       support(core_.config.profiles, Feature::kept_messages) == Support::absent) {
@@ -112,7 +113,7 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
     m = track(q);
     if (m == nullptr) return no_message_slot();
   }
-  UnexpectedMessage* const u = make_room_for(q, q.pushed());
+  UnexpectedMessage* const u = make_room_for(q);
   if (u == nullptr) {
     if (m != nullptr) forget(*m);
     return no_match(ep, q);
@@ -128,8 +129,8 @@ pds::Verdict Target::begin_unexpected(Endpoint& ep, const Request& q, const Enve
     u->arriving = m;
     return continue_send(*m, ep, q);
   }
-  pool_.write(u->pages, 0, q.payload);
-  u->high_water = q.length;
+  const bool is_stored = kept_.store(*u, 0, q.payload, q.is_confirmed);
+  UET_ASSERT(is_stored);  // there was room for all of it
   u->has_header_data = q.has_data;
   u->header_data = q.header_data;
   return kept(*u, q);
@@ -146,28 +147,18 @@ void Target::keep(Endpoint& ep, UnexpectedMessage& u, const Request& q, const En
   ep.matcher(u.tagged).add_unexpected(u);
 }
 
-// A record and the pages for what comes of a message before a receive does, or null.
-UnexpectedMessage* Target::make_room_for(const Request& q, uint32_t bytes) {
-  pds::Peer& peer = (*core_.peers)[q.peer];
-  const uint64_t pages =
-      (uint64_t{bytes} + UnexpectedPool::kPageBytes - 1) / UnexpectedPool::kPageBytes;
-  if (!is_within_share(peer.kept_messages, 1, kept_.capacity() - kept_.size()) ||
-      !is_within_share(peer.kept_pages, pages, pool_.free_pages())) {
+// A record for what comes of a message before a receive does, or null.
+UnexpectedMessage* Target::make_room_for(const Request& q) {
+  UnexpectedMessage* const u = kept_.admit({q.peer, q.is_confirmed}, q.pushed());
+  if (u == nullptr) {
     core_.counters.add(Counter::rx_peer_room_used);
     return nullptr;
   }
-  UnexpectedMessage* const u = kept_.alloc();
-  UET_ASSERT(u != nullptr);
-  if (q.is_rendezvous()) u->pull = make_pull(q);
-  if ((q.is_rendezvous() && u->pull == nullptr) || !pool_.reserve(bytes, u->pages)) {
-    if (u->pull != nullptr) free(*u->pull);
-    kept_.free(u);
-    return nullptr;
-  }
-  ++peer.kept_messages;
-  peer.kept_pages += u->pages.page_count;
-  core_.peers->add_ref(q.peer);  // its ID must not come to mean another peer while kept
-  return u;
+  if (!q.is_rendezvous()) return u;
+  u->pull = make_pull(q);
+  if (u->pull != nullptr) return u;
+  kept_.drop(*u);
+  return nullptr;
 }
 
 // The last octet of a kept message has arrived. With delivery-complete the answer waits for a
@@ -187,15 +178,43 @@ pds::Verdict Target::kept(UnexpectedMessage& u, const Request& q) {
                       .modified_length = q.pushed()});
 }
 
-// [SES-128, SES-132]
+// There is no receive for it, and it is not to be kept or all the room for it is in use. On RUD its
+// PSN is answered and other messages go on; on ROD its PDC waits, and no other. [SES-126, SES-128,
+// SES-132, SES-188]
 pds::Verdict Target::no_match(Endpoint& ep, const Request& q) {
   if (q.mode != pds::Mode::rod) return refuse(q, ReturnCode::no_match, Counter::rx_no_match);
+  if (!core_.config.disable_index || !q.is_confirmed) {
+    core_.counters.add(Counter::rx_no_room);
+    return wait_for_application(q);
+  }
   Generation& generation = ep.generation(is_tagged(q.common.opcode));
   if (generation.is_enabled) ++ep.queue->disabled;
   generation.is_enabled = false;
   generation.memory_mark = core_.memory.enabled_total();
-  generation.pool_mark = pool_.released_total();
+  generation.room_mark = kept_.released_total();
   return refuse(q, ReturnCode::disabled_gen, Counter::rx_no_match);
+}
+
+// A message that began to be kept, and whose next octets find no room: what has come of it stays
+// for the receive that takes it, or all of it comes again. [SES-189]
+pds::Verdict Target::out_of_room(RxMessage& m, const Request& q) {
+  core_.counters.add(Counter::rx_peer_room_used);
+  if (q.mode == pds::Mode::rod || m.unexpected->is_claimed) {
+    core_.counters.add(Counter::rx_no_room);
+    count_arrival(m, 0);  // it is we who keep it waiting: it must not expire [SES-108]
+    return wait_for_application(q);
+  }
+  core_.counters.add(Counter::rx_no_match);
+  fail(m, Completion::Status::refused, ReturnCode::no_match);
+  return repeat_error(m, q);
+}
+
+// The packet leaves no trace and is sent again later; its PDC waits for it, for as long as it takes
+// the application to take what it was sent. [PDS-112, PDS-148, SES-188]
+pds::Verdict Target::wait_for_application(const Request& q) {
+  PdcMessages* const of_pdc = q.has_pdc() ? rx_by_pdc_.find(q.token.pdc.value()) : nullptr;
+  if (of_pdc != nullptr) of_pdc->held_up = core_.now;
+  return pds::Verdict::refused(wire::NackCode::no_resource);
 }
 
 pds::Verdict Target::continue_send(RxMessage& m, Endpoint& ep, const Request& q) {
@@ -207,8 +226,9 @@ pds::Verdict Target::continue_send(RxMessage& m, Endpoint& ep, const Request& q)
       }
       break;
     case RxMessage::To::unexpected:
-      pool_.write(m.unexpected->pages, q.offset, q.payload);
-      m.unexpected->high_water = std::max(m.unexpected->high_water, q.offset + q.length);
+      if (!kept_.store(*m.unexpected, q.offset, q.payload, q.is_confirmed)) {
+        return out_of_room(m, q);
+      }
       if (q.has_data) {
         m.unexpected->has_header_data = true;
         m.unexpected->header_data = q.header_data;

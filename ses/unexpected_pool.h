@@ -1,6 +1,6 @@
-// Memory for payload that no receive waits for yet: pages of one arena block, touched when used.
-// A message reserves all its pages at first arrival, so it never runs out half-way, and any octet
-// of it is found in O(1), in whatever order a hostile sender fills it. [SES-126, architecture 8]
+// Memory for payload that no receive waits for yet: pages of one arena block, touched when used. A
+// message takes a page when an octet for it arrives, so what its header claims costs nothing, and
+// any octet of it is found in O(1), in whatever order they come. [SES-126, SES-189]
 #pragma once
 
 #include "base/arena.h"
@@ -15,9 +15,12 @@ namespace uet::ses {
 
 // The pages of one message: up to four inline, else a page of page numbers, or two levels of them.
 struct PageList {
+  static constexpr uint32_t kNone = UINT32_MAX;  // a page that nothing has arrived for
+
   uint64_t bytes = 0;
-  uint32_t page_count = 0;          // of payload
-  std::array<uint32_t, 4> pages{};  // payload pages, or the one root
+  uint32_t page_count = 0;  // of payload, when all of it is there
+  uint32_t held = 0;        // taken so far, those with page numbers too
+  std::array<uint32_t, 4> pages{kNone, kNone, kNone, kNone};  // payload pages, or the one root
 };
 
 class UnexpectedPool {
@@ -28,13 +31,18 @@ class UnexpectedPool {
   // Rounded down to whole pages; 0 gives a pool that is always full.
   Result<void> create(Arena& arena, uint64_t bytes);
 
-  // Room for `bytes`, all or nothing. False: not enough free pages.
-  bool reserve(uint64_t bytes, PageList& out);
+  // An empty list for a message of that length. It takes no page.
+  static PageList list_of(uint64_t bytes);
+  // Pages that a message of that length takes in the end.
+  static uint64_t whole(uint64_t bytes);
+  // Pages that are still to be taken before [offset, offset + length) can be written.
+  uint32_t missing(const PageList& list, uint64_t offset, uint64_t length) const;
   void release(PageList& list);
 
-  // [offset, offset + length) must lie inside the list.
-  void write(const PageList& list, uint64_t offset, std::span<const std::byte> source);
-  // Calls fn(std::span<const std::byte>) for the pieces of [offset, offset + length), in order.
+  // [offset, offset + length) must lie inside the list, and the pages that are missing be free.
+  void write(PageList& list, uint64_t offset, std::span<const std::byte> source);
+  // Calls fn(std::span<const std::byte>) for the pieces of [offset, offset + length), in order. All
+  // of it has been written.
   template <class Fn>
   void read(const PageList& list, uint64_t offset, uint64_t length, Fn&& fn) const {
     UET_ASSERT(offset <= list.bytes && length <= list.bytes - offset);
@@ -49,15 +57,16 @@ class UnexpectedPool {
 
   uint32_t free_pages() const { return free_count_ + (page_count_ - fresh_); }
   uint32_t pages() const { return page_count_; }
-  // Grows with every release(); a disabled index looks here whether to come back. [SES-133]
-  uint64_t released_total() const { return released_total_; }
 
  private:
   std::byte* page(uint32_t number) const { return memory_ + uint64_t{number} * kPageBytes; }
   uint32_t* numbers(uint32_t number) const { return reinterpret_cast<uint32_t*>(page(number)); }
   static uint64_t overhead_pages(uint64_t payload_pages);
   uint32_t payload_page(const PageList& list, uint64_t ordinal) const;
-  uint32_t take();
+  uint32_t page_for(PageList& list, uint64_t ordinal);
+  uint32_t take(PageList& list);
+  uint32_t take_table(PageList& list);
+  void release_table(uint32_t table, uint32_t count);
   void give_back(uint32_t number) { free_[free_count_++] = number; }
 
   std::byte* memory_ = nullptr;
@@ -65,7 +74,6 @@ class UnexpectedPool {
   uint32_t free_count_ = 0;
   uint32_t fresh_ = 0;  // pages never used, hence never touched, start here
   uint32_t page_count_ = 0;
-  uint64_t released_total_ = 0;
 };
 
 }  // namespace uet::ses

@@ -79,11 +79,9 @@ TEST(ParametersTest, PayloadMtuIsAPowerOfTwo) {
 
 // [PDS 22] For the reference provider five rows change, as pds.md 22 asks, and nothing else does.
 TEST(ParametersTest, MeetingTheReferenceProviderSetsFiveRows) {
-  const std::map<std::string, int64_t> expected = {{"DEFAULT_MPR", 1},
-                                                   {"PDCS_PER_KEY", 1},
-                                                   {"PROBE", 0},
-                                                   {"OPTIONAL_CONTROL", 0},
-                                                   {"FATAL_NACKS", 0}};
+  const std::map<std::string, int64_t> expected = {{"DEFAULT_MPR", 1},   {"PDCS_PER_KEY", 1},
+                                                   {"PROBE", 0},         {"OPTIONAL_CONTROL", 0},
+                                                   {"DISABLE_INDEX", 1}, {"FATAL_NACKS", 0}};
   Config config;
   meet_refprov(config);
   std::map<std::string, int64_t> changed;

@@ -50,7 +50,12 @@ void Ledger::judge_sender(const Post& post, const Completion& c) const {
   if (!is_read && !post.is_injected) {
     UET_ASSERT(post.room.holds(post.id, 0, post.room.size(), 0));
   }
-  if (!exact_ || !c.ok() || post.to >= kNodes) return;
+  if (!exact_) return;
+  // A slow application is no error: its end lives. [SES-191]
+  const bool is_not_ready =
+      c.code == wire::ReturnCode::no_match || c.code == wire::ReturnCode::disabled_gen;
+  UET_ASSERT(c.status != Completion::Status::refused || !is_not_ready);
+  if (!c.ok() || post.to >= kNodes) return;
   if (post.kind != OpKind::read && post.kind != OpKind::write) return;
   const Region& region = regions_[post.to][post.region];
   const bool is_same = region.generation == post.region_generation;

@@ -44,6 +44,8 @@ class Node {
   void close_endpoint(uint32_t slot, Instant now);
   void renew_region(uint32_t region);
   void cancel_receives(Instant now);
+  // Keeps a receive for anything posted everywhere.
+  void take_all(Instant now);
 
   // What may leave now. `refused`: so many packets are refused by the system for good.
   std::vector<WirePacket> transmit(Instant now, uint32_t refused = 0);
@@ -80,6 +82,7 @@ class Node {
   std::array<ses::EndpointId, kSlots> endpoints_{};
   std::array<PeerId, kPeers> peers_{};
   std::vector<IoSlice> slices_;
+  std::array<Post*, 2 * kSlots> takers_{};  // of take_all()
   uint32_t claim_ = 0;  // 0: none
   uint32_t claim_slot_ = 0;
 };

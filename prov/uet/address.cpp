@@ -46,6 +46,7 @@ enum Flag : uint16_t {
 };
 constexpr char kMagic[4] = {'U', 'E', 'T', 0};
 constexpr uint32_t kMtuUnit = 256;
+constexpr uint32_t kTellingMark = 0x5A;  // of initiator IDs that tell an address; 7 bits
 constexpr std::string_view kScheme = "fi_addr_uet://";
 
 uint32_t get(const uint8_t* octets, size_t at, unsigned width) {
@@ -286,6 +287,29 @@ void apply_service_number(uint16_t number, UetAddress& address) {
   address.ri = static_cast<uint16_t>(kBaseRi + number / (kFieldMax + 1));
   address.ri_count = 1;
   address.initiator_id = number;
+}
+
+//  0                   1                   2                   3
+//  | mark (7)    |A| resource index (12)   | PIDonFEP (12)         |
+uint32_t telling_initiator(uint16_t pid, uint16_t ri, bool absolute) {
+  return kTellingMark << 25 | uint32_t{absolute} << 24 | uint32_t{ri} << 12 | pid;
+}
+
+void apply_initiator(uint32_t addr_format, UetAddress& address) {
+  const bool is_socket = !is_own_form(addr_format) && addr_format != FI_ADDR_STR;
+  const uint32_t id = address.initiator_id;
+  if (id >> 25 == kTellingMark) {
+    address.pid = id & kFieldMax;
+    address.ri = id >> 12 & kFieldMax;
+    address.absolute = (id >> 24 & 1) != 0;
+  } else if (is_socket && id <= UINT16_MAX) {
+    apply_service_number(static_cast<uint16_t>(id), address);
+  } else {
+    return;
+  }
+  address.has_pid = true;
+  address.has_ri = address.ri != 0;
+  address.ri_count = address.has_ri ? 1 : 0;
 }
 
 uint16_t service_number(const UetAddress& address) {

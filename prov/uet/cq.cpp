@@ -306,6 +306,7 @@ size_t CompletionQueue::describe(const CompletionError& error) {
     address.fa = error.peer;
     address.has_initiator = true;
     address.initiator_id = error.initiator_id;
+    apply_initiator(error.addr_format, address);
     size_t length = sizeof(err_data_);
     write_address(error.addr_format, address, err_data_, &length);
     return std::min(length, sizeof(err_data_));

@@ -379,7 +379,8 @@ Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_b
     own.ri = name.ri.value();
     name.initiator_id = service_number(own);
   } else {
-    name.initiator_id = params().initiator_id.value_or(rng_.u32());
+    name.initiator_id = params().initiator_id.value_or(
+        telling_initiator(name.pid.value(), name.ri.value(), name.absolute));
   }
   return name;
 }

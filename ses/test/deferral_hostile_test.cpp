@@ -315,9 +315,9 @@ TEST_F(DeferralHostileTest, HalfOfOneThatWaitsIsForgotten) {
   EXPECT_TRUE(b_->ses->next_deadline().is_never());
 }
 
-// [SES-100, SES-132] On ROD nothing waits: it is not matched, which disables the index.
+// [SES-100, SES-188] On ROD nothing is deferred: its PDC waits for a receive.
 TEST_F(DeferralHostileTest, NothingWaitsOnRod) {
-  EXPECT_EQ(said(standard(deferrable_request(4), 4, pds::Mode::rod)), "DISABLED_GEN");
+  EXPECT_EQ(said(standard(deferrable_request(4), 4, pds::Mode::rod)), "nack NO_RESOURCE");
   EXPECT_EQ(count(Counter::rx_deferred), 0u);
 }
 

@@ -241,7 +241,8 @@ TEST_F(HeadersTest, AtomicsGoWithTheShortHeaders) {
 // [SES-008, SES-132] No index, no generation: what disables the index does not hold up the key.
 TEST_F(HeadersTest, ASmallWritePassesADisabledIndex) {
   options_.mode = pds::Mode::rod;
-  config_.profiles = kAiBase;  // nothing is kept, so a send without a receive disables its index
+  config_.profiles = kAiBase;  // nothing is kept
+  config_.disable_index = true;
   begin(false, true);
   Octets memory(64);
   const uint64_t key = expose_optimized(memory);

@@ -224,24 +224,31 @@ TEST(IovTest, ScatterFindsItsPlaceInAnyOrder) {
   EXPECT_EQ(pool.size(), 0u);
 }
 
-// [SES-126] All or nothing, everything given back, any size up to the whole pool.
-TEST(UnexpectedPoolTest, PagesAreReservedWholeAndComeBack) {
+// [SES-126, SES-189] A page is taken when an octet for it comes, whatever the length; everything is
+// given back, any size up to the whole pool.
+TEST(UnexpectedPoolTest, PagesAreTakenAsOctetsArriveAndComeBack) {
   Arena arena;
   UnexpectedPool pool;
   ASSERT_TRUE(pool.create(arena, 2100 * UnexpectedPool::kPageBytes).ok());
   Rng rng(4);
   for (const uint64_t pages : {1u, 4u, 5u, 1024u, 1025u, 2000u}) {
     const uint64_t bytes = pages * UnexpectedPool::kPageBytes - 3;
-    PageList list;
-    ASSERT_TRUE(pool.reserve(bytes, list)) << pages;
+    PageList list = UnexpectedPool::list_of(bytes);
+    EXPECT_EQ(pool.free_pages(), 2100u);
     Octets data(bytes);
     for (std::byte& b : data) b = std::byte(rng.u32());
     // Backwards, in pieces that cross pages.
     for (uint64_t end = bytes; end != 0;) {
       const uint64_t begin = end > 5000 ? end - 5000 : 0;
+      const uint32_t missing = pool.missing(list, begin, end - begin);
+      const uint32_t held = list.held;
       pool.write(list, begin, std::span(data).subspan(begin, end - begin));
+      EXPECT_EQ(list.held, held + missing);
+      EXPECT_EQ(pool.missing(list, begin, end - begin), 0u);
       end = begin;
     }
+    EXPECT_EQ(list.held, UnexpectedPool::whole(bytes));
+    EXPECT_EQ(pool.free_pages(), 2100u - list.held);
     Octets back;
     pool.read(list, 0, bytes, [&](std::span<const std::byte> piece) {
       back.insert(back.end(), piece.begin(), piece.end());
@@ -250,12 +257,23 @@ TEST(UnexpectedPoolTest, PagesAreReservedWholeAndComeBack) {
     pool.release(list);
     EXPECT_EQ(pool.free_pages(), 2100u);
   }
-  PageList most, none;
-  EXPECT_FALSE(pool.reserve(2100ull * UnexpectedPool::kPageBytes, none));  // its tables need pages
-  ASSERT_TRUE(pool.reserve(2000ull * UnexpectedPool::kPageBytes, most));
-  EXPECT_FALSE(pool.reserve(200ull * UnexpectedPool::kPageBytes, none));
-  EXPECT_TRUE(pool.reserve(0, none));
-  EXPECT_EQ(none.page_count, 0u);
+}
+
+// [SES-189] The first and the last octet of 4 GiB take a page each, and the pages that say where.
+TEST(UnexpectedPoolTest, WhatALengthClaimsTakesNoPage) {
+  Arena arena;
+  UnexpectedPool pool;
+  ASSERT_TRUE(pool.create(arena, 8 * UnexpectedPool::kPageBytes).ok());
+  PageList list = UnexpectedPool::list_of(0xFFFF'FFFE);
+  EXPECT_EQ(pool.missing(list, 0, 1), 3u);
+  const std::byte first{7}, last{9};
+  pool.write(list, 0, {&first, 1});
+  EXPECT_EQ(pool.missing(list, 0xFFFF'FFFD, 1), 2u);
+  pool.write(list, 0xFFFF'FFFD, {&last, 1});
+  EXPECT_EQ(pool.free_pages(), 3u);
+  pool.read(list, 0xFFFF'FFFD, 1, [&](auto piece) { EXPECT_EQ(piece[0], last); });
+  pool.release(list);
+  EXPECT_EQ(pool.free_pages(), 8u);
 }
 
 // [SES-010, SES-033] 1 to 65534, each once, the longest unused first.

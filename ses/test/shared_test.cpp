@@ -269,6 +269,7 @@ TEST_F(SharedTest, SizesAreKept) {
 TEST_F(SharedTest, AReceiveEnablesTheIndicesOfAllEndpoints) {
   options_.mode = pds::Mode::rod;
   config_.unexpected_bytes = 0;
+  config_.disable_index = true;
   begin();
   const auto at = [](const Sharer& s, uint8_t generation) {
     wire::StandardRequest h = request(SesOpcode::send, 4);

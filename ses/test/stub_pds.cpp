@@ -1,6 +1,8 @@
 // The scripted packet delivery sublayer: packets out, packets in, answers, failures.
 #include "ses/test/stub_pds.h"
 
+#include "ses/request.h"
+
 #include <gtest/gtest.h>
 
 namespace uet::ses::test {
@@ -133,6 +135,8 @@ void StubPds::receive_request(const Parcel& p, Instant now) {
     if (d.answers.count(key) != 0) answer(p, d.answers[key]);
     return;
   }
+  // What is behind a packet that was refused waits for it. [PDS-079]
+  if (p.mode == pds::Mode::rod && !p.is_return && key != d.received.size()) return;
   pds::RxRequest rx;
   rx.peer = PeerId(0);
   rx.mode = p.mode;
@@ -141,7 +145,12 @@ void StubPds::receive_request(const Parcel& p, Instant now) {
   rx.token = {pds::PdcHandle(p.is_return ? own : kTargetPdc + p.flow), Psn(p.psn)};
   if (p.mode == pds::Mode::uud || p.mode == pds::Mode::rudi) rx.token.pdc = pds::PdcHandle();
   rx.ses = p.octets;
-  const pds::Verdict v = ses_->on_request(rx, now);
+  pds::Verdict v;
+  if (only_answers) {
+    v = response({}, *only_answers, 0);
+  } else {
+    v = ses_->on_request(rx, now);
+  }
   if (v.kind == pds::Verdict::Kind::nack) {
     ++nacks_sent;
     return;  // comes again with resend_all

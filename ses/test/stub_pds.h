@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -55,6 +56,7 @@ class StubPds {
   uint32_t nacks_sent = 0;
   std::vector<uint8_t> last_answers;  // return codes of all explicit responses received
   bool allows_void_resend = false;    // an ended message may change its resend [PDS-182]
+  std::optional<wire::ReturnCode> only_answers;  // to each request, instead of what SES says
   bool ends_returns = false;          // PDCs are ending: no return data goes any more
 
  private:

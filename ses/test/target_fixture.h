@@ -53,6 +53,7 @@ class TargetTest : public PairTest {
     const bool has_pdc = mode == pds::Mode::rud || mode == pds::Mode::rod;
     rx.token = {pds::PdcHandle(has_pdc ? StubPds::kTargetPdc : 0), Psn(next_psn_++)};
     rx.in_order = in_order_;
+    rx.is_confirmed = is_confirmed_;
     rx.ses = octets;
     return b_->ses->on_request(rx, now_);
   }
@@ -106,6 +107,7 @@ class TargetTest : public PairTest {
   uint32_t next_psn_ = 1;
   PeerId from_{0};  // who sends what is given
   bool in_order_ = true;  // what PDS says of the next packet
+  bool is_confirmed_ = true;
 };
 
 }  // namespace uet::ses::test

@@ -85,6 +85,7 @@ TEST_F(TargetTest, InitiatorErrorTouchesNothing) {
 // does not disable, but sees what ROD disabled.
 TEST_F(TargetTest, GenerationsAreKeptPerClass) {
   config_.unexpected_bytes = 0;
+  config_.disable_index = true;
   start();
   Octets memory(10), room(10);
   const uint64_t key = expose(memory);

@@ -160,7 +160,7 @@ TEST_F(CqTest, SourceIsTheOldestEntryOfTheSender) {
 }
 
 // [LF-016] With FI_SOURCE_ERR an unknown sender's message is an error entry that carries its
-// address.
+// address, all that a reply needs.
 TEST_F(CqTest, UnknownSourceIsAnErrorWhenAskedFor) {
   NodeOptions options;
   options.caps |= FI_SOURCE_ERR;
@@ -181,10 +181,24 @@ TEST_F(CqTest, UnknownSourceIsAnErrorWhenAskedFor) {
   EXPECT_EQ(got_, 1) << "the message itself is good";
   ASSERT_EQ(error.err_data_size, 40u);
   const std::vector<uint8_t> name = stranger.name();
-  EXPECT_EQ(std::memcmp(static_cast<uint8_t*>(error.err_data) + 12, name.data() + 12, 20), 0)
-      << "initiator ID and Fabric Address";
+  const auto* told = static_cast<const uint8_t*>(error.err_data);
+  EXPECT_EQ(std::memcmp(told + 6, name.data() + 6, 26), 0)
+      << "PIDonFEP, resource index, initiator ID and Fabric Address";
+  EXPECT_EQ(std::memcmp(told + 36, name.data() + 36, 2), 0) << "port";
   fi_addr_t added = FI_ADDR_NOTAVAIL;
-  EXPECT_EQ(fi_av_insert(b->av, error.err_data, 1, &added, 0, nullptr), 1);
+  ASSERT_EQ(fi_av_insert(b->av, error.err_data, 1, &added, 0, nullptr), 1);
+  uint8_t answer = 77;
+  uint8_t answered = 0;
+  ASSERT_EQ(fi_recv(stranger.ep, &answered, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_send(b->ep, &answer, 1, nullptr, added, nullptr), 0);
+  Done done;
+  ASSERT_TRUE(run_until([&] { return read_one(stranger.rx_cq, done); }));
+  EXPECT_EQ(answered, 77);
+  // From now on its messages are of a known source.
+  ASSERT_EQ(fi_recv(b->ep, &got_, 1, nullptr, FI_ADDR_UNSPEC, this), 0);
+  ASSERT_EQ(fi_send(stranger.ep, &sent_, 1, nullptr, stranger_to_b, nullptr), 0);
+  ASSERT_TRUE(run_until([&] { return read_one(b->rx_cq, done); }));
+  EXPECT_EQ(done.from, added);
 }
 
 // [architecture 8] Room for the completion is booked at the post; no room changes nothing.

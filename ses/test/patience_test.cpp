@@ -1,0 +1,57 @@
+// How long a send waits for a target that answers: for a slow application without end, for a target
+// that refuses for other reasons as long as for one that lets nothing pass.
+#include "ses/test/pair.h"
+
+namespace uet::ses::test {
+namespace {
+
+class PatienceTest : public PairTest {
+ protected:
+  void send(const Octets& data) {
+    ASSERT_TRUE(a_->ses->send(a_->ep, send_request(stored(data)), now_).ok());
+  }
+  void post(Octets& room) {
+    ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  }
+};
+
+// [SES-135, SES-155, SES-191] An application that posts no receive for ten minutes is slow, and no
+// error: its peer answers each time.
+TEST_F(PatienceTest, ASlowApplicationIsWaitedForWithoutEnd) {
+  for (const pds::Mode mode : {pds::Mode::rud, pds::Mode::rod}) {
+    for (const bool disable_index : {false, true}) {
+      SCOPED_TRACE(testing::Message() << (mode == pds::Mode::rod) << disable_index);
+      config_.unexpected_bytes = 0;
+      config_.disable_index = disable_index;
+      options_.mode = mode;
+      start();
+      const Octets data = pattern(2000);
+      Octets room(2000);
+      send(data);
+      settle();
+      elapse(Duration::seconds(600));
+      EXPECT_EQ(take(*a_), "");
+      post(room);
+      elapse(Duration::milliseconds(300));
+      EXPECT_EQ(take(*a_), "send ok 2000 #1");
+      EXPECT_EQ(room, data);
+    }
+  }
+}
+
+// [SES-180, SES-191] A peer that refuses for another reason, however often it is asked, makes no
+// progress: five times the patience, then that is the error.
+TEST_F(PatienceTest, APeerThatOnlyRefusesIsGivenUpAfterFiveTimesThePatience) {
+  config_.retry_patience = Duration::seconds(2);
+  start();
+  send(pattern(10));
+  b_->pds.only_answers = wire::ReturnCode::uncor_trnsnt;
+  settle();
+  elapse(Duration::milliseconds(9'900));
+  EXPECT_EQ(take(*a_), "");
+  elapse(Duration::milliseconds(400));
+  EXPECT_EQ(take(*a_), "send refused UNCOR_TRNSNT 0 #1");
+}
+
+}  // namespace
+}  // namespace uet::ses::test

@@ -1,0 +1,171 @@
+// Room for unexpected messages: what one peer, a stranger or a claim may take of it, and what goes
+// on while there is none.
+#include "ses/test/target_fixture.h"
+
+namespace uet::ses::test {
+namespace {
+
+class RoomTest : public TargetTest {
+ protected:
+  wire::StandardRequest message(SesOpcode opcode, uint32_t length) {
+    wire::StandardRequest h = request(opcode, length);
+    h.message_id = MessageId(next_id_++);
+    return h;
+  }
+  // How many messages of so many octets are kept before one is not.
+  int kept(uint32_t bytes, int tries, pds::Mode mode = pds::Mode::rod) {
+    int accepted = 0;
+    for (int i = 0; i < tries; ++i) {
+      accepted += said(standard(message(SesOpcode::send, bytes), bytes, mode)).starts_with("OK");
+    }
+    return accepted;
+  }
+  uint32_t pages_held() const {
+    Snapshot out;
+    b_->ses->snapshot(out, now_);
+    return out.kept_pages;
+  }
+
+  uint16_t next_id_ = 1;
+};
+
+// [SES-188] A peer that is out of room waits, on its own PDC; the index serves all others, and the
+// same peer where a receive is posted.
+TEST_F(RoomTest, OneFloodDisablesNoIndex) {
+  config_.unexpected_messages = 16;
+  start();
+  Octets memory(100), room(100);
+  const uint64_t key = expose(memory);
+  EXPECT_EQ(kept(8, 20), 8);
+  EXPECT_EQ(said(standard(message(SesOpcode::send, 8), 8, pds::Mode::rod)), "nack NO_RESOURCE");
+  EXPECT_EQ(said(standard(write_to(key, 4), 4, pds::Mode::rod)), "accept");
+  from_ = another_peer();
+  EXPECT_EQ(kept(8, 2), 2) << "each peer leaves room to others";
+  EXPECT_EQ(said(standard(write_to(key, 4), 4, pds::Mode::rod)), "accept");
+  wire::StandardRequest tagged = message(SesOpcode::tagged_send, 50);
+  tagged.match_bits = 7;
+  ReceiveRequest r = receive_request(room);
+  r.tagged = true;
+  r.tag = 7;
+  ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+  from_ = PeerId(0);
+  EXPECT_EQ(said(standard(tagged, 50, pds::Mode::rod)), "accept");
+  EXPECT_EQ(take(*b_), "tagged_recv ok 50 tag 7 #2");
+  EXPECT_EQ(count(Counter::rx_no_room), 13u);
+  EXPECT_EQ(count(Counter::rx_disabled), 0u);
+}
+
+// [SES-188] A tagged atomic without a receive cannot be kept; it makes nobody else wait either.
+TEST_F(RoomTest, AnAtomicWithoutAReceiveDisablesNoIndex) {
+  Octets octets(wire::StandardRequest::kSize + wire::Atomic::kSize + 8);
+  wire::StandardRequest h = message(SesOpcode::tsend_atomic, 8);
+  wire::Writer w(octets);
+  h.emit(w);
+  EXPECT_EQ(said(give_octets(octets, wire::NextHeader::standard, pds::Mode::rod)),
+            "nack NO_RESOURCE");
+  wire::StandardRequest other = message(SesOpcode::tagged_send, 8);
+  EXPECT_EQ(said(standard(other, 8, pds::Mode::rod)), "OK modified 8");
+}
+
+// [SES-189] A header of nearly 2 GiB takes a record and a page of its own octets, no more; one that
+// can never be kept takes nothing.
+TEST_F(RoomTest, AClaimedLengthTakesNoRoom) {
+  config_.unexpected_bytes = 64 * 4096;
+  start();
+  const wire::StandardRequest huge = message(SesOpcode::send, 0x7FFF'E000);
+  EXPECT_EQ(said(standard(part(huge, 0, 1024), 1024, pds::Mode::rod)), "nack NO_RESOURCE");
+  EXPECT_EQ(pages_held(), 0u);
+  const wire::StandardRequest large = message(SesOpcode::send, 30 * 4096);
+  EXPECT_EQ(said(standard(part(large, 0, 1024), 1024, pds::Mode::rod)), "accept");
+  EXPECT_EQ(pages_held(), 2u) << "a page, and one that says where it is";
+  from_ = another_peer();
+  EXPECT_EQ(kept(1024, 40), 31);
+}
+
+// [SES-189, T-01] Sources that may be forged leave a quarter of the room to those that are known.
+TEST_F(RoomTest, StrangersLeaveAQuarter) {
+  config_.unexpected_messages = 32;
+  config_.rx_messages = 32;
+  start();
+  is_confirmed_ = false;
+  int taken = 0;
+  for (uint8_t i = 0; i < 100; ++i) {
+    from_ = another_peer(i % 3);
+    taken += kept(8, 1);
+  }
+  EXPECT_EQ(taken, 24);
+  Octets memory(4000);
+  const uint64_t key = expose(memory);
+  int begun = 0;
+  for (uint8_t i = 0; i < 100; ++i) {
+    from_ = another_peer(i % 3);
+    wire::StandardRequest h = write_to(key, 3000);
+    h.message_id = MessageId(next_id_++);
+    begun += said(standard(part(h, 0, 1024), 1024)) == "accept";
+  }
+  EXPECT_EQ(begun, 24);
+  is_confirmed_ = true;
+  from_ = PeerId(0);
+  EXPECT_EQ(kept(8, 8), 4);
+}
+
+// [SES-189, SES-108] Two messages are half there when the room is full: on ROD the packet waits, on
+// RUD the message is told to come again; a receive takes what is there at any time.
+TEST_F(RoomTest, AHalfKeptMessageWaitsOrComesAgain) {
+  config_.unexpected_bytes = 16 * 4096;
+  start();
+  const wire::StandardRequest a = message(SesOpcode::send, 4 * 4096);
+  const wire::StandardRequest b = message(SesOpcode::send, 4 * 4096);
+  const auto give = [&](const wire::StandardRequest& h, uint32_t packet, pds::Mode mode) {
+    return said(standard(part(h, packet * 1024, 1024), 1024, mode));
+  };
+  EXPECT_EQ(give(a, 0, pds::Mode::rod), "accept");
+  EXPECT_EQ(give(b, 0, pds::Mode::rud), "accept");
+  EXPECT_EQ(kept(1024, 10, pds::Mode::rud), 6) << "eight pages in all";
+  for (uint32_t i : {1u, 2u, 3u}) EXPECT_EQ(give(a, i, pds::Mode::rod), "accept");
+  EXPECT_EQ(give(a, 4, pds::Mode::rod), "nack NO_RESOURCE");
+  EXPECT_EQ(give(b, 4, pds::Mode::rud), "NO_MATCH");
+  EXPECT_EQ(give(b, 5, pds::Mode::rud), "NO_MATCH");
+  EXPECT_EQ(give(a, 4, pds::Mode::rod), "accept") << "the other one gave its page back";
+  EXPECT_EQ(give(a, 8, pds::Mode::rod), "nack NO_RESOURCE");
+  // Ten minutes later it is still there, for its packets are asked for again and again.
+  for (int second = 0; second < 600; ++second) {
+    now_ = now_ + Duration::seconds(1);
+    b_->ses->advance(now_);
+    EXPECT_EQ(give(a, 8, pds::Mode::rod), "nack NO_RESOURCE");
+  }
+  Octets room(4 * 4096);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  for (uint32_t i : {5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 14u}) {
+    EXPECT_EQ(give(a, i, pds::Mode::rod), "accept");
+  }
+  EXPECT_EQ(take(*b_), "");
+  EXPECT_EQ(give(a, 15, pds::Mode::rod), "accept");
+  EXPECT_EQ(take(*b_), "recv ok 16384 #2");
+}
+
+// [SES-108, SES-191] A message that is behind a packet which waits for the application does not
+// expire; when nothing waits it does.
+TEST_F(RoomTest, NothingExpiresBehindWhatTheApplicationHoldsUp) {
+  config_.unexpected_messages = 2;
+  start();
+  Octets memory(4000);
+  wire::StandardRequest h = write_to(expose(memory), 3000);
+  EXPECT_EQ(said(standard(part(h, 0, 1024), 1024, pds::Mode::rod)), "accept");
+  EXPECT_EQ(kept(8, 1), 1);
+  for (int second = 0; second < 600; ++second) {
+    now_ = now_ + Duration::seconds(1);
+    EXPECT_EQ(kept(8, 1), 0);
+    b_->ses->advance(now_);
+  }
+  EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
+  EXPECT_EQ(said(standard(part(h, 1024, 1024), 1024, pds::Mode::rod)), "accept");
+  now_ = now_ + Duration::seconds(121);
+  b_->ses->advance(now_);
+  now_ = now_ + Duration::seconds(61);
+  b_->ses->advance(now_);
+  EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
+}
+
+}  // namespace
+}  // namespace uet::ses::test
