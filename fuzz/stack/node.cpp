@@ -242,7 +242,7 @@ void Node::take_all(Instant now) {
     request.iov = {&room, 1};
     request.context = {&post, post.id};
     takers_[i] = &post;
-    finish_post(post, post_receive(post, request, 0, now));
+    finish_post(post, post_receive(post, request, 0, now).ok());
   }
 }
 
