@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 namespace uet {
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr size_t kAlignMax = 4096;
 // Blocks begin on a cache line, so that padding inside them does not depend on the heap.
-constexpr std::align_val_t kBlockAlign{64};
+constexpr size_t kBlockAlign = 64;
 
 constexpr uintptr_t align_up(uintptr_t at, size_t align) { return (at + align - 1) & ~(align - 1); }
 
@@ -20,7 +21,7 @@ Arena::~Arena() {
   for (Cleanup* c = cleanups_; c != nullptr; c = c->next) c->destroy(c->object);
   while (blocks_ != nullptr) {
     Block* const next = blocks_->next;
-    ::operator delete(blocks_, kBlockAlign);
+    std::free(blocks_->memory);
     blocks_ = next;
   }
 }
@@ -44,11 +45,13 @@ void* Arena::allocate(size_t bytes, size_t align) {
 
 bool Arena::add_block(size_t bytes, size_t align) {
   const size_t total = std::max(block_bytes_, bytes + align + sizeof(Block));
-  void* const memory = ::operator new(total, kBlockAlign, std::nothrow);
+  void* const memory =
+      std::calloc(total + kBlockAlign, 1);  // fresh pages of the system are zero untouched
   if (memory == nullptr) return false;
-  blocks_ = new (memory) Block{blocks_};
-  cursor_ = reinterpret_cast<uintptr_t>(memory) + sizeof(Block);
-  limit_ = reinterpret_cast<uintptr_t>(memory) + total;
+  const uintptr_t first = align_up(reinterpret_cast<uintptr_t>(memory), kBlockAlign);
+  blocks_ = new (reinterpret_cast<void*>(first)) Block{blocks_, memory};
+  cursor_ = first + sizeof(Block);
+  limit_ = first + total;
   reserved_bytes_ += total;
   return true;
 }

@@ -1,13 +1,14 @@
-// Start-up memory: a bump allocator that takes blocks from the heap while the stack is set up and
-// gives everything back at once when it is destroyed. Nothing is freed one by one; pools that
-// recycle objects are built on top of it (base/slab.h).
+// Memory that lives as long as its owner: a bump allocator that takes blocks from the heap at
+// set-up acts and on first use, and gives everything back at once when it is destroyed. Nothing is
+// freed one by one; pools that recycle objects are built on top of it (base/slab.h). Memory comes
+// zeroed, and large blocks are not touched before they are used: what is only reserved costs no
+// page.
 #pragma once
 
 #include "base/assert.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -28,7 +29,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Uninitialised memory that lives as long as the arena. `align` is a power of two, at most 4096.
+  // Zeroed memory that lives as long as the arena. `align` is a power of two, at most 4096.
   // Null when the heap has no more; nothing was changed then. Asserts that the arena is not sealed.
   [[nodiscard]] void* allocate(size_t bytes, size_t align = alignof(std::max_align_t));
 
@@ -53,6 +54,7 @@ class Arena {
  private:
   struct Block {
     Block* next;
+    void* memory;  // as the heap gave it
   };
   struct Cleanup {
     Cleanup* next;
@@ -100,9 +102,7 @@ std::span<T> Arena::make_span(size_t n) {
   if (n == 0 || n > SIZE_MAX / sizeof(T)) return {};
   auto* const first = static_cast<T*>(allocate(n * sizeof(T), alignof(T)));
   if (first == nullptr) return {};
-  if constexpr (std::is_trivially_default_constructible_v<T>) {
-    std::memset(static_cast<void*>(first), 0, n * sizeof(T));
-  } else {
+  if constexpr (!std::is_trivially_default_constructible_v<T>) {  // others are zero already
     std::uninitialized_value_construct_n(first, n);
   }
   return {first, n};

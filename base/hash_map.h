@@ -1,12 +1,15 @@
-// A hash map of fixed capacity in arena memory: open addressing with linear probing, erasure by
-// shifting back, so no tombstones pile up. Deterministic for a seed and an order of calls.
+// A hash map in arena memory, of fixed capacity or with a bound up to which it grows: open
+// addressing with linear probing, erasure by shifting back, so no tombstones pile up. Deterministic
+// for a seed and an order of calls.
 #pragma once
 
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "base/slab.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -35,6 +38,15 @@ class HashMap {
     return resize(arena, capacity);
   }
 
+  // The same, and insert() makes room for up to room.most as it is needed: a walk over all pairs
+  // each time that twice as many are in it as ever before. The arena must outlive this object.
+  Result<void> create(Arena& arena, Room room, uint64_t seed) {
+    if (room.first > room.most || room.most > kCapacityMax) return Errc::invalid;
+    arena_ = &arena;
+    most_ = room.most;
+    return create(arena, room.first, seed);
+  }
+
   // A set-up act: room for at least `extra` more. On an error nothing was changed. The old slots
   // stay behind in the arena; at least doubling keeps that waste below the final size.
   Result<void> grow(Arena& arena, uint32_t extra) {
@@ -52,11 +64,11 @@ class HashMap {
   const Value* find(const Key& key) const { return const_cast<HashMap*>(this)->find(key); }
 
   // Adds a pair and returns its value. Errc::exists when the key is there already, Errc::again
-  // when the map is full; nothing was changed then.
+  // when the map is full or the arena has no memory for more; nothing was changed then.
   Result<Value*> insert(const Key& key, const Value& value) {
     const uint32_t tag = tag_of(key);
     if (locate(key, tag) != kAbsent) return Errc::exists;
-    if (full()) return Errc::again;
+    if (size_ == capacity_ && !add_room()) return Errc::again;
     ++size_;
     return &place(Slot{key, value}, tag)->value;
   }
@@ -75,7 +87,7 @@ class HashMap {
 
   uint32_t size() const { return size_; }
   uint32_t capacity() const { return capacity_; }
-  bool full() const { return size_ == capacity_; }
+  bool full() const { return size_ == capacity_ && capacity_ >= most_; }
 
  private:
   struct Slot {
@@ -109,6 +121,11 @@ class HashMap {
   }
 
   Result<void> resize(Arena& arena, uint32_t capacity);
+  bool add_room() {
+    if (capacity_ >= most_) return false;
+    const uint32_t wanted = std::min(most_, std::max(2 * capacity_, 8U));
+    return resize(*arena_, wanted).ok();
+  }
 
   std::span<uint32_t> tags_;  // apart from the slots: a probe mostly stays in one cache line
   std::span<Slot> slots_;
@@ -116,6 +133,8 @@ class HashMap {
   uint32_t size_ = 0;
   uint32_t capacity_ = 0;
   uint64_t seed_ = 0;
+  uint32_t most_ = 0;       // to which insert() makes room
+  Arena* arena_ = nullptr;  // for that
 };
 
 template <class Key, class Value>

@@ -1,6 +1,6 @@
 // Pools of equal objects with 32-bit handles. A handle outlives its object: it then resolves to
-// null, which is how a late packet learns that its connection is gone. Memory comes from an arena
-// at set-up; alloc and free never touch the heap.
+// null, which is how a late packet learns that its connection is gone. Memory comes from an arena:
+// at set-up, or a chunk at a time when more objects are in use than ever before.
 #pragma once
 
 #include "base/arena.h"
@@ -52,8 +52,14 @@ enum class Reuse : uint8_t {
   rested,  // first freed, first reused, once 64 are free: stale for long, yet warm in the cache
 };
 
-// Slots live in chunks that never move: chunk 0 has the capacity asked for at create; each grow
-// adds chunks that double the index space, so the chunk of an index is a bit operation.
+// Room of a pool that takes its memory as it is used: so many at first, and up to `most`.
+struct Room {
+  uint32_t first = 0;
+  uint32_t most = 0;
+};
+
+// Slots live in chunks that never move: chunk 0 has the capacity asked for at create; each later
+// one doubles the index space, so the chunk of an index is a bit operation.
 template <class T>
 class Slab {
  public:
@@ -67,13 +73,16 @@ class Slab {
   // Once, before anything else. 1 <= capacity <= kCapacityMax. Errc::no_memory when the arena has
   // none, Errc::invalid for the capacity.
   Result<void> create(Arena& arena, uint32_t capacity, Reuse reuse = Reuse::soon);
+  // The same with chunks that alloc() adds, up to room.most objects in all. The arena must outlive
+  // this object.
+  Result<void> create(Arena& arena, Room room, Reuse reuse = Reuse::soon);
 
   // A set-up act: room for at least `extra` more objects (chunks are added whole, so each call at
   // least doubles the index space). Objects and handles stay valid. On an error the chunks that
   // did fit stay.
   Result<void> grow(Arena& arena, uint32_t extra);
 
-  // Constructs a T, or returns null when full. O(1).
+  // Constructs a T, or returns null when full, or when the arena has no memory for a chunk. O(1).
   template <class... Args>
   [[nodiscard]] T* alloc(Args&&... args);
 
@@ -99,6 +108,12 @@ class Slab {
     return &c.slots[offset].value;
   }
   const T* get(Handle<T> h) const { return const_cast<Slab*>(this)->get(h); }
+  // The slot of that index, whatever its generation; one that was in use once. O(1).
+  T& at(uint32_t index) {
+    const Chunk& c = chunks_[chunk_of(index)];
+    UET_DEBUG_ASSERT(index - c.first < c.count);
+    return c.slots[index - c.first].value;
+  }
 
   // Calls fn(T&) for every live object in index order. fn may free any object; objects it
   // allocates may or may not be visited.
@@ -107,7 +122,7 @@ class Slab {
 
   uint32_t size() const { return size_; }
   uint32_t capacity() const { return capacity_; }
-  bool full() const { return size_ == capacity_; }
+  bool full() const { return size_ >= most_ && size_ == capacity_; }
 
  private:
   union Slot {
@@ -146,6 +161,7 @@ class Slab {
   Place place_of(const T* object) const;
   bool holds(const Chunk& chunk, const T* object) const;
   Result<void> add_chunk(Arena& arena, uint32_t first, uint32_t count);
+  bool add_next_chunk();
   bool take_fresh(Place& at);
   bool take_freed(Place& at);
   bool take(Place& at);
@@ -154,6 +170,8 @@ class Slab {
   uint32_t free_tail_ = kEnd;
   uint32_t size_ = 0;
   uint32_t capacity_ = 0;
+  uint32_t most_ = 0;         // to which alloc() adds chunks
+  Arena* arena_ = nullptr;    // for these
   uint32_t fresh_chunk_ = 0;  // slots never used: from fresh_offset_ in this chunk
   uint32_t fresh_offset_ = 0;
   uint32_t used_ = 0;  // slots ever used

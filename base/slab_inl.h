@@ -24,6 +24,22 @@ Result<void> Slab<T>::create(Arena& arena, uint32_t capacity, Reuse reuse) {
 }
 
 template <class T>
+Result<void> Slab<T>::create(Arena& arena, Room room, Reuse reuse) {
+  if (room.first > room.most || room.most > kCapacityMax) return Errc::invalid;
+  arena_ = &arena;
+  most_ = room.most;
+  return create(arena, room.first, reuse);
+}
+
+template <class T>
+bool Slab<T>::add_next_chunk() {
+  if (capacity_ >= most_) return false;
+  const uint32_t first = uint32_t{1} << (shift_ + chunk_count_ - 1);
+  if (first > kCapacityMax) return false;
+  return add_chunk(*arena_, first, std::min({first, most_ - capacity_, kCapacityMax - first})).ok();
+}
+
+template <class T>
 Result<void> Slab<T>::grow(Arena& arena, uint32_t extra) {
   UET_ASSERT(chunk_count_ != 0);
   for (uint32_t added = 0; added < extra;) {
@@ -76,7 +92,9 @@ template <class T>
 bool Slab<T>::take(Place& at) {
   const bool is_freed_first =
       reuse_ == Reuse::soon || (reuse_ == Reuse::rested && used_ - size_ >= kRest);
-  return is_freed_first ? take_freed(at) || take_fresh(at) : take_fresh(at) || take_freed(at);
+  const bool is_taken =
+      is_freed_first ? take_freed(at) || take_fresh(at) : take_fresh(at) || take_freed(at);
+  return is_taken || (add_next_chunk() && take_fresh(at));
 }
 
 template <class T>

@@ -14,7 +14,9 @@ struct Config {
   pds::Config pds;
   ses::Config ses;
   cms::Config cms;
-  uint32_t peers_max = 1024;  // remote FEPs; AV insertion grows it
+  // Remote FEPs known at once; memory is taken as they come. What strangers can have known is
+  // bounded by the PDCs, tombstones and messages of theirs that are kept.
+  uint32_t peers_max = 4'000'000;
   AllowList allow;            // whose packets are looked at
 };
 

@@ -15,7 +15,9 @@ Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(const Config& con
                                                                uint64_t seed) {
   std::unique_ptr<FabricEndpoint> fep(new FabricEndpoint(config, local));
   Rng seeds(seed);
-  UET_CHECK(fep->peers_.create(fep->arena_, config.peers_max, seeds.u64()));
+  const pds::PeerLimits peers{std::min(config.peers_max, 64U), config.peers_max,
+                              std::min(config.peers_max, 1024U)};
+  UET_CHECK(fep->peers_.create(fep->arena_, peers, seeds.u64()));
   fep->ses_ = UET_TRY(ses::Ses::create(fep->arena_, config.ses, fep->peers_, seeds.u64()));
   fep->pds_ = UET_TRY(
       pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_, *fep->ses_, seeds.u64()));

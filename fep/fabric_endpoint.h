@@ -28,8 +28,12 @@ class FabricEndpoint {
   ses::Ses& ses() { return *ses_; }
   pds::Pds& pds() { return *pds_; }
   pds::PeerTable& peers() { return peers_; }
-  // A set-up act: room for more remote FEPs (AV insertion).
-  Result<void> grow_peers(uint32_t extra) { return peers_.grow(arena_, extra); }
+  // An entry of an address vector names the peer no more; what served it goes with the last one.
+  void unlist(PeerId peer, Instant now) {
+    if (peers_.unlist(peer)) ses_->forget(peer, now);
+  }
+  // Octets taken so far: they follow what was in use at most, and are given back at the end.
+  size_t memory_bytes() const { return arena_.used_bytes(); }
   const FabricAddress& local_address() const { return local_; }
   const Config& config() const { return config_; }
 

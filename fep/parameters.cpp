@@ -259,6 +259,7 @@ void settle(Config& config) {
   config.pds.rto_max = std::max(config.pds.rto_max, config.pds.rto_init);
   // A peer that was not asked is not silent.
   config.pds.quiet_time = std::min(config.pds.quiet_time, config.pds.peer_timeout / 2);
+  config.ses.idle_time = config.pds.idle_time;
   // Refusals end on the same clock as silence. [architecture 8, Patience]
   if (config.pds.patience == pds::Patience::time) {
     config.ses.partial_message_time = config.pds.peer_timeout;

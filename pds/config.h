@@ -33,7 +33,7 @@ enum class StartMethod : uint8_t {
 
 struct Config {
   // --- sizes, read once by create ---
-  uint32_t max_pdcs = 4096;              // PDCs, both roles; 1-65000 [PDS-010]
+  uint32_t max_pdcs = 16384;             // PDCs, both roles; 1-65000 [PDS-010]
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
   uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
                                          // 1-100, 100: no limit of their own [T-01]
@@ -44,7 +44,7 @@ struct Config {
   uint32_t max_paths = 0;                // congestion contexts; 0: one for each flow and PDC; ours
   uint32_t credit_sources = 1024;        // peers whose requests for credit are kept; ours [T-34]
   uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
-  uint32_t max_flows = 4096;             // (peer, class, mode, JobID) combinations; ours
+  uint32_t max_flows = 65536;            // (peer, class, mode, JobID) in use at once; ours
   uint32_t gd_entries = 16384;           // stored responses in all; ours [PDS-109]
   uint32_t gd_per_pdc = 1024;            // one per unexpected message in flight; ours [PDS-109]
   uint32_t return_messages = 16384;      // messages of return data waiting or being sent; ours
@@ -52,7 +52,7 @@ struct Config {
   uint32_t reorder_packet_bytes = 8320;  // longest SES header and payload held back
   uint32_t reply_queue = 512;            // NACKs and ACKs of PDCs that are gone; ours
   uint32_t tombstones = 4096;            // closed PDCs remembered [PDS-176]
-  uint32_t rudi_destinations = 1024;     // remote FEPs that RUDI is sent to; ours
+  uint32_t rudi_destinations = 65536;    // remote FEPs that RUDI is sent to at once; ours
   uint32_t rudi_packets = 4096;          // RUDI requests outstanding in all; ours
   uint32_t rudi_answers = 1024;          // RUDI answers about to leave; ours
 

@@ -21,6 +21,8 @@ class Connectionless {
 
   // Prepares a flow of these modes; Errc::again: too many RUDI destinations.
   Result<void> adopt(Flow& flow);
+  // The flow is about to be freed; nothing of it is outstanding.
+  void leave(Flow& flow) { rudi_.leave(flow); }
   // The flow may have a message for start().
   void wake(Flow& flow);
 

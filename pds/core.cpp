@@ -1,5 +1,6 @@
-// Set-up, flows and paths, and the calls that the client makes. The files of the class:
-//   core.cpp           set-up, flows, paths, calls of the client
+// Set-up, and the calls that the client makes. The files of the class:
+//   core.cpp           set-up, calls of the client
+//   core_flow.cpp      flows and paths                            [PDS 2]
 //   core_receive.cpp   parsing, look-up, opening targets          [PDS 7.1, 4]
 //   core_accept.cpp    PSN classes, delivery, responses, order    [PDS 7.2, 7.3, 9]
 //   core_control.cpp   control packets received                   [PDS 13]
@@ -21,21 +22,22 @@ Result<void> Core::init(Arena& arena) {
   const uint32_t pdcs = config_.max_pdcs;
   const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config_.target_floor_percent / 100);
   UET_CHECK(
-      table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs}, rng_));
-  UET_CHECK(flows_.create(arena, config_.max_flows));
-  UET_CHECK(flow_by_key_.create(arena, config_.max_flows, rng_.u64()));
+      table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs}, rng_,
+                    &peers_));
+  UET_CHECK(flows_.create(arena, config_.max_flows, rng_.u64()));
   // Unless told otherwise every flow and every target PDC can have a path of its own.
   const uint32_t paths = config_.max_paths != 0 ? config_.max_paths : config_.max_flows + pdcs;
   const uint32_t rx_windows = config_.rx_windows != 0 ? config_.rx_windows : pdcs;
-  UET_CHECK(paths_.create(arena, paths));
-  UET_CHECK(path_by_key_.create(arena, paths, rng_.u64()));
+  const Room path_room{std::min(paths, 64U), paths};
+  UET_CHECK(paths_.create(arena, path_room));
+  UET_CHECK(path_by_key_.create(arena, path_room, rng_.u64()));
   UET_CHECK(demands_.create(arena, config_.credit_sources));
   UET_CHECK(responses_.create(arena, config_.gd_entries));
   UET_CHECK(reordered_.create(arena, config_.reorder_packets));
-  UET_CHECK(reorder_pool_.create(arena, config_.reorder_packets, config_.reorder_packet_bytes));
+  reorder_pool_.create(arena, config_.reorder_packets, config_.reorder_packet_bytes);
   UET_CHECK(return_messages_.create(arena, config_.return_messages));
-  UET_CHECK(tx_pool_.create(arena, pdcs));
-  UET_CHECK(rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(uint32_t{config_.mpr} * 128)));
+  tx_pool_.create(arena, pdcs);
+  rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(uint32_t{config_.mpr} * 128));
   UET_CHECK(replies_.create(arena, config_.reply_queue));
   UET_CHECK(starts_.create(arena, config_.secure_starts, rng_.u64()));
   UET_CHECK(shares_.create(arena, pdcs, rng_.u64()));
@@ -45,54 +47,8 @@ Result<void> Core::init(Arena& arena) {
   return connectionless_.create(arena);
 }
 
-Path* Core::path(PathKey key) {
-  if (Path* const* const found = path_by_key_.find(key)) {
-    ++(*found)->refs;
-    return *found;
-  }
-  cms::Config cms = cms_;
-  const uint32_t payload = peers_[key.peer].payload_toward(config_.payload_mtu);
-  cms.mtu_bytes += payload - config_.payload_mtu;  // either may be the larger one
-  Path* const made = paths_.alloc(key, cms, rng_);
-  if (made == nullptr) return nullptr;
-  const auto inserted = path_by_key_.insert(key, made);
-  UET_ASSERT(inserted.ok());
-  made->refs = 1;
-  return made;
-}
-
-void Core::drop_path(Path& path) {
-  UET_ASSERT(path.refs > 0);
-  if (--path.refs > 0) return;
-  UET_ASSERT(path.ccc.inflight_bytes() == 0);
-  if (path.demands != nullptr) demands_.free(path.demands);
-  path_by_key_.erase(path.key);
-  paths_.free(&path);
-}
-
-Result<FlowId> Core::flow(FlowKey key) {
-  if (!config_.pdc_per_job) key.job = JobId(0);
-  if (Flow* const* const found = flow_by_key_.find(key)) return (*found)->id;
-
-  Flow* const made = flows_.alloc(key);
-  if (made == nullptr) return Errc::again;
-  if (has_pdcs(key.mode)) made->path = path({key.peer, key.tc});
-  // What has no PDC has no congestion context either. [CMS-009]
-  const bool has_place =
-      has_pdcs(key.mode) ? made->path != nullptr : connectionless_.adopt(*made).ok();
-  if (!has_place) {
-    flows_.free(made);
-    return Errc::again;
-  }
-  const auto inserted = flow_by_key_.insert(key, made);
-  UET_ASSERT(inserted.ok());
-  made->id = FlowId(flows_.handle(made).word());
-  peers_.add_ref(key.peer);
-  return made->id;
-}
-
 void Core::ready(FlowId id) {
-  Flow* const flow = flows_.get(Handle<Flow>::from_word(id.value()));
+  Flow* const flow = flows_.get(id);
   UET_ASSERT(flow != nullptr);
   flow->ready = true;
   if (!has_pdcs(flow->key.mode)) return connectionless_.wake(*flow);
@@ -100,7 +56,7 @@ void Core::ready(FlowId id) {
 }
 
 void Core::want_answers(FlowId id, Instant now) {
-  Flow* const flow = flows_.get(Handle<Flow>::from_word(id.value()));
+  Flow* const flow = flows_.get(id);
   UET_ASSERT(flow != nullptr);
   for (Pdc& pdc : flow->pdcs) ask_for_quiet(pdc, now);
 }
@@ -197,7 +153,7 @@ Instant Core::next_deadline() const {
 bool Core::has_work() const {
   return !replies_.empty() || !probe_answers_.empty() || !due_responses_.empty() ||
          !control_.empty() || !resend_.empty() || !open_paths_.empty() || !send_.empty() ||
-         !ready_.empty() || connectionless_.has_work();
+         !ready_.empty() || flows_.has_released() || connectionless_.has_work();
 }
 
 bool Core::idle() {
@@ -251,6 +207,7 @@ Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& 
 Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uint32_t sdi) {
   return core_.flow({peer, tc, mode, job, sdi});
 }
+void Pds::release(FlowId flow) { core_.release_flow(flow); }
 void Pds::ready(FlowId flow) { core_.ready(flow); }
 void Pds::want_answers(FlowId flow, Instant now) { core_.want_answers(flow, now); }
 void Pds::receive(const RxDatagram& datagram, Instant now) { core_.receive(datagram, now); }

@@ -15,6 +15,7 @@ class Core : CoreState {
   Result<void> init(Arena& arena);
 
   Result<FlowId> flow(FlowKey key);
+  void release_flow(FlowId flow);
   void ready(FlowId flow);
   void want_answers(FlowId flow, Instant now);
   void receive(const RxDatagram& datagram, Instant now);
@@ -237,9 +238,12 @@ class Core : CoreState {
   bool reclaim(Pdc& pdc, Instant now);
   void touch(Pdc& pdc, Instant now);
 
-  // --- core.cpp: set-up, flows, paths, calls of the client ---
+  // --- core_flow.cpp: flows and paths ---
   Path* path(PathKey key);
   void drop_path(Path& path);
+  void retire_flows(Instant now);
+  void free_flow(Flow& flow);
+  // --- core.cpp: set-up, calls of the client ---
   bool accept_late(Pdc& pdc, const AckTrigger& trigger);
 };
 

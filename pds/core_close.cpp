@@ -304,6 +304,7 @@ void Core::release(Pdc& pdc, Instant bury_until) {
     flow->pdcs.erase(pdc);
     --flow->pdc_count;
     if (flow->ready) wake_flow(*flow);
+    if (flow->pdcs.empty()) flows_.note_idle(*flow);
   }
   if (bury_until.is_never()) {
     table_.free(pdc);

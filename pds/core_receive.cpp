@@ -225,7 +225,7 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (in.psn() - in.start_psn >= int32_t{config_.mpr} * 128) {
     return refuse(wire::NackCode::invalid_syn);
   }
-  if (rx_pool_.exhausted()) return refuse(wire::NackCode::no_bitmap);
+  if (!rx_pool_.can_take()) return refuse(wire::NackCode::no_bitmap);
   relieve_pressure(false, now);
   if (half_open_full()) {
     counters_.add(Count::half_open_limit);

@@ -6,7 +6,7 @@
 #include "pds/config.h"
 #include "pds/connectionless.h"
 #include "pds/counters.h"
-#include "pds/flow.h"
+#include "pds/flow_table.h"
 #include "pds/inbound.h"
 #include "pds/pdc_table.h"
 #include "pds/pds.h"
@@ -40,8 +40,7 @@ class CoreState {
   AckRules ack_rules_;
   PdcTable table_;
   TimerWheel wheel_;
-  Slab<Flow> flows_;
-  HashMap<FlowKey, Flow*> flow_by_key_;
+  FlowTable flows_;
   Slab<Path> paths_;
   HashMap<PathKey, Path*> path_by_key_;
   Slab<cms::CreditDemands> demands_;

@@ -24,6 +24,7 @@ uint32_t Core::max_packet_bytes(const Pdc& pdc) const {
 
 uint32_t Core::transmit(TxBatch& batch, Instant now) {
   const uint32_t before = batch.size();
+  if (flows_.has_released()) retire_flows(now);
   send_replies(batch);
   send_probe_answers(batch, now);
   send_responses(batch, now);
@@ -64,7 +65,7 @@ bool Core::has_room_for_burst(const TxBatch& batch) const {
 // --- which PDC carries the next message [PDS-060, PDS-061] ---
 
 void Core::wake_flow(Flow& flow) {
-  if (!flow.is_linked()) ready_.push_back(flow);
+  if (!flow.is_queued()) ready_.push_back(flow);
 }
 
 void Core::assign_next(Instant now) {

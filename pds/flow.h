@@ -55,19 +55,23 @@ inline uint64_t hash_of(const FlowKey& k, uint64_t seed) {
                 seed);
 }
 
-struct Flow : ListNode<struct ReadyFlowTag> {
+struct Flow : ListNode<struct ReadyFlowTag>, ListNode<struct ReleasedFlowTag> {
   explicit Flow(FlowKey k) : key(k) {}
 
   FlowKey key;
   FlowId id;
-  Path* path = nullptr;  // none without PDCs
-  bool ready = false;    // start() may have a message
+  Path* path = nullptr;      // none without PDCs
+  bool ready = false;        // start() may have a message
+  bool is_released = false;  // its client is done with it: gone with its last PDC [PDS-247]
   // In the order of the last use; closing ones included.
   IntrusiveList<Pdc, FlowPdcTag> pdcs;
   uint32_t pdc_count = 0;
   // RUDI: the destination, and the message whose packets are being sent.
   RudiDestination* rudi = nullptr;
   MessageHandle message;
+
+  // It waits for a PDC, or for its turn.
+  bool is_queued() const { return static_cast<const ListNode<ReadyFlowTag>&>(*this).is_linked(); }
 };
 
 }  // namespace uet::pds

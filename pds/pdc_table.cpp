@@ -5,14 +5,17 @@
 
 namespace uet::pds {
 
-Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, Rng& rng) {
+Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, Rng& rng, PeerTable* peers) {
   limits_ = limits;
-  UET_CHECK(pdcs_.create(arena, limits.max_pdcs, Reuse::late));
-  UET_CHECK(tombstones_.create(arena, limits.tombstones));
+  peers_ = peers;
+  const Room pdcs{std::min(limits.max_pdcs, 256U), limits.max_pdcs};
+  const Room graves{std::min(limits.tombstones, 64U), limits.tombstones};
+  UET_CHECK(pdcs_.create(arena, pdcs, Reuse::late));
+  UET_CHECK(tombstones_.create(arena, graves));
   UET_CHECK(ids_.create(arena, kIds));
-  UET_CHECK(by_peer_.create(arena, limits.max_pdcs, rng.u64()));
-  UET_CHECK(graves_.create(arena, limits.tombstones, rng.u64()));
-  UET_CHECK(graves_by_id_.create(arena, limits.tombstones, rng.u64()));
+  UET_CHECK(by_peer_.create(arena, pdcs, rng.u64()));
+  UET_CHECK(graves_.create(arena, graves, rng.u64()));
+  UET_CHECK(graves_by_id_.create(arena, graves, rng.u64()));
   by_id_ = arena.make_span<Pdc*>(kIds);
   last_psn_ = arena.make_span<Psn>(kIds);
   if (by_id_.empty() || last_psn_.empty()) return Errc::no_memory;
@@ -58,7 +61,10 @@ Pdc* PdcTable::make(bool is_initiator, Rng& rng) {
   const Pdcid id = take_id();
   if (id == Pdcid{}) return nullptr;
   Pdc* const pdc = pdcs_.alloc(uint8_t{0});
-  UET_ASSERT(pdc != nullptr);
+  if (pdc == nullptr) {  // no memory
+    ids_.clear(id.value());
+    return nullptr;
+  }
   pdc->is_initiator = is_initiator;
   pdc->id = id;
   pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
@@ -109,7 +115,8 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
     remove_tombstone(*same);
   }
   Tombstone* const t = tombstones_.alloc();
-  UET_ASSERT(t != nullptr);
+  if (t == nullptr) return free(pdc);  // no memory
+  if (peers_ != nullptr) peers_->add_ref(pdc.peer);
   t->peer = pdc.peer;
   t->peer_id = pdc.peer_id;
   t->id = pdc.id;
@@ -130,6 +137,7 @@ void PdcTable::remove_tombstone(Tombstone& t) {
   graves_.erase({t.peer, t.peer_id});
   graves_by_id_.erase(t.id);
   ids_.clear(t.id.value());
+  if (peers_ != nullptr) peers_->drop_ref(t.peer);
   tombstones_.free(&t);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pds/pdc.h"
+#include "pds/peer_table.h"
 
 #include "base/bitmap.h"
 #include "base/hash_map.h"
@@ -13,7 +14,8 @@
 
 namespace uet::pds {
 
-// A closed target PDC: its late packets are answered without being executed again. [PDS-176]
+// A closed target PDC: its late packets are answered without being executed again. It keeps its
+// peer known: an id that came to mean another address would lose it. [PDS-176, PDS-248]
 struct Tombstone : ListNode<struct TombstoneTag> {
   PeerId peer;
   Pdcid peer_id;
@@ -43,7 +45,8 @@ struct PdcLimits {
 
 class PdcTable {
  public:
-  Result<void> create(Arena& arena, const PdcLimits& limits, Rng& rng);
+  // Memory is taken as PDCs come. `peers`: whose records the tombstones keep.
+  Result<void> create(Arena& arena, const PdcLimits& limits, Rng& rng, PeerTable* peers = nullptr);
 
   // A PDC with a PDCID and a Start_PSN of its own; null when its role has used its share.
   // [PDS-010, PDS-011, PDS-018, PDS-019, PDS-044]
@@ -96,6 +99,7 @@ class PdcTable {
   HashMap<PeerPdcid, Tombstone*> graves_;
   HashMap<Pdcid, Tombstone*> graves_by_id_;
   PdcLimits limits_;
+  PeerTable* peers_ = nullptr;
   uint32_t next_id_ = 1;
   uint32_t role_count_[2] = {0, 0};  // of the general pool
   uint32_t reserved_count_ = 0;

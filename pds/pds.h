@@ -55,10 +55,13 @@ class Pds {
   }
 
   // Find or make; set-up act per (peer, class, mode, job); Errc::again when the flow table is full,
-  // or the RUDI destinations are all used. Holds a reference on the peer. Flows of different
-  // jobs are one when config.pdc_per_job is off.
+  // or the RUDI destinations are all used. Holds a reference on the peer until it is released.
+  // Flows of different jobs are one when config.pdc_per_job is off.
   // Its packets belong to the secure domain `sdi`; 0: none. [PDS-013]
   Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uint32_t sdi = 0);
+  // The client is done with the flow: none of its messages is unfinished, and it uses the id no
+  // more. PDCs that still serve it are closed, and with the last one it is gone. [PDS-247]
+  void release(FlowId flow);
   // The flow has at least one message for start(). Idempotent, O(1).
   void ready(FlowId flow);
   // Somebody waits for what the flow has sent: packets that went without AR because nobody did are

@@ -11,6 +11,7 @@
 #include "base/packet.h"
 #include "base/result.h"
 #include "base/serial.h"
+#include "base/slab.h"
 #include "base/time.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   Instant last_heard;         // last valid packet; zero: never [architecture 8, Patience]
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
-  uint64_t user = 0;                             // the provider's own mark, for reverse AV look-up
+  uint32_t listed = 0;                           // entries of address vectors that name it
   TokenBucket nacks;                             // that it may cause [PDS-072]
   TokenBucket connectionless;  // RUDI and UUD requests of it that are looked at [T-41]
   // PDCs that it opened, and how many of these it has not shown to know. [T-02]
@@ -78,53 +79,70 @@ struct Peer : ListNode<struct PeerSpareTag> {
 };
 static_assert(sizeof(Peer) <= 128, "architecture 10: budget of a peer");
 
+// How many remote FEPs there can be.
+struct PeerLimits {
+  uint32_t first = 64;       // memory for so many at first
+  uint32_t most = 1u << 20;  // at once
+  uint32_t spare = 1024;     // remembered without a reference; the longest spare one gives way
+};
+
+// An id names one peer for as long as that is referenced: when the record is reused it gets another
+// one, so that what kept an old id without a reference matches nobody.
 class PeerTable {
  public:
   PeerTable() = default;
   PeerTable(const PeerTable&) = delete;
   PeerTable& operator=(const PeerTable&) = delete;
 
-  // Room for `capacity` peers; grow() adds more as a set-up act.
-  Result<void> create(Arena& arena, uint32_t capacity, uint64_t hash_seed);
-  Result<void> grow(Arena& arena, uint32_t extra);
+  // Memory is taken as peers come. The arena must outlive this object.
+  Result<void> create(Arena& arena, const PeerLimits& limits, uint64_t hash_seed);
+  // `capacity` peers at most, all of which may be spare.
+  Result<void> create(Arena& arena, uint32_t capacity, uint64_t hash_seed) {
+    return create(arena, PeerLimits{capacity, capacity, capacity}, hash_seed);
+  }
 
   // The peer with that address, made if unknown; again when the table is full of referenced peers
-  // (an unreferenced one, the longest without a reference, makes room). The new peer has no
-  // reference: take one before the next call.
+  // or no memory is left. The new peer has no reference: take one before the next call.
   Result<PeerId> find_or_add(const FabricAddress& address, Instant now);
   // The peer with that address, or null.
   Peer* find(const FabricAddress& address, PeerId& id);
 
-  Peer& operator[](PeerId id) { return at(id); }
-  const Peer& operator[](PeerId id) const { return const_cast<PeerTable*>(this)->at(id); }
+  Peer& operator[](PeerId id) { return peers_.at(index_of(id)); }
+  const Peer& operator[](PeerId id) const { return const_cast<PeerTable*>(this)->operator[](id); }
   void add_ref(PeerId id);
   void drop_ref(PeerId id);
-  uint32_t size() const { return size_; }
-  uint32_t capacity() const { return capacity_; }
+  // An entry of an address vector names the peer, or does so no more. True: none does any more, but
+  // something else refers to it.
+  void list(PeerId id) {
+    add_ref(id);
+    ++(*this)[id].listed;
+  }
+  [[nodiscard]] bool unlist(PeerId id) {
+    Peer& peer = (*this)[id];
+    UET_ASSERT(peer.listed > 0);
+    const bool is_last = --peer.listed == 0;
+    drop_ref(id);
+    return is_last && peer.refs != 0;
+  }
+  uint32_t size() const { return peers_.size(); }  // known, spare ones included
+  uint32_t spare() const { return spare_count_; }
 
  private:
-  static constexpr uint32_t kChunks = 32;
-  struct Chunk {
-    Peer* peers = nullptr;
-    uint32_t first = 0;
-    uint32_t count = 0;
-  };
-
-  Result<void> add_chunk(Arena& arena, uint32_t count);
-  Peer& at(PeerId id) {
-    UET_ASSERT(id.value() < size_);
-    const Chunk* chunk = &chunks_[chunk_count_ - 1];  // the newest has half of all peers
-    while (id.value() < chunk->first) --chunk;
-    return chunk->peers[id.value() - chunk->first];
+  // The first peer of a slot has its index as id, later ones a generation above it.
+  static constexpr unsigned kIndexBits = Handle<Peer>::kIndexBits;
+  static uint32_t index_of(PeerId id) { return id.value() & Handle<Peer>::kIndexMask; }
+  PeerId id_of(const Peer& peer) const {
+    const Handle<Peer> handle = peers_.handle(&peer);
+    return PeerId((handle.generation() - 1) << kIndexBits | handle.index());
   }
+  bool drop_longest_spare();
 
+  Slab<Peer> peers_;
   HashMap<FabricAddress, PeerId> by_address_;
-  // Peers without a reference, the longest first: evicted from the front.
+  // Peers without a reference, the longest first: they give way from the front.
   IntrusiveList<Peer, PeerSpareTag> spare_;
-  Chunk chunks_[kChunks];
-  uint32_t chunk_count_ = 0;
-  uint32_t size_ = 0;  // peers made; ids below are in use
-  uint32_t capacity_ = 0;
+  uint32_t spare_count_ = 0;
+  uint32_t spare_most_ = 0;
 };
 
 }  // namespace uet::pds

@@ -90,7 +90,7 @@ class TxPool {
   static constexpr uint32_t kSizes = 5;
   static constexpr uint32_t kSlots[kSizes] = {16, 64, 256, 1024, 2048};
 
-  Result<void> create(Arena& arena, uint32_t max_pdcs);
+  void create(Arena& arena, uint32_t max_pdcs);
   // The smallest free block with at least `slots` slots; null when there is none.
   TxSlot* take(uint32_t slots, uint32_t& got);
   void give(TxSlot* block, uint32_t slots);
@@ -176,7 +176,7 @@ class RxWindow {
   // Octets of the bitmaps for a range.
   static size_t block_bytes(uint32_t range_packets);
   // accept() will find memory, whatever arrives. [PDS-V12]
-  bool may_accept(const BlockPool& pool) const { return bitmaps_ != nullptr || !pool.exhausted(); }
+  bool may_accept(BlockPool& pool) const { return bitmaps_ != nullptr || pool.can_take(); }
   void release(BlockPool& pool);
 
   Arrival classify(Psn psn) const;

@@ -15,8 +15,9 @@ namespace uet::pds {
 
 Result<void> Rudi::create(Arena& arena) {
   const Config& config = with_.config;
-  UET_CHECK(destinations_.create(arena, config.rudi_destinations));
-  UET_CHECK(by_peer_.create(arena, config.rudi_destinations, rng_.u64()));
+  const Room room{std::min(config.rudi_destinations, 64U), config.rudi_destinations};
+  UET_CHECK(destinations_.create(arena, room));
+  UET_CHECK(by_peer_.create(arena, room, rng_.u64()));
   UET_CHECK(packets_.create(arena, config.rudi_packets));
   return by_id_.create(arena, config.rudi_packets, rng_.u64());
 }
@@ -24,18 +25,33 @@ Result<void> Rudi::create(Arena& arena) {
 Result<void> Rudi::adopt(Flow& flow) {
   if (RudiDestination* const* const known = by_peer_.find(flow.key.peer)) {
     flow.rudi = *known;
+    ++flow.rudi->flows;
     return {};
   }
-  flow.rudi = destinations_.alloc(flow.key.peer, with_.config.rudi_window, cms_, rng_);
-  if (flow.rudi == nullptr) return Errc::again;
-  const auto inserted = by_peer_.insert(flow.key.peer, flow.rudi);
-  UET_ASSERT(inserted.ok());
+  RudiDestination* const made =
+      destinations_.alloc(flow.key.peer, with_.config.rudi_window, cms_, rng_);
+  if (made == nullptr) return Errc::again;
+  if (!by_peer_.insert(flow.key.peer, made).ok()) {
+    destinations_.free(made);
+    return Errc::again;
+  }
+  made->flows = 1;
+  flow.rudi = made;
   return {};
+}
+
+void Rudi::leave(Flow& flow) {
+  RudiDestination& to = *flow.rudi;
+  flow.rudi = nullptr;
+  if (--to.flows > 0) return;
+  UET_ASSERT(to.outstanding == 0);
+  by_peer_.erase(to.peer);
+  destinations_.free(&to);
 }
 
 void Rudi::wake(Flow& flow) {
   UET_ASSERT(flow.rudi != nullptr);
-  if (!flow.is_linked()) ready_.push_back(flow);
+  if (!flow.is_queued()) ready_.push_back(flow);
 }
 
 // --- out ---

@@ -26,6 +26,7 @@ struct RudiDestination {
       : peer(p), window(window_max), ev(config, rng) {}
 
   PeerId peer;
+  uint32_t flows = 0;        // that use it
   uint32_t window;           // packets; 1 .. rudi_window
   uint32_t outstanding = 0;  // packets; at most rudi_window
   uint32_t in_flight = 0;    // of them, those that have not timed out; at most `window`
@@ -60,6 +61,8 @@ class Rudi {
 
   // Prepares a flow of this mode; Errc::again: too many destinations.
   Result<void> adopt(Flow& flow);
+  // The flow is about to be freed; no packet of it is outstanding.
+  void leave(Flow& flow);
   // The flow may have a message for start().
   void wake(Flow& flow);
   void on_response(const RxDatagram& d, Instant now);

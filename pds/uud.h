@@ -25,7 +25,7 @@ class Uud {
 
   // The flow may have a message for start().
   void wake(Flow& flow) {
-    if (!flow.is_linked()) ready_.push_back(flow);
+    if (!flow.is_queued()) ready_.push_back(flow);
   }
   void on_request(const wire::Uud& h, const RxDatagram& d, std::span<const std::byte> ses,
                   const FabricAddress& from, Instant now);

@@ -23,12 +23,17 @@ Result<void> Initiator::create(uint64_t seed) {
   UET_CHECK(exposures_.create(*core_.arena, config.rendezvous_sends, Reuse::rested));
   UET_CHECK(deferrals_.create(*core_.arena, config.deferrable_sends));
   UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::rested));
-  UET_CHECK(flows_.create(*core_.arena, config.flows));
-  UET_CHECK(remotes_.create(*core_.arena, config.remotes + internal_operations()));
-  UET_CHECK(flow_by_key_.create(*core_.arena, config.flows, rng.u64()));
-  UET_CHECK(flow_by_id_.create(*core_.arena, config.flows, rng.u64()));
-  UET_CHECK(remote_by_key_.create(*core_.arena, config.remotes + internal_operations(), rng.u64()));
-  UET_CHECK(remote_by_source_.create(*core_.arena, config.remotes, rng.u64()));
+  const Room flow_room{std::min(config.flows, 16U), config.flows};
+  const uint32_t remotes = config.remotes + internal_operations();
+  const Room remote_room{std::min(remotes, 16U), remotes};
+  UET_CHECK(flows_.create(*core_.arena, flow_room));
+  UET_CHECK(names_.create(*core_.arena, flow_room));
+  UET_CHECK(remotes_.create(*core_.arena, remote_room));
+  UET_CHECK(flow_by_key_.create(*core_.arena, flow_room, rng.u64()));
+  UET_CHECK(flow_by_id_.create(*core_.arena, flow_room, rng.u64()));
+  UET_CHECK(remote_by_key_.create(*core_.arena, remote_room, rng.u64()));
+  UET_CHECK(remote_by_source_.create(*core_.arena, remote_room, rng.u64()));
+  UET_CHECK(flow_of_peer_.create(*core_.arena, flow_room, rng.u64()));
   return deferral_by_token_.create(*core_.arena, config.deferrable_sends, rng.u64());
 }
 
@@ -86,7 +91,10 @@ Result<Taken> Initiator::rma(Endpoint& ep, const RmaRequest& request) {
   if (request.read && !reads_whole(*m, request.to.peer)) {
     m->push_length = m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
-  if (Flow* const rudi = rudi_flow(ep, request)) m->flow = rudi;
+  if (Flow* const rudi = rudi_flow(ep, request)) {
+    m->flow = rudi;
+    ++rudi->users;
+  }
   m->header = header_for(*m, request.to.capabilities);
   return post(ep, *m);
 }
@@ -202,73 +210,13 @@ void Initiator::give_back_copy(TxMessage& m) {
   m.copy = nullptr;
 }
 
-Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job) {
-  const FlowKey key{peer, ep.options.tc, mode, job};
-  if (Flow** known = flow_by_key_.find(key)) return *known;
-  Flow* made = flows_.alloc();
-  if (made == nullptr) return Errc::again;
-  const auto id = core_.pds.flow(core_.pds.self, key.peer, key.tc, key.mode, key.job);
-  if (!id.ok()) {
-    flows_.free(made);
-    return id.error();
-  }
-  if (Flow** shared = flow_by_id_.find(id->value())) {  // jobs may have one in common [PDS-013]
-    flows_.free(made);
-    made = *shared;
-  } else {
-    made->id = *id;
-    made->mode = mode;
-    const bool is_new = flow_by_id_.insert(id->value(), made).ok();
-    UET_ASSERT(is_new);
-  }
-  const bool is_kept = flow_by_key_.insert(key, made).ok();
-  if (!is_kept) return Errc::again;  // more jobs than there may be flows
-  return made;
-}
-
-Result<Remote*> Initiator::remote(Endpoint& ep, const Destination& to, bool is_internal) {
-  const JobId job = to.job.value() != 0 ? to.job : ep.name.job;
-  const RemoteKey key{ep.id.value(), to.peer, to.pid, to.ri, to.absolute, job, is_internal};
-  if (Remote** known = remote_by_key_.find(key)) return *known;
-  const pds::Mode mode = is_internal ? pds::Mode::rud : ep.options.mode;  // [SES-092]
-  Flow* via = UET_TRY(flow(ep, to.peer, mode, job));
-  uint32_t& count = remote_counts_[is_internal ? 1 : 0];
-  const uint32_t limit = is_internal ? internal_operations() : core_.config.remotes;
-  if (count == limit && !forget_idle_remote(is_internal)) return Errc::again;
-  Remote* made = remotes_.alloc(key);
-  ++count;
-  const bool is_new = remote_by_key_.insert(key, made).ok();
-  UET_ASSERT(is_new);
-  made->flow = via;
-  made->is_ordered = mode == pds::Mode::rod;
-  made->initiator = to.initiator_id;
-  if (!is_internal) (void)remote_by_source_.insert({key.endpoint, key.peer, made->initiator}, made);
-  idle_remotes_.push_back(*made);
-  return made;
-}
-
-// The generations learnt are lost with it; the next message learns them again. [SES-134]
-bool Initiator::forget_idle_remote(bool is_internal) {
-  for (Remote& oldest : idle_remotes_) {
-    if (oldest.key.is_internal != is_internal) continue;
-    remote_by_key_.erase(oldest.key);
-    const SourceKey source{oldest.key.endpoint, oldest.key.peer, oldest.initiator};
-    Remote** const known = remote_by_source_.find(source);
-    if (known != nullptr && *known == &oldest) remote_by_source_.erase(source);
-    remotes_.free(&oldest);
-    --remote_counts_[is_internal ? 1 : 0];
-    return true;
-  }
-  return false;
-}
-
 Taken Initiator::post(Endpoint& ep, TxMessage& m) {
   core_.counters.add(Counter::tx_messages);
   ++ep.tx_open;
   m.sequence = ep.next_sequence++;
   ep.operations.push_back(m);
   Remote& to = *m.remote;
-  to.unlink();  // no longer idle
+  to.leave_idle();
   const bool must_wait =
       !to.held.empty() || to.is_recovering || (m.is_fenced && to.in_flight + to.exposed != 0);
   if (must_wait) {
@@ -291,7 +239,7 @@ void Initiator::post_internal(Endpoint& ep, Remote& to, TxMessage& m) {
   m.initiator = ep.name.initiator_id;
   m.sequence = ep.next_sequence++;
   ep.operations.push_back(m);
-  to.unlink();  // no longer idle
+  to.leave_idle();
   release(m);
 }
 
@@ -407,11 +355,12 @@ void Initiator::free(TxMessage& m) {
   if (m.state != TxMessage::State::ended) give_back_memory(m);  // else report() did
   if (m.exposure != nullptr) exposures_.free(m.exposure);
   if (m.deferral != nullptr) deferrals_.free(m.deferral);
+  Flow* const via = m.flow;
   messages_.free(&m);
+  if (via != remote.flow && via != nullptr) leave_flow(*via);  // that of RUDI
   release_held(remote);
-  if (remote.in_flight + remote.exposed == 0 && remote.held.empty() && !remote.is_linked()) {
-    idle_remotes_.push_back(remote);
-  }
+  const bool is_done = remote.in_flight + remote.exposed == 0 && remote.held.empty();
+  if (is_done && !remote.is_idle()) rest(remote);
 }
 
 // Ends an operation before its time: cancel, close, local fault. What PDS still asks of it is
@@ -470,6 +419,7 @@ void Initiator::wake_starved() {
 }
 
 void Initiator::on_timer(TimerNode& node) {
+  if (node.kind() == kSweepTimer) return forget_long_idle();
   if (node.kind() == Remote::kRemoteTimer) {
     Remote& remote = owner_of(node, &Remote::timer);
     remote.is_recovering = false;

@@ -92,6 +92,10 @@ class Initiator {
   // Holds one answer to a RUDI READ, which PDS pulls when it leaves. 0: no slot. [SES-077]
   pds::MessageHandle hold_answer(const ReturnMessage& answer);
 
+  // The application forgets the peer: what is idle toward it is given back now, the rest when it is
+  // done. A later post begins anew.
+  void forget_peer(PeerId peer);
+
   void on_timer(TimerNode& node);
   const CopyTally& copies() const { return copies_; }
   bool idle() const { return messages_.size() == 0 && returns_.size() == 0; }
@@ -102,17 +106,6 @@ class Initiator {
     return core_.config.rendezvous_reads + core_.config.restarts;
   }
 
-  struct FlowKey {
-    PeerId peer;
-    TrafficClass tc;
-    pds::Mode mode{};
-    JobId job;
-    bool operator==(const FlowKey&) const = default;
-    friend uint64_t hash_of(const FlowKey& k, uint64_t seed) {
-      return hash64(uint64_t{k.peer.value()} << 32 | k.job.value(),
-                    uint64_t{k.tc.value()} << 8 | static_cast<uint8_t>(k.mode), seed);
-    }
-  };
   // Whoever sends requests with that initiator ID, by our endpoint. [SES-102]
   struct SourceKey {
     uint32_t endpoint = 0;
@@ -124,6 +117,7 @@ class Initiator {
     }
   };
   struct Outcome;
+  static constexpr uint8_t kSweepTimer = 2;
 
   // initiator.cpp: posting, queues, ends
   Result<TxMessage*> make(Endpoint& ep, const Destination& to, std::span<const IoSlice> iov,
@@ -138,10 +132,7 @@ class Initiator {
   void give_back_copy(TxMessage& m);
   Taken post(Endpoint& ep, TxMessage& m);
   void post_internal(Endpoint& ep, Remote& to, TxMessage& m);
-  Result<Remote*> remote(Endpoint& ep, const Destination& to, bool is_internal = false);
-  Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job);
   Flow* rudi_flow(Endpoint& ep, const RmaRequest& request);
-  bool forget_idle_remote(bool is_internal);
   void release(TxMessage& m);
   void release_held(Remote& remote);
   void hold_in_order(TxMessage& m);
@@ -154,6 +145,17 @@ class Initiator {
   bool may_answer(const ReturnMessage& answer) const;
   void free(ReturnMessage& r);
   void wake_starved();
+
+  // initiator_remotes.cpp
+  Result<Remote*> remote(Endpoint& ep, const Destination& to, bool is_internal = false);
+  void rest(Remote& remote);
+  bool forget_idle_remote(bool is_internal);
+  void forget(Remote& remote);
+  void forget_long_idle();
+  Result<Flow*> flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId job);
+  Flow* make_flow(pds::FlowId id, PeerId peer, pds::Mode mode);
+  void leave_flow(Flow& flow);
+  void release_flow(Flow& flow);
 
   // initiator_headers.cpp
   wire::NextHeader header_for(const TxMessage& m, uint8_t capabilities) const;
@@ -220,6 +222,7 @@ class Initiator {
   Slab<Exposure> exposures_;
   Slab<Deferral> deferrals_;
   Slab<Flow> flows_;
+  Slab<FlowName> names_;
   Slab<Remote> remotes_;
   std::array<uint32_t, 2> remote_counts_{};  // of the user's operations, of internal ones
   HashMap<FlowKey, Flow*> flow_by_key_;
@@ -227,7 +230,9 @@ class Initiator {
   HashMap<RemoteKey, Remote*> remote_by_key_;
   HashMap<SourceKey, Remote*> remote_by_source_;  // the first of each of the user's
   HashMap<uint32_t, TxMessage*> deferral_by_token_;
+  HashMap<PeerId, Flow*> flow_of_peer_;          // the first of each, see Flow::next_of_peer
   IntrusiveList<Remote, IdleTag> idle_remotes_;  // longest idle first
+  TimerNode sweep_{kSweepTimer};                 // forgets those that are idle for long
   // Started messages that PDS is done with and that wait for more than it owes them: return data,
   // or a semantic answer that comes later.
   IntrusiveList<TxMessage, QueueTag> awaiting_;

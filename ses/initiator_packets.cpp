@@ -152,6 +152,8 @@ Initiator::Returned Initiator::send_return(pds::PdcHandle pdc, const ReturnMessa
 pds::MessageHandle Initiator::hold_answer(const ReturnMessage& answer) {
   ReturnMessage* const r = returns_.alloc(answer);
   if (r == nullptr) return {};
+  r->holds_peer = true;  // no PDC does
+  core_.peers->add_ref(r->peer);
   return pds::MessageHandle(returns_.handle(r).word() | kReturnMark);
 }
 
@@ -164,6 +166,7 @@ void Initiator::free(ReturnMessage& r) {
     --peer.answers;
     peer.answer_bytes -= r.length;
   }
+  if (r.holds_peer) core_.peers->drop_ref(r.peer);
   returns_.free(&r);
   wake_starved();
 }

@@ -6,6 +6,7 @@
 #include "ses/endpoint.h"
 #include "ses/iov.h"
 #include "ses/memory_region.h"
+#include "ses/remote.h"
 #include "ses/types.h"
 
 #include "base/intrusive_list.h"
@@ -29,57 +30,6 @@ struct Pull;
 struct FetchBuffer {
   static constexpr uint32_t kBytes = 1024;
   std::array<std::byte, kBytes> bytes;
-};
-
-// What PDS knows as one FlowId: messages in the order in which they will start.
-struct Flow {
-  pds::FlowId id;
-  pds::Mode mode{};
-  IntrusiveList<TxMessage, struct QueueTag> queue;
-  uint32_t read_packets = 0;      // of reads that were started and have not ended
-  bool last_read_failed = false;  // so the next ones do not wait for each other's time-outs
-};
-
-struct RemoteKey {
-  uint32_t endpoint = 0;  // EndpointId
-  PeerId peer;
-  PidOnFep pid;
-  ResourceIndex ri;
-  bool absolute = false;
-  JobId job;                 // of the requests to it
-  bool is_internal = false;  // operations of SES itself: nothing of the user's holds them up
-
-  bool operator==(const RemoteKey&) const = default;
-};
-
-inline uint64_t hash_of(const RemoteKey& key, uint64_t seed) {
-  const uint64_t name = uint64_t{key.pid.value()} << 17 | uint64_t{key.ri.value()} << 2 |
-                        (key.is_internal ? 2U : 0U) | (key.absolute ? 1U : 0U);
-  return hash64(uint64_t{key.endpoint} << 32 | key.peer.value(),
-                name | uint64_t{key.job.value()} << 34, seed);
-}
-
-// What an endpoint knows of one remote endpoint: generations learnt, and the operations that may
-// not start yet. Forgotten when idle and the room is needed.
-struct Remote : ListNode<struct IdleTag> {
-  explicit Remote(const RemoteKey& k) : key(k) {}
-
-  RemoteKey key;
-  Flow* flow = nullptr;
-  uint32_t initiator = 0;           // of its requests, as its address says
-  uint8_t untagged_generation = 0;  // [SES-071, SES-134]
-  uint8_t tagged_generation = 0;
-  bool is_ordered = false;  // ROD
-  // ROD: an operation must be sent again, so all later ones wait for it. [SES-029]
-  bool is_recovering = false;
-  Duration recovery_delay;
-  uint32_t in_flight = 0;  // operations released to the flow and not ended
-  uint32_t exposed = 0;    // rendezvous sends accepted and not read to their end
-  // Waiting for a fence or a recovery, in posting order.
-  IntrusiveList<TxMessage, QueueTag> held;
-  TimerNode timer{kRemoteTimer};
-
-  static constexpr uint8_t kRemoteTimer = 1;
 };
 
 // One posted operation of the initiator side. 0 .. 63 is what pull and encode read.
@@ -178,6 +128,7 @@ struct ReturnMessage {
   bool is_pulled = false;
   bool is_unreadable = false;  // the system could not read the region's memory
   bool is_counted = false;     // in the quota of its peer
+  bool holds_peer = false;     // has a reference on it
   bool is_small = false;       // answers a small or medium request, named by PSN
   MessageId id;
   MessageId read_id;

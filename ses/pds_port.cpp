@@ -27,6 +27,7 @@ PdsPort port_of(pds::Pds& pds) {
   port.want_answers = [](void* self, pds::FlowId flow, Instant now) {
     of(self).want_answers(flow, now);
   };
+  port.release = [](void* self, pds::FlowId flow) { of(self).release(flow); };
   return port;
 }
 

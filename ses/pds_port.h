@@ -25,6 +25,7 @@ struct PdsPort {
   bool (*send_return)(void* self, pds::PdcHandle pdc, pds::MessageHandle message) = nullptr;
   void (*message_done)(void* self, pds::PdcHandle pdc) = nullptr;
   void (*want_answers)(void* self, pds::FlowId flow, Instant now) = nullptr;
+  void (*release)(void* self, pds::FlowId flow) = nullptr;
 };
 
 // The port of the real sublayer.

@@ -211,6 +211,11 @@ void Ses::on_send_failed(uint32_t cookie, int error, Instant now) {
   initiator_.on_send_failed(cookie, error);
 }
 
+void Ses::forget(PeerId peer, Instant now) {
+  core_.now = now;
+  initiator_.forget_peer(peer);
+}
+
 void Ses::advance(Instant now) {
   core_.now = now;
   core_.timers.expire(now, [&](TimerNode& node) { initiator_.on_timer(node); });

@@ -88,6 +88,9 @@ class Ses final : public pds::Client {
   // in status fault, its PDC survives. `cookie` is the message's MessageHandle.
   void on_send_failed(uint32_t cookie, int error, Instant now);
 
+  // The application does not know the peer any more: what serves it is given back as it gets idle.
+  void forget(PeerId peer, Instant now);
+
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.

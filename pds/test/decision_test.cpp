@@ -130,7 +130,7 @@ TEST(RtoEstimatorTest, FirstSampleByHand) {
 class LossDetectorTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(pool_.create(arena_, 4).ok());
+    pool_.create(arena_, 4);
     window_.start(Psn(0));
   }
   void send(uint16_t ev, int64_t at_us = 0) {

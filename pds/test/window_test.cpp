@@ -15,7 +15,7 @@ constexpr Psn kNearWrap{0xFFFF'FFFE};
 
 class TxWindowTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(pool_.create(arena_, 4).ok()); }
+  void SetUp() override { pool_.create(arena_, 4); }
   Psn push() {
     EXPECT_TRUE(window_.reserve(pool_));
     const Psn psn = window_.next();
@@ -88,7 +88,7 @@ TEST_F(TxWindowTest, FewPacketsStayInTheFirstSlots) {
 
 TEST_F(TxWindowTest, EmptyPoolChangesNothing) {
   TxPool pool;
-  ASSERT_TRUE(pool.create(arena_, 1).ok());  // four blocks of each size at least
+  pool.create(arena_, 1);  // four blocks of each size at least
   std::vector<TxWindow> windows(21);
   for (size_t i = 0; i < 20; ++i) {
     windows[i].start(Psn(0));
@@ -109,7 +109,7 @@ TEST(SentTickTest, SurvivesItsWrap) {
 class RxWindowTest : public ::testing::Test {
  protected:
   void open(Psn first, uint32_t range = 128) {
-    ASSERT_TRUE(pool_.create(arena_, 1, RxWindow::block_bytes(range)).ok());
+    pool_.create(arena_, 1, RxWindow::block_bytes(range));
     window_.start(first, range);
     ASSERT_TRUE(window_.may_accept(pool_));
   }
@@ -285,7 +285,7 @@ TEST_F(SackTest, NamedPsnIsAlwaysShown) {
 
 // [PDS-088] The same wherever the cumulative ACK stands to the multiples of 8 of the base.
 TEST_F(SackTest, NamedPsnIsShownFromEveryAlignment) {
-  ASSERT_TRUE(pool_.create(arena_, 1, RxWindow::block_bytes(128)).ok());
+  pool_.create(arena_, 1, RxWindow::block_bytes(128));
   for (uint32_t first = 0; first < 8; ++first) {
     for (uint32_t distance = 1; distance < 100; ++distance) {
       RxWindow window;

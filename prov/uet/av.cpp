@@ -98,15 +98,6 @@ fi_ops_av av_ops = {
 #endif
 };
 
-// Its place in the peer table, which grows as the table does: a set-up act. [architecture 10]
-Result<PeerId> find_peer(const FabricAddress& fa, ProgressEngine::Entry& entry) {
-  pds::PeerTable& peers = entry.fep().peers();
-  const Result<PeerId> found = peers.find_or_add(fa, entry.now());
-  if (found.ok() || found.error() != Errc::again) return found;
-  UET_CHECK(entry.fep().grow_peers(peers.capacity()));
-  return peers.find_or_add(fa, entry.now());
-}
-
 bool is_unicast(const FabricAddress& fa) {
   if (fa.family == FabricAddress::Family::ipv4) return fa.ip[0] != 0 && fa.ip[0] < 224;
   if (fa.family != FabricAddress::Family::ipv6) return false;
@@ -149,7 +140,7 @@ AddressVector::~AddressVector() {
   {
     ProgressEngine::Entry entry(domain_.engine());
     for (const Entry& e : entries_) {
-      if (e.live) entry.fep().peers().drop_ref(e.to.peer);
+      if (e.live) entry.fep().unlist(e.to.peer, entry.now());
     }
   }
   if (eq_ != nullptr) eq_->drop_ref();
@@ -176,8 +167,8 @@ int AddressVector::bind(struct fid* fid, uint64_t flags) {
 Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
                                      ProgressEngine::Entry& entry) {
   if (!is_unicast(address.fa) || address.fa.family != domain_.local().family) return Errc::invalid;
-  const PeerId peer = UET_TRY(find_peer(address.fa, entry));
   pds::PeerTable& peers = entry.fep().peers();
+  const PeerId peer = UET_TRY(peers.find_or_add(address.fa, entry.now()));
   UET_CHECK(agree(address, peers[peer], entry.now()));
 
   const uint64_t index = free_.empty() ? entries_.size() : *free_.begin();
@@ -201,7 +192,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
   if (address.has_initiator) join_sender(index);
   e.live = e.takes_sends = true;
-  peers.add_ref(peer);
+  peers.list(peer);
   return fi_addr_t{index};
 }
 
@@ -210,7 +201,7 @@ void AddressVector::forget(uint64_t index, ProgressEngine::Entry& entry) {
   e.live = e.takes_sends = false;
   free_.insert(index);
   if (e.address.has_initiator) leave_sender(index);
-  entry.fep().peers().drop_ref(e.to.peer);
+  entry.fep().unlist(e.to.peer, entry.now());
 }
 
 // Of several entries for one sender the oldest is reported. [LF-015, LF-016]

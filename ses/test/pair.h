@@ -182,6 +182,7 @@ class PairTest : public ::testing::Test {
     c.return_messages = 64;
     c.memory_regions = 64;
     c.remotes = 16;
+    c.idle_time = Duration::zero();  // a deadline means that something is awaited
     c.flows = 16;
     return c;
   }();

@@ -36,7 +36,8 @@ class StubPds {
   StubPds(uint32_t node, std::vector<Parcel>& network) : node_(node), network_(network) {}
   void attach(Ses& ses) {
     ses_ = &ses;
-    ses.attach(PdsPort{this, &flow, &ready, &respond, &send_return, &message_done, &want_answers});
+    ses.attach(PdsPort{this, &flow, &ready, &respond, &send_return, &message_done, &want_answers,
+                        &release});
   }
 
   // Sends what may go: at most `window` packets outstanding on a flow.
@@ -52,6 +53,7 @@ class StubPds {
   uint32_t messages_done = 0;
   uint32_t keep_pdc_asked = 0;
   uint32_t answers_wanted = 0;
+  uint32_t flows_released = 0;
   std::vector<bool> quiet_pulls;  // of each packet pulled: nobody waits for its answer
   uint32_t nacks_sent = 0;
   std::vector<uint8_t> last_answers;  // return codes of all explicit responses received
@@ -93,6 +95,7 @@ class StubPds {
   static void message_done(void* self, pds::PdcHandle) {
     ++static_cast<StubPds*>(self)->messages_done;
   }
+  static void release(void* self, pds::FlowId) { ++static_cast<StubPds*>(self)->flows_released; }
   static void want_answers(void* self, pds::FlowId, Instant) {
     ++static_cast<StubPds*>(self)->answers_wanted;
   }

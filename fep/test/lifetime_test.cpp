@@ -1,0 +1,260 @@
+// Peers come and go: what served them is given back, nothing runs out over the life of a
+// FabricEndpoint, and memory follows what is in use. Two endpoints know each other by as many
+// addresses as there are peers. Simulated time. [PDS-247, PDS-248, T-02]
+#include "fep/fabric_endpoint.h"
+
+#include "wire/pds.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace uet::fep {
+namespace {
+
+constexpr uint16_t kPid = 5;
+constexpr uint64_t kTag = 7;
+
+FabricAddress address(uint8_t host, uint32_t peer) {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {static_cast<uint8_t>(10 + host), static_cast<uint8_t>(peer >> 16),
+          static_cast<uint8_t>(peer >> 8), static_cast<uint8_t>(peer)};
+  return a;
+}
+
+// Where a packet to that address comes from.
+FabricAddress opposite(FabricAddress to) {
+  to.ip[0] = to.ip[0] == 11 ? 12 : 11;
+  return to;
+}
+
+struct Side {
+  std::unique_ptr<FabricEndpoint> fep;
+  ses::EndpointId endpoint;
+  std::vector<PeerId> peers;
+  uint64_t sent = 0;
+  uint64_t received = 0;
+  uint64_t failed = 0;
+};
+
+class LifetimeTest : public ::testing::Test {
+ protected:
+  LifetimeTest() {
+    open(crowd_, 1);
+    open(server_, 2);
+  }
+  void open(Side& side, uint8_t host) {
+    Config config;
+    settle_ = config.pds.idle_time;
+    auto made = FabricEndpoint::create(config, address(host, 0), host);
+    ASSERT_TRUE(made.ok());
+    side.fep = std::move(*made);
+    ses::CompletionSink sink;
+    sink.owner = &side;
+    sink.reserve = [](void*) { return true; };
+    sink.complete = [](void* me, const ses::Completion& c) {
+      Side& s = *static_cast<Side*>(me);
+      if (!c.ok()) ++s.failed;
+      ++(c.kind == ses::OpKind::tagged_send ? s.sent : s.received);
+    };
+    ses::EndpointOptions options;
+    const ses::EndpointName name{JobId(1), PidOnFep(kPid), ResourceIndex(1), 1, false};
+    const auto endpoint = side.fep->ses().open_endpoint(name, options, sink, sink);
+    ASSERT_TRUE(endpoint.ok());
+    side.endpoint = *endpoint;
+  }
+  // As an address vector does.
+  PeerId insert(Side& side, uint8_t host, uint32_t peer) {
+    const auto id = side.fep->peers().find_or_add(address(host, peer), now_);
+    EXPECT_TRUE(id.ok());
+    side.fep->peers().list(*id);
+    return *id;
+  }
+  void post_receive(Side& side) {
+    const IoSlice slice{room_.data(), room_.size()};
+    ses::ReceiveRequest request;
+    request.iov = {&slice, 1};
+    request.tagged = true;
+    request.tag = kTag;
+    ASSERT_TRUE(side.fep->ses().receive(side.endpoint, request, now_).ok());
+  }
+  Result<void> send(Side& side, PeerId to) {
+    const IoSlice slice{payload_.data(), payload_.size()};
+    ses::SendRequest request;
+    request.to = {to, PidOnFep(kPid), ResourceIndex(1), 1, false};
+    request.iov = {&slice, 1};
+    request.tagged = true;
+    request.tag = kTag;
+    const auto sent = side.fep->ses().send(side.endpoint, request, now_);
+    if (!sent.ok()) return sent.error();
+    return {};
+  }
+  // Sends, and as long as there is no room only waits: that must end by itself.
+  void send_patiently(Side& side, PeerId to) {
+    for (int i = 0; i < 100; ++i) {
+      const Result<void> sent = send(side, to);
+      if (sent.ok()) return;
+      ASSERT_EQ(sent.error(), Errc::again);
+      step(Duration::microseconds(100));
+    }
+    FAIL() << "no room for ever";
+  }
+  void carry(Side& from, Side& to) {
+    for (int i = 0; i < 4 && from.fep->transmit(*batch_, now_) != 0; ++i) {
+      for (TxPacket& p : batch_->packets()) {
+        std::vector<std::byte> octets(p.header, p.header + p.header_bytes);
+        for (uint32_t s = 0; s < p.slice_count; ++s) {
+          octets.insert(octets.end(), p.slices[s].data, p.slices[s].data + p.slices[s].length);
+        }
+        p.fate = TxFate::sent;
+        RxDatagram d;
+        d.bytes = octets;
+        d.from = opposite(p.to);
+        d.ev = p.ev;
+        d.at = now_;
+        to.fep->receive({&d, 1}, now_);
+      }
+      batch_->compact();
+    }
+  }
+  void step(Duration time) {
+    now_ = now_ + time;
+    for (Side* side : {&crowd_, &server_}) side->fep->advance(now_);
+    for (int i = 0; i < 3; ++i) {
+      carry(crowd_, server_);
+      carry(server_, crowd_);
+    }
+  }
+  void pass(Duration time) {
+    const Instant end = now_ + time;
+    while (now_ < end) step(Duration::milliseconds(50));
+  }
+  // A message to the server from that peer, and its answer.
+  void exchange(PeerId at_crowd, PeerId at_server) {
+    post_receive(server_);
+    post_receive(crowd_);
+    const uint64_t there = server_.received + 1;
+    const uint64_t back = crowd_.received + 1;
+    send_patiently(crowd_, at_crowd);
+    for (int i = 0; i < 1000 && server_.received < there; ++i) step(Duration::microseconds(20));
+    send_patiently(server_, at_server);
+    for (int i = 0; i < 1000 && crowd_.received < back; ++i) step(Duration::microseconds(20));
+    ASSERT_EQ(server_.received, there);
+    ASSERT_EQ(crowd_.received, back);
+  }
+  size_t memory() const { return server_.fep->memory_bytes() + crowd_.fep->memory_bytes(); }
+
+  Instant now_ = Instant::from_ns(1'000'000'000);
+  Duration settle_;
+  Side crowd_;
+  Side server_;
+  std::array<std::byte, 64> payload_{};
+  std::array<std::byte, 64> room_{};
+  std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
+};
+
+// [PDS-247] A server that inserts, answers and removes its peers one after the other: 20,000 of
+// them take what the first thousand took.
+TEST_F(LifetimeTest, TwentyThousandPeersComeAndGo) {
+  size_t early = 0;
+  for (uint32_t i = 1; i <= 20'000; ++i) {
+    const PeerId at_crowd = insert(crowd_, 2, i);
+    const PeerId at_server = insert(server_, 1, i);
+    exchange(at_crowd, at_server);
+    if (HasFatalFailure()) FAIL() << "peer " << i;
+    crowd_.fep->unlist(at_crowd, now_);
+    server_.fep->unlist(at_server, now_);
+    step(Duration::microseconds(100));
+    if (i == 6'000) early = memory();  // tombstones and spare records have reached their bounds
+  }
+  EXPECT_EQ(memory(), early) << "grew by " << memory() - early;
+  EXPECT_EQ(server_.failed + crowd_.failed, 0u);
+  EXPECT_LE(server_.fep->pds().open_pdcs(), 4u);
+  EXPECT_LE(server_.fep->peers().size(), 6'000u);
+}
+
+// 5,000 peers at once with default settings, in both directions; the second and third round take no
+// memory. Idle ones cost no flow, path or PDC any more. [PDS-247, architecture 10]
+TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
+  constexpr uint32_t kPeers = 5'000;
+  for (uint32_t i = 1; i <= kPeers; ++i) {
+    crowd_.peers.push_back(insert(crowd_, 2, i));
+    server_.peers.push_back(insert(server_, 1, i));
+  }
+  size_t warm = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < kPeers; ++i) {
+      exchange(crowd_.peers[i], server_.peers[i]);
+      if (HasFatalFailure()) FAIL() << "round " << round << ", peer " << i;
+    }
+    if (round == 0) warm = memory();
+  }
+  EXPECT_EQ(memory(), warm);
+  EXPECT_EQ(server_.fep->pds().open_pdcs(), 2 * kPeers) << "none had to give way";
+  for (int round = 0; round < 3; ++round) {
+    pass(settle_ * 6);
+    EXPECT_EQ(server_.fep->pds().open_pdcs(), 0u);
+    EXPECT_EQ(server_.fep->pds().footprint().path_bytes, 0u) << "no flow holds a path";
+    EXPECT_EQ(crowd_.fep->pds().footprint().path_bytes, 0u);
+    if (round == 1) warm = memory();  // with the tombstones of so many
+    // And all of it again, from what was given back.
+    for (uint32_t i = 0; i < kPeers; ++i) exchange(crowd_.peers[i], server_.peers[i]);
+  }
+  EXPECT_EQ(memory(), warm);
+}
+
+// [PDS-247] What is in flight when the application removes its peer ends as it would have.
+TEST_F(LifetimeTest, ARemovedPeerGetsWhatWasPosted) {
+  const PeerId to = insert(crowd_, 2, 1);
+  post_receive(server_);
+  ASSERT_TRUE(send(crowd_, to).ok());
+  crowd_.fep->unlist(to, now_);
+  for (int i = 0; i < 10; ++i) step(Duration::microseconds(100));
+  EXPECT_EQ(server_.received, 1u);
+  EXPECT_EQ(crowd_.sent, 1u);
+  EXPECT_EQ(crowd_.failed, 0u);
+  EXPECT_EQ(crowd_.fep->pds().open_pdcs(), 0u) << "and then its connection is closed";
+  // The peer comes back.
+  const PeerId again = insert(crowd_, 2, 1);
+  post_receive(server_);
+  ASSERT_TRUE(send(crowd_, again).ok());
+  for (int i = 0; i < 10; ++i) step(Duration::microseconds(100));
+  EXPECT_EQ(server_.received, 2u);
+}
+
+// [T-01, T-02] Strangers who only knock have a bound: 200,000 addresses more take
+// nothing beyond what the first take, which is what the table of PDCs and its tombstones can hold.
+TEST_F(LifetimeTest, StrangersTakeBoundedMemory) {
+  const auto knock = [&](uint32_t from, uint32_t count) {
+    for (uint32_t i = from; i < from + count; ++i) {
+      wire::Request h;
+      h.next_hdr = wire::NextHeader::standard;
+      h.syn = h.ar = true;
+      h.psn = Psn(i);
+      h.clear_psn_offset = -1;
+      h.spdcid = Pdcid(7);
+      std::vector<std::byte> octets(h.size() + 44);
+      wire::Writer w(octets);
+      h.emit(w);
+      RxDatagram d;
+      d.bytes = octets;
+      d.from = address(1, i);
+      d.at = now_;
+      server_.fep->receive({&d, 1}, now_);
+      if (i % 64 == 0) step(Duration::milliseconds(1));
+    }
+  };
+  const size_t before = server_.fep->memory_bytes();
+  knock(1, 60'000);
+  const size_t early = server_.fep->memory_bytes();
+  EXPECT_LT(early - before, size_t{32} << 20);
+  knock(100'000, 200'000);
+  EXPECT_EQ(server_.fep->memory_bytes(), early);
+  EXPECT_LE(server_.fep->peers().size(), 40'000u);
+}
+
+}  // namespace
+}  // namespace uet::fep
