@@ -287,15 +287,21 @@ int EndpointCore::enable() {
 
 void EndpointCore::shut_down() {
   if (!enabled_) return;
-  if (unreported_ > 0) {
-    const Duration linger = params().linger;
-    const bool all_left = engine_.run_until(linger, [this](auto&) { return unreported_ == 0; });
-    if (!all_left) {
-      UET_WARN(EP_CTRL,
-               "fi_close: %u operations that had been reported as done are lost: their peers did "
-               "not confirm them within %lld ms (FI_UET_LINGER)\n",
-               unreported_, static_cast<long long>(linger.ns() / 1'000'000));
-    }
+  uint32_t left = 0;
+  {
+    const ProgressEngine::Entry entry(engine_);
+    left = unreported_;
+  }
+  const Duration linger = params().linger;
+  const auto none_left = [&](auto&) {
+    left = unreported_;
+    return left == 0;
+  };
+  if (left > 0 && !engine_.run_until(linger, none_left)) {
+    UET_WARN(EP_CTRL,
+             "fi_close: %u operations that had been reported as done are lost: their peers did "
+             "not confirm them within %lld ms (FI_UET_LINGER)\n",
+             left, static_cast<long long>(linger.ns() / 1'000'000));
   }
   ProgressEngine::Entry entry(engine_);
   closing_ = true;
