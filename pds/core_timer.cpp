@@ -115,8 +115,7 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
     const Duration age = slot.sent_for(now);
     const Duration limit = limit_of(pdc, slot);
     // Ticks are cut off: what is due within one tick is due.
-    const Duration tick = Duration::nanoseconds(int64_t{1} << SentTick::kShift);
-    if (age + tick < limit) {
+    if (age + SentTick::one() < limit) {
       next = std::min(next, now + (limit - age));
       continue;
     }
@@ -188,7 +187,9 @@ bool Core::close_given_up(Pdc& pdc, Instant now) const {
 bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   const Peer& peer = peers_[pdc.peer];
   const Instant silent_since = std::max(peer.last_heard, pdc.waiting_since);
-  if (peer.is_unreachable(pdc.waiting_since, config_.unreachable_time, now)) {
+  const TxSlot& oldest = pdc.tx[pdc.tx.base()];
+  const Instant sent = now - oldest.sent_for(now) + SentTick::one();
+  if (peer.is_unreachable(pdc.waiting_since, sent, config_.unreachable_time, now)) {
     failure = {FailureReason::unreachable, {}, false};
     return true;
   }
@@ -200,7 +201,6 @@ bool Core::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
     failure = {FailureReason::timeout, {}, false};
     return true;
   }
-  const TxSlot& oldest = pdc.tx[pdc.tx.base()];
   const bool expired = oldest.sent_for(now) >= rto_of(pdc, oldest);
   if (oldest.rto_count < config_.rto_retx_max || oldest.lost || oldest.delayed || !expired) {
     return false;

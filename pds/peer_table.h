@@ -70,11 +70,12 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }
 
   // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
-  // since `waiting_since`. [architecture 8]
-  bool is_unreachable(Instant waiting_since, Duration limit, Instant now) const {
-    if (unreachable_since.is_never() || unreachable_last < waiting_since) return false;
+  // since `waiting_since`; and again after the packet it waits for was sent the last time, at
+  // `sent`: before that a new process may have got the port. [PDS-249]
+  bool is_unreachable(Instant waiting_since, Instant sent, Duration limit, Instant now) const {
+    if (unreachable_since.is_never() || unreachable_last <= sent) return false;
     return now - unreachable_last < limit &&
-           now - std::max(unreachable_since, waiting_since) >= limit;
+           unreachable_last - std::max(unreachable_since, waiting_since) >= limit;
   }
 };
 static_assert(sizeof(Peer) <= 128, "architecture 10: budget of a peer");

@@ -19,6 +19,7 @@ namespace uet::pds {
 struct SentTick {
   static constexpr int kShift = 7;
   static uint32_t of(Instant t) { return static_cast<uint32_t>(t.ns() >> kShift); }
+  static constexpr Duration one() { return Duration::nanoseconds(int64_t{1} << kShift); }
   // Up to 9 minutes ago, or 2 s ahead: an arrival may be stamped after `now` was read.
   static Duration since(uint32_t tick, Instant now) {
     const uint32_t ticks = of(now) - tick;

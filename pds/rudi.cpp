@@ -274,7 +274,7 @@ void Rudi::on_timer(RudiPacket& packet, Instant now) {
 bool Rudi::is_given_up(const RudiPacket& packet, Failure& failure, Instant now) const {
   const Config& config = with_.config;
   const Peer& peer = with_.peers[packet.flow->key.peer];
-  if (peer.is_unreachable(packet.silent_since, config.unreachable_time, now)) {
+  if (peer.is_unreachable(packet.silent_since, packet.sent_at, config.unreachable_time, now)) {
     failure = {FailureReason::unreachable, {}, false};
     return true;
   }
