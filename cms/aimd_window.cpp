@@ -10,6 +10,9 @@ constexpr uint32_t kMinPackets = 8;  // room for the SACK gap threshold to be cr
 // A round trip is taken to last at least this long, so that a burst of losses whose ACKs arrive
 // together counts once even before there is an RTT sample.
 constexpr Duration kShortestRound = Duration::microseconds(50);
+// Slow start ends when every round trip of a round took so much longer than the shortest, and at
+// least twice as long. A window of 1 MiB adds less than that at 10 Gb/s.
+constexpr Duration kQueueTime = Duration::milliseconds(1);
 
 }  // namespace
 
@@ -18,9 +21,10 @@ AimdWindow::AimdWindow(const Config& config)
       mtu_(config.mtu_bytes),
       min_(config.window_bytes_min ? config.window_bytes_min
                                    : uint64_t{kMinPackets} * config.mtu_bytes),
-      max_(std::max<uint64_t>(config.window_bytes_max, min_)) {
+      max_(std::max<uint64_t>(config.window_bytes_max, min_)),
+      threshold_(max_) {
   UET_ASSERT(mtu_ > 0);
-  window_ = std::clamp<uint64_t>(uint64_t{config.initial_window_packets} * mtu_, min_, max_);
+  window_ = std::clamp(config.first_window_bytes(), min_, max_);
 }
 
 void AimdWindow::on_acked(const Acked& e) {
@@ -28,16 +32,27 @@ void AimdWindow::on_acked(const Acked& e) {
   if (e.rtt_valid) {
     srtt_ = srtt_ == Duration::zero() ? e.rtt : srtt_ + (e.rtt - srtt_) / 8;
     shortest_ = shortest_ == Duration::zero() ? e.rtt : std::min(shortest_, e.rtt);
+    Duration& of_round = shortest_of_round_;
+    of_round = of_round == Duration::zero() ? e.rtt : std::min(of_round, e.rtt);
   }
   if (e.ecn) {
     decrease(window_ / 2, e.at);
     return;
   }
-  if (!in_use_) return;  // an application-limited flow proves nothing about a larger window
-  credit_ += e.bytes;
-  if (credit_ < window_) return;
-  credit_ -= window_;
-  window_ = std::min(window_ + mtu_, max_);
+  if (in_use_) grow(e.bytes);  // an application-limited flow proves nothing about a larger window
+}
+
+void AimdWindow::grow(uint32_t bytes) {
+  const bool doubles = starts_slowly();
+  if (doubles) window_ = std::min(window_ + bytes, threshold_);
+  credit_ += bytes;
+  // A round is over when what the window was at its beginning is acknowledged.
+  if (credit_ < window_ - (doubles ? std::min(credit_, window_) : 0)) return;
+  credit_ -= std::min(credit_, window_);
+  const Duration queue = shortest_of_round_ - shortest_;
+  shortest_of_round_ = Duration::zero();
+  if (doubles && queue > std::max(shortest_, kQueueTime)) threshold_ = window_;
+  if (!doubles) window_ = std::min(window_ + mtu_, max_);
   in_use_ = inflight_ * 2 >= window_;
 }
 
@@ -70,6 +85,7 @@ uint64_t AimdWindow::without_queue() const {
 
 void AimdWindow::shrink(uint64_t bytes) {
   window_ = window_ > min_ + bytes ? window_ - bytes : min_;
+  threshold_ = std::min(threshold_, window_);
 }
 
 void AimdWindow::decrease(uint64_t to, Instant at) {
@@ -77,6 +93,7 @@ void AimdWindow::decrease(uint64_t to, Instant at) {
   if (decreased_ && at - decreased_at_ < round) return;
   decreased_ = true;
   decreased_at_ = at;
+  threshold_ = std::max(window_ / 2, min_);
   window_ = std::max(to, min_);
   credit_ = 0;
 }

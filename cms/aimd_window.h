@@ -1,7 +1,9 @@
-// Additive increase, multiplicative decrease: the stop-gap until NSCC. One packet more per round
-// trip while the window is in use, half of it at most once per round trip on ECN, trimming or
-// pressure, the minimum after a timeout. A loss that was inferred takes what the queue holds, or
-// where round trips show no queue a quarter of the lost packet. [architecture 4]
+// Slow start, additive increase, multiplicative decrease: the stop-gap until NSCC. While the window
+// is in use it doubles per round trip until the first loss or mark, or until round trips show a
+// queue; after that one packet more per round trip. Half of it at most once per round trip on ECN,
+// trimming or pressure. After a timeout the minimum, from where it doubles up to half of what it
+// was. A loss that was inferred takes what the queue holds, or where round trips show no queue a
+// quarter of the lost packet. [architecture 4]
 #pragma once
 
 #include "cms/config.h"
@@ -38,6 +40,8 @@ class AimdWindow {
     inflight_ -= bytes;
   }
   void decrease(uint64_t to, Instant at);
+  bool starts_slowly() const { return window_ < threshold_; }
+  void grow(uint32_t bytes);
   bool has_no_queue() const;
   uint64_t without_queue() const;
   void shrink(uint64_t bytes);
@@ -50,8 +54,10 @@ class AimdWindow {
   bool decreased_ = false;
   uint64_t min_;
   uint64_t max_;
+  uint64_t threshold_;  // the window doubles below
   Duration srtt_ = Duration::zero();      // zero: no sample yet
   Duration shortest_ = Duration::zero();  // round trip ever seen
+  Duration shortest_of_round_ = Duration::zero();  // the same since a window was acknowledged
   Instant decreased_at_;
 };
 

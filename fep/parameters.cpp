@@ -202,8 +202,8 @@ constexpr Parameter kParameters[] = {
     UET_TIME("NO_MATCH_RETRY_MAX", ses.retry_time_max, 100, 60 * kSecond, "SES-135",
              "Longest first wait before a message that found no receive is sent again"),
     // Congestion
-    UET_VALUE("INITIAL_WINDOW", cms.initial_window_packets, "packets", 1, 4096, "ours",
-              "Congestion window at first"),
+    UET_VALUE("INITIAL_WINDOW", cms.initial_window_packets, "packets", 0, 4096, "ours",
+              "Congestion window at first; 0: what carries 128 KiB of payload"),
     UET_VALUE("WINDOW_BYTES_MAX", cms.window_bytes_max, "octets", 65536, int64_t{1} << 31, "ours",
               "Congestion window at most"),
     UET_VALUE("ENTROPY_VALUES", cms.entropy_values, "count", 1, 65536, "PDS-004",

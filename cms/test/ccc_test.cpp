@@ -53,12 +53,87 @@ TEST_F(CccTest, OnePacketIsAlwaysAdmittedWhenNothingIsInFlight) {
   EXPECT_FALSE(ccc_.may_send(1'000'000'000));
 }
 
-TEST_F(CccTest, GrowsByOnePacketForEachWindowAcknowledged) {
+TEST_F(CccTest, DoublesInARoundTripAtFirst) {
   send(32);
+  ack(16);
+  EXPECT_EQ(window(), 48u);
+  ack(16);
+  EXPECT_EQ(window(), 64u);
+  send(64);
+  ack(64);
+  EXPECT_EQ(window(), 100u) << "the maximum";
+}
+
+TEST_F(CccTest, GrowsByOnePacketForEachWindowAcknowledgedAfterALoss) {
+  send(32);
+  lose(1, LossKind::trimmed);
   ack(31);
-  EXPECT_EQ(window(), 32u);
+  ASSERT_EQ(window(), 17u);
+  for (int round = 0; round < 10; ++round) {
+    const auto n = static_cast<uint32_t>(window());
+    send(n);
+    ack(n);
+    EXPECT_LE(window(), n + 1);
+  }
+  EXPECT_GE(window(), 24u);
+}
+
+TEST_F(CccTest, ALossWithoutAQueueEndsTheDoubling) {
+  send(32);
   ack(1);
-  EXPECT_EQ(window(), 33u);
+  lose(1, LossKind::inferred);
+  const auto before = window();
+  send(2);
+  ack(32);
+  EXPECT_LE(window(), before + 1);
+}
+
+// No loss says so, but what is under way only waits in some buffer.
+TEST_F(CccTest, AQueueEndsTheDoubling) {
+  send(32);
+  ack(8, false, 100_us);
+  ack(24, false, 900_us);
+  EXPECT_EQ(window(), 64u) << "a processor may be busy for so long";
+  send(64);
+  ack(1, false, 100_us);
+  ack(63, false, 9_ms);
+  EXPECT_EQ(window(), 100u) << "one packet of the round found no queue";
+
+  Config large = config();
+  large.window_bytes_max = 1000 * kPacket;
+  ccc_ = Ccc(large);
+  send(32);
+  ack(32, false, 100_us);
+  ASSERT_EQ(window(), 64u);
+  send(64);
+  ack(64, false, 2_ms);
+  EXPECT_EQ(window(), 128u) << "all of this round did";
+  send(128);
+  ack(128, false, 2_ms);
+  EXPECT_EQ(window(), 129u);
+}
+
+// What loses whole windows is tried with half of them.
+TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
+  send(32);
+  lose(32, LossKind::timeout);
+  ASSERT_EQ(window(), 8u);
+  send(8);
+  ack(8);
+  EXPECT_EQ(window(), 16u);
+  send(16);
+  ack(16);
+  EXPECT_EQ(window(), 17u);
+}
+
+// Octets count, not packets: 128 KiB of payload in packets of any size.
+TEST(FirstWindowTest, HoldsWhatAStockReceiveBufferDoes) {
+  for (const uint32_t payload : {1024u, 2048u, 4096u, 8192u}) {
+    Config c;
+    c.mtu_bytes = payload + 148;
+    const Ccc ccc(c);
+    EXPECT_EQ(ccc.window_bytes() / c.mtu_bytes * payload, 128u * 1024) << payload;
+  }
 }
 
 TEST_F(CccTest, DoesNotGrowWhileTheApplicationIsTheLimit) {
@@ -74,6 +149,7 @@ TEST_F(CccTest, NeverExceedsTheMaximum) {
     const auto n = static_cast<uint32_t>(window());
     send(n);
     ack(n);
+    ASSERT_LE(window(), 100u);
   }
   EXPECT_EQ(window(), 100u);
 }
@@ -105,22 +181,22 @@ TEST_F(CccTest, LossWithoutAQueueTakesLittle) {
   ack(1, false, 100_us);
   ack(1, false, 299_us);  // smoothed: 100 + 199 / 8, below 125
   lose(4, LossKind::inferred);
-  EXPECT_EQ(ccc_.window_bytes(), 31u * kPacket);
+  EXPECT_EQ(ccc_.window_bytes(), 33u * kPacket);
   lose(4, LossKind::inferred);
-  EXPECT_EQ(ccc_.window_bytes(), 30u * kPacket) << "each of them, whenever it is found";
+  EXPECT_EQ(ccc_.window_bytes(), 32u * kPacket) << "each of them, whenever it is found";
 }
 
 // Where round trips are longer the window falls to what the path holds without the queue, once a
-// round trip: 32 packets * 100 / 160.
+// round trip: 34 packets * 100 / 160.
 TEST_F(CccTest, LossWithAQueueTakesTheQueue) {
   send(32);
   ack(1, false, 100_us);
   ack(1, false, 580_us);  // smoothed: 100 + 480 / 8
   lose(1, LossKind::inferred);
-  EXPECT_EQ(ccc_.window_bytes(), 20u * kPacket);
+  EXPECT_EQ(ccc_.window_bytes(), 85'000u);
   now_ = now_ + 159_us;
   lose(1, LossKind::inferred);
-  EXPECT_EQ(ccc_.window_bytes(), 20u * kPacket);
+  EXPECT_EQ(ccc_.window_bytes(), 85'000u);
 }
 
 TEST_F(CccTest, LossWithALongQueueHalves) {
@@ -128,7 +204,7 @@ TEST_F(CccTest, LossWithALongQueueHalves) {
   ack(1, false, 100_us);
   ack(1, false, 2500_us);  // smoothed: 400
   lose(1, LossKind::inferred);
-  EXPECT_EQ(window(), 16u);
+  EXPECT_EQ(window(), 17u);
 }
 
 TEST_F(CccTest, LossesWithoutAQueueStopAtTheMinimum) {

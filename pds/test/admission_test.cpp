@@ -168,7 +168,8 @@ TEST_F(AdmissionTest, ResendsNeedPermissionAndGoFirst) {
   EXPECT_EQ(lines.back(), "REQ psn +7 syn retx ar clear -8");
   EXPECT_EQ(b.count(Count::retx_rto), 32u);
   b.rx_header(b.ack(b.start));
-  EXPECT_EQ(b.lines(), (Lines{"REQ psn +8 retx ar clear -8"}));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +8 retx ar clear -8", "REQ psn +9 retx ar clear -9"}))
+      << "in the place of the one that arrived, and as the window doubles";
 }
 
 // [PDS-240] Whatever is said about a packet, and however often, it leaves the window once.
