@@ -79,6 +79,9 @@ Plan Plan::draw(uint64_t seed) {
   if (p.may_fail()) p.cancelled_sends = regrets;
   Rng shares(seed, 0x73727863);  // of its own: all other plans are as without
   p.shares_receives = shares.chance(0.2);
+  Rng copies(seed, 0x636f7079);
+  p.retained = sometimes(copies, 0.5, 1.0);
+  p.disable_index = p.ordered && copies.chance(0.2);
   Rng mutes(seed, 0x6d757465);
   if (mutes.chance(0.05) && !p.restart && !p.spoil) {  // one riddle at a time
     p.mute_after = 1 + static_cast<uint32_t>(mutes.below(300));
@@ -190,7 +193,7 @@ std::string Plan::describe() const {
                 "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
                 "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
                 "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms, "
-                "cancelled %.2f, mute after %u%s%s%s%s%s%s",
+                "cancelled %.2f, retained %.2f, mute after %u%s%s%s%s%s%s%s",
                 endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations,
                 message_bytes_max, payload_mtu, window_packets, faults.loss, faults.duplicate,
                 faults.reorder, faults.corrupt, faults.burst,
@@ -202,9 +205,10 @@ std::string Plan::describe() const {
                 rudi_window, rudi_packets, rudi_answers, datagrams, datagrams_per_second,
                 rendezvous_bytes, rendezvous_sends, rendezvous_reads, defer_bytes, deferrable_sends,
                 deferred_messages, restarts, static_cast<long long>(deferral_time.ms()),
-                cancelled_sends, mute_after, medium_headers ? ", medium" : "",
+                cancelled_sends, retained, mute_after, medium_headers ? ", medium" : "",
                 small_headers ? ", small" : "", shares_receives ? ", shared receives" : "",
-                spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
+                disable_index ? ", disables indices" : "", spoil ? ", spoilt" : "",
+                spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

@@ -61,6 +61,8 @@ struct Plan {
   double cancelled_sends = 0;     // share of operations taken back; only where some may fail
   bool reject_truncated = false;
   bool shares_receives = false;  // by the processes of an endpoint [LF-133]
+  double retained = 0;           // share of operations whose payload may be copied [LF-136]
+  bool disable_index = false;    // a message without room disables its index [SES-132]
 
   // The modes without PDCs.
   double rudi = 0;         // share of RMA that asks for RUDI

@@ -54,6 +54,7 @@ fep::Config config_of(const Plan& plan) {
   c.ses.read_packets = plan.window_packets / 16;
   c.ses.rx_messages = plan.rx_messages;
   c.ses.unexpected_messages = plan.unexpected_messages;
+  c.ses.disable_index = plan.disable_index;
   c.ses.remotes = plan.remotes;
   c.ses.medium_headers = plan.medium_headers;
   c.ses.small_headers = plan.small_headers;

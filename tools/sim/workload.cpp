@@ -25,6 +25,11 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(pl
   draw_operations(rng);
   Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
   for (Operation& op : operations_) op.rudi = op.is_rma() && choice.chance(plan.rudi);
+  Rng copies(seed, 0x6b656570);
+  for (Operation& op : operations_) {
+    const bool is_read = op.kind == Operation::Kind::read || op.fetches;
+    op.retain = copies.chance(plan.retained) && !is_read && !op.delivery_complete;
+  }
   Rng regret(seed, 0x72677274);
   for (Operation& op : operations_) {
     const auto later = Duration::microseconds(int64_t(regret.below(20'000)));
@@ -297,7 +302,7 @@ void Workload::spoil(const Operation& op, const Host& target, ses::RmaRequest& r
   }
 }
 
-Result<void> Workload::post_send(Operation& op, uint32_t flags, Instant shown) {
+Result<ses::Taken> Workload::post_send(Operation& op, uint32_t flags, Instant shown) {
   Host& host = *hosts_[op.from];
   const IoSlice slice{op.local.data(), op.local.size()};
   ses::SendRequest request;
@@ -308,11 +313,10 @@ Result<void> Workload::post_send(Operation& op, uint32_t flags, Instant shown) {
   request.data = op.id;
   request.flags = flags;
   request.context = {&op, op.id};
-  UET_CHECK(host.fep->ses().send(host.processes[op.from_process].endpoint, request, shown));
-  return {};
+  return host.fep->ses().send(host.processes[op.from_process].endpoint, request, shown);
 }
 
-Result<void> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
+Result<ses::Taken> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
   Host& host = *hosts_[op.from];
   const IoSlice slice{op.local.data(), op.local.size()};
   ses::RmaRequest request;
@@ -327,11 +331,10 @@ Result<void> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
   spoil(op, *hosts_[op.to], request);
   const bool is_outside = op.wrong == Operation::Wrong::job;
   const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
-  UET_CHECK(host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown));
-  return {};
+  return host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown);
 }
 
-Result<void> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown) {
+Result<ses::Taken> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown) {
   static constexpr uint64_t kOne = 1;
   Host& host = *hosts_[op.from];
   const IoSlice one{reinterpret_cast<const std::byte*>(&kOne), sizeof kOne};
@@ -346,8 +349,7 @@ Result<void> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown)
   request.key = hosts_[op.to]->key;
   request.flags = flags;
   request.context = {&op, op.id};
-  UET_CHECK(host.fep->ses().atomic(host.processes[op.from_process].endpoint, request, shown));
-  return {};
+  return host.fep->ses().atomic(host.processes[op.from_process].endpoint, request, shown);
 }
 
 bool Workload::post_operation(Operation& op, Instant now) {
@@ -359,14 +361,17 @@ bool Workload::post_operation(Operation& op, Instant now) {
   if (op.inject && op.id % 2 == 0) flags |= ses::kOpQuiet;
   if (op.fence) flags |= ses::kOpFence;
   if (op.rudi) flags |= ses::kOpRudi;
-  const Result<void> posted = op.is_send()                         ? post_send(op, flags, shown)
-                              : op.kind == Operation::Kind::atomic ? post_atomic(op, flags, shown)
-                                                                   : post_rma(op, flags, shown);
+  if (op.retain) flags |= ses::kOpRetain;
+  const Result<ses::Taken> posted = op.is_send() ? post_send(op, flags, shown)
+                                    : op.kind == Operation::Kind::atomic
+                                        ? post_atomic(op, flags, shown)
+                                        : post_rma(op, flags, shown);
   if (posted.ok()) {
     op.posted = true;
     op.posted_at = now;
     op.posted_knowingly = host.knows_of_death;
-    if (op.inject) std::fill(op.local.begin(), op.local.end(), std::byte{0xee});
+    const bool is_copied = op.inject || *posted == ses::Taken::retained;
+    if (is_copied) std::fill(op.local.begin(), op.local.end(), std::byte{0xee});
     op.post_order = ++orders_;
     return true;
   }

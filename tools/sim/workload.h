@@ -54,6 +54,7 @@ struct Operation {
   bool with_data = false;
   bool delivery_complete = false;
   bool inject = false;  // the memory is overwritten as soon as it is posted
+  bool retain = false;  // so it is, if the post says that the payload was copied [LF-136]
   bool fence = false;
   bool rudi = false;           // asks for RUDI, which the mode of the run may not allow
   bool fetches = false;        // atomic: `local` is where the old value lands
@@ -131,9 +132,9 @@ class Workload {
   void post_decoy(Operation& op, Instant now, Instant& next);
   bool post_operation(Operation& op, Instant now);
   bool post_receive(Operation& op, Instant now);
-  Result<void> post_rma(Operation& op, uint32_t flags, Instant shown);
-  Result<void> post_atomic(Operation& op, uint32_t flags, Instant shown);
-  Result<void> post_send(Operation& op, uint32_t flags, Instant shown);
+  Result<ses::Taken> post_rma(Operation& op, uint32_t flags, Instant shown);
+  Result<ses::Taken> post_atomic(Operation& op, uint32_t flags, Instant shown);
+  Result<ses::Taken> post_send(Operation& op, uint32_t flags, Instant shown);
   static void spoil(const Operation& op, const Host& target, ses::RmaRequest& request);
   ses::Destination destination(const Operation& op) const;
   bool take_back(Operation& op, Instant now);
