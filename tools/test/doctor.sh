@@ -49,7 +49,7 @@ else
 fi
 says $well '^ok +provider +.*libuet-fi.so offers .*veth-uet' "a host that is well" $small
 says $well '^ok +mtu +veth-uet: MTU 9000, packets carry 8192 octets' "its MTU" $small
-says $well '^ok +ports +UDP 4793 of 10.47.93.1 is free, and 256 places' "its ports" $small
+says $well '^ok +ports +UDP 4793 of 10.47.93.1 is free, and 1024 places' "its ports" $small
 says $well '^ok +addresses +10.47.93.1 on veth-uet, fd47:93::1 on veth-uet' "its addresses" $small
 says $well '^ok +packet +UDP sockets everywhere' "UDP sockets" $small FI_UET_IO=udp
 if may_use_packet_sockets && on A ip xfrm policy add src 10.255.0.0/16 dst 10.255.0.0/16 dir out
