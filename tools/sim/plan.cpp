@@ -82,8 +82,15 @@ Plan Plan::draw(uint64_t seed) {
   Rng copies(seed, 0x636f7079);
   p.retained = sometimes(copies, 0.5, 1.0);
   p.disable_index = p.ordered && copies.chance(0.2);
+  Rng slow(seed, 0x736c6f77);
+  if (slow.chance(0.04) && !p.may_fail() && !p.restart) {
+    p.slow_application = Duration::seconds(61 + int64_t(slow.below(400)));
+    p.late_receives = 0.5;
+    p.unexpected_messages = 1 + static_cast<uint32_t>(slow.below(8));
+  }
   Rng mutes(seed, 0x6d757465);
-  if (mutes.chance(0.05) && !p.restart && !p.spoil) {  // one riddle at a time
+  const bool is_slow = p.slow_application > Duration::zero();
+  if (mutes.chance(0.05) && !p.restart && !p.spoil && !is_slow) {  // one such fault at a time
     p.mute_after = 1 + static_cast<uint32_t>(mutes.below(300));
   }
   return p;
@@ -180,7 +187,9 @@ bool Plan::is_scarce() const {
          gd_entries < plenty.gd_entries || reorder_packets < plenty.reorder_packets ||
          return_messages < plenty.return_messages || rx_messages < plenty.rx_messages ||
          mpr < plenty.mpr || rudi_packets < plenty.rudi_packets ||
-         rudi_answers < plenty.rudi_answers || reserve_refusals > 0;
+         rudi_answers < plenty.rudi_answers || reserve_refusals > 0 ||
+         unexpected_messages < plenty.unexpected_messages ||
+         unexpected_bytes < plenty.unexpected_bytes;
 }
 
 std::string Plan::describe() const {
@@ -189,7 +198,7 @@ std::string Plan::describe() const {
   std::snprintf(text, sizeof text,
                 "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
                 "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
-                "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, one way %lld ms, "
+                "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, slow %lld s, one way %lld ms, "
                 "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
                 "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
                 "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms, "
@@ -199,7 +208,9 @@ std::string Plan::describe() const {
                 faults.reorder, faults.corrupt, faults.burst,
                 static_cast<long long>(faults.delay.ns()),
                 static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
-                static_cast<long long>(pause.ms()), static_cast<long long>(one_way.ms()), pdcs_max,
+                static_cast<long long>(pause.ms()),
+                static_cast<long long>(slow_application.ms() / 1000),
+                static_cast<long long>(one_way.ms()), pdcs_max,
                 gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
                 stranger, odd_packets, refused_packets, broken_requests, broken_returns, rudi,
                 rudi_window, rudi_packets, rudi_answers, datagrams, datagrams_per_second,

@@ -30,6 +30,9 @@ struct Plan {
   uint32_t unexpected_bytes = 1 << 20;
   double late_receives = 0.3;  // share of receives posted after their message was sent
   Duration spread = Duration::milliseconds(5);  // operations start within this span
+  // Those receives are posted so much later: the application is slow, and its endpoint lives. No
+  // send may fail for that. [SES-191]
+  Duration slow_application = Duration::zero();
   // One endpoint stops being run for a while, as a stopped process would.
   Duration pause = Duration::zero();
   uint32_t entropy_values = 4;

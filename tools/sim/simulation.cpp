@@ -210,7 +210,8 @@ class Run {
     if (next.is_never())
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
     now_ = std::max(now_, next);
-    const bool takes_long = plan_.may_fail() || plan_.restart || plan_.goes_back();
+    const bool takes_long = plan_.may_fail() || plan_.restart || plan_.goes_back() ||
+                            plan_.slow_application > Duration::zero();
     const Duration limit = takes_long ? kLongLimit : kLimit;
     if (now_ - kStart > limit) {
       return fail("not finished after " + std::to_string(limit.ms()) +

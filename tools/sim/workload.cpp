@@ -74,9 +74,10 @@ void Workload::draw_operation(Operation& op, Rng& rng) {
   if (op.kind == Operation::Kind::send || op.wildcard) op.receive_bytes = plan_.message_bytes_max;
   if (op.kind == Operation::Kind::send) op.with_data = true;
   op.send_at = within(plan_.spread);
-  op.receive_at = rng.chance(plan_.late_receives)
-                      ? op.send_at + Duration::microseconds(int64_t(rng.below(5'000)))
-                      : kStart;
+  op.receive_at =
+      rng.chance(plan_.late_receives)
+          ? op.send_at + Duration::microseconds(int64_t(rng.below(5'000))) + plan_.slow_application
+          : kStart;
   if (op.kind == Operation::Kind::write && rng.chance(0.3)) {
     op.kind = Operation::Kind::atomic;
     op.bytes = sizeof(uint64_t);
