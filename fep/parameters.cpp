@@ -50,7 +50,8 @@ constexpr Parameter kParameters[] = {
               "Contexts of peers that have not shown that they heard the first answer"),
     UET_VALUE("PEER_SHARE", pds.peer_share_percent, "percent", 1, 100, "T-02",
               "What one peer gets of the contexts that peers may open: at most so much of what is "
-              "free and its own, so that some are left"),
+              "free and its own, so that some are left. All peers with one IP address together "
+              "leave at least half as much"),
     UET_VALUE("JOB_SHARE", pds.job_share_percent, "percent", 1, 100, "T-02",
               "The same for all peers of one job, and of one secure domain"),
     UET_VALUE("RSV_PDCS", pds.reserved_pdcs, "count", 0, 32000, "PDS-017",

@@ -188,6 +188,9 @@ struct Config {
            job_share_percent >= 1 && job_share_percent <= 100;
   }
 
+  // What all peers with one IP address get together: they leave half of what one must leave. [T-61]
+  uint32_t host_share_percent() const { return (100 + peer_share_percent) / 2; }
+
   // How long it is borne that a peer is heard and lets nothing pass, be it that it refuses or that
   // it says nothing of what is outstanding. It lives; with heavy loss, and few places over there
   // that others take first, that may be minutes. [PDS-148]

@@ -287,10 +287,10 @@ void Core::release(Pdc& pdc, Instant bury_until) {
   if (!pdc.is_initiator) {
     if (!pdc.confirmed) {
       --half_open_;
-      --peers_[pdc.peer].half_open;
+      peers_.count_half_open(pdc.peer, -1);
     }
     if (!pdc.is_reserved) {
-      --peers_[pdc.peer].targets;
+      peers_.count_target(pdc.peer, -1);
       shares_.give_back(pdc.sdi, pdc.job);
     }
   }
@@ -354,18 +354,24 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
       is_initiator, may_close, [](const Pdc&) { return true; }, now);
 }
 
-// Whether that peer, and the job and domain of its request, may take one more PDC. If not, those it
-// has give way to each other, by the same rules. [T-01, T-02]
+// Whether that peer, all with its IP address together, and the job and domain of its request, may
+// take one more PDC. If not, those they have give way to each other, by the same rules.
+// [T-01, T-02, T-61]
 bool Core::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
   const uint32_t free = table_.free_count(false);
   if (free == 0) return true;  // for nobody, which is another answer
   const uint32_t percent = config_.job_share_percent;
   const Peer& p = peers_[peer];
-  if (!Shares::has_room(p.targets, free, config_.peer_share_percent)) {
-    counters_.add(Count::peer_share_limit);
-    const bool is_flooded = uint32_t{p.half_open} * 2 > p.targets;
-    retire(
-        false, !is_flooded, [&](const Pdc& pdc) { return pdc.peer == peer; }, now);
+  const Host& host = peers_.host_of(p);
+  const bool is_peer = !Shares::has_room(p.targets, free, config_.peer_share_percent);
+  if (is_peer || !Shares::has_room(host.targets, free, config_.host_share_percent())) {
+    counters_.add(is_peer ? Count::peer_share_limit : Count::host_share_limit);
+    const uint32_t half_open = is_peer ? p.half_open : host.half_open;
+    const bool is_flooded = uint64_t{half_open} * 2 > (is_peer ? p.targets : host.targets);
+    const auto is_candidate = [&](const Pdc& pdc) {
+      return is_peer ? pdc.peer == peer : peers_[pdc.peer].host == p.host;
+    };
+    retire(false, !is_flooded, is_candidate, now);
     return false;
   }
   const bool is_job = !Shares::has_room(shares_.held({sdi, job.value()}), free, percent);

@@ -129,7 +129,7 @@ void Core::confirm(Pdc& pdc) {
   if (pdc.is_initiator || pdc.confirmed) return;
   pdc.confirmed = true;
   --half_open_;
-  --peers_[pdc.peer].half_open;
+  peers_.count_half_open(pdc.peer, -1);
   want_send(pdc);  // what waited for it [T-38]
 }
 
@@ -276,9 +276,9 @@ void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now) {
   lru_[0].push_back(pdc);
   arm_by(pdc, now + config_.idle_time);
   ++half_open_;
-  ++peers_[peer].half_open;
+  peers_.count_half_open(peer, 1);
   if (!pdc.is_reserved) {
-    ++peers_[peer].targets;
+    peers_.count_target(peer, 1);
     shares_.take(pdc.sdi, pdc.job);
   }
   counters_.add(Count::pdc_opened_target);

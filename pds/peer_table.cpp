@@ -8,6 +8,7 @@ Result<void> PeerTable::create(Arena& arena, const PeerLimits& limits, uint64_t 
   spare_most_ = limits.spare;
   const Room room{limits.first, limits.most};
   UET_CHECK(by_address_.create(arena, room, hash_seed));
+  UET_CHECK(hosts_.create(arena, room, hash_seed));
   return peers_.create(arena, room, Reuse::late);
 }
 
@@ -18,11 +19,14 @@ Result<PeerId> PeerTable::find_or_add(const FabricAddress& address, Instant now)
   Peer* peer = peers_.alloc();
   if (peer == nullptr && drop_longest_spare()) peer = peers_.alloc();
   if (peer == nullptr) return Errc::again;
+  const auto host = hosts_.join(address);
   id = id_of(*peer);
-  if (!by_address_.insert(address, id).ok()) {
+  if (!host || !by_address_.insert(address, id).ok()) {
+    if (host) hosts_.leave(*host);
     peers_.free(peer);
     return Errc::again;
   }
+  peer->host = *host;
   peer->address = address;
   peer->private_mark = address.port != kUetPort;
   peer->nacks = peer->connectionless = TokenBucket(now);
@@ -37,6 +41,7 @@ bool PeerTable::drop_longest_spare() {
   if (peer == nullptr) return false;
   --spare_count_;
   by_address_.erase(peer->address);
+  hosts_.leave(peer->host);
   peers_.free(peer);
   return true;
 }
@@ -46,6 +51,18 @@ Peer* PeerTable::find(const FabricAddress& address, PeerId& id) {
   if (found == nullptr) return nullptr;
   id = *found;
   return &(*this)[id];
+}
+
+void PeerTable::count_target(PeerId id, int change) {
+  Peer& peer = (*this)[id];
+  peer.targets = static_cast<uint16_t>(peer.targets + change);
+  host_of(peer).targets += static_cast<uint32_t>(change);
+}
+
+void PeerTable::count_half_open(PeerId id, int change) {
+  Peer& peer = (*this)[id];
+  peer.half_open = static_cast<uint16_t>(peer.half_open + change);
+  host_of(peer).half_open += static_cast<uint32_t>(change);
 }
 
 void PeerTable::add_ref(PeerId id) {

@@ -2,6 +2,7 @@
 // contexts) and SES (source matching). Lives in pds/ because everything above may include it.
 #pragma once
 
+#include "pds/host_table.h"
 #include "pds/token_bucket.h"
 
 #include "base/arena.h"
@@ -16,16 +17,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
-
-namespace uet {
-
-// The key as the hash map wants it: FabricAddress has no padding, unused octets are zero.
-inline uint64_t hash_of(const FabricAddress& address, uint64_t seed) {
-  return hash64(std::as_bytes(std::span(&address, 1)), seed);
-}
-
-}  // namespace uet
 
 namespace uet::pds {
 
@@ -41,6 +32,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
   uint32_t listed = 0;                           // entries of address vectors that name it
+  uint32_t host = 0;                             // see PeerTable::host_of()
   TokenBucket nacks;                             // that it may cause [PDS-072]
   TokenBucket connectionless;  // RUDI and UUD requests of it that are looked at [T-41]
   // PDCs that it opened, and how many of these it has not shown to know. [T-02]
@@ -48,9 +40,9 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint16_t half_open = 0;
   // Last answer to a control packet of an unknown type, in ms; 0: never. [PDS-071]
   uint32_t odd_control_ms = 0;
-  // What of SES's common room is held for this peer, so that it leaves some to the others.
+  // What of SES's common room is held for this peer, so that it leaves some to the others. What
+  // is counted here is counted in its host, too; and who counts it keeps a reference.
   uint16_t rx_messages = 0;    // multi-packet messages being received,
-  uint16_t rx_in_order = 0;    // of these: nothing before them was missing when they began
   uint16_t pulls = 0;          // rests of messages of it that are being read
   uint16_t calls = 0;          // ready-to-restarts to it that are under way
   uint32_t kept_messages = 0;  // that no receive matched yet
@@ -110,6 +102,12 @@ class PeerTable {
 
   Peer& operator[](PeerId id) { return peers_.at(index_of(id)); }
   const Peer& operator[](PeerId id) const { return const_cast<PeerTable*>(this)->operator[](id); }
+  // What it and the other peers with its IP address hold together.
+  Host& host_of(const Peer& peer) { return hosts_[peer.host]; }
+  Host& host_of(PeerId id) { return host_of((*this)[id]); }
+  // PDCs that it opened, for it and its host.
+  void count_target(PeerId id, int change);
+  void count_half_open(PeerId id, int change);
   void add_ref(PeerId id);
   void drop_ref(PeerId id);
   // An entry of an address vector names the peer, or does so no more. True: none does any more, but
@@ -127,6 +125,7 @@ class PeerTable {
   }
   uint32_t size() const { return peers_.size(); }  // known, spare ones included
   uint32_t spare() const { return spare_count_; }
+  uint32_t hosts() const { return hosts_.size(); }
 
  private:
   // The first peer of a slot has its index as id, later ones a generation above it.
@@ -139,6 +138,7 @@ class PeerTable {
   bool drop_longest_spare();
 
   Slab<Peer> peers_;
+  HostTable hosts_;
   HashMap<FabricAddress, PeerId> by_address_;
   // Peers without a reference, the longest first: they give way from the front.
   IntrusiveList<Peer, PeerSpareTag> spare_;

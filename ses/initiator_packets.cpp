@@ -117,7 +117,8 @@ void Initiator::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch&
 bool Initiator::may_answer(const ReturnMessage& answer) const {
   const pds::Peer& peer = (*core_.peers)[answer.peer];
   const uint64_t bytes = uint64_t{peer.answer_bytes} + answer.length;
-  return is_within_share(peer.answers, 1, returns_.capacity() - returns_.size()) &&
+  const uint32_t free = returns_.capacity() - returns_.size();
+  return is_within_shares(peer.answers, core_.peers->host_of(peer).answers, 1, free) &&
          (peer.answers == 0 || bytes <= core_.config.read_quota_bytes);
 }
 
@@ -130,6 +131,7 @@ Initiator::Returned Initiator::send_return(pds::PdcHandle pdc, const ReturnMessa
   UET_ASSERT(r != nullptr);  // a share leaves some
   pds::Peer& peer = (*core_.peers)[answer.peer];
   ++peer.answers;
+  ++core_.peers->host_of(peer).answers;
   peer.answer_bytes += answer.length;
   r->is_counted = true;
   const uint32_t word = returns_.handle(r).word();
@@ -164,6 +166,7 @@ void Initiator::free(ReturnMessage& r) {
     pds::Peer& peer = (*core_.peers)[r.peer];
     UET_ASSERT(peer.answers > 0 && peer.answer_bytes >= r.length);
     --peer.answers;
+    --core_.peers->host_of(peer).answers;
     peer.answer_bytes -= r.length;
   }
   if (r.holds_peer) core_.peers->drop_ref(r.peer);

@@ -13,13 +13,15 @@ Result<void> KeptRoom::create(Arena& arena, const Config& config, pds::PeerTable
 
 bool KeptRoom::has_record(const Sender& sender) const {
   const uint32_t free = records_.capacity() - records_.size();
-  return is_within_share((*peers_)[sender.peer].kept_messages, 1, free) &&
+  const pds::Peer& peer = (*peers_)[sender.peer];
+  return is_within_shares(peer.kept_messages, peers_->host_of(peer).kept_messages, 1, free) &&
          (sender.is_confirmed || leaves_reserve(1, free, records_.capacity()));
 }
 
 bool KeptRoom::has_pages(const Sender& sender, uint64_t pages) const {
   const uint32_t free = pool_.free_pages();
-  return is_within_share((*peers_)[sender.peer].kept_pages, pages, free) &&
+  const pds::Peer& peer = (*peers_)[sender.peer];
+  return is_within_shares(peer.kept_pages, peers_->host_of(peer).kept_pages, pages, free) &&
          (sender.is_confirmed || leaves_reserve(pages, free, pool_.pages()));
 }
 
@@ -29,7 +31,9 @@ UnexpectedMessage* KeptRoom::admit(const Sender& sender, uint32_t bytes) {
   UET_ASSERT(u != nullptr);
   u->pages = UnexpectedPool::list_of(bytes);
   u->envelope.peer = sender.peer;
-  ++(*peers_)[sender.peer].kept_messages;
+  pds::Peer& peer = (*peers_)[sender.peer];
+  ++peer.kept_messages;
+  ++peers_->host_of(peer).kept_messages;
   peers_->add_ref(sender.peer);  // its ID must not come to mean another peer while kept
   return u;
 }
@@ -39,7 +43,10 @@ bool KeptRoom::store(UnexpectedMessage& u, uint32_t offset, std::span<const std:
   const uint32_t pages = pool_.missing(u.pages, offset, payload.size());
   if (pages != 0 && !has_pages({u.envelope.peer, is_confirmed}, pages)) return false;
   pool_.write(u.pages, offset, payload);
-  (*peers_)[u.envelope.peer].kept_pages += pages;
+  if (pages == 0) return true;
+  pds::Peer& peer = (*peers_)[u.envelope.peer];
+  peer.kept_pages += pages;
+  peers_->host_of(peer).kept_pages += pages;
   return true;
 }
 
@@ -47,8 +54,11 @@ void KeptRoom::drop(UnexpectedMessage& u) {
   const PeerId id = u.envelope.peer;
   pds::Peer& peer = (*peers_)[id];
   UET_ASSERT(peer.kept_messages > 0 && peer.kept_pages >= u.pages.held);
+  pds::Host& host = peers_->host_of(peer);
   --peer.kept_messages;
+  --host.kept_messages;
   peer.kept_pages -= u.pages.held;
+  host.kept_pages -= u.pages.held;
   pool_.release(u.pages);
   ++released_total_;
   records_.free(&u);

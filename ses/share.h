@@ -12,6 +12,12 @@ constexpr bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
   return held + wanted <= free;
 }
 
+// The same where all peers with its IP address hold `host_held`, of which they leave a third: a
+// host that is alone gets three quarters, however many ports it uses. [T-61]
+constexpr bool is_within_shares(uint64_t held, uint64_t host_held, uint64_t wanted, uint64_t free) {
+  return is_within_share(held, wanted, free) && host_held + wanted <= 3 * free;
+}
+
 // Whether who may be a forgery may take `wanted` of the `free` rest: a quarter of all stays for
 // those who have shown that they hear us. [SES-189, T-01]
 constexpr bool leaves_reserve(uint64_t wanted, uint64_t free, uint64_t capacity) {

@@ -205,7 +205,8 @@ void Target::send_calls() {
     const uint32_t places = core_.config.restarts;
     if (calls_ >= places) break;
     pds::Peer& peer = (*core_.peers)[d.key.peer];
-    if (!is_within_share(peer.calls, 1, places - calls_)) continue;
+    pds::Host& host = core_.peers->host_of(peer);
+    if (!is_within_shares(peer.calls, host.calls, 1, places - calls_)) continue;
     if (is_refused && d.key.peer == refused) continue;
     Endpoint* ep = core_.endpoint(d.key.endpoint);
     UET_ASSERT(ep != nullptr);  // close() forgets its messages
@@ -220,6 +221,7 @@ void Target::send_calls() {
       continue;
     }
     ++calls_;
+    ++host.calls;
     ++peer.calls;  // its flow keeps it known until the answer
     static_cast<ListNode<AskTag>&>(d).unlink();
     if (!d.is_called()) forget(d);  // nothing is set aside for it
@@ -232,6 +234,7 @@ void Target::on_restart_answered(uint32_t handle, const Completion& done) {
   UET_ASSERT(calls_ != 0 && peer.calls != 0);
   --calls_;
   --peer.calls;
+  --core_.peers->host_of(peer).calls;
   if (done.status == Completion::Status::aborted) {  // its endpoint closes, and others wait
     return call_again_.note(!uncalled_.empty(), core_.config.retry_time_cap, core_.now);
   }

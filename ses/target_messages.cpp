@@ -26,15 +26,18 @@ RxMessage* Target::known_message(const Request& q) {
 }
 
 // A message before which nothing is missing can be completed whatever becomes of later ones: one
-// such message of each peer may have any place, and the others leave one of the share for it.
+// such message of each host may have any place, and the others leave one of the share for it.
 // Without that a RUD message could hold the last place while its rest waits, beyond the window,
 // behind older packets that are refused for want of one. [SES-118]
 bool Target::may_track(const pds::Peer& peer, const Request& q) const {
   const uint32_t free = rx_messages_.capacity() - rx_messages_.size() + given_up_count_;
   if (free == 0) return false;
   if (!q.is_confirmed && !leaves_reserve(1, free, rx_messages_.capacity())) return false;
-  if (!q.in_order) return is_within_share(peer.rx_messages + 1, 1, free - 1);
-  return peer.rx_in_order == 0 || is_within_share(peer.rx_messages, 1, free);
+  const pds::Host& host = core_.peers->host_of(peer);
+  if (!q.in_order) {
+    return is_within_shares(peer.rx_messages + 1, host.rx_messages + 1, 1, free - 1);
+  }
+  return host.rx_in_order == 0 || is_within_shares(peer.rx_messages, host.rx_messages, 1, free);
 }
 
 RxMessage* Target::track(const Request& q) {
@@ -46,9 +49,11 @@ RxMessage* Target::track(const Request& q) {
   if (rx_messages_.full()) forget(*given_up_.front());
   RxMessage* m = rx_messages_.alloc();
   UET_ASSERT(m != nullptr);
+  pds::Host& host = core_.peers->host_of(peer);
   ++peer.rx_messages;
+  ++host.rx_messages;
   m->in_order = q.in_order;
-  peer.rx_in_order += q.in_order;
+  host.rx_in_order += q.in_order;
   m->key = {q.token.pdc, q.id};
   const bool is_new = rx_by_key_.insert(m->key, m).ok();
   UET_ASSERT(is_new);
@@ -75,8 +80,10 @@ RxMessage* Target::track(const Request& q) {
 void Target::release_share(const RxMessage& m) {
   pds::Peer& peer = (*core_.peers)[m.peer];
   UET_ASSERT(peer.rx_messages > 0);
+  pds::Host& host = core_.peers->host_of(peer);
   --peer.rx_messages;
-  peer.rx_in_order -= m.in_order;
+  --host.rx_messages;
+  host.rx_in_order -= m.in_order;
 }
 
 // What comes late must not pass for the beginning of another message: its receive would fail, and

@@ -93,7 +93,8 @@ void Target::start_pulls() {
     const uint32_t places = core_.config.rendezvous_reads;
     if (reading_pulls_ >= places) break;
     pds::Peer& peer = (*core_.peers)[p.peer];
-    if (!is_within_share(peer.pulls, 1, places - reading_pulls_)) continue;
+    pds::Host& host = core_.peers->host_of(peer);
+    if (!is_within_shares(peer.pulls, host.pulls, 1, places - reading_pulls_)) continue;
     if (is_refused && p.peer == refused) continue;
     if (!start_pull(p)) {
       is_refused = true;
@@ -103,6 +104,7 @@ void Target::start_pulls() {
     p.unlink();
     ++reading_pulls_;
     ++peer.pulls;
+    ++host.pulls;
   }
   pull_again_.note(is_refused, core_.config.retry_time_cap, core_.now);
 }
@@ -155,6 +157,7 @@ void Target::on_pulled(uint32_t handle, const Completion& done) {
   pds::Peer& peer = (*core_.peers)[p->peer];
   --reading_pulls_;
   --peer.pulls;
+  --core_.peers->host_of(peer).pulls;
   Endpoint* ep = core_.endpoint(p->endpoint);
   UET_ASSERT(ep != nullptr);
   if (p->stage == Pull::Stage::releasing) {

@@ -15,9 +15,17 @@ class ShareTest : public ::testing::Test {
   }
   // Peer n opens a PDC that it calls `id`. True: it got one.
   static bool opens(Bench& b, uint8_t n, uint16_t id, bool reserved = false) {
+    return opens_from(b, address(n, 50000), id, reserved);
+  }
+  // Port n of those that are a peer each: the low four bits of one do not count. [WIRE-121]
+  static FabricAddress port(uint16_t n) {
+    return address(20, static_cast<uint16_t>(20000 + 16 * n));
+  }
+  static bool opens_from(Bench& b, const FabricAddress& from, uint16_t id, bool reserved = false) {
     b.client.names_are_unique = false;
-    b.from = address(n, 50000);
+    b.from = from;
     wire::Request h = b.request(kFirst.value());
+    h.private_mark = from.port < 50000;
     h.spdcid = Pdcid(id);
     h.use_rsv_pdc = reserved;
     b.rx(h);
@@ -59,6 +67,38 @@ TEST_F(ShareTest, OnePeerTakesNoMoreThanItLeaves) {
   EXPECT_FALSE(opens(b, 24, 1));
   EXPECT_EQ(b.count(Count::peer_share_limit), 3u) << "none are left: that is another counter";
   EXPECT_EQ(b.count(Count::pdc_alloc_fail), 1u);
+}
+
+// [T-61, T-02] An address with many ports gets three quarters; the rest is for other addresses.
+TEST_F(ShareTest, ManyPortsOfOneAddressLeaveAQuarter) {
+  Bench b(config_);
+  uint16_t got = 0;
+  for (uint16_t n = 1; n <= 20; ++n) got += opens_from(b, port(n), n);
+  EXPECT_EQ(got, 6);
+  EXPECT_EQ(b.count(Count::host_share_limit), 14u);
+  EXPECT_TRUE(opens(b, 21, 1));
+  EXPECT_TRUE(opens(b, 22, 1));
+  EXPECT_EQ(b.count(Count::peer_share_limit), 0u);
+}
+
+// [T-61, PDS-181] Its own idle ones make room, whatever their port.
+TEST_F(ShareTest, IdleOnesOfTheSameAddressGiveWay) {
+  Bench b(config_);
+  opens_and_uses(b, 30, 1);
+  b.elapse(10_ms);
+  for (uint16_t n = 1; n <= 6; ++n) {
+    EXPECT_TRUE(opens_from(b, port(n), n)) << n;
+    wire::Request h = b.request(kFirst.value() + 1, /*syn=*/false);
+    h.spdcid = Pdcid(n);
+    b.rx(h);
+    b.tx();
+    b.elapse(10_ms);
+  }
+  EXPECT_FALSE(opens_from(b, port(7), 7)) << "six of seven";
+  EXPECT_EQ(b.count(Count::host_share_limit), 1u);
+  EXPECT_EQ(b.count(Count::pressure_closes), 2u);
+  EXPECT_EQ(b.count(Count::close_req_tx), 2u);
+  EXPECT_EQ(b.pds->open_pdcs(), 7u);
 }
 
 // [T-02] What a peer closes is not its own any more.

@@ -217,6 +217,22 @@ TEST_F(PeerTableTest, AddressAndPortMakeAPeer) {
   EXPECT_EQ(table_.size(), 2u);
 }
 
+// [T-61] Peers of one IP address share a host; its record goes with the last of them.
+TEST_F(PeerTableTest, PortsOfOneAddressShareAHost) {
+  ASSERT_TRUE(table_.create(arena_, 4, 1).ok());
+  const PeerId a = *table_.find_or_add(at(1), kNow);
+  const PeerId b = *table_.find_or_add(at(1, 16384), kNow);
+  const PeerId c = *table_.find_or_add(at(2), kNow);
+  EXPECT_EQ(&table_.host_of(a), &table_.host_of(b));
+  EXPECT_NE(&table_.host_of(a), &table_.host_of(c));
+  EXPECT_EQ(table_.host_of(a).peers, 2u);
+  EXPECT_EQ(table_.hosts(), 2u);
+  for (uint32_t i = 100; i < 1000; ++i) ASSERT_TRUE(table_.find_or_add(at(i), kNow).ok());
+  EXPECT_EQ(table_.hosts(), 4u) << "as many as there are peers";
+  for (uint16_t p = 1; p <= 4; ++p) ASSERT_TRUE(table_.find_or_add(at(7, p), kNow).ok());
+  EXPECT_EQ(table_.hosts(), 1u);
+}
+
 // A flood of addresses replaces only those that nobody refers to.
 TEST_F(PeerTableTest, UnreferencedPeersMakeRoom) {
   ASSERT_TRUE(table_.create(arena_, 4, 1).ok());

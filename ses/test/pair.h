@@ -30,7 +30,7 @@ inline Octets pattern(size_t length, uint8_t start = 1) {
 struct Node {
   Node(uint32_t number, std::vector<Parcel>& network, const Config& config, uint64_t seed)
       : pds(number, network) {
-    EXPECT_TRUE(peers.create(arena, 4, seed).ok());
+    EXPECT_TRUE(peers.create(arena, 64, seed).ok());
     FabricAddress other;
     other.family = FabricAddress::Family::ipv4;
     other.ip[0] = static_cast<uint8_t>(10 + number);

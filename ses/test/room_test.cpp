@@ -82,6 +82,46 @@ TEST_F(RoomTest, AClaimedLengthTakesNoRoom) {
   EXPECT_EQ(kept(1024, 40), 31);
 }
 
+// [T-61, SES-189] An address with many ports gets three quarters of the records and of the pages;
+// a message of another address finds room.
+TEST_F(RoomTest, ManyPortsOfOneAddressLeaveAQuarterOfTheRoom) {
+  config_.unexpected_bytes = 64 * 4096;
+  for (const uint32_t bytes : {8u, 4000u}) {
+    config_.unexpected_messages = bytes == 8 ? 16 : 1024;
+    start();
+    int taken = 0;
+    for (uint16_t port = 1000; port < 1040; ++port) {
+      from_ = another_peer(1, port);
+      taken += kept(bytes, 8);
+    }
+    EXPECT_EQ(taken, bytes == 8 ? 12 : 48);
+    from_ = another_peer(2);
+    EXPECT_EQ(kept(bytes, 1), 1);
+    EXPECT_EQ(kept(bytes, 100), bytes == 8 ? 1 : 7) << "half of what was left, in all";
+  }
+}
+
+// [T-61, SES-118] The same of the places for messages that are being received.
+TEST_F(RoomTest, ManyPortsOfOneAddressLeaveAQuarterOfThePlaces) {
+  config_.rx_messages = 32;
+  start();
+  Octets memory(4000);
+  const uint64_t key = expose(memory);
+  const auto begins = [&] {
+    wire::StandardRequest h = write_to(key, 3000);
+    h.message_id = MessageId(next_id_++);
+    return said(standard(part(h, 0, 1024), 1024)) == "accept";
+  };
+  int begun = 0;
+  for (uint16_t port = 1000; port < 1040; ++port) {
+    from_ = another_peer(1, port);
+    begun += begins();
+  }
+  EXPECT_EQ(begun, 24);
+  from_ = another_peer(2);
+  EXPECT_TRUE(begins());
+}
+
 // [SES-189, T-01] Sources that may be forged leave a quarter of the room to those that are known.
 TEST_F(RoomTest, StrangersLeaveAQuarter) {
   config_.unexpected_messages = 32;

@@ -88,10 +88,11 @@ class TargetTest : public PairTest {
     return out;
   }
   // A peer of B beside A; the same for the same number.
-  PeerId another_peer(uint8_t number = 0) {
+  PeerId another_peer(uint8_t number = 0, uint16_t port = kUetPort) {
     FabricAddress address;
     address.family = FabricAddress::Family::ipv4;
     address.ip = {10, 0, 1, number};
+    address.port = port;
     const PeerId peer = *b_->peers.find_or_add(address, now_);
     b_->peers.add_ref(peer);
     return peer;

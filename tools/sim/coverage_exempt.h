@@ -32,6 +32,7 @@ inline constexpr Exempt kExempt[] = {
     {"drop_probe_limited", "needs a flood of Probes"},
     {"drop_probe_answer", "needs a very late answer"},
     {"half_open_limit", "needs a flood of SYNs"},
+    {"host_share_limit", "needs many ports of one address; pds/test/share_test.cpp"},
     {"job_share_limit", "needs many peers of one job; pds/test/share_test.cpp"},
     {"drop_nack_muted", "only toward the reference provider"},
     {"drop_sdi", "no run is secured"},
