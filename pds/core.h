@@ -170,7 +170,6 @@ class Core : CoreState {
   void want_send(Pdc& pdc);
   void wake_path(Path& path);
   void wake_flow(Flow& flow);
-  uint32_t max_packet_bytes(const Pdc& pdc) const;
 
   // --- core_reply.cpp: ACKs, NACKs and control packets sent [PDS 8, 10.1, 13] ---
   void send_replies(TxBatch& batch);

@@ -222,7 +222,7 @@ void Core::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   const bool single_path = pdc.mode == Mode::rod || cms_.entropy_values <= 1;
   // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
   // have a part of the window only, of CMS and of PSNs. [PDS-143, PDS-144]
-  const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / max_packet_bytes(pdc);
+  const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->packet_bytes_max;
   const uint64_t reachable = std::max(config_.tx_window_packets / 2, config_.ooo_packets_min);
   rules.threshold_packets = single_path ? config_.ooo_packets_single_path
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(

@@ -5,6 +5,11 @@
 
 namespace uet::pds {
 
+namespace {
+// The longest SES header before the payload; for asking CMS about a packet not yet pulled.
+constexpr uint32_t kSesHeaderBytes = 44;
+}  // namespace
+
 Path* Core::path(PathKey key) {
   if (Path* const* const found = path_by_key_.find(key)) {
     ++(*found)->refs;
@@ -20,6 +25,7 @@ Path* Core::path(PathKey key) {
     return nullptr;
   }
   made->refs = 1;
+  made->packet_bytes_max = cms::nominal_bytes(wire::Request::kSize + kSesHeaderBytes + payload);
   return made;
 }
 

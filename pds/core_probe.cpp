@@ -61,7 +61,7 @@ void Core::emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch
 // There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What
 // is to be sent again waits for CMS only.
 bool Core::is_held(const Pdc& pdc) const {
-  if (pdc.lost_count > 0) return !pdc.path->ccc.may_send(max_packet_bytes(pdc));
+  if (pdc.lost_count > 0) return !pdc.path->ccc.may_send(pdc.path->packet_bytes_max);
   return has_new(pdc);
 }
 

@@ -9,18 +9,11 @@
 namespace uet::pds {
 
 namespace {
-// The longest SES header before the payload; for asking CMS about a packet not yet pulled.
-constexpr uint32_t kSesHeaderBytes = 44;
 constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
 constexpr uint32_t kUnverifiedPackets = 4;
 constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 }  // namespace
-
-uint32_t Core::max_packet_bytes(const Pdc& pdc) const {
-  const uint32_t payload = peers_[pdc.peer].payload_toward(config_.payload_mtu);
-  return cms::nominal_bytes(wire::Request::kSize + kSesHeaderBytes + payload);
-}
 
 uint32_t Core::transmit(TxBatch& batch, Instant now) {
   const uint32_t before = batch.size();
@@ -234,7 +227,8 @@ void Core::serve_path(Path& path, TxBatch& batch, Instant now) {
 
 // What the deficit of the PDC admits, resends first. Blocked: the caller puts it where it waits.
 Turn Core::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
-  const int32_t quantum = static_cast<int32_t>(config_.packets_per_entropy * max_packet_bytes(pdc));
+  const uint32_t burst_bytes = config_.packets_per_entropy * pdc.path->packet_bytes_max;
+  const auto quantum = static_cast<int32_t>(burst_bytes);
   pdc.deficit = std::min(pdc.deficit + quantum, quantum);
   const bool has_lost = pdc.lost_count > 0;  // new packets then wait for the next turn
   bool has_sent = false;
@@ -283,7 +277,7 @@ Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
 
 Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!has_new(pdc) || !window_open(pdc)) return Step::idle;
-  if (!pdc.path->ccc.may_send(max_packet_bytes(pdc))) return Step::blocked;
+  if (!pdc.path->ccc.may_send(pdc.path->packet_bytes_max)) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
   if (!pdc.tx.reserve(tx_pool_)) {
     counters_.add(Count::slot_stalls);
@@ -400,7 +394,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
 // quiet_time. So a ping-pong of injected messages has no ACK for each. Not while closing, and not
 // in SYN, where an ACK is what one waits for. [PDS-064]
 bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
-  const bool stalls_next = !window_open(pdc) || !pdc.path->ccc.may_send(2 * max_packet_bytes(pdc));
+  const bool stalls_next = !window_open(pdc) || !pdc.path->ccc.may_send(2 * pdc.path->packet_bytes_max);
   const bool must = slot.resends > 0 || config_.ack_per_packet || stalls_next;
   slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state == PdcState::established &&
                pdc.quiet_count < config_.quiet_packets;

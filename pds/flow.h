@@ -32,6 +32,7 @@ struct Path : ListNode<struct OpenPathTag> {
 
   PathKey key;
   uint32_t refs = 0;
+  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
   cms::Ccc ccc;
   cms::EntropySelector ev;
   cms::CreditDemands* demands = nullptr;  // of the peer, once it has asked for credit
