@@ -394,7 +394,8 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
 // quiet_time. So a ping-pong of injected messages has no ACK for each. Not while closing, and not
 // in SYN, where an ACK is what one waits for. [PDS-064]
 bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
-  const bool stalls_next = !window_open(pdc) || !pdc.path->ccc.may_send(2 * pdc.path->packet_bytes_max);
+  const Path& path = *pdc.path;
+  const bool stalls_next = !window_open(pdc) || !path.ccc.may_send(2 * path.packet_bytes_max);
   const bool must = slot.resends > 0 || config_.ack_per_packet || stalls_next;
   slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state == PdcState::established &&
                pdc.quiet_count < config_.quiet_packets;

@@ -55,7 +55,7 @@ inline constexpr Exempt kExempt[] = {
     {"rx_unsupported_size", "needs a message of 4 GiB"},
     {"drop_not_allowed", "nobody is named in a list; fep/test/allow_list_test.cpp"},
     {"rx_response_stray", "needs a response to no message"},
-    {"rx_repeated_part", "needs a peer that sends a part under two PSNs; ses/test/arrival_test.cpp"},
+    {"rx_repeated_part", "needs a peer that gives a part two PSNs; ses/test/arrival_test.cpp"},
     {"tx_retain_no_room", "no run has that much unacknowledged; prov/uet/test/retained_test.cpp"},
 };
 
