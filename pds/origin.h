@@ -21,8 +21,8 @@ enum class PortHint : uint8_t {
 
 // Where answers go when nothing but the datagram says so. Without a place for the mark, a port of
 // the blocks that our own processes take first, or of a block that a peer is known at, is taken for
-// its own. A foreign peer whose entropy falls there misses an answer, and so does one of ours that
-// is not known and has another block; both come to the same end by time. [architecture 7, WIRE-121]
+// its own. A foreign peer whose entropy falls there misses an answer, and so does an unknown uet
+// process that has another block; their operations end by time-out. [architecture 7, WIRE-121]
 FabricAddress reply_address(const RxDatagram& d, PortHint hint, bool strict_ports,
                             PeerTable& peers);
 

@@ -156,7 +156,7 @@ RegionId MemoryRegions::id_of_key(uint64_t key) const {
     const Region* region = find(id);
     if (region != nullptr && (region->key & ~kIdempotentSafe) == plain) return id;
   }
-  // An application may have chosen a key that looks like one of ours.
+  // An application may have chosen a key in the format of this provider's own keys.
   const uint32_t* id = user_keys_.find(plain);
   return RegionId(id == nullptr ? 0 : *id);
 }

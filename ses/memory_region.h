@@ -70,7 +70,7 @@ inline constexpr uint64_t kIdempotentSafe = uint64_t{1} << 63;
 inline constexpr uint64_t kOptimizedKey = uint64_t{1} << 62;
 
 // What travels for a key that the application or the peer named. A key in the format above is sent
-// as it is, whoever made it; another one is replaced by a hash, the same at both ends. [LF-150]
+// as it is; another one is replaced by a hash, the same at both ends. [LF-150]
 uint64_t hashed_key(uint64_t key);
 constexpr bool has_key_format(uint64_t key) {
   constexpr uint64_t kReserved = uint64_t{0x3F} << 56;

@@ -45,7 +45,7 @@ constexpr uint64_t kTxOpFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
                                 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
 // Nobody tells what became of a datagram. [LF-044]
 constexpr uint64_t kDatagramTxOpFlags = kTxOpFlags & ~(FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE);
-constexpr size_t kKeyBytes = 8;  // of a region's key, whoever chooses it [LF-029]
+constexpr size_t kKeyBytes = 8;  // of a key, of the application or of the provider [LF-029]
 constexpr uint64_t kRxOpFlags = FI_COMPLETION | FI_MULTI_RECV;
 
 // A request for more than there is.
