@@ -27,6 +27,15 @@ void* counted(size_t bytes, size_t align) {
 }
 }  // namespace
 
+// The arena takes zeroed memory: this program is linked with --wrap=calloc.
+extern "C" {
+void* __real_calloc(size_t count, size_t bytes);
+void* __wrap_calloc(size_t count, size_t bytes) {
+  ++allocations;
+  return __real_calloc(count, bytes);
+}
+}
+
 void* operator new(size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 void* operator new(size_t bytes, std::align_val_t align) {
   return counted(bytes, static_cast<size_t>(align));

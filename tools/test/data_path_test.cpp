@@ -11,6 +11,15 @@ namespace {
 uint64_t allocations = 0;
 }
 
+// Arenas take zeroed memory: this program is linked with --wrap=calloc.
+extern "C" {
+void* __real_calloc(size_t count, size_t bytes);
+void* __wrap_calloc(size_t count, size_t bytes) {
+  ++allocations;
+  return __real_calloc(count, bytes);
+}
+}
+
 [[gnu::noinline]] void* operator new(size_t bytes) {
   ++allocations;
   void* p = std::malloc(bytes);

@@ -10,6 +10,15 @@ namespace {
 std::atomic<uint64_t> allocations{0};
 }
 
+// Arenas of the provider take zeroed memory by calloc, which is this program's, too.
+extern "C" {
+void* __libc_calloc(size_t count, size_t bytes);
+void* calloc(size_t count, size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, bytes);
+}
+}
+
 // The provider is loaded into this program, so its operator new is this one. Not inlined, or the
 // compiler would warn of a mismatch that is none.
 [[gnu::noinline]] void* operator new(size_t bytes) {
