@@ -7,6 +7,7 @@
 #include "prov/uet/resolve.h"
 
 #include <arpa/inet.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <bit>
@@ -22,6 +23,9 @@ namespace uet::prov {
 namespace {
 
 constexpr size_t kDefaultEntries = 1024;
+// After so many reads in a row without a completion, some 50 us, each further one yields the
+// processor: a peer that runs answers sooner, so it may be waiting for this one.
+constexpr uint32_t kEmptyReads = 100;
 constexpr size_t kMaxEntries = size_t{1} << 22;
 
 // Octets of an entry in the application's format; 0: no such format.
@@ -247,6 +251,14 @@ uint32_t CompletionQueue::take(void* buf, size_t count, fi_addr_t* src_addr) {
 }
 
 ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
+  bool is_idle = false;
+  const ssize_t got = read_now(buf, count, src_addr, is_idle);
+  if (is_idle) sched_yield();
+  return got;
+}
+
+// `is_idle`: nothing has come for so long that the peer may need this processor.
+ssize_t CompletionQueue::read_now(void* buf, size_t count, fi_addr_t* src_addr, bool& is_idle) {
   ProgressEngine::Entry entry(domain_.engine());
   wait_.disarm();
   if (used_ == 0 || count == 0) {
@@ -259,7 +271,11 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
   } else {
     entry.send_held();
   }
-  if (used_ == 0) return -FI_EAGAIN;
+  if (used_ == 0) {
+    is_idle = ++empty_reads_ >= kEmptyReads;
+    return -FI_EAGAIN;
+  }
+  empty_reads_ = 0;
   const uint32_t taken = take(buf, count, src_addr);
   if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;
   return taken;

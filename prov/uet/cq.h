@@ -89,6 +89,7 @@ class CompletionQueue {
   static constexpr uint32_t kErrDataBytes = 96;
 
   CompletionQueue(Domain& domain, const struct fi_cq_attr& attr, void* context);
+  ssize_t read_now(void* buf, size_t count, fi_addr_t* src_addr, bool& is_idle);
   uint32_t take(void* buf, size_t count, fi_addr_t* src_addr);
   void append(const CompletionEntry& entry, bool is_error);
   void set_capacity(uint32_t slots);
@@ -104,6 +105,7 @@ class CompletionQueue {
   uint32_t reserved_ = 0;
   uint32_t capacity_ = 0;  // entries that may be used or booked
   uint32_t mask_ = 0;      // ring size - 1
+  uint32_t empty_reads_ = 0;  // in a row
   uint32_t error_head_ = 0;
   uint32_t error_count_ = 0;
   uint32_t requested_;  // what the application asked for
