@@ -15,7 +15,7 @@ struct Config {
   ses::Config ses;
   cms::Config cms;
   // Remote FEPs known at once; memory is taken as they come. What strangers can have known is
-  // bounded by the PDCs, tombstones and messages of theirs that are kept.
+  // bounded by the number of their PDCs, tombstones and kept messages.
   uint32_t peers_max = 4'000'000;
   AllowList allow;            // whose packets are looked at
 };
