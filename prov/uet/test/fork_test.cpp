@@ -259,6 +259,7 @@ TEST_F(ForkTest, ForksInTheMidstOfTrafficDisturbNothing) {
     calls.insert(calls.end(), more.begin(), more.end());
   }
   std::atomic<bool> is_over{false};
+  std::atomic<bool> client_is_done{false};  // until then it may wait for a reply
   std::atomic<uint32_t> rounds{0};
   std::atomic<uint32_t> wrong{0};
   const auto play = [&](Node& own, fi_addr_t peer, bool serves) {
@@ -270,7 +271,7 @@ TEST_F(ForkTest, ForksInTheMidstOfTrafficDisturbNothing) {
       sent = i;
       if (!serves) wrong += fi_send(own.ep, &sent, sizeof sent, nullptr, peer, nullptr) != 0;
       while (!read_one(own.rx_cq, done)) {
-        if (serves && is_over) return;
+        if (serves && client_is_done) return;
       }
       wrong += done.err != 0 || done.len != sizeof got || got != i;
       if (serves) wrong += fi_send(own.ep, &sent, sizeof sent, nullptr, peer, nullptr) != 0;
@@ -291,6 +292,7 @@ TEST_F(ForkTest, ForksInTheMidstOfTrafficDisturbNothing) {
   while (rounds < before + 5) std::this_thread::yield();
   is_over = true;
   client.join();
+  client_is_done = true;
   server.join();
   EXPECT_EQ(wrong, 0u);
 }
