@@ -85,8 +85,10 @@ TEST_F(AuthKeyTest, OneEndpointTalksInSeveralJobs) {
 TEST_F(AuthKeyTest, PeersOfOneJobAreReachedUnderTheirKey) {
   NodeOptions many;
   many.av_jobs = {7, 9};
+  many.tx_op_flags = FI_TRANSMIT_COMPLETE;  // and so a refusal is an error of the send
   NodeOptions one;
   one.endpoint_job = 9;
+  one.tx_op_flags = FI_TRANSMIT_COMPLETE;
   a = std::make_unique<Node>(many);
   b = std::make_unique<Node>(one);
   for (const size_t i : {0u, 1u}) to_b_[i] = a->insert(b->name(), a->keys[i]);
@@ -164,6 +166,7 @@ TEST_F(AuthKeyTest, LaterKeysAreForLaterEndpointsAndRegions) {
   options.av_jobs = {9};
   b = std::make_unique<Node>(options);
   options.av_jobs = {7, 9};
+  options.tx_op_flags = FI_TRANSMIT_COMPLETE;
   a = std::make_unique<Node>(options);
   for (const size_t i : {0u, 1u}) to_b_[i] = a->insert(b->name(), a->keys[i]);
   b->insert_key(7);

@@ -16,7 +16,8 @@ class DirectedTest : public PairTest {
     EXPECT_EQ(b->info->caps & (FI_DIRECTED_RECV | FI_TAGGED_DIRECTED_RECV | FI_EXACT_DIRECTED_RECV),
               caps);
     EXPECT_EQ(b->info->rx_attr->caps & caps, caps);
-    stranger_ = b->insert(Node({}).name());
+    const Node stranger;
+    stranger_ = b->insert(stranger.name());
   }
   ssize_t receive(fi_addr_t from) { return fi_recv(b->ep, kept(0), 1, nullptr, from, nullptr); }
   ssize_t receive_tagged(fi_addr_t from) {
