@@ -14,6 +14,7 @@ Installs Debian packages when root, then builds and tests four presets:
   fuzz   one minute of the stack fuzzer from its corpus; needs clang with libFuzzer
   dev    optimised: provider, dissector, command-line programs, packet I/O, more simulation seeds,
          style and citations
+Then tools/newest_libfabric.sh builds and tries the provider with the libfabric of Debian 13.
 Test hosts are network namespaces that the tests make and remove; tests that need what this
 machine does not have report themselves skipped: that of the ladder page without Chromium, which
 is installed where CI=true.
@@ -72,5 +73,7 @@ else
     say "fuzz: SKIPPED: no clang++ with libFuzzer (Debian: clang, libclang-rt-*-dev)"
   fi
   preset dev tests_rest -LE "^($core)\$"
+  say "[$((SECONDS - started)) s] newest libfabric: build and test"
+  tools/newest_libfabric.sh -j "$jobs" || { result=$? && [ $result -eq 77 ]; } || exit "$result"
 fi
 say "All tests passed in $((SECONDS - started)) s"
