@@ -160,9 +160,11 @@ typename Slab<T>::Place Slab<T>::place_of(const T* object) const {
 template <class T>
 template <class Fn>
 void Slab<T>::for_each(Fn&& fn) {
-  for (uint32_t i = 0; i < chunk_count_; ++i) {
+  if (size_ == 0) return;
+  for (uint32_t i = 0; i <= fresh_chunk_; ++i) {  // no slot after these was ever used
     const Chunk& c = chunks_[i];
-    for (uint32_t j = 0; j < c.count; ++j) {
+    const uint32_t used = i == fresh_chunk_ ? fresh_offset_ : c.count;
+    for (uint32_t j = 0; j < used; ++j) {
       if ((c.meta[j] & kLinkMask) == kLive) fn(c.slots[j].value);
     }
   }

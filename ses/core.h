@@ -57,6 +57,8 @@ struct Core {
 
   // Any open endpoint of that process: the small header names no resource index. [SES-008]
   Endpoint* find_process(bool absolute, JobId job, PidOnFep pid);
+  // Whether an open endpoint with a relative address is of that job. [SES-111]
+  bool is_known(JobId job) const { return endpoints_of_job.find(job.value()) != nullptr; }
   // The endpoint can be found by its name from now on, or not any more.
   void publish(Endpoint& ep);
   void withdraw(Endpoint& ep);
@@ -89,8 +91,14 @@ struct Core {
   TimerWheel timers;
   std::span<Endpoint*> endpoints;   // by index; those never opened are null
   std::span<ReceiveQueue*> queues;  // the same
+  uint32_t endpoint_count = 0;      // that were ever opened
+  uint32_t queue_count = 0;
+  // Closed ones, the last first: what they hold is used again, whatever number was open once.
+  IntrusiveList<Endpoint, FreeTag> free_endpoints;
+  IntrusiveList<ReceiveQueue, FreeQueueTag> free_queues;
   HashMap<EndpointKey, Endpoint*> endpoint_by_name;
   HashMap<EndpointKey, Endpoint*> endpoint_of_process;
+  HashMap<uint32_t, uint32_t> endpoints_of_job;  // how many with relative addresses
 };
 
 // Index in the low bits, generation above: a handle of a closed endpoint names nothing.

@@ -44,12 +44,9 @@ struct Generation {
   uint64_t room_mark = 0;
 };
 
-struct Endpoint : ListNode<SharerTag> {
+struct Endpoint : ListNode<SharerTag>, ListNode<struct StalledTag>, ListNode<struct FreeTag> {
   EndpointId id;
   bool is_open = false;
-  // Kept messages of it that a receive could not take for want of a completion slot: until it can,
-  // later ones must not overtake them. Of its own receives only multi-receives come to that.
-  bool is_stalled = false;
   uint32_t tx_open = 0;
   uint32_t deferred = 0;       // messages told to wait
   uint64_t next_sequence = 1;  // posting order of operations
@@ -59,14 +56,20 @@ struct Endpoint : ListNode<SharerTag> {
   CompletionSink rx;
   Generation untagged_generation;  // also RMA [SES-131]
   Generation tagged_generation;
-  ReceiveQueue* queue = nullptr;                         // while open
+  ReceiveQueue* queue = nullptr;  // while open
+  // The others of its process, in a ring.
+  Endpoint* next_of_process = this;
+  Endpoint* previous_of_process = this;
   IntrusiveList<TxMessage, struct OwnedTag> operations;  // all unreported, in posting order
 
   RetainedPayloads retained;  // stays with the slot: what it holds ends with each use
 
   Matcher& matcher(bool is_tagged) { return queue->matcher(is_tagged); }
+  // Kept messages of it that a receive could not take for want of a completion slot: until it can,
+  // later ones must not overtake them. Of its own receives only multi-receives come to that.
+  bool is_stalled() const { return ListNode<StalledTag>::is_linked(); }
   // Whether no receive is given to its messages for now.
-  bool is_held(bool is_tagged) const { return is_stalled && (!is_tagged || queue->is_shared); }
+  bool is_held(bool is_tagged) const { return is_stalled() && (!is_tagged || queue->is_shared); }
   Generation& generation(bool is_tagged) {
     return is_tagged ? tagged_generation : untagged_generation;
   }

@@ -17,9 +17,12 @@ namespace uet::ses {
 Result<void> Initiator::create(uint64_t seed) {
   const Config& config = core_.config;
   Rng rng(seed, 3);
-  // Room for operations comes with each endpoint; what is taken here outlives their close.
-  UET_CHECK(messages_.create(*core_.arena, 64 + internal_operations(), Reuse::rested));
-  UET_CHECK(inject_.create(*core_.arena, 64, config.long_injects));
+  // Message handles leave one index bit to tell return messages apart. Behind the first chunk are
+  // fewer unused indices than it has slots.
+  const Room room{64 + internal_operations(), kOperationsMax};
+  static_assert(kOperationsMax <= (Handle<TxMessage>::kIndexMask + 1) / 4);
+  UET_CHECK(messages_.create(*core_.arena, room, Reuse::rested));
+  UET_CHECK(inject_.create(*core_.arena, Room{64, kOperationsMax}, config.long_injects));
   UET_CHECK(exposures_.create(*core_.arena, config.rendezvous_sends, Reuse::rested));
   UET_CHECK(deferrals_.create(*core_.arena, config.deferrable_sends));
   UET_CHECK(returns_.create(*core_.arena, config.return_messages, Reuse::rested));
@@ -35,16 +38,6 @@ Result<void> Initiator::create(uint64_t seed) {
   UET_CHECK(remote_by_source_.create(*core_.arena, remote_room, rng.u64()));
   UET_CHECK(flow_of_peer_.create(*core_.arena, flow_room, rng.u64()));
   return deferral_by_token_.create(*core_.arena, config.deferrable_sends, rng.u64());
-}
-
-Result<void> Initiator::make_room(uint32_t total) {
-  total += internal_operations();
-  if (total <= messages_.capacity()) return {};
-  const uint32_t extra = total - messages_.capacity();
-  // Message handles leave one index bit to tell return messages apart.
-  if (messages_.capacity() + uint64_t{extra} * 2 >= uint64_t{1} << 20) return Errc::no_memory;
-  UET_CHECK(messages_.grow(*core_.arena, extra));
-  return inject_.grow(*core_.arena, extra);
 }
 
 TxMessage* Initiator::message(pds::MessageHandle handle) {
@@ -114,7 +107,7 @@ Flow* Initiator::rudi_flow(Endpoint& ep, const RmaRequest& request) {
 
 Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
                                    std::span<const IoSlice> iov, uint32_t flags) {
-  if (ep.tx_open >= ep.options.tx_size) return Errc::again;
+  if (ep.tx_open >= ep.options.tx_size || messages_.size() >= operations_max_) return Errc::again;
   Remote* at = UET_TRY(remote(ep, to));
   TxMessage* m = messages_.alloc();
   if (m == nullptr) return Errc::again;

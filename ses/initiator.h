@@ -35,10 +35,9 @@ struct CopyTally {
 
 class Initiator {
  public:
-  explicit Initiator(Core& core) : core_(core) {}
+  explicit Initiator(Core& core)
+      : core_(core), operations_max_(kOperationsMax - internal_operations()) {}
   Result<void> create(uint64_t seed);
-  // Set-up act: room for so many operations of all endpoints together.
-  Result<void> make_room(uint32_t total);
 
   Result<Taken> send(Endpoint& ep, const SendRequest& request);
   Result<Taken> rma(Endpoint& ep, const RmaRequest& request);
@@ -101,6 +100,8 @@ class Initiator {
   bool idle() const { return messages_.size() == 0 && returns_.size() == 0; }
 
  private:
+  // Unfinished at once, of all endpoints together. [LF-158]
+  static constexpr uint32_t kOperationsMax = uint32_t{1} << 20;
   // Operations of SES itself, at once.
   uint32_t internal_operations() const {
     return core_.config.rendezvous_reads + core_.config.restarts;
@@ -216,6 +217,7 @@ class Initiator {
 
   Core& core_;
   Slab<TxMessage> messages_;
+  const uint32_t operations_max_;  // of users; the others are left to SES itself
   InjectStore inject_;
   CopyTally copies_;
   Slab<ReturnMessage> returns_;

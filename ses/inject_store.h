@@ -15,12 +15,10 @@ namespace uet::ses {
 class InjectStore {
  public:
   // Once, before anything else: so many copies of either length at once.
-  Result<void> create(Arena& arena, uint32_t short_copies, uint32_t long_copies) {
+  Result<void> create(Arena& arena, Room short_copies, uint32_t long_copies) {
     UET_CHECK(short_.create(arena, short_copies));
     return long_.create(arena, long_copies);
   }
-  // A set-up act: room for at least `extra` more short copies.
-  Result<void> grow(Arena& arena, uint32_t extra) { return short_.grow(arena, extra); }
 
   // Room for `bytes`, at most kInjectBytes; null when there is none now.
   std::byte* take(uint64_t bytes) {

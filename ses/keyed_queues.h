@@ -1,5 +1,6 @@
 // FIFO queues by match key in one hash table with links inside the elements: append, front and
-// removal are O(1) however many elements share a key, and nothing is allocated after create.
+// removal are O(1) however many elements share a key. The table begins small and grows up to a
+// bound, each time that more elements are in it than ever before.
 #pragma once
 
 #include "base/arena.h"
@@ -7,9 +8,11 @@
 #include "base/hash.h"
 #include "base/result.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace uet::ses {
 
@@ -56,12 +59,18 @@ class KeyedQueues {
   using Node = KeyedNode<Tag>;
 
  public:
-  // Once. `expected` elements keep the chains short; more are allowed.
-  Result<void> create(Arena& arena, uint32_t expected, uint64_t seed) {
+  // Once. The arena must outlive this object.
+  Result<void> create(Arena& arena, uint64_t seed) {
+    arena_ = &arena;
     seed_ = seed;
-    buckets_ = arena.make_span<Node*>(std::bit_ceil(expected < 16 ? 16 : expected));
+    buckets_ = arena.make_span<Node*>(kFirstBuckets);
     if (buckets_.empty()) return Errc::no_memory;
     return {};
+  }
+  // So many elements keep the chains short; more are allowed. What was taken before is kept.
+  void expect(uint32_t elements) {
+    buckets_max_ = std::bit_ceil(elements);
+    full_size_ = static_cast<uint32_t>(buckets_.size());
   }
 
   void push_back(T& element, const MatchKey& key) {
@@ -74,11 +83,12 @@ class KeyedQueues {
       node.prev_ = first->last_;
       first->last_->next_ = &node;
       first->last_ = &node;
-      return;
+    } else {
+      node.last_ = &node;
+      node.chain_ = bucket;
+      bucket = &node;
     }
-    node.last_ = &node;
-    node.chain_ = bucket;
-    bucket = &node;
+    if (size_ > full_size_) grow();  // last, so that nothing is kept across the call
   }
 
   // The oldest element of that key, or null.
@@ -127,9 +137,32 @@ class KeyedQueues {
     node.next_->chain_ = node.chain_;
   }
 
+  static constexpr uint32_t kFirstBuckets = 16;
+
+  // Four times as many buckets. Where there is no memory for them the chains get longer.
+  [[gnu::noinline]] void grow() {
+    full_size_ = UINT32_MAX;
+    const auto count = static_cast<uint32_t>(buckets_.size());
+    if (count >= buckets_max_) return;
+    const std::span<Node*> more = arena_->make_span<Node*>(std::min(4 * count, buckets_max_));
+    if (more.empty()) return;
+    const std::span<Node*> old = std::exchange(buckets_, more);
+    for (Node* first : old) {
+      while (first != nullptr) {
+        Node*& bucket = bucket_of(first->key_);
+        Node* const next = std::exchange(first->chain_, bucket);
+        bucket = std::exchange(first, next);
+      }
+    }
+    full_size_ = static_cast<uint32_t>(more.size());
+  }
+
   std::span<Node*> buckets_;
   uint32_t size_ = 0;
+  uint32_t full_size_ = 0;  // more elements ask for more buckets
   uint64_t seed_ = 0;
+  uint32_t buckets_max_ = kFirstBuckets;
+  Arena* arena_ = nullptr;
 };
 
 }  // namespace uet::ses

@@ -17,15 +17,31 @@ MatchKey source_key(const Envelope& e) {
 
 }  // namespace
 
-Result<void> Matcher::create(Arena& arena, uint32_t receive_count, uint64_t seed) {
-  UET_CHECK(exact_.create(arena, receive_count, seed));
-  UET_CHECK(unexpected_by_tag_.create(arena, receive_count, seed + 1));
-  UET_CHECK(unexpected_by_source_.create(arena, receive_count, seed + 2));
-  // Twice the room, so that holes are squeezed out only once per receive_count posts.
-  wildcards_ = arena.make_span<Wildcard>(uint64_t{receive_count} * 2);
-  patterns_ = arena.make_span<Pattern>(uint64_t{receive_count} * 2);
-  if (wildcards_.empty() || patterns_.empty()) return Errc::no_memory;
-  capacity_ = receive_count;
+Result<void> Matcher::create(Arena& arena, uint64_t seed) {
+  arena_ = &arena;
+  UET_CHECK(exact_.create(arena, seed));
+  UET_CHECK(unexpected_by_tag_.create(arena, seed + 1));
+  return unexpected_by_source_.create(arena, seed + 2);
+}
+
+void Matcher::expect(uint32_t receives) {
+  capacity_max_ = receives;
+  exact_.expect(receives);
+  unexpected_by_tag_.expect(receives);
+  unexpected_by_source_.expect(receives);
+}
+
+// At least four times as much, so that what is left behind in the arena is less than what is used.
+Result<void> Matcher::grow(uint32_t receives) {
+  UET_ASSERT(receives <= capacity_max_);
+  const uint32_t wanted = std::min(std::max({4 * capacity_, receives, 16U}), capacity_max_);
+  const auto wildcards = arena_->make_span<Wildcard>(uint64_t{wanted} * 2);
+  const auto patterns = arena_->make_span<Pattern>(uint64_t{wanted} * 2);
+  if (wildcards.empty() || patterns.empty()) return Errc::no_memory;
+  compact_into(patterns, wildcards);
+  patterns_ = patterns;
+  wildcards_ = wildcards;
+  capacity_ = wanted;
   return {};
 }
 
@@ -37,7 +53,7 @@ void Matcher::post(PostedReceive& receive) {
     if (receive.directed) ++directed_count_;
     return;
   }
-  if (wildcard_end_ == wildcards_.size()) compact();
+  if (wildcard_end_ == wildcards_.size()) compact_into(patterns_, wildcards_);
   UET_ASSERT(wildcard_end_ < wildcards_.size());
   receive.wildcard_slot = wildcard_end_;
   patterns_[wildcard_end_] = {receive.tag, ~receive.ignore};
@@ -62,13 +78,14 @@ void Matcher::remove(PostedReceive& receive) {
   if (wildcard_begin_ == wildcard_end_) wildcard_begin_ = wildcard_end_ = 0;
 }
 
-void Matcher::compact() {
+// The receives without the holes, into these tables, which may be the ones in use.
+void Matcher::compact_into(std::span<Pattern> patterns, std::span<Wildcard> wildcards) {
   uint32_t to = 0;
   for (uint32_t i = wildcard_begin_; i < wildcard_end_; ++i) {
     if (wildcards_[i].receive == nullptr) continue;
     wildcards_[i].receive->wildcard_slot = to;
-    patterns_[to] = patterns_[i];
-    wildcards_[to++] = wildcards_[i];
+    patterns[to] = patterns_[i];
+    wildcards[to++] = wildcards_[i];
   }
   wildcard_begin_ = 0;
   wildcard_end_ = to;

@@ -112,11 +112,18 @@ struct MatchFilter {
 
 class Matcher {
  public:
-  // Room for `receive_count` wildcard receives at once.
-  Result<void> create(Arena& arena, uint32_t receive_count, uint64_t seed);
-  uint32_t capacity() const { return capacity_; }
+  // Once, before anything else. Tables grow with what is in them, from an arena that outlives this
+  // object; nothing is taken back.
+  Result<void> create(Arena& arena, uint64_t seed);
+  // No more receives than this will be posted at once: how large the tables may get.
+  void expect(uint32_t receives);
+  // Room for so many receives, of which any may be a wildcard one. Errc::no_memory: as before.
+  Result<void> make_room(uint32_t receives) {
+    if (receives <= capacity_) return {};
+    return grow(receives);
+  }
 
-  // Posting order is the order of `sequence`, which grows from call to call.
+  // There is room for it. Posting order is the order of `sequence`, which grows from call to call.
   void post(PostedReceive& receive);
   // Takes it out, because it was used up or cancelled.
   void remove(PostedReceive& receive);
@@ -142,13 +149,15 @@ class Matcher {
     PostedReceive* receive;  // null: removed
   };
 
-  void compact();
+  Result<void> grow(uint32_t receives);
+  void compact_into(std::span<Pattern> patterns, std::span<Wildcard> wildcards);
   uint32_t next_hit(uint64_t tag, uint32_t i, uint32_t end) const;
   void index_sources();
 
   KeyedQueues<PostedReceive, ExactTag> exact_;
   uint32_t directed_count_ = 0;  // of those in exact_
-  // Both in posting order, with the same holes.
+  // Both in posting order, with the same holes. Twice as long as capacity_, so that holes are
+  // squeezed out only once per capacity_ posts.
   std::span<Pattern> patterns_;
   std::span<Wildcard> wildcards_;
   uint32_t wildcard_begin_ = 0;
@@ -161,7 +170,9 @@ class Matcher {
   // for those that never ask. The first look-up pays for what is there, once.
   KeyedQueues<UnexpectedMessage, BySource> unexpected_by_source_;
   bool has_sources_ = false;
-  uint32_t capacity_ = 0;
+  uint32_t capacity_ = 0;  // wildcard receives
+  uint32_t capacity_max_ = 0;
+  Arena* arena_ = nullptr;
 };
 
 }  // namespace uet::ses

@@ -16,7 +16,7 @@ struct Endpoint;
 using ReceiveQueueId = Id<struct ReceiveQueueTag, uint32_t>;  // 0: none
 
 // The order of posting and that of arrival are those of the whole queue. [SES-122]
-struct ReceiveQueue {
+struct ReceiveQueue : ListNode<struct FreeQueueTag> {
   ReceiveQueueId id;
   bool is_open = false;
   // Receives do not belong to an endpoint, so the room for a completion is booked when a message

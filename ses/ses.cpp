@@ -37,43 +37,37 @@ Result<Ses*> Ses::create(Arena& arena, const Config& config, pds::PeerTable& pee
   return ses;
 }
 
+// A closed one, or a new one, which stays closed until it is used.
 Result<Endpoint*> Ses::endpoint_slot() {
-  for (Endpoint* ep : core_.endpoints) {
-    if (ep != nullptr && !ep->is_open) return ep;
-  }
-  const auto free = std::find(core_.endpoints.begin(), core_.endpoints.end(), nullptr);
-  if (free == core_.endpoints.end()) return Errc::again;
+  if (Endpoint* const closed = core_.free_endpoints.front()) return closed;
+  if (core_.endpoint_count == core_.endpoints.size()) return Errc::again;
   Endpoint* ep = core_.arena->make<Endpoint>();
   if (ep == nullptr) return Errc::no_memory;
-  ep->id = EndpointId(static_cast<uint32_t>(free - core_.endpoints.begin()));
-  *free = ep;
+  ep->id = EndpointId(core_.endpoint_count);
+  core_.endpoints[core_.endpoint_count++] = ep;
+  core_.free_endpoints.push_back(*ep);
   return ep;
 }
 
-// A closed queue with tables large enough, or a new one. Tables are never given back, so an
-// application that opens and closes endpoints of one size takes memory only once.
-Result<ReceiveQueue*> Ses::queue_slot(uint32_t rx_size) {
-  for (ReceiveQueue* queue : core_.queues) {
-    if (queue != nullptr && !queue->is_open && queue->untagged.capacity() >= rx_size) return queue;
-  }
-  const auto free = std::find(core_.queues.begin(), core_.queues.end(), nullptr);
-  if (free == core_.queues.end()) return Errc::again;
+// The same. Tables are never given back, so an application that opens and closes endpoints takes
+// memory only once.
+Result<ReceiveQueue*> Ses::queue_slot() {
+  if (ReceiveQueue* const closed = core_.free_queues.front()) return closed;
+  if (core_.queue_count == core_.queues.size()) return Errc::again;
   ReceiveQueue* queue = core_.arena->make<ReceiveQueue>();
   if (queue == nullptr) return Errc::no_memory;
-  UET_CHECK(queue->untagged.create(*core_.arena, rx_size, core_.rng.u64()));
-  UET_CHECK(queue->tagged.create(*core_.arena, rx_size, core_.rng.u64()));
-  queue->id = ReceiveQueueId(static_cast<uint32_t>(free - core_.queues.begin()));
-  *free = queue;
+  UET_CHECK(queue->untagged.create(*core_.arena, core_.rng.u64()));
+  UET_CHECK(queue->tagged.create(*core_.arena, core_.rng.u64()));
+  queue->id = ReceiveQueueId(core_.queue_count);
+  core_.queues[core_.queue_count++] = queue;
+  core_.free_queues.push_back(*queue);
   return queue;
 }
 
 Result<ReceiveQueue*> Ses::open_queue(uint32_t rx_size, bool is_shared) {
-  uint32_t total = rx_size;
-  for (const ReceiveQueue* queue : core_.queues) {
-    if (queue != nullptr && queue->is_open) total += queue->size;
-  }
-  ReceiveQueue* queue = UET_TRY(queue_slot(rx_size));
-  UET_CHECK(target_.make_room(total));
+  ReceiveQueue* queue = UET_TRY(queue_slot());
+  core_.free_queues.erase(*queue);
+  for (const bool tagged : {false, true}) queue->matcher(tagged).expect(rx_size);
   queue->id = ReceiveQueueId(queue->id.value() + (1u << kQueueIndexBits));  // old handles are stale
   queue->is_open = true;
   queue->is_shared = is_shared;
@@ -90,7 +84,13 @@ void Ses::close_shared(ReceiveQueueId id, Instant now) {
   ReceiveQueue& queue = at(id, now);
   UET_ASSERT(queue.is_shared && queue.endpoints.empty());
   target_.close(queue);
+  close_queue(queue);
+}
+
+void Ses::close_queue(ReceiveQueue& queue) {
+  UET_ASSERT(queue.open == 0);
   queue.is_open = false;
+  core_.free_queues.push_front(queue);
 }
 
 Result<EndpointId> Ses::open_endpoint(const EndpointName& name, const EndpointOptions& options,
@@ -101,13 +101,9 @@ Result<EndpointId> Ses::open_endpoint(const EndpointName& name, const EndpointOp
   if (core_.find_endpoint(name.absolute, name.job, name.pid, name.ri) != nullptr) {
     return Errc::exists;
   }
-  uint32_t tx_total = options.tx_size;
-  for (const Endpoint* ep : core_.endpoints) {
-    if (ep != nullptr && ep->is_open) tx_total += ep->options.tx_size;
-  }
   Endpoint* ep = UET_TRY(endpoint_slot());
-  UET_CHECK(initiator_.make_room(tx_total));
   ep->queue = shares ? core_.queue(options.shared) : UET_TRY(open_queue(options.rx_size, false));
+  core_.free_endpoints.erase(*ep);
   ep->queue->endpoints.push_back(*ep);
   ep->id = EndpointId(ep->id.value() + (1u << kEndpointIndexBits));  // old handles are stale
   ep->is_open = true;
@@ -126,13 +122,11 @@ void Ses::close_endpoint(EndpointId id, Instant now) {
   target_.close(ep);
   UET_ASSERT(ep.tx_open == 0 && ep.deferred == 0);
   static_cast<ListNode<SharerTag>&>(ep).unlink();
-  if (!ep.queue->is_shared) {
-    UET_ASSERT(ep.queue->open == 0);
-    ep.queue->is_open = false;
-  }
+  if (!ep.queue->is_shared) close_queue(*ep.queue);
   ep.queue = nullptr;
   core_.withdraw(ep);
   ep.is_open = false;
+  core_.free_endpoints.push_front(ep);
 }
 
 Endpoint& Ses::at(EndpointId id, Instant now) {

@@ -32,7 +32,8 @@ class Ses final : public pds::Client {
   using Peeked = ses::Peeked;
 
   // A set-up act. Errc::exists when the name is taken [LF-011], Errc::invalid for a name out of
-  // range or sizes of 0, Errc::again when all endpoints are open, Errc::no_memory.
+  // range or sizes of 0, Errc::again when all endpoints are open, Errc::no_memory. Room for
+  // operations and receives is taken when more are unfinished than ever before.
   Result<EndpointId> open_endpoint(const EndpointName& name, const EndpointOptions& options,
                                    CompletionSink tx, CompletionSink rx);
   // Opens receives for several endpoints that name them in their options: what is posted to them
@@ -48,8 +49,9 @@ class Ses final : public pds::Client {
   // message of this endpoint has is reported as aborted, too; the others stay posted. [PDS-182]
   void close_endpoint(EndpointId id, Instant now);
 
-  // Posts. Errc::again: no slot, nothing was changed. Errc::too_long; Errc::invalid (iov longer
-  // than 64, contradicting flags); Errc::unsupported. Everything later arrives as a completion.
+  // Posts. Errc::again: no slot, nothing was changed, as with Errc::no_memory. Errc::too_long;
+  // Errc::invalid (iov longer than 64, contradicting flags); Errc::unsupported. Everything later
+  // arrives as a completion.
   Result<Taken> send(EndpointId id, const SendRequest& request, Instant now);
   Result<Taken> rma(EndpointId id, const RmaRequest& request, Instant now);
   Result<Taken> atomic(EndpointId id, const AtomicRequest& request, Instant now);
@@ -120,8 +122,9 @@ class Ses final : public pds::Client {
   Endpoint& at(EndpointId id, Instant now);
   ReceiveQueue& at(ReceiveQueueId id, Instant now);
   Result<Endpoint*> endpoint_slot();
-  Result<ReceiveQueue*> queue_slot(uint32_t rx_size);
+  Result<ReceiveQueue*> queue_slot();
   Result<ReceiveQueue*> open_queue(uint32_t rx_size, bool is_shared);
+  void close_queue(ReceiveQueue& queue);
 
   Core core_;
   Initiator initiator_;

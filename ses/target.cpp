@@ -52,7 +52,7 @@ Result<void> Target::create(uint64_t seed) {
   for (uint32_t code = 0; code < 64; ++code) {
     if (is_served(static_cast<SesOpcode>(code), config.profiles)) served_ |= uint64_t{1} << code;
   }
-  UET_CHECK(receives_.create(*core_.arena, 64));
+  UET_CHECK(receives_.create(*core_.arena, Room{64, Slab<PostedReceive>::kCapacityMax}));
   UET_CHECK(rx_messages_.create(*core_.arena, config.rx_messages));
   UET_CHECK(kept_.create(*core_.arena, config, *core_.peers));
   const uint32_t pulls = config.unexpected_messages + config.rx_messages;
@@ -71,7 +71,7 @@ pds::Verdict Target::on_request(const pds::RxRequest& rx) {
       rx.next_hdr == wire::NextHeader::response_data_small) {
     return initiator_.on_return_data(rx);
   }
-  if (stalled_count_ != 0) advance();
+  if (!stalled_.empty()) advance();
   auto parsed = parse_request(rx, core_.config.payload_mtu);
   if (!parsed.ok()) {
     core_.counters.add(parsed.error() == wire::ParseError::truncated ? Counter::rx_truncated
@@ -161,18 +161,13 @@ pds::Verdict Target::begin(const Request& q) {
 
 // [SES-111, SES-172..174]
 ReturnCode Target::missing_endpoint(const Request& q, Counter& why) const {
-  bool job_known = !q.common.rel;  // takes no part in an absolute look-up [SES-002]
-  bool pid_known = false;
-  for (const Endpoint* ep : core_.endpoints) {
-    if (ep == nullptr || !ep->is_open || ep->name.absolute == q.common.rel) continue;
-    if (q.common.rel && ep->name.job != q.common.job_id) continue;
-    job_known = true;
-    if (ep->name.pid == q.common.pid_on_fep) pid_known = true;
-  }
-  if (!job_known) {
+  // The job takes no part in an absolute look-up. [SES-002]
+  if (q.common.rel && !core_.is_known(q.common.job_id)) {
     why = Counter::rx_bad_job;
     return ReturnCode::bad_job_id;
   }
+  const bool pid_known =
+      core_.find_process(!q.common.rel, q.common.job_id, q.common.pid_on_fep) != nullptr;
   why = pid_known ? Counter::rx_bad_index : Counter::rx_bad_pid;
   return pid_known ? ReturnCode::bad_index : ReturnCode::bad_pid;
 }
@@ -401,10 +396,7 @@ void Target::advance() {
   retry_pulls();
   expire_deferred();
   if (call_again_.is_due(core_.now)) send_calls();
-  if (stalled_count_ == 0) return;
-  for (Endpoint* ep : core_.endpoints) {
-    if (ep != nullptr && ep->is_open && ep->is_stalled) drain(*ep);
-  }
+  for (Endpoint& ep : stalled_) drain(ep);
 }
 
 Instant Target::next_deadline() const {
@@ -418,7 +410,7 @@ Instant Target::next_deadline() const {
   }
   next = std::min({next, pull_again_.deadline(), call_again_.deadline()});
   // The completion queue has no way to say that it has room again.
-  if (stalled_count_ != 0) next = std::min(next, core_.now + Duration::milliseconds(1));
+  if (!stalled_.empty()) next = std::min(next, core_.now + Duration::milliseconds(1));
   return next;
 }
 

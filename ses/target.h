@@ -38,11 +38,6 @@ class Target {
  public:
   Target(Core& core, Initiator& initiator) : core_(core), initiator_(initiator) {}
   Result<void> create(uint64_t seed);
-  // Set-up act: room for so many receives of all endpoints together.
-  Result<void> make_room(uint32_t total) {
-    if (total <= receives_.capacity()) return {};
-    return receives_.grow(*core_.arena, total - receives_.capacity());
-  }
 
   Result<void> receive(ReceiveQueue& queue, const ReceiveRequest& request);
   Result<void> cancel(ReceiveQueue& queue, void* op_context);
@@ -243,7 +238,7 @@ class Target {
   IntrusiveList<RxMessage, PartialTag> partial_;   // longest idle first
   IntrusiveList<RxMessage, PartialTag> given_up_;  // of nobody's share
   uint32_t given_up_count_ = 0;
-  uint32_t stalled_count_ = 0;  // endpoints with is_stalled
+  IntrusiveList<Endpoint, StalledTag> stalled_;
 };
 
 }  // namespace uet::ses

@@ -39,6 +39,7 @@ Result<PostedReceive*> Target::make(ReceiveQueue& queue, const ReceiveRequest& r
       support(core_.config.profiles, Feature::tag_wildcards) == Support::absent) {
     return Errc::invalid;
   }
+  UET_CHECK(queue.matcher(request.tagged).make_room(queue.open + 1));
   PostedReceive* r = receives_.alloc();
   if (r == nullptr) return Errc::again;
   const Result<void> taken = r->memory.assign(request.iov, core_.long_iovs);
@@ -132,17 +133,15 @@ void Target::call_for(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
 }
 
 void Target::stall(Endpoint& ep) {
-  if (ep.is_stalled) return;
-  ep.is_stalled = true;
+  if (ep.is_stalled()) return;
+  stalled_.push_back(ep);
   ++ep.queue->stalled;
-  ++stalled_count_;
 }
 
 void Target::unstall(Endpoint& ep) {
-  if (!ep.is_stalled) return;
-  ep.is_stalled = false;
+  if (!ep.is_stalled()) return;
+  stalled_.erase(ep);
   --ep.queue->stalled;
-  --stalled_count_;
 }
 
 // Resources are there again: messages may come under the next generation. [SES-133]

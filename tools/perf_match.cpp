@@ -22,7 +22,9 @@ class Queue {
       : receives_(new ses::PostedReceive[count + kWildcards]),
         messages_(new ses::UnexpectedMessage[count]),
         count_(count) {
-    UET_ASSERT(matcher_.create(arena_, count + kWildcards, seed).ok());
+    UET_ASSERT(matcher_.create(arena_, seed).ok());
+    matcher_.expect(count + kWildcards);
+    UET_ASSERT(matcher_.make_room(count + kWildcards).ok());
     Rng rng(seed, 7);
     for (uint32_t i = 0; i < count; ++i) {
       // Half the tag is drawn, so that they neither lie in a row nor collide.

@@ -14,8 +14,11 @@ class EndpointTest : public TargetTest {
     name.pid = PidOnFep(pid);
     name.ri = ResourceIndex(ri);
     const auto opened = b_->ses->open_endpoint(name, options, {}, {});
+    if (opened.ok()) opened_.push_back(*opened);
     return opened.ok() ? Errc{} : opened.error();
   }
+
+  std::vector<EndpointId> opened_;
 };
 
 // [SES-001, SES-005, SES-007, LF-011]
@@ -31,6 +34,49 @@ TEST_F(EndpointTest, NamesOutOfRangeAreRefused) {
   EXPECT_EQ(open((1 << 24) - 1, 4095, 4095), Errc{});
   EXPECT_EQ(open((1 << 24) - 1, 4095, 4095), Errc::exists);
   EXPECT_EQ(open(1, 4095, 4095), Errc{});  // two jobs may use a PIDonFEP [SES-003]
+}
+
+// What an idle one takes; and nothing when another was closed before. [LF-158]
+TEST_F(EndpointTest, AnEndpointTakesLittleMemoryAndGivesItToTheNext) {
+  config_.endpoints = 4095;
+  start();
+  const auto open_all = [this] {
+    for (uint16_t ri = 1; ri < 4095; ++ri) ASSERT_EQ(open(1, 9, ri), Errc{});
+    EXPECT_EQ(open(1, 9, 4095), Errc::again);  // one is the fixture's
+  };
+  const size_t before = b_->arena.used_bytes();
+  open_all();
+  const size_t first = b_->arena.used_bytes() - before;
+  EXPECT_LT(first / 4094, 4096u);
+  for (int i = 0; i < 2; ++i) {
+    for (const EndpointId id : std::exchange(opened_, {})) b_->ses->close_endpoint(id, now_);
+    open_all();
+  }
+  EXPECT_EQ(b_->arena.used_bytes() - before, first);
+}
+
+// Tables of a queue grow with the receives in it, once.
+TEST_F(EndpointTest, AQueueTakesMemoryForWhatIsPosted) {
+  options_.rx_size = 1024;
+  start();
+  Octets room(10);
+  const auto post = [&](uint32_t count) {
+    const size_t before = b_->arena.used_bytes();
+    for (uint32_t i = 0; i < count; ++i) {
+      ReceiveRequest r = receive_request(room);
+      r.tagged = true;
+      r.tag = i;
+      r.ignore = i % 2;
+      EXPECT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+    }
+    return b_->arena.used_bytes() - before;
+  };
+  EXPECT_GT(post(1024), 1024 * sizeof(PostedReceive));
+  EXPECT_EQ(b_->ses->receive(b_->ep, receive_request(room), now_).error(), Errc::again);
+  b_->ses->close_endpoint(b_->ep, now_);
+  b_->completions.clear();
+  b_->open(options_);
+  EXPECT_EQ(post(1024), 0u);
 }
 
 // [SES-031, SES-032]

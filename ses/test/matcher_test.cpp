@@ -14,7 +14,10 @@ namespace {
 
 class MatcherTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(matcher_.create(arena_, 256, 3).ok()); }
+  void SetUp() override {
+    ASSERT_TRUE(matcher_.create(arena_, 3).ok());
+    matcher_.expect(256);
+  }
   PostedReceive& post(uint64_t tag, uint64_t ignore = 0, int source = -1) {
     auto& r = *receives_.emplace_back(std::make_unique<PostedReceive>());
     r.sequence = ++sequence_;
@@ -23,6 +26,7 @@ class MatcherTest : public ::testing::Test {
     r.directed = source >= 0;
     r.from = PeerId(static_cast<uint32_t>(source));
     r.from_initiator = 7;
+    EXPECT_TRUE(matcher_.make_room(static_cast<uint32_t>(sequence_)).ok());
     matcher_.post(r);
     return r;
   }
@@ -85,7 +89,8 @@ TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
     Rng rng(seed);
     Arena arena;
     Matcher matcher;
-    ASSERT_TRUE(matcher.create(arena, 64, seed).ok());
+    ASSERT_TRUE(matcher.create(arena, seed).ok());
+    matcher.expect(64);
     std::vector<std::unique_ptr<PostedReceive>> posted;  // the reference, in order
     std::vector<std::unique_ptr<UnexpectedMessage>> kept;
     uint64_t sequence = 0;
@@ -106,6 +111,7 @@ TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
         r->from_initiator = e.initiator;
         r->by_job = by_job;
         r->job = by_job ? e.job.value() : kAnyJob;
+        ASSERT_TRUE(matcher.make_room(static_cast<uint32_t>(posted.size()) + 1).ok());
         matcher.post(*r);
         posted.push_back(std::move(r));
       } else if (kind == 1) {

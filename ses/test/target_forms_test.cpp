@@ -3,6 +3,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
+
 namespace uet::ses::test {
 namespace {
 
@@ -170,6 +173,36 @@ TEST_F(TargetFormsTest, SmallHeadersReachAProcessWithAnyEndpointOpen) {
   EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "BAD_JOB_ID");
   ASSERT_TRUE(b_->ses->open_endpoint(name, {}, {}, {}).ok());
   EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "accept");
+}
+
+// [SES-008] In whatever order its endpoints close, the process is found while one is left.
+TEST_F(TargetFormsTest, AProcessIsFoundUntilItsLastEndpointCloses) {
+  Octets memory(100);
+  RegionRequest r;
+  r.iov = keep(memory);
+  r.access = kRemoteWrite;
+  r.optimized = true;
+  const RegionId id = *b_->ses->memory().add(r);
+  b_->ses->memory().enable(id);
+  wire::SmallRequest h;
+  h.common = request(SesOpcode::write, 0).common;
+  h.common.resource_index = ResourceIndex(static_cast<uint16_t>(b_->ses->memory().key(id) & 0xFFF));
+  h.request_length = 5;
+  std::array<uint32_t, 4> order{0, 1, 2, 3};
+  do {
+    std::array<EndpointId, 4> open;
+    for (uint16_t i = 0; i < open.size(); ++i) {
+      // Of another process than the fixture's.
+      const EndpointName name{kJob, PidOnFep(77), ResourceIndex(i + 1), 1, false};
+      open[i] = *b_->ses->open_endpoint(name, {}, {}, {});
+    }
+    h.common.pid_on_fep = PidOnFep(77);
+    for (const uint32_t next : order) {
+      EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "accept");
+      b_->ses->close_endpoint(open[next], now_);
+    }
+    EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "BAD_PID");
+  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 // [SES-038, SES-042, SES-039, SES-146, WIRE-067] Message ID 0 in the answers.
