@@ -27,6 +27,7 @@ constexpr size_t kDefaultEntries = 1024;
 // processor: a peer that runs answers sooner, so it may be waiting for this one.
 constexpr uint32_t kEmptyReads = 100;
 constexpr size_t kMaxEntries = size_t{1} << 22;
+constexpr uint32_t kFirstEntries = 64;  // of a ring
 
 // Octets of an entry in the application's format; 0: no such format.
 uint32_t bytes_of(enum fi_cq_format format) {
@@ -182,21 +183,33 @@ int CompletionQueue::close() {
   return 0;
 }
 
-// A queue that nothing is bound to needs no ring: programs open as many as cq_cnt allows.
 void CompletionQueue::set_capacity(uint32_t slots) {
-  const uint32_t size = std::bit_ceil(slots);
+  capacity_ = slots;
+  room_ = std::min<uint32_t>(slots, static_cast<uint32_t>(ring_.size()));
+}
+
+// A larger ring, for at least so many entries; a queue that is not used needs none: programs open
+// as many as cq_cnt allows. False: that would be too many, or there is no memory.
+bool CompletionQueue::grow(uint32_t slots) {
+  if (slots > capacity_) return false;
+  const uint32_t size = std::bit_ceil(std::max(slots, kFirstEntries));
   if (size > ring_.size()) {
-    std::vector<CompletionEntry> ring(size);
-    std::vector<CompletionError> errors(size);
-    for (uint32_t i = 0; i < used_; ++i) ring[i] = ring_[(head_ + i) & mask_];
-    for (uint32_t i = 0; i < error_count_; ++i) errors[i] = errors_[(error_head_ + i) & mask_];
-    ring_.swap(ring);
-    errors_.swap(errors);
+    try {
+      std::vector<CompletionEntry> ring(size);
+      std::vector<CompletionError> errors(size);
+      for (uint32_t i = 0; i < used_; ++i) ring[i] = ring_[(head_ + i) & mask_];
+      for (uint32_t i = 0; i < error_count_; ++i) errors[i] = errors_[(error_head_ + i) & mask_];
+      ring_.swap(ring);
+      errors_.swap(errors);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
     head_ = 0;
     error_head_ = 0;
     mask_ = size - 1;
   }
-  capacity_ = slots;
+  set_capacity(capacity_);
+  return true;
 }
 
 void CompletionQueue::attach(uint32_t operations) {
@@ -210,7 +223,7 @@ void CompletionQueue::detach(uint32_t operations) {
   ProgressEngine::Entry entry(domain_.engine());
   attached_ -= operations;
   // Unread entries may still need the room; it is only given back when they do not.
-  if (used_ + reserved_ <= requested_ + attached_) capacity_ = requested_ + attached_;
+  if (used_ + reserved_ <= requested_ + attached_) set_capacity(requested_ + attached_);
   --bindings_;
 }
 

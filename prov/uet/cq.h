@@ -54,8 +54,9 @@ class CompletionQueue {
   // Header data fits the format. [LF-093]
   bool carries_data() const { return entry_bytes_ >= sizeof(struct fi_cq_data_entry); }
 
-  // An endpoint that may have `operations` unfinished at once is bound: the ring grows so that
-  // unfinished operations alone never fill it. A set-up act; FI_ENOMEM as exception.
+  // An endpoint that may have `operations` unfinished at once is bound: so many more entries are
+  // allowed, so that unfinished operations alone never fill the queue. A set-up act. Their memory
+  // is taken when more are booked and unread than ever before.
   void attach(uint32_t operations);
   void detach(uint32_t operations);
 
@@ -63,7 +64,7 @@ class CompletionQueue {
 
   // Books `slots` entries; false: nothing was booked, the application has to read first.
   bool reserve(uint32_t slots) {
-    if (used_ + reserved_ + slots > capacity_) return false;
+    if (used_ + reserved_ + slots > room_ && !grow(used_ + reserved_ + slots)) return false;
     reserved_ += slots;
     return true;
   }
@@ -93,6 +94,7 @@ class CompletionQueue {
   uint32_t take(void* buf, size_t count, fi_addr_t* src_addr);
   void append(const CompletionEntry& entry, bool is_error);
   void set_capacity(uint32_t slots);
+  bool grow(uint32_t slots);
   size_t describe(const CompletionError& error);
   bool ready(size_t threshold) const { return used_ >= threshold || error_count_ > 0; }
 
@@ -103,7 +105,8 @@ class CompletionQueue {
   uint32_t head_ = 0;
   uint32_t used_ = 0;
   uint32_t reserved_ = 0;
-  uint32_t capacity_ = 0;  // entries that may be used or booked
+  uint32_t room_ = 0;      // entries that may be used or booked now: no more than are in the ring
+  uint32_t capacity_ = 0;  // to which room_ grows
   uint32_t mask_ = 0;      // ring size - 1
   uint32_t empty_reads_ = 0;  // in a row
   uint32_t error_head_ = 0;

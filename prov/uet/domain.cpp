@@ -337,14 +337,15 @@ bool Domain::take_name(ses::EndpointName& name, const UetAddress& request) {
   const uint16_t pid = name.pid.value();
   if (request.has_ri) {
     name.ri = ResourceIndex{request.ri};
-    return names_.emplace(pid, request.ri).second;
+    return names_.take(pid, request.ri);
   }
-  for (uint16_t ri = kBaseRi; ri <= kFieldMax; ++ri) {
-    if (!names_.emplace(pid, ri).second) continue;
-    name.ri = ResourceIndex{ri};
-    return true;
-  }
-  return false;
+  name.ri = ResourceIndex{names_.take_any(pid)};
+  return name.ri.value() != 0;
+}
+
+size_t Domain::endpoint_count() const {
+  const std::lock_guard lock(names_mutex_);
+  return names_.size();
 }
 
 Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_bytes,
@@ -387,7 +388,7 @@ Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_b
 
 void Domain::release_name(const ses::EndpointName& name) {
   const std::lock_guard lock(names_mutex_);
-  names_.erase({name.pid.value(), name.ri.value()});
+  names_.release(name.pid.value(), name.ri.value());
 }
 
 void Domain::describe(DomainStatus& out) const {
@@ -398,7 +399,7 @@ void Domain::describe(DomainStatus& out) const {
   out.payload_mtu = payload_.network;
   out.failure = failures_.get();
   const std::lock_guard lock(names_mutex_);
-  out.endpoints.assign(names_.begin(), names_.end());
+  out.endpoints = names_.list();
 }
 
 int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,

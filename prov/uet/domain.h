@@ -3,6 +3,7 @@
 #pragma once
 
 #include "prov/uet/address.h"
+#include "prov/uet/endpoint_names.h"
 #include "prov/uet/fabric.h"
 #include "prov/uet/failure_watch.h"
 #include "prov/uet/payload_mtu.h"
@@ -21,9 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 
 namespace uet::prov {
 
@@ -89,6 +88,8 @@ class Domain {
                                        uint32_t addr_format, const uint8_t* auth_key,
                                        size_t auth_key_bytes);
   void release_name(const ses::EndpointName& name);
+  // That are open, enabled or not.
+  size_t endpoint_count() const;
   // The address of an endpoint in the form `addr_format`, as fi_getname does: copies what fits in
   // *length octets, sets *length to the full size; -FI_ETOOSMALL when cut.
   int write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,
@@ -127,8 +128,8 @@ class Domain {
   PidOnFep pid_;  // of endpoints that do not ask for one
 
   mutable std::mutex names_mutex_;
-  Rng rng_;                                        // for names
-  std::set<std::pair<uint16_t, uint16_t>> names_;  // (PIDonFEP, RI) in use
+  Rng rng_;  // for names
+  EndpointNames names_;
 };
 
 }  // namespace uet::prov

@@ -3,6 +3,7 @@
 
 #include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
+#include "prov/uet/info.h"
 #include "prov/uet/log.h"
 #include "prov/uet/not_offered.h"
 
@@ -94,6 +95,14 @@ fi_ops_cm cm_ops = {
 
 }  // namespace
 
+int no_endpoint_left() {
+  UET_WARN(EP_CTRL,
+           "the domain has %zu endpoints (fi_domain_attr.ep_cnt), no more: close some, "
+           "or open another domain\n",
+           kEndpointCount);
+  return -FI_ENOSPC;
+}
+
 fi_ops* Endpoint::fid_ops() { return &ep_fid_ops; }
 
 int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
@@ -109,6 +118,7 @@ int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
              "offered\n");
     return -FI_EOPNOTSUPP;
   }
+  if (domain.endpoint_count() >= kEndpointCount) return no_endpoint_left();
   const Result<ses::EndpointName> name = domain.claim_name(
       info->src_addr, info->src_addrlen, info->addr_format, attr.auth_key, attr.auth_key_size);
   if (!name.ok()) {

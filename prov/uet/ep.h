@@ -27,6 +27,8 @@ class Slices;
 
 // Entries of a queue that asks for so many; 0: the usual number. [LF-076]
 uint32_t endpoint_queue_size(size_t asked);
+// What a domain answers when it has as many endpoints as ep_cnt says; logs what to do. [LF-158]
+int no_endpoint_left();
 
 // What an endpoint shares with its aliases: everything but the operation flags.
 class EndpointCore {
@@ -109,6 +111,7 @@ class EndpointCore {
     uint64_t bytes = 0;      // of the message
   };
 
+  bool add_groups();
   int bind_cq(CompletionQueue& cq, uint64_t flags);
   int bind_counter(Counter& counter, uint64_t flags);
   int bind_av(AddressVector& av);
@@ -176,7 +179,7 @@ class EndpointCore {
   uint32_t tx_size_;
   uint32_t rx_size_;
   std::array<Counter*, kCounterSlots> counters_{};
-  std::vector<Group> groups_;
+  std::vector<Group> groups_;  // as many as were ever in use at once, or more
   uint32_t free_group_ = 0;
   // Cold.
   EventQueue* eq_ = nullptr;

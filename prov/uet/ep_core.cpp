@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace uet::prov {
 namespace {
@@ -246,11 +247,6 @@ int EndpointCore::enable() {
     UET_WARN(EP_CTRL, "fi_enable: bind the shared receive context first\n");
     return -FI_EOPBADSTATE;
   }
-  // Each group has at least two messages in flight.
-  groups_.assign(tx_size_ / 2 + 1, Group{});
-  for (uint32_t i = 0; i < groups_.size(); ++i) groups_[i].next_free = i + 1;
-  free_group_ = 0;
-
   ses::Ses::EndpointOptions options;
   options.mode = delivery_mode();
   options.tc = tc_;
@@ -275,6 +271,7 @@ int EndpointCore::enable() {
   }
   const Result<ses::EndpointId> opened = entry.ses().open_endpoint(name_, options, tx, rx);
   if (!opened.ok()) {
+    if (opened.error() == Errc::again) return no_endpoint_left();
     UET_WARN(EP_CTRL, "fi_enable: the stack refused the endpoint: %s\n", uet::name(opened.error()));
     return opened.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(opened.error());
   }
@@ -283,6 +280,22 @@ int EndpointCore::enable() {
   if (shared_ != nullptr) shared_->add(*this);
   enabled_ = true;
   return 0;
+}
+
+// When all are in use: as many again. Each has at least two messages in flight, so there is an end
+// to it. False: no memory.
+bool EndpointCore::add_groups() {
+  constexpr size_t kFirst = 16;
+  const size_t before = groups_.size();
+  try {
+    groups_.resize(std::clamp<size_t>(2 * before, kFirst, tx_size_ / 2 + kFirst));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  for (size_t i = before; i < groups_.size(); ++i) {
+    groups_[i].next_free = static_cast<uint32_t>(i + 1);
+  }
+  return groups_.size() > before;
 }
 
 void EndpointCore::shut_down() {

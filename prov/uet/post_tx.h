@@ -46,9 +46,8 @@ Result<ses::Taken> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32
     if (!taken.ok()) --tx_open_;
     return taken;
   }
-  if (free_group_ == groups_.size() || tx_open_ + count > tx_size_) {
-    return count > tx_size_ ? Errc::invalid : Errc::again;
-  }
+  if (tx_open_ + count > tx_size_) return count > tx_size_ ? Errc::invalid : Errc::again;
+  if (free_group_ == groups_.size() && !add_groups()) return Errc::again;
   const uint32_t index = free_group_;
   Group& group = groups_[index];
   free_group_ = group.next_free;
