@@ -192,14 +192,21 @@ TEST_F(TargetFormsTest, AProcessIsFoundUntilItsLastEndpointCloses) {
   do {
     std::array<EndpointId, 4> open;
     for (uint16_t i = 0; i < open.size(); ++i) {
+      CompletionSink rx;
+      rx.owner = &open[i];
+      rx.complete = [](void* ep, const Completion&) {
+        EXPECT_NE(static_cast<EndpointId*>(ep)->value(), 0u) << "a closed one was told";
+      };
+      rx.all_remote = true;
       // Of another process than the fixture's.
       const EndpointName name{kJob, PidOnFep(77), ResourceIndex(i + 1), 1, false};
-      open[i] = *b_->ses->open_endpoint(name, {}, {}, {});
+      open[i] = *b_->ses->open_endpoint(name, {}, {}, rx);
     }
     h.common.pid_on_fep = PidOnFep(77);
     for (const uint32_t next : order) {
       EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "accept");
       b_->ses->close_endpoint(open[next], now_);
+      open[next] = EndpointId(0);
     }
     EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "BAD_PID");
   } while (std::next_permutation(order.begin(), order.end()));
