@@ -232,7 +232,8 @@ TEST_F(EndpointScaleTest, OpeningAndClosingAreLinear) {
   EXPECT_LT(closing.last, 4 * closing.first);
 }
 
-// By looks at a counter, which run the engine as those at a queue do, but never yield the processor.
+// By looks at a counter, which run the engine as those at a queue do, but never yield the
+// processor.
 TEST_F(EndpointScaleTest, IdleOnesDoNotMakePollingDearer) {
   fi_cntr_attr attr{};
   attr.events = FI_CNTR_EVENTS_COMP;
