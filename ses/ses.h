@@ -57,6 +57,8 @@ class Ses final : public pds::Client {
   Result<Taken> atomic(EndpointId id, const AtomicRequest& request, Instant now);
   Result<void> receive(EndpointId id, const ReceiveRequest& request, Instant now);
   Result<void> receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now);
+  // Posted, and not confirmed by the peer.
+  uint32_t sends_open(EndpointId id) { return core_.endpoint(id)->tx_open; }
   // Posted and not reported.
   uint32_t receives_open(EndpointId id) { return core_.endpoint(id)->queue->open; }
   uint32_t receives_open(ReceiveQueueId id) { return core_.queue(id)->open; }

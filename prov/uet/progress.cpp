@@ -11,6 +11,8 @@
 //
 // state \ event | timer over       | socket, deadline, pause over | earlier deadline
 // visits        | run, then engine | -                            | -
+// visits, posts | send them, then  | -                            | -
+//   wait        |   visits         |                              |
 // engine, pause | -                | visited: visits;             | visits
 //               |                  | else run, engine             |
 #include "prov/uet/progress.h"
@@ -20,7 +22,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 #include <csignal>
 #include <ctime>
@@ -93,7 +94,6 @@ ProgressEngine::ProgressEngine(std::unique_ptr<fep::Engine> engine, const Option
 
 ProgressEngine::~ProgressEngine() {
   stop_helper();
-  if (timer_fd_ >= 0) ::close(timer_fd_);
   if (wake_fd_ >= 0) ::close(wake_fd_);
 }
 
@@ -137,22 +137,28 @@ void ProgressEngine::await_absence(Instant now) {
   awaited_since_ = now;
   visits_before_ = visits;
   put_off_at_.store(now + (is_steady ? kSteadyPutOff : kPutOff), std::memory_order_relaxed);
-  restart_timer(is_steady ? kSteadyAbsence : kAbsence);
+  if (posts_.held_until() <= now) send_late(now);
+  timer_.restart(is_steady ? kSteadyAbsence : kAbsence, now);
 }
 
-void ProgressEngine::restart_timer(Duration after) {
-  const itimerspec timer{{}, to_timespec(after)};
-  timerfd_settime(timer_fd_, 0, &timer, nullptr);
+// The timer was started for posts that left meanwhile, or wait still, or for earlier ones.
+void ProgressEngine::on_guard_end(Instant now) {
+  timer_.end_guard();
+  if (posts_.is_holding() && !posts_.is_trusted()) {
+    if (now < posts_.held_until()) return timer_.guard(posts_.held_until(), now);
+    send_late(now);
+  }
+  await_absence(now);
 }
 
-// Since it was started last: whoever puts it off takes that back.
-bool ProgressEngine::is_timer_over() const {
-  uint64_t ends = 0;
-  return ::read(timer_fd_, &ends, sizeof(ends)) == sizeof(ends);
+void ProgressEngine::send_late(Instant now) {
+  posts_.on_sent_late(now);
+  engine_->transmit(now);
 }
 
 void ProgressEngine::serve_sleepers() {
   watch_ = Watch::pause;
+  timer_.end_guard();
   wake_helper();
 }
 
@@ -237,8 +243,7 @@ void ProgressEngine::set_errand(std::unique_ptr<Errand> errand) {
 
 bool ProgressEngine::start_helper() {
   wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (wake_fd_ < 0 || timer_fd_ < 0) return false;
+  if (wake_fd_ < 0 || !timer_.open()) return false;
   const SignalsBlocked blocked;
   try {
     helper_ = std::thread([this] { run_helper(); });
@@ -271,20 +276,27 @@ Instant ProgressEngine::helper_turn(uint64_t& seen) {
   if (!lock_.try_lock()) {  // somebody is running it right now
     if (sleepers_.may_be_served()) return monotonic_now() + kServeRetry;
     if (options_.auto_progress) return monotonic_now() + kAbsence;
-    restart_timer(kAbsence);
+    const Instant guard_end = timer_.restart_unlocked(kAbsence);
     put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // who comes next puts it off
-    return Instant::never();
+    if (guard_end.is_never()) return Instant::never();
+    watch_timer_ = false;
+    return std::max(guard_end, monotonic_now() + kServeRetry);
   }
   const std::lock_guard lock(lock_, std::adopt_lock);
   const Instant now = monotonic_now();
   const uint64_t entries = entries_.load(std::memory_order_relaxed);
-  const bool is_absent = watch_ == Watch::visits && is_timer_over();
+  const bool is_absent = watch_ == Watch::visits && timer_.is_over();
+  if (watch_ == Watch::visits && timer_.is_guard_over(now)) {
+    on_guard_end(now);
+    return Instant::never();
+  }
   const bool visited = entries != seen && !is_absent;
   seen = entries;
   if (visited && !options_.auto_progress && !sleepers_.are_served()) {
     await_absence(now);
     return Instant::never();
   }
+  posts_.on_sent_late(now);
   const bool moved = run(now);
   helper_rounds_.fetch_add(1, std::memory_order_relaxed);
   watch_timer_ = false;
@@ -302,7 +314,7 @@ void ProgressEngine::helper_rest(Instant until) {
   const Errand* const errand = errand_.load(std::memory_order_acquire);
   pollfd fds[4] = {{wake_fd_, POLLIN, 0},
                    {watch_socket_ ? io_fd() : -1, POLLIN, 0},
-                   {watch_timer_ ? timer_fd_ : -1, POLLIN, 0},
+                   {watch_timer_ ? timer_.fd() : -1, POLLIN, 0},
                    {-1, POLLIN, 0}};
   if (errand != nullptr) {
     if (begin >= errand_after_) {

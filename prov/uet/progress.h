@@ -4,6 +4,8 @@
 #pragma once
 
 #include "prov/uet/engine_lock.h"
+#include "prov/uet/errand.h"
+#include "prov/uet/helper_timer.h"
 #include "prov/uet/post_habit.h"
 #include "prov/uet/process.h"
 #include "prov/uet/reply_habit.h"
@@ -24,16 +26,6 @@ namespace uet::prov {
 
 // CLOCK_MONOTONIC, the time scale of every call into the engine.
 Instant monotonic_now();
-
-// What the helper thread does for a domain beside running its engine, seldom and without the lock.
-class Errand {
- public:
-  virtual ~Errand() = default;
-  // Readable when there is something to do at once; -1: nothing comes that way.
-  virtual int fd() const = 0;
-  // Does it. Returns when to be called at the latest.
-  virtual Instant run(Instant now) = 0;
-};
 
 class ProgressEngine {
  public:
@@ -72,7 +64,8 @@ class ProgressEngine {
     ses::Ses& ses() { return owner_.engine_->fep().ses(); }
     // One bounded round of receiving, timers and sending.
     bool progress() {
-      owner_.on_polled(now_);
+      owner_.replies_.on_polled(now_);
+      owner_.posts_.on_polled(now_);
       return owner_.run(now_);
     }
     // Receives and runs timers; what is to be sent waits for transmit() or hand_over().
@@ -85,14 +78,14 @@ class ProgressEngine {
     void hand_over() {
       if (send_held() || !owner_.engine_->has_backlog()) return;
       const bool waits = owner_.replies_.on_delivered(monotonic_now()) && owner_.has_helper();
-      if (!waits) owner_.engine_->transmit(now_);
+      if (!waits) owner_.transmit(now_);
     }
     // The application finds completions without the engine's help. True: posts had waited for this.
     bool send_held() {
       const bool held = owner_.posts_.is_holding();
       owner_.posts_.on_polled(now_);
       owner_.replies_.on_found();
-      if (held) owner_.engine_->transmit(now_);
+      if (held) owner_.transmit(now_);
       owner_.attend(now_);
       return held;
     }
@@ -107,23 +100,26 @@ class ProgressEngine {
       owner_.posts_.on_polled(now_);
       if (!owner_.replies_.on_glance()) owner_.replies_.on_polled(now_);
       if (!held && owner_.replies_.is_waiting()) return;
-      if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
+      if (owner_.engine_->has_backlog()) owner_.transmit(now_);
     }
     // Sends what may go now; does not receive.
     void transmit() {
       owner_.replies_.on_posted(now_);
-      if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
+      if (owner_.engine_->has_backlog()) owner_.transmit(now_);
     }
-    // After a post of `bytes`: they leave now if the windows allow it, unless more are to follow.
-    void posted(uint64_t bytes) {
+    // After a post (PostHabit::Post): it leaves now if it may, unless more are to follow.
+    void posted(uint64_t bytes, uint32_t unfinished) {
       owner_.attend(now_);
-      if (owner_.posts_.on_posted(bytes, now_) && owner_.may_hold_post()) return;
-      transmit();
+      if (!owner_.posts_.on_posted({bytes, unfinished, owner_.may_hold_post()}, now_)) {
+        transmit();
+      } else if (!owner_.timer_.is_guarding() && !owner_.posts_.is_trusted()) {
+        owner_.timer_.guard(owner_.posts_.held_until(), now_);
+      }
     }
     // The same for a posted receive, which somebody may have waited for; no reply.
     void nudge() {
       if (owner_.replies_.is_waiting()) return;
-      if (owner_.engine_->has_backlog()) owner_.engine_->transmit(now_);
+      if (owner_.engine_->has_backlog()) owner_.transmit(now_);
     }
     // For callers that wait: nothing may be touched between the two; now() moves on.
     void leave() { owner_.leave(); }
@@ -177,7 +173,7 @@ class ProgressEngine {
  private:
   // What the helper waits for; changed with the lock held.
   enum class Watch : uint8_t {
-    visits,  // that there are none for a while: they put its timer off
+    visits,  // that there are none for a while: they put its timer off; or for posts that wait
     pause,   // a while: it shall look again soon, or threads in WaitObject serve the engine
     engine,  // the engine's deadline and its socket
   };
@@ -185,18 +181,21 @@ class ProgressEngine {
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
   // The helper thread sends what was held in vain; with automatic progress nobody need come by, and
   // a thread that sleeps already does not look again by itself.
-  bool may_hold_post() const { return has_helper() && !options_.auto_progress && sleepers_.none(); }
+  bool may_hold_post() const {
+    return watch_ == Watch::visits && has_helper() && !options_.auto_progress && sleepers_.none();
+  }
   bool run(Instant now) {
     ran_at_ = now;
+    posts_.on_sent();
     return engine_->progress(now);
+  }
+  void transmit(Instant now) {
+    posts_.on_sent();
+    engine_->transmit(now);
   }
   // For visits that need nothing received, in case that all do: they keep the helper away.
   void attend(Instant now) {
     if (now - ran_at_ > kUnattended) run(now);
-  }
-  void on_polled(Instant now) {
-    replies_.on_polled(now);
-    posts_.on_polled(now);
   }
   void sleep_until(Instant until, Instant now) const;
   bool start_helper();
@@ -204,8 +203,8 @@ class ProgressEngine {
   Instant enter();
   void leave();
   void await_absence(Instant now);
-  void restart_timer(Duration after);
-  bool is_timer_over() const;
+  void on_guard_end(Instant now);
+  void send_late(Instant now);
   void wake_helper();
   void run_helper();
   Instant helper_turn(uint64_t& seen);
@@ -235,8 +234,8 @@ class ProgressEngine {
   std::atomic<uint64_t> helper_turns_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> has_helper_{false};  // started, and not stopped yet
-  int wake_fd_ = -1;   // eventfd: a new deadline or stop
-  int timer_fd_ = -1;  // timerfd: nobody has come by
+  int wake_fd_ = -1;  // eventfd: a new deadline or stop
+  HelperTimer timer_;
   std::unique_ptr<Errand> errand_owner_;
   std::atomic<Errand*> errand_{nullptr};
   // Helper only: what its rest ends by.

@@ -1,0 +1,49 @@
+// The timerfd, and who may start it when.
+#include "prov/uet/helper_timer.h"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <cstdint>
+#include <ctime>
+
+namespace uet::prov {
+
+HelperTimer::~HelperTimer() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool HelperTimer::open() {
+  fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  return fd_ >= 0;
+}
+
+bool HelperTimer::is_over() const {
+  uint64_t ends = 0;
+  return ::read(fd_, &ends, sizeof(ends)) == sizeof(ends);
+}
+
+void HelperTimer::restart(Duration after, Instant now) {
+  if (is_guarding() && !is_guard_over(now)) return;
+  end_guard();
+  start(after);
+}
+
+Instant HelperTimer::restart_unlocked(Duration after) {
+  start(after);
+  // Loaded after that: whoever stores it starts the timer once more.
+  return guard_end_.load();
+}
+
+void HelperTimer::guard(Instant end, Instant now) {
+  guard_end_.store(end);
+  start(end - now);
+}
+
+void HelperTimer::start(Duration after) const {
+  itimerspec timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(after.ns() / 1'000'000'000);
+  timer.it_value.tv_nsec = static_cast<long>(after.ns() % 1'000'000'000);
+  timerfd_settime(fd_, 0, &timer, nullptr);
+}
+
+}  // namespace uet::prov
