@@ -2,6 +2,7 @@
 #include "io/frame_io.h"
 
 #include "io/interfaces.h"
+#include "io/together.h"
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -61,6 +62,10 @@ std::unique_ptr<FrameIo> FrameIo::open(const UdpOptions& options, std::string* e
   io->udp_ = UdpIo::open(udp, &why);
   if (io->udp_ == nullptr || !io->start(options, why)) return nullptr;
   return io;
+}
+
+FrameIo::~FrameIo() {
+  run_together([&] { rx_.close(); }, [&] { sender_.close(); });
 }
 
 bool FrameIo::start(const UdpOptions& options, std::string& error) {

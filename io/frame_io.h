@@ -35,6 +35,7 @@ class FrameIo final : public PacketIo {
 
   // On failure null, and `error` is a sentence that names the remedy.
   static std::unique_ptr<FrameIo> open(const UdpOptions& options, std::string* error);
+  ~FrameIo() override;
 
   IoCaps caps() const override { return udp_->caps(); }
   FabricAddress local_address() const override { return udp_->local_address(); }

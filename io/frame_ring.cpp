@@ -68,17 +68,24 @@ tpacket2_hdr& header_at(std::byte* slot) { return *reinterpret_cast<tpacket2_hdr
 
 }  // namespace
 
-FrameRing::~FrameRing() {
+void FrameRing::close() {
   if (memory_ != nullptr) ::munmap(memory_, memory_bytes_);
+  memory_ = nullptr;
+  slot_count_ = next_ = lent_ = 0;
+  socket_.close();
 }
 
 bool FrameRing::open(const Settings& settings) {
   // Protocol 0: deaf until the filter and the ring are in place.
   socket_ = Fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket_ || !attach_filter(settings) || !make_slots(settings)) return false;
+  ether_type_ = ether_type_of(settings.local);
+  return socket_ && attach_filter(settings) && make_slots(settings);
+}
+
+bool FrameRing::listen() {
   sockaddr_ll name{};
   name.sll_family = AF_PACKET;
-  name.sll_protocol = htons(ether_type_of(settings.local));
+  name.sll_protocol = htons(ether_type_);
   return ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
 }
 

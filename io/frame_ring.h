@@ -34,12 +34,17 @@ class FrameRing {
   };
 
   FrameRing() = default;
-  ~FrameRing();
+  ~FrameRing() { close(); }
   FrameRing(const FrameRing&) = delete;
   FrameRing& operator=(const FrameRing&) = delete;
 
-  // False with errno: EPERM without CAP_NET_RAW.
+  // Makes the ring; no frame comes before listen(). False with errno: EPERM without CAP_NET_RAW.
+  // The kernel takes its time: 10 ms and more.
   bool open(const Settings& settings);
+  // The kernel asks the ring that listens last first. False with errno.
+  bool listen();
+  // Ends both; takes as long as open(), and what was lent is gone.
+  void close();
 
   // A frame waits that take() may lend. What was there before a frame of another ring is seen by
   // whoever asks after having seen that one.
@@ -69,6 +74,7 @@ class FrameRing {
   tpacket2_hdr& next() const;
 
   Fd socket_;
+  uint16_t ether_type_ = 0;
   std::byte* memory_ = nullptr;
   size_t memory_bytes_ = 0;
   uint32_t slot_bytes_ = 0;

@@ -1,7 +1,10 @@
 // Which ring is next, and from frames to datagrams.
 #include "io/frame_rx.h"
 
+#include "io/together.h"
+
 #include <algorithm>
+#include <cerrno>
 
 namespace uet::io {
 namespace {
@@ -30,8 +33,17 @@ bool FrameRx::open(const Settings& settings) {
   longer.frame_bytes_min = ring.frame_bytes_max + 1;
   longer.frame_bytes_max = kLongBytes;
   ring.ring_bytes *= 2;  // the shortest packet takes a whole slot, too
-  // The kernel asks the ring opened last first: single packets, whose sender waits.
-  return long_.open(longer) && short_.open(ring);
+  int error = 0;
+  int error_of_longer = 0;
+  run_together([&] { error = short_.open(ring) ? 0 : errno; },
+               [&] { error_of_longer = long_.open(longer) ? 0 : errno; });
+  errno = error != 0 ? error : error_of_longer;
+  // Single packets, whose sender waits, come first.
+  return errno == 0 && long_.listen() && short_.listen();
+}
+
+void FrameRx::close() {
+  run_together([&] { short_.close(); }, [&] { long_.close(); });
 }
 
 std::span<RxDatagram> FrameRx::receive() {

@@ -40,6 +40,8 @@ class FrameRx {
 
   // False with errno: EPERM without CAP_NET_RAW.
   bool open(const Settings& settings);
+  // Nothing may be borrowed any more.
+  void close();
 
   // At most TxBatch::kCapacity datagrams, borrowed until the next call.
   std::span<RxDatagram> receive();

@@ -10,8 +10,8 @@
 
 namespace uet::io {
 
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
+void Fd::close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
 socklen_t to_sockaddr(const FabricAddress& address, SockAddr& out) {

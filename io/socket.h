@@ -23,7 +23,8 @@ class Fd {
     std::swap(fd_, o.fd_);
     return *this;
   }
-  ~Fd();
+  ~Fd() { close(); }
+  void close();
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
