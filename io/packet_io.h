@@ -24,6 +24,9 @@ struct IoCaps {
 struct PathError {
   FabricAddress to;
   int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...
+  // EMSGSIZE: octets of the IP packets that the route carries, by the system's own knowledge and
+  // not by the error, which anybody can forge. 0: not known. [LF-141]
+  uint32_t mtu_bytes = 0;
 };
 
 // The UDP source port that a packet carries where the network under it does not decide: the EV for

@@ -2,6 +2,8 @@
 // over path to downlink and inbox.
 #include "io/simnet.h"
 
+#include "io/frame.h"
+
 #include "base/assert.h"
 
 #include <algorithm>
@@ -215,6 +217,9 @@ TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   if (packet.bytes() > std::min(mtu, config_.datagram_bytes_max)) {
     packet.error = EMSGSIZE;
     ++counters_.too_long;
+    if (plan.mtu_bytes != 0) {
+      report(from_index, packet.to, EMSGSIZE, plan.mtu_bytes + header_bytes_of(packet.to));
+    }
     return TxFate::never;
   }
 
@@ -409,7 +414,7 @@ std::span<RxDatagram> SimNet::receive(uint32_t port_index) {
   return {port.datagrams.data(), port.lent_count};
 }
 
-void SimNet::report(uint32_t index, const FabricAddress& to, int error) {
+void SimNet::report(uint32_t index, const FabricAddress& to, int error, uint32_t mtu_bytes) {
   Port& port = *ports_[index];
   if (!port.attached) return;
   const std::span<PathError> known(port.errors.data(), port.error_count);
@@ -417,7 +422,7 @@ void SimNet::report(uint32_t index, const FabricAddress& to, int error) {
     if (e.to == to && e.error == error) return;
   }
   if (port.error_count == kErrors) return;  // the rest will be told when it is hit again
-  port.errors[port.error_count++] = {to, error};
+  port.errors[port.error_count++] = {to, error, mtu_bytes};
   touch(index);
 }
 

@@ -160,7 +160,7 @@ class SimNet {
   void reached_link(uint32_t index, int64_t at_ns);
   void overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns);
   void arrived(uint32_t index, int64_t at_ns);
-  void report(uint32_t port, const FabricAddress& to, int error);
+  void report(uint32_t port, const FabricAddress& to, int error, uint32_t mtu_bytes = 0);
   void touch(uint32_t port);
 
   uint32_t port_at(const FabricAddress& address) const;
@@ -209,7 +209,8 @@ class SimPort final : public PacketIo {
   IoCaps caps() const override;
   FabricAddress local_address() const override;
   // Copies the octets: the batch is free afterwards. A destination nobody ever had is reported as
-  // EHOSTUNREACH, one that was left as ECONNREFUSED, both by path_errors().
+  // EHOSTUNREACH, one that was left as ECONNREFUSED, and one whose path takes only shorter packets
+  // as EMSGSIZE, all by path_errors().
   void send(std::span<TxPacket> packets) override { net_.send(index_, packets); }
   std::span<RxDatagram> receive() override { return net_.receive(index_); }
   std::span<const PathError> path_errors() override { return net_.path_errors(index_); }

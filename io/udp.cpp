@@ -297,6 +297,7 @@ void UdpIo::report_counters(const CounterSink& sink) const {
   sink("udp_tx_retries", tx.retries);
   sink("udp_tx_split_runs", tx.split_runs);
   sink("udp_tx_gso_disabled", tx.gso_disabled);
+  sink("udp_tx_insisted", tx.insisted);
 }
 
 // Reads the error queue of one socket until it is empty or our list is full (the rest stays).
@@ -322,13 +323,23 @@ void UdpIo::drain_errors(const Fd& fd) {
       if (!v4 && !v6) continue;
       sock_extended_err detail;
       std::memcpy(&detail, CMSG_DATA(c), sizeof detail);
-      const PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
+      PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
       const bool known = std::any_of(
           errors_.begin(), errors_.begin() + error_count_,
           [&](const PathError& e) { return e.to == found.to && e.error == found.error; });
-      if (!known && found.to.valid()) errors_[error_count_++] = found;
+      if (known || !found.to.valid()) continue;
+      if (found.error == EMSGSIZE) found.mtu_bytes = route_mtu(found.to);
+      errors_[error_count_++] = found;
     }
   }
+}
+
+// What the kernel believes of the route by now. Of an ICMP error it takes only what quotes a socket
+// of ours; the number in it may be any. Asked at most once a second for one address. [LF-141]
+uint32_t UdpIo::route_mtu(const FabricAddress& to) {
+  const uint32_t mtu = routes_.find(local_, to, Instant::from_ns(coarse_now_ns())).mtu_bytes;
+  routes_.rest();
+  return mtu;
 }
 
 }  // namespace uet::io

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "io/packet_io.h"
+#include "io/routes.h"
 #include "io/socket.h"
 #include "io/udp_rx.h"
 #include "io/udp_tx.h"
@@ -22,10 +23,10 @@ struct UdpOptions {
   // The local FA. Port 4793: take it, or a block when it is taken. Any other port must be a
   // multiple of 16: exactly that block, as after a restart.
   FabricAddress local;
-  uint16_t port_first = 16384;   // blocks are taken from here...
-  uint16_t port_last = 32767;    // ...up to here, both included; of the first 256 first
-  bool strict_port = false;      // 4793 or fail
-  bool leave_uet_port = false;   // a block even if 4793 is free: the peer is to be found there
+  uint16_t port_first = 16384;  // blocks are taken from here...
+  uint16_t port_last = 32767;   // ...up to here, both included; of the first 256 first
+  bool strict_port = false;     // 4793 or fail
+  bool leave_uet_port = false;  // a block even if 4793 is free: the peer is to be found there
   // Transmit sockets of the owner of 4793, 1 to kEntropyMax. Another process has one more, up to
   // sixteen, the first of which receives: either has eight sockets in all.
   uint32_t entropy_values = 7;
@@ -84,6 +85,7 @@ class UdpIo final : public PacketIo {
   bool start(const UdpOptions& options, std::string& error);
   bool watch(const Fd& fd, uint32_t events);
   void drain_errors(const Fd& fd);
+  uint32_t route_mtu(const FabricAddress& to);
   const Fd& receive_socket() const { return owned_port_ ? owned_port_ : tx_.socket(0); }
 
   FabricAddress local_;
@@ -95,6 +97,7 @@ class UdpIo final : public PacketIo {
   Fd owned_port_;  // 4793; a process with a block receives on its first transmit socket
   UdpTx tx_;
   UdpRx rx_;
+  Routes routes_;  // asked when a packet was too long for one
   uint32_t error_count_ = 0;
   std::array<PathError, kErrors> errors_{};
 };

@@ -324,7 +324,7 @@ void UdpTx::flush(std::span<TxPacket> packets, uint32_t socket) {
       continue;
     }
     attempts = 0;
-    if (run.packets == 1) {
+    if (run.packets == 1 && (error != EMSGSIZE || run.bytes > kShortBytes)) {
       settle(packets, run, TxFate::never, error);
     } else if (!send_split(packets, run, error)) {
       blocked_ |= uint64_t{1} << socket;
@@ -339,6 +339,7 @@ void UdpTx::flush(std::span<TxPacket> packets, uint32_t socket) {
 bool UdpTx::send_split(std::span<TxPacket> packets, const Run& run, int error) {
   ++counters_.split_runs;
   const int fd = fd_of(run.socket);
+  const uint64_t insisted_before = counters_.insisted;
   bool all_sent = true;
   bool blocked = false;
   for (uint32_t i = run.first; i != kNone; i = next_[i]) {
@@ -355,7 +356,7 @@ bool UdpTx::send_split(std::span<TxPacket> packets, const Run& run, int error) {
     packet.error = blocked ? 0 : refusal;
     ++(blocked ? counters_.later : counters_.never);
   }
-  if (all_sent && means_no_gso(error)) {
+  if (all_sent && means_no_gso(error) && counters_.insisted == insisted_before) {
     settings_.gso = false;  // nothing was wrong with the packets
     ++counters_.gso_disabled;
   }
@@ -388,10 +389,32 @@ int UdpTx::send_alone(const TxPacket& packet, int fd, uint8_t tos) {
     }
     const int error = errno;
     if (error == EINTR) continue;
-    if (!may_be_pending(error) || retried) return error;
+    if (!may_be_pending(error)) return error;
+    if (retried) {
+      if (error != EMSGSIZE || packet.bytes() > kShortBytes || !insist(fd)) return error;
+      continue;
+    }
     retried = true;
     ++counters_.retries;
   }
+}
+
+// A route that does not even carry the smallest payload is most likely a forged ICMP error, which
+// the system believes for ten minutes. From here on the socket asks the interface only; packets are
+// still never cut. False: it does so already, or cannot. [LF-141]
+bool UdpTx::insist(int fd) {
+  const bool ipv6 = settings_.local.family == FabricAddress::Family::ipv6;
+  const int level = ipv6 ? IPPROTO_IPV6 : IPPROTO_IP;
+  const int option = ipv6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER;
+  int value = 0;
+  socklen_t length = sizeof value;
+  if (::getsockopt(fd, level, option, &value, &length) != 0 || value == IP_PMTUDISC_PROBE) {
+    return false;
+  }
+  value = IP_PMTUDISC_PROBE;
+  if (::setsockopt(fd, level, option, &value, sizeof value) != 0) return false;
+  ++counters_.insisted;
+  return true;
 }
 
 }  // namespace uet::io

@@ -24,6 +24,7 @@ struct UdpTxCounters {
   uint64_t retries = 0;       // an error of an earlier packet was in the way
   uint64_t split_runs = 0;    // super-packets refused and sent packet by packet
   uint64_t gso_disabled = 0;  // the system offers GSO but cannot do it here
+  uint64_t insisted = 0;      // sockets that send short packets whatever the system says of a route
 };
 
 class UdpTx {
@@ -67,6 +68,8 @@ class UdpTx {
   static constexpr uint32_t kSegmentsMax = 64;  // what every kernel with GSO takes
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kMissesMax = 32;
+  // A datagram that any route carries: that of IPv6 at its least.
+  static constexpr uint32_t kShortBytes = 1280 - 48;
 
   // Packets that leave as one message: equal destination and marks, equal length but for the last.
   struct Run {
@@ -105,6 +108,7 @@ class UdpTx {
   uint32_t gather(const TxPacket& packet, uint32_t at);
   bool send_split(std::span<TxPacket> packets, const Run& run, int error);
   int send_alone(const TxPacket& packet, int fd, uint8_t tos);
+  bool insist(int fd);
   void settle(std::span<TxPacket> packets, const Run& run, TxFate fate, int error);
   void hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t count);
   int fd_of(uint32_t index);

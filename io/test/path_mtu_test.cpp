@@ -1,0 +1,102 @@
+// What the UDP backend says of routes that carry less than a packet: in a network namespace of its
+// own, on a device that drops everything. Skipped without the privilege to make one. [LF-141]
+#include "io/udp.h"
+
+#include "io/test/frame_testing.h"
+
+#include <sched.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace uet::io {
+namespace {
+
+class PathMtuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string missing = missing_privileges();
+    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
+    ASSERT_EQ(::unshare(CLONE_NEWNET), 0) << "with the privilege for it";
+    ASSERT_TRUE(
+        run("ip link set lo up && ip link add uet0 mtu 9000 type veth peer name uet1 mtu 9000 && "
+            "ip link set uet1 arp off up && ip link set uet0 arp off up && "
+            "ip addr add 10.47.97.1/24 dev uet0 && "
+            "ip addr add fd47:97::1/64 dev uet0 nodad"));
+  }
+  static bool run(const std::string& command) { return std::system(command.c_str()) == 0; }
+  static FabricAddress at(uint8_t host, bool v6) {
+    FabricAddress a = host_address(host, v6);
+    a.ip[v6 ? 3 : 2] = v6 ? 0x97 : 97;
+    return a;
+  }
+  static std::unique_ptr<UdpIo> open(bool v6, bool gso = true) {
+    UdpOptions options;
+    options.local = at(0, v6);
+    options.gso = gso;
+    std::string error;
+    auto io = UdpIo::open(options, &error);
+    EXPECT_NE(io, nullptr) << error;
+    return io;
+  }
+  static std::string send(UdpIo& io, const FabricAddress& to, uint32_t bytes, int count = 1) {
+    Outbox out;
+    for (int i = 0; i < count; ++i) out.add(to, std::string(bytes, 'x'), 3);
+    io.send(out.packets());
+    return out.fates();
+  }
+  static std::string errors(UdpIo& io) {
+    std::string text;
+    for (const PathError& e : io.path_errors()) {
+      text += (e.error == EMSGSIZE ? "too long for " : "other ") + std::to_string(e.mtu_bytes);
+    }
+    return text;
+  }
+  static uint64_t insisted(const UdpIo& io) { return io.tx_counters().insisted; }
+};
+
+TEST_F(PathMtuTest, ARefusalNamesWhatTheRouteCarries) {
+  for (const bool v6 : {false, true}) {
+    const auto io = open(v6);
+    ASSERT_NE(io, nullptr);
+    const FabricAddress to = at(1, v6);
+    EXPECT_EQ(send(*io, to, 8000), "s");
+    EXPECT_EQ(errors(*io), "");
+    ASSERT_TRUE(run("ip route add " + ip_text(to) + " dev uet0 mtu 1500"));
+    EXPECT_EQ(send(*io, to, 8000), "n");
+    EXPECT_EQ(errors(*io), "too long for 1500");
+    EXPECT_EQ(send(*io, to, 1400), "s");
+    EXPECT_EQ(errors(*io), "");
+    EXPECT_EQ(insisted(*io), 0u);
+  }
+}
+
+// The system would believe it for ten minutes of an ICMP error that anybody may have forged.
+TEST_F(PathMtuTest, ShortPacketsLeaveWhateverIsSaidOfTheRoute) {
+  for (const bool gso : {true, false}) {
+    const auto io = open(false, gso);
+    ASSERT_NE(io, nullptr);
+    const FabricAddress to = at(1, false);
+    ASSERT_TRUE(run("ip route replace " + ip_text(to) + " dev uet0 mtu 600"));
+    EXPECT_EQ(send(*io, to, 1232, 3), "sss");
+    EXPECT_EQ(errors(*io), "too long for 600");
+    EXPECT_EQ(insisted(*io), 1u);
+    EXPECT_EQ(io->tx_counters().gso_disabled, 0u);
+    EXPECT_EQ(send(*io, to, 1232, 3), "sss");
+    EXPECT_EQ(insisted(*io), 1u);
+    EXPECT_EQ(send(*io, to, 9001), "n");  // the device's own limit stays
+  }
+}
+
+TEST_F(PathMtuTest, LongPacketsDoNot) {
+  const auto io = open(false);
+  ASSERT_NE(io, nullptr);
+  const FabricAddress to = at(1, false);
+  ASSERT_TRUE(run("ip route replace " + ip_text(to) + " dev uet0 mtu 600"));
+  EXPECT_EQ(send(*io, to, 1233), "n");
+  EXPECT_EQ(send(*io, to, 4000, 3), "nnn");
+  EXPECT_EQ(insisted(*io), 0u);
+}
+
+}  // namespace
+}  // namespace uet::io
