@@ -36,9 +36,7 @@ bool Engine::collect(Instant now) {
   }
   if (moved && ++rounds_of_arrivals_ < kArrivalRounds) return true;
   rounds_of_arrivals_ = 0;
-  for (const io::PathError& error : io_->path_errors()) {
-    if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
-  }
+  on_path_errors(now);
   if (fep_->next_deadline() <= now) fep_->advance(now);
   return moved;
 }
@@ -55,7 +53,11 @@ bool Engine::transmit(Instant now, int rounds) {
 
 bool Engine::flush(Instant now) {
   io_->send(batch_->packets());
-  fep_->on_sent(*batch_, now);
+  if (fep_->on_sent(*batch_, now)) {
+    // Later operations may be posted as soon as these have ended: then their packets fit. [LF-141]
+    on_path_errors(now);
+    fep_->end_too_long(*batch_, now);
+  }
   batch_->compact();
   if (batch_->empty()) return true;
   // The backend is full. Nothing queued may refer to user memory any more, because completions may
@@ -67,6 +69,16 @@ bool Engine::flush(Instant now) {
 }
 
 Instant Engine::next_deadline() const { return fep_->next_deadline(); }
+
+void Engine::on_path_errors(Instant now) {
+  for (const io::PathError& error : io_->path_errors()) {
+    if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
+    if (error.error != EMSGSIZE) continue;
+    const auto change = fep_->on_too_long(error.to, error.mtu_bytes, now);
+    if (told_of_path_ == nullptr) continue;
+    told_of_path_({error.to, error.mtu_bytes, change.has_value() ? &*change : nullptr});
+  }
+}
 
 bool Engine::is_unreachable(int error) {
   return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH ||

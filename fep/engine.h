@@ -30,6 +30,16 @@ class Engine {
   // Sends what may go now, bounded; receives nothing. For posts, so that a message leaves at once.
   void transmit(Instant now) { transmit(now, kTxRounds); }
 
+  // A route was found to carry less than packets that were sent: what it carries, in octets of IP
+  // packets, and what became of the payload; null: the report was ignored. [LF-141]
+  struct PathNotice {
+    FabricAddress to;
+    uint32_t mtu_bytes = 0;  // 0: not known
+    const pds::PathChange* change = nullptr;
+  };
+  // Where notices go, to be logged; from progress() and collect().
+  void tell_of_paths(void (*told)(const PathNotice&)) { told_of_path_ = told; }
+
   // When progress() must run again at the latest although nothing arrives.
   Instant next_deadline() const;
   // The backend was full: it says when packets may go again.
@@ -50,10 +60,12 @@ class Engine {
   bool transmit(Instant now, int rounds);  // false: the backend is full
   bool flush(Instant now);                 // false: packets stayed behind, detached
   static bool is_unreachable(int error);
+  void on_path_errors(Instant now);
 
   std::unique_ptr<FabricEndpoint> fep_;
   std::unique_ptr<io::PacketIo> io_;
   std::unique_ptr<TxBatch> batch_;
+  void (*told_of_path_)(const PathNotice&) = nullptr;
   uint32_t rounds_of_arrivals_ = 0;
   std::vector<std::byte> bounce_;  // empty until a backend is full for the first time
 };

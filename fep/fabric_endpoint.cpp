@@ -1,11 +1,20 @@
 // Composition of the layers, and nothing else: no protocol rule lives here.
 #include "fep/fabric_endpoint.h"
 
+#include "wire/payload_mtu.h"
+
 #include "base/rng.h"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace uet::fep {
+namespace {
+
+// An IP packet that any path carries: that of IPv6 at its least.
+constexpr uint32_t kAnyPathBytes = 1280;
+
+}  // namespace
 
 FabricEndpoint::FabricEndpoint(const Config& config, const FabricAddress& local)
     : config_(config), local_(local) {}
@@ -53,9 +62,23 @@ bool FabricEndpoint::has_work() const { return pds_->has_work(); }
 
 bool FabricEndpoint::idle() const { return ses_->idle() && pds_->idle(); }
 
-void FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
+bool FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
+  bool is_any_too_long = false;
   for (const TxPacket& packet : batch.packets()) {
     if (packet.fate == TxFate::never && packet.cookie != 0) {
+      if (packet.error == EMSGSIZE) {
+        is_any_too_long = true;
+      } else {
+        ses_->on_send_failed(packet.cookie, packet.error, now);
+      }
+    }
+  }
+  return is_any_too_long;
+}
+
+void FabricEndpoint::end_too_long(TxBatch& batch, Instant now) {
+  for (const TxPacket& packet : batch.packets()) {
+    if (packet.fate == TxFate::never && packet.error == EMSGSIZE && packet.cookie != 0) {
       ses_->on_send_failed(packet.cookie, packet.error, now);
     }
   }
@@ -63,6 +86,25 @@ void FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
 
 void FabricEndpoint::on_unreachable(const FabricAddress& address, Instant now) {
   pds_->on_unreachable(address, now);
+}
+
+std::optional<pds::PathChange> FabricEndpoint::on_too_long(const FabricAddress& address,
+                                                           uint32_t mtu_bytes, Instant now) {
+  if (mtu_bytes == 0) {
+    ++path_unknown_;
+    return {};
+  }
+  // There is no smaller payload than the smallest, and what is said may be forged. [SES-032]
+  const bool is_usable = wire::payload_for_path(mtu_bytes) != 0;
+  if (!is_usable) ++path_unusable_;
+  const uint32_t bytes = is_usable ? mtu_bytes : kAnyPathBytes;
+  const bool is_ipv6 = address.family == FabricAddress::Family::ipv6;
+  const pds::PathLimit limit{bytes - (is_ipv6 ? 48 : 28), wire::payload_for_path(bytes)};
+  const auto change = pds_->on_path_limit(address, limit, now);
+  if (change.has_value() && change->after < change->before) {
+    ses_->on_path_lowered(change->peer, now);
+  }
+  return change;
 }
 
 }  // namespace uet::fep

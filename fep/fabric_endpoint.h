@@ -14,6 +14,7 @@
 #include "base/time.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace uet::fep {
@@ -45,9 +46,17 @@ class FabricEndpoint {
   bool idle() const;
 
   // Looks at the fates in a batch that was offered to the network: packets refused for good fail
-  // their message. Call before compact().
-  void on_sent(TxBatch& batch, Instant now);
+  // their message. Call before compact(). True: some are too long for their route; what is known of
+  // it comes first, then end_too_long().
+  [[nodiscard]] bool on_sent(TxBatch& batch, Instant now);
+  // The messages of such packets end, unless on_too_long() has ended them.
+  void end_too_long(TxBatch& batch, Instant now);
   void on_unreachable(const FabricAddress& address, Instant now);
+  // A packet was too long for the route to `address`, which carries IP packets of `mtu_bytes`, as
+  // the system knows from elsewhere than from the error; 0: it knows nothing. Tells what became of
+  // the payload of packets to it; nothing where the report was ignored. [LF-141]
+  std::optional<pds::PathChange> on_too_long(const FabricAddress& address, uint32_t mtu_bytes,
+                                             Instant now);
 
   // Starts closing every connection in order, with the peers' consent; idle() tells when it is
   // done. With `abort` all end at once, their operations in error, and no peer is told.
@@ -62,6 +71,8 @@ class FabricEndpoint {
     fn("retained_bytes", ses_->copies().bytes);
     fn("retained_bytes_high", ses_->copies().bytes_high);
     fn("drop_not_allowed", drop_not_allowed_);
+    fn("path_unknown", path_unknown_);
+    fn("path_unusable", path_unusable_);
   }
 
  private:
@@ -74,6 +85,8 @@ class FabricEndpoint {
   ses::Ses* ses_ = nullptr;
   pds::Pds* pds_ = nullptr;
   uint64_t drop_not_allowed_ = 0;  // datagrams of others than Config::allow
+  uint64_t path_unknown_ = 0;      // ICMP errors of long packets that the system does not confirm
+  uint64_t path_unusable_ = 0;     // routes said to carry less than the smallest payload needs
 };
 
 }  // namespace uet::fep

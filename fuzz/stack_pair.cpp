@@ -164,6 +164,10 @@ class Run {
   void tell(Node& node) {
     const uint8_t drawn = program_.u8();
     if (drawn < 0x80) return node.fep().on_unreachable(address_of(drawn % 4), now_);
+    if (drawn >= 0xC0) {  // a route that carries less, whatever the system makes of it
+      (void)node.fep().on_too_long(address_of(drawn % 4), program_.u8() * 8u, now_);
+      return;
+    }
     const auto mpr = static_cast<uint8_t>(1 + drawn % 8);
     UET_ASSERT(node.fep().pds().set_mpr(mpr).ok() == (mpr <= config_.pds.mpr));
   }

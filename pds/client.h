@@ -131,6 +131,7 @@ enum class FailureReason : uint8_t {
   aborted,      // local abort
   unreachable,  // the network said so (ICMP, no route)
   no_route,     // no path for the address at all
+  too_long,     // a packet of it is longer than the route carries by now [PDS-250]
 };
 
 // What to say about a packet or message that will never be answered. [PDS-149]
@@ -171,6 +172,11 @@ class Client {
   // A started message still had packets to pull when its PDC ended. Called once, after on_failed
   // for its sent packets.
   virtual void on_aborted(MessageHandle message, const Failure& failure, Instant now) = 0;
+
+  // The packet is too long for what the route carries by now. True: encode() makes it a short one
+  // from here on, which says that its message ends or fails; it is sent again and answered. False:
+  // it cannot, and ends in FailureReason::too_long. [PDS-250]
+  virtual bool shorten(const PacketRef&) { return false; }
 
   // Which job the first request on a new PDC is of; 0 when its octets do not say. [T-02]
   virtual JobId job_of(std::span<const std::byte> ses) const = 0;

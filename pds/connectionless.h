@@ -2,6 +2,7 @@
 // The rules are in Rudi, RudiTarget and Uud. [PDS-060, PDS-V5, PDS 16, 17]
 #pragma once
 
+#include "pds/path_limit.h"
 #include "pds/rudi.h"
 #include "pds/rudi_target.h"
 #include "pds/surroundings.h"
@@ -46,6 +47,12 @@ class Connectionless {
   bool idle() const { return rudi_.outstanding() == 0 && uud_.idle(); }
   uint32_t outstanding() const { return rudi_.outstanding(); }
   uint32_t waiting_answers() const { return rudi_target_.waiting(); }
+  // RUDI packets on their way to the peer that are too long for the route: whether there are any,
+  // and their end. [PDS-250]
+  bool has_too_long(PeerId peer, const PathLimit& limit) { return rudi_.has_too_long(peer, limit); }
+  void end_too_long(PeerId peer, const PathLimit& limit, Instant now) {
+    rudi_.end_too_long(peer, limit, now);
+  }
   // Ends everything that was sent or is about to answer. A message that is half sent is the
   // caller's.
   void abort(Instant now);

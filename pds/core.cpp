@@ -21,9 +21,8 @@ Result<void> Core::init(Arena& arena) {
   if (!config_.valid()) return Errc::invalid;
   const uint32_t pdcs = config_.max_pdcs;
   const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config_.target_floor_percent / 100);
-  UET_CHECK(
-      table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs}, rng_,
-                    &peers_));
+  UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs},
+                          rng_, &peers_));
   UET_CHECK(flows_.create(arena, config_.max_flows, rng_.u64()));
   // Unless told otherwise every flow and every target PDC can have a path of its own.
   const uint32_t paths = config_.max_paths != 0 ? config_.max_paths : config_.max_flows + pdcs;
@@ -228,6 +227,10 @@ void Pds::message_done(PdcHandle pdc) { core_.message_done(pdc); }
 Result<void> Pds::set_mpr(uint8_t mpr) { return core_.set_mpr(mpr); }
 void Pds::on_unreachable(const FabricAddress& address, Instant now) {
   core_.on_unreachable(address, now);
+}
+std::optional<PathChange> Pds::on_path_limit(const FabricAddress& to, PathLimit limit,
+                                             Instant now) {
+  return core_.on_path_limit(to, limit, now);
 }
 void Pds::close_all(bool abort, Instant now) { core_.close_all(abort, now); }
 bool Pds::idle() const { return core_.idle(); }

@@ -29,6 +29,7 @@ class Core : CoreState {
   void message_done(PdcHandle pdc);
   Result<void> set_mpr(uint8_t mpr);
   void on_unreachable(const FabricAddress& address, Instant now);
+  std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
   void close_all(bool abort, Instant now);
   bool idle();
   const Counters& counters() const { return counters_; }

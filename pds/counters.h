@@ -22,11 +22,12 @@
   X(half_open_limit) X(peer_share_limit) X(host_share_limit) X(job_share_limit) X(pdc_unused)      \
   X(pdc_displaced) X(new_pdc_timeout) X(psn_rebased) X(psn_range_close) X(tombstone_hits)          \
   X(idle_closes) X(pressure_closes) X(close_req_expired) X(close_given_up) X(unreachable_reports)  \
+  X(path_reports) X(path_reports_ignored) X(path_lowered) X(pdc_closed_too_long)                   \
   /* what held new packets back */                                                                 \
   X(window_stalls) X(cms_stalls) X(slot_stalls)                                                    \
   /* resends by cause [PDS 12] */                                                                  \
   X(retx_rto) X(retx_nack) X(retx_delayed) X(retx_ooo) X(retx_ev) X(retx_go_back_n)                \
-  X(retx_trimmed_ack) X(ack_requests_tx) X(quiet_asked) X(retx_tail) X(probe_tx)                   \
+  X(retx_trimmed_ack) X(retx_too_long) X(ack_requests_tx) X(quiet_asked) X(retx_tail) X(probe_tx)  \
   X(probe_answer_rx) X(probe_refused)                                                              \
   /* ACKs by trigger [PDS 8.2]; ack_response: a stored or late response [PDS-100] */               \
   X(ack_ar) X(ack_syn) X(ack_retx) X(ack_duplicate) X(ack_response) X(ack_ecn) X(ack_bytes)        \

@@ -5,6 +5,7 @@
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/counters.h"
+#include "pds/path_limit.h"
 #include "pds/pdc_state.h"
 #include "pds/peer_table.h"
 #include "pds/snapshot.h"
@@ -96,6 +97,10 @@ class Pds {
   // The network reported that `address` cannot be reached (ICMP); ends in failure after
   // config.unreachable_time of nothing else. [architecture 8]
   void on_unreachable(const FabricAddress& address, Instant now);
+  // The system says what the route to `to` carries now. If something on its way there is
+  // longer: what of it cannot be sent shorter ends in FailureReason::too_long, the peer's payload
+  // becomes the limit's, and what it was is returned. Else nothing changes. [PDS-250]
+  std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
   // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
   // client. idle() tells when nothing is left to do. Not to be called from inside the client.
   void close_all(bool abort, Instant now);

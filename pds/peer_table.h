@@ -24,11 +24,12 @@ namespace uet::pds {
 struct Peer : ListNode<struct PeerSpareTag> {
   FabricAddress address;
   uint32_t refs = 0;
-  uint16_t payload_mtu = 0;       // octets; what its address states, 0: not stated [LF-131]
-  uint8_t payload_units = 0;      // 256 octets each; see agree_payload()
-  bool private_mark : 1 = false;  // answers go to its own port, not 4793 [WIRE-121]
-  bool no_probe : 1 = false;      // it refused a Probe [PDS-163]
-  Instant last_heard;         // last valid packet; zero: never [architecture 8, Patience]
+  uint16_t payload_mtu = 0;        // octets; what its address states, 0: not stated [LF-131]
+  uint8_t payload_units = 0;       // 256 octets each; see agree_payload()
+  bool private_mark : 1 = false;   // answers go to its own port, not 4793 [WIRE-121]
+  bool no_probe : 1 = false;       // it refused a Probe [PDS-163]
+  bool is_path_small : 1 = false;  // the route carries less than it did when that was agreed
+  Instant last_heard;              // last valid packet; zero: never [architecture 8, Patience]
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
   uint32_t listed = 0;                           // entries of address vectors that name it
@@ -51,7 +52,19 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t answer_bytes = 0;   // of data in these
 
   // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
-  void agree_payload(uint32_t octets) { payload_units = static_cast<uint8_t>(octets / 256); }
+  void agree_payload(uint32_t octets) {
+    payload_units = static_cast<uint8_t>(octets / 256);
+    is_path_small = false;
+  }
+  // The route has become smaller, and that much is left: until agree_payload(). [LF-141]
+  void lower_payload(uint32_t octets) {
+    agree_payload(octets);
+    is_path_small = true;
+  }
+  // A packet with so much payload does not pass.
+  bool is_beyond_path(uint32_t octets) const {
+    return is_path_small && octets > payload_units * 256u;
+  }
   // Octets of payload in packets to it, where `own` is what this FEP uses by default.
   uint32_t payload_toward(uint32_t own) const {
     if (payload_units != 0) return payload_units * 256u;

@@ -132,6 +132,7 @@ void Rudi::emit(RudiPacket& packet, TxBatch& batch, Instant now) {
                key.tc.value(), Ecn::ect0, packet.ref.message.value());
   with_.counters.add(Count::rudi_tx);
   with_.counters.add(Count::tx_payload_bytes, batch.packets().back().payload_bytes);
+  packet.bytes = batch.packets().back().bytes();
   packet.sent_at = now;
   wheel_.arm(packet.timer, now + rto_of(packet));
 }
@@ -313,6 +314,21 @@ void Rudi::fail(RudiPacket& packet, const Failure& failure, Instant now) {
   if (flow.message != ref.message) return;
   flow.message = MessageHandle{};
   with_.client.on_aborted(ref.message, failure, now);
+}
+
+bool Rudi::has_too_long(PeerId peer, const PathLimit& limit) {
+  bool found = false;
+  packets_.for_each([&](const RudiPacket& p) {
+    found = found || (p.flow->key.peer == peer && p.bytes > limit.datagram_bytes);
+  });
+  return found;
+}
+
+void Rudi::end_too_long(PeerId peer, const PathLimit& limit, Instant now) {
+  packets_.for_each([&](RudiPacket& p) {
+    if (p.flow->key.peer != peer || p.bytes <= limit.datagram_bytes) return;
+    fail(p, {FailureReason::too_long, {}, false}, now);
+  });
 }
 
 // What it held is free: whoever waited for that has a turn.

@@ -4,6 +4,7 @@
 
 #include "pds/flow.h"
 #include "pds/loss_detector.h"
+#include "pds/path_limit.h"
 #include "pds/pkt_ids.h"
 #include "pds/surroundings.h"
 
@@ -48,6 +49,7 @@ struct RudiPacket : ListNode<struct RudiLostTag> {
   bool overdue = false;  // has timed out: not in flight any more
   uint8_t rto_count = 0;
   uint8_t nack_count = 0;
+  uint32_t bytes = 0;  // of the datagram
   Instant sent_at;
   Instant silent_since;  // first sent, or the last NACK about it
   TimerNode timer;
@@ -73,6 +75,9 @@ class Rudi {
   bool has_work() const { return !lost_.empty() || !ready_.empty(); }
   // Every outstanding packet fails.
   void abort(Instant now);
+  // Those toward the peer that are too long for the route. [PDS-250]
+  bool has_too_long(PeerId peer, const PathLimit& limit);
+  void end_too_long(PeerId peer, const PathLimit& limit, Instant now);
   uint32_t outstanding() const { return packets_.size(); }
 
  private:

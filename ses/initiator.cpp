@@ -9,6 +9,7 @@
 #include "ses/initiator.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -394,11 +395,13 @@ void Initiator::close(Endpoint& ep) {
 
 void Initiator::on_send_failed(uint32_t cookie, int error) {
   if (ReturnMessage* r = return_message(pds::MessageHandle(cookie))) {
-    r->is_unreadable = true;  // the resend tells the initiator [SES-164]
+    // The resend tells the initiator. [SES-164, LF-141]
+    (error == EMSGSIZE ? r->is_too_long : r->is_unreadable) = true;
     return;
   }
   TxMessage* m = message(pds::MessageHandle(cookie));
   if (m == nullptr || m->state == TxMessage::State::ended) return;
+  if (error == EMSGSIZE) return end_too_long(*m);
   m->local_error = error;
   stop(*m, Completion::Status::fault);
 }

@@ -47,6 +47,8 @@ class Initiator {
   // Ends every operation with status aborted.
   void close(Endpoint& ep);
   void on_send_failed(uint32_t cookie, int error);
+  void on_path_lowered(PeerId peer);  // messages to it go in packets that fit, or end
+  bool shorten(const pds::PacketRef& ref);
 
   bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out);
   bool pull(pds::MessageHandle message, pds::PacketRef& out);
@@ -178,6 +180,10 @@ class Initiator {
   static Completion::Status end_of(TxMessage& m);
   static void note_delivered(TxMessage& m, wire::ListCode list, uint32_t modified_length);
   void report_rest(const TxMessage& m, Completion::Status status);
+  // initiator_path.cpp: a route that carries less than before [LF-141]
+  void fit(TxMessage& m);
+  void end_too_long(TxMessage& m);
+  bool ask_less(TxMessage& m);
 
   // initiator_deferral.cpp
   void make_deferrable(Endpoint& ep, TxMessage& m, const Destination& to);

@@ -61,6 +61,7 @@ bool is_peer_silent(pds::FailureReason reason) {
       return true;
     case pds::FailureReason::nack:
     case pds::FailureReason::closed:
+    case pds::FailureReason::too_long:
       return false;
   }
   return true;
@@ -121,7 +122,7 @@ void Initiator::note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_gener
 
 void Initiator::on_response(const pds::PacketRef& ref, const pds::RxResponse& response) {
   if (ReturnMessage* r = return_message(ref.message)) {
-    if (r->exposed != 0 && !r->is_unreadable) on_served(r->exposed, r->attempt, r->length);
+    if (r->exposed != 0 && r->has_data()) on_served(r->exposed, r->attempt, r->length);
     free(*r);  // whatever it says [PDS-108]
     return;
   }
@@ -239,7 +240,7 @@ void Initiator::note_failure(TxMessage& m, const pds::Failure& failure) {
 void Initiator::on_failed(const pds::PacketRef& ref, const pds::Failure& failure) {
   if (ReturnMessage* r = return_message(ref.message)) {
     // Whoever reads keeps the PDC until it has all it wants, so one who closes has it. [SES-075]
-    const bool is_had = failure.reason == pds::FailureReason::closed && !r->is_unreadable;
+    const bool is_had = failure.reason == pds::FailureReason::closed && r->has_data();
     if (r->exposed != 0 && is_had) on_served(r->exposed, r->attempt, r->length);
     free(*r);
     return;
@@ -327,6 +328,7 @@ void Initiator::settle_refused(TxMessage& m) {
     settle_probe(m);
     return;
   }
+  if (ask_less(m)) return retry(m, Duration::zero());
   if (is_retryable(m.code) && may_retry(m)) {
     const bool at_once = m.code == wire::ReturnCode::bad_generation;  // [SES-134]
     retry(m, at_once ? Duration::zero() : retry_delay(m.retries));
@@ -392,6 +394,7 @@ void Initiator::retry(TxMessage& m, Duration delay) {
   core_.counters.add(Counter::tx_retried);
   ++m.retries;
   forget_attempt(m);
+  fit(m);
   if (!remote.is_ordered) {
     if (delay == Duration::zero()) {
       leave_remote(m);

@@ -75,6 +75,7 @@ void Initiator::begin_again(TxMessage& m) {
   d.target_token = d.is_granted ? d.granted_token : 0;
   d.is_granted = false;
   core_.timers.cancel(m.timer);
+  fit(m);
   leave_remote(m);
   release(m);
 }

@@ -109,6 +109,10 @@ void Initiator::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch&
   }
   const TxMessage* m = message(ref.message);
   UET_ASSERT(m != nullptr);  // PDS encodes only what is not answered yet
+  if (m->is_cut) {           // the PSN is filled, by a MSG_ERROR [LF-141]
+    encode_request(*m, {.message = ref.message, .offset = ref.offset, .eom = true}, header, batch);
+    return;
+  }
   encode_request(*m, ref, header, batch);
 }
 
@@ -180,12 +184,14 @@ void Initiator::encode_return(const ReturnMessage& r, wire::Writer& header, TxBa
     batch.add_payload(at, static_cast<uint32_t>(length));
   };
   if (r.fetched != nullptr) add(r.fetched->bytes.data(), r.length);
+  const bool is_barred = r.is_unreadable || r.is_too_long;
   const bool is_readable =
       r.fetched != nullptr ||
-      (!r.is_unreadable && core_.memory.for_each(r.region, r.region_offset, r.length, add));
-  const auto code = r.is_unreadable ? wire::ReturnCode::host_unsuccess_cmpl
-                    : is_readable   ? wire::ReturnCode::ok
-                                    : wire::ReturnCode::bad_mkey;
+      (!is_barred && core_.memory.for_each(r.region, r.region_offset, r.length, add));
+  const auto code = r.is_too_long     ? wire::ReturnCode::unsupported_size
+                    : r.is_unreadable ? wire::ReturnCode::host_unsuccess_cmpl
+                    : is_readable     ? wire::ReturnCode::ok
+                                      : wire::ReturnCode::bad_mkey;
   const uint16_t length = is_readable ? r.length : 0;
   if (r.is_small) {
     wire::ResponseDataSmall h;

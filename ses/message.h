@@ -59,11 +59,12 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool all_undelivered : 1 = true;       // every failed packet was certainly not executed
   bool any_undelivered : 1 = false;      // some failed packet was
   bool was_aborted : 1 = false;
-  bool is_quiet : 1 = false;    // nobody waits for its answer [PDS-064]
-  bool is_probe : 1 = false;    // an exposed one asks whether the target still lives
-  bool may_repeat : 1 = false;  // a rest that may be read again from its start
+  bool is_quiet : 1 = false;     // nobody waits for its answer [PDS-064]
+  bool is_probe : 1 = false;     // an exposed one asks whether the target still lives
+  bool may_repeat : 1 = false;   // a rest that may be read again from its start
   bool is_retained : 1 = false;  // its user was told that it is done
   bool is_in_room : 1 = false;   // `copy` is of the endpoint's rooms
+  bool is_cut : 1 = false;       // ended; what goes again of it is short and says so [LF-141]
   wire::NextHeader header = wire::NextHeader::standard;
   uint8_t ri_generation = 0;  // of this attempt: resends must not change
   uint16_t mtu = 0;           // payload octets a packet
@@ -98,9 +99,9 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   pds::Failure failure;
   int local_error = 0;
   uint32_t retries = 0;
-  Instant first_refused;        // zero: never
-  Instant stuck_since;          // refused for what no application can mend, since; zero: not so
-  std::byte* copy = nullptr;    // of its payload
+  Instant first_refused;      // zero: never
+  Instant stuck_since;        // refused for what no application can mend, since; zero: not so
+  std::byte* copy = nullptr;  // of its payload
   OpContext context;
   Iov memory;
   TimerNode timer{kMessageTimer};
@@ -127,6 +128,7 @@ struct ReturnMessage {
   uint16_t length = 0;
   bool is_pulled = false;
   bool is_unreadable = false;  // the system could not read the region's memory
+  bool is_too_long = false;    // for the route to the peer [LF-141]
   bool is_counted = false;     // in the quota of its peer
   bool holds_peer = false;     // has a reference on it
   bool is_small = false;       // answers a small or medium request, named by PSN
@@ -138,6 +140,8 @@ struct ReturnMessage {
   FetchBuffer* fetched = nullptr;  // the octets, instead of those of the region
   uint32_t exposed = 0;            // rendezvous: handle of the message that is read
   uint16_t attempt = 0;            // of reading it
+
+  bool has_data() const { return !is_unreadable && !is_too_long; }
 };
 
 // Names a message at the target. [SES-009]

@@ -205,6 +205,13 @@ void Ses::on_send_failed(uint32_t cookie, int error, Instant now) {
   initiator_.on_send_failed(cookie, error);
 }
 
+void Ses::on_path_lowered(PeerId peer, Instant now) {
+  core_.now = now;
+  initiator_.on_path_lowered(peer);
+}
+
+bool Ses::shorten(const pds::PacketRef& ref) { return initiator_.shorten(ref); }
+
 void Ses::forget(PeerId peer, Instant now) {
   core_.now = now;
   initiator_.forget_peer(peer);

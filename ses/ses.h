@@ -89,8 +89,12 @@ class Ses final : public pds::Client {
   const Config& config() const { return core_.config; }
 
   // A packet of the message was refused by the system for good (TxFate::never): the operation ends
-  // in status fault, its PDC survives. `cookie` is the message's MessageHandle.
+  // in status fault, its PDC survives; with EMSGSIZE it ends as undeliverable, too_long. `cookie`
+  // is the message's MessageHandle.
   void on_send_failed(uint32_t cookie, int error, Instant now);
+
+  // The route to the peer carries less than before, and so do packets to it. [LF-141]
+  void on_path_lowered(PeerId peer, Instant now);
 
   // The application does not know the peer any more: what serves it is given back as it gets idle.
   void forget(PeerId peer, Instant now);
@@ -112,6 +116,7 @@ class Ses final : public pds::Client {
                    Instant now) override;
   void on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) override;
   void on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) override;
+  bool shorten(const pds::PacketRef& ref) override;
   JobId job_of(std::span<const std::byte> ses) const override;
   bool has_open_message(pds::PdcHandle pdc) const override;
   void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;

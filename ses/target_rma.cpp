@@ -170,6 +170,7 @@ pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   ReturnMessage back = answer_to(q, q.length);
   back.region = region;
   back.region_offset = q.buffer_offset + q.offset;
+  back.is_too_long = (*core_.peers)[q.peer].is_beyond_path(q.length);  // [LF-141]
   if (const TxMessage* const sent = initiator_.exposed_to(region, q.peer)) {
     back.exposed = sent->handle;
     back.attempt = sent->exposure->attempt;

@@ -99,7 +99,7 @@ void Pair::carry(Side& from, Side& to) {
       if (packet.payload_bytes != 0) ++packets_;
     }
     moved_ += count;
-    from.fep->on_sent(*batch_, now_);
+    if (from.fep->on_sent(*batch_, now_)) from.fep->end_too_long(*batch_, now_);
     batch_->compact();
     to.fep->receive({datagrams_.data(), count}, now_);
   }

@@ -348,7 +348,7 @@ std::vector<WirePacket> Node::transmit(Instant now, uint32_t refused) {
         --refused;
       }
     }
-    fep_->on_sent(*batch_, now);
+    if (fep_->on_sent(*batch_, now)) fep_->end_too_long(*batch_, now);
     batch_->compact();
   }
   return out;

@@ -60,6 +60,7 @@ class StubClient final : public Client {
   std::vector<bool> closed;  // `clean` of every PDC that went
   uint64_t delivered_bytes = 0;
   bool has_open = false;  // says so of every PDC
+  bool shortens = false;  // packets that are too long
   uint32_t starts = 0;    // questions for a message
   JobId job{1};           // of every request
 
@@ -143,6 +144,7 @@ class StubClient final : public Client {
   void on_aborted(MessageHandle handle, const Failure& f, Instant) override {
     EXPECT_TRUE(aborted.emplace(handle.value(), f).second);
   }
+  bool shorten(const PacketRef&) override { return shortens; }
   JobId job_of(std::span<const std::byte>) const override { return job; }
   bool has_open_message(PdcHandle) const override { return has_open; }
   void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }

@@ -22,6 +22,8 @@ int fi_errno_of(const pds::Failure& failure) {
     case pds::FailureReason::unreachable:
     case pds::FailureReason::no_route:
       return FI_EHOSTUNREACH;
+    case pds::FailureReason::too_long:  // [LF-141]
+      return FI_EMSGSIZE;
   }
   return FI_EIO;
 }
@@ -40,6 +42,8 @@ const char* name_of(pds::FailureReason reason) {
       return "the network reports the peer as unreachable";
     case pds::FailureReason::no_route:
       return "there is no route to the peer";
+    case pds::FailureReason::too_long:
+      return "the route to the peer carries smaller packets by now";
   }
   return "delivery failed";
 }

@@ -3,6 +3,7 @@
 
 #include "prov/uet/log.h"
 #include "prov/uet/params.h"
+#include "prov/uet/path_notice.h"
 #include "prov/uet/shim.h"
 
 #include "fep/engine.h"
@@ -176,8 +177,9 @@ int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, 
   options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
   // Peers are taken to be as we are: they send again what nobody has answered for so long.
   options.peers_wait = std::min(config.pds.rto_init, config.pds.tail_loss);
-  auto engine = ProgressEngine::create(
-      std::make_unique<fep::Engine>(std::move(*fep), std::move(backend)), options);
+  auto stack = std::make_unique<fep::Engine>(std::move(*fep), std::move(backend));
+  stack->tell_of_paths(log_path_notice);
+  auto engine = ProgressEngine::create(std::move(stack), options);
   if (!engine.ok()) return to_fi_errno(engine.error());
   out.engine = std::move(*engine);
   return 0;

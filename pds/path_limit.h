@@ -1,0 +1,22 @@
+// What a route to a peer is found to carry, while packets are under way to it. [PDS-250, LF-141]
+#pragma once
+
+#include "base/serial.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+struct PathLimit {
+  uint32_t datagram_bytes = 0;  // headers above UDP, and payload
+  uint32_t payload = 0;         // octets; the largest legal size that fits [SES-032]
+};
+
+// What became of the peer's payload: equal where only what was sent before is too long.
+struct PathChange {
+  PeerId peer;
+  uint32_t before = 0;  // octets
+  uint32_t after = 0;
+};
+
+}  // namespace uet::pds
