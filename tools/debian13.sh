@@ -91,7 +91,7 @@ prefix='' fabtests_prefix=''
 inside() {
   local path=${fabtests_prefix:+$fabtests_prefix/bin:}${prefix:+$prefix/bin:}$PATH
   unshare --mount --pid --fork --kill-child bash -euc '
-    target=$1 source=$2 path=$3 pkg_config=$4
+    target=$1 source=$2 path=$3 libraries=$4
     shift 4
     mount --make-rprivate /
     # ip-netns(8) wants / to be a mount.
@@ -102,9 +102,10 @@ inside() {
     mkdir -p "$target/run/netns"
     mount --bind "$source" "$target/src"
     mount -o remount,bind,ro "$target/src"
-    exec chroot "$target" /usr/bin/env -i PATH="$path" PKG_CONFIG_PATH="$pkg_config" HOME=/root \
-      LANG=C.UTF-8 TMPDIR=/tmp DEBIAN_FRONTEND=noninteractive \
-      bash -euc "$@"' inside "$target" "$root" "$path" "${prefix:+$prefix/lib/pkgconfig}" "$@"
+    exec chroot "$target" /usr/bin/env -i PATH="$path" LD_LIBRARY_PATH="$libraries" \
+      PKG_CONFIG_PATH="${libraries:+$libraries/pkgconfig}" HOME=/root LANG=C.UTF-8 \
+      TMPDIR=/tmp DEBIAN_FRONTEND=noninteractive \
+      bash -euc "$@"' inside "$target" "$root" "$path" "${prefix:+$prefix/lib}" "$@"
 }
 
 # unpack SOURCE NAME: a copy of it in the root, at /usr/src/NAME.
