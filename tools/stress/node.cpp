@@ -61,7 +61,7 @@ void Node::choose(const Options& options, uint32_t slot) {
   if (!options.same_name) hints->domain_attr->mr_mode |= FI_MR_PROV_KEY;
   if (traits_.auto_progress) hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
   hints->domain_attr->cq_data_size = sizeof(uint64_t);
-  const uint64_t order = traits_.ordered ? FI_ORDER_SAS : FI_ORDER_NONE;
+  const uint64_t order = traits_.ordered ? FI_ORDER_SAS : 0;
   hints->tx_attr->msg_order = order;
   hints->rx_attr->msg_order = order;
   const std::string address = "127.0.47." + std::to_string(1 + slot % options.hosts);
