@@ -208,8 +208,8 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("WINDOW_BYTES_MAX", cms.window_bytes_max, "octets", 65536, int64_t{1} << 31, "ours",
               "Congestion window at most"),
     UET_VALUE("ENTROPY_VALUES", cms.entropy_values, "count", 1, 65536, "PDS-004",
-              "Entropy values that unordered traffic is sprayed over; the provider takes the number "
-              "of its ports where this is not set, 7 at most"),
+              "Entropy values that unordered traffic is sprayed over; the provider takes the "
+              "number of its ports where this is not set, 7 at most"),
 };
 #undef UET_VALUE
 #undef UET_TIME
