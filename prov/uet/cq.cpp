@@ -23,9 +23,6 @@ namespace uet::prov {
 namespace {
 
 constexpr size_t kDefaultEntries = 1024;
-// After so many reads in a row without a completion, some 50 us, each further one yields the
-// processor: a peer that runs answers sooner, so it may be waiting for this one.
-constexpr uint32_t kEmptyReads = 100;
 constexpr size_t kMaxEntries = size_t{1} << 22;
 constexpr uint32_t kFirstEntries = 64;  // of a ring
 
@@ -266,7 +263,11 @@ uint32_t CompletionQueue::take(void* buf, size_t count, fi_addr_t* src_addr) {
 ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
   bool is_idle = false;
   const ssize_t got = read_now(buf, count, src_addr, is_idle);
-  if (is_idle) sched_yield();
+  if (is_idle) {
+    const Instant begin = monotonic_now();
+    sched_yield();
+    yields_.on_yielded(begin, monotonic_now());
+  }
   return got;
 }
 
@@ -285,10 +286,10 @@ ssize_t CompletionQueue::read_now(void* buf, size_t count, fi_addr_t* src_addr, 
     entry.send_held();
   }
   if (used_ == 0) {
-    is_idle = ++empty_reads_ >= kEmptyReads;
+    is_idle = yields_.on_nothing(entry.now());
     return -FI_EAGAIN;
   }
-  empty_reads_ = 0;
+  yields_.on_something();
   const uint32_t taken = take(buf, count, src_addr);
   if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;
   return taken;

@@ -7,6 +7,7 @@
 #include "prov/uet/progress.h"
 #include "prov/uet/shim.h"
 #include "prov/uet/wait.h"
+#include "prov/uet/yield_habit.h"
 
 #include "pds/client.h"
 #include "ses/types.h"
@@ -108,7 +109,7 @@ class CompletionQueue {
   uint32_t room_ = 0;      // entries that may be used or booked now: no more than are in the ring
   uint32_t capacity_ = 0;  // to which room_ grows
   uint32_t mask_ = 0;      // ring size - 1
-  uint32_t empty_reads_ = 0;  // in a row
+  YieldHabit yields_;
   uint32_t error_head_ = 0;
   uint32_t error_count_ = 0;
   uint32_t requested_;  // what the application asked for

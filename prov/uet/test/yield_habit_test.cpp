@@ -1,0 +1,64 @@
+// When an application that looks in vain yields its processor.
+#include "prov/uet/yield_habit.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::prov {
+namespace {
+
+using namespace uet::literals;
+
+class YieldHabitTest : public ::testing::Test {
+ protected:
+  // Looks in vain until it yields, at most so often. Returns how often.
+  int looks_before_yield(int most) {
+    for (int looks = 1; looks <= most; ++looks) {
+      if (habit_.on_nothing(now_)) return looks;
+    }
+    return most + 1;
+  }
+  void yield(Duration took) {
+    habit_.on_yielded(now_, now_ + took);
+    now_ = now_ + took;
+  }
+
+  Instant now_ = Instant::from_ns(1'000'000'000);
+  YieldHabit habit_;
+};
+
+TEST_F(YieldHabitTest, YieldsAfterAHundredLooksInVain) { EXPECT_EQ(looks_before_yield(200), 100); }
+
+TEST_F(YieldHabitTest, ACompletionBeginsAnew) {
+  looks_before_yield(99);
+  habit_.on_something();
+  EXPECT_EQ(looks_before_yield(200), 100);
+}
+
+TEST_F(YieldHabitTest, WhereOthersRanEachLookYields) {
+  looks_before_yield(100);
+  for (int i = 0; i < 5; ++i) {
+    yield(3_us);
+    EXPECT_EQ(looks_before_yield(10), 1);
+  }
+}
+
+TEST_F(YieldHabitTest, WhereNobodyRanItYieldsAgainAfter50us) {
+  looks_before_yield(100);
+  yield(1_us);
+  EXPECT_EQ(looks_before_yield(1000), 1001);
+  now_ = now_ + 49_us;
+  EXPECT_FALSE(habit_.on_nothing(now_));
+  now_ = now_ + 1_us;
+  EXPECT_TRUE(habit_.on_nothing(now_));
+}
+
+// One that polls between two computations, and takes what comes now and then, yields no more often.
+TEST_F(YieldHabitTest, ACompletionDoesNotEndTheWhile) {
+  looks_before_yield(100);
+  yield(1_us);
+  habit_.on_something();
+  EXPECT_EQ(looks_before_yield(1000), 1001);
+}
+
+}  // namespace
+}  // namespace uet::prov

@@ -1,0 +1,36 @@
+// When an application that looks for completions in vain yields its processor: the peer that it
+// waits for may need it. Where nobody else wanted the processor, it asks again only after a while.
+#pragma once
+
+#include "base/time.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace uet::prov {
+
+class YieldHabit {
+ public:
+  // A look found nothing. True: yield, and say so by on_yielded().
+  bool on_nothing(Instant now) {
+    if (vain_looks_ < kVainLooks) ++vain_looks_;
+    return vain_looks_ == kVainLooks && now >= again_at_.load(std::memory_order_relaxed);
+  }
+  void on_something() { vain_looks_ = 0; }
+  // How long the yield took. Needs no lock.
+  void on_yielded(Instant begin, Instant end) {
+    const bool others_ran = end - begin >= kOthersRan;
+    again_at_.store(others_ran ? end : end + kPause, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr uint32_t kVainLooks = 100;  // in a row: a peer that runs answers sooner
+  // A yield that changes nothing takes about 1 us.
+  static constexpr Duration kOthersRan = Duration::microseconds(3);
+  static constexpr Duration kPause = Duration::microseconds(50);
+
+  uint32_t vain_looks_ = 0;  // at most kVainLooks
+  std::atomic<Instant> again_at_{Instant::zero()};
+};
+
+}  // namespace uet::prov
