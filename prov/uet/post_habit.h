@@ -49,10 +49,10 @@ class PostHabit {
   bool is_holding() const { return held_ > 0; }
   // When the helper must send what waits.
   Instant held_until() const { return held_ > 0 ? held_since_ + kHeldLimit : Instant::never(); }
-  // Nothing is expected to wait for the helper: so many runs of one length came one after the other
-  // that what they saved makes up for one wait until the helper finds the application absent. A
-  // timer for kHeldLimit in each run would cost more than such runs save.
-  bool is_trusted() const { return equal_runs_ >= kTrust && run_ < usual_; }
+  // Nothing is expected to wait for the helper: so many posts came in runs of one length that what
+  // these saved makes up for one wait until the helper finds the application absent. A timer for
+  // kHeldLimit in each run would cost more than such runs save.
+  bool is_trusted() const { return equal_posts_ >= kTrust && run_ < usual_; }
 
   // Everything left, for a reason of its own.
   void on_sent() {
@@ -76,7 +76,7 @@ class PostHabit {
       runs_ = std::min(runs_, 0);
     } else if (run_ >= kRun) {
       if (runs_ < kHabit) ++runs_;
-      equal_runs_ = run_ == usual_ ? std::min(equal_runs_ + 1, kTrust) : 0;
+      equal_posts_ = run_ == usual_ ? std::min(equal_posts_ + run_, kTrust) : 0;
       usual_ = run_;
     }
     run_ = 0;
@@ -90,7 +90,7 @@ class PostHabit {
   // What a run of kRun saves. As many more make up for the time that the posts before waited in
   // vain, at most until the helper came by.
   static constexpr Duration kSaved = Duration::microseconds(15);
-  static constexpr int32_t kTrust = static_cast<int32_t>(kSteadyAbsence.ns() / kSaved.ns());
+  static constexpr auto kTrust = static_cast<uint32_t>(kSteadyAbsence.ns() / kSaved.ns() * kRun);
   static constexpr uint32_t kAtOnce = 2;  // the first of a run leave: something is on its way then
   static constexpr uint32_t kHeldMax = 32;
   static constexpr uint64_t kHeldBytesMax = 48 * 1024;  // with headers about one super-packet
@@ -99,7 +99,7 @@ class PostHabit {
   void lose(Instant now) {
     const Duration in_vain = std::min(now - held_since_, kSteadyAbsence);
     runs_ = -static_cast<int32_t>(in_vain.ns() / kSaved.ns());
-    equal_runs_ = 0;
+    equal_posts_ = 0;
   }
 
   Instant last_at_;     // the latest post
@@ -107,8 +107,8 @@ class PostHabit {
   uint32_t run_ = 0;    // posts since the application looked, at most kRunMax
   uint32_t usual_ = 0;  // length of the latest run of kRun or more that ended with a prompt look
   int32_t runs_ = 0;    // such runs, at most kHabit; below 0: how many are owed
-  int32_t equal_runs_ = 0;  // the latest of them that had one length, at most kTrust
-  uint32_t held_ = 0;       // posts that wait
+  uint32_t equal_posts_ = 0;  // of the latest of them that had one length, at most kTrust
+  uint32_t held_ = 0;         // posts that wait
   uint64_t held_bytes_ = 0;
 };
 
