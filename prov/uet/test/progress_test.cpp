@@ -320,6 +320,7 @@ TEST_F(ProgressTest, HelperSendsPostsThatWaitBeforeItTakesOver) {
   for (int tries = 0; tries < 100 && in_time == 0; ++tries) {
     create({});
     open_endpoint();
+    poll_for(milliseconds(5));  // the helper has begun to watch
     for (int run = 0; run < 10; ++run) {
       for (int i = 0; i < 16; ++i) post();
       ProgressEngine::Entry entry(*engine_);
