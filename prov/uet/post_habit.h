@@ -37,7 +37,7 @@ class PostHabit {
     if (run_ < kRunMax) ++run_;
     last_at_ = now;
     const bool is_room = held_ + 1 < kHeldMax && held_bytes_ + post.bytes < kHeldBytesMax;
-    const bool waits = runs_ >= kHabit && run_ > kAtOnce && run_ != usual_ && is_room &&
+    const bool waits = is_habit() && run_ > kAtOnce && run_ != usual_ && is_room &&
                        post.is_served && post.unfinished > held_ + 1 &&
                        (held_ == 0 || now - held_since_ <= kPatience);
     if (waits && held_ == 0) held_since_ = now;
@@ -45,6 +45,10 @@ class PostHabit {
     held_bytes_ = waits ? held_bytes_ + post.bytes : 0;
     return waits;
   }
+
+  // The post left, and others with it: the application could do nothing else meanwhile.
+  void on_left(Instant now) { last_at_ = now; }
+  bool is_habit() const { return runs_ >= kHabit; }
 
   bool is_holding() const { return held_ > 0; }
   // When the helper must send what waits.
@@ -99,10 +103,10 @@ class PostHabit {
   void lose(Instant now) {
     const Duration in_vain = std::min(now - held_since_, kSteadyAbsence);
     runs_ = -static_cast<int32_t>(in_vain.ns() / kSaved.ns());
-    equal_posts_ = 0;
+    if (in_vain >= kHeldLimit) equal_posts_ = 0;
   }
 
-  Instant last_at_;     // the latest post
+  Instant last_at_;     // the latest post, or when it had left
   Instant held_since_;  // the first of those that wait
   uint32_t run_ = 0;    // posts since the application looked, at most kRunMax
   uint32_t usual_ = 0;  // length of the latest run of kRun or more that ended with a prompt look

@@ -139,6 +139,9 @@ void ProgressEngine::await_absence(Instant now) {
   put_off_at_.store(now + (is_steady ? kSteadyPutOff : kPutOff), std::memory_order_relaxed);
   if (posts_.held_until() <= now) send_late(now);
   timer_.restart(is_steady ? kSteadyAbsence : kAbsence, now);
+  // The guard that ended just now was for earlier posts than those that wait.
+  const bool needs_guard = posts_.is_holding() && !posts_.is_trusted() && !timer_.is_guarding();
+  if (needs_guard) timer_.guard(posts_.held_until(), now);
 }
 
 // The timer was started for posts that left meanwhile, or wait still, or for earlier ones.

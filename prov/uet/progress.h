@@ -112,6 +112,7 @@ class ProgressEngine {
       owner_.attend(now_);
       if (!owner_.posts_.on_posted({bytes, unfinished, owner_.may_hold_post()}, now_)) {
         transmit();
+        if (owner_.posts_.is_habit()) owner_.posts_.on_left(monotonic_now());
       } else if (!owner_.timer_.is_guarding() && !owner_.posts_.is_trusted()) {
         owner_.timer_.guard(owner_.posts_.held_until(), now_);
       }

@@ -143,7 +143,7 @@ class EndpointScaleTest : public test::DomainFixture {
   std::array<uint64_t, 2> in{};
 
   static constexpr size_t kMany = 4000;
-  static constexpr int64_t kIdleBytes = 64 * 1024;
+  static constexpr int64_t kIdleBytes = 8 * 1024;
 };
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -82,6 +82,21 @@ TEST_F(PostHabitTest, ALateLookThatNothingWaitedForCostsNoMore) {
   EXPECT_EQ(run(8), 5);
 }
 
+// What the last post took along may keep the application for longer than a prompt look takes.
+TEST_F(PostHabitTest, TheTimeThatSendingTakesIsNotTheApplications) {
+  run(8);
+  run(8);
+  for (int i = 0; i < 5; ++i) {
+    int waited = 0;
+    for (int j = 0; j < 8; ++j) waited += post();
+    EXPECT_EQ(waited, 5) << i;
+    now_ = now_ + 40_us;
+    habit_.on_left(now_);
+    now_ = now_ + 1_us;
+    habit_.on_polled(now_);
+  }
+}
+
 TEST_F(PostHabitTest, LateLooksDoNotMakeIt) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(run(8, 21_us), 0);
 }
