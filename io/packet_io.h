@@ -24,8 +24,8 @@ struct IoCaps {
 struct PathError {
   FabricAddress to;
   int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...
-  // EMSGSIZE: octets of the IP packets that the route carries, by the system's own knowledge and
-  // not by the error, which anybody can forge. 0: not known. [LF-141]
+  // EMSGSIZE: octets of the IP packets that the route carries, as the system has it: it may have
+  // learned that from an ICMP error, which anybody can forge. 0: not known. [LF-141]
   uint32_t mtu_bytes = 0;
 };
 
