@@ -334,8 +334,8 @@ void UdpIo::drain_errors(const Fd& fd) {
   }
 }
 
-// What the kernel believes of the route by now. Of an ICMP error it takes only what quotes a socket
-// of ours; the number in it may be any. Asked at most once a second for one address. [LF-141]
+// The MTU that the kernel has for the route now, not the one that the ICMP error names: that may be
+// forged. The kernel is asked at most once a second for one address. [LF-141]
 uint32_t UdpIo::route_mtu(const FabricAddress& to) {
   const uint32_t mtu = routes_.find(local_, to, Instant::from_ns(coarse_now_ns())).mtu_bytes;
   routes_.rest();

@@ -65,8 +65,8 @@ struct Endpoint : ListNode<SharerTag>, ListNode<struct StalledTag>, ListNode<str
   RetainedPayloads retained;  // stays with the slot: what it holds ends with each use
 
   Matcher& matcher(bool is_tagged) { return queue->matcher(is_tagged); }
-  // Kept messages of it that a receive could not take for want of a completion slot: until it can,
-  // later ones must not overtake them. Of its own receives only multi-receives come to that.
+  // A kept message could not go to its receive because the completion queue was full. Later ones
+  // wait behind it, to keep their order. Of its own receives only multi-receives can cause that.
   bool is_stalled() const { return ListNode<StalledTag>::is_linked(); }
   // Whether no receive is given to its messages for now.
   bool is_held(bool is_tagged) const { return is_stalled() && (!is_tagged || queue->is_shared); }

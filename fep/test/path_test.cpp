@@ -391,7 +391,7 @@ TEST_F(PathTest, AReadWhoseAnswersAreTooLongAsksForLess) {
   }
 }
 
-// Whoever forges an error finds that the system does not believe it.
+// A forged error changes nothing while the system keeps the larger MTU for the route.
 TEST_F(PathTest, WhatTheSystemDoesNotConfirmIsIgnored) {
   meet();
   a_.route.errors.push_back({address(2), EMSGSIZE, 0});

@@ -30,7 +30,8 @@ void HelperTimer::restart(Duration after, Instant now) {
 
 Instant HelperTimer::restart_unlocked(Duration after) {
   start(after);
-  // Loaded after that: whoever stores it starts the timer once more.
+  // Read after the start: guard() stores it first and then starts the timer, so either this read
+  // sees the new value or that start comes last.
   return guard_end_.load();
 }
 

@@ -20,11 +20,11 @@ class HelperTimer {
   int fd() const { return fd_; }   // readable when it is over
   bool is_over() const;            // since it was started last; takes that back
 
-  // Ends after so long, for want of visits. Not while it guards posts: it ends sooner then, and
-  // whoever looks after them starts it again.
+  // Starts the timer: it ends after `after` unless it is started again. Does nothing while the
+  // timer guards posts: it ends sooner then, and the helper starts it again.
   void restart(Duration after, Instant now);
-  // The same by the helper when somebody else has the lock. When to look after posts that wait, if
-  // the timer was started for them before or meanwhile; else never.
+  // The same by the helper while another thread has the lock. Returns when the helper must send
+  // posts that wait; never: none do.
   Instant restart_unlocked(Duration after);
 
   void guard(Instant end, Instant now);
