@@ -396,7 +396,8 @@ void Initiator::close(Endpoint& ep) {
 void Initiator::on_send_failed(uint32_t cookie, int error) {
   if (ReturnMessage* r = return_message(pds::MessageHandle(cookie))) {
     // The resend tells the initiator. [SES-164, LF-141]
-    (error == EMSGSIZE ? r->is_too_long : r->is_unreadable) = true;
+    if (error == EMSGSIZE) return cut(*r);
+    r->is_unreadable = true;
     return;
   }
   TxMessage* m = message(pds::MessageHandle(cookie));

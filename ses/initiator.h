@@ -2,6 +2,7 @@
 // asks, answers become completions. [ses.md 2, 4.1, 4.2, 4.7, 7]
 #pragma once
 
+#include "ses/copy_tally.h"
 #include "ses/core.h"
 #include "ses/deferral.h"
 #include "ses/inject_store.h"
@@ -14,24 +15,6 @@
 #include <cstdint>
 
 namespace uet::ses {
-
-// Payloads that were copied when they were posted and whose operations have not ended.
-struct CopyTally {
-  uint32_t now = 0;
-  uint64_t bytes = 0;
-  uint64_t bytes_high = 0;  // the most there ever were
-
-  void add(uint64_t n) {
-    ++now;
-    bytes += n;
-    bytes_high = bytes > bytes_high ? bytes : bytes_high;
-  }
-  void remove(uint64_t n) {
-    UET_ASSERT(now != 0 && bytes >= n);
-    --now;
-    bytes -= n;
-  }
-};
 
 class Initiator {
  public:
@@ -168,7 +151,6 @@ class Initiator {
   // initiator_rendezvous.cpp
   void expose(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov, uint8_t capabilities);
   void conceal(TxMessage& m);
-  static bool is_read_out(const TxMessage& m);
   static uint32_t read_packets_of(const TxMessage& m);
   bool must_wait_for_reads(const Flow& flow, uint32_t read_packets) const;
   void end_read(TxMessage& m);
@@ -176,6 +158,7 @@ class Initiator {
   void on_unread(TxMessage& m);
   void settle_probe(TxMessage& m);
   void finish_read_out(TxMessage& m);
+  void arm_look(TxMessage& m);
   void end_exposed(TxMessage& m);
   static Completion::Status end_of(TxMessage& m);
   static void note_delivered(TxMessage& m, wire::ListCode list, uint32_t modified_length);
@@ -183,6 +166,8 @@ class Initiator {
   // initiator_path.cpp: a route that carries less than before [LF-141]
   void fit(TxMessage& m);
   void end_too_long(TxMessage& m);
+  void cut(ReturnMessage& r);
+  void on_taken(const ReturnMessage& r);
   bool ask_less(TxMessage& m);
 
   // initiator_deferral.cpp

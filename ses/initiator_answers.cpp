@@ -122,7 +122,7 @@ void Initiator::note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_gener
 
 void Initiator::on_response(const pds::PacketRef& ref, const pds::RxResponse& response) {
   if (ReturnMessage* r = return_message(ref.message)) {
-    if (r->exposed != 0 && r->has_data()) on_served(r->exposed, r->attempt, r->length);
+    on_taken(*r);
     free(*r);  // whatever it says [PDS-108]
     return;
   }
@@ -240,8 +240,7 @@ void Initiator::note_failure(TxMessage& m, const pds::Failure& failure) {
 void Initiator::on_failed(const pds::PacketRef& ref, const pds::Failure& failure) {
   if (ReturnMessage* r = return_message(ref.message)) {
     // Whoever reads keeps the PDC until it has all it wants, so one who closes has it. [SES-075]
-    const bool is_had = failure.reason == pds::FailureReason::closed && r->has_data();
-    if (r->exposed != 0 && is_had) on_served(r->exposed, r->attempt, r->length);
+    if (failure.reason == pds::FailureReason::closed) on_taken(*r);
     free(*r);
     return;
   }
@@ -305,7 +304,7 @@ void Initiator::settle(TxMessage& m) {
     awaiting_.push_back(m);
   } else if (!m.has_semantic_answer) {
     awaiting_.push_back(m);
-  } else if (m.exposure != nullptr && !is_read_out(m)) {
+  } else if (m.exposure != nullptr && !m.exposure->is_read_out()) {
     wait_for_reads(m);
   } else if (m.segment_start + m.segment_length < m.memory.bytes()) {
     next_segment(m);

@@ -12,7 +12,8 @@ namespace uet::ses {
 void Initiator::on_path_lowered(PeerId peer) {
   const uint16_t payload = payload_toward(peer);
   returns_.for_each([&](ReturnMessage& r) {
-    if (r.peer == peer && r.length > payload) r.is_too_long = true;
+    // Of those that PDS has, it says itself which do not pass.
+    if (r.peer == peer && r.length > payload && !r.is_pulled) cut(r);
   });
   messages_.for_each([&](TxMessage& m) {
     if (m.remote == nullptr || m.remote->key.peer != peer || m.mtu <= payload) return;
@@ -55,6 +56,16 @@ void Initiator::fit(TxMessage& m) {
   }
 }
 
+// It becomes an error, also where its data was sent under the same PSN and may have arrived.
+// [SES-164]
+void Initiator::cut(ReturnMessage& r) {
+  r.is_too_long = true;
+  r.is_unsure = r.is_pulled;
+  TxMessage* const m = r.exposed != 0 ? message(pds::MessageHandle(r.exposed)) : nullptr;
+  const bool is_its = m != nullptr && m->exposure != nullptr && m->exposure->attempt == r.attempt;
+  if (is_its) m->exposure->is_cut = true;
+}
+
 void Initiator::end_too_long(TxMessage& m) {
   m.failure = pds::Failure{.reason = pds::FailureReason::too_long};
   stop(m, Completion::Status::undeliverable);
@@ -63,7 +74,7 @@ void Initiator::end_too_long(TxMessage& m) {
 // UNSUPPORTED_SIZE of a peer that could not send so much at a time [SES-157]: each packet is a
 // message of its own from here on, which states what it asks for [LF-131]. False: not so.
 bool Initiator::ask_less(TxMessage& m) {
-  if (m.code != wire::ReturnCode::unsupported_size || !m.is_read() || m.is_internal()) return false;
+  if (m.code != wire::ReturnCode::unsupported_size || !m.is_read()) return false;
   if (std::min<uint32_t>(m.mtu, m.segment_length) <= wire::kPayloadMtuMin) return false;
   const PeerId id = m.remote->key.peer;
   pds::Peer& peer = (*core_.peers)[id];
@@ -73,14 +84,15 @@ bool Initiator::ask_less(TxMessage& m) {
   m.segment_length =
       static_cast<uint32_t>(std::min<uint64_t>(m.memory.bytes() - m.segment_start, m.mtu));
   m.push_length = m.segment_length;
+  m.may_repeat = m.may_repeat && m.segment_length == m.memory.bytes();
   return true;
 }
 
-// An answer to a read becomes an error [SES-164]; a packet of a message becomes a MSG_ERROR, for
-// which the short headers have no room [SES-105].
+// An answer to a read becomes an error; a packet of a message becomes a MSG_ERROR, for which the
+// short headers have no room [SES-105].
 bool Initiator::shorten(const pds::PacketRef& ref) {
   if (ReturnMessage* const r = return_message(ref.message)) {
-    r->is_too_long = true;
+    cut(*r);
     return true;
   }
   TxMessage* const m = message(ref.message);

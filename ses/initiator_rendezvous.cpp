@@ -8,6 +8,9 @@
 // exposed       | -                | gone            | queued as probe | gone
 // probe         | exposed          | noted           | -               | ended
 // A probe whose answer is that nobody knows the message: gone.
+// An answer to a read that became too long for the route while it was under way has arrived, or the
+// error in its place [LF-141]: the target knows. It reads again, says that it has given up, or has
+// all it wants: then it does not know the message any more.
 #include "ses/initiator.h"
 
 #include "wire/payload_mtu.h"
@@ -56,9 +59,11 @@ void Initiator::conceal(TxMessage& m) {
   m.exposure->region = RegionId();
 }
 
-bool Initiator::is_read_out(const TxMessage& m) {
-  const Exposure& x = *m.exposure;
-  return x.is_released || x.served >= x.wanted;
+// The target is asked once soon, if it may have all of it, and else when it was silent for long.
+void Initiator::arm_look(TxMessage& m) {
+  const bool is_soon = m.exposure->may_be_read_out() && m.exposure->idle_looks == 0;
+  const Config& config = core_.config;
+  core_.timers.arm(m.timer, core_.now + (is_soon ? config.retry_time_cap : config.retry_patience));
 }
 
 // Accepted: now it is the target's turn. Nothing but a fence waits for it meanwhile, and nothing
@@ -73,7 +78,7 @@ void Initiator::wait_for_reads(TxMessage& m) {
   m.state = TxMessage::State::exposed;
   ++remote.exposed;
   leave_remote(m);
-  core_.timers.arm(m.timer, core_.now + core_.config.retry_patience);
+  arm_look(m);
   end_recovery_wait(remote);
 }
 
@@ -98,12 +103,15 @@ void Initiator::on_unread(TxMessage& m) {
 
 // The probe was refused. Whatever the target is busy with, it lives; unless it does not know the
 // message and never asked for any of it: then it began anew since, and nobody will. One that has
-// asked may have all it wants, and what that shows is still on its way.
+// asked may have all it wants, and what that shows is still on its way, or became unsure.
 void Initiator::settle_probe(TxMessage& m) {
   Exposure& x = *m.exposure;
-  if (m.code == wire::ReturnCode::bad_mkey && !x.is_begun) x.is_given_up = true;
+  if (m.code == wire::ReturnCode::bad_mkey) {
+    if (!x.is_begun) x.is_given_up = true;
+    if (x.may_be_read_out()) x.is_released = true;
+  }
   m.code = wire::ReturnCode::null;
-  if (!is_read_out(m) && !x.is_given_up) {
+  if (!x.is_read_out() && !x.is_given_up) {
     wait_for_reads(m);
     return;
   }
@@ -119,9 +127,9 @@ TxMessage* Initiator::exposed_to(RegionId region, PeerId peer) {
   return is_its ? m : nullptr;
 }
 
-// A READ of an exposed source begins. The same as the one that began the rest is a new attempt:
-// what an earlier one fetched does not count any more. One for nothing says that this was all, or
-// at the very start that no more could be had.
+// A READ of an exposed source begins. One of the beginning of the rest, for as much as the first or
+// less, is a new attempt: what an earlier one fetched does not count any more. One for nothing says
+// that this was all, or at the very start that no more could be had.
 void Initiator::on_read_begun(TxMessage& m, uint64_t offset, uint32_t length) {
   Exposure& x = *m.exposure;
   const bool is_first = !x.is_begun;
@@ -132,13 +140,16 @@ void Initiator::on_read_begun(TxMessage& m, uint64_t offset, uint32_t length) {
     finish_read_out(m);
     return;
   }
+  x.is_cut = false;
+  if (offset < x.unsure_end) x.unsure = 0;  // the target does not have them
   if (offset != m.push_length) return;
-  if (is_first || length == x.first_read) {
+  if (is_first || length <= x.first_read) {
     ++x.attempt;
-    x.served = 0;
+    x.served = x.unsure = 0;
+    x.unsure_end = 0;
     x.idle_looks = 0;
+    x.first_read = length;
   }
-  if (x.first_read == 0) x.first_read = length;
 }
 
 // Octets of an exposed source have reached the target for certain.
@@ -147,21 +158,34 @@ void Initiator::on_served(uint32_t handle, uint16_t attempt, uint32_t bytes) {
   if (m == nullptr || m->exposure == nullptr || m->exposure->attempt != attempt) return;
   m->exposure->idle_looks = 0;
   m->exposure->served += std::min(bytes, UINT32_MAX - m->exposure->served);
-  if (m->state == TxMessage::State::exposed) {
-    core_.timers.arm(m->timer, core_.now + core_.config.retry_patience);  // it lives
-  }
+  if (m->state == TxMessage::State::exposed) arm_look(*m);  // it lives
   finish_read_out(*m);
+}
+
+// The target has an answer to its READ, the data or what became of it.
+void Initiator::on_taken(const ReturnMessage& r) {
+  if (r.exposed == 0) return;
+  if (r.has_data()) return on_served(r.exposed, r.attempt, r.length);
+  TxMessage* m = message(pds::MessageHandle(r.exposed));
+  if (!r.is_unsure || m == nullptr || m->exposure == nullptr) return;
+  Exposure& x = *m->exposure;
+  if (x.attempt != r.attempt) return;
+  x.unsure += std::min<uint32_t>(r.length, UINT32_MAX - x.unsure);
+  x.unsure_end = std::max(x.unsure_end, r.region_offset + r.length);
+  x.idle_looks = 0;
+  if (m->state == TxMessage::State::exposed) arm_look(*m);
 }
 
 // In any other state the message is looked at when its packets are answered.
 void Initiator::finish_read_out(TxMessage& m) {
-  if (m.state == TxMessage::State::exposed && is_read_out(m)) end_exposed(m);
+  if (m.state == TxMessage::State::exposed && m.exposure->is_read_out()) end_exposed(m);
 }
 
 // The target could not get the rest: whatever became of that PDC, the message is lost.
 Completion::Status Initiator::end_of(TxMessage& m) {
+  using Reason = pds::FailureReason;
   if (!m.exposure->is_given_up) return Completion::Status::ok;
-  m.failure = pds::Failure{.reason = pds::FailureReason::closed};
+  m.failure = pds::Failure{.reason = m.exposure->is_cut ? Reason::too_long : Reason::closed};
   return Completion::Status::undeliverable;
 }
 
@@ -191,9 +215,11 @@ Result<void> Initiator::read_rest(Endpoint& ep, const RestRequest& request) {
   m->kind = OpKind::read;
   m->opcode = wire::SesOpcode::read;
   m->mtu = payload_toward(request.from.peer);
-  // A sender that is in no address vector shows by its first packet what the path takes. [LF-131]
+  // The sender's first packet shows what its path takes. That counts for one in no address vector
+  // [LF-131], and where it is less than was agreed: the path has become smaller. [LF-141]
   const bool is_unknown = !(*core_.peers)[request.from.peer].states_payload();
-  const bool is_shown = is_unknown && wire::is_payload_mtu(request.shown_payload);
+  const bool is_shown =
+      wire::is_payload_mtu(request.shown_payload) && (is_unknown || request.shown_payload < m->mtu);
   if (is_shown) m->mtu = static_cast<uint16_t>(request.shown_payload);
   m->segment_length = static_cast<uint32_t>(m->memory.bytes());
   if (!reads_whole(*m, request.from.peer)) {  // [LF-131]

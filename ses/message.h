@@ -129,6 +129,7 @@ struct ReturnMessage {
   bool is_pulled = false;
   bool is_unreadable = false;  // the system could not read the region's memory
   bool is_too_long = false;    // for the route to the peer [LF-141]
+  bool is_unsure = false;      // its data was sent before that, and may have arrived
   bool is_counted = false;     // in the quota of its peer
   bool holds_peer = false;     // has a reference on it
   bool is_small = false;       // answers a small or medium request, named by PSN

@@ -21,6 +21,8 @@ struct Exposure {
   wire::Rendezvous source;
   uint32_t wanted = 0;       // octets that the target will read
   uint32_t served = 0;       // of them acknowledged, in this attempt to read
+  uint32_t unsure = 0;       // of those that became too long: they may have arrived [LF-141]
+  uint64_t unsure_end = 0;   // behind the last of these
   uint32_t first_read = 0;   // octets of the READ that began the rest
   uint16_t attempt = 0;      // grows when the target begins anew
   uint8_t idle_looks = 0;    // times that it was found as it was, one after the other
@@ -28,6 +30,11 @@ struct Exposure {
   bool is_released = false;  // the target said that it reads no more
   bool is_given_up = false;  // that it could not read all it wanted
   bool is_kept = false;      // the target has no receive for it yet [SES-090]
+  bool is_cut = false;       // the last READ had an answer that is too long for the route
+
+  bool is_read_out() const { return is_released || served >= wanted; }
+  // Nothing is missing but octets that may have arrived.
+  bool may_be_read_out() const { return unsure != 0 && uint64_t{served} + unsure >= wanted; }
 };
 
 // What is known of a message when its receive completes.

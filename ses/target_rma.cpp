@@ -174,6 +174,7 @@ pds::Verdict Target::answer_read(const Request& q, RegionId region) {
   if (const TxMessage* const sent = initiator_.exposed_to(region, q.peer)) {
     back.exposed = sent->handle;
     back.attempt = sent->exposure->attempt;
+    if (back.is_too_long) sent->exposure->is_cut = true;
   }
   if (!q.has_pdc()) return read_on_rudi(back);
   switch (initiator_.send_return(q.token.pdc, back)) {

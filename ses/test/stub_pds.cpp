@@ -212,6 +212,13 @@ void StubPds::resend_all() {
   }
 }
 
+void StubPds::shorten_returns() {
+  allows_void_resend = true;
+  for (auto& [flow, t] : targets_) {
+    for (auto& [psn, sent] : t.back.outstanding) EXPECT_TRUE(ses_->shorten(sent.ref));
+  }
+}
+
 void StubPds::fail_flow(uint32_t flow, const pds::Failure& failure, Instant now) {
   FlowState& f = flows_[flow];
   const pds::PdcHandle pdc(flow + 1 + f.pdc_number * 0x10000);

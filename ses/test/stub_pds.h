@@ -45,6 +45,8 @@ class StubPds {
   void receive(const Parcel& p, Instant now);
   // All packets that are not answered go again.
   void resend_all();
+  // The return data under way is too long for the route: it goes again as errors. [PDS-250]
+  void shorten_returns();
   // Ends the PDC of a flow at its initiator: everything outstanding fails.
   void fail_flow(uint32_t flow, const pds::Failure& failure, Instant now);
   bool has_outstanding() const;
