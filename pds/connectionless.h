@@ -48,8 +48,10 @@ class Connectionless {
   uint32_t outstanding() const { return rudi_.outstanding(); }
   uint32_t waiting_answers() const { return rudi_target_.waiting(); }
   // RUDI packets on their way to the peer that are too long for the route: whether there are any,
-  // and their end. [PDS-250]
-  bool has_too_long(PeerId peer, const PathLimit& limit) { return rudi_.has_too_long(peer, limit); }
+  // and the end of requests among them; answers will be asked for again. [PDS-250]
+  bool has_too_long(PeerId peer, const PathLimit& limit, Instant now) {
+    return rudi_.has_too_long(peer, limit) || rudi_target_.has_too_long(peer, limit, now);
+  }
   void end_too_long(PeerId peer, const PathLimit& limit, Instant now) {
     rudi_.end_too_long(peer, limit, now);
   }

@@ -38,7 +38,7 @@ std::optional<PathChange> Core::on_path_limit(const FabricAddress& to, PathLimit
   Peer* const peer = peers_.find(to, id);
   if (peer == nullptr) return {};
   counters_.add(Count::path_reports);
-  bool is_concerned = connectionless_.has_too_long(id, limit);
+  bool is_concerned = connectionless_.has_too_long(id, limit, now);
   table_.for_each([&](Pdc& pdc) {
     if (is_concerned || pdc.peer != id) return;
     for_each_too_long(pdc, limit, [&](Psn, TxSlot&) { is_concerned = true; });

@@ -1,6 +1,8 @@
 // RUDI at the target.
 #include "pds/rudi_target.h"
 
+#include <algorithm>
+
 namespace uet::pds {
 
 using wire::NackCode;
@@ -44,6 +46,7 @@ NackCode RudiTarget::on_request(const wire::RudiRequest& h, const RxDatagram& d,
   }
   Answer answer;
   answer.to = from;
+  answer.peer = *peer;
   answer.pkt_id = h.pkt_id;
   answer.data = verdict.answer;
   answer.ev = d.ev;
@@ -85,8 +88,16 @@ void RudiTarget::emit(const Answer& answer, TxBatch& batch, Instant now) {
                has_data ? config.return_class.value() : config.control_dscp,
                has_data ? Ecn::ect0 : Ecn::not_ect);
   with_.counters.add(Count::rudi_responses_tx);
+  if (!has_data) return;
+  sent_[sent_next_++ % kSentMax] = {answer.peer, batch.packets().back().bytes(), now};
   // It will not be sent again: a lost one is asked for by a new request.
-  if (has_data) with_.client.on_response(ref, {}, now);
+  with_.client.on_response(ref, {}, now);
+}
+
+bool RudiTarget::has_too_long(PeerId peer, const PathLimit& limit, Instant now) const {
+  return std::any_of(sent_.begin(), sent_.end(), [&](const Sent& s) {
+    return s.peer == peer && s.bytes > limit.datagram_bytes && now - s.at < kUnderWay;
+  });
 }
 
 void RudiTarget::abort(Instant now) {

@@ -2,6 +2,7 @@
 // Nothing is kept but the answers that are about to leave. [PDS-202, PDS-203]
 #pragma once
 
+#include "pds/path_limit.h"
 #include "pds/surroundings.h"
 
 #include "wire/pds.h"
@@ -9,6 +10,8 @@
 #include "base/arena.h"
 #include "base/packet.h"
 #include "base/ring.h"
+
+#include <array>
 
 namespace uet::pds {
 
@@ -26,10 +29,13 @@ class RudiTarget {
   // Forgets what has not left.
   void abort(Instant now);
   uint32_t waiting() const { return answers_.size(); }
+  // Whether an answer to the peer that left just now is too long for the route. [PDS-250]
+  bool has_too_long(PeerId peer, const PathLimit& limit, Instant now) const;
 
  private:
   struct Answer {
     FabricAddress to;
+    PeerId peer;
     PktId pkt_id;
     MessageHandle data;  // the answer is this message; none: `response`
     Entropy ev;
@@ -37,10 +43,22 @@ class RudiTarget {
     bool retx = false;
     EncodedResponse response;
   };
+  // The datagram of an answer with data.
+  struct Sent {
+    PeerId peer;
+    uint32_t bytes = 0;
+    Instant at;
+  };
   void emit(const Answer& answer, TxBatch& batch, Instant now);
+
+  // For so long the network may say that one did not pass; and so many are remembered.
+  static constexpr Duration kUnderWay = Duration::seconds(1);
+  static constexpr uint32_t kSentMax = 64;
 
   Surroundings with_;
   Ring<Answer> answers_;
+  std::array<Sent, kSentMax> sent_{};
+  uint32_t sent_next_ = 0;
 };
 
 }  // namespace uet::pds

@@ -176,6 +176,7 @@ class PathFixture : public ::testing::Test {
     const IoSlice slice{local.data(), local.size()};
     ses::RmaRequest request;
     request.to = to(host);
+    request.to.capabilities = capabilities_;
     request.read = is_read;
     request.key = key;
     request.iov = {&slice, 1};

@@ -172,6 +172,27 @@ TEST_F(PathTest, AReadWhoseAnswersAreTooLongAsksForLess) {
   }
 }
 
+// [SES-157] On RUDI nothing is kept of the answers, so they are lost once; the next are refused.
+TEST_F(PathTest, AReadOverRudiWhoseAnswersAreTooLongAsksForLess) {
+  capabilities_ = ses::kAiBase | ses::kHpc;
+  meet();
+  b_.route.mtu_bytes = 1500;
+  for (const uint32_t bytes : {5000u, 100000u}) {
+    a_.engine->fep().peers()[a_.other].agree_payload(kPayload);
+    std::vector<std::byte> memory = pattern(bytes, 17);
+    std::vector<std::byte> room(bytes);
+    rma(a_, true, expose(b_, memory, ses::kRemoteRead), room, ses::kOpRudi);
+    EXPECT_LT(until_done(a_, 1), 2_s);
+    ASSERT_EQ(a_.done.size(), 1u);
+    EXPECT_TRUE(a_.done[0].ok());
+    EXPECT_EQ(room, memory);
+    EXPECT_EQ(a_.payload(), 1024u);
+    EXPECT_EQ(b_.payload(), 1024u);
+    a_.done.clear();
+  }
+  EXPECT_GT(b_.count("rudi_responses_tx"), 0u);
+}
+
 // A forged error changes nothing while the system keeps the larger MTU for the route.
 TEST_F(PathTest, WhatTheSystemDoesNotConfirmIsIgnored) {
   meet();

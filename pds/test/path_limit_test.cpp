@@ -112,5 +112,26 @@ TEST_F(PathLimitTest, RudiPacketsEndEachForItself) {
   EXPECT_EQ(b_.pds->usage().rudi_packets, 2u);
 }
 
+// Nothing is kept of answers to reads but how long they were, and for a second.
+TEST_F(PathLimitTest, AnswersOfRudiConcernTheRouteForASecond) {
+  uint32_t answer = 77;
+  b_.client.verdict = [&](PacketName, const RxRequest&) {
+    b_.client.messages[++answer] = {4096, 0, false, wire::NextHeader::response_data};
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.answer = MessageHandle(answer);
+    return v;
+  };
+  b_.rx_octets(RudiBench::request(5));
+  ASSERT_EQ(b_.tx().at(0).octets.size(), 16u + 4096);
+  EXPECT_EQ(change(address(9), {16 + 4096, 1024}), "ignored");
+  b_.elapse(1_s);
+  EXPECT_EQ(change(address(9)), "ignored");
+  b_.rx_octets(RudiBench::request(6));
+  b_.tx();
+  EXPECT_EQ(change(address(8)), "ignored");
+  EXPECT_EQ(change(address(9)), "4096 to 1024");
+}
+
 }  // namespace
 }  // namespace uet::pds::test
