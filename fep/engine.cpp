@@ -74,9 +74,13 @@ void Engine::on_path_errors(Instant now) {
   for (const io::PathError& error : io_->path_errors()) {
     if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
     if (error.error != EMSGSIZE) continue;
-    const auto change = fep_->on_too_long(error.to, error.mtu_bytes, now);
+    PeerId id;
+    // The system is asked for peers only: anybody can forge errors for other addresses. [LF-141]
+    if (fep_->peers().find(error.to, id) == nullptr) continue;
+    const uint32_t mtu_bytes = io_->route_mtu(error.to);
+    const auto change = fep_->on_too_long(error.to, mtu_bytes, now);
     if (told_of_path_ == nullptr) continue;
-    told_of_path_({error.to, error.mtu_bytes, change.has_value() ? &*change : nullptr});
+    told_of_path_({error.to, mtu_bytes, change.has_value() ? &*change : nullptr});
   }
 }
 

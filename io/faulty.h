@@ -40,6 +40,7 @@ class FaultyIo final : public PacketIo {
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
+  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
   int wait_fd() const override { return inner_->wait_fd(); }
   void finish() override { inner_->finish(); }
   int failure() const override;

@@ -43,6 +43,7 @@ class FrameIo final : public PacketIo {
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override { return rx_.receive(); }
   std::span<const PathError> path_errors() override { return udp_->path_errors(); }
+  uint32_t route_mtu(const FabricAddress& to) override { return udp_->route_mtu(to); }
   int wait_fd() const override { return udp_->wait_fd(); }
   int failure() const override { return udp_->failure(); }
   void report_counters(const CounterSink& sink) const override;

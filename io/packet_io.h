@@ -24,9 +24,6 @@ struct IoCaps {
 struct PathError {
   FabricAddress to;
   int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...
-  // EMSGSIZE: octets of the IP packets that the route carries, as the system has it: it may have
-  // learned that from an ICMP error, which anybody can forge. 0: not known. [LF-141]
-  uint32_t mtu_bytes = 0;
 };
 
 // The UDP source port that a packet carries where the network under it does not decide: the EV for
@@ -51,6 +48,10 @@ class PacketIo {
   virtual std::span<RxDatagram> receive() = 0;
   // Path errors since the last call; borrowed until the next call.
   virtual std::span<const PathError> path_errors() { return {}; }
+  // After EMSGSIZE: octets of the IP packets that the route to an address carries, as the system
+  // has it now: it may have learned that from an ICMP error, which anybody can forge. 0: not known,
+  // or asked for too often. May take several system calls, so for known addresses only. [LF-141]
+  virtual uint32_t route_mtu(const FabricAddress&) { return 0; }
   // Readable when receive() or path_errors() would return something; -1: none (simnet).
   virtual int wait_fd() const = 0;
   // Why nothing can be sent or received any more, as errno; 0: nothing is known to be wrong. Asks

@@ -36,6 +36,7 @@ class PcapTap final : public PacketIo {
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
+  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
   int wait_fd() const override { return inner_->wait_fd(); }
   int failure() const override { return inner_->failure(); }
   void report_counters(const CounterSink& sink) const override { inner_->report_counters(sink); }

@@ -76,15 +76,29 @@ uint32_t Routes::interface_mtu(uint32_t interface_index, Instant now) {
   return interface_mtu_;
 }
 
-Route Routes::find(const FabricAddress& from, const FabricAddress& to, Instant now) {
+// The only place where it may be kept.
+Routes::Entry& Routes::entry_of(const FabricAddress& to) {
   uint64_t halves[2];
   std::memcpy(halves, to.ip.data(), sizeof halves);
   const uint64_t mixed = (halves[0] ^ halves[1] ^ to.scope_id) * 0x9e3779b97f4a7c15u;
-  Entry& entry = entries_[mixed >> 58];
+  return entries_[mixed >> 58];
+}
+
+Route Routes::find(const FabricAddress& from, const FabricAddress& to, Instant now) {
+  const Entry& entry = entry_of(to);
   const bool is_known = entry.to.family == to.family && entry.to.ip == to.ip &&
                         entry.to.scope_id == to.scope_id && now < entry.until;
-  if (!is_known) entry = {to, ask(from, to, now), now + kKept};
-  return entry.route;
+  if (is_known) return entry.route;
+  const Route route = ask(from, to, now);
+  entry_of(to) = {to, route, now + kKept};
+  return route;
+}
+
+Route Routes::ask_anew(const FabricAddress& from, const FabricAddress& to, Instant now) {
+  interface_until_ = Instant::zero();
+  const Route route = ask(from, to, now);
+  entry_of(to) = {to, route, now + kKept};
+  return route;
 }
 
 }  // namespace uet::io

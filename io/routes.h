@@ -23,6 +23,8 @@ class Routes {
   // The route of packets from one address to another. Two system calls, none for a destination that
   // was asked for less than a second ago; two more for the first in a row.
   Route find(const FabricAddress& from, const FabricAddress& to, Instant now);
+  // The same whatever is kept: as the kernel has it now.
+  Route ask_anew(const FabricAddress& from, const FabricAddress& to, Instant now);
   // No further question follows soon: gives back the descriptor that questions need.
   void rest() { netlink_ = Fd(); }
 
@@ -36,6 +38,7 @@ class Routes {
     Instant until = Instant::zero();
   };
 
+  Entry& entry_of(const FabricAddress& to);
   Route ask(const FabricAddress& from, const FabricAddress& to, Instant now);
   uint32_t interface_mtu(uint32_t interface_index, Instant now);
 

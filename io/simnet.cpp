@@ -206,20 +206,29 @@ void SimNet::send(uint32_t from, std::span<TxPacket> packets) {
   }
 }
 
+// Of the path, or else that of the whole network.
+const FaultPlan& SimNet::plan_toward(uint32_t from, uint32_t to) const {
+  const Path* const path = to == kNone ? nullptr : find_path(from, to);
+  return path != nullptr && path->own_plan ? path->plan : plan_;
+}
+
+uint32_t SimNet::route_mtu(uint32_t index, const FabricAddress& to) const {
+  const uint32_t mtu = plan_toward(index, port_at(to)).mtu_bytes;
+  return mtu == 0 ? 0 : mtu + header_bytes_of(to);
+}
+
 // Decides the fate of one packet; everything after `sent` is the network's business.
 TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   Port& from = *ports_[from_index];
   const uint32_t to_index = port_at(packet.to);
   const Path* path = to_index == kNone ? nullptr : find_path(from_index, to_index);
-  const FaultPlan& plan = path != nullptr && path->own_plan ? path->plan : plan_;
+  const FaultPlan& plan = plan_toward(from_index, to_index);
 
   const uint32_t mtu = plan.mtu_bytes == 0 ? config_.datagram_bytes_max : plan.mtu_bytes;
   if (packet.bytes() > std::min(mtu, config_.datagram_bytes_max)) {
     packet.error = EMSGSIZE;
     ++counters_.too_long;
-    if (plan.mtu_bytes != 0) {
-      report(from_index, packet.to, EMSGSIZE, plan.mtu_bytes + header_bytes_of(packet.to));
-    }
+    if (plan.mtu_bytes != 0) report(from_index, packet.to, EMSGSIZE);
     return TxFate::never;
   }
 
@@ -414,7 +423,7 @@ std::span<RxDatagram> SimNet::receive(uint32_t port_index) {
   return {port.datagrams.data(), port.lent_count};
 }
 
-void SimNet::report(uint32_t index, const FabricAddress& to, int error, uint32_t mtu_bytes) {
+void SimNet::report(uint32_t index, const FabricAddress& to, int error) {
   Port& port = *ports_[index];
   if (!port.attached) return;
   const std::span<PathError> known(port.errors.data(), port.error_count);
@@ -422,7 +431,7 @@ void SimNet::report(uint32_t index, const FabricAddress& to, int error, uint32_t
     if (e.to == to && e.error == error) return;
   }
   if (port.error_count == kErrors) return;  // the rest will be told when it is hit again
-  port.errors[port.error_count++] = {to, error, mtu_bytes};
+  port.errors[port.error_count++] = {to, error};
   touch(index);
 }
 

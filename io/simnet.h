@@ -160,7 +160,9 @@ class SimNet {
   void reached_link(uint32_t index, int64_t at_ns);
   void overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns);
   void arrived(uint32_t index, int64_t at_ns);
-  void report(uint32_t port, const FabricAddress& to, int error, uint32_t mtu_bytes = 0);
+  uint32_t route_mtu(uint32_t port, const FabricAddress& to) const;
+  const FaultPlan& plan_toward(uint32_t from, uint32_t to) const;
+  void report(uint32_t port, const FabricAddress& to, int error);
   void touch(uint32_t port);
 
   uint32_t port_at(const FabricAddress& address) const;
@@ -214,6 +216,7 @@ class SimPort final : public PacketIo {
   void send(std::span<TxPacket> packets) override { net_.send(index_, packets); }
   std::span<RxDatagram> receive() override { return net_.receive(index_); }
   std::span<const PathError> path_errors() override { return net_.path_errors(index_); }
+  uint32_t route_mtu(const FabricAddress& to) override { return net_.route_mtu(index_, to); }
   int wait_fd() const override { return -1; }
   // Something waits in receive() or path_errors().
   bool readable() const;

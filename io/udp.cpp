@@ -323,21 +323,27 @@ void UdpIo::drain_errors(const Fd& fd) {
       if (!v4 && !v6) continue;
       sock_extended_err detail;
       std::memcpy(&detail, CMSG_DATA(c), sizeof detail);
-      PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
+      const PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
       const bool known = std::any_of(
           errors_.begin(), errors_.begin() + error_count_,
           [&](const PathError& e) { return e.to == found.to && e.error == found.error; });
       if (known || !found.to.valid()) continue;
-      if (found.error == EMSGSIZE) found.mtu_bytes = route_mtu(found.to);
       errors_[error_count_++] = found;
     }
   }
 }
 
 // The MTU that the kernel has for the route now, not the one that the ICMP error names: that may be
-// forged. The kernel is asked at most once a second for one address. [LF-141]
+// forged. What it said before may be of a route that has become smaller once more. [LF-141]
 uint32_t UdpIo::route_mtu(const FabricAddress& to) {
-  const uint32_t mtu = routes_.find(local_, to, Instant::from_ns(coarse_now_ns())).mtu_bytes;
+  const int64_t now_ns = coarse_now_ns();
+  if (now_ns - questions_since_ns_ >= 1'000'000'000) {
+    questions_since_ns_ = now_ns;
+    questions_ = 0;
+  }
+  if (questions_ == kQuestionsMax) return 0;
+  ++questions_;
+  const uint32_t mtu = routes_.ask_anew(local_, to, Instant::from_ns(now_ns)).mtu_bytes;
   routes_.rest();
   return mtu;
 }

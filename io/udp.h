@@ -64,6 +64,8 @@ class UdpIo final : public PacketIo {
   // ICMP errors and local refusals. Looks at the sockets about once a clock tick (1 to 10 ms), at
   // once after a send or receive that failed.
   std::span<const PathError> path_errors() override;
+  // At most kQuestionsMax a second are asked of the kernel.
+  uint32_t route_mtu(const FabricAddress& to) override;
   // An epoll descriptor, level-triggered: packets waiting, or errors on any socket.
   int wait_fd() const override { return epoll_.get(); }
 
@@ -75,6 +77,8 @@ class UdpIo final : public PacketIo {
 
  private:
   static constexpr uint32_t kErrors = 32;
+  // For the MTU of routes, a second: forged errors cost 1 % of a processor at most.
+  static constexpr uint32_t kQuestionsMax = 500;
 
   UdpIo() = default;
   bool bind_sockets(const UdpOptions& options, std::string& error);
@@ -85,7 +89,6 @@ class UdpIo final : public PacketIo {
   bool start(const UdpOptions& options, std::string& error);
   bool watch(const Fd& fd, uint32_t events);
   void drain_errors(const Fd& fd);
-  uint32_t route_mtu(const FabricAddress& to);
   const Fd& receive_socket() const { return owned_port_ ? owned_port_ : tx_.socket(0); }
 
   FabricAddress local_;
@@ -98,6 +101,8 @@ class UdpIo final : public PacketIo {
   UdpTx tx_;
   UdpRx rx_;
   Routes routes_;  // asked when a packet was too long for one
+  int64_t questions_since_ns_ = 0;
+  uint32_t questions_ = 0;  // since then
   uint32_t error_count_ = 0;
   std::array<PathError, kErrors> errors_{};
 };

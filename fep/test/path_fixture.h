@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace uet::fep::test {
@@ -38,7 +39,13 @@ class RoutedIo final : public io::PacketIo {
     uint32_t mtu_bytes = 65535;
     uint32_t believed_bytes = 0;  // of the errors; 0: what is true
     bool is_believed = true;
-    std::vector<io::PathError> errors;
+    struct Said {
+      FabricAddress to;
+      int error = 0;
+      uint32_t mtu_bytes = 0;  // that the system has for the route
+    };
+    std::vector<Said> errors;
+    uint32_t asked = 0;  // for the MTU
     uint32_t dropped = 0;
     uint32_t longest = 0;  // IP packet that passed
     bool is_deaf = false;  // what arrives is lost
@@ -58,7 +65,7 @@ class RoutedIo final : public io::PacketIo {
       p.fate = TxFate::sent;
       ++route_.dropped;
       const uint32_t said = route_.believed_bytes != 0 ? route_.believed_bytes : route_.mtu_bytes;
-      route_.errors.push_back({p.to, EMSGSIZE, route_.is_believed ? said : 0});
+      route_.errors.push_back({p.to, EMSGSIZE, said});
     }
   }
   std::span<RxDatagram> receive() override {
@@ -67,15 +74,25 @@ class RoutedIo final : public io::PacketIo {
   }
   std::span<const io::PathError> path_errors() override {
     reported_.clear();
-    reported_.swap(route_.errors);
+    said_ = std::exchange(route_.errors, {});
+    for (const Route::Said& s : said_) reported_.push_back({s.to, s.error});
     const auto below = below_->path_errors();
     reported_.insert(reported_.end(), below.begin(), below.end());
     return reported_;
+  }
+  uint32_t route_mtu(const FabricAddress& to) override {
+    ++route_.asked;
+    if (!route_.is_believed) return 0;
+    for (const Route::Said& s : said_) {
+      if (s.to == to) return s.mtu_bytes;
+    }
+    return below_->route_mtu(to);
   }
   int wait_fd() const override { return -1; }
 
  private:
   Route& route_;
+  std::vector<Route::Said> said_;
   std::unique_ptr<io::PacketIo> below_;
   std::vector<io::PathError> reported_;
 };

@@ -236,6 +236,7 @@ TEST_F(PathTest, AReportThatConcernsNothingUnderWayChangesNothing) {
   a_.route.errors.push_back({address(77), EMSGSIZE, 1500});  // nobody we know
   step();
   EXPECT_EQ(a_.count("path_reports"), 1u);
+  EXPECT_EQ(a_.route.asked, 1u) << "the system, for a peer only";
 
   std::vector<std::byte> octets = pattern(900, 1);
   std::vector<std::byte> room(900);

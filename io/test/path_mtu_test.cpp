@@ -48,7 +48,7 @@ class PathMtuTest : public ::testing::Test {
   static std::string errors(UdpIo& io) {
     std::string text;
     for (const PathError& e : io.path_errors()) {
-      text += (e.error == EMSGSIZE ? "too long for " : "other ") + std::to_string(e.mtu_bytes);
+      text += e.error == EMSGSIZE ? "too long for " + std::to_string(io.route_mtu(e.to)) : "other";
     }
     return text;
   }
@@ -69,6 +69,33 @@ TEST_F(PathMtuTest, ARefusalNamesWhatTheRouteCarries) {
     EXPECT_EQ(errors(*io), "");
     EXPECT_EQ(insisted(*io), 0u);
   }
+}
+
+// The answer of a moment ago is of no use: it is since then that packets do not pass.
+TEST_F(PathMtuTest, ARouteMayBecomeSmallerTwiceInAMoment) {
+  const auto io = open(false);
+  ASSERT_NE(io, nullptr);
+  const FabricAddress to = at(1, false);
+  for (const uint32_t mtu : {3000u, 1500u}) {
+    ASSERT_TRUE(run("ip route replace " + ip_text(to) + " dev uet0 mtu " + std::to_string(mtu)));
+    EXPECT_EQ(send(*io, to, mtu), "n");
+    EXPECT_EQ(errors(*io), "too long for " + std::to_string(mtu));
+  }
+  ASSERT_TRUE(run("ip route del " + ip_text(to)));
+  for (const uint32_t mtu : {8000u, 7000u}) {
+    ASSERT_TRUE(run("ip link set uet0 mtu " + std::to_string(mtu)));
+    EXPECT_EQ(io->route_mtu(to), mtu);
+  }
+}
+
+// An error may be forged, and each costs questions to the kernel.
+TEST_F(PathMtuTest, TheKernelIsAskedSoOftenASecond) {
+  const auto io = open(false);
+  ASSERT_NE(io, nullptr);
+  uint32_t answers = 0;
+  for (int i = 0; i < 10'000; ++i) answers += io->route_mtu(at(1, false)) != 0;
+  EXPECT_GE(answers, 500u);
+  EXPECT_LT(answers, 10'000u);
 }
 
 // The system would believe it for ten minutes of an ICMP error that anybody may have forged.

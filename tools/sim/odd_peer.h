@@ -37,6 +37,7 @@ class OddPeer final : public io::PacketIo {
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
   std::span<const io::PathError> path_errors() override { return below_->path_errors(); }
+  uint32_t route_mtu(const FabricAddress& to) override { return below_->route_mtu(to); }
   int wait_fd() const override { return -1; }
 
  private:
