@@ -401,7 +401,9 @@ void Initiator::on_send_failed(uint32_t cookie, int error) {
     return;
   }
   TxMessage* m = message(pds::MessageHandle(cookie));
-  if (m == nullptr || m->state == TxMessage::State::ended) return;
+  if (m == nullptr) return;
+  if (error == EMSGSIZE && m->id.value() != 0) m->is_cut = true;  // what goes again of it passes
+  if (m->state == TxMessage::State::ended) return;
   if (error == EMSGSIZE) return end_too_long(*m);
   m->local_error = error;
   stop(*m, Completion::Status::fault);

@@ -193,6 +193,25 @@ TEST_F(PathTest, AReadOverRudiWhoseAnswersAreTooLongAsksForLess) {
   EXPECT_GT(b_.count("rudi_responses_tx"), 0u);
 }
 
+// What goes again of a message that ended is short, also where the system says no more than that
+// its packets are too long: it holds up nothing.
+TEST_F(PathTest, WhatTheSystemRefusesWithoutMoreGoesAgainShort) {
+  meet();
+  a_.route.is_believed = false;
+  io::FaultPlan plan;
+  plan.mtu_bytes = 1500 - 28;
+  net_.set_path(address(1), address(2), plan);
+  std::vector<std::byte> octets = pattern(100000, 5);
+  std::vector<std::byte> room(100000);
+  receive(b_, room);
+  send(a_, octets);
+  EXPECT_LT(until_done(a_, 1), 10_ms);
+  EXPECT_EQ(a_.done.at(0).failure.reason, pds::FailureReason::too_long);
+  EXPECT_EQ(a_.payload(), kPayload);
+  run(1_s);
+  EXPECT_TRUE(a_.engine->fep().ses().idle());
+}
+
 // A forged error changes nothing while the system keeps the larger MTU for the route.
 TEST_F(PathTest, WhatTheSystemDoesNotConfirmIsIgnored) {
   meet();
