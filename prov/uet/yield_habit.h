@@ -25,7 +25,10 @@ class YieldHabit {
 
  private:
   static constexpr uint32_t kVainLooks = 100;  // in a row: a peer that runs answers sooner
-  // A yield that changes nothing takes about 1 us.
+  // A yield that changes nothing takes about 1 us. The limit is a guess: where two context switches
+  // take less, the others get the processor every 50 us only; where an interrupt comes in between,
+  // one yield too many follows. The kernel counts switches (getrusage of the thread), but asking
+  // before and after costs as much as the yield itself.
   static constexpr Duration kOthersRan = Duration::microseconds(3);
   static constexpr Duration kPause = Duration::microseconds(50);
 
