@@ -31,7 +31,8 @@ void for_each_too_long(Pdc& pdc, const PathLimit& limit, Fn&& fn) {
 // A report that concerns nothing under way is somebody else's, or a forgery: it changes nothing.
 // Packets that may go again as short ones do so now, under the same PSNs, and their PDC ends in
 // order: what else is on it goes on, and the peer is rid of what it has of the messages. Where one
-// may not, the PDC fails; the peer lives and may hold what was sent before, so it is told.
+// may not, the PDC fails, and its neighbours with it, which are not too long; the peer lives and may
+// hold what was sent before, so it is told.
 std::optional<PathChange> Core::on_path_limit(const FabricAddress& to, PathLimit limit,
                                               Instant now) {
   PeerId id;
@@ -59,15 +60,18 @@ std::optional<PathChange> Core::on_path_limit(const FabricAddress& to, PathLimit
     bool is_cut = false;
     bool is_lost = false;
     for_each_too_long(pdc, limit, [&](Psn psn, TxSlot& slot) {
+      if (!client_.shorten(slot.ref)) {
+        is_lost = true;
+        return give_up(pdc, psn, slot, {FailureReason::too_long, {}, false}, now);
+      }
       is_cut = true;
-      if (!client_.shorten(slot.ref)) is_lost = true;
       if (slot.in_flight) pdc.path->ccc.on_forgotten(slot.bytes);  // no congestion lost it
       slot.in_flight = false;
       mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_too_long, now);
     });
     if (is_cut) wake_path(*pdc.path);
     if (is_lost) {
-      fail(pdc, {FailureReason::too_long, {}, false}, Count::pdc_closed_too_long, true, now);
+      fail(pdc, {FailureReason::closed, {}, false}, Count::pdc_closed_too_long, true, now);
     } else if (is_cut && pdc.is_initiator) {
       begin_close(pdc);
     }

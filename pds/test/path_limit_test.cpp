@@ -45,6 +45,19 @@ TEST_F(PathLimitTest, PacketsThatAreTooLongEndWithTheirPdc) {
   EXPECT_EQ(b_.pds->open_pdcs(), 0u);
 }
 
+// They fail, too, but for another reason.
+TEST_F(PathLimitTest, NeighboursOfAPacketThatCannotBeCutAreNotTooLong) {
+  b_.open_initiator(1);
+  b_.client.mtu = 500;
+  b_.client.post(b_.Bench::flow, 2, 500);
+  b_.tx();
+  ASSERT_EQ(b_.pds->open_pdcs(), 1u);
+  EXPECT_EQ(change(to_), "4096 to 1024");
+  EXPECT_EQ(failures(), "too long other ");
+  EXPECT_EQ(b_.client.failures[1].reason, FailureReason::closed);
+  EXPECT_EQ(b_.pds->open_pdcs(), 0u);
+}
+
 // The peer may hold what was sent before: an established PDC says that it ends.
 TEST_F(PathLimitTest, ThePeerIsToldOfTheEnd) {
   b_.open_initiator(1);
