@@ -31,8 +31,8 @@ void for_each_too_long(Pdc& pdc, const PathLimit& limit, Fn&& fn) {
 // A report that concerns nothing under way is somebody else's, or a forgery: it changes nothing.
 // Packets that may go again as short ones do so now, under the same PSNs, and their PDC ends in
 // order: what else is on it goes on, and the peer is rid of what it has of the messages. Where one
-// may not, the PDC fails, and its neighbours with it, which are not too long; the peer lives and may
-// hold what was sent before, so it is told.
+// may not, the PDC fails, and with it the neighbours of that packet, which are not too long; the
+// peer lives and may hold what was sent before, so it is told.
 std::optional<PathChange> Core::on_path_limit(const FabricAddress& to, PathLimit limit,
                                               Instant now) {
   PeerId id;
