@@ -22,7 +22,7 @@ Needs no root.
   -h, --help    this text
 
 Exit status: 0 when everything passed, 1 when something failed, 2 on bad usage, 77 when it is
-skipped: no such packages within reach, or this machine's libfabric is as new.
+skipped: this is no Debian, its archive cannot be reached, or its libfabric is as new.
 HELP
 }
 
@@ -51,18 +51,25 @@ done
 # apt's state and settings are in the folder, so that those of the machine stay as they are.
 packages=$folder/$suite apt=$folder/apt
 apt_get() {
-  apt-get -qq -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" \
+  LC_ALL=C apt-get -qq -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" \
     -o Dir::State::status=/dev/null -o Dir::Etc::SourceList="$apt/debian.sources" \
     -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User= -o Debug::NoLocking=1 \
     -o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=20 \
     -o APT::Update::Error-Mode=any "$@"
 }
-download() {
-  local site
+# The archive that this machine has its own packages from; empty: none of Debian.
+archive() {
   # shellcheck disable=SC2016  # apt's
-  site=$(. /etc/os-release && apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
-    "Release: $VERSION_CODENAME" 'Component: main' | head -n 1)
-  [ -n "$site" ] || return 1
+  . /etc/os-release && [ "${ID:-}" = debian ] &&
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
+      "Release: $VERSION_CODENAME" 'Component: main' | head -n 1
+}
+# What apt says where no connection is made; whatever else it says is a failure.
+no_network='Could not resolve|Temporary failure resolving|Could not connect|Unable to connect'
+no_network+='|Connection (failed|refused|timed out)|Network is unreachable|No route to host'
+# download SITE
+download() {
+  local site=$1
   rm -rf "$apt" "$packages"
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
   printf '%s\n' 'Types: deb' "URIs: $site" "Suites: $suite" 'Components: main' \
@@ -72,7 +79,13 @@ download() {
 }
 if [ ! -e "$packages/complete" ]; then
   say "libfabric of $suite"
-  download >"$folder.log" 2>&1 || { cat "$folder.log"; skip "no packages of $suite"; }
+  site=$(archive) || site=''
+  [ -n "$site" ] || skip "this machine has no packages of Debian's archive"
+  if ! download "$site" >"$folder.log" 2>&1; then
+    cat "$folder.log"
+    ! grep -qE "$no_network" "$folder.log" || skip "$site cannot be reached"
+    die "the packages of $suite could not be downloaded"
+  fi
   for package in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$package" "$packages"; done
   rm -rf "$apt" "$folder.log"
   touch "$packages/complete"
