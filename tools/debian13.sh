@@ -129,11 +129,11 @@ folder_of() {
 }
 version_of() { sed -n 's/^AC_INIT(\[[^]]*\], *\[\([^]]*\)\].*/\1/p' "$target$1/configure.ac"; }
 
-# install_source FOLDER PREFIX PROOF OPTIONS...: builds it, unless PROOF is in PREFIX.
+# install_source FOLDER PREFIX OPTIONS...: builds it, unless all of it is in PREFIX.
 install_source() {
-  local folder=$1 at=$2 proof=$3
-  shift 3
-  if [ -e "$target$at/$proof" ]; then
+  local folder=$1 at=$2
+  shift 2
+  if [ -e "$target$at/.complete" ]; then
     echo "$at is there"
     return
   fi
@@ -145,6 +145,7 @@ install_source() {
       make -j "$jobs"
       make install; } >build.log 2>&1 || { tail -n 30 build.log; exit 1; }' install \
     "$folder" "$at" "$jobs" "$@" || die "building $at failed; see $target$folder/build.log"
+  touch "$target$at/.complete"
 }
 
 packages=("${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}")
@@ -168,7 +169,7 @@ if [ $from_source -eq 1 ]; then
     version=$(version_of "$folder")
     build=$build-$version
     say "libfabric $version"
-    install_source "$folder" "/opt/libfabric-$version" lib/libfabric.so --disable-static \
+    install_source "$folder" "/opt/libfabric-$version" --disable-static \
       --enable-only --enable-{tcp,udp,shm,sockets,rxm,rxd}
     prefix=/opt/libfabric-$version
   fi
@@ -182,7 +183,7 @@ if [ $from_source -eq 1 ]; then
   version=$(version_of "$folder")
   say "fabtests $version"
   at=/opt/fabtests-$version${prefix:+-of-${prefix##*/}}
-  install_source "$folder" "$at" bin/fi_rdm_pingpong \
+  install_source "$folder" "$at" \
     ${prefix:+"--with-libfabric=$prefix" "LDFLAGS=-Wl,-rpath,$prefix/lib"}
   fabtests_prefix=$at
 fi
