@@ -1,8 +1,7 @@
 // What an address vector of many entries costs: ten times as many take about ten times as long,
 // whichever way they come and go.
+#include "prov/uet/test/cost.h"
 #include "prov/uet/test/domain_fixture.h"
-
-#include <ctime>
 
 #include <algorithm>
 #include <functional>
@@ -11,6 +10,8 @@
 
 namespace uet::prov {
 namespace {
+
+using test::cost_ns;
 
 class AvScaleTest : public test::DomainFixture {
  protected:
@@ -48,15 +49,6 @@ class AvScaleTest : public test::DomainFixture {
     return out;
   }
 
-  // Processor time of this thread, in ns, which does not count what others do meanwhile.
-  static int64_t cost_ns(const std::function<void()>& act) {
-    timespec begin{};
-    timespec end{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-    act();
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-    return int64_t{end.tv_sec - begin.tv_sec} * 1'000'000'000 + end.tv_nsec - begin.tv_nsec;
-  }
   // Linear: 10. Quadratic: 100. The best of several leaves out what a loaded machine adds.
   static void expect_linear(const std::function<int64_t(size_t count)>& cost) {
     cost(kMany);  // the tables of the domain have grown

@@ -1,5 +1,6 @@
 // As many endpoints in one domain as ep_cnt says: what they take, what opening and closing them
 // costs, that each is reached, and what the next one is told. [LF-077, LF-158]
+#include "prov/uet/test/cost.h"
 #include "prov/uet/test/domain_fixture.h"
 
 #include <rdma/fi_cm.h>
@@ -13,23 +14,13 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
-#include <functional>
 #include <set>
 #include <vector>
 
 namespace uet::prov {
 namespace {
 
-// Processor time of this thread, in ns, which does not count what others do meanwhile.
-int64_t cost_ns(const std::function<void()>& act) {
-  timespec begin{};
-  timespec end{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-  act();
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-  return int64_t{end.tv_sec - begin.tv_sec} * 1'000'000'000 + end.tv_nsec - begin.tv_nsec;
-}
+using test::cost_ns;
 
 class EndpointScaleTest : public test::DomainFixture {
  protected:
