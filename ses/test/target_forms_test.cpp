@@ -9,7 +9,27 @@
 namespace uet::ses::test {
 namespace {
 
-using TargetFormsTest = TargetTest;
+class TargetFormsTest : public TargetTest {
+ protected:
+  // Registers memory of B so that small headers can name it, and returns its key.
+  uint64_t expose_optimized(const Octets& memory) {
+    RegionRequest r;
+    r.iov = keep(memory);
+    r.access = kRemoteRead | kRemoteWrite;
+    r.optimized = true;
+    const RegionId id = *b_->ses->memory().add(r);
+    b_->ses->memory().enable(id);
+    return b_->ses->memory().key(id);
+  }
+  // A request for 5 octets of such memory.
+  static wire::SmallRequest small_request(SesOpcode opcode, uint64_t key) {
+    wire::SmallRequest h;
+    h.common = request(opcode, 0).common;
+    h.common.resource_index = ResourceIndex(static_cast<uint16_t>(key & 0xFFF));
+    h.request_length = 5;
+    return h;
+  }
+};
 
 // [SES-077, SES-027, LF-027] RUDI: idempotent-safe regions only, no header data, no sends.
 TEST_F(TargetFormsTest, RudiServesIdempotentRegionsOnly) {
@@ -118,18 +138,9 @@ TEST_F(TargetFormsTest, DeferrableSendsAreSends) {
 // the RI stands.
 TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
   Octets memory = pattern(100);
-  RegionRequest r;
-  r.iov = keep(memory);
-  r.access = kRemoteRead | kRemoteWrite;
-  r.optimized = true;
-  const RegionId id = *b_->ses->memory().add(r);
-  b_->ses->memory().enable(id);
-  const uint64_t key = b_->ses->memory().key(id);
+  const uint64_t key = expose_optimized(memory);
   EXPECT_EQ(key >> 62, 1u);
-  wire::SmallRequest h;
-  h.common = request(SesOpcode::read, 0).common;
-  h.common.resource_index = ResourceIndex(static_cast<uint16_t>(key & 0xFFF));
-  h.request_length = 5;
+  wire::SmallRequest h = small_request(SesOpcode::read, key);
   h.buffer_offset = 10;
   next_psn_ = 0x01020304;
   const pds::Verdict v = give(h, 0, wire::NextHeader::small);
@@ -154,16 +165,7 @@ TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
 // [SES-003, SES-008] Any open endpoint stands for its process, whichever closes first.
 TEST_F(TargetFormsTest, SmallHeadersReachAProcessWithAnyEndpointOpen) {
   Octets memory = pattern(100);
-  RegionRequest r;
-  r.iov = keep(memory);
-  r.access = kRemoteWrite;
-  r.optimized = true;
-  const RegionId id = *b_->ses->memory().add(r);
-  b_->ses->memory().enable(id);
-  wire::SmallRequest h;
-  h.common = request(SesOpcode::write, 0).common;
-  h.common.resource_index = ResourceIndex(static_cast<uint16_t>(b_->ses->memory().key(id) & 0xFFF));
-  h.request_length = 5;
+  wire::SmallRequest h = small_request(SesOpcode::write, expose_optimized(memory));
   EndpointName name{kJob, kPid, ResourceIndex(kRi.value() + 1), 1, false};
   const EndpointId second = *b_->ses->open_endpoint(name, {}, {}, {});
   EXPECT_EQ(b_->ses->open_endpoint(name, {}, {}, {}).error(), Errc::exists);
@@ -178,16 +180,7 @@ TEST_F(TargetFormsTest, SmallHeadersReachAProcessWithAnyEndpointOpen) {
 // [SES-008] In whatever order its endpoints close, the process is found while one is left.
 TEST_F(TargetFormsTest, AProcessIsFoundUntilItsLastEndpointCloses) {
   Octets memory(100);
-  RegionRequest r;
-  r.iov = keep(memory);
-  r.access = kRemoteWrite;
-  r.optimized = true;
-  const RegionId id = *b_->ses->memory().add(r);
-  b_->ses->memory().enable(id);
-  wire::SmallRequest h;
-  h.common = request(SesOpcode::write, 0).common;
-  h.common.resource_index = ResourceIndex(static_cast<uint16_t>(b_->ses->memory().key(id) & 0xFFF));
-  h.request_length = 5;
+  wire::SmallRequest h = small_request(SesOpcode::write, expose_optimized(memory));
   std::array<uint32_t, 4> order{0, 1, 2, 3};
   do {
     std::array<EndpointId, 4> open;
