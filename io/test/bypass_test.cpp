@@ -19,7 +19,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -153,9 +152,10 @@ bool lacks_ipsec() {
   return !netlink && errno == EPROTONOSUPPORT;
 }
 
-bool run(const std::string& command) {
-  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
-}
+// A host with one interface and its cable.
+constexpr const char* kHost =
+    "ip link set lo up && ip link add eth-uet type veth peer name eth-far && "
+    "ip link set eth-uet up && ip addr add 10.47.95.1/24 dev eth-uet";
 
 // Takes a capability from this thread while it lives.
 class Without {
@@ -177,16 +177,9 @@ class Without {
   uint32_t effective_ = 0;
 };
 
-class BypassTest : public ::testing::Test {
+class BypassTest : public NamespaceTest {
  protected:
-  void SetUp() override {
-    const std::string missing = missing_privileges();
-    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
-    ASSERT_EQ(::unshare(CLONE_NEWNET), 0) << "with the privilege for it";
-    ASSERT_TRUE(
-        run("ip link set lo up && ip link add eth-uet type veth peer name eth-far && "
-            "ip link set eth-uet up && ip addr add 10.47.95.1/24 dev eth-uet"));
-  }
+  BypassTest() : NamespaceTest(kHost) {}
   static std::string why(const char* name = "eth-uet", uint32_t own_rings = 0) {
     for (const Interface& interface : list_interfaces()) {
       if (interface.name == name) return why_frames_differ(interface, own_rings);
@@ -334,9 +327,7 @@ TEST_F(BypassTest, ManyPacketSockets) {
 TEST_F(BypassTest, EachThreadSeesItsOwnNamespace) {
   std::thread([] {
     ASSERT_EQ(::unshare(CLONE_NEWNET), 0);
-    ASSERT_TRUE(
-        run("ip link set lo up && ip link add eth-uet type veth peer name eth-far && "
-            "ip link set eth-uet up && ip addr add 10.47.95.1/24 dev eth-uet"));
+    ASSERT_TRUE(run(kHost));
     const std::vector<Fd> many = listeners(9);
     EXPECT_EQ(why(), "there are 9 packet sockets already");
   }).join();

@@ -93,6 +93,24 @@ inline FabricAddress host_address(int host, bool v6) {
   return a;
 }
 
+// In a network namespace of its own, made ready by a command. Skipped without the privilege.
+class NamespaceTest : public ::testing::Test {
+ protected:
+  explicit NamespaceTest(std::string command) : command_(std::move(command)) {}
+  void SetUp() override {
+    const std::string missing = missing_privileges();
+    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
+    ASSERT_EQ(::unshare(CLONE_NEWNET), 0) << "with the privilege for it";
+    ASSERT_TRUE(run(command_)) << command_;
+  }
+  static bool run(const std::string& command) {
+    return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+  }
+
+ private:
+  const std::string command_;
+};
+
 class FrameIoTest : public ::testing::Test {
  protected:
   void SetUp() override {

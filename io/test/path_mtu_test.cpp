@@ -4,27 +4,19 @@
 
 #include "io/test/frame_testing.h"
 
-#include <sched.h>
-
 #include <cerrno>
-#include <cstdlib>
 
 namespace uet::io {
 namespace {
 
-class PathMtuTest : public ::testing::Test {
+class PathMtuTest : public NamespaceTest {
  protected:
-  void SetUp() override {
-    const std::string missing = missing_privileges();
-    if (!missing.empty()) GTEST_SKIP() << "needs " << missing;
-    ASSERT_EQ(::unshare(CLONE_NEWNET), 0) << "with the privilege for it";
-    ASSERT_TRUE(
-        run("ip link set lo up && ip link add uet0 mtu 9000 type veth peer name uet1 mtu 9000 && "
+  PathMtuTest()
+      : NamespaceTest(
+            "ip link set lo up && ip link add uet0 mtu 9000 type veth peer name uet1 mtu 9000 && "
             "ip link set uet1 arp off up && ip link set uet0 arp off up && "
             "ip addr add 10.47.97.1/24 dev uet0 && "
-            "ip addr add fd47:97::1/64 dev uet0 nodad"));
-  }
-  static bool run(const std::string& command) { return std::system(command.c_str()) == 0; }
+            "ip addr add fd47:97::1/64 dev uet0 nodad") {}
   static FabricAddress at(uint8_t host, bool v6) {
     FabricAddress a = host_address(host, v6);
     a.ip[v6 ? 3 : 2] = v6 ? 0x97 : 97;
