@@ -36,6 +36,14 @@ class PathTest : public PathFixture {
     EXPECT_EQ(a_.route.dropped, dropped);
     EXPECT_EQ(b_.payload(), kPayload);  // the way back is another route
   }
+  // The system says what the route carries when packets of a message from A to B are under way.
+  void send_and_report(const std::vector<std::byte>& octets, std::vector<std::byte>& room,
+                       uint32_t mtu_bytes) {
+    receive(b_, room);
+    send(a_, octets);
+    a_.engine->transmit(now_);
+    a_.route.errors.push_back({address(2), EMSGSIZE, mtu_bytes});
+  }
   // Nothing of what is said of routes changes anything.
   void expect_untouched() {
     std::vector<std::byte> octets = pattern(100000, 11);
@@ -90,10 +98,7 @@ TEST_F(PathTest, WhatStillPassesGoesOn) {
   const uint64_t ignored = a_.count("path_reports_ignored");
   // Less than the longest headers would need beside 4096 octets, and enough for those in use.
   a_.route.mtu_bytes = 4250;
-  receive(b_, room);
-  send(a_, whole);
-  a_.engine->transmit(now_);
-  a_.route.errors.push_back({address(2), EMSGSIZE, 4250});
+  send_and_report(whole, room, 4250);
   EXPECT_LT(until_done(a_, 1), 1_s);
   EXPECT_TRUE(a_.done.at(0).ok());
   EXPECT_EQ(a_.payload(), 4096u);
@@ -227,10 +232,7 @@ TEST_F(PathTest, ARouteThatIsTooSmallForAnyPayloadCostsNoMoreThanSmallerPackets)
   for (const uint32_t mtu : {1u, 68u, 552u, 1151u}) {
     std::vector<std::byte> octets = pattern(100000, mtu);
     std::vector<std::byte> room(100000);
-    receive(b_, room);
-    send(a_, octets);
-    a_.engine->transmit(now_);  // packets are under way
-    a_.route.errors.push_back({address(2), EMSGSIZE, mtu});
+    send_and_report(octets, room, mtu);
     until_done(a_, 1);
     const bool is_first = mtu == 1;
     EXPECT_EQ(a_.done.at(0).ok(), !is_first) << mtu;
@@ -259,10 +261,7 @@ TEST_F(PathTest, AReportThatConcernsNothingUnderWayChangesNothing) {
 
   std::vector<std::byte> octets = pattern(900, 1);
   std::vector<std::byte> room(900);
-  receive(b_, room);
-  send(a_, octets);
-  a_.engine->transmit(now_);
-  a_.route.errors.push_back({address(2), EMSGSIZE, 1500});
+  send_and_report(octets, room, 1500);
   until_done(a_, 1);
   EXPECT_TRUE(a_.done.at(0).ok());
   EXPECT_EQ(a_.count("path_reports_ignored"), 2u);
@@ -277,10 +276,7 @@ TEST_F(PathTest, AForgeryThatTheSystemBelievesCostsSmallerPackets) {
   meet();
   std::vector<std::byte> octets = pattern(100000, 1);
   std::vector<std::byte> room(100000);
-  receive(b_, room);
-  send(a_, octets);
-  a_.engine->transmit(now_);
-  a_.route.errors.push_back({address(2), EMSGSIZE, 1300});
+  send_and_report(octets, room, 1300);
   until_done(a_, 1);
   EXPECT_EQ(a_.done.at(0).failure.reason, pds::FailureReason::too_long);
   a_.done.clear();
