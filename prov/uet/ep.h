@@ -125,6 +125,7 @@ class EndpointCore {
   ssize_t refuse_address(fi_addr_t addr) const;
   ssize_t plan_tx(uint64_t flags, uint64_t bytes, bool is_message, TxPlan& plan) const;
   bool may_retain(uint64_t flags, bool is_message) const;
+  static bool waits_for_none(const ProgressEngine::Entry& entry, const TxPlan& plan);
   ssize_t refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan, fi_addr_t addr, Errc why);
   void begin_tx(const TxPlan& plan, fi_addr_t addr);
   void report_retained(const TxPlan& plan, void* op_context, uint64_t flags);

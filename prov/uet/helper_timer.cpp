@@ -1,4 +1,4 @@
-// The timerfd, and who may start it when.
+// The timerfd.
 #include "prov/uet/helper_timer.h"
 
 #include <sys/timerfd.h>
@@ -22,25 +22,7 @@ bool HelperTimer::is_over() const {
   return ::read(fd_, &ends, sizeof(ends)) == sizeof(ends);
 }
 
-void HelperTimer::restart(Duration after, Instant now) {
-  if (is_guarding() && !is_guard_over(now)) return;
-  end_guard();
-  start(after);
-}
-
-Instant HelperTimer::restart_unlocked(Duration after) {
-  start(after);
-  // Read after the start: guard() stores it first and then starts the timer, so either this read
-  // sees the new value or that start comes last.
-  return guard_end_.load();
-}
-
-void HelperTimer::guard(Instant end, Instant now) {
-  guard_end_.store(end);
-  start(end - now);
-}
-
-void HelperTimer::start(Duration after) const {
+void HelperTimer::restart(Duration after) const {
   itimerspec timer{};
   timer.it_value.tv_sec = static_cast<time_t>(after.ns() / 1'000'000'000);
   timer.it_value.tv_nsec = static_cast<long>(after.ns() % 1'000'000'000);

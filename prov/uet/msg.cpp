@@ -78,6 +78,14 @@ bool EndpointCore::may_retain(uint64_t flags, bool is_message) const {
   return is_message || (flags & FI_INJECT_COMPLETE) != 0;
 }
 
+// The application posts one long message after the other without a look for completions. None of
+// them is what it waits for, so copying them would only cost time. [LF-136]
+bool EndpointCore::waits_for_none(const ProgressEngine::Entry& entry, const TxPlan& plan) {
+  constexpr uint32_t kInARow = 8;
+  constexpr uint64_t kLongBytes = 8 * 1024;
+  return plan.bytes > kLongBytes && entry.posts_in_a_row() >= kInARow;
+}
+
 void EndpointCore::begin_tx(const TxPlan& plan, fi_addr_t addr) {
   if ((plan.user & kUnreported) != 0) ++unreported_;
   av_->begin_operation(addr);
@@ -139,6 +147,7 @@ ssize_t EndpointCore::send(const MessageCall& call) {
                      const ses::OpContext& context) {
                    request.to = to;
                    request.context = context;
+                   if (waits_for_none(entry, plan)) request.flags &= ~uint32_t{ses::kOpRetain};
                    return hand_over(entry, request);
                  });
 }

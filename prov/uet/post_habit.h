@@ -1,15 +1,18 @@
 // Whether the application posts several sends in a row before it looks for completions. If that is
-// its habit, small ones wait for each other and leave in one system call, the last ones when as
-// many are posted as usual, or when it looks. One delay that was in vain ends the habit.
+// its habit, small ones wait for each other and leave in one system call.
 //
 // A post leaves at once                          | else it waits
 // -----------------------------------------------+------------------------------------------
 // nobody would send it later                     | for the next post, for kPatience at most
 // no habit; the first kAtOnce of a run           | for the post that fills a super-packet
-// nothing earlier of the endpoint is unfinished  | for the post that ends a run of usual length
-// a run has its usual length now                 | for the next look
-// what waits fills a super-packet, or did so for | for the helper thread: kHeldLimit after the
-//   kPatience                                    |   first that waits, later where is_trusted()
+// nothing earlier of the endpoint is unfinished  | for the post that makes the run as long as
+// a run has its usual length now                 |   the one before
+// what waits fills a super-packet, or did so for | for the next look
+//   kPatience                                    | for the helper thread, until that finds the
+//                                                |   application absent
+//
+// No timer guards what waits: that costs more than a run saves. Instead a wait in vain is a debt:
+// nothing waits until as many posts as would have saved that time have come in runs.
 #pragma once
 
 #include "prov/uet/absence.h"
@@ -23,9 +26,6 @@ namespace uet::prov {
 
 class PostHabit {
  public:
-  // So long may a post wait for the helper thread.
-  static constexpr Duration kHeldLimit = Duration::microseconds(100);
-
   struct Post {
     uint64_t bytes;
     uint32_t unfinished;  // operations of its endpoint, this one included
@@ -46,24 +46,17 @@ class PostHabit {
     return waits;
   }
 
-  // The post left, and others with it: the application could do nothing else meanwhile.
-  void on_left(Instant now) { last_at_ = now; }
-  bool is_habit() const { return runs_ >= kHabit; }
-
+  uint32_t in_a_row() const { return run_; }
   bool is_holding() const { return held_ > 0; }
-  // When the helper must send what waits.
-  Instant held_until() const { return held_ > 0 ? held_since_ + kHeldLimit : Instant::never(); }
-  // Nothing is expected to wait for the helper: so many posts came in runs of one length that what
-  // these saved makes up for one wait until the helper finds the application absent. A timer for
-  // kHeldLimit in each run would cost more than such runs save.
-  bool is_trusted() const { return equal_posts_ >= kTrust && run_ < usual_; }
+  // No next post came within kPatience, nor a look.
+  bool is_overdue(Instant now) const { return held_ > 0 && now - held_since_ > kPatience; }
 
   // Everything left, for a reason of its own.
   void on_sent() {
     held_ = 0;
     held_bytes_ = 0;
   }
-  // Everything left because the helper came by.
+  // Everything leaves because the helper came by, or a visit that found it overdue.
   void on_sent_late(Instant now) {
     if (held_ == 0) return;
     lose(now);
@@ -76,11 +69,8 @@ class PostHabit {
     const bool was_prompt = now - last_at_ <= kPatience;
     if (!was_prompt && held_ > 0) {
       lose(now);
-    } else if (!was_prompt && run_ >= kRun) {
-      runs_ = std::min(runs_, 0);
-    } else if (run_ >= kRun) {
-      if (runs_ < kHabit) ++runs_;
-      equal_posts_ = run_ == usual_ ? std::min(equal_posts_ + run_, kTrust) : 0;
+    } else if (was_prompt && run_ >= kRun) {
+      owed_ = owed_ - std::min(kSaved * run_, owed_);
       usual_ = run_;
     }
     run_ = 0;
@@ -88,31 +78,25 @@ class PostHabit {
   }
 
  private:
-  static constexpr uint32_t kRun = 8;        // posts in a row that show the habit
+  static constexpr uint32_t kRun = 8;        // posts in a row that may be a habit
   static constexpr uint32_t kRunMax = 4096;  // longer runs are not told apart
-  static constexpr int32_t kHabit = 2;       // such runs
-  // What a run of kRun saves. As many more make up for the time that the posts before waited in
-  // vain, at most until the helper came by.
-  static constexpr Duration kSaved = Duration::microseconds(15);
-  static constexpr auto kTrust = static_cast<uint32_t>(kSteadyAbsence.ns() / kSaved.ns() * kRun);
+  static constexpr Duration kSaved = Duration::nanoseconds(1875);  // by each post of a run
+  static constexpr uint32_t kTrial = 300;  // posts in runs that make the habit
   static constexpr uint32_t kAtOnce = 2;  // the first of a run leave: something is on its way then
   static constexpr uint32_t kHeldMax = 32;
   static constexpr uint64_t kHeldBytesMax = 48 * 1024;  // with headers about one super-packet
   static constexpr Duration kPatience = Duration::microseconds(20);
 
-  void lose(Instant now) {
-    const Duration in_vain = std::min(now - held_since_, kSteadyAbsence);
-    runs_ = -static_cast<int32_t>(in_vain.ns() / kSaved.ns());
-    if (in_vain >= kHeldLimit) equal_posts_ = 0;
-  }
+  bool is_habit() const { return owed_ == Duration::zero(); }
+  // The posts waited in vain.
+  void lose(Instant now) { owed_ = std::min(now - held_since_, kSteadyAbsence); }
 
-  Instant last_at_;     // the latest post, or when it had left
+  Instant last_at_;     // the latest post
   Instant held_since_;  // the first of those that wait
   uint32_t run_ = 0;    // posts since the application looked, at most kRunMax
   uint32_t usual_ = 0;  // length of the latest run of kRun or more that ended with a prompt look
-  int32_t runs_ = 0;    // such runs, at most kHabit; below 0: how many are owed
-  uint32_t equal_posts_ = 0;  // of the latest of them that had one length, at most kTrust
-  uint32_t held_ = 0;         // posts that wait
+  uint32_t held_ = 0;   // posts that wait
+  Duration owed_ = kSaved * kTrial;  // what such runs have to save until posts wait
   uint64_t held_bytes_ = 0;
 };
 

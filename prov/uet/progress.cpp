@@ -11,8 +11,6 @@
 //
 // state \ event | timer over       | socket, deadline, pause over | earlier deadline
 // visits        | run, then engine | -                            | -
-// visits, posts | send them, then  | -                            | -
-//   wait        |   visits         |                              |
 // engine, pause | -                | visited: visits;             | visits
 //               |                  | else run, engine             |
 #include "prov/uet/progress.h"
@@ -137,31 +135,15 @@ void ProgressEngine::await_absence(Instant now) {
   awaited_since_ = now;
   visits_before_ = visits;
   put_off_at_.store(now + (is_steady ? kSteadyPutOff : kPutOff), std::memory_order_relaxed);
-  if (posts_.held_until() <= now) send_late(now);
-  timer_.restart(is_steady ? kSteadyAbsence : kAbsence, now);
-  // The guard that ended just now was for earlier posts than those that wait.
-  const bool needs_guard = posts_.is_holding() && !posts_.is_trusted() && !timer_.is_guarding();
-  if (needs_guard) timer_.guard(posts_.held_until(), now);
-}
-
-// The timer was started for posts that left meanwhile, or wait still, or for earlier ones.
-void ProgressEngine::on_guard_end(Instant now) {
-  timer_.end_guard();
-  if (posts_.is_holding() && !posts_.is_trusted()) {
-    if (now < posts_.held_until()) return timer_.guard(posts_.held_until(), now);
-    send_late(now);
-  }
-  await_absence(now);
-}
-
-void ProgressEngine::send_late(Instant now) {
+  timer_.restart(is_steady ? kSteadyAbsence : kAbsence);
+  // These visits neither post nor look, and keep the helper from sending what waits.
+  if (!posts_.is_overdue(now)) return;
   posts_.on_sent_late(now);
   engine_->transmit(now);
 }
 
 void ProgressEngine::serve_sleepers() {
   watch_ = Watch::pause;
-  timer_.end_guard();
   wake_helper();
 }
 
@@ -279,20 +261,14 @@ Instant ProgressEngine::helper_turn(uint64_t& seen) {
   if (!lock_.try_lock()) {  // somebody is running it right now
     if (sleepers_.may_be_served()) return monotonic_now() + kServeRetry;
     if (options_.auto_progress) return monotonic_now() + kAbsence;
-    const Instant guard_end = timer_.restart_unlocked(kAbsence);
+    timer_.restart(kAbsence);
     put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // who comes next puts it off
-    if (guard_end.is_never()) return Instant::never();
-    watch_timer_ = false;
-    return std::max(guard_end, monotonic_now() + kServeRetry);
+    return Instant::never();
   }
   const std::lock_guard lock(lock_, std::adopt_lock);
   const Instant now = monotonic_now();
   const uint64_t entries = entries_.load(std::memory_order_relaxed);
   const bool is_absent = watch_ == Watch::visits && timer_.is_over();
-  if (watch_ == Watch::visits && timer_.is_guard_over(now)) {
-    on_guard_end(now);
-    return Instant::never();
-  }
   const bool visited = entries != seen && !is_absent;
   seen = entries;
   if (visited && !options_.auto_progress && !sleepers_.are_served()) {

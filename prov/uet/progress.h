@@ -86,7 +86,7 @@ class ProgressEngine {
       owner_.posts_.on_polled(now_);
       owner_.replies_.on_found();
       if (held) owner_.transmit(now_);
-      owner_.attend(now_);
+      owner_.attend(now_, kUnattended);
       return held;
     }
     // The same where nothing is taken away, so that it may go on for ever: all but the first such
@@ -107,15 +107,12 @@ class ProgressEngine {
       owner_.replies_.on_posted(now_);
       if (owner_.engine_->has_backlog()) owner_.transmit(now_);
     }
+    // Posts since the application looked for completions.
+    uint32_t posts_in_a_row() const { return owner_.posts_.in_a_row(); }
     // After a post (PostHabit::Post): it leaves now if it may, unless more are to follow.
     void posted(uint64_t bytes, uint32_t unfinished) {
-      owner_.attend(now_);
-      if (!owner_.posts_.on_posted({bytes, unfinished, owner_.may_hold_post()}, now_)) {
-        transmit();
-        if (owner_.posts_.is_habit()) owner_.posts_.on_left(monotonic_now());
-      } else if (!owner_.timer_.is_guarding() && !owner_.posts_.is_trusted()) {
-        owner_.timer_.guard(owner_.posts_.held_until(), now_);
-      }
+      owner_.attend(now_, kUnattendedPosts);
+      if (!owner_.posts_.on_posted({bytes, unfinished, owner_.may_hold_post()}, now_)) transmit();
     }
     // The same for a posted receive, which somebody may have waited for; no reply.
     void nudge() {
@@ -174,7 +171,7 @@ class ProgressEngine {
  private:
   // What the helper waits for; changed with the lock held.
   enum class Watch : uint8_t {
-    visits,  // that there are none for a while: they put its timer off; or for posts that wait
+    visits,  // that there are none for a while: they put its timer off
     pause,   // a while: it shall look again soon, or threads in WaitObject serve the engine
     engine,  // the engine's deadline and its socket
   };
@@ -195,8 +192,8 @@ class ProgressEngine {
     engine_->transmit(now);
   }
   // For visits that need nothing received, in case that all do: they keep the helper away.
-  void attend(Instant now) {
-    if (now - ran_at_ > kUnattended) run(now);
+  void attend(Instant now, Duration after) {
+    if (now - ran_at_ > after) run(now);
   }
   void sleep_until(Instant until, Instant now) const;
   bool start_helper();
@@ -204,8 +201,6 @@ class ProgressEngine {
   Instant enter();
   void leave();
   void await_absence(Instant now);
-  void on_guard_end(Instant now);
-  void send_late(Instant now);
   void wake_helper();
   void run_helper();
   Instant helper_turn(uint64_t& seen);
