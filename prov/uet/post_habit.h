@@ -4,10 +4,10 @@
 // A post leaves at once                          | else it waits
 // -----------------------------------------------+------------------------------------------
 // nobody would send it later                     | for the next post, for kPatience at most
-// no habit; the first kAtOnce of a run           | for the post that fills a super-packet
+// no habit; the first kAtOnce of a run           | for the post that is too much to wait 
 // nothing earlier of the endpoint is unfinished  | for the post that makes the run as long as
 // a run has its usual length now                 |   the one before
-// what waits fills a super-packet, or did so for | for the next look
+// what waits is as much as may, or did so for    | for the next look
 //   kPatience                                    | for the helper thread, until that finds the
 //                                                |   application absent
 //
@@ -36,7 +36,7 @@ class PostHabit {
   bool on_posted(const Post& post, Instant now) {
     if (run_ < kRunMax) ++run_;
     last_at_ = now;
-    const bool is_room = held_ + 1 < kHeldMax && held_bytes_ + post.bytes < kHeldBytesMax;
+    const bool is_room = held_ + 1 < kHeldMax && held_bytes_ + post.bytes <= kHeldBytesMax;
     const bool waits = is_habit() && run_ > kAtOnce && run_ != usual_ && is_room &&
                        post.is_served && post.unfinished > held_ + 1 &&
                        (held_ == 0 || now - held_since_ <= kPatience);
@@ -84,7 +84,7 @@ class PostHabit {
   static constexpr uint32_t kTrial = 300;  // posts in runs that make the habit
   static constexpr uint32_t kAtOnce = 2;  // the first of a run leave: something is on its way then
   static constexpr uint32_t kHeldMax = 32;
-  static constexpr uint64_t kHeldBytesMax = 48 * 1024;  // with headers about one super-packet
+  static constexpr uint64_t kHeldBytesMax = 128 * 1024;  // what two super-packets carry
   static constexpr Duration kPatience = Duration::microseconds(20);
 
   bool is_habit() const { return owed_ == Duration::zero(); }

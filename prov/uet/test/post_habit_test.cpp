@@ -114,11 +114,12 @@ TEST_F(PostHabitTest, NoMoreThanThirtyTwoLeaveTogether) {
   EXPECT_EQ(longest, 31);  // and the one that takes them along
 }
 
-// A super-packet of the kernel holds 64 KiB.
-TEST_F(PostHabitTest, NoMoreThanASuperPacketLeavesTogether) {
+// Two super-packets of the kernel hold 128 KiB.
+TEST_F(PostHabitTest, NoMoreThanTwoSuperPacketsLeaveTogether) {
   make_habit(16);
-  EXPECT_EQ(run(14, 1_us, 4096), 11);  // 2, then 11 wait, the 12th takes them along
-  EXPECT_EQ(run(10, 1_us, 65536), 0);
+  EXPECT_EQ(run(14, 1_us, 16384), 11);  // 2, then 8 wait, the 9th takes them along, 3 wait
+  EXPECT_EQ(run(10, 1_us, 65536), 6);   // 2, then twice 2 wait for a third, and 2 for the look
+  EXPECT_EQ(run(10, 1_us, 131073), 0);
 }
 
 TEST_F(PostHabitTest, NobodyWaitsLongForTheNextPost) {
