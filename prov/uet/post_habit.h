@@ -1,10 +1,10 @@
 // Whether the application posts several sends in a row before it looks for completions. If that is
-// its habit, small ones wait for each other and leave in one system call.
+// its habit, they wait for each other and leave in few system calls.
 //
 // A post leaves at once                          | else it waits
 // -----------------------------------------------+------------------------------------------
 // nobody would send it later                     | for the next post, for kPatience at most
-// no habit; the first kAtOnce of a run           | for the post that is too much to wait 
+// no habit; the first kAtOnce of a run           | for the post that is too much to wait
 // nothing earlier of the endpoint is unfinished  | for the post that makes the run as long as
 // a run has its usual length now                 |   the one before
 // what waits is as much as may, or did so for    | for the next look
