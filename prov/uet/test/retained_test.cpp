@@ -70,6 +70,7 @@ class RetainedTest : public RolesTest {
 // [LF-136] Messages of the default level are over when they are copied, up to 64 KiB.
 TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    const std::vector<uint8_t> longer(kRetained + 1);  // read until the endpoint is closed
     Node node;
     const fi_addr_t peer = insert_deaf(node);
     for (const size_t size :
@@ -89,7 +90,6 @@ TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
     EXPECT_EQ(counter(node, "retained_now"), 14u);
     EXPECT_EQ(counter(node, "retained_bytes"), 2 * (1 + 256 + 257 + 4096 + 20000 + kRetained));
     // One octet more waits for its acknowledgement.
-    const std::vector<uint8_t> longer(kRetained + 1);
     ASSERT_EQ(fi_send(node.ep, longer.data(), longer.size(), nullptr, peer, nullptr), 0);
     expect_silence(node);
   }));
@@ -98,9 +98,9 @@ TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
 // [LF-136] Who posts long messages without a look for completions waits for none of them.
 TEST_F(RetainedTest, LongMessagesInARowAreCopiedUpToTheEighth) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    const std::vector<uint8_t> octets(8193);  // read until the endpoint is closed
     Node node;
     const fi_addr_t peer = insert_deaf(node);
-    const std::vector<uint8_t> octets(8193);
     const auto post = [&](int count, size_t size) {
       for (int i = 0; i < count; ++i) {
         ASSERT_EQ(fi_send(node.ep, octets.data(), size, nullptr, peer, nullptr), 0);
@@ -153,9 +153,9 @@ TEST_F(RetainedTest, TransmitCompleteOfTheEndpointWaitsForThePeer) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     NodeOptions options;
     options.tx_op_flags = FI_TRANSMIT_COMPLETE;
+    const uint8_t octet = 1;  // read until the endpoint is closed
     Node node(options);
     const fi_addr_t peer = insert_deaf(node);
-    const uint8_t octet = 1;
     ASSERT_EQ(fi_send(node.ep, &octet, 1, nullptr, peer, nullptr), 0);
     ASSERT_EQ(fi_tsend(node.ep, &octet, 1, nullptr, peer, 1, nullptr), 0);
     expect_silence(node);
