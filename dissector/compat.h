@@ -17,6 +17,7 @@
 #include <epan/to_str.h>
 #include <epan/tvbuff.h>
 #include <wsutil/crc32.h>
+#include <wsutil/str_util.h>
 
 #include <cstdint>
 

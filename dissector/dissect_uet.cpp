@@ -131,7 +131,8 @@ void dissect_headers(Layer uet, proto_tree* tree, Packet& packet) {
 // A packet, alone or one of several that the host joined.
 int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native,
             const Joined* joined) {
-  col_set_str(pinfo->cinfo, COL_PROTOCOL, "UET");
+  col_set_str(pinfo->cinfo, COL_PROTOCOL,
+              proto_get_protocol_short_name(find_protocol_by_id(proto::uet)));
   col_clear(pinfo->cinfo, COL_INFO);
   Packet packet;
   packet.native = native;

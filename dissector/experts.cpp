@@ -2,6 +2,8 @@
 // The tables of expert remarks.
 #include "dissector/experts.h"
 
+#include "dissector/names.h"
+
 namespace uet::dissector::expert {
 
 namespace {
@@ -17,7 +19,7 @@ ei_register_info malformed(expert_field& id, const char* name, const char* text)
 
 template <size_t kCount>
 void add(expert_module_t* module, ei_register_info (&remarks)[kCount]) {
-  expert_register_field_array(module, remarks, static_cast<int>(kCount));
+  register_remarks(module, remarks);
 }
 
 // Something in the order of PSNs that a reader should know of.

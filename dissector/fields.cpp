@@ -2,6 +2,7 @@
 // The tables of UET, TSS and SES fields.
 #include "dissector/fields.h"
 
+#include "dissector/names.h"
 #include "dissector/value_strings.h"
 
 #include <epan/proto.h>
@@ -58,7 +59,7 @@ void register_requests() {
       row(target_restart_token, "Target restart token", "uet.ses.target_restart_token", FT_UINT32,
           BASE_DEC),
   };
-  proto_register_field_array(proto::ses, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::ses, rows);
 }
 
 void register_extensions() {
@@ -87,7 +88,7 @@ void register_extensions() {
           "The mask of a masked swap"),
       row(swap_value, "Swap value", "uet.ses.swap_value", FT_BYTES, BASE_NONE),
   };
-  proto_register_field_array(proto::ses, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::ses, rows);
 }
 
 void register_responses() {
@@ -109,7 +110,7 @@ void register_responses() {
       row(original_request_psn, "Original request PSN", "uet.ses.original_request_psn", FT_UINT32,
           BASE_DEC, 0, "PSN, or RUDI packet ID, of the request answered"),
   };
-  proto_register_field_array(proto::ses, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::ses, rows);
 }
 
 }  // namespace
@@ -131,7 +132,7 @@ void field::register_uet() {
       row(joined_number, "Packet of those", "uet.joined.number", FT_UINT32, BASE_DEC),
       row(surplus, "Surplus octets", "uet.surplus", FT_BYTES, BASE_NONE),
   };
-  proto_register_field_array(proto::uet, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::uet, rows);
 }
 
 void field::tss::register_fields() {
@@ -161,7 +162,7 @@ void field::tss::register_fields() {
       row(same_nonce_frame, "Same nonce in", "uet.tss.analysis.same_nonce_frame", FT_FRAMENUM,
           BASE_NONE, 0, "An earlier packet with this key and nonce"),
   };
-  proto_register_field_array(proto::tss, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::tss, rows);
 }
 
 void field::ses::register_fields() {

@@ -2,6 +2,7 @@
 // The table of fields that follow from more than one packet.
 #include "dissector/fields_analysis.h"
 
+#include "dissector/names.h"
 #include "dissector/pdc.h"
 
 namespace uet::dissector::field::analysis {
@@ -73,7 +74,7 @@ void register_pds() {
           "Not received, though a later one was"),
       row(missing_count, "Missing PSNs", "uet.pds.analysis.missing_count", FT_UINT32, BASE_DEC),
   };
-  proto_register_field_array(proto::pds, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::pds, rows);
 }
 
 void register_ses() {
@@ -95,7 +96,7 @@ void register_ses() {
       row(linked_count, "Messages that follow from it", "uet.ses.analysis.linked_count", FT_UINT32,
           BASE_DEC, 0, "When more than one: reads of a rendezvous"),
   };
-  proto_register_field_array(proto::ses, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::ses, rows);
 }
 
 void register_fragments() {
@@ -113,7 +114,7 @@ void register_fragments() {
       row(reassembled_length, "Message length", "uet.ses.reassembled_length", FT_UINT32, BASE_DEC),
       row(reassembled_data, "Message", "uet.ses.reassembled_data", FT_BYTES, BASE_NONE),
   };
-  proto_register_field_array(proto::ses, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::ses, rows);
 }
 
 }  // namespace

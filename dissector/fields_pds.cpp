@@ -2,6 +2,7 @@
 // The table of PDS fields.
 #include "dissector/fields_pds.h"
 
+#include "dissector/names.h"
 #include "dissector/value_strings.h"
 
 namespace uet::dissector::field::pds {
@@ -42,7 +43,7 @@ void register_prologue() {
       row(flags_rsvd_nack, "Reserved", "uet.pds.flags.rsvd", FT_UINT16, BASE_HEX, 0x0047),
       row(flags_rsvd_cp, "Reserved", "uet.pds.flags.rsvd", FT_UINT16, BASE_HEX, 0x0043),
   };
-  proto_register_field_array(proto::pds, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::pds, rows);
 }
 
 void register_requests() {
@@ -74,7 +75,7 @@ void register_requests() {
       row(clear_psn, "CLEAR_PSN", "uet.pds.clear_psn", FT_UINT32, BASE_DEC),
       row(start_psn, "Start_PSN", "uet.pds.start_psn", FT_UINT32, BASE_DEC),
   };
-  proto_register_field_array(proto::pds, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::pds, rows);
 }
 
 void register_answers() {
@@ -119,7 +120,7 @@ void register_answers() {
       row(mp_range, "MP_RANGE", "uet.pds.mp_range", FT_UINT32, BASE_DEC, 0, "Packets; mpr * 128"),
       row(service_time_ns, "Service time in ns", "uet.pds.service_time_ns", FT_UINT32, BASE_DEC),
   };
-  proto_register_field_array(proto::pds, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::pds, rows);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "dissector/link.h"
 
 #include "dissector/link_fields.h"
+#include "dissector/names.h"
 
 #include <initializer_list>
 
@@ -222,7 +223,8 @@ Layer link_layer(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, int start,
 }
 
 void register_link() {
-  proto::link = proto_register_protocol("UE Link Layer", "UE link", "uet.link");
+  proto::link = register_protocol({"UE Link Layer", "UE link", "uet.link"},
+                                  {"UE Link Layer (uet plugin)", "UETX link", "uetx.link"});
   mac_control = proto_register_protocol_in_name_only("UE MAC Control", "UE MAC control",
                                                      "uet.link.mac", proto::link, FT_PROTOCOL);
   field::link::register_fields();

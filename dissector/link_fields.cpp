@@ -2,6 +2,8 @@
 // The table of link layer fields.
 #include "dissector/link_fields.h"
 
+#include "dissector/names.h"
+
 namespace uet::dissector::field::link {
 
 namespace {
@@ -48,7 +50,7 @@ void register_carriage() {
       row(cc_vc, "VC", "uet.link.cc.vc", FT_UINT24, BASE_DEC, 0, "Of the counter behind it"),
       row(cc_count, "Credits consumed", "uet.link.cc.count", FT_UINT24, BASE_DEC),
   };
-  proto_register_field_array(proto::link, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::link, rows);
 }
 
 void register_tlvs() {
@@ -98,7 +100,7 @@ void register_tlvs() {
       row(vc_of_pcp, "VC by DEI and PCP", "uet.link.vc_map.pcp", FT_BYTES, BASE_NONE),
       row(vc_of_dscp, "VC by DSCP", "uet.link.vc_map.dscp", FT_BYTES, BASE_NONE),
   };
-  proto_register_field_array(proto::link, rows, static_cast<int>(array_length(rows)));
+  register_rows(proto::link, rows);
 }
 
 }  // namespace

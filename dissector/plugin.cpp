@@ -7,6 +7,7 @@
 #include "dissector/fields_pds.h"
 #include "dissector/follow_tss.h"
 #include "dissector/link.h"
+#include "dissector/names.h"
 #include "dissector/pdc.h"
 #include "dissector/statistics.h"
 
@@ -47,11 +48,23 @@ void register_preferences() {
       "Set by the last switch of the path", 10, &preferences.dscp_trimmed_lasthop);
 }
 
+void register_names() {
+  proto::uet = register_protocol({"Ultra Ethernet Transport", "UET", "uet"},
+                                 {"Ultra Ethernet Transport (uet plugin)", "UETX", "uetx"});
+  proto::tss = register_protocol({"UET Transport Security Sublayer", "UET TSS", "uet.tss"},
+                                 {"UETX Transport Security Sublayer", "UETX TSS", "uetx.tss"});
+  proto::pds = register_protocol({"UET Packet Delivery Sublayer", "UET PDS", "uet.pds"},
+                                 {"UETX Packet Delivery Sublayer", "UETX PDS", "uetx.pds"});
+  proto::ses = register_protocol({"UET Semantic Sublayer", "UET SES", "uet.ses"},
+                                 {"UETX Semantic Sublayer", "UETX SES", "uetx.ses"});
+}
+
+dissector_handle_t register_by_name(const char* name, dissector_t dissector) {
+  return register_dissector(spare_if(find_dissector(name) != nullptr, name), dissector, proto::uet);
+}
+
 void register_protocols() {
-  proto::uet = proto_register_protocol("Ultra Ethernet Transport", "UET", "uet");
-  proto::tss = proto_register_protocol("UET Transport Security Sublayer", "UET TSS", "uet.tss");
-  proto::pds = proto_register_protocol("UET Packet Delivery Sublayer", "UET PDS", "uet.pds");
-  proto::ses = proto_register_protocol("UET Semantic Sublayer", "UET SES", "uet.ses");
+  register_names();
   field::register_uet();
   field::tss::register_fields();
   field::pds::register_fields();
@@ -68,17 +81,36 @@ void register_protocols() {
   register_link();
   expert::register_all(proto::uet);
   register_preferences();
-  udp_handle = register_dissector("uet", dissect_udp, proto::uet);
+  udp_handle = register_by_name("uet", dissect_udp);
   joined_handle = create_dissector_handle(dissect_joined, proto::uet);
-  native_handle = register_dissector("uet.native", dissect_native, proto::uet);
+  native_handle = register_by_name("uet.native", dissect_native);
 }
 
-void register_handoff() {
+// What other plugins may claim while they hand off, which some do after this one: the port, which
+// the last to claim it gets, and the name of the heuristic.
+void hand_off_at_last() {
+  dissector_table_t ports = find_dissector_table("udp.port");
+  if (dissector_get_uint_handle(ports, wire::kUdpPort) != udp_handle) {
+    dissector_add_uint("udp.port", wire::kUdpPort, udp_handle);
+  }
+  const char* name = "uet_udp";
+  name = spare_if(find_heur_dissector_by_unique_short_name(name) != nullptr, name);
+  heur_dissector_add("udp", heuristic, "UET over a UDP port of its own", name, proto::uet,
+                     HEURISTIC_ENABLE);
+}
+
+void hand_off() {
   dissector_add_uint_with_preference("udp.port", wire::kUdpPort, udp_handle);
   dissector_add_uint_with_preference("ip.proto", wire::kNativeIpProtocol, native_handle);
-  heur_dissector_add("udp", heuristic, "UET over a UDP port of its own", "uet_udp", proto::uet,
-                     HEURISTIC_ENABLE);
   hand_off_link();
+  register_final_registration_routine(hand_off_at_last);
+}
+
+// Everything is registered when protocols are handed off: by then Wireshark's own dissectors and
+// all other plugins, in whatever order they were loaded, have taken their names.
+void register_and_hand_off() {
+  register_protocols();
+  hand_off();
 }
 
 }  // namespace
@@ -93,8 +125,7 @@ WS_DLL_PUBLIC_DEF extern const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 
 WS_DLL_PUBLIC_DEF void plugin_register(void) {
   static proto_plugin plugin;
-  plugin.register_protoinfo = uet::dissector::register_protocols;
-  plugin.register_handoff = uet::dissector::register_handoff;
+  plugin.register_handoff = uet::dissector::register_and_hand_off;
   proto_register_plugin(&plugin);
 }
 

@@ -3,17 +3,20 @@
 // operations with the time to their responses, and how packets spread over entropy values.
 #include "dissector/statistics.h"
 
+#include "dissector/names.h"
 #include "dissector/pdc.h"
 #include "dissector/stat_table.h"
 
 #include "wire/pds_prologue.h"
 
 #include <bit>
+#include <cstring>
 
 namespace uet::dissector {
 
 namespace {
 
+constexpr const char* kTapName = "uet";
 int tap;
 
 // What the tables see of a packet.
@@ -217,14 +220,17 @@ tap_packet_status packet(void* data, packet_info* pinfo, epan_dissect_t*, const 
 
 }  // namespace entropy_table
 
+const char* tap_name;
+
 void register_table(const char* title, const char* option, void (*init)(stat_tap_table_ui*),
                     tap_packet_cb packet, std::span<stat_tap_table_item> columns) {
   static tap_param filter[] = {{PARAM_FILTER, "filter", "Filter", nullptr, TRUE}};
+  const bool taken = strcmp(tap_name, kTapName) != 0;
   auto* ui = wmem_new0(wmem_epan_scope(), stat_tap_table_ui);
   ui->group = REGISTER_STAT_GROUP_GENERIC;
-  ui->title = title;
-  ui->tap_name = "uet";
-  ui->cli_string = option;
+  ui->title = taken ? wmem_strconcat(wmem_epan_scope(), title, " (uetx)", nullptr) : title;
+  ui->tap_name = tap_name;
+  ui->cli_string = spare_if(taken, option);
   ui->stat_tap_init_cb = init;
   ui->packet_func = packet;
   ui->stat_tap_reset_table_cb = reset_table;
@@ -252,7 +258,8 @@ void tap_packet(packet_info* pinfo, const Packet& packet, const Note& note) {
 }
 
 void register_statistics() {
-  tap = register_tap("uet");
+  tap_name = spare_if(find_tap_id(kTapName) != 0, kTapName);  // a tap of others has other data
+  tap = register_tap(tap_name);
   register_table("UET PDCs", "uet,pdc", pdc_table::init, pdc_table::packet, pdc_table::columns);
   register_table("UET SES operations", "uet,ses", ses_table::init, ses_table::packet,
                  ses_table::columns);
