@@ -4,6 +4,7 @@
 // object with a destructor may live across these calls.
 #pragma once
 
+#include "dissector/aliases.h"
 #include "dissector/compat.h"
 #include "dissector/experts.h"
 
@@ -22,11 +23,13 @@ struct Layer {
   uint32_t u32(int field, int offset, int size) const {
     uint32_t value = 0;
     proto_tree_add_item_ret_uint(tree, field, tvb, start + offset, size, ENC_BIG_ENDIAN, &value);
+    alias(field, offset, size);
     return value;
   }
   uint64_t u64(int field, int offset, int size) const {
     uint64_t value = 0;
     proto_tree_add_item_ret_uint64(tree, field, tvb, start + offset, size, ENC_BIG_ENDIAN, &value);
+    alias(field, offset, size);
     return value;
   }
   int32_t i16(int field, int offset) const {
@@ -37,11 +40,21 @@ struct Layer {
   bool flag(int field, int offset, int size) const {
     Bool value = 0;
     proto_tree_add_item_ret_boolean(tree, field, tvb, start + offset, size, ENC_BIG_ENDIAN, &value);
+    alias(field, offset, size);
     return value;
   }
   void bytes(int field, int offset, int size) const {
     proto_tree_add_item(tree, field, tvb, start + offset, size, ENC_NA);
+    alias(field, offset, size);
   }
+  // The field under its other name as well, for filters only.
+  void alias(int field, int offset, int size) const {
+    const int other = alias_of(field);
+    if (other == 0) return;
+    proto_item_set_hidden(
+        proto_tree_add_item(tree, other, tvb, start + offset, size, ENC_BIG_ENDIAN));
+  }
+
   // A field that senders set to 0 and receivers ignore. [WIRE-003]
   void reserved(int field, int offset, int size) const {
     uint32_t value = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What Wireshark asks of a plugin: its version, its protocols, preferences and where they hook in.
+#include "dissector/aliases.h"
 #include "dissector/decrypt.h"
 #include "dissector/dissect.h"
 #include "dissector/experts.h"
@@ -68,6 +69,7 @@ void register_protocols() {
   field::register_uet();
   field::tss::register_fields();
   field::pds::register_fields();
+  register_aliases();
   field::ses::register_fields();
   static int* subtrees[] = {&subtree::uet,      &subtree::tss,      &subtree::pds,
                             &subtree::ses,      &subtree::flags,    &subtree::sem_ctl,

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import wireshark
+from aliases_test import HIDDEN
 from names_test import LISTS, NEXT_HEADERS, TABLES, expected_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -200,6 +201,7 @@ def differences(packet, frame, shown):
     found = {name: shown_number(name, shown.first(name))
              for name in shown.names("uet.pds.") | shown.names("uet.ses.")
              if not name.endswith(("rsvd", "_tree")) and not name.startswith(NOT_OF_THE_PACKET)
+             and name not in HIDDEN
              and name not in ("uet.ses.message", "uet.pds.flags")}
     for name in sorted(found.keys() | packet.fields.keys()):
         if found.get(name) != packet.fields.get(name):
