@@ -5,7 +5,7 @@ Usage: aliases_test.py PLUGINS UET_PCAP
 
 Its names and types are those of commit 2e69f352 of its source. A packet of every format
 (data/formats.txt) must have an alias exactly where it has our field, with the same value, and
-hidden.
+hidden. The table of docs/howto/wireshark.md must have the same aliases, and name fields that exist.
 """
 import os
 import pathlib
@@ -62,10 +62,28 @@ def aliases():
 HIDDEN = {other for other, _, _ in aliases()}  # for tests that compare all fields of a packet
 
 
-def wrong_types(tshark):
-    types = {row[2]: row[3].removeprefix("FT_") for row in
-             (line.split("\t") for line in tshark.run("-G", "fields").split("\n"))
-             if row[0] == "F"}
+def types_of_fields(tshark):
+    return {row[2]: row[3].removeprefix("FT_") for row in
+            (line.split("\t") for line in tshark.run("-G", "fields").split("\n"))
+            if row[0] == "F"}
+
+
+def wrong_table(types):
+    """Rows of the table: names of both sides in backticks, without `uet.`; then remarks."""
+    text = (HERE.parents[1] / "docs/howto/wireshark.md").read_text()
+    table = text.split("### Its names and ours")[1].split("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in table.split("\n") if line.startswith("|")][2:]
+    named = set()
+    for theirs, ours, remark in rows:
+        names = [f"uet.{name}" for name in re.findall(r"`([^`]+)`", ours)]
+        yield from (f"table: no field {name}" for name in names if name not in types)
+        if re.match(r" alias\b", remark):
+            named.add((f"uet.{theirs.strip().strip('`')}", *names))
+    for pair in sorted(named ^ {(other, ours) for other, _, ours in aliases()}):
+        yield f"table and test differ in {pair}"
+
+
+def wrong_types(types):
     for other, kind, _ in aliases():
         group = next(group for group in GROUPS if kind in group)
         if types.get(other) not in group:
@@ -112,8 +130,9 @@ def main():
             subprocess.run([sys.argv[2], "make", HERE / f"data/{name}.txt", captures[name]],
                            check=True)
             os.chmod(captures[name], 0o644)
-        findings = [*wrong_types(tshark), *wrong_values(tshark, captures["formats"]),
-                    *shown(tshark, captures["formats"]),
+        types = types_of_fields(tshark)
+        findings = [*wrong_types(types), *wrong_table(types),
+                    *wrong_values(tshark, captures["formats"]), *shown(tshark, captures["formats"]),
                     *wrong_filters(tshark, captures["conversation"])]
     for finding in findings[:30]:
         print(finding)
