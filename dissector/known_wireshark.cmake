@@ -14,10 +14,11 @@ function(uet_check_wireshark version)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" release "${version}")
   list(JOIN uet_wireshark_known_good ", " names)
   if(release VERSION_GREATER newest)
-    message(WARNING "The dissector is known to be good with Wireshark ${names}, not with ${version}: "
-      "run its tests (ctest -L dissector), and see docs/howto/wireshark.md.")
+    message(WARNING "The dissector is known to be good with Wireshark ${names}, not "
+      "with ${version}: run its tests (ctest -L dissector), and see docs/howto/wireshark.md.")
   elseif(release VERSION_LESS oldest)
-    message(WARNING "The dissector is known to be good with Wireshark ${names}; ${version} is older.")
+    message(WARNING "The dissector is known to be good with Wireshark ${names}; "
+      "${version} is older.")
   elseif(NOT release IN_LIST uet_wireshark_known_good)
     message(STATUS "The dissector has not been tried with Wireshark ${version} (known: ${names})")
   endif()

@@ -3,9 +3,9 @@
 
 Usage: report_test.py PLUGINS UET_PCAP
 
-Octets are written by hand in the report: uet_pcap must make the same of the text beside it. A row of
-a table says which octets a field is read from, there and by us, and what is shown: both values must
-follow from those octets, and tshark with our plugin must show ours.
+Octets are written by hand in the report: uet_pcap must make the same of the text beside it. A row
+of a table says which octets a field is read from, there and by us, and what is shown: both values
+must follow from those octets, and tshark with our plugin must show ours.
 [WIRE-002, WIRE-037, WIRE-045..047, WIRE-056, WIRE-066, WIRE-070, WIRE-078]
 """
 import os
