@@ -28,8 +28,7 @@ RENAMED = {"uetx.pds.rcvd_bytes", "uetx.pds.service_time", "uetx.pds.cack_psn", 
 # of the claimant, which is given none of them.
 FILTERS = {"uet": 0, "uetx": 29, "uet.pds": 29, "uet.entropy": 29, "uet.pds.psn == 1000": 2,
            "uet.pds.type == 8": 1, "uet.pds.opens": 4, "uetx.pds.nack": 2,
-           "uetx.pds.cack_psn == 1202": 1,
-           'uet.pds.type == "ACK CC"': 1}  # codes have the names of who was first
+           "uetx.pds.cack_psn == 1202": 1}
 
 
 class Wrong(Exception):
