@@ -5,6 +5,8 @@
 #include "tools/packet_words.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 
 namespace uet::conformance {
 
@@ -116,6 +118,31 @@ bool take_header_line(std::string_view line, const Words& words, Case& out, Prob
   return true;
 }
 
+// The text with the definitions in place of %NAME. Returns what is wrong, or nothing.
+using Definitions = std::map<std::string, std::string, std::less<>>;
+Problem expand(const Definitions& definitions, std::string& text) {
+  for (size_t at = text.find('%'); at != std::string::npos; at = text.find('%', at)) {
+    size_t end = at + 1;
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
+      ++end;
+    }
+    const auto found = definitions.find(std::string_view(text).substr(at + 1, end - at - 1));
+    if (found == definitions.end()) return text.substr(at, end - at) + " is not defined";
+    text.replace(at, end - at, found->second);
+    at += found->second.size();
+  }
+  return {};
+}
+
+// define NAME TEXT
+Problem take_definition(std::string_view line, const Words& words, Definitions& out) {
+  if (words.size() < 3) return "define NAME TEXT";
+  const size_t name_at = static_cast<size_t>(words[1].data() - line.data());
+  out[std::string(words[1])] = trimmed(line.substr(name_at + words[1].size()));
+  return {};
+}
+
 // Options of packets that no network carries, and lines about what only a process can be asked.
 bool needs_process(const Words& words) {
   if (words[0] != "inject" && words[0] != "expect") return false;
@@ -160,6 +187,7 @@ std::string read_case(std::string_view text, const std::string& file, Case& out)
   out.file = file;
   out.host.address = *address_of("10.0.0.254");
   StepReader steps;
+  Definitions definitions;
   size_t number = 0;
   const auto where = [&](size_t line, const std::string& what) {
     return file + ":" + std::to_string(line) + ": " + what;
@@ -169,16 +197,21 @@ std::string read_case(std::string_view text, const std::string& file, Case& out)
     const std::string_view raw = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
-    const std::string_view line = trimmed(raw.substr(0, raw.find('#')));
+    std::string line(trimmed(raw.substr(0, raw.find('#'))));
     if (line.empty()) continue;
+    Problem problem = expand(definitions, line);
     const Words words = tools::words_of(line);
-    Problem problem;
+    if (problem.empty() && words[0] == "define") {
+      problem = take_definition(line, words, definitions);
+      if (problem.empty()) continue;
+    }
+    if (!problem.empty()) return where(number, problem);
     if (steps.lines.empty() && take_header_line(line, words, out, problem)) {
       if (!problem.empty()) return where(number, problem);
       continue;
     }
     if (needs_process(words)) out.needs_process = true;
-    steps.lines.push_back({number, std::string(line), {}});
+    steps.lines.push_back({number, std::move(line), {}});
   }
   if (out.title.empty()) return where(1, "a case begins with its title");
   if (out.host.endpoints.empty()) out.host.endpoints.push_back({.name = "E"});

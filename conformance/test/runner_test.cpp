@@ -127,6 +127,13 @@ TEST(RunnerTest, VariablesOfABlockEndWithEachTurn) {
       {"failed x.txt:6:", "octet 0 is 1, not 0", "in turn 1 of the repetition"});
 }
 
+TEST(RunnerTest, DefinitionsStandForTheirText) {
+  EXPECT_EQ(said("define send STANDARD opcode=SEND\ndefine both RUD_REQ | %send som eom\n"
+                 "post send s to A | payload 01\nexpect A | %both request_length=1\n"),
+            "passed");
+  expect_said("expect A | %sent\n", {"broken x.txt:4: %sent is not defined"});
+}
+
 TEST(RunnerTest, CompletionsFailWithWhatCame) {
   const std::string before = "receive r length=2\n" + kSyn;
   expect_said(before + "completion r bytes=4\n", {"came: completion r kind=recv status=truncated"});
