@@ -12,7 +12,7 @@ namespace uet::conformance {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
+using WordList = std::vector<std::string_view>;
 
 // Lines of the header end in this: what is wrong, or nothing.
 using Problem = std::string;
@@ -39,7 +39,7 @@ bool take_number(std::string_view text, uint64_t max, Number& out) {
   return true;
 }
 
-Problem take_endpoint(const Words& words, EndpointSpec& out) {
+Problem take_endpoint(const WordList& words, EndpointSpec& out) {
   if (words.size() < 2) return "endpoint NAME SETTING...";
   out.name = words[1];
   for (size_t i = 2; i < words.size(); ++i) {
@@ -66,7 +66,7 @@ Problem take_endpoint(const Words& words, EndpointSpec& out) {
   return {};
 }
 
-Problem take_settings(const Words& words, HostSpec& out) {
+Problem take_settings(const WordList& words, HostSpec& out) {
   for (size_t i = 1; i < words.size(); ++i) {
     std::string_view key;
     std::string_view text;
@@ -81,7 +81,7 @@ Problem take_settings(const Words& words, HostSpec& out) {
 }
 
 // A line of the header; false: it is none.
-bool take_header_line(std::string_view line, const Words& words, Case& out, Problem& problem) {
+bool take_header_line(std::string_view line, const WordList& words, Case& out, Problem& problem) {
   const std::string_view key = words[0];
   const auto expect = [&](bool is_good, const char* form) {
     if (!is_good) problem = form;
@@ -136,7 +136,7 @@ Problem expand(const Definitions& definitions, std::string& text) {
 }
 
 // define NAME TEXT
-Problem take_definition(std::string_view line, const Words& words, Definitions& out) {
+Problem take_definition(std::string_view line, const WordList& words, Definitions& out) {
   if (words.size() < 3) return "define NAME TEXT";
   const size_t name_at = static_cast<size_t>(words[1].data() - line.data());
   out[std::string(words[1])] = trimmed(line.substr(name_at + words[1].size()));
@@ -144,7 +144,7 @@ Problem take_definition(std::string_view line, const Words& words, Definitions& 
 }
 
 // Options of packets that no network carries, and lines about what only a process can be asked.
-bool needs_process(const Words& words) {
+bool needs_process(const WordList& words) {
   if (words[0] != "inject" && words[0] != "expect") return false;
   for (const std::string_view word : words) {
     if (word == "|") return false;
@@ -200,7 +200,7 @@ std::string read_case(std::string_view text, const std::string& file, Case& out)
     std::string line(trimmed(raw.substr(0, raw.find('#'))));
     if (line.empty()) continue;
     Problem problem = expand(definitions, line);
-    const Words words = tools::words_of(line);
+    const WordList words = tools::words_of(line);
     if (problem.empty() && words[0] == "define") {
       problem = take_definition(line, words, definitions);
       if (problem.empty()) continue;

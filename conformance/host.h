@@ -23,7 +23,7 @@ using Octets = std::vector<std::byte>;
 struct Datagram {
   Octets octets;
   FabricAddress peer;  // the other end: who sends it to the host, or gets it
-  uint16_t ev = 0;     // entropy value
+  uint16_t ev = 0;     // entropy value: the UDP source port
   uint8_t dscp = 0;
   Ecn ecn = Ecn::not_ect;
   uint32_t sdi = 0;      // secure domain: in process only

@@ -180,6 +180,7 @@ void InProcess::send(const Datagram& datagram) {
   RxDatagram d;
   d.bytes = octets;
   d.from = datagram.peer;
+  d.from.port = datagram.ev;
   d.ev = Entropy(datagram.ev);
   d.dscp = datagram.dscp;
   d.ecn = datagram.ecn;

@@ -36,17 +36,25 @@ bool is_variable(std::string_view text) { return text.find('$') != std::string_v
 
 // Each condition must be possible with one of the headers, so that no misspelt one never matches.
 std::string check(const HeaderPattern& header) {
+  std::optional<Section> first;
+  for (const std::string& name : header.names) {
+    Parts parts;
+    const auto section = tools::start_header(parts, name);
+    if (!section) return "no header " + name;
+    if (first && *first != *section)
+      return name + " does not stand where " + header.names[0] + " does";
+    first = section;
+  }
   for (const Condition& c : header.conditions) {
     bool is_known = false;
     bool is_possible = false;
     for (const std::string& name : header.names) {
       Parts parts;
-      const auto section = tools::start_header(parts, name);
-      if (!section) return "no header " + name;
-      const auto fields = tools::fields_of(parts, *section);
+      const auto fields = tools::fields_of(parts, *tools::start_header(parts, name));
       const FieldView* const field = find_field(fields, c.field);
       if (field == nullptr) continue;
       is_known = true;
+      if (c.is_word && field->bits != 1) return c.field + " needs a value";
       const auto fits = [&](const std::string& text) {
         return is_variable(text) || tools::field_value(*field, text).has_value();
       };
@@ -54,10 +62,6 @@ std::string check(const HeaderPattern& header) {
     }
     if (!is_known) return "no field " + c.field + " in " + header.names.front();
     if (!is_possible) return c.field + "=" + c.value + ": no such value";
-  }
-  for (const std::string& name : header.names) {
-    Parts parts;
-    if (!tools::start_header(parts, name)) return "no header " + name;
   }
   return {};
 }
@@ -128,6 +132,7 @@ Condition condition_of(std::string_view word) {
   if (equals == std::string_view::npos) {
     c.field = word;
     c.value = "1";
+    c.is_word = true;
     return c;
   }
   c.field = word.substr(0, equals);

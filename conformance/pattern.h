@@ -24,6 +24,7 @@ struct Condition {
   Kind kind = Kind::is;
   std::string value;
   std::string high;
+  bool is_word = false;  // without "="
 };
 
 // field=value and its other forms. A word without "=" is a bit that is set.

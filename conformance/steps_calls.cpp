@@ -62,7 +62,7 @@ struct WordField {
   std::string_view name;
   const std::string& (*of)(const Event&);
 };
-constexpr WordField kWords[] = {
+constexpr WordField kWordFields[] = {
     {"status", [](const Event& e) -> const std::string& { return e.status; }},
     {"code", [](const Event& e) -> const std::string& { return e.code; }},
     {"kind", [](const Event& e) -> const std::string& { return e.kind; }},
@@ -72,7 +72,7 @@ struct NumberField {
   std::string_view name;
   uint64_t (*of)(const Event&);
 };
-constexpr NumberField kNumbers[] = {
+constexpr NumberField kNumberFields[] = {
     {"bytes", [](const Event& e) { return e.bytes; }},
     {"truncated", [](const Event& e) { return e.truncated; }},
     {"tag", [](const Event& e) { return e.tag; }},
@@ -93,8 +93,8 @@ auto find_named(const Fields& fields, std::string_view name) {
 std::string check_conditions(Words conditions) {
   for (const std::string_view word : conditions) {
     const Condition c = condition_of(word);
-    const bool is_known =
-        find_named(kWords, c.field) != nullptr || find_named(kNumbers, c.field) != nullptr;
+    const bool is_known = find_named(kWordFields, c.field) != nullptr ||
+                          find_named(kNumberFields, c.field) != nullptr;
     if (!is_known) return "no " + c.field + " in a completion";
     if (c.field == "status" && std::ranges::find(kStatuses, c.value) == std::end(kStatuses)) {
       return std::string(word) + ": no such status";
@@ -111,13 +111,13 @@ std::string Runner::event_mismatch(const Event& e, Words conditions, std::string
   for (const std::string_view word : conditions) {
     const Condition c = condition_of(word);
     is_status_given |= c.field == "status";
-    if (const WordField* const field = find_named(kWords, c.field); field != nullptr) {
+    if (const WordField* const field = find_named(kWordFields, c.field); field != nullptr) {
       const std::string& found = field->of(e);
       const bool is_same = found == c.value;
       if (is_same != (c.kind == Condition::Kind::is)) return c.field + " is " + found;
       continue;
     }
-    const uint64_t value = find_named(kNumbers, c.field)->of(e);
+    const uint64_t value = find_named(kNumberFields, c.field)->of(e);
     if (!meets(c, value, {}, variables_, problem)) {
       return c.field + " is " + std::to_string(value) + ", not " + c.value;
     }

@@ -17,6 +17,40 @@ struct Expectation {
   PacketPattern pattern;
 };
 
+constexpr uint16_t kSourcePort = 49152;  // of peers that receive on the standard port
+
+// An option of a packet that a peer sends. Returns what is wrong, or nothing.
+std::string take_option(std::string_view word, const Variables& variables, Datagram& d,
+                        uint64_t& cut) {
+  const size_t equals = word.find('=');
+  const std::string_view key = word.substr(0, equals);
+  const std::string_view text =
+      equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
+  if (const auto ago = duration_of(text); key == "ago" && ago) {
+    d.arrived_ago = *ago;
+    return {};
+  }
+  std::string problem;
+  const auto value = variables.evaluate(text, problem);
+  const auto is = [&](std::string_view name, uint64_t max) {
+    return key == name && value && *value <= max;
+  };
+  if (is("ev", 0xFFFF) || is("port", 0xFFFF)) {
+    d.ev = static_cast<uint16_t>(*value);
+  } else if (is("dscp", 63)) {
+    d.dscp = static_cast<uint8_t>(*value);
+  } else if (is("ecn", 3)) {
+    d.ecn = static_cast<Ecn>(*value);
+  } else if (is("sdi", 0xFFFFFF)) {
+    d.sdi = static_cast<uint32_t>(*value);
+  } else if (is("cut", 0xFFFF)) {
+    cut = *value;
+  } else {
+    return std::string(word) + ": no option of a packet, or no value of it";
+  }
+  return {};
+}
+
 }  // namespace
 
 Ended Runner::inject(const Line& line) {
@@ -24,34 +58,11 @@ Ended Runner::inject(const Line& line) {
   if (peer == nullptr || !line.has_bar) return Ended::broken("inject PEER OPTION... | HEADER...");
   Datagram d;
   d.peer = *peer;
+  d.ev = peer->port == kUetPort ? kSourcePort : peer->port;
   uint64_t cut = 0;
   for (const std::string_view word : Words(line.words).subspan(2)) {
-    const size_t equals = std::min(word.find('='), word.size() - 1);
-    const std::string_view key = word.substr(0, equals);
-    const std::string_view text = word.substr(equals + 1);
-    if (const auto ago = duration_of(text); key == "ago" && ago) {
-      d.arrived_ago = *ago;
-      continue;
-    }
-    std::string problem;
-    const auto value = variables_.evaluate(text, problem);
-    const auto is = [&](std::string_view name, uint64_t max) {
-      return key == name && value && *value <= max;
-    };
-    if (is("ev", 0xFFFF)) {
-      d.ev = static_cast<uint16_t>(*value);
-    } else if (is("dscp", 63)) {
-      d.dscp = static_cast<uint8_t>(*value);
-    } else if (is("ecn", 3)) {
-      d.ecn = static_cast<Ecn>(*value);
-    } else if (is("sdi", 0xFFFFFF)) {
-      d.sdi = static_cast<uint32_t>(*value);
-    } else if (is("port", 0xFFFF)) {
-      d.peer.port = static_cast<uint16_t>(*value);
-    } else if (is("cut", 0xFFFF)) {
-      cut = *value;
-    } else {
-      return Ended::broken(std::string(word) + ": no option of a packet, or no value of it");
+    if (std::string problem = take_option(word, variables_, d, cut); !problem.empty()) {
+      return Ended::broken(problem);
     }
   }
   std::string problem;

@@ -159,6 +159,8 @@ TEST(RunnerTest, MistakesAreNoFailures) {
   const std::pair<std::string, std::string> kMistakes[] = {
       {"expect A | ACC\n", "no header ACC"},
       {"expect A | ACK cak_psn=1\n", "no field cak_psn in ACK"},
+      {"expect A | ACK cack_psn\n", "cack_psn needs a value"},
+      {"expect A | ACK/STANDARD\n", "STANDARD does not stand where ACK does"},
       {"expect A | NACK nack_code=ROD\n", "nack_code=ROD: no such value"},
       {"expect none A for 1ms | NACK nack_cod=1\n", "no field nack_cod in NACK"},
       {"expect C | ACK\n", "no peer C"},
@@ -166,6 +168,7 @@ TEST(RunnerTest, MistakesAreNoFailures) {
       {"expect A colour=1 | ACK\n", "no option of an expected packet"},
       {"inject A | ACK cak_psn=1\n", "no field cak_psn"},
       {"inject A colour=1 | ACK\n", "no option of a packet"},
+      {"inject A ev | ACK\n", "no option of a packet"},
       {"inject A ecn=4 | ACK\n", "no option of a packet, or no value of it"},
       {"receive r size=3\n", "no option of this call"},
       {"post receive r\n", "post send|tagged"},
