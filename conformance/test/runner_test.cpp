@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace uet::conformance {
 namespace {
@@ -196,6 +199,56 @@ TEST(RunnerTest, MistakesAreNoFailures) {
   EXPECT_EQ(run_text("title t\nset NO_SUCH=1\nadvance 1ms\n").text, "setting NO_SUCH: not found");
   EXPECT_EQ(run_text("title t\nendpoint E mode=fast\nadvance 1ms\n").text,
             "x.txt:2: mode=fast: no setting of an endpoint");
+}
+
+// A host that can do only what one across a network can.
+class FarHost final : public Host {
+ public:
+  explicit FarHost(std::unique_ptr<Host> inner) : inner_(std::move(inner)) {}
+  Instant now() const override { return inner_->now(); }
+  void send(const Datagram& datagram) override { inner_->send(datagram); }
+  void wait(Instant until, std::vector<Datagram>& packets, std::vector<Event>& events) override {
+    inner_->wait(until, packets, events);
+  }
+  std::string call(const Call& call) override { return inner_->call(call); }
+  uint64_t key(const std::string& region) const override { return inner_->key(region); }
+  const Octets* content(const std::string& name) const override { return inner_->content(name); }
+  bool cancel(const std::string& name) override { return inner_->cancel(name); }
+  void close_endpoint(size_t endpoint) override { inner_->close_endpoint(endpoint); }
+  bool is_in_process() const override { return false; }
+  std::optional<uint64_t> counter(std::string_view) const override { return never(); }
+  void report_unreachable(const FabricAddress&) override { never(); }
+  void report_too_long(const FabricAddress&, uint32_t) override { never(); }
+  void close_all(bool) override { never(); }
+  bool is_idle() const override { return never() != 0; }
+
+ private:
+  static uint64_t never() {
+    ADD_FAILURE() << "asked for what it cannot do";
+    return 0;
+  }
+  std::unique_ptr<Host> inner_;
+};
+
+Outcome run_far(const std::string& text) {
+  Case c;
+  std::string problem = read_case(kHead + text, "x.txt", c);
+  FarHost host(make_in_process(c.host, problem));
+  EXPECT_EQ(problem, "");
+  return run(c, host, {});
+}
+
+TEST(RunnerTest, AHostElsewhereIsNotAskedForWhatOnlyAProcessCanDo) {
+  const Outcome outcome =
+      run_far("receive r length=4\n" + kSyn +
+              "counter rx_packets =99\nunreachable A\ntoo_long A mtu=1500\nclose_all\n"
+              "idle within 1ms\nexpect A | ACK\n");
+  EXPECT_EQ(outcome.text, "");
+  EXPECT_EQ(outcome.kind, Outcome::Kind::passed);
+  EXPECT_EQ(outcome.skipped, 5u);
+  EXPECT_EQ(run_far("inject A sdi=5 | ACK\n").kind, Outcome::Kind::skipped);
+  EXPECT_EQ(run_far("inject A ago=5us | ACK\n").kind, Outcome::Kind::skipped);
+  EXPECT_EQ(run_far("needs process\nadvance 1ms\n").kind, Outcome::Kind::skipped);
 }
 
 TEST(RunnerTest, WhatOnlyAProcessCanDoIsKnown) {
