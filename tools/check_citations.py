@@ -48,8 +48,13 @@ def source_files(root):
                           "--exclude-standard"], capture_output=True, text=True, check=False)
     names = out.stdout.split("\n") if out.returncode == 0 else [
         str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()]
-    return [n for n in names if n.split("/")[0] in CODE_FOLDERS and n.endswith(SOURCES)
+    return [n for n in names if n.split("/")[0] in CODE_FOLDERS
+            and (n.endswith(SOURCES) or is_case(n))
             and n not in NOT_SEARCHED and (root / n).is_file()]
+
+
+def is_case(name):
+    return name.startswith("conformance/cases/")
 
 
 def expand(match):
@@ -66,7 +71,7 @@ def expand(match):
 def citations(root):
     code, tests = {}, {}
     for name in source_files(root):
-        target = tests if "/test/" in name or "_test." in name else code
+        target = tests if "/test/" in name or "_test." in name or is_case(name) else code
         for number, line in enumerate((root / name).read_text(errors="replace").split("\n"), 1):
             for match in CITATION.finditer(line):
                 for rid in expand(match):

@@ -1,8 +1,8 @@
 // Takes a line apart at its bars, and puts Ethernet, IP and UDP or the entropy header around it.
 #include "tools/packet_language.h"
 
-#include "tools/packet_fields.h"
 #include "tools/packet_seal.h"
+#include "tools/packet_words.h"
 
 #include "wire/crc.h"
 #include "wire/ethernet.h"
@@ -48,18 +48,6 @@ struct Around {
   std::string_view point;  // interface of the capture
   Seal seal;
 };
-
-Words words_of(std::string_view text) {
-  Words words;
-  while (true) {
-    const size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return words;
-    text.remove_prefix(first);
-    const size_t length = std::min(text.find_first_of(" \t"), text.size());
-    words.push_back(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-}
 
 template <class Number>
 bool number(std::string_view text, uint64_t max, Number& out, int base = 10) {
@@ -166,25 +154,6 @@ std::string around(std::string_view text, Around& out) {
   return {};
 }
 
-// Hex octets, or *N for N octets that count up.
-bool octets_of(std::string_view text, Octets& out) {
-  if (text.starts_with('*')) {
-    uint32_t count = 0;
-    if (!number(text.substr(1), 65000, count)) return false;
-    for (uint32_t i = 0; i < count; ++i) out.push_back(static_cast<std::byte>(i));
-    return true;
-  }
-  if (text.size() % 2 != 0) return false;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    uint8_t octet = 0;
-    const char* const at = text.data() + i;
-    const auto [end, error] = std::from_chars(at, at + 2, octet, 16);
-    if (error != std::errc() || end != at + 2) return false;
-    out.push_back(static_cast<std::byte>(octet));
-  }
-  return true;
-}
-
 template <class Part>
 void emit(const Part& part, Octets& out) {
   std::byte room[64];
@@ -195,31 +164,6 @@ void emit(const Part& part, Octets& out) {
       },
       part);
   out.insert(out.end(), w.written().begin(), w.written().end());
-}
-
-// The headers and the payload, in the order of the line.
-std::string content(std::string_view text, Octets& out) {
-  Parts parts;
-  Octets behind;
-  while (!text.empty()) {
-    const size_t bar = std::min(text.find('|'), text.size());
-    const Words words = words_of(text.substr(0, bar));
-    text.remove_prefix(std::min(bar + 1, text.size()));
-    if (words.empty()) return "nothing between two bars";
-    if (words[0] == "payload" || words[0] == "raw") {
-      for (size_t i = 1; i < words.size(); ++i) {
-        if (!octets_of(words[i], behind)) return std::string(words[i]) + ": no octets";
-      }
-    } else if (std::string problem = take_header(parts, words); !problem.empty()) {
-      return problem;
-    }
-  }
-  set_next_header(parts);
-  emit(parts.pds, out);
-  emit(parts.ses, out);
-  emit(parts.extension, out);
-  out.insert(out.end(), behind.begin(), behind.end());
-  return {};
 }
 
 // IP and Ethernet around an IP payload of `length` octets.
@@ -327,7 +271,8 @@ std::string packet_of(std::string_view text, Sealer* sealer, Frame& out) {
   Around a;
   if (std::string problem = around(text.substr(0, bar), a); !problem.empty()) return problem;
   Octets uet;
-  if (std::string problem = content(text.substr(bar + 1), uet); !problem.empty()) return problem;
+  if (std::string problem = take_content(text.substr(bar + 1), uet); !problem.empty())
+    return problem;
   if (uet.size() > 65000) return "more than 65000 octets";
   out.time_ns = a.time_ns;
   out.point = a.point;
@@ -348,6 +293,30 @@ std::string interface_of(const Words& words, CapturePoint& out) {
 }
 
 }  // namespace
+
+std::string take_content(std::string_view text, std::vector<std::byte>& out) {
+  Parts parts;
+  Octets behind;
+  while (!text.empty()) {
+    const size_t bar = std::min(text.find('|'), text.size());
+    const Words words = words_of(text.substr(0, bar));
+    text.remove_prefix(std::min(bar + 1, text.size()));
+    if (words.empty()) return "nothing between two bars";
+    if (words[0] == "payload" || words[0] == "raw") {
+      for (size_t i = 1; i < words.size(); ++i) {
+        if (!take_octets(words[i], behind)) return std::string(words[i]) + ": no octets";
+      }
+    } else if (std::string problem = take_header(parts, words); !problem.empty()) {
+      return problem;
+    }
+  }
+  set_next_header(parts);
+  emit(parts.pds, out);
+  emit(parts.ses, out);
+  emit(parts.extension, out);
+  out.insert(out.end(), behind.begin(), behind.end());
+  return {};
+}
 
 Line parse_line(std::string_view text, Sealer* sealer) {
   text = text.substr(0, text.find('#'));

@@ -41,4 +41,8 @@ struct Text {
 // Lines that say so are sealed, if there is a sealer; without one they are in clear.
 Line parse_line(std::string_view text, Sealer* sealer = nullptr);
 
+// The part of a line behind its first bar: headers and octets, as they follow the UDP header. They
+// are added to `out`. Returns what is wrong, or nothing.
+std::string take_content(std::string_view text, std::vector<std::byte>& out);
+
 }  // namespace uet::tools

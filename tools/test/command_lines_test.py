@@ -24,6 +24,7 @@ PATH = ""
 
 # Commands of the programs, each with the arguments that it cannot do without.
 COMMANDS = {
+    "uet_conform": [["run", "/"]],
     "uet_ctl": [["stats"], ["dump"], ["doctor"]],
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
     "uet_perf": [[], ["pdcs"], ["loss"], ["match"]],
@@ -113,7 +114,7 @@ class CommandLinesTest(unittest.TestCase):
 
     def test_a_command_is_asked_for_where_one_is_needed(self):
         for program in PROGRAMS:
-            if program.name in ("uet_ctl", "uet_pcap"):
+            if program.name in ("uet_conform", "uet_ctl", "uet_pcap"):
                 self.assert_misuse(COMMANDS[program.name][0][0], program)
 
 

@@ -1,9 +1,11 @@
 // The language of uet_pcap against octets computed by hand, and capture files read back and cut.
 #include "tools/packet_language.h"
+#include "tools/packet_words.h"
 #include "tools/pcap_file.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -43,6 +45,49 @@ TEST(PacketLanguageTest, HeadersHaveTheOctetsOfTheReference) {
       "60000100000000050001000200000006e0000000000000000000000000000000");
   EXPECT_EQ(uet_of("CP ctl_type=PROBE ar probe_opaque=0x9876 psn=7 spdcid=1 dpdcid=2 payload=3"),
             "5b089876000000070001000200000003");
+}
+
+// Octets in the forms that the manual names.
+TEST(PacketLanguageTest, OctetsCountUpOrRepeat) {
+  EXPECT_EQ(uet_of("UUD_REQ | raw 0aFF *3 *2+254 5e*2").substr(8), "0aff000102feff5e5e");
+  EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 | raw 5*2"), "5*2: no octets");
+  EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 | raw 5e*2+1"), "5e*2+1: no octets");
+  EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 | raw *"), "*: no octets");
+}
+
+// What is printed are words of the language: names of codes, negative offsets, no field that is 0.
+TEST(PacketLanguageTest, HeadersPrintAsTheyAreWritten) {
+  for (const std::string text :
+       {"RUD_REQ retx ar clear_psn_offset=-1 spdcid=1 dpdcid=2 psn=16 | STANDARD opcode=SEND eom "
+        "som "
+        "job_id=7 match_bits=0x1122334455667788 request_length=100",
+        "ACK_CC req=CLEAR ack_psn_offset=-3 cack_psn=9 spdcid=1 mpr=8 "
+        "sack_bitmap=0x80000000000000ff "
+        "ack_cc_state=0x1000000000000 | RESPONSE response_opcode=RESPONSE return_code=NO_MATCH",
+        "NACK nack_code=ROD_OOO nack_psn=5", "CP ctl_type=PROBE ar probe_opaque=39030",
+        "UUD_REQ | SMALL opcode=ATOMIC eom som | ATOMIC atomic_opcode=SUM "
+        "atomic_datatype=UINT64"}) {
+    Parts parts;
+    std::string rest = text;
+    while (!rest.empty()) {
+      const size_t bar = std::min(rest.find(" | "), rest.size());
+      EXPECT_EQ(take_header(parts, words_of(std::string_view(rest).substr(0, bar))), "");
+      rest = bar == rest.size() ? "" : rest.substr(bar + 3);
+    }
+    EXPECT_EQ(print(parts), text);
+  }
+}
+
+// Sums can be looked at, not written.
+TEST(PacketLanguageTest, SumsFollowFromOtherFields) {
+  EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 | ACK ack_psn=5"),
+            "ack_psn follows from other fields");
+  Parts parts;
+  EXPECT_EQ(take_header(parts, words_of("ACK_CC cack_psn=10 ack_psn_offset=-3 sack_psn_offset=6")),
+            "");
+  const std::vector<FieldView> fields = fields_of(parts, Section::pds);
+  EXPECT_EQ(std::ranges::find(fields, "ack_psn", &FieldView::name)->value, 7u);
+  EXPECT_EQ(std::ranges::find(fields, "sack_base", &FieldView::name)->value, 16u);
 }
 
 // [WIRE-112..113] Extensions, behind their requests.
@@ -133,10 +178,10 @@ TEST(PcapFileTest, WhatWasWrittenIsReadBack) {
 // A text of two interfaces, and the file that it becomes.
 TEST(PcapFileTest, EachInterfaceHasItsNameItsCommentAndItsPackets) {
   Text text;
-  for (const char* line : {"interface a node 1, port p0  # the initiator", "interface b node 2",
-                           "0 10.0.0.1 > 10.0.0.2 | UUD_REQ | SMALL",
-                           "1 10.0.0.1 > 10.0.0.2 on=b | UUD_REQ | SMALL",
-                           "2 02:00:00:00:00:01 > 02:00:00:00:00:02 ethertype=1 on=a | raw 00"}) {
+  for (const char* line :
+       {"interface a node 1, port p0  # the initiator", "interface b node 2",
+        "0 10.0.0.1 > 10.0.0.2 | UUD_REQ | SMALL", "1 10.0.0.1 > 10.0.0.2 on=b | UUD_REQ | SMALL",
+        "2 02:00:00:00:00:01 > 02:00:00:00:00:02 ethertype=1 on=a | raw 00"}) {
     EXPECT_EQ(text.take(parse_line(line)), "") << line;
   }
   std::string problem;

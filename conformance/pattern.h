@@ -1,0 +1,80 @@
+// Packets that a case expects, as text: names of headers, fields that matter, captures. And packets
+// that it makes, with the values of variables in them.
+#pragma once
+
+#include "conformance/host.h"
+#include "conformance/values.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uet::conformance {
+
+// A field, or something around the headers, and what is wanted of it.
+struct Condition {
+  enum class Kind : uint8_t {
+    is,        // field=value, or a bit by its name
+    is_not,    // field!=value
+    is_within  // field=low..high
+  };
+  std::string field;
+  Kind kind = Kind::is;
+  std::string value;
+  std::string high;
+  bool is_word = false;  // without "="
+};
+
+// field=value and its other forms. A word without "=" is a bit that is set.
+Condition condition_of(std::string_view word);
+
+struct HeaderPattern {
+  std::vector<std::string> names;  // any of them
+  std::vector<Condition> conditions;
+};
+
+class PacketPattern {
+ public:
+  // Takes the text behind the first bar; empty: any packet. Names, fields and codes must exist.
+  // Returns what is wrong, or nothing.
+  std::string take_headers(std::string_view text);
+  // ev=, dscp=, ecn=, sdi=, octets=. False: no such option.
+  bool take_option(std::string_view word);
+
+  // Why the packet is another one, or nothing when it is what was expected; then variables that had
+  // no value get theirs. `problem` is set when the pattern itself is at fault.
+  std::string mismatch(const Datagram& packet, Variables& variables, std::string& problem) const;
+
+ private:
+  std::vector<Condition> options_;
+  std::vector<HeaderPattern> headers_;
+  bool ends_after_headers_ = false;     // NONE: no further header
+  std::optional<std::string> payload_;  // words of octets; "?N": any N octets
+};
+
+// Whether the value is what the condition asks for; a variable without a value gets it. Values have
+// `bits` bits. Empty: yes; else what was found instead.
+struct Wanted {
+  unsigned bits = 64;
+  // What a constant stands for besides a number.
+  std::optional<uint64_t> (*code_of)(std::string_view) = nullptr;
+};
+bool meets(const Condition& condition, uint64_t value, const Wanted& wanted, Variables& variables,
+           std::string& problem);
+
+// Octets from words, with variables in them. Returns what is wrong, or nothing.
+std::string octets_of(std::string_view text, const Variables& variables, Octets& out);
+
+// The text of headers with the values of variables in place of the sums in it, fitted to the
+// fields.
+std::string with_values(std::string_view text, const Variables& variables, std::string& problem);
+
+// The packet in the case language, with its direction, time and surroundings.
+std::string describe(const Datagram& packet);
+
+// What differs first between octets, or nothing.
+std::string difference(const Octets& wanted, const Octets& found);
+
+}  // namespace uet::conformance

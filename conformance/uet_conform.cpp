@@ -1,0 +1,147 @@
+// uet_conform: runs conformance cases. docs/howto/conformance.md is its manual.
+#include "conformance/case.h"
+#include "conformance/in_process.h"
+#include "conformance/runner.h"
+#include "tools/command_line.h"
+#include "tools/pcap_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace uet::conformance;
+
+// Exit status, besides that of bad usage.
+constexpr int kPassed = 0;
+constexpr int kFailed = 1;
+
+struct Options {
+  std::vector<std::string> cases;
+  std::string json;
+  bool trace = false;
+  bool list = false;
+};
+
+// The files themselves, and the *.txt below the folders, in the order of their names.
+std::vector<std::string> files_of(const std::vector<std::string>& arguments) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const std::string& argument : arguments) {
+    if (!fs::is_directory(argument)) {
+      files.push_back(argument);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(argument)) {
+      if (entry.path().extension() == ".txt") found.push_back(entry.path().string());
+    }
+    std::ranges::sort(found);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+std::string read(const std::string& file, Case& out) {
+  std::vector<std::byte> octets;
+  if (std::string problem = uet::tools::read_octets(file, octets); !problem.empty()) return problem;
+  return read_case({reinterpret_cast<const char*>(octets.data()), octets.size()}, file, out);
+}
+
+const char* word(Outcome::Kind kind) {
+  constexpr const char* kWords[] = {"passed", "failed", "broken", "skipped"};
+  return kWords[static_cast<size_t>(kind)];
+}
+
+Outcome run_file(const std::string& file, const Options& options, Case& c) {
+  Outcome outcome;
+  outcome.text = read(file, c);
+  std::unique_ptr<Host> host;
+  if (outcome.text.empty()) {
+    host = make_in_process(c.host, outcome.text);
+    if (host == nullptr) outcome.text = file + ": " + outcome.text;
+  }
+  if (!outcome.text.empty()) {
+    outcome.kind = Outcome::Kind::broken;
+    return outcome;
+  }
+  if (options.trace) std::printf("%s: %s\n", file.c_str(), c.title.c_str());
+  return run(c, *host, {options.trace});
+}
+
+int run_all(const Options& options, const std::vector<std::string>& files) {
+  nlohmann::json report = {{"cases", nlohmann::json::array()}};
+  size_t counts[4] = {};
+  for (const std::string& file : files) {
+    Case c;
+    const Outcome outcome = run_file(file, options, c);
+    ++counts[static_cast<size_t>(outcome.kind)];
+    std::printf("%-7s %s\n", word(outcome.kind), file.c_str());
+    if (!outcome.text.empty()) std::printf("%s\n", outcome.text.c_str());
+    report["cases"].push_back({{"file", file},
+                               {"title", c.title},
+                               {"rules", c.rules},
+                               {"result", word(outcome.kind)},
+                               {"text", outcome.text},
+                               {"steps", outcome.steps},
+                               {"lines_skipped", outcome.skipped},
+                               {"ms", static_cast<double>(outcome.elapsed.ns()) / 1e6}});
+  }
+  std::printf("%zu passed, %zu failed, %zu broken, %zu skipped\n", counts[0], counts[1], counts[2],
+              counts[3]);
+  for (size_t i = 0; i < 4; ++i) report[word(static_cast<Outcome::Kind>(i))] = counts[i];
+  if (!options.json.empty()) {
+    const std::string text = report.dump(2) + "\n";
+    const std::string problem = uet::tools::write_octets(options.json, text.data(), text.size());
+    if (!problem.empty()) {
+      std::fprintf(stderr, "uet_conform: %s\n", problem.c_str());
+      return kFailed;
+    }
+  }
+  return counts[1] + counts[2] == 0 ? kPassed : kFailed;
+}
+
+int list_all(const std::vector<std::string>& files) {
+  int status = kPassed;
+  for (const std::string& file : files) {
+    Case c;
+    if (const std::string problem = read(file, c); !problem.empty()) {
+      std::printf("%s\n", problem.c_str());
+      status = kFailed;
+      continue;
+    }
+    std::string rules;
+    for (const std::string& rule : c.rules) rules += " " + rule;
+    std::printf("%s: %s [%s]\n", file.c_str(), c.title.c_str(),
+                rules.empty() ? "" : rules.c_str() + 1);
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Conformance cases: packets that a peer sends and those that must come back.\n"
+      "Exit status: 0 all passed or were skipped, 1 one failed or is broken, 2 on bad usage.",
+      "uet_conform"};
+  Options options;
+  CLI::App* runner = app.add_subcommand("run", "Run cases against the stack in this process");
+  runner->add_option("CASE", options.cases, "Files, or folders: every *.txt below them")
+      ->required()
+      ->check(CLI::ExistingPath);
+  runner->add_flag("--trace", options.trace, "Print packets, calls and completions as they pass");
+  runner->add_flag("--list", options.list, "Print titles and rules, and run nothing");
+  runner->add_option("--json", options.json, "Also write the results to this file");
+  if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
+    return *status;
+  }
+  const std::vector<std::string> files = files_of(options.cases);
+  if (files.empty()) return uet::tools::misuse(app, "no case in " + options.cases.front());
+  return options.list ? list_all(files) : run_all(options, files);
+}

@@ -1,0 +1,255 @@
+// From words to headers and back, by the tables of packet_fields.
+#include "tools/packet_words.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace uet::tools {
+
+namespace {
+
+using namespace wire;
+
+template <class Code>
+std::optional<Code> code_named(std::string_view text, unsigned count) {
+  for (unsigned value = 0; value < count; ++value) {
+    if (text == name(static_cast<Code>(value))) return static_cast<Code>(value);
+  }
+  return std::nullopt;
+}
+
+std::optional<PdsPart> pds_header(std::string_view kind) {
+  const auto type = code_named<PdsType>(kind, 16);
+  if (!type) return std::nullopt;
+  switch (*type) {
+    case PdsType::rud_request:
+    case PdsType::rod_request:
+    case PdsType::rud_cc_request:
+    case PdsType::rod_cc_request:
+      return Request{.type = *type};
+    case PdsType::rudi_request:
+      return RudiRequest{};
+    case PdsType::rudi_response:
+      return RudiResponse{};
+    case PdsType::uud_request:
+      return Uud{};
+    case PdsType::ack:
+      return Ack{};
+    case PdsType::ack_cc:
+      return AckCc{};
+    case PdsType::ack_ccx:
+      return AckCcx{};
+    case PdsType::nack:
+      return Nack{};
+    case PdsType::nack_ccx:
+      return NackCcx{};
+    case PdsType::control:
+      return Control{};
+    case PdsType::tss:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<SesPart> ses_header(std::string_view kind) {
+  const auto next = code_named<NextHeader>(kind, 7);
+  if (!next) return std::nullopt;
+  switch (*next) {
+    case NextHeader::small:
+      return SmallRequest{};
+    case NextHeader::medium:
+      return MediumRequest{};
+    case NextHeader::standard:
+      return StandardRequest{};
+    case NextHeader::response:
+      return Response{};
+    case NextHeader::response_data:
+      return ResponseData{};
+    case NextHeader::response_data_small:
+      return ResponseDataSmall{};
+    case NextHeader::none:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<ExtensionPart> extension_header(std::string_view kind) {
+  if (kind == "RENDEZVOUS") return Rendezvous{};
+  if (kind == "ATOMIC") return Atomic{};
+  if (kind == "COMPARE_SWAP") return CompareSwap{};
+  return std::nullopt;
+}
+
+std::optional<uint64_t> number(std::string_view text, unsigned bits) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const int base = text.starts_with("0x") ? 16 : 10;
+  if (base == 16) text.remove_prefix(2);
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  if (negative) {
+    if (value > uint64_t{1} << (bits - 1)) return std::nullopt;
+    return ~value + 1;
+  }
+  if (bits < 64 && value >> bits != 0) return std::nullopt;
+  return value;
+}
+
+// "field=value", or a bit.
+std::string take_field(Parts& parts, Section section, std::string_view word) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  const std::vector<FieldView> fields = fields_of(parts, section);
+  const auto field = std::ranges::find(fields, name, &FieldView::name);
+  if (field == fields.end()) return "no field " + std::string(name) + " in this header";
+  if (field->is_sum) return std::string(name) + " follows from other fields";
+  if (equals == std::string_view::npos) {
+    if (field->bits != 1) return std::string(word) + " needs a value";
+    set_field(parts, section, name, 1);
+    return {};
+  }
+  const auto value = field_value(*field, word.substr(equals + 1));
+  if (!value) return std::string(word) + ": no such value";
+  set_field(parts, section, name, *value);
+  return {};
+}
+
+bool hex_octet(std::string_view text, std::byte& out) {
+  uint8_t octet = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), octet, 16);
+  out = static_cast<std::byte>(octet);
+  return text.size() == 2 && error == std::errc() && end == text.data() + text.size();
+}
+
+constexpr uint32_t kOctetsMax = 1U << 26;
+
+}  // namespace
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return words;
+    text.remove_prefix(first);
+    const size_t length = std::min(text.find_first_of(" \t"), text.size());
+    words.push_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+}
+
+std::optional<Section> start_header(Parts& parts, std::string_view name) {
+  if (auto header = pds_header(name)) {
+    parts.pds = *header;
+    return Section::pds;
+  }
+  if (auto header = ses_header(name)) {
+    parts.ses = *header;
+    return Section::ses;
+  }
+  if (auto header = extension_header(name)) {
+    parts.extension = *header;
+    return Section::extension;
+  }
+  return std::nullopt;
+}
+
+std::string take_header(Parts& parts, std::span<const std::string_view> words) {
+  const auto section = start_header(parts, words.front());
+  if (!section) return "no header " + std::string(words.front());
+  for (const std::string_view word : words.subspan(1)) {
+    if (std::string problem = take_field(parts, *section, word); !problem.empty()) return problem;
+  }
+  return {};
+}
+
+std::string_view header_name(const Parts& parts, Section section) {
+  if (section == Section::ses) {
+    return parts.ses.index() == 0 ? "" : name(static_cast<NextHeader>(parts.ses.index()));
+  }
+  if (section == Section::extension) {
+    constexpr std::string_view kNames[] = {"", "RENDEZVOUS", "ATOMIC", "COMPARE_SWAP"};
+    return kNames[parts.extension.index()];
+  }
+  constexpr PdsType kTypes[] = {PdsType::tss,           PdsType::rud_request, PdsType::ack,
+                                PdsType::ack_cc,        PdsType::ack_ccx,     PdsType::nack,
+                                PdsType::nack_ccx,      PdsType::control,     PdsType::rudi_request,
+                                PdsType::rudi_response, PdsType::uud_request};
+  static_assert(std::size(kTypes) == std::variant_size_v<PdsPart>);
+  if (parts.pds.index() == 0) return "";
+  if (const auto* request = std::get_if<Request>(&parts.pds)) return name(request->type);
+  return name(kTypes[parts.pds.index()]);
+}
+
+std::optional<uint64_t> field_value(const FieldView& field, std::string_view text) {
+  const auto value = number(text, field.bits);
+  if (value || field.code_of == nullptr) return value;
+  return field.code_of(text);
+}
+
+std::string value_text(const FieldView& field, uint64_t value) {
+  if (field.code_of != nullptr) {
+    const char* const text = field.code_text(value);
+    if (field.code_of(text) == value) return text;
+  }
+  if (field.is_signed && value >> (field.bits - 1) != 0) {
+    return "-" + std::to_string((uint64_t{1} << field.bits) - value);
+  }
+  if (field.bits != 64 || value < 1U << 16) return std::to_string(value);
+  char hex[16];
+  const auto end = std::to_chars(hex, hex + sizeof hex, value, 16).ptr;
+  return "0x" + std::string(hex, end);
+}
+
+void set_next_header(Parts& parts) {
+  const auto next = static_cast<NextHeader>(parts.ses.index());  // in the order of the codes
+  std::visit(
+      [&](auto& h) {
+        if constexpr (requires { h.next_hdr; }) h.next_hdr = next;
+        if constexpr (requires { h.ack.next_hdr; }) h.ack.next_hdr = next;
+      },
+      parts.pds);
+}
+
+bool take_octets(std::string_view text, std::vector<std::byte>& out) {
+  const size_t star = text.find('*');
+  if (star != std::string_view::npos) {
+    const size_t plus = std::min(text.find('+', star), text.size());
+    const auto count = number(text.substr(star + 1, plus - star - 1), 32);
+    if (!count || *count > kOctetsMax) return false;
+    if (star > 0) {
+      std::byte octet{};
+      if (plus != text.size() || !hex_octet(text.substr(0, star), octet)) return false;
+      out.insert(out.end(), *count, octet);
+      return true;
+    }
+    const auto first = plus == text.size() ? 0 : number(text.substr(plus + 1), 32);
+    if (!first) return false;
+    for (uint64_t i = 0; i < *count; ++i) out.push_back(static_cast<std::byte>(*first + i));
+    return true;
+  }
+  if (text.size() % 2 != 0) return false;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    if (!hex_octet(text.substr(i, 2), out.emplace_back())) return false;
+  }
+  return true;
+}
+
+std::string print(const Parts& parts) {
+  std::string text;
+  for (const Section section : {Section::pds, Section::ses, Section::extension}) {
+    const std::string_view name = header_name(parts, section);
+    if (name.empty()) continue;
+    if (!text.empty()) text += " | ";
+    text += name;
+    for (const FieldView& f : fields_of(parts, section)) {
+      if (f.is_extra || f.value == 0) continue;
+      text += ' ';
+      text += f.name;
+      if (f.bits != 1) text += '=' + value_text(f, f.value);
+    }
+  }
+  return text;
+}
+
+}  // namespace uet::tools

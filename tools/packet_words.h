@@ -1,0 +1,48 @@
+// The headers of a packet in uet_pcap's language: from words to headers and back.
+// docs/howto/uet_pcap.md is the manual of the language.
+#pragma once
+
+#include "tools/packet_fields.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uet::tools {
+
+// The words of a text, without the blanks between them.
+std::vector<std::string_view> words_of(std::string_view text);
+
+// Takes one header of a line: its name and then its fields, each "field=value" or, for a bit, the
+// name alone. Values are numbers or names of codes. Returns what is wrong, or nothing.
+std::string take_header(Parts& parts, std::span<const std::string_view> words);
+
+// Puts the header of that name into its section, all fields 0; the section, or nothing if there is
+// no such header.
+std::optional<Section> start_header(Parts& parts, std::string_view name);
+
+// The name of the header in that section; empty if there is none.
+std::string_view header_name(const Parts& parts, Section section);
+
+// The value that a text stands for: a number, with 0x in hex, negative for a field that can be, or
+// the name of a code. It must fit the field.
+std::optional<uint64_t> field_value(const FieldView& field, std::string_view text);
+
+// The value as the language writes it: the name of a code, a number.
+std::string value_text(const FieldView& field, uint64_t value);
+
+// The value of next_hdr for the SES header of the packet goes into its PDS header.
+void set_next_header(Parts& parts);
+
+// Takes octets: hex digits, *N for N octets that count up from 0, *N+S for N that count up from S,
+// XX*N for N times the octet XX. False: it is none of these.
+bool take_octets(std::string_view text, std::vector<std::byte>& out);
+
+// The headers in the language, with bars between them; fields that are 0 are left out.
+std::string print(const Parts& parts);
+
+}  // namespace uet::tools
