@@ -6,8 +6,8 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: tools/mutants.sh [--only WORD[,WORD...]] [--sample N [--seed S]] [--simulate] [--keep DIR]
-                        [--json FILE] [--list] [-j N]
+Usage: tools/mutants.sh [--only WORD[,WORD...]] [--sample N [--seed S]] [--own] [--simulate]
+                        [--keep DIR] [--json FILE] [--list] [-j N]
 
 All faults are built at once into a copy of this tree, uncommitted changes included; the checkout
 is not touched. Each fault has a switch, which the environment of a test sets. For each fault the
@@ -20,6 +20,7 @@ many only another test did, how many none did.
   --only WORD   these faults only: names as --list shows them, folders, files or rules
   --sample N    N of them, drawn at random
   --seed S      what the drawing depends on; 1 if not given
+  --own         no tests of other folders than that of the fault, so that less is built
   --simulate    300 simulations for a fault that no test noticed
   --keep DIR    work there and leave it, so that the next run need not compile everything
   --json FILE   write what became of each fault
@@ -37,7 +38,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --only|--keep|--json) needs_value "$@"; args+=("$1" "$2"); shift ;;
     --sample|--seed|-j) needs_number "$@"; args+=("$1" "$2"); shift ;;
-    --list|--simulate) args+=("$1") ;;
+    --list|--own|--simulate) args+=("$1") ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
   esac

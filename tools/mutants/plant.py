@@ -108,7 +108,10 @@ def condition_of(text):
 
 
 def is_one_expression(text):
-    """Whether brackets are closed where they were opened, and no comma stands outside of them."""
+    """Whether brackets are closed where they were opened, no comma stands outside of them, and no
+    operator that takes two sides at an end."""
+    if re.match(r"[|&=<>?:/%]", text) or re.search(r"[-+*/%|&=<>?:]$", text):
+        return False
     open_brackets, closing = [], {")": "(", "}": "{", "]": "["}
     for ch in re.sub(r"'.'|\"[^\"]*\"", "0", text):
         if ch in "({[":
@@ -155,6 +158,8 @@ def common_form_of(fault, piece, replacement, before):
         form, piece, replacement = "value", piece[:-1], replacement[:-1]
     else:
         form = "expression"
+    if before.rstrip().endswith(("!", "~", ".", "->", "::")):
+        raise Misfit(f"{fault.name}: what stands before it belongs to the piece: {piece}")
     for text in (piece, replacement):
         if not is_one_expression(text):
             raise Misfit(f"{fault.name}: not one expression: {text}")

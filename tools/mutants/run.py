@@ -178,13 +178,14 @@ def run_simulator(build, fault, tree):
 class Bench:
     """What the faults are tried with."""
 
-    def __init__(self, tree, build, programs, simulate):
-        self.tree, self.build, self.programs, self.simulate = tree, build, programs, simulate
+    def __init__(self, tree, build, programs, args):
+        self.tree, self.build, self.programs = tree, build, programs
+        self.simulate, self.own_only = args.simulate, args.own
 
     def citing(self, fault):
         """[(program, tests)] whose tests cite the rule of the fault, those of its folder first."""
         found = [(p, [t for t, rules in p.tests.items() if fault.rule in rules])
-                 for p in self.programs]
+                 for p in self.programs if not self.own_only or fault.folder in p.labels]
         return sorted([f for f in found if f[1]],
                       key=lambda f: (fault.folder not in f[0].labels, f[0].seconds or 0))
 
@@ -263,7 +264,7 @@ def run_faults(args, faults, planted):
     try:
         copy_tree(tree, planted)
         configure(tree, build)
-        bench = Bench(tree, build, citing.programs_of(build, tree), args.simulate)
+        bench = Bench(tree, build, citing.programs_of(build, tree), args)
         programs = bench.needed(faults)
         targets = {p.name for p in programs} | ({"uet_sim"} if args.simulate else set())
         say(f"build of {len(targets)} programs with all faults")
@@ -282,6 +283,7 @@ def options():
     parser.add_argument("--only")
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--own", action="store_true")
     parser.add_argument("--simulate", action="store_true")
     parser.add_argument("--keep")
     parser.add_argument("--json")
