@@ -98,4 +98,12 @@ Instant TimerWheel::next_deadline() const {
   return slot == kSlotNone ? Instant::never() : instant_of(earliest_[slot]);
 }
 
+uint32_t TimerWheel::armed_count() const {
+  uint32_t count = 0;
+  for (const List& list : slots_) {
+    for (const TimerNode* node = list.front(); node != nullptr; node = list.next(*node)) ++count;
+  }
+  return count;
+}
+
 }  // namespace uet

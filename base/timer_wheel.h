@@ -78,6 +78,9 @@ class TimerWheel {
   // timers or moves them down a level. O(levels).
   Instant next_deadline() const;
 
+  // How many timers are armed. Looks at each of them: for tests and for what a user asks to see.
+  uint32_t armed_count() const;
+
  private:
   static constexpr unsigned kLevels = 9;  // 54 bits hold every Instant
   static constexpr unsigned kSlotBits = 6;

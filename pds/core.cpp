@@ -175,6 +175,7 @@ std::optional<PdcState> Core::state_of(Pdcid id) const {
 Usage Core::usage() {
   Usage u;
   u.pdcs = table_.size();
+  u.timers = wheel_.armed_count();
   u.stored_responses = responses_.size();
   u.reordered_packets = reordered_.size();
   u.return_messages = return_messages_.size();

@@ -143,9 +143,11 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
 }
 
 void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
-  if (slot.sacked && h.nack_code != NackCode::pkt_not_rcvd) {
-    return counters_.add(Count::drop_nack_answered);  // [PDS-116]
-  }
+  // The answers to an ACK Request say more than a SACK did: it was wrong, or what was received has
+  // no answer any more. [PDS-116, PDS 10.2 0x14]
+  const bool is_answer =
+      h.nack_code == NackCode::pkt_not_rcvd || h.nack_code == NackCode::ack_with_data;
+  if (slot.sacked && !is_answer) return counters_.add(Count::drop_nack_answered);
   if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
   slot.sacked = false;
   auto kind = cms::LossKind::inferred;

@@ -26,6 +26,7 @@ class Core;
 // What is held at the moment, for tools and for tests that everything was given back.
 struct Usage {
   uint32_t pdcs = 0;
+  uint32_t timers = 0;  // armed, of PDCs
   uint32_t stored_responses = 0;
   uint32_t reordered_packets = 0;
   uint32_t return_messages = 0;

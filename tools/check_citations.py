@@ -23,7 +23,8 @@ CITATION = re.compile(rf"({ID})(?:\.\.(\d+)|\s+to\s+(?:\w+-)?[A-Z]?(\d+))?")
 CODE_FOLDERS = ("base", "wire", "cms", "pds", "ses", "tss", "fep", "io", "link", "prov", "tools",
                 "fuzz", "conformance", "dissector")
 SOURCES = (".h", ".cpp", ".c", ".py", ".sh")
-NOT_SEARCHED = ("tools/check_citations.py", "tools/test/checkers_test.py")
+NOT_SEARCHED = ("tools/check_citations.py", "tools/test/checkers_test.py",
+                "tools/test/mutants_test.py")
 
 
 def read_requirements(root):

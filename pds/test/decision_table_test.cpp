@@ -329,5 +329,21 @@ TEST_F(LossTable, L6SackedWithoutAnAnswer) {
   EXPECT_EQ(b.count(Count::retx_rto), 0u);
 }
 
+// [PDS-116, PDS 10.2 0x14] The peer had the data of the answer and did not keep it. That is no word
+// on a loss: the request goes again although a SACK showed it, and its answer completes it.
+TEST_F(LossTable, L6TheAnswerIsGone) {
+  TableBench b;
+  send(b, 2);
+  sack(b, 0b1);
+  b.elapse(5_ms + 2_us);
+  EXPECT_EQ(b.lines(), (Lines{"CP ACK_REQ psn " + b.at(1) + " ar payload 0"}));
+  b.rx_header(b.nack(NackCode::ack_with_data, b.start + 1));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+  EXPECT_TRUE(b.client.failed.empty());
+  const size_t answered = b.client.responded.size();
+  b.rx_header(b.ack(b.start + 1));
+  EXPECT_EQ(b.client.responded.size(), answered + 1);
+}
+
 }  // namespace
 }  // namespace uet::pds::test

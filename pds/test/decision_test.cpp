@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -247,43 +248,67 @@ TEST_F(LossDetectorTest, NothingAboveTheBaseNothingLost) {
   EXPECT_TRUE(infer(1, LossCause::ooo_count).empty());
 }
 
-// [PDS 10.2] The table, code by code; every unknown code is ignored. [PDS-071]
-TEST(NackReactionTest, Table) {
-  const std::pair<NackCode, NackReaction> table[] = {
-      {NackCode::trimmed, NackReaction::resend_now},
-      {NackCode::trimmed_lasthop, NackReaction::resend_now},
-      {NackCode::trimmed_ack, NackReaction::ignore},
-      {NackCode::no_pdc_avail, NackReaction::resend_later},
-      {NackCode::no_ccc_avail, NackReaction::resend_later},
-      {NackCode::no_bitmap, NackReaction::resend_later},
-      {NackCode::no_pkt_buffer, NackReaction::resend_later},
-      {NackCode::no_gtd_del_avail, NackReaction::send_clear},
-      {NackCode::no_ses_msg_avail, NackReaction::resend_later},
-      {NackCode::no_resource, NackReaction::resend_later},
-      {NackCode::psn_oor_window, NackReaction::hold_window},
-      {NackCode::rod_ooo, NackReaction::go_back_n},
-      {NackCode::inv_dpdcid, NackReaction::fail_pdc},
-      {NackCode::pdc_hdr_mismatch, NackReaction::fail_pdc},
-      {NackCode::closing, NackReaction::fail_pdc},
-      {NackCode::closing_in_err, NackReaction::fail_pdc},
-      {NackCode::pkt_not_rcvd, NackReaction::resend_now},
-      {NackCode::gtd_resp_unavail, NackReaction::fail_pdc},
-      {NackCode::ack_with_data, NackReaction::resend_now},
-      {NackCode::invalid_syn, NackReaction::fail_pdc},
-      {NackCode::pdc_mode_mismatch, NackReaction::fail_pdc},
-      {NackCode::new_start_psn, NackReaction::rebase},
-      {NackCode::rcvd_ses_procg, NackReaction::wait},
-      {NackCode::unexp_event, NackReaction::fail_pdc},
-      {NackCode::rcvr_infer_loss, NackReaction::resend_now},
-      {NackCode::exp_nack_normal, NackReaction::resend_later},
-      {NackCode::exp_nack_err, NackReaction::fail_message},
-      {NackCode::exp_nack_fatal, NackReaction::fail_pdc},
-  };
-  std::vector<NackReaction> expected(256, NackReaction::ignore);
-  for (const auto& [code, reaction] : table) expected[static_cast<uint8_t>(code)] = reaction;
-  for (uint32_t i = 0; i < 256; ++i) {
-    EXPECT_EQ(reaction_to(static_cast<NackCode>(i)), expected[i]) << i;
+// A row of the table of codes in the reference: "| 0x01 | name | sent by | class | reaction | CMS
+// |".
+struct NackRow {
+  uint32_t first = 0, last = 0;
+  std::string kind, reaction;
+};
+
+std::vector<NackRow> read_nack_rows() {
+  std::ifstream in(UET_SOURCE_DIR "/docs/reference/pds.md");
+  std::vector<NackRow> rows;
+  bool is_there = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("##", 0) == 0) is_there = line.rfind("### 10.2", 0) == 0;
+    if (!is_there || line.rfind("| 0x", 0) != 0) continue;
+    std::vector<std::string> cells;
+    std::istringstream text(line);
+    for (std::string cell; std::getline(text, cell, '|');) cells.push_back(cell);
+    if (cells.size() < 6) continue;
+    const size_t dash = cells[1].find("-0x");
+    NackRow row;
+    row.first = static_cast<uint32_t>(std::stoul(cells[1], nullptr, 16));
+    row.last = dash == std::string::npos
+                   ? row.first
+                   : static_cast<uint32_t>(std::stoul(cells[1].substr(dash + 1), nullptr, 16));
+    row.kind = cells[4];
+    row.reaction = cells[5];
+    rows.push_back(row);
   }
+  return rows;
+}
+
+// What the words of a row ask of a source, the narrower words first.
+NackReaction reaction_in(const NackRow& row) {
+  const auto says = [&](const char* words) {
+    return row.reaction.find(words) != std::string::npos;
+  };
+  if (says("drop") || says("(destination)")) return NackReaction::ignore;
+  if (row.kind.find("FATAL") != std::string::npos) return NackReaction::fail_pdc;
+  if (says("go-back-N")) return NackReaction::go_back_n;
+  if (says("hold until")) return NackReaction::hold_window;
+  if (says("send clear")) return NackReaction::send_clear;
+  if (says("PDS-051")) return NackReaction::rebase;
+  if (says("restart RTO")) return NackReaction::wait;
+  if (says("fail the message")) return NackReaction::fail_message;
+  if (says("delayed resend") || says("as 0x04")) return NackReaction::resend_later;
+  EXPECT_TRUE(says("resend")) << row.first;
+  return NackReaction::resend_now;
+}
+
+// [PDS 10.2, PDS-071] As the table of the reference has it, code by code. What follows from each
+// reaction is in decision_table_test.
+TEST(NackReactionTest, AsTheReferenceHasIt) {
+  std::set<uint32_t> seen;
+  for (const NackRow& row : read_nack_rows()) {
+    for (uint32_t code = row.first; code <= row.last; ++code) {
+      EXPECT_EQ(reaction_to(static_cast<NackCode>(code)), reaction_in(row)) << "code " << code;
+      seen.insert(code);
+    }
+  }
+  EXPECT_EQ(seen.size(), 255u) << "all but 0, which is none";
+  EXPECT_EQ(reaction_to(NackCode::none), NackReaction::ignore);
   // [PDS-119] Not 0x11 and 0x13, whose outcome is unknown.
   EXPECT_FALSE(is_certainly_not_executed(NackCode::closing_in_err));
   EXPECT_FALSE(is_certainly_not_executed(NackCode::gtd_resp_unavail));

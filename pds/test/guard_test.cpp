@@ -162,26 +162,179 @@ TEST_F(GuardTest, ReservedPoolIsApart) {
   EXPECT_EQ(refusal(b), "none");
 }
 
-// [T-04] All PDCIDs tried from outside reach nobody.
-TEST_F(GuardTest, GuessedPdcidsReachNobody) {
+// --- what strangers guess [T-04, T-11] ---
+//
+// Whoever is not on the path sees no packet but may write any source address, so an address proves
+// nothing. What he must guess is our PDCID, that of the peer, and a PSN that its window admits. In
+// each test one of them is wrong and everything else is right.
+
+class GuessTest : public GuardTest {
+ protected:
+  struct Guess {
+    Pdcid ours, theirs;
+    Psn psn;
+  };
+  // One packet of each kind that could do harm.
+  static void send_all(Bench& b, const Guess& g) {
+    wire::Request request = b.request(g.psn.value(), false);
+    request.dpdcid = g.ours;
+    request.spdcid = g.theirs;
+    b.rx(request);
+    for (const CtlType type : {CtlType::close_cmd, CtlType::close_req}) {
+      wire::Control h = b.control(type, g.psn.value());
+      h.dpdcid = g.ours;
+      h.spdcid = g.theirs;
+      b.rx_header(h);
+    }
+    wire::Ack ack = b.ack(g.psn);
+    ack.dpdcid = g.ours;
+    ack.spdcid = g.theirs;
+    b.rx_header(ack);
+    wire::Nack nack = b.nack(NackCode::closing, g.psn);
+    nack.dpdcid = g.ours;
+    nack.spdcid = g.theirs;
+    b.rx_header(nack);
+  }
+  static constexpr uint64_t kKinds = 5;
+  // Calls fn(id) for PDCIDs over the whole space, its neighbours among them, but not for this one.
+  // Returns how many that are.
+  template <class Fn>
+  static uint64_t for_each_other(Pdcid right, Fn&& fn) {
+    constexpr uint32_t kStep = 13;
+    uint64_t count = 0;
+    for (uint32_t id = 1; id < 65536; ++id) {
+      const uint32_t distance = id > right.value() ? id - right.value() : right.value() - id;
+      if (distance == 0 || (distance > 2 && id % kStep != 0)) continue;
+      fn(Pdcid(static_cast<uint16_t>(id)));
+      ++count;
+    }
+    return count;
+  }
+
+  // What the guesses were answered is a trickle, and the peer goes on as if there were none. [T-38]
+  static void expect_unharmed_target(Bench& b, const Usage& before) {
+    EXPECT_EQ(b.client.delivered.size(), 1u);
+    EXPECT_TRUE(b.client.closed.empty());
+    EXPECT_EQ(b.pds->usage(), before);
+    EXPECT_LT(b.lines().size(), 1000u) << "what may be caused in a tenth of a second";
+    b.from = address(9, 50000);
+    b.rx(b.request(1001, false));
+    EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  }
+  // A bench whose three packets are out, the first one answered.
+  static void open_established(Bench& b) {
+    b.open_initiator(3);
+    b.rx_header(b.ack(b.start));
+    b.lines();
+  }
+  static void expect_unharmed_initiator(Bench& b, const Usage& before) {
+    EXPECT_EQ(b.client.responded.size(), 1u);
+    EXPECT_TRUE(b.client.failures.empty());
+    EXPECT_TRUE(b.client.delivered.empty());
+    EXPECT_EQ(b.pds->usage(), before);
+    EXPECT_LT(b.lines().size(), 1000u);
+    b.from = address(9, 50000);
+    b.rx_header(b.ack(b.start + 2));
+    EXPECT_EQ(b.client.responded.size(), 3u);
+  }
+};
+
+// [T-04] From an address of his own he reaches nobody, whatever the PDCID.
+TEST_F(GuessTest, AnotherAddressReachesNobody) {
   Bench b;
   b.open_target();
+  const Usage before = b.pds->usage();
   b.from = address(66, 50000);
   for (uint32_t id = 1; id < 65536; ++id) {
-    wire::Request h = b.request(1001, false);
-    h.dpdcid = Pdcid(static_cast<uint16_t>(id));
-    b.rx(h);
-    wire::Control close = b.control(CtlType::close_cmd, 1001);
-    close.dpdcid = h.dpdcid;
-    b.rx_header(close);
+    send_all(b, {Pdcid(static_cast<uint16_t>(id)), kPeerId, Psn(1001)});
   }
-  EXPECT_EQ(b.count(Count::drop_bad_peer), 2u);
-  EXPECT_EQ(b.count(Count::drop_no_pdc), 2u * 65534);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
-  EXPECT_LE(b.lines().size(), 100u) << "a tenth of a second of what strangers may cause [T-38]";
-  b.from = address(9, 50000);
-  b.rx(b.request(1001, false));
-  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  EXPECT_EQ(b.count(Count::drop_bad_peer), kKinds);
+  EXPECT_EQ(b.count(Count::drop_no_pdc), kKinds * 65534);
+  expect_unharmed_target(b, before);
+}
+
+// [T-04] From the address of the peer with another PDCID of ours.
+TEST_F(GuessTest, OurPdcidGuessedWrongReachesNobody) {
+  Bench target;
+  target.open_target();
+  const Usage of_target = target.pds->usage();
+  const uint64_t tried = for_each_other(target.own, [&](Pdcid id) {
+    send_all(target, {id, kPeerId, Psn(1001)});
+  });
+  EXPECT_EQ(target.count(Count::drop_no_pdc), kKinds * tried);
+  expect_unharmed_target(target, of_target);
+
+  Bench initiator;
+  open_established(initiator);
+  const Usage of_initiator = initiator.pds->usage();
+  const Psn next = initiator.start + 1;
+  const uint64_t tried_there = for_each_other(initiator.own, [&](Pdcid id) {
+    send_all(initiator, {id, kPeerId, next});
+  });
+  EXPECT_EQ(initiator.count(Count::drop_no_pdc), kKinds * tried_there);
+  expect_unharmed_initiator(initiator, of_initiator);
+}
+
+// [T-04, PDS-V7] From the address of the peer with our PDCID and another one of the peer.
+TEST_F(GuessTest, PdcidOfThePeerGuessedWrongIsRefused) {
+  Bench target;
+  target.open_target();
+  const Usage of_target = target.pds->usage();
+  const uint64_t tried = for_each_other(kPeerId, [&](Pdcid id) {
+    send_all(target, {target.own, id, Psn(1001)});
+  });
+  EXPECT_EQ(target.count(Count::drop_bad_pdcid), kKinds * tried);
+  expect_unharmed_target(target, of_target);
+
+  Bench initiator;
+  open_established(initiator);
+  const Usage of_initiator = initiator.pds->usage();
+  const Psn next = initiator.start + 1;
+  for_each_other(kPeerId, [&](Pdcid id) { send_all(initiator, {initiator.own, id, next}); });
+  EXPECT_EQ(initiator.count(Count::drop_bad_pdcid), kKinds * tried);
+  expect_unharmed_initiator(initiator, of_initiator);
+}
+
+// [T-04, T-05, T-31] From the address of the peer with both PDCIDs right, and a PSN outside of what
+// is tracked or outstanding.
+TEST_F(GuessTest, PsnGuessedWrongMovesNothing) {
+  Rng rng(4);
+  Bench target;
+  target.open_target();
+  const Usage of_target = target.pds->usage();
+  Bench initiator;
+  open_established(initiator);
+  const Usage of_initiator = initiator.pds->usage();
+  for (int i = 0; i < 10'000; ++i) {
+    // Two windows of 1,024 about the right PSN are left out.
+    const auto wrong = static_cast<uint32_t>(2048 + rng.below((uint64_t{1} << 32) - 4096));
+    send_all(target, {target.own, kPeerId, Psn(1001) + wrong});
+    send_all(initiator, {initiator.own, kPeerId, initiator.start + wrong});
+  }
+  expect_unharmed_target(target, of_target);
+  expect_unharmed_initiator(initiator, of_initiator);
+}
+
+// [T-01, T-38] A PDC that was opened under the address of somebody else is not confirmed by
+// guesses: no more than the first four packets of its data go there.
+TEST_F(GuessTest, GuessesConfirmNothing) {
+  Bench b;
+  b.open_target();
+  b.client.messages[5].bytes = 1 << 20;
+  b.client.messages[5].next_hdr = wire::NextHeader::response_data;
+  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  ASSERT_EQ(b.tx().size(), 4u);
+  const auto data_sent = [&b] {
+    size_t count = 0;
+    for (const Bench::Out& out : b.tx()) count += wire::is_request(out.type());
+    return count;
+  };
+  for_each_other(b.own, [&](Pdcid id) { send_all(b, {id, kPeerId, kFirst}); });
+  EXPECT_EQ(data_sent(), 0u);
+  for_each_other(kPeerId, [&](Pdcid id) { send_all(b, {b.own, id, kFirst}); });
+  EXPECT_EQ(data_sent(), 0u);
+  b.rx_header(b.ack(kFirst));
+  EXPECT_GT(data_sent(), 100u) << "the peer itself";
 }
 
 // --- habits of the reference provider [PDS 22] ---

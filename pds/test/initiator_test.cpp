@@ -25,7 +25,7 @@ class InitiatorTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-041, PDS-042, PDS-043, PDS-063, PDS-064, PDS-I2, PDS-I3, PDS-I7]
+// [PDS-041, PDS-042, PDS-043, PDS-063, PDS-064, PDS-065, PDS-I2, PDS-I3, PDS-I7]
 TEST_F(InitiatorTest, SynUntilTheFirstAck) {
   Bench b;
   const auto out = b.open_initiator(3);

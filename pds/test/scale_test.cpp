@@ -1,8 +1,11 @@
 // Many of everything: PDCs up to the end of their 16-bit names, peers, messages without an answer,
-// packets outstanding. What it costs in memory is held against the budget. [architecture 10]
+// packets outstanding. What it costs in memory is held against the budget, and the instructions of
+// a packet against those of a packet among few. [architecture 10]
 #include "pds/core.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
+
+#include "base/test/instructions.h"
 
 #include <gtest/gtest.h>
 
@@ -192,8 +195,8 @@ TEST_F(BudgetTest, IdlePeersAndActiveOnes) {
   EXPECT_LE(pds_->footprint().window_bytes, 7 * kMegabyte);
 }
 
-// [PDS-181, PDS-182] Under pressure each new PDC looks at a few of the longest idle ones, however
-// many there are, and every message finds its PDC.
+// [PDS-181, PDS-182] Under pressure each new PDC takes the place of the longest idle ones, and
+// every message finds its PDC.
 TEST_F(BudgetTest, PressureTakesTheLongestIdle) {
   for (uint32_t i = 0; i < kPeers; ++i) {
     post(i, 1);
@@ -213,6 +216,170 @@ TEST_F(BudgetTest, PressureTakesTheLongestIdle) {
   post(0, 1);
   EXPECT_EQ(send(true), 1u);
   EXPECT_EQ(pds_->counters()[Count::pdc_opened_initiator], kPeers + 1) << "peer 0 kept its PDC";
+}
+
+// --- what a packet costs ---
+
+// A client that remembers nothing, so that what is counted is the work of PDS: one message of one
+// packet waits on one flow.
+class PlainClient final : public Client {
+ public:
+  FlowId waiting;
+  bool has_message = false;
+
+  bool start(FlowId flow, PdcHandle, StartedMessage& out, Instant) override {
+    if (!has_message || flow != waiting) return false;
+    has_message = false;
+    out.message = MessageHandle(1);
+    out.is_last = true;
+    return true;
+  }
+  bool pull(MessageHandle message, PacketRef& out) override {
+    out = {.message = message, .length = 0, .next_hdr = wire::NextHeader::standard};
+    out.som = out.eom = true;
+    return true;
+  }
+  void encode(const PacketRef&, wire::Writer& header, TxBatch&) override { header.u64(0); }
+  Verdict on_request(const RxRequest&, Instant) override { return Verdict::accepted(); }
+  void on_response(const PacketRef&, const RxResponse&, Instant) override {}
+  void on_failed(const PacketRef&, const Failure&, Instant) override {}
+  void on_aborted(MessageHandle, const Failure&, Instant) override {}
+  JobId job_of(std::span<const std::byte>) const override { return JobId(1); }
+  bool has_open_message(PdcHandle) const override { return false; }
+  void on_pdc_closed(PdcHandle, PeerId, bool, Instant) override {}
+};
+
+// Who else is there: places for more PDCs, and whether those there are wait for answers.
+struct Scene {
+  uint32_t spare = 2;
+  bool is_busy = false;
+};
+
+// A Pds with so many PDCs of each role, each toward a peer of its own.
+class Crowd {
+ public:
+  Crowd(uint32_t pdcs, const Scene& scene) : is_answered_(!scene.is_busy) {
+    Config config;
+    config.max_pdcs = 2 * pdcs + scene.spare;
+    config.max_flows = pdcs + 2;
+    config.idle_time = Duration::seconds(3600);
+    config.target_floor_percent = config.low_water_percent = 0;
+    config.half_open_percent = config.peer_share_percent = config.job_share_percent = 100;
+    EXPECT_TRUE(peers_.create(arena_, 2 * pdcs + 4, 1).ok());
+    const auto made = Pds::create(arena_, config, wide_open(), peers_, client_, 7);
+    EXPECT_TRUE(made.ok());
+    pds_ = *made;
+    for (uint32_t i = 0; i < pdcs; ++i) {
+      message_to(i);
+      receive_request(pdcs + i);
+      now_ = now_ + Duration::microseconds(3);  // each timer at a time of its own
+    }
+    EXPECT_EQ(pds_->open_pdcs(), 2 * pdcs);
+    is_answered_ = true;
+  }
+
+  // A message to that peer goes out and is answered.
+  void message_to(uint32_t peer) {
+    const PeerId id = *peers_.find_or_add(numbered(peer), now_);
+    client_.waiting = *pds_->flow(id, TrafficClass(0), Mode::rud, JobId(1));
+    client_.has_message = true;
+    pds_->ready(client_.waiting);
+    transmit();
+    if (!is_answered_) return;
+    for (const TxPacket& p : batch_.packets()) {
+      wire::Reader r({p.header, p.header_bytes});
+      const wire::Request sent = wire::Request::read(r);
+      wire::Ack ack;
+      ack.cack_psn = sent.psn;
+      ack.spdcid = kPeerId;
+      ack.dpdcid = sent.spdcid;
+      receive(ack, p.to);
+    }
+  }
+  // A request of that peer, which opens a PDC, is received and answered.
+  void receive_request(uint32_t peer) {
+    wire::Request h;
+    h.next_hdr = wire::NextHeader::standard;
+    h.syn = h.ar = true;
+    h.psn = Psn(1000);
+    h.clear_psn_offset = -1;
+    h.spdcid = kPeerId;
+    receive(h, numbered(peer));
+    transmit();
+  }
+  Instant next_deadline() const { return pds_->next_deadline(); }
+
+ private:
+  void transmit() {
+    batch_.clear();
+    pds_->transmit(batch_, now_);
+  }
+  template <class Header>
+  void receive(const Header& h, const FabricAddress& from) {
+    std::array<std::byte, 64> octets{};
+    wire::Writer w(octets);
+    h.emit(w);
+    RxDatagram d;
+    d.bytes = {octets.data(), w.position() + (std::is_same_v<Header, wire::Request> ? 8u : 0u)};
+    d.from = from;
+    d.at = now_;
+    pds_->receive(d, now_);
+  }
+
+  Arena arena_;
+  PeerTable peers_;
+  PlainClient client_;
+  Pds* pds_ = nullptr;
+  Instant now_ = kStart;
+  TxBatch batch_;
+  bool is_answered_;
+};
+
+// The instructions of what `act` does with a Crowd of few and of many are about the same: tables
+// are a little fuller, and no list is walked.
+template <class Act>
+void expect_same_cost(const char* what, Act&& act, const Scene& scene = {}) {
+  // Not near powers of two, where tables grow.
+  constexpr uint32_t kFew = 24;
+  constexpr uint32_t kMany = 12000;
+  uint64_t cost[2] = {0, 0};
+  for (const bool is_many : {false, true}) {
+    Crowd crowd(is_many ? kMany : kFew, scene);
+    const auto counted = uet::test::instructions_of([&] { act(crowd, is_many ? kMany : kFew); });
+    if (!counted) GTEST_SKIP() << "processes may not be traced here";
+    cost[is_many] = *counted;
+  }
+  ::testing::Test::RecordProperty(what, std::to_string(cost[0]) + " " + std::to_string(cost[1]));
+  EXPECT_LE(cost[1], cost[0] + cost[0] / 4 + 200) << what << ": " << cost[0] << " among few";
+}
+
+// [PDS-014, PDS-060] Packets find their PDC among many as among few.
+TEST(CostTest, APacketCostsTheSameAmongMany) {
+  expect_same_cost("message", [](Crowd& crowd, uint32_t pdcs) { crowd.message_to(pdcs / 2); });
+  expect_same_cost("request",
+                   [](Crowd& crowd, uint32_t pdcs) { crowd.receive_request(pdcs + pdcs / 2); });
+}
+
+// [PDS-010] PDCs are opened among many as among few, in either role.
+TEST(CostTest, OpeningCostsTheSameAmongMany) {
+  expect_same_cost("open", [](Crowd& crowd, uint32_t pdcs) { crowd.message_to(2 * pdcs + 1); });
+  expect_same_cost("opened",
+                   [](Crowd& crowd, uint32_t pdcs) { crowd.receive_request(2 * pdcs + 1); });
+}
+
+// [PDS-142] So it is with the question for the next deadline.
+TEST(CostTest, TheNextDeadlineCostsTheSameAmongMany) {
+  expect_same_cost("deadline", [](Crowd& crowd, uint32_t) { (void)crowd.next_deadline(); });
+}
+
+// [PDS-181] Where no PDC is free, a few of the longest idle ones are looked at, not all, even if
+// none of them can give way.
+TEST(CostTest, PressureCostsTheSameAmongMany) {
+  for (const bool is_busy : {false, true}) {
+    expect_same_cost(is_busy ? "pressure_of_busy" : "pressure",
+                     [](Crowd& crowd, uint32_t pdcs) { crowd.message_to(2 * pdcs + 1); },
+                     {0, is_busy});
+  }
 }
 
 }  // namespace

@@ -8,10 +8,7 @@
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
-#include "base/timer_wheel.h"
-
 #include <set>
-#include <type_traits>
 
 namespace uet::pds::test {
 namespace {
@@ -79,7 +76,11 @@ TEST(ThreatTest, AFloodOfSynsLeavesEstablishedPdcsAlone) {
 // these again after 5 ms, 10 ms and so on, which is 13 times within the 60 s until it is given up.
 // Who shows that it heard us, by an ACK of one of them or by its next request, gets the rest.
 TEST(ThreatTest, AForgedReadFillsNoLink) {
-  enum class Next { nothing, ack, request };
+  enum class Next {
+    nothing,
+    ack,
+    request
+  };
   for (const Next next : {Next::nothing, Next::ack, Next::request}) {
     Bench b;
     b.open_target();
@@ -287,11 +288,53 @@ TEST(ThreatTest, ABogusRangeOpensNoWindowAndClosesNone) {
   EXPECT_EQ(b.client.failed.size(), 0u);
 }
 
-// [T-47, PDS-142] What is outstanding has no timers of its own, so that no peer can make us keep
-// more of them than there are PDCs.
-TEST(ThreatTest, OutstandingPacketsHoldNoTimer) {
-  EXPECT_FALSE(std::is_trivially_copyable_v<TimerNode>);
-  EXPECT_TRUE(std::is_trivially_copyable_v<TxSlot>);
+// [T-47, PDS-142] A peer that refuses, marks as arrived or leaves without an answer thousands of
+// packets, one by one, makes us keep one timer for each PDC, and none when they are gone.
+TEST(ThreatTest, OutstandingPacketsHoldNoTimerOfTheirOwn) {
+  constexpr uint32_t kMessages = 4;
+  constexpr uint32_t kPackets = 1000;
+  Config config;
+  config.pdcs_per_key = kMessages;
+  config.default_mpr = config.mpr = 16;
+  config.tx_window_packets = 2048;
+  config.probe = false;
+  config.peer_timeout = 1_s;
+  cms::Config wide;
+  wide.algorithm = cms::Algorithm::fixed;
+  wide.window_bytes_max = uint32_t{1} << 30;
+  Bench b(config, wide);
+  b.client.sack_completes = false;
+  const PeerId peer = *b.peers.find_or_add(address(9), b.now);
+  const FlowId flow = *b.pds->flow(peer, TrafficClass(0), Mode::rud, JobId(1));
+  for (uint32_t m = 1; m <= kMessages; ++m) b.client.post(flow, m, kPackets * b.client.mtu);
+  std::map<Pdcid, Psn> first;  // by PDC
+  uint32_t sent = 0;
+  for (const Bench::Out& out : b.tx()) {
+    const auto h = out.as<wire::Request>();
+    first.emplace(h.spdcid, h.start_psn());
+    ++sent;
+  }
+  EXPECT_EQ(sent, kMessages * kPackets);
+  ASSERT_EQ(first.size(), kMessages);
+  EXPECT_EQ(b.pds->usage().timers, kMessages);
+  for (const auto& [own, start] : first) {
+    b.own = own;
+    b.rx_header(b.ack(start));
+    for (uint32_t i = 1; i < kPackets; ++i) {
+      b.now = b.now + 2_us;  // a deadline of its own each
+      const NackCode code = i % 3 == 0 ? NackCode::no_resource : NackCode::rcvd_ses_procg;
+      if (i % 3 != 1) b.rx_header(b.nack(code, start + i));
+    }
+    EXPECT_EQ(b.pds->usage().timers, kMessages);
+  }
+  for (int ms = 0; ms < 20; ++ms) {
+    b.elapse(1_ms);
+    b.tx();
+    EXPECT_LE(b.pds->usage().timers, kMessages);
+  }
+  b.elapse(10_s);
+  b.tx();
+  EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
 // [T-46] Keys that somebody chose so that they all meet in one place of a table, which takes

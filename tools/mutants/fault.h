@@ -1,0 +1,17 @@
+// The switch of planted faults. tools/mutants.sh includes it before every source file of a copy of
+// the tree; nothing that is shipped contains it.
+#pragma once
+
+extern "C" char* getenv(const char* name) noexcept;
+extern "C" int atoi(const char* text) noexcept;
+
+// The number of the fault that this process has, 0 for none: from the environment, read once.
+inline const int uet_fault_of_process = [] {
+  const char* text = getenv("UET_PLANTED_FAULT");
+  return text == nullptr ? 0 : atoi(text);
+}();
+
+// Whether this process has fault `number`. What is computed at compile time has none.
+constexpr bool uet_fault(int number) {
+  return !__builtin_is_constant_evaluated() && uet_fault_of_process == number;
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""How faults are planted behind their switches, and which tests count as citing a rule."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOOLS / "mutants"))
+import citing  # noqa: E402
+import plant  # noqa: E402
+
+
+def fault(search, replacement, name="pds/1"):
+    made = plant.Fault(name, "pds/a.cpp", "PDS-001", "goes wrong")
+    made.search, made.replacement = search, replacement
+    return made
+
+
+def planted(code, *entries):
+    """The code with these faults; numbers are shown as F1, F2 and so on."""
+    faults = [fault(*e, name=f"pds/{i}") for i, e in enumerate(entries, 1)]
+    text = plant.plant_in(faults, code)
+    for i, f in enumerate(faults, 1):
+        text = text.replace(str(f.number), f"F{i}")
+    return text
+
+
+class PlantTest(unittest.TestCase):
+    def test_statement(self):
+        self.assertEqual(planted("f();\n  g(1);\n", ("g(1);", "g(2);")),
+                         "f();\n  { if (uet_fault(F1)) { g(2); } else { g(1); } }\n")
+
+    def test_statement_that_is_left_out(self):
+        self.assertEqual(planted("{ g(1); }", ("g(1);", "")),
+                         "{ { if (uet_fault(F1)) {  } else { g(1); } } }")
+
+    def test_condition(self):
+        self.assertEqual(planted("{ if (a < b) return; }", ("if (a < b)", "if (a <= b)")),
+                         "{ if (uet_fault(F1) ? (a <= b) : (a < b)) return; }")
+
+    def test_declaration(self):
+        self.assertEqual(planted("{ const bool b = x; }",
+                                 ("const bool b = x;", "const bool b = y;")),
+                         "{ const bool b = (uet_fault(F1) ? (y) : (x)); }")
+
+    def test_marked_piece_of_an_expression(self):
+        self.assertEqual(planted("v = f(a + 1) * a;", ("f(`a + 1`)", "a")),
+                         "v = f((uet_fault(F1) ? (a) : (a + 1))) * a;")
+
+    def test_value_at_the_end_of_a_statement(self):
+        self.assertEqual(planted("v = a - b;", ("a - b;", "b - a;")),
+                         "v = (uet_fault(F1) ? (b - a) : (a - b));")
+
+    def test_two_faults_of_one_piece(self):
+        self.assertEqual(planted("return a;", ("return `a`;", "b"), ("return `a`;", "c")),
+                         "return (uet_fault(F1) ? (b) : uet_fault(F2) ? (c) : (a));")
+
+    def test_a_fault_within_the_piece_of_another(self):
+        self.assertEqual(planted("; f(a, b);", ("f(a, b);", ""), ("f(`a`, b)", "0")),
+                         "; { if (uet_fault(F1)) {  } "
+                         "else { f((uet_fault(F2) ? (0) : (a)), b); } }")
+
+    def test_white_space_of_the_code_does_not_matter(self):
+        self.assertIn("uet_fault", planted("v = a +\n      b;", ("`a + b`;", "a")))
+
+    def test_comments_stay_outside(self):
+        self.assertEqual(planted("; f(a);  // why\n", ("`f(a);` // why", "")),
+                         "; { if (uet_fault(F1)) {  } else { f(a); } }  // why\n")
+
+    def refused(self, code, search, replacement):
+        with self.assertRaises(plant.Misfit) as refusal:
+            planted(code, (search, replacement))
+        return str(refusal.exception)
+
+    def test_text_that_is_not_there_or_twice(self):
+        self.assertIn("found 0 times", self.refused("f();", "g();", ""))
+        self.assertIn("found 2 times", self.refused("f(); f();", "f();", ""))
+
+    def test_what_cannot_be_switched(self):
+        self.assertIn("not one expression", self.refused("f(a, b);", "f(`a, b`)", "b, a"))
+        self.assertIn("nothing cannot stand", self.refused("v = a;", "= `a`;", ""))
+        self.assertIn("another initial value", self.refused("{ int v = a; }", "int v = a;", ""))
+
+    def test_pieces_that_overlap(self):
+        with self.assertRaises(plant.Misfit):
+            planted("v = a + b + c;", ("`a + b`", "a"), ("`b + c`", "c"))
+
+
+class ListTest(unittest.TestCase):
+    def read(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "pds.txt"
+            path.write_text(text)
+            return plant.read_lists(folder)
+
+    def test_entries(self):
+        found = self.read("# a comment\n\npds/a.cpp PDS-V8 goes wrong\n- f();\n+\n\n"
+                          "pds/b.cpp T-04 so does this\n- g(a)\n+ g(b)\n")
+        self.assertEqual([(f.name, f.file, f.rule, f.search, f.replacement) for f in found],
+                         [("pds/1", "pds/a.cpp", "PDS-V8", "f();", ""),
+                          ("pds/2", "pds/b.cpp", "T-04", "g(a)", "g(b)")])
+
+    def test_numbers_do_not_depend_on_other_entries(self):
+        one = "pds/a.cpp PDS-V8 goes wrong\n- f();\n+\n"
+        other = "pds/b.cpp T-04 so does this\n- g(a)\n+ g(b)\n"
+        self.assertEqual(self.read(one)[0].number, self.read(other + one)[1].number)
+
+    def test_what_is_no_entry(self):
+        for text in ("pds/a.cpp PDS-V8 lacks lines\n", "pds/a.cpp PDS-V8 lacks one\n- f();\n",
+                     "ses/a.cpp SES-001 of another folder\n- f();\n+\n",
+                     "pds/a.cpp twice\n- f();\n+\n",
+                     2 * "pds/a.cpp PDS-V8 twice\n- f();\n+\n"):
+            with self.assertRaises(plant.Misfit, msg=text):
+                self.read(text)
+
+
+class CitingTest(unittest.TestCase):
+    def test_comment_above_body_and_file(self):
+        self.assertEqual(citing.rules_of_tests(
+            "// Of the file. [PDS-001]\n#include \"a.h\"\n\n"
+            "// [PDS-010..012] Of one test.\nTEST(A, One) {\n  f();  // [T-04]\n}\n\n"
+            "TEST_F(B, Two) {\n}\n"),
+            {"A.One": {"PDS-001", "PDS-010", "PDS-011", "PDS-012", "T-04"},
+             "B.Two": {"PDS-001"}})
+
+    def test_comment_of_a_helper_counts_for_the_file(self):
+        text = "// [PDS-002]\nint helper();\n\nTEST(A, One) {\n}\n"
+        self.assertEqual(citing.rules_of_tests(text), {"A.One": {"PDS-002"}})
+
+
+class WholeTreeTest(unittest.TestCase):
+    def test_every_fault_fits(self):
+        done = subprocess.run([sys.executable, str(TOOLS / "mutants/run.py"), "--list"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(len(done.stdout.splitlines()), 300)
+
+    def test_a_sample_is_the_same_each_time(self):
+        def sample(seed):
+            return subprocess.run(
+                [sys.executable, str(TOOLS / "mutants/run.py"), "--list", "--sample", "10",
+                 "--seed", seed], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(sample("7"), sample("7"))
+        self.assertNotEqual(sample("7"), sample("8"))
+        self.assertEqual(len(sample("7").splitlines()), 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
