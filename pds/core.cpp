@@ -22,14 +22,14 @@ Result<void> Core::init(Arena& arena) {
   const uint32_t pdcs = config_.max_pdcs;
   const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config_.target_floor_percent / 100);
   UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs},
-                          rng_, &peers_));
-  UET_CHECK(flows_.create(arena, config_.max_flows, rng_.u64()));
+                          random_, &peers_));
+  UET_CHECK(flows_.create(arena, config_.max_flows, random_.u64()));
   // Unless told otherwise every flow and every target PDC can have a path of its own.
   const uint32_t paths = config_.max_paths != 0 ? config_.max_paths : config_.max_flows + pdcs;
   const uint32_t rx_windows = config_.rx_windows != 0 ? config_.rx_windows : pdcs;
   const Room path_room{std::min(paths, 64U), paths};
   UET_CHECK(paths_.create(arena, path_room));
-  UET_CHECK(path_by_key_.create(arena, path_room, rng_.u64()));
+  UET_CHECK(path_by_key_.create(arena, path_room, random_.u64()));
   UET_CHECK(demands_.create(arena, config_.credit_sources));
   UET_CHECK(responses_.create(arena, config_.gd_entries));
   UET_CHECK(reordered_.create(arena, config_.reorder_packets));
@@ -38,8 +38,8 @@ Result<void> Core::init(Arena& arena) {
   tx_pool_.create(arena, pdcs);
   rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(uint32_t{config_.mpr} * 128));
   UET_CHECK(replies_.create(arena, config_.reply_queue));
-  UET_CHECK(starts_.create(arena, config_.secure_starts, rng_.u64()));
-  UET_CHECK(shares_.create(arena, pdcs, rng_.u64()));
+  UET_CHECK(starts_.create(arena, config_.secure_starts, random_.u64()));
+  UET_CHECK(shares_.create(arena, pdcs, random_.u64()));
   UET_CHECK(probe_answers_.create(arena, config_.reply_queue));
   ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
                 config_.ack_gen_packets, config_.ack_per_packet, config_.ack_on_ecn};
@@ -194,13 +194,20 @@ Footprint Core::footprint() const {
 // --- Pds ---
 
 Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& cms,
-                         PeerTable& peers, Client& client, uint64_t seed) {
-  Core* const core = arena.make<Core>(config, cms, peers, client, seed);
+                         PeerTable& peers, Client& client, RandomSource& random) {
+  Core* const core = arena.make<Core>(config, cms, peers, client, random);
   if (core == nullptr) return Errc::no_memory;
   UET_CHECK(core->init(arena));
   Pds* const pds = arena.make<Pds>(*core);
   if (pds == nullptr) return Errc::no_memory;
   return pds;
+}
+
+Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& cms,
+                         PeerTable& peers, Client& client, uint64_t seed) {
+  SeededRandom* const random = arena.make<SeededRandom>(seed);
+  if (random == nullptr) return Errc::no_memory;
+  return create(arena, config, cms, peers, client, *random);
 }
 
 Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uint32_t sdi) {

@@ -9,8 +9,8 @@ namespace uet::pds {
 class Core : CoreState {
  public:
   Core(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
-       uint64_t seed)
-      : CoreState(config, cms, peers, client, seed) {}
+       RandomSource& random)
+      : CoreState(config, cms, peers, client, random) {}
 
   Result<void> init(Arena& arena);
 
@@ -196,6 +196,8 @@ class Core : CoreState {
   // --- core_timer.cpp: deadlines [PDS 12, 15] ---
   void on_timer(Pdc& pdc, Instant now);
   bool check_outstanding(Pdc& pdc, Instant& next, Instant now);
+  bool is_due(Pdc& pdc, Psn psn, Instant now);
+  bool check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now);
   bool close_given_up(Pdc& pdc, Instant now) const;
   bool out_of_patience(Pdc& pdc, Failure& failure, Instant now) const;
   bool is_refused_for_long(const Pdc& pdc, Instant now) const;
@@ -204,7 +206,7 @@ class Core : CoreState {
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
   void ask_for_quiet(Pdc& pdc, Instant now);
-  void ask_for(Pdc& pdc, TxSlot& slot);
+  void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
   void check_ack_delay(Pdc& pdc, Instant& next, Instant now);
   void check_clear(Pdc& pdc, Instant& next, Instant now);
   bool probe_window(Pdc& pdc, Instant& next, Instant now);
@@ -216,7 +218,7 @@ class Core : CoreState {
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
   bool send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now);
   bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);
-  static TxSlot* newest_unanswered(Pdc& pdc);
+  static TxSlot* newest_unanswered(Pdc& pdc, Psn* psn = nullptr);
   bool finish_received_close(Pdc& pdc, Instant now);
   void give_up_close(Pdc& pdc, Instant now);
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);

@@ -194,6 +194,7 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
       ++sum.packets;
       sum.ev = slot->ev;
     }
+    pdc.tx.settle(psn);
     if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
     // Of ROD it may still wait for its turn over there, and be dropped instead of delivered.
     if (slot->ref.sack_completes && slot->kind == SlotKind::data && pdc.mode == Mode::rud) {
@@ -228,7 +229,7 @@ void Core::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, config_.ooo_packets_min, reachable));
   rules.time = reorder_time(pdc);
-  pdc.loss.infer(
+  LossDetector::infer(
       pdc.tx, pdc.highest_arrived, rules, now, [&](Psn psn, TxSlot& slot, LossCause cause) {
         const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
         mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);

@@ -122,25 +122,27 @@ bool Core::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;
   if (!pdc.rx.all_received_below(in.psn()) || !pdc.reorder.empty()) return false;
   if (!pdc.returns.empty() || pdc.message != MessageHandle{}) return false;  // it cannot have all
-  TxSlot* const newest = newest_unanswered(pdc);
+  Psn psn;
+  TxSlot* const newest = newest_unanswered(pdc, &psn);
   if (newest == nullptr) return false;
   counters_.add(Count::close_early);
   if (pdc.refused_since.is_never()) pdc.refused_since = now;  // not for ever [PDS-148]
   // Once only: where nobody answers the question its data must go again, and each question begins
   // the time-out for that anew.
   const bool goes_again = newest->lost || newest->delayed;
-  if (!goes_again && !newest->was_asked) ask_for(pdc, *newest);
+  if (!goes_again && !newest->was_asked) ask_for(pdc, psn, *newest);
   return true;
 }
 
 // The newest data packet that has no answer yet; null: there is none.
-TxSlot* Core::newest_unanswered(Pdc& pdc) {
-  TxSlot* newest = nullptr;
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+TxSlot* Core::newest_unanswered(Pdc& pdc, Psn* psn) {
+  for (Psn p = pdc.tx.next() - 1; !p.before(pdc.tx.base()); p = p - 1) {
     TxSlot* const slot = pdc.tx.find(p);
-    if (slot != nullptr && slot->kind == SlotKind::data) newest = slot;
+    if (slot == nullptr || slot->kind != SlotKind::data) continue;
+    if (psn != nullptr) *psn = p;
+    return slot;
   }
-  return newest;
+  return nullptr;
 }
 
 // Target: acts on a Close command when all lower PSNs are there. True: the PDC is gone.

@@ -126,6 +126,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
         wake_path(*pdc.path);
       }
       slot.note_sent(now);
+      pdc.tx.settle(h.nack_psn);
       return arm_by(pdc, now + rto_of(pdc, slot));
     case NackReaction::fail_message: {
       if (!config_.optional_control) return delay_resend(pdc, h.nack_psn, slot, now);  // [PDS 22]
@@ -293,6 +294,7 @@ void Core::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.delayed = true;
   if (!gap_waits(pdc) || psn.before(pdc.gap)) pdc.gap = psn;
   slot.note_sent(now);
+  pdc.tx.settle(psn);
   arm_by(pdc, now + limit_of(pdc, slot));
   want_send(pdc);
 }

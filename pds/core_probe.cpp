@@ -166,13 +166,15 @@ void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now) {
   pdc.tail.is_out = false;
   pdc.tail.unheard = 0;
   if (SentTick::age(pdc.tail.tick, now) >= config_.tail_loss) return;
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !p.after(pdc.tail.psn); ++p) {
-    TxSlot* const slot = pdc.tx.find(p);
-    if (slot == nullptr || slot->sacked || !slot->in_flight) continue;
-    const bool is_old = slot->sent_for(now) > SentTick::since(pdc.tail.tick, now);
-    if (!is_old) continue;  // sent again since
-    mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_tail, now);
-  }
+  const Duration probed = SentTick::since(pdc.tail.tick, now);
+  pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {
+    TxSlot& slot = pdc.tx[psn];
+    // What was sent since the Probe stands behind what was sent before it.
+    const bool is_old = TxQueue::is_in_flight(queue) && slot.in_flight &&
+                        slot.sent_for(now) > probed && !psn.after(pdc.tail.psn);
+    if (is_old) mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_tail, now);
+    return is_old && slot.lost;
+  });
 }
 
 // "What is this?": no Probe goes there again, and the PDC is unharmed. Several may have gone before

@@ -242,7 +242,8 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   }
   Path* const to_peer = path({*peer, config_.return_class});
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
-  Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(rng_) : table_.allocate(false, rng_);
+  Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(random_)
+                                   : table_.allocate(false, random_);
   if (pdc == nullptr) {
     drop_path(*to_peer);
     counters_.add(Count::pdc_alloc_fail);

@@ -299,12 +299,13 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
 // ask for it, without the data. [PDS-L6, PDS-064]
 bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   uint32_t sent = 0;
-  for (Psn p = pdc.tx.base(); pdc.ask_count > 0 && p.before(pdc.tx.next()); ++p) {
+  Psn p;
+  while (pdc.tx.next_asked(p)) {
     TxSlot& slot = pdc.tx[p];
-    if (!slot.ask) continue;
     if (sent == kAckRequestsPerTurn) {  // the rest after the next time-out
       slot.ask = false;
       --pdc.ask_count;
+      pdc.tx.settle(p);
       continue;
     }
     if (batch.full()) return false;
@@ -321,6 +322,7 @@ bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     slot.note_sent(now);
     // Nothing was late about what was just not asked for before.
     if (slot.sacked && slot.rto_count < UINT8_MAX) ++slot.rto_count;
+    pdc.tx.settle(p);
     ++sent;
     counters_.add(Count::ack_requests_tx);
   }

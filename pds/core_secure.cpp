@@ -21,7 +21,7 @@ Psn Core::secure_start(const Inbound& in, PeerId peer, bool& pending) {
   if (in.sdi() == 0) return in.start_psn;
   if (config_.start_method == StartMethod::random_1rtt) {
     pending = true;
-    return Psn(rng_.u32());
+    return Psn(random_.u32());
   }
   const Psn* const floor = starts_.floor({peers_[peer].address, in.sdi(), true});
   pending = floor != nullptr && in.start_psn.before(*floor);
@@ -60,7 +60,7 @@ Psn Core::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
   if (sdi == 0) return drawn;
   const Psn* const told = starts_.find({peers_[peer].address, sdi, false});
   if (told != nullptr) return *told;
-  return Psn(kFirstStart + static_cast<uint32_t>(rng_.below(kBeyondStart - kFirstStart)));
+  return Psn(kFirstStart + static_cast<uint32_t>(random_.below(kBeyondStart - kFirstStart)));
 }
 
 // The closing ACK says where the next PDC may begin. [PDS-053]

@@ -23,19 +23,21 @@ namespace uet::pds {
 class CoreState {
  protected:
   CoreState(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
-            uint64_t seed)
+            RandomSource& random)
       : config_(config),
         cms_(cms),
         peers_(peers),
         client_(client),
-        rng_(seed),
-        connectionless_({config_, peers, client, counters_}, cms, seed + 1) {}
+        random_(random),
+        rng_(random.u64(), random.u64()),
+        connectionless_({config_, peers, client, counters_}, cms, random) {}
 
   Config config_;
   cms::Config cms_;
   PeerTable& peers_;
   Client& client_;
-  Rng rng_;
+  RandomSource& random_;
+  Rng rng_;  // for what may be guessed
   Counters counters_;
   AckRules ack_rules_;
   PdcTable table_;

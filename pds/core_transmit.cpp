@@ -96,7 +96,7 @@ void Core::assign(Flow& flow, Instant now) {
 
 // I1. [PDS-040, PDS-044]
 Pdc* Core::open_initiator(Flow& flow, Instant now) {
-  Pdc* const pdc = table_.allocate(true, rng_);
+  Pdc* const pdc = table_.allocate(true, random_);
   if (pdc == nullptr) {
     counters_.add(Count::pdc_alloc_fail);
     relieve_pressure(true, now);
@@ -405,11 +405,12 @@ bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
   return ar;
 }
 
-void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now) {
+void Core::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now) {
   UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
   slot.bytes = static_cast<uint16_t>(nominal);
   slot.note_sent(now);
   slot.in_flight = true;
+  pdc.tx.settle(psn);
   pdc.deficit -= static_cast<int32_t>(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
@@ -433,8 +434,10 @@ void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count 
     if (feedback != cms::PathFeedback::good) pdc.path->ev.on_feedback(slot.ev, feedback);
     wake_path(*pdc.path);
   }
-  slot.delayed = slot.quiet = false;
+  if (slot.ask) --pdc.ask_count;
+  slot.delayed = slot.quiet = slot.ask = false;
   slot.lost = true;
+  pdc.tx.settle(psn);
   if (pdc.lost_count++ == 0 || psn.before(pdc.lost_from)) pdc.lost_from = psn;
   ListNode<SendTag>& node = pdc;  // it may stand among those with new packets only
   node.unlink();

@@ -9,7 +9,8 @@
 #include "pds/loss_detector.h"
 #include "pds/pdc_state.h"
 #include "pds/peer_range.h"
-#include "pds/psn_window.h"
+#include "pds/rx_window.h"
+#include "pds/tx_window.h"
 #include "pds/sack.h"
 
 #include "base/intrusive_list.h"
@@ -102,7 +103,6 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   AckScheduler ack;
   SackSweep sweep;
   RtoEstimator rtt;
-  LossDetector loss;
 
   // Sending.
   MessageHandle message;     // being pulled; 0: none

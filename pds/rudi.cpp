@@ -17,9 +17,9 @@ Result<void> Rudi::create(Arena& arena) {
   const Config& config = with_.config;
   const Room room{std::min(config.rudi_destinations, 64U), config.rudi_destinations};
   UET_CHECK(destinations_.create(arena, room));
-  UET_CHECK(by_peer_.create(arena, room, rng_.u64()));
+  UET_CHECK(by_peer_.create(arena, room, random_.u64()));
   UET_CHECK(packets_.create(arena, config.rudi_packets));
-  return by_id_.create(arena, config.rudi_packets, rng_.u64());
+  return by_id_.create(arena, config.rudi_packets, random_.u64());
 }
 
 Result<void> Rudi::adopt(Flow& flow) {

@@ -27,7 +27,7 @@ class PdcTableTest : public ::testing::Test {
     return *pdc;
   }
   Arena arena_;
-  Rng rng_{42};
+  SeededRandom rng_{42};
   PdcTable table_;
 };
 
@@ -281,7 +281,7 @@ TEST(PdcSeedTest, AnotherSeedIsAnotherPlace) {
     const auto first = [seed] {
       Arena arena;
       PdcTable table;
-      Rng rng(seed);
+      SeededRandom rng(seed);
       EXPECT_TRUE(table.create(arena, {16, 16, 16, 0}, rng).ok());
       const Pdc* const pdc = table.allocate(true, rng);
       return std::pair{pdc->id.value(), pdc->start_psn.value()};

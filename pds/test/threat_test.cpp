@@ -3,7 +3,8 @@
 // trim_test, probe_test, secure_test, target_test. [tss.md, T-nn]
 #include "pds/flow.h"
 #include "pds/pdc_table.h"
-#include "pds/psn_window.h"
+#include "pds/rx_window.h"
+#include "pds/tx_window.h"
 #include "pds/shares.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"

@@ -1,5 +1,6 @@
 // TxWindow, RxWindow and their pools; SackBitmap and the sweep of its base.
-#include "pds/psn_window.h"
+#include "pds/rx_window.h"
+#include "pds/tx_window.h"
 #include "pds/sack.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// TxWindow, its pool, and RxWindow.
-#include "pds/psn_window.h"
+// The bitmaps of the receive window.
+#include "pds/rx_window.h"
 
 #include "base/assert.h"
 
@@ -8,101 +8,6 @@
 #include <new>
 
 namespace uet::pds {
-
-// --- TxPool ---
-
-void TxPool::create(Arena& arena, uint32_t max_pdcs) {
-  // Every PDC can have the smallest block; the larger ones are for the few that are busy.
-  constexpr uint32_t kShare[kSizes] = {1, 2, 4, 16, 64};
-  for (uint32_t i = 0; i < kSizes; ++i) {
-    const uint32_t count = std::max(max_pdcs / kShare[i], 4u);
-    pools_[i].create(arena, count, sizeof(TxSlot) * kSlots[i]);
-  }
-}
-
-TxSlot* TxPool::take(uint32_t slots, uint32_t& got) {
-  for (uint32_t i = 0; i < kSizes; ++i) {
-    if (kSlots[i] < slots) continue;
-    if (void* const block = pools_[i].take()) {
-      got = kSlots[i];
-      return static_cast<TxSlot*>(block);
-    }
-  }
-  return nullptr;
-}
-
-void TxPool::give(TxSlot* block, uint32_t slots) {
-  for (uint32_t i = 0; i < kSizes; ++i) {
-    if (kSlots[i] == slots) return pools_[i].give(block);
-  }
-  assert_failed("no pool has blocks of this size", __FILE__, __LINE__);
-}
-
-uint32_t TxPool::in_use() const {
-  uint32_t n = 0;
-  for (const BlockPool& p : pools_) n += p.in_use();
-  return n;
-}
-
-uint64_t TxPool::in_use_bytes() const {
-  uint64_t n = 0;
-  for (const BlockPool& p : pools_) n += p.in_use_bytes();
-  return n;
-}
-
-// --- TxWindow ---
-
-void TxWindow::start(Psn first) {
-  UET_ASSERT(slots_ == nullptr);
-  origin_ = base_ = next_ = first;
-}
-
-void TxWindow::release(TxPool& pool) {
-  UET_ASSERT(empty());
-  pool.give(slots_, capacity_);
-  slots_ = nullptr;
-  capacity_ = 0;
-}
-
-void TxWindow::abandon(TxPool& pool) {
-  base_ = next_;
-  release_if_empty(pool);
-}
-
-bool TxWindow::reserve(TxPool& pool) {
-  const uint32_t used = size();
-  if (used < capacity_) return true;
-  uint32_t got = 0;
-  TxSlot* const block = pool.take(used + 1, got);
-  if (block == nullptr) return false;
-  for (uint32_t i = 0; i < used; ++i) new (&block[i]) TxSlot(slots_[index(base_ + i)]);
-  if (slots_ != nullptr) pool.give(slots_, capacity_);
-  slots_ = block;
-  capacity_ = got;
-  origin_ = base_;
-  return true;
-}
-
-TxSlot& TxWindow::push() {
-  UET_ASSERT(size() < capacity_);
-  if (empty()) origin_ = next_;
-  TxSlot* const slot = new (&slots_[index(next_)]) TxSlot;
-  ++next_;
-  return *slot;
-}
-
-void TxWindow::rebase(int32_t delta) {
-  origin_ = origin_ + delta;  // so that every slot keeps its place
-  base_ = base_ + delta;
-  next_ = next_ + delta;
-}
-
-void TxWindow::complete(Psn psn) {
-  (*this)[psn].done = true;
-  while (base_ != next_ && (*this)[base_].done) ++base_;
-}
-
-// --- RxWindow ---
 
 namespace {
 uint32_t words_per_bitmap(uint32_t range_packets) {
