@@ -54,7 +54,8 @@ struct Acked {
   Duration rtt;            // of the packet that caused the ACK
   bool rtt_valid = false;  // [PDS-141]
   bool ecn = false;        // M flag
-  Entropy ev;
+  Entropy ev;             // of that packet
+  bool ev_valid = false;  // it is known
   RemoteState remote;
   Instant at;
 };

@@ -24,6 +24,7 @@ enum class AckForm : uint8_t {
 };
 
 inline constexpr uint8_t kDefaultMpr = 8;  // Default_MPR: what a peer assumes until told [PDS-035]
+inline constexpr uint32_t kMprUnit = 128;  // packets of one unit of MPR
 
 // Who decides where the PSNs of a secured PDC begin. [PDS 4.2]
 enum class StartMethod : uint8_t {
@@ -190,6 +191,12 @@ struct Config {
 
   // What all peers with one IP address get together: they leave half of what one must leave. [T-61]
   uint32_t host_share_percent() const { return (100 + peer_share_percent) / 2; }
+
+  // Packets above the cumulative ACK that a target tracks. A peer assumes Default_MPR until an ACK
+  // tells it less, and what it has sent by then must find room: so it is never less. [PDS-035]
+  uint32_t tracked_packets() const {
+    return uint32_t{mpr > kDefaultMpr ? mpr : kDefaultMpr} * kMprUnit;
+  }
 
   // How long it is borne that a peer is heard and lets nothing pass, be it that it refuses or that
   // it says nothing of what is outstanding. It lives; with heavy loss, and few places over there

@@ -32,6 +32,7 @@ class Connectionless {
     wire::Nack nack;
     FabricAddress to;
     Entropy ev;
+    uint32_t sdi = 0;  // of the request: its answer is sealed likewise
   };
   // A RUDI request, RUDI response or UUD request.
   std::optional<Refusal> receive(const RxDatagram& d, wire::PdsType type, Instant now);

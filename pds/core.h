@@ -50,12 +50,24 @@ class Core : CoreState {
   void refuse_binding(const Pdc& pdc, const Inbound& in, Instant now);
   Pdc* look_up_syn(const Inbound& in, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
-  void start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now);
+  void start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
   FabricAddress reply_address(const Inbound& in);
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
   void heard(Pdc& pdc, Instant now);
+
+  // --- core_proof.cpp: sources that may be forged [T-01, T-38] ---
+  bool is_proof(const Pdc& pdc, const Inbound& in) const;
+  bool is_proof(const Pdc& pdc, const wire::Ack& ack) const;
   void confirm(Pdc& pdc);
+  static void earn(Pdc& pdc, const RxDatagram& d);
+  bool spend(Pdc& pdc, uint32_t octets);
+  bool may_send_unproven(const Pdc& pdc) const;
+  bool needs_proof(const Pdc& pdc) const;
+  void ask_for_proof(Pdc& pdc);
+  Duration proof_wait(const Pdc& pdc) const;
+  void check_proof(Pdc& pdc, Instant& next, Instant now);
+  bool is_challenged(const Inbound& in, const FabricAddress& from, bool& is_proven, Instant now);
   Pdc* pdc_ahead(const RxDatagram& d) const;
 
   // --- core_accept.cpp: PSN classes, delivery, responses, order [PDS 7.2, 7.3, 9] ---
@@ -74,7 +86,11 @@ class Core : CoreState {
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
   bool may_store(const Pdc& pdc, Psn psn) const;
   void store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict);
+  bool await(Pdc& pdc, const AckTrigger& trigger);
+  StoredResponse* add_entry(Pdc& pdc, const AckTrigger& trigger);
+  void fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict);
   StoredResponse* stored_for(Pdc& pdc, Psn psn);
+  static StoredResponse* entry_for(Pdc& pdc, Psn psn);
   void free_stored(Pdc& pdc, StoredResponse& entry);
   void clear_up_to(Pdc& pdc, Psn clear_psn);
 
@@ -89,7 +105,7 @@ class Core : CoreState {
   // --- core_ack.cpp: ACKs received [PDS 8.5] ---
   void on_ack(const RxDatagram& d, wire::PdsType type, Instant now);
   void process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                   std::span<const std::byte> ses, Instant now);
+                   std::span<const std::byte> ses, Instant at, Instant now);
   void heed(Pdc& pdc, wire::AckRequest request, Instant now);
   void establish(Pdc& pdc, Pdcid peer_id, Instant now);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
@@ -98,20 +114,21 @@ class Core : CoreState {
   void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
   Duration reorder_time(const Pdc& pdc) const;
   void tell_acked(Pdc& pdc, const cms::Acked& sum);
+  static void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum);
 
   // --- core_nack.cpp: NACKs received [PDS 10.2] ---
   void on_nack(const RxDatagram& d, Instant now);
-  void process_nack(Pdc& pdc, const wire::Nack& nack, Instant now);
+  void process_nack(Pdc& pdc, const wire::Nack& nack, Instant at, Instant now);
   void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& nack, Instant now);
-  void react(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void react(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant at, Instant now);
   void note_refusal(Pdc& pdc, wire::NackCode code, Instant now);
-  void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant at, Instant now);
   void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
   bool drain(Pdc& pdc, const Failure& failure, Instant now);
   bool await_verdicts(Pdc& pdc, const Failure& failure, Instant now);
   void go_back(Pdc& pdc, Psn expected, Instant now);
-  bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant now);
+  bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant at, Instant now);
   void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
 
   // --- core_trim.cpp: what a switch has cut [PDS 11] ---
@@ -131,7 +148,7 @@ class Core : CoreState {
   void arm_if_held(Pdc& pdc, Instant now);
   Duration tail_wait(const Pdc& pdc) const;
   bool flush_probe(Pdc& pdc, TxBatch& batch, Instant now);
-  void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now);
+  void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant now);
   bool refuses_probe(Pdc& pdc, const wire::Nack& nack);
 
   // --- core_secure.cpp: the start of secured PDCs [PDS 4.2] ---
@@ -176,13 +193,15 @@ class Core : CoreState {
   void send_replies(TxBatch& batch);
   void send_responses(TxBatch& batch, Instant now);
   void send_control(TxBatch& batch, Instant now);
+  void send_answers(TxBatch& batch, Instant now);
   bool flush_acks(Pdc& pdc, TxBatch& batch, Instant now);
   bool flush_control(Pdc& pdc, TxBatch& batch, Instant now);
+  static Psn newest_stored(Pdc& pdc);
   void emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* response,
                 TxBatch& batch, Instant now);
   void emit_long_ack(Pdc& pdc, wire::AckCc& h, wire::Writer& w);
   uint64_t cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant now) const;
-  void emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
+  bool emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
   bool flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now);
   void want_control(Pdc& pdc);
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& t, uint32_t payload, Instant now);
@@ -246,7 +265,7 @@ class Core : CoreState {
   void retire_flows(Instant now);
   void free_flow(Flow& flow);
   // --- core.cpp: set-up, calls of the client ---
-  bool accept_late(Pdc& pdc, const AckTrigger& trigger);
+  void want_answer(Pdc& pdc, Count cause, const AckTrigger& trigger);
 };
 
 }  // namespace uet::pds

@@ -21,6 +21,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
       case wire::CtlType::close_req:
         break;  // these take a PSN
       default:
+        if (is_proof(pdc, in)) confirm(pdc);
         return on_control_plain(pdc, in, now);
     }
   } else {
@@ -37,6 +38,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
   }
   if (!pdc.rx.may_accept(rx_pool_)) return nack(pdc, NackCode::no_bitmap, in.trigger, now);
 
+  if (is_proof(pdc, in)) confirm(pdc);
   const Arrival how = pdc.rx.classify(in.psn());
   switch (how) {
     case Arrival::too_old:
@@ -88,9 +90,7 @@ void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instan
   if (pdc.rx.is_held(trigger.psn)) {
     return nack(pdc, NackCode::rcvd_ses_procg, trigger, now);
   }
-  pdc.rx.want_answer(trigger.psn);
-  pdc.ack.want(cause, trigger);
-  want_control(pdc);
+  want_answer(pdc, cause, trigger);
 }
 
 // Room for the response of that PSN. Clears are cumulative, so responses above a gap stay until the
@@ -101,7 +101,7 @@ bool Core::may_store(const Pdc& pdc, Psn psn) const {
   const uint32_t keep_here = fills_gap ? 0 : 1;
   const uint32_t keep_in_all = fills_gap ? 0 : std::min(table_.size(), responses_.capacity() / 2);
   return pdc.stored_count + pdc.later_count + keep_here < config_.gd_per_pdc &&
-         responses_.size() + later_total_ + keep_in_all < responses_.capacity();
+         responses_.size() + keep_in_all < responses_.capacity();
 }
 
 bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
@@ -158,9 +158,7 @@ void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buff
       answer = Answer::sent;
       break;
     case Verdict::Kind::later:
-      ++pdc.later_count;
-      ++later_total_;
-      held = true;
+      held = await(pdc, in.trigger);
       answer = Answer::by_the_rules;
       break;
     default:
@@ -169,9 +167,7 @@ void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buff
   if (!buffered) return record(pdc, in, held, answer);
   if (!held) pdc.rx.unhold(rx_pool_, in.psn());
   if (answer == Answer::wanted) {
-    pdc.rx.want_answer(in.psn());
-    pdc.ack.want(Count::ack_ar, in.trigger);
-    want_control(pdc);
+    want_answer(pdc, Count::ack_ar, in.trigger);
   }
 }
 
@@ -191,8 +187,13 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   request.payload_bytes = static_cast<uint32_t>(in.ses.size());
   if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
   pdc.acked_once = true;
+  // One ACK tells of one marked packet: where two came before it could leave, each has its own.
+  const AckTrigger& due = pdc.ack.trigger();
+  if (request.trigger.ce && pdc.ack.is_due() && due.ce && due.psn != in.psn()) {
+    want_answer(pdc, Count::ack_ecn, AckTrigger(due));
+  }
   pdc.ack.on_accepted(ack_rules_, request, cack);
-  if (request.ar && !request.covered) pdc.rx.want_answer(in.psn());
+  if (request.ar && !request.covered) want_answer(pdc, Count::ack_ar, in.trigger);
   if (pdc.ack.is_due()) {
     want_control(pdc);
   } else if (config_.ack_delay_max > Duration::zero()) {
@@ -203,12 +204,27 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
 // --- responses that are kept [PDS 9] ---
 
 void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
-  StoredResponse* const entry = responses_.alloc();
+  StoredResponse* const entry = add_entry(pdc, trigger);
   UET_ASSERT(entry != nullptr);  // may_store() was asked first
+  fill(pdc, *entry, verdict);
+}
+
+// The place of a response that the client will give later. False: an initiator, whose responses have
+// no room kept for them, found none; the packet then counts as answered. [PDS-075, PDS-108]
+bool Core::await(Pdc& pdc, const AckTrigger& trigger) {
+  StoredResponse* const entry = add_entry(pdc, trigger);
+  UET_ASSERT(entry != nullptr || pdc.is_initiator);  // may_store() was asked first
+  if (entry == nullptr) return false;
+  entry->is_awaited = true;
+  ++pdc.later_count;
+  return true;
+}
+
+StoredResponse* Core::add_entry(Pdc& pdc, const AckTrigger& trigger) {
+  StoredResponse* const entry = responses_.alloc();
+  if (entry == nullptr) return nullptr;
   entry->pdc = pdc.handle;
   entry->trigger = trigger;
-  entry->guaranteed = verdict.guaranteed;
-  entry->response = verdict.response;
   // By PSN, nearly always at the end.
   StoredResponse* before = nullptr;
   if (pdc.stored.back() != nullptr && pdc.stored.back()->trigger.psn.after(trigger.psn)) {
@@ -224,9 +240,15 @@ void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
   } else {
     pdc.stored.push_back(*entry);
   }
+  return entry;
+}
+
+void Core::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict) {
+  entry.guaranteed = verdict.guaranteed;
+  entry.response = verdict.response;
   ++pdc.stored_count;
-  if (entry->guaranteed) counters_.add(Count::gd_stored);
-  due_responses_.push_back(*entry);
+  if (entry.guaranteed) counters_.add(Count::gd_stored);
+  due_responses_.push_back(entry);
   const uint32_t high_water = config_.gd_high_water_percent;
   if (pdc.stored_count * 100 >= config_.gd_per_pdc * high_water ||
       uint64_t{responses_.size()} * 100 >= uint64_t{responses_.capacity()} * high_water) {
@@ -236,6 +258,11 @@ void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
 }
 
 StoredResponse* Core::stored_for(Pdc& pdc, Psn psn) {
+  StoredResponse* const entry = entry_for(pdc, psn);
+  return entry == nullptr || entry->is_awaited ? nullptr : entry;
+}
+
+StoredResponse* Core::entry_for(Pdc& pdc, Psn psn) {
   for (StoredResponse& e : pdc.stored) {
     if (e.trigger.psn == psn) return &e;
     if (e.trigger.psn.after(psn)) return nullptr;
@@ -244,7 +271,7 @@ StoredResponse* Core::stored_for(Pdc& pdc, Psn psn) {
 }
 
 void Core::free_stored(Pdc& pdc, StoredResponse& entry) {
-  --pdc.stored_count;
+  if (!entry.is_awaited) --pdc.stored_count;
   responses_.free(&entry);
 }
 
@@ -255,6 +282,10 @@ void Core::clear_up_to(Pdc& pdc, Psn clear_psn) {
   pdc.cleared = clear_psn;
   while (StoredResponse* const entry = pdc.stored.front()) {
     if (entry->trigger.psn.after(clear_psn)) break;
+    if (entry->is_awaited) {  // nobody can have seen an answer that was not given
+      pdc.cleared = entry->trigger.psn - 1;
+      return counters_.add(Count::drop_clear_range);
+    }
     if (entry->guaranteed) counters_.add(Count::gd_cleared);
     const Psn psn = entry->trigger.psn;
     free_stored(pdc, *entry);

@@ -8,6 +8,7 @@ namespace uet::pds {
 namespace {
 constexpr uint32_t kVictimsLookedAt = 16;
 constexpr uint32_t kVictimsPerOpen = 2;
+constexpr uint8_t kTrafficClasses = 64;  // DSCPs
 
 bool tells_of_lost_peer(const Failure& failure) {
   return failure.reason == FailureReason::timeout || failure.reason == FailureReason::unreachable ||
@@ -219,17 +220,22 @@ void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hol
 }
 
 // The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
-// out by themselves; an idle one would fail the next message that takes it. All PDCs are looked at,
-// so once is enough for those toward a peer that fail together.
+// out by themselves; an idle one would fail the next message that takes it. Once is enough for those
+// toward a peer that fail together. Cost: the PDCs toward that peer, and a look-up for each class.
 void Core::close_idle_toward(PeerId peer, Instant now) {
   if (peer == lost_peer_ && now == lost_at_) return;
   lost_peer_ = peer;
   lost_at_ = now;
-  table_.for_each([&](Pdc& pdc) {
-    if (pdc.peer != peer || !pdc.is_initiator || pdc.state != PdcState::established) return;
-    const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty();
-    if (!busy) begin_close(pdc);
-  });
+  for (uint8_t tc = 0; tc < kTrafficClasses; ++tc) {
+    Path* const* const path = path_by_key_.find({peer, TrafficClass(tc)});
+    if (path == nullptr) continue;
+    for (Flow& flow : (*path)->flows) {
+      for (Pdc& pdc : flow.pdcs) {
+        const bool is_idle = pdc.tx.empty() && pdc.message == MessageHandle{};
+        if (is_idle && pdc.state == PdcState::established) begin_close(pdc);
+      }
+    }
+  }
 }
 
 void Core::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
@@ -285,7 +291,6 @@ void Core::release(Pdc& pdc, Instant bury_until) {
   forget_outstanding(pdc);
   while (StoredResponse* const e = pdc.stored.front()) free_stored(pdc, *e);
   while (ReorderedPacket* const p = pdc.reorder.front()) free_reordered(pdc, *p);
-  later_total_ -= pdc.later_count;
   if (!pdc.is_initiator) {
     if (!pdc.confirmed) {
       --half_open_;

@@ -30,6 +30,7 @@ class CoreState {
         client_(client),
         random_(random),
         rng_(random.u64(), random.u64()),
+        challenge_(random),
         connectionless_({config_, peers, client, counters_}, cms, random) {}
 
   Config config_;
@@ -56,6 +57,7 @@ class CoreState {
   Shares shares_;
   Ring<Reply> replies_;
   Ring<ProbeAnswer> probe_answers_;
+  Ring<PendingAnswer> answers_;
   IntrusiveList<StoredResponse, DueResponseTag> due_responses_;
   IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
   IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
@@ -66,10 +68,11 @@ class CoreState {
   IntrusiveList<Pdc, LruTag> lru_[2];            // by role: targets, initiators; longest idle first
   PeerId lost_peer_;                             // whose idle PDCs were last closed, and when
   Instant lost_at_ = Instant::never();
-  uint32_t later_total_ = 0;
   uint32_t half_open_ = 0;     // targets whose peer never used our PDCID
   uint8_t mpr_ = config_.mpr;  // advertised from now on [PDS-035]
   TokenBucket nacks_;          // for packets without a PDC
+  Challenge challenge_;        // of SYNs, when there are too many
+  TokenBucket challenges_;     // NACKs that it sends
   Connectionless connectionless_;
 };
 

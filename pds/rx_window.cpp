@@ -17,7 +17,7 @@ uint32_t words_per_bitmap(uint32_t range_packets) {
 
 size_t RxWindow::block_bytes(uint32_t range_packets) {
   static_assert(sizeof(Bitmaps) % alignof(uint64_t) == 0);
-  return sizeof(Bitmaps) + size_t{3} * words_per_bitmap(range_packets) * sizeof(uint64_t);
+  return sizeof(Bitmaps) + size_t{2} * words_per_bitmap(range_packets) * sizeof(uint64_t);
 }
 
 void RxWindow::start(Psn first, uint32_t range_packets) {
@@ -35,7 +35,6 @@ void RxWindow::take_bitmaps(BlockPool& pool) {
   const uint32_t count = words_per_bitmap(range_);
   bitmaps_->received.attach({words, count});
   bitmaps_->held.attach({words + count, count});
-  bitmaps_->answer.attach({words + 2 * size_t{count}, count});
 }
 
 void RxWindow::release(BlockPool& pool) {
@@ -76,7 +75,6 @@ void RxWindow::forget(Psn psn) {
   UET_ASSERT(contains(psn));
   bitmaps_->received.clear(offset(psn));
   bitmaps_->held.clear(offset(psn));
-  bitmaps_->answer.clear(offset(psn));
 }
 
 void RxWindow::advance(BlockPool& pool) {
@@ -86,7 +84,6 @@ void RxWindow::advance(BlockPool& pool) {
   if (run == 0) return;
   received.advance(run);
   bitmaps_->held.advance(run);
-  bitmaps_->answer.advance(run);
   base_ = base_ + run;
   if (!has_above()) release(pool);
 }
@@ -105,26 +102,6 @@ uint64_t RxWindow::bits64(Psn from) const {
     bits |= known >= 64 ? ~uint64_t{0} : (uint64_t{1} << known) - 1;
   }
   return bits;
-}
-
-void RxWindow::want_answer(Psn psn) {
-  if (!contains(psn) || bitmaps_->answer.test(offset(psn))) return;
-  bitmaps_->answer.set(offset(psn));
-  ++bitmaps_->answers;
-}
-
-bool RxWindow::take_answer(Psn& psn) {
-  if (bitmaps_ == nullptr || bitmaps_->answers == 0) return false;
-  RingBitmap& answer = bitmaps_->answer;
-  const uint32_t at = answer.find_first_set();
-  if (at >= answer.size()) {
-    bitmaps_->answers = 0;
-    return false;
-  }
-  answer.clear(at);
-  --bitmaps_->answers;
-  psn = base_ + at;
-  return true;
 }
 
 }  // namespace uet::pds

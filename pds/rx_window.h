@@ -64,18 +64,11 @@ class RxWindow {
   // Received bits from `from` on; PSNs at or below the cumulative ACK read as set.
   uint64_t bits64(Psn from) const;
 
-  // PSNs above the cumulative ACK that want an ACK naming them. [PDS-064]
-  void want_answer(Psn psn);
-  // Takes the lowest one. False: none.
-  bool take_answer(Psn& psn);
-
  private:
   // In a block of the pool, followed by its words. Bit i is PSN base_ + i.
   struct Bitmaps {
     RingBitmap received;
     RingBitmap held;
-    RingBitmap answer;
-    uint32_t answers = 0;  // upper bound of bits set in answer
   };
 
   bool contains(Psn psn) const {

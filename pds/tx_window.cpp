@@ -129,11 +129,10 @@ void TxWindow::rebase(int32_t delta) {
   head_->judged = head_->overdue_from = head_->quiet_from = base_;
 }
 
-bool TxWindow::ev_of_answered(Psn psn, Entropy& ev) const {
-  if (head_ == nullptr || !psn.before(base_) || psn.before(origin_)) return false;
-  if (static_cast<uint32_t>(next_ - psn) > capacity_) return false;
-  ev = slots()[index(psn)].ev;
-  return true;
+TxSlot* TxWindow::recent(Psn psn) {
+  if (head_ == nullptr || !psn.before(next_) || psn.before(origin_)) return nullptr;
+  if (static_cast<uint32_t>(next_ - psn) > capacity_) return nullptr;
+  return &slots()[index(psn)];
 }
 
 // --- TxWindow: queues ---

@@ -47,7 +47,8 @@ struct TxSlot {
   uint16_t next = 0;  // neighbours in its queue, a ring; TxWindow's
   uint16_t prev = 0;
   uint8_t queue = kNoQueue;      // TxWindow's
-  bool counted_arrived = false;  // TxWindow's
+  bool counted_arrived : 1 = false;  // TxWindow's
+  bool mark_told : 1 = false;        // an ACK that named it has said whether it was marked
 
   static constexpr uint8_t kNoQueue = 0xFF;
   static constexpr int kTickBits = 36;
@@ -58,6 +59,8 @@ struct TxSlot {
     sent_high = static_cast<uint16_t>(tick >> 32 & 0xF);
   }
   uint64_t sent_tick() const { return uint64_t{sent_high} << 32 | sent_low; }
+  // `at` is no earlier than the last transmission.
+  bool was_sent_by(Instant at) const { return ticks_between(tick_of(at), sent_tick()) >= 0; }
   // Time from the last transmission to `at`; zero when `at` is a stamp from before it.
   Duration sent_for(Instant at) const {
     const int64_t passed = ticks_between(tick_of(at), sent_tick());
@@ -171,8 +174,9 @@ class TxWindow {
     TxSlot& slot = (*this)[psn];
     return slot.done ? nullptr : &slot;
   }
-  // The EV of a packet that was answered already, if its slot was not used again. [PDS-070]
-  bool ev_of_answered(Psn psn, Entropy& ev) const;
+  // The slot of a packet that is outstanding, or was answered and its slot not used again; else
+  // null. [PDS-070]
+  TxSlot* recent(Psn psn);
   // The slot that will most likely be answered next.
   void prefetch_oldest() const {
     if (!empty()) prefetch(&slots()[index(base_)], sizeof(TxSlot));

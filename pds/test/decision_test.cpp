@@ -196,7 +196,7 @@ TEST_F(LossDetectorTest, ResendStartsAnew) {
   EXPECT_TRUE(infer(100, LossCause::ev_order).empty()) << "2 was sent before the resend of 0";
   send(1, 60);
   sack(4);
-  EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{0, 3}));
+  EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{3, 0})) << "as they were sent";
   resend(3, 70);
   window_[Psn(3)].sacked = true;  // by whichever copy
   window_.settle(Psn(3));
