@@ -38,6 +38,9 @@ struct Config {
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
   uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
                                          // 1-100, 100: no limit of their own [T-01]
+  uint32_t challenge_above = 1024;       // targets whose peer has shown nothing yet, above which a
+                                         // SYN must prove its source; at most a quarter of
+                                         // max_pdcs; 0: never [PDS-251]
   uint32_t peer_share_percent = 50;      // what one peer gets of the PDCs for targets: percent of
                                          // what is free and its own; 1-100, 100: no limit [T-02]
   uint32_t job_share_percent = 95;       // the same for one job, and for one secure domain [T-02]
@@ -99,6 +102,7 @@ struct Config {
       Duration::zero();  // oldest packet without an ACK; zero: no timer [PDS-083]
   uint32_t nacks_per_second_per_peer = 10000;  // [PDS-072]
   uint32_t nacks_per_second_no_pdc = 1000;     // in all, for packets without a PDC [PDS-072]
+  uint32_t challenges_per_second = 1'000'000;  // each is shorter than its SYN [PDS-251]
 
   // --- secured PDCs [PDS 4.2] ---
   StartMethod start_method = StartMethod::expected_0rtt;

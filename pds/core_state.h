@@ -2,6 +2,7 @@
 // verbs are in core.h.
 #pragma once
 
+#include "pds/challenge.h"
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/connectionless.h"
