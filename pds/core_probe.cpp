@@ -166,7 +166,7 @@ void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant n
   counters_.add(Count::probe_answer_rx);
   pdc.tail.is_out = false;
   pdc.tail.unheard = 0;
-  if (SentTick::since(pdc.tail.tick, at) >= config_.tail_loss) return;
+  if (SentTick::age(pdc.tail.tick, at) >= config_.tail_loss) return;
   const Duration probed = SentTick::since(pdc.tail.tick, now);
   pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {
     TxSlot& slot = pdc.tx[psn];

@@ -19,8 +19,8 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
   if (flows_.has_released()) retire_flows(now);
   send_replies(batch);
   send_probe_answers(batch, now);
-  send_answers(batch, now);
   send_responses(batch, now);
+  send_answers(batch, now);
   send_control(batch, now);
   connectionless_.transmit(batch, now);
   // A PDC that is not done goes to the back of its list, so none waits for ever.
