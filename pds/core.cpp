@@ -97,14 +97,21 @@ bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
 }
 
 // An ACK that names the packet, unless the cumulative ACK covers it by then. [PDS-064]
-void Core::want_answer(Pdc& pdc, Count cause, const AckTrigger& trigger) {
-  if (answers_.full()) {
-    counters_.add(Count::ack_answers_full);  // the next ACK has to do
-  } else if (trigger.ce || trigger.psn.after(pdc.rx.cack_psn())) {
-    answers_.push({pdc.handle, trigger});
-  }
+void Core::want_answer(Pdc& pdc, Count cause, AckTrigger trigger) {
+  const bool is_own = trigger.ce || trigger.psn.after(pdc.rx.cack_psn());
+  if (is_own && add_answer(pdc, trigger)) trigger.ce = false;  // told once
   pdc.ack.want(cause, trigger);
   want_control(pdc);
+}
+
+// False: no room, so the next ACK of the PDC has to do.
+bool Core::add_answer(const Pdc& pdc, const AckTrigger& trigger) {
+  if (answers_.full()) {
+    counters_.add(Count::ack_answers_full);
+    return false;
+  }
+  answers_.push({pdc.handle, trigger});
+  return true;
 }
 
 bool Core::send_return(PdcHandle handle, MessageHandle message) {

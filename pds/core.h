@@ -265,7 +265,8 @@ class Core : CoreState {
   void retire_flows(Instant now);
   void free_flow(Flow& flow);
   // --- core.cpp: set-up, calls of the client ---
-  void want_answer(Pdc& pdc, Count cause, const AckTrigger& trigger);
+  void want_answer(Pdc& pdc, Count cause, AckTrigger trigger);
+  bool add_answer(const Pdc& pdc, const AckTrigger& trigger);
 };
 
 }  // namespace uet::pds

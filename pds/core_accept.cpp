@@ -188,12 +188,10 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
   pdc.acked_once = true;
   // One ACK tells of one marked packet: where two came before it could leave, each has its own.
+  if (request.ar && !request.covered && add_answer(pdc, in.trigger)) request.trigger.ce = false;
   const AckTrigger& due = pdc.ack.trigger();
-  if (request.trigger.ce && pdc.ack.is_due() && due.ce && due.psn != in.psn()) {
-    want_answer(pdc, Count::ack_ecn, AckTrigger(due));
-  }
+  if (request.trigger.ce && pdc.ack.is_due() && due.ce) add_answer(pdc, due);
   pdc.ack.on_accepted(ack_rules_, request, cack);
-  if (request.ar && !request.covered) want_answer(pdc, Count::ack_ar, in.trigger);
   if (pdc.ack.is_due()) {
     want_control(pdc);
   } else if (config_.ack_delay_max > Duration::zero()) {
