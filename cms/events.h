@@ -54,9 +54,10 @@ struct Acked {
   Duration rtt;            // of the packet that caused the ACK
   bool rtt_valid = false;  // [PDS-141]
   bool ecn = false;        // M flag
-  Entropy ev;
+  Entropy ev;              // of that packet, if ev_valid
   RemoteState remote;
   Instant at;
+  bool ev_valid = false;
 };
 
 // What this end, as a destination, asks of the source in its ACKs. [CMS-039, CMS-040]

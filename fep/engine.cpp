@@ -34,10 +34,11 @@ bool Engine::collect(Instant now) {
     unanswered = 0;
     if (!transmit(now, 1)) break;
   }
+  // However much arrives: who sends all the time must not keep the others' timers from running.
+  if (fep_->next_deadline() <= now) fep_->advance(now);
   if (moved && ++rounds_of_arrivals_ < kArrivalRounds) return true;
   rounds_of_arrivals_ = 0;
   on_path_errors(now);
-  if (fep_->next_deadline() <= now) fep_->advance(now);
   return moved;
 }
 

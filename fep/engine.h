@@ -52,8 +52,7 @@ class Engine {
   static constexpr int kTxRounds = 16;               // of a stream a batch is one burst
   static constexpr uint32_t kBulkBytes = 16 * 1024;  // in one receive: part of a stream
   static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
-  // What arrived is for the application first; of so many such rounds in a row one looks at errors
-  // and timers.
+  // What arrived is for the application first; of so many such rounds in a row one looks at errors.
   static constexpr uint32_t kArrivalRounds = 8;
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 

@@ -3,10 +3,9 @@
 
 #include "wire/payload_mtu.h"
 
-#include "base/rng.h"
-
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace uet::fep {
 namespace {
@@ -16,20 +15,20 @@ constexpr uint32_t kAnyPathBytes = 1280;
 
 }  // namespace
 
-FabricEndpoint::FabricEndpoint(const Config& config, const FabricAddress& local)
-    : config_(config), local_(local) {}
+FabricEndpoint::FabricEndpoint(const Config& config, const FabricAddress& local,
+                               std::unique_ptr<RandomSource> random)
+    : config_(config), local_(local), random_(std::move(random)) {}
 
-Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(const Config& config,
-                                                               const FabricAddress& local,
-                                                               uint64_t seed) {
-  std::unique_ptr<FabricEndpoint> fep(new FabricEndpoint(config, local));
-  Rng seeds(seed);
+Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(
+    const Config& config, const FabricAddress& local, std::unique_ptr<RandomSource> random) {
+  std::unique_ptr<FabricEndpoint> fep(new FabricEndpoint(config, local, std::move(random)));
+  RandomSource& source = *fep->random_;
   const pds::PeerLimits peers{std::min(config.peers_max, 64U), config.peers_max,
                               std::min(config.peers_max, 1024U)};
-  UET_CHECK(fep->peers_.create(fep->arena_, peers, seeds.u64()));
-  fep->ses_ = UET_TRY(ses::Ses::create(fep->arena_, config.ses, fep->peers_, seeds.u64()));
+  UET_CHECK(fep->peers_.create(fep->arena_, peers, source.u64()));
+  fep->ses_ = UET_TRY(ses::Ses::create(fep->arena_, config.ses, fep->peers_, source.u64()));
   fep->pds_ = UET_TRY(
-      pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_, *fep->ses_, seeds.u64()));
+      pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_, *fep->ses_, source));
   fep->ses_->attach(ses::port_of(*fep->pds_));
   return fep;
 }

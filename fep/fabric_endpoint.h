@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/packet.h"
+#include "base/random_source.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -21,10 +22,16 @@ namespace uet::fep {
 
 class FabricEndpoint {
  public:
-  // `local` is what peers reach us at. All memory is taken here. `seed` comes from OS entropy in
-  // production [PDS-193] and from the test's seed otherwise.
+  // `local` is what peers reach us at. All memory is taken here. `random` is the system's generator
+  // in production: peers must not be able to guess what comes from it. [PDS-193, T-04]
   static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
-                                                        const FabricAddress& local, uint64_t seed);
+                                                        const FabricAddress& local,
+                                                        std::unique_ptr<RandomSource> random);
+  // The same with numbers that follow from a seed, for simulations and tests.
+  static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
+                                                        const FabricAddress& local, uint64_t seed) {
+    return create(config, local, std::make_unique<SeededRandom>(seed));
+  }
 
   ses::Ses& ses() { return *ses_; }
   pds::Pds& pds() { return *pds_; }
@@ -76,10 +83,12 @@ class FabricEndpoint {
   }
 
  private:
-  FabricEndpoint(const Config& config, const FabricAddress& local);
+  FabricEndpoint(const Config& config, const FabricAddress& local,
+                 std::unique_ptr<RandomSource> random);
 
   Config config_;
   FabricAddress local_;
+  std::unique_ptr<RandomSource> random_;
   Arena arena_;
   pds::PeerTable peers_;
   ses::Ses* ses_ = nullptr;

@@ -59,7 +59,7 @@ std::span<RxDatagram> FrameRx::receive() {
     }
     FrameRing* const ring = ring_with_next();
     if (ring == nullptr) break;
-    if (!has_time) received_at_ = monotonic_now();
+    if (!has_time) clock_.read(monotonic_now());
     has_time = true;
     if (!open_frame(*ring)) ++counters_.malformed;
   }
@@ -78,6 +78,7 @@ FrameRing* FrameRx::ring_with_next() {
 
 // False when the ring's next frame is nothing for us.
 bool FrameRx::open_frame(FrameRing& ring) {
+  const uint64_t stamp = ring.arrived_at();
   const auto [octets, offload, interface_index] = ring.take();
   ++counters_.frames;
   if (&ring == &long_) ++counters_.long_frames;
@@ -102,7 +103,7 @@ bool FrameRx::open_frame(FrameRing& ring) {
   pattern.ev = Entropy(packet.from.port);  // [WIRE-007]
   pattern.dscp = packet.tos >> 2;
   pattern.ecn = static_cast<Ecn>(packet.tos & 3);
-  pattern.at = received_at_;
+  pattern.at = clock_.arrival(static_cast<int64_t>(stamp >> 32), static_cast<uint32_t>(stamp));
   cutting_ = &ring;
   segments_.open(pattern, packet.datagram,
                  offload.gso_type == FrameOffload::kUdpSegments ? offload.segment_bytes : 0);

@@ -11,6 +11,7 @@
 #include "io/frame.h"
 #include "io/frame_ring.h"
 #include "io/segments.h"
+#include "io/stamp_clock.h"
 
 #include "base/packet.h"
 
@@ -71,7 +72,7 @@ class FrameRx {
   uint32_t loopback_index_ = 0;
   Segments segments_;  // of the frame being cut into datagrams: the last one lent by...
   const FrameRing* cutting_ = nullptr;  // ...this ring
-  Instant received_at_;
+  StampClock clock_;  // read with the first frame of each receive()
   std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};
   FrameRxCounters counters_;
 };

@@ -19,10 +19,12 @@ namespace {
 struct Marks {
   uint8_t tos = 0;
   uint32_t segment_bytes = 0;  // 0: not a super-packet
+  Instant at;                  // of arrival
 };
 
-Marks read_marks(msghdr& header) {
+Marks read_marks(msghdr& header, const StampClock& clock) {
   Marks marks;
+  marks.at = clock.now();
   for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
     int value = 0;
     if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
@@ -33,6 +35,10 @@ Marks read_marks(msghdr& header) {
     } else if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO) {
       std::memcpy(&value, CMSG_DATA(c), sizeof value);
       if (value > 0) marks.segment_bytes = static_cast<uint32_t>(value);
+    } else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
+      timespec stamp{};
+      std::memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
+      marks.at = clock.arrival(stamp.tv_sec, stamp.tv_nsec);
     }
   }
   return marks;
@@ -44,6 +50,8 @@ bool UdpRx::attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes)
   const bool marks = ipv6 ? set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
                           : set_option(socket, IPPROTO_IP, IP_RECVTOS, 1);
   if (!marks) return false;
+  // Without it a packet counts as arrived when it is read.
+  (void)set_option(socket, SOL_SOCKET, SO_TIMESTAMPNS, 1);
   // Without GRO packets arrive one by one: slower, not wrong.
   if (gro) (void)set_option(socket, IPPROTO_UDP, UDP_GRO, 1);
 
@@ -79,7 +87,7 @@ bool UdpRx::fill() {
     const int count = ::recvmmsg(fd_, headers_.data(), ask_, MSG_DONTWAIT, nullptr);
     if (count > 0) {
       message_count_ = static_cast<uint32_t>(count);
-      filled_at_ = monotonic_now();
+      clock_.read(monotonic_now());
       note_read(ask_);
       return true;
     }
@@ -98,7 +106,7 @@ bool UdpRx::fill() {
 void UdpRx::note_read(uint32_t asked) {
   uint32_t octets = 0;
   for (uint32_t i = 0; i < message_count_; ++i) octets += headers_[i].msg_len;
-  pace_.on_read(octets, message_count_ < asked, filled_at_);
+  pace_.on_read(octets, message_count_ < asked, clock_.now());
   counters_.messages += message_count_;
   // Finding out that there is no further message costs as much as a tenth of a small one: a lone
   // packet is not made to wait for that, a stream soon fills the table.
@@ -111,13 +119,13 @@ void UdpRx::open_message(uint32_t message) {
     ++counters_.truncated;
     return;
   }
-  const Marks marks = read_marks(header);
+  const Marks marks = read_marks(header, clock_);
   RxDatagram pattern;
   pattern.from = from_sockaddr(names_[message]);
   pattern.ev = Entropy(pattern.from.port);  // [WIRE-007]
   pattern.dscp = marks.tos >> 2;
   pattern.ecn = static_cast<Ecn>(marks.tos & 3);
-  pattern.at = filled_at_;
+  pattern.at = marks.at;
   auto* const octets = static_cast<std::byte*>(vectors_[message].iov_base);
   segments_.open(pattern, {octets, headers_[message].msg_len}, marks.segment_bytes);
 }

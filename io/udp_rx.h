@@ -5,6 +5,7 @@
 #include "io/read_pace.h"
 #include "io/segments.h"
 #include "io/socket.h"
+#include "io/stamp_clock.h"
 
 #include "base/packet.h"
 
@@ -29,8 +30,8 @@ class UdpRx {
   static constexpr uint32_t kMessages = 32;  // asked for by one system call
   static constexpr uint32_t kMessageBytes = 65536;
 
-  // Options on a bound socket: TOS reports, and GRO where wanted and offered. Allocates the
-  // buffers (2 MiB of address space; touched as used). buffer_bytes: of the socket.
+  // Options on a bound socket: TOS reports, arrival times, and GRO where wanted and offered.
+  // Allocates the buffers (2 MiB of address space; touched as used). buffer_bytes: of the socket.
   bool attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes);
 
   // At most TxBatch::kCapacity datagrams; what is left of a super-packet comes with the next call
@@ -60,7 +61,7 @@ class UdpRx {
   ReadPace pace_;
   Segments segments_;  // of the message being cut into datagrams
 
-  Instant filled_at_;
+  StampClock clock_;  // read when the messages were
   std::unique_ptr<std::byte[]> memory_;
   std::array<mmsghdr, kMessages> headers_{};
   std::array<iovec, kMessages> vectors_{};

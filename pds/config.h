@@ -24,6 +24,7 @@ enum class AckForm : uint8_t {
 };
 
 inline constexpr uint8_t kDefaultMpr = 8;  // Default_MPR: what a peer assumes until told [PDS-035]
+inline constexpr uint32_t kMprUnit = 128;  // packets of one unit of MPR
 
 // Who decides where the PSNs of a secured PDC begin. [PDS 4.2]
 enum class StartMethod : uint8_t {
@@ -37,6 +38,10 @@ struct Config {
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
   uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
                                          // 1-100, 100: no limit of their own [T-01]
+  uint32_t challenge_above = 0;          // targets whose peer has shown nothing yet, above which a
+                                         // SYN must prove its source; at most a quarter of
+                                         // max_pdcs; 0: never, until every peer that is known
+                                         // takes the answer well [PDS-251]
   uint32_t peer_share_percent = 50;      // what one peer gets of the PDCs for targets: percent of
                                          // what is free and its own; 1-100, 100: no limit [T-02]
   uint32_t job_share_percent = 95;       // the same for one job, and for one secure domain [T-02]
@@ -98,6 +103,7 @@ struct Config {
       Duration::zero();  // oldest packet without an ACK; zero: no timer [PDS-083]
   uint32_t nacks_per_second_per_peer = 10000;  // [PDS-072]
   uint32_t nacks_per_second_no_pdc = 1000;     // in all, for packets without a PDC [PDS-072]
+  uint32_t challenges_per_second = 1'000'000;  // each is shorter than its SYN [PDS-251]
 
   // --- secured PDCs [PDS 4.2] ---
   StartMethod start_method = StartMethod::expected_0rtt;
@@ -190,6 +196,12 @@ struct Config {
 
   // What all peers with one IP address get together: they leave half of what one must leave. [T-61]
   uint32_t host_share_percent() const { return (100 + peer_share_percent) / 2; }
+
+  // Packets above the cumulative ACK that a target tracks. A peer assumes Default_MPR until an ACK
+  // tells it less, and what it has sent by then must find room: so it is never less. [PDS-035]
+  uint32_t tracked_packets() const {
+    return uint32_t{mpr > kDefaultMpr ? mpr : kDefaultMpr} * kMprUnit;
+  }
 
   // How long it is borne that a peer is heard and lets nothing pass, be it that it refuses or that
   // it says nothing of what is outstanding. It lives; with heavy loss, and few places over there

@@ -80,7 +80,7 @@ Connectionless::Refusal Connectionless::refusal(const wire::RudiRequest& request
   h.nack_pkt_id = request.pkt_id;
   h.m = d.ecn == Ecn::ce;
   h.retx = request.retx;
-  return {h, to, d.ev};
+  return {h, to, d.ev, d.sdi};
 }
 
 // Answers before requests; each has a bounded turn.

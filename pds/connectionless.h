@@ -16,8 +16,8 @@ inline constexpr bool has_pdcs(Mode mode) { return mode == Mode::rud || mode == 
 
 class Connectionless {
  public:
-  Connectionless(const Surroundings& with, const cms::Config& cms, uint64_t seed)
-      : with_(with), rudi_(with, cms, seed), rudi_target_(with), uud_(with, cms, seed + 1) {}
+  Connectionless(const Surroundings& with, const cms::Config& cms, RandomSource& random)
+      : with_(with), rudi_(with, cms, random), rudi_target_(with), uud_(with, cms, random.u64()) {}
   Result<void> create(Arena& arena);
 
   // Prepares a flow of these modes; Errc::again: too many RUDI destinations.
@@ -32,6 +32,7 @@ class Connectionless {
     wire::Nack nack;
     FabricAddress to;
     Entropy ev;
+    uint32_t sdi = 0;  // of the request: its answer is sealed likewise
   };
   // A RUDI request, RUDI response or UUD request.
   std::optional<Refusal> receive(const RxDatagram& d, wire::PdsType type, Instant now);

@@ -22,25 +22,26 @@ Result<void> Core::init(Arena& arena) {
   const uint32_t pdcs = config_.max_pdcs;
   const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config_.target_floor_percent / 100);
   UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs},
-                          rng_, &peers_));
-  UET_CHECK(flows_.create(arena, config_.max_flows, rng_.u64()));
+                          random_, &peers_));
+  UET_CHECK(flows_.create(arena, config_.max_flows, random_.u64()));
   // Unless told otherwise every flow and every target PDC can have a path of its own.
   const uint32_t paths = config_.max_paths != 0 ? config_.max_paths : config_.max_flows + pdcs;
   const uint32_t rx_windows = config_.rx_windows != 0 ? config_.rx_windows : pdcs;
   const Room path_room{std::min(paths, 64U), paths};
   UET_CHECK(paths_.create(arena, path_room));
-  UET_CHECK(path_by_key_.create(arena, path_room, rng_.u64()));
+  UET_CHECK(path_by_key_.create(arena, path_room, random_.u64()));
   UET_CHECK(demands_.create(arena, config_.credit_sources));
   UET_CHECK(responses_.create(arena, config_.gd_entries));
   UET_CHECK(reordered_.create(arena, config_.reorder_packets));
   reorder_pool_.create(arena, config_.reorder_packets, config_.reorder_packet_bytes);
   UET_CHECK(return_messages_.create(arena, config_.return_messages));
   tx_pool_.create(arena, pdcs);
-  rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(uint32_t{config_.mpr} * 128));
+  rx_pool_.create(arena, rx_windows, RxWindow::block_bytes(config_.tracked_packets()));
   UET_CHECK(replies_.create(arena, config_.reply_queue));
-  UET_CHECK(starts_.create(arena, config_.secure_starts, rng_.u64()));
-  UET_CHECK(shares_.create(arena, pdcs, rng_.u64()));
+  UET_CHECK(starts_.create(arena, config_.secure_starts, random_.u64()));
+  UET_CHECK(shares_.create(arena, pdcs, random_.u64()));
   UET_CHECK(probe_answers_.create(arena, config_.reply_queue));
+  UET_CHECK(answers_.create(arena, config_.reply_queue));
   ack_rules_ = {config_.ack_gen_trigger_bytes, config_.ack_gen_min_packet_bytes,
                 config_.ack_gen_packets, config_.ack_per_packet, config_.ack_on_ecn};
   return connectionless_.create(arena);
@@ -60,41 +61,56 @@ void Core::want_answers(FlowId id, Instant now) {
   for (Pdc& pdc : flow->pdcs) ask_for_quiet(pdc, now);
 }
 
+// The answer says of the packet's way what was noted when the packet came. [PDS-070]
 bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
   Pdc* const pdc = table_.get(token.pdc);
-  if (pdc == nullptr || !pdc->rx.is_held(token.psn) || stored_for(*pdc, token.psn) != nullptr) {
-    return false;
-  }
+  if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return false;
+  StoredResponse* const entry = entry_for(*pdc, token.psn);
+  if (entry == nullptr || !entry->is_awaited) return false;
   UET_ASSERT(verdict.kind != Verdict::Kind::later && pdc->later_count > 0);
   --pdc->later_count;
-  --later_total_;
-  AckTrigger trigger = pdc->ack.trigger();
-  trigger.psn = token.psn;
-  trigger.ce = trigger.retx = false;
+  const AckTrigger trigger = entry->trigger;
+  if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator) {  // [PDS-108]
+    entry->is_awaited = false;
+    fill(*pdc, *entry, verdict);
+    if (!verdict.guaranteed) pdc->rx.unhold(rx_pool_, token.psn);
+    want_control(*pdc);
+    return true;
+  }
+  responses_.free(entry);
   switch (verdict.kind) {
-    case Verdict::Kind::respond:
-      if (pdc->is_initiator) return accept_late(*pdc, trigger);  // [PDS-108]
-      store(*pdc, trigger, verdict);
-      if (!verdict.guaranteed) pdc->rx.unhold(rx_pool_, token.psn);
-      break;
     case Verdict::Kind::nack:
+      nack(*pdc, verdict.nack, trigger, now);
+      [[fallthrough]];
     case Verdict::Kind::drop:
       pdc->rx.forget(token.psn);
-      if (verdict.kind == Verdict::Kind::nack) nack(*pdc, verdict.nack, trigger, now);
       break;
+    case Verdict::Kind::respond:
     case Verdict::Kind::accept:
     case Verdict::Kind::later:
-      return accept_late(*pdc, trigger);
+      pdc->rx.unhold(rx_pool_, trigger.psn);
+      want_answer(*pdc, Count::ack_response, trigger);
+      break;
   }
   want_control(*pdc);
   return true;
 }
 
-bool Core::accept_late(Pdc& pdc, const AckTrigger& trigger) {
-  pdc.rx.unhold(rx_pool_, trigger.psn);
-  pdc.rx.want_answer(trigger.psn);
-  pdc.ack.want(Count::ack_response, trigger);
+// An ACK that names the packet, unless the cumulative ACK covers it by then. [PDS-064]
+void Core::want_answer(Pdc& pdc, Count cause, AckTrigger trigger) {
+  const bool is_own = trigger.ce || trigger.psn.after(pdc.rx.cack_psn());
+  if (is_own && add_answer(pdc, trigger)) trigger.ce = false;  // told once
+  pdc.ack.want(cause, trigger);
   want_control(pdc);
+}
+
+// False: no room, so the next ACK of the PDC has to do.
+bool Core::add_answer(const Pdc& pdc, const AckTrigger& trigger) {
+  if (answers_.full()) {
+    counters_.add(Count::ack_answers_full);
+    return false;
+  }
+  answers_.push({pdc.handle, trigger});
   return true;
 }
 
@@ -106,6 +122,7 @@ bool Core::send_return(PdcHandle handle, MessageHandle message) {
   if (queued == nullptr) return false;
   queued->message = message;
   pdc->returns.push_back(*queued);
+  if (needs_proof(*pdc)) ask_for_proof(*pdc);
   want_send(*pdc);
   return true;
 }
@@ -150,9 +167,9 @@ Instant Core::next_deadline() const {
 }
 
 bool Core::has_work() const {
-  return !replies_.empty() || !probe_answers_.empty() || !due_responses_.empty() ||
-         !control_.empty() || !resend_.empty() || !open_paths_.empty() || !send_.empty() ||
-         !ready_.empty() || flows_.has_released() || connectionless_.has_work();
+  return !replies_.empty() || !probe_answers_.empty() || !answers_.empty() ||
+         !due_responses_.empty() || !control_.empty() || !resend_.empty() || !open_paths_.empty() ||
+         !send_.empty() || !ready_.empty() || flows_.has_released() || connectionless_.has_work();
 }
 
 bool Core::idle() {
@@ -195,13 +212,20 @@ Footprint Core::footprint() const {
 // --- Pds ---
 
 Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& cms,
-                         PeerTable& peers, Client& client, uint64_t seed) {
-  Core* const core = arena.make<Core>(config, cms, peers, client, seed);
+                         PeerTable& peers, Client& client, RandomSource& random) {
+  Core* const core = arena.make<Core>(config, cms, peers, client, random);
   if (core == nullptr) return Errc::no_memory;
   UET_CHECK(core->init(arena));
   Pds* const pds = arena.make<Pds>(*core);
   if (pds == nullptr) return Errc::no_memory;
   return pds;
+}
+
+Result<Pds*> Pds::create(Arena& arena, const Config& config, const cms::Config& cms,
+                         PeerTable& peers, Client& client, uint64_t seed) {
+  SeededRandom* const random = arena.make<SeededRandom>(seed);
+  if (random == nullptr) return Errc::no_memory;
+  return create(arena, config, cms, peers, client, *random);
 }
 
 Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uint32_t sdi) {

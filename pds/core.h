@@ -1,5 +1,4 @@
-// The works behind Pds: tables, lists and the steps that packets, timers and calls take through
-// them. Internal to pds/. One class in several files, by concern; each section below names its own.
+// The works behind Pds, internal to pds/: one class in several files, each named by its section.
 #pragma once
 
 #include "pds/core_state.h"
@@ -9,11 +8,9 @@ namespace uet::pds {
 class Core : CoreState {
  public:
   Core(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
-       uint64_t seed)
-      : CoreState(config, cms, peers, client, seed) {}
-
+       RandomSource& random)
+      : CoreState(config, cms, peers, client, random) {}
   Result<void> init(Arena& arena);
-
   Result<FlowId> flow(FlowKey key);
   void release_flow(FlowId flow);
   void ready(FlowId flow);
@@ -38,7 +35,6 @@ class Core : CoreState {
   Usage usage();
   Footprint footprint() const;
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now);  // core_snapshot.cpp
-
  private:
   // --- core_receive.cpp: parsing, look-up, opening targets [PDS 7.1, 4] ---
   void on_request(const RxDatagram& d, Instant now);
@@ -50,14 +46,23 @@ class Core : CoreState {
   void refuse_binding(const Pdc& pdc, const Inbound& in, Instant now);
   Pdc* look_up_syn(const Inbound& in, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
-  void start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now);
+  void start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
   FabricAddress reply_address(const Inbound& in);
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
   void heard(Pdc& pdc, Instant now);
+  // --- core_proof.cpp: sources that may be forged [T-01, T-38] ---
   void confirm(Pdc& pdc);
+  bool spend(Pdc& pdc, uint32_t octets);
+  bool may_send_unproven(const Pdc& pdc) const;
+  bool needs_proof(const Pdc& pdc) const;
+  void ask_for_proof(Pdc& pdc);
+  bool owes_proof(const Pdc& pdc) const;
+  void check_owed_proof(Pdc& pdc, Instant& next, Instant now);
+  Duration proof_wait(const Pdc& pdc) const;
+  void check_proof(Pdc& pdc, Instant& next, Instant now);
+  bool is_challenged(const Inbound& in, const FabricAddress& from, bool& is_proven, Instant now);
   Pdc* pdc_ahead(const RxDatagram& d) const;
-
   // --- core_accept.cpp: PSN classes, delivery, responses, order [PDS 7.2, 7.3, 9] ---
   void admit(Pdc& pdc, const Inbound& in, Instant now);
   void on_fresh(Pdc& pdc, const Inbound& in, Instant now);
@@ -68,16 +73,18 @@ class Core : CoreState {
   void nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now);
   void drain_reorder(Pdc& pdc, Instant now);
   void free_reordered(Pdc& pdc, ReorderedPacket& packet);
-  // Gives it to the client. `buffered`: the PSN was recorded when it arrived. False: refused.
   bool deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
   void record(Pdc& pdc, const Inbound& in, bool held, Answer answer);
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
   bool may_store(const Pdc& pdc, Psn psn) const;
   void store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict);
+  bool await(Pdc& pdc, const AckTrigger& trigger);
+  StoredResponse* add_entry(Pdc& pdc, const AckTrigger& trigger);
+  void fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict);
   StoredResponse* stored_for(Pdc& pdc, Psn psn);
+  static StoredResponse* entry_for(Pdc& pdc, Psn psn);
   void free_stored(Pdc& pdc, StoredResponse& entry);
   void clear_up_to(Pdc& pdc, Psn clear_psn);
-
   // --- core_control.cpp: control packets received [PDS 13] ---
   void on_control_psn(Pdc& pdc, const Inbound& in, Instant now);
   void on_control_plain(Pdc& pdc, const Inbound& in, Instant now);
@@ -85,11 +92,10 @@ class Core : CoreState {
   void on_credit(Pdc& pdc, uint32_t credit, Instant now);
   void on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now);
   void on_unknown_control(Pdc& pdc, const Inbound& in, Instant now);
-
   // --- core_ack.cpp: ACKs received [PDS 8.5] ---
   void on_ack(const RxDatagram& d, wire::PdsType type, Instant now);
   void process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                   std::span<const std::byte> ses, Instant now);
+                   std::span<const std::byte> ses, Instant at, Instant now);
   void heed(Pdc& pdc, wire::AckRequest request, Instant now);
   void establish(Pdc& pdc, Pdcid peer_id, Instant now);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
@@ -98,28 +104,25 @@ class Core : CoreState {
   void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
   Duration reorder_time(const Pdc& pdc) const;
   void tell_acked(Pdc& pdc, const cms::Acked& sum);
-
   // --- core_nack.cpp: NACKs received [PDS 10.2] ---
   void on_nack(const RxDatagram& d, Instant now);
-  void process_nack(Pdc& pdc, const wire::Nack& nack, Instant now);
+  void process_nack(Pdc& pdc, const wire::Nack& nack, Instant at, Instant now);
   void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& nack, Instant now);
-  void react(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void react(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant at, Instant now);
   void note_refusal(Pdc& pdc, wire::NackCode code, Instant now);
-  void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
+  void react_to_loss(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant at, Instant now);
   void fail_by_nack(Pdc& pdc, const wire::Nack& nack, TxSlot& slot, Instant now);
   void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
   bool drain(Pdc& pdc, const Failure& failure, Instant now);
   bool await_verdicts(Pdc& pdc, const Failure& failure, Instant now);
   void go_back(Pdc& pdc, Psn expected, Instant now);
-  bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant now);
+  bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant at, Instant now);
   void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
-
   // --- core_trim.cpp: what a switch has cut [PDS 11] ---
   void on_trimmed(const RxDatagram& d, Instant now);
   void on_trimmed_request(const RxDatagram& d, Instant now);
   void on_trimmed_ack(const RxDatagram& d, Instant now);
   Pdc* find_trimmed_syn(const Inbound& in, bool& is_new);
-
   // --- core_probe.cpp: Probes, and tails that nobody answers [PDS 12 L5] ---
   void on_probe(Pdc& pdc, const Inbound& in, Instant now);
   void send_probe_answers(TxBatch& batch, Instant now);
@@ -131,9 +134,8 @@ class Core : CoreState {
   void arm_if_held(Pdc& pdc, Instant now);
   Duration tail_wait(const Pdc& pdc) const;
   bool flush_probe(Pdc& pdc, TxBatch& batch, Instant now);
-  void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now);
+  void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant now);
   bool refuses_probe(Pdc& pdc, const wire::Nack& nack);
-
   // --- core_secure.cpp: the start of secured PDCs [PDS 4.2] ---
   Psn secure_start(const Inbound& in, PeerId peer, bool& pending);
   bool leave_pending(Pdc& pdc, const Inbound& in, Instant now);
@@ -141,7 +143,6 @@ class Core : CoreState {
   Psn initial_start(PeerId peer, uint32_t sdi, Psn drawn);
   void learn_start(const Pdc& pdc, const wire::Ack& ack);
   void rebase(Pdc& pdc, const wire::Nack& nack, Instant now);
-
   // --- core_transmit.cpp: new packets and resends [PDS 6, 12] ---
   void assign_next(Instant now);
   void assign(Flow& flow, Instant now);
@@ -171,31 +172,31 @@ class Core : CoreState {
   void want_send(Pdc& pdc);
   void wake_path(Path& path);
   void wake_flow(Flow& flow);
-
   // --- core_reply.cpp: ACKs, NACKs and control packets sent [PDS 8, 10.1, 13] ---
   void send_replies(TxBatch& batch);
   void send_responses(TxBatch& batch, Instant now);
   void send_control(TxBatch& batch, Instant now);
+  void send_answers(TxBatch& batch, Instant now);
   bool flush_acks(Pdc& pdc, TxBatch& batch, Instant now);
   bool flush_control(Pdc& pdc, TxBatch& batch, Instant now);
   void emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* response,
                 TxBatch& batch, Instant now);
   void emit_long_ack(Pdc& pdc, wire::AckCc& h, wire::Writer& w);
   uint64_t cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant now) const;
-  void emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
+  bool emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
   bool flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now);
   void want_control(Pdc& pdc);
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& t, uint32_t payload, Instant now);
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& t, Instant now);
-  // For a packet without a PDC, or that does not belong to the PDC it names.
   void nack_stranger(const Inbound& in, wire::NackCode code, Instant now);
   void queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
   void queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
   bool take_nack_token(Peer* peer, Instant now);
-
   // --- core_timer.cpp: deadlines [PDS 12, 15] ---
   void on_timer(Pdc& pdc, Instant now);
   bool check_outstanding(Pdc& pdc, Instant& next, Instant now);
+  bool is_due(Pdc& pdc, Psn psn, Instant now);
+  bool check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now);
   bool close_given_up(Pdc& pdc, Instant now) const;
   bool out_of_patience(Pdc& pdc, Failure& failure, Instant now) const;
   bool is_refused_for_long(const Pdc& pdc, Instant now) const;
@@ -204,19 +205,18 @@ class Core : CoreState {
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
   void ask_for_quiet(Pdc& pdc, Instant now);
-  void ask_for(Pdc& pdc, TxSlot& slot);
+  void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
   void check_ack_delay(Pdc& pdc, Instant& next, Instant now);
   void check_clear(Pdc& pdc, Instant& next, Instant now);
   bool probe_window(Pdc& pdc, Instant& next, Instant now);
   bool close_request_expired(Pdc& pdc, Instant now);
-
   // --- core_close.cpp: close, failure, reclaim [PDS 5, 15] ---
   void begin_close(Pdc& pdc);
   void ask_close(Pdc& pdc, Instant now);
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
   bool send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now);
   bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);
-  static TxSlot* newest_unanswered(Pdc& pdc);
+  static TxSlot* newest_unanswered(Pdc& pdc, Psn* psn = nullptr);
   bool finish_received_close(Pdc& pdc, Instant now);
   void give_up_close(Pdc& pdc, Instant now);
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
@@ -237,14 +237,14 @@ class Core : CoreState {
   void retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate, Instant now);
   bool reclaim(Pdc& pdc, Instant now);
   void touch(Pdc& pdc, Instant now);
-
   // --- core_flow.cpp: flows and paths ---
   Path* path(PathKey key);
   void drop_path(Path& path);
   void retire_flows(Instant now);
   void free_flow(Flow& flow);
   // --- core.cpp: set-up, calls of the client ---
-  bool accept_late(Pdc& pdc, const AckTrigger& trigger);
+  void want_answer(Pdc& pdc, Count cause, AckTrigger trigger);
+  bool add_answer(const Pdc& pdc, const AckTrigger& trigger);
 };
 
 }  // namespace uet::pds

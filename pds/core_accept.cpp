@@ -9,6 +9,16 @@ namespace uet::pds {
 
 using wire::NackCode;
 
+namespace {
+// A packet that names our PDCID, which only an answer of ours has told, and a PSN that is possible:
+// a Probe may name the one before the first. [PDS-252]
+bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
+  if (!pdc.is_unverified() || in.syn) return false;
+  const int32_t distance = in.psn() - pdc.start_psn;
+  return distance >= -1 && distance < static_cast<int32_t>(tracked_packets);
+}
+}  // namespace
+
 void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
   // isrod has a meaning only where a control packet may open a PDC. [WIRE-038]
   if (!in.is_control && in.mode != pdc.mode) {
@@ -21,6 +31,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
       case wire::CtlType::close_req:
         break;  // these take a PSN
       default:
+        if (is_proof(pdc, in, config_.tracked_packets())) confirm(pdc);
         return on_control_plain(pdc, in, now);
     }
   } else {
@@ -37,6 +48,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
   }
   if (!pdc.rx.may_accept(rx_pool_)) return nack(pdc, NackCode::no_bitmap, in.trigger, now);
 
+  if (is_proof(pdc, in, config_.tracked_packets())) confirm(pdc);
   const Arrival how = pdc.rx.classify(in.psn());
   switch (how) {
     case Arrival::too_old:
@@ -88,9 +100,7 @@ void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instan
   if (pdc.rx.is_held(trigger.psn)) {
     return nack(pdc, NackCode::rcvd_ses_procg, trigger, now);
   }
-  pdc.rx.want_answer(trigger.psn);
-  pdc.ack.want(cause, trigger);
-  want_control(pdc);
+  want_answer(pdc, cause, trigger);
 }
 
 // Room for the response of that PSN. Clears are cumulative, so responses above a gap stay until the
@@ -101,7 +111,7 @@ bool Core::may_store(const Pdc& pdc, Psn psn) const {
   const uint32_t keep_here = fills_gap ? 0 : 1;
   const uint32_t keep_in_all = fills_gap ? 0 : std::min(table_.size(), responses_.capacity() / 2);
   return pdc.stored_count + pdc.later_count + keep_here < config_.gd_per_pdc &&
-         responses_.size() + later_total_ + keep_in_all < responses_.capacity();
+         responses_.size() + keep_in_all < responses_.capacity();
 }
 
 bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
@@ -158,9 +168,7 @@ void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buff
       answer = Answer::sent;
       break;
     case Verdict::Kind::later:
-      ++pdc.later_count;
-      ++later_total_;
-      held = true;
+      held = await(pdc, in.trigger);
       answer = Answer::by_the_rules;
       break;
     default:
@@ -169,9 +177,7 @@ void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buff
   if (!buffered) return record(pdc, in, held, answer);
   if (!held) pdc.rx.unhold(rx_pool_, in.psn());
   if (answer == Answer::wanted) {
-    pdc.rx.want_answer(in.psn());
-    pdc.ack.want(Count::ack_ar, in.trigger);
-    want_control(pdc);
+    want_answer(pdc, Count::ack_ar, in.trigger);
   }
 }
 
@@ -191,8 +197,11 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   request.payload_bytes = static_cast<uint32_t>(in.ses.size());
   if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
   pdc.acked_once = true;
+  // One ACK tells of one marked packet: where two came before it could leave, each has its own.
+  if (request.ar && !request.covered && add_answer(pdc, in.trigger)) request.trigger.ce = false;
+  const AckTrigger& due = pdc.ack.trigger();
+  if (request.trigger.ce && pdc.ack.is_due() && due.ce) add_answer(pdc, due);
   pdc.ack.on_accepted(ack_rules_, request, cack);
-  if (request.ar && !request.covered) pdc.rx.want_answer(in.psn());
   if (pdc.ack.is_due()) {
     want_control(pdc);
   } else if (config_.ack_delay_max > Duration::zero()) {
@@ -203,12 +212,27 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
 // --- responses that are kept [PDS 9] ---
 
 void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
-  StoredResponse* const entry = responses_.alloc();
+  StoredResponse* const entry = add_entry(pdc, trigger);
   UET_ASSERT(entry != nullptr);  // may_store() was asked first
+  fill(pdc, *entry, verdict);
+}
+
+// The place of a response that the client will give later. False: an initiator, whose responses
+// have no room kept for them, found none; the packet then counts as answered. [PDS-075, PDS-108]
+bool Core::await(Pdc& pdc, const AckTrigger& trigger) {
+  StoredResponse* const entry = add_entry(pdc, trigger);
+  UET_ASSERT(entry != nullptr || pdc.is_initiator);  // may_store() was asked first
+  if (entry == nullptr) return false;
+  entry->is_awaited = true;
+  ++pdc.later_count;
+  return true;
+}
+
+StoredResponse* Core::add_entry(Pdc& pdc, const AckTrigger& trigger) {
+  StoredResponse* const entry = responses_.alloc();
+  if (entry == nullptr) return nullptr;
   entry->pdc = pdc.handle;
   entry->trigger = trigger;
-  entry->guaranteed = verdict.guaranteed;
-  entry->response = verdict.response;
   // By PSN, nearly always at the end.
   StoredResponse* before = nullptr;
   if (pdc.stored.back() != nullptr && pdc.stored.back()->trigger.psn.after(trigger.psn)) {
@@ -224,9 +248,15 @@ void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
   } else {
     pdc.stored.push_back(*entry);
   }
+  return entry;
+}
+
+void Core::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict) {
+  entry.guaranteed = verdict.guaranteed;
+  entry.response = verdict.response;
   ++pdc.stored_count;
-  if (entry->guaranteed) counters_.add(Count::gd_stored);
-  due_responses_.push_back(*entry);
+  if (entry.guaranteed) counters_.add(Count::gd_stored);
+  due_responses_.push_back(entry);
   const uint32_t high_water = config_.gd_high_water_percent;
   if (pdc.stored_count * 100 >= config_.gd_per_pdc * high_water ||
       uint64_t{responses_.size()} * 100 >= uint64_t{responses_.capacity()} * high_water) {
@@ -236,6 +266,11 @@ void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
 }
 
 StoredResponse* Core::stored_for(Pdc& pdc, Psn psn) {
+  StoredResponse* const entry = entry_for(pdc, psn);
+  return entry == nullptr || entry->is_awaited ? nullptr : entry;
+}
+
+StoredResponse* Core::entry_for(Pdc& pdc, Psn psn) {
   for (StoredResponse& e : pdc.stored) {
     if (e.trigger.psn == psn) return &e;
     if (e.trigger.psn.after(psn)) return nullptr;
@@ -244,7 +279,7 @@ StoredResponse* Core::stored_for(Pdc& pdc, Psn psn) {
 }
 
 void Core::free_stored(Pdc& pdc, StoredResponse& entry) {
-  --pdc.stored_count;
+  if (!entry.is_awaited) --pdc.stored_count;
   responses_.free(&entry);
 }
 
@@ -255,6 +290,10 @@ void Core::clear_up_to(Pdc& pdc, Psn clear_psn) {
   pdc.cleared = clear_psn;
   while (StoredResponse* const entry = pdc.stored.front()) {
     if (entry->trigger.psn.after(clear_psn)) break;
+    if (entry->is_awaited) {  // nobody can have seen an answer that was not given
+      pdc.cleared = entry->trigger.psn - 1;
+      return counters_.add(Count::drop_clear_range);
+    }
     if (entry->guaranteed) counters_.add(Count::gd_cleared);
     const Psn psn = entry->trigger.psn;
     free_stored(pdc, *entry);

@@ -9,6 +9,31 @@ namespace uet::pds {
 namespace {
 // Queues of one host's several interrupts differ by about as much, however short the round trip.
 constexpr Duration kReorderTimeMin = Duration::microseconds(50);
+
+// Of a source that may be forged: it must answer something, a packet that was sent or the Probe
+// that is out. [PDS-252]
+bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
+  const auto was_sent = [&](Psn psn) {
+    return !psn.before(pdc.start_psn) && psn.before(pdc.tx.next());
+  };
+  if (ack.p) return pdc.tail.is_out && ack.probe_opaque == pdc.tail.opaque;
+  return was_sent(ack.cack_psn) || was_sent(ack.ack_psn());
+}
+
+// What the ACK says of the way of the packet that it names, once for each packet, and also when
+// another ACK has answered the packet before. Which EV that was our own record says: an ACK need
+// not echo it truly, and without a record nothing is said of any EV. [PDS-070, PDS 8.1]
+void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
+  sum.ecn = ack.m;
+  if (slot == nullptr) return;
+  if (slot->mark_told) {
+    sum.ecn = false;
+    return;
+  }
+  slot->mark_told = true;
+  sum.ev = slot->ev;
+  sum.ev_valid = true;
+}
 }  // namespace
 
 void Core::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
@@ -35,27 +60,27 @@ void Core::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   if (pdc == nullptr) return;
   // No Probe goes out in SYN, and what names no PSN of ours does not establish. [PDS-042]
   if (pdc->state == PdcState::syn && cc.ack.p) return counters_.add(Count::drop_probe_answer);
-  process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), now);
+  process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d.at, now);
 }
 
 // [PDS-090 .. PDS-095]
 void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                       std::span<const std::byte> ses, Instant now) {
+                       std::span<const std::byte> ses, Instant at, Instant now) {
   const Psn cack = ack.cack_psn;
   const bool names_psn = !ack.p;
   const Psn next = pdc.tx.next();
   // [PDS-090] Nothing below Start_PSN - 1 was ever sent either. [PDS-246]
   const bool beyond = !cack.before(next) || (names_psn && !ack.ack_psn().before(next));
   if (beyond || pdc.range.is_below(cack)) return counters_.add(Count::drop_ack_range);
+  if (pdc.is_unverified() && !is_proof(pdc, ack)) return counters_.add(Count::drop_unproven);
+  confirm(pdc);
   counters_.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   heard(pdc, now);
-  confirm(pdc);
   if (pdc.state == PdcState::syn) establish(pdc, ack.spdcid, now);
   if (cc != nullptr) pdc.range.on_mpr(cack, cc->mpr);
 
   cms::Acked sum;
-  sum.at = now;
-  sum.ecn = ack.m;
+  sum.at = at;
   if (cc != nullptr) sum.remote = take_cc_state(pdc, *cc, now);
   SlotKind closing = SlotKind::data;
   bool closing_done = false;
@@ -73,26 +98,28 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
 
   if (names_psn) {
     const Psn psn = ack.ack_psn();
+    take_mark(ack, pdc.tx.recent(psn), sum);
     if (TxSlot* const slot = pdc.tx.find(psn)) {
-      // Of which transmission it is the answer must be certain. [PDS-141]
-      if (slot->in_flight && !slot->was_asked && slot->resends == (ack.retx ? 1 : 0)) {
-        sum.rtt = slot->sent_for(now);
+      // Of which transmission it is the answer must be certain; and a clock that was set in between
+      // may have stamped the arrival before it. [PDS-141]
+      if (slot->in_flight && !slot->was_asked && slot->resends == (ack.retx ? 1 : 0) &&
+          slot->was_sent_by(at)) {
+        sum.rtt = slot->sent_for(at);
         sum.rtt_valid = true;
         pdc.rtt.on_rtt(sum.rtt);
       }
-      sum.ev = slot->ev;
       if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
-      complete(psn, *slot, {ack.next_hdr, ses, now});
+      complete(psn, *slot, {ack.next_hdr, ses, at});
     }
   }
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
-    if (TxSlot* const slot = pdc.tx.find(p)) complete(p, *slot, {wire::NextHeader::none, {}, now});
+    if (TxSlot* const slot = pdc.tx.find(p)) complete(p, *slot, {wire::NextHeader::none, {}, at});
   }
   if (pdc.range.on_cack(cack)) begin_wait(pdc, now);
   if (cack.after(pdc.highest_arrived)) pdc.highest_arrived = cack;
   tell_acked(pdc, sum);
   if (cc != nullptr) read_sack(pdc, *cc, now);
-  if (ack.p) on_probe_answer(pdc, ack, now);
+  if (ack.p) on_probe_answer(pdc, ack, at, now);
   const bool counts = sum.remote.valid && !cack.before(pdc.range.cack());
   infer_losses(pdc, counts ? sum.remote.ooo_count : uint16_t{0xFFFF}, now);
   pdc.tail.count = 0;
@@ -101,7 +128,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   want_send(pdc);
   arm_if_held(pdc, now);
   pdc.tx.release_if_empty(tx_pool_);
-  if (pdc.is_stalled()) arm_by(pdc, now + config_.rto_init);
+  if (pdc.is_stalled() || owes_proof(pdc)) arm_by(pdc, now + config_.rto_init);
   if (pdc.tx.empty() && pdc.state != PdcState::established) want_control(pdc);
   if (closing_done && closing == SlotKind::close_cmd) learn_start(pdc, ack);
   if (closing_done) on_closing_slot_done(pdc, closing, now);  // may free the PDC
@@ -161,9 +188,11 @@ void Core::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response,
 }
 
 void Core::tell_acked(Pdc& pdc, const cms::Acked& sum) {
-  if (sum.packets == 0 && !sum.rtt_valid && !sum.remote.valid) return;
+  if (sum.packets == 0 && !sum.rtt_valid && !sum.remote.valid && !sum.ecn) return;
   pdc.path->ccc.on_acked(sum);
-  pdc.path->ev.on_feedback(sum.ev, sum.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
+  if (sum.ev_valid) {
+    pdc.path->ev.on_feedback(sum.ev, sum.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
+  }
   wake_path(*pdc.path);
 }
 
@@ -192,8 +221,9 @@ void Core::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
       slot->in_flight = false;
       sum.bytes += slot->bytes;
       ++sum.packets;
-      sum.ev = slot->ev;
+      pdc.path->ev.on_feedback(slot->ev, cms::PathFeedback::good);
     }
+    pdc.tx.settle(psn);
     if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
     // Of ROD it may still wait for its turn over there, and be dropped instead of delivered.
     if (slot->ref.sack_completes && slot->kind == SlotKind::data && pdc.mode == Mode::rud) {
@@ -228,7 +258,7 @@ void Core::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, config_.ooo_packets_min, reachable));
   rules.time = reorder_time(pdc);
-  pdc.loss.infer(
+  LossDetector::infer(
       pdc.tx, pdc.highest_arrived, rules, now, [&](Psn psn, TxSlot& slot, LossCause cause) {
         const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
         mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);

@@ -8,6 +8,7 @@ namespace uet::pds {
 namespace {
 constexpr uint32_t kVictimsLookedAt = 16;
 constexpr uint32_t kVictimsPerOpen = 2;
+constexpr uint8_t kTrafficClasses = 64;  // DSCPs
 
 bool tells_of_lost_peer(const Failure& failure) {
   return failure.reason == FailureReason::timeout || failure.reason == FailureReason::unreachable ||
@@ -122,25 +123,27 @@ bool Core::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;
   if (!pdc.rx.all_received_below(in.psn()) || !pdc.reorder.empty()) return false;
   if (!pdc.returns.empty() || pdc.message != MessageHandle{}) return false;  // it cannot have all
-  TxSlot* const newest = newest_unanswered(pdc);
+  Psn psn;
+  TxSlot* const newest = newest_unanswered(pdc, &psn);
   if (newest == nullptr) return false;
   counters_.add(Count::close_early);
   if (pdc.refused_since.is_never()) pdc.refused_since = now;  // not for ever [PDS-148]
   // Once only: where nobody answers the question its data must go again, and each question begins
   // the time-out for that anew.
   const bool goes_again = newest->lost || newest->delayed;
-  if (!goes_again && !newest->was_asked) ask_for(pdc, *newest);
+  if (!goes_again && !newest->was_asked) ask_for(pdc, psn, *newest);
   return true;
 }
 
 // The newest data packet that has no answer yet; null: there is none.
-TxSlot* Core::newest_unanswered(Pdc& pdc) {
-  TxSlot* newest = nullptr;
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+TxSlot* Core::newest_unanswered(Pdc& pdc, Psn* psn) {
+  for (Psn p = pdc.tx.next() - 1; !p.before(pdc.tx.base()); p = p - 1) {
     TxSlot* const slot = pdc.tx.find(p);
-    if (slot != nullptr && slot->kind == SlotKind::data) newest = slot;
+    if (slot == nullptr || slot->kind != SlotKind::data) continue;
+    if (psn != nullptr) *psn = p;
+    return slot;
   }
-  return newest;
+  return nullptr;
 }
 
 // Target: acts on a Close command when all lower PSNs are there. True: the PDC is gone.
@@ -217,17 +220,23 @@ void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hol
 }
 
 // The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
-// out by themselves; an idle one would fail the next message that takes it. All PDCs are looked at,
-// so once is enough for those toward a peer that fail together.
+// out by themselves; an idle one would fail the next message that takes it. Once is enough for
+// those toward a peer that fail together. Cost: the PDCs toward that peer, and a look-up for each
+// class.
 void Core::close_idle_toward(PeerId peer, Instant now) {
   if (peer == lost_peer_ && now == lost_at_) return;
   lost_peer_ = peer;
   lost_at_ = now;
-  table_.for_each([&](Pdc& pdc) {
-    if (pdc.peer != peer || !pdc.is_initiator || pdc.state != PdcState::established) return;
-    const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty();
-    if (!busy) begin_close(pdc);
-  });
+  for (uint8_t tc = 0; tc < kTrafficClasses; ++tc) {
+    Path* const* const path = path_by_key_.find({peer, TrafficClass(tc)});
+    if (path == nullptr) continue;
+    for (Flow& flow : (*path)->flows) {
+      for (Pdc& pdc : flow.pdcs) {
+        const bool is_idle = pdc.tx.empty() && pdc.message == MessageHandle{};
+        if (is_idle && pdc.state == PdcState::established) begin_close(pdc);
+      }
+    }
+  }
 }
 
 void Core::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
@@ -283,7 +292,6 @@ void Core::release(Pdc& pdc, Instant bury_until) {
   forget_outstanding(pdc);
   while (StoredResponse* const e = pdc.stored.front()) free_stored(pdc, *e);
   while (ReorderedPacket* const p = pdc.reorder.front()) free_reordered(pdc, *p);
-  later_total_ -= pdc.later_count;
   if (!pdc.is_initiator) {
     if (!pdc.confirmed) {
       --half_open_;

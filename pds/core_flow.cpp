@@ -45,6 +45,7 @@ Result<FlowId> Core::flow(FlowKey key) {
   Flow* const made = flows_.make(key);
   if (made == nullptr) return Errc::again;
   if (has_pdcs(key.mode)) made->path = path({key.peer, key.tc});
+  if (made->path != nullptr) made->path->flows.push_back(*made);
   // What has no PDC has no congestion context either. [CMS-009]
   const bool has_place =
       has_pdcs(key.mode) ? made->path != nullptr : connectionless_.adopt(*made).ok();
@@ -81,6 +82,7 @@ void Core::free_flow(Flow& flow) {
   UET_ASSERT(flow.message == MessageHandle{} && flow.pdcs.empty());
   static_cast<ListNode<ReadyFlowTag>&>(flow).unlink();
   static_cast<ListNode<ReleasedFlowTag>&>(flow).unlink();
+  static_cast<ListNode<PathFlowTag>&>(flow).unlink();
   if (flow.path != nullptr) drop_path(*flow.path);
   if (flow.rudi != nullptr) connectionless_.leave(flow);
   const PeerId peer = flow.key.peer;

@@ -17,10 +17,10 @@ void Core::on_nack(const RxDatagram& d, Instant now) {
   if (pdc->sdi != d.sdi && h.nack_code != NackCode::new_start_psn) {
     return counters_.add(Count::drop_sdi);
   }
-  process_nack(*pdc, h, now);
+  process_nack(*pdc, h, d.at, now);
 }
 
-void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
+void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant now) {
   if (h.nack_code == NackCode::trimmed_ack) return on_nack_trimmed_ack(pdc, h, now);
   if (refuses_probe(pdc, h)) return;
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
@@ -41,10 +41,11 @@ void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant now) {
   if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
     return counters_.add(Count::drop_nack_state);
   }
+  confirm(pdc);  // it names a packet of ours
   heard(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return counters_.add(Count::drop_nack_answered);
-  react(pdc, h, *slot, now);
+  react(pdc, h, *slot, at, now);
 }
 
 // A peer of 1.0 lost the data of our response: nack_psn is its own request. The one NACK that is
@@ -72,7 +73,7 @@ void Core::note_refusal(Pdc& pdc, NackCode code, Instant now) {
   }
 }
 
-void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
+void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now) {
   note_refusal(pdc, h.nack_code, now);
   // Said of the oldest packet it explains why nothing is answered; of a later one it does not.
   if (waits_for_application(h.nack_code) && h.nack_psn == pdc.tx.base()) begin_wait(pdc, now);
@@ -87,20 +88,20 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   // request was refused. [PDS-162, PDS 10.2, 0x19]
   const bool is_question = slot.sacked || slot.was_asked;
   if (h.nack_code == NackCode::unexp_event && (slot.kind != SlotKind::data || is_question)) {
-    if (is_question && nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+    if (is_question && nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
     return delay_resend(pdc, h.nack_psn, slot, now);
   }
   switch (reaction) {
     case NackReaction::ignore:
       return counters_.add(Count::drop_nack_code);
     case NackReaction::resend_now:
-      return react_to_loss(pdc, h, slot, now);
+      return react_to_loss(pdc, h, slot, at, now);
     case NackReaction::hold_window:
       pdc.range.on_refused();  // [PDS-245]
       [[fallthrough]];
     case NackReaction::resend_later:
     case NackReaction::send_clear:
-      if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+      if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
       if (reaction == NackReaction::send_clear) {
         pdc.clear_wanted = pdc.clear_due = true;
         want_control(pdc);
@@ -111,7 +112,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
     case NackReaction::rebase:
       return rebase(pdc, h, now);
     case NackReaction::wait:
-      if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+      if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
       // It arrived; ask for the answer when the delay is over, without the data. [PDS-093]
       slot.sacked = true;
       slot.quiet = false;
@@ -126,6 +127,7 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
         wake_path(*pdc.path);
       }
       slot.note_sent(now);
+      pdc.tx.settle(h.nack_psn);
       return arm_by(pdc, now + rto_of(pdc, slot));
     case NackReaction::fail_message: {
       if (!config_.optional_control) return delay_resend(pdc, h.nack_psn, slot, now);  // [PDS 22]
@@ -142,13 +144,13 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   }
 }
 
-void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
-  // The answers to an ACK Request say more than a SACK did: it was wrong, or what was received has
-  // no answer any more. [PDS-116, PDS 10.2 0x14]
+// What is known to have arrived is not lost, whatever a late NACK says; but the two codes that
+// answer an ACK Request are about just such packets. [PDS-116, PDS 13]
+void Core::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now) {
   const bool is_answer =
       h.nack_code == NackCode::pkt_not_rcvd || h.nack_code == NackCode::ack_with_data;
   if (slot.sacked && !is_answer) return counters_.add(Count::drop_nack_answered);
-  if (nack_limit_reached(pdc, slot, h.nack_code, now)) return;
+  if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
   slot.sacked = false;
   auto kind = cms::LossKind::inferred;
   if (h.nack_code == NackCode::trimmed) kind = cms::LossKind::trimmed;
@@ -265,11 +267,10 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
 }
 
 // Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]
-bool Core::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant now) {
+bool Core::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant at, Instant now) {
   // Copies of one refusal spend the budget once: while the packet waits to be sent again, or, where
   // only its answer is asked for, until that can have come. [T-08]
-  const bool was_just_asked =
-      slot.nack_count > 0 && slot.sent_for(now) < pdc.rtt.smoothed();
+  const bool was_just_asked = slot.nack_count > 0 && slot.sent_for(at) < pdc.rtt.smoothed();
   const bool is_copy = slot.sacked ? was_just_asked : slot.delayed || slot.lost;
   if (is_copy) return false;
   if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
@@ -295,6 +296,7 @@ void Core::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.delayed = true;
   if (!gap_waits(pdc) || psn.before(pdc.gap)) pdc.gap = psn;
   slot.note_sent(now);
+  pdc.tx.settle(psn);
   arm_by(pdc, now + limit_of(pdc, slot));
   want_send(pdc);
 }

@@ -51,6 +51,7 @@ void Core::emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch
   if (config_.ack_form == AckForm::cc) h.state = cc_state(pdc, answer.trigger, now);
   wire::Writer w(batch.begin());
   emit_long_ack(pdc, h, w);
+  if (!spend(pdc, static_cast<uint32_t>(w.position()))) return;
   batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, answer.trigger.ev,
                config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
   counters_.add(Count::ack_probe);
@@ -137,7 +138,7 @@ bool Core::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!pdc.tail.is_due) return true;
   if (batch.full()) return false;
   pdc.tail.is_due = false;
-  if (pdc.tx.empty()) return true;
+  if (pdc.tx.empty() && !needs_proof(pdc) && !owes_proof(pdc)) return true;
   wire::Control h;
   h.ctl_type = wire::CtlType::probe;
   h.isrod = pdc.mode == Mode::rod;
@@ -151,28 +152,31 @@ bool Core::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
   pdc.tail.tick = SentTick::of(now);
   pdc.tail.is_out = true;
   if (pdc.tail.unheard < TailProbe::kUnheardMax) ++pdc.tail.unheard;
-  emit_control(pdc, h, pdc.ev, batch);
-  counters_.add(Count::probe_tx);
+  if (emit_control(pdc, h, pdc.ev, batch)) counters_.add(Count::probe_tx);
+  if (needs_proof(pdc)) arm_by(pdc, now + proof_wait(pdc));
   return true;
 }
 
 // The answer came soon, so no queue holds what was sent long before the Probe: what is missing is
 // lost. An answer that took long only shows that the peer is there.
-void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant now) {
+void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant now) {
   if (!pdc.tail.is_out || ack.probe_opaque != pdc.tail.opaque) {
     return counters_.add(Count::drop_probe_answer);
   }
   counters_.add(Count::probe_answer_rx);
+  if (pdc.is_initiator) pdc.confirmed = true;  // the target has heard us
   pdc.tail.is_out = false;
   pdc.tail.unheard = 0;
-  if (SentTick::age(pdc.tail.tick, now) >= config_.tail_loss) return;
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !p.after(pdc.tail.psn); ++p) {
-    TxSlot* const slot = pdc.tx.find(p);
-    if (slot == nullptr || slot->sacked || !slot->in_flight) continue;
-    const bool is_old = slot->sent_for(now) > SentTick::since(pdc.tail.tick, now);
-    if (!is_old) continue;  // sent again since
-    mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_tail, now);
-  }
+  if (SentTick::age(pdc.tail.tick, at) >= config_.tail_loss) return;
+  const Duration probed = SentTick::since(pdc.tail.tick, now);
+  pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {
+    TxSlot& slot = pdc.tx[psn];
+    // What was sent since the Probe stands behind what was sent before it.
+    const bool is_old = TxQueue::is_in_flight(queue) && slot.in_flight &&
+                        slot.sent_for(now) > probed && !psn.after(pdc.tail.psn);
+    if (is_old) mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_tail, now);
+    return is_old && slot.lost;
+  });
 }
 
 // "What is this?": no Probe goes there again, and the PDC is unharmed. Several may have gone before
@@ -183,8 +187,11 @@ bool Core::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
   if (!refused) return false;
   --pdc.tail.unheard;
   pdc.tail.is_out = false;
-  peers_[pdc.peer].no_probe = true;
   counters_.add(Count::probe_refused);
+  // Before the peer has our first ACK it refuses any Probe: that shows no more than that it is
+  // there.
+  if (!pdc.is_unverified()) peers_[pdc.peer].no_probe = true;
+  confirm(pdc);
   return true;
 }
 

@@ -7,7 +7,22 @@
 
 #include "base/prefetch.h"
 
+#include <algorithm>
+
 namespace uet::pds {
+
+namespace {
+constexpr uint32_t kUnprovenFactor = 3;         // octets sent for each octet received
+constexpr uint32_t kUnprovenOctetsMax = 65536;  // however much came
+
+// What came from a source that may be forged lets more go to it. [PDS-252]
+void earn(Pdc& pdc, const RxDatagram& d) {
+  if (!pdc.is_unverified()) return;
+  const auto octets = static_cast<uint32_t>(std::min<size_t>(d.bytes.size(), kUnprovenOctetsMax));
+  pdc.unproven_octets =
+      std::min(pdc.unproven_octets + kUnprovenFactor * octets, kUnprovenOctetsMax);
+}
+}  // namespace
 
 // With many PDCs the state of each is out of the cache by the time of its next packet. Two steps
 // ahead, so that nothing waits: first the PDC, then what it points to.
@@ -71,7 +86,7 @@ void Core::receive(const RxDatagram& d, Instant now) {
 // Without a PDC the bucket of those without one. [PDS-072]
 void Core::refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now) {
   if (!refusal || !take_nack_token(nullptr, now)) return;
-  queue_nack(refusal->nack, refusal->to, refusal->ev, 0);
+  queue_nack(refusal->nack, refusal->to, refusal->ev, refusal->sdi);
 }
 
 void Core::on_request(const RxDatagram& d, Instant now) {
@@ -104,7 +119,7 @@ void Core::on_inbound(const Inbound& in, Instant now) {
   if (pdc->sdi != in.sdi()) return counters_.add(Count::drop_sdi);  // [PDS-V8]
   if (pdc->state == PdcState::pending && !leave_pending(*pdc, in, now)) return;
   heard(*pdc, now);
-  if (!in.syn) confirm(*pdc);
+  earn(*pdc, *in.datagram);
   const PdcHandle handle = pdc->handle;
   admit(*pdc, in, now);
   if (in.syn) drop_if_unused(handle);
@@ -122,15 +137,6 @@ void Core::drop_if_unused(PdcHandle handle) {
   if (is_used) return;
   counters_.add(Count::pdc_unused);
   discard(*pdc);
-}
-
-// Target: the peer has used our PDCID, so it has left SYN.
-void Core::confirm(Pdc& pdc) {
-  if (pdc.is_initiator || pdc.confirmed) return;
-  pdc.confirmed = true;
-  --half_open_;
-  peers_.count_half_open(pdc.peer, -1);
-  want_send(pdc);  // what waited for it [T-38]
 }
 
 void Core::heard(Pdc& pdc, Instant now) {
@@ -222,12 +228,14 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (!in.is_control && !wire::is_request(in.next_hdr)) {
     return refuse(wire::NackCode::pdc_hdr_mismatch);
   }
-  if (in.psn() - in.start_psn >= int32_t{config_.mpr} * 128) {
+  if (in.psn() - in.start_psn >= static_cast<int32_t>(config_.tracked_packets())) {
     return refuse(wire::NackCode::invalid_syn);
   }
+  bool is_proven = false;
+  if (is_challenged(in, from, is_proven, now)) return nullptr;
   if (!rx_pool_.can_take()) return refuse(wire::NackCode::no_bitmap);
   relieve_pressure(false, now);
-  if (half_open_full()) {
+  if (!is_proven && half_open_full()) {
     counters_.add(Count::half_open_limit);
     return refuse(wire::NackCode::no_pdc_avail);
   }
@@ -242,7 +250,8 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   }
   Path* const to_peer = path({*peer, config_.return_class});
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
-  Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(rng_) : table_.allocate(false, rng_);
+  Pdc* const pdc =
+      in.use_rsv_pdc ? table_.allocate_reserved(random_) : table_.allocate(false, random_);
   if (pdc == nullptr) {
     drop_path(*to_peer);
     counters_.add(Count::pdc_alloc_fail);
@@ -250,17 +259,17 @@ Pdc* Core::open_target(const Inbound& in, const FabricAddress& from, Instant now
   }
   pdc->path = to_peer;
   pdc->job = job;
-  start_target(*pdc, in, *peer, now);
+  start_target(*pdc, in, *peer, is_proven, now);
   return pdc;
 }
 
 // What the SYN says of it.
-void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now) {
+void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now) {
   bool pending = false;
   const Psn start = secure_start(in, peer, pending);
   pdc.start_psn = start;
   pdc.tx.start(start);  // both spaces begin alike [PDS-031]
-  pdc.rx.start(start, uint32_t{config_.mpr} * 128);
+  pdc.rx.start(start, config_.tracked_packets());
   pdc.state = pending ? PdcState::pending : PdcState::established;
   pdc.sdi = in.sdi();
   pdc.mode = in.mode;
@@ -275,8 +284,12 @@ void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, Instant now) {
   table_.bind_peer(pdc);
   lru_[0].push_back(pdc);
   arm_by(pdc, now + config_.idle_time);
-  ++half_open_;
-  peers_.count_half_open(peer, 1);
+  pdc.confirmed = is_proven;
+  if (!is_proven) {
+    ++half_open_;
+    peers_.count_half_open(peer, 1);
+    pdc.tail.opaque = static_cast<uint16_t>(random_.u32());  // no forger knows it
+  }
   if (!pdc.is_reserved) {
     peers_.count_target(peer, 1);
     shares_.take(pdc.sdi, pdc.job);

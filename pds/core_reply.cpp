@@ -9,7 +9,16 @@ namespace uet::pds {
 
 namespace {
 constexpr uint32_t kAckRequestsPerTurn = 16;
+
+// Of the responses that are there; some above may still be awaited.
+Psn newest_stored(Pdc& pdc) {
+  Psn newest;
+  for (const StoredResponse& entry : pdc.stored) {
+    if (!entry.is_awaited) newest = entry.trigger.psn;
+  }
+  return newest;
 }
+}  // namespace
 
 void Core::want_control(Pdc& pdc) {
   ListNode<ControlTag>& node = pdc;
@@ -73,7 +82,7 @@ bool Core::take_nack_token(Peer* peer, Instant now) {
 void Core::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32_t payload,
                 Instant now) {
   Peer& peer = peers_[pdc.peer];
-  if (!take_nack_token(&peer, now)) return;
+  if (!take_nack_token(&peer, now) || !spend(pdc, wire::Nack::kSize)) return;
   wire::Nack h;
   h.nack_code = code;
   h.nack_psn = trigger.psn;
@@ -119,8 +128,9 @@ void Core::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* 
   const bool may_name = response != nullptr || !pdc.rx.is_held(trigger.psn);
   const Psn named = may_name ? trigger.psn : cack;
   h.ack.next_hdr = response != nullptr ? response->next_hdr : wire::NextHeader::none;
-  h.ack.m = trigger.ce;
-  h.ack.retx = trigger.retx;
+  // Both are said of the packet that is named. The answer that will name this one says them.
+  h.ack.m = may_name && trigger.ce;
+  h.ack.retx = may_name && trigger.retx;
   if (pdc.wants_close()) {
     h.ack.req = wire::AckRequest::close;
   } else if (pdc.stored_count > 0) {
@@ -208,33 +218,30 @@ void Core::send_control(TxBatch& batch, Instant now) {
   }
 }
 
-// One ACK for each packet above the cumulative ACK that asked for one, and one for all below.
-// [PDS-064]
-bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant now) {
-  bool sent = false;
-  Psn psn;
-  while (!batch.full() && pdc.rx.take_answer(psn)) {
-    AckTrigger trigger = pdc.ack.trigger();
-    if (pdc.ack.is_due() && trigger.psn == psn) {
-      Count cause{};
-      trigger = pdc.ack.take(cause);
-      counters_.add(cause);
-    } else {
-      trigger.psn = psn;
-      trigger.ce = trigger.retx = false;
-      counters_.add(Count::ack_ar);
-    }
-    emit_ack(pdc, trigger, nullptr, batch, now);
-    sent = true;
+// One ACK for each packet above the cumulative ACK that asked for one, and for each marked one,
+// with what was noted of its way. One for all the rest of a PDC follows, if these do not say it
+// already. [PDS-064, PDS-070]
+void Core::send_answers(TxBatch& batch, Instant now) {
+  while (!answers_.empty() && !batch.full()) {
+    const PendingAnswer answer = answers_.pop_front();
+    Pdc* const pdc = table_.get(answer.pdc);
+    if (pdc == nullptr) continue;
+    const AckTrigger& trigger = answer.trigger;
+    const Psn cack = pdc->rx.cack_psn();
+    if (!trigger.ce && !trigger.psn.after(cack)) continue;
+    Count cause = Count::ack_ar;
+    const bool is_due = pdc->ack.is_due() && pdc->ack.trigger().psn == trigger.psn;
+    if (is_due || pdc->ack.is_told_by_any(cack)) pdc->ack.take(cause);
+    counters_.add(is_due ? cause : Count::ack_ar);
+    emit_ack(*pdc, trigger, nullptr, batch, now);
   }
-  if (batch.full()) return false;
+}
+
+bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!pdc.ack.is_due()) return true;
+  if (batch.full()) return false;
   Count cause{};
   const AckTrigger trigger = pdc.ack.take(cause);
-  // What was just sent carries the same cumulative ACK and SACK.
-  const bool told = sent && !trigger.ce && !trigger.psn.after(pdc.rx.cack_psn()) &&
-                    cause != Count::ack_duplicate && cause != Count::ack_control;
-  if (told) return true;
   counters_.add(cause);
   emit_ack(pdc, trigger, nullptr, batch, now);
   return true;
@@ -242,11 +249,14 @@ bool Core::flush_acks(Pdc& pdc, TxBatch& batch, Instant now) {
 
 // --- control packets ---
 
-void Core::emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch) {
+// False: it may not go to a source that may be forged.
+bool Core::emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch) {
   wire::Writer w(batch.begin());
   h.emit(w);
+  if (!spend(pdc, static_cast<uint32_t>(w.position()))) return false;
   batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, ev,
                config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
+  return true;
 }
 
 bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
@@ -283,10 +293,10 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
   if (pdc.clear_req_due) {
     if (batch.full()) return false;
     pdc.clear_req_due = false;
-    if (config_.optional_control && pdc.stored.back() != nullptr &&
+    if (config_.optional_control && pdc.stored_count > 0 &&
         SentTick::age(pdc.clear_req_tick, now) >= config_.clear_time) {
       h.ctl_type = wire::CtlType::clear_req;  // [PDS-106]
-      h.payload = pdc.stored.back()->trigger.psn.value();
+      h.payload = newest_stored(pdc).value();
       emit_control(pdc, h, pdc.ev, batch);
       pdc.clear_req_tick = SentTick::of(now);
       counters_.add(Count::clear_req_tx);
@@ -299,12 +309,13 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
 // ask for it, without the data. [PDS-L6, PDS-064]
 bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   uint32_t sent = 0;
-  for (Psn p = pdc.tx.base(); pdc.ask_count > 0 && p.before(pdc.tx.next()); ++p) {
+  Psn p;
+  while (pdc.tx.next_asked(p)) {
     TxSlot& slot = pdc.tx[p];
-    if (!slot.ask) continue;
     if (sent == kAckRequestsPerTurn) {  // the rest after the next time-out
       slot.ask = false;
       --pdc.ask_count;
+      pdc.tx.settle(p);
       continue;
     }
     if (batch.full()) return false;
@@ -321,6 +332,8 @@ bool Core::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     slot.note_sent(now);
     // Nothing was late about what was just not asked for before.
     if (slot.sacked && slot.rto_count < UINT8_MAX) ++slot.rto_count;
+    pdc.tx.settle(p);
+    arm_by(pdc, now + limit_of(pdc, slot));
     ++sent;
     counters_.add(Count::ack_requests_tx);
   }

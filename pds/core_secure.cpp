@@ -15,15 +15,19 @@ constexpr uint32_t kBeyondStart = uint32_t{1} << 31;  // low, so that floors do 
 
 // --- target ---
 
-// Where a new target PDC begins; `pending` when the initiator must be told. [PDS-T2]
+// Where a new target PDC begins; `pending` when the initiator must be told. Of a source without a
+// floor everything is believed, unless a floor was forgotten: it may have been this one's. No
+// number could stand for the forgotten ones, because floors of different sources have no order.
+// [PDS-T2, PDS-053]
 Psn Core::secure_start(const Inbound& in, PeerId peer, bool& pending) {
   pending = false;
   if (in.sdi() == 0) return in.start_psn;
-  if (config_.start_method == StartMethod::random_1rtt) {
+  const Psn* const floor = starts_.find({peers_[peer].address, in.sdi(), true});
+  const bool is_unknown = floor == nullptr && starts_.has_forgotten_floor();
+  if (is_unknown || config_.start_method == StartMethod::random_1rtt) {
     pending = true;
-    return Psn(rng_.u32());
+    return Psn(random_.u32());
   }
-  const Psn* const floor = starts_.floor({peers_[peer].address, in.sdi(), true});
   pending = floor != nullptr && in.start_psn.before(*floor);
   return pending ? *floor : in.start_psn;
 }
@@ -60,7 +64,7 @@ Psn Core::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
   if (sdi == 0) return drawn;
   const Psn* const told = starts_.find({peers_[peer].address, sdi, false});
   if (told != nullptr) return *told;
-  return Psn(kFirstStart + static_cast<uint32_t>(rng_.below(kBeyondStart - kFirstStart)));
+  return Psn(kFirstStart + static_cast<uint32_t>(random_.below(kBeyondStart - kFirstStart)));
 }
 
 // The closing ACK says where the next PDC may begin. [PDS-053]
@@ -73,7 +77,7 @@ void Core::learn_start(const Pdc& pdc, const wire::Ack& ack) {
 // Everything that was sent moves to the new start and goes again. [PDS-051, PDS-I4]
 void Core::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   const Psn start(h.payload);
-  if (start == pdc.start_psn || pdc.sdi == 0) return counters_.add(Count::drop_nack_code);
+  if (start == pdc.start_psn) return counters_.add(Count::drop_nack_code);
   if (++pdc.rebases > kRebasesMax) {
     counters_.add(Count::psn_rebase_limit);
     return fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack, false, now);
@@ -81,7 +85,7 @@ void Core::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   counters_.add(Count::psn_rebased);
   pdc.tx.rebase(start - pdc.start_psn);
   pdc.rx.release(rx_pool_);
-  pdc.rx.start(start, uint32_t{config_.mpr} * 128);
+  pdc.rx.start(start, config_.tracked_packets());
   pdc.sweep.start(start);
   pdc.start_psn = pdc.rx_next = start;
   pdc.range.start(start, config_.default_mpr);

@@ -2,6 +2,7 @@
 // verbs are in core.h.
 #pragma once
 
+#include "pds/challenge.h"
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/connectionless.h"
@@ -23,19 +24,22 @@ namespace uet::pds {
 class CoreState {
  protected:
   CoreState(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
-            uint64_t seed)
+            RandomSource& random)
       : config_(config),
         cms_(cms),
         peers_(peers),
         client_(client),
-        rng_(seed),
-        connectionless_({config_, peers, client, counters_}, cms, seed + 1) {}
+        random_(random),
+        rng_(random.u64(), random.u64()),
+        challenge_(random),
+        connectionless_({config_, peers, client, counters_}, cms, random) {}
 
   Config config_;
   cms::Config cms_;
   PeerTable& peers_;
   Client& client_;
-  Rng rng_;
+  RandomSource& random_;
+  Rng rng_;  // for what may be guessed
   Counters counters_;
   AckRules ack_rules_;
   PdcTable table_;
@@ -54,6 +58,7 @@ class CoreState {
   Shares shares_;
   Ring<Reply> replies_;
   Ring<ProbeAnswer> probe_answers_;
+  Ring<PendingAnswer> answers_;
   IntrusiveList<StoredResponse, DueResponseTag> due_responses_;
   IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
   IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
@@ -64,10 +69,11 @@ class CoreState {
   IntrusiveList<Pdc, LruTag> lru_[2];            // by role: targets, initiators; longest idle first
   PeerId lost_peer_;                             // whose idle PDCs were last closed, and when
   Instant lost_at_ = Instant::never();
-  uint32_t later_total_ = 0;
   uint32_t half_open_ = 0;     // targets whose peer never used our PDCID
   uint8_t mpr_ = config_.mpr;  // advertised from now on [PDS-035]
   TokenBucket nacks_;          // for packets without a PDC
+  Challenge challenge_;        // of SYNs, when there are too many
+  TokenBucket challenges_;     // NACKs that it sends
   Connectionless connectionless_;
 };
 

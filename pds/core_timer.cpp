@@ -47,6 +47,8 @@ void Core::on_timer(Pdc& pdc, Instant now) {
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
   check_ack_delay(pdc, next, now);
+  check_proof(pdc, next, now);
+  check_owed_proof(pdc, next, now);
   if (!check_tail(pdc, next, now)) return;                        // failed
   if (pdc.is_stalled() && !probe_window(pdc, next, now)) return;  // failed
 
@@ -109,41 +111,52 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   if (!pdc.refused_since.is_never()) {
     next = std::min(next, pdc.refused_since + config_.refusal_patience());
   }
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
-    TxSlot& slot = pdc.tx[p];
-    if (slot.done || slot.lost) continue;
-    const Duration age = slot.sent_for(now);
-    const Duration limit = limit_of(pdc, slot);
-    // Ticks are cut off: what is due within one tick is due.
-    if (age + SentTick::one() < limit) {
-      next = std::min(next, now + (limit - age));
-      continue;
-    }
-    if (slot.delayed && !pdc.range.admits(p)) {
-      slot.note_sent(now);  // not before the peer can track it [PDS 10.2, 0x0B]
-      next = std::min(next, now + limit);
-    } else if (slot.delayed) {
-      mark_lost(pdc, p, slot, cms::LossKind::pressure, Count::retx_delayed, now);
-      if (drops_behind_gaps(pdc)) go_back(pdc, p, now);
-    } else if (slot.quiet) {
-      ask_for_quiet(pdc, now);
-      next = std::min(next, now + rto_of(pdc, slot));
-    } else if (slot.sacked && pdc.state != PdcState::syn) {
-      if (!slot.ask) ++pdc.ask_count;
-      slot.ask = true;
-      slot.note_sent(now);
-      want_control(pdc);
-      next = std::min(next, now + rto_of(pdc, slot));
-    } else {
-      // Without the peer's PDCID nobody can be asked: the data itself asks. [PDS-040]
-      slot.sacked = false;
-      if (slot.rto_count < UINT8_MAX) ++slot.rto_count;
-      mark_lost(pdc, p, slot, cms::LossKind::timeout, Count::retx_rto, now);
-    }
-  }
+  Psn quiet;
+  if (pdc.tx.oldest_quiet(quiet) && is_due(pdc, quiet, now)) ask_for_quiet(pdc, now);
+  pdc.tx.for_each_oldest([&](uint8_t, Psn psn) { return check_slot(pdc, psn, next, now); });
   // Lost packets may wait for CMS for long: patience is looked at all the same.
   next = std::min(next, now + config_.rto_max);
   return true;
+}
+
+// Ticks are cut off: what is due within one tick is due.
+bool Core::is_due(Pdc& pdc, Psn psn, Instant now) {
+  const TxSlot& slot = pdc.tx[psn];
+  return slot.sent_for(now) + SentTick::one() >= limit_of(pdc, slot);
+}
+
+// The oldest packet of a queue, whose time comes first. True: it was due, and waits for something
+// else from here on.
+bool Core::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
+  TxSlot& slot = pdc.tx[psn];
+  if (!is_due(pdc, psn, now)) {
+    next = std::min(next, now + (limit_of(pdc, slot) - slot.sent_for(now)));
+    return false;
+  }
+  if (slot.delayed && !pdc.range.admits(psn)) {
+    slot.note_sent(now);  // not before the peer can track it [PDS 10.2, 0x0B]
+    pdc.tx.settle(psn);
+    return true;
+  }
+  if (slot.delayed) {
+    mark_lost(pdc, psn, slot, cms::LossKind::pressure, Count::retx_delayed, now);
+    if (drops_behind_gaps(pdc)) go_back(pdc, psn, now);
+    return slot.lost;
+  }
+  if (slot.sacked && pdc.state != PdcState::syn) {
+    slot.note_sent(now);
+    ++pdc.ask_count;
+    slot.ask = true;
+    pdc.tx.settle(psn);
+    want_control(pdc);
+    next = std::min(next, now + rto_of(pdc, slot));
+    return true;
+  }
+  // Without the peer's PDCID nobody can be asked: the data itself asks. [PDS-040]
+  slot.sacked = false;
+  if (slot.rto_count < UINT8_MAX) ++slot.rto_count;
+  mark_lost(pdc, psn, slot, cms::LossKind::timeout, Count::retx_rto, now);
+  return slot.lost;
 }
 
 // Asks for the newest packet that went without AR, which is to ask for all: the cumulative ACK of
@@ -151,24 +164,26 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
 // nobody has asked before. [PDS-064, PDS-L6]
 void Core::ask_for_quiet(Pdc& pdc, Instant now) {
   TxSlot* newest = nullptr;
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
-    TxSlot& slot = pdc.tx[p];
-    if (!slot.quiet || slot.done) continue;
+  Psn newest_psn;
+  pdc.tx.for_each_quiet([&](Psn psn, TxSlot& slot) {
     slot.quiet = false;
     slot.note_sent(now);
+    pdc.tx.settle(psn);
     newest = &slot;
-  }
+    newest_psn = psn;
+  });
   pdc.quiet_count = 0;
   if (newest == nullptr) return;
   UET_ASSERT(!newest->ask && !newest->lost && !newest->delayed);
-  ask_for(pdc, *newest);
+  ask_for(pdc, newest_psn, *newest);
   counters_.add(Count::quiet_asked);
 }
 
 // Its answer is no sample of the round trip, and its NACK no proof. [PDS-064]
-void Core::ask_for(Pdc& pdc, TxSlot& slot) {
+void Core::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
   if (!slot.ask) ++pdc.ask_count;
   slot.ask = slot.was_asked = true;
+  pdc.tx.settle(psn);
   want_control(pdc);
 }
 
@@ -270,10 +285,8 @@ void Core::check_clear(Pdc& pdc, Instant& next, Instant now) {
     return;
   }
   const bool stuck = !pdc.range.admits(pdc.tx.next());
-  bool resends = false;  // what the peer has, though unanswered, does not go again
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !resends; ++p) {
-    resends = !pdc.tx[p].done && !pdc.tx[p].sacked;
-  }
+  // What the peer has, though unanswered, does not go again.
+  const bool resends = pdc.tx.size() > pdc.tx.arrived();
   if (resends && !stuck) {
     // A request of this PDC is under way or will be resent; it or the next one carries the clear.
     pdc.clear_at = now + config_.clear_time;

@@ -10,8 +10,7 @@ namespace uet::pds {
 
 namespace {
 constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
-constexpr uint32_t kUnverifiedPackets = 4;
-constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
+constexpr uint32_t kShortBytes = 512;     // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 }  // namespace
 
@@ -21,6 +20,7 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
   send_replies(batch);
   send_probe_answers(batch, now);
   send_responses(batch, now);
+  send_answers(batch, now);
   send_control(batch, now);
   connectionless_.transmit(batch, now);
   // A PDC that is not done goes to the back of its list, so none waits for ever.
@@ -96,7 +96,7 @@ void Core::assign(Flow& flow, Instant now) {
 
 // I1. [PDS-040, PDS-044]
 Pdc* Core::open_initiator(Flow& flow, Instant now) {
-  Pdc* const pdc = table_.allocate(true, rng_);
+  Pdc* const pdc = table_.allocate(true, random_);
   if (pdc == nullptr) {
     counters_.add(Count::pdc_alloc_fail);
     relieve_pressure(true, now);
@@ -111,7 +111,7 @@ Pdc* Core::open_initiator(Flow& flow, Instant now) {
   pdc->sdi = flow.key.sdi;
   const Psn start = pdc->start_psn = initial_start(pdc->peer, pdc->sdi, pdc->start_psn);
   pdc->tx.start(start);
-  pdc->rx.start(start, uint32_t{config_.mpr} * 128);
+  pdc->rx.start(start, config_.tracked_packets());
   pdc->sweep.start(start);
   pdc->rx_next = start;
   pdc->highest_arrived = pdc->cleared = start - 1;
@@ -154,6 +154,7 @@ bool Core::next_message(Pdc& pdc, Instant now) {
 void Core::want_send(Pdc& pdc) {
   const ListNode<SendTag>& node = pdc;
   if (node.is_linked() || is_held_by_gap(pdc)) return;
+  if (pdc.is_unverified() && !may_send_unproven(pdc)) return;  // confirm() brings it back
   const bool has_new = this->has_new(pdc);
   if (pdc.lost_count > 0) {
     resend_.push_back(pdc);
@@ -187,12 +188,12 @@ void Core::wake_path(Path& path) {
   if (is_wanted && !path.is_linked()) open_paths_.push_back(path);
 }
 
-// Room for one more PSN. Of the data that a SYN asks for a few packets go, until its source has
-// shown that it hears us: else a small forged request fills somebody else's link.
-// [PDS-035, PDS-037, PDS-038, T-38]
+// Room for one more PSN. Of the data that a SYN asks for nothing goes that would be much more than
+// the SYN, until its source has shown that it hears us: else small forged requests fill somebody
+// else's link. [PDS-035, PDS-037, PDS-038, T-38]
 bool Core::window_open(Pdc& pdc) const {
   const Psn next = pdc.tx.next();
-  if (pdc.is_unverified() && pdc.tx.size() >= kUnverifiedPackets) return false;
+  if (pdc.is_unverified() && !may_send_unproven(pdc)) return false;
   if (pdc.tx.size() >= config_.tx_window_packets || !pdc.range.admits(next)) return false;
   return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
 }
@@ -361,7 +362,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
     h.spdcid = pdc.id;
     h.dpdcid = pdc.peer_id;
     h.psn = psn;
-    emit_control(pdc, h, slot.ev, batch);
+    (void)emit_control(pdc, h, slot.ev, batch);  // not sent: as if it were lost
     return on_emitted(pdc, psn, slot, cms::nominal_bytes(wire::Control::kSize), now);
   }
 
@@ -383,6 +384,7 @@ void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant
   batch.commit(static_cast<uint32_t>(w.position()), peer.address, slot.ev, pdc.path->key.tc.value(),
                Ecn::ect0, slot.ref.message.value(), pdc.sdi);
   const TxPacket& packet = batch.packets().back();
+  (void)spend(pdc, packet.bytes());  // asked for by window_open()
   pdc.clear_wanted = false;
   counters_.add(Count::tx_requests);
   counters_.add(Count::tx_payload_bytes, packet.payload_bytes);
@@ -405,11 +407,13 @@ bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
   return ar;
 }
 
-void Core::on_emitted(Pdc& pdc, Psn, TxSlot& slot, uint32_t nominal, Instant now) {
+void Core::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now) {
   UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
   slot.bytes = static_cast<uint16_t>(nominal);
   slot.note_sent(now);
   slot.in_flight = true;
+  slot.mark_told = false;
+  pdc.tx.settle(psn);
   pdc.deficit -= static_cast<int32_t>(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
@@ -433,8 +437,10 @@ void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count 
     if (feedback != cms::PathFeedback::good) pdc.path->ev.on_feedback(slot.ev, feedback);
     wake_path(*pdc.path);
   }
-  slot.delayed = slot.quiet = false;
+  if (slot.ask) --pdc.ask_count;
+  slot.delayed = slot.quiet = slot.ask = false;
   slot.lost = true;
+  pdc.tx.settle(psn);
   if (pdc.lost_count++ == 0 || psn.before(pdc.lost_from)) pdc.lost_from = psn;
   ListNode<SendTag>& node = pdc;  // it may stand among those with new packets only
   node.unlink();

@@ -88,7 +88,7 @@ void Core::on_trimmed_ack(const RxDatagram& d, Instant now) {
                      is_from(d, peers_[pdc->peer]);
   TxSlot* const slot = binds && !h.p ? pdc->tx.find(h.ack_psn()) : nullptr;
   const bool again = slot != nullptr && slot->kind == SlotKind::data && !slot->lost &&
-                     slot->sent_for(now) >= pdc->rtt.smoothed();
+                     slot->sent_for(d.at) >= pdc->rtt.smoothed();
   if (!again) return counters_.add(Count::drop_trimmed);
   if (slot->in_flight) {  // it arrived: no verdict on the path that it took
     slot->in_flight = false;

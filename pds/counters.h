@@ -32,7 +32,7 @@
   /* ACKs by trigger [PDS 8.2]; ack_response: a stored or late response [PDS-100] */               \
   X(ack_ar) X(ack_syn) X(ack_retx) X(ack_duplicate) X(ack_response) X(ack_ecn) X(ack_bytes)        \
   X(ack_probe) X(ack_packets) X(ack_delay) X(ack_mpr) X(ack_per_packet) X(ack_hole_closed)         \
-  X(ack_control) X(ack_after_close)                                                                \
+  X(ack_control) X(ack_after_close) X(ack_answers_full)                                            \
   /* duplicates and order [PDS 7.2, 7.3] */                                                        \
   X(dup_window) X(dup_below) X(dup_no_retx) X(psn_too_old) X(psn_beyond) X(rx_out_of_order)        \
   X(rod_buffered) X(rod_dropped) X(rod_no_room) X(rod_retries)                                     \
@@ -54,7 +54,8 @@
   X(drop_no_peer) X(drop_direction) X(drop_cp_direction) X(drop_client) X(drop_ack_range)          \
   X(drop_nack_range) X(drop_nack_answered) X(drop_nack_code) X(drop_nack_limited)                  \
   X(drop_reply_full) X(sack_beyond) X(drop_clear_range) X(drop_nack_state) X(drop_nack_muted)      \
-  X(drop_sdi) X(psn_rebase_limit) X(drop_probe_limited) X(drop_probe_answer)                       \
+  X(drop_sdi) X(psn_rebase_limit) X(drop_probe_limited) X(drop_probe_answer) X(drop_unproven)      \
+  X(challenged)                                                                                    \
   /* NACKs sent, by code [PDS 10] */                                                               \
   X(nack_tx_trimmed) X(nack_tx_trimmed_lasthop) X(nack_tx_no_pdc_avail) X(nack_tx_no_ccc_avail)    \
   X(nack_tx_no_bitmap) X(nack_tx_no_pkt_buffer) X(nack_tx_no_gtd_del_avail)                        \

@@ -27,6 +27,9 @@ inline uint64_t hash_of(const PathKey& k, uint64_t seed) {
   return hash64(k.peer.value(), k.tc.value(), seed);
 }
 
+struct Flow;
+struct PathFlowTag;
+
 struct Path : ListNode<struct OpenPathTag> {
   Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
 
@@ -40,6 +43,7 @@ struct Path : ListNode<struct OpenPathTag> {
   // the order they came, and behind them those that used up the window.
   IntrusiveList<Pdc, SendTag> blocked;
   IntrusiveList<Pdc, SendTag> sated;
+  IntrusiveList<Flow, PathFlowTag> flows;  // all that use it
 };
 
 struct FlowKey {
@@ -56,7 +60,9 @@ inline uint64_t hash_of(const FlowKey& k, uint64_t seed) {
                 seed);
 }
 
-struct Flow : ListNode<struct ReadyFlowTag>, ListNode<struct ReleasedFlowTag> {
+struct Flow : ListNode<struct ReadyFlowTag>,
+              ListNode<struct ReleasedFlowTag>,
+              ListNode<PathFlowTag> {
   explicit Flow(FlowKey k) : key(k) {}
 
   FlowKey key;

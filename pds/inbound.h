@@ -3,7 +3,8 @@
 
 #include "pds/ack_scheduler.h"
 #include "pds/client.h"
-#include "pds/psn_window.h"
+#include "pds/rx_window.h"
+#include "pds/sent_tick.h"
 
 #include "cms/events.h"
 #include "wire/pds.h"

@@ -1,9 +1,9 @@
 // Decides at the source that packets are lost: retransmission time-out with back-off, and two ways
 // of reading the ACKs - order within one entropy value, and the number of packets that arrived out
-// of order. It marks slots; sending them again is somebody else's business. [PDS 12]
+// of order. It names the slots; the caller sends them again. [PDS 12]
 #pragma once
 
-#include "pds/psn_window.h"
+#include "pds/tx_window.h"
 
 #include "base/serial.h"
 #include "base/time.h"
@@ -40,79 +40,119 @@ struct ReorderRules {
   Duration time;                  // zero: not known
 };
 
+// What it remembers is in the window it looks at.
 class LossDetector {
  public:
-  // Reads what the last ACK changed. Calls fn(Psn, TxSlot&, LossCause) for each slot now believed
-  // lost, in PSN order; fn marks it. Cost: the distance from the base to `highest_arrived`, which
-  // is the highest PSN known to have arrived.
+  // Reads what has arrived since the last call. Calls fn(Psn, TxSlot&, LossCause) for each slot now
+  // believed lost; fn marks it. `highest_arrived` is the highest PSN known to have arrived. Cost:
+  // the slots that have become lost, and each slot once for each recovery.
   template <class Fn>
-  void infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules, Instant now,
-             Fn&& fn);
+  static void infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules, Instant now,
+                    Fn&& fn);
 
-  bool in_recovery() const { return in_recovery_; }
+  static bool in_recovery(const TxWindow& window) {
+    return window.head_ != nullptr && window.head_->in_recovery;
+  }
 
  private:
-  // The latest transmission known to have arrived, per EV.
-  struct Latest {
-    uint64_t tick = 0;
-    Psn psn;
-    Entropy ev;
-    bool used = false;
-  };
-  static constexpr uint32_t kEvs = 32;  // more at once share a place: the first keeps it
+  template <class Fn>
+  static void judge_passed(TxWindow& window, Fn&& fn);
+  template <class Fn>
+  static void judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn);
+  template <class Fn>
+  static void judge_overdue(TxWindow& window, Psn highest_arrived, Duration time, Fn&& fn);
+  template <class Fn>
+  static void judge_overdue_resends(TxWindow& window, Duration time, Fn&& fn);
 
-  // a was sent after b. Within one call of transmit resends go in PSN order, before new packets.
-  static bool sent_later(uint64_t a_tick, Psn a, uint64_t b_tick, Psn b) {
-    const int64_t d = TxSlot::ticks_between(a_tick, b_tick);
-    return d > 0 || (d == 0 && a.after(b));
+  static bool is_missing(const TxSlot& slot) {
+    return slot.in_flight && !slot.sacked && !slot.done;
   }
-  // Of what has arrived: how many packets, and when the last of them was sent for the first time.
-  struct Arrived {
-    uint32_t packets = 0;
-    uint64_t newest_tick = 0;
-    bool any_first = false;  // newest_tick is one
-  };
-  static Arrived collect(TxWindow& window, Psn highest_arrived, Latest (&latest)[kEvs]);
-  static bool is_overdue(const Arrived& arrived, const ReorderRules& rules, const TxSlot& slot);
-  static void note(Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
-  static bool passed_on_its_ev(const Latest (&latest)[kEvs], Psn psn, const TxSlot& slot);
-
-  bool is_before_recovery(const TxSlot& slot) const {
-    const uint64_t began = uint64_t{recovery_high_} << 32 | recovery_low_;
-    return in_recovery_ && TxSlot::ticks_between(slot.sent_tick(), began) < 0;
+  // A packet sent longer than `time` after it has arrived. [PDS-143]
+  static bool is_overdue(const TxHead& head, Duration time, const TxSlot& slot) {
+    const int64_t ticks = TxSlot::ticks_between(head.newest_tick, slot.sent_tick());
+    return ticks > time.ns() >> SentTick::kShift;
   }
-
-  Psn recovery_psn_;           // recovery ends when the base is past this
-  uint32_t recovery_low_ = 0;  // tick; resent after this: not again in this recovery
-  uint8_t recovery_high_ = 0;
-  bool in_recovery_ = false;
 };
 
 template <class Fn>
 void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules,
                          Instant now, Fn&& fn) {
-  if (in_recovery_ && window.base().after(recovery_psn_)) in_recovery_ = false;
-  if (window.empty() || !highest_arrived.after(window.base())) return;
+  if (window.empty()) return;
+  TxHead& head = *window.head_;
+  if (head.in_recovery && window.base().after(head.recovery_psn)) head.in_recovery = false;
+  if (!highest_arrived.after(window.base())) return;
 
-  Latest latest[kEvs];
-  const Arrived arrived = collect(window, highest_arrived, latest);
-  const uint32_t out_of_order = std::max(arrived.packets, rules.reported_packets);
-  if (!in_recovery_ && out_of_order >= rules.threshold_packets) {
-    in_recovery_ = true;
-    recovery_psn_ = window.next() - 1;
-    const uint64_t tick = TxSlot::tick_of(now);
-    recovery_low_ = static_cast<uint32_t>(tick);
-    recovery_high_ = static_cast<uint8_t>(tick >> 32 & 0xF);
+  judge_passed(window, fn);
+  const uint32_t out_of_order = std::max<uint32_t>(head.arrived, rules.reported_packets);
+  if (!head.in_recovery && out_of_order >= rules.threshold_packets) {
+    head.in_recovery = true;
+    head.recovery_psn = window.next() - 1;
+    head.recovery_tick = TxSlot::tick_of(now);
+    head.judged = window.base();
   }
-  for (Psn p = window.base(); p.before(highest_arrived); ++p) {
-    TxSlot& slot = window[p];
-    if (slot.done || slot.sacked || !slot.in_flight) continue;
-    if (passed_on_its_ev(latest, p, slot)) {
-      fn(p, slot, LossCause::ev_order);
-    } else if (is_before_recovery(slot) || is_overdue(arrived, rules, slot)) {
-      fn(p, slot, LossCause::ooo_count);
+  if (head.in_recovery) judge_recovery(window, highest_arrived, fn);
+  if (rules.time == Duration::zero() || !head.any_arrived) return;
+  judge_overdue(window, highest_arrived, rules.time, fn);
+  if (head.resent > 0) judge_overdue_resends(window, rules.time, fn);
+}
+
+// What stands in a path queue before a packet that has arrived. [PDS-L4]
+template <class Fn>
+void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
+  TxHead& head = *window.head_;
+  while (head.passed != 0) {
+    const auto queue = static_cast<uint32_t>(__builtin_ctz(head.passed));
+    head.passed &= head.passed - 1;
+    const uint16_t last = head.passed_to[queue];
+    const Entropy ev = head.passed_by[queue];
+    for (uint16_t at = head.first[queue];;) {
+      TxSlot& slot = window.slots()[at];
+      const uint16_t next = slot.next;
+      if (is_missing(slot) && slot.ev == ev) fn(window.psn_at(at), slot, LossCause::ev_order);
+      if (at == last) break;
+      at = next;
     }
   }
+}
+
+// Too many packets have overtaken what is missing: each that was sent before that was found, once.
+template <class Fn>
+void LossDetector::judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn) {
+  TxHead& head = *window.head_;
+  Psn p = head.judged.before(window.base()) ? window.base() : head.judged;
+  for (; p.before(highest_arrived); ++p) {
+    TxSlot& slot = window[p];
+    const bool is_before = TxSlot::ticks_between(slot.sent_tick(), head.recovery_tick) < 0;
+    if (is_missing(slot) && is_before) fn(p, slot, LossCause::ooo_count);
+  }
+  head.judged = p;
+}
+
+// First transmissions went in the order of their PSNs: where one is not overdue, none above it is.
+template <class Fn>
+void LossDetector::judge_overdue(TxWindow& window, Psn highest_arrived, Duration time, Fn&& fn) {
+  TxHead& head = *window.head_;
+  Psn p = head.overdue_from.before(window.base()) ? window.base() : head.overdue_from;
+  for (; p.before(highest_arrived); ++p) {
+    TxSlot& slot = window[p];
+    if (!is_missing(slot) || slot.resends > 0) continue;
+    if (!is_overdue(head, time, slot)) break;
+    fn(p, slot, LossCause::ooo_count);
+  }
+  head.overdue_from = p;
+}
+
+// Each queue is in the order of sending.
+template <class Fn>
+void LossDetector::judge_overdue_resends(TxWindow& window, Duration time, Fn&& fn) {
+  TxHead& head = *window.head_;
+  window.for_each_oldest([&](uint8_t queue, Psn psn) {
+    TxSlot& slot = window[psn];
+    if (!TxQueue::is_in_flight(queue) || !is_missing(slot)) return false;
+    if (!is_overdue(head, time, slot)) return false;
+    fn(psn, slot, LossCause::ooo_count);
+    return slot.queue != queue;
+  });
 }
 
 }  // namespace uet::pds

@@ -9,7 +9,8 @@
 #include "pds/loss_detector.h"
 #include "pds/pdc_state.h"
 #include "pds/peer_range.h"
-#include "pds/psn_window.h"
+#include "pds/rx_window.h"
+#include "pds/tx_window.h"
 #include "pds/sack.h"
 
 #include "base/intrusive_list.h"
@@ -28,6 +29,7 @@ struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseT
   PdcHandle pdc;
   AckTrigger trigger;       // psn: of the request
   bool guaranteed = false;  // kept until cleared; else only until sent
+  bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
   EncodedResponse response;
 };
 
@@ -69,7 +71,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   bool is_initiator : 1 = false;
   bool close_asked : 1 = false;   // wanted, not begun [PDS-I22]
   bool clear_wanted : 1 = false;  // REQ=clear was heard, nothing sent since [PDS-105]
-  bool confirmed : 1 = false;     // target: the peer used our PDCID, so it is no forgery
+  bool confirmed : 1 = false;     // target: the peer has shown that it receives what we send it;
+                                  // initiator: we have shown that [PDS-252]
   bool acked_once : 1 = false;    // target: an ACK taught the peer our PDCID [PDS-045]
   bool is_reserved : 1 = false;   // of the reserved pool [PDS-017]
   bool rod_stalled : 1 = false;   // the client refused the next packet in order; see timer
@@ -94,6 +97,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   uint32_t rcvd_bytes = 0;       // nominal, of the data that was accepted; wraps [CMS-041]
   uint32_t peer_rcvd_units = 0;  // the same as the peer last told it, 256 octets each [CMS-042]
   uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
+  uint32_t unproven_octets = 0;  // that may be sent before it is confirmed [T-38]
   uint16_t lost_count = 0;       // slots with `lost`
   uint16_t ask_count = 0;        // slots with `ask`
   Psn lost_from;                 // no slot below is lost
@@ -102,7 +106,6 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   AckScheduler ack;
   SackSweep sweep;
   RtoEstimator rtt;
-  LossDetector loss;
 
   // Sending.
   MessageHandle message;     // being pulled; 0: none
@@ -126,9 +129,9 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
 
   // Cold.
   TailProbe tail;
-  IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN
+  IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN; awaited ones as well
   IntrusiveList<ReorderedPacket, ReorderTag> reorder;  // by PSN
-  uint16_t stored_count = 0;
+  uint16_t stored_count = 0;  // of them, those that are there
   Psn close_psn;   // Close sent or received; reclaimed: highest PSN received
   Psn rod_nacked;  // last ROD_OOO named this gap
   uint32_t rod_nacked_tick = 0;

@@ -5,7 +5,8 @@
 
 namespace uet::pds {
 
-Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, Rng& rng, PeerTable* peers) {
+Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, RandomSource& random,
+                              PeerTable* peers) {
   limits_ = limits;
   peers_ = peers;
   const Room pdcs{std::min(limits.max_pdcs, 256U), limits.max_pdcs};
@@ -13,14 +14,13 @@ Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, Rng& rng, P
   UET_CHECK(pdcs_.create(arena, pdcs, Reuse::late));
   UET_CHECK(tombstones_.create(arena, graves));
   UET_CHECK(ids_.create(arena, kIds));
-  UET_CHECK(by_peer_.create(arena, pdcs, rng.u64()));
-  UET_CHECK(graves_.create(arena, graves, rng.u64()));
-  UET_CHECK(graves_by_id_.create(arena, graves, rng.u64()));
+  UET_CHECK(by_peer_.create(arena, pdcs, random.u64()));
+  UET_CHECK(graves_.create(arena, graves, random.u64()));
+  UET_CHECK(graves_by_id_.create(arena, graves, random.u64()));
   by_id_ = arena.make_span<Pdc*>(kIds);
   last_psn_ = arena.make_span<Psn>(kIds);
   if (by_id_.empty() || last_psn_.empty()) return Errc::no_memory;
-  ids_.set(0);                                                // [PDS-011]
-  next_id_ = static_cast<uint32_t>(1 + rng.below(kIds - 1));  // [PDS-193]
+  ids_.set(0);  // [PDS-011]
   return {};
 }
 
@@ -31,34 +31,39 @@ uint32_t PdcTable::free_count(bool is_initiator) const {
   return pool < share ? pool : share;
 }
 
-// The next one never used or longest free in a round over all ids. [PDS-019]
-Pdcid PdcTable::take_id() {
-  uint32_t id = ids_.find_first_zero(next_id_);
+// Drawn anew each time: who has seen other ids of ours cannot tell the next one. Most draws find a
+// free id at once; when nearly all are taken, the first free one after a draw has to do.
+// [PDS-019, T-04]
+Pdcid PdcTable::take_id(RandomSource& random) {
+  uint32_t id = 0;
+  for (int draw = 0; draw < kDrawsMax && ids_.test(id); ++draw) {
+    id = static_cast<uint32_t>(random.below(kIds));
+  }
+  if (ids_.test(id)) id = ids_.find_first_zero(id);
   if (id == kIds) id = ids_.find_first_zero(0);
   if (id == kIds) return Pdcid(0);
   ids_.set(id);
-  next_id_ = id + 1 == kIds ? 1 : id + 1;
   return Pdcid(static_cast<uint16_t>(id));
 }
 
-Pdc* PdcTable::allocate(bool is_initiator, Rng& rng) {
+Pdc* PdcTable::allocate(bool is_initiator, RandomSource& random) {
   if (free_count(is_initiator) == 0) return nullptr;
-  Pdc* const pdc = make(is_initiator, rng);
+  Pdc* const pdc = make(is_initiator, random);
   if (pdc != nullptr) ++role_count_[is_initiator];
   return pdc;
 }
 
-Pdc* PdcTable::allocate_reserved(Rng& rng) {
+Pdc* PdcTable::allocate_reserved(RandomSource& random) {
   if (reserved_count_ == limits_.reserved) return nullptr;
-  Pdc* const pdc = make(false, rng);
+  Pdc* const pdc = make(false, random);
   if (pdc == nullptr) return nullptr;
   pdc->is_reserved = true;
   ++reserved_count_;
   return pdc;
 }
 
-Pdc* PdcTable::make(bool is_initiator, Rng& rng) {
-  const Pdcid id = take_id();
+Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
+  const Pdcid id = take_id(random);
   if (id == Pdcid{}) return nullptr;
   Pdc* const pdc = pdcs_.alloc(uint8_t{0});
   if (pdc == nullptr) {  // no memory
@@ -72,7 +77,7 @@ Pdc* PdcTable::make(bool is_initiator, Rng& rng) {
 
   // Not within 2^16 of where the previous PDC of this id ended. [PDS-044]
   const Psn last = last_psn_[id.value()];
-  Psn start(rng.u32());
+  Psn start(random.u32());
   const int32_t distance = start - last;
   if (distance > -65536 && distance < 65536) start = start + (int64_t{1} << 20);
   pdc->start_psn = start;

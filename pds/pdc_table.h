@@ -7,7 +7,7 @@
 
 #include "base/bitmap.h"
 #include "base/hash_map.h"
-#include "base/rng.h"
+#include "base/random_source.h"
 
 #include <cstdint>
 #include <span>
@@ -46,13 +46,14 @@ struct PdcLimits {
 class PdcTable {
  public:
   // Memory is taken as PDCs come. `peers`: whose records the tombstones keep.
-  Result<void> create(Arena& arena, const PdcLimits& limits, Rng& rng, PeerTable* peers = nullptr);
+  Result<void> create(Arena& arena, const PdcLimits& limits, RandomSource& random,
+                      PeerTable* peers = nullptr);
 
   // A PDC with a PDCID and a Start_PSN of its own; null when its role has used its share.
   // [PDS-010, PDS-011, PDS-018, PDS-019, PDS-044]
-  Pdc* allocate(bool is_initiator, Rng& rng);
+  Pdc* allocate(bool is_initiator, RandomSource& random);
   // The same for a target, out of the reserved pool.
-  Pdc* allocate_reserved(Rng& rng);
+  Pdc* allocate_reserved(RandomSource& random);
   // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
   void free(Pdc& pdc);
   // The same for a target, and its PDCID stays taken until the tombstone expires. Without a free
@@ -82,9 +83,10 @@ class PdcTable {
 
  private:
   static constexpr uint32_t kIds = 65536;
+  static constexpr int kDrawsMax = 64;
 
-  Pdcid take_id();
-  Pdc* make(bool is_initiator, Rng& rng);
+  Pdcid take_id(RandomSource& random);
+  Pdc* make(bool is_initiator, RandomSource& random);
   void remove_tombstone(Tombstone& t);
 
   Slab<Pdc> pdcs_;
@@ -100,7 +102,6 @@ class PdcTable {
   HashMap<Pdcid, Tombstone*> graves_by_id_;
   PdcLimits limits_;
   PeerTable* peers_ = nullptr;
-  uint32_t next_id_ = 1;
   uint32_t role_count_[2] = {0, 0};  // of the general pool
   uint32_t reserved_count_ = 0;
 };

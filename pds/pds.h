@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/result.h"
-#include "base/rng.h"
+#include "base/random_source.h"
 
 #include <optional>
 #include <span>
@@ -47,8 +47,12 @@ struct Footprint {
 
 class Pds {
  public:
-  // All memory comes from `arena`. `peers` and `client` must outlive this object. Errc::invalid for
-  // a config out of range, Errc::no_memory.
+  // All memory comes from `arena`. `peers`, `client` and `random` must outlive this object. What
+  // `random` gives decides PDCIDs and Start_PSNs. Errc::invalid for a config out of range,
+  // Errc::no_memory.
+  static Result<Pds*> create(Arena& arena, const Config& config, const cms::Config& cms,
+                             PeerTable& peers, Client& client, RandomSource& random);
+  // The same with numbers that follow from a seed, for simulations and tests.
   static Result<Pds*> create(Arena& arena, const Config& config, const cms::Config& cms,
                              PeerTable& peers, Client& client, uint64_t seed);
   static Result<Pds*> create(Arena& arena, const Config& config, PeerTable& peers, Client& client,

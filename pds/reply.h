@@ -22,6 +22,13 @@ struct ProbeAnswer {
   uint16_t opaque = 0;
 };
 
+// A packet that is owed an ACK of its own, with what the ACK will say of its way. [PDS-064,
+// PDS-070]
+struct PendingAnswer {
+  PdcHandle pdc;
+  AckTrigger trigger;
+};
+
 struct Reply {
   FabricAddress to;
   Entropy ev;

@@ -17,9 +17,9 @@ Result<void> Rudi::create(Arena& arena) {
   const Config& config = with_.config;
   const Room room{std::min(config.rudi_destinations, 64U), config.rudi_destinations};
   UET_CHECK(destinations_.create(arena, room));
-  UET_CHECK(by_peer_.create(arena, room, rng_.u64()));
+  UET_CHECK(by_peer_.create(arena, room, random_.u64()));
   UET_CHECK(packets_.create(arena, config.rudi_packets));
-  return by_id_.create(arena, config.rudi_packets, rng_.u64());
+  return by_id_.create(arena, config.rudi_packets, random_.u64());
 }
 
 Result<void> Rudi::adopt(Flow& flow) {
@@ -129,7 +129,7 @@ void Rudi::emit(RudiPacket& packet, TxBatch& batch, Instant now) {
   with_.client.encode(packet.ref, w, batch);
   const FlowKey& key = packet.flow->key;
   batch.commit(static_cast<uint32_t>(w.position()), with_.peers[key.peer].address, packet.ev,
-               key.tc.value(), Ecn::ect0, packet.ref.message.value());
+               key.tc.value(), Ecn::ect0, packet.ref.message.value(), key.sdi);
   with_.counters.add(Count::rudi_tx);
   with_.counters.add(Count::tx_payload_bytes, batch.packets().back().payload_bytes);
   packet.bytes = batch.packets().back().bytes();
@@ -139,11 +139,16 @@ void Rudi::emit(RudiPacket& packet, TxBatch& batch, Instant now) {
 
 // --- in ---
 
-// By (peer, pkt_id): of a packet toward somebody else nothing is believed. [PDS-208]
+// By (peer, pkt_id): of a packet toward somebody else nothing is believed, nor what did not come
+// under the secure domain of the request. [PDS-208, PDS-V8]
 RudiPacket* Rudi::find(PktId id, const RxDatagram& d) {
   RudiPacket* const* const found = by_id_.find(id);
   if (found == nullptr || !is_from(d, with_.peers[(*found)->flow->key.peer])) {
     with_.counters.add(Count::drop_rudi_unmatched);
+    return nullptr;
+  }
+  if ((*found)->flow->key.sdi != d.sdi) {
+    with_.counters.add(Count::drop_sdi);
     return nullptr;
   }
   return *found;
@@ -161,7 +166,7 @@ void Rudi::on_response(const RxDatagram& d, Instant now) {
   RudiDestination& from = *packet->flow->rudi;
   heard(from, now);
   // Which transmission of a resent packet is answered, nobody knows. [PDS-141]
-  if (!packet->resent) from.rtt.on_rtt(now - packet->sent_at);
+  if (!packet->resent && d.at >= packet->sent_at) from.rtt.on_rtt(d.at - packet->sent_at);
   if (h->m || d.ecn == Ecn::ce) {
     shrink(from, now);
   } else {

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/hash_map.h"
 #include "base/packet.h"
-#include "base/rng.h"
+#include "base/random_source.h"
 #include "base/slab.h"
 #include "base/timer_wheel.h"
 
@@ -57,8 +57,8 @@ struct RudiPacket : ListNode<struct RudiLostTag> {
 
 class Rudi {
  public:
-  Rudi(const Surroundings& with, const cms::Config& cms, uint64_t seed)
-      : with_(with), cms_(cms), rng_(seed), ids_(rng_.u64()) {}
+  Rudi(const Surroundings& with, const cms::Config& cms, RandomSource& random)
+      : with_(with), cms_(cms), random_(random), rng_(random.u64()), ids_(random.u64()) {}
   Result<void> create(Arena& arena);
 
   // Prepares a flow of this mode; Errc::again: too many destinations.
@@ -99,7 +99,8 @@ class Rudi {
 
   Surroundings with_;
   cms::Config cms_;
-  Rng rng_;
+  RandomSource& random_;
+  Rng rng_;  // for what may be guessed
   PktIds ids_;
   TimerWheel wheel_;
   Slab<RudiDestination> destinations_;

@@ -52,6 +52,7 @@ NackCode RudiTarget::on_request(const wire::RudiRequest& h, const RxDatagram& d,
   answer.ev = d.ev;
   answer.m = request.ce;
   answer.retx = h.retx;
+  answer.sdi = d.sdi;
   answer.response = verdict.response;
   answers_.push(answer);
   return NackCode::none;
@@ -86,7 +87,7 @@ void RudiTarget::emit(const Answer& answer, TxBatch& batch, Instant now) {
   const Config& config = with_.config;
   batch.commit(static_cast<uint32_t>(w.position()), answer.to, answer.ev,
                has_data ? config.return_class.value() : config.control_dscp,
-               has_data ? Ecn::ect0 : Ecn::not_ect);
+               has_data ? Ecn::ect0 : Ecn::not_ect, 0, answer.sdi);
   with_.counters.add(Count::rudi_responses_tx);
   if (!has_data) return;
   sent_[sent_next_++ % kSentMax] = {answer.peer, batch.packets().back().bytes(), now};

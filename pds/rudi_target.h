@@ -41,6 +41,7 @@ class RudiTarget {
     Entropy ev;
     bool m = false;
     bool retx = false;
+    uint32_t sdi = 0;  // of the request
     EncodedResponse response;
   };
   // The datagram of an answer with data.

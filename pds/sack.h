@@ -2,7 +2,7 @@
 // [PDS 8.4, PDS-033]
 #pragma once
 
-#include "pds/psn_window.h"
+#include "pds/rx_window.h"
 
 #include "base/serial.h"
 

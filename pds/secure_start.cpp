@@ -16,11 +16,6 @@ const Psn* SecureStarts::find(const StartKey& key) {
   return &(*found)->psn;
 }
 
-const Psn* SecureStarts::floor(const StartKey& key) {
-  const Psn* const own = find(key);
-  return own == nullptr && has_forgotten_ ? &forgotten_ : own;
-}
-
 void SecureStarts::raise(const StartKey& key, Psn psn) {
   if (find(key) != nullptr) {
     Entry& e = *lru_.back();
@@ -30,10 +25,7 @@ void SecureStarts::raise(const StartKey& key, Psn psn) {
   if (entries_.full()) {
     Entry& oldest = *lru_.pop_front();
     by_key_.erase(oldest.key);
-    if (oldest.key.is_floor && (!has_forgotten_ || oldest.psn.after(forgotten_))) {
-      forgotten_ = oldest.psn;
-      has_forgotten_ = true;
-    }
+    has_forgotten_floor_ = has_forgotten_floor_ || oldest.key.is_floor;
     entries_.free(&oldest);
   }
   Entry* const made = entries_.alloc();

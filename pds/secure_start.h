@@ -1,7 +1,7 @@
 // Where secured PDCs begin: the floors that this FEP as a target keeps for each (secure domain,
 // peer), and the values that targets told it as an initiator. Bounded; what does not fit is
-// forgotten, the longest unused first, which costs a round trip and never safety: the highest floor
-// that was forgotten is the floor of everybody who has none. [PDS-050, PDS-053]
+// forgotten, the longest unused first, which costs a round trip and never safety: once a floor was
+// forgotten, who has none begins at a random number that the target chooses. [PDS-050, PDS-053]
 #pragma once
 
 #include "pds/peer_table.h"
@@ -35,8 +35,8 @@ class SecureStarts {
 
   // The stored value, or null.
   const Psn* find(const StartKey& key);
-  // What a target demands of that key; null: anything.
-  const Psn* floor(const StartKey& key);
+  // A floor was forgotten: who has none may be its owner, or somebody who recorded him.
+  bool has_forgotten_floor() const { return has_forgotten_floor_; }
   // Stores it unless a later one is there: values never go back.
   void raise(const StartKey& key, Psn psn);
   uint32_t size() const { return entries_.size(); }
@@ -50,8 +50,7 @@ class SecureStarts {
   Slab<Entry> entries_;
   HashMap<StartKey, Entry*> by_key_;
   IntrusiveList<Entry, StartLruTag> lru_;  // longest unused first
-  Psn forgotten_;
-  bool has_forgotten_ = false;
+  bool has_forgotten_floor_ = false;
 };
 
 }  // namespace uet::pds

@@ -38,7 +38,7 @@ bool Uud::send(Flow& flow, TxBatch& batch, Instant now) {
   h.emit(w);
   with_.client.encode(ref, w, batch);
   batch.commit(static_cast<uint32_t>(w.position()), with_.peers[flow.key.peer].address, ev_.next(),
-               flow.key.tc.value(), Ecn::ect0, ref.message.value());
+               flow.key.tc.value(), Ecn::ect0, ref.message.value(), flow.key.sdi);
   sent_.push(ref);
   if (with_.config.uud_packets_per_second != 0) --tokens_;
   with_.counters.add(Count::uud_tx);

@@ -265,7 +265,7 @@ TEST_F(InitiatorTest, NacksThatChangeNothing) {
   b.rx_header(b.nack(NackCode::inv_dpdcid, b.start - 1));
   EXPECT_EQ(b.count(Count::drop_nack_range), 2u);
   b.rx_header(b.nack(NackCode{0x20}, b.start));
-  b.rx_header(b.nack(NackCode::new_start_psn, b.start));
+  b.rx_header(b.nack(NackCode::new_start_psn, b.start, b.start.value()));  // as it is already
   EXPECT_EQ(b.count(Count::drop_nack_code), 2u);
   wire::Nack rudi = b.nack(NackCode::no_resource, Psn(0));
   rudi.nt = true;

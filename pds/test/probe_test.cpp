@@ -277,29 +277,46 @@ TEST_F(ProbeTest, NoneInSyn) {
   EXPECT_EQ(b.count(Count::probe_tx), 0u);
 }
 
-// [PDS-162, PDS-145] Return data is on its way to a peer that has not heard our PDCID yet, as far
-// as we know: it would refuse a Probe. It is asked as soon as it has shown that it knows us.
-TEST_F(ProbeTest, NoneTowardAPeerInSyn) {
+// [PDS-252] Return data waits for a peer that has not shown that it hears us: a Probe asks for
+// that, again after twice the time each, and no more octets go there than three times what came.
+TEST_F(ProbeTest, AsksForProofBeforeReturnData) {
   Bench b(config_);
+  b.proves = false;
   b.open_target();
   const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
-  const auto send_return = [&](uint32_t handle, uint32_t bytes) {
-    b.client.messages[handle] = {bytes, 0, false, wire::NextHeader::response_data};
-    ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(handle)));
-    EXPECT_EQ(b.tx().size(), 1u);
-  };
-  send_return(500, 1024);
-  b.elapse(99_ms);
-  EXPECT_EQ(b.lines(), Lines{});
-  b.elapse(2_ms);
+  b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), "CP PROBE psn 999 ar payload 1000");
+  for (int i = 0; i < 60'000; ++i) {
+    b.elapse(1_ms);
+    b.tx();
+  }
+  EXPECT_EQ(b.count(Count::probe_tx), 3u) << "3 x 20 octets came, less the first ACK of 12";
+  EXPECT_GT(b.count(Count::drop_unproven), 0u);
+  EXPECT_EQ(b.count(Count::tx_requests), 0u);
+  b.rx_header(answer(b, out[0], 0, 0));
+  EXPECT_EQ(b.count(Count::tx_requests), 0u) << "the answer to another Probe than the last";
+  b.prove();
   EXPECT_EQ(b.tx().size(), 1u);
-  EXPECT_EQ(b.count(Count::retx_rto), 1u);
-  EXPECT_EQ(b.count(Count::probe_tx), 0u);
-  b.rx_header(b.ack(kFirst));
-  send_return(501, 1024);
-  b.elapse(5_ms + 1_ms);
+  EXPECT_EQ(b.count(Count::tx_requests), 1u);
+}
+
+// [PDS-163, PDS-252] A refusal shows as much, and no more: it may have come before our first ACK.
+TEST_F(ProbeTest, ARefusalIsProofToo) {
+  Bench b(config_);
+  b.proves = false;
+  b.open_target();
+  b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_EQ(b.tx().size(), 1u);
+  b.rx_header(b.nack(NackCode::unexp_event, kFirst - 1));
+  EXPECT_EQ(b.tx().size(), 1u);
+  EXPECT_EQ(b.count(Count::tx_requests), 1u);
+  b.elapse(6_ms);
   b.tx();
-  EXPECT_EQ(b.count(Count::probe_tx), 1u);
+  EXPECT_EQ(b.count(Count::probe_tx), 2u) << "it is still asked about a lost tail";
 }
 
 // A PDC with more to send than its window lets go, established with a round trip of `rtt`: PSNs +1

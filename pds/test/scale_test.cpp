@@ -16,7 +16,7 @@ namespace {
 static_assert(sizeof(Pdc) <= 448);
 static_assert(sizeof(Peer) <= 128);
 static_assert(sizeof(Path) <= 192 + 160);  // with its Ccc and EntropySelector
-static_assert(sizeof(TxSlot) == 24);
+static_assert(sizeof(TxSlot) == 32);
 
 constexpr uint64_t kMegabyte = 1'000'000;
 
@@ -43,6 +43,7 @@ TEST(ScaleTest, SixtyFiveThousandPdcsAtOnce) {
   config.target_floor_percent = 0;
   config.peer_share_percent = config.job_share_percent = 100;
   config.pdcs_per_key = 1;
+  config.challenge_above = 0;  // so many at once look like a flood
   Pair pair(config, config, 1, wide_open());
   pair.keep_sent = false;
   StubClient& client = pair.side[0].client;
@@ -176,7 +177,7 @@ class BudgetTest : public ::testing::Test {
 };
 
 // 16,384 idle peers with a PDC and a traffic class each cost 14 MB, and 1,024 of them that have a
-// window of 256 packets outstanding 7 MB more.
+// window of 256 packets outstanding 9 MB more.
 TEST_F(BudgetTest, IdlePeersAndActiveOnes) {
   for (uint32_t i = 0; i < kPeers; ++i) {
     post(i, 1);
@@ -192,7 +193,7 @@ TEST_F(BudgetTest, IdlePeersAndActiveOnes) {
 
   for (uint32_t i = 0; i < 1024; ++i) post(i, 256);
   EXPECT_EQ(send(false), 1024u * 256);
-  EXPECT_LE(pds_->footprint().window_bytes, 7 * kMegabyte);
+  EXPECT_LE(pds_->footprint().window_bytes, 9 * kMegabyte);
 }
 
 // [PDS-181, PDS-182] Under pressure each new PDC takes the place of the longest idle ones, and

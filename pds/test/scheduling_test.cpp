@@ -371,6 +371,8 @@ TEST_F(SchedulingTest, ReturnDataIsNotOvertakenByResends) {
   ASSERT_LT(window, 8u);
   const Pdcid initiator = b.own;
   b.rx(b.request(kFirst.value()));
+  for (const auto& out : b.tx()) b.own = out.as<wire::Ack>().spdcid;
+  b.prove();
   b.client.messages[500] = {.bytes = 1024, .next_hdr = wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   for (const auto& out : b.tx()) EXPECT_NE(out.type(), wire::PdsType::rud_request);

@@ -270,21 +270,22 @@ TEST_F(SecureTest, OtherDomainsAreNotHeard) {
   EXPECT_EQ(i.client.responded.size(), 1u);
 }
 
-// [TSS-067] A forgotten floor is a floor of everybody.
-TEST_F(SecureTest, ForgottenFloorsStayFloors) {
+// [TSS-067] Floors that no room is left for are forgotten, the longest unused first.
+TEST_F(SecureTest, FloorsAreForgotten) {
   Arena arena;
   SecureStarts starts;
   ASSERT_TRUE(starts.create(arena, 2, 1).ok());
   const auto key = [](uint8_t peer) { return StartKey{address(peer), kDomain, true}; };
-  EXPECT_EQ(starts.floor(key(1)), nullptr);
+  EXPECT_EQ(starts.find(key(1)), nullptr);
   starts.raise(key(1), Psn(500));
   starts.raise(key(1), Psn(400));  // never back
-  EXPECT_EQ(*starts.floor(key(1)), Psn(500));
+  EXPECT_EQ(*starts.find(key(1)), Psn(500));
   starts.raise(key(2), Psn(100));
+  EXPECT_FALSE(starts.has_forgotten_floor());
   starts.raise(key(3), Psn(50));  // 1 goes
   EXPECT_EQ(starts.find(key(1)), nullptr);
-  EXPECT_EQ(*starts.floor(key(1)), Psn(500));
-  EXPECT_EQ(*starts.floor(key(2)), Psn(100));
+  EXPECT_TRUE(starts.has_forgotten_floor());
+  EXPECT_EQ(*starts.find(key(2)), Psn(100));
   EXPECT_EQ(starts.size(), 2u);
 }
 

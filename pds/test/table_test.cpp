@@ -27,7 +27,7 @@ class PdcTableTest : public ::testing::Test {
     return *pdc;
   }
   Arena arena_;
-  Rng rng_{42};
+  SeededRandom rng_{42};
   PdcTable table_;
 };
 
@@ -72,16 +72,45 @@ TEST_F(PdcTableTest, NeitherRoleTakesEverything) {
   EXPECT_EQ(table_.size(), 8u);
 }
 
-// [PDS-019] An id comes back only after all others.
-TEST_F(PdcTableTest, IdsAreReusedLate) {
-  make(4, 4);
-  std::set<uint16_t> seen;
-  for (uint32_t i = 0; i < 65535; ++i) {
-    Pdc& pdc = target(1, 1);
-    ASSERT_TRUE(seen.insert(pdc.id.value()).second) << "after " << i;
-    table_.free(pdc);
+// A source whose numbers the test chooses, as fractions of 65,536.
+class ChosenRandom final : public RandomSource {
+ public:
+  uint64_t u64() override {
+    ++draws;
+    if (next.empty()) return last << 48;
+    last = next.front();
+    next.erase(next.begin());
+    return last << 48;
   }
-  EXPECT_EQ(seen.count(0), 0u);
+  std::vector<uint64_t> next;
+  uint64_t last = 0;
+  int draws = 0;
+};
+
+// [PDS-019, T-04] Every id is drawn anew: nothing but the draw decides which one it is.
+TEST_F(PdcTableTest, IdsAreDrawn) {
+  make(4, 4);
+  ChosenRandom random;
+  random.next = {40000, 7};  // an id, and a Start_PSN
+  Pdc* const first = table_.allocate(false, random);
+  EXPECT_EQ(first->id, Pdcid(40000));
+  random.next = {40000, 0, 65535, 7};  // taken, and never given
+  EXPECT_EQ(table_.allocate(false, random)->id, Pdcid(65535));
+  table_.free(*first);
+  random.next = {40000, 7};
+  EXPECT_EQ(table_.allocate(false, random)->id, Pdcid(40000));
+}
+
+// When no draw finds a free id, the first free one behind the last draw has to do.
+TEST_F(PdcTableTest, IdsAreFoundAmongFewFreeOnes) {
+  make(4, 4);
+  ChosenRandom random;
+  random.next = {500, 7};
+  table_.allocate(false, random);
+  random.next.assign(64, 500);
+  random.next.push_back(7);
+  EXPECT_EQ(table_.allocate(false, random)->id, Pdcid(501));
+  EXPECT_EQ(random.draws, 2 + 65);
 }
 
 // [PDS-044] Not within 2^16 of where the last PDC of the id ended.
@@ -281,7 +310,7 @@ TEST(PdcSeedTest, AnotherSeedIsAnotherPlace) {
     const auto first = [seed] {
       Arena arena;
       PdcTable table;
-      Rng rng(seed);
+      SeededRandom rng(seed);
       EXPECT_TRUE(table.create(arena, {16, 16, 16, 0}, rng).ok());
       const Pdc* const pdc = table.allocate(true, rng);
       return std::pair{pdc->id.value(), pdc->start_psn.value()};

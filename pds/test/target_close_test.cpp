@@ -391,10 +391,14 @@ TEST_F(TargetCloseTest, RodAnswersInOrder) {
     h.type = wire::PdsType::rod_request;
     b.rx(h);
   }
-  for (const auto& o : b.tx()) {
+  std::vector<Bench::Out> sent = b.tx();
+  b.own = sent.at(0).as<wire::Ack>().spdcid;
+  b.prove(wire::PdsType::rod_request);
+  for (auto& o : b.tx()) sent.push_back(std::move(o));
+  for (const auto& o : sent) {
     if (wire::is_ack(o.type())) {
       acks.push_back(o.as<wire::Ack>().ack_psn());
-    } else {
+    } else if (wire::is_request(o.type())) {
       wire::Reader r(o.octets);
       (void)wire::Request::read(r);
       reads.push_back(r.u32());

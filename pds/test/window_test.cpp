@@ -1,5 +1,6 @@
 // TxWindow, RxWindow and their pools; SackBitmap and the sweep of its base.
-#include "pds/psn_window.h"
+#include "pds/rx_window.h"
+#include "pds/tx_window.h"
 #include "pds/sack.h"
 
 #include <gtest/gtest.h>
@@ -193,24 +194,6 @@ TEST_F(RxWindowTest, ForgottenPsnMayComeAgain) {
   window_.accept(pool_, Psn(100), true);
   window_.forget(Psn(100));
   EXPECT_EQ(window_.classify(Psn(100)), Arrival::fresh);
-}
-
-TEST_F(RxWindowTest, AnswersComeLowestFirstAndOnce) {
-  open(Psn(100));
-  for (uint32_t p : {104u, 102u, 106u}) {
-    window_.accept(pool_, Psn(p), false);
-    window_.want_answer(Psn(p));
-    window_.want_answer(Psn(p));
-  }
-  Psn psn;
-  EXPECT_TRUE(window_.take_answer(psn));
-  EXPECT_EQ(psn, Psn(102));
-  for (uint32_t p : {100u, 101u, 103u}) window_.accept(pool_, Psn(p), false);
-  EXPECT_TRUE(window_.take_answer(psn)) << "104 is covered by the cumulative ACK now";
-  EXPECT_EQ(psn, Psn(106));
-  EXPECT_FALSE(window_.take_answer(psn));
-  window_.want_answer(Psn(100));
-  EXPECT_FALSE(window_.take_answer(psn)) << "below the window: the cumulative ACK answers";
 }
 
 // [PDS-V12] Packets in order need no memory; what needs it shows before it is taken.

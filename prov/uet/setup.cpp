@@ -14,11 +14,11 @@
 #include "io/faulty.h"
 #include "io/frame_io.h"
 #include "io/pcap_tap.h"
+#include "io/system_random.h"
 #include "io/udp.h"
 #include "wire/pds_request.h"
 #include "wire/ses_request.h"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -147,13 +147,7 @@ uint32_t fitting_mtu(const DomainCandidate& candidate, const io::IoCaps& caps) {
 
 }  // namespace
 
-uint64_t os_random() {
-  uint64_t value = 0;
-  // Never short for 8 octets once the system has booted.
-  const ssize_t got = getrandom(&value, sizeof value, 0);
-  UET_ASSERT(got == sizeof value);
-  return value;
-}
+uint64_t os_random() { return io::SystemRandom().u64(); }
 
 int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, DomainSetup& out) {
   bool owns_uet_port = false;
@@ -166,7 +160,7 @@ int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, 
 
   fep::Config config;
   if (!make_config(backend->caps(), owns_uet_port, out.payload.network, config)) return -FI_EINVAL;
-  auto fep = fep::FabricEndpoint::create(config, out.local, os_random());
+  auto fep = fep::FabricEndpoint::create(config, out.local, std::make_unique<io::SystemRandom>());
   if (!fep.ok()) {
     UET_WARN(DOMAIN, "no memory for the stack: lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
     return to_fi_errno(fep.error());

@@ -78,7 +78,8 @@ TEST_F(CountersTest, ShowWhatWasSentAndReceived) {
   std::map<std::string, uint64_t> of_b = values(&b->ep->fid);
   EXPECT_EQ(of_a["tx_messages"], 1u);
   EXPECT_EQ(of_a["tx_completed"], 1u);
-  EXPECT_EQ(of_a["tx_payload_bytes"], 5u);
+  // On a loaded machine the packet may have gone again before its answer was looked at.
+  EXPECT_EQ(of_a["tx_payload_bytes"], 5u * of_a["tx_requests"]);
   EXPECT_EQ(of_a["pdc_opened_initiator"], 1u);
   EXPECT_EQ(of_b["rx_expected"], 1u);
   EXPECT_EQ(of_b["rx_payload_bytes"], 44u + 5u);  // with the SES header

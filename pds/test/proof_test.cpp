@@ -1,0 +1,204 @@
+// Sources that may be forged: what a SYN must show when too many have shown nothing, and what ACKs
+// say of the packets that they answer. [PDS-251, PDS-252, PDS-070]
+#include "pds/test/bench.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::pds::test {
+namespace {
+
+using wire::NackCode;
+
+using Lines = std::vector<std::string>;
+
+class ProofTest : public ::testing::Test {
+ protected:
+  static Config few() {
+    Config c;
+    c.max_pdcs = 64;
+    c.challenge_above = 4;
+    return c;
+  }
+  static void flood(Bench& b, uint8_t first, uint8_t count) {
+    b.client.names_are_unique = false;
+    for (uint8_t i = 0; i < count; ++i) {
+      b.from = address(static_cast<uint8_t>(first + i), 50000);
+      b.rx(b.request(kFirst.value()));
+    }
+    b.tx();
+  }
+  static wire::Request syn_at(const Bench& b, uint32_t start) {
+    wire::Request h = b.request(kFirst.value());
+    h.psn = Psn(start);
+    h.psn_offset = 0;
+    return h;
+  }
+};
+
+// [PDS-251, T-01] The fifth opens nothing before it has shown that it receives what is sent to it.
+TEST_F(ProofTest, AFloodedTargetChallengesSyns) {
+  Bench b(few());
+  flood(b, 20, 4);
+  EXPECT_EQ(b.pds->open_pdcs(), 4u);
+  b.from = address(9, 50000);
+  b.rx(b.request(kFirst.value()));
+  auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  const auto told = out[0].as<wire::Nack>();
+  EXPECT_EQ(told.nack_code, NackCode::new_start_psn);
+  EXPECT_EQ(told.nack_psn, kFirst);
+  EXPECT_EQ(told.spdcid, Pdcid(0));
+  EXPECT_EQ(told.dpdcid, kPeerId);
+  EXPECT_EQ(b.pds->open_pdcs(), 4u);
+
+  b.from = address(8, 50000);  // the number is good for one address only
+  b.rx(syn_at(b, told.payload));
+  EXPECT_EQ(b.pds->open_pdcs(), 4u);
+  b.from = address(9, 50000);
+  b.rx(syn_at(b, told.payload + 1));
+  EXPECT_EQ(b.pds->open_pdcs(), 4u);
+  b.rx(syn_at(b, told.payload));
+  EXPECT_EQ(b.pds->open_pdcs(), 5u);
+  EXPECT_EQ(b.count(Count::challenged), 3u);
+}
+
+// [PDS-251] A challenge holds for 8 to 17 seconds, and so long others are challenged after it.
+TEST_F(ProofTest, ChallengesEndWithTheFlood) {
+  Bench b(few());
+  flood(b, 20, 4);
+  b.from = address(9, 50000);
+  b.rx(b.request(kFirst.value()));
+  const uint32_t told = b.tx().at(0).as<wire::Nack>().payload;
+  b.elapse(18_s);
+  b.rx(syn_at(b, told));
+  EXPECT_EQ(b.pds->open_pdcs(), 4u) << "too old";
+  b.tx();
+  b.elapse(120_s);  // the forged ones have gone
+  b.tx();
+  b.from = address(10, 50000);
+  b.rx(b.request(kFirst.value()));
+  EXPECT_EQ(b.count(Count::pdc_opened_target), 5u) << "no flood any more";
+}
+
+// [PDS-251, PDS-051] The other side: what was sent goes again from the number that was told.
+TEST_F(ProofTest, AnInitiatorAnswersAChallengeInTheClear) {
+  Bench b;
+  b.open_initiator(2);
+  b.rx_header(b.nack(NackCode::new_start_psn, b.start, 777));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 2u);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const auto h = out[i].as<wire::Request>();
+    EXPECT_EQ(h.psn, Psn(777 + i));
+    EXPECT_TRUE(h.syn);
+    EXPECT_EQ(h.start_psn(), Psn(777));
+  }
+}
+
+// [PDS-252] With the right PDCID and a PSN that nobody can have, nothing is shown.
+TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
+  Bench b;
+  b.proves = false;
+  b.open_target();
+  b.rx(b.request(kFirst.value() + 5000, false));
+  b.client.messages[500] = {8192, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  b.tx();
+  EXPECT_EQ(b.count(Count::tx_requests), 0u);
+  b.rx(b.request(kFirst.value() + 1, false));
+  b.tx();
+  EXPECT_GT(b.count(Count::tx_requests), 0u);
+}
+
+class FeedbackTest : public ::testing::Test {
+ protected:
+  static void rx(Bench& b, uint32_t psn, uint16_t ev, bool ce) {
+    b.ev = Entropy(ev);
+    b.ecn = ce ? Ecn::ce : Ecn::ect0;
+    b.rx(b.request(psn, false));
+  }
+  struct Told {
+    uint32_t psn;
+    uint16_t ev;
+    bool m;
+    bool operator==(const Told&) const = default;
+  };
+  static std::vector<Told> told(Bench& b) {
+    std::vector<Told> all;
+    for (const auto& o : b.tx()) {
+      const auto a = o.as<wire::Ack>();
+      all.push_back({a.ack_psn().value(), o.ev.value(), a.m});
+    }
+    return all;
+  }
+};
+
+// [PDS-070, PDS 8.1] Above a gap each ACK speaks of its own packet.
+TEST_F(FeedbackTest, AcksAboveAGapTellOfTheirOwnPackets) {
+  Bench b;
+  b.open_target();
+  rx(b, 1002, 41, true);
+  rx(b, 1003, 42, false);
+  rx(b, 1004, 43, true);
+  EXPECT_EQ(told(b), (std::vector<Told>{{1002, 41, true}, {1003, 42, false}, {1004, 43, true}}));
+}
+
+// [PDS-070, PDS-A6] Two marked packets in order have an ACK each: one says nothing of the other's
+// way.
+TEST_F(FeedbackTest, EveryMarkIsTold) {
+  Bench b;
+  b.open_target();
+  rx(b, 1001, 41, true);
+  rx(b, 1002, 42, true);
+  rx(b, 1003, 43, false);
+  const auto acks = told(b);
+  EXPECT_EQ(std::count(acks.begin(), acks.end(), Told{1001, 41, true}), 1);
+  EXPECT_EQ(std::count(acks.begin(), acks.end(), Told{1002, 42, true}), 1);
+}
+
+// [PDS-070] A verdict that comes late is told with what was noted when the packet came.
+TEST_F(FeedbackTest, LateVerdictsTellOfTheirPacket) {
+  Bench b;
+  b.open_target();
+  b.client.verdict = [](PacketName name, const RxRequest&) {
+    return name.first == 1001 ? Verdict::deferred() : Verdict::accepted();
+  };
+  rx(b, 1001, 41, true);
+  rx(b, 1002, 42, false);
+  for (const Told& t : told(b)) EXPECT_FALSE(t.m) << "1001 is not named, so nothing is said of it";
+  ASSERT_TRUE(b.pds->respond(b.client.tokens.at({1001, 0}), StubClient::plain_answer(), b.now));
+  EXPECT_EQ(told(b), (std::vector<Told>{{1001, 41, true}}));
+}
+
+// What finds no room among the answers that wait is covered by the next ACK of the PDC.
+TEST_F(FeedbackTest, AnswersThatFindNoRoomAreCovered) {
+  Config c;
+  c.reply_queue = 16;
+  Bench b(c);
+  b.open_target();
+  for (uint32_t i = 0; i < 20; ++i) rx(b, 1002 + i, static_cast<uint16_t>(i), false);
+  EXPECT_EQ(told(b).size(), 17u);
+  EXPECT_GT(b.count(Count::ack_answers_full), 0u);
+}
+
+// [PDS 13 ACK Request d, PDS-116] The data of the answer is gone: the request goes again, although
+// its packet is known to have arrived.
+TEST_F(FeedbackTest, AckWithDataBringsTheRequestAgain) {
+  Bench b;
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  b.tx();
+  wire::AckCc h;
+  h.ack = b.ack(b.start);
+  h.ack.type = wire::PdsType::ack_cc;
+  h.sack_psn_offset = 1;
+  h.sack_bitmap = 1;
+  b.rx_header(h);
+  b.elapse(6_ms);
+  EXPECT_EQ(b.tx().at(0).type(), wire::PdsType::control) << "the question";
+  b.rx_header(b.nack(NackCode::ack_with_data, b.start + 1));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+}
+
+}  // namespace
+}  // namespace uet::pds::test
