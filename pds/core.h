@@ -60,7 +60,7 @@ class Core : CoreState {
   bool owes_proof(const Pdc& pdc) const;
   void check_owed_proof(Pdc& pdc, Instant& next, Instant now);
   Duration proof_wait(const Pdc& pdc) const;
-  void check_proof(Pdc& pdc, Instant& next, Instant now);
+  bool check_proof(Pdc& pdc, Instant& next, Instant now);
   bool is_challenged(const Inbound& in, const FabricAddress& from, bool& is_proven, Instant now);
   Pdc* pdc_ahead(const RxDatagram& d) const;
   // --- core_accept.cpp: PSN classes, delivery, responses, order [PDS 7.2, 7.3, 9] ---

@@ -54,16 +54,24 @@ Duration Core::proof_wait(const Pdc& pdc) const {
 }
 
 // Asks again, as long as the octets last.
-void Core::check_proof(Pdc& pdc, Instant& next, Instant now) {
-  if (!needs_proof(pdc)) return;
+// False: the peer was silent for so long that the PDC failed.
+bool Core::check_proof(Pdc& pdc, Instant& next, Instant now) {
+  if (!needs_proof(pdc)) return true;
+  const Instant end = pdc.last_active + config_.peer_timeout;
+  if (now >= end) {
+    fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, false, now);
+    return false;
+  }
+  next = std::min(next, end);
   const Duration wait = proof_wait(pdc);
   const Duration age = SentTick::age(pdc.tail.tick, now);
   if (age < wait) {
     next = std::min(next, now + (wait - age));
-    return;
+    return true;
   }
   pdc.tail.is_out = false;
   ask_for_proof(pdc);
+  return true;
 }
 
 // The other side of it: an initiator that waits for return data, and has nothing else to send, may

@@ -47,7 +47,7 @@ void Core::on_timer(Pdc& pdc, Instant now) {
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
   check_ack_delay(pdc, next, now);
-  check_proof(pdc, next, now);
+  if (!check_proof(pdc, next, now)) return;                       // failed
   check_owed_proof(pdc, next, now);
   if (!check_tail(pdc, next, now)) return;                        // failed
   if (pdc.is_stalled() && !probe_window(pdc, next, now)) return;  // failed

@@ -4,8 +4,7 @@
 namespace uet::pds::test {
 namespace {
 
-using wire::CtlType;
-using wire::NackCode;
+using wire::CtlType, wire::NackCode;
 using Lines = std::vector<std::string>;
 
 class TargetCloseTest : public ::testing::Test {
