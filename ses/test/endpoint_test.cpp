@@ -144,9 +144,9 @@ TEST_F(EndpointTest, MessagesAreToldApartByPdc) {
     rx.ses = octets;
     return said(b_->ses->on_request(rx, now_));
   };
+  EXPECT_EQ(on_pdc(3, 0), "accept");
   EXPECT_EQ(on_pdc(1, 0), "accept");
   EXPECT_EQ(on_pdc(2, 0), "accept");
-  EXPECT_EQ(on_pdc(3, 0), "accept");
   b_->ses->on_pdc_closed(pds::PdcHandle(3), PeerId(0), true, now_);  // ends its own only
   EXPECT_EQ(b_->ses->counters()[Counter::rx_partial_closed], 1u);
   EXPECT_EQ(on_pdc(2, 1024), "accept");
