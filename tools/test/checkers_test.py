@@ -131,7 +131,8 @@ class CheckCitationsTest(Tree):
 
     def test_complete_tree_passes(self):
         code, out = run("check_citations.py", self.root)
-        self.assertEqual((code, out), (0, "check_citations: 3 rules, 2 cited by tests, 0 of them tested, 0 findings\n"))
+        self.assertEqual((code, out), (0, "check_citations: 3 rules, 2 cited by tests, "
+                                       "0 of them tested, 0 findings\n"))
         text = (self.root / "docs/compliance.md").read_text()
         self.assertIn("| PDS-002 | cited | `pds/test/a_test.cpp` | two |", text)
         self.assertIn("| T-01 | open | later | three |", text)
