@@ -47,6 +47,7 @@ TEST(HashTest, CountingKeysDoNotCollide) {
   EXPECT_GE(upper_halves.size(), 9997u);  // 10^8 / 2^33 collisions are expected
 }
 
+// [T-46]
 TEST(HashTest, KeysThatCollideForOneSeedDoNotForAnother) {
   std::map<uint64_t, uint64_t> by_bucket;
   int pairs = 0;

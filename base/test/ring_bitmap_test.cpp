@@ -41,6 +41,7 @@ TEST_F(RingBitmapTest, WithoutBitsNothingIsFound) {
   bits_.advance(5);
 }
 
+// [PDS-074]
 TEST_F(RingBitmapTest, AdvancingMovesTheBaseAndForgetsWhatIsBelow) {
   ASSERT_TRUE(bits_.create(arena_, 128).ok());
   set({0, 1, 3, 127});
@@ -78,6 +79,7 @@ TEST_F(RingBitmapTest, AFullWindowIsARunOfOnes) {
   EXPECT_EQ(bits_.count(), 0u);
 }
 
+// [PDS-086]
 TEST_F(RingBitmapTest, Extracts64BitsFromAnyOffsetWithZerosOutside) {
   ASSERT_TRUE(bits_.create(arena_, 128).ok());
   bits_.advance(60);  // so that the window wraps inside the words

@@ -44,6 +44,7 @@ TEST(RngTest, BelowScalesTheDrawnNumber) {
   EXPECT_EQ(rng.below(1), 0u);
 }
 
+// [PDS-044]
 TEST(RngTest, BelowIsUniformWhenTheRangeDoesNotDivideThePowerOfTwo) {
   // With n = 3 * 2^62 a generator that does not redraw gives each third number twice as often:
   // 1/2 of all draws then fall on results that are 0 modulo 3, instead of 1/3.

@@ -30,6 +30,7 @@ TEST(SerialTest, HalfTheSpaceIsTheLimitOfAfter) {
   EXPECT_TRUE(Psn(0x80000001).before(Psn(0)));
 }
 
+// [PDS-030]
 TEST(SerialTest, AddsAndSubtractsWithWrap) {
   EXPECT_EQ(Psn(0xfffffffe) + 3, Psn(1));
   EXPECT_EQ(Psn(1) - int64_t{3}, Psn(0xfffffffe));

@@ -107,6 +107,7 @@ TEST_F(TimerWheelTest, TheEndOfTheScaleIsArmableAndNeverIsNot) {
   EXPECT_FALSE(other.is_armed());
 }
 
+// [PDS-142]
 TEST_F(TimerWheelTest, RearmingMovesATimerBothWays) {
   TimerNode timer(1);
   wheel_.arm(timer, tick(100));

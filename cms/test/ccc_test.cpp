@@ -231,6 +231,7 @@ TEST_F(CccTest, TimeoutFallsToTheMinimumAndNoLower) {
   EXPECT_EQ(window(), 8u);
 }
 
+// [PDS-240]
 TEST_F(CccTest, ForgottenOctetsFreeTheWindowWithoutJudgement) {
   send(32);
   ccc_.on_forgotten(32 * kPacket);
@@ -238,6 +239,7 @@ TEST_F(CccTest, ForgottenOctetsFreeTheWindowWithoutJudgement) {
   EXPECT_EQ(window(), 32u);
 }
 
+// [PDS-242]
 TEST(FixedWindowTest, IgnoresLossAndEcn) {
   Config c = config();
   c.algorithm = Algorithm::fixed;

@@ -27,7 +27,7 @@ TEST(CreditTest, CountersWrap) {
   EXPECT_EQ(credit_ahead(0x80'0000, 0), -0x80'0000);
 }
 
-// [CMS-117, CMS-125] Grants are cumulative: told twice they count once.
+// [CMS-119, CMS-117, CMS-125] Grants are cumulative: told twice they count once.
 TEST(CreditTest, GrantsAddUp) {
   Ccc ccc(credit_config());
   EXPECT_EQ(ccc.unspent_credit_bytes(), 0u);

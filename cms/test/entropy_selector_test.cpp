@@ -8,6 +8,7 @@
 namespace uet::cms {
 namespace {
 
+// [WIRE-007]
 TEST(EntropySelectorTest, UsesEveryValueEquallyOften) {
   Config config;
   config.entropy_values = 16;

@@ -95,7 +95,7 @@ TEST_F(AckSchedulerTest, TellsAboutHolesBelowAnArPacket) {
   EXPECT_FALSE(acks_.is_due());
 }
 
-// [PDS 8.1 M] A CE mark is told, whatever comes after it.
+// [PDS-A6, PDS 8.1 M] A CE mark is told, whatever comes after it.
 TEST_F(AckSchedulerTest, CeIsNotLostToALaterPacket) {
   arrive(1, 1, false, true);
   arrive(2, 2, true);

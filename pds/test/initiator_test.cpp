@@ -25,7 +25,7 @@ class InitiatorTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-041, PDS-042, PDS-043, PDS-063, PDS-064, PDS-065, PDS-I2, PDS-I3, PDS-I7]
+// [PDS-033, PDS-041, PDS-042, PDS-043, PDS-063, PDS-064, PDS-065, PDS-I2, PDS-I3, PDS-I7]
 TEST_F(InitiatorTest, SynUntilTheFirstAck) {
   Bench b;
   const auto out = b.open_initiator(3);
@@ -209,8 +209,7 @@ TEST_F(InitiatorTest, FullStoreIsClearedAtOnce) {
   b.open_initiator(2);
   b.rx_header(b.ack(b.start));
   b.rx_header(b.nack(NackCode::no_gtd_del_avail, b.start + 1));
-  EXPECT_EQ(b.lines(),
-            (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string(b.start.value())}));
+  EXPECT_EQ(b.lines(), (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string(b.start.value())}));
 }
 
 // [PDS 10.2, PDS-119, PDS-I6, PDS-I18] The codes that end the PDC, and what the client may retry.

@@ -233,7 +233,7 @@ TEST_F(PairTest, AbsentPeerFailsEverythingOnceAndLeavesNothingBehind) {
 }
 
 // A peer that forgot everything, as after a restart, costs the message that meets it; the idle PDCs
-// from before are closed instead of failing one message each. [PDS-119, PDS-I15]
+// from before are closed instead of failing one message each. [PDS-190, PDS-119, PDS-I15]
 TEST_F(PairTest, ForgetfulPeerFailsOneMessageNotOneForEachPdc) {
   Pair pair;
   const FlowId flow = pair.flow(0);

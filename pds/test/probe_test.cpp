@@ -36,7 +36,7 @@ class ProbeTest : public ::testing::Test {
 
 // --- destination ---
 
-// [PDS-A10, PDS 8.1 P, PDS 8.3, PDS 13] The bitmap starts where the Probe wants it.
+// [PDS-145, PDS-A10, PDS 8.1 P, PDS 8.3, PDS 13] The bitmap starts where the Probe wants it.
 TEST_F(ProbeTest, IsAnsweredWithTheBitmapItAsksFor) {
   Bench b;
   b.open_target();
@@ -139,8 +139,8 @@ TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
   EXPECT_EQ(b.count(Count::retx_tail), 1u);
 }
 
-// An answer to another Probe, or to none, shows nothing; one that took long only that the peer is
-// there.
+// [PDS-145] An answer to another Probe, or to none, shows nothing; one that took long only that the
+// peer is there.
 TEST_F(ProbeTest, LateAndForeignAnswersLoseNothing) {
   Bench b(config_);
   b.open_initiator(3);

@@ -29,7 +29,7 @@ TEST_F(RudiTest, RequestHasEightOctetsOfHeaderAndNoPdc) {
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 }
 
-// [PDS-201] The number is of the packet, not of the transmission, and RETX tells a resend.
+// [PDS-200, PDS-201] The number is of the packet, not of the transmission, and RETX tells a resend.
 TEST_F(RudiTest, ResendCarriesTheSameNumberAndRetx) {
   const auto first = b.send(1, 1);
   b.elapse(6_ms);
@@ -264,6 +264,7 @@ TEST(RudiGuardTest, WindowLimitsEachDestination) {
   EXPECT_GT(b.count(Count::rudi_window_stalls), 0u);
   EXPECT_EQ(b.send(2, 100, 1, 10).size(), 64u);
   EXPECT_EQ(b.pds->usage().inflight_bytes, 0u);
+  EXPECT_EQ(b.pds->footprint().path_bytes, 0u) << "a path is a congestion context";
   EXPECT_EQ(b.pds->usage().rudi_packets, 128u);
   b.answer(RudiBench::id_of(out[5]));
   EXPECT_EQ(b.tx().size(), 1u);

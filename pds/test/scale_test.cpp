@@ -347,7 +347,7 @@ void expect_same_cost(const char* what, Act&& act, const Scene& scene = {}) {
   for (const bool is_many : {false, true}) {
     Crowd crowd(is_many ? kMany : kFew, scene);
     const auto counted = uet::test::instructions_of([&] { act(crowd, is_many ? kMany : kFew); });
-    if (!counted) GTEST_SKIP() << "processes may not be traced here";
+    if (!counted) GTEST_SKIP() << "instructions are counted on x86-64 only";
     cost[is_many] = *counted;
   }
   ::testing::Test::RecordProperty(what, std::to_string(cost[0]) + " " + std::to_string(cost[1]));

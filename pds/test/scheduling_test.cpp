@@ -70,7 +70,7 @@ TEST_F(SchedulingTest, UnansweredCloseIsGivenUp) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-I11] What is started ends on the PDC, and only then it closes.
+// [PDS-171, PDS-I11] What is started ends on the PDC, and only then it closes.
 TEST_F(SchedulingTest, QuiesceFinishesWhatIsStarted) {
   Bench b;
   size_t sent = b.open_initiator(400).size();

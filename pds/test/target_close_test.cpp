@@ -305,7 +305,7 @@ TEST_F(TargetCloseTest, CloseRequestThatCameTooEarlyGoesAgain) {
   EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1000 retx ar payload 0"}));
 }
 
-// [PDS-220] By patience of time a slow peer keeps its PDC. [architecture 8]
+// [PDS-173, PDS-220] By patience of time a slow peer keeps its PDC. [architecture 8]
 TEST_F(TargetCloseTest, SlowPeerIsNotClosedUpon) {
   Bench b;
   b.open_target();

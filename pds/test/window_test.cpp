@@ -243,15 +243,18 @@ TEST_F(SackTest, SweepShowsEverything) {
     sweep.on_request(Psn(p), window_.cack_psn());
     arrived.insert(p);
   }
-  std::set<uint32_t> shown;
-  for (int acks = 0; acks < 20; ++acks) {
-    const SackBitmap s = sweep.next(window_, window_.cack_psn());
-    for (uint32_t i = 0; i < 64; ++i) {
-      const Psn p = s.base + i;
-      if (s.has(p) && p.after(window_.cack_psn())) shown.insert(p.value());
+  // Twice: what a lost ACK showed is shown again.
+  for (int sweeps = 0; sweeps < 2; ++sweeps) {
+    std::set<uint32_t> shown;
+    for (int acks = 0; acks < 20; ++acks) {
+      const SackBitmap s = sweep.next(window_, window_.cack_psn());
+      for (uint32_t i = 0; i < 64; ++i) {
+        const Psn p = s.base + i;
+        if (s.has(p) && p.after(window_.cack_psn())) shown.insert(p.value());
+      }
     }
+    EXPECT_EQ(shown, arrived);
   }
-  EXPECT_EQ(shown, arrived);
 }
 
 // [PDS-088] An ACK that names a PSN shows it.

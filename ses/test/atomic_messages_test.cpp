@@ -69,7 +69,7 @@ class AtomicMessagesTest : public TargetTest {
 
 constexpr wire::Atomic kSum64{AtomicOpcode::sum, AtomicDatatype::uint64};
 
-// [SES-054, SES-082, LF-050] Elements travel big-endian and are added one by one.
+// [SES-084, SES-054, SES-082, LF-050] Elements travel big-endian and are added one by one.
 TEST_F(AtomicMessagesTest, ASumOfSeveralElements) {
   const uint64_t key = expose_numbers();
   numbers_[1] = 5;
@@ -201,7 +201,7 @@ TEST_F(AtomicMessagesTest, WhatCannotBePosted) {
   EXPECT_TRUE(a_->ses->idle());
 }
 
-// [SES-087, SES-165..168, SES-184] Refused in this order, and nothing has changed then.
+// [SES-037, SES-087, SES-165..168, SES-184] Refused in this order, and nothing has changed then.
 TEST_F(AtomicMessagesTest, WhatTheTargetRefuses) {
   const uint64_t key = expose_numbers();
   const Octets one = be64({1});

@@ -95,7 +95,7 @@ TEST_F(ConnectionlessTest, RmaToSafeMemoryGoesByRudi) {
   }
 }
 
-// [SES-077, LF-091, SES-026] What RUDI may not carry goes the endpoint's way, and arrives.
+// [SES-027, SES-077, LF-091, SES-026] What RUDI may not carry goes the endpoint's way, and arrives.
 TEST_F(ConnectionlessTest, EverythingElseGoesTheEndpointsWay) {
   Rng rng(1);
   open(pds::Mode::rud);

@@ -126,7 +126,7 @@ TEST_F(EndpointTest, TheModeOfTheEndpointIsTheModeOfItsFlow) {
   EXPECT_EQ(a_->ses->rma(a_->ep, rma_request(false, longer, 0), now_).error(), Errc::unsupported);
 }
 
-// [SES-009] The same message ID on two PDCs names two messages.
+// [SES-018, SES-009] The same message ID on two PDCs names two messages.
 TEST_F(EndpointTest, MessagesAreToldApartByPdc) {
   Octets memory(5000);
   wire::StandardRequest h = write_to(expose(memory), 2048);
@@ -144,8 +144,11 @@ TEST_F(EndpointTest, MessagesAreToldApartByPdc) {
     rx.ses = octets;
     return said(b_->ses->on_request(rx, now_));
   };
+  EXPECT_EQ(on_pdc(3, 0), "accept");
   EXPECT_EQ(on_pdc(1, 0), "accept");
   EXPECT_EQ(on_pdc(2, 0), "accept");
+  b_->ses->on_pdc_closed(pds::PdcHandle(3), PeerId(0), true, now_);  // ends its own only
+  EXPECT_EQ(b_->ses->counters()[Counter::rx_partial_closed], 1u);
   EXPECT_EQ(on_pdc(2, 1024), "accept");
   EXPECT_EQ(on_pdc(1, 1024), "accept");
   EXPECT_TRUE(b_->ses->idle());

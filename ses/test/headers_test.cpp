@@ -100,7 +100,7 @@ TEST_F(HeadersTest, AMediumTaggedSendIsThirtyTwoOctets) {
   EXPECT_EQ(take(*a_), "tagged_send ok 4 #1");
 }
 
-// [SES-042] A write has its offset where header data would be: one of the two, not both.
+// [SES-018, SES-042] A write has its offset where header data would be: one of the two, not both.
 TEST_F(HeadersTest, AMediumWriteHasAnOffsetOrData) {
   begin(true, false);
   Octets memory(64);
@@ -141,8 +141,8 @@ TEST_F(HeadersTest, LongMessagesAndReadsKeepTheStandardHeader) {
   EXPECT_EQ(back, memory);
 }
 
-// [SES-041, SES-008, WIRE-065] opcode 1, REL and both ends; length 3; job; process; the key as the
-// index; offset; payload. Read on RUDI alike.
+// [SES-045, SES-041, SES-008, WIRE-065] opcode 1, REL and both ends; length 3; job; process; the
+// key as the index; offset; payload. Read on RUDI alike.
 TEST_F(HeadersTest, ASmallWriteIsTwentyOctets) {
   begin(false, true);
   Octets memory(64);

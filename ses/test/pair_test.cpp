@@ -111,8 +111,8 @@ TEST_F(PairTest, LossCostsTimeOnly) {
   }
 }
 
-// [SES-038, SES-016, SES-017, SES-040, SES-045, SES-047, SES-060, SES-071, WIRE-060] The octets of
-// a two-packet tagged send, by hand.
+// [SES-015, SES-038, SES-016, SES-017, SES-040, SES-045, SES-047, SES-060, SES-071, WIRE-060] The
+// octets of a two-packet tagged send, by hand.
 TEST_F(PairTest, TheHeadersOnTheWireAreTheSpecifications) {
   const Octets data = pattern(1025);
   SendRequest s = send_request(data);
@@ -417,8 +417,8 @@ TEST_F(PairTest, PostingStopsAtTheSizeOfTheEndpoint) {
   EXPECT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
 }
 
-// [architecture 18] A peer is asked for no more packets at once than config.read_packets, unless
-// one read is longer; the next read waits for the end of one, however it ends.
+// [T-39, architecture 18] A peer is asked for no more packets at once than config.read_packets,
+// unless one read is longer; the next read waits for the end of one, however it ends.
 TEST_F(PairTest, ReadsWaitForEachOther) {
   config_.read_packets = 5;
   start();
@@ -458,7 +458,7 @@ TEST_F(PairTest, TheLongestReadWaitsToo) {
   EXPECT_EQ(take(*a_), "read cancelled 0 #2 | read ok 3000 #1");
 }
 
-// A silent peer would take a time-out for each read in turn.
+// [T-39] A silent peer would take a time-out for each read in turn.
 TEST_F(PairTest, ReadsDoNotWaitForEachOthersTimeOuts) {
   config_.read_packets = 3;
   start();

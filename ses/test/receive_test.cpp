@@ -89,7 +89,8 @@ TEST_F(ReceiveTest, AKeptMessageIsAnsweredWithTheOverflowList) {
   for (size_t i = 0; i < 12; ++i) EXPECT_EQ(uint8_t(o[i]), expected[i]) << i;
 }
 
-// A receive posted while the message is half here gets what has arrived, and the rest directly.
+// [SES-130] A receive posted while the message is half here gets what has arrived, and the rest
+// directly.
 TEST_F(ReceiveTest, AReceiveTakesOverAHalfArrivedMessage) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -450,7 +450,7 @@ TEST_F(RetryTest, NoResponseIsNotCompletion) {
   EXPECT_EQ(take(*a_), "send ok 10 #1");
 }
 
-// Every final return code of the table reaches the user as it came. [SES-150..183]
+// Every final return code of the table reaches the user as it came. [SES-142, SES-150..183]
 TEST_F(RetryTest, EveryReturnCodeIsReportedOrRetried) {
   for (uint8_t code = 0; code < 0x40; ++code) {
     SCOPED_TRACE(testing::Message() << "code " << int(code));

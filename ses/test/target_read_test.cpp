@@ -29,6 +29,21 @@ TEST_F(TargetReadTest, APacketWhosePdcIsEndingHasNotArrived) {
   EXPECT_EQ(count(Counter::rx_length_violation), 0u);
 }
 
+// [SES-074, SES-144, SES-146] Few octets go in the ACK, with the name of the read, and are kept
+// until the initiator clears them.
+TEST_F(TargetReadTest, DataInAnAckNamesItsReadAndIsKept) {
+  const Octets memory = pattern(16);
+  const pds::Verdict v = standard(read_of(expose(memory), 16), 0);
+  ASSERT_EQ(v.kind, pds::Verdict::Kind::respond);
+  EXPECT_TRUE(v.guaranteed);
+  ASSERT_EQ(v.response.next_hdr, wire::NextHeader::response_data);
+  ASSERT_EQ(v.response.length, wire::ResponseData::kSize + 16);
+  // Octets 8 and 9: the message ID of the read, 77; the data behind 20 octets. [WIRE-077]
+  EXPECT_EQ(v.response.bytes[8], std::byte{0});
+  EXPECT_EQ(v.response.bytes[9], std::byte{77});
+  EXPECT_TRUE(std::equal(memory.begin(), memory.end(), v.response.bytes.begin() + 20));
+}
+
 // [SES-108, SES-118] A packet that is refused for want of a place to answer from: the message does
 // not expire meanwhile, however long that lasts.
 TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {

@@ -56,6 +56,9 @@ TEST_F(TargetTest, MissingEndpointsAreToldApart) {
   h = request(SesOpcode::no_op, 0);
   h.common.rel = false;
   EXPECT_EQ(said(standard(h, 0)), "BAD_PID");
+  h.common.job_id = JobId(3);
+  EXPECT_EQ(said(standard(h, 0)), "BAD_PID") << "an unknown job is no reason";
+  h.common.job_id = kJob;
   EndpointName name;
   name.job = JobId(4);
   name.pid = kPid;
@@ -66,7 +69,7 @@ TEST_F(TargetTest, MissingEndpointsAreToldApart) {
   EXPECT_EQ(b_->ses->open_endpoint(name, options_, {}, {}).error(), Errc::exists);
 }
 
-// [SES-049, SES-182] IE: nothing is matched, nothing touched.
+// [SES-114, SES-049, SES-182] IE: nothing is matched, nothing touched.
 TEST_F(TargetTest, InitiatorErrorTouchesNothing) {
   Octets memory(10), room(10);
   wire::StandardRequest w = write_to(expose(memory), 10);
@@ -108,7 +111,7 @@ TEST_F(TargetTest, GenerationsAreKeptPerClass) {
   EXPECT_EQ(said(standard(s, 4)), "BAD_GENERATION gen 2");
 }
 
-// [SES-115, SES-012..018, SES-016, WIRE-119]
+// [SES-011, SES-115, SES-012..018, SES-016, WIRE-119]
 TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
   Octets memory(100'000);
   const uint64_t key = expose(memory);
@@ -195,8 +198,8 @@ TEST_F(TargetTest, KeysRightsAndBoundsAreChecked) {
   EXPECT_EQ(said(standard(write_to(key, 1), 1)), "BAD_MKEY");
 }
 
-// [SES-021, SES-107, SES-113, SES-170] What may not change inside a message, and that its error
-// sticks.
+// [SES-049, SES-021, SES-107, SES-113, SES-170] What may not change inside a message, and that its
+// error sticks.
 TEST_F(TargetTest, AMessageThatChangesIsErrored) {
   Octets memory(5000);
   const uint64_t key = expose(memory);
@@ -240,6 +243,28 @@ TEST_F(TargetTest, ASecondFirstPacketIsRefused) {
   const wire::StandardRequest h = request(SesOpcode::send, 3000);
   EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
   EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "OP_VIOLATION");
+  EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
+}
+
+// [SES-011, SES-115] Nor is a message complete without its first packet.
+TEST_F(TargetTest, AllOctetsWithoutAFirstPacketAreNoMessage) {
+  Octets room(2048);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  const wire::StandardRequest h = request(SesOpcode::send, 2048);
+  wire::StandardRequest first = part(h, 0, 1024);
+  first.common.som = false;
+  EXPECT_EQ(said(standard(first, 1024)), "accept");
+  EXPECT_EQ(said(standard(part(h, 1024, 1024), 1024)), "OP_VIOLATION");
+  EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
+}
+
+// [SES-016] The first packet says how long the others are.
+TEST_F(TargetTest, PacketsOfAMessageHaveOneLength) {
+  Octets room(8192);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  const wire::StandardRequest h = request(SesOpcode::send, 8192);
+  EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
+  EXPECT_EQ(said(standard(part(h, 2048, 2048), 2048)), "OP_VIOLATION");
   EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
 }
 

@@ -25,6 +25,7 @@ def rules_of_tests(text):
             current = ".".join(begin.groups())
             tests.setdefault(current, set()).update(waiting | rules)
             waiting = set()
+            current = None if line.endswith("}") else current
         elif current:
             tests[current] |= rules
             current = None if line.startswith("}") else current

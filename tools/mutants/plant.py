@@ -6,7 +6,7 @@ import pathlib
 import re
 import zlib
 
-HEAD = re.compile(r"(\S+/\S+)\s+([A-Z]+-[A-Z]?\d+)\s+(\S.*)$")
+HEAD = re.compile(r"(\? )?(\S+/\S+)\s+([A-Z]+-[A-Z]?\d+)\s+(\S.*)$")
 DECLARATION = re.compile(r"((?:[\w:<>,]+[&*]?\s+[&*]?)+\w+\s*=)(?!=)\s*(.+);$", re.S)
 MARKED = re.compile(r"(.*)`(.+)`(.*)$", re.S)
 
@@ -16,11 +16,15 @@ class Misfit(Exception):
 
 
 class Fault:
-    """One entry of a list; its name is FOLDER/place in the list."""
+    """One entry of a list; its name is FOLDER/place in the list.
+
+    is_gap: it is known that no test which cites the rule notices it.
+    """
 
     def __init__(self, name, file, rule, text):
         self.name, self.file, self.rule, self.text = name, file, rule, text
         self.search = self.replacement = None
+        self.is_gap = False
 
     @property
     def number(self):
@@ -44,11 +48,12 @@ def read_list(path):
             faults[-1].replacement = line[1:].strip()
         elif line.strip() and not line.startswith("#"):
             head = HEAD.match(line)
-            if not head or head.group(1).split("/")[0] != path.stem:
+            if not head or head.group(2).split("/")[0] != path.stem:
                 raise Misfit(f"{where}: not a fault of {path.stem}/: {line}")
             if faults and faults[-1].replacement is None:
                 raise Misfit(f"{where}: the fault before this one lacks a line")
-            faults.append(Fault(f"{path.stem}/{len(faults) + 1}", *head.groups()))
+            faults.append(Fault(f"{path.stem}/{len(faults) + 1}", *head.groups()[1:]))
+            faults[-1].is_gap = head.group(1) is not None
     if not faults or faults[-1].replacement is None:
         raise Misfit(f"{path.name}: the last fault lacks a line")
     return faults

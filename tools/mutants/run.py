@@ -31,6 +31,7 @@ HEADER = LISTS / "fault.h"
 SECONDS_MIN, SECONDS_MAX, TIMES_AS_LONG = 20, 180, 8
 MEMORY_MAX_BYTES = 16_000_000_000
 SIMULATED = ("wire", "cms", "pds", "ses", "fep")  # folders whose faults the simulator may notice
+TIMED = ("io", "prov")  # folders whose tests have sockets and threads
 CITING, OTHER, SURVIVED = "citing", "other", "survived"
 
 
@@ -56,6 +57,7 @@ def chosen(faults, args):
             found += [f for f in own if f not in found]
         faults = [f for f in faults if f in found]
     if args.sample:
+        faults = [f for f in faults if not f.is_gap]
         picked = random.Random(args.seed).sample(faults, min(args.sample, len(faults)))
         faults = [f for f in faults if f in picked]
     return faults
@@ -158,8 +160,23 @@ def environment_of(pairs, fault):
     return environment
 
 
+def is_timed(program):
+    return any(label in TIMED for label in program.labels)
+
+
 def run_program(program, tests, fault, tree):
-    """Runs those tests of a program, all when `tests` is None."""
+    """Runs those tests of a program, all when `tests` is None.
+
+    Tests with sockets and threads may fail because others run beside them: they fail when they do
+    so twice.
+    """
+    outcome = run_program_once(program, tests, fault, tree)
+    if outcome.passed or not is_timed(program):
+        return outcome
+    return run_program_once(program, tests, fault, tree)
+
+
+def run_program_once(program, tests, fault, tree):
     seconds_max = SECONDS_MAX
     if program.seconds is not None:
         seconds_max = min(SECONDS_MAX, max(SECONDS_MIN, TIMES_AS_LONG * program.seconds))
@@ -217,15 +234,23 @@ class Bench:
 
 
 def check_without_fault(bench, programs, jobs):
-    """Runs everything once without a fault; that also says how long each program takes."""
+    """Runs everything once without a fault; that also says how long each program takes.
+
+    What fails although nothing is wrong proves nothing: tests with sockets and threads that do are
+    left out, any other ends the run.
+    """
     def one(program):
         outcome = run_program(program, None, 0, bench.tree)
         program.seconds = outcome.seconds
         return outcome
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for outcome in pool.map(one, programs):
-            if not outcome.passed:
+        for program, outcome in zip(programs, pool.map(one, programs)):
+            if outcome.passed:
+                continue
+            if not is_timed(program):
                 fail(f"fails without any fault: {outcome.by}")
+            print(f"left out, because it fails without any fault: {outcome.by}", flush=True)
+            bench.programs.remove(program)
 
 
 # --- the result ---
@@ -244,7 +269,7 @@ def score_lines(results):
 
 def write_json(path, results):
     rows = [{"fault": f.name, "file": f.file, "rule": f.rule, "text": f.text, "verdict": v,
-             "noticed_by": by} for f, v, by in results]
+             "noticed_by": by, "known_gap": f.is_gap} for f, v, by in results]
     pathlib.Path(path).write_text(json.dumps(rows, indent=1) + "\n")
 
 
@@ -253,8 +278,9 @@ def try_all(bench, faults, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for fault, (verdict, by) in zip(faults, pool.map(bench.try_fault, faults)):
             results.append((fault, verdict, by))
+            note = " (known gap)" if fault.is_gap else ""
             print(f"[{len(results)}/{len(faults)}] {fault.name:8} {fault.rule:8} {fault.text}: "
-                  + words[verdict].format(by), flush=True)
+                  + words[verdict].format(by) + note, flush=True)
     return results
 
 
@@ -309,7 +335,13 @@ def main():
     print("\n".join(score_lines(results)))
     if args.json:
         write_json(args.json, results)
-    return 0 if all(verdict == CITING for _, verdict, _ in results) else 1
+    new = [f for f, verdict, _ in results if verdict != CITING and not f.is_gap]
+    closed = [f for f, verdict, _ in results if verdict == CITING and f.is_gap]
+    for f in new:
+        print(f"no test that cites {f.rule} notices {f.name}: {f.text}")
+    for f in closed:
+        print(f"{f.name} is noticed now: take its question mark away")
+    return 1 if new or closed else 0
 
 
 if __name__ == "__main__":

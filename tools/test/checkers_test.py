@@ -131,10 +131,22 @@ class CheckCitationsTest(Tree):
 
     def test_complete_tree_passes(self):
         code, out = run("check_citations.py", self.root)
-        self.assertEqual((code, out), (0, "check_citations: 3 rules, 2 tested, 0 findings\n"))
+        self.assertEqual((code, out), (0, "check_citations: 3 rules, 2 cited by tests, "
+                                       "0 of them tested, 0 findings\n"))
         text = (self.root / "docs/compliance.md").read_text()
-        self.assertIn("| PDS-002 | tested | `pds/test/a_test.cpp` | two |", text)
+        self.assertIn("| PDS-002 | cited | `pds/test/a_test.cpp` | two |", text)
         self.assertIn("| T-01 | open | later | three |", text)
+
+    def test_planted_faults_make_a_rule_tested(self):
+        self.write("tools/mutants/pds.txt",
+                   "pds/a.cpp PDS-001 goes wrong\n- f();\n+\n\n"
+                   "pds/a.cpp PDS-002 goes wrong\n- g();\n+\n\n"
+                   "? pds/a.cpp PDS-002 goes wrong unnoticed\n- h();\n+\n")
+        _, out = run("check_citations.py", self.root, "--write")
+        self.assertIn("2 cited by tests, 1 of them tested", out)
+        text = (self.root / "docs/compliance.md").read_text()
+        self.assertIn("| PDS-001 | tested |", text)
+        self.assertIn("| PDS-002 | gap |", text)
 
     def test_unknown_id(self):
         self.write("pds/a.cpp", "// [PDS-999]\n")

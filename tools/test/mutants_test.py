@@ -102,6 +102,12 @@ class ListTest(unittest.TestCase):
                          [("pds/1", "pds/a.cpp", "PDS-V8", "f();", ""),
                           ("pds/2", "pds/b.cpp", "T-04", "g(a)", "g(b)")])
 
+    def test_known_gaps(self):
+        found = self.read("pds/a.cpp PDS-001 goes wrong\n- f();\n+\n\n"
+                          "? pds/a.cpp PDS-001 does so unnoticed\n- g();\n+\n")
+        self.assertEqual([(f.file, f.is_gap) for f in found],
+                         [("pds/a.cpp", False), ("pds/a.cpp", True)])
+
     def test_numbers_do_not_depend_on_other_entries(self):
         one = "pds/a.cpp PDS-V8 goes wrong\n- f();\n+\n"
         other = "pds/b.cpp T-04 so does this\n- g(a)\n+ g(b)\n"
@@ -124,6 +130,10 @@ class CitingTest(unittest.TestCase):
             "TEST_F(B, Two) {\n}\n"),
             {"A.One": {"PDS-001", "PDS-010", "PDS-011", "PDS-012", "T-04"},
              "B.Two": {"PDS-001"}})
+
+    def test_a_test_of_one_line_ends_there(self):
+        text = "TEST(A, One) { f(); }\n\n// [PDS-003]\nTEST(A, Two) {\n}\n"
+        self.assertEqual(citing.rules_of_tests(text), {"A.One": set(), "A.Two": {"PDS-003"}})
 
     def test_comment_of_a_helper_counts_for_the_file(self):
         text = "// [PDS-002]\nint helper();\n\nTEST(A, One) {\n}\n"

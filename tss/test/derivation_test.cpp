@@ -75,7 +75,7 @@ class VectorTest : public ::testing::Test {
   }
 };
 
-// [TSS-030, TSS-031, TSS-034..037]
+// [TSS-011, TSS-030, TSS-031, TSS-034..037]
 TEST_F(VectorTest, TheInputOfTheDerivationIsThatOfEveryVector) {
   size_t compared = 0;
   for (const Json& vector : vectors("kdf")) {

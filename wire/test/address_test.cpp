@@ -78,7 +78,7 @@ TEST(AddressTest, Ipv6AddressHasTheOctetsWrittenByHand) {
   EXPECT_FALSE(parsed->has(UetAddress::kPidOnFepValid));
 }
 
-// [LF-006] One octet changed, one cause.
+// [LF-003, LF-006] One octet changed, one cause.
 TEST(AddressTest, EveryBrokenFieldHasItsCause) {
   struct Case {
     size_t at;
@@ -156,6 +156,7 @@ TEST(AddressTest, TextParsesBack) {
   }
 }
 
+// [LF-007]
 TEST(AddressTest, OtherTextIsRefused) {
   for (const char* text :
        {"", "fi_addr_uet://", "10.0.0.1/0/0/0", "fi_addr_uet://10.0.0.1",
@@ -170,7 +171,8 @@ TEST(AddressTest, OtherTextIsRefused) {
   }
 }
 
-// Shortened as RFC 5952 asks: the longest run of zeros, the first of equals, never one group.
+// [LF-007] Shortened as RFC 5952 asks: the longest run of zeros, the first of equals, never one
+// group.
 TEST(AddressTest, IpTextIsCanonicalAndParsesBack) {
   for (const char* text : {"0.0.0.0", "255.255.255.255", "::", "::1", "1::", "2001:db8::1",
                            "2001:db8:0:1:1:1:1:1", "2001:0:0:1::1", "2001:db8::1:0:0:1",

@@ -240,7 +240,7 @@ void expect_every_code_travels(Field Header::*field, unsigned values) {
   }
 }
 
-// Every value of every coded field survives emit and read, known or not.
+// [WIRE-059] Every value of every coded field survives emit and read, known or not.
 TEST(CodePointsTest, EveryCodeTravels) {
   expect_every_code_travels<Request, NextHeader, NextHeader>(&Request::next_hdr, 16);
   expect_every_code_travels<Ack, NextHeader, NextHeader>(&Ack::next_hdr, 16);

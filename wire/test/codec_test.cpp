@@ -84,7 +84,8 @@ TEST(CodecTest, SynRequestHasTheOctetsWrittenByHand) {
   EXPECT_EQ(h.start_psn(), Psn(0xFFFFFFFF));  // wraps
 }
 
-// [WIRE-121] The private mark is bit 0x2000 of the SYN overlay and of the RUDI reserved word.
+// [WIRE-040, WIRE-121] The private mark is bit 0x2000 of the SYN overlay and of the RUDI reserved
+// word.
 TEST(CodecTest, PrivateMarkIsItsOwnBitInAllThreeHeaders) {
   Request request;
   request.syn = request.private_mark = true;
@@ -218,7 +219,7 @@ TEST(CodecTest, RestartTokensShareTheOffsetAndTheKey) {
   EXPECT_EQ(h.match_bits, 0x0000000100000002U);
 }
 
-// [WIRE-046] SACK base and the packet acknowledged are relative to cack_psn, modulo 2^32.
+// [WIRE-002, WIRE-046] SACK base and the packet acknowledged are relative to cack_psn, modulo 2^32.
 TEST(CodecTest, OffsetsOfAnAckWrap) {
   AckCc h;
   h.ack.cack_psn = Psn(1);
@@ -262,7 +263,7 @@ TEST(CodecTest, RequestTypesCarryResponsesWithData) {
   }
 }
 
-// [WIRE-116] Each cause a single header can be refused for.
+// [WIRE-037, WIRE-116] Each cause a single header can be refused for.
 TEST(CodecTest, EveryRuleOfRejectionHasItsCause) {
   expect_refused<Prologue>("0000", ParseError::pds_type_reserved);
   expect_refused<Prologue>("7800", ParseError::pds_type_reserved);
