@@ -71,7 +71,7 @@ TEST_F(TargetTest, ModeOfThePdcIsKept) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
 }
 
-// [PDS-T8, PDS-111, PDS-046, PDS-074, PDS-075, PDS-V11] The table of PSN classes.
+// [PDS-T8, PDS-111, PDS-046, PDS-074, PDS-075, PDS-V11, PDS-035] The table of PSN classes.
 TEST_F(TargetTest, PsnClasses) {
   Bench b;
   b.open_target();
