@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace uet::io {
@@ -109,6 +111,22 @@ TEST_F(UdpTest, DscpAndEcnTravel) {
     }
     EXPECT_EQ(picture, "a 46/0 b 8/2 c 8/1 d 63/3 ");
   }
+}
+
+// [PDS-141, PDS-241] A datagram arrives when the kernel gets it, not when it is read.
+TEST_F(UdpTest, ArrivalIsNotTheTimeOfReading) {
+  const auto sender = open(at(ipv4(1)));
+  const auto receiver = open(at(ipv4(2)));
+  Outbox out;
+  out.add(receiver->local_address(), "x", 1);
+  const Instant sent = monotonic_now();
+  sender->send(out.packets());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::span<RxDatagram> got;
+  for (int i = 0; got.empty() && i < 1000; ++i) got = receiver->receive();
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_GE(got[0].at, sent - Duration::milliseconds(1));
+  EXPECT_LE(got[0].at, monotonic_now() - Duration::milliseconds(15));
 }
 
 // Interleaved destinations are joined into runs, and each destination keeps its order.

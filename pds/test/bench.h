@@ -69,7 +69,7 @@ class Bench {
     d.ev = ev;
     d.dscp = dscp;
     d.ecn = ecn;
-    d.at = now;
+    d.at = now - late;
     d.sdi = sdi;
     pds->receive(d, now);
   }
@@ -191,6 +191,7 @@ class Bench {
   Entropy ev{33};
   uint8_t dscp = 0;
   Ecn ecn = Ecn::ect0;
+  Duration late;        // for so long packets that come in have lain unread
   bool proves = true;  // open_target() includes prove()
   uint32_t sdi = 0;    // what a double for TSS says of each packet that comes in
   Pdcid own;

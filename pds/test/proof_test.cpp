@@ -1,8 +1,12 @@
 // Sources that may be forged: what a SYN must show when too many have shown nothing, and what ACKs
 // say of the packets that they answer. [PDS-251, PDS-252, PDS-070]
+#include "pds/sent_tick.h"
 #include "pds/test/bench.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
 
 namespace uet::pds::test {
 namespace {
@@ -168,6 +172,52 @@ TEST_F(FeedbackTest, LateVerdictsTellOfTheirPacket) {
   for (const Told& t : told(b)) EXPECT_FALSE(t.m) << "1001 is not named, so nothing is said of it";
   ASSERT_TRUE(b.pds->respond(b.client.tokens.at({1001, 0}), StubClient::plain_answer(), b.now));
   EXPECT_EQ(told(b), (std::vector<Told>{{1001, 41, true}}));
+}
+
+// [PDS-141] A round trip ends when the ACK arrives, however late it is looked at.
+TEST_F(FeedbackTest, LateLooksMakeNoRoundTripLonger) {
+  Bench b;
+  b.open_initiator(1);
+  b.now = b.now + 899_us;
+  b.late = 889_us;
+  b.rx_header(b.ack(b.start));
+  std::array<PdcSnapshot, 1> pdcs;
+  ASSERT_EQ(b.pds->snapshot(pdcs, b.now), 1u);
+  EXPECT_GE(pdcs[0].round_trip, 10_us - SentTick::one());
+  EXPECT_LE(pdcs[0].round_trip, 10_us + SentTick::one());
+}
+
+// [PDS-241, CMS-036] The time that a packet lay unread counts as time inside the destination. In
+// units of 128 ns.
+TEST_F(FeedbackTest, ServiceTimeBeginsWithTheArrival) {
+  Config c;
+  c.ack_form = AckForm::cc;
+  Bench b(c);
+  b.open_target();
+  b.late = 5_ms;
+  b.rx(b.request(1001, false));
+  const auto state = wire::NsccState::unpack(b.tx().at(0).as<wire::AckCc>().state);
+  EXPECT_NEAR(state.service_time, 5'000'000 / 128, 2);
+}
+
+// [PDS 8.1] The mark of a packet counts although a later ACK has answered the packet before.
+TEST_F(FeedbackTest, MarksOfOvertakenAcksCount) {
+  cms::Config cms;
+  Bench b({}, cms);
+  b.open_initiator(30);
+  const auto window = [&] {
+    std::array<PdcSnapshot, 1> pdcs;
+    EXPECT_EQ(b.pds->snapshot(pdcs, b.now), 1u);
+    return pdcs[0].window_bytes;
+  };
+  b.elapse(1_ms);
+  b.rx_header(b.ack(b.start + 20));
+  b.tx();
+  const uint64_t before = window();
+  wire::Ack overtaken = b.ack(b.start + 10);
+  overtaken.m = true;
+  b.rx_header(overtaken);
+  EXPECT_LT(window(), before);
 }
 
 // What finds no room among the answers that wait is covered by the next ACK of the PDC.

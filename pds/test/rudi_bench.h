@@ -15,7 +15,7 @@ class RudiBench : public Bench {
 
   PeerId peer(uint8_t last = 9) { return *peers.find_or_add(address(last), now); }
   FlowId flow(Mode mode = Mode::rudi, uint32_t job = 1, uint8_t to = 9) {
-    return *pds->flow(peer(to), TrafficClass(0), mode, JobId(job));
+    return *pds->flow(peer(to), TrafficClass(0), mode, JobId(job), sdi);
   }
   // Sends a message of so many packets; what of it goes out now.
   std::vector<Out> send(uint32_t handle, uint32_t packets, uint32_t job = 1, uint8_t to = 9) {

@@ -28,6 +28,19 @@ TEST_F(RudiTargetTest, RequestIsAnsweredOnce) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
+// [PDS-V8] The answer, or the refusal, is sealed under the domain of the request.
+TEST_F(RudiTargetTest, AnswersStayInTheDomainOfTheRequest) {
+  b.sdi = 7;
+  b.rx_octets(RudiBench::request(5));
+  b.client.verdict = [](PacketName, const RxRequest&) {
+    return Verdict::refused(NackCode::no_resource);
+  };
+  b.rx_octets(RudiBench::request(6));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 2u);
+  for (const auto& o : out) EXPECT_EQ(o.sdi, 7u);
+}
+
 // [PDS-202] No state: the same request again is executed again, under RETX or not.
 TEST_F(RudiTargetTest, DuplicateIsExecutedAgain) {
   b.rx_octets(RudiBench::request(5));

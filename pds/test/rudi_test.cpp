@@ -15,6 +15,24 @@ class RudiTest : public ::testing::Test {
   RudiBench b;
 };
 
+// [PDS-V8, PDS-208] Requests are sealed under the domain of their flow, and what did not come under
+// it answers none of them.
+TEST_F(RudiTest, OtherDomainsAnswerNothing) {
+  b.sdi = 7;
+  const auto out = b.send(1, 1);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].sdi, 7u);
+  b.sdi = 0;
+  b.answer(RudiBench::id_of(out[0]));
+  b.refuse(RudiBench::id_of(out[0]), NackCode::exp_nack_fatal);
+  EXPECT_EQ(b.count(Count::drop_sdi), 2u);
+  EXPECT_TRUE(b.client.responded.empty());
+  EXPECT_TRUE(b.client.failed.empty());
+  b.sdi = 7;
+  b.answer(RudiBench::id_of(out[0]));
+  EXPECT_EQ(b.client.responded.size(), 1u);
+}
+
 // [PDS-200, PDS-201, WIRE-042] Type 4 (00100), next header 3 (0011), no flags: 0x2180; 16 reserved
 // bits; the number. Then the SES octets of the stub: message 1, offset 0.
 TEST_F(RudiTest, RequestHasEightOctetsOfHeaderAndNoPdc) {

@@ -25,6 +25,13 @@ TEST_F(UudTest, MessageIsOnePacketBehindFourOctets) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
+// [PDS-013] It is sealed under the domain of its flow.
+TEST_F(UudTest, KeepsItsDomain) {
+  b.sdi = 7;
+  post(1);
+  EXPECT_EQ(b.tx().at(0).sdi, 7u);
+}
+
 // [PDS-211] Done when it was handed over, not before: until then the batch refers to the memory.
 TEST_F(UudTest, CompletesWhenTheBatchHasLeft) {
   post(1);

@@ -142,7 +142,9 @@ TEST_F(UetCtlTest, ReadsTheDomainsOfAnotherProcess) {
   const json& b = domains.at("127.0.47.52");
   EXPECT_EQ(counter(a, "tx_messages"), 3u);
   EXPECT_EQ(counter(a, "tx_completed"), 3u);
-  EXPECT_EQ(counter(a, "tx_payload_bytes"), 15u);
+  // On a loaded machine a packet may have gone again before its answer was looked at.
+  EXPECT_GE(counter(a, "tx_requests"), 3u);
+  EXPECT_EQ(counter(a, "tx_payload_bytes"), 5 * counter(a, "tx_requests"));
   EXPECT_EQ(counter(a, "rx_expected"), 0u);
   EXPECT_EQ(counter(b, "rx_expected"), 3u);
   EXPECT_EQ(counter(b, "tx_messages"), 0u);
