@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -136,8 +137,13 @@ class UetCtlTest : public RolesTest {
 TEST_F(UetCtlTest, ReadsTheDomainsOfAnotherProcess) {
   open();
   send(3);
-  const std::map<std::string, json> domains = ask(pid_);
+  std::map<std::string, json> domains = ask(pid_);
   ASSERT_EQ(domains.size(), 2u);
+  // The sends were over when they were copied; their answers may still be on the way.
+  for (int i = 0; i < 100 && counter(domains.at("127.0.47.51"), "tx_completed") < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    domains = ask(pid_);
+  }
   const json& a = domains.at("127.0.47.51");
   const json& b = domains.at("127.0.47.52");
   EXPECT_EQ(counter(a, "tx_messages"), 3u);

@@ -132,7 +132,7 @@ TEST_F(FailureEventTest, WhoBindsLaterIsToldAtOnce) {
 
 // Nothing is said of an endpoint that is gone, and its queue can be closed.
 TEST_F(FailureEventTest, AClosedEndpointIsNotNamed) {
-  run("fail=300ms", [](const Line&) {
+  run("fail=3s", [](const Line&) {
     const Network network("127.0.0.1");
     Queue of_domain(network.fabric), shared(network.fabric);
     Site site(network);
