@@ -140,7 +140,7 @@ AddressVector::~AddressVector() {
   {
     ProgressEngine::Entry entry(domain_.engine());
     for (const Entry& e : entries_) {
-      if (e.live) entry.fep().unlist(e.to.peer, entry.now());
+      if (e.live || e.leaving) entry.fep().unlist(e.to.peer, entry.now());
     }
   }
   if (eq_ != nullptr) eq_->drop_ref();
@@ -191,17 +191,43 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   e.to.job = job;
   e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
   if (address.has_initiator) join_sender(index);
-  e.live = e.takes_sends = true;
+  e.live = true;
   peers.list(peer);
   return fi_addr_t{index};
 }
 
-void AddressVector::forget(uint64_t index, ProgressEngine::Entry& entry) {
+// The application has it no longer. The index is free when nothing is in flight to it.
+void AddressVector::withdraw(uint64_t index, ProgressEngine::Entry& entry) {
   Entry& e = entries_[index];
-  e.live = e.takes_sends = false;
-  free_.insert(index);
+  e.live = false;
   if (e.address.has_initiator) leave_sender(index);
-  entry.fep().unlist(e.to.peer, entry.now());
+  if (e.unreported == 0) {
+    release(index, entry);
+    return;
+  }
+  e.leaving = true;
+  settled_.reserve(++leaving_);
+}
+
+void AddressVector::release(uint64_t index, ProgressEngine::Entry& entry) {
+  free_.insert(index);
+  entry.fep().unlist(entries_[index].to.peer, entry.now());
+}
+
+void AddressVector::end_operation(fi_addr_t addr, bool unreported) {
+  const uint64_t index = addr & index_mask_;
+  Entry& e = entries_[index];
+  --(unreported ? e.unreported : e.in_flight);
+  if (e.leaving && e.unreported == 0) settled_.push_back(index);
+}
+
+void AddressVector::release_settled(ProgressEngine::Entry& entry) {
+  leaving_ -= settled_.size();
+  for (const uint64_t index : settled_) {
+    entries_[index].leaving = false;
+    release(index, entry);
+  }
+  settled_.clear();
 }
 
 // Of several entries for one sender the oldest is reported. [LF-015, LF-016]
@@ -310,6 +336,7 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
   size_t good = 0;
   {
     ProgressEngine::Entry entry(domain_.engine());
+    release_settled(entry);
     for (size_t i = 0; i < count; ++i) {
       const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
         const JobId job = UET_TRY(job_of(insertion, i));
@@ -365,9 +392,10 @@ int AddressVector::remove_one(fi_addr_t address) {
   while (true) {
     {
       ProgressEngine::Entry entry(domain_.engine());
+      release_settled(entry);
       if (find(address) == nullptr) return -FI_EINVAL;
       if (settle(address, entry)) {
-        forget(address & index_mask_, entry);
+        withdraw(address & index_mask_, entry);
         return 0;
       }
       if (entry.now() >= limit) return -FI_EBUSY;

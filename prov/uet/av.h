@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace uet::prov {
@@ -50,15 +51,26 @@ class AddressVector {
   // there: then only removing the entry and inserting it anew helps. [LF-136]
   const ses::Destination* target(fi_addr_t addr) const {
     const uint64_t index = addr & index_mask_;
-    if (index >= entries_.size() || !entries_[index].takes_sends) return nullptr;
+    if (index >= entries_.size() || !entries_[index].live || entries_[index].lost) return nullptr;
     return &entries_[index].to;
   }
   bool is_lost(fi_addr_t addr) const { return find(addr) != nullptr && target(addr) == nullptr; }
-  void mark_lost(fi_addr_t addr) { entries_[addr & index_mask_].takes_sends = false; }
-  // Counts the operations in flight to an entry that find() returned; fi_av_remove waits for them
-  // and answers -FI_EBUSY if they do not end. [LF-015]
-  void begin_operation(fi_addr_t addr) { ++entries_[addr & index_mask_].in_flight; }
-  void end_operation(fi_addr_t addr) { --entries_[addr & index_mask_].in_flight; }
+  // False when it was marked before. Takes an entry that was removed, too.
+  bool mark_lost(fi_addr_t addr) { return !std::exchange(entries_[addr & index_mask_].lost, true); }
+  // Counts the operations in flight to an entry that find() returned. For those that the
+  // application believes done (`unreported`) fi_av_remove does not wait, but the index is taken
+  // anew only after them; for the others it waits, and answers -FI_EBUSY if they do not end.
+  // [LF-015]
+  void begin_operation(fi_addr_t addr, bool unreported) {
+    Entry& e = entries_[addr & index_mask_];
+    ++(unreported ? e.unreported : e.in_flight);
+  }
+  void end_operation(fi_addr_t addr, bool unreported);
+  // One of those in flight was reported as done before its end.
+  void report_early(fi_addr_t addr) {
+    end_operation(addr, false);
+    begin_operation(addr, true);
+  }
   // The sender of a message, FI_ADDR_NOTAVAIL if it is not in the table. [LF-016]
   fi_addr_t reverse(PeerId peer, uint32_t initiator_id, JobId job) const;
   // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
@@ -78,9 +90,11 @@ class AddressVector {
   static constexpr uint64_t kNone = UINT64_MAX;
   struct Entry {
     ses::Destination to;
-    uint32_t in_flight = 0;
+    uint32_t in_flight = 0;   // the application waits for their end
+    uint32_t unreported = 0;  // it believes them done
     bool live = false;
-    bool takes_sends = false;  // live, and nothing that was reported as done got lost there
+    bool leaving = false;  // was removed, and operations that were reported as done go on
+    bool lost = false;     // of those that were reported as done one got lost there
     UetAddress address;  // for fi_av_lookup
     // The entries of the same sender that were inserted just before and just after this one.
     uint64_t older = kNone;
@@ -110,7 +124,9 @@ class AddressVector {
   int remove_one(fi_addr_t address);
   int remove_key(fi_addr_t key);
   bool settle(fi_addr_t address, ProgressEngine::Entry& entry);
-  void forget(uint64_t index, ProgressEngine::Entry& entry);
+  void withdraw(uint64_t index, ProgressEngine::Entry& entry);
+  void release(uint64_t index, ProgressEngine::Entry& entry);
+  void release_settled(ProgressEngine::Entry& entry);
   void join_sender(uint64_t index);
   void leave_sender(uint64_t index);
   struct Source {
@@ -136,6 +152,8 @@ class AddressVector {
   const uint32_t addr_format_;
   std::vector<Entry> entries_;
   std::set<uint64_t> free_;  // indices of removed entries; the lowest is used first
+  uint64_t leaving_ = 0;           // entries
+  std::vector<uint64_t> settled_;  // of those, the ones whose last operation has ended
   std::unordered_map<Source, Entries, SourceHash> reverse_;
   AvKeys keys_;
 };

@@ -88,8 +88,9 @@ void EndpointCore::tx_done(const ses::Completion& completion) {
   }
   if (completion.was_retained) return retained_done(completion);
   const fi_addr_t addr = completion.context.user & kIndexMask;
+  const bool unreported = (completion.context.user & kUnreported) != 0;
   if (completion.ok()) {
-    av_->end_operation(addr);
+    av_->end_operation(addr, unreported);
     finish_tx(completion.kind, completion.context.user, completion.context.op, nullptr);
     return;
   }
@@ -98,7 +99,7 @@ void EndpointCore::tx_done(const ses::Completion& completion) {
     error.peer = engine_.peer_address(to->peer);
     error.initiator_id = to->initiator_id;
   }
-  av_->end_operation(addr);
+  av_->end_operation(addr, unreported);
   finish_tx(completion.kind, completion.context.user, completion.context.op, &error);
 }
 
@@ -107,10 +108,9 @@ void EndpointCore::retained_done(const ses::Completion& completion) {
   --unreported_;
   const fi_addr_t addr = completion.context.user & kIndexMask;
   const ses::Destination* const to = av_->find(addr);
-  av_->end_operation(addr);
-  if (completion.ok() || closing_) return;
-  if (av_->is_lost(addr)) return;  // as the one before
-  av_->mark_lost(addr);
+  const bool is_first = !completion.ok() && !closing_ && av_->mark_lost(addr);
+  av_->end_operation(addr, true);
+  if (!is_first) return;
   LostSend lost;
   lost.addr = addr;
   lost.error = error_of(completion);
@@ -134,7 +134,7 @@ void EndpointCore::group_done(const ses::Completion& completion) {
     }
   }
   if (--group.open > 0) return;
-  av_->end_operation(group.user & kIndexMask);
+  av_->end_operation(group.user & kIndexMask, (group.user & kUnreported) != 0);
   finish_tx(completion.kind, group.user, group.op_context, group.failed ? &group.error : nullptr);
   group.next_free = free_group_;
   free_group_ = index;

@@ -87,8 +87,9 @@ bool EndpointCore::waits_for_none(const ProgressEngine::Entry& entry, const TxPl
 }
 
 void EndpointCore::begin_tx(const TxPlan& plan, fi_addr_t addr) {
-  if ((plan.user & kUnreported) != 0) ++unreported_;
-  av_->begin_operation(addr);
+  const bool unreported = (plan.user & kUnreported) != 0;
+  if (unreported) ++unreported_;
+  av_->begin_operation(addr, unreported);
 }
 
 ssize_t EndpointCore::refuse_address(fi_addr_t addr) const {
@@ -101,8 +102,9 @@ ssize_t EndpointCore::refuse_address(fi_addr_t addr) const {
 // Takes back what begin_tx() and the caller booked; the stack took nothing.
 ssize_t EndpointCore::refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan, fi_addr_t addr,
                                 Errc why) {
-  if ((plan.user & kUnreported) != 0) --unreported_;
-  av_->end_operation(addr);
+  const bool unreported = (plan.user & kUnreported) != 0;
+  if (unreported) --unreported_;
+  av_->end_operation(addr, unreported);
   if (plan.slots > 0) tx_cq_->release(plan.slots);
   entry.progress();
   return to_fi_errno(why);

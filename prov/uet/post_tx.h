@@ -27,7 +27,10 @@ ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_
   const ses::OpContext context{call.context, plan.user | (call.addr & kIndexMask)};
   const Result<ses::Taken> posted = post(entry, *to, context);
   if (!posted.ok()) return refuse_tx(entry, plan, call.addr, posted.error());
-  if (*posted == ses::Taken::retained) report_retained(plan, call.context, cq_flags);
+  if (*posted == ses::Taken::retained) {
+    av_->report_early(call.addr);
+    report_retained(plan, call.context, cq_flags);
+  }
   if ((call.flags & FI_MORE) == 0) {
     entry.posted(plan.bytes, entry.ses().sends_open(id_));
   }

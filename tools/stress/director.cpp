@@ -101,9 +101,7 @@ void Director::start(uint32_t slot) {
   process.began = process.heard;
   process.tally = {};
   if (options_.verbose) {
-    std::printf("%4llu s  process %u.%u starts: %s\n",
-                static_cast<unsigned long long>(elapsed_s(Clock::now())), slot, process.incarnation,
-                Traits::of(options_, slot, process.incarnation).text().c_str());
+    say(slot, "starts: " + Traits::of(options_, slot, process.incarnation).text());
   }
 }
 
@@ -188,6 +186,7 @@ void Director::hear(uint32_t slot, const std::string& line) {
   if (verb == "defect") defect(slot, rest);
   if (verb == "receive_failed" || verb == "orphan") {
     ++verdict_.receives_failed;
+    if (options_.verbose) say(slot, verb + ": " + rest);
     if (gone_.empty()) {
       defect(slot, verb + ", though no process has ended: " + rest);
     }
@@ -221,6 +220,9 @@ void Director::on_failed(uint32_t slot, std::istringstream& words) {
       is_younger && (options_.same_name || Clock::now() - processes_[to].began < kStale);
   if (gone_.count({to, incarnation}) != 0 || is_stale) {
     ++verdict_.failures_expected;
+    if (options_.verbose) {
+      say(slot, "failed toward " + std::to_string(to) + "." + std::to_string(incarnation) + what);
+    }
   } else {
     defect(slot, "an operation failed toward process " + std::to_string(to) + "." +
                      std::to_string(incarnation) + ", which lives:" + what);
@@ -389,6 +391,11 @@ void Director::end_all() {
     close(process.fd);
     process.fd = -1;
   }
+}
+
+void Director::say(uint32_t slot, const std::string& what) const {
+  const double at = std::chrono::duration<double>(Clock::now() - began_).count();
+  std::printf("%7.3f s  process %u.%u %s\n", at, slot, processes_[slot].incarnation, what.c_str());
 }
 
 void Director::defect(uint32_t slot, const std::string& what) {

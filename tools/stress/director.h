@@ -84,6 +84,7 @@ class Director {
   void phase(State wanted, const char* command, const char* name);
   void tell_all(const std::string& line);
   void end_all();
+  void say(uint32_t slot, const std::string& what) const;
   void defect(uint32_t slot, const std::string& what);
   void progress(Clock::time_point now);
   Tally total() const;

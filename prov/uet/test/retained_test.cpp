@@ -293,6 +293,38 @@ TEST_F(RetainedTest, LateFailureIsAnEventAndEndsTheAddress) {
   }));
 }
 
+// [LF-015] The application that was told that a send is done may remove the address at once. The
+// send goes on, and the index belongs to no other address before its end.
+TEST_F(RetainedTest, AddressCanBeRemovedAtOnce) {
+  const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
+  finish(start(1, settings, [](const Line&) {
+    Node node;
+    std::vector<uint8_t> octets(1000);
+    fi_addr_t peer = insert_deaf(node);
+    ASSERT_EQ(fi_send(node.ep, octets.data(), octets.size(), nullptr, peer, nullptr), 0);
+    ASSERT_EQ(await(node.tx_cq, seconds(5)).err, 0);
+    ASSERT_EQ(fi_inject(node.ep, octets.data(), 8, peer), 0);
+    const auto began = Clock::now();
+    ASSERT_EQ(fi_av_remove(node.av, &peer, 1, 0), 0);
+    EXPECT_LT(Clock::now() - began, seconds(1)) << "it waited for their end";
+    EXPECT_EQ(fi_send(node.ep, octets.data(), 1, nullptr, peer, nullptr), -FI_EADDRNOTAVAIL);
+    EXPECT_EQ(fi_av_remove(node.av, &peer, 1, 0), -FI_EINVAL) << "twice";
+    EXPECT_NE(insert_deaf(node), peer) << "the index is still in use";
+    const Done injected = await(node.tx_cq, seconds(20));
+    EXPECT_NE(injected.err, 0) << "nobody answered";
+    const auto end = Clock::now() + seconds(20);
+    while (counter(node, "tx_retained_lost") < 1 && Clock::now() < end) {
+      Done done;
+      ASSERT_FALSE(read_one(node.tx_cq, done));
+    }
+    EXPECT_EQ(counter(node, "tx_retained_lost"), 1u);
+    EXPECT_EQ(insert_deaf(node), peer) << "the lowest index is free again";
+    // An operation that the application waits for keeps its address.
+    ASSERT_EQ(fi_write(node.ep, octets.data(), 1, nullptr, peer, 0, 5, nullptr), 0);
+    EXPECT_EQ(fi_av_remove(node.av, &peer, 1, 0), -FI_EBUSY);
+  }));
+}
+
 // --- The end of the sender -----------------------------------------------------------------------
 
 class RetainedEndTest : public RetainedTest {
