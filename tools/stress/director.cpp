@@ -100,6 +100,7 @@ void Director::start(uint32_t slot) {
   process.heard = Clock::now();
   process.began = process.heard;
   process.tally = {};
+  process.orphans.clear();
   if (options_.verbose) {
     say(slot, "starts: " + Traits::of(options_, slot, process.incarnation).text());
   }
@@ -186,6 +187,7 @@ void Director::hear(uint32_t slot, const std::string& line) {
   if (verb == "defect") defect(slot, rest);
   if (verb == "receive_failed" || verb == "orphan") {
     ++verdict_.receives_failed;
+    if (verb == "orphan") process.orphans.push_back(Clock::now());
     if (options_.verbose) say(slot, verb + ": " + rest);
     if (gone_.empty()) {
       defect(slot, verb + ", though no process has ended: " + rest);
@@ -213,12 +215,7 @@ void Director::on_failed(uint32_t slot, std::istringstream& words) {
   words >> to >> incarnation >> code;
   std::string what;
   std::getline(words, what);
-  // A process may get the port of one that has ended (with same_name it always does). What an older
-  // process still shares with that one fails once.
-  const bool is_younger = processes_[to].serial > processes_[slot].serial;
-  const bool is_stale =
-      is_younger && (options_.same_name || Clock::now() - processes_[to].began < kStale);
-  if (gone_.count({to, incarnation}) != 0 || is_stale) {
+  if (gone_.count({to, incarnation}) != 0 || is_stale(slot, to, Clock::now())) {
     ++verdict_.failures_expected;
     if (options_.verbose) {
       say(slot, "failed toward " + std::to_string(to) + "." + std::to_string(incarnation) + what);
@@ -229,6 +226,22 @@ void Director::on_failed(uint32_t slot, std::istringstream& words) {
   }
 }
 
+// A process may get the port of one that has ended (with same_name it always does). What an older
+// process still shares with that one fails once.
+bool Director::is_stale(uint32_t slot, uint32_t to, Clock::time_point when) const {
+  const Process& target = processes_[to];
+  return target.serial > processes_[slot].serial && when >= target.began &&
+         (options_.same_name || when - target.began < kStale);
+}
+
+// How many messages of `slot` to `to` may be missing: those that were injected, failed for that
+// reason and were told. Whom such a message was for is not told.
+uint32_t Director::excused(uint32_t slot, uint32_t to) const {
+  const auto& orphans = processes_[slot].orphans;
+  return static_cast<uint32_t>(std::count_if(
+      orphans.begin(), orphans.end(), [&](auto when) { return is_stale(slot, to, when); }));
+}
+
 void Director::on_sent(uint32_t slot, std::istringstream& words) {
   uint32_t to = 0, incarnation = 0;
   std::string stream, count;
@@ -236,7 +249,7 @@ void Director::on_sent(uint32_t slot, std::istringstream& words) {
   if (processes_[to].incarnation != incarnation) return;
   expectations_[to].push_back("expect " + std::to_string(slot) + " " +
                               std::to_string(processes_[slot].incarnation) + " " + stream + " " +
-                              count);
+                              count + " " + std::to_string(excused(slot, to)));
 }
 
 void Director::reap() {

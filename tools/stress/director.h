@@ -61,6 +61,7 @@ class Director {
     Clock::time_point start_at{};
     Clock::time_point heard{};
     Clock::time_point began{};
+    std::vector<Clock::time_point> orphans;  // when injected messages of it were said to be lost
     std::string introduction;  // "peer SLOT ..."
     Tally tally{};
   };
@@ -84,6 +85,8 @@ class Director {
   void phase(State wanted, const char* command, const char* name);
   void tell_all(const std::string& line);
   void end_all();
+  bool is_stale(uint32_t slot, uint32_t to, Clock::time_point when) const;
+  uint32_t excused(uint32_t slot, uint32_t to) const;
   void say(uint32_t slot, const std::string& what) const;
   void defect(uint32_t slot, const std::string& what);
   void progress(Clock::time_point now);

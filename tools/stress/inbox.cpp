@@ -229,13 +229,22 @@ void Inbox::record(const MessageId& id, Place place) {
   if (in.recent.size() > kRecent) in.recent.erase(in.recent.begin());
 }
 
-void Inbox::expect(uint32_t from, uint32_t incarnation, uint32_t stream, uint32_t count) {
+void Inbox::expect(uint32_t from, uint32_t incarnation, uint32_t stream, uint32_t count,
+                   uint32_t excused) {
   incoming(from, incarnation, stream).expected = count;
+  excused_[{from, incarnation}] = excused;
 }
 
 bool Inbox::has_all() const {
-  return std::all_of(incoming_.begin(), incoming_.end(),
-                     [](const auto& entry) { return entry.second.count >= entry.second.expected; });
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> excused = excused_;
+  for (const auto& [key, in] : incoming_) {
+    if (in.count >= in.expected) continue;
+    uint32_t& left = excused[{std::get<0>(key), std::get<1>(key)}];
+    const uint32_t missing = in.expected - in.count;
+    if (missing > left) return false;
+    left -= missing;
+  }
+  return true;
 }
 
 std::string Inbox::missing() const {

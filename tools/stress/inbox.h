@@ -25,8 +25,10 @@ class Inbox {
   // An event of written data.
   void on_written(const Outcome& outcome);
 
-  // How many messages one process has sent on a stream; asked for when nothing more is sent.
-  void expect(uint32_t from, uint32_t incarnation, uint32_t stream, uint32_t count);
+  // How many messages one process has sent on a stream; asked for when nothing more is sent. Of
+  // all streams of that process `excused` messages may be missing.
+  void expect(uint32_t from, uint32_t incarnation, uint32_t stream, uint32_t count,
+              uint32_t excused);
   bool has_all() const;
   std::string missing() const;
   void cancel_all();
@@ -66,6 +68,7 @@ class Inbox {
   uint32_t directed_[kStreams] = {};
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Incoming> incoming_;
   std::map<std::pair<uint32_t, uint32_t>, fi_addr_t> known_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> excused_;
   bool is_closing_ = false;
 };
 

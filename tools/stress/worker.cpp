@@ -93,9 +93,9 @@ void Worker::obey(const std::string& line) {
     phase_ = Phase::ending;
     withhold_until_ = {};
   } else if (verb == "expect") {
-    uint32_t from = 0, incarnation = 0, stream = 0, count = 0;
-    words >> from >> incarnation >> stream >> count;
-    inbox_.expect(from, incarnation, stream, count);
+    uint32_t from = 0, incarnation = 0, stream = 0, count = 0, excused = 0;
+    words >> from >> incarnation >> stream >> count >> excused;
+    inbox_.expect(from, incarnation, stream, count, excused);
   } else if (verb == "compare") {
     phase_ = Phase::comparing;
     compare_until_ = Clock::now() + std::chrono::seconds(options_.patience_s);

@@ -65,14 +65,14 @@ TEST_F(FailureTest, AddressThatNeverAnswersFailsOperationsAfterThePeerTimeout) {
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_port = htons(4793);
-  at.sin_addr.s_addr = htonl(0x7F00'2F01);  // 127.0.47.1
+  at.sin_addr.s_addr = htonl(0x7F00'3101);  // 127.0.49.1
   ASSERT_EQ(bind(deaf, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
   const pid_t asker = start(1, {{"FI_UET_PEER_TIMEOUT", "2000000"}}, [](const Line&) {
     NodeOptions options;
     options.tx_op_flags = FI_TRANSMIT_COMPLETE;
     Node node(options);
     fi_addr_t peer = FI_ADDR_UNSPEC;
-    EXPECT_EQ(fi_av_insertsvc(node.av, "127.0.47.1", "7", &peer, 0, nullptr), 1);
+    EXPECT_EQ(fi_av_insertsvc(node.av, "127.0.49.1", "7", &peer, 0, nullptr), 1);
     const uint8_t octet = 1;
     EXPECT_EQ(fi_send(node.ep, &octet, 1, nullptr, peer, nullptr), 0);
     const Done done = await(node.tx_cq);
