@@ -71,8 +71,7 @@ const char* straddr_op(fid_av* av, const void* addr, char* buf, size_t* length) 
 
 [[maybe_unused]] int insert_auth_key_op(fid_av* av, const void* key, size_t bytes,
                                         fi_addr_t* fi_addr, uint64_t flags) noexcept {
-  return guard(
-      [&] { return AddressVector::from(av).insert_auth_key(key, bytes, fi_addr, flags); });
+  return guard([&] { return AddressVector::from(av).insert_auth_key(key, bytes, fi_addr, flags); });
 }
 
 [[maybe_unused]] int lookup_auth_key_op(fid_av* av, fi_addr_t fi_addr, void* key,

@@ -95,7 +95,7 @@ class AddressVector {
     bool live = false;
     bool leaving = false;  // was removed, and operations that were reported as done go on
     bool lost = false;     // of those that were reported as done one got lost there
-    UetAddress address;  // for fi_av_lookup
+    UetAddress address;    // for fi_av_lookup
     // The entries of the same sender that were inserted just before and just after this one.
     uint64_t older = kNone;
     uint64_t newer = kNone;
@@ -138,7 +138,7 @@ class AddressVector {
   };
   struct SourceHash {
     size_t operator()(const Source& s) const {
-      return (uint64_t{s.peer.value()} << 32 | s.initiator_id) ^ uint64_t{s.job.value()} << 20;
+      return (uint64_t{s.peer.value()} << 32 | s.initiator_id) ^ uint64_t { s.job.value() } << 20;
     }
   };
   static Source source_of(const ses::Destination& to) { return {to.peer, to.initiator_id, to.job}; }
@@ -151,7 +151,7 @@ class AddressVector {
   const uint64_t index_mask_;
   const uint32_t addr_format_;
   std::vector<Entry> entries_;
-  std::set<uint64_t> free_;  // indices of removed entries; the lowest is used first
+  std::set<uint64_t> free_;        // indices of removed entries; the lowest is used first
   uint64_t leaving_ = 0;           // entries
   std::vector<uint64_t> settled_;  // of those, the ones whose last operation has ended
   std::unordered_map<Source, Entries, SourceHash> reverse_;
