@@ -24,31 +24,45 @@ class Challenge {
   // a while: its sender's packets of before must not open a PDC besides the one it will open.
   bool is_on(bool is_flooded, Instant now) const { return is_flooded || now < until_; }
 
-  // The Start_PSN that the sender of that SYN is told.
-  Psn ask(const FabricAddress& from, Pdcid spdcid, Instant now) {
+  // The Start_PSN that the sender of that SYN is told. `is_taken(Psn)`: it is remembered as that of
+  // another PDC of the sender, which had the same PDCID a moment ago.
+  template <class IsTaken>
+  Psn ask(const FabricAddress& from, Pdcid spdcid, Instant now, IsTaken&& is_taken) {
     until_ = now + kHold;
-    return start_of(from, spdcid, epoch_of(now));
+    Psn start;
+    for (uint32_t variant = 0; variant < kVariants; ++variant) {
+      start = start_of(from, spdcid, epoch_of(now), variant);
+      if (!is_taken(start)) break;
+    }
+    return start;
   }
   // The sender was told that Start_PSN, not long ago: it receives what is sent to its address.
   bool is_answered(const FabricAddress& from, Pdcid spdcid, Psn start, Instant now) const {
     if (now >= until_ + kHold) return false;  // nobody was asked
     const int64_t epoch = epoch_of(now);
-    return start == start_of(from, spdcid, epoch) || start == start_of(from, spdcid, epoch - 1);
+    const uint32_t variant = start.value() >> kVariantShift;
+    return start == start_of(from, spdcid, epoch, variant) ||
+           start == start_of(from, spdcid, epoch - 1, variant);
   }
 
  private:
   static constexpr int kEpochShift = 33;                   // 8.6 s: a Start_PSN holds that
   static constexpr Duration kHold = Duration::seconds(9);  // long at least, twice at most
 
+  static constexpr int kVariantShift = 30;  // the two highest bits of the Start_PSN
+  static constexpr uint32_t kVariants = 4;
+
   static int64_t epoch_of(Instant now) { return now.ns() >> kEpochShift; }
-  Psn start_of(const FabricAddress& from, Pdcid spdcid, int64_t epoch) const {
+  Psn start_of(const FabricAddress& from, Pdcid spdcid, int64_t epoch, uint32_t variant) const {
     struct {
       FabricAddress from;
       int64_t epoch;
-      uint64_t spdcid;
-    } const words{from, epoch, spdcid.value()};
+      uint32_t spdcid;
+      uint32_t variant;
+    } const words{from, epoch, spdcid.value(), variant};
     static_assert(sizeof words == sizeof from + 16, "no padding");
-    return Psn(static_cast<uint32_t>(siphash(std::as_bytes(std::span(&words, 1)), key_)));
+    const uint64_t hash = siphash(std::as_bytes(std::span(&words, 1)), key_);
+    return Psn(variant << kVariantShift | static_cast<uint32_t>(hash >> (64 - kVariantShift)));
   }
 
   SipKey key_;

@@ -21,8 +21,10 @@ Result<void> Core::init(Arena& arena) {
   if (!config_.valid()) return Errc::invalid;
   const uint32_t pdcs = config_.max_pdcs;
   const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config_.target_floor_percent / 100);
-  UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, config_.tombstones, config_.reserved_pdcs},
-                          random_, &peers_));
+  constexpr uint32_t kIds = 65535;
+  const uint32_t tombstones = std::min(config_.tombstones, kIds - pdcs);
+  UET_CHECK(table_.create(arena, {pdcs, pdcs - floor, tombstones, config_.reserved_pdcs}, random_,
+                          &peers_));
   UET_CHECK(flows_.create(arena, config_.max_flows, random_.u64()));
   // Unless told otherwise every flow and every target PDC can have a path of its own.
   const uint32_t paths = config_.max_paths != 0 ? config_.max_paths : config_.max_flows + pdcs;

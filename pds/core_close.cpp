@@ -152,6 +152,13 @@ bool Core::finish_received_close(Pdc& pdc, Instant now) {
   if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.reorder.empty()) return false;
   const bool owes =
       !pdc.returns.empty() || pdc.message != MessageHandle{} || newest_unanswered(pdc) != nullptr;
+  // Others close so fast that nothing could be remembered of it: its packets might execute twice.
+  // What closed a moment ago makes room soon. [PDS-176]
+  if (!table_.may_bury()) {
+    counters_.add(Count::close_waits);
+    arm_by(pdc, now + config_.tombstone_time);
+    return false;
+  }
   AckTrigger trigger = pdc.ack.trigger();
   trigger.psn = pdc.close_psn;
   if (owes) {
@@ -352,7 +359,10 @@ bool Core::half_open_full() const {
 // Few free PDCs: the longest idle ones go. [PDS-181]
 void Core::relieve_pressure(bool is_initiator, Instant now) {
   const uint32_t free = table_.free_count(is_initiator);
-  const bool is_low = uint64_t{free} * 100 < uint64_t{config_.max_pdcs} * config_.low_water_percent;
+  // What is left to newcomers must not fall so low that others wait for ever.
+  const uint32_t percent =
+      config_.low_water_percent + (is_initiator ? 0 : config_.newcomer_percent);
+  const bool is_low = uint64_t{free} * 100 < uint64_t{config_.max_pdcs} * percent;
   if (free > 0 && !is_low && (is_initiator || !half_open_full())) return;
   // Where most are half-open it is those that are too many: they go when their time has come, and
   // nobody else gives way to them. [T-01]
@@ -363,16 +373,20 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
 }
 
 // Whether that peer, all with its IP address together, and the job and domain of its request, may
-// take one more PDC. If not, those they have give way to each other, by the same rules.
-// [T-01, T-02, T-61]
+// take one more PDC. Who has one leaves some places to those who have none, so that no number of
+// hosts that hold what they can shuts out a newcomer. If not, those they have give way to each
+// other, by the same rules. [T-01, T-02, T-61]
 bool Core::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
-  const uint32_t free = table_.free_count(false);
-  if (free == 0) return true;  // for nobody, which is another answer
+  const uint32_t all_free = table_.free_count(false);
+  if (all_free == 0) return true;  // for nobody, which is another answer
   const uint32_t percent = config_.job_share_percent;
   const Peer& p = peers_[peer];
   const Host& host = peers_.host_of(p);
+  const uint32_t left = host.targets == 0 ? 0 : config_.newcomer_pdcs();
+  const uint32_t free = all_free - std::min(left, all_free);
   const bool is_peer = !Shares::has_room(p.targets, free, config_.peer_share_percent);
-  if (is_peer || !Shares::has_room(host.targets, free, config_.host_share_percent())) {
+  const bool is_host = !Shares::has_room(host.targets, free, config_.host_share_percent());
+  if (is_peer || is_host || free == 0) {
     counters_.add(is_peer ? Count::peer_share_limit : Count::host_share_limit);
     const uint32_t half_open = is_peer ? p.half_open : host.half_open;
     const bool is_flooded = uint64_t{half_open} * 2 > (is_peer ? p.targets : host.targets);
@@ -382,8 +396,8 @@ bool Core::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
     retire(false, !is_flooded, is_candidate, now);
     return false;
   }
-  const bool is_job = !Shares::has_room(shares_.held({sdi, job.value()}), free, percent);
-  const bool is_domain = sdi != 0 && !Shares::has_room(shares_.held({sdi}), free, percent);
+  const bool is_job = !Shares::has_room(shares_.held({sdi, job.value()}), all_free, percent);
+  const bool is_domain = sdi != 0 && !Shares::has_room(shares_.held({sdi}), all_free, percent);
   if (!is_job && !is_domain) return true;
   counters_.add(Count::job_share_limit);
   const bool is_flooded = uint64_t{half_open_} * 2 > table_.size();
@@ -433,6 +447,7 @@ bool Core::reclaim(Pdc& pdc, Instant now) {
   if (now - pdc.last_active < (is_open ? config_.peer_timeout / 4 : config_.close_req)) {
     return false;
   }
+  if (!table_.may_bury()) return false;
   pdc.close_psn = highest;
   counters_.add(Count::pdc_reclaimed);
   free_pdc(pdc, false, true, now);

@@ -101,8 +101,7 @@ bool Core::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_
                          Instant now) {
   if (in.sdi() != 0 || config_.challenge_above == 0) return false;
   is_proven = challenge_.is_answered(from, in.spdcid, in.start_psn, now);
-  const uint32_t limit = std::min(config_.challenge_above, std::max(config_.max_pdcs / 4, 1U));
-  if (is_proven || !challenge_.is_on(half_open_ >= limit, now)) return false;
+  if (is_proven || !challenge_.is_on(half_open_ >= config_.challenge_limit(), now)) return false;
   if (!challenges_.take(config_.challenges_per_second, now)) {
     counters_.add(Count::drop_nack_limited);
     return true;
@@ -113,7 +112,13 @@ bool Core::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_
   h.m = in.trigger.ce;
   h.retx = in.trigger.retx;
   h.dpdcid = in.spdcid;
-  h.payload = challenge_.ask(from, in.spdcid, now).value();
+  PeerId id;
+  const bool is_known = peers_.find(from, id) != nullptr;
+  const auto is_taken = [&](Psn start) {
+    const Tombstone* const t = is_known ? table_.find_tombstone(id, in.spdcid) : nullptr;
+    return t != nullptr && t->start_psn == start;
+  };
+  h.payload = challenge_.ask(from, in.spdcid, now, is_taken).value();
   counters_.add(Count::challenged);
   queue_nack(h, from, in.trigger.ev, 0);
   return true;

@@ -55,7 +55,10 @@ void Core::on_timer(Pdc& pdc, Instant now) {
   if (pdc.rod_stalled) {
     drain_reorder(pdc, now);
     if (pdc.rod_stalled) next = std::min(next, now + config_.nack_retx);
-    if (pdc.close_received && finish_received_close(pdc, now)) return;
+  }
+  if (pdc.close_received) {
+    if (finish_received_close(pdc, now)) return;
+    next = std::min(next, now + config_.tombstone_time);
   }
   if (!pdc.close_at.is_never() && !pdc.is_draining) {
     if (pdc.close_at <= now && pdc.state == PdcState::pending) {  // T7: in silence [PDS-052]

@@ -21,8 +21,9 @@
   X(pdc_closed_aborted) X(pdc_closed_unreachable) X(pdc_reclaimed) X(pdc_alloc_fail)               \
   X(half_open_limit) X(peer_share_limit) X(host_share_limit) X(job_share_limit) X(pdc_unused)      \
   X(pdc_displaced) X(new_pdc_timeout) X(psn_rebased) X(psn_range_close) X(tombstone_hits)          \
-  X(idle_closes) X(pressure_closes) X(close_req_expired) X(close_given_up) X(unreachable_reports)  \
-  X(path_reports) X(path_reports_ignored) X(path_lowered) X(pdc_closed_too_long)                   \
+  X(close_waits) X(idle_closes) X(pressure_closes) X(close_req_expired) X(close_given_up)          \
+  X(unreachable_reports) X(path_reports) X(path_reports_ignored) X(path_lowered)                   \
+  X(pdc_closed_too_long)                                                                           \
   /* what held new packets back */                                                                 \
   X(window_stalls) X(cms_stalls) X(slot_stalls)                                                    \
   /* resends by cause [PDS 12] */                                                                  \

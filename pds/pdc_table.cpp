@@ -112,15 +112,13 @@ void PdcTable::free(Pdc& pdc) {
 }
 
 void PdcTable::bury(Pdc& pdc, Instant until) {
-  // What was reclaimed was most likely forged: it makes room before what closed in order.
-  if (tombstones_.full()) {
-    remove_tombstone(*(reclaimed_.empty() ? oldest_ : reclaimed_).front());
-  }
+  // What was reclaimed was most likely forged: it makes room for others.
+  if (tombstones_.full() && !reclaimed_.empty()) remove_tombstone(*reclaimed_.front());
   if (Tombstone* const same = const_cast<Tombstone*>(find_tombstone(pdc.peer, pdc.peer_id))) {
     remove_tombstone(*same);
   }
   Tombstone* const t = tombstones_.alloc();
-  if (t == nullptr) return free(pdc);  // no memory
+  if (t == nullptr) return free(pdc);  // no room
   if (peers_ != nullptr) peers_->add_ref(pdc.peer);
   t->peer = pdc.peer;
   t->peer_id = pdc.peer_id;

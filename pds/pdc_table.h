@@ -56,9 +56,12 @@ class PdcTable {
   Pdc* allocate_reserved(RandomSource& random);
   // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
   void free(Pdc& pdc);
-  // The same for a target, and its PDCID stays taken until the tombstone expires. Without a free
-  // tombstone the oldest one goes. [PDS-176]
+  // The same, and its PDCID stays taken until the tombstone expires. Where may_bury() says no, there
+  // will be no tombstone. [PDS-176]
   void bury(Pdc& pdc, Instant until);
+  // Whether there is a tombstone for one more. Those of PDCs that were reclaimed make room, the
+  // oldest first; those of PDCs that closed in order stay until they expire.
+  bool may_bury() const { return !tombstones_.full() || !reclaimed_.empty(); }
   // Removes the tombstones that have expired.
   void expire_tombstones(Instant now);
   Instant next_expiry() const;

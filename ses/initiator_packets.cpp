@@ -122,7 +122,8 @@ bool Initiator::may_answer(const ReturnMessage& answer) const {
   const pds::Peer& peer = (*core_.peers)[answer.peer];
   const uint64_t bytes = uint64_t{peer.answer_bytes} + answer.length;
   const uint32_t free = returns_.capacity() - returns_.size();
-  return is_within_shares(peer.answers, core_.peers->host_of(peer).answers, 1, free) &&
+  const uint64_t of_host = core_.peers->host_of(peer).answers;
+  return is_within_shares(peer.answers, of_host, 1, free, returns_.capacity()) &&
          (peer.answers == 0 || bytes <= core_.config.read_quota_bytes);
 }
 

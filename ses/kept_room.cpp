@@ -14,14 +14,16 @@ Result<void> KeptRoom::create(Arena& arena, const Config& config, pds::PeerTable
 bool KeptRoom::has_record(const Sender& sender) const {
   const uint32_t free = records_.capacity() - records_.size();
   const pds::Peer& peer = (*peers_)[sender.peer];
-  return is_within_shares(peer.kept_messages, peers_->host_of(peer).kept_messages, 1, free) &&
+  const uint64_t of_host = peers_->host_of(peer).kept_messages;
+  return is_within_shares(peer.kept_messages, of_host, 1, free, records_.capacity()) &&
          (sender.is_confirmed || leaves_reserve(1, free, records_.capacity()));
 }
 
 bool KeptRoom::has_pages(const Sender& sender, uint64_t pages) const {
   const uint32_t free = pool_.free_pages();
   const pds::Peer& peer = (*peers_)[sender.peer];
-  return is_within_shares(peer.kept_pages, peers_->host_of(peer).kept_pages, pages, free) &&
+  const uint64_t of_host = peers_->host_of(peer).kept_pages;
+  return is_within_shares(peer.kept_pages, of_host, pages, free, pool_.pages()) &&
          (sender.is_confirmed || leaves_reserve(pages, free, pool_.pages()));
 }
 

@@ -13,9 +13,12 @@ constexpr bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
 }
 
 // The same where all peers with its IP address hold `host_held`, of which they leave a third: a
-// host that is alone gets three quarters, however many ports it uses. [T-61]
-constexpr bool is_within_shares(uint64_t held, uint64_t host_held, uint64_t wanted, uint64_t free) {
-  return is_within_share(held, wanted, free) && host_held + wanted <= 3 * free;
+// host that is alone gets three quarters, however many ports it uses. And a host that holds some
+// leaves an eighth of all to those that hold none, however many do as it does. [T-61, T-01]
+constexpr bool is_within_shares(uint64_t held, uint64_t host_held, uint64_t wanted, uint64_t free,
+                                uint64_t capacity) {
+  const bool leaves_some = host_held == 0 || wanted + capacity / 8 <= free;
+  return is_within_share(held, wanted, free) && host_held + wanted <= 3 * free && leaves_some;
 }
 
 // Whether who may be a forgery may take `wanted` of the `free` rest: a quarter of all stays for

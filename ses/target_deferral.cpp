@@ -206,7 +206,7 @@ void Target::send_calls() {
     if (calls_ >= places) break;
     pds::Peer& peer = (*core_.peers)[d.key.peer];
     pds::Host& host = core_.peers->host_of(peer);
-    if (!is_within_shares(peer.calls, host.calls, 1, places - calls_)) continue;
+    if (!is_within_shares(peer.calls, host.calls, 1, places - calls_, places)) continue;
     if (is_refused && d.key.peer == refused) continue;
     Endpoint* ep = core_.endpoint(d.key.endpoint);
     UET_ASSERT(ep != nullptr);  // close() forgets its messages

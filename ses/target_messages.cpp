@@ -34,10 +34,12 @@ bool Target::may_track(const pds::Peer& peer, const Request& q) const {
   if (free == 0) return false;
   if (!q.is_confirmed && !leaves_reserve(1, free, rx_messages_.capacity())) return false;
   const pds::Host& host = core_.peers->host_of(peer);
+  const uint32_t all = rx_messages_.capacity();
   if (!q.in_order) {
-    return is_within_shares(peer.rx_messages + 1, host.rx_messages + 1, 1, free - 1);
+    return is_within_shares(peer.rx_messages + 1, host.rx_messages + 1, 1, free - 1, all);
   }
-  return host.rx_in_order == 0 || is_within_shares(peer.rx_messages, host.rx_messages, 1, free);
+  return host.rx_in_order == 0 ||
+         is_within_shares(peer.rx_messages, host.rx_messages, 1, free, all);
 }
 
 RxMessage* Target::track(const Request& q) {

@@ -94,7 +94,8 @@ void Target::start_pulls() {
     if (reading_pulls_ >= places) break;
     pds::Peer& peer = (*core_.peers)[p.peer];
     pds::Host& host = core_.peers->host_of(peer);
-    if (!is_within_shares(peer.pulls, host.pulls, 1, places - reading_pulls_)) continue;
+    const uint32_t free = places - reading_pulls_;
+    if (!is_within_shares(peer.pulls, host.pulls, 1, free, places)) continue;
     if (is_refused && p.peer == refused) continue;
     if (!start_pull(p)) {
       is_refused = true;

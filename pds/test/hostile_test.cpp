@@ -162,6 +162,7 @@ TEST(ScaleTest, SixtyFiveThousandPdcs) {
   config.low_water_percent = 0;
   config.half_open_percent = 100;
   config.peer_share_percent = config.job_share_percent = 100;
+  config.newcomer_percent = 0;  // there is one host
   config.idle_time = Duration::seconds(1000);
   Bench b(config);
   b.client.names_are_unique = false;

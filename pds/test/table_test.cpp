@@ -199,21 +199,28 @@ TEST_F(PdcTableTest, APdcidIsNotGivenOutWhileItsTombstoneStands) {
   EXPECT_TRUE(is_given_out());
 }
 
-TEST_F(PdcTableTest, OldestTombstoneMakesRoomAndTheSameKeyIsReplaced) {
+// [PDS-176] A tombstone stays until it expires, however many PDCs close; the same key is replaced.
+TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
   make(8, 8, 2);
   std::vector<Pdcid> ids;
   for (uint16_t i : {uint16_t{1}, uint16_t{2}, uint16_t{3}}) {
     Pdc& pdc = target(1, i);
+    pdc.close_received = true;
     ids.push_back(pdc.id);
+    EXPECT_EQ(table_.may_bury(), i < 3);
     table_.bury(pdc, kNow + Duration::seconds(i));
   }
-  EXPECT_EQ(table_.find_tombstone(ids[0]), nullptr);
+  EXPECT_NE(table_.find_tombstone(ids[0]), nullptr);
   EXPECT_NE(table_.find_tombstone(ids[1]), nullptr);
-  Pdc& again = target(1, 3);
+  EXPECT_EQ(table_.find_tombstone(ids[2]), nullptr);
+  table_.expire_tombstones(kNow + Duration::seconds(1));
+  EXPECT_TRUE(table_.may_bury());
+  Pdc& again = target(1, 2);
+  again.close_received = true;
   const Pdcid id = again.id;
   table_.bury(again, kNow + Duration::seconds(9));
-  EXPECT_EQ(table_.find_tombstone(ids[2]), nullptr);
-  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(3))->id, id);
+  EXPECT_EQ(table_.find_tombstone(ids[1]), nullptr);
+  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(2))->id, id);
 }
 
 class PeerTableTest : public ::testing::Test {

@@ -41,5 +41,70 @@ TEST(TombstoneTest, AFloodOfAddressesLosesNoTombstone) {
   EXPECT_EQ(b.peers.spare(), 64u);
 }
 
+// [PDS-176] A PDC that could not be remembered is not closed: who closes fast pushes no tombstone
+// out, and waits itself.
+TEST(TombstoneTest, ACloseWaitsForATombstone) {
+  Config config;
+  config.tombstones = 2;
+  Bench b(config);
+  b.client.names_are_unique = false;
+  const auto closes = [&](uint8_t host) {
+    b.from = address(host, 50000);
+    b.rx(b.request(1000));
+    b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+    b.rx_header(b.control(CtlType::close_cmd, 1001));
+    const Lines said = b.lines();
+    return said.empty() ? std::string() : said.back();
+  };
+  const auto again = [&](uint8_t host) {
+    b.from = address(host, 50000);
+    b.rx(b.request(1000));
+    b.tx();
+  };
+  EXPECT_EQ(closes(20), "ACK cack 1001 ack 1001");
+  EXPECT_EQ(closes(21), "ACK cack 1001 ack 1001");
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  closes(22);
+  EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  EXPECT_EQ(b.count(Count::close_waits), 1u);
+  again(20);
+  again(21);
+  again(22);
+  EXPECT_EQ(b.count(Count::pdc_opened_target), 3u) << "each executed once";
+  EXPECT_EQ(b.count(Count::tombstone_hits), 2u);
+  b.elapse(401_ms);
+  b.elapse(401_ms);
+  EXPECT_EQ(b.pds->open_pdcs(), 0u) << "closed although nobody asked again";
+}
+
+// [PDS-251, PDS-176] Two PDCs that one peer gives the same PDCID, one just after the other, are not
+// told the same Start_PSN: the second would be taken for the first.
+TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
+  Config config;
+  config.max_pdcs = 64;
+  config.challenge_above = 1;
+  Bench b(config);
+  b.client.names_are_unique = false;
+  b.proves = false;
+  b.from = address(30, 50000);
+  b.rx(b.request(1000));
+  b.tx();
+  b.from = address(31, 50000);
+  const auto told = [&]() -> uint32_t {
+    b.rx(b.request(1000));
+    const auto out = b.tx();
+    EXPECT_EQ(out.at(0).type(), wire::PdsType::nack);
+    return out.at(0).as<wire::Nack>().payload;
+  };
+  const uint32_t first = told();
+  EXPECT_EQ(told(), first) << "each SYN of a PDC is told the same";
+  b.rx(b.request(first));
+  b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+  b.rx_header(b.control(CtlType::close_cmd, first + 1));
+  b.tx();
+  EXPECT_EQ(b.pds->open_pdcs(), 1u) << "the second one came and went";
+  EXPECT_NE(told(), first);
+}
+
 }  // namespace
 }  // namespace uet::pds::test

@@ -32,7 +32,6 @@ inline constexpr Exempt kExempt[] = {
     {"drop_probe_limited", "needs a flood of Probes"},
     {"drop_probe_answer", "needs a very late answer"},
     {"half_open_limit", "needs a flood of SYNs"},
-    {"challenged", "needs a flood of SYNs, and a setting"},
     {"nack_tx_invalid_syn", "needs a SYN that a peer sends again with another start, or forges"},
     {"host_share_limit", "needs many ports of one address; pds/test/share_test.cpp"},
     {"job_share_limit", "needs many peers of one job; pds/test/share_test.cpp"},

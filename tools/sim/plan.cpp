@@ -88,6 +88,8 @@ Plan Plan::draw(uint64_t seed) {
     p.late_receives = 0.5;
     p.unexpected_messages = 1 + static_cast<uint32_t>(slow.below(8));
   }
+  Rng challenges(seed, 0x6368616c);
+  if (challenges.chance(0.25)) p.challenge_above = 1 + static_cast<uint32_t>(challenges.below(4));
   Rng mutes(seed, 0x6d757465);
   const bool is_slow = p.slow_application > Duration::zero();
   if (mutes.chance(0.05) && !p.restart && !p.spoil && !is_slow) {  // one such fault at a time
@@ -203,7 +205,7 @@ std::string Plan::describe() const {
       "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
       "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
       "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms, "
-      "cancelled %.2f, retained %.2f, mute after %u%s%s%s%s%s%s%s",
+      "cancelled %.2f, retained %.2f, challenges above %u, mute after %u%s%s%s%s%s%s%s",
       endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
       payload_mtu, window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
       faults.burst, static_cast<long long>(faults.delay.ns()),
@@ -214,7 +216,7 @@ std::string Plan::describe() const {
       broken_requests, broken_returns, rudi, rudi_window, rudi_packets, rudi_answers, datagrams,
       datagrams_per_second, rendezvous_bytes, rendezvous_sends, rendezvous_reads, defer_bytes,
       deferrable_sends, deferred_messages, restarts, static_cast<long long>(deferral_time.ms()),
-      cancelled_sends, retained, mute_after, medium_headers ? ", medium" : "",
+      cancelled_sends, retained, challenge_above, mute_after, medium_headers ? ", medium" : "",
       small_headers ? ", small" : "", shares_receives ? ", shared receives" : "",
       disable_index ? ", disables indices" : "", spoil ? ", spoilt" : "",
       spec_timers ? ", spec timers" : "", death);

@@ -27,6 +27,7 @@ struct Plan {
   uint32_t payload_mtu = 4096;
   uint32_t window_packets = 256;  // of each PDC
   uint32_t pdcs_max = 4096;
+  uint32_t challenge_above = 1024;
   uint32_t unexpected_bytes = 1 << 20;
   double late_receives = 0.3;  // share of receives posted after their message was sent
   Duration spread = Duration::milliseconds(5);  // operations start within this span

@@ -69,6 +69,7 @@ fep::Config config_of(const Plan& plan) {
   c.ses.deferral_time = plan.deferral_time;
   c.pds.tx_window_packets = plan.window_packets;
   c.pds.max_pdcs = plan.pdcs_max;
+  c.pds.challenge_above = plan.challenge_above;
   c.pds.packets_per_entropy = 4;
   // What a mute peer holds up goes one after the other, each for five times as long. [PDS-148]
   if (plan.mute_after > 0) c.pds.peer_timeout = Duration::seconds(1);

@@ -64,8 +64,45 @@ void WireOracle::send(std::span<TxPacket> packets) {
 
 std::span<RxDatagram> WireOracle::receive() {
   const std::span<RxDatagram> datagrams = below_->receive();
-  for (const RxDatagram& d : datagrams) note_ack(d.bytes);
+  for (const RxDatagram& d : datagrams) {
+    note_ack(d.bytes);
+    note_new_start(d.bytes);
+  }
   return datagrams;
+}
+
+void WireOracle::note_new_start(std::span<const std::byte> bytes) {
+  wire::Reader peek(bytes);
+  const auto prologue = wire::Prologue::parse(peek);
+  if (!prologue.ok() || prologue->type != wire::PdsType::nack) return;
+  wire::Reader reader(bytes);
+  const auto nack = wire::Nack::parse(reader);
+  if (!nack.ok() || nack->nack_code != wire::NackCode::new_start_psn) return;
+  told_starts_.insert({nack->dpdcid.value(), nack->payload});
+}
+
+// [PDS-051] Upon NEW_START_PSN a PDC begins anew at the PSN that it was told: what was sent goes
+// again, its PSNs as far from the new start as they were from the old one.
+void WireOracle::move(const wire::Request& syn) {
+  const uint32_t id = syn.spdcid.value();
+  const auto known = pdcs_.find(id);
+  if (told_starts_.count({id, syn.start_psn().value()}) == 0) return;
+  if (known == pdcs_.end() || known->second.first == syn.start_psn()) return;
+  Pdc& pdc = known->second;
+  std::map<std::pair<uint32_t, uint32_t>, Sent> moved;
+  for (int32_t i = 0; i <= pdc.sent; ++i) {
+    const auto at = sent_.find({id, (pdc.first + i).value()});
+    if (at == sent_.end()) continue;
+    moved[{id, (syn.start_psn() + i).value()}] = at->second;
+    sent_.erase(at);
+  }
+  // What an earlier PDC with that PDCID sent there, which was told the same start.
+  std::erase_if(sent_, [&](const auto& entry) {
+    return entry.first.first == id &&
+           std::abs(Psn(entry.first.second) - syn.start_psn()) < kElsewhere;
+  });
+  sent_.merge(moved);
+  pdc.first = syn.start_psn();
 }
 
 // Whatever an ACK says may be so: the stack believes less of it, never more.
@@ -112,7 +149,7 @@ void WireOracle::check_windows(const wire::Request& request) {
   const bool is_elsewhere = std::abs(int64_t{request.psn - pdc.first} - pdc.sent) > kElsewhere;
   if (is_new || is_elsewhere) {
     pdc = Pdc{};
-    pdc.first = request.psn;
+    pdc.first = request.syn ? request.start_psn() : request.psn;
     pdc.range = static_cast<int32_t>(windows_.default_range);
   }
   pdc.sent = std::max(pdc.sent, request.psn - pdc.first);
@@ -144,6 +181,7 @@ void WireOracle::check(const TxPacket& packet) {
   }
   uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
   content = digest_of_payload(content, packet);
+  if (request->syn) move(*request);
   const std::pair<uint32_t, uint32_t> key{request->spdcid.value(), request->psn.value()};
   const auto [entry, fresh] = sent_.try_emplace(key, Sent{content});
   char text[128];

@@ -57,15 +57,18 @@ class WireOracle final : public io::PacketIo {
     int32_t range = 0;           // the widest stated
   };
   void note_ack(std::span<const std::byte> bytes);
+  void note_new_start(std::span<const std::byte> bytes);
+  void move(const wire::Request& syn);
   void check_windows(const wire::Request& request);
   void check(const TxPacket& packet);
   void check_rudi(const TxPacket& packet);
 
   std::unique_ptr<io::PacketIo> below_;
   Windows windows_;
-  std::map<std::pair<uint32_t, uint32_t>, Sent> sent_;  // (SPDCID, PSN)
-  std::map<uint32_t, Sent> sent_by_rudi_;               // pkt_id
-  std::map<uint32_t, Pdc> pdcs_;                        // SPDCID
+  std::map<std::pair<uint32_t, uint32_t>, Sent> sent_;   // (SPDCID, PSN)
+  std::map<uint32_t, Sent> sent_by_rudi_;                // pkt_id
+  std::map<uint32_t, Pdc> pdcs_;                         // SPDCID
+  std::set<std::pair<uint32_t, uint32_t>> told_starts_;  // (SPDCID, PSN) of each NEW_START_PSN
   std::string violation_;
   uint64_t digest_ = 0xcbf29ce484222325;
   uint64_t packets_ = 0;
