@@ -156,6 +156,7 @@ void Core::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* 
     emit_long_ack(pdc, h, w);
   }
   if (response != nullptr) w.bytes({response->bytes.data(), response->length});
+  if (!spend(pdc, static_cast<uint32_t>(w.position()))) return;
   batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, trigger.ev,
                config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
 }

@@ -114,6 +114,25 @@ TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
   EXPECT_GT(b.count(Count::tx_requests), 0u);
 }
 
+// [PDS-252] An ACK counts like the Probes that ask for proof: together they are at most three times
+// what came.
+TEST_F(ProofTest, EverythingThatIsSentCounts) {
+  constexpr uint32_t kPayload = 100;
+  Bench b;
+  b.proves = false;
+  b.rx(b.request(kFirst.value()), kPayload);
+  b.client.messages[500] = {8192, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  size_t octets = 0;
+  for (int i = 0; i < 300; ++i) {
+    for (const auto& o : b.tx()) octets += o.octets.size();
+    b.elapse(100_ms);
+  }
+  EXPECT_GT(b.count(Count::probe_tx), 10u);
+  EXPECT_GT(b.count(Count::drop_unproven), 0u) << "then nothing more goes";
+  EXPECT_LE(octets, 3 * (wire::Request::kSize + 8u + kPayload));
+}
+
 class FeedbackTest : public ::testing::Test {
  protected:
   static void rx(Bench& b, uint32_t psn, uint16_t ev, bool ce) {
