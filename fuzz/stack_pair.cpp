@@ -6,6 +6,7 @@
 #include "fuzz/stack/ledger.h"
 #include "fuzz/stack/node.h"
 #include "fuzz/stack/program.h"
+#include "fuzz/stack/strangers.h"
 #include "fuzz/stack/wire.h"
 #include "fuzz/target.h"
 
@@ -197,10 +198,19 @@ class Run {
       case 28:
       case 29:
         return arrive(forger_.craft(program_, now_));
+      case 31:
+        return knock();
       default:
         pump(1 + program_.u8() % 16u);
         return;
     }
+  }
+
+  // Strangers are legitimate peers as long as there is no TSS: what they send takes receives of the
+  // others, so honest runs do without.
+  void knock() {
+    if (is_exact()) return;
+    for (WirePacket& packet : strangers_.knock(program_, now_)) arrive(std::move(packet));
   }
 
   // An end dies with all its state, and another one begins at its address. What the dead one had
@@ -239,7 +249,11 @@ class Run {
     std::vector<WirePacket> sent = nodes_[index]->transmit(now_, refused);
     for (WirePacket& packet : sent) {
       forger_.hear(packet);
+      strangers_.hear(packet, now_);
       wire_.add(std::move(packet));
+    }
+    if (!is_over_) {
+      for (WirePacket& packet : strangers_.answers()) wire_.add(std::move(packet));
     }
     return !sent.empty();
   }
@@ -291,6 +305,7 @@ class Run {
   // What has no receive waits for one for as long as its target answers, so in the end there are
   // receives for everything. [SES-191]
   void finish() {
+    is_over_ = true;
     for (const auto& node : nodes_) node->end_claim(now_);
     const auto has_ended = [this] {
       return !ledger_.has_open_operation() && nodes_[0]->fep().ses().idle() &&
@@ -324,7 +339,9 @@ class Run {
   std::array<Regions, kNodes> regions_;
   Ledger ledger_;
   Forger forger_;
+  Strangers strangers_;
   Wire wire_;
+  bool is_over_ = false;  // the program; nobody interferes any more
   Instant now_ = kStart;
   uint64_t seed_ = 0;
   std::array<std::unique_ptr<Node>, kNodes> nodes_;
