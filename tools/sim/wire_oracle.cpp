@@ -42,8 +42,8 @@ bool is_void(wire::NextHeader next_hdr, wire::Reader reader) {
   return wire::RequestCommon::read(reader.take(wire::RequestCommon::kSize)).ie;
 }
 
-// No PDC is wrong by so many PSNs.
-constexpr int32_t kElsewhere = 1 << 20;
+// No PDC goes on so many PSNs from what it has sent: windows are smaller.
+constexpr int32_t kElsewhere = 1 << 14;
 
 bool takes_psn(wire::PdsType type) {
   return type == wire::PdsType::rud_request || type == wire::PdsType::rod_request ||
@@ -146,7 +146,9 @@ void WireOracle::check_windows(const wire::Request& request) {
   const auto [at, is_new] = pdcs_.try_emplace(request.spdcid.value());
   Pdc& pdc = at->second;
   // When all PDCIDs were used they are used again, by PDCs that begin elsewhere. [PDS-011, PDS-019]
-  const bool is_elsewhere = std::abs(int64_t{request.psn - pdc.first} - pdc.sent) > kElsewhere;
+  const bool begins_elsewhere = request.syn && request.start_psn() != pdc.first;
+  const bool is_elsewhere =
+      begins_elsewhere || std::abs(int64_t{request.psn - pdc.first} - pdc.sent) > kElsewhere;
   if (is_new || is_elsewhere) {
     pdc = Pdc{};
     pdc.first = request.syn ? request.start_psn() : request.psn;
