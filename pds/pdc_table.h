@@ -56,8 +56,8 @@ class PdcTable {
   Pdc* allocate_reserved(RandomSource& random);
   // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
   void free(Pdc& pdc);
-  // The same, and its PDCID stays taken until the tombstone expires. Where may_bury() says no, there
-  // will be no tombstone. [PDS-176]
+  // The same, and its PDCID stays taken until the tombstone expires. Where may_bury() says no there
+  // will be none. [PDS-176]
   void bury(Pdc& pdc, Instant until);
   // Whether there is a tombstone for one more. Those of PDCs that were reclaimed make room, the
   // oldest first; those of PDCs that closed in order stay until they expire.

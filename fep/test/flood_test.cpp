@@ -340,8 +340,8 @@ class FloodTest : public ::testing::Test {
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
 };
 
-// [PDS-251, T-01] Whatever a newcomer sends first is there within 100 ms, and a forged source gets
-// at most three times what came in its name. [PDS-252]
+// [PDS-251, PDS-252, PDS-253, T-01] A newcomer is heard within 100 ms, and a forged source gets
+// at most three times what came in its name.
 TEST_F(FloodTest, NewcomersAreNotDelayed) {
   constexpr uint32_t kPerStep = 5;  // 50,000 a second
   constexpr uint32_t kNewcomers = 200;
@@ -413,7 +413,7 @@ TEST_F(FloodTest, NothingExecutesTwice) {
     }
   };
   close_many(10'000);
-  const FabricAddress victim = address(kReal, 500);
+  const FabricAddress victim = address(kForged, 20'000);
   forgery_.tag = kFirstTag;
   const auto message = forgery_.first_of(Pdcid(77), Psn(1000), 32, false);
   forgery_.tag = 7;
@@ -428,7 +428,7 @@ TEST_F(FloodTest, NothingExecutesTwice) {
   arrive(victim, message);
   EXPECT_EQ(count("tombstone_hits"), hits + 1);
   EXPECT_EQ(server_.receives, 1u);
-  EXPECT_GT(count("close_cmd_rx") - closed, 8'000u) << "more than 4,096 in 400 ms";
+  EXPECT_GT(count("close_cmd_rx") - closed, 4'500u) << "more than 4,096 in 400 ms";
 }
 
 }  // namespace

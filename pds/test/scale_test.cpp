@@ -33,7 +33,7 @@ FabricAddress numbered(uint32_t n) {
   return a;
 }
 
-// [PDS-010, PDS-013, PDS-018, PDS-019, PDS-176] 60,000 PDCs between two FEPs at once, one for each JobID,
+// [PDS-010, PDS-013, PDS-018, PDS-019, PDS-176] 60,000 PDCs between two FEPs, one for each JobID,
 // all of them in use twice and then closed because they are idle, as fast as closes are remembered.
 TEST(ScaleTest, SixtyThousandPdcsAtOnce) {
   constexpr uint32_t kPdcs = 60000;

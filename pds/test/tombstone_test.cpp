@@ -98,7 +98,10 @@ TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
   };
   const uint32_t first = told();
   EXPECT_EQ(told(), first) << "each SYN of a PDC is told the same";
-  b.rx(b.request(first));
+  wire::Request syn = b.request(1000);
+  syn.psn = Psn(first);
+  syn.psn_offset = 0;
+  b.rx(syn);
   b.own = b.tx().at(0).as<wire::Ack>().spdcid;
   b.rx_header(b.control(CtlType::close_cmd, first + 1));
   b.tx();
