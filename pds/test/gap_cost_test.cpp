@@ -1,0 +1,76 @@
+// What an ACK above a gap costs with few packets outstanding and with as many as there can be.
+#include "pds/test/bench.h"
+
+#include "base/test/instructions.h"
+
+#include <string>
+
+namespace uet::pds::test {
+namespace {
+
+// `packets` are outstanding, the second one is lost, and each later one is acknowledged above it.
+class Gap {
+ public:
+  explicit Gap(uint32_t packets) : b_(config(), window()) {
+    b_.open_initiator(packets);
+    while (!b_.tx().empty()) continue;
+    EXPECT_EQ(b_.count(Count::tx_requests), packets);
+    wire::Ack first;
+    first.cack_psn = b_.start;
+    first.spdcid = kPeerId;
+    first.dpdcid = b_.own;
+    b_.rx_header(first);
+  }
+  // The ACK of packet n, and of all before it but the lost one.
+  void acknowledge(uint32_t n) {
+    wire::AckCc h;
+    h.ack.cack_psn = b_.start;
+    h.ack.ack_psn_offset = static_cast<int16_t>(n);
+    h.ack.spdcid = kPeerId;
+    h.ack.dpdcid = b_.own;
+    h.mpr = 16;
+    const uint32_t base = n / 64 * 64;
+    h.sack_psn_offset = static_cast<int16_t>(base);
+    for (uint32_t i = 0; base + i <= n; ++i) {
+      if (base + i > 1) h.sack_bitmap |= uint64_t{1} << i;
+    }
+    b_.rx_header(h);
+  }
+  Bench& bench() { return b_; }
+
+ private:
+  static Config config() {
+    Config c;
+    c.tx_window_packets = 2048;
+    c.default_mpr = 16;
+    return c;
+  }
+  static cms::Config window() {
+    cms::Config c;
+    c.algorithm = cms::Algorithm::fixed;
+    c.initial_window_packets = 4096;
+    c.window_bytes_max = 64u << 20;
+    return c;
+  }
+  Bench b_;
+};
+
+// [PDS-142, PDS-143] Loss is inferred without a walk over what is outstanding: so an ACK costs the
+// same above a gap with 64 packets after it and with 2,000.
+TEST(GapCostTest, AnAckCostsTheSameHoweverManyAreOutstanding) {
+  uint64_t cost[2] = {0, 0};
+  for (const bool is_many : {false, true}) {
+    const uint32_t packets = is_many ? 2040 : 64;
+    Gap gap(packets);
+    for (uint32_t n = 2; n < packets - 3; ++n) gap.acknowledge(n);
+    const auto counted = uet::test::instructions_of([&] { gap.acknowledge(packets - 3); });
+    if (!counted) GTEST_SKIP() << "instructions are counted on x86-64 only";
+    cost[is_many] = *counted;
+    EXPECT_EQ(gap.bench().count(Count::retx_ev), 1u) << "the lost one is known";
+  }
+  RecordProperty("ack_over_a_gap", std::to_string(cost[0]) + " " + std::to_string(cost[1]));
+  EXPECT_LE(cost[1], cost[0] + cost[0] / 4 + 200) << cost[0] << " among few";
+}
+
+}  // namespace
+}  // namespace uet::pds::test
