@@ -101,6 +101,38 @@ TEST_F(ShareTest, IdleOnesOfTheSameAddressGiveWay) {
   EXPECT_EQ(b.pds->open_pdcs(), 7u);
 }
 
+// [PDS-253, T-01] Without any share of its own a host still leaves some places to hosts that hold
+// none; from there on idle PDCs are asked to close, so that it can have more.
+TEST_F(ShareTest, SomePlacesAreLeftToHostsThatHoldNone) {
+  config_.max_pdcs = 100;
+  config_.peer_share_percent = 100;
+  Bench b(config_);
+  uint16_t got = 0;
+  for (uint16_t id = 1; id <= 100; ++id) got += opens(b, 20, id);
+  EXPECT_EQ(got, 88);
+  EXPECT_EQ(b.count(Count::host_share_limit), 12u);
+  EXPECT_EQ(b.count(Count::pressure_closes), 0u) << "none of its own has shown anything";
+  for (uint8_t host = 30; host < 41; ++host) EXPECT_TRUE(opens(b, host, 1)) << int{host};
+  EXPECT_FALSE(opens(b, 30, 2)) << "it has one by now";
+  EXPECT_EQ(b.count(Count::host_share_limit), 13u);
+  EXPECT_TRUE(opens(b, 42, 1));
+  EXPECT_FALSE(opens(b, 43, 1)) << "all are taken";
+  EXPECT_EQ(b.count(Count::pdc_alloc_fail), 1u);
+}
+
+// [PDS-253, PDS-181] What is left to newcomers is not what others wait for: idle ones give way
+// before it is touched.
+TEST_F(ShareTest, IdleOnesGiveWayBeforeNewcomersPlacesAreTaken) {
+  config_.max_pdcs = 100;
+  config_.peer_share_percent = 100;
+  Bench b(config_);
+  for (uint16_t id = 1; id <= 88; ++id) opens_and_uses(b, 20, id);
+  EXPECT_EQ(b.count(Count::pressure_closes), 0u);
+  b.elapse(10_ms);
+  EXPECT_FALSE(opens(b, 20, 89));
+  EXPECT_EQ(b.count(Count::close_req_tx), 2u);
+}
+
 // [T-02] What a peer closes is not its own any more.
 TEST_F(ShareTest, WhatIsClosedIsGivenBack) {
   Bench b(config_);
