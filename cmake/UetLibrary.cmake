@@ -26,9 +26,13 @@ target_compile_options(uet_options INTERFACE -Wall -Wextra -Wpedantic -Wconversi
   $<$<BOOL:${UET_WERROR}>:-Werror>)
 target_include_directories(uet_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(UET_SANITIZE)
-  # Built whole or not at all, so several files at once.
+  set(UET_WHOLE ON)  # or not at all
+endif()
+if(UET_WHOLE)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+endif()
+if(UET_SANITIZE)
   string(REPLACE "," ";" sanitizers "${UET_SANITIZE}")
   if("undefined" IN_LIST sanitizers)
     # In the code under test; in the tests too it takes twice the time to compile. The vptr check
@@ -107,8 +111,8 @@ function(uet_compile_as_test name)
   target_compile_options(${name} PRIVATE ${UET_QUICK_FLAGS})
 endfunction()
 
-# Under sanitizers half the time of a small test goes into reading GoogleTest's headers.
-if(BUILD_TESTING AND UET_SANITIZE)
+# Half the time of a small test goes into reading GoogleTest's headers.
+if(BUILD_TESTING AND UET_WHOLE)
   file(WRITE ${CMAKE_BINARY_DIR}/precompiled_test.cpp "")
   # An executable, as those that use it: position-independent code of another kind does not fit.
   add_executable(uet_precompiled_test ${CMAKE_BINARY_DIR}/precompiled_test.cpp)
