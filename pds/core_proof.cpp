@@ -40,7 +40,8 @@ bool Core::may_send_unproven(const Pdc& pdc) const {
 // Return data waits for it. The initiator may have nothing more to send, so it is asked: a Probe
 // takes no PSN, and even who does not know Probes refuses it, which shows as much.
 bool Core::needs_proof(const Pdc& pdc) const {
-  return config_.probe && pdc.is_unverified() && has_new(pdc) && !may_send_unproven(pdc);
+  const bool has_some = has_new(pdc) || pdc.lost_count > 0;
+  return config_.probe && pdc.is_unverified() && has_some && !may_send_unproven(pdc);
 }
 
 void Core::ask_for_proof(Pdc& pdc) {

@@ -154,7 +154,7 @@ bool Core::next_message(Pdc& pdc, Instant now) {
 void Core::want_send(Pdc& pdc) {
   const ListNode<SendTag>& node = pdc;
   if (node.is_linked() || is_held_by_gap(pdc)) return;
-  if (pdc.is_unverified() && !may_send_unproven(pdc)) return;  // confirm() brings it back
+  if (pdc.is_unverified() && !may_send_unproven(pdc)) return;  // see on_inbound(), confirm()
   const bool has_new = this->has_new(pdc);
   if (pdc.lost_count > 0) {
     resend_.push_back(pdc);
@@ -259,6 +259,8 @@ Turn Core::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
 }
 
 Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
+  // Where no Probe can ask for proof, resends go: they end by count.
+  if (config_.probe && pdc.is_unverified() && !may_send_unproven(pdc)) return Step::idle;
   Psn psn = pdc.lost_from;
   if (psn.before(pdc.tx.base())) psn = pdc.tx.base();
   while (psn.before(pdc.tx.next()) && !pdc.tx[psn].lost) ++psn;

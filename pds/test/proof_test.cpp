@@ -133,6 +133,54 @@ TEST_F(ProofTest, EverythingThatIsSentCounts) {
   EXPECT_LE(octets, 3 * (wire::Request::kSize + 8u + kPayload));
 }
 
+// [PDS-252] Return data that waits for octets goes when these have come, even if nobody answers its
+// Probes any more. It is refused where a new process has taken the address, and holds no room of
+// the target's for ever.
+TEST_F(ProofTest, WhatComesLetsReturnDataGo) {
+  Bench b;
+  b.proves = false;
+  b.open_target();
+  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
+  ASSERT_EQ(b.lines(), (Lines{"CP PROBE psn 999 ar payload 1000"}));
+  b.rx(b.request(1001), 4000);
+  b.start = kFirst;
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001", "REQ psn +0 ar clear -1"}));
+  b.rx_header(b.nack(NackCode::inv_dpdcid, kFirst));
+  EXPECT_EQ(b.client.failed.count({500, 0}), 1u);
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+}
+
+// [PDS-252, T-38] What goes again counts like the first time.
+TEST_F(ProofTest, ResendsWaitForOctetsToo) {
+  Bench b;
+  b.proves = false;
+  b.open_target();
+  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  size_t came = 12 + 8;
+  size_t went = 12;
+  const auto count = [&] {
+    for (const auto& out : b.tx()) went += out.octets.size();
+  };
+  const auto come = [&](uint32_t psn) {
+    b.rx(b.request(psn), 4000);
+    came += 12 + 8 + 4000;
+    count();
+  };
+  b.client.messages[500] = {64 * 1024, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
+  for (uint32_t psn = 1001; psn < 1005; ++psn) come(psn);
+  EXPECT_GT(b.count(Count::tx_requests), 20u);
+  for (uint32_t psn = 1005; psn < 1010; ++psn) {
+    b.elapse(300_ms);
+    count();
+    come(psn);
+    EXPECT_LE(went, 3 * came);
+  }
+  EXPECT_GT(b.count(Count::retx_rto), 0u);
+}
+
 class FeedbackTest : public ::testing::Test {
  protected:
   static void rx(Bench& b, uint32_t psn, uint16_t ev, bool ce) {
