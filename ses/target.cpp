@@ -63,7 +63,9 @@ Result<void> Target::create(uint64_t seed) {
                   }};
   UET_CHECK(create_deferral(rng));
   UET_CHECK(rx_by_key_.create(*core_.arena, config.rx_messages, rng.u64()));
-  return rx_by_pdc_.create(*core_.arena, config.rx_messages, rng.u64());
+  UET_CHECK(rx_by_pdc_.create(*core_.arena, config.rx_messages, rng.u64()));
+  const Room owed{std::min(config.unexpected_messages, 16U), config.unexpected_messages};
+  return owed_by_pdc_.create(*core_.arena, owed, rng.u64());
 }
 
 pds::Verdict Target::on_request(const pds::RxRequest& rx) {
@@ -368,6 +370,7 @@ bool Target::has_open_message(pds::PdcHandle pdc) const {
 }
 
 void Target::on_pdc_closed(pds::PdcHandle pdc) {
+  if (owed_by_pdc_.find(pdc.value()) != nullptr) owed_by_pdc_.erase(pdc.value());
   if (rx_by_pdc_.find(pdc.value()) == nullptr) return;
   for (RxMessage& m : partial_) {
     if (m.key.pdc != pdc) continue;

@@ -85,6 +85,8 @@ class Target {
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
   void count_arrival(RxMessage& m, uint32_t bytes);
   bool is_held_up(const RxMessage& m) const;
+  void note_owed(pds::PdcHandle pdc);
+  void note_answered(pds::PdcHandle pdc);
   void note_packet(RxMessage& m, const Request& q);
 
   // target_rma.cpp
@@ -235,6 +237,7 @@ class Target {
     Instant held_up = Instant::zero();
   };
   HashMap<uint32_t, PdcMessages> rx_by_pdc_;       // by PdcHandle
+  HashMap<uint32_t, uint32_t> owed_by_pdc_;        // kept messages that owe an answer
   IntrusiveList<RxMessage, PartialTag> partial_;   // longest idle first
   IntrusiveList<RxMessage, PartialTag> given_up_;  // of nobody's share
   uint32_t given_up_count_ = 0;

@@ -118,12 +118,31 @@ void Target::set_error(RxMessage& m, ReturnCode code) {
 }
 
 // Nothing came of it because packets of its PDC, which may be before its own, are told to wait for
-// our application. [SES-108, SES-191]
+// our application, or wait for its answer and keep the sender's window from moving. [SES-108,
+// SES-191]
 bool Target::is_held_up(const RxMessage& m) const {
   if (m.error != ReturnCode::null) return false;
+  if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;
   const PdcMessages& of_pdc = *rx_by_pdc_.find(m.key.pdc.value());
   return of_pdc.held_up != Instant::zero() &&
          of_pdc.held_up + core_.config.partial_message_time > core_.now;
+}
+
+// Without room for the number it is as if nothing were owed.
+void Target::note_owed(pds::PdcHandle pdc) {
+  if (uint32_t* const count = owed_by_pdc_.find(pdc.value())) {
+    ++*count;
+  } else {
+    (void)owed_by_pdc_.insert(pdc.value(), 1);
+  }
+}
+
+// The sender has as long again for what it could not send before.
+void Target::note_answered(pds::PdcHandle pdc) {
+  uint32_t* const count = owed_by_pdc_.find(pdc.value());
+  if (count != nullptr && --*count == 0) owed_by_pdc_.erase(pdc.value());
+  PdcMessages* const of_pdc = rx_by_pdc_.find(pdc.value());
+  if (of_pdc != nullptr) of_pdc->held_up = core_.now;
 }
 
 void Target::count_arrival(RxMessage& m, uint32_t bytes) {

@@ -255,6 +255,7 @@ void Target::hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
 void Target::answer_kept(UnexpectedMessage& u, ReturnCode code, uint32_t modified_length) {
   if (!u.owes_answer) return;
   u.owes_answer = false;
+  note_answered(u.token.pdc);
   const Delivered d{.id = u.message_id,
                     .job = u.envelope.job,
                     .code = code,

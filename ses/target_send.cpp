@@ -169,6 +169,7 @@ pds::Verdict Target::kept(UnexpectedMessage& u, const Request& q) {
   u.token = q.token;
   if (q.common.dc && u.pull == nullptr) {
     u.owes_answer = true;
+    note_owed(q.token.pdc);
     return pds::Verdict::deferred();
   }
   return response_ok({.id = u.message_id,

@@ -207,5 +207,33 @@ TEST_F(RoomTest, NothingExpiresBehindWhatTheApplicationHoldsUp) {
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
+// [SES-108, SES-148, SES-191] A kept message whose answer waits for its receive keeps the sender's
+// window from moving: what is behind it does not expire, and has its time when the answer is given.
+TEST_F(RoomTest, NothingExpiresBehindAnAnswerThatWaitsForTheApplication) {
+  start();
+  Octets memory(4000), room(8);
+  wire::StandardRequest h = write_to(expose(memory), 3000);
+  EXPECT_EQ(said(standard(part(h, 0, 1024), 1024, pds::Mode::rod)), "accept");
+  wire::StandardRequest slow = message(SesOpcode::send, 8);
+  slow.common.dc = true;
+  EXPECT_EQ(said(standard(slow, 8, pds::Mode::rod)), "later");
+  for (int second = 0; second < 150; ++second) {
+    now_ = now_ + Duration::seconds(1);
+    b_->ses->advance(now_);
+  }
+  EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  EXPECT_EQ(take(*b_), "recv ok 8 #2");
+  now_ = now_ + Duration::seconds(59);
+  b_->ses->advance(now_);
+  EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
+  EXPECT_EQ(said(standard(part(h, 1024, 1024), 1024, pds::Mode::rod)), "accept");
+  now_ = now_ + Duration::seconds(121);
+  b_->ses->advance(now_);
+  now_ = now_ + Duration::seconds(61);
+  b_->ses->advance(now_);
+  EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
+}
+
 }  // namespace
 }  // namespace uet::ses::test
