@@ -152,7 +152,6 @@ class Core : CoreState {
   Turn take_turn(Pdc& pdc, TxBatch& batch, Instant now);
   Step send_lost(Pdc& pdc, TxBatch& batch, Instant now);
   void use_ev(Pdc& pdc, uint32_t bytes);
-  bool has_room_for_burst(const TxBatch& batch) const;
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   bool next_message(Pdc& pdc, Instant now);
   bool has_new(const Pdc& pdc) const;
@@ -181,7 +180,8 @@ class Core : CoreState {
   bool flush_control(Pdc& pdc, TxBatch& batch, Instant now);
   void emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* response,
                 TxBatch& batch, Instant now);
-  void emit_long_ack(Pdc& pdc, wire::AckCc& h, wire::Writer& w);
+  wire::PdsType emit_long_ack(wire::AckCc& h, wire::Writer& w) const;
+  bool commit_ack(Pdc& pdc, wire::PdsType type, uint32_t octets, Entropy ev, TxBatch& batch);
   uint64_t cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant now) const;
   bool emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
   bool flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now);

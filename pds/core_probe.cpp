@@ -50,11 +50,9 @@ void Core::emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch
   h.sack_bitmap = pdc.rx.bits64(cack + h.sack_psn_offset);
   if (config_.ack_form == AckForm::cc) h.state = cc_state(pdc, answer.trigger, now);
   wire::Writer w(batch.begin());
-  emit_long_ack(pdc, h, w);
-  if (!spend(pdc, static_cast<uint32_t>(w.position()))) return;
-  batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, answer.trigger.ev,
-               config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
-  counters_.add(Count::ack_probe);
+  const wire::PdsType type = emit_long_ack(h, w);
+  const auto octets = static_cast<uint32_t>(w.position());
+  if (commit_ack(pdc, type, octets, answer.trigger.ev, batch)) counters_.add(Count::ack_probe);
 }
 
 // --- source ---

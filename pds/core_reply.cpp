@@ -141,32 +141,44 @@ void Core::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* 
   h.ack.spdcid = pdc.id;
   h.ack.dpdcid = pdc.peer_id;
   wire::Writer w(batch.begin());
+  auto type = wire::PdsType::ack;
   // The short form says everything while nothing is out of order, the range is the one that every
   // peer assumes, and no congestion control listens. [PDS 8.3]
   if (config_.ack_form == AckForm::by_need && !pdc.rx.has_above() && pdc.told_mpr == mpr_ &&
       mpr_ == kDefaultMpr) {
-    h.ack.type = wire::PdsType::ack;
+    h.ack.type = type;
     h.ack.emit(w);
-    counters_.add(Count::acks_tx);
   } else {
     const SackBitmap sack = pdc.sweep.next(pdc.rx, trigger.psn);
     h.sack_psn_offset = static_cast<int16_t>(sack.base - cack);
     h.sack_bitmap = sack.bits;
     if (config_.ack_form == AckForm::cc) h.state = cc_state(pdc, trigger, now);
-    emit_long_ack(pdc, h, w);
+    type = emit_long_ack(h, w);
   }
   if (response != nullptr) w.bytes({response->bytes.data(), response->length});
-  if (!spend(pdc, static_cast<uint32_t>(w.position()))) return;
-  batch.commit(static_cast<uint32_t>(w.position()), peers_[pdc.peer].address, trigger.ev,
-               config_.control_dscp, Ecn::not_ect, 0, pdc.sdi);
+  (void)commit_ack(pdc, type, static_cast<uint32_t>(w.position()), trigger.ev, batch);
 }
 
-// Either long form; what they have in common is filled. [PDS 8.3]
-void Core::emit_long_ack(Pdc& pdc, wire::AckCc& h, wire::Writer& w) {
-  h.mpr = pdc.told_mpr = mpr_;
+// Sends the ACK that was written to the batch. False: its source is unproven and has no octets
+// left, so the ACK counts as lost. [PDS-252]
+bool Core::commit_ack(Pdc& pdc, wire::PdsType type, uint32_t octets, Entropy ev, TxBatch& batch) {
+  if (!spend(pdc, octets)) return false;
+  batch.commit(octets, peers_[pdc.peer].address, ev, config_.control_dscp, Ecn::not_ect, 0,
+               pdc.sdi);
+  if (type != wire::PdsType::ack) pdc.told_mpr = mpr_;
+  counters_.add(type == wire::PdsType::ack      ? Count::acks_tx
+                : type == wire::PdsType::ack_cc ? Count::ack_cc_tx
+                                                : Count::ack_ccx_tx);
+  return true;
+}
+
+// Writes the long form that is configured and returns its type. `h` has all but the range.
+// [PDS 8.3]
+wire::PdsType Core::emit_long_ack(wire::AckCc& h, wire::Writer& w) const {
+  h.mpr = mpr_;
   if (config_.ack_form != AckForm::ccx) {
     h.emit(w);
-    return counters_.add(Count::ack_cc_tx);
+    return wire::PdsType::ack_cc;
   }
   wire::AckCcx x;
   x.ack = h.ack;
@@ -176,7 +188,7 @@ void Core::emit_long_ack(Pdc& pdc, wire::AckCc& h, wire::Writer& w) {
   x.sack_psn_offset = h.sack_psn_offset;
   x.sack_bitmap = h.sack_bitmap;
   x.emit(w);
-  counters_.add(Count::ack_ccx_tx);
+  return wire::PdsType::ack_ccx;
 }
 
 // What the source's congestion control wants to know: how long the packet stayed here, and what has

@@ -12,6 +12,16 @@ namespace {
 constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
 constexpr uint32_t kShortBytes = 512;     // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
+
+// A burst is better whole in the next batch than cut: the backend sends it as one. Long bursts are
+// of short packets, which many PDCs may have few of; those fill the batch. One burst with much
+// payload is enough: it is on its way while the next one is made.
+bool has_room_for_burst(const TxBatch& batch, uint32_t burst_packets) {
+  constexpr uint32_t kBulkBytes = 64 * 1024;
+  if (batch.payload_bytes() >= kBulkBytes) return false;
+  if (batch.empty() || burst_packets > TxBatch::kCapacity / 4) return !batch.full();
+  return !batch.full() && batch.size() + burst_packets <= TxBatch::kCapacity;
+}
 }  // namespace
 
 uint32_t Core::transmit(TxBatch& batch, Instant now) {
@@ -35,7 +45,8 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
     serve_path(*path, batch, now);
   }
   // A flow that wants a PDC for each PDC that sends: it is served while its state is in the cache.
-  while (has_room_for_burst(batch) && !(ready_.empty() && send_.empty())) {
+  while (has_room_for_burst(batch, config_.packets_per_entropy) &&
+         !(ready_.empty() && send_.empty())) {
     assign_next(now);
     Pdc* const pdc = send_.pop_front();
     if (pdc == nullptr) continue;
@@ -43,16 +54,6 @@ uint32_t Core::transmit(TxBatch& batch, Instant now) {
     serve(*pdc, batch, now);
   }
   return batch.size() - before;
-}
-
-// A burst is better whole in the next batch than cut: the backend sends it as one. Long bursts are
-// of short packets, which many PDCs may have few of; those fill the batch. One burst with much
-// payload is enough: it is on its way while the next one is made.
-bool Core::has_room_for_burst(const TxBatch& batch) const {
-  constexpr uint32_t kBulkBytes = 64 * 1024;
-  if (batch.payload_bytes() >= kBulkBytes) return false;
-  if (batch.empty() || config_.packets_per_entropy > TxBatch::kCapacity / 4) return !batch.full();
-  return !batch.full() && batch.size() + config_.packets_per_entropy <= TxBatch::kCapacity;
 }
 
 // --- which PDC carries the next message [PDS-060, PDS-061] ---
@@ -154,7 +155,7 @@ bool Core::next_message(Pdc& pdc, Instant now) {
 void Core::want_send(Pdc& pdc) {
   const ListNode<SendTag>& node = pdc;
   if (node.is_linked() || is_held_by_gap(pdc)) return;
-  if (pdc.is_unverified() && !may_send_unproven(pdc)) return;  // see on_inbound(), confirm()
+  if (pdc.is_unverified() && !may_send_unproven(pdc)) return;  // on_inbound(), confirm() retry
   const bool has_new = this->has_new(pdc);
   if (pdc.lost_count > 0) {
     resend_.push_back(pdc);
@@ -259,7 +260,7 @@ Turn Core::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
 }
 
 Step Core::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
-  // Where no Probe can ask for proof, resends go: they end by count.
+  // A profile without Probes cannot ask for proof; there the retry limit ends the resends.
   if (config_.probe && pdc.is_unverified() && !may_send_unproven(pdc)) return Step::idle;
   Psn psn = pdc.lost_from;
   if (psn.before(pdc.tx.base())) psn = pdc.tx.base();
