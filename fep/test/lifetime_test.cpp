@@ -2,6 +2,7 @@
 // FabricEndpoint, and memory follows what is in use. Two endpoints know each other by as many
 // addresses as there are peers. Simulated time. [PDS-247, PDS-248, T-02]
 #include "fep/fabric_endpoint.h"
+#include "fep/test/outbox.h"
 
 #include "wire/pds.h"
 
@@ -103,22 +104,14 @@ class LifetimeTest : public ::testing::Test {
     FAIL() << "no room for ever";
   }
   void carry(Side& from, Side& to) {
-    for (int i = 0; i < 4 && from.fep->transmit(*batch_, now_) != 0; ++i) {
-      for (TxPacket& p : batch_->packets()) {
-        std::vector<std::byte> octets(p.header, p.header + p.header_bytes);
-        for (uint32_t s = 0; s < p.slice_count; ++s) {
-          octets.insert(octets.end(), p.slices[s].data, p.slices[s].data + p.slices[s].length);
-        }
-        p.fate = TxFate::sent;
-        RxDatagram d;
-        d.bytes = octets;
-        d.from = opposite(p.to);
-        d.ev = p.ev;
-        d.at = now_;
-        to.fep->receive({&d, 1}, now_);
-      }
-      batch_->compact();
-    }
+    outbox_.empty(*from.fep, now_, 4, [&](const TxPacket& p, std::vector<std::byte>& octets) {
+      RxDatagram d;
+      d.bytes = octets;
+      d.from = opposite(p.to);
+      d.ev = p.ev;
+      d.at = now_;
+      to.fep->receive({&d, 1}, now_);
+    });
   }
   void step(Duration time) {
     now_ = now_ + time;
@@ -153,7 +146,7 @@ class LifetimeTest : public ::testing::Test {
   Side server_;
   std::array<std::byte, 64> payload_{};
   std::array<std::byte, 64> room_{};
-  std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
+  test::Outbox outbox_;
 };
 
 // [PDS-247] A server that inserts, answers and removes its peers one after the other: 20,000 of
