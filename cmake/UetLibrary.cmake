@@ -26,7 +26,7 @@ target_compile_options(uet_options INTERFACE -Wall -Wextra -Wpedantic -Wconversi
   $<$<BOOL:${UET_WERROR}>:-Werror>)
 target_include_directories(uet_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(UET_SANITIZE)
-  set(UET_WHOLE ON)  # or not at all
+  set(UET_WHOLE ON)  # sanitizer builds are rarely changed file by file
 endif()
 if(UET_WHOLE)
   set(CMAKE_UNITY_BUILD ON)

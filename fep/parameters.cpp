@@ -48,13 +48,13 @@ constexpr Parameter kParameters[] = {
               "Contexts kept for each role, so that neither starves the other"),
     UET_VALUE("HALF_OPEN", pds.half_open_percent, "percent of MAX_PDCS", 1, 100, "T-01",
               "Contexts of peers that have not shown that they heard the first answer"),
-    UET_VALUE("CHALLENGE_ABOVE", pds.challenge_above, "contexts", 0, 65000, "PDS-251",
-              "So many peers that have not shown that they heard us, and the first packet of "
-              "further ones must show it before it opens a context: a round trip more. At most a "
-              "16th of MAX_PDCS counts; 0: never"),
-    UET_VALUE("NEWCOMER_SHARE", pds.newcomer_percent, "percent of MAX_PDCS", 0, 50, "T-01",
-              "Of the contexts that peers may open, those that every host with one leaves to hosts "
-              "that have none"),
+    UET_VALUE(
+        "CHALLENGE_ABOVE", pds.challenge_above, "contexts", 0, 65000, "PDS-251",
+        "Contexts of peers that have not shown that they receive our packets, from which on a "
+        "new peer must show it before it gets a context; costs that peer a round trip. At "
+        "most a 16th of MAX_PDCS; 0: never"),
+    UET_VALUE("NEWCOMER_SHARE", pds.newcomer_percent, "percent of MAX_PDCS", 0, 50, "PDS-253",
+              "Contexts that only hosts without a context may open"),
     UET_VALUE("PEER_SHARE", pds.peer_share_percent, "percent", 1, 100, "T-02",
               "What one peer gets of the contexts that peers may open: at most so much of what is "
               "free and its own, so that some are left. All peers with one IP address together "

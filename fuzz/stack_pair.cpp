@@ -206,8 +206,8 @@ class Run {
     }
   }
 
-  // Strangers are legitimate peers as long as there is no TSS: what they send takes receives of the
-  // others, so honest runs do without.
+  // Without TSS a stranger's message is legitimate and may take a receive meant for another one, so
+  // exact runs have no strangers.
   void knock() {
     if (is_exact()) return;
     for (WirePacket& packet : strangers_.knock(program_, now_)) arrive(std::move(packet));

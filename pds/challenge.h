@@ -20,12 +20,12 @@ class Challenge {
  public:
   explicit Challenge(RandomSource& random) : key_{random.u64(), random.u64()} {}
 
-  // Whether SYNs without a PDC are challenged now. Where one was, others go on being challenged for
-  // a while: its sender's packets of before must not open a PDC besides the one it will open.
+  // Whether SYNs without a PDC are challenged now. After a challenge this lasts for a while, so
+  // that packets that its sender sent before the new start do not open a second PDC.
   bool is_on(bool is_flooded, Instant now) const { return is_flooded || now < until_; }
 
-  // The Start_PSN that the sender of that SYN is told. `is_taken(Psn)`: it is remembered as that of
-  // another PDC of the sender, which had the same PDCID a moment ago.
+  // The Start_PSN to send back for a SYN. `is_taken(Psn)` says whether a tombstone of that sender
+  // and PDCID has the Start_PSN: a new PDC that began there would be taken for the closed one.
   template <class IsTaken>
   Psn ask(const FabricAddress& from, Pdcid spdcid, Instant now, IsTaken&& is_taken) {
     until_ = now + kHold;
@@ -36,7 +36,8 @@ class Challenge {
     }
     return start;
   }
-  // The sender was told that Start_PSN, not long ago: it receives what is sent to its address.
+  // Whether `start` is a valid challenge for that sender, which proves that it receives our
+  // packets.
   bool is_answered(const FabricAddress& from, Pdcid spdcid, Psn start, Instant now) const {
     if (now >= until_ + kHold) return false;  // nobody was asked
     const int64_t epoch = epoch_of(now);
@@ -46,7 +47,7 @@ class Challenge {
   }
 
  private:
-  static constexpr int kEpochShift = 33;                   // 8.6 s: a Start_PSN holds that
+  static constexpr int kEpochShift = 33;                   // 8.6 s: how long a Start_PSN is valid,
   static constexpr Duration kHold = Duration::seconds(9);  // long at least, twice at most
 
   static constexpr int kVariantShift = 30;  // the two highest bits of the Start_PSN

@@ -39,14 +39,13 @@ struct Config {
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
   uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
                                          // 1-100, 100: no limit of their own [T-01]
-  uint32_t challenge_above = 1024;       // targets whose peer has shown nothing yet, above which a
-                                         // SYN must prove its source; at most a 16th of max_pdcs;
-                                         // 0: never [PDS-251]
+  uint32_t challenge_above = 1024;       // unproven targets from which on a SYN must prove its
+                                         // source; at most a 16th of max_pdcs; 0: never [PDS-251]
   uint32_t peer_share_percent = 50;      // what one peer gets of the PDCs for targets: percent of
                                          // what is free and its own; 1-100, 100: no limit [T-02]
   uint32_t job_share_percent = 95;       // the same for one job, and for one secure domain [T-02]
-  uint32_t newcomer_percent = 12;        // of max_pdcs, left by every host that holds one to those
-                                         // that hold none; 0-50 [T-01]
+  uint32_t newcomer_percent = 12;        // of max_pdcs, only for hosts that hold no PDC yet; 0-50
+                                         // [PDS-253]
   uint32_t reserved_pdcs = 0;            // of max_pdcs, for SYN with use_rsv_pdc only [PDS-017]
   uint32_t max_paths = 0;                // congestion contexts; 0: one for each flow and PDC; ours
   uint32_t credit_sources = 1024;        // peers whose requests for credit are kept; ours [T-34]
@@ -58,11 +57,11 @@ struct Config {
   uint32_t reorder_packets = 512;        // ROD packets held back, soft profile [PDS-079]
   uint32_t reorder_packet_bytes = 8320;  // longest SES header and payload held back
   uint32_t reply_queue = 512;            // NACKs and ACKs of PDCs that are gone; ours
-  uint32_t tombstones = 16384;           // closed PDCs remembered; at most so many that PDCIDs are
-                                         // left for max_pdcs [PDS-176]
-  uint32_t rudi_destinations = 65536;    // remote FEPs that RUDI is sent to at once; ours
-  uint32_t rudi_packets = 4096;          // RUDI requests outstanding in all; ours
-  uint32_t rudi_answers = 1024;          // RUDI answers about to leave; ours
+  uint32_t tombstones = 16384;         // closed PDCs remembered; with max_pdcs at most 65,535, the
+                                       // number of PDCIDs [PDS-176]
+  uint32_t rudi_destinations = 65536;  // remote FEPs that RUDI is sent to at once; ours
+  uint32_t rudi_packets = 4096;        // RUDI requests outstanding in all; ours
+  uint32_t rudi_answers = 1024;        // RUDI answers about to leave; ours
 
   // --- windows ---
   uint8_t mpr = 8;                    // advertised, 128 PSNs; 1-16 [PDS-035]
@@ -200,13 +199,13 @@ struct Config {
   // What all peers with one IP address get together: they leave half of what one must leave. [T-61]
   uint32_t host_share_percent() const { return (100 + peer_share_percent) / 2; }
 
-  // Of the PDCs that peers open, those that only a host without one may take. [T-01]
+  // PDCs that only a host that holds none may open. [PDS-253]
   uint32_t newcomer_pdcs() const {
     return static_cast<uint32_t>(uint64_t{max_pdcs} * newcomer_percent / 100);
   }
 
-  // Half-open targets from which on a SYN must prove its source. They are fewer than the places
-  // that are left to newcomers, so that those who hear us find one. [PDS-251]
+  // Unproven targets from which on a SYN must prove its source. Fewer than newcomer_pdcs(), so that
+  // forged sources cannot take all of these. [PDS-251]
   uint32_t challenge_limit() const {
     return std::min(challenge_above, std::max(max_pdcs / 16, 1U));
   }

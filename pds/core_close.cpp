@@ -152,8 +152,8 @@ bool Core::finish_received_close(Pdc& pdc, Instant now) {
   if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.reorder.empty()) return false;
   const bool owes =
       !pdc.returns.empty() || pdc.message != MessageHandle{} || newest_unanswered(pdc) != nullptr;
-  // Others close so fast that nothing could be remembered of it: its packets might execute twice.
-  // What closed a moment ago makes room soon. [PDS-176]
+  // No tombstone is free. Without one a late copy of a packet could execute again, so the Close
+  // waits until a tombstone expires. [PDS-176]
   if (!table_.may_bury()) {
     counters_.add(Count::close_waits);
     arm_by(pdc, now + config_.tombstone_time);
@@ -359,7 +359,8 @@ bool Core::half_open_full() const {
 // Few free PDCs: the longest idle ones go. [PDS-181]
 void Core::relieve_pressure(bool is_initiator, Instant now) {
   const uint32_t free = table_.free_count(is_initiator);
-  // What is left to newcomers must not fall so low that others wait for ever.
+  // Idle PDCs are closed before only the newcomers' share is free, so that hosts that hold a PDC
+  // can open more. [PDS-253]
   const uint32_t percent =
       config_.low_water_percent + (is_initiator ? 0 : config_.newcomer_percent);
   const bool is_low = uint64_t{free} * 100 < uint64_t{config_.max_pdcs} * percent;
@@ -372,10 +373,11 @@ void Core::relieve_pressure(bool is_initiator, Instant now) {
       is_initiator, may_close, [](const Pdc&) { return true; }, now);
 }
 
-// Whether that peer, all with its IP address together, and the job and domain of its request, may
-// take one more PDC. Who has one leaves some places to those who have none, so that no number of
-// hosts that hold what they can shuts out a newcomer. If not, those they have give way to each
-// other, by the same rules. [T-01, T-02, T-61]
+// Whether a peer may open one more PDC: it, its host (all peers with its IP address), the job and
+// the domain of its request must be within their shares. A host that holds a PDC also leaves some
+// places to hosts that hold none, so that many hosts at their limits cannot keep a newcomer out.
+// When a share is used up, idle PDCs of that peer, host, job or domain are closed. [T-01, T-02,
+// T-61, PDS-253]
 bool Core::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
   const uint32_t all_free = table_.free_count(false);
   if (all_free == 0) return true;  // for nobody, which is another answer

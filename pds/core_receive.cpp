@@ -120,7 +120,7 @@ void Core::on_inbound(const Inbound& in, Instant now) {
   if (pdc->state == PdcState::pending && !leave_pending(*pdc, in, now)) return;
   heard(*pdc, now);
   earn(*pdc, *in.datagram);
-  if (pdc->is_unverified()) want_send(*pdc);  // what waited for these octets
+  if (pdc->is_unverified()) want_send(*pdc);  // data that waited for octets
   const PdcHandle handle = pdc->handle;
   admit(*pdc, in, now);
   if (in.syn) drop_if_unused(handle);

@@ -12,9 +12,9 @@ constexpr bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
   return held + wanted <= free;
 }
 
-// The same where all peers with its IP address hold `host_held`, of which they leave a third: a
-// host that is alone gets three quarters, however many ports it uses. And a host that holds some
-// leaves an eighth of all to those that hold none, however many do as it does. [T-61, T-01]
+// The same for a peer and its host. All peers with its IP address hold `host_held` together, and
+// leave a third of that free: a host alone gets three quarters, however many ports it uses. A host
+// that holds some leaves an eighth of `capacity` to hosts that hold none. [T-61, PDS-253]
 constexpr bool is_within_shares(uint64_t held, uint64_t host_held, uint64_t wanted, uint64_t free,
                                 uint64_t capacity) {
   const bool leaves_some = host_held == 0 || wanted + capacity / 8 <= free;

@@ -237,7 +237,7 @@ class Target {
     Instant held_up = Instant::zero();
   };
   HashMap<uint32_t, PdcMessages> rx_by_pdc_;       // by PdcHandle
-  HashMap<uint32_t, uint32_t> owed_by_pdc_;        // kept messages that owe an answer
+  HashMap<uint32_t, uint32_t> owed_by_pdc_;        // kept messages whose answer waits for a receive
   IntrusiveList<RxMessage, PartialTag> partial_;   // longest idle first
   IntrusiveList<RxMessage, PartialTag> given_up_;  // of nobody's share
   uint32_t given_up_count_ = 0;

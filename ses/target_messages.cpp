@@ -117,9 +117,9 @@ void Target::set_error(RxMessage& m, ReturnCode code) {
   m.error = code;
 }
 
-// Nothing came of it because packets of its PDC, which may be before its own, are told to wait for
-// our application, or wait for its answer and keep the sender's window from moving. [SES-108,
-// SES-191]
+// Whether the message makes no progress because of our own application: it has refused packets of
+// the same PDC for want of room, or a kept message of that PDC waits for a receive and, unanswered,
+// fills the sender's window. [SES-108, SES-148, SES-191]
 bool Target::is_held_up(const RxMessage& m) const {
   if (m.error != ReturnCode::null) return false;
   if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;
@@ -128,7 +128,8 @@ bool Target::is_held_up(const RxMessage& m) const {
          of_pdc.held_up + core_.config.partial_message_time > core_.now;
 }
 
-// Without room for the number it is as if nothing were owed.
+// One more kept message of the PDC waits for its answer. When the table is full it is not counted,
+// and partial messages of that PDC may expire.
 void Target::note_owed(pds::PdcHandle pdc) {
   if (uint32_t* const count = owed_by_pdc_.find(pdc.value())) {
     ++*count;
@@ -137,7 +138,7 @@ void Target::note_owed(pds::PdcHandle pdc) {
   }
 }
 
-// The sender has as long again for what it could not send before.
+// One of them was answered. Partial messages of the PDC get their whole time again.
 void Target::note_answered(pds::PdcHandle pdc) {
   uint32_t* const count = owed_by_pdc_.find(pdc.value());
   if (count != nullptr && --*count == 0) owed_by_pdc_.erase(pdc.value());

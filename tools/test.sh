@@ -50,7 +50,7 @@ preset() {
   local name=$1 target=$2
   shift 2
   say "[$((SECONDS - started)) s] $name: build"
-  # A folder that somebody changes single files in stays as it is.
+  # An existing build folder keeps its settings: a developer may be using it.
   local whole=()
   [ -d "build/$name" ] || whole=(-DUET_WHOLE=ON)
   cmake --preset "$name" "${whole[@]}" >/dev/null

@@ -1,4 +1,4 @@
-// Bursts of like packets from many addresses, and answers to challenges and ACKs.
+// Builds bursts of packets, and answers to challenges and ACKs.
 #include "fuzz/stack/strangers.h"
 
 #include "fuzz/stack/node.h"
@@ -57,7 +57,7 @@ std::vector<WirePacket> Strangers::knock(Program& program, Instant now) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t number = kFirst + (first + i) % kCount;
     WirePacket packet;
-    if ((how >> 2 & 3) == 3) {  // for nobody
+    if ((how >> 2 & 3) == 3) {  // an ACK without a PDC
       std::array<std::byte, wire::Ack::kSize> room{};
       wire::Writer w(room);
       wire::Ack h;

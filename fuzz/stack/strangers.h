@@ -1,5 +1,5 @@
-// Many addresses that knock at once, and what those of them answer that hear what is sent to them.
-// The others are forged: they get no more than three times the octets that came in their name.
+// A flood from many addresses. Most are forged; the others receive what is sent to them and answer.
+// Checks that a forged address gets at most three times the octets that came from it.
 // [T-01, PDS-251, PDS-252]
 #pragma once
 
@@ -20,14 +20,14 @@ class Strangers {
  public:
   static constexpr uint32_t kFirst = 16;  // their addresses
   static constexpr uint32_t kCount = 64;
-  static constexpr uint32_t kEvery = 8;  // one of so many hears us
+  static constexpr uint32_t kEvery = 8;  // one in this many is real
 
-  // A burst of packets like each other, from addresses next to each other: first packets of
-  // messages, Close commands, or ACKs for nobody.
+  // A burst of equal packets from consecutive addresses: SYNs with a message, Close commands, or
+  // ACKs without a PDC.
   std::vector<WirePacket> knock(Program& program, Instant now);
-  // A packet that an end sent. Counts what goes to the forged ones, and lets the others answer.
+  // A packet that an endpoint sent: counted if its receiver is forged, answered if it is real.
   void hear(const WirePacket& packet, Instant now);
-  // What they have answered since the last call.
+  // Takes the answers since the last call.
   std::vector<WirePacket> answers() { return std::exchange(answers_, {}); }
 
  private:

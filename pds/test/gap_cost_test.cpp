@@ -1,4 +1,4 @@
-// What an ACK above a gap costs with few packets outstanding and with as many as there can be.
+// The cost of an ACK above a gap, with few and with many packets outstanding.
 #include "pds/test/bench.h"
 
 #include "base/test/instructions.h"
@@ -8,7 +8,7 @@
 namespace uet::pds::test {
 namespace {
 
-// `packets` are outstanding, the second one is lost, and each later one is acknowledged above it.
+// A window of `packets` packets whose second one is lost.
 class Gap {
  public:
   explicit Gap(uint32_t packets) : b_(config(), window()) {
@@ -21,7 +21,7 @@ class Gap {
     first.dpdcid = b_.own;
     b_.rx_header(first);
   }
-  // The ACK of packet n, and of all before it but the lost one.
+  // The ACK of all packets up to n except the lost one.
   void acknowledge(uint32_t n) {
     wire::AckCc h;
     h.ack.cack_psn = b_.start;
@@ -55,8 +55,8 @@ class Gap {
   Bench b_;
 };
 
-// [PDS-142, PDS-143] Loss is inferred without a walk over what is outstanding: so an ACK costs the
-// same above a gap with 64 packets after it and with 2,000.
+// [PDS-142, PDS-143] Loss is inferred without a walk over the window, so an ACK costs about as much
+// with 2,000 packets outstanding as with 64.
 TEST(GapCostTest, AnAckCostsTheSameHoweverManyAreOutstanding) {
   uint64_t cost[2] = {0, 0};
   for (const bool is_many : {false, true}) {

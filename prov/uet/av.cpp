@@ -195,7 +195,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   return fi_addr_t{index};
 }
 
-// The application has it no longer. The index is free when nothing is in flight to it.
+// Removes an entry. Its index is free when nothing is in flight to it.
 void AddressVector::withdraw(uint64_t index, ProgressEngine::Entry& entry) {
   Entry& e = entries_[index];
   e.live = false;

@@ -55,18 +55,17 @@ class AddressVector {
     return &entries_[index].to;
   }
   bool is_lost(fi_addr_t addr) const { return find(addr) != nullptr && target(addr) == nullptr; }
-  // False when it was marked before. Takes an entry that was removed, too.
+  // Returns false if the entry was marked before. The entry may have been removed.
   bool mark_lost(fi_addr_t addr) { return !std::exchange(entries_[addr & index_mask_].lost, true); }
-  // Counts the operations in flight to an entry that find() returned. For those that the
-  // application believes done (`unreported`) fi_av_remove does not wait, but the index is taken
-  // anew only after them; for the others it waits, and answers -FI_EBUSY if they do not end.
-  // [LF-015]
+  // Counts the operations in flight to an entry that find() returned. fi_av_remove waits for them
+  // and returns -FI_EBUSY if they do not end. It does not wait for those that the application
+  // believes done (`unreported`); these only keep the index from being reused. [LF-015]
   void begin_operation(fi_addr_t addr, bool unreported) {
     Entry& e = entries_[addr & index_mask_];
     ++(unreported ? e.unreported : e.in_flight);
   }
   void end_operation(fi_addr_t addr, bool unreported);
-  // One of those in flight was reported as done before its end.
+  // An operation in flight was reported as done before its end.
   void report_early(fi_addr_t addr) {
     end_operation(addr, false);
     begin_operation(addr, true);
@@ -93,8 +92,8 @@ class AddressVector {
     uint32_t in_flight = 0;   // the application waits for their end
     uint32_t unreported = 0;  // it believes them done
     bool live = false;
-    bool leaving = false;  // was removed, and operations that were reported as done go on
-    bool lost = false;     // of those that were reported as done one got lost there
+    bool leaving = false;  // removed, but unreported operations are still in flight
+    bool lost = false;     // an operation that was reported as done has failed
     UetAddress address;    // for fi_av_lookup
     // The entries of the same sender that were inserted just before and just after this one.
     uint64_t older = kNone;
@@ -138,7 +137,7 @@ class AddressVector {
   };
   struct SourceHash {
     size_t operator()(const Source& s) const {
-      return (uint64_t{s.peer.value()} << 32 | s.initiator_id) ^ uint64_t { s.job.value() } << 20;
+      return (uint64_t{s.peer.value()} << 32 | s.initiator_id) ^ uint64_t{s.job.value()} << 20;
     }
   };
   static Source source_of(const ses::Destination& to) { return {to.peer, to.initiator_id, to.job}; }
@@ -152,8 +151,8 @@ class AddressVector {
   const uint32_t addr_format_;
   std::vector<Entry> entries_;
   std::set<uint64_t> free_;        // indices of removed entries; the lowest is used first
-  uint64_t leaving_ = 0;           // entries
-  std::vector<uint64_t> settled_;  // of those, the ones whose last operation has ended
+  uint64_t leaving_ = 0;           // number of leaving entries
+  std::vector<uint64_t> settled_;  // leaving entries whose last operation has ended
   std::unordered_map<Source, Entries, SourceHash> reverse_;
   AvKeys keys_;
 };

@@ -31,7 +31,7 @@ inline constexpr Exempt kExempt[] = {
     {"probe_refused", "every endpoint answers Probes"},
     {"drop_probe_limited", "needs a flood of Probes"},
     {"drop_probe_answer", "needs a very late answer"},
-    {"close_waits", "needs more closes at once than there are tombstones"},
+    {"close_waits", "needs more closes in 400 ms than there are tombstones"},
     {"half_open_limit", "needs a flood of SYNs"},
     {"nack_tx_invalid_syn", "needs a SYN that a peer sends again with another start, or forges"},
     {"host_share_limit", "needs many ports of one address; pds/test/share_test.cpp"},

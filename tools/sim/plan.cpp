@@ -82,7 +82,8 @@ Plan Plan::draw(uint64_t seed) {
 
 namespace {
 
-// What was added later has streams of its own, so that the other choices of a seed stay.
+// Choices that were added later. Each has its own random stream, so that older choices of a seed
+// stay the same.
 void draw_late(Plan& p, Rng& rng, uint64_t seed) {
   const double regrets = sometimes(rng, 0.5, 0.5);
   if (p.may_fail()) p.cancelled_sends = regrets;

@@ -42,7 +42,7 @@ bool is_void(wire::NextHeader next_hdr, wire::Reader reader) {
   return wire::RequestCommon::read(reader.take(wire::RequestCommon::kSize)).ie;
 }
 
-// No PDC goes on so many PSNs from what it has sent: windows are smaller.
+// A PSN this far from the last one sent belongs to another PDC: windows are smaller.
 constexpr int32_t kElsewhere = 1 << 14;
 
 bool takes_psn(wire::PdsType type) {
@@ -81,8 +81,8 @@ void WireOracle::note_new_start(std::span<const std::byte> bytes) {
   told_starts_.insert({nack->dpdcid.value(), nack->payload});
 }
 
-// [PDS-051] Upon NEW_START_PSN a PDC begins anew at the PSN that it was told: what was sent goes
-// again, its PSNs as far from the new start as they were from the old one.
+// [PDS-051] After NEW_START_PSN the initiator sends its packets again from the new Start_PSN. Each
+// packet keeps its distance from the start, so what is remembered of it moves there.
 void WireOracle::move(const wire::Request& syn) {
   const uint32_t id = syn.spdcid.value();
   const auto known = pdcs_.find(id);
@@ -96,7 +96,7 @@ void WireOracle::move(const wire::Request& syn) {
     moved[{id, (syn.start_psn() + i).value()}] = at->second;
     sent_.erase(at);
   }
-  // What an earlier PDC with that PDCID sent there, which was told the same start.
+  // An earlier PDC with that PDCID may have been told the same start: forget what it sent there.
   std::erase_if(sent_, [&](const auto& entry) {
     return entry.first.first == id &&
            std::abs(Psn(entry.first.second) - syn.start_psn()) < kElsewhere;

@@ -234,12 +234,13 @@ bool Director::is_stale(uint32_t slot, uint32_t to, Clock::time_point when) cons
          (options_.same_name || when - target.began < kStale);
 }
 
-// How many messages of `slot` to `to` may be missing: those that were injected, failed for that
-// reason and were told. Whom such a message was for is not told.
+// How many messages from `slot` to `to` may be missing. An injected message has no context, so the
+// error of one that failed does not say which receiver it was sent to: each such error of `slot` in
+// the time that is_stale() allows excuses one message.
 uint32_t Director::excused(uint32_t slot, uint32_t to) const {
   const auto& orphans = processes_[slot].orphans;
-  return static_cast<uint32_t>(std::count_if(
-      orphans.begin(), orphans.end(), [&](auto when) { return is_stale(slot, to, when); }));
+  return static_cast<uint32_t>(std::count_if(orphans.begin(), orphans.end(),
+                                             [&](auto when) { return is_stale(slot, to, when); }));
 }
 
 void Director::on_sent(uint32_t slot, std::istringstream& words) {

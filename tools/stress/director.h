@@ -61,7 +61,7 @@ class Director {
     Clock::time_point start_at{};
     Clock::time_point heard{};
     Clock::time_point began{};
-    std::vector<Clock::time_point> orphans;  // when injected messages of it were said to be lost
+    std::vector<Clock::time_point> orphans;  // when it reported the failure of an injected message
     std::string introduction;  // "peer SLOT ..."
     Tally tally{};
   };

@@ -25,8 +25,8 @@ class Inbox {
   // An event of written data.
   void on_written(const Outcome& outcome);
 
-  // How many messages one process has sent on a stream; asked for when nothing more is sent. Of
-  // all streams of that process `excused` messages may be missing.
+  // `count` messages were sent on that stream by a process that sends no more. On all its streams
+  // together `excused` messages may be missing.
   void expect(uint32_t from, uint32_t incarnation, uint32_t stream, uint32_t count,
               uint32_t excused);
   bool has_all() const;
