@@ -178,13 +178,21 @@ void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant n
 }
 
 // "What is this?": no Probe goes there again, and the PDC is unharmed. Several may have gone before
-// the first refusal comes, each with the PSN that was the last one then. [PDS-163]
+// the first refusal comes, each with the PSN that was the last one then. When all are refused, one
+// more UNEXP_EVENT for a packet that was sent once may be a duplicate of the last refusal: it is
+// dropped. A peer that refuses the packet itself does so again after the resend. [PDS-163]
 bool Core::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
-  const bool refused = nack.nack_code == NackCode::unexp_event && pdc.tail.unheard > 0 &&
-                       !nack.nack_psn.after(pdc.tail.psn);
-  if (!refused) return false;
+  const bool may_be = nack.nack_code == NackCode::unexp_event && !nack.nack_psn.after(pdc.tail.psn);
+  if (!may_be) return false;
+  if (pdc.tail.unheard == 0) {
+    const TxSlot* const slot = pdc.probe_refused ? pdc.tx.find(nack.nack_psn) : nullptr;
+    const bool is_copy = slot != nullptr && slot->resends == 0;
+    if (is_copy) counters_.add(Count::drop_nack_answered);
+    return is_copy;
+  }
   --pdc.tail.unheard;
   pdc.tail.is_out = false;
+  pdc.probe_refused = true;
   counters_.add(Count::probe_refused);
   // Before the peer has our first ACK it refuses any Probe: that shows no more than that it is
   // there.

@@ -10,8 +10,8 @@
 #include "pds/pdc_state.h"
 #include "pds/peer_range.h"
 #include "pds/rx_window.h"
-#include "pds/tx_window.h"
 #include "pds/sack.h"
+#include "pds/tx_window.h"
 
 #include "base/intrusive_list.h"
 #include "base/slab.h"
@@ -89,7 +89,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Flow* flow = nullptr;  // initiator only
   TxWindow tx;
   RxWindow rx;
-  PeerRange range;               // of the PSNs we send, at the peer [PDS-035]
+  PeerRange range;  // of the PSNs we send, at the peer [PDS-035]
   Psn start_psn;
   Psn highest_arrived;           // highest PSN known to have arrived there
   Psn cleared;                   // highest CLEAR_PSN heard [PDS-102]
@@ -131,7 +131,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   TailProbe tail;
   IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN; awaited ones as well
   IntrusiveList<ReorderedPacket, ReorderTag> reorder;  // by PSN
-  uint16_t stored_count = 0;  // of them, those that are there
+  uint16_t stored_count = 0;                           // of them, those that are there
   Psn close_psn;   // Close sent or received; reclaimed: highest PSN received
   Psn rod_nacked;  // last ROD_OOO named this gap
   uint32_t rod_nacked_tick = 0;
@@ -142,7 +142,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   bool close_req_due : 1 = false;
   bool clear_req_due : 1 = false;
   bool clear_due : 1 = false;
-  bool probe_due : 1 = false;  // an ACK is to be asked for, to learn the cumulative ACK
+  bool probe_due : 1 = false;      // an ACK is to be asked for, to learn the cumulative ACK
+  bool probe_refused : 1 = false;  // a Probe was refused
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
 

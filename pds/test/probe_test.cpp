@@ -239,6 +239,12 @@ TEST_F(ProbeTest, EveryRefusalOfAProbeIsHarmless) {
   EXPECT_EQ(b.count(Count::probe_refused), 2u);
   EXPECT_TRUE(b.client.failed.empty());
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
+  // A third one counts as a copy until the packet was sent again.
+  b.rx_header(b.nack(NackCode::unexp_event, b.start + 3));
+  EXPECT_EQ(b.count(Count::drop_nack_answered), 1u);
+  EXPECT_TRUE(b.client.failed.empty());
+  b.elapse(1_s);
+  b.tx();
   b.rx_header(b.nack(NackCode::unexp_event, b.start + 3));
   EXPECT_EQ(b.client.failed.size(), 3u) << "there was no third one";
 }
@@ -317,6 +323,29 @@ TEST_F(ProbeTest, ARefusalIsProofToo) {
   b.elapse(6_ms);
   b.tx();
   EXPECT_EQ(b.count(Count::probe_tx), 2u) << "it is still asked about a lost tail";
+}
+
+// [PDS-163] The network duplicates the refusal of a Probe. The copy does not refuse the return data
+// whose PSN the Probe carried, unless that is refused again after it was sent again.
+TEST_F(ProbeTest, ACopyOfARefusalIsHarmless) {
+  Bench b(config_);
+  b.open_target();
+  b.start = kFirst;
+  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  b.client.messages[500] = {100, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
+  ASSERT_EQ(b.lines(), (Lines{"REQ psn +0 ar clear -1"}));
+  b.elapse(6_ms);
+  ASSERT_EQ(b.lines(), (Lines{"CP PROBE psn 1000 ar payload 1000"}));
+  b.rx_header(b.nack(NackCode::unexp_event, kFirst));
+  EXPECT_EQ(b.count(Count::probe_refused), 1u);
+  b.rx_header(b.nack(NackCode::unexp_event, kFirst));
+  EXPECT_EQ(b.count(Count::drop_nack_answered), 1u);
+  EXPECT_TRUE(b.client.failed.empty());
+  b.elapse(1_s);
+  b.tx();
+  b.rx_header(b.nack(NackCode::unexp_event, kFirst));
+  EXPECT_EQ(b.client.failed.size(), 1u);
 }
 
 // A PDC with more to send than its window lets go, established with a round trip of `rtt`: PSNs +1
