@@ -33,15 +33,14 @@ class RandomSource {
     } while (static_cast<uint64_t>(product) < surplus);
     return static_cast<uint64_t>(product >> 64);
   }
-
 };
 
-// The same numbers for the same seed: whoever sees a few of them can tell the rest. For simulations
-// and tests only.
+// The same numbers for the same seed. A few of them are enough to predict the rest, so this is for
+// simulations and tests only.
 class SeededRandom final : public RandomSource {
  public:
   explicit SeededRandom(uint64_t seed, uint64_t stream = 0) : rng_(seed, stream) {}
-  uint64_t u64() override { return rng_.u64(); }
+  uint64_t u64() override;
 
  private:
   Rng rng_;
