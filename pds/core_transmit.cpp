@@ -416,7 +416,7 @@ void Core::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant
   slot.note_sent(now);
   slot.in_flight = true;
   slot.mark_told = false;
-  pdc.tx.settle(psn);
+  slot.resends == 0 ? pdc.tx.note_first_sent(psn) : pdc.tx.settle(psn);
   pdc.deficit -= static_cast<int32_t>(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});

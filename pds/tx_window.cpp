@@ -160,22 +160,57 @@ void TxWindow::settle(Psn psn) {
     head_->arrived = static_cast<uint16_t>(head_->arrived + (slot.sacked ? 1 : -1));
     slot.counted_arrived = slot.sacked;
   }
-  unlink(at);
+  if (slot.queue != TxSlot::kNoQueue) unlink(at);
   const uint8_t queue = queue_of(slot);
   if (queue != TxSlot::kNoQueue) link(at, queue);
   if (slot.quiet && psn.before(head_->quiet_from)) head_->quiet_from = psn;
 }
 
+// The oldest packet of the window and of its queue is answered, as nearly always: nothing was sent
+// before it that its arrival could have passed. False: it is another one.
+bool TxWindow::complete_oldest(TxSlot& slot, uint32_t at) {
+  const uint8_t queue = slot.queue;
+  if (queue >= TxQueue::kPaths || head_->first[queue] != at || slot.resends != 0) return false;
+  const uint64_t tick = slot.sent_tick();
+  if (!head_->any_arrived || TxSlot::ticks_between(tick, head_->newest_tick) > 0) {
+    head_->newest_tick = tick;
+    head_->any_arrived = true;
+  }
+  if ((head_->passed >> queue & 1) != 0 && head_->passed_to[queue] == at) {
+    head_->passed &= ~(uint32_t{1} << queue);
+  }
+  if (slot.next == at) {
+    head_->used &= ~(uint64_t{1} << queue);
+  } else {
+    head_->first[queue] = slot.next;
+    slots()[slot.prev].next = slot.next;
+    slots()[slot.next].prev = slot.prev;
+  }
+  slot.queue = TxSlot::kNoQueue;
+  slot.counted_arrived = slot.done = true;
+  ++base_;
+  return true;
+}
+
 void TxWindow::complete(Psn psn) {
   const uint32_t at = index(psn);
   TxSlot& slot = slots()[at];
+  if (psn == base_ && !slot.counted_arrived && complete_oldest(slot, at)) {
+    if (head_->arrived != 0) pass_answered();
+    return;
+  }
   if (!slot.counted_arrived) {
     note_arrival(at);
     ++head_->arrived;
     slot.counted_arrived = true;
   }
-  unlink(at);
+  if (slot.queue != TxSlot::kNoQueue) unlink(at);
   slot.done = true;
+  pass_answered();
+}
+
+// Moves the base over slots that are answered.
+void TxWindow::pass_answered() {
   while (base_ != next_ && (*this)[base_].done) {
     --head_->arrived;
     ++base_;
@@ -183,28 +218,14 @@ void TxWindow::complete(Psn psn) {
 }
 
 void TxWindow::link(uint32_t at, uint8_t queue) {
-  TxSlot* const all = slots();
-  TxSlot& slot = all[at];
-  const auto place = static_cast<uint16_t>(at);
-  slot.queue = queue;
-  if (TxQueue::is_in_flight(queue) && slot.resends > 0) ++head_->resent;
-  if ((head_->used >> queue & 1) == 0) {
-    head_->used |= uint64_t{1} << queue;
-    head_->first[queue] = slot.next = slot.prev = place;
-    return;
-  }
-  TxSlot& first = all[head_->first[queue]];
-  slot.next = head_->first[queue];
-  slot.prev = first.prev;
-  all[first.prev].next = place;
-  first.prev = place;
+  if (TxQueue::is_in_flight(queue) && slots()[at].resends > 0) ++head_->resent;
+  append(at, queue);
 }
 
 void TxWindow::unlink(uint32_t at) {
   TxSlot* const all = slots();
   TxSlot& slot = all[at];
   const uint8_t queue = slot.queue;
-  if (queue == TxSlot::kNoQueue) return;
   slot.queue = TxSlot::kNoQueue;
   if (TxQueue::is_in_flight(queue) && slot.resends > 0) --head_->resent;
   // What has been passed is now only what stands before it.
@@ -244,8 +265,8 @@ void TxWindow::note_arrival(uint32_t at) {
     const TxSlot& known = slots()[head_->passed_to[queue]];
     const TxSlot& before = slots()[slot.prev];
     const int64_t ahead = TxSlot::ticks_between(before.sent_tick(), known.sent_tick());
-    const bool is_later = ahead > 0 || (ahead == 0 && psn_at(slot.prev).after(
-                                                          psn_at(head_->passed_to[queue])));
+    const bool is_later =
+        ahead > 0 || (ahead == 0 && psn_at(slot.prev).after(psn_at(head_->passed_to[queue])));
     if (!is_later) return;
   }
   head_->passed |= uint32_t{1} << queue;

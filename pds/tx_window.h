@@ -181,8 +181,10 @@ class TxWindow {
   }
   // Marks it answered and moves base() over everything answered.
   void complete(Psn psn);
-  // To be called after each change of what a slot waits for, or of its time: it goes to the end of
-  // the queue that it belongs to now. A slot that has become `sacked` counts as arrived.
+  // The packet was sent for the first time. Requires that it is not in a queue.
+  void note_first_sent(Psn psn);
+  // To be called after each other change of what a slot waits for, or of its time: it goes to the
+  // end of the queue that it belongs to now. A slot that has become `sacked` counts as arrived.
   void settle(Psn psn);
 
   // Slots that are known to have arrived, at or above the base.
@@ -211,8 +213,11 @@ class TxWindow {
   }
   static uint8_t queue_of(const TxSlot& slot);
   void link(uint32_t at, uint8_t queue);
+  void append(uint32_t at, uint8_t queue);
   void unlink(uint32_t at);
   void note_arrival(uint32_t at);
+  bool complete_oldest(TxSlot& slot, uint32_t at);
+  void pass_answered();
   void move_to(TxHead* block, uint32_t capacity);
   void release(TxPool& pool);
 
@@ -223,6 +228,32 @@ class TxWindow {
   Psn next_;
 };
 static_assert(sizeof(TxHead) % alignof(TxSlot) == 0);
+
+// At the end of the queue.
+inline void TxWindow::append(uint32_t at, uint8_t queue) {
+  TxSlot* const all = slots();
+  TxSlot& slot = all[at];
+  const auto place = static_cast<uint16_t>(at);
+  slot.queue = queue;
+  if ((head_->used >> queue & 1) == 0) {
+    head_->used |= uint64_t{1} << queue;
+    head_->first[queue] = slot.next = slot.prev = place;
+    return;
+  }
+  TxSlot& first = all[head_->first[queue]];
+  slot.next = head_->first[queue];
+  slot.prev = first.prev;
+  all[first.prev].next = place;
+  first.prev = place;
+}
+
+inline void TxWindow::note_first_sent(Psn psn) {
+  const uint32_t at = index(psn);
+  const TxSlot& slot = slots()[at];
+  UET_DEBUG_ASSERT(slot.queue == TxSlot::kNoQueue && slot.resends == 0);
+  append(at, static_cast<uint8_t>(TxQueue::kPath + slot.ev.value() % TxQueue::kPaths));
+  if (slot.quiet && psn.before(head_->quiet_from)) head_->quiet_from = psn;
+}
 
 template <class Fn>
 void TxWindow::for_each_oldest(Fn&& fn) {
