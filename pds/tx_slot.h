@@ -1,0 +1,72 @@
+// One outstanding PSN: what was sent under it, and what is known of its arrival. [PDS-066]
+#pragma once
+
+#include "pds/client.h"
+#include "pds/sent_tick.h"
+
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+// What travels under a PSN: a packet of a message, or a control packet that takes one. [PDS 13]
+enum class SlotKind : uint8_t {
+  data,
+  close_cmd,
+  close_req,
+  noop,  // fills the PSN of a packet that its message gave up
+};
+
+struct TxSlot {
+  PacketRef ref;
+  uint32_t sent_low = 0;   // ticks of the last transmission, see sent_high
+  Entropy ev;              // of the last transmission
+  uint16_t bytes = 0;      // nominal, of the last transmission
+  uint8_t rto_count = 0;   // resends after a time-out, saturating [PDS-117]
+  uint8_t nack_count = 0;  // NACKs, saturating
+  SlotKind kind : 2 = SlotKind::data;
+  bool in_flight : 1 = false;  // counted by CMS [PDS-240]
+  bool sacked : 1 = false;     // arrived, response not seen yet [PDS-093]
+  bool done : 1 = false;       // answered
+  bool lost : 1 = false;       // to be sent again as soon as CMS allows
+  bool delayed : 1 = false;    // to be sent again when its NACK delay is over [PDS-118]
+  bool ask : 1 = false;        // an ACK Request for it is due [PDS-L6]
+  bool quiet : 1 = false;      // went without AR, and was not asked for since [PDS-064]
+  bool was_asked : 1 = false;  // its answer may be one to an ACK Request: no RTT [PDS-141]
+  uint16_t resends : 2 = 0;    // 0, 1, or more than that [CMS-025]
+  // 36 bits of ticks wrap after 146 minutes: a process that was stopped, with PEER_TIMEOUT at its
+  // most, still knows how old its packets are.
+  uint16_t sent_high : 4 = 0;
+  uint16_t next = 0;  // neighbours in its queue, a ring; TxWindow's
+  uint16_t prev = 0;
+  uint8_t queue = kNoQueue;          // TxWindow's
+  bool counted_arrived : 1 = false;  // TxWindow's
+  bool mark_told : 1 = false;        // an ACK that named it has said whether it was marked
+
+  static constexpr uint8_t kNoQueue = 0xFF;
+  static constexpr int kTickBits = 36;
+  static uint64_t tick_of(Instant t) { return static_cast<uint64_t>(t.ns()) >> SentTick::kShift; }
+  void note_sent(Instant now) {
+    const uint64_t tick = tick_of(now);
+    sent_low = static_cast<uint32_t>(tick);
+    sent_high = static_cast<uint16_t>(tick >> 32 & 0xF);
+  }
+  uint64_t sent_tick() const { return uint64_t{sent_high} << 32 | sent_low; }
+  // `at` is no earlier than the last transmission.
+  bool was_sent_by(Instant at) const { return ticks_between(tick_of(at), sent_tick()) >= 0; }
+  // Time from the last transmission to `at`; zero when `at` is a stamp from before it.
+  Duration sent_for(Instant at) const {
+    const int64_t passed = ticks_between(tick_of(at), sent_tick());
+    return Duration::nanoseconds(passed < 0 ? 0 : passed << SentTick::kShift);
+  }
+  // From tick b to tick a; negative when a came first.
+  static int64_t ticks_between(uint64_t a, uint64_t b) {
+    constexpr int kSpare = 64 - kTickBits;
+    return static_cast<int64_t>((a - b) << kSpare) >> kSpare;
+  }
+};
+static_assert(sizeof(TxSlot) == 32, "architecture 10: octets of an outstanding packet");
+
+}  // namespace uet::pds
