@@ -76,7 +76,7 @@ class Core : CoreState {
   bool deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
   void record(Pdc& pdc, const Inbound& in, bool held, Answer answer);
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
-  bool may_store(const Pdc& pdc, Psn psn) const;
+  bool may_store(const Pdc& pdc, bool fills_gap) const;
   void store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict);
   bool await(Pdc& pdc, const AckTrigger& trigger);
   StoredResponse* add_entry(Pdc& pdc, const AckTrigger& trigger);
@@ -204,6 +204,7 @@ class Core : CoreState {
   void arm_by(Pdc& pdc, Instant deadline);
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
+  Duration first_wait(const Pdc& pdc, const TxSlot& slot) const;
   void ask_for_quiet(Pdc& pdc, Instant now);
   void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
   void check_ack_delay(Pdc& pdc, Instant& next, Instant now);

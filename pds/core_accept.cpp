@@ -93,7 +93,7 @@ void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instan
   }
   // Nor on what waits for room in the store, of which a peer that is sent no Clear Requests hears
   // in no other way. [PDS-101, PDS-106, PDS 22]
-  if (pdc.rod_stalled && !trigger.psn.before(pdc.rx_next) && !may_store(pdc, pdc.rx_next) &&
+  if (pdc.rod_stalled && !trigger.psn.before(pdc.rx_next) && !may_store(pdc, true) &&
       !config_.optional_control) {
     return nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
   }
@@ -103,11 +103,10 @@ void Core::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instan
   want_answer(pdc, cause, trigger);
 }
 
-// Room for the response of that PSN. Clears are cumulative, so responses above a gap stay until the
+// Room for the response of a packet. Clears are cumulative, so responses above a gap stay until the
 // gap is filled: they must leave room for the packet that fills it, here and in every other PDC, or
 // all of them would wait for each other for ever. [PDS-101, PDS-102, PDS-109]
-bool Core::may_store(const Pdc& pdc, Psn psn) const {
-  const bool fills_gap = pdc.rx.all_received_below(psn);
+bool Core::may_store(const Pdc& pdc, bool fills_gap) const {
   const uint32_t keep_here = fills_gap ? 0 : 1;
   const uint32_t keep_in_all = fills_gap ? 0 : std::min(table_.size(), responses_.capacity() / 2);
   return pdc.stored_count + pdc.later_count + keep_here < config_.gd_per_pdc &&
@@ -115,7 +114,8 @@ bool Core::may_store(const Pdc& pdc, Psn psn) const {
 }
 
 bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
-  if (!pdc.is_initiator && !may_store(pdc, in.psn())) {
+  const bool in_order = pdc.rx.all_received_below(in.psn());
+  if (!pdc.is_initiator && !may_store(pdc, in_order)) {
     counters_.add(Count::gd_full);
     if (!buffered) {
       nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
@@ -129,7 +129,7 @@ bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   request.peer = pdc.peer;
   request.mode = pdc.mode;
   request.ce = in.trigger.ce;
-  request.in_order = pdc.rx.all_received_below(in.psn());
+  request.in_order = in_order;
   request.is_confirmed = !pdc.is_unverified();
   request.next_hdr = in.next_hdr;
   request.token = {pdc.handle, in.psn()};
