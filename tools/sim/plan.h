@@ -112,7 +112,13 @@ struct Plan {
   // the reference's table a handful of time-outs or refusals is the end [PDS-117, PDS-148].
   bool may_fail() const {
     return spoil || broken_requests > 0 || mute_after > 0 || default_mpr > mpr ||
-           (spec_timers && (is_lossy() || is_scarce()));
+           outlasts_refusals() || (spec_timers && (is_lossy() || is_scarce()));
+  }
+  // A PDC that waits for a slow application is busy and keeps its place. Where its peer has no
+  // second place, the peer's next PDC is refused with NO_PDC_AVAIL; refusals without any progress
+  // end an operation after five times the peer time-out. [PDS-148, PDS-181, SES-191]
+  bool outlasts_refusals() const {
+    return slow_application > Duration::seconds(5 * 60) && pdcs_max < Plan{}.pdcs_max;
   }
   // Packets may be lost, or answered so late that they are sent again.
   bool is_lossy() const;
