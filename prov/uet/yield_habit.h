@@ -1,9 +1,12 @@
 // When an application that looks for completions in vain yields its processor: the peer that it
 // waits for may need it. Where nobody else wanted the processor, it asks again only after a while.
+// An application that yields by itself between its looks, as MPI does with more ranks than
+// processors, shows it by the time between them, and is left alone.
 #pragma once
 
 #include "base/time.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -13,7 +16,9 @@ class YieldHabit {
  public:
   // A look found nothing. True: yield, and say so by on_yielded().
   bool on_nothing(Instant now) {
-    if (vain_looks_ < kVainLooks) ++vain_looks_;
+    const bool at_once = now - last_.load(std::memory_order_relaxed) < kApart;
+    last_.store(now, std::memory_order_relaxed);
+    vain_looks_ = at_once ? std::min(vain_looks_ + 1, kVainLooks) : 1;
     return vain_looks_ == kVainLooks && now >= again_at_.load(std::memory_order_relaxed);
   }
   void on_something() { vain_looks_ = 0; }
@@ -21,6 +26,7 @@ class YieldHabit {
   void on_yielded(Instant begin, Instant end) {
     const bool others_ran = end - begin >= kOthersRan;
     again_at_.store(others_ran ? end : end + kPause, std::memory_order_relaxed);
+    last_.store(end, std::memory_order_relaxed);
   }
 
  private:
@@ -31,8 +37,11 @@ class YieldHabit {
   // before and after costs as much as the yield itself.
   static constexpr Duration kOthersRan = Duration::microseconds(3);
   static constexpr Duration kPause = Duration::microseconds(50);
+  // A look takes up to 3 us. In less time than this nobody else has done anything useful either.
+  static constexpr Duration kApart = Duration::microseconds(8);
 
-  uint32_t vain_looks_ = 0;  // at most kVainLooks
+  uint32_t vain_looks_ = 0;  // one right after the other; at most kVainLooks
+  std::atomic<Instant> last_{Instant::zero()};
   std::atomic<Instant> again_at_{Instant::zero()};
 };
 

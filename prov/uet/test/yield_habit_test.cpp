@@ -11,8 +11,9 @@ using namespace uet::literals;
 class YieldHabitTest : public ::testing::Test {
  protected:
   // Looks in vain until it yields, at most so often. Returns how often.
-  int looks_before_yield(int most) {
+  int looks_before_yield(int most, Duration apart = Duration::nanoseconds(100)) {
     for (int looks = 1; looks <= most; ++looks) {
+      now_ = now_ + apart;
       if (habit_.on_nothing(now_)) return looks;
     }
     return most + 1;
@@ -45,11 +46,7 @@ TEST_F(YieldHabitTest, WhereOthersRanEachLookYields) {
 TEST_F(YieldHabitTest, WhereNobodyRanItYieldsAgainAfter50us) {
   looks_before_yield(100);
   yield(1_us);
-  EXPECT_EQ(looks_before_yield(1000), 1001);
-  now_ = now_ + 49_us;
-  EXPECT_FALSE(habit_.on_nothing(now_));
-  now_ = now_ + 1_us;
-  EXPECT_TRUE(habit_.on_nothing(now_));
+  EXPECT_EQ(looks_before_yield(1000), 500);
 }
 
 // One that polls between two computations, and takes what comes now and then, yields no more often.
@@ -57,7 +54,13 @@ TEST_F(YieldHabitTest, ACompletionDoesNotEndTheWhile) {
   looks_before_yield(100);
   yield(1_us);
   habit_.on_something();
-  EXPECT_EQ(looks_before_yield(1000), 1001);
+  EXPECT_EQ(looks_before_yield(1000), 500);
+}
+
+// It yields by itself between its looks, or has something else to do.
+TEST_F(YieldHabitTest, LooksThatAreApartDoNotYield) {
+  EXPECT_EQ(looks_before_yield(1000, 8_us), 1001);
+  EXPECT_EQ(looks_before_yield(200), 99);
 }
 
 }  // namespace
