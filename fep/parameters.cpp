@@ -99,7 +99,8 @@ constexpr Parameter kParameters[] = {
     UET_VALUE("ACK_ON_ECN", pds.ack_on_ecn, "0 or 1", 0, 1, "PDS-A6",
               "Acknowledge congestion-marked packets at once"),
     UET_VALUE("QUIET_PACKETS", pds.quiet_packets, "count", 0, 63, "PDS-064",
-              "Injected messages in a row that ask for no ACK; 0: each of them asks"),
+              "Messages in a row that ask for no ACK, of those that nobody waits for: injected "
+              "ones, and copied ones that are already reported as done; 0: each of them asks"),
     UET_TIME("QUIET_TIME", pds.quiet_time, 100, 100'000, "ours",
              "Wait before messages that asked for no ACK are asked for together"),
     UET_VALUE("ACK_GEN_PACKETS", pds.ack_gen_packets, "packets", 0, 255, "PDS-A7",

@@ -128,9 +128,12 @@ Result<TxMessage*> Initiator::make(Endpoint& ep, const Destination& to,
   m->is_fenced = (flags & kOpFence) != 0;
   m->delivery_complete = (flags & kOpDeliveryComplete) != 0;
   m->has_data = (flags & kOpRemoteData) != 0;
-  // With the queue half full somebody may be waiting for room in it.
-  m->is_quiet = (flags & kOpQuiet) != 0 && !m->delivery_complete && !m->is_fenced &&
-                m->segment_length <= m->mtu && ep.tx_open < ep.options.tx_size / 2;
+  // Of what was retained the user knows already that it is done. With the queue or the rooms half
+  // full somebody may be waiting for room there.
+  const bool is_awaited = (flags & kOpQuiet) == 0 && !m->is_retained;
+  const bool is_scarce = ep.tx_open >= ep.options.tx_size / 2 || ep.retained.is_scarce();
+  m->is_quiet = !is_awaited && !is_scarce && !m->delivery_complete && !m->is_fenced &&
+                m->segment_length <= m->mtu;
   return m;
 }
 

@@ -32,7 +32,10 @@ class RetainedPayloads {
     if (memory_ == nullptr && !take_memory(arena)) return nullptr;
     for (uint32_t i = 0; i < kRoomClasses.size(); ++i) {
       if (bytes > kRoomClasses[i].bytes) continue;
-      if (std::byte* const room = take_room(i)) return room;
+      if (std::byte* const room = take_room(i)) {
+        ++taken_;
+        return room;
+      }
     }
     return nullptr;
   }
@@ -40,13 +43,17 @@ class RetainedPayloads {
   // Takes back what take() gave.
   void give_back(std::byte* room) {
     auto offset = static_cast<uint64_t>(room - memory_);
-    UET_ASSERT(offset < kBytes);
+    UET_ASSERT(offset < kBytes && taken_ > 0);
+    --taken_;
     uint32_t i = 0;
     for (; offset >= kRoomClasses[i].total(); ++i) offset -= kRoomClasses[i].total();
     auto* const freed = reinterpret_cast<Free*>(room);
     freed->next = free_[i];
     free_[i] = freed;
   }
+
+  // More than half of the rooms are taken: somebody may soon be waiting for one.
+  bool is_scarce() const { return taken_ > kRooms / 2; }
 
  private:
   struct Free {
@@ -55,6 +62,8 @@ class RetainedPayloads {
   static constexpr uint64_t kBytes =
       kRoomClasses[0].total() + kRoomClasses[1].total() + kRoomClasses[2].total();
   static_assert(kBytes <= 4 * 1024 * 1024);
+  static constexpr uint32_t kRooms =
+      kRoomClasses[0].count + kRoomClasses[1].count + kRoomClasses[2].count;
 
   bool take_memory(Arena& arena) {
     memory_ = static_cast<std::byte*>(arena.allocate(kBytes, 64));
@@ -74,6 +83,7 @@ class RetainedPayloads {
   }
 
   std::byte* memory_ = nullptr;
+  uint32_t taken_ = 0;  // rooms
   std::array<Free*, kRoomClasses.size()> free_{};
   std::array<uint32_t, kRoomClasses.size()> used_{};  // rooms that were ever taken
 };

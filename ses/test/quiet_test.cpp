@@ -66,6 +66,22 @@ TEST_F(QuietTest, AHalfFullQueueIsWaitedFor) {
   }
 }
 
+// [PDS-064, LF-136] What was copied is done for its user, unless a completion of the peer is
+// wanted. With more than half of the rooms for copies taken somebody may soon wait for one.
+TEST_F(QuietTest, WhatWasRetained) {
+  options_.tx_size = 1024;
+  start();
+  constexpr int kQuiet = 112;  // of 224 rooms
+  Octets room(1000);
+  for (int i = 0; i < kQuiet + 3; ++i) post(room);
+  send(kOpRetain | kOpFence);
+  for (int i = 0; i < kQuiet; ++i) send(kOpRetain, 1000);
+  send(kOpRetain, 1000);
+  send(kOpRetain, 1000);
+  settle();
+  EXPECT_EQ(pulls(), "w" + std::string(kQuiet, 'q') + "ww");
+}
+
 // [PDS-064, LF-060] A fence waits for everything before it: what is out is asked for, what is not
 // yet goes as if somebody waited.
 TEST_F(QuietTest, AFenceAsksForWhatIsBefore) {

@@ -118,21 +118,32 @@ TEST_F(QuietTest, InjectedMessagesAskTogether) {
   EXPECT_EQ(heard(milliseconds(50)), "nothing");
 }
 
-// [PDS-064] A completion that the application will see is asked for.
-TEST_F(QuietTest, AWantedCompletionAsks) {
+// [PDS-064] A completion that waits for the peer is asked for, one that does not is not.
+TEST_F(QuietTest, ACompletionOfThePeerAsks) {
   NodeOptions options;
   options.selective = true;
   open(options);
   EXPECT_EQ(send(FI_INJECT), 0);
   EXPECT_EQ(heard(), "quiet");
-  EXPECT_EQ(send(FI_INJECT | FI_COMPLETION), 0);
-  EXPECT_EQ(heard(), "asks");
-  acknowledge();
-  EXPECT_EQ(next().err, 0);
-  EXPECT_EQ(send(FI_COMPLETION), 0);
-  EXPECT_EQ(heard(), "asks");
-  acknowledge();
-  EXPECT_EQ(next().err, 0);
+  for (const uint64_t flags : {FI_TRANSMIT_COMPLETE | FI_INJECT, FI_TRANSMIT_COMPLETE}) {
+    EXPECT_EQ(send(FI_COMPLETION | flags), 0);
+    EXPECT_EQ(heard(), "asks");
+    acknowledge();
+    EXPECT_EQ(next().err, 0);
+  }
+}
+
+// [PDS-064, LF-136] The payload was copied and the completion is there: the ACK can wait.
+TEST_F(QuietTest, WhatIsDoneWhenItIsCopiedAsksLater) {
+  NodeOptions options;
+  options.selective = true;
+  open(options);
+  for (const uint64_t flags : {uint64_t{FI_INJECT}, uint64_t{0}}) {
+    EXPECT_EQ(send(FI_COMPLETION | flags), 0);
+    EXPECT_EQ(next().err, 0);
+    EXPECT_EQ(heard(), "quiet");
+  }
+  EXPECT_EQ(heard(), "control 1") << "an ACK Request";
 }
 
 // [PDS-064, LF-097] A counter that counts the messages is waited for as well.
