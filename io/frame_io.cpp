@@ -114,9 +114,14 @@ bool FrameIo::open_sender() {
 void FrameIo::send(std::span<TxPacket> packets) {
   if (packets.size() > kFewPackets) return udp_->send(packets);
   const Instant now = monotonic_now();
-  for (TxPacket& packet : packets) {
-    if (!send_frame(packet, now)) udp_->send({&packet, 1});
+  size_t left = 0;  // packets in a row for the IP stack, which takes them together
+  for (size_t i = 0; i < packets.size(); ++i) {
+    ++left;
+    if (!send_frame(packets[i], now)) continue;
+    if (left > 1) udp_->send(packets.subspan(i + 1 - left, left - 1));
+    left = 0;
   }
+  if (left > 0) udp_->send(packets.last(left));
 }
 
 // False when the packet is one for the IP stack.

@@ -67,6 +67,38 @@ TEST_F(FrameIoTest, FramesLeaveFromThePortOfTheirSocket) {
   EXPECT_EQ(a->tx_counters().frames, 9u);
 }
 
+// Processes of one host: what no frame reaches goes to the IP stack together.
+TEST_F(FrameIoTest, PacketsForTheStackGoTogether) {
+  const auto a = open_frames(here(0));
+  const auto b = open_frames(here(1));
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  const auto system_calls = [&] {
+    uint64_t calls = 0;
+    a->report_counters([&](const char* name, uint64_t value) {
+      if (std::string(name) == "udp_tx_system_calls") calls = value;
+    });
+    return calls;
+  };
+  const uint64_t calls_before = system_calls();
+  const uint64_t frames_before = a->tx_counters().frames;
+  Outbox out;
+  out.add(a->local_address(), "first of two of one length");
+  out.add(a->local_address(), "other of two of one length");
+  out.add(b->local_address(), "a frame");
+  out.add(a->local_address(), "the third");
+  a->send(out.packets());
+  EXPECT_EQ(out.fates(), "ssss");
+  EXPECT_EQ(a->tx_counters().frames, frames_before + 1);
+  EXPECT_EQ(system_calls(), calls_before + 2);
+  const std::vector<Got> got = receive(*a, 3);
+  ASSERT_EQ(got.size(), 3u);
+  EXPECT_EQ(got[0].text, "first of two of one length");
+  EXPECT_EQ(got[1].text, "other of two of one length");
+  EXPECT_EQ(got[2].text, "the third");
+  EXPECT_EQ(receive(*b, 1).size(), 1u);
+}
+
 // Streams: GSO on the way out, super-packets that fit no slot on the way in, in both directions
 // between the two backends.
 TEST_F(FrameIoTest, StreamsArriveWholeAndInOrder) {
