@@ -19,6 +19,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <csignal>
@@ -68,6 +69,16 @@ class SignalsBlocked {
  private:
   sigset_t before_{};
 };
+
+// The helper runs at once on a processor that is idle, and interrupts no thread that computes: with
+// more processes than processors that would be one which its own application waits for. What
+// somebody chose for the process stays.
+void leave_processor_to_others() {
+  int policy = 0;
+  sched_param param{};
+  if (pthread_getschedparam(pthread_self(), &policy, &param) != 0 || policy != SCHED_OTHER) return;
+  (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &param);  // refused: as before
+}
 
 }  // namespace
 
@@ -247,6 +258,7 @@ void ProgressEngine::wake_helper() {
 
 void ProgressEngine::run_helper() {
   pthread_setname_np(pthread_self(), "uet-helper");
+  leave_processor_to_others();
   uint64_t seen = 0;
   helper_rest(options_.auto_progress ? monotonic_now() : monotonic_now() + kAbsence);
   while (!stopping_.load(std::memory_order_acquire)) helper_rest(helper_turn(seen));

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ class QuietIo final : public io::PacketIo {
   uint64_t receives() const { return receives_.load(); }
   uint64_t sent() const { return sent_.load(); }
   uint64_t pokes_seen() const { return pokes_seen_.load(); }
+  int policy() const { return policy_.load(); }  // of the thread that received last
 
   io::IoCaps caps() const override { return {.max_datagram_bytes = 9000}; }
   FabricAddress local_address() const override { return {}; }
@@ -44,6 +46,7 @@ class QuietIo final : public io::PacketIo {
     sent_.fetch_add(packets.size());
   }
   std::span<RxDatagram> receive() override {
+    policy_.store(sched_getscheduler(0));
     receives_.fetch_add(1);
     eventfd_t value = 0;
     if (eventfd_read(fd_, &value) == 0) pokes_seen_.fetch_add(value);
@@ -53,6 +56,7 @@ class QuietIo final : public io::PacketIo {
 
  private:
   int fd_;
+  std::atomic<int> policy_{-1};
   std::atomic<uint64_t> receives_{0};
   std::atomic<uint64_t> sent_{0};
   std::atomic<uint64_t> pokes_seen_{0};
@@ -193,6 +197,15 @@ TEST_F(ProgressTest, HelperServesTheSocketOfAnIdleApplication) {
     io_->poke();
     EXPECT_TRUE(eventually([&] { return io_->pokes_seen() == pokes; })) << pokes;
   }
+}
+
+// With more processes than processors it would stop the one that its application waits for.
+TEST_F(ProgressTest, HelperInterruptsNoThreadThatComputes) {
+  const int own = sched_getscheduler(0);
+  create({});
+  EXPECT_TRUE(eventually([&] { return engine_->helper_rounds() > 0; }));
+  EXPECT_EQ(io_->policy(), own == SCHED_OTHER ? SCHED_BATCH : own);
+  EXPECT_EQ(sched_getscheduler(0), own);
 }
 
 // While the application comes by, neither time nor packets make the helper run the engine, or wake
