@@ -137,7 +137,8 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instan
       slot.kind = SlotKind::noop;
       slot.ref = {};
       mark_lost(pdc, h.nack_psn, slot, cms::LossKind::pressure, Count::retx_nack, now);
-      return client_.on_failed(ref, {FailureReason::nack, h.nack_code, true}, now);
+      // By its name it would fail again. [PDS-119]
+      return client_.on_failed(ref, {FailureReason::nack, h.nack_code, false}, now);
     }
     case NackReaction::fail_pdc:
       return fail_by_nack(pdc, h, slot, now);
