@@ -204,7 +204,6 @@ class Core : CoreState {
   void arm_by(Pdc& pdc, Instant deadline);
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
-  Duration first_wait(const Pdc& pdc, const TxSlot& slot) const;
   void ask_for_quiet(Pdc& pdc, Instant now);
   void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
   void check_ack_delay(Pdc& pdc, Instant& next, Instant now);

@@ -133,11 +133,10 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instan
       if (!config_.optional_control) return delay_resend(pdc, h.nack_psn, slot, now);  // [PDS 22]
       const PacketRef ref = slot.ref;
       if (slot.kind != SlotKind::data) return;
-      // The message fails; its PSN is filled by a NOOP, so that no hole stays. [PDS-182]
+      // The message fails for good. A NOOP fills its PSN, so that no hole stays. [PDS-119, PDS-182]
       slot.kind = SlotKind::noop;
       slot.ref = {};
       mark_lost(pdc, h.nack_psn, slot, cms::LossKind::pressure, Count::retx_nack, now);
-      // By its name it would fail again. [PDS-119]
       return client_.on_failed(ref, {FailureReason::nack, h.nack_code, false}, now);
     }
     case NackReaction::fail_pdc:

@@ -410,13 +410,6 @@ bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
   return ar;
 }
 
-// After what time a packet that is sent now is looked at first.
-Duration Core::first_wait(const Pdc& pdc, const TxSlot& slot) const {
-  // No time-out is shorter than rto_init: as a rule there is nothing to compute.
-  if (!slot.quiet && config_.tail_loss <= config_.rto_init) return config_.tail_loss;
-  return std::min(limit_of(pdc, slot), config_.tail_loss);
-}
-
 void Core::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now) {
   UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
   slot.bytes = static_cast<uint16_t>(nominal);
@@ -429,7 +422,10 @@ void Core::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && slot.resends == 0) touch(pdc, now);
-  arm_by(pdc, now + first_wait(pdc, slot));
+  // No time-out is shorter than rto_init: as a rule there is nothing to compute.
+  const bool is_short = !slot.quiet && config_.tail_loss <= config_.rto_init;
+  arm_by(pdc,
+         now + (is_short ? config_.tail_loss : std::min(limit_of(pdc, slot), config_.tail_loss)));
 }
 
 // The slot is sent again as soon as CMS allows. [PDS-240]
