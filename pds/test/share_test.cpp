@@ -133,6 +133,21 @@ TEST_F(ShareTest, IdleOnesGiveWayBeforeNewcomersPlacesAreTaken) {
   EXPECT_EQ(b.count(Count::close_req_tx), 2u);
 }
 
+// [PDS-253, PDS-181] They do so a low water mark earlier: a host that holds PDCs finds the next
+// place free, not just given up.
+TEST_F(ShareTest, IdleOnesGiveWayBeforeOnlyNewcomersPlacesAreFree) {
+  config_.max_pdcs = 100;
+  config_.low_water_percent = 5;
+  config_.peer_share_percent = 100;
+  Bench b(config_);
+  for (uint16_t id = 1; id <= 83; ++id) opens_and_uses(b, 20, id);
+  b.elapse(10_ms);
+  EXPECT_TRUE(opens(b, 20, 84)) << "17 were free";
+  EXPECT_EQ(b.count(Count::close_req_tx), 0u);
+  EXPECT_TRUE(opens(b, 20, 85)) << "16 were free";
+  EXPECT_GT(b.count(Count::close_req_tx), 0u);
+}
+
 // [T-02] What a peer closes is not its own any more.
 TEST_F(ShareTest, WhatIsClosedIsGivenBack) {
   Bench b(config_);
