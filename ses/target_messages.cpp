@@ -117,9 +117,9 @@ void Target::set_error(RxMessage& m, ReturnCode code) {
   m.error = code;
 }
 
-// Whether the message makes no progress because of our own application: it has refused packets of
-// the same PDC for want of room, or a kept message of that PDC waits for a receive and, unanswered,
-// fills the sender's window. [SES-108, SES-148, SES-191]
+// True if our application delays the message. There are two cases: packets of its PDC were refused
+// because the application leaves no room, or a kept message of its PDC waits for a receive. A kept
+// message is not answered yet, so it fills the sender's window. [SES-108, SES-148, SES-191]
 bool Target::is_held_up(const RxMessage& m) const {
   if (m.error != ReturnCode::null) return false;
   if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;

@@ -70,9 +70,9 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// The helper runs at once on a processor that is idle, and interrupts no thread that computes: with
-// more processes than processors that would be one which its own application waits for. What
-// somebody chose for the process stays.
+// SCHED_BATCH: the helper runs at once on an idle processor, and does not interrupt a running
+// thread when it wakes up. With more processes than processors the application may be waiting for
+// that thread. A policy that was chosen for the process stays.
 void leave_processor_to_others() {
   int policy = 0;
   sched_param param{};

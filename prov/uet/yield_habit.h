@@ -1,7 +1,7 @@
 // When an application that looks for completions in vain yields its processor: the peer that it
 // waits for may need it. Where nobody else wanted the processor, it asks again only after a while.
-// An application that yields by itself between its looks, as MPI does with more ranks than
-// processors, shows it by the time between them, and is left alone.
+// MPI yields by itself when there are more ranks than processors. Then its looks are apart in time,
+// and this class does not yield once more.
 #pragma once
 
 #include "base/time.h"

@@ -199,7 +199,7 @@ TEST_F(ProgressTest, HelperServesTheSocketOfAnIdleApplication) {
   }
 }
 
-// With more processes than processors it would stop the one that its application waits for.
+// The helper asks for SCHED_BATCH for itself, and leaves the application's threads as they are.
 TEST_F(ProgressTest, HelperInterruptsNoThreadThatComputes) {
   const int own = sched_getscheduler(0);
   create({});
