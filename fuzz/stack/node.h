@@ -62,6 +62,7 @@ class Node {
   Result<void> post_receive(const Post& post, const ses::ReceiveRequest& request, uint32_t claim,
                             Instant now);
   bool cancel(Post& post, Instant now);
+  bool cancel_one_receive(uint32_t slot, Instant now);
   ses::Destination destination(Program& program, Post& post) const;
   uint32_t flags(Program& program, Post& post) const;
   // Cuts the room into as many slices as the program likes.
