@@ -29,6 +29,9 @@ if(UET_SANITIZE)
   set(UET_WHOLE ON)  # sanitizer builds are rarely changed file by file
 endif()
 if(UET_WHOLE)
+  # Lines, but no types: a sixth of the time of each file.
+  string(REGEX REPLACE "-g( |$)" "-g1\\1" CMAKE_CXX_FLAGS_RELWITHDEBINFO
+    "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
 endif()
