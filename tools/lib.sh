@@ -29,6 +29,10 @@ test_packages=(ccache tshark valgrind util-linux wireshark-dev libgcrypt20-dev)
 # need_packages NAME...: installs what is missing. Without root it names what to install and stops.
 need_packages() {
   local missing=() p
+  if ! command -v dpkg-query >/dev/null; then
+    say "This is no Debian: what stands for these packages must be installed: $*"
+    return 0
+  fi
   for p in "$@"; do
     dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
   done
