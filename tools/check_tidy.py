@@ -68,7 +68,7 @@ ALLOCATION_EXEMPT = {"base/arena.h", "base/arena.cpp", "fep/fabric_endpoint.h",
 LIBFABRIC_HEADER = "prov/uet/compat.h"
 
 TEXT_SUFFIXES = {".h", ".cpp", ".c", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".in", ".csv",
-                 ".yml", ".conf", ".html", ".css", ".js"}
+                 ".yml", ".conf", ".html", ".css", ".js", ".dot", ".svg"}
 TEXT_NAMES = {"LICENSE", ".gitignore", ".clang-format", "run"}
 DATA_PREFIXES = ("wire/test/data/", "fuzz/corpus/", "dissector/test/data/", "docs/images/")
 
