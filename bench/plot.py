@@ -6,7 +6,7 @@ Usage: bench/plot.py [--peer NAME] OUTPUT.svg LABEL=FILE.json...
   --peer NAME    the peer of the comparison (default tcp)
 
 FILE.json is what `tools/bench_peers.sh --json FILE.json` wrote; LABEL says how uet ran there. Needs
-python3-matplotlib. Exit status: 0 drawn, 1 a file has no figures of that peer, 2 bad usage.
+python3-matplotlib. Exit status: 0 drawn, 1 a file has no figures of that peer or matplotlib is missing, 2 bad usage.
 """
 import json
 import pathlib
@@ -88,7 +88,11 @@ def main():
     if empty:
         print(f"plot.py: no figures of {peer} in {', '.join(empty)}", file=sys.stderr)
         return 1
-    draw(output, peer, series)
+    try:
+        draw(output, peer, series)
+    except ImportError:
+        print("plot.py: matplotlib is missing (Debian: python3-matplotlib)", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Holds docs/architecture.md against the tree: each path that it names exists, its table of rooms
+lists the folders that there are, the picture has the rooms, and the page is short enough to read.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+LINES_MAX = 300
+NO_ROOMS = {".ci", ".github"}  # hold files for others' programs
+
+
+def tracked_folders(root):
+    listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True,
+                            check=True).stdout
+    return {line.split("/")[0] for line in listed.splitlines() if "/" in line}
+
+
+def named_paths(text):
+    """What stands in back quotes and looks like a path, and the targets of links."""
+    quoted = re.findall(r"`([a-z_]+(?:/[a-z0-9_.*-]+)+)`", text)
+    files = re.findall(r"`([a-z_]+\.(?:md|py|sh|h|cpp))`", text)
+    linked = re.findall(r"\]\(([^)#:]+)\)", text)
+    return quoted, files, linked
+
+
+def listed_rooms(text):
+    rooms = text[text.index("## 2. Rooms"):]
+    rooms = rooms[:rooms.index("###")] if "###" in rooms else rooms
+    return {name.split("/")[0] for name in re.findall(r"^\| `([a-z/]+)` \|", rooms, re.M)}
+
+
+def findings(root):
+    page = root / "docs/architecture.md"
+    text = page.read_text()
+    if text.count("\n") > LINES_MAX:
+        yield f"the page has {text.count(chr(10))} lines, {LINES_MAX} are allowed"
+    quoted, files, linked = named_paths(text)
+    for path in quoted:
+        if not list(root.glob(path)) and not list(root.glob(path + ".*")):
+            yield f"there is no {path}"
+    for path in files:
+        if not list(root.rglob(path)):
+            yield f"there is no file {path}"
+    for path in linked:
+        if not (page.parent / path).exists():
+            yield f"there is no {path} to link to"
+    there = tracked_folders(root) - NO_ROOMS
+    listed = listed_rooms(text)
+    for name in sorted(there - listed):
+        yield f"the table of rooms lacks {name}"
+    for name in sorted(listed - there):
+        yield f"the table of rooms has {name}, which is no folder"
+    dot = (root / "docs/pictures/rooms.dot").read_text()
+    svg = (root / "docs/pictures/rooms.svg").read_text()
+    for label in re.findall(r'label="([^"]+)"', dot):
+        for line in label.split(r"\n"):
+            if line.replace("'", "&#39;") not in svg and line not in svg:
+                yield f'the picture lacks "{line}": draw it anew'
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    found = list(findings(root))
+    for finding in found:
+        print(f"docs/architecture.md: {finding}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
