@@ -2,20 +2,20 @@
 // verbs are in core.h.
 #pragma once
 
-#include "pds/challenge.h"
 #include "pds/client.h"
 #include "pds/config.h"
-#include "pds/connectionless.h"
+#include "pds/connectionless/connectionless.h"
 #include "pds/counters.h"
-#include "pds/flow_table.h"
-#include "pds/inbound.h"
-#include "pds/pdc_table.h"
+#include "pds/door/challenge.h"
+#include "pds/door/reply.h"
+#include "pds/door/secure_start.h"
+#include "pds/door/shares.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/pdc/peer_table.h"
 #include "pds/pds.h"
-#include "pds/peer_table.h"
-#include "pds/reply.h"
-#include "pds/secure_start.h"
-#include "pds/shares.h"
-#include "pds/turn.h"
+#include "pds/rx/inbound.h"
+#include "pds/schedule/flow_table.h"
+#include "pds/schedule/turn.h"
 
 #include "base/ring.h"
 

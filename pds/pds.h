@@ -6,15 +6,15 @@
 #include "pds/config.h"
 #include "pds/counters.h"
 #include "pds/path_limit.h"
-#include "pds/pdc_state.h"
-#include "pds/peer_table.h"
+#include "pds/pdc/pdc_state.h"
+#include "pds/pdc/peer_table.h"
 #include "pds/snapshot.h"
 
 #include "cms/config.h"
 
 #include "base/arena.h"
-#include "base/result.h"
 #include "base/random_source.h"
+#include "base/result.h"
 
 #include <optional>
 #include <span>

@@ -5,7 +5,7 @@
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/counters.h"
-#include "pds/peer_table.h"
+#include "pds/pdc/peer_table.h"
 
 #include <cstdint>
 

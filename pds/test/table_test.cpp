@@ -1,6 +1,6 @@
 // PdcTable and PeerTable: allocation, look-up, reuse.
-#include "pds/pdc_table.h"
-#include "pds/peer_table.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/pdc/peer_table.h"
 
 #include <gtest/gtest.h>
 

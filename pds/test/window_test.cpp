@@ -1,7 +1,7 @@
 // TxWindow, RxWindow and their pools; SackBitmap and the sweep of its base.
-#include "pds/rx_window.h"
-#include "pds/tx_window.h"
-#include "pds/sack.h"
+#include "pds/rx/rx_window.h"
+#include "pds/tx/tx_window.h"
+#include "pds/rx/sack.h"
 
 #include <gtest/gtest.h>
 

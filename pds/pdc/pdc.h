@@ -1,0 +1,169 @@
+// One packet delivery context: the state of one end of it. What happens to it is in the engine's
+// files, by concern; here is what it consists of, and the small questions it can answer alone.
+// [PDS 2, 5]
+#pragma once
+
+#include "pds/client.h"
+#include "pds/config.h"
+#include "pds/pdc/pdc_state.h"
+#include "pds/rx/ack_scheduler.h"
+#include "pds/rx/rx_window.h"
+#include "pds/rx/sack.h"
+#include "pds/tx/loss_detector.h"
+#include "pds/tx/peer_range.h"
+#include "pds/tx/tx_window.h"
+
+#include "base/intrusive_list.h"
+#include "base/slab.h"
+#include "base/timer_wheel.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+struct Flow;
+struct Path;
+
+// A response that its requester may not have seen: sent when due, kept until cleared. [PDS-100]
+struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseTag> {
+  PdcHandle pdc;
+  AckTrigger trigger;       // psn: of the request
+  bool guaranteed = false;  // kept until cleared; else only until sent
+  bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
+  EncodedResponse response;
+};
+
+// A ROD packet that arrived before its turn. Its octets are in a block of their own. [PDS-079]
+struct ReorderedPacket : ListNode<struct ReorderTag> {
+  AckTrigger trigger;
+  bool ar = false;
+  wire::NextHeader next_hdr{};
+  uint32_t length = 0;
+  Instant arrival;
+  std::byte* octets = nullptr;
+};
+
+// A message of return data in the queue of a PDC. [PDS-167]
+struct ReturnMessage : ListNode<struct ReturnTag> {
+  MessageHandle message;
+};
+
+// The Probes that ask what became of the last packets. [PDS-145]
+struct TailProbe {
+  uint32_t tick = 0;    // when the last one went
+  Psn psn;              // its psn field
+  uint16_t opaque = 0;  // its name
+  uint8_t count = 0;    // without anything heard
+  bool is_due : 1 = false;
+  bool is_out : 1 = false;
+  uint8_t unheard : 6 = 0;  // neither answered nor refused
+
+  static constexpr uint8_t kUnheardMax = 63;
+};
+
+struct alignas(64) Pdc : ListNode<struct LruTag>,
+                         ListNode<struct ControlTag>,
+                         ListNode<struct SendTag>,
+                         ListNode<struct FlowPdcTag> {
+  // Touched by every packet.
+  PdcState state = PdcState::syn;
+  Mode mode = Mode::rud;
+  bool is_initiator : 1 = false;
+  bool close_asked : 1 = false;   // wanted, not begun [PDS-I22]
+  bool clear_wanted : 1 = false;  // REQ=clear was heard, nothing sent since [PDS-105]
+  bool confirmed : 1 = false;     // target: the peer has shown that it receives what we send it;
+                                  // initiator: we have shown that [PDS-252]
+  bool acked_once : 1 = false;    // target: an ACK taught the peer our PDCID [PDS-045]
+  bool is_reserved : 1 = false;   // of the reserved pool [PDS-017]
+  bool rod_stalled : 1 = false;   // the client refused the next packet in order; see timer
+  bool is_draining : 1 = false;   // initiator: CLOSING was heard; old packets get their answers
+  // Initiator: the NACK that said the peer's side is gone; verdicts are awaited. [PDS-190]
+  wire::NackCode orphaned_by{};
+  uint8_t told_mpr = kDefaultMpr;  // what the peer takes for our range [PDS 8.3]
+  Pdcid id;                        // ours
+  Pdcid peer_id;                   // 0 until learnt
+  PdcHandle handle;
+  PeerId peer;
+  JobId job;  // target: of its first request [T-02]
+  Path* path = nullptr;
+  Flow* flow = nullptr;  // initiator only
+  TxWindow tx;
+  RxWindow rx;
+  PeerRange range;  // of the PSNs we send, at the peer [PDS-035]
+  Psn start_psn;
+  Psn highest_arrived;           // highest PSN known to have arrived there
+  Psn cleared;                   // highest CLEAR_PSN heard [PDS-102]
+  Psn rx_next;                   // ROD: next PSN to deliver
+  uint32_t rcvd_bytes = 0;       // nominal, of the data that was accepted; wraps [CMS-041]
+  uint32_t peer_rcvd_units = 0;  // the same as the peer last told it, 256 octets each [CMS-042]
+  uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
+  uint32_t unproven_octets = 0;  // that may be sent before it is confirmed [T-38]
+  uint16_t lost_count = 0;       // slots with `lost`
+  uint16_t ask_count = 0;        // slots with `ask`
+  Psn lost_from;                 // no slot below is lost
+  Psn gap;                       // ROD, toward a peer that drops: the oldest refused packet
+
+  AckScheduler ack;
+  SackSweep sweep;
+  RtoEstimator rtt;
+
+  // Sending.
+  MessageHandle message;     // being pulled; 0: none
+  int32_t deficit = 0;       // octets, deficit round robin [PDS-244]
+  Entropy ev;                // of the present burst
+  uint16_t ev_left = 0;      // quarters of a packet that it still has
+  uint8_t quiet_count = 0;   // messages since one had AR [PDS-064]
+  uint8_t rebases = 0;       // [PDS-051]
+  uint16_t keep_count = 0;   // messages that keep the PDC open [PDS-015]
+  uint16_t later_count = 0;  // verdicts still owed by the client
+  IntrusiveList<ReturnMessage, ReturnTag> returns;
+
+  // Timers.
+  TimerNode timer;
+  Instant last_active;    // last packet either way
+  Instant waiting_since;  // something is outstanding, and nothing of it was answered, since
+  // The peer has answered since, but let nothing pass; never: the last news was good. [PDS-148]
+  Instant refused_since = Instant::never();
+  Instant clear_at = Instant::never();
+  Instant close_at = Instant::never();  // Close_REQ_Time, or the wait for verdicts, is over
+
+  // Cold.
+  TailProbe tail;
+  IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN; awaited ones as well
+  IntrusiveList<ReorderedPacket, ReorderTag> reorder;  // by PSN
+  uint16_t stored_count = 0;                           // of them, those that are there
+  Psn close_psn;   // Close sent or received; reclaimed: highest PSN received
+  Psn rod_nacked;  // last ROD_OOO named this gap
+  uint32_t rod_nacked_tick = 0;
+  uint32_t clear_req_tick = 0;  // of the last Clear Request [PDS-106]
+  bool close_received : 1 = false;
+  bool is_doubtful : 1 = false;  // reclaimed: what was answered to each of its PSNs is not known
+  bool close_req_sent : 1 = false;
+  bool close_req_due : 1 = false;
+  bool clear_req_due : 1 = false;
+  bool clear_due : 1 = false;
+  bool probe_due : 1 = false;      // an ACK is to be asked for, to learn the cumulative ACK
+  bool probe_refused : 1 = false;  // a Probe was refused
+
+  explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
+
+  bool may_take_message() const {
+    return is_initiator && (state == PdcState::syn || state == PdcState::established) &&
+           !close_asked;
+  }
+  bool is_orphan() const { return orphaned_by != wire::NackCode{}; }
+  // A target that asks for the Close, with or without a failure.
+  bool wants_close() const {
+    return state == PdcState::close_wait || (state == PdcState::error && !is_initiator);
+  }
+  // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]
+  bool is_unverified() const { return !is_initiator && !confirmed && sdi == 0; }
+  // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
+  Psn nack_hint() const { return rx.max_received() + 1; }
+  // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as
+  // we know it, waits for a clear, or the ACK that told it was lost. [PDS-035, PDS-102]
+  bool is_stalled() const { return tx.empty() && !range.admits(tx.next()); }
+};
+static_assert(sizeof(Pdc) <= 448, "seven cache lines: 65,000 PDCs stay within 30 MB");
+
+}  // namespace uet::pds
