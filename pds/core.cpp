@@ -72,7 +72,7 @@ bool Core::respond(RxToken token, const Verdict& verdict, Instant now) {
   UET_ASSERT(verdict.kind != Verdict::Kind::later && pdc->later_count > 0);
   --pdc->later_count;
   const AckTrigger trigger = entry->trigger;
-  if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator) {  // [PDS-108]
+  if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator()) {  // [PDS-108]
     entry->is_awaited = false;
     fill(*pdc, *entry, verdict);
     if (!verdict.guaranteed) pdc->rx.unhold(rx_pool_, token.psn);
@@ -119,7 +119,7 @@ bool Core::add_answer(const Pdc& pdc, const AckTrigger& trigger) {
 bool Core::send_return(PdcHandle handle, MessageHandle message) {
   Pdc* const pdc = table_.get(handle);
   // After a failure there are holes below that nobody fills any more. [PDS-T17]
-  if (pdc == nullptr || pdc->is_initiator || pdc->state == PdcState::error) return false;
+  if (pdc == nullptr || pdc->is_initiator() || pdc->life.has_failed()) return false;
   ReturnMessage* const queued = return_messages_.alloc();
   if (queued == nullptr) return false;
   queued->message = message;
@@ -134,7 +134,7 @@ void Core::message_done(PdcHandle handle) {
   if (pdc == nullptr) return;
   UET_ASSERT(pdc->keep_count > 0);
   --pdc->keep_count;
-  if (pdc->state == PdcState::quiesce) want_control(*pdc);
+  if (pdc->state() == PdcState::quiesce) want_control(*pdc);
 }
 
 // Windows track what they were made for, so that the old range stays usable until the cumulative
@@ -144,7 +144,7 @@ Result<void> Core::set_mpr(uint8_t mpr) {
   if (mpr == 0 || mpr > config_.mpr) return Errc::invalid;
   mpr_ = mpr;
   table_.for_each([&](Pdc& pdc) {
-    const bool is_known = pdc.state != PdcState::syn && pdc.acked_once;
+    const bool is_known = pdc.state() != PdcState::syn && pdc.acked_once;
     if (!is_known || 2 * uint32_t{mpr} > pdc.told_mpr) return;
     pdc.ack.want(Count::ack_mpr, pdc.ack.trigger());
     want_control(pdc);
@@ -177,7 +177,7 @@ bool Core::has_work() const {
 bool Core::idle() {
   bool is_idle = connectionless_.idle();
   table_.for_each([&](Pdc& pdc) {
-    const bool open = pdc.state == PdcState::syn || pdc.state == PdcState::established;
+    const bool open = pdc.state() == PdcState::syn || pdc.state() == PdcState::established;
     if (!open || !pdc.tx.empty() || !pdc.returns.empty() || pdc.message != MessageHandle{}) {
       is_idle = false;
     }
@@ -188,7 +188,7 @@ bool Core::idle() {
 std::optional<PdcState> Core::state_of(Pdcid id) const {
   const Pdc* const pdc = table_.find(id);
   if (pdc == nullptr) return {};
-  return pdc->state;
+  return pdc->state();
 }
 
 Usage Core::usage() {

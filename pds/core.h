@@ -221,15 +221,18 @@ class Core : CoreState {
   void give_up_close(Pdc& pdc, Instant now);
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
+  void end_in_error(Pdc& pdc, PdcEvent event, Instant now);
+  void end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause, bool peer_may_hold,
+              Instant now);
   void close_idle_toward(PeerId peer, Instant now);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
   void abort_message(Pdc& pdc, const Failure& failure, Instant now);
   void abort_returns(Pdc& pdc, const Failure& failure, Instant now);
   void forget_outstanding(Pdc& pdc);
-  void free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now);
+  void free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now);
   void discard(Pdc& pdc);  // nobody has heard of it yet
   static bool is_unheard(const Pdc& pdc);
-  void release(Pdc& pdc, Instant bury_until);
+  void release(Pdc& pdc, PdcEvent why, Instant bury_until);
   bool half_open_full() const;
   void relieve_pressure(bool is_initiator, Instant now);
   bool has_share(PeerId peer, uint32_t sdi, JobId job, Instant now);

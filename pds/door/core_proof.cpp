@@ -14,7 +14,7 @@ constexpr uint32_t kProofDoublings = 6;
 }  // namespace
 
 void Core::confirm(Pdc& pdc) {
-  if (pdc.is_initiator || pdc.confirmed) return;
+  if (pdc.is_initiator() || pdc.confirmed) return;
   pdc.confirmed = true;
   --half_open_;
   peers_.count_half_open(pdc.peer, -1);
@@ -79,7 +79,7 @@ bool Core::check_proof(Pdc& pdc, Instant& next, Instant now) {
 // be what the target waits for, whose Probes were lost. One answered Probe of ours is enough.
 bool Core::owes_proof(const Pdc& pdc) const {
   const bool has_shown = pdc.confirmed || pdc.rx.max_received() != pdc.start_psn - 1;
-  return pdc.is_initiator && !has_shown && pdc.state == PdcState::established &&
+  return pdc.is_initiator() && !has_shown && pdc.state() == PdcState::established &&
          pdc.keep_count > 0 && pdc.tx.empty() && may_probe(pdc);
 }
 

@@ -35,7 +35,7 @@ Psn Core::secure_start(const Inbound& in, PeerId peer, bool& pending) {
 // T5, T6. True: the packet is the first of the agreed PSNs. [PDS-052]
 bool Core::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
   if (in.syn && in.start_psn == pdc.start_psn) {
-    pdc.state = PdcState::established;
+    pdc.life.change(PdcEvent::start_given);
     pdc.close_at = Instant::never();
     return true;
   }

@@ -23,7 +23,7 @@ void Core::touch(Pdc& pdc, Instant now) {
   const bool is_recent = now.ns() >> kGrainShift == pdc.last_active.ns() >> kGrainShift;
   pdc.last_active = now;
   if (is_recent) return;
-  auto& lru = lru_[pdc.is_initiator];
+  auto& lru = lru_[pdc.is_initiator()];
   lru.erase(pdc);
   lru.push_back(pdc);
 }
@@ -32,19 +32,19 @@ void Core::touch(Pdc& pdc, Instant now) {
 
 // Initiator. New messages go elsewhere from here on. [PDS-I10, PDS-I21, PDS-I22]
 void Core::begin_close(Pdc& pdc) {
-  UET_ASSERT(pdc.is_initiator);
-  pdc.close_asked = true;
+  UET_ASSERT(pdc.is_initiator());
+  pdc.life.note_close_asked();
   if (pdc.flow->ready) wake_flow(*pdc.flow);
-  if (pdc.state != PdcState::established) return;
-  pdc.state = PdcState::quiesce;
+  if (pdc.state() != PdcState::established) return;
+  pdc.life.change(PdcEvent::close_wanted);
   want_control(pdc);
 }
 
 // Target: only asks. [PDS-170, PDS-T10]
 void Core::ask_close(Pdc& pdc, Instant now) {
-  UET_ASSERT(!pdc.is_initiator);
-  if (pdc.state != PdcState::established) return;
-  pdc.state = PdcState::close_wait;
+  UET_ASSERT(!pdc.is_initiator());
+  if (pdc.state() != PdcState::established) return;
+  pdc.life.change(PdcEvent::close_wanted);
   pdc.close_req_due = true;
   pdc.close_at = now + config_.close_req;
   arm_by(pdc, pdc.close_at);
@@ -53,23 +53,23 @@ void Core::ask_close(Pdc& pdc, Instant now) {
 
 // The steps that need nothing but room in the batch. False: the PDC is gone.
 bool Core::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
-  if (pdc.is_draining && !pdc.is_initiator) {  // the peer has closed it; all is answered
+  if (pdc.life.is_draining() && !pdc.is_initiator()) {  // the peer has closed it; all is answered
     if (!pdc.tx.empty()) return true;
-    free_pdc(pdc, true, false, now);
+    free_pdc(pdc, PdcEvent::freed, true, false, now);
     return false;
   }
-  if (pdc.state == PdcState::quiesce && pdc.message == MessageHandle{} && pdc.keep_count == 0) {
-    pdc.state = PdcState::ack_wait;  // I12
-    ask_for_quiet(pdc, now);         // the close waits for every answer
+  if (pdc.state() == PdcState::quiesce && pdc.message == MessageHandle{} && pdc.keep_count == 0) {
+    pdc.life.change(PdcEvent::messages_sent);  // I12
+    ask_for_quiet(pdc, now);                   // the close waits for every answer
   }
-  if (pdc.state == PdcState::ack_wait && pdc.tx.empty()) {
+  if (pdc.state() == PdcState::ack_wait && pdc.tx.empty()) {
     if (send_closing_packet(pdc, SlotKind::close_cmd, batch, now)) {
-      pdc.state = PdcState::close_ack_wait;  // I13
+      pdc.life.change(PdcEvent::all_answered);  // I13
     }
-  } else if (pdc.state == PdcState::error && pdc.is_initiator && pdc.tx.empty() &&
-             !pdc.is_orphan()) {
+  } else if (pdc.state() == PdcState::error && pdc.is_initiator() && pdc.tx.empty() &&
+             !pdc.life.is_orphan()) {
     send_closing_packet(pdc, SlotKind::close_cmd, batch, now);  // I18
-  } else if (pdc.wants_close() && pdc.close_req_due) {
+  } else if (pdc.life.wants_close() && pdc.close_req_due) {
     if (send_closing_packet(pdc, SlotKind::close_req, batch, now)) {
       pdc.close_req_due = false;
       pdc.close_req_sent = true;
@@ -101,17 +101,19 @@ bool Core::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant 
 
 // I14, I19: the Close command is answered. Frees the PDC.
 void Core::on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now) {
-  if (kind == SlotKind::close_cmd) free_pdc(pdc, pdc.state == PdcState::close_ack_wait, false, now);
+  if (kind != SlotKind::close_cmd) return;
+  const bool clean = pdc.state() == PdcState::close_ack_wait;
+  free_pdc(pdc, PdcEvent::close_acked, clean, false, now);
 }
 
 // I16, I19: nobody answers the Close. A target that still waits for the ACK of its last return
 // packets hears from the tombstone that they came. [PDS-176, PDS-T14]
 void Core::give_up_close(Pdc& pdc, Instant now) {
-  const bool has_all = pdc.state == PdcState::close_ack_wait;
+  const bool has_all = pdc.state() == PdcState::close_ack_wait;
   counters_.add(Count::close_given_up);
   pdc.close_psn = pdc.rx.max_received();
   pdc.is_doubtful = !pdc.rx.all_received_below(pdc.close_psn + 1);
-  free_pdc(pdc, has_all, has_all, now);
+  free_pdc(pdc, PdcEvent::close_given_up, has_all, has_all, now);
 }
 
 // Target: a Close command that finds the last return packets unacknowledged. Most likely the peer
@@ -119,7 +121,7 @@ void Core::give_up_close(Pdc& pdc, Instant now) {
 // as lost until it has answered. Nothing acknowledges it meanwhile, so it comes again. Patience by
 // count takes row T14 by the letter. [PDS-T14, PDS-I13, architecture 18]
 bool Core::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
-  if (config_.patience == Patience::retries || pdc.is_initiator) return false;
+  if (config_.patience == Patience::retries || pdc.is_initiator()) return false;
   if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;
   if (!pdc.rx.all_received_below(in.psn()) || !pdc.reorder.empty()) return false;
   if (!pdc.returns.empty() || pdc.message != MessageHandle{}) return false;  // it cannot have all
@@ -163,8 +165,7 @@ bool Core::finish_received_close(Pdc& pdc, Instant now) {
   trigger.psn = pdc.close_psn;
   if (owes) {
     nack(pdc, wire::NackCode::closing_in_err, trigger, now);
-    fail(pdc, {FailureReason::closed, wire::NackCode::closing_in_err, false},
-         Count::pdc_closed_in_err, false, now);
+    end_in_error(pdc, PdcEvent::close_too_early, now);
     return true;
   }
   wire::Ack h;
@@ -178,23 +179,22 @@ bool Core::finish_received_close(Pdc& pdc, Instant now) {
     h.expected_start_psn = raise_floor(pdc);
   }
   queue_ack(h, peers_[pdc.peer].address, trigger.ev, pdc.sdi);
-  free_pdc(pdc, pdc.state != PdcState::error, true, now);
+  free_pdc(pdc, PdcEvent::close_command, pdc.state() != PdcState::error, true, now);
   return true;
 }
 
 // T12. By patience of time a PDC is not taken from a peer that is only slow. True: gone.
 bool Core::close_request_expired(Pdc& pdc, Instant now) {
   const bool owes = pdc.later_count > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{};
-  if (owes && pdc.state != PdcState::error) return false;  // we are the one it waits for
-  const bool is_patient = config_.patience == Patience::time && pdc.state != PdcState::error;
+  if (owes && pdc.state() != PdcState::error) return false;  // we are the one it waits for
+  const bool is_patient = config_.patience == Patience::time && pdc.state() != PdcState::error;
   const Duration limit = is_patient ? config_.peer_timeout : config_.close_req;
-  if (now - pdc.last_active < limit && pdc.state != PdcState::error) return false;
+  if (now - pdc.last_active < limit && pdc.state() != PdcState::error) return false;
   counters_.add(Count::close_req_expired);
   AckTrigger trigger = pdc.ack.trigger();
   trigger.psn = pdc.rx.max_received() + 1;
   nack(pdc, wire::NackCode::closing_in_err, trigger, now);
-  fail(pdc, {FailureReason::closed, wire::NackCode::closing_in_err, false},
-       Count::pdc_closed_in_err, false, now);
+  end_in_error(pdc, PdcEvent::expired, now);
   return true;
 }
 
@@ -206,19 +206,30 @@ bool Core::close_request_expired(Pdc& pdc, Instant now) {
 // where no answer came through: a tombstone refuses it. [PDS-119, PDS-120, PDS-149, PDS-174,
 // PDS-176]
 void Core::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now) {
+  end_by(pdc, PdcEvent::failed, failure, cause, peer_may_hold, now);
+}
+
+// T12, T14.
+void Core::end_in_error(Pdc& pdc, PdcEvent event, Instant now) {
+  const Failure failure{FailureReason::closed, wire::NackCode::closing_in_err, false};
+  end_by(pdc, event, failure, Count::pdc_closed_in_err, false, now);
+}
+
+void Core::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause, bool peer_may_hold,
+                  Instant now) {
   counters_.add(cause);
-  const bool can_say = pdc.state != PdcState::syn && pdc.state != PdcState::error;
-  const bool is_remembered = !pdc.is_initiator && pdc.state != PdcState::pending &&
+  const bool can_say = pdc.state() != PdcState::syn && pdc.state() != PdcState::error;
+  const bool is_remembered = !pdc.is_initiator() && pdc.state() != PdcState::pending &&
                              failure.reason != FailureReason::aborted;
-  pdc.state = PdcState::error;
+  pdc.life.change(event);
   if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
   report_failures(pdc, failure, now);
   if (!peer_may_hold || !can_say) {
     pdc.close_psn = pdc.rx.max_received();
     pdc.is_doubtful = true;
-    return free_pdc(pdc, false, is_remembered, now);
+    return free_pdc(pdc, PdcEvent::freed, false, is_remembered, now);
   }
-  if (!pdc.is_initiator) {
+  if (!pdc.is_initiator()) {
     pdc.close_req_due = true;
     pdc.close_at = now + config_.close_req;
     arm_by(pdc, pdc.close_at);
@@ -240,7 +251,7 @@ void Core::close_idle_toward(PeerId peer, Instant now) {
     for (Flow& flow : (*path)->flows) {
       for (Pdc& pdc : flow.pdcs) {
         const bool is_idle = pdc.tx.empty() && pdc.message == MessageHandle{};
-        if (is_idle && pdc.state == PdcState::established) begin_close(pdc);
+        if (is_idle && pdc.state() == PdcState::established) begin_close(pdc);
       }
     }
   }
@@ -295,11 +306,11 @@ void Core::forget_outstanding(Pdc& pdc) {
 // --- the end ---
 
 // What the PDC holds goes back; the PDC itself as well.
-void Core::release(Pdc& pdc, Instant bury_until) {
+void Core::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   forget_outstanding(pdc);
   while (StoredResponse* const e = pdc.stored.front()) free_stored(pdc, *e);
   while (ReorderedPacket* const p = pdc.reorder.front()) free_reordered(pdc, *p);
-  if (!pdc.is_initiator) {
+  if (!pdc.is_initiator()) {
     if (!pdc.confirmed) {
       --half_open_;
       peers_.count_half_open(pdc.peer, -1);
@@ -309,7 +320,7 @@ void Core::release(Pdc& pdc, Instant bury_until) {
       shares_.give_back(pdc.sdi, pdc.job);
     }
   }
-  if (!pdc.is_initiator && pdc.sdi != 0 && pdc.state != PdcState::pending) raise_floor(pdc);
+  if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending) raise_floor(pdc);
   pdc.tx.abandon(tx_pool_);
   pdc.rx.release(rx_pool_);
   wheel_.cancel(pdc.timer);
@@ -321,6 +332,7 @@ void Core::release(Pdc& pdc, Instant bury_until) {
     if (flow->ready) wake_flow(*flow);
     if (flow->pdcs.empty()) flows_.note_idle(*flow);
   }
+  if (pdc.state() != PdcState::closed) pdc.life.change(why);
   if (bury_until.is_never()) {
     table_.free(pdc);
   } else {
@@ -331,22 +343,22 @@ void Core::release(Pdc& pdc, Instant bury_until) {
   ready_.splice_back(starved_);
 }
 
-void Core::discard(Pdc& pdc) { release(pdc, Instant::never()); }
+void Core::discard(Pdc& pdc) { release(pdc, PdcEvent::freed, Instant::never()); }
 
 // Its message was taken back before the first packet left: there is nobody to close it with.
 bool Core::is_unheard(const Pdc& pdc) {
-  return pdc.is_initiator && pdc.state == PdcState::syn && pdc.tx.next() == pdc.start_psn &&
+  return pdc.is_initiator() && pdc.state() == PdcState::syn && pdc.tx.next() == pdc.start_psn &&
          pdc.message == MessageHandle{} && pdc.keep_count == 0;
 }
 
-void Core::free_pdc(Pdc& pdc, bool clean, bool tombstone, Instant now) {
+void Core::free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now) {
   UET_ASSERT(pdc.message == MessageHandle{} && pdc.returns.empty());
   const PdcHandle handle = pdc.handle;
   const PeerId peer = pdc.peer;
   if (clean) counters_.add(Count::pdc_closed_ok);
   // Who missed all answers of a reclaimed PDC may ask again for as long as peers are waited for.
-  const Duration kept = pdc.close_received ? config_.tombstone_time : config_.peer_timeout;
-  release(pdc, tombstone ? now + kept : Instant::never());
+  const Duration kept = pdc.life.close_received() ? config_.tombstone_time : config_.peer_timeout;
+  release(pdc, why, tombstone ? now + kept : Instant::never());
   client_.on_pdc_closed(handle, peer, clean, now);
 }
 
@@ -423,11 +435,11 @@ void Core::retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate,
                       pdc.keep_count > 0 || pdc.later_count > 0;
     if (busy) continue;
     if (is_unheard(pdc)) {
-      free_pdc(pdc, true, false, now);
+      free_pdc(pdc, PdcEvent::freed, true, false, now);
       ++victims;
     } else if (!is_initiator && !pdc.confirmed) {
       if (reclaim(pdc, now)) ++victims;
-    } else if (pdc.state == PdcState::established && may_close) {
+    } else if (pdc.state() == PdcState::established && may_close) {
       counters_.add(Count::pressure_closes);
       if (is_initiator) {
         begin_close(pdc);
@@ -452,7 +464,7 @@ bool Core::reclaim(Pdc& pdc, Instant now) {
   if (!table_.may_bury()) return false;
   pdc.close_psn = highest;
   counters_.add(Count::pdc_reclaimed);
-  free_pdc(pdc, false, true, now);
+  free_pdc(pdc, PdcEvent::freed, false, true, now);
   return true;
 }
 
@@ -470,8 +482,8 @@ void Core::close_all(bool abort, Instant now) {
     if (abort) {
       fail(pdc, {FailureReason::aborted, {}, false}, Count::pdc_closed_aborted, false, now);
     } else if (is_unheard(pdc)) {
-      free_pdc(pdc, true, false, now);
-    } else if (pdc.is_initiator) {
+      free_pdc(pdc, PdcEvent::freed, true, false, now);
+    } else if (pdc.is_initiator()) {
       begin_close(pdc);
     } else {
       ask_close(pdc, now);

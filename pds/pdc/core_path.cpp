@@ -72,7 +72,7 @@ std::optional<PathChange> Core::on_path_limit(const FabricAddress& to, PathLimit
     if (is_cut) wake_path(*pdc.path);
     if (is_lost) {
       fail(pdc, {FailureReason::closed, {}, false}, Count::pdc_closed_too_long, true, now);
-    } else if (is_cut && pdc.is_initiator) {
+    } else if (is_cut && pdc.is_initiator()) {
       begin_close(pdc);
     }
   });

@@ -7,8 +7,8 @@ namespace {
 // Somebody waits for something here.
 bool is_busy(const Pdc& pdc) {
   return !pdc.tx.empty() || pdc.later_count != 0 || pdc.message != MessageHandle{} ||
-         !pdc.returns.empty() || pdc.state == PdcState::quiesce ||
-         pdc.state == PdcState::ack_wait || pdc.state == PdcState::close_ack_wait;
+         !pdc.returns.empty() || pdc.state() == PdcState::quiesce ||
+         pdc.state() == PdcState::ack_wait || pdc.state() == PdcState::close_ack_wait;
 }
 
 void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
@@ -36,10 +36,10 @@ PdcSnapshot copy_of(Pdc& pdc, const FabricAddress& peer, Instant now) {
   s.id = pdc.id;
   s.peer_id = pdc.peer_id;
   s.peer = peer;
-  s.state = pdc.state;
+  s.state = pdc.state();
   s.mode = pdc.mode;
-  s.is_initiator = pdc.is_initiator;
-  s.close_asked = pdc.close_asked;
+  s.is_initiator = pdc.is_initiator();
+  s.close_asked = pdc.life.close_asked();
   copy_sender(pdc, s, now);
   s.rx_cack = pdc.rx.cack_psn();
   s.rx_max = pdc.rx.max_received();

@@ -34,16 +34,16 @@ Duration Core::limit_of(const Pdc& pdc, const TxSlot& slot) const {
 }
 
 void Core::on_timer(Pdc& pdc, Instant now) {
-  if (pdc.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
+  if (pdc.life.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
     if (pdc.close_at > now) return arm_by(pdc, pdc.close_at);
-    return fail(pdc, {FailureReason::nack, pdc.orphaned_by, false}, Count::pdc_closed_nack, false,
-                now);
+    return fail(pdc, {FailureReason::nack, pdc.life.orphaned_by(), false}, Count::pdc_closed_nack,
+                false, now);
   }
-  if (pdc.is_draining && pdc.close_at <= now) {
+  if (pdc.life.is_draining() && pdc.close_at <= now) {
     return fail(pdc, {FailureReason::nack, wire::NackCode::closing, false}, Count::pdc_closed_nack,
                 false, now);
   }
-  Instant next = pdc.is_draining ? pdc.close_at : Instant::never();
+  Instant next = pdc.life.is_draining() ? pdc.close_at : Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
   check_ack_delay(pdc, next, now);
@@ -56,14 +56,14 @@ void Core::on_timer(Pdc& pdc, Instant now) {
     drain_reorder(pdc, now);
     if (pdc.rod_stalled) next = std::min(next, now + config_.nack_retx);
   }
-  if (pdc.close_received) {
+  if (pdc.life.close_received()) {
     if (finish_received_close(pdc, now)) return;
     next = std::min(next, now + config_.tombstone_time);
   }
-  if (!pdc.close_at.is_never() && !pdc.is_draining) {
-    if (pdc.close_at <= now && pdc.state == PdcState::pending) {  // T7: in silence [PDS-052]
+  if (!pdc.close_at.is_never() && !pdc.life.is_draining()) {
+    if (pdc.close_at <= now && pdc.state() == PdcState::pending) {  // T7: in silence [PDS-052]
       counters_.add(Count::new_pdc_timeout);
-      return free_pdc(pdc, false, false, now);
+      return free_pdc(pdc, PdcEvent::expired, false, false, now);
     }
     if (pdc.close_at <= now) {
       if (close_request_expired(pdc, now)) return;  // T12: gone
@@ -72,15 +72,15 @@ void Core::on_timer(Pdc& pdc, Instant now) {
     next = std::min(next, pdc.close_at);
   }
   if (pdc.tx.empty() && pdc.message == MessageHandle{} && pdc.returns.empty()) {
-    const Duration limit = pdc.is_initiator ? config_.idle_time : config_.idle_time * 4;
+    const Duration limit = pdc.is_initiator() ? config_.idle_time : config_.idle_time * 4;
     const Instant idle_at = pdc.last_active + limit;
     if (idle_at > now) {
       next = std::min(next, idle_at);
     } else if (is_unheard(pdc)) {
-      return free_pdc(pdc, true, false, now);
-    } else if (pdc.state == PdcState::established && pdc.keep_count == 0) {
+      return free_pdc(pdc, PdcEvent::freed, true, false, now);
+    } else if (pdc.state() == PdcState::established && pdc.keep_count == 0) {
       counters_.add(Count::idle_closes);
-      if (pdc.is_initiator) {
+      if (pdc.is_initiator()) {
         begin_close(pdc);
       } else {
         ask_close(pdc, now);
@@ -108,7 +108,7 @@ bool Core::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
                         : is_refused                                 ? Count::pdc_closed_refused
                         : is_ignored                                 ? Count::pdc_closed_ignored
                                                                      : Count::pdc_closed_timeout;
-    fail(pdc, failure, cause, is_refused || is_ignored || !pdc.is_initiator, now);
+    fail(pdc, failure, cause, is_refused || is_ignored || !pdc.is_initiator(), now);
     return false;
   }
   if (!pdc.refused_since.is_never()) {
@@ -146,7 +146,7 @@ bool Core::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
     if (drops_behind_gaps(pdc)) go_back(pdc, psn, now);
     return slot.lost;
   }
-  if (slot.sacked && pdc.state != PdcState::syn) {
+  if (slot.sacked && pdc.state() != PdcState::syn) {
     slot.note_sent(now);
     ++pdc.ask_count;
     slot.ask = true;
@@ -193,8 +193,7 @@ void Core::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
 // A Close command is not worth more than its retry limit: everything was answered before it, and a
 // target that missed it asks later. [PDS-I16, PDS-I19]
 bool Core::close_given_up(Pdc& pdc, Instant now) const {
-  const bool said_close = pdc.state == PdcState::error && pdc.is_initiator;
-  if (pdc.state != PdcState::close_ack_wait && !said_close) return false;
+  if (!pdc.life.said_close()) return false;
   if (is_refused_for_long(pdc, now)) return true;
   const TxSlot& slot = pdc.tx[pdc.tx.base()];
   return slot.rto_count >= config_.rto_retx_max && !slot.lost &&
@@ -258,7 +257,7 @@ bool Core::probe_window(Pdc& pdc, Instant& next, Instant now) {
     return false;
   }
   next = std::min(next, pdc.refused_since + config_.refusal_patience());
-  pdc.clear_due = pdc.is_initiator;
+  pdc.clear_due = pdc.is_initiator();
   pdc.probe_due = true;
   want_control(pdc);
   return true;

@@ -5,7 +5,7 @@
 
 #include "pds/client.h"
 #include "pds/config.h"
-#include "pds/pdc/pdc_state.h"
+#include "pds/pdc/lifecycle.h"
 #include "pds/rx/ack_scheduler.h"
 #include "pds/rx/rx_window.h"
 #include "pds/rx/sack.h"
@@ -66,19 +66,14 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
                          ListNode<struct SendTag>,
                          ListNode<struct FlowPdcTag> {
   // Touched by every packet.
-  PdcState state = PdcState::syn;
+  Lifecycle life;
   Mode mode = Mode::rud;
-  bool is_initiator : 1 = false;
-  bool close_asked : 1 = false;   // wanted, not begun [PDS-I22]
-  bool clear_wanted : 1 = false;  // REQ=clear was heard, nothing sent since [PDS-105]
-  bool confirmed : 1 = false;     // target: the peer has shown that it receives what we send it;
-                                  // initiator: we have shown that [PDS-252]
-  bool acked_once : 1 = false;    // target: an ACK taught the peer our PDCID [PDS-045]
-  bool is_reserved : 1 = false;   // of the reserved pool [PDS-017]
-  bool rod_stalled : 1 = false;   // the client refused the next packet in order; see timer
-  bool is_draining : 1 = false;   // initiator: CLOSING was heard; old packets get their answers
-  // Initiator: the NACK that said the peer's side is gone; verdicts are awaited. [PDS-190]
-  wire::NackCode orphaned_by{};
+  bool clear_wanted : 1 = false;   // REQ=clear was heard, nothing sent since [PDS-105]
+  bool confirmed : 1 = false;      // target: the peer has shown that it receives what we send it;
+                                   // initiator: we have shown that [PDS-252]
+  bool acked_once : 1 = false;     // target: an ACK taught the peer our PDCID [PDS-045]
+  bool is_reserved : 1 = false;    // of the reserved pool [PDS-017]
+  bool rod_stalled : 1 = false;    // the client refused the next packet in order; see timer
   uint8_t told_mpr = kDefaultMpr;  // what the peer takes for our range [PDS 8.3]
   Pdcid id;                        // ours
   Pdcid peer_id;                   // 0 until learnt
@@ -135,8 +130,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Psn close_psn;   // Close sent or received; reclaimed: highest PSN received
   Psn rod_nacked;  // last ROD_OOO named this gap
   uint32_t rod_nacked_tick = 0;
-  uint32_t clear_req_tick = 0;  // of the last Clear Request [PDS-106]
-  bool close_received : 1 = false;
+  uint32_t clear_req_tick = 0;   // of the last Clear Request [PDS-106]
   bool is_doubtful : 1 = false;  // reclaimed: what was answered to each of its PSNs is not known
   bool close_req_sent : 1 = false;
   bool close_req_due : 1 = false;
@@ -147,17 +141,11 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
 
-  bool may_take_message() const {
-    return is_initiator && (state == PdcState::syn || state == PdcState::established) &&
-           !close_asked;
-  }
-  bool is_orphan() const { return orphaned_by != wire::NackCode{}; }
-  // A target that asks for the Close, with or without a failure.
-  bool wants_close() const {
-    return state == PdcState::close_wait || (state == PdcState::error && !is_initiator);
-  }
+  PdcState state() const { return life.state(); }
+  bool is_initiator() const { return life.is_initiator(); }
+  bool may_take_message() const { return is_initiator() && life.is_open() && !life.close_asked(); }
   // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]
-  bool is_unverified() const { return !is_initiator && !confirmed && sdi == 0; }
+  bool is_unverified() const { return !is_initiator() && !confirmed && sdi == 0; }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
   // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as

@@ -1,5 +1,4 @@
-// Names of the states, for logs, tools and tests. The transitions are elsewhere: see core.cpp for
-// where each concern is. [PDS 5]
+// Names of the states, for logs, tools and tests. [PDS 5]
 #include "pds/pdc/pdc_state.h"
 
 namespace uet::pds {
@@ -22,6 +21,8 @@ const char* name(PdcState state) {
       return "ERROR";
     case PdcState::close_wait:
       return "CLOSE_WAIT";
+    case PdcState::closed:
+      return "CLOSED";
   }
   return "reserved";
 }

@@ -70,7 +70,7 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
     ids_.clear(id.value());
     return nullptr;
   }
-  pdc->is_initiator = is_initiator;
+  pdc->life.start(is_initiator);
   pdc->id = id;
   pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
   by_id_[id.value()] = pdc;
@@ -105,7 +105,7 @@ void PdcTable::free(Pdc& pdc) {
   if (pdc.is_reserved) {
     --reserved_count_;
   } else {
-    --role_count_[pdc.is_initiator];
+    --role_count_[pdc.is_initiator()];
   }
   ids_.clear(id.value());
   pdcs_.free(&pdc);
@@ -128,7 +128,7 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->close_psn = pdc.close_psn;
   t->is_doubtful = pdc.is_doubtful;
   t->until = until;
-  (pdc.close_received ? oldest_ : reclaimed_).push_back(*t);
+  (pdc.life.close_received() ? oldest_ : reclaimed_).push_back(*t);
   const auto by_peer = graves_.insert({t->peer, t->peer_id}, t);
   const auto by_id = graves_by_id_.insert(t->id, t);
   UET_ASSERT(by_peer.ok() && by_id.ok());

@@ -36,14 +36,14 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
     }
   } else {
     const bool is_return = wire::is_response(in.next_hdr);
-    if (is_return != pdc.is_initiator || in.next_hdr == wire::NextHeader::none) {
+    if (is_return != pdc.is_initiator() || in.next_hdr == wire::NextHeader::none) {
       counters_.add(Count::drop_direction);  // [PDS-012]
       return nack(pdc, NackCode::pdc_hdr_mismatch, in.trigger, now);
     }
-    if (!pdc.is_initiator) clear_up_to(pdc, in.clear_psn);
+    if (!pdc.is_initiator()) clear_up_to(pdc, in.clear_psn);
     if (in.has_cc) on_credit_request(pdc, in.credit, now);
   }
-  if (pdc.close_received && in.psn().after(pdc.close_psn)) {
+  if (pdc.life.close_received() && in.psn().after(pdc.close_psn)) {
     return nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
   }
   if (!pdc.rx.may_accept(rx_pool_)) return nack(pdc, NackCode::no_bitmap, in.trigger, now);
@@ -62,7 +62,7 @@ void Core::admit(Pdc& pdc, const Inbound& in, Instant now) {
       if (is_close_early(pdc, in, now)) return;
       on_fresh(pdc, in, now);
   }
-  if (pdc.close_received) finish_received_close(pdc, now);
+  if (pdc.life.close_received()) finish_received_close(pdc, now);
 }
 
 void Core::on_fresh(Pdc& pdc, const Inbound& in, Instant now) {
@@ -115,7 +115,7 @@ bool Core::may_store(const Pdc& pdc, bool fills_gap) const {
 
 bool Core::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   const bool in_order = pdc.rx.all_received_below(in.psn());
-  if (!pdc.is_initiator && !may_store(pdc, in_order)) {
+  if (!pdc.is_initiator() && !may_store(pdc, in_order)) {
     counters_.add(Count::gd_full);
     if (!buffered) {
       nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
@@ -162,7 +162,7 @@ void Core::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buff
   auto answer = in.ar ? Answer::wanted : Answer::by_the_rules;
   switch (verdict.kind) {
     case Verdict::Kind::respond:
-      if (pdc.is_initiator) break;  // return data has no response but the default one [PDS-108]
+      if (pdc.is_initiator()) break;  // return data has no response but the default one [PDS-108]
       store(pdc, in.trigger, verdict);
       held = verdict.guaranteed;
       answer = Answer::sent;
@@ -190,7 +190,7 @@ void Core::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   request.trigger = in.trigger;
   request.covered = !in.psn().after(cack);
   request.ar = answer == Answer::wanted;
-  request.first = !pdc.is_initiator && !pdc.acked_once;
+  request.first = !pdc.is_initiator() && !pdc.acked_once;
   if (answer == Answer::sent) {  // the ACK with the response does it all
     request.first = request.trigger.retx = request.trigger.ce = false;
   }
@@ -221,7 +221,7 @@ void Core::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
 // have no room kept for them, found none; the packet then counts as answered. [PDS-075, PDS-108]
 bool Core::await(Pdc& pdc, const AckTrigger& trigger) {
   StoredResponse* const entry = add_entry(pdc, trigger);
-  UET_ASSERT(entry != nullptr || pdc.is_initiator);  // may_store() was asked first
+  UET_ASSERT(entry != nullptr || pdc.is_initiator());  // may_store() was asked first
   if (entry == nullptr) return false;
   entry->is_awaited = true;
   ++pdc.later_count;

@@ -8,8 +8,8 @@ using wire::NackCode;
 
 // NOOP, Close command and Close Request: another PSN, answered by an ACK. [PDS-160]
 void Core::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
-  const bool wrong_way = (in.ctl_type == CtlType::close_cmd && pdc.is_initiator) ||
-                         (in.ctl_type == CtlType::close_req && !pdc.is_initiator);
+  const bool wrong_way = (in.ctl_type == CtlType::close_cmd && pdc.is_initiator()) ||
+                         (in.ctl_type == CtlType::close_req && !pdc.is_initiator());
   if (wrong_way) {  // [PDS-161]
     counters_.add(Count::drop_cp_direction);
     return nack(pdc, NackCode::unexp_event, in.trigger, now);
@@ -18,7 +18,7 @@ void Core::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
   switch (in.ctl_type) {
     case CtlType::close_cmd:
       counters_.add(Count::close_cmd_rx);
-      pdc.close_received = true;
+      pdc.life.note_close_received();
       pdc.close_psn = in.psn();
       return;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
     case CtlType::close_req:
@@ -38,11 +38,11 @@ void Core::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
     case CtlType::ack_req:
       return on_ack_request(pdc, in, now);
     case CtlType::clear_cmd:
-      if (pdc.is_initiator) break;
+      if (pdc.is_initiator()) break;
       counters_.add(Count::clear_cmd_rx);
       return clear_up_to(pdc, Psn(in.ctl_payload));  // [PDS-104]
     case CtlType::clear_req:
-      if (!pdc.is_initiator) break;
+      if (!pdc.is_initiator()) break;
       counters_.add(Count::clear_req_rx);
       pdc.clear_wanted = true;  // [PDS-105]
       if (pdc.clear_at.is_never()) pdc.clear_at = now + config_.clear_time;
@@ -80,8 +80,7 @@ void Core::on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now
   counters_.add(Count::credit_request_rx);
   cms::CreditDemands*& demands = pdc.path->demands;
   if (demands == nullptr) demands = demands_.alloc(uint64_t{cms_.window_bytes_max});
-  const bool is_taken =
-      demands != nullptr && demands->on_request({h.ccc_id, h.credit_target, now});
+  const bool is_taken = demands != nullptr && demands->on_request({h.ccc_id, h.credit_target, now});
   if (!is_taken) counters_.add(Count::creq_drop);
 }
 

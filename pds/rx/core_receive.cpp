@@ -117,7 +117,7 @@ void Core::on_inbound(const Inbound& in, Instant now) {
   Pdc* const pdc = in.syn ? look_up_syn(in, now) : look_up(in, now);
   if (pdc == nullptr) return;
   if (pdc->sdi != in.sdi()) return counters_.add(Count::drop_sdi);  // [PDS-V8]
-  if (pdc->state == PdcState::pending && !leave_pending(*pdc, in, now)) return;
+  if (pdc->state() == PdcState::pending && !leave_pending(*pdc, in, now)) return;
   heard(*pdc, now);
   earn(*pdc, *in.datagram);
   if (pdc->is_unverified()) want_send(*pdc);  // data that waited for octets
@@ -132,7 +132,7 @@ void Core::on_inbound(const Inbound& in, Instant now) {
 // [PDS-047, PDS-112, T-57]
 void Core::drop_if_unused(PdcHandle handle) {
   Pdc* const pdc = table_.get(handle);
-  const bool is_used = pdc == nullptr || pdc->is_initiator || pdc->confirmed ||
+  const bool is_used = pdc == nullptr || pdc->is_initiator() || pdc->confirmed ||
                        pdc->rx.max_received() != pdc->start_psn - 1 ||
                        pdc->rod_nacked == pdc->rx_next || client_.has_open_message(handle);
   if (is_used) return;
@@ -165,7 +165,7 @@ Pdc* Core::look_up(const Inbound& in, Instant now) {
     refuse_binding(*pdc, in, now);
     return nullptr;
   }
-  if (pdc->state == PdcState::syn) {
+  if (pdc->state() == PdcState::syn) {
     // What overtook the first ACK: return data comes again by itself, and who sent a control packet
     // hears that it was too early. [PDS-042, PDS-162]
     counters_.add(Count::drop_syn_state);
@@ -197,15 +197,15 @@ Pdc* Core::look_up_syn(const Inbound& in, Instant now) {
       fail(*pdc, {FailureReason::aborted, {}, false}, Count::pdc_displaced, false, now);
       return open_target(in, from, now);
     }
-    const bool is_same = pdc->start_psn == in.start_psn || pdc->state == PdcState::pending;
-    if (!pdc->is_initiator && is_same) return pdc;
+    const bool is_same = pdc->start_psn == in.start_psn || pdc->state() == PdcState::pending;
+    if (!pdc->is_initiator() && is_same) return pdc;
     if (pdc->sdi != in.sdi()) {
       counters_.add(Count::drop_sdi);
       return nullptr;
     }
     nack_stranger(in, wire::NackCode::invalid_syn, now);
     // A restarted peer: is anybody still behind the old PDC? [PDS-191]
-    if (!pdc->is_initiator) ask_close(*pdc, now);
+    if (!pdc->is_initiator()) ask_close(*pdc, now);
     return nullptr;
   }
   if (const Tombstone* const t = table_.find_tombstone(id, in.spdcid)) {
@@ -271,7 +271,7 @@ void Core::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven
   pdc.start_psn = start;
   pdc.tx.start(start);  // both spaces begin alike [PDS-031]
   pdc.rx.start(start, config_.tracked_packets());
-  pdc.state = pending ? PdcState::pending : PdcState::established;
+  pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);
   pdc.sdi = in.sdi();
   pdc.mode = in.mode;
   pdc.peer = peer;
@@ -348,7 +348,7 @@ Pdc* Core::look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDa
     counters_.add(Count::drop_sdi);
     return nullptr;
   }
-  const bool learns = pdc->state == PdcState::syn;
+  const bool learns = pdc->state() == PdcState::syn;
   const bool matches = pdc->peer_id == spdcid || (is_nack && spdcid == Pdcid{});
   if (!learns && !matches) {
     counters_.add(Count::drop_bad_pdcid);

@@ -131,7 +131,7 @@ void Core::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedResponse* 
   // Both are said of the packet that is named. The answer that will name this one says them.
   h.ack.m = may_name && trigger.ce;
   h.ack.retx = may_name && trigger.retx;
-  if (pdc.wants_close()) {
+  if (pdc.life.wants_close()) {
     h.ack.req = wire::AckRequest::close;
   } else if (pdc.stored_count > 0) {
     h.ack.req = wire::AckRequest::clear;
@@ -282,7 +282,7 @@ bool Core::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.clear_due = false;
     const Psn clear = pdc.tx.base() - 1;
     // Although said before: that may have been lost, and the peer asks because it needs it.
-    if (pdc.tx.base() != pdc.start_psn && pdc.state != PdcState::syn) {
+    if (pdc.tx.base() != pdc.start_psn && pdc.state() != PdcState::syn) {
       h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
       h.payload = clear.value();
       emit_control(pdc, h, pdc.ev, batch);

@@ -44,10 +44,10 @@ void Core::on_trimmed_request(const RxDatagram& d, Instant now) {
   bool is_new = false;  // a secured SYN never gets here: it cannot be read
   Pdc* const pdc = in.syn ? find_trimmed_syn(in, is_new) : table_.find(in.dpdcid);
   if (is_new) return nack_stranger(in, code, now);  // no state for what proves nothing [PDS-132]
-  const bool binds = pdc != nullptr && pdc->state != PdcState::syn && pdc->mode == in.mode &&
-                     pdc->peer_id == in.spdcid && pdc->state != PdcState::pending &&
+  const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->mode == in.mode &&
+                     pdc->peer_id == in.spdcid && pdc->state() != PdcState::pending &&
                      is_from(d, peers_[pdc->peer]);
-  const bool closed = binds && pdc->close_received && in.psn().after(pdc->close_psn);
+  const bool closed = binds && pdc->life.close_received() && in.psn().after(pdc->close_psn);
   if (!binds || closed) return counters_.add(Count::drop_trimmed);
 
   const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]
@@ -69,7 +69,7 @@ Pdc* Core::find_trimmed_syn(const Inbound& in, bool& is_new) {
   const FabricAddress from = reply_address(in);
   Pdc* const pdc = peers_.find(from, id) == nullptr ? nullptr : table_.find_peer(id, in.spdcid);
   is_new = pdc == nullptr;
-  const bool is_same = pdc != nullptr && !pdc->is_initiator && pdc->start_psn == in.start_psn;
+  const bool is_same = pdc != nullptr && !pdc->is_initiator() && pdc->start_psn == in.start_psn;
   return is_same ? pdc : nullptr;
 }
 
@@ -84,7 +84,7 @@ void Core::on_trimmed_ack(const RxDatagram& d, Instant now) {
   if (!has_data) return counters_.add(Count::drop_trimmed);  // [PDS-135]
   const wire::Ack h = wire::Ack::read(r);
   Pdc* const pdc = table_.find(h.dpdcid);
-  const bool binds = pdc != nullptr && pdc->state != PdcState::syn && pdc->peer_id == h.spdcid &&
+  const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->peer_id == h.spdcid &&
                      is_from(d, peers_[pdc->peer]);
   TxSlot* const slot = binds && !h.p ? pdc->tx.find(h.ack_psn()) : nullptr;
   const bool again = slot != nullptr && slot->kind == SlotKind::data && !slot->lost &&

@@ -69,8 +69,8 @@ void Core::retire_flows(Instant now) {
   while (Flow* const flow = flows_.next_released()) {
     for (Pdc& pdc : flow->pdcs) {
       if (is_unheard(pdc)) {
-        free_pdc(pdc, true, false, now);
-      } else if (!pdc.close_asked) {
+        free_pdc(pdc, PdcEvent::freed, true, false, now);
+      } else if (!pdc.life.close_asked()) {
         begin_close(pdc);
       }
     }

@@ -59,7 +59,7 @@ void Core::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   Pdc* const pdc = look_up_answered(cc.ack.dpdcid, cc.ack.spdcid, false, d);
   if (pdc == nullptr) return;
   // No Probe goes out in SYN, and what names no PSN of ours does not establish. [PDS-042]
-  if (pdc->state == PdcState::syn && cc.ack.p) return counters_.add(Count::drop_probe_answer);
+  if (pdc->state() == PdcState::syn && cc.ack.p) return counters_.add(Count::drop_probe_answer);
   process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d.at, now);
 }
 
@@ -76,7 +76,7 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   confirm(pdc);
   counters_.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   heard(pdc, now);
-  if (pdc.state == PdcState::syn) establish(pdc, ack.spdcid, now);
+  if (pdc.state() == PdcState::syn) establish(pdc, ack.spdcid, now);
   if (cc != nullptr) pdc.range.on_mpr(cack, cc->mpr);
 
   cms::Acked sum;
@@ -124,12 +124,12 @@ void Core::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
   infer_losses(pdc, counts ? sum.remote.ooo_count : uint16_t{0xFFFF}, now);
   pdc.tail.count = 0;
 
-  if (pdc.is_initiator) heed(pdc, ack.req, now);
+  if (pdc.is_initiator()) heed(pdc, ack.req, now);
   want_send(pdc);
   arm_if_held(pdc, now);
   pdc.tx.release_if_empty(tx_pool_);
   if (pdc.is_stalled() || owes_proof(pdc)) arm_by(pdc, now + config_.rto_init);
-  if (pdc.tx.empty() && pdc.state != PdcState::established) want_control(pdc);
+  if (pdc.tx.empty() && pdc.state() != PdcState::established) want_control(pdc);
   if (closing_done && closing == SlotKind::close_cmd) learn_start(pdc, ack);
   if (closing_done) on_closing_slot_done(pdc, closing, now);  // may free the PDC
 }
@@ -147,8 +147,8 @@ void Core::heed(Pdc& pdc, wire::AckRequest request, Instant now) {
 void Core::establish(Pdc& pdc, Pdcid peer_id, Instant) {
   pdc.peer_id = peer_id;
   table_.bind_peer(pdc);
-  pdc.state = PdcState::established;
-  if (pdc.close_asked) begin_close(pdc);  // [PDS-I22]
+  pdc.life.change(PdcEvent::first_ack);
+  if (pdc.life.close_asked()) begin_close(pdc);  // [PDS-I22]
 }
 
 // What the destination says of its receiving side; invalid when it says nothing. [PDS 19.3]

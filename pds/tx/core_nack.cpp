@@ -37,7 +37,7 @@ void Core::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant now) 
   counters_.add(Count::nacks_rx);
   counters_.add(nack_rx_count(h.nack_code));
   // What no peer can have to say now is forged, or so late that it is void. [T-08]
-  const bool is_syn = pdc.state == PdcState::syn;
+  const bool is_syn = pdc.state() == PdcState::syn;
   if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
     return counters_.add(Count::drop_nack_state);
   }
@@ -82,7 +82,9 @@ void Core::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instan
   const bool closing = slot.kind == SlotKind::close_cmd;
   if (closing && reaction == NackReaction::fail_pdc) {
     if (h.nack_code == NackCode::closing_in_err) counters_.add(Count::pdc_closed_in_err);
-    return free_pdc(pdc, h.nack_code != NackCode::closing_in_err, false, now);
+    const bool in_err = h.nack_code == NackCode::closing_in_err;
+    return free_pdc(pdc, in_err ? PdcEvent::closed_in_err : PdcEvent::close_void, !in_err, false,
+                    now);
   }
   // A Close Request or NOOP that came too early for the peer, or the question for an answer: no
   // request was refused. [PDS-162, PDS 10.2, 0x19]
@@ -183,14 +185,14 @@ void Core::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now
     failure.not_delivered = false;
   }
   const bool is_closing = h.nack_code == NackCode::closing;
-  const bool is_orphan = h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator;
-  if (is_closing || (is_orphan && pdc.state != PdcState::syn)) {
+  const bool is_orphan = h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator();
+  if (is_closing || (is_orphan && pdc.state() != PdcState::syn)) {
     const bool is_question = slot.kind == SlotKind::close_req;  // it is closed
     if ((slot.kind == SlotKind::data || is_question) && !slot.done) {
       give_up(pdc, h.nack_psn, slot, failure, now);
     }
     const bool goes_on = is_closing ? drain(pdc, failure, now)
-                                    : pdc.is_orphan() || await_verdicts(pdc, failure, now);
+                                    : pdc.life.is_orphan() || await_verdicts(pdc, failure, now);
     if (goes_on && !pdc.tx.empty()) return;
   }
   fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
@@ -223,18 +225,18 @@ bool Core::drain(Pdc& pdc, const Failure& failure, Instant now) {
     any = slot != nullptr && slot->kind == SlotKind::data;
   }
   if (!any) return false;
-  if (!pdc.is_draining) {
-    pdc.is_draining = true;
+  if (!pdc.life.is_draining()) {
+    pdc.life.note_draining();
     pdc.close_at = now + config_.peer_timeout;
     arm_by(pdc, pdc.close_at);
   }
+  pdc.life.change(PdcEvent::peer_done);
   abort_message(pdc, failure, now);
-  if (pdc.is_initiator) {
+  if (pdc.is_initiator()) {
     begin_close(pdc);
   } else {
     abort_returns(pdc, failure, now);
     pdc.close_req_due = false;
-    if (pdc.state == PdcState::established) pdc.state = PdcState::close_wait;
   }
   return true;
 }
@@ -255,8 +257,8 @@ bool Core::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
     }
   }
   if (!any) return false;
-  pdc.orphaned_by = failure.nack;
-  pdc.state = PdcState::error;
+  pdc.life.note_orphaned_by(failure.nack);
+  pdc.life.change(PdcEvent::orphaned);
   pdc.close_at = now + pdc.rtt.rto(config_.rto_init, config_.rto_max, 0);
   arm_by(pdc, pdc.close_at);
   close_idle_toward(pdc.peer, now);
@@ -276,8 +278,8 @@ bool Core::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant at,
   if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
   if (config_.patience == Patience::time || config_.nack_retx_max == 31) return false;
   if (slot.nack_count <= config_.nack_retx_max) return false;
-  fail(pdc, {FailureReason::nack, code, false}, Count::pdc_closed_nack, pdc.state != PdcState::syn,
-       now);
+  fail(pdc, {FailureReason::nack, code, false}, Count::pdc_closed_nack,
+       pdc.state() != PdcState::syn, now);
   return true;
 }
 

@@ -82,9 +82,9 @@ void Core::arm_if_held(Pdc& pdc, Instant now) {
 
 // Something is outstanding that no time-out looks after yet, or that nothing else can be sent for.
 bool Core::waits_for_answer(Pdc& pdc) {
-  if (pdc.tx.empty() || pdc.state == PdcState::syn || pdc.ask_count > 0) return false;
+  if (pdc.tx.empty() || pdc.state() == PdcState::syn || pdc.ask_count > 0) return false;
   // In SYN, the peer would take a Probe for an impossible event. [PDS-162]
-  if (!pdc.is_initiator && !pdc.confirmed) return false;
+  if (!pdc.is_initiator() && !pdc.confirmed) return false;
   // The oldest holds up the rest. That it was refused, or arrived, is known: others look after it.
   TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
   if (is_held(pdc)) return oldest != nullptr && oldest->in_flight && may_probe(pdc);
@@ -110,7 +110,7 @@ bool Core::check_tail(Pdc& pdc, Instant& next, Instant now) {
     return true;
   }
   if (exhausted) {
-    fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, !pdc.is_initiator,
+    fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, !pdc.is_initiator(),
          now);
     return false;
   }
@@ -162,7 +162,7 @@ void Core::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant n
     return counters_.add(Count::drop_probe_answer);
   }
   counters_.add(Count::probe_answer_rx);
-  if (pdc.is_initiator) pdc.confirmed = true;  // the target has heard us
+  if (pdc.is_initiator()) pdc.confirmed = true;  // the target has heard us
   pdc.tail.is_out = false;
   pdc.tail.unheard = 0;
   if (SentTick::age(pdc.tail.tick, at) >= config_.tail_loss) return;

@@ -103,7 +103,7 @@ Pdc* Core::open_initiator(Flow& flow, Instant now) {
     relieve_pressure(true, now);
     return nullptr;
   }
-  pdc->state = PdcState::syn;
+  pdc->life.change(PdcEvent::opened);
   pdc->mode = flow.key.mode;
   pdc->peer = flow.key.peer;
   pdc->flow = &flow;
@@ -129,7 +129,7 @@ Pdc* Core::open_initiator(Flow& flow, Instant now) {
 // The message that the PDC goes on with; false: none. [PDS-015, PDS-016]
 bool Core::next_message(Pdc& pdc, Instant now) {
   if (pdc.message != MessageHandle{}) return true;
-  if (!pdc.is_initiator) {
+  if (!pdc.is_initiator()) {
     ReturnMessage* const queued = pdc.returns.pop_front();
     if (queued == nullptr) return false;
     pdc.message = queued->message;
@@ -196,7 +196,8 @@ bool Core::window_open(Pdc& pdc) const {
   const Psn next = pdc.tx.next();
   if (pdc.is_unverified() && !may_send_unproven(pdc)) return false;
   if (pdc.tx.size() >= config_.tx_window_packets || !pdc.range.admits(next)) return false;
-  return pdc.state != PdcState::syn || next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
+  return pdc.state() != PdcState::syn ||
+         next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
 }
 
 // Nobody overtakes a PDC of the path that waits for the window: resends of requests could otherwise
@@ -290,7 +291,7 @@ Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   PacketRef ref;
   if (!client_.pull(pdc.message, ref)) {
     pdc.message = MessageHandle{};
-    if (pdc.state == PdcState::quiesce) want_control(pdc);
+    if (pdc.state() == PdcState::quiesce) want_control(pdc);
     return Step::sent;
   }
   if (pdc.tx.empty()) begin_wait(pdc, now);
@@ -300,7 +301,7 @@ Step Core::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   slot.ev = next_ev(pdc, nullptr);
   if (ref.eom) {
     pdc.message = MessageHandle{};
-    if (pdc.state == PdcState::quiesce) want_control(pdc);
+    if (pdc.state() == PdcState::quiesce) want_control(pdc);
   }
   check_psn_range(pdc, psn, now);
   emit_request(pdc, psn, slot, batch, now);
@@ -316,13 +317,14 @@ void Core::begin_wait(Pdc& pdc, Instant now) {
 // The PSN space of a PDC ends; the successor takes over in time for what is started. That of return
 // data may be the first to end, where few requests ask for much. [PDS-036, PDS-I10, PDS-T10]
 void Core::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
-  const bool is_closing = pdc.is_initiator ? pdc.close_asked : pdc.state != PdcState::established;
+  const bool is_closing =
+      pdc.is_initiator() ? pdc.life.close_asked() : pdc.state() != PdcState::established;
   if (config_.psn_range_packets == 0 || is_closing) return;
   const uint32_t margin = 2 * std::max<uint32_t>(pdc.range.packets(), PeerRange::kUnit);
   const uint32_t used = psn.value() - pdc.start_psn.value();
   if (used + margin < config_.psn_range_packets) return;
   counters_.add(Count::psn_range_close);
-  pdc.is_initiator ? begin_close(pdc) : ask_close(pdc, now);
+  pdc.is_initiator() ? begin_close(pdc) : ask_close(pdc, now);
 }
 
 // The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
@@ -348,7 +350,7 @@ void Core::use_ev(Pdc& pdc, uint32_t bytes) {
 // Encodes the packet of a slot, the first time or again. [PDS-063, PDS-064, PDS-065, PDS-146]
 void Core::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now) {
   const Peer& peer = peers_[pdc.peer];
-  const bool syn = pdc.state == PdcState::syn;
+  const bool syn = pdc.state() == PdcState::syn;
   const auto psn_offset = static_cast<uint16_t>(syn ? psn - pdc.start_psn : 0);
   if (slot.kind != SlotKind::data) {
     wire::Control h;
@@ -402,7 +404,7 @@ bool Core::choose_ar(Pdc& pdc, TxSlot& slot) {
   const Path& path = *pdc.path;
   const bool stalls_next = !window_open(pdc) || !path.ccc.may_send(2 * path.packet_bytes_max);
   const bool must = slot.resends > 0 || config_.ack_per_packet || stalls_next;
-  slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state == PdcState::established &&
+  slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state() == PdcState::established &&
                pdc.quiet_count < config_.quiet_packets;
   const bool ar = must || (slot.ref.eom && !slot.quiet);
   if (slot.quiet) ++pdc.quiet_count;
@@ -432,7 +434,7 @@ void Core::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant
 void Core::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause,
                      Instant now) {
   UET_ASSERT(!slot.done);
-  if (slot.lost || pdc.is_orphan()) return;
+  if (slot.lost || pdc.life.is_orphan()) return;
   counters_.add(cause);
   if (slot.in_flight) {
     slot.in_flight = false;
