@@ -159,7 +159,7 @@ TEST_F(PdcTableTest, ReclaimedTombstonesGiveWay) {
     EXPECT_NE(pdc, nullptr);
     pdc->peer = PeerId(1);
     pdc->peer_id = Pdcid(peer_id);
-    pdc->close_received = closed;
+    if (closed) pdc->life.note_close_received();
     const Pdcid id = pdc->id;
     table_.bury(*pdc, kNow + kept);
     return id;
