@@ -1,5 +1,5 @@
 // The packet delivery sublayer's face: packets in, packets out, timers, and the calls SES makes.
-// The work is done by Core.
+// It owns the parts and only routes.
 #pragma once
 
 #include "pds/client.h"
@@ -21,7 +21,7 @@
 
 namespace uet::pds {
 
-class Core;
+struct Rooms;
 
 // What is held at the moment, for tools and for tests that everything was given back.
 struct Usage {
@@ -120,10 +120,10 @@ class Pds {
   // Copies PDCs, those first that somebody waits for; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
 
-  explicit Pds(Core& core) : core_(core) {}
+  explicit Pds(Rooms& rooms) : rooms_(rooms) {}
 
  private:
-  Core& core_;
+  Rooms& rooms_;
 };
 
 }  // namespace uet::pds

@@ -1,12 +1,12 @@
-// The two modes without PDCs as Core sees them: one door for packets, flows, turns and deadlines.
-// The rules are in Rudi, RudiTarget and Uud. [PDS-060, PDS-V5, PDS 16, 17]
+// The two modes without PDCs as the rest of the sublayer sees them: one door for packets, flows,
+// turns and deadlines. The rules are in Rudi, RudiTarget and Uud. [PDS-060, PDS-V5, PDS 16, 17]
 #pragma once
 
 #include "pds/connectionless/rudi.h"
 #include "pds/connectionless/rudi_target.h"
+#include "pds/connectionless/surroundings.h"
 #include "pds/connectionless/uud.h"
 #include "pds/path_limit.h"
-#include "pds/surroundings.h"
 
 #include <optional>
 

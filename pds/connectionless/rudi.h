@@ -3,9 +3,9 @@
 #pragma once
 
 #include "pds/connectionless/pkt_ids.h"
+#include "pds/connectionless/surroundings.h"
 #include "pds/path_limit.h"
 #include "pds/schedule/flow.h"
-#include "pds/surroundings.h"
 #include "pds/tx/loss_detector.h"
 
 #include "cms/config.h"

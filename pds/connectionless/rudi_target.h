@@ -2,8 +2,8 @@
 // Nothing is kept but the answers that are about to leave. [PDS-202, PDS-203]
 #pragma once
 
+#include "pds/connectionless/surroundings.h"
 #include "pds/path_limit.h"
-#include "pds/surroundings.h"
 
 #include "wire/pds.h"
 

@@ -1,8 +1,8 @@
 // UUD: one packet per message, no answer of any kind, done when it has left. [PDS-210 .. PDS-212]
 #pragma once
 
+#include "pds/connectionless/surroundings.h"
 #include "pds/schedule/flow.h"
-#include "pds/surroundings.h"
 
 #include "cms/config.h"
 #include "cms/entropy_selector.h"

@@ -1,5 +1,5 @@
 // A packet without a PDC behind it, queued until there is room in a batch: NACKs, and ACKs for what
-// has closed. What it says is in core_reply.cpp. [PDS 10.1]
+// has closed. What it says is in replies.cpp. [PDS 10.1]
 #pragma once
 
 #include "pds/client.h"

@@ -144,6 +144,11 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   PdcState state() const { return life.state(); }
   bool is_initiator() const { return life.is_initiator(); }
   bool may_take_message() const { return is_initiator() && life.is_open() && !life.close_asked(); }
+  // Its message was taken back before the first packet left: there is nobody to close it with.
+  bool is_unheard() const {
+    return is_initiator() && state() == PdcState::syn && tx.next() == start_psn &&
+           message == MessageHandle{} && keep_count == 0;
+  }
   // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]
   bool is_unverified() const { return !is_initiator() && !confirmed && sdi == 0; }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]

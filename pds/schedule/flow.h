@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/tx/news.h"
 
 #include "cms/ccc.h"
 #include "cms/entropy_selector.h"
@@ -32,6 +33,22 @@ struct PathFlowTag;
 
 struct Path : ListNode<struct OpenPathTag> {
   Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
+
+  void on_acked(const AckNews& news) {
+    const cms::Acked& acked = news.acked;
+    ccc.on_acked(acked);
+    if (!acked.ev_valid) return;
+    ev.on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
+  }
+  void on_lost(const LossNews& news) {
+    const TxSlot& packet = *news.packet;
+    ccc.on_lost({packet.bytes, 1, news.kind, packet.ev, news.at});
+    if (news.kind == cms::LossKind::timeout) {
+      ev.on_feedback(packet.ev, cms::PathFeedback::timeout);
+    } else if (news.kind == cms::LossKind::trimmed) {
+      ev.on_feedback(packet.ev, cms::PathFeedback::trimmed);
+    }
+  }
 
   PathKey key;
   uint32_t refs = 0;
