@@ -58,9 +58,9 @@ bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
 // [PDS-047, PDS-112, T-57]
 void Door::drop_if_unused(PdcHandle handle) {
   Pdc* const pdc = table_.get(handle);
-  const bool is_used = pdc == nullptr || pdc->is_initiator() || pdc->confirmed ||
-                       pdc->rx.max_received() != pdc->start_psn - 1 ||
-                       pdc->rod_nacked == pdc->rx_next || res_.client.has_open_message(handle);
+  const bool is_used = pdc == nullptr || pdc->is_initiator() || pdc->proof.is_confirmed() ||
+                       pdc->rx.max_received() != pdc->start_psn - 1 || pdc->order.has_nacked() ||
+                       res_.client.has_open_message(handle);
   if (is_used) return;
   res_.counters.add(Count::pdc_unused);
   ending_.discard(*pdc);
@@ -148,25 +148,21 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
 void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now) {
   bool pending = false;
   const Psn start = starts_.secure_start(in, peer, pending);
-  pdc.start_psn = start;
-  pdc.tx.start(start);  // both spaces begin alike [PDS-031]
-  pdc.rx.start(start, res_.config.tracked_packets());
+  pdc.tx.start(start);
+  pdc.begin_at(start, res_.config);
   pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);
   pdc.sdi = in.sdi();
   pdc.mode = in.mode;
   pdc.peer = peer;
   pdc.peer_id = in.spdcid;
-  pdc.sweep.start(start);
-  pdc.rx_next = start;
-  pdc.highest_arrived = pdc.cleared = start - 1;
-  pdc.range.start(start, res_.config.default_mpr);
   pdc.last_active = now;
   res_.peers.add_ref(peer);
   table_.bind_peer(pdc);
   idle_.add(pdc);
   schedule_.arm_by(pdc, now + res_.config.idle_time);
-  pdc.confirmed = is_proven;
-  if (!is_proven) {
+  if (is_proven) {
+    pdc.proof.confirm();
+  } else {
     proofs_.begin(peer);
     pdc.tail.opaque = static_cast<uint16_t>(res_.randomness.u32());  // no forger knows it
   }

@@ -8,13 +8,11 @@ namespace uet::pds {
 
 namespace {
 constexpr uint32_t kProofDoublings = 6;
-constexpr uint32_t kUnprovenFactor = 3;         // octets sent for each octet received
-constexpr uint32_t kUnprovenOctetsMax = 65536;  // however much came
 }  // namespace
 
 void Proofs::confirm(Pdc& pdc) {
-  if (pdc.is_initiator() || pdc.confirmed) return;
-  pdc.confirmed = true;
+  if (pdc.is_initiator() || pdc.proof.is_confirmed()) return;
+  pdc.proof.confirm();
   end(pdc.peer);
   schedule_.want_send(pdc);  // what waited for it
 }
@@ -22,19 +20,14 @@ void Proofs::confirm(Pdc& pdc) {
 // Whether so much may go to the peer. What is not sent is as good as lost.
 bool Proofs::spend(Pdc& pdc, uint32_t octets) {
   if (!pdc.is_unverified()) return true;
-  if (pdc.unproven_octets < octets) {
-    res_.counters.add(Count::drop_unproven);
-    return false;
-  }
-  pdc.unproven_octets -= octets;
-  return true;
+  if (pdc.proof.spend(octets)) return true;
+  res_.counters.add(Count::drop_unproven);
+  return false;
 }
 
 void Proofs::earn(Pdc& pdc, const RxDatagram& d) {
   if (!pdc.is_unverified()) return;
-  const auto octets = static_cast<uint32_t>(std::min<size_t>(d.bytes.size(), kUnprovenOctetsMax));
-  pdc.unproven_octets =
-      std::min(pdc.unproven_octets + kUnprovenFactor * octets, kUnprovenOctetsMax);
+  pdc.proof.earn(static_cast<uint32_t>(d.bytes.size()));
 }
 
 void Proofs::ask_for_proof(Pdc& pdc) {
@@ -71,7 +64,7 @@ bool Proofs::check_proof(Pdc& pdc, Instant& next, Instant now) {
 // The other side of it: an initiator that waits for return data, and has nothing else to send, may
 // be what the target waits for, whose Probes were lost. One answered Probe of ours is enough.
 bool Proofs::owes_proof(const Pdc& pdc) const {
-  const bool has_shown = pdc.confirmed || pdc.rx.max_received() != pdc.start_psn - 1;
+  const bool has_shown = pdc.proof.is_confirmed() || pdc.rx.max_received() != pdc.start_psn - 1;
   return pdc.is_initiator() && !has_shown && pdc.state() == PdcState::established &&
          pdc.keep_count > 0 && pdc.tx.empty() && may_probe(res_, pdc);
 }

@@ -79,7 +79,7 @@ void Reclaim::retire(bool is_initiator, bool may_close, IsCandidate&& is_candida
     if (pdc.is_unheard()) {
       ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
       ++victims;
-    } else if (!is_initiator && !pdc.confirmed) {
+    } else if (!is_initiator && !pdc.proof.is_confirmed()) {
       if (reclaim(pdc, now)) ++victims;
     } else if (pdc.state() == PdcState::established && may_close) {
       res_.counters.add(Count::pressure_closes);

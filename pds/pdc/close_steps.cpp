@@ -37,13 +37,13 @@ bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
 bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (res_.config.patience == Patience::retries || pdc.is_initiator()) return false;
   if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;
-  if (!pdc.rx.all_received_below(in.psn()) || !pdc.reorder.empty()) return false;
+  if (!pdc.rx.all_received_below(in.psn()) || !pdc.order.empty()) return false;
   if (!pdc.returns.empty() || pdc.message != MessageHandle{}) return false;  // it cannot have all
   Psn psn;
   TxSlot* const newest = newest_unanswered(pdc, &psn);
   if (newest == nullptr) return false;
   res_.counters.add(Count::close_early);
-  if (pdc.refused_since.is_never()) pdc.refused_since = now;  // not for ever [PDS-148]
+  pdc.waiting.note_refused(now);  // not for ever [PDS-148]
   // Once only: where nobody answers the question its data must go again, and each question begins
   // the time-out for that anew.
   const bool goes_again = newest->lost || newest->delayed;
@@ -65,7 +65,7 @@ TxSlot* CloseSteps::newest_unanswered(Pdc& pdc, Psn* psn) {
 // Target: acts on a Close command when all lower PSNs are there. True: the PDC is gone.
 // [PDS-T13, PDS-T14, PDS-T15, PDS-177]
 bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
-  if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.reorder.empty()) return false;
+  if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.order.empty()) return false;
   const bool owes =
       !pdc.returns.empty() || pdc.message != MessageHandle{} || newest_unanswered(pdc) != nullptr;
   // No tombstone is free. Without one a late copy of a packet could execute again, so the Close

@@ -31,9 +31,9 @@ void Deadlines::on_timer(Pdc& pdc, Instant now) {
   }
   if (pdc.is_stalled() && !probe_window(pdc, next, now)) return;  // failed
 
-  if (pdc.rod_stalled) {
+  if (pdc.order.is_stalled()) {
     inbox_.drain_reorder(pdc, now);
-    if (pdc.rod_stalled) next = std::min(next, now + res_.config.nack_retx);
+    if (pdc.order.is_stalled()) next = std::min(next, now + res_.config.nack_retx);
   }
   if (pdc.life.close_received()) {
     if (steps_.finish_received_close(pdc, now)) return;
@@ -102,8 +102,8 @@ bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
     ending_.fail(pdc, failure, cause, is_refused || is_ignored || !pdc.is_initiator(), now);
     return false;
   }
-  if (!pdc.refused_since.is_never()) {
-    next = std::min(next, pdc.refused_since + res_.config.refusal_patience());
+  if (pdc.waiting.is_refused()) {
+    next = std::min(next, pdc.waiting.refused_since() + res_.config.refusal_patience());
   }
   Psn quiet;
   if (pdc.tx.oldest_quiet(quiet) && is_due(pdc, quiet, now)) loss_.ask_for_quiet(pdc, now);
@@ -139,8 +139,7 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
   }
   if (slot.sacked && pdc.state() != PdcState::syn) {
     slot.note_sent(now);
-    ++pdc.ask_count;
-    slot.ask = true;
+    pdc.losses.ask(slot);
     pdc.tx.settle(psn);
     schedule_.want_control(pdc);
     next = std::min(next, now + loss_.rto_of(pdc, slot));
@@ -166,10 +165,10 @@ bool Deadlines::close_given_up(Pdc& pdc, Instant now) const {
 // [architecture 8, PDS-148]
 bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   const Peer& peer = res_.peers[pdc.peer];
-  const Instant silent_since = std::max(peer.last_heard, pdc.waiting_since);
+  const Instant silent_since = std::max(peer.last_heard, pdc.waiting.since());
   const TxSlot& oldest = pdc.tx[pdc.tx.base()];
   const Instant sent = now - oldest.sent_for(now) + SentTick::one();
-  if (peer.is_unreachable(pdc.waiting_since, sent, res_.config.unreachable_time, now)) {
+  if (peer.is_unreachable(pdc.waiting.since(), sent, res_.config.unreachable_time, now)) {
     failure = {FailureReason::unreachable, {}, false};
     return true;
   }
@@ -192,7 +191,7 @@ bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
 // The peer answers and nothing comes of it: no packet is acknowledged, the cumulative ACK stands
 // still. It will never pass what it lacks, if a forged ACK had us drop that. [PDS-148]
 bool Deadlines::is_refused_for_long(const Pdc& pdc, Instant now) const {
-  return !pdc.refused_since.is_never() && now - pdc.refused_since >= res_.config.refusal_patience();
+  return pdc.waiting.is_refused_for(res_.config.refusal_patience(), now);
 }
 
 // The peer is heard, perhaps on other PDCs, and has nothing to say of what is outstanding on this
@@ -200,8 +199,8 @@ bool Deadlines::is_refused_for_long(const Pdc& pdc, Instant now) const {
 // acknowledges, which would hold the PDC, and what is to be returned on it, for ever. Who works on
 // it says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
 bool Deadlines::is_ignored_for_long(const Pdc& pdc, Instant now) const {
-  return res_.config.patience == Patience::time && pdc.refused_since.is_never() &&
-         now - pdc.waiting_since >= res_.config.refusal_patience() &&
+  return res_.config.patience == Patience::time && !pdc.waiting.is_refused() &&
+         now - pdc.waiting.since() >= res_.config.refusal_patience() &&
          now - res_.peers[pdc.peer].last_heard < res_.config.peer_timeout;
 }
 
@@ -212,7 +211,7 @@ bool Deadlines::probe_window(Pdc& pdc, Instant& next, Instant now) {
   next = std::min(next, now + res_.config.rto_max);
   if (!has_new(pdc)) return true;
   const Instant silent_since = std::max(res_.peers[pdc.peer].last_heard, pdc.last_active);
-  if (pdc.refused_since.is_never()) pdc.refused_since = now;
+  pdc.waiting.note_refused(now);
   const bool is_silent = now - silent_since >= res_.config.peer_timeout;
   if (is_silent || is_refused_for_long(pdc, now)) {
     ending_.fail(pdc, {FailureReason::timeout, {}, false},
@@ -220,8 +219,8 @@ bool Deadlines::probe_window(Pdc& pdc, Instant& next, Instant now) {
                  now);
     return false;
   }
-  next = std::min(next, pdc.refused_since + res_.config.refusal_patience());
-  pdc.clear_due = pdc.is_initiator();
+  next = std::min(next, pdc.waiting.refused_since() + res_.config.refusal_patience());
+  pdc.clearing.make_due(pdc.is_initiator());
   pdc.probe_due = true;
   schedule_.want_control(pdc);
   return true;
@@ -241,13 +240,13 @@ void Deadlines::check_ack_delay(Pdc& pdc, Instant& next, Instant now) {
 
 // The clear that no request has carried. [PDS-105]
 void Deadlines::check_clear(Pdc& pdc, Instant& next, Instant now) {
-  if (pdc.clear_at.is_never()) return;
-  if (!pdc.clear_wanted) {
-    pdc.clear_at = Instant::never();
+  if (pdc.clearing.at().is_never()) return;
+  if (!pdc.clearing.is_wanted()) {
+    pdc.clearing.drop_deadline();
     return;
   }
-  if (pdc.clear_at > now) {
-    next = std::min(next, pdc.clear_at);
+  if (pdc.clearing.at() > now) {
+    next = std::min(next, pdc.clearing.at());
     return;
   }
   const bool stuck = !pdc.range.admits(pdc.tx.next());
@@ -255,13 +254,11 @@ void Deadlines::check_clear(Pdc& pdc, Instant& next, Instant now) {
   const bool resends = pdc.tx.size() > pdc.tx.arrived();
   if (resends && !stuck) {
     // A request of this PDC is under way or will be resent; it or the next one carries the clear.
-    pdc.clear_at = now + res_.config.clear_time;
-    next = std::min(next, pdc.clear_at);
+    pdc.clearing.put_off(now + res_.config.clear_time);
+    next = std::min(next, pdc.clearing.at());
     return;
   }
-  pdc.clear_at = Instant::never();
-  pdc.clear_wanted = false;
-  pdc.clear_due = true;
+  pdc.clearing.end_wait();
   schedule_.want_control(pdc);
 }
 

@@ -126,9 +126,9 @@ void Ending::forget_outstanding(Pdc& pdc) {
       pdc.path->ccc.on_forgotten(slot.bytes);
       freed = true;
     }
-    slot.in_flight = slot.lost = slot.ask = slot.delayed = slot.quiet = false;
+    pdc.losses.settle(slot);
+    slot.in_flight = slot.quiet = false;
   }
-  pdc.lost_count = pdc.ask_count = 0;
   Schedule::stop_sending(pdc);
   if (freed) schedule_.wake_path(*pdc.path);
 }
@@ -137,9 +137,9 @@ void Ending::forget_outstanding(Pdc& pdc) {
 void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   forget_outstanding(pdc);
   while (StoredResponse* const e = pdc.stored.front()) store_.free_stored(pdc, *e);
-  while (ReorderedPacket* const p = pdc.reorder.front()) reorder_.free(*p);
+  while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(*p);
   if (!pdc.is_initiator()) {
-    if (!pdc.confirmed) {
+    if (!pdc.proof.is_confirmed()) {
       proofs_.end(pdc.peer);
     }
     if (!pdc.is_reserved) {

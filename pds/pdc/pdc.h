@@ -5,13 +5,18 @@
 
 #include "pds/client.h"
 #include "pds/config.h"
+#include "pds/door/proof.h"
 #include "pds/pdc/lifecycle.h"
 #include "pds/rx/ack_scheduler.h"
+#include "pds/rx/order.h"
 #include "pds/rx/rx_window.h"
 #include "pds/rx/sack.h"
+#include "pds/tx/clearing.h"
 #include "pds/tx/loss_detector.h"
+#include "pds/tx/losses.h"
 #include "pds/tx/peer_range.h"
 #include "pds/tx/tx_window.h"
+#include "pds/tx/waiting.h"
 
 #include "base/intrusive_list.h"
 #include "base/slab.h"
@@ -31,16 +36,6 @@ struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseT
   bool guaranteed = false;  // kept until cleared; else only until sent
   bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
   EncodedResponse response;
-};
-
-// A ROD packet that arrived before its turn. Its octets are in a block of their own. [PDS-079]
-struct ReorderedPacket : ListNode<struct ReorderTag> {
-  AckTrigger trigger;
-  bool ar = false;
-  wire::NextHeader next_hdr{};
-  uint32_t length = 0;
-  Instant arrival;
-  std::byte* octets = nullptr;
 };
 
 // A message of return data in the queue of a PDC. [PDS-167]
@@ -68,12 +63,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // Touched by every packet.
   Lifecycle life;
   Mode mode = Mode::rud;
-  bool clear_wanted : 1 = false;   // REQ=clear was heard, nothing sent since [PDS-105]
-  bool confirmed : 1 = false;      // target: the peer has shown that it receives what we send it;
-                                   // initiator: we have shown that [PDS-252]
   bool acked_once : 1 = false;     // target: an ACK taught the peer our PDCID [PDS-045]
   bool is_reserved : 1 = false;    // of the reserved pool [PDS-017]
-  bool rod_stalled : 1 = false;    // the client refused the next packet in order; see timer
   uint8_t told_mpr = kDefaultMpr;  // what the peer takes for our range [PDS 8.3]
   Pdcid id;                        // ours
   Pdcid peer_id;                   // 0 until learnt
@@ -84,19 +75,17 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Flow* flow = nullptr;  // initiator only
   TxWindow tx;
   RxWindow rx;
+  Losses losses;
   PeerRange range;  // of the PSNs we send, at the peer [PDS-035]
   Psn start_psn;
-  Psn highest_arrived;           // highest PSN known to have arrived there
   Psn cleared;                   // highest CLEAR_PSN heard [PDS-102]
-  Psn rx_next;                   // ROD: next PSN to deliver
   uint32_t rcvd_bytes = 0;       // nominal, of the data that was accepted; wraps [CMS-041]
   uint32_t peer_rcvd_units = 0;  // the same as the peer last told it, 256 octets each [CMS-042]
   uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
-  uint32_t unproven_octets = 0;  // that may be sent before it is confirmed [T-38]
-  uint16_t lost_count = 0;       // slots with `lost`
-  uint16_t ask_count = 0;        // slots with `ask`
-  Psn lost_from;                 // no slot below is lost
   Psn gap;                       // ROD, toward a peer that drops: the oldest refused packet
+
+  Order order;  // ROD
+  Proof proof;
 
   AckScheduler ack;
   SackSweep sweep;
@@ -115,31 +104,36 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
 
   // Timers.
   TimerNode timer;
-  Instant last_active;    // last packet either way
-  Instant waiting_since;  // something is outstanding, and nothing of it was answered, since
-  // The peer has answered since, but let nothing pass; never: the last news was good. [PDS-148]
-  Instant refused_since = Instant::never();
-  Instant clear_at = Instant::never();
+  Instant last_active;  // last packet either way
+  Waiting waiting;
+  Clearing clearing;                    // initiator
   Instant close_at = Instant::never();  // Close_REQ_Time, or the wait for verdicts, is over
 
   // Cold.
   TailProbe tail;
-  IntrusiveList<StoredResponse, StoredTag> stored;     // by PSN; awaited ones as well
-  IntrusiveList<ReorderedPacket, ReorderTag> reorder;  // by PSN
-  uint16_t stored_count = 0;                           // of them, those that are there
-  Psn close_psn;   // Close sent or received; reclaimed: highest PSN received
-  Psn rod_nacked;  // last ROD_OOO named this gap
-  uint32_t rod_nacked_tick = 0;
+  IntrusiveList<StoredResponse, StoredTag> stored;  // by PSN; awaited ones as well
+  uint16_t stored_count = 0;                        // of them, those that are there
+  Psn close_psn;                 // Close sent or received; reclaimed: highest PSN received
   uint32_t clear_req_tick = 0;   // of the last Clear Request [PDS-106]
   bool is_doubtful : 1 = false;  // reclaimed: what was answered to each of its PSNs is not known
   bool close_req_sent : 1 = false;
   bool close_req_due : 1 = false;
   bool clear_req_due : 1 = false;
-  bool clear_due : 1 = false;
   bool probe_due : 1 = false;      // an ACK is to be asked for, to learn the cumulative ACK
   bool probe_refused : 1 = false;  // a Probe was refused
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
+
+  // Its two PSN spaces begin here; `tx` alone may hold packets, of a start before. [PDS-031]
+  void begin_at(Psn first, const Config& config) {
+    start_psn = first;
+    rx.start(first, config.tracked_packets());
+    sweep.start(first);
+    order.start(first);
+    range.start(first, config.default_mpr);
+    losses.start(first, tx.base());
+    cleared = first - 1;
+  }
 
   PdcState state() const { return life.state(); }
   bool is_initiator() const { return life.is_initiator(); }
@@ -150,7 +144,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
            message == MessageHandle{} && keep_count == 0;
   }
   // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]
-  bool is_unverified() const { return !is_initiator() && !confirmed && sdi == 0; }
+  bool is_unverified() const { return !is_initiator() && !proof.is_confirmed() && sdi == 0; }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
   // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as

@@ -17,7 +17,7 @@ bool is_busy(const Pdc& pdc) {
 void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
   s.tx_base = pdc.tx.base();
   s.tx_next = pdc.tx.next();
-  s.lost = pdc.lost_count;
+  s.lost = pdc.losses.lost();
   s.mp_range = pdc.range.packets();
   s.has_message = pdc.message != MessageHandle{};
   if (pdc.path != nullptr) {
@@ -29,9 +29,9 @@ void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
     s.oldest_age = oldest->sent_for(now);
     s.oldest_resends = oldest->rto_count;
     s.oldest_nacks = oldest->nack_count;
-    s.waiting = now - pdc.waiting_since;
+    s.waiting = now - pdc.waiting.since();
   }
-  if (!pdc.refused_since.is_never()) s.refused = now - pdc.refused_since;
+  if (pdc.waiting.is_refused()) s.refused = now - pdc.waiting.refused_since();
 }
 
 PdcSnapshot copy_of(Pdc& pdc, const FabricAddress& peer, Instant now) {

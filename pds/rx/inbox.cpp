@@ -122,13 +122,14 @@ void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Insta
     store_.send_again(*entry, trigger);
     return res_.counters.add(Count::gd_resent);
   }
-  if (pdc.mode == Mode::rod && trigger.psn.after(pdc.rx_next) && !pdc.rx.received(pdc.rx_next)) {
+  if (pdc.mode == Mode::rod && trigger.psn.after(pdc.order.next()) &&
+      !pdc.rx.received(pdc.order.next())) {
     return nack_gap(pdc, trigger, now);  // nobody works on it: it waits for its turn [PDS-079]
   }
   // Nor on what waits for room in the store, of which a peer that is sent no Clear Requests hears
   // in no other way. [PDS-101, PDS-106, PDS 22]
-  if (pdc.rod_stalled && !trigger.psn.before(pdc.rx_next) && !store_.may_store(pdc, true) &&
-      !res_.config.optional_control) {
+  if (pdc.order.is_stalled() && !trigger.psn.before(pdc.order.next()) &&
+      !store_.may_store(pdc, true) && !res_.config.optional_control) {
     return replies_.nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
   }
   if (pdc.rx.is_held(trigger.psn)) {
@@ -235,13 +236,13 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
 }
 
 void Inbox::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
-  if (in.psn() == pdc.rx_next) {
+  if (pdc.order.is_next(in.psn())) {
     if (in.is_control) {
       on_control_psn(pdc, in, now);
     } else if (!deliver(pdc, in, false, now)) {
       return;
     }
-    ++pdc.rx_next;
+    pdc.order.pass();
     return drain_reorder(pdc, now);
   }
   if (res_.config.rod_reorder) {
@@ -252,15 +253,10 @@ void Inbox::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
   nack_gap(pdc, in.trigger, now);
 }
 
-// Once per gap and RTO_Init_Time: every such NACK starts all packets from the gap on again, and the
-// gap may be one that the client refuses for long. [PDS-077]
+// Once per gap and RTO_Init_Time: the gap may be one that the client refuses for long. [PDS-077]
 void Inbox::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
-  const bool suppressed = pdc.rod_nacked == pdc.rx_next &&
-                          SentTick::age(pdc.rod_nacked_tick, now) < res_.config.rto_init;
-  if (suppressed) return;
-  pdc.rod_nacked = pdc.rx_next;
-  pdc.rod_nacked_tick = SentTick::of(now);
-  replies_.nack(pdc, NackCode::rod_ooo, trigger, pdc.rx_next.value(), now);
+  if (!pdc.order.take_nack(res_.config.rto_init, now)) return;
+  replies_.nack(pdc, NackCode::rod_ooo, trigger, pdc.order.next().value(), now);
 }
 
 // [PDS-079]
@@ -277,10 +273,9 @@ void Inbox::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
 }
 
 void Inbox::drain_reorder(Pdc& pdc, Instant now) {
-  pdc.rod_stalled = false;
-  while (pdc.rx.received(pdc.rx_next) && !pdc.rx_next.after(pdc.rx.max_received())) {
-    ReorderedPacket* const packet = pdc.reorder.front();
-    if (packet != nullptr && packet->trigger.psn == pdc.rx_next) {
+  pdc.order.stall(false);
+  while (pdc.rx.received(pdc.order.next()) && !pdc.order.next().after(pdc.rx.max_received())) {
+    if (ReorderedPacket* const packet = pdc.order.due()) {
       Inbound in;
       in.arrival = packet->arrival;
       in.trigger = packet->trigger;
@@ -289,14 +284,14 @@ void Inbox::drain_reorder(Pdc& pdc, Instant now) {
       in.next_hdr = packet->next_hdr;
       in.ses = {packet->octets, packet->length};
       if (!deliver(pdc, in, true, now)) {
-        if (!pdc.rx.received(pdc.rx_next)) return reorder_.free(*packet);  // dropped
+        if (!pdc.rx.received(pdc.order.next())) return reorder_.free(*packet);  // dropped
         res_.counters.add(Count::rod_retries);
-        pdc.rod_stalled = true;
+        pdc.order.stall(true);
         return schedule_.arm_by(pdc, now + res_.config.nack_retx);
       }
       reorder_.free(*packet);
     }
-    ++pdc.rx_next;
+    pdc.order.pass();
   }
 }
 
@@ -338,9 +333,8 @@ void Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
     case CtlType::clear_req:
       if (!pdc.is_initiator()) break;
       res_.counters.add(Count::clear_req_rx);
-      pdc.clear_wanted = true;  // [PDS-105]
-      if (pdc.clear_at.is_never()) pdc.clear_at = now + res_.config.clear_time;
-      return schedule_.arm_by(pdc, pdc.clear_at);
+      pdc.clearing.want(now + res_.config.clear_time);  // [PDS-105]
+      return schedule_.arm_by(pdc, pdc.clearing.at());
     case CtlType::probe:
       return acks_.on_probe(pdc, in, now);
     case CtlType::credit:

@@ -23,21 +23,7 @@ bool ReorderBuffer::keep(Pdc& pdc, const Inbound& in, uint32_t bytes_max) {
   packet->arrival = in.arrival;
   packet->octets = static_cast<std::byte*>(block);
   if (packet->length > 0) std::memcpy(packet->octets, in.ses.data(), packet->length);
-
-  ReorderedPacket* before = nullptr;
-  if (pdc.reorder.back() != nullptr && pdc.reorder.back()->trigger.psn.after(in.psn())) {
-    for (ReorderedPacket& p : pdc.reorder) {
-      if (p.trigger.psn.after(in.psn())) {
-        before = &p;
-        break;
-      }
-    }
-  }
-  if (before != nullptr) {
-    pdc.reorder.insert_before(*before, *packet);
-  } else {
-    pdc.reorder.push_back(*packet);
-  }
+  pdc.order.keep(*packet);
   return true;
 }
 

@@ -70,13 +70,9 @@ Pdc* Flows::open_initiator(Flow& flow, Instant now) {
   pdc->path = flow.path;
   ++pdc->path->refs;
   pdc->sdi = flow.key.sdi;
-  const Psn start = pdc->start_psn = starts_.initial_start(pdc->peer, pdc->sdi, pdc->start_psn);
+  const Psn start = starts_.initial_start(pdc->peer, pdc->sdi, pdc->start_psn);
   pdc->tx.start(start);
-  pdc->rx.start(start, res_.config.tracked_packets());
-  pdc->sweep.start(start);
-  pdc->rx_next = start;
-  pdc->highest_arrived = pdc->cleared = start - 1;
-  pdc->range.start(start, res_.config.default_mpr);
+  pdc->begin_at(start, res_.config);
   pdc->last_active = now;
   res_.peers.add_ref(pdc->peer);
   flow.pdcs.push_back(*pdc);

@@ -28,7 +28,7 @@ void Schedule::want_send(Pdc& pdc) {
   if (node.is_linked() || is_held_by_gap(res_, pdc)) return;
   if (pdc.is_unverified() && !may_send_unproven(res_, pdc)) return;  // Demux, confirm() retry
   const bool is_new = has_new(pdc);
-  if (pdc.lost_count > 0) {
+  if (pdc.losses.has_lost()) {
     resend_.push_back(pdc);
   } else if (is_new && window_open(res_, pdc)) {
     send_.push_back(pdc);

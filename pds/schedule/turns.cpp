@@ -78,7 +78,7 @@ void Turns::assign(Flow& flow, Instant now) {
     ++usable;
     if (pdc.message == MessageHandle{} && window_open(res_, pdc)) return schedule_.want_send(pdc);
     // Nothing was waiting when it stalled, so nobody has asked for the cumulative ACK yet.
-    if (pdc.is_stalled() && pdc.refused_since.is_never()) schedule_.arm_by(pdc, now);
+    if (pdc.is_stalled() && !pdc.waiting.is_refused()) schedule_.arm_by(pdc, now);
   }
   const uint32_t limit = flow.key.mode == Mode::rod ? 1 : res_.config.pdcs_per_key;
   // A ROD flow waits until the PDC before has gone altogether. [PDS-003, PDS-020]

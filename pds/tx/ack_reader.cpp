@@ -61,8 +61,8 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
     TxSlot* const slot = pdc.tx.find(p);
     if (slot != nullptr) complete(pdc, p, *slot, {wire::NextHeader::none, {}, at}, news, now);
   }
-  if (pdc.range.on_cack(cack)) begin_wait(pdc, now);
-  if (cack.after(pdc.highest_arrived)) pdc.highest_arrived = cack;
+  if (pdc.range.on_cack(cack)) pdc.waiting.begin(now);
+  pdc.losses.note_arrived(cack);
   tell_acked(pdc, news);
   if (cc != nullptr) read_sack(pdc, *cc, now);
   if (ack.p) probes_.on_probe_answer(pdc, ack, at, now);
@@ -98,7 +98,7 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
     sum.rtt_valid = true;
     pdc.rtt.on_rtt(sum.rtt);
   }
-  if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
+  pdc.losses.note_arrived(psn);
   complete(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, news, now);
 }
 
@@ -116,9 +116,8 @@ void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
 void AckReader::heed(Pdc& pdc, wire::AckRequest request, Instant now) {
   if (request == wire::AckRequest::close) closing_.begin_close(pdc);
   if (request != wire::AckRequest::clear) return;
-  pdc.clear_wanted = true;
-  if (pdc.clear_at.is_never()) pdc.clear_at = now + res_.config.clear_time;
-  schedule_.arm_by(pdc, pdc.clear_at);
+  pdc.clearing.want(now + res_.config.clear_time);
+  schedule_.arm_by(pdc, pdc.clearing.at());
 }
 
 // I3: the peer's PDCID is known, SYN is over. [PDS-042]
@@ -157,10 +156,9 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Insta
 void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now) {
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
-  if (slot.lost) --pdc.lost_count;
-  if (slot.ask) --pdc.ask_count;
-  slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
-  begin_wait(pdc, now);
+  pdc.losses.settle(slot);
+  slot.in_flight = false;
+  pdc.waiting.begin(now);
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
 }
@@ -188,10 +186,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
     any = true;
     slot->sacked = true;
     slot->delayed = slot->quiet = false;
-    if (slot->lost) {
-      slot->lost = false;
-      --pdc.lost_count;
-    }
+    pdc.losses.unmark(*slot);
     if (slot->in_flight) {
       slot->in_flight = false;
       news.acked.bytes += slot->bytes;
@@ -199,14 +194,14 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
       pdc.path->ev.on_feedback(slot->ev, cms::PathFeedback::good);
     }
     pdc.tx.settle(psn);
-    if (psn.after(pdc.highest_arrived)) pdc.highest_arrived = psn;
+    pdc.losses.note_arrived(psn);
     // Of ROD it may still wait for its turn over there, and be dropped instead of delivered.
     if (slot->ref.sack_completes && slot->kind == SlotKind::data && pdc.mode == Mode::rud) {
       answered(pdc, psn, *slot, {wire::NextHeader::none, {}, now}, now);
     }
   }
   if (!any) return;
-  begin_wait(pdc, now);
+  pdc.waiting.begin(now);
   res_.counters.add(Count::sack_rx);
   tell_acked(pdc, news);
 }
@@ -220,8 +215,8 @@ Duration AckReader::reorder_time(const Pdc& pdc) const {
 }
 
 void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
-  if (pdc.tx.empty() || pdc.highest_arrived.before(pdc.tx.base())) return;
-  if (!pdc.highest_arrived.before(pdc.tx.next())) pdc.highest_arrived = pdc.tx.next() - 1;
+  if (pdc.tx.empty() || pdc.losses.highest_arrived().before(pdc.tx.base())) return;
+  pdc.losses.limit_arrived(pdc.tx.next() - 1);
   ReorderRules rules;
   if (ooo_count != 0xFFFF) rules.reported_packets = ooo_count;  // [PDS-L3]
   const bool single_path = pdc.mode == Mode::rod || res_.cms.entropy_values <= 1;
@@ -234,11 +229,12 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, res_.config.ooo_packets_min, reachable));
   rules.time = reorder_time(pdc);
-  LossDetector::infer(
-      pdc.tx, pdc.highest_arrived, rules, now, [&](Psn psn, TxSlot& slot, LossCause cause) {
-        const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
-        loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
-      });
+  LossDetector::infer(pdc.tx, pdc.losses.highest_arrived(), rules, now,
+                      [&](Psn psn, TxSlot& slot, LossCause cause) {
+                        const Count count =
+                            cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
+                        loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
+                      });
 }
 
 }  // namespace uet::pds

@@ -45,8 +45,8 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
 
 // Its answer is no sample of the round trip, and its NACK no proof. [PDS-064]
 void LossRecovery::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
-  if (!slot.ask) ++pdc.ask_count;
-  slot.ask = slot.was_asked = true;
+  pdc.losses.ask(slot);
+  slot.was_asked = true;
   pdc.tx.settle(psn);
   schedule_.want_control(pdc);
 }
@@ -59,9 +59,8 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
     pdc.path->ccc.on_forgotten(slot.bytes);
     schedule_.wake_path(*pdc.path);
   }
-  if (slot.lost) --pdc.lost_count;
-  if (slot.ask) --pdc.ask_count;
-  slot.lost = slot.ask = slot.delayed = slot.in_flight = false;
+  pdc.losses.settle(slot);
+  slot.in_flight = false;
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) res_.client.on_failed(ref, failure, now);
 }
@@ -70,10 +69,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
 void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.sacked = true;
   slot.quiet = false;
-  if (slot.lost) {
-    slot.lost = false;
-    --pdc.lost_count;
-  }
+  pdc.losses.unmark(slot);
   if (slot.in_flight) {
     // Like after a SACK: it must not keep the hole below it from being sent again.
     slot.in_flight = false;
@@ -92,10 +88,7 @@ void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
     pdc.path->on_lost({cms::LossKind::pressure, {}, psn, &slot, now});
     schedule_.wake_path(*pdc.path);
   }
-  if (slot.lost) {
-    slot.lost = false;
-    --pdc.lost_count;
-  }
+  pdc.losses.unmark(slot);
   slot.sacked = slot.quiet = false;
   slot.delayed = true;
   if (!gap_waits(res_, pdc) || psn.before(pdc.gap)) pdc.gap = psn;
@@ -130,11 +123,10 @@ void LossRecovery::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind
     pdc.path->on_lost({kind, code, psn, &slot, now});
     schedule_.wake_path(*pdc.path);
   }
-  if (slot.ask) --pdc.ask_count;
-  slot.delayed = slot.quiet = slot.ask = false;
-  slot.lost = true;
+  pdc.losses.unask(slot);
+  slot.delayed = slot.quiet = false;
+  pdc.losses.mark(slot, psn);
   pdc.tx.settle(psn);
-  if (pdc.lost_count++ == 0 || psn.before(pdc.lost_from)) pdc.lost_from = psn;
   Schedule::stop_sending(pdc);  // it may stand among those with new packets only
   schedule_.want_send(pdc);
 }

@@ -20,13 +20,13 @@ inline bool has_new(const Pdc& pdc) {
 
 inline bool may_send_unproven(const Resources& res, const Pdc& pdc) {
   if (!res.config.probe) return pdc.tx.size() < kUnprovenPackets;
-  return pdc.unproven_octets >= pdc.path->packet_bytes_max;
+  return pdc.proof.octets() >= pdc.path->packet_bytes_max;
 }
 
 // Return data waits for it. The initiator may have nothing more to send, so it is asked: a Probe
 // takes no PSN, and even who does not know Probes refuses it, which shows as much.
 inline bool needs_proof(const Resources& res, const Pdc& pdc) {
-  const bool has_some = has_new(pdc) || pdc.lost_count > 0;
+  const bool has_some = has_new(pdc) || pdc.losses.has_lost();
   return res.config.probe && pdc.is_unverified() && has_some && !may_send_unproven(res, pdc);
 }
 
@@ -48,7 +48,7 @@ inline bool gap_waits(const Resources& res, Pdc& pdc) {
 
 // There is nothing to send before it either, as far as is known: see send_lost().
 inline bool is_held_by_gap(const Resources& res, Pdc& pdc) {
-  return gap_waits(res, pdc) && (pdc.lost_count == 0 || !pdc.lost_from.before(pdc.gap));
+  return gap_waits(res, pdc) && (!pdc.losses.has_lost() || !pdc.losses.lost_from().before(pdc.gap));
 }
 
 // Room for one more PSN. Of the data that a SYN asks for nothing goes that would be much more than
@@ -65,7 +65,7 @@ inline bool window_open(const Resources& res, Pdc& pdc) {
 // There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What
 // is to be sent again waits for CMS only.
 inline bool is_held(const Pdc& pdc) {
-  if (pdc.lost_count > 0) return !pdc.path->ccc.may_send(pdc.path->packet_bytes_max);
+  if (pdc.losses.has_lost()) return !pdc.path->ccc.may_send(pdc.path->packet_bytes_max);
   return has_new(pdc);
 }
 
@@ -75,12 +75,6 @@ inline Duration tail_wait(const Resources& res, const Pdc& pdc) {
   const Duration srtt = pdc.rtt.smoothed();
   if (!is_held(pdc) || srtt == Duration::zero()) return res.config.tail_loss;
   return std::min(res.config.tail_loss, std::max(srtt * 3, kHeldWaitMin));
-}
-
-// Patience counts from here on: something is outstanding, or something of it was answered.
-inline void begin_wait(Pdc& pdc, Instant now) {
-  pdc.waiting_since = now;
-  pdc.refused_since = Instant::never();
 }
 
 }  // namespace uet::pds

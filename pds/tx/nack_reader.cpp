@@ -24,13 +24,8 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   res_.counters.add(Count::psn_rebased);
   pdc.tx.rebase(start - pdc.start_psn);
   pdc.rx.release(res_.rx_pool);
-  pdc.rx.start(start, res_.config.tracked_packets());
-  pdc.sweep.start(start);
-  pdc.start_psn = pdc.rx_next = start;
-  pdc.range.start(start, res_.config.default_mpr);
-  pdc.highest_arrived = pdc.cleared = start - 1;
-  pdc.lost_from = pdc.tx.base();
-  begin_wait(pdc, now);
+  pdc.begin_at(start, res_.config);
+  pdc.waiting.begin(now);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr) continue;
@@ -92,16 +87,16 @@ void NackReader::on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now)
 // and then. [PDS-148]
 void NackReader::note_refusal(Pdc& pdc, NackCode code, Instant now) {
   if (waits_for_application(code)) {
-    pdc.refused_since = Instant::never();
-  } else if (pdc.refused_since.is_never()) {
-    pdc.refused_since = now;
+    pdc.waiting.forgive();
+  } else {
+    pdc.waiting.note_refused(now);
   }
 }
 
 void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now) {
   note_refusal(pdc, h.nack_code, now);
   // Said of the oldest packet it explains why nothing is answered; of a later one it does not.
-  if (waits_for_application(h.nack_code) && h.nack_psn == pdc.tx.base()) begin_wait(pdc, now);
+  if (waits_for_application(h.nack_code) && h.nack_psn == pdc.tx.base()) pdc.waiting.begin(now);
   const NackReaction reaction = reaction_to(h.nack_code);
   // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
   const bool closing = slot.kind == SlotKind::close_cmd;
@@ -130,7 +125,7 @@ void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, 
     case NackReaction::send_clear:
       if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
       if (reaction == NackReaction::send_clear) {
-        pdc.clear_wanted = pdc.clear_due = true;
+        pdc.clearing.want_now();
         schedule_.want_control(pdc);
       }
       return loss_.delay_resend(pdc, h.nack_psn, slot, now);

@@ -27,7 +27,7 @@ bool Outbox::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instan
     schedule_.want_control(pdc);
     return false;
   }
-  if (pdc.tx.empty()) begin_wait(pdc, now);
+  if (pdc.tx.empty()) pdc.waiting.begin(now);
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.kind = kind;
@@ -57,9 +57,9 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
   h.isrod = pdc.mode == Mode::rod;
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
-  if (pdc.clear_due) {
+  if (pdc.clearing.is_due()) {
     if (batch.full()) return false;
-    pdc.clear_due = false;
+    pdc.clearing.note_sent();
     const Psn clear = pdc.tx.base() - 1;
     // Although said before: that may have been lost, and the peer asks because it needs it.
     if (pdc.tx.base() != pdc.start_psn && pdc.state() != PdcState::syn) {
@@ -106,8 +106,7 @@ bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   while (pdc.tx.next_asked(p)) {
     TxSlot& slot = pdc.tx[p];
     if (sent == kAckRequestsPerTurn) {  // the rest after the next time-out
-      slot.ask = false;
-      --pdc.ask_count;
+      pdc.losses.unask(slot);
       pdc.tx.settle(p);
       continue;
     }
@@ -120,8 +119,7 @@ bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     h.dpdcid = pdc.peer_id;
     h.psn = p;
     emit_control(pdc, h, slot.ev, batch);
-    slot.ask = false;
-    --pdc.ask_count;
+    pdc.losses.unask(slot);
     slot.note_sent(now);
     // Nothing was late about what was just not asked for before.
     if (slot.sacked && slot.rto_count < UINT8_MAX) ++slot.rto_count;
@@ -161,13 +159,13 @@ Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
   const uint32_t burst_bytes = res_.config.packets_per_entropy * pdc.path->packet_bytes_max;
   const auto quantum = static_cast<int32_t>(burst_bytes);
   pdc.deficit = std::min(pdc.deficit + quantum, quantum);
-  const bool has_lost = pdc.lost_count > 0;  // new packets then wait for the next turn
+  const bool has_lost = pdc.losses.has_lost();  // new packets then wait for the next turn
   bool has_sent = false;
   Step step = Step::sent;
   while (step == Step::sent && pdc.deficit > 0 && !batch.full()) {
     if (is_held_by_gap(res_, pdc)) {
       step = Step::idle;
-    } else if (pdc.lost_count > 0) {
+    } else if (pdc.losses.has_lost()) {
       step = send_lost(pdc, batch, now);
     } else {
       step = has_lost ? Step::idle : send_new(pdc, batch, now);
@@ -191,17 +189,12 @@ Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
 Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   // A profile without Probes cannot ask for proof; there the retry limit ends the resends.
   if (res_.config.probe && pdc.is_unverified() && !may_send_unproven(res_, pdc)) return Step::idle;
-  Psn psn = pdc.lost_from;
-  if (psn.before(pdc.tx.base())) psn = pdc.tx.base();
-  while (psn.before(pdc.tx.next()) && !pdc.tx[psn].lost) ++psn;
-  UET_ASSERT(psn.before(pdc.tx.next()));
-  pdc.lost_from = psn;
+  const Psn psn = pdc.losses.oldest(pdc.tx);
   if (is_held_by_gap(res_, pdc)) return Step::idle;
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
   if (!pdc.path->ccc.may_send(slot.bytes)) return Step::blocked;
-  slot.lost = false;
-  --pdc.lost_count;
+  pdc.losses.unmark(slot);
   if (slot.resends < 2) ++slot.resends;
   slot.ev = next_ev(pdc, &slot);
   emit_request(pdc, psn, slot, batch, now);
@@ -222,7 +215,7 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
     return Step::sent;
   }
-  if (pdc.tx.empty()) begin_wait(pdc, now);
+  if (pdc.tx.empty()) pdc.waiting.begin(now);
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.ref = ref;
@@ -312,7 +305,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
                Ecn::ect0, slot.ref.message.value(), pdc.sdi);
   const TxPacket& packet = batch.packets().back();
   (void)proofs_.spend(pdc, packet.bytes());  // asked for by window_open()
-  pdc.clear_wanted = false;
+  pdc.clearing.note_carried();
   res_.counters.add(Count::tx_requests);
   res_.counters.add(Count::tx_payload_bytes, packet.payload_bytes);
   on_emitted(pdc, psn, slot, cms::nominal_bytes(packet.bytes()), now);

@@ -10,13 +10,13 @@ using wire::NackCode;
 
 // Something is outstanding that no time-out looks after yet, or that nothing else can be sent for.
 bool TailProbes::waits_for_answer(Pdc& pdc) {
-  if (pdc.tx.empty() || pdc.state() == PdcState::syn || pdc.ask_count > 0) return false;
+  if (pdc.tx.empty() || pdc.state() == PdcState::syn || pdc.losses.has_asked()) return false;
   // In SYN, the peer would take a Probe for an impossible event. [PDS-162]
-  if (!pdc.is_initiator() && !pdc.confirmed) return false;
+  if (!pdc.is_initiator() && !pdc.proof.is_confirmed()) return false;
   // The oldest holds up the rest. That it was refused, or arrived, is known: others look after it.
   TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
   if (is_held(pdc)) return oldest != nullptr && oldest->in_flight && may_probe(res_, pdc);
-  if (pdc.lost_count > 0) return false;  // about to go
+  if (pdc.losses.has_lost()) return false;  // about to go
   TxSlot* const slot = pdc.tx.find(pdc.tx.next() - 1);
   return slot != nullptr && slot->kind == SlotKind::data && slot->in_flight && slot->resends == 0 &&
          !slot->quiet && !slot->was_asked;
@@ -88,7 +88,7 @@ void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Ins
     return res_.counters.add(Count::drop_probe_answer);
   }
   res_.counters.add(Count::probe_answer_rx);
-  if (pdc.is_initiator()) pdc.confirmed = true;  // the target has heard us
+  if (pdc.is_initiator()) pdc.proof.confirm();  // the target has heard us
   pdc.tail.is_out = false;
   pdc.tail.unheard = 0;
   if (SentTick::age(pdc.tail.tick, at) >= res_.config.tail_loss) return;
