@@ -164,7 +164,7 @@ void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven
     pdc.proof.confirm();
   } else {
     proofs_.begin(peer);
-    pdc.tail.opaque = static_cast<uint16_t>(res_.randomness.u32());  // no forger knows it
+    pdc.tail.start(static_cast<uint16_t>(res_.randomness.u32()));  // no forger knows it
   }
   if (!pdc.is_reserved) {
     res_.peers.count_target(peer, 1);

@@ -31,14 +31,14 @@ void Proofs::earn(Pdc& pdc, const RxDatagram& d) {
 }
 
 void Proofs::ask_for_proof(Pdc& pdc) {
-  if (pdc.tail.is_out || pdc.tail.is_due) return;
-  pdc.tail.is_due = true;
+  if (pdc.tail.is_pending()) return;
+  pdc.tail.want();
   schedule_.want_control(pdc);
 }
 
 Duration Proofs::proof_wait(const Pdc& pdc) const {
   return res_.config.rto_init *
-         (int64_t{1} << std::min<uint32_t>(pdc.tail.unheard, kProofDoublings));
+         (int64_t{1} << std::min<uint32_t>(pdc.tail.unheard(), kProofDoublings));
 }
 
 // Asks again, as long as the octets last.
@@ -51,12 +51,12 @@ bool Proofs::check_proof(Pdc& pdc, Instant& next, Instant now) {
   }
   next = std::min(next, end);
   const Duration wait = proof_wait(pdc);
-  const Duration age = SentTick::age(pdc.tail.tick, now);
+  const Duration age = pdc.tail.age(now);
   if (age < wait) {
     next = std::min(next, now + (wait - age));
     return true;
   }
-  pdc.tail.is_out = false;
+  pdc.tail.forget();
   ask_for_proof(pdc);
   return true;
 }
@@ -72,12 +72,12 @@ bool Proofs::owes_proof(const Pdc& pdc) const {
 void Proofs::check_owed_proof(Pdc& pdc, Instant& next, Instant now) {
   if (!owes_proof(pdc)) return;
   const Duration wait = proof_wait(pdc);
-  const Duration silent = std::min(now - pdc.last_active, SentTick::age(pdc.tail.tick, now));
+  const Duration silent = std::min(now - pdc.last_active, pdc.tail.age(now));
   if (silent < wait) {
     next = std::min(next, now + (wait - silent));
     return;
   }
-  pdc.tail.is_due = true;
+  pdc.tail.want();
   next = std::min(next, now + wait * 2);
   schedule_.want_control(pdc);
 }

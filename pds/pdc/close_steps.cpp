@@ -99,7 +99,8 @@ bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
 
 // T12. By patience of time a PDC is not taken from a peer that is only slow. True: gone.
 bool CloseSteps::close_request_expired(Pdc& pdc, Instant now) {
-  const bool owes = pdc.later_count > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{};
+  const bool owes =
+      pdc.responses.awaited() > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{};
   if (owes && pdc.state() != PdcState::error) return false;  // we are the one it waits for
   const bool is_patient = res_.config.patience == Patience::time && pdc.state() != PdcState::error;
   const Duration limit = is_patient ? res_.config.peer_timeout : res_.config.close_req;

@@ -136,7 +136,7 @@ void Ending::forget_outstanding(Pdc& pdc) {
 // What the PDC holds goes back; the PDC itself as well.
 void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   forget_outstanding(pdc);
-  while (StoredResponse* const e = pdc.stored.front()) store_.free_stored(pdc, *e);
+  while (StoredResponse* const e = pdc.responses.first()) store_.free_stored(pdc, *e);
   while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(*p);
   if (!pdc.is_initiator()) {
     if (!pdc.proof.is_confirmed()) {

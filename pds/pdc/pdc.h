@@ -9,12 +9,14 @@
 #include "pds/pdc/lifecycle.h"
 #include "pds/rx/ack_scheduler.h"
 #include "pds/rx/order.h"
+#include "pds/rx/responses.h"
 #include "pds/rx/rx_window.h"
 #include "pds/rx/sack.h"
 #include "pds/tx/clearing.h"
 #include "pds/tx/loss_detector.h"
 #include "pds/tx/losses.h"
 #include "pds/tx/peer_range.h"
+#include "pds/tx/tail_probe.h"
 #include "pds/tx/tx_window.h"
 #include "pds/tx/waiting.h"
 
@@ -29,31 +31,9 @@ namespace uet::pds {
 struct Flow;
 struct Path;
 
-// A response that its requester may not have seen: sent when due, kept until cleared. [PDS-100]
-struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseTag> {
-  PdcHandle pdc;
-  AckTrigger trigger;       // psn: of the request
-  bool guaranteed = false;  // kept until cleared; else only until sent
-  bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
-  EncodedResponse response;
-};
-
 // A message of return data in the queue of a PDC. [PDS-167]
 struct ReturnMessage : ListNode<struct ReturnTag> {
   MessageHandle message;
-};
-
-// The Probes that ask what became of the last packets. [PDS-145]
-struct TailProbe {
-  uint32_t tick = 0;    // when the last one went
-  Psn psn;              // its psn field
-  uint16_t opaque = 0;  // its name
-  uint8_t count = 0;    // without anything heard
-  bool is_due : 1 = false;
-  bool is_out : 1 = false;
-  uint8_t unheard : 6 = 0;  // neither answered nor refused
-
-  static constexpr uint8_t kUnheardMax = 63;
 };
 
 struct alignas(64) Pdc : ListNode<struct LruTag>,
@@ -78,7 +58,6 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Losses losses;
   PeerRange range;  // of the PSNs we send, at the peer [PDS-035]
   Psn start_psn;
-  Psn cleared;                   // highest CLEAR_PSN heard [PDS-102]
   uint32_t rcvd_bytes = 0;       // nominal, of the data that was accepted; wraps [CMS-041]
   uint32_t peer_rcvd_units = 0;  // the same as the peer last told it, 256 octets each [CMS-042]
   uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
@@ -92,14 +71,13 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   RtoEstimator rtt;
 
   // Sending.
-  MessageHandle message;     // being pulled; 0: none
-  int32_t deficit = 0;       // octets, deficit round robin [PDS-244]
-  Entropy ev;                // of the present burst
-  uint16_t ev_left = 0;      // quarters of a packet that it still has
-  uint8_t quiet_count = 0;   // messages since one had AR [PDS-064]
-  uint8_t rebases = 0;       // [PDS-051]
-  uint16_t keep_count = 0;   // messages that keep the PDC open [PDS-015]
-  uint16_t later_count = 0;  // verdicts still owed by the client
+  MessageHandle message;    // being pulled; 0: none
+  int32_t deficit = 0;      // octets, deficit round robin [PDS-244]
+  Entropy ev;               // of the present burst
+  uint16_t ev_left = 0;     // quarters of a packet that it still has
+  uint8_t quiet_count = 0;  // messages since one had AR [PDS-064]
+  uint8_t rebases = 0;      // [PDS-051]
+  uint16_t keep_count = 0;  // messages that keep the PDC open [PDS-015]
   IntrusiveList<ReturnMessage, ReturnTag> returns;
 
   // Timers.
@@ -111,16 +89,12 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
 
   // Cold.
   TailProbe tail;
-  IntrusiveList<StoredResponse, StoredTag> stored;  // by PSN; awaited ones as well
-  uint16_t stored_count = 0;                        // of them, those that are there
+  Responses responses;
   Psn close_psn;                 // Close sent or received; reclaimed: highest PSN received
-  uint32_t clear_req_tick = 0;   // of the last Clear Request [PDS-106]
   bool is_doubtful : 1 = false;  // reclaimed: what was answered to each of its PSNs is not known
   bool close_req_sent : 1 = false;
   bool close_req_due : 1 = false;
-  bool clear_req_due : 1 = false;
-  bool probe_due : 1 = false;      // an ACK is to be asked for, to learn the cumulative ACK
-  bool probe_refused : 1 = false;  // a Probe was refused
+  bool probe_due : 1 = false;  // an ACK is to be asked for, to learn the cumulative ACK
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
 
@@ -132,7 +106,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
     order.start(first);
     range.start(first, config.default_mpr);
     losses.start(first, tx.base());
-    cleared = first - 1;
+    responses.start(first);
   }
 
   PdcState state() const { return life.state(); }

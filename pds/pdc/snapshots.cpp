@@ -9,7 +9,7 @@ namespace {
 
 // Somebody waits for something here.
 bool is_busy(const Pdc& pdc) {
-  return !pdc.tx.empty() || pdc.later_count != 0 || pdc.message != MessageHandle{} ||
+  return !pdc.tx.empty() || pdc.responses.awaited() != 0 || pdc.message != MessageHandle{} ||
          !pdc.returns.empty() || pdc.state() == PdcState::quiesce ||
          pdc.state() == PdcState::ack_wait || pdc.state() == PdcState::close_ack_wait;
 }
@@ -47,8 +47,8 @@ PdcSnapshot copy_of(Pdc& pdc, const FabricAddress& peer, Instant now) {
   s.rx_cack = pdc.rx.cack_psn();
   s.rx_max = pdc.rx.max_received();
   s.out_of_order = pdc.rx.out_of_order();
-  s.stored = pdc.stored_count;
-  s.verdicts = pdc.later_count;
+  s.stored = pdc.responses.stored();
+  s.verdicts = pdc.responses.awaited();
   s.round_trip = pdc.rtt.smoothed();
   s.silent = now - pdc.last_active;
   if (pdc.timer.is_armed()) s.timer = pdc.timer.deadline() - now;

@@ -58,7 +58,7 @@ void AckWriter::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedRespo
   h.ack.retx = may_name && trigger.retx;
   if (pdc.life.wants_close()) {
     h.ack.req = wire::AckRequest::close;
-  } else if (pdc.stored_count > 0) {
+  } else if (pdc.responses.stored() > 0) {
     h.ack.req = wire::AckRequest::clear;
   }
   h.ack.cack_psn = cack;

@@ -22,13 +22,11 @@ bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
 bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
   Pdc* const pdc = table_.get(token.pdc);
   if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return false;
-  StoredResponse* const entry = store_.entry_for(*pdc, token.psn);
+  StoredResponse* const entry = pdc->responses.find(token.psn);
   if (entry == nullptr || !entry->is_awaited) return false;
-  UET_ASSERT(verdict.kind != Verdict::Kind::later && pdc->later_count > 0);
-  --pdc->later_count;
+  UET_ASSERT(verdict.kind != Verdict::Kind::later);
   const AckTrigger trigger = entry->trigger;
   if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator()) {  // [PDS-108]
-    entry->is_awaited = false;
     store_.fill(*pdc, *entry, verdict);
     if (!verdict.guaranteed) pdc->rx.unhold(res_.rx_pool, token.psn);
     schedule_.want_control(*pdc);
@@ -145,7 +143,7 @@ bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
     if (!buffered) {
       replies_.nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
     } else {
-      pdc.clear_req_due = true;  // nothing else tells the initiator [PDS-106]
+      pdc.responses.want_clear();  // nothing else tells the initiator [PDS-106]
       schedule_.want_control(pdc);
     }
     return false;

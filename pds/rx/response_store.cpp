@@ -11,7 +11,7 @@ namespace uet::pds {
 bool ResponseStore::may_store(const Pdc& pdc, bool fills_gap) const {
   const uint32_t keep_here = fills_gap ? 0 : 1;
   const uint32_t keep_in_all = fills_gap ? 0 : std::min(table_.size(), responses_.capacity() / 2);
-  return pdc.stored_count + pdc.later_count + keep_here < res_.config.gd_per_pdc &&
+  return pdc.responses.held() + keep_here < res_.config.gd_per_pdc &&
          responses_.size() + keep_in_all < responses_.capacity();
 }
 
@@ -27,8 +27,6 @@ bool ResponseStore::await(Pdc& pdc, const AckTrigger& trigger) {
   StoredResponse* const entry = add_entry(pdc, trigger);
   UET_ASSERT(entry != nullptr || pdc.is_initiator());  // may_store() was asked first
   if (entry == nullptr) return false;
-  entry->is_awaited = true;
-  ++pdc.later_count;
   return true;
 }
 
@@ -37,65 +35,43 @@ StoredResponse* ResponseStore::add_entry(Pdc& pdc, const AckTrigger& trigger) {
   if (entry == nullptr) return nullptr;
   entry->pdc = pdc.handle;
   entry->trigger = trigger;
-  // By PSN, nearly always at the end.
-  StoredResponse* before = nullptr;
-  if (pdc.stored.back() != nullptr && pdc.stored.back()->trigger.psn.after(trigger.psn)) {
-    for (StoredResponse& e : pdc.stored) {
-      if (e.trigger.psn.after(trigger.psn)) {
-        before = &e;
-        break;
-      }
-    }
-  }
-  if (before != nullptr) {
-    pdc.stored.insert_before(*before, *entry);
-  } else {
-    pdc.stored.push_back(*entry);
-  }
+  pdc.responses.add(*entry);
   return entry;
 }
 
 void ResponseStore::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict) {
   entry.guaranteed = verdict.guaranteed;
   entry.response = verdict.response;
-  ++pdc.stored_count;
+  pdc.responses.fill(entry);
   if (entry.guaranteed) res_.counters.add(Count::gd_stored);
   due_.push_back(entry);
   const uint32_t high_water = res_.config.gd_high_water_percent;
-  if (pdc.stored_count * 100 >= res_.config.gd_per_pdc * high_water ||
+  if (pdc.responses.stored() * 100 >= res_.config.gd_per_pdc * high_water ||
       uint64_t{responses_.size()} * 100 >= uint64_t{responses_.capacity()} * high_water) {
-    pdc.clear_req_due = true;  // [PDS-106]
+    pdc.responses.want_clear();  // [PDS-106]
     schedule_.want_control(pdc);
   }
 }
 
 StoredResponse* ResponseStore::stored_for(Pdc& pdc, Psn psn) {
-  StoredResponse* const entry = entry_for(pdc, psn);
+  StoredResponse* const entry = pdc.responses.find(psn);
   return entry == nullptr || entry->is_awaited ? nullptr : entry;
 }
 
-StoredResponse* ResponseStore::entry_for(Pdc& pdc, Psn psn) {
-  for (StoredResponse& e : pdc.stored) {
-    if (e.trigger.psn == psn) return &e;
-    if (e.trigger.psn.after(psn)) return nullptr;
-  }
-  return nullptr;
-}
-
 void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
-  if (!entry.is_awaited) --pdc.stored_count;
+  pdc.responses.drop(entry);
   responses_.free(&entry);
 }
 
 // [PDS-102, PDS-103]
 void ResponseStore::clear_up_to(Pdc& pdc, Psn clear_psn) {
-  if (!clear_psn.after(pdc.cleared)) return;
+  if (!clear_psn.after(pdc.responses.cleared())) return;
   if (clear_psn.after(pdc.rx.max_received())) return res_.counters.add(Count::drop_clear_range);
-  pdc.cleared = clear_psn;
-  while (StoredResponse* const entry = pdc.stored.front()) {
+  pdc.responses.note_cleared(clear_psn);
+  while (StoredResponse* const entry = pdc.responses.first()) {
     if (entry->trigger.psn.after(clear_psn)) break;
     if (entry->is_awaited) {  // nobody can have seen an answer that was not given
-      pdc.cleared = entry->trigger.psn - 1;
+      pdc.responses.note_cleared(entry->trigger.psn - 1);
       return res_.counters.add(Count::drop_clear_range);
     }
     if (entry->guaranteed) res_.counters.add(Count::gd_cleared);

@@ -28,7 +28,6 @@ class ResponseStore {
   bool await(Pdc& pdc, const AckTrigger& trigger);
   void fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict);
   StoredResponse* stored_for(Pdc& pdc, Psn psn);
-  static StoredResponse* entry_for(Pdc& pdc, Psn psn);
   void free_stored(Pdc& pdc, StoredResponse& entry);
   void clear_up_to(Pdc& pdc, Psn clear_psn);
 

@@ -17,7 +17,7 @@ bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
   const auto was_sent = [&](Psn psn) {
     return !psn.before(pdc.start_psn) && psn.before(pdc.tx.next());
   };
-  if (ack.p) return pdc.tail.is_out && ack.probe_opaque == pdc.tail.opaque;
+  if (ack.p) return pdc.tail.is_answer(ack.probe_opaque);
   return was_sent(ack.cack_psn) || was_sent(ack.ack_psn());
 }
 
@@ -69,7 +69,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   const cms::RemoteState& remote = news.acked.remote;
   const bool counts = remote.valid && !cack.before(pdc.range.cack());
   infer_losses(pdc, counts ? remote.ooo_count : uint16_t{0xFFFF}, now);
-  pdc.tail.count = 0;
+  pdc.tail.note_heard();
 
   if (pdc.is_initiator()) heed(pdc, ack.req, now);
   schedule_.want_send(pdc);

@@ -34,14 +34,14 @@ class NackReader {
  private:
   void rebase(Pdc& pdc, const wire::Nack& h, Instant now);
   void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now);
-  void note_refusal(Pdc& pdc, NackCode code, Instant now);
+  void note_refusal(Pdc& pdc, wire::NackCode code, Instant now);
   void react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
   void fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now);
   void react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
   void fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now);
   bool drain(Pdc& pdc, const Failure& failure, Instant now);
   bool await_verdicts(Pdc& pdc, const Failure& failure, Instant now);
-  bool nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant at, Instant now);
+  bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant at, Instant now);
 
   Resources& res_;
   Schedule& schedule_;

@@ -10,15 +10,6 @@ namespace {
 constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 constexpr uint32_t kAckRequestsPerTurn = 16;
-
-// Of the responses that are there; some above may still be awaited.
-Psn newest_stored(Pdc& pdc) {
-  Psn newest;
-  for (const StoredResponse& entry : pdc.stored) {
-    if (!entry.is_awaited) newest = entry.trigger.psn;
-  }
-  return newest;
-}
 }  // namespace
 
 // A Close command or Close Request: the next PSN, resent like data. [PDS-172]
@@ -83,15 +74,14 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
       h.psn = Psn{};
     }
   }
-  if (pdc.clear_req_due) {
+  if (pdc.responses.is_clear_due()) {
     if (batch.full()) return false;
-    pdc.clear_req_due = false;
-    if (res_.config.optional_control && pdc.stored_count > 0 &&
-        SentTick::age(pdc.clear_req_tick, now) >= res_.config.clear_time) {
+    if (pdc.responses.take_clear_request(res_.config.clear_time, now) &&
+        res_.config.optional_control) {
       h.ctl_type = wire::CtlType::clear_req;  // [PDS-106]
-      h.payload = newest_stored(pdc).value();
+      h.payload = pdc.responses.newest().value();
       emit_control(pdc, h, pdc.ev, batch);
-      pdc.clear_req_tick = SentTick::of(now);
+      pdc.responses.note_clear_request(now);
       res_.counters.add(Count::clear_req_tx);
     }
   }

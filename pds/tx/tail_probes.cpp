@@ -27,12 +27,11 @@ bool TailProbes::waits_for_answer(Pdc& pdc) {
 // [PDS-145, PDS-148]
 bool TailProbes::check_tail(Pdc& pdc, Instant& next, Instant now) {
   if (!waits_for_answer(pdc)) return true;  // asked for already, or the time-outs do it
-  const bool exhausted = pdc.tail.count >= res_.config.tail_loss_max;
+  const bool exhausted = pdc.tail.silences() >= res_.config.tail_loss_max;
   // Probes of a PDC that is held are many in a short time: its time-outs count instead.
   if (exhausted && (res_.config.patience == Patience::time || is_held(pdc))) return true;
-  const Duration wait = tail_wait(res_, pdc) * (int64_t{1} << pdc.tail.count);
-  const Duration silent =
-      pdc.tail.count == 0 ? now - pdc.last_active : SentTick::age(pdc.tail.tick, now);
+  const Duration wait = tail_wait(res_, pdc) * (int64_t{1} << pdc.tail.silences());
+  const Duration silent = pdc.tail.silences() == 0 ? now - pdc.last_active : pdc.tail.age(now);
   if (silent < wait) {
     next = std::min(next, now + (wait - silent));
     return true;
@@ -40,12 +39,11 @@ bool TailProbes::check_tail(Pdc& pdc, Instant& next, Instant now) {
   if (exhausted) {
     return false;
   }
-  ++pdc.tail.count;
-  pdc.tail.tick = SentTick::of(now);
+  pdc.tail.note_silence(now);
   next = std::min(next, now + wait * 2);
   if (may_probe(res_, pdc)) {
-    pdc.tail.is_due = true;
-    pdc.tail.is_out = false;
+    pdc.tail.want();
+    pdc.tail.forget();
     schedule_.want_control(pdc);
     return true;
   }
@@ -59,23 +57,19 @@ bool TailProbes::check_tail(Pdc& pdc, Instant& next, Instant now) {
 
 // psn: the last one sent, by which a refusal is known again. [PDS-163]
 bool TailProbes::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
-  if (!pdc.tail.is_due) return true;
+  if (!pdc.tail.is_due()) return true;
   if (batch.full()) return false;
-  pdc.tail.is_due = false;
+  pdc.tail.cancel();
   if (pdc.tx.empty() && !needs_proof(res_, pdc) && !proofs_.owes_proof(pdc)) return true;
   wire::Control h;
   h.ctl_type = wire::CtlType::probe;
   h.isrod = pdc.mode == Mode::rod;
   h.ar = true;
-  h.probe_opaque = ++pdc.tail.opaque;
   h.psn = pdc.tx.next() - 1;
+  h.probe_opaque = pdc.tail.send(h.psn, now);
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
   h.payload = (pdc.range.cack() + 1).value();
-  pdc.tail.psn = h.psn;
-  pdc.tail.tick = SentTick::of(now);
-  pdc.tail.is_out = true;
-  if (pdc.tail.unheard < TailProbe::kUnheardMax) ++pdc.tail.unheard;
   if (outbox_.emit_control(pdc, h, pdc.ev, batch)) res_.counters.add(Count::probe_tx);
   if (needs_proof(res_, pdc)) schedule_.arm_by(pdc, now + proofs_.proof_wait(pdc));
   return true;
@@ -84,20 +78,19 @@ bool TailProbes::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
 // The answer came soon, so no queue holds what was sent long before the Probe: what is missing is
 // lost. An answer that took long only shows that the peer is there.
 void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant now) {
-  if (!pdc.tail.is_out || ack.probe_opaque != pdc.tail.opaque) {
+  if (!pdc.tail.is_answer(ack.probe_opaque)) {
     return res_.counters.add(Count::drop_probe_answer);
   }
   res_.counters.add(Count::probe_answer_rx);
   if (pdc.is_initiator()) pdc.proof.confirm();  // the target has heard us
-  pdc.tail.is_out = false;
-  pdc.tail.unheard = 0;
-  if (SentTick::age(pdc.tail.tick, at) >= res_.config.tail_loss) return;
-  const Duration probed = SentTick::since(pdc.tail.tick, now);
+  pdc.tail.note_answered();
+  if (pdc.tail.age(at) >= res_.config.tail_loss) return;
+  const Duration probed = pdc.tail.since(now);
   pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {
     TxSlot& slot = pdc.tx[psn];
     // What was sent since the Probe stands behind what was sent before it.
     const bool is_old = TxQueue::is_in_flight(queue) && slot.in_flight &&
-                        slot.sent_for(now) > probed && !psn.after(pdc.tail.psn);
+                        slot.sent_for(now) > probed && !psn.after(pdc.tail.psn());
     if (is_old) loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_tail, now);
     return is_old && slot.lost;
   });
@@ -108,17 +101,16 @@ void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Ins
 // more UNEXP_EVENT for a packet that was sent once may be a duplicate of the last refusal: it is
 // dropped. A peer that refuses the packet itself does so again after the resend. [PDS-163]
 bool TailProbes::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
-  const bool may_be = nack.nack_code == NackCode::unexp_event && !nack.nack_psn.after(pdc.tail.psn);
+  const bool may_be =
+      nack.nack_code == NackCode::unexp_event && !nack.nack_psn.after(pdc.tail.psn());
   if (!may_be) return false;
-  if (pdc.tail.unheard == 0) {
-    const TxSlot* const slot = pdc.probe_refused ? pdc.tx.find(nack.nack_psn) : nullptr;
+  if (pdc.tail.unheard() == 0) {
+    const TxSlot* const slot = pdc.tail.was_refused() ? pdc.tx.find(nack.nack_psn) : nullptr;
     const bool is_copy = slot != nullptr && slot->resends == 0;
     if (is_copy) res_.counters.add(Count::drop_nack_answered);
     return is_copy;
   }
-  --pdc.tail.unheard;
-  pdc.tail.is_out = false;
-  pdc.probe_refused = true;
+  pdc.tail.note_refused();
   res_.counters.add(Count::probe_refused);
   // Before the peer has our first ACK it refuses any Probe: that shows no more than that it is
   // there.
