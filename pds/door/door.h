@@ -38,9 +38,13 @@ class Door {
         reclaim_(reclaim),
         challenge_(res.randomness) {}
 
+  // True: the packet is the first one of the agreed PSNs. [PDS-T5, PDS-T6]
   bool leave_pending(Pdc& pdc, const Inbound& in, Instant now);
+  // A SYN that was refused leaves nothing behind.
   void drop_if_unused(PdcHandle handle);
+  // The PDC of a SYN, opened if it may be; null: it was answered or dropped.
   Pdc* look_up_syn(const Inbound& in, Instant now);
+  // A late packet of a PDC that has closed.
   void answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now);
 
  private:

@@ -26,11 +26,14 @@ class Proofs {
   static void earn(Pdc& pdc, const RxDatagram& d);
   // The peer has shown that it receives what we send it.
   void confirm(Pdc& pdc);
+  // False: so much may not go to the peer; it counts as lost.
   bool spend(Pdc& pdc, uint32_t octets);
   // A Probe takes no PSN, and even a peer that does not know Probes refuses it.
   void ask_for_proof(Pdc& pdc);
   Duration proof_wait(const Pdc& pdc) const;
+  // False: the peer has been silent for so long that the PDC fails.
   bool check_proof(Pdc& pdc, Instant& next, Instant now);
+  // Initiator: the target may wait for a proof of ours.
   bool owes_proof(const Pdc& pdc) const;
   void check_owed_proof(Pdc& pdc, Instant& next, Instant now);
   // Whether the PDCs of unproven peers are as many as there may be. [T-01]

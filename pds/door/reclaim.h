@@ -24,7 +24,9 @@ class Reclaim {
         closing_(closing),
         ending_(ending) {}
 
+  // Few PDCs are free: the longest idle ones close or go.
   void relieve_pressure(bool is_initiator, Instant now);
+  // Whether that peer may open one more PDC.
   bool has_share(PeerId peer, uint32_t sdi, JobId job, Instant now);
 
  private:

@@ -27,9 +27,13 @@ class CloseSteps {
         loss_(loss),
         outbox_(outbox) {}
 
+  // The steps that need nothing but room in the batch. False: the PDC is gone.
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
+  // A Close command that comes before the ACK of our last return packets. [PDS-T14]
   bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);
+  // Acts on a Close command when all lower PSNs are there. True: the PDC is gone.
   bool finish_received_close(Pdc& pdc, Instant now);
+  // True: the PDC is gone. [PDS-T12]
   bool close_request_expired(Pdc& pdc, Instant now);
 
  private:

@@ -11,7 +11,9 @@ class Closing {
  public:
   Closing(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
 
+  // Initiator: takes no more messages, and closes when all is answered.
   void begin_close(Pdc& pdc);
+  // Target: asks the initiator to close, for no longer than Close_REQ_Time.
   void ask_close(Pdc& pdc, Instant now);
 
  private:

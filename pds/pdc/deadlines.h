@@ -28,6 +28,7 @@ class Deadlines {
         steps_(steps),
         inbox_(inbox) {}
 
+  // Looks at every deadline of the PDC and arms its timer anew. The PDC may be gone after it.
   void on_timer(Pdc& pdc, Instant now);
 
  private:

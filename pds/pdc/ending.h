@@ -33,10 +33,15 @@ class Ending {
         store_(store),
         reorder_(reorder) {}
 
+  // The control packet is answered; a Close command ends the PDC.
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
+  // Nobody answers the Close command. The PDC is gone.
   void give_up_close(Pdc& pdc, Instant now);
+  // Reports everything unfinished once. The PDC goes, unless the peer may hold its side of it.
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
+  // The same for a PDC that closes in error. It is gone.
   void end_in_error(Pdc& pdc, PdcEvent event, Instant now);
+  // The peer is gone: idle PDCs toward it would fail the next message.
   void close_idle_toward(PeerId peer, Instant now);
   void abort_returns(Pdc& pdc, const Failure& failure, Instant now);
   void abort_message(Pdc& pdc, const Failure& failure, Instant now);

@@ -13,7 +13,9 @@ class IdleList {
   void add(Pdc& pdc) { lru_[pdc.is_initiator()].push_back(pdc); }
   // Of one role, the longest idle first.
   IntrusiveList<Pdc, LruTag>& of(bool is_initiator) { return lru_[is_initiator]; }
+  // A packet of the PDC has passed, either way.
   void touch(Pdc& pdc, Instant now);
+  // The same, and it came from the peer.
   void heard(Pdc& pdc, Instant now);
 
  private:

@@ -35,10 +35,13 @@ class AckWriter {
   Result<void> set_mpr(uint8_t mpr);
   const AckRules& rules() const { return rules_; }
   bool has_work() const { return !probe_answers_.empty() || !answers_.empty(); }
+  // The packet is owed an ACK that names it, unless the cumulative ACK covers it.
   void want_answer(Pdc& pdc, Count cause, AckTrigger trigger);
+  // False: no room, so the next ACK of the PDC has to do.
   bool add_answer(const Pdc& pdc, const AckTrigger& trigger);
   void send_responses(TxBatch& batch, Instant now);
   void send_answers(TxBatch& batch, Instant now);
+  // The ACK that the PDC owes. False: the batch is full.
   bool flush_acks(Pdc& pdc, TxBatch& batch, Instant now);
   void on_probe(Pdc& pdc, const Inbound& in, Instant now);
   void send_probe_answers(TxBatch& batch, Instant now);

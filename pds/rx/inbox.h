@@ -34,10 +34,15 @@ class Inbox {
         acks_(acks),
         steps_(steps) {}
 
+  // See Pds::respond.
   bool respond(RxToken token, const Verdict& verdict, Instant now);
+  // A packet of a PDC whose state admits it. The PDC may be gone after it.
   void admit(Pdc& pdc, const Inbound& in, Instant now);
+  // A PSN that was received before. [PDS-075]
   void on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
+  // Answers a PSN that was received, as far as its answer is known.
   void answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now);
+  // Delivers what waits in order, as far as the client takes it.
   void drain_reorder(Pdc& pdc, Instant now);
 
  private:

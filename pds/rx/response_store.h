@@ -23,12 +23,18 @@ class ResponseStore {
     ListNode<DueResponseTag>& node = entry;
     if (!node.is_linked()) due_.push_back(entry);
   }
+  // Room for one more response. [PDS-101, PDS-109]
   bool may_store(const Pdc& pdc, bool fills_gap) const;
+  // Keeps a response. Requires may_store().
   void store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict);
+  // Keeps a place for a response that comes later. False: an initiator found none.
   bool await(Pdc& pdc, const AckTrigger& trigger);
+  // The client has given it.
   void fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict);
+  // Null: none is kept, or the client has not given it yet.
   StoredResponse* stored_for(Pdc& pdc, Psn psn);
   void free_stored(Pdc& pdc, StoredResponse& entry);
+  // The requester has seen all up to there. [PDS-102]
   void clear_up_to(Pdc& pdc, Psn clear_psn);
 
  private:

@@ -34,9 +34,12 @@ class Flows {
         reclaim_(reclaim) {}
 
   bool has_released() const { return flows_.has_released(); }
+  // See Pds::flow and Pds::release.
   Result<FlowId> flow(FlowKey key);
   void release_flow(FlowId id);
+  // Closes what released flows still have, and frees those that have nothing.
   void retire_flows(Instant now);
+  // A PDC for the flow, in SYN; null: there is none. [PDS-I1]
   Pdc* open_initiator(Flow& flow, Instant now);
 
  private:

@@ -28,7 +28,9 @@ class Paths {
     slab_.for_each(fn);
   }
 
+  // Credit that the peer grants. [T-33]
   void on_credit(Pdc& pdc, uint32_t credit, Instant now);
+  // Credit that the peer asks for. [T-34]
   void on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now);
   // The path of that key, with one more reference; null: no memory, or as many as there may be.
   Path* take(PathKey key);

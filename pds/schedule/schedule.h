@@ -55,7 +55,9 @@ class Schedule {
   void arm_if_held(Pdc& pdc, Instant now);
   // It has messages and wants a PDC.
   void wake_flow(Flow& flow);
+  // Puts the PDC where it gets a turn, if it may send and is not waiting already.
   void want_send(Pdc& pdc);
+  // The window of the path may have room again.
   void wake_path(Path& path);
 
  private:

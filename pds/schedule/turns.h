@@ -33,6 +33,7 @@ class Turns {
         reclaim_(reclaim),
         flow_desk_(flow_desk) {}
 
+  // See Pds::transmit.
   uint32_t transmit(TxBatch& batch, Instant now);
 
  private:

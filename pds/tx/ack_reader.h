@@ -37,6 +37,7 @@ class AckReader {
         loss_(loss),
         probes_(probes) {}
 
+  // An ACK of the PDC; `cc`: the long form, or null. The PDC may be gone after it.
   void process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
                    std::span<const std::byte> ses, Instant at, Instant now);
 

@@ -29,6 +29,7 @@ class NackReader {
         probes_(probes),
         inbox_(inbox) {}
 
+  // A NACK of the PDC, which may be gone after it.
   void process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant now);
 
  private:

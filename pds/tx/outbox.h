@@ -24,13 +24,17 @@ class Outbox {
         closing_(closing),
         loss_(loss) {}
 
+  // A Close command or Close Request. False: later, for want of room.
   bool send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now);
   // False: it may not go to a source that may be forged.
   bool emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
   // Clear commands and questions that are due. False: the batch is full.
   bool flush_control(Pdc& pdc, TxBatch& batch, Instant now);
+  // ACK Requests that are due. False: the batch is full.
   bool flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now);
+  // The message that the PDC goes on with; false: none.
   bool next_message(Pdc& pdc, Instant now);
+  // Sends what the deficit of the PDC admits, resends first.
   Turn take_turn(Pdc& pdc, TxBatch& batch, Instant now);
 
  private:

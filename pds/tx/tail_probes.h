@@ -15,9 +15,12 @@ class TailProbes {
   TailProbes(Resources& res, Schedule& schedule, Proofs& proofs, LossRecovery& loss, Outbox& outbox)
       : res_(res), schedule_(schedule), proofs_(proofs), loss_(loss), outbox_(outbox) {}
 
+  // False: nobody answers, so the PDC fails.
   bool check_tail(Pdc& pdc, Instant& next, Instant now);
+  // A Probe that is due. False: the batch is full.
   bool flush_probe(Pdc& pdc, TxBatch& batch, Instant now);
   void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant now);
+  // True: the NACK is about a Probe, and changes nothing else. [PDS-163]
   bool refuses_probe(Pdc& pdc, const wire::Nack& nack);
 
  private:
