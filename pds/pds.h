@@ -1,27 +1,27 @@
 // The packet delivery sublayer's face: packets in, packets out, timers, and the calls SES makes.
-// The work is done by Core.
+// It owns the parts and only routes.
 #pragma once
 
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/counters.h"
 #include "pds/path_limit.h"
-#include "pds/pdc_state.h"
-#include "pds/peer_table.h"
+#include "pds/pdc/pdc_state.h"
+#include "pds/pdc/peer_table.h"
 #include "pds/snapshot.h"
 
 #include "cms/config.h"
 
 #include "base/arena.h"
-#include "base/result.h"
 #include "base/random_source.h"
+#include "base/result.h"
 
 #include <optional>
 #include <span>
 
 namespace uet::pds {
 
-class Core;
+struct Rooms;
 
 // What is held at the moment, for tools and for tests that everything was given back.
 struct Usage {
@@ -120,10 +120,10 @@ class Pds {
   // Copies PDCs, those first that somebody waits for; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
 
-  explicit Pds(Core& core) : core_(core) {}
+  explicit Pds(Rooms& rooms) : rooms_(rooms) {}
 
  private:
-  Core& core_;
+  Rooms& rooms_;
 };
 
 }  // namespace uet::pds

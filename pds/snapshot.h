@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pds/client.h"
-#include "pds/pdc_state.h"
+#include "pds/pdc/pdc_state.h"
 
 #include "base/packet.h"
 #include "base/serial.h"

@@ -11,7 +11,7 @@
 #include "ses/message_ids.h"
 #include "ses/pds_port.h"
 
-#include "pds/peer_table.h"
+#include "pds/pdc/peer_table.h"
 
 #include "base/arena.h"
 #include "base/hash_map.h"

@@ -7,7 +7,7 @@
 #include "ses/matcher.h"
 #include "ses/unexpected_pool.h"
 
-#include "pds/peer_table.h"
+#include "pds/pdc/peer_table.h"
 
 #include "base/slab.h"
 

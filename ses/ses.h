@@ -12,7 +12,7 @@
 #include "ses/types.h"
 
 #include "pds/client.h"
-#include "pds/peer_table.h"
+#include "pds/pdc/peer_table.h"
 
 #include "base/arena.h"
 #include "base/result.h"

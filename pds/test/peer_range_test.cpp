@@ -2,7 +2,7 @@
 // may go on. [PDS-035, PDS-090, PDS-245, PDS-246]
 #include "pds/test/bench.h"
 
-#include "pds/peer_range.h"
+#include "pds/tx/peer_range.h"
 
 namespace uet::pds::test {
 namespace {

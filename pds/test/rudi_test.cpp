@@ -1,7 +1,7 @@
 // RUDI at the initiator: numbers, time-outs, refusals, the local guard, hostile answers. [PDS 16]
 #include "pds/test/rudi_bench.h"
 
-#include "pds/pkt_ids.h"
+#include "pds/connectionless/pkt_ids.h"
 
 #include <set>
 

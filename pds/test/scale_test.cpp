@@ -1,7 +1,7 @@
 // Many of everything: PDCs up to the end of their 16-bit names, peers, messages without an answer,
 // packets outstanding. What it costs in memory is held against the budget, and the instructions of
 // a packet against those of a packet among few. [architecture 10]
-#include "pds/core.h"
+#include "pds/schedule/flow.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 

@@ -1,6 +1,6 @@
 // The start of secured PDCs, with a double for TSS: each packet carries the domain that it was
 // sealed and verified under, and nothing else of TSS is there. [PDS 4.2, PDS-V8]
-#include "pds/secure_start.h"
+#include "pds/door/secure_start.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 

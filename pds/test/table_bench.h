@@ -98,7 +98,8 @@ class TableBench : public Bench {
         return to_initiator_error();
       case PdcState::pending:
       case PdcState::close_wait:
-        FAIL() << "of targets only";
+      case PdcState::closed:
+        FAIL() << "not of an open initiator";
     }
   }
 

@@ -1,6 +1,6 @@
 // PdcTable and PeerTable: allocation, look-up, reuse.
-#include "pds/pdc_table.h"
-#include "pds/peer_table.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/pdc/peer_table.h"
 
 #include <gtest/gtest.h>
 
@@ -159,7 +159,7 @@ TEST_F(PdcTableTest, ReclaimedTombstonesGiveWay) {
     EXPECT_NE(pdc, nullptr);
     pdc->peer = PeerId(1);
     pdc->peer_id = Pdcid(peer_id);
-    pdc->close_received = closed;
+    if (closed) pdc->life.note_close_received();
     const Pdcid id = pdc->id;
     table_.bury(*pdc, kNow + kept);
     return id;
@@ -205,7 +205,7 @@ TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
   std::vector<Pdcid> ids;
   for (uint16_t i : {uint16_t{1}, uint16_t{2}, uint16_t{3}}) {
     Pdc& pdc = target(1, i);
-    pdc.close_received = true;
+    pdc.life.note_close_received();
     ids.push_back(pdc.id);
     EXPECT_EQ(table_.may_bury(), i < 3);
     table_.bury(pdc, kNow + Duration::seconds(i));
@@ -216,7 +216,7 @@ TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
   table_.expire_tombstones(kNow + Duration::seconds(1));
   EXPECT_TRUE(table_.may_bury());
   Pdc& again = target(1, 2);
-  again.close_received = true;
+  again.life.note_close_received();
   const Pdcid id = again.id;
   table_.bury(again, kNow + Duration::seconds(9));
   EXPECT_EQ(table_.find_tombstone(ids[1]), nullptr);

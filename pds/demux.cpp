@@ -1,0 +1,308 @@
+// Datagrams in: parsing, finding the PDC they belong to; packets that a switch has cut. Those tell
+// a source early what was lost; they open no PDC, move no window and never reach the client.
+// [PDS 7.1, 11, PDS-V2]
+#include "pds/demux.h"
+
+#include <algorithm>
+#include "base/prefetch.h"
+#include "pds/door/origin.h"
+
+namespace uet::pds {
+
+using wire::NackCode;
+
+namespace {
+NackCode code_of(const RxDatagram& d, const Config& config) {
+  return d.dscp == config.trimmed_lasthop_dscp ? NackCode::trimmed_lasthop : NackCode::trimmed;
+}
+}  // namespace
+
+// With many PDCs the state of each is out of the cache by the time of its next packet. Two steps
+// ahead, so that nothing waits: first the PDC, then what it points to.
+void Demux::receive(std::span<const RxDatagram> datagrams, Instant now) {
+  constexpr size_t kPdcAhead = 6;
+  constexpr size_t kRestAhead = 3;
+  for (size_t i = 0; i < datagrams.size(); ++i) {
+    if (i + kPdcAhead < datagrams.size()) {
+      prefetch(pdc_ahead(datagrams[i + kPdcAhead]), sizeof(Pdc));
+    }
+    if (i + kRestAhead < datagrams.size()) {
+      if (Pdc* const pdc = pdc_ahead(datagrams[i + kRestAhead])) {
+        prefetch(pdc->path, sizeof(Path));
+        prefetch(&res_.peers[pdc->peer], sizeof(Peer));
+        pdc->tx.prefetch_oldest();
+      }
+    }
+    receive(datagrams[i], now);
+  }
+}
+
+// The PDC that the packet will most likely be for; nothing has been checked. All types that name a
+// PDC of ours do so in the same place.
+Pdc* Demux::pdc_ahead(const RxDatagram& d) const {
+  constexpr size_t kDpdcidAt = 10;
+  if (d.bytes.size() < kDpdcidAt + 2) return nullptr;
+  return table_.find(Pdcid(wire::load_u16(d.bytes.data() + kDpdcidAt)));
+}
+
+void Demux::receive(const RxDatagram& d, Instant now) {
+  res_.counters.add(Count::rx_packets);
+  if (d.bytes.size() < wire::Prologue::kSize) return res_.counters.add(Count::drop_too_short);
+  if (res_.config.is_trimmed(d.dscp)) return on_trimmed(d, now);
+  const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
+  if (!prologue) return res_.counters.add(Count::drop_type_reserved);
+
+  switch (prologue->type) {
+    case wire::PdsType::rud_request:
+    case wire::PdsType::rod_request:
+    case wire::PdsType::rud_cc_request:
+    case wire::PdsType::rod_cc_request:
+      return on_request(d, now);
+    case wire::PdsType::ack:
+    case wire::PdsType::ack_cc:
+    case wire::PdsType::ack_ccx:
+      return on_ack(d, prologue->type, now);
+    case wire::PdsType::nack:
+    case wire::PdsType::nack_ccx:
+      return on_nack(d, now);
+    case wire::PdsType::control:
+      return on_control(d, now);
+    case wire::PdsType::rudi_request:  // [PDS-V5]
+    case wire::PdsType::rudi_response:
+    case wire::PdsType::uud_request:
+      return replies_.refuse(connectionless_.receive(d, prologue->type, now), now);
+    case wire::PdsType::tss:
+      return res_.counters.add(Count::drop_type_unsupported);
+  }
+}
+
+void Demux::on_request(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  const wire::PdsType type = wire::Prologue::of(wire::load_u16(r.peek(2))).type;
+  const uint32_t size =
+      wire::is_request_with_cc(type) ? wire::Request::kSizeCc : wire::Request::kSize;
+  if (r.remaining() < size) return res_.counters.add(Count::drop_malformed);
+  const wire::Request h = wire::Request::read(r);
+  // Return data carries response headers, so wire::Request::check() would refuse too much here.
+  // [PDS-V4]
+  if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) {
+    return res_.counters.add(Count::drop_malformed);
+  }
+  if (h.next_hdr == wire::NextHeader::none && !h.syn)
+    return res_.counters.add(Count::drop_malformed);
+  res_.counters.add(Count::rx_requests);
+  on_inbound(Inbound::of(h, d, r.rest()), now);
+}
+
+void Demux::on_control(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  const auto h = wire::Control::parse(r);
+  if (!h) return res_.counters.add(Count::drop_malformed);
+  on_inbound(Inbound::of(*h, d), now);
+}
+
+void Demux::on_inbound(const Inbound& in, Instant now) {
+  Pdc* const pdc = in.syn ? door_.look_up_syn(in, now) : look_up(in, now);
+  if (pdc == nullptr) return;
+  if (pdc->sdi != in.sdi()) return res_.counters.add(Count::drop_sdi);  // [PDS-V8]
+  if (pdc->state() == PdcState::pending && !door_.leave_pending(*pdc, in, now)) return;
+  idle_.heard(*pdc, now);
+  Proofs::earn(*pdc, *in.datagram);
+  if (pdc->is_unverified()) schedule_.want_send(*pdc);  // data that waited for octets
+  const PdcHandle handle = pdc->handle;
+  inbox_.admit(*pdc, in, now);
+  if (in.syn) door_.drop_if_unused(handle);
+}
+
+Pdc* Demux::look_up(const Inbound& in, Instant now) {
+  Pdc* const pdc = table_.find(in.dpdcid);
+  if (pdc == nullptr) {
+    if (const Tombstone* const t = table_.find_tombstone(in.dpdcid)) {
+      if (t->peer_id == in.spdcid && is_from(*in.datagram, res_.peers[t->peer])) {
+        door_.answer_for_tombstone(*t, in, now);
+        return nullptr;
+      }
+    }
+    res_.counters.add(Count::drop_no_pdc);
+    replies_.nack_stranger(in, wire::NackCode::inv_dpdcid, now);  // [PDS-T4]
+    return nullptr;
+  }
+  if (!is_from(*in.datagram, res_.peers[pdc->peer])) {
+    res_.counters.add(Count::drop_bad_peer);
+    refuse_binding(*pdc, in, now);
+    return nullptr;
+  }
+  if (pdc->state() == PdcState::syn) {
+    // What overtook the first ACK: return data comes again by itself, and who sent a control packet
+    // hears that it was too early. [PDS-042, PDS-162]
+    res_.counters.add(Count::drop_syn_state);
+    if (in.is_control && in.ar) replies_.nack_stranger(in, wire::NackCode::unexp_event, now);
+    return nullptr;
+  }
+  if (pdc->peer_id != in.spdcid) {
+    res_.counters.add(Count::drop_bad_pdcid);
+    refuse_binding(*pdc, in, now);
+    return nullptr;
+  }
+  return pdc;
+}
+
+// Whose PDC is secured cannot be honest when it does not match: it gets no answer.
+// [PDS-V7, TSS-073]
+void Demux::refuse_binding(const Pdc& pdc, const Inbound& in, Instant now) {
+  if (pdc.sdi == 0) replies_.nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
+}
+
+// ACKs and NACKs: a PDC of ours, from the peer it belongs to. They are dropped without an answer
+// otherwise. [PDS-V6, PDS-V7, PDS-073, PDS-115]
+Pdc* Demux::look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d) {
+  Pdc* const pdc = table_.find(dpdcid);
+  if (pdc == nullptr) {
+    res_.counters.add(Count::drop_no_pdc);
+    return nullptr;
+  }
+  if (!is_from(d, res_.peers[pdc->peer])) {
+    res_.counters.add(Count::drop_bad_peer);
+    return nullptr;
+  }
+  // Only the peer that we mean can seal for our domain. [PDS-V8, PDS-054]
+  const bool believed = res_.config.plain_new_start_psn && is_nack && d.sdi == 0;
+  if (pdc->sdi != d.sdi && !believed) {
+    res_.counters.add(Count::drop_sdi);
+    return nullptr;
+  }
+  const bool learns = pdc->state() == PdcState::syn;
+  const bool matches = pdc->peer_id == spdcid || (is_nack && spdcid == Pdcid{});
+  if (!learns && !matches) {
+    res_.counters.add(Count::drop_bad_pdcid);
+    return nullptr;
+  }
+  return pdc;
+}
+
+// Only the DSCP says that a packet was cut; lengths and checksums say nothing any more. [PDS-130]
+void Demux::on_trimmed(const RxDatagram& d, Instant now) {
+  res_.counters.add(Count::trimmed_rx);
+  const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
+  if (!prologue) return res_.counters.add(Count::drop_trimmed);
+  if (wire::is_request(prologue->type)) return on_trimmed_request(d, now);
+  if (wire::is_ack(prologue->type)) return on_trimmed_ack(d, now);
+  if (const auto refusal = connectionless_.receive_trimmed(d, code_of(d, res_.config))) {
+    return replies_.refuse(refusal, now);
+  }
+  res_.counters.add(Count::drop_trimmed);  // [PDS-135]
+}
+
+void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  const wire::PdsType type = wire::Prologue::of(wire::load_u16(r.peek(2))).type;
+  const uint32_t size =
+      wire::is_request_with_cc(type) ? wire::Request::kSizeCc : wire::Request::kSize;
+  if (r.remaining() < size) return res_.counters.add(Count::drop_trimmed);
+  const wire::Request h = wire::Request::read(r);
+  if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) {
+    return res_.counters.add(Count::drop_trimmed);
+  }
+  const Inbound in = Inbound::of(h, d, {});
+  const NackCode code = code_of(d, res_.config);
+  bool is_new = false;  // a secured SYN never gets here: it cannot be read
+  Pdc* const pdc = in.syn ? find_trimmed_syn(in, is_new) : table_.find(in.dpdcid);
+  if (is_new)
+    return replies_.nack_stranger(in, code, now);  // no state for what proves nothing [PDS-132]
+  const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->mode == in.mode &&
+                     pdc->peer_id == in.spdcid && pdc->state() != PdcState::pending &&
+                     is_from(d, res_.peers[pdc->peer]);
+  const bool closed = binds && pdc->life.close_received() && in.psn().after(pdc->close_psn);
+  if (!binds || closed) return res_.counters.add(Count::drop_trimmed);
+
+  const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]
+  switch (how) {
+    case Arrival::fresh:
+      return replies_.nack(*pdc, code, in.trigger, now);
+    case Arrival::dup_window:
+    case Arrival::dup_below:
+      return inbox_.on_duplicate(*pdc, in, how, now);
+    case Arrival::too_old:
+    case Arrival::beyond_range:
+      return res_.counters.add(Count::drop_trimmed);
+  }
+}
+
+// The target of a trimmed SYN, or null; `is_new`: nobody is known by that key.
+Pdc* Demux::find_trimmed_syn(const Inbound& in, bool& is_new) {
+  PeerId id;
+  const FabricAddress from = replies_.reply_address(in);
+  Pdc* const pdc = res_.peers.find(from, id) == nullptr ? nullptr : table_.find_peer(id, in.spdcid);
+  is_new = pdc == nullptr;
+  const bool is_same = pdc != nullptr && !pdc->is_initiator() && pdc->start_psn == in.start_psn;
+  return is_same ? pdc : nullptr;
+}
+
+// The data of a response is gone: only its request brings it again, at most once per round trip.
+// [PDS-134]
+void Demux::on_trimmed_ack(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  if (r.remaining() < wire::Ack::kSize) return res_.counters.add(Count::drop_trimmed);
+  const wire::Prologue prologue = wire::Prologue::of(wire::load_u16(r.peek(2)));
+  const bool has_data = prologue.next_hdr() == wire::NextHeader::response_data ||
+                        prologue.next_hdr() == wire::NextHeader::response_data_small;
+  if (!has_data) return res_.counters.add(Count::drop_trimmed);  // [PDS-135]
+  const wire::Ack h = wire::Ack::read(r);
+  Pdc* const pdc = table_.find(h.dpdcid);
+  const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->peer_id == h.spdcid &&
+                     is_from(d, res_.peers[pdc->peer]);
+  TxSlot* const slot = binds && !h.p ? pdc->tx.find(h.ack_psn()) : nullptr;
+  const bool again = slot != nullptr && slot->kind == SlotKind::data && !slot->lost &&
+                     slot->sent_for(d.at) >= pdc->rtt.smoothed();
+  if (!again) return res_.counters.add(Count::drop_trimmed);
+  if (slot->in_flight) {  // it arrived: no verdict on the path that it took
+    slot->in_flight = false;
+    pdc->path->ccc.on_forgotten(slot->bytes);
+    schedule_.wake_path(*pdc->path);
+  }
+  slot->sacked = false;
+  loss_.mark_lost(*pdc, h.ack_psn(), *slot, cms::LossKind::inferred, Count::retx_trimmed_ack, now);
+}
+
+void Demux::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
+  wire::Reader r(d.bytes);
+  wire::AckCc cc;
+  bool has_cc = type != wire::PdsType::ack;
+  if (type == wire::PdsType::ack) {
+    const auto h = wire::Ack::parse(r);
+    if (!h) return res_.counters.add(Count::drop_malformed);
+    cc.ack = *h;
+  } else if (type == wire::PdsType::ack_cc) {
+    const auto h = wire::AckCc::parse(r);
+    if (!h) return res_.counters.add(Count::drop_malformed);
+    cc = *h;
+  } else {
+    const auto h = wire::AckCcx::parse(r);
+    if (!h) return res_.counters.add(Count::drop_malformed);
+    cc.ack = h->ack;
+    cc.mpr = h->mpr;
+    cc.sack_psn_offset = h->sack_psn_offset;
+    cc.sack_bitmap = h->sack_bitmap;
+  }
+  Pdc* const pdc = look_up_answered(cc.ack.dpdcid, cc.ack.spdcid, false, d);
+  if (pdc == nullptr) return;
+  // No Probe goes out in SYN, and what names no PSN of ours does not establish. [PDS-042]
+  if (pdc->state() == PdcState::syn && cc.ack.p) return res_.counters.add(Count::drop_probe_answer);
+  ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d.at, now);
+}
+
+void Demux::on_nack(const RxDatagram& d, Instant now) {
+  wire::Reader r(d.bytes);
+  // NACK_CCX is a NACK with a state that nobody here can read.
+  if (r.remaining() < wire::Nack::kSize) return res_.counters.add(Count::drop_malformed);
+  const wire::Nack h = wire::Nack::read(r);
+  if (h.nt) return connectionless_.on_nack(h, d, now);
+  Pdc* const pdc = look_up_answered(h.dpdcid, h.spdcid, true, d);
+  if (pdc == nullptr) return;
+  if (pdc->sdi != d.sdi && h.nack_code != NackCode::new_start_psn) {
+    return res_.counters.add(Count::drop_sdi);
+  }
+  nack_reader_.process_nack(*pdc, h, d.at, now);
+}
+
+}  // namespace uet::pds

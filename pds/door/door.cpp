@@ -1,0 +1,208 @@
+// SYN packets: challenged, refused, or the begin of a PDC. [PDS 4, PDS-251]
+#include "pds/door/door.h"
+
+#include <algorithm>
+#include "wire/pds.h"
+
+namespace uet::pds {
+
+// A SYN without a PDC, and in the clear. True: it was answered with a challenge, and opens nothing.
+// `is_proven`: it answers one.
+bool Door::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_proven,
+                         Instant now) {
+  if (in.sdi() != 0 || res_.config.challenge_above == 0) return false;
+  is_proven = challenge_.is_answered(from, in.spdcid, in.start_psn, now);
+  if (is_proven || !challenge_.is_on(proofs_.half_open() >= res_.config.challenge_limit(), now))
+    return false;
+  if (!challenges_.take(res_.config.challenges_per_second, now)) {
+    res_.counters.add(Count::drop_nack_limited);
+    return true;
+  }
+  wire::Nack h;
+  h.nack_code = wire::NackCode::new_start_psn;
+  h.nack_psn = in.psn();
+  h.m = in.trigger.ce;
+  h.retx = in.trigger.retx;
+  h.dpdcid = in.spdcid;
+  PeerId id;
+  const bool is_known = res_.peers.find(from, id) != nullptr;
+  const auto is_taken = [&](Psn start) {
+    const Tombstone* const t = is_known ? table_.find_tombstone(id, in.spdcid) : nullptr;
+    return t != nullptr && t->start_psn == start;
+  };
+  h.payload = challenge_.ask(from, in.spdcid, now, is_taken).value();
+  res_.counters.add(Count::challenged);
+  replies_.queue_nack(h, from, in.trigger.ev, 0);
+  return true;
+}
+
+// T5, T6. True: the packet is the first of the agreed PSNs. [PDS-052]
+bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
+  if (in.syn && in.start_psn == pdc.start_psn) {
+    pdc.life.change(PdcEvent::start_given);
+    pdc.close_at = Instant::never();
+    return true;
+  }
+  if (in.syn) {
+    replies_.nack(pdc, wire::NackCode::new_start_psn, in.trigger, pdc.start_psn.value(), now);
+  } else {
+    res_.counters.add(Count::drop_syn_state);  // [PDS-162]
+    if (in.is_control && in.ar) replies_.nack_stranger(in, wire::NackCode::unexp_event, now);
+  }
+  return false;
+}
+
+// A SYN that was refused leaves nothing behind, whoever refused it: its resend has all that opens a
+// PDC. Only a gap of ROD is remembered, so that not each packet behind it is answered, and a
+// message that the client has begun to track, which would keep its place for a PDC that is gone.
+// [PDS-047, PDS-112, T-57]
+void Door::drop_if_unused(PdcHandle handle) {
+  Pdc* const pdc = table_.get(handle);
+  const bool is_used = pdc == nullptr || pdc->is_initiator() || pdc->proof.is_confirmed() ||
+                       pdc->rx.max_received() != pdc->start_psn - 1 || pdc->order.has_nacked() ||
+                       res_.client.has_open_message(handle);
+  if (is_used) return;
+  res_.counters.add(Count::pdc_unused);
+  ending_.discard(*pdc);
+}
+
+// [PDS-046]
+Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
+  const FabricAddress from = replies_.reply_address(in);
+  PeerId id;
+  if (res_.peers.find(from, id) == nullptr) return open_target(in, from, now);
+  if (Pdc* const pdc = table_.find_peer(id, in.spdcid)) {
+    // Somebody without keys was there first, who has not shown that it hears us. [T-03]
+    if (in.sdi() != 0 && pdc->is_unverified()) {
+      ending_.fail(*pdc, {FailureReason::aborted, {}, false}, Count::pdc_displaced, false, now);
+      return open_target(in, from, now);
+    }
+    const bool is_same = pdc->start_psn == in.start_psn || pdc->state() == PdcState::pending;
+    if (!pdc->is_initiator() && is_same) return pdc;
+    if (pdc->sdi != in.sdi()) {
+      res_.counters.add(Count::drop_sdi);
+      return nullptr;
+    }
+    replies_.nack_stranger(in, wire::NackCode::invalid_syn, now);
+    // A restarted peer: is anybody still behind the old PDC? [PDS-191]
+    if (!pdc->is_initiator()) closing_.ask_close(*pdc, now);
+    return nullptr;
+  }
+  if (const Tombstone* const t = table_.find_tombstone(id, in.spdcid)) {
+    if (t->start_psn == in.start_psn) {
+      answer_for_tombstone(*t, in, now);
+      return nullptr;
+    }
+  }
+  return open_target(in, from, now);
+}
+
+// T1, T3. A refused SYN leaves nothing behind. [PDS-045, PDS-047, PDS-048]
+Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now) {
+  const auto refuse = [&](wire::NackCode code) -> Pdc* {
+    replies_.nack_stranger(in, code, now);
+    return nullptr;
+  };
+  if (in.is_control && in.ctl_type != wire::CtlType::noop) {
+    return refuse(wire::NackCode::unexp_event);  // [PDS-040, PDS-162]
+  }
+  if (!in.is_control && !wire::is_request(in.next_hdr)) {
+    return refuse(wire::NackCode::pdc_hdr_mismatch);
+  }
+  if (in.psn() - in.start_psn >= static_cast<int32_t>(res_.config.tracked_packets())) {
+    return refuse(wire::NackCode::invalid_syn);
+  }
+  bool is_proven = false;
+  if (is_challenged(in, from, is_proven, now)) return nullptr;
+  if (!res_.rx_pool.can_take()) return refuse(wire::NackCode::no_bitmap);
+  reclaim_.relieve_pressure(false, now);
+  if (!is_proven && proofs_.half_open_full()) {
+    res_.counters.add(Count::half_open_limit);
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
+  const auto peer = res_.peers.find_or_add(from, now);
+  if (!peer) {
+    res_.counters.add(Count::drop_no_peer);
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
+  const JobId job = in.is_control ? JobId{} : res_.client.job_of(in.ses);
+  if (!in.use_rsv_pdc && !reclaim_.has_share(*peer, in.sdi(), job, now)) {
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
+  Path* const to_peer = paths_.take({*peer, res_.config.return_class});
+  if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
+  Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(res_.randomness)
+                                  : table_.allocate(false, res_.randomness);
+  if (pdc == nullptr) {
+    paths_.drop(*to_peer);
+    res_.counters.add(Count::pdc_alloc_fail);
+    return refuse(wire::NackCode::no_pdc_avail);
+  }
+  pdc->path = to_peer;
+  pdc->job = job;
+  start_target(*pdc, in, *peer, is_proven, now);
+  return pdc;
+}
+
+// What the SYN says of it.
+void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now) {
+  bool pending = false;
+  const Psn start = starts_.secure_start(in, peer, pending);
+  pdc.tx.start(start);
+  pdc.begin_at(start, res_.config);
+  pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);
+  pdc.sdi = in.sdi();
+  pdc.mode = in.mode;
+  pdc.peer = peer;
+  pdc.peer_id = in.spdcid;
+  pdc.last_active = now;
+  res_.peers.add_ref(peer);
+  table_.bind_peer(pdc);
+  idle_.add(pdc);
+  schedule_.arm_by(pdc, now + res_.config.idle_time);
+  if (is_proven) {
+    pdc.proof.confirm();
+  } else {
+    proofs_.begin(peer);
+    pdc.tail.start(static_cast<uint16_t>(res_.randomness.u32()));  // no forger knows it
+  }
+  if (!pdc.is_reserved) {
+    res_.peers.count_target(peer, 1);
+    shares_.take(pdc.sdi, pdc.job);
+  }
+  res_.counters.add(Count::pdc_opened_target);
+  if (pending) {
+    pdc.close_at = now + res_.config.new_pdc_time;
+    schedule_.arm_by(pdc, pdc.close_at);
+  }
+}
+
+// A late duplicate of something that was answered before the PDC closed. [PDS-176]
+void Door::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant now) {
+  res_.counters.add(Count::tombstone_hits);
+  const bool is_new = in.psn().after(t.close_psn);
+  if (is_new || t.is_doubtful) {
+    if (!replies_.take_nack_token(&res_.peers[t.peer], now)) return;  // [PDS-072]
+    // Only a request could be new here, and it was not executed. [PDS-T16]
+    wire::Nack h;
+    h.nack_code = is_new ? wire::NackCode::closing : wire::NackCode::gtd_resp_unavail;
+    h.nack_psn = in.psn();
+    h.retx = in.trigger.retx;
+    h.m = in.trigger.ce;
+    h.spdcid = t.id;
+    h.dpdcid = t.peer_id;
+    h.payload = (t.close_psn + 1).value();
+    return replies_.queue_nack(h, res_.peers[t.peer].address, in.trigger.ev, in.sdi());
+  }
+  wire::Ack h;
+  h.retx = in.trigger.retx;
+  h.m = in.trigger.ce;
+  h.spdcid = t.id;
+  h.dpdcid = t.peer_id;
+  h.cack_psn = t.close_psn;
+  const int32_t offset = in.psn() - t.close_psn;
+  h.ack_psn_offset = offset < -32768 ? int16_t{0} : static_cast<int16_t>(offset);
+  replies_.queue_ack(h, res_.peers[t.peer].address, in.trigger.ev, in.sdi());
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,32 @@
+// The rules of source ports.
+#include "pds/door/origin.h"
+
+namespace uet::pds {
+
+namespace {
+// Ports that our own later processes take first, in blocks of 16. [architecture 7]
+constexpr uint16_t kBlockPortFirst = 16384;
+constexpr uint16_t kBlockPortLast = 20479;
+constexpr uint16_t kBlockMask = 0xFFF0;
+}  // namespace
+
+bool is_from(const RxDatagram& d, const Peer& peer) {
+  const FabricAddress& a = peer.address;
+  if (d.from.family != a.family || d.from.ip != a.ip || d.from.scope_id != a.scope_id) return false;
+  return a.port == kUetPort || (d.from.port & kBlockMask) == a.port;
+}
+
+FabricAddress reply_address(const RxDatagram& d, PortHint hint, bool strict_ports,
+                            PeerTable& peers) {
+  FabricAddress block = d.from;
+  block.port = static_cast<uint16_t>(d.from.port & kBlockMask);
+  FabricAddress standard = d.from;
+  standard.port = kUetPort;
+  if (strict_ports) return standard;
+  if (hint != PortHint::unstated) return hint == PortHint::marked ? block : standard;
+  if (d.from.port >= kBlockPortFirst && d.from.port <= kBlockPortLast) return block;
+  PeerId known;
+  return peers.find(block, known) != nullptr ? block : standard;
+}
+
+}  // namespace uet::pds

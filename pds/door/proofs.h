@@ -1,0 +1,48 @@
+// Sources that may be forged. Until a peer has shown that it receives what we send it, it gets no
+// more than three times what came from it. [PDS-252, T-01, T-38]
+#pragma once
+
+#include "pds/pdc/pdc.h"
+#include "pds/resources.h"
+#include "pds/schedule/schedule.h"
+
+namespace uet::pds {
+
+class Proofs {
+ public:
+  Proofs(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
+
+  uint32_t half_open() const { return half_open_; }
+  // A target whose peer has shown nothing yet has begun, or ends.
+  void begin(PeerId peer) {
+    ++half_open_;
+    res_.peers.count_half_open(peer, 1);
+  }
+  void end(PeerId peer) {
+    --half_open_;
+    res_.peers.count_half_open(peer, -1);
+  }
+  // What came from a source that may be forged lets more go to it. [PDS-252]
+  static void earn(Pdc& pdc, const RxDatagram& d);
+  // The peer has shown that it receives what we send it.
+  void confirm(Pdc& pdc);
+  // False: so much may not go to the peer; it counts as lost.
+  bool spend(Pdc& pdc, uint32_t octets);
+  // A Probe takes no PSN, and even a peer that does not know Probes refuses it.
+  void ask_for_proof(Pdc& pdc);
+  Duration proof_wait(const Pdc& pdc) const;
+  // False: the peer has been silent for so long that the PDC fails.
+  bool check_proof(Pdc& pdc, Instant& next, Instant now);
+  // Initiator: the target may wait for a proof of ours.
+  bool owes_proof(const Pdc& pdc) const;
+  void check_owed_proof(Pdc& pdc, Instant& next, Instant now);
+  // Whether the PDCs of unproven peers are as many as there may be. [T-01]
+  bool half_open_full() const;
+
+ private:
+  Resources& res_;
+  Schedule& schedule_;
+  uint32_t half_open_ = 0;  // targets whose peer never used our PDCID
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,46 @@
+// Who gives way when PDCs become few, and what one peer, host, job or domain may hold of them.
+// [PDS-181, PDS-253, T-01, T-02, T-61]
+#pragma once
+
+#include "pds/door/proofs.h"
+#include "pds/door/shares.h"
+#include "pds/pdc/closing.h"
+#include "pds/pdc/ending.h"
+#include "pds/pdc/idle_list.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/resources.h"
+
+namespace uet::pds {
+
+class Reclaim {
+ public:
+  Reclaim(Resources& res, PdcTable& table, Shares& shares, IdleList& idle, Proofs& proofs,
+          Closing& closing, Ending& ending)
+      : res_(res),
+        table_(table),
+        shares_(shares),
+        idle_(idle),
+        proofs_(proofs),
+        closing_(closing),
+        ending_(ending) {}
+
+  // Few PDCs are free: the longest idle ones close or go.
+  void relieve_pressure(bool is_initiator, Instant now);
+  // Whether that peer may open one more PDC.
+  bool has_share(PeerId peer, uint32_t sdi, JobId job, Instant now);
+
+ private:
+  template <class IsCandidate>
+  void retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate, Instant now);
+  bool reclaim(Pdc& pdc, Instant now);
+
+  Resources& res_;
+  PdcTable& table_;
+  Shares& shares_;
+  IdleList& idle_;
+  Proofs& proofs_;
+  Closing& closing_;
+  Ending& ending_;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,56 @@
+// Where secured PDCs begin: the floors that this FEP as a target keeps for each (secure domain,
+// peer), and the values that targets told it as an initiator. Bounded; what does not fit is
+// forgotten, the longest unused first, which costs a round trip and never safety: once a floor was
+// forgotten, who has none begins at a random number that the target chooses. [PDS-050, PDS-053]
+#pragma once
+
+#include "pds/pdc/peer_table.h"
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/hash_map.h"
+#include "base/intrusive_list.h"
+#include "base/result.h"
+#include "base/serial.h"
+#include "base/slab.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+// By address: a PeerId may pass to another peer.
+struct StartKey {
+  FabricAddress peer;
+  uint32_t sdi = 0;
+  bool is_floor = false;  // ours as a target; else what the peer told us
+  bool operator==(const StartKey&) const = default;
+};
+inline uint64_t hash_of(const StartKey& k, uint64_t seed) {
+  return hash64(hash_of(k.peer, seed), uint64_t{k.sdi} << 1 | uint64_t{k.is_floor}, seed);
+}
+
+class SecureStarts {
+ public:
+  Result<void> create(Arena& arena, uint32_t entries, uint64_t seed);
+
+  // The stored value, or null.
+  const Psn* find(const StartKey& key);
+  // A floor was forgotten: who has none may be its owner, or somebody who recorded him.
+  bool has_forgotten_floor() const { return has_forgotten_floor_; }
+  // Stores it unless a later one is there: values never go back.
+  void raise(const StartKey& key, Psn psn);
+  uint32_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry : ListNode<struct StartLruTag> {
+    StartKey key;
+    Psn psn;
+  };
+
+  Slab<Entry> entries_;
+  HashMap<StartKey, Entry*> by_key_;
+  IntrusiveList<Entry, StartLruTag> lru_;  // longest unused first
+  bool has_forgotten_floor_ = false;
+};
+
+}  // namespace uet::pds

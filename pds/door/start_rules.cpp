@@ -1,0 +1,53 @@
+// Start_PSNs of secured PDCs at either end. [PDS 4.2, PDS-V8]
+#include "pds/door/start_rules.h"
+
+namespace uet::pds {
+
+namespace {
+constexpr uint32_t kFirstStart = uint32_t{1} << 16;   // of initiators without a stored value:
+constexpr uint32_t kBeyondStart = uint32_t{1} << 31;  // low, so that floors do not jump [PDS-050]
+}  // namespace
+
+// Where a new target PDC begins; `pending` when the initiator must be told. Of a source without a
+// floor everything is believed, unless a floor was forgotten: it may have been this one's. No
+// number could stand for the forgotten ones, because floors of different sources have no order.
+// [PDS-T2, PDS-053]
+Psn StartRules::secure_start(const Inbound& in, PeerId peer, bool& pending) {
+  pending = false;
+  if (in.sdi() == 0) return in.start_psn;
+  const Psn* const floor = known_.find({res_.peers[peer].address, in.sdi(), true});
+  const bool is_unknown = floor == nullptr && known_.has_forgotten_floor();
+  if (is_unknown || res_.config.start_method == StartMethod::random_1rtt) {
+    pending = true;
+    return Psn(res_.randomness.u32());
+  }
+  pending = floor != nullptr && in.start_psn.before(*floor);
+  return pending ? *floor : in.start_psn;
+}
+
+// At the end of a PDC: nothing that was sent on it may open the next one. [PDS-053]
+Psn StartRules::raise_floor(const Pdc& pdc) {
+  const Psn received = pdc.rx.max_received();
+  const Psn sent = pdc.tx.next() - 1;
+  const Psn floor = (sent.after(received) ? sent : received) + 1;
+  known_.raise({res_.peers[pdc.peer].address, pdc.sdi, true}, floor);
+  return floor;
+}
+
+// A value that the target told before, else a low random one. [PDS-050]
+Psn StartRules::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
+  if (sdi == 0) return drawn;
+  const Psn* const told = known_.find({res_.peers[peer].address, sdi, false});
+  if (told != nullptr) return *told;
+  return Psn(kFirstStart +
+             static_cast<uint32_t>(res_.randomness.below(kBeyondStart - kFirstStart)));
+}
+
+// The closing ACK says where the next PDC may begin. [PDS-053]
+void StartRules::learn_start(const Pdc& pdc, const wire::Ack& ack) {
+  if (pdc.sdi != 0 && ack.has_expected_psn()) {
+    known_.raise({res_.peers[pdc.peer].address, pdc.sdi, false}, ack.expected_start_psn);
+  }
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,36 @@
+// Where secured PDCs begin: the target decides, so that nothing recorded opens one again. What
+// seals and verifies packets is below; here a packet carries the domain it was verified under.
+// [PDS 4.2]
+#pragma once
+
+#include "pds/door/secure_start.h"
+#include "pds/pdc/pdc.h"
+#include "pds/resources.h"
+#include "pds/rx/inbound.h"
+
+#include "wire/pds.h"
+
+namespace uet::pds {
+
+class StartRules {
+ public:
+  explicit StartRules(Resources& res) : res_(res) {}
+
+  Result<void> create(Arena& arena) {
+    return known_.create(arena, res_.config.secure_starts, res_.randomness.u64());
+  }
+  // Target: where a new PDC begins; `pending`: the initiator must be told.
+  Psn secure_start(const Inbound& in, PeerId peer, bool& pending);
+  // Target: nothing that was sent on the PDC may open the next one. [PDS-053]
+  Psn raise_floor(const Pdc& pdc);
+  // Initiator: a value that the target told before, else a low random one. [PDS-050]
+  Psn initial_start(PeerId peer, uint32_t sdi, Psn drawn);
+  // Initiator: the closing ACK says where the next PDC may begin. [PDS-053]
+  void learn_start(const Pdc& pdc, const wire::Ack& ack);
+
+ private:
+  Resources& res_;
+  SecureStarts known_;
+};
+
+}  // namespace uet::pds

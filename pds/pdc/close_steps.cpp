@@ -1,0 +1,116 @@
+// Close commands and Close Requests, sent and received. [PDS 5, 15]
+#include "pds/pdc/close_steps.h"
+
+namespace uet::pds {
+
+// The steps that need nothing but room in the batch. False: the PDC is gone.
+bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
+  if (pdc.life.is_draining() && !pdc.is_initiator()) {  // the peer has closed it; all is answered
+    if (!pdc.tx.empty()) return true;
+    ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
+    return false;
+  }
+  if (pdc.state() == PdcState::quiesce && pdc.message == MessageHandle{} && pdc.keep_count == 0) {
+    pdc.life.change(PdcEvent::messages_sent);  // I12
+    loss_.ask_for_quiet(pdc, now);             // the close waits for every answer
+  }
+  if (pdc.state() == PdcState::ack_wait && pdc.tx.empty()) {
+    if (outbox_.send_closing_packet(pdc, SlotKind::close_cmd, batch, now)) {
+      pdc.life.change(PdcEvent::all_answered);  // I13
+    }
+  } else if (pdc.state() == PdcState::error && pdc.is_initiator() && pdc.tx.empty() &&
+             !pdc.life.is_orphan()) {
+    outbox_.send_closing_packet(pdc, SlotKind::close_cmd, batch, now);  // I18
+  } else if (pdc.life.wants_close() && pdc.close_req_due) {
+    if (outbox_.send_closing_packet(pdc, SlotKind::close_req, batch, now)) {
+      pdc.close_req_due = false;
+      pdc.close_req_sent = true;
+    }
+  }
+  return true;
+}
+
+// Target: a Close command that finds the last return packets unacknowledged. Most likely the peer
+// has them and only its ACK was lost, which it cannot know: it is asked, and the Close is as good
+// as lost until it has answered. Nothing acknowledges it meanwhile, so it comes again. Patience by
+// count takes row T14 by the letter. [PDS-T14, PDS-I13, architecture 18]
+bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
+  if (res_.config.patience == Patience::retries || pdc.is_initiator()) return false;
+  if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;
+  if (!pdc.rx.all_received_below(in.psn()) || !pdc.order.empty()) return false;
+  if (!pdc.returns.empty() || pdc.message != MessageHandle{}) return false;  // it cannot have all
+  Psn psn;
+  TxSlot* const newest = newest_unanswered(pdc, &psn);
+  if (newest == nullptr) return false;
+  res_.counters.add(Count::close_early);
+  pdc.waiting.note_refused(now);  // not for ever [PDS-148]
+  // Once only: where nobody answers the question its data must go again, and each question begins
+  // the time-out for that anew.
+  const bool goes_again = newest->lost || newest->delayed;
+  if (!goes_again && !newest->was_asked) loss_.ask_for(pdc, psn, *newest);
+  return true;
+}
+
+// The newest data packet that has no answer yet; null: there is none.
+TxSlot* CloseSteps::newest_unanswered(Pdc& pdc, Psn* psn) {
+  for (Psn p = pdc.tx.next() - 1; !p.before(pdc.tx.base()); p = p - 1) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr || slot->kind != SlotKind::data) continue;
+    if (psn != nullptr) *psn = p;
+    return slot;
+  }
+  return nullptr;
+}
+
+// Target: acts on a Close command when all lower PSNs are there. True: the PDC is gone.
+// [PDS-T13, PDS-T14, PDS-T15, PDS-177]
+bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
+  if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.order.empty()) return false;
+  const bool owes =
+      !pdc.returns.empty() || pdc.message != MessageHandle{} || newest_unanswered(pdc) != nullptr;
+  // No tombstone is free. Without one a late copy of a packet could execute again, so the Close
+  // waits until a tombstone expires. [PDS-176]
+  if (!table_.may_bury()) {
+    res_.counters.add(Count::close_waits);
+    schedule_.arm_by(pdc, now + res_.config.tombstone_time);
+    return false;
+  }
+  AckTrigger trigger = pdc.ack.trigger();
+  trigger.psn = pdc.close_psn;
+  if (owes) {
+    replies_.nack(pdc, wire::NackCode::closing_in_err, trigger, now);
+    ending_.end_in_error(pdc, PdcEvent::close_too_early, now);
+    return true;
+  }
+  wire::Ack h;
+  h.m = trigger.ce;
+  h.retx = trigger.retx;
+  h.spdcid = pdc.id;
+  h.dpdcid = pdc.peer_id;
+  h.cack_psn = pdc.close_psn;
+  if (pdc.sdi != 0) {
+    h.epsn = res_.config.expected_psn_in_close_ack;
+    h.expected_start_psn = starts_.raise_floor(pdc);
+  }
+  replies_.queue_ack(h, res_.peers[pdc.peer].address, trigger.ev, pdc.sdi);
+  ending_.free_pdc(pdc, PdcEvent::close_command, pdc.state() != PdcState::error, true, now);
+  return true;
+}
+
+// T12. By patience of time a PDC is not taken from a peer that is only slow. True: gone.
+bool CloseSteps::close_request_expired(Pdc& pdc, Instant now) {
+  const bool owes =
+      pdc.responses.awaited() > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{};
+  if (owes && pdc.state() != PdcState::error) return false;  // we are the one it waits for
+  const bool is_patient = res_.config.patience == Patience::time && pdc.state() != PdcState::error;
+  const Duration limit = is_patient ? res_.config.peer_timeout : res_.config.close_req;
+  if (now - pdc.last_active < limit && pdc.state() != PdcState::error) return false;
+  res_.counters.add(Count::close_req_expired);
+  AckTrigger trigger = pdc.ack.trigger();
+  trigger.psn = pdc.rx.max_received() + 1;
+  replies_.nack(pdc, wire::NackCode::closing_in_err, trigger, now);
+  ending_.end_in_error(pdc, PdcEvent::expired, now);
+  return true;
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,52 @@
+// The steps of an orderly close that wait for something: an empty window, a gap, a tombstone.
+// [PDS 5, 15]
+#pragma once
+
+#include "pds/door/replies.h"
+#include "pds/door/start_rules.h"
+#include "pds/pdc/ending.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/resources.h"
+#include "pds/rx/inbound.h"
+#include "pds/schedule/schedule.h"
+#include "pds/tx/loss_recovery.h"
+#include "pds/tx/outbox.h"
+
+namespace uet::pds {
+
+class CloseSteps {
+ public:
+  CloseSteps(Resources& res, PdcTable& table, Schedule& schedule, Replies& replies,
+             StartRules& starts, Ending& ending, LossRecovery& loss, Outbox& outbox)
+      : res_(res),
+        table_(table),
+        schedule_(schedule),
+        replies_(replies),
+        starts_(starts),
+        ending_(ending),
+        loss_(loss),
+        outbox_(outbox) {}
+
+  // The steps that need nothing but room in the batch. False: the PDC is gone.
+  bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
+  // A Close command that comes before the ACK of our last return packets. [PDS-T14]
+  bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);
+  // Acts on a Close command when all lower PSNs are there. True: the PDC is gone.
+  bool finish_received_close(Pdc& pdc, Instant now);
+  // True: the PDC is gone. [PDS-T12]
+  bool close_request_expired(Pdc& pdc, Instant now);
+
+ private:
+  static TxSlot* newest_unanswered(Pdc& pdc, Psn* psn = nullptr);
+
+  Resources& res_;
+  PdcTable& table_;
+  Schedule& schedule_;
+  Replies& replies_;
+  StartRules& starts_;
+  Ending& ending_;
+  LossRecovery& loss_;
+  Outbox& outbox_;
+};
+
+}  // namespace uet::pds

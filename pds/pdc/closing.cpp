@@ -1,0 +1,27 @@
+// The first step of a close, from either side. [PDS 15.1]
+#include "pds/pdc/closing.h"
+
+namespace uet::pds {
+
+// Initiator. New messages go elsewhere from here on. [PDS-I10, PDS-I21, PDS-I22]
+void Closing::begin_close(Pdc& pdc) {
+  UET_ASSERT(pdc.is_initiator());
+  pdc.life.note_close_asked();
+  if (pdc.flow->ready) schedule_.wake_flow(*pdc.flow);
+  if (pdc.state() != PdcState::established) return;
+  pdc.life.change(PdcEvent::close_wanted);
+  schedule_.want_control(pdc);
+}
+
+// Target: only asks. [PDS-170, PDS-T10]
+void Closing::ask_close(Pdc& pdc, Instant now) {
+  UET_ASSERT(!pdc.is_initiator());
+  if (pdc.state() != PdcState::established) return;
+  pdc.life.change(PdcEvent::close_wanted);
+  pdc.close_req_due = true;
+  pdc.close_at = now + res_.config.close_req;
+  schedule_.arm_by(pdc, pdc.close_at);
+  schedule_.want_control(pdc);
+}
+
+}  // namespace uet::pds

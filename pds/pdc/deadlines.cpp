@@ -1,0 +1,265 @@
+// What each deadline does when it is over. [PDS 12, 15]
+#include "pds/pdc/deadlines.h"
+
+#include <algorithm>
+#include "pds/tx/may_send.h"
+
+namespace uet::pds {
+
+void Deadlines::on_timer(Pdc& pdc, Instant now) {
+  if (pdc.life.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
+    if (pdc.close_at > now) return schedule_.arm_by(pdc, pdc.close_at);
+    return ending_.fail(pdc, {FailureReason::nack, pdc.life.orphaned_by(), false},
+                        Count::pdc_closed_nack, false, now);
+  }
+  if (pdc.life.is_draining() && pdc.close_at <= now) {
+    return ending_.fail(pdc, {FailureReason::nack, wire::NackCode::closing, false},
+                        Count::pdc_closed_nack, false, now);
+  }
+  Instant next = pdc.life.is_draining() ? pdc.close_at : Instant::never();
+  if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
+  check_clear(pdc, next, now);
+  check_ack_delay(pdc, next, now);
+  if (!proofs_.check_proof(pdc, next, now)) {
+    return ending_.fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, false,
+                        now);
+  }
+  proofs_.check_owed_proof(pdc, next, now);
+  if (!probes_.check_tail(pdc, next, now)) {
+    return ending_.fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout,
+                        !pdc.is_initiator(), now);
+  }
+  if (pdc.is_stalled() && !probe_window(pdc, next, now)) return;  // failed
+
+  if (pdc.order.is_stalled()) {
+    inbox_.drain_reorder(pdc, now);
+    if (pdc.order.is_stalled()) next = std::min(next, now + res_.config.nack_retx);
+  }
+  if (pdc.life.close_received()) {
+    if (steps_.finish_received_close(pdc, now)) return;
+    next = std::min(next, now + res_.config.tombstone_time);
+  }
+  if (!check_close(pdc, next, now) || !check_idle(pdc, next, now)) return;  // gone
+  if (next.is_never()) next = now + res_.config.idle_time;
+  schedule_.arm_by(pdc, next);
+}
+
+// T7, T12. False: the PDC is gone.
+bool Deadlines::check_close(Pdc& pdc, Instant& next, Instant now) {
+  if (pdc.close_at.is_never() || pdc.life.is_draining()) return true;
+  if (pdc.close_at <= now && pdc.state() == PdcState::pending) {  // T7: in silence [PDS-052]
+    res_.counters.add(Count::new_pdc_timeout);
+    ending_.free_pdc(pdc, PdcEvent::expired, false, false, now);
+    return false;
+  }
+  if (pdc.close_at <= now) {
+    if (steps_.close_request_expired(pdc, now)) return false;  // T12: gone
+    pdc.close_at = now + res_.config.close_req;
+  }
+  next = std::min(next, pdc.close_at);
+  return true;
+}
+
+// Who is idle closes, or asks for it; targets wait four times as long. False: the PDC is gone.
+// [PDS 15.1]
+bool Deadlines::check_idle(Pdc& pdc, Instant& next, Instant now) {
+  if (!pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty()) return true;
+  const Duration limit = pdc.is_initiator() ? res_.config.idle_time : res_.config.idle_time * 4;
+  const Instant idle_at = pdc.last_active + limit;
+  if (idle_at > now) {
+    next = std::min(next, idle_at);
+  } else if (pdc.is_unheard()) {
+    ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
+    return false;
+  } else if (pdc.state() == PdcState::established && pdc.keep_count == 0) {
+    res_.counters.add(Count::idle_closes);
+    if (pdc.is_initiator()) {
+      closing_.begin_close(pdc);
+    } else {
+      closing_.ask_close(pdc, now);
+    }
+    next = std::min(next, now + res_.config.close_req);
+  } else {
+    next = std::min(next, now + res_.config.idle_time);
+  }
+  return true;
+}
+
+// Looks at every outstanding packet. False: the PDC failed and is gone or in its last state.
+bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
+  if (close_given_up(pdc, now)) {
+    ending_.give_up_close(pdc, now);
+    return false;
+  }
+  Failure failure;
+  if (out_of_patience(pdc, failure, now)) {
+    const bool is_refused = is_refused_for_long(pdc, now);
+    const bool is_ignored = is_ignored_for_long(pdc, now);
+    const Count cause = failure.reason == FailureReason::unreachable ? Count::pdc_closed_unreachable
+                        : is_refused                                 ? Count::pdc_closed_refused
+                        : is_ignored                                 ? Count::pdc_closed_ignored
+                                                                     : Count::pdc_closed_timeout;
+    ending_.fail(pdc, failure, cause, is_refused || is_ignored || !pdc.is_initiator(), now);
+    return false;
+  }
+  if (pdc.waiting.is_refused()) {
+    next = std::min(next, pdc.waiting.refused_since() + res_.config.refusal_patience());
+  }
+  Psn quiet;
+  if (pdc.tx.oldest_quiet(quiet) && is_due(pdc, quiet, now)) loss_.ask_for_quiet(pdc, now);
+  pdc.tx.for_each_oldest([&](uint8_t, Psn psn) { return check_slot(pdc, psn, next, now); });
+  // Lost packets may wait for CMS for long: patience is looked at all the same.
+  next = std::min(next, now + res_.config.rto_max);
+  return true;
+}
+
+// Ticks are cut off: what is due within one tick is due.
+bool Deadlines::is_due(Pdc& pdc, Psn psn, Instant now) {
+  const TxSlot& slot = pdc.tx[psn];
+  return slot.sent_for(now) + SentTick::one() >= loss_.limit_of(pdc, slot);
+}
+
+// The oldest packet of a queue, whose time comes first. True: it was due, and waits for something
+// else from here on.
+bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
+  TxSlot& slot = pdc.tx[psn];
+  if (!is_due(pdc, psn, now)) {
+    next = std::min(next, now + (loss_.limit_of(pdc, slot) - slot.sent_for(now)));
+    return false;
+  }
+  if (slot.delayed && !pdc.range.admits(psn)) {
+    slot.note_sent(now);  // not before the peer can track it [PDS 10.2, 0x0B]
+    pdc.tx.settle(psn);
+    return true;
+  }
+  if (slot.delayed) {
+    loss_.mark_lost(pdc, psn, slot, cms::LossKind::pressure, Count::retx_delayed, now);
+    if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, psn, now);
+    return slot.lost;
+  }
+  if (slot.sacked && pdc.state() != PdcState::syn) {
+    slot.note_sent(now);
+    pdc.losses.ask(slot);
+    pdc.tx.settle(psn);
+    schedule_.want_control(pdc);
+    next = std::min(next, now + loss_.rto_of(pdc, slot));
+    return true;
+  }
+  // Without the peer's PDCID nobody can be asked: the data itself asks. [PDS-040]
+  slot.sacked = false;
+  if (slot.rto_count < UINT8_MAX) ++slot.rto_count;
+  loss_.mark_lost(pdc, psn, slot, cms::LossKind::timeout, Count::retx_rto, now);
+  return slot.lost;
+}
+
+// A Close command is not worth more than its retry limit: everything was answered before it, and a
+// target that missed it asks later. [PDS-I16, PDS-I19]
+bool Deadlines::close_given_up(Pdc& pdc, Instant now) const {
+  if (!pdc.life.said_close()) return false;
+  if (is_refused_for_long(pdc, now)) return true;
+  const TxSlot& slot = pdc.tx[pdc.tx.base()];
+  return slot.rto_count >= res_.config.rto_retx_max && !slot.lost &&
+         slot.sent_for(now) >= loss_.rto_of(pdc, slot);
+}
+
+// [architecture 8, PDS-148]
+bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
+  const Peer& peer = res_.peers[pdc.peer];
+  const Instant silent_since = std::max(peer.last_heard, pdc.waiting.since());
+  const TxSlot& oldest = pdc.tx[pdc.tx.base()];
+  const Instant sent = now - oldest.sent_for(now) + SentTick::one();
+  if (peer.is_unreachable(pdc.waiting.since(), sent, res_.config.unreachable_time, now)) {
+    failure = {FailureReason::unreachable, {}, false};
+    return true;
+  }
+  if (res_.config.patience == Patience::time) {
+    const bool is_silent = now - silent_since >= res_.config.peer_timeout;
+    if (!is_silent && !is_refused_for_long(pdc, now) && !is_ignored_for_long(pdc, now)) {
+      return false;
+    }
+    failure = {FailureReason::timeout, {}, false};
+    return true;
+  }
+  const bool expired = oldest.sent_for(now) >= loss_.rto_of(pdc, oldest);
+  if (oldest.rto_count < res_.config.rto_retx_max || oldest.lost || oldest.delayed || !expired) {
+    return false;
+  }
+  failure = {FailureReason::timeout, {}, false};
+  return true;
+}
+
+// The peer answers and nothing comes of it: no packet is acknowledged, the cumulative ACK stands
+// still. It will never pass what it lacks, if a forged ACK had us drop that. [PDS-148]
+bool Deadlines::is_refused_for_long(const Pdc& pdc, Instant now) const {
+  return pdc.waiting.is_refused_for(res_.config.refusal_patience(), now);
+}
+
+// The peer is heard, perhaps on other PDCs, and has nothing to say of what is outstanding on this
+// one, neither good nor bad: a path that works one way only, or a peer that talks and never
+// acknowledges, which would hold the PDC, and what is to be returned on it, for ever. Who works on
+// it says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
+bool Deadlines::is_ignored_for_long(const Pdc& pdc, Instant now) const {
+  return res_.config.patience == Patience::time && !pdc.waiting.is_refused() &&
+         now - pdc.waiting.since() >= res_.config.refusal_patience() &&
+         now - res_.peers[pdc.peer].last_heard < res_.config.peer_timeout;
+}
+
+// Nothing is outstanding that could bring an ACK, and without one there is no next packet: clears
+// what can be cleared and asks for the cumulative ACK, until it is heard. False: the PDC failed.
+// [PDS-035, PDS-104]
+bool Deadlines::probe_window(Pdc& pdc, Instant& next, Instant now) {
+  next = std::min(next, now + res_.config.rto_max);
+  if (!has_new(pdc)) return true;
+  const Instant silent_since = std::max(res_.peers[pdc.peer].last_heard, pdc.last_active);
+  pdc.waiting.note_refused(now);
+  const bool is_silent = now - silent_since >= res_.config.peer_timeout;
+  if (is_silent || is_refused_for_long(pdc, now)) {
+    ending_.fail(pdc, {FailureReason::timeout, {}, false},
+                 is_silent ? Count::pdc_closed_timeout : Count::pdc_closed_refused, !is_silent,
+                 now);
+    return false;
+  }
+  next = std::min(next, pdc.waiting.refused_since() + res_.config.refusal_patience());
+  pdc.clearing.make_due(pdc.is_initiator());
+  pdc.probe_due = true;
+  schedule_.want_control(pdc);
+  return true;
+}
+
+// [PDS-083]
+void Deadlines::check_ack_delay(Pdc& pdc, Instant& next, Instant now) {
+  if (res_.config.ack_delay_max == Duration::zero() || !pdc.ack.is_behind()) return;
+  const Duration age = SentTick::age(pdc.ack.behind_since_tick(), now);
+  if (age < res_.config.ack_delay_max) {
+    next = std::min(next, now + (res_.config.ack_delay_max - age));
+    return;
+  }
+  pdc.ack.want(Count::ack_delay, pdc.ack.trigger());
+  schedule_.want_control(pdc);
+}
+
+// The clear that no request has carried. [PDS-105]
+void Deadlines::check_clear(Pdc& pdc, Instant& next, Instant now) {
+  if (pdc.clearing.at().is_never()) return;
+  if (!pdc.clearing.is_wanted()) {
+    pdc.clearing.drop_deadline();
+    return;
+  }
+  if (pdc.clearing.at() > now) {
+    next = std::min(next, pdc.clearing.at());
+    return;
+  }
+  const bool stuck = !pdc.range.admits(pdc.tx.next());
+  // What the peer has, though unanswered, does not go again.
+  const bool resends = pdc.tx.size() > pdc.tx.arrived();
+  if (resends && !stuck) {
+    // A request of this PDC is under way or will be resent; it or the next one carries the clear.
+    pdc.clearing.put_off(now + res_.config.clear_time);
+    next = std::min(next, pdc.clearing.at());
+    return;
+  }
+  pdc.clearing.end_wait();
+  schedule_.want_control(pdc);
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,188 @@
+// Failure and release of PDCs. [PDS 5, 15]
+#include "pds/pdc/ending.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+namespace {
+constexpr uint8_t kTrafficClasses = 64;  // DSCPs
+
+bool tells_of_lost_peer(const Failure& failure) {
+  return failure.reason == FailureReason::timeout || failure.reason == FailureReason::unreachable ||
+         failure.nack == wire::NackCode::inv_dpdcid;
+}
+}  // namespace
+
+// I14, I19: the Close command is answered. Frees the PDC.
+void Ending::on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now) {
+  if (kind != SlotKind::close_cmd) return;
+  const bool clean = pdc.state() == PdcState::close_ack_wait;
+  free_pdc(pdc, PdcEvent::close_acked, clean, false, now);
+}
+
+// I16, I19: nobody answers the Close. A target that still waits for the ACK of its last return
+// packets hears from the tombstone that they came. [PDS-176, PDS-T14]
+void Ending::give_up_close(Pdc& pdc, Instant now) {
+  const bool has_all = pdc.state() == PdcState::close_ack_wait;
+  res_.counters.add(Count::close_given_up);
+  pdc.close_psn = pdc.rx.max_received();
+  pdc.is_doubtful = !pdc.rx.all_received_below(pdc.close_psn + 1);
+  free_pdc(pdc, PdcEvent::close_given_up, has_all, has_all, now);
+}
+
+// I6, I18, T17. Everything unfinished is reported once; then the PDC goes, or says first that it
+// wants to: an initiator by a Close command, a target by one Close Request, whose answer it waits
+// for no longer than Close_REQ_Time. What a target executed may still be resent, by a SYN even
+// where no answer came through: a tombstone refuses it. [PDS-119, PDS-120, PDS-149, PDS-174,
+// PDS-176]
+void Ending::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now) {
+  end_by(pdc, PdcEvent::failed, failure, cause, peer_may_hold, now);
+}
+
+// T12, T14.
+void Ending::end_in_error(Pdc& pdc, PdcEvent event, Instant now) {
+  const Failure failure{FailureReason::closed, wire::NackCode::closing_in_err, false};
+  end_by(pdc, event, failure, Count::pdc_closed_in_err, false, now);
+}
+
+void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause,
+                    bool peer_may_hold, Instant now) {
+  res_.counters.add(cause);
+  const bool can_say = pdc.state() != PdcState::syn && pdc.state() != PdcState::error;
+  const bool is_remembered = !pdc.is_initiator() && pdc.state() != PdcState::pending &&
+                             failure.reason != FailureReason::aborted;
+  pdc.life.change(event);
+  if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
+  report_failures(pdc, failure, now);
+  if (!peer_may_hold || !can_say) {
+    pdc.close_psn = pdc.rx.max_received();
+    pdc.is_doubtful = true;
+    return free_pdc(pdc, PdcEvent::freed, false, is_remembered, now);
+  }
+  if (!pdc.is_initiator()) {
+    pdc.close_req_due = true;
+    pdc.close_at = now + res_.config.close_req;
+    schedule_.arm_by(pdc, pdc.close_at);
+  }
+  schedule_.want_control(pdc);  // progress_close sends it
+}
+
+// The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
+// out by themselves; an idle one would fail the next message that takes it. Once is enough for
+// those toward a peer that fail together. Cost: the PDCs toward that peer, and a look-up for each
+// class.
+void Ending::close_idle_toward(PeerId peer, Instant now) {
+  if (peer == lost_peer_ && now == lost_at_) return;
+  lost_peer_ = peer;
+  lost_at_ = now;
+  for (uint8_t tc = 0; tc < kTrafficClasses; ++tc) {
+    Path* const path = paths_.find({peer, TrafficClass(tc)});
+    if (path == nullptr) continue;
+    for (Flow& flow : path->flows) {
+      for (Pdc& pdc : flow.pdcs) {
+        const bool is_idle = pdc.tx.empty() && pdc.message == MessageHandle{};
+        if (is_idle && pdc.state() == PdcState::established) closing_.begin_close(pdc);
+      }
+    }
+  }
+}
+
+void Ending::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
+  forget_outstanding(pdc);
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (slot.done || slot.kind != SlotKind::data) continue;
+    slot.done = true;
+    res_.client.on_failed(slot.ref, failure, now);
+  }
+  pdc.tx.abandon(res_.tx_pool);
+  abort_message(pdc, failure, now);
+  abort_returns(pdc, failure, now);
+}
+
+// Return data that was not begun.
+void Ending::abort_returns(Pdc& pdc, const Failure& failure, Instant now) {
+  while (ReturnMessage* const queued = pdc.returns.pop_front()) {
+    const MessageHandle message = queued->message;
+    res_.return_messages.free(queued);
+    res_.client.on_aborted(message, failure, now);
+  }
+}
+
+// No more packets of the message that is being pulled.
+void Ending::abort_message(Pdc& pdc, const Failure& failure, Instant now) {
+  const MessageHandle message = pdc.message;
+  pdc.message = MessageHandle{};
+  if (message != MessageHandle{}) res_.client.on_aborted(message, failure, now);
+}
+
+// CMS hears no verdict on them. [PDS-240]
+void Ending::forget_outstanding(Pdc& pdc) {
+  bool freed = false;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (slot.in_flight) {
+      pdc.path->ccc.on_forgotten(slot.bytes);
+      freed = true;
+    }
+    pdc.losses.settle(slot);
+    slot.in_flight = slot.quiet = false;
+  }
+  Schedule::stop_sending(pdc);
+  if (freed) schedule_.wake_path(*pdc.path);
+}
+
+// What the PDC holds goes back; the PDC itself as well.
+void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
+  forget_outstanding(pdc);
+  while (StoredResponse* const e = pdc.responses.first()) store_.free_stored(pdc, *e);
+  while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(*p);
+  if (!pdc.is_initiator()) {
+    if (!pdc.proof.is_confirmed()) {
+      proofs_.end(pdc.peer);
+    }
+    if (!pdc.is_reserved) {
+      res_.peers.count_target(pdc.peer, -1);
+      shares_.give_back(pdc.sdi, pdc.job);
+    }
+  }
+  if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending)
+    starts_.raise_floor(pdc);
+  pdc.tx.abandon(res_.tx_pool);
+  pdc.rx.release(res_.rx_pool);
+  schedule_.cancel(pdc);
+  const PeerId peer = pdc.peer;
+  Path& path = *pdc.path;
+  if (Flow* const flow = pdc.flow) {
+    flow->pdcs.erase(pdc);
+    --flow->pdc_count;
+    if (flow->ready) schedule_.wake_flow(*flow);
+    if (flow->pdcs.empty()) flows_.note_idle(*flow);
+  }
+  if (pdc.state() != PdcState::closed) pdc.life.change(why);
+  if (bury_until.is_never()) {
+    table_.free(pdc);
+  } else {
+    table_.bury(pdc, bury_until);
+  }
+  paths_.drop(path);
+  res_.peers.drop_ref(peer);
+  schedule_.feed_starved();
+}
+
+void Ending::discard(Pdc& pdc) { release(pdc, PdcEvent::freed, Instant::never()); }
+
+void Ending::free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now) {
+  UET_ASSERT(pdc.message == MessageHandle{} && pdc.returns.empty());
+  const PdcHandle handle = pdc.handle;
+  const PeerId peer = pdc.peer;
+  if (clean) res_.counters.add(Count::pdc_closed_ok);
+  // Who missed all answers of a reclaimed PDC may ask again for as long as peers are waited for.
+  const Duration kept =
+      pdc.life.close_received() ? res_.config.tombstone_time : res_.config.peer_timeout;
+  release(pdc, why, tombstone ? now + kept : Instant::never());
+  res_.client.on_pdc_closed(handle, peer, clean, now);
+}
+
+}  // namespace uet::pds

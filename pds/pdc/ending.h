@@ -1,0 +1,75 @@
+// The end of PDCs: failure, and giving back all that a PDC holds. [PDS 5, 15]
+#pragma once
+
+#include "pds/door/proofs.h"
+#include "pds/door/shares.h"
+#include "pds/door/start_rules.h"
+#include "pds/pdc/closing.h"
+#include "pds/pdc/pdc.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/resources.h"
+#include "pds/rx/reorder_buffer.h"
+#include "pds/rx/response_store.h"
+#include "pds/schedule/flow_table.h"
+#include "pds/schedule/paths.h"
+#include "pds/schedule/schedule.h"
+
+namespace uet::pds {
+
+class Ending {
+ public:
+  Ending(Resources& res, PdcTable& table, FlowTable& flows, Shares& shares, Schedule& schedule,
+         Paths& paths, Proofs& proofs, StartRules& starts, Closing& closing, ResponseStore& store,
+         ReorderBuffer& reorder)
+      : res_(res),
+        table_(table),
+        flows_(flows),
+        shares_(shares),
+        schedule_(schedule),
+        paths_(paths),
+        proofs_(proofs),
+        starts_(starts),
+        closing_(closing),
+        store_(store),
+        reorder_(reorder) {}
+
+  // The control packet is answered; a Close command ends the PDC.
+  void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
+  // Nobody answers the Close command. The PDC is gone.
+  void give_up_close(Pdc& pdc, Instant now);
+  // Reports everything unfinished once. The PDC goes, unless the peer may hold its side of it.
+  void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
+  // The same for a PDC that closes in error. It is gone.
+  void end_in_error(Pdc& pdc, PdcEvent event, Instant now);
+  // The peer is gone: idle PDCs toward it would fail the next message.
+  void close_idle_toward(PeerId peer, Instant now);
+  void abort_returns(Pdc& pdc, const Failure& failure, Instant now);
+  void abort_message(Pdc& pdc, const Failure& failure, Instant now);
+  // Nobody has heard of it yet.
+  void discard(Pdc& pdc);
+  // `why`: the row of its table that ends it. `clean`: the peer has finished what it began.
+  void free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now);
+
+ private:
+  void end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause, bool peer_may_hold,
+              Instant now);
+  void report_failures(Pdc& pdc, const Failure& failure, Instant now);
+  void forget_outstanding(Pdc& pdc);
+  void release(Pdc& pdc, PdcEvent why, Instant bury_until);
+
+  Resources& res_;
+  PdcTable& table_;
+  FlowTable& flows_;
+  Shares& shares_;
+  Schedule& schedule_;
+  Paths& paths_;
+  Proofs& proofs_;
+  StartRules& starts_;
+  Closing& closing_;
+  ResponseStore& store_;
+  ReorderBuffer& reorder_;
+  PeerId lost_peer_;  // whose idle PDCs were last closed, and when
+  Instant lost_at_ = Instant::never();
+};
+
+}  // namespace uet::pds

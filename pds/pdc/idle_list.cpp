@@ -1,0 +1,25 @@
+// The order of the last use.
+#include "pds/pdc/idle_list.h"
+
+namespace uet::pds {
+
+// Who has been idle longest is asked in seconds: within about a millisecond the list keeps its
+// order, and a packet touches none of its neighbours.
+void IdleList::touch(Pdc& pdc, Instant now) {
+  constexpr int kGrainShift = 20;
+  const bool is_recent = now.ns() >> kGrainShift == pdc.last_active.ns() >> kGrainShift;
+  pdc.last_active = now;
+  if (is_recent) return;
+  auto& lru = lru_[pdc.is_initiator()];
+  lru.erase(pdc);
+  lru.push_back(pdc);
+}
+
+void IdleList::heard(Pdc& pdc, Instant now) {
+  Peer& peer = res_.peers[pdc.peer];
+  peer.last_heard = now;
+  peer.unreachable_since = Instant::never();
+  touch(pdc, now);
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,95 @@
+// A route that carries less than it did. What is on its way and too long never arrives, however
+// often it is sent again: its messages end at once and not after a minute of silence. Messages that
+// begin later use the smaller payload. [PDS-250]
+#include "pds/pdc/path_reports.h"
+
+#include <algorithm>
+#include "cms/events.h"
+
+namespace uet::pds {
+
+namespace {
+
+// What security adds to a packet: its header and its check value.
+constexpr uint32_t kSealBytes = 16 + 16;
+
+// Calls fn(psn, slot) for every packet that must still arrive and is too long.
+template <class Fn>
+void for_each_too_long(Pdc& pdc, const PathLimit& limit, Fn&& fn) {
+  const uint32_t seal = pdc.sdi != 0 ? kSealBytes : 0;
+  const uint32_t nominal_max = cms::nominal_bytes(limit.datagram_bytes - seal);
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    const bool is_needed = slot.kind == SlotKind::data && !slot.done && !slot.sacked;
+    if (is_needed && slot.bytes > nominal_max) fn(p, slot);
+  }
+}
+
+}  // namespace
+
+void PathReports::on_unreachable(const FabricAddress& address, Instant now) {
+  PeerId id;
+  Peer* const peer = res_.peers.find(address, id);
+  if (peer == nullptr) return;
+  res_.counters.add(Count::unreachable_reports);
+  // A series ends when the peer is heard, or when nobody tried for a while.
+  const bool is_first = peer->unreachable_since.is_never() ||
+                        now - peer->unreachable_last >= res_.config.unreachable_time;
+  if (is_first) peer->unreachable_since = now;
+  peer->unreachable_last = now;
+}
+
+// A report that concerns nothing under way is somebody else's, or a forgery: it changes nothing.
+// Packets that may go again as short ones do so now, under the same PSNs, and their PDC ends in
+// order: what else is on it goes on, and the peer is rid of what it has of the messages. Where one
+// may not, the PDC fails, and with it the neighbours of that packet, which are not too long; the
+// peer lives and may hold what was sent before, so it is told.
+std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, PathLimit limit,
+                                                     Instant now) {
+  PeerId id;
+  Peer* const peer = res_.peers.find(to, id);
+  if (peer == nullptr) return {};
+  res_.counters.add(Count::path_reports);
+  bool is_concerned = connectionless_.has_too_long(id, limit, now);
+  table_.for_each([&](Pdc& pdc) {
+    if (is_concerned || pdc.peer != id) return;
+    for_each_too_long(pdc, limit, [&](Psn, TxSlot&) { is_concerned = true; });
+  });
+  if (!is_concerned) {
+    res_.counters.add(Count::path_reports_ignored);
+    return {};
+  }
+  const uint32_t before = peer->payload_toward(res_.config.payload_mtu);
+  const uint32_t after = std::min(before, limit.payload);
+  if (after < before) {
+    res_.counters.add(Count::path_lowered);
+    peer->lower_payload(after);
+  }
+  res_.peers.add_ref(id);  // what fails below may be all that kept it
+  table_.for_each([&](Pdc& pdc) {
+    if (pdc.peer != id) return;
+    bool is_cut = false;
+    bool is_lost = false;
+    for_each_too_long(pdc, limit, [&](Psn psn, TxSlot& slot) {
+      if (!res_.client.shorten(slot.ref)) {
+        is_lost = true;
+        return loss_.give_up(pdc, psn, slot, {FailureReason::too_long, {}, false}, now);
+      }
+      is_cut = true;
+      if (slot.in_flight) pdc.path->ccc.on_forgotten(slot.bytes);  // no congestion lost it
+      slot.in_flight = false;
+      loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_too_long, now);
+    });
+    if (is_cut) schedule_.wake_path(*pdc.path);
+    if (is_lost) {
+      ending_.fail(pdc, {FailureReason::closed, {}, false}, Count::pdc_closed_too_long, true, now);
+    } else if (is_cut && pdc.is_initiator()) {
+      closing_.begin_close(pdc);
+    }
+  });
+  connectionless_.end_too_long(id, limit, now);
+  res_.peers.drop_ref(id);
+  return PathChange{id, before, after};
+}
+
+}  // namespace uet::pds

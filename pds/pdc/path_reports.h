@@ -1,0 +1,43 @@
+// What the system reports of the way to a peer: that it carries less, or that nobody is there.
+// [PDS-249, PDS-250]
+#pragma once
+
+#include "pds/connectionless/connectionless.h"
+#include "pds/path_limit.h"
+#include "pds/pdc/closing.h"
+#include "pds/pdc/ending.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/resources.h"
+#include "pds/schedule/schedule.h"
+#include "pds/tx/loss_recovery.h"
+
+#include <optional>
+
+namespace uet::pds {
+
+class PathReports {
+ public:
+  PathReports(Resources& res, PdcTable& table, Connectionless& connectionless, Schedule& schedule,
+              Closing& closing, Ending& ending, LossRecovery& loss)
+      : res_(res),
+        table_(table),
+        connectionless_(connectionless),
+        schedule_(schedule),
+        closing_(closing),
+        ending_(ending),
+        loss_(loss) {}
+
+  void on_unreachable(const FabricAddress& address, Instant now);
+  std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
+
+ private:
+  Resources& res_;
+  PdcTable& table_;
+  Connectionless& connectionless_;
+  Schedule& schedule_;
+  Closing& closing_;
+  Ending& ending_;
+  LossRecovery& loss_;
+};
+
+}  // namespace uet::pds

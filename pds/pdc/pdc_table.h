@@ -1,0 +1,112 @@
+// All PDCs of a FEP: the pool, look-up by our PDCID and by (peer, its PDCID), allocation of PDCIDs,
+// and the tombstones of PDCs that closed a moment ago. [PDS 2, PDS-176]
+#pragma once
+
+#include "pds/pdc/pdc.h"
+#include "pds/pdc/peer_table.h"
+
+#include "base/bitmap.h"
+#include "base/hash_map.h"
+#include "base/random_source.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::pds {
+
+// A closed target PDC: its late packets are answered without being executed again. It keeps its
+// peer known: an id that came to mean another address would lose it. [PDS-176, PDS-248]
+struct Tombstone : ListNode<struct TombstoneTag> {
+  PeerId peer;
+  Pdcid peer_id;
+  Pdcid id;
+  Mode mode = Mode::rud;
+  Psn start_psn;
+  Psn close_psn;
+  bool is_doubtful = false;  // of no PSN up to close_psn is known what was answered
+  Instant until;
+};
+
+struct PeerPdcid {
+  PeerId peer;
+  Pdcid id;
+  bool operator==(const PeerPdcid&) const = default;
+};
+inline uint64_t hash_of(const PeerPdcid& k, uint64_t seed) {
+  return hash64(k.peer.value(), k.id.value(), seed);
+}
+
+struct PdcLimits {
+  uint32_t max_pdcs = 0;
+  uint32_t max_per_role = 0;  // neither role can take everything [PDS-018]
+  uint32_t tombstones = 0;
+  uint32_t reserved = 0;  // of max_pdcs, for allocate_reserved() only [PDS-017]
+};
+
+class PdcTable {
+ public:
+  // Memory is taken as PDCs come. `peers`: whose records the tombstones keep.
+  Result<void> create(Arena& arena, const PdcLimits& limits, RandomSource& random,
+                      PeerTable* peers = nullptr);
+
+  // A PDC with a PDCID and a Start_PSN of its own; null when its role has used its share.
+  // [PDS-010, PDS-011, PDS-018, PDS-019, PDS-044]
+  Pdc* allocate(bool is_initiator, RandomSource& random);
+  // The same for a target, out of the reserved pool.
+  Pdc* allocate_reserved(RandomSource& random);
+  // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
+  void free(Pdc& pdc);
+  // The same, and its PDCID stays taken until the tombstone expires. Where may_bury() says no there
+  // will be none. [PDS-176]
+  void bury(Pdc& pdc, Instant until);
+  // Whether there is a tombstone for one more. Those of PDCs that were reclaimed make room, the
+  // oldest first; those of PDCs that closed in order stay until they expire.
+  bool may_bury() const { return !tombstones_.full() || !reclaimed_.empty(); }
+  // Removes the tombstones that have expired.
+  void expire_tombstones(Instant now);
+  Instant next_expiry() const;
+
+  Pdc* find(Pdcid id) const { return by_id_[id.value()]; }
+  Pdc* get(PdcHandle handle);
+  // Look-up of SYN packets. [PDS-014]
+  Pdc* find_peer(PeerId peer, Pdcid peer_id) const;
+  // The peer's PDCID is known from now on. A peer that gives one id to two PDCs is found by the
+  // first only.
+  void bind_peer(Pdc& pdc);
+
+  const Tombstone* find_tombstone(Pdcid id) const;
+  const Tombstone* find_tombstone(PeerId peer, Pdcid peer_id) const;
+
+  uint32_t size() const { return pdcs_.size(); }
+  uint32_t free_count(bool is_initiator) const;
+  template <class Fn>
+  void for_each(Fn&& fn) {
+    pdcs_.for_each(fn);
+  }
+
+ private:
+  static constexpr uint32_t kIds = 65536;
+  static constexpr int kDrawsMax = 64;
+
+  Pdcid take_id(RandomSource& random);
+  Pdc* make(bool is_initiator, RandomSource& random);
+  void remove_tombstone(Tombstone& t);
+
+  Slab<Pdc> pdcs_;
+  Slab<Tombstone> tombstones_;
+  // Each by expiry: a list has one lifetime. [PDS-176]
+  IntrusiveList<Tombstone, TombstoneTag> oldest_;     // closed by the peer
+  IntrusiveList<Tombstone, TombstoneTag> reclaimed_;  // taken under pressure, kept longer
+  Bitmap ids_;                                        // in use, tombstones included
+  std::span<Pdc*> by_id_;
+  std::span<Psn> last_psn_;  // of the previous PDC with that id [PDS-044]
+  HashMap<PeerPdcid, Pdc*> by_peer_;
+  HashMap<PeerPdcid, Tombstone*> graves_;
+  HashMap<Pdcid, Tombstone*> graves_by_id_;
+  PdcLimits limits_;
+  PeerTable* peers_ = nullptr;
+  uint32_t role_count_[2] = {0, 0};  // of the general pool
+  uint32_t reserved_count_ = 0;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,162 @@
+// The remote FEPs this one knows, keyed by Fabric Address. Shared by PDS (PDC keys, congestion
+// contexts) and SES (source matching). Lives in pds/ because everything above may include it.
+#pragma once
+
+#include "pds/door/token_bucket.h"
+#include "pds/pdc/host_table.h"
+
+#include "base/arena.h"
+#include "base/assert.h"
+#include "base/hash_map.h"
+#include "base/intrusive_list.h"
+#include "base/packet.h"
+#include "base/result.h"
+#include "base/serial.h"
+#include "base/slab.h"
+#include "base/time.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace uet::pds {
+
+// One remote FEP. References keep it: AV entries (explicit), PDCs and flows. [architecture 10]
+struct Peer : ListNode<struct PeerSpareTag> {
+  FabricAddress address;
+  uint32_t refs = 0;
+  uint16_t payload_mtu = 0;        // octets; what its address states, 0: not stated [LF-131]
+  uint8_t payload_units = 0;       // 256 octets each; see agree_payload()
+  bool private_mark : 1 = false;   // answers go to its own port, not 4793 [WIRE-121]
+  bool no_probe : 1 = false;       // it refused a Probe [PDS-163]
+  bool is_path_small : 1 = false;  // the route carries less than it did when that was agreed
+  Instant last_heard;              // last valid packet; zero: never [architecture 8, Patience]
+  Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
+  Instant unreachable_last;                      // latest one
+  uint32_t listed = 0;                           // entries of address vectors that name it
+  uint32_t host = 0;                             // see PeerTable::host_of()
+  TokenBucket nacks;                             // that it may cause [PDS-072]
+  TokenBucket connectionless;  // RUDI and UUD requests of it that are looked at [T-41]
+  // PDCs that it opened, and how many of these it has not shown to know. [T-02]
+  uint16_t targets = 0;
+  uint16_t half_open = 0;
+  // Last answer to a control packet of an unknown type, in ms; 0: never. [PDS-071]
+  uint32_t odd_control_ms = 0;
+  // What of SES's common room is held for this peer, so that it leaves some to the others. What
+  // is counted here is counted in its host, too; and who counts it keeps a reference.
+  uint16_t rx_messages = 0;    // multi-packet messages being received,
+  uint16_t pulls = 0;          // rests of messages of it that are being read
+  uint16_t calls = 0;          // ready-to-restarts to it that are under way
+  uint32_t kept_messages = 0;  // that no receive matched yet
+  uint32_t kept_pages = 0;     // of their payload
+  uint32_t answers = 0;        // to reads of it, on their way back [T-39]
+  uint32_t answer_bytes = 0;   // of data in these
+
+  // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
+  void agree_payload(uint32_t octets) {
+    payload_units = static_cast<uint8_t>(octets / 256);
+    is_path_small = false;
+  }
+  // The route has become smaller, and that much is left: until agree_payload(). [LF-141]
+  void lower_payload(uint32_t octets) {
+    agree_payload(octets);
+    is_path_small = true;
+  }
+  // A packet with so much payload does not pass.
+  bool is_beyond_path(uint32_t octets) const {
+    return is_path_small && octets > payload_units * 256u;
+  }
+  // Octets of payload in packets to it, where `own` is what this FEP uses by default.
+  uint32_t payload_toward(uint32_t own) const {
+    if (payload_units != 0) return payload_units * 256u;
+    return payload_mtu == 0 ? own : std::min<uint32_t>(payload_mtu, own);
+  }
+  bool states_payload() const { return payload_units != 0 || payload_mtu != 0; }
+  // What it takes the packets of a READ to ask for, if the first of them does not say. [SES-017]
+  uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }
+
+  // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
+  // since `waiting_since`; and again after the packet it waits for was sent the last time, at
+  // `sent`: before that a new process may have got the port. [PDS-249]
+  bool is_unreachable(Instant waiting_since, Instant sent, Duration limit, Instant now) const {
+    if (unreachable_since.is_never() || unreachable_last <= sent) return false;
+    return now - unreachable_last < limit &&
+           unreachable_last - std::max(unreachable_since, waiting_since) >= limit;
+  }
+};
+static_assert(sizeof(Peer) <= 128, "architecture 10: budget of a peer");
+
+// How many remote FEPs there can be.
+struct PeerLimits {
+  uint32_t first = 64;       // memory for so many at first
+  uint32_t most = 1u << 20;  // at once
+  uint32_t spare = 1024;     // remembered without a reference; the longest spare one gives way
+};
+
+// An id names one peer for as long as that is referenced: when the record is reused it gets another
+// one, so that what kept an old id without a reference matches nobody.
+class PeerTable {
+ public:
+  PeerTable() = default;
+  PeerTable(const PeerTable&) = delete;
+  PeerTable& operator=(const PeerTable&) = delete;
+
+  // Memory is taken as peers come. The arena must outlive this object.
+  Result<void> create(Arena& arena, const PeerLimits& limits, uint64_t hash_seed);
+  // `capacity` peers at most, all of which may be spare.
+  Result<void> create(Arena& arena, uint32_t capacity, uint64_t hash_seed) {
+    return create(arena, PeerLimits{capacity, capacity, capacity}, hash_seed);
+  }
+
+  // The peer with that address, made if unknown; again when the table is full of referenced peers
+  // or no memory is left. The new peer has no reference: take one before the next call.
+  Result<PeerId> find_or_add(const FabricAddress& address, Instant now);
+  // The peer with that address, or null.
+  Peer* find(const FabricAddress& address, PeerId& id);
+
+  Peer& operator[](PeerId id) { return peers_.at(index_of(id)); }
+  const Peer& operator[](PeerId id) const { return const_cast<PeerTable*>(this)->operator[](id); }
+  // What it and the other peers with its IP address hold together.
+  Host& host_of(const Peer& peer) { return hosts_[peer.host]; }
+  Host& host_of(PeerId id) { return host_of((*this)[id]); }
+  // PDCs that it opened, for it and its host.
+  void count_target(PeerId id, int change);
+  void count_half_open(PeerId id, int change);
+  void add_ref(PeerId id);
+  void drop_ref(PeerId id);
+  // An entry of an address vector names the peer, or does so no more. True: none does any more, but
+  // something else refers to it.
+  void list(PeerId id) {
+    add_ref(id);
+    ++(*this)[id].listed;
+  }
+  [[nodiscard]] bool unlist(PeerId id) {
+    Peer& peer = (*this)[id];
+    UET_ASSERT(peer.listed > 0);
+    const bool is_last = --peer.listed == 0;
+    drop_ref(id);
+    return is_last && peer.refs != 0;
+  }
+  uint32_t size() const { return peers_.size(); }  // known, spare ones included
+  uint32_t spare() const { return spare_count_; }
+  uint32_t hosts() const { return hosts_.size(); }
+
+ private:
+  // The first peer of a slot has its index as id, later ones a generation above it.
+  static constexpr unsigned kIndexBits = Handle<Peer>::kIndexBits;
+  static uint32_t index_of(PeerId id) { return id.value() & Handle<Peer>::kIndexMask; }
+  PeerId id_of(const Peer& peer) const {
+    const Handle<Peer> handle = peers_.handle(&peer);
+    return PeerId((handle.generation() - 1) << kIndexBits | handle.index());
+  }
+  bool drop_longest_spare();
+
+  Slab<Peer> peers_;
+  HostTable hosts_;
+  HashMap<FabricAddress, PeerId> by_address_;
+  // Peers without a reference, the longest first: they give way from the front.
+  IntrusiveList<Peer, PeerSpareTag> spare_;
+  uint32_t spare_count_ = 0;
+  uint32_t spare_most_ = 0;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,72 @@
+// Copies of PDCs as tools show them.
+#include "pds/pdc/snapshots.h"
+
+#include "pds/schedule/flow.h"
+
+namespace uet::pds {
+
+namespace {
+
+// Somebody waits for something here.
+bool is_busy(const Pdc& pdc) {
+  return !pdc.tx.empty() || pdc.responses.awaited() != 0 || pdc.message != MessageHandle{} ||
+         !pdc.returns.empty() || pdc.state() == PdcState::quiesce ||
+         pdc.state() == PdcState::ack_wait || pdc.state() == PdcState::close_ack_wait;
+}
+
+void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
+  s.tx_base = pdc.tx.base();
+  s.tx_next = pdc.tx.next();
+  s.lost = pdc.losses.lost();
+  s.mp_range = pdc.range.packets();
+  s.has_message = pdc.message != MessageHandle{};
+  if (pdc.path != nullptr) {
+    s.tc = pdc.path->key.tc;
+    s.window_bytes = pdc.path->ccc.window_bytes();
+    s.inflight_bytes = pdc.path->ccc.inflight_bytes();
+  }
+  if (const TxSlot* const oldest = pdc.tx.find(pdc.tx.base()); oldest != nullptr) {
+    s.oldest_age = oldest->sent_for(now);
+    s.oldest_resends = oldest->rto_count;
+    s.oldest_nacks = oldest->nack_count;
+    s.waiting = now - pdc.waiting.since();
+  }
+  if (pdc.waiting.is_refused()) s.refused = now - pdc.waiting.refused_since();
+}
+
+PdcSnapshot copy_of(Pdc& pdc, const FabricAddress& peer, Instant now) {
+  PdcSnapshot s;
+  s.id = pdc.id;
+  s.peer_id = pdc.peer_id;
+  s.peer = peer;
+  s.state = pdc.state();
+  s.mode = pdc.mode;
+  s.is_initiator = pdc.is_initiator();
+  s.close_asked = pdc.life.close_asked();
+  copy_sender(pdc, s, now);
+  s.rx_cack = pdc.rx.cack_psn();
+  s.rx_max = pdc.rx.max_received();
+  s.out_of_order = pdc.rx.out_of_order();
+  s.stored = pdc.responses.stored();
+  s.verdicts = pdc.responses.awaited();
+  s.round_trip = pdc.rtt.smoothed();
+  s.silent = now - pdc.last_active;
+  if (pdc.timer.is_armed()) s.timer = pdc.timer.deadline() - now;
+  return s;
+}
+
+}  // namespace
+
+uint32_t copy_pdcs(PdcTable& table, const PeerTable& peers, std::span<PdcSnapshot> out,
+                   Instant now) {
+  size_t count = 0;
+  for (const bool busy : {true, false}) {
+    table.for_each([&](Pdc& pdc) {
+      if (count == out.size() || is_busy(pdc) != busy) return;
+      out[count++] = copy_of(pdc, peers[pdc.peer].address, now);
+    });
+  }
+  return static_cast<uint32_t>(count);
+}
+
+}  // namespace uet::pds

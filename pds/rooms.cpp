@@ -1,0 +1,68 @@
+// How the parts are put together, and their memory.
+#include "pds/rooms.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+Rooms::Rooms(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
+             RandomSource& random)
+    : res(config, cms, peers, client, random),
+      schedule(res),
+      paths(res, schedule),
+      idle(res),
+      proofs(res, schedule),
+      replies(res, proofs),
+      starts(res),
+      store(res, table, schedule),
+      closing(res, schedule),
+      ending(res, table, flow_table, shares, schedule, paths, proofs, starts, closing, store,
+             reorder),
+      loss(res, schedule),
+      outbox(res, schedule, idle, proofs, closing, loss),
+      probes(res, schedule, proofs, loss, outbox),
+      acks(res, table, schedule, proofs, replies, store),
+      steps(res, table, schedule, replies, starts, ending, loss, outbox),
+      inbox(res, table, schedule, paths, proofs, replies, closing, store, reorder, acks, steps),
+      ack_reader(res, table, schedule, paths, idle, proofs, starts, closing, ending, loss, probes),
+      nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes, inbox),
+      deadlines(res, schedule, proofs, closing, ending, loss, probes, steps, inbox),
+      reclaim(res, table, shares, idle, proofs, closing, ending),
+      door(res, table, shares, schedule, paths, idle, proofs, replies, starts, closing, ending,
+           reclaim),
+      connectionless({res.config, res.peers, res.client, res.counters}, res.cms, random),
+      flows(res, table, flow_table, connectionless, schedule, paths, idle, starts, closing, ending,
+            reclaim),
+      turns(res, connectionless, schedule, replies, ending, outbox, probes, acks, steps, reclaim,
+            flows),
+      reports(res, table, connectionless, schedule, closing, ending, loss),
+      demux(res, table, connectionless, schedule, idle, replies, loss, inbox, ack_reader,
+            nack_reader, door) {}
+
+Result<void> Rooms::create(Arena& arena) {
+  const Config& config = res.config;
+  if (!config.valid()) return Errc::invalid;
+  const uint32_t pdcs = config.max_pdcs;
+  const uint32_t floor = static_cast<uint32_t>(uint64_t{pdcs} * config.target_floor_percent / 100);
+  constexpr uint32_t kIds = 65535;
+  const uint32_t tombstones = std::min(config.tombstones, kIds - pdcs);
+  UET_CHECK(table.create(arena, {pdcs, pdcs - floor, tombstones, config.reserved_pdcs},
+                         res.randomness, &res.peers));
+  UET_CHECK(flow_table.create(arena, config.max_flows, res.randomness.u64()));
+  // Unless told otherwise every flow and every target PDC can have a path of its own.
+  const uint32_t most = config.max_paths != 0 ? config.max_paths : config.max_flows + pdcs;
+  UET_CHECK(paths.create(arena, Room{std::min(most, 64U), most}));
+  UET_CHECK(store.create(arena));
+  UET_CHECK(reorder.create(arena, config));
+  UET_CHECK(res.return_messages.create(arena, config.return_messages));
+  res.tx_pool.create(arena, pdcs);
+  const uint32_t rx_windows = config.rx_windows != 0 ? config.rx_windows : pdcs;
+  res.rx_pool.create(arena, rx_windows, RxWindow::block_bytes(config.tracked_packets()));
+  UET_CHECK(replies.create(arena));
+  UET_CHECK(starts.create(arena));
+  UET_CHECK(shares.create(arena, pdcs, res.randomness.u64()));
+  UET_CHECK(acks.create(arena));
+  return connectionless.create(arena);
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,59 @@
+// The parts that Pds is made of, each given those it may use: only such that stand above it here.
+// [architecture 3]
+#pragma once
+
+#include "pds/connectionless/connectionless.h"
+#include "pds/demux.h"
+#include "pds/door/door.h"
+#include "pds/pdc/deadlines.h"
+#include "pds/pdc/path_reports.h"
+#include "pds/rx/inbox.h"
+#include "pds/schedule/flows.h"
+#include "pds/schedule/turns.h"
+#include "pds/tx/ack_reader.h"
+#include "pds/tx/nack_reader.h"
+
+namespace uet::pds {
+
+struct Rooms {
+  Rooms(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
+        RandomSource& random);
+  Result<void> create(Arena& arena);
+
+  Resources res;
+  PdcTable table;
+  FlowTable flow_table;
+  Shares shares;
+  // Lists and records that others say something to.
+  Schedule schedule;
+  Paths paths;
+  IdleList idle;
+  Proofs proofs;
+  Replies replies;
+  StartRules starts;
+  ResponseStore store;
+  ReorderBuffer reorder;
+  // The end of PDCs.
+  Closing closing;
+  Ending ending;
+  // What goes out.
+  LossRecovery loss;
+  Outbox outbox;
+  TailProbes probes;
+  AckWriter acks;
+  CloseSteps steps;
+  // What comes in.
+  Inbox inbox;
+  AckReader ack_reader;
+  NackReader nack_reader;
+  Deadlines deadlines;
+  Reclaim reclaim;
+  Door door;
+  Connectionless connectionless;
+  Flows flows;
+  Turns turns;
+  PathReports reports;
+  Demux demux;
+};
+
+}  // namespace uet::pds

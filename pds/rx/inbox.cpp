@@ -1,0 +1,378 @@
+// Requests and control packets of a PDC, in the order of PDS 7.1, V9 to V13.
+#include "pds/rx/inbox.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+using wire::CtlType;
+using wire::NackCode;
+
+namespace {
+// A packet that names our PDCID, which only an answer of ours has told, and a PSN that is possible:
+// a Probe may name the one before the first. [PDS-252]
+bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
+  if (!pdc.is_unverified() || in.syn) return false;
+  const int32_t distance = in.psn() - pdc.start_psn;
+  return distance >= -1 && distance < static_cast<int32_t>(tracked_packets);
+}
+}  // namespace
+
+// The answer says of the packet's way what was noted when the packet came. [PDS-070]
+bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
+  Pdc* const pdc = table_.get(token.pdc);
+  if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return false;
+  StoredResponse* const entry = pdc->responses.find(token.psn);
+  if (entry == nullptr || !entry->is_awaited) return false;
+  UET_ASSERT(verdict.kind != Verdict::Kind::later);
+  const AckTrigger trigger = entry->trigger;
+  if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator()) {  // [PDS-108]
+    store_.fill(*pdc, *entry, verdict);
+    if (!verdict.guaranteed) pdc->rx.unhold(res_.rx_pool, token.psn);
+    schedule_.want_control(*pdc);
+    return true;
+  }
+  store_.free_stored(*pdc, *entry);
+  switch (verdict.kind) {
+    case Verdict::Kind::nack:
+      replies_.nack(*pdc, verdict.nack, trigger, now);
+      [[fallthrough]];
+    case Verdict::Kind::drop:
+      pdc->rx.forget(token.psn);
+      break;
+    case Verdict::Kind::respond:
+    case Verdict::Kind::accept:
+    case Verdict::Kind::later:
+      pdc->rx.unhold(res_.rx_pool, trigger.psn);
+      acks_.want_answer(*pdc, Count::ack_response, trigger);
+      break;
+  }
+  schedule_.want_control(*pdc);
+  return true;
+}
+
+void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
+  // isrod has a meaning only where a control packet may open a PDC. [WIRE-038]
+  if (!in.is_control && in.mode != pdc.mode) {
+    return replies_.nack(pdc, NackCode::pdc_mode_mismatch, in.trigger, now);  // [PDS-001]
+  }
+  if (in.is_control) {
+    switch (in.ctl_type) {
+      case wire::CtlType::noop:
+      case wire::CtlType::close_cmd:
+      case wire::CtlType::close_req:
+        break;  // these take a PSN
+      default:
+        if (is_proof(pdc, in, res_.config.tracked_packets())) proofs_.confirm(pdc);
+        return on_control_plain(pdc, in, now);
+    }
+  } else {
+    const bool is_return = wire::is_response(in.next_hdr);
+    if (is_return != pdc.is_initiator() || in.next_hdr == wire::NextHeader::none) {
+      res_.counters.add(Count::drop_direction);  // [PDS-012]
+      return replies_.nack(pdc, NackCode::pdc_hdr_mismatch, in.trigger, now);
+    }
+    if (!pdc.is_initiator()) store_.clear_up_to(pdc, in.clear_psn);
+    if (in.has_cc) paths_.on_credit_request(pdc, in.credit, now);
+  }
+  if (pdc.life.close_received() && in.psn().after(pdc.close_psn)) {
+    return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
+  }
+  if (!pdc.rx.may_accept(res_.rx_pool))
+    return replies_.nack(pdc, NackCode::no_bitmap, in.trigger, now);
+
+  if (is_proof(pdc, in, res_.config.tracked_packets())) proofs_.confirm(pdc);
+  const Arrival how = pdc.rx.classify(in.psn());
+  switch (how) {
+    case Arrival::too_old:
+    case Arrival::beyond_range:
+      res_.counters.add(how == Arrival::too_old ? Count::psn_too_old : Count::psn_beyond);
+      return replies_.nack(pdc, in.syn ? NackCode::invalid_syn : NackCode::psn_oor_window,
+                           in.trigger, now);
+    case Arrival::dup_window:
+    case Arrival::dup_below:
+      return on_duplicate(pdc, in, how, now);
+    case Arrival::fresh:
+      if (steps_.is_close_early(pdc, in, now)) return;
+      on_fresh(pdc, in, now);
+  }
+  if (pdc.life.close_received()) steps_.finish_received_close(pdc, now);
+}
+
+void Inbox::on_fresh(Pdc& pdc, const Inbound& in, Instant now) {
+  if (pdc.mode == Mode::rod) return on_rod(pdc, in, now);
+  if (in.is_control) return on_control_psn(pdc, in, now);
+  deliver(pdc, in, false, now);
+}
+
+// [PDS-075]
+void Inbox::on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
+  res_.counters.add(how == Arrival::dup_window ? Count::dup_window : Count::dup_below);
+  // A copy made by the network is not worth an answer, unless the peer asks for one.
+  if (!in.trigger.retx && !in.ar) return res_.counters.add(Count::dup_no_retx);
+  answer_again(pdc, in.trigger, Count::ack_duplicate, now);
+}
+
+// Answers a PSN that was received: with its stored response, or that there is nothing to say, or
+// that the client is still busy, or what comes before it is missing. [PDS-075, PDS 13 ACK Request]
+void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now) {
+  if (StoredResponse* const entry = store_.stored_for(pdc, trigger.psn)) {
+    store_.send_again(*entry, trigger);
+    return res_.counters.add(Count::gd_resent);
+  }
+  if (pdc.mode == Mode::rod && trigger.psn.after(pdc.order.next()) &&
+      !pdc.rx.received(pdc.order.next())) {
+    return nack_gap(pdc, trigger, now);  // nobody works on it: it waits for its turn [PDS-079]
+  }
+  // Nor on what waits for room in the store, of which a peer that is sent no Clear Requests hears
+  // in no other way. [PDS-101, PDS-106, PDS 22]
+  if (pdc.order.is_stalled() && !trigger.psn.before(pdc.order.next()) &&
+      !store_.may_store(pdc, true) && !res_.config.optional_control) {
+    return replies_.nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
+  }
+  if (pdc.rx.is_held(trigger.psn)) {
+    return replies_.nack(pdc, NackCode::rcvd_ses_procg, trigger, now);
+  }
+  acks_.want_answer(pdc, cause, trigger);
+}
+
+bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
+  const bool in_order = pdc.rx.all_received_below(in.psn());
+  if (!pdc.is_initiator() && !store_.may_store(pdc, in_order)) {
+    res_.counters.add(Count::gd_full);
+    if (!buffered) {
+      replies_.nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
+    } else {
+      pdc.responses.want_clear();  // nothing else tells the initiator [PDS-106]
+      schedule_.want_control(pdc);
+    }
+    return false;
+  }
+  RxRequest request;
+  request.peer = pdc.peer;
+  request.mode = pdc.mode;
+  request.ce = in.trigger.ce;
+  request.in_order = in_order;
+  request.is_confirmed = !pdc.is_unverified();
+  request.next_hdr = in.next_hdr;
+  request.token = {pdc.handle, in.psn()};
+  request.ses = in.ses;
+  request.arrival = in.arrival;
+  const Verdict verdict = res_.client.on_request(request, now);
+  switch (verdict.kind) {
+    case Verdict::Kind::nack:
+      // A packet that was SACKed stays received and is offered again. [PDS-112]
+      if (!buffered) replies_.nack(pdc, verdict.nack, in.trigger, now);
+      return false;
+    case Verdict::Kind::drop:
+      res_.counters.add(Count::drop_client);
+      // As if it had never arrived: who asks for its answer hears so and sends it again.
+      if (buffered) pdc.rx.forget(in.psn());
+      return false;
+    case Verdict::Kind::accept:
+    case Verdict::Kind::respond:
+    case Verdict::Kind::later:
+      break;
+  }
+  res_.counters.add(Count::rx_payload_bytes, in.ses.size());
+  settle(pdc, in, verdict, buffered);
+  return true;
+}
+
+// The client took it: the PSN is received from here on. [PDS-074]
+void Inbox::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered) {
+  bool held = false;
+  auto answer = in.ar ? Answer::wanted : Answer::by_the_rules;
+  switch (verdict.kind) {
+    case Verdict::Kind::respond:
+      if (pdc.is_initiator()) break;  // return data has no response but the default one [PDS-108]
+      store_.store(pdc, in.trigger, verdict);
+      held = verdict.guaranteed;
+      answer = Answer::sent;
+      break;
+    case Verdict::Kind::later:
+      held = store_.await(pdc, in.trigger);
+      answer = Answer::by_the_rules;
+      break;
+    default:
+      break;
+  }
+  if (!buffered) return record(pdc, in, held, answer);
+  if (!held) pdc.rx.unhold(res_.rx_pool, in.psn());
+  if (answer == Answer::wanted) {
+    acks_.want_answer(pdc, Count::ack_ar, in.trigger);
+  }
+}
+
+void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
+  if (in.psn() != pdc.rx.max_received() + 1) res_.counters.add(Count::rx_out_of_order);
+  pdc.rx.accept(res_.rx_pool, in.psn(), held);
+  const Psn cack = pdc.rx.cack_psn();
+  pdc.sweep.on_request(in.psn(), cack);
+  AckedRequest request;
+  request.trigger = in.trigger;
+  request.covered = !in.psn().after(cack);
+  request.ar = answer == Answer::wanted;
+  request.first = !pdc.is_initiator() && !pdc.acked_once;
+  if (answer == Answer::sent) {  // the ACK with the response does it all
+    request.first = request.trigger.retx = request.trigger.ce = false;
+  }
+  request.payload_bytes = static_cast<uint32_t>(in.ses.size());
+  if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
+  pdc.acked_once = true;
+  // One ACK tells of one marked packet: where two came before it could leave, each has its own.
+  if (request.ar && !request.covered && acks_.add_answer(pdc, in.trigger))
+    request.trigger.ce = false;
+  const AckTrigger& due = pdc.ack.trigger();
+  if (request.trigger.ce && pdc.ack.is_due() && due.ce) acks_.add_answer(pdc, due);
+  pdc.ack.on_accepted(acks_.rules(), request, cack);
+  if (pdc.ack.is_due()) {
+    schedule_.want_control(pdc);
+  } else if (res_.config.ack_delay_max > Duration::zero()) {
+    schedule_.arm_by(pdc, in.arrival + res_.config.ack_delay_max);
+  }
+}
+
+void Inbox::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
+  if (pdc.order.is_next(in.psn())) {
+    if (in.is_control) {
+      on_control_psn(pdc, in, now);
+    } else if (!deliver(pdc, in, false, now)) {
+      return;
+    }
+    pdc.order.pass();
+    return drain_reorder(pdc, now);
+  }
+  if (res_.config.rod_reorder) {
+    if (in.is_control) return on_control_psn(pdc, in, now);
+    return hold_back(pdc, in, now);
+  }
+  res_.counters.add(Count::rod_dropped);
+  nack_gap(pdc, in.trigger, now);
+}
+
+// Once per gap and RTO_Init_Time: the gap may be one that the client refuses for long. [PDS-077]
+void Inbox::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
+  if (!pdc.order.take_nack(res_.config.rto_init, now)) return;
+  replies_.nack(pdc, NackCode::rod_ooo, trigger, pdc.order.next().value(), now);
+}
+
+// [PDS-079]
+void Inbox::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
+  if (!reorder_.keep(pdc, in, res_.config.reorder_packet_bytes)) {
+    res_.counters.add(Count::rod_no_room);
+    return nack_gap(pdc, in.trigger, now);
+  }
+  res_.counters.add(Count::rod_buffered);
+  record(pdc, in, true, Answer::by_the_rules);
+  // The sender must see the gap soon: each packet above it is reported. [PDS-L3]
+  pdc.ack.want(Count::ack_hole_closed, in.trigger);
+  schedule_.want_control(pdc);
+}
+
+void Inbox::drain_reorder(Pdc& pdc, Instant now) {
+  pdc.order.stall(false);
+  while (pdc.rx.received(pdc.order.next()) && !pdc.order.next().after(pdc.rx.max_received())) {
+    if (ReorderedPacket* const packet = pdc.order.due()) {
+      Inbound in;
+      in.arrival = packet->arrival;
+      in.trigger = packet->trigger;
+      in.mode = Mode::rod;
+      in.ar = packet->ar;
+      in.next_hdr = packet->next_hdr;
+      in.ses = {packet->octets, packet->length};
+      if (!deliver(pdc, in, true, now)) {
+        if (!pdc.rx.received(pdc.order.next())) return reorder_.free(*packet);  // dropped
+        res_.counters.add(Count::rod_retries);
+        pdc.order.stall(true);
+        return schedule_.arm_by(pdc, now + res_.config.nack_retx);
+      }
+      reorder_.free(*packet);
+    }
+    pdc.order.pass();
+  }
+}
+
+// NOOP, Close command and Close Request: another PSN, answered by an ACK. [PDS-160]
+void Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
+  const bool wrong_way = (in.ctl_type == CtlType::close_cmd && pdc.is_initiator()) ||
+                         (in.ctl_type == CtlType::close_req && !pdc.is_initiator());
+  if (wrong_way) {  // [PDS-161]
+    res_.counters.add(Count::drop_cp_direction);
+    return replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
+  }
+  record(pdc, in, false, in.ctl_type != CtlType::close_cmd ? Answer::wanted : Answer::by_the_rules);
+  switch (in.ctl_type) {
+    case CtlType::close_cmd:
+      res_.counters.add(Count::close_cmd_rx);
+      pdc.life.note_close_received();
+      pdc.close_psn = in.psn();
+      return;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
+    case CtlType::close_req:
+      res_.counters.add(Count::close_req_rx);
+      closing_.begin_close(pdc);
+      break;
+    default:
+      res_.counters.add(Count::noop_rx);
+      break;
+  }
+  if (!pdc.ack.is_due()) pdc.ack.want(Count::ack_control, in.trigger);
+  schedule_.want_control(pdc);
+}
+
+void Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
+  switch (in.ctl_type) {
+    case CtlType::ack_req:
+      return on_ack_request(pdc, in, now);
+    case CtlType::clear_cmd:
+      if (pdc.is_initiator()) break;
+      res_.counters.add(Count::clear_cmd_rx);
+      return store_.clear_up_to(pdc, Psn(in.ctl_payload));  // [PDS-104]
+    case CtlType::clear_req:
+      if (!pdc.is_initiator()) break;
+      res_.counters.add(Count::clear_req_rx);
+      pdc.clearing.want(now + res_.config.clear_time);  // [PDS-105]
+      return schedule_.arm_by(pdc, pdc.clearing.at());
+    case CtlType::probe:
+      return acks_.on_probe(pdc, in, now);
+    case CtlType::credit:
+      res_.counters.add(Count::credit_rx);
+      return paths_.on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
+    case CtlType::credit_req:
+      return paths_.on_credit_request(pdc, wire::CreditRequest::unpack(in.ctl_payload), now);
+    default:
+      return on_unknown_control(pdc, in, now);
+  }
+  res_.counters.add(Count::drop_cp_direction);  // [PDS-161]
+  if (in.ar) replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
+}
+
+// Negotiation is of a later revision; the rest nobody knows, and says so once a second. [PDS-071]
+void Inbox::on_unknown_control(Pdc& pdc, const Inbound& in, Instant now) {
+  res_.counters.add(Count::cp_unsupported_rx);
+  if (!in.ar) return;
+  if (in.ctl_type != CtlType::negotiation) {
+    uint32_t& last = res_.peers[pdc.peer].odd_control_ms;
+    const auto now_ms = static_cast<uint32_t>(now.ns() / 1'000'000);
+    if (last != 0 && now_ms - last < 1000) return res_.counters.add(Count::drop_nack_limited);
+    last = now_ms;
+  }
+  replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
+}
+
+// [PDS 13, ACK Request a-e]
+void Inbox::on_ack_request(Pdc& pdc, const Inbound& in, Instant now) {
+  res_.counters.add(Count::ack_request_rx);
+  switch (pdc.rx.classify(in.psn())) {
+    case Arrival::dup_below:
+    case Arrival::dup_window:
+      return answer_again(pdc, in.trigger, Count::ack_control, now);
+    case Arrival::fresh:
+      return replies_.nack(pdc, NackCode::pkt_not_rcvd, in.trigger, now);
+    case Arrival::too_old:
+    case Arrival::beyond_range:
+      return replies_.nack(pdc, NackCode::psn_oor_window, in.trigger, now);
+  }
+}
+
+}  // namespace uet::pds

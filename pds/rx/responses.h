@@ -1,0 +1,94 @@
+// The responses of one PDC that its requester may not have seen, by PSN; and those that the client
+// still owes. Their memory is ResponseStore's. [PDS 9]
+#pragma once
+
+#include "pds/client.h"
+#include "pds/rx/ack_scheduler.h"
+#include "pds/sent_tick.h"
+
+#include "base/intrusive_list.h"
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+// A response that its requester may not have seen: sent when due, kept until cleared. [PDS-100]
+struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseTag> {
+  PdcHandle pdc;
+  AckTrigger trigger;       // psn: of the request
+  bool guaranteed = false;  // kept until cleared; else only until sent
+  bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
+  EncodedResponse response;
+};
+
+class Responses {
+ public:
+  void start(Psn first) { cleared_ = first - 1; }
+
+  // The place of a response, nearly always at the end. The client owes it from here on.
+  void add(StoredResponse& entry) {
+    entry.is_awaited = true;
+    ++awaited_;
+    const Psn psn = entry.trigger.psn;
+    if (all_.back() == nullptr || !all_.back()->trigger.psn.after(psn)) {
+      return all_.push_back(entry);
+    }
+    for (StoredResponse& e : all_) {
+      if (e.trigger.psn.after(psn)) return all_.insert_before(e, entry);
+    }
+  }
+  // The client has given it.
+  void fill(StoredResponse& entry) {
+    entry.is_awaited = false;
+    --awaited_;
+    ++stored_;
+  }
+  // It is about to be freed, which takes it out of the list.
+  void drop(const StoredResponse& entry) { --(entry.is_awaited ? awaited_ : stored_); }
+
+  // The one for that PSN, awaited or not; null: none.
+  StoredResponse* find(Psn psn) {
+    for (StoredResponse& e : all_) {
+      if (e.trigger.psn == psn) return &e;
+      if (e.trigger.psn.after(psn)) return nullptr;
+    }
+    return nullptr;
+  }
+  StoredResponse* first() { return all_.front(); }
+  // The highest PSN whose response is there; some above may still be awaited.
+  Psn newest() {
+    Psn psn;
+    for (const StoredResponse& e : all_) {
+      if (!e.is_awaited) psn = e.trigger.psn;
+    }
+    return psn;
+  }
+  uint16_t stored() const { return stored_; }
+  uint16_t awaited() const { return awaited_; }
+  uint32_t held() const { return uint32_t{stored_} + awaited_; }
+
+  // The highest CLEAR_PSN that was heard, or as far as it could be obeyed. [PDS-102]
+  Psn cleared() const { return cleared_; }
+  void note_cleared(Psn psn) { cleared_ = psn; }
+
+  // A Clear Request is due; at most one goes in `interval`. [PDS-106]
+  void want_clear() { is_clear_due_ = true; }
+  bool is_clear_due() const { return is_clear_due_; }
+  bool take_clear_request(Duration interval, Instant now) {
+    is_clear_due_ = false;
+    return stored_ > 0 && SentTick::age(clear_req_tick_, now) >= interval;
+  }
+  void note_clear_request(Instant now) { clear_req_tick_ = SentTick::of(now); }
+
+ private:
+  IntrusiveList<StoredResponse, StoredTag> all_;  // by PSN; awaited ones as well
+  Psn cleared_;
+  uint32_t clear_req_tick_ = 0;  // of the last Clear Request
+  uint16_t stored_ = 0;          // those that are there
+  uint16_t awaited_ = 0;         // verdicts still owed by the client
+  bool is_clear_due_ = false;
+};
+
+}  // namespace uet::pds

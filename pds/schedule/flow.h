@@ -1,0 +1,101 @@
+// What initiators key on: a Flow is one stream of messages (peer, class, mode, JobID) with the PDCs
+// that serve it, if its mode has any; a Path is the congestion context that all PDCs toward one
+// (peer, class) share. [PDS-013, PDS 19.3]
+#pragma once
+
+#include "pds/pdc/pdc.h"
+#include "pds/tx/news.h"
+
+#include "cms/ccc.h"
+#include "cms/entropy_selector.h"
+
+#include "base/hash.h"
+#include "base/intrusive_list.h"
+#include "base/slab.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+struct RudiDestination;
+
+struct PathKey {
+  PeerId peer;
+  TrafficClass tc;
+  bool operator==(const PathKey&) const = default;
+};
+inline uint64_t hash_of(const PathKey& k, uint64_t seed) {
+  return hash64(k.peer.value(), k.tc.value(), seed);
+}
+
+struct Flow;
+struct PathFlowTag;
+
+struct Path : ListNode<struct OpenPathTag> {
+  Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
+
+  void on_acked(const AckNews& news) {
+    const cms::Acked& acked = news.acked;
+    ccc.on_acked(acked);
+    if (!acked.ev_valid) return;
+    ev.on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
+  }
+  void on_lost(const LossNews& news) {
+    const TxSlot& packet = *news.packet;
+    ccc.on_lost({packet.bytes, 1, news.kind, packet.ev, news.at});
+    if (news.kind == cms::LossKind::timeout) {
+      ev.on_feedback(packet.ev, cms::PathFeedback::timeout);
+    } else if (news.kind == cms::LossKind::trimmed) {
+      ev.on_feedback(packet.ev, cms::PathFeedback::trimmed);
+    }
+  }
+
+  PathKey key;
+  uint32_t refs = 0;
+  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
+  cms::Ccc ccc;
+  cms::EntropySelector ev;
+  cms::CreditDemands* demands = nullptr;  // of the peer, once it has asked for credit
+  // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
+  // the order they came, and behind them those that used up the window.
+  IntrusiveList<Pdc, SendTag> blocked;
+  IntrusiveList<Pdc, SendTag> sated;
+  IntrusiveList<Flow, PathFlowTag> flows;  // all that use it
+};
+
+struct FlowKey {
+  PeerId peer;
+  TrafficClass tc;
+  Mode mode = Mode::rud;
+  JobId job;
+  uint32_t sdi = 0;  // secure domain; 0: none
+  bool operator==(const FlowKey&) const = default;
+};
+inline uint64_t hash_of(const FlowKey& k, uint64_t seed) {
+  return hash64(uint64_t{k.peer.value()} << 32 | k.job.value(),
+                uint64_t{k.sdi} << 16 | uint64_t{k.tc.value()} << 8 | static_cast<uint64_t>(k.mode),
+                seed);
+}
+
+struct Flow : ListNode<struct ReadyFlowTag>,
+              ListNode<struct ReleasedFlowTag>,
+              ListNode<PathFlowTag> {
+  explicit Flow(FlowKey k) : key(k) {}
+
+  FlowKey key;
+  FlowId id;
+  Path* path = nullptr;      // none without PDCs
+  bool ready = false;        // start() may have a message
+  bool is_released = false;  // its client is done with it: gone with its last PDC [PDS-247]
+  // In the order of the last use; closing ones included.
+  IntrusiveList<Pdc, FlowPdcTag> pdcs;
+  uint32_t pdc_count = 0;
+  // RUDI: the destination, and the message whose packets are being sent.
+  RudiDestination* rudi = nullptr;
+  MessageHandle message;
+
+  // It waits for a PDC, or for its turn.
+  bool is_queued() const { return static_cast<const ListNode<ReadyFlowTag>&>(*this).is_linked(); }
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,85 @@
+// Flows, and PDCs opened for them. [PDS 2, PDS-247]
+#include "pds/schedule/flows.h"
+
+namespace uet::pds {
+
+Result<FlowId> Flows::flow(FlowKey key) {
+  if (!res_.config.pdc_per_job) key.job = JobId(0);
+  if (const Flow* const found = flows_.find(key)) return found->id;
+
+  Flow* const made = flows_.make(key);
+  if (made == nullptr) return Errc::again;
+  if (has_pdcs(key.mode)) made->path = paths_.take({key.peer, key.tc});
+  if (made->path != nullptr) made->path->flows.push_back(*made);
+  // What has no PDC has no congestion context either. [CMS-009]
+  const bool has_place =
+      has_pdcs(key.mode) ? made->path != nullptr : connectionless_.adopt(*made).ok();
+  if (!has_place) {
+    flows_.free(*made);
+    return Errc::again;
+  }
+  res_.peers.add_ref(key.peer);
+  return made->id;
+}
+
+void Flows::release_flow(FlowId id) {
+  Flow* const flow = flows_.get(id);
+  UET_ASSERT(flow != nullptr);
+  flows_.release(*flow);
+}
+
+// Closes what released flows still have, and frees those that have nothing. Not done when the
+// client calls: that may be in the midst of a packet of such a PDC. [PDS-247]
+void Flows::retire_flows(Instant now) {
+  while (Flow* const flow = flows_.next_released()) {
+    for (Pdc& pdc : flow->pdcs) {
+      if (pdc.is_unheard()) {
+        ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
+      } else if (!pdc.life.close_asked()) {
+        closing_.begin_close(pdc);
+      }
+    }
+    if (flow->pdcs.empty()) free_flow(*flow);
+  }
+}
+
+void Flows::free_flow(Flow& flow) {
+  UET_ASSERT(flow.message == MessageHandle{} && flow.pdcs.empty());
+  static_cast<ListNode<ReadyFlowTag>&>(flow).unlink();
+  static_cast<ListNode<ReleasedFlowTag>&>(flow).unlink();
+  static_cast<ListNode<PathFlowTag>&>(flow).unlink();
+  if (flow.path != nullptr) paths_.drop(*flow.path);
+  if (flow.rudi != nullptr) connectionless_.leave(flow);
+  const PeerId peer = flow.key.peer;
+  flows_.free(flow);
+  res_.peers.drop_ref(peer);
+}
+
+// I1. [PDS-040, PDS-044]
+Pdc* Flows::open_initiator(Flow& flow, Instant now) {
+  Pdc* const pdc = table_.allocate(true, res_.randomness);
+  if (pdc == nullptr) {
+    res_.counters.add(Count::pdc_alloc_fail);
+    reclaim_.relieve_pressure(true, now);
+    return nullptr;
+  }
+  pdc->life.change(PdcEvent::opened);
+  pdc->mode = flow.key.mode;
+  pdc->peer = flow.key.peer;
+  pdc->flow = &flow;
+  pdc->path = flow.path;
+  ++pdc->path->refs;
+  pdc->sdi = flow.key.sdi;
+  const Psn start = starts_.initial_start(pdc->peer, pdc->sdi, pdc->start_psn);
+  pdc->tx.start(start);
+  pdc->begin_at(start, res_.config);
+  pdc->last_active = now;
+  res_.peers.add_ref(pdc->peer);
+  flow.pdcs.push_back(*pdc);
+  ++flow.pdc_count;
+  idle_.add(*pdc);
+  schedule_.arm_by(*pdc, now + res_.config.idle_time);
+  return pdc;
+}
+
+}  // namespace uet::pds

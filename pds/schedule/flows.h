@@ -1,0 +1,61 @@
+// Flows of the client: found or made at a set-up act, given back when nobody uses them; and the
+// PDCs that are opened for them. [PDS-013, PDS-247]
+#pragma once
+
+#include "pds/connectionless/connectionless.h"
+#include "pds/door/reclaim.h"
+#include "pds/door/start_rules.h"
+#include "pds/pdc/closing.h"
+#include "pds/pdc/ending.h"
+#include "pds/pdc/idle_list.h"
+#include "pds/pdc/pdc_table.h"
+#include "pds/resources.h"
+#include "pds/schedule/flow_table.h"
+#include "pds/schedule/paths.h"
+#include "pds/schedule/schedule.h"
+
+namespace uet::pds {
+
+class Flows {
+ public:
+  Flows(Resources& res, PdcTable& table, FlowTable& flows, Connectionless& connectionless,
+        Schedule& schedule, Paths& paths, IdleList& idle, StartRules& starts, Closing& closing,
+        Ending& ending, Reclaim& reclaim)
+      : res_(res),
+        table_(table),
+        flows_(flows),
+        connectionless_(connectionless),
+        schedule_(schedule),
+        paths_(paths),
+        idle_(idle),
+        starts_(starts),
+        closing_(closing),
+        ending_(ending),
+        reclaim_(reclaim) {}
+
+  bool has_released() const { return flows_.has_released(); }
+  // See Pds::flow and Pds::release.
+  Result<FlowId> flow(FlowKey key);
+  void release_flow(FlowId id);
+  // Closes what released flows still have, and frees those that have nothing.
+  void retire_flows(Instant now);
+  // A PDC for the flow, in SYN; null: there is none. [PDS-I1]
+  Pdc* open_initiator(Flow& flow, Instant now);
+
+ private:
+  void free_flow(Flow& flow);
+
+  Resources& res_;
+  PdcTable& table_;
+  FlowTable& flows_;
+  Connectionless& connectionless_;
+  Schedule& schedule_;
+  Paths& paths_;
+  IdleList& idle_;
+  StartRules& starts_;
+  Closing& closing_;
+  Ending& ending_;
+  Reclaim& reclaim_;
+};
+
+}  // namespace uet::pds

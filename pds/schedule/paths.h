@@ -1,0 +1,48 @@
+// The congestion contexts, one for each (peer, class), and what peers ask and grant them in
+// credits. [PDS 2, PDS 19.3]
+#pragma once
+
+#include "pds/resources.h"
+#include "pds/schedule/flow.h"
+#include "pds/schedule/schedule.h"
+
+#include "wire/pds.h"
+
+#include "base/hash_map.h"
+#include "base/slab.h"
+
+namespace uet::pds {
+
+class Paths {
+ public:
+  Paths(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
+
+  Result<void> create(Arena& arena, Room room);
+  Path* find(PathKey key) const {
+    Path* const* const found = by_key_.find(key);
+    return found == nullptr ? nullptr : *found;
+  }
+  uint32_t size() const { return slab_.size(); }
+  template <class Fn>
+  void for_each(Fn&& fn) {
+    slab_.for_each(fn);
+  }
+
+  // Credit that the peer grants. [T-33]
+  void on_credit(Pdc& pdc, uint32_t credit, Instant now);
+  // Credit that the peer asks for. [T-34]
+  void on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now);
+  // The path of that key, with one more reference; null: no memory, or as many as there may be.
+  Path* take(PathKey key);
+  // One reference less; with the last one it is gone.
+  void drop(Path& path);
+
+ private:
+  Resources& res_;
+  Schedule& schedule_;
+  Slab<Path> slab_;
+  HashMap<PathKey, Path*> by_key_;
+  Slab<cms::CreditDemands> demands_;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,74 @@
+// Who waits for what: lists of PDCs, paths and flows that something can be sent for, and the
+// timers. A part that changes a PDC says here what it wants; Turns serves the lists. [PDS-142,
+// PDS-244]
+#pragma once
+
+#include "pds/pdc/pdc.h"
+#include "pds/resources.h"
+#include "pds/schedule/flow.h"
+
+#include "base/timer_wheel.h"
+
+namespace uet::pds {
+
+class Schedule {
+ public:
+  explicit Schedule(Resources& res) : res_(res) {}
+
+  void cancel(Pdc& pdc) { wheel_.cancel(pdc.timer); }
+  // It stands in no list of those that send.
+  static void stop_sending(Pdc& pdc) {
+    ListNode<SendTag>& node = pdc;
+    node.unlink();
+  }
+  // The flow waits for a free PDC, until feed_starved(). [PDS-021]
+  void starve(Flow& flow) { starved_.push_back(flow); }
+  void feed_starved() { ready_.splice_back(starved_); }
+
+  // Whose turn it is; null: nobody's.
+  Pdc* next_control() { return control_.pop_front(); }
+  void keep_control(Pdc& pdc) { control_.push_front(pdc); }
+  Pdc* next_resend() { return resend_.pop_front(); }
+  Path* next_open_path() { return open_paths_.pop_front(); }
+  Pdc* next_send() { return send_.pop_front(); }
+  const Pdc* send_after() const { return send_.front(); }
+  Flow* next_flow() { return ready_.pop_front(); }
+  const Flow* flow_after() const { return ready_.front(); }
+  bool has_new_work() const { return !ready_.empty() || !send_.empty(); }
+  bool has_work() const {
+    return !control_.empty() || !resend_.empty() || !open_paths_.empty() || has_new_work();
+  }
+
+  // Calls fn(Pdc&) for each PDC whose timer has fired.
+  template <class Fn>
+  void expire(Instant now, Fn&& fn) {
+    wheel_.expire(now, [&](TimerNode& node) { fn(owner_of<Pdc>(node, &Pdc::timer)); });
+  }
+  Instant next_deadline() const { return wheel_.next_deadline(); }
+  uint32_t armed_timers() const { return wheel_.armed_count(); }
+
+  // The timer of the PDC fires no later than at `deadline`.
+  void arm_by(Pdc& pdc, Instant deadline);
+  // It owes an ACK or a control packet, or a step of closing.
+  void want_control(Pdc& pdc);
+  // A Probe is due soon if a window holds the PDC back. [PDS-145]
+  void arm_if_held(Pdc& pdc, Instant now);
+  // It has messages and wants a PDC.
+  void wake_flow(Flow& flow);
+  // Puts the PDC where it gets a turn, if it may send and is not waiting already.
+  void want_send(Pdc& pdc);
+  // The window of the path may have room again.
+  void wake_path(Path& path);
+
+ private:
+  Resources& res_;
+  TimerWheel wheel_;
+  IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
+  IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
+  IntrusiveList<Pdc, SendTag> send_;        // have new packets
+  IntrusiveList<Path, OpenPathTag> open_paths_;  // may have room for the PDCs that wait for it
+  IntrusiveList<Flow, ReadyFlowTag> ready_;      // have messages and want a PDC
+  IntrusiveList<Flow, ReadyFlowTag> starved_;    // wait for a free PDC [PDS-021]
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,126 @@
+// The order in which a batch is filled. [PDS 6, 12]
+#include "pds/schedule/turns.h"
+
+#include "base/prefetch.h"
+#include "pds/tx/may_send.h"
+
+namespace uet::pds {
+
+namespace {
+// A burst is better whole in the next batch than cut: the backend sends it as one. Long bursts are
+// of short packets, which many PDCs may have few of; those fill the batch. One burst with much
+// payload is enough: it is on its way while the next one is made.
+bool has_room_for_burst(const TxBatch& batch, uint32_t burst_packets) {
+  constexpr uint32_t kBulkBytes = 64 * 1024;
+  if (batch.payload_bytes() >= kBulkBytes) return false;
+  if (batch.empty() || burst_packets > TxBatch::kCapacity / 4) return !batch.full();
+  return !batch.full() && batch.size() + burst_packets <= TxBatch::kCapacity;
+}
+}  // namespace
+
+void Turns::send_control(TxBatch& batch, Instant now) {
+  while (!batch.full()) {
+    Pdc* const pdc = schedule_.next_control();
+    if (pdc == nullptr) return;
+    if (!acks_.flush_acks(*pdc, batch, now) || !outbox_.flush_control(*pdc, batch, now) ||
+        !outbox_.flush_ack_requests(*pdc, batch, now) || !probes_.flush_probe(*pdc, batch, now)) {
+      schedule_.keep_control(*pdc);  // the batch is full
+      return;
+    }
+    steps_.progress_close(*pdc, batch, now);  // may free the PDC
+  }
+}
+
+uint32_t Turns::transmit(TxBatch& batch, Instant now) {
+  const uint32_t before = batch.size();
+  if (flow_desk_.has_released()) flow_desk_.retire_flows(now);
+  replies_.send_replies(batch);
+  acks_.send_probe_answers(batch, now);
+  acks_.send_responses(batch, now);
+  acks_.send_answers(batch, now);
+  send_control(batch, now);
+  connectionless_.transmit(batch, now);
+  // A PDC that is not done goes to the back of its list, so none waits for ever.
+  while (!batch.full()) {
+    Pdc* const pdc = schedule_.next_resend();
+    if (pdc == nullptr) break;
+    serve(*pdc, batch, now);
+  }
+  while (!batch.full()) {
+    Path* const path = schedule_.next_open_path();
+    if (path == nullptr) break;
+    serve_path(*path, batch, now);
+  }
+  // A flow that wants a PDC for each PDC that sends: it is served while its state is in the cache.
+  while (has_room_for_burst(batch, res_.config.packets_per_entropy) && schedule_.has_new_work()) {
+    assign_next(now);
+    Pdc* const pdc = schedule_.next_send();
+    if (pdc == nullptr) continue;
+    prefetch(schedule_.send_after(), sizeof(Pdc));
+    serve(*pdc, batch, now);
+  }
+  return batch.size() - before;
+}
+
+void Turns::assign_next(Instant now) {
+  Flow* const flow = schedule_.next_flow();
+  if (flow == nullptr) return;
+  if (const Flow* const next = schedule_.flow_after()) prefetch(next->pdcs.front(), sizeof(Pdc));
+  if (flow->ready) assign(*flow, now);
+}
+
+// Puts a PDC of the flow to work: one without an unsent rest, else a further one. Otherwise the
+// PDCs at work take the next message themselves when they have sent theirs.
+void Turns::assign(Flow& flow, Instant now) {
+  uint32_t usable = 0;
+  for (Pdc& pdc : flow.pdcs) {
+    if (!pdc.may_take_message()) continue;
+    ++usable;
+    if (pdc.message == MessageHandle{} && window_open(res_, pdc)) return schedule_.want_send(pdc);
+    // Nothing was waiting when it stalled, so nobody has asked for the cumulative ACK yet.
+    if (pdc.is_stalled() && !pdc.waiting.is_refused()) schedule_.arm_by(pdc, now);
+  }
+  const uint32_t limit = flow.key.mode == Mode::rod ? 1 : res_.config.pdcs_per_key;
+  // A ROD flow waits until the PDC before has gone altogether. [PDS-003, PDS-020]
+  const uint32_t open = flow.key.mode == Mode::rod ? flow.pdc_count : usable;
+  if (open >= limit) return;
+  Pdc* const pdc = flow_desk_.open_initiator(flow, now);
+  if (pdc == nullptr) {
+    if (usable == 0) schedule_.starve(flow);  // [PDS-021]
+    return;
+  }
+  if (!outbox_.next_message(*pdc, now)) return ending_.discard(*pdc);  // nothing to send after all
+  res_.counters.add(Count::pdc_opened_initiator);
+  reclaim_.relieve_pressure(true, now);
+  schedule_.want_send(*pdc);
+}
+
+// Nobody overtakes a PDC of the path that waits for the window: resends of requests could otherwise
+// keep return data from ever going out, and two peers that read from each other refuse requests
+// until it does. [PDS-244]
+void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
+  Path& path = *pdc.path;
+  if (!path.blocked.empty()) {
+    res_.counters.add(Count::cms_stalls);
+    return path.blocked.push_back(pdc);
+  }
+  const Turn turn = outbox_.take_turn(pdc, batch, now);
+  if (turn.end == Step::blocked) (turn.has_sent ? path.sated : path.blocked).push_back(pdc);
+}
+
+// The PDC that has waited longest for the window of its path. While there is room the path stays
+// among the open ones.
+void Turns::serve_path(Path& path, TxBatch& batch, Instant now) {
+  if (path.blocked.empty()) path.blocked.splice_back(path.sated);
+  Pdc* const pdc = path.blocked.pop_front();
+  if (pdc == nullptr) return;
+  const Turn turn = outbox_.take_turn(*pdc, batch, now);
+  if (turn.end != Step::blocked) return schedule_.wake_path(path);
+  if (turn.has_sent) {
+    path.sated.push_back(*pdc);
+  } else {
+    path.blocked.push_front(*pdc);  // it keeps its turn
+  }
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,59 @@
+// Filling a batch: replies first, then resends, then new packets; deficit round robin over the
+// PDCs. [PDS 6, PDS-060, PDS-061, PDS-062, PDS-244]
+#pragma once
+
+#include "pds/connectionless/connectionless.h"
+#include "pds/door/reclaim.h"
+#include "pds/door/replies.h"
+#include "pds/pdc/close_steps.h"
+#include "pds/pdc/ending.h"
+#include "pds/resources.h"
+#include "pds/rx/ack_writer.h"
+#include "pds/schedule/flows.h"
+#include "pds/schedule/schedule.h"
+#include "pds/tx/outbox.h"
+#include "pds/tx/tail_probes.h"
+
+namespace uet::pds {
+
+class Turns {
+ public:
+  Turns(Resources& res, Connectionless& connectionless, Schedule& schedule, Replies& replies,
+        Ending& ending, Outbox& outbox, TailProbes& probes, AckWriter& acks, CloseSteps& steps,
+        Reclaim& reclaim, Flows& flow_desk)
+      : res_(res),
+        connectionless_(connectionless),
+        schedule_(schedule),
+        replies_(replies),
+        ending_(ending),
+        outbox_(outbox),
+        probes_(probes),
+        acks_(acks),
+        steps_(steps),
+        reclaim_(reclaim),
+        flow_desk_(flow_desk) {}
+
+  // See Pds::transmit.
+  uint32_t transmit(TxBatch& batch, Instant now);
+
+ private:
+  void send_control(TxBatch& batch, Instant now);
+  void assign_next(Instant now);
+  void assign(Flow& flow, Instant now);
+  void serve(Pdc& pdc, TxBatch& batch, Instant now);
+  void serve_path(Path& path, TxBatch& batch, Instant now);
+
+  Resources& res_;
+  Connectionless& connectionless_;
+  Schedule& schedule_;
+  Replies& replies_;
+  Ending& ending_;
+  Outbox& outbox_;
+  TailProbes& probes_;
+  AckWriter& acks_;
+  CloseSteps& steps_;
+  Reclaim& reclaim_;
+  Flows& flow_desk_;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,240 @@
+// What an ACK tells about each packet, and about the peer. [PDS-090 .. PDS-095]
+#include "pds/tx/ack_reader.h"
+
+#include <algorithm>
+#include "pds/tx/loss_detector.h"
+#include "pds/tx/may_send.h"
+
+namespace uet::pds {
+
+namespace {
+// Queues of one host's several interrupts differ by about as much, however short the round trip.
+constexpr Duration kReorderTimeMin = Duration::microseconds(50);
+
+// Of a source that may be forged: it must answer something, a packet that was sent or the Probe
+// that is out. [PDS-252]
+bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
+  const auto was_sent = [&](Psn psn) {
+    return !psn.before(pdc.start_psn) && psn.before(pdc.tx.next());
+  };
+  if (ack.p) return pdc.tail.is_answer(ack.probe_opaque);
+  return was_sent(ack.cack_psn) || was_sent(ack.ack_psn());
+}
+
+// What the ACK says of the way of the packet that it names, once for each packet, and also when
+// another ACK has answered the packet before. Which EV that was our own record says: an ACK need
+// not echo it truly, and without a record nothing is said of any EV. [PDS-070, PDS 8.1]
+void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
+  sum.ecn = ack.m;
+  if (slot == nullptr) return;
+  if (slot->mark_told) {
+    sum.ecn = false;
+    return;
+  }
+  slot->mark_told = true;
+  sum.ev = slot->ev;
+  sum.ev_valid = true;
+}
+}  // namespace
+
+// [PDS-090 .. PDS-095]
+void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
+                            std::span<const std::byte> ses, Instant at, Instant now) {
+  const Psn cack = ack.cack_psn;
+  const bool names_psn = !ack.p;
+  const Psn next = pdc.tx.next();
+  // [PDS-090] Nothing below Start_PSN - 1 was ever sent either. [PDS-246]
+  const bool beyond = !cack.before(next) || (names_psn && !ack.ack_psn().before(next));
+  if (beyond || pdc.range.is_below(cack)) return res_.counters.add(Count::drop_ack_range);
+  if (pdc.is_unverified() && !is_proof(pdc, ack)) return res_.counters.add(Count::drop_unproven);
+  proofs_.confirm(pdc);
+  res_.counters.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
+  idle_.heard(pdc, now);
+  if (pdc.state() == PdcState::syn) establish(pdc, ack.spdcid, now);
+  if (cc != nullptr) pdc.range.on_mpr(cack, cc->mpr);
+
+  AckNews news;
+  news.acked.at = at;
+  if (cc != nullptr) news.acked.remote = take_cc_state(pdc, *cc, now);
+  if (names_psn) take_named(pdc, ack, ses, news, now);
+  for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot != nullptr) complete(pdc, p, *slot, {wire::NextHeader::none, {}, at}, news, now);
+  }
+  if (pdc.range.on_cack(cack)) pdc.waiting.begin(now);
+  pdc.losses.note_arrived(cack);
+  tell_acked(pdc, news);
+  if (cc != nullptr) read_sack(pdc, *cc, now);
+  if (ack.p) probes_.on_probe_answer(pdc, ack, at, now);
+  const cms::RemoteState& remote = news.acked.remote;
+  const bool counts = remote.valid && !cack.before(pdc.range.cack());
+  infer_losses(pdc, counts ? remote.ooo_count : uint16_t{0xFFFF}, now);
+  pdc.tail.note_heard();
+
+  if (pdc.is_initiator()) heed(pdc, ack.req, now);
+  schedule_.want_send(pdc);
+  schedule_.arm_if_held(pdc, now);
+  pdc.tx.release_if_empty(res_.tx_pool);
+  if (pdc.is_stalled() || proofs_.owes_proof(pdc))
+    schedule_.arm_by(pdc, now + res_.config.rto_init);
+  if (pdc.tx.empty() && pdc.state() != PdcState::established) schedule_.want_control(pdc);
+  if (news.closing == SlotKind::close_cmd) starts_.learn_start(pdc, ack);
+  ending_.on_closing_slot_done(pdc, news.closing, now);  // may free the PDC
+}
+
+// The packet that the ACK names: its answer, and what the ACK says of its way.
+void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses,
+                           AckNews& news, Instant now) {
+  const Psn psn = ack.ack_psn();
+  cms::Acked& sum = news.acked;
+  take_mark(ack, pdc.tx.recent(psn), sum);
+  TxSlot* const slot = pdc.tx.find(psn);
+  if (slot == nullptr) return;
+  // Of which transmission it is the answer must be certain; and a clock that was set in between
+  // may have stamped the arrival before it. [PDS-141]
+  if (slot->in_flight && !slot->was_asked && slot->resends == (ack.retx ? 1 : 0) &&
+      slot->was_sent_by(sum.at)) {
+    sum.rtt = slot->sent_for(sum.at);
+    sum.rtt_valid = true;
+    pdc.rtt.on_rtt(sum.rtt);
+  }
+  pdc.losses.note_arrived(psn);
+  complete(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, news, now);
+}
+
+void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, AckNews& news,
+                         Instant now) {
+  if (slot.in_flight) {
+    news.acked.bytes += slot.bytes;
+    ++news.acked.packets;
+  }
+  if (slot.kind != SlotKind::data) news.closing = slot.kind;
+  answered(pdc, psn, slot, response, now);
+}
+
+// What the target asks for besides. [PDS-094]
+void AckReader::heed(Pdc& pdc, wire::AckRequest request, Instant now) {
+  if (request == wire::AckRequest::close) closing_.begin_close(pdc);
+  if (request != wire::AckRequest::clear) return;
+  pdc.clearing.want(now + res_.config.clear_time);
+  schedule_.arm_by(pdc, pdc.clearing.at());
+}
+
+// I3: the peer's PDCID is known, SYN is over. [PDS-042]
+void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
+  pdc.peer_id = peer_id;
+  table_.bind_peer(pdc);
+  pdc.life.change(PdcEvent::first_ack);
+  if (pdc.life.close_asked()) closing_.begin_close(pdc);  // [PDS-I22]
+}
+
+// What the destination says of its receiving side; invalid when it says nothing. [PDS 19.3]
+cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+  if (cc.ack.type != wire::PdsType::ack_cc || cc.state == 0) return {};
+  if (cc.cc_type == wire::CcType::credit) {
+    paths_.on_credit(pdc, wire::CreditState::unpack(cc.state).credit, now);
+    return {};
+  }
+  if (cc.cc_type != wire::CcType::nscc) return {};
+  const wire::NsccState s = wire::NsccState::unpack(cc.state);
+  cms::RemoteState r;
+  r.service_time = Duration::nanoseconds(int64_t{s.service_time} * 128);
+  r.ooo_count = s.ooo_count;
+  r.rcv_cwnd_pend = s.rcv_cwnd_pend;
+  r.restore_cwnd = s.rc;
+  r.valid = true;
+  // 24 bits that wrap: an ACK that was overtaken adds nothing. [CMS-042]
+  const uint32_t ahead = (s.rcvd_bytes - pdc.peer_rcvd_units) & 0xFFFFFF;
+  if (ahead < 0x800000) {
+    r.newly_received_bytes = ahead * 256;
+    pdc.peer_rcvd_units = s.rcvd_bytes;
+  }
+  return r;
+}
+
+// The packet is answered for good: exactly one on_response. [PDS-092, PDS-093]
+void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now) {
+  const PacketRef ref = slot.ref;
+  const SlotKind kind = slot.kind;
+  pdc.losses.settle(slot);
+  slot.in_flight = false;
+  pdc.waiting.begin(now);
+  pdc.tx.complete(psn);
+  if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
+}
+
+void AckReader::tell_acked(Pdc& pdc, const AckNews& news) {
+  if (!news.is_any()) return;
+  pdc.path->on_acked(news);
+  schedule_.wake_path(*pdc.path);
+}
+
+// SACK says "arrived", which is not "answered". [PDS-093]
+void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+  const Psn base = cc.sack_base();
+  bool any = false;
+  AckNews news;
+  news.acked.at = now;
+  for (uint64_t bits = cc.sack_bitmap; bits != 0; bits &= bits - 1) {
+    const Psn psn = base + __builtin_ctzll(bits);
+    if (!psn.before(pdc.tx.next())) {  // never sent: the rest of the bitmap is no better [T-06]
+      res_.counters.add(Count::sack_beyond);
+      break;
+    }
+    TxSlot* const slot = pdc.tx.find(psn);
+    if (slot == nullptr || slot->sacked) continue;
+    any = true;
+    slot->sacked = true;
+    slot->delayed = slot->quiet = false;
+    pdc.losses.unmark(*slot);
+    if (slot->in_flight) {
+      slot->in_flight = false;
+      news.acked.bytes += slot->bytes;
+      ++news.acked.packets;
+      pdc.path->ev.on_feedback(slot->ev, cms::PathFeedback::good);
+    }
+    pdc.tx.settle(psn);
+    pdc.losses.note_arrived(psn);
+    // Of ROD it may still wait for its turn over there, and be dropped instead of delivered.
+    if (slot->ref.sack_completes && slot->kind == SlotKind::data && pdc.mode == Mode::rud) {
+      answered(pdc, psn, *slot, {wire::NextHeader::none, {}, now}, now);
+    }
+  }
+  if (!any) return;
+  pdc.waiting.begin(now);
+  res_.counters.add(Count::sack_rx);
+  tell_acked(pdc, news);
+}
+
+// How long after a packet another one must have been sent, whose arrival then shows that the first
+// is lost, on whatever path: what 1.5 windows are in packets, 1.5 round trips are in time.
+// [PDS-143]
+Duration AckReader::reorder_time(const Pdc& pdc) const {
+  const Duration srtt = pdc.rtt.smoothed();
+  return srtt == Duration::zero() ? srtt : std::max(srtt * 3 / 2, kReorderTimeMin);
+}
+
+void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
+  if (pdc.tx.empty() || pdc.losses.highest_arrived().before(pdc.tx.base())) return;
+  pdc.losses.limit_arrived(pdc.tx.next() - 1);
+  ReorderRules rules;
+  if (ooo_count != 0xFFFF) rules.reported_packets = ooo_count;  // [PDS-L3]
+  const bool single_path = pdc.mode == Mode::rod || res_.cms.entropy_values <= 1;
+  // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
+  // have a part of the window only, of CMS and of PSNs. [PDS-143, PDS-144]
+  const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->packet_bytes_max;
+  const uint64_t reachable =
+      std::max(res_.config.tx_window_packets / 2, res_.config.ooo_packets_min);
+  rules.threshold_packets = single_path ? res_.config.ooo_packets_single_path
+                                        : static_cast<uint32_t>(std::clamp<uint64_t>(
+                                              packets, res_.config.ooo_packets_min, reachable));
+  rules.time = reorder_time(pdc);
+  LossDetector::infer(pdc.tx, pdc.losses.highest_arrived(), rules, now,
+                      [&](Psn psn, TxSlot& slot, LossCause cause) {
+                        const Count count =
+                            cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
+                        loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
+                      });
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,158 @@
+// Decides at the source that packets are lost: retransmission time-out with back-off, and two ways
+// of reading the ACKs - order within one entropy value, and the number of packets that arrived out
+// of order. It names the slots; the caller sends them again. [PDS 12]
+#pragma once
+
+#include "pds/tx/tx_window.h"
+
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace uet::pds {
+
+// Smoothed round trip of one PDC and the time-out that follows from it. [PDS-140, PDS-141]
+class RtoEstimator {
+ public:
+  void on_rtt(Duration rtt);
+  // The time-out of a packet after `resends` time-outs, between `init` and `max`.
+  Duration rto(Duration init, Duration max, uint32_t resends) const;
+  Duration smoothed() const { return Duration::nanoseconds(int64_t{srtt_ns_}); }
+
+ private:
+  uint32_t srtt_ns_ = 0;  // 0: no sample yet; saturates at 4.2 s
+  uint32_t rttvar_ns_ = 0;
+};
+
+// Why a slot counts as lost.
+enum class LossCause : uint8_t {
+  ev_order,   // one sent later on the same EV has arrived [PDS-L4]
+  ooo_count,  // too many later ones have arrived, or one sent long after it [PDS-L3]
+};
+
+// How much reordering is believed before L3 speaks: so many packets, or so much time between the
+// sending of the one that is missing and of one that has arrived. [PDS-143, PDS-144]
+struct ReorderRules {
+  uint32_t threshold_packets = 5;
+  uint32_t reported_packets = 0;  // out of order, as the destination counts them
+  Duration time;                  // zero: not known
+};
+
+// What it remembers is in the window it looks at.
+class LossDetector {
+ public:
+  // Reads what has arrived since the last call. Calls fn(Psn, TxSlot&, LossCause) for each slot now
+  // believed lost; fn marks it. `highest_arrived` is the highest PSN known to have arrived. Cost:
+  // the slots that have become lost, and each slot once for each recovery.
+  template <class Fn>
+  static void infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules, Instant now,
+                    Fn&& fn);
+
+  static bool in_recovery(const TxWindow& window) {
+    return window.head_ != nullptr && window.head_->in_recovery;
+  }
+
+ private:
+  template <class Fn>
+  static void judge_passed(TxWindow& window, Fn&& fn);
+  template <class Fn>
+  static void judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn);
+  template <class Fn>
+  static void judge_overdue(TxWindow& window, Psn highest_arrived, Duration time, Fn&& fn);
+  template <class Fn>
+  static void judge_overdue_resends(TxWindow& window, Duration time, Fn&& fn);
+
+  static bool is_missing(const TxSlot& slot) {
+    return slot.in_flight && !slot.sacked && !slot.done;
+  }
+  // A packet sent longer than `time` after it has arrived. [PDS-143]
+  static bool is_overdue(const TxHead& head, Duration time, const TxSlot& slot) {
+    const int64_t ticks = TxSlot::ticks_between(head.newest_tick, slot.sent_tick());
+    return ticks > time.ns() >> SentTick::kShift;
+  }
+};
+
+template <class Fn>
+void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules,
+                         Instant now, Fn&& fn) {
+  if (window.empty()) return;
+  TxHead& head = *window.head_;
+  if (head.in_recovery && window.base().after(head.recovery_psn)) head.in_recovery = false;
+  if (!highest_arrived.after(window.base())) return;
+
+  judge_passed(window, fn);
+  const uint32_t out_of_order = std::max<uint32_t>(head.arrived, rules.reported_packets);
+  if (!head.in_recovery && out_of_order >= rules.threshold_packets) {
+    head.in_recovery = true;
+    head.recovery_psn = window.next() - 1;
+    head.recovery_tick = TxSlot::tick_of(now);
+    head.judged = window.base();
+  }
+  if (head.in_recovery) judge_recovery(window, highest_arrived, fn);
+  if (rules.time == Duration::zero() || !head.any_arrived) return;
+  judge_overdue(window, highest_arrived, rules.time, fn);
+  if (head.resent > 0) judge_overdue_resends(window, rules.time, fn);
+}
+
+// What stands in a path queue before a packet that has arrived. [PDS-L4]
+template <class Fn>
+void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
+  TxHead& head = *window.head_;
+  while (head.passed != 0) {
+    const auto queue = static_cast<uint32_t>(__builtin_ctz(head.passed));
+    head.passed &= head.passed - 1;
+    const uint16_t last = head.passed_to[queue];
+    const Entropy ev = head.passed_by[queue];
+    for (uint16_t at = head.first[queue];;) {
+      TxSlot& slot = window.slots()[at];
+      const uint16_t next = slot.next;
+      if (is_missing(slot) && slot.ev == ev) fn(window.psn_at(at), slot, LossCause::ev_order);
+      if (at == last) break;
+      at = next;
+    }
+  }
+}
+
+// Too many packets have overtaken what is missing: each that was sent before that was found, once.
+template <class Fn>
+void LossDetector::judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn) {
+  TxHead& head = *window.head_;
+  Psn p = head.judged.before(window.base()) ? window.base() : head.judged;
+  for (; p.before(highest_arrived); ++p) {
+    TxSlot& slot = window[p];
+    const bool is_before = TxSlot::ticks_between(slot.sent_tick(), head.recovery_tick) < 0;
+    if (is_missing(slot) && is_before) fn(p, slot, LossCause::ooo_count);
+  }
+  head.judged = p;
+}
+
+// First transmissions went in the order of their PSNs: where one is not overdue, none above it is.
+template <class Fn>
+void LossDetector::judge_overdue(TxWindow& window, Psn highest_arrived, Duration time, Fn&& fn) {
+  TxHead& head = *window.head_;
+  Psn p = head.overdue_from.before(window.base()) ? window.base() : head.overdue_from;
+  for (; p.before(highest_arrived); ++p) {
+    TxSlot& slot = window[p];
+    if (!is_missing(slot) || slot.resends > 0) continue;
+    if (!is_overdue(head, time, slot)) break;
+    fn(p, slot, LossCause::ooo_count);
+  }
+  head.overdue_from = p;
+}
+
+// Each queue is in the order of sending.
+template <class Fn>
+void LossDetector::judge_overdue_resends(TxWindow& window, Duration time, Fn&& fn) {
+  TxHead& head = *window.head_;
+  window.for_each_oldest([&](uint8_t queue, Psn psn) {
+    TxSlot& slot = window[psn];
+    if (!TxQueue::is_in_flight(queue) || !is_missing(slot)) return false;
+    if (!is_overdue(head, time, slot)) return false;
+    fn(psn, slot, LossCause::ooo_count);
+    return slot.queue != queue;
+  });
+}
+
+}  // namespace uet::pds

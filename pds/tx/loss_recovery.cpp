@@ -1,0 +1,134 @@
+// What becomes of packets that are outstanding. [PDS 12]
+#include "pds/tx/loss_recovery.h"
+
+#include <algorithm>
+#include "pds/tx/may_send.h"
+
+namespace uet::pds {
+
+// Toward a source that may be forged the time doubles without the cap. [T-38]
+Duration LossRecovery::rto_of(const Pdc& pdc, const TxSlot& slot) const {
+  const bool is_patient = res_.config.patience == Patience::time && pdc.is_unverified();
+  const Duration cap = is_patient ? res_.config.peer_timeout : res_.config.rto_max;
+  return pdc.rtt.rto(res_.config.rto_init, std::max(cap, res_.config.rto_max), slot.rto_count);
+}
+
+// How long an outstanding packet is left alone after it was sent.
+Duration LossRecovery::limit_of(const Pdc& pdc, const TxSlot& slot) const {
+  if (slot.quiet) return res_.config.quiet_time;
+  if (!slot.delayed) return rto_of(pdc, slot);
+  // NACK_Retx_Time, twice as long each time, up to the cap of the time-outs. [PDS-118]
+  const uint32_t doublings = std::min<uint32_t>(slot.nack_count > 0 ? slot.nack_count - 1 : 0, 16);
+  return std::min(res_.config.nack_retx * (int64_t{1} << doublings),
+                  std::max(res_.config.rto_max, res_.config.nack_retx));
+}
+
+// Asks for the newest packet that went without AR, which is to ask for all: the cumulative ACK of
+// the answer covers them, or its SACK shows what is missing. Their time-outs begin now, because
+// nobody has asked before. [PDS-064, PDS-L6]
+void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
+  TxSlot* newest = nullptr;
+  Psn newest_psn;
+  pdc.tx.for_each_quiet([&](Psn psn, TxSlot& slot) {
+    slot.quiet = false;
+    slot.note_sent(now);
+    pdc.tx.settle(psn);
+    newest = &slot;
+    newest_psn = psn;
+  });
+  pdc.quiet_count = 0;
+  if (newest == nullptr) return;
+  UET_ASSERT(!newest->ask && !newest->lost && !newest->delayed);
+  ask_for(pdc, newest_psn, *newest);
+  res_.counters.add(Count::quiet_asked);
+}
+
+// Its answer is no sample of the round trip, and its NACK no proof. [PDS-064]
+void LossRecovery::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
+  pdc.losses.ask(slot);
+  slot.was_asked = true;
+  pdc.tx.settle(psn);
+  schedule_.want_control(pdc);
+}
+
+// Nobody will answer the packet, but the PDC goes on for a while.
+void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now) {
+  const PacketRef ref = slot.ref;
+  const SlotKind kind = slot.kind;
+  if (slot.in_flight) {
+    pdc.path->ccc.on_forgotten(slot.bytes);
+    schedule_.wake_path(*pdc.path);
+  }
+  pdc.losses.settle(slot);
+  slot.in_flight = false;
+  pdc.tx.complete(psn);
+  if (kind == SlotKind::data) res_.client.on_failed(ref, failure, now);
+}
+
+// It arrived; the answer is asked for when the delay is over, without the data. [PDS-093]
+void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
+  slot.sacked = true;
+  slot.quiet = false;
+  pdc.losses.unmark(slot);
+  if (slot.in_flight) {
+    // Like after a SACK: it must not keep the hole below it from being sent again.
+    slot.in_flight = false;
+    pdc.path->ccc.on_forgotten(slot.bytes);
+    schedule_.wake_path(*pdc.path);
+  }
+  slot.note_sent(now);
+  pdc.tx.settle(psn);
+  schedule_.arm_by(pdc, now + rto_of(pdc, slot));
+}
+
+// [PDS-118]
+void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
+  if (slot.in_flight) {
+    slot.in_flight = false;
+    pdc.path->on_lost({cms::LossKind::pressure, {}, psn, &slot, now});
+    schedule_.wake_path(*pdc.path);
+  }
+  pdc.losses.unmark(slot);
+  slot.sacked = slot.quiet = false;
+  slot.delayed = true;
+  if (!gap_waits(res_, pdc) || psn.before(pdc.gap)) pdc.gap = psn;
+  slot.note_sent(now);
+  pdc.tx.settle(psn);
+  schedule_.arm_by(pdc, now + limit_of(pdc, slot));
+  schedule_.want_send(pdc);
+}
+
+// Everything from the gap on, except what the peer keeps. What is behind a packet that was refused
+// for a while goes when that is over. [PDS-078, PDS-150]
+void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {
+  const Psn from = pdc.tx.contains(expected) ? expected : pdc.tx.base();
+  const Psn end = gap_waits(res_, pdc) ? pdc.gap : pdc.tx.next();
+  for (Psn p = from; p.before(end); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr || slot->sacked || slot->lost) continue;
+    const bool goes = slot->in_flight || (slot->delayed && drops_behind_gaps(res_, pdc));
+    if (!goes) continue;
+    mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_go_back_n, now);
+  }
+}
+
+// The slot is sent again as soon as CMS allows. [PDS-240]
+void LossRecovery::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause,
+                             Instant now, wire::NackCode code) {
+  UET_ASSERT(!slot.done);
+  if (slot.lost || pdc.life.is_orphan()) return;
+  res_.counters.add(cause);
+  if (slot.in_flight) {
+    slot.in_flight = false;
+    pdc.path->on_lost({kind, code, psn, &slot, now});
+    schedule_.wake_path(*pdc.path);
+  }
+  pdc.losses.unask(slot);
+  slot.delayed = slot.quiet = false;
+  pdc.losses.mark(slot, psn);
+  pdc.tx.settle(psn);
+  Schedule::stop_sending(pdc);  // it may stand among those with new packets only
+  schedule_.want_send(pdc);
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,40 @@
+// What is outstanding and has no answer yet: marks packets as lost, delayed or asked for, and knows
+// how long each is left alone. It sends nothing. [PDS 12]
+#pragma once
+
+#include "pds/pdc/pdc.h"
+#include "pds/resources.h"
+#include "pds/schedule/schedule.h"
+
+namespace uet::pds {
+
+class LossRecovery {
+ public:
+  LossRecovery(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
+
+  // The time-out of a packet. [PDS-140]
+  Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
+  // How long an outstanding packet is left alone after it was sent.
+  Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
+  // Asks for the newest packet that went without AR, which is to ask for all. [PDS-064]
+  void ask_for_quiet(Pdc& pdc, Instant now);
+  // An ACK Request for the packet is due.
+  void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
+  // Nobody will answer the packet; the PDC goes on for a while.
+  void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
+  // It arrived, and its answer comes later.
+  void await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
+  // It goes again after NACK_Retx_Time. [PDS-118]
+  void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
+  // Everything from the gap on goes again, except what the peer keeps. [PDS-078]
+  void go_back(Pdc& pdc, Psn expected, Instant now);
+  // It goes again as soon as CMS allows. [PDS-240]
+  void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now,
+                 wire::NackCode code = {});
+
+ private:
+  Resources& res_;
+  Schedule& schedule_;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,80 @@
+// Whether a PDC has something to send, and what holds it back. Questions only. [PDS-062]
+#pragma once
+
+#include "pds/pdc/pdc.h"
+#include "pds/resources.h"
+#include "pds/schedule/flow.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+inline constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
+inline constexpr uint32_t kUnprovenPackets = 4;  // where no Probe can ask for proof
+inline constexpr Duration kHeldWaitMin = Duration::microseconds(100);  // ends are late by as much
+
+inline bool has_new(const Pdc& pdc) {
+  return pdc.message != MessageHandle{} || !pdc.returns.empty() ||
+         (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());
+}
+
+inline bool may_send_unproven(const Resources& res, const Pdc& pdc) {
+  if (!res.config.probe) return pdc.tx.size() < kUnprovenPackets;
+  return pdc.proof.octets() >= pdc.path->packet_bytes_max;
+}
+
+// Return data waits for it. The initiator may have nothing more to send, so it is asked: a Probe
+// takes no PSN, and even who does not know Probes refuses it, which shows as much.
+inline bool needs_proof(const Resources& res, const Pdc& pdc) {
+  const bool has_some = has_new(pdc) || pdc.losses.has_lost();
+  return res.config.probe && pdc.is_unverified() && has_some && !may_send_unproven(res, pdc);
+}
+
+inline bool may_probe(const Resources& res, const Pdc& pdc) {
+  return res.config.probe && !res.peers[pdc.peer].no_probe;  // [PDS-163]
+}
+
+// A peer that drops what is out of order needs all that follows a lost packet as well.
+inline bool drops_behind_gaps(const Resources& res, const Pdc& pdc) {
+  return pdc.mode == Mode::rod && !res.config.rod_reorder;
+}
+
+// The peer would drop whatever is behind the packet that it refused for now. [PDS-150]
+inline bool gap_waits(const Resources& res, Pdc& pdc) {
+  if (!drops_behind_gaps(res, pdc)) return false;
+  const TxSlot* const slot = pdc.tx.find(pdc.gap);
+  return slot != nullptr && slot->delayed;
+}
+
+// There is nothing to send before it either, as far as is known: see send_lost().
+inline bool is_held_by_gap(const Resources& res, Pdc& pdc) {
+  return gap_waits(res, pdc) && (!pdc.losses.has_lost() || !pdc.losses.lost_from().before(pdc.gap));
+}
+
+// Room for one more PSN. Of the data that a SYN asks for nothing goes that would be much more than
+// the SYN, until its source has shown that it hears us: else small forged requests fill somebody
+// else's link. [PDS-035, PDS-037, PDS-038, T-38]
+inline bool window_open(const Resources& res, Pdc& pdc) {
+  const Psn next = pdc.tx.next();
+  if (pdc.is_unverified() && !may_send_unproven(res, pdc)) return false;
+  if (pdc.tx.size() >= res.config.tx_window_packets || !pdc.range.admits(next)) return false;
+  return pdc.state() != PdcState::syn ||
+         next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
+}
+
+// There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What
+// is to be sent again waits for CMS only.
+inline bool is_held(const Pdc& pdc) {
+  if (pdc.losses.has_lost()) return !pdc.path->ccc.may_send(pdc.path->packet_bytes_max);
+  return has_new(pdc);
+}
+
+// Tail_Loss_Time. A PDC that is held would be sending, so silence says more: three round trips are
+// enough there, because what is lost keeps everything behind it waiting. [PDS-145]
+inline Duration tail_wait(const Resources& res, const Pdc& pdc) {
+  const Duration srtt = pdc.rtt.smoothed();
+  if (!is_held(pdc) || srtt == Duration::zero()) return res.config.tail_loss;
+  return std::min(res.config.tail_loss, std::max(srtt * 3, kHeldWaitMin));
+}
+
+}  // namespace uet::pds

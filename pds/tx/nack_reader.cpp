@@ -1,0 +1,283 @@
+// The reactions to NACK codes. [PDS 10.2]
+#include "pds/tx/nack_reader.h"
+
+#include "pds/tx/may_send.h"
+#include "pds/tx/nack_reaction.h"
+
+namespace uet::pds {
+
+using wire::NackCode;
+
+namespace {
+constexpr uint32_t kRebasesMax = 4;  // [PDS-051]
+}  // namespace
+
+// Everything that was sent moves to the new start and goes again. [PDS-051, PDS-I4]
+void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
+  const Psn start(h.payload);
+  if (start == pdc.start_psn) return res_.counters.add(Count::drop_nack_code);
+  if (++pdc.rebases > kRebasesMax) {
+    res_.counters.add(Count::psn_rebase_limit);
+    return ending_.fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
+                        false, now);
+  }
+  res_.counters.add(Count::psn_rebased);
+  pdc.tx.rebase(start - pdc.start_psn);
+  pdc.rx.release(res_.rx_pool);
+  pdc.begin_at(start, res_.config);
+  pdc.waiting.begin(now);
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr) continue;
+    slot->rto_count = slot->nack_count = 0;
+    slot->sacked = false;
+    if (slot->in_flight) {  // refused for its number, not for its path
+      slot->in_flight = false;
+      pdc.path->ccc.on_forgotten(slot->bytes);
+    }
+    loss_.mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_nack, now);
+  }
+  schedule_.wake_path(*pdc.path);
+}
+
+void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant now) {
+  if (h.nack_code == NackCode::trimmed_ack) return on_nack_trimmed_ack(pdc, h, now);
+  if (probes_.refuses_probe(pdc, h)) return;
+  // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
+  if (!pdc.tx.contains(h.nack_psn)) {
+    // Unless it answers the question for the cumulative ACK: nobody is there any more.
+    const bool ends_stall = pdc.is_stalled() && h.nack_psn == pdc.tx.base() - 1 && has_new(pdc) &&
+                            reaction_to(h.nack_code) == NackReaction::fail_pdc;
+    if (!ends_stall) return res_.counters.add(Count::drop_nack_range);
+    res_.counters.add(Count::nacks_rx);
+    res_.counters.add(nack_rx_count(h.nack_code));
+    return ending_.fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
+                        peer_may_hold_state(h.nack_code), now);
+  }
+  res_.counters.add(Count::nacks_rx);
+  res_.counters.add(nack_rx_count(h.nack_code));
+  // What no peer can have to say now is forged, or so late that it is void. [T-08]
+  const bool is_syn = pdc.state() == PdcState::syn;
+  if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
+    return res_.counters.add(Count::drop_nack_state);
+  }
+  proofs_.confirm(pdc);  // it names a packet of ours
+  idle_.heard(pdc, now);
+  TxSlot* const slot = pdc.tx.find(h.nack_psn);
+  if (slot == nullptr) return res_.counters.add(Count::drop_nack_answered);
+  react(pdc, h, *slot, at, now);
+}
+
+// A peer of 1.0 lost the data of our response: nack_psn is its own request. The one NACK that is
+// answered. [PDS-134, PDS-072]
+void NackReader::on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now) {
+  const Arrival how = pdc.rx.classify(h.nack_psn);
+  if (how != Arrival::dup_window && how != Arrival::dup_below) {
+    return res_.counters.add(Count::drop_nack_range);
+  }
+  res_.counters.add(Count::nacks_rx);
+  res_.counters.add(nack_rx_count(h.nack_code));
+  AckTrigger trigger = pdc.ack.trigger();
+  trigger.psn = h.nack_psn;
+  trigger.ce = trigger.retx = false;
+  inbox_.answer_again(pdc, trigger, Count::ack_duplicate, now);
+}
+
+// A peer that refuses is not silent, and may do so for as long as it lets something else pass now
+// and then. [PDS-148]
+void NackReader::note_refusal(Pdc& pdc, NackCode code, Instant now) {
+  if (waits_for_application(code)) {
+    pdc.waiting.forgive();
+  } else {
+    pdc.waiting.note_refused(now);
+  }
+}
+
+void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now) {
+  note_refusal(pdc, h.nack_code, now);
+  // Said of the oldest packet it explains why nothing is answered; of a later one it does not.
+  if (waits_for_application(h.nack_code) && h.nack_psn == pdc.tx.base()) pdc.waiting.begin(now);
+  const NackReaction reaction = reaction_to(h.nack_code);
+  // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
+  const bool closing = slot.kind == SlotKind::close_cmd;
+  if (closing && reaction == NackReaction::fail_pdc) {
+    if (h.nack_code == NackCode::closing_in_err) res_.counters.add(Count::pdc_closed_in_err);
+    const bool in_err = h.nack_code == NackCode::closing_in_err;
+    return ending_.free_pdc(pdc, in_err ? PdcEvent::closed_in_err : PdcEvent::close_void, !in_err,
+                            false, now);
+  }
+  // A Close Request or NOOP that came too early for the peer, or the question for an answer: no
+  // request was refused. [PDS-162, PDS 10.2, 0x19]
+  const bool is_question = slot.sacked || slot.was_asked;
+  if (h.nack_code == NackCode::unexp_event && (slot.kind != SlotKind::data || is_question)) {
+    if (is_question && nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
+    return loss_.delay_resend(pdc, h.nack_psn, slot, now);
+  }
+  switch (reaction) {
+    case NackReaction::ignore:
+      return res_.counters.add(Count::drop_nack_code);
+    case NackReaction::resend_now:
+      return react_to_loss(pdc, h, slot, at, now);
+    case NackReaction::hold_window:
+      pdc.range.on_refused();  // [PDS-245]
+      [[fallthrough]];
+    case NackReaction::resend_later:
+    case NackReaction::send_clear:
+      if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
+      if (reaction == NackReaction::send_clear) {
+        pdc.clearing.want_now();
+        schedule_.want_control(pdc);
+      }
+      return loss_.delay_resend(pdc, h.nack_psn, slot, now);
+    case NackReaction::go_back_n:
+      return loss_.go_back(pdc, Psn(h.payload), now);
+    case NackReaction::rebase:
+      return rebase(pdc, h, now);
+    case NackReaction::wait:
+      if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
+      return loss_.await_answer(pdc, h.nack_psn, slot, now);
+    case NackReaction::fail_message:
+      return fail_message(pdc, h, slot, now);
+    case NackReaction::fail_pdc:
+      return fail_by_nack(pdc, h, slot, now);
+  }
+}
+
+// The message fails for good. A NOOP fills its PSN, so that no hole stays. [PDS-119, PDS-182]
+void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
+  if (!res_.config.optional_control) {
+    return loss_.delay_resend(pdc, h.nack_psn, slot, now);  // [PDS 22]
+  }
+  const PacketRef ref = slot.ref;
+  if (slot.kind != SlotKind::data) return;
+  slot.kind = SlotKind::noop;
+  slot.ref = {};
+  loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::pressure, Count::retx_nack, now);
+  res_.client.on_failed(ref, {FailureReason::nack, h.nack_code, false}, now);
+}
+
+// What is known to have arrived is not lost, whatever a late NACK says; but the two codes that
+// answer an ACK Request are about just such packets. [PDS-116, PDS 13]
+void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at,
+                               Instant now) {
+  const bool is_answer =
+      h.nack_code == NackCode::pkt_not_rcvd || h.nack_code == NackCode::ack_with_data;
+  if (slot.sacked && !is_answer) return res_.counters.add(Count::drop_nack_answered);
+  if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
+  slot.sacked = false;
+  auto kind = cms::LossKind::inferred;
+  if (h.nack_code == NackCode::trimmed) kind = cms::LossKind::trimmed;
+  if (h.nack_code == NackCode::trimmed_lasthop) kind = cms::LossKind::trimmed_lasthop;
+  // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
+  if (h.m && kind != cms::LossKind::trimmed) {
+    pdc.path->ev.on_feedback(slot.ev, cms::PathFeedback::ecn);
+  }
+  loss_.mark_lost(pdc, h.nack_psn, slot, kind, Count::retx_nack, now, h.nack_code);
+  // A peer that drops what is out of order needs all that follows as well. [PDS-150]
+  if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, h.nack_psn, now);
+}
+
+// The packet that was refused was certainly not executed, unless an earlier transmission of it was,
+// or not it was refused but the question for its answer. CLOSING is for what lies beyond all that
+// the peer received, so it holds for every transmission. Of the others it depends.
+// [PDS-119, PDS-176, PDS-190]
+void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
+  Failure failure{FailureReason::nack, h.nack_code, false};
+  const bool is_proof = slot.resends == 0 || h.nack_code == NackCode::closing;
+  if (slot.kind == SlotKind::data && is_proof && !slot.sacked && !slot.was_asked &&
+      is_certainly_not_executed(h.nack_code)) {
+    failure.not_delivered = true;
+    loss_.give_up(pdc, h.nack_psn, slot, failure, now);
+    // With ROD nothing behind it was executed either.
+    for (Psn p = h.nack_psn + 1; pdc.mode == Mode::rod && p.before(pdc.tx.next()); ++p) {
+      TxSlot* const later = pdc.tx.find(p);
+      if (later != nullptr && later->kind == SlotKind::data)
+        loss_.give_up(pdc, p, *later, failure, now);
+    }
+    failure.not_delivered = false;
+  }
+  const bool is_closing = h.nack_code == NackCode::closing;
+  const bool is_orphan = h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator();
+  if (is_closing || (is_orphan && pdc.state() != PdcState::syn)) {
+    const bool is_question = slot.kind == SlotKind::close_req;  // it is closed
+    if ((slot.kind == SlotKind::data || is_question) && !slot.done) {
+      loss_.give_up(pdc, h.nack_psn, slot, failure, now);
+    }
+    const bool goes_on = is_closing ? drain(pdc, failure, now)
+                                    : pdc.life.is_orphan() || await_verdicts(pdc, failure, now);
+    if (goes_on && !pdc.tx.empty()) return;
+  }
+  ending_.fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
+}
+
+// The peer is done with the PDC and remembers what it received on it: it has a word on every packet
+// of before, however often that was sent. So they go on until each is answered or refused, which a
+// living peer has done within its time-out, and everything else goes elsewhere. So it is with the
+// return data of a target whose Close Request came after the peer had given its Close up. False:
+// there is no such packet. [PDS-119, PDS-120, PDS-176]
+bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
+  bool any = false;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !any; ++p) {
+    const TxSlot* const slot = pdc.tx.find(p);
+    any = slot != nullptr && slot->kind == SlotKind::data;
+  }
+  if (!any) return false;
+  if (!pdc.life.is_draining()) {
+    pdc.life.note_draining();
+    pdc.close_at = now + res_.config.peer_timeout;
+    schedule_.arm_by(pdc, pdc.close_at);
+  }
+  pdc.life.change(PdcEvent::peer_done);
+  ending_.abort_message(pdc, failure, now);
+  if (pdc.is_initiator()) {
+    closing_.begin_close(pdc);
+  } else {
+    ending_.abort_returns(pdc, failure, now);
+    pdc.close_req_due = false;
+  }
+  return true;
+}
+
+// The peer has no such PDC any more. Packets that were sent once and are under way will be refused
+// as well, which proves that they were not executed: one RTO is given to that. Nothing is sent any
+// more. False: there is nothing to wait for. [PDS-119, PDS-190]
+bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
+  bool any = false;
+  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr || slot->kind != SlotKind::data) continue;
+    if (slot->in_flight && slot->resends == 0 && !slot->was_asked) {
+      slot->quiet = false;  // nobody is there to be asked
+      any = true;
+    } else {
+      loss_.give_up(pdc, p, *slot, failure, now);
+    }
+  }
+  if (!any) return false;
+  pdc.life.note_orphaned_by(failure.nack);
+  pdc.life.change(PdcEvent::orphaned);
+  pdc.close_at = now + pdc.rtt.rto(res_.config.rto_init, res_.config.rto_max, 0);
+  schedule_.arm_by(pdc, pdc.close_at);
+  ending_.close_idle_toward(pdc.peer, now);
+  Schedule::stop_sending(pdc);
+  ending_.abort_message(pdc, failure, now);
+  return true;
+}
+
+// Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]
+bool NackReader::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant at,
+                                    Instant now) {
+  // Copies of one refusal spend the budget once: while the packet waits to be sent again, or, where
+  // only its answer is asked for, until that can have come. [T-08]
+  const bool was_just_asked = slot.nack_count > 0 && slot.sent_for(at) < pdc.rtt.smoothed();
+  const bool is_copy = slot.sacked ? was_just_asked : slot.delayed || slot.lost;
+  if (is_copy) return false;
+  if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
+  if (res_.config.patience == Patience::time || res_.config.nack_retx_max == 31) return false;
+  if (slot.nack_count <= res_.config.nack_retx_max) return false;
+  ending_.fail(pdc, {FailureReason::nack, code, false}, Count::pdc_closed_nack,
+               pdc.state() != PdcState::syn, now);
+  return true;
+}
+
+}  // namespace uet::pds

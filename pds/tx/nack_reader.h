@@ -1,0 +1,58 @@
+// NACKs that were received, and what a source does about each. [PDS 10.2]
+#pragma once
+
+#include "pds/door/proofs.h"
+#include "pds/pdc/closing.h"
+#include "pds/pdc/ending.h"
+#include "pds/pdc/idle_list.h"
+#include "pds/resources.h"
+#include "pds/rx/inbox.h"
+#include "pds/schedule/schedule.h"
+#include "pds/tx/loss_recovery.h"
+#include "pds/tx/tail_probes.h"
+
+#include "wire/pds.h"
+
+namespace uet::pds {
+
+class NackReader {
+ public:
+  NackReader(Resources& res, Schedule& schedule, IdleList& idle, Proofs& proofs, Closing& closing,
+             Ending& ending, LossRecovery& loss, TailProbes& probes, Inbox& inbox)
+      : res_(res),
+        schedule_(schedule),
+        idle_(idle),
+        proofs_(proofs),
+        closing_(closing),
+        ending_(ending),
+        loss_(loss),
+        probes_(probes),
+        inbox_(inbox) {}
+
+  // A NACK of the PDC, which may be gone after it.
+  void process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant now);
+
+ private:
+  void rebase(Pdc& pdc, const wire::Nack& h, Instant now);
+  void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now);
+  void note_refusal(Pdc& pdc, wire::NackCode code, Instant now);
+  void react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
+  void fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now);
+  void react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
+  void fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now);
+  bool drain(Pdc& pdc, const Failure& failure, Instant now);
+  bool await_verdicts(Pdc& pdc, const Failure& failure, Instant now);
+  bool nack_limit_reached(Pdc& pdc, TxSlot& slot, wire::NackCode code, Instant at, Instant now);
+
+  Resources& res_;
+  Schedule& schedule_;
+  IdleList& idle_;
+  Proofs& proofs_;
+  Closing& closing_;
+  Ending& ending_;
+  LossRecovery& loss_;
+  TailProbes& probes_;
+  Inbox& inbox_;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,33 @@
+// What the peer's answers bring, for congestion control and for what follows on the PDC. Records of
+// a fixed size that the reader of an answer fills. [PDS 19.3]
+#pragma once
+
+#include "pds/tx/tx_slot.h"
+
+#include "cms/events.h"
+#include "wire/code_points.h"
+
+namespace uet::pds {
+
+// What one ACK brought.
+struct AckNews {
+  // Round trip, EV, CE mark, octets and packets; service time, received octets and the count of
+  // what is out of order as the peer tells them.
+  cms::Acked acked;
+  SlotKind closing = SlotKind::data;  // the control packet that it answers, if any
+
+  bool is_any() const {
+    return acked.packets != 0 || acked.rtt_valid || acked.remote.valid || acked.ecn;
+  }
+};
+
+// What makes a packet count as lost.
+struct LossNews {
+  cms::LossKind kind{};
+  wire::NackCode code{};  // that said so; none: it was inferred, or a time-out
+  Psn psn;
+  const TxSlot* packet = nullptr;  // its record
+  Instant at;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,339 @@
+// The turn of a PDC, and how its packets are encoded. [PDS 6, 12, 13, PDS-244]
+#include "pds/tx/outbox.h"
+
+#include <algorithm>
+#include "pds/tx/may_send.h"
+
+namespace uet::pds {
+
+namespace {
+constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
+constexpr uint32_t kShortsPerPacket = 4;
+constexpr uint32_t kAckRequestsPerTurn = 16;
+}  // namespace
+
+// A Close command or Close Request: the next PSN, resent like data. [PDS-172]
+bool Outbox::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now) {
+  if (batch.full() || !pdc.tx.reserve(res_.tx_pool)) {
+    schedule_.want_control(pdc);
+    return false;
+  }
+  if (pdc.tx.empty()) pdc.waiting.begin(now);
+  const Psn psn = pdc.tx.next();
+  TxSlot& slot = pdc.tx.push();
+  slot.kind = kind;
+  slot.ev = next_ev(pdc, nullptr);
+  emit_request(pdc, psn, slot, batch, now);
+  if (kind == SlotKind::close_cmd) {
+    pdc.close_psn = psn;
+    res_.counters.add(Count::close_cmd_tx);
+  } else {
+    res_.counters.add(Count::close_req_tx);
+  }
+  return true;
+}
+
+// False: it may not go to a source that may be forged.
+bool Outbox::emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch) {
+  wire::Writer w(batch.begin());
+  h.emit(w);
+  if (!proofs_.spend(pdc, static_cast<uint32_t>(w.position()))) return false;
+  batch.commit(static_cast<uint32_t>(w.position()), res_.peers[pdc.peer].address, ev,
+               res_.config.control_dscp, Ecn::not_ect, 0, pdc.sdi);
+  return true;
+}
+
+bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
+  wire::Control h;
+  h.isrod = pdc.mode == Mode::rod;
+  h.spdcid = pdc.id;
+  h.dpdcid = pdc.peer_id;
+  if (pdc.clearing.is_due()) {
+    if (batch.full()) return false;
+    pdc.clearing.note_sent();
+    const Psn clear = pdc.tx.base() - 1;
+    // Although said before: that may have been lost, and the peer asks because it needs it.
+    if (pdc.tx.base() != pdc.start_psn && pdc.state() != PdcState::syn) {
+      h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
+      h.payload = clear.value();
+      emit_control(pdc, h, pdc.ev, batch);
+      res_.counters.add(Count::clear_cmd_tx);
+    }
+  }
+  if (pdc.probe_due) {
+    if (batch.full()) return false;
+    pdc.probe_due = false;
+    if (pdc.is_stalled()) {
+      h.ctl_type = wire::CtlType::ack_req;
+      h.ar = true;
+      h.psn = pdc.tx.base() - 1;
+      h.payload = 0;
+      emit_control(pdc, h, pdc.ev, batch);
+      res_.counters.add(Count::ack_requests_tx);
+      h.ar = false;
+      h.psn = Psn{};
+    }
+  }
+  if (pdc.responses.is_clear_due()) {
+    if (batch.full()) return false;
+    if (pdc.responses.take_clear_request(res_.config.clear_time, now) &&
+        res_.config.optional_control) {
+      h.ctl_type = wire::CtlType::clear_req;  // [PDS-106]
+      h.payload = pdc.responses.newest().value();
+      emit_control(pdc, h, pdc.ev, batch);
+      pdc.responses.note_clear_request(now);
+      res_.counters.add(Count::clear_req_tx);
+    }
+  }
+  return true;
+}
+
+// Packets whose answer stays away although they arrived, or was not asked for when they were sent:
+// ask for it, without the data. [PDS-L6, PDS-064]
+bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
+  uint32_t sent = 0;
+  Psn p;
+  while (pdc.tx.next_asked(p)) {
+    TxSlot& slot = pdc.tx[p];
+    if (sent == kAckRequestsPerTurn) {  // the rest after the next time-out
+      pdc.losses.unask(slot);
+      pdc.tx.settle(p);
+      continue;
+    }
+    if (batch.full()) return false;
+    wire::Control h;
+    h.ctl_type = wire::CtlType::ack_req;
+    h.isrod = pdc.mode == Mode::rod;
+    h.ar = true;
+    h.spdcid = pdc.id;
+    h.dpdcid = pdc.peer_id;
+    h.psn = p;
+    emit_control(pdc, h, slot.ev, batch);
+    pdc.losses.unask(slot);
+    slot.note_sent(now);
+    // Nothing was late about what was just not asked for before.
+    if (slot.sacked && slot.rto_count < UINT8_MAX) ++slot.rto_count;
+    pdc.tx.settle(p);
+    schedule_.arm_by(pdc, now + loss_.limit_of(pdc, slot));
+    ++sent;
+    res_.counters.add(Count::ack_requests_tx);
+  }
+  return true;
+}
+
+// The message that the PDC goes on with; false: none. [PDS-015, PDS-016]
+bool Outbox::next_message(Pdc& pdc, Instant now) {
+  if (pdc.message != MessageHandle{}) return true;
+  if (!pdc.is_initiator()) {
+    ReturnMessage* const queued = pdc.returns.pop_front();
+    if (queued == nullptr) return false;
+    pdc.message = queued->message;
+    res_.return_messages.free(queued);
+    return true;
+  }
+  if (pdc.flow == nullptr || !pdc.flow->ready || !pdc.may_take_message()) return false;
+  StartedMessage started;
+  if (!res_.client.start(pdc.flow->id, pdc.handle, started, now)) {
+    pdc.flow->ready = false;
+    return false;
+  }
+  UET_ASSERT(started.message != MessageHandle{});
+  pdc.message = started.message;
+  if (started.keep_pdc) ++pdc.keep_count;
+  if (started.is_last) pdc.flow->ready = false;
+  return true;
+}
+
+// What the deficit of the PDC admits, resends first. Blocked: the caller puts it where it waits.
+Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
+  const uint32_t burst_bytes = res_.config.packets_per_entropy * pdc.path->packet_bytes_max;
+  const auto quantum = static_cast<int32_t>(burst_bytes);
+  pdc.deficit = std::min(pdc.deficit + quantum, quantum);
+  const bool has_lost = pdc.losses.has_lost();  // new packets then wait for the next turn
+  bool has_sent = false;
+  Step step = Step::sent;
+  while (step == Step::sent && pdc.deficit > 0 && !batch.full()) {
+    if (is_held_by_gap(res_, pdc)) {
+      step = Step::idle;
+    } else if (pdc.losses.has_lost()) {
+      step = send_lost(pdc, batch, now);
+    } else {
+      step = has_lost ? Step::idle : send_new(pdc, batch, now);
+    }
+    has_sent = has_sent || step == Step::sent;
+    if (pdc.mode == Mode::rud && pdc.ev_left == 0) break;  // the end of a burst
+  }
+  if (step != Step::sent) pdc.deficit = 0;
+  if (step == Step::blocked) res_.counters.add(Count::cms_stalls);
+  // Without slot memory an ACK brings it back, like with a full window.
+  if (step == Step::sent || step == Step::idle) schedule_.want_send(pdc);
+  if (step != Step::sent) schedule_.arm_if_held(pdc, now);
+  // While this PDC is busy with a long message, another one may take the next. [PDS-061]
+  if (pdc.flow != nullptr && pdc.flow->ready && pdc.message != MessageHandle{} &&
+      pdc.flow->pdc_count < res_.config.pdcs_per_key && pdc.mode == Mode::rud) {
+    schedule_.wake_flow(*pdc.flow);
+  }
+  return {step, has_sent};
+}
+
+Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
+  // A profile without Probes cannot ask for proof; there the retry limit ends the resends.
+  if (res_.config.probe && pdc.is_unverified() && !may_send_unproven(res_, pdc)) return Step::idle;
+  const Psn psn = pdc.losses.oldest(pdc.tx);
+  if (is_held_by_gap(res_, pdc)) return Step::idle;
+  TxSlot& slot = pdc.tx[psn];
+  // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
+  if (!pdc.path->ccc.may_send(slot.bytes)) return Step::blocked;
+  pdc.losses.unmark(slot);
+  if (slot.resends < 2) ++slot.resends;
+  slot.ev = next_ev(pdc, &slot);
+  emit_request(pdc, psn, slot, batch, now);
+  return Step::sent;
+}
+
+Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
+  if (!has_new(pdc) || !window_open(res_, pdc)) return Step::idle;
+  if (!pdc.path->ccc.may_send(pdc.path->packet_bytes_max)) return Step::blocked;
+  if (!next_message(pdc, now)) return Step::idle;
+  if (!pdc.tx.reserve(res_.tx_pool)) {
+    res_.counters.add(Count::slot_stalls);
+    return Step::full;
+  }
+  PacketRef ref;
+  if (!res_.client.pull(pdc.message, ref)) {
+    pdc.message = MessageHandle{};
+    if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
+    return Step::sent;
+  }
+  if (pdc.tx.empty()) pdc.waiting.begin(now);
+  const Psn psn = pdc.tx.next();
+  TxSlot& slot = pdc.tx.push();
+  slot.ref = ref;
+  slot.ev = next_ev(pdc, nullptr);
+  if (ref.eom) {
+    pdc.message = MessageHandle{};
+    if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
+  }
+  check_psn_range(pdc, psn, now);
+  emit_request(pdc, psn, slot, batch, now);
+  return Step::sent;
+}
+
+// The PSN space of a PDC ends; the successor takes over in time for what is started. That of return
+// data may be the first to end, where few requests ask for much. [PDS-036, PDS-I10, PDS-T10]
+void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
+  const bool is_closing =
+      pdc.is_initiator() ? pdc.life.close_asked() : pdc.state() != PdcState::established;
+  if (res_.config.psn_range_packets == 0 || is_closing) return;
+  const uint32_t margin = 2 * std::max<uint32_t>(pdc.range.packets(), PeerRange::kUnit);
+  const uint32_t used = psn.value() - pdc.start_psn.value();
+  if (used + margin < res_.config.psn_range_packets) return;
+  res_.counters.add(Count::psn_range_close);
+  pdc.is_initiator() ? closing_.begin_close(pdc) : closing_.ask_close(pdc, now);
+}
+
+// The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
+Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend) {
+  if (pdc.mode == Mode::rod) {
+    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.ev = pdc.path->ev.next();
+    return pdc.ev;
+  }
+  if (pdc.ev_left == 0 || (resend != nullptr && resend->ev == pdc.ev)) {
+    pdc.ev = pdc.path->ev.next();
+    pdc.ev_left = static_cast<uint16_t>(res_.config.packets_per_entropy * kShortsPerPacket);
+  }
+  return pdc.ev;
+}
+
+// So many packets leave under one EV, or four times as many short ones; with one, each has its own.
+void Outbox::use_ev(Pdc& pdc, uint32_t bytes) {
+  const bool is_short = bytes < kShortBytes && res_.config.packets_per_entropy > 1;
+  const uint16_t cost = is_short ? 1 : kShortsPerPacket;
+  pdc.ev_left = pdc.ev_left > cost ? static_cast<uint16_t>(pdc.ev_left - cost) : uint16_t{0};
+}
+
+// Encodes the packet of a slot, the first time or again. [PDS-063, PDS-064, PDS-065, PDS-146]
+void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now) {
+  const Peer& peer = res_.peers[pdc.peer];
+  const bool syn = pdc.state() == PdcState::syn;
+  const auto psn_offset = static_cast<uint16_t>(syn ? psn - pdc.start_psn : 0);
+  if (slot.kind != SlotKind::data) {
+    wire::Control h;
+    h.ctl_type = slot.kind == SlotKind::close_cmd   ? wire::CtlType::close_cmd
+                 : slot.kind == SlotKind::close_req ? wire::CtlType::close_req
+                                                    : wire::CtlType::noop;
+    if (slot.kind == SlotKind::noop) res_.counters.add(Count::noop_tx);
+    h.isrod = pdc.mode == Mode::rod;
+    h.retx = slot.resends > 0;
+    h.ar = true;
+    h.syn = syn;
+    h.private_mark = syn && res_.config.private_mark;
+    h.psn_offset = psn_offset;
+    h.spdcid = pdc.id;
+    h.dpdcid = pdc.peer_id;
+    h.psn = psn;
+    (void)emit_control(pdc, h, slot.ev, batch);  // not sent: as if it were lost
+    return on_emitted(pdc, psn, slot, cms::nominal_bytes(wire::Control::kSize), now);
+  }
+
+  wire::Request h;
+  h.type = pdc.mode == Mode::rod ? wire::PdsType::rod_request : wire::PdsType::rud_request;
+  h.next_hdr = slot.ref.next_hdr;
+  h.retx = slot.resends > 0;
+  h.ar = choose_ar(pdc, slot);
+  h.syn = syn;
+  h.private_mark = syn && res_.config.private_mark;
+  h.psn_offset = psn_offset;
+  h.clear_psn_offset = static_cast<int16_t>((pdc.tx.base() - 1) - psn);
+  h.spdcid = pdc.id;
+  h.dpdcid = pdc.peer_id;
+  h.psn = psn;
+  wire::Writer w(batch.begin());
+  h.emit(w);
+  res_.client.encode(slot.ref, w, batch);
+  batch.commit(static_cast<uint32_t>(w.position()), peer.address, slot.ev, pdc.path->key.tc.value(),
+               Ecn::ect0, slot.ref.message.value(), pdc.sdi);
+  const TxPacket& packet = batch.packets().back();
+  (void)proofs_.spend(pdc, packet.bytes());  // asked for by window_open()
+  pdc.clearing.note_carried();
+  res_.counters.add(Count::tx_requests);
+  res_.counters.add(Count::tx_payload_bytes, packet.payload_bytes);
+  on_emitted(pdc, psn, slot, cms::nominal_bytes(packet.bytes()), now);
+}
+
+// Whether the packet of a slot that goes out now has AR, and notes it. A message that nobody waits
+// for goes without, a few in a row: the next one that has it asks for all, or an ACK Request after
+// quiet_time. So a ping-pong of injected messages has no ACK for each. Not while closing, and not
+// in SYN, where an ACK is what one waits for. [PDS-064]
+bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
+  const Path& path = *pdc.path;
+  const bool stalls_next = !window_open(res_, pdc) || !path.ccc.may_send(2 * path.packet_bytes_max);
+  const bool must = slot.resends > 0 || res_.config.ack_per_packet || stalls_next;
+  slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state() == PdcState::established &&
+               pdc.quiet_count < res_.config.quiet_packets;
+  const bool ar = must || (slot.ref.eom && !slot.quiet);
+  if (slot.quiet) ++pdc.quiet_count;
+  if (ar) pdc.quiet_count = 0;
+  return ar;
+}
+
+void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now) {
+  UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
+  slot.bytes = static_cast<uint16_t>(nominal);
+  slot.note_sent(now);
+  slot.in_flight = true;
+  slot.mark_told = false;
+  slot.resends == 0 ? pdc.tx.note_first_sent(psn) : pdc.tx.settle(psn);
+  pdc.deficit -= static_cast<int32_t>(nominal);
+  if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
+  pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
+  // Only what the client wants sent is activity; resends into the void are not.
+  if (slot.kind == SlotKind::data && slot.resends == 0) idle_.touch(pdc, now);
+  // No time-out is shorter than rto_init: as a rule there is nothing to compute.
+  const bool is_short = !slot.quiet && res_.config.tail_loss <= res_.config.rto_init;
+  schedule_.arm_by(pdc,
+                   now + (is_short ? res_.config.tail_loss
+                                   : std::min(loss_.limit_of(pdc, slot), res_.config.tail_loss)));
+}
+
+}  // namespace uet::pds

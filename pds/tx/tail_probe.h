@@ -1,0 +1,77 @@
+// The Probes of one PDC: whether one is due or on its way, and how many were not answered. They ask
+// what became of the last packets, or for a proof that the peer is there. [PDS-145, PDS-252]
+#pragma once
+
+#include "pds/sent_tick.h"
+
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+class TailProbe {
+ public:
+  // The number that the first Probe follows, where a forger may not know it.
+  void start(uint16_t opaque) { opaque_ = opaque; }
+
+  // Nothing has been heard for another wait.
+  void note_silence(Instant now) {
+    count_ = (count_ + 1) & kCountMax;
+    tick_ = SentTick::of(now);
+  }
+  void note_heard() { count_ = 0; }
+  uint8_t silences() const { return count_; }
+
+  // A Probe is to go out with the next control packets.
+  void want() { is_due_ = true; }
+  void cancel() { is_due_ = false; }
+  // No answer is expected any more of the one on its way.
+  void forget() { is_out_ = false; }
+  bool is_due() const { return is_due_; }
+  bool is_pending() const { return is_due_ || is_out_; }
+
+  // It goes out; `newest` is the PSN that it names. Returns its number.
+  uint16_t send(Psn newest, Instant now) {
+    psn_ = newest;
+    tick_ = SentTick::of(now);
+    is_out_ = true;
+    if (unheard_ < kUnheardMax) unheard_ = (unheard_ + 1) & kUnheardMax;
+    return ++opaque_;
+  }
+  // Whether this is the number of the one on its way.
+  bool is_answer(uint16_t opaque) const { return is_out_ && opaque == opaque_; }
+  void note_answered() {
+    is_out_ = false;
+    unheard_ = 0;
+  }
+  void note_refused() {
+    unheard_ = (unheard_ - 1) & kUnheardMax;
+    is_out_ = false;
+    was_refused_ = true;
+  }
+
+  Psn psn() const { return psn_; }
+  uint8_t unheard() const { return unheard_; }  // neither answered nor refused; saturates
+  bool was_refused() const { return was_refused_; }
+  // Since the last one went, or the last silence was noted.
+  Duration age(Instant now) const { return SentTick::age(tick_, now); }
+  Duration since(Instant now) const { return SentTick::since(tick_, now); }
+
+ private:
+  static constexpr uint8_t kCountMax = 127;
+  static constexpr uint8_t kUnheardMax = 63;
+
+  uint32_t tick_ = 0;
+  Psn psn_;
+  uint16_t opaque_ = 0;
+  uint8_t count_ : 7 = 0;  // without anything heard; at most Max_Tail_Loss_Retx
+  uint8_t was_refused_ : 1 = 0;
+  uint8_t is_due_ : 1 = 0;
+  uint8_t is_out_ : 1 = 0;
+  uint8_t unheard_ : 6 = 0;
+};
+static_assert(sizeof(TailProbe) == 12);
+
+}  // namespace uet::pds
