@@ -9,9 +9,9 @@
 #include "ses/memory_region.h"
 #include "ses/message.h"
 #include "ses/message_ids.h"
-#include "ses/pds_port.h"
 
 #include "pds/peer_table.h"
+#include "pds/service.h"
 
 #include "base/arena.h"
 #include "base/hash_map.h"
@@ -79,7 +79,7 @@ struct Core {
   Instant now;  // of the call in progress
   Config config;
   pds::PeerTable* peers;
-  PdsPort pds;
+  pds::Service* pds = nullptr;
   PullSink pulled;
   RestartSink restarted;
   Rng rng;

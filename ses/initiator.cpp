@@ -219,7 +219,7 @@ Taken Initiator::post(Endpoint& ep, TxMessage& m) {
   if (must_wait) {
     m.state = TxMessage::State::held;
     to.held.push_back(m);
-    if (m.is_fenced) core_.pds.want_answers(core_.pds.self, to.flow->id, core_.now);
+    if (m.is_fenced) core_.pds->want_answers(to.flow->id, core_.now);
   } else {
     release(m);
   }
@@ -245,7 +245,7 @@ void Initiator::release(TxMessage& m) {
   ++m.remote->in_flight;
   m.state = TxMessage::State::queued;
   m.flow->queue.push_back(m);
-  core_.pds.ready(core_.pds.self, m.flow->id);
+  core_.pds->ready(m.flow->id);
 }
 
 // Releases what no fence and no recovery holds back any more. [LF-060, SES-029]
@@ -279,7 +279,7 @@ void Initiator::leave_remote(TxMessage& m) {
 
 // Ends what belongs to one attempt to send: its ID, its hold on the PDC and its timer.
 void Initiator::end_attempt(TxMessage& m) {
-  if (m.owes_message_done) core_.pds.message_done(core_.pds.self, m.pdc);
+  if (m.owes_message_done) core_.pds->message_done(m.pdc);
   if (m.id.value() != 0) {
     core_.ids.give_back(m.id);
     wake_starved();
@@ -309,7 +309,7 @@ void Initiator::end_read(TxMessage& m) {
   UET_ASSERT(flow.read_packets >= m.read_packets);
   flow.read_packets -= std::exchange(m.read_packets, 0);
   flow.last_read_failed = m.data_bytes < m.expected_bytes();
-  if (!flow.queue.empty()) core_.pds.ready(core_.pds.self, flow.id);
+  if (!flow.queue.empty()) core_.pds->ready(flow.id);
 }
 
 // Tells the user. From here on the user's memory is not touched.
@@ -416,7 +416,7 @@ void Initiator::wake_starved() {
   if (!is_starved_) return;
   is_starved_ = false;
   flows_.for_each([&](Flow& flow) {
-    if (!flow.queue.empty()) core_.pds.ready(core_.pds.self, flow.id);
+    if (!flow.queue.empty()) core_.pds->ready(flow.id);
   });
 }
 

@@ -147,7 +147,7 @@ Initiator::Returned Initiator::send_return(pds::PdcHandle pdc, const ReturnMessa
     free(*r);
     return Returned::no_slot;
   }
-  if (core_.pds.send_return(core_.pds.self, pdc, pds::MessageHandle(word | kReturnMark))) {
+  if (core_.pds->send_return(pdc, pds::MessageHandle(word | kReturnMark))) {
     return Returned::sent;
   }
   free(*r);

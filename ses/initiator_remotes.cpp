@@ -10,7 +10,7 @@ Result<Flow*> Initiator::flow(Endpoint& ep, PeerId peer, pds::Mode mode, JobId j
   if (Flow** known = flow_by_key_.find(key)) return *known;
   FlowName* const name = names_.alloc();
   if (name == nullptr) return Errc::again;
-  const auto id = core_.pds.flow(core_.pds.self, key.peer, key.tc, key.mode, key.job);
+  const auto id = core_.pds->flow(key.peer, key.tc, key.mode, key.job);
   if (!id.ok()) {
     names_.free(name);
     // Its flow is free a round trip later, when its PDCs are closed.
@@ -34,7 +34,7 @@ Flow* Initiator::make_flow(pds::FlowId id, PeerId peer, pds::Mode mode) {
   Flow* const made = flows_.alloc();
   if (made == nullptr || !flow_by_id_.insert(id.value(), made).ok()) {
     if (made != nullptr) flows_.free(made);
-    core_.pds.release(core_.pds.self, id);
+    core_.pds->release(id);
     return nullptr;
   }
   made->id = id;
@@ -73,7 +73,7 @@ void Initiator::release_flow(Flow& flow) {
       *link = flow.next_of_peer;
     }
   }
-  core_.pds.release(core_.pds.self, flow.id);
+  core_.pds->release(flow.id);
   flows_.free(&flow);
 }
 

@@ -6,13 +6,13 @@
 #include "ses/core.h"
 #include "ses/initiator.h"
 #include "ses/memory_region.h"
-#include "ses/pds_port.h"
 #include "ses/snapshot.h"
 #include "ses/target.h"
 #include "ses/types.h"
 
 #include "pds/client.h"
 #include "pds/peer_table.h"
+#include "pds/service.h"
 
 #include "base/arena.h"
 #include "base/result.h"
@@ -25,8 +25,7 @@ class Ses final : public pds::Client {
   static Result<Ses*> create(Arena& arena, const Config& config, pds::PeerTable& peers,
                              uint64_t seed);
   // The PDS below; called once before anything else (the two refer to each other).
-  void attach(pds::Pds& pds) { attach(port_of(pds)); }
-  void attach(const PdsPort& port) { core_.pds = port; }
+  void attach(pds::Service& pds) { core_.pds = &pds; }
 
   using EndpointOptions = ses::EndpointOptions;
   using Peeked = ses::Peeked;

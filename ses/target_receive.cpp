@@ -263,7 +263,7 @@ void Target::answer_kept(UnexpectedMessage& u, ReturnCode code, uint32_t modifie
                     .list = wire::ListCode::overflow,
                     .modified_length = modified_length};
   // False means that the PDC is gone, and with it whoever waited.
-  core_.pds.respond(core_.pds.self, u.token, response_ok(d), core_.now);
+  core_.pds->respond(u.token, response_ok(d), core_.now);
 }
 
 // Room in the completion queue came back: kept messages go to the receives that wait for them.
