@@ -6,9 +6,9 @@
 #include "ses/counters.h"
 #include "ses/endpoint.h"
 #include "ses/iov.h"
-#include "ses/memory_region.h"
-#include "ses/message.h"
-#include "ses/message_ids.h"
+#include "ses/memory/memory_region.h"
+#include "ses/outgoing/message.h"
+#include "ses/outgoing/message_ids.h"
 
 #include "pds/peer_table.h"
 #include "pds/service.h"

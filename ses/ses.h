@@ -4,10 +4,10 @@
 
 #include "ses/config.h"
 #include "ses/core.h"
-#include "ses/initiator.h"
-#include "ses/memory_region.h"
+#include "ses/outgoing/initiator.h"
+#include "ses/memory/memory_region.h"
 #include "ses/snapshot.h"
-#include "ses/target.h"
+#include "ses/incoming/target.h"
 #include "ses/types.h"
 
 #include "pds/client.h"

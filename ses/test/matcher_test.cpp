@@ -1,5 +1,5 @@
 // Matching against a reference that searches everything in order. [SES-119..124]
-#include "ses/matcher.h"
+#include "ses/receives/matcher.h"
 
 #include "base/rng.h"
 

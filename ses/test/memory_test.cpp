@@ -1,8 +1,8 @@
 // Registered memory, scatter lists, the page pool and message IDs.
 #include "ses/iov.h"
-#include "ses/memory_region.h"
-#include "ses/message_ids.h"
-#include "ses/unexpected_pool.h"
+#include "ses/memory/memory_region.h"
+#include "ses/outgoing/message_ids.h"
+#include "ses/receives/unexpected_pool.h"
 
 #include "base/rng.h"
 

@@ -1,7 +1,7 @@
 // The scripted packet delivery sublayer: packets out, packets in, answers, failures.
 #include "ses/test/stub_pds.h"
 
-#include "ses/request.h"
+#include "ses/incoming/request.h"
 
 #include <gtest/gtest.h>
 
