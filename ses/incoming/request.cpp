@@ -195,4 +195,33 @@ pds::Verdict response_ok(const Delivered& d) {
   return encode(h);
 }
 
+pds::Verdict data_in_ack(const Request& q, std::span<const std::byte> data) {
+  pds::Verdict v;
+  v.kind = pds::Verdict::Kind::respond;
+  v.guaranteed = true;  // [SES-144]
+  wire::Writer w(v.response.bytes);
+  if (q.header == wire::NextHeader::standard) {
+    v.response.next_hdr = wire::NextHeader::response_data;
+    wire::ResponseData h;
+    h.common.return_code = wire::ReturnCode::ok;
+    h.job_id = q.common.job_id;
+    h.read_request_message_id = q.id;
+    h.payload_length = static_cast<uint16_t>(data.size());
+    h.modified_length = q.request_length;
+    h.message_offset = q.offset;
+    h.emit(w);
+  } else {
+    v.response.next_hdr = wire::NextHeader::response_data_small;
+    wire::ResponseDataSmall h;
+    h.common.return_code = wire::ReturnCode::ok;
+    h.job_id = q.common.job_id;
+    h.payload_length = static_cast<uint16_t>(data.size());
+    h.original_request_psn = q.token.psn;
+    h.emit(w);
+  }
+  w.bytes(data);
+  v.response.length = static_cast<uint8_t>(w.position());
+  return v;
+}
+
 }  // namespace uet::ses

@@ -84,5 +84,7 @@ struct Delivered {
   uint32_t modified_length = 0;
 };
 pds::Verdict response_ok(const Delivered& delivered);
+// OK with read data or old values, at most as many as an ACK has room for. [SES-144]
+pds::Verdict data_in_ack(const Request& request, std::span<const std::byte> data);
 
 }  // namespace uet::ses

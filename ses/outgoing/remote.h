@@ -1,5 +1,5 @@
-// What an initiator knows of remote endpoints, and the flows that lead to them. States and
-// transitions are in initiator_remotes.cpp.
+// The records of remote endpoints and of the flows that lead to them. Remotes and Flows own them;
+// SendOrder writes what is queued, held and counted there.
 #pragma once
 
 #include "pds/client.h"

@@ -8,8 +8,8 @@
 
 #include "ses/iov.h"
 #include "ses/receives/keyed_queues.h"
-#include "ses/types.h"
 #include "ses/receives/unexpected_pool.h"
+#include "ses/types.h"
 
 #include "base/arena.h"
 #include "base/intrusive_list.h"
@@ -52,6 +52,8 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   // What it asks for is a key: the rest is found by looking at each.
   bool is_exact() const { return ignore == 0 && !by_job; }
   bool accepts_sender(const struct Envelope& e) const;
+  // What matches of another job is refused, not passed by. [SES-117]
+  bool allows(JobId of) const { return job == kAnyJob || job == of.value(); }
 };
 
 // The envelope of a message, as matching sees it.
@@ -80,7 +82,7 @@ struct alignas(64) UnexpectedMessage : ListNode<struct ArrivalTag>,
   bool is_claimed = false;   // taken out of the queues by a peek [LF-059]
   bool owes_answer = false;  // delivery-complete: `token` is answered when placed [SES-148]
   uint32_t request_length = 0;
-  uint32_t endpoint = 0;    // EndpointId
+  uint32_t endpoint = 0;  // EndpointId
   uint8_t ri_generation = 0;
   MessageId message_id;
   pds::RxToken token;
