@@ -29,7 +29,7 @@ Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(
   fep->ses_ = UET_TRY(ses::Ses::create(fep->arena_, config.ses, fep->peers_, source.u64()));
   fep->pds_ = UET_TRY(
       pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_, *fep->ses_, source));
-  fep->ses_->attach(ses::port_of(*fep->pds_));
+  fep->ses_->attach(*fep->pds_);
   return fep;
 }
 

@@ -1,5 +1,5 @@
-// The packet delivery sublayer's face: packets in, packets out, timers, and the calls SES makes.
-// It owns the parts and only routes.
+// The packet delivery sublayer's face: packets in, packets out, timers, and the calls SES makes
+// (Service). It owns the parts and only routes.
 #pragma once
 
 #include "pds/client.h"
@@ -8,6 +8,7 @@
 #include "pds/path_limit.h"
 #include "pds/pdc/pdc_state.h"
 #include "pds/pdc/peer_table.h"
+#include "pds/service.h"
 #include "pds/snapshot.h"
 
 #include "cms/config.h"
@@ -45,7 +46,7 @@ struct Footprint {
   uint64_t window_bytes = 0;
 };
 
-class Pds {
+class Pds final : public Service {
  public:
   // All memory comes from `arena`. `peers`, `client` and `random` must outlive this object. What
   // `random` gives decides PDCIDs and Start_PSNs. Errc::invalid for a config out of range,
@@ -60,19 +61,11 @@ class Pds {
     return create(arena, config, cms::Config{}, peers, client, seed);
   }
 
-  // Find or make; set-up act per (peer, class, mode, job); Errc::again when the flow table is full,
-  // or the RUDI destinations are all used. Holds a reference on the peer until it is released.
-  // Flows of different jobs are one when config.pdc_per_job is off.
-  // Its packets belong to the secure domain `sdi`; 0: none. [PDS-013]
-  Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uint32_t sdi = 0);
-  // The client is done with the flow: none of its messages is unfinished, and it uses the id no
-  // more. PDCs that still serve it are closed, and with the last one it is gone. [PDS-247]
-  void release(FlowId flow);
-  // The flow has at least one message for start(). Idempotent, O(1).
-  void ready(FlowId flow);
-  // Somebody waits for what the flow has sent: packets that went without AR because nobody did are
-  // asked for with the next transmit. [PDS-064]
-  void want_answers(FlowId flow, Instant now);
+  Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job,
+                      uint32_t sdi = 0) override;
+  void ready(FlowId flow) override;
+  void want_answers(FlowId flow, Instant now) override;
+  void release(FlowId flow) override;
 
   // One datagram, as it came. Never fails: what is wrong with it is counted. [PDS 7.1]
   void receive(const RxDatagram& datagram, Instant now);
@@ -89,13 +82,10 @@ class Pds {
   // Something could be sent right now: transmit is worth a call. May be true once in vain.
   bool has_work() const;
 
-  // The answer that a Verdict::later promised. False: the PDC is gone; forget it.
-  bool respond(RxToken token, const Verdict& verdict, Instant now);
-  // Queues a message of return data on the PDC of a request that this FEP received; its packets are
-  // pulled like any other. False: the PDC is gone, or config.return_messages are queued. [PDS-167]
-  bool send_return(PdcHandle pdc, MessageHandle message);
-  // The message started with keep_pdc has all its return data (or failed). [PDS-015]
-  void message_done(PdcHandle pdc);
+  bool respond(RxToken token, const Verdict& verdict, Instant now) override;
+  // False also when config.return_messages are queued.
+  bool send_return(PdcHandle pdc, MessageHandle message) override;
+  void message_done(PdcHandle pdc) override;
 
   // Advertises another PSN range from now on, between 1 and config.mpr. Errc::invalid. [PDS-035]
   Result<void> set_mpr(uint8_t mpr);

@@ -1,8 +1,8 @@
 // One open endpoint of this FEP: its name, its unfinished operations, and where its receives are.
 #pragma once
 
-#include "ses/receive_queue.h"
-#include "ses/retained.h"
+#include "ses/outgoing/retained.h"
+#include "ses/receives/receive_queue.h"
 #include "ses/types.h"
 
 #include "base/intrusive_list.h"

@@ -1,18 +1,20 @@
-// The semantic sublayer's face: endpoints, posts, memory regions; implements pds::Client. What it
-// does is in Initiator and Target; this file only tells them apart and tells them the time.
+// The semantic sublayer's face: endpoints, posts, memory regions; implements pds::Client. It owns
+// both halves, tells them the time, and routes to them what users post and PDS asks.
 #pragma once
 
 #include "ses/config.h"
-#include "ses/core.h"
-#include "ses/initiator.h"
-#include "ses/memory_region.h"
-#include "ses/pds_port.h"
+#include "ses/endpoints.h"
+#include "ses/incoming/incoming.h"
+#include "ses/incoming/read_answers.h"
+#include "ses/memory/memory_region.h"
+#include "ses/outgoing/outgoing.h"
+#include "ses/resources.h"
 #include "ses/snapshot.h"
-#include "ses/target.h"
 #include "ses/types.h"
 
 #include "pds/client.h"
 #include "pds/pdc/peer_table.h"
+#include "pds/service.h"
 
 #include "base/arena.h"
 #include "base/result.h"
@@ -25,8 +27,7 @@ class Ses final : public pds::Client {
   static Result<Ses*> create(Arena& arena, const Config& config, pds::PeerTable& peers,
                              uint64_t seed);
   // The PDS below; called once before anything else (the two refer to each other).
-  void attach(pds::Pds& pds) { attach(port_of(pds)); }
-  void attach(const PdsPort& port) { core_.pds = port; }
+  void attach(pds::Service& pds) { res_.pds = &pds; }
 
   using EndpointOptions = ses::EndpointOptions;
   using Peeked = ses::Peeked;
@@ -58,10 +59,10 @@ class Ses final : public pds::Client {
   Result<void> receive(EndpointId id, const ReceiveRequest& request, Instant now);
   Result<void> receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now);
   // Posted, and not confirmed by the peer.
-  uint32_t sends_open(EndpointId id) { return core_.endpoint(id)->tx_open; }
+  uint32_t sends_open(EndpointId id) { return endpoints_.get(id)->tx_open; }
   // Posted and not reported.
-  uint32_t receives_open(EndpointId id) { return core_.endpoint(id)->queue->open; }
-  uint32_t receives_open(ReceiveQueueId id) { return core_.queue(id)->open; }
+  uint32_t receives_open(EndpointId id) { return endpoints_.get(id)->queue->open; }
+  uint32_t receives_open(ReceiveQueueId id) { return endpoints_.get(id)->open; }
   // Cancels the oldest post of that context that has not gone too far: a receive that no message
   // took, an operation of which packets are still to be sent. It is reported as cancelled before
   // this returns (a multi-receive in use: after its last message). False: none. [LF-057, LF-058]
@@ -84,9 +85,9 @@ class Ses final : public pds::Client {
   // The endpoint that a claimed message came to. Errc::not_found: no such claim.
   Result<EndpointId> claimed_from(ReceiveQueueId id, uint32_t claim);
 
-  MemoryRegions& memory() { return core_.memory; }
-  const Counters& counters() const { return core_.counters; }
-  const Config& config() const { return core_.config; }
+  MemoryRegions& memory() { return memory_; }
+  const Counters& counters() const { return res_.counters; }
+  const Config& config() const { return res_.config; }
 
   // A packet of the message was refused by the system for good (TxFate::never): the operation ends
   // in status fault, its PDC survives; with EMSGSIZE it ends as undeliverable, too_long. `cookie`
@@ -102,7 +103,7 @@ class Ses final : public pds::Client {
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.
-  const CopyTally& copies() const { return initiator_.copies(); }
+  const CopyTally& copies() const { return outgoing_.copies(); }
   bool idle() const;  // no operation is unfinished and no message half received
   // Adds to the totals of `out`, and copies what fits. Cost: a look at everything unfinished.
   void snapshot(Snapshot& out, Instant now);
@@ -122,20 +123,28 @@ class Ses final : public pds::Client {
   void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
 
   Ses(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed)
-      : core_(arena, config, peers, seed), initiator_(core_), target_(core_, initiator_) {}
+      : res_(arena, config, peers, seed),
+        endpoints_(res_),
+        outgoing_(res_, endpoints_, memory_),
+        answers_(res_, memory_),
+        incoming_(res_, endpoints_, memory_, answers_, outgoing_) {}
 
  private:
   // The open endpoint of that handle; asserts that there is one.
   Endpoint& at(EndpointId id, Instant now);
   ReceiveQueue& at(ReceiveQueueId id, Instant now);
-  Result<Endpoint*> endpoint_slot();
-  Result<ReceiveQueue*> queue_slot();
-  Result<ReceiveQueue*> open_queue(uint32_t rx_size, bool is_shared);
-  void close_queue(ReceiveQueue& queue);
+  // Tells the target half how the operations that it posted have ended. After every call that may
+  // end one.
+  void pass_ends() {
+    while (const auto done = outgoing_.next_end()) incoming_.on_end(*done);
+  }
 
-  Core core_;
-  Initiator initiator_;
-  Target target_;
+  Resources res_;
+  Endpoints endpoints_;
+  MemoryRegions memory_;
+  Outgoing outgoing_;
+  ReadAnswers answers_;
+  Incoming incoming_;
 };
 
 }  // namespace uet::ses

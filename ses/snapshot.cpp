@@ -82,47 +82,45 @@ KeptSnapshot copy_of(const UnexpectedMessage& m, const Endpoint& ep, const pds::
 }  // namespace
 
 void Ses::snapshot(Snapshot& out, Instant now) {
-  const pds::PeerTable& peers = *core_.peers;
-  for (Endpoint* const ep : core_.endpoints) {
-    if (ep == nullptr || !ep->is_open) continue;
+  const pds::PeerTable& peers = *res_.peers;
+  endpoints_.for_each_endpoint([&](Endpoint& ep) {
     ++out.endpoint_count;
-    for (TxMessage& m : ep->operations) {
+    for (TxMessage& m : ep.operations) {
       const uint32_t at = out.operation_count++;
-      if (at < out.operations.size()) out.operations[at] = copy_of(m, *ep, peers, now);
+      if (at < out.operations.size()) out.operations[at] = copy_of(m, ep, peers, now);
     }
-  }
-  for (ReceiveQueue* const queue : core_.queues) {
-    if (queue == nullptr || !queue->is_open) continue;
-    out.disabled_indices += queue->disabled;
-    for (PostedReceive& r : queue->receives) {
+  });
+  endpoints_.for_each_queue([&](ReceiveQueue& queue) {
+    out.disabled_indices += queue.disabled;
+    for (PostedReceive& r : queue.receives) {
       const uint32_t at = out.receive_count++;
-      if (at < out.receives.size()) out.receives[at] = copy_of(r, *queue, peers);
+      if (at < out.receives.size()) out.receives[at] = copy_of(r, queue, peers);
     }
     for (const bool tagged : {false, true}) {
-      Matcher& matcher = queue->matcher(tagged);
+      Matcher& matcher = queue.matcher(tagged);
       for (UnexpectedMessage* m = matcher.oldest_unexpected(); m != nullptr;
            m = matcher.next_unexpected(*m)) {
         const uint32_t at = out.kept_count++;
         if (at >= out.kept.size()) continue;
-        out.kept[at] = copy_of(*m, *core_.endpoint(EndpointId(m->endpoint)), peers);
+        out.kept[at] = copy_of(*m, *endpoints_.get(EndpointId(m->endpoint)), peers);
       }
     }
-  }
-  target_.snapshot(out, now);
+  });
+  incoming_.snapshot(out, now);
 }
 
-void Target::snapshot(Snapshot& out, Instant now) {
-  for (const RxMessage& m : partial_) {
+void Incoming::snapshot(Snapshot& out, Instant now) {
+  arriving_.for_each([&](const RxMessage& m) {
     const uint32_t at = out.arriving_count++;
-    if (at >= out.arriving.size()) continue;
+    if (at >= out.arriving.size()) return;
     ArrivingSnapshot& s = out.arriving[at];
-    s.peer = (*core_.peers)[m.peer].address;
+    s.peer = (*res_.peers)[m.peer].address;
     s.message_id = m.key.id.value();
     s.bytes = m.pushed;
     s.arrived = m.arrived;
     s.silent = now - m.last_arrival;
-  }
-  const UnexpectedPool& pool = kept_.pool();
+  });
+  const UnexpectedPool& pool = kept_.room().pool();
   out.kept_pages_max = pool.pages();
   out.kept_pages = pool.pages() - pool.free_pages();
 }

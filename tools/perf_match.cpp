@@ -1,7 +1,7 @@
 // Matching by itself: the Matcher of one endpoint, no packets.
 #include "tools/perf_match.h"
 
-#include "ses/matcher.h"
+#include "ses/receives/matcher.h"
 
 #include "base/arena.h"
 #include "base/assert.h"

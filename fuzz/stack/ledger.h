@@ -5,7 +5,7 @@
 
 #include "fuzz/stack/room.h"
 
-#include "ses/memory_region.h"
+#include "ses/memory/memory_region.h"
 #include "ses/types.h"
 
 #include <array>

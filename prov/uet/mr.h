@@ -5,7 +5,7 @@
 #include "prov/uet/domain.h"
 #include "prov/uet/shim.h"
 
-#include "ses/memory_region.h"
+#include "ses/memory/memory_region.h"
 #include "ses/types.h"
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include "prov/uet/progress.h"
 #include "prov/uet/shim.h"
 
-#include "ses/receive_queue.h"
+#include "ses/receives/receive_queue.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,39 +1,32 @@
 // The scripted packet delivery sublayer: packets out, packets in, answers, failures.
 #include "ses/test/stub_pds.h"
 
-#include "ses/request.h"
+#include "ses/incoming/request.h"
 
 #include <gtest/gtest.h>
 
 namespace uet::ses::test {
 
-Result<pds::FlowId> StubPds::flow(void* self, PeerId peer, TrafficClass, pds::Mode mode, JobId) {
-  auto& me = *static_cast<StubPds*>(self);
-  me.flows_.push_back({peer, mode, false, 0, {}});
-  return pds::FlowId(static_cast<uint32_t>(me.flows_.size() - 1));
+Result<pds::FlowId> StubPds::flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) {
+  flows_.push_back({peer, mode, false, 0, {}});
+  return pds::FlowId(static_cast<uint32_t>(flows_.size() - 1));
 }
 
-void StubPds::ready(void* self, pds::FlowId flow) {
-  static_cast<StubPds*>(self)->flows_[flow.value()].is_ready = true;
-}
-
-bool StubPds::respond(void* self, pds::RxToken token, const pds::Verdict& v, Instant) {
-  auto& me = *static_cast<StubPds*>(self);
+bool StubPds::respond(pds::RxToken token, const pds::Verdict& v, Instant) {
   const uint32_t flow = token.pdc.value() - kTargetPdc;
-  TargetState& t = me.targets_[flow];
+  TargetState& t = targets_[flow];
   t.forward.answers[token.psn.value()] = v;
   Parcel p;
-  p.initiator = 1 - me.node_;
+  p.initiator = 1 - node_;
   p.flow = flow;
   p.psn = token.psn.value();
-  me.answer(p, v);
+  answer(p, v);
   return true;
 }
 
-bool StubPds::send_return(void* self, pds::PdcHandle pdc, pds::MessageHandle message) {
-  auto& me = *static_cast<StubPds*>(self);
-  if (me.ends_returns) return false;
-  me.targets_[pdc.value() - kTargetPdc].back.returns.push_back(message);
+bool StubPds::send_return(pds::PdcHandle pdc, pds::MessageHandle message) {
+  if (ends_returns) return false;
+  targets_[pdc.value() - kTargetPdc].back.returns.push_back(message);
   return true;
 }
 

@@ -29,16 +29,24 @@ struct Parcel {
   Octets octets;  // SES header and payload, or the response
 };
 
-class StubPds {
+class StubPds final : public pds::Service {
  public:
   static constexpr uint32_t kTargetPdc = 0x1000;  // added to the flow number at the target
 
   StubPds(uint32_t node, std::vector<Parcel>& network) : node_(node), network_(network) {}
   void attach(Ses& ses) {
     ses_ = &ses;
-    ses.attach(PdsPort{this, &flow, &ready, &respond, &send_return, &message_done, &want_answers,
-                        &release});
+    ses.attach(*this);
   }
+
+  // pds::Service
+  Result<pds::FlowId> flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) override;
+  void ready(pds::FlowId flow) override { flows_[flow.value()].is_ready = true; }
+  void want_answers(pds::FlowId, Instant) override { ++answers_wanted; }
+  void release(pds::FlowId) override { ++flows_released; }
+  bool respond(pds::RxToken token, const pds::Verdict& v, Instant now) override;
+  bool send_return(pds::PdcHandle pdc, pds::MessageHandle message) override;
+  void message_done(pds::PdcHandle) override { ++messages_done; }
 
   // Sends what may go: at most `window` packets outstanding on a flow.
   void transmit(Instant now);
@@ -90,17 +98,6 @@ class StubPds {
     pds::Mode mode{};
   };
 
-  static Result<pds::FlowId> flow(void* self, PeerId peer, TrafficClass, pds::Mode mode, JobId);
-  static void ready(void* self, pds::FlowId flow);
-  static bool respond(void* self, pds::RxToken token, const pds::Verdict& v, Instant now);
-  static bool send_return(void* self, pds::PdcHandle pdc, pds::MessageHandle message);
-  static void message_done(void* self, pds::PdcHandle) {
-    ++static_cast<StubPds*>(self)->messages_done;
-  }
-  static void release(void* self, pds::FlowId) { ++static_cast<StubPds*>(self)->flows_released; }
-  static void want_answers(void* self, pds::FlowId, Instant) {
-    ++static_cast<StubPds*>(self)->answers_wanted;
-  }
   Octets encode(const pds::PacketRef& ref);
   void send(Direction& d, const pds::PacketRef& ref, Parcel p);
   void answer(const Parcel& p, const pds::Verdict& v);

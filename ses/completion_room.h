@@ -1,0 +1,22 @@
+// Room in the completion queue of an endpoint for completions that nobody posted for.
+// [architecture 8]
+#pragma once
+
+#include "ses/endpoint.h"
+#include "ses/resources.h"
+
+namespace uet::ses {
+
+// Books room for one. False: the application has to read its completions first.
+inline bool reserve(Resources& res, const Endpoint& ep) {
+  if (ep.rx.reserve == nullptr || ep.rx.reserve(ep.rx.owner)) return true;
+  res.counters.add(Counter::rx_no_completion_slot);
+  return false;
+}
+
+// Gives back what was booked.
+inline void release(const Endpoint& ep) {
+  if (ep.rx.release != nullptr) ep.rx.release(ep.rx.owner);
+}
+
+}  // namespace uet::ses

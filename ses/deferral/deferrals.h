@@ -1,0 +1,51 @@
+// Owns what the initiator remembers of deferrable sends: a target without a receive tells them to
+// wait and has them sent again later, whole. [ses.md 4.5]
+//
+// state \ event  | told to wait, all answered | ready to restart | nothing heard | cancel, close
+// held, queued   | -                          | goes with it     | -             | gone
+// started        | deferred, or queued again  | noted            | -             | ended
+// deferred       | -                          | queued           | queued anew   | gone
+#pragma once
+
+#include "ses/deferral/deferral.h"
+#include "ses/outgoing/tx_message.h"
+#include "ses/resources.h"
+
+#include "base/hash_map.h"
+#include "base/slab.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+class Deferrals {
+ public:
+  explicit Deferrals(Resources& res) : res_(res) {}
+  Result<void> create(Rng& rng);
+
+  // Makes a send a deferrable one if target and length are for it, and there is room.
+  void make_deferrable(const Endpoint& ep, TxMessage& m, const Destination& to);
+  // The operation is over: nobody can have it sent again. Its packets still carry the tokens.
+  void forget_token(TxMessage& m);
+  void free(TxMessage& m);
+
+  // What a ready-to-restart did.
+  struct Restarted {
+    bool is_known = false;       // else it names no send of ours to that peer
+    TxMessage* again = nullptr;  // it waited for this and begins again now
+  };
+  Restarted restart(const Restart& order);
+  // The next attempt goes under the token that was granted, if any. [SES-099, SES-101]
+  static void begin_again(TxMessage& m);
+  // Nothing of the last attempt counts any more.
+  static void forget_attempt(TxMessage& m);
+
+ private:
+  TxMessage* find(const Restart& order, uint32_t token);
+
+  Resources& res_;
+  Slab<Deferral> deferrals_;
+  HashMap<uint32_t, Deferral*> by_token_;
+};
+
+}  // namespace uet::ses

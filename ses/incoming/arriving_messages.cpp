@@ -1,0 +1,209 @@
+// The life of multi-packet messages at the target. [ses.md 5]
+#include "ses/incoming/arriving_messages.h"
+
+#include "ses/share.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+
+Result<void> ArrivingMessages::create(Rng& rng) {
+  const Config& config = res_.config;
+  UET_CHECK(messages_.create(*res_.arena, config.rx_messages));
+  UET_CHECK(by_key_.create(*res_.arena, config.rx_messages, rng.u64()));
+  UET_CHECK(by_pdc_.create(*res_.arena, config.rx_messages, rng.u64()));
+  const Room owed{std::min(config.unexpected_messages, 16U), config.unexpected_messages};
+  return owed_by_pdc_.create(*res_.arena, owed, rng.u64());
+}
+
+// One that was given up has begun once: a second beginning is that of another message, whose sender
+// uses the identifier again.
+RxMessage* ArrivingMessages::find(const Request& q) {
+  RxMessage* const found = find_any(q);
+  if (found == nullptr) return nullptr;
+  RxMessage& m = *found;
+  if (!m.is_given_up || !q.common.som) return &m;
+  if (m.som_seen) {
+    forget(m);
+    return nullptr;
+  }
+  m.som_seen = true;
+  return &m;
+}
+
+// A message before which nothing is missing can be completed whatever becomes of later ones: one
+// such message of each host may have any place, and the others leave one of the share for it.
+// Without that a RUD message could hold the last place while its rest waits, beyond the window,
+// behind older packets that are refused for want of one. [SES-118]
+bool ArrivingMessages::may_track(const pds::Peer& peer, const Request& q) const {
+  const uint32_t free = messages_.capacity() - messages_.size() + given_up_count_;
+  if (free == 0) return false;
+  if (!q.is_confirmed && !leaves_reserve(1, free, messages_.capacity())) return false;
+  const pds::Host& host = res_.peers->host_of(peer);
+  const uint32_t all = messages_.capacity();
+  if (!q.in_order) {
+    return is_within_shares(peer.rx_messages + 1, host.rx_messages + 1, 1, free - 1, all);
+  }
+  return host.rx_in_order == 0 ||
+         is_within_shares(peer.rx_messages, host.rx_messages, 1, free, all);
+}
+
+RxMessage* ArrivingMessages::track(const Request& q) {
+  pds::Peer& peer = (*res_.peers)[q.peer];
+  if (!may_track(peer, q)) {
+    res_.counters.add(Counter::rx_peer_slots_used);
+    return nullptr;
+  }
+  if (messages_.full()) forget(*given_up_.front());
+  RxMessage* m = messages_.alloc();
+  UET_ASSERT(m != nullptr);
+  pds::Host& host = res_.peers->host_of(peer);
+  ++peer.rx_messages;
+  ++host.rx_messages;
+  m->in_order = q.in_order;
+  host.rx_in_order += q.in_order;
+  m->key = {q.token.pdc, q.id};
+  const bool is_new = by_key_.insert(m->key, m).ok();
+  UET_ASSERT(is_new);
+  PdcMessages* of_pdc = by_pdc_.find(q.token.pdc.value());
+  if (of_pdc == nullptr) of_pdc = *by_pdc_.insert(q.token.pdc.value(), {});
+  ++of_pdc->known;
+  ++of_pdc->open;
+  enter(*m, q);
+  m->last_arrival = res_.now;
+  partial_.push_back(*m);
+  return m;
+}
+
+// What its packets have in common.
+void ArrivingMessages::enter(RxMessage& m, const Request& q) {
+  m.opcode = q.common.opcode;
+  m.is_tagged = is_tagged(q.common.opcode);
+  m.peer = q.peer;
+  m.initiator = q.initiator;
+  m.job = q.common.job_id;
+  m.pid = q.common.pid_on_fep;
+  m.ri = q.common.resource_index;
+  m.match_bits = q.match_bits;
+  m.buffer_offset = q.buffer_offset;
+  m.request_length = q.request_length;
+  m.pushed = m.end = q.pushed();
+}
+
+void ArrivingMessages::release_share(const RxMessage& m) {
+  pds::Peer& peer = (*res_.peers)[m.peer];
+  UET_ASSERT(peer.rx_messages > 0);
+  pds::Host& host = res_.peers->host_of(peer);
+  --peer.rx_messages;
+  --host.rx_messages;
+  host.rx_in_order -= m.in_order;
+}
+
+// What comes late must not pass for the beginning of another message: its receive would fail, and
+// its sender hear that all went well. So it stays known until its PDC closes, or the room is
+// needed. [SES-107, SES-108]
+void ArrivingMessages::give_up(RxMessage& m) {
+  release_share(m);
+  m.is_given_up = true;
+  ++given_up_count_;
+  m.unlink();
+  given_up_.push_back(m);
+}
+
+void ArrivingMessages::forget(RxMessage& m) {
+  if (m.is_given_up) {
+    --given_up_count_;
+  } else {
+    release_share(m);
+  }
+  PdcMessages& of_pdc = *by_pdc_.find(m.key.pdc.value());
+  if (m.error == ReturnCode::null) --of_pdc.open;
+  if (--of_pdc.known == 0) by_pdc_.erase(m.key.pdc.value());
+  by_key_.erase(m.key);
+  messages_.free(&m);
+}
+
+void ArrivingMessages::set_error(RxMessage& m, ReturnCode code) {
+  if (m.error == ReturnCode::null) --by_pdc_.find(m.key.pdc.value())->open;
+  m.error = code;
+}
+
+// True if our application delays the message. There are two cases: packets of its PDC were refused
+// because the application leaves no room, or a kept message of its PDC waits for a receive. A kept
+// message is not answered yet, so it fills the sender's window. [SES-108, SES-148, SES-191]
+bool ArrivingMessages::is_held_up(const RxMessage& m) const {
+  if (m.error != ReturnCode::null) return false;
+  if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;
+  const PdcMessages& of_pdc = *by_pdc_.find(m.key.pdc.value());
+  return of_pdc.held_up != Instant::zero() &&
+         of_pdc.held_up + res_.config.partial_message_time > res_.now;
+}
+
+void ArrivingMessages::note_held_up(pds::PdcHandle pdc) {
+  PdcMessages* const of_pdc = by_pdc_.find(pdc.value());
+  if (of_pdc != nullptr) of_pdc->held_up = res_.now;
+}
+
+// One more kept message of the PDC waits for its answer. When the table is full it is not counted,
+// and partial messages of that PDC may expire.
+void ArrivingMessages::note_owed(pds::PdcHandle pdc) {
+  if (uint32_t* const count = owed_by_pdc_.find(pdc.value())) {
+    ++*count;
+  } else {
+    (void)owed_by_pdc_.insert(pdc.value(), 1);
+  }
+}
+
+// One of them was answered. Partial messages of the PDC get their whole time again.
+void ArrivingMessages::note_answered(pds::PdcHandle pdc) {
+  uint32_t* const count = owed_by_pdc_.find(pdc.value());
+  if (count != nullptr && --*count == 0) owed_by_pdc_.erase(pdc.value());
+  note_held_up(pdc);
+}
+
+void ArrivingMessages::count(RxMessage& m, uint32_t bytes) {
+  m.arrived = m.arrived + std::min(bytes, UINT32_MAX - m.arrived);
+  if (m.is_given_up) return;
+  m.last_arrival = res_.now;
+  m.unlink();
+  partial_.push_back(m);
+}
+
+void ArrivingMessages::note(RxMessage& m, const Request& q) {
+  if (q.common.som) {
+    m.som_seen = true;
+    m.has_data = q.has_data;
+    m.header_data = q.header_data;
+  }
+  if (!q.common.eom) m.mtu = static_cast<uint16_t>(q.length);
+  m.packets.note(q.offset, q.length, q.common.eom);
+  count(m, q.length);
+}
+
+bool ArrivingMessages::close_pdc(pds::PdcHandle pdc) {
+  if (owed_by_pdc_.find(pdc.value()) != nullptr) owed_by_pdc_.erase(pdc.value());
+  if (by_pdc_.find(pdc.value()) == nullptr) return false;
+  for (RxMessage& m : given_up_) {
+    if (m.key.pdc == pdc) forget(m);
+  }
+  return true;
+}
+
+RxMessage* ArrivingMessages::next_expired() {
+  while (RxMessage* m = partial_.front()) {
+    if (m->last_arrival + res_.config.partial_message_time > res_.now) return nullptr;
+    if (!is_held_up(*m)) return m;
+    count(*m, 0);
+  }
+  return nullptr;
+}
+
+Instant ArrivingMessages::next_deadline() const {
+  const RxMessage* const m = partial_.front();
+  if (m == nullptr) return Instant::never();
+  return m->last_arrival + res_.config.partial_message_time;
+}
+
+}  // namespace uet::ses

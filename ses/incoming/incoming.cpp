@@ -1,0 +1,237 @@
+// What follows from the judgement of a request.
+#include "ses/incoming/incoming.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+using wire::SesOpcode;
+
+Incoming::Incoming(Resources& res, const Endpoints& endpoints, MemoryRegions& memory,
+                   ReadAnswers& answers, Outgoing& outgoing)
+    : res_(res),
+      outgoing_(outgoing),
+      arriving_(res),
+      receives_(res),
+      kept_(res, endpoints, arriving_),
+      generations_(memory, kept_.room()),
+      pulls_(res, endpoints, receives_, outgoing.posting()),
+      deferred_(res, endpoints, receives_, kept_, outgoing.posting()),
+      delivery_(res, endpoints, receives_, kept_, arriving_, pulls_, deferred_),
+      checks_(res, endpoints, memory, generations_),
+      refusals_(res, arriving_),
+      sends_(res, arriving_, refusals_, receives_, kept_, generations_, delivery_, pulls_,
+             deferred_),
+      rma_(res, memory, arriving_, refusals_, delivery_, answers, outgoing),
+      atomics_(res, memory, refusals_, receives_, answers, sends_) {}
+
+Result<void> Incoming::create(uint64_t seed) {
+  Rng rng(seed, 5);
+  checks_.create();
+  UET_CHECK(receives_.create());
+  UET_CHECK(kept_.create());
+  UET_CHECK(pulls_.create(rng));
+  UET_CHECK(deferred_.create(rng));
+  return arriving_.create(rng);
+}
+
+pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
+  if (delivery_.is_stalled()) advance();
+  auto parsed = parse_request(rx, res_.config.payload_mtu);
+  if (!parsed.ok()) {
+    res_.counters.add(parsed.error() == wire::ParseError::truncated ? Counter::rx_truncated
+                                                                    : Counter::rx_malformed);
+    return malformed(rx);
+  }
+  const Request& q = *parsed;
+  pds::Verdict verdict;
+  RxMessage* const known = q.is_single() || !q.has_pdc() ? nullptr : arriving_.find(q);
+  if (q.common.ver != 0) {
+    res_.counters.add(Counter::rx_bad_version);
+    verdict = response(q, ReturnCode::uncor, q.common.ri_generation);  // [SES-109]
+  } else if (known != nullptr) {
+    verdict = resume(*known, q);  // [SES-113]
+  } else {
+    verdict = begin(q);
+  }
+  // Every RUDI packet has a response of its own. [SES-077, SES-141]
+  if (rx.mode == pds::Mode::rudi && verdict.kind == pds::Verdict::Kind::accept) {
+    verdict = default_response(q);
+  }
+  // Nobody waits for an answer to a UUD packet. [SES-104]
+  if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;
+  return verdict;
+}
+
+// It is sent again until it is answered, and it does not become any better; the PSN is all that
+// names it. [SES-171, PDS-076]
+pds::Verdict Incoming::malformed(const pds::RxRequest& rx) {
+  Request nameless;
+  nameless.token = rx.token;
+  pds::Verdict verdict = response(nameless, ReturnCode::op_violation, 0);
+  if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;  // [SES-104]
+  return verdict;
+}
+
+// A message that is not known yet.
+pds::Verdict Incoming::begin(const Request& q) {
+  const Decision d = checks_.judge(q);
+  switch (d.kind) {
+    case Decision::Kind::refuse:
+      if (d.code != ReturnCode::bad_generation) return refusals_.refuse(q, d.code, d.why);
+      return refusals_.refuse(q, d.code, d.why, d.generation);
+    case Decision::Kind::no_slot:
+      return refusals_.no_message_slot();
+    case Decision::Kind::restart:
+      return on_restart(q);
+    case Decision::Kind::deferral_end:
+      res_.counters.add(Counter::rx_length_violation);
+      return response(q, ReturnCode::op_violation, q.common.ri_generation);
+    case Decision::Kind::msg_error:
+      return on_msg_error(q);
+    case Decision::Kind::no_op:
+      return on_no_op(q);
+    case Decision::Kind::write:
+      return rma_.begin_write(*d.endpoint, q);
+    case Decision::Kind::read:
+      return rma_.begin_read(*d.endpoint, q);
+    case Decision::Kind::atomic:
+      return atomics_.begin(*d.endpoint, q);
+    case Decision::Kind::send_atomic:
+      return atomics_.begin_send(*d.endpoint, q);
+    case Decision::Kind::send:
+      return sends_.begin(*d.endpoint, q);
+  }
+  UET_ASSERT(false);
+  return {};
+}
+
+// A later packet of a known message. [SES-113, SES-021]
+pds::Verdict Incoming::resume(RxMessage& m, const Request& q) {
+  if (q.common.opcode == SesOpcode::msg_error) return on_msg_error(m, q);
+  const bool may_end = m.to == RxMessage::To::deferred || m.error != ReturnCode::null;
+  if (may_end && Checks::is_deferral_end(q)) return sends_.on_deferral_end(m, q);
+  if (m.error != ReturnCode::null) return refusals_.repeat(m, q);
+
+  const Continuation c = checks_.judge_later(m, q);
+  if (c.code != ReturnCode::ok) {
+    res_.counters.add(c.why);
+    delivery_.fail(m, Completion::Status::refused, c.code);
+    arriving_.count_last(m, q.length);
+    return response(q, c.code, q.common.ri_generation);
+  }
+  if (m.packets.is_too_far(q.offset, q.length, q.common.eom)) return refusals_.no_message_slot();
+  if (m.opcode == SesOpcode::write) return rma_.continue_write(m, *c.endpoint, q);
+  if (m.opcode == SesOpcode::read) return rma_.continue_read(m, *c.endpoint, q);
+  return sends_.proceed(m, *c.endpoint, q);
+}
+
+namespace {
+
+bool is_legal_msg_error(const Request& q) {
+  return !q.common.som && q.common.eom && q.length == 0 && q.payload.empty();
+}
+
+}  // namespace
+
+// Of an unknown message. Its data may still be under way; then it ends with the last of it.
+// [SES-105, SES-106]
+pds::Verdict Incoming::on_msg_error(const Request& q) {
+  const pds::Verdict verdict =
+      refusals_.refuse(q, ReturnCode::op_violation, Counter::rx_msg_error_misused);
+  RxMessage* const made = q.has_pdc() ? arriving_.find_any(q) : nullptr;
+  if (made == nullptr) return verdict;
+  if (is_legal_msg_error(q)) {
+    arriving_.end_at(*made, q.offset);
+  } else {
+    arriving_.forget(*made);
+  }
+  return verdict;
+}
+
+pds::Verdict Incoming::on_msg_error(RxMessage& m, const Request& q) {
+  if (!is_legal_msg_error(q) || m.msg_error_seen || q.offset > m.pushed) {
+    res_.counters.add(Counter::rx_msg_error_misused);
+    if (m.error == ReturnCode::null) {
+      delivery_.fail(m, Completion::Status::refused, ReturnCode::op_violation);
+    }
+    return response(q, ReturnCode::op_violation, q.common.ri_generation);
+  }
+  if (m.error == ReturnCode::null) {
+    res_.counters.add(Counter::rx_initiator_error);
+    delivery_.fail(m, Completion::Status::refused, ReturnCode::initiator_err);
+  }
+  const pds::Verdict verdict = Refusals::stored(m, q);
+  arriving_.end_at(m, q.offset);
+  return verdict;
+}
+
+// Answered like any request, unless it asks for a message that is not known here any more, or never
+// was: its initiator waits for nobody then. [SES-051, SES-091]
+pds::Verdict Incoming::on_no_op(const Request& q) {
+  if (!MemoryRegions::is_provider_key(q.match_bits) || pulls_.is_known(q.peer, q.match_bits)) {
+    return pds::Verdict::accepted();
+  }
+  return refusals_.refuse(q, ReturnCode::bad_mkey, Counter::rx_bad_key);
+}
+
+// A ready-to-restart of a peer, for a send of ours. What it says of process and index is not looked
+// at: the token says all. [SES-098, SES-099, SES-102]
+pds::Verdict Incoming::on_restart(const Request& q) {
+  if (q.common.ie) {
+    return refusals_.refuse(q, ReturnCode::initiator_err, Counter::rx_initiator_error);
+  }
+  const bool is_legal = q.is_single() && q.payload.empty() && q.has_pdc();
+  const Restart order{.peer = q.peer,
+                      .job = q.common.job_id,
+                      .initiator = q.initiator,
+                      .tokens = wire::RestartTokens::unpack(q.match_bits)};
+  if (is_legal && outgoing_.restart(order)) return pds::Verdict::accepted();
+  res_.counters.add(Counter::rx_restart_refused);
+  return response(q, ReturnCode::op_violation, q.common.ri_generation);
+}
+
+void Incoming::on_end(const InternalEnd& done) {
+  if (done.pull != 0) return pulls_.on_end(done);
+  if (DeferredMessage* const refused = deferred_.on_end(done)) {
+    delivery_.give_up(*refused, Completion::Status::undeliverable);
+  }
+  if (done.status != Completion::Status::aborted) deferred_.send_calls();
+}
+
+void Incoming::on_pdc_closed(pds::PdcHandle pdc) {
+  if (!arriving_.close_pdc(pdc)) return;
+  arriving_.for_each([&](RxMessage& m) {
+    if (m.key.pdc != pdc) return;
+    res_.counters.add(Counter::rx_partial_closed);
+    delivery_.fail(m, Completion::Status::undeliverable, ReturnCode::undeliverable);
+    arriving_.forget(m);
+  });
+}
+
+void Incoming::advance() {
+  while (RxMessage* const m = arriving_.next_expired()) {
+    if (m->error == ReturnCode::null) {
+      res_.counters.add(Counter::rx_partial_expired);  // [SES-108]
+      delivery_.fail(*m, Completion::Status::undeliverable, ReturnCode::undeliverable);
+    }
+    arriving_.give_up(*m);
+  }
+  pulls_.retry();
+  while (DeferredMessage* const d = deferred_.next_expired()) {
+    delivery_.give_up(*d, Completion::Status::undeliverable);
+  }
+  deferred_.retry();
+  delivery_.drain();
+}
+
+Instant Incoming::next_deadline() const {
+  const Instant next =
+      std::min({arriving_.next_deadline(), pulls_.next_deadline(), deferred_.next_deadline()});
+  // The completion queue has no way to say that it has room again.
+  if (!delivery_.is_stalled()) return next;
+  return std::min(next, res_.now + Duration::milliseconds(1));
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,74 @@
+// The target half of SES: owns its parts and routes requests to them, in the order that Checks
+// finds. [ses.md 5]
+#pragma once
+
+#include "ses/deferral/deferred_messages.h"
+#include "ses/endpoints.h"
+#include "ses/incoming/arriving_messages.h"
+#include "ses/incoming/atomic_requests.h"
+#include "ses/incoming/checks.h"
+#include "ses/incoming/read_answers.h"
+#include "ses/incoming/refusals.h"
+#include "ses/incoming/request.h"
+#include "ses/incoming/rma.h"
+#include "ses/incoming/sends.h"
+#include "ses/outgoing/outgoing.h"
+#include "ses/receives/delivery.h"
+#include "ses/receives/generations.h"
+#include "ses/receives/kept_messages.h"
+#include "ses/receives/receives.h"
+#include "ses/rendezvous/pulls.h"
+#include "ses/resources.h"
+#include "ses/snapshot.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+class Incoming {
+ public:
+  Incoming(Resources& res, const Endpoints& endpoints, MemoryRegions& memory, ReadAnswers& answers,
+           Outgoing& outgoing);
+  Result<void> create(uint64_t seed);
+
+  // Where receives are posted, and where messages wait for them.
+  Delivery& delivery() { return delivery_; }
+  KeptMessages& kept() { return kept_; }
+
+  pds::Verdict on_request(const pds::RxRequest& rx);
+  // An operation that a part of this half posted is over.
+  void on_end(const InternalEnd& done);
+  bool has_open_message(pds::PdcHandle pdc) const { return arriving_.has_open(pdc); }
+  void on_pdc_closed(pds::PdcHandle pdc);
+
+  void advance();
+  Instant next_deadline() const;
+  bool idle() const { return arriving_.idle() && pulls_.idle(); }
+  void snapshot(Snapshot& out, Instant now);  // snapshot.cpp
+
+ private:
+  static pds::Verdict malformed(const pds::RxRequest& rx);
+  pds::Verdict begin(const Request& q);
+  pds::Verdict resume(RxMessage& m, const Request& q);
+  pds::Verdict on_msg_error(const Request& q);
+  pds::Verdict on_msg_error(RxMessage& m, const Request& q);
+  pds::Verdict on_no_op(const Request& q);
+  pds::Verdict on_restart(const Request& q);
+
+  Resources& res_;
+  Outgoing& outgoing_;
+  ArrivingMessages arriving_;
+  Receives receives_;
+  KeptMessages kept_;
+  Generations generations_;
+  Pulls pulls_;
+  DeferredMessages deferred_;
+  Delivery delivery_;
+  Checks checks_;
+  Refusals refusals_;
+  Sends sends_;
+  Rma rma_;
+  AtomicRequests atomics_;
+};
+
+}  // namespace uet::ses

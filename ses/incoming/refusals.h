@@ -1,0 +1,44 @@
+// Writes the answers that refuse requests, and has the rest of a refused message told the same.
+// [ses.md 7.1]
+#pragma once
+
+#include "ses/incoming/arriving_messages.h"
+#include "ses/incoming/request.h"
+#include "ses/resources.h"
+
+#include "pds/client.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+class Refusals {
+ public:
+  Refusals(Resources& res, ArrivingMessages& arriving) : res_(res), arriving_(arriving) {}
+
+  // Answers a new message with an error. A longer one stays known, so that all of its packets are
+  // told the same. [SES-107]
+  pds::Verdict refuse(const Request& q, wire::ReturnCode code, Counter why) {
+    return refuse(q, code, why, q.common.ri_generation);
+  }
+  // The same with the generation that BAD_GENERATION tells.
+  pds::Verdict refuse(const Request& q, wire::ReturnCode code, Counter why, uint8_t generation);
+  // Why no region was found for it.
+  pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);
+  // A further packet of a message that was told an error.
+  pds::Verdict repeat(RxMessage& m, const Request& q);
+  static pds::Verdict stored(const RxMessage& m, const Request& q);
+
+  // All the room there is, for tracking or for an answer, is in use: the initiator tries again.
+  // [SES-118]
+  pds::Verdict no_message_slot();
+  // The packet leaves no trace and is sent again later; its PDC waits for it, for as long as it
+  // takes the application to take what it was sent. [PDS-112, PDS-148, SES-188]
+  pds::Verdict wait_for_application(const Request& q);
+
+ private:
+  Resources& res_;
+  ArrivingMessages& arriving_;
+};
+
+}  // namespace uet::ses

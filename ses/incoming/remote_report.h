@@ -1,0 +1,16 @@
+// What a user is told of remote accesses to its memory.
+#pragma once
+
+#include "ses/endpoint.h"
+#include "ses/incoming/request.h"
+#include "ses/incoming/rx_message.h"
+#include "ses/memory/memory_region.h"
+
+namespace uet::ses {
+
+// Write with immediate: a completion that consumes no receive. [SES-073] Everything else is told to
+// those who count it. [LF-097] `m` is the message if it had several packets.
+void report_remote(const Endpoint& ep, const MemoryRegions& memory, const Request& q, OpKind kind,
+                   RegionId region, const RxMessage* m = nullptr);
+
+}  // namespace uet::ses

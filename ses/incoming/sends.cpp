@@ -1,0 +1,224 @@
+// Messages that want a receive, as they arrive.
+#include "ses/incoming/sends.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+
+Envelope envelope_of(const Request& q) {
+  const uint64_t tag = is_tagged(q.common.opcode) ? q.match_bits : 0;
+  return {.tag = tag, .peer = q.peer, .initiator = q.initiator, .job = q.common.job_id};
+}
+
+pds::Verdict Sends::begin(Endpoint& ep, const Request& q) {
+  const bool tagged = is_tagged(q.common.opcode);
+  const Envelope envelope = envelope_of(q);
+  DeferredMessage* deferred = nullptr;
+  const bool is_deferrable = wire::is_deferrable_send(q.common.opcode) && deferred_.may_defer(q);
+  if (is_deferrable) {
+    deferred = known_deferred(ep, q);
+    if (deferred != nullptr && deferred->is_called()) return begin_restarted(ep, *deferred, q);
+  }
+  PostedReceive* r = nullptr;
+  // While kept messages wait for a completion slot, later ones must not overtake them.
+  const bool is_claimed = deferred != nullptr && deferred->message->is_claimed;
+  if (!is_claimed && !ep.is_held(tagged)) r = ep.matcher(tagged).match(envelope);
+  if (r == nullptr) {
+    return is_deferrable ? defer(ep, q, envelope, deferred) : begin_unexpected(ep, q, envelope);
+  }
+  // A multi-receive has room for it after all: others that were called did not come.
+  if (deferred != nullptr) deferred_.forget(*deferred);
+  if (!r->allows(q.common.job_id)) {
+    return refusals_.refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
+  }
+  if (ep.options.reject_truncated && q.request_length > r->room()) {
+    return refusals_.refuse(q, ReturnCode::too_long, Counter::rx_too_long);  // [SES-138]
+  }
+  return begin_expected(ep, *r, q);
+}
+
+pds::Verdict Sends::begin_expected(Endpoint& ep, PostedReceive& r, const Request& q) {
+  RxMessage* m = nullptr;
+  Pull* pull = nullptr;
+  if (!q.is_single()) m = arriving_.track(q);
+  if (q.is_rendezvous()) pull = pulls_.make(q);
+  const bool has_slots = (q.is_single() || m != nullptr) && (!q.is_rendezvous() || pull != nullptr);
+  const bool has_room = !has_slots || receives_.book(ep, r, q.request_length);
+  if (!has_slots || !has_room) {
+    if (m != nullptr) arriving_.forget(*m);
+    if (pull != nullptr) pulls_.free(*pull);
+    if (!has_room) return refusals_.wait_for_application(q);
+    return refusals_.no_message_slot();
+  }
+  res_.counters.add(Counter::rx_expected);
+  const Place at{.begin = r.used, .room = std::min<uint64_t>(r.room(), q.request_length)};
+  receives_.consume(ep, r, at.room);
+  return place(ep, r, q, m, pull, at);
+}
+
+// The first packet of a message that a receive has taken.
+pds::Verdict Sends::place(Endpoint& ep, PostedReceive& r, const Request& q, RxMessage* m,
+                          Pull* pull, const Place& at) {
+  if (m != nullptr) {
+    m->to = RxMessage::To::receive;
+    m->pull = pull;
+    m->endpoint = ep.id;
+    m->receive = &r;
+    m->place = at.begin;
+    m->room = at.room;
+    return proceed(*m, ep, q);
+  }
+  // One packet: no state outlives this call.
+  r.memory.scatter(at.begin, q.payload.first(std::min<uint64_t>(at.room, q.payload.size())));
+  Arrived a;
+  a.envelope = {q.match_bits, q.peer, q.initiator, q.common.job_id};
+  a.header_data = q.header_data;
+  a.has_data = q.has_data;
+  a.request_length = q.request_length;
+  a.place = at.begin;
+  a.room = at.room;
+  if (pull == nullptr) {
+    receives_.complete(ep, r, a);
+    return delivered(q, at.room);
+  }
+  const pds::Verdict verdict = delivered(q, at.room);
+  pulls_.read_rest(ep, *pull, r, a);
+  return verdict;
+}
+
+// What a completely placed message is told. [SES-142, SES-137]
+pds::Verdict Sends::delivered(const Request& q, uint64_t room) {
+  if (room == q.request_length) return pds::Verdict::accepted();
+  res_.counters.add(Counter::rx_truncated_message);
+  return response_ok({.id = q.id,
+                      .job = q.common.job_id,
+                      .ri_generation = q.common.ri_generation,
+                      .list = wire::ListCode::expected,
+                      .modified_length = static_cast<uint32_t>(room)});
+}
+
+// Keeps the message, or says that nothing matched. It begins when there is room for all of it, and
+// takes the room as it arrives; when others were faster meanwhile it waits or comes again, and
+// whatever receive it matches takes it at any time. [SES-126, SES-189]
+pds::Verdict Sends::begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope) {
+  if (q.mode == pds::Mode::uud ||
+      support(res_.config.profiles, Feature::kept_messages) == Support::absent) {
+    return no_match(ep, q);  // [SES-129, SES-185]
+  }
+  RxMessage* m = nullptr;
+  if (!q.is_single()) {
+    m = arriving_.track(q);
+    if (m == nullptr) return refusals_.no_message_slot();
+  }
+  UnexpectedMessage* const u = make_room_for(q);
+  if (u == nullptr) {
+    if (m != nullptr) arriving_.forget(*m);
+    return no_match(ep, q);
+  }
+  if (u->pull != nullptr) u->pull->was_kept = true;
+  res_.counters.add(Counter::rx_unexpected);
+  KeptMessages::keep(ep, *u, q, envelope);
+  if (m != nullptr) {
+    m->to = RxMessage::To::unexpected;
+    m->endpoint = ep.id;
+    m->unexpected = u;
+    m->pull = u->pull;
+    u->arriving = m;
+    return proceed(*m, ep, q);
+  }
+  const bool is_stored = kept_.room().store(*u, 0, q.payload, q.is_confirmed);
+  UET_ASSERT(is_stored);  // there was room for all of it
+  u->has_header_data = q.has_data;
+  u->header_data = q.header_data;
+  return kept_.complete(*u, q);
+}
+
+// A record for what comes of a message before a receive does, or null.
+UnexpectedMessage* Sends::make_room_for(const Request& q) {
+  UnexpectedMessage* const u = kept_.room().admit({q.peer, q.is_confirmed}, q.pushed());
+  if (u == nullptr) {
+    res_.counters.add(Counter::rx_peer_room_used);
+    return nullptr;
+  }
+  if (!q.is_rendezvous()) return u;
+  u->pull = pulls_.make(q);
+  if (u->pull != nullptr) return u;
+  kept_.room().drop(*u);
+  return nullptr;
+}
+
+// On RUD its PSN is answered and other messages go on; on ROD its PDC waits, and no other.
+// [SES-126, SES-128, SES-132, SES-188]
+pds::Verdict Sends::no_match(Endpoint& ep, const Request& q) {
+  if (q.mode != pds::Mode::rod)
+    return refusals_.refuse(q, ReturnCode::no_match, Counter::rx_no_match);
+  if (!res_.config.disable_index || !q.is_confirmed) {
+    res_.counters.add(Counter::rx_no_room);
+    return refusals_.wait_for_application(q);
+  }
+  generations_.disable(ep, is_tagged(q.common.opcode));
+  return refusals_.refuse(q, ReturnCode::disabled_gen, Counter::rx_no_match);
+}
+
+// A message that began to be kept, and whose next octets find no room: what has come of it stays
+// for the receive that takes it, or all of it comes again. [SES-189]
+pds::Verdict Sends::out_of_room(RxMessage& m, const Request& q) {
+  res_.counters.add(Counter::rx_peer_room_used);
+  if (q.mode == pds::Mode::rod || m.unexpected->is_claimed) {
+    res_.counters.add(Counter::rx_no_room);
+    arriving_.count(m, 0);  // it is we who keep it waiting: it must not expire [SES-108]
+    return refusals_.wait_for_application(q);
+  }
+  res_.counters.add(Counter::rx_no_match);
+  delivery_.fail(m, Completion::Status::refused, ReturnCode::no_match);
+  return refusals_.repeat(m, q);
+}
+
+pds::Verdict Sends::proceed(RxMessage& m, Endpoint& ep, const Request& q) {
+  switch (m.to) {
+    case RxMessage::To::receive:
+      if (q.offset < m.room) {
+        const uint64_t fits = std::min<uint64_t>(q.length, m.room - q.offset);
+        m.receive->memory.scatter(m.place + q.offset, q.payload.first(fits));
+      }
+      break;
+    case RxMessage::To::unexpected:
+      if (!kept_.room().store(*m.unexpected, q.offset, q.payload, q.is_confirmed)) {
+        return out_of_room(m, q);
+      }
+      if (q.has_data) {
+        m.unexpected->has_header_data = true;
+        m.unexpected->header_data = q.header_data;
+      }
+      break;
+    case RxMessage::To::deferred:
+      return continue_deferred(m, ep, q);
+    case RxMessage::To::region:
+    case RxMessage::To::nowhere:
+      break;  // discarded: counted only
+  }
+  arriving_.note(m, q);
+  if (m.arrived < m.pushed) return pds::Verdict::accepted();
+  const pds::Verdict verdict = finish(m, ep, q);
+  arriving_.forget(m);
+  return verdict;
+}
+
+pds::Verdict Sends::finish(RxMessage& m, Endpoint& ep, const Request& q) {
+  if (m.to == RxMessage::To::unexpected) return kept_.complete(*m.unexpected, q);
+  if (m.to != RxMessage::To::receive) {
+    return q.is_rendezvous() ? delivered(q, 0) : pds::Verdict::accepted();  // the rest is not read
+  }
+  const Arrived a = arrived(m);
+  if (m.pull != nullptr) {
+    const pds::Verdict verdict = delivered(q, m.room);
+    pulls_.read_rest(ep, *m.pull, *m.receive, a);
+    return verdict;
+  }
+  receives_.complete(ep, *m.receive, a);
+  return delivered(q, m.room);
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,81 @@
+// Messages that want a posted receive: matched at the first arrival of any packet, placed straight
+// into it, or kept until a receive is posted, or told to wait. [SES-020, SES-117, SES-126, ses.md
+// 6]
+#pragma once
+
+#include "ses/deferral/deferred_messages.h"
+#include "ses/endpoint.h"
+#include "ses/incoming/arriving_messages.h"
+#include "ses/incoming/refusals.h"
+#include "ses/incoming/request.h"
+#include "ses/receives/delivery.h"
+#include "ses/receives/generations.h"
+#include "ses/receives/kept_messages.h"
+#include "ses/receives/receives.h"
+#include "ses/rendezvous/pulls.h"
+#include "ses/resources.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+// As matching sees the message.
+Envelope envelope_of(const Request& q);
+
+class Sends {
+ public:
+  Sends(Resources& res, ArrivingMessages& arriving, Refusals& refusals, Receives& receives,
+        KeptMessages& kept, Generations& generations, Delivery& delivery, Pulls& pulls,
+        DeferredMessages& deferred)
+      : res_(res),
+        arriving_(arriving),
+        refusals_(refusals),
+        receives_(receives),
+        kept_(kept),
+        generations_(generations),
+        delivery_(delivery),
+        pulls_(pulls),
+        deferred_(deferred) {}
+
+  pds::Verdict begin(Endpoint& ep, const Request& q);
+  pds::Verdict proceed(RxMessage& m, Endpoint& ep, const Request& q);
+  // The packet after which no more comes of a message that was told to wait. [SES-097]
+  pds::Verdict on_deferral_end(RxMessage& m, const Request& q);
+
+  // There is no receive for it, and it is not to be kept or all the room for it is in use.
+  pds::Verdict no_match(Endpoint& ep, const Request& q);
+  // What a completely placed message is told: `room` octets of it were. [SES-142, SES-137]
+  pds::Verdict delivered(const Request& q, uint64_t room);
+
+ private:
+  // Where in its receive a message goes, and how much of it.
+  struct Place {
+    uint64_t begin = 0;
+    uint64_t room = 0;
+  };
+
+  pds::Verdict begin_expected(Endpoint& ep, PostedReceive& r, const Request& q);
+  pds::Verdict place(Endpoint& ep, PostedReceive& r, const Request& q, RxMessage* m, Pull* pull,
+                     const Place& at);
+  pds::Verdict begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope);
+  UnexpectedMessage* make_room_for(const Request& q);
+  pds::Verdict out_of_room(RxMessage& m, const Request& q);
+  pds::Verdict finish(RxMessage& m, Endpoint& ep, const Request& q);
+
+  DeferredMessage* known_deferred(const Endpoint& ep, const Request& q);
+  pds::Verdict defer(Endpoint& ep, const Request& q, const Envelope& envelope, DeferredMessage* d);
+  pds::Verdict continue_deferred(RxMessage& m, const Endpoint& ep, const Request& q);
+  pds::Verdict begin_restarted(Endpoint& ep, DeferredMessage& d, const Request& q);
+
+  Resources& res_;
+  ArrivingMessages& arriving_;
+  Refusals& refusals_;
+  Receives& receives_;
+  KeptMessages& kept_;
+  Generations& generations_;
+  Delivery& delivery_;
+  Pulls& pulls_;
+  DeferredMessages& deferred_;
+};
+
+}  // namespace uet::ses

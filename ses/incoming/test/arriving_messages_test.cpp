@@ -1,0 +1,102 @@
+// Multi-packet messages in progress: what is remembered of them, and for how long.
+#include "ses/incoming/arriving_messages.h"
+
+#include "ses/test/parts.h"
+
+namespace uet::ses::test {
+namespace {
+
+class ArrivingMessagesTest : public PartTest {
+ protected:
+  ArrivingMessagesTest() {
+    Rng rng(1, 1);
+    EXPECT_TRUE(arriving_.create(rng).ok());
+  }
+  Request packet(uint16_t id, uint32_t pdc = 1) const {
+    Request q;
+    q.peer = peer_;
+    q.mode = pds::Mode::rud;
+    q.token.pdc = pds::PdcHandle(pdc);
+    q.id = MessageId(id);
+    q.common.opcode = wire::SesOpcode::send;
+    q.common.som = true;
+    q.request_length = 3000;
+    q.length = 1024;
+    return q;
+  }
+  void elapse(Duration span) { res_.now = res_.now + span; }
+
+  ArrivingMessages arriving_{res_};
+};
+
+// [SES-009]
+TEST_F(ArrivingMessagesTest, MessageIsNamedByItsPdcAndItsId) {
+  RxMessage* const m = arriving_.track(packet(5));
+  ASSERT_NE(m, nullptr);
+  EXPECT_EQ(arriving_.find(packet(5)), m);
+  EXPECT_EQ(arriving_.find(packet(6)), nullptr);
+  EXPECT_EQ(arriving_.find(packet(5, /*pdc=*/2)), nullptr);
+  arriving_.forget(*m);
+  EXPECT_EQ(arriving_.find(packet(5)), nullptr);
+  EXPECT_TRUE(arriving_.idle());
+}
+
+// [SES-118]
+TEST_F(ArrivingMessagesTest, PeerLeavesAsMuchAsItTakes) {
+  uint16_t taken = 0;
+  while (arriving_.track(packet(static_cast<uint16_t>(taken + 1))) != nullptr) ++taken;
+  EXPECT_EQ(taken, 8);  // of 16
+  EXPECT_EQ(res_.counters[Counter::rx_peer_slots_used], 1);
+}
+
+// [SES-108]
+TEST_F(ArrivingMessagesTest, IdleMessageExpiresUnlessOurApplicationHoldsItUp) {
+  arriving_.track(packet(5));
+  RxMessage* const other = arriving_.track(packet(5, /*pdc=*/2));
+  EXPECT_EQ(arriving_.next_deadline(), res_.now + res_.config.partial_message_time);
+  elapse(res_.config.partial_message_time - Duration::nanoseconds(1));
+  EXPECT_EQ(arriving_.next_expired(), nullptr);
+  arriving_.note_held_up(pds::PdcHandle(1));
+  elapse(Duration::nanoseconds(1));
+  EXPECT_EQ(arriving_.next_expired(), other);
+}
+
+// [SES-148, SES-191]
+TEST_F(ArrivingMessagesTest, AnswerThatWaitsForAReceiveHoldsItsPdcUp) {
+  RxMessage* const m = arriving_.track(packet(5));
+  arriving_.note_owed(pds::PdcHandle(1));
+  elapse(res_.config.partial_message_time);
+  EXPECT_EQ(arriving_.next_expired(), nullptr);
+  arriving_.note_answered(pds::PdcHandle(1));
+  elapse(res_.config.partial_message_time - Duration::nanoseconds(1));
+  EXPECT_EQ(arriving_.next_expired(), nullptr);
+  elapse(Duration::nanoseconds(1));
+  EXPECT_EQ(arriving_.next_expired(), m);
+}
+
+// [SES-107]
+TEST_F(ArrivingMessagesTest, MessageThatWasGivenUpStaysKnownWithoutAPlace) {
+  RxMessage* const m = arriving_.track(packet(5));
+  arriving_.set_error(*m, wire::ReturnCode::undeliverable);
+  arriving_.give_up(*m);
+  EXPECT_TRUE(arriving_.idle());
+  EXPECT_FALSE(arriving_.has_open(pds::PdcHandle(1)));
+  Request later = packet(5);
+  later.common.som = false;
+  EXPECT_EQ(arriving_.find(later), m);
+  EXPECT_TRUE(arriving_.close_pdc(pds::PdcHandle(1)));
+  EXPECT_EQ(arriving_.find(later), nullptr);
+}
+
+// [SES-105]
+TEST_F(ArrivingMessagesTest, MessageEndsWhereItsSenderSaysThatNoMoreComes) {
+  RxMessage* const m = arriving_.track(packet(5));
+  arriving_.note(*m, packet(5));
+  arriving_.end_at(*m, 2048);
+  EXPECT_EQ(arriving_.find(packet(5)), m);  // a packet is still under way
+  arriving_.count_last(*m, 1024);
+  EXPECT_EQ(arriving_.find(packet(5)), nullptr);
+}
+
+}  // namespace
+}  // namespace uet::ses::test

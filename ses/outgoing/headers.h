@@ -1,0 +1,24 @@
+// Which of the three request headers a message goes with, and how each is written. [ses.md 3]
+#pragma once
+
+#include "ses/config.h"
+#include "ses/outgoing/tx_message.h"
+
+#include "pds/client.h"
+#include "wire/writer.h"
+
+#include "base/packet.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+// The choice holds for all attempts to send the message. `capabilities` are those of the target's
+// address.
+wire::NextHeader choose_header(const Config& config, const TxMessage& m, uint8_t capabilities);
+
+// Writes the header of that packet and appends its payload: the same octets each time. [PDS-146]
+void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header,
+                    TxBatch& batch);
+
+}  // namespace uet::ses

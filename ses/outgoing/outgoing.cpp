@@ -1,0 +1,236 @@
+// How messages become packets and what comes back for them. A resend is encoded again from the same
+// record; nothing of it changes while packets of the attempt are out. [PDS-146]
+#include "ses/outgoing/outgoing.h"
+
+#include "ses/outgoing/answer.h"
+#include "ses/outgoing/headers.h"
+
+#include "wire/ses.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace uet::ses {
+
+Outgoing::Outgoing(Resources& res, const Endpoints& endpoints, MemoryRegions& memory)
+    : res_(res),
+      flows_(res),
+      remotes_(res, flows_),
+      order_(res, remotes_),
+      exposures_(res, memory),
+      deferrals_(res),
+      operations_(res, endpoints, flows_, order_, exposures_, deferrals_),
+      settling_(res, operations_, order_, exposures_),
+      posting_(res, remotes_, order_, operations_, exposures_, deferrals_) {}
+
+Result<void> Outgoing::create(uint64_t seed) {
+  Rng rng(seed, 3);
+  UET_CHECK(operations_.create());
+  UET_CHECK(exposures_.create());
+  UET_CHECK(flows_.create(rng));
+  UET_CHECK(remotes_.create(Operations::internal_max(res_.config), rng));
+  return deferrals_.create(rng);
+}
+
+bool Outgoing::cancel(Endpoint& ep, void* op_context) {
+  for (TxMessage& m : ep.operations) {
+    const bool is_unread = m.state == TxMessage::State::exposed && m.exposure->served == 0;
+    if (m.context.op != op_context || m.is_internal() || m.is_retained) continue;
+    if (m.is_fully_pulled && !is_unread) continue;
+    settling_.stop(m, Completion::Status::cancelled);
+    return true;
+  }
+  return false;
+}
+
+bool Outgoing::abort_next(Endpoint& ep) {
+  TxMessage* const m = ep.operations.front();
+  if (m == nullptr) return false;
+  settling_.stop(*m, Completion::Status::aborted);
+  return true;
+}
+
+bool Outgoing::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& out) {
+  Flow* const flow = flows_.find(id);
+  if (flow == nullptr) return false;
+  TxMessage* const m = order_.next(*flow);
+  if (m == nullptr) return false;
+  if (!operations_.begin_attempt(*m, pdc)) {
+    flows_.note_starved();
+    return false;
+  }
+  order_.start(*m);
+  out.message = pds::MessageHandle(m->handle);
+  out.keep_pdc = m->owes_message_done;
+  out.is_last = flow->queue.empty();
+  return true;
+}
+
+bool Outgoing::pull(pds::MessageHandle handle, pds::PacketRef& out) {
+  TxMessage* m = operations_.find(handle);
+  if (m == nullptr || m->is_fully_pulled) return false;
+
+  out = pds::PacketRef{.message = handle, .next_hdr = m->header};
+  out.offset = m->next_offset;
+  if (m->is_stopped) {
+    m->is_fully_pulled = true;
+    // Nobody keeps track of a message on RUDI, so nobody is told that it ends. [SES-077]
+    if (m->pulled_packets == 0 || m->flow->mode == pds::Mode::rudi) {
+      settling_.settle(*m);
+      return false;
+    }
+    out.eom = true;  // MSG_ERROR [SES-105], or the end of what waits [SES-097]
+    if (m->deferral != nullptr && m->code == wire::ReturnCode::null) {
+      m->deferral->is_closed = m->deferral->is_deferred;
+    }
+    ++m->pulled_packets;
+    return true;
+  }
+  const uint32_t left = m->is_probe ? 0 : m->push_length - m->next_offset;
+  out.length = static_cast<uint16_t>(std::min<uint32_t>(left, m->mtu));  // [SES-016]
+  out.som = m->next_offset == 0;
+  out.eom = out.length == left;
+  out.quiet = m->is_quiet && m->remote->held.empty();  // a fence waits for it
+  m->next_offset += out.length;
+  m->is_fully_pulled = out.eom;
+  ++m->pulled_packets;
+  return true;
+}
+
+void Outgoing::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch) {
+  const TxMessage* m = operations_.find(ref.message);
+  UET_ASSERT(m != nullptr);  // PDS encodes only what is not answered yet
+  if (m->is_cut) {           // the PSN is filled, by a MSG_ERROR [LF-141]
+    encode_request(*m, {.message = ref.message, .offset = ref.offset, .eom = true}, header, batch);
+    return;
+  }
+  encode_request(*m, ref, header, batch);
+}
+
+void Outgoing::on_response(const pds::PacketRef& ref, const pds::RxResponse& response) {
+  TxMessage* m = operations_.find(ref.message);
+  if (m == nullptr) {
+    res_.counters.add(Counter::rx_response_stray);
+    return;
+  }
+  // One more answer after a NO_RESPONSE counts for no packet.
+  if (m->done_packets() < m->pulled_packets) ++m->answered_packets;
+  const bool answers_msg_error = !ref.som && ref.length == 0;
+  if (m->state != TxMessage::State::ended && !answers_msg_error) {
+    settling_.note_answer(*m, read_answer(response));
+  }
+  settling_.settle(*m);
+}
+
+pds::Verdict Outgoing::on_return_data(const pds::RxRequest& request) {
+  wire::Reader r(request.ses);
+  const auto h = wire::ResponseData::parse(r);
+  if (request.next_hdr != wire::NextHeader::response_data || !h.ok()) {
+    // It does not say whose it is. As if it had never arrived: it is sent again, perhaps whole.
+    res_.counters.add(Counter::rx_response_malformed);
+    pds::Verdict verdict;
+    verdict.kind = pds::Verdict::Kind::drop;
+    return verdict;
+  }
+  const uint32_t holder = res_.ids.holder(h->read_request_message_id);
+  TxMessage* m = operations_.find(pds::MessageHandle(holder));
+  // Only the PDC that carries the read may answer it.
+  if (m == nullptr || m->state != TxMessage::State::started || m->pdc != request.token.pdc ||
+      m->remote->key.peer != request.peer || !m->returns_data()) {
+    res_.counters.add(Counter::rx_return_refused);
+    return pds::Verdict::accepted();
+  }
+  if (!is_good(h->common.return_code)) {
+    settling_.note_error(*m, h->common.return_code, 0);
+  } else if (!h->check_sum(r.remaining()).ok()) {
+    res_.counters.add(Counter::rx_response_malformed);
+    settling_.note_error(*m, wire::ReturnCode::uncor, 0);
+  } else if (!take_data(*m, h->message_offset, h->modified_length, r.rest())) {
+    res_.counters.add(Counter::rx_return_refused);
+    settling_.note_error(*m, wire::ReturnCode::uncor, 0);
+  }
+  settling_.settle(*m);
+  return pds::Verdict::accepted();
+}
+
+void Outgoing::on_failed(const pds::PacketRef& ref, const pds::Failure& failure) {
+  TxMessage* m = operations_.find(ref.message);
+  if (m == nullptr) {
+    res_.counters.add(Counter::rx_response_stray);
+    return;
+  }
+  settling_.note_failure(*m, failure);
+  ++m->failed_packets;
+  settling_.settle(*m);
+}
+
+void Outgoing::on_aborted(pds::MessageHandle handle, const pds::Failure& failure) {
+  TxMessage* m = operations_.find(handle);
+  if (m == nullptr) return;
+  if (!m->was_aborted && m->failed_packets == 0) m->failure = failure;
+  m->was_aborted = true;
+  m->is_fully_pulled = true;
+  settling_.settle(*m);
+}
+
+void Outgoing::on_send_failed(pds::MessageHandle handle, int error) {
+  TxMessage* m = operations_.find(handle);
+  if (m == nullptr) return;
+  if (error == EMSGSIZE && m->id.value() != 0) m->is_cut = true;  // what goes again of it passes
+  if (m->state == TxMessage::State::ended) return;
+  if (error == EMSGSIZE) return settling_.end_too_long(*m);
+  m->local_error = error;
+  settling_.stop(*m, Completion::Status::fault);
+}
+
+// Messages that have not begun go in packets that fit; those of which too long packets are on their
+// way end. Reads ask for less when the other end says that its answers are too long. [PDS-250]
+void Outgoing::on_path_lowered(PeerId peer) {
+  const uint16_t payload = res_.payload_toward(peer);
+  operations_.for_each([&](TxMessage& m) {
+    if (m.remote == nullptr || m.remote->key.peer != peer || m.mtu <= payload) return;
+    switch (m.state) {
+      case TxMessage::State::held:
+      case TxMessage::State::queued:
+      case TxMessage::State::waiting:
+      case TxMessage::State::deferred:
+        settling_.fit(m);
+        break;
+      case TxMessage::State::started:
+        if (m.is_read() || m.is_probe || m.is_stopped || m.is_fully_pulled) break;
+        if (m.push_length - m.next_offset > payload) settling_.end_too_long(m);
+        break;
+      case TxMessage::State::exposed:  // the target reads the rest, as it likes
+      case TxMessage::State::ended:
+        break;
+    }
+  });
+}
+
+// A packet of a message becomes a MSG_ERROR, for which the short headers have no room [SES-105].
+bool Outgoing::shorten(const pds::PacketRef& ref) {
+  TxMessage* const m = operations_.find(ref.message);
+  if (m == nullptr || m->id.value() == 0) return false;
+  m->is_cut = true;
+  if (m->state != TxMessage::State::ended) settling_.end_too_long(*m);
+  return true;
+}
+
+bool Outgoing::restart(const Restart& order) {
+  const Deferrals::Restarted done = deferrals_.restart(order);
+  if (done.again != nullptr) settling_.begin_again(*done.again);
+  return done.is_known;
+}
+
+void Outgoing::on_answer_end(const AnswerEnd& answer) {
+  if (answer.exposed != 0) look_at(exposures_.on_answer_end(answer));
+  flows_.wake_starved();  // its message ID is free
+}
+
+void Outgoing::on_timer(TimerNode& node) {
+  if (node.kind() == Remotes::kSweepTimer) return remotes_.sweep();
+  if (node.kind() == Remote::kRemoteTimer) return order_.on_timer(owner_of(node, &Remote::timer));
+  settling_.on_timer(owner_of(node, &TxMessage::timer));
+}
+
+}  // namespace uet::ses

@@ -1,0 +1,171 @@
+// Rendezvous sends at the initiator: the source is exposed, its beginning pushed, the rest read by
+// the target.
+#include "ses/rendezvous/exposures.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+namespace {
+
+constexpr uint8_t kIdleLooksMax = 3;
+
+}  // namespace
+
+Result<void> Exposures::create() {
+  return exposures_.create(*res_.arena, res_.config.rendezvous_sends, Reuse::rested);
+}
+
+// What finds no room for that goes as a plain send. [SES-088, LF-041]
+void Exposures::expose(const Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov,
+                       uint8_t theirs) {
+  const uint8_t common = common_profiles(res_.config.profiles, theirs);
+  if (support(common, Feature::rendezvous) != Support::mandatory) return;
+  if (m.copy != nullptr || m.segment_length <= m.mtu || ep.options.mode == pds::Mode::uud) return;
+  Exposure* const x = exposures_.alloc();
+  if (x == nullptr) return;
+  x->handle = exposures_.handle(x).word();
+  const Result<RegionId> region =
+      memory_.add({.iov = iov, .access = kRemoteRead, .job = m.job.value(), .exposed = x->handle});
+  if (!region.ok()) {
+    exposures_.free(x);
+    return;
+  }
+  res_.counters.add(Counter::tx_rendezvous);
+  x->message = &m;
+  x->region = *region;
+  x->source.eager_length = m.push_length = m.mtu;  // one packet
+  x->source.read_ri_generation = ep.untagged_generation.value;
+  x->source.read_pid_on_fep = ep.name.pid;
+  x->source.read_resource_index = ep.name.ri;
+  x->source.read_offset = 0;  // of octet 0 of the message [SES-089]
+  x->source.read_memory_key = memory_.key(*region);
+  x->wanted = m.segment_length - m.push_length;
+  m.exposure = x;
+  m.opcode = m.kind == OpKind::tagged_send ? wire::SesOpcode::rendezvous_tsend
+                                           : wire::SesOpcode::rendezvous_send;
+}
+
+void Exposures::conceal(TxMessage& m) {
+  if (m.exposure->region == RegionId()) return;
+  memory_.remove(m.exposure->region);
+  m.exposure->region = RegionId();
+}
+
+void Exposures::free(TxMessage& m) {
+  exposures_.free(m.exposure);
+  m.exposure = nullptr;
+}
+
+// A source of which the target has read keeps its first part.
+bool Exposures::shorten(TxMessage& m, uint16_t payload) {
+  Exposure& x = *m.exposure;
+  if (x.is_begun) return false;
+  x.source.eager_length = m.push_length = payload;
+  x.wanted = m.segment_length - payload;
+  return true;
+}
+
+// The target is asked once soon, if it may have all of it, and else when it was silent for long.
+Instant Exposures::next_look(const TxMessage& m) const {
+  const bool is_soon = m.exposure->may_be_read_out() && m.exposure->idle_looks == 0;
+  const Config& config = res_.config;
+  return res_.now + (is_soon ? config.retry_time_cap : config.retry_patience);
+}
+
+// Nothing is outstanding, so nothing would show that the target is gone: ask it [SES-051]. One that
+// has a receive and does not read, or began to and stopped, has given up. A target of another make
+// answers OK whatever it knows.
+bool Exposures::on_silence(Exposure& x) {
+  const bool should_read = !x.is_kept || x.is_begun;
+  if (should_read && ++x.idle_looks == kIdleLooksMax) x.is_given_up = true;
+  return !x.is_given_up;
+}
+
+// Whatever the target is busy with, it lives; unless it does not know the message and never asked
+// for any of it: then it began anew since, and nobody will. One that has asked may have all it
+// wants, and what that shows is still on its way, or became unsure.
+bool Exposures::on_probe_refused(Exposure& x, wire::ReturnCode code) {
+  if (code == wire::ReturnCode::bad_mkey) {
+    if (!x.is_begun) x.is_given_up = true;
+    if (x.may_be_read_out()) x.is_released = true;
+  }
+  return x.is_read_out() || x.is_given_up;
+}
+
+// The target is told to be the one that reads before its read is looked at.
+Exposure* Exposures::of_region(RegionId region, PeerId peer) {
+  Exposure* const x = exposures_.get(Handle<Exposure>::from_word(memory_.exposed(region)));
+  const bool is_its = x != nullptr && x->region == region && x->message->remote->key.peer == peer;
+  return is_its ? x : nullptr;
+}
+
+Exposure* Exposures::find(uint32_t handle, uint16_t attempt) {
+  if (handle == 0) return nullptr;
+  Exposure* const x = exposures_.get(Handle<Exposure>::from_word(handle));
+  return x != nullptr && x->attempt == attempt ? x : nullptr;
+}
+
+// A READ of an exposed source begins. One of the beginning of the rest, for as much as the first or
+// less, is a new attempt: what an earlier one fetched does not count any more. One for nothing says
+// that this was all, or at the very start that no more could be had.
+TxMessage* Exposures::on_read_begun(Exposure& x, uint64_t offset, uint32_t length) {
+  const bool is_first = !x.is_begun;
+  x.is_begun = true;
+  if (length == 0) {
+    x.is_released = true;
+    x.is_given_up = offset == 0;
+    return x.message;
+  }
+  x.is_cut = false;
+  if (offset < x.unsure_end) x.unsure = 0;  // the target does not have them
+  if (offset != x.message->push_length) return nullptr;
+  if (is_first || length <= x.first_read) {
+    ++x.attempt;
+    x.served = x.unsure = 0;
+    x.unsure_end = 0;
+    x.idle_looks = 0;
+    x.first_read = length;
+  }
+  return nullptr;
+}
+
+// Octets of an exposed source have reached the target for certain.
+TxMessage* Exposures::on_served(Exposure& x, uint32_t bytes) {
+  x.idle_looks = 0;
+  x.served += std::min(bytes, UINT32_MAX - x.served);
+  return x.message;
+}
+
+// The target has an answer to its READ, the data or what became of it.
+TxMessage* Exposures::on_answer_end(const AnswerEnd& answer) {
+  Exposure* const x = find(answer.exposed, answer.attempt);
+  if (x == nullptr) return nullptr;
+  if (answer.has_data) return on_served(*x, answer.length);
+  if (!answer.is_unsure) return nullptr;
+  x->unsure += std::min<uint32_t>(answer.length, UINT32_MAX - x->unsure);
+  x->unsure_end = std::max(x->unsure_end, answer.end);
+  x->idle_looks = 0;
+  return x->message;
+}
+
+void Exposures::on_answer_cut(const AnswerEnd& answer) {
+  Exposure* const x = find(answer.exposed, answer.attempt);
+  if (x != nullptr) x->is_cut = true;
+}
+
+// The target could not get the rest: whatever became of that PDC, the message is lost.
+Completion::Status Exposures::end_of(TxMessage& m) {
+  using Reason = pds::FailureReason;
+  if (!m.exposure->is_given_up) return Completion::Status::ok;
+  m.failure = pds::Failure{.reason = m.exposure->is_cut ? Reason::too_long : Reason::closed};
+  return Completion::Status::undeliverable;
+}
+
+// It has no receive yet, or reads no more than it has room for.
+void Exposures::note_delivered(TxMessage& m, wire::ListCode list, uint32_t modified_length) {
+  m.exposure->is_kept = list != wire::ListCode::expected;
+  if (m.exposure->is_kept || modified_length >= m.segment_length) return;
+  m.exposure->wanted = modified_length - std::min(modified_length, m.push_length);
+}
+
+}  // namespace uet::ses

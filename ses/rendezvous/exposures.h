@@ -1,0 +1,66 @@
+// Owns the sources of rendezvous sends: exposes them, counts what the target has read, and says
+// when a source is not needed any more. How long a source must stay, and when all is read, rests on
+// recollection: it is decided here alone. [ses.md 4.4]
+//
+// state \ event | packets answered | last octet read | nothing heard   | cancel, close
+// started       | exposed          | noted           | -               | ended
+// exposed       | -                | gone            | queued as probe | gone
+// probe         | exposed          | noted           | -               | ended
+// A probe whose answer is that nobody knows the message: gone.
+// An answer to a read that became too long for the route while it was under way has arrived, or the
+// error in its place [LF-141]: the target knows. It reads again, says that it has given up, or has
+// all it wants: then it does not know the message any more.
+#pragma once
+
+#include "ses/outgoing/tx_message.h"
+#include "ses/rendezvous/exposure.h"
+#include "ses/resources.h"
+
+#include "base/slab.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+class Exposures {
+ public:
+  Exposures(Resources& res, MemoryRegions& memory) : res_(res), memory_(memory) {}
+  Result<void> create();
+
+  // Makes a send a rendezvous send if target and length are for it, and there is room.
+  void expose(const Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov, uint8_t theirs);
+  // The source is the user's again. [SES-092]
+  void conceal(TxMessage& m);
+  void free(TxMessage& m);
+  // The packets of an attempt got shorter before any of them left. False: too late.
+  static bool shorten(TxMessage& m, uint16_t payload);
+
+  // The exposed source of that region, for the peer that the send is for; else null.
+  Exposure* of_region(RegionId region, PeerId peer);
+  // The events of reading. What they return is the message to look at again, or null.
+  TxMessage* on_read_begun(Exposure& x, uint64_t offset, uint32_t length);
+  TxMessage* on_answer_end(const AnswerEnd& answer);
+  TxMessage* on_served(Exposure& x, uint32_t bytes);
+  void on_answer_cut(const AnswerEnd& answer);
+  // What the target says of the message. [SES-090, SES-091]
+  static void note_delivered(TxMessage& m, wire::ListCode list, uint32_t modified_length);
+
+  // When the target is asked whether it still lives, if nothing is heard before.
+  Instant next_look(const TxMessage& m) const;
+  // Nothing was heard. False: the target has given up; else it is asked with a probe.
+  static bool on_silence(Exposure& x);
+  // The probe was refused with that code. True: the send is over.
+  static bool on_probe_refused(Exposure& x, wire::ReturnCode code);
+  // How a send whose source is not needed any more has ended.
+  static Completion::Status end_of(TxMessage& m);
+
+ private:
+  Exposure* find(uint32_t handle, uint16_t attempt);
+
+  Resources& res_;
+  MemoryRegions& memory_;
+  Slab<Exposure> exposures_;
+};
+
+}  // namespace uet::ses

@@ -1,0 +1,212 @@
+// What is left to read of rendezvous messages.
+#include "ses/rendezvous/pulls.h"
+
+#include "ses/share.h"
+
+#include <algorithm>
+#include <array>
+
+namespace uet::ses {
+
+using wire::ReturnCode;
+
+namespace {
+
+constexpr uint8_t kReleasesMax = 50;  // each lasts as long as the peer is waited for
+
+}  // namespace
+
+Result<void> Pulls::create(Rng& rng) {
+  const uint32_t pulls = res_.config.unexpected_messages + res_.config.rx_messages;
+  UET_CHECK(pulls_.create(*res_.arena, pulls, Reuse::rested));
+  return by_key_.create(*res_.arena, pulls, rng.u64());
+}
+
+Pull* Pulls::make(const Request& q) {
+  Pull* const p = pulls_.alloc();
+  if (p == nullptr) return nullptr;
+  res_.counters.add(Counter::rx_rendezvous);
+  p->source = q.rendezvous();
+  p->peer = q.peer;
+  p->job = q.common.job_id;
+  p->is_absolute = !q.common.rel;
+  // A peer that uses a key for two messages is told of the first one.
+  (void)by_key_.insert({p->peer, p->source.read_memory_key}, p);
+  res_.peers->add_ref(q.peer);  // its ID must not come to mean another peer while there is more
+  return p;
+}
+
+void Pulls::free(Pull& p) {
+  p.unlink();
+  const PullKey key{p.peer, p.source.read_memory_key};
+  Pull** const known = by_key_.find(key);
+  if (known != nullptr && *known == &p) by_key_.erase(key);
+  res_.peers->drop_ref(p.peer);
+  pulls_.free(&p);
+}
+
+// The answer does not wait for the rest, delivery-complete or not: what was read is acknowledged
+// when it is in its place, and the send waits for these acknowledgements anyway. [SES-048, SES-089,
+// SES-091]
+void Pulls::read_rest(const Endpoint& ep, Pull& p, PostedReceive& r, const Arrived& a) {
+  p.endpoint = ep.id;
+  p.arrived = a;
+  if (a.room <= p.source.eager_length) {
+    receives_.complete(ep, r, a);
+    release_sender(ep, p);
+    return;
+  }
+  p.receive = &r;
+  p.stage = Pull::Stage::reading;
+  waiting_.push_back(p);
+  start();
+}
+
+void Pulls::discard(const Endpoint& ep, Pull& p, uint32_t request_length) {
+  p.arrived.request_length = request_length;
+  release_sender(ep, p);
+}
+
+// The receive has all it takes. An initiator that was told OVERFLOW counts on everything being
+// read. [SES-090, SES-091]
+void Pulls::release_sender(const Endpoint& ep, Pull& p) {
+  p.endpoint = ep.id;
+  const Arrived& a = p.arrived;
+  const bool is_cut = a.room < a.request_length;
+  const bool has_rest = p.source.eager_length < a.request_length;
+  if (!p.was_kept || !is_cut || !has_rest) return free(p);
+  p.receive = nullptr;
+  p.stage = Pull::Stage::releasing;
+  waiting_.push_back(p);
+  start();
+}
+
+// One peer gets no more of the places than it leaves free. What finds none goes when a read ends;
+// what finds no slot or flow is tried again later, and keeps no other peer's from being read.
+void Pulls::start() {
+  bool is_refused = false;
+  PeerId refused;
+  for (Pull& p : waiting_) {
+    const uint32_t places = res_.config.rendezvous_reads;
+    if (reading_ >= places) break;
+    pds::Peer& peer = (*res_.peers)[p.peer];
+    pds::Host& host = res_.peers->host_of(peer);
+    const uint32_t free = places - reading_;
+    if (!is_within_shares(peer.pulls, host.pulls, 1, free, places)) continue;
+    if (is_refused && p.peer == refused) continue;
+    if (!start(p)) {
+      is_refused = true;
+      refused = p.peer;
+      continue;
+    }
+    p.unlink();
+    ++reading_;
+    ++peer.pulls;
+    ++host.pulls;
+  }
+  again_.note(is_refused, res_.config.retry_time_cap, res_.now);
+}
+
+void Pulls::retry() {
+  bool is_due = again_.is_due(res_.now);
+  while (Pull* p = failed_releases_.front()) {
+    if (p->again_at > res_.now) break;
+    p->unlink();
+    waiting_.push_back(*p);
+    is_due = true;
+  }
+  if (is_due) start();
+}
+
+bool Pulls::start(Pull& p) {
+  Endpoint* ep = endpoints_.get(p.endpoint);
+  UET_ASSERT(ep != nullptr);  // close() ends its pulls
+  std::array<IoSlice, kIovMax> slices;
+  uint32_t count = 0;
+  const uint64_t pushed = p.source.eager_length;
+  if (p.stage == Pull::Stage::reading) {
+    p.receive->memory.for_each(p.arrived.place + pushed, p.arrived.room - pushed,
+                               [&](const std::byte* at, uint64_t length) {
+                                 slices[count++] = {at, length};
+                               });
+  }
+  RestRequest request;
+  request.from = {.peer = p.peer,
+                  .pid = p.source.read_pid_on_fep,
+                  .ri = p.source.read_resource_index,
+                  .absolute = p.is_absolute,
+                  .job = p.job};
+  request.iov = {slices.data(), count};
+  request.offset = p.source.read_offset;
+  if (count != 0) {
+    request.offset += pushed;
+  } else if (!p.has_failed) {
+    request.offset += p.arrived.request_length;  // at the start: given up [SES-091]
+  }
+  request.key = p.source.read_memory_key;
+  request.pull = pulls_.handle(&p).word();
+  request.shown_payload = p.source.eager_length;
+  return posting_.read_rest(*ep, request).ok();
+}
+
+void Pulls::on_end(const InternalEnd& done) {
+  Pull* const p = pulls_.get(Handle<Pull>::from_word(done.pull));
+  UET_ASSERT(p != nullptr && reading_ != 0);
+  pds::Peer& peer = (*res_.peers)[p->peer];
+  --reading_;
+  --peer.pulls;
+  --res_.peers->host_of(peer).pulls;
+  Endpoint* ep = endpoints_.get(p->endpoint);
+  UET_ASSERT(ep != nullptr);
+  if (p->stage == Pull::Stage::releasing) {
+    // Sent again if it did not arrive; the initiator may be through and know nothing of it.
+    const bool is_known = done.ok() || done.status == Completion::Status::aborted ||
+                          done.code == ReturnCode::bad_mkey;
+    if (!is_known && ++p->releases_failed < kReleasesMax) {
+      p->again_at = res_.now + res_.config.retry_time_cap;
+      failed_releases_.push_back(*p);
+    } else {
+      free(*p);
+    }
+  } else if (!done.ok()) {
+    fail(*p, done.status, done.code);
+  } else {
+    receives_.complete(*ep, *p->receive, p->arrived);
+    release_sender(*ep, *p);
+  }
+  start();
+}
+
+// The rest will not come: the receive ends in error, and so does the send when it is told.
+void Pulls::fail(Pull& p, Completion::Status status, ReturnCode code) {
+  Endpoint* ep = endpoints_.get(p.endpoint);
+  UET_ASSERT(ep != nullptr);
+  if (p.receive != nullptr) {
+    p.arrived.status = status;
+    p.arrived.code = code;
+    receives_.complete(*ep, *p.receive, p.arrived);
+  }
+  // Nobody reads for an endpoint that closes, and one who took the source away knows.
+  if (status == Completion::Status::aborted || code == ReturnCode::bad_mkey) return free(p);
+  p.receive = nullptr;
+  p.has_failed = true;
+  p.stage = Pull::Stage::releasing;
+  waiting_.push_back(p);
+}
+
+// Those that wait for a place; the reads of the others end with the operations of the endpoint.
+void Pulls::close(const Endpoint& ep) {
+  for (Pull& p : waiting_) {
+    if (p.endpoint == ep.id) fail(p, Completion::Status::aborted, ReturnCode::cancelled);
+  }
+  for (Pull& p : failed_releases_) {
+    if (p.endpoint == ep.id) free(p);
+  }
+}
+
+Instant Pulls::next_deadline() const {
+  const Pull* const p = failed_releases_.front();
+  return p == nullptr ? again_.deadline() : std::min(p->again_at, again_.deadline());
+}
+
+}  // namespace uet::ses

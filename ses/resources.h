@@ -1,0 +1,59 @@
+// What every part of SES uses: configuration, the time of the call in progress, the services below,
+// and pools that all parts share. No rules here.
+#pragma once
+
+#include "ses/config.h"
+#include "ses/counters.h"
+#include "ses/iov.h"
+#include "ses/outgoing/message_ids.h"
+
+#include "pds/pdc/peer_table.h"
+#include "pds/service.h"
+
+#include "base/arena.h"
+#include "base/result.h"
+#include "base/rng.h"
+#include "base/slab.h"
+#include "base/time.h"
+#include "base/timer_wheel.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace uet::ses {
+
+// Old values on their way back, which the memory they came from does not hold any more.
+struct FetchBuffer {
+  static constexpr uint32_t kBytes = 1024;
+  std::array<std::byte, kBytes> bytes;
+};
+
+struct Resources {
+  Resources(Arena& a, const Config& c, pds::PeerTable& p, uint64_t seed)
+      : arena(&a), config(c), peers(&p), rng(seed, 1) {}
+  Result<void> create() {
+    UET_CHECK(long_iovs.create(*arena, config.long_iovs));
+    UET_CHECK(fetch_buffers.create(*arena, config.fetch_buffers));
+    return ids.create(*arena);
+  }
+
+  // Octets of payload in a packet to that peer. [LF-131]
+  uint16_t payload_toward(PeerId peer) const {
+    return static_cast<uint16_t>((*peers)[peer].payload_toward(config.payload_mtu));
+  }
+
+  Arena* arena;
+  Instant now;  // of the call in progress
+  Config config;
+  pds::PeerTable* peers;
+  pds::Service* pds = nullptr;
+  Rng rng;
+  Counters counters;
+  LongIovs long_iovs;
+  Slab<FetchBuffer> fetch_buffers;
+  MessageIds ids;  // of requests and of answers to READs
+  TimerWheel timers;
+};
+
+}  // namespace uet::ses

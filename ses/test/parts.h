@@ -1,0 +1,102 @@
+// What tests of single parts of SES need: resources over a packet delivery sublayer that only
+// writes down what it is asked, a peer, and an endpoint.
+#pragma once
+
+#include "ses/endpoints.h"
+#include "ses/resources.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace uet::ses::test {
+
+class RecordingPds final : public pds::Service {
+ public:
+  Result<pds::FlowId> flow(PeerId, TrafficClass, pds::Mode, JobId, uint32_t) override {
+    return pds::FlowId(next_flow_++);
+  }
+  void ready(pds::FlowId flow) override { note("ready " + std::to_string(flow.value())); }
+  void want_answers(pds::FlowId, Instant) override { note("want_answers"); }
+  void release(pds::FlowId flow) override { note("release " + std::to_string(flow.value())); }
+  bool respond(pds::RxToken, const pds::Verdict&, Instant) override {
+    note("respond");
+    return true;
+  }
+  bool send_return(pds::PdcHandle, pds::MessageHandle) override { return true; }
+  void message_done(pds::PdcHandle) override { note("message_done"); }
+
+  // The calls since the last take(), with commas between them.
+  std::string take() { return std::exchange(calls_, {}); }
+
+ private:
+  void note(const std::string& call) { calls_ += (calls_.empty() ? "" : ", ") + call; }
+
+  uint32_t next_flow_ = 1;
+  std::string calls_;
+};
+
+class PartTest : public ::testing::Test {
+ protected:
+  static constexpr JobId kJob{0x102};
+  static constexpr PidOnFep kPid{7};
+  static constexpr ResourceIndex kRi{3};
+
+  explicit PartTest(const Config& config = small()) : res_(arena_, config, peers_, 5) {
+    EXPECT_TRUE(peers_.create(arena_, 8, 9).ok());
+    res_.now = Instant::from_ns(1'000'000'000);
+    res_.pds = &pds_;
+    EXPECT_TRUE(res_.create().ok());
+    Rng rng(3, 1);
+    EXPECT_TRUE(endpoints_.create(rng).ok());
+    peer_ = another_peer(1);
+  }
+
+  static Config small() {
+    Config c;
+    c.payload_mtu = 1024;
+    c.unexpected_bytes = 64 * 1024;
+    c.unexpected_messages = 16;
+    c.rx_messages = 16;
+    c.memory_regions = 16;
+    c.remotes = 8;
+    c.flows = 8;
+    c.idle_time = Duration::zero();
+    return c;
+  }
+  PeerId another_peer(uint8_t number) {
+    FabricAddress address;
+    address.family = FabricAddress::Family::ipv4;
+    address.ip = {10, 0, 0, number};
+    const PeerId peer = *peers_.find_or_add(address, res_.now);
+    peers_.add_ref(peer);
+    return peer;
+  }
+  Endpoint& open(pds::Mode mode = pds::Mode::rud) {
+    EndpointName name;
+    name.job = kJob;
+    name.pid = kPid;
+    name.ri = kRi;
+    EndpointOptions options;
+    options.mode = mode;
+    return *endpoints_.get(*endpoints_.open_endpoint(name, options, {}, {}));
+  }
+  Destination to_peer() const {
+    Destination to;
+    to.peer = peer_;
+    to.pid = kPid;
+    to.ri = kRi;
+    to.initiator_id = 44;
+    return to;
+  }
+
+  Arena arena_;
+  pds::PeerTable peers_;
+  RecordingPds pds_;
+  Resources res_;
+  Endpoints endpoints_{res_};
+  PeerId peer_;
+};
+
+}  // namespace uet::ses::test
