@@ -6,7 +6,9 @@ Usage: bench/plot.py [--peer NAME] OUTPUT.svg LABEL=FILE.json...
   --peer NAME    the peer of the comparison (default tcp)
 
 FILE.json is what `tools/bench_peers.sh --json FILE.json` wrote; LABEL says how uet ran there. Needs
-python3-matplotlib. Exit status: 0 drawn, 1 a file has no figures of that peer or matplotlib is missing, 2 bad usage.
+python3-matplotlib.
+
+Exit status: 0 drawn, 1 no figures of that peer, or matplotlib is missing, 2 bad usage.
 """
 import json
 import pathlib
