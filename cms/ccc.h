@@ -60,6 +60,6 @@ class Ccc {
   std::variant<AimdWindow, FixedWindow> algorithm_;
   CreditAccount credit_;
 };
-static_assert(sizeof(Ccc) <= 192, "architecture 10: budget of a congestion context");
+static_assert(sizeof(Ccc) <= 192, "decision 15: budget of a congestion context");
 
 }  // namespace uet::cms

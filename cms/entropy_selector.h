@@ -30,6 +30,6 @@ class EntropySelector {
   uint32_t count_;  // at most 65,536
   uint32_t next_;   // below count_
 };
-static_assert(sizeof(EntropySelector) <= 160, "architecture 10");
+static_assert(sizeof(EntropySelector) <= 160, "decision 15");
 
 }  // namespace uet::cms

@@ -1,6 +1,6 @@
 // Whom this FEP listens to at all: a list of IP prefixes, or everybody. Asked once per datagram,
 // before anything else is done with it. No protection against forged sources; TSS is that.
-// [architecture 8]
+// [architecture 5]
 #pragma once
 
 #include "wire/ip_address.h"

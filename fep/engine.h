@@ -1,5 +1,5 @@
 // Drives one FabricEndpoint over one PacketIo: all the I/O there is. One thread at a time.
-// [architecture 5, 8]
+// [architecture 3, 5]
 #pragma once
 
 #include "fep/fabric_endpoint.h"

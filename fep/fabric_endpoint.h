@@ -1,6 +1,6 @@
 // The whole stack seen from outside: one Fabric Address of this process. Packets in, packets out,
 // timers, and Ses for posting. Deterministic: same config, seed and calls, same octets.
-// [architecture 5, 11]
+// [architecture 3, 7]
 #pragma once
 
 #include "fep/config.h"

@@ -270,7 +270,7 @@ void settle(Config& config) {
   // A peer that was not asked is not silent.
   config.pds.quiet_time = std::min(config.pds.quiet_time, config.pds.peer_timeout / 2);
   config.ses.idle_time = config.pds.idle_time;
-  // Refusals end on the same clock as silence. [architecture 8, Patience]
+  // Refusals end on the same clock as silence. [decision 4]
   if (config.pds.patience == pds::Patience::time) {
     config.ses.partial_message_time = config.pds.peer_timeout;
     config.ses.retry_patience = config.pds.peer_timeout;

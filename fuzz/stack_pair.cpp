@@ -1,7 +1,7 @@
 // Fuzz target: two whole endpoints over a network in memory, driven by the input as a program of
 // calls, steps of the clock, and what the network and a forger do to packets. After every step the
 // oracles of fuzz/stack/ledger.h and node.h hold; when the program is over and nobody interferes
-// any more, every operation ends and every table is given back. [architecture 12]
+// any more, every operation ends and every table is given back. [architecture 8]
 #include "fuzz/stack/forger.h"
 #include "fuzz/stack/ledger.h"
 #include "fuzz/stack/node.h"

@@ -2,7 +2,7 @@
 // filters, IPsec, shaping. Where it does nothing of the kind, frames may stand in for UDP unasked.
 // A snapshot; nothing here watches for changes. Not seen: BPF programs of control groups that are
 // not mounted where this process runs, and those that hook into netfilter; a reverse path filter.
-// [architecture 6]
+// [decision 8]
 #pragma once
 
 #include "io/interfaces.h"

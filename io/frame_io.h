@@ -3,7 +3,7 @@
 // whatever has no known next hop, leave through UDP sockets, which also hold the ports and hear of
 // ICMP errors. The same packets on the wire as the UDP backend; packets to us with IPv6 extension
 // headers are not seen. Linux 6.2, Ethernet, CAP_NET_RAW.
-// What it passes by: netfilter (firewalls see and stop nothing), and IPsec. [architecture 6]
+// What it passes by: netfilter (firewalls see and stop nothing), and IPsec. [decision 8]
 #pragma once
 
 #include "io/frame_rx.h"

@@ -1,5 +1,5 @@
 // A ring in memory shared with the kernel, into which it puts whole frames of a range of lengths:
-// looking for one costs a load, taking one no system call. Linux, Ethernet. [architecture 6]
+// looking for one costs a load, taking one no system call. Linux, Ethernet. [decision 8]
 #pragma once
 
 #include "io/frame.h"

@@ -1,6 +1,6 @@
 // Receive side of the packet-socket backend: two rings shared with the kernel, one of small slots
 // for single packets and one of large slots for the super-packets of streams, handed out in the
-// order in which their frames came. No system call. [architecture 6]
+// order in which their frames came. No system call. [decision 8]
 //
 // Streams gain more than the call: the kernel copies a frame into the ring on the sender's
 // processor where both are on one host, so that the pages which that fills go on living in its

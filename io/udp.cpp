@@ -100,7 +100,7 @@ std::unique_ptr<UdpIo> UdpIo::open(const UdpOptions& options, std::string* error
   return io;
 }
 
-// The one place that decides which ports a process gets. [architecture 7, scheme 0]
+// The one place that decides which ports a process gets. [decision 3, scheme 0]
 bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
   int failure = 0;
   if (options.local.port != kUetPort) {

@@ -3,7 +3,7 @@
 // them. Linux.
 // Ports: the first process of a Fabric Address owns 4793; a later one owns a block of sixteen, by
 // its first port, and binds of the others what it sends from.
-// [architecture 6, 7; WIRE-006, WIRE-007, WIRE-121]
+// [decisions 3, 8; WIRE-006, WIRE-007, WIRE-121]
 #pragma once
 
 #include "io/packet_io.h"

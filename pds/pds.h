@@ -90,7 +90,7 @@ class Pds final : public Service {
   // Advertises another PSN range from now on, between 1 and config.mpr. Errc::invalid. [PDS-035]
   Result<void> set_mpr(uint8_t mpr);
   // The network reported that `address` cannot be reached (ICMP); ends in failure after
-  // config.unreachable_time of nothing else. [architecture 8]
+  // config.unreachable_time of nothing else. [architecture 5]
   void on_unreachable(const FabricAddress& address, Instant now);
   // The system says what the route to `to` carries now. If something on its way there is
   // longer: what of it cannot be sent shorter ends in FailureReason::too_long, the peer's payload

@@ -1,5 +1,5 @@
 // The parts that Pds is made of, each given those it may use: only such that stand above it here.
-// [architecture 3]
+// [architecture 2]
 #pragma once
 
 #include "pds/connectionless/connectionless.h"

@@ -94,7 +94,7 @@ struct Config {
   Duration retry_time_cap = Duration::milliseconds(200);
   // What lacks a read's data, or asks whether somebody is there, waits so long. Five times as long
   // after the first one, a refusal that no application can end, BAD_GENERATION for one, becomes the
-  // error. [SES-191, architecture 8]
+  // error. [SES-191, architecture 5]
   Duration retry_patience = Duration::seconds(60);
   // Tries at most, 0: no limit. The specification's profile says 5.
   uint32_t retry_limit = 0;

@@ -37,7 +37,7 @@ ARROWS_OF_FILE = {  # exceptions, each by name
     "fep/engine.cpp": {"io"},
 }
 
-# Things a sans-IO folder must not touch (architecture.md, section 11).
+# Things a sans-IO folder must not touch (architecture.md, section 7).
 FORBIDDEN = [
     (r"\b(clock_gettime|gettimeofday|std::chrono|steady_clock|system_clock)\b", "a clock"),
     (r"\b(rand|srand|random|getrandom|std::random_device|std::mt19937)\s*[({;]",

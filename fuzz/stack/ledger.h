@@ -1,6 +1,6 @@
 // What was posted at both ends, and the oracles over what comes of it: a completion belongs to an
 // open post of that end and ends it once, nothing is written beyond the room that was given, and
-// where nobody forges the honest ends' identity, what arrives is what was sent. [architecture 12]
+// where nobody forges the honest ends' identity, what arrives is what was sent. [architecture 8]
 #pragma once
 
 #include "fuzz/stack/room.h"

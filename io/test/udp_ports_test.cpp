@@ -15,7 +15,7 @@
 namespace uet::io {
 namespace {
 
-// [WIRE-121] architecture 7, scheme 0.
+// [WIRE-121] decision 3, scheme 0.
 TEST(UdpPortsTest, TheSecondProcessTakesABlockOfSixteenPorts) {
   const auto first = open(at(ipv4(1)));
   const auto second = open(at(ipv4(1)));
@@ -168,7 +168,7 @@ TEST(UdpPortsTest, APortOfTheBlockThatIsTakenIsNotNeeded) {
   EXPECT_EQ(ports.count(18003), 0u);
 }
 
-// [WIRE-121, architecture 7] The ports that firewalls have let in from the first are taken first;
+// [WIRE-121, decision 3] The ports that firewalls have let in from the first are taken first;
 // the rest of the range is for those that come when these are gone.
 TEST(UdpPortsTest, AThousandProcessesFitOnOneAddress) {
   rlimit files{};

@@ -276,7 +276,7 @@ void Rudi::on_timer(RudiPacket& packet, Instant now) {
 }
 
 // Other packets that are answered do not help this one: a peer that serves no RUDI would be waited
-// for without end. [PDS-204, architecture 8]
+// for without end. [PDS-204, architecture 5]
 bool Rudi::is_given_up(const RudiPacket& packet, Failure& failure, Instant now) const {
   const Config& config = with_.config;
   const Peer& peer = with_.peers[packet.flow->key.peer];

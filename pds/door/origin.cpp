@@ -4,7 +4,7 @@
 namespace uet::pds {
 
 namespace {
-// Ports that our own later processes take first, in blocks of 16. [architecture 7]
+// Ports that our own later processes take first, in blocks of 16. [decision 3]
 constexpr uint16_t kBlockPortFirst = 16384;
 constexpr uint16_t kBlockPortLast = 20479;
 constexpr uint16_t kBlockMask = 0xFFF0;

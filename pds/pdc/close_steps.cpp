@@ -33,7 +33,7 @@ bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
 // Target: a Close command that finds the last return packets unacknowledged. Most likely the peer
 // has them and only its ACK was lost, which it cannot know: it is asked, and the Close is as good
 // as lost until it has answered. Nothing acknowledges it meanwhile, so it comes again. Patience by
-// count takes row T14 by the letter. [PDS-T14, PDS-I13, architecture 18]
+// count takes row T14 by the letter. [PDS-T14, PDS-I13, decision 4]
 bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (res_.config.patience == Patience::retries || pdc.is_initiator()) return false;
   if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;

@@ -162,7 +162,7 @@ bool Deadlines::close_given_up(Pdc& pdc, Instant now) const {
          slot.sent_for(now) >= loss_.rto_of(pdc, slot);
 }
 
-// [architecture 8, PDS-148]
+// [decision 4, PDS-148]
 bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   const Peer& peer = res_.peers[pdc.peer];
   const Instant silent_since = std::max(peer.last_heard, pdc.waiting.since());

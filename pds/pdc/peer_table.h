@@ -20,7 +20,7 @@
 
 namespace uet::pds {
 
-// One remote FEP. References keep it: AV entries (explicit), PDCs and flows. [architecture 10]
+// One remote FEP. References keep it: AV entries (explicit), PDCs and flows. [decision 15]
 struct Peer : ListNode<struct PeerSpareTag> {
   FabricAddress address;
   uint32_t refs = 0;
@@ -29,7 +29,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   bool private_mark : 1 = false;   // answers go to its own port, not 4793 [WIRE-121]
   bool no_probe : 1 = false;       // it refused a Probe [PDS-163]
   bool is_path_small : 1 = false;  // the route carries less than it did when that was agreed
-  Instant last_heard;              // last valid packet; zero: never [architecture 8, Patience]
+  Instant last_heard;              // last valid packet; zero: never [decision 4]
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
   uint32_t listed = 0;                           // entries of address vectors that name it
@@ -83,7 +83,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
            unreachable_last - std::max(unreachable_since, waiting_since) >= limit;
   }
 };
-static_assert(sizeof(Peer) <= 128, "architecture 10: budget of a peer");
+static_assert(sizeof(Peer) <= 128, "decision 15: budget of a peer");
 
 // How many remote FEPs there can be.
 struct PeerLimits {

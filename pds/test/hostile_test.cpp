@@ -1,6 +1,6 @@
 // Everything that comes from the network is hostile: changed, invented and replayed packets, floods
 // of sources. Nothing may crash, nothing may grow, what is honest must get through. Also: the same
-// inputs give the same octets. [architecture 9, 11]
+// inputs give the same octets. [architecture 6, 7]
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
@@ -105,7 +105,7 @@ TEST(HostileBench, RandomOctetsAreCountedAndForgotten) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-018, architecture 9] A flood of invented sources leaves room for our own messages and for
+// [PDS-018, architecture 6] A flood of invented sources leaves room for our own messages and for
 // honest peers once it is over.
 TEST(HostileBench, FloodOfSynsIsBounded) {
   Config config;
@@ -130,7 +130,7 @@ TEST(HostileBench, FloodOfSynsIsBounded) {
   EXPECT_NE(std::find(lines.begin(), lines.end(), "ACK cack 1000 ack 1000"), lines.end());
 }
 
-// [architecture 11] Same seed, same calls: the same octets at the same times.
+// [architecture 7] Same seed, same calls: the same octets at the same times.
 TEST(DeterminismTest, SameInputsSameOctets) {
   const auto play = [] {
     Pair pair({}, {}, 77);
@@ -154,7 +154,7 @@ TEST(DeterminismTest, SameInputsSameOctets) {
   EXPECT_EQ(first, play());
 }
 
-// [architecture 10, PDS-010] As many PDCs as the 16-bit identifiers allow.
+// [decision 15, PDS-010] As many PDCs as the 16-bit identifiers allow.
 TEST(ScaleTest, SixtyFiveThousandPdcs) {
   Config config;
   config.max_pdcs = 65000;

@@ -359,7 +359,7 @@ TEST_F(InitiatorTest, SpecProfileGivesUpAfterSixNacks) {
   EXPECT_EQ(b.client.failures.at(0).nack, NackCode::no_resource);
 }
 
-// [architecture 8] ICMP errors for two seconds, and nothing else.
+// [architecture 5] ICMP errors for two seconds, and nothing else.
 TEST_F(InitiatorTest, UnreachablePeerFailsAfterTwoSeconds) {
   Bench b;
   b.open_initiator(1);

@@ -193,7 +193,7 @@ TEST_F(PairTest, ShortMessageOvertakesLongOneOnAnotherPdc) {
   pair.expect_all_given_back();
 }
 
-// [architecture 8, Patience] A target that is silent for ten seconds costs time, nothing else.
+// [decision 4] A target that is silent for ten seconds costs time, nothing else.
 TEST_F(PairTest, TenSecondsOfSilenceEndInSuccess) {
   Pair pair;
   pair.fate = [&](const InPipe&) -> Fate {

@@ -1,5 +1,5 @@
 // Two Pds over a pipe with seeded loss, reordering and duplication: every message is delivered once
-// and answered once, in ROD in order, and everything is given back at the end. [architecture 12]
+// and answered once, in ROD in order, and everything is given back at the end. [architecture 8]
 #include "pds/test/pair.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A peer that answers and lets nothing pass: the wait has an end like that for a silent one, unless
 // something passes now and then, or the peer says that its application is what it waits for.
-// [PDS-148, architecture 8]
+// [PDS-148, decision 4]
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 

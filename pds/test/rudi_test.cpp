@@ -125,7 +125,7 @@ TEST(RudiLimitTest, TimeOutsEndInOneError) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-204, architecture 8] By time: the silence about this packet counts, whatever else the peer
+// [PDS-204, architecture 5] By time: the silence about this packet counts, whatever else the peer
 // answers. A peer that knows no RUDI answers everything but that.
 TEST_F(RudiTest, AnswersToOthersDoNotKeepAPacketWaiting) {
   b.send(1, 1);
@@ -140,7 +140,7 @@ TEST_F(RudiTest, AnswersToOthersDoNotKeepAPacketWaiting) {
   EXPECT_EQ(b.client.failures.size(), 1u);
 }
 
-// [architecture 8] Nobody is there, says ICMP, and nothing else: two seconds are enough.
+// [architecture 5] Nobody is there, says ICMP, and nothing else: two seconds are enough.
 TEST_F(RudiTest, UnreachablePeerFailsThePacket) {
   b.send(1, 1);
   for (int i = 0; i < 30; ++i) {

@@ -1,6 +1,6 @@
 // Many of everything: PDCs up to the end of their 16-bit names, peers, messages without an answer,
 // packets outstanding. What it costs in memory is held against the budget, and the instructions of
-// a packet against those of a packet among few. [architecture 10]
+// a packet against those of a packet among few. [decision 15]
 #include "pds/schedule/flow.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
@@ -12,7 +12,7 @@
 namespace uet::pds::test {
 namespace {
 
-// The budget of docs/architecture.md, section 10; 18 says why a Pdc is larger than its line there.
+// The budget of docs/performance.md, Memory.
 static_assert(sizeof(Pdc) <= 448);
 static_assert(sizeof(Peer) <= 128);
 static_assert(sizeof(Path) <= 192 + 160);  // with its Ccc and EntropySelector

@@ -353,7 +353,7 @@ TEST_F(TargetTest, ControlPacketsThatHaveNoBusinessHere) {
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
 }
 
-// [WIRE-121, architecture 7] Who marks its SYN is answered at its own port.
+// [WIRE-121, decision 3] Who marks its SYN is answered at its own port.
 TEST_F(TargetTest, AnswersGoWhereTheMarkSays) {
   Bench b;
   b.client.names_are_unique = false;
@@ -376,7 +376,7 @@ TEST_F(TargetTest, AnswersGoWhereTheMarkSays) {
   EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1002 from 0 to 7 payload 0"}));
 }
 
-// [WIRE-121, architecture 7] A packet with no place for the mark: the ports that blocks are taken
+// [WIRE-121, decision 3] A packet with no place for the mark: the ports that blocks are taken
 // of first are the sender's own, and so is any block that a peer is known at.
 TEST_F(TargetTest, AnswersWithoutAPlaceForTheMarkGoToKnownBlocks) {
   Bench b;

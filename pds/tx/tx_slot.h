@@ -67,6 +67,6 @@ struct TxSlot {
     return static_cast<int64_t>((a - b) << kSpare) >> kSpare;
   }
 };
-static_assert(sizeof(TxSlot) == 32, "architecture 10: octets of an outstanding packet");
+static_assert(sizeof(TxSlot) == 32, "decision 15: octets of an outstanding packet");
 
 }  // namespace uet::pds

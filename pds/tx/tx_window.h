@@ -58,7 +58,7 @@ struct TxHead {
 };
 
 // Slot memory of several sizes, so that a PDC with little outstanding holds little. Blocks are
-// reused last in, first out: those that few packets need stay in the cache. [architecture 10]
+// reused last in, first out: those that few packets need stay in the cache. [decision 15]
 class TxPool {
  public:
   static constexpr uint32_t kSizes = 5;

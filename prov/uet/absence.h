@@ -1,5 +1,5 @@
 // When the application counts as away, so that the helper thread runs the engine in its place.
-// [architecture 8]
+// [architecture 5]
 #pragma once
 
 #include "base/time.h"

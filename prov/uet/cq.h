@@ -1,6 +1,6 @@
 // Completion queue: a ring of entries in the widest format, read in the format asked for. Slots are
 // booked when operations are posted, so that a completion always has room. Errors keep their place
-// in the order. [LF-093, LF-095, ABI-028, architecture 8]
+// in the order. [LF-093, LF-095, ABI-028, architecture 5]
 #pragma once
 
 #include "prov/uet/compat.h"

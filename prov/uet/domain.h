@@ -1,5 +1,5 @@
 // The libfabric domain: one FEP of this process. Owns the engine, the endpoint names in use and
-// what all objects below it share. [LF-001, architecture 8]
+// what all objects below it share. [LF-001, architecture 5]
 #pragma once
 
 #include "prov/uet/address.h"

@@ -1,5 +1,5 @@
 // The lock around engine entry: spins for the length of a short entry, then sleeps on the word
-// itself (futex). One word, no allocation, nothing to destroy. [architecture 8]
+// itself (futex). One word, no allocation, nothing to destroy. [architecture 5]
 #pragma once
 
 #include <atomic>

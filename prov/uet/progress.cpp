@@ -7,7 +7,7 @@
 // helper runs the engine and then sleeps on the engine's deadline and on the socket, in poll
 // because that leaves nothing registered with the socket meanwhile. A visit that makes the deadline
 // earlier than the one it sleeps on wakes it, which happens at most once, because then it waits for
-// the timer again. [architecture 8]
+// the timer again. [architecture 5]
 //
 // state \ event | timer over       | socket, deadline, pause over | earlier deadline
 // visits        | run, then engine | -                            | -

@@ -1,6 +1,6 @@
 // Who runs a domain's engine, and when: the lock around it, the bounded progress that application
 // calls make, and the helper thread for the time when no application call comes. Knows nothing
-// about completions; sleepers with a completion to wait for use WaitObject. [architecture 8]
+// about completions; sleepers with a completion to wait for use WaitObject. [architecture 5]
 #pragma once
 
 #include "prov/uet/engine_lock.h"

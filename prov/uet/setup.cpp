@@ -51,7 +51,7 @@ io::UdpOptions backend_options(const DomainCandidate& candidate) {
 }
 
 // FI_UET_IO=auto: packet sockets where they may be had and where nothing of the host's would be
-// passed by. Null: UDP sockets it is. [architecture 6]
+// passed by. Null: UDP sockets it is. [decision 8]
 std::unique_ptr<io::PacketIo> open_frames_unasked(const DomainCandidate& candidate,
                                                   bool& owns_uet_port) {
   std::unique_ptr<io::PacketIo> backend;

@@ -1,6 +1,6 @@
 // Who sleeps on the queues of a domain, and who of them watches its socket: the first one asleep,
 // so that a packet wakes one thread. When that one wakes up while others sleep, the helper watches
-// it for them. Without a helper everybody does. Under the engine lock. [architecture 8]
+// it for them. Without a helper everybody does. Under the engine lock. [architecture 5]
 #pragma once
 
 #include <atomic>

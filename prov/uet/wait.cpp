@@ -4,7 +4,7 @@
 // somebody sleeps writes the eventfd once. It is drained when every sleeper it was written for has
 // looked, not before: two sleepers may wait for different things (counter thresholds). FI_WAIT_FD
 // hands out an epoll set that holds the same two and a timer, because the application's poll knows
-// nothing of the engine's deadlines. [architecture 8]
+// nothing of the engine's deadlines. [architecture 5]
 #include "prov/uet/wait.h"
 
 #include "prov/uet/cntr.h"
@@ -24,7 +24,7 @@
 namespace uet::prov {
 namespace {
 
-// A wake-up costs 20 to 26 us on the reference machine [architecture 6], so waiting about twice
+// A wake-up costs 20 to 26 us on the reference machine [decision 8], so waiting about twice
 // that before sleeping is never much dearer than the best choice.
 constexpr Duration kSpin = Duration::microseconds(40);
 // Without a helper nobody sees a deadline that another thread's post made earlier.

@@ -1,7 +1,7 @@
 // What a completion queue or counter sleeps on. The descriptor is an epoll set of an eventfd
 // (written when something is inserted while a waiter is armed), the I/O descriptor and a timerfd at
 // the engine's deadline: no sleeper depends on which thread drained the socket. Of the threads that
-// sleep one watches the socket, or the helper does for all of them. [architecture 8]
+// sleep one watches the socket, or the helper does for all of them. [architecture 5]
 #pragma once
 
 #include "prov/uet/compat.h"

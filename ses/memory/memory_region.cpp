@@ -71,7 +71,7 @@ Result<void> MemoryRegions::give_key(Region& region, RegionId id, const RegionRe
     return {};
   }
   // Random, so that a key that leaked or was guessed from another one opens nothing.
-  // [architecture 8]
+  // [architecture 5]
   const uint64_t slot = Handle<Region>::from_word(id.value()).index();
   region.key = safe | kProviderKey | (rng_.u64() & kNonceMask) << kNonceShift | slot;
   return {};

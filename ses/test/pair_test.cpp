@@ -221,7 +221,7 @@ TEST_F(PairTest, ASinkThatCountsSeesAllRemoteAccess) {
             "remote_read ok 10 #0");
 }
 
-// [architecture 8] Without a completion slot the packet is refused and comes again.
+// [architecture 5] Without a completion slot the packet is refused and comes again.
 TEST_F(PairTest, WriteWithDataWaitsForACompletionSlot) {
   const Octets data = pattern(2000);
   Octets memory(2000);
@@ -417,7 +417,7 @@ TEST_F(PairTest, PostingStopsAtTheSizeOfTheEndpoint) {
   EXPECT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
 }
 
-// [T-39, architecture 18] A peer is asked for no more packets at once than config.read_packets,
+// [T-39, decision 11] A peer is asked for no more packets at once than config.read_packets,
 // unless one read is longer; the next read waits for the end of one, however it ends.
 TEST_F(PairTest, ReadsWaitForEachOther) {
   config_.read_packets = 5;

@@ -1,6 +1,6 @@
 // The clock of one simulated endpoint: it shows another time than the simulation's and runs too
 // fast or too slow, as clocks of different machines do. Nothing of the protocol may depend on two
-// clocks agreeing. [architecture 12]
+// clocks agreeing. [architecture 8]
 #pragma once
 
 #include "tools/sim/plan.h"

@@ -1,5 +1,5 @@
 // One deterministic run: endpoints, network, workload and oracles, driven by simulated time.
-// The result is a function of the seed. [architecture 11, 12]
+// The result is a function of the seed. [architecture 7, 8]
 #pragma once
 
 #include "tools/sim/plan.h"

@@ -39,7 +39,7 @@ class WireOracle final : public io::PacketIo {
 
   // The first violation seen, or empty.
   const std::string& violation() const { return violation_; }
-  // A digest of everything sent, in order: equal for equal runs. [architecture 11]
+  // A digest of everything sent, in order: equal for equal runs. [architecture 7]
   uint64_t digest() const { return digest_; }
   uint64_t packets() const { return packets_; }
 

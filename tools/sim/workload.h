@@ -1,6 +1,6 @@
 // What the endpoints of one run do to each other, and the oracles over it: every message delivered
 // at most once and byte-exact, in order where order was asked for, no completion before its data,
-// every operation ended exactly once. [architecture 12]
+// every operation ended exactly once. [architecture 8]
 #pragma once
 
 #include "tools/sim/datagrams.h"

@@ -178,7 +178,7 @@ TEST_F(UetCtlTest, ShowsWhatWasDropped) {
   close();
 }
 
-// [architecture 8] Of whom FI_UET_ALLOW does not name not even the type is looked at.
+// [architecture 5] Of whom FI_UET_ALLOW does not name not even the type is looked at.
 TEST_F(UetCtlTest, WhoIsNotAllowedIsDroppedUnseen) {
   open({{"FI_UET_ALLOW", "10.0.0.0/8,fd00::/8"}});
   send_nonsense(3);
@@ -261,7 +261,7 @@ TEST_F(UetCtlTest, ProcessesThatDoNotWantToAreNotAsked) {
   }
 }
 
-// [architecture 9]
+// [architecture 6]
 TEST_F(UetCtlTest, AFailingNetworkIsShown) {
   open({{"FI_UET_FAULT", "fail=0s"}});
   std::string failure;

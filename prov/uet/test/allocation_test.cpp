@@ -1,5 +1,5 @@
 // Nothing is allocated once everything is open: messages, reads, writes and completions in both
-// directions cost no heap. [architecture 15]
+// directions cost no heap. [performance.md]
 #include "prov/uet/test/node.h"
 
 #include <atomic>

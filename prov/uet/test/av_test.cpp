@@ -217,7 +217,7 @@ TEST_F(AvTest, UnspecifiedTypeIsATable) {
   EXPECT_EQ(fi_close(&other->fid), 0);
 }
 
-// An address that states a port asks for that block. [architecture 7, LF-010]
+// An address that states a port asks for that block. [decision 3, LF-010]
 TEST_F(AvTest, DomainOpensOnTheStatedPort) {
   open([](fi_info& h) { h.addr_format = FI_ADDR_STR; });
   free(info->src_addr);
@@ -236,7 +236,7 @@ TEST_F(AvTest, DomainOpensOnTheStatedPort) {
   EXPECT_EQ(fi_close(&other->fid), 0);
 }
 
-// The peer table grows with the vector. [architecture 10]
+// The peer table grows with the vector. [decision 15]
 TEST_F(AvTest, MoreAddressesThanForeseenAreTaken) {
   open_av(FI_SOCKADDR_IN);
   std::vector<sockaddr_in> list;

@@ -140,7 +140,7 @@ TEST_F(EndpointTest, UnknownAddressesAndBadMemoryAreRefusedAtTheCall) {
   EXPECT_TRUE(stays_empty(a->tx_cq));
 }
 
-// A full queue answers -FI_EAGAIN, forgets nothing and takes posts again later. [architecture 8]
+// A full queue answers -FI_EAGAIN, forgets nothing and takes posts again later. [architecture 5]
 TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
   NodeOptions options;
   options.tx_size = 8;
@@ -187,7 +187,7 @@ TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
   EXPECT_EQ(*last, 7);
 }
 
-// [LF-095, architecture 8] A process that is gone is told by name, and soon.
+// [LF-095, architecture 5] A process that is gone is told by name, and soon.
 TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
   NodeOptions acknowledged;  // a send is not over before the peer has it
   acknowledged.tx_op_flags = FI_TRANSMIT_COMPLETE;

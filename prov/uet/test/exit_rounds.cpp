@@ -2,7 +2,7 @@
 // the roles below and looks at how it ends. It must end by itself, with status 0.
 //   exit_rounds [ROUNDS [ROLE]]    default: 50 rounds, all roles in turn
 //   exit_rounds --role ROLE        one process in that role
-// Built twice: linked with libfabric, and loading it with dlopen. [ABI-015, architecture 8]
+// Built twice: linked with libfabric, and loading it with dlopen. [ABI-015, architecture 5]
 #include "prov/uet/compat.h"
 
 #include <dlfcn.h>

@@ -116,7 +116,7 @@ TEST_F(FailureTest, UnknownInterfaceOffersNothingAndSaysSoOnce) {
   finish(asker);
 }
 
-// [architecture 7, scheme 0] The error names the way out.
+// [decision 3, scheme 0] The error names the way out.
 TEST_F(FailureTest, TakenPortInStrictModeIsAnErrorThatNamesTheRemedy) {
   const pid_t first = start(0, {}, [](const Line& line) {
     NodeOptions options;

@@ -395,7 +395,7 @@ TEST(GetinfoTest, ServiceAloneWithSourceConcernsAllDomains) {
   }
 }
 
-// Any address of 127.0.0.0/8 is one of its own. [architecture 7, scheme 1]
+// Any address of 127.0.0.0/8 is one of its own. [decision 3, scheme 1]
 TEST(GetinfoTest, LoopbackAddressesNeedNoConfiguration) {
   const Answer answer = ask(make_hints().get(), "127.0.0.5", nullptr, FI_SOURCE);
   ASSERT_EQ(answer.result, 0);

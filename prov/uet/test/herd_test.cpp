@@ -1,5 +1,5 @@
 // Threads that sleep on queues of one domain: a packet wakes the one whose completion it is, not
-// all of them. [architecture 8]
+// all of them. [architecture 5]
 #include "prov/uet/test/node.h"
 
 #include <poll.h>

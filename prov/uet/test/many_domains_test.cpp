@@ -1,5 +1,5 @@
 // A thousand domains on one address, as of so many processes, and what one of them costs. They take
-// 5 GB; UET_DOMAINS is another number of them, which is a multiple of 20. [architecture 7]
+// 5 GB; UET_DOMAINS is another number of them, which is a multiple of 20. [decision 3]
 #include "prov/uet/test/node.h"
 
 #include <sys/resource.h>

@@ -40,7 +40,7 @@ TEST_F(MrTest, RequestedKeyIsUsed) {
   close(other);
 }
 
-// [LF-025, LF-026, architecture 8] Provider keys differ, cannot be guessed from one another, and
+// [LF-025, LF-026, architecture 5] Provider keys differ, cannot be guessed from one another, and
 // carry bit 48.
 TEST_F(MrTest, ProviderKeysAreItsOwn) {
   open_with(FI_MR_PROV_KEY);

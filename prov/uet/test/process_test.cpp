@@ -147,7 +147,7 @@ TEST_F(ProcessTest, PingPongBetweenTwoProcesses) {
   }
 }
 
-// [architecture 8, Patience] A target that is silent, then stopped, then silent again: everything
+// [decision 4] A target that is silent, then stopped, then silent again: everything
 // succeeds in the end.
 TEST_F(ProcessTest, StoppedTargetOnlyDelaysOperations) {
   start_child(silent_target);
@@ -183,7 +183,7 @@ TEST_F(ProcessTest, StoppedTargetOnlyDelaysOperations) {
   tell(pipes_, {1});
 }
 
-// [architecture 8] After fork the child is told, instead of sharing sequence numbers with its
+// [architecture 5] After fork the child is told, instead of sharing sequence numbers with its
 // parent; the parent goes on.
 TEST_F(ProcessTest, CallsInAForkedChildAreRefused) {
   Node node;

@@ -180,7 +180,7 @@ TEST(EngineLockTest, TryLockSaysWhetherSomebodyIsInside) {
   lock.unlock();
 }
 
-// [architecture 8] The helper takes over when nobody comes, and then sleeps until something
+// [architecture 5] The helper takes over when nobody comes, and then sleeps until something
 // happens.
 TEST_F(ProgressTest, HelperRunsAnAbandonedEngineOnceAndSleeps) {
   create({});
@@ -321,7 +321,7 @@ TEST_F(ProgressTest, ALookFromOutsideWaitsForItsTurnWithinALimit) {
 }
 
 // Posts in a row wait for each other, but never beyond a look for completions, whatever that finds.
-// [architecture 18]
+// [decision 9]
 TEST_F(ProgressTest, EveryLookSendsWhatPostsHeld) {
   using Look = void (*)(ProgressEngine::Entry&);
   const Look looks[] = {
@@ -340,7 +340,7 @@ TEST_F(ProgressTest, EveryLookSendsWhatPostsHeld) {
   }
 }
 
-// The last posts of an application that goes away: the helper sends them. [architecture 18]
+// The last posts of an application that goes away: the helper sends them. [decision 9]
 TEST_F(ProgressTest, HelperSendsPostsThatWait) {
   ASSERT_NO_FATAL_FAILURE(create_with_post_that_waits());
   EXPECT_TRUE(eventually([this] { return io_->sent() >= 3; }));

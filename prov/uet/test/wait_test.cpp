@@ -95,7 +95,7 @@ TEST_F(WaitTest, SleeperIsWokenByAnotherThreadsProgress) {
   EXPECT_EQ(rc, 1);
 }
 
-// [architecture 8] Two threads sleep on two queues of one domain while messages fly both ways;
+// [architecture 5] Two threads sleep on two queues of one domain while messages fly both ways;
 // nobody times out, whoever drains the socket.
 TEST_F(WaitTest, TwoSleepersOnTwoQueuesOfOneDomainNeverTimeOut) {
   open(waiting(), waiting());
@@ -231,7 +231,7 @@ TEST_F(WaitTest, TrywaitRefusesWhileSomethingIsThereToRead) {
   EXPECT_EQ(fi_trywait(b->fabric, fids, 2), 0);
 }
 
-// [architecture 8] A target that makes no call at all still takes messages, writes and reads.
+// [architecture 5] A target that makes no call at all still takes messages, writes and reads.
 TEST_F(WaitTest, SilentTargetIsServedByItsHelper) {
   open();
   std::vector<uint8_t> memory(10000);
