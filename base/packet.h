@@ -37,7 +37,7 @@ struct FabricAddress {
 };
 static_assert(sizeof(FabricAddress) == 24);
 
-// A piece of payload memory. The owner is whoever posted the operation.
+// A piece of payload memory. It belongs to the application that posted the operation.
 struct IoSlice {
   const std::byte* data = nullptr;
   uint64_t length = 0;  // octets; 64 bits because registered regions may be large

@@ -1,5 +1,5 @@
-// The one source of randomness of the stack: PCG64 (128-bit LCG, XSL-RR output), seeded by whoever
-// creates the stack, so that a run is repeated by its seed. Not for keys or anything secret.
+// The one source of randomness of the stack: PCG64 (128-bit LCG, XSL-RR output), seeded where
+// the stack is created, so that a seed repeats a run. Not for keys or anything secret.
 #pragma once
 
 #include "base/assert.h"

@@ -86,7 +86,8 @@ class Slab {
   template <class... Args>
   [[nodiscard]] T* alloc(Args&&... args);
 
-  // Destroys the object; its handles are stale from now on. Asserts that it is a live one of ours.
+  // Destroys the object; its handles are stale from now on. Asserts that it is live and of this
+  // slab.
   void free(T* object);
 
   // The handle of a live object. Cost: O(chunks), but O(1) in the chunk that was last used, which
@@ -97,7 +98,7 @@ class Slab {
     return {at.index, *at.meta >> kLinkBits};
   }
 
-  // The object, or null when it is gone or the handle is none or not one of ours. O(1).
+  // The object, or null when it is gone or the handle is not one of this slab. O(1).
   T* get(Handle<T> h) {
     const uint32_t index = h.index();
     const Chunk& c = chunks_[chunk_of(index)];

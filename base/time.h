@@ -1,5 +1,5 @@
 // Instants and durations: 64-bit nanoseconds on a monotonic scale whose zero means nothing.
-// There is no clock here; whoever calls into the stack brings the time along.
+// There is no clock here: each call into the stack passes the present time.
 #pragma once
 
 #include <compare>

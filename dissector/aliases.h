@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names that Wireshark's own dissector "uet" (5.0) has for fields of ours. Where its field is the
+// Names that Wireshark's own dissector "uet" (5.0) has for our fields. Where its field is the
 // same octets with a type that compares, filters by its name take our packets too. Which of its
 // names have no such field: docs/howto/wireshark.md.
 #pragma once

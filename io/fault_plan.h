@@ -48,7 +48,7 @@ struct FaultPlan {
   std::array<Blackhole, kBlackholes> blackholes{};
   uint32_t blackhole_count = 0;
   Instant fail_at = Instant::never();  // from then on the backend calls itself broken (EIO)
-  uint64_t seed = 0;  // for whoever makes an Rng from this plan; 0: the caller's choice
+  uint64_t seed = 0;  // of the Rng that draws the faults; 0: the caller's choice
 
   bool operator==(const FaultPlan&) const = default;
   bool blackholed(Instant now) const {

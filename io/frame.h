@@ -1,5 +1,5 @@
-// IP and UDP headers in octets, for whoever sees packets below the UDP socket: the packet-socket
-// backend and the capture tap. Builds, checks and takes apart; moves nothing.
+// IP and UDP headers in octets, for code that sees packets below the UDP socket: the packet-socket
+// backend and the capture tap. Builds and parses headers; sends nothing.
 #pragma once
 
 #include "base/packet.h"
@@ -30,8 +30,8 @@ uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricA
 // Fills in the UDP checksum of a packet that put_udp_headers() began, contiguous up to its end.
 void put_udp_checksum(std::span<std::byte> packet);
 
-// Begins the UDP checksum of headers that put_udp_headers() wrote: whoever has the octets, be it
-// the network device, adds them. See FrameOffload::kNeedsChecksum.
+// Writes the part of the UDP checksum that needs no payload, into headers that put_udp_headers()
+// wrote. The kernel or the network device adds the payload. See FrameOffload::kNeedsChecksum.
 void put_udp_checksum_begun(std::byte* headers);
 
 // What a packet socket says of a frame's offloads, before the frame: struct virtio_net_hdr, whose

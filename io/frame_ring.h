@@ -46,8 +46,8 @@ class FrameRing {
   // Ends both; takes as long as open(), and what was lent is gone.
   void close();
 
-  // A frame waits that take() may lend. What was there before a frame of another ring is seen by
-  // whoever asks after having seen that one.
+  // take() has a frame to lend. After this returns a frame of another ring, earlier frames of this
+  // ring are visible.
   bool has_frame() const;
   // When the kernel put it there, by the clock of the wall, which all rings share and which may be
   // set back: a number that only grows in the meantime. Only with has_frame().

@@ -81,7 +81,7 @@ bool UdpRx::fill() {
   if (pace_.may_be_stream() && pace_.is_resting(monotonic_now())) return false;
   for (uint32_t i = 0; i < message_count_; ++i) prepare(i);
   message_count_ = message_next_ = 0;
-  // An error left by an earlier packet of ours is reported here once and hides nothing: ask again.
+  // An error that an earlier packet has left is reported here once and hides nothing: ask again.
   for (int attempt = 0; attempt < 3; ++attempt) {
     ++counters_.system_calls;
     const int count = ::recvmmsg(fd_, headers_.data(), ask_, MSG_DONTWAIT, nullptr);

@@ -76,8 +76,8 @@ struct Config {
   // --- modes without PDCs ---
   uint32_t rudi_window = 64;  // requests outstanding per destination; 1-65536 [PDS-205]
   uint32_t uud_packets_per_second = 1'000'000;  // datagrams sent in all; 0: no cap [PDS-212]
-  // RUDI requests and datagrams of one peer that are looked at; 0: all. As many as one of ours
-  // sends by default [T-41]
+  // RUDI requests and datagrams that are accepted from one peer; 0: all. The default is what one of
+  // our endpoints sends at most. [T-41]
   uint32_t source_packets_per_second = 1'000'000;
 
   // --- marking ---

@@ -37,8 +37,8 @@ void Demux::receive(std::span<const RxDatagram> datagrams, Instant now) {
   }
 }
 
-// The PDC that the packet will most likely be for; nothing has been checked. All types that name a
-// PDC of ours do so in the same place.
+// The PDC that the packet is most likely for; nothing has been checked yet. All packet types that
+// have a DPDCID have it at the same offset.
 Pdc* Demux::pdc_ahead(const RxDatagram& d) const {
   constexpr size_t kDpdcidAt = 10;
   if (d.bytes.size() < kDpdcidAt + 2) return nullptr;
@@ -153,8 +153,8 @@ void Demux::refuse_binding(const Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.sdi == 0) replies_.nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
 }
 
-// ACKs and NACKs: a PDC of ours, from the peer it belongs to. They are dropped without an answer
-// otherwise. [PDS-V6, PDS-V7, PDS-073, PDS-115]
+// Finds the PDC of an ACK or a NACK, which must come from the peer of that PDC. Null: the packet is
+// dropped without an answer. [PDS-V6, PDS-V7, PDS-073, PDS-115]
 Pdc* Demux::look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d) {
   Pdc* const pdc = table_.find(dpdcid);
   if (pdc == nullptr) {
@@ -286,7 +286,7 @@ void Demux::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   }
   Pdc* const pdc = look_up_answered(cc.ack.dpdcid, cc.ack.spdcid, false, d);
   if (pdc == nullptr) return;
-  // No Probe goes out in SYN, and what names no PSN of ours does not establish. [PDS-042]
+  // In SYN we send no Probe, so this ACK answers nothing that we sent. [PDS-042]
   if (pdc->state() == PdcState::syn && cc.ack.p) return res_.counters.add(Count::drop_probe_answer);
   ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d.at, now);
 }

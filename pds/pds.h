@@ -33,7 +33,7 @@ struct Usage {
   uint32_t return_messages = 0;
   uint32_t tx_blocks = 0;
   uint32_t rx_blocks = 0;
-  uint32_t rudi_packets = 0;    // of ours, not answered yet
+  uint32_t rudi_packets = 0;    // sent, not answered yet
   uint32_t rudi_answers = 0;    // of requests of others, about to leave
   uint64_t inflight_bytes = 0;  // as CMS counts them, all paths
   bool operator==(const Usage&) const = default;
@@ -103,7 +103,7 @@ class Pds final : public Service {
 
   const Counters& counters() const;
   uint32_t open_pdcs() const;
-  // The state of the PDC with that id of ours; nothing: CLOSED. [PDS 5]
+  // The state of the PDC to which we gave that id; nothing: CLOSED. [PDS 5]
   std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage() const;
   Footprint footprint() const;

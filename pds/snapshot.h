@@ -22,7 +22,7 @@ struct PdcSnapshot {
   TrafficClass tc;
   bool is_initiator = false;
   bool close_asked = false;
-  bool has_message = false;  // of ours, being cut into packets
+  bool has_message = false;  // that we send, being cut into packets
 
   // Sending: [tx_base, tx_next) is outstanding.
   Psn tx_base;

@@ -52,7 +52,7 @@ struct Config {
   uint32_t deferred_messages = 1024;
   uint32_t restarts = 64;  // ready-to-restarts under way at once; to one peer half
   // A send that was told to wait begins anew when nothing is heard for so long, and a target
-  // forgets about one after twice that time: whoever is asked again in time keeps its place. The
+  // forgets about one after twice that time: a send that comes again in time keeps its place. The
   // reference provider drops both after 5 s, and the send with it. [SES-101]
   Duration deferral_time = Duration::seconds(5);
 

@@ -33,7 +33,7 @@ enum class Counter : uint8_t {
   rx_too_long,             // [SES-138]
   rx_unsupported_size,     // [SES-157]
   rx_msg_error_misused,    // OP_VIOLATION [SES-106]
-  rx_restart_refused,      // OP_VIOLATION: it names no send of ours to that peer [SES-099]
+  rx_restart_refused,      // OP_VIOLATION: it names no send to that peer [SES-099]
   rx_repeated_error,       // a later packet of an errored message [SES-107]
   rx_no_message_slot,      // NACK: no tracking slot [SES-118]
   rx_no_completion_slot,   // NACK: no room for the completion

@@ -36,7 +36,7 @@ enum class Feature : uint8_t {
 enum class Support : uint8_t {
   absent,
   optional,   // works where both sides have it, is not to be counted on
-  mandatory,  // whoever has the profile has it
+  mandatory,  // every endpoint with the profile has it
 };
 
 // What `profiles` together ask for: the most that one of them does. AI Base is part of each.

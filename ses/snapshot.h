@@ -14,7 +14,7 @@ namespace uet::ses {
 
 // A posted operation that is not reported yet.
 struct OperationSnapshot {
-  ResourceIndex endpoint;  // of ours
+  ResourceIndex endpoint;  // the local one
   FabricAddress peer;
   PidOnFep peer_pid;
   ResourceIndex peer_ri;

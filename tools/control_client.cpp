@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kAnswerBytes = 1 << 20;
 
-// "uet-ctl/4711/0"; anything else is none of ours.
+// "uet-ctl/4711/0"; anything else is not a socket of uet.
 bool parse_name(std::string_view name, pid_t& pid, uint32_t& number) {
   if (!name.starts_with(prov::kControlPrefix)) return false;
   name.remove_prefix(prov::kControlPrefix.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A plugin for claimed_names_test.py that claims the names of the dissector of Wireshark 5.0, and
-// others of ours: protocol, dissector, heuristic, tap, table, port, fields of our types and of
+// our other names: protocol, dissector, heuristic, tap, table, port, fields of our types and of
 // others. It shows a packet as one field, and says when it hands off, so that the test knows which
 // of the two plugins came first.
 #include "dissector/compat.h"
@@ -58,7 +58,7 @@ void register_claims() {
       row(psn, "uet.pds.psn", FT_UINT32, BASE_DEC),
       row(pds_type, "uet.pds.type", FT_UINT16, BASE_DEC, 0xF800, VALS(types)),
       row(flag_retx, "uet.pds.flags.retx", FT_BOOLEAN, 8, 0x10),
-      // Names of ours with other types.
+      // Our names with other types.
       row(rcvd_bytes, "uet.pds.rcvd_bytes", FT_STRING, BASE_NONE),
       row(service_time, "uet.pds.service_time", FT_UINT64, BASE_DEC),
       row(cack_psn, "uet.pds.cack_psn", FT_INT32, BASE_DEC),

@@ -187,7 +187,7 @@ void Node::receive(Program& program, Instant now) {
   // A claimed message is taken whatever its tag.
   if (claim != 0) post.ignore = ~uint64_t{0};
   const Result<void> posted = post_receive(post, request, claim, now);
-  // Refused, the message stays claimed, and whoever claimed it has to end that.
+  // When the receive is refused the message stays claimed until end_claim().
   const bool is_over = posted.ok() || posted.error() == Errc::not_found;
   if (claim != 0 && is_over) claim_ = 0;
   finish_post(post, posted.ok());

@@ -19,7 +19,7 @@ class Program {
   bool flag() { return (u8() & 1) != 0; }
   // Uniform enough in [0, n); n above 0.
   uint32_t below(uint32_t n) { return n <= 256 ? u8() % n : u16() % n; }
-  // One of ours most of the time, one of the few values that break arithmetic, or any at all.
+  // Mostly a value close to `base`, sometimes one that breaks arithmetic, sometimes any value.
   uint32_t near(uint32_t base) {
     static constexpr uint32_t kJumps[] = {1u << 31,  1u << 24,   1u << 16,   1u << 15,
                                           1u << 11,  1u << 10,   1u << 7,    0u - (1u << 31),

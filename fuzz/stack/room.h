@@ -54,7 +54,7 @@ class Room {
       UET_ASSERT(memory_[kGuard + bytes_ + i] == kUntouched);
     }
   }
-  // Gives it back: from here on a sanitizer reports whoever still touches it.
+  // Frees the memory: from here on a sanitizer reports each access to it.
   void release() { memory_.reset(); }
 
  private:

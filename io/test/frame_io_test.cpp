@@ -142,7 +142,7 @@ TEST_F(FrameIoTest, WaitFdIsQuietWhenAllIsTaken) {
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
 }
 
-// Frames to somebody else's port or address are none of ours.
+// Frames to another port or address are not taken.
 TEST_F(FrameIoTest, OnlyOurAddressAndPortAreTaken) {
   const auto a = open(here(0));
   const auto b = open_frames(here(1));

@@ -336,7 +336,7 @@ void Rudi::end_too_long(PeerId peer, const PathLimit& limit, Instant now) {
   });
 }
 
-// What it held is free: whoever waited for that has a turn.
+// Frees the packet and its place in the window; the flows that wait for a place get a turn.
 void Rudi::forget(RudiPacket& packet) {
   RudiDestination& to = *packet.flow->rudi;
   UET_ASSERT(to.outstanding > 0);

@@ -52,9 +52,9 @@ bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
   return false;
 }
 
-// A SYN that was refused leaves nothing behind, whoever refused it: its resend has all that opens a
-// PDC. Only a gap of ROD is remembered, so that not each packet behind it is answered, and a
-// message that the client has begun to track, which would keep its place for a PDC that is gone.
+// Frees the PDC of a SYN that PDS or its client refused: the resend of the SYN opens a new one. The
+// PDC stays in two cases: a ROD gap is noted, so that later packets behind it get no NACK each; or
+// the client already tracks a message of it, whose place would stay taken after the PDC is gone.
 // [PDS-047, PDS-112, T-57]
 void Door::drop_if_unused(PdcHandle handle) {
   Pdc* const pdc = table_.get(handle);

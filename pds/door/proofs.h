@@ -33,7 +33,7 @@ class Proofs {
   Duration proof_wait(const Pdc& pdc) const;
   // False: the peer has been silent for so long that the PDC fails.
   bool check_proof(Pdc& pdc, Instant& next, Instant now);
-  // Initiator: the target may wait for a proof of ours.
+  // Initiator: the target may wait for proof that our address is not forged.
   bool owes_proof(const Pdc& pdc) const;
   void check_owed_proof(Pdc& pdc, Instant& next, Instant now);
   // Whether the PDCs of unproven peers are as many as there may be. [T-01]

@@ -31,8 +31,8 @@ uint32_t PdcTable::free_count(bool is_initiator) const {
   return pool < share ? pool : share;
 }
 
-// Drawn anew each time: who has seen other ids of ours cannot tell the next one. Most draws find a
-// free id at once; when nearly all are taken, the first free one after a draw has to do.
+// Each id is drawn at random, so that earlier ids do not tell the next one. Most draws find a free
+// id at once; when nearly all are taken, the first free one after the draw is used.
 // [PDS-019, T-04]
 Pdcid PdcTable::take_id(RandomSource& random) {
   uint32_t id = 0;

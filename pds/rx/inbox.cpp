@@ -9,8 +9,8 @@ using wire::CtlType;
 using wire::NackCode;
 
 namespace {
-// A packet that names our PDCID, which only an answer of ours has told, and a PSN that is possible:
-// a Probe may name the one before the first. [PDS-252]
+// Proof that the peer receives our packets: its packet has our PDCID, which it can only know from
+// our answer, and a PSN in the window. A Probe may have the PSN before the first one. [PDS-252]
 bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
   if (!pdc.is_unverified() || in.syn) return false;
   const int32_t distance = in.psn() - pdc.start_psn;

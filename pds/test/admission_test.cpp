@@ -29,7 +29,7 @@ class AdmissionTest : public ::testing::Test {
     b.peers.add_ref(*id);
     return *b.pds->flow(*id, TrafficClass(tc), mode, JobId(job));
   }
-  // The message that a request of ours belongs to.
+  // The message that an outgoing request belongs to.
   static uint32_t message(const Bench::Out& o) {
     wire::Reader r(o.octets);
     (void)wire::Request::read(r);

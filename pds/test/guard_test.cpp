@@ -253,7 +253,7 @@ TEST_F(GuessTest, AnotherAddressReachesNobody) {
   expect_unharmed_target(b, before);
 }
 
-// [T-04] From the address of the peer with another PDCID of ours.
+// [T-04] From the address of the peer with another of our PDCIDs.
 TEST_F(GuessTest, OurPdcidGuessedWrongReachesNobody) {
   Bench target;
   target.open_target();

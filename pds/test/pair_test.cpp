@@ -141,7 +141,7 @@ TEST_F(PairTest, StoredResponseSurvivesTheLossOfItsAck) {
   pair.expect_all_given_back();
 }
 
-// [PDS-112, PDS-118] A refusal for want of resources leaves no trace and ends in success.
+// [PDS-112, PDS-118] A refusal because resources are missing leaves no trace and ends in success.
 TEST_F(PairTest, ResourceNackIsRetriedUntilThereIsRoom) {
   Pair pair;
   pair.side[1].client.verdict = [&](PacketName, const RxRequest&) {

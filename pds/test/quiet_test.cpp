@@ -268,7 +268,7 @@ TEST_F(QuietTest, TheClientMayAskEarlier) {
   EXPECT_EQ(b.lines(), Lines{});
 }
 
-// [PDS-064] Between two of ours: 100 messages have eight ACKs, six of them asked for by AR.
+// [PDS-064] 100 messages have eight ACKs, six of them asked for by AR.
 TEST_F(QuietTest, MostMessagesHaveNoAckOfTheirOwn) {
   Pair pair;
   establish(pair);

@@ -212,8 +212,8 @@ TEST_F(RefusedTest, TheTimerIsForTheEarliestDeadline) {
   expect_due(b, 4_ms - 5_us);
 }
 
-// Two ends; whoever reads the first one's packets makes it believe that packet `lost`, which the
-// network loses, has arrived.
+// Two ends, and an attacker that reads the packets of the first one. The network loses packet
+// `lost`; the attacker forges an ACK that says that it has arrived.
 class ForgedAckTest : public ::testing::Test {
  protected:
   ForgedAckTest() { config_.peer_timeout = 2_s; }

@@ -387,7 +387,7 @@ TEST_F(SchedulingTest, ReturnDataIsNotOvertakenByResends) {
   EXPECT_EQ(is_return, expected);
 }
 
-// A PDC of ours with as many packets to send to a peer that tracks 128: all of those are answered,
+// A PDC with as many packets to send to a peer that tracks 128: all of those are answered,
 // but the cumulative ACK never moved.
 void stall(Bench& b, uint32_t packets = 200, Mode mode = Mode::rud) {
   b.open_initiator(packets, mode);

@@ -54,7 +54,7 @@ TEST(SnapshotTest, ATargetWithAGap) {
   EXPECT_EQ(all[0].rx_cack, kFirst);
   EXPECT_EQ(all[0].rx_max, Psn(1004));
   EXPECT_EQ(all[0].out_of_order, 2u);
-  EXPECT_EQ(all[0].oldest_age, Duration()) << "nothing of ours is outstanding";
+  EXPECT_EQ(all[0].oldest_age, Duration()) << "no packet is outstanding";
 }
 
 // Where not all fit, those are shown that something is waited for from.

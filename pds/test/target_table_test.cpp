@@ -377,7 +377,7 @@ TEST(TargetTable, T16NothingComesAfterTheClose) {
   EXPECT_EQ(b.client.delivered.size(), 2u);
 }
 
-// [PDS-T17] Return data fails, by a fatal NACK or for want of an answer: told to the client, one
+// [PDS-T17] Return data fails, by a fatal NACK or because no answer comes: told to the client, one
 // Close Request, Close_REQ_Time. -> CLOSE_WAIT, which the code names ERROR because the PDC takes no
 // return data any more and its close will not be clean.
 TEST(TargetTable, T17FailedReturnDataAsksForTheClose) {

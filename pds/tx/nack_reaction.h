@@ -28,7 +28,7 @@ NackReaction reaction_to(wire::NackCode code);
 // Says that the application over there is what it waits for: that may take any time. [PDS-148]
 bool waits_for_application(wire::NackCode code);
 
-// A peer may refuse a packet of ours with that code while our PDC is in SYN, or is not. [T-08]
+// Whether a peer can refuse our packet with that code: `is_syn`: our PDC is in SYN. [T-08]
 bool is_possible(wire::NackCode code, bool is_syn, bool is_rod);
 
 // The peer may still hold a PDC that a Close command would free. [PDS-I18]

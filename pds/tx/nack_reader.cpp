@@ -61,7 +61,7 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant
   if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
     return res_.counters.add(Count::drop_nack_state);
   }
-  proofs_.confirm(pdc);  // it names a packet of ours
+  proofs_.confirm(pdc);  // it names a packet that we sent
   idle_.heard(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return res_.counters.add(Count::drop_nack_answered);

@@ -24,7 +24,7 @@ class Outbox {
         closing_(closing),
         loss_(loss) {}
 
-  // A Close command or Close Request. False: later, for want of room.
+  // Sends a Close command or a Close Request. False: there is no room now, call again later.
   bool send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now);
   // False: it may not go to a source that may be forged.
   bool emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);

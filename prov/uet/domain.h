@@ -38,7 +38,7 @@ class Domain {
 
   // The fabric's domain operation: opens the packet backend and the engine.
   static int open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context);
-  // For fi_getinfo. Where an open domain is; nothing when `fid` is no open domain of ours.
+  // For fi_getinfo. Where an open domain is; nothing when `fid` is not an open domain of uet.
   static std::optional<FabricAddress> address_of(const fid_domain* fid);
   // The first one that was opened there, or null. The port does not matter.
   static fid_domain* first_open_at(const FabricAddress& address);

@@ -23,7 +23,7 @@ void EngineLock::lock_slow() {
     relax();
     if (state_.load(std::memory_order_relaxed) == kFree && take()) return;
   }
-  // From here on the word says "contended", so that whoever holds the lock wakes one sleeper.
+  // From here on the word says "contended", so that the thread with the lock wakes one sleeper.
   while (state_.exchange(kContended, std::memory_order_acquire) != kFree) state_.wait(kContended);
 }
 

@@ -213,7 +213,7 @@ void EndpointCore::rx_done(const ses::Completion& completion) {
   rx_cq_->push_error(entry, error);
 }
 
-// A peer wrote to a region of ours or read it. Only header data makes an entry. [LF-094, LF-097]
+// A peer wrote to a local region or read it. Only header data makes an entry. [LF-094, LF-097]
 void EndpointCore::remote_done(const ses::Completion& completion) {
   const bool is_write = completion.kind != ses::OpKind::remote_read;  // atomics write [LF-097]
   if (MemoryRegion* region = MemoryRegion::from_user(completion.context.user)) {

@@ -19,7 +19,7 @@ class Fabric {
 
   // fi_fabric. -FI_ENODATA for a name that is not ours.
   static int open(fi_fabric_attr& attr, fid_fabric** fid, void* context);
-  // For fi_getinfo. What an open fabric is called; nothing when `fid` is no open fabric of ours.
+  // For fi_getinfo. What an open fabric is called; nothing when `fid` is not an open fabric of uet.
   static std::optional<std::string> name_of(const fid_fabric* fid);
   // The first one that was opened under that name, or null.
   static fid_fabric* first_open(const std::string& name);

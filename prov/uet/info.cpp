@@ -116,7 +116,7 @@ int read_node(const char* node, const char* service, uint64_t flags, AddressRequ
     request.source_fields = fields;
     return 0;
   }
-  // A string address of ours is a node, too.
+  // An address in the string form of uet is a node, too.
   std::vector<UetAddress>& list = source ? request.sources : request.destinations;
   list.clear();
   if (node != nullptr) {

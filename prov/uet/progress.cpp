@@ -38,7 +38,7 @@ constexpr Duration kSteadyVisit = Duration::microseconds(100);
 // Threads in WaitObject run the engine themselves; the helper only looks after those of their
 // deadlines that moved while they slept.
 constexpr Duration kSleepersPause = Duration::milliseconds(10);
-// Between two runs of the errand: whoever asks for it in a loop gets a small part of one processor.
+// Between two runs of the errand: requests in a loop take a small part of one processor.
 constexpr Duration kErrandRest = Duration::milliseconds(10);
 // A thread that stays inside as long as this when the process ends may be the one that ends it.
 constexpr Duration kRetirePatience = Duration::milliseconds(200);

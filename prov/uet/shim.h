@@ -21,7 +21,7 @@ struct FidLink {
   Owner* owner = nullptr;
 };
 
-// The object behind a fid of ours. `fid` is the specific struct (fid_cq*) or its inner struct fid*.
+// The object behind a fid of uet. `fid` is the specific struct (fid_cq*) or its inner struct fid*.
 template <class Owner, class Fid>
 Owner& object_of(Fid* fid) {
   using Link = typename Owner::Link;

@@ -37,7 +37,7 @@ class WaitObject {
   void signal() {
     if ((sleeping_ > 0 || armed_) && !raised_) raise();
   }
-  // The owner was read again: whoever armed the descriptor is back. Engine lock held.
+  // The owner was read again: the application no longer waits. Engine lock held.
   void disarm() {
     if (!armed_) return;
     armed_ = false;

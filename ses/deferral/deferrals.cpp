@@ -77,9 +77,9 @@ TxMessage* Deferrals::find(const Restart& r, uint32_t token) {
 }
 
 Deferrals::Restarted Deferrals::restart(const Restart& r) {
-  // Sources differ: wire.md and a header that paraphrases the specification have the token of the
-  // send in the upper half, the reference provider that of whoever sends the ready-to-restart. We
-  // send the former and take both. [WIRE-064, SES-098]
+  // Sources differ. In wire.md, and in a header that paraphrases the specification, the upper half
+  // is the token of the deferred send; in the reference provider it is the token of the target. We
+  // send the first form and accept both. [WIRE-064, SES-098]
   uint32_t target_token = r.tokens.target;
   TxMessage* m = find(r, r.tokens.initiator);
   if (m == nullptr) {

@@ -31,7 +31,7 @@ class Deferrals {
 
   // What a ready-to-restart did.
   struct Restarted {
-    bool is_known = false;       // else it names no send of ours to that peer
+    bool is_known = false;       // false: it names no deferred send to that peer
     TxMessage* again = nullptr;  // it waited for this and begins again now
   };
   Restarted restart(const Restart& order);

@@ -54,7 +54,7 @@ class DeferredMessages {
   // The same for a multi-receive, which calls for as much as it has room for.
   void call_for(PostedReceive& r, DeferredMessage& d);
 
-  // It will not come. What was set aside for it, and for whom that was.
+  // The message will not come: the receive that was set aside for it, and its endpoint.
   struct Lost {
     PostedReceive* receive = nullptr;  // null: nothing
     bool was_claimed = false;          // the receive was for this message alone

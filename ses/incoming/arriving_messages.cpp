@@ -36,7 +36,7 @@ RxMessage* ArrivingMessages::find(const Request& q) {
 // A message before which nothing is missing can be completed whatever becomes of later ones: one
 // such message of each host may have any place, and the others leave one of the share for it.
 // Without that a RUD message could hold the last place while its rest waits, beyond the window,
-// behind older packets that are refused for want of one. [SES-118]
+// behind older packets that are refused because no place is free. [SES-118]
 bool ArrivingMessages::may_track(const pds::Peer& peer, const Request& q) const {
   const uint32_t free = messages_.capacity() - messages_.size() + given_up_count_;
   if (free == 0) return false;

@@ -176,8 +176,8 @@ pds::Verdict Incoming::on_no_op(const Request& q) {
   return refusals_.refuse(q, ReturnCode::bad_mkey, Counter::rx_bad_key);
 }
 
-// A ready-to-restart of a peer, for a send of ours. What it says of process and index is not looked
-// at: the token says all. [SES-098, SES-099, SES-102]
+// A ready-to-restart: the peer asks for a deferred send again. Its process and index are not
+// checked: the token identifies the send. [SES-098, SES-099, SES-102]
 pds::Verdict Incoming::on_restart(const Request& q) {
   if (q.common.ie) {
     return refusals_.refuse(q, ReturnCode::initiator_err, Counter::rx_initiator_error);

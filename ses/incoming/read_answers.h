@@ -1,4 +1,4 @@
-// Owns the answers to READs on their way back, which PDS pulls and sends like messages of ours. No
+// Owns the answers to READs on their way back, which PDS pulls and sends like outgoing messages. No
 // peer gets more of them, or of their octets, than its share. [SES-074, T-39]
 #pragma once
 

@@ -104,7 +104,7 @@ Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
   region->ri = request.ri;
   region->idempotent_safe = request.idempotent_safe;
   region->exposed = request.exposed;
-  // It is nothing new that an index was disabled for want of.
+  // The source of a rendezvous is enabled at once: no disabled index waits for it.
   region->is_enabled = request.exposed != 0;
   return id;
 }

@@ -1,5 +1,5 @@
-// What one response to a packet of ours says, whatever its header, and how returned data is taken
-// into a message. [ses.md 7]
+// What one response to an outgoing packet says, whatever its header, and how returned data is
+// copied into a message. [ses.md 7]
 #pragma once
 
 #include "ses/outgoing/tx_message.h"

@@ -1,5 +1,5 @@
 // The initiator half of SES: owns its parts and routes to them what users post, what PDS asks of
-// messages of ours, and what comes back for them. [ses.md 2, 4.1, 4.2, 4.7, 7]
+// outgoing messages, and their answers. [ses.md 2, 4.1, 4.2, 4.7, 7]
 #pragma once
 
 #include "ses/deferral/deferrals.h"
@@ -32,7 +32,7 @@ class Outgoing {
   // Ends the oldest operation of the endpoint with status aborted. False: it has none.
   bool abort_next(Endpoint& ep);
 
-  // What PDS asks of messages of ours, and tells of them.
+  // What PDS asks about outgoing messages, and what it reports about them.
   bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out);
   bool pull(pds::MessageHandle message, pds::PacketRef& out);
   void encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch);
@@ -51,7 +51,7 @@ class Outgoing {
   void forget_peer(PeerId peer) { remotes_.forget_peer(peer); }
   void on_timer(TimerNode& node);
 
-  // A peer says that a deferred send of ours may come again. False: it names none to it. [SES-099]
+  // A peer asks for a deferred send again. False: it names no send to that peer. [SES-099]
   bool restart(const Restart& order);
 
   // The source that we expose to that peer in that region, or null; and what a peer reads of it.

@@ -69,7 +69,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   MessageId id;
   uint32_t segment_length = 0;  // octets of the message on the wire ...
   uint64_t segment_start = 0;   // ... which starts here in the operation [LF-131]
-  uint32_t push_length = 0;     // octets of it in packets of ours; rendezvous: not all
+  uint32_t push_length = 0;     // octets of it that we push; rendezvous: not all
   uint32_t next_offset = 0;     // of the next packet
   uint32_t pulled_packets = 0;
   uint32_t answered_packets = 0;

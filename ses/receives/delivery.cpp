@@ -144,14 +144,14 @@ void Delivery::copy(const UnexpectedMessage& u, const PostedReceive& r, uint64_t
 void Delivery::drain(Endpoint& ep) {
   if (ep.queue->is_shared) {
     if (!reserve(res_, ep))
-      return;  // whoever takes a message needs room, so nothing is worth a look
+      return;  // a message cannot be delivered without room for its completion
     release(ep);
     if (!drain(ep, ep.queue->tagged)) return;
   }
   if (drain(ep, ep.queue->untagged)) unstall(ep);
 }
 
-// False: some are left for want of room.
+// False: some are left because there is no room for their completions.
 bool Delivery::drain(Endpoint& ep, Matcher& matcher) {
   UnexpectedMessage* u = matcher.oldest_unexpected();
   while (u != nullptr) {

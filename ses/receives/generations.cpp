@@ -24,8 +24,8 @@ void Generations::disable(Endpoint& ep, bool tagged) {
   generation.room_mark = room_.released_total();
 }
 
-// A disabled index also comes back when a region was enabled, or when kept messages left the room
-// for want of which it was disabled. [LF-039, SES-133]
+// A disabled index also comes back when a region was enabled, or when kept messages left and there
+// is room again. [LF-039, SES-133]
 void Generations::look(Endpoint& ep, bool tagged) {
   const Generation& generation = ep.generation(tagged);
   const bool has_regions = !tagged && generation.memory_mark != memory_.enabled_total();

@@ -41,7 +41,7 @@ TEST_F(ProfileTest, TwoHaveInCommonWhatBothHave) {
   EXPECT_EQ(common_profiles(kEveryProfile, 0xFF), kEveryProfile);  // other bits are no profiles
 }
 
-// [SES-186, SES-067] An operation that no profile of ours has is refused, whatever follows.
+// [SES-186, SES-067] An operation that none of our profiles has is refused, whatever follows.
 TEST_F(ProfileTest, WhatTheProfileLacksIsUnsupported) {
   const auto tsend_atomic = [&] {
     Octets octets(wire::StandardRequest::kSize);

@@ -47,7 +47,7 @@ class WireOracle final : public io::PacketIo {
   struct Sent {
     uint64_t content;  // digest of what follows the PDS header
   };
-  // What a PDC of ours may send, after all ACKs that came for it. PSNs count from its first one.
+  // What a PDC may send, after all ACKs that came for it. PSNs count from its first one.
   struct Pdc {
     Psn first;
     int32_t sent = 0;            // the highest

@@ -15,7 +15,7 @@ class DatagramTest : public PairTest {
   }
   void SetUp() override { open(datagrams(), datagrams()); }
 
-  // Sends and waits for the completion, which never fails for want of a receiver.
+  // Sends and waits for the completion, which does not fail when there is no receiver.
   void send(const std::vector<uint8_t>& octets) {
     ASSERT_EQ(fi_send(a->ep, octets.data(), octets.size(), nullptr, to_b, &send_context_), 0);
     const Done done = next(a->tx_cq);

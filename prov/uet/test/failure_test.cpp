@@ -146,8 +146,8 @@ TEST_F(FailureTest, TakenPortInStrictModeIsAnErrorThatNamesTheRemedy) {
   finish(first);
 }
 
-// [LF-013] Octets that are no address of ours: refused or, where they happen to be one, taken; the
-// slots of refused ones say so. What was taken can be sent to without harm.
+// [LF-013] Damaged addresses are refused, and the slots of refused ones say so. Octets that happen
+// to be a valid address are inserted, and sending to it does no harm.
 TEST_F(FailureTest, DamagedAddressesAreRefusedOrHarmless) {
   const pid_t asker = start(1, {}, [](const Line&) {
     Node node;

@@ -96,7 +96,7 @@ TEST_F(WaitTest, SleeperIsWokenByAnotherThreadsProgress) {
 }
 
 // [architecture 5] Two threads sleep on two queues of one domain while messages fly both ways;
-// nobody times out, whoever drains the socket.
+// neither times out, whichever thread drains the socket.
 TEST_F(WaitTest, TwoSleepersOnTwoQueuesOfOneDomainNeverTimeOut) {
   open(waiting(), waiting());
   // A million by hand: UET_TEST_MESSAGES=1000000.
