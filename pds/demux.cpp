@@ -3,9 +3,11 @@
 // [PDS 7.1, 11, PDS-V2]
 #include "pds/demux.h"
 
-#include <algorithm>
-#include "base/prefetch.h"
 #include "pds/door/origin.h"
+
+#include "base/prefetch.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 
@@ -88,8 +90,9 @@ void Demux::on_request(const RxDatagram& d, Instant now) {
   if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) {
     return res_.counters.add(Count::drop_malformed);
   }
-  if (h.next_hdr == wire::NextHeader::none && !h.syn)
+  if (h.next_hdr == wire::NextHeader::none && !h.syn) {
     return res_.counters.add(Count::drop_malformed);
+  }
   res_.counters.add(Count::rx_requests);
   on_inbound(Inbound::of(h, d, r.rest()), now);
 }
@@ -207,8 +210,9 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   const NackCode code = code_of(d, res_.config);
   bool is_new = false;  // a secured SYN never gets here: it cannot be read
   Pdc* const pdc = in.syn ? find_trimmed_syn(in, is_new) : table_.find(in.dpdcid);
-  if (is_new)
+  if (is_new) {
     return replies_.nack_stranger(in, code, now);  // no state for what proves nothing [PDS-132]
+  }
   const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->mode == in.mode &&
                      pdc->peer_id == in.spdcid && pdc->state() != PdcState::pending &&
                      is_from(d, res_.peers[pdc->peer]);

@@ -254,8 +254,9 @@ bool is_integer_type(AtomicDatatype type) { return type <= AtomicDatatype::uint1
 ReturnCode check_atomic(AtomicCode code, AtomicForm form) {
   const auto [op, type] = code;
   if (op > AtomicOpcode::inval) return ReturnCode::amo_unsupported_op;
-  if ((form == AtomicForm::compare) != wire::is_compare_swap(op))
+  if ((form == AtomicForm::compare) != wire::is_compare_swap(op)) {
     return ReturnCode::amo_unsupported_op;
+  }
   if (op == AtomicOpcode::read && form == AtomicForm::plain) return ReturnCode::amo_unsupported_op;
   if (op == AtomicOpcode::inval && form != AtomicForm::plain) {
     return ReturnCode::amo_unsupported_op;

@@ -1,8 +1,9 @@
 // SYN packets: challenged, refused, or the begin of a PDC. [PDS 4, PDS-251]
 #include "pds/door/door.h"
 
-#include <algorithm>
 #include "wire/pds.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 
@@ -12,8 +13,9 @@ bool Door::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_
                          Instant now) {
   if (in.sdi() != 0 || res_.config.challenge_above == 0) return false;
   is_proven = challenge_.is_answered(from, in.spdcid, in.start_psn, now);
-  if (is_proven || !challenge_.is_on(proofs_.half_open() >= res_.config.challenge_limit(), now))
+  if (is_proven || !challenge_.is_on(proofs_.half_open() >= res_.config.challenge_limit(), now)) {
     return false;
+  }
   if (!challenges_.take(res_.config.challenges_per_second, now)) {
     res_.counters.add(Count::drop_nack_limited);
     return true;

@@ -1,8 +1,9 @@
 // What an unproven source gets, and how it is asked for proof. [PDS-252]
 #include "pds/door/proofs.h"
 
-#include <algorithm>
 #include "pds/tx/may_send.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 

@@ -26,8 +26,9 @@ void Replies::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy e
   const bool closes = h.nack_code == wire::NackCode::closing ||
                       h.nack_code == wire::NackCode::gtd_resp_unavail ||
                       h.nack_code == wire::NackCode::unexp_event;
-  if (closes && !res_.config.fatal_nacks)
+  if (closes && !res_.config.fatal_nacks) {
     return res_.counters.add(Count::drop_nack_muted);  // [PDS 22]
+  }
   if (queue_.full()) return res_.counters.add(Count::drop_reply_full);
   Reply reply;
   reply.to = to;

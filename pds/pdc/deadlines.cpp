@@ -1,8 +1,9 @@
 // What each deadline does when it is over. [PDS 12, 15]
 #include "pds/pdc/deadlines.h"
 
-#include <algorithm>
 #include "pds/tx/may_send.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 

@@ -147,8 +147,9 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
       shares_.give_back(pdc.sdi, pdc.job);
     }
   }
-  if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending)
+  if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending) {
     starts_.raise_floor(pdc);
+  }
   pdc.tx.abandon(res_.tx_pool);
   pdc.rx.release(res_.rx_pool);
   schedule_.cancel(pdc);

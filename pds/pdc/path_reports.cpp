@@ -3,8 +3,9 @@
 // begin later use the smaller payload. [PDS-250]
 #include "pds/pdc/path_reports.h"
 
-#include <algorithm>
 #include "cms/events.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 

@@ -78,8 +78,9 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.life.close_received() && in.psn().after(pdc.close_psn)) {
     return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
   }
-  if (!pdc.rx.may_accept(res_.rx_pool))
+  if (!pdc.rx.may_accept(res_.rx_pool)) {
     return replies_.nack(pdc, NackCode::no_bitmap, in.trigger, now);
+  }
 
   if (is_proof(pdc, in, res_.config.tracked_packets())) proofs_.confirm(pdc);
   const Arrival how = pdc.rx.classify(in.psn());
@@ -221,8 +222,9 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
   pdc.acked_once = true;
   // One ACK tells of one marked packet: where two came before it could leave, each has its own.
-  if (request.ar && !request.covered && acks_.add_answer(pdc, in.trigger))
+  if (request.ar && !request.covered && acks_.add_answer(pdc, in.trigger)) {
     request.trigger.ce = false;
+  }
   const AckTrigger& due = pdc.ack.trigger();
   if (request.trigger.ce && pdc.ack.is_due() && due.ce) acks_.add_answer(pdc, due);
   pdc.ack.on_accepted(acks_.rules(), request, cack);

@@ -1,9 +1,10 @@
 // What an ACK tells about each packet, and about the peer. [PDS-090 .. PDS-095]
 #include "pds/tx/ack_reader.h"
 
-#include <algorithm>
 #include "pds/tx/loss_detector.h"
 #include "pds/tx/may_send.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 
@@ -75,8 +76,9 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   schedule_.want_send(pdc);
   schedule_.arm_if_held(pdc, now);
   pdc.tx.release_if_empty(res_.tx_pool);
-  if (pdc.is_stalled() || proofs_.owes_proof(pdc))
+  if (pdc.is_stalled() || proofs_.owes_proof(pdc)) {
     schedule_.arm_by(pdc, now + res_.config.rto_init);
+  }
   if (pdc.tx.empty() && pdc.state() != PdcState::established) schedule_.want_control(pdc);
   if (news.closing == SlotKind::close_cmd) starts_.learn_start(pdc, ack);
   ending_.on_closing_slot_done(pdc, news.closing, now);  // may free the PDC

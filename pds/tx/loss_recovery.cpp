@@ -1,8 +1,9 @@
 // What becomes of packets that are outstanding. [PDS 12]
 #include "pds/tx/loss_recovery.h"
 
-#include <algorithm>
 #include "pds/tx/may_send.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 

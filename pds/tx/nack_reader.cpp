@@ -191,8 +191,9 @@ void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
     // With ROD nothing behind it was executed either.
     for (Psn p = h.nack_psn + 1; pdc.mode == Mode::rod && p.before(pdc.tx.next()); ++p) {
       TxSlot* const later = pdc.tx.find(p);
-      if (later != nullptr && later->kind == SlotKind::data)
+      if (later != nullptr && later->kind == SlotKind::data) {
         loss_.give_up(pdc, p, *later, failure, now);
+      }
     }
     failure.not_delivered = false;
   }

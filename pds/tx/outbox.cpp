@@ -1,8 +1,9 @@
 // The turn of a PDC, and how its packets are encoded. [PDS 6, 12, 13, PDS-244]
 #include "pds/tx/outbox.h"
 
-#include <algorithm>
 #include "pds/tx/may_send.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 

@@ -1,8 +1,9 @@
 // When a Probe is due, and what its answer or refusal says. [PDS-145, PDS-163]
 #include "pds/tx/tail_probes.h"
 
-#include <algorithm>
 #include "pds/tx/may_send.h"
+
+#include <algorithm>
 
 namespace uet::pds {
 

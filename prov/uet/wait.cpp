@@ -2,9 +2,9 @@
 //
 // A sleeper of fi_cq_sread polls the eventfd and the socket; a thread that inserts something while
 // another one sleeps writes the eventfd once. It is drained when every sleeper it was written for
-// has looked, not before: two sleepers may wait for different things (counter thresholds). FI_WAIT_FD
-// hands out an epoll set that holds the same two and a timer, because the application's poll knows
-// nothing of the engine's deadlines. [architecture 5]
+// has looked, not before: two sleepers may wait for different things (counter thresholds).
+// FI_WAIT_FD hands out an epoll set that holds the same two and a timer, because the application's
+// poll knows nothing of the engine's deadlines. [architecture 5]
 #include "prov/uet/wait.h"
 
 #include "prov/uet/cntr.h"

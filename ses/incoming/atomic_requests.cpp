@@ -135,8 +135,9 @@ pds::Verdict AtomicRequests::begin(const Endpoint& ep, const Request& q) {
   };
   const bool is_there = memory_.for_each(*region, q.buffer_offset, plan.bytes, look);
   UET_ASSERT(is_there);  // authorised a moment ago
-  if (!is_aligned)
+  if (!is_aligned) {
     return refusals_.refuse(q, ReturnCode::amo_unaligned, Counter::rx_atomic_refused);
+  }
 
   if (q.has_data && plan.needs_message(res_.config.ack_data_bytes_max)) {
     return refusals_.refuse(q, ReturnCode::op_violation, Counter::rx_header_data_refused);
@@ -172,8 +173,9 @@ pds::Verdict AtomicRequests::begin_send(Endpoint& ep, const Request& q) {
   r->memory.for_each(r->used, plan.bytes, [&](const std::byte* at, uint64_t n) {
     is_aligned = is_aligned && plan.is_aligned(at, n);
   });
-  if (!is_aligned)
+  if (!is_aligned) {
     return refusals_.refuse(q, ReturnCode::amo_unaligned, Counter::rx_atomic_refused);
+  }
 
   pds::Verdict refusal;
   const bool is_booked = ep.queue->is_shared;  // else it was when the receive was posted

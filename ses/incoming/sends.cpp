@@ -152,8 +152,9 @@ UnexpectedMessage* Sends::make_room_for(const Request& q) {
 // On RUD its PSN is answered and other messages go on; on ROD its PDC waits, and no other.
 // [SES-126, SES-128, SES-132, SES-188]
 pds::Verdict Sends::no_match(Endpoint& ep, const Request& q) {
-  if (q.mode != pds::Mode::rod)
+  if (q.mode != pds::Mode::rod) {
     return refusals_.refuse(q, ReturnCode::no_match, Counter::rx_no_match);
+  }
   if (!res_.config.disable_index || !q.is_confirmed) {
     res_.counters.add(Counter::rx_no_room);
     return refusals_.wait_for_application(q);

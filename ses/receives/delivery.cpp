@@ -143,8 +143,9 @@ void Delivery::copy(const UnexpectedMessage& u, const PostedReceive& r, uint64_t
 // Room in the completion queue came back: kept messages go to the receives that wait for them.
 void Delivery::drain(Endpoint& ep) {
   if (ep.queue->is_shared) {
-    if (!reserve(res_, ep))
+    if (!reserve(res_, ep)) {
       return;  // a message cannot be delivered without room for its completion
+    }
     release(ep);
     if (!drain(ep, ep.queue->tagged)) return;
   }
