@@ -24,7 +24,6 @@ bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
   } else if (pdc.life.wants_close() && pdc.close_req_due) {
     if (outbox_.send_closing_packet(pdc, SlotKind::close_req, batch, now)) {
       pdc.close_req_due = false;
-      pdc.close_req_sent = true;
     }
   }
   return true;

@@ -92,7 +92,6 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Responses responses;
   Psn close_psn;                 // Close sent or received; reclaimed: highest PSN received
   bool is_doubtful : 1 = false;  // reclaimed: what was answered to each of its PSNs is not known
-  bool close_req_sent : 1 = false;
   bool close_req_due : 1 = false;
   bool probe_due : 1 = false;  // an ACK is to be asked for, to learn the cumulative ACK
 
