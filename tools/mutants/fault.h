@@ -1,5 +1,5 @@
-// The switch of planted faults. tools/mutants.sh includes it before every source file of a copy of
-// the tree; nothing that is shipped contains it.
+// The switch of planted faults. In a copy of the tree tools/mutants.sh includes it into each file
+// that has faults; nothing that is shipped contains it.
 #pragma once
 
 extern "C" char* getenv(const char* name) noexcept;

@@ -11,6 +11,10 @@ DECLARATION = re.compile(r"((?:[\w:<>,]+[&*]?\s+[&*]?)+\w+\s*=)(?!=)\s*(.+);$", 
 MARKED = re.compile(r"(.*)`(.+)`(.*)$", re.S)
 
 
+# What defines uet_fault(); lines keep their numbers.
+SWITCH = '#include "tools/mutants/fault.h"\n#line 1\n'
+
+
 class Misfit(Exception):
     """An entry that cannot be read or that the code does not have exactly once."""
 
@@ -247,7 +251,7 @@ def render_piece(piece, blank):
 
 def plant_in(faults, code):
     """The code of one file with all its faults behind their switches."""
-    return render(nest(faults, code), 0, len(code), code, blank_comments(code))
+    return SWITCH + render(nest(faults, code), 0, len(code), code, blank_comments(code))
 
 
 def plant(faults, root):

@@ -27,7 +27,6 @@ import plant
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LISTS = pathlib.Path(__file__).resolve().parent
-HEADER = LISTS / "fault.h"
 SECONDS_MIN, SECONDS_MAX, TIMES_AS_LONG = 20, 180, 8
 MEMORY_MAX_BYTES = 16_000_000_000
 SIMULATED = ("wire", "cms", "pds", "ses", "fep")  # folders whose faults the simulator may notice
@@ -91,11 +90,11 @@ def configure(tree, build):
     query = build / ".cmake/api/v1/query"
     query.mkdir(parents=True, exist_ok=True)
     (query / "codemodel-v2").touch()
-    flags = f"-w -Wno-narrowing -include {tree}/tools/mutants/fault.h"
+    flags = "-w -Wno-narrowing"
     done = subprocess.run(
         ["cmake", "-S", str(tree), "-B", str(build), "-G", "Ninja", f"-DCMAKE_CXX_FLAGS={flags}",
          "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1",
-         "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=6"],
+         "-DUET_WHOLE=ON"],
         capture_output=True, text=True, check=False)
     if done.returncode:
         fail(f"cannot configure:\n{done.stdout}{done.stderr}")

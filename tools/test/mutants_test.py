@@ -21,7 +21,7 @@ def fault(search, replacement, name="pds/1"):
 def planted(code, *entries):
     """The code with these faults; numbers are shown as F1, F2 and so on."""
     faults = [fault(*e, name=f"pds/{i}") for i, e in enumerate(entries, 1)]
-    text = plant.plant_in(faults, code)
+    text = plant.plant_in(faults, code).removeprefix(plant.SWITCH)
     for i, f in enumerate(faults, 1):
         text = text.replace(str(f.number), f"F{i}")
     return text
