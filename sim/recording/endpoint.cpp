@@ -1,7 +1,6 @@
 // Records calls and what happens inside them.
 #include "sim/recording/endpoint.h"
 
-#include "sim/recording/recorded.h"
 #include "sim/recording/settings.h"
 #include "sim/recording/watched_io.h"
 
@@ -24,10 +23,6 @@ Ended end_of(const fep::FabricEndpoint& fep, uint64_t memory_digest) {
 void Endpoint::write(const MemoryBook::News& news) {
   for (const Block& block : news.blocks) write(Kind::block, block);
   for (const Content& content : news.contents) write(Kind::content, content);
-}
-
-void Endpoint::returned(uint64_t value, Instant deadline) {
-  write(Kind::returned, Returned{0, value, deadline});
 }
 
 Result<std::unique_ptr<fep::FabricEndpoint>> Endpoint::create(const fep::Config& config,

@@ -88,10 +88,15 @@ class Endpoint {
   void write(const MemoryBook::News& news);
   // Records the call, makes it, and records what it returns.
   template <class Body, class Call>
-  auto recorded(Kind kind, const Body& body, Call call);
-  void returned(uint64_t value = 0, Instant deadline = Instant::zero());
-  template <class T>
-  void returned(const Result<T>& result);
+  auto recorded(Kind kind, const Body& body, Call call) {
+    write(kind, body);
+    auto result = call();
+    write(Kind::returned, returned_of(result));
+    return result;
+  }
+  void returned(uint64_t value = 0, Instant deadline = Instant::zero()) {
+    write(Kind::returned, Returned{0, value, deadline});
+  }
   void keep(PeerId peer, bool is_listed);
   Remote remote(const ses::Destination& to);
   Context context(const ses::OpContext& context, const Pieces& memory);

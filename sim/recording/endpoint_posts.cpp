@@ -1,5 +1,5 @@
 // Records what is posted and taken back.
-#include "sim/recording/recorded.h"
+#include "sim/recording/endpoint.h"
 
 #include "base/assert.h"
 

@@ -32,7 +32,7 @@ Fates fates_of(std::span<const TxPacket> batch, Instant at) {
   return out;
 }
 
-bool apply(const Fates& fates, std::span<TxPacket> batch) {
+bool set_fates(const Fates& fates, std::span<TxPacket> batch) {
   if (!fates.all.empty() && fates.all.size() != batch.size()) return false;
   for (size_t i = 0; i < batch.size(); ++i) {
     batch[i].fate = fates.all.empty() ? TxFate::sent : fates.all[i].fate;

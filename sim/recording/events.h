@@ -7,6 +7,7 @@
 #include "io/packet_io.h"
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace uet::recording {
@@ -86,7 +87,7 @@ struct Fates {
 };
 Fates fates_of(std::span<const TxPacket> batch, Instant at);
 // False: these are the fates of another number of packets.
-bool apply(const Fates& fates, std::span<TxPacket> batch);
+bool set_fates(const Fates& fates, std::span<TxPacket> batch);
 
 // Input: errors that the network reported.
 struct PathErrors {
@@ -195,6 +196,23 @@ struct Returned {
     a.time(deadline);
   }
 };
+
+inline uint64_t value_of(ses::Taken taken) { return static_cast<uint64_t>(taken); }
+inline uint64_t value_of(uint64_t value) { return value; }
+template <class Tag, class U>
+uint64_t value_of(Id<Tag, U> id) {
+  return id.value();
+}
+template <class T>
+Returned returned_of(const Result<T>& result) {
+  Returned out;
+  if (!result.ok()) {
+    out.error = static_cast<uint32_t>(result.error()) + 1;
+  } else if constexpr (!std::is_void_v<T>) {
+    out.value = value_of(*result);
+  }
+  return out;
+}
 
 // Output: what is left when the FabricEndpoint ends.
 struct Ended {

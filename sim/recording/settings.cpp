@@ -200,7 +200,7 @@ std::vector<Create::Setting> settings_of(const fep::Config& config) {
   return all;
 }
 
-std::string apply(const std::vector<Create::Setting>& settings, fep::Config& config) {
+std::string take_settings(const std::vector<Create::Setting>& settings, fep::Config& config) {
   for (const Create::Setting& s : settings) {
     bool is_known = false;
     bool is_good = true;

@@ -14,6 +14,6 @@ namespace uet::recording {
 std::vector<Create::Setting> settings_of(const fep::Config& config);
 
 // Returns what is wrong with a setting, or nothing.
-std::string apply(const std::vector<Create::Setting>& settings, fep::Config& config);
+std::string take_settings(const std::vector<Create::Setting>& settings, fep::Config& config);
 
 }  // namespace uet::recording
