@@ -68,7 +68,7 @@ prepare_new() {
 }
 
 status=0
-runs=0 same=0 packets=0
+runs=0 same=0 deadlines=0 packets=0
 # replay_all FOLDER: replays what is in it, adds to the sums, and keeps what is not identical.
 replay_all() {
   local result=0 line file
@@ -76,10 +76,10 @@ replay_all() {
   [ "$result" -eq 0 ] || status=1
   sed '$d' <<<"$line"
   line=$(tail -n 1 <<<"$line")
-  [[ $line =~ ^([0-9]+)\ recordings:\ ([0-9]+)\ identical.*\ ([0-9]+)\ packets ]] ||
+  [[ $line =~ ^([0-9]+)\ recordings:\ ([0-9]+)\ identical,\ ([0-9]+)\ .*\ ([0-9]+)\ packets ]] ||
     die "uet_replay ended with status $result"
   runs=$((runs + BASH_REMATCH[1])) same=$((same + BASH_REMATCH[2]))
-  packets=$((packets + BASH_REMATCH[3]))
+  deadlines=$((deadlines + BASH_REMATCH[3])) packets=$((packets + BASH_REMATCH[4]))
   [ "$result" -eq 0 ] && return
   mkdir -p "$different"
   for file in "$1"/*.uetrec; do
@@ -111,7 +111,8 @@ for ((from = first; from <= last; from += chunk)); do
     "$from" $((from + count - 1)) "$last" "$same" "$runs" >&2
 done
 
-printf '%s runs of %s: %s identical, %s not; %s packets were equal\n' \
-  "$runs" "$commit" "$same" $((runs - same)) "$packets"
+printf '%s runs of %s: %s identical, %s with other deadlines only, %s different or broken; ' \
+  "$runs" "$commit" "$same" "$deadlines" $((runs - same - deadlines))
+printf '%s packets were equal\n' "$packets"
 if [ "$clean" -eq 1 ]; then git -C "$root" worktree remove --force "$old"; fi
 exit "$status"

@@ -69,11 +69,11 @@ class Player {
     script_.said(number_, kind, body);
   }
   void returned(uint64_t value = 0, Instant deadline = Instant::zero()) {
-    said(Kind::returned, Returned{0, value, deadline});
+    script_.returned(number_, {0, value, deadline});
   }
   template <class T>
   void returned(const Result<T>& result) {
-    said(Kind::returned, returned_of(result));
+    script_.returned(number_, returned_of(result));
   }
   void said_packets(std::span<const TxPacket> packets);
 

@@ -21,6 +21,8 @@ Outcome replay(const Recording& recording) {
   }
   outcome.problem = script.problem();
   outcome.difference = script.difference();
+  outcome.deadlines = script.deadlines();
+  outcome.deadline = script.deadline();
   return outcome;
 }
 

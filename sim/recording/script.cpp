@@ -26,8 +26,24 @@ void Script::said(uint32_t endpoint, Kind kind, const Octets& body) {
   }
 }
 
+void Script::returned(uint32_t endpoint, const Returned& returned) {
+  const Record* const record = peek(endpoint, Kind::returned);
+  Returned recorded;
+  const bool is_like = record != nullptr && decode(record->body, recorded) &&
+                       recorded.error == returned.error && recorded.value == returned.value;
+  if (!is_like || recorded.deadline == returned.deadline) {
+    return said(endpoint, Kind::returned, encoded(returned));
+  }
+  ++deadlines_;
+  if (!deadline_) deadline_ = difference(endpoint, Kind::returned, encoded(returned));
+  ++next_;
+}
+
 void Script::differ(uint32_t endpoint, Kind kind, Octets body) {
-  if (is_over()) return;
+  if (!is_over()) difference_ = difference(endpoint, kind, std::move(body));
+}
+
+Difference Script::difference(uint32_t endpoint, Kind kind, Octets body) const {
   Difference d;
   d.record = next_ + 1;
   d.endpoint = endpoint;
@@ -36,7 +52,7 @@ void Script::differ(uint32_t endpoint, Kind kind, Octets body) {
   if (next_ != recording_.records.size()) d.recorded = recording_.records[next_];
   d.kind = kind;
   d.body = std::move(body);
-  difference_ = std::move(d);
+  return d;
 }
 
 void Script::fail(const std::string& problem) {

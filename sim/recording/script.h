@@ -2,6 +2,7 @@
 // difference ends it: what follows says nothing more.
 #pragma once
 
+#include "sim/recording/events.h"
 #include "sim/recording/file.h"
 
 #include <cstdint>
@@ -35,6 +36,9 @@ class Script {
   void said(uint32_t endpoint, Kind kind, const Body& body) {
     said(endpoint, kind, encoded(body));
   }
+  // The end of a call. One that differs in its deadline alone does not end the script: what comes
+  // of it shows in what leaves, if anything does.
+  void returned(uint32_t endpoint, const Returned& returned);
   // An input that the endpoint asks for: the next record, if it is one of these. False: it is not,
   // and `out` is as new.
   template <class Body>
@@ -61,14 +65,21 @@ class Script {
 
   bool is_over() const { return difference_.has_value() || !problem_.empty(); }
   const std::optional<Difference>& difference() const { return difference_; }
+  // Calls after which the next deadline is another one, and the first of them.
+  uint64_t deadlines() const { return deadlines_; }
+  const std::optional<Difference>& deadline() const { return deadline_; }
   const std::string& problem() const { return problem_; }
 
  private:
+  Difference difference(uint32_t endpoint, Kind kind, Octets body) const;
+
   const Recording& recording_;
   size_t next_ = 0;
   size_t call_ = 0;
   Instant at_;
   std::optional<Difference> difference_;
+  std::optional<Difference> deadline_;
+  uint64_t deadlines_ = 0;
   std::string problem_;
 };
 

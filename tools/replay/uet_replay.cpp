@@ -30,6 +30,7 @@ struct Totals {
   uint64_t recordings = 0;
   uint64_t identical = 0;
   uint64_t different = 0;
+  uint64_t deadlines = 0;  // only these differ
   uint64_t broken = 0;
   uint64_t endpoints = 0;
   uint64_t calls = 0;
@@ -80,7 +81,8 @@ Json json_of(const Recording& recording, const Difference& d) {
 
 const char* word(const Outcome& outcome) {
   if (!outcome.problem.empty()) return "broken";
-  return outcome.difference.has_value() ? "different" : "identical";
+  if (outcome.difference.has_value()) return "different";
+  return outcome.deadline.has_value() ? "deadlines" : "identical";
 }
 
 void count(const Outcome& outcome, Totals& totals) {
@@ -88,6 +90,8 @@ void count(const Outcome& outcome, Totals& totals) {
   totals.broken += !outcome.problem.empty();
   totals.different += outcome.problem.empty() && outcome.difference.has_value();
   totals.identical += outcome.is_identical();
+  totals.deadlines +=
+      outcome.problem.empty() && !outcome.difference.has_value() && outcome.deadline.has_value();
   totals.endpoints += outcome.endpoints;
   totals.calls += outcome.calls;
   totals.packets += outcome.packets;
@@ -104,6 +108,11 @@ Json replay_file(const std::string& file, const Options& options, Totals& totals
     std::fprintf(stderr, "uet_replay: %s: %s\n", file.c_str(), outcome.problem.c_str());
   } else if (!options.json && !(options.quiet && outcome.is_identical())) {
     std::printf("%-9s %s\n", word(outcome), file.c_str());
+    if (outcome.deadline.has_value()) {
+      std::printf("  %llu deadlines, the first of them:\n",
+                  static_cast<unsigned long long>(outcome.deadlines));
+      print(recording, *outcome.deadline);
+    }
     if (outcome.difference.has_value()) print(recording, *outcome.difference);
   }
   Json out = {{"file", file},
@@ -114,8 +123,10 @@ Json replay_file(const std::string& file, const Options& options, Totals& totals
               {"records", recording.records.size()},
               {"calls", outcome.calls},
               {"packets", outcome.packets},
-              {"completions", outcome.completions}};
+              {"completions", outcome.completions},
+              {"deadlines", outcome.deadlines}};
   if (!outcome.problem.empty()) out["problem"] = outcome.problem;
+  if (outcome.deadline.has_value()) out["deadline"] = json_of(recording, *outcome.deadline);
   if (outcome.difference.has_value()) out["difference"] = json_of(recording, *outcome.difference);
   return out;
 }
@@ -130,6 +141,7 @@ int replay_all(const std::vector<std::string>& files, const Options& options) {
   if (options.json) {
     report["identical"] = totals.identical;
     report["different"] = totals.different;
+    report["deadlines"] = totals.deadlines;
     report["broken"] = totals.broken;
     report["endpoints"] = totals.endpoints;
     report["calls"] = totals.calls;
@@ -139,14 +151,15 @@ int replay_all(const std::vector<std::string>& files, const Options& options) {
   } else {
     const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
     std::printf(
-        "%llu recordings: %llu identical, %llu different, %llu broken; %llu endpoints, "
+        "%llu recordings: %llu identical, %llu with other deadlines only, %llu different, "
+        "%llu broken; %llu endpoints, "
         "%llu calls, %llu packets and %llu completions were equal\n",
-        number(totals.recordings), number(totals.identical), number(totals.different),
-        number(totals.broken), number(totals.endpoints), number(totals.calls),
-        number(totals.packets), number(totals.completions));
+        number(totals.recordings), number(totals.identical), number(totals.deadlines),
+        number(totals.different), number(totals.broken), number(totals.endpoints),
+        number(totals.calls), number(totals.packets), number(totals.completions));
   }
   if (totals.broken != 0) return kBroken;
-  return totals.different != 0 ? kDifferent : kIdentical;
+  return totals.different + totals.deadlines != 0 ? kDifferent : kIdentical;
 }
 
 }  // namespace
@@ -155,7 +168,7 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Gives the stack what recordings of uet_sim and uet_conform say it was given, and\n"
       "compares every packet, completion and return value.\n"
-      "Exit status: 0 all are identical, 1 one is different, 2 on bad usage or a broken file.",
+      "Exit status: 0 all are identical, 1 one is not, 2 on bad usage or a broken file.",
       "uet_replay"};
   Options options;
   app.add_option("FILE", options.files, "Recordings, or folders: every *.uetrec in them")

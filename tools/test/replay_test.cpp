@@ -145,9 +145,9 @@ TEST_F(ReplayTest, AChangedOctetOfAPacketIsFoundThere) {
 
 TEST_F(ReplayTest, AChangedOctetOfOtherOutputsIsFoundThere) {
   const Recording recording = record(1);
-  for (const Kind kind : {Kind::completed, Kind::ended, Kind::returned}) {
+  for (const Kind kind : {Kind::completed, Kind::ended}) {
     const size_t at = find(recording, kind);
-    // The last octet of a digest, of a counter, of a deadline.
+    // The last octet of a digest.
     const size_t octet = kind == Kind::ended ? 7 : recording.records[at - 1].body.size() - 1;
     const Recording other = parsed(changed(recording, at, octet));
     const Outcome outcome = replay(other);
@@ -155,6 +155,30 @@ TEST_F(ReplayTest, AChangedOctetOfOtherOutputsIsFoundThere) {
     EXPECT_EQ(outcome.difference->record, at) << name(kind);
     EXPECT_EQ(outcome.difference->kind, kind) << name(kind);
   }
+}
+
+// The value of a return is its second field, the deadline the third.
+TEST_F(ReplayTest, AnotherDeadlineIsToldApartFromAnotherValue) {
+  const Recording recording = record(1);
+  const auto found = std::ranges::find_if(recording.records, [](const Record& r) {
+    Returned returned;
+    return r.kind == Kind::returned && decode(r.body, returned) &&
+           returned.deadline != Instant::zero() && !returned.deadline.is_never();
+  });
+  ASSERT_NE(found, recording.records.end());
+  const auto at = static_cast<size_t>(found - recording.records.begin()) + 1;
+  const Recording later = parsed(changed(recording, at, 2));
+  const Outcome outcome = replay(later);
+  EXPECT_FALSE(outcome.difference.has_value()) << outcome.problem;
+  ASSERT_TRUE(outcome.deadline.has_value());
+  EXPECT_FALSE(outcome.is_identical());
+  EXPECT_EQ(outcome.deadlines, 1u);
+  EXPECT_EQ(outcome.deadline->record, at);
+
+  const Recording other = parsed(changed(recording, at, 1));
+  const Outcome worse = replay(other);
+  ASSERT_TRUE(worse.difference.has_value()) << worse.problem;
+  EXPECT_EQ(worse.difference->record, at);
 }
 
 // The record of the block that the first send with a payload reads.
@@ -207,7 +231,9 @@ TEST_F(ReplayTest, TheProgramSaysWhatIsIdentical) {
   record(1);
   EXPECT_EQ(run_program(folder_), 0) << output_;
   EXPECT_TRUE(output_.starts_with("identical ")) << output_;
-  EXPECT_NE(output_.find("1 recordings: 1 identical, 0 different, 0 broken"), std::string::npos)
+  EXPECT_NE(
+      output_.find("1 recordings: 1 identical, 0 with other deadlines only, 0 different, 0 broken"),
+      std::string::npos)
       << output_;
 }
 
