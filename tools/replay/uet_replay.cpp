@@ -147,7 +147,7 @@ int replay_all(const std::vector<std::string>& files, const Options& options) {
     report["calls"] = totals.calls;
     report["packets"] = totals.packets;
     report["completions"] = totals.completions;
-    std::printf("%s\n", report.dump(2).c_str());
+    std::printf("%s\n", report.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   } else {
     const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
     std::printf(
