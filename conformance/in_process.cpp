@@ -2,6 +2,8 @@
 // handled at a time, and what it causes leaves at once.
 #include "conformance/in_process.h"
 
+#include "sim/recording/endpoint.h"
+
 #include "fep/fabric_endpoint.h"
 #include "fep/parameters.h"
 
@@ -39,6 +41,11 @@ std::string code_of(const ses::Completion& c) {
 
 class InProcess final : public Host {
  public:
+  explicit InProcess(recording::Writer* writer) : fep_(writer) {}
+  ~InProcess() override { fep_.finish(); }
+  InProcess(const InProcess&) = delete;
+  InProcess& operator=(const InProcess&) = delete;
+
   std::string open(const HostSpec& spec);
 
   Instant now() const override { return now_; }
@@ -48,25 +55,23 @@ class InProcess final : public Host {
   uint64_t key(const std::string& region) const override;
   const Octets* content(const std::string& name) const override;
   bool cancel(const std::string& name) override;
-  void close_endpoint(size_t endpoint) override {
-    fep_->ses().close_endpoint(ids_[endpoint], now_);
-  }
+  void close_endpoint(size_t endpoint) override { fep_.close_endpoint(ids_[endpoint], now_); }
 
   bool is_in_process() const override { return true; }
   std::optional<uint64_t> counter(std::string_view name) const override;
   void report_unreachable(const FabricAddress& peer) override {
-    fep_->on_unreachable(peer, now_);
+    fep_.on_unreachable(peer, now_);
     transmit();
   }
   void report_too_long(const FabricAddress& peer, uint32_t mtu_bytes) override {
-    (void)fep_->on_too_long(peer, mtu_bytes, now_);
+    fep_.on_too_long(peer, mtu_bytes, now_);
     transmit();
   }
   void close_all(bool abort) override {
-    fep_->close_all(abort, now_);
+    fep_.close_all(abort, now_);
     transmit();
   }
-  bool is_idle() const override { return fep_->idle(); }
+  bool is_idle() const override { return fep_.fep().idle(); }
 
  private:
   // What a call needs until its end, and what cases ask about later.
@@ -103,7 +108,9 @@ class InProcess final : public Host {
   std::vector<Datagram> packets_;
   std::vector<Event> events_;
   Instant now_ = Instant::from_ns(1'000'000'000);
-  std::unique_ptr<fep::FabricEndpoint> fep_;  // ends before the buffers that it refers to
+  // What cases call, and what that stands for: these end before the buffers that they refer to.
+  recording::Endpoint fep_;
+  std::unique_ptr<fep::FabricEndpoint> owned_;
 };
 
 void InProcess::on_complete(void* owner, const ses::Completion& c) {
@@ -150,7 +157,7 @@ Result<void> InProcess::open_endpoint(const EndpointSpec& spec) {
   options.reject_truncated = spec.rejects_truncated;
   const ses::EndpointName name{JobId(spec.job), PidOnFep(spec.pid), ResourceIndex(spec.ri),
                                spec.initiator, spec.is_absolute};
-  ids_.push_back(UET_TRY(fep_->ses().open_endpoint(name, options, sink, sink)));
+  ids_.push_back(UET_TRY(fep_.open_endpoint(name, options, sink, sink)));
   return {};
 }
 
@@ -164,9 +171,9 @@ std::string InProcess::open(const HostSpec& spec) {
     }
   }
   fep::settle(config);
-  auto made = fep::FabricEndpoint::create(config, spec.address, spec.seed);
+  auto made = fep_.create(config, spec.address, spec.seed);
   if (!made.ok()) return std::string("settings: ") + uet::name(made.error());
-  fep_ = std::move(*made);
+  owned_ = std::move(*made);
   for (const EndpointSpec& e : spec.endpoints) {
     if (const auto opened = open_endpoint(e); !opened.ok()) {
       return "endpoint " + e.name + ": " + uet::name(opened.error());
@@ -186,12 +193,12 @@ void InProcess::send(const Datagram& datagram) {
   d.ecn = datagram.ecn;
   d.at = now_ - datagram.arrived_ago;
   d.sdi = datagram.sdi;
-  fep_->receive({&d, 1}, now_);
+  fep_.receive({&d, 1}, now_);
   transmit();
 }
 
 void InProcess::transmit() {
-  while (fep_->transmit(*batch_, now_) != 0) {
+  while (fep_.transmit(*batch_, now_) != 0) {
     for (TxPacket& p : batch_->packets()) {
       Datagram& d = packets_.emplace_back();
       d.octets.assign(p.header, p.header + p.header_bytes);
@@ -206,7 +213,7 @@ void InProcess::transmit() {
       d.at = now_;
       p.fate = TxFate::sent;
     }
-    (void)fep_->on_sent(*batch_, now_);
+    (void)fep_.on_sent(*batch_, now_);
     batch_->compact();
   }
 }
@@ -215,9 +222,9 @@ void InProcess::wait(Instant until, std::vector<Datagram>& packets, std::vector<
   transmit();
   while (packets_.empty() && events_.empty() && now_ < until) {
     // A deadline that has passed is looked at a little later, so that time always goes on.
-    const Instant due = std::max(fep_->next_deadline(), now_ + Duration::microseconds(1));
+    const Instant due = std::max(fep_.fep().next_deadline(), now_ + Duration::microseconds(1));
     now_ = std::min(until, due);
-    fep_->advance(now_);
+    fep_.advance(now_);
     transmit();
   }
   packets.insert(packets.end(), packets_.begin(), packets_.end());
@@ -228,10 +235,10 @@ void InProcess::wait(Instant until, std::vector<Datagram>& packets, std::vector<
 
 ses::Destination InProcess::destination(const Call& call) {
   ses::Destination to;
-  const auto peer = fep_->peers().find_or_add(call.to, now_);
+  const auto peer = fep_.find_or_add(call.to, now_);
   if (peer.ok()) {
     to.peer = *peer;
-    fep_->peers().list(to.peer);  // as an entry of an address vector, until the end of the case
+    fep_.list(to.peer);  // as an entry of an address vector, until the end of the case
   }
   to.pid = PidOnFep(call.pid);
   to.ri = ResourceIndex(call.ri);
@@ -261,7 +268,7 @@ Result<void> InProcess::post_send(const Call& call, Operation& op) {
   request.data = call.data;
   request.flags = flags_of(call);
   request.context.op = &op;
-  UET_CHECK(fep_->ses().send(ids_[call.endpoint], request, now_));
+  UET_CHECK(fep_.send(ids_[call.endpoint], request, now_));
   return {};
 }
 
@@ -276,7 +283,7 @@ Result<void> InProcess::post_rma(const Call& call, Operation& op) {
   request.data = call.data;
   request.flags = flags_of(call);
   request.context.op = &op;
-  UET_CHECK(fep_->ses().rma(ids_[call.endpoint], request, now_));
+  UET_CHECK(fep_.rma(ids_[call.endpoint], request, now_));
   return {};
 }
 
@@ -297,7 +304,7 @@ Result<void> InProcess::post_atomic(const Call& call, Operation& op) {
   request.key = call.key;
   request.flags = flags_of(call);
   request.context.op = &op;
-  UET_CHECK(fep_->ses().atomic(ids_[call.endpoint], request, now_));
+  UET_CHECK(fep_.atomic(ids_[call.endpoint], request, now_));
   return {};
 }
 
@@ -317,7 +324,7 @@ Result<void> InProcess::post_receive(const Call& call, Operation& op) {
   }
   if (call.job != 0) request.job = call.job;
   request.context.op = &op;
-  return fep_->ses().receive(ids_[call.endpoint], request, now_);
+  return fep_.receive(ids_[call.endpoint], request, now_);
 }
 
 Result<void> InProcess::add_region(const Call& call, Operation& op) {
@@ -331,10 +338,7 @@ Result<void> InProcess::add_region(const Call& call, Operation& op) {
   request.key = call.key;
   request.idempotent_safe = call.is_idempotent;
   if (call.job != 0) request.job = call.job;
-  ses::MemoryRegions& regions = fep_->ses().memory();
-  const ses::RegionId id = UET_TRY(regions.add(request));
-  regions.enable(id);
-  op.key = regions.key(id);
+  op.key = UET_TRY(fep_.add_region(request));
   return {};
 }
 
@@ -390,14 +394,14 @@ const Octets* InProcess::content(const std::string& name) const {
 bool InProcess::cancel(const std::string& name) {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return false;
-  const bool is_cancelled = fep_->ses().cancel(ids_[found->second->endpoint], found->second, now_);
+  const bool is_cancelled = fep_.cancel(ids_[found->second->endpoint], found->second, now_);
   transmit();
   return is_cancelled;
 }
 
 std::optional<uint64_t> InProcess::counter(std::string_view name) const {
   std::optional<uint64_t> found;
-  fep_->for_each_counter([&](const char* counter, uint64_t value) {
+  fep_.fep().for_each_counter([&](const char* counter, uint64_t value) {
     if (name == counter) found = value;
   });
   return found;
@@ -405,8 +409,9 @@ std::optional<uint64_t> InProcess::counter(std::string_view name) const {
 
 }  // namespace
 
-std::unique_ptr<Host> make_in_process(const HostSpec& spec, std::string& problem) {
-  auto host = std::make_unique<InProcess>();
+std::unique_ptr<Host> make_in_process(const HostSpec& spec, std::string& problem,
+                                      recording::Writer* writer) {
+  auto host = std::make_unique<InProcess>(writer);
   problem = host->open(spec);
   if (!problem.empty()) return nullptr;
   return host;

@@ -3,6 +3,8 @@
 
 #include "conformance/host.h"
 
+#include "sim/recording/file.h"
+
 #include "base/result.h"
 
 #include <memory>
@@ -10,7 +12,9 @@
 
 namespace uet::conformance {
 
-// The host, or null and what is wrong with the settings or endpoints.
-std::unique_ptr<Host> make_in_process(const HostSpec& spec, std::string& problem);
+// The host, or null and what is wrong with the settings or endpoints. With a writer, which outlives
+// the host, what its fabric endpoint is given and gives is recorded.
+std::unique_ptr<Host> make_in_process(const HostSpec& spec, std::string& problem,
+                                      recording::Writer* writer = nullptr);
 
 }  // namespace uet::conformance

@@ -24,6 +24,7 @@ constexpr int kFailed = 1;
 struct Options {
   std::vector<std::string> cases;
   std::string json;
+  std::string record;  // a folder
   bool trace = false;
   bool list = false;
 };
@@ -58,20 +59,42 @@ const char* word(Outcome::Kind kind) {
   return kWords[static_cast<size_t>(kind)];
 }
 
-Outcome run_file(const std::string& file, const Options& options, Case& c) {
+// The case's folder and name, which together are its own: "pds-probe".
+std::string name_of(const std::string& file) {
+  const auto path = std::filesystem::absolute(file).lexically_normal();
+  return path.parent_path().filename().string() + "-" + path.stem().string();
+}
+
+Outcome run_case(const std::string& file, const Options& options, Case& c,
+                 uet::recording::Writer* writer) {
   Outcome outcome;
-  outcome.text = read(file, c);
-  std::unique_ptr<Host> host;
-  if (outcome.text.empty()) {
-    host = make_in_process(c.host, outcome.text);
-    if (host == nullptr) outcome.text = file + ": " + outcome.text;
-  }
-  if (!outcome.text.empty()) {
+  const std::unique_ptr<Host> host = make_in_process(c.host, outcome.text, writer);
+  if (host == nullptr) {
+    outcome.text = file + ": " + outcome.text;
     outcome.kind = Outcome::Kind::broken;
     return outcome;
   }
   if (options.trace) std::printf("%s: %s\n", file.c_str(), c.title.c_str());
   return run(c, *host, {options.trace});
+}
+
+// A case whose recording cannot be written is broken.
+Outcome run_file(const std::string& file, const Options& options, Case& c) {
+  Outcome outcome;
+  outcome.text = read(file, c);
+  std::unique_ptr<uet::recording::Writer> writer;
+  if (outcome.text.empty() && !options.record.empty()) {
+    const std::string name = name_of(file);
+    writer = uet::recording::Writer::create(options.record + "/" + name + ".uetrec",
+                                            {"uet_conform", name, c.host.seed}, outcome.text);
+  }
+  if (outcome.text.empty()) outcome = run_case(file, options, c, writer.get());
+  const std::string problem = writer == nullptr ? std::string() : writer->finish();
+  if (outcome.text.empty()) outcome.text = problem;
+  if (outcome.kind == Outcome::Kind::passed && !outcome.text.empty()) {
+    outcome.kind = Outcome::Kind::broken;
+  }
+  return outcome;
 }
 
 int run_all(const Options& options, const std::vector<std::string>& files) {
@@ -138,6 +161,10 @@ int main(int argc, char** argv) {
   runner->add_flag("--trace", options.trace, "Print packets, calls and completions as they pass");
   runner->add_flag("--list", options.list, "Print titles and rules, and run nothing");
   runner->add_option("--json", options.json, "Also write the results to this file");
+  runner
+      ->add_option("--record", options.record,
+                   "Write each case to a file in this folder, for uet_replay")
+      ->check(CLI::ExistingDirectory);
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
     return *status;
   }

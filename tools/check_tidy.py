@@ -30,6 +30,7 @@ ARROWS = {
     "fep": {"ses", "pds", "cms", "tss", "wire", "base"},
     "io": {"base", "link"},
     "link": {"wire", "base"},
+    "sim": {"fep", "io", "ses", "pds", "cms", "tss", "wire", "base"},
     "dissector": {"tss", "wire"},
 }
 ARROWS_OF_FILE = {  # exceptions, each by name

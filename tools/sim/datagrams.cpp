@@ -21,7 +21,7 @@ ses::EndpointName name_of(uint32_t host) {
 struct Datagrams::Host {
   Datagrams* all = nullptr;
   uint32_t index = 0;
-  fep::FabricEndpoint* fep = nullptr;
+  recording::Endpoint* fep = nullptr;
   LocalClock clock;
   ses::EndpointId endpoint;
   std::vector<PeerId> peers;
@@ -74,7 +74,7 @@ Datagrams::Datagrams(const Plan& plan, uint64_t seed) : plan_(plan) {
 
 Datagrams::~Datagrams() = default;
 
-bool Datagrams::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) {
+bool Datagrams::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) {
   if (plan_.datagrams == 0) return true;
   Host& host = *hosts_[index];
   host.fep = &fep;
@@ -84,7 +84,7 @@ bool Datagrams::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock)
   ses::CompletionSink sink;
   sink.owner = &host;
   sink.complete = &Datagrams::on_completion;
-  const auto endpoint = fep.ses().open_endpoint(name_of(index), options, sink, sink);
+  const auto endpoint = fep.open_endpoint(name_of(index), options, sink, sink);
   if (!endpoint.ok()) return false;
   host.endpoint = *endpoint;
   return true;
@@ -132,7 +132,7 @@ bool Datagrams::post(Datagram& d, Instant now) {
   request.data = d.id;
   request.flags = ses::kOpRemoteData;
   request.context = {&d, d.id};
-  const auto posted = host.fep->ses().send(host.endpoint, request, host.clock.local(now));
+  const auto posted = host.fep->send(host.endpoint, request, host.clock.local(now));
   if (!posted.ok() && posted.error() != Errc::again) fail("post failed", d.id);
   d.posted = posted.ok();
   return d.posted;
@@ -144,7 +144,7 @@ bool Datagrams::post(Receive& r, Instant now) {
   ses::ReceiveRequest request;
   request.iov = {&slice, 1};
   request.context = {&r, kReceiveBit};
-  r.posted = host.fep->ses().receive(host.endpoint, request, host.clock.local(now)).ok();
+  r.posted = host.fep->receive(host.endpoint, request, host.clock.local(now)).ok();
   return r.posted;
 }
 

@@ -6,7 +6,7 @@
 #include "tools/sim/local_clock.h"
 #include "tools/sim/plan.h"
 
-#include "fep/fabric_endpoint.h"
+#include "sim/recording/endpoint.h"
 
 #include "base/rng.h"
 
@@ -23,7 +23,7 @@ class Datagrams {
   ~Datagrams();
 
   // Opens the datagram endpoint of that host; false: that failed.
-  bool open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock);
+  bool open(uint32_t index, recording::Endpoint& fep, LocalClock clock);
   // The hosts as that host's peer table knows them.
   void connect(uint32_t index, const std::vector<PeerId>& peers);
   // The host died: what it had posted has vanished.

@@ -7,6 +7,8 @@
 #include "tools/sim/wire_oracle.h"
 #include "tools/sim/workload.h"
 
+#include "sim/recording/endpoint.h"
+
 #include "fep/engine.h"
 #include "fep/parameters.h"
 #include "io/simnet.h"
@@ -81,6 +83,7 @@ fep::Config config_of(const Plan& plan) {
 }
 
 struct Node {
+  std::unique_ptr<recording::Endpoint> fep;  // outlives the engine, which owns what it stands for
   std::unique_ptr<fep::Engine> engine;
   WireOracle* oracle = nullptr;
   uint32_t port = 0;
@@ -93,8 +96,12 @@ struct Node {
 
 class Run {
  public:
-  Run(const Plan& plan, uint64_t seed)
-      : plan_(plan), net_(seed ^ 0x6e6574), workload_(plan, seed), rng_(seed, 0x6e6f6465) {
+  Run(const Plan& plan, uint64_t seed, recording::Writer* writer)
+      : plan_(plan),
+        writer_(writer),
+        net_(seed ^ 0x6e6574),
+        workload_(plan, seed),
+        rng_(seed, 0x6e6f6465) {
     net_.set_plan(plan.faults);
     net_.advance(kStart);
     nodes_.resize(plan.endpoints);
@@ -126,16 +133,18 @@ class Run {
     Node& node = nodes_[index];
     auto port = net_.attach(address_of(index));
     node.port = port->index();
-    auto odd = std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), index == 0,
-                                         rng_.u64());
+    auto odd =
+        std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), index == 0, rng_.u64());
     auto oracle = std::make_unique<WireOracle>(
         std::move(odd), WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u});
     node.oracle = oracle.get();
-    auto fep = fep::FabricEndpoint::create(config_of(plan_), address_of(index), rng_.u64());
-    UET_ASSERT(fep.ok());
-    node.engine = std::make_unique<fep::Engine>(std::move(*fep), std::move(oracle));
+    node.fep = std::make_unique<recording::Endpoint>(writer_);
+    auto made = node.fep->create(config_of(plan_), address_of(index), rng_.u64());
+    UET_ASSERT(made.ok());
+    auto io = node.fep->watch(std::move(oracle));
+    node.engine = std::make_unique<fep::Engine>(std::move(*made), std::move(io));
     node.clock = draw_clock();
-    UET_ASSERT(workload_.open(index, node.engine->fep(), node.clock));
+    UET_ASSERT(workload_.open(index, *node.fep, node.clock));
   }
 
   LocalClock draw_clock() {
@@ -173,7 +182,9 @@ class Run {
     result_.packets += node.oracle->packets();
     node.engine->fep().for_each_counter(
         [&](const char* name, uint64_t value) { result_.counters[name] += value; });
+    node.fep->finish();
     node.engine.reset();
+    node.fep.reset();
     node.oracle = nullptr;
   }
 
@@ -239,7 +250,7 @@ class Run {
       return true;
     }
     const Instant next_post = workload_.post_due(index, now_);
-    const bool moved = node.engine->progress(node.clock.local(now_));
+    const bool moved = node.fep->progress(*node.engine, node.clock.local(now_));
     workload_.judge();
     if (!workload_.violation().empty()) return fail(workload_.violation());
     if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
@@ -255,7 +266,7 @@ class Run {
   void close() {
     for (Node& node : nodes_) {
       if (node.engine == nullptr) continue;
-      node.engine->fep().pds().close_all(/*abort=*/false, node.clock.local(now_));
+      node.fep->close_all(/*abort=*/false, node.clock.local(now_));
       node.wake = now_;
     }
     drive([this] {
@@ -277,6 +288,7 @@ class Run {
   }
 
   Plan plan_;
+  recording::Writer* writer_;
   io::SimNet net_;
   std::unique_ptr<Stranger> stranger_;
   std::vector<Node> nodes_;
@@ -291,6 +303,8 @@ class Run {
 
 }  // namespace
 
-RunResult run(const Plan& plan, uint64_t seed) { return Run(plan, seed).go(); }
+RunResult run(const Plan& plan, uint64_t seed, recording::Writer* writer) {
+  return Run(plan, seed, writer).go();
+}
 
 }  // namespace uet::sim

@@ -4,6 +4,8 @@
 
 #include "tools/sim/plan.h"
 
+#include "sim/recording/file.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -19,6 +21,7 @@ struct RunResult {
   std::map<std::string, uint64_t> counters;
 };
 
-RunResult run(const Plan& plan, uint64_t seed);
+// With a writer, what each FabricEndpoint is given and gives is recorded.
+RunResult run(const Plan& plan, uint64_t seed, recording::Writer* writer = nullptr);
 
 }  // namespace uet::sim

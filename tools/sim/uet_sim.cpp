@@ -22,6 +22,7 @@ struct Options {
   bool json = false;
   bool twice = false;
   bool coverage = false;
+  std::string record;  // a folder
 };
 
 void print_counters(const std::map<std::string, uint64_t>& counters) {
@@ -41,6 +42,21 @@ std::vector<std::string> uncovered(const std::map<std::string, uint64_t>& counte
   return out;
 }
 
+// Runs a seed, and records it where a folder is given. The run of a recording that cannot be
+// written has failed.
+RunResult run_one(const Plan& plan, uint64_t seed, const std::string& folder) {
+  if (folder.empty()) return uet::sim::run(plan, seed);
+  const std::string name = "seed-" + std::to_string(seed);
+  RunResult result;
+  const auto writer = uet::recording::Writer::create(folder + "/" + name + ".uetrec",
+                                                     {"uet_sim", name, seed}, result.violation);
+  if (writer == nullptr) return result;
+  result = uet::sim::run(plan, seed, writer.get());
+  const std::string problem = writer->finish();
+  if (result.violation.empty()) result.violation = problem;
+  return result;
+}
+
 int run_all(const Options& options) {
   std::FILE* const people = options.json ? stderr : stdout;
   std::map<std::string, uint64_t> total;
@@ -56,7 +72,7 @@ int run_all(const Options& options) {
                    plan.describe().c_str());
       std::fflush(people);
     }
-    RunResult result = uet::sim::run(plan, seed);
+    RunResult result = run_one(plan, seed, options.record);
     if (result.violation.empty() && options.twice &&
         uet::sim::run(plan, seed).digest != result.digest) {
       result.violation = "a second run of the seed sent other packets";
@@ -111,6 +127,9 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "Print JSON, and all else to standard error");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");
   app.add_flag("--coverage", options.coverage, "Fail when a fault path was never taken");
+  app.add_option("--record", options.record,
+                 "Write each run to a file in this folder, for uet_replay")
+      ->check(CLI::ExistingDirectory);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
   return run_all(options);
 }

@@ -110,7 +110,7 @@ void Workload::draw_wrong(Operation& op, Rng& rng) {
   if (plan_.small_headers && op.wrong == Operation::Wrong::index) op.wrong = Operation::Wrong::key;
 }
 
-bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) {
+bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) {
   Host& host = *hosts_[index];
   host.fep = &fep;
   host.clock = clock;
@@ -122,12 +122,12 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
   sink.complete = &Workload::on_completion;
   sink.reserve = &Workload::on_reserve;
   if (plan_.shares_receives) {
-    const auto shared = fep.ses().open_shared(options.rx_size);
+    const auto shared = fep.open_shared(options.rx_size);
     if (!shared.ok()) return false;
     options.shared = host.shared = *shared;
   }
   for (Host::Process& process : host.processes) {
-    const auto endpoint = fep.ses().open_endpoint(process.name, options, sink, sink);
+    const auto endpoint = fep.open_endpoint(process.name, options, sink, sink);
     if (!endpoint.ok()) return false;
     process.endpoint = *endpoint;
   }
@@ -135,7 +135,7 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
   outsider.job = JobId(kJob + 1 + index);
   outsider.pid = PidOnFep(200);
   options.shared = {};
-  const auto other = fep.ses().open_endpoint(outsider, options, sink, sink);
+  const auto other = fep.open_endpoint(outsider, options, sink, sink);
   if (!other.ok()) return false;
   host.outsider = *other;
 
@@ -147,11 +147,9 @@ bool Workload::open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock) 
     request.access = access;
     request.idempotent_safe = idempotent_safe;
     request.optimized = plan_.small_headers;
-    const auto region = fep.ses().memory().add(request);
-    if (!region.ok()) return false;
-    fep.ses().memory().enable(*region);
-    key = fep.ses().memory().key(*region);
-    return true;
+    const auto added = fep.add_region(request);
+    key = added.value_or(0);
+    return added.ok();
   };
   return add(ses::kRemoteRead | ses::kRemoteWrite, host.key) &&
          add(ses::kRemoteRead, host.read_key) && add(ses::kRemoteWrite, host.write_key) &&
@@ -168,10 +166,9 @@ void Workload::connect(uint32_t index, Instant now) {
   Host& host = *hosts_[index];
   host.peers.clear();
   for (const auto& other : hosts_) {
-    const auto peer =
-        host.fep->peers().find_or_add(other->fep->local_address(), host.clock.local(now));
+    const auto peer = host.fep->find_or_add(other->fep->local_address(), host.clock.local(now));
     UET_ASSERT(peer.ok());
-    host.fep->peers().add_ref(*peer);
+    host.fep->add_ref(*peer);
     host.peers.push_back(*peer);
   }
   datagrams_.connect(index, host.peers);
@@ -253,11 +250,11 @@ bool Workload::take_back(Operation& op, Instant now) {
   Host& host = *hosts_[op.to];
   const Instant at = host.clock.local(now);
   if (!plan_.shares_receives) {
-    return host.fep->ses().cancel(host.processes[op.to_process].endpoint, &op, at);
+    return host.fep->cancel(host.processes[op.to_process].endpoint, &op, at);
   }
-  Result<void> taken = host.fep->ses().cancel(host.shared, &op, at);
+  Result<void> taken = host.fep->cancel(host.shared, &op, at);
   while (!taken.ok() && taken.error() == Errc::again) {  // no slot to report it with
-    taken = host.fep->ses().cancel(host.shared, &op, at);
+    taken = host.fep->cancel(host.shared, &op, at);
   }
   return taken.ok();
 }
@@ -272,7 +269,7 @@ void Workload::cancel_due(Operation& op, Instant now, Instant& next) {
   op.cancel_at = Instant::never();
   Host& host = *hosts_[op.from];
   const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
-  if (!op.done) host.fep->ses().cancel(endpoint, &op, host.clock.local(now));
+  if (!op.done) host.fep->cancel(endpoint, &op, host.clock.local(now));
 }
 
 // Makes the request ask for what it may not have.
@@ -314,7 +311,7 @@ Result<ses::Taken> Workload::post_send(Operation& op, uint32_t flags, Instant sh
   request.data = op.id;
   request.flags = flags;
   request.context = {&op, op.id};
-  return host.fep->ses().send(host.processes[op.from_process].endpoint, request, shown);
+  return host.fep->send(host.processes[op.from_process].endpoint, request, shown);
 }
 
 Result<ses::Taken> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
@@ -332,7 +329,7 @@ Result<ses::Taken> Workload::post_rma(Operation& op, uint32_t flags, Instant sho
   spoil(op, *hosts_[op.to], request);
   const bool is_outside = op.wrong == Operation::Wrong::job;
   const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
-  return host.fep->ses().rma(is_outside ? host.outsider : endpoint, request, shown);
+  return host.fep->rma(is_outside ? host.outsider : endpoint, request, shown);
 }
 
 Result<ses::Taken> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown) {
@@ -350,7 +347,7 @@ Result<ses::Taken> Workload::post_atomic(Operation& op, uint32_t flags, Instant 
   request.key = hosts_[op.to]->key;
   request.flags = flags;
   request.context = {&op, op.id};
-  return host.fep->ses().atomic(host.processes[op.from_process].endpoint, request, shown);
+  return host.fep->atomic(host.processes[op.from_process].endpoint, request, shown);
 }
 
 bool Workload::post_operation(Operation& op, Instant now) {
@@ -396,8 +393,8 @@ bool Workload::post_receive(Operation& op, Instant now) {
   request.context = {&op, kReceiveBit | op.id};
   const ses::EndpointId endpoint = host.processes[op.to_process].endpoint;
   const Instant at = host.clock.local(now);
-  const auto posted = plan_.shares_receives ? host.fep->ses().receive(host.shared, request, at)
-                                            : host.fep->ses().receive(endpoint, request, at);
+  const auto posted = plan_.shares_receives ? host.fep->receive(host.shared, request, at)
+                                            : host.fep->receive(endpoint, request, at);
   if (posted.ok()) {
     op.receive_posted = true;
     op.receive_order = ++orders_;

@@ -7,7 +7,7 @@
 #include "tools/sim/local_clock.h"
 #include "tools/sim/plan.h"
 
-#include "fep/fabric_endpoint.h"
+#include "sim/recording/endpoint.h"
 
 #include "base/rng.h"
 
@@ -86,7 +86,7 @@ class Workload {
   ~Workload();
 
   // Opens the SES endpoints of `index` and its memory. Call for every endpoint, then connect().
-  bool open(uint32_t index, fep::FabricEndpoint& fep, LocalClock clock);
+  bool open(uint32_t index, recording::Endpoint& fep, LocalClock clock);
   void connect();
 
   // The endpoint dies: its operations and receives vanish. Afterwards open() and connect(index),

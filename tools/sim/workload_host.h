@@ -27,7 +27,7 @@ inline uint64_t tag_of(const Operation& op) {
 struct Workload::Host {
   Workload* workload = nullptr;
   uint32_t index = 0;
-  fep::FabricEndpoint* fep = nullptr;
+  recording::Endpoint* fep = nullptr;
   LocalClock clock;
   struct Process {
     ses::EndpointId endpoint;

@@ -28,6 +28,7 @@ COMMANDS = {
     "uet_ctl": [["stats"], ["dump"], ["doctor"]],
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
     "uet_perf": [[], ["pdcs"], ["loss"], ["match"]],
+    "uet_replay": [["/"]],
     "uet_sim": [[]],
     "uet_stress": [[]],
     "raw_pingpong": [["client", "127.0.0.1"]],

@@ -1,0 +1,19 @@
+// The settings of a FabricEndpoint by name, all of them and in the unit of the member: what
+// fep/parameters.h has for people is a part of these. A list of admitted addresses is not recorded.
+#pragma once
+
+#include "sim/recording/calls.h"
+
+#include "fep/config.h"
+
+#include <string>
+#include <vector>
+
+namespace uet::recording {
+
+std::vector<Create::Setting> settings_of(const fep::Config& config);
+
+// Returns what is wrong with a setting, or nothing.
+std::string take_settings(const std::vector<Create::Setting>& settings, fep::Config& config);
+
+}  // namespace uet::recording

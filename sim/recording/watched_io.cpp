@@ -1,0 +1,38 @@
+// Passes batches on, and records them.
+#include "sim/recording/watched_io.h"
+
+namespace uet::recording {
+
+void WatchedIo::send(std::span<TxPacket> packets) {
+  endpoint_.write(Kind::packets, packets_of(packets));
+  below_->send(packets);
+  endpoint_.write(Kind::fates, fates_of(packets, endpoint_.now_));
+}
+
+std::span<RxDatagram> WatchedIo::receive() {
+  const std::span<RxDatagram> got = below_->receive();
+  Datagrams record{endpoint_.now_, {}};
+  for (const RxDatagram& d : got) {
+    record.all.push_back({d, Octets(d.bytes.begin(), d.bytes.end())});
+  }
+  endpoint_.write(Kind::datagrams, record);
+  return got;
+}
+
+std::span<const io::PathError> WatchedIo::path_errors() {
+  const std::span<const io::PathError> got = below_->path_errors();
+  PathErrors record;
+  for (const io::PathError& e : got) {
+    record.all.push_back({e.to, static_cast<uint32_t>(e.error)});
+  }
+  endpoint_.write(Kind::path_errors, record);
+  return got;
+}
+
+uint32_t WatchedIo::route_mtu(const FabricAddress& to) {
+  const uint32_t mtu_bytes = below_->route_mtu(to);
+  endpoint_.write(Kind::route_mtu, RouteMtu{to, mtu_bytes});
+  return mtu_bytes;
+}
+
+}  // namespace uet::recording

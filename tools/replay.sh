@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Holds this tree against an older commit: records runs of the simulator and the conformance cases
+# with the older code, and replays them on this one.
+set -euo pipefail
+# shellcheck source=tools/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<'HELP'
+Usage: tools/replay.sh COMMIT [--seeds N] [--first N] [--chunk N] [--no-cases] [--clean]
+
+  --seeds N   how many seeds (default: 300)
+  --first N   the first of them (default: 1)
+  --chunk N   seeds recorded and replayed at a time, 5 MB each (default: 50)
+  --no-cases  leaves the conformance cases out
+  --clean     removes the older commit's tree and build at the end
+  -h, --help  this text
+
+The older tree and its build are in build/replay/COMMIT, and are used again. A commit that has no
+recorder gets the files of this one; then what they use must be there. This tree is built in
+build/dev. Differences go to standard output, with the sum; progress goes to standard error.
+Recordings with a difference are kept in build/replay/different.
+Exit status: 0 all runs are identical; 1 one is different, or could not be recorded; 2 on bad usage.
+HELP
+}
+
+seeds=300 first=1 chunk=50 cases=1 clean=0 commit=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seeds) needs_number "$@"; seeds=$2; shift ;;
+    --first) needs_number "$@"; first=$2; shift ;;
+    --chunk) needs_number "$@"; chunk=$2; shift ;;
+    --no-cases) cases=0 ;;
+    --clean) clean=1 ;;
+    -h|--help) usage; exit 0 ;;
+    -*) unknown "$1" ;;
+    *) [ -z "$commit" ] || unknown "$1"; commit=$1 ;;
+  esac
+  shift
+done
+[ -n "$commit" ] || misuse 'which commit?'
+full=$(git -C "$root" rev-parse --verify --quiet "$commit^{commit}" 2>/dev/null) ||
+  misuse "there is no commit $commit"
+
+# What a commit without a recorder gets: the recorder, and the programs that record.
+carried=(sim tools/sim tools/replay tools/CMakeLists.txt conformance CMakeLists.txt)
+old=$root/build/replay/${full:0:12}
+different=$root/build/replay/different
+
+prepare_old() {
+  mkdir -p "$root/build/replay"
+  git -C "$root" worktree prune
+  [ -d "$old" ] || git -C "$root" worktree add --quiet --detach "$old" "$full"
+  if [ -z "$(git -C "$old" ls-tree "$full" sim/recording/)" ]; then
+    local p
+    for p in "${carried[@]}"; do
+      rm -rf "${old:?}/$p"
+      mkdir -p "$(dirname "$old/$p")"
+      cp -a "$root/$p" "$old/$p"
+    done
+  fi
+  cmake -S "$old" -B "$old/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=OFF
+  cmake --build "$old/build" --target uet_sim uet_conform
+}
+
+prepare_new() {
+  (cd "$root" && cmake --preset dev && cmake --build --preset dev --target uet_replay)
+}
+
+status=0
+runs=0 same=0 deadlines=0 packets=0
+# replay_all FOLDER: replays what is in it, adds to the sums, and keeps what is not identical.
+replay_all() {
+  local result=0 line file
+  line=$("$root/build/dev/tools/uet_replay" --quiet "$1") || result=$?
+  [ "$result" -eq 0 ] || status=1
+  sed '$d' <<<"$line"
+  line=$(tail -n 1 <<<"$line")
+  [[ $line =~ ^([0-9]+)\ recordings:\ ([0-9]+)\ identical,\ ([0-9]+)\ .*\ ([0-9]+)\ packets ]] ||
+    die "uet_replay ended with status $result"
+  runs=$((runs + BASH_REMATCH[1])) same=$((same + BASH_REMATCH[2]))
+  deadlines=$((deadlines + BASH_REMATCH[3])) packets=$((packets + BASH_REMATCH[4]))
+  [ "$result" -eq 0 ] && return
+  mkdir -p "$different"
+  for file in "$1"/*.uetrec; do
+    "$root/build/dev/tools/uet_replay" --quiet "$file" >/dev/null 2>&1 || cp "$file" "$different/"
+  done
+}
+
+mkdir -p "$root/build"
+say "Building $commit and this tree" >&2
+{ prepare_old && prepare_new; } >"$root/build/replay.log" 2>&1 ||
+  { tail -n 20 "$root/build/replay.log" >&2; die "the build failed: build/replay.log"; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ "$cases" -eq 1 ]; then
+  say 'Conformance cases' >&2
+  "$old/build/conformance/uet_conform" run "$old/conformance/cases" --record "$work" |
+    tail -n 1 >&2 || status=1
+  replay_all "$work"
+fi
+last=$((first + seeds - 1))
+for ((from = first; from <= last; from += chunk)); do
+  rm -f "$work"/*.uetrec
+  count=$((from + chunk - 1 > last ? last - from + 1 : chunk))
+  "$old/build/tools/uet_sim" --seed "$from" --count "$count" --record "$work" >"$work/sim" ||
+    { cat "$work/sim"; status=1; }
+  replay_all "$work"
+  printf 'seeds %s to %s of %s: %s of %s runs are identical\n' \
+    "$from" $((from + count - 1)) "$last" "$same" "$runs" >&2
+done
+
+printf '%s runs of %s: %s identical, %s with other deadlines only, %s different or broken; ' \
+  "$runs" "$commit" "$same" "$deadlines" $((runs - same - deadlines))
+printf '%s packets were equal\n' "$packets"
+if [ "$clean" -eq 1 ]; then git -C "$root" worktree remove --force "$old"; fi
+exit "$status"
