@@ -57,6 +57,9 @@ struct Field {
 
   bool can_be_set() const { return role == Role::own || role == Role::view; }
 
+  // All ones, of a longer field in its last 64 bits.
+  uint64_t mask() const { return bits < 64 ? (uint64_t{1} << bits) - 1 : ~uint64_t{0}; }
+
   // The value with its sign.
   int64_t signed_value() const {
     const unsigned unused = bits < 64 && is_signed ? 64U - bits : 0;

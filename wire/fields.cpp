@@ -33,7 +33,7 @@ class FieldReader {
     } else if constexpr (Wrapped<Value>) {
       f.value = uint64_t{value.value()};
     } else {
-      f.value = bits<uint64_t>(static_cast<uint64_t>(value), 0, f.bits);
+      f.value = static_cast<uint64_t>(value) & f.mask();
     }
     fields.add(f);
   }
@@ -61,7 +61,7 @@ class FieldSetter {
  private:
   template <class Value>
   SetField set(const Field& f, Value& member) const {
-    if (f.bits < 64 && value_ >> f.bits != 0) return SetField::out_of_range;
+    if ((value_ & ~f.mask()) != 0) return SetField::out_of_range;
     if constexpr (OctetArray<Value>) {
       store_u64(member.data() + member.size() - sizeof(uint64_t), value_);
     } else if constexpr (Wrapped<Value>) {
