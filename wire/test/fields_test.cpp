@@ -1,14 +1,12 @@
-// The lists of fields against the golden vectors, which have names and values of every field, and
-// against the octets that the headers emit: each field has as many bits there as its list says.
+// The lists of fields against the octets that the headers emit: each field has as many bits there
+// as its list says. Names, values and presence are held against the vectors by golden_test.cpp.
 #include "wire/fields.h"
 
 #include "wire/test/octets_of.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <bit>
-#include <fstream>
 #include <set>
 
 namespace uet::wire {
@@ -16,88 +14,6 @@ namespace {
 
 using test::emitted;
 using test::Octets;
-using test::octets_of;
-using Json = nlohmann::json;
-
-DecodedPacket decoded(const Json& vector, const Octets& octets) {
-  DecodeOptions options;
-  const std::string start = vector.at("starts_at");
-  const std::string trailer = vector.at("trailer");
-  if (start == "ethernet") options.start = Start::ethernet;
-  if (start == "ip") options.start = Start::ip;
-  if (start == "pds_after_tss") options.start = Start::pds_after_tss;
-  if (trailer == "crc") options.trailer = Trailer::crc;
-  if (trailer == "tss") options.trailer = Trailer::tss;
-  return decode(octets, options);
-}
-
-// What the vectors say besides fields: names of codes, the kind of header, all flags as a number.
-const std::set<std::string> kNoFields = {"type_name", "flags", "opcode_name", "ctl_name", "format"};
-// What the list has, and the vectors do not.
-const std::set<std::string> kOnlyInList = {
-    "private_mark",            // the project's own bit [WIRE-121]
-    "ccc_id", "credit_target"  // parts of a CREDIT_REQ's payload, which the vectors have whole
-};
-
-std::string hex_of_value(const Field& f) {
-  if (f.meaning == Meaning::octets) {
-    return "0x" + test::hex_of(f.octets).substr(f.octets.size() * 2 - f.bits / 4);
-  }
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%016lx", static_cast<unsigned long>(f.value));
-  return text;
-}
-
-void expect_equal(const FieldList& fields, const Json& wanted, bool is_response) {
-  for (const auto& [key, value] : wanted.items()) {
-    if (kNoFields.contains(key)) continue;
-    SCOPED_TRACE(key);
-    const Field* const f = fields.find(is_response && key == "opcode" ? "response_opcode" : key);
-    const bool is_nack = fields.find("nack_code") != nullptr;
-    if (is_nack && key == "next_hdr") continue;  // reserved there
-    ASSERT_NE(f, nullptr);
-    if (value.is_string()) {
-      EXPECT_EQ(hex_of_value(*f), value);
-    } else {
-      EXPECT_EQ(f->signed_value(), value);
-    }
-    const bool is_unused = key == "header_data" && fields.find("hd")->value == 0;
-    EXPECT_TRUE(f->is_present || is_unused);
-  }
-  for (const Field& f : fields) {
-    const bool is_in_vector = f.is_present && f.role != Role::sum;
-    if (!is_in_vector || kOnlyInList.contains(std::string(f.name))) continue;
-    EXPECT_TRUE(wanted.contains(f.name) || f.name == "response_opcode") << f.name;
-  }
-}
-
-// [WIRE-026, WIRE-045..049, WIRE-065..067, WIRE-075..078] Every field of every header has the name
-// and the value of the vectors, and the form of the header decides which of them are present.
-TEST(FieldsTest, EveryFieldOfEveryVectorIsListed) {
-  std::ifstream file(UET_SOURCE_DIR "/wire/test/data/wire-vectors.json");
-  const Json vectors = Json::parse(file);
-  int headers = 0;
-  for (const Json& vector : vectors) {
-    SCOPED_TRACE(vector.at("name"));
-    const std::string start = vector.at("starts_at");
-    if (start == "ext" || start == "entropy" || start == "ipv4_source_address") continue;
-    const Octets octets = octets_of(vector.at("hex").get<std::string>());
-    const DecodedPacket packet = decoded(vector, octets);
-    const Json& fields = vector.at("fields");
-    const auto is_response =
-        packet.ses.index() >= static_cast<size_t>(NextHeader::response) && packet.ses.index() != 0;
-    if (packet.entropy) expect_equal(fields_of(*packet.entropy), fields.at("entropy"), false);
-    if (packet.tss) expect_equal(fields_of(*packet.tss), fields.at("tss"), false);
-    if (packet.pds.index() != 0) expect_equal(fields_of(packet.pds), fields.at("pds"), false);
-    if (packet.ses.index() != 0) expect_equal(fields_of(packet.ses), fields.at("ses"), is_response);
-    if (packet.extension.index() != 0) {
-      expect_equal(fields_of(packet.extension), fields.at("ext"), false);
-    }
-    headers += (packet.tss ? 1 : 0) + (packet.pds.index() != 0) + (packet.ses.index() != 0) +
-               (packet.extension.index() != 0);
-  }
-  EXPECT_GE(headers, 400);
-}
 
 // Fields that choose the form of a header, and values of theirs.
 struct Form {
