@@ -10,74 +10,32 @@ namespace {
 
 using namespace wire;
 
-template <class Code>
-std::optional<Code> code_named(std::string_view text, unsigned count) {
-  for (unsigned value = 0; value < count; ++value) {
-    if (text == name(static_cast<Code>(value))) return static_cast<Code>(value);
-  }
-  return std::nullopt;
+// Puts the header of that name in place, if there is one.
+template <class Header, size_t... index>
+bool start(Header& out, std::string_view name, std::index_sequence<index...>) {
+  const auto is_it = [&](const Header& tried) {
+    if (name != header_name(tried)) return false;
+    out = tried;
+    return true;
+  };
+  return (is_it(Header(std::in_place_index<index + 1>)) || ...);
 }
 
-std::optional<PdsHeader> pds_header(std::string_view kind) {
-  const auto type = code_named<PdsType>(kind, 16);
-  if (!type) return std::nullopt;
-  switch (*type) {
-    case PdsType::rud_request:
-    case PdsType::rod_request:
-    case PdsType::rud_cc_request:
-    case PdsType::rod_cc_request:
-      return Request{.type = *type};
-    case PdsType::rudi_request:
-      return RudiRequest{};
-    case PdsType::rudi_response:
-      return RudiResponse{};
-    case PdsType::uud_request:
-      return Uud{};
-    case PdsType::ack:
-      return Ack{};
-    case PdsType::ack_cc:
-      return AckCc{};
-    case PdsType::ack_ccx:
-      return AckCcx{};
-    case PdsType::nack:
-      return Nack{};
-    case PdsType::nack_ccx:
-      return NackCcx{};
-    case PdsType::control:
-      return Control{};
-    case PdsType::tss:
-      return std::nullopt;
-  }
-  return std::nullopt;
+template <class Header>
+bool start(Header& out, std::string_view name) {
+  return start(out, name, std::make_index_sequence<std::variant_size_v<Header> - 1>());
 }
 
-std::optional<SesHeader> ses_header(std::string_view kind) {
-  const auto next = code_named<NextHeader>(kind, 7);
-  if (!next) return std::nullopt;
-  switch (*next) {
-    case NextHeader::small:
-      return SmallRequest{};
-    case NextHeader::medium:
-      return MediumRequest{};
-    case NextHeader::standard:
-      return StandardRequest{};
-    case NextHeader::response:
-      return Response{};
-    case NextHeader::response_data:
-      return ResponseData{};
-    case NextHeader::response_data_small:
-      return ResponseDataSmall{};
-    case NextHeader::none:
-      return std::nullopt;
+// One header has four names.
+bool start_request(PdsHeader& out, std::string_view name) {
+  for (const PdsType type : {PdsType::rud_request, PdsType::rod_request, PdsType::rud_cc_request,
+                             PdsType::rod_cc_request}) {
+    if (name == wire::name(type)) {
+      out = Request{.type = type};
+      return true;
+    }
   }
-  return std::nullopt;
-}
-
-std::optional<SesExtension> extension_header(std::string_view kind) {
-  if (kind == "RENDEZVOUS") return Rendezvous{};
-  if (kind == "ATOMIC") return Atomic{};
-  if (kind == "COMPARE_SWAP") return CompareSwap{};
-  return std::nullopt;
+  return false;
 }
 
 // A number without sign, with 0x in hex.
@@ -143,18 +101,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 std::optional<Section> start_header(Parts& parts, std::string_view name) {
-  if (auto header = pds_header(name)) {
-    parts.pds = *header;
-    return Section::pds;
-  }
-  if (auto header = ses_header(name)) {
-    parts.ses = *header;
-    return Section::ses;
-  }
-  if (auto header = extension_header(name)) {
-    parts.extension = *header;
-    return Section::extension;
-  }
+  if (start_request(parts.pds, name) || start(parts.pds, name)) return Section::pds;
+  if (start(parts.ses, name)) return Section::ses;
+  if (start(parts.extension, name)) return Section::extension;
   return std::nullopt;
 }
 
