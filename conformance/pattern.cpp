@@ -11,10 +11,11 @@ namespace uet::conformance {
 
 namespace {
 
-using tools::FieldView;
 using tools::Parts;
 using tools::Section;
 using tools::words_of;
+using wire::Field;
+using wire::FieldList;
 
 // The sections of a text between its bars.
 std::vector<std::string_view> sections_of(std::string_view text) {
@@ -25,11 +26,6 @@ std::vector<std::string_view> sections_of(std::string_view text) {
     if (bar == text.size()) return sections;
     text.remove_prefix(bar + 1);
   }
-}
-
-const FieldView* find_field(const std::vector<FieldView>& fields, std::string_view name) {
-  const auto found = std::ranges::find(fields, name, &FieldView::name);
-  return found == fields.end() ? nullptr : &*found;
 }
 
 bool is_variable(std::string_view text) { return text.find('$') != std::string_view::npos; }
@@ -50,8 +46,8 @@ std::string check(const HeaderPattern& header) {
     bool is_possible = false;
     for (const std::string& name : header.names) {
       Parts parts;
-      const auto fields = tools::fields_of(parts, *tools::start_header(parts, name));
-      const FieldView* const field = find_field(fields, c.field);
+      const FieldList fields = tools::fields_of(parts, *tools::start_header(parts, name));
+      const Field* const field = fields.find(c.field);
       if (field == nullptr) continue;
       is_known = true;
       if (c.is_word && field->bits != 1) return c.field + " needs a value";
@@ -97,11 +93,11 @@ std::string header_mismatch(const HeaderPattern& pattern, const Parts& parts, Va
   if (std::ranges::find(pattern.names, name) == pattern.names.end()) {
     return "it has " + (name.empty() ? "no such header" : name) + ", not " + pattern.names.front();
   }
-  const auto fields = tools::fields_of(parts, section);
+  const FieldList fields = tools::fields_of(parts, section);
   for (const Condition& c : pattern.conditions) {
-    const FieldView* const field = find_field(fields, c.field);
+    const Field* const field = fields.find(c.field);
     if (field == nullptr) return name + " has no " + c.field;
-    if (!meets(c, field->value, {field->bits, field->code_of}, variables, problem)) {
+    if (!meets(c, field->value, field, variables, problem)) {
       return name + " " + c.field + " is " + tools::value_text(*field, field->value) + ", not " +
              condition_text(c);
     }
@@ -148,12 +144,12 @@ Condition condition_of(std::string_view word) {
   return c;
 }
 
-bool meets(const Condition& condition, uint64_t value, const Wanted& wanted, Variables& variables,
+bool meets(const Condition& condition, uint64_t value, const Field* field, Variables& variables,
            std::string& problem) {
-  const uint64_t mask = wanted.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << wanted.bits) - 1;
+  const uint64_t mask = field == nullptr ? ~uint64_t{0} : field->mask();
   const auto evaluate = [&](const std::string& text) -> uint64_t {
-    if (!is_variable(text) && wanted.code_of != nullptr) {
-      if (const auto code = wanted.code_of(text)) return *code;
+    if (!is_variable(text) && field != nullptr && field->names != nullptr) {
+      if (const auto code = field->names->value_of(text)) return *code;
     }
     const auto sum = variables.evaluate(text, problem);
     return sum ? *sum & mask : 0;
@@ -210,7 +206,7 @@ std::string PacketPattern::mismatch(const Datagram& packet, Variables& variables
                            : c.field == "ecn"  ? static_cast<uint64_t>(packet.ecn)
                            : c.field == "sdi"  ? packet.sdi
                                                : packet.octets.size();
-    if (!meets(c, value, {}, tried, problem)) {
+    if (!meets(c, value, nullptr, tried, problem)) {
       return c.field + " is " + std::to_string(value) + ", not " + condition_text(c);
     }
   }
@@ -255,7 +251,7 @@ std::string with_values(std::string_view text, const Variables& variables, std::
     const bool is_octets = words[0] == "payload" || words[0] == "raw";
     Parts parts;
     const auto known = is_octets ? std::nullopt : tools::start_header(parts, words[0]);
-    const auto fields = known ? tools::fields_of(parts, *known) : std::vector<FieldView>();
+    const FieldList fields = known ? tools::fields_of(parts, *known) : FieldList();
     for (const std::string_view word : words) {
       if (word.data() != words[0].data()) out += ' ';
       const size_t equals = word.find('=');
@@ -263,11 +259,11 @@ std::string with_values(std::string_view text, const Variables& variables, std::
         out += variables.interpolate(word, problem);
         continue;
       }
-      const FieldView* const field = find_field(fields, word.substr(0, equals));
-      const unsigned bits = field == nullptr ? 64 : field->bits;
-      const auto value = variables.evaluate(word.substr(equals + 1), problem);
-      const uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-      out += std::string(word.substr(0, equals + 1)) + std::to_string(value.value_or(0) & mask);
+      const Field* const field = fields.find(word.substr(0, equals));
+      const uint64_t value = variables.evaluate(word.substr(equals + 1), problem).value_or(0);
+      out += word.substr(0, equals + 1);
+      out += field == nullptr ? std::to_string(value)
+                              : tools::value_text(*field, value & field->mask());
     }
     if (!problem.empty()) return {};
   }

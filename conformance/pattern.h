@@ -5,6 +5,8 @@
 #include "conformance/host.h"
 #include "conformance/values.h"
 
+#include "wire/field.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,15 +56,10 @@ class PacketPattern {
   std::optional<std::string> payload_;  // words of octets; "?N": any N octets
 };
 
-// Whether the value is what the condition asks for; a variable without a value gets it. Values have
-// `bits` bits. Empty: yes; else what was found instead.
-struct Wanted {
-  unsigned bits = 64;
-  // What a constant stands for besides a number.
-  std::optional<uint64_t> (*code_of)(std::string_view) = nullptr;
-};
-bool meets(const Condition& condition, uint64_t value, const Wanted& wanted, Variables& variables,
-           std::string& problem);
+// Whether the value is what the condition asks for; a variable without a value gets it. Sums wrap
+// in the bits of the field, and constants may be names of its codes; null: 64 bits and no codes.
+bool meets(const Condition& condition, uint64_t value, const wire::Field* field,
+           Variables& variables, std::string& problem);
 
 // Octets from words, with variables in them. Returns what is wrong, or nothing.
 std::string octets_of(std::string_view text, const Variables& variables, Octets& out);

@@ -118,7 +118,7 @@ std::string Runner::event_mismatch(const Event& e, Words conditions, std::string
       continue;
     }
     const uint64_t value = find_named(kNumberFields, c.field)->of(e);
-    if (!meets(c, value, {}, variables_, problem)) {
+    if (!meets(c, value, nullptr, variables_, problem)) {
       return c.field + " is " + std::to_string(value) + ", not " + c.value;
     }
     if (!problem.empty()) return {};

@@ -1,5 +1,4 @@
-// Writing pcapng: section header, one interface block, enhanced packet blocks in the byte order of
-// this machine, each with raw IP (link type 101) and a direction flag.
+// Records packets as raw IP with a direction each, into a file of one section and one interface.
 #include "io/pcap_tap.h"
 
 #include "io/frame.h"
@@ -13,24 +12,9 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 namespace uet::io {
 namespace {
-
-constexpr uint32_t kSectionHeader = 0x0A0D0D0A;
-constexpr uint32_t kByteOrderMagic = 0x1A2B3C4D;
-constexpr uint32_t kInterfaceBlock = 1;
-constexpr uint32_t kPacketBlock = 6;
-constexpr uint16_t kLinkTypeRaw = 101;  // the packet starts with its IP header
-constexpr uint16_t kOptionEnd = 0;
-constexpr uint16_t kOptionComment = 1;
-constexpr uint16_t kOptionFlags = 2;      // of a packet
-constexpr uint16_t kOptionName = 2;       // of an interface
-constexpr uint16_t kOptionTimeUnits = 9;  // of an interface: negative power of ten
-constexpr uint32_t kBlockHead = 28;       // of a packet block, before the octets
-
-constexpr size_t padding(size_t length) { return (4 - length % 4) % 4; }
 
 int64_t wall_ns() {
   timespec t{};
@@ -81,108 +65,45 @@ std::unique_ptr<PcapTap> PcapTap::open(std::unique_ptr<PacketIo>& inner, const s
   tap->flushed_at_ = monotonic_now();
   tap->wall_offset_ns_ = wall_ns() - tap->flushed_at_.ns();
   tap->buffer_.reset(new std::byte[kBufferBytes]);
-  tap->put_file_header({interface.name.substr(0, 256), interface.comment.substr(0, 1024)});
+  tap->blocks_ = PcapngWriter({tap->buffer_.get(), kBufferBytes});
+  tap->blocks_.section();
+  tap->blocks_.interface(
+      {kLinkRawIp, interface.name.substr(0, 256), interface.comment.substr(0, 1024)});
   tap->inner_ = std::move(inner);
   return tap;
 }
 
 PcapTap::~PcapTap() { flush(); }
 
-void PcapTap::put(const void* octets, size_t length) {
-  UET_ASSERT(used_ + length <= kBufferBytes);
-  if (length > 0) std::memcpy(buffer_.get() + used_, octets, length);
-  used_ += length;
+// Begins a packet with the headers made up for it; the datagram follows, then end_packet().
+void PcapTap::begin_packet(const Datagram& d) {
+  if (blocks_.used() > kFlushBytes) flush();
+  const uint32_t headers = header_bytes_of(d.to);
+  blocks_.begin_packet({.time_ns = static_cast<uint64_t>(d.at.ns() + wall_offset_ns_),
+                        .bytes = headers + d.bytes,
+                        .direction = d.direction});
+  const auto tos = static_cast<uint8_t>(d.dscp << 2 | static_cast<uint8_t>(d.ecn));
+  put_udp_headers(blocks_.take(headers), d.from, d.to, tos, d.bytes);
 }
 
-void PcapTap::put_option(uint16_t code, const void* octets, size_t length) {
-  const uint32_t zero = 0;
-  put_u16(code);
-  put_u16(static_cast<uint16_t>(length));
-  put(octets, length);
-  put(&zero, padding(length));
-}
-
-void PcapTap::put_file_header(const CapturedInterface& interface) {
-  constexpr uint32_t kSectionBytes = 28;
-  put_u32(kSectionHeader);
-  put_u32(kSectionBytes);
-  put_u32(kByteOrderMagic);
-  put_u16(1);  // version 1.0
-  put_u16(0);
-  put_u32(UINT32_MAX);  // section length: not given
-  put_u32(UINT32_MAX);
-  put_u32(kSectionBytes);
-
-  const auto option_bytes = [](size_t length) { return 4 + length + padding(length); };
-  const std::string& name = interface.name;
-  const std::string& comment = interface.comment;
-  const size_t comment_bytes = comment.empty() ? 0 : option_bytes(comment.size());
-  const auto block =
-      static_cast<uint32_t>(16 + option_bytes(name.size()) + 8 + comment_bytes + 4 + 4);
-  const uint8_t nanoseconds = 9;
-  put_u32(kInterfaceBlock);
-  put_u32(block);
-  put_u16(kLinkTypeRaw);
-  put_u16(0);
-  put_u32(0);  // whole packets
-  put_option(kOptionName, name.data(), name.size());
-  put_option(kOptionTimeUnits, &nanoseconds, 1);
-  if (!comment.empty()) put_option(kOptionComment, comment.data(), comment.size());
-  put_option(kOptionEnd, nullptr, 0);
-  put_u32(block);
-}
-
-// Starts a packet block; the headers and octets follow, then end_packet().
-void PcapTap::begin_packet(uint32_t datagram_bytes, uint32_t headers, Instant at) {
-  if (used_ > kFlushBytes) flush();
-  const uint32_t bytes = datagram_bytes + headers;
-  const auto time = static_cast<uint64_t>(at.ns() + wall_offset_ns_);
-  packet_start_ = used_;
-  put_u32(kPacketBlock);
-  put_u32(static_cast<uint32_t>(kBlockHead + bytes + padding(bytes) + 8 + 4 + 4));
-  put_u32(0);  // the interface
-  put_u32(static_cast<uint32_t>(time >> 32));
-  put_u32(static_cast<uint32_t>(time));
-  put_u32(bytes);
-  put_u32(bytes);
-}
-
-void PcapTap::put_headers(const FabricAddress& from, const FabricAddress& to, uint8_t tos,
-                          uint32_t datagram_bytes) {
-  UET_ASSERT(used_ + kUdpPacketHeaderMax <= kBufferBytes);
-  used_ += put_udp_headers(buffer_.get() + used_, from, to, tos, datagram_bytes);
-}
-
-// Completes the block once all octets of the packet are in the buffer.
-void PcapTap::end_packet(Direction direction) {
-  const size_t start = packet_start_ + kBlockHead;
-  const auto bytes = static_cast<uint32_t>(used_ - start);
-  put_udp_checksum({buffer_.get() + start, bytes});
-
-  const uint32_t zero = 0;
-  put(&zero, padding(bytes));
-  const auto flags = static_cast<uint32_t>(direction);
-  put_option(kOptionFlags, &flags, sizeof flags);
-  put_option(kOptionEnd, nullptr, 0);
-  put_u32(static_cast<uint32_t>(used_ + 4 - packet_start_));
+void PcapTap::end_packet() {
+  put_udp_checksum(blocks_.packet());
+  blocks_.end_packet();
 }
 
 void PcapTap::send(std::span<TxPacket> packets) {
   inner_->send(packets);
   if (!is_recording()) return;
   const Instant now = monotonic_now();
-  FabricAddress from = inner_->local_address();
-  const uint32_t headers = header_bytes_of(from);
-  const FabricAddress local = from;
+  const FabricAddress local = inner_->local_address();
+  FabricAddress from = local;
   for (const TxPacket& p : packets) {
     if (p.fate != TxFate::sent) continue;
     from.port = nominal_source_port(local, p.ev);
-    begin_packet(p.bytes(), headers, now);
-    put_headers(from, p.to, static_cast<uint8_t>(p.dscp << 2 | static_cast<uint8_t>(p.ecn)),
-                p.bytes());
-    put(p.header, p.header_bytes);
-    for (uint32_t i = 0; i < p.slice_count; ++i) put(p.slices[i].data, p.slices[i].length);
-    end_packet(Direction::outbound);
+    begin_packet({from, p.to, p.dscp, p.ecn, p.bytes(), now, Direction::outbound});
+    blocks_.put(p.header, p.header_bytes);
+    for (uint32_t i = 0; i < p.slice_count; ++i) blocks_.put(p.slices[i].data, p.slices[i].length);
+    end_packet();
   }
   flush_when_due(now);
 }
@@ -191,20 +112,18 @@ std::span<RxDatagram> PcapTap::receive() {
   const std::span<RxDatagram> datagrams = inner_->receive();
   if (!is_recording()) return datagrams;
   const FabricAddress to = inner_->local_address();
-  const uint32_t headers = header_bytes_of(to);
   for (const RxDatagram& d : datagrams) {
-    const auto bytes = static_cast<uint32_t>(d.bytes.size());
-    begin_packet(bytes, headers, d.at);
-    put_headers(d.from, to, static_cast<uint8_t>(d.dscp << 2 | static_cast<uint8_t>(d.ecn)), bytes);
-    put(d.bytes.data(), bytes);
-    end_packet(Direction::inbound);
+    begin_packet({d.from, to, d.dscp, d.ecn, static_cast<uint32_t>(d.bytes.size()), d.at,
+                  Direction::inbound});
+    blocks_.put(d.bytes.data(), d.bytes.size());
+    end_packet();
   }
   flush_when_due(datagrams.empty() ? monotonic_now() : datagrams.back().at);
   return datagrams;
 }
 
 void PcapTap::flush_when_due(Instant now) {
-  if (used_ == 0) {
+  if (blocks_.used() == 0) {
     flushed_at_ = now;
   } else if (now - flushed_at_ >= Duration::seconds(1)) {
     flush();
@@ -219,18 +138,18 @@ void PcapTap::finish() {
 }
 
 void PcapTap::flush() {
-  size_t written = 0;
-  while (!failed_ && written < used_) {
-    const ssize_t n = ::write(file_.get(), buffer_.get() + written, used_ - written);
+  std::span<const std::byte> left = blocks_.written();
+  while (!failed_ && !left.empty()) {
+    const ssize_t n = ::write(file_.get(), left.data(), left.size());
     if (n > 0) {
-      written += static_cast<size_t>(n);
+      left = left.subspan(static_cast<size_t>(n));
     } else if (n < 0 && errno != EINTR) {
       failed_ = true;
       std::fprintf(stderr, "uet: capture to %s ends here: %s\n", path_.c_str(),
                    errno_text(errno).c_str());
     }
   }
-  used_ = 0;
+  blocks_.clear();
 }
 
 }  // namespace uet::io

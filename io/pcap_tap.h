@@ -3,6 +3,7 @@
 #pragma once
 
 #include "io/packet_io.h"
+#include "io/pcapng.h"
 #include "io/socket.h"
 
 #include <cstddef>
@@ -56,21 +57,22 @@ class PcapTap final : public PacketIo {
   static constexpr size_t kBufferBytes = 1 << 20;
   static constexpr size_t kFlushBytes = kBufferBytes - (1 << 17);  // room for any one packet
 
-  enum class Direction : uint32_t {
-    inbound = 1,
-    outbound = 2
+  using Direction = PcapngPacket::Direction;
+
+  // A datagram without its octets.
+  struct Datagram {
+    const FabricAddress& from;
+    const FabricAddress& to;
+    uint8_t dscp;
+    Ecn ecn;
+    uint32_t bytes;
+    Instant at;
+    Direction direction;
   };
 
   PcapTap() = default;
-  void put(const void* octets, size_t length);
-  void put_u16(uint16_t value) { put(&value, sizeof value); }
-  void put_u32(uint32_t value) { put(&value, sizeof value); }
-  void put_option(uint16_t code, const void* octets, size_t length);
-  void put_file_header(const CapturedInterface& interface);
-  void begin_packet(uint32_t datagram_bytes, uint32_t headers, Instant at);
-  void put_headers(const FabricAddress& from, const FabricAddress& to, uint8_t tos,
-                   uint32_t datagram_bytes);
-  void end_packet(Direction direction);
+  void begin_packet(const Datagram& d);
+  void end_packet();
   void flush_when_due(Instant now);
   bool is_recording() const { return !failed_ && !finished_; }
 
@@ -82,8 +84,7 @@ class PcapTap final : public PacketIo {
   int64_t wall_offset_ns_ = 0;  // wall clock less monotonic clock, at opening
   Instant flushed_at_;
   std::unique_ptr<std::byte[]> buffer_;
-  size_t used_ = 0;
-  size_t packet_start_ = 0;  // block start in the buffer, of the packet being recorded
+  PcapngWriter blocks_;  // in the buffer
 };
 
 }  // namespace uet::io

@@ -310,6 +310,11 @@ std::string take_content(std::string_view text, std::vector<std::byte>& out) {
       return problem;
     }
   }
+  const auto* swap = std::get_if<wire::CompareSwap>(&parts.extension);
+  if (swap != nullptr && !wire::is_compare_swap(swap->atomic.atomic_opcode)) {
+    return std::string("COMPARE_SWAP has no atomic_opcode=") +
+           wire::name(swap->atomic.atomic_opcode) + "; ATOMIC has";
+  }
   set_next_header(parts);
   emit(parts.pds, out);
   emit(parts.ses, out);

@@ -1,4 +1,4 @@
-// From words to headers and back, by the tables of packet_fields.
+// From words to headers and back, by the lists of fields of wire/.
 #include "tools/packet_words.h"
 
 #include <algorithm>
@@ -10,109 +10,71 @@ namespace {
 
 using namespace wire;
 
-template <class Code>
-std::optional<Code> code_named(std::string_view text, unsigned count) {
-  for (unsigned value = 0; value < count; ++value) {
-    if (text == name(static_cast<Code>(value))) return static_cast<Code>(value);
+// Puts the header of that name in place, if there is one.
+template <class Header, size_t... index>
+bool start(Header& out, std::string_view name, std::index_sequence<index...>) {
+  const auto is_it = [&](const Header& tried) {
+    if (name != header_name(tried)) return false;
+    out = tried;
+    return true;
+  };
+  return (is_it(Header(std::in_place_index<index + 1>)) || ...);
+}
+
+template <class Header>
+bool start(Header& out, std::string_view name) {
+  return start(out, name, std::make_index_sequence<std::variant_size_v<Header> - 1>());
+}
+
+// One header has four names.
+bool start_request(PdsHeader& out, std::string_view name) {
+  for (const PdsType type : {PdsType::rud_request, PdsType::rod_request, PdsType::rud_cc_request,
+                             PdsType::rod_cc_request}) {
+    if (name == wire::name(type)) {
+      out = Request{.type = type};
+      return true;
+    }
   }
-  return std::nullopt;
+  return false;
 }
 
-std::optional<PdsPart> pds_header(std::string_view kind) {
-  const auto type = code_named<PdsType>(kind, 16);
-  if (!type) return std::nullopt;
-  switch (*type) {
-    case PdsType::rud_request:
-    case PdsType::rod_request:
-    case PdsType::rud_cc_request:
-    case PdsType::rod_cc_request:
-      return Request{.type = *type};
-    case PdsType::rudi_request:
-      return RudiRequest{};
-    case PdsType::rudi_response:
-      return RudiResponse{};
-    case PdsType::uud_request:
-      return Uud{};
-    case PdsType::ack:
-      return Ack{};
-    case PdsType::ack_cc:
-      return AckCc{};
-    case PdsType::ack_ccx:
-      return AckCcx{};
-    case PdsType::nack:
-      return Nack{};
-    case PdsType::nack_ccx:
-      return NackCcx{};
-    case PdsType::control:
-      return Control{};
-    case PdsType::tss:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-std::optional<SesPart> ses_header(std::string_view kind) {
-  const auto next = code_named<NextHeader>(kind, 7);
-  if (!next) return std::nullopt;
-  switch (*next) {
-    case NextHeader::small:
-      return SmallRequest{};
-    case NextHeader::medium:
-      return MediumRequest{};
-    case NextHeader::standard:
-      return StandardRequest{};
-    case NextHeader::response:
-      return Response{};
-    case NextHeader::response_data:
-      return ResponseData{};
-    case NextHeader::response_data_small:
-      return ResponseDataSmall{};
-    case NextHeader::none:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-std::optional<ExtensionPart> extension_header(std::string_view kind) {
-  if (kind == "RENDEZVOUS") return Rendezvous{};
-  if (kind == "ATOMIC") return Atomic{};
-  if (kind == "COMPARE_SWAP") return CompareSwap{};
-  return std::nullopt;
-}
-
-std::optional<uint64_t> number(std::string_view text, unsigned bits) {
-  const bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
+// A number without sign, with 0x in hex.
+std::optional<uint64_t> number(std::string_view text, uint64_t max) {
   const int base = text.starts_with("0x") ? 16 : 10;
   if (base == 16) text.remove_prefix(2);
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  if (negative) {
-    if (value > uint64_t{1} << (bits - 1)) return std::nullopt;
-    return ~value + 1;
-  }
-  if (bits < 64 && value >> bits != 0) return std::nullopt;
-  return value;
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number && value <= max ? std::optional(value) : std::nullopt;
+}
+
+uint64_t largest(const Field& field) { return field.is_signed ? field.mask() >> 1 : field.mask(); }
+
+// What `use` returns for the header of that section.
+template <class AnyParts, class Use>
+auto with_header(AnyParts& parts, Section section, Use use) {
+  if (section == Section::pds) return use(parts.pds);
+  if (section == Section::ses) return use(parts.ses);
+  return use(parts.extension);
 }
 
 // "field=value", or a bit.
 std::string take_field(Parts& parts, Section section, std::string_view word) {
   const size_t equals = word.find('=');
-  const std::string_view name = word.substr(0, equals);
-  const std::vector<FieldView> fields = fields_of(parts, section);
-  const auto field = std::ranges::find(fields, name, &FieldView::name);
-  if (field == fields.end()) return "no field " + std::string(name) + " in this header";
-  if (field->is_sum) return std::string(name) + " follows from other fields";
-  if (equals == std::string_view::npos) {
-    if (field->bits != 1) return std::string(word) + " needs a value";
-    set_field(parts, section, name, 1);
-    return {};
+  const std::string name(word.substr(0, equals));
+  const FieldList fields = fields_of(parts, section);
+  const Field* const field = fields.find(name);
+  if (field == nullptr) return "no field " + name + " in this header";
+  if (!field->can_be_set()) return name + " follows from other fields";
+  const bool is_word = equals == std::string_view::npos;
+  if (is_word && field->bits != 1) return name + " needs a value";
+  const auto value = field_value(*field, is_word ? "1" : word.substr(equals + 1));
+  if (!value) {
+    return std::string(word) + ": no such value; " + name + " is " + range_text(*field) +
+           (field->names == nullptr ? "" : ", or the name of a code");
   }
-  const auto value = field_value(*field, word.substr(equals + 1));
-  if (!value) return std::string(word) + ": no such value";
-  set_field(parts, section, name, *value);
-  return {};
+  const auto set = [&](auto& header) { return set_field(header, name, *value); };
+  return with_header(parts, section, set) == SetField::done ? "" : name + " cannot be set";
 }
 
 bool hex_octet(std::string_view text, std::byte& out) {
@@ -139,18 +101,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 std::optional<Section> start_header(Parts& parts, std::string_view name) {
-  if (auto header = pds_header(name)) {
-    parts.pds = *header;
-    return Section::pds;
-  }
-  if (auto header = ses_header(name)) {
-    parts.ses = *header;
-    return Section::ses;
-  }
-  if (auto header = extension_header(name)) {
-    parts.extension = *header;
-    return Section::extension;
-  }
+  if (start_request(parts.pds, name) || start(parts.pds, name)) return Section::pds;
+  if (start(parts.ses, name)) return Section::ses;
+  if (start(parts.extension, name)) return Section::extension;
   return std::nullopt;
 }
 
@@ -163,39 +116,38 @@ std::string take_header(Parts& parts, std::span<const std::string_view> words) {
   return {};
 }
 
+FieldList fields_of(const Parts& parts, Section section) {
+  return with_header(parts, section, [](const auto& header) { return wire::fields_of(header); });
+}
+
 std::string_view header_name(const Parts& parts, Section section) {
-  if (section == Section::ses) {
-    return parts.ses.index() == 0 ? "" : name(static_cast<NextHeader>(parts.ses.index()));
-  }
-  if (section == Section::extension) {
-    constexpr std::string_view kNames[] = {"", "RENDEZVOUS", "ATOMIC", "COMPARE_SWAP"};
-    return kNames[parts.extension.index()];
-  }
-  constexpr PdsType kTypes[] = {PdsType::tss,           PdsType::rud_request, PdsType::ack,
-                                PdsType::ack_cc,        PdsType::ack_ccx,     PdsType::nack,
-                                PdsType::nack_ccx,      PdsType::control,     PdsType::rudi_request,
-                                PdsType::rudi_response, PdsType::uud_request};
-  static_assert(std::size(kTypes) == std::variant_size_v<PdsPart>);
-  if (parts.pds.index() == 0) return "";
-  if (const auto* request = std::get_if<Request>(&parts.pds)) return name(request->type);
-  return name(kTypes[parts.pds.index()]);
+  return with_header(parts, section, [](const auto& header) { return wire::header_name(header); });
 }
 
-std::optional<uint64_t> field_value(const FieldView& field, std::string_view text) {
-  const auto value = number(text, field.bits);
-  if (value || field.code_of == nullptr) return value;
-  return field.code_of(text);
+std::optional<uint64_t> field_value(const Field& field, std::string_view text) {
+  if (text.starts_with('-') && field.is_signed) {
+    const auto distance = number(text.substr(1), largest(field) + 1);
+    return distance ? std::optional((~*distance + 1) & field.mask()) : std::nullopt;
+  }
+  const auto value = number(text, text.starts_with("0x") ? field.mask() : largest(field));
+  if (value || field.names == nullptr) return value;
+  return field.names->value_of(text);
 }
 
-std::string value_text(const FieldView& field, uint64_t value) {
-  if (field.code_of != nullptr) {
-    const char* const text = field.code_text(value);
-    if (field.code_of(text) == value) return text;
+std::string range_text(const Field& field) {
+  const std::string low = field.is_signed ? "-" + std::to_string(largest(field) + 1) : "0";
+  return low + " to " + std::to_string(largest(field));
+}
+
+std::string value_text(const Field& field, uint64_t value) {
+  if (field.names != nullptr) {
+    const char* const text = field.names->name(value);
+    if (field.names->value_of(text) == value) return text;
   }
-  if (field.is_signed && value >> (field.bits - 1) != 0) {
-    return "-" + std::to_string((uint64_t{1} << field.bits) - value);
+  if (field.is_signed && value > largest(field)) {
+    return "-" + std::to_string(field.mask() - value + 1);
   }
-  if (field.bits != 64 || value < 1U << 16) return std::to_string(value);
+  if (field.bits < 64 || value < 1U << 16) return std::to_string(value);
   char hex[16];
   const auto end = std::to_chars(hex, hex + sizeof hex, value, 16).ptr;
   return "0x" + std::string(hex, end);
@@ -215,15 +167,15 @@ bool take_octets(std::string_view text, std::vector<std::byte>& out) {
   const size_t star = text.find('*');
   if (star != std::string_view::npos) {
     const size_t plus = std::min(text.find('+', star), text.size());
-    const auto count = number(text.substr(star + 1, plus - star - 1), 32);
-    if (!count || *count > kOctetsMax) return false;
+    const auto count = number(text.substr(star + 1, plus - star - 1), kOctetsMax);
+    if (!count) return false;
     if (star > 0) {
       std::byte octet{};
       if (plus != text.size() || !hex_octet(text.substr(0, star), octet)) return false;
       out.insert(out.end(), *count, octet);
       return true;
     }
-    const auto first = plus == text.size() ? 0 : number(text.substr(plus + 1), 32);
+    const auto first = plus == text.size() ? 0 : number(text.substr(plus + 1), UINT32_MAX);
     if (!first) return false;
     for (uint64_t i = 0; i < *count; ++i) out.push_back(static_cast<std::byte>(*first + i));
     return true;
@@ -242,8 +194,8 @@ std::string print(const Parts& parts) {
     if (name.empty()) continue;
     if (!text.empty()) text += " | ";
     text += name;
-    for (const FieldView& f : fields_of(parts, section)) {
-      if (f.is_extra || f.value == 0) continue;
+    for (const Field& f : fields_of(parts, section)) {
+      if (f.role != Role::own || f.value == 0) continue;
       text += ' ';
       text += f.name;
       if (f.bits != 1) text += '=' + value_text(f, f.value);

@@ -2,7 +2,7 @@
 // docs/howto/uet_pcap.md is the manual of the language.
 #pragma once
 
-#include "tools/packet_fields.h"
+#include "wire/fields.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +13,23 @@
 #include <vector>
 
 namespace uet::tools {
+
+// The headers of one packet.
+struct Parts {
+  wire::PdsHeader pds{};
+  wire::SesHeader ses{};
+  wire::SesExtension extension{};
+};
+
+// Where in a packet a header stands.
+enum class Section : uint8_t {
+  pds,
+  ses,
+  extension,
+};
+
+// The fields of the header in that section; none if there is no header.
+wire::FieldList fields_of(const Parts& parts, Section section);
 
 // The words of a text, without the blanks between them.
 std::vector<std::string_view> words_of(std::string_view text);
@@ -28,12 +45,15 @@ std::optional<Section> start_header(Parts& parts, std::string_view name);
 // The name of the header in that section; empty if there is none.
 std::string_view header_name(const Parts& parts, Section section);
 
-// The value that a text stands for: a number, with 0x in hex, negative for a field that can be, or
-// the name of a code. It must fit the field.
-std::optional<uint64_t> field_value(const FieldView& field, std::string_view text);
+// The value that a text stands for: a decimal number, negative for a field that can be, a number in
+// hex with 0x, or the name of a code. It must fit the field.
+std::optional<uint64_t> field_value(const wire::Field& field, std::string_view text);
+
+// The numbers that fit the field: "0 to 65535".
+std::string range_text(const wire::Field& field);
 
 // The value as the language writes it: the name of a code, a number.
-std::string value_text(const FieldView& field, uint64_t value);
+std::string value_text(const wire::Field& field, uint64_t value);
 
 // The value of next_hdr for the SES header of the packet goes into its PDS header.
 void set_next_header(Parts& parts);

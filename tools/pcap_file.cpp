@@ -11,54 +11,11 @@ namespace uet::tools {
 
 namespace {
 
-using Octets = std::vector<std::byte>;
+using io::Pcapng;
 
-constexpr uint32_t kSectionHeader = 0x0A0D0D0A, kInterface = 1, kSimplePacket = 3, kPacket = 6;
-constexpr uint32_t kByteOrder = 0x1A2B3C4D;
 constexpr uint32_t kPcapMicroseconds = 0xA1B2C3D4, kPcapNanoseconds = 0xA1B23C4D;
-constexpr uint16_t kOptionComment = 1, kOptionName = 2, kOptionTimeUnits = 9;
 constexpr size_t kInterfacesMax = 4096, kTextMax = 256;  // of a file, which may be hostile
 constexpr uint64_t kNsPerUs = 1000;
-
-template <class T>
-void put(Octets& out, T value) {
-  const auto* p = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), p, p + sizeof value);
-}
-
-void put_padded(Octets& out, std::span<const std::byte> octets) {
-  out.insert(out.end(), octets.begin(), octets.end());
-  out.resize((out.size() + 3) / 4 * 4);
-}
-
-void put_block(Octets& out, uint32_t type, const Octets& body) {
-  const auto length = static_cast<uint32_t>(body.size() + 12);
-  put(out, type);
-  put(out, length);
-  out.insert(out.end(), body.begin(), body.end());
-  put(out, length);
-}
-
-void put_text(Octets& out, uint16_t option, const std::string& text) {
-  if (text.empty()) return;
-  const auto length = static_cast<uint16_t>(std::min<size_t>(text.size(), 4096));
-  put(out, option);
-  put(out, length);
-  put_padded(out, std::as_bytes(std::span(text.data(), length)));
-}
-
-void put_interface(Octets& out, const CapturePoint& point) {
-  Octets body;
-  put(body, uint32_t{kLinkEthernet});
-  put(body, uint32_t{0});  // whole packets
-  put_text(body, kOptionName, point.name);
-  put(body, kOptionTimeUnits);
-  put(body, uint16_t{1});
-  put(body, uint32_t{9});  // nanoseconds, and padding
-  put_text(body, kOptionComment, point.comment);
-  put(body, uint32_t{0});  // end of the options
-  put_block(out, kInterface, body);
-}
 
 // Numbers of a file in either byte order.
 class Source {
@@ -107,11 +64,11 @@ Interface interface_of(Source body) {
     const uint16_t length = *body.take<uint16_t>();
     const auto value = body.take((length + 3U) / 4 * 4);
     if (!value) break;
-    if (code == kOptionTimeUnits && length == 1) {
+    if (code == Pcapng::kTimeUnit && length == 1) {
       out.ns_per_unit = (*value)[0] == std::byte{9} ? 1 : kNsPerUs;
     }
-    if (code == kOptionName) out.point.name = text_of(value->first(length));
-    if (code == kOptionComment) out.point.comment = text_of(value->first(length));
+    if (code == Pcapng::kName) out.point.name = text_of(value->first(length));
+    if (code == Pcapng::kComment) out.point.comment = text_of(value->first(length));
   }
   return out;
 }
@@ -148,9 +105,9 @@ std::vector<Captured> pcapng_packets(Source in, std::string& problem,
   while (in.remaining() > 0) {
     const auto type = in.take<uint32_t>();
     auto length = in.take<uint32_t>();
-    if (type && length && *type == kSectionHeader) {
+    if (type && length && *type == Pcapng::kSectionBlock) {
       Source peek = in;
-      const bool other_order = peek.take<uint32_t>() != kByteOrder;
+      const bool other_order = peek.take<uint32_t>() != Pcapng::kByteOrderMagic;
       if (other_order) {
         in.swapped = !in.swapped;
         length = __builtin_bswap32(*length);
@@ -164,7 +121,7 @@ std::vector<Captured> pcapng_packets(Source in, std::string& problem,
     }
     Source content(*body);
     content.swapped = in.swapped;
-    if (*type == kInterface) {
+    if (*type == Pcapng::kInterfaceBlock) {
       if (points.size() == kInterfacesMax) {
         problem = "more than 4096 interfaces";
         return out;
@@ -172,7 +129,7 @@ std::vector<Captured> pcapng_packets(Source in, std::string& problem,
       interfaces.here.push_back(interface_of(content));
       points.push_back(interfaces.here.back().point);
     }
-    if (*type != kPacket) continue;
+    if (*type != Pcapng::kPacketBlock) continue;
     auto packet = packet_of(content, interfaces);
     if (!packet) {
       problem = "a packet block that does not hold its packet";
@@ -240,23 +197,23 @@ std::string write_octets(const std::string& path, const void* octets, size_t len
 
 std::vector<std::byte> pcapng_of(const std::vector<Captured>& packets,
                                  const std::vector<CapturePoint>& points) {
-  Octets out;
-  Octets section;
-  put(section, kByteOrder);
-  put(section, uint32_t{1});  // version 1.0
-  put(section, UINT64_MAX);   // length: not given
-  put_block(out, kSectionHeader, section);
-  for (const CapturePoint& point : points) put_interface(out, point);
+  const auto described = [](const CapturePoint& p) -> io::PcapngInterface {
+    return {kLinkEthernet, p.name, p.comment};
+  };
+  const auto announced = [](const Captured& p) -> io::PcapngPacket {
+    return {p.point, p.time_ns, static_cast<uint32_t>(p.octets.size())};
+  };
+  size_t bytes = io::PcapngWriter::kSectionBytes;
+  for (const auto& p : points) bytes += io::PcapngWriter::interface_bytes(described(p));
+  for (const auto& p : packets) bytes += io::PcapngWriter::packet_bytes(announced(p));
+  std::vector<std::byte> out(bytes);
+  io::PcapngWriter writer(out);
+  writer.section();
+  for (const CapturePoint& point : points) writer.interface(described(point));
   for (const Captured& packet : packets) {
-    const auto length = static_cast<uint32_t>(packet.octets.size());
-    Octets body;
-    put(body, packet.point);
-    put(body, static_cast<uint32_t>(packet.time_ns >> 32));
-    put(body, static_cast<uint32_t>(packet.time_ns));
-    put(body, length);
-    put(body, length);
-    put_padded(body, packet.octets);
-    put_block(out, kPacket, body);
+    writer.begin_packet(announced(packet));
+    writer.put(packet.octets.data(), packet.octets.size());
+    writer.end_packet();
   }
   return out;
 }
@@ -267,7 +224,7 @@ std::vector<Captured> packets_of(const std::vector<std::byte>& file, std::string
   if (points == nullptr) points = &unwanted;
   Source in(file);
   const uint32_t magic = Source(in).take<uint32_t>().value_or(0);
-  if (magic == kSectionHeader) return pcapng_packets(in, problem, *points);
+  if (magic == Pcapng::kSectionBlock) return pcapng_packets(in, problem, *points);
   const uint32_t turned = __builtin_bswap32(magic);
   in.swapped = turned == kPcapMicroseconds || turned == kPcapNanoseconds;
   const uint32_t kind = in.swapped ? turned : magic;

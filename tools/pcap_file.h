@@ -2,6 +2,8 @@
 // pcapng only sections, interfaces and packets are known; other blocks are passed over.
 #pragma once
 
+#include "io/pcapng.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,8 +11,8 @@
 
 namespace uet::tools {
 
-constexpr uint16_t kLinkEthernet = 1;
-constexpr uint16_t kLinkRawIp = 101;
+using io::kLinkEthernet;
+using io::kLinkRawIp;
 
 struct Captured {
   uint64_t time_ns = 0;

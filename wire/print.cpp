@@ -1,227 +1,176 @@
 // The words of the one-line rendering: names in capitals as in the specification, flags by name
-// when set, numbers in decimal, keys and bitmaps in hexadecimal.
+// when set, numbers in decimal, keys and bitmaps in hexadecimal. Values and names come from the
+// lists of fields; here is which of them a line shows, and in what order.
 #include "wire/print.h"
 
+#include "wire/fields.h"
+
+#include <algorithm>
 #include <cinttypes>
+#include <string_view>
 
 namespace uet::wire {
 
 namespace {
 
+// Appends fields of a header. The layout is a list of words NAME[~][?][:WORD]:
+//   psn              " psn=16" of the field psn
+//   clear_psn:clear  " clear=15": another word for it
+//   cc_type:         " NSCC": no word
+//   payload_length:+ "+100": a sign instead of the blank and the word; "(" is closed behind it
+//   ~ before :       in hexadecimal with all its digits
+//   ? before :       left out if it is 0
+// Flags are shown by their name if they are set; fields that this form of the header does not have,
+// and rare ones that are 0, are left out.
+class Layout {
+ public:
+  Layout(Text& text, const FieldList& fields) : text_(text), fields_(fields) {}
+
+  void print(std::string_view layout) {
+    while (!layout.empty()) {
+      const size_t length = std::min(layout.find(' '), layout.size());
+      word(layout.substr(0, length));
+      layout.remove_prefix(std::min(length + 1, layout.size()));
+    }
+  }
+
+ private:
+  void word(std::string_view word) {
+    const size_t colon = word.find(':');
+    std::string_view name = word.substr(0, colon);
+    const bool hides_zero = take_suffix(name, '?');
+    const bool all_digits = take_suffix(name, '~');
+    const Field* const f = fields_.find(name);
+    UET_ASSERT(f != nullptr);
+    if (!f->is_present || (f->value == 0 && (hides_zero || f->is_rare))) return;
+    const std::string_view shown = colon == word.npos ? name : word.substr(colon + 1);
+    const bool is_sign = shown.find_first_not_of(",:+(") == shown.npos && !shown.empty();
+    text_.add("%s%.*s", is_sign ? "" : " ", static_cast<int>(shown.size()), shown.data());
+    if (f->meaning == Meaning::flag) return;
+    if (!is_sign && !shown.empty()) text_.add("=");
+    value(*f, all_digits);
+    if (shown == "(") text_.add(")");
+  }
+
+  static bool take_suffix(std::string_view& name, char suffix) {
+    if (!name.ends_with(suffix)) return false;
+    name.remove_suffix(1);
+    return true;
+  }
+
+  void value(const Field& f, bool all_digits) {
+    if (f.meaning == Meaning::octets) {
+      text_.add("0x");
+      for (const std::byte octet : f.octets) text_.add("%02x", static_cast<unsigned>(octet));
+    } else if (all_digits) {
+      text_.add("0x%0*" PRIx64, (f.bits + 3) / 4, f.value);
+    } else if (f.meaning == Meaning::hex) {
+      text_.add("0x%" PRIx64, f.value);
+    } else if (f.meaning == Meaning::code) {
+      text_.add("%s", f.names->name(f.value));
+    } else {
+      text_.add("%" PRId64, f.signed_value());
+    }
+  }
+
+  Text& text_;
+  FieldList fields_;
+};
+
+// How the line of a header begins, and what follows.
+struct Shape {
+  const char* head = "";
+  std::string_view layout{};
+  std::string_view rest{};
+};
+
+constexpr std::string_view kAck =
+    "m retx req? cack_psn:cack probe_opaque~ ack_psn:ack spdcid dpdcid";
+constexpr std::string_view kNack =
+    "nack_code: nack_code~:( vendor_code~?:vendor m retx nack_pkt_id:pkt_id nack_psn:psn"
+    " spdcid dpdcid payload";
+constexpr std::string_view kRequestCommon =
+    "opcode: ver dc ie rel hd som eom job_id:job pid_on_fep:pid resource_index:ri"
+    " ri_generation:gen";
+constexpr std::string_view kResponseCommon = "response_opcode: return_code: list: ver";
+constexpr std::string_view kAtomic = "atomic_datatype: sem_ctl~";
+
+Shape shape_of(const std::monostate&) { return {}; }
+Shape shape_of(const Request& h) {
+  return {name(h.type),
+          "retx ar syn psn clear_psn:clear spdcid start_psn:start use_rsv_pdc private_mark dpdcid",
+          "ccc_id credit_target"};
+}
+Shape shape_of(const Ack& h) { return {name(h.type), kAck, "payload:expected_start"}; }
+Shape shape_of(const AckCc& h) {
+  return {name(h.ack.type), kAck,
+          "mpr sack_base:sack sack_bitmap~:: cc_type: service_time rc rcv_cwnd_pend rcvd_bytes"
+          " credit ooo_count:ooo ack_cc_state~:state"};
+}
+Shape shape_of(const AckCcx& h) {
+  return {name(h.ack.type), kAck, "mpr sack_base:sack sack_bitmap~:: ccx_type ack_ccx_state:state"};
+}
+Shape shape_of(const Nack& h) { return {name(h.type), kNack}; }
+Shape shape_of(const NackCcx& h) {
+  return {name(h.nack.type), kNack, "nccx_type nack_ccx_state:state"};
+}
+Shape shape_of(const Control& h) {
+  const bool credit = h.ctl_type == CtlType::credit || h.ctl_type == CtlType::credit_req;
+  return {"CP",
+          "ctl_type: isrod retx ar syn psn spdcid start_psn:start use_rsv_pdc private_mark dpdcid",
+          credit                         ? "credit ccc_id credit_target"
+          : h.ctl_type == CtlType::probe ? "probe_opaque~ payload?"
+                                         : "payload?"};
+}
+Shape shape_of(const RudiRequest&) { return {"RUDI_REQ", "retx private_mark pkt_id"}; }
+Shape shape_of(const RudiResponse&) { return {"RUDI_RESP", "m retx pkt_id"}; }
+Shape shape_of(const Uud&) { return {"UUD_REQ"}; }
+
+Shape shape_of(const SmallRequest&) {
+  return {"SMALL", kRequestCommon, "request_length:length buffer_offset:offset"};
+}
+Shape shape_of(const MediumRequest&) {
+  return {"MEDIUM", kRequestCommon,
+          "request_length:length initiator header_data buffer_offset:offset match_bits:match"
+          " memory_key:key"};
+}
+Shape shape_of(const StandardRequest&) {
+  return {"STANDARD", kRequestCommon,
+          "message_id:msg request_length:length initiator buffer_offset:offset"
+          " initiator_restart_token~:tokens target_restart_token~:, match_bits:match"
+          " memory_key:key message_offset:at payload_length:+ header_data"};
+}
+Shape shape_of(const Response&) {
+  return {"RESP", kResponseCommon,
+          "message_id:msg ri_generation:gen job_id:job modified_length:modified"};
+}
+Shape shape_of(const ResponseData&) {
+  return {"RESP_DATA", kResponseCommon,
+          "response_message_id:msg read_request_message_id:read_msg job_id:job"
+          " modified_length:modified message_offset:at payload_length:+"};
+}
+Shape shape_of(const ResponseDataSmall&) {
+  return {"RESP_DATA_SMALL", kResponseCommon,
+          "original_request_psn:request_psn job_id:job payload_length:length"};
+}
+
+Shape shape_of(const Rendezvous&) {
+  return {"RENDEZVOUS",
+          "eager_length:eager read_pid_on_fep:pid read_resource_index:ri read_ri_generation:gen"
+          " read_offset:offset read_memory_key:key"};
+}
+Shape shape_of(const Atomic& h) { return {name(h.atomic_opcode), kAtomic}; }
+Shape shape_of(const CompareSwap& h) {
+  return {name(h.atomic.atomic_opcode), kAtomic, "compare_value:compare swap_value:swap"};
+}
+
 template <class Header>
-void print_pdcids(Text& t, const Header& h) {
-  t.add(" spdcid=%u", h.spdcid.value());
-  if (h.syn) {
-    t.add(" start=%u", h.start_psn().value());
-    t.flag(h.use_rsv_pdc, "use_rsv_pdc");
-    t.flag(h.private_mark, "private_mark");
-  } else {
-    t.add(" dpdcid=%u", h.dpdcid.value());
-  }
-}
-
-void line(Text&, const std::monostate&) {}
-
-void line(Text& t, const Request& h) {
-  t.add("%s", name(h.type));
-  t.flag(h.retx, "retx");
-  t.flag(h.ar, "ar");
-  t.flag(h.syn, "syn");
-  t.add(" psn=%u clear=%u", h.psn.value(), h.clear_psn().value());
-  print_pdcids(t, h);
-  if (h.has_cc()) t.add(" ccc_id=%u credit_target=%u", h.ccc_id, h.credit_target);
-}
-
-void line(Text& t, const Ack& h) {
-  t.add("%s", name(h.type));
-  t.flag(h.m, "m");
-  t.flag(h.retx, "retx");
-  if (h.req != AckRequest::none) t.add(" req=%s", name(h.req));
-  t.add(" cack=%u", h.cack_psn.value());
-  if (h.p)
-    t.add(" probe_opaque=0x%04x", h.probe_opaque);
-  else
-    t.add(" ack=%u", h.ack_psn().value());
-  t.add(" spdcid=%u dpdcid=%u", h.spdcid.value(), h.dpdcid.value());
-  if (h.has_expected_psn()) t.add(" expected_start=%u", h.expected_start_psn.value());
-}
-
-template <class Header>
-void print_sack(Text& t, const Header& h) {
-  line(t, h.ack);
-  t.add(" mpr=%u sack=%u:0x%016" PRIx64, h.mpr, h.sack_base().value(), h.sack_bitmap);
-}
-
-void line(Text& t, const AckCc& h) {
-  print_sack(t, h);
-  t.add(" %s", name(h.cc_type));
-  if (h.cc_type == CcType::nscc) {
-    const NsccState s = NsccState::unpack(h.state);
-    t.add(" service_time=%u", s.service_time);
-    t.flag(s.rc, "rc");
-    t.add(" rcv_cwnd_pend=%u rcvd_bytes=%u ooo=%u", s.rcv_cwnd_pend, s.rcvd_bytes, s.ooo_count);
-  } else if (h.cc_type == CcType::credit) {
-    const CreditState s = CreditState::unpack(h.state);
-    t.add(" credit=%u ooo=%u", s.credit, s.ooo_count);
-  } else {
-    t.add(" state=0x%016" PRIx64, h.state);
-  }
-}
-
-void line(Text& t, const AckCcx& h) {
-  print_sack(t, h);
-  t.add(" ccx_type=%u state=0x%016" PRIx64 "%016" PRIx64, h.ccx_type, load_u64(h.state.data()),
-        load_u64(h.state.data() + 8));
-}
-
-void line(Text& t, const Nack& h) {
-  t.add("%s %s", name(h.type), name(h.nack_code));
-  t.add("(0x%02x)", static_cast<unsigned>(h.nack_code));
-  if (h.vendor_code != 0) t.add(" vendor=0x%02x", h.vendor_code);
-  t.flag(h.m, "m");
-  t.flag(h.retx, "retx");
-  if (h.nt)
-    t.add(" pkt_id=%u", h.nack_pkt_id.value());
-  else
-    t.add(" psn=%u", h.nack_psn.value());
-  t.add(" spdcid=%u dpdcid=%u payload=%u", h.spdcid.value(), h.dpdcid.value(), h.payload);
-}
-
-void line(Text& t, const NackCcx& h) {
-  line(t, h.nack);
-  t.add(" nccx_type=%u state=0x%016" PRIx64 "%016" PRIx64, h.nccx_type, load_u64(h.state.data()),
-        load_u64(h.state.data() + 8));
-}
-
-void line(Text& t, const Control& h) {
-  t.add("CP %s", name(h.ctl_type));
-  t.flag(h.isrod, "isrod");
-  t.flag(h.retx, "retx");
-  t.flag(h.ar, "ar");
-  t.flag(h.syn, "syn");
-  t.add(" psn=%u", h.psn.value());
-  print_pdcids(t, h);
-  if (h.ctl_type == CtlType::probe) t.add(" probe_opaque=0x%04x", h.probe_opaque);
-  if (h.ctl_type == CtlType::credit) {
-    t.add(" credit=%u", unpack_credit(h.payload));
-  } else if (h.ctl_type == CtlType::credit_req) {
-    const CreditRequest r = CreditRequest::unpack(h.payload);
-    t.add(" ccc_id=%u credit_target=%u", r.ccc_id, r.credit_target);
-  } else if (h.payload != 0) {
-    t.add(" payload=%u", h.payload);
-  }
-}
-
-void line(Text& t, const RudiRequest& h) {
-  t.add("RUDI_REQ");
-  t.flag(h.retx, "retx");
-  t.flag(h.private_mark, "private_mark");
-  t.add(" pkt_id=%u", h.pkt_id.value());
-}
-
-void line(Text& t, const RudiResponse& h) {
-  t.add("RUDI_RESP");
-  t.flag(h.m, "m");
-  t.flag(h.retx, "retx");
-  t.add(" pkt_id=%u", h.pkt_id.value());
-}
-
-void line(Text& t, const Uud&) { t.add("UUD_REQ"); }
-
-void print_common(Text& t, const char* format, const RequestCommon& h) {
-  t.add("%s %s", format, name(h.opcode));
-  if (h.ver != 0) t.add(" ver=%u", h.ver);
-  t.flag(h.dc, "dc");
-  t.flag(h.ie, "ie");
-  t.flag(h.rel, "rel");
-  t.flag(h.hd, "hd");
-  t.flag(h.som, "som");
-  t.flag(h.eom, "eom");
-  t.add(" job=%u pid=%u ri=%u gen=%u", h.job_id.value(), h.pid_on_fep.value(),
-        h.resource_index.value(), h.ri_generation);
-}
-
-void print_tokens(Text& t, RestartTokens tokens) {
-  t.add(" tokens=0x%08x,0x%08x", tokens.initiator, tokens.target);
-}
-
-void print_match(Text& t, SesOpcode opcode, uint64_t value) {
-  t.add(" %s=0x%" PRIx64, has_memory_key(opcode) ? "key" : "match", value);
-}
-
-void line(Text& t, const SmallRequest& h) {
-  print_common(t, "SMALL", h.common);
-  t.add(" length=%u offset=0x%" PRIx64, h.request_length, h.buffer_offset);
-}
-
-void line(Text& t, const MediumRequest& h) {
-  print_common(t, "MEDIUM", h.common);
-  t.add(" length=%u initiator=%u", h.request_length, h.initiator);
-  if (h.common.hd)
-    t.add(" header_data=0x%" PRIx64, h.header_data);
-  else
-    t.add(" offset=0x%" PRIx64, h.buffer_offset);
-  print_match(t, h.common.opcode, h.match_bits);
-}
-
-void line(Text& t, const StandardRequest& h) {
-  const SesOpcode opcode = h.common.opcode;
-  print_common(t, "STANDARD", h.common);
-  t.add(" msg=%u length=%u initiator=%u", h.message_id.value(), h.request_length, h.initiator);
-  if (is_deferrable_send(opcode))
-    print_tokens(t, h.deferrable_tokens());
-  else
-    t.add(" offset=0x%" PRIx64, h.buffer_offset);
-  if (opcode == SesOpcode::deferrable_rtr)
-    print_tokens(t, h.rtr_tokens());
-  else
-    print_match(t, opcode, h.match_bits);
-  if (!h.common.som)
-    t.add(" at=%u+%u", h.message_offset, h.payload_length);
-  else if (h.common.hd)
-    t.add(" header_data=0x%" PRIx64, h.header_data);
-}
-
-void print_common(Text& t, const char* format, const ResponseCommon& h) {
-  t.add("%s %s %s %s", format, name(h.opcode), name(h.return_code), name(h.list));
-  if (h.ver != 0) t.add(" ver=%u", h.ver);
-}
-
-void line(Text& t, const Response& h) {
-  print_common(t, "RESP", h.common);
-  t.add(" msg=%u gen=%u job=%u modified=%u", h.message_id.value(), h.ri_generation,
-        h.job_id.value(), h.modified_length);
-}
-
-void line(Text& t, const ResponseData& h) {
-  print_common(t, "RESP_DATA", h.common);
-  t.add(" msg=%u read_msg=%u job=%u modified=%u at=%u+%u", h.response_message_id.value(),
-        h.read_request_message_id.value(), h.job_id.value(), h.modified_length, h.message_offset,
-        h.payload_length);
-}
-
-void line(Text& t, const ResponseDataSmall& h) {
-  print_common(t, "RESP_DATA_SMALL", h.common);
-  t.add(" request_psn=%u job=%u length=%u", h.original_request_psn.value(), h.job_id.value(),
-        h.payload_length);
-}
-
-void line(Text& t, const Rendezvous& h) {
-  t.add("RENDEZVOUS eager=%u pid=%u ri=%u gen=%u offset=0x%" PRIx64 " key=0x%" PRIx64,
-        h.eager_length, h.read_pid_on_fep.value(), h.read_resource_index.value(),
-        h.read_ri_generation, h.read_offset, h.read_memory_key);
-}
-
-void line(Text& t, const Atomic& h) {
-  t.add("%s %s sem_ctl=0x%02x", name(h.atomic_opcode), name(h.atomic_datatype), h.sem_ctl);
-}
-
-void line(Text& t, const CompareSwap& h) {
-  line(t, h.atomic);
-  t.add(" compare=0x%016" PRIx64 "%016" PRIx64, load_u64(h.compare_value.data()),
-        load_u64(h.compare_value.data() + 8));
-  t.add(" swap=0x%016" PRIx64 "%016" PRIx64, load_u64(h.swap_value.data()),
-        load_u64(h.swap_value.data() + 8));
+void print_header(Text& text, const Header& header) {
+  const Shape shape = std::visit([](const auto& h) { return shape_of(h); }, header);
+  Layout words(text, fields_of(header));
+  text.add("%s", shape.head);
+  words.print(shape.layout);
+  words.print(shape.rest);
 }
 
 // "source > destination dscp=n ecn=n ev=n" of what is known below UET.
@@ -263,17 +212,9 @@ void print_verdict(Text& t, const DecodedPacket& packet) {
 
 }  // namespace
 
-void print(Text& text, const PdsHeader& header) {
-  std::visit([&](const auto& h) { line(text, h); }, header);
-}
-
-void print(Text& text, const SesHeader& header) {
-  std::visit([&](const auto& h) { line(text, h); }, header);
-}
-
-void print(Text& text, const SesExtension& header) {
-  std::visit([&](const auto& h) { line(text, h); }, header);
-}
+void print(Text& text, const PdsHeader& header) { print_header(text, header); }
+void print(Text& text, const SesHeader& header) { print_header(text, header); }
+void print(Text& text, const SesExtension& header) { print_header(text, header); }
 
 size_t print(std::span<char> out, const DecodedPacket& packet) {
   Text text(out);
@@ -281,8 +222,8 @@ size_t print(std::span<char> out, const DecodedPacket& packet) {
   print_below_uet(text, packet);
   if (packet.tss) {
     separator.next();
-    text.add("TSS sdi=%u an=%u", packet.tss->sdi, packet.tss->an ? 1U : 0U);
-    if (packet.tss->sp) text.add(" ssi=0x%08x", packet.tss->ssi);
+    text.add("TSS");
+    Layout(text, fields_of(*packet.tss)).print("sdi an ssi~");
     text.add(" tsc=0x%016" PRIx64 " %zu octets sealed", packet.tss->tsc, packet.ciphertext.size());
   }
   if (packet.pds.index() != 0) {

@@ -66,7 +66,7 @@ TEST(RunnerTest, APacketThatIsMissingIsShownWithWhatCame) {
               {"failed x.txt:6: expected: expect A within 5ms | NACK nack_code=ROD_OOO",
                "no such packet within 5ms",
                "came: ev=7 dscp=46 | ACK cack_psn=1000 spdcid=", "but it has ACK, not NACK",
-               "A > host ev=7 | RUD_REQ ar syn spdcid=9 psn=1000 | STANDARD opcode=SEND"});
+               "A > host ev=7 | RUD_REQ ar syn psn=1000 spdcid=9 | STANDARD opcode=SEND"});
 }
 
 TEST(RunnerTest, AWrongFieldIsNamedWithBothValues) {

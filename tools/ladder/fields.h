@@ -9,12 +9,13 @@
 
 namespace uet::tools::ladder {
 
-struct Field {
+struct FieldText {
   std::string name;
   std::string value;
 };
 
-// In the order of the headers. Fields that this form of a header does not have are left out.
-std::vector<Field> fields_of(const Captured& captured, Decoder& decode);
+// In the order of the headers. Fields that this form of a header does not have are left out, and
+// so are flags that are not set.
+std::vector<FieldText> fields_of(const Captured& captured, Decoder& decode);
 
 }  // namespace uet::tools::ladder

@@ -39,7 +39,7 @@ class NameList {
 // An object; with a list of names, indices into it and values in turn.
 Json fields_json(const Rung& rung, Decoder& decode, NameList* names) {
   Json out = names == nullptr ? Json::object() : Json::array();
-  for (Field& field : fields_of(*rung.captured, decode)) {
+  for (FieldText& field : fields_of(*rung.captured, decode)) {
     if (names == nullptr) {
       out[std::move(field.name)] = std::move(field.value);
     } else {

@@ -261,7 +261,7 @@ class Picture {
     svg_.put("<g role=\"listitem\" class=\"%s\" id=\"p%u\"><title>", class_of(r), at + 1);
     svg_.text("Frame " + std::to_string(r.frame) + ", " + duration_text(r.time_ns) + ": " +
               marked(r));
-    for (const Field& f : fields_of(*r.captured, decode_)) {
+    for (const FieldText& f : fields_of(*r.captured, decode_)) {
       svg_.text("\n" + f.name + " = " + f.value);
     }
     svg_.raw("</title>");

@@ -118,6 +118,16 @@ class CommandLinesTest(unittest.TestCase):
             if program.name in ("uet_conform", "uet_ctl", "uet_pcap"):
                 self.assert_misuse(COMMANDS[program.name][0][0], program)
 
+    def test_a_number_that_does_not_fit_its_field_is_said_with_its_line(self):
+        for program in [p for p in PROGRAMS if p.name == "uet_pcap"]:
+            with tempfile.NamedTemporaryFile("w", suffix=".txt") as text:
+                text.write("# one line\n0 10.0.0.1 > 10.0.0.2 | RUD_CC_REQ credit_target=-1\n")
+                text.flush()
+                out = run(program, "make", text.name, "-")
+                self.assertEqual((out.returncode, out.stdout, out.stderr),
+                                 (1, "", f"uet_pcap: {text.name}:2: credit_target=-1: no such "
+                                         "value; credit_target is 0 to 16777215\n"))
+
 
 if __name__ == "__main__":
     PROGRAMS = [pathlib.Path(p) for p in sys.argv[1:]]

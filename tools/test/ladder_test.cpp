@@ -1,6 +1,7 @@
 // Ladders of small captures written as text: what each packet is to the others, by hand.
 #include "tools/ladder/ladder.h"
 #include "tools/ladder/drawing.h"
+#include "tools/ladder/fields.h"
 #include "tools/packet_language.h"
 
 #include <gtest/gtest.h>
@@ -199,6 +200,34 @@ Drawing drawing_of(const Ladder& ladder) {
   out.capture = "cut";
   out.count = static_cast<uint32_t>(ladder.rungs.size());
   return out;
+}
+
+std::string fields_text(const std::string& headers) {
+  std::string out;
+  Decoder decode(Trailer::none);
+  for (const FieldText& f : fields_of(capture_of({"0 0 " + kForth + headers}).at(0), decode)) {
+    if (f.name.starts_with("ip.") || f.name.starts_with("udp.")) continue;
+    out += (out.empty() ? "" : " ") + f.name + "=" + f.value;
+  }
+  return out;
+}
+
+// Only what this form of the header has; flags that are set; what follows from fields in brackets.
+TEST(LadderTest, FieldsOfAPacketAreThoseOfItsForm) {
+  EXPECT_EQ(fields_text("RUD_REQ syn psn=18 psn_offset=2 clear_psn_offset=-3 spdcid=9 | SMALL "
+                        "opcode=WRITE som=0 job_id=7 request_length=2 buffer_offset=0x10"),
+            "pds.type=RUD_REQ (2) syn=1 clear_psn_offset=-3 [clear_psn]=15 psn=18 spdcid=9 "
+            "psn_offset=2 [start_psn]=16 ses=SMALL opcode=WRITE (1) eom=1 ri_generation=0 job_id=7 "
+            "pid_on_fep=0 resource_index=0 request_length=2 buffer_offset=0x10 "
+            "rejected=single_packet_som_eom");
+  EXPECT_EQ(fields_text("ACK p req=CLEAR probe_opaque=7 cack_psn=5 spdcid=1 dpdcid=2"),
+            "pds.type=ACK (7) p=1 req=CLEAR (1) probe_opaque=7 cack_psn=5 spdcid=1 dpdcid=2");
+  EXPECT_EQ(fields_text("NACK nt nack_code=ROD_OOO nack_pkt_id=5"),
+            "pds.type=NACK (10) nt=1 nack_code=ROD_OOO (13) vendor_code=0 nack_pkt_id=5 spdcid=0 "
+            "dpdcid=0 payload=0");
+  EXPECT_EQ(fields_text("CP ctl_type=CREDIT psn=1 spdcid=1 dpdcid=2 payload=0x500"),
+            "pds.type=CP (11) ctl_type=CREDIT (7) probe_opaque=0 psn=1 spdcid=1 dpdcid=2 "
+            "payload=1280 credit=5");
 }
 
 // A capture that kept only the beginning of packets is drawn as far as their headers are there;

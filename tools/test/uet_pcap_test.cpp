@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 
@@ -58,7 +58,7 @@ TEST(PacketLanguageTest, OctetsCountUpOrRepeat) {
 // What is printed are words of the language: names of codes, negative offsets, no field that is 0.
 TEST(PacketLanguageTest, HeadersPrintAsTheyAreWritten) {
   for (const std::string text :
-       {"RUD_REQ retx ar clear_psn_offset=-1 spdcid=1 dpdcid=2 psn=16 | STANDARD opcode=SEND eom "
+       {"RUD_REQ retx ar clear_psn_offset=-1 psn=16 spdcid=1 dpdcid=2 | STANDARD opcode=SEND eom "
         "som "
         "job_id=7 match_bits=0x1122334455667788 request_length=100",
         "ACK_CC req=CLEAR ack_psn_offset=-3 cack_psn=9 spdcid=1 mpr=8 "
@@ -85,9 +85,9 @@ TEST(PacketLanguageTest, SumsFollowFromOtherFields) {
   Parts parts;
   EXPECT_EQ(take_header(parts, words_of("ACK_CC cack_psn=10 ack_psn_offset=-3 sack_psn_offset=6")),
             "");
-  const std::vector<FieldView> fields = fields_of(parts, Section::pds);
-  EXPECT_EQ(std::ranges::find(fields, "ack_psn", &FieldView::name)->value, 7u);
-  EXPECT_EQ(std::ranges::find(fields, "sack_base", &FieldView::name)->value, 16u);
+  const wire::FieldList fields = fields_of(parts, Section::pds);
+  EXPECT_EQ(fields.find("ack_psn")->value, 7u);
+  EXPECT_EQ(fields.find("sack_base")->value, 16u);
 }
 
 // [WIRE-112..113] Extensions, behind their requests.
@@ -146,12 +146,50 @@ TEST(PacketLanguageTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(problem_of(head + "| RUD"), "no header RUD");
   EXPECT_EQ(problem_of(head + "| UUD_REQ psn=1"), "no field psn in this header");
   EXPECT_EQ(problem_of(head + "| RUD_REQ psn"), "psn needs a value");
-  EXPECT_EQ(problem_of(head + "| RUD_REQ psn=4294967296"), "psn=4294967296: no such value");
-  EXPECT_EQ(problem_of(head + "| RUD_REQ clear_psn_offset=-32769"),
-            "clear_psn_offset=-32769: no such value");
-  EXPECT_EQ(problem_of(head + "| NACK nack_code=NEVER"), "nack_code=NEVER: no such value");
+  EXPECT_EQ(problem_of(head + "| NACK nack_code=NEVER"),
+            "nack_code=NEVER: no such value; nack_code is 0 to 255, or the name of a code");
   EXPECT_EQ(problem_of(head + "| UUD_REQ | payload 123"), "123: no octets");
   EXPECT_EQ(problem_of(head + "| UUD_REQ || payload 12"), "nothing between two bars");
+}
+
+// A number that the field does not hold is an error that says what fits, also where the
+// member of the header is wider than the field.
+TEST(PacketLanguageTest, NumbersMustFitTheField) {
+  const std::string head = "0 10.0.0.1 > 10.0.0.2 | ";
+  for (const auto& [header, field, wrong, range] :
+       {std::array{"RUD_REQ", "psn", "4294967296", "0 to 4294967295"},
+        {"RUD_REQ", "psn", "-1", "0 to 4294967295"},
+        {"RUD_REQ", "psn", "99999999999999999999", "0 to 4294967295"},
+        {"RUD_REQ", "clear_psn_offset", "-32769", "-32768 to 32767"},
+        {"RUD_REQ", "clear_psn_offset", "32768", "-32768 to 32767"},
+        {"RUD_REQ", "clear_psn_offset", "0x10000", "-32768 to 32767"},
+        {"RUD_CC_REQ", "credit_target", "-1", "0 to 16777215"},
+        {"RUD_CC_REQ", "credit_target", "16777216", "0 to 16777215"},
+        {"RUD_REQ syn", "psn_offset", "-1", "0 to 4095"},
+        {"ACK_CC", "cc_flags", "16", "0 to 15"},
+        {"CP ctl_type=CREDIT", "credit", "0x1000000", "0 to 16777215"},
+        {"STANDARD", "payload_length", "16384", "0 to 16383"},
+        {"STANDARD", "match_bits", "-1", "0 to 18446744073709551615"},
+        {"STANDARD", "dc", "2", "0 to 1"}}) {
+    const std::string word = std::string(field) + "=" + wrong;
+    EXPECT_EQ(problem_of(head + header + " " + word),
+              word + ": no such value; " + field + " is " + range);
+  }
+  EXPECT_EQ(uet_of("RUD_CC_REQ credit_target=16777215").substr(24), "00ffffff");
+  EXPECT_EQ(uet_of("RUD_REQ clear_psn_offset=-32768").substr(4, 4), "8000");
+  EXPECT_EQ(uet_of("RUD_REQ clear_psn_offset=0xffff").substr(4, 4), "ffff");
+}
+
+// An extension that could not be told from another one is refused.
+TEST(PacketLanguageTest, CompareSwapHasAnOpcodeThatCompares) {
+  EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 | UUD_REQ | SMALL | COMPARE_SWAP atomic_opcode=SUM"),
+            "COMPARE_SWAP has no atomic_opcode=SUM; ATOMIC has");
+}
+
+// [WIRE-057] The parts of a payload have names of their own.
+TEST(PacketLanguageTest, PartsOfACreditAreWrittenByName) {
+  EXPECT_EQ(uet_of("CP ctl_type=CREDIT credit=5").substr(24), "00000500");
+  EXPECT_EQ(uet_of("CP ctl_type=CREDIT_REQ ccc_id=2 credit_target=7").substr(24), "02000007");
 }
 
 std::vector<Captured> some_packets() {

@@ -2,7 +2,7 @@
 // independent generator when they are at hand. Every field of every packet is compared.
 #include "wire/packet.h"
 
-#include "wire/test/fields_of.h"
+#include "wire/test/json_of.h"
 #include "wire/test/octets_of.h"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@ namespace uet::wire {
 namespace {
 
 using test::emitted;
-using test::fields_of;
 using test::hex_of;
 using test::Json;
+using test::json_of;
 using test::Octets;
 using test::octets_of;
 
@@ -95,11 +95,11 @@ Json fields_of_single(const Json& vector, const Octets& octets) {
   const std::string start = vector.at("starts_at");
   if (start == "entropy")
     return {{"entropy", {{"entropy", EntropyHeader::read(r).entropy.value()}}}};
-  if (start == "tss") return {{"tss", fields_of(*TssHeader::parse(r))}};
+  if (start == "tss") return {{"tss", json_of(*TssHeader::parse(r))}};
   if (vector.at("ext_format") == "RENDEZVOUS") {
-    return {{"ext", fields_of(SesExtension(*Rendezvous::parse(r)))}};
+    return {{"ext", json_of(SesExtension(*Rendezvous::parse(r)))}};
   }
-  return {{"ext", fields_of(SesExtension(*Atomic::parse(r)))}};
+  return {{"ext", json_of(SesExtension(*Atomic::parse(r)))}};
 }
 
 // First octet under the CRC: addresses, entropy header, then UET and the trailer.
@@ -110,7 +110,7 @@ Json fields_from_addresses(const Octets& octets) {
   const auto covered = all.first(all.size() - CrcTrailer::kSize);
   EXPECT_EQ(crc32c(covered), value);
   Reader entropy(covered.subspan(8, EntropyHeader::kSize));
-  Json fields = fields_of(decode(covered.subspan(12), {}));
+  Json fields = json_of(decode(covered.subspan(12), {}));
   fields["entropy"]["entropy"] = EntropyHeader::read(entropy).entropy.value();
   fields["crc"] = {{"value", value}, {"covered_from", 0}, {"covered_length", covered.size()}};
   return fields;
@@ -131,11 +131,11 @@ TEST(GoldenTest, EveryVectorDecodesAsWritten) {
     } else if (start == "pds") {  // a header without the SES header that it announces
       DecodedPacket packet = decode(octets, {});
       EXPECT_EQ(packet.shortfall.have, 0U);
-      EXPECT_EQ(fields_of(packet), vector.at("fields"));
+      EXPECT_EQ(json_of(packet), vector.at("fields"));
     } else {
       const DecodedPacket packet = decode(octets, options_of(vector));
       EXPECT_EQ(verdict_of(packet), verdict_in(vector));
-      EXPECT_EQ(fields_of(packet), vector.at("fields"));
+      EXPECT_EQ(json_of(packet), vector.at("fields"));
     }
   }
 }
@@ -276,7 +276,7 @@ TEST(GoldenTest, EveryPacketOfTheIndependentGeneratorDecodesAsListed) {
     DecodeOptions options;
     options.start = Start::ethernet;
     const DecodedPacket packet = decode(frames[i], options);
-    Json fields = fields_of(packet);
+    Json fields = json_of(packet);
     fields.erase("ethernet");
     fields.erase("ip");
     EXPECT_EQ(verdict_of(packet), independent_verdict(samples[i]));

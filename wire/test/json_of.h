@@ -1,5 +1,6 @@
 // A decoded packet as the JSON objects of the golden files, so that whole packets are compared in
-// one step. Names and conventions are those of the golden files, written here by hand.
+// one step. Names, values and presence of fields are those of the lists in wire/fields.h: so the
+// golden files test these too.
 #pragma once
 
 #include "wire/packet.h"
@@ -14,9 +15,9 @@ using Json = nlohmann::json;
 
 // Everything `packet` holds: "ethernet", "ip", "udp", "entropy", "crc", "tss", "pds", "ses", "ext",
 // "payload", "ciphertext", "icv", where present.
-Json fields_of(const DecodedPacket& packet);
+Json json_of(const DecodedPacket& packet);
 
-Json fields_of(const SesExtension& extension);
-Json fields_of(const TssHeader& h);
+Json json_of(const SesExtension& extension);
+Json json_of(const TssHeader& h);
 
 }  // namespace uet::wire::test
