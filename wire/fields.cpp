@@ -33,7 +33,8 @@ class FieldReader {
     } else if constexpr (Wrapped<Value>) {
       f.value = uint64_t{value.value()};
     } else {
-      f.value = static_cast<uint64_t>(value) & f.mask();
+      f.value = static_cast<uint64_t>(value);
+      if (f.is_signed) f.value &= f.mask();
     }
     fields.add(f);
   }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <set>
 
@@ -114,6 +115,62 @@ TEST(FieldsTest, FieldsHaveTheirBitsInTheOctetsOfTheHeader) {
        std::vector<SesExtension>{Rendezvous{}, Atomic{}, CompareSwap{}}) {
     expect_widths(header);
   }
+}
+
+// A header read from octets that are all ones but for the first two: type and flags.
+template <class Header, class Variant>
+void expect_full(uint16_t first_word) {
+  std::array<std::byte, 64> octets;
+  octets.fill(std::byte{0xFF});
+  store_u16(octets.data(), first_word);
+  Reader r(octets);
+  const Variant header = Header::read(r);
+  SCOPED_TRACE(header_name(header));
+  for (const Field& f : fields_of(header)) {
+    const bool is_in_first_word = f.meaning == Meaning::flag || f.role != Role::own ||
+                                  f.name == "opcode" || f.name == "ver" || f.name == "req" ||
+                                  f.name == "ctl_type";
+    if (f.is_present && !is_in_first_word) {
+      EXPECT_EQ(f.value, f.mask()) << f.name;
+    }
+  }
+}
+
+template <class Header>
+void expect_full_pds(PdsType type) {
+  for (const unsigned flags : {0x00U, 0x7FU}) {  // next_hdr 0
+    expect_full<Header, PdsHeader>(
+        static_cast<uint16_t>(static_cast<unsigned>(type) << 11 | flags));
+  }
+}
+
+template <class Header>
+void expect_full_ses() {
+  for (const uint16_t word :
+       std::initializer_list<uint16_t>{0xFFFF, 0xFFFE, 0xFFFB, 0x01FF}) {  // without som, hd; WRITE
+    expect_full<Header, SesHeader>(word);
+  }
+}
+
+// [WIRE-045..049, WIRE-065..067, WIRE-075..078] No list takes a field for narrower or wider.
+TEST(FieldsTest, OctetsOfAllOnesFillEveryField) {
+  expect_full_pds<Request>(PdsType::rud_cc_request);
+  expect_full_pds<Ack>(PdsType::ack);
+  expect_full_pds<AckCc>(PdsType::ack_cc);
+  expect_full_pds<AckCcx>(PdsType::ack_ccx);
+  expect_full_pds<Nack>(PdsType::nack);
+  expect_full_pds<Control>(PdsType::control);
+  expect_full_pds<RudiRequest>(PdsType::rudi_request);
+  expect_full_pds<RudiResponse>(PdsType::rudi_response);
+  expect_full_ses<SmallRequest>();
+  expect_full_ses<MediumRequest>();
+  expect_full_ses<StandardRequest>();
+  expect_full<Response, SesHeader>(0xFFFF);
+  expect_full<ResponseData, SesHeader>(0xFFFF);
+  expect_full<ResponseDataSmall, SesHeader>(0xFFFF);
+  expect_full<Rendezvous, SesExtension>(0xFFFF);
+  expect_full<Atomic, SesExtension>(0xFFFF);
+  expect_full<CompareSwap, SesExtension>(0xFFFF);
 }
 
 // A part of a packed word is set without touching its neighbours.
