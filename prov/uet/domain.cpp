@@ -186,7 +186,7 @@ std::optional<uint32_t> job_of(const fi_domain_attr& attr) {
   constexpr uint32_t kDefaultJob = 1;
   if (attr.auth_key_size == kKeysFromAv) return kDefaultJob;  // of nothing that is sent
   if (attr.auth_key_size != 0) return job_of_key(attr.auth_key, attr.auth_key_size);
-  return params().job_id.value_or(kDefaultJob);
+  return params().job_id;
 }
 
 // Whether that form's one number must name the whole endpoint. [LF-008]

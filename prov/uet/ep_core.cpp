@@ -35,7 +35,7 @@ TrafficClass traffic_class(uint32_t tclass) {
     case FI_TC_NETWORK_CTRL:
       return TrafficClass{48};
     default:
-      return TrafficClass{params().dscp_data.value_or(0)};
+      return TrafficClass{params().dscp_data};
   }
 }
 

@@ -357,7 +357,7 @@ bool is_fabric_name(const char* name) {
 }
 
 uint32_t payload_mtu_of(const io::Interface& interface) {
-  if (params().payload_mtu != 0) return params().payload_mtu;
+  if (params().payload_mtu.has_value()) return *params().payload_mtu;
   return payload_mtu_for(interface);
 }
 

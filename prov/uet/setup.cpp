@@ -8,7 +8,7 @@
 
 #include "fep/engine.h"
 #include "fep/fabric_endpoint.h"
-#include "fep/parameters.h"
+#include "fep/settle.h"
 #include "io/bypass.h"
 #include "io/fault_plan.h"
 #include "io/faulty.h"
@@ -37,7 +37,7 @@ std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_
 }
 
 io::UdpOptions backend_options(const DomainCandidate& candidate) {
-  const Params& p = params();
+  const Settings& p = params();
   io::UdpOptions options;
   options.local = candidate.interface.address;
   options.port_first = p.port_first;
@@ -72,13 +72,13 @@ std::unique_ptr<io::PacketIo> open_frames_unasked(const DomainCandidate& candida
 }
 
 std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, bool& owns_uet_port) {
-  const std::string& wanted = params().io;
+  const IoChoice wanted = params().io;
   std::unique_ptr<io::PacketIo> backend;
-  if (wanted == "auto") backend = open_frames_unasked(candidate, owns_uet_port);
+  if (wanted == IoChoice::automatic) backend = open_frames_unasked(candidate, owns_uet_port);
   if (backend != nullptr) return backend;
   const io::UdpOptions options = backend_options(candidate);
   std::string error;
-  backend = wanted == "packet" ? open_as<io::FrameIo>(options, owns_uet_port, error)
+  backend = wanted == IoChoice::packet ? open_as<io::FrameIo>(options, owns_uet_port, error)
                                : open_as<io::UdpIo>(options, owns_uet_port, error);
   if (backend == nullptr) {
     UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
@@ -89,7 +89,7 @@ std::unique_ptr<io::PacketIo> open_backend(const DomainCandidate& candidate, boo
 // What FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so that it shows
 // what the stack did and not what the plan made of it.
 bool decorate(std::unique_ptr<io::PacketIo>& backend, const std::string& interface) {
-  const Params& p = params();
+  const Settings& p = params();
   if (!p.fault.empty()) {
     const std::optional<io::FaultPlan> plan = io::parse_fault_plan(p.fault);
     UET_ASSERT(plan.has_value());  // checked when the parameter was read
@@ -112,7 +112,7 @@ bool decorate(std::unique_ptr<io::PacketIo>& backend, const std::string& interfa
 
 bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mtu,
                  fep::Config& config) {
-  const Params& p = params();
+  const Settings& p = params();
   if (p.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
   if (p.meets_refprov) fep::meet_refprov(config);
   config.cms.entropy_values = caps.entropy_values;
@@ -127,12 +127,11 @@ bool make_config(const io::IoCaps& caps, bool owns_uet_port, uint32_t payload_mt
   config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
   config.ses.profiles = p.profiles;
-  apply_stack_params(config);
+  p.apply_to(config);
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
   config.pds.strict_ports = p.strict_port;
   config.allow = p.allow;
-  config.pds.control_dscp = p.dscp_ack.value_or(config.pds.control_dscp);
   fep::settle(config);
   return true;
 }
@@ -156,7 +155,7 @@ int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, 
   if (!decorate(backend, candidate.interface.name)) return -FI_EIO;
   out.local = backend->local_address();
   out.payload.network = fitting_mtu(candidate, backend->caps());
-  out.payload.host = params().payload_mtu != 0 ? params().payload_mtu : wire::kPayloadMtuMax;
+  out.payload.host = params().payload_mtu.value_or(wire::kPayloadMtuMax);
 
   fep::Config config;
   if (!make_config(backend->caps(), owns_uet_port, out.payload.network, config)) return -FI_EINVAL;

@@ -8,7 +8,7 @@
 #include "tools/sim/workload.h"
 
 #include "fep/engine.h"
-#include "fep/parameters.h"
+#include "fep/settle.h"
 #include "io/simnet.h"
 
 #include <algorithm>
