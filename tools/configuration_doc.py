@@ -30,9 +30,14 @@ Times take `us`, `ms`, `s`, `min` and `h` (`250us`, `60s`), octets take `KiB`, `
 counts the unit that is named with the values. Numbers may be hexadecimal (`0x40`). `yes`, `on` and
 `true` are 1; `no`, `off` and `false` are 0.
 
-| variable | meaning |
-|---|---|
+What a site decides has the level *user*. *Tuning* is how much and how fast; the defaults suit most.
+*Protocol* are constants and choices of the protocol, about which both ends should agree. *Test*
+makes faults on purpose.
 """
+
+LEVELS = ("user", "tuning", "protocol", "test")
+# What prov/uet/settings/describe.cpp makes of a row.
+HELP = re.compile(r"\[(\w+)\] (.*)\. Values: (.*); default: (.*)\.")
 
 
 def settings(provider_dir):
@@ -42,6 +47,17 @@ def settings(provider_dir):
     out = subprocess.run(["fi_info", "-e"], env=env, capture_output=True, text=True,
                          check=False).stdout  # it fails where no provider is found
     return re.findall(r"^# (FI_UET_\w+): \w+\n# uet: (.*)$", out, re.M)
+
+
+def document(rows):
+    """The text for (name, help text) of every setting."""
+    tables = {level: [] for level in LEVELS}
+    for name, help_text in rows:
+        level, meaning, values, default = HELP.fullmatch(help_text).groups()
+        tables[level].append(f"| `{name}` | {meaning} | {values} | {default} |\n")
+    columns = "| variable | meaning | values | default |\n|---|---|---|---|\n"
+    return HEAD + "".join(f"\n## {level.capitalize()}\n\n" + columns + "".join(tables[level])
+                          for level in LEVELS)
 
 
 def main():
@@ -55,7 +71,7 @@ def main():
     if not rows:
         print("fi_info lists no FI_UET_ setting: is the provider in that folder?")
         return 1
-    text = HEAD + "".join(f"| `{name}` | {help_text} |\n" for name, help_text in rows)
+    text = document(rows)
     path = root / "docs/configuration.md"
     if "--write" in sys.argv:
         path.write_text(text)

@@ -10,7 +10,8 @@ std::string range_text(const Setting& row) {
   if (row.grid == Grid::powers_of_two) {
     std::string list;
     for (int64_t value = row.min; value <= row.max; value *= 2) {
-      list += (value == row.min ? "" : ", ") + print_value(row, value);
+      list += value == row.min ? "" : value == row.max ? " or " : ", ";
+      list += print_value(row, value);
     }
     return list;
   }

@@ -23,7 +23,7 @@ TEST(DescribeTest, HelpSaysLevelPurposeValuesAndDefault) {
   EXPECT_EQ(values_text(row("UNEXPECTED_BYTES")), "octets, 64KiB to 1TiB");
   EXPECT_EQ(default_text(row("UNEXPECTED_BYTES")), "64MiB");
   EXPECT_EQ(values_text(row("SOCKBUF")), "octets, 0, or 64KiB to 1GiB");
-  EXPECT_EQ(values_text(row("PAYLOAD_MTU")), "octets, 1KiB, 2KiB, 4KiB, 8KiB");
+  EXPECT_EQ(values_text(row("PAYLOAD_MTU")), "octets, 1KiB, 2KiB, 4KiB or 8KiB");
   EXPECT_EQ(values_text(row("TARGET_FLOOR")), "percent of MAX_PDCS, 0 to 50%");
   EXPECT_EQ(values_text(row("MODE")), "auto, rud, rod or rudi");
   EXPECT_EQ(values_text(row("HELPER")), "0 or 1");
