@@ -1,5 +1,5 @@
-// Settings to and from libfabric; see params.h.
-#include "prov/uet/params.h"
+// Settings to and from libfabric; see of_process.h.
+#include "prov/uet/settings/of_process.h"
 
 #include "prov/uet/compat.h"
 #include "prov/uet/log.h"
@@ -40,24 +40,19 @@ SettingTexts texts_of_process() {
   return texts;
 }
 
-Settings read_and_tell() {
-  SettingsRead read = read_settings(texts_of_process());
-  for (const Complaint& complaint : read.complaints) tell_user("%s", complaint.text.c_str());
-  return std::move(read.settings);
-}
-
 }  // namespace
 
-void define_params() {
+void define_settings() {
   // Every value is a string to libfabric, so that a wrong one is seen here and not read as zero.
   for (const Setting& row : all_settings()) {
     fi_param_define(&provider(), row.name, FI_PARAM_STRING, "%s", help_text(row).c_str());
   }
 }
 
-const Settings& params() {
-  static const Settings* const kRead = new Settings(read_and_tell());  // never destroyed [ABI-015]
-  return *kRead;
+Settings read_settings_of_process() {
+  SettingsRead read = read_settings(texts_of_process());
+  for (const Complaint& complaint : read.complaints) tell_user("%s", complaint.text.c_str());
+  return std::move(read.settings);
 }
 
 }  // namespace uet::prov
