@@ -16,8 +16,8 @@ constexpr std::string_view kProtection = "DATA_PROTECT";
 Complaint no_protection(std::string_view value) {
   return {std::string(kProtection),
           "FI_UET_DATA_PROTECT=" + std::string(value) +
-              " asks for protection that uet does not have, so nothing is offered; traffic is "
-              "neither encrypted nor authenticated",
+              " asks for protection that uet does not have (traffic is neither encrypted nor "
+              "authenticated), so nothing is offered",
           true};
 }
 
