@@ -5,7 +5,9 @@
 #include "sim/recording/endpoint.h"
 
 #include "fep/fabric_endpoint.h"
-#include "fep/parameters.h"
+#include "prov/uet/settings/setting.h"
+
+#include "fep/settle.h"
 
 #include <algorithm>
 #include <deque>
@@ -166,7 +168,7 @@ std::string InProcess::open(const HostSpec& spec) {
   if (spec.profile == Profile::spec) config.pds = pds::Config::spec();
   if (spec.profile == Profile::refprov) fep::meet_refprov(config);
   for (const Setting& s : spec.settings) {
-    if (const auto set = fep::set_parameter(config, s.name.c_str(), s.value); !set.ok()) {
+    if (const auto set = prov::set_stack_number(config, s.name, s.value); !set.ok()) {
       return "setting " + s.name + ": " + uet::name(set.error());
     }
   }

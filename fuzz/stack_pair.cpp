@@ -10,7 +10,7 @@
 #include "fuzz/stack/wire.h"
 #include "fuzz/target.h"
 
-#include "fep/parameters.h"
+#include "fep/settle.h"
 
 #include <algorithm>
 #include <memory>

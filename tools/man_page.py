@@ -4,7 +4,7 @@
 Usage: tools/man_page.py --roff PAGE.md OUTPUT     writes the manual page
        tools/man_page.py [ROOT]                    checks that all pages can be written
 
-The line `<!-- parameters of docs/configuration.md -->` of a page becomes the table of that
+The line `<!-- parameters of docs/configuration.md -->` of a page becomes the tables of that
 document, which has a check of its own. Understood of Markdown: a head of `name: value` lines,
 headings, paragraphs, "*term*" lines followed by ": " lines, code fences, `code`, *emphasis*.
 Exit 0: good; 1: a parameter is missing, or groff (where installed) complains; 2: bad usage.
@@ -85,15 +85,33 @@ def roff(markdown):
 
 
 def parameters(path):
-    """(name, meaning) of every row of the table."""
-    return re.findall(r"^\| `(FI_UET_\w+)` \| (.*) \|$", path.read_text(), re.M)
+    """(level, name, meaning, values, default) of every row of the tables."""
+    rows, level = [], ""
+    for line in path.read_text().splitlines():
+        heading = re.fullmatch(r"## (\w+)", line)
+        row = re.fullmatch(r"\| `(FI_UET_\w+)` \| (.*) \| (.*) \| (.*) \|", line)
+        if heading:
+            level = heading.group(1)
+        elif row:
+            rows.append((level, *row.groups()))
+    return rows
+
+
+def listing(rows):
+    """The rows as text of a page, with a heading for each level."""
+    out, level = [], None
+    for row_level, name, meaning, values, default in rows:
+        if row_level != level:
+            level = row_level
+            out.append(f"## {level}\n\n")
+        out.append(f"`{name}`\n: {meaning}. Values: {values}; default: {default}.\n\n")
+    return "".join(out)
 
 
 def page_of(path):
     """The manual page of a text in docs/man."""
     rows = parameters(path.parent.parent / "configuration.md")
-    listed = "".join(f"`{name}`\n: {text}\n\n" for name, text in rows)
-    return roff(path.read_text().replace(PARAMETERS + "\n", listed))
+    return roff(path.read_text().replace(PARAMETERS + "\n", listing(rows)))
 
 
 def complaints(page):
@@ -114,7 +132,7 @@ def check(root):
         if said:
             faults.append(f"{path}: groff: {said}")
         if PARAMETERS in path.read_text():
-            faults += [f"{path}: {name} is missing" for name, _ in rows if escape(name) not in page]
+            faults += [f"{path}: {row[1]} is missing" for row in rows if escape(row[1]) not in page]
     if not any(PARAMETERS in path.read_text() for path in texts):
         faults.append("no page lists the parameters")
     print("\n".join(faults) or f"{len(texts)} pages, {len(rows)} parameters")

@@ -3,7 +3,7 @@
 #include "tools/perf_loss.h"
 
 #include "fep/engine.h"
-#include "fep/parameters.h"
+#include "fep/settle.h"
 #include "io/simnet.h"
 
 #include <algorithm>

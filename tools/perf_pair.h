@@ -4,7 +4,7 @@
 #pragma once
 
 #include "fep/fabric_endpoint.h"
-#include "fep/parameters.h"
+#include "fep/settle.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 #include "fep/allow_list.h"
 
 #include "fep/fabric_endpoint.h"
-#include "fep/parameters.h"
+#include "fep/settle.h"
 
 #include <gtest/gtest.h>
 

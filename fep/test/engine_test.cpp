@@ -1,7 +1,7 @@
 // The engine over a scripted backend: what happens to packets that the network does not take.
 #include "fep/engine.h"
 
-#include "fep/parameters.h"
+#include "fep/settle.h"
 
 #include <gtest/gtest.h>
 

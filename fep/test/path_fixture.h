@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fep/engine.h"
-#include "fep/parameters.h"
+#include "fep/settle.h"
 
 #include "io/frame.h"
 #include "io/simnet.h"

@@ -2,7 +2,6 @@
 #include "prov/uet/atomic.h"
 
 #include "prov/uet/ep.h"
-#include "prov/uet/params.h"
 #include "prov/uet/post_tx.h"
 #include "prov/uet/slices.h"
 

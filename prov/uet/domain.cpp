@@ -12,7 +12,6 @@
 #include "prov/uet/info.h"
 #include "prov/uet/log.h"
 #include "prov/uet/mr.h"
-#include "prov/uet/params.h"
 #include "prov/uet/setup.h"
 #include "prov/uet/shared_receives.h"
 #include "prov/uet/status.h"
@@ -166,27 +165,27 @@ bool leaves_uet_port(const fi_info& info, const FabricAddress& local) {
 }
 
 // The interface that an fi_info was made for: by its source address, or by its name alone.
-std::optional<DomainCandidate> candidate_of(const fi_info& info) {
+std::optional<DomainCandidate> candidate_of(const Settings& settings, const fi_info& info) {
   if (info.src_addr != nullptr) {
     const auto source = read_address(info.addr_format, info.src_addr, info.src_addrlen);
     if (!source.ok()) return std::nullopt;
     if (source->fa.valid()) {
-      std::optional<DomainCandidate> candidate = find_domain(source->fa);
+      std::optional<DomainCandidate> candidate = find_domain(settings, source->fa);
       // The very port block, as after a restart.
       if (candidate) candidate->interface.address.port = source->fa.port;
       return candidate;
     }
   }
   if (info.domain_attr->name == nullptr) return std::nullopt;
-  return find_domain(std::string(info.domain_attr->name));
+  return find_domain(settings, std::string(info.domain_attr->name));
 }
 
 // The domain's own JobID. [LF-018]
-std::optional<uint32_t> job_of(const fi_domain_attr& attr) {
-  constexpr uint32_t kDefaultJob = 1;
-  if (attr.auth_key_size == kKeysFromAv) return kDefaultJob;  // of nothing that is sent
+std::optional<uint32_t> job_of(const Settings& settings, const fi_domain_attr& attr) {
+  constexpr uint32_t kNoJob = 1;  // of nothing that is sent
+  if (attr.auth_key_size == kKeysFromAv) return kNoJob;
   if (attr.auth_key_size != 0) return job_of_key(attr.auth_key, attr.auth_key_size);
-  return params().job_id.value_or(kDefaultJob);
+  return settings.job_id;
 }
 
 // Whether that form's one number must name the whole endpoint. [LF-008]
@@ -223,7 +222,7 @@ Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
   link_.fid.ops = &domain_ops;
   link_.fid.mr = has_av_keys_ ? &keyed_mr_ops : &mr_ops;
   // Random, so that stale packets of a former owner of the port find no endpoint. [architecture 5]
-  pid_ = PidOnFep{params().pid_on_fep.value_or(static_cast<uint16_t>(1 + rng_.below(kFieldMax)))};
+  pid_ = PidOnFep{settings().pid_on_fep.value_or(static_cast<uint16_t>(1 + rng_.below(kFieldMax)))};
   fabric_.add_ref();
 }
 
@@ -235,17 +234,18 @@ Domain::~Domain() {
 }
 
 int Domain::start(const fi_info& info) {
-  std::optional<DomainCandidate> candidate = candidate_of(info);
+  std::optional<DomainCandidate> candidate = candidate_of(settings(), info);
   if (!candidate) {
     UET_WARN(DOMAIN, "fi_domain: no such interface or address; take fi_info from fi_getinfo\n");
     return -FI_ENODEV;
   }
-  const std::optional<uint32_t> job = job_of(*info.domain_attr);
+  const std::optional<uint32_t> job = job_of(settings(), *info.domain_attr);
   if (!job || (has_av_keys_ && info.domain_attr->auth_key != nullptr)) return -FI_EINVAL;
   job_ = JobId{*job};
   candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
   DomainSetup setup;
-  if (const int error = set_up_domain(*candidate, *info.domain_attr, setup); error != 0) {
+  if (const int error = set_up_domain(settings(), *candidate, *info.domain_attr, setup);
+      error != 0) {
     return error;
   }
   engine_ = std::move(setup.engine);
@@ -301,9 +301,10 @@ fid_domain* Domain::first_open_at(const FabricAddress& address) {
 void Domain::stop_all() {
   const std::unique_lock lock = lock_at_end();
   if (!lock) return;
-  const Instant end = monotonic_now() + params().linger;
+  const Instant begin = monotonic_now();
   for (Domain* domain : open_domains()) {
     if (domain->engine_->home().is_elsewhere()) continue;
+    const Instant end = begin + domain->settings().linger;
     domain->flush(std::max(end - monotonic_now(), Duration::zero()));
     domain->engine_->retire();
   }
@@ -317,7 +318,7 @@ void Domain::flush(Duration limit) {
   UET_WARN(DOMAIN,
            "exit: %u operations that had been reported as done are lost: their peers did not "
            "confirm them within %lld ms (FI_UET_LINGER)\n",
-           left, static_cast<long long>(params().linger.ns() / 1'000'000));
+           left, static_cast<long long>(settings().linger.ms()));
 }
 
 int Domain::bind(struct fid* fid, uint64_t flags) {
@@ -366,7 +367,7 @@ Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_b
     name.job = JobId{*job};
   }
   // One index for all its jobs. [LF-020]
-  name.absolute = request.absolute || params().absolute || has_av_keys_;
+  name.absolute = request.absolute || settings().absolute || has_av_keys_;
   name.pid = request.has_pid ? PidOnFep{request.pid} : pid_;
 
   const std::lock_guard lock(names_mutex_);
@@ -380,7 +381,7 @@ Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_b
     own.ri = name.ri.value();
     name.initiator_id = service_number(own);
   } else {
-    name.initiator_id = params().initiator_id.value_or(
+    name.initiator_id = settings().initiator_id.value_or(
         telling_initiator(name.pid.value(), name.ri.value(), name.absolute));
   }
   return name;
@@ -414,7 +415,7 @@ int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void
   own.initiator_id = name.initiator_id;
   own.payload_mtu = static_cast<uint16_t>(payload_.network);
   own.payload_host = static_cast<uint16_t>(payload_.host);
-  own.capabilities = params().profiles | ses::kTakesSmallHeader;  // [LF-005, SES-044]
+  own.capabilities = settings().profiles | ses::kTakesSmallHeader;  // [LF-005, SES-044]
   const std::string octets = write_address(addr_format, own);
   if (octets.empty()) return -FI_EADDRNOTAVAIL;
   return copy_address(octets, address, length) ? 0 : -FI_ETOOSMALL;

@@ -52,6 +52,7 @@ class Domain {
 
   ProgressEngine& engine() { return *engine_; }
   Fabric& fabric() { return fabric_; }
+  const Settings& settings() const { return fabric_.settings(); }
   uint32_t api_version() const { return fabric_.api_version(); }
   fid_domain* fid() { return &link_.fid; }
   EventQueue* eq() { return eq_; }

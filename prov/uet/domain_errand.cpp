@@ -5,7 +5,6 @@
 #include "prov/uet/domain.h"
 #include "prov/uet/dump.h"
 #include "prov/uet/log.h"
-#include "prov/uet/params.h"
 #include "prov/uet/status.h"
 
 #include <vector>
@@ -22,7 +21,7 @@ constexpr Duration kPatience = Duration::seconds(1);
 
 DomainErrand::DomainErrand(Domain& domain, ProgressEngine& engine)
     : domain_(domain), engine_(engine), opened_(monotonic_now()), look_at_(opened_) {
-  if (!params().stats) return;
+  if (!domain.settings().stats) return;
   control_ = ControlSocket::open([this](std::string_view request) { return answer(request); });
   if (control_ == nullptr) {
     UET_INFO(DOMAIN, "no socket for uet_ctl: %s\n", io::errno_text(errno).c_str());

@@ -7,6 +7,7 @@
 #include "prov/uet/compat.h"
 #include "prov/uet/cq.h"
 #include "prov/uet/progress.h"
+#include "prov/uet/settings/settings.h"
 #include "prov/uet/shim.h"
 
 #include "ses/ses.h"
@@ -191,6 +192,7 @@ class EndpointCore {
   uint32_t addr_format_;
   TrafficClass tc_;
   uint64_t tag_format_;  // kTagMpi, kTagCcl or bits
+  ModeChoice mode_;  // FI_UET_MODE
   bool ordered_;
   bool datagram_;  // UUD [LF-044, LF-072]
   bool shares_;    // opened with FI_SHARED_CONTEXT

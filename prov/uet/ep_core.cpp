@@ -6,7 +6,6 @@
 #include "prov/uet/domain.h"
 #include "prov/uet/eq.h"
 #include "prov/uet/log.h"
-#include "prov/uet/params.h"
 #include "prov/uet/shared_receives.h"
 
 #include <algorithm>
@@ -22,8 +21,9 @@ constexpr uint32_t kQueueSizeMax = 1u << 16;
 // Any of these asks for an order between messages, which only ROD gives. [LF-089]
 constexpr uint64_t kOrderBits = 0x1FFULL | (0xFFULL << 32);
 
-// DSCP of a traffic class; control packets keep theirs. [LF-092]
-TrafficClass traffic_class(uint32_t tclass) {
+// DSCP of a traffic class, or `otherwise` where there is none; control packets keep theirs.
+// [LF-092]
+TrafficClass traffic_class(uint32_t tclass, uint8_t otherwise) {
   if ((tclass & FI_TC_DSCP) != 0) return TrafficClass{static_cast<uint8_t>(tclass & 0x3F)};
   switch (tclass) {
     case FI_TC_LOW_LATENCY:
@@ -35,7 +35,7 @@ TrafficClass traffic_class(uint32_t tclass) {
     case FI_TC_NETWORK_CTRL:
       return TrafficClass{48};
     default:
-      return TrafficClass{params().dscp_data.value_or(0)};
+      return TrafficClass{otherwise};
   }
 }
 
@@ -78,8 +78,9 @@ EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::Endpo
       rx_size_(endpoint_queue_size(info.rx_attr != nullptr ? info.rx_attr->size : 0)),
       name_(name),
       addr_format_(info.addr_format),
-      tc_(traffic_class(class_of(info))),
+      tc_(traffic_class(class_of(info), domain.settings().dscp_data)),
       tag_format_(tag_format_of(info, domain.api_version())),
+      mode_(domain.settings().mode),
       ordered_(asks_for_order(info)),
       datagram_(info.ep_attr != nullptr && info.ep_attr->type == FI_EP_DGRAM),
       shares_(info.ep_attr != nullptr && info.ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT) {
@@ -96,7 +97,7 @@ EndpointCore::~EndpointCore() {
 // FI_UET_MODE wins; fi_getinfo refused the orders that it cannot keep. [SES-026, SES-028, LF-089]
 pds::Mode EndpointCore::delivery_mode() const {
   if (datagram_) return pds::Mode::uud;
-  if (params().mode == ModeChoice::rod) return pds::Mode::rod;
+  if (mode_ == ModeChoice::rod) return pds::Mode::rod;
   return ordered_ ? pds::Mode::rod : pds::Mode::rud;
 }
 
@@ -305,7 +306,7 @@ void EndpointCore::shut_down() {
     const ProgressEngine::Entry entry(engine_);
     left = unreported_;
   }
-  const Duration linger = params().linger;
+  const Duration linger = domain_.settings().linger;
   const auto none_left = [&](auto&) {
     left = unreported_;
     return left == 0;

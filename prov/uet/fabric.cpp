@@ -62,9 +62,9 @@ fi_ops_fabric fabric_ops = {
 
 fi_ops* Fabric::fid_ops() { return &object_ops; }
 
-int Fabric::open(fi_fabric_attr& attr, fid_fabric** fid, void* context) {
+int Fabric::open(const Settings& settings, fi_fabric_attr& attr, fid_fabric** fid, void* context) {
   if (attr.name != nullptr && !is_fabric_name(attr.name)) return -FI_ENODATA;
-  std::unique_ptr<Fabric> fabric(new Fabric);
+  std::unique_ptr<Fabric> fabric(new Fabric(settings));
   fabric->link_.owner = fabric.get();
   fid_fabric& face = fabric->link_.fid;
   face.fid.fclass = FI_CLASS_FABRIC;

@@ -4,7 +4,6 @@
 #include "prov/uet/domain.h"
 #include "prov/uet/fabric.h"
 #include "prov/uet/log.h"
-#include "prov/uet/params.h"
 #include "prov/uet/payload_mtu.h"
 #include "prov/uet/resolve.h"
 #include "prov/uet/user_message.h"
@@ -30,9 +29,8 @@ bool is_link_usable(const io::Interface& interface) {
   return interface.address.valid() && !interface.is_link_local();
 }
 
-// What FI_UET_IFACE says as an address, if it is one.
-std::optional<FabricAddress> iface_address() {
-  const std::string& text = params().iface;
+// The value of FI_UET_IFACE as an address, if it is one.
+std::optional<FabricAddress> iface_address(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::vector<FabricAddress> found = resolve_node(text.c_str(), true);
   if (found.empty()) return std::nullopt;
@@ -40,13 +38,13 @@ std::optional<FabricAddress> iface_address() {
 }
 
 // Said once: fi_getinfo is asked again and again.
-void warn_of_useless_iface() {
+void warn_of_useless_iface(const std::string& iface) {
   static std::atomic_flag said;
   if (said.test_and_set()) return;
   tell_user(
       "FI_UET_IFACE=%s is neither an interface that is up nor a local address, so nothing is "
       "offered; `ip addr` lists both, and without the variable all are offered",
-      params().iface.c_str());
+      iface.c_str());
 }
 
 bool same_ip(const FabricAddress& a, const FabricAddress& b) {
@@ -211,8 +209,8 @@ char* copy_text(const std::string& text) {
 }
 
 // The fi_info of one candidate, with the addresses given. [ABI-014, ABI-023]
-InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAddress source,
-                   const UetAddress* destination) {
+InfoList make_info(const Settings& settings, const DomainCandidate& candidate, Agreement agreement,
+                   UetAddress source, const UetAddress* destination) {
   InfoList info(fi_allocinfo(), &fi_freeinfo);
   if (info == nullptr) throw std::bad_alloc();
   const bool ipv6 = candidate.interface.address.family == FabricAddress::Family::ipv6;
@@ -221,13 +219,13 @@ InfoList make_info(const DomainCandidate& candidate, Agreement agreement, UetAdd
   }
   fill_attributes(agreement, *info);
   if (agreement.type == FI_EP_DGRAM) {  // one packet [LF-072]
-    info->ep_attr->max_msg_size = payload_mtu_of(candidate.interface);
+    info->ep_attr->max_msg_size = payload_mtu_of(settings, candidate.interface);
     info->tx_attr->inject_size = std::min(info->tx_attr->inject_size, info->ep_attr->max_msg_size);
   }
   info->domain_attr->name = copy_text(candidate.name);
   info->fabric_attr->name = copy_text(fabric_name(candidate.interface));
   source.fa = candidate.interface.address;
-  source.absolute = params().absolute || agreement.has_av_keys;  // [LF-020]
+  source.absolute = settings.absolute || agreement.has_av_keys;  // [LF-020]
   set_address(write_address(agreement.addr_format, source), info->src_addr, info->src_addrlen);
   if (destination != nullptr) {
     set_address(write_address(agreement.addr_format, *destination), info->dest_addr,
@@ -250,19 +248,21 @@ bool reaches(const DomainCandidate& candidate, const FabricAddress& destination,
 
 class Lister {
  public:
-  Lister(const Agreement& agreement, const AddressRequest& request)
-      : agreement_(agreement), request_(request) {}
+  Lister(const Settings& settings, const Agreement& agreement, const AddressRequest& request)
+      : settings_(settings), agreement_(agreement), request_(request) {}
 
   int run(fi_info** out) {
     for (const UetAddress& source : request_.sources) {
-      if (const auto c = find_domain(source.fa)) offer(*c, source);
+      if (const auto c = find_domain(settings_, source.fa)) offer(*c, source);
     }
     if (request_.sources.empty() && request_.domain != nullptr) {
-      if (const auto c = find_domain(request_.domain_address)) offer(*c, request_.source_fields);
+      if (const auto c = find_domain(settings_, request_.domain_address))
+        offer(*c, request_.source_fields);
     } else if (request_.sources.empty() && !request_.domain_name.empty()) {
-      if (const auto c = find_domain(request_.domain_name)) offer(*c, request_.source_fields);
+      if (const auto c = find_domain(settings_, request_.domain_name))
+        offer(*c, request_.source_fields);
     } else if (request_.sources.empty()) {
-      for (const DomainCandidate& c : list_domains()) offer(c, request_.source_fields);
+      for (const DomainCandidate& c : list_domains(settings_)) offer(c, request_.source_fields);
     }
     if (head_ == nullptr) return -FI_ENODATA;
     *out = head_.release();
@@ -281,15 +281,16 @@ class Lister {
     if (!fabric.empty() && strcasecmp(fabric.c_str(), fabric_name(candidate.interface)) != 0)
       return;
     if (agreement_.type == FI_EP_DGRAM &&
-        agreement_.message_bytes > payload_mtu_of(candidate.interface)) {
+        agreement_.message_bytes > payload_mtu_of(settings_, candidate.interface)) {
       return;
     }
     if (!is_family_expressible(agreement_.addr_format, candidate.interface.address.family)) return;
-    if (request_.destinations.empty()) append(make_info(candidate, agreement_, source, nullptr));
+    if (request_.destinations.empty())
+      append(make_info(settings_, candidate, agreement_, source, nullptr));
     const bool chosen = !name.empty() || !request_.sources.empty();
     for (const UetAddress& destination : request_.destinations) {
       if (!reaches(candidate, destination.fa, chosen)) continue;
-      append(make_info(candidate, agreement_, source, &destination));
+      append(make_info(settings_, candidate, agreement_, source, &destination));
       return;
     }
   }
@@ -306,6 +307,7 @@ class Lister {
     tail_ = added;
   }
 
+  const Settings& settings_;
   const Agreement& agreement_;
   const AddressRequest& request_;
   fi_info* tail_ = nullptr;
@@ -314,36 +316,36 @@ class Lister {
 
 }  // namespace
 
-std::vector<DomainCandidate> list_domains() {
+std::vector<DomainCandidate> list_domains(const Settings& settings) {
   std::vector<DomainCandidate> all = all_domains();
-  const std::string& iface = params().iface;
+  const std::string& iface = settings.iface;
   if (iface.empty()) return all;
-  if (const auto address = iface_address()) {
+  if (const auto address = iface_address(iface)) {
     const auto c = pick(all, *address);
     all.clear();
     if (c) all.push_back(*c);
   } else {
     std::erase_if(all, [&](const DomainCandidate& c) { return c.interface.name != iface; });
   }
-  if (all.empty()) warn_of_useless_iface();
+  if (all.empty()) warn_of_useless_iface(iface);
   return all;
 }
 
-std::optional<DomainCandidate> find_domain(const FabricAddress& address) {
-  const auto only = iface_address();
+std::optional<DomainCandidate> find_domain(const Settings& settings, const FabricAddress& address) {
+  const auto only = iface_address(settings.iface);
   if (only && !same_ip(*only, address)) return std::nullopt;
-  return pick(list_domains(), address);
+  return pick(list_domains(settings), address);
 }
 
-std::optional<DomainCandidate> find_domain(const std::string& name) {
-  const std::vector<DomainCandidate> all = list_domains();
+std::optional<DomainCandidate> find_domain(const Settings& settings, const std::string& name) {
+  const std::vector<DomainCandidate> all = list_domains(settings);
   for (const DomainCandidate& c : all) {
     if (strcasecmp(name.c_str(), c.name.c_str()) == 0) return c;
   }
   const size_t slash = name.find('/');
   if (slash == std::string::npos) return std::nullopt;
   const std::vector<FabricAddress> found = resolve_node(name.c_str() + slash + 1, true);
-  return found.empty() ? std::nullopt : find_domain(found.front());
+  return found.empty() ? std::nullopt : find_domain(settings, found.front());
 }
 
 const char* fabric_name(const io::Interface& interface) {
@@ -356,24 +358,23 @@ bool is_fabric_name(const char* name) {
                      [&](const char* known) { return strcasecmp(name, known) == 0; });
 }
 
-uint32_t payload_mtu_of(const io::Interface& interface) {
-  if (params().payload_mtu != 0) return params().payload_mtu;
-  return payload_mtu_for(interface);
+uint32_t payload_mtu_of(const Settings& settings, const io::Interface& interface) {
+  return settings.payload_mtu.value_or(payload_mtu_for(interface));
 }
 
-int get_info(uint32_t version, const char* node, const char* service, uint64_t flags,
-             const fi_info* hints, fi_info** out) {
+int get_info(const Settings& settings, uint32_t version, const char* node, const char* service,
+             uint64_t flags, const fi_info* hints, fi_info** out) {
   // Probes of layered providers ask with this flag; answering would list everything twice.
   // [ABI-031, ABI-034]
   if ((flags & kCoreProviderOnly) != 0) return -FI_ENODATA;
-  if (!params().valid) return -FI_ENODATA;
-  const std::optional<Agreement> agreement = agree(version, hints);
+  if (!settings.valid) return -FI_ENODATA;
+  const std::optional<Agreement> agreement = agree(settings, version, hints);
   if (!agreement) return -FI_ENODATA;
   AddressRequest request;
   if (const int error = read_request(node, service, flags, hints, request); error != 0) {
     return error;
   }
-  return Lister(*agreement, request).run(out);
+  return Lister(settings, *agreement, request).run(out);
 }
 
 }  // namespace uet::prov

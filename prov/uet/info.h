@@ -4,6 +4,7 @@
 
 #include "prov/uet/address.h"
 #include "prov/uet/compat.h"
+#include "prov/uet/settings/settings.h"
 
 #include "io/interfaces.h"
 
@@ -21,10 +22,10 @@ struct DomainCandidate {
   bool leave_uet_port = false;  // port 4793 of this address is the peer's [LF-132]
 };
 // All of them, best first, loopback last; restricted by FI_UET_IFACE.
-std::vector<DomainCandidate> list_domains();
+std::vector<DomainCandidate> list_domains(const Settings& settings);
 // The one with that name or local address; 127.0.0.0/8 needs no configured address.
-std::optional<DomainCandidate> find_domain(const std::string& name);
-std::optional<DomainCandidate> find_domain(const FabricAddress& address);
+std::optional<DomainCandidate> find_domain(const Settings& settings, const std::string& name);
+std::optional<DomainCandidate> find_domain(const Settings& settings, const FabricAddress& address);
 
 // The fabric that an interface belongs to. Fabric Addresses of different families do not reach each
 // other, nor does loopback reach anything else, so each is a fabric of its own: programs that take
@@ -34,7 +35,7 @@ const char* fabric_name(const io::Interface& interface);
 bool is_fabric_name(const char* name);
 
 // Octets of payload a packet carries on that interface. [LF-131]
-uint32_t payload_mtu_of(const io::Interface& interface);
+uint32_t payload_mtu_of(const Settings& settings, const io::Interface& interface);
 
 // What provider and application agree on, apart from addresses.
 struct Agreement {
@@ -65,13 +66,13 @@ struct Agreement {
   bool shares_receives = false;  // FI_SHARED_CONTEXT [LF-077]
 };
 // Nothing when a hint cannot be met. `hints` may be null. [ABI-033]
-std::optional<Agreement> agree(uint32_t version, const fi_info* hints);
+std::optional<Agreement> agree(const Settings& settings, uint32_t version, const fi_info* hints);
 // Writes all attributes but names and addresses into `info`.
 void fill_attributes(const Agreement& agreement, fi_info& info);
 
 // The provider's getinfo operation.
-int get_info(uint32_t version, const char* node, const char* service, uint64_t flags,
-             const fi_info* hints, fi_info** out);
+int get_info(const Settings& settings, uint32_t version, const char* node, const char* service,
+             uint64_t flags, const fi_info* hints, fi_info** out);
 
 // A description of the interface for fi_info.nic; null without memory. [LF-087, ABI-025]
 fid_nic* make_nic(const io::Interface& interface);

@@ -4,7 +4,6 @@
 
 #include "prov/uet/av_keys.h"
 #include "prov/uet/log.h"
-#include "prov/uet/params.h"
 #include "prov/uet/user_message.h"
 
 #include "ses/types.h"
@@ -186,22 +185,22 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
 // Regions need nothing of the application, so every requirement comes from its own offer, and what
 // is not needed is dropped: programs bind a region to one endpoint when FI_MR_ENDPOINT comes back
 // and then use it through another. [LF-030 .. LF-033, ABI-033]
-bool agree_mr_mode(uint32_t version, int offered, Agreement& a) {
+bool agree_mr_mode(const Settings& settings, uint32_t version, int offered, Agreement& a) {
   if (version < kApiMrBits && offered == 0) offered = kMrScalable;  // the other one [LF-128]
   int negotiable = FI_MR_PROV_KEY | FI_MR_ALLOCATED;
-  if (!params().mr_domain) negotiable |= FI_MR_ENDPOINT;
+  if (!settings.mr_domain) negotiable |= FI_MR_ENDPOINT;
   const bool is_old = offered == kMrScalable || offered == kMrBasic;  // [LF-151]
   a.mr_mode = is_old ? offered : offered & negotiable;
   if ((a.caps & FI_RMA_EVENT) != 0 && !is_old) {
     a.mr_mode |= offered & FI_MR_RMA_EVENT;
   }
-  return params().mr_domain || (a.mr_mode & FI_MR_ENDPOINT) != 0;
+  return settings.mr_domain || (a.mr_mode & FI_MR_ENDPOINT) != 0;
 }
 
-bool agree_progress(fi_progress wanted, fi_progress& out) {
+bool agree_progress(const Settings& settings, fi_progress wanted, fi_progress& out) {
   if (wanted == FI_PROGRESS_AUTO) {
     out = FI_PROGRESS_AUTO;
-    return params().helper;
+    return settings.helper;
   }
   out = FI_PROGRESS_MANUAL;  // [LF-081, LF-111]
   return static_cast<int>(wanted) <= kProgressUnified;
@@ -237,10 +236,11 @@ uint64_t domain_caps(uint32_t version, const fi_domain_attr& domain, const Agree
   return kDomainCaps | (has_av_keys(version, domain) ? a.caps & FI_DIRECTED_RECV : 0);
 }
 
-bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) {
-  if (domain == nullptr) return agree_mr_mode(version, 0, a);
+bool agree_domain(const Settings& settings, uint32_t version, const fi_domain_attr* domain,
+                  Agreement& a) {
+  if (domain == nullptr) return agree_mr_mode(settings, version, 0, a);
   if (has_other(domain->caps, domain_caps(version, *domain, a))) return false;
-  if (!agree_mr_mode(version, domain->mr_mode, a)) return false;
+  if (!agree_mr_mode(settings, version, domain->mr_mode, a)) return false;
   if (exceeds(domain->mr_key_size, kKeyBytes) || exceeds(domain->cq_data_size, 8) ||
       exceeds(domain->mr_iov_limit, kIovLimit) || exceeds(domain->mr_cnt, kObjectCount) ||
       exceeds(domain->cq_cnt, kObjectCount) || exceeds(domain->cntr_cnt, kObjectCount) ||
@@ -260,8 +260,8 @@ bool agree_domain(uint32_t version, const fi_domain_attr* domain, Agreement& a) 
   if (domain->threading != FI_THREAD_UNSPEC) a.threading = domain->threading;
   if (domain->av_type != FI_AV_UNSPEC) a.av_type = domain->av_type;
   a.domain_tclass = domain->tclass;
-  return agree_progress(domain->control_progress, a.control_progress) &&
-         agree_progress(domain->data_progress, a.data_progress) &&
+  return agree_progress(settings, domain->control_progress, a.control_progress) &&
+         agree_progress(settings, domain->data_progress, a.data_progress) &&
          agree_domain_key(version, *domain, a);
 }
 
@@ -331,7 +331,7 @@ std::optional<uint32_t> job_of_key(const uint8_t* key, size_t bytes) {
   return job;
 }
 
-std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
+std::optional<Agreement> agree(const Settings& settings, uint32_t version, const fi_info* hints) {
   Agreement a;
   const auto tx = hints != nullptr ? hints->tx_attr : nullptr;
   const auto rx = hints != nullptr ? hints->rx_attr : nullptr;
@@ -342,7 +342,7 @@ std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
   if (!agree_caps(version, hints, a)) return refuse("caps, tx_attr->caps or rx_attr->caps");
   if (!agree_tx(tx, a)) return refuse("tx_attr");
   if (!agree_rx(rx, a)) return refuse("rx_attr");
-  if (!agree_domain(version, domain, a)) return refuse("domain_attr");
+  if (!agree_domain(settings, version, domain, a)) return refuse("domain_attr");
   if (!agree_ep(version, ep, a)) return refuse("ep_attr");
   if (hints != nullptr) {
     const auto fabric = hints->fabric_attr;
@@ -357,7 +357,7 @@ std::optional<Agreement> agree(uint32_t version, const fi_info* hints) {
     if (a.has_av_keys && is_socket) return refuse("addr_format with FI_AV_AUTH_KEY");
   }
   // Only ROD keeps an order. [LF-089]
-  const bool unordered = params().mode == ModeChoice::rud;
+  const bool unordered = settings.mode == ModeChoice::rud;
   if (unordered && (a.tx_order | a.rx_order) != 0) {
     warn_of_useless_mode();
     return refuse("msg_order with FI_UET_MODE=rud");

@@ -3,7 +3,7 @@
 #include "prov/uet/fabric.h"
 #include "prov/uet/info.h"
 #include "prov/uet/log.h"
-#include "prov/uet/params.h"
+#include "prov/uet/settings/of_process.h"
 #include "prov/uet/shim.h"
 
 #include <algorithm>
@@ -13,13 +13,20 @@ namespace {
 
 constexpr uint32_t kProviderVersion = FI_VERSION(0, 1);  // of this project [LF-086]
 
+// Read on the first call. fi_getinfo and fi_fabric come without an object of ours that could hold
+// them; everything below a fabric gets them handed in. Never destroyed. [ABI-015]
+const Settings& settings() {
+  static const Settings* const kSettings = new Settings(read_settings_of_process());
+  return *kSettings;
+}
+
 int getinfo_op(uint32_t version, const char* node, const char* service, uint64_t flags,
                const fi_info* hints, fi_info** info) noexcept {
-  return guard([&] { return get_info(version, node, service, flags, hints, info); });
+  return guard([&] { return get_info(settings(), version, node, service, flags, hints, info); });
 }
 
 int fabric_op(fi_fabric_attr* attr, fid_fabric** fabric, void* context) noexcept {
-  return guard([&] { return Fabric::open(*attr, fabric, context); });
+  return guard([&] { return Fabric::open(settings(), *attr, fabric, context); });
 }
 
 // An application may leave without closing its domains, and with threads inside them.
@@ -56,7 +63,7 @@ extern "C" FI_EXT_INI {
     // What is stated here must not lag behind the application's version, or it is not asked.
     // [ABI-010, ABI-013]
     provider().fi_version = std::min(running, kApiReviewed);
-    define_params();
+    define_settings();
     return &provider();
   } catch (...) {
     return nullptr;

@@ -7,7 +7,6 @@
 #include "prov/uet/eq.h"
 #include "prov/uet/info.h"
 #include "prov/uet/log.h"
-#include "prov/uet/params.h"
 
 #include <cstring>
 #include <memory>
@@ -85,7 +84,7 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
       access_(to_access(attr.access)),
       requested_key_(attr.requested_key),
       provider_key_(domain.gives_keys()),
-      idempotent_(params().idempotent || (flags & kMrIdempotent) != 0),
+      idempotent_(domain.settings().idempotent || (flags & kMrIdempotent) != 0),
       needs_endpoint_((domain.mr_mode() & FI_MR_ENDPOINT) != 0),
       deferred_(needs_endpoint_ ||
                 ((domain.mr_mode() & FI_MR_RMA_EVENT) != 0 && (flags & FI_RMA_EVENT) != 0)) {

@@ -3,7 +3,6 @@
 #include "prov/uet/post_tx.h"
 
 #include "prov/uet/domain.h"
-#include "prov/uet/params.h"
 #include "prov/uet/slices.h"
 
 namespace uet::prov {
@@ -48,7 +47,7 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
 
   // One completion of several messages comes when all have ended.
   if (call.read || call.remote_count > 1) plan.ses_flags &= ~uint32_t{ses::kOpRetain};
-  if (params().mode == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
+  if (mode_ == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
   ses::RmaRequest request;
   request.read = call.read;
   request.data = call.data;

@@ -6,6 +6,7 @@
 #include "prov/uet/info.h"
 #include "prov/uet/payload_mtu.h"
 #include "prov/uet/progress.h"
+#include "prov/uet/settings/settings.h"
 
 #include "base/packet.h"
 
@@ -21,7 +22,8 @@ struct DomainSetup {
 };
 
 // 0, or a negative errno after a warning that names the remedy.
-int set_up_domain(const DomainCandidate& candidate, const fi_domain_attr& attr, DomainSetup& out);
+int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
+                  const fi_domain_attr& attr, DomainSetup& out);
 
 // 64 bits from the operating system; for seeds only.
 uint64_t os_random();

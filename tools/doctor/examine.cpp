@@ -21,7 +21,7 @@ constexpr uint64_t kOpenFiles = 256;  // a domain opens about twenty
 
 class Examination {
  public:
-  explicit Examination(const Facts& facts) : facts_(facts) {}
+  explicit Examination(const Facts& facts) : facts_(facts), wanted_(wanted_settings(facts)) {}
 
   std::vector<Finding> run() {
     libfabric();
@@ -74,19 +74,28 @@ class Examination {
     return out;
   }
 
-  // The provider judges its settings; a line of it is "what is wrong; what to do". [LF-135]
+  // A line is "what is wrong; what to do". [LF-135]
+  void say_setting(const std::string& name, const std::string& line, bool is_fatal) {
+    const size_t cut = line.find("; ");
+    const std::string unset = "unset FI_UET_" + name;
+    say("settings", is_fatal ? Grade::fault : Grade::warning, line.substr(0, cut),
+        cut == line.npos ? unset : unset + ", or " + line.substr(cut + 2));
+  }
+
+  // The table of settings judges; the provider adds what it found while it looked for interfaces.
   void environment() {
-    const LibfabricFacts& l = facts_.libfabric;
-    if (!l.problem.empty() || l.plugin.empty() || is_filtered_out()) return;
-    const std::vector<std::string> wrong = words(true);
-    for (const std::string& line : wrong) {
-      const size_t cut = line.find("; ");
-      const bool is_fatal = line.find("nothing is offered") != line.npos;
-      const std::string name = line.substr(0, line.find_first_of("= "));
-      say("settings", is_fatal ? Grade::fault : Grade::warning, line.substr(0, cut),
-          cut == line.npos ? "unset " + name : "unset " + name + ", or " + line.substr(cut + 2));
+    std::set<std::string> judged;
+    for (const prov::Complaint& complaint : wanted_.complaints) {
+      say_setting(complaint.name, complaint.text, complaint.is_fatal);
+      judged.insert(complaint.name);
     }
-    if (!wrong.empty()) return;
+    for (const std::string& line : words(true)) {
+      const std::string name =
+          line.substr(kSetting.size(), line.find_first_of("= ") - kSetting.size());
+      if (!judged.insert(name).second) continue;
+      say_setting(name, line, line.find("nothing is offered") != line.npos);
+    }
+    if (!judged.empty()) return;
     size_t count = 0;
     for (const auto& [name, value] : facts_.environment) count += name.starts_with(kSetting);
     say("settings", Grade::ok,
@@ -186,7 +195,7 @@ class Examination {
         say("mtu", Grade::ok, head + ", packets carry " + std::to_string(payload) + " octets");
       }
     }
-    if (payloads.size() > 1 && !facts_.environment.contains("FI_UET_PAYLOAD_MTU")) {
+    if (payloads.size() > 1 && !wanted_.settings.payload_mtu.has_value()) {
       say("mtu", Grade::warning,
           "interfaces lead to different payloads; peers named by socket addresses state none",
           "give all interfaces of a fabric one MTU, or export FI_UET_PAYLOAD_MTU=" +
@@ -204,8 +213,13 @@ class Examination {
     });
   }
 
+  // Of processes that find 4793 taken.
+  PortRange ports_of_more() const {
+    return {wanted_.settings.port_first, wanted_.settings.port_last};
+  }
+
   uint32_t free_blocks(const FabricAddress& at) const {
-    const PortRange range = wanted_ports(facts_);
+    const PortRange range = ports_of_more();
     uint32_t count = 0;
     for (uint32_t base = (range.first + kBlockPorts - 1u) / kBlockPorts * kBlockPorts;
          base + kBlockPorts - 1 <= range.last; base += kBlockPorts) {
@@ -215,7 +229,7 @@ class Examination {
   }
 
   std::string range_text(char between = '-') const {
-    const PortRange range = wanted_ports(facts_);
+    const PortRange range = ports_of_more();
     return std::to_string(range.first) + between + std::to_string(range.last);
   }
 
@@ -228,12 +242,11 @@ class Examination {
       const std::string where = " of " + io::ip_text(i.address);
       const std::string owner =
           facts_.uet_port_owner.empty() ? "another process" : "process " + facts_.uet_port_owner;
-      const std::string strict = facts_.variable("FI_UET_STRICT_PORT", "0");
       if (!taken) {
         say("ports", Grade::ok,
             "UDP 4793" + where + " is free, and " + std::to_string(blocks) +
                 " places for more processes in " + range_text());
-      } else if (strict == "1" || strict == "yes" || strict == "on" || strict == "true") {
+      } else if (wanted_.settings.strict_port) {
         say("ports", Grade::fault,
             "UDP 4793" + where + " is held by " + owner + ", and FI_UET_STRICT_PORT=1",
             "end that process, unset FI_UET_STRICT_PORT, or use another address (FI_UET_IFACE)");
@@ -254,7 +267,7 @@ class Examination {
   void ephemeral() {
     unsigned first = 0, last = 0;
     if (std::sscanf(facts_.ephemeral_ports.c_str(), "%u %u", &first, &last) != 2) return;
-    const PortRange ours = wanted_ports(facts_);
+    const PortRange ours = ports_of_more();
     const bool holds_uet = first <= kUetPort && kUetPort <= last && !is_reserved(kUetPort);
     const bool meets = first <= ours.last && ours.first <= last &&
                        !(is_reserved(ours.first) && is_reserved(ours.last));
@@ -298,7 +311,7 @@ class Examination {
         continue;
       }
       clear = judge_port(ipv6, kUetPort, "4793", Grade::fault) && clear;
-      clear = judge_port(ipv6, wanted_ports(facts_).first, range_text(), Grade::warning) && clear;
+      clear = judge_port(ipv6, ports_of_more().first, range_text(), Grade::warning) && clear;
     }
     if (clear) say("firewall", Grade::ok, "lets UDP 4793 and " + range_text() + " in");
   }
@@ -327,7 +340,7 @@ class Examination {
   }
 
   void buffers() {
-    const uint64_t wanted = wanted_buffer(facts_);
+    const uint64_t wanted = wanted_.settings.socket_buffer_bytes;
     if (wanted == 0) {
       say("buffers", Grade::ok, "FI_UET_SOCKBUF=0: the system's default");
       return;
@@ -373,8 +386,8 @@ class Examination {
     unsigned major = 0, minor = 0;
     (void)std::sscanf(facts_.kernel.c_str(), "%u.%u", &major, &minor);
     const bool able = major > 6 || (major == 6 && minor >= 2);
-    const std::string io = facts_.variable("FI_UET_IO", "auto");
-    if (io == "udp") {
+    const prov::IoChoice io = wanted_.settings.io;
+    if (io == prov::IoChoice::udp) {
       say("packet", Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp");
     } else if (!able) {
       no_packet_sockets(io, "they need Linux 6.2 or later", "unset FI_UET_IO");
@@ -384,12 +397,13 @@ class Examination {
     } else if (facts_.passed_by.empty()) {
       say("packet", Grade::ok, "UDP sockets: no Ethernet interface is up");
     } else {
-      for (const auto& [name, why] : facts_.passed_by) packet_sockets_of(name, why, io == "packet");
+      for (const auto& [name, why] : facts_.passed_by)
+        packet_sockets_of(name, why, io == prov::IoChoice::packet);
     }
   }
 
-  void no_packet_sockets(const std::string& io, const std::string& why, const char* remedy) {
-    if (io == "packet") {
+  void no_packet_sockets(prov::IoChoice io, const std::string& why, const char* remedy) {
+    if (io == prov::IoChoice::packet) {
       say("packet", Grade::fault, "FI_UET_IO=packet opens no packet sockets: " + why, remedy);
     } else {
       say("packet", Grade::ok, "UDP sockets instead of packet sockets: " + why);
@@ -415,6 +429,7 @@ class Examination {
   }
 
   const Facts& facts_;
+  const prov::SettingsRead wanted_;
   std::vector<Finding> findings_;
 };
 

@@ -26,7 +26,6 @@ namespace uet::tools {
 namespace {
 
 constexpr uint64_t kCapNetRaw = 13;
-constexpr uint64_t kDefaultBuffer = 4 << 20;
 
 std::string first_line(const std::string& path) {
   std::ifstream in(path);
@@ -124,7 +123,7 @@ uint64_t granted(int option, uint64_t asked) {
 }
 
 void probe_sockets(Facts& facts) {
-  const uint64_t asked = wanted_buffer(facts);
+  const uint64_t asked = wanted_settings(facts).settings.socket_buffer_bytes;
   facts.receive_granted = granted(SO_RCVBUF, asked);
   facts.send_granted = granted(SO_SNDBUF, asked);
   const io::Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -181,21 +180,13 @@ std::string Facts::variable(const std::string& name, const std::string& otherwis
   return at == environment.end() ? otherwise : at->second;
 }
 
-uint64_t wanted_buffer(const Facts& facts) {
-  const std::string text = facts.variable("FI_UET_SOCKBUF", "");
-  uint64_t value = kDefaultBuffer;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return std::min<uint64_t>(value, 1 << 30);
-}
-
-PortRange wanted_ports(const Facts& facts) {
-  PortRange range{16384, 32767};
-  const std::string text = facts.variable("FI_UET_PORT_RANGE", "");
-  const size_t dash = text.find('-');
-  if (dash == text.npos) return range;
-  std::from_chars(text.data(), text.data() + dash, range.first);
-  std::from_chars(text.data() + dash + 1, text.data() + text.size(), range.last);
-  return range;
+prov::SettingsRead wanted_settings(const Facts& facts) {
+  constexpr std::string_view kPrefix = "FI_UET_";
+  prov::SettingTexts texts;
+  for (const auto& [name, value] : facts.environment) {
+    if (name.starts_with(kPrefix)) texts.emplace(name.substr(kPrefix.size()), value);
+  }
+  return prov::read_settings(texts);
 }
 
 void read_files(const std::string& root, Facts& facts) {

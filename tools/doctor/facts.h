@@ -5,6 +5,7 @@
 #include "tools/doctor/firewall.h"
 
 #include "io/interfaces.h"
+#include "prov/uet/settings/read.h"
 
 #include <cstdint>
 #include <map>
@@ -64,9 +65,8 @@ Facts collect_facts(const std::string& root);
 // The part of it that is in files.
 void read_files(const std::string& root, Facts& facts);
 
-// Octets of socket buffer that the provider asks for, and its ports, as the environment says.
-uint64_t wanted_buffer(const Facts& facts);
-PortRange wanted_ports(const Facts& facts);
+// The provider's settings, and what is wrong with them, as the environment says.
+prov::SettingsRead wanted_settings(const Facts& facts);
 
 // Of what libfabric writes to its log, the words of the provider uet, a line each. The core has its
 // own: "provider uet is unknown" of every provider that is loaded and named in FI_PROVIDER.

@@ -10,7 +10,7 @@
 #include "sim/recording/endpoint.h"
 
 #include "fep/engine.h"
-#include "fep/parameters.h"
+#include "fep/settle.h"
 #include "io/simnet.h"
 
 #include <algorithm>

@@ -68,8 +68,8 @@ says 3 '^fault +provider +no libuet-fi.so in FI_PROVIDER_PATH=/nowhere' "no prov
   FI_PROVIDER_PATH=/nowhere
 says 1 '^warning +settings +FI_UET_MODE=fast cannot be used, so its default is' "a value" $small \
   FI_UET_MODE=fast
-says 1 'to mend it: unset FI_UET_MODE, or set it to: packet delivery mode: auto' "its remedy" \
-  $small FI_UET_MODE=fast
+says 1 'to mend it: unset FI_UET_MODE, or set it to: auto, rud, rod or rudi, for example' \
+  "its remedy" $small FI_UET_MODE=fast
 says 3 '^fault +settings +FI_UET_JOB_ID=none cannot be used, so nothing is offered' \
   "a value without a safe default" FI_UET_JOB_ID=none
 says 1 '^warning +settings +FI_UET_PLAYLOAD_MTU is no setting of uet' "a misspelt name" $small \

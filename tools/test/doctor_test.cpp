@@ -108,26 +108,29 @@ const Case kCases[] = {
        f.libfabric.warnings = "no network here\n";
      },
      "fault provider: /usr/lib/libfabric/libuet-fi.so offers nothing: no network here", "message"},
-    {"a wrong value",
-     [](Facts& f) {
-       f.libfabric.warnings =
-           "FI_UET_MODE=x cannot be used, so its default is; set it to: auto; rud\n";
-     },
+    {"a wrong value", [](Facts& f) { f.environment["FI_UET_MODE"] = "x"; },
      "warning settings: FI_UET_MODE=x cannot be used, so its default is",
-     "unset FI_UET_MODE, or set it to: auto; rud"},
+     "unset FI_UET_MODE, or set it to: auto, rud, rod or rudi, for example FI_UET_MODE=auto"},
     {"a wrong value that has no safe default",
-     [](Facts& f) {
-       f.libfabric.warnings =
-           "FI_UET_JOB_ID=x cannot be used, so nothing is offered; set it to: 1\n";
-     },
+     [](Facts& f) { f.environment["FI_UET_JOB_ID"] = "x"; },
      "fault settings: FI_UET_JOB_ID=x cannot be used, so nothing is offered",
-     "unset FI_UET_JOB_ID, or set it to: 1"},
-    {"a misspelt name",
-     [](Facts& f) {
-       f.libfabric.warnings =
-           "FI_UET_MOD is no setting of uet and does nothing; `fi_info` lists all\n";
-     },
+     "unset FI_UET_JOB_ID, or set it to: 1 to 16777215"},
+    {"a misspelt name", [](Facts& f) { f.environment["FI_UET_MOD"] = "rod"; },
      "warning settings: FI_UET_MOD is no setting of uet and does nothing", "unset FI_UET_MOD"},
+    {"a wrong value that the provider complains about, too",
+     [](Facts& f) {
+       f.environment["FI_UET_MODE"] = "x";
+       f.libfabric.warnings = "FI_UET_MODE=x cannot be used, so its default is; set it to: y\n";
+     },
+     "warning settings: FI_UET_MODE=x cannot be used, so its default is", "auto, rud"},
+    {"what the provider finds",
+     [](Facts& f) {
+       f.environment["FI_UET_IFACE"] = "x";
+       f.libfabric.warnings =
+           "FI_UET_IFACE=x is no interface, so nothing is offered; `ip addr` lists them\n";
+     },
+     "fault settings: FI_UET_IFACE=x is no interface, so nothing is offered",
+     "unset FI_UET_IFACE, or `ip addr` lists them"},
     {"only loopback", [](Facts& f) { f.interfaces = {}; }, "warning addresses: only loopback is up",
      "ip addr add"},
     {"a small MTU", [](Facts& f) { f.interfaces = {interface("eth0", 1, 1500)}; },
@@ -269,6 +272,21 @@ TEST(DoctorTest, OnlyTheProvidersOwnWordsCount) {
                          "libfabric:27480:1795333917:ofi_rxd:core:core:fi_getinfo_():1230<warn> "
                          "fi_getinfo: provider uet returned -61 (No data available)\n"),
             "FI_UET_MODE=x cannot be used\n");
+}
+
+// The provider's own parser reads the environment: units, words for flags, defaults for the rest.
+TEST(DoctorTest, SettingsAreReadAsTheProviderReadsThem) {
+  Facts facts;
+  facts.environment = {{"FI_UET_SOCKBUF", "8MiB"},
+                       {"FI_UET_STRICT_PORT", "yes"},
+                       {"FI_UET_PORT_RANGE", "20001-20047"},
+                       {"FI_PROVIDER", "uet"}};
+  const prov::SettingsRead wanted = wanted_settings(facts);
+  EXPECT_EQ(wanted.settings.socket_buffer_bytes, 8u << 20);
+  EXPECT_TRUE(wanted.settings.strict_port);
+  EXPECT_EQ(wanted.settings.port_first, 16384) << "not a multiple of 16";
+  ASSERT_EQ(wanted.complaints.size(), 1u);
+  EXPECT_EQ(wanted.complaints[0].name, "PORT_RANGE");
 }
 
 TEST(DoctorTest, AFreeFirstPortIsAFreeBlock) {

@@ -115,7 +115,8 @@ TEST(ParamsTest, WrongValuesLeaveTheDefaultAndTheUserReadsIt) {
       {"FI_UET_MAX_PDCS", "0"},
       {"FI_UET_TX_WINDOW", "many"},
       {"FI_UET_PDC_PER_JOB", "2"},
-      {"FI_UET_UNEXPECTED_BYTES", "64M"},
+      {"FI_UET_UNEXPECTED_BYTES", "64MB"},
+      {"FI_UET_PEER_TIMEOUT", "60sec"},
       {"FI_UET_INTEROP", "everybody"},
   };
   for (const Setting& c : cases) {
@@ -132,16 +133,8 @@ TEST(ParamsTest, WrongValuesLeaveTheDefaultAndTheUserReadsIt) {
 // is offered; the user reads that, too.
 TEST(ParamsTest, WrongValuesOfStrictSettingsAreRefusedAndTheUserReadsIt) {
   const Setting cases[] = {
-      {"FI_UET_JOB_ID", "0"},
-      {"FI_UET_JOB_ID", "16777216"},
-      {"FI_UET_JOB_ID", "seven"},
-      {"FI_UET_FAULT", "loss=often"},
-      {"FI_UET_ALLOW", "10.0.0.1/8"},
-      {"FI_UET_OVER_UDP", "0"},
-      {"FI_UET_UDP_DEST_PORT", "49150"},
-      {"FI_UET_DATA_PROTECT", "1"},
-      {"FI_UET_DATA_PROTECT", "2"},
-      {"FI_UET_TRIMMABLE_ACK_SIZE", "0"},
+      {"FI_UET_JOB_ID", "0"},         {"FI_UET_JOB_ID", "16777216"},  {"FI_UET_JOB_ID", "seven"},
+      {"FI_UET_FAULT", "loss=often"}, {"FI_UET_ALLOW", "10.0.0.1/8"},
   };
   for (const Setting& c : cases) {
     int status = -1;
@@ -151,6 +144,15 @@ TEST(ParamsTest, WrongValuesOfStrictSettingsAreRefusedAndTheUserReadsIt) {
                              " cannot be used, so nothing is offered; set it to: ";
     EXPECT_EQ(times(line, text), 1u) << text;
   }
+}
+
+// [LF-135] Protection that does not exist is refused, and the user reads why.
+TEST(ParamsTest, WhoAsksForProtectionIsOfferedNothing) {
+  int status = -1;
+  const std::string text = said("FI_UET_DATA_PROTECT", "2", status);
+  EXPECT_EQ(status, FI_ENODATA);
+  EXPECT_EQ(times("FI_UET_DATA_PROTECT=2 asks for protection that uet does not have", text), 1u)
+      << text;
 }
 
 TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
@@ -165,9 +167,8 @@ TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
       {"FI_UET_IFACE", "lo"},         {"FI_UET_IFACE", "127.0.0.1"},
       {"FI_UET_PROFILE", "ai_full"},  {"FI_UET_ALLOW", "::1,127.0.0.0/8"},
       {"FI_UET_MAX_PDCS", "65000"},   {"FI_UET_NO_SUCH_SETTING", "1"},
-      {"FI_UET_INTEROP", "refprov"},  {"FI_UET_OVER_UDP", "1"},
-      {"FI_UET_DATA_PROTECT", "0"},   {"FI_UET_UDP_DEST_PORT", "4793"},
-      {"FI_UET_TRIMMABLE_ACK_SIZE", "10240"},
+      {"FI_UET_INTEROP", "refprov"},  {"FI_UET_DATA_PROTECT", "0"},
+      {"FI_UET_PEER_TIMEOUT", "90s"}, {"FI_UET_UNEXPECTED_BYTES", "128MiB"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(in_child(c.name, c.value, found), 0) << c.name << "=" << c.value;
@@ -179,7 +180,8 @@ TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
 TEST(ParamsTest, TheLineSaysWhatToDo) {
   int status = -1;
   const std::string value = said("FI_UET_MAX_PDCS", "0", status);
-  EXPECT_NE(value.find("count, 1 to 65000\n"), value.npos) << value;
+  EXPECT_NE(value.find("set it to: contexts, 1 to 65000, for example FI_UET_MAX_PDCS="), value.npos)
+      << value;
   for (const char* const level : {static_cast<const char*>(nullptr), "warn"}) {
     const std::string name = said("FI_UET_MAX_PDC", "64", status, level);
     EXPECT_EQ(times("FI_UET_MAX_PDC is no setting of uet and does nothing", name), 1u) << name;

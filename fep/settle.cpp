@@ -1,0 +1,36 @@
+// Members of a Config that follow from others; see settle.h.
+#include "fep/settle.h"
+
+#include "wire/payload_mtu.h"
+
+#include <algorithm>
+
+namespace uet::fep {
+
+void meet_refprov(Config& config) {
+  config.pds.default_mpr = 1;           // it tracks 128 PSNs, and does not say so
+  config.pds.pdcs_per_key = 1;          // it has 63 contexts for all its peers
+  config.pds.probe = false;             // it closes its context over these:
+  config.pds.optional_control = false;  // probes, control packets that it does not know,
+  config.pds.fatal_nacks = false;       // and NACKs
+  config.ses.disable_index = true;      // it gives a context up after five NACKs
+}
+
+void settle(Config& config) {
+  constexpr uint32_t kHeaderBytes = 128;  // SES header with any extension
+  constexpr uint32_t kPathBytes = 148;    // IP, UDP, PDS and SES headers, and the nominal 40
+  config.pds.payload_mtu = config.ses.payload_mtu;
+  config.pds.reorder_packet_bytes = wire::kPayloadMtuMax + kHeaderBytes;  // whatever peers choose
+  config.cms.mtu_bytes = config.ses.payload_mtu + kPathBytes;
+  config.pds.rto_max = std::max(config.pds.rto_max, config.pds.rto_init);
+  // A peer that was not asked is not silent.
+  config.pds.quiet_time = std::min(config.pds.quiet_time, config.pds.peer_timeout / 2);
+  config.ses.idle_time = config.pds.idle_time;
+  // Refusals end on the same clock as silence. [decision 4]
+  if (config.pds.patience == pds::Patience::time) {
+    config.ses.partial_message_time = config.pds.peer_timeout;
+    config.ses.retry_patience = config.pds.peer_timeout;
+  }
+}
+
+}  // namespace uet::fep

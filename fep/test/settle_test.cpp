@@ -1,0 +1,37 @@
+// Members of a Config that follow from others.
+#include "fep/settle.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::fep {
+namespace {
+
+// [PDS-220] In the soft profile refusals end on the clock of silence; in spec on their own.
+TEST(SettleTest, SettlingMakesTheLayersAgree) {
+  Config config;
+  config.ses.payload_mtu = 8192;
+  config.pds.peer_timeout = Duration::seconds(7);
+  settle(config);
+  EXPECT_EQ(config.pds.payload_mtu, 8192u);
+  EXPECT_GE(config.pds.reorder_packet_bytes, 8192u + 44);
+  EXPECT_GT(config.cms.mtu_bytes, 8192u);
+  EXPECT_EQ(config.ses.retry_patience, Duration::seconds(7));
+  EXPECT_EQ(config.ses.partial_message_time, Duration::seconds(7));
+
+  // [PDS-064] A peer is asked before it counts as silent.
+  Config hasty;
+  hasty.pds.peer_timeout = Duration::milliseconds(1);
+  hasty.pds.quiet_time = Duration::milliseconds(100);
+  settle(hasty);
+  EXPECT_EQ(hasty.pds.quiet_time, Duration::microseconds(500));
+
+  Config spec;
+  spec.pds = pds::Config::spec();
+  const Duration own = spec.ses.retry_patience;
+  spec.pds.peer_timeout = Duration::seconds(7);
+  settle(spec);
+  EXPECT_EQ(spec.ses.retry_patience, own);
+}
+
+}  // namespace
+}  // namespace uet::fep

@@ -1,0 +1,14 @@
+// The settings of this process: named to libfabric, and read from what it says. [LF-129, LF-130]
+#pragma once
+
+#include "prov/uet/settings/settings.h"
+
+namespace uet::prov {
+
+// Names the settings to libfabric, so that fi_info lists them. Called once, from fi_prov_ini.
+void define_settings();
+// Reads them, and tells the user of wrong values and unknown names: call it once, and keep the
+// answer. libfabric forgets them at the end of the process while threads still open domains.
+Settings read_settings_of_process();
+
+}  // namespace uet::prov

@@ -1,0 +1,46 @@
+// Reading of settings; see read.h.
+#include "prov/uet/settings/read.h"
+
+#include "prov/uet/settings/describe.h"
+#include "prov/uet/settings/setting.h"
+
+#include <utility>
+
+namespace uet::prov {
+namespace {
+
+// The parameter of the reference that asks for a checksum or encryption, of which there is none
+// yet. It is no setting, but who asks must not get less protection than was asked for. [LF-135]
+constexpr std::string_view kProtection = "DATA_PROTECT";
+
+Complaint no_protection(std::string_view value) {
+  return {std::string(kProtection),
+          "FI_UET_DATA_PROTECT=" + std::string(value) +
+              " asks for protection that uet does not have (traffic is neither encrypted nor "
+              "authenticated), so nothing is offered",
+          true};
+}
+
+}  // namespace
+
+SettingsRead read_settings(const SettingTexts& texts) {
+  SettingsRead out;
+  for (const Setting& row : all_settings()) {
+    const auto at = texts.find(row.name);
+    if (at == texts.end() || set_from_text(row, at->second, out.settings).ok()) continue;
+    if (row.is_strict) out.settings.valid = false;
+    out.complaints.push_back({row.name, wrong_value_text(row, at->second), row.is_strict});
+  }
+  for (const auto& [name, value] : texts) {
+    if (find_setting(name) != nullptr) continue;
+    if (name == kProtection && value != "0") {
+      out.settings.valid = false;
+      out.complaints.push_back(no_protection(value));
+    } else {
+      out.complaints.push_back({name, unknown_name_text(name), false});
+    }
+  }
+  return out;
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,134 @@
+// Settings of level protocol: constants and choices of the protocol. Rows of the table; see
+// setting.h. For table.cpp only.
+#pragma once
+
+#include "prov/uet/settings/fields.h"
+#include "prov/uet/settings/setting.h"
+
+namespace uet::prov {
+
+inline constexpr Word kAddressWords[] = {{"rel", 0}, {"abs", 1}};
+inline constexpr Word kTimerWords[] = {{"soft", 0}, {"spec", 1}};
+// AI Base is part of the two others. [SES-185]
+inline constexpr Word kProfileWords[] = {{"ai_base", ses::kAiBase},
+                                         {"ai_full", ses::kAiBase | ses::kAiFull},
+                                         {"hpc", ses::kAiBase | ses::kHpc},
+                                         {"all", ses::kEveryProfile}};
+
+inline constexpr Setting kProtocolRows[] = {
+    // Addresses and profiles
+    {.name = "INITIATOR_ID",
+     .max = UINT32_MAX,
+     .field = UET_FIELD(initiator_id),
+     .source = "LF-129",
+     .help = "Initiator ID of endpoints that do not ask for one",
+     .unset = "random for each endpoint",
+     .example = "1"},
+    {.name = "ADDR_MODE",
+     .kind = Kind::choice,
+     .field = UET_FIELD(absolute),
+     .source = "LF-129",
+     .help = "Addressing of local endpoints. rel: within the job. abs: absolute",
+     .words = kAddressWords},
+    {.name = "PROFILE",
+     .kind = Kind::choice,
+     .field = UET_FIELD(profiles),
+     .source = "SES-186",
+     .help = "Profiles that are offered to peers and served. Fewer than all is for peers that rely "
+             "on the letter of a profile",
+     .words = kProfileWords},
+    {.name = "TIMERS",
+     .kind = Kind::choice,
+     .field = UET_FIELD(spec_timers),
+     .source = "PDS-220",
+     .help = "Timers and limits. soft: for software over kernel sockets; a peer is given up after "
+             "FI_UET_PEER_TIMEOUT. spec: those of the specification; a peer is given up after a "
+             "number of retries",
+     .words = kTimerWords},
+    // Contexts and their windows
+    {"PDC_PER_JOB", Kind::flag, "", 0, 1, UET_STACK(pds.pdc_per_job), "PDS-013",
+     "1: jobs do not share packet delivery contexts"},
+    {"RSV_PDCS", Kind::count, "contexts", 0, 32000, UET_STACK(pds.reserved_pdcs), "PDS-017",
+     "Contexts that only requests for the reserved pool may take"},
+    {"MPR", Kind::count, "multiples of 128 packets", 1, 16, UET_STACK(pds.mpr), "PDS-035",
+     "PSN range that this side tracks and advertises"},
+    {"DEFAULT_MPR", Kind::count, "multiples of 128 packets", 1, 255, UET_STACK(pds.default_mpr),
+     "PDS-035", "PSN range assumed of a peer until it states one"},
+    {"PSN_RANGE", Kind::count, "packets", 0, int64_t{1} << 31, UET_STACK(pds.psn_range_packets),
+     "PDS-036",
+     "PSNs that a context uses before another one takes over; 0: no limit (Limit_PSN_Range 0)"},
+    // Acknowledgement
+    {"ACK_GEN_TRIGGER", Kind::octets, "octets", 0, 32768, UET_STACK(pds.ack_gen_trigger_bytes),
+     "PDS-A7", "Received octets after which an ACK goes out unasked"},
+    {"ACK_GEN_MIN_PKT_ADD", Kind::octets, "octets", 0, 2048,
+     UET_STACK(pds.ack_gen_min_packet_bytes), "PDS-A7",
+     "What a short packet counts toward ACK_GEN_TRIGGER"},
+    {"ENB_ACK_PER_PKT", Kind::flag, "", 0, 1, UET_STACK(pds.ack_per_packet), "PDS-A8",
+     "1: acknowledge every packet by itself"},
+    {"ACK_ON_ECN", Kind::flag, "", 0, 1, UET_STACK(pds.ack_on_ecn), "PDS-A6",
+     "1: acknowledge congestion-marked packets at once"},
+    {"ACK_FORM", Kind::count, "", 0, 2, UET_STACK(pds.ack_form), "PDS 8.3",
+     "Form of ACKs. 0: short when that says everything. 1: ACK_CC. 2: ACK_CCX of a vendor"},
+    {"CCX_TYPE", Kind::count, "", 14, 15, UET_STACK(pds.ccx_type), "WIRE-049", "Type of ACK_CCX"},
+    {"MAX_ACK_DATA_SIZE", Kind::octets, "octets", 0, 16, UET_STACK(ses.ack_data_bytes_max),
+     "PDS-166", "Read data that travels inside an ACK, at most"},
+    // Loss
+    {"RTO_INIT_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_init), "PDS-140",
+     "First retransmission time-out"},
+    {"RTO_MAX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_max), "PDS-140",
+     "Upper bound of the retransmission back-off"},
+    {"NACK_RETX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.nack_retx), "PDS-118",
+     "Wait before a packet refused for lack of resources goes again"},
+    {"MAX_RTO_RETX_CNT", Kind::count, "", 0, 15, UET_STACK(pds.rto_retx_max), "PDS-148",
+     "Time-outs of one packet before its context fails (TIMERS=spec only)"},
+    {"MAX_NACK_RETX_CNT", Kind::count, "", 0, 31, UET_STACK(pds.nack_retx_max), "PDS-117",
+     "Refusals of one packet before its context fails (TIMERS=spec only)"},
+    {"TAIL_LOSS_TIME", Kind::time, "us", 100, 10 * kSecond, UET_STACK(pds.tail_loss), "PDS-145",
+     "Silence after the last packet before the peer is asked what has arrived"},
+    {"MAX_TAIL_LOSS_RETX", Kind::count, "", 0, 15, UET_STACK(pds.tail_loss_max), "PDS-145",
+     "Questions in a row of that kind that stay without an answer"},
+    {"DISABLE_INDEX", Kind::flag, "", 0, 1, UET_STACK(ses.disable_index), "SES-132",
+     "1: an ordered message without receive and room disables its index for all peers, instead of "
+     "making its context wait"},
+    {"NO_MATCH_RETRY_MIN", Kind::time, "us", 100, 60 * kSecond, UET_STACK(ses.retry_time_min),
+     "SES-135", "Shortest wait before a message that found no receive is sent again"},
+    {"NO_MATCH_RETRY_MAX", Kind::time, "us", 100, 60 * kSecond, UET_STACK(ses.retry_time_max),
+     "SES-135", "Longest first wait before a message that found no receive is sent again"},
+    // Clear and close
+    {"PDS_CLEAR_TIME", Kind::time, "us", 0, 100 * kSecond, UET_STACK(pds.clear_time), "PDS-105",
+     "Wait for a request to carry the clear before a Clear command goes"},
+    {"CLOSE_REQ_TIME", Kind::time, "us", 100, 10 * kSecond, UET_STACK(pds.close_req), "PDS-173",
+     "Wait of a target for the close it asked for"},
+    {"TOMBSTONE_TIME", Kind::time, "us", 1000, 60 * kSecond, UET_STACK(pds.tombstone_time),
+     "PDS-176", "Time for which closed contexts are remembered"},
+    // Secured contexts
+    {"NEW_PDC_TIME", Kind::time, "us", 100, kSecond, UET_STACK(pds.new_pdc_time), "PDS-052",
+     "Wait of a target for a SYN with the start that it asked for"},
+    {"START_METHOD", Kind::count, "", 0, 1, UET_STACK(pds.start_method), "PDS 4.2",
+     "First PSN of secured contexts. 0: the initiator chooses it, above a floor. 1: the target "
+     "chooses it"},
+    {"EXPECTED_PSN_IN_CLOSE", Kind::flag, "", 0, 1, UET_STACK(pds.expected_psn_in_close_ack),
+     "PDS-053", "1: the closing ACK of a secured context says where the next one may begin"},
+    {"PLAIN_NEW_START_PSN", Kind::flag, "", 0, 1, UET_STACK(pds.plain_new_start_psn), "PDS-054",
+     "1: NEW_START_PSN is believed in the clear, as the reference provider sends it"},
+    // Trimming
+    {"DSCP_TRIMMED", Kind::count, "", 0, 63, UET_STACK(pds.trimmed_dscp), "PDS-130",
+     "DSCP of packets that a switch has trimmed"},
+    {"DSCP_TRIMMED_LASTHOP", Kind::count, "", 0, 63, UET_STACK(pds.trimmed_lasthop_dscp), "PDS-130",
+     "DSCP of packets that the last switch has trimmed"},
+    // What peers of other makes take
+    {"PROBE", Kind::flag, "", 0, 1, UET_STACK(pds.probe), "PDS-163",
+     "0: send no probes, for peers that close their context when one arrives"},
+    {"OPTIONAL_CONTROL", Kind::flag, "", 0, 1, UET_STACK(pds.optional_control), "PDS 22",
+     "0: send no NOOP and no Clear Request, for peers that close their context when one arrives"},
+    {"FATAL_NACKS", Kind::flag, "", 0, 1, UET_STACK(pds.fatal_nacks), "PDS 22",
+     "0: send no NACK 0x10, 0x13 and 0x19, for peers that close their context when one arrives"},
+    {"HDR_MEDIUM", Kind::flag, "", 0, 1, UET_STACK(ses.medium_headers), "SES-042",
+     "1: messages of one packet go with the medium header, 12 octets shorter. Every peer must take "
+     "it, which the reference provider does not"},
+    {"HDR_SMALL", Kind::flag, "", 0, 1, UET_STACK(ses.small_headers), "SES-041",
+     "1: regions have keys of 12 bits where that is possible, and RMA of one packet to such keys "
+     "goes with the small header to peers whose address says that they take it"},
+};
+
+}  // namespace uet::prov

@@ -1,0 +1,139 @@
+// Settings of level tuning: how much and how fast. Rows of the table; see setting.h. For table.cpp
+// only.
+#pragma once
+
+#include "prov/uet/settings/fields.h"
+#include "prov/uet/settings/setting.h"
+
+namespace uet::prov {
+
+inline constexpr Setting kTuningRows[] = {
+    // Contexts
+    {"PDCS_PER_KEY", Kind::count, "contexts", 1, 64, UET_STACK(pds.pdcs_per_key), "PDS-061",
+     "Unordered contexts toward one peer, so that short messages pass long ones"},
+    {"TX_WINDOW", Kind::count, "packets", 1, 2048, UET_STACK(pds.tx_window_packets), "PDS-037",
+     "Packets outstanding per context"},
+    {"TARGET_FLOOR", Kind::share, "MAX_PDCS", 0, 50, UET_STACK(pds.target_floor_percent), "PDS-018",
+     "Contexts kept for each role, so that neither starves the other"},
+    {"HALF_OPEN", Kind::share, "MAX_PDCS", 1, 100, UET_STACK(pds.half_open_percent), "T-01",
+     "Contexts of peers that have not shown that they heard the first answer, at most"},
+    {"CHALLENGE_ABOVE", Kind::count, "contexts", 0, 65000, UET_STACK(pds.challenge_above),
+     "PDS-251",
+     "Contexts of peers that have not shown that they receive our packets, from which on a new "
+     "peer must show it before it gets a context; costs that peer a round trip. At most a 16th of "
+     "MAX_PDCS; 0: never"},
+    {"NEWCOMER_SHARE", Kind::share, "MAX_PDCS", 0, 50, UET_STACK(pds.newcomer_percent), "PDS-253",
+     "Contexts that only hosts without a context may open"},
+    {"PEER_SHARE", Kind::share, "", 1, 100, UET_STACK(pds.peer_share_percent), "T-02",
+     "What one peer gets of the contexts that peers may open: at most so much of what is free and "
+     "its own, so that some are left. All peers with one IP address together leave at least half "
+     "as much"},
+    {"JOB_SHARE", Kind::share, "", 1, 100, UET_STACK(pds.job_share_percent), "T-02",
+     "What all peers of one job, or of one secure domain, get of the contexts that peers may open"},
+    {"CREDIT_SOURCES", Kind::count, "peers", 1, 65536, UET_STACK(pds.credit_sources), "T-34",
+     "Peers whose requests for credit are kept"},
+    {"LOW_WATER", Kind::share, "MAX_PDCS", 0, 100, UET_STACK(pds.low_water_percent), "PDS-181",
+     "Free contexts below which idle ones are closed"},
+    {"PDC_IDLE_TIME", Kind::time, "us", 1000, 86400 * kSecond, UET_STACK(pds.idle_time), "ours",
+     "Idle time after which contexts are closed"},
+    {"GD_ENTRIES", Kind::count, "responses", 1, 1 << 22, UET_STACK(pds.gd_entries), "PDS-109",
+     "Responses of all contexts that are kept until the peer has cleared them"},
+    {"GD_PER_PDC", Kind::count, "responses", 1, 65535, UET_STACK(pds.gd_per_pdc), "PDS-109",
+     "Responses of one context that are kept until the peer has cleared them"},
+    {"ENTROPY_VALUES", Kind::count, "", 1, 65536, UET_STACK(cms.entropy_values), "PDS-004",
+     "Entropy values that unordered traffic is sprayed over. Where this is not set, a domain takes "
+     "the number of its ports, 7 at most"},
+    {"PACKETS_PER_ENTROPY", Kind::count, "packets", 1, 64, UET_STACK(pds.packets_per_entropy),
+     "PDS-004",
+     "Packets of a context between changes of the entropy value, or four times as many of less "
+     "than 512 octets; 1: each packet has its own. Where this is not set, a domain takes what "
+     "leaves in one system call"},
+    // Messages and memory
+    {"UNEXPECTED_MESSAGES", Kind::count, "messages", 1, 1 << 22, UET_STACK(ses.unexpected_messages),
+     "SES-126", "Messages that no receive matched yet, at most"},
+    {"MEMORY_REGIONS", Kind::count, "regions", 1, 1 << 22, UET_STACK(ses.memory_regions), "ours",
+     "Memory regions registered at once"},
+    {.name = "MR_DOMAIN",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(mr_domain),
+     .source = "LF-038",
+     .help = "0: applications must offer FI_MR_ENDPOINT and bind regions to endpoints"},
+    {.name = "IDEMPOTENT",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(idempotent),
+     .source = "LF-027",
+     .help = "1: every memory region may be written twice without harm"},
+    {"READ_QUOTA", Kind::octets, "octets", 65536, int64_t{1} << 31, UET_STACK(ses.read_quota_bytes),
+     "T-39", "Data on its way to one peer that it has asked for by reading; its next reads wait"},
+    {"RNDV_SIZE", Kind::octets, "octets", 1, int64_t{0xFFFF'FFFF}, UET_STACK(ses.rendezvous_bytes),
+     "SES-088",
+     "Messages from this length on to HPC peers go by rendezvous: the target reads what does not "
+     "fit their first packet. By default none, since reading costs a request for each packet: for "
+     "programs that send long messages before the target has a receive"},
+    {"RNDV_READS", Kind::count, "messages", 2, 4096, UET_STACK(ses.rendezvous_reads), "ours",
+     "Messages whose rest is being read at once; one peer gets no more than it leaves free"},
+    {"DEFER_SIZE", Kind::octets, "octets", 1, int64_t{0xFFFF'FFFF}, UET_STACK(ses.defer_bytes),
+     "SES-102",
+     "Unordered messages from this length on go as deferrable sends to the peers that DEFER says: "
+     "one without a receive has them sent again when there is one"},
+    {"DEFER", Kind::count, "", 0, 2, UET_STACK(ses.defer_to), "LF-041",
+     "Peers that get deferrable sends. 0: none. 1: peers of AI Full that are not HPC, which keeps "
+     "messages that no receive matched. 2: all of AI Full"},
+    {"DEFERRED_MESSAGES", Kind::count, "messages", 0, 1 << 20, UET_STACK(ses.deferred_messages),
+     "SES-035",
+     "Messages that an endpoint without a receive for them tells to wait, at most; one peer gets "
+     "no more than it leaves free"},
+    // Modes without contexts
+    {"RUDI_WINDOW", Kind::count, "packets", 1, 65536, UET_STACK(pds.rudi_window), "PDS-205",
+     "Idempotent requests outstanding toward one peer (MODE=rudi)"},
+    {"UUD_RATE", Kind::count, "packets per second", 0, 100'000'000,
+     UET_STACK(pds.uud_packets_per_second), "PDS-212",
+     "Datagrams sent by all endpoints together; 0: no limit"},
+    {"SOURCE_RATE", Kind::count, "packets per second", 0, 100'000'000,
+     UET_STACK(pds.source_packets_per_second), "T-41",
+     "Datagrams and idempotent requests of one peer that are looked at; 0: all"},
+    // Acknowledgement and loss
+    {"QUIET_PACKETS", Kind::count, "messages", 0, 63, UET_STACK(pds.quiet_packets), "PDS-064",
+     "Messages in a row that ask for no ACK, of those that nobody waits for: injected ones, and "
+     "copied ones that are already reported as done; 0: each of them asks"},
+    {"QUIET_TIME", Kind::time, "us", 100, 100'000, UET_STACK(pds.quiet_time), "ours",
+     "Wait before messages that asked for no ACK are asked for together"},
+    {"ACK_GEN_PACKETS", Kind::count, "packets", 0, 255, UET_STACK(pds.ack_gen_packets), "PDS-A7",
+     "Received packets after which an ACK goes out unasked; 0: octets only"},
+    {"ACK_DELAY_MAX", Kind::time, "us", 0, kSecond, UET_STACK(pds.ack_delay_max), "PDS-083",
+     "Age of a packet at which an ACK goes out unasked; 0: never for that reason"},
+    {"OOO_PACKETS", Kind::count, "packets", 1, 1024, UET_STACK(pds.ooo_packets_min), "PDS-143",
+     "Packets acknowledged past a gap before the gap counts as lost"},
+    {"OOO_PACKETS_SINGLE", Kind::count, "packets", 1, 1024, UET_STACK(pds.ooo_packets_single_path),
+     "PDS-144",
+     "Packets acknowledged past a gap before the gap counts as lost, where all packets take one "
+     "path"},
+    {"ROD_REORDER", Kind::flag, "", 0, 1, UET_STACK(pds.rod_reorder), "PDS-079",
+     "1: ordered contexts hold back what arrives early. 0: they drop it"},
+    {"NACKS_PER_PEER", Kind::count, "per second", 1, 10'000'000,
+     UET_STACK(pds.nacks_per_second_per_peer), "PDS-072",
+     "NACKs and Probe answers that one peer may cause"},
+    {"NACKS_NO_PDC", Kind::count, "per second", 1, 10'000'000,
+     UET_STACK(pds.nacks_per_second_no_pdc), "PDS-072", "NACKs for packets of no context, in all"},
+    {"UNREACHABLE_TIME", Kind::time, "us", 1000, 3600 * kSecond, UET_STACK(pds.unreachable_time),
+     "ours", "ICMP errors and nothing else for this long fail operations toward a peer"},
+    {.name = "LINGER",
+     .kind = Kind::time,
+     .unit = "ms",
+     .max = 600 * kSecond,
+     .field = UET_FIELD(linger),
+     .source = "ours",
+     .help =
+         "Time that closing an endpoint, and exit(), wait at most for peers to confirm what was "
+         "reported as done when its payload was copied"},
+    // Congestion
+    {"INITIAL_WINDOW", Kind::count, "packets", 0, 4096, UET_STACK(cms.initial_window_packets),
+     "ours", "Congestion window at first; 0: what carries 128 KiB of payload"},
+    {"WINDOW_BYTES_MAX", Kind::octets, "octets", 65536, int64_t{1} << 31,
+     UET_STACK(cms.window_bytes_max), "ours",
+     "Congestion window at most. Where this is not set, no more than the socket's receive buffer"},
+};
+
+}  // namespace uet::prov

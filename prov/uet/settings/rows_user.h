@@ -1,0 +1,154 @@
+// Settings of level user: what a site decides. Rows of the table; see setting.h. For table.cpp
+// only.
+#pragma once
+
+#include "prov/uet/settings/fields.h"
+#include "prov/uet/settings/port_range.h"
+#include "prov/uet/settings/setting.h"
+
+namespace uet::prov {
+
+inline constexpr Word kIoWords[] = {{"auto", static_cast<int64_t>(IoChoice::automatic)},
+                                    {"udp", static_cast<int64_t>(IoChoice::udp)},
+                                    {"packet", static_cast<int64_t>(IoChoice::packet)}};
+inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::automatic)},
+                                      {"rud", static_cast<int64_t>(ModeChoice::rud)},
+                                      {"rod", static_cast<int64_t>(ModeChoice::rod)},
+                                      {"rudi", static_cast<int64_t>(ModeChoice::rudi)}};
+inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
+
+inline constexpr Setting kUserRows[] = {
+    {.name = "IFACE",
+     .kind = Kind::text,
+     .unit = "an interface name or a local IP address",
+     .field = UET_TEXT(iface),
+     .source = "LF-129",
+     .help = "Interface or local address that is offered. An address of 127.0.0.0/8 need not be "
+             "configured on the interface",
+     .unset = "all interfaces that are up",
+     .example = "eth0"},
+    {.name = "IO",
+     .kind = Kind::choice,
+     .field = UET_FIELD(io),
+     .source = "LF-129",
+     .help = "Packet backend. packet: packet sockets, which bypass the IP stack (Linux 6.2, "
+             "CAP_NET_RAW, Ethernet) and with it the rules of firewall, IPsec and tc. auto: packet "
+             "sockets where they are allowed and no such rules are found when a domain is opened "
+             "(looking for them needs CAP_NET_ADMIN), else UDP sockets",
+     .words = kIoWords},
+    {.name = "MODE",
+     .kind = Kind::choice,
+     .field = UET_FIELD(mode),
+     .source = "LF-129",
+     .help = "Packet delivery mode. auto: ROD when the application asks for an order, else RUD. "
+             "rudi: as auto, but RMA to idempotent-safe regions goes by RUDI",
+     .words = kModeWords},
+    {.name = "JOB_ID",
+     .min = 1,
+     .max = 0xFF'FFFF,
+     .field = UET_FIELD(job_id),
+     .source = "LF-129",
+     .help = "JobID of endpoints without an authorization key. Peers talk within one job only",
+     .is_strict = true},
+    {.name = "PID_ON_FEP",
+     .max = 4095,
+     .field = UET_FIELD(pid_on_fep),
+     .source = "LF-129",
+     .help = "PIDonFEP of endpoints that do not ask for one",
+     .unset = "random",
+     .example = "1"},
+    {.name = "PORT_RANGE",
+     .kind = Kind::text,
+     .unit = "first-last, first a multiple of 16 from 1024 on, at least 16 ports",
+     .field = {.text = print_port_range, .read = read_port_range},
+     .source = "LF-129",
+     .help = "UDP ports for processes that find port 4793 taken; the first 4,096 of them are used "
+             "first"},
+    {.name = "STRICT_PORT",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(strict_port),
+     .source = "LF-129",
+     .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
+    {.name = "ALLOW",
+     .kind = Kind::text,
+     .unit = "IP prefixes joined by commas, 32 at most",
+     .field = {.text = [](const Settings& s) { return s.allow_text; },
+               .read =
+                   [](Settings& s, std::string_view text) {
+                     const Result<fep::AllowList> list = fep::AllowList::parse(text);
+                     if (!list.ok()) return false;
+                     s.allow = *list;
+                     s.allow_text = text;
+                     return true;
+                   }},
+     .source = "ours",
+     .help = "Hosts whose packets are taken; packets of all others are dropped at once",
+     .unset = "all hosts",
+     .example = "10.1.0.0/16,fd00::/8",
+     .is_strict = true},
+    {.name = "SOCKBUF",
+     .kind = Kind::octets,
+     .min = 65536,
+     .max = 1 << 30,
+     .field = UET_FIELD(socket_buffer_bytes),
+     .source = "ours",
+     .help = "Socket buffer to ask the system for, each for sending and receiving; 0: the system's "
+             "default",
+     .grid = Grid::zero_too},
+    {.name = "PAYLOAD_MTU",
+     .kind = Kind::octets,
+     .min = 1024,
+     .max = 8192,
+     .field = UET_FIELD_AND_STACK(payload_mtu, ses.payload_mtu),
+     .source = "SES-032",
+     .help =
+         "Payload of a packet at most. Toward each peer the smallest of both ends and the route "
+         "is used",
+     .unset = "the largest that fits the interface, and 8KiB between processes of one host",
+     .example = "4KiB",
+     .grid = Grid::powers_of_two},
+    {"MAX_PDCS", Kind::count, "contexts", 1, 65000, UET_STACK(pds.max_pdcs), "PDS-010",
+     "Packet delivery contexts (connections) at once, both roles"},
+    {"UNEXPECTED_BYTES", Kind::octets, "octets", 65536, int64_t{1} << 40,
+     UET_STACK(ses.unexpected_bytes), "SES-126",
+     "Memory for messages that no receive matched yet; senders retry beyond it"},
+    {"PEER_TIMEOUT", Kind::time, "us", 1000, 3600 * kSecond, UET_STACK(pds.peer_timeout), "ours",
+     "Silence of a peer after which operations fail. A peer that answers with refusals only gets "
+     "five times as long"},
+    {"DSCP_DATA", Kind::count, "", 0, 63, UET_FIELD(dscp_data), "LF-129",
+     "DSCP of requests without a traffic class"},
+    {"DSCP_ACK", Kind::count, "", 0, 63, UET_STACK(pds.control_dscp), "PDS-069",
+     "DSCP of acknowledgements and control packets"},
+    {.name = "HELPER",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(helper),
+     .source = "LF-081",
+     .help = "0: no helper thread; packets then move only while the application calls"},
+    {.name = "STATS",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(stats),
+     .source = "ours",
+     .help = "1: uet_ctl of the same user can ask for this process's counters. Needs the helper "
+             "thread"},
+    {.name = "PCAP",
+     .kind = Kind::text,
+     .unit = "a file name; %p in it becomes the process id",
+     .field = UET_TEXT(pcap),
+     .source = "ours",
+     .help = "File that all packets are recorded in (pcapng)",
+     .unset = "no recording",
+     .example = "/tmp/uet-%p.pcapng"},
+    {.name = "INTEROP",
+     .kind = Kind::choice,
+     .field = UET_FIELD(meets_refprov),
+     .source = "PDS 22",
+     .help = "refprov: DEFAULT_MPR=1, PDCS_PER_KEY=1, PROBE=0, OPTIONAL_CONTROL=0, FATAL_NACKS=0 "
+             "and DISABLE_INDEX=1, for peers that are the UEC reference provider; what is set by "
+             "its own name comes on top",
+     .words = kInteropWords},
+};
+
+}  // namespace uet::prov

@@ -1,0 +1,74 @@
+// The values of all settings of a process: a plain record. Each field belongs to one row of the
+// table in setting.h, which names it FI_UET_<NAME>; the defaults are here, and for the stack in
+// fep/config.h.
+#pragma once
+
+#include "fep/allow_list.h"
+#include "fep/config.h"
+#include "ses/profile.h"
+
+#include "base/time.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uet::prov {
+
+struct Setting;
+
+enum class ModeChoice : uint8_t {
+  automatic,  // ROD where an order was asked for, RUD elsewhere [LF-089]
+  rud,
+  rod,
+  rudi,  // as automatic, and RUDI for RMA to idempotent-safe regions [SES-027]
+};
+
+enum class IoChoice : uint8_t {
+  automatic,  // packet sockets where they are allowed and pass by no rules, else UDP [decision 8]
+  udp,
+  packet,
+};
+
+struct Settings {
+  std::string iface;  // interface name or local address; empty: all
+  IoChoice io = IoChoice::automatic;
+  ModeChoice mode = ModeChoice::automatic;
+  uint32_t job_id = 1;                   // 1 .. 2^24-1 [LF-018]
+  std::optional<uint16_t> pid_on_fep;    // 0 .. 4095; unset: random
+  std::optional<uint32_t> initiator_id;  // unset: random for each endpoint
+  bool absolute = false;                 // ADDR_MODE
+  std::optional<uint32_t> payload_mtu;   // octets; unset: by interface [LF-131]
+  uint16_t port_first = 16384;
+  uint16_t port_last = 32767;
+  bool strict_port = false;
+  fep::AllowList allow;                    // empty: everybody
+  std::string allow_text;                  // as it was written
+  uint32_t socket_buffer_bytes = 4 << 20;  // 0: the system's
+  std::string pcap;                        // file; empty: none
+  std::string fault;                       // fault plan; empty: none
+  bool helper = true;
+  Duration linger = Duration::seconds(5);  // of fi_close and exit()
+  bool stats = true;                       // uet_ctl may ask
+  uint8_t dscp_data = 0;                   // 0 .. 63; of requests without a traffic class
+  bool spec_timers = false;                // TIMERS=spec [PDS-220]
+  bool meets_refprov = false;              // INTEROP=refprov [PDS 22]
+  bool mr_domain = true;                   // regions without an endpoint are allowed [LF-038]
+  uint8_t profiles = ses::kEveryProfile;   // PROFILE [SES-186]
+  bool idempotent = false;                 // every region is idempotent-safe [LF-027]
+
+  // The stack's values, and the rows of those that were set: only these are applied, because a
+  // domain has defaults of its own for some (TIMERS, INTEROP, the socket's buffer).
+  fep::Config stack;
+  std::vector<const Setting*> stack_set;
+
+  // False: a setting whose default would be less safe than what was asked for, or something else
+  // (JOB_ID, ALLOW, FAULT), has a wrong value; nothing is offered. [LF-135]
+  bool valid = true;
+
+  // Copies the stack's values that were set to `config`. [LF-130]
+  void apply_to(fep::Config& config) const;
+};
+
+}  // namespace uet::prov
