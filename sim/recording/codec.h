@@ -120,7 +120,8 @@ class Decoder {
   size_t left() const { return octets_.size(); }
   std::span<const std::byte> bytes() {
     uint64_t length = 0;
-    number(length, octets_.size());
+    number(length);
+    if (length > octets_.size()) failed_ = true;  // of what is left behind the length
     const std::span<const std::byte> read = octets_.first(failed_ ? 0 : length);
     octets_ = octets_.subspan(read.size());
     return read;

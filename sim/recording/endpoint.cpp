@@ -58,6 +58,7 @@ Sink Endpoint::shape_of(const ses::CompletionSink& sink) {
 }
 
 ses::CompletionSink Endpoint::watched(const ses::CompletionSink& sink) {
+  UET_ASSERT(sink.complete != nullptr);
   WatchedSink& w = sinks_.emplace_back();
   w.endpoint = this;
   w.number = static_cast<uint32_t>(sinks_.size() - 1);

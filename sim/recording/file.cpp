@@ -72,6 +72,7 @@ Writer::~Writer() {
 }
 
 void Writer::write(const Octets& octets) {
+  if (octets.empty()) return;
   failed_ |= std::fwrite(octets.data(), 1, octets.size(), file_) != octets.size();
 }
 

@@ -160,10 +160,10 @@ void for_each(Config& config, Fn fn) {
 
 #undef UET_SETTING
 
-int64_t setting_of(const Duration& d) { return d.ns(); }
-int64_t setting_of(const TrafficClass& tc) { return tc.value(); }
+int64_t number_of(const Duration& d) { return d.ns(); }
+int64_t number_of(const TrafficClass& tc) { return tc.value(); }
 template <class T>
-int64_t setting_of(const T& value) {
+int64_t number_of(const T& value) {
   return static_cast<int64_t>(value);
 }
 
@@ -195,7 +195,7 @@ std::vector<Create::Setting> settings_of(const fep::Config& config) {
   UET_ASSERT(config.allow.size() == 0);
   std::vector<Create::Setting> all;
   for_each(config, [&](const char* name, const auto& member) {
-    all.push_back({name, setting_of(member)});
+    all.push_back({name, number_of(member)});
   });
   return all;
 }

@@ -1,7 +1,7 @@
 // Settings by name: none is lost on the way into a recording and out of it.
 #include "sim/recording/settings.h"
 
-#include "fep/parameters.h"
+#include "prov/uet/settings/setting.h"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,15 @@ namespace {
 
 // Each setting that users have, at its least, at its most, and as it is by default.
 TEST(SettingsTest, EverySettingOfUsersComesBack) {
-  for (const fep::Parameter& p : fep::parameters()) {
-    for (const int64_t value : {p.min, p.max, p.get(fep::Config{})}) {
+  for (const prov::Setting& row : prov::all_settings()) {
+    const prov::Field& field = row.field;
+    if (field.set_stack == nullptr) continue;
+    for (const int64_t value : {row.min, row.max, field.get_stack(fep::Config{})}) {
       fep::Config config;
-      p.set(config, value);
+      field.set_stack(config, value);
       fep::Config read;
-      ASSERT_EQ(take_settings(settings_of(config), read), "") << p.name;
-      EXPECT_EQ(p.get(read), p.get(config)) << p.name;
+      ASSERT_EQ(take_settings(settings_of(config), read), "") << row.name;
+      EXPECT_EQ(field.get_stack(read), field.get_stack(config)) << row.name;
     }
   }
 }
