@@ -45,7 +45,7 @@ need_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}"
 cd "$root"
 started=$SECONDS
 
-# preset PRESET TARGET CTEST-ARGUMENTS...
+# preset PRESET TARGET CTEST-ARGUMENTS... (a later -j counts)
 preset() {
   local name=$1 target=$2
   shift 2
@@ -70,7 +70,7 @@ if [ $quick -eq 1 ]; then
 else
   core='base|wire|tss|cms|pds|ses|fep|fuzz'
   preset asan tests_core -L "^($core|io|sim)\$"
-  preset tsan tests_threads -L '^threads$'
+  preset tsan tests_threads -L '^threads$' -j $((2 * jobs))  # these wait even more
   if has_libfuzzer; then
     preset fuzz tests_fuzz_live -L '^fuzz_live$'
   else

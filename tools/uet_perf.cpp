@@ -2,6 +2,7 @@
 // fixed amount of work, timed by the processor time of this thread.
 #include "tools/command_line.h"
 #include "tools/perf_loss.h"
+#include "tools/perf_gap.h"
 #include "tools/perf_match.h"
 #include "tools/perf_pair.h"
 
@@ -281,10 +282,8 @@ int loss(const Options& options) {
   return 0;
 }
 
-// The cost of a match by the number of receives, or of kept messages, that wait. [SES-122]
-int match(const Options& options) {
-  const auto timer = [&](const std::function<void()>& prepare,
-                         const std::function<uint64_t()>& work) {
+perf::Timer timer_of(const Options& options) {
+  return [&options](const std::function<void()>& prepare, const std::function<uint64_t()>& work) {
     double best = 1e300;
     for (uint32_t i = 0; i < options.repeats; ++i) {
       prepare();
@@ -292,8 +291,25 @@ int match(const Options& options) {
     }
     return best;
   };
+}
+
+// The cost of an ACK over a gap by the number of packets that are outstanding. [PDS-142]
+int gap(const Options& options) {
   nlohmann::json out = nlohmann::json::array();
-  for (const perf::MatchFigure& f : perf::match_figures(timer, options.seed)) {
+  for (const perf::GapFigure& f : perf::gap_figures(timer_of(options))) {
+    out.push_back({{"outstanding", f.outstanding}, {"ns", f.ns}});
+    if (!options.json) {
+      std::printf("ACK over a gap, %5u packets outstanding %9.1f ns/ACK\n", f.outstanding, f.ns);
+    }
+  }
+  if (options.json) std::printf("%s\n", out.dump(2).c_str());
+  return 0;
+}
+
+// The cost of a match by the number of receives, or of kept messages, that wait. [SES-122]
+int match(const Options& options) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const perf::MatchFigure& f : perf::match_figures(timer_of(options), options.seed)) {
     out.push_back({{"what", f.what}, {"waiting", f.waiting}, {"ns", f.ns}});
     if (!options.json) {
       std::printf("%-36s of %7u %9.1f ns/match\n", f.what.c_str(), f.waiting, f.ns);
@@ -369,12 +385,16 @@ int main(int argc, char** argv) {
   CLI::App* const matching =
       app.add_subcommand("match", "Cost of a match by how many receives or kept messages wait")
           ->fallthrough();
-  for (CLI::App* const command : {table, lossy, matching}) command->excludes(with_flows);
+  CLI::App* const gaps =
+      app.add_subcommand("gap", "Cost of an ACK over a gap by how many packets are outstanding")
+          ->fallthrough();
+  for (CLI::App* const command : {table, lossy, matching, gaps}) command->excludes(with_flows);
   if (const auto status = tools::parse(app, argc, argv)) return *status;
   if (by_job) options.spread = perf::Spread::jobs;
   if (table->parsed()) return pdcs(options);
   if (lossy->parsed()) return loss(options);
   if (matching->parsed()) return match(options);
+  if (gaps->parsed()) return gap(options);
   const double copy = copy_ns(options.repeats);
   if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
   std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};

@@ -17,14 +17,14 @@ class RefusedTest : public ::testing::Test {
     config_.probe = false;
   }
 
-  // The peer of an established PDC refuses all that it is sent, until `end`.
-  static void refuse_until(Bench& b, NackCode code, Instant end) {
+  // The peer of an established PDC refuses all that it is sent, until `end`; it looks every `step`.
+  static void refuse_until(Bench& b, NackCode code, Instant end, Duration step = 100_us) {
     while (b.now < end) {
       for (const Bench::Out& o : b.tx()) {
         if (o.type() == wire::PdsType::ack) continue;
         b.rx_header(b.nack(code, o.as<wire::Request>().psn, b.start.value()));
       }
-      b.elapse(std::min(100_us, end - b.now));
+      b.elapse(std::min(step, end - b.now));
     }
   }
   static void open(Bench& b, uint32_t packets, Mode mode = Mode::rud) {
@@ -149,7 +149,7 @@ TEST_F(RefusedTest, ByCountOnlyTheCountEndsIt) {
   config_.nack_retx_max = 31;
   Bench b(config_);
   open(b, 1);
-  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() * 3);
+  refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() * 3, 2_ms);
   EXPECT_TRUE(b.client.failures.empty());
 }
 

@@ -128,6 +128,12 @@ def is_one_expression(text):
     return not open_brackets
 
 
+def open_brackets_of(text):
+    """What this text leaves open, minus what it closes, for each kind of bracket."""
+    code = re.sub(r"'.'|\"[^\"]*\"", "0", text)
+    return [code.count(a) - code.count(b) for a, b in ("()", "[]", "{}")]
+
+
 def is_statement(piece, before):
     """Whether the piece is whole statements; `before` is the code in front of it."""
     if not piece.endswith((";", "}")) or not re.match(r"[\w:*({]|--|\+\+", piece):
@@ -139,6 +145,8 @@ def is_statement(piece, before):
 def common_form(fault, piece, before):
     """(form, head, original, replacement): how this fault is written behind its switch."""
     replacement = fault.replacement
+    if open_brackets_of(piece) != open_brackets_of(replacement):
+        raise Misfit(f"{fault.name}: the brackets of the two lines differ: {fault.search}")
     if piece.endswith(" {") and replacement.endswith(" {"):
         form, head, original, wrong = common_form_of(fault, piece[:-2], replacement[:-2], before)
         return form, head, original, wrong, " {"

@@ -74,6 +74,11 @@ class PlantTest(unittest.TestCase):
             planted(code, (search, replacement))
         return str(refusal.exception)
 
+    def test_brackets_that_stay_open_on_one_side(self):
+        self.assertIn("brackets", self.refused("if (a) { return f();", "if (a) { return f();",
+                                               "if (a) { return;  }"))
+        self.assertIn("brackets", self.refused("if (a) { g(); f(b);", "f(b);", "f(b;"))
+
     def test_text_that_is_not_there_or_twice(self):
         self.assertIn("found 0 times", self.refused("f();", "g();", ""))
         self.assertIn("found 2 times", self.refused("f(); f();", "f();", ""))

@@ -1,0 +1,185 @@
+// Who waits for what, with PDCs that nothing else knows. [PDS-142, PDS-244]
+#include "pds/schedule/schedule.h"
+
+#include "base/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace uet::pds {
+namespace {
+
+const Instant kStart = Instant::from_ns(1'000'000'000);
+constexpr MessageHandle kMessage(1);
+constexpr Duration kTimerTick = Duration::microseconds(2);  // timers fire late by less
+
+// Nothing here calls the client.
+class NoClient final : public Client {
+ public:
+  bool start(FlowId, PdcHandle, StartedMessage&, Instant) override { return false; }
+  bool pull(MessageHandle, PacketRef&) override { return false; }
+  void encode(const PacketRef&, wire::Writer&, TxBatch&) override {}
+  Verdict on_request(const RxRequest&, Instant) override { return Verdict::accepted(); }
+  void on_response(const PacketRef&, const RxResponse&, Instant) override {}
+  void on_failed(const PacketRef&, const Failure&, Instant) override {}
+  void on_aborted(MessageHandle, const Failure&, Instant) override {}
+  JobId job_of(std::span<const std::byte>) const override { return JobId(1); }
+  bool has_open_message(PdcHandle) const override { return false; }
+  void on_pdc_closed(PdcHandle, PeerId, bool, Instant) override {}
+};
+
+class ScheduleTest : public testing::Test {
+ protected:
+  ScheduleTest() {
+    EXPECT_TRUE(peers_.create(arena_, 2, 1).ok());
+    config_.tx_window_packets = 8;
+    window_.algorithm = cms::Algorithm::fixed;
+    window_.initial_window_packets = 8;
+    res_ = std::make_unique<Resources>(config_, window_, peers_, client_, randomness_);
+    res_->tx_pool.create(arena_, 2);
+    path_ = std::make_unique<Path>(PathKey{}, window_, res_->rng);
+    path_->packet_bytes_max = 4096;
+    schedule_ = std::make_unique<Schedule>(*res_);
+  }
+  // An established initiator that has nothing to send.
+  std::unique_ptr<Pdc> pdc() {
+    auto made = std::make_unique<Pdc>(uint8_t{0});
+    made->life.start(true);
+    made->life.change(PdcEvent::opened);
+    made->life.change(PdcEvent::first_ack);
+    made->path = path_.get();
+    made->begin_at(Psn(100), config_);
+    return made;
+  }
+
+  // A packet of it was sent and is lost.
+  void lose(Pdc& p) {
+    p.tx.start(p.start_psn);
+    EXPECT_TRUE(p.tx.reserve(res_->tx_pool));
+    p.losses.mark(p.tx.push(), p.start_psn);
+  }
+
+  Arena arena_;
+  PeerTable peers_;
+  Config config_;
+  cms::Config window_;
+  NoClient client_;
+  SeededRandom randomness_{1};
+  std::unique_ptr<Resources> res_;
+  std::unique_ptr<Path> path_;
+  std::unique_ptr<Schedule> schedule_;
+};
+
+TEST_F(ScheduleTest, APdcWithNothingToSendGetsNoTurn) {
+  const auto idle = pdc();
+  schedule_->want_send(*idle);
+  EXPECT_FALSE(schedule_->has_work());
+  EXPECT_EQ(schedule_->next_send(), nullptr);
+}
+
+// [PDS-244] Turns come in the order in which they were asked for, one for each PDC.
+TEST_F(ScheduleTest, PdcsGetTheirTurnsInOrder) {
+  const auto first = pdc(), second = pdc();
+  first->message = second->message = kMessage;
+  for (Pdc* p : {first.get(), second.get(), first.get()}) schedule_->want_send(*p);
+  EXPECT_TRUE(schedule_->has_new_work());
+  EXPECT_EQ(schedule_->send_after(), first.get());
+  EXPECT_EQ(schedule_->next_send(), first.get());
+  EXPECT_EQ(schedule_->next_send(), second.get());
+  EXPECT_EQ(schedule_->next_send(), nullptr);
+}
+
+// [PDS-062] What is lost goes before anything new.
+TEST_F(ScheduleTest, APdcWithALostPacketGetsATurnToResend) {
+  const auto p = pdc();
+  p->message = kMessage;
+  lose(*p);
+  schedule_->want_send(*p);
+  EXPECT_EQ(schedule_->next_send(), nullptr);
+  EXPECT_EQ(schedule_->next_resend(), p.get());
+  p->tx.abandon(res_->tx_pool);
+}
+
+TEST_F(ScheduleTest, WhoStopsSendingStandsInNoList) {
+  const auto p = pdc();
+  p->message = kMessage;
+  schedule_->want_send(*p);
+  Schedule::stop_sending(*p);
+  EXPECT_FALSE(schedule_->has_work());
+}
+
+// What the peer tracks is used up: an ACK brings the PDC back.
+TEST_F(ScheduleTest, AClosedWindowIsCountedAndGetsNoTurn) {
+  res_->config.tx_window_packets = 0;
+  const auto p = pdc();
+  p->message = kMessage;
+  schedule_->want_send(*p);
+  EXPECT_FALSE(schedule_->has_work());
+  EXPECT_EQ(res_->counters[Count::window_stalls], 1u);
+}
+
+// [PDS-244] Replies wait in a list of their own, in which a PDC stands once.
+TEST_F(ScheduleTest, APdcStandsOnceAmongThoseThatOweAReply) {
+  const auto first = pdc(), second = pdc();
+  schedule_->want_control(*first);
+  schedule_->want_control(*second);
+  schedule_->want_control(*first);
+  EXPECT_EQ(schedule_->next_control(), first.get());
+  schedule_->keep_control(*first);
+  EXPECT_EQ(schedule_->next_control(), first.get()) << "it keeps its turn";
+  EXPECT_EQ(schedule_->next_control(), second.get());
+  EXPECT_EQ(schedule_->next_control(), nullptr);
+}
+
+// [PDS-021] A flow without a PDC waits until there is one, and is first in the line then.
+TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
+  Flow starved{FlowKey{}}, other{FlowKey{}};
+  schedule_->starve(starved);
+  EXPECT_FALSE(schedule_->has_work());
+  schedule_->feed_starved();
+  schedule_->wake_flow(other);
+  schedule_->wake_flow(starved);
+  EXPECT_EQ(schedule_->flow_after(), &starved);
+  EXPECT_EQ(schedule_->next_flow(), &starved);
+  EXPECT_EQ(schedule_->next_flow(), &other);
+  EXPECT_EQ(schedule_->next_flow(), nullptr);
+}
+
+// [PDS-244] A path whose window has room again gets a turn only if a PDC waits for that.
+TEST_F(ScheduleTest, APathIsServedIfSomebodyWaitsForItsWindow) {
+  schedule_->wake_path(*path_);
+  EXPECT_EQ(schedule_->next_open_path(), nullptr);
+  const auto p = pdc();
+  path_->blocked.push_back(*p);
+  schedule_->wake_path(*path_);
+  schedule_->wake_path(*path_);
+  EXPECT_EQ(schedule_->next_open_path(), path_.get());
+  EXPECT_EQ(schedule_->next_open_path(), nullptr);
+  Schedule::stop_sending(*p);
+}
+
+// [PDS-142] A PDC has one timer, which is for the earliest of its deadlines.
+TEST_F(ScheduleTest, TheTimerOfAPdcIsForTheEarliestDeadline) {
+  const auto p = pdc();
+  const Duration step = Duration::milliseconds(1);
+  schedule_->arm_by(*p, kStart + step * 5);
+  schedule_->arm_by(*p, kStart + step * 9);
+  EXPECT_LT(p->timer.deadline() - (kStart + step * 5), kTimerTick);
+  schedule_->arm_by(*p, kStart + step * 2);
+  EXPECT_LT(p->timer.deadline() - (kStart + step * 2), kTimerTick);
+  EXPECT_EQ(schedule_->armed_timers(), 1u);
+
+  int fired = 0;
+  const auto count = [&](Pdc& one) { fired += &one == p.get(); };
+  schedule_->expire(kStart + step, count);
+  EXPECT_EQ(fired, 0);
+  schedule_->expire(kStart + step * 3, count);
+  EXPECT_EQ(fired, 1);
+  schedule_->arm_by(*p, kStart + step * 9);
+  schedule_->cancel(*p);
+  EXPECT_EQ(schedule_->armed_timers(), 0u);
+}
+
+}  // namespace
+}  // namespace uet::pds
