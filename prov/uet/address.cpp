@@ -1,7 +1,7 @@
 // Encoding and decoding of UET addresses; see address.h.
 #include "prov/uet/address.h"
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include "io/socket.h"
 

@@ -2,7 +2,7 @@
 // [LF-050..052, LF-061..063]
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include "ses/atomics.h"
 

@@ -1,10 +1,10 @@
 // Address vector; see av.h.
 #include "prov/uet/av.h"
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/av_names.h"
 #include "prov/uet/eq.h"
 #include "prov/uet/info.h"
-#include "prov/uet/log.h"
 
 #include "ses/config.h"
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "prov/uet/address.h"
+#include "prov/uet/api/shim.h"
 #include "prov/uet/av_keys.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/shim.h"
 
 #include "ses/types.h"
 

@@ -2,7 +2,7 @@
 // regions that use it, are of. Used by domains that were opened with FI_AV_AUTH_KEY. [LF-019]
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include "base/packet.h"
 #include "base/result.h"

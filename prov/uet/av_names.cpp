@@ -1,7 +1,7 @@
 // Counting up nodes and services; see av_names.h.
 #include "prov/uet/av_names.h"
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 #include "prov/uet/resolve.h"
 
 #include <charconv>

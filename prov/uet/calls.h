@@ -1,7 +1,7 @@
 // The posting calls in one shape each, whatever variant they came by.
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include "ses/atomics.h"
 

@@ -2,8 +2,8 @@
 // regions with the engine lock held; read from any thread without it. [LF-097]
 #pragma once
 
+#include "prov/uet/api/shim.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/shim.h"
 #include "prov/uet/wait.h"
 
 #include <atomic>

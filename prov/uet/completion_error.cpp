@@ -1,7 +1,7 @@
 // Error numbers and texts of failed operations.
 #include "prov/uet/completion_error.h"
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <cerrno>
 

@@ -1,9 +1,9 @@
 // Collecting counters, and the operations of fi_ext_uet.h.
 #include "prov/uet/counters.h"
 
+#include "prov/uet/api/shim.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/ep.h"
-#include "prov/uet/shim.h"
 
 #include <algorithm>
 #include <cstring>

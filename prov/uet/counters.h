@@ -2,7 +2,7 @@
 // uet_ctl. The numbers live in the layers that count; here they are only collected.
 #pragma once
 
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/progress.h"
 
 #include <optional>

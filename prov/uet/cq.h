@@ -3,9 +3,9 @@
 // in the order. [LF-093, LF-095, ABI-028, architecture 5]
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
+#include "prov/uet/api/shim.h"
 #include "prov/uet/progress.h"
-#include "prov/uet/shim.h"
 #include "prov/uet/wait.h"
 #include "prov/uet/yield_habit.h"
 

@@ -1,6 +1,7 @@
 // The libfabric domain; see domain.h.
 #include "prov/uet/domain.h"
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/atomic.h"
 #include "prov/uet/av.h"
 #include "prov/uet/cntr.h"
@@ -10,7 +11,6 @@
 #include "prov/uet/ep.h"
 #include "prov/uet/eq.h"
 #include "prov/uet/info.h"
-#include "prov/uet/log.h"
 #include "prov/uet/mr.h"
 #include "prov/uet/setup.h"
 #include "prov/uet/shared_receives.h"

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "prov/uet/address.h"
+#include "prov/uet/api/shim.h"
 #include "prov/uet/endpoint_names.h"
 #include "prov/uet/fabric.h"
 #include "prov/uet/failure_watch.h"
 #include "prov/uet/payload_mtu.h"
 #include "prov/uet/progress.h"
-#include "prov/uet/shim.h"
 
 #include "ses/types.h"
 

@@ -1,10 +1,10 @@
 // The helper's errand for a domain; see domain_errand.h.
 #include "prov/uet/domain_errand.h"
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/dump.h"
-#include "prov/uet/log.h"
 #include "prov/uet/status.h"
 
 #include <vector>

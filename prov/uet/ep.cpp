@@ -1,11 +1,11 @@
 // Endpoint: the fid, its aliases and the operation tables that are not about posting.
 #include "prov/uet/ep.h"
 
+#include "prov/uet/api/log.h"
+#include "prov/uet/api/not_offered.h"
 #include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/info.h"
-#include "prov/uet/log.h"
-#include "prov/uet/not_offered.h"
 
 #include <memory>
 

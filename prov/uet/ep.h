@@ -3,12 +3,12 @@
 // LF-093..099]
 #pragma once
 
+#include "prov/uet/api/compat.h"
+#include "prov/uet/api/shim.h"
 #include "prov/uet/calls.h"
-#include "prov/uet/compat.h"
 #include "prov/uet/cq.h"
 #include "prov/uet/progress.h"
 #include "prov/uet/settings/settings.h"
-#include "prov/uet/shim.h"
 
 #include "ses/ses.h"
 #include "ses/types.h"

@@ -1,11 +1,11 @@
 // EndpointCore's set-up: what an endpoint is opened as, bound to, named, and how it ends.
 #include "prov/uet/ep.h"
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/av.h"
 #include "prov/uet/cntr.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/eq.h"
-#include "prov/uet/log.h"
 #include "prov/uet/shared_receives.h"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 // [LF-001]
 #pragma once
 
+#include "prov/uet/api/process.h"
+#include "prov/uet/api/shim.h"
 #include "prov/uet/fabric.h"
-#include "prov/uet/process.h"
-#include "prov/uet/shim.h"
 
 #include <atomic>
 #include <condition_variable>

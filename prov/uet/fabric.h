@@ -1,8 +1,8 @@
 // The libfabric fabric: remembers the application's API version, opens domains and event queues.
 #pragma once
 
+#include "prov/uet/api/shim.h"
 #include "prov/uet/settings/settings.h"
-#include "prov/uet/shim.h"
 
 #include <atomic>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // and to its endpoints, once for each failure. Any thread. [architecture 6]
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <mutex>
 #include <vector>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "prov/uet/address.h"
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 #include "prov/uet/settings/settings.h"
 
 #include "io/interfaces.h"

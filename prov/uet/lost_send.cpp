@@ -1,9 +1,9 @@
 // Telling of operations that failed after they had been reported as done; see lost_send.h.
 #include "prov/uet/lost_send.h"
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/completion_error.h"
 #include "prov/uet/eq.h"
-#include "prov/uet/log.h"
 
 #include "io/socket.h"
 

@@ -1,12 +1,12 @@
 // Memory region; see mr.h.
 #include "prov/uet/mr.h"
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/av.h"
 #include "prov/uet/cntr.h"
 #include "prov/uet/ep.h"
 #include "prov/uet/eq.h"
 #include "prov/uet/info.h"
-#include "prov/uet/log.h"
 
 #include <cstring>
 #include <memory>

@@ -2,8 +2,8 @@
 // on it raise. [LF-023..040, LF-097]
 #pragma once
 
+#include "prov/uet/api/shim.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/shim.h"
 
 #include "ses/memory/memory_region.h"
 #include "ses/types.h"

@@ -1,7 +1,7 @@
 // Lines for routes that became smaller; see path_notice.h.
 #include "prov/uet/path_notice.h"
 
-#include "prov/uet/log.h"
+#include "prov/uet/api/log.h"
 
 #include "io/socket.h"
 #include "wire/payload_mtu.h"

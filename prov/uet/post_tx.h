@@ -2,9 +2,9 @@
 // messages and RMA. [LF-041..049, architecture 5, Room before acceptance]
 #pragma once
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/av.h"
 #include "prov/uet/ep.h"
-#include "prov/uet/log.h"
 
 namespace uet::prov {
 

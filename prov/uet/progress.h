@@ -3,11 +3,11 @@
 // about completions; sleepers with a completion to wait for use WaitObject. [architecture 5]
 #pragma once
 
+#include "prov/uet/api/process.h"
 #include "prov/uet/engine_lock.h"
 #include "prov/uet/errand.h"
 #include "prov/uet/helper_timer.h"
 #include "prov/uet/post_habit.h"
-#include "prov/uet/process.h"
 #include "prov/uet/reply_habit.h"
 #include "prov/uet/sleepers.h"
 

@@ -2,7 +2,7 @@
 // agreed in fi_getinfo and the FI_UET_* parameters. Knows no fid.
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 #include "prov/uet/info.h"
 #include "prov/uet/payload_mtu.h"
 #include "prov/uet/progress.h"

@@ -3,10 +3,10 @@
 // [LF-133, fi_endpoint, SHARED CONTEXTS]
 #pragma once
 
+#include "prov/uet/api/compat.h"
+#include "prov/uet/api/shim.h"
 #include "prov/uet/calls.h"
-#include "prov/uet/compat.h"
 #include "prov/uet/progress.h"
-#include "prov/uet/shim.h"
 
 #include "ses/receives/receive_queue.h"
 

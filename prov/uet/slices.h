@@ -1,7 +1,7 @@
 // An application's iovec as the stack wants it, on the caller's stack, without clearing it first.
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include "ses/iov.h"
 

@@ -2,7 +2,7 @@
 // and their scripts; docs/howto/uet_ctl.md lists the members.
 #pragma once
 
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 
 #include "base/packet.h"
 #include "base/time.h"

@@ -4,7 +4,7 @@
 // sleep one watches the socket, or the helper does for all of them. [architecture 5]
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 #include "prov/uet/progress.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // UET addresses in every form that applications see, against octets written by hand.
 #include "prov/uet/address.h"
+#include "prov/uet/api/compat.h"
 #include "prov/uet/av_names.h"
-#include "prov/uet/compat.h"
 #include "prov/uet/resolve.h"
 
 #include <arpa/inet.h>

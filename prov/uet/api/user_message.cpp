@@ -1,7 +1,7 @@
 // Lines for the user; see user_message.h.
-#include "prov/uet/user_message.h"
+#include "prov/uet/api/user_message.h"
 
-#include "prov/uet/log.h"
+#include "prov/uet/api/log.h"
 
 #include <cstdarg>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Error numbers and the stubs of op tables; see shim.h.
-#include "prov/uet/shim.h"
+#include "prov/uet/api/shim.h"
 
 namespace uet::prov {
 

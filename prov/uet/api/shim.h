@@ -2,8 +2,8 @@
 // how an Errc becomes libfabric's error number. Completions have their own mapping (cq.h).
 #pragma once
 
-#include "prov/uet/compat.h"
-#include "prov/uet/process.h"
+#include "prov/uet/api/compat.h"
+#include "prov/uet/api/process.h"
 
 #include "base/result.h"
 

@@ -1,8 +1,8 @@
 // Tables of operations that an object does not have; see not_offered.h.
 // Each operation answers -FI_ENOSYS, as the headers do for a missing one.
-#include "prov/uet/not_offered.h"
+#include "prov/uet/api/not_offered.h"
 
-#include "prov/uet/shim.h"
+#include "prov/uet/api/shim.h"
 
 // Newer headers append members to the operation tables; they stay null. [ABI-026]
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -2,7 +2,7 @@
 // looking whether its table exists, so each one does. [ABI-026, LF-100]
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <rdma/fi_collective.h>
 

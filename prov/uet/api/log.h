@@ -2,7 +2,7 @@
 // is taken once per packet or operation.
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <cerrno>
 

@@ -1,5 +1,5 @@
 // Counting forks; see process.h.
-#include "prov/uet/process.h"
+#include "prov/uet/api/process.h"
 
 #include <pthread.h>
 
