@@ -3,7 +3,7 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/av_names.h"
-#include "prov/uet/eq.h"
+#include "prov/uet/completion/eq.h"
 #include "prov/uet/info.h"
 
 #include "ses/config.h"

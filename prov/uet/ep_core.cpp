@@ -3,9 +3,9 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/av.h"
-#include "prov/uet/cntr.h"
+#include "prov/uet/completion/cntr.h"
+#include "prov/uet/completion/eq.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/eq.h"
 #include "prov/uet/shared_receives.h"
 
 #include <algorithm>

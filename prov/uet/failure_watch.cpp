@@ -1,7 +1,7 @@
 // Telling event queues of failures; see failure_watch.h.
 #include "prov/uet/failure_watch.h"
 
-#include "prov/uet/eq.h"
+#include "prov/uet/completion/eq.h"
 
 namespace uet::prov {
 

@@ -2,8 +2,8 @@
 #include "prov/uet/lost_send.h"
 
 #include "prov/uet/api/log.h"
-#include "prov/uet/completion_error.h"
-#include "prov/uet/eq.h"
+#include "prov/uet/completion/completion_error.h"
+#include "prov/uet/completion/eq.h"
 
 #include "io/socket.h"
 

@@ -3,7 +3,7 @@
 // later operations to it are refused until it is removed and inserted anew. [LF-137]
 #pragma once
 
-#include "prov/uet/cq.h"
+#include "prov/uet/completion/cq.h"
 
 namespace uet::prov {
 

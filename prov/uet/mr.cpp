@@ -3,9 +3,9 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/av.h"
-#include "prov/uet/cntr.h"
+#include "prov/uet/completion/cntr.h"
+#include "prov/uet/completion/eq.h"
 #include "prov/uet/ep.h"
-#include "prov/uet/eq.h"
 #include "prov/uet/info.h"
 
 #include <cstring>

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "prov/uet/api/process.h"
+#include "prov/uet/completion/sleepers.h"
 #include "prov/uet/engine_lock.h"
 #include "prov/uet/errand.h"
 #include "prov/uet/helper_timer.h"
 #include "prov/uet/post_habit.h"
 #include "prov/uet/reply_habit.h"
-#include "prov/uet/sleepers.h"
 
 #include "fep/engine.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "prov/uet/api/shim.h"
+#include "prov/uet/completion/wait.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/wait.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Event queue; see eq.h.
-#include "prov/uet/eq.h"
+#include "prov/uet/completion/eq.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Error numbers and texts of failed operations.
-#include "prov/uet/completion_error.h"
+#include "prov/uet/completion/completion_error.h"
 
 #include "prov/uet/api/compat.h"
 

@@ -1,8 +1,8 @@
 // CompletionQueue: the ring, its readers, and the operation table.
-#include "prov/uet/cq.h"
+#include "prov/uet/completion/cq.h"
 
 #include "prov/uet/api/log.h"
-#include "prov/uet/completion_error.h"
+#include "prov/uet/completion/completion_error.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/resolve.h"
 

@@ -5,8 +5,8 @@
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
+#include "prov/uet/completion/wait.h"
 #include "prov/uet/progress.h"
-#include "prov/uet/wait.h"
 #include "prov/uet/yield_habit.h"
 
 #include "pds/client.h"

@@ -5,11 +5,11 @@
 // has looked, not before: two sleepers may wait for different things (counter thresholds).
 // FI_WAIT_FD hands out an epoll set that holds the same two and a timer, because the application's
 // poll knows nothing of the engine's deadlines. [architecture 5]
-#include "prov/uet/wait.h"
+#include "prov/uet/completion/wait.h"
 
-#include "prov/uet/cntr.h"
-#include "prov/uet/cq.h"
-#include "prov/uet/eq.h"
+#include "prov/uet/completion/cntr.h"
+#include "prov/uet/completion/cq.h"
+#include "prov/uet/completion/eq.h"
 
 #include <poll.h>
 #include <sched.h>

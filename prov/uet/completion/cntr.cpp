@@ -1,5 +1,5 @@
 // Counter; see cntr.h.
-#include "prov/uet/cntr.h"
+#include "prov/uet/completion/cntr.h"
 
 #include "prov/uet/mr.h"
 
