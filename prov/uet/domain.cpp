@@ -1,9 +1,9 @@
 // The libfabric domain; see domain.h.
 #include "prov/uet/domain.h"
 
+#include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/atomic.h"
-#include "prov/uet/av.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"

@@ -2,7 +2,7 @@
 // what all objects below it share. [LF-001, architecture 5]
 #pragma once
 
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
 #include "prov/uet/api/shim.h"
 #include "prov/uet/endpoint_names.h"
 #include "prov/uet/fabric.h"

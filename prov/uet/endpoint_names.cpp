@@ -1,7 +1,7 @@
 // Names of endpoints; see endpoint_names.h.
 #include "prov/uet/endpoint_names.h"
 
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // From the stack's completions to CQ entries and counters. Runs inside the engine, lock held: it
 // stores and counts, nothing else. [LF-093..097]
-#include "prov/uet/av.h"
+#include "prov/uet/address/av.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/completion_error.h"
 #include "prov/uet/domain.h"

@@ -1,8 +1,8 @@
 // EndpointCore's set-up: what an endpoint is opened as, bound to, named, and how it ends.
 #include "prov/uet/ep.h"
 
+#include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/av.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain.h"

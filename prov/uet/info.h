@@ -2,7 +2,7 @@
 // [LF-068 .. LF-092, ABI-033]
 #pragma once
 
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
 #include "prov/uet/api/compat.h"
 #include "prov/uet/settings/settings.h"
 

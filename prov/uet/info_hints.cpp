@@ -2,9 +2,9 @@
 // asks (fi_getinfo, fi_endpoint, fi_domain): every requirement is met or the whole is refused.
 #include "prov/uet/info.h"
 
+#include "prov/uet/address/av_keys.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/user_message.h"
-#include "prov/uet/av_keys.h"
 
 #include "ses/types.h"
 

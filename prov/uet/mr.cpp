@@ -1,8 +1,8 @@
 // Memory region; see mr.h.
 #include "prov/uet/mr.h"
 
+#include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/av.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/ep.h"

@@ -2,7 +2,7 @@
 // one peer. One rule for the provider and for uet_ctl doctor. [LF-131, LF-140]
 #pragma once
 
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
 
 #include "io/interfaces.h"
 #include "io/routes.h"

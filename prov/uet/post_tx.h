@@ -2,8 +2,8 @@
 // messages and RMA. [LF-041..049, architecture 5, Room before acceptance]
 #pragma once
 
+#include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/av.h"
 #include "prov/uet/ep.h"
 
 namespace uet::prov {

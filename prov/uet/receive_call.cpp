@@ -1,8 +1,8 @@
 // Rules of receive calls; see receive_call.h.
 #include "prov/uet/receive_call.h"
 
+#include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/av.h"
 
 #include <cstring>
 

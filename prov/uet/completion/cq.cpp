@@ -1,10 +1,10 @@
 // CompletionQueue: the ring, its readers, and the operation table.
 #include "prov/uet/completion/cq.h"
 
+#include "prov/uet/address/resolve.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/completion_error.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/resolve.h"
 
 #include <arpa/inet.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // How a fid leads to its object, for every kind of object that libfabric sees. [LF-127]
-#include "prov/uet/av.h"
+#include "prov/uet/address/av.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"

@@ -1,5 +1,5 @@
 // Encoding and decoding of UET addresses; see address.h.
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
 
 #include "prov/uet/api/compat.h"
 

@@ -1,6 +1,6 @@
 // Authorization keys of an address vector; see av_keys.h. Their places are used again, the lowest
 // first, like those of addresses.
-#include "prov/uet/av_keys.h"
+#include "prov/uet/address/av_keys.h"
 
 #include <algorithm>
 

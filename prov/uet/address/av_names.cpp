@@ -1,8 +1,8 @@
 // Counting up nodes and services; see av_names.h.
-#include "prov/uet/av_names.h"
+#include "prov/uet/address/av_names.h"
 
+#include "prov/uet/address/resolve.h"
 #include "prov/uet/api/compat.h"
-#include "prov/uet/resolve.h"
 
 #include <charconv>
 #include <cstring>

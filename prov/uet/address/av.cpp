@@ -1,8 +1,8 @@
 // Address vector; see av.h.
-#include "prov/uet/av.h"
+#include "prov/uet/address/av.h"
 
+#include "prov/uet/address/av_names.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/av_names.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/info.h"
 

@@ -1,5 +1,5 @@
 // Names, services and routes; see resolve.h.
-#include "prov/uet/resolve.h"
+#include "prov/uet/address/resolve.h"
 
 #include "io/socket.h"
 

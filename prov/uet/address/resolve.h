@@ -2,7 +2,7 @@
 // to the local one that reaches it. Asks the system's name service and routing. [LF-014]
 #pragma once
 
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
 
 #include "base/packet.h"
 #include "base/result.h"

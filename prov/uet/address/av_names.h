@@ -2,7 +2,7 @@
 // counted up from the first.
 #pragma once
 
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
 
 #include "base/packet.h"
 #include "base/result.h"

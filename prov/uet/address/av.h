@@ -2,9 +2,9 @@
 // from a received message to the fi_addr_t of its sender. FI_AV_MAP uses indices too. [LF-012..016]
 #pragma once
 
-#include "prov/uet/address.h"
+#include "prov/uet/address/address.h"
+#include "prov/uet/address/av_keys.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/av_keys.h"
 #include "prov/uet/domain.h"
 
 #include "ses/types.h"
