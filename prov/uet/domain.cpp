@@ -11,7 +11,7 @@
 #include "prov/uet/domain_errand.h"
 #include "prov/uet/ep.h"
 #include "prov/uet/info.h"
-#include "prov/uet/mr.h"
+#include "prov/uet/memory/mr.h"
 #include "prov/uet/setup.h"
 #include "prov/uet/shared_receives.h"
 #include "prov/uet/status.h"

@@ -6,7 +6,7 @@
 #include "prov/uet/domain.h"
 #include "prov/uet/ep.h"
 #include "prov/uet/lost_send.h"
-#include "prov/uet/mr.h"
+#include "prov/uet/memory/mr.h"
 
 namespace uet::prov {
 namespace {

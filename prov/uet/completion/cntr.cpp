@@ -1,7 +1,7 @@
 // Counter; see cntr.h.
 #include "prov/uet/completion/cntr.h"
 
-#include "prov/uet/mr.h"
+#include "prov/uet/memory/mr.h"
 
 #include <memory>
 

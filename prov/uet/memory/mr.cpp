@@ -1,5 +1,5 @@
 // Memory region; see mr.h.
-#include "prov/uet/mr.h"
+#include "prov/uet/memory/mr.h"
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
