@@ -3,7 +3,7 @@
 #pragma once
 
 #include "prov/uet/api/fi_ext_uet.h"
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 
 #include <optional>
 #include <vector>

@@ -8,7 +8,7 @@
 #include "prov/uet/fabric.h"
 #include "prov/uet/failure_watch.h"
 #include "prov/uet/payload_mtu.h"
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 
 #include "ses/types.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "prov/uet/control_socket.h"
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 // fits one answer. docs/howto/uet_ctl.md lists the members.
 #pragma once
 
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 #include "prov/uet/status.h"
 
 #include "pds/snapshot.h"

@@ -7,7 +7,7 @@
 #include "prov/uet/api/shim.h"
 #include "prov/uet/calls.h"
 #include "prov/uet/completion/cq.h"
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 #include "prov/uet/settings/settings.h"
 
 #include "ses/ses.h"

@@ -5,7 +5,7 @@
 #include "prov/uet/api/compat.h"
 #include "prov/uet/info.h"
 #include "prov/uet/payload_mtu.h"
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 #include "prov/uet/settings/settings.h"
 
 #include "base/packet.h"

@@ -6,8 +6,8 @@
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
 #include "prov/uet/completion/wait.h"
-#include "prov/uet/progress.h"
-#include "prov/uet/yield_habit.h"
+#include "prov/uet/progress/progress.h"
+#include "prov/uet/progress/yield_habit.h"
 
 #include "pds/client.h"
 #include "ses/types.h"

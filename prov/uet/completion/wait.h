@@ -5,7 +5,7 @@
 #pragma once
 
 #include "prov/uet/api/compat.h"
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 
 #include <cstdint>
 

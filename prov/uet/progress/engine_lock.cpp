@@ -1,5 +1,5 @@
 // The contended half of EngineLock.
-#include "prov/uet/engine_lock.h"
+#include "prov/uet/progress/engine_lock.h"
 
 namespace uet::prov {
 namespace {

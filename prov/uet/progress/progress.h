@@ -5,11 +5,11 @@
 
 #include "prov/uet/api/process.h"
 #include "prov/uet/completion/sleepers.h"
-#include "prov/uet/engine_lock.h"
-#include "prov/uet/errand.h"
-#include "prov/uet/helper_timer.h"
-#include "prov/uet/post_habit.h"
-#include "prov/uet/reply_habit.h"
+#include "prov/uet/progress/engine_lock.h"
+#include "prov/uet/progress/errand.h"
+#include "prov/uet/progress/helper_timer.h"
+#include "prov/uet/progress/post_habit.h"
+#include "prov/uet/progress/reply_habit.h"
 
 #include "fep/engine.h"
 

@@ -3,7 +3,7 @@
 // reply first. One missed reply ends the habit; the helper thread sends what waited in vain.
 #pragma once
 
-#include "prov/uet/absence.h"
+#include "prov/uet/progress/absence.h"
 
 #include "base/time.h"
 

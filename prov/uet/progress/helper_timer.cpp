@@ -1,5 +1,5 @@
 // The timerfd.
-#include "prov/uet/helper_timer.h"
+#include "prov/uet/progress/helper_timer.h"
 
 #include <sys/timerfd.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@
 // nothing waits until as many posts as would have saved that time have come in runs.
 #pragma once
 
-#include "prov/uet/absence.h"
+#include "prov/uet/progress/absence.h"
 
 #include "base/time.h"
 

@@ -13,9 +13,9 @@
 // visits        | run, then engine | -                            | -
 // engine, pause | -                | visited: visits;             | visits
 //               |                  | else run, engine             |
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 
-#include "prov/uet/absence.h"
+#include "prov/uet/progress/absence.h"
 
 #include <poll.h>
 #include <pthread.h>
