@@ -7,14 +7,14 @@
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
-#include "prov/uet/counters.h"
-#include "prov/uet/domain_errand.h"
 #include "prov/uet/ep.h"
 #include "prov/uet/info.h"
 #include "prov/uet/memory/mr.h"
+#include "prov/uet/observe/counters.h"
+#include "prov/uet/observe/domain_errand.h"
+#include "prov/uet/observe/status.h"
 #include "prov/uet/setup.h"
 #include "prov/uet/shared_receives.h"
-#include "prov/uet/status.h"
 
 #include "io/socket.h"
 

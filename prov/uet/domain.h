@@ -6,7 +6,7 @@
 #include "prov/uet/api/shim.h"
 #include "prov/uet/endpoint_names.h"
 #include "prov/uet/fabric.h"
-#include "prov/uet/failure_watch.h"
+#include "prov/uet/observe/failure_watch.h"
 #include "prov/uet/payload_mtu.h"
 #include "prov/uet/progress/progress.h"
 

@@ -3,9 +3,9 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"
-#include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
 #include "prov/uet/info.h"
+#include "prov/uet/observe/counters.h"
 
 #include <memory>
 

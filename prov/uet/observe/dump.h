@@ -3,8 +3,8 @@
 // fits one answer. docs/howto/uet_ctl.md lists the members.
 #pragma once
 
+#include "prov/uet/observe/status.h"
 #include "prov/uet/progress/progress.h"
-#include "prov/uet/status.h"
 
 #include "pds/snapshot.h"
 #include "ses/snapshot.h"

@@ -1,7 +1,7 @@
 // Writing a domain's state as JSON.
-#include "prov/uet/status.h"
+#include "prov/uet/observe/status.h"
 
-#include "prov/uet/json.h"
+#include "prov/uet/observe/json.h"
 
 #include "io/socket.h"
 

@@ -1,5 +1,5 @@
 // Telling event queues of failures; see failure_watch.h.
-#include "prov/uet/failure_watch.h"
+#include "prov/uet/observe/failure_watch.h"
 
 #include "prov/uet/completion/eq.h"
 

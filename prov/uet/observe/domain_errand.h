@@ -2,7 +2,7 @@
 // looks once a second whether the network interface still works.
 #pragma once
 
-#include "prov/uet/control_socket.h"
+#include "prov/uet/observe/control_socket.h"
 #include "prov/uet/progress/progress.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // The server's side of uet_ctl; see control_socket.h.
-#include "prov/uet/control_socket.h"
+#include "prov/uet/observe/control_socket.h"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>

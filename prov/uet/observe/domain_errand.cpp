@@ -1,11 +1,11 @@
 // The helper's errand for a domain; see domain_errand.h.
-#include "prov/uet/domain_errand.h"
+#include "prov/uet/observe/domain_errand.h"
 
 #include "prov/uet/api/log.h"
-#include "prov/uet/counters.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/dump.h"
-#include "prov/uet/status.h"
+#include "prov/uet/observe/counters.h"
+#include "prov/uet/observe/dump.h"
+#include "prov/uet/observe/status.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Collecting counters, and the operations of fi_ext_uet.h.
-#include "prov/uet/counters.h"
+#include "prov/uet/observe/counters.h"
 
 #include "prov/uet/api/shim.h"
 #include "prov/uet/domain.h"

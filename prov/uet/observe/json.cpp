@@ -1,5 +1,5 @@
 // The few forms of JSON that the provider writes.
-#include "prov/uet/json.h"
+#include "prov/uet/observe/json.h"
 
 #include <cstdio>
 

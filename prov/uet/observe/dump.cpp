@@ -1,7 +1,7 @@
 // Copying under the lock, writing without it.
-#include "prov/uet/dump.h"
+#include "prov/uet/observe/dump.h"
 
-#include "prov/uet/json.h"
+#include "prov/uet/observe/json.h"
 
 #include "io/socket.h"
 
