@@ -3,7 +3,7 @@
 
 #include "prov/uet/api/shim.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/ep.h"
+#include "prov/uet/endpoint/ep.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/ep.h"
+#include "prov/uet/endpoint/ep.h"
 #include "prov/uet/fabric.h"
 #include "prov/uet/memory/mr.h"
 

@@ -1,5 +1,5 @@
 // The two enumerations of operations and data types, side by side. [LF-061, LF-062]
-#include "prov/uet/atomic.h"
+#include "prov/uet/endpoint/atomic.h"
 
 #include "ses/types.h"
 

@@ -1,10 +1,10 @@
 // Posting messages, tagged or not, and the untagged operation table. One call chain from the
 // application to the socket: plan, book a CQ slot, post, transmit. [LF-041..046, LF-053..060]
-#include "prov/uet/post_tx.h"
+#include "prov/uet/endpoint/post_tx.h"
 
 #include "prov/uet/domain.h"
-#include "prov/uet/receive_call.h"
-#include "prov/uet/slices.h"
+#include "prov/uet/endpoint/receive_call.h"
+#include "prov/uet/endpoint/slices.h"
 
 namespace uet::prov {
 

@@ -1,5 +1,5 @@
 // Rules of receive calls; see receive_call.h.
-#include "prov/uet/receive_call.h"
+#include "prov/uet/endpoint/receive_call.h"
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"

@@ -1,6 +1,6 @@
 // The tagged operation table. Each call fills a MessageCall and posts it; the posting itself is in
 // msg.cpp. [LF-045, LF-046, LF-059]
-#include "prov/uet/ep.h"
+#include "prov/uet/endpoint/ep.h"
 
 namespace uet::prov {
 namespace {

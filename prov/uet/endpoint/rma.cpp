@@ -1,9 +1,9 @@
 // Posting RMA, and its operation table. Several remote segments become one UET message each and
 // one completion together. [LF-047..049]
-#include "prov/uet/post_tx.h"
+#include "prov/uet/endpoint/post_tx.h"
 
 #include "prov/uet/domain.h"
-#include "prov/uet/slices.h"
+#include "prov/uet/endpoint/slices.h"
 
 namespace uet::prov {
 namespace {

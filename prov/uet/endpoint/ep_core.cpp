@@ -1,12 +1,12 @@
 // EndpointCore's set-up: what an endpoint is opened as, bound to, named, and how it ends.
-#include "prov/uet/ep.h"
+#include "prov/uet/endpoint/ep.h"
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/shared_receives.h"
+#include "prov/uet/endpoint/shared_receives.h"
 
 #include <algorithm>
 #include <cstring>

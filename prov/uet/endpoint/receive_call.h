@@ -2,7 +2,7 @@
 // The same whether it is posted at an endpoint or shared by several. [LF-046, LF-059]
 #pragma once
 
-#include "prov/uet/calls.h"
+#include "prov/uet/endpoint/calls.h"
 
 #include "ses/types.h"
 

@@ -4,7 +4,7 @@
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/ep.h"
+#include "prov/uet/endpoint/ep.h"
 
 namespace uet::prov {
 

@@ -1,9 +1,9 @@
 // Posting atomics, and their operation table. [LF-050..052]
-#include "prov/uet/atomic.h"
+#include "prov/uet/endpoint/atomic.h"
 
-#include "prov/uet/ep.h"
-#include "prov/uet/post_tx.h"
-#include "prov/uet/slices.h"
+#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/post_tx.h"
+#include "prov/uet/endpoint/slices.h"
 
 namespace uet::prov {
 namespace {

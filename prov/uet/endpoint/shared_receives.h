@@ -5,7 +5,7 @@
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/calls.h"
+#include "prov/uet/endpoint/calls.h"
 #include "prov/uet/progress/progress.h"
 
 #include "ses/receives/receive_queue.h"

@@ -4,8 +4,8 @@
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/completion_error.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/ep.h"
-#include "prov/uet/lost_send.h"
+#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/lost_send.h"
 #include "prov/uet/memory/mr.h"
 
 namespace uet::prov {

@@ -1,13 +1,13 @@
 // Shared receive contexts: the fid and what can be done to it. See shared_receives.h.
-#include "prov/uet/shared_receives.h"
+#include "prov/uet/endpoint/shared_receives.h"
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"
 #include "prov/uet/domain.h"
-#include "prov/uet/ep.h"
-#include "prov/uet/receive_call.h"
-#include "prov/uet/slices.h"
+#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/receive_call.h"
+#include "prov/uet/endpoint/slices.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,8 +5,8 @@
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/calls.h"
 #include "prov/uet/completion/cq.h"
+#include "prov/uet/endpoint/calls.h"
 #include "prov/uet/progress/progress.h"
 #include "prov/uet/settings/settings.h"
 

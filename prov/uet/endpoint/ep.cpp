@@ -1,5 +1,5 @@
 // Endpoint: the fid, its aliases and the operation tables that are not about posting.
-#include "prov/uet/ep.h"
+#include "prov/uet/endpoint/ep.h"
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"

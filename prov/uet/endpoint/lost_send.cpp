@@ -1,5 +1,5 @@
 // Telling of operations that failed after they had been reported as done; see lost_send.h.
-#include "prov/uet/lost_send.h"
+#include "prov/uet/endpoint/lost_send.h"
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/completion_error.h"
