@@ -4,7 +4,7 @@
 #include "prov/uet/address/av_names.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/eq.h"
-#include "prov/uet/info.h"
+#include "prov/uet/domain/info.h"
 
 #include "ses/config.h"
 

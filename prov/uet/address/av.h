@@ -5,7 +5,7 @@
 #include "prov/uet/address/address.h"
 #include "prov/uet/address/av_keys.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 
 #include "ses/types.h"
 

@@ -1,9 +1,9 @@
 // The entry point that libfabric looks up, and the provider's descriptor. [ABI-005 .. ABI-015]
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/domain.h"
-#include "prov/uet/fabric.h"
-#include "prov/uet/info.h"
+#include "prov/uet/domain/domain.h"
+#include "prov/uet/domain/fabric.h"
+#include "prov/uet/domain/info.h"
 #include "prov/uet/settings/of_process.h"
 
 #include <algorithm>

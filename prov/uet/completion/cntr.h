@@ -4,7 +4,7 @@
 
 #include "prov/uet/api/shim.h"
 #include "prov/uet/completion/wait.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 
 #include <atomic>
 #include <cstdint>

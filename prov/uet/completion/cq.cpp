@@ -4,7 +4,7 @@
 #include "prov/uet/address/resolve.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/completion_error.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 
 #include <arpa/inet.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
 
 #include "prov/uet/api/process.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/fabric.h"
+#include "prov/uet/domain/fabric.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -3,8 +3,8 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"
-#include "prov/uet/domain.h"
-#include "prov/uet/info.h"
+#include "prov/uet/domain/domain.h"
+#include "prov/uet/domain/info.h"
 #include "prov/uet/observe/counters.h"
 
 #include <memory>

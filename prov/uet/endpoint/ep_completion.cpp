@@ -3,7 +3,7 @@
 #include "prov/uet/address/av.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/completion_error.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/ep.h"
 #include "prov/uet/endpoint/lost_send.h"
 #include "prov/uet/memory/mr.h"

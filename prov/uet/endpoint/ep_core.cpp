@@ -5,7 +5,7 @@
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/eq.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/shared_receives.h"
 
 #include <algorithm>

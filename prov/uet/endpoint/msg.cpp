@@ -2,7 +2,7 @@
 // application to the socket: plan, book a CQ slot, post, transmit. [LF-041..046, LF-053..060]
 #include "prov/uet/endpoint/post_tx.h"
 
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/receive_call.h"
 #include "prov/uet/endpoint/slices.h"
 

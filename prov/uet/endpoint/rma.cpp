@@ -2,7 +2,7 @@
 // one completion together. [LF-047..049]
 #include "prov/uet/endpoint/post_tx.h"
 
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/slices.h"
 
 namespace uet::prov {

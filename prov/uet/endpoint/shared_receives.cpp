@@ -4,7 +4,7 @@
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/ep.h"
 #include "prov/uet/endpoint/receive_call.h"
 #include "prov/uet/endpoint/slices.h"

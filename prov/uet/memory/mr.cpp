@@ -5,8 +5,8 @@
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/eq.h"
+#include "prov/uet/domain/info.h"
 #include "prov/uet/endpoint/ep.h"
-#include "prov/uet/info.h"
 
 #include <cstring>
 #include <memory>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "prov/uet/api/shim.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 
 #include "ses/memory/memory_region.h"
 #include "ses/types.h"

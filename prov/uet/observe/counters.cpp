@@ -2,7 +2,7 @@
 #include "prov/uet/observe/counters.h"
 
 #include "prov/uet/api/shim.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/ep.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "prov/uet/observe/domain_errand.h"
 
 #include "prov/uet/api/log.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 #include "prov/uet/observe/counters.h"
 #include "prov/uet/observe/dump.h"
 #include "prov/uet/observe/status.h"

@@ -3,9 +3,9 @@
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
+#include "prov/uet/domain/fabric.h"
 #include "prov/uet/endpoint/ep.h"
-#include "prov/uet/fabric.h"
 #include "prov/uet/memory/mr.h"
 
 #include <gtest/gtest.h>

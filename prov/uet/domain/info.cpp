@@ -1,12 +1,12 @@
 // fi_getinfo's addresses: which local address serves which request. Hints are info_hints.cpp's.
-#include "prov/uet/info.h"
+#include "prov/uet/domain/info.h"
 
 #include "prov/uet/address/resolve.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/user_message.h"
-#include "prov/uet/domain.h"
-#include "prov/uet/fabric.h"
-#include "prov/uet/payload_mtu.h"
+#include "prov/uet/domain/domain.h"
+#include "prov/uet/domain/fabric.h"
+#include "prov/uet/domain/payload_mtu.h"
 
 #include "io/socket.h"
 

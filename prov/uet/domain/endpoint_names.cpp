@@ -1,5 +1,5 @@
 // Names of endpoints; see endpoint_names.h.
-#include "prov/uet/endpoint_names.h"
+#include "prov/uet/domain/endpoint_names.h"
 
 #include "prov/uet/address/address.h"
 

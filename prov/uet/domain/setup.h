@@ -3,8 +3,8 @@
 #pragma once
 
 #include "prov/uet/api/compat.h"
-#include "prov/uet/info.h"
-#include "prov/uet/payload_mtu.h"
+#include "prov/uet/domain/info.h"
+#include "prov/uet/domain/payload_mtu.h"
 #include "prov/uet/progress/progress.h"
 #include "prov/uet/settings/settings.h"
 

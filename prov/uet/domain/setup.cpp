@@ -1,9 +1,9 @@
 // From interface and parameters to a running engine; see setup.h.
-#include "prov/uet/setup.h"
+#include "prov/uet/domain/setup.h"
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/path_notice.h"
+#include "prov/uet/domain/path_notice.h"
 
 #include "fep/engine.h"
 #include "fep/fabric_endpoint.h"

@@ -1,5 +1,5 @@
 // Lines for routes that became smaller; see path_notice.h.
-#include "prov/uet/path_notice.h"
+#include "prov/uet/domain/path_notice.h"
 
 #include "prov/uet/api/log.h"
 

@@ -4,10 +4,10 @@
 
 #include "prov/uet/address/address.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/endpoint_names.h"
-#include "prov/uet/fabric.h"
+#include "prov/uet/domain/endpoint_names.h"
+#include "prov/uet/domain/fabric.h"
+#include "prov/uet/domain/payload_mtu.h"
 #include "prov/uet/observe/failure_watch.h"
-#include "prov/uet/payload_mtu.h"
 #include "prov/uet/progress/progress.h"
 
 #include "ses/types.h"

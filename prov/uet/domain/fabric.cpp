@@ -1,10 +1,10 @@
 // The libfabric fabric; see fabric.h.
-#include "prov/uet/fabric.h"
+#include "prov/uet/domain/fabric.h"
 
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/completion/wait.h"
-#include "prov/uet/domain.h"
-#include "prov/uet/info.h"
+#include "prov/uet/domain/domain.h"
+#include "prov/uet/domain/info.h"
 
 #include <strings.h>
 

@@ -1,20 +1,20 @@
 // The libfabric domain; see domain.h.
-#include "prov/uet/domain.h"
+#include "prov/uet/domain/domain.h"
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
+#include "prov/uet/domain/info.h"
+#include "prov/uet/domain/setup.h"
 #include "prov/uet/endpoint/atomic.h"
 #include "prov/uet/endpoint/ep.h"
 #include "prov/uet/endpoint/shared_receives.h"
-#include "prov/uet/info.h"
 #include "prov/uet/memory/mr.h"
 #include "prov/uet/observe/counters.h"
 #include "prov/uet/observe/domain_errand.h"
 #include "prov/uet/observe/status.h"
-#include "prov/uet/setup.h"
 
 #include "io/socket.h"
 

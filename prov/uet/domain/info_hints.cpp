@@ -1,6 +1,6 @@
 // What of the hints can be met: capabilities, modes, orders, sizes. Answers as the libfabric manual
 // asks (fi_getinfo, fi_endpoint, fi_domain): every requirement is met or the whole is refused.
-#include "prov/uet/info.h"
+#include "prov/uet/domain/info.h"
 
 #include "prov/uet/address/av_keys.h"
 #include "prov/uet/api/log.h"

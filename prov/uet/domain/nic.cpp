@@ -1,7 +1,7 @@
 // fi_info.nic: a deep-copied description of the network interface that copies and frees itself.
 // [LF-087, ABI-025]
 #include "prov/uet/api/shim.h"
-#include "prov/uet/info.h"
+#include "prov/uet/domain/info.h"
 
 #include <cstdio>
 #include <string>
