@@ -65,7 +65,7 @@ ALLOCATION_EXEMPT = {"base/arena.h", "base/arena.cpp", "fep/fabric_endpoint.h",
                      "fep/fabric_endpoint.cpp", "fep/engine.h", "fep/engine.cpp"}
 
 # The one place that knows which names libfabric's headers have.
-LIBFABRIC_HEADER = "prov/uet/compat.h"
+LIBFABRIC_HEADER = "prov/uet/api/compat.h"
 
 TEXT_SUFFIXES = {".h", ".cpp", ".c", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".in", ".csv",
                  ".yml", ".conf", ".html", ".css", ".js", ".dot", ".svg"}

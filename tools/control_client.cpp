@@ -1,7 +1,7 @@
 // The client's side of the socket of uet_ctl; the server's is prov/uet/control_socket.
 #include "tools/control_client.h"
 
-#include "prov/uet/control_socket.h"
+#include "prov/uet/observe/control_socket.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -1,4 +1,5 @@
-// The answer to `uet_ctl dump` as people read it. The JSON object is as prov/uet/dump.h writes it.
+// The answer to `uet_ctl dump` as people read it. The JSON object is as
+// prov/uet/observe/dump.h writes it.
 #pragma once
 
 #include <nlohmann/json.hpp>

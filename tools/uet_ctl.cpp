@@ -6,7 +6,7 @@
 #include "tools/doctor/command.h"
 #include "tools/dump_text.h"
 
-#include "prov/uet/control_socket.h"
+#include "prov/uet/observe/control_socket.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // One function for each check.
 #include "tools/doctor/examine.h"
 
-#include "prov/uet/payload_mtu.h"
+#include "prov/uet/domain/payload_mtu.h"
 
 #include "io/socket.h"
 

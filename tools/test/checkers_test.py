@@ -101,9 +101,9 @@ class CheckTidyTest(Tree):
             self.assertIn("prov/uet/a.cpp:2: a condition on FI_",
                           self.finding("prov/uet/a.cpp", text))
         (self.root / "prov/uet/a.cpp").unlink()
-        self.assertIn("prov/uet/compat.h:2: a condition on FI_LOCAL_MR",
-                      self.finding("prov/uet/compat.h", "// A.\n#if FI_LOCAL_MR\n#endif\n"))
-        self.write("prov/uet/compat.h", "// A.\n#if FI_MAJOR_VERSION > 1\n#endif\n")
+        self.assertIn("prov/uet/api/compat.h:2: a condition on FI_LOCAL_MR",
+                      self.finding("prov/uet/api/compat.h", "// A.\n#if FI_LOCAL_MR\n#endif\n"))
+        self.write("prov/uet/api/compat.h", "// A.\n#if FI_MAJOR_VERSION > 1\n#endif\n")
         self.write("prov/uet/a.cpp", "// A.\n#if UET_HAVE_BASE_MR\n#endif\n")
         code, out = run("check_tidy.py", self.root)
         self.assertEqual(code, 0, out)

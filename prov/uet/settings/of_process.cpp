@@ -1,11 +1,11 @@
 // Settings to and from libfabric; see of_process.h.
 #include "prov/uet/settings/of_process.h"
 
-#include "prov/uet/compat.h"
-#include "prov/uet/log.h"
+#include "prov/uet/api/compat.h"
+#include "prov/uet/api/log.h"
+#include "prov/uet/api/user_message.h"
 #include "prov/uet/settings/describe.h"
 #include "prov/uet/settings/read.h"
-#include "prov/uet/user_message.h"
 
 #include <unistd.h>
 

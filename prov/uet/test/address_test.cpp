@@ -1,8 +1,8 @@
 // UET addresses in every form that applications see, against octets written by hand.
-#include "prov/uet/address.h"
-#include "prov/uet/av_names.h"
-#include "prov/uet/compat.h"
-#include "prov/uet/resolve.h"
+#include "prov/uet/address/address.h"
+#include "prov/uet/address/av_names.h"
+#include "prov/uet/address/resolve.h"
+#include "prov/uet/api/compat.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The socket of uet_ctl against clients that mean no good. serve() is called by hand: were it to
 // wait for anybody, the test would hang.
-#include "prov/uet/control_socket.h"
+#include "prov/uet/observe/control_socket.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Loaded into a program of others by LD_PRELOAD: writes the counters of its domain to the file
 // that UET_COUNTERS names, before the domain is closed, so that a test can hold them against a
 // capture. Stands between the program and what fi_fabric hands out.
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 
 #include <rdma/fi_domain.h>
 

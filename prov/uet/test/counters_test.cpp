@@ -1,5 +1,5 @@
 // The counters of fi_ext_uet.h, read from a domain and from an endpoint after known traffic.
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/node.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 // A fabric and a domain on loopback, for tests of the objects below them. Sees libfabric only.
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <gtest/gtest.h>
 

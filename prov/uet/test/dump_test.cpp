@@ -1,5 +1,5 @@
 // The text of a dump: valid, complete, and of bounded length whatever its numbers are.
-#include "prov/uet/dump.h"
+#include "prov/uet/observe/dump.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Event queues through libfabric. Expected answers are from fi_eq(3).
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

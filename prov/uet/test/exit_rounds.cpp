@@ -3,7 +3,7 @@
 //   exit_rounds [ROUNDS [ROLE]]    default: 50 rounds, all roles in turn
 //   exit_rounds --role ROLE        one process in that role
 // Built twice: linked with libfabric, and loading it with dlopen. [ABI-015, architecture 5]
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <dlfcn.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* The public header in a C program: it compiles, and its calls work from there. */
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 
 #include <rdma/fi_errno.h>
 

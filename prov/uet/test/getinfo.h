@@ -1,7 +1,7 @@
 // Asking fi_getinfo in one line. Throws nothing, keeps nothing.
 #pragma once
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <cstring>
 #include <functional>

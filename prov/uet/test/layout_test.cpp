@@ -1,12 +1,12 @@
 // How a fid leads to its object, for every kind of object that libfabric sees. [LF-127]
-#include "prov/uet/av.h"
-#include "prov/uet/cntr.h"
-#include "prov/uet/cq.h"
-#include "prov/uet/domain.h"
-#include "prov/uet/ep.h"
-#include "prov/uet/eq.h"
-#include "prov/uet/fabric.h"
-#include "prov/uet/mr.h"
+#include "prov/uet/address/av.h"
+#include "prov/uet/completion/cntr.h"
+#include "prov/uet/completion/cq.h"
+#include "prov/uet/completion/eq.h"
+#include "prov/uet/domain/domain.h"
+#include "prov/uet/domain/fabric.h"
+#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/memory/mr.h"
 
 #include <gtest/gtest.h>
 

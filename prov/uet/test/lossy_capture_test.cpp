@@ -1,7 +1,7 @@
 // Makes a capture of lossy traffic and writes the counters of the node that was captured beside it,
 // for the tests of the dissector: what tshark finds in the one must be what the other counts.
 // FI_UET_PCAP, FI_UET_FAULT and UET_COUNTERS are set by ctest.
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/node.h"
 
 #include <unistd.h>

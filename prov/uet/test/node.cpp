@@ -1,7 +1,7 @@
 // Opening, closing and driving test nodes.
 #include "prov/uet/test/node.h"
 
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <cstdlib>
 #include <memory>

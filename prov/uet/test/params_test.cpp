@@ -1,6 +1,6 @@
 // FI_UET_* parameters and the end of a process, each in a child process: the library reads the
 // environment once.
-#include "prov/uet/compat.h"
+#include "prov/uet/api/compat.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // What packets to a peer carry, by what both ends state and by the route. [LF-131, LF-140, SES-032]
-#include "prov/uet/payload_mtu.h"
+#include "prov/uet/domain/payload_mtu.h"
 
 #include <gtest/gtest.h>
 

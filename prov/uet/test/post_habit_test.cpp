@@ -1,5 +1,5 @@
 // When small sends wait for each other, and when not.
-#include "prov/uet/post_habit.h"
+#include "prov/uet/progress/post_habit.h"
 
 #include <gtest/gtest.h>
 

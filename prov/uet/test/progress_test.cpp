@@ -1,8 +1,8 @@
 // The engine lock and the helper thread, over a backend that only counts. Real time: what is
 // awaited may come however late, and nothing is judged by how long it took.
-#include "prov/uet/progress.h"
+#include "prov/uet/progress/progress.h"
 
-#include "prov/uet/absence.h"
+#include "prov/uet/progress/absence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // When acknowledgements wait for the application's reply, and when not.
-#include "prov/uet/reply_habit.h"
+#include "prov/uet/progress/reply_habit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Sends are over when their payload is retained: at once, whatever the peer does. What stronger
 // levels were asked for is never weakened, and what fails later is told without the op_context.
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/roles.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 // One peer sends far more than its receiver takes. Everybody else, and what the receiver has posted
 // for, goes on; what was sent arrives in order once it is wanted. [SES-188, SES-189, SES-191]
-#include "prov/uet/fi_ext_uet.h"
+#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/node.h"
 
 #include <numeric>

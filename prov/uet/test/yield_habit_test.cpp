@@ -1,5 +1,5 @@
 // When an application that looks in vain yields its processor.
-#include "prov/uet/yield_habit.h"
+#include "prov/uet/progress/yield_habit.h"
 
 #include <gtest/gtest.h>
 

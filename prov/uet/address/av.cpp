@@ -1,0 +1,470 @@
+// Address vector; see av.h.
+#include "prov/uet/address/av.h"
+
+#include "prov/uet/address/av_names.h"
+#include "prov/uet/api/log.h"
+#include "prov/uet/completion/eq.h"
+#include "prov/uet/domain/info.h"
+
+#include "ses/config.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace uet::prov {
+namespace {
+
+// How long fi_av_remove waits for operations to the address to end. [LF-015]
+constexpr Duration kRemovePatience = Duration::milliseconds(200);
+constexpr size_t kReserveMax = 4096;  // entries; a larger count is taken when it is used
+constexpr uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR;
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return AddressVector::from(fid).close(); });
+}
+
+int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
+  return guard([&] { return AddressVector::from(fid).bind(other, flags); });
+}
+
+int insert_op(fid_av* av, const void* addr, size_t count, fi_addr_t* fi_addr, uint64_t flags,
+              void* context) noexcept {
+  return guard(
+      [&] { return AddressVector::from(av).insert(addr, count, fi_addr, flags, context); });
+}
+
+int insertsvc_op(fid_av* av, const char* node, const char* service, fi_addr_t* fi_addr,
+                 uint64_t flags, void* context) noexcept {
+  return guard([&] {
+    return AddressVector::from(av).insert_named(node, 1, service, 1, fi_addr, flags, context);
+  });
+}
+
+int insertsym_op(fid_av* av, const char* node, size_t node_count, const char* service,
+                 size_t service_count, fi_addr_t* fi_addr, uint64_t flags, void* context) noexcept {
+  return guard([&] {
+    return AddressVector::from(av).insert_named(node, node_count, service, service_count, fi_addr,
+                                                flags, context);
+  });
+}
+
+int remove_op(fid_av* av, fi_addr_t* fi_addr, size_t count, uint64_t flags) noexcept {
+  return guard([&] { return AddressVector::from(av).remove(fi_addr, count, flags); });
+}
+
+int lookup_op(fid_av* av, fi_addr_t fi_addr, void* addr, size_t* length) noexcept {
+  return guard([&] { return AddressVector::from(av).lookup(fi_addr, addr, length); });
+}
+
+const char* straddr_op(fid_av* av, const void* addr, char* buf, size_t* length) noexcept {
+  try {
+    return AddressVector::from(av).to_text(addr, buf, length);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+[[maybe_unused]] int insert_auth_key_op(fid_av* av, const void* key, size_t bytes,
+                                        fi_addr_t* fi_addr, uint64_t flags) noexcept {
+  return guard([&] { return AddressVector::from(av).insert_auth_key(key, bytes, fi_addr, flags); });
+}
+
+[[maybe_unused]] int lookup_auth_key_op(fid_av* av, fi_addr_t fi_addr, void* key,
+                                        size_t* bytes) noexcept {
+  return guard([&] { return AddressVector::from(av).lookup_auth_key(fi_addr, key, bytes); });
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, no_ops_open, nullptr, nullptr};
+
+fi_ops_av av_ops = {
+    .size = sizeof(fi_ops_av),
+    .insert = insert_op,
+    .insertsvc = insertsvc_op,
+    .insertsym = insertsym_op,
+    .remove = remove_op,
+    .lookup = lookup_op,
+    .straddr = straddr_op,
+    .av_set = not_offered,
+#if UET_HAVE_AV_AUTH_KEY
+    .insert_auth_key = insert_auth_key_op,  // [LF-108]
+    .lookup_auth_key = lookup_auth_key_op,
+    .set_user_id = not_offered,
+#endif
+};
+
+bool is_unicast(const FabricAddress& fa) {
+  if (fa.family == FabricAddress::Family::ipv4) return fa.ip[0] != 0 && fa.ip[0] < 224;
+  if (fa.family != FabricAddress::Family::ipv6) return false;
+  const bool zero = std::all_of(fa.ip.begin(), fa.ip.end(), [](uint8_t b) { return b == 0; });
+  return !zero && fa.ip[0] != 0xFF;
+}
+
+}  // namespace
+
+fi_ops* AddressVector::fid_ops() { return &object_ops; }
+
+int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* context) {
+  const fi_av_attr wanted = attr != nullptr ? *attr : fi_av_attr{};
+  if (wanted.type > FI_AV_TABLE || wanted.rx_ctx_bits < 0 || wanted.rx_ctx_bits > 16) {
+    return -FI_EINVAL;
+  }
+  if (wanted.name != nullptr || (wanted.flags & FI_READ) != 0) {
+    UET_INFO(AV, "address vectors cannot be shared by name\n");
+    return -FI_ENOSYS;
+  }
+  if ((wanted.flags & ~(FI_EVENT | FI_SYMMETRIC)) != 0) return -FI_EBADFLAGS;
+  *fid = &(new AddressVector(domain, wanted, context))->link_.fid;
+  if (attr != nullptr && attr->type == FI_AV_UNSPEC) attr->type = FI_AV_TABLE;  // [LF-012]
+  return 0;
+}
+
+AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* context)
+    : domain_(domain),
+      has_events_((attr.flags & FI_EVENT) != 0),
+      index_mask_(std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits),
+      addr_format_(domain.addr_format()) {
+  link_.owner = this;
+  link_.fid.fid = {FI_CLASS_AV, context, &object_ops};
+  link_.fid.ops = &av_ops;
+  entries_.reserve(std::min(attr.count, kReserveMax));
+  domain_.add_ref();
+}
+
+AddressVector::~AddressVector() {
+  {
+    ProgressEngine::Entry entry(domain_.engine());
+    for (const Entry& e : entries_) {
+      if (e.live || e.leaving) entry.fep().unlist(e.to.peer, entry.now());
+    }
+  }
+  if (eq_ != nullptr) eq_->drop_ref();
+  domain_.drop_ref();
+}
+
+int AddressVector::close() {
+  domain_.engine().home().require();
+  if (refs_ != 0) return -FI_EBUSY;
+  delete this;
+  return 0;
+}
+
+int AddressVector::bind(struct fid* fid, uint64_t flags) {
+  domain_.engine().home().require();
+  EventQueue* eq = checked_object_of<EventQueue>(fid);
+  if (eq == nullptr || eq_ != nullptr) return -FI_EINVAL;
+  if (flags != 0) return -FI_EBADFLAGS;
+  eq_ = eq;
+  eq_->add_ref();
+  return 0;
+}
+
+Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
+                                     ProgressEngine::Entry& entry) {
+  if (!is_unicast(address.fa) || address.fa.family != domain_.local().family) return Errc::invalid;
+  pds::PeerTable& peers = entry.fep().peers();
+  const PeerId peer = UET_TRY(peers.find_or_add(address.fa, entry.now()));
+  UET_CHECK(agree(address, peers[peer], entry.now()));
+
+  const uint64_t index = free_.empty() ? entries_.size() : *free_.begin();
+  if (index == entries_.size()) {
+    entries_.emplace_back();
+  } else {
+    free_.erase(free_.begin());
+  }
+  // One that does not own port 4793 is answered at its own port. [WIRE-121]
+  if (address.fa.port != kUetPort) peers[peer].private_mark = true;
+  Entry& e = entries_[index];
+  e = {};
+  e.address = address;
+  // What an address does not state is the base name. [LF-013]
+  e.to.peer = peer;
+  e.to.pid = PidOnFep{address.pid};
+  e.to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
+  e.to.initiator_id = address.initiator_id;
+  e.to.absolute = address.absolute;
+  e.to.job = job;
+  e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
+  if (address.has_initiator) join_sender(index);
+  e.live = true;
+  peers.list(peer);
+  return fi_addr_t{index};
+}
+
+// Removes an entry. Its index is free when nothing is in flight to it.
+void AddressVector::withdraw(uint64_t index, ProgressEngine::Entry& entry) {
+  Entry& e = entries_[index];
+  e.live = false;
+  if (e.address.has_initiator) leave_sender(index);
+  if (e.unreported == 0) {
+    release(index, entry);
+    return;
+  }
+  e.leaving = true;
+  settled_.reserve(++leaving_);
+}
+
+void AddressVector::release(uint64_t index, ProgressEngine::Entry& entry) {
+  free_.insert(index);
+  entry.fep().unlist(entries_[index].to.peer, entry.now());
+}
+
+void AddressVector::end_operation(fi_addr_t addr, bool unreported) {
+  const uint64_t index = addr & index_mask_;
+  Entry& e = entries_[index];
+  --(unreported ? e.unreported : e.in_flight);
+  if (e.leaving && e.unreported == 0) settled_.push_back(index);
+}
+
+void AddressVector::release_settled(ProgressEngine::Entry& entry) {
+  leaving_ -= settled_.size();
+  for (const uint64_t index : settled_) {
+    entries_[index].leaving = false;
+    release(index, entry);
+  }
+  settled_.clear();
+}
+
+// Of several entries for one sender the oldest is reported. [LF-015, LF-016]
+void AddressVector::join_sender(uint64_t index) {
+  Entry& e = entries_[index];
+  const auto [at, is_first] = reverse_.try_emplace(source_of(e.to), Entries{index, index});
+  if (is_first) return;
+  e.older = std::exchange(at->second.newest, index);
+  entries_[e.older].newer = index;
+}
+
+void AddressVector::leave_sender(uint64_t index) {
+  const Entry& e = entries_[index];
+  const auto at = reverse_.find(source_of(e.to));
+  UET_ASSERT(at != reverse_.end());
+  if (e.older == kNone && e.newer == kNone) {
+    reverse_.erase(at);
+    return;
+  }
+  (e.older == kNone ? at->second.oldest : entries_[e.older].newer) = e.newer;
+  (e.newer == kNone ? at->second.newest : entries_[e.newer].older) = e.older;
+}
+
+// What packets to the peer carry, by what its address states and by the route. [LF-131, LF-140]
+Result<void> AddressVector::agree(const UetAddress& address, pds::Peer& peer, Instant now) {
+  const io::Route route = domain_.routes().find(domain_.local(), address.fa, now);
+  const uint32_t agreed = agree_payload(domain_.payload(), address, route);
+  if (agreed == 0) {
+    UET_WARN(AV,
+             "%s: the route carries packets of %u octets, a payload of %u needs %u; raise the MTU "
+             "of the route (ip route get)\n",
+             to_string(address).c_str(), route.mtu_bytes, wire::kPayloadMtuMin,
+             wire::kPayloadMtuMin + wire::kHeadersMin);
+    return Errc::too_long;
+  }
+  const bool is_news = peer.payload_toward(0) != agreed;
+  if (address.payload_mtu != 0) peer.payload_mtu = address.payload_mtu;
+  peer.agree_payload(agreed);
+  if (is_news && agreed != domain_.payload_mtu()) {
+    UET_INFO(AV, "%s: packets carry %u octets, those to others %u (route: %u)\n",
+             to_string(address).c_str(), agreed, domain_.payload_mtu(), route.mtu_bytes);
+  }
+  return {};
+}
+
+fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id, JobId job) const {
+  const JobId of_key = domain_.has_av_keys() ? job : JobId();
+  const auto at = reverse_.find({peer, initiator_id, of_key});
+  return at != reverse_.end() ? at->second.oldest : FI_ADDR_NOTAVAIL;
+}
+
+int AddressVector::report(const Insertion& insertion, size_t good) {
+  if (!has_events_) return static_cast<int>(good);
+  fi_eq_entry done{};
+  done.fid = &link_.fid.fid;
+  done.context = insertion.context;
+  done.data = good;
+  eq_->report(FI_AV_COMPLETE, done);
+  return 0;
+}
+
+void AddressVector::fail(const Insertion& insertion, size_t position, Errc why) {
+  const int error = why == Errc::invalid ? FI_EINVAL : -to_fi_errno(why);
+  if (insertion.out != nullptr) insertion.out[position] = FI_ADDR_NOTAVAIL;
+  if ((insertion.flags & FI_SYNC_ERR) != 0) {
+    static_cast<int*>(insertion.context)[position] = error;
+  }
+  if (!has_events_) return;
+  fi_eq_err_entry entry{};
+  entry.fid = &link_.fid.fid;
+  entry.context = insertion.context;
+  entry.data = position;
+  entry.err = error;
+  eq_->report_error(entry);
+}
+
+int AddressVector::check(const Insertion& insertion) const {
+  // Every address has a key where there are any, and none elsewhere. [LF-019]
+  const bool has_keys = (insertion.flags & kAuthKeyFlag) != 0;
+  if (has_keys && !domain_.has_av_keys()) return -FI_EBADFLAGS;
+  if (domain_.has_av_keys() && (!has_keys || insertion.out == nullptr)) {
+    UET_WARN(AV,
+             "with FI_AV_AUTH_KEY every address is inserted with FI_AUTH_KEY, and fi_addr names "
+             "its key\n");
+    return -FI_EINVAL;
+  }
+  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag)) != 0) return -FI_EBADFLAGS;
+  const bool errors = (insertion.flags & FI_SYNC_ERR) != 0;
+  if (errors && (has_events_ || insertion.context == nullptr)) return -FI_EINVAL;
+  if (has_events_ && eq_ == nullptr) return -FI_ENOEQ;
+  return 0;
+}
+
+// Which job the address at that position is inserted for; 0: as its endpoint is. [LF-019]
+Result<JobId> AddressVector::job_of(const Insertion& insertion, size_t position) const {
+  if ((insertion.flags & kAuthKeyFlag) == 0) return JobId();
+  const JobId* const job = keys_.find(insertion.out[position]);
+  if (job == nullptr) return Errc::invalid;
+  return *job;
+}
+
+// Inserts what `next` yields, one by one.
+template <class Next>
+int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& next) {
+  if (const int error = check(insertion); error != 0) return error;
+  size_t good = 0;
+  {
+    ProgressEngine::Entry entry(domain_.engine());
+    release_settled(entry);
+    for (size_t i = 0; i < count; ++i) {
+      const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
+        const JobId job = UET_TRY(job_of(insertion, i));
+        return add(UET_TRY(next(i)), job, entry);
+      }();
+      if (!added.ok()) {
+        fail(insertion, i, added.error());
+        continue;
+      }
+      ++good;
+      if (insertion.out != nullptr) insertion.out[i] = *added;
+      if ((insertion.flags & FI_SYNC_ERR) != 0) static_cast<int*>(insertion.context)[i] = 0;
+    }
+    domain_.routes().rest();
+  }
+  return report(insertion, good);
+}
+
+int AddressVector::insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags,
+                          void* context) {
+  if (addresses == nullptr && count != 0) return -FI_EINVAL;
+  const bool ipv6 = domain_.local().family == FabricAddress::Family::ipv6;
+  const size_t stride = address_bytes(addr_format_, ipv6);
+  return insert_all({out, flags, context}, count, [&](size_t i) {
+    if (addr_format_ == FI_ADDR_STR) {
+      return read_address(FI_ADDR_STR, static_cast<char* const*>(addresses)[i], SIZE_MAX);
+    }
+    return read_address(addr_format_, static_cast<const std::byte*>(addresses) + i * stride,
+                        stride);
+  });
+}
+
+int AddressVector::insert_named(const char* node, size_t node_count, const char* service,
+                                size_t service_count, fi_addr_t* out, uint64_t flags,
+                                void* context) {
+  if (node == nullptr || node_count == 0 || service_count == 0) return -FI_EINVAL;
+  const SymmetricNames names{node, service, service_count, domain_.local().family};
+  // Resolved before the engine is entered: the name service may take its time.
+  std::vector<Result<UetAddress>> found;
+  for (size_t i = 0; i < node_count * service_count; ++i) found.push_back(names.address(i));
+  return insert_all({out, flags, context}, found.size(),
+                    [&](size_t i) -> const Result<UetAddress>& { return found[i]; });
+}
+
+bool AddressVector::settle(fi_addr_t address, ProgressEngine::Entry& entry) {
+  const Entry& e = entries_[address & index_mask_];
+  if (e.in_flight != 0) entry.progress();
+  return e.in_flight == 0;
+}
+
+int AddressVector::remove_one(fi_addr_t address) {
+  const Instant limit = monotonic_now() + kRemovePatience;
+  while (true) {
+    {
+      ProgressEngine::Entry entry(domain_.engine());
+      release_settled(entry);
+      if (find(address) == nullptr) return -FI_EINVAL;
+      if (settle(address, entry)) {
+        withdraw(address & index_mask_, entry);
+        return 0;
+      }
+      if (entry.now() >= limit) return -FI_EBUSY;
+    }
+    std::this_thread::yield();
+  }
+}
+
+int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t flags) {
+  const bool keys = flags == kAuthKeyFlag && domain_.has_av_keys();
+  if (flags != 0 && !keys) return -FI_EBADFLAGS;
+  if (addresses == nullptr && count != 0) return -FI_EINVAL;
+  for (size_t i = 0; i < count; ++i) {
+    const int error = keys ? remove_key(addresses[i]) : remove_one(addresses[i]);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+// The addresses that were inserted with it stay of its job.
+int AddressVector::remove_key(fi_addr_t key) {
+  const ProgressEngine::Entry entry(domain_.engine());
+  return keys_.remove(key);
+}
+
+int AddressVector::insert_auth_key(const void* key, size_t bytes, fi_addr_t* out, uint64_t flags) {
+  if (!domain_.has_av_keys()) return -FI_ENOSYS;
+  if (flags != 0) return -FI_EBADFLAGS;
+  const std::optional<uint32_t> job = job_of_key(static_cast<const uint8_t*>(key), bytes);
+  if (!job || out == nullptr) return -FI_EINVAL;  // [LF-017]
+  const ProgressEngine::Entry entry(domain_.engine());
+  const Result<fi_addr_t> added = keys_.add(JobId{*job});
+  if (!added.ok()) {
+    UET_WARN(AV, "an address vector takes max_ep_auth_key keys, %zu\n", kKeysMax);
+    return -FI_ENOSPC;
+  }
+  *out = *added;
+  return 0;
+}
+
+int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) {
+  if (!domain_.has_av_keys()) return -FI_ENOSYS;
+  if (bytes == nullptr || (key == nullptr && *bytes != 0)) return -FI_EINVAL;
+  const ProgressEngine::Entry entry(domain_.engine());
+  const JobId* job = keys_.find(address);
+  if (const ses::Destination* to = find(address); job == nullptr && to != nullptr) job = &to->job;
+  if (job == nullptr) return -FI_EINVAL;
+  const uint32_t value = job->value();  // host order [LF-017]
+  if (*bytes != 0) std::memcpy(key, &value, std::min(*bytes, sizeof value));
+  *bytes = sizeof value;
+  return 0;
+}
+
+int AddressVector::lookup(fi_addr_t address, void* data, size_t* length) {
+  if (length == nullptr) return -FI_EINVAL;
+  const ProgressEngine::Entry entry(domain_.engine());
+  if (find(address) == nullptr) return -FI_EINVAL;
+  write_address(addr_format_, entries_[address & index_mask_].address, data, length);
+  return 0;
+}
+
+const char* AddressVector::to_text(const void* address, char* buf, size_t* length) const {
+  const bool ipv6 = domain_.local().family == FabricAddress::Family::ipv6;
+  const size_t bytes = address_bytes(addr_format_, ipv6);
+  const Result<UetAddress> read =
+      read_address(addr_format_, address, bytes != 0 ? bytes : SIZE_MAX);
+  const std::string text = read.ok() ? to_string(*read) : std::string("(not an address)");
+  if (buf != nullptr && *length != 0) snprintf(buf, *length, "%s", text.c_str());
+  *length = text.size() + 1;
+  return buf;
+}
+
+}  // namespace uet::prov

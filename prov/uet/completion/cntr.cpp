@@ -1,0 +1,165 @@
+// Counter; see cntr.h.
+#include "prov/uet/completion/cntr.h"
+
+#include "prov/uet/memory/mr.h"
+
+#include <memory>
+
+namespace uet::prov {
+namespace {
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return Counter::from(fid).close(); });
+}
+
+int control_op(fid* fid, int command, void* arg) noexcept {
+  return guard([&] { return Counter::from(fid).control(command, arg); });
+}
+
+uint64_t read_op(fid_cntr* cntr) noexcept {
+  return guard([&] { return Counter::from(cntr).read(); });
+}
+
+uint64_t read_error_op(fid_cntr* cntr) noexcept {
+  return guard([&] { return Counter::from(cntr).read_error(); });
+}
+
+int add_op(fid_cntr* cntr, uint64_t value) noexcept {
+  return guard([&] { return Counter::from(cntr).add(value); });
+}
+
+int set_op(fid_cntr* cntr, uint64_t value) noexcept {
+  return guard([&] { return Counter::from(cntr).set(value); });
+}
+
+int wait_op(fid_cntr* cntr, uint64_t threshold, int timeout) noexcept {
+  return guard([&] { return Counter::from(cntr).wait(threshold, timeout); });
+}
+
+int add_error_op(fid_cntr* cntr, uint64_t value) noexcept {
+  return guard([&] { return Counter::from(cntr).add_error(value); });
+}
+
+int set_error_op(fid_cntr* cntr, uint64_t value) noexcept {
+  return guard([&] { return Counter::from(cntr).set_error(value); });
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, no_bind, control_op, no_ops_open, nullptr, nullptr};
+
+fi_ops_cntr counter_ops = {
+    .size = sizeof(fi_ops_cntr),
+    .read = read_op,
+    .readerr = read_error_op,
+    .add = add_op,
+    .set = set_op,
+    .wait = wait_op,
+    .adderr = add_error_op,
+    .seterr = set_error_op,
+};
+
+}  // namespace
+
+fi_ops* Counter::fid_ops() { return &object_ops; }
+
+Counter::Counter(Domain& domain, void* context) : domain_(domain) {
+  link_.owner = this;
+  link_.fid.fid = {FI_CLASS_CNTR, context, &object_ops};
+  link_.fid.ops = &counter_ops;
+  domain_.add_ref();
+}
+
+Counter::~Counter() { domain_.drop_ref(); }
+
+int Counter::open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* context) {
+  const fi_cntr_attr wanted = attr != nullptr ? *attr : fi_cntr_attr{};
+  if (wanted.events != FI_CNTR_EVENTS_COMP) return -FI_EOPNOTSUPP;  // [LF-125]
+  if (wanted.flags != 0) return -FI_EBADFLAGS;
+  std::unique_ptr<Counter> counter(new Counter(domain, context));
+  if (const int error = counter->wait_.open(wanted.wait_obj, domain.engine()); error != 0) {
+    return error;
+  }
+  *fid = &counter.release()->link_.fid;
+  return 0;
+}
+
+int Counter::close() {
+  domain_.engine().home().require();
+  if (refs_ != 0) return -FI_EBUSY;
+  {
+    const ProgressEngine::Entry entry(domain_.engine());
+    for (MemoryRegion* region : regions_) region->forget(*this);
+    wait_.disarm();
+  }
+  delete this;
+  return 0;
+}
+
+uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
+  // There is no error to return: the value as it was before the fork.
+  if (domain_.engine().home().is_elsewhere()) return word.load(std::memory_order_relaxed);
+  ProgressEngine::Entry entry(domain_.engine());
+  entry.progress();
+  // Reading either word shows that the application is awake: both count as seen.
+  seen_value_ = value_.load(std::memory_order_relaxed);
+  seen_errors_ = errors_.load(std::memory_order_relaxed);
+  wait_.disarm();
+  return word.load(std::memory_order_relaxed);
+}
+
+int Counter::change(std::atomic<uint64_t>& word, uint64_t value, bool add) {
+  const ProgressEngine::Entry entry(domain_.engine());
+  word.store(add ? word.load(std::memory_order_relaxed) + value : value, std::memory_order_relaxed);
+  wait_.signal();
+  return 0;
+}
+
+int Counter::wait(uint64_t threshold, int timeout_ms) {
+  domain_.engine().home().require();
+  if (!wait_.can_wait()) return -FI_EINVAL;
+  struct Goal {
+    const Counter* counter;
+    uint64_t threshold;
+    uint64_t errors;
+    bool reached() const { return counter->value_.load(std::memory_order_relaxed) >= threshold; }
+    bool failed() const { return counter->errors_.load(std::memory_order_relaxed) != errors; }
+  };
+  ProgressEngine::Entry entry(domain_.engine());
+  Goal goal{this, threshold, errors_.load(std::memory_order_relaxed)};
+  const WaitObject::Condition condition{&goal, [](void* self) {
+                                          const Goal& g = *static_cast<Goal*>(self);
+                                          return g.reached() || g.failed();
+                                        }};
+  if (goal.reached()) {
+    entry.glance();
+    return 0;
+  }
+  const int result = wait_.wait(entry, timeout_ms, condition);
+  if (goal.reached()) return 0;
+  if (goal.failed()) return -FI_EAVAIL;
+  return result == -FI_EAGAIN ? -FI_ETIMEDOUT : result;
+}
+
+int Counter::trywait() {
+  ProgressEngine::Entry entry(domain_.engine());
+  const WaitObject::Condition condition{this, [](void* self) {
+                                          const Counter& c = *static_cast<Counter*>(self);
+                                          return c.value_ != c.seen_value_ ||
+                                                 c.errors_ != c.seen_errors_;
+                                        }};
+  return wait_.trywait(entry, condition);
+}
+
+int Counter::control(int command, void* arg) {
+  domain_.engine().home().require();
+  if (arg == nullptr) return -FI_EINVAL;
+  switch (command) {
+    case FI_GETWAIT:
+      return wait_.get_wait(arg);
+    case FI_GETWAITOBJ:
+      return wait_.get_wait_obj(arg);
+    default:
+      return -FI_ENOSYS;
+  }
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,72 @@
+// Counter: how many operations completed, and how many failed. Raised by endpoints and memory
+// regions with the engine lock held; read from any thread without it. [LF-097]
+#pragma once
+
+#include "prov/uet/api/shim.h"
+#include "prov/uet/completion/wait.h"
+#include "prov/uet/domain/domain.h"
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace uet::prov {
+
+class MemoryRegion;
+
+class Counter {
+ public:
+  using Link = FidLink<fid_cntr, Counter>;
+  static fi_ops* fid_ops();
+  static Counter& from(fid_cntr* fid) { return object_of<Counter>(fid); }
+  static Counter& from(struct fid* fid) { return object_of<Counter>(fid); }
+
+  // The domain's cntr_open operation.
+  static int open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* context);
+  ~Counter();
+  // -FI_EBUSY while an endpoint is bound to it; regions forget it.
+  int close();
+
+  Domain& domain() { return domain_; }
+  void add_ref() { ++refs_; }
+  void drop_ref() { --refs_; }
+
+  // Regions that are bound to it. Engine lock held.
+  void attach(MemoryRegion& region) { regions_.push_back(&region); }
+  void detach(const MemoryRegion& region) { std::erase(regions_, &region); }
+
+  // One operation ended. Engine lock held.
+  void count(bool ok) {
+    (ok ? value_ : errors_).fetch_add(1, std::memory_order_relaxed);
+    wait_.signal();
+  }
+
+  // The operations behind struct fi_ops_cntr. read() and read_error() make progress.
+  uint64_t read() { return observe(value_); }
+  uint64_t read_error() { return observe(errors_); }
+  int add(uint64_t value) { return change(value_, value, true); }
+  int set(uint64_t value) { return change(value_, value, false); }
+  int add_error(uint64_t value) { return change(errors_, value, true); }
+  int set_error(uint64_t value) { return change(errors_, value, false); }
+  // -FI_ETIMEDOUT; -FI_EAVAIL when an error was counted meanwhile. Negative timeout: for ever.
+  int wait(uint64_t threshold, int timeout_ms);
+  int trywait();
+  int control(int command, void* arg);
+
+ private:
+  Counter(Domain& domain, void* context);
+  uint64_t observe(const std::atomic<uint64_t>& word);
+  int change(std::atomic<uint64_t>& word, uint64_t value, bool add);
+
+  Link link_;
+  Domain& domain_;
+  std::atomic<uint64_t> value_{0};
+  std::atomic<uint64_t> errors_{0};
+  uint64_t seen_value_ = 0;  // at the last read; a descriptor is ready when one differs
+  uint64_t seen_errors_ = 0;
+  std::atomic<uint32_t> refs_{0};
+  std::vector<MemoryRegion*> regions_;
+  WaitObject wait_;
+};
+
+}  // namespace uet::prov

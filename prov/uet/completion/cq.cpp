@@ -1,0 +1,419 @@
+// CompletionQueue: the ring, its readers, and the operation table.
+#include "prov/uet/completion/cq.h"
+
+#include "prov/uet/address/resolve.h"
+#include "prov/uet/api/log.h"
+#include "prov/uet/completion/completion_error.h"
+#include "prov/uet/domain/domain.h"
+
+#include <arpa/inet.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+// Newer headers append members to the operation tables; they stay null. [ABI-026]
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+namespace uet::prov {
+namespace {
+
+constexpr size_t kDefaultEntries = 1024;
+constexpr size_t kMaxEntries = size_t{1} << 22;
+constexpr uint32_t kFirstEntries = 64;  // of a ring
+
+// Octets of an entry in the application's format; 0: no such format.
+uint32_t bytes_of(enum fi_cq_format format) {
+  switch (format) {
+    case FI_CQ_FORMAT_UNSPEC:
+    case FI_CQ_FORMAT_CONTEXT:
+      return sizeof(fi_cq_entry);
+    case FI_CQ_FORMAT_MSG:
+      return sizeof(fi_cq_msg_entry);
+    case FI_CQ_FORMAT_DATA:
+      return sizeof(fi_cq_data_entry);
+    case FI_CQ_FORMAT_TAGGED:
+      return sizeof(fi_cq_tagged_entry);
+  }
+  return 0;
+}
+
+// The formats are prefixes of each other and of CompletionEntry, so reading is copying. [LF-093]
+static_assert(offsetof(CompletionEntry, flags) == offsetof(fi_cq_tagged_entry, flags));
+static_assert(offsetof(CompletionEntry, len) == offsetof(fi_cq_tagged_entry, len));
+static_assert(offsetof(CompletionEntry, buf) == offsetof(fi_cq_tagged_entry, buf));
+static_assert(offsetof(CompletionEntry, data) == offsetof(fi_cq_tagged_entry, data));
+static_assert(offsetof(CompletionEntry, tag) == offsetof(fi_cq_tagged_entry, tag));
+static_assert(offsetof(fi_cq_data_entry, data) == offsetof(fi_cq_tagged_entry, data));
+
+ssize_t cq_read(fid_cq* cq, void* buf, size_t count) noexcept {
+  return guard([&] { return object_of<CompletionQueue>(cq).read(buf, count, nullptr); });
+}
+
+ssize_t cq_readfrom(fid_cq* cq, void* buf, size_t count, fi_addr_t* src_addr) noexcept {
+  return guard([&] { return object_of<CompletionQueue>(cq).read(buf, count, src_addr); });
+}
+
+ssize_t cq_readerr(fid_cq* cq, fi_cq_err_entry* entry, uint64_t) noexcept {
+  return guard([&] { return object_of<CompletionQueue>(cq).read_error(entry); });
+}
+
+ssize_t cq_sread(fid_cq* cq, void* buf, size_t count, const void* cond, int timeout) noexcept {
+  return guard(
+      [&] { return object_of<CompletionQueue>(cq).sread(buf, count, nullptr, cond, timeout); });
+}
+
+ssize_t cq_sreadfrom(fid_cq* cq, void* buf, size_t count, fi_addr_t* src_addr, const void* cond,
+                     int timeout) noexcept {
+  return guard(
+      [&] { return object_of<CompletionQueue>(cq).sread(buf, count, src_addr, cond, timeout); });
+}
+
+int cq_signal(fid_cq* cq) noexcept {
+  return guard([&] { return object_of<CompletionQueue>(cq).signal(); });
+}
+
+// `err_data`, when given, is what read_error() wrote for that entry: a text that names the peer.
+const char* cq_strerror(fid_cq*, int prov_errno, const void* err_data, char* buf,
+                        size_t len) noexcept {
+  const char* name = completion_error_name(prov_errno);
+  if (buf != nullptr && len > 0) {
+    const bool has_peer = err_data != nullptr && *static_cast<const char*>(err_data) == '(';
+    std::snprintf(buf, len, "%s%s%s", name, has_peer ? " " : "",
+                  has_peer ? static_cast<const char*>(err_data) : "");
+    return buf;
+  }
+  return name;
+}
+
+int cq_close(fid* fid) noexcept {
+  return guard([&] { return object_of<CompletionQueue>(fid).close(); });
+}
+
+int cq_control(fid* fid, int command, void* arg) noexcept {
+  return guard([&] { return object_of<CompletionQueue>(fid).control(command, arg); });
+}
+
+fi_ops cq_fid_ops = {
+    .size = sizeof(fi_ops),
+    .close = cq_close,
+    .bind = no_bind,
+    .control = cq_control,
+    .ops_open = no_ops_open,
+};
+
+fi_ops_cq cq_ops = {
+    .size = sizeof(fi_ops_cq),
+    .read = cq_read,
+    .readfrom = cq_readfrom,
+    .readerr = cq_readerr,
+    .sread = cq_sread,
+    .sreadfrom = cq_sreadfrom,
+    .signal = cq_signal,
+    .strerror = cq_strerror,
+};
+
+}  // namespace
+
+fi_ops* CompletionQueue::fid_ops() { return &cq_fid_ops; }
+
+int CompletionQueue::open(Domain& domain, fi_cq_attr* attr, fid_cq** cq, void* context) {
+  if (attr == nullptr || cq == nullptr) return -FI_EINVAL;
+  if (bytes_of(attr->format) == 0) {
+    UET_WARN(CQ,
+             "fi_cq_open: format %d is not a CQ format; use FI_CQ_FORMAT_CONTEXT, MSG, DATA "
+             "or TAGGED\n",
+             attr->format);
+    return -FI_EINVAL;
+  }
+  if ((attr->flags & ~FI_AFFINITY) != 0) {
+    UET_WARN(CQ, "fi_cq_open: flags 0x%llx are not supported\n",
+             static_cast<unsigned long long>(attr->flags));
+    return -FI_EINVAL;
+  }
+  if (attr->size > kMaxEntries) {
+    UET_WARN(CQ, "fi_cq_open: %zu entries asked for, at most %zu are possible\n", attr->size,
+             kMaxEntries);
+    return -FI_EINVAL;
+  }
+  std::unique_ptr<CompletionQueue> self(new CompletionQueue(domain, *attr, context));
+  const int rc = self->wait_.open(attr->wait_obj, domain.engine());
+  if (rc != 0) {
+    UET_WARN(CQ, "fi_cq_open: wait object %d is not available: %s\n", attr->wait_obj,
+             fi_strerror(-rc));
+    return rc;
+  }
+  domain.add_ref();
+  *cq = &self.release()->link_.fid;
+  return 0;
+}
+
+CompletionQueue::CompletionQueue(Domain& domain, const fi_cq_attr& attr, void* context)
+    : domain_(domain),
+      entry_bytes_(bytes_of(attr.format)),
+      requested_(static_cast<uint32_t>(attr.size != 0 ? attr.size : kDefaultEntries)),
+      threshold_(attr.wait_cond == FI_CQ_COND_THRESHOLD) {
+  link_.fid.fid.fclass = FI_CLASS_CQ;
+  link_.fid.fid.context = context;
+  link_.fid.fid.ops = &cq_fid_ops;
+  link_.fid.ops = &cq_ops;
+  link_.owner = this;
+}
+
+int CompletionQueue::close() {
+  domain_.engine().home().require();
+  if (bindings_ > 0) {
+    UET_WARN(CQ, "fi_close: %u endpoint bindings of this CQ are left; close the endpoints first\n",
+             bindings_);
+    return -FI_EBUSY;
+  }
+  {
+    const ProgressEngine::Entry entry(domain_.engine());
+    wait_.disarm();
+  }
+  domain_.drop_ref();
+  delete this;
+  return 0;
+}
+
+void CompletionQueue::set_capacity(uint32_t slots) {
+  capacity_ = slots;
+  room_ = std::min<uint32_t>(slots, static_cast<uint32_t>(ring_.size()));
+}
+
+// A larger ring, for at least so many entries; a queue that is not used needs none: programs open
+// as many as cq_cnt allows. False: that would be too many, or there is no memory.
+bool CompletionQueue::grow(uint32_t slots) {
+  if (slots > capacity_) return false;
+  const uint32_t size = std::bit_ceil(std::max(slots, kFirstEntries));
+  if (size > ring_.size()) {
+    try {
+      std::vector<CompletionEntry> ring(size);
+      std::vector<CompletionError> errors(size);
+      for (uint32_t i = 0; i < used_; ++i) ring[i] = ring_[(head_ + i) & mask_];
+      for (uint32_t i = 0; i < error_count_; ++i) errors[i] = errors_[(error_head_ + i) & mask_];
+      ring_.swap(ring);
+      errors_.swap(errors);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    head_ = 0;
+    error_head_ = 0;
+    mask_ = size - 1;
+  }
+  set_capacity(capacity_);
+  return true;
+}
+
+void CompletionQueue::attach(uint32_t operations) {
+  ProgressEngine::Entry entry(domain_.engine());
+  set_capacity(requested_ + attached_ + operations);
+  attached_ += operations;
+  ++bindings_;
+}
+
+void CompletionQueue::detach(uint32_t operations) {
+  ProgressEngine::Entry entry(domain_.engine());
+  attached_ -= operations;
+  // Unread entries may still need the room; it is only given back when they do not.
+  if (used_ + reserved_ <= requested_ + attached_) set_capacity(requested_ + attached_);
+  --bindings_;
+}
+
+void CompletionQueue::append(const CompletionEntry& entry, bool is_error) {
+  UET_ASSERT(reserved_ > 0);
+  --reserved_;
+  CompletionEntry& slot = ring_[(head_ + used_) & mask_];
+  slot = entry;
+  slot.is_error = is_error;
+  ++used_;
+  wait_.signal();
+}
+
+void CompletionQueue::push(const CompletionEntry& entry) { append(entry, false); }
+
+void CompletionQueue::push_error(const CompletionEntry& entry, const CompletionError& error) {
+  errors_[(error_head_ + error_count_) & mask_] = error;
+  ++error_count_;
+  append(entry, true);
+}
+
+uint32_t CompletionQueue::take(void* buf, size_t count, fi_addr_t* src_addr) {
+  auto* out = static_cast<std::byte*>(buf);
+  const auto limit = static_cast<uint32_t>(std::min<size_t>(count, used_));
+  uint32_t taken = 0;
+  for (; taken < limit; ++taken) {
+    const CompletionEntry& entry = ring_[head_ & mask_];
+    if (entry.is_error) break;
+    std::memcpy(out, &entry, entry_bytes_);
+    out += entry_bytes_;
+    if (src_addr != nullptr) src_addr[taken] = entry.src_addr;
+    ++head_;
+    --used_;
+  }
+  // Another sleeper may have been woken for what is left, or not yet.
+  if (used_ > 0) wait_.signal();
+  return taken;
+}
+
+ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
+  bool is_idle = false;
+  const ssize_t got = read_now(buf, count, src_addr, is_idle);
+  if (is_idle) {
+    const Instant begin = monotonic_now();
+    sched_yield();
+    yields_.on_yielded(begin, monotonic_now());
+  }
+  return got;
+}
+
+// `is_idle`: nothing has come for so long that the peer may need this processor.
+ssize_t CompletionQueue::read_now(void* buf, size_t count, fi_addr_t* src_addr, bool& is_idle) {
+  ProgressEngine::Entry entry(domain_.engine());
+  wait_.disarm();
+  if (used_ == 0 || count == 0) {
+    entry.collect();
+    if (used_ == 0 || count == 0) {
+      entry.send();
+    } else {
+      entry.hand_over();
+    }
+  } else {
+    entry.send_held();
+  }
+  if (used_ == 0) {
+    is_idle = yields_.on_nothing(entry.now());
+    return -FI_EAGAIN;
+  }
+  yields_.on_something();
+  const uint32_t taken = take(buf, count, src_addr);
+  if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;
+  return taken;
+}
+
+ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond,
+                               int timeout_ms) {
+  domain_.engine().home().require();
+  if (!wait_.can_wait()) {
+    UET_WARN(CQ, "fi_cq_sread: the CQ was opened with FI_WAIT_NONE; use FI_WAIT_UNSPEC or FD\n");
+    return -FI_EINVAL;
+  }
+  struct Awaited {
+    CompletionQueue* cq;
+    size_t entries;
+  } awaited{this, 1};
+  if (threshold_ && cond != nullptr) {
+    // More than the ring holds would never come.
+    awaited.entries = std::clamp<size_t>(*static_cast<const size_t*>(cond), 1, requested_);
+  }
+  const WaitObject::Condition condition{&awaited, [](void* self) {
+                                          const auto& a = *static_cast<Awaited*>(self);
+                                          return a.cq->ready(a.entries);
+                                        }};
+  ProgressEngine::Entry entry(domain_.engine());
+  wait_.disarm();
+  if (!ready(awaited.entries)) {
+    const int rc = wait_.wait(entry, timeout_ms, condition);
+    if (used_ == 0) return rc;
+  } else {
+    entry.send_held();
+  }
+  const uint32_t taken = take(buf, count, src_addr);
+  if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;
+  return taken;
+}
+
+// Fills err_data_: the raw address of an unknown sender, or a text that names the peer.
+size_t CompletionQueue::describe(const CompletionError& error) {
+  err_data_[0] = '\0';
+  if (!error.peer.valid()) return 0;
+  if (error.err == FI_EADDRNOTAVAIL && error.prov_errno == 0) {
+    UetAddress address;
+    address.fa = error.peer;
+    address.has_initiator = true;
+    address.initiator_id = error.initiator_id;
+    apply_initiator(error.addr_format, address);
+    size_t length = sizeof(err_data_);
+    write_address(error.addr_format, address, err_data_, &length);
+    return std::min(length, sizeof(err_data_));
+  }
+  char ip[INET6_ADDRSTRLEN] = "";
+  const bool v6 = error.peer.family == FabricAddress::Family::ipv6;
+  inet_ntop(v6 ? AF_INET6 : AF_INET, error.peer.ip.data(), ip, sizeof(ip));
+  const int length = std::snprintf(err_data_, sizeof(err_data_), "(peer %s%s%s port %u)",
+                                   v6 ? "[" : "", ip, v6 ? "]" : "", error.peer.port);
+  return static_cast<size_t>(length) + 1;
+}
+
+ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
+  if (out == nullptr) return -FI_EINVAL;
+  ProgressEngine::Entry entry(domain_.engine());
+  wait_.disarm();
+  if (used_ == 0 || !ring_[head_ & mask_].is_error) return -FI_EAGAIN;
+  const CompletionEntry& done = ring_[head_++ & mask_];
+  const CompletionError& error = errors_[error_head_++ & mask_];
+  --used_;
+  --error_count_;
+
+  out->op_context = done.op_context;
+  out->flags = done.flags;
+  out->len = done.len;
+  out->buf = done.buf;
+  out->data = done.data;
+  out->tag = done.tag;
+  out->olen = error.olen;
+  out->err = error.err;
+  out->prov_errno = error.prov_errno;
+  const size_t bytes = describe(error);
+  const uint32_t version = domain_.api_version();
+  if (out->err_data_size != 0 && FI_VERSION_GE(version, FI_VERSION(1, 5))) {
+    // The application's own buffer; a text that is cut still ends in zero. [ABI-028]
+    const size_t copied = std::min(bytes, out->err_data_size);
+    if (copied > 0) {
+      std::memcpy(out->err_data, err_data_, copied);
+      if (err_data_[0] == '(') static_cast<char*>(out->err_data)[copied - 1] = '\0';
+    }
+    out->err_data_size = copied;
+  } else {
+    out->err_data = bytes > 0 ? err_data_ : nullptr;
+    out->err_data_size = bytes;
+  }
+#if UET_HAVE_CQ_ERR_SRC
+  // Older applications have no room for it. [LF-109]
+  if (FI_VERSION_GE(version, FI_VERSION(1, 20))) out->src_addr = done.src_addr;
+#endif
+  if (used_ > 0) wait_.signal();
+  return 1;
+}
+
+int CompletionQueue::signal() {
+  domain_.engine().home().require();
+  if (!wait_.can_wait()) return -FI_EINVAL;
+  ProgressEngine::Entry entry(domain_.engine());
+  wait_.interrupt();
+  return 0;
+}
+
+int CompletionQueue::trywait() {
+  ProgressEngine::Entry entry(domain_.engine());
+  return wait_.trywait(
+      entry, {this, [](void* self) { return static_cast<CompletionQueue*>(self)->ready(1); }});
+}
+
+int CompletionQueue::control(int command, void* arg) {
+  domain_.engine().home().require();
+  switch (command) {
+    case FI_GETWAIT:
+      return wait_.get_wait(arg);
+    case FI_GETWAITOBJ:
+      return wait_.get_wait_obj(arg);
+    default:
+      return -FI_ENOSYS;
+  }
+}
+
+}  // namespace uet::prov

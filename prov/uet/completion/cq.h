@@ -1,0 +1,125 @@
+// Completion queue: a ring of entries in the widest format, read in the format asked for. Slots are
+// booked when operations are posted, so that a completion always has room. Errors keep their place
+// in the order. [LF-093, LF-095, ABI-028, architecture 5]
+#pragma once
+
+#include "prov/uet/api/compat.h"
+#include "prov/uet/api/shim.h"
+#include "prov/uet/completion/wait.h"
+#include "prov/uet/progress/progress.h"
+#include "prov/uet/progress/yield_habit.h"
+
+#include "pds/client.h"
+#include "ses/types.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uet::prov {
+
+class Domain;
+
+// What makes an entry an error entry.
+struct CompletionError {
+  int err = 0;         // positive fi_errno
+  int prov_errno = 0;  // see completion_error.h [LF-095]
+  uint64_t olen = 0;   // octets of the message that did not fit
+  FabricAddress peer;  // whom it concerns, when known
+  uint32_t initiator_id = 0;
+  uint32_t addr_format = 0;  // of the raw address that goes with FI_EADDRNOTAVAIL
+};
+
+// One completion. The first six fields are, in this order, those of struct fi_cq_tagged_entry;
+// every narrower format is a prefix of it.
+struct CompletionEntry {
+  void* op_context = nullptr;
+  uint64_t flags = 0;
+  uint64_t len = 0;
+  void* buf = nullptr;
+  uint64_t data = 0;
+  uint64_t tag = 0;
+  fi_addr_t src_addr = FI_ADDR_NOTAVAIL;
+  bool is_error = false;  // its CompletionError is the oldest of the error ring
+};
+static_assert(sizeof(CompletionEntry) == 64);
+
+class CompletionQueue {
+ public:
+  using Link = FidLink<struct fid_cq, CompletionQueue>;
+
+  // The domain's cq_open operation.
+  static int open(Domain& domain, struct fi_cq_attr* attr, struct fid_cq** cq, void* context);
+  static struct fi_ops* fid_ops();
+
+  Domain& domain() { return domain_; }
+  // Header data fits the format. [LF-093]
+  bool carries_data() const { return entry_bytes_ >= sizeof(struct fi_cq_data_entry); }
+
+  // An endpoint that may have `operations` unfinished at once is bound: so many more entries are
+  // allowed, so that unfinished operations alone never fill the queue. A set-up act. Their memory
+  // is taken when more are booked and unread than ever before.
+  void attach(uint32_t operations);
+  void detach(uint32_t operations);
+
+  // Engine lock held, up to push_error().
+
+  // Books `slots` entries; false: nothing was booked, the application has to read first.
+  bool reserve(uint32_t slots) {
+    if (used_ + reserved_ + slots > room_ && !grow(used_ + reserved_ + slots)) return false;
+    reserved_ += slots;
+    return true;
+  }
+  void release(uint32_t slots) {
+    UET_ASSERT(reserved_ >= slots);
+    reserved_ -= slots;
+  }
+  // Writes an entry into a booked slot.
+  void push(const CompletionEntry& entry);
+  void push_error(const CompletionEntry& entry, const CompletionError& error);
+
+  // The operations behind struct fi_ops_cq. `src_addr` may be null.
+  ssize_t read(void* buf, size_t count, fi_addr_t* src_addr);
+  // Timeout in milliseconds, negative: for ever. `cond` with FI_CQ_COND_THRESHOLD only.
+  ssize_t sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond, int timeout_ms);
+  ssize_t read_error(struct fi_cq_err_entry* entry);
+  int signal();
+  int trywait();
+  int control(int command, void* arg);
+  int close();
+
+ private:
+  static constexpr uint32_t kErrDataBytes = 96;
+
+  CompletionQueue(Domain& domain, const struct fi_cq_attr& attr, void* context);
+  ssize_t read_now(void* buf, size_t count, fi_addr_t* src_addr, bool& is_idle);
+  uint32_t take(void* buf, size_t count, fi_addr_t* src_addr);
+  void append(const CompletionEntry& entry, bool is_error);
+  void set_capacity(uint32_t slots);
+  bool grow(uint32_t slots);
+  size_t describe(const CompletionError& error);
+  bool ready(size_t threshold) const { return used_ >= threshold || error_count_ > 0; }
+
+  Link link_;
+  Domain& domain_;
+  uint32_t entry_bytes_;
+  // Ring: `used_` entries from `head_`; `reserved_` more are booked.
+  uint32_t head_ = 0;
+  uint32_t used_ = 0;
+  uint32_t reserved_ = 0;
+  uint32_t room_ = 0;      // entries that may be used or booked now: no more than are in the ring
+  uint32_t capacity_ = 0;  // to which room_ grows
+  uint32_t mask_ = 0;      // ring size - 1
+  YieldHabit yields_;
+  uint32_t error_head_ = 0;
+  uint32_t error_count_ = 0;
+  uint32_t requested_;  // what the application asked for
+  uint32_t attached_ = 0;
+  uint32_t bindings_ = 0;
+  bool threshold_;  // FI_CQ_COND_THRESHOLD
+  std::vector<CompletionEntry> ring_;
+  std::vector<CompletionError> errors_;
+  WaitObject wait_;
+  char err_data_[kErrDataBytes] = {};  // of the last read_error
+};
+
+}  // namespace uet::prov

@@ -1,0 +1,92 @@
+// What a completion queue or counter sleeps on. The descriptor is an epoll set of an eventfd
+// (written when something is inserted while a waiter is armed), the I/O descriptor and a timerfd at
+// the engine's deadline: no sleeper depends on which thread drained the socket. Of the threads that
+// sleep one watches the socket, or the helper does for all of them. [architecture 5]
+#pragma once
+
+#include "prov/uet/api/compat.h"
+#include "prov/uet/progress/progress.h"
+
+#include <cstdint>
+
+struct fid;
+
+namespace uet::prov {
+
+class WaitObject {
+ public:
+  // Is there something to return to the waiter? Called with the engine lock held.
+  struct Condition {
+    void* self = nullptr;
+    bool (*holds)(void* self) = nullptr;
+  };
+
+  WaitObject() = default;
+  ~WaitObject() { close(); }
+  WaitObject(const WaitObject&) = delete;
+  WaitObject& operator=(const WaitObject&) = delete;
+
+  // FI_WAIT_NONE, UNSPEC, FD or YIELD; others are -FI_ENOSYS. Descriptors are close-on-exec.
+  // `engine` must outlive this object.
+  int open(enum fi_wait_obj kind, ProgressEngine& engine);
+  void close();
+
+  bool can_wait() const { return kind_ != FI_WAIT_NONE; }
+
+  // Something was inserted. Engine lock held. Costs a branch when nobody sleeps.
+  void signal() {
+    if ((sleeping_ > 0 || armed_) && !raised_) raise();
+  }
+  // The owner was read again: the application no longer waits. Engine lock held.
+  void disarm() {
+    if (!armed_) return;
+    armed_ = false;
+    end_watch(watches_);
+    if (raised_ && unseen_ == 0) lower();
+  }
+
+  // Runs the engine until `condition` holds (0), the time is up or somebody called interrupt()
+  // (-FI_EAGAIN). Negative timeout: for ever. Spins briefly, then sleeps with the lock released.
+  // The lock is held on entry (`entry`) and on return.
+  int wait(ProgressEngine::Entry& entry, int timeout_ms, const Condition& condition);
+  // Makes every thread in wait() return. Engine lock held.
+  void interrupt();
+
+  // For fi_trywait: runs the engine once; -FI_EAGAIN when the owner must be read first, 0 when
+  // the descriptor may be slept on.
+  int trywait(ProgressEngine::Entry& entry, const Condition& condition);
+  // FI_GETWAIT (int* for FI_WAIT_FD) and FI_GETWAITOBJ.
+  int get_wait(void* arg) const;
+  int get_wait_obj(void* arg) const;
+
+ private:
+  void raise();
+  void lower();
+  void set_timer(Instant deadline);
+  void watch_socket(bool watches);
+  void end_watch(bool watched);
+  void sleep(ProgressEngine::Entry& entry, Instant until);
+
+  ProgressEngine* engine_ = nullptr;
+  enum fi_wait_obj kind_ = FI_WAIT_NONE;
+  // Under the engine lock.
+  uint32_t sleeping_ = 0;           // threads asleep in wait()
+  uint32_t unseen_ = 0;             // those of them that the last raise() has still to wake
+  uint32_t raises_ = 0;             // times raise() was called
+  uint32_t interrupts_ = 0;         // times interrupt() was called
+  uint32_t waiters_ = 0;            // threads inside wait(), asleep or not
+  bool interrupt_pending_ = false;  // interrupt() found nobody; the next wait() returns at once
+  bool armed_ = false;              // trywait() said yes, and the owner was not read since
+  bool watches_ = false;            // while armed: see Sleepers
+  bool has_socket_ = false;         // the socket is in the epoll set
+  bool raised_ = false;             // the eventfd is readable
+  Instant timer_at_ = Instant::never();
+  int event_fd_ = -1;
+  int timer_fd_ = -1;  // FI_WAIT_FD only, like the epoll set that holds all three
+  int epoll_fd_ = -1;
+};
+
+// The fi_trywait operation of a fabric: every fid of `fids` is a CQ, a counter or an EQ.
+int trywait(struct fid** fids, int count);
+
+}  // namespace uet::prov

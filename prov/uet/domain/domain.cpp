@@ -1,0 +1,424 @@
+// The libfabric domain; see domain.h.
+#include "prov/uet/domain/domain.h"
+
+#include "prov/uet/address/av.h"
+#include "prov/uet/api/log.h"
+#include "prov/uet/completion/cntr.h"
+#include "prov/uet/completion/cq.h"
+#include "prov/uet/completion/eq.h"
+#include "prov/uet/domain/info.h"
+#include "prov/uet/domain/setup.h"
+#include "prov/uet/endpoint/atomic.h"
+#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/shared_receives.h"
+#include "prov/uet/memory/mr.h"
+#include "prov/uet/observe/counters.h"
+#include "prov/uet/observe/domain_errand.h"
+#include "prov/uet/observe/status.h"
+
+#include "io/socket.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace uet::prov {
+namespace {
+
+// How long fi_close waits for peers to agree to the end of their connections. One that does not
+// answer must not hold the application up; what is left is closed by the peer's own time-outs.
+constexpr Duration kDrainTime = Duration::milliseconds(500);
+
+// The open domains of this process, and in a forked child those of its parent; never destroyed.
+// Under open_objects(). [ABI-015]
+std::vector<Domain*>& open_domains() {
+  static auto* const kDomains = new std::vector<Domain*>;
+  return *kDomains;
+}
+
+// The lock of open_domains() for the end of the process, which may come in a signal's handler while
+// the same thread holds it: not owned after a while.
+std::unique_lock<std::mutex> lock_at_end() {
+  std::unique_lock lock(open_objects(), std::try_to_lock);
+  for (int i = 0; !lock && i < 1000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    static_cast<void>(lock.try_lock());
+  }
+  return lock;
+}
+
+// What opens something in a domain, which a forked child cannot do.
+template <class Fid, class Body>
+int open_in(Fid* domain, Body body) noexcept {
+  return guard([&] {
+    Domain::from(domain).engine().home().require();
+    return body(Domain::from(domain));
+  });
+}
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return Domain::from(fid).close(); });
+}
+
+int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
+  return guard([&] { return Domain::from(fid).bind(other, flags); });
+}
+
+int av_open_op(fid_domain* domain, fi_av_attr* attr, fid_av** av, void* context) noexcept {
+  return open_in(domain, [&](Domain& d) { return AddressVector::open(d, attr, av, context); });
+}
+
+int cq_open_op(fid_domain* domain, fi_cq_attr* attr, fid_cq** cq, void* context) noexcept {
+  return open_in(domain, [&](Domain& d) { return CompletionQueue::open(d, attr, cq, context); });
+}
+
+int endpoint_op(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) noexcept {
+  return open_in(domain, [&](Domain& d) { return Endpoint::open(d, info, ep, context); });
+}
+
+int cntr_open_op(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** cntr, void* context) noexcept {
+  return open_in(domain, [&](Domain& d) { return Counter::open(d, attr, cntr, context); });
+}
+
+int endpoint2_op(fid_domain* domain, fi_info* info, fid_ep** ep, uint64_t flags,
+                 void* context) noexcept {
+  if (flags != 0) return -FI_EBADFLAGS;
+  return endpoint_op(domain, info, ep, context);
+}
+
+int query_atomic_op(fid_domain*, fi_datatype datatype, fi_op op, fi_atomic_attr* attr,
+                    uint64_t flags) noexcept {
+  return query_atomic(datatype, op, attr, flags);
+}
+
+int regattr_op(fid* fid, const fi_mr_attr* attr, uint64_t flags, fid_mr** mr) noexcept {
+  return open_in(fid, [&](Domain& d) { return MemoryRegion::open(d, *attr, flags, mr); });
+}
+
+int regv_op(fid* fid, const iovec* iov, size_t count, uint64_t access, uint64_t offset,
+            uint64_t requested_key, uint64_t flags, fid_mr** mr, void* context) noexcept {
+  fi_mr_attr attr{};
+  attr.mr_iov = iov;
+  attr.iov_count = count;
+  attr.access = access;
+  attr.offset = offset;
+  attr.requested_key = requested_key;
+  attr.context = context;
+  return regattr_op(fid, &attr, flags, mr);
+}
+
+int reg_op(fid* fid, const void* buf, size_t length, uint64_t access, uint64_t offset,
+           uint64_t requested_key, uint64_t flags, fid_mr** mr, void* context) noexcept {
+  const iovec iov{const_cast<void*>(buf), length};
+  return regv_op(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
+}
+
+int control_op(fid* fid, int command, void* arg) noexcept {
+  return command == FI_UET_GET_COUNTERS ? control_counters(fid, arg) : -FI_ENOSYS;
+}
+
+int srx_context_op(fid_domain* domain, fi_rx_attr* attr, fid_ep** ep, void* context) noexcept {
+  return open_in(domain, [&](Domain& d) { return SharedReceives::open(d, attr, ep, context); });
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, open_ops, nullptr, nullptr};
+
+fi_ops_domain domain_ops = {
+    .size = sizeof(fi_ops_domain),
+    .av_open = av_open_op,
+    .cq_open = cq_open_op,
+    .endpoint = endpoint_op,
+    .scalable_ep = not_offered,
+    .cntr_open = cntr_open_op,
+    .poll_open = not_offered,
+    .stx_ctx = not_offered,
+    .srx_ctx = srx_context_op,
+    .query_atomic = query_atomic_op,
+    .query_collective = not_offered,
+    .endpoint2 = endpoint2_op,
+};
+
+fi_ops_mr mr_ops = {
+    .size = sizeof(fi_ops_mr),
+    .reg = reg_op,
+    .regv = regv_op,
+    .regattr = regattr_op,
+};
+
+// With FI_AV_AUTH_KEY the key comes with fi_mr_regattr. [fi_mr, fi_mr_reg]
+fi_ops_mr keyed_mr_ops = {
+    .size = sizeof(fi_ops_mr),
+    .reg = not_supported,
+    .regv = not_supported,
+    .regattr = regattr_op,
+};
+
+// Whether the destination is found at port 4793 of that address, where another process of this host
+// must then be able to bind it: whichever of the two starts first. [LF-132]
+bool leaves_uet_port(const fi_info& info, const FabricAddress& local) {
+  if (info.dest_addr == nullptr) return false;
+  const auto peer = read_address(info.addr_format, info.dest_addr, info.dest_addrlen);
+  return peer.ok() && peer->fa.family == local.family && peer->fa.ip == local.ip &&
+         peer->fa.port == kUetPort;
+}
+
+// The interface that an fi_info was made for: by its source address, or by its name alone.
+std::optional<DomainCandidate> candidate_of(const Settings& settings, const fi_info& info) {
+  if (info.src_addr != nullptr) {
+    const auto source = read_address(info.addr_format, info.src_addr, info.src_addrlen);
+    if (!source.ok()) return std::nullopt;
+    if (source->fa.valid()) {
+      std::optional<DomainCandidate> candidate = find_domain(settings, source->fa);
+      // The very port block, as after a restart.
+      if (candidate) candidate->interface.address.port = source->fa.port;
+      return candidate;
+    }
+  }
+  if (info.domain_attr->name == nullptr) return std::nullopt;
+  return find_domain(settings, std::string(info.domain_attr->name));
+}
+
+// The domain's own JobID. [LF-018]
+std::optional<uint32_t> job_of(const Settings& settings, const fi_domain_attr& attr) {
+  constexpr uint32_t kNoJob = 1;  // of nothing that is sent
+  if (attr.auth_key_size == kKeysFromAv) return kNoJob;
+  if (attr.auth_key_size != 0) return job_of_key(attr.auth_key, attr.auth_key_size);
+  return settings.job_id;
+}
+
+// Whether that form's one number must name the whole endpoint. [LF-008]
+bool is_socket_address(uint32_t addr_format) {
+  return addr_format == FI_SOCKADDR || addr_format == FI_SOCKADDR_IN ||
+         addr_format == FI_SOCKADDR_IN6;
+}
+
+}  // namespace
+
+fi_ops* Domain::fid_ops() { return &object_ops; }
+
+int Domain::open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context) {
+  if (info.domain_attr == nullptr) return -FI_EINVAL;
+  std::unique_ptr<Domain> domain(new Domain(fabric, info, context));
+  if (const int error = domain->start(info); error != 0) return error;
+  {
+    const std::lock_guard lock(open_objects());
+    open_domains().push_back(domain.get());
+  }
+  *fid = &domain.release()->link_.fid;
+  return 0;
+}
+
+Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
+    : fabric_(fabric),
+      caps_(info.caps),
+      mr_mode_(info.domain_attr->mr_mode),
+      addr_format_(info.addr_format),
+      has_av_keys_(info.domain_attr->auth_key_size == kKeysFromAv),
+      rng_(os_random()) {
+  link_.owner = this;
+  link_.fid.fid = {FI_CLASS_DOMAIN, context, &object_ops};
+  link_.fid.ops = &domain_ops;
+  link_.fid.mr = has_av_keys_ ? &keyed_mr_ops : &mr_ops;
+  // Random, so that stale packets of a former owner of the port find no endpoint. [architecture 5]
+  pid_ = PidOnFep{settings().pid_on_fep.value_or(static_cast<uint16_t>(1 + rng_.below(kFieldMax)))};
+  fabric_.add_ref();
+}
+
+Domain::~Domain() {
+  engine_.reset();
+  if (registration_eq_ != nullptr) registration_eq_->drop_ref();
+  if (eq_ != nullptr) eq_->drop_ref();
+  fabric_.drop_ref();
+}
+
+int Domain::start(const fi_info& info) {
+  std::optional<DomainCandidate> candidate = candidate_of(settings(), info);
+  if (!candidate) {
+    UET_WARN(DOMAIN, "fi_domain: no such interface or address; take fi_info from fi_getinfo\n");
+    return -FI_ENODEV;
+  }
+  const std::optional<uint32_t> job = job_of(settings(), *info.domain_attr);
+  if (!job || (has_av_keys_ && info.domain_attr->auth_key != nullptr)) return -FI_EINVAL;
+  job_ = JobId{*job};
+  candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
+  DomainSetup setup;
+  if (const int error = set_up_domain(settings(), *candidate, *info.domain_attr, setup);
+      error != 0) {
+    return error;
+  }
+  engine_ = std::move(setup.engine);
+  local_ = setup.local;
+  payload_ = setup.payload;
+  name_ = candidate->name;
+  fabric_name_ = fabric_name(candidate->interface);
+  if (engine_->has_helper()) {
+    engine_->set_errand(std::make_unique<DomainErrand>(*this, *engine_));
+  }
+  UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
+           candidate->name.c_str(), io::ip_text(local_).c_str(), local_.port, payload_.network,
+           job_.value(), pid_.value());
+  if (is_socket_address(addr_format_) && local_.port != kUetPort) {
+    UET_WARN(DOMAIN,
+             "UDP port %u is taken, and socket addresses cannot name port %u: peers will "
+             "not find this process. Use another address or no addr_format hint\n",
+             kUetPort, local_.port);
+  }
+  return 0;
+}
+
+int Domain::close() {
+  engine_->home().require();
+  if (refs_ != 0) return -FI_EBUSY;
+  {
+    const std::lock_guard lock(open_objects());
+    std::erase(open_domains(), this);
+  }
+  engine_->drain(kDrainTime);
+  delete this;
+  return 0;
+}
+
+std::optional<FabricAddress> Domain::address_of(const fid_domain* fid) {
+  const std::lock_guard lock(open_objects());
+  for (const Domain* domain : open_domains()) {
+    if (&domain->link_.fid == fid) return domain->local_;
+  }
+  return std::nullopt;
+}
+
+fid_domain* Domain::first_open_at(const FabricAddress& address) {
+  const std::lock_guard lock(open_objects());
+  for (Domain* domain : open_domains()) {
+    const FabricAddress& local = domain->local_;
+    if (domain->engine_->home().is_elsewhere()) continue;
+    if (local.family == address.family && local.ip == address.ip) return domain->fid();
+  }
+  return nullptr;
+}
+
+void Domain::stop_all() {
+  const std::unique_lock lock = lock_at_end();
+  if (!lock) return;
+  const Instant begin = monotonic_now();
+  for (Domain* domain : open_domains()) {
+    if (domain->engine_->home().is_elsewhere()) continue;
+    const Instant end = begin + domain->settings().linger;
+    domain->flush(std::max(end - monotonic_now(), Duration::zero()));
+    domain->engine_->retire();
+  }
+}
+
+// Programs that end without closing their endpoints, as after a socket was written to, shall not
+// lose what they were told is done. [LF-138]
+void Domain::flush(Duration limit) {
+  const uint32_t left = engine_->flush_copies(limit);
+  if (left == 0) return;
+  UET_WARN(DOMAIN,
+           "exit: %u operations that had been reported as done are lost: their peers did not "
+           "confirm them within %lld ms (FI_UET_LINGER)\n",
+           left, static_cast<long long>(settings().linger.ms()));
+}
+
+int Domain::bind(struct fid* fid, uint64_t flags) {
+  engine_->home().require();
+  EventQueue* eq = checked_object_of<EventQueue>(fid);
+  if (eq == nullptr) return -FI_EINVAL;
+  if ((flags & ~kRegMr) != 0) return -FI_EBADFLAGS;
+  EventQueue*& slot = (flags & kRegMr) != 0 ? registration_eq_ : eq_;
+  if (slot != nullptr) return -FI_EINVAL;
+  slot = eq;
+  eq->add_ref();
+  if ((flags & kRegMr) == 0) failures_.add(link_.fid.fid, *eq);
+  return 0;
+}
+
+bool Domain::take_name(ses::EndpointName& name, const UetAddress& request) {
+  const uint16_t pid = name.pid.value();
+  if (request.has_ri) {
+    name.ri = ResourceIndex{request.ri};
+    return names_.take(pid, request.ri);
+  }
+  name.ri = ResourceIndex{names_.take_any(pid)};
+  return name.ri.value() != 0;
+}
+
+size_t Domain::endpoint_count() const {
+  const std::lock_guard lock(names_mutex_);
+  return names_.size();
+}
+
+Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_bytes,
+                                             uint32_t addr_format, const uint8_t* auth_key,
+                                             size_t auth_key_bytes) {
+  UetAddress request;
+  if (source != nullptr && source_bytes != 0) {
+    request = UET_TRY(read_address(addr_format, source, source_bytes));
+    const bool other = request.fa.family != local_.family || request.fa.ip != local_.ip;
+    if (request.fa.valid() && other) return Errc::invalid;
+  }
+  ses::EndpointName name;
+  name.job = job_;
+  if (auth_key_bytes != 0) {
+    if (has_av_keys_) return Errc::invalid;
+    const std::optional<uint32_t> job = job_of_key(auth_key, auth_key_bytes);
+    if (!job) return Errc::invalid;
+    name.job = JobId{*job};
+  }
+  // One index for all its jobs. [LF-020]
+  name.absolute = request.absolute || settings().absolute || has_av_keys_;
+  name.pid = request.has_pid ? PidOnFep{request.pid} : pid_;
+
+  const std::lock_guard lock(names_mutex_);
+  if (!take_name(name, request)) return Errc::exists;
+  if (request.has_initiator) {
+    name.initiator_id = request.initiator_id;
+  } else if (is_socket_address(addr_format)) {
+    UetAddress own;
+    own.has_pid = own.has_ri = true;
+    own.pid = name.pid.value();
+    own.ri = name.ri.value();
+    name.initiator_id = service_number(own);
+  } else {
+    name.initiator_id = settings().initiator_id.value_or(
+        telling_initiator(name.pid.value(), name.ri.value(), name.absolute));
+  }
+  return name;
+}
+
+void Domain::release_name(const ses::EndpointName& name) {
+  const std::lock_guard lock(names_mutex_);
+  names_.release(name.pid.value(), name.ri.value());
+}
+
+void Domain::describe(DomainStatus& out) const {
+  out.domain = name_;
+  out.fabric = fabric_name_;
+  out.local = local_;
+  out.job = job_.value();
+  out.payload_mtu = payload_.network;
+  out.failure = failures_.get();
+  const std::lock_guard lock(names_mutex_);
+  out.endpoints = names_.list();
+}
+
+int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,
+                       size_t* length) const {
+  UetAddress own;
+  own.fa = local_;
+  own.has_pid = own.has_ri = own.has_initiator = true;
+  own.absolute = name.absolute;
+  own.pid = name.pid.value();
+  own.ri = name.ri.value();
+  own.ri_count = 1;
+  own.initiator_id = name.initiator_id;
+  own.payload_mtu = static_cast<uint16_t>(payload_.network);
+  own.payload_host = static_cast<uint16_t>(payload_.host);
+  own.capabilities = settings().profiles | ses::kTakesSmallHeader;  // [LF-005, SES-044]
+  const std::string octets = write_address(addr_format, own);
+  if (octets.empty()) return -FI_EADDRNOTAVAIL;
+  return copy_address(octets, address, length) ? 0 : -FI_ETOOSMALL;
+}
+
+}  // namespace uet::prov

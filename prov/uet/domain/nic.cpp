@@ -1,0 +1,89 @@
+// fi_info.nic: a deep-copied description of the network interface that copies and frees itself.
+// [LF-087, ABI-025]
+#include "prov/uet/api/shim.h"
+#include "prov/uet/domain/info.h"
+
+#include <cstdio>
+#include <string>
+
+namespace uet::prov {
+namespace {
+
+// The fid and all it points to, in one object.
+class Nic {
+ public:
+  using Link = FidLink<fid_nic, Nic>;
+
+  explicit Nic(const io::Interface& interface)
+      : name_(interface.name), mac_(mac_text(interface)), network_type_("Ethernet") {
+    link_attr_.mtu = interface.mtu_bytes;
+    link_attr_.speed = interface.speed_bps;
+    link_attr_.state = FI_LINK_UP;  // only interfaces that are up are offered
+    connect();
+  }
+  Nic(const Nic& other)
+      : name_(other.name_),
+        mac_(other.mac_),
+        network_type_(other.network_type_),
+        link_attr_(other.link_attr_) {
+    connect();
+  }
+  Nic& operator=(const Nic&) = delete;
+
+  fid_nic* fid() { return &link_.fid; }
+
+ private:
+  static std::string mac_text(const io::Interface& interface) {
+    char text[18];
+    const auto& m = interface.mac;
+    snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
+             m[5]);
+    return text;
+  }
+  void connect();
+
+  Link link_;
+  std::string name_;
+  std::string mac_;
+  std::string network_type_;
+  fi_device_attr device_attr_{};
+  fi_bus_attr bus_attr_{};
+  fi_link_attr link_attr_{};
+};
+
+int close_nic(fid* fid) noexcept {
+  delete &object_of<Nic>(fid);
+  return 0;
+}
+
+int control_nic(fid* fid, int command, void* arg) noexcept {
+  if (command != FI_DUP || arg == nullptr) return -FI_ENOSYS;
+  return guard([&] {
+    *static_cast<fid_nic**>(arg) = (new Nic(object_of<Nic>(fid)))->fid();
+    return 0;
+  });
+}
+
+fi_ops nic_ops = {sizeof(fi_ops), close_nic, no_bind, control_nic, no_ops_open, nullptr, nullptr};
+
+void Nic::connect() {
+  link_.owner = this;
+  link_.fid.fid.fclass = FI_CLASS_NIC;
+  link_.fid.fid.ops = &nic_ops;
+  link_.fid.device_attr = &device_attr_;
+  link_.fid.bus_attr = &bus_attr_;
+  link_.fid.link_attr = &link_attr_;
+  device_attr_.name = name_.data();
+  bus_attr_.bus_type = FI_BUS_UNKNOWN;
+  link_attr_.address = mac_.data();
+  link_attr_.network_type = network_type_.data();
+}
+
+}  // namespace
+
+fid_nic* make_nic(const io::Interface& interface) {
+  Nic* nic = new (std::nothrow) Nic(interface);
+  return nic != nullptr ? nic->fid() : nullptr;
+}
+
+}  // namespace uet::prov

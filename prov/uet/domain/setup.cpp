@@ -1,0 +1,186 @@
+// From interface and parameters to a running engine; see setup.h.
+#include "prov/uet/domain/setup.h"
+
+#include "prov/uet/api/log.h"
+#include "prov/uet/api/shim.h"
+#include "prov/uet/domain/path_notice.h"
+
+#include "fep/engine.h"
+#include "fep/fabric_endpoint.h"
+#include "fep/settle.h"
+#include "io/bypass.h"
+#include "io/fault_plan.h"
+#include "io/faulty.h"
+#include "io/frame_io.h"
+#include "io/pcap_tap.h"
+#include "io/system_random.h"
+#include "io/udp.h"
+#include "wire/pds_request.h"
+#include "wire/ses_request.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+namespace uet::prov {
+namespace {
+
+template <typename Backend>
+std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_uet_port,
+                                      std::string& error) {
+  std::unique_ptr<Backend> backend = Backend::open(options, &error);
+  if (backend != nullptr) owns_uet_port = backend->owns_uet_port();
+  return backend;
+}
+
+io::UdpOptions backend_options(const Settings& settings, const DomainCandidate& candidate) {
+  io::UdpOptions options;
+  options.local = candidate.interface.address;
+  options.port_first = settings.port_first;
+  options.port_last = settings.port_last;
+  options.strict_port = settings.strict_port;
+  options.leave_uet_port = candidate.leave_uet_port;
+  options.receive_buffer_bytes = settings.socket_buffer_bytes;
+  options.send_buffer_bytes = settings.socket_buffer_bytes;
+  options.mtu_bytes = candidate.interface.mtu_bytes;
+  return options;
+}
+
+// FI_UET_IO=auto: packet sockets where they may be had and where nothing of the host's would be
+// passed by. Null: UDP sockets it is. [decision 8]
+std::unique_ptr<io::PacketIo> open_frames_unasked(const Settings& settings,
+                                                  const DomainCandidate& candidate,
+                                                  bool& owns_uet_port) {
+  std::unique_ptr<io::PacketIo> backend;
+  std::string why = io::why_frames_differ(candidate.interface);
+  if (why.empty()) {
+    backend = open_as<io::FrameIo>(backend_options(settings, candidate), owns_uet_port, why);
+    // Once more: of processes that start together each sees the others now.
+    if (backend != nullptr) why = io::why_frames_differ(candidate.interface, io::FrameIo::kRings);
+    if (!why.empty()) backend.reset();
+  }
+  if (backend == nullptr) {
+    UET_INFO(DOMAIN, "%s: UDP sockets: %s\n", candidate.name.c_str(), why.c_str());
+  } else {
+    UET_INFO(DOMAIN, "%s: packet sockets: no rules are known that they pass by\n",
+             candidate.name.c_str());
+  }
+  return backend;
+}
+
+std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
+                                           const DomainCandidate& candidate, bool& owns_uet_port) {
+  const IoChoice wanted = settings.io;
+  std::unique_ptr<io::PacketIo> backend;
+  if (wanted == IoChoice::automatic)
+    backend = open_frames_unasked(settings, candidate, owns_uet_port);
+  if (backend != nullptr) return backend;
+  const io::UdpOptions options = backend_options(settings, candidate);
+  std::string error;
+  backend = wanted == IoChoice::packet ? open_as<io::FrameIo>(options, owns_uet_port, error)
+                                       : open_as<io::UdpIo>(options, owns_uet_port, error);
+  if (backend == nullptr) {
+    UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
+  }
+  return backend;
+}
+
+// What FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so that it shows
+// what the stack did and not what the plan made of it.
+bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
+              const std::string& interface) {
+  if (!settings.fault.empty()) {
+    const std::optional<io::FaultPlan> plan = io::parse_fault_plan(settings.fault);
+    UET_ASSERT(plan.has_value());  // checked when the parameter was read
+    backend = std::make_unique<io::FaultyIo>(std::move(backend), *plan, os_random());
+    UET_WARN(DOMAIN, "FI_UET_FAULT=%s: this network loses packets on purpose\n",
+             settings.fault.c_str());
+  }
+  if (settings.pcap.empty()) return true;
+  std::string error;
+  std::string who = program_invocation_short_name;
+  who += ", process " + std::to_string(::getpid());
+  if (!settings.fault.empty()) who += ", FI_UET_FAULT=" + settings.fault;
+  std::unique_ptr<io::PcapTap> tap =
+      io::PcapTap::open(backend, settings.pcap, {interface, who}, &error);
+  if (tap == nullptr) {
+    UET_WARN(DOMAIN, "FI_UET_PCAP=%s: %s\n", settings.pcap.c_str(), error.c_str());
+    return false;
+  }
+  backend = std::move(tap);
+  return true;
+}
+
+bool make_config(const Settings& settings, const io::IoCaps& caps, bool owns_uet_port,
+                 uint32_t payload_mtu, fep::Config& config) {
+  if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
+  if (settings.meets_refprov) fep::meet_refprov(config);
+  config.cms.entropy_values = caps.entropy_values;
+  // More in flight than the receiver's socket holds is lost; peers are taken to be as we are.
+  constexpr uint32_t kWindowFloor = 64 * 1024;
+  if (caps.receive_buffer_bytes != 0) {
+    config.cms.window_bytes_max =
+        std::min(config.cms.window_bytes_max, std::max(caps.receive_buffer_bytes, kWindowFloor));
+  }
+  // As many full packets as leave together; a burst of more would end in a short run.
+  constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
+  config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
+  config.ses.endpoints = kEndpointCount;
+  config.ses.profiles = settings.profiles;
+  settings.apply_to(config);
+  config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
+  config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
+  config.pds.strict_ports = settings.strict_port;
+  config.allow = settings.allow;
+  fep::settle(config);
+  return true;
+}
+
+// The payload that fits both the agreed MTU and what the backend can send in one datagram.
+uint32_t fitting_mtu(const Settings& settings, const DomainCandidate& candidate,
+                     const io::IoCaps& caps) {
+  constexpr uint32_t kHeaders = 160;  // UET headers of any kind, with room for security
+  uint32_t mtu = payload_mtu_of(settings, candidate.interface);
+  while (mtu > 1024 && mtu + kHeaders > caps.max_datagram_bytes) mtu /= 2;
+  return mtu;
+}
+
+}  // namespace
+
+uint64_t os_random() { return io::SystemRandom().u64(); }
+
+int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
+                  const fi_domain_attr& attr, DomainSetup& out) {
+  bool owns_uet_port = false;
+  std::unique_ptr<io::PacketIo> backend = open_backend(settings, candidate, owns_uet_port);
+  if (backend == nullptr) return -FI_EADDRNOTAVAIL;
+  if (!decorate(settings, backend, candidate.interface.name)) return -FI_EIO;
+  out.local = backend->local_address();
+  out.payload.network = fitting_mtu(settings, candidate, backend->caps());
+  out.payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
+
+  fep::Config config;
+  if (!make_config(settings, backend->caps(), owns_uet_port, out.payload.network, config))
+    return -FI_EINVAL;
+  auto fep = fep::FabricEndpoint::create(config, out.local, std::make_unique<io::SystemRandom>());
+  if (!fep.ok()) {
+    UET_WARN(DOMAIN, "no memory for the stack: lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
+    return to_fi_errno(fep.error());
+  }
+  ProgressEngine::Options options;
+  options.helper = settings.helper;
+  options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO;
+  options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
+  // Peers are taken to be as we are: they send again what nobody has answered for so long.
+  options.peers_wait = std::min(config.pds.rto_init, config.pds.tail_loss);
+  auto stack = std::make_unique<fep::Engine>(std::move(*fep), std::move(backend));
+  stack->tell_of_paths(log_path_notice);
+  auto engine = ProgressEngine::create(std::move(stack), options);
+  if (!engine.ok()) return to_fi_errno(engine.error());
+  out.engine = std::move(*engine);
+  return 0;
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,61 @@
+// The posting calls in one shape each, whatever variant they came by.
+#pragma once
+
+#include "prov/uet/api/compat.h"
+
+#include "ses/atomics.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uet::prov {
+
+// Set by the inject calls: success is not reported, whatever the endpoint's flags say.
+inline constexpr uint64_t kNoCompletion = 1ULL << 63;
+
+// FI_OPT_MIN_MULTI_RECV where the application sets none, in octets; libfabric's tcp has the same.
+// [LF-096]
+inline constexpr uint32_t kMinMultiReceive = 16384;
+
+struct MessageCall {
+  const struct iovec* iov = nullptr;
+  size_t count = 0;
+  fi_addr_t addr = FI_ADDR_UNSPEC;
+  uint64_t tag = 0;
+  uint64_t ignore = 0;
+  uint64_t data = 0;
+  void* context = nullptr;
+  uint64_t flags = 0;  // FI_*, and kNoCompletion
+  bool tagged = false;
+};
+
+struct RmaCall {
+  const struct iovec* iov = nullptr;
+  size_t count = 0;
+  const struct fi_rma_iov* remote = nullptr;
+  size_t remote_count = 0;
+  fi_addr_t addr = FI_ADDR_UNSPEC;
+  uint64_t data = 0;
+  void* context = nullptr;
+  uint64_t flags = 0;
+  bool read = false;
+};
+
+struct AtomicCall {
+  ses::AtomicForm form{};
+  fi_datatype datatype{};
+  fi_op op{};
+  const struct fi_ioc* operand = nullptr;  // none with FI_ATOMIC_READ
+  size_t operand_count = 0;
+  const struct fi_ioc* compare = nullptr;
+  size_t compare_count = 0;
+  const struct fi_ioc* result = nullptr;
+  size_t result_count = 0;
+  const struct fi_rma_ioc* remote = nullptr;
+  size_t remote_count = 0;
+  fi_addr_t addr = FI_ADDR_UNSPEC;
+  void* context = nullptr;
+  uint64_t flags = 0;
+};
+
+}  // namespace uet::prov

@@ -1,0 +1,89 @@
+// What every transmit call does around handing its operation to the stack: one sequence for
+// messages and RMA. [LF-041..049, architecture 5, Room before acceptance]
+#pragma once
+
+#include "prov/uet/address/av.h"
+#include "prov/uet/api/log.h"
+#include "prov/uet/endpoint/ep.h"
+
+namespace uet::prov {
+
+// `call` is a MessageCall or an RmaCall that was checked; `plan` is what its flags mean; `cq_flags`
+// are those of its completion. `post` hands it to the stack: Result<Taken>(Entry&, Destination,
+// OpContext); when it fails, the stack took nothing.
+template <class Call, class Post>
+ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_flags, Post post) {
+  ProgressEngine::Entry entry(engine_);
+  const ses::Destination* to = av_->target(call.addr);
+  if (to == nullptr) {
+    entry.transmit();
+    return refuse_address(call.addr);
+  }
+  if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {
+    entry.progress();
+    return -FI_EAGAIN;
+  }
+  begin_tx(plan, call.addr);
+  const ses::OpContext context{call.context, plan.user | (call.addr & kIndexMask)};
+  const Result<ses::Taken> posted = post(entry, *to, context);
+  if (!posted.ok()) return refuse_tx(entry, plan, call.addr, posted.error());
+  if (*posted == ses::Taken::retained) {
+    av_->report_early(call.addr);
+    report_retained(plan, call.context, cq_flags);
+  }
+  if ((call.flags & FI_MORE) == 0) {
+    entry.posted(plan.bytes, entry.ses().sends_open(id_));
+  }
+  return 0;
+}
+
+// Hands over an operation of `count` messages that makes one completion: one message per remote
+// segment, by post_part(index, OpContext) -> Result<Taken>. All or nothing: room for every message
+// is checked first. [LF-047]
+template <class PostPart>
+Result<ses::Taken> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32_t count,
+                                            ses::OpKind kind, const ses::OpContext& context,
+                                            PostPart post_part) {
+  (void)entry;  // the lock that this needs
+  if (count == 1) {
+    ++tx_open_;  // first: its completion may come before the call is back
+    const Result<ses::Taken> taken = post_part(0, context);
+    if (!taken.ok()) --tx_open_;
+    return taken;
+  }
+  if (tx_open_ + count > tx_size_) return count > tx_size_ ? Errc::invalid : Errc::again;
+  if (free_group_ == groups_.size() && !add_groups()) return Errc::again;
+  const uint32_t index = free_group_;
+  Group& group = groups_[index];
+  free_group_ = group.next_free;
+  group = Group{};
+  group.op_context = context.op;
+  group.user = context.user;
+  group.open = count + 1;  // one more, so that it cannot end before all are posted
+
+  Errc refusal{};
+  uint32_t posted = 0;
+  for (; posted < count; ++posted) {
+    ++tx_open_;
+    const Result<ses::Taken> taken =
+        post_part(posted, ses::OpContext{context.op, kGrouped | index});
+    if (taken.ok()) continue;
+    --tx_open_;
+    refusal = taken.error();
+    break;
+  }
+  if (posted == 0) {
+    group.next_free = free_group_;
+    free_group_ = index;
+    return refusal;
+  }
+  group.open -= count - posted;
+  ses::Completion rest;  // the extra one; a part that could not be posted fails the operation
+  rest.kind = kind;
+  rest.context.user = kGrouped | index;
+  if (posted < count) rest.status = ses::Completion::Status::fault;
+  group_done(rest);
+  return ses::Taken::posted;
+}
+
+}  // namespace uet::prov

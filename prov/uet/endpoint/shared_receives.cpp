@@ -1,0 +1,331 @@
+// Shared receive contexts: the fid and what can be done to it. See shared_receives.h.
+#include "prov/uet/endpoint/shared_receives.h"
+
+#include "prov/uet/address/av.h"
+#include "prov/uet/api/log.h"
+#include "prov/uet/api/not_offered.h"
+#include "prov/uet/domain/domain.h"
+#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/receive_call.h"
+#include "prov/uet/endpoint/slices.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+// Newer headers append members to the operation tables; they stay null. [ABI-026]
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+namespace uet::prov {
+namespace {
+
+constexpr uint64_t kDefaults = FI_COMPLETION | FI_MULTI_RECV;
+
+SharedReceives& from(fid_ep* fid) { return object_of<SharedReceives>(fid); }
+SharedReceives& from(fid* fid) { return object_of<SharedReceives>(fid); }
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return from(fid).close(); });
+}
+
+// CQs and counters are those of the endpoints. [fi_endpoint, SHARED CONTEXTS]
+int bind_op(fid*, fid*, uint64_t) noexcept {
+  UET_WARN(EP_CTRL,
+           "fi_ep_bind: nothing is bound to a shared receive context; bind the context, "
+           "CQs and the address vector to its endpoints\n");
+  return -FI_EINVAL;
+}
+
+// It is there from the beginning.
+int control_op(fid*, int command, void*) noexcept { return command == FI_ENABLE ? 0 : -FI_ENOSYS; }
+
+ssize_t cancel_op(fid_t fid, void* context) noexcept {
+  return guard([&] { return from(fid).cancel(context); });
+}
+
+int getopt_op(fid_t fid, int level, int name, void* value, size_t* length) noexcept {
+  return from(fid).get_option(level, name, value, length);
+}
+
+int setopt_op(fid_t fid, int level, int name, const void* value, size_t length) noexcept {
+  return from(fid).set_option(level, name, value, length);
+}
+
+ssize_t rx_size_left_op(fid_ep* fid) noexcept {
+  return guard([&] { return from(fid).rx_size_left(); });
+}
+
+MessageCall to_call(const iovec* iov, size_t count, fi_addr_t addr, void* context, uint64_t flags) {
+  MessageCall call;
+  call.iov = iov;
+  call.count = count;
+  call.addr = addr;
+  call.context = context;
+  call.flags = flags;
+  return call;
+}
+
+MessageCall with_tag(MessageCall call, uint64_t tag, uint64_t ignore) {
+  call.tagged = true;
+  call.tag = tag;
+  call.ignore = ignore;
+  return call;
+}
+
+ssize_t recv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t source, void* context) noexcept {
+  const iovec iov{buf, len};
+  return from(fid).receive(to_call(&iov, 1, source, context, from(fid).flags()));
+}
+
+ssize_t recvv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t source,
+              void* context) noexcept {
+  return from(fid).receive(to_call(iov, count, source, context, from(fid).flags()));
+}
+
+ssize_t recvmsg(fid_ep* fid, const fi_msg* msg, uint64_t flags) noexcept {
+  return from(fid).receive(to_call(msg->msg_iov, msg->iov_count, msg->addr, msg->context, flags));
+}
+
+ssize_t trecv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t source, uint64_t tag,
+              uint64_t ignore, void* context) noexcept {
+  const iovec iov{buf, len};
+  const MessageCall call = to_call(&iov, 1, source, context, from(fid).flags());
+  return from(fid).receive(with_tag(call, tag, ignore));
+}
+
+ssize_t trecvv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t source, uint64_t tag,
+               uint64_t ignore, void* context) noexcept {
+  const MessageCall call = to_call(iov, count, source, context, from(fid).flags());
+  return from(fid).receive(with_tag(call, tag, ignore));
+}
+
+ssize_t trecvmsg(fid_ep* fid, const fi_msg_tagged* msg, uint64_t flags) noexcept {
+  const MessageCall call = to_call(msg->msg_iov, msg->iov_count, msg->addr, msg->context, flags);
+  return from(fid).receive(with_tag(call, msg->tag, msg->ignore));
+}
+
+fi_ops object_ops = {
+    .size = sizeof(fi_ops),
+    .close = close_op,
+    .bind = bind_op,
+    .control = control_op,
+    .ops_open = no_ops_open,
+};
+
+fi_ops_ep ep_ops = {
+    .size = sizeof(fi_ops_ep),
+    .cancel = cancel_op,
+    .getopt = getopt_op,
+    .setopt = setopt_op,
+    .tx_ctx = not_offered,
+    .rx_ctx = not_offered,
+    .rx_size_left = rx_size_left_op,
+    .tx_size_left = not_offered_op,
+};
+
+fi_ops_msg receive_ops = {
+    .size = sizeof(fi_ops_msg),
+    .recv = recv,
+    .recvv = recvv,
+    .recvmsg = recvmsg,
+    .send = not_offered_op,
+    .sendv = not_offered_op,
+    .sendmsg = not_offered_op,
+    .inject = not_offered_op,
+    .senddata = not_offered_op,
+    .injectdata = not_offered_op,
+};
+
+fi_ops_tagged tagged_receive_ops = {
+    .size = sizeof(fi_ops_tagged),
+    .recv = trecv,
+    .recvv = trecvv,
+    .recvmsg = trecvmsg,
+    .send = not_offered_op,
+    .sendv = not_offered_op,
+    .sendmsg = not_offered_op,
+    .inject = not_offered_op,
+    .senddata = not_offered_op,
+    .injectdata = not_offered_op,
+};
+
+}  // namespace
+
+fi_ops* SharedReceives::fid_ops() { return &object_ops; }
+
+int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* context) {
+  if (ep == nullptr) return -FI_EINVAL;
+  const fi_rx_attr none{};
+  const fi_rx_attr& wanted = attr != nullptr ? *attr : none;
+  ses::ReceiveQueueId id;
+  {
+    ProgressEngine::Entry entry(domain.engine());
+    const auto opened = entry.ses().open_shared(endpoint_queue_size(wanted.size));
+    if (!opened.ok()) {
+      UET_WARN(EP_CTRL, "fi_srx_context: the stack refused: %s\n", uet::name(opened.error()));
+      return to_fi_errno(opened.error());
+    }
+    id = *opened;
+  }
+  auto* const self = new SharedReceives(domain, wanted, id, context);
+  *ep = &self->link_.fid;
+  return 0;
+}
+
+SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, ses::ReceiveQueueId id,
+                               void* context)
+    : domain_(domain),
+      engine_(domain.engine()),
+      id_(id),
+      caps_(attr.caps != 0 ? attr.caps : domain.caps()),
+      flags_(attr.op_flags & kDefaults),
+      size_(endpoint_queue_size(attr.size)) {
+  fid_ep& fid = link_.fid;
+  fid.fid.fclass = FI_CLASS_SRX_CTX;
+  fid.fid.context = context;
+  fid.fid.ops = &object_ops;
+  fid.ops = &ep_ops;
+  fid.cm = &no_cm_ops;
+  fid.msg = &receive_ops;
+  fid.rma = &no_rma_ops;
+  fid.tagged = &tagged_receive_ops;
+  fid.atomic = &no_atomic_ops;
+  fid.collective = &no_collective_ops;
+  link_.owner = this;
+  domain_.add_ref();
+}
+
+int SharedReceives::close() {
+  engine_.home().require();
+  if (refs_ != 0) {
+    UET_WARN(EP_CTRL,
+             "fi_close: %u endpoints are bound to this receive context; close them first\n",
+             refs_.load());
+    return -FI_EBUSY;
+  }
+  {
+    ProgressEngine::Entry entry(engine_);
+    entry.ses().close_shared(id_, entry.now());
+  }
+  domain_.drop_ref();
+  delete this;
+  return 0;
+}
+
+// [fi_endpoint, SHARED CONTEXTS]
+bool SharedReceives::join(AddressVector& av) {
+  ProgressEngine::Entry entry(engine_);
+  if (av_users_ != 0 && av_ != &av) {
+    UET_WARN(EP_CTRL, "fi_ep_bind: endpoints that share their receives share the address vector\n");
+    return false;
+  }
+  av_ = &av;
+  ++av_users_;
+  return true;
+}
+
+void SharedReceives::leave(AddressVector& av) {
+  ProgressEngine::Entry entry(engine_);
+  UET_ASSERT(av_ == &av && av_users_ > 0);
+  if (--av_users_ == 0) av_ = nullptr;
+}
+
+ssize_t SharedReceives::check_post(bool tagged) const {
+  if (engine_.home().is_elsewhere()) return -FI_EOPBADSTATE;
+  if ((caps_ & (tagged ? FI_TAGGED : FI_MSG)) == 0) {
+    UET_WARN(EP_DATA, "the receive context was opened without the capability for this call\n");
+    return -FI_EOPNOTSUPP;
+  }
+  return 0;
+}
+
+ssize_t SharedReceives::receive(const MessageCall& call) {
+  if (const ssize_t rc = check_post(call.tagged); rc != 0) return rc;
+  if (const ssize_t rc = check_receive(call, kTagFormat); rc != 0) return rc;
+  const bool looks = (call.flags & (FI_PEEK | FI_DISCARD)) != 0;
+  Slices slices;
+  if (const int rc = looks ? 0 : slices.assign(call.iov, call.count); rc != 0) return rc;
+
+  ses::ReceiveRequest request = receive_request(call, slices.view(), min_multi_recv_);
+  request.context = EndpointCore::receive_context(call, (call.flags & FI_COMPLETION) != 0);
+
+  ProgressEngine::Entry entry(engine_);
+  if (const ssize_t rc = aim_receive(call, caps_, av_, request); rc != 0) return rc;
+  return looks ? look(entry, call, request) : post(entry, call, request);
+}
+
+ssize_t SharedReceives::post(ProgressEngine::Entry& entry, const MessageCall& call,
+                             const ses::ReceiveRequest& request) {
+  Result<void> posted;
+  if ((call.flags & FI_CLAIM) != 0) {
+    posted = entry.ses().receive_claimed(id_, kept_claim(call.context), request, entry.now());
+  } else {
+    posted = entry.ses().receive(id_, request, entry.now());
+  }
+  if (!posted.ok()) {
+    entry.progress();
+    return to_fi_errno(posted.error());
+  }
+  if ((call.flags & FI_MORE) == 0) entry.nudge();
+  return 0;
+}
+
+// The endpoint that the message came to tells of it; when there is none, the oldest says so.
+ssize_t SharedReceives::look(ProgressEngine::Entry& entry, const MessageCall& call,
+                             const ses::ReceiveRequest& request) {
+  if (endpoints_.empty()) {
+    UET_WARN(EP_DATA, "no enabled endpoint is bound to the receive context: nobody could tell\n");
+    return -FI_EOPBADSTATE;
+  }
+  EndpointCore* teller = endpoints_.front();
+  if ((call.flags & FI_PEEK) != 0) {
+    entry.progress();  // what has arrived shall be seen
+    const auto seen = entry.ses().peek(teller->id(), request, false, entry.now());
+    if (seen.found) teller = endpoint(seen.endpoint);
+  } else {
+    const auto claimed = entry.ses().claimed_from(id_, kept_claim(call.context));
+    if (claimed.ok()) teller = endpoint(*claimed);
+  }
+  return teller->look(entry, call, request);
+}
+
+EndpointCore* SharedReceives::endpoint(ses::EndpointId id) {
+  const auto found = std::find_if(endpoints_.begin(), endpoints_.end(),
+                                  [id](const EndpointCore* ep) { return ep->id() == id; });
+  UET_ASSERT(found != endpoints_.end());
+  return *found;
+}
+
+ssize_t SharedReceives::cancel(void* op_context) {
+  ProgressEngine::Entry entry(engine_);
+  const Result<void> cancelled = entry.ses().cancel(id_, op_context, entry.now());
+  entry.transmit();
+  return cancelled.ok() ? 0 : to_fi_errno(cancelled.error());
+}
+
+ssize_t SharedReceives::rx_size_left() {
+  ProgressEngine::Entry entry(engine_);
+  return size_ - std::min(entry.ses().receives_open(id_), size_);
+}
+
+int SharedReceives::get_option(int level, int name, void* value, size_t* length) {
+  if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
+  if (value == nullptr || length == nullptr) return -FI_EINVAL;
+  const size_t octets = min_multi_recv_;
+  if (*length < sizeof octets) return -FI_ETOOSMALL;
+  std::memcpy(value, &octets, sizeof octets);
+  *length = sizeof octets;
+  return 0;
+}
+
+int SharedReceives::set_option(int level, int name, const void* value, size_t length) {
+  if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
+  size_t octets = 0;
+  if (value == nullptr || length != sizeof octets) return -FI_EINVAL;
+  std::memcpy(&octets, value, sizeof octets);
+  if (octets > UINT32_MAX) return -FI_EINVAL;
+  min_multi_recv_ = static_cast<uint32_t>(octets);
+  return 0;
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,290 @@
+// Memory region; see mr.h.
+#include "prov/uet/memory/mr.h"
+
+#include "prov/uet/address/av.h"
+#include "prov/uet/api/log.h"
+#include "prov/uet/completion/cntr.h"
+#include "prov/uet/completion/eq.h"
+#include "prov/uet/domain/info.h"
+#include "prov/uet/endpoint/ep.h"
+
+#include <cstring>
+#include <memory>
+
+namespace uet::prov {
+namespace {
+
+constexpr uint64_t kAccess =
+    FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC;
+
+int close_op(fid* fid) noexcept {
+  return guard([&] { return MemoryRegion::from(fid).close(); });
+}
+
+int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
+  return guard([&] { return MemoryRegion::from(fid).bind(other, flags); });
+}
+
+int control_op(fid* fid, int command, void*) noexcept {
+  if (command == FI_REFRESH) return 0;  // pages are never pinned or cached
+  if (command != FI_ENABLE) return -FI_ENOSYS;
+  return guard([&] { return MemoryRegion::from(fid).enable(); });
+}
+
+fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, no_ops_open, nullptr, nullptr};
+
+// [LF-040]
+uint32_t to_access(uint64_t access) {
+  uint32_t result = 0;
+  if ((access & FI_REMOTE_READ) != 0) result |= ses::kRemoteRead;
+  if ((access & FI_REMOTE_WRITE) != 0) result |= ses::kRemoteWrite;
+  constexpr uint64_t kBoth = FI_REMOTE_READ | FI_REMOTE_WRITE;
+  if ((access & kBoth) == kBoth) result |= ses::kAtomic;
+  return result;
+}
+
+// Packets are copied with the processor, which cannot read the memory of a device. `iface` counts
+// although FI_HMEM is not granted: the alternative is a crash when a peer uses the region.
+// [LF-134, ABI-024]
+int check_memory(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
+  if ((flags & kMrDmabuf) != 0) {
+    UET_WARN(MR, "fi_mr_regattr: FI_MR_DMABUF is not supported; register memory of the host\n");
+    return -FI_EBADFLAGS;
+  }
+  if (domain.api_version() >= kApiHmem && attr.iface != FI_HMEM_SYSTEM) {
+    UET_WARN(MR,
+             "fi_mr_regattr: iface is %d, but device memory is not supported; copy the data to "
+             "memory of the host and register that, with iface FI_HMEM_SYSTEM (0)\n",
+             static_cast<int>(attr.iface));
+    return -FI_ENOSYS;
+  }
+  return 0;
+}
+
+int check(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
+  if (const int error = check_memory(domain, attr, flags); error != 0) return error;
+  const uint64_t keyed = domain.has_av_keys() ? kAuthKeyFlag : 0;
+  if ((flags & ~(FI_RMA_EVENT | kMrIdempotent | keyed)) != 0) return -FI_EBADFLAGS;
+  if (attr.iov_count == 0 || attr.iov_count > kIovLimit || attr.mr_iov == nullptr) {
+    return -FI_EINVAL;
+  }
+  if (attr.offset != 0 || (attr.access & ~kAccess) != 0) return -FI_EINVAL;
+  for (size_t i = 0; i < attr.iov_count; ++i) {
+    if (attr.mr_iov[i].iov_base == nullptr && attr.mr_iov[i].iov_len != 0) return -FI_EINVAL;
+  }
+  return 0;
+}
+
+}  // namespace
+
+fi_ops* MemoryRegion::fid_ops() { return &object_ops; }
+
+MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags)
+    : domain_(domain),
+      access_(to_access(attr.access)),
+      requested_key_(attr.requested_key),
+      provider_key_(domain.gives_keys()),
+      idempotent_(domain.settings().idempotent || (flags & kMrIdempotent) != 0),
+      needs_endpoint_((domain.mr_mode() & FI_MR_ENDPOINT) != 0),
+      deferred_(needs_endpoint_ ||
+                ((domain.mr_mode() & FI_MR_RMA_EVENT) != 0 && (flags & FI_RMA_EVENT) != 0)) {
+  // With provider keys the requested key may be anything; only a chosen one asks by its bit, and
+  // not one that does not have the format of keys. [LF-027, LF-150]
+  if (!provider_key_ && ses::has_key_format(requested_key_) &&
+      (requested_key_ & ses::kIdempotentSafe) != 0) {
+    idempotent_ = true;
+    requested_key_ &= ~ses::kIdempotentSafe;
+  }
+  if (domain.has_virtual_addresses()) {
+    base_ = reinterpret_cast<uintptr_t>(attr.mr_iov[0].iov_base);
+  }
+  // Counters count messages, and on RUDI there are none. [LF-097]
+  if ((flags & FI_RMA_EVENT) != 0) idempotent_ = false;
+  for (size_t i = 0; i < attr.iov_count; ++i) {
+    iov_.push_back(
+        {static_cast<const std::byte*>(attr.mr_iov[i].iov_base), attr.mr_iov[i].iov_len});
+  }
+  link_.owner = this;
+  link_.fid.fid = {FI_CLASS_MR, attr.context, &object_ops};
+  link_.fid.mem_desc = this;
+  link_.fid.key = provider_key_ ? FI_KEY_NOTAVAIL : attr.requested_key;
+  domain_.add_ref();
+}
+
+int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
+  if (const int error = check(domain, attr, flags); error != 0) return error;
+  std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
+  if (const int error = region->restrict_to(attr, flags); error != 0) return error;
+  if (!region->needs_endpoint_) {
+    if (const int error = region->add(); error != 0) return error;
+    if (!region->deferred_) region->activate();
+  }
+  *fid = &region.release()->link_.fid;
+  if (EventQueue* eq = domain.registration_eq()) {
+    fi_eq_entry done{};
+    done.fid = &(*fid)->fid;
+    done.context = attr.context;
+    eq->report(FI_MR_COMPLETE, done);
+  }
+  return 0;
+}
+
+// Whose requests may use it. [LF-037]
+int MemoryRegion::restrict_to(const fi_mr_attr& attr, uint64_t flags) {
+  if (domain_.has_av_keys()) return restrict_to_av(attr, flags);
+  if (attr.auth_key_size == 0) return 0;
+  const std::optional<uint32_t> job = job_of_key(attr.auth_key, attr.auth_key_size);
+  if (!job) return -FI_EINVAL;  // [LF-017]
+  job_ = *job;
+  return 0;
+}
+
+// The keys of an address vector, and with FI_DIRECTED_RECV one of them or one address. [LF-019]
+int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
+  MrAuthKey key;
+  if (attr.auth_key_size != sizeof key || attr.auth_key == nullptr) return -FI_EINVAL;
+  std::memcpy(&key, attr.auth_key, sizeof key);
+  AddressVector* const av =
+      key.av != nullptr ? checked_object_of<AddressVector>(&key.av->fid) : nullptr;
+  if (av == nullptr || &av->domain() != &domain_) return -FI_EINVAL;
+  av_ = av;
+  ProgressEngine::Entry entry(domain_.engine());
+  jobs_ = av->keys().jobs();
+  if (jobs_.empty()) return -FI_ENOKEY;
+  if ((domain_.caps() & FI_DIRECTED_RECV) == 0 || key.src_addr == FI_ADDR_UNSPEC) return 0;
+  if ((flags & kAuthKeyFlag) != 0) {
+    const JobId* const job = av->keys().find(key.src_addr);
+    if (job == nullptr) return -FI_EINVAL;
+    jobs_ = {*job};
+    return 0;
+  }
+  const ses::Destination* const from = av->find(key.src_addr);
+  if (from == nullptr) return -FI_EINVAL;
+  jobs_ = {from->job};
+  directed_ = true;
+  from_ = from->peer;
+  from_initiator_ = from->initiator_id;
+  entry.fep().peers().add_ref(from_);  // the address may be removed before the region
+  return 0;
+}
+
+MemoryRegion::~MemoryRegion() {
+  {
+    ProgressEngine::Entry entry(domain_.engine());
+    if (directed_) entry.fep().peers().drop_ref(from_);
+    if (added_) entry.ses().memory().remove(id_);
+    if (read_counter_ != nullptr) read_counter_->detach(*this);
+    if (write_counter_ != nullptr && write_counter_ != read_counter_) {
+      write_counter_->detach(*this);
+    }
+  }
+  domain_.drop_ref();
+}
+
+int MemoryRegion::close() {
+  domain_.engine().home().require();
+  delete this;
+  return 0;
+}
+
+// Makes the stack know the region, still disabled, and learns its key.
+int MemoryRegion::add() {
+  if (!needs_key()) return 0;  // local use needs no registration [LF-032]
+  ses::RegionRequest request;
+  request.iov = iov_;
+  request.access = access_;
+  request.provider_key = provider_key_;
+  request.key = requested_key_;
+  request.idempotent_safe = idempotent_;
+  request.job = job_;
+  request.jobs = jobs_;
+  request.directed = directed_;
+  request.from = from_;
+  request.from_initiator = from_initiator_;
+  request.ri = ri_;
+  request.base = base_;
+  request.user = reinterpret_cast<uintptr_t>(this);
+  ProgressEngine::Entry entry(domain_.engine());
+  // A key of 12 bits has no room for a restriction to an endpoint, and the header that it travels
+  // in does not say who sent it. [SES-008, LF-028]
+  request.optimized = provider_key_ && ri_ == 0 && !directed_ && entry.ses().config().small_headers;
+  const Result<ses::RegionId> id = entry.ses().memory().add(request);
+  if (!id.ok()) {
+    if (id.error() == Errc::exists) return -FI_ENOKEY;
+    if (id.error() == Errc::again) return -FI_ENOMEM;
+    return to_fi_errno(id.error());
+  }
+  id_ = *id;
+  added_ = true;
+  // Of a key that travels as a hash the application goes on to know its own. [LF-150]
+  if (provider_key_ || ses::has_key_format(requested_key_)) {
+    link_.fid.key = entry.ses().memory().key(id_);
+  }
+  return 0;
+}
+
+void MemoryRegion::activate() {
+  enabled_ = true;
+  if (!added_) return;
+  ProgressEngine::Entry entry(domain_.engine());
+  entry.ses().memory().enable(id_);  // also re-enables a disabled generation [LF-039]
+}
+
+int MemoryRegion::enable() {
+  domain_.engine().home().require();
+  if (enabled_) return 0;
+  if (needs_endpoint_) {
+    if (ri_ == 0) {
+      UET_WARN(MR, "fi_mr_enable: bind the region to an endpoint first (FI_MR_ENDPOINT)\n");
+      return -FI_EOPBADSTATE;
+    }
+    if (const int error = add(); error != 0) return error;
+  }
+  activate();
+  return 0;
+}
+
+int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
+  domain_.engine().home().require();
+  // After enabling no more bindings are made; without FI_MR_RMA_EVENT a counter may come any time.
+  if (deferred_ && enabled_) return -FI_EOPBADSTATE;
+  if (Endpoint* endpoint = checked_object_of<Endpoint>(fid)) {
+    if (flags != 0) return -FI_EBADFLAGS;
+    if (&endpoint->core().domain() != &domain_ || ri_ != 0) return -FI_EINVAL;
+    if (av_ != nullptr && needs_endpoint_ && endpoint->core().av() != av_) return -FI_EINVAL;
+    if (needs_endpoint_) ri_ = endpoint->core().name().ri.value();
+    return 0;
+  }
+  Counter* counter = checked_object_of<Counter>(fid);
+  if (counter == nullptr || &counter->domain() != &domain_) return -FI_EINVAL;
+  if (flags == 0 || (flags & ~(FI_REMOTE_WRITE | FI_REMOTE_READ)) != 0) return -FI_EBADFLAGS;
+  if ((domain_.caps() & FI_RMA_EVENT) == 0) return -FI_EOPNOTSUPP;
+  if (idempotent_) {
+    UET_WARN(MR,
+             "a counter on an idempotent-safe region: register it with FI_RMA_EVENT, which keeps "
+             "RUDI away from it\n");
+    return -FI_EINVAL;
+  }
+  const ProgressEngine::Entry entry(domain_.engine());
+  const bool write = (flags & FI_REMOTE_WRITE) != 0;
+  const bool read = (flags & FI_REMOTE_READ) != 0;
+  if ((write && write_counter_ != nullptr) || (read && read_counter_ != nullptr)) {
+    return -FI_EINVAL;
+  }
+  if (write) write_counter_ = counter;
+  if (read) read_counter_ = counter;
+  counter->attach(*this);
+  return 0;
+}
+
+void MemoryRegion::count_remote(bool write, bool ok) {
+  Counter* counter = write ? write_counter_ : read_counter_;
+  if (counter != nullptr) counter->count(ok);
+}
+
+void MemoryRegion::forget(const Counter& counter) {
+  if (read_counter_ == &counter) read_counter_ = nullptr;
+  if (write_counter_ == &counter) write_counter_ = nullptr;
+}
+
+}  // namespace uet::prov

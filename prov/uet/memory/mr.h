@@ -1,0 +1,78 @@
+// Memory region: a registration with the stack, its key, and the counters that remote operations
+// on it raise. [LF-023..040, LF-097]
+#pragma once
+
+#include "prov/uet/api/shim.h"
+#include "prov/uet/domain/domain.h"
+
+#include "ses/memory/memory_region.h"
+#include "ses/types.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uet::prov {
+
+class AddressVector;
+class Counter;
+
+class MemoryRegion {
+ public:
+  using Link = FidLink<fid_mr, MemoryRegion>;
+  static fi_ops* fid_ops();
+  static MemoryRegion& from(fid_mr* fid) { return object_of<MemoryRegion>(fid); }
+  static MemoryRegion& from(struct fid* fid) { return object_of<MemoryRegion>(fid); }
+
+  // The domain's reg, regv and regattr operations in one shape. -FI_ENOKEY: the requested key is
+  // in use.
+  static int open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid);
+  ~MemoryRegion();
+  // No packet touches the memory after this returns.
+  int close();
+  // An endpoint (FI_MR_ENDPOINT) or a counter (FI_REMOTE_WRITE, FI_REMOTE_READ).
+  int bind(struct fid* fid, uint64_t flags);
+  int enable();
+
+  // The region behind the user word of a remote operation's completion; null for 0. Lock held.
+  static MemoryRegion* from_user(uint64_t user) {
+    return reinterpret_cast<MemoryRegion*>(static_cast<uintptr_t>(user));
+  }
+  // A remote operation on this region ended. Engine lock held.
+  void count_remote(bool write, bool ok);
+  // The counter is about to go away. Engine lock held.
+  void forget(const Counter& counter);
+
+ private:
+  MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags);
+  int restrict_to(const fi_mr_attr& attr, uint64_t flags);
+  int restrict_to_av(const fi_mr_attr& attr, uint64_t flags);
+  int add();
+  void activate();
+  bool needs_key() const { return provider_key_ || access_ != 0; }
+
+  Link link_;
+  Domain& domain_;
+  std::vector<IoSlice> iov_;
+  uint32_t access_ = 0;  // ses::Access
+  uint64_t requested_key_ = 0;
+  uint64_t base_ = 0;  // what peers call the first octet [LF-151]
+  uint32_t job_ = ses::kAnyJob;
+  // With FI_AV_AUTH_KEY: the keys that there were, and maybe the one address that it is for.
+  const AddressVector* av_ = nullptr;
+  std::vector<JobId> jobs_;
+  bool directed_ = false;
+  PeerId from_;  // a reference is held
+  uint32_t from_initiator_ = 0;
+  uint16_t ri_ = 0;  // of the endpoint it is bound to, 0: every endpoint of the domain [LF-038]
+  bool provider_key_;
+  bool idempotent_;
+  bool needs_endpoint_;  // FI_MR_ENDPOINT: bound and enabled before it is usable
+  bool deferred_;        // enabled by the application [LF-035]
+  bool added_ = false;
+  bool enabled_ = false;
+  ses::RegionId id_;
+  Counter* read_counter_ = nullptr;
+  Counter* write_counter_ = nullptr;
+};
+
+}  // namespace uet::prov

@@ -1,0 +1,36 @@
+// What the helper thread does for an open domain beside running its engine: answers uet_ctl, and
+// looks once a second whether the network interface still works.
+#pragma once
+
+#include "prov/uet/observe/control_socket.h"
+#include "prov/uet/progress/progress.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace uet::prov {
+
+class Domain;
+
+class DomainErrand final : public Errand {
+ public:
+  // `domain` and `engine` must outlive this object. Opens the socket of uet_ctl unless
+  // FI_UET_STATS=0.
+  DomainErrand(Domain& domain, ProgressEngine& engine);
+
+  int fd() const override { return control_ != nullptr ? control_->fd() : -1; }
+  Instant run(Instant now) override;
+
+ private:
+  void look_at_network(Instant now);
+  std::string answer(std::string_view request) const;
+
+  Domain& domain_;
+  ProgressEngine& engine_;
+  const Instant opened_;
+  Instant look_at_;  // when the network is looked at next
+  std::unique_ptr<ControlSocket> control_;
+};
+
+}  // namespace uet::prov
