@@ -143,6 +143,8 @@ def is_statement(piece, before):
     if not piece.endswith((";", "}")) or not re.match(r"[\w:*({]|--|\+\+", piece):
         return False
     before = before.rstrip()
+    if before.endswith("::"):
+        return False
     return before.endswith((";", "{", "}", ")", ":")) or before.endswith((" else", " do"))
 
 

@@ -74,6 +74,9 @@ class PlantTest(unittest.TestCase):
             planted(code, (search, replacement))
         return str(refusal.exception)
 
+    def test_a_statement_without_its_scope(self):
+        self.assertIn("belongs to the piece", self.refused("A::f(a);", "f(a);", "g(a);"))
+
     def test_brackets_that_stay_open_on_one_side(self):
         self.assertIn("brackets", self.refused("if (a) { return f();", "if (a) { return f();",
                                                "if (a) { return;  }"))
