@@ -31,7 +31,7 @@ struct Reply {
   std::string problem;            // a sentence; empty: none
   bool foreign = false;           // of a user that this one may not ask
 };
-// `request` is one of prov/uet/control_socket.h.
+// `request` is one of prov/uet/observe/control_socket.h.
 Reply ask(const Found& domain, std::string_view request);
 
 // What the process calls itself, or "?".
