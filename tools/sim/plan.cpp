@@ -26,6 +26,12 @@ void draw_late(Plan& p, Rng& rng, uint64_t seed);
 
 }  // namespace
 
+Plan Plan::calm() {
+  Plan p;
+  p.faults.delay = Duration::microseconds(1);
+  return p;
+}
+
 Plan Plan::draw(uint64_t seed) {
   Rng rng(seed, 0x706c616e);  // a stream of its own: plans do not move when the run draws more
   Plan p;
