@@ -43,7 +43,7 @@ full=$(git -C "$root" rev-parse --verify --quiet "$commit^{commit}" 2>/dev/null)
   misuse "there is no commit $commit"
 
 # What a commit without a recorder gets: the recorder, and the programs that record.
-carried=(sim tools/sim tools/replay tools/CMakeLists.txt conformance CMakeLists.txt)
+carried=(sim tools/uet_sim.cpp tools/replay tools/CMakeLists.txt conformance CMakeLists.txt)
 old=$root/build/replay/${full:0:12}
 different=$root/build/replay/different
 

@@ -3,9 +3,9 @@
 // every operation ended exactly once. [architecture 8]
 #pragma once
 
-#include "tools/sim/datagrams.h"
-#include "tools/sim/local_clock.h"
-#include "tools/sim/plan.h"
+#include "sim/datagrams.h"
+#include "sim/local_clock.h"
+#include "sim/plan.h"
 
 #include "sim/recording/endpoint.h"
 

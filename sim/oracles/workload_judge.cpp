@@ -1,5 +1,5 @@
 // Judging the completions of a run.
-#include "tools/sim/workload_host.h"
+#include "sim/workload_host.h"
 
 #include <algorithm>
 

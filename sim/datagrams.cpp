@@ -1,7 +1,7 @@
 // Drawing, posting and judging datagrams.
-#include "tools/sim/datagrams.h"
+#include "sim/datagrams.h"
 
-#include "tools/sim/octets.h"
+#include "sim/octets.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Command line of the simulator: runs seeds, prints one line per failure that replays it, and
 // checks that the fault paths of the stack were all taken over the whole set.
 #include "tools/command_line.h"
-#include "tools/sim/coverage_exempt.h"
-#include "tools/sim/simulation.h"
+#include "sim/coverage_exempt.h"
+#include "sim/simulation.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // Drawing, posting and judging the operations of a run.
-#include "tools/sim/workload_host.h"
+#include "sim/workload_host.h"
 
 #include <algorithm>
 #include <cstdarg>

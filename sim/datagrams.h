@@ -3,8 +3,8 @@
 // that end and from that sender, and more than once only where the network duplicates. [PDS-211]
 #pragma once
 
-#include "tools/sim/local_clock.h"
-#include "tools/sim/plan.h"
+#include "sim/local_clock.h"
+#include "sim/plan.h"
 
 #include "sim/recording/endpoint.h"
 

@@ -1,5 +1,5 @@
 // Drawing a plan from a seed.
-#include "tools/sim/plan.h"
+#include "sim/plan.h"
 
 #include <algorithm>
 #include <cstdio>

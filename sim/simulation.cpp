@@ -1,11 +1,11 @@
 // The event loop: whoever has packets, a timer or something to post is run at that instant.
-#include "tools/sim/simulation.h"
+#include "sim/simulation.h"
 
-#include "tools/sim/local_clock.h"
-#include "tools/sim/odd_peer.h"
-#include "tools/sim/stranger.h"
-#include "tools/sim/wire_oracle.h"
-#include "tools/sim/workload.h"
+#include "sim/faults/odd_peer.h"
+#include "sim/faults/stranger.h"
+#include "sim/local_clock.h"
+#include "sim/oracles/wire_oracle.h"
+#include "sim/workload.h"
 
 #include "sim/recording/endpoint.h"
 
