@@ -44,6 +44,7 @@ struct Workload::Host {
   uint64_t read_key = 0;
   uint64_t write_key = 0;
   uint64_t closed_key = 0;
+  Agenda agenda;  // by operation id
   Rng rng{0};
   std::vector<PeerId> peers;    // by host index
   bool knows_of_death = false;  // an operation failed because the peer had lost its state
