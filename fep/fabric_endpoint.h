@@ -35,6 +35,7 @@ class FabricEndpoint {
 
   ses::Ses& ses() { return *ses_; }
   pds::Pds& pds() { return *pds_; }
+  const pds::Pds& pds() const { return *pds_; }
   pds::PeerTable& peers() { return peers_; }
   // An entry of an address vector names the peer no more; what served it goes with the last one.
   void unlist(PeerId peer, Instant now) {

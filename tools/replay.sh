@@ -42,9 +42,8 @@ done
 full=$(git -C "$root" rev-parse --verify --quiet "$commit^{commit}" 2>/dev/null) ||
   misuse "there is no commit $commit"
 
-# What a commit without a recorder gets: the recorder, and the sources that call it.
-carried=(sim tools/sim conformance/in_process.cpp conformance/in_process.h
-  conformance/uet_conform.cpp)
+# What a commit without a recorder gets: the recorder, and the programs that record.
+carried=(sim tools/uet_sim.cpp tools/replay tools/CMakeLists.txt conformance CMakeLists.txt)
 old=$root/build/replay/${full:0:12}
 different=$root/build/replay/different
 

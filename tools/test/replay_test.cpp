@@ -6,7 +6,7 @@
 #include "conformance/runner.h"
 #include "sim/recording/events.h"
 #include "tools/pcap_file.h"
-#include "tools/sim/simulation.h"
+#include "sim/simulation.h"
 
 #include "base/rng.h"
 

@@ -2,7 +2,7 @@
 // The result is a function of the seed. [architecture 7, 8]
 #pragma once
 
-#include "tools/sim/plan.h"
+#include "sim/plan.h"
 
 #include "sim/recording/file.h"
 

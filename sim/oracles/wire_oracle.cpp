@@ -1,5 +1,5 @@
 // The PSN rules, checked from outside the stack.
-#include "tools/sim/wire_oracle.h"
+#include "sim/oracles/wire_oracle.h"
 
 #include "wire/pds.h"
 #include "wire/reader.h"

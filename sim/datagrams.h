@@ -3,8 +3,9 @@
 // that end and from that sender, and more than once only where the network duplicates. [PDS-211]
 #pragma once
 
-#include "tools/sim/local_clock.h"
-#include "tools/sim/plan.h"
+#include "sim/agenda.h"
+#include "sim/local_clock.h"
+#include "sim/plan.h"
 
 #include "sim/recording/endpoint.h"
 
@@ -31,7 +32,7 @@ class Datagrams {
 
   // Posts what is due; returns when the next post is due (never() when all are posted).
   Instant post_due(uint32_t index, Instant now);
-  bool finished() const;
+  bool finished() const { return unfinished_ == 0; }
   // The first broken promise, or empty.
   const std::string& violation() const { return violation_; }
 
@@ -40,6 +41,7 @@ class Datagrams {
   struct Datagram;
   struct Receive;
   static void on_completion(void* owner, const ses::Completion& completion);
+  void enlist(uint32_t index);
   bool post(Datagram& datagram, Instant now);
   bool post(Receive& receive, Instant now);
   void judge_sent(Datagram& datagram, const ses::Completion& c);
@@ -49,7 +51,8 @@ class Datagrams {
   Plan plan_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Datagram> datagrams_;  // index = id - 1
-  std::vector<Receive> receives_;
+  std::vector<Receive> receives_;    // likewise
+  size_t unfinished_ = 0;            // datagrams
   std::string violation_;
 };
 

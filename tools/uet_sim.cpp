@@ -1,12 +1,13 @@
 // Command line of the simulator: runs seeds, prints one line per failure that replays it, and
 // checks that the fault paths of the stack were all taken over the whole set.
 #include "tools/command_line.h"
-#include "tools/sim/coverage_exempt.h"
-#include "tools/sim/simulation.h"
+#include "sim/coverage_exempt.h"
+#include "sim/simulation.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,34 @@ namespace {
 using uet::sim::Plan;
 using uet::sim::RunResult;
 
+// What the command line says instead of the seed.
+struct Instead {
+  bool calm = false;
+  std::optional<uint32_t> endpoints, operations, message_bytes;
+
+  Plan plan(uint64_t seed) const {
+    Plan out = calm ? Plan::calm() : Plan::draw(seed);
+    out.endpoints = endpoints.value_or(out.endpoints);
+    out.operations = operations.value_or(out.operations);
+    out.message_bytes_max = message_bytes.value_or(out.message_bytes_max);
+    return out;
+  }
+  // These options again, for the line that replays a run.
+  std::string words() const {
+    std::string out = calm ? " --calm" : "";
+    const auto add = [&out](const char* name, const std::optional<uint32_t>& value) {
+      if (value) out += std::string(" ") + name + " " + std::to_string(*value);
+    };
+    add("--endpoints", endpoints);
+    add("--operations", operations);
+    add("--message-bytes", message_bytes);
+    return out;
+  }
+};
+
 struct Options {
   std::vector<uint64_t> seeds{1};
+  Instead instead;
   uint64_t count = 1;
   bool verbose = false;
   bool json = false;
@@ -66,7 +93,7 @@ int run_all(const Options& options) {
     for (uint64_t i = 0; i < options.count; ++i) seeds.push_back(first + i);
   }
   for (const uint64_t seed : seeds) {
-    const Plan plan = Plan::draw(seed);
+    const Plan plan = options.instead.plan(seed);
     if (options.verbose) {
       std::fprintf(people, "seed %llu: %s\n", static_cast<unsigned long long>(seed),
                    plan.describe().c_str());
@@ -79,9 +106,9 @@ int run_all(const Options& options) {
     }
     if (!result.violation.empty()) {
       ++failures;
-      std::fprintf(people, "FAILED seed %llu: %s\n  replay: uet_sim --seed %llu --verbose\n",
+      std::fprintf(people, "FAILED seed %llu: %s\n  replay: uet_sim --seed %llu%s --verbose\n",
                    static_cast<unsigned long long>(seed), result.violation.c_str(),
-                   static_cast<unsigned long long>(seed));
+                   static_cast<unsigned long long>(seed), options.instead.words().c_str());
       std::fflush(people);
     }
     packets += result.packets;
@@ -123,6 +150,15 @@ int main(int argc, char** argv) {
   app.add_option("--count", options.count, "Seeds to run, from each of these on")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
       ->capture_default_str();
+  app.add_flag("--calm", options.instead.calm,
+               "Default settings and a network without faults, whatever the seed");
+  app.add_option("--endpoints", options.instead.endpoints, "So many, whatever the seed")
+      ->check(CLI::Range(2, 65536));
+  app.add_option("--operations", options.instead.operations, "So many, whatever the seed")
+      ->check(CLI::Range(1, 1'000'000'000));
+  app.add_option("--message-bytes", options.instead.message_bytes,
+                 "Octets of the longest message, whatever the seed")
+      ->check(CLI::Range(1, 1 << 30));
   app.add_flag("--verbose,-v", options.verbose, "Print each plan, and all counters at the end");
   app.add_flag("--json", options.json, "Print JSON, and all else to standard error");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");

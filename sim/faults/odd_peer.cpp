@@ -1,5 +1,5 @@
 // Refusals and useless packets.
-#include "tools/sim/odd_peer.h"
+#include "sim/faults/odd_peer.h"
 
 #include "wire/pds.h"
 

@@ -5,8 +5,8 @@
 // a forger: TSS is the defence against those.
 #pragma once
 
-#include "tools/sim/plan.h"
-#include "tools/sim/stranger.h"
+#include "sim/faults/stranger.h"
+#include "sim/plan.h"
 
 #include "io/packet_io.h"
 #include "wire/pds.h"
@@ -42,9 +42,7 @@ class OddPeer final : public io::PacketIo {
 
  private:
   void add_odd(const TxPacket& packet);
-  bool is_mute() const {
-    return may_be_mute_ && plan_.mute_after > 0 && sent_ >= plan_.mute_after;
-  }
+  bool is_mute() const { return may_be_mute_ && plan_.mute_after > 0 && sent_ >= plan_.mute_after; }
   void send_mute(std::span<TxPacket> packets);
   // What becomes of a request that arrived. True: it is swallowed.
   bool intercept(RxDatagram& datagram);

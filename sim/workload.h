@@ -3,15 +3,17 @@
 // every operation ended exactly once. [architecture 8]
 #pragma once
 
-#include "tools/sim/datagrams.h"
-#include "tools/sim/local_clock.h"
-#include "tools/sim/plan.h"
+#include "sim/agenda.h"
+#include "sim/datagrams.h"
+#include "sim/local_clock.h"
+#include "sim/plan.h"
 
 #include "sim/recording/endpoint.h"
 
 #include "base/rng.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -125,11 +127,14 @@ class Workload {
   void draw_operations(Rng& rng);
   void draw_operation(Operation& op, Rng& rng);
   void draw_wrong(Operation& op, Rng& rng);
+  void enlist(const Operation& op, uint32_t host);
+  bool wants_receive(const Operation& op) const { return !op.receive_posted && !op.receive_done; }
   bool waits_for(const Operation& op) const;
   bool may_fail(const Operation& op) const;
   bool may_meet_the_dead(const Operation& op) const;
   bool is_lenient() const { return plan_.may_fail() || lost_ != kNobody; }
-  void post_decoy(Operation& op, Instant now, Instant& next);
+  bool do_task(Agenda& agenda, Agenda::Lane lane, Operation& op, Instant now);
+  bool post_decoy(Agenda& agenda, Operation& op, Instant now);
   bool post_operation(Operation& op, Instant now);
   bool post_receive(Operation& op, Instant now);
   Result<ses::Taken> post_rma(Operation& op, uint32_t flags, Instant shown);
@@ -138,14 +143,15 @@ class Workload {
   static void spoil(const Operation& op, const Host& target, ses::RmaRequest& request);
   ses::Destination destination(const Operation& op) const;
   bool take_back(Operation& op, Instant now);
-  void cancel_due(Operation& op, Instant now, Instant& next);
+  void cancel(Operation& op, Instant now);
   void judge_send(const ses::Completion& completion);
   void judge_wrong(const Operation& op, const ses::Completion& completion);
   bool judge_too_long(Operation& op, const ses::Completion& completion);
   void judge_failed_receive(Operation& receive, const ses::Completion& completion);
   void judge_receive(uint32_t host, const ses::Completion& completion);
+  struct Tally;
   void judge_tallies();
-  void judge_tally(uint32_t host, uint32_t slot);
+  void judge_tally(uint32_t host, uint32_t slot, Tally& tally);
   void judge_memory();
   void judge_memory_of(const Operation& op);
   void judge_order(const Operation& sent, const Operation& receive);
@@ -161,11 +167,9 @@ class Workload {
   std::vector<Operation> operations_;  // index = id - 1
   std::vector<Arrived> arrived_;
   Datagrams datagrams_;
-  struct Match {
-    const Operation* sent_by;
-    uint32_t received;  // posting order of the receive
-  };
-  std::vector<Match> matches_;
+  // Of the messages of one sender that the same receives could take: the order in which each was
+  // posted, and that of its receive.
+  std::map<uint64_t, std::map<uint32_t, uint32_t>> matches_;
   uint32_t orders_ = 0;
   size_t first_unfinished_ = 0;
   std::string violation_;

@@ -130,6 +130,8 @@ struct Plan {
   io::FaultPlan faults;
 
   static Plan draw(uint64_t seed);
+  // Default settings and a network that only takes 1 us: to see how fast a run is.
+  static Plan calm();
   std::string describe() const;
 };
 

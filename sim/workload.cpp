@@ -1,7 +1,8 @@
 // Drawing, posting and judging the operations of a run.
-#include "tools/sim/workload_host.h"
+#include "sim/workload_host.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -34,6 +35,10 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(pl
   for (Operation& op : operations_) {
     const auto later = Duration::microseconds(int64_t(regret.below(20'000)));
     if (regret.chance(plan.cancelled_sends)) op.cancel_at = op.send_at + later;
+  }
+  for (const Operation& op : operations_) {
+    enlist(op, op.from);
+    enlist(op, op.to);
   }
 }
 
@@ -189,6 +194,8 @@ void Workload::lose(uint32_t index) {
       op.receive_posted = op.receive_done = op.delivered = false;
     }
   }
+  hosts_[index]->agenda.clear();
+  for (const Operation& op : operations_) enlist(op, index);
 }
 
 ses::Destination Workload::destination(const Operation& op) const {
@@ -202,47 +209,88 @@ ses::Destination Workload::destination(const Operation& op) const {
           ses::kEveryProfile | ses::kTakesSmallHeader};
 }
 
+// Puts what that host still has to do for the operation on its agenda.
+void Workload::enlist(const Operation& op, uint32_t host) {
+  Agenda& agenda = hosts_[host]->agenda;
+  if (op.is_decoy) {
+    if (op.to == host && !op.receive_done) agenda.add(Agenda::Lane::other, op.id, kStart);
+  } else if (op.to == host) {
+    if (op.is_send() && wants_receive(op)) {
+      agenda.add(Agenda::Lane::receive, op.id, op.receive_at);
+    }
+  } else if (op.from == host && !op.posted) {
+    agenda.add(Agenda::Lane::send, op.id, op.send_at);
+  } else if (op.from == host && !op.cancel_at.is_never()) {
+    agenda.add(Agenda::Lane::other, op.id, op.cancel_at);
+  }
+}
+
 Instant Workload::post_due(uint32_t index, Instant now) {
   // A post that finds no slot is tried again shortly.
   constexpr Duration kAgain = Duration::microseconds(50);
   now_ = now;
   Instant next = datagrams_.post_due(index, now);
-  bool send_blocked = false;  // keep the posting order: later posts wait behind a refused one
-  bool receive_blocked = false;
-  for (Operation& op : operations_) {
-    if (op.is_decoy) {
-      if (op.to == index) post_decoy(op, now, next);
-      continue;
+  Agenda& agenda = hosts_[index]->agenda;
+  agenda.advance(now);
+  // Keeps the order of posts: later ones wait behind one that was refused.
+  std::array<bool, Agenda::kLanes> is_blocked{};
+  for (uint32_t id = 0; true;) {
+    uint32_t first = 0;
+    Agenda::Lane lane{};
+    for (uint32_t i = 0; i < Agenda::kLanes; ++i) {
+      const uint32_t found = is_blocked[i] ? 0 : agenda.first_due(Agenda::Lane(i), id);
+      if (found == 0 || (first != 0 && found > first)) continue;
+      first = found;
+      lane = Agenda::Lane(i);
     }
-    if (op.is_send() && op.to == index && !op.receive_posted && !op.receive_done) {
-      if (op.receive_at > now) {
-        next = std::min(next, op.receive_at);
-      } else if (receive_blocked || !post_receive(op, now)) {
-        receive_blocked = true;
-        next = std::min(next, now + kAgain);
-      }
+    if ((id = first) == 0) break;
+    if (do_task(agenda, lane, operations_[id - 1], now)) continue;
+    next = std::min(next, now + kAgain);
+    is_blocked[static_cast<size_t>(lane)] = lane != Agenda::Lane::other;
+  }
+  // A receive may have become needless before its time.
+  while (const Agenda::Task* const task = agenda.first_later()) {
+    if (task->lane != Agenda::Lane::receive || wants_receive(operations_[task->id - 1])) {
+      return std::min(next, task->at);
     }
-    if (op.from == index) cancel_due(op, now, next);
-    if (op.from != index || op.posted) continue;
-    if (op.send_at > now) {
-      next = std::min(next, op.send_at);
-    } else if (send_blocked || !post_operation(op, now)) {
-      send_blocked = true;
-      next = std::min(next, now + kAgain);
-    }
+    agenda.drop_first_later();
   }
   return next;
 }
 
-void Workload::post_decoy(Operation& op, Instant now, Instant& next) {
-  if (op.receive_done) return;
-  if (!op.receive_posted && !post_receive(op, now)) {
-    next = std::min(next, now + Duration::microseconds(50));
-  } else if (op.send_at > now) {
-    next = std::min(next, op.send_at);
+// False: it must be tried again.
+bool Workload::do_task(Agenda& agenda, Agenda::Lane lane, Operation& op, Instant now) {
+  switch (lane) {
+    case Agenda::Lane::receive:
+      if (wants_receive(op) && !post_receive(op, now)) return false;
+      break;
+    case Agenda::Lane::send:
+      if (op.posted) break;
+      if (!post_operation(op, now)) return false;
+      if (!op.cancel_at.is_never()) {
+        agenda.add_next_time(Agenda::Lane::other, op.id, op.cancel_at);
+      }
+      break;
+    case Agenda::Lane::other:
+      if (op.is_decoy) return post_decoy(agenda, op, now);
+      cancel(op, now);
+      break;
+  }
+  agenda.finish(lane, op.id);
+  return true;
+}
+
+// A receive without a message is posted, and taken back at its time. False: there is no room.
+bool Workload::post_decoy(Agenda& agenda, Operation& op, Instant now) {
+  if (!op.receive_done && !op.receive_posted && !post_receive(op, now)) return false;
+  agenda.finish(Agenda::Lane::other, op.id);
+  if (op.receive_done) return true;
+  if (op.send_at > now) {
+    agenda.add(Agenda::Lane::other, op.id, op.send_at);
   } else if (!take_back(op, now)) {
     fail("receive %u: was not there to be cancelled", op.id);
   }
+  return true;
 }
 
 // Cancels the receive of that operation. False: it is not there.
@@ -260,12 +308,7 @@ bool Workload::take_back(Operation& op, Instant now) {
 }
 
 // Takes an operation back once, in whatever state it is; it may have gone too far for that.
-void Workload::cancel_due(Operation& op, Instant now, Instant& next) {
-  if (op.cancel_at.is_never() || !op.posted) return;
-  if (op.cancel_at > now) {
-    next = std::min(next, op.cancel_at);
-    return;
-  }
+void Workload::cancel(Operation& op, Instant now) {
   op.cancel_at = Instant::never();
   Host& host = *hosts_[op.from];
   const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
@@ -422,13 +465,16 @@ bool Workload::waits_for(const Operation& op) const {
   return op.is_send() && !op.receive_done && !is_lenient();
 }
 
+// Looks on from the operation that was waited for last, and once more at all when none is left.
 bool Workload::finished() {
   const auto waits = [this](const Operation& op) { return waits_for(op); };
-  // Mostly the same operation as at the last look is still the answer.
-  if (first_unfinished_ < operations_.size() && waits(operations_[first_unfinished_])) return false;
-  const auto first = std::find_if(operations_.begin(), operations_.end(), waits);
-  first_unfinished_ = static_cast<size_t>(first - operations_.begin());
-  return first == operations_.end() && datagrams_.finished();
+  for (const bool is_again : {false, true}) {
+    const auto from = operations_.begin() + (is_again ? 0 : ptrdiff_t(first_unfinished_));
+    const auto first = std::find_if(from, operations_.end(), waits);
+    first_unfinished_ = static_cast<size_t>(first - operations_.begin());
+    if (first != operations_.end()) return false;
+  }
+  return datagrams_.finished();
 }
 
 std::string Workload::unfinished() const {

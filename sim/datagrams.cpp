@@ -1,15 +1,18 @@
 // Drawing, posting and judging datagrams.
-#include "tools/sim/datagrams.h"
+#include "sim/datagrams.h"
 
-#include "tools/sim/octets.h"
+#include "sim/octets.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace uet::sim {
 namespace {
 
 constexpr uint32_t kJob = 500;       // nobody else is in it
 constexpr uint32_t kShortRoom = 40;  // octets of a receive that truncates most datagrams
+constexpr auto kSend = Agenda::Lane::send;
+constexpr auto kReceive = Agenda::Lane::receive;
 constexpr uint64_t kReceiveBit = uint64_t{1} << 40;  // in OpContext::user: a receive
 
 ses::EndpointName name_of(uint32_t host) {
@@ -25,6 +28,7 @@ struct Datagrams::Host {
   LocalClock clock;
   ses::EndpointId endpoint;
   std::vector<PeerId> peers;
+  Agenda agenda;  // receives and datagrams by id
 };
 
 struct Datagrams::Datagram {
@@ -39,6 +43,7 @@ struct Datagrams::Datagram {
 };
 
 struct Datagrams::Receive {
+  uint32_t id = 0;  // 1...
   uint32_t host = 0;
   std::vector<std::byte> room;
   bool posted = false;
@@ -66,10 +71,14 @@ Datagrams::Datagrams(const Plan& plan, uint64_t seed) : plan_(plan) {
   for (uint32_t i = 0; i < plan.endpoints; ++i) {
     for (uint64_t n = 1 + rng.below(8); n > 0; --n) {
       Receive& r = receives_.emplace_back();
+      r.id = static_cast<uint32_t>(receives_.size());
       r.host = i;
       r.room.resize(rng.chance(0.2) ? kShortRoom : plan.payload_mtu);
     }
   }
+  unfinished_ = datagrams_.size();
+  for (const Datagram& d : datagrams_) hosts_[d.from]->agenda.add(kSend, d.id, d.send_at);
+  for (const Receive& r : receives_) hosts_[r.host]->agenda.add_due(kReceive, r.id);
 }
 
 Datagrams::~Datagrams() = default;
@@ -95,31 +104,45 @@ void Datagrams::connect(uint32_t index, const std::vector<PeerId>& peers) {
 }
 
 void Datagrams::lose(uint32_t index, bool for_good) {
+  if (datagrams_.empty()) return;
+  Agenda& agenda = hosts_[index]->agenda;
+  agenda.clear();
   for (Datagram& d : datagrams_) {
-    if (d.from == index && (d.posted || for_good)) d.posted = d.done = true;
+    if (d.from != index) continue;
+    if (d.posted || for_good) {
+      d.posted = true;
+      if (!std::exchange(d.done, true)) --unfinished_;
+    } else {
+      agenda.add(kSend, d.id, d.send_at);
+    }
   }
   for (Receive& r : receives_) {
-    if (r.host == index) r.posted = false;
+    if (r.host != index) continue;
+    r.posted = false;
+    agenda.add_due(kReceive, r.id);
   }
 }
 
 Instant Datagrams::post_due(uint32_t index, Instant now) {
   // A post that finds no slot is tried again shortly.
   constexpr Duration kAgain = Duration::microseconds(50);
+  if (datagrams_.empty()) return Instant::never();
+  Agenda& agenda = hosts_[index]->agenda;
+  agenda.advance(now);
   Instant next = Instant::never();
-  for (Receive& r : receives_) {
-    if (r.host != index || r.posted || post(r, now)) continue;
-    next = std::min(next, now + kAgain);
-  }
-  for (Datagram& d : datagrams_) {
-    if (d.from != index || d.posted) continue;
-    if (d.send_at > now) {
-      next = std::min(next, d.send_at);
-    } else if (!post(d, now)) {
-      next = std::min(next, now + kAgain);
+  for (const Agenda::Lane lane : {kReceive, kSend}) {
+    for (uint32_t id = 0; (id = agenda.first_due(lane, id)) != 0;) {
+      const bool is_posted =
+          lane == kReceive ? post(receives_[id - 1], now) : post(datagrams_[id - 1], now);
+      if (is_posted) {
+        agenda.finish(lane, id);
+      } else {
+        next = std::min(next, now + kAgain);
+      }
     }
   }
-  return next;
+  const Agenda::Task* const later = agenda.first_later();
+  return later == nullptr ? next : std::min(next, later->at);
 }
 
 bool Datagrams::post(Datagram& d, Instant now) {
@@ -148,11 +171,6 @@ bool Datagrams::post(Receive& r, Instant now) {
   return r.posted;
 }
 
-bool Datagrams::finished() const {
-  return std::all_of(datagrams_.begin(), datagrams_.end(),
-                     [](const Datagram& d) { return d.done; });
-}
-
 void Datagrams::on_completion(void* owner, const ses::Completion& c) {
   Host& host = *static_cast<Host*>(owner);
   if (c.context.user != kReceiveBit) {
@@ -161,6 +179,7 @@ void Datagrams::on_completion(void* owner, const ses::Completion& c) {
   Receive& receive = *static_cast<Receive*>(c.context.op);
   if (!receive.posted || receive.host != host.index) host.all->fail("receive ended twice", 0);
   receive.posted = false;
+  host.agenda.add_due(kReceive, receive.id);
   host.all->judge_received(receive, c);
 }
 
@@ -168,6 +187,7 @@ void Datagrams::on_completion(void* owner, const ses::Completion& c) {
 void Datagrams::judge_sent(Datagram& d, const ses::Completion& c) {
   if (d.done) return fail("ended twice", d.id);
   d.done = true;
+  --unfinished_;
   if (!c.ok()) fail("failed", d.id);
 }
 

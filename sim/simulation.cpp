@@ -1,15 +1,13 @@
-// The event loop: whoever has packets, a timer or something to post is run at that instant.
-#include "tools/sim/simulation.h"
+// The event loop: each host runs when it has packets, a timer or something to post.
+#include "sim/simulation.h"
 
-#include "tools/sim/local_clock.h"
-#include "tools/sim/odd_peer.h"
-#include "tools/sim/stranger.h"
-#include "tools/sim/wire_oracle.h"
-#include "tools/sim/workload.h"
+#include "sim/clock.h"
+#include "sim/faults/odd_peer.h"
+#include "sim/faults/stranger.h"
+#include "sim/host.h"
+#include "sim/oracles/wire_oracle.h"
+#include "sim/workload.h"
 
-#include "sim/recording/endpoint.h"
-
-#include "fep/engine.h"
 #include "fep/settle.h"
 #include "io/simnet.h"
 
@@ -82,16 +80,14 @@ fep::Config config_of(const Plan& plan) {
   return c;
 }
 
+// A host of the run, and what watches it.
 struct Node {
-  std::unique_ptr<recording::Endpoint> fep;  // outlives the engine, which owns what it stands for
-  std::unique_ptr<fep::Engine> engine;
+  Host host;
   WireOracle* oracle = nullptr;
-  uint32_t port = 0;
-  LocalClock clock;
-  Instant wake = kStart;  // when it must run although nothing arrives
   Instant paused_from = Instant::never();
   Instant paused_until = Instant::never();
   uint64_t past_digest = 0;  // of the endpoints that were here before a restart
+  bool is_closed = false;
 };
 
 class Run {
@@ -101,14 +97,17 @@ class Run {
         writer_(writer),
         net_(seed ^ 0x6e6574),
         workload_(plan, seed),
-        rng_(seed, 0x6e6f6465) {
+        rng_(seed, 0x6e6f6465),
+        nodes_(plan.endpoints) {
     net_.set_plan(plan.faults);
     net_.advance(kStart);
-    nodes_.resize(plan.endpoints);
     if (plan.stranger > 0) {
       stranger_ = std::make_unique<Stranger>(net_, plan.stranger, rng_.u64());
     }
-    for (uint32_t i = 0; i < plan.endpoints; ++i) add_node(i);
+    for (uint32_t i = 0; i < plan.endpoints; ++i) {
+      clock_.wake(clock_.add(), kStart);
+      add_node(i);
+    }
     workload_.connect();
     draw_accidents();
   }
@@ -124,7 +123,7 @@ class Run {
       retire(node);
       result_.digest = result_.digest * 0x9E3779B97F4A7C15 + node.past_digest;
     }
-    result_.simulated = now_ - kStart;
+    result_.simulated = clock_.now() - kStart;
     return std::move(result_);
   }
 
@@ -132,19 +131,19 @@ class Run {
   void add_node(uint32_t index) {
     Node& node = nodes_[index];
     auto port = net_.attach(address_of(index));
-    node.port = port->index();
+    const uint32_t number = port->index();
+    if (host_of_port_.size() <= number) host_of_port_.resize(number + 1, kNobody);
+    host_of_port_[number] = index;
     auto odd =
         std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), index == 0, rng_.u64());
     auto oracle = std::make_unique<WireOracle>(
         std::move(odd), WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u});
     node.oracle = oracle.get();
-    node.fep = std::make_unique<recording::Endpoint>(writer_);
-    auto made = node.fep->create(config_of(plan_), address_of(index), rng_.u64());
-    UET_ASSERT(made.ok());
-    auto io = node.fep->watch(std::move(oracle));
-    node.engine = std::make_unique<fep::Engine>(std::move(*made), std::move(io));
-    node.clock = draw_clock();
-    UET_ASSERT(workload_.open(index, *node.fep, node.clock));
+    const uint64_t seed = rng_.u64();
+    const LocalClock clock = draw_clock();
+    UET_ASSERT(
+        node.host.start(config_, address_of(index), seed, std::move(oracle), clock, writer_).ok());
+    UET_ASSERT(workload_.open(index, node.host.endpoint(), clock));
   }
 
   LocalClock draw_clock() {
@@ -177,14 +176,12 @@ class Run {
 
   // Takes the results of an endpoint and ends it. What is under way to it meets a closed port.
   void retire(Node& node) {
-    if (node.engine == nullptr) return;
+    if (!node.host.is_up()) return;
     node.past_digest = node.past_digest * 31 + node.oracle->digest();
     result_.packets += node.oracle->packets();
-    node.engine->fep().for_each_counter(
+    node.host.fep().for_each_counter(
         [&](const char* name, uint64_t value) { result_.counters[name] += value; });
-    node.fep->finish();
-    node.engine.reset();
-    node.fep.reset();
+    node.host.stop();
     node.oracle = nullptr;
   }
 
@@ -192,18 +189,17 @@ class Run {
   // address. [PDS-190..192]
   void restart() {
     Node& node = nodes_[restarts_];
-    if (node.engine != nullptr) {
+    if (node.host.is_up()) {
       retire(node);
       workload_.lose(restarts_);
-      node.wake = Instant::never();
-      node.port = io::SimNet::kNoPort;
-      restart_at_ = plan_.kill ? Instant::never() : now_ + plan_.restart_gap;
+      clock_.wake(restarts_, Instant::never());
+      restart_at_ = plan_.kill ? Instant::never() : clock_.now() + plan_.restart_gap;
       return;
     }
     restart_at_ = Instant::never();
     add_node(restarts_);
-    workload_.connect(restarts_, now_);
-    node.wake = now_;
+    workload_.connect(restarts_, clock_.now());
+    clock_.wake(restarts_, clock_.now());
   }
 
   // Runs until `done`, an oracle breaks, or the limit passes.
@@ -216,68 +212,74 @@ class Run {
 
   bool step() {
     if (++steps_ > kStepsMax) return fail("no end in sight: too many steps");
-    Instant next = net_.next_event();
-    for (const Node& node : nodes_) next = std::min(next, node.wake);
-    next = std::min(next, restart_at_);
+    const Instant next = std::min({net_.next_event(), clock_.next(), restart_at_});
     if (next.is_never())
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
-    now_ = std::max(now_, next);
+    const Instant now = std::max(clock_.now(), next);
+    clock_.advance(now);
     const bool takes_long = plan_.may_fail() || plan_.restart || plan_.goes_back() ||
                             plan_.slow_application > Duration::zero();
     const Duration limit = takes_long ? kLongLimit : kLimit;
-    if (now_ - kStart > limit) {
+    if (now - kStart > limit) {
       return fail("not finished after " + std::to_string(limit.ms()) +
                   " ms; waiting: " + workload_.unfinished());
     }
-    net_.advance(now_);
-    if (restart_at_ <= now_) restart();
+    net_.advance(now);
+    if (restart_at_ <= now) restart();
     for (uint32_t port = net_.take_touched(); port != io::SimNet::kNoPort;
          port = net_.take_touched()) {
-      for (Node& node : nodes_) {
-        if (node.port == port) node.wake = now_;
-      }
+      const uint32_t index = port < host_of_port_.size() ? host_of_port_[port] : kNobody;
+      if (index != kNobody && nodes_[index].host.is_up()) clock_.wake(index, now);
     }
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i].wake <= now_ && !visit(i)) return false;
+    for (const uint32_t index : clock_.take_due()) {
+      if (!visit(index)) return false;
     }
     return true;
   }
 
   bool visit(uint32_t index) {
     Node& node = nodes_[index];
-    if (node.paused_from <= now_ && now_ < node.paused_until) {
-      node.wake = node.paused_until;
+    const Instant now = clock_.now();
+    if (node.paused_from <= now && now < node.paused_until) {
+      clock_.wake(index, node.paused_until);
       return true;
     }
-    const Instant next_post = workload_.post_due(index, now_);
-    const bool moved = node.fep->progress(*node.engine, node.clock.local(now_));
+    const Instant next_post = workload_.post_due(index, now);
+    const bool moved = node.host.run(now);
     workload_.judge();
     if (!workload_.violation().empty()) return fail(workload_.violation());
     if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
-    node.wake = std::min(next_post, node.clock.simulated(node.engine->next_deadline()));
-    // A full uplink touches the port when it has room.
-    if (!node.engine->is_blocked() && (moved || node.engine->fep().has_work())) {
-      node.wake = std::min(node.wake, now_ + Duration::nanoseconds(200));
-    }
+    clock_.wake(index, std::min(next_post, node.host.next_run(now, moved)));
+    note_closed(node);
     return true;
+  }
+
+  void note_closed(Node& node) {
+    if (!is_closing_) return;
+    const bool is_closed = !node.host.is_up() || node.host.is_closed();
+    if (is_closed == node.is_closed) return;
+    node.is_closed = is_closed;
+    if (is_closed) {
+      --open_;
+    } else {
+      ++open_;
+    }
   }
 
   // After the work: every PDC closes in order and nothing is left in any pool.
   void close() {
-    for (Node& node : nodes_) {
-      if (node.engine == nullptr) continue;
-      node.fep->close_all(/*abort=*/false, node.clock.local(now_));
-      node.wake = now_;
+    is_closing_ = true;
+    open_ = static_cast<uint32_t>(nodes_.size());
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].host.is_up()) {
+        nodes_[i].host.close(clock_.now());
+        clock_.wake(i, clock_.now());
+      }
+      note_closed(nodes_[i]);
     }
-    drive([this] {
-      return std::all_of(nodes_.begin(), nodes_.end(), [](Node& node) {
-        if (node.engine == nullptr) return true;
-        return node.engine->fep().idle() && node.engine->fep().pds().open_pdcs() == 0;
-      });
-    });
+    drive([this] { return open_ == 0; });
     for (const Node& node : nodes_) {
-      const bool is_empty =
-          node.engine == nullptr || node.engine->fep().pds().usage() == pds::Usage{};
+      const bool is_empty = !node.host.is_up() || node.host.fep().pds().usage() == pds::Usage{};
       if (!is_empty) fail("all PDCs are closed, and something of a pool is still held");
     }
   }
@@ -287,17 +289,23 @@ class Run {
     return false;
   }
 
+  static constexpr uint32_t kNobody = UINT32_MAX;
+
   Plan plan_;
   recording::Writer* writer_;
+  const fep::Config config_ = config_of(plan_);
+  Clock clock_{kStart};  // its actors are the hosts, by index
   io::SimNet net_;
   std::unique_ptr<Stranger> stranger_;
-  std::vector<Node> nodes_;
   Workload workload_;
   Rng rng_;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> host_of_port_;
   uint32_t restarts_ = 0;
   Instant restart_at_ = Instant::never();
-  Instant now_ = kStart;
   uint64_t steps_ = 0;
+  bool is_closing_ = false;
+  uint32_t open_ = 0;  // hosts that are not closed yet
   RunResult result_;
 };
 

@@ -3,7 +3,7 @@
 // clocks agreeing. [architecture 8]
 #pragma once
 
-#include "tools/sim/plan.h"
+#include "sim/plan.h"
 
 #include "base/time.h"
 

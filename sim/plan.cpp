@@ -1,5 +1,5 @@
 // Drawing a plan from a seed.
-#include "tools/sim/plan.h"
+#include "sim/plan.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -25,6 +25,12 @@ void draw_forms(Plan& p, Rng& rng);
 void draw_late(Plan& p, Rng& rng, uint64_t seed);
 
 }  // namespace
+
+Plan Plan::calm() {
+  Plan p;
+  p.faults.delay = Duration::microseconds(1);
+  return p;
+}
 
 Plan Plan::draw(uint64_t seed) {
   Rng rng(seed, 0x706c616e);  // a stream of its own: plans do not move when the run draws more

@@ -1,9 +1,25 @@
 // Judging the completions of a run.
-#include "tools/sim/workload_host.h"
+#include "sim/workload_host.h"
 
 #include <algorithm>
 
 namespace uet::sim {
+namespace {
+
+uint64_t number_at(const std::byte* at) {
+  uint64_t n = 0;
+  std::memcpy(&n, at, sizeof n);
+  return n;
+}
+
+}  // namespace
+
+// What became of the atomics on one number.
+struct Workload::Tally {
+  uint64_t posted = 0;  // the most that may have been executed
+  uint64_t succeeded = 0;
+  std::vector<uint64_t> found;  // old values that came back
+};
 
 void Workload::judge() {
   // By index: a judgement may take a receive back, which is one completion more.
@@ -66,40 +82,33 @@ void Workload::judge_send(const ses::Completion& c) {
 // Every atomic that ended well has been executed once, the others once at most; and of those that
 // fetch no two found the same number. [PDS-076, PDS-119]
 void Workload::judge_tallies() {
-  for (uint32_t host = 0; host < hosts_.size(); ++host) {
-    for (uint32_t slot = 0; slot < kTallies && violation_.empty(); ++slot) judge_tally(host, slot);
+  std::vector<Tally> tallies(hosts_.size() * kTallies);
+  for (const Operation& op : operations_) {
+    if (op.kind != Operation::Kind::atomic || op.wrong != Operation::Wrong::nothing) continue;
+    Tally& tally = tallies[op.to * kTallies + op.region_offset / sizeof(uint64_t)];
+    // The memory outlives its endpoint: what the dead one executed the new one may execute again.
+    const bool has_two_targets = op.to == lost_ && op.posted_at < back_at_;
+    if (op.posted) tally.posted += has_two_targets ? 2 : 1;
+    tally.succeeded += op.succeeded;
+    if (op.succeeded && op.fetches) tally.found.push_back(number_at(op.local.data()));
+  }
+  for (uint32_t i = 0; i < tallies.size() && violation_.empty(); ++i) {
+    judge_tally(i / kTallies, i % kTallies, tallies[i]);
   }
 }
 
-void Workload::judge_tally(uint32_t host, uint32_t slot) {
-  const auto number = [](const std::byte* at) {
-    uint64_t n = 0;
-    std::memcpy(&n, at, sizeof n);
-    return n;
-  };
-  uint64_t succeeded = 0;
-  uint64_t posted = 0;
-  std::vector<uint64_t> found;
-  for (const Operation& op : operations_) {
-    const bool is_here = op.kind == Operation::Kind::atomic && op.to == host &&
-                         op.region_offset == slot * sizeof(uint64_t) &&
-                         op.wrong == Operation::Wrong::nothing;
-    if (!is_here) continue;
-    // The memory outlives its endpoint: what the dead one executed the new one may execute again.
-    const bool has_two_targets = host == lost_ && op.posted_at < back_at_;
-    if (op.posted) posted += has_two_targets ? 2 : 1;
-    succeeded += op.succeeded;
-    if (op.succeeded && op.fetches) found.push_back(number(op.local.data()));
-  }
-  const uint64_t tally = number(&hosts_[host]->region[slot * sizeof(uint64_t)]);
-  if (tally < succeeded || tally > posted) {
+void Workload::judge_tally(uint32_t host, uint32_t slot, Tally& tally) {
+  const uint64_t value = number_at(&hosts_[host]->region[slot * sizeof(uint64_t)]);
+  if (value < tally.succeeded || value > tally.posted) {
     return fail("tally %u of endpoint %u: %llu, after %llu of %llu atomics ended well", slot, host,
-                static_cast<unsigned long long>(tally), static_cast<unsigned long long>(succeeded),
-                static_cast<unsigned long long>(posted));
+                static_cast<unsigned long long>(value),
+                static_cast<unsigned long long>(tally.succeeded),
+                static_cast<unsigned long long>(tally.posted));
   }
+  std::vector<uint64_t>& found = tally.found;
   std::sort(found.begin(), found.end());
   const bool is_twice = std::adjacent_find(found.begin(), found.end()) != found.end();
-  if (is_twice || (!found.empty() && found.back() >= tally)) {
+  if (is_twice || (!found.empty() && found.back() >= value)) {
     fail("tally %u of endpoint %u: an old value came back twice, or was never there", slot, host);
   }
 }
@@ -190,6 +199,8 @@ void Workload::judge_failed_receive(Operation& receive, const ses::Completion& c
   }
   receive.receive_done = receive.receive_posted = false;
   receive.receive_at = now_;
+  const auto lane = receive.is_decoy ? Agenda::Lane::other : Agenda::Lane::receive;
+  hosts_[receive.to]->agenda.add(lane, receive.id, now_);
 }
 
 void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
@@ -242,18 +253,15 @@ void Workload::judge_receive(uint32_t host, const ses::Completion& c) {
 // [SES-026] Of two messages of one sender that the same receives could take, the one sent first
 // goes to the receive posted first.
 void Workload::judge_order(const Operation& sent, const Operation& receive) {
-  for (const Match& other : matches_) {
-    const Operation& before = *other.sent_by;
-    if (before.from != sent.from || before.from_process != sent.from_process ||
-        before.to != sent.to || before.to_process != sent.to_process || before.kind != sent.kind) {
-      continue;
-    }
-    const bool in_order = before.post_order < sent.post_order;
-    if (in_order != (other.received < receive.receive_order)) {
-      return fail("message %u was matched out of order", sent.id);
-    }
-  }
-  matches_.push_back({&sent, receive.receive_order});
+  const uint64_t stream = uint64_t{sent.from} << 41 | uint64_t{sent.to} << 18 |
+                          uint64_t{sent.from_process} << 10 | uint64_t{sent.to_process} << 2 |
+                          static_cast<uint64_t>(sent.kind);
+  std::map<uint32_t, uint32_t>& received = matches_[stream];
+  const auto [at, is_new] = received.try_emplace(sent.post_order, receive.receive_order);
+  // The others are in order, so the neighbours stand for all.
+  const bool is_after = at == received.begin() || std::prev(at)->second < at->second;
+  const bool is_before = std::next(at) == received.end() || at->second < std::next(at)->second;
+  if (!is_new || !is_after || !is_before) fail("message %u was matched out of order", sent.id);
 }
 
 }  // namespace uet::sim

@@ -1,5 +1,5 @@
 // Mutations of overheard packets.
-#include "tools/sim/stranger.h"
+#include "sim/faults/stranger.h"
 
 #include "wire/pds.h"
 

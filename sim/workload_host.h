@@ -2,8 +2,8 @@
 // Private to workload*.cpp.
 #pragma once
 
-#include "tools/sim/octets.h"
-#include "tools/sim/workload.h"
+#include "sim/octets.h"
+#include "sim/workload.h"
 
 #include <cstring>
 
@@ -35,7 +35,7 @@ struct Workload::Host {
   };
   std::vector<Process> processes;
   ses::ReceiveQueueId shared;  // the receives of all of them; none: each has its own
-  ses::EndpointId outsider;  // of a job that nobody else is in
+  ses::EndpointId outsider;    // of a job that nobody else is in
   // RMA target; every operation has its own range, but for the atomics, which share the tallies.
   std::vector<std::byte> region;
   // The same memory with all rights, also for RUDI, only the one, and none.
@@ -44,6 +44,7 @@ struct Workload::Host {
   uint64_t read_key = 0;
   uint64_t write_key = 0;
   uint64_t closed_key = 0;
+  Agenda agenda;  // by operation id
   Rng rng{0};
   std::vector<PeerId> peers;    // by host index
   bool knows_of_death = false;  // an operation failed because the peer had lost its state
