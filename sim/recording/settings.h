@@ -1,5 +1,5 @@
-// The settings of a FabricEndpoint by name, all of them and in the unit of the member: what
-// fep/parameters.h has for people is a part of these. A list of admitted addresses is not recorded.
+// The settings of a FabricEndpoint by the names of their members, all of them and in the unit of
+// the member; what people set is a part of these. A list of admitted addresses is not recorded.
 #pragma once
 
 #include "sim/recording/calls.h"

@@ -54,12 +54,14 @@ TEST(CodecTest, ANumberThatDoesNotFitFails) {
 }
 
 TEST(CodecTest, ALengthBeyondTheEndFails) {
-  const Octets written = octets_of({5, 'a', 'b'});
-  Decoder in(written);
-  std::string text;
-  in.text(text);
-  EXPECT_FALSE(in.ok());
-  EXPECT_EQ(text, "");
+  for (const int length : {3, 4, 5}) {  // 3: all that there is, with the length itself
+    const Octets written = octets_of({length, 'a', 'b'});
+    Decoder in(written);
+    std::string text;
+    in.text(text);
+    EXPECT_FALSE(in.ok()) << length;
+    EXPECT_EQ(text, "");
+  }
 }
 
 Packets two_packets() {

@@ -1,0 +1,75 @@
+// Settings by name: none is lost on the way into a recording and out of it.
+#include "sim/recording/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+#include <string>
+
+namespace uet::recording {
+namespace {
+
+// The members of the struct Config in that header, in its order.
+std::vector<std::string> members_of(const std::string& layer) {
+  std::ifstream header(std::string(UET_SOURCE_DIR) + "/" + layer + "/config.h");
+  const std::regex member(R"(  [A-Za-z_:0-9]+ (\w+)( =.*)?(;.*)?)");
+  std::vector<std::string> names;
+  bool is_inside = false;
+  for (std::string line; std::getline(header, line);) {
+    if (line == "struct Config {") is_inside = true;
+    if (line == "};") is_inside = false;
+    std::smatch found;
+    const bool is_complete = line.find('=') != std::string::npos || line.find(';') < line.size();
+    if (!is_inside || line.find('(') < line.find('=') || !is_complete) continue;
+    if (std::regex_match(line, found, member)) names.push_back(layer + "." + found[1].str());
+  }
+  return names;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const Create::Setting& s : settings_of(fep::Config{})) out.push_back(s.name);
+  return out;
+}
+
+TEST(SettingsTest, EveryMemberHasOneName) {
+  const std::vector<std::string> known = names();
+  size_t found = 1;  // peers_max, of fep::Config itself
+  for (const char* const layer : {"pds", "ses", "cms"}) {
+    const std::vector<std::string> members = members_of(layer);
+    found += members.size();
+    for (const std::string& name : members) {
+      EXPECT_EQ(std::ranges::count(known, name), 1) << name;
+    }
+  }
+  EXPECT_EQ(found, known.size());
+}
+
+// Each by itself, to another value than it has by default; the others stay.
+TEST(SettingsTest, EverySettingComesBack) {
+  const std::vector<Create::Setting> before = settings_of(fep::Config{});
+  for (size_t i = 0; i < before.size(); ++i) {
+    const int64_t value = before[i].value == 0 ? 1 : before[i].value - 1;
+    fep::Config config;
+    ASSERT_EQ(take_settings({{before[i].name, value}}, config), "");
+    const std::vector<Create::Setting> after = settings_of(config);
+    for (size_t k = 0; k < before.size(); ++k) {
+      EXPECT_EQ(after[k].value, k == i ? value : before[k].value)
+          << before[k].name << " after a change of " << before[i].name;
+    }
+  }
+}
+
+TEST(SettingsTest, WhatThisStackDoesNotHaveIsRefused) {
+  fep::Config config;
+  EXPECT_EQ(take_settings({{"pds.warp", 1}}, config), "this stack has no setting pds.warp");
+  EXPECT_EQ(take_settings({{"pds.mpr", 256}}, config), "the setting pds.mpr cannot be 256");
+  EXPECT_EQ(take_settings({{"pds.probe", 2}}, config), "the setting pds.probe cannot be 2");
+  EXPECT_EQ(take_settings({{"pds.ack_form", 3}}, config), "the setting pds.ack_form cannot be 3");
+  EXPECT_EQ(take_settings({{"pds.mpr", -1}}, config), "the setting pds.mpr cannot be -1");
+}
+
+}  // namespace
+}  // namespace uet::recording
