@@ -16,9 +16,9 @@ Usage: tools/replay.sh COMMIT [--seeds N] [--first N] [--chunk N] [--no-cases] [
   --clean     removes the older commit's tree and build at the end
   -h, --help  this text
 
-The older tree and its build are in build/replay/COMMIT, and are used again. A commit that has no
-recorder gets the files of this one, which fit where the calls of the stack are the same. This tree
-is built in build/dev. Differences and the sum go to standard output, progress to standard error.
+COMMIT must have the recorder (sim/recording). The older tree and its build are in
+build/replay/COMMIT, and are used again. This tree is built in build/dev. Differences and the sum go
+to standard output, progress to standard error.
 Recordings with a difference are kept in build/replay/different.
 Exit status: 0 all runs are identical; 1 one is different, or could not be recorded; 2 on bad usage.
 HELP
@@ -42,28 +42,15 @@ done
 full=$(git -C "$root" rev-parse --verify --quiet "$commit^{commit}" 2>/dev/null) ||
   misuse "there is no commit $commit"
 
-# What a commit without a recorder gets: the recorder, and the programs that record.
-carried=(sim tools/uet_sim.cpp tools/replay tools/CMakeLists.txt conformance CMakeLists.txt)
+[ -n "$(git -C "$root" ls-tree "$full" sim/recording/)" ] ||
+  misuse "$commit has no recorder (sim/recording)"
 old=$root/build/replay/${full:0:12}
 different=$root/build/replay/different
-
-carry_recorder() {
-  local p
-  git -C "$old" checkout --quiet "$full" -- .
-  for p in "${carried[@]}"; do
-    rm -rf "${old:?}/$p"
-    cp -a "$root/$p" "$old/$p"
-  done
-  sed -i 's/ fep io prov/ fep io sim prov/' "$old/CMakeLists.txt"
-  sed -i 's/(uet_simulation PUBLIC /&uet::sim_recording /' "$old/tools/CMakeLists.txt"
-  sed -i 's/(uet_conformance PUBLIC /&uet::sim_recording /' "$old/conformance/CMakeLists.txt"
-}
 
 prepare_old() {
   mkdir -p "$root/build/replay"
   git -C "$root" worktree prune
   [ -d "$old" ] || git -C "$root" worktree add --quiet --detach "$old" "$full"
-  [ -n "$(git -C "$old" ls-tree "$full" sim/recording/)" ] || carry_recorder
   cmake -S "$old" -B "$old/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=OFF
   cmake --build "$old/build" --target uet_sim uet_conform
 }
