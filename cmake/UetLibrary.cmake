@@ -1,5 +1,5 @@
 # uet_add_library and uet_add_test: one call per layer, with the include edges written down.
-# tools/check_tidy.py reads the DEPS of the calls and holds the #include lines against them.
+# scripts/check_tidy.py reads the DEPS of the calls and holds the #include lines against them.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

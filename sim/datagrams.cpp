@@ -9,14 +9,14 @@
 namespace uet::sim {
 namespace {
 
-constexpr uint32_t kJob = 500;       // nobody else is in it
+constexpr uint32_t kDatagramJob = 500;       // nobody else is in it
 constexpr uint32_t kShortRoom = 40;  // octets of a receive that truncates most datagrams
 constexpr auto kSend = Agenda::Lane::send;
 constexpr auto kReceive = Agenda::Lane::receive;
 constexpr uint64_t kReceiveBit = uint64_t{1} << 40;  // in OpContext::user: a receive
 
 ses::EndpointName name_of(uint32_t host) {
-  return {JobId(kJob), PidOnFep(300), ResourceIndex(1), 5000 + host, false};
+  return {JobId(kDatagramJob), PidOnFep(300), ResourceIndex(1), 5000 + host, false};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ version should be that of the libfabric it runs with.
 
   --bin DIR       folder of the fabtests programs (default: where fi_rdm_pingpong is in PATH)
   --build DIR     build folder of uet (default build/release; built when absent)
-  --root DIR      run in this root (tools/debian13.sh makes one); --bin and --build are paths in it
+  --root DIR      run in this root (scripts/debian13.sh makes one); --bin and --build are in it
   --netns         server and client on two hosts made of network namespaces (default: one host,
                   over 127.0.0.1 in a namespace of its own where that is allowed)
   --mode MODE     how the ends find each other (default: default)

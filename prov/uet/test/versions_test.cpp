@@ -1,5 +1,5 @@
 // What depends on the version of libfabric: its headers at compile time, the application's API
-// version at run time. Runs against whichever libfabric is installed; tools/debian13.sh runs it
+// version at run time. Runs against whichever libfabric is installed; scripts/debian13.sh runs it
 // with 2.1. Sizes and releases are those of docs/reference/provider-abi.md, section 3.
 #include "prov/uet/api/compat.h"
 #include "prov/uet/test/getinfo.h"

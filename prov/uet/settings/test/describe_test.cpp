@@ -32,7 +32,7 @@ TEST(DescribeTest, HelpSaysLevelPurposeValuesAndDefault) {
   EXPECT_EQ(default_text(row("PORT_RANGE")), "16384-32767");
 }
 
-// tools/configuration_doc.py takes it apart that way.
+// scripts/configuration_doc.py takes it apart that way.
 TEST(DescribeTest, HelpOfEveryRowHasOneForm) {
   const std::regex form(R"(\[(user|tuning|protocol|test)\] .+\. Values: .+; default: .+\.)");
   for (const Setting& r : all_settings()) {

@@ -2,11 +2,11 @@
 # Builds and tests uet on Debian 13 (libfabric 2.1, g++ 14), or there with a libfabric built from
 # source, in a root of its own, made by debootstrap, from any Debian.
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../tools/lib.sh"
 
 usage() {
   cat <<'HELP'
-Usage: tools/debian13.sh [--root DIR] [--libfabric SOURCE] [--fabtests SOURCE] [--preset NAME]
+Usage: scripts/debian13.sh [--root DIR] [--libfabric SOURCE] [--fabtests SOURCE] [--preset NAME]
                          [--target NAME] [-j N] [-- COMMAND...]
 
 Makes a Debian 13 root, or goes on with the one that is there, and installs what building needs.

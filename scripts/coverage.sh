@@ -3,11 +3,11 @@
 # source files, and how many of them the tests reached. Needs gcov, which comes with the compiler.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../tools/lib.sh"
 
 usage() {
   cat <<'HELP'
-Usage: tools/coverage.sh [--min PERCENT] [--missing] [-j N] [FOLDER]
+Usage: scripts/coverage.sh [--min PERCENT] [--missing] [-j N] [FOLDER]
 
   FOLDER         whose files are measured, by the tests with its label (default: pds)
   --min PERCENT  fail when fewer lines of all files together are covered (default: 0)

@@ -6,8 +6,8 @@ import sys
 import tempfile
 import unittest
 
-TOOLS = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOOLS / "mutants"))
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(SCRIPTS / "mutants"))
 import citing  # noqa: E402
 import plant  # noqa: E402
 
@@ -150,7 +150,7 @@ class CitingTest(unittest.TestCase):
 
 class WholeTreeTest(unittest.TestCase):
     def test_every_fault_fits(self):
-        done = subprocess.run([sys.executable, str(TOOLS / "mutants/run.py"), "--list"],
+        done = subprocess.run([sys.executable, str(SCRIPTS / "mutants/run.py"), "--list"],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(len(done.stdout.splitlines()), 300)
@@ -158,7 +158,7 @@ class WholeTreeTest(unittest.TestCase):
     def test_a_sample_is_the_same_each_time(self):
         def sample(seed):
             return subprocess.run(
-                [sys.executable, str(TOOLS / "mutants/run.py"), "--list", "--sample", "10",
+                [sys.executable, str(SCRIPTS / "mutants/run.py"), "--list", "--sample", "10",
                  "--seed", seed], capture_output=True, text=True, check=True).stdout
         self.assertEqual(sample("7"), sample("7"))
         self.assertNotEqual(sample("7"), sample("8"))

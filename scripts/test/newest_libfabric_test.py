@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""When tools/newest_libfabric.sh skips what it cannot download, and when that is a failure.
+"""When scripts/newest_libfabric.sh skips what it cannot download, and when that is a failure.
 
 An apt-get that says what it is told stands in for the system's.
 """

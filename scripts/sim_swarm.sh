@@ -3,11 +3,11 @@
 # its own, under oracles. Prints what failed with the line that replays it.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../tools/lib.sh"
 
 usage() {
   cat <<'HELP'
-Usage: tools/sim_swarm.sh [--seeds N] [--first N] [-j N] [--sim FILE] [--json]
+Usage: scripts/sim_swarm.sh [--seeds N] [--first N] [-j N] [--sim FILE] [--json]
 
   --seeds N   how many seeds (default: 10000)
   --first N   the first of them (default: 1)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plants the faults of tools/mutants/*.txt in a copy of the tree and says which test notices each.
+"""Plants the faults of mutants/*.txt in a copy of the tree and says which test notices each.
 
 All faults are compiled in at once, each behind a switch; the environment of a test says which one
 it has. First the tests that cite the rule of the fault run, then the others of its folder, until
 one fails, crashes or runs longer than a test may.
 
-Called by tools/mutants.sh, which installs what the build needs.
+Called by scripts/mutants.sh, which installs what the build needs.
 """
 import argparse
 import concurrent.futures

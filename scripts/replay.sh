@@ -3,11 +3,11 @@
 # with the older code, and replays them on this one.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../tools/lib.sh"
 
 usage() {
   cat <<'HELP'
-Usage: tools/replay.sh COMMIT [--seeds N] [--first N] [--chunk N] [--no-cases] [--clean]
+Usage: scripts/replay.sh COMMIT [--seeds N] [--first N] [--chunk N] [--no-cases] [--clean]
 
   --seeds N   how many seeds (default: 300)
   --first N   the first of them (default: 1)

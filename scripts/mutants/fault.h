@@ -1,4 +1,4 @@
-// The switch of planted faults. In a copy of the tree tools/mutants.sh includes it into each file
+// The switch of planted faults. In a copy of the tree scripts/mutants.sh includes it into each file
 // that has faults; nothing that is shipped contains it.
 #pragma once
 

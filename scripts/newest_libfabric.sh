@@ -2,14 +2,15 @@
 # Builds the provider against the libfabric of a later Debian, with what this machine has, and lets
 # a few programs and tests run over the two.
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../tools/lib.sh"
 
 usage() {
   cat <<'HELP'
-Usage: tools/newest_libfabric.sh [--suite NAME] [--folder DIR] [-j N]
+Usage: scripts/newest_libfabric.sh [--suite NAME] [--folder DIR] [-j N]
 
-A step of tools/test.sh, which takes a minute; tools/debian13.sh does the same in a whole Debian 13,
-with its compiler and every test, and takes six times that only to make and fill its root.
+A step of tools/test.sh, which takes a minute; scripts/debian13.sh does the same in a whole
+Debian 13, with its compiler and every test, and takes six times that only to make and fill its
+root.
   1. downloads libfabric of a later Debian and the libraries it needs (10 MB) with apt-get, from
      where this machine has its own packages, and unpacks them; nothing is installed
   2. builds the provider and the tests that only later releases have, not optimised, against it

@@ -12,7 +12,7 @@ MARKED = re.compile(r"(.*)`(.+)`(.*)$", re.S)
 
 
 # What defines uet_fault(); lines keep their numbers.
-SWITCH = '#include "tools/mutants/fault.h"\n#line 1\n'
+SWITCH = '#include "scripts/mutants/fault.h"\n#line 1\n'
 
 
 class Misfit(Exception):

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Tests the tests: plants the faults of tools/mutants/*.txt in a copy of the tree and says which
+# Tests the tests: plants the faults of scripts/mutants/*.txt in a copy of the tree and says which
 # test notices each. All of them take long; tools/test.sh tries a sample.
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../tools/lib.sh"
 
 usage() {
   cat <<'HELP'
-Usage: tools/mutants.sh [--only WORD[,WORD...]] [--sample N [--seed S]] [--own] [--simulate]
+Usage: scripts/mutants.sh [--only WORD[,WORD...]] [--sample N [--seed S]] [--own] [--simulate]
                         [--keep DIR] [--json FILE] [--list] [-j N]
 
 All faults are built at once into a copy of this tree, uncommitted changes included; the checkout
@@ -48,4 +48,4 @@ while [ $# -gt 0 ]; do
   shift
 done
 need_packages "${build_packages[@]}" python3
-exec python3 "$root/tools/mutants/run.py" "${args[@]}"
+exec python3 "$root/scripts/mutants/run.py" "${args[@]}"

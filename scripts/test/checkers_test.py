@@ -6,11 +6,11 @@ import sys
 import tempfile
 import unittest
 
-TOOLS = pathlib.Path(__file__).resolve().parent.parent
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(tool, root, *args):
-    out = subprocess.run([sys.executable, str(TOOLS / tool), *args, str(root)],
+    out = subprocess.run([sys.executable, str(SCRIPTS / tool), *args, str(root)],
                          capture_output=True, text=True, check=False)
     return out.returncode, out.stdout
 
@@ -138,7 +138,7 @@ class CheckCitationsTest(Tree):
         self.assertIn("| T-01 | open | later | three |", text)
 
     def test_planted_faults_make_a_rule_tested(self):
-        self.write("tools/mutants/pds.txt",
+        self.write("scripts/mutants/pds.txt",
                    "pds/a.cpp PDS-001 goes wrong\n- f();\n+\n\n"
                    "pds/a.cpp PDS-002 goes wrong\n- g();\n+\n\n"
                    "? pds/a.cpp PDS-002 goes wrong unnoticed\n- h();\n+\n")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Turns docs/man/*.md into manual pages.
 
-Usage: tools/man_page.py --roff PAGE.md OUTPUT     writes the manual page
-       tools/man_page.py [ROOT]                    checks that all pages can be written
+Usage: scripts/man_page.py --roff PAGE.md OUTPUT     writes the manual page
+       scripts/man_page.py [ROOT]                    checks that all pages can be written
 
 The line `<!-- parameters of docs/configuration.md -->` of a page becomes the tables of that
 document, which has a check of its own. Understood of Markdown: a head of `name: value` lines,
