@@ -13,7 +13,7 @@ constexpr uint32_t kDatagramJob = 500;       // nobody else is in it
 constexpr uint32_t kShortRoom = 40;  // octets of a receive that truncates most datagrams
 constexpr auto kSend = Agenda::Lane::send;
 constexpr auto kReceive = Agenda::Lane::receive;
-constexpr uint64_t kReceiveBit = uint64_t{1} << 40;  // in OpContext::user: a receive
+constexpr uint64_t kDatagramReceiveBit = uint64_t{1} << 40;  // in OpContext::user: a receive
 
 ses::EndpointName name_of(uint32_t host) {
   return {JobId(kDatagramJob), PidOnFep(300), ResourceIndex(1), 5000 + host, false};
@@ -166,14 +166,14 @@ bool Datagrams::post(Receive& r, Instant now) {
   const IoSlice slice{r.room.data(), r.room.size()};
   ses::ReceiveRequest request;
   request.iov = {&slice, 1};
-  request.context = {&r, kReceiveBit};
+  request.context = {&r, kDatagramReceiveBit};
   r.posted = host.fep->receive(host.endpoint, request, host.clock.local(now)).ok();
   return r.posted;
 }
 
 void Datagrams::on_completion(void* owner, const ses::Completion& c) {
   Host& host = *static_cast<Host*>(owner);
-  if (c.context.user != kReceiveBit) {
+  if (c.context.user != kDatagramReceiveBit) {
     return host.all->judge_sent(*static_cast<Datagram*>(c.context.op), c);
   }
   Receive& receive = *static_cast<Receive*>(c.context.op);
