@@ -17,7 +17,7 @@ Usage: tools/replay.sh COMMIT [--seeds N] [--first N] [--chunk N] [--no-cases] [
   -h, --help  this text
 
 The older tree and its build are in build/replay/COMMIT, and are used again. A commit that has no
-recorder gets the files of this one, which fit where the calls of the stack are the same. This tree
+recorder gets the first one, which fits where the calls of the stack are as at that time. This tree
 is built in build/dev. Differences and the sum go to standard output, progress to standard error.
 Recordings with a difference are kept in build/replay/different.
 Exit status: 0 all runs are identical; 1 one is different, or could not be recorded; 2 on bad usage.
@@ -42,19 +42,17 @@ done
 full=$(git -C "$root" rev-parse --verify --quiet "$commit^{commit}" 2>/dev/null) ||
   misuse "there is no commit $commit"
 
-# What a commit without a recorder gets: the recorder, and the sources that call it.
+# What a commit without a recorder gets: the recorder as it was at first, and the sources that call
+# it, which fit the stack of that time.
+recorder=cf968af
 carried=(sim tools/sim conformance/in_process.cpp conformance/in_process.h
   conformance/uet_conform.cpp)
 old=$root/build/replay/${full:0:12}
 different=$root/build/replay/different
 
 carry_recorder() {
-  local p
   git -C "$old" checkout --quiet "$full" -- .
-  for p in "${carried[@]}"; do
-    rm -rf "${old:?}/$p"
-    cp -a "$root/$p" "$old/$p"
-  done
+  git -C "$old" checkout --quiet "$recorder" -- "${carried[@]}"
   sed -i 's/ fep io prov/ fep io sim prov/' "$old/CMakeLists.txt"
   sed -i 's/(uet_simulation PUBLIC /&uet::sim_recording /' "$old/tools/CMakeLists.txt"
   sed -i 's/(uet_conformance PUBLIC /&uet::sim_recording /' "$old/conformance/CMakeLists.txt"
