@@ -16,9 +16,9 @@ Usage: scripts/replay.sh COMMIT [--seeds N] [--first N] [--chunk N] [--no-cases]
   --clean     removes the older commit's tree and build at the end
   -h, --help  this text
 
-COMMIT must have the recorder (sim/recording). The older tree and its build are in
-build/replay/COMMIT, and are used again. This tree is built in build/dev. Differences and the sum go
-to standard output, progress to standard error.
+The older tree and its build are in build/replay/COMMIT, and are used again. A commit that has no
+recorder gets the first one, which fits where the calls of the stack are as at that time. This tree
+is built in build/dev. Differences and the sum go to standard output, progress to standard error.
 Recordings with a difference are kept in build/replay/different.
 Exit status: 0 all runs are identical; 1 one is different, or could not be recorded; 2 on bad usage.
 HELP
@@ -42,15 +42,27 @@ done
 full=$(git -C "$root" rev-parse --verify --quiet "$commit^{commit}" 2>/dev/null) ||
   misuse "there is no commit $commit"
 
-[ -n "$(git -C "$root" ls-tree "$full" sim/recording/)" ] ||
-  misuse "$commit has no recorder (sim/recording)"
+# What a commit without a recorder gets: the recorder as it was at first, and the sources that call
+# it, which fit the stack of that time.
+recorder=cf968af
+carried=(sim tools/sim conformance/in_process.cpp conformance/in_process.h
+  conformance/uet_conform.cpp)
 old=$root/build/replay/${full:0:12}
 different=$root/build/replay/different
+
+carry_recorder() {
+  git -C "$old" checkout --quiet "$full" -- .
+  git -C "$old" checkout --quiet "$recorder" -- "${carried[@]}"
+  sed -i 's/ fep io prov/ fep io sim prov/' "$old/CMakeLists.txt"
+  sed -i 's/(uet_simulation PUBLIC /&uet::sim_recording /' "$old/tools/CMakeLists.txt"
+  sed -i 's/(uet_conformance PUBLIC /&uet::sim_recording /' "$old/conformance/CMakeLists.txt"
+}
 
 prepare_old() {
   mkdir -p "$root/build/replay"
   git -C "$root" worktree prune
   [ -d "$old" ] || git -C "$root" worktree add --quiet --detach "$old" "$full"
+  [ -n "$(git -C "$old" ls-tree "$full" sim/recording/)" ] || carry_recorder
   cmake -S "$old" -B "$old/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=OFF
   cmake --build "$old/build" --target uet_sim uet_conform
 }
