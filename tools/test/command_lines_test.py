@@ -15,10 +15,12 @@ import sys
 import tempfile
 import unittest
 
-TOOLS = pathlib.Path(__file__).resolve().parent.parent
-SHELL = sorted(p for p in TOOLS.glob("*.sh") if not p.name.startswith("lib"))
-CHECKERS = [TOOLS / name for name in ("check_tidy.py", "check_citations.py",
-                                      "configuration_doc.py", "man_page.py")]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+SHELL = sorted(p for folder in ("tools", "scripts", "bench")
+               for p in (ROOT / folder).glob("*.sh") if not p.name.startswith("lib"))
+CHECKERS = [SCRIPTS / name for name in ("check_tidy.py", "check_citations.py",
+                                        "configuration_doc.py", "man_page.py", "pack_corpus.py")]
 PROGRAMS = []
 PATH = ""
 
@@ -27,7 +29,7 @@ COMMANDS = {
     "uet_conform": [["run", "/"]],
     "uet_ctl": [["stats"], ["dump"], ["doctor"]],
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
-    "uet_perf": [[], ["pdcs"], ["loss"], ["match"]],
+    "uet_perf": [[], ["pdcs"], ["gap"], ["loss"], ["match"]],
     "uet_replay": [["/"]],
     "uet_sim": [[]],
     "uet_stress": [[]],
@@ -106,8 +108,8 @@ class CommandLinesTest(unittest.TestCase):
 
     def test_a_folder_that_there_is_not(self):
         for checker in ("check_tidy.py", "check_citations.py", "man_page.py"):
-            self.assert_misuse("/nowhere", sys.executable, TOOLS / checker, "/nowhere")
-        self.assert_misuse("/nowhere", sys.executable, TOOLS / "configuration_doc.py", "/nowhere")
+            self.assert_misuse("/nowhere", sys.executable, SCRIPTS / checker, "/nowhere")
+        self.assert_misuse("/nowhere", sys.executable, SCRIPTS / "configuration_doc.py", "/nowhere")
 
     def test_versions_of_the_programs_agree(self):
         versions = {run(program, "--version").stdout for program in PROGRAMS}
