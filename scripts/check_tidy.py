@@ -69,7 +69,7 @@ LIBFABRIC_HEADER = "prov/uet/api/compat.h"
 
 TEXT_SUFFIXES = {".h", ".cpp", ".c", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".in", ".csv",
                  ".yml", ".conf", ".html", ".css", ".js", ".dot", ".svg"}
-TEXT_NAMES = {"LICENSE", ".gitignore", ".clang-format", "run"}
+TEXT_NAMES = {"LICENSE", ".gitignore", ".clang-format", ".clang-tidy", "run"}
 DATA_PREFIXES = ("wire/test/data/", "fuzz/corpus/", "dissector/test/data/", "docs/images/")
 
 
