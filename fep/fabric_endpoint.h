@@ -22,8 +22,8 @@ namespace uet::fep {
 
 class FabricEndpoint {
  public:
-  // `local` is what peers reach us at. Takes some 25 kB; the rest is taken on first use. `random` is
-  // the system's generator in production: peers must not be able to guess what comes from it.
+  // `local` is what peers reach us at. Takes some 25 kB, the rest on first use. `random` is the
+  // system's generator in production: peers must not be able to guess what comes from it.
   // [PDS-193, T-04]
   static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
                                                         const FabricAddress& local,
