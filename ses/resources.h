@@ -35,7 +35,9 @@ struct Resources {
   Result<void> create() {
     UET_CHECK(long_iovs.create(*arena, config.long_iovs));
     UET_CHECK(fetch_buffers.create(*arena, config.fetch_buffers));
-    return ids.create(*arena);
+    timers.create(*arena);
+    ids.create(*arena);
+    return {};
   }
 
   // Octets of payload in a packet to that peer. [LF-131]
