@@ -41,7 +41,6 @@ class ScheduleTest : public testing::Test {
     path_ = std::make_unique<Path>(PathKey{}, window_, res_->rng);
     path_->packet_bytes_max = 4096;
     schedule_ = std::make_unique<Schedule>(*res_);
-    schedule_->create(arena_);
   }
   // An established initiator that has nothing to send.
   std::unique_ptr<Pdc> pdc() {
