@@ -44,8 +44,7 @@ void* Arena::allocate(size_t bytes, size_t align) {
 }
 
 bool Arena::add_block(size_t bytes, size_t align) {
-  const size_t usual = std::max(block_bytes_, std::min(reserved_bytes_ / 2, kDefaultBlockBytes));
-  const size_t total = std::max(usual, bytes + align + sizeof(Block));
+  const size_t total = std::max(block_bytes_, bytes + align + sizeof(Block));
   void* const memory =
       std::calloc(total + kBlockAlign, 1);  // fresh pages of the system are zero untouched
   if (memory == nullptr) return false;

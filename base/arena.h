@@ -21,8 +21,7 @@ class Arena {
  public:
   static constexpr size_t kDefaultBlockBytes = 64 * 1024;
 
-  // Blocks of at least block_bytes are taken from the heap when needed, none before. Those of an
-  // arena that begins with small ones get larger as it grows.
+  // Blocks of at least block_bytes are taken from the heap when needed, none before.
   explicit Arena(size_t block_bytes = kDefaultBlockBytes) : block_bytes_(block_bytes) {}
 
   // Destroys what make() made, latest first, and frees all memory.

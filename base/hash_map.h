@@ -1,4 +1,4 @@
-// A hash map in arena memory, with a bound up to which it grows as it fills: open
+// A hash map in arena memory, of fixed capacity or with a bound up to which it grows: open
 // addressing with linear probing, erasure by shifting back, so no tombstones pile up. Deterministic
 // for a seed and an order of calls.
 #pragma once
@@ -30,23 +30,30 @@ class HashMap {
   HashMap(const HashMap&) = delete;
   HashMap& operator=(const HashMap&) = delete;
 
-  // Once, before anything else: for up to `capacity` pairs. The seed comes from the configuration,
-  // secret from the network. Errc::invalid for a capacity of 0 or above kCapacityMax. Takes no
-  // memory yet; insert() makes room as it is needed: a walk over all pairs each time that twice as
-  // many are in it as ever before. The arena must outlive this object.
+  // Once, before anything else. The seed comes from the configuration, secret from the network.
+  // Errc::invalid for a capacity of 0 or above kCapacityMax, Errc::no_memory.
   Result<void> create(Arena& arena, uint32_t capacity, uint64_t seed) {
-    return create(arena, Room{std::min(capacity, kFirst), capacity}, seed);
+    UET_ASSERT(slots_.empty());
+    seed_ = seed;
+    return resize(arena, capacity);
   }
 
-  // The same for up to room.most pairs, with room for room.first when there is one.
+  // The same, and insert() makes room for up to room.most as it is needed: a walk over all pairs
+  // each time that twice as many are in it as ever before. The arena must outlive this object.
   Result<void> create(Arena& arena, Room room, uint64_t seed) {
-    UET_ASSERT(arena_ == nullptr);
-    if (room.first == 0 || room.first > room.most || room.most > kCapacityMax) return Errc::invalid;
+    if (room.first > room.most || room.most > kCapacityMax) return Errc::invalid;
     arena_ = &arena;
-    first_ = room.first;
     most_ = room.most;
-    seed_ = seed;
-    return {};
+    return create(arena, room.first, seed);
+  }
+
+  // A set-up act: room for at least `extra` more. On an error nothing was changed. The old slots
+  // stay behind in the arena; at least doubling keeps that waste below the final size.
+  Result<void> grow(Arena& arena, uint32_t extra) {
+    UET_ASSERT(!slots_.empty());
+    if (extra > kCapacityMax - capacity_) return Errc::invalid;
+    if (extra == 0) return {};
+    return resize(arena, capacity_ + extra);
   }
 
   // The value of the key; null when it has none.
@@ -56,15 +63,12 @@ class HashMap {
   }
   const Value* find(const Key& key) const { return const_cast<HashMap*>(this)->find(key); }
 
-  // Whether one more pair fits. Takes memory for it.
-  [[nodiscard]] bool make_room() { return size_ < room_ || add_room(); }
-
   // Adds a pair and returns its value. Errc::exists when the key is there already, Errc::again
   // when the map is full or the arena has no memory for more; nothing was changed then.
   Result<Value*> insert(const Key& key, const Value& value) {
     const uint32_t tag = tag_of(key);
     if (locate(key, tag) != kAbsent) return Errc::exists;
-    if (size_ == room_ && !add_room()) return Errc::again;
+    if (size_ == capacity_ && !add_room()) return Errc::again;
     ++size_;
     return &place(Slot{key, value}, tag)->value;
   }
@@ -82,16 +86,14 @@ class HashMap {
   }
 
   uint32_t size() const { return size_; }
-  // How many pairs there may be.
-  uint32_t capacity() const { return most_; }
-  bool full() const { return size_ >= most_; }
+  uint32_t capacity() const { return capacity_; }
+  bool full() const { return size_ == capacity_ && capacity_ >= most_; }
 
  private:
   struct Slot {
     Key key;
     Value value;
   };
-  static constexpr uint32_t kFirst = 8;  // pairs that there is room for at first
   static constexpr uint32_t kFree = 0;
   static constexpr uint32_t kUsed = uint32_t{1} << 31;  // set in every tag, so none is kFree
   static constexpr uint32_t kAbsent = ~uint32_t{0};
@@ -118,31 +120,33 @@ class HashMap {
     return &slots_[at];
   }
 
-  bool add_room();
+  Result<void> resize(Arena& arena, uint32_t capacity);
+  bool add_room() {
+    if (capacity_ >= most_) return false;
+    const uint32_t wanted = std::min(most_, std::max(2 * capacity_, 8U));
+    return resize(*arena_, wanted).ok();
+  }
 
   std::span<uint32_t> tags_;  // apart from the slots: a probe mostly stays in one cache line
   std::span<Slot> slots_;
   uint32_t mask_ = 0;
   uint32_t size_ = 0;
-  uint32_t room_ = 0;  // pairs that fit without more memory
-  uint32_t first_ = 0;
-  uint32_t most_ = 0;
+  uint32_t capacity_ = 0;
   uint64_t seed_ = 0;
-  Arena* arena_ = nullptr;
+  uint32_t most_ = 0;       // to which insert() makes room
+  Arena* arena_ = nullptr;  // for that
 };
 
-// The old slots stay behind in the arena; doubling keeps that waste below the final size.
 template <class Key, class Value>
-bool HashMap<Key, Value>::add_room() {
-  if (room_ >= most_) return false;
-  const uint32_t room = std::min(most_, std::max(2 * room_, first_));
+Result<void> HashMap<Key, Value>::resize(Arena& arena, uint32_t capacity) {
+  if (capacity == 0 || capacity > kCapacityMax) return Errc::invalid;
   // At most three quarters full: a miss then costs some eight tags, most often in one line.
-  const uint32_t slot_count = std::bit_ceil(room + room / 3 + 1);
+  const uint32_t slot_count = std::bit_ceil(capacity + capacity / 3 + 1);
   if (slot_count > slots_.size()) {
-    const auto tags = arena_->make_span<uint32_t>(slot_count);
+    const auto tags = arena.make_span<uint32_t>(slot_count);
     auto* const first =
-        static_cast<Slot*>(arena_->allocate(sizeof(Slot) * slot_count, alignof(Slot)));
-    if (tags.data() == nullptr || first == nullptr) return false;
+        static_cast<Slot*>(arena.allocate(sizeof(Slot) * slot_count, alignof(Slot)));
+    if (tags.data() == nullptr || first == nullptr) return Errc::no_memory;
 
     const std::span<uint32_t> old_tags = tags_;
     const std::span<Slot> old_slots = slots_;
@@ -153,8 +157,8 @@ bool HashMap<Key, Value>::add_room() {
       if (old_tags[i] != kFree) place(old_slots[i], old_tags[i]);
     }
   }
-  room_ = room;
-  return true;
+  capacity_ = capacity;
+  return {};
 }
 
 template <class Key, class Value>

@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "base/result.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -24,26 +23,14 @@ class Ring {
 
   Ring() = default;  // capacity 0 until create or attach
 
-  // For up to `most` values (rounded up to a power of two), in memory that make_room() takes from
-  // the arena as it is needed; the arena must outlive this object. The first value pushed gets
-  // index `first`. Errc::invalid for a `most` of 0 or too large.
-  Result<void> create(Arena& arena, uint32_t most, uint32_t first = 0) {
-    if (most == 0 || most > kCapacityMax) return Errc::invalid;
-    arena_ = &arena;
-    most_ = std::bit_ceil(most);
-    clear(first);
+  // Room for at least `capacity` values (rounded up to a power of two). The first value pushed
+  // gets index `first`. Errc::no_memory, or Errc::invalid for a capacity of 0 or too large.
+  Result<void> create(Arena& arena, uint32_t capacity, uint32_t first = 0) {
+    if (capacity == 0 || capacity > kCapacityMax) return Errc::invalid;
+    const std::span<T> memory = arena.make_span<T>(std::bit_ceil(capacity));
+    if (memory.data() == nullptr) return Errc::no_memory;
+    attach(memory, first);
     return {};
-  }
-  // Whether one more value fits, for which twice the memory may be taken. False: as many as there
-  // may be are there, or the arena has no memory.
-  [[nodiscard]] bool make_room() { return size() < capacity_ || grow(); }
-
-  // The same for as many values as there may be.
-  [[nodiscard]] bool make_all_room() {
-    while (capacity_ < most_) {
-      if (!grow()) return false;
-    }
-    return true;
   }
 
   // Uses memory of the caller, a power of two of values; starts empty. An empty span detaches.
@@ -52,14 +39,13 @@ class Ring {
     UET_ASSERT(memory.empty() || std::has_single_bit(memory.size()));
     UET_ASSERT(memory.size() <= kCapacityMax);
     slots_ = memory.data();
-    capacity_ = most_ = static_cast<uint32_t>(memory.size());
+    capacity_ = static_cast<uint32_t>(memory.size());
     clear(first);
   }
 
-  // Appends and returns the index of the value. Asserts that there is room, as attach() gives it,
-  // or make_room() does.
+  // Appends and returns the index of the value. Asserts that there is room.
   uint32_t push(T value) {
-    UET_ASSERT(size() < capacity_);
+    UET_ASSERT(!full());
     slots_[end_ & (capacity_ - 1)] = std::move(value);
     return end_++;
   }
@@ -86,31 +72,13 @@ class Ring {
   uint32_t begin_index() const { return begin_; }  // of the oldest value
   uint32_t end_index() const { return end_; }      // that the next push gets
   uint32_t size() const { return end_ - begin_; }
-  // How many values there may be.
-  uint32_t capacity() const { return most_; }
+  uint32_t capacity() const { return capacity_; }
   bool empty() const { return begin_ == end_; }
-  bool full() const { return size() == most_; }
+  bool full() const { return size() == capacity_; }
 
  private:
-  static constexpr uint32_t kFirst = 16;  // values that the first memory holds
-
-  bool grow() {
-    if (capacity_ == most_ || arena_ == nullptr) return false;
-    const uint32_t wanted = capacity_ == 0 ? std::min(kFirst, most_) : 2 * capacity_;
-    const std::span<T> memory = arena_->make_span<T>(wanted);
-    if (memory.data() == nullptr) return false;
-    for (uint32_t i = begin_; i != end_; ++i) {
-      memory[i & (wanted - 1)] = std::move(slots_[i & (capacity_ - 1)]);
-    }
-    slots_ = memory.data();
-    capacity_ = wanted;
-    return true;
-  }
-
   T* slots_ = nullptr;
-  Arena* arena_ = nullptr;
-  uint32_t capacity_ = 0;  // values there is memory for
-  uint32_t most_ = 0;
+  uint32_t capacity_ = 0;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;
 };

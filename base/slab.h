@@ -1,6 +1,6 @@
 // Pools of equal objects with 32-bit handles. A handle outlives its object: it then resolves to
-// null, which is how a late packet learns that its connection is gone. Memory comes from an arena,
-// a chunk at a time when more objects are in use than ever before; none at set-up.
+// null, which is how a late packet learns that its connection is gone. Memory comes from an arena:
+// at set-up, or a chunk at a time when more objects are in use than ever before.
 #pragma once
 
 #include "base/arena.h"
@@ -52,16 +52,14 @@ enum class Reuse : uint8_t {
   rested,  // first freed, first reused, once 64 are free: stale for long, yet warm in the cache
 };
 
-// Room of a pool or table that takes its memory as it is used: up to `most` objects. `first` is how
-// many a table has room for at once, and of a pool with Reuse::late or rested the slots it uses
-// before it takes freed ones; both double as they are used up.
+// Room of a pool that takes its memory as it is used: so many at first, and up to `most`.
 struct Room {
   uint32_t first = 0;
   uint32_t most = 0;
 };
 
-// Slots live in chunks that never move: chunk 0 has some of the lowest indices; each later one
-// doubles the index space, so the chunk of an index is a bit operation.
+// Slots live in chunks that never move: chunk 0 has the capacity asked for at create; each later
+// one doubles the index space, so the chunk of an index is a bit operation.
 template <class T>
 class Slab {
  public:
@@ -72,16 +70,17 @@ class Slab {
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
 
-  // Once, before anything else: for up to `capacity` objects, 1 .. kCapacityMax. Errc::invalid for
-  // the capacity. Takes no memory yet; the arena must outlive this object.
-  Result<void> create(Arena& arena, uint32_t capacity, Reuse reuse = Reuse::soon) {
-    return create(arena, Room{capacity, capacity}, reuse);
-  }
-  // The same for up to room.most objects. Errc::invalid also when room.first is 0 or above it.
+  // Once, before anything else. 1 <= capacity <= kCapacityMax. Errc::no_memory when the arena has
+  // none, Errc::invalid for the capacity.
+  Result<void> create(Arena& arena, uint32_t capacity, Reuse reuse = Reuse::soon);
+  // The same with chunks that alloc() adds, up to room.most objects in all. The arena must outlive
+  // this object.
   Result<void> create(Arena& arena, Room room, Reuse reuse = Reuse::soon);
 
-  // Whether alloc() gives an object. Takes memory for it.
-  [[nodiscard]] bool make_room() { return free_head_ != kEnd || used_ != made_ || add_chunk(); }
+  // A set-up act: room for at least `extra` more objects (chunks are added whole, so each call at
+  // least doubles the index space). Objects and handles stay valid. On an error the chunks that
+  // did fit stay.
+  Result<void> grow(Arena& arena, uint32_t extra);
 
   // Constructs a T, or returns null when full, or when the arena has no memory for a chunk. O(1).
   template <class... Args>
@@ -102,16 +101,19 @@ class Slab {
   // The object, or null when it is gone or the handle is not one of this slab. O(1).
   T* get(Handle<T> h) {
     const uint32_t index = h.index();
-    if (index >= made_) return nullptr;
     const Chunk& c = chunks_[chunk_of(index)];
-    if (*c.meta(index) != ((h.generation() << kLinkBits) | kLive)) return nullptr;
-    return &c.slot(index)->value;
+    const uint32_t offset = index - c.first;
+    if (offset >= c.count || c.meta[offset] != ((h.generation() << kLinkBits) | kLive)) {
+      return nullptr;
+    }
+    return &c.slots[offset].value;
   }
   const T* get(Handle<T> h) const { return const_cast<Slab*>(this)->get(h); }
   // The slot of that index, whatever its generation; one that was in use once. O(1).
   T& at(uint32_t index) {
-    UET_DEBUG_ASSERT(index < used_);
-    return chunks_[chunk_of(index)].slot(index)->value;
+    const Chunk& c = chunks_[chunk_of(index)];
+    UET_DEBUG_ASSERT(index - c.first < c.count);
+    return c.slots[index - c.first].value;
   }
 
   // Calls fn(T&) for every live object in index order. fn may free any object; objects it
@@ -120,9 +122,8 @@ class Slab {
   void for_each(Fn&& fn);
 
   uint32_t size() const { return size_; }
-  // How many there may be at once.
-  uint32_t capacity() const { return most_; }
-  bool full() const { return size_ >= most_; }
+  uint32_t capacity() const { return capacity_; }
+  bool full() const { return size_ >= most_ && size_ == capacity_; }
 
  private:
   union Slot {
@@ -130,17 +131,11 @@ class Slab {
     ~Slot() {}
     T value;
   };
-  // Both as if the chunk began at index 0.
   struct Chunk {
-    uintptr_t slots_from = 0;
-    uintptr_t meta_from = 0;  // generation << kLinkBits | link
-
-    Slot* slot(uint32_t index) const {
-      return reinterpret_cast<Slot*>(slots_from + uintptr_t{index} * sizeof(Slot));
-    }
-    uint32_t* meta(uint32_t index) const {
-      return reinterpret_cast<uint32_t*>(meta_from + uintptr_t{index} * sizeof(uint32_t));
-    }
+    Slot* slots = nullptr;
+    uint32_t* meta = nullptr;  // generation << kLinkBits | link
+    uint32_t first = 0;        // index of slot 0
+    uint32_t count = 0;
   };
   // One slot, with what is said of it elsewhere.
   struct Place {
@@ -156,25 +151,18 @@ class Slab {
   static constexpr uint32_t kGenerationMax = (uint32_t{1} << (32 - kLinkBits)) - 1;
   static constexpr uint32_t kRest = 64;  // freed slots that wait, with Reuse::rested
 
-  // Of chunk 0; at least one slot.
-  static constexpr size_t kChunkBytes = 2048;
-  static constexpr uint32_t kShift = static_cast<uint32_t>(
-      std::bit_width(sizeof(T) < kChunkBytes ? kChunkBytes / sizeof(T) : 1) - 1);
-
-  // Chunk 0 covers indices below 2^kShift, chunk j those below 2^(kShift + j).
-  static constexpr uint32_t chunk_of(uint32_t index) {
-    return static_cast<uint32_t>(std::bit_width(index >> kShift));
-  }
-  static constexpr uint32_t first_of(uint32_t chunk) {
-    return chunk == 0 ? 0 : uint32_t{1} << (kShift + chunk - 1);
+  // Chunk 0 covers indices below 2^shift_, chunk j those below 2^(shift_ + j).
+  uint32_t chunk_of(uint32_t index) const {
+    return static_cast<uint32_t>(std::bit_width(index >> shift_));
   }
   Place place_at(uint32_t index) const {
     const Chunk& c = chunks_[chunk_of(index)];
-    return {c.slot(index), c.meta(index), index};
+    return {&c.slots[index - c.first], &c.meta[index - c.first], index};
   }
   Place place_of(const T* object) const;
-  bool holds(uint32_t chunk, const T* object) const;
-  bool add_chunk();
+  bool holds(const Chunk& chunk, const T* object) const;
+  Result<void> add_chunk(Arena& arena, uint32_t first, uint32_t count);
+  bool add_next_chunk();
   bool take_fresh(Place& at);
   bool take_freed(Place& at);
   bool take(Place& at);
@@ -182,14 +170,17 @@ class Slab {
   uint32_t free_head_ = kEnd;  // freed slots, linked through their meta words
   uint32_t free_tail_ = kEnd;
   uint32_t size_ = 0;
-  uint32_t most_ = 0;
-  uint32_t soft_ = 0;                // slots to use before freed ones, unless Reuse::soon
-  uint32_t used_ = 0;                // slots ever used, those below this index
-  uint32_t made_ = 0;                // slots there is memory for
+  uint32_t capacity_ = 0;
+  uint32_t most_ = 0;         // to which alloc() adds chunks
+  Arena* arena_ = nullptr;    // for these
+  uint32_t fresh_chunk_ = 0;  // slots never used: from fresh_offset_ in this chunk
+  uint32_t fresh_offset_ = 0;
+  uint32_t used_ = 0;  // slots ever used
+  uint32_t chunk_count_ = 0;
+  uint32_t shift_ = 0;
   mutable uint32_t last_chunk_ = 0;  // where an object was last looked for and found
-  Arena* arena_ = nullptr;
   Reuse reuse_ = Reuse::soon;
-  std::array<Chunk, kChunkMax + 1> chunks_{};
+  std::array<Chunk, kChunkMax + 1> chunks_{};  // those from chunk_count_ on are empty
 };
 
 }  // namespace uet

@@ -15,38 +15,67 @@ Slab<T>::~Slab() {
 }
 
 template <class T>
+Result<void> Slab<T>::create(Arena& arena, uint32_t capacity, Reuse reuse) {
+  UET_ASSERT(chunk_count_ == 0);
+  if (capacity == 0 || capacity > kCapacityMax) return Errc::invalid;
+  reuse_ = reuse;
+  shift_ = static_cast<uint32_t>(std::bit_width(capacity - 1));
+  return add_chunk(arena, 0, capacity);
+}
+
+template <class T>
 Result<void> Slab<T>::create(Arena& arena, Room room, Reuse reuse) {
-  UET_ASSERT(arena_ == nullptr);
-  if (room.first == 0 || room.first > room.most || room.most > kCapacityMax) return Errc::invalid;
+  if (room.first > room.most || room.most > kCapacityMax) return Errc::invalid;
   arena_ = &arena;
   most_ = room.most;
-  soft_ = room.first;
-  reuse_ = reuse;
+  return create(arena, room.first, reuse);
+}
+
+template <class T>
+bool Slab<T>::add_next_chunk() {
+  if (capacity_ >= most_) return false;
+  const uint32_t first = uint32_t{1} << (shift_ + chunk_count_ - 1);
+  if (first > kCapacityMax) return false;
+  return add_chunk(*arena_, first, std::min({first, most_ - capacity_, kCapacityMax - first})).ok();
+}
+
+template <class T>
+Result<void> Slab<T>::grow(Arena& arena, uint32_t extra) {
+  UET_ASSERT(chunk_count_ != 0);
+  for (uint32_t added = 0; added < extra;) {
+    const uint32_t first = uint32_t{1} << (shift_ + chunk_count_ - 1);
+    if (first > kCapacityMax) return Errc::no_memory;  // the index bits are used up
+    const uint32_t count = std::min(first, kCapacityMax - first);
+    UET_CHECK(add_chunk(arena, first, count));
+    added += count;
+  }
   return {};
 }
 
 template <class T>
-bool Slab<T>::add_chunk() {
-  if (made_ == most_) return false;
-  const uint32_t chunk = chunk_of(made_);
-  const uint32_t count = std::min(made_ == 0 ? uint32_t{1} << kShift : made_, most_ - made_);
-  void* const slots = arena_->allocate(sizeof(Slot) * count, alignof(Slot));
-  if (slots == nullptr) return false;
+Result<void> Slab<T>::add_chunk(Arena& arena, uint32_t first, uint32_t count) {
+  Chunk c{.first = first, .count = count};
+  c.slots = static_cast<Slot*>(arena.allocate(sizeof(Slot) * count, alignof(Slot)));
+  if (c.slots == nullptr) return Errc::no_memory;
   // All zero: generation 0 makes a forged handle to a slot never used resolve to null.
-  void* const meta = arena_->allocate(sizeof(uint32_t) * count, alignof(uint32_t));
-  if (meta == nullptr) return false;
-  chunks_[chunk] = {reinterpret_cast<uintptr_t>(slots) - uintptr_t{made_} * sizeof(Slot),
-                    reinterpret_cast<uintptr_t>(meta) - uintptr_t{made_} * sizeof(uint32_t)};
-  made_ += count;
-  return true;
+  c.meta = arena.make_span<uint32_t>(count).data();
+  if (c.meta == nullptr) return Errc::no_memory;
+  chunks_[chunk_count_++] = c;
+  capacity_ += count;
+  return {};
 }
 
 template <class T>
 bool Slab<T>::take_fresh(Place& at) {
-  if (used_ == made_ && !add_chunk()) return false;
-  if (used_ == soft_) soft_ = std::min(2 * soft_, most_);
-  at = place_at(used_);
+  if (fresh_offset_ == chunks_[fresh_chunk_].count) {
+    if (fresh_chunk_ + 1 >= chunk_count_) return false;
+    ++fresh_chunk_;
+    fresh_offset_ = 0;
+  }
+  const Chunk& c = chunks_[fresh_chunk_];
+  at = {&c.slots[fresh_offset_], &c.meta[fresh_offset_], c.first + fresh_offset_};
   *at.meta = uint32_t{1} << kLinkBits;
+  ++fresh_offset_;
   ++used_;
   return true;
 }
@@ -61,9 +90,11 @@ bool Slab<T>::take_freed(Place& at) {
 
 template <class T>
 bool Slab<T>::take(Place& at) {
-  const bool is_freed_first = reuse_ == Reuse::soon || used_ >= soft_ ||
-                              (reuse_ == Reuse::rested && used_ - size_ >= kRest);
-  return is_freed_first ? take_freed(at) || take_fresh(at) : take_fresh(at) || take_freed(at);
+  const bool is_freed_first =
+      reuse_ == Reuse::soon || (reuse_ == Reuse::rested && used_ - size_ >= kRest);
+  const bool is_taken =
+      is_freed_first ? take_freed(at) || take_fresh(at) : take_fresh(at) || take_freed(at);
+  return is_taken || (add_next_chunk() && take_fresh(at));
 }
 
 template <class T>
@@ -104,42 +135,37 @@ void Slab<T>::free(T* object) {
 }
 
 template <class T>
-bool Slab<T>::holds(uint32_t chunk, const T* object) const {
-  const uint32_t first = first_of(chunk);
-  const uint32_t count = std::min(first_of(chunk + 1), made_) - first;
+bool Slab<T>::holds(const Chunk& chunk, const T* object) const {
   // Wraps to a large number for an object before the chunk.
   const uintptr_t distance =
-      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(chunks_[chunk].slot(first));
-  return distance < sizeof(Slot) * count;
+      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(chunk.slots);
+  return distance < sizeof(Slot) * chunk.count;
 }
 
-// The newest chunk has half of all slots, so it is looked at first.
 template <class T>
 typename Slab<T>::Place Slab<T>::place_of(const T* object) const {
-  UET_ASSERT(made_ != 0);
-  if (!holds(last_chunk_, object)) {
-    last_chunk_ = chunk_of(made_ - 1);
-    while (!holds(last_chunk_, object)) {
-      UET_ASSERT(last_chunk_ != 0 && "the object is not of this slab");
-      --last_chunk_;
-    }
+  if (!holds(chunks_[last_chunk_], object)) {
+    last_chunk_ = 0;
+    while (last_chunk_ < chunk_count_ && !holds(chunks_[last_chunk_], object)) ++last_chunk_;
+    UET_ASSERT(last_chunk_ < chunk_count_ && "the object is not of this slab");
   }
   const Chunk& c = chunks_[last_chunk_];
-  const uintptr_t distance = reinterpret_cast<uintptr_t>(object) - c.slots_from;
+  const uintptr_t distance =
+      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(c.slots);
   UET_ASSERT(distance % sizeof(Slot) == 0);
-  const auto index = static_cast<uint32_t>(distance / sizeof(Slot));
-  return {c.slot(index), c.meta(index), index};
+  const auto offset = static_cast<uint32_t>(distance / sizeof(Slot));
+  return {&c.slots[offset], &c.meta[offset], c.first + offset};
 }
 
 template <class T>
 template <class Fn>
 void Slab<T>::for_each(Fn&& fn) {
   if (size_ == 0) return;
-  for (uint32_t chunk = 0; first_of(chunk) < used_; ++chunk) {
-    const Chunk c = chunks_[chunk];
-    const uint32_t end = std::min(first_of(chunk + 1), used_);
-    for (uint32_t i = first_of(chunk); i < end; ++i) {
-      if ((*c.meta(i) & kLinkMask) == kLive) fn(c.slot(i)->value);
+  for (uint32_t i = 0; i <= fresh_chunk_; ++i) {  // no slot after these was ever used
+    const Chunk& c = chunks_[i];
+    const uint32_t used = i == fresh_chunk_ ? fresh_offset_ : c.count;
+    for (uint32_t j = 0; j < used; ++j) {
+      if ((c.meta[j] & kLinkMask) == kLive) fn(c.slots[j].value);
     }
   }
 }

@@ -2,7 +2,6 @@
 #include "base/timer_wheel.h"
 
 #include <algorithm>
-#include <new>
 
 namespace uet {
 
@@ -31,21 +30,9 @@ TimerWheel::TimerWheel(Instant start) {
   current_ = static_cast<uint64_t>(start.ns()) >> kTickShift;
 }
 
-TimerWheel::~TimerWheel() {
-  if (slots_ != nullptr) slots_->~Slots();
-}
-
-void TimerWheel::take_memory() {
-  UET_ASSERT(arena_ != nullptr);
-  void* const memory = arena_->allocate(sizeof(Slots), alignof(Slots));
-  UET_ASSERT(memory != nullptr);
-  slots_ = new (memory) Slots;
-}
-
 void TimerWheel::arm(TimerNode& node, Instant deadline) {
   cancel(node);
   if (deadline.is_never()) return;
-  if (slots_ == nullptr) take_memory();
   node.tick_ = std::max(tick_at_or_after(deadline), is_expiring_ ? current_ + 1 : current_);
   insert(node);
 }
@@ -53,7 +40,7 @@ void TimerWheel::arm(TimerNode& node, Instant deadline) {
 void TimerWheel::cancel(TimerNode& node) {
   if (!node.is_armed()) return;
   node.unlink();
-  if (slots_->lists[node.slot_].empty()) {
+  if (slots_[node.slot_].empty()) {
     occupied_[node.slot_ / kSlots] &= ~(uint64_t{1} << (node.slot_ % kSlots));
   }
 }
@@ -64,11 +51,10 @@ void TimerWheel::insert(TimerNode& node) {
   const auto digit = static_cast<unsigned>(node.tick_ >> (level * kSlotBits)) % kSlots;
   const unsigned slot = level * kSlots + digit;
   occupied_[level] |= uint64_t{1} << digit;
-  List& list = slots_->lists[slot];
-  uint64_t& earliest = slots_->earliest[slot];
-  earliest = list.empty() ? node.tick_ : std::min(earliest, node.tick_);
+  const bool is_first = slots_[slot].empty();
+  earliest_[slot] = is_first ? node.tick_ : std::min(earliest_[slot], node.tick_);
   node.slot_ = static_cast<uint16_t>(slot);
-  list.push_back(node);
+  slots_[slot].push_back(node);
 }
 
 // The slot whose timers are due first. Timers destroyed while armed leave their bit behind, so an
@@ -77,7 +63,7 @@ unsigned TimerWheel::first_slot() const {
   for (unsigned level = 0; level < kLevels; ++level) {
     for (uint64_t bits = occupied_[level]; bits != 0; bits &= bits - 1) {
       const unsigned slot = level * kSlots + static_cast<unsigned>(std::countr_zero(bits));
-      if (!slots_->lists[slot].empty()) return slot;
+      if (!slots_[slot].empty()) return slot;
     }
   }
   return kSlotNone;
@@ -100,7 +86,7 @@ bool TimerWheel::advance_to_due(uint64_t target) {
     }
     current_ = start;
     occupied_[slot / kSlots] &= ~(uint64_t{1} << (slot % kSlots));
-    due_.splice_back(slots_->lists[slot]);
+    due_.splice_back(slots_[slot]);
     if (slot < kSlots) return true;
     // A coarse slot begins: spread its timers over the levels below.
     while (TimerNode* const node = due_.pop_front()) insert(*node);
@@ -109,13 +95,12 @@ bool TimerWheel::advance_to_due(uint64_t target) {
 
 Instant TimerWheel::next_deadline() const {
   const unsigned slot = first_slot();
-  return slot == kSlotNone ? Instant::never() : instant_of(slots_->earliest[slot]);
+  return slot == kSlotNone ? Instant::never() : instant_of(earliest_[slot]);
 }
 
 uint32_t TimerWheel::armed_count() const {
   uint32_t count = 0;
-  if (slots_ == nullptr) return count;
-  for (const List& list : slots_->lists) {
+  for (const List& list : slots_) {
     for (const TimerNode* node = list.front(); node != nullptr; node = list.next(*node)) ++count;
   }
   return count;

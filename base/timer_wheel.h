@@ -7,7 +7,6 @@
 // always in one slot together, so they keep the order of arming on their way down.
 #pragma once
 
-#include "base/arena.h"
 #include "base/assert.h"
 #include "base/intrusive_list.h"
 #include "base/time.h"
@@ -47,28 +46,19 @@ Owner& owner_of(TimerNode& node, TimerNode Owner::*member) {
   return *reinterpret_cast<Owner*>(at);
 }
 
-// Takes 14 KiB from its arena when a timer is armed for the first time. Must not move; disarms what
-// is left when destroyed.
+// About 14 KiB. Must not move; disarms what is left when destroyed.
 class TimerWheel {
  public:
   static constexpr int kTickShift = 10;  // a tick is 2^10 ns
 
   // Time begins at `start`, at or after zero; deadlines before it are due at once.
   explicit TimerWheel(Instant start = Instant::zero());
-  explicit TimerWheel(Arena& arena, Instant start = Instant::zero()) : TimerWheel(start) {
-    create(arena);
-  }
-  ~TimerWheel();
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
 
-  // Once, before a timer is armed. The arena must outlive this object.
-  void create(Arena& arena) { arena_ = &arena; }
-
   // (Re)arms the timer for the first tick at or after `deadline`; Instant::never() cancels it. A
   // deadline that has passed is due at the next expire; inside expire, at the next tick, so that a
-  // handler that always rearms for now cannot hold up the loop. Asserts at the first call that the
-  // arena has memory.
+  // handler that always rearms for now cannot hold up the loop.
   void arm(TimerNode& node, Instant deadline);
 
   // Disarms; nothing happens when it is not armed.
@@ -98,12 +88,7 @@ class TimerWheel {
   static constexpr uint64_t kNone = ~uint64_t{0};
   static constexpr unsigned kSlotNone = ~0u;
   using List = IntrusiveList<TimerNode, TimerTag>;
-  struct Slots {
-    std::array<uint64_t, kLevels * kSlots> earliest{};  // of those occupied: no timer is earlier
-    std::array<List, kLevels * kSlots> lists;
-  };
 
-  void take_memory();
   void insert(TimerNode& node);
   unsigned first_slot() const;
   uint64_t start_of(unsigned slot) const;
@@ -115,8 +100,9 @@ class TimerWheel {
   bool is_expiring_ = false;
   std::array<uint64_t, kLevels> occupied_{};  // bit i: slot i may hold timers
   List due_;                                  // of the current tick, being fired
-  Arena* arena_ = nullptr;
-  Slots* slots_ = nullptr;  // null until the first timer
+  std::array<uint64_t, kLevels * kSlots>
+      earliest_{};  // per occupied slot: no timer in it is earlier
+  std::array<List, kLevels * kSlots> slots_;
 };
 
 template <class Fn>

@@ -22,9 +22,8 @@ namespace uet::fep {
 
 class FabricEndpoint {
  public:
-  // `local` is what peers reach us at. Takes some 25 kB, the rest on first use. `random` is the
-  // system's generator in production: peers must not be able to guess what comes from it.
-  // [PDS-193, T-04]
+  // `local` is what peers reach us at. All memory is taken here. `random` is the system's generator
+  // in production: peers must not be able to guess what comes from it. [PDS-193, T-04]
   static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
                                                         const FabricAddress& local,
                                                         std::unique_ptr<RandomSource> random);
@@ -91,7 +90,7 @@ class FabricEndpoint {
   Config config_;
   FabricAddress local_;
   std::unique_ptr<RandomSource> random_;
-  Arena arena_{4096};  // of thousands of endpoints most may be idle
+  Arena arena_;
   pds::PeerTable peers_;
   ses::Ses* ses_ = nullptr;
   pds::Pds* pds_ = nullptr;

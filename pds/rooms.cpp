@@ -52,7 +52,6 @@ Result<void> Rooms::create(Arena& arena) {
   // Unless told otherwise every flow and every target PDC can have a path of its own.
   const uint32_t most = config.max_paths != 0 ? config.max_paths : config.max_flows + pdcs;
   UET_CHECK(paths.create(arena, Room{std::min(most, 64U), most}));
-  schedule.create(arena);
   UET_CHECK(store.create(arena));
   UET_CHECK(reorder.create(arena, config));
   UET_CHECK(res.return_messages.create(arena, config.return_messages));

@@ -35,9 +35,7 @@ struct Resources {
   Result<void> create() {
     UET_CHECK(long_iovs.create(*arena, config.long_iovs));
     UET_CHECK(fetch_buffers.create(*arena, config.fetch_buffers));
-    timers.create(*arena);
-    ids.create(*arena);
-    return {};
+    return ids.create(*arena);
   }
 
   // Octets of payload in a packet to that peer. [LF-131]

@@ -36,7 +36,7 @@ struct OperationSnapshot {
 // A posted receive.
 struct ReceiveSnapshot {
   ResourceIndex endpoint;  // 0: of several
-  FabricAddress from;      // directed ones
+  FabricAddress from;  // directed ones
   bool directed = false;
   bool tagged = false;
   bool multi = false;

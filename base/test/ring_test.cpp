@@ -33,10 +33,7 @@ TEST_F(RingTest, RoundsTheCapacityUpToAPowerOfTwo) {
 
 TEST_F(RingTest, IndicesGoOnGrowingAndWrapWithTheirType) {
   ASSERT_TRUE(ring_.create(arena_, 4, 0xfffffffe).ok());
-  for (int i = 0; i < 4; ++i) {
-    ASSERT_TRUE(ring_.make_room());
-    EXPECT_EQ(ring_.push(i), 0xfffffffe + static_cast<uint32_t>(i));
-  }
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(ring_.push(i), 0xfffffffe + static_cast<uint32_t>(i));
   EXPECT_TRUE(ring_.full());
   EXPECT_EQ(ring_[0xffffffff], 1);
   EXPECT_EQ(ring_[0], 2);
@@ -68,46 +65,12 @@ TEST_F(RingTest, UsesMemoryOfItsOwner) {
   EXPECT_EQ(ring_.capacity(), 0u);
 }
 
-TEST_F(RingTest, MemoryGrowsWithWhatIsInItUpToTheMost) {
-  ASSERT_TRUE(ring_.create(arena_, 100, 0xffffffc0).ok());
-  EXPECT_EQ(ring_.capacity(), 128u);
-  EXPECT_EQ(arena_.used_bytes(), 0u);
-  for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(ring_.make_room());
-    ring_.push(i);
-  }
-  for (int i = 0; i < 9; ++i) EXPECT_EQ(ring_.pop_front(), i);
-  for (int i = 10; i < 137; ++i) {
-    ASSERT_TRUE(ring_.make_room());
-    ring_.push(i);
-  }
-  EXPECT_TRUE(ring_.full());
-  EXPECT_FALSE(ring_.make_room());
-  const size_t used = arena_.used_bytes();
-  for (int i = 9; i < 137; ++i) {
-    ASSERT_EQ(ring_.pop_front(), i);
-    ASSERT_TRUE(ring_.make_room());
-    ring_.push(i);
-  }
-  EXPECT_EQ(arena_.used_bytes(), used);
-}
-
-TEST_F(RingTest, MakesRoomForAllAtOnce) {
-  ASSERT_TRUE(ring_.create(arena_, 100).ok());
-  ASSERT_TRUE(ring_.make_all_room());
-  arena_.seal();
-  for (int i = 0; i < 128; ++i) ring_.push(i);
-  EXPECT_TRUE(ring_.full());
-}
-
 using RingDeathTest = RingTest;
 TEST_F(RingDeathTest, AssertsOnOverflowUnderflowAndStaleIndices) {
   ASSERT_TRUE(ring_.create(arena_, 1).ok());
   EXPECT_DEATH((void)ring_.pop_front(), "empty");
-  EXPECT_DEATH(ring_.push(1), "capacity_");
-  ASSERT_TRUE(ring_.make_room());
   ring_.push(1);
-  EXPECT_DEATH(ring_.push(2), "capacity_");
+  EXPECT_DEATH(ring_.push(2), "full");
   EXPECT_DEATH((void)ring_[1], "contains");
 }
 

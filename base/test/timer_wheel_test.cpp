@@ -22,8 +22,7 @@ Instant tick(int64_t n) { return Instant::from_ns(n * kTickNs); }
 
 class TimerWheelTest : public testing::Test {
  protected:
-  Arena arena_;
-  TimerWheel wheel_{arena_};
+  TimerWheel wheel_;
 
   // The kinds of the timers that fire, in order.
   std::vector<int> expire(Instant now) {
@@ -89,7 +88,7 @@ TEST_F(TimerWheelTest, EveryLevelKeepsItsDeadlinesToTheTick) {
   TimerNode timer(1);
   for (int shift = 1; shift < 52; ++shift) {
     SCOPED_TRACE(shift);
-    TimerWheel wheel(arena_, tick(1));
+    TimerWheel wheel(tick(1));
     const int64_t at = (int64_t{1} << shift) + (int64_t{1} << shift) / 3;
     wheel.arm(timer, tick(at));
     EXPECT_EQ(wheel.next_deadline(), tick(at));
@@ -198,7 +197,7 @@ TEST_F(TimerWheelTest, ADestroyedTimerIsForgotten) {
 TEST_F(TimerWheelTest, AWheelDisarmsItsTimersWhenDestroyed) {
   TimerNode timer(1);
   {
-    TimerWheel wheel(arena_);
+    TimerWheel wheel;
     wheel.arm(timer, tick(3));
   }
   EXPECT_FALSE(timer.is_armed());
@@ -213,18 +212,6 @@ TEST_F(TimerWheelTest, TheOwnerIsFoundFromItsTimer) {
   Owner owner;
   EXPECT_EQ(&owner_of(owner.first, &Owner::first), &owner);
   EXPECT_EQ(&owner_of(owner.second, &Owner::second), &owner);
-}
-
-TEST_F(TimerWheelTest, MemoryIsTakenByTheFirstTimer) {
-  EXPECT_EQ(expire(tick(3)), Kinds{});
-  EXPECT_EQ(wheel_.armed_count(), 0u);
-  EXPECT_EQ(arena_.used_bytes(), 0u);
-  TimerNode timer(1);
-  wheel_.arm(timer, tick(5));
-  const size_t used = arena_.used_bytes();
-  EXPECT_GT(used, 0u);
-  wheel_.arm(timer, tick(int64_t{1} << 40));
-  EXPECT_EQ(arena_.used_bytes(), used);
 }
 
 using TimerWheelDeathTest = TimerWheelTest;
@@ -317,8 +304,7 @@ class WheelWithModel {
   }
 
   Rng rng_;
-  Arena arena_;
-  TimerWheel wheel_{arena_};
+  TimerWheel wheel_;
   std::array<std::unique_ptr<TimerNode>, kTimers> timers_;
   std::map<Key, uint8_t> model_;
   uint64_t armed_ = 0;
@@ -341,8 +327,7 @@ TEST_F(TimerWheelTest, FiresWhatAnOrderedMapFiresUnderRandomCalls) {
 // (tick, timer) of everything that fires up to tick 100,000 when handlers rearm by a rule of their
 // own, and the wheel is expired at most `step` ticks apart, or whenever it asks for it (0).
 std::vector<std::pair<int64_t, int>> history(int64_t step) {
-  Arena arena;
-  TimerWheel wheel(arena);
+  TimerWheel wheel;
   std::vector<std::unique_ptr<TimerNode>> timers;
   for (uint8_t i = 0; i < 20; ++i) {
     timers.push_back(std::make_unique<TimerNode>(i));

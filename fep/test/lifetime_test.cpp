@@ -17,10 +17,6 @@ namespace {
 
 constexpr uint16_t kPid = 5;
 constexpr uint64_t kTag = 7;
-// IDs of messages and PDCs go through all of their space before one comes again. Their tables take
-// a page when an ID on it is used for the first time: 65,536 message IDs of 6 octets, as many
-// PDCIDs of 12, and where the pages are.
-constexpr size_t kIdTables = 65'536 * (6 + 12) + 32 * 1024;
 
 FabricAddress address(uint8_t host, uint32_t peer) {
   FabricAddress a;
@@ -167,7 +163,7 @@ TEST_F(LifetimeTest, TwentyThousandPeersComeAndGo) {
     step(Duration::microseconds(100));
     if (i == 6'000) early = memory();  // tombstones and spare records have reached their bounds
   }
-  EXPECT_LE(memory(), early + 2 * kIdTables) << "grew by " << memory() - early;
+  EXPECT_EQ(memory(), early) << "grew by " << memory() - early;
   EXPECT_EQ(server_.failed + crowd_.failed, 0u);
   EXPECT_LE(server_.fep->pds().open_pdcs(), 4u);
   EXPECT_LE(server_.fep->peers().size(), 6'000u);
@@ -189,7 +185,7 @@ TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
     }
     if (round == 0) warm = memory();
   }
-  EXPECT_LE(memory(), warm + 2 * kIdTables);
+  EXPECT_EQ(memory(), warm);
   EXPECT_EQ(server_.fep->pds().open_pdcs(), 2 * kPeers) << "none had to give way";
   for (int round = 0; round < 3; ++round) {
     pass(settle_ * 6);
@@ -200,7 +196,7 @@ TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
     // And all of it again, from what was given back.
     for (uint32_t i = 0; i < kPeers; ++i) exchange(crowd_.peers[i], server_.peers[i]);
   }
-  EXPECT_LE(memory(), warm + 2 * kIdTables);
+  EXPECT_EQ(memory(), warm);
 }
 
 // [PDS-247] What is in flight when the application removes its peer ends as it would have.
@@ -249,7 +245,7 @@ TEST_F(LifetimeTest, StrangersTakeBoundedMemory) {
   const size_t early = server_.fep->memory_bytes();
   EXPECT_LT(early - before, size_t{32} << 20);
   knock(100'000, 200'000);
-  EXPECT_LE(server_.fep->memory_bytes(), early + kIdTables);
+  EXPECT_EQ(server_.fep->memory_bytes(), early);
   EXPECT_LE(server_.fep->peers().size(), 40'000u);
 }
 

@@ -14,7 +14,6 @@
 namespace uet::pds {
 
 Result<void> Rudi::create(Arena& arena) {
-  wheel_.create(arena);
   const Config& config = with_.config;
   const Room room{std::min(config.rudi_destinations, 64U), config.rudi_destinations};
   UET_CHECK(destinations_.create(arena, room));
@@ -84,7 +83,7 @@ bool Rudi::send_new(Flow& flow, TxBatch& batch, Instant now) {
     to.blocked.push_back(flow);
     return false;
   }
-  if (!packets_.make_room() || !by_id_.make_room()) {
+  if (packets_.full()) {
     with_.counters.add(Count::rudi_slot_stalls);
     starved_.push_back(flow);
     return false;

@@ -12,7 +12,7 @@ NackCode RudiTarget::on_request(const wire::RudiRequest& h, const RxDatagram& d,
                                 Instant now) {
   with_.counters.add(Count::rudi_rx);
   // Asked before the client executes anything. [PDS-203]
-  if (!answers_.make_room()) {
+  if (answers_.full()) {
     with_.counters.add(Count::drop_rudi_answers_full);
     return NackCode::no_resource;
   }

@@ -29,7 +29,7 @@ void Replies::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy e
   if (closes && !res_.config.fatal_nacks) {
     return res_.counters.add(Count::drop_nack_muted);  // [PDS 22]
   }
-  if (!queue_.make_room()) return res_.counters.add(Count::drop_reply_full);
+  if (queue_.full()) return res_.counters.add(Count::drop_reply_full);
   Reply reply;
   reply.to = to;
   reply.ev = ev;
@@ -43,7 +43,7 @@ void Replies::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy e
 }
 
 void Replies::queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, uint32_t sdi) {
-  if (!queue_.make_room()) return res_.counters.add(Count::drop_reply_full);
+  if (queue_.full()) return res_.counters.add(Count::drop_reply_full);
   Reply reply;
   reply.to = to;
   reply.ev = ev;

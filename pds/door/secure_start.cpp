@@ -22,11 +22,7 @@ void SecureStarts::raise(const StartKey& key, Psn psn) {
     if (psn.after(e.psn)) e.psn = psn;
     return;
   }
-  if (!entries_.make_room() || !by_key_.make_room()) {
-    if (lru_.empty()) {  // no memory for any
-      has_forgotten_floor_ = has_forgotten_floor_ || key.is_floor;
-      return;
-    }
+  if (entries_.full()) {
     Entry& oldest = *lru_.pop_front();
     by_key_.erase(oldest.key);
     has_forgotten_floor_ = has_forgotten_floor_ || oldest.key.is_floor;

@@ -13,12 +13,14 @@ Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, RandomSourc
   const Room graves{std::min(limits.tombstones, 64U), limits.tombstones};
   UET_CHECK(pdcs_.create(arena, pdcs, Reuse::late));
   UET_CHECK(tombstones_.create(arena, graves));
+  UET_CHECK(ids_.create(arena, kIds));
   UET_CHECK(by_peer_.create(arena, pdcs, random.u64()));
   UET_CHECK(graves_.create(arena, graves, random.u64()));
   UET_CHECK(graves_by_id_.create(arena, graves, random.u64()));
-  by_id_.create(arena, kIds);
-  last_psn_.create(arena, kIds);
-  arena_ = &arena;
+  by_id_ = arena.make_span<Pdc*>(kIds);
+  last_psn_ = arena.make_span<Psn>(kIds);
+  if (by_id_.empty() || last_psn_.empty()) return Errc::no_memory;
+  ids_.set(0);  // [PDS-011]
   return {};
 }
 
@@ -33,17 +35,13 @@ uint32_t PdcTable::free_count(bool is_initiator) const {
 // id at once; when nearly all are taken, the first free one after the draw is used.
 // [PDS-019, T-04]
 Pdcid PdcTable::take_id(RandomSource& random) {
-  if (ids_.size() == 0) {
-    if (!ids_.create(*arena_, kIds).ok()) return Pdcid(0);
-    ids_.set(0);  // [PDS-011]
-  }
   uint32_t id = 0;
   for (int draw = 0; draw < kDrawsMax && ids_.test(id); ++draw) {
     id = static_cast<uint32_t>(random.below(kIds));
   }
   if (ids_.test(id)) id = ids_.find_first_zero(id);
   if (id == kIds) id = ids_.find_first_zero(0);
-  if (id == kIds || !by_id_.reserve(id) || !last_psn_.reserve(id)) return Pdcid(0);
+  if (id == kIds) return Pdcid(0);
   ids_.set(id);
   return Pdcid(static_cast<uint16_t>(id));
 }
@@ -75,7 +73,7 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
   pdc->life.start(is_initiator);
   pdc->id = id;
   pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
-  by_id_.set(id.value(), pdc);
+  by_id_[id.value()] = pdc;
 
   // Not within 2^16 of where the previous PDC of this id ended. [PDS-044]
   const Psn last = last_psn_[id.value()];
@@ -102,8 +100,8 @@ void PdcTable::bind_peer(Pdc& pdc) {
 void PdcTable::free(Pdc& pdc) {
   const Pdcid id = pdc.id;
   if (find_peer(pdc.peer, pdc.peer_id) == &pdc) by_peer_.erase({pdc.peer, pdc.peer_id});
-  by_id_.set(id.value(), nullptr);
-  last_psn_.set(id.value(), pdc.tx.next() - 1);
+  by_id_[id.value()] = nullptr;
+  last_psn_[id.value()] = pdc.tx.next() - 1;
   if (pdc.is_reserved) {
     --reserved_count_;
   } else {

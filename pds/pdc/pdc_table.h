@@ -8,9 +8,9 @@
 #include "base/bitmap.h"
 #include "base/hash_map.h"
 #include "base/random_source.h"
-#include "base/sparse_array.h"
 
 #include <cstdint>
+#include <span>
 
 namespace uet::pds {
 
@@ -98,9 +98,8 @@ class PdcTable {
   IntrusiveList<Tombstone, TombstoneTag> oldest_;     // closed by the peer
   IntrusiveList<Tombstone, TombstoneTag> reclaimed_;  // taken under pressure, kept longer
   Bitmap ids_;                                        // in use, tombstones included
-  SparseArray<Pdc*> by_id_;
-  SparseArray<Psn> last_psn_;  // of the previous PDC with that id [PDS-044]
-  Arena* arena_ = nullptr;
+  std::span<Pdc*> by_id_;
+  std::span<Psn> last_psn_;  // of the previous PDC with that id [PDS-044]
   HashMap<PeerPdcid, Pdc*> by_peer_;
   HashMap<PeerPdcid, Tombstone*> graves_;
   HashMap<Pdcid, Tombstone*> graves_by_id_;

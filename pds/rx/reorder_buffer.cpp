@@ -12,11 +12,10 @@ Result<void> ReorderBuffer::create(Arena& arena, const Config& config) {
 }
 
 bool ReorderBuffer::keep(Pdc& pdc, const Inbound& in, uint32_t bytes_max) {
-  if (in.ses.size() > bytes_max || !packets_.make_room()) return false;
-  void* const block = octets_.take();
+  void* const block = in.ses.size() <= bytes_max ? octets_.take() : nullptr;
   if (block == nullptr) return false;
   ReorderedPacket* const packet = packets_.alloc();
-  UET_ASSERT(packet != nullptr);
+  UET_ASSERT(packet != nullptr);  // as many as there are blocks
   packet->trigger = in.trigger;
   packet->ar = in.ar;
   packet->next_hdr = in.next_hdr;

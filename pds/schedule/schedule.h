@@ -14,7 +14,6 @@ namespace uet::pds {
 class Schedule {
  public:
   explicit Schedule(Resources& res) : res_(res) {}
-  void create(Arena& arena) { wheel_.create(arena); }
 
   void cancel(Pdc& pdc) { wheel_.cancel(pdc.timer); }
   // It stands in no list of those that send.

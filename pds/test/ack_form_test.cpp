@@ -118,7 +118,8 @@ TEST_F(AckFormTest, VendorFormIsRead) {
   h.sack_psn_offset = 1;
   h.sack_bitmap = 0b100;  // the third from here on
   b.rx_header(h);
-  EXPECT_EQ(b.lines(), (Lines{"REQ psn +10 retx ar clear -1", "REQ psn +11 retx ar clear -2"}));
+  EXPECT_EQ(b.lines(),
+            (Lines{"REQ psn +10 retx ar clear -1", "REQ psn +11 retx ar clear -2"}));
 }
 
 // --- state [PDS 8.1 cc_state] ---

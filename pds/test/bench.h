@@ -191,7 +191,7 @@ class Bench {
   Entropy ev{33};
   uint8_t dscp = 0;
   Ecn ecn = Ecn::ect0;
-  Duration late;       // for so long packets that come in have lain unread
+  Duration late;        // for so long packets that come in have lain unread
   bool proves = true;  // open_target() includes prove()
   uint32_t sdi = 0;    // what a double for TSS says of each packet that comes in
   Pdcid own;

@@ -153,13 +153,13 @@ class LossDetectorTest : public ::testing::Test {
                               Duration time = Duration::zero()) {
     std::vector<uint32_t> lost;
     LossDetector::infer(window_, Psn(highest_), {threshold, 0, time}, at(now_us),
-                        [&](Psn p, TxSlot& slot, LossCause cause) {
-                          EXPECT_EQ(cause, want);
-                          slot.in_flight = false;
-                          slot.lost = true;
-                          window_.settle(p);
-                          lost.push_back(p.value());
-                        });
+                    [&](Psn p, TxSlot& slot, LossCause cause) {
+                      EXPECT_EQ(cause, want);
+                      slot.in_flight = false;
+                      slot.lost = true;
+                      window_.settle(p);
+                      lost.push_back(p.value());
+                    });
     return lost;
   }
   void resend(uint32_t psn, int64_t at_us) {

@@ -244,8 +244,8 @@ TEST(InitiatorCloseTable, I16GivenUpCloseOverAGapIsInDoubt) {
   EXPECT_EQ(b.count(Count::close_given_up), 1u);
   b.lines();
   b.rx_header(b.control(wire::CtlType::ack_req, b.start.value()));
-  EXPECT_EQ(b.lines(),
-            (Lines{"NACK GTD_RESP_UNAVAIL psn " + b.at(0) + " from own to 7 payload " + b.at(2)}));
+  EXPECT_EQ(b.lines(), (Lines{"NACK GTD_RESP_UNAVAIL psn " + b.at(0) + " from own to 7 payload " +
+                              b.at(2)}));
 }
 
 // [PDS-I17] CLOSE_ACK_WAIT, NACK CLOSING_IN_ERR: freed, the error counted. -> CLOSED

@@ -1,13 +1,13 @@
 // Lines of the threat list that packet delivery answers and that no other file holds: forged ACKs,
 // forged closes, replays, the edges of windows and of the PSN space. The others: guard_test,
 // trim_test, probe_test, secure_test, target_test. [tss.md, T-nn]
-#include "pds/door/shares.h"
+#include "pds/schedule/flow.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/rx/rx_window.h"
-#include "pds/schedule/flow.h"
+#include "pds/tx/tx_window.h"
+#include "pds/door/shares.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
-#include "pds/tx/tx_window.h"
 
 #include <set>
 

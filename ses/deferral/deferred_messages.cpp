@@ -45,7 +45,6 @@ bool DeferredMessages::may_remember(const Endpoint& ep, PeerId peer) const {
 DeferredMessage* DeferredMessages::remember(Endpoint& ep, const Request& q,
                                             const Envelope& envelope) {
   if (!may_remember(ep, q.peer)) return nullptr;
-  if (!deferred_.make_room() || !by_key_.make_room() || !counts_.make_room()) return nullptr;
   UnexpectedMessage* const u = kept_.room().admit({q.peer, q.is_confirmed}, 0);
   if (u == nullptr) {
     res_.counters.add(Counter::rx_peer_room_used);

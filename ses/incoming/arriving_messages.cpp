@@ -57,8 +57,8 @@ RxMessage* ArrivingMessages::track(const Request& q) {
     return nullptr;
   }
   if (messages_.full()) forget(*given_up_.front());
-  if (!messages_.make_room() || !by_key_.make_room() || !by_pdc_.make_room()) return nullptr;
   RxMessage* m = messages_.alloc();
+  UET_ASSERT(m != nullptr);
   pds::Host& host = res_.peers->host_of(peer);
   ++peer.rx_messages;
   ++host.rx_messages;

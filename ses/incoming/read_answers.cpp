@@ -40,8 +40,8 @@ ReadAnswers::Sent ReadAnswers::send(pds::PdcHandle pdc, const ReturnMessage& ans
     res_.counters.add(Counter::read_quota);
     return Sent::no_slot;
   }
-  ReturnMessage* const r = answers_.alloc(answer);  // a share leaves some
-  if (r == nullptr) return Sent::no_slot;           // no memory
+  ReturnMessage* const r = answers_.alloc(answer);
+  UET_ASSERT(r != nullptr);  // a share leaves some
   pds::Peer& peer = (*res_.peers)[answer.peer];
   ++peer.answers;
   ++res_.peers->host_of(peer).answers;

@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t kProviderKey = uint64_t{1} << 48;  // a vendor bit [LF-025, LF-026]
 constexpr uint64_t kRkeyMask = kProviderKey - 1;
 constexpr uint64_t kHashedKey = uint64_t{1} << 49;  // a vendor bit [LF-150]
-constexpr unsigned kNonceShift = 22;                // above the slot index
+constexpr unsigned kNonceShift = 22;  // above the slot index
 constexpr uint64_t kNonceMask = (uint64_t{1} << (48 - kNonceShift)) - 1;
 
 }  // namespace
@@ -31,8 +31,9 @@ Result<void> MemoryRegions::create(Arena& arena, uint32_t capacity, uint64_t see
   UET_CHECK(regions_.create(arena, capacity, Reuse::late));
   UET_CHECK(long_iovs_.create(arena, std::max<uint32_t>(capacity / 64, 64)));
   UET_CHECK(user_keys_.create(arena, capacity, rng_.u64()));
-  optimized_.create(arena, kOptimizedCount);
-  by_slot_.create(arena, capacity);
+  optimized_ = arena.make_span<uint32_t>(kOptimizedCount);
+  by_slot_ = arena.make_span<uint32_t>(capacity);
+  if (optimized_.empty() || by_slot_.empty()) return Errc::no_memory;
   return {};
 }
 
@@ -43,11 +44,10 @@ Result<void> MemoryRegions::take_user_key(Region& region, RegionId id,
   const uint64_t key = wire_key(request.key) & ~kIdempotentSafe;
   const uint64_t index = key ^ kOptimizedKey;
   if (index < kOptimizedCount) {
-    region.optimized_index = static_cast<uint16_t>(index);
-    if (optimized_[region.optimized_index] != 0) return Errc::exists;
-    if (!optimized_.reserve(region.optimized_index)) return Errc::no_memory;
-    optimized_.set(region.optimized_index, id.value());
+    if (optimized_[index] != 0) return Errc::exists;
+    optimized_[index] = id.value();
     region.is_optimized = true;
+    region.optimized_index = static_cast<uint16_t>(index);
   } else {
     const auto inserted = user_keys_.insert(key, id.value());
     if (!inserted.ok()) return inserted.error();
@@ -64,8 +64,7 @@ Result<void> MemoryRegions::give_key(Region& region, RegionId id, const RegionRe
     const uint32_t index = optimized_next_;
     optimized_next_ = optimized_next_ + 1 == kOptimizedCount ? 1 : optimized_next_ + 1;
     if (optimized_[index] != 0) continue;
-    if (!optimized_.reserve(index)) return Errc::no_memory;
-    optimized_.set(index, id.value());
+    optimized_[index] = id.value();
     region.is_optimized = true;
     region.optimized_index = static_cast<uint16_t>(index);
     region.key = safe | kOptimizedKey | index;
@@ -82,9 +81,7 @@ Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
   Region* region = regions_.alloc();
   if (region == nullptr) return Errc::again;
   const RegionId id(regions_.handle(region).word());
-  const uint32_t slot = regions_.handle(region).index();
-  const Result<void> done = by_slot_.reserve(slot) ? region->memory.assign(request.iov, long_iovs_)
-                                                   : Result<void>(Errc::no_memory);
+  const Result<void> done = region->memory.assign(request.iov, long_iovs_);
   if (!done.ok()) {
     regions_.free(region);
     return done.error();
@@ -95,7 +92,7 @@ Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
     regions_.free(region);
     return keyed.error();
   }
-  by_slot_.set(slot, id.value());
+  by_slot_[regions_.handle(region).index()] = id.value();
   region->base = request.base;
   region->user = request.user;
   region->access = request.access;
@@ -123,7 +120,7 @@ void MemoryRegions::remove(RegionId id) {
   Region* region = find(id);
   UET_ASSERT(region != nullptr);
   if (region->is_user_key) user_keys_.erase(region->key & ~kIdempotentSafe);
-  if (region->is_optimized) optimized_.set(region->optimized_index, 0);
+  if (region->is_optimized) optimized_[region->optimized_index] = 0;
   region->memory.release(long_iovs_);
   regions_.free(region);
 }
@@ -151,10 +148,11 @@ bool MemoryRegions::is_provider_key(uint64_t key) {
 RegionId MemoryRegions::id_of_key(uint64_t key) const {
   const uint64_t plain = key & ~kIdempotentSafe;
   const uint64_t index = plain ^ kOptimizedKey;
-  if (index < kOptimizedCount) return RegionId(optimized_[static_cast<uint32_t>(index)]);
+  if (index < kOptimizedCount) return RegionId(optimized_[index]);
   if (is_provider_key(plain)) {
     // The slot names the region; the whole key, nonce included, must agree.
-    const RegionId id(by_slot_[static_cast<uint32_t>(plain & Handle<Region>::kIndexMask)]);
+    const uint64_t slot = plain & Handle<Region>::kIndexMask;
+    const RegionId id(slot < by_slot_.size() ? by_slot_[slot] : 0);
     const Region* region = find(id);
     if (region != nullptr && (region->key & ~kIdempotentSafe) == plain) return id;
   }

@@ -17,7 +17,6 @@
 #include "base/rng.h"
 #include "base/serial.h"
 #include "base/slab.h"
-#include "base/sparse_array.h"
 #include "wire/code_points.h"
 
 #include <cstdint>
@@ -33,8 +32,8 @@ enum Access : uint32_t {
 
 struct RegionRequest {
   std::span<const IoSlice> iov{};  // at most 64, copied; the memory stays valid until remove()
-  uint32_t access = 0;             // Access bits
-  bool provider_key = true;        // else `key` is the application's, any number [LF-029]
+  uint32_t access = 0;           // Access bits
+  bool provider_key = true;      // else `key` is the application's, any number [LF-029]
   uint64_t key = 0;
   bool idempotent_safe = false;  // replays do no harm: RUDI may be used [LF-027]
   bool optimized = false;        // wants a 12-bit key for the small header; needs provider_key.
@@ -42,13 +41,13 @@ struct RegionRequest {
   uint32_t job = kAnyJob;        // restriction [LF-037]
   // The same to any of several; none: no restriction. The list stays valid until remove(). [LF-019]
   std::span<const JobId> jobs{};
-  bool directed = false;  // restriction to one initiator [LF-019]
+  bool directed = false;         // restriction to one initiator [LF-019]
   PeerId from{};
   uint32_t from_initiator = 0;
-  uint16_t ri = 0;       // restriction, 0: none [LF-037]
-  uint64_t base = 0;     // what peers call the first octet: its address, or 0 [LF-151]
-  uint64_t user = 0;     // the provider's own word, returned with remote events
-  uint32_t exposed = 0;  // the source of that rendezvous send, usable at once
+  uint16_t ri = 0;               // restriction, 0: none [LF-037]
+  uint64_t base = 0;             // what peers call the first octet: its address, or 0 [LF-151]
+  uint64_t user = 0;             // the provider's own word, returned with remote events
+  uint32_t exposed = 0;          // the source of that rendezvous send, usable at once
 };
 
 using RegionId = Id<struct RegionTag, uint32_t>;  // 0: none
@@ -165,8 +164,8 @@ class MemoryRegions {
   Slab<Region> regions_;
   LongIovs long_iovs_;
   HashMap<uint64_t, uint32_t> user_keys_;  // key on the wire, without bit 63 -> RegionId
-  SparseArray<uint32_t> by_slot_;          // slot index -> RegionId, possibly of a region gone
-  SparseArray<uint32_t> optimized_;        // index -> RegionId, 0: free; index 0 is never given
+  std::span<uint32_t> by_slot_;            // slot index -> RegionId, possibly of a region gone
+  std::span<uint32_t> optimized_;          // index -> RegionId, 0: free; index 0 is never given
   uint32_t optimized_next_ = 1;
   Rng rng_{0};
   uint64_t enabled_total_ = 0;

@@ -40,7 +40,6 @@ Result<TxMessage*> Operations::make(Endpoint& ep, Remote& to, std::span<const Io
 
 Result<TxMessage*> Operations::make_internal(Endpoint& ep, Remote& to,
                                              std::span<const IoSlice> iov) {
-  if (!ends_.make_all_room()) return Errc::again;  // for the report of each
   TxMessage* m = messages_.alloc();
   if (m == nullptr) return Errc::again;
   const Result<void> taken = m->memory.assign(iov, res_.long_iovs);

@@ -30,7 +30,7 @@ bool KeptRoom::has_pages(const Sender& sender, uint64_t pages) const {
 UnexpectedMessage* KeptRoom::admit(const Sender& sender, uint32_t bytes) {
   if (!has_record(sender) || !has_pages(sender, UnexpectedPool::whole(bytes))) return nullptr;
   UnexpectedMessage* const u = records_.alloc();
-  if (u == nullptr) return nullptr;  // no memory
+  UET_ASSERT(u != nullptr);
   u->pages = UnexpectedPool::list_of(bytes);
   u->envelope.peer = sender.peer;
   pds::Peer& peer = (*peers_)[sender.peer];
@@ -43,9 +43,7 @@ UnexpectedMessage* KeptRoom::admit(const Sender& sender, uint32_t bytes) {
 bool KeptRoom::store(UnexpectedMessage& u, uint32_t offset, std::span<const std::byte> payload,
                      bool is_confirmed) {
   const uint32_t pages = pool_.missing(u.pages, offset, payload.size());
-  const bool has_room =
-      pages == 0 || (has_pages({u.envelope.peer, is_confirmed}, pages) && pool_.make_room(pages));
-  if (!has_room) return false;
+  if (pages != 0 && !has_pages({u.envelope.peer, is_confirmed}, pages)) return false;
   pool_.write(u.pages, offset, payload);
   if (pages == 0) return true;
   pds::Peer& peer = (*peers_)[u.envelope.peer];

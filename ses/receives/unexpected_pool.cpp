@@ -10,22 +10,12 @@ namespace uet::ses {
 Result<void> UnexpectedPool::create(Arena& arena, uint64_t bytes) {
   const uint64_t pages = bytes / kPageBytes;
   if (pages > UINT32_MAX) return Errc::invalid;
-  arena_ = &arena;
+  if (pages == 0) return {};
+  memory_ = static_cast<std::byte*>(arena.allocate(pages * kPageBytes, kPageBytes));
+  free_ = arena.make_span<uint32_t>(pages);
+  if (memory_ == nullptr || free_.empty()) return Errc::no_memory;
   page_count_ = static_cast<uint32_t>(pages);
   return {};
-}
-
-bool UnexpectedPool::grow(uint64_t pages) {
-  while (pages > free_count_ + (made_ - fresh_)) {
-    const uint32_t count = std::min(std::max(made_, 1u << kShift), page_count_ - made_);
-    if (count == 0) return false;
-    void* const memory = arena_->allocate(uint64_t{count} * kPageBytes, kPageBytes);
-    if (memory == nullptr) return false;
-    chunks_[static_cast<size_t>(std::bit_width(made_ >> kShift))] =
-        reinterpret_cast<uintptr_t>(memory) - uintptr_t{made_} * kPageBytes;
-    made_ += count;
-  }
-  return true;
 }
 
 uint64_t UnexpectedPool::overhead_pages(uint64_t payload_pages) {
@@ -68,12 +58,9 @@ uint32_t UnexpectedPool::missing(const PageList& list, uint64_t offset, uint64_t
 
 uint32_t UnexpectedPool::take(PageList& list) {
   ++list.held;
-  if (free_count_ == 0) {
-    UET_ASSERT(fresh_ < made_);
-    return fresh_++;
-  }
-  --free_count_;
-  return std::exchange(first_free_, *numbers(first_free_));
+  if (free_count_ != 0) return free_[--free_count_];
+  UET_ASSERT(fresh_ < page_count_);
+  return fresh_++;
 }
 
 uint32_t UnexpectedPool::take_table(PageList& list) {

@@ -1,4 +1,4 @@
-// Memory for payload that no receive waits for yet: pages, taken from an arena as more are used. A
+// Memory for payload that no receive waits for yet: pages of one arena block, touched when used. A
 // message takes a page when an octet for it arrives, so what its header claims costs nothing, and
 // any octet of it is found in O(1), in whatever order they come. [SES-126, SES-189]
 #pragma once
@@ -7,11 +7,9 @@
 #include "base/result.h"
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 namespace uet::ses {
 
@@ -30,8 +28,7 @@ class UnexpectedPool {
   static constexpr uint32_t kPageBytes = 4096;
   static constexpr uint32_t kFanOut = kPageBytes / sizeof(uint32_t);
 
-  // Rounded down to whole pages; 0 gives a pool that is always full. Takes no memory yet; the arena
-  // must outlive this object.
+  // Rounded down to whole pages; 0 gives a pool that is always full.
   Result<void> create(Arena& arena, uint64_t bytes);
 
   // An empty list for a message of that length. It takes no page.
@@ -42,12 +39,7 @@ class UnexpectedPool {
   uint32_t missing(const PageList& list, uint64_t offset, uint64_t length) const;
   void release(PageList& list);
 
-  // Whether so many pages are free. Takes memory for them.
-  [[nodiscard]] bool make_room(uint64_t pages) {
-    return pages <= free_count_ + (made_ - fresh_) || grow(pages);
-  }
-  // [offset, offset + length) must lie inside the list, and make_room() have said that there are as
-  // many pages as are missing.
+  // [offset, offset + length) must lie inside the list, and the pages that are missing be free.
   void write(PageList& list, uint64_t offset, std::span<const std::byte> source);
   // Calls fn(std::span<const std::byte>) for the pieces of [offset, offset + length), in order. All
   // of it has been written.
@@ -67,12 +59,7 @@ class UnexpectedPool {
   uint32_t pages() const { return page_count_; }
 
  private:
-  static constexpr uint32_t kShift = 4;  // chunk 0 has 2^kShift pages, each later one doubles
-  std::byte* page(uint32_t number) const {
-    const uintptr_t from = chunks_[static_cast<size_t>(std::bit_width(number >> kShift))];
-    return reinterpret_cast<std::byte*>(from + uintptr_t{number} * kPageBytes);
-  }
-  bool grow(uint64_t pages);
+  std::byte* page(uint32_t number) const { return memory_ + uint64_t{number} * kPageBytes; }
   uint32_t* numbers(uint32_t number) const { return reinterpret_cast<uint32_t*>(page(number)); }
   static uint64_t overhead_pages(uint64_t payload_pages);
   uint32_t payload_page(const PageList& list, uint64_t ordinal) const;
@@ -80,17 +67,12 @@ class UnexpectedPool {
   uint32_t take(PageList& list);
   uint32_t take_table(PageList& list);
   void release_table(uint32_t table, uint32_t count);
-  void give_back(uint32_t number) {
-    *numbers(number) = std::exchange(first_free_, number);
-    ++free_count_;
-  }
+  void give_back(uint32_t number) { free_[free_count_++] = number; }
 
-  Arena* arena_ = nullptr;
-  std::array<uintptr_t, 33 - kShift> chunks_{};  // each as if it began at page 0
-  uint32_t first_free_ = PageList::kNone;  // below fresh_; each begins with the number of the next
+  std::byte* memory_ = nullptr;
+  std::span<uint32_t> free_;  // the first free_count_ entries are free pages below fresh_
   uint32_t free_count_ = 0;
-  uint32_t fresh_ = 0;  // pages never used start here
-  uint32_t made_ = 0;   // pages there is memory for
+  uint32_t fresh_ = 0;  // pages never used, hence never touched, start here
   uint32_t page_count_ = 0;
 };
 

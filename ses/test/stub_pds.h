@@ -66,10 +66,10 @@ class StubPds final : public pds::Service {
   uint32_t flows_released = 0;
   std::vector<bool> quiet_pulls;  // of each packet pulled: nobody waits for its answer
   uint32_t nacks_sent = 0;
-  std::vector<uint8_t> last_answers;             // return codes of all explicit responses received
-  bool allows_void_resend = false;               // an ended message may change its resend [PDS-182]
+  std::vector<uint8_t> last_answers;  // return codes of all explicit responses received
+  bool allows_void_resend = false;    // an ended message may change its resend [PDS-182]
   std::optional<wire::ReturnCode> only_answers;  // to each request, instead of what SES says
-  bool ends_returns = false;                     // PDCs are ending: no return data goes any more
+  bool ends_returns = false;          // PDCs are ending: no return data goes any more
 
  private:
   struct Sent {
