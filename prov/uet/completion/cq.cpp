@@ -275,16 +275,7 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
 ssize_t CompletionQueue::read_now(void* buf, size_t count, fi_addr_t* src_addr, bool& is_idle) {
   ProgressEngine::Entry entry(domain_.engine());
   wait_.disarm();
-  if (used_ == 0 || count == 0) {
-    entry.collect();
-    if (used_ == 0 || count == 0) {
-      entry.send();
-    } else {
-      entry.hand_over();
-    }
-  } else {
-    entry.send_held();
-  }
+  entry.poll([&] { return used_ != 0 && count != 0; });
   if (used_ == 0) {
     is_idle = yields_.on_nothing(entry.now());
     return -FI_EAGAIN;
@@ -320,7 +311,7 @@ ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, con
     const int rc = wait_.wait(entry, timeout_ms, condition);
     if (used_ == 0) return rc;
   } else {
-    entry.send_held();
+    entry.poll([] { return true; });
   }
   const uint32_t taken = take(buf, count, src_addr);
   if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;
