@@ -126,7 +126,7 @@ void EndpointCore::report_retained(const TxPlan& plan, void* op_context, uint64_
 // What FI_MORE held back leaves although this call is refused.
 ssize_t EndpointCore::reject(ssize_t error) {
   ProgressEngine::Entry entry(engine_);
-  entry.post({});
+  entry.post(FlushPolicy::Nothing());
   return error;
 }
 
@@ -213,7 +213,7 @@ ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCa
     entry.poll();
     return to_fi_errno(posted.error());
   }
-  entry.post({.kind = FlushPolicy::Post::Kind::receive, .more = (call.flags & FI_MORE) != 0});
+  entry.post(FlushPolicy::Receive{(call.flags & FI_MORE) != 0});
   return 0;
 }
 
@@ -261,7 +261,7 @@ ssize_t EndpointCore::cancel(void* op_context) {
   if (!enabled_) return -FI_EOPBADSTATE;
   ProgressEngine::Entry entry(engine_);
   const bool cancelled = entry.ses().cancel(id_, op_context, entry.now());
-  entry.post({});
+  entry.post(FlushPolicy::Nothing());
   return cancelled ? 0 : -FI_ENOENT;
 }
 

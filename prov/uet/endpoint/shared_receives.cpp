@@ -266,7 +266,7 @@ ssize_t SharedReceives::post(ProgressEngine::Entry& entry, const MessageCall& ca
     entry.poll();
     return to_fi_errno(posted.error());
   }
-  entry.post({.kind = FlushPolicy::Post::Kind::receive, .more = (call.flags & FI_MORE) != 0});
+  entry.post(FlushPolicy::Receive{(call.flags & FI_MORE) != 0});
   return 0;
 }
 
@@ -299,7 +299,7 @@ EndpointCore* SharedReceives::endpoint(ses::EndpointId id) {
 ssize_t SharedReceives::cancel(void* op_context) {
   ProgressEngine::Entry entry(engine_);
   const Result<void> cancelled = entry.ses().cancel(id_, op_context, entry.now());
-  entry.post({});
+  entry.post(FlushPolicy::Nothing());
   return cancelled.ok() ? 0 : to_fi_errno(cancelled.error());
 }
 

@@ -25,18 +25,18 @@ class FlushPolicy {
     bool has_helper;     // a helper thread exists
     bool thread_sleeps;  // inside the provider, until something happens
   };
-  // What a call of the application leaves behind to be sent.
-  struct Post {
-    enum class Kind : uint8_t {
-      operation,  // a send, RMA or atomic
-      receive,    // room for the peer
-      none,       // the call was refused, or took something back
-    };
-    Kind kind = Kind::none;
-    bool more = false;        // FI_MORE
-    uint64_t bytes = 0;       // of an operation
-    uint32_t unfinished = 0;  // operations of its endpoint, this one included
+  // What a call of the application has posted: a send, RMA or atomic operation,
+  struct Operation {
+    uint64_t bytes;
+    uint32_t unfinished;  // operations of its endpoint, this one included
+    bool more;            // FI_MORE
   };
+  // room for its peers,
+  struct Receive {
+    bool more;
+  };
+  // or nothing, because it was refused or took something back.
+  struct Nothing {};
   // What the helper finds when it comes in, or when it has run the engine.
   struct HelperSees {
     uint64_t visits;     // by the application so far
@@ -49,16 +49,23 @@ class FlushPolicy {
 
   // The calls of the application.
 
-  Decision on_post(const Post& post, Others others, Instant now) {
-    switch (post.kind) {
-      case Post::Kind::operation:
-        return post.more ? Decision::post_more : on_operation(post, others, now);
-      case Post::Kind::receive:
-        if (post.more) return Decision::receive_more;
-        return awaits_reply(others) ? Decision::receive_waits : Decision::receive;
-      case Post::Kind::none:
-        break;
-    }
+  Decision on_post(const Operation& post, Others others, Instant now) {
+    if (post.more) return Decision::post_more;
+    const bool unattended = now - received_at_ > kUnattendedPosts;
+    // The helper thread sends what was held in vain while it watches visits; with automatic
+    // progress it never does. A thread that sleeps already does not look again by itself.
+    const bool is_served =
+        watch_ == Watch::visits && others.has_helper && !unattended && !others.thread_sleeps;
+    const Decision decision = posts_.on_posted({post.bytes, post.unfinished, is_served}, now);
+    if (decision == Decision::post_waits) return decision;
+    replies_.on_posted(now);
+    return unattended ? received(now, Decision::post_unattended) : decision;
+  }
+  Decision on_post(Receive post, Others others, Instant) {
+    if (post.more) return Decision::receive_more;
+    return awaits_reply(others) ? Decision::receive_waits : Decision::receive;
+  }
+  Decision on_post(Nothing, Others, Instant now) {
     replies_.on_posted(now);
     return Decision::no_post;
   }
@@ -146,17 +153,6 @@ class FlushPolicy {
   // So often does an application come by that looks all the time, on average.
   static constexpr Duration kSteadyVisit = Duration::microseconds(100);
 
-  Decision on_operation(const Post& post, Others others, Instant now) {
-    const bool unattended = now - received_at_ > kUnattendedPosts;
-    // The helper thread sends what was held in vain while it watches visits; with automatic
-    // progress it never does. A thread that sleeps already does not look again by itself.
-    const bool is_served = watch_ == Watch::visits && others.has_helper && !unattended &&
-                           !others.thread_sleeps;
-    const Decision decision = posts_.on_posted({post.bytes, post.unfinished, is_served}, now);
-    if (decision == Decision::post_waits) return decision;
-    replies_.on_posted(now);
-    return unattended ? received(now, Decision::post_unattended) : decision;
-  }
   bool awaits_reply(Others others) const { return replies_.is_waiting() && others.has_helper; }
   // The caller runs a round.
   Decision received(Instant now, Decision decision) {

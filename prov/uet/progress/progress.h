@@ -72,7 +72,9 @@ class ProgressEngine {
     // to be followed by another.
 
     // The call has posted something, or was refused and may have left earlier posts behind.
-    void post(const FlushPolicy::Post& what) {
+    // `what`: FlushPolicy::Operation, Receive or Nothing.
+    template <class What>
+    void post(const What& what) {
       owner_.flush(owner_.policy_.on_post(what, owner_.others(), now_), now_);
     }
     // A call that wants whatever the engine can do: one bounded round of receiving, timers and
@@ -83,21 +85,17 @@ class ProgressEngine {
     template <class Ready>
     bool poll(Ready ready, Find find = Find::taken) {
       FlushPolicy& policy = owner_.policy_;
-      if (ready()) {
-        const bool stays = find == Find::stays;
-        owner_.flush(stays ? policy.on_stays(now_) : policy.on_found(now_), now_);
-        return true;
+      Decision decision;
+      bool is_ready = ready();
+      if (is_ready) {
+        decision = find == Find::stays ? policy.on_stays(now_) : policy.on_found(now_);
+      } else {
+        owner_.engine_->collect(now_);
+        is_ready = ready();
+        decision = is_ready ? came() : policy.on_vain(owner_.others(), now_);
       }
-      owner_.engine_->collect(now_);
-      if (!ready()) {
-        owner_.flush(policy.on_vain(owner_.others(), now_), now_);
-        return false;
-      }
-      // The time when the message is handed over counts, where anything depends on it.
-      const bool queued = !policy.holds_posts() && owner_.engine_->has_backlog();
-      const Instant at = queued ? monotonic_now() : now_;
-      owner_.flush(policy.on_came(now_, at, queued, owner_.others()), now_);
-      return true;
+      owner_.flush(decision, now_);
+      return is_ready;
     }
     // Leaves the engine while `rest` runs, and comes back: now() moves on. Nothing of the engine
     // may be touched in `rest`.
@@ -111,6 +109,14 @@ class ProgressEngine {
     uint32_t posts_in_a_row() const { return owner_.policy_.posts_in_a_row(); }
 
    private:
+    // The time when the message is handed over counts, where anything depends on it.
+    Decision came() {
+      FlushPolicy& policy = owner_.policy_;
+      const bool queued = !policy.holds_posts() && owner_.engine_->has_backlog();
+      const Instant at = queued ? monotonic_now() : now_;
+      return policy.on_came(now_, at, queued, owner_.others());
+    }
+
     ProgressEngine& owner_;
     Instant now_;
   };

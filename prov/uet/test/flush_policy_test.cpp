@@ -51,7 +51,7 @@ TEST(FlushPolicyTest, FiMoreHoldsAnythingUntilACallWithoutIt) {
     EXPECT_EQ(w.queued, 0);
     EXPECT_EQ(w.sends, 1);
     w.post(World::operation_with_more());
-    w.post({});
+    w.post(FlushPolicy::Nothing());
     EXPECT_EQ(w.queued, 0) << "the call without it was refused";
     w.post(World::operation_with_more());
     EXPECT_EQ(w.policy.posts_in_a_row(), 1u) << "they are no habit";

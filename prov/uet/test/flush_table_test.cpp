@@ -129,7 +129,7 @@ const Way kWays[] = {
        w.pass(20_us);
        return w.post(World::operation(128 * 1024 - 64, 3));
      }},
-    {Decision::no_post, [](World& w) { return w.post({}); }},
+    {Decision::no_post, [](World& w) { return w.post(FlushPolicy::Nothing()); }},
     {Decision::receive_more, [](World& w) { return w.post(World::receive(true)); }},
     {Decision::receive_waits,
      [](World& w) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace uet::prov::test {
 
@@ -32,22 +33,17 @@ class FlushWorld {
 
   // The calls of the application. Each is a visit; returns the row that decided.
   Decision post() { return post(operation()); }
-  Decision post(const FlushPolicy::Post& what) {
+  template <class What>
+  Decision post(const What& what) {
     enter();
-    queued += what.kind == FlushPolicy::Post::Kind::none ? 0 : 1;
+    queued += std::is_same_v<What, FlushPolicy::Nothing> ? 0 : 1;
     return leave(policy.on_post(what, others, now));
   }
-  static FlushPolicy::Post operation(uint64_t bytes = 64, uint32_t unfinished = 1000) {
-    return {.kind = FlushPolicy::Post::Kind::operation, .bytes = bytes, .unfinished = unfinished};
+  static FlushPolicy::Operation operation(uint64_t bytes = 64, uint32_t unfinished = 1000) {
+    return {bytes, unfinished, false};
   }
-  static FlushPolicy::Post operation_with_more() {
-    FlushPolicy::Post post = operation();
-    post.more = true;
-    return post;
-  }
-  static FlushPolicy::Post receive(bool more = false) {
-    return {.kind = FlushPolicy::Post::Kind::receive, .more = more};
-  }
+  static FlushPolicy::Operation operation_with_more() { return {64, 1000, true}; }
+  static FlushPolicy::Receive receive(bool more = false) { return {more}; }
   Decision found() {
     enter();
     return leave(policy.on_found(now));

@@ -117,9 +117,7 @@ class ProgressTest : public ::testing::Test {
     request.iov = {&slice, 1};
     ProgressEngine::Entry entry(*engine_);
     EXPECT_TRUE(entry.ses().send(endpoint_, request, entry.now()).ok());
-    entry.post({.kind = FlushPolicy::Post::Kind::operation,
-                .bytes = sizeof kOctets,
-                .unfinished = entry.ses().sends_open(endpoint_)});
+    entry.post(FlushPolicy::Operation{sizeof kOctets, entry.ses().sends_open(endpoint_), false});
   }
   // A new engine whose application posts in runs, until a post waits: its message has not left.
   void create_with_post_that_waits() {
@@ -130,7 +128,7 @@ class ProgressTest : public ::testing::Test {
       for (int run = 0; run < 300; ++run) {
         for (int i = 0; i < 16; ++i) {  // nothing to send, so that no window fills
           ProgressEngine::Entry entry(*engine_);
-          entry.post({.kind = FlushPolicy::Post::Kind::operation, .bytes = 8, .unfinished = 1000});
+          entry.post(FlushPolicy::Operation{8, 1000, false});
         }
         ProgressEngine::Entry entry(*engine_);
         entry.poll();
