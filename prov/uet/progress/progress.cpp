@@ -112,6 +112,12 @@ void ProgressEngine::leave() {
   lock_.unlock();
 }
 
+bool ProgressEngine::flush_now(Flush what, Instant now) {
+  if (what == Flush::round) return engine_->progress(now);
+  if (engine_->has_backlog()) engine_->transmit(now);
+  return false;
+}
+
 // While visits keep coming some of them put the helper's timer off, long before it ends.
 void ProgressEngine::start_timer(Decision decision, Instant now) {
   put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);

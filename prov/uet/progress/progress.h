@@ -169,10 +169,9 @@ class ProgressEngine {
   // Does what the row says. True: a round moved something.
   bool flush(Decision decision, Instant now) {
     const Flush what = kFlushColumn.of[static_cast<size_t>(decision)];
-    if (what == Flush::round) return engine_->progress(now);
-    if (what == Flush::send && engine_->has_backlog()) engine_->transmit(now);
-    return false;
+    return what != Flush::wait && flush_now(what, now);
   }
+  bool flush_now(Flush what, Instant now);
   void sleep_until(Instant until, Instant now) const;
   bool start_helper();
   void stop_helper();
