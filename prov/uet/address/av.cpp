@@ -382,7 +382,7 @@ int AddressVector::insert_named(const char* node, size_t node_count, const char*
 
 bool AddressVector::settle(fi_addr_t address, ProgressEngine::Entry& entry) {
   const Entry& e = entries_[address & index_mask_];
-  if (e.in_flight != 0) entry.progress();
+  if (e.in_flight != 0) entry.poll();
   return e.in_flight == 0;
 }
 

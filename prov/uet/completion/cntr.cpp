@@ -98,7 +98,7 @@ uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
   // There is no error to return: the value as it was before the fork.
   if (domain_.engine().home().is_elsewhere()) return word.load(std::memory_order_relaxed);
   ProgressEngine::Entry entry(domain_.engine());
-  entry.progress();
+  entry.poll();
   // Reading either word shows that the application is awake: both count as seen.
   seen_value_ = value_.load(std::memory_order_relaxed);
   seen_errors_ = errors_.load(std::memory_order_relaxed);
@@ -130,7 +130,7 @@ int Counter::wait(uint64_t threshold, int timeout_ms) {
                                           return g.reached() || g.failed();
                                         }};
   if (goal.reached()) {
-    entry.glance();
+    entry.poll([] { return true; }, ProgressEngine::Find::stays);
     return 0;
   }
   const int result = wait_.wait(entry, timeout_ms, condition);

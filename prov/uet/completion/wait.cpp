@@ -123,18 +123,15 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
   ++waiters_;
   int outcome = -FI_EAGAIN;
   for (;;) {
-    entry.collect();
-    if (condition.holds(condition.self)) {
-      entry.hand_over();
+    if (entry.poll([&] { return condition.holds(condition.self); })) {
       outcome = 0;
       break;
     }
-    entry.send();
     if (interrupt_pending_ || interrupts != interrupts_ || entry.now() >= end) break;
     if (kind_ == FI_WAIT_YIELD || entry.now() - begin < kSpin) {
-      entry.leave();
-      if (kind_ == FI_WAIT_YIELD) sched_yield();
-      entry.reenter();
+      entry.wait([&] {
+        if (kind_ == FI_WAIT_YIELD) sched_yield();
+      });
     } else {
       sleep(entry, end);
     }
@@ -153,9 +150,7 @@ void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
   const uint32_t raises = raises_;
   ++sleeping_;
   engine_->sleepers().begin();
-  entry.leave();
-  ppoll(fds, 2, until.is_never() ? nullptr : &rest, nullptr);
-  entry.reenter();
+  entry.wait([&] { ppoll(fds, 2, until.is_never() ? nullptr : &rest, nullptr); });
   engine_->sleepers().end();
   end_watch(watches);
   --sleeping_;
@@ -176,7 +171,7 @@ void WaitObject::set_timer(Instant deadline) {
 
 int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition) {
   if (kind_ != FI_WAIT_FD) return -FI_EINVAL;
-  entry.progress();
+  entry.poll();
   if (condition.holds(condition.self)) return -FI_EAGAIN;
   if (raised_ && unseen_ == 0) lower();
   if (armed_) end_watch(watches_);

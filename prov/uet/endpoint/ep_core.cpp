@@ -321,7 +321,7 @@ void EndpointCore::shut_down() {
   closing_ = true;
   if (shared_ != nullptr) shared_->remove(*this);
   entry.ses().close_endpoint(id_, entry.now());
-  entry.transmit();
+  entry.post(FlushPolicy::Nothing());
   enabled_ = false;
 }
 

@@ -106,7 +106,7 @@ ssize_t EndpointCore::refuse_tx(ProgressEngine::Entry& entry, const TxPlan& plan
   if (unreported) --unreported_;
   av_->end_operation(addr, unreported);
   if (plan.slots > 0) tx_cq_->release(plan.slots);
-  entry.progress();
+  entry.poll();
   return to_fi_errno(why);
 }
 
@@ -126,7 +126,7 @@ void EndpointCore::report_retained(const TxPlan& plan, void* op_context, uint64_
 // What FI_MORE held back leaves although this call is refused.
 ssize_t EndpointCore::reject(ssize_t error) {
   ProgressEngine::Entry entry(engine_);
-  entry.transmit();
+  entry.post(FlushPolicy::Nothing());
   return error;
 }
 
@@ -166,7 +166,7 @@ Result<ses::Taken> EndpointCore::hand_over(ProgressEngine::Entry& entry,
 // The room for its completion; false: the application has to read first.
 bool EndpointCore::book_receive(ProgressEngine::Entry& entry) {
   if (rx_cq_ == nullptr || rx_cq_->reserve(1)) return true;
-  entry.progress();
+  entry.poll();
   return false;
 }
 
@@ -195,7 +195,7 @@ ssize_t EndpointCore::receive(const MessageCall& call) {
 
   ProgressEngine::Entry entry(engine_);
   if (const ssize_t rc = aim_receive(call, caps_, av_, request); rc != 0) return rc;
-  if (peeks) entry.progress();  // what has arrived shall be seen
+  if (peeks) entry.poll();  // what has arrived shall be seen
   if (looks) return look(entry, call, request);
   return book_receive(entry) ? post_receive(entry, call, request) : -FI_EAGAIN;
 }
@@ -210,10 +210,10 @@ ssize_t EndpointCore::post_receive(ProgressEngine::Entry& entry, const MessageCa
   }
   if (!posted.ok()) {
     if (rx_cq_ != nullptr) rx_cq_->release(1);
-    entry.progress();
+    entry.poll();
     return to_fi_errno(posted.error());
   }
-  if ((call.flags & FI_MORE) == 0) entry.nudge();
+  entry.post(FlushPolicy::Receive{(call.flags & FI_MORE) != 0});
   return 0;
 }
 
@@ -261,7 +261,7 @@ ssize_t EndpointCore::cancel(void* op_context) {
   if (!enabled_) return -FI_EOPBADSTATE;
   ProgressEngine::Entry entry(engine_);
   const bool cancelled = entry.ses().cancel(id_, op_context, entry.now());
-  entry.transmit();
+  entry.post(FlushPolicy::Nothing());
   return cancelled ? 0 : -FI_ENOENT;
 }
 

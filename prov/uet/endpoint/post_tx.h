@@ -16,11 +16,11 @@ ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_
   ProgressEngine::Entry entry(engine_);
   const ses::Destination* to = av_->target(call.addr);
   if (to == nullptr) {
-    entry.transmit();
+    entry.post(FlushPolicy::Nothing());
     return refuse_address(call.addr);
   }
   if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {
-    entry.progress();
+    entry.poll();
     return -FI_EAGAIN;
   }
   begin_tx(plan, call.addr);
@@ -31,9 +31,8 @@ ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_
     av_->report_early(call.addr);
     report_retained(plan, call.context, cq_flags);
   }
-  if ((call.flags & FI_MORE) == 0) {
-    entry.posted(plan.bytes, entry.ses().sends_open(id_));
-  }
+  const bool more = (call.flags & FI_MORE) != 0;
+  entry.post(FlushPolicy::Operation{plan.bytes, entry.ses().sends_open(id_), more});
   return 0;
 }
 

@@ -263,10 +263,10 @@ ssize_t SharedReceives::post(ProgressEngine::Entry& entry, const MessageCall& ca
     posted = entry.ses().receive(id_, request, entry.now());
   }
   if (!posted.ok()) {
-    entry.progress();
+    entry.poll();
     return to_fi_errno(posted.error());
   }
-  if ((call.flags & FI_MORE) == 0) entry.nudge();
+  entry.post(FlushPolicy::Receive{(call.flags & FI_MORE) != 0});
   return 0;
 }
 
@@ -279,7 +279,7 @@ ssize_t SharedReceives::look(ProgressEngine::Entry& entry, const MessageCall& ca
   }
   EndpointCore* teller = endpoints_.front();
   if ((call.flags & FI_PEEK) != 0) {
-    entry.progress();  // what has arrived shall be seen
+    entry.poll();  // what has arrived shall be seen
     const auto seen = entry.ses().peek(teller->id(), request, false, entry.now());
     if (seen.found) teller = endpoint(seen.endpoint);
   } else {
@@ -299,7 +299,7 @@ EndpointCore* SharedReceives::endpoint(ses::EndpointId id) {
 ssize_t SharedReceives::cancel(void* op_context) {
   ProgressEngine::Entry entry(engine_);
   const Result<void> cancelled = entry.ses().cancel(id_, op_context, entry.now());
-  entry.transmit();
+  entry.post(FlushPolicy::Nothing());
   return cancelled.ok() ? 0 : to_fi_errno(cancelled.error());
 }
 

@@ -1,21 +1,14 @@
 // Whether the application posts several sends in a row before it looks for completions. If that is
 // its habit, they wait for each other and leave in few system calls.
 //
-// A post leaves at once                          | else it waits
-// -----------------------------------------------+------------------------------------------
-// nobody would send it later                     | for the next post, for kPatience at most
-// no habit; the first kAtOnce of a run           | for the post that is too much to wait
-// nothing earlier of the endpoint is unfinished  | for the post that makes the run as long as
-// a run has its usual length now                 |   the one before
-// what waits is as much as may, or did so for    | for the next look
-//   kPatience                                    | for the helper thread, until that finds the
-//                                                |   application absent
+// When a post waits, and why it leaves: the rows "a post" of flush_table.h.
 //
 // No timer guards what waits: that costs more than a run saves. Instead a wait in vain is a debt:
 // nothing waits until as many posts as would have saved that time have come in runs.
 #pragma once
 
 #include "prov/uet/progress/absence.h"
+#include "prov/uet/progress/flush_table.h"
 
 #include "base/time.h"
 
@@ -32,18 +25,16 @@ class PostHabit {
     bool is_served;       // somebody sends it when the application does not come back
   };
 
-  // True: it may wait for more.
-  bool on_posted(const Post& post, Instant now) {
+  // post_waits: it may wait for more. Any other row: it leaves, and all that waited with it.
+  Decision on_posted(const Post& post, Instant now) {
     if (run_ < kRunMax) ++run_;
     last_at_ = now;
-    const bool is_room = held_ + 1 < kHeldMax && held_bytes_ + post.bytes <= kHeldBytesMax;
-    const bool waits = is_habit() && run_ > kAtOnce && run_ != usual_ && is_room &&
-                       post.is_served && post.unfinished > held_ + 1 &&
-                       (held_ == 0 || now - held_since_ <= kPatience);
+    const Decision decision = judge(post, now);
+    const bool waits = decision == Decision::post_waits;
     if (waits && held_ == 0) held_since_ = now;
     held_ = waits ? held_ + 1 : 0;
     held_bytes_ = waits ? held_bytes_ + post.bytes : 0;
-    return waits;
+    return decision;
   }
 
   uint32_t in_a_row() const { return run_; }
@@ -82,12 +73,24 @@ class PostHabit {
   static constexpr uint32_t kRunMax = 4096;  // longer runs are not told apart
   static constexpr Duration kSaved = Duration::nanoseconds(1875);  // by each post of a run
   static constexpr uint32_t kTrial = 300;  // posts in runs that make the habit
-  static constexpr uint32_t kAtOnce = 2;  // the first of a run leave: something is on its way then
+  static constexpr uint32_t kAtOnce = 2;   // the first of a run leave: something is on its way then
   static constexpr uint32_t kHeldMax = 32;
   static constexpr uint64_t kHeldBytesMax = 128 * 1024;  // what two super-packets carry
   static constexpr Duration kPatience = Duration::microseconds(20);
 
   bool is_habit() const { return owed_ == Duration::zero(); }
+  Decision judge(const Post& post, Instant now) const {
+    if (!post.is_served) return Decision::post_unserved;
+    if (!is_habit()) return Decision::post_no_habit;
+    if (run_ <= kAtOnce) return Decision::post_first;
+    if (post.unfinished <= held_ + 1) return Decision::post_alone;
+    if (run_ == usual_) return Decision::post_last;
+    if (held_ + 1 >= kHeldMax || held_bytes_ + post.bytes > kHeldBytesMax) {
+      return Decision::post_full;
+    }
+    if (held_ != 0 && now - held_since_ > kPatience) return Decision::post_late;
+    return Decision::post_waits;
+  }
   // The posts waited in vain.
   void lose(Instant now) { owed_ = std::min(now - held_since_, kSteadyAbsence); }
 

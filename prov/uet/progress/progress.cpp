@@ -1,21 +1,6 @@
-// ProgressEngine: entry accounting and the helper thread.
-//
-// The helper must cost nothing while the application polls and must be there when it does not.
-// A wake-up in the midst of a ping-pong costs as much as ten messages. So while the application
-// comes by the helper sleeps on a timer alone, and now and then a visit puts that timer off;
-// packets do not wake it. When the timer ends, nobody has come for half of its time at least: the
-// helper runs the engine and then sleeps on the engine's deadline and on the socket, in poll
-// because that leaves nothing registered with the socket meanwhile. A visit that makes the deadline
-// earlier than the one it sleeps on wakes it, which happens at most once, because then it waits for
-// the timer again. [architecture 5]
-//
-// state \ event | timer over       | socket, deadline, pause over | earlier deadline
-// visits        | run, then engine | -                            | -
-// engine, pause | -                | visited: visits;             | visits
-//               |                  | else run, engine             |
+// ProgressEngine: entry accounting and the helper thread. When the helper comes and what it waits
+// for is decided in flush_policy.cpp. [architecture 5]
 #include "prov/uet/progress/progress.h"
-
-#include "prov/uet/progress/absence.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -33,19 +18,10 @@
 namespace uet::prov {
 namespace {
 
-// So often does an application come by that looks all the time, on average.
-constexpr Duration kSteadyVisit = Duration::microseconds(100);
-// Threads in WaitObject run the engine themselves; the helper only looks after those of their
-// deadlines that moved while they slept.
-constexpr Duration kSleepersPause = Duration::milliseconds(10);
 // Between two runs of the errand: requests in a loop take a small part of one processor.
 constexpr Duration kErrandRest = Duration::milliseconds(10);
 // A thread that stays inside as long as this when the process ends may be the one that ends it.
 constexpr Duration kRetirePatience = Duration::milliseconds(200);
-// Somebody is inside while threads wait to be served: about as long as a visit takes.
-constexpr Duration kServeRetry = Duration::microseconds(20);
-// The socket took no more: long enough for a buffer to drain, short enough not to be seen.
-constexpr Duration kBacklogRetry = Duration::microseconds(100);
 
 timespec to_timespec(Duration d) {
   timespec ts{};
@@ -99,7 +75,8 @@ Result<std::unique_ptr<ProgressEngine>> ProgressEngine::create(std::unique_ptr<f
 ProgressEngine::ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options)
     : lock_(options.locking || options.helper || options.auto_progress),
       engine_(std::move(engine)),
-      options_(options) {}
+      options_(options),
+      policy_({options.auto_progress, options.peers_wait}) {}
 
 ProgressEngine::~ProgressEngine() {
   stop_helper();
@@ -123,45 +100,34 @@ Instant ProgressEngine::enter() {
   home_.require();
   lock_.lock();
   const Instant now = monotonic_now();
-  if (now >= put_off_at_.load(std::memory_order_relaxed)) await_absence(now);
+  if (now >= put_off_at_.load(std::memory_order_relaxed)) {
+    start_timer(policy_.on_visit(entries_.load(std::memory_order_relaxed), now), now);
+  }
   return now;
 }
 
 void ProgressEngine::leave() {
   entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (watch_ == Watch::engine && engine_->next_deadline() < watch_until_) {
-    watch_ = Watch::pause;
-    wake_helper();
-  }
+  if (policy_.watch() == Watch::engine && policy_.on_left(engine_->next_deadline())) wake_helper();
   lock_.unlock();
 }
 
-// The helper's timer begins now. While visits keep coming some put it off, long before it ends.
-void ProgressEngine::await_absence(Instant now) {
-  const uint64_t visits = entries_.load(std::memory_order_relaxed);
-  const bool is_steady =
-      watch_ == Watch::visits && options_.peers_wait > kSteadyAbsence &&
-      now - awaited_since_ <= kSteadyVisit * static_cast<int64_t>(visits - visits_before_);
-  watch_ = Watch::visits;
-  awaited_since_ = now;
-  visits_before_ = visits;
-  put_off_at_.store(now + (is_steady ? kSteadyPutOff : kPutOff), std::memory_order_relaxed);
-  timer_.restart(is_steady ? kSteadyAbsence : kAbsence);
-  // These visits neither post nor look, and keep the helper from sending what waits.
-  if (!posts_.is_overdue(now)) return;
-  posts_.on_sent_late(now);
-  engine_->transmit(now);
+bool ProgressEngine::flush_now(Flush what, Instant now) {
+  if (what == Flush::round) return engine_->progress(now);
+  if (engine_->has_backlog()) engine_->transmit(now);
+  return false;
+}
+
+// While visits keep coming some of them put the helper's timer off, long before it ends.
+void ProgressEngine::start_timer(Decision decision, Instant now) {
+  put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);
+  timer_.restart(row_of(decision).after);
+  flush(decision, now);
 }
 
 void ProgressEngine::serve_sleepers() {
-  watch_ = Watch::pause;
+  policy_.on_unserved();
   wake_helper();
-}
-
-Instant ProgressEngine::wake_by(Instant now) const {
-  const Instant deadline = engine_->next_deadline();
-  if (!engine_->has_backlog()) return deadline;
-  return std::min(deadline, now + kBacklogRetry);
 }
 
 void ProgressEngine::drain(Duration limit) {
@@ -179,7 +145,7 @@ bool ProgressEngine::run_until(Duration limit, const std::function<bool(Entry&)>
     Instant until;
     {
       Entry entry(*this);
-      while (entry.progress()) {
+      while (entry.poll()) {
       }
       if (done(entry)) return true;
       if (entry.now() >= end) return false;
@@ -197,7 +163,9 @@ uint32_t ProgressEngine::flush_copies(Duration limit) {
     Instant until;
     const auto look = [&](fep::Engine& engine, Instant now) {
       left = engine.fep().ses().copies().now;
-      until = left != 0 && run(now) ? now : std::min({end, wake_by(now), now + kAbsence});
+      if (left == 0) return;
+      policy_.on_ran(now);
+      until = engine.progress(now) ? now : std::min({end, wake_by(now), now + kAbsence});
     };
     if (!inspect(kRetirePatience, look) || left == 0) return left;
     const Instant now = monotonic_now();
@@ -259,45 +227,45 @@ void ProgressEngine::wake_helper() {
 void ProgressEngine::run_helper() {
   pthread_setname_np(pthread_self(), "uet-helper");
   leave_processor_to_others();
-  uint64_t seen = 0;
   helper_rest(options_.auto_progress ? monotonic_now() : monotonic_now() + kAbsence);
-  while (!stopping_.load(std::memory_order_acquire)) helper_rest(helper_turn(seen));
+  while (!stopping_.load(std::memory_order_acquire)) helper_rest(helper_turn());
 }
 
 // Runs the engine if it is the helper's to run. Returns how long to rest; what else ends the rest
 // is in watch_socket_ and watch_timer_.
-Instant ProgressEngine::helper_turn(uint64_t& seen) {
+Instant ProgressEngine::helper_turn() {
   helper_turns_.fetch_add(1, std::memory_order_relaxed);
   watch_socket_ = false;
   watch_timer_ = !options_.auto_progress;
-  if (!lock_.try_lock()) {  // somebody is running it right now
-    if (sleepers_.may_be_served()) return monotonic_now() + kServeRetry;
-    if (options_.auto_progress) return monotonic_now() + kAbsence;
-    timer_.restart(kAbsence);
-    put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // who comes next puts it off
-    return Instant::never();
-  }
+  if (!lock_.try_lock()) return helper_kept_out();
   const std::lock_guard lock(lock_, std::adopt_lock);
   const Instant now = monotonic_now();
-  const uint64_t entries = entries_.load(std::memory_order_relaxed);
-  const bool is_absent = watch_ == Watch::visits && timer_.is_over();
-  const bool visited = entries != seen && !is_absent;
-  seen = entries;
-  if (visited && !options_.auto_progress && !sleepers_.are_served()) {
-    await_absence(now);
+  const FlushPolicy::HelperSees sees{entries_.load(std::memory_order_relaxed),
+                                     policy_.watch() == Watch::visits && timer_.is_over(),
+                                     sleepers_.are_served(), !sleepers_.none()};
+  const Decision decision = policy_.on_helper(sees, now);
+  if (decision != Decision::helper) {
+    start_timer(decision, now);
     return Instant::never();
   }
-  posts_.on_sent_late(now);
-  const bool moved = run(now);
+  const bool moved = flush(decision, now);
   helper_rounds_.fetch_add(1, std::memory_order_relaxed);
+  put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);
   watch_timer_ = false;
-  watch_ = Watch::pause;
-  put_off_at_.store(Instant::never(), std::memory_order_relaxed);
-  if (moved) return now;
-  if (!sleepers_.none() && !sleepers_.are_served()) return now + kSleepersPause;
-  watch_ = Watch::engine;
-  watch_socket_ = true;
-  return watch_until_ = wake_by(now);
+  const Instant deadline = wake_by(now);
+  const FlushRow& rest = row_of(policy_.on_helper_ran(moved, sees, deadline));
+  watch_socket_ = rest.watch == Watch::engine;
+  return watch_socket_ ? deadline : now + rest.after;
+}
+
+// Somebody runs the engine right now.
+Instant ProgressEngine::helper_kept_out() {
+  const Decision decision = FlushPolicy::on_busy(sleepers_.may_be_served(), options_.auto_progress);
+  const Duration after = row_of(decision).after;
+  if (row_of(decision).watch == Watch::pause) return monotonic_now() + after;
+  timer_.restart(after);
+  put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // the next visit puts it off
+  return Instant::never();
 }
 
 void ProgressEngine::helper_rest(Instant until) {

@@ -1,15 +1,15 @@
-// Who runs a domain's engine, and when: the lock around it, the bounded progress that application
-// calls make, and the helper thread for the time when no application call comes. Knows nothing
-// about completions; sleepers with a completion to wait for use WaitObject. [architecture 5]
+// Who runs a domain's engine: the lock around it, the three verbs of the calls that visit it (post,
+// poll, wait), and the helper thread for the time when no call comes. FlushPolicy decides what a
+// visit sends. Knows nothing about completions; who sleeps for one uses WaitObject. [architecture
+// 5]
 #pragma once
 
 #include "prov/uet/api/process.h"
 #include "prov/uet/completion/sleepers.h"
 #include "prov/uet/progress/engine_lock.h"
 #include "prov/uet/progress/errand.h"
+#include "prov/uet/progress/flush_policy.h"
 #include "prov/uet/progress/helper_timer.h"
-#include "prov/uet/progress/post_habit.h"
-#include "prov/uet/progress/reply_habit.h"
 
 #include "fep/engine.h"
 
@@ -31,7 +31,7 @@ class ProgressEngine {
  public:
   struct Options {
     bool locking = true;         // false only with FI_THREAD_DOMAIN and helper off
-    bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it (absence.h)
+    bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
   };
@@ -48,6 +48,12 @@ class ProgressEngine {
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
 
+  // What a look finds is the application's then, or stays and is found again (a counter's value).
+  enum class Find : uint8_t {
+    taken,
+    stays
+  };
+
   // One visit to the engine by an application thread: takes the lock, reads the clock once.
   // Everything that touches the stack (Ses, MemoryRegions, peers) or a completion queue happens
   // inside one. Not recursive. Throws CalledInForkedChild in one.
@@ -62,68 +68,55 @@ class ProgressEngine {
     fep::Engine& engine() { return *owner_.engine_; }
     fep::FabricEndpoint& fep() { return owner_.engine_->fep(); }
     ses::Ses& ses() { return owner_.engine_->fep().ses(); }
-    // One bounded round of receiving, timers and sending.
-    bool progress() {
-      owner_.replies_.on_polled(now_);
-      owner_.posts_.on_polled(now_);
-      return owner_.run(now_);
+    // The three verbs. Each tells the policy what happened and does what that decides; none needs
+    // to be followed by another.
+
+    // The call has posted something, or was refused and may have left earlier posts behind.
+    // `what`: FlushPolicy::Operation, Receive or Nothing.
+    template <class What>
+    void post(const What& what) {
+      owner_.flush(owner_.policy_.on_post(what, owner_.others(), now_), now_);
     }
-    // Receives and runs timers; what is to be sent waits for transmit() or hand_over().
-    void collect() {
-      owner_.ran_at_ = now_;
-      owner_.engine_->collect(now_);
+    // A call that wants whatever the engine can do: one bounded round of receiving, timers and
+    // sending. True: something moved.
+    bool poll() { return owner_.flush(owner_.policy_.on_round(now_), now_); }
+    // A look for completions. `ready` says, with the lock held, whether there is what the call
+    // looks for; where there is not, the engine receives first. Returns what `ready` said last.
+    template <class Ready>
+    bool poll(Ready ready, Find find = Find::taken) {
+      FlushPolicy& policy = owner_.policy_;
+      Decision decision;
+      bool is_ready = ready();
+      if (is_ready) {
+        decision = find == Find::stays ? policy.on_stays(now_) : policy.on_found(now_);
+      } else {
+        owner_.engine_->collect(now_);
+        is_ready = ready();
+        decision = is_ready ? came() : policy.on_vain(owner_.others(), now_);
+      }
+      owner_.flush(decision, now_);
+      return is_ready;
     }
-    // After collect(), with a completion for the application: sends what waits, unless the
-    // application is about to reply.
-    void hand_over() {
-      if (send_held() || !owner_.engine_->has_backlog()) return;
-      const bool waits = owner_.replies_.on_delivered(monotonic_now()) && owner_.has_helper();
-      if (!waits) owner_.transmit(now_);
-    }
-    // The application finds completions without the engine's help. True: posts had waited for this.
-    bool send_held() {
-      const bool held = owner_.posts_.is_holding();
-      owner_.posts_.on_polled(now_);
-      owner_.replies_.on_found();
-      if (held) owner_.transmit(now_);
-      owner_.attend(now_, kUnattended);
-      return held;
-    }
-    // The same where nothing is taken away, so that it may go on for ever: all but the first such
-    // look after a message are rounds of progress().
-    void glance() {
-      if (owner_.posts_.is_holding() || !owner_.replies_.on_glance()) progress();
-    }
-    // After collect(), without one.
-    void send() {
-      const bool held = owner_.posts_.is_holding();
-      owner_.posts_.on_polled(now_);
-      if (!owner_.replies_.on_glance()) owner_.replies_.on_polled(now_);
-      if (!held && owner_.replies_.is_waiting()) return;
-      if (owner_.engine_->has_backlog()) owner_.transmit(now_);
-    }
-    // Sends what may go now; does not receive.
-    void transmit() {
-      owner_.replies_.on_posted(now_);
-      if (owner_.engine_->has_backlog()) owner_.transmit(now_);
+    // Leaves the engine while `rest` runs, and comes back: now() moves on. Nothing of the engine
+    // may be touched in `rest`.
+    template <class Rest>
+    void wait(Rest rest) {
+      owner_.leave();
+      rest();
+      now_ = owner_.enter();
     }
     // Posts since the application looked for completions.
-    uint32_t posts_in_a_row() const { return owner_.posts_.in_a_row(); }
-    // After a post (PostHabit::Post): it leaves now if it may, unless more are to follow.
-    void posted(uint64_t bytes, uint32_t unfinished) {
-      owner_.attend(now_, kUnattendedPosts);
-      if (!owner_.posts_.on_posted({bytes, unfinished, owner_.may_hold_post()}, now_)) transmit();
-    }
-    // The same for a posted receive, which somebody may have waited for; no reply.
-    void nudge() {
-      if (owner_.replies_.is_waiting()) return;
-      if (owner_.engine_->has_backlog()) owner_.transmit(now_);
-    }
-    // For callers that wait: nothing may be touched between the two; now() moves on.
-    void leave() { owner_.leave(); }
-    void reenter() { now_ = owner_.enter(); }
+    uint32_t posts_in_a_row() const { return owner_.policy_.posts_in_a_row(); }
 
    private:
+    // The time when the message is handed over counts, where anything depends on it.
+    Decision came() {
+      FlushPolicy& policy = owner_.policy_;
+      const bool queued = !policy.holds_posts() && owner_.engine_->has_backlog();
+      const Instant at = queued ? monotonic_now() : now_;
+      return policy.on_came(now_, at, queued, owner_.others());
+    }
+
     ProgressEngine& owner_;
     Instant now_;
   };
@@ -156,7 +149,9 @@ class ProgressEngine {
   Sleepers& sleepers() { return sleepers_; }  // for WaitObject, lock held
   void serve_sleepers();                      // the same: the helper watches the socket now
   // When somebody must run the engine at the latest, backlog included. Lock held.
-  Instant wake_by(Instant now) const;
+  Instant wake_by(Instant now) const {
+    return FlushPolicy::wake_by(engine_->next_deadline(), engine_->has_backlog(), now);
+  }
   // -1: the backend has none.
   int io_fd() const { return engine_->io().wait_fd(); }
   bool has_helper() const { return has_helper_.load(std::memory_order_relaxed); }
@@ -169,41 +164,24 @@ class ProgressEngine {
   uint64_t helper_turns() const { return helper_turns_.load(std::memory_order_relaxed); }
 
  private:
-  // What the helper waits for; changed with the lock held.
-  enum class Watch : uint8_t {
-    visits,  // that there are none for a while: they put its timer off
-    pause,   // a while: it shall look again soon, or threads in WaitObject serve the engine
-    engine,  // the engine's deadline and its socket
-  };
-
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
-  // The helper thread sends what was held in vain; with automatic progress nobody need come by, and
-  // a thread that sleeps already does not look again by itself.
-  bool may_hold_post() const {
-    return watch_ == Watch::visits && has_helper() && !options_.auto_progress && sleepers_.none();
+  FlushPolicy::Others others() const { return {has_helper(), !sleepers_.none()}; }
+  // Does what the row says. True: a round moved something.
+  bool flush(Decision decision, Instant now) {
+    const Flush what = kFlushColumn.of[static_cast<size_t>(decision)];
+    return what != Flush::wait && flush_now(what, now);
   }
-  bool run(Instant now) {
-    ran_at_ = now;
-    posts_.on_sent();
-    return engine_->progress(now);
-  }
-  void transmit(Instant now) {
-    posts_.on_sent();
-    engine_->transmit(now);
-  }
-  // For visits that need nothing received, in case that all do: they keep the helper away.
-  void attend(Instant now, Duration after) {
-    if (now - ran_at_ > after) run(now);
-  }
+  bool flush_now(Flush what, Instant now);
   void sleep_until(Instant until, Instant now) const;
   bool start_helper();
   void stop_helper();
   Instant enter();
   void leave();
-  void await_absence(Instant now);
+  void start_timer(Decision decision, Instant now);
   void wake_helper();
   void run_helper();
-  Instant helper_turn(uint64_t& seen);
+  Instant helper_turn();
+  Instant helper_kept_out();
   void helper_rest(Instant until);
   void helper_errand(bool called);
 
@@ -213,14 +191,8 @@ class ProgressEngine {
   const Home home_;
 
   // Under the lock.
-  ReplyHabit replies_;
-  PostHabit posts_;
+  FlushPolicy policy_;
   Sleepers sleepers_;
-  Instant ran_at_;  // when the engine last received
-  Watch watch_ = Watch::pause;
-  Instant watch_until_ = Instant::never();
-  Instant awaited_since_;       // when the helper's timer was started last because of visits,
-  uint64_t visits_before_ = 0;  // and entries_ then
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
   // that finds somebody inside.
@@ -230,7 +202,7 @@ class ProgressEngine {
   std::atomic<uint64_t> helper_turns_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> has_helper_{false};  // started, and not stopped yet
-  int wake_fd_ = -1;  // eventfd: a new deadline or stop
+  int wake_fd_ = -1;                     // eventfd: a new deadline or stop
   HelperTimer timer_;
   std::unique_ptr<Errand> errand_owner_;
   std::atomic<Errand*> errand_{nullptr};

@@ -15,7 +15,7 @@ class PostHabitTest : public ::testing::Test {
   // One post, with more of its endpoint unfinished than can wait.
   bool post(uint64_t bytes = 64) {
     now_ = now_ + 1_us;
-    return habit_.on_posted({bytes, 1000, true}, now_);
+    return habit_.on_posted({bytes, 1000, true}, now_) == Decision::post_waits;
   }
   // So many posts a microsecond apart, then a look for completions after `delay`. Returns how many
   // of them waited.
@@ -108,7 +108,9 @@ TEST_F(PostHabitTest, NoMoreThanThirtyTwoLeaveTogether) {
   int together = 0;
   for (int i = 0; i < 200; ++i) {
     ++together;
-    if (!habit_.on_posted({64, 1000, true}, now_)) together = 0;
+    const Decision decision = habit_.on_posted({64, 1000, true}, now_);
+    if (decision != Decision::post_waits) together = 0;
+    EXPECT_EQ(decision == Decision::post_full, together == 0 && i > 1) << i;
     longest = std::max(longest, together);
   }
   EXPECT_EQ(longest, 31);  // and the one that takes them along
@@ -142,15 +144,17 @@ TEST_F(PostHabitTest, NothingWaitsBehindNothing) {
   now_ = now_ + 1_ms;
   post();
   post();
-  EXPECT_FALSE(habit_.on_posted({64, 1, true}, now_)) << "the two were answered";
-  EXPECT_TRUE(habit_.on_posted({64, 2, true}, now_));
-  EXPECT_FALSE(habit_.on_posted({64, 2, true}, now_)) << "the other one waits itself";
+  EXPECT_EQ(habit_.on_posted({64, 1, true}, now_), Decision::post_alone) << "two were answered";
+  EXPECT_EQ(habit_.on_posted({64, 2, true}, now_), Decision::post_waits);
+  EXPECT_EQ(habit_.on_posted({64, 2, true}, now_), Decision::post_alone) << "the other one waits";
 }
 
 TEST_F(PostHabitTest, NothingWaitsThatNobodyWouldSend) {
   make_habit(16);
   now_ = now_ + 1_ms;
-  for (int i = 0; i < 16; ++i) EXPECT_FALSE(habit_.on_posted({64, 1000, false}, now_)) << i;
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(habit_.on_posted({64, 1000, false}, now_), Decision::post_unserved) << i;
+  }
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace uet::prov {
@@ -116,7 +117,7 @@ class ProgressTest : public ::testing::Test {
     request.iov = {&slice, 1};
     ProgressEngine::Entry entry(*engine_);
     EXPECT_TRUE(entry.ses().send(endpoint_, request, entry.now()).ok());
-    entry.posted(sizeof kOctets, entry.ses().sends_open(endpoint_));
+    entry.post(FlushPolicy::Operation{sizeof kOctets, entry.ses().sends_open(endpoint_), false});
   }
   // A new engine whose application posts in runs, until a post waits: its message has not left.
   void create_with_post_that_waits() {
@@ -125,12 +126,12 @@ class ProgressTest : public ::testing::Test {
       open_endpoint();
       poll_for(milliseconds(5));  // the helper has begun to watch
       for (int run = 0; run < 300; ++run) {
-        for (int i = 0; i < 16; ++i) {
+        for (int i = 0; i < 16; ++i) {  // nothing to send, so that no window fills
           ProgressEngine::Entry entry(*engine_);
-          entry.posted(8, 1000);  // nothing to send, so that no window fills
+          entry.post(FlushPolicy::Operation{8, 1000, false});
         }
         ProgressEngine::Entry entry(*engine_);
-        entry.progress();
+        entry.poll();
       }
       for (int i = 0; i < 3; ++i) post();
       if (io_->sent() < 3) return;
@@ -270,7 +271,7 @@ TEST_F(ProgressTest, WithoutHelperNobodyElseRunsTheEngine) {
   EXPECT_EQ(io_->receives(), 0u);
   {
     ProgressEngine::Entry entry(*engine_);
-    entry.progress();
+    entry.poll();
   }
   EXPECT_EQ(io_->pokes_seen(), 1u);
 }
@@ -325,10 +326,14 @@ TEST_F(ProgressTest, ALookFromOutsideWaitsForItsTurnWithinALimit) {
 TEST_F(ProgressTest, EveryLookSendsWhatPostsHeld) {
   using Look = void (*)(ProgressEngine::Entry&);
   const Look looks[] = {
-      [](ProgressEngine::Entry& e) { e.send_held(); },
-      [](ProgressEngine::Entry& e) { e.hand_over(); },
-      [](ProgressEngine::Entry& e) { e.send(); },
-      [](ProgressEngine::Entry& e) { e.progress(); },
+      [](ProgressEngine::Entry& e) { e.poll([] { return true; }); },
+      [](ProgressEngine::Entry& e) { e.poll([] { return true; }, ProgressEngine::Find::stays); },
+      [](ProgressEngine::Entry& e) {
+        bool came = false;
+        e.poll([&came] { return std::exchange(came, true); });
+      },
+      [](ProgressEngine::Entry& e) { e.poll([] { return false; }); },
+      [](ProgressEngine::Entry& e) { e.poll(); },
   };
   for (const Look look : looks) {
     ASSERT_NO_FATAL_FAILURE(create_with_post_that_waits());
@@ -364,7 +369,7 @@ TEST_F(ProgressTest, WithoutHelperNoPostWaits) {
       EXPECT_GT(io_->sent(), sent);
     }
     ProgressEngine::Entry entry(*engine_);
-    entry.progress();
+    entry.poll();
   }
 }
 

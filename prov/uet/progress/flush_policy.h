@@ -1,0 +1,175 @@
+// When what is queued leaves, and when the helper thread takes over: every decision of a domain, by
+// the table in flush_table.h. A plain object: no lock, no clock, no engine. It is told what happens
+// and when, and answers with the row that decides. The caller holds the engine lock, and does what
+// the row says, except where a function is static. [decision 9]
+#pragma once
+
+#include "prov/uet/progress/flush_table.h"
+#include "prov/uet/progress/post_habit.h"
+#include "prov/uet/progress/reply_habit.h"
+
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::prov {
+
+class FlushPolicy {
+ public:
+  struct Options {
+    bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for an absence
+    Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
+  };
+  // Who else may run the engine.
+  struct Others {
+    bool has_helper;     // a helper thread exists
+    bool thread_sleeps;  // inside the provider, until something happens
+  };
+  // What a call of the application has posted: a send, RMA or atomic operation,
+  struct Operation {
+    uint64_t bytes;
+    uint32_t unfinished;  // operations of its endpoint, this one included
+    bool more;            // FI_MORE
+  };
+  // room for its peers,
+  struct Receive {
+    bool more;
+  };
+  // or nothing, because it was refused or took something back.
+  struct Nothing {};
+  // What the helper finds when it comes in, or when it has run the engine.
+  struct HelperSees {
+    uint64_t visits;     // by the application so far
+    bool timer_over;     // that visits put off
+    bool must_serve;     // threads sleep, and none of them watches the socket
+    bool thread_sleeps;  // some thread sleeps
+  };
+
+  explicit FlushPolicy(const Options& options) : options_(options) {}
+
+  // The calls of the application.
+
+  Decision on_post(const Operation& post, Others others, Instant now) {
+    if (post.more) return Decision::post_more;
+    const bool unattended = now - received_at_ > kUnattendedPosts;
+    // The helper thread sends what was held in vain while it watches visits; with automatic
+    // progress it never does. A thread that sleeps already does not look again by itself.
+    const bool is_served =
+        watch_ == Watch::visits && others.has_helper && !unattended && !others.thread_sleeps;
+    const Decision decision = posts_.on_posted({post.bytes, post.unfinished, is_served}, now);
+    if (decision == Decision::post_waits) return decision;
+    replies_.on_posted(now);
+    return unattended ? received(now, Decision::post_unattended) : decision;
+  }
+  Decision on_post(Receive post, Others others, Instant) {
+    if (post.more) return Decision::receive_more;
+    return awaits_reply(others) ? Decision::receive_waits : Decision::receive;
+  }
+  Decision on_post(Nothing, Others, Instant now) {
+    replies_.on_posted(now);
+    return Decision::no_post;
+  }
+
+  // A look for completions found one that was there already, and will take it.
+  Decision on_found(Instant now) {
+    const bool held = posts_.is_holding();
+    posts_.on_polled(now);
+    replies_.on_found();
+    if (now - received_at_ > kUnattended) return received(now, Decision::found_unattended);
+    return held ? Decision::found_posts : Decision::found;
+  }
+  // The same where nothing is taken away: a counter that has reached what it is waited for.
+  Decision on_stays(Instant now) {
+    const bool held = posts_.is_holding();
+    if (!held && replies_.on_glance()) return Decision::stays_reply;
+    on_round(now);
+    return held ? Decision::stays_posts : Decision::stays;
+  }
+  // A look made the engine receive at `looked_at`, and finds something for the application at
+  // `now`. `queued`: there is something to send.
+  Decision on_came(Instant looked_at, Instant now, bool queued, Others others) {
+    received_at_ = looked_at;
+    const bool held = posts_.is_holding();
+    posts_.on_polled(looked_at);
+    replies_.on_found();
+    if (held) return Decision::came_posts;
+    if (!queued) return Decision::came_nothing;
+    const bool waits = replies_.on_delivered(now);
+    if (!others.has_helper) return Decision::came_unserved;
+    return waits ? Decision::came_waits : Decision::came_no_habit;
+  }
+  // A look made the engine receive, and finds nothing.
+  Decision on_vain(Others others, Instant now) {
+    received_at_ = now;
+    const bool held = posts_.is_holding();
+    posts_.on_polled(now);
+    if (!replies_.on_glance()) replies_.on_polled(now);
+    if (held) return Decision::vain_posts;
+    return awaits_reply(others) ? Decision::vain_reply : Decision::vain;
+  }
+  // A call that wants whatever the engine can do, and takes nothing.
+  Decision on_round(Instant now) {
+    replies_.on_polled(now);
+    posts_.on_polled(now);
+    return received(now, Decision::round);
+  }
+  // Somebody ran the engine for a reason of its own.
+  void on_ran(Instant now) {
+    received_at_ = now;
+    posts_.on_sent();
+  }
+
+  // Posts wait; until this is over nothing else is asked when a look finds something.
+  bool holds_posts() const { return posts_.is_holding(); }
+  // Operations posted since the application looked for completions.
+  uint32_t posts_in_a_row() const { return posts_.in_a_row(); }
+
+  // The helper thread.
+
+  Watch watch() const { return watch_; }
+  // A visit at or after put_off_at(), or the helper found that there were visits: the helper's
+  // timer runs anew, as long as the row says, and a visit at put_off_at() or later asks again.
+  Decision on_visit(uint64_t visits, Instant now);
+  Instant put_off_at() const { return put_off_at_; }
+  // A visit ends. True: left_earlier, the helper has to be woken. Ask only while it watches the
+  // engine; `deadline` is the engine's.
+  bool on_left(Instant deadline) {
+    if (deadline >= watch_until_) return false;
+    watch_ = row_of(Decision::left_earlier).watch;
+    return true;
+  }
+  // The thread that watched the socket for others does so no longer: the helper has to be woken.
+  void on_unserved() { watch_ = row_of(Decision::unserved).watch; }
+  // The helper is awake and somebody is inside. Needs no lock.
+  static Decision on_busy(bool must_serve, bool auto_progress);
+  // The helper is awake and inside: `helper`, or a row of visits.
+  Decision on_helper(const HelperSees& sees, Instant now);
+  // Then, after the round: how long it rests. `wake_by`: when the engine needs somebody.
+  Decision on_helper_ran(bool moved, const HelperSees& sees, Instant wake_by);
+  // When somebody who rests must run the engine at the latest.
+  static Instant wake_by(Instant deadline, bool queued, Instant now);
+
+ private:
+  // So often does an application come by that looks all the time, on average.
+  static constexpr Duration kSteadyVisit = Duration::microseconds(100);
+
+  bool awaits_reply(Others others) const { return replies_.is_waiting() && others.has_helper; }
+  // The caller runs a round.
+  Decision received(Instant now, Decision decision) {
+    received_at_ = now;
+    return decision;
+  }
+
+  const Options options_;
+  ReplyHabit replies_;
+  PostHabit posts_;
+  Instant received_at_;  // when the engine last received
+  Watch watch_ = Watch::pause;
+  Instant watch_until_ = Instant::never();  // while it watches the engine
+  Instant put_off_at_ = Instant::never();
+  Instant awaited_since_;       // when the helper's timer was started last because of visits,
+  uint64_t visits_before_ = 0;  // and how many there had been
+  uint64_t visits_seen_ = 0;    // when the helper came in last
+};
+
+}  // namespace uet::prov

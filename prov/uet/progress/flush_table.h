@@ -1,0 +1,222 @@
+// The decisions of FlushPolicy: what happened, what follows, and why. Of the rows of one event the
+// first one whose case holds decides. docs/decisions/0009-when-packets-leave.md shows this table.
+#pragma once
+
+#include "prov/uet/progress/absence.h"
+
+#include "base/time.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uet::prov {
+
+// What happens to all that is queued: posts, acknowledgements, packets to send again.
+enum class Flush : uint8_t {
+  wait,   // nothing leaves now
+  send,   // what may leave does
+  round,  // the engine also receives and runs its timers, and then sends
+};
+
+// What the helper thread waits for from now on.
+enum class Watch : uint8_t {
+  same,    // as before
+  visits,  // that there are none for a while: they put its timer off
+  pause,   // that a while is over
+  engine,  // the engine's deadline, and its socket
+};
+
+enum class Decision : uint8_t {
+  post_more,
+  post_unattended,
+  post_unserved,
+  post_no_habit,
+  post_first,
+  post_alone,
+  post_last,
+  post_full,
+  post_late,
+  post_waits,
+  no_post,
+  receive_more,
+  receive_waits,
+  receive,
+  found_unattended,
+  found_posts,
+  found,
+  stays_posts,
+  stays_reply,
+  stays,
+  came_posts,
+  came_nothing,
+  came_unserved,
+  came_no_habit,
+  came_waits,
+  vain_posts,
+  vain_reply,
+  vain,
+  round,
+  visit_late,
+  visit_steady,
+  visit,
+  left_earlier,
+  unserved,
+  busy_sleepers,
+  busy_auto,
+  busy,
+  helper,
+  helper_moved,
+  helper_sleepers,
+  helper_idle,
+  rest_queued,
+};
+
+struct FlushRow {
+  Decision decision;
+  const char* event;
+  const char* when;
+  Flush flush;
+  const char* why;
+  Watch watch = Watch::same;
+  Duration after = Duration::zero();  // the helper's timer or pause
+};
+
+// Somebody is inside while threads wait to be served: about as long as a visit takes.
+inline constexpr Duration kServeRetry = Duration::microseconds(20);
+// Threads in WaitObject run the engine themselves; the helper only looks after those of their
+// deadlines that moved while they slept.
+inline constexpr Duration kSleepersPause = Duration::milliseconds(10);
+// The socket took no more: long enough for a buffer to drain, short enough not to be seen.
+inline constexpr Duration kBacklogRetry = Duration::microseconds(100);
+
+// clang-format off
+inline constexpr FlushRow kFlushTable[] = {
+  {Decision::post_more, "a post", "with FI_MORE",
+   Flush::wait, "the application says that more follows"},
+  {Decision::post_unattended, "a post", "nothing was received for 1 ms",
+   Flush::round, "visits keep the helper away, so they do its work"},
+  {Decision::post_unserved, "a post", "no helper will send it later",
+   Flush::send, "it might never leave"},
+  {Decision::post_no_habit, "a post", "posts do not come in runs, or waited in vain",
+   Flush::send, "the next post may be far"},
+  {Decision::post_first, "a post", "one of the first two of a run",
+   Flush::send, "something has to be on its way while others wait"},
+  {Decision::post_alone, "a post", "all others of its endpoint are done, or wait",
+   Flush::send, "the application may wait for this one"},
+  {Decision::post_last, "a post", "the run is as long as the one before",
+   Flush::send, "no other follows"},
+  {Decision::post_full, "a post", "32 posts or 128 KiB would wait",
+   Flush::send, "more together save nothing"},
+  {Decision::post_late, "a post", "one has waited for 20 us",
+   Flush::send, "no wait shall be long enough to be seen"},
+  {Decision::post_waits, "a post", "else",
+   Flush::wait, "the next post or look sends both in one system call"},
+
+  {Decision::no_post, "a post refused, a cancel", "always",
+   Flush::send, "what FI_MORE held may have waited for this call"},
+
+  {Decision::receive_more, "a posted receive", "with FI_MORE",
+   Flush::wait, "the application says that more follows"},
+  {Decision::receive_waits, "a posted receive", "an ACK waits for a reply",
+   Flush::wait, "the reply takes everything along"},
+  {Decision::receive, "a posted receive", "else",
+   Flush::send, "the peer may wait for room"},
+
+  {Decision::found_unattended, "a look finds what was there", "nothing was received for 50 us",
+   Flush::round, "ACKs make room, and peers wait for answers"},
+  {Decision::found_posts, "a look finds what was there", "posts wait",
+   Flush::send, "posts wait for a look at most"},
+  {Decision::found, "a look finds what was there", "else",
+   Flush::wait, "a reply to it may follow"},
+
+  {Decision::stays_posts, "a look finds what stays", "posts wait",
+   Flush::round, "posts wait for a look at most"},
+  {Decision::stays_reply, "a look finds what stays", "the first one since a message",
+   Flush::wait, "a reply to it may follow"},
+  {Decision::stays, "a look finds what stays", "else",
+   Flush::round, "such looks may go on for ever"},
+
+  {Decision::came_posts, "a look receives its find", "posts wait",
+   Flush::send, "posts wait for a look at most"},
+  {Decision::came_nothing, "a look receives its find", "nothing is queued",
+   Flush::wait, "there is nothing to send"},
+  {Decision::came_unserved, "a look receives its find", "no helper",
+   Flush::send, "an ACK that waits in vain might never leave"},
+  {Decision::came_no_habit, "a look receives its find", "the application does not reply at once",
+   Flush::send, "the peer waits for its ACK"},
+  {Decision::came_waits, "a look receives its find", "else",
+   Flush::wait, "ACK and reply leave in one system call"},
+
+  {Decision::vain_posts, "a look in vain", "posts wait",
+   Flush::send, "posts wait for a look at most"},
+  {Decision::vain_reply, "a look in vain", "the first one while an ACK waits for a reply",
+   Flush::wait, "many programs look until there is nothing more, then reply"},
+  {Decision::vain, "a look in vain", "else",
+   Flush::send, "no reply comes"},
+
+  {Decision::round, "a call that wants progress", "always",
+   Flush::round, "only the engine moves a counter, or a queue without room"},
+
+  {Decision::visit_late, "a visit, the helper's timer is old", "posts have waited for 20 us",
+   Flush::send, "visits keep the helper away, so they do its work",
+   Watch::visits, kAbsence},
+  {Decision::visit_steady, "a visit, the helper's timer is old",
+   "there was one each 100 us on average",
+   Flush::wait, "it comes back, and a timer beyond the kernel's next tick is cheap",
+   Watch::visits, kSteadyAbsence},
+  {Decision::visit, "a visit, the helper's timer is old", "else",
+   Flush::wait, "the helper shall not come while the application does",
+   Watch::visits, kAbsence},
+
+  {Decision::left_earlier, "a visit ends", "the deadline is before the helper's",
+   Flush::wait, "the helper sleeps too long", Watch::pause},
+  {Decision::unserved, "a thread stops watching", "others sleep on",
+   Flush::wait, "the helper watches the socket for them", Watch::pause},
+
+  {Decision::busy_sleepers, "the helper finds no way in", "threads sleep that it serves",
+   Flush::wait, "the thread inside need not wake them", Watch::pause, kServeRetry},
+  {Decision::busy_auto, "the helper finds no way in", "FI_PROGRESS_AUTO",
+   Flush::wait, "the thread inside runs the engine", Watch::pause, kAbsence},
+  {Decision::busy, "the helper finds no way in", "else",
+   Flush::wait, "the application is there; its next visit starts the timer again",
+   Watch::visits, kAbsence},
+
+  {Decision::helper, "the helper comes in", "nobody visited, or it need not wait for that",
+   Flush::round, "it does the application's work"},
+  {Decision::helper_moved, "the helper has run", "something moved",
+   Flush::wait, "more may follow", Watch::pause},
+  {Decision::helper_sleepers, "the helper has run", "threads sleep that watch the socket",
+   Flush::wait, "they run the engine; their deadlines may move", Watch::pause, kSleepersPause},
+  {Decision::helper_idle, "the helper has run", "else",
+   Flush::wait, "nothing happens before that", Watch::engine},
+  {Decision::rest_queued, "a thread or the helper rests", "packets are queued",
+   Flush::wait, "the socket drains meanwhile", Watch::pause, kBacklogRetry},
+};
+// clang-format on
+
+inline constexpr size_t kFlushRows = sizeof(kFlushTable) / sizeof(kFlushTable[0]);
+
+constexpr const FlushRow& row_of(Decision decision) {
+  return kFlushTable[static_cast<size_t>(decision)];
+}
+
+namespace internal {
+constexpr bool rows_stand_in_order() {
+  for (size_t i = 0; i < kFlushRows; ++i) {
+    if (kFlushTable[i].decision != static_cast<Decision>(i)) return false;
+  }
+  return kFlushRows == static_cast<size_t>(Decision::rest_queued) + 1;
+}
+}  // namespace internal
+static_assert(internal::rows_stand_in_order());
+
+// The column that every call of the application needs, in one cache line.
+struct FlushColumn {
+  Flush of[kFlushRows] = {};
+  constexpr FlushColumn() {
+    for (size_t i = 0; i < kFlushRows; ++i) of[i] = kFlushTable[i].flush;
+  }
+};
+inline constexpr FlushColumn kFlushColumn;
+
+}  // namespace uet::prov
