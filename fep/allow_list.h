@@ -1,4 +1,4 @@
-// Whom this FEP listens to at all: a list of IP prefixes, or everybody. Asked once per datagram,
+// The addresses that this FEP listens to: a list of IP prefixes, or all. Asked once per datagram,
 // before anything else is done with it. No protection against forged sources; TSS is that.
 // [architecture 5]
 #pragma once

@@ -44,7 +44,7 @@ cmake --build "$build" -j "$jobs" --target "tests_$folder" >&2
 find "$build" -name '*.gcda' -delete
 ctest --test-dir "$build" -L "^$folder\$" --output-on-failure >&2
 
-# Every object that was compiled, from the library and the tests: a header is covered by whoever
+# Every object that was compiled, from the library and the tests: a header is covered by whatever
 # includes it.
 find "$build" -name '*.gcno' -print0 |
   xargs -0 -r gcov --json-format --stdout 2>/dev/null |

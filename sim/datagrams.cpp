@@ -183,7 +183,7 @@ void Datagrams::on_completion(void* owner, const ses::Completion& c) {
   host.all->judge_received(receive, c);
 }
 
-// [PDS-211] It is done when it has left, whoever hears it.
+// [PDS-211] It completes when it has left, also when nobody receives it.
 void Datagrams::judge_sent(Datagram& d, const ses::Completion& c) {
   if (d.done) return fail("ended twice", d.id);
   d.done = true;

@@ -19,7 +19,7 @@ void visit_flags(H& h, V& v) {
   v(flag("som"), h.som);
 }
 
-// Whom a request is for.
+// The fields that name the target of a request.
 template <class H, class V>
 void visit_target(H& h, V& v) {
   v(number("ri_generation", 8), h.ri_generation);

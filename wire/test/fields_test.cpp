@@ -16,7 +16,7 @@ namespace {
 using test::emitted;
 using test::Octets;
 
-// Fields that choose the form of a header, and values of theirs.
+// Fields that choose the form of a header, each with the values that do.
 struct Form {
   std::string_view field;
   uint64_t value;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kProviderVersion = FI_VERSION(0, 1);  // of this project [LF-086]
 
-// Read on the first call. fi_getinfo and fi_fabric come without an object of ours that could hold
+// Read on the first call. fi_getinfo and fi_fabric get no object of the provider that could hold
 // them; everything below a fabric gets them handed in. Never destroyed. [ABI-015]
 const Settings& settings() {
   static const Settings* const kSettings = new Settings(read_settings_of_process());

@@ -24,7 +24,7 @@ struct CompletionError {
   int err = 0;         // positive fi_errno
   int prov_errno = 0;  // see completion_error.h [LF-095]
   uint64_t olen = 0;   // octets of the message that did not fit
-  FabricAddress peer;  // whom it concerns, when known
+  FabricAddress peer;  // of the operation, when known
   uint32_t initiator_id = 0;
   uint32_t addr_format = 0;  // of the raw address that goes with FI_EADDRNOTAVAIL
 };

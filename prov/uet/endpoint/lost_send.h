@@ -11,7 +11,7 @@ class EventQueue;
 
 struct LostSend {
   fi_addr_t addr = FI_ADDR_NOTAVAIL;
-  CompletionError error;  // why, and to whom
+  CompletionError error;  // the reason and the peer
 };
 
 // Writes the line, and the entry where `eq` is not null, in the name of `object`.

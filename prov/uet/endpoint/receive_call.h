@@ -17,15 +17,15 @@ class AddressVector;
 // Whether flags, tag and mask go together. 0 or -FI_E*; `tag_format` is kTagMpi, kTagCcl or bits.
 ssize_t check_receive(const MessageCall& call, uint64_t tag_format);
 
-// The receive that the call describes, into those buffers; whom it is for, and what its completion
-// says, are still open. `multi_min` is FI_OPT_MIN_MULTI_RECV, in octets. [LF-096]
+// The receive that the call describes, into those buffers. Its sender and what its completion says
+// are still open. `multi_min` is FI_OPT_MIN_MULTI_RECV, in octets. [LF-096]
 ses::ReceiveRequest receive_request(const MessageCall& call, std::span<const IoSlice> buffers,
                                     uint32_t multi_min);
 
 // Whether a receive of those capabilities can be for one sender.
 bool is_directed(uint64_t caps, bool tagged);
 
-// Fills in whom the receive is for: anybody, an address, or with FI_AUTH_KEY every address of a
+// Fills in who may send to the receive: anybody, an address, or with FI_AUTH_KEY every address of a
 // key. 0 or -FI_E*. Engine lock held; `av` may be null, which only receives from anybody allow.
 // [LF-046, LF-021, LF-068]
 ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,

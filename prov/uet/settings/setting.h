@@ -15,7 +15,7 @@
 
 namespace uet::prov {
 
-// For whom a setting is.
+// Who changes a setting, and why.
 enum class Level : uint8_t {
   user,      // what a site decides: interface, ports, who may talk, limits
   tuning,    // how much and how fast; the defaults suit most
