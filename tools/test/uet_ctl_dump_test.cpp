@@ -71,10 +71,11 @@ void hanging_role(const Line& line) {
   const std::vector<uint8_t> silent = name_of_silent_peer();
   const SilentPeer peer;
   NodeOptions options;
-  options.address = "127.0.47.61";
-  Node a(options);
   options.address = "127.0.47.62";
   Node b(options);
+  options.address = "127.0.47.61";
+  options.tx_op_flags = FI_TRANSMIT_COMPLETE;  // the completion says that B has answered
+  Node a(options);
   const fi_addr_t to_b = a.insert(b.name());
   const fi_addr_t to_silent = a.insert(silent);
   b.insert(a.name());
