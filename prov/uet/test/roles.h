@@ -5,6 +5,7 @@
 #include "prov/uet/test/node.h"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
@@ -73,6 +74,10 @@ class RolesTest : public ::testing::Test {
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     ends_[0] = {ends[0]};
     ends_[1] = {ends[1]};
+    const timeval patience{.tv_sec = kPatience.count(), .tv_usec = 0};
+    for (const int end : ends) {
+      ASSERT_EQ(setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    }
   }
   void TearDown() override {
     for (const pid_t pid : running_) {
