@@ -4,7 +4,7 @@
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../lib.sh"
+. "$here/../../lib.sh"
 [ $# -eq 2 ] || { echo "Usage: doctor.sh UET_CTL PROVIDER-DIR" >&2; exit 2; }
 uet_ctl=$1
 export FI_PROVIDER_PATH=$2
