@@ -60,7 +60,7 @@ class FabricEndpoint {
   // The messages of such packets end, unless on_too_long() has ended them.
   void end_too_long(TxBatch& batch, Instant now);
   void on_unreachable(const FabricAddress& address, Instant now);
-  // A packet was too long for the route to `address`. `mtu_bytes`: the MTU of the route in octets of
+  // A packet was too long for the route to `address`. `mtu_bytes`: MTU of the route in octets of
   // IP packets, 0 when the system does not know it. Returns the change of the payload size toward
   // that address, or nothing when the report is ignored. [LF-141]
   std::optional<pds::PathChange> on_too_long(const FabricAddress& address, uint32_t mtu_bytes,

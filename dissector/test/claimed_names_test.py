@@ -5,8 +5,8 @@ Usage: claimed_names_test.py PLUGINS CLAIMANT UET_PCAP
 
 CLAIMANT (test/claimant.cpp) claims the protocol names, port, tap and tables of the dissector "uet"
 of Wireshark 5.0, and some of our field names with other types. Wireshark starts all the same. The
-plugin, now called "uetx", dissects what goes to port 4793. Its fields keep their names, except those
-whose types differ.
+plugin, now called "uetx", dissects what goes to port 4793. Its fields keep their names, except
+those whose types differ.
 """
 import os
 import pathlib
