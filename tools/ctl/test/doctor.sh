@@ -33,7 +33,7 @@ says() {
     { echo "FAILED: $what: no line like $pattern"; cat "$out/text"; failures=$((failures + 1)); }
 }
 
-# Linux 6.2 and CAP_NET_RAW, which whoever makes hosts seldom lacks.
+# Linux 6.2 and CAP_NET_RAW, which a user who may make namespaces usually has.
 may_use_packet_sockets() {
   [ "$(printf '6.2\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.2 ] &&
     [ $((16#$(awk '/^CapEff:/ {print $2}' /proc/self/status) >> 13 & 1)) -eq 1 ]

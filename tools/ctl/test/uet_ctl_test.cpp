@@ -178,7 +178,8 @@ TEST_F(UetCtlTest, ShowsWhatWasDropped) {
   close();
 }
 
-// [architecture 5] Of whom FI_UET_ALLOW does not name not even the type is looked at.
+// [architecture 5] A datagram of a host that FI_UET_ALLOW does not name is dropped before its type
+// is read.
 TEST_F(UetCtlTest, WhoIsNotAllowedIsDroppedUnseen) {
   open({{"FI_UET_ALLOW", "10.0.0.0/8,fd00::/8"}});
   send_nonsense(3);
