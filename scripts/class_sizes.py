@@ -37,7 +37,6 @@ EXCEPTIONS = {
     "prov/uet/completion/cq.h CompletionQueue": "to be split by what it owns",
     "prov/uet/completion/wait.h WaitObject": "to be split by what it owns",
     "prov/uet/domain/domain.h Domain": "to be split by what it owns",
-    "prov/uet/endpoint/ep.h EndpointCore": "to be split by what it owns",
     "prov/uet/memory/mr.h MemoryRegion": "to be split by what it owns",
     "prov/uet/progress/progress.h ProgressEngine": "to be split by what it owns",
     "prov/uet/test/flush_world.h FlushWorld": "to be split by what it owns",
