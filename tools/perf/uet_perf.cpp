@@ -1,8 +1,8 @@
 // Micro figures of the stack: codecs, the whole stack without I/O, matching. Each is a loop over a
 // fixed amount of work, timed by the processor time of this thread.
 #include "tools/common/command_line.h"
-#include "tools/perf/loss.h"
 #include "tools/perf/gap.h"
+#include "tools/perf/loss.h"
 #include "tools/perf/match.h"
 #include "tools/perf/pair.h"
 
@@ -340,6 +340,56 @@ int print(const Options& options, const std::vector<Figure>& figures) {
   return 0;
 }
 
+// Commands that measure something of their own.
+struct Commands {
+  CLI::App* table = nullptr;
+  CLI::App* lossy = nullptr;
+  CLI::App* matching = nullptr;
+  CLI::App* gaps = nullptr;
+};
+
+void add_loss_options(CLI::App& lossy, Options& options) {
+  lossy.add_option("--seed", options.seed, "Of the network and both ends")->capture_default_str();
+  lossy.add_option("--window", options.window, "Packets outstanding per connection")
+      ->check(CLI::Range(1, 2048))
+      ->capture_default_str();
+  lossy.add_option("--rtt", options.round_trip_us, "Round trip without queues, in us")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  lossy.add_option("--rate", options.rate_gbps, "Rate of each link, in Gb/s")
+      ->check(CLI::Range(1, 800))
+      ->capture_default_str();
+}
+
+// `with_flows` measures the stack alone and goes with no command.
+Commands add_commands(CLI::App& app, Options& options, CLI::Option* with_flows) {
+  Commands c;
+  c.table = app.add_subcommand("pdcs", "Cost of a packet by the number of PDCs, 1 to 4,096");
+  c.lossy = app.add_subcommand("loss", "Goodput over a simulated network that loses packets");
+  c.matching =
+      app.add_subcommand("match", "Cost of a match by how many receives or kept messages wait");
+  c.gaps =
+      app.add_subcommand("gap", "Cost of an ACK over a gap by how many packets are outstanding");
+  for (CLI::App* const command : {c.table, c.lossy, c.matching, c.gaps}) {
+    command->fallthrough();
+    command->excludes(with_flows);
+  }
+  add_loss_options(*c.lossy, options);
+  return c;
+}
+
+// What is measured without a command.
+int measure_stack(const Options& options) {
+  const double copy = copy_ns(options.repeats);
+  if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
+  std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
+  for (uint32_t flows : {1u, 64u, 1024u}) {
+    figures.push_back(stack(options, flows, copy));
+  }
+  figures.push_back(message(options));
+  return print(options, figures);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -366,41 +416,12 @@ int main(int argc, char** argv) {
   bool by_job = false;
   app.add_flag("--jobs", by_job, "One peer and a JobID each, not a peer each")->needs(with_flows);
   app.add_flag("--json", options.json, "Print JSON");
-  CLI::App* const table =
-      app.add_subcommand("pdcs", "Cost of a packet by the number of PDCs, 1 to 4,096")
-          ->fallthrough();
-  CLI::App* const lossy =
-      app.add_subcommand("loss", "Goodput over a simulated network that loses packets")
-          ->fallthrough();
-  lossy->add_option("--seed", options.seed, "Of the network and both ends")->capture_default_str();
-  lossy->add_option("--window", options.window, "Packets outstanding per connection")
-      ->check(CLI::Range(1, 2048))
-      ->capture_default_str();
-  lossy->add_option("--rtt", options.round_trip_us, "Round trip without queues, in us")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  lossy->add_option("--rate", options.rate_gbps, "Rate of each link, in Gb/s")
-      ->check(CLI::Range(1, 800))
-      ->capture_default_str();
-  CLI::App* const matching =
-      app.add_subcommand("match", "Cost of a match by how many receives or kept messages wait")
-          ->fallthrough();
-  CLI::App* const gaps =
-      app.add_subcommand("gap", "Cost of an ACK over a gap by how many packets are outstanding")
-          ->fallthrough();
-  for (CLI::App* const command : {table, lossy, matching, gaps}) command->excludes(with_flows);
+  const Commands commands = add_commands(app, options, with_flows);
   if (const auto status = tools::parse(app, argc, argv)) return *status;
   if (by_job) options.spread = perf::Spread::jobs;
-  if (table->parsed()) return pdcs(options);
-  if (lossy->parsed()) return loss(options);
-  if (matching->parsed()) return match(options);
-  if (gaps->parsed()) return gap(options);
-  const double copy = copy_ns(options.repeats);
-  if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
-  std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
-  for (uint32_t flows : {1u, 64u, 1024u}) {
-    figures.push_back(stack(options, flows, copy));
-  }
-  figures.push_back(message(options));
-  return print(options, figures);
+  if (commands.table->parsed()) return pdcs(options);
+  if (commands.lossy->parsed()) return loss(options);
+  if (commands.matching->parsed()) return match(options);
+  if (commands.gaps->parsed()) return gap(options);
+  return measure_stack(options);
 }
