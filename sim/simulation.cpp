@@ -1,7 +1,7 @@
 // The event loop: each host runs when it has packets, a timer or something to post.
 #include "sim/simulation.h"
 
-#include "sim/clock.h"
+#include "sim/world/clock.h"
 #include "sim/faults/odd_peer.h"
 #include "sim/faults/stranger.h"
 #include "sim/host.h"
