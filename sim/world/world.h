@@ -100,6 +100,8 @@ class World {
   }
   Instant next_event() const { return std::min(next_deadline(), transit_.next()); }
 
+  // Moves time on; nothing happens.
+  void pass(Duration time) { now_ = now_ + time; }
   // Moves time on and runs the timers. Nothing arrives or leaves.
   void advance(Instant to) {
     UET_ASSERT(to >= now_);
