@@ -66,6 +66,9 @@ class World {
       UET_ASSERT(i < batches_max_);
       total += count = transmit(index, fate, 1);
     }
+    if constexpr (requires(const S& s) { s.has_work(); }) {
+      UET_ASSERT(!sites_[index].station->has_work());
+    }
     return total;
   }
   // The same of all stations.
