@@ -18,32 +18,43 @@ template <class Item>
 class Transit {
  public:
   void add(Item item, Instant arrives) {
-    const auto place = std::upper_bound(flights_.begin(), flights_.end(), arrives, is_before);
-    flights_.insert(place, Flight{arrives, std::move(item)});
+    const auto at = std::upper_bound(arrivals_.begin(), arrivals_.end(), arrives);
+    items_.insert(items_.begin() + (at - arrivals_.begin()), std::move(item));
+    arrivals_.insert(at, arrives);
   }
-  bool empty() const { return flights_.empty(); }
-  size_t size() const { return flights_.size(); }
+  // Arrives together with the last one: what is added only so is in the order in which it left.
+  void add(Item item) {
+    arrivals_.push_back(arrivals_.empty() ? Instant() : arrivals_.back());
+    items_.push_back(std::move(item));
+  }
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
   // 0 is what arrives first. Requires index < size().
-  Item& operator[](size_t index) { return flights_[index].item; }
-  const Item& operator[](size_t index) const { return flights_[index].item; }
+  Item& operator[](size_t index) {
+    UET_ASSERT(index < size());
+    return items_[index];
+  }
+  Item& back() { return items_.back(); }
+  auto begin() { return items_.begin(); }
+  auto end() { return items_.end(); }
   Item take(size_t index = 0) {
     UET_ASSERT(index < size());
-    Item item = std::move(flights_[index].item);
-    flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(index));
+    Item item = std::move(items_[index]);
+    const auto offset = static_cast<std::ptrdiff_t>(index);
+    items_.erase(items_.begin() + offset);
+    arrivals_.erase(arrivals_.begin() + offset);
     return item;
   }
-  void clear() { flights_.clear(); }
+  void clear() {
+    items_.clear();
+    arrivals_.clear();
+  }
   // When the first arrives; never() when nothing is in flight.
-  Instant next() const { return empty() ? Instant::never() : flights_.front().arrives; }
+  Instant next() const { return empty() ? Instant::never() : arrivals_.front(); }
 
  private:
-  struct Flight {
-    Instant arrives;
-    Item item;
-  };
-  static bool is_before(Instant arrives, const Flight& flight) { return arrives < flight.arrives; }
-
-  std::deque<Flight> flights_;
+  std::deque<Item> items_;
+  std::deque<Instant> arrivals_;  // of each of them
 };
 
 }  // namespace uet::sim
