@@ -39,6 +39,13 @@ ARROWS_OF_FILE = {  # exceptions, each by name
     "fep/engine.cpp": {"io"},
 }
 
+# The world of stations that tests share (architecture.md, section 8): of the project it needs base
+# alone, so it does not join a layer with those above.
+WORLD = "sim/world"
+ARROWS_OF_WORLD = {"base"}
+# The tests of a single part link that part and what it needs.
+PART_TEST = re.compile(r"(pds|ses)/\w+/test/")
+
 # Things a sans-IO folder must not touch (architecture.md, section 7).
 FORBIDDEN = [
     (r"\b(clock_gettime|gettimeofday|std::chrono|steady_clock|system_clock)\b", "a clock"),
@@ -156,22 +163,29 @@ def check_size(path, text, report):
         report(path, 1, f"{lines} lines, at most {limit}")
 
 
+def may_include(path, folder, target, header):
+    if path.startswith(WORLD + "/"):
+        return target in ARROWS_OF_WORLD or header.startswith(WORLD + "/")
+    if target == "test" or target == folder or target in ARROWS[folder]:
+        return True
+    if target in ARROWS_OF_FILE.get(path, set()):
+        return True
+    if "/test/" not in path or target in ("prov", "tools"):
+        return False
+    if target == "sim":
+        return header.startswith(WORLD + "/") and not PART_TEST.match(path)
+    return True  # a layer's tests may join it with others
+
+
 def check_includes(path, text, report):
     folder = path.split("/")[0]
     if folder not in ARROWS:
         return
-    allowed = ARROWS[folder] | {folder} | ARROWS_OF_FILE.get(path, set())
-    is_test = "/test/" in path
     for number, line in enumerate(text.split("\n"), 1):
-        match = re.match(r'\s*#include "([^"/]+)/', line)
-        if not match:
-            continue
-        target = match.group(1)
-        if target in ("test",) or target in allowed:
-            continue
-        if is_test and target not in ("prov", "tools"):
-            continue  # a layer's tests may join it with others
-        report(path, number, f"{folder} may not include {target} (architecture.md, section 2)")
+        match = re.match(r'\s*#include "(([^"/]+)/[^"]*)"', line)
+        if match and not may_include(path, folder, match.group(2), match.group(1)):
+            report(path, number, f"{folder} may not include {match.group(1)} "
+                                 "(architecture.md, section 2)")
 
 
 def check_sans_io(path, code, report):

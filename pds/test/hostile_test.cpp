@@ -78,7 +78,7 @@ TEST_P(HostileTest, AlteredPacketsNeverBreakInvariants) {
       ASSERT_LE(u.stored_responses, 16384u);
     }
   }
-  for (auto& s : pair.side) s.pds->close_all(true, pair.now);
+  for (auto& s : pair.side) s.pds->close_all(true, pair.now());
   for (auto& s : pair.side) {
     const Usage u = s.pds->usage();
     EXPECT_EQ(u, Usage{});

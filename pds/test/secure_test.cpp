@@ -172,7 +172,7 @@ TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
     for (uint32_t m = 1; m <= 2; ++m) {
       pair.side[0].client.post(pair.flow(0, Mode::rud, 1, kDomain), m, 5 * 1024);
       pair.run(1_ms);
-      pair.side[0].pds->close_all(false, pair.now);
+      pair.side[0].pds->close_all(false, pair.now());
       pair.run(1_s);
       ASSERT_EQ(pair.side[1].pds->open_pdcs(), 0u);
     }

@@ -147,7 +147,7 @@ TEST(ThreatTest, AReplayedCaptureDeliversNothing) {
     ASSERT_EQ(pair.side[1].client.delivered.size(), 20u);
     const std::vector<InPipe> capture = pair.sent;
     for (int i = 0; i < 10; ++i) {
-      for (const InPipe& p : capture) pair.inject(p.to, p.octets, p.from);
+      for (const InPipe& p : capture) pair.inject(p.side, p.octets, p.from);
       pair.run(1_ms);
     }
     EXPECT_EQ(pair.side[1].client.delivered.size(), 20u);

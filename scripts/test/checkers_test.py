@@ -109,6 +109,18 @@ class CheckTidyTest(Tree):
         out = self.finding("wire/a.cpp", '// A.\n#include "pds/pdc.h"\n')
         self.assertIn("wire/a.cpp:2: wire may not include pds", out)
 
+    def test_tests_share_the_world_but_no_other_part_of_the_simulation(self):
+        world = '// A.\n#include "sim/world/world.h"\n'
+        self.write("pds/test/a.h", world)
+        self.write("sim/world/a.h", world + '#include "base/time.h"\n')
+        self.assertEqual(run("check_tidy.py", self.root)[0], 0)
+        for path, include in (("pds/test/b.h", "sim/plan.h"), ("pds/b.h", "sim/world/world.h"),
+                              ("pds/rx/test/b.h", "sim/world/world.h"),
+                              ("sim/world/b.h", "pds/pds.h"), ("sim/world/b.h", "sim/plan.h")):
+            with self.subTest(path):
+                out = self.finding(path, f'// A.\n#include "{include}"\n')
+                self.assertIn(f"may not include {include}", out)
+
     def test_upward_dependency_in_cmake(self):
         out = self.finding("cms/CMakeLists.txt",
                            "uet_add_library(cms SOURCES a.cpp DEPS base ses)\n")

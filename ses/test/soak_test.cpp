@@ -104,7 +104,7 @@ class SoakTest : public PairTest {
     for (transmit(); !network_.empty(); transmit()) {
       const size_t at = reorder ? rng.below(network_.size()) : 0;
       if (rng.chance(loss)) {
-        network_.erase(network_.begin() + static_cast<ptrdiff_t>(at));
+        network_.take(at);
       } else {
         deliver(at);
       }

@@ -17,7 +17,8 @@ uint64_t fold(uint64_t digest, std::span<const std::byte> bytes) {
   return digest;
 }
 
-uint64_t digest_of_payload(uint64_t digest, const TxPacket& packet) {
+uint64_t digest_of_payload(uint64_t digest, const TxPacket& packet, bool has_payload) {
+  if (!has_payload) return (digest ^ packet.payload_bytes) * 0x100000001b3;
   for (uint32_t i = 0; i < packet.slice_count; ++i) {
     digest = fold(digest, {packet.slices[i].data, packet.slices[i].length});
   }
@@ -57,7 +58,8 @@ void WireOracle::send(std::span<TxPacket> packets) {
   for (const TxPacket& packet : packets) {
     if (packet.fate != TxFate::sent) continue;
     ++packets_;
-    digest_ = digest_of_payload(fold(digest_, {packet.header, packet.header_bytes}), packet);
+    digest_ = digest_of_payload(fold(digest_, {packet.header, packet.header_bytes}), packet,
+                                windows_.has_payload);
     if (violation_.empty()) check(packet);
   }
 }
@@ -182,7 +184,7 @@ void WireOracle::check(const TxPacket& packet) {
     return;
   }
   uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
-  content = digest_of_payload(content, packet);
+  content = digest_of_payload(content, packet, windows_.has_payload);
   if (request->syn) move(*request);
   const std::pair<uint32_t, uint32_t> key{request->spdcid.value(), request->psn.value()};
   const auto [entry, fresh] = sent_.try_emplace(key, Sent{content});
@@ -212,7 +214,7 @@ void WireOracle::check_rudi(const TxPacket& packet) {
   wire::Reader reader(header);
   const wire::RudiRequest request = wire::RudiRequest::read(reader);
   uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
-  content = digest_of_payload(content, packet);
+  content = digest_of_payload(content, packet, windows_.has_payload);
   const auto [entry, fresh] = sent_by_rudi_.try_emplace(request.pkt_id.value(), Sent{content});
   if (is_void(request.next_hdr, reader)) entry->second.content = content;
   const char* const what = fresh == request.retx              ? "RETX says the opposite"

@@ -25,6 +25,7 @@ class WireOracle final : public io::PacketIo {
   struct Windows {
     uint32_t packets = 0;
     uint32_t default_range = 0;
+    bool has_payload = true;  // false: of payload only the lengths are compared
   };
   WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows)
       : below_(std::move(below)), windows_(windows) {}

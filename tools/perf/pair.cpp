@@ -1,6 +1,8 @@
 // The pipe: headers are copied, payload is left as the slot happens to hold it.
 #include "tools/perf/pair.h"
 
+#include "sim/world/station.h"
+
 #include <cstring>
 
 namespace uet::perf {
@@ -84,23 +86,22 @@ void Pair::open(Side& side, uint8_t host) {
 }
 
 void Pair::carry(Side& from, Side& to) {
-  for (uint32_t i = 0; i < kBatches && from.fep->transmit(*batch_, now_) != 0; ++i) {
-    uint32_t count = 0;
-    for (TxPacket& packet : batch_->packets()) {
-      std::byte* slot = &wire_[size_t{count} * kSlotBytes];
+  for (uint32_t i = 0; i < kBatches; ++i) {
+    std::byte* slot = wire_.data();
+    RxDatagram* datagram = datagrams_.data();
+    const uint32_t count = sim::take_batch(*from.fep, *batch_, now_, [&](TxPacket& packet) {
       std::memcpy(slot, packet.header, packet.header_bytes);
-      RxDatagram& d = datagrams_[count++];
-      d.bytes = {slot, packet.bytes()};
-      d.from = opposite(packet.to);
-      d.ev = packet.ev;
-      d.ecn = packet.ecn;
-      d.at = now_;
-      packet.fate = TxFate::sent;
+      datagram->bytes = {slot, packet.bytes()};
+      datagram->from = opposite(packet.to);
+      datagram->ev = packet.ev;
+      datagram->ecn = packet.ecn;
+      datagram->at = now_;
       if (packet.payload_bytes != 0) ++packets_;
-    }
+      slot += kSlotBytes;
+      ++datagram;
+    });
+    if (count == 0) break;
     moved_ += count;
-    if (from.fep->on_sent(*batch_, now_)) from.fep->end_too_long(*batch_, now_);
-    batch_->compact();
     to.fep->receive({datagrams_.data(), count}, now_);
   }
 }

@@ -1,8 +1,8 @@
 // Command line of the simulator: runs seeds, prints one line per failure that replays it, and
 // checks that the fault paths of the stack were all taken over the whole set.
-#include "tools/common/command_line.h"
 #include "sim/coverage_exempt.h"
 #include "sim/simulation.h"
+#include "tools/common/command_line.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,10 +19,12 @@ using uet::sim::RunResult;
 // What the command line says instead of the seed.
 struct Instead {
   bool calm = false;
+  bool lengths_only = false;
   std::optional<uint32_t> endpoints, operations, message_bytes;
 
   Plan plan(uint64_t seed) const {
     Plan out = calm ? Plan::calm() : Plan::draw(seed);
+    out.lengths_only = lengths_only;
     out.endpoints = endpoints.value_or(out.endpoints);
     out.operations = operations.value_or(out.operations);
     out.message_bytes_max = message_bytes.value_or(out.message_bytes_max);
@@ -31,6 +33,7 @@ struct Instead {
   // These options again, for the line that replays a run.
   std::string words() const {
     std::string out = calm ? " --calm" : "";
+    if (lengths_only) out += " --lengths-only";
     const auto add = [&out](const char* name, const std::optional<uint32_t>& value) {
       if (value) out += std::string(" ") + name + " " + std::to_string(*value);
     };
@@ -152,6 +155,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--calm", options.instead.calm,
                "Default settings and a network without faults, whatever the seed");
+  app.add_flag("--lengths-only", options.instead.lengths_only,
+               "Do not fill or compare payload, only its lengths: faster, less memory");
   app.add_option("--endpoints", options.instead.endpoints, "So many, whatever the seed")
       ->check(CLI::Range(2, 65536));
   app.add_option("--operations", options.instead.operations, "So many, whatever the seed")
