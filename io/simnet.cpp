@@ -42,9 +42,9 @@ uint64_t backlog_bytes(int64_t free_ns, int64_t now_ns, uint64_t rate_bps) {
 SimNet::SimNet(uint64_t seed, const SimConfig& config)
     : config_(config), rng_(seed), packets_(config.packets_max) {
   UET_ASSERT(config.packets_max > 0 && config.datagram_bytes_max > 0);
-  // Not cleared: a slot costs memory only once it was used.
   config_.carried_bytes_max = std::min(config.carried_bytes_max, config.datagram_bytes_max);
-  // Behind the last slot there may be octets of its packet that are not carried.
+  // Not cleared: a slot costs memory only once it was used. Behind the last slot there may be
+  // octets of its packet that are not carried.
   memory_.reset(new std::byte[uint64_t{config.packets_max} * config_.carried_bytes_max +
                               config.datagram_bytes_max]);
   events_.reserve(config.packets_max);

@@ -68,7 +68,7 @@ void Workload::draw_operation(Operation& op, Rng& rng) {
   region.resize(op.region_offset + op.bytes);
   draw_wrong(op, rng);
   if (op.kind == Operation::Kind::read && op.wrong == Operation::Wrong::nothing) {
-    for (uint32_t at = 0; at < op.bytes; ++at) region[op.region_offset + at] = octet(op.id, at);
+    fill(region.data() + op.region_offset, op.bytes, op.id);
   }
 }
 

@@ -127,6 +127,7 @@ void Workload::judge_memory() {
 
 void Workload::judge_memory_of(const Operation& op) {
   const auto is_its_or_zero = [&op](const std::byte* at, uint32_t count) {
+    if (holds(at, count, op.id) || is_zero(at, count)) return true;
     for (uint32_t i = 0; i < count; ++i) {
       if (at[i] != std::byte{0} && at[i] != octet(op.id, i)) return false;
     }
@@ -146,8 +147,7 @@ void Workload::judge_memory_of(const Operation& op) {
   // Beyond what was received, and in receives that were taken back. Where messages may fail the
   // next one may land in the same place.
   if (!op.is_send() || is_lenient()) return;
-  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
-  if (!std::all_of(op.landing.begin() + op.landed, op.landing.end(), is_zero)) {
+  if (!is_zero(op.landing.data() + op.landed, op.landing.size() - op.landed)) {
     fail("receive %u: octets behind the %u that were received", op.id, op.landed);
   }
 }
@@ -175,11 +175,10 @@ void Workload::judge_wrong(const Operation& op, const ses::Completion& c) {
   // The tallies show what an atomic did.
   if (op.kind == Operation::Kind::atomic || plan_.lengths_only) return;
   const std::byte* const at = &hosts_[op.to]->region[0] + op.region_offset;
-  const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
-  if (!std::all_of(at, at + op.bytes, is_zero)) {
+  if (!is_zero(at, op.bytes)) {
     return fail("operation %u: refused, but the target's memory changed", op.id);
   }
-  if (op.kind == Operation::Kind::read && !std::all_of(op.local.begin(), op.local.end(), is_zero)) {
+  if (op.kind == Operation::Kind::read && !is_zero(op.local.data(), op.local.size())) {
     fail("read %u: refused, but data came", op.id);
   }
 }
