@@ -82,8 +82,8 @@ TEST_F(FrameRxTest, AFrameIsKeptWhileItIsCut) {
   }
 }
 
-// Addresses that no neighbour has, or that are ours, and headers with a wrong checksum: the IP stack
-// would not take them. [WIRE-010]
+// Addresses that no neighbour has, or that are ours, and headers with a wrong checksum: the IP
+// stack would not take them. [WIRE-010]
 TEST_F(FrameRxTest, WhatTheIpStackRefusesIsDropped) {
   const auto b = open_frames(here(1));
   ASSERT_TRUE(b);
