@@ -23,7 +23,6 @@ MEMBERS = 14
 EXCEPTIONS = {
     "conformance/steps.h Runner": "to be split by what it owns",
     "io/simnet.h SimNet": "to be split by what it owns",
-    "io/udp_rx.h UdpRx": "to be split by what it owns",
     "pds/pdc/pdc.h Pdc": "to be split by what it owns",
     "pds/pdc/peer_table.h Peer": "to be split by what it owns",
     "pds/rooms.h Rooms": "to be split by what it owns",
