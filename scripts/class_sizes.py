@@ -43,7 +43,6 @@ EXCEPTIONS = {
     "sim/recording/endpoint.h Endpoint": "to be split by what it owns",
     "sim/recording/player.h Player": "to be split by what it owns",
     "sim/workload.h Workload": "to be split by what it owns",
-    "bench/raw/raw_peer.h Peer": "to be split by what it owns",
     "tools/stress/inbox.h Inbox": "to be split by what it owns",
     "tools/stress/worker.h Worker": "to be split by what it owns",
 }
