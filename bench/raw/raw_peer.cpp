@@ -41,11 +41,11 @@ void Peer::connect(const FabricAddress& to) {
 void Peer::begin_run(uint32_t run, uint32_t size) {
   run_ = run;
   size_ = size;
-  received_ = sent_ = 0;
-  expected_ = tx_next_ = tx_acked_ = 0;
-  tx_count_ = 0;
+  in_.complete = out_.number = 0;
+  in_.expected = out_.next = out_.acked = 0;
+  out_.count = 0;
   memory_.assign(size, 'x');
-  ready_ = bye_ = false;
+  heard_.ready = heard_.bye = false;
 }
 
 // One system call for up to kSegments segments of the message being sent.
@@ -54,7 +54,7 @@ void Peer::send_segments(uint32_t first, uint32_t count) {
   iovec vectors[2 * kSegments];
   for (uint32_t i = 0; i < count; ++i) {
     headers[i].run = run_;
-    headers[i].message = sent_;
+    headers[i].message = out_.number;
     headers[i].segment = first + i;
     headers[i].size = size_;
     const uint32_t offset = (first + i) * kPayload;
@@ -78,16 +78,16 @@ void Peer::send_segments(uint32_t first, uint32_t count) {
   // A refusal is a loss like any other.
   while (::sendmsg(socket_.get(), &message, 0) < 0 && (errno == EINTR || errno == EAGAIN)) {
   }
-  if (first < tx_high_) resent_ += std::min(count, tx_high_ - first);
-  tx_high_ = std::max(tx_high_, first + count);
+  if (first < out_.high) resent_ += std::min(count, out_.high - first);
+  out_.high = std::max(out_.high, first + count);
 }
 
 void Peer::push() {
-  while (tx_next_ < tx_count_ && tx_next_ - tx_acked_ < peer_window_) {
-    const uint32_t room = peer_window_ - (tx_next_ - tx_acked_);
-    const uint32_t count = std::min({tx_count_ - tx_next_, room, gso_ ? kSegments : 1});
-    send_segments(tx_next_, count);
-    tx_next_ += count;
+  while (out_.next < out_.count && out_.next - out_.acked < heard_.window) {
+    const uint32_t room = heard_.window - (out_.next - out_.acked);
+    const uint32_t count = std::min({out_.count - out_.next, room, gso_ ? kSegments : 1});
+    send_segments(out_.next, count);
+    out_.next += count;
   }
 }
 
@@ -95,8 +95,8 @@ void Peer::send_control(Kind kind, uint32_t repeat) {
   Header h;
   h.kind = kind;
   h.run = run_;
-  h.message = received_ + 1;
-  h.segment = expected_;
+  h.message = in_.complete + 1;
+  h.segment = in_.expected;
   h.size = size_;
   h.window = own_window_;
   h.repeat = repeat;
@@ -105,54 +105,54 @@ void Peer::send_control(Kind kind, uint32_t repeat) {
 
 void Peer::repeat_request() {
   const Instant now = monotonic_now();
-  if (now - asked_at_ < Duration::milliseconds(1)) return;
-  asked_at_ = now;
+  if (now - in_.asked_at < Duration::milliseconds(1)) return;
+  in_.asked_at = now;
   send_control(Kind::credit, 1);
 }
 
 void Peer::on_data(const Header& h, const char* payload, uint32_t bytes) {
-  if (h.message == received_) {
+  if (h.message == in_.complete) {
     // We have all of it, so what the other side misses is our answer: show its end.
-    if (tx_count_ > 0) send_segments(tx_count_ - 1, 1);
+    if (out_.count > 0) send_segments(out_.count - 1, 1);
     return;
   }
-  if (h.message != received_ + 1 || h.segment < expected_ || h.size != size_) return;
-  if (h.segment > expected_) return repeat_request();
+  if (h.message != in_.complete + 1 || h.segment < in_.expected || h.size != size_) return;
+  if (h.segment > in_.expected) return repeat_request();
   const uint32_t offset = h.segment * kPayload;
   if (offset >= size_ || bytes != std::min(kPayload, size_ - offset)) return;
   std::memcpy(memory_.data() + offset, payload, bytes);
-  ++expected_;
+  ++in_.expected;
   const uint32_t total = segments_of(size_);
-  if (expected_ == total) {
-    ++received_;
-    expected_ = credited_ = 0;
-  } else if (expected_ - credited_ >= own_window_ / 4 && credited_ + own_window_ < total) {
-    credited_ = expected_;
+  if (in_.expected == total) {
+    ++in_.complete;
+    in_.expected = in_.credited = 0;
+  } else if (in_.expected - in_.credited >= own_window_ / 4 && in_.credited + own_window_ < total) {
+    in_.credited = in_.expected;
     send_control(Kind::credit);
   }
 }
 
 void Peer::on_credit(const Header& h) {
-  if (h.message != sent_ || h.segment > tx_count_) return;
-  tx_acked_ = std::max(tx_acked_, h.segment);
-  if (h.repeat != 0) tx_next_ = tx_acked_ = h.segment;
+  if (h.message != out_.number || h.segment > out_.count) return;
+  out_.acked = std::max(out_.acked, h.segment);
+  if (h.repeat != 0) out_.next = out_.acked = h.segment;
   push();
 }
 
 void Peer::on_segment(const Header& h, const char* payload, uint32_t bytes, const SockAddr& from) {
   if (h.magic != Header{}.magic) return;
   if (h.kind == Kind::hello) {
-    peer_window_ = std::clamp(h.window, 1u, kWindow);
-    ready_ = ready_ || h.run == run_;
-    offer_ = h;
-    offered_ = true;
+    heard_.window = std::clamp(h.window, 1u, kWindow);
+    heard_.ready = heard_.ready || h.run == run_;
+    heard_.offer = h;
+    heard_.offered = true;
     if (!connected_) connect(io::from_sockaddr(from));
     // The client asks again when our answer was lost.
     if (server_ && h.run == run_) send_control(Kind::hello);
     return;
   }
   if (h.run != run_) return;
-  if (h.kind == Kind::bye) bye_ = true;
+  if (h.kind == Kind::bye) heard_.bye = true;
   if (h.kind == Kind::data) on_data(h, payload, bytes);
   if (h.kind == Kind::credit) on_credit(h);
 }
@@ -189,19 +189,19 @@ bool Peer::poll() {
 }
 
 void Peer::send_message() {
-  ++sent_;
-  tx_count_ = segments_of(size_);
-  tx_next_ = tx_acked_ = tx_high_ = 0;
+  ++out_.number;
+  out_.count = segments_of(size_);
+  out_.next = out_.acked = out_.high = 0;
   push();
 }
 
 bool Peer::receive_message() {
-  const uint32_t before = received_;
+  const uint32_t before = in_.complete;
   const uint32_t run = run_;
   Instant active, begun;  // set at the first empty poll
-  for (uint32_t idle = 0; received_ == before;) {
+  for (uint32_t idle = 0; in_.complete == before;) {
     if (poll()) {
-      if (bye_ || (offered_ && offer_.run != run)) return false;
+      if (heard_.bye || (heard_.offered && heard_.offer.run != run)) return false;
       idle = 0;
       active = Instant();
       continue;
@@ -214,10 +214,10 @@ bool Peer::receive_message() {
     if (now - begun > kGiveUp) return false;
     if (now - active < kPatience) continue;
     active = now;
-    if (expected_ > 0) {
+    if (in_.expected > 0) {
       send_control(Kind::credit, 1);
-    } else if (tx_count_ > 0) {
-      send_segments(tx_count_ - 1, 1);
+    } else if (out_.count > 0) {
+      send_segments(out_.count - 1, 1);
     }
   }
   return true;

@@ -59,10 +59,10 @@ class Peer {
   uint32_t run() const { return run_; }
   uint32_t size() const { return size_; }
   uint32_t resent() const { return resent_; }
-  bool ready() const { return ready_; }
-  bool bye() const { return bye_; }
-  const Header& offer() const { return offer_; }
-  bool take_offer() { return std::exchange(offered_, false); }
+  bool ready() const { return heard_.ready; }
+  bool bye() const { return heard_.bye; }
+  const Header& offer() const { return heard_.offer; }
+  bool take_offer() { return std::exchange(heard_.offered, false); }
 
  private:
   void on_segment(const Header& h, const char* payload, uint32_t bytes, const SockAddr& from);
@@ -72,6 +72,30 @@ class Peer {
   void send_segments(uint32_t first, uint32_t count);
   void repeat_request();
 
+  // The message that goes out, and how much of it the other side has.
+  struct Outgoing {
+    uint32_t number = 0;  // messages begun
+    uint32_t count = 0;   // its segments
+    uint32_t next = 0;
+    uint32_t acked = 0;
+    uint32_t high = 0;  // segments below it were sent before
+  };
+  // The message that comes in.
+  struct Incoming {
+    uint32_t complete = 0;  // messages
+    uint32_t expected = 0;  // next segment of the one that is coming
+    uint32_t credited = 0;
+    Instant asked_at;
+  };
+  // What the other side said besides data.
+  struct Heard {
+    bool ready = false;
+    bool bye = false;
+    bool offered = false;
+    Header offer;
+    uint32_t window = 4;
+  };
+
   Fd socket_;
   bool gso_;
   bool server_;
@@ -79,25 +103,11 @@ class Peer {
   uint32_t run_ = 0;  // 0: none yet
   uint32_t size_ = 0;
   uint32_t own_window_;
-  uint32_t peer_window_ = 4;
   std::vector<char> memory_;
-
-  uint32_t received_ = 0;  // messages complete
-  uint32_t expected_ = 0;  // next segment of the one that is coming
-  uint32_t credited_ = 0;
-  Instant asked_at_;
-
-  uint32_t sent_ = 0;  // messages begun
-  uint32_t tx_count_ = 0;
-  uint32_t tx_next_ = 0;
-  uint32_t tx_acked_ = 0;
-  uint32_t tx_high_ = 0;  // segments below it were sent before
+  Outgoing out_;
+  Incoming in_;
+  Heard heard_;
   uint32_t resent_ = 0;
-
-  bool ready_ = false;
-  bool bye_ = false;
-  bool offered_ = false;
-  Header offer_;
   std::unique_ptr<char[]> buffer_{new char[65536]};
 };
 

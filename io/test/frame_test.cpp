@@ -109,7 +109,7 @@ TEST(FrameTest, PacketsAreTakenApart) {
   }
 }
 
-// [WIRE-010] Any change of an IPv4 header that leaves a packet shows in its checksum. IPv6 has none.
+// [WIRE-010] Any change of an IPv4 header that leaves a packet shows in its checksum. IPv6: none.
 TEST(FrameTest, TheIpv4HeaderChecksumCoversEachOctet) {
   Octets v4 = octets(kIpv4);
   UdpPacket p;
