@@ -31,8 +31,6 @@ EXCEPTIONS = {
     "pds/test/bench.h Bench": "to be split by what it owns",
     "pds/test/stub_client.h StubClient": "to be split by what it owns",
     "pds/tx/tx_slot.h TxSlot": "to be split by what it owns",
-    "pds/tx/tx_window.h TxHead": "to be split by what it owns",
-    "pds/tx/tx_window.h TxWindow": "to be split by what it owns",
     "prov/uet/address/av.h AddressVector": "to be split by what it owns",
     "prov/uet/completion/cq.h CompletionQueue": "to be split by what it owns",
     "prov/uet/completion/wait.h WaitObject": "to be split by what it owns",
