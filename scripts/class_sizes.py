@@ -40,7 +40,6 @@ EXCEPTIONS = {
     "prov/uet/test/flush_world.h FlushWorld": "to be split by what it owns",
     "ses/endpoint.h Endpoint": "to be split by what it owns",
     "ses/outgoing/tx_message.h TxMessage": "to be split by what it owns",
-    "ses/ses.h Ses": "to be split by what it owns",
     "ses/test/stub_pds.h StubPds": "to be split by what it owns",
     "sim/recording/endpoint.h Endpoint": "to be split by what it owns",
     "sim/recording/player.h Player": "to be split by what it owns",

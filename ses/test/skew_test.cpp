@@ -109,7 +109,7 @@ class SkewTest : public StackFixture, public ::testing::TestWithParam<pds::Mode>
       now_ = now_ + Duration::microseconds(100);
       for (Side* s : {a_.get(), b_.get()}) {
         s->pds->advance(now_);
-        s->ses->advance(now_);
+        s->ses->exchange().advance(now_);
       }
       pump(*a_, to_b_);
       change(to_b_);

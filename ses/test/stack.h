@@ -34,7 +34,7 @@ struct Side {
     auto made = Ses::create(arena, config, peers, seed);
     EXPECT_TRUE(made.ok());
     ses = *made;
-    auto below = pds::Pds::create(arena, pds::Config{}, peers, *ses, seed + 1);
+    auto below = pds::Pds::create(arena, pds::Config{}, peers, ses->exchange(), seed + 1);
     EXPECT_TRUE(below.ok());
     pds = *below;
     ses->attach(*pds);
@@ -112,7 +112,7 @@ class StackFixture {
       now_ = now_ + Duration::microseconds(100);
       for (Side* s : {a_.get(), b_.get()}) {
         s->pds->advance(now_);
-        s->ses->advance(now_);
+        s->ses->exchange().advance(now_);
       }
       pump(*a_, to_b_);
       pump(*b_, to_a_);
