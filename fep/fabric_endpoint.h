@@ -75,9 +75,9 @@ class FabricEndpoint {
   void for_each_counter(F fn) const {
     pds_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
     ses_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
-    fn("retained_now", ses_->copies().now);
-    fn("retained_bytes", ses_->copies().bytes);
-    fn("retained_bytes_high", ses_->copies().bytes_high);
+    fn("retained_now", ses_->exchange().copies().now);
+    fn("retained_bytes", ses_->exchange().copies().bytes);
+    fn("retained_bytes_high", ses_->exchange().copies().bytes_high);
     fn("drop_not_allowed", drop_not_allowed_);
     fn("path_unknown", path_unknown_);
     fn("path_unusable", path_unusable_);

@@ -42,7 +42,7 @@ bool Door::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_
 bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
   if (in.syn && in.start_psn == pdc.start_psn) {
     pdc.life.change(PdcEvent::start_given);
-    pdc.close_at = Instant::never();
+    pdc.end.end_wait();
     return true;
   }
   if (in.syn) {
@@ -176,8 +176,8 @@ void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven
   }
   res_.counters.add(Count::pdc_opened_target);
   if (pending) {
-    pdc.close_at = now + res_.config.new_pdc_time;
-    schedule_.arm_by(pdc, pdc.close_at);
+    pdc.end.wait_until(now + res_.config.new_pdc_time);
+    schedule_.arm_by(pdc, pdc.end.at());
   }
 }
 

@@ -125,8 +125,8 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->id = pdc.id;
   t->mode = pdc.mode;
   t->start_psn = pdc.start_psn;
-  t->close_psn = pdc.close_psn;
-  t->is_doubtful = pdc.is_doubtful;
+  t->close_psn = pdc.end.psn();
+  t->is_doubtful = pdc.end.is_doubtful();
   t->until = until;
   (pdc.life.close_received() ? oldest_ : reclaimed_).push_back(*t);
   const auto by_peer = graves_.insert({t->peer, t->peer_id}, t);

@@ -75,7 +75,7 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
     if (!pdc.is_initiator()) store_.clear_up_to(pdc, in.clear_psn);
     if (in.has_cc) paths_.on_credit_request(pdc, in.credit, now);
   }
-  if (pdc.life.close_received() && in.psn().after(pdc.close_psn)) {
+  if (pdc.life.close_received() && in.psn().after(pdc.end.psn())) {
     return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
   }
   if (!pdc.rx.may_accept(res_.rx_pool)) {
@@ -214,13 +214,13 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   request.trigger = in.trigger;
   request.covered = !in.psn().after(cack);
   request.ar = answer == Answer::wanted;
-  request.first = !pdc.is_initiator() && !pdc.acked_once;
+  request.first = !pdc.is_initiator() && !pdc.told.has_answered();
   if (answer == Answer::sent) {  // the ACK with the response does it all
     request.first = request.trigger.retx = request.trigger.ce = false;
   }
   request.payload_bytes = static_cast<uint32_t>(in.ses.size());
-  if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
-  pdc.acked_once = true;
+  if (!in.is_control) pdc.told.add_received(in.nominal_bytes);
+  pdc.told.note_answered();
   // One ACK tells of one marked packet: where two came before it could leave, each has its own.
   if (request.ar && !request.covered && acks_.add_answer(pdc, in.trigger)) {
     request.trigger.ce = false;
@@ -308,7 +308,7 @@ void Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
     case CtlType::close_cmd:
       res_.counters.add(Count::close_cmd_rx);
       pdc.life.note_close_received();
-      pdc.close_psn = in.psn();
+      pdc.end.close_at_psn(in.psn());
       return;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
     case CtlType::close_req:
       res_.counters.add(Count::close_req_rx);

@@ -225,8 +225,8 @@ bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
   if (!any) return false;
   if (!pdc.life.is_draining()) {
     pdc.life.note_draining();
-    pdc.close_at = now + res_.config.peer_timeout;
-    schedule_.arm_by(pdc, pdc.close_at);
+    pdc.end.wait_until(now + res_.config.peer_timeout);
+    schedule_.arm_by(pdc, pdc.end.at());
   }
   pdc.life.change(PdcEvent::peer_done);
   ending_.abort_message(pdc, failure, now);
@@ -234,7 +234,7 @@ bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
     closing_.begin_close(pdc);
   } else {
     ending_.abort_returns(pdc, failure, now);
-    pdc.close_req_due = false;
+    pdc.end.drop_request();
   }
   return true;
 }
@@ -257,8 +257,8 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   if (!any) return false;
   pdc.life.note_orphaned_by(failure.nack);
   pdc.life.change(PdcEvent::orphaned);
-  pdc.close_at = now + pdc.rtt.rto(res_.config.rto_init, res_.config.rto_max, 0);
-  schedule_.arm_by(pdc, pdc.close_at);
+  pdc.end.wait_until(now + pdc.rtt.rto(res_.config.rto_init, res_.config.rto_max, 0));
+  schedule_.arm_by(pdc, pdc.end.at());
   ending_.close_idle_toward(pdc.peer, now);
   Schedule::stop_sending(pdc);
   ending_.abort_message(pdc, failure, now);

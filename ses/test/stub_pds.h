@@ -37,7 +37,7 @@ class StubPds final : public pds::Service {
 
   StubPds(uint32_t node, sim::Transit<Parcel>& network) : node_(node), network_(network) {}
   void attach(Ses& ses) {
-    ses_ = &ses;
+    client_ = &ses.exchange();
     ses.attach(*this);
   }
 
@@ -68,10 +68,10 @@ class StubPds final : public pds::Service {
   uint32_t flows_released = 0;
   std::vector<bool> quiet_pulls;  // of each packet pulled: nobody waits for its answer
   uint32_t nacks_sent = 0;
-  std::vector<uint8_t> last_answers;  // return codes of all explicit responses received
-  bool allows_void_resend = false;    // an ended message may change its resend [PDS-182]
+  std::vector<uint8_t> last_answers;             // return codes of all explicit responses received
+  bool allows_void_resend = false;               // an ended message may change its resend [PDS-182]
   std::optional<wire::ReturnCode> only_answers;  // to each request, instead of what SES says
-  bool ends_returns = false;          // PDCs are ending: no return data goes any more
+  bool ends_returns = false;                     // PDCs are ending: no return data goes any more
 
  private:
   struct Sent {
@@ -108,7 +108,7 @@ class StubPds final : public pds::Service {
 
   uint32_t node_;
   sim::Transit<Parcel>& network_;
-  Ses* ses_ = nullptr;
+  pds::Client* client_ = nullptr;
   std::deque<FlowState> flows_;
   std::map<uint32_t, TargetState> targets_;  // by flow of the peer
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
