@@ -2,7 +2,7 @@
 #include "conformance/runner.h"
 
 #include "conformance/steps.h"
-#include "tools/packet_words.h"
+#include "tools/pcap/packet_words.h"
 
 #include <algorithm>
 #include <cstdio>

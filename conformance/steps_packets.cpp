@@ -1,7 +1,7 @@
 // Packets that a case sends, and those that it expects. What came and was not expected yet waits in
 // a queue; an expectation looks at that first, and then lets time pass.
 #include "conformance/steps.h"
-#include "tools/packet_language.h"
+#include "tools/pcap/packet_language.h"
 
 #include <algorithm>
 

@@ -7,10 +7,11 @@
 #include "fuzz/stack/node.h"
 #include "fuzz/stack/program.h"
 #include "fuzz/stack/strangers.h"
-#include "fuzz/stack/wire.h"
 #include "fuzz/target.h"
 
 #include "fep/settle.h"
+#include "sim/world/world.h"
+#include "wire/packet.h"
 
 #include <algorithm>
 #include <memory>
@@ -24,6 +25,10 @@ constexpr uint32_t kStepsMax = 300;
 constexpr Duration kPatience = Duration::seconds(300);
 constexpr Duration kSlowest = Duration::seconds(3);  // more than the peer time-out
 constexpr uint32_t kVisitsMax = 100'000;
+constexpr uint32_t kBatchesMax = 64;   // at one instant: far more than the tables can hold
+constexpr uint32_t kPacketsMax = 256;  // in flight; then the oldest are lost
+// Closed PDCs are remembered for longer [PDS-176]: an older duplicate could be taken for new.
+constexpr Duration kLifetime = Duration::milliseconds(50);
 
 pds::Config profile(uint8_t drawn) {
   if ((drawn & 1) != 0) return pds::Config::spec();
@@ -97,7 +102,10 @@ class Run {
         config_(config_from(program_, (how_ & 2) != 0)),
         ledger_(is_exact(), regions_),
         forger_(!is_exact(), regions_) {
-    for (uint32_t i = 0; i < kNodes; ++i) make_node(i);
+    for (uint32_t i = 0; i < kNodes; ++i) {
+      make_node(i);
+      world_.add(*nodes_[i], address_of_node(i));
+    }
   }
 
   void go() {
@@ -111,11 +119,14 @@ class Run {
  private:
   bool is_exact() const { return (how_ & 1) != 0; }
   bool shares() const { return (how_ & 4) != 0; }
+  Instant now() const { return world_.now(); }
+  sim::Transit<sim::Datagram>& flights() { return world_.transit(); }
+  size_t drawn_flight() { return program_.u8() % flights().size(); }
 
   void make_node(uint32_t index) {
     ++seed_;
     nodes_[index] =
-        std::make_unique<Node>(index, config_, seed_, shares(), ledger_, regions_, now_);
+        std::make_unique<Node>(index, config_, seed_, shares(), ledger_, regions_, now());
   }
 
   void take_step() {
@@ -125,28 +136,28 @@ class Run {
       case 0:
       case 1:
       case 2:
-        return node.send(program_, now_);
+        return node.send(program_, now());
       case 3:
       case 4:
-        return node.rma(program_, now_);
+        return node.rma(program_, now());
       case 5:
       case 6:
       case 7:
-        return node.receive(program_, now_);
+        return node.receive(program_, now());
       case 8:
-        return node.cancel(program_, now_);
+        return node.cancel(program_, now());
       case 9:
-        return node.peek(program_, now_);
+        return node.peek(program_, now());
       case 10:
-        return node.end_claim(now_);
+        return node.end_claim(now());
       case 11:
-        return node.close_endpoint(program_.u8() % kSlots, now_);
+        return node.close_endpoint(program_.u8() % kSlots, now());
       case 12:
         return node.renew_region(program_.u8() % kRegions);
       case 13:
         return tell(node);
       case 14:
-        return node.fep().close_all(is_exact() ? false : program_.flag(), now_);
+        return node.fep().close_all(is_exact() ? false : program_.flag(), now());
       case 15:
         return restart(drawn & 1);
       case 16:
@@ -164,9 +175,9 @@ class Run {
   // What the operator or the system tells an end.
   void tell(Node& node) {
     const uint8_t drawn = program_.u8();
-    if (drawn < 0x80) return node.fep().on_unreachable(address_of(drawn % 4), now_);
+    if (drawn < 0x80) return node.fep().on_unreachable(address_of(drawn % 4), now());
     if (drawn >= 0xC0) {  // a route that carries less, whatever the system makes of it
-      (void)node.fep().on_too_long(address_of(drawn % 4), program_.u8() * 8u, now_);
+      (void)node.fep().on_too_long(address_of(drawn % 4), program_.u8() * 8u, now());
       return;
     }
     const auto mpr = static_cast<uint8_t>(1 + drawn % 8);
@@ -182,22 +193,22 @@ class Run {
       case 22:  // out of turn
         return deliver(program_.u8(), 1);
       case 23:
-        if (!wire_.empty()) wire_.take(program_.u8() % wire_.size());
+        if (!flights().empty()) flights().take(drawn_flight());
         return;
       case 24:
-        if (!wire_.empty()) wire_.add(wire_[program_.u8() % wire_.size()]);
+        if (!flights().empty()) launch(flights()[drawn_flight()]);
         return;
       case 25:
-        if (!wire_.empty()) {
-          const WirePacket packet = wire_[program_.u8() % wire_.size()];
-          wire_.add(forger_.alter(packet, program_));
+        if (!flights().empty()) {
+          const sim::Datagram packet = flights()[drawn_flight()];
+          launch(forger_.alter(packet, program_));
         }
         return;
       case 26:
       case 27:
       case 28:
       case 29:
-        return arrive(forger_.craft(program_, now_));
+        return arrive(forger_.craft(program_, now()));
       case 31:
         return knock();
       default:
@@ -210,7 +221,7 @@ class Run {
   // exact runs have no strangers.
   void knock() {
     if (is_exact()) return;
-    for (WirePacket& packet : strangers_.knock(program_, now_)) arrive(std::move(packet));
+    for (sim::Datagram& packet : strangers_.knock(program_, now())) arrive(std::move(packet));
   }
 
   // An end dies with all its state, and another one begins at its address. What the dead one had
@@ -220,6 +231,7 @@ class Run {
     nodes_[index].reset();
     ledger_.lose(index);
     make_node(index);
+    world_.replace(index, *nodes_[index]);
   }
 
   void elapse() {
@@ -228,55 +240,69 @@ class Run {
                                           Duration::milliseconds(6),   Duration::milliseconds(60),
                                           Duration::milliseconds(450), Duration::milliseconds(900)};
     const uint8_t drawn = program_.u8();
-    Instant to = now_ + kSpans[drawn % 8];
-    const Instant next = next_deadline();
-    if (drawn >= 0x80 && !next.is_never()) to = std::max(now_, next);
+    Instant to = now() + kSpans[drawn % 8];
+    const Instant next = world_.next_deadline();
+    if (drawn >= 0x80 && !next.is_never()) to = std::max(now(), next);
     set_time(to);
   }
 
   void set_time(Instant to) {
-    now_ = to;
-    wire_.age(now_);
-    for (const auto& node : nodes_) node->advance(now_);
+    while (!flights().empty() && to - flights()[0].left_at > kLifetime) flights().take();
+    world_.advance(to);
   }
 
-  Instant next_deadline() const {
-    return std::min(nodes_[0]->next_deadline(), nodes_[1]->next_deadline());
-  }
-
+  // A great number: the system refuses so many packets for good.
   bool transmit(uint32_t index, uint8_t drawn) {
-    const uint32_t refused = drawn >= 0xF8 ? drawn - 0xF7u : 0;
-    std::vector<WirePacket> sent = nodes_[index]->transmit(now_, refused);
-    for (WirePacket& packet : sent) {
+    uint32_t refused = drawn >= 0xF8 ? drawn - 0xF7u : 0;
+    const auto leave = [&](TxPacket& packet, sim::Datagram& datagram) -> sim::Fate {
+      // Whatever came in, what leaves is well formed.
+      UET_ASSERT(wire::decode(datagram.octets, {}).outcome == wire::Outcome::accept);
+      if (refused != 0) {
+        packet.fate = TxFate::never;
+        packet.error = 14;  // EFAULT
+        --refused;
+        return {};
+      }
+      sent_.push_back(std::move(datagram));
+      return {};
+    };
+    sent_.clear();
+    world_.transmit(index, leave);
+    for (sim::Datagram& packet : sent_) {
       forger_.hear(packet);
-      strangers_.hear(packet, now_);
-      wire_.add(std::move(packet));
+      strangers_.hear(packet, now());
+      launch(std::move(packet));
     }
     if (!is_over_) {
-      for (WirePacket& packet : strangers_.answers()) wire_.add(std::move(packet));
+      for (sim::Datagram& packet : strangers_.answers()) launch(std::move(packet));
     }
-    return !sent.empty();
+    return !sent_.empty();
   }
 
-  void arrive(WirePacket packet) {
-    if (now_ - packet.left_at > Wire::kLifetime) return;
-    for (uint32_t i = 0; i < kNodes; ++i) {
-      if (packet.to == address_of_node(i)) return nodes_[i]->deliver(std::move(packet), now_);
-    }
+  // It is in flight until it is told to arrive, in the order in which it left.
+  void launch(sim::Datagram packet) {
+    if (flights().size() == kPacketsMax) flights().take();
+    flights().add(std::move(packet), now());
   }
 
-  void deliver(uint32_t from, uint32_t count) {
-    for (; count > 0 && !wire_.empty(); --count) arrive(wire_.take(from % wire_.size()));
+  void arrive(sim::Datagram packet) {
+    if (now() - packet.left_at > kLifetime) return;
+    world_.arrive(packet);
+  }
+
+  void deliver(size_t from, size_t count) {
+    for (; count > 0 && !flights().empty(); --count)
+      arrive(flights().take(from % flights().size()));
   }
 
   // An undisturbed network for some rounds. False: nothing moved in the last one.
   bool pump(uint32_t rounds) {
     bool has_moved = false;
     for (; rounds > 0; --rounds) {
-      has_moved = !wire_.empty();
+      has_moved = !flights().empty();
       for (uint32_t i = 0; i < kNodes; ++i) has_moved |= transmit(i, 0);
       if (!has_moved) break;
-      deliver(0, wire_.size());
+      deliver(0, flights().size());
     }
     return has_moved;
   }
@@ -289,14 +315,14 @@ class Run {
   // Lets time run, undisturbed, until `done`.
   template <class Done>
   void run_until(Done done) {
-    const Instant limit = now_ + kPatience;
+    const Instant limit = now() + kPatience;
     for (uint32_t visits = 0; !done(); ++visits) {
       UET_ASSERT(visits < kVisitsMax);
-      for (const auto& node : nodes_) node->discard_kept(now_);
+      for (const auto& node : nodes_) node->discard_kept(now());
       if (!pump(1) && !done()) {
-        const Instant next = next_deadline();
+        const Instant next = world_.next_deadline();
         UET_ASSERT(next <= limit);
-        set_time(std::max(now_, next));
+        set_time(std::max(now(), next));
       }
       finish_calls();
     }
@@ -306,23 +332,23 @@ class Run {
   // receives for everything. [SES-191]
   void finish() {
     is_over_ = true;
-    for (const auto& node : nodes_) node->end_claim(now_);
+    for (const auto& node : nodes_) node->end_claim(now());
     const auto has_ended = [this] {
       return !ledger_.has_open_operation() && nodes_[0]->fep().ses().idle() &&
              nodes_[1]->fep().ses().idle();
     };
-    const Instant enough = now_ + kSlowest;
-    run_until([&] { return has_ended() || now_ >= enough; });
+    const Instant enough = now() + kSlowest;
+    run_until([&] { return has_ended() || now() >= enough; });
     run_until([&] {
       const bool is_over = has_ended();
       for (const auto& node : nodes_) {
-        if (!is_over) node->take_all(now_);
+        if (!is_over) node->take_all(now());
       }
       return is_over;
     });
-    for (const auto& node : nodes_) node->cancel_receives(now_);
+    for (const auto& node : nodes_) node->cancel_receives(now());
     UET_ASSERT(ledger_.open_count() == 0);
-    for (const auto& node : nodes_) node->fep().close_all(/*abort=*/false, now_);
+    for (const auto& node : nodes_) node->fep().close_all(/*abort=*/false, now());
     run_until([this] {
       return std::ranges::all_of(nodes_, [](const auto& node) {
         return node->fep().idle() && node->fep().pds().open_pdcs() == 0;
@@ -340,9 +366,9 @@ class Run {
   Ledger ledger_;
   Forger forger_;
   Strangers strangers_;
-  Wire wire_;
-  bool is_over_ = false;  // the program; nobody interferes any more
-  Instant now_ = kStart;
+  sim::World<Node> world_{kStart, kBatchesMax};
+  std::vector<sim::Datagram> sent_;  // at the last transmit()
+  bool is_over_ = false;             // the program; nobody interferes any more
   uint64_t seed_ = 0;
   std::array<std::unique_ptr<Node>, kNodes> nodes_;
 };

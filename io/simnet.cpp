@@ -42,8 +42,11 @@ uint64_t backlog_bytes(int64_t free_ns, int64_t now_ns, uint64_t rate_bps) {
 SimNet::SimNet(uint64_t seed, const SimConfig& config)
     : config_(config), rng_(seed), packets_(config.packets_max) {
   UET_ASSERT(config.packets_max > 0 && config.datagram_bytes_max > 0);
-  // Not cleared: a slot costs memory only once it was used.
-  memory_.reset(new std::byte[uint64_t{config.packets_max} * config.datagram_bytes_max]);
+  config_.carried_bytes_max = std::min(config.carried_bytes_max, config.datagram_bytes_max);
+  // Not cleared: a slot costs memory only once it was used. Behind the last slot there may be
+  // octets of its packet that are not carried.
+  memory_.reset(new std::byte[uint64_t{config.packets_max} * config_.carried_bytes_max +
+                              config.datagram_bytes_max]);
   events_.reserve(config.packets_max);
   for (uint32_t i = config.packets_max; i > 0; --i) release(i - 1);
 }
@@ -302,15 +305,18 @@ void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant depa
   Packet& packet = packets_[index];
   packet = {source, tx.bytes(), from, to, kNone, 0, tx.ev, tx.dscp, tx.ecn};
   packet.from.port = nominal_source_port(source, tx.ev);
+  UET_ASSERT(tx.header_bytes <= config_.carried_bytes_max);
   std::byte* at = octets(index);
+  const std::byte* const end = at + config_.carried_bytes_max;
   std::memcpy(at, tx.header, tx.header_bytes);
   at += tx.header_bytes;
   for (uint32_t i = 0; i < tx.slice_count; ++i) {
-    std::memcpy(at, tx.slices[i].data, tx.slices[i].length);
-    at += tx.slices[i].length;
+    const auto carried = std::min(tx.slices[i].length, static_cast<size_t>(end - at));
+    std::memcpy(at, tx.slices[i].data, carried);
+    at += carried;
   }
   if (corrupt && packet.bytes > 0) {
-    const uint64_t place = bit % (uint64_t{packet.bytes} * 8);
+    const uint64_t place = bit % (uint64_t{std::min(packet.bytes, config_.carried_bytes_max)} * 8);
     octets(index)[place / 8] ^= std::byte{1} << (place % 8);
   }
 
@@ -321,7 +327,7 @@ void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant depa
       ++counters_.pool_dropped;
     } else {
       packets_[copy] = packet;
-      std::memcpy(octets(copy), octets(index), packet.bytes);
+      std::memcpy(octets(copy), octets(index), std::min(packet.bytes, config_.carried_bytes_max));
       put_on_path(copy, plan, departs);
     }
   }

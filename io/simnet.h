@@ -24,6 +24,7 @@ class SimPort;
 struct SimConfig {
   uint32_t packets_max = 4096;         // in flight and waiting, over all ports
   uint32_t datagram_bytes_max = 9216;  // room of one packet; more is refused with EMSGSIZE
+  uint32_t carried_bytes_max = 9216;   // octets of it that are carried; others arrive as any octets
   uint32_t inbox_bytes_max = 4 << 20;  // waiting at a port, as a socket buffer; more is dropped
   uint32_t send_queue_bytes_max = 256 << 10;  // on an uplink with a rate; more is fate `later`
 };
@@ -174,7 +175,7 @@ class SimNet {
   uint32_t allocate();
   void release(uint32_t index);
   std::byte* octets(uint32_t index) const {
-    return memory_.get() + uint64_t{index} * config_.datagram_bytes_max;
+    return memory_.get() + uint64_t{index} * config_.carried_bytes_max;
   }
   void schedule(int64_t at_ns, EventKind kind, uint32_t subject);
 

@@ -1,7 +1,7 @@
 // The event loop: each host runs when it has packets, a timer or something to post.
 #include "sim/simulation.h"
 
-#include "sim/clock.h"
+#include "sim/world/clock.h"
 #include "sim/faults/odd_peer.h"
 #include "sim/faults/stranger.h"
 #include "sim/host.h"
@@ -80,6 +80,14 @@ fep::Config config_of(const Plan& plan) {
   return c;
 }
 
+// Room for what many hosts have under way at once.
+io::SimConfig network_of(const Plan& plan) {
+  io::SimConfig c;
+  c.packets_max = std::max(c.packets_max, plan.endpoints * 256);
+  if (plan.lengths_only) c.carried_bytes_max = 256;  // headers, and operands of atomics
+  return c;
+}
+
 // A host of the run, and what watches it.
 struct Node {
   Host host;
@@ -95,7 +103,7 @@ class Run {
   Run(const Plan& plan, uint64_t seed, recording::Writer* writer)
       : plan_(plan),
         writer_(writer),
-        net_(seed ^ 0x6e6574),
+        net_(seed ^ 0x6e6574, network_of(plan)),
         workload_(plan, seed),
         rng_(seed, 0x6e6f6465),
         nodes_(plan.endpoints) {
@@ -137,7 +145,8 @@ class Run {
     auto odd =
         std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), index == 0, rng_.u64());
     auto oracle = std::make_unique<WireOracle>(
-        std::move(odd), WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u});
+        std::move(odd),
+        WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u, !plan_.lengths_only});
     node.oracle = oracle.get();
     const uint64_t seed = rng_.u64();
     const LocalClock clock = draw_clock();

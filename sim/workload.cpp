@@ -1,4 +1,4 @@
-// Drawing, posting and judging the operations of a run.
+// Opening endpoints and posting the operations of a run.
 #include "sim/workload_host.h"
 
 #include <algorithm>
@@ -23,6 +23,7 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(pl
     }
     hosts_[i]->rng = Rng(seed, 0x686f7374 + i);
   }
+  if (plan.lengths_only) anything_.resize(plan.message_bytes_max);
   draw_operations(rng);
   Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
   for (Operation& op : operations_) op.rudi = op.is_rma() && choice.chance(plan.rudi);
@@ -43,77 +44,6 @@ Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(pl
 }
 
 Workload::~Workload() = default;
-
-void Workload::draw_operations(Rng& rng) {
-  operations_.resize(plan_.operations);
-  for (uint32_t i = 0; i < plan_.operations; ++i) {
-    operations_[i].id = i + 1;
-    draw_operation(operations_[i], rng);
-  }
-}
-
-void Workload::draw_operation(Operation& op, Rng& rng) {
-  const auto within = [&](Duration span) {
-    return kStart + Duration::nanoseconds(int64_t(rng.below(uint64_t(span.ns()) + 1)));
-  };
-  op.kind = static_cast<Operation::Kind>(rng.below(4));
-  op.from = static_cast<uint32_t>(rng.below(plan_.endpoints));
-  op.to = static_cast<uint32_t>(rng.below(plan_.endpoints - 1));
-  if (op.to >= op.from) ++op.to;
-  op.from_process = static_cast<uint32_t>(rng.below(plan_.processes));
-  op.to_process = static_cast<uint32_t>(rng.below(plan_.processes));
-  op.bytes = rng.chance(0.1) ? 0 : static_cast<uint32_t>(rng.below(plan_.message_bytes_max + 1));
-  op.receive_bytes = op.bytes;
-  op.with_data = op.kind != Operation::Kind::read && rng.chance(0.5);
-  op.delivery_complete = rng.chance(0.3);
-  op.inject = op.kind != Operation::Kind::read && op.bytes <= ses::kInjectBytes && rng.chance(0.5);
-  op.fence = rng.chance(0.1);
-  if (op.kind == Operation::Kind::tagged) {
-    op.wildcard = rng.chance(0.4);
-    op.directed = rng.chance(0.3);
-    if (!op.wildcard && rng.chance(0.1)) op.receive_bytes = op.bytes / 2;
-    op.is_decoy = rng.chance(plan_.cancelled_receives);
-  }
-  // Untagged and wildcard receives take whichever message comes: room for the longest, and the
-  // id travels as header data.
-  if (op.kind == Operation::Kind::send || op.wildcard) op.receive_bytes = plan_.message_bytes_max;
-  if (op.kind == Operation::Kind::send) op.with_data = true;
-  op.send_at = within(plan_.spread);
-  op.receive_at =
-      rng.chance(plan_.late_receives)
-          ? op.send_at + Duration::microseconds(int64_t(rng.below(5'000))) + plan_.slow_application
-          : kStart;
-  if (op.kind == Operation::Kind::write && rng.chance(0.3)) {
-    op.kind = Operation::Kind::atomic;
-    op.bytes = sizeof(uint64_t);
-    op.with_data = op.inject = false;
-    op.fetches = rng.chance(0.5);
-    op.region_offset = rng.below(kTallies) * sizeof(uint64_t);
-    op.local.resize(op.bytes);
-    if (rng.chance(plan_.wrong_operations)) op.wrong = Operation::Wrong::alignment;
-    return;
-  }
-  op.local.resize(op.bytes);
-  if (op.kind != Operation::Kind::read) fill(op.local, op.id);
-  if (op.is_send()) op.landing.resize(op.receive_bytes);
-  if (op.is_decoy) op.posted = op.done = true;
-  if (op.is_send()) return;
-
-  std::vector<std::byte>& region = hosts_[op.to]->region;
-  op.region_offset = region.size();
-  region.resize(op.region_offset + op.bytes);
-  draw_wrong(op, rng);
-  if (op.kind == Operation::Kind::read && op.wrong == Operation::Wrong::nothing) {
-    for (uint32_t at = 0; at < op.bytes; ++at) region[op.region_offset + at] = octet(op.id, at);
-  }
-}
-
-void Workload::draw_wrong(Operation& op, Rng& rng) {
-  if (!rng.chance(plan_.wrong_operations)) return;
-  op.wrong = static_cast<Operation::Wrong>(1 + rng.below(7));
-  // The small header names no index that could be wrong. [SES-008]
-  if (plan_.small_headers && op.wrong == Operation::Wrong::index) op.wrong = Operation::Wrong::key;
-}
 
 bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) {
   Host& host = *hosts_[index];
@@ -144,7 +74,9 @@ bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) 
   if (!other.ok()) return false;
   host.outsider = *other;
 
-  if (host.region.empty()) host.region.resize(1);
+  if (plan_.lengths_only) {
+    host.region.resize((kTallies + 1) * sizeof(uint64_t) + plan_.message_bytes_max);
+  }
   const IoSlice slice{host.region.data(), host.region.size()};
   const auto add = [&](uint32_t access, uint64_t& key, bool idempotent_safe = false) {
     ses::RegionRequest request;
@@ -345,7 +277,7 @@ void Workload::spoil(const Operation& op, const Host& target, ses::RmaRequest& r
 
 Result<ses::Taken> Workload::post_send(Operation& op, uint32_t flags, Instant shown) {
   Host& host = *hosts_[op.from];
-  const IoSlice slice{op.local.data(), op.local.size()};
+  const IoSlice slice = memory_of(op.local, op.bytes);
   ses::SendRequest request;
   request.to = destination(op);
   request.iov = {&slice, 1};
@@ -359,7 +291,7 @@ Result<ses::Taken> Workload::post_send(Operation& op, uint32_t flags, Instant sh
 
 Result<ses::Taken> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
   Host& host = *hosts_[op.from];
-  const IoSlice slice{op.local.data(), op.local.size()};
+  const IoSlice slice = memory_of(op.local, op.bytes);
   ses::RmaRequest request;
   request.to = destination(op);
   request.read = op.kind == Operation::Kind::read;
@@ -424,7 +356,7 @@ bool Workload::post_operation(Operation& op, Instant now) {
 
 bool Workload::post_receive(Operation& op, Instant now) {
   Host& host = *hosts_[op.to];
-  const IoSlice slice{op.landing.data(), op.landing.size()};
+  const IoSlice slice = memory_of(op.landing, op.receive_bytes);
   ses::ReceiveRequest request;
   request.iov = {&slice, 1};
   request.tagged = op.kind == Operation::Kind::tagged;

@@ -127,6 +127,10 @@ class Workload {
   void draw_operations(Rng& rng);
   void draw_operation(Operation& op, Rng& rng);
   void draw_wrong(Operation& op, Rng& rng);
+  // The memory of an operation, which is one for all where only lengths matter.
+  IoSlice memory_of(std::vector<std::byte>& own, uint32_t bytes) {
+    return {plan_.lengths_only ? anything_.data() : own.data(), bytes};
+  }
   void enlist(const Operation& op, uint32_t host);
   bool wants_receive(const Operation& op) const { return !op.receive_posted && !op.receive_done; }
   bool waits_for(const Operation& op) const;
@@ -160,6 +164,7 @@ class Workload {
   static constexpr uint32_t kNobody = UINT32_MAX;
 
   Plan plan_;
+  std::vector<std::byte> anything_;
   Instant now_ = kStart;
   uint32_t lost_ = kNobody;             // the endpoint that died
   Instant back_at_ = Instant::never();  // when another one began at its address

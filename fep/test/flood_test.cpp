@@ -2,9 +2,9 @@
 // addresses. 100 of them belong to attackers that receive answers and take all they can get; the
 // others are forged. New peers must get in quickly. Simulated time. [PDS-251, PDS-252, T-01, T-38]
 #include "fep/fabric_endpoint.h"
-#include "fep/test/outbox.h"
 
 #include "base/rng.h"
+#include "sim/world/world.h"
 #include "wire/pds.h"
 #include "wire/ses.h"
 
@@ -142,7 +142,7 @@ class FloodTest : public ::testing::Test {
     std::map<uint64_t, Instant> received;  // by tag
     uint64_t receives = 0;
     uint64_t failed = 0;
-    Instant* now = nullptr;
+    const sim::World<FabricEndpoint>* world = nullptr;
   };
   // One port of an attacker. It opens as many PDCs as it can and keeps them.
   struct Attacker {
@@ -168,7 +168,7 @@ class FloodTest : public ::testing::Test {
     auto made = FabricEndpoint::create(Config(), address(net, 0), net);
     ASSERT_TRUE(made.ok());
     side.fep = std::move(*made);
-    side.now = &now_;
+    side.world = &world_;
     ses::CompletionSink sink;
     sink.owner = &side;
     sink.reserve = [](void*) { return true; };
@@ -176,14 +176,16 @@ class FloodTest : public ::testing::Test {
       Side& s = *static_cast<Side*>(me);
       if (!c.ok()) ++s.failed;
       if (c.kind != ses::OpKind::tagged_recv) return;
-      s.received[c.tag] = *s.now;
+      s.received[c.tag] = s.world->now();
       ++s.receives;
     };
     const ses::EndpointName name{JobId(1), PidOnFep(kPid), ResourceIndex(1), 1, false};
     const auto endpoint = side.fep->ses().open_endpoint(name, {}, sink, sink);
     ASSERT_TRUE(endpoint.ok());
     side.endpoint = *endpoint;
+    world_.add(*side.fep, address(net, 0));
   }
+  Instant now() const { return world_.now(); }
 
   uint64_t count(const char* name) {
     uint64_t found = UINT64_MAX;
@@ -197,34 +199,36 @@ class FloodTest : public ::testing::Test {
 
   void arrive(const FabricAddress& from, std::vector<std::byte> octets) {
     if (from.ip[0] == kForged) accounts_[number_of(from)].came += octets.size();
-    RxDatagram d;
-    d.bytes = octets;
+    sim::Datagram d;
+    d.octets = std::move(octets);
     d.from = from;
-    d.at = now_;
-    server_.fep->receive({&d, 1}, now_);
+    d.to = address(kServer, 0);
+    world_.arrive(d);
   }
-  void carry(Side& from) {
-    outbox_.empty(*from.fep, now_, 8, [&](const TxPacket& p, std::vector<std::byte>& octets) {
-      deliver(p.to, octets, p.ev);
-    });
+  void carry(uint32_t from) {
+    world_.transmit(
+        from, [&](TxPacket&, sim::Datagram& d) { return fate(d); }, 8);
+    world_.deliver();
   }
   // All addresses of kHonest lead to the honest endpoint: to the server it is as many hosts.
-  void deliver(const FabricAddress& to, std::vector<std::byte>& octets, Entropy ev) {
-    switch (to.ip[0]) {
-      case kServer:
-        return arrive(address(kHonest, number_of(to)), octets);
+  sim::Fate fate(sim::Datagram& d) {
+    const uint32_t number = number_of(d.to);
+    switch (d.to.ip[0]) {
       case kForged:
-        accounts_[number_of(to)].went += octets.size();
-        return;
+        accounts_[number].went += d.octets.size();
+        return {};
       case kReal:
-        return hear(number_of(to) * kPorts + (to.port - 20'000U) / 16, octets);
+        hear(number * kPorts + (d.to.port - 20'000U) / 16, d.octets);
+        return {};
+      case kServer:
+        d.from = address(kHonest, number);
+        break;
+      default:
+        d.from = address(kServer, number);
+        break;
     }
-    RxDatagram d;
-    d.bytes = octets;
-    d.from = address(kServer, number_of(to));
-    d.ev = ev;
-    d.at = now_;
-    honest_.fep->receive({&d, 1}, now_);
+    d.to = address(d.to.ip[0], 0);
+    return {Duration::zero()};
   }
 
   // --- the flood ---
@@ -286,12 +290,12 @@ class FloodTest : public ::testing::Test {
     }
   }
   void step(uint32_t packets) {
-    now_ = now_ + kStep;
+    world_.pass(kStep);
     flood(packets);
-    for (Side* side : {&honest_, &server_}) side->fep->advance(now_);
+    world_.advance(now());
     for (int i = 0; i < 3; ++i) {
-      carry(honest_);
-      carry(server_);
+      carry(0);
+      carry(1);
     }
   }
 
@@ -303,11 +307,11 @@ class FloodTest : public ::testing::Test {
     request.iov = {&slice, 1};
     request.tagged = true;
     request.tag = tag;
-    ASSERT_TRUE(server_.fep->ses().receive(server_.endpoint, request, now_).ok());
+    ASSERT_TRUE(server_.fep->ses().receive(server_.endpoint, request, now()).ok());
   }
   // A message from a host that is new to the server.
   void send_from_newcomer(uint32_t number, uint64_t tag, uint32_t bytes) {
-    const auto to = honest_.fep->peers().find_or_add(address(kServer, number), now_);
+    const auto to = honest_.fep->peers().find_or_add(address(kServer, number), now());
     ASSERT_TRUE(to.ok());
     honest_.fep->peers().list(*to);
     const IoSlice slice{payload_.data(), bytes};
@@ -316,10 +320,10 @@ class FloodTest : public ::testing::Test {
     request.iov = {&slice, 1};
     request.tagged = true;
     request.tag = tag;
-    ASSERT_TRUE(honest_.fep->ses().send(honest_.endpoint, request, now_).ok());
+    ASSERT_TRUE(honest_.fep->ses().send(honest_.endpoint, request, now()).ok());
   }
 
-  Instant now_ = Instant::from_ns(1'000'000'000);
+  sim::World<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
   Rng rng_{7, 7};
   Forgery forgery_{8};
   Side honest_;
@@ -330,7 +334,6 @@ class FloodTest : public ::testing::Test {
   uint64_t challenged_ = 0;
   std::vector<std::byte> payload_ = std::vector<std::byte>(100'000);
   std::vector<std::byte> room_ = std::vector<std::byte>(100'000);
-  test::Outbox outbox_;
 };
 
 // [PDS-251, PDS-252, PDS-253, T-01] The first message of a new peer arrives within 100 ms, and a
@@ -351,7 +354,7 @@ TEST_F(FloodTest, NewcomersAreNotDelayed) {
     const bool is_late = i % 3 == 2;
     if (!is_late) post_receive(tag);
     send_from_newcomer(i + 1, tag, i % 3 == 1 ? 100'000 : 100);
-    sent[tag] = {now_, is_late};
+    sent[tag] = {now(), is_late};
     for (uint32_t s = 0; s < kApart; ++s) {
       step(kPerStep);
       if (is_late && s == 10) post_receive(tag);

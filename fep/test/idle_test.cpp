@@ -2,7 +2,7 @@
 // and hosts with many addresses have thousands of them.
 #include "fep/fabric_endpoint.h"
 #include "fep/settle.h"
-#include "fep/test/outbox.h"
+#include "sim/world/world.h"
 
 #include "base/zero_pages.h"
 
@@ -64,91 +64,71 @@ TEST_F(IdleTest, AnIdleEndpointTakesFewPages) {
   EXPECT_GE(idle, kEndpoints * sizeof(FabricEndpoint)) << "pages are not counted";
 }
 
-// Two endpoints with an application each, which know each other.
-struct Pair {
+// Pairs of endpoints with an application each, which know each other.
+class ServingTest : public IdleTest {
+ protected:
+  static constexpr uint8_t kPairs = 50;
+
   struct Side {
     std::unique_ptr<FabricEndpoint> fep;
     ses::EndpointId endpoint;
     PeerId peer;
     uint32_t completions = 0;
   };
-  std::array<Side, 2> sides;
 
-  bool open(Instant now) {
-    for (uint8_t i = 0; i < 2; ++i) {
-      Side& side = sides[i];
-      side.fep = made(i);
-      if (side.fep == nullptr) return false;
-      ses::CompletionSink sink;
-      sink.owner = &side;
-      sink.reserve = [](void*) { return true; };
-      sink.complete = [](void* me, const ses::Completion& c) {
-        if (c.ok()) ++static_cast<Side*>(me)->completions;
-      };
-      const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
-      const auto endpoint = side.fep->ses().open_endpoint(name, {}, sink, sink);
-      const auto peer = side.fep->peers().find_or_add(address(1 - i), now);
-      if (!endpoint.ok() || !peer.ok()) return false;
-      side.endpoint = *endpoint;
-      side.peer = *peer;
-    }
-    return true;
+  void open(Side& side, uint8_t host, uint8_t other) {
+    ASSERT_NE(side.fep = made(host), nullptr);
+    ses::CompletionSink sink;
+    sink.owner = &side;
+    sink.reserve = [](void*) { return true; };
+    sink.complete = [](void* me, const ses::Completion& c) {
+      if (c.ok()) ++static_cast<Side*>(me)->completions;
+    };
+    const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
+    const auto endpoint = side.fep->ses().open_endpoint(name, {}, sink, sink);
+    const auto peer = side.fep->peers().find_or_add(address(other), world_.now());
+    ASSERT_TRUE(endpoint.ok() && peer.ok());
+    side.endpoint = *endpoint;
+    side.peer = *peer;
+    world_.add(*side.fep, address(host));
   }
-};
-
-class ServingTest : public IdleTest {
- protected:
   // A message from one to the other, which waits for it.
-  void exchange(Pair& pair, uint8_t from) {
-    Pair::Side& sender = pair.sides[from];
-    Pair::Side& receiver = pair.sides[1 - from];
+  void exchange(Side& sender, Side& receiver) {
     const IoSlice payload{payload_.data(), payload_.size()};
     const IoSlice room{room_.data(), room_.size()};
     ses::ReceiveRequest receive;
     receive.iov = {&room, 1};
-    ASSERT_TRUE(receiver.fep->ses().receive(receiver.endpoint, receive, now_).ok());
+    ASSERT_TRUE(receiver.fep->ses().receive(receiver.endpoint, receive, world_.now()).ok());
     ses::SendRequest send;
     send.to = {sender.peer, PidOnFep(1), ResourceIndex(1), 1, false};
     send.iov = {&payload, 1};
-    ASSERT_TRUE(sender.fep->ses().send(sender.endpoint, send, now_).ok());
-    for (int i = 0; i < 4; ++i) {
-      carry(sender, receiver, from);
-      carry(receiver, sender, 1 - from);
-      now_ = now_ + Duration::microseconds(10);
-      for (Pair::Side& side : pair.sides) side.fep->advance(now_);
-    }
-  }
-  void carry(Pair::Side& from, Pair::Side& to, uint8_t host) {
-    outbox_.empty(*from.fep, now_, 4, [&](const TxPacket& p, std::vector<std::byte>& octets) {
-      RxDatagram d;
-      d.bytes = octets;
-      d.from = address(host);
-      d.ev = p.ev;
-      d.at = now_;
-      to.fep->receive({&d, 1}, now_);
-    });
+    ASSERT_TRUE(sender.fep->ses().send(sender.endpoint, send, world_.now()).ok());
+    world_.run_until(world_.now() + Duration::microseconds(50),
+                     [](TxPacket&, sim::Datagram&) -> sim::Fate { return {1_us}; });
   }
 
-  Instant now_ = Instant::from_ns(1'000'000'000);
+  sim::World<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
+  std::array<Side, 2 * kPairs> sides_;
   std::array<std::byte, 1024> payload_{};
   std::array<std::byte, 1024> room_{};
-  test::Outbox outbox_;
 };
 
 TEST_F(ServingTest, OnePeerTakesLittleMore) {
-  constexpr size_t kPairs = 50;
   constexpr uint32_t kMessages = 20;
-  std::vector<Pair> pairs(kPairs);
   const size_t before = resident_bytes();
-  for (Pair& pair : pairs) {
-    ASSERT_TRUE(pair.open(now_));
-    for (uint32_t i = 0; i < kMessages; ++i) exchange(pair, i % 2);
-    for (const Pair::Side& side : pair.sides) {
-      ASSERT_EQ(side.completions, kMessages);
-      ASSERT_EQ(side.fep->pds().open_pdcs(), 2u) << "one in each direction";
+  for (uint8_t i = 0; i < sides_.size(); ++i) open(sides_[i], i, i ^ 1);
+  for (uint8_t i = 0; i < sides_.size(); i += 2) {
+    Side& a = sides_[i];
+    Side& b = sides_[i + 1u];
+    for (uint32_t j = 0; j < kMessages / 2; ++j) {
+      exchange(a, b);
+      exchange(b, a);
     }
+    ASSERT_EQ(a.completions, kMessages);
+    ASSERT_EQ(b.completions, kMessages);
+    ASSERT_EQ(a.fep->pds().open_pdcs(), 2u) << "one in each direction";
   }
-  const size_t each = (resident_bytes() - before) / (2 * kPairs);
+  const size_t each = (resident_bytes() - before) / sides_.size();
   std::printf("with one peer: %zu octets each\n", each);
   EXPECT_LE(each, kServingBytesMax);
 }

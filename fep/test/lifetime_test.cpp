@@ -2,8 +2,8 @@
 // FabricEndpoint, and memory follows what is in use. Two endpoints know each other by as many
 // addresses as there are peers. Simulated time. [PDS-247, PDS-248, T-02]
 #include "fep/fabric_endpoint.h"
-#include "fep/test/outbox.h"
 
+#include "sim/world/world.h"
 #include "wire/pds.h"
 
 #include <gtest/gtest.h>
@@ -46,6 +46,8 @@ class LifetimeTest : public ::testing::Test {
   LifetimeTest() {
     open(crowd_, 1);
     open(server_, 2);
+    world_.add(*crowd_.fep, address(1, 0));
+    world_.add(*server_.fep, address(2, 0));
   }
   void open(Side& side, uint8_t host) {
     Config config;
@@ -69,7 +71,7 @@ class LifetimeTest : public ::testing::Test {
   }
   // As an address vector does.
   PeerId insert(Side& side, uint8_t host, uint32_t peer) {
-    const auto id = side.fep->peers().find_or_add(address(host, peer), now_);
+    const auto id = side.fep->peers().find_or_add(address(host, peer), now());
     EXPECT_TRUE(id.ok());
     side.fep->peers().list(*id);
     return *id;
@@ -80,7 +82,7 @@ class LifetimeTest : public ::testing::Test {
     request.iov = {&slice, 1};
     request.tagged = true;
     request.tag = kTag;
-    ASSERT_TRUE(side.fep->ses().receive(side.endpoint, request, now_).ok());
+    ASSERT_TRUE(side.fep->ses().receive(side.endpoint, request, now()).ok());
   }
   Result<void> send(Side& side, PeerId to) {
     const IoSlice slice{payload_.data(), payload_.size()};
@@ -89,7 +91,7 @@ class LifetimeTest : public ::testing::Test {
     request.iov = {&slice, 1};
     request.tagged = true;
     request.tag = kTag;
-    const auto sent = side.fep->ses().send(side.endpoint, request, now_);
+    const auto sent = side.fep->ses().send(side.endpoint, request, now());
     if (!sent.ok()) return sent.error();
     return {};
   }
@@ -103,27 +105,26 @@ class LifetimeTest : public ::testing::Test {
     }
     FAIL() << "no room for ever";
   }
-  void carry(Side& from, Side& to) {
-    outbox_.empty(*from.fep, now_, 4, [&](const TxPacket& p, std::vector<std::byte>& octets) {
-      RxDatagram d;
-      d.bytes = octets;
-      d.from = opposite(p.to);
-      d.ev = p.ev;
-      d.at = now_;
-      to.fep->receive({&d, 1}, now_);
-    });
+  // Packets arrive at once, and come from the address that stands opposite to where they go.
+  void carry(uint32_t from) {
+    const auto fate = [](TxPacket&, sim::Datagram& d) -> sim::Fate {
+      d.from = opposite(d.to);
+      d.to.ip[1] = d.to.ip[2] = d.to.ip[3] = 0;
+      return {Duration::zero()};
+    };
+    world_.transmit(from, fate, 4);
+    world_.deliver();
   }
   void step(Duration time) {
-    now_ = now_ + time;
-    for (Side* side : {&crowd_, &server_}) side->fep->advance(now_);
+    world_.advance(now() + time);
     for (int i = 0; i < 3; ++i) {
-      carry(crowd_, server_);
-      carry(server_, crowd_);
+      carry(0);
+      carry(1);
     }
   }
   void pass(Duration time) {
-    const Instant end = now_ + time;
-    while (now_ < end) step(Duration::milliseconds(50));
+    const Instant end = now() + time;
+    while (now() < end) step(Duration::milliseconds(50));
   }
   // A message to the server from that peer, and its answer.
   void exchange(PeerId at_crowd, PeerId at_server) {
@@ -138,15 +139,15 @@ class LifetimeTest : public ::testing::Test {
     ASSERT_EQ(server_.received, there);
     ASSERT_EQ(crowd_.received, back);
   }
+  Instant now() const { return world_.now(); }
   size_t memory() const { return server_.fep->memory_bytes() + crowd_.fep->memory_bytes(); }
 
-  Instant now_ = Instant::from_ns(1'000'000'000);
   Duration settle_;
   Side crowd_;
   Side server_;
   std::array<std::byte, 64> payload_{};
   std::array<std::byte, 64> room_{};
-  test::Outbox outbox_;
+  sim::World<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
 };
 
 // [PDS-247] A server that inserts, answers and removes its peers one after the other: 20,000 of
@@ -158,8 +159,8 @@ TEST_F(LifetimeTest, TwentyThousandPeersComeAndGo) {
     const PeerId at_server = insert(server_, 1, i);
     exchange(at_crowd, at_server);
     if (HasFatalFailure()) FAIL() << "peer " << i;
-    crowd_.fep->unlist(at_crowd, now_);
-    server_.fep->unlist(at_server, now_);
+    crowd_.fep->unlist(at_crowd, now());
+    server_.fep->unlist(at_server, now());
     step(Duration::microseconds(100));
     if (i == 6'000) early = memory();  // tombstones and spare records have reached their bounds
   }
@@ -204,7 +205,7 @@ TEST_F(LifetimeTest, ARemovedPeerGetsWhatWasPosted) {
   const PeerId to = insert(crowd_, 2, 1);
   post_receive(server_);
   ASSERT_TRUE(send(crowd_, to).ok());
-  crowd_.fep->unlist(to, now_);
+  crowd_.fep->unlist(to, now());
   for (int i = 0; i < 10; ++i) step(Duration::microseconds(100));
   EXPECT_EQ(server_.received, 1u);
   EXPECT_EQ(crowd_.sent, 1u);
@@ -235,8 +236,8 @@ TEST_F(LifetimeTest, StrangersTakeBoundedMemory) {
       RxDatagram d;
       d.bytes = octets;
       d.from = address(1, i);
-      d.at = now_;
-      server_.fep->receive({&d, 1}, now_);
+      d.at = now();
+      server_.fep->receive({&d, 1}, now());
       if (i % 64 == 0) step(Duration::milliseconds(1));
     }
   };

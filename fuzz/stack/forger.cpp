@@ -28,7 +28,7 @@ NextHeader next_header(Program& program, NextHeader usual) {
 
 }  // namespace
 
-void Forger::hear(const WirePacket& packet) {
+void Forger::hear(const sim::Datagram& packet) {
   Heard& heard = heard_[packet.from == address_of_node(0) ? 0 : 1];
   wire::Reader r(packet.octets);
   const auto prologue = wire::Prologue::peek(r);
@@ -55,7 +55,7 @@ void Forger::hear(const WirePacket& packet) {
   if (ses.ok()) heard.ses = *ses;
 }
 
-WirePacket Forger::craft(Program& program, Instant now) {
+sim::Datagram Forger::craft(Program& program, Instant now) {
   std::array<std::byte, kRoomBytes> room{};
   wire::Writer w(room);
   const uint8_t how = program.u8();
@@ -81,7 +81,7 @@ WirePacket Forger::craft(Program& program, Instant now) {
       for (uint32_t n = 1 + program.below(48); n > 0; --n) w.u8(program.u8());
       break;
   }
-  WirePacket packet;
+  sim::Datagram packet;
   packet.octets.assign(w.written().begin(), w.written().end());
   packet.from = sender(how >> 4, address_of_node(speaker_));
   packet.to = address_of_node(1 - speaker_);
@@ -90,7 +90,7 @@ WirePacket Forger::craft(Program& program, Instant now) {
   return defuse(std::move(packet));
 }
 
-WirePacket Forger::alter(WirePacket packet, Program& program) const {
+sim::Datagram Forger::alter(sim::Datagram packet, Program& program) const {
   const uint8_t how = program.u8();
   packet.from = sender(how >> 4, packet.from);
   const auto size = static_cast<uint32_t>(packet.octets.size());
@@ -124,7 +124,7 @@ FabricAddress Forger::sender(uint8_t drawn, const FabricAddress& honest) const {
 
 // A stranger that opens PDCs or asks for what needs none is a legitimate peer as long as there is
 // no TSS, and may write where the others do. Without forging it has to let that be.
-WirePacket Forger::defuse(WirePacket packet) const {
+sim::Datagram Forger::defuse(sim::Datagram packet) const {
   if (forges_ || packet.octets.size() < 2) return packet;
   const auto type = static_cast<PdsType>(static_cast<uint8_t>(packet.octets[0]) >> 3);
   if (type == PdsType::rudi_request || type == PdsType::uud_request) {

@@ -5,8 +5,8 @@
 
 #include "fuzz/stack/ledger.h"
 #include "fuzz/stack/program.h"
-#include "fuzz/stack/wire.h"
 
+#include "sim/world/datagram.h"
 #include "wire/pds.h"
 #include "wire/ses.h"
 
@@ -20,12 +20,12 @@ class Forger {
       : forges_(forges), regions_(regions) {}
 
   // A packet that an honest end sent.
-  void hear(const WirePacket& packet);
+  void hear(const sim::Datagram& packet);
 
   // One packet of the kind that the program names.
-  WirePacket craft(Program& program, Instant now);
+  sim::Datagram craft(Program& program, Instant now);
   // The packet with some octets changed, cut, or marked by a switch.
-  WirePacket alter(WirePacket packet, Program& program) const;
+  sim::Datagram alter(sim::Datagram packet, Program& program) const;
 
  private:
   // What was heard of one end.
@@ -47,7 +47,7 @@ class Forger {
   void write_ses_request(Program& program, wire::NextHeader next_hdr, wire::Writer& w) const;
   void write_ses_response(Program& program, wire::NextHeader next_hdr, wire::Writer& w) const;
   FabricAddress sender(uint8_t drawn, const FabricAddress& honest) const;
-  WirePacket defuse(WirePacket packet) const;
+  sim::Datagram defuse(sim::Datagram packet) const;
 
   bool forges_;
   const std::array<Regions, kNodes>& regions_;

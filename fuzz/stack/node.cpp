@@ -1,16 +1,13 @@
 // Posting what the program says, and what holds for every packet and after every step.
 #include "fuzz/stack/node.h"
 
-#include "wire/packet.h"
-
 #include <algorithm>
 #include <utility>
 
 namespace uet::fuzz {
 namespace {
 
-constexpr uint32_t kRoundsMax = 64;  // batches at one instant: far more than the tables can hold
-constexpr uint32_t kReceives = 16;   // of a queue at once
+constexpr uint32_t kReceives = 16;  // of a queue at once
 constexpr pds::Mode kModes[kSlots] = {pds::Mode::rud, pds::Mode::rod, pds::Mode::uud};
 
 // Few octets mostly, now and then some packets full.
@@ -329,59 +326,14 @@ void Node::renew_region(uint32_t which) {
   region.key = memory.key(region.id);
 }
 
-WirePacket Node::copy_of(const TxPacket& packet, const FabricAddress& from, Instant now) {
-  WirePacket out;
-  out.octets.assign(packet.header, packet.header + packet.header_bytes);
-  for (uint32_t i = 0; i < packet.slice_count; ++i) {
-    const IoSlice& slice = packet.slices[i];
-    out.octets.insert(out.octets.end(), slice.data, slice.data + slice.length);
+void Node::receive(std::span<RxDatagram> datagrams, Instant now) {
+  for (RxDatagram datagram : datagrams) {
+    // A block of exactly this size, so that a sanitizer sees one octet too far.
+    const auto octets = std::make_unique<std::byte[]>(datagram.bytes.size());
+    std::ranges::copy(datagram.bytes, octets.get());
+    datagram.bytes = {octets.get(), datagram.bytes.size()};
+    fep_->receive({&datagram, 1}, now);
   }
-  UET_ASSERT(out.octets.size() == packet.bytes());
-  out.from = from;
-  out.to = packet.to;
-  out.ev = packet.ev;
-  out.dscp = packet.dscp;
-  out.ecn = packet.ecn;
-  out.sdi = packet.sdi;
-  out.left_at = now;
-  return out;
-}
-
-std::vector<WirePacket> Node::transmit(Instant now, uint32_t refused) {
-  std::vector<WirePacket> out;
-  for (uint32_t round = 0; fep_->transmit(*batch_, now) != 0; ++round) {
-    UET_ASSERT(round < kRoundsMax);
-    for (TxPacket& packet : batch_->packets()) {
-      WirePacket copy = copy_of(packet, fep_->local_address(), now);
-      // Whatever came in, what leaves is well formed.
-      UET_ASSERT(wire::decode(copy.octets, {}).outcome == wire::Outcome::accept);
-      packet.fate = refused == 0 ? TxFate::sent : TxFate::never;
-      if (refused == 0) {
-        out.push_back(std::move(copy));
-      } else {
-        packet.error = 14;  // EFAULT
-        --refused;
-      }
-    }
-    if (fep_->on_sent(*batch_, now)) fep_->end_too_long(*batch_, now);
-    batch_->compact();
-  }
-  return out;
-}
-
-void Node::deliver(WirePacket packet, Instant now) {
-  RxDatagram datagram;
-  // A block of exactly this size, so that a sanitizer sees one octet too far.
-  const auto octets = std::make_unique<std::byte[]>(packet.octets.size());
-  std::ranges::copy(packet.octets, octets.get());
-  datagram.bytes = {octets.get(), packet.octets.size()};
-  datagram.from = packet.from;
-  datagram.ev = packet.ev;
-  datagram.dscp = packet.dscp;
-  datagram.ecn = packet.ecn;
-  datagram.at = now;
-  datagram.sdi = packet.sdi;
-  fep_->receive({&datagram, 1}, now);
 }
 
 void Node::advance(Instant now) {

@@ -4,9 +4,9 @@
 
 #include "fuzz/stack/ledger.h"
 #include "fuzz/stack/program.h"
-#include "fuzz/stack/wire.h"
 
 #include "fep/fabric_endpoint.h"
+#include "sim/world/datagram.h"
 
 #include <array>
 #include <memory>
@@ -47,9 +47,11 @@ class Node {
   // Keeps a receive for anything posted everywhere.
   void take_all(Instant now);
 
-  // What may leave now. `refused`: so many packets are refused by the system for good.
-  std::vector<WirePacket> transmit(Instant now, uint32_t refused = 0);
-  void deliver(WirePacket packet, Instant now);
+  // As a station of the world (sim/world/station.h).
+  uint32_t transmit(TxBatch& batch, Instant now) { return fep_->transmit(batch, now); }
+  bool on_sent(TxBatch& batch, Instant now) { return fep_->on_sent(batch, now); }
+  void end_too_long(TxBatch& batch, Instant now) { fep_->end_too_long(batch, now); }
+  void receive(std::span<RxDatagram> datagrams, Instant now);
   void advance(Instant now);
   Instant next_deadline() const { return fep_->next_deadline(); }
   fep::FabricEndpoint& fep() { return *fep_; }
@@ -69,7 +71,6 @@ class Node {
   std::span<const IoSlice> slices(Program& program, const Post& post);
   ses::ReceiveRequest receive_request(Program& program, Post& post);
   void finish_post(Post& post, bool is_posted);
-  static WirePacket copy_of(const TxPacket& packet, const FabricAddress& from, Instant now);
 
   static constexpr uint32_t kPeers = 3;  // both nodes and an address that nobody has
 
@@ -78,13 +79,12 @@ class Node {
   Ledger& ledger_;
   std::array<Regions, kNodes>& regions_;
   std::unique_ptr<fep::FabricEndpoint> fep_;
-  std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
   ses::ReceiveQueueId shared_;
   std::array<ses::EndpointId, kSlots> endpoints_{};
   std::array<PeerId, kPeers> peers_{};
   std::vector<IoSlice> slices_;
   std::array<Post*, 2 * kSlots> takers_{};  // of take_all()
-  uint32_t claim_ = 0;  // 0: none
+  uint32_t claim_ = 0;                      // 0: none
   uint32_t claim_slot_ = 0;
 };
 

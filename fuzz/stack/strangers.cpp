@@ -21,8 +21,8 @@ bool is_stranger(const FabricAddress& a) {
 }  // namespace
 
 // A message of 24 octets, or the first packet of a longer one.
-WirePacket Strangers::request(uint32_t number, const FabricAddress& to, const wire::Request& h,
-                              Instant now) const {
+sim::Datagram Strangers::request(uint32_t number, const FabricAddress& to, const wire::Request& h,
+                                 Instant now) const {
   std::array<std::byte, 128> room{};
   wire::Writer w(room);
   h.emit(w);
@@ -38,7 +38,7 @@ WirePacket Strangers::request(uint32_t number, const FabricAddress& to, const wi
   s.request_length = s.common.eom ? kPayload : 5000;
   s.emit(w);
   for (uint32_t i = 0; i < kPayload; ++i) w.u8(uint8_t{0x5a});
-  WirePacket packet;
+  sim::Datagram packet;
   packet.octets.assign(w.written().begin(), w.written().end());
   packet.from = address_of(number);
   packet.to = to;
@@ -46,17 +46,17 @@ WirePacket Strangers::request(uint32_t number, const FabricAddress& to, const wi
   return packet;
 }
 
-std::vector<WirePacket> Strangers::knock(Program& program, Instant now) {
+std::vector<sim::Datagram> Strangers::knock(Program& program, Instant now) {
   const uint8_t how = program.u8();
   const uint32_t count = 1 + program.u8() % kCount;
   const uint32_t first = program.u8() % kCount;
   const Psn psn(program.u32());
   const auto id = static_cast<uint16_t>(1 + program.u8());
   const FabricAddress to = address_of_node(how & 1);
-  std::vector<WirePacket> burst;
+  std::vector<sim::Datagram> burst;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t number = kFirst + (first + i) % kCount;
-    WirePacket packet;
+    sim::Datagram packet;
     if ((how >> 2 & 3) == 3) {  // an ACK without a PDC
       std::array<std::byte, wire::Ack::kSize> room{};
       wire::Writer w(room);
@@ -98,7 +98,7 @@ std::vector<WirePacket> Strangers::knock(Program& program, Instant now) {
   return burst;
 }
 
-void Strangers::hear(const WirePacket& packet, Instant now) {
+void Strangers::hear(const sim::Datagram& packet, Instant now) {
   if (!is_stranger(packet.to)) return;
   const uint32_t number = number_of(packet.to);
   if (!is_real(number)) {
@@ -130,7 +130,7 @@ void Strangers::hear(const WirePacket& packet, Instant now) {
   follow(packet, h, now);
 }
 
-void Strangers::follow(const WirePacket& packet, const wire::Request& h, Instant now) {
+void Strangers::follow(const sim::Datagram& packet, const wire::Request& h, Instant now) {
   constexpr size_t kAnswersMax = 32;
   if (answers_.size() == kAnswersMax || h.spdcid == Pdcid()) return;
   answers_.push_back(request(number_of(packet.to), packet.from, h, now));

@@ -5,8 +5,8 @@
 
 #include "fuzz/stack/ledger.h"
 #include "fuzz/stack/program.h"
-#include "fuzz/stack/wire.h"
 
+#include "sim/world/datagram.h"
 #include "wire/pds.h"
 
 #include <cstdint>
@@ -24,11 +24,11 @@ class Strangers {
 
   // A burst of equal packets from consecutive addresses: SYNs with a message, Close commands, or
   // ACKs without a PDC.
-  std::vector<WirePacket> knock(Program& program, Instant now);
+  std::vector<sim::Datagram> knock(Program& program, Instant now);
   // A packet that an endpoint sent: counted if its receiver is forged, answered if it is real.
-  void hear(const WirePacket& packet, Instant now);
+  void hear(const sim::Datagram& packet, Instant now);
   // Takes the answers since the last call.
-  std::vector<WirePacket> answers() { return std::exchange(answers_, {}); }
+  std::vector<sim::Datagram> answers() { return std::exchange(answers_, {}); }
 
  private:
   struct Account {
@@ -36,12 +36,12 @@ class Strangers {
     uint64_t went = 0;
   };
   static bool is_real(uint32_t number) { return number % kEvery == 0; }
-  WirePacket request(uint32_t number, const FabricAddress& to, const wire::Request& h,
-                     Instant now) const;
-  void follow(const WirePacket& packet, const wire::Request& h, Instant now);
+  sim::Datagram request(uint32_t number, const FabricAddress& to, const wire::Request& h,
+                        Instant now) const;
+  void follow(const sim::Datagram& packet, const wire::Request& h, Instant now);
 
   std::map<uint32_t, Account> accounts_;  // of the forged ones, by number
-  std::vector<WirePacket> answers_;
+  std::vector<sim::Datagram> answers_;
 };
 
 }  // namespace uet::fuzz

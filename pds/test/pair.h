@@ -1,25 +1,22 @@
-// Two Pds with a stub client each, joined by a pipe that can drop, duplicate, delay and corrupt.
-// Simulated time.
+// A world of two Pds with a stub client each. The test decides what becomes of each packet; without
+// that, one copy arrives after a delay. Simulated time.
 #pragma once
 
 #include "pds/test/coverage.h"
 #include "pds/test/stub_client.h"
 
 #include "base/rng.h"
+#include "sim/world/world.h"
 
-#include <set>
+#include <functional>
+#include <map>
+#include <tuple>
 
 namespace uet::pds::test {
 
 // One packet on its way.
-struct InPipe {
-  std::vector<std::byte> octets;
-  FabricAddress from;
-  Entropy ev;
-  uint8_t dscp = 0;
-  Ecn ecn = Ecn::not_ect;
-  uint32_t sdi = 0;     // sealed under, as a double for TSS has it
-  int to = 0;           // side
+struct InPipe : sim::Datagram {
+  int side = 0;         // it goes to
   uint32_t number = 0;  // of its direction, from 0
 
   wire::PdsType type() const { return wire::Prologue::of(wire::load_u16(octets.data())).type; }
@@ -34,8 +31,7 @@ struct InPipe {
   }
 };
 
-// What the pipe does to a packet: each copy arrives after its delay. Empty: lost.
-using Fate = std::vector<Duration>;
+using sim::Fate;
 
 class Pair {
  public:
@@ -48,7 +44,6 @@ class Pair {
     Pds* pds = nullptr;
     PeerId other;
     FabricAddress at;
-    TxBatch batch;
     uint32_t sent = 0;
   };
 
@@ -57,7 +52,8 @@ class Pair {
     create(0, a, cms, seed, address(1));
     create(1, b, cms, seed + 1000, address(2));
     for (int s = 0; s < 2; ++s) {
-      const auto id = side[s].peers.find_or_add(side[1 - s].at, now);
+      world_.add(*side[s].pds, side[s].at);
+      const auto id = side[s].peers.find_or_add(side[1 - s].at, now());
       side[s].peers.add_ref(*id);
       side[s].other = *id;
     }
@@ -78,62 +74,29 @@ class Pair {
   }
   uint64_t count(int s, Count c) const { return side[s].pds->counters()[c]; }
 
-  // Everything that either side wants to send now goes into the pipe.
-  void flush() {
-    for (int s = 0; s < 2; ++s) {
-      Side& me = side[s];
-      for (int rounds = 0; me.pds->transmit(me.batch, now) > 0; ++rounds) {
-        ASSERT_LT(rounds, 10000) << "transmit never ends";
-        for (const TxPacket& p : me.batch.packets()) push(s, p);
-        me.batch.clear();
-      }
-      me.batch.clear();
-      EXPECT_FALSE(me.pds->has_work()) << "work left that transmit does not do";
-    }
-  }
+  Instant now() const { return world_.now(); }
+  // Everything that either side wants to send now leaves.
+  void flush() { world_.transmit_all(fates()); }
   // Runs until `end`, or until nothing is left to happen.
-  void run_until(Instant end) {
-    flush();
-    while (true) {
-      Instant next = pipe_.empty() ? Instant::never() : pipe_.begin()->first;
-      for (const Side& s : side) next = std::min(next, s.pds->next_deadline());
-      if (next > end) break;
-      now = std::max(now, next);
-      for (Side& s : side) s.pds->advance(now);
-      while (!pipe_.empty() && pipe_.begin()->first <= now) {
-        InPipe p = std::move(pipe_.begin()->second);
-        pipe_.erase(pipe_.begin());
-        arrive(p);
-      }
-      flush();
-    }
-    now = std::max(now, end);
-  }
-  void run(Duration d) { run_until(now + d); }
+  void run_until(Instant end) { world_.run_until(end, fates()); }
+  void run(Duration d) { run_until(now() + d); }
 
   void arrive(InPipe& p) {
-    RxDatagram d;
-    d.bytes = p.octets;
-    d.from = p.from;
-    d.ev = p.ev;
-    d.dscp = p.dscp;
-    d.ecn = p.ecn;
-    d.sdi = p.sdi;
-    d.at = now;
-    side[p.to].pds->receive(d, now);
+    p.to = side[p.side].at;
+    EXPECT_TRUE(world_.arrive(p));
   }
   // Hands a side octets that nobody sent.
   void inject(int to, std::vector<std::byte> octets, const FabricAddress& from) {
     InPipe p;
     p.octets = std::move(octets);
     p.from = from;
-    p.to = to;
+    p.side = to;
     arrive(p);
   }
 
   // Orderly close of everything; then nothing may be held.
   void expect_all_given_back() {
-    for (Side& s : side) s.pds->close_all(false, now);
+    for (Side& s : side) s.pds->close_all(false, now());
     run(Duration::seconds(3));
     for (int s = 0; s < 2; ++s) {
       SCOPED_TRACE(s);
@@ -142,38 +105,33 @@ class Pair {
     }
   }
 
-  Instant now = kStart;
   Side side[2];
-  std::function<Fate(const InPipe&)> fate;  // default: one copy after kDelay
-  std::vector<InPipe> sent;                 // everything, when `keep_sent`
+  std::function<Fate(InPipe&)> fate;  // default: one copy after kDelay
+  std::vector<InPipe> sent;           // everything, when `keep_sent`
   bool keep_sent = true;
   bool check_psns = true;
   bool has_strangers = false;  // packets may go to addresses that do not exist
 
  private:
-  void push(int s, const TxPacket& p) {
-    InPipe in;
-    in.octets.assign(p.header, p.header + p.header_bytes);
-    for (uint16_t i = 0; i < p.slice_count; ++i) {
-      in.octets.insert(in.octets.end(), p.slices[i].data, p.slices[i].data + p.slices[i].length);
-    }
-    in.from = side[s].at;
+  std::function<Fate(TxPacket&, sim::Datagram&)> fates() {
+    return [this](TxPacket&, sim::Datagram& d) { return leave(d); };
+  }
+  Fate leave(sim::Datagram& d) {
+    InPipe in{std::move(d)};
+    const int s = in.from == side[0].at ? 0 : 1;
     in.from.port = static_cast<uint16_t>(
-        in.from.port == kUetPort ? 49152 + p.ev.value() : in.from.port + p.ev.value() % 16);
-    in.ev = p.ev;
-    in.dscp = p.dscp;
-    in.ecn = p.ecn;
-    in.sdi = p.sdi;
-    in.to = 1 - s;
+        in.from.port == kUetPort ? 49152 + in.ev.value() : in.from.port + in.ev.value() % 16);
+    in.side = 1 - s;
     in.number = side[s].sent++;
-    if (!(p.to == side[1 - s].at)) {
+    if (in.to != side[1 - s].at) {
       EXPECT_TRUE(has_strangers);
-      return;
+      return {};
     }
     if (check_psns) check_psn(s, in);
     if (keep_sent) sent.push_back(in);
     const Fate f = fate ? fate(in) : Fate{kDelay};
-    for (const Duration d : f) pipe_.emplace(now + d, in);
+    d = std::move(in);
+    return f;
   }
   // No PSN is used twice: the same PSN of a PDC always carries the same octets after the PDS
   // header, and only the first time without RETX.
@@ -187,7 +145,7 @@ class Pair {
     EXPECT_EQ(at->second, ses) << "a PSN is used twice";
   }
 
-  std::multimap<Instant, InPipe> pipe_;
+  sim::World<Pds> world_{kStart};
   std::map<std::tuple<int, uint16_t, uint32_t>, std::vector<std::byte>> psns_;
 };
 

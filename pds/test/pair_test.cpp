@@ -67,7 +67,7 @@ TEST_F(PairTest, LongMessageArrivesWholeAndIsAcknowledgedByBytes) {
 TEST_F(PairTest, LostPacketIsResentBeforeTheTimeOut) {
   Pair pair;
   pair.fate = [](const InPipe& p) -> Fate {
-    if (p.to == 1 && p.number == 3) return {};
+    if (p.side == 1 && p.number == 3) return {};
     return {Pair::kDelay};
   };
   pair.side[0].client.post(pair.flow(0), 1, 16 * 1024);
@@ -82,7 +82,7 @@ TEST_F(PairTest, LostPacketIsResentBeforeTheTimeOut) {
 TEST_F(PairTest, LostTailIsResentAfterTheTimeOut) {
   Pair pair;
   pair.fate = [](const InPipe& p) -> Fate {
-    if (p.to == 1 && p.number == 3) return {};
+    if (p.side == 1 && p.number == 3) return {};
     return {Pair::kDelay};
   };
   pair.side[0].client.post(pair.flow(0), 1, 4 * 1024);
@@ -97,7 +97,7 @@ TEST_F(PairTest, LostTailIsResentAfterTheTimeOut) {
 TEST_F(PairTest, LostAckIsRepairedByTheResend) {
   Pair pair;
   pair.fate = [](const InPipe& p) -> Fate {
-    if (p.to == 0 && p.number == 0) return {};
+    if (p.side == 0 && p.number == 0) return {};
     return {Pair::kDelay};
   };
   pair.side[0].client.post(pair.flow(0), 1, 100);
@@ -125,7 +125,7 @@ TEST_F(PairTest, StoredResponseSurvivesTheLossOfItsAck) {
   pair.side[1].client.verdict = [](PacketName, const RxRequest&) { return error_response(0xE7); };
   int acks = 0;
   pair.fate = [&](const InPipe& p) -> Fate {
-    if (p.to == 0 && wire::is_ack(p.type()) && acks++ == 0) return {};
+    if (p.side == 0 && wire::is_ack(p.type()) && acks++ == 0) return {};
     return {Pair::kDelay};
   };
   pair.side[0].client.post(pair.flow(0), 1, 100);
@@ -145,7 +145,7 @@ TEST_F(PairTest, StoredResponseSurvivesTheLossOfItsAck) {
 TEST_F(PairTest, ResourceNackIsRetriedUntilThereIsRoom) {
   Pair pair;
   pair.side[1].client.verdict = [&](PacketName, const RxRequest&) {
-    return pair.now < kStart + 5_s ? Verdict::refused(wire::NackCode::no_ses_msg_avail)
+    return pair.now() < kStart + 5_s ? Verdict::refused(wire::NackCode::no_ses_msg_avail)
                                    : Verdict::accepted();
   };
   pair.side[0].client.post(pair.flow(0), 1, 100);
@@ -197,7 +197,7 @@ TEST_F(PairTest, ShortMessageOvertakesLongOneOnAnotherPdc) {
 TEST_F(PairTest, TenSecondsOfSilenceEndInSuccess) {
   Pair pair;
   pair.fate = [&](const InPipe&) -> Fate {
-    if (pair.now < kStart + 10_s) return {};
+    if (pair.now() < kStart + 10_s) return {};
     return {Pair::kDelay};
   };
   pair.side[0].client.post(pair.flow(0), 1, 64 * 1024);
@@ -242,7 +242,7 @@ TEST_F(PairTest, ForgetfulPeerFailsOneMessageNotOneForEachPdc) {
   c.post(flow, 2, 256 * 1024);
   pair.run(500_ms);
   ASSERT_EQ(pair.side[0].pds->usage().pdcs, 2u) << "both idle";
-  pair.side[1].pds->close_all(true, pair.now);
+  pair.side[1].pds->close_all(true, pair.now());
 
   c.post(flow, 3, 100);
   pair.run(10_ms);

@@ -295,7 +295,7 @@ TEST_F(QuietTest, ALostMessageIsFoundByTheQuestion) {
       pair.run(100_us);
       pair.side[0].client.quiet = true;
       pair.fate = [&](const InPipe& p) -> Fate {
-        if (p.to == 1 && p.number == lost) return {};
+        if (p.side == 1 && p.number == lost) return {};
         return {Pair::kDelay};
       };
       for (uint32_t i = 0; i < 3; ++i) pair.side[0].client.post(pair.flow(0, mode), 2 + i, 8);

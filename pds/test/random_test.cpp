@@ -108,7 +108,7 @@ class RandomRun {
   }
   void pay() {
     for (const auto& [s, token] : owed_) {
-      EXPECT_TRUE(pair_.side[s].pds->respond(token, Verdict::accepted(), pair_.now));
+      EXPECT_TRUE(pair_.side[s].pds->respond(token, Verdict::accepted(), pair_.now()));
     }
     owed_.clear();
   }

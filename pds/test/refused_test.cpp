@@ -227,7 +227,7 @@ class ForgedAckTest : public ::testing::Test {
     ASSERT_EQ(client().responded.size(), 1u);
     lost_ = pair_->sent.at(0).request().psn + 1;
     pair_->fate = [this](const InPipe& p) {
-      const bool is_lost = p.to == 1 && p.is_request() && p.request().psn == lost_;
+      const bool is_lost = p.side == 1 && p.is_request() && p.request().psn == lost_;
       return is_lost ? Fate{} : Fate{Pair::kDelay};
     };
     client().post(pair_->flow(0, mode), 2, packets * 1024);

@@ -235,7 +235,7 @@ TEST_F(RudiTest, AnswersThatMatchNothingAreDropped) {
     b.answer(guess);
     b.refuse(guess, NackCode::unexp_event);
   }
-  b.from = address(10, 50000);  // the right number, but not from whom it was sent to
+  b.from = address(10, 50000);  // the right number, but not from the peer that it was sent to
   b.answer(id);
   b.refuse(id, NackCode::unexp_event);
   EXPECT_TRUE(b.client.responded.empty());

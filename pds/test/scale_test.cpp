@@ -102,12 +102,12 @@ TEST(ScaleTest, TwoThousandPacketsBehindALoss) {
   Pair pair(config, config, 1, wide_open());
   bool has_lost = false;
   pair.fate = [&](const InPipe& p) -> Fate {
-    if (p.to == 1 && p.number == 1 && !has_lost) {
+    if (p.side == 1 && p.number == 1 && !has_lost) {
       has_lost = true;
       return {};
     }
     // Answers take long: the window fills.
-    return {p.to == 1 ? Pair::kDelay : Duration::milliseconds(2)};
+    return {p.side == 1 ? Pair::kDelay : Duration::milliseconds(2)};
   };
   pair.side[0].client.post(pair.flow(0), 1, 3 * kWindow * 1024);
   pair.run(Duration::milliseconds(1));

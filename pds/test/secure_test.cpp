@@ -172,7 +172,7 @@ TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
     for (uint32_t m = 1; m <= 2; ++m) {
       pair.side[0].client.post(pair.flow(0, Mode::rud, 1, kDomain), m, 5 * 1024);
       pair.run(1_ms);
-      pair.side[0].pds->close_all(false, pair.now);
+      pair.side[0].pds->close_all(false, pair.now());
       pair.run(1_s);
       ASSERT_EQ(pair.side[1].pds->open_pdcs(), 0u);
     }
@@ -187,9 +187,9 @@ TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
   }
 }
 
-// [T-03] Whoever has no keys and guesses a peer's address and PDCID is there first with a start of
-// his own. The peer's sealed SYN takes the place, under the start that it has; the guess holds it
-// neither for ever nor against one who is known to hear us.
+// [T-03] An attacker without keys who guesses a peer's address and PDCID is there first with a
+// start of his own. The peer's sealed SYN takes the place, under the start that it has; the guess
+// holds it neither for ever nor against one who is known to hear us.
 TEST_F(SecureTest, AGuessInTheClearGivesWayToASealedSyn) {
   Bench b;
   b.rx(syn(b, 7'000'000));

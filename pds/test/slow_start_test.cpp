@@ -29,11 +29,11 @@ TEST(SlowStartTest, ALongPathIsFullAfterFourRoundTrips) {
   const Config config = config_of(kPayload);
   Pair pair(config, config, 1, cms_of(kPayload));
   pair.keep_sent = false;
-  Instant is_free = pair.now;
+  Instant is_free = pair.now();
   pair.fate = [&](const InPipe& p) -> Fate {
-    if (p.to == 0) return {300_us};
-    is_free = std::max(is_free, pair.now) + kPacketTime;
-    return {is_free - pair.now + 300_us};
+    if (p.side == 0) return {300_us};
+    is_free = std::max(is_free, pair.now()) + kPacketTime;
+    return {is_free - pair.now() + 300_us};
   };
   pair.side[0].client.mtu = kPayload;
   pair.side[0].client.post(pair.flow(0), 1, 4000 * kPayload);
@@ -61,7 +61,7 @@ TEST(SlowStartTest, AStockReceiveBufferTakesTheFirstRoundTrip) {
     uint64_t room = 0;
     uint64_t octets = 0;
     pair.fate = [&](const InPipe& p) -> Fate {
-      if (p.to == 1) {
+      if (p.side == 1) {
         room += room_at_receiver(p.octets.size());
         octets += p.octets.size();
       }

@@ -147,7 +147,7 @@ TEST(ThreatTest, AReplayedCaptureDeliversNothing) {
     ASSERT_EQ(pair.side[1].client.delivered.size(), 20u);
     const std::vector<InPipe> capture = pair.sent;
     for (int i = 0; i < 10; ++i) {
-      for (const InPipe& p : capture) pair.inject(p.to, p.octets, p.from);
+      for (const InPipe& p : capture) pair.inject(p.side, p.octets, p.from);
       pair.run(1_ms);
     }
     EXPECT_EQ(pair.side[1].client.delivered.size(), 20u);
@@ -182,7 +182,7 @@ TEST(ThreatTest, ATargetPassesTheEndOfThePsnSpace) {
   EXPECT_EQ(b.count(Count::nacks_tx), 0u);
 }
 
-// [T-32, PDS-030, PDS-051] And at the initiator, whom the target had begin there.
+// [T-32, PDS-030, PDS-051] And at the initiator, which the target told to begin there.
 TEST(ThreatTest, AnInitiatorPassesTheEndOfThePsnSpace) {
   constexpr uint32_t kStart = 0xFFFF'FFF0;
   Bench b;

@@ -241,8 +241,7 @@ TEST_F(TrimTest, CutAndMarkedCountsOnce) {
 TEST_F(TrimTest, CutPacketsAreResentAtOnce) {
   Pair pair;
   uint32_t requests = 0;
-  pair.fate = [&](const InPipe& in) {
-    auto& p = const_cast<InPipe&>(in);
+  pair.fate = [&](InPipe& p) {
     if (p.is_request() && p.octets.size() > 200 && ++requests % 8 == 0) {
       p.octets.resize(16);
       p.dscp = kTrimmed;

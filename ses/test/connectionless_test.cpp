@@ -11,11 +11,10 @@ namespace {
 class ConnectionlessTest : public StackFixture, public ::testing::Test {
  protected:
   void open(pds::Mode mode, uint64_t seed = 1) {
-    a_ = std::make_unique<Side>(uint8_t{1}, seed);
-    b_ = std::make_unique<Side>(uint8_t{2}, seed + 1000);
+    meet(seed, seed + 1000);
     a_->open(mode);
     b_->open(mode);
-    to_ = a_->at(b_->self, now_);
+    to_ = a_->at(b_->self, now());
     to_.capabilities = kEveryProfile;
   }
   // Memory of B that may be read and written; returns its key.
@@ -38,7 +37,7 @@ class ConnectionlessTest : public StackFixture, public ::testing::Test {
     r.key = key;
     r.flags = flags;
     r.context.op = this;
-    ASSERT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
+    ASSERT_TRUE(a_->ses->rma(a_->ep, r, now()).ok());
     ++expected_;
   }
   Result<Taken> send(const Octets& data) {
@@ -46,13 +45,13 @@ class ConnectionlessTest : public StackFixture, public ::testing::Test {
     SendRequest s;
     s.to = to_;
     s.iov = {&slice, 1};
-    return a_->ses->send(a_->ep, s, now_);
+    return a_->ses->send(a_->ep, s, now());
   }
   void receive(Octets& room) {
     const IoSlice slice{room.data(), room.size()};
     ReceiveRequest r;
     r.iov = {&slice, 1};
-    ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+    ASSERT_TRUE(b_->ses->receive(b_->ep, r, now()).ok());
   }
   static Octets random(size_t bytes, Rng& rng) {
     Octets o(bytes);
@@ -146,23 +145,24 @@ TEST_F(ConnectionlessTest, PromiseOfALaterResponseIsNoAnswer) {
   Octets memory(100);
   const Octets data = random(100, rng);
   rma(false, data, expose(memory, true));
-  pump(*a_, to_b_);
-  ASSERT_EQ(to_b_.size(), 1u);
-  wire::Reader sent(to_b_.front().octets);
+  pump(kA);
+  ASSERT_EQ(flights().size(), 1u);
+  wire::Reader sent(flights()[0].octets);
   wire::RudiResponse h;
   h.next_hdr = wire::NextHeader::response;
   h.pkt_id = wire::RudiRequest::read(sent).pkt_id;
   wire::Response promise;
   promise.common.opcode = wire::ResponseOpcode::no_response;
   promise.common.return_code = wire::ReturnCode::ok;
-  Packet answer;
+  sim::Datagram answer;
+  answer.from = b_->self;
+  answer.to = a_->self;
   answer.octets.resize(wire::RudiResponse::kSize + wire::Response::kSize);
   wire::Writer w(answer.octets);
   h.emit(w);
   promise.emit(w);
-  to_b_.clear();
-  to_a_.push_back(answer);
-  deliver(*a_, *b_, to_a_, rng, 0);
+  flights().clear();
+  world_->arrive(answer);
   ASSERT_EQ(a_->done.size(), 1u);
   EXPECT_EQ(a_->done[0].status, Completion::Status::undeliverable);
   EXPECT_TRUE(a_->ses->idle());
@@ -175,8 +175,8 @@ TEST_F(ConnectionlessTest, CancelledMessageSendsNoMsgError) {
   Octets memory(200 * 1024);
   const Octets data = random(memory.size(), rng);
   rma(false, data, expose(memory, true));
-  pump(*a_, to_b_);
-  ASSERT_TRUE(a_->ses->cancel(a_->ep, this, now_));
+  pump(kA);
+  ASSERT_TRUE(a_->ses->cancel(a_->ep, this, now()));
   EXPECT_EQ(a_->done.at(0).status, Completion::Status::cancelled);
   run(rng, 0, 4000);
   EXPECT_TRUE(a_->ses->idle());
@@ -195,8 +195,8 @@ TEST_F(ConnectionlessTest, FenceWaitsForRudi) {
   const Octets second = random(5000, rng);
   rma(false, first, key);
   rma(false, second, key, kOpFence);
-  pump(*a_, to_b_);
-  for (const Packet& p : to_b_) {
+  pump(kA);
+  for (const sim::Datagram& p : flights()) {
     EXPECT_EQ(wire::Prologue::of(wire::load_u16(p.octets.data())).type,
               wire::PdsType::rudi_request);
   }
@@ -270,12 +270,12 @@ TEST_F(ConnectionlessTest, UudEndpointHasNoRmaAndNoTags) {
   r.iov = {&slice, 1};
   r.key = expose(memory, true);
   r.flags = kOpRudi;
-  EXPECT_EQ(a_->ses->rma(a_->ep, r, now_).error(), Errc::unsupported);
+  EXPECT_EQ(a_->ses->rma(a_->ep, r, now()).error(), Errc::unsupported);
   SendRequest s;
   s.to = to_;
   s.iov = {&slice, 1};
   s.tagged = true;
-  EXPECT_EQ(a_->ses->send(a_->ep, s, now_).error(), Errc::unsupported);
+  EXPECT_EQ(a_->ses->send(a_->ep, s, now()).error(), Errc::unsupported);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class DeferralHostileTest : public DeferralTest {
   uint32_t token_of_waiting(const Octets& data) {
     send(deferrable(data));
     transmit();
-    const uint32_t token = word(network_.at(0).octets, 12);
+    const uint32_t token = word(network_[0].octets, 12);
     settle();
     return token;
   }
@@ -141,7 +141,7 @@ TEST_F(DeferralHostileTest, ACallTooLateOrTooEarlyDoesNoHarm) {
   EXPECT_EQ(restart_of_a({1, 2}), "OP_VIOLATION gen 99");
   a_->pds.window = 16;
   transmit();
-  const uint32_t token = word(network_.at(0).octets, 12);
+  const uint32_t token = word(network_[0].octets, 12);
   EXPECT_EQ(restart_of_a({token, 5}), "accept");  // it will not be needed
   settle();
   EXPECT_EQ(take(*a_), "send ok 1000 #1");
@@ -422,7 +422,7 @@ TEST_F(DeferralHostileTest, WhoCannotBeCalledHoldsUpNobody) {
   EXPECT_LT(wakes, 40u) << "five seconds, mostly in steps of 200 ms";
 }
 
-// [SES-102] The address of whoever is called: as we know it, else 0.
+// [SES-102] The address of the peer that is called: as we know it, else 0.
 TEST_F(DeferralHostileTest, TheCalledProcessIsNamedWhereItIsKnown) {
   Octets room(4);
   const Octets hello = pattern(4);

@@ -58,7 +58,7 @@ TEST_F(DeferralTest, ASendThatWaitsIsCalledBack) {
   a_->pds.window = 2;
   send(deferrable(data));
   transmit();
-  const Octets first = network_.at(0).octets;
+  const Octets first = network_[0].octets;
   const uint32_t token = word(first, 12);
   settle();
   receive(room);

@@ -41,21 +41,21 @@ class HeadersTest : public PairTest {
   Parcel only_packet() {
     transmit();
     EXPECT_EQ(network_.size(), 1u);
-    const Parcel p = network_.at(0);
+    const Parcel p = network_[0];
     settle();
     return p;
   }
   NextHeader header_of_send(const Octets& data) {
     EXPECT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
     transmit();
-    const NextHeader h = network_.at(0).next_hdr;
+    const NextHeader h = network_[0].next_hdr;
     settle();
     return h;
   }
   NextHeader header_of(const RmaRequest& r) {
     EXPECT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
     transmit();
-    const NextHeader h = network_.at(0).next_hdr;
+    const NextHeader h = network_[0].next_hdr;
     settle();
     return h;
   }
@@ -190,9 +190,9 @@ TEST_F(HeadersTest, ReadsOnRudiGoShort) {
   for (const NextHeader expected : {NextHeader::small, NextHeader::medium}) {
     ASSERT_TRUE(a_->ses->rma(a_->ep, read, now_).ok());
     transmit();
-    EXPECT_EQ(network_.at(0).next_hdr, expected);
+    EXPECT_EQ(network_[0].next_hdr, expected);
     deliver(0);
-    EXPECT_EQ(network_.at(0).next_hdr, NextHeader::response_data_small);
+    EXPECT_EQ(network_[0].next_hdr, NextHeader::response_data_small);
     settle();
     EXPECT_EQ(take(*a_), "read ok 12 #1");
     EXPECT_EQ(back, memory);

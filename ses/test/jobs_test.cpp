@@ -55,7 +55,7 @@ class JobsTest : public TargetTest {
   // The job of the packet that is under way: octets 5 to 7 of the header. [WIRE-059]
   uint32_t job_under_way() {
     transmit();
-    const auto at = [&](size_t i) { return static_cast<uint32_t>(network_.at(0).octets.at(i)); };
+    const auto at = [&](size_t i) { return static_cast<uint32_t>(network_[0].octets.at(i)); };
     return at(5) << 16 | at(6) << 8 | at(7);
   }
 

@@ -28,7 +28,7 @@ inline Octets pattern(size_t length, uint8_t start = 1) {
 
 // One side: a Ses with one endpoint, its stub PDS and what it reported.
 struct Node {
-  Node(uint32_t number, std::vector<Parcel>& network, const Config& config, uint64_t seed)
+  Node(uint32_t number, sim::Transit<Parcel>& network, const Config& config, uint64_t seed)
       : pds(number, network) {
     EXPECT_TRUE(peers.create(arena, 64, seed).ok());
     FabricAddress other;
@@ -146,8 +146,7 @@ class PairTest : public ::testing::Test {
     b_->pds.transmit(now_);
   }
   void deliver(size_t index) {
-    const Parcel p = network_[index];
-    network_.erase(network_.begin() + static_cast<ptrdiff_t>(index));
+    const Parcel p = network_.take(index);
     (p.to == 0 ? *a_ : *b_).pds.receive(p, now_);
   }
   // Until nothing moves: packets in order, or shuffled when rng is given. ROD stays in order.
@@ -188,7 +187,7 @@ class PairTest : public ::testing::Test {
   }();
   EndpointOptions options_;
   bool b_carries_data_ = true;
-  std::vector<Parcel> network_;
+  sim::Transit<Parcel> network_;
   std::unique_ptr<Node> a_;
   std::unique_ptr<Node> b_;
   RegionId region_;

@@ -93,7 +93,7 @@ TEST_F(PairTest, LossCostsTimeOnly) {
     for (int round = 0; round < 200; ++round) {
       for (transmit(); !network_.empty(); transmit()) {
         if (rng.chance(0.2)) {
-          network_.erase(network_.begin() + static_cast<ptrdiff_t>(rng.below(network_.size())));
+          network_.take(rng.below(network_.size()));
         } else {
           deliver(rng.below(network_.size()));
         }

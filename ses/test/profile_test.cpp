@@ -76,7 +76,7 @@ TEST_F(ProfileTest, RudiIsForTwoThatAreHpc) {
     w.to.capabilities = theirs;
     EXPECT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
     transmit();
-    const bool is_rudi = network_.at(0).mode == pds::Mode::rudi;
+    const bool is_rudi = network_[0].mode == pds::Mode::rudi;
     settle();
     EXPECT_EQ(memory, data);
     return is_rudi;

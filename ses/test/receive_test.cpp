@@ -221,7 +221,7 @@ TEST_F(ReceiveTest, TheLastCompletionReleasesAMultiReceive) {
   ASSERT_TRUE(post(r).ok());
   EXPECT_EQ(take(*b_), "");
   EXPECT_FALSE(b_->ses->cancel(b_->ep, r.context.op, now_));
-  network_.push_back(late);
+  network_.add(late);
   settle();
   EXPECT_EQ(take(*b_), "recv ok 2000 done #2");
 }

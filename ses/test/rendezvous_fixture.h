@@ -24,7 +24,7 @@ class RendezvousTest : public TargetTest {
   // The key of the source in the packet that A sends now, which stays under way.
   uint64_t exposed_key() {
     transmit();
-    wire::Reader r(network_.at(0).octets);
+    wire::Reader r(network_[0].octets);
     wire::StandardRequest::read(r);
     return wire::Rendezvous::read(r).read_memory_key;
   }

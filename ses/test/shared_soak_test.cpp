@@ -85,7 +85,7 @@ class SharedSoakTest : public SharedTest {
     for (transmit(); !network_.empty(); transmit()) {
       const size_t at = rng.below(network_.size());
       if (rng.chance(loss)) {
-        network_.erase(network_.begin() + static_cast<ptrdiff_t>(at));
+        network_.take(at);
       } else {
         deliver(at);
       }

@@ -59,15 +59,14 @@ void set_reserved(Octets& p) {
 
 class SkewTest : public StackFixture, public ::testing::TestWithParam<pds::Mode> {
  protected:
-  using Change = std::function<void(std::deque<Packet>&)>;
+  using Change = std::function<void(sim::Transit<sim::Datagram>&)>;
   static constexpr int kMessages = 10;
 
   void SetUp() override {
-    a_ = std::make_unique<Side>(1, 5);
-    b_ = std::make_unique<Side>(2, 6);
+    meet(5, 6);
     a_->open(GetParam());
     b_->open(GetParam());
-    to_ = a_->at(b_->self, now_);
+    to_ = a_->at(b_->self, now());
     const IoSlice whole{memory_.data(), memory_.size()};
     RegionRequest region;
     region.iov = {&whole, 1};
@@ -88,35 +87,30 @@ class SkewTest : public StackFixture, public ::testing::TestWithParam<pds::Mode>
     r.iov = {&into, 1};
     r.tagged = true;
     r.tag = static_cast<uint64_t>(number);
-    ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+    ASSERT_TRUE(b_->ses->receive(b_->ep, r, now()).ok());
     SendRequest s;
     s.to = to_;
     s.iov = {&from, 1};
     s.tagged = true;
     s.tag = static_cast<uint64_t>(number);
-    ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+    ASSERT_TRUE(a_->ses->send(a_->ep, s, now()).ok());
     RmaRequest w;
     w.to = to_;
     w.iov = {&from, 1};
     w.key = key_;
     w.remote_offset = static_cast<uint64_t>(number) * 5000;
-    ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
+    ASSERT_TRUE(a_->ses->rma(a_->ep, w, now()).ok());
   }
 
   // 100 us at a time, until `completions` are there; `change` sees what is on its way both ways.
   void run_until(size_t completions, const Change& change) {
     for (int i = 0; i < 20'000 && a_->done.size() < completions; ++i) {
-      now_ = now_ + Duration::microseconds(100);
-      for (Side* s : {a_.get(), b_.get()}) {
-        s->pds->advance(now_);
-        s->ses->advance(now_);
+      world_->advance(now() + Duration::microseconds(100));
+      for (const uint32_t side : {kA, kB}) {
+        pump(side);
+        change(flights());
+        deliver(rng_, 0);
       }
-      pump(*a_, to_b_);
-      change(to_b_);
-      deliver(*b_, *a_, to_b_, rng_, 0);
-      pump(*b_, to_a_);
-      change(to_a_);
-      deliver(*a_, *b_, to_a_, rng_, 0);
     }
   }
 
@@ -144,8 +138,8 @@ class SkewTest : public StackFixture, public ::testing::TestWithParam<pds::Mode>
 TEST_P(SkewTest, ReservedBitsOfALaterBuildMeanNothing) {
   uint32_t changed = 0;
   for (int i = 0; i < kMessages; ++i) post(i);
-  run_until(2 * kMessages, [&](std::deque<Packet>& packets) {
-    for (Packet& p : packets) {
+  run_until(2 * kMessages, [&](sim::Transit<sim::Datagram>& packets) {
+    for (sim::Datagram& p : packets) {
       const Octets before = p.octets;
       set_reserved(p.octets);
       changed += before != p.octets ? 1 : 0;
@@ -159,12 +153,12 @@ TEST_P(SkewTest, ReservedBitsOfALaterBuildMeanNothing) {
 TEST_P(SkewTest, PacketsOfALaterBuildAreDropped) {
   uint32_t sent = 0;
   for (int i = 0; i < kMessages; ++i) post(i);
-  run_until(2 * kMessages, [&](std::deque<Packet>& packets) {
+  run_until(2 * kMessages, [&](sim::Transit<sim::Datagram>& packets) {
     if (packets.empty()) return;
     for (unsigned type = 15; type < 32; ++type) {
-      Packet later = packets.front();
+      sim::Datagram later = packets[0];
       later.octets[0] = static_cast<std::byte>(type << 3 | (uint8_t(later.octets[0]) & 7));
-      packets.push_front(std::move(later));
+      packets.add(std::move(later), now());
       ++sent;
     }
   });
@@ -195,10 +189,10 @@ TEST_P(SkewTest, MessagesOfALaterBuildAreRefusedOneByOne) {
     SendRequest s;
     s.to = to_;
     s.iov = {&one, 1};
-    ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+    ASSERT_TRUE(a_->ses->send(a_->ep, s, now()).ok());
     bool is_first = true;
-    run_until(1, [&](std::deque<Packet>& packets) {
-      for (Packet& p : packets) {
+    run_until(1, [&](sim::Transit<sim::Datagram>& packets) {
+      for (sim::Datagram& p : packets) {
         if (!is_request(p.octets) || !is_first) continue;
         is_first = false;
         std::byte& octet = p.octets[kSes + row.octet];
@@ -212,7 +206,7 @@ TEST_P(SkewTest, MessagesOfALaterBuildAreRefusedOneByOne) {
     payloads_.clear();
     rooms_.clear();
     for (int i = 0; i < kMessages; ++i) post(i);
-    run_until(2 * kMessages, [](std::deque<Packet>&) {});
+    run_until(2 * kMessages, [](sim::Transit<sim::Datagram>&) {});
     expect_all();
   }
 }

@@ -1,5 +1,5 @@
-// Two SES over the real PDS: packets are passed from batch to batch, some are lost or overtake
-// others. Simulated time.
+// A world of two SES over the real PDS, in which some packets are lost or overtake others.
+// Simulated time.
 #pragma once
 
 #include "ses/ses.h"
@@ -7,6 +7,7 @@
 #include "pds/pds.h"
 
 #include "base/rng.h"
+#include "sim/world/world.h"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +19,7 @@ namespace uet::ses::test {
 
 using Octets = std::vector<std::byte>;
 
-struct Packet {
-  Octets octets;
-  uint16_t port = 0;
-};
-
+// A station of the world.
 struct Side {
   Side(uint8_t number, uint64_t seed) {
     self.family = FabricAddress::Family::ipv4;
@@ -54,6 +51,14 @@ struct Side {
     name.ri = ResourceIndex(1);
     ep = *ses->open_endpoint(name, options, sink, sink);
   }
+  uint32_t transmit(TxBatch& batch, Instant now) { return pds->transmit(batch, now); }
+  void receive(std::span<RxDatagram> datagrams, Instant now) { pds->receive(datagrams, now); }
+  void advance(Instant now) {
+    pds->advance(now);
+    ses->advance(now);
+  }
+  Instant next_deadline() const { return std::min(pds->next_deadline(), ses->next_deadline()); }
+
   Destination at(const FabricAddress& address, Instant now) {
     Destination to;
     to.peer = *peers.find_or_add(address, now);
@@ -75,60 +80,47 @@ struct Side {
 
 class StackFixture {
  protected:
-  void pump(Side& from, std::deque<Packet>& out) {
-    for (int i = 0; i < 4 && from.pds->transmit(*batch_, now_) != 0; ++i) {
-      for (TxPacket& p : batch_->packets()) {
-        Packet packet;
-        packet.port = p.ev.value();
-        packet.octets.assign(p.header, p.header + p.header_bytes);
-        for (uint32_t s = 0; s < p.slice_count; ++s) {
-          packet.octets.insert(packet.octets.end(), p.slices[s].data,
-                               p.slices[s].data + p.slices[s].length);
-        }
-        p.fate = TxFate::sent;
-        out.push_back(std::move(packet));
-      }
-      batch_->compact();
-    }
+  static constexpr uint32_t kA = 0, kB = 1;  // in the world
+
+  // Two new sides, at the time that it is.
+  void meet(uint64_t seed_of_a, uint64_t seed_of_b) {
+    const Instant start = now();
+    a_ = std::make_unique<Side>(uint8_t{1}, seed_of_a);
+    b_ = std::make_unique<Side>(uint8_t{2}, seed_of_b);
+    world_ = std::make_unique<sim::World<Side>>(start);
+    world_->add(*a_, a_->self);
+    world_->add(*b_, b_->self);
   }
-  void deliver(Side& to, const Side& from, std::deque<Packet>& queue, Rng& rng, double loss) {
-    while (!queue.empty()) {
-      const bool overtakes = reorders_ && queue.size() > 1 && rng.chance(0.3);
-      const size_t at = overtakes ? 1 : 0;
-      Packet p = std::move(queue[at]);
-      queue.erase(queue.begin() + static_cast<ptrdiff_t>(at));
-      if (rng.chance(loss)) continue;
-      RxDatagram d;
-      d.bytes = p.octets;
-      d.from = from.self;
-      d.ev = Entropy(p.port);
-      d.at = now_;
-      to.pds->receive(d, now_);
+  Instant now() const { return world_->now(); }
+  sim::Transit<sim::Datagram>& flights() { return world_->transit(); }
+  // Four batches leave.
+  void pump(uint32_t side) {
+    const auto at_once = [](TxPacket&, sim::Datagram&) -> sim::Fate { return {Duration::zero()}; };
+    world_->transmit(side, at_once, 4);
+  }
+  void deliver(Rng& rng, double loss) {
+    while (!flights().empty()) {
+      const bool overtakes = reorders_ && flights().size() > 1 && rng.chance(0.3);
+      sim::Datagram datagram = flights().take(overtakes ? 1 : 0);
+      if (!rng.chance(loss)) world_->arrive(datagram);
     }
   }
   // Until both sides are idle, at most `steps` steps of 100 us.
   void run(Rng& rng, double loss, int steps) {
     for (int i = 0; i < steps; ++i) {
-      now_ = now_ + Duration::microseconds(100);
-      for (Side* s : {a_.get(), b_.get()}) {
-        s->pds->advance(now_);
-        s->ses->advance(now_);
-      }
-      pump(*a_, to_b_);
-      pump(*b_, to_a_);
-      deliver(*b_, *a_, to_b_, rng, loss);
-      deliver(*a_, *b_, to_a_, rng, loss);
+      world_->advance(now() + Duration::microseconds(100));
+      pump(kA);
+      pump(kB);
+      deliver(rng, loss);
       if (a_->ses->idle() && b_->ses->idle() && a_->done.size() >= expected_) return;
     }
   }
 
   std::deque<Octets> payloads_, rooms_;
-  std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
   std::unique_ptr<Side> a_;
   std::unique_ptr<Side> b_;
-  std::deque<Packet> to_a_;
-  std::deque<Packet> to_b_;
-  Instant now_ = Instant::from_ns(1'000'000'000);
+  std::unique_ptr<sim::World<Side>> world_ =
+      std::make_unique<sim::World<Side>>(Instant::from_ns(1'000'000'000));
   size_t expected_ = 0;
   bool reorders_ = true;
 };

@@ -20,13 +20,13 @@ class StackTest : public StackFixture, public ::testing::TestWithParam<pds::Mode
       s.tagged = true;
       s.tag = static_cast<uint64_t>(i);
       s.flags = rng.chance(0.3) ? uint32_t{kOpDeliveryComplete} : 0;
-      ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+      ASSERT_TRUE(a_->ses->send(a_->ep, s, now()).ok());
       RmaRequest w;
       w.to = to;
       w.iov = {&slice, 1};
       w.key = key;
       w.remote_offset = 0;
-      ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
+      ASSERT_TRUE(a_->ses->rma(a_->ep, w, now()).ok());
     }
     // Half of the receives are posted late.
     for (int i = 0; i < count; ++i) {
@@ -37,7 +37,7 @@ class StackTest : public StackFixture, public ::testing::TestWithParam<pds::Mode
       r.iov = {&slice, 1};
       r.tagged = true;
       r.tag = static_cast<uint64_t>(i);
-      ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+      ASSERT_TRUE(b_->ses->receive(b_->ep, r, now()).ok());
     }
   }
 };
@@ -47,11 +47,10 @@ TEST_P(StackTest, EveryKindOfMessageSurvivesLossAndReordering) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Rng rng(seed);
-    a_ = std::make_unique<Side>(1, seed);
-    b_ = std::make_unique<Side>(2, seed + 1000);
+    meet(seed, seed + 1000);
     a_->open(GetParam());
     b_->open(GetParam());
-    const Destination to = a_->at(b_->self, now_);
+    const Destination to = a_->at(b_->self, now());
     Octets memory(100'000);
     const IoSlice whole{memory.data(), memory.size()};
     RegionRequest region;
@@ -82,7 +81,7 @@ TEST_P(StackTest, EveryKindOfMessageSurvivesLossAndReordering) {
     r.read = true;
     r.iov = {&into, 1};
     r.key = b_->ses->memory().key(id);
-    ASSERT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
+    ASSERT_TRUE(a_->ses->rma(a_->ep, r, now()).ok());
     ++expected_;
     run(rng, loss, 40'000);
     ASSERT_EQ(a_->done.size(), expected_);
@@ -95,8 +94,7 @@ TEST_P(StackTest, EveryKindOfMessageSurvivesLossAndReordering) {
 // for longer than a silent peer would be waited for: that is back-pressure and no error.
 TEST_P(StackTest, AFullCompletionQueueIsWaitedForWithoutLimit) {
   Rng rng(1);
-  a_ = std::make_unique<Side>(1, 1);
-  b_ = std::make_unique<Side>(2, 2);
+  meet(1, 2);
   a_->open(GetParam());
   b_->open(GetParam());
   b_->has_room = false;
@@ -110,15 +108,15 @@ TEST_P(StackTest, AFullCompletionQueueIsWaitedForWithoutLimit) {
   const Octets data(5000, std::byte{7});
   const IoSlice slice{data.data(), data.size()};
   RmaRequest w;
-  w.to = a_->at(b_->self, now_);
+  w.to = a_->at(b_->self, now());
   w.iov = {&slice, 1};
   w.key = b_->ses->memory().key(id);
   w.flags = kOpRemoteData;
-  ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
+  ASSERT_TRUE(a_->ses->rma(a_->ep, w, now()).ok());
 
-  const Instant end = now_ + pds::Config{}.refusal_patience() * 3;
-  while (now_ < end) {
-    now_ = now_ + Duration::milliseconds(10);
+  const Instant end = now() + pds::Config{}.refusal_patience() * 3;
+  while (now() < end) {
+    now() = now() + Duration::milliseconds(10);
     run(rng, 0, 1);
   }
   EXPECT_TRUE(a_->done.empty());

@@ -50,7 +50,7 @@ void StubPds::send(Direction& d, const pds::PacketRef& ref, Parcel p) {
   p.next_hdr = ref.next_hdr;
   p.octets = encode(ref);
   d.outstanding[p.psn] = {ref, p.octets};
-  network_.push_back(std::move(p));
+  network_.add(std::move(p));
 }
 
 void StubPds::transmit(Instant now) {
@@ -116,7 +116,7 @@ void StubPds::answer(const Parcel& p, const pds::Verdict& v) {
     out.next_hdr = v.response.next_hdr;
     out.octets.assign(v.response.bytes.begin(), v.response.bytes.begin() + v.response.length);
   }
-  network_.push_back(std::move(out));
+  network_.add(std::move(out));
 }
 
 void StubPds::receive_request(const Parcel& p, Instant now) {
@@ -185,7 +185,7 @@ void StubPds::resend_all() {
       p.next_hdr = sent.ref.next_hdr;
       p.octets = encode(sent.ref);
       EXPECT_TRUE(allows_void_resend || p.octets == sent.octets) << "a resend differs [PDS-146]";
-      network_.push_back(std::move(p));
+      network_.add(std::move(p));
     }
   };
   for (uint32_t i = 0; i < flows_.size(); ++i) {

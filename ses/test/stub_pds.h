@@ -5,6 +5,8 @@
 
 #include "ses/ses.h"
 
+#include "sim/world/transit.h"
+
 #include <deque>
 #include <map>
 #include <memory>
@@ -33,7 +35,7 @@ class StubPds final : public pds::Service {
  public:
   static constexpr uint32_t kTargetPdc = 0x1000;  // added to the flow number at the target
 
-  StubPds(uint32_t node, std::vector<Parcel>& network) : node_(node), network_(network) {}
+  StubPds(uint32_t node, sim::Transit<Parcel>& network) : node_(node), network_(network) {}
   void attach(Ses& ses) {
     ses_ = &ses;
     ses.attach(*this);
@@ -105,7 +107,7 @@ class StubPds final : public pds::Service {
   void receive_answer(const Parcel& p, Instant now);
 
   uint32_t node_;
-  std::vector<Parcel>& network_;
+  sim::Transit<Parcel>& network_;
   Ses* ses_ = nullptr;
   std::deque<FlowState> flows_;
   std::map<uint32_t, TargetState> targets_;  // by flow of the peer

@@ -1,5 +1,5 @@
 // Simulated time: who runs when, and in which order.
-#include "sim/clock.h"
+#include "sim/world/clock.h"
 
 #include "base/rng.h"
 

@@ -77,8 +77,8 @@ TEST_F(EndpointTest, NamesDifferAndTellTheirLength) {
   EXPECT_EQ(fi_close(&other->fid), 0);
 }
 
-// [LF-132] Whoever addresses a service of its own address leaves port 4793 there to the server,
-// also when it starts first.
+// [LF-132] A process that addresses a service of its own address leaves port 4793 there to the
+// server, also when it starts first.
 TEST_F(EndpointTest, AServiceOfTheSameAddressIsFoundInEitherOrder) {
   for (const bool client_first : {true, false}) {
     NodeOptions server;

@@ -1,0 +1,148 @@
+// Stations of one kind, the datagrams between them, and their time. Nothing happens by itself: a
+// test runs the world, or takes the single steps and decides what comes when.
+//
+// Machines with network cards (PacketIo) are joined by io::SimNet instead, which has links with
+// rates and queues; sim/simulation.h runs many of them.
+#pragma once
+
+#include "sim/world/datagram.h"
+#include "sim/world/station.h"
+#include "sim/world/transit.h"
+
+#include "base/assert.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace uet::sim {
+
+// What becomes of a datagram: each copy arrives after its delay. Empty: it is lost.
+using Fate = std::vector<Duration>;
+
+// The functions named `fate` below are called as fate(TxPacket&, Datagram&) -> Fate for each packet
+// that leaves, before anything is told to its station. They may take or change the datagram, or
+// refuse the packet by TxFate::never.
+template <Station S>
+class World {
+ public:
+  // A station that has more batches than `batches_max` at one instant never ends: an assertion.
+  explicit World(Instant start, uint32_t batches_max = 10'000)
+      : now_(start), batches_max_(batches_max) {}
+
+  Instant now() const { return now_; }
+  Transit<Datagram>& transit() { return transit_; }
+  uint32_t size() const { return static_cast<uint32_t>(sites_.size()); }
+  S& station(uint32_t index) { return *sites_[index].station; }
+
+  // Adds a station at an address and returns its index: 0, 1, ... The world does not own it.
+  uint32_t add(S& station, const FabricAddress& at) {
+    sites_.push_back({&station, at});
+    return size() - 1;
+  }
+  // Another station takes the place of one that is no more.
+  void replace(uint32_t index, S& station) { sites_[index].station = &station; }
+
+  // What the station sends now leaves, at most so many batches of it. Returns how many packets
+  // there were.
+  template <class FateOf>
+  uint32_t transmit(uint32_t index, FateOf&& fate, uint32_t batches) {
+    Site& site = sites_[index];
+    uint32_t total = 0;
+    for (uint32_t count = 1; batches > 0 && count != 0; --batches) {
+      count = take_batch(*site.station, *batch_, now_, [&](TxPacket& packet) {
+        leave(packet, Datagram::copy(packet, site.at, now_), fate);
+      });
+      total += count;
+    }
+    return total;
+  }
+  // All of it.
+  template <class FateOf>
+  uint32_t transmit(uint32_t index, FateOf&& fate) {
+    uint32_t total = 0;
+    for (uint32_t i = 0, count = 1; count != 0; ++i) {
+      UET_ASSERT(i < batches_max_);
+      total += count = transmit(index, fate, 1);
+    }
+    if constexpr (requires(const S& s) { s.has_work(); }) {
+      UET_ASSERT(!sites_[index].station->has_work());
+    }
+    return total;
+  }
+  // The same of all stations.
+  template <class FateOf>
+  uint32_t transmit_all(FateOf&& fate) {
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < size(); ++i) total += transmit(i, fate);
+    return total;
+  }
+
+  // Hands the datagram to the station at its address, at once. False: nobody is there.
+  bool arrive(Datagram& datagram) {
+    const auto site = std::ranges::find(sites_, datagram.to, &Site::at);
+    if (site == sites_.end()) return false;
+    RxDatagram received = datagram.arriving(now_);
+    site->station->receive(std::span<RxDatagram>(&received, 1), now_);
+    return true;
+  }
+  // Everything arrives that is due.
+  void deliver() {
+    while (transit_.next() <= now_) {
+      Datagram datagram = transit_.take();
+      arrive(datagram);
+    }
+  }
+
+  // The first deadline of a station, and the first of those and the arrivals.
+  Instant next_deadline() const {
+    Instant next = Instant::never();
+    for (const Site& site : sites_) next = std::min(next, site.station->next_deadline());
+    return next;
+  }
+  Instant next_event() const { return std::min(next_deadline(), transit_.next()); }
+
+  // Moves time on; nothing happens.
+  void pass(Duration time) { now_ = now_ + time; }
+  // Moves time on and runs the timers. Nothing arrives or leaves.
+  void advance(Instant to) {
+    UET_ASSERT(to >= now_);
+    now_ = to;
+    for (const Site& site : sites_) site.station->advance(now_);
+  }
+
+  // From event to event until `end`: timers, then arrivals, then what is sent.
+  template <class FateOf>
+  void run_until(Instant end, FateOf&& fate) {
+    transmit_all(fate);
+    for (Instant next; (next = next_event()) <= end;) {
+      advance(std::max(now_, next));
+      deliver();
+      transmit_all(fate);
+    }
+    now_ = std::max(now_, end);
+  }
+
+ private:
+  struct Site {
+    S* station;
+    FabricAddress at;
+  };
+
+  template <class FateOf>
+  void leave(TxPacket& packet, Datagram datagram, FateOf&& fate) {
+    const Fate copies = fate(packet, datagram);
+    if (packet.fate != TxFate::sent) return;
+    for (size_t i = 0; i + 1 < copies.size(); ++i) transit_.add(datagram, now_ + copies[i]);
+    if (!copies.empty()) transit_.add(std::move(datagram), now_ + copies.back());
+  }
+
+  Instant now_;
+  uint32_t batches_max_;
+  std::vector<Site> sites_;
+  Transit<Datagram> transit_;
+  std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
+};
+
+}  // namespace uet::sim
