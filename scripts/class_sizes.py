@@ -39,7 +39,6 @@ EXCEPTIONS = {
     "ses/test/stub_pds.h StubPds": "to be split by what it owns",
     "sim/recording/endpoint.h Endpoint": "to be split by what it owns",
     "sim/recording/player.h Player": "to be split by what it owns",
-    "sim/workload.h Workload": "to be split by what it owns",
     "tools/stress/inbox.h Inbox": "to be split by what it owns",
     "tools/stress/worker.h Worker": "to be split by what it owns",
 }
