@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the figures of tools/bench_peers.sh: how many times as fast uet is as a peer, test by test.
+"""Draws the figures of bench/peers.sh: how many times as fast uet is as a peer, test by test.
 
 Usage: bench/plot.py [--peer NAME] OUTPUT.svg LABEL=FILE.json...
 
   --peer NAME    the peer of the comparison (default tcp)
 
-FILE.json is what `tools/bench_peers.sh --json FILE.json` wrote; LABEL says how uet ran there. Needs
+FILE.json is what `bench/peers.sh --json FILE.json` wrote; LABEL says how uet ran there. Needs
 python3-matplotlib.
 
 Exit status: 0 drawn, 1 no figures of that peer, or matplotlib is missing, 2 bad usage.

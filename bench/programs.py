@@ -12,8 +12,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
-from bench_peers import tcp_provider  # noqa: E402
+from peers import tcp_provider
 
 PEERS = ("tcp", "uet")
 

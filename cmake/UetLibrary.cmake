@@ -56,7 +56,7 @@ if(UET_COVERAGE)
   target_link_options(uet_options INTERFACE --coverage)
 endif()
 
-# Two builds in two folders share one set of counts: tools/profiled_build.sh.
+# Two builds in two folders share one set of counts: bench/profiled_build.sh.
 if(UET_PROFILE)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR "UET_PROFILE needs g++ 12 or later")

@@ -2,7 +2,7 @@
 #include "conformance/case.h"
 
 #include "conformance/values.h"
-#include "tools/packet_words.h"
+#include "tools/pcap/packet_words.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 // Patterns are taken apart when the step is reached, and held against packets one by one.
 #include "conformance/pattern.h"
 
-#include "tools/packet_words.h"
+#include "tools/pcap/packet_words.h"
 #include "wire/packet.h"
 
 #include <algorithm>

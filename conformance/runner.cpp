@@ -2,10 +2,9 @@
 #include "conformance/runner.h"
 
 #include "conformance/steps.h"
-#include "tools/packet_words.h"
+#include "tools/pcap/packet_words.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace uet::conformance {
 
@@ -47,41 +46,10 @@ std::string payload_text(const Line& line, std::string_view& out) {
   return {};
 }
 
-void Runner::note(std::string text) {
-  char time[32];
-  std::snprintf(time, sizeof time, "%12.6f ms  ",
-                static_cast<double>((host_.now() - began_).ns()) / 1e6);
-  text = time + text;
-  if (options_.trace) std::printf("%s\n", text.c_str());
-  past_.push_back(std::move(text));
-  if (past_.size() > kShown) past_.pop_front();
-}
-
-std::string Runner::peer_name(const FabricAddress& address) const {
-  for (const auto& [name, peer] : case_.peers) {
-    if (peer == address) return name;
-  }
-  return address_text(address);
-}
-
-void Runner::wait(Instant until) {
-  std::vector<Datagram> packets;
-  std::vector<Event> events;
-  host_.wait(until, packets, events);
-  for (Datagram& d : packets) {
-    note("host > " + peer_name(d.peer) + describe(d));
-    packets_.push_back(std::move(d));
-  }
-  for (Event& e : events) {
-    note(event_text(e));
-    events_.push_back(std::move(e));
-  }
-}
-
 Ended Runner::advance(const Line& line) {
   const auto time = line.words.size() == 2 ? duration_of(line.words[1]) : std::nullopt;
   if (!time) return Ended::broken("advance TIME");
-  pass(host_.now() + *time);
+  arrivals_.pass(host_.now() + *time);
   return {};
 }
 
@@ -96,9 +64,7 @@ Ended Runner::let(const Line& line) {
 }
 
 Ended Runner::discard(const Line&) {
-  wait(host_.now());
-  packets_.clear();
-  events_.clear();
+  arrivals_.discard();
   return {};
 }
 
@@ -122,7 +88,7 @@ Ended Runner::counter(const Line& line) {
 Ended Runner::unreachable(const Line& line) {
   const FabricAddress* const peer = line.words.size() != 2 ? nullptr : find_peer(line.words[1]);
   if (peer == nullptr) return Ended::broken("unreachable PEER");
-  note("ICMP: " + std::string(line.words[1]) + " is unreachable");
+  arrivals_.note("ICMP: " + std::string(line.words[1]) + " is unreachable");
   host_.report_unreachable(*peer);
   return {};
 }
@@ -134,7 +100,7 @@ Ended Runner::too_long(const Line& line) {
   std::string problem;
   const auto mtu = variables_.evaluate(line.words[2].substr(4), problem);
   if (!mtu) return Ended::broken(problem);
-  note("ICMP: a packet to " + std::string(line.words[1]) + " was too long");
+  arrivals_.note("ICMP: a packet to " + std::string(line.words[1]) + " was too long");
   host_.report_too_long(*peer, static_cast<uint32_t>(*mtu));
   return {};
 }
@@ -142,7 +108,7 @@ Ended Runner::too_long(const Line& line) {
 Ended Runner::close_all(const Line& line) {
   const bool is_abort = line.words.size() == 2 && line.words[1] == "abort";
   if (line.words.size() > 1 && !is_abort) return Ended::broken("close_all [abort]");
-  note("call close_all");
+  arrivals_.note("call close_all");
   host_.close_all(is_abort);
   return {};
 }
@@ -154,8 +120,8 @@ Ended Runner::idle(const Line& line) {
     return Ended::broken("idle [within TIME]");
   }
   const Instant until = host_.now() + *time;
-  for (wait(host_.now()); !host_.is_idle() && host_.now() < until;) {
-    pass(std::min(until, host_.now() + Duration::microseconds(100)));
+  for (arrivals_.wait(host_.now()); !host_.is_idle() && host_.now() < until;) {
+    arrivals_.pass(std::min(until, host_.now() + Duration::microseconds(100)));
   }
   return host_.is_idle() ? Ended{} : Ended::failed("it is not idle\n");
 }
@@ -217,14 +183,14 @@ Outcome Runner::run() {
   outcome.kind = ended.kind;
   outcome.steps = steps_;
   outcome.skipped = skipped_;
-  outcome.elapsed = host_.now() - began_;
+  outcome.elapsed = arrivals_.elapsed();
   if (ended.is_good()) return outcome;
   outcome.text = case_.file + ":" + std::to_string(failed_at_) + ": " +
                  (ended.kind == Outcome::Kind::failed ? "expected: " : "") + ended.text;
   if (!outcome.text.ends_with('\n')) outcome.text += '\n';
-  if (ended.kind == Outcome::Kind::failed && !past_.empty()) {
+  if (ended.kind == Outcome::Kind::failed && !arrivals_.past().empty()) {
     outcome.text += "  what passed last:\n";
-    for (const std::string& line : past_) outcome.text += "  " + line + "\n";
+    for (const std::string& line : arrivals_.past()) outcome.text += "  " + line + "\n";
   }
   return outcome;
 }

@@ -1,7 +1,8 @@
-// Carries out steps: the state of a run, and a function for each step. Those about packets are in
+// Carries out steps: what a run remembers, and a function for each step. Those about packets are in
 // steps_packets.cpp, those of the upper layer in steps_calls.cpp, the rest in runner.cpp.
 #pragma once
 
+#include "conformance/arrivals.h"
 #include "conformance/case.h"
 #include "conformance/host.h"
 #include "conformance/pattern.h"
@@ -10,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <span>
 #include <string>
@@ -22,8 +22,7 @@ namespace uet::conformance {
 using Words = std::span<const std::string_view>;
 
 inline constexpr Duration kPatience =
-    Duration::milliseconds(1);        // of an expectation that names none
-inline constexpr size_t kShown = 12;  // lines of the past, at a failure
+    Duration::milliseconds(1);  // of an expectation that names none
 
 // What a step ended in.
 struct Ended {
@@ -49,13 +48,10 @@ Line line_of(std::string_view text);
 // is wrong, or nothing.
 std::string payload_text(const Line& line, std::string_view& out);
 
-// The event in the case language.
-std::string event_text(const Event& e);
-
 class Runner {
  public:
   Runner(const Case& c, Host& host, const RunOptions& options)
-      : case_(c), host_(host), options_(options), began_(host.now()) {}
+      : case_(c), host_(host), arrivals_(c, host, options.trace) {}
 
   Outcome run();
 
@@ -97,14 +93,6 @@ class Runner {
                              std::string& problem);
   // Whether there was a call of that name, or events of that kind exist: what is wrong, or nothing.
   std::string check_awaited(std::string_view name, bool by_kind) const;
-  // Takes what has come, and lets time pass until something more comes, or until then.
-  void wait(Instant until);
-  void pass(Instant until) {
-    while (host_.now() < until) wait(until);
-    wait(until);
-  }
-  void note(std::string text);
-  std::string peer_name(const FabricAddress& address) const;
   std::string packets_text(const PacketPattern& pattern, const FabricAddress* peer);
   const FabricAddress* find_peer(std::string_view name) const {
     const auto found = case_.peers.find(name);
@@ -113,12 +101,8 @@ class Runner {
 
   const Case& case_;
   Host& host_;
-  const RunOptions& options_;
-  Instant began_;
+  Arrivals arrivals_;
   Variables variables_;
-  std::deque<Datagram> packets_;  // that no step has expected
-  std::deque<Event> events_;
-  std::deque<std::string> past_;  // what was shown in a trace, the last lines
   std::map<std::string, uint64_t, std::less<>> counted_;
   size_t failed_at_ = 0;
   uint32_t steps_ = 0;

@@ -6,18 +6,6 @@
 
 namespace uet::conformance {
 
-std::string event_text(const Event& e) {
-  std::string text = (e.name.empty() ? "event " : "completion " + e.name + " kind=") + e.kind;
-  text += " status=" + e.status;
-  if (!e.code.empty()) text += " code=" + e.code;
-  text += " bytes=" + std::to_string(e.bytes);
-  if (e.truncated != 0) text += " truncated=" + std::to_string(e.truncated);
-  if (e.tag != 0) text += " tag=" + std::to_string(e.tag);
-  if (e.has_data) text += " data=" + std::to_string(e.data);
-  if (e.initiator != 0) text += " initiator=" + std::to_string(e.initiator);
-  return text;
-}
-
 Ended Runner::post(const Line& line) {
   Line rest = line;
   rest.words.erase(rest.words.begin());
@@ -40,14 +28,14 @@ Ended Runner::call(const Line& line) {
   if (auto problem = take_call(case_, variables_, words, octets, call); !problem.empty()) {
     return Ended::broken(problem);
   }
-  wait(host_.now());
-  note("call " + std::string(words[0]) + " " + call.name);
+  arrivals_.wait(host_.now());
+  arrivals_.note("call " + std::string(words[0]) + " " + call.name);
   const std::string said = host_.call(call);
   if (said != refused) {
     return Ended::failed(said.empty() ? "the call was taken" : "the call was refused: " + said);
   }
   if (call.verb == Verb::region && said.empty()) variables_.set(call.name, host_.key(call.name));
-  wait(host_.now());
+  arrivals_.wait(host_.now());
   return {};
 }
 
@@ -157,16 +145,17 @@ Ended Runner::await(const Line& line, bool by_kind) {
   if (problem.empty()) problem = check_conditions(conditions);
   if (!problem.empty()) return Ended::broken(problem);
   const Instant until = host_.now() + time;
-  for (wait(host_.now());; wait(until)) {
-    const auto found = std::ranges::find_if(events_, [&](const Event& e) {
+  const auto& events = arrivals_.events();
+  for (arrivals_.wait(host_.now());; arrivals_.wait(until)) {
+    const auto found = std::ranges::find_if(events, [&](const Event& e) {
       return by_kind ? e.name.empty() && e.kind == name : e.name == name;
     });
-    if (found != events_.end()) {
+    if (found != events.end()) {
       const std::string why = event_mismatch(*found, conditions, payload, problem);
       if (!problem.empty()) return Ended::broken(problem);
       if (!why.empty())
         return Ended::failed("came: " + event_text(*found) + "\n    but " + why + "\n");
-      events_.erase(found);
+      arrivals_.take_event(static_cast<size_t>(found - events.begin()));
       return {};
     }
     if (host_.now() >= until) break;
@@ -189,8 +178,8 @@ Ended Runner::await_none(const Line& line, bool by_kind) {
       if (!problem.empty()) return Ended::broken(problem);
     }
   }
-  pass(host_.now() + time);
-  for (const Event& e : events_) {
+  arrivals_.pass(host_.now() + time);
+  for (const Event& e : arrivals_.events()) {
     const bool is_of_kind = e.name.empty() == by_kind;
     if (is_of_kind && (name.empty() || name == (by_kind ? e.kind : e.name))) {
       return Ended::failed("it came: " + event_text(e) + "\n");
@@ -233,7 +222,7 @@ Ended Runner::cancel(const Line& line) {
       line.words.size() < 2 ? std::string() : variables_.interpolate(line.words[1], problem);
   if (name.empty()) return Ended::broken("cancel NAME");
   const bool is_late = line.words.size() == 3 && line.words[2] == "late";
-  note("call cancel " + name);
+  arrivals_.note("call cancel " + name);
   if (host_.cancel(name) == is_late) {
     return Ended::failed(is_late ? "it was cancelled\n" : "there was nothing to cancel\n");
   }
@@ -245,7 +234,7 @@ Ended Runner::close(const Line& line) {
   const auto found =
       std::ranges::find(all, line.words.size() == 2 ? line.words[1] : "", &EndpointSpec::name);
   if (found == all.end()) return Ended::broken("close ENDPOINT");
-  note("call close " + found->name);
+  arrivals_.note("call close " + found->name);
   host_.close_endpoint(static_cast<size_t>(found - all.begin()));
   return {};
 }

@@ -1,7 +1,7 @@
 // Packets that a case sends, and those that it expects. What came and was not expected yet waits in
 // a queue; an expectation looks at that first, and then lets time pass.
 #include "conformance/steps.h"
-#include "tools/packet_language.h"
+#include "tools/pcap/packet_language.h"
 
 #include <algorithm>
 
@@ -70,10 +70,10 @@ Ended Runner::inject(const Line& line) {
   if (problem.empty()) problem = tools::take_content(headers, d.octets);
   if (!problem.empty()) return Ended::broken(problem);
   d.octets.resize(d.octets.size() - std::min<size_t>(cut, d.octets.size()));
-  wait(host_.now());  // what the host said before
-  note(peer_name(d.peer) + " > host" + describe(d));
+  arrivals_.wait(host_.now());  // what the host said before
+  arrivals_.note(arrivals_.peer_name(d.peer) + " > host" + describe(d));
   host_.send(d);
-  wait(host_.now());
+  arrivals_.wait(host_.now());
   return {};
 }
 
@@ -99,15 +99,16 @@ Ended Runner::expect(const Line& line) {
   }
   std::string problem = e.pattern.take_headers(line.behind);
   if (!problem.empty()) return Ended::broken(problem);
+  const auto& packets = arrivals_.packets();
   const Instant until = host_.now() + e.time;
   size_t looked_at = 0;
-  for (wait(host_.now());; wait(until)) {
-    for (; looked_at < packets_.size(); ++looked_at) {
-      if (packets_[looked_at].peer != *e.peer) continue;
-      const std::string why = e.pattern.mismatch(packets_[looked_at], variables_, problem);
+  for (arrivals_.wait(host_.now());; arrivals_.wait(until)) {
+    for (; looked_at < packets.size(); ++looked_at) {
+      if (packets[looked_at].peer != *e.peer) continue;
+      const std::string why = e.pattern.mismatch(packets[looked_at], variables_, problem);
       if (!problem.empty()) return Ended::broken(problem);
       if (why.empty()) {
-        packets_.erase(packets_.begin() + static_cast<ptrdiff_t>(looked_at));
+        arrivals_.take_packet(looked_at);
         return {};
       }
       if (e.is_next)
@@ -139,15 +140,15 @@ Ended Runner::expect_none(const Line& line) {
       return Ended::broken(problem);
     }
   }
-  pass(host_.now() + e.time);
-  for (const Datagram& d : packets_) {
+  arrivals_.pass(host_.now() + e.time);
+  for (const Datagram& d : arrivals_.packets()) {
     if (e.peer != nullptr && d.peer != *e.peer) continue;
     std::string problem;
     Variables unchanged = variables_;
     const std::string why = e.pattern.mismatch(d, unchanged, problem);
     if (!problem.empty()) return Ended::broken(problem);
     if (why.empty())
-      return Ended::failed("a packet came: host > " + peer_name(d.peer) + describe(d));
+      return Ended::failed("a packet came: host > " + arrivals_.peer_name(d.peer) + describe(d));
   }
   return {};
 }
@@ -155,7 +156,7 @@ Ended Runner::expect_none(const Line& line) {
 std::string Runner::packets_text(const PacketPattern& pattern, const FabricAddress* peer) {
   std::string text;
   size_t count = 0;
-  for (const Datagram& d : packets_) {
+  for (const Datagram& d : arrivals_.packets()) {
     if (d.peer != *peer) continue;
     if (++count > kShown) continue;
     std::string problem;

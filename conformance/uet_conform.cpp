@@ -2,8 +2,8 @@
 #include "conformance/case.h"
 #include "conformance/in_process.h"
 #include "conformance/runner.h"
-#include "tools/command_line.h"
-#include "tools/pcap_file.h"
+#include "tools/common/command_line.h"
+#include "tools/pcap/pcap_file.h"
 
 #include <nlohmann/json.hpp>
 

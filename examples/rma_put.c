@@ -30,7 +30,7 @@ struct node {
   struct fid_fabric* fabric;
   struct fid_domain* domain;
   struct fid_av* av;
-  struct fid_cntr* sent;     /* messages and writes of ours that are complete */
+  struct fid_cntr* sent;     /* our messages and writes that are complete */
   struct fid_cntr* received; /* messages that have come */
   struct fid_ep* ep;
   uint64_t sends;

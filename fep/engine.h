@@ -30,8 +30,8 @@ class Engine {
   // Sends what may go now, bounded; receives nothing. For posts, so that a message leaves at once.
   void transmit(Instant now) { transmit(now, kTxRounds); }
 
-  // A route was found to carry less than packets that were sent: what it carries, in octets of IP
-  // packets, and what became of the payload; null: the report was ignored. [LF-141]
+  // A route carries less than packets that were sent: its MTU in octets of IP packets, and the new
+  // payload size; null: the report was ignored. [LF-141]
   struct PathNotice {
     FabricAddress to;
     uint32_t mtu_bytes = 0;  // 0: not known

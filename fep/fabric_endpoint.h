@@ -60,9 +60,9 @@ class FabricEndpoint {
   // The messages of such packets end, unless on_too_long() has ended them.
   void end_too_long(TxBatch& batch, Instant now);
   void on_unreachable(const FabricAddress& address, Instant now);
-  // A packet was too long for the route to `address`, which carries IP packets of `mtu_bytes`, as
-  // the system knows from elsewhere than from the error; 0: it knows nothing. Tells what became of
-  // the payload of packets to it; nothing where the report was ignored. [LF-141]
+  // A packet was too long for the route to `address`. `mtu_bytes`: MTU of the route in octets of
+  // IP packets, 0 when the system does not know it. Returns the change of the payload size toward
+  // that address, or nothing when the report is ignored. [LF-141]
   std::optional<pds::PathChange> on_too_long(const FabricAddress& address, uint32_t mtu_bytes,
                                              Instant now);
 

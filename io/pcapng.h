@@ -1,5 +1,5 @@
 // Writes pcapng into memory that the caller gives: a section, its interfaces, packets. What is done
-// with the octets is the caller's business. Reading is tools/pcap_file. docs/decisions/0019.
+// with the octets is the caller's business. Reading is tools/pcap/pcap_file. docs/decisions/0019.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace uet::io {
 inline constexpr uint16_t kLinkEthernet = 1;
 inline constexpr uint16_t kLinkRawIp = 101;  // a packet starts with its IP header
 
-// The blocks and options that are written, and read by tools/pcap_file.
+// The blocks and options that are written, and read by tools/pcap/pcap_file.
 struct Pcapng {
   static constexpr uint32_t kSectionBlock = 0x0A0D0D0A;
   static constexpr uint32_t kByteOrderMagic = 0x1A2B3C4D;

@@ -8,10 +8,10 @@
 
 namespace uet::io {
 
-// Whoever reads a stream as fast as it comes reads each page while the sender's processor still has
-// it, the kernel gives it back at once, and the sender's next copy waits for the line to change
-// hands: two to four times the time of the copy. So a stream rests between reads. Single messages
-// do not: nothing rests before `kStream` octets came without a pause.
+// A receiver that reads a stream as fast as it comes reads each page while the sender's processor
+// still has it, the kernel gives it back at once, and the sender's next copy waits for the line to
+// change hands: two to four times the time of the copy. So a stream rests between reads. Single
+// messages do not: nothing rests before `kStream` octets came without a pause.
 class ReadPace {
  public:
   static constexpr uint32_t kBulk = 32 * 1024;         // octets of a read that is part of a stream

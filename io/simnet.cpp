@@ -14,16 +14,6 @@
 namespace uet::io {
 namespace {
 
-// Reads as a heap of the earliest: a runs after b.
-template <class Event>
-bool later(const Event& a, const Event& b) {
-  return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.order > b.order;
-}
-
-bool before(const FabricAddress& a, const FabricAddress& b) {
-  return std::memcmp(&a, &b, sizeof a) < 0;
-}
-
 // How long a link of this rate needs for so many octets, rounded up.
 int64_t wire_ns(uint64_t bytes, uint64_t rate_bps) {
   const uint128 bit_ns = uint128{bytes} * 8 * 1'000'000'000u;
@@ -40,42 +30,28 @@ uint64_t backlog_bytes(int64_t free_ns, int64_t now_ns, uint64_t rate_bps) {
 }  // namespace
 
 SimNet::SimNet(uint64_t seed, const SimConfig& config)
-    : config_(config), rng_(seed), packets_(config.packets_max) {
+    : config_(config),
+      rng_(seed),
+      packets_(config.packets_max, std::min(config.carried_bytes_max, config.datagram_bytes_max),
+               config.datagram_bytes_max) {
   UET_ASSERT(config.packets_max > 0 && config.datagram_bytes_max > 0);
-  config_.carried_bytes_max = std::min(config.carried_bytes_max, config.datagram_bytes_max);
-  // Not cleared: a slot costs memory only once it was used. Behind the last slot there may be
-  // octets of its packet that are not carried.
-  memory_.reset(new std::byte[uint64_t{config.packets_max} * config_.carried_bytes_max +
-                              config.datagram_bytes_max]);
   events_.reserve(config.packets_max);
-  for (uint32_t i = config.packets_max; i > 0; --i) release(i - 1);
 }
 
 SimNet::~SimNet() {
   for (const std::unique_ptr<Port>& p : ports_) UET_ASSERT(!p->attached);
 }
 
-uint32_t SimNet::port_at(const FabricAddress& address) const {
-  const auto at =
-      std::lower_bound(directory_.begin(), directory_.end(), address,
-                       [](const Entry& e, const FabricAddress& a) { return before(e.address, a); });
-  return at != directory_.end() && at->address == address ? at->port : kNone;
-}
-
 uint32_t SimNet::port_for(const FabricAddress& address) {
   UET_ASSERT(address.valid());
-  const uint32_t known = port_at(address);
+  const uint32_t known = directory_.find(address);
   if (known != kNone) return known;
 
   const auto index = static_cast<uint32_t>(ports_.size());
   ports_.push_back(std::make_unique<Port>());
   ports_.back()->address = address;
-  directory_.push_back({address, index});
-  std::sort(directory_.begin(), directory_.end(),
-            [](const Entry& a, const Entry& b) { return before(a.address, b.address); });
-  std::rotate(touched_.begin(), touched_.begin() + touched_head_, touched_.end());
-  touched_head_ = 0;
-  touched_.resize(ports_.size());
+  directory_.add(address, index);
+  touched_.add_port();
   events_.reserve(config_.packets_max + ports_.size());
   return index;
 }
@@ -90,13 +66,13 @@ std::unique_ptr<SimPort> SimNet::attach(const FabricAddress& address) {
 
 void SimNet::detach(uint32_t index) {
   Port& port = *ports_[index];
-  for (uint32_t i = 0; i < port.lent_count; ++i) release(port.lent[i]);
+  for (uint32_t i = 0; i < port.lent_count; ++i) packets_.release(port.lent[i]);
   while (port.inbox_head != kNone) {
     const uint32_t packet = port.inbox_head;
     port.inbox_head = packets_[packet].next;
     ++counters_.no_port_dropped;
     --in_flight_;
-    release(packet);
+    packets_.release(packet);
   }
   port.inbox_tail = kNone;
   port.inbox_bytes = port.lent_count = port.error_count = 0;
@@ -109,23 +85,13 @@ void SimNet::set_link(const FabricAddress& address, const FaultPlan& plan) {
   port.link.own_plan = true;
 }
 
-SimNet::Path& SimNet::path_for(const FabricAddress& from, const FabricAddress& to) {
-  const uint64_t key = uint64_t{port_for(from)} << 32 | port_for(to);
-  const auto at = std::lower_bound(paths_.begin(), paths_.end(), key,
-                                   [](const Path& p, uint64_t k) { return p.key < k; });
-  if (at != paths_.end() && at->key == key) return *at;
-  return *paths_.insert(at, Path{key, FaultPlan{}, false, false});
-}
-
-const SimNet::Path* SimNet::find_path(uint32_t from, uint32_t to) const {
-  const uint64_t key = uint64_t{from} << 32 | to;
-  const auto at = std::lower_bound(paths_.begin(), paths_.end(), key,
-                                   [](const Path& p, uint64_t k) { return p.key < k; });
-  return at != paths_.end() && at->key == key ? &*at : nullptr;
+simnet::Path& SimNet::path_for(const FabricAddress& from, const FabricAddress& to) {
+  const uint32_t from_port = port_for(from);
+  return paths_.at(from_port, port_for(to));
 }
 
 void SimNet::set_path(const FabricAddress& from, const FabricAddress& to, const FaultPlan& plan) {
-  Path& path = path_for(from, to);
+  simnet::Path& path = path_for(from, to);
   path.plan = plan;
   path.own_plan = true;
 }
@@ -135,66 +101,25 @@ void SimNet::set_partitioned(const FabricAddress& a, const FabricAddress& b, boo
   path_for(b, a).partitioned = partitioned;
 }
 
-uint32_t SimNet::allocate() {
-  const uint32_t index = free_head_;
-  if (index != kNone) free_head_ = packets_[index].next;
-  return index;
-}
-
-void SimNet::release(uint32_t index) {
-  packets_[index].next = free_head_;
-  free_head_ = index;
-}
-
-void SimNet::schedule(int64_t at_ns, EventKind kind, uint32_t subject) {
-  events_.push_back({at_ns, events_made_++, subject, kind});
-  std::push_heap(events_.begin(), events_.end(), later<Event>);
-}
-
-Instant SimNet::next_event() const {
-  return events_.empty() ? Instant::never() : Instant::from_ns(events_.front().at_ns);
-}
-
 void SimNet::advance(Instant now) {
   UET_ASSERT(now >= now_);
-  while (!events_.empty() && events_.front().at_ns <= now.ns()) {
-    std::pop_heap(events_.begin(), events_.end(), later<Event>);
-    const Event event = events_.back();
-    events_.pop_back();
+  while (events_.is_due(now)) {
+    const simnet::Event event = events_.take();
     now_ = std::max(now_, Instant::from_ns(event.at_ns));
     switch (event.kind) {
-      case EventKind::reached_link:
+      case simnet::Event::Kind::reached_link:
         reached_link(event.subject, event.at_ns);
         break;
-      case EventKind::arrived:
+      case simnet::Event::Kind::arrived:
         arrived(event.subject, event.at_ns);
         break;
-      case EventKind::writable:
+      case simnet::Event::Kind::writable:
         ports_[event.subject]->wake_pending = false;
-        touch(event.subject);
+        touched_.add(event.subject);
         break;
     }
   }
   now_ = now;
-}
-
-void SimNet::touch(uint32_t index) {
-  Port& port = *ports_[index];
-  if (port.touched) return;
-  port.touched = true;
-  const auto size = static_cast<uint32_t>(touched_.size());
-  touched_[(touched_head_ + touched_count_) % size] = index;
-  ++touched_count_;
-}
-
-uint32_t SimNet::take_touched() {
-  if (touched_count_ == 0) return kNoPort;
-  const uint32_t index = touched_[touched_head_];
-  --touched_count_;
-  touched_head_ =
-      touched_count_ == 0 ? 0 : (touched_head_ + 1) % static_cast<uint32_t>(touched_.size());
-  ports_[index]->touched = false;
-  return index;
 }
 
 void SimNet::send(uint32_t from, std::span<TxPacket> packets) {
@@ -211,20 +136,20 @@ void SimNet::send(uint32_t from, std::span<TxPacket> packets) {
 
 // Of the path, or else that of the whole network.
 const FaultPlan& SimNet::plan_toward(uint32_t from, uint32_t to) const {
-  const Path* const path = to == kNone ? nullptr : find_path(from, to);
+  const simnet::Path* const path = to == kNone ? nullptr : paths_.find(from, to);
   return path != nullptr && path->own_plan ? path->plan : plan_;
 }
 
 uint32_t SimNet::route_mtu(uint32_t index, const FabricAddress& to) const {
-  const uint32_t mtu = plan_toward(index, port_at(to)).mtu_bytes;
+  const uint32_t mtu = plan_toward(index, directory_.find(to)).mtu_bytes;
   return mtu == 0 ? 0 : mtu + header_bytes_of(to);
 }
 
 // Decides the fate of one packet; everything after `sent` is the network's business.
 TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   Port& from = *ports_[from_index];
-  const uint32_t to_index = port_at(packet.to);
-  const Path* path = to_index == kNone ? nullptr : find_path(from_index, to_index);
+  const uint32_t to_index = directory_.find(packet.to);
+  const simnet::Path* path = to_index == kNone ? nullptr : paths_.find(from_index, to_index);
   const FaultPlan& plan = plan_toward(from_index, to_index);
 
   const uint32_t mtu = plan.mtu_bytes == 0 ? config_.datagram_bytes_max : plan.mtu_bytes;
@@ -243,7 +168,8 @@ TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
       if (!from.wake_pending) {
         from.wake_pending = true;
         const int64_t half_ns = wire_ns(config_.send_queue_bytes_max / 2, rate);
-        schedule(std::max(free_ns - half_ns, now_.ns() + 1), EventKind::writable, from_index);
+        events_.add(std::max(free_ns - half_ns, now_.ns() + 1), simnet::Event::Kind::writable,
+                    from_index);
       }
       return TxFate::later;
     }
@@ -285,7 +211,7 @@ bool SimNet::lost(Port& from, const FaultPlan& plan, Instant departs) {
 
 // Copies the packet, corrupts and duplicates it if the plan says so, and sends it on its way.
 void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant departs) {
-  const Path* path = find_path(from, to);
+  const simnet::Path* path = paths_.find(from, to);
   const FaultPlan& plan = path != nullptr && path->own_plan ? path->plan : plan_;
   const bool corrupt = rng_.chance(plan.corrupt);
   const bool duplicate = rng_.chance(plan.duplicate);
@@ -296,18 +222,18 @@ void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant depa
     ++counters_.corrupt_dropped;
     return;
   }
-  const uint32_t index = allocate();
+  const uint32_t index = packets_.allocate();
   if (index == kNone) {
     ++counters_.pool_dropped;
     return;
   }
   const FabricAddress& source = ports_[from]->address;
-  Packet& packet = packets_[index];
+  simnet::Packet& packet = packets_[index];
   packet = {source, tx.bytes(), from, to, kNone, 0, tx.ev, tx.dscp, tx.ecn};
   packet.from.port = nominal_source_port(source, tx.ev);
-  UET_ASSERT(tx.header_bytes <= config_.carried_bytes_max);
-  std::byte* at = octets(index);
-  const std::byte* const end = at + config_.carried_bytes_max;
+  UET_ASSERT(tx.header_bytes <= packets_.carried_bytes());
+  std::byte* at = packets_.octets(index);
+  const std::byte* const end = at + packets_.carried_bytes();
   std::memcpy(at, tx.header, tx.header_bytes);
   at += tx.header_bytes;
   for (uint32_t i = 0; i < tx.slice_count; ++i) {
@@ -316,18 +242,16 @@ void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant depa
     at += carried;
   }
   if (corrupt && packet.bytes > 0) {
-    const uint64_t place = bit % (uint64_t{std::min(packet.bytes, config_.carried_bytes_max)} * 8);
-    octets(index)[place / 8] ^= std::byte{1} << (place % 8);
+    const uint64_t place = bit % (uint64_t{std::min(packet.bytes, packets_.carried_bytes())} * 8);
+    packets_.octets(index)[place / 8] ^= std::byte{1} << (place % 8);
   }
 
   if (duplicate) {
     ++counters_.duplicated;
-    const uint32_t copy = allocate();
+    const uint32_t copy = packets_.copy(index);
     if (copy == kNone) {
       ++counters_.pool_dropped;
     } else {
-      packets_[copy] = packet;
-      std::memcpy(octets(copy), octets(index), std::min(packet.bytes, config_.carried_bytes_max));
       put_on_path(copy, plan, departs);
     }
   }
@@ -344,12 +268,12 @@ void SimNet::put_on_path(uint32_t index, const FaultPlan& plan, Instant departs)
     ++counters_.reordered;
   }
   ++in_flight_;
-  schedule(at_ns, EventKind::reached_link, index);
+  events_.add(at_ns, simnet::Event::Kind::reached_link, index);
 }
 
 // The queue in front of the receiver's link: tail drop, and CE above the mark. [WIRE-015]
 void SimNet::reached_link(uint32_t index, int64_t at_ns) {
-  Packet& packet = packets_[index];
+  simnet::Packet& packet = packets_[index];
   Port& to = *ports_[packet.to_port];
   const FaultPlan& plan = link_plan(to);
   if (plan.rate_bps == 0) return arrived(index, at_ns);
@@ -365,61 +289,61 @@ void SimNet::reached_link(uint32_t index, int64_t at_ns) {
   }
   int64_t& free_ns = to.link.down_free_ns;
   free_ns = std::max(free_ns, at_ns) + wire_ns(packet.bytes, plan.rate_bps);
-  schedule(free_ns, EventKind::arrived, index);
+  events_.add(free_ns, simnet::Event::Kind::arrived, index);
 }
 
 // No room in the queue: a trimmable packet goes on without its tail, in a class that waits for
 // nobody; any other is dropped. [WIRE-019]
 void SimNet::overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns) {
-  Packet& packet = packets_[index];
+  simnet::Packet& packet = packets_[index];
   if (plan.trim_bytes == 0 || packet.dscp != plan.trimmable_dscp ||
       packet.bytes <= plan.trim_bytes) {
     ++counters_.queue_dropped;
     --in_flight_;
-    return release(index);
+    return packets_.release(index);
   }
   packet.bytes = plan.trim_bytes;
   packet.dscp = plan.trimmed_dscp;
   ++counters_.trimmed;
   const int64_t needed_ns = wire_ns(packet.bytes, plan.rate_bps);
   ports_[packet.to_port]->link.down_free_ns += needed_ns;  // the queue waits for it
-  schedule(at_ns + needed_ns, EventKind::arrived, index);
+  events_.add(at_ns + needed_ns, simnet::Event::Kind::arrived, index);
 }
 
 void SimNet::arrived(uint32_t index, int64_t at_ns) {
-  Packet& packet = packets_[index];
+  simnet::Packet& packet = packets_[index];
   Port& to = *ports_[packet.to_port];
   if (!to.attached) {
     ++counters_.no_port_dropped;
     report(packet.from_port, to.address, ECONNREFUSED);
     --in_flight_;
-    return release(index);
+    return packets_.release(index);
   }
   if (to.inbox_bytes + packet.bytes > config_.inbox_bytes_max) {
     ++counters_.inbox_dropped;
     --in_flight_;
-    return release(index);
+    return packets_.release(index);
   }
   packet.arrived_ns = at_ns;
   packet.next = kNone;
   (to.inbox_tail == kNone ? to.inbox_head : packets_[to.inbox_tail].next) = index;
   to.inbox_tail = index;
   to.inbox_bytes += packet.bytes;
-  touch(packet.to_port);
+  touched_.add(packet.to_port);
 }
 
 std::span<RxDatagram> SimNet::receive(uint32_t port_index) {
   Port& port = *ports_[port_index];
-  for (uint32_t i = 0; i < port.lent_count; ++i) release(port.lent[i]);
+  for (uint32_t i = 0; i < port.lent_count; ++i) packets_.release(port.lent[i]);
   port.lent_count = 0;
   while (port.inbox_head != kNone && port.lent_count < TxBatch::kCapacity) {
     const uint32_t index = port.inbox_head;
-    const Packet& packet = packets_[index];
+    const simnet::Packet& packet = packets_[index];
     port.inbox_head = packet.next;
     port.inbox_bytes -= packet.bytes;
     port.lent[port.lent_count] = index;
     port.datagrams[port.lent_count] = {
-        {octets(index), packet.bytes},      packet.from, packet.ev, packet.dscp, packet.ecn,
+        {packets_.octets(index), packet.bytes}, packet.from, packet.ev, packet.dscp, packet.ecn,
         Instant::from_ns(packet.arrived_ns)};
     ++port.lent_count;
     --in_flight_;
@@ -438,7 +362,7 @@ void SimNet::report(uint32_t index, const FabricAddress& to, int error) {
   }
   if (port.error_count == kErrors) return;  // the rest will be told when it is hit again
   port.errors[port.error_count++] = {to, error};
-  touch(index);
+  touched_.add(index);
 }
 
 std::span<const PathError> SimNet::path_errors(uint32_t index) {

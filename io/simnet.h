@@ -6,6 +6,7 @@
 
 #include "io/fault_plan.h"
 #include "io/packet_io.h"
+#include "io/simnet_parts.h"
 
 #include "base/packet.h"
 #include "base/rng.h"
@@ -82,11 +83,11 @@ class SimNet {
   void advance(Instant now);
   Instant now() const { return now_; }
   // When advance() next has something to do; never() when nothing is in flight.
-  Instant next_event() const;
+  Instant next_event() const { return events_.earliest(); }
   // The index of a port for which packets or errors arrived, or whose uplink has room again, since
   // it was last taken: each once, in order of event. kNoPort when there is none.
-  uint32_t take_touched();
-  static constexpr uint32_t kNoPort = UINT32_MAX;
+  uint32_t take_touched() { return touched_.take(); }
+  static constexpr uint32_t kNoPort = simnet::kNone;
 
   const SimCounters& counters() const { return counters_; }
   // Packets between send() and receive().
@@ -94,31 +95,9 @@ class SimNet {
 
  private:
   friend class SimPort;
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kNone = simnet::kNone;
   static constexpr uint32_t kErrors = 16;
 
-  enum class EventKind : uint8_t {
-    reached_link,  // at the queue of the destination's link
-    arrived,       // at the destination
-    writable,      // an uplink that pushed back has room again
-  };
-  struct Event {
-    int64_t at_ns;
-    uint64_t order;    // of creation: breaks ties
-    uint32_t subject;  // packet, or port for writable
-    EventKind kind;
-  };
-  struct Packet {
-    FabricAddress from;
-    uint32_t bytes;
-    uint32_t from_port;
-    uint32_t to_port;
-    uint32_t next;  // in a port's inbox or the free list
-    int64_t arrived_ns;
-    Entropy ev;
-    uint8_t dscp;
-    Ecn ecn;
-  };
   struct Link {
     int64_t up_free_ns = 0;    // when the last octet now queued has left
     int64_t down_free_ns = 0;  // the same on the way to the port
@@ -130,7 +109,6 @@ class SimNet {
     Link link;
     bool attached = false;
     bool wake_pending = false;
-    bool touched = false;
     uint32_t burst_left = 0;  // packets still to drop of a burst
     uint32_t inbox_head = kNone;
     uint32_t inbox_tail = kNone;
@@ -141,12 +119,6 @@ class SimNet {
     std::array<RxDatagram, TxBatch::kCapacity> datagrams{};
     std::array<PathError, kErrors> errors{};
     std::array<PathError, kErrors> reported{};
-  };
-  struct Path {
-    uint64_t key;  // from port << 32 | to port
-    FaultPlan plan;
-    bool own_plan;
-    bool partitioned;
   };
 
   void send(uint32_t port, std::span<TxPacket> packets);
@@ -164,41 +136,22 @@ class SimNet {
   uint32_t route_mtu(uint32_t port, const FabricAddress& to) const;
   const FaultPlan& plan_toward(uint32_t from, uint32_t to) const;
   void report(uint32_t port, const FabricAddress& to, int error);
-  void touch(uint32_t port);
 
-  uint32_t port_at(const FabricAddress& address) const;
   uint32_t port_for(const FabricAddress& address);
-  Path& path_for(const FabricAddress& from, const FabricAddress& to);
-  const Path* find_path(uint32_t from, uint32_t to) const;
+  simnet::Path& path_for(const FabricAddress& from, const FabricAddress& to);
   const FaultPlan& link_plan(const Port& p) const { return p.link.own_plan ? p.link.plan : plan_; }
-
-  uint32_t allocate();
-  void release(uint32_t index);
-  std::byte* octets(uint32_t index) const {
-    return memory_.get() + uint64_t{index} * config_.carried_bytes_max;
-  }
-  void schedule(int64_t at_ns, EventKind kind, uint32_t subject);
 
   SimConfig config_;
   Rng rng_;
   FaultPlan plan_;
   Instant now_;
-  uint64_t events_made_ = 0;
   uint32_t in_flight_ = 0;
-  uint32_t free_head_ = kNone;
-  std::vector<Event> events_;  // binary heap, earliest first
-  std::vector<Packet> packets_;
-  std::unique_ptr<std::byte[]> memory_;
+  simnet::Events events_;
+  simnet::Packets packets_;
   std::vector<std::unique_ptr<Port>> ports_;
-  struct Entry {
-    FabricAddress address;
-    uint32_t port;
-  };
-  std::vector<Entry> directory_;   // sorted by address octets
-  std::vector<Path> paths_;        // sorted by key
-  std::vector<uint32_t> touched_;  // ring of port indices, each at most once
-  uint32_t touched_head_ = 0;
-  uint32_t touched_count_ = 0;
+  simnet::Directory directory_;
+  simnet::Paths paths_;
+  simnet::Touched touched_;
   SimCounters counters_;
 };
 

@@ -68,8 +68,8 @@ bool check(const UdpOptions& o, std::string& error) {
   if (!o.local.valid() ||
       std::all_of(o.local.ip.begin(), o.local.ip.end(), [](uint8_t octet) { return octet == 0; })) {
     error = "a Fabric Address of its own is needed, not the wildcard address; set FI_UET_IFACE";
-  } else if (o.entropy_values < 1 || o.entropy_values > UdpTx::kEntropyMax) {
-    error = "entropy values must be 1 to " + std::to_string(UdpTx::kEntropyMax);
+  } else if (o.entropy_values < 1 || o.entropy_values > UdpTxSockets::kEntropyMax) {
+    error = "entropy values must be 1 to " + std::to_string(UdpTxSockets::kEntropyMax);
   } else if (o.local.port != kUetPort &&
              (o.local.port % UdpIo::kBlockPorts != 0 || o.local.port == kBlockOfUetPort)) {
     error =
@@ -132,14 +132,15 @@ bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
 bool UdpIo::bind_whole(const UdpOptions& options, int& failure) {
   owned_port_ = open_udp_socket(local_);
   failure = owned_port_ ? bind_to(owned_port_, local_, kUetPort) : errno;
-  if (failure == 0 && !UdpTx::prepare(owned_port_, is_ipv6(local_), options.send_buffer_bytes)) {
+  if (failure == 0 &&
+      !UdpTxSockets::prepare(owned_port_, is_ipv6(local_), options.send_buffer_bytes)) {
     failure = errno;
   }
   if (failure != 0) {
     owned_port_ = Fd();
     return false;
   }
-  tx_.configure({local_, options.entropy_values, options.send_buffer_bytes, options.gso},
+  tx_.configure({local_, options.entropy_values, options.send_buffer_bytes}, options.gso,
                 epoll_.get(), owned_port_.get());
   return true;
 }
@@ -149,13 +150,13 @@ bool UdpIo::bind_block(const UdpOptions& options, uint32_t first, uint32_t block
   Fd socket = open_udp_socket(local_);
   failure = socket ? 0 : errno;
   const uint16_t base = failure == 0 ? bind_free_block(socket, first, blocks, failure) : 0;
-  if (base != 0 && !UdpTx::prepare(socket, is_ipv6(local_), options.send_buffer_bytes)) {
+  if (base != 0 && !UdpTxSockets::prepare(socket, is_ipv6(local_), options.send_buffer_bytes)) {
     failure = errno;
   }
   if (failure != 0) return false;
   local_.port = base;
   const uint32_t sockets = std::min(options.entropy_values + 1, kBlockPorts);
-  tx_.configure({local_, sockets, options.send_buffer_bytes, options.gso, base}, epoll_.get(),
+  tx_.configure({local_, sockets, options.send_buffer_bytes, base}, options.gso, epoll_.get(),
                 socket.get());
   tx_.adopt(0, std::move(socket));
   return true;
@@ -227,7 +228,7 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   }
   max_datagram_bytes_ = std::min(mtu - overhead, ipv6 ? kIpv6DatagramMax : kIpv4DatagramMax);
 
-  const bool ready = options.deaf ? UdpTx::deafen(socket) && watch(socket, 0)
+  const bool ready = options.deaf ? UdpTxSockets::deafen(socket) && watch(socket, 0)
                                   : rx_.attach(socket, ipv6, options.gro, receive_buffer_bytes_) &&
                                         watch(socket, EPOLLIN);
   if (!ready) {
@@ -240,7 +241,7 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
 IoCaps UdpIo::caps() const {
   IoCaps caps;
   caps.max_datagram_bytes = max_datagram_bytes_;
-  caps.entropy_values = tx_.entropy_values();
+  caps.entropy_values = tx_.sockets().entropy_values();
   // All segments of a super-packet share one source port: a change of EV ends it.
   caps.burst_bytes = tx_.gso() ? UdpTx::kSuperBytesMax : 0;
   caps.receive_buffer_bytes = receive_buffer_bytes_;
@@ -255,14 +256,14 @@ std::span<const PathError> UdpIo::path_errors() {
   if (!told && now_ns == errors_checked_ns_) return {};
   errors_checked_ns_ = now_ns;
 
-  std::array<epoll_event, UdpTx::kEntropyMax + 1> events;
+  std::array<epoll_event, UdpTxSockets::kEntropyMax + 1> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   const bool failed = std::any_of(events.begin(), events.begin() + std::max(count, 0),
                                   [](const epoll_event& e) { return (e.events & EPOLLERR) != 0; });
   if (!failed) return {};
   if (owned_port_) drain_errors(owned_port_);
-  for (uint32_t i = 0; i < tx_.entropy_values(); ++i) {
-    if (tx_.socket(i)) drain_errors(tx_.socket(i));
+  for (uint32_t i = 0; i < tx_.sockets().entropy_values(); ++i) {
+    if (tx_.sockets()[i]) drain_errors(tx_.sockets()[i]);
   }
   return {errors_.data(), error_count_};
 }

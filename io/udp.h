@@ -89,7 +89,7 @@ class UdpIo final : public PacketIo {
   bool start(const UdpOptions& options, std::string& error);
   bool watch(const Fd& fd, uint32_t events);
   void drain_errors(const Fd& fd);
-  const Fd& receive_socket() const { return owned_port_ ? owned_port_ : tx_.socket(0); }
+  const Fd& receive_socket() const { return owned_port_ ? owned_port_ : tx_.sockets()[0]; }
 
   FabricAddress local_;
   std::string interface_;  // that has the address; empty: not known

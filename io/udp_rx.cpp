@@ -57,15 +57,19 @@ bool UdpRx::attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes)
 
   fd_ = socket.get();
   pace_.configure(buffer_bytes);
+  messages_.allocate();
+  return true;
+}
+
+void UdpRx::Messages::allocate() {
   memory_.reset(new std::byte[size_t{kMessages} * kStride]);
   for (uint32_t i = 0; i < kMessages; ++i) {
     vectors_[i] = {memory_.get() + size_t{i} * kStride, kMessageBytes};
     prepare(i);
   }
-  return true;
 }
 
-void UdpRx::prepare(uint32_t message) {
+void UdpRx::Messages::prepare(uint32_t message) {
   msghdr& header = headers_[message].msg_hdr;
   header.msg_name = &names_[message];
   header.msg_namelen = sizeof names_[message];
@@ -79,12 +83,12 @@ void UdpRx::prepare(uint32_t message) {
 // Asks the kernel for messages; false when there are none, or it is not yet time.
 bool UdpRx::fill() {
   if (pace_.may_be_stream() && pace_.is_resting(monotonic_now())) return false;
-  for (uint32_t i = 0; i < message_count_; ++i) prepare(i);
+  for (uint32_t i = 0; i < message_count_; ++i) messages_.prepare(i);
   message_count_ = message_next_ = 0;
   // An error that an earlier packet has left is reported here once and hides nothing: ask again.
   for (int attempt = 0; attempt < 3; ++attempt) {
     ++counters_.system_calls;
-    const int count = ::recvmmsg(fd_, headers_.data(), ask_, MSG_DONTWAIT, nullptr);
+    const int count = ::recvmmsg(fd_, messages_.headers(), ask_, MSG_DONTWAIT, nullptr);
     if (count > 0) {
       message_count_ = static_cast<uint32_t>(count);
       clock_.read(monotonic_now());
@@ -105,7 +109,7 @@ bool UdpRx::fill() {
 
 void UdpRx::note_read(uint32_t asked) {
   uint32_t octets = 0;
-  for (uint32_t i = 0; i < message_count_; ++i) octets += headers_[i].msg_len;
+  for (uint32_t i = 0; i < message_count_; ++i) octets += messages_[i].msg_len;
   pace_.on_read(octets, message_count_ < asked, clock_.now());
   counters_.messages += message_count_;
   // Finding out that there is no further message costs as much as a tenth of a small one: a lone
@@ -114,20 +118,19 @@ void UdpRx::note_read(uint32_t asked) {
 }
 
 void UdpRx::open_message(uint32_t message) {
-  msghdr& header = headers_[message].msg_hdr;
+  msghdr& header = messages_[message].msg_hdr;
   if ((header.msg_flags & MSG_TRUNC) != 0) {
     ++counters_.truncated;
     return;
   }
   const Marks marks = read_marks(header, clock_);
   RxDatagram pattern;
-  pattern.from = from_sockaddr(names_[message]);
+  pattern.from = from_sockaddr(messages_.from(message));
   pattern.ev = Entropy(pattern.from.port);  // [WIRE-007]
   pattern.dscp = marks.tos >> 2;
   pattern.ecn = static_cast<Ecn>(marks.tos & 3);
   pattern.at = marks.at;
-  auto* const octets = static_cast<std::byte*>(vectors_[message].iov_base);
-  segments_.open(pattern, {octets, headers_[message].msg_len}, marks.segment_bytes);
+  segments_.open(pattern, messages_.octets(message), marks.segment_bytes);
 }
 
 std::span<RxDatagram> UdpRx::receive() {

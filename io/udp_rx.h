@@ -43,13 +43,37 @@ class UdpRx {
   const UdpRxCounters& counters() const { return counters_; }
 
  private:
-  static constexpr uint32_t kControlBytes = 128;
-  // Not a power of two, or the first lines of all buffers would share a cache set.
-  static constexpr uint32_t kStride = kMessageBytes + 17 * 64;
+  // Room for what one recvmmsg hands out: a buffer for each message, and for what the kernel says
+  // of it.
+  class Messages {
+   public:
+    void allocate();
+    // Makes a header ready for the next system call.
+    void prepare(uint32_t message);
+    mmsghdr* headers() { return headers_.data(); }
+    mmsghdr& operator[](uint32_t message) { return headers_[message]; }
+    std::span<std::byte> octets(uint32_t message) const {
+      return {static_cast<std::byte*>(vectors_[message].iov_base), headers_[message].msg_len};
+    }
+    const SockAddr& from(uint32_t message) const { return names_[message]; }
+
+   private:
+    static constexpr uint32_t kControlBytes = 128;
+    // Not a power of two, or the first lines of all buffers would share a cache set.
+    static constexpr uint32_t kStride = kMessageBytes + 17 * 64;
+    struct alignas(cmsghdr) Control {
+      std::array<std::byte, kControlBytes> bytes;
+    };
+
+    std::unique_ptr<std::byte[]> memory_;
+    std::array<mmsghdr, kMessages> headers_{};
+    std::array<iovec, kMessages> vectors_{};
+    std::array<SockAddr, kMessages> names_{};
+    std::array<Control, kMessages> controls_{};
+  };
 
   bool fill();
   void note_read(uint32_t asked);
-  void prepare(uint32_t message);
   void open_message(uint32_t message);
 
   int fd_ = -1;
@@ -62,14 +86,7 @@ class UdpRx {
   Segments segments_;  // of the message being cut into datagrams
 
   StampClock clock_;  // read when the messages were
-  std::unique_ptr<std::byte[]> memory_;
-  std::array<mmsghdr, kMessages> headers_{};
-  std::array<iovec, kMessages> vectors_{};
-  std::array<SockAddr, kMessages> names_{};
-  struct alignas(cmsghdr) Control {
-    std::array<std::byte, kControlBytes> bytes;
-  };
-  std::array<Control, kMessages> controls_{};
+  Messages messages_;
   std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};
   UdpRxCounters counters_;
 };

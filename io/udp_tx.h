@@ -1,8 +1,9 @@
-// Transmit side of the UDP backend: which socket carries which EV, runs of packets joined into GSO
-// super-packets, one sendmmsg for each socket, and the fate of every packet.
+// Transmit side of the UDP backend: runs of packets joined into GSO super-packets, one sendmmsg for
+// each socket, and the fate of every packet.
 #pragma once
 
 #include "io/socket.h"
+#include "io/udp_tx_sockets.h"
 
 #include "base/packet.h"
 
@@ -27,37 +28,27 @@ struct UdpTxCounters {
   uint64_t insisted = 0;      // sockets that send short packets whatever the system says of a route
 };
 
+// Room for the control messages of one message: its marks, and the length of its segments.
+struct alignas(cmsghdr) TxControl {
+  std::array<std::byte, CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint16_t))> bytes;
+};
+
 class UdpTx {
  public:
-  static constexpr uint32_t kEntropyMax = 64;
   static constexpr uint32_t kSuperBytesMax = 65487;  // of a GSO run; fits IPv4 and IPv6
 
-  struct Settings {
-    FabricAddress local;          // what transmit sockets bind to, with a port of their own
-    uint32_t entropy_values = 1;  // sockets; the EV modulo this picks one
-    uint32_t send_buffer_bytes = 0;
-    bool gso = true;
-    uint16_t first_port = 0;  // of consecutive ones for the sockets; 0: any that are free
-  };
-
-  // Sockets not added by adopt() are opened on first use and watched by `epoll` for errors. The
-  // fallback socket carries EVs whose socket cannot be opened.
-  void configure(const Settings& settings, int epoll, int fallback);
-  // Uses a socket that is bound already (a block's ports). It is owned from here on.
-  void adopt(uint32_t index, Fd socket) { sockets_[index] = std::move(socket); }
-  // Options that every sending socket needs. False with errno.
-  static bool prepare(const Fd& socket, bool ipv6, uint32_t send_buffer_bytes);
-  // Drops all that arrives: for sockets that nobody reads. False with errno.
-  static bool deafen(const Fd& socket);
+  // See UdpTxSockets. gso: joins packets into super-packets, for as long as the system can send
+  // them.
+  void configure(const UdpTxSockets::Settings& settings, bool gso, int epoll, int fallback);
+  void adopt(uint32_t index, Fd socket) { sockets_.adopt(index, std::move(socket)); }
 
   // See PacketIo::send. Any number of packets.
   void send(std::span<TxPacket> packets);
 
   // The local port of the socket that carries this EV.
-  uint16_t source_port(Entropy ev);
-  const Fd& socket(uint32_t index) const { return sockets_[index]; }
-  uint32_t entropy_values() const { return settings_.entropy_values; }
-  bool gso() const { return settings_.gso; }
+  uint16_t source_port(Entropy ev) { return sockets_.port_of(sockets_.index_of(ev)); }
+  const UdpTxSockets& sockets() const { return sockets_; }
+  bool gso() const { return gso_; }
   // A send met an error that the error queues explain; true once.
   bool take_error() { return std::exchange(error_seen_, false); }
   const UdpTxCounters& counters() const { return counters_; }
@@ -67,71 +58,75 @@ class UdpTx {
   static constexpr uint32_t kVectors = TxBatch::kCapacity + TxBatch::kSlices;
   static constexpr uint32_t kSegmentsMax = 64;  // what every kernel with GSO takes
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kMissesMax = 32;
   // A datagram that any route carries: that of IPv6 at its least.
   static constexpr uint32_t kShortBytes = 1280 - 48;
 
   // Packets that leave as one message: equal destination and marks, equal length but for the last.
   struct Run {
     uint32_t socket;
-    uint32_t first;  // packet index; the others follow by next_
+    uint32_t first;  // packet index; the others follow by Runs::next()
     uint32_t last;
     uint32_t packets;
     uint32_t bytes;
     uint32_t segment_bytes;
     uint8_t tos;
     bool closed;  // a shorter one ended it
+
+    // Whether this packet to the same destination may be the next of it.
+    bool takes(const TxPacket& packet, uint8_t its_tos) const;
   };
-  // What a socket is connected to and marks by itself: messages for it need no route lookup in the
-  // kernel, which saves about a tenth of a small message. Anything else still goes out, in full.
-  struct Favourite {
-    FabricAddress to;
-    uint8_t tos = 0;
-    uint32_t misses = 0;  // in a row, the last of them:
-    FabricAddress missed_to;
-    uint8_t missed_tos = 0;
+  // The packets of one chunk, sorted into runs.
+  class Runs {
+   public:
+    void clear() { count_ = 0; }
+    // The packet joins a run of its socket, or begins one.
+    void add(std::span<const TxPacket> packets, uint32_t index, uint32_t socket, bool gso);
+    uint32_t count() const { return count_; }
+    const Run& operator[](uint32_t run) const { return runs_[run]; }
+    // The packet behind this one in its run; kNone: none.
+    uint32_t next(uint32_t packet) const { return next_[packet]; }
+
+   private:
+    uint32_t count_ = 0;
+    std::array<Run, kRuns> runs_{};
+    std::array<uint32_t, kRuns> next_{};
   };
-  struct alignas(cmsghdr) Control {
-    std::array<std::byte, CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint16_t))> bytes;
+
+  // The messages of one sendmmsg, and all that their headers point at.
+  class Messages {
+   public:
+    void clear() { count_ = vector_count_ = 0; }
+    // A message for this run. It names destination and marks unless its socket favours them.
+    void add(std::span<const TxPacket> packets, const Runs& runs, uint32_t run, bool favoured);
+    uint32_t count() const { return count_; }
+    mmsghdr* from(uint32_t message) { return &headers_[message]; }
+    uint32_t run_of(uint32_t message) const { return run_[message]; }
+
+   private:
+    uint32_t count_ = 0;
+    uint32_t vector_count_ = 0;
+    std::array<uint32_t, kRuns> run_{};
+    std::array<mmsghdr, kRuns> headers_{};
+    std::array<SockAddr, kRuns> names_{};
+    std::array<TxControl, kRuns> controls_{};
+    std::array<iovec, kVectors> vectors_{};
   };
 
   uint32_t take_chunk(std::span<TxPacket> packets);
   uint32_t admit(TxPacket& packet);
-  void add_to_run(std::span<TxPacket> packets, uint32_t index);
-  bool joins(const Run& run, const TxPacket& to, const TxPacket& packet, uint8_t tos) const;
   void flush(std::span<TxPacket> packets, uint32_t socket);
-  void build(std::span<TxPacket> packets, uint32_t run, uint32_t message);
-  bool favours(uint32_t socket, const FabricAddress& to, uint8_t tos);
-  void reconsider_favourite(uint32_t socket, int fd);
-  void set_control(msghdr& header, Control& control, bool with_tos, uint8_t tos,
-                   uint32_t segment_bytes) const;
-  uint32_t gather(const TxPacket& packet, uint32_t at);
   bool send_split(std::span<TxPacket> packets, const Run& run, int error);
   int send_alone(const TxPacket& packet, int fd, uint8_t tos);
-  bool insist(int fd);
   void settle(std::span<TxPacket> packets, const Run& run, TxFate fate, int error);
-  void hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t count);
-  int fd_of(uint32_t index);
+  void hold_from(std::span<TxPacket> packets, uint32_t message);
 
-  Settings settings_;
-  int epoll_ = -1;
-  int fallback_ = -1;
+  UdpTxSockets sockets_;
+  bool gso_ = false;
   bool error_seen_ = false;
-  uint64_t blocked_ = 0;  // sockets that pushed back during this send()
   uint64_t used_ = 0;     // sockets with runs in this chunk
-  uint64_t failed_ = 0;   // sockets that could not be opened
-  uint32_t run_count_ = 0;
-  uint32_t vector_count_ = 0;
-  std::array<Fd, kEntropyMax> sockets_;
-  std::array<uint16_t, kEntropyMax> ports_{};  // 0: not yet asked for
-  std::array<Favourite, kEntropyMax> favourites_;
-  std::array<Run, kRuns> runs_{};
-  std::array<uint32_t, kRuns> next_{};  // packet index -> next packet of its run
-  std::array<uint32_t, kRuns> message_run_{};
-  std::array<mmsghdr, kRuns> headers_{};
-  std::array<SockAddr, kRuns> names_{};
-  std::array<Control, kRuns> controls_{};
-  std::array<iovec, kVectors> vectors_{};
+  uint64_t blocked_ = 0;  // sockets that pushed back during this send()
+  Runs runs_;
+  Messages messages_;
   UdpTxCounters counters_;
 };
 

@@ -114,7 +114,7 @@ struct Config {
   bool expected_psn_in_close_ack = true;         // [PDS-053]
 
   // --- loss ---
-  Patience patience = Patience::time;                // [architecture 5]
+  Patience patience = Patience::time;                // [decision 4]
   Duration rto_init = Duration::milliseconds(5);     // RTO_Init_Time
   Duration rto_max = Duration::milliseconds(200);    // cap of the back-off
   Duration nack_retx = Duration::milliseconds(2);    // NACK_Retx_Time
@@ -216,9 +216,9 @@ struct Config {
     return uint32_t{mpr > kDefaultMpr ? mpr : kDefaultMpr} * kMprUnit;
   }
 
-  // How long it is borne that a peer is heard and lets nothing pass, be it that it refuses or that
-  // it says nothing of what is outstanding. It lives; with heavy loss, and few places over there
-  // that others take first, that may be minutes. [PDS-148]
+  // How long a live peer may make no progress, because it refuses packets or does not answer for
+  // them. With heavy loss, and few places at the peer that others take first, progress may take
+  // minutes. [PDS-148]
   Duration refusal_patience() const { return peer_timeout * 5; }
 };
 

@@ -10,12 +10,13 @@ import re
 import subprocess
 import sys
 
+import class_sizes
 import command_line
 
 COLUMNS = 100
 FILE_LINES = 500
 HEADER_LINES = 250
-FUNCTION_LINES = 70
+FUNCTION_LINES = 60
 
 SANS_IO = ("base", "wire", "cms", "pds", "ses", "tss", "fep")
 
@@ -99,9 +100,13 @@ def strip_comments_and_strings(text):
     return re.sub(pattern, blank, text)
 
 
+# A constructor's head up to the name of a member that gets its value in braces.
+MEMBER_VALUE = re.compile(r"\)\s*(noexcept\s*)?:(?!:)(.*[,\s])?[\w:]+(<.*>)?$", re.S)
+
+
 def functions(code):
     """Yields (first line, last line, head) of every brace block that follows a parameter list."""
-    stack = []  # (line, head, is_function)
+    stack = []  # (line, head, is_function, start of the head if it goes on behind the brace)
     head_start = 0
     line = 1
     for i, ch in enumerate(code):
@@ -109,21 +114,27 @@ def functions(code):
             line += 1
         elif ch == "{":
             head = code[head_start:i].strip()
-            inside = any(f for _, _, f in stack)
-            is_function = (not inside and re.search(r"\)\s*(const|noexcept|override|final|mutable|"
+            inside = any(entry[2] for entry in stack)
+            is_member_value = not inside and (MEMBER_VALUE.search(head) is not None
+                                              or head.count("(") > head.count(")"))
+            is_function = (not inside and not is_member_value
+                           and re.search(r"\)\s*(const|noexcept|override|final|mutable|"
                            r"->\s*[\w:<>*& ]+|:\s*[\w:]+[({].*|\s)*$", head, re.S) is not None
-                           and not re.match(r"(namespace|class|struct|enum|union|extern)\b", head))
+                           and not re.match(r"(namespace|class|enum)\b", head))
             first = line - head.count("\n")
-            stack.append((first, head, is_function))
+            stack.append((first, head, is_function, head_start if is_member_value else None))
             head_start = i + 1
         elif ch == "}":
             if stack:
-                first, head, is_function = stack.pop()
+                first, head, is_function, goes_on = stack.pop()
                 if is_function:
                     yield first, line, head
+                if goes_on is not None:
+                    head_start = goes_on
+                    continue
             head_start = i + 1
         elif ch == ";":
-            if not any(f for _, _, f in stack):
+            if not any(entry[2] or entry[3] is not None for entry in stack):
                 head_start = i + 1
 
 
@@ -236,6 +247,7 @@ def main():
         findings.append(f"{path}:{line}: {what}")
 
     files = tracked_files(root)
+    unused = {e for e in class_sizes.EXCEPTIONS if e.split()[0] in files}
     for path in files:
         if path.startswith(DATA_PREFIXES):
             continue
@@ -257,6 +269,10 @@ def main():
             check_sans_io(path, code, report)
             check_functions(path, code, report)
             check_conditions(path, code, report)
+        if path.endswith(".h"):
+            class_sizes.check_classes(path, code, report, unused)
+    for exception in sorted(unused):
+        report("scripts/class_sizes.py", 1, f"the exception for {exception} is not needed")
     check_cmake_edges(root, report)
 
     for finding in findings:

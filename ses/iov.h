@@ -40,7 +40,7 @@ inline void gather(std::span<const IoSlice> slices, std::byte* to) {
   for (const IoSlice& slice : slices) to = std::copy_n(slice.data, slice.length, to);
 }
 
-// Up to four slices inline, more in a LongIov. Whoever holds it calls release() when done.
+// Up to four slices inline, more in a LongIov. The holder calls release() when done.
 class Iov {
  public:
   static constexpr uint32_t kInline = 4;

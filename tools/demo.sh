@@ -52,7 +52,7 @@ trap finish EXIT
 say "Building the provider (build/release)"
 cd "$root"
 begun=$SECONDS
-{ cmake --preset release -DBUILD_TESTING=OFF &&
+{ cmake --preset release -DBUILD_TESTING=OFF -DUET_WHOLE=ON &&
   cmake --build --preset release --target uet-fi uet_pcap; } >"$out/build.txt" 2>&1 ||
   { tail -n 30 "$out/build.txt"; die "the build failed; all it said is in $out/build.txt"; }
 echo "in $((SECONDS - begun)) s"

@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-program=$build/tools/stress/uet_stress
+program=$build/tools/uet_stress
 if [ "$build" = "$root/build/release" ] || [ ! -x "$program" ]; then
   need_packages "${build_packages[@]}"
   say "Building the provider and the stress program ($build)"

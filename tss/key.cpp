@@ -73,7 +73,7 @@ bool set_epoch(Key& key, std::string_view text) {
 struct Field {
   std::string_view name;
   bool (*set)(Key&, std::string_view);
-  const char* problem;  // with a value that is none
+  const char* problem;  // with an invalid value
 };
 
 enum Index : size_t {

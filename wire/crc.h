@@ -1,5 +1,5 @@
 // The end-to-end CRC: CRC-32C over addresses, encapsulation, PDS, SES and payload. Which octets
-// those are is decided by whoever has the packet; here are the sum and its trailer.
+// those are is the caller's decision; here are the sum and its trailer.
 #pragma once
 
 #include "wire/parse_error.h"

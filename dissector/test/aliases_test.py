@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Filters with names of the dissector of Wireshark 5.0 take the packets of ours.
+"""Filters with names of the dissector of Wireshark 5.0 select our packets.
 
 Usage: aliases_test.py PLUGINS UET_PCAP
 

@@ -4,8 +4,8 @@
 Usage: claimed_names_test.py PLUGINS CLAIMANT UET_PCAP
 
 CLAIMANT (test/claimant.cpp) claims the protocol names, port, tap and tables of the dissector "uet"
-of Wireshark 5.0, and some fields of ours with other types. Wireshark starts all the same, what goes
-to port 4793 is dissected by the plugin, now called "uetx", and its fields keep their names, except
+of Wireshark 5.0, and some of our field names with other types. Wireshark starts all the same. The
+plugin, now called "uetx", dissects what goes to port 4793. Its fields keep their names, except
 those whose types differ.
 """
 import os

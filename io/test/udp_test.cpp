@@ -223,7 +223,7 @@ TEST_F(UdpTest, APendingErrorIsNotThePacketsFault) {
   EXPECT_GE(sender->tx_counters().retries, 1u);
 }
 
-// Sockets connect themselves to whom they serve most: nothing of that may show.
+// A socket connects itself to the peer that it serves most. Nobody outside may notice.
 TEST_F(UdpTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
   const auto sender = open(at(ipv4(1)));
   const auto left = open(at(ipv4(2)));
@@ -254,7 +254,7 @@ TEST_F(UdpTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
   }
 }
 
-// [architecture 5] No EFAULT blocks the others: only the packet with the bad memory stays behind.
+// No EFAULT blocks the others: only the packet with the bad memory stays behind.
 TEST_F(UdpTest, BadMemoryCostsItsOwnPacketOnly) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));

@@ -99,7 +99,9 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
   return open_target(in, from, now);
 }
 
-// T1, T3. A refused SYN leaves nothing behind. [PDS-045, PDS-047, PDS-048]
+// T1, T3. A refused SYN leaves nothing behind. The order of refusals: what cannot open a PDC; a PSN
+// too far from the start; a challenge; no bitmap; too many half-open PDCs; no room for the peer; no
+// share left; no congestion context; no PDC. [PDS-045, PDS-047, PDS-048]
 Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now) {
   const auto refuse = [&](wire::NackCode code) -> Pdc* {
     replies_.nack_stranger(in, code, now);

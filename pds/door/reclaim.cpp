@@ -34,7 +34,7 @@ void Reclaim::relieve_pressure(bool is_initiator, Instant now) {
 // T-61, PDS-253]
 bool Reclaim::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
   const uint32_t all_free = table_.free_count(false);
-  if (all_free == 0) return true;  // for nobody, which is another answer
+  if (all_free == 0) return true;  // no PDC is free at all: the allocation refuses, and counts it
   const uint32_t percent = res_.config.job_share_percent;
   const Peer& p = res_.peers[peer];
   const Host& host = res_.peers.host_of(p);

@@ -189,16 +189,16 @@ bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   return true;
 }
 
-// The peer answers and nothing comes of it: no packet is acknowledged, the cumulative ACK stands
-// still. It will never pass what it lacks, if a forged ACK had us drop that. [PDS-148]
+// The peer answers, but acknowledges no packet, and its cumulative ACK stands still. That never
+// ends if a forged ACK made us drop a packet that the peer still needs. [PDS-148]
 bool Deadlines::is_refused_for_long(const Pdc& pdc, Instant now) const {
   return pdc.waiting.is_refused_for(res_.config.refusal_patience(), now);
 }
 
-// The peer is heard, perhaps on other PDCs, and has nothing to say of what is outstanding on this
-// one, neither good nor bad: a path that works one way only, or a peer that talks and never
-// acknowledges, which would hold the PDC, and what is to be returned on it, for ever. Who works on
-// it says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
+// The peer is heard, perhaps on other PDCs, but neither acknowledges nor refuses what is
+// outstanding on this one: a path that works one way only, or a peer that never acknowledges. It
+// would hold the PDC, and the responses that belong to it, for ever. A peer that works on a request
+// says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
 bool Deadlines::is_ignored_for_long(const Pdc& pdc, Instant now) const {
   return res_.config.patience == Patience::time && !pdc.waiting.is_refused() &&
          now - pdc.waiting.since() >= res_.config.refusal_patience() &&

@@ -5,7 +5,6 @@
 
 namespace uet::pds {
 
-// An ACK that names the packet, unless the cumulative ACK covers it by then. [PDS-064]
 Result<void> AckWriter::create(Arena& arena) {
   UET_CHECK(probe_answers_.create(arena, res_.config.reply_queue));
   return answers_.create(arena, res_.config.reply_queue);
@@ -26,6 +25,7 @@ Result<void> AckWriter::set_mpr(uint8_t mpr) {
   return {};
 }
 
+// Asks for an ACK that names the packet, unless the cumulative ACK covers it by then. [PDS-064]
 void AckWriter::want_answer(Pdc& pdc, Count cause, AckTrigger trigger) {
   const bool is_own = trigger.ce || trigger.psn.after(pdc.rx.cack_psn());
   if (is_own && add_answer(pdc, trigger)) trigger.ce = false;  // told once

@@ -125,8 +125,8 @@ void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Insta
       !pdc.rx.received(pdc.order.next())) {
     return nack_gap(pdc, trigger, now);  // nobody works on it: it waits for its turn [PDS-079]
   }
-  // Nor on what waits for room in the store, of which a peer that is sent no Clear Requests hears
-  // in no other way. [PDS-101, PDS-106, PDS 22]
+  // The packet may also wait for room for its response. A peer to which we send no Clear Requests
+  // learns that only from this NACK. [PDS-101, PDS-106, PDS 22]
   if (pdc.order.is_stalled() && !trigger.psn.before(pdc.order.next()) &&
       !store_.may_store(pdc, true) && !res_.config.optional_control) {
     return replies_.nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
@@ -349,7 +349,8 @@ void Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
   if (in.ar) replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
 }
 
-// Negotiation is of a later revision; the rest nobody knows, and says so once a second. [PDS-071]
+// Negotiation belongs to a later revision of the specification. Other types are unknown; a NACK for
+// one of them leaves at most once a second. [PDS-071]
 void Inbox::on_unknown_control(Pdc& pdc, const Inbound& in, Instant now) {
   res_.counters.add(Count::cp_unsupported_rx);
   if (!in.ar) return;

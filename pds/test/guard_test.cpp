@@ -164,9 +164,9 @@ TEST_F(GuardTest, ReservedPoolIsApart) {
 
 // --- what strangers guess [T-04, T-11] ---
 //
-// Whoever is not on the path sees no packet but may write any source address, so an address proves
-// nothing. What he must guess is our PDCID, that of the peer, and a PSN that its window admits. In
-// each test one of them is wrong and everything else is right.
+// An attacker who is not on the path sees no packet but may write any source address, so an address
+// proves nothing. What he must guess is our PDCID, that of the peer, and a PSN that its window
+// admits. In each test one of them is wrong and everything else is right.
 
 class GuessTest : public GuardTest {
  protected:

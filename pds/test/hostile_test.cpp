@@ -11,6 +11,34 @@ namespace {
 
 class HostileTest : public ::testing::TestWithParam<uint64_t> {};
 
+// Both sides answer some requests and accept the others.
+void respond_at_random(Pair& pair, Rng& rng) {
+  for (int s = 0; s < 2; ++s) {
+    pair.side[s].client.check_octets = false;
+    pair.side[s].client.verdict = [&](PacketName, const RxRequest&) {
+      Verdict v;
+      if (rng.chance(0.2)) {
+        v.kind = Verdict::Kind::respond;
+        v.response.next_hdr = wire::NextHeader::response;
+        v.response.length = 12;
+      }
+      return v;
+    };
+  }
+}
+
+// With up to three other octets in the headers, maybe cut, maybe from another address.
+InPipe altered(InPipe p, Rng& rng) {
+  const uint64_t changes = rng.below(4);
+  for (uint64_t c = 0; c < changes; ++c) {
+    const size_t at = rng.below(std::min<size_t>(p.octets.size(), 34));
+    p.octets[at] = static_cast<std::byte>(rng.u32());
+  }
+  if (rng.chance(0.1)) p.octets.resize(rng.below(p.octets.size()));
+  if (rng.chance(0.1)) p.from = address(static_cast<uint8_t>(rng.below(250)));
+  return p;
+}
+
 // Honest traffic both ways, and beside every packet altered copies of packets seen before, from
 // the right address or another. Altered ones may end PDCs, so only safety is asked for.
 TEST_P(HostileTest, AlteredPacketsNeverBreakInvariants) {
@@ -30,18 +58,7 @@ TEST_P(HostileTest, AlteredPacketsNeverBreakInvariants) {
     if (rng.chance(0.1)) return {};
     return {Pair::kDelay};
   };
-  for (int s = 0; s < 2; ++s) {
-    pair.side[s].client.check_octets = false;
-    pair.side[s].client.verdict = [&](PacketName, const RxRequest&) {
-      Verdict v;
-      if (rng.chance(0.2)) {
-        v.kind = Verdict::Kind::respond;
-        v.response.next_hdr = wire::NextHeader::response;
-        v.response.length = 12;
-      }
-      return v;
-    };
-  }
+  respond_at_random(pair, rng);
   uint32_t handle = 0;
   for (int step = 0; step < 400; ++step) {
     if (step % 10 == 0) {
@@ -52,14 +69,7 @@ TEST_P(HostileTest, AlteredPacketsNeverBreakInvariants) {
     }
     pair.run(Duration::microseconds(static_cast<int64_t>(rng.below(500))));
     for (int n = 0; n < 10 && !seen.empty(); ++n) {
-      InPipe p = seen[rng.below(seen.size())];
-      const uint64_t changes = rng.below(4);
-      for (uint64_t c = 0; c < changes; ++c) {
-        const size_t at = rng.below(std::min<size_t>(p.octets.size(), 34));
-        p.octets[at] = static_cast<std::byte>(rng.u32());
-      }
-      if (rng.chance(0.1)) p.octets.resize(rng.below(p.octets.size()));
-      if (rng.chance(0.1)) p.from = address(static_cast<uint8_t>(rng.below(250)));
+      InPipe p = altered(seen[rng.below(seen.size())], rng);
       pair.arrive(p);
     }
     for (const auto& s : pair.side) {

@@ -1,4 +1,4 @@
-// A peer that talks and never says what became of what it was sent: the wait ends like that for one
+// A peer that talks and never answers for a packet: the wait ends like that for one
 // that only refuses. And a target whose Close Request finds that the peer has closed already: what
 // it returned is not lost with that. [PDS-148, PDS-T17, PDS-176]
 #include "pds/test/bench.h"

@@ -121,7 +121,7 @@ TEST_F(ProbeTest, FindsTheLostTail) {
   EXPECT_EQ(b.client.responded.size(), 2u);
 }
 
-// [PDS-145] What was resent after the Probe may arrive yet: its answer says nothing of that.
+// [PDS-145] What was resent after the Probe may arrive yet: the answer says nothing about that.
 TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
   Bench b(config_);
   b.open_initiator(5);

@@ -140,7 +140,7 @@ TEST_F(RudiTest, AnswersToOthersDoNotKeepAPacketWaiting) {
   EXPECT_EQ(b.client.failures.size(), 1u);
 }
 
-// [architecture 5] Nobody is there, says ICMP, and nothing else: two seconds are enough.
+// [decision 4] Nobody is there, says ICMP, and nothing else: two seconds are enough.
 TEST_F(RudiTest, UnreachablePeerFailsThePacket) {
   b.send(1, 1);
   for (int i = 0; i < 30; ++i) {
@@ -235,7 +235,7 @@ TEST_F(RudiTest, AnswersThatMatchNothingAreDropped) {
     b.answer(guess);
     b.refuse(guess, NackCode::unexp_event);
   }
-  b.from = address(10, 50000);  // the right number, but not from whom it was sent to
+  b.from = address(10, 50000);  // the right number, but not from the peer that it was sent to
   b.answer(id);
   b.refuse(id, NackCode::unexp_event);
   EXPECT_TRUE(b.client.responded.empty());

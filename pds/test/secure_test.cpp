@@ -187,9 +187,9 @@ TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
   }
 }
 
-// [T-03] Whoever has no keys and guesses a peer's address and PDCID is there first with a start of
-// his own. The peer's sealed SYN takes the place, under the start that it has; the guess holds it
-// neither for ever nor against one who is known to hear us.
+// [T-03] An attacker without keys who guesses a peer's address and PDCID is there first with a
+// start of his own. The peer's sealed SYN takes the place, under the start that it has; the guess
+// holds it neither for ever nor against one who is known to hear us.
 TEST_F(SecureTest, AGuessInTheClearGivesWayToASealedSyn) {
   Bench b;
   b.rx(syn(b, 7'000'000));

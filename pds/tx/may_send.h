@@ -46,14 +46,14 @@ inline bool gap_waits(const Resources& res, Pdc& pdc) {
   return slot != nullptr && slot->delayed;
 }
 
-// There is nothing to send before it either, as far as is known: see send_lost().
+// The gap waits, and no packet before it is known to be lost. send_lost() finds those.
 inline bool is_held_by_gap(const Resources& res, Pdc& pdc) {
   return gap_waits(res, pdc) && (!pdc.losses.has_lost() || !pdc.losses.lost_from().before(pdc.gap));
 }
 
-// Room for one more PSN. Of the data that a SYN asks for nothing goes that would be much more than
-// the SYN, until its source has shown that it hears us: else small forged requests fill somebody
-// else's link. [PDS-035, PDS-037, PDS-038, T-38]
+// The window has room for one more PSN. Until the source of a SYN has proven its address, the
+// answer may be only a little longer than the SYN: otherwise small forged requests would fill the
+// link of a victim. [PDS-035, PDS-037, PDS-038, T-38]
 inline bool window_open(const Resources& res, Pdc& pdc) {
   const Psn next = pdc.tx.next();
   if (pdc.is_unverified() && !may_send_unproven(res, pdc)) return false;

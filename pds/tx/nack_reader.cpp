@@ -177,10 +177,10 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, h.nack_psn, now);
 }
 
-// The packet that was refused was certainly not executed, unless an earlier transmission of it was,
-// or not it was refused but the question for its answer. CLOSING is for what lies beyond all that
-// the peer received, so it holds for every transmission. Of the others it depends.
-// [PDS-119, PDS-176, PDS-190]
+// A refused packet was not executed, with two exceptions: an earlier transmission of it was
+// executed, or the peer refused the ACK Request for it. CLOSING refuses PSNs above all that the
+// peer has received, so it proves this for every transmission. Other codes prove it only for a
+// packet that was sent once. [PDS-119, PDS-176, PDS-190]
 void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   Failure failure{FailureReason::nack, h.nack_code, false};
   const bool is_proof = slot.resends == 0 || h.nack_code == NackCode::closing;

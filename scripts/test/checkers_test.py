@@ -7,6 +7,9 @@ import tempfile
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(SCRIPTS))
+import check_tidy  # noqa: E402
+import class_sizes  # noqa: E402
 
 
 def run(tool, root, *args):
@@ -57,15 +60,50 @@ class CheckTidyTest(Tree):
         self.assertIn("251 lines", self.finding("base/a.h", "// A.\n" + "int x;\n" * 250))
 
     def test_long_function(self):
-        body = "  g();\n" * 70
-        out = self.finding("base/a.cpp", "// A.\nvoid f() {\n" + body + "}\n")
-        self.assertIn("base/a.cpp:2: f has 72 lines", out)
+        for lines, is_found in ((58, False), (59, True)):
+            text = "// A.\nvoid f() {\n" + "  g();\n" * lines + "}\n"
+            if is_found:
+                self.assertIn("base/a.cpp:2: f has 61 lines, at most 60",
+                              self.finding("base/a.cpp", text))
+            else:
+                self.write("base/a.cpp", text)
+                self.assertEqual(run("check_tidy.py", self.root)[0], 0)
 
-    def test_long_method_inside_a_class(self):
-        body = "    g();\n" * 70
-        out = self.finding("base/a.cpp",
-                           "// A.\nclass A {\n  int f() const {\n" + body + "  }\n};\n")
-        self.assertIn("f has 72 lines", out)
+    def test_long_functions_of_all_forms(self):
+        for head in ("class A {\nint f() const {", "A::f(int a)\n    : a_{a}, b_(c{1}) {",
+                     'extern "C" int f() {', "struct A* f() {", "auto f() -> int {"):
+            with self.subTest(head):
+                end = "  }\n};\n" if head.startswith("class") else "}\n"
+                out = self.finding("base/a.cpp", f"// A.\n{head}\n" + "g();\n" * 70 + end)
+                self.assertIn("f has 7", out)
+
+    def class_text(self, functions, members, keyword="class", more=""):
+        return (f"// A.\n{keyword} A {{\n public:\n  A(int a);\n  ~A();\n"
+                + "  bool operator==(const A& other) const;\n" + more
+                + "".join(f"  void f{i}(int a = 1) {{ g(); }}\n" for i in range(functions))
+                + ("" if keyword == "struct" else " private:\n")
+                + "".join(f"  int m{i}_ = 0;\n" for i in range(members)) + "};\n")
+
+    def test_large_class(self):
+        self.write("base/a.h", self.class_text(30, 14))
+        self.assertEqual(run("check_tidy.py", self.root)[0], 0)
+        self.assertIn("base/a.h:2: A has 31 functions and 14 members, at most 30 and 14",
+                      self.finding("base/a.h", self.class_text(31, 14)))
+        self.assertIn("A has 30 functions and 15 members",
+                      self.finding("base/a.h", self.class_text(30, 15)))
+
+    def test_a_plain_record_has_as_many_members_as_it_needs(self):
+        asks = "  bool is_odd() const { return m0_ & 1; }\n  static A none();\n"
+        lists = "  template <class V>\n  void fields(V& v) { v(m0_); }\n"
+        self.write("base/a.h", self.class_text(0, 40, "struct", asks + lists))
+        self.assertEqual(run("check_tidy.py", self.root), (0, "check_tidy: 1 files, 0 findings\n"))
+        for text in (self.class_text(1, 40, "struct"), self.class_text(0, 40)):
+            self.assertIn("and 40 members", self.finding("base/a.h", text))
+
+    def test_an_exception_that_is_not_needed(self):
+        path, name = next(iter(class_sizes.EXCEPTIONS)).split()
+        self.assertIn(f"scripts/class_sizes.py:1: the exception for {path} {name} is not needed",
+                      self.finding(path, f"// A.\nclass {name} {{}};\n"))
 
     def test_upward_include(self):
         out = self.finding("wire/a.cpp", '// A.\n#include "pds/pdc.h"\n')
@@ -126,6 +164,63 @@ class CheckTidyTest(Tree):
         code, out = run("check_tidy.py", self.root)
         self.assertEqual(code, 1)
         self.assertIn("a binary", out)
+
+
+class ClassSizesTest(unittest.TestCase):
+    def sizes(self, text):
+        found = class_sizes.classes(check_tidy.strip_comments_and_strings(text))
+        return [(c.name, c.functions, c.members) for c in found]
+
+    def test_what_counts(self):
+        self.assertEqual(self.sizes("""
+            struct Later;
+            enum class Kind : uint8_t { one, two };
+            template <class T>
+            class alignas(64) A final : public B<T>, C {
+             public:
+              using Link = int (*)(int);
+              explicit A(int a) noexcept : a_{a}, d_(f(a)) { g(); }
+              A(const A&) = delete;
+              ~A();
+              A& operator=(const A&) = delete;
+              explicit operator bool() const { return a_ != 0; }
+              bool operator()(int a) const;
+              [[nodiscard]] std::span<const std::pair<int, int>> list() const;
+              static Result<A*> make(int a = f(1), int b = 2);
+              template <class Fn>
+              void each(Fn&& fn) {
+                for (int i = 0; i < 3; ++i) fn(i);
+              }
+              void (*hook)(int) = nullptr;
+              std::function<void(int)> call;
+             private:
+              friend class D;
+              static constexpr int kMax = 3;
+              int a_, b_[2];
+              uint8_t flag : 1 = 0;
+              std::array<int, 3> d_{1, 2};
+            };
+            int f() { struct Inner { int x; }; return 0; }
+            """),
+                         [("A", ["list", "make", "each"],
+                           ["hook", "call", "a_", "b_", "flag", "d_"])])
+
+    def test_nested_classes_count_by_themselves(self):
+        self.assertEqual(self.sizes("""
+            namespace a::b {
+            class A {
+              struct B {
+                int x = 0;
+                int get() const { return x; }
+              };
+              struct { int y; } pair_;
+              enum State : uint8_t { on, off };
+              union { int z; };
+              B b_;
+              int f();
+            };
+            }"""),
+                         [("A", ["f"], ["y", "pair_", "z", "b_"]), ("A::B", ["get"], ["x"])])
 
 
 class CheckCitationsTest(Tree):

@@ -25,7 +25,7 @@ Result<RegionId, ReturnCode> Rma::authorize(const Request& q, Access access) {
     return memory_.authorize_optimized(q.common.resource_index.value(), use);  // [SES-008]
   }
   auto found = memory_.authorize(q.match_bits, use);
-  // The source of a rendezvous send is there for whom it was sent to, and for nobody else.
+  // Only the target of a rendezvous send may read its source.
   if (access == kRemoteRead && found.ok() && memory_.exposed(*found) != 0 &&
       outgoing_.exposure_of(*found, q.peer) == nullptr) {
     return ReturnCode::bad_mkey;
@@ -66,6 +66,7 @@ pds::Verdict Rma::continue_write(RxMessage& m, const Endpoint& ep, const Request
   return pds::Verdict::accepted();
 }
 
+// The first packet was within the region, so the region has changed since: the key is what fails.
 pds::Verdict Rma::lose_region(RxMessage& m, const Request& q) {
   res_.counters.add(Counter::rx_bad_key);
   delivery_.fail(m, Completion::Status::refused, ReturnCode::bad_mkey);

@@ -374,7 +374,7 @@ TEST_F(AtomicMessagesTest, HeaderDataIsReported) {
 }
 
 // [SES-050, SES-118] A completion slot that was booked cannot be given back when the old values
-// find no room: whoever asks for both gets neither, and no slot is lost.
+// find no room: a request for both gets neither, and no slot is lost.
 TEST_F(AtomicMessagesTest, NoSlotIsBookedForNothing) {
   const uint64_t key = expose_numbers();
   wire::StandardRequest h = request(SesOpcode::fetching_atomic, 24);

@@ -15,8 +15,8 @@ class DeferralEndTest : public DeferralTest {
   }
 };
 
-// [LF-058, SES-099] A send that waits can be cancelled; whoever calls for it is told that there is
-// none, and the receive is for others again.
+// [LF-058, SES-099] A send that waits can be cancelled; a peer that asks for it is told that there
+// is none, and the receive is for others again.
 TEST_F(DeferralEndTest, ACancelledSendLeavesItsReceiveToOthers) {
   send_and_wait(pattern(3000));
   EXPECT_TRUE(cancel(*a_, 1));

@@ -422,7 +422,7 @@ TEST_F(DeferralHostileTest, WhoCannotBeCalledHoldsUpNobody) {
   EXPECT_LT(wakes, 40u) << "five seconds, mostly in steps of 200 ms";
 }
 
-// [SES-102] The address of whoever is called: as we know it, else 0.
+// [SES-102] The address of the peer that is called: as we know it, else 0.
 TEST_F(DeferralHostileTest, TheCalledProcessIsNamedWhereItIsKnown) {
   Octets room(4);
   const Octets hello = pattern(4);

@@ -226,7 +226,7 @@ TEST_F(ReceiveTest, TheLastCompletionReleasesAMultiReceive) {
   EXPECT_EQ(take(*b_), "recv ok 2000 done #2");
 }
 
-// [architecture 5] Kept messages wait for completion slots, and later ones do not overtake them.
+// [decision 11] Kept messages wait for completion slots, and later ones do not overtake them.
 TEST_F(ReceiveTest, AMultiReceiveWithoutSlotsStallsInOrder) {
   Octets room(4000);
   ReceiveRequest r = receive_request(room);

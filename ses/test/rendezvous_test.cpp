@@ -191,7 +191,7 @@ TEST_F(RendezvousTest, OneThatIsTooLongMayBeRejected) {
   EXPECT_EQ(a_->ses->memory().size(), 0u);
 }
 
-// [SES-092, SES-116, SES-083] The source is for whom it was sent to, to be read, within its bounds,
+// [SES-092, SES-116, SES-083] Only the target may access the source: read it, within its bounds,
 // and for as long as the send lasts.
 TEST_F(RendezvousTest, TheSourceIsForTheTargetAlone) {
   const Octets data = pattern(5000);

@@ -68,7 +68,7 @@ TEST_F(SharedTest, KeptMessagesAreTakenInTheOrderOfArrival) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [architecture 5] Posting books nothing. A message without room for its completion is sent again
+// [decision 11] Posting books nothing. A message without room for its completion is sent again
 // until there is some, and holds up nobody else's.
 TEST_F(SharedTest, RoomIsBookedWhenAMessageComes) {
   x_.slots = 0;
@@ -89,7 +89,7 @@ TEST_F(SharedTest, RoomIsBookedWhenAMessageComes) {
   EXPECT_EQ(x_.slots, 0u);
 }
 
-// [architecture 5] A kept message of X finds no room: it stays where it is, nothing of X overtakes
+// [decision 11] A kept message of X finds no room: it stays where it is, nothing of X overtakes
 // it, and Y goes on. [SES-122]
 TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
   for (const uint64_t tag : {uint64_t{0}, uint64_t{5}}) {

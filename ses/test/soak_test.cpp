@@ -111,6 +111,48 @@ class SoakTest : public PairTest {
     }
   }
 
+  // Small rooms, so that every limit is met.
+  void configure(Rng& rng, bool is_rod) {
+    config_.unexpected_bytes = rng.below(20) * 4096;
+    config_.unexpected_messages = 1 + static_cast<uint32_t>(rng.below(20));
+    config_.rx_messages = 2 + static_cast<uint32_t>(rng.below(20));
+    config_.return_messages = 4;
+    options_.tx_size = 40;
+    options_.rx_size = 1000;  // the last part can always post a receive that takes anything
+    options_.mode = is_rod ? pds::Mode::rod : pds::Mode::rud;
+  }
+  void elapse(Side& a, Side& b, Duration time) {
+    collect(a);
+    collect(b);
+    now_ = now_ + time;
+    for (Side* s : {&a, &b}) {
+      s->node->ses->advance(now_);
+      s->node->pds.resend_all();
+    }
+  }
+  void post_a_receive_for_anything(Side& s) {
+    const uintptr_t context = ++next_context_;
+    s.buffers[context] = Octets(6000);
+    ReceiveRequest r = receive_request(s.buffers[context], context);
+    r.tagged = true;
+    r.ignore = ~uint64_t{0};
+    if (s.node->ses->receive(s.node->ep, r, now_).ok()) {
+      ++s.posted;
+    } else {
+      s.buffers.erase(context);
+    }
+  }
+  // Receives for all that is still wanted, then quiet: all sends end.
+  void finish(Side& a, Side& b, Rng& rng, bool is_rod) {
+    for (int round = 0; round < 400 && !(a_->ses->idle() && b_->ses->idle()); ++round) {
+      post_a_receive_for_anything(a);
+      post_a_receive_for_anything(b);
+      exchange(rng, 0, !is_rod);
+      elapse(a, b, Duration::milliseconds(50));
+    }
+    EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
+  }
+
   uintptr_t next_context_ = 100;
   bool is_posted_ = false;
 };
@@ -120,13 +162,7 @@ TEST_F(SoakTest, EverythingPostedCompletesOnceAndNothingIsLeft) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Rng rng(seed);
     const bool is_rod = seed % 2 == 0;
-    config_.unexpected_bytes = rng.below(20) * 4096;
-    config_.unexpected_messages = 1 + static_cast<uint32_t>(rng.below(20));
-    config_.rx_messages = 2 + static_cast<uint32_t>(rng.below(20));
-    config_.return_messages = 4;
-    options_.tx_size = 40;
-    options_.rx_size = 1000;  // the last part can always post a receive that takes anything
-    options_.mode = is_rod ? pds::Mode::rod : pds::Mode::rud;
+    configure(rng, is_rod);
     start();
     Side a, b;
     connect(a, b);
@@ -136,38 +172,9 @@ TEST_F(SoakTest, EverythingPostedCompletesOnceAndNothingIsLeft) {
         post(b, rng);
       }
       exchange(rng, is_rod ? 0 : 0.1, !is_rod);
-      collect(a);
-      collect(b);
-      now_ = now_ + Duration::milliseconds(static_cast<int64_t>(rng.below(100)));
-      for (Side* s : {&a, &b}) {
-        s->node->ses->advance(now_);
-        s->node->pds.resend_all();
-      }
+      elapse(a, b, Duration::milliseconds(static_cast<int64_t>(rng.below(100))));
     }
-    // Receives for all that is still wanted, then quiet: all sends end.
-    for (int round = 0; round < 400 && !(a_->ses->idle() && b_->ses->idle()); ++round) {
-      for (Side* s : {&a, &b}) {
-        const uintptr_t context = ++next_context_;
-        s->buffers[context] = Octets(6000);
-        ReceiveRequest r = receive_request(s->buffers[context], context);
-        r.tagged = true;
-        r.ignore = ~uint64_t{0};
-        if (s->node->ses->receive(s->node->ep, r, now_).ok()) {
-          ++s->posted;
-        } else {
-          s->buffers.erase(context);
-        }
-      }
-      exchange(rng, 0, !is_rod);
-      collect(a);
-      collect(b);
-      now_ = now_ + Duration::milliseconds(50);
-      for (Side* s : {&a, &b}) {
-        s->node->ses->advance(now_);
-        s->node->pds.resend_all();
-      }
-    }
-    EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
+    finish(a, b, rng, is_rod);
     for (Side* s : {&a, &b}) {
       s->node->ses->close_endpoint(s->node->ep, now_);
       collect(*s);

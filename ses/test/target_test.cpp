@@ -316,7 +316,7 @@ TEST_F(TargetTest, NoTrackingSlotIsANack) {
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
 }
 
-// [architecture 5] Who begins message after message and ends none gets half of the slots; the next
+// [decision 6] Who begins message after message and ends none gets half of the slots; the next
 // one still finds room, and half of what was left.
 TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   config_.rx_messages = 8;
@@ -347,7 +347,7 @@ TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   EXPECT_EQ(begun(another_peer(1)), 2);
 }
 
-// [architecture 5, SES-126] The same for messages that nobody waits for, by number and by octets.
+// [decision 6, SES-126] The same for messages that nobody waits for, by number and by octets.
 TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
   config_.unexpected_messages = 8;
   config_.unexpected_bytes = 100 * 4096;

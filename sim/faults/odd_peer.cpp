@@ -97,24 +97,29 @@ void OddPeer::emit(std::span<const std::byte> octets, const FabricAddress& to) {
 
 // A relative of a packet that was just sent, from the same PDC, about a PSN far away.
 void OddPeer::add_odd(const TxPacket& packet) {
-  std::array<std::byte, 64> octets{};
-  wire::Writer w(octets);
   wire::Reader r({packet.header, packet.header_bytes});
   const auto prologue = wire::Prologue::peek(r);
   if (!prologue) return;
-  if (wire::is_ack(prologue->type)) {
-    if (prologue->type != wire::PdsType::ack) return;
-    const auto parsed = wire::Ack::parse(r);
-    if (!parsed.ok()) return;
-    wire::Ack ack = *parsed;
-    ack.next_hdr = wire::NextHeader::none;
-    ack.cack_psn = ack.cack_psn + kFarAway;  // acknowledges what was never sent [PDS-090]
-    ack.emit(w);
-    return emit(w.written(), packet.to);
-  }
+  if (prologue->type == wire::PdsType::ack) return add_odd_ack(r, packet.to);
   if (!wire::is_request(prologue->type)) return;
-  wire::Request h = wire::Request::read(r);
-  if (h.syn) return;
+  const wire::Request origin = wire::Request::read(r);
+  if (!origin.syn) add_odd_request(origin, packet.to);
+}
+
+void OddPeer::add_odd_ack(wire::Reader& r, const FabricAddress& to) {
+  const auto parsed = wire::Ack::parse(r);
+  if (!parsed.ok()) return;
+  wire::Ack ack = *parsed;
+  ack.next_hdr = wire::NextHeader::none;
+  ack.cack_psn = ack.cack_psn + kFarAway;  // acknowledges what was never sent [PDS-090]
+  std::array<std::byte, 64> octets{};
+  wire::Writer w(octets);
+  ack.emit(w);
+  emit(w.written(), to);
+}
+
+void OddPeer::add_odd_request(const wire::Request& origin, const FabricAddress& to) {
+  wire::Request h = origin;
   h.psn = h.psn + kFarAway;
   h.clear_psn_offset = 0;
   wire::Control control;
@@ -123,6 +128,8 @@ void OddPeer::add_odd(const TxPacket& packet) {
   control.psn = h.psn;
   control.isrod = wire::is_rod(h.type);
   control.ar = true;
+  std::array<std::byte, 64> octets{};
+  wire::Writer w(octets);
   switch (rng_.below(9)) {
     case 0:  // the other mode [PDS-001]
       h.type = wire::is_rod(h.type) ? wire::PdsType::rud_request : wire::PdsType::rod_request;
@@ -141,17 +148,14 @@ void OddPeer::add_odd(const TxPacket& packet) {
       break;
     case 5:
       control.ctl_type = static_cast<wire::CtlType>(6 + rng_.below(6));  // some unknown
-      control.emit(w);
-      return emit(w.written(), packet.to);
+      return add_odd_control(control, to);
     case 6:  // clears nothing: one of the two directions is wrong [PDS-161]
       control.ctl_type = rng_.chance(0.5) ? wire::CtlType::clear_cmd : wire::CtlType::clear_req;
       control.payload = (h.psn - kFarAway - 2000).value();
-      control.emit(w);
-      return emit(w.written(), packet.to);
+      return add_odd_control(control, to);
     case 7:
       control.ctl_type = wire::CtlType::ack_req;
-      control.emit(w);
-      return emit(w.written(), packet.to);
+      return add_odd_control(control, to);
     case 8: {  // a NACK of something that is not outstanding [PDS-115]
       wire::Nack nack;
       nack.nack_code = kForGood[rng_.below(std::size(kForGood))];
@@ -159,11 +163,18 @@ void OddPeer::add_odd(const TxPacket& packet) {
       nack.spdcid = h.spdcid;
       nack.dpdcid = h.dpdcid;
       nack.emit(w);
-      return emit(w.written(), packet.to);
+      return emit(w.written(), to);
     }
   }
   h.emit(w);
-  emit(w.written(), packet.to);
+  emit(w.written(), to);
+}
+
+void OddPeer::add_odd_control(wire::Control control, const FabricAddress& to) {
+  std::array<std::byte, 64> octets{};
+  wire::Writer w(octets);
+  control.emit(w);
+  emit(w.written(), to);
 }
 
 std::span<RxDatagram> OddPeer::receive() {

@@ -42,6 +42,9 @@ class OddPeer final : public io::PacketIo {
 
  private:
   void add_odd(const TxPacket& packet);
+  void add_odd_ack(wire::Reader& r, const FabricAddress& to);
+  void add_odd_request(const wire::Request& origin, const FabricAddress& to);
+  void add_odd_control(wire::Control control, const FabricAddress& to);
   bool is_mute() const { return may_be_mute_ && plan_.mute_after > 0 && sent_ >= plan_.mute_after; }
   void send_mute(std::span<TxPacket> packets);
   // What becomes of a request that arrived. True: it is swallowed.

@@ -2,7 +2,7 @@
 #include "tools/replay/record_text.h"
 
 #include "sim/recording/events.h"
-#include "tools/packet_words.h"
+#include "tools/pcap/packet_words.h"
 #include "wire/packet.h"
 #include "wire/text.h"
 

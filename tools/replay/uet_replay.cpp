@@ -1,6 +1,6 @@
 // uet_replay: gives the stack what recordings say it was given, and shows where it answers
 // otherwise. docs/howto/replay.md is its manual.
-#include "tools/command_line.h"
+#include "tools/common/command_line.h"
 #include "tools/replay/record_text.h"
 
 #include <nlohmann/json.hpp>

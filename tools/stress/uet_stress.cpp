@@ -1,5 +1,5 @@
 // The command line of the stress program, and what it says of a run.
-#include "tools/command_line.h"
+#include "tools/common/command_line.h"
 #include "tools/stress/director.h"
 
 #include <nlohmann/json.hpp>

@@ -68,6 +68,30 @@ const char* name_of(Status status) {
   return "unknown local failure";
 }
 
+// Codes that no enumerator names: 0x30-0x37 belong to vendors, the rest is reserved. [SES 7.1]
+int errno_of_unnamed(uint8_t code) { return code >= 0x30 && code <= 0x37 ? FI_EOTHER : FI_EIO; }
+
+// Why an atomic was refused or what its arithmetic met.
+int errno_of_atomic(wire::ReturnCode code) {
+  using wire::ReturnCode;
+  switch (code) {
+    case ReturnCode::amo_unsupported_op:
+    case ReturnCode::amo_unsupported_dt:
+      return FI_EOPNOTSUPP;
+    case ReturnCode::amo_unsupported_size:
+    case ReturnCode::amo_unaligned:
+      return FI_EINVAL;
+    case ReturnCode::amo_fp_nan:
+    case ReturnCode::amo_fp_inexact:
+      return EDOM;
+    case ReturnCode::amo_fp_underflow:
+    case ReturnCode::amo_fp_overflow:
+      return ERANGE;
+    default:
+      return FI_EIO;
+  }
+}
+
 }  // namespace
 
 int fi_errno_of(wire::ReturnCode code) {
@@ -83,8 +107,6 @@ int fi_errno_of(wire::ReturnCode code) {
     case ReturnCode::no_match:
       return FI_ENORX;
     case ReturnCode::unsupported_op:
-    case ReturnCode::amo_unsupported_op:
-    case ReturnCode::amo_unsupported_dt:
       return FI_EOPNOTSUPP;
     case ReturnCode::unsupported_size:
       return FI_EMSGSIZE;
@@ -101,15 +123,6 @@ int fi_errno_of(wire::ReturnCode code) {
     case ReturnCode::host_poisoned:
     case ReturnCode::host_unsuccess_cmpl:
       return FI_EREMOTEIO;
-    case ReturnCode::amo_unsupported_size:
-    case ReturnCode::amo_unaligned:
-      return FI_EINVAL;
-    case ReturnCode::amo_fp_nan:
-    case ReturnCode::amo_fp_inexact:
-      return EDOM;
-    case ReturnCode::amo_fp_underflow:
-    case ReturnCode::amo_fp_overflow:
-      return ERANGE;
     case ReturnCode::op_violation:
       return FI_EPERM;
     case ReturnCode::bad_index:
@@ -129,10 +142,17 @@ int fi_errno_of(wire::ReturnCode code) {
     case ReturnCode::dropped:
     case ReturnCode::extended:
       return FI_EIO;
+    case ReturnCode::amo_unsupported_op:
+    case ReturnCode::amo_unsupported_dt:
+    case ReturnCode::amo_unsupported_size:
+    case ReturnCode::amo_unaligned:
+    case ReturnCode::amo_fp_nan:
+    case ReturnCode::amo_fp_inexact:
+    case ReturnCode::amo_fp_underflow:
+    case ReturnCode::amo_fp_overflow:
+      return errno_of_atomic(code);
   }
-  // Not in the table: 0x30-0x37 belong to vendors, the rest is reserved. [SES 7.1]
-  const auto raw = static_cast<uint8_t>(code);
-  return raw >= 0x30 && raw <= 0x37 ? FI_EOTHER : FI_EIO;
+  return errno_of_unnamed(static_cast<uint8_t>(code));
 }
 
 OperationError operation_error(const ses::Completion& completion) {

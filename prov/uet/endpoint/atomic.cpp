@@ -72,8 +72,8 @@ const char* wrong_with(const AtomicCall& call, const Operands& o, const fi_atomi
 
 }  // namespace
 
-ssize_t EndpointCore::atomic(const AtomicCall& call) {
-  if (const ssize_t rc = check_post(FI_ATOMIC); rc != 0) return rc;
+ssize_t Transmissions::atomic(const AtomicCall& call) {
+  if (const ssize_t rc = ep_.check_post(FI_ATOMIC); rc != 0) return rc;
   const std::optional<fi_atomic_attr> limits = atomic_limits(call.datatype, call.op, call.form);
   if (!limits) {
     UET_WARN(EP_DATA, "this atomic is not offered for that data type; ask fi_query_atomic\n");
@@ -93,8 +93,8 @@ ssize_t EndpointCore::atomic(const AtomicCall& call) {
              static_cast<unsigned long long>(bytes), limits->count);
     return reject(-FI_EMSGSIZE);
   }
-  TxPlan plan;
-  if (const ssize_t rc = plan_tx(call.flags, bytes, false, plan); rc != 0) return reject(rc);
+  Plan plan;
+  if (const ssize_t rc = make_plan(call.flags, bytes, false, plan); rc != 0) return reject(rc);
   if ((fetches && (plan.ses_flags & ses::kOpInject) != 0) ||
       (plan.ses_flags & ses::kOpRemoteData) != 0) {
     UET_WARN(EP_DATA,
@@ -124,7 +124,7 @@ ssize_t EndpointCore::atomic(const AtomicCall& call) {
                             request.remote_offset = remote.addr;
                             request.key = ses::wire_key(remote.key);
                             request.context = part_context;
-                            return entry.ses().atomic(id_, request, entry.now());
+                            return entry.ses().atomic(ep_.id, request, entry.now());
                           });
       });
 }
@@ -184,7 +184,7 @@ ssize_t post(Endpoint& ep, ses::AtomicForm form, const Arrays& a, const Target& 
   call.remote = &remote;
   call.remote_count = 1;
   call.addr = at.peer;
-  return ep.core().atomic(call);
+  return ep.core().tx().atomic(call);
 }
 
 ssize_t post_msg(Endpoint& ep, ses::AtomicForm form, const fi_msg_atomic& msg, Arrays a,
@@ -195,7 +195,7 @@ ssize_t post_msg(Endpoint& ep, ses::AtomicForm form, const fi_msg_atomic& msg, A
   call.remote = msg.rma_iov;
   call.remote_count = msg.rma_iov_count;
   call.addr = msg.addr;
-  return ep.core().atomic(call);
+  return ep.core().tx().atomic(call);
 }
 
 using Form = ses::AtomicForm;

@@ -5,6 +5,7 @@
 
 #include "ses/atomics.h"
 
+#include <sys/uio.h>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,10 +13,6 @@ namespace uet::prov {
 
 // Set by the inject calls: success is not reported, whatever the endpoint's flags say.
 inline constexpr uint64_t kNoCompletion = 1ULL << 63;
-
-// FI_OPT_MIN_MULTI_RECV where the application sets none, in octets; libfabric's tcp has the same.
-// [LF-096]
-inline constexpr uint32_t kMinMultiReceive = 16384;
 
 struct MessageCall {
   const struct iovec* iov = nullptr;
@@ -28,6 +25,26 @@ struct MessageCall {
   uint64_t flags = 0;  // FI_*, and kNoCompletion
   bool tagged = false;
 };
+
+inline MessageCall to_call(const struct iovec* iov, size_t count, fi_addr_t addr, void* context,
+                           uint64_t flags) {
+  MessageCall call;
+  call.iov = iov;
+  call.count = count;
+  call.addr = addr;
+  call.context = context;
+  call.flags = flags;
+  return call;
+}
+
+inline MessageCall with_tag(MessageCall call, uint64_t tag, uint64_t ignore) {
+  call.tagged = true;
+  call.tag = tag;
+  call.ignore = ignore;
+  return call;
+}
+
+inline struct iovec to_iovec(const void* buf, size_t len) { return {const_cast<void*>(buf), len}; }
 
 struct RmaCall {
   const struct iovec* iov = nullptr;

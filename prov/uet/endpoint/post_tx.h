@@ -4,7 +4,7 @@
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/transmissions.h"
 
 namespace uet::prov {
 
@@ -12,27 +12,27 @@ namespace uet::prov {
 // are those of its completion. `post` hands it to the stack: Result<Taken>(Entry&, Destination,
 // OpContext); when it fails, the stack took nothing.
 template <class Call, class Post>
-ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_flags, Post post) {
-  ProgressEngine::Entry entry(engine_);
-  const ses::Destination* to = av_->target(call.addr);
+ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_flags, Post post) {
+  ProgressEngine::Entry entry(ep_.engine);
+  const ses::Destination* to = ep_.bound.av()->target(call.addr);
   if (to == nullptr) {
     entry.post(FlushPolicy::Nothing());
     return refuse_address(call.addr);
   }
-  if (plan.slots > 0 && !tx_cq_->reserve(plan.slots)) {
+  if (plan.slots > 0 && !ep_.bound.tx_cq()->reserve(plan.slots)) {
     entry.poll();
     return -FI_EAGAIN;
   }
-  begin_tx(plan, call.addr);
+  begin(plan, call.addr);
   const ses::OpContext context{call.context, plan.user | (call.addr & kIndexMask)};
   const Result<ses::Taken> posted = post(entry, *to, context);
-  if (!posted.ok()) return refuse_tx(entry, plan, call.addr, posted.error());
+  if (!posted.ok()) return refuse(entry, plan, call.addr, posted.error());
   if (*posted == ses::Taken::retained) {
-    av_->report_early(call.addr);
+    ep_.bound.av()->report_early(call.addr);
     report_retained(plan, call.context, cq_flags);
   }
   const bool more = (call.flags & FI_MORE) != 0;
-  entry.post(FlushPolicy::Operation{plan.bytes, entry.ses().sends_open(id_), more});
+  entry.post(FlushPolicy::Operation{plan.bytes, entry.ses().sends_open(ep_.id), more});
   return 0;
 }
 
@@ -40,22 +40,20 @@ ssize_t EndpointCore::post_tx(const Call& call, const TxPlan& plan, uint64_t cq_
 // segment, by post_part(index, OpContext) -> Result<Taken>. All or nothing: room for every message
 // is checked first. [LF-047]
 template <class PostPart>
-Result<ses::Taken> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32_t count,
-                                            ses::OpKind kind, const ses::OpContext& context,
-                                            PostPart post_part) {
+Result<ses::Taken> Transmissions::post_parts(ProgressEngine::Entry& entry, uint32_t count,
+                                             ses::OpKind kind, const ses::OpContext& context,
+                                             PostPart post_part) {
   (void)entry;  // the lock that this needs
   if (count == 1) {
-    ++tx_open_;  // first: its completion may come before the call is back
+    ++open_;  // first: its completion may come before the call is back
     const Result<ses::Taken> taken = post_part(0, context);
-    if (!taken.ok()) --tx_open_;
+    if (!taken.ok()) --open_;
     return taken;
   }
-  if (tx_open_ + count > tx_size_) return count > tx_size_ ? Errc::invalid : Errc::again;
-  if (free_group_ == groups_.size() && !add_groups()) return Errc::again;
-  const uint32_t index = free_group_;
-  Group& group = groups_[index];
-  free_group_ = group.next_free;
-  group = Group{};
+  if (open_ + count > ep_.as.tx_size) return count > ep_.as.tx_size ? Errc::invalid : Errc::again;
+  uint32_t index = 0;
+  if (!groups_.take(index)) return Errc::again;
+  OpGroup& group = groups_[index];
   group.op_context = context.op;
   group.user = context.user;
   group.open = count + 1;  // one more, so that it cannot end before all are posted
@@ -63,17 +61,16 @@ Result<ses::Taken> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32
   Errc refusal{};
   uint32_t posted = 0;
   for (; posted < count; ++posted) {
-    ++tx_open_;
+    ++open_;
     const Result<ses::Taken> taken =
         post_part(posted, ses::OpContext{context.op, kGrouped | index});
     if (taken.ok()) continue;
-    --tx_open_;
+    --open_;
     refusal = taken.error();
     break;
   }
   if (posted == 0) {
-    group.next_free = free_group_;
-    free_group_ = index;
+    groups_.give(index);
     return refusal;
   }
   group.open -= count - posted;
@@ -81,7 +78,7 @@ Result<ses::Taken> EndpointCore::post_parts(ProgressEngine::Entry& entry, uint32
   rest.kind = kind;
   rest.context.user = kGrouped | index;
   if (posted < count) rest.status = ses::Completion::Status::fault;
-  group_done(rest);
+  part_done(rest);
   return ses::Taken::posted;
 }
 

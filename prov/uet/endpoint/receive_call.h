@@ -3,8 +3,11 @@
 #pragma once
 
 #include "prov/uet/endpoint/calls.h"
+#include "prov/uet/progress/progress.h"
 
 #include "ses/types.h"
+
+#include "base/result.h"
 
 #include <sys/types.h>
 #include <cstdint>
@@ -35,5 +38,14 @@ ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
 // struct fi_context, which both calls name. [LF-059]
 void keep_claim(void* context, uint32_t claim);
 uint32_t kept_claim(const void* context);
+
+// Posts the receive of a checked call at an endpoint or at shared receives; with FI_CLAIM it takes
+// the message that was claimed.
+template <class Queue>
+Result<void> post_or_claim(ProgressEngine::Entry& entry, Queue queue, const MessageCall& call,
+                           const ses::ReceiveRequest& request) {
+  if ((call.flags & FI_CLAIM) == 0) return entry.ses().receive(queue, request, entry.now());
+  return entry.ses().receive_claimed(queue, kept_claim(call.context), request, entry.now());
+}
 
 }  // namespace uet::prov

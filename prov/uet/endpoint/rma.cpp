@@ -2,7 +2,7 @@
 // one completion together. [LF-047..049]
 #include "prov/uet/endpoint/post_tx.h"
 
-#include "prov/uet/domain/domain.h"
+#include "prov/uet/endpoint/ep.h"
 #include "prov/uet/endpoint/slices.h"
 
 namespace uet::prov {
@@ -27,8 +27,8 @@ uint32_t part_flags(uint32_t flags, bool is_last, uint32_t count) {
 
 }  // namespace
 
-ssize_t EndpointCore::rma(const RmaCall& call) {
-  if (const ssize_t rc = check_post(FI_RMA); rc != 0) return rc;
+ssize_t Transmissions::rma(const RmaCall& call) {
+  if (const ssize_t rc = ep_.check_post(FI_RMA); rc != 0) return rc;
   Slices slices;
   if (const int rc = slices.assign(call.iov, call.count); rc != 0) return reject(rc);
   if (call.remote == nullptr || call.remote_count == 0 || call.remote_count > ses::kIovMax ||
@@ -37,8 +37,8 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
              ses::kIovMax);
     return reject(-FI_EINVAL);
   }
-  TxPlan plan;
-  if (const ssize_t rc = plan_tx(call.flags, slices.bytes(), false, plan); rc != 0)
+  Plan plan;
+  if (const ssize_t rc = make_plan(call.flags, slices.bytes(), false, plan); rc != 0)
     return reject(rc);
   if (call.read && (plan.ses_flags & (ses::kOpInject | ses::kOpRemoteData)) != 0) {
     UET_WARN(EP_DATA, "a read cannot be injected and carries no CQ data\n");
@@ -47,7 +47,7 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
 
   // One completion of several messages comes when all have ended.
   if (call.read || call.remote_count > 1) plan.ses_flags &= ~uint32_t{ses::kOpRetain};
-  if (mode_ == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
+  if (ep_.as.mode == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
   ses::RmaRequest request;
   request.read = call.read;
   request.data = call.data;
@@ -69,7 +69,7 @@ ssize_t EndpointCore::rma(const RmaCall& call) {
                             request.key = ses::wire_key(remote.key);
                             request.flags = part_flags(plan.ses_flags, i + 1 == count, count);
                             request.context = part_context;
-                            return entry.ses().rma(id_, request, entry.now());
+                            return entry.ses().rma(ep_.id, request, entry.now());
                           });
       });
 }
@@ -98,8 +98,6 @@ RmaCall to_call(const fi_msg_rma& msg, uint64_t flags, bool read) {
   return call;
 }
 
-iovec to_iovec(const void* buf, size_t len) { return {const_cast<void*>(buf), len}; }
-
 // One segment as long as the local buffers.
 fi_rma_iov to_remote(const iovec* iov, size_t count, uint64_t addr, uint64_t key) {
   fi_rma_iov remote{addr, 0, key};
@@ -113,7 +111,7 @@ ssize_t post(Endpoint& ep, const iovec* iov, size_t count, fi_addr_t peer, uint6
   const fi_rma_iov remote = to_remote(iov, count, addr, key);
   RmaCall call = to_call(iov, count, &remote, peer, context, flags, read);
   call.data = data;
-  return ep.core().rma(call);
+  return ep.core().tx().rma(call);
 }
 
 ssize_t read(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t from, uint64_t addr, uint64_t key,
@@ -130,7 +128,7 @@ ssize_t readv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t fro
 }
 
 ssize_t readmsg(fid_ep* fid, const fi_msg_rma* msg, uint64_t flags) noexcept {
-  return object_of<Endpoint>(fid).core().rma(to_call(*msg, flags, true));
+  return object_of<Endpoint>(fid).core().tx().rma(to_call(*msg, flags, true));
 }
 
 ssize_t write(fid_ep* fid, const void* buf, size_t len, void*, fi_addr_t to, uint64_t addr,
@@ -147,7 +145,7 @@ ssize_t writev(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t to
 }
 
 ssize_t writemsg(fid_ep* fid, const fi_msg_rma* msg, uint64_t flags) noexcept {
-  return object_of<Endpoint>(fid).core().rma(to_call(*msg, flags, false));
+  return object_of<Endpoint>(fid).core().tx().rma(to_call(*msg, flags, false));
 }
 
 ssize_t inject(fid_ep* fid, const void* buf, size_t len, fi_addr_t to, uint64_t addr,

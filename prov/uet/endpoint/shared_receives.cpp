@@ -7,10 +7,10 @@
 #include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/ep.h"
 #include "prov/uet/endpoint/receive_call.h"
+#include "prov/uet/endpoint/receive_shims.h"
 #include "prov/uet/endpoint/slices.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 // Newer headers append members to the operation tables; they stay null. [ABI-026]
@@ -55,54 +55,7 @@ ssize_t rx_size_left_op(fid_ep* fid) noexcept {
   return guard([&] { return from(fid).rx_size_left(); });
 }
 
-MessageCall to_call(const iovec* iov, size_t count, fi_addr_t addr, void* context, uint64_t flags) {
-  MessageCall call;
-  call.iov = iov;
-  call.count = count;
-  call.addr = addr;
-  call.context = context;
-  call.flags = flags;
-  return call;
-}
-
-MessageCall with_tag(MessageCall call, uint64_t tag, uint64_t ignore) {
-  call.tagged = true;
-  call.tag = tag;
-  call.ignore = ignore;
-  return call;
-}
-
-ssize_t recv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t source, void* context) noexcept {
-  const iovec iov{buf, len};
-  return from(fid).receive(to_call(&iov, 1, source, context, from(fid).flags()));
-}
-
-ssize_t recvv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t source,
-              void* context) noexcept {
-  return from(fid).receive(to_call(iov, count, source, context, from(fid).flags()));
-}
-
-ssize_t recvmsg(fid_ep* fid, const fi_msg* msg, uint64_t flags) noexcept {
-  return from(fid).receive(to_call(msg->msg_iov, msg->iov_count, msg->addr, msg->context, flags));
-}
-
-ssize_t trecv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t source, uint64_t tag,
-              uint64_t ignore, void* context) noexcept {
-  const iovec iov{buf, len};
-  const MessageCall call = to_call(&iov, 1, source, context, from(fid).flags());
-  return from(fid).receive(with_tag(call, tag, ignore));
-}
-
-ssize_t trecvv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t source, uint64_t tag,
-               uint64_t ignore, void* context) noexcept {
-  const MessageCall call = to_call(iov, count, source, context, from(fid).flags());
-  return from(fid).receive(with_tag(call, tag, ignore));
-}
-
-ssize_t trecvmsg(fid_ep* fid, const fi_msg_tagged* msg, uint64_t flags) noexcept {
-  const MessageCall call = to_call(msg->msg_iov, msg->iov_count, msg->addr, msg->context, flags);
-  return from(fid).receive(with_tag(call, msg->tag, msg->ignore));
-}
+using Shims = ReceiveShims<SharedReceives>;
 
 fi_ops object_ops = {
     .size = sizeof(fi_ops),
@@ -125,9 +78,9 @@ fi_ops_ep ep_ops = {
 
 fi_ops_msg receive_ops = {
     .size = sizeof(fi_ops_msg),
-    .recv = recv,
-    .recvv = recvv,
-    .recvmsg = recvmsg,
+    .recv = Shims::recv,
+    .recvv = Shims::recvv,
+    .recvmsg = Shims::recvmsg,
     .send = not_offered_op,
     .sendv = not_offered_op,
     .sendmsg = not_offered_op,
@@ -138,9 +91,9 @@ fi_ops_msg receive_ops = {
 
 fi_ops_tagged tagged_receive_ops = {
     .size = sizeof(fi_ops_tagged),
-    .recv = trecv,
-    .recvv = trecvv,
-    .recvmsg = trecvmsg,
+    .recv = Shims::trecv,
+    .recvv = Shims::trecvv,
+    .recvmsg = Shims::trecvmsg,
     .send = not_offered_op,
     .sendv = not_offered_op,
     .sendmsg = not_offered_op,
@@ -246,8 +199,8 @@ ssize_t SharedReceives::receive(const MessageCall& call) {
   Slices slices;
   if (const int rc = looks ? 0 : slices.assign(call.iov, call.count); rc != 0) return rc;
 
-  ses::ReceiveRequest request = receive_request(call, slices.view(), min_multi_recv_);
-  request.context = EndpointCore::receive_context(call, (call.flags & FI_COMPLETION) != 0);
+  ses::ReceiveRequest request = receive_request(call, slices.view(), min_multi_.bytes());
+  request.context = Receptions::context_of(call, (call.flags & FI_COMPLETION) != 0);
 
   ProgressEngine::Entry entry(engine_);
   if (const ssize_t rc = aim_receive(call, caps_, av_, request); rc != 0) return rc;
@@ -256,12 +209,7 @@ ssize_t SharedReceives::receive(const MessageCall& call) {
 
 ssize_t SharedReceives::post(ProgressEngine::Entry& entry, const MessageCall& call,
                              const ses::ReceiveRequest& request) {
-  Result<void> posted;
-  if ((call.flags & FI_CLAIM) != 0) {
-    posted = entry.ses().receive_claimed(id_, kept_claim(call.context), request, entry.now());
-  } else {
-    posted = entry.ses().receive(id_, request, entry.now());
-  }
+  const Result<void> posted = post_or_claim(entry, id_, call, request);
   if (!posted.ok()) {
     entry.poll();
     return to_fi_errno(posted.error());
@@ -286,7 +234,7 @@ ssize_t SharedReceives::look(ProgressEngine::Entry& entry, const MessageCall& ca
     const auto claimed = entry.ses().claimed_from(id_, kept_claim(call.context));
     if (claimed.ok()) teller = endpoint(*claimed);
   }
-  return teller->look(entry, call, request);
+  return teller->rx().look(entry, call, request);
 }
 
 EndpointCore* SharedReceives::endpoint(ses::EndpointId id) {
@@ -310,22 +258,12 @@ ssize_t SharedReceives::rx_size_left() {
 
 int SharedReceives::get_option(int level, int name, void* value, size_t* length) {
   if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
-  if (value == nullptr || length == nullptr) return -FI_EINVAL;
-  const size_t octets = min_multi_recv_;
-  if (*length < sizeof octets) return -FI_ETOOSMALL;
-  std::memcpy(value, &octets, sizeof octets);
-  *length = sizeof octets;
-  return 0;
+  return min_multi_.get(value, length);
 }
 
 int SharedReceives::set_option(int level, int name, const void* value, size_t length) {
   if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
-  size_t octets = 0;
-  if (value == nullptr || length != sizeof octets) return -FI_EINVAL;
-  std::memcpy(&octets, value, sizeof octets);
-  if (octets > UINT32_MAX) return -FI_EINVAL;
-  min_multi_recv_ = static_cast<uint32_t>(octets);
-  return 0;
+  return min_multi_.set(value, length);
 }
 
 }  // namespace uet::prov

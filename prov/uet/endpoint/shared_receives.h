@@ -6,6 +6,7 @@
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
 #include "prov/uet/endpoint/calls.h"
+#include "prov/uet/endpoint/min_multi_receive.h"
 #include "prov/uet/progress/progress.h"
 
 #include "ses/receives/receive_queue.h"
@@ -46,7 +47,7 @@ class SharedReceives {
   ssize_t cancel(void* op_context);
   ssize_t rx_size_left();
   // Flags of a call without a flags argument.
-  uint64_t flags() const { return flags_; }
+  uint64_t rx_flags() const { return flags_; }
 
   int get_option(int level, int name, void* value, size_t* length);
   int set_option(int level, int name, const void* value, size_t length);
@@ -70,7 +71,7 @@ class SharedReceives {
   uint64_t caps_;
   uint64_t flags_;
   uint32_t size_;
-  uint32_t min_multi_recv_ = kMinMultiReceive;  // octets [LF-096]
+  MinMultiReceive min_multi_;
   std::vector<EndpointCore*> endpoints_;  // enabled; the oldest first
   AddressVector* av_ = nullptr;           // of all of them
   uint32_t av_users_ = 0;

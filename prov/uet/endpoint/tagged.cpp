@@ -1,74 +1,43 @@
 // The tagged operation table. Each call fills a MessageCall and posts it; the posting itself is in
 // msg.cpp. [LF-045, LF-046, LF-059]
 #include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/receive_shims.h"
 
 namespace uet::prov {
 namespace {
 
 MessageCall to_call(const iovec* iov, size_t count, fi_addr_t addr, uint64_t tag, void* context,
                     uint64_t flags) {
-  MessageCall call;
-  call.iov = iov;
-  call.count = count;
-  call.addr = addr;
-  call.tag = tag;
-  call.context = context;
-  call.flags = flags;
-  call.tagged = true;
-  return call;
+  return with_tag(prov::to_call(iov, count, addr, context, flags), tag, 0);
 }
 
 MessageCall to_call(const fi_msg_tagged& msg, uint64_t flags) {
   MessageCall call = to_call(msg.msg_iov, msg.iov_count, msg.addr, msg.tag, msg.context, flags);
-  call.ignore = msg.ignore;
   call.data = msg.data;
   return call;
-}
-
-iovec to_iovec(const void* buf, size_t len) { return {const_cast<void*>(buf), len}; }
-
-ssize_t trecv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t from, uint64_t tag,
-              uint64_t ignore, void* context) noexcept {
-  Endpoint& ep = object_of<Endpoint>(fid);
-  const iovec iov = to_iovec(buf, len);
-  MessageCall call = to_call(&iov, 1, from, tag, context, ep.rx_flags());
-  call.ignore = ignore;
-  return ep.core().receive(call);
-}
-
-ssize_t trecvv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t from, uint64_t tag,
-               uint64_t ignore, void* context) noexcept {
-  Endpoint& ep = object_of<Endpoint>(fid);
-  MessageCall call = to_call(iov, count, from, tag, context, ep.rx_flags());
-  call.ignore = ignore;
-  return ep.core().receive(call);
-}
-
-ssize_t trecvmsg(fid_ep* fid, const fi_msg_tagged* msg, uint64_t flags) noexcept {
-  return object_of<Endpoint>(fid).core().receive(to_call(*msg, flags));
 }
 
 ssize_t tsend(fid_ep* fid, const void* buf, size_t len, void*, fi_addr_t to, uint64_t tag,
               void* context) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  return ep.core().send(to_call(&iov, 1, to, tag, context, ep.tx_flags()));
+  return ep.core().tx().send(to_call(&iov, 1, to, tag, context, ep.tx_flags()));
 }
 
 ssize_t tsendv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t to, uint64_t tag,
                void* context) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
-  return ep.core().send(to_call(iov, count, to, tag, context, ep.tx_flags()));
+  return ep.core().tx().send(to_call(iov, count, to, tag, context, ep.tx_flags()));
 }
 
 ssize_t tsendmsg(fid_ep* fid, const fi_msg_tagged* msg, uint64_t flags) noexcept {
-  return object_of<Endpoint>(fid).core().send(to_call(*msg, flags));
+  return object_of<Endpoint>(fid).core().tx().send(to_call(*msg, flags));
 }
 
 ssize_t tinject(fid_ep* fid, const void* buf, size_t len, fi_addr_t to, uint64_t tag) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  return ep.core().send(to_call(&iov, 1, to, tag, nullptr, ep.inject_flags()));
+  return ep.core().tx().send(to_call(&iov, 1, to, tag, nullptr, ep.inject_flags()));
 }
 
 ssize_t tsenddata(fid_ep* fid, const void* buf, size_t len, void*, uint64_t data, fi_addr_t to,
@@ -77,7 +46,7 @@ ssize_t tsenddata(fid_ep* fid, const void* buf, size_t len, void*, uint64_t data
   const iovec iov = to_iovec(buf, len);
   MessageCall call = to_call(&iov, 1, to, tag, context, ep.tx_flags() | FI_REMOTE_CQ_DATA);
   call.data = data;
-  return ep.core().send(call);
+  return ep.core().tx().send(call);
 }
 
 ssize_t tinjectdata(fid_ep* fid, const void* buf, size_t len, uint64_t data, fi_addr_t to,
@@ -86,16 +55,16 @@ ssize_t tinjectdata(fid_ep* fid, const void* buf, size_t len, uint64_t data, fi_
   const iovec iov = to_iovec(buf, len);
   MessageCall call = to_call(&iov, 1, to, tag, nullptr, ep.inject_flags() | FI_REMOTE_CQ_DATA);
   call.data = data;
-  return ep.core().send(call);
+  return ep.core().tx().send(call);
 }
 
 }  // namespace
 
 fi_ops_tagged tagged_ops = {
     .size = sizeof(fi_ops_tagged),
-    .recv = trecv,
-    .recvv = trecvv,
-    .recvmsg = trecvmsg,
+    .recv = ReceiveShims<Endpoint>::trecv,
+    .recvv = ReceiveShims<Endpoint>::trecvv,
+    .recvmsg = ReceiveShims<Endpoint>::trecvmsg,
     .send = tsend,
     .sendv = tsendv,
     .sendmsg = tsendmsg,

@@ -77,8 +77,8 @@ TEST_F(EndpointTest, NamesDifferAndTellTheirLength) {
   EXPECT_EQ(fi_close(&other->fid), 0);
 }
 
-// [LF-132] Whoever addresses a service of its own address leaves port 4793 there to the server,
-// also when it starts first.
+// [LF-132] A process that addresses a service of its own address leaves port 4793 there to the
+// server, also when it starts first.
 TEST_F(EndpointTest, AServiceOfTheSameAddressIsFoundInEitherOrder) {
   for (const bool client_first : {true, false}) {
     NodeOptions server;
@@ -140,7 +140,7 @@ TEST_F(EndpointTest, UnknownAddressesAndBadMemoryAreRefusedAtTheCall) {
   EXPECT_TRUE(stays_empty(a->tx_cq));
 }
 
-// A full queue answers -FI_EAGAIN, forgets nothing and takes posts again later. [architecture 5]
+// A full queue answers -FI_EAGAIN, forgets nothing and takes posts again later. [decision 11]
 TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
   NodeOptions options;
   options.tx_size = 8;

@@ -90,7 +90,7 @@ const Misuse kQueues[] = {
     {"blocking on a CQ without wait object", -FI_EINVAL,
      [](Pair& p) { return int(fi_cq_sread(p.a->tx_cq, p.octets, 1, nullptr, 0)); }},
     {"closing a CQ in use", -FI_EBUSY, [](Pair& p) { return fi_close(&p.a->tx_cq->fid); }},
-    {"a format that is none", -FI_EINVAL,
+    {"an unknown format", -FI_EINVAL,
      [](Pair& p) {
        fi_cq_attr attr{};
        attr.format = static_cast<fi_cq_format>(7);
@@ -162,7 +162,7 @@ const Misuse kObjects[] = {
      }},
     {"flags for removing", -FI_EBADFLAGS,
      [](Pair& p) { return fi_av_remove(p.a->av, &p.to_b, 1, FI_MORE); }},
-    {"an address that is none", 0,  // the number of addresses that were inserted
+    {"an invalid address", 0,  // the number of addresses that were inserted
      [](Pair& p) { return fi_av_insert(p.a->av, p.octets, 1, &p.addr, 0, nullptr); }},
     {"a key twice", -FI_ENOKEY,
      [](Pair& p) {

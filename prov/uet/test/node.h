@@ -53,7 +53,7 @@ struct NodeOptions {
   size_t srx_size = 0;
   const char* address = "127.0.0.1";  // of the domain
   const char* service = nullptr;      // of this node, or of `peer`
-  const char* peer = nullptr;         // whom fi_getinfo is asked for; null: `address` is the source
+  const char* peer = nullptr;  // node argument of fi_getinfo; null: `address` is the source
 };
 
 // What a test wants to know of an entry, whatever the CQ's format.

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,15 +37,25 @@ struct Line {
   void tell(uint64_t value) const { EXPECT_EQ(::send(fd, &value, 8, MSG_NOSIGNAL), 8); }
   std::vector<uint8_t> hear() const {
     std::vector<uint8_t> bytes(256);
-    const ssize_t got = ::recv(fd, bytes.data(), bytes.size(), 0);
+    const ssize_t got = receive(bytes.data(), bytes.size());
     EXPECT_GT(got, 0) << "the other process ended early";
     bytes.resize(got > 0 ? static_cast<size_t>(got) : 0);
     return bytes;
   }
   uint64_t hear_value() const {
     uint64_t value = 0;
-    EXPECT_EQ(::recv(fd, &value, 8, 0), 8) << "the other process ended early";
+    EXPECT_EQ(receive(&value, 8), 8) << "the other process ended early";
     return value;
+  }
+
+ private:
+  // A process that is stopped and goes on gets EINTR, because the line has a time limit.
+  ssize_t receive(void* to, size_t room) const {
+    ssize_t got = 0;
+    do {
+      got = ::recv(fd, to, room, 0);
+    } while (got < 0 && errno == EINTR);
+    return got;
   }
 };
 

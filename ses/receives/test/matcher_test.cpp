@@ -83,6 +83,84 @@ TEST_F(MatcherTest, TheFirstDirectedReceiveFindsWhatWasKept) {
   for (const size_t i : {0u, 2u, 4u}) matcher_.remove_unexpected(*kept[i]);
 }
 
+// The same receives and messages in plain lists, searched from the front.
+class Compared {
+ public:
+  Compared(Matcher& matcher, Rng& rng) : matcher_(matcher), rng_(rng) {}
+
+  // One operation on both.
+  void step() {
+    const Envelope e{rng_.below(8), PeerId(uint32_t(rng_.below(3))), uint32_t(rng_.below(2)),
+                     JobId(uint32_t(1 + rng_.below(2)))};
+    const uint64_t ignore = rng_.chance(0.4) ? rng_.below(8) : 0;
+    const bool directed = rng_.chance(0.4);
+    const uint32_t job = rng_.chance(0.2) ? e.job.value() : kAnyJob;
+    const MatchFilter filter{e.tag, ignore, directed, e.peer, e.initiator, job};
+    const auto kind = rng_.below(4);
+    if (kind == 0 && posted_.size() < 64) {
+      post(filter);
+    } else if (kind == 1) {
+      match(e);
+    } else if (kind == 2) {
+      auto u = std::make_unique<UnexpectedMessage>();
+      u->envelope = e;
+      matcher_.add_unexpected(*u);
+      kept_.push_back(std::move(u));
+    } else {
+      find_kept(filter);
+    }
+  }
+
+  void clear() {
+    for (auto& r : posted_) matcher_.remove(*r);
+    for (auto& u : kept_) matcher_.remove_unexpected(*u);
+  }
+
+ private:
+  void post(const MatchFilter& filter) {
+    auto r = std::make_unique<PostedReceive>();
+    r->sequence = ++sequence_;
+    r->tag = filter.tag;
+    r->ignore = filter.ignore;
+    r->directed = filter.directed;
+    r->from = filter.from;
+    r->from_initiator = filter.from_initiator;
+    r->by_job = filter.job != kAnyJob;
+    r->job = filter.job;
+    ASSERT_TRUE(matcher_.make_room(static_cast<uint32_t>(posted_.size()) + 1).ok());
+    matcher_.post(*r);
+    posted_.push_back(std::move(r));
+  }
+  void match(const Envelope& e) {
+    const auto fits = [&](const auto& r) {
+      return ((r->tag ^ e.tag) & ~r->ignore) == 0 &&
+             (!r->directed || (r->from == e.peer && r->from_initiator == e.initiator)) &&
+             (!r->by_job || r->job == e.job.value());
+    };
+    const auto expected = std::find_if(posted_.begin(), posted_.end(), fits);
+    PostedReceive* got = matcher_.match(e);
+    ASSERT_EQ(got, expected == posted_.end() ? nullptr : expected->get());
+    if (got == nullptr) return;
+    matcher_.remove(*got);
+    posted_.erase(expected);
+  }
+  void find_kept(const MatchFilter& filter) {
+    const auto expected =
+        std::find_if(kept_.begin(), kept_.end(), [&](const auto& u) { return filter.accepts(*u); });
+    UnexpectedMessage* got = matcher_.find_unexpected(filter);
+    ASSERT_EQ(got, expected == kept_.end() ? nullptr : expected->get());
+    if (got == nullptr) return;
+    matcher_.remove_unexpected(*got);
+    kept_.erase(expected);
+  }
+
+  Matcher& matcher_;
+  Rng& rng_;
+  std::vector<std::unique_ptr<PostedReceive>> posted_;  // in order
+  std::vector<std::unique_ptr<UnexpectedMessage>> kept_;
+  uint64_t sequence_ = 0;
+};
+
 TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -91,60 +169,9 @@ TEST_F(MatcherTest, RandomOperationsAgreeWithALinearSearch) {
     Matcher matcher;
     ASSERT_TRUE(matcher.create(arena, seed).ok());
     matcher.expect(64);
-    std::vector<std::unique_ptr<PostedReceive>> posted;  // the reference, in order
-    std::vector<std::unique_ptr<UnexpectedMessage>> kept;
-    uint64_t sequence = 0;
-    for (int i = 0; i < 5000; ++i) {
-      const Envelope e{rng.below(8), PeerId(uint32_t(rng.below(3))), uint32_t(rng.below(2)),
-                       JobId(uint32_t(1 + rng.below(2)))};
-      const uint64_t ignore = rng.chance(0.4) ? rng.below(8) : 0;
-      const bool directed = rng.chance(0.4);
-      const bool by_job = rng.chance(0.2);
-      const auto kind = rng.below(4);
-      if (kind == 0 && posted.size() < 64) {
-        auto r = std::make_unique<PostedReceive>();
-        r->sequence = ++sequence;
-        r->tag = e.tag;
-        r->ignore = ignore;
-        r->directed = directed;
-        r->from = e.peer;
-        r->from_initiator = e.initiator;
-        r->by_job = by_job;
-        r->job = by_job ? e.job.value() : kAnyJob;
-        ASSERT_TRUE(matcher.make_room(static_cast<uint32_t>(posted.size()) + 1).ok());
-        matcher.post(*r);
-        posted.push_back(std::move(r));
-      } else if (kind == 1) {
-        const auto fits = [&](const auto& r) {
-          return ((r->tag ^ e.tag) & ~r->ignore) == 0 &&
-                 (!r->directed || (r->from == e.peer && r->from_initiator == e.initiator)) &&
-                 (!r->by_job || r->job == e.job.value());
-        };
-        const auto expected = std::find_if(posted.begin(), posted.end(), fits);
-        PostedReceive* got = matcher.match(e);
-        ASSERT_EQ(got, expected == posted.end() ? nullptr : expected->get());
-        if (got == nullptr) continue;
-        matcher.remove(*got);
-        posted.erase(expected);
-      } else if (kind == 2) {
-        auto u = std::make_unique<UnexpectedMessage>();
-        u->envelope = e;
-        matcher.add_unexpected(*u);
-        kept.push_back(std::move(u));
-      } else {
-        const uint32_t job = by_job ? e.job.value() : kAnyJob;
-        const MatchFilter filter{e.tag, ignore, directed, e.peer, e.initiator, job};
-        const auto expected = std::find_if(kept.begin(), kept.end(),
-                                           [&](const auto& u) { return filter.accepts(*u); });
-        UnexpectedMessage* got = matcher.find_unexpected(filter);
-        ASSERT_EQ(got, expected == kept.end() ? nullptr : expected->get());
-        if (got == nullptr) continue;
-        matcher.remove_unexpected(*got);
-        kept.erase(expected);
-      }
-    }
-    for (auto& r : posted) matcher.remove(*r);
-    for (auto& u : kept) matcher.remove_unexpected(*u);
+    Compared compared(matcher, rng);
+    for (int i = 0; i < 5000; ++i) ASSERT_NO_FATAL_FAILURE(compared.step());
+    compared.clear();
   }
 }
 

@@ -102,7 +102,7 @@ case $case_name in
     hosts_mtu=1500
     need_hosts
     FI_UET_IO=udp pair small "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10 ;;
-  auto)  # packet sockets where they pass nothing by, UDP sockets where they would
+  auto)  # packet sockets where they bypass no rule, else UDP sockets
     need_linux 6.2
     need_hosts
     export FI_LOG_LEVEL=info

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Compares fi_pingpong and programs of fabtests over uet with the same over libfabric's providers
+# and with raw UDP GSO/GRO, interleaved in one run, between two hosts made of network namespaces.
+set -euo pipefail
+. "$(dirname "$0")/../tools/lib.sh"
+
+usage() {
+  cat <<'HELP'
+Usage: bench/peers.sh [--rounds N] [--tests LIST] [--sizes LIST] [--peers LIST]
+                      [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR] [--loopback]
+
+Every round runs each peer once per test and size, in an order that rotates; the machine may change
+speed, so only figures of one round are compared, and the median of the rounds' ratios is reported.
+Both ends are pinned, one processor each, over a veth pair with MTU 9000.
+
+  --rounds N    rounds (default 7)
+  --tests LIST  of the following, or all (default pingpong)
+                  pingpong       fi_pingpong; 8, 4096, 65536, 1048576 octets
+                and from fabtests, each with the figure that is wanted beside tcp:
+                  tagged_bw      fi_rdm_tagged_bw; 64, 4096, 65536, 1048576
+                  rma_write      fi_rma_bw -o write; 4096, 1048576
+                  rma_read       fi_rma_bw -o read; 4096, 1048576
+                  rdm_pingpong   fi_rdm_pingpong; 64
+                  cntr_pingpong  fi_rdm_cntr_pingpong, which sleeps for its counter; 64
+  --fabtests DIR  folder of the fabtests programs (default: where fi_rdm_pingpong is in PATH)
+  --sizes LIST  message sizes in octets, of all tests (default: those named above)
+  --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: all; raw has
+                the ping-pong only)
+  --io BACKEND  of uet: FI_UET_IO, that is auto (default; packet in namespaces), udp or packet
+  --json FILE   also write every figure and ratio there
+  --build DIR   build folder (default build/release; built when absent)
+  --loopback    over 127.0.0.1, where namespaces are not allowed
+  -h, --help    this text
+
+Ratios: latency uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1: uet is faster).
+Exit status: 0 when every run finished, 1 otherwise, 2 on bad usage.
+HELP
+}
+
+args=() build=$root/build/release loopback=0
+while [ $# -gt 0 ]; do
+  case $1 in
+    --rounds) needs_number "$@"; args+=("$1" "$2"); shift ;;
+    --tests|--sizes|--peers|--io|--json|--fabtests)
+      needs_value "$@"
+      args+=("$1" "$2")
+      shift ;;
+    --build) needs_folder "$@"; build=$(realpath "$2"); shift ;;
+    --loopback) loopback=1 ;;
+    -h|--help) usage; exit 0 ;;
+    *) unknown "$1" ;;
+  esac
+  shift
+done
+
+need_packages "${build_packages[@]}" "${run_packages[@]}"
+if [ ! -e "$build/prov/uet/libuet-fi.so" ] || [ ! -x "$build/bench/raw_pingpong" ]; then
+  (cd "$root" && cmake --preset release >/dev/null && cmake --build --preset release)
+fi
+
+trap remove_hosts EXIT
+if [ $loopback -eq 0 ] && make_hosts; then
+  hosts=(--host-a "ip netns exec $host_a" --host-b "ip netns exec $host_b" --server "$addr_a")
+else
+  say "No network namespaces: measuring over loopback"
+  hosts=(--host-a "" --host-b "" --server 127.0.0.1)
+fi
+python3 "$root/bench/peers.py" --build "$build" "${hosts[@]}" ${args[@]+"${args[@]}"}

@@ -1,0 +1,132 @@
+// What a SimNet is made of: the packets under way, the events to come, the addresses and paths, and
+// the ports that changed. Each takes its memory when the network is made or a port is added.
+#pragma once
+
+#include "io/fault_plan.h"
+
+#include "base/packet.h"
+#include "base/time.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace uet::io::simnet {
+
+inline constexpr uint32_t kNone = UINT32_MAX;  // no packet, no port
+
+struct Packet {
+  FabricAddress from;
+  uint32_t bytes;
+  uint32_t from_port;
+  uint32_t to_port;
+  uint32_t next;  // in a port's inbox or the free list
+  int64_t arrived_ns;
+  Entropy ev;
+  uint8_t dscp;
+  Ecn ecn;
+};
+
+// A fixed number of packets, each with room for its octets.
+class Packets {
+ public:
+  // carried_bytes: room of one; datagram_bytes: its length may be greater than that.
+  Packets(uint32_t count, uint32_t carried_bytes, uint32_t datagram_bytes);
+
+  // kNone when all are in use.
+  uint32_t allocate();
+  void release(uint32_t index);
+  // A copy with its octets; kNone when all are in use.
+  uint32_t copy(uint32_t index);
+  Packet& operator[](uint32_t index) { return packets_[index]; }
+  std::byte* octets(uint32_t index) const {
+    return memory_.get() + uint64_t{index} * carried_bytes_;
+  }
+  uint32_t carried_bytes() const { return carried_bytes_; }
+
+ private:
+  uint32_t carried_bytes_;
+  uint32_t free_head_ = kNone;
+  std::vector<Packet> packets_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+struct Event {
+  enum class Kind : uint8_t {
+    reached_link,  // at the queue of the destination's link
+    arrived,       // at the destination
+    writable,      // an uplink that pushed back has room again
+  };
+  int64_t at_ns;
+  uint64_t order;    // of creation: breaks ties
+  uint32_t subject;  // packet, or port for writable
+  Kind kind;
+};
+
+// What is to happen, the earliest first.
+class Events {
+ public:
+  void reserve(size_t count) { heap_.reserve(count); }
+  void add(int64_t at_ns, Event::Kind kind, uint32_t subject);
+  Instant earliest() const {
+    return heap_.empty() ? Instant::never() : Instant::from_ns(heap_.front().at_ns);
+  }
+  bool is_due(Instant now) const { return !heap_.empty() && earliest() <= now; }
+  // The earliest; there must be one.
+  Event take();
+
+ private:
+  std::vector<Event> heap_;
+  uint64_t made_ = 0;
+};
+
+// Which address is which port.
+class Directory {
+ public:
+  // kNone: nobody ever had it.
+  uint32_t find(const FabricAddress& address) const;
+  void add(const FabricAddress& address, uint32_t port);
+
+ private:
+  struct Entry {
+    FabricAddress address;
+    uint32_t port;
+  };
+  std::vector<Entry> entries_;  // sorted by address octets
+};
+
+struct Path {
+  uint64_t key;  // from port << 32 | to port
+  FaultPlan plan;
+  bool own_plan;
+  bool partitioned;
+};
+
+// The paths that differ from what the network says of all.
+class Paths {
+ public:
+  // Null: it does not differ.
+  const Path* find(uint32_t from, uint32_t to) const;
+  Path& at(uint32_t from, uint32_t to);
+
+ private:
+  std::vector<Path> paths_;  // sorted by key
+};
+
+// The ports that changed since they were last taken: each once, in order.
+class Touched {
+ public:
+  void add_port();
+  void add(uint32_t port);
+  // kNone: no port changed.
+  uint32_t take();
+
+ private:
+  std::vector<uint32_t> ring_;
+  std::vector<bool> is_in_;  // by port
+  uint32_t head_ = 0;
+  uint32_t count_ = 0;
+};
+
+}  // namespace uet::io::simnet

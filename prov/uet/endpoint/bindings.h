@@ -1,0 +1,96 @@
+// What an endpoint is bound to, with a reference on each object: queues, counters, address vector,
+// event queue, shared receives. Bound before the endpoint is enabled, given back when it is closed.
+// [LF-001, LF-093, LF-097, fi_endpoint, fi_ep_bind]
+#pragma once
+
+#include "prov/uet/api/compat.h"
+#include "prov/uet/completion/cntr.h"
+#include "prov/uet/endpoint/attributes.h"
+#include "prov/uet/endpoint/lost_send.h"
+#include "prov/uet/progress/progress.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace uet::prov {
+
+class AddressVector;
+class CompletionQueue;
+class Domain;
+class EventQueue;
+class SharedReceives;
+
+class Bindings {
+ public:
+  enum CounterSlot : uint32_t {
+    kSendCounter,
+    kRecvCounter,
+    kReadCounter,
+    kWriteCounter,
+    kRemoteReadCounter,
+    kRemoteWriteCounter,
+    kCounterSlots
+  };
+
+  Bindings(Domain& domain, const EndpointAttributes& as) : domain_(domain), as_(as) {}
+  Bindings(const Bindings&) = delete;
+  Bindings& operator=(const Bindings&) = delete;
+
+  // fi_ep_bind of the fid `endpoint`. 0 or -FI_E*.
+  int bind(const struct fid& endpoint, struct fid* fid, uint64_t flags);
+  // Whether all is there that fi_enable needs. 0 or -FI_E*.
+  int check_complete() const;
+  // With FI_AV_AUTH_KEY: the jobs of the address vector, those of now and none that come later.
+  // Empty: it has none. The list lives as long as this. Engine lock held. [LF-019]
+  std::span<const JobId> fix_jobs();
+  // The keys of those jobs stay in the address vector until release(). Engine lock held.
+  void hold_keys();
+  // Gives all references back. No lock held; call once.
+  void release();
+
+  AddressVector* av() const { return av_; }
+  // What it has instead of receives of its own, or null.
+  SharedReceives* shared() const { return shared_; }
+  // Null where nothing is to be reported.
+  CompletionQueue* tx_cq() const { return tx_cq_; }
+  CompletionQueue* rx_cq() const { return rx_cq_; }
+  // FI_SELECTIVE_COMPLETION.
+  bool tx_selective() const { return tx_selective_; }
+  bool rx_selective() const { return rx_selective_; }
+
+  // Counts an operation that ended, where a counter is bound. Engine lock held.
+  void count(CounterSlot slot, bool ok) const {
+    if (counters_[slot] != nullptr) counters_[slot]->count(ok);
+  }
+  // A counter shows when a message or a write ends.
+  bool counts_transmits() const {
+    return counters_[kSendCounter] != nullptr || counters_[kWriteCounter] != nullptr;
+  }
+  // To the endpoint's event queue, else to the domain's. [LF-137]
+  void report_lost(const LostSend& lost) const;
+
+ private:
+  int bind_cq(CompletionQueue& cq, uint64_t flags);
+  int bind_counter(Counter& counter, uint64_t flags);
+  int bind_av(AddressVector& av);
+  int bind_shared(SharedReceives& shared);
+  int bind_eq(const struct fid& endpoint, EventQueue& eq);
+
+  Domain& domain_;
+  const EndpointAttributes& as_;
+  AddressVector* av_ = nullptr;
+  SharedReceives* shared_ = nullptr;
+  CompletionQueue* tx_cq_ = nullptr;
+  CompletionQueue* rx_cq_ = nullptr;
+  bool tx_selective_ = false;
+  bool rx_selective_ = false;
+  std::array<Counter*, kCounterSlots> counters_{};
+  EventQueue* eq_ = nullptr;
+  const struct fid* eq_owner_ = nullptr;  // the fid that it was bound to; only to be compared
+  std::vector<JobId> jobs_;
+  std::vector<fi_addr_t> held_keys_;  // the same as keys
+};
+
+}  // namespace uet::prov

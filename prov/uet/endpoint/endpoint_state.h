@@ -1,0 +1,44 @@
+// What the parts of an endpoint have in common. EndpointCore alone writes it.
+#pragma once
+
+#include "prov/uet/completion/cq.h"
+#include "prov/uet/endpoint/attributes.h"
+#include "prov/uet/endpoint/bindings.h"
+#include "prov/uet/progress/progress.h"
+
+#include "ses/types.h"
+
+#include <sys/types.h>
+#include <cstdint>
+
+namespace uet::prov {
+
+// What a post remembers in OpContext::user: flags above, an index (AV entry or group) below.
+enum UserBits : uint64_t {
+  kReport = 1ULL << 32,      // success makes a CQ entry
+  kUnreported = 1ULL << 33,  // the application believes it done already
+  kGrouped = 1ULL << 34,     // the index names a group
+  kMulti = 1ULL << 35,       // FI_MULTI_RECV
+  kIndexMask = 0xFFFF'FFFF,
+};
+
+struct EndpointState {
+  EndpointState(Domain& of, const struct fi_info& info);
+
+  // Whether a call that needs this capability may post now. 0 or -FI_E*.
+  ssize_t check_post(uint64_t capability) const;
+  CompletionError error_of(const ses::Completion& completion) const;
+
+  Domain& domain;
+  ProgressEngine& engine;
+  const EndpointAttributes as;
+  Bindings bound;
+  ses::EndpointId id;    // once enabled
+  bool enabled = false;  // and not shut down since
+  bool closing = false;  // what ends now is not reported
+};
+
+// FI_* flags of a completion.
+uint64_t completion_flags(ses::OpKind kind);
+
+}  // namespace uet::prov

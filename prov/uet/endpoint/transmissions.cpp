@@ -1,0 +1,211 @@
+// Planning an operation from its flags, and from the stack's completion to CQ entry and counter.
+// The latter runs inside the engine, lock held: it stores and counts, nothing else. [LF-053..056,
+// LF-093..097]
+#include "prov/uet/endpoint/transmissions.h"
+
+#include "prov/uet/address/av.h"
+#include "prov/uet/api/log.h"
+
+namespace uet::prov {
+
+ssize_t Transmissions::make_plan(uint64_t flags, uint64_t bytes, bool is_message,
+                                 Plan& plan) const {
+  if ((flags & (FI_COMMIT_COMPLETE | FI_TRIGGER | FI_MULTICAST)) != 0) {
+    UET_WARN(EP_DATA, "FI_COMMIT_COMPLETE, FI_TRIGGER and FI_MULTICAST are not offered\n");
+    return -FI_EOPNOTSUPP;  // [LF-056, LF-100]
+  }
+  if (bytes > ep_.as.message_bytes_max) {
+    UET_WARN(EP_DATA, "%llu octets are too many for one message; the limit is %zu\n",
+             static_cast<unsigned long long>(bytes), ep_.as.message_bytes_max);
+    return -FI_EMSGSIZE;
+  }
+  if (ep_.as.datagram && (flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)) != 0) {
+    UET_WARN(EP_DATA, "nobody tells what became of a datagram; it completes when it has left\n");
+    return -FI_EOPNOTSUPP;  // [LF-044]
+  }
+  plan.bytes = bytes;
+  if ((flags & FI_INJECT) != 0) {
+    if (bytes > ses::kInjectBytes) {
+      UET_WARN(EP_DATA, "%llu octets are too many to inject; the limit is inject_size, %u\n",
+               static_cast<unsigned long long>(bytes), ses::kInjectBytes);
+      return -FI_EMSGSIZE;
+    }
+    plan.ses_flags |= ses::kOpInject;
+  }
+  if ((flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)) != 0) {
+    plan.ses_flags |= ses::kOpDeliveryComplete;  // [LF-053, LF-056]
+  }
+  if ((flags & FI_REMOTE_CQ_DATA) != 0) plan.ses_flags |= ses::kOpRemoteData;
+  if ((flags & FI_FENCE) != 0) plan.ses_flags |= ses::kOpFence;  // [LF-060]
+
+  const bool report =
+      (flags & kNoCompletion) == 0 && (!ep_.bound.tx_selective() || (flags & FI_COMPLETION) != 0);
+  if (report) plan.user |= kReport;
+  const bool silent = (flags & FI_INJECT) != 0 && !report;
+  if (silent) plan.user |= kUnreported;
+  // Neither a completion nor a counter can show when it ends. [PDS-064]
+  const bool counted = ep_.bound.counts_transmits();
+  if (silent && !counted) plan.ses_flags |= ses::kOpQuiet;
+  // Nobody waits for the others, or the application believes them done already.
+  if (!silent && (report || counted) && may_retain(flags, is_message)) {
+    plan.ses_flags |= ses::kOpRetain;
+  }
+  if (ep_.bound.tx_cq() != nullptr) plan.slots = 1;
+  return 0;
+}
+
+// Whether the operation may be reported as done when its payload is copied. A message may unless a
+// stronger level was asked for: it makes an event of its own at the receiver. What a peer's memory
+// is written by may only where that was asked for, because programs take the completion for the
+// arrival. One behind a fence says by its completion that those before it have arrived. [LF-055,
+// LF-136]
+bool Transmissions::may_retain(uint64_t flags, bool is_message) const {
+  constexpr uint64_t kStronger = FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
+  if (ep_.as.datagram || (flags & (kStronger | FI_FENCE)) != 0) return false;
+  return is_message || (flags & FI_INJECT_COMPLETE) != 0;
+}
+
+// The application posts one long message after the other without a look for completions. None of
+// them is what it waits for, so copying them would only cost time. [LF-136]
+bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Plan& plan) {
+  constexpr uint32_t kInARow = 8;
+  constexpr uint64_t kLongBytes = 8 * 1024;
+  return plan.bytes > kLongBytes && entry.posts_in_a_row() >= kInARow;
+}
+
+void Transmissions::begin(const Plan& plan, fi_addr_t addr) {
+  const bool unreported = (plan.user & kUnreported) != 0;
+  if (unreported) ++unreported_;
+  ep_.bound.av()->begin_operation(addr, unreported);
+}
+
+ssize_t Transmissions::refuse_address(fi_addr_t addr) const {
+  if (ep_.bound.av()->is_lost(addr)) return -FI_ECONNABORTED;  // the log has the reason [LF-137]
+  UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
+           static_cast<unsigned long long>(addr));
+  return -FI_EADDRNOTAVAIL;
+}
+
+// Takes back what begin() and the caller booked; the stack took nothing.
+ssize_t Transmissions::refuse(ProgressEngine::Entry& entry, const Plan& plan, fi_addr_t addr,
+                              Errc why) {
+  const bool unreported = (plan.user & kUnreported) != 0;
+  if (unreported) --unreported_;
+  ep_.bound.av()->end_operation(addr, unreported);
+  if (plan.slots > 0) ep_.bound.tx_cq()->release(plan.slots);
+  entry.poll();
+  return to_fi_errno(why);
+}
+
+// The payload was copied: the application is told that the operation is done. What becomes of it
+// later goes to retained_done().
+void Transmissions::report_retained(const Plan& plan, void* op_context, uint64_t flags) {
+  ++unreported_;
+  ep_.bound.count((flags & FI_SEND) != 0 ? Bindings::kSendCounter : Bindings::kWriteCounter, true);
+  if (ep_.bound.tx_cq() == nullptr) return;
+  if ((plan.user & kReport) == 0) return ep_.bound.tx_cq()->release(1);
+  CompletionEntry done;
+  done.op_context = op_context;
+  done.flags = flags;
+  ep_.bound.tx_cq()->push(done);
+}
+
+// What FI_MORE held back leaves although this call is refused.
+ssize_t Transmissions::reject(ssize_t error) {
+  ProgressEngine::Entry entry(ep_.engine);
+  entry.post(FlushPolicy::Nothing());
+  return error;
+}
+
+void Transmissions::on_done(void* self, const ses::Completion& completion) {
+  static_cast<Transmissions*>(self)->done(completion);
+}
+
+void Transmissions::done(const ses::Completion& completion) {
+  --open_;
+  if ((completion.context.user & kGrouped) != 0) {
+    part_done(completion);
+    return;
+  }
+  if (completion.was_retained) return retained_done(completion);
+  const fi_addr_t addr = completion.context.user & kIndexMask;
+  const bool unreported = (completion.context.user & kUnreported) != 0;
+  if (completion.ok()) {
+    ep_.bound.av()->end_operation(addr, unreported);
+    finish(completion.kind, completion.context.user, completion.context.op, nullptr);
+    return;
+  }
+  CompletionError error = ep_.error_of(completion);
+  if (const ses::Destination* to = ep_.bound.av()->find(addr)) {
+    error.peer = ep_.engine.peer_address(to->peer);
+    error.initiator_id = to->initiator_id;
+  }
+  ep_.bound.av()->end_operation(addr, unreported);
+  finish(completion.kind, completion.context.user, completion.context.op, &error);
+}
+
+// The application was told long ago that it is done, and has its op_context back. [LF-136]
+void Transmissions::retained_done(const ses::Completion& completion) {
+  --unreported_;
+  const fi_addr_t addr = completion.context.user & kIndexMask;
+  const ses::Destination* const to = ep_.bound.av()->find(addr);
+  const bool is_first = !completion.ok() && !ep_.closing && ep_.bound.av()->mark_lost(addr);
+  ep_.bound.av()->end_operation(addr, true);
+  if (!is_first) return;
+  LostSend lost;
+  lost.addr = addr;
+  lost.error = ep_.error_of(completion);
+  if (to != nullptr) lost.error.peer = ep_.engine.peer_address(to->peer);
+  ep_.bound.report_lost(lost);
+}
+
+void Transmissions::part_done(const ses::Completion& completion) {
+  const auto index = static_cast<uint32_t>(completion.context.user & kIndexMask);
+  OpGroup& group = groups_[index];
+  group.bytes += completion.bytes;
+  if (!completion.ok() && !group.failed) {
+    group.failed = true;
+    group.error = ep_.error_of(completion);
+    if (const ses::Destination* to = ep_.bound.av()->find(group.user & kIndexMask)) {
+      group.error.peer = ep_.engine.peer_address(to->peer);
+    }
+  }
+  if (--group.open > 0) return;
+  ep_.bound.av()->end_operation(group.user & kIndexMask, (group.user & kUnreported) != 0);
+  finish(completion.kind, group.user, group.op_context, group.failed ? &group.error : nullptr);
+  groups_.give(index);
+}
+
+void Transmissions::finish(ses::OpKind kind, uint64_t user, void* op_context,
+                           const CompletionError* error) {
+  if ((user & kUnreported) != 0) --unreported_;
+  const bool ok = error == nullptr;
+  switch (kind) {
+    case ses::OpKind::write:
+    case ses::OpKind::atomic:
+      ep_.bound.count(Bindings::kWriteCounter, ok);
+      break;
+    case ses::OpKind::read:
+    case ses::OpKind::fetching_atomic:
+      ep_.bound.count(Bindings::kReadCounter, ok);
+      break;
+    default:
+      ep_.bound.count(Bindings::kSendCounter, ok);
+      break;
+  }
+  if (ep_.bound.tx_cq() == nullptr) return;
+  if (ep_.closing || (ok && (user & kReport) == 0)) {
+    ep_.bound.tx_cq()->release(1);
+    return;
+  }
+  CompletionEntry entry;
+  entry.op_context = op_context;
+  entry.flags = completion_flags(kind);
+  if (ok) {
+    ep_.bound.tx_cq()->push(entry);
+  } else {
+    ep_.bound.tx_cq()->push_error(entry, *error);
+  }
+}
+
+}  // namespace uet::prov

@@ -1,0 +1,39 @@
+// CLI11 says what is wrong; here it becomes a line with the name of the program and of its command.
+#include "tools/common/command_line.h"
+
+#include <cstdio>
+#include <string>
+
+namespace uet::tools {
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv, Commands commands) {
+  app.set_version_flag("--version", UET_VERSION, "Print the version and exit");
+  // Not require_subcommand(1): for a misspelt command it says that there is none.
+  app.require_subcommand(0, 1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    // What is not known comes before what is missing: it may be that, misspelt.
+    const auto unknown = app.remaining(true);
+    return misuse(app, unknown.empty() ? e.what() : "what is " + unknown.front() + "?");
+  }
+  if (commands == Commands::required && app.get_subcommands().empty()) {
+    std::string names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+      names += names.empty() ? "" : ", ";
+      names += command->get_name();
+    }
+    return misuse(app, "a command is needed, one of " + names);
+  }
+  return std::nullopt;
+}
+
+int misuse(const CLI::App& app, const std::string& what) {
+  std::string name = app.get_name();
+  for (const CLI::App* command : app.get_subcommands()) name += ' ' + command->get_name();
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", name.c_str(), what.c_str(), name.c_str());
+  return kBadUsage;
+}
+
+}  // namespace uet::tools

@@ -1,0 +1,77 @@
+// What `uet_ctl doctor` looks at: the state of this host as far as the provider depends on it.
+// Collected in one go, so that judging it (examine.h) needs no host.
+#pragma once
+
+#include "tools/ctl/doctor/firewall.h"
+
+#include "io/interfaces.h"
+#include "prov/uet/settings/read.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace uet::tools {
+
+// A bound UDP socket of this network namespace.
+struct UdpSocket {
+  FabricAddress local;  // its IP is all zero for one that takes every address
+  uint64_t inode = 0;
+};
+
+struct FirewallFacts {
+  std::vector<FirewallTable> tables;
+  std::vector<std::string> readers;  // programs that answered
+  std::string refused;               // a program that could not read the rules; empty: none
+};
+
+// What a program sees that asks libfabric for uet.
+struct LibfabricFacts {
+  std::string problem;               // it could not be loaded or asked; empty: it could
+  std::string path;                  // of libfabric
+  std::string version;               // "1.17"
+  std::string plugin;                // path of the provider that was loaded; empty: none
+  std::vector<std::string> domains;  // that the provider offers
+  std::string warnings;              // what the provider wrote meanwhile
+};
+
+struct Facts {
+  std::map<std::string, std::string> environment;  // FI_*
+  std::vector<io::Interface> interfaces;           // that are up, one entry for each address
+  std::vector<UdpSocket> udp;
+  std::string uet_port_owner;    // "4711 (fi_pingpong)" or empty: not known or free
+  std::string ephemeral_ports;   // "32768 60999", as the system has it
+  std::string reserved_ports;    // "16384-32767" or empty
+  uint64_t receive_granted = 0;  // octets of socket buffer, of those asked for
+  uint64_t send_granted = 0;
+  uint64_t receive_drops = 0;  // datagrams lost for want of buffer, since the system started
+  uint64_t open_files_max = 0;
+  std::string kernel;  // "6.1.0-18-amd64"
+  bool sends_super_packets = false;
+  bool receives_super_packets = false;
+  bool net_raw = false;  // CAP_NET_RAW
+  // What packet sockets would pass by, by interface; empty: nothing.
+  std::map<std::string, std::string> passed_by;
+  FirewallFacts firewall;
+  LibfabricFacts libfabric;
+
+  // The value of a variable, or `otherwise`.
+  std::string variable(const std::string& name, const std::string& otherwise) const;
+};
+
+// Reads the files below `root`, usually "/"; everything else is this host's.
+Facts collect_facts(const std::string& root);
+// The part of it that is in files.
+void read_files(const std::string& root, Facts& facts);
+
+// The provider's settings, and what is wrong with them, as the environment says.
+prov::SettingsRead wanted_settings(const Facts& facts);
+
+// Of what libfabric writes to its log, the words of the provider uet, a line each. The core has its
+// own: "provider uet is unknown" of every provider that is loaded and named in FI_PROVIDER.
+std::string words_of_uet(const std::string& log);
+// Loads libfabric in a process of its own and asks it for uet, as an application would.
+LibfabricFacts ask_libfabric();
+
+}  // namespace uet::tools

@@ -1,0 +1,50 @@
+// Which packets of a capture belong to which PDC. A packet names the PDC of its receiver by DPDCID,
+// known once the receiver has shown it; a SYN names that of its sender only. [PDS-014]
+#pragma once
+
+#include "tools/pcap/pcap_file.h"
+
+#include "wire/packet.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace uet::tools::ladder {
+
+struct Member {
+  uint32_t index = 0;  // in the capture
+  uint8_t way = 0;     // 0: from the initiator, 1: from the target
+};
+
+struct Conversation {
+  wire::IpAddress address[2];  // of the initiator and the target
+  Pdcid pdcid[2];              // 0: not seen
+  bool rod = false;
+  std::optional<Psn> start_psn;  // the SYN is in the capture
+  std::vector<Member> members;
+};
+
+// How captured packets are read: UET on any UDP port. Octets that the capture lacks, because it was
+// told to keep only the beginning of packets, are taken for 0.
+class Decoder {
+ public:
+  explicit Decoder(wire::Trailer trailer);
+  // The result views the packet, or room that the next call uses again.
+  wire::DecodedPacket operator()(const Captured& packet);
+
+ private:
+  wire::DecodeOptions how_;
+  std::vector<std::byte> room_;
+};
+
+// The PDCs in the order of their first packets. Packets that belong to none are left out, and on
+// other ports than UET's those that a receiver would reject: they are of other protocols.
+std::vector<Conversation> conversations_of(std::span<const Captured> packets,
+                                           wire::Trailer trailer);
+
+std::string text_of(const wire::IpAddress& address);
+
+}  // namespace uet::tools::ladder

@@ -1,0 +1,194 @@
+// What uet_pcap seals, octet for octet against the vectors of the TSS reference, part D, which were
+// not made by this code: wire/test/data/tss-vectors.json. [TSS-110..117, TSS-122..130]
+#include "tools/pcap/packet_seal.h"
+#include "tools/pcap/packet_language.h"
+
+#include "wire/reader.h"
+#include "wire/test/octets_of.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace uet::tools {
+namespace {
+
+using Json = nlohmann::json;
+using wire::test::hex_of;
+using wire::test::Octets;
+using wire::test::octets_of;
+
+Json vectors(const char* part) {
+  std::ifstream file(UET_SOURCE_DIR "/wire/test/data/tss-vectors.json");
+  return Json::parse(file).at(part);
+}
+
+std::string text(const Json& object, const char* field) {
+  return object.contains(field) ? object.at(field).get<std::string>() : std::string();
+}
+
+wire::IpAddress address_of(const std::string& digits) {
+  const Octets octets = octets_of(digits);
+  wire::IpAddress address;
+  address.family = octets.size() == 4 ? wire::IpFamily::v4 : wire::IpFamily::v6;
+  std::memcpy(address.octets.data(), octets.data(), octets.size());
+  return address;
+}
+
+// The fields of a key line that a derivation of the vectors has; direct mode has none.
+std::string derivation_fields(const std::string& id) {
+  for (const Json& kdf : vectors("kdf")) {
+    if (kdf.at("id") != id) continue;
+    const std::string rekey = kdf.at("mode") == "cluster"
+                                  ? " rekey_mask=0x" + text(kdf, "rekey_mask") + " rekey_shift=0x" +
+                                        text(kdf, "rekey_shift")
+                                  : "";
+    return " key=" + text(kdf, "master") + rekey;
+  }
+  return "";
+}
+
+std::string key_line(const Json& packet) {
+  const size_t clear = std::stoul(text(packet, "crypto_offset"), nullptr, 16) -
+                       text(packet, "tss_header").size() / 2;
+  std::string derived = derivation_fields(text(packet, "kdf"));
+  if (derived.empty()) derived = " key=" + text(packet, "key");
+  const std::string context = text(packet, "kdf_ssi_v6");
+  return "sdi=0x" + text(packet, "sdi") + " an=" + std::to_string(packet.at("an").get<int>()) +
+         " mode=" + text(packet, "mode") + derived + " clear=" + std::to_string(clear) +
+         (context.empty() ? "" : " kdf_ssi_v6=" + context);
+}
+
+Seal how_of(const Json& packet) {
+  Seal how;
+  const uint64_t tsc = std::stoull(text(packet, "tsc"), nullptr, 16);
+  how.sdi = static_cast<uint32_t>(std::stoul(text(packet, "sdi"), nullptr, 16));
+  how.an = packet.at("an").get<uint32_t>();
+  how.epoch = static_cast<uint32_t>(tsc >> 48);
+  how.counter = tsc & 0xFFFFFFFFFFFF;
+  if (packet.at("sp") == 1) {
+    how.ssi =
+        static_cast<uint32_t>(std::stoul(text(packet, "tss_header").substr(8, 8), nullptr, 16));
+  }
+  how.from_server = packet.at("mode") == "server" && text(packet, "src") == "c0a82a02";
+  return how;
+}
+
+TEST(SealerTest, PacketsAreThoseOfTheVectors) {
+  size_t compared = 0;
+  for (const Json& packet : vectors("packets")) {
+    SCOPED_TRACE(packet.at("id"));
+    Sealer sealer;
+    ASSERT_EQ(sealer.take_keys(key_line(packet)), "");
+    const Seal how = how_of(packet);
+    const Octets transport = octets_of(text(packet, "encap_header"));
+    const SealedRoute route{address_of(text(packet, "src")), address_of(text(packet, "dst")),
+                            transport};
+    const std::string uet = text(packet, "uet");
+    const size_t clear_at = text(packet, "tss_header").size();
+    const size_t clear = 2 * std::stoul(text(packet, "crypto_offset"), nullptr, 16) - clear_at;
+    const Octets content = octets_of(uet.substr(clear_at, clear) + text(packet, "plaintext"));
+    Octets out;
+    ASSERT_EQ(sealer.seal(how, route, content, out), "");
+    EXPECT_EQ(hex_of(out), uet);
+    EXPECT_EQ(out.size(), content.size() + Sealer::overhead(how));
+    ++compared;
+  }
+  EXPECT_EQ(compared, 18U);
+}
+
+// [TSS-034..038, TSS-118..120]
+TEST(SealerTest, KeysAreDerivedAsInTheVectors) {
+  size_t compared = 0;
+  for (const Json& kdf : vectors("kdf")) {
+    SCOPED_TRACE(kdf.at("id"));
+    const tss::KeyLine line = tss::parse_key_line("sdi=1 an=0 mode=" + text(kdf, "mode") +
+                                                  derivation_fields(text(kdf, "id")));
+    ASSERT_TRUE(line.key.has_value()) << line.problem;
+    wire::TssHeader header;
+    header.sp = kdf.at("identity_form") == "ssi";
+    if (header.sp)
+      header.ssi = static_cast<uint32_t>(std::stoul(text(kdf, "identity"), nullptr, 16));
+    header.tsc = std::stoull(text(kdf, "epoch") + text(kdf, "counter"), nullptr, 16);
+    const auto owner =
+        header.sp ? wire::IpAddress::v4(0x0A000001) : address_of(text(kdf, "identity"));
+    KeyMaterial material;
+    ASSERT_TRUE(derive(*line.key, header, owner, material));
+    EXPECT_EQ(hex_of(material).substr(0, 88), text(kdf, "sdk") + text(kdf, "iv_mask"));
+    for (const Json& wrong : vectors("kdf_negative")) {
+      EXPECT_NE(hex_of(material).substr(0, 64), text(wrong, "sdk_not"));
+    }
+    ++compared;
+  }
+  EXPECT_EQ(compared, 12U);
+}
+
+class LineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string key(64, '1');
+    ASSERT_EQ(sealer_.take_keys("sdi=1 an=0 mode=direct key=" + key +
+                                "\n# a comment\n"
+                                "sdi=1 an=1 mode=direct key=" +
+                                key + "\nsdi=2 an=0 mode=cluster key=" + key + "\n"),
+              "");
+  }
+  // The security header of a line, and what is wrong with it.
+  std::string header_of(const std::string& options, size_t octets = 12) {
+    const Line line = parse_line("0 10.0.0.1 > 10.0.0.2 " + options + " | ACK spdcid=1", &sealer_);
+    if (!line.frame) return line.problem;
+    return hex_of(line.frame->octets).substr(2 * (14 + 20 + 8), 2 * octets);
+  }
+
+  Sealer sealer_;
+};
+
+// [TSS-009]
+TEST_F(LineTest, CountersGoUpForEachKeyAndSource) {
+  EXPECT_EQ(header_of("sdi=2"), "080000020000000000000000");
+  EXPECT_EQ(header_of("sdi=2"), "080000020000000000000001");
+  EXPECT_EQ(header_of("sdi=2 epoch=258 counter=0x123456789abc"), "080000020102123456789abc");
+  EXPECT_EQ(header_of("sdi=2 epoch=258"), "080000020102123456789abd");
+  EXPECT_EQ(header_of("sdi=2 ssi=0x0a0b0c0d", 16), "0c0000020a0b0c0d0000000000000000");
+  EXPECT_EQ(header_of("sdi=1"), "090000010000000000000000");
+  EXPECT_EQ(header_of("sdi=1 an=0"), "080000010000000000000000");
+  EXPECT_EQ(header_of("sdi=1 key_line=1"), "080000010000000000000001");
+}
+
+TEST_F(LineTest, ALineWithoutDomainIsClearUnlessAllAreSealed) {
+  EXPECT_EQ(header_of(""), "380000000000000000010000");
+  sealer_.sdi_of_all = 2;
+  EXPECT_EQ(header_of(""), "080000020000000000000000");
+}
+
+TEST_F(LineTest, TheSameLineIsClearWithoutASealer) {
+  const std::string options = "0 10.0.0.1 > 10.0.0.2";
+  const Line plain = parse_line(options + " | ACK spdcid=1");
+  const Line sealable = parse_line(options + " sdi=1 epoch=3 | ACK spdcid=1");
+  ASSERT_TRUE(plain.frame && sealable.frame);
+  EXPECT_EQ(hex_of(plain.frame->octets), hex_of(sealable.frame->octets));
+}
+
+// [TSS-006] 28 octets more than in clear; UDP and IP count them; the CRC goes away.
+TEST_F(LineTest, LengthsCountTheHeaderAndTheIcv) {
+  const std::string ends = "0 10.0.0.1 > 10.0.0.2 crc";
+  const Line line = parse_line(ends + " sdi=2 | ACK spdcid=1", &sealer_);
+  ASSERT_TRUE(line.frame.has_value());
+  const std::string frame = hex_of(line.frame->octets);
+  EXPECT_EQ(line.frame->octets.size(), 14U + 20 + 8 + 12 + 12 + 16);
+  EXPECT_EQ(frame.substr(2 * 16, 4), "0044");  // 20 + 8 + 40
+  EXPECT_EQ(frame.substr(2 * 38, 4), "0030");  // 8 + 40
+}
+
+TEST_F(LineTest, WhatCannotBeSealedIsSaid) {
+  EXPECT_EQ(header_of("sdi=3"), "the key file has no such key");
+  EXPECT_EQ(header_of("sdi=1 key_line=2"), "the key file has no such key");
+  EXPECT_EQ(parse_line("0 fd00::1 > fd00::2 sdi=1 | ACK spdcid=1", &sealer_).problem,
+            "IPv6 without ssi is for mode cluster");
+  Sealer other;
+  EXPECT_EQ(other.take_keys("# x\nsdi=1 an=2\n"), "2: an: an is 0 or 1");
+}
+
+}  // namespace
+}  // namespace uet::tools

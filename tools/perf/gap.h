@@ -1,0 +1,20 @@
+// What an ACK over a gap costs at the source, by how many packets are outstanding.
+#pragma once
+
+#include "tools/perf/match.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uet::perf {
+
+struct GapFigure {
+  uint32_t outstanding;  // packets
+  double ns;             // for each ACK: parsed, and worked off
+};
+
+// One PDC sends 64, 512 and 2,040 packets. The second one is lost, and an ACK comes for each of the
+// others. [PDS-142, PDS-143]
+std::vector<GapFigure> gap_figures(const Timer& timer);
+
+}  // namespace uet::perf
