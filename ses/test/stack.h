@@ -57,7 +57,7 @@ struct Side {
     pds->advance(now);
     ses->exchange().advance(now);
   }
-  Instant next_deadline() const { return std::min(pds->next_deadline(), ses->next_deadline()); }
+  Instant next_deadline() const { return std::min(pds->next_deadline(), ses->exchange().next_deadline()); }
 
   Destination at(const FabricAddress& address, Instant now) {
     Destination to;
