@@ -63,7 +63,7 @@ const AckRow kAckRows[] = {
     {"A6 CE",
      [](Config&) {},
      [](TableBench& b) {
-       b.ecn = Ecn::ce;
+       b.marks.ecn = Ecn::ce;
        b.rx(quiet(b, 1001));
      },
      Count::ack_ecn,
@@ -164,7 +164,7 @@ TEST(AckTable, A6IsASetting) {
   config.ack_on_ecn = false;
   TableBench b(config);
   b.to_target();
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   b.rx(quiet(b, 1001));
   EXPECT_EQ(b.lines(), Lines{});
 }

@@ -133,7 +133,7 @@ const InitiatorRow kInitiatorRows[] = {
      Count::drop_nack_range, Count::drop_nack_range},
     {"trimmed request of another PDCID",
      [](TableBench& b) {
-       b.dscp = Config{}.trimmed_dscp;
+       b.marks.dscp = Config{}.trimmed_dscp;
        wire::Request h = return_data(b, b.start);
        h.spdcid = Pdcid(8);
        b.rx(h);
@@ -244,7 +244,7 @@ const TargetRow kTargetRows[] = {
      Count::drop_nack_range, Count::drop_nack_range},
     {"trimmed Close",
      [](TableBench& b) {
-       b.dscp = Config{}.trimmed_dscp;
+       b.marks.dscp = Config{}.trimmed_dscp;
        b.rx_header(b.control(CtlType::close_cmd, 1001));
      },
      Count::drop_trimmed, Count::drop_trimmed},

@@ -46,8 +46,8 @@ TEST_F(ProbeTest, IsAnsweredWithTheBitmapItAsksFor) {
     b.rx(h);
   }
   EXPECT_EQ(b.lines(), Lines{});
-  b.ev = Entropy(77);
-  b.ecn = Ecn::ce;
+  b.marks.ev = Entropy(77);
+  b.marks.ecn = Ecn::ce;
   wire::Control h = b.control(CtlType::probe, 1005, 1003);
   h.probe_opaque = 0xBEEF;
   b.rx_header(h);

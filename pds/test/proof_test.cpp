@@ -184,8 +184,8 @@ TEST_F(ProofTest, ResendsWaitForOctetsToo) {
 class FeedbackTest : public ::testing::Test {
  protected:
   static void rx(Bench& b, uint32_t psn, uint16_t ev, bool ce) {
-    b.ev = Entropy(ev);
-    b.ecn = ce ? Ecn::ce : Ecn::ect0;
+    b.marks.ev = Entropy(ev);
+    b.marks.ecn = ce ? Ecn::ce : Ecn::ect0;
     b.rx(b.request(psn, false));
   }
   struct Told {
@@ -246,7 +246,7 @@ TEST_F(FeedbackTest, LateLooksMakeNoRoundTripLonger) {
   Bench b;
   b.open_initiator(1);
   b.now = b.now + 899_us;
-  b.late = 889_us;
+  b.marks.late = 889_us;
   b.rx_header(b.ack(b.start));
   std::array<PdcSnapshot, 1> pdcs;
   ASSERT_EQ(b.pds->snapshot(pdcs, b.now), 1u);
@@ -261,7 +261,7 @@ TEST_F(FeedbackTest, ServiceTimeBeginsWithTheArrival) {
   c.ack_form = AckForm::cc;
   Bench b(c);
   b.open_target();
-  b.late = 5_ms;
+  b.marks.late = 5_ms;
   b.rx(b.request(1001, false));
   const auto state = wire::NsccState::unpack(b.tx().at(0).as<wire::AckCc>().state);
   EXPECT_NEAR(state.service_time, 5'000'000 / 128, 2);

@@ -56,9 +56,9 @@ TEST_F(RudiTargetTest, DuplicateIsExecutedAgain) {
 
 // [PDS-200, WIRE-015] The answer tells that the request was marked.
 TEST_F(RudiTargetTest, CongestionMarkIsEchoed) {
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   b.rx_octets(RudiBench::request(5));
-  b.ecn = Ecn::ect0;
+  b.marks.ecn = Ecn::ect0;
   b.rx_octets(RudiBench::request(6));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 2u);
@@ -92,7 +92,7 @@ TEST_F(RudiTargetTest, RefusalIsANackWithTheNumber) {
   b.client.verdict = [](PacketName, const RxRequest&) {
     return Verdict::refused(NackCode::no_ses_msg_avail);
   };
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   b.rx_octets(RudiBench::request(0xDEADBEEF, 1, true));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 1u);
@@ -133,9 +133,9 @@ TEST_F(RudiTargetTest, AbortForgetsAnswers) {
 // [PDS-207] Cut by a switch: the number is there, so the sender is told. [PDS-135] Of a cut
 // response or datagram nobody is told anything.
 TEST_F(RudiTargetTest, TrimmedRequestIsNacked) {
-  b.dscp = 16;  // trimmed
+  b.marks.dscp = 16;  // trimmed
   b.rx_octets(RudiBench::request(0x01020304));
-  b.dscp = 18;  // trimmed at the last hop
+  b.marks.dscp = 18;  // trimmed at the last hop
   b.rx_octets(RudiBench::request(0x01020305));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 2u);

@@ -198,8 +198,8 @@ TEST_F(TargetTest, AcksAfterEnoughOctets) {
 TEST_F(TargetTest, CeIsEchoed) {
   Bench b;
   b.open_target();
-  b.ecn = Ecn::ce;
-  b.ev = Entropy(91);
+  b.marks.ecn = Ecn::ce;
+  b.marks.ev = Entropy(91);
   wire::Request h = b.request(1001, false);
   h.ar = false;
   b.rx(h);

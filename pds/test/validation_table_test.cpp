@@ -54,7 +54,7 @@ void expect_outcome(const Faults& f, const Outcome& expected, uint32_t sdi = 0) 
   w.u32(0);
   if (f.odd_type) octets[0] = std::byte{0xFF};
   if (f.cut) octets.resize(1);
-  if (f.trimmed) b.dscp = Config{}.trimmed_dscp;
+  if (f.trimmed) b.marks.dscp = Config{}.trimmed_dscp;
   if (f.other_peer) b.from = address(8, 50000);
   if (f.other_domain) b.sdi = sdi + 1;
   const uint64_t before = b.count(expected.counted);
