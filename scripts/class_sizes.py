@@ -24,7 +24,6 @@ EXCEPTIONS = {
     "pds/pdc/pdc.h Pdc": "to be split by what it owns",
     "pds/pdc/peer_table.h Peer": "to be split by what it owns",
     "pds/rooms.h Rooms": "to be split by what it owns",
-    "pds/test/stub_client.h StubClient": "to be split by what it owns",
     "pds/tx/tx_slot.h TxSlot": "to be split by what it owns",
     "pds/tx/tx_window.h TxHead": "to be split by what it owns",
     "pds/tx/tx_window.h TxWindow": "to be split by what it owns",

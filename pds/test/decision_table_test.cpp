@@ -214,7 +214,7 @@ class LossTable : public ::testing::Test {
  protected:
   // PSNs +0 to +packets-1 are out, +0 is answered.
   static void send(TableBench& b, uint32_t packets) {
-    b.client.sack_completes = false;
+    b.client.script.sack_completes = false;
     b.client.post(b.flow(), 1, packets * b.client.mtu);
     const auto out = b.tx();
     ASSERT_EQ(out.size(), packets);

@@ -15,7 +15,7 @@ constexpr Count kHasItsRow = Count::count_;
 // What the client has seen, in numbers: must not change.
 std::array<size_t, 5> seen(const TableBench& b) {
   const StubClient& c = b.client;
-  return {c.delivered.size(), c.responded.size(), c.failed.size(), c.aborted.size(),
+  return {c.received.times.size(), c.responded.size(), c.failed.size(), c.aborted.size(),
           c.closed.size()};
 }
 
@@ -315,7 +315,7 @@ TEST(EventMatrix, ClosedAnswersRequestsOnly) {
 TEST(EventMatrix, CallsForAClosedPdcDoNothing) {
   TableBench b;
   b.to_target();
-  const RxToken token = b.client.tokens.at({1000, 0});
+  const RxToken token = b.client.received.tokens.at({1000, 0});
   b.rx_header(b.control(CtlType::close_cmd, 1001));
   ASSERT_EQ(b.state(), "CLOSED");
   b.lines();

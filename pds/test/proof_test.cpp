@@ -24,7 +24,7 @@ class ProofTest : public ::testing::Test {
     return c;
   }
   static void flood(Bench& b, uint8_t first, uint8_t count) {
-    b.client.names_are_unique = false;
+    b.client.script.names_are_unique = false;
     for (uint8_t i = 0; i < count; ++i) {
       b.from = address(static_cast<uint8_t>(first + i), 50000);
       b.rx(b.request(kFirst.value()));
@@ -106,7 +106,7 @@ TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
   b.open_target();
   b.rx(b.request(kFirst.value() + 5000, false));
   b.client.messages[500] = {8192, 0, false, wire::NextHeader::response_data};
-  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   b.tx();
   EXPECT_EQ(b.count(Count::tx_requests), 0u);
   b.rx(b.request(kFirst.value() + 1, false));
@@ -122,7 +122,7 @@ TEST_F(ProofTest, EverythingThatIsSentCounts) {
   b.proves = false;
   b.rx(b.request(kFirst.value()), kPayload);
   b.client.messages[500] = {8192, 0, false, wire::NextHeader::response_data};
-  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   size_t octets = 0;
   for (int i = 0; i < 300; ++i) {
     for (const auto& o : b.tx()) octets += o.octets.size();
@@ -140,7 +140,7 @@ TEST_F(ProofTest, WhatComesLetsReturnDataGo) {
   Bench b;
   b.proves = false;
   b.open_target();
-  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  const PdcHandle pdc = b.client.received.tokens.at({1000, 0}).pdc;
   b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
   ASSERT_EQ(b.lines(), (Lines{"CP PROBE psn 999 ar payload 1000"}));
@@ -157,7 +157,7 @@ TEST_F(ProofTest, ResendsWaitForOctetsToo) {
   Bench b;
   b.proves = false;
   b.open_target();
-  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  const PdcHandle pdc = b.client.received.tokens.at({1000, 0}).pdc;
   size_t came = 12 + 8;
   size_t went = 12;
   const auto count = [&] {
@@ -237,7 +237,8 @@ TEST_F(FeedbackTest, LateVerdictsTellOfTheirPacket) {
   rx(b, 1001, 41, true);
   rx(b, 1002, 42, false);
   for (const Told& t : told(b)) EXPECT_FALSE(t.m) << "1001 is not named, so nothing is said of it";
-  ASSERT_TRUE(b.pds->respond(b.client.tokens.at({1001, 0}), StubClient::plain_answer(), b.now));
+  ASSERT_TRUE(
+      b.pds->respond(b.client.received.tokens.at({1001, 0}), StubClient::plain_answer(), b.now));
   EXPECT_EQ(told(b), (std::vector<Told>{{1001, 41, true}}));
 }
 

@@ -52,11 +52,11 @@ TEST_F(TrimTest, NewRequestIsNacked) {
   EXPECT_TRUE(out[0].as<wire::Nack>().m);
   EXPECT_EQ(out[0].ev, b.marks.ev);
   b.marks.ecn = Ecn::ect0;
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   // The whole packet is as new as ever.
   b.rx(b.request(1001, false));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
   EXPECT_EQ(b.count(Count::nack_tx_trimmed), 1u);
   EXPECT_EQ(b.count(Count::nack_tx_trimmed_lasthop), 1u);
   EXPECT_EQ(b.count(Count::trimmed_rx), 2u);
@@ -70,7 +70,7 @@ TEST_F(TrimTest, ReceivedRequestIsAcknowledged) {
   h.retx = true;
   rx_trimmed(b, h);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 retx"}));
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
 // [PDS-132] A cut SYN opens nothing, and says so under no PDCID.
