@@ -95,7 +95,7 @@ void Worker::obey(const std::string& line) {
   } else if (verb == "expect") {
     uint32_t from = 0, incarnation = 0, stream = 0, count = 0, excused = 0;
     words >> from >> incarnation >> stream >> count >> excused;
-    inbox_.expect(from, incarnation, stream, count, excused);
+    inbox_.ledger().expect(from, incarnation, stream, count, excused);
   } else if (verb == "compare") {
     phase_ = Phase::comparing;
     compare_until_ = Clock::now() + std::chrono::seconds(options_.patience_s);
@@ -162,8 +162,9 @@ void Worker::advance() {
   } else if (phase_ == Phase::reading && outbox_.is_idle()) {
     phase_ = Phase::comparing_done;
     tell_sent();
-  } else if (phase_ == Phase::comparing && (inbox_.has_all() || Clock::now() > compare_until_)) {
-    if (!inbox_.has_all()) link_.defect("messages were lost" + inbox_.missing());
+  } else if (phase_ == Phase::comparing &&
+             (inbox_.ledger().has_all() || Clock::now() > compare_until_)) {
+    if (!inbox_.ledger().has_all()) link_.defect("messages were lost" + inbox_.ledger().missing());
     phase_ = Phase::comparing_done;
     link_.tell("counts" + counts());
     link_.tell("compared");
