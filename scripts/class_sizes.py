@@ -41,7 +41,6 @@ EXCEPTIONS = {
     "sim/recording/endpoint.h Endpoint": "to be split by what it owns",
     "sim/recording/player.h Player": "to be split by what it owns",
     "sim/workload.h Workload": "to be split by what it owns",
-    "tools/stress/worker.h Worker": "to be split by what it owns",
 }
 
 
