@@ -33,7 +33,6 @@ EXCEPTIONS = {
     "prov/uet/domain/domain.h Domain": "to be split by what it owns",
     "prov/uet/memory/mr.h MemoryRegion": "to be split by what it owns",
     "prov/uet/progress/progress.h ProgressEngine": "to be split by what it owns",
-    "prov/uet/test/flush_world.h FlushWorld": "to be split by what it owns",
     "ses/endpoint.h Endpoint": "to be split by what it owns",
     "ses/outgoing/tx_message.h TxMessage": "to be split by what it owns",
     "ses/ses.h Ses": "to be split by what it owns",
