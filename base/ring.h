@@ -14,8 +14,7 @@
 
 namespace uet {
 
-// T is default-constructible and trivially destructible. A popped value stays in memory until it is
-// overwritten.
+// T is trivially copyable. A popped value stays in memory until it is overwritten.
 template <class T>
 class Ring {
  public:
@@ -27,7 +26,7 @@ class Ring {
   // gets index `first`. Errc::no_memory, or Errc::invalid for a capacity of 0 or too large.
   Result<void> create(Arena& arena, uint32_t capacity, uint32_t first = 0) {
     if (capacity == 0 || capacity > kCapacityMax) return Errc::invalid;
-    const std::span<T> memory = arena.make_span<T>(std::bit_ceil(capacity));
+    const std::span<T> memory = arena.make_zero_span<T>(std::bit_ceil(capacity));
     if (memory.data() == nullptr) return Errc::no_memory;
     attach(memory, first);
     return {};
@@ -35,7 +34,7 @@ class Ring {
 
   // Uses memory of the caller, a power of two of values; starts empty. An empty span detaches.
   void attach(std::span<T> memory, uint32_t first = 0) {
-    static_assert(std::is_trivially_destructible_v<T>);
+    static_assert(std::is_trivially_copyable_v<T>);  // push() writes to raw memory
     UET_ASSERT(memory.empty() || std::has_single_bit(memory.size()));
     UET_ASSERT(memory.size() <= kCapacityMax);
     slots_ = memory.data();

@@ -1,14 +1,12 @@
 // Pools of equal objects with 32-bit handles. A handle outlives its object: it then resolves to
-// null, which is how a late packet learns that its connection is gone. Memory comes from an arena:
-// at set-up, or a chunk at a time when more objects are in use than ever before.
+// null, which is how a late packet learns that its connection is gone. The slots are one array in
+// an arena, of which a page is taken when a slot on it is used for the first time.
 #pragma once
 
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/result.h"
 
-#include <array>
-#include <bit>
 #include <compare>
 #include <cstdint>
 #include <new>
@@ -52,14 +50,12 @@ enum class Reuse : uint8_t {
   rested,  // first freed, first reused, once 64 are free: stale for long, yet warm in the cache
 };
 
-// Room of a pool that takes its memory as it is used: so many at first, and up to `most`.
+// Room of a pool that grows as it is used: so many at first, and up to `most`.
 struct Room {
   uint32_t first = 0;
   uint32_t most = 0;
 };
 
-// Slots live in chunks that never move: chunk 0 has the capacity asked for at create; each later
-// one doubles the index space, so the chunk of an index is a bit operation.
 template <class T>
 class Slab {
  public:
@@ -72,17 +68,15 @@ class Slab {
 
   // Once, before anything else. 1 <= capacity <= kCapacityMax. Errc::no_memory when the arena has
   // none, Errc::invalid for the capacity.
-  Result<void> create(Arena& arena, uint32_t capacity, Reuse reuse = Reuse::soon);
-  // The same with chunks that alloc() adds, up to room.most objects in all. The arena must outlive
-  // this object.
+  Result<void> create(Arena& arena, uint32_t capacity, Reuse reuse = Reuse::soon) {
+    return create(arena, Room{capacity, capacity}, reuse);
+  }
+  // The same for up to room.most objects. Freed slots are used again once room.first were used, and
+  // then each time twice as many are in use as ever before: with Reuse::late, too, memory follows
+  // what is in use. The arena must outlive this object.
   Result<void> create(Arena& arena, Room room, Reuse reuse = Reuse::soon);
 
-  // A set-up act: room for at least `extra` more objects (chunks are added whole, so each call at
-  // least doubles the index space). Objects and handles stay valid. On an error the chunks that
-  // did fit stay.
-  Result<void> grow(Arena& arena, uint32_t extra);
-
-  // Constructs a T, or returns null when full, or when the arena has no memory for a chunk. O(1).
+  // Constructs a T, or returns null when full. O(1).
   template <class... Args>
   [[nodiscard]] T* alloc(Args&&... args);
 
@@ -90,30 +84,24 @@ class Slab {
   // slab.
   void free(T* object);
 
-  // The handle of a live object. Cost: O(chunks), but O(1) in the chunk that was last used, which
-  // it notes: not for two threads at once.
+  // The handle of a live object. O(1).
   Handle<T> handle(const T* object) const {
-    const Place at = place_of(object);
-    UET_ASSERT((*at.meta & kLinkMask) == kLive);
-    return {at.index, *at.meta >> kLinkBits};
+    const uint32_t index = index_of(object);
+    UET_ASSERT((meta_[index] & kLinkMask) == kLive);
+    return {index, meta_[index] >> kLinkBits};
   }
 
   // The object, or null when it is gone or the handle is not one of this slab. O(1).
   T* get(Handle<T> h) {
     const uint32_t index = h.index();
-    const Chunk& c = chunks_[chunk_of(index)];
-    const uint32_t offset = index - c.first;
-    if (offset >= c.count || c.meta[offset] != ((h.generation() << kLinkBits) | kLive)) {
-      return nullptr;
-    }
-    return &c.slots[offset].value;
+    if (index >= most_ || meta_[index] != ((h.generation() << kLinkBits) | kLive)) return nullptr;
+    return &slots_[index].value;
   }
   const T* get(Handle<T> h) const { return const_cast<Slab*>(this)->get(h); }
   // The slot of that index, whatever its generation; one that was in use once. O(1).
   T& at(uint32_t index) {
-    const Chunk& c = chunks_[chunk_of(index)];
-    UET_DEBUG_ASSERT(index - c.first < c.count);
-    return c.slots[index - c.first].value;
+    UET_DEBUG_ASSERT(index < used_);
+    return slots_[index].value;
   }
 
   // Calls fn(T&) for every live object in index order. fn may free any object; objects it
@@ -122,8 +110,8 @@ class Slab {
   void for_each(Fn&& fn);
 
   uint32_t size() const { return size_; }
-  uint32_t capacity() const { return capacity_; }
-  bool full() const { return size_ >= most_ && size_ == capacity_; }
+  uint32_t capacity() const { return most_; }
+  bool full() const { return size_ == most_; }
 
  private:
   union Slot {
@@ -131,56 +119,29 @@ class Slab {
     ~Slot() {}
     T value;
   };
-  struct Chunk {
-    Slot* slots = nullptr;
-    uint32_t* meta = nullptr;  // generation << kLinkBits | link
-    uint32_t first = 0;        // index of slot 0
-    uint32_t count = 0;
-  };
-  // One slot, with what is said of it elsewhere.
-  struct Place {
-    Slot* slot = nullptr;
-    uint32_t* meta = nullptr;
-    uint32_t index = 0;
-  };
   static constexpr unsigned kLinkBits = Handle<T>::kIndexBits;
   static constexpr uint32_t kLinkMask = Handle<T>::kIndexMask;
   static constexpr uint32_t kLive = kLinkMask;     // link of a slot in use
   static constexpr uint32_t kEnd = kLinkMask - 1;  // link of the last free slot
-  static constexpr uint32_t kChunkMax = Handle<T>::kIndexBits + 1;
   static constexpr uint32_t kGenerationMax = (uint32_t{1} << (32 - kLinkBits)) - 1;
   static constexpr uint32_t kRest = 64;  // freed slots that wait, with Reuse::rested
 
-  // Chunk 0 covers indices below 2^shift_, chunk j those below 2^(shift_ + j).
-  uint32_t chunk_of(uint32_t index) const {
-    return static_cast<uint32_t>(std::bit_width(index >> shift_));
-  }
-  Place place_at(uint32_t index) const {
-    const Chunk& c = chunks_[chunk_of(index)];
-    return {&c.slots[index - c.first], &c.meta[index - c.first], index};
-  }
-  Place place_of(const T* object) const;
-  bool holds(const Chunk& chunk, const T* object) const;
-  Result<void> add_chunk(Arena& arena, uint32_t first, uint32_t count);
-  bool add_next_chunk();
-  bool take_fresh(Place& at);
-  bool take_freed(Place& at);
-  bool take(Place& at);
+  uint32_t index_of(const T* object) const;
+  uint32_t take_freed();
+  uint32_t take_fresh();
+  uint32_t take();
+  bool add_room();
 
+  Slot* slots_ = nullptr;
+  uint32_t* meta_ = nullptr;   // generation << kLinkBits | link; 0: never used
   uint32_t free_head_ = kEnd;  // freed slots, linked through their meta words
   uint32_t free_tail_ = kEnd;
   uint32_t size_ = 0;
-  uint32_t capacity_ = 0;
-  uint32_t most_ = 0;         // to which alloc() adds chunks
-  Arena* arena_ = nullptr;    // for these
-  uint32_t fresh_chunk_ = 0;  // slots never used: from fresh_offset_ in this chunk
-  uint32_t fresh_offset_ = 0;
-  uint32_t used_ = 0;  // slots ever used
-  uint32_t chunk_count_ = 0;
-  uint32_t shift_ = 0;
-  mutable uint32_t last_chunk_ = 0;  // where an object was last looked for and found
+  uint32_t used_ = 0;  // slots ever used: those below
+  uint32_t room_ = 0;  // slots that are used before freed ones with Reuse::late
+  uint32_t most_ = 0;  // to which room_ grows
   Reuse reuse_ = Reuse::soon;
-  std::array<Chunk, kChunkMax + 1> chunks_{};  // those from chunk_count_ on are empty
+  Arena* arena_ = nullptr;  // counts what is used
 };
 
 }  // namespace uet

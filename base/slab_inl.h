@@ -15,158 +15,114 @@ Slab<T>::~Slab() {
 }
 
 template <class T>
-Result<void> Slab<T>::create(Arena& arena, uint32_t capacity, Reuse reuse) {
-  UET_ASSERT(chunk_count_ == 0);
-  if (capacity == 0 || capacity > kCapacityMax) return Errc::invalid;
-  reuse_ = reuse;
-  shift_ = static_cast<uint32_t>(std::bit_width(capacity - 1));
-  return add_chunk(arena, 0, capacity);
-}
-
-template <class T>
 Result<void> Slab<T>::create(Arena& arena, Room room, Reuse reuse) {
-  if (room.first > room.most || room.most > kCapacityMax) return Errc::invalid;
-  arena_ = &arena;
-  most_ = room.most;
-  return create(arena, room.first, reuse);
-}
-
-template <class T>
-bool Slab<T>::add_next_chunk() {
-  if (capacity_ >= most_) return false;
-  const uint32_t first = uint32_t{1} << (shift_ + chunk_count_ - 1);
-  if (first > kCapacityMax) return false;
-  return add_chunk(*arena_, first, std::min({first, most_ - capacity_, kCapacityMax - first})).ok();
-}
-
-template <class T>
-Result<void> Slab<T>::grow(Arena& arena, uint32_t extra) {
-  UET_ASSERT(chunk_count_ != 0);
-  for (uint32_t added = 0; added < extra;) {
-    const uint32_t first = uint32_t{1} << (shift_ + chunk_count_ - 1);
-    if (first > kCapacityMax) return Errc::no_memory;  // the index bits are used up
-    const uint32_t count = std::min(first, kCapacityMax - first);
-    UET_CHECK(add_chunk(arena, first, count));
-    added += count;
-  }
-  return {};
-}
-
-template <class T>
-Result<void> Slab<T>::add_chunk(Arena& arena, uint32_t first, uint32_t count) {
-  Chunk c{.first = first, .count = count};
-  c.slots = static_cast<Slot*>(arena.allocate(sizeof(Slot) * count, alignof(Slot)));
-  if (c.slots == nullptr) return Errc::no_memory;
+  UET_ASSERT(slots_ == nullptr);
+  const bool is_legal = room.first != 0 && room.first <= room.most && room.most <= kCapacityMax;
+  if (!is_legal) return Errc::invalid;
   // All zero: generation 0 makes a forged handle to a slot never used resolve to null.
-  c.meta = arena.make_span<uint32_t>(count).data();
-  if (c.meta == nullptr) return Errc::no_memory;
-  chunks_[chunk_count_++] = c;
-  capacity_ += count;
+  void* const slots = arena.reserve(sizeof(Slot) * room.most, alignof(Slot));
+  void* const meta = arena.reserve(sizeof(uint32_t) * room.most, alignof(uint32_t));
+  if (slots == nullptr || meta == nullptr) return Errc::no_memory;
+  arena.note_use((sizeof(Slot) + sizeof(uint32_t)) * room.first);
+  slots_ = static_cast<Slot*>(slots);
+  meta_ = static_cast<uint32_t*>(meta);
+  room_ = room.first;
+  most_ = room.most;
+  reuse_ = reuse;
+  arena_ = &arena;
   return {};
 }
 
 template <class T>
-bool Slab<T>::take_fresh(Place& at) {
-  if (fresh_offset_ == chunks_[fresh_chunk_].count) {
-    if (fresh_chunk_ + 1 >= chunk_count_) return false;
-    ++fresh_chunk_;
-    fresh_offset_ = 0;
-  }
-  const Chunk& c = chunks_[fresh_chunk_];
-  at = {&c.slots[fresh_offset_], &c.meta[fresh_offset_], c.first + fresh_offset_};
-  *at.meta = uint32_t{1} << kLinkBits;
-  ++fresh_offset_;
-  ++used_;
+bool Slab<T>::add_room() {
+  if (room_ == most_) return false;
+  const uint32_t more = std::min(room_, most_ - room_);
+  arena_->note_use((sizeof(Slot) + sizeof(uint32_t)) * more);
+  room_ += more;
   return true;
 }
 
 template <class T>
-bool Slab<T>::take_freed(Place& at) {
-  if (free_head_ == kEnd) return false;
-  at = place_at(free_head_);
-  free_head_ = *at.meta & kLinkMask;
-  return true;
+uint32_t Slab<T>::take_fresh() {
+  if (used_ == room_) return kEnd;
+  meta_[used_] = uint32_t{1} << kLinkBits;
+  return used_++;
 }
 
 template <class T>
-bool Slab<T>::take(Place& at) {
+uint32_t Slab<T>::take_freed() {
+  const uint32_t index = free_head_;
+  if (index != kEnd) free_head_ = meta_[index] & kLinkMask;
+  return index;
+}
+
+// The index of a slot, or kEnd.
+template <class T>
+uint32_t Slab<T>::take() {
   const bool is_freed_first =
       reuse_ == Reuse::soon || (reuse_ == Reuse::rested && used_ - size_ >= kRest);
-  const bool is_taken =
-      is_freed_first ? take_freed(at) || take_fresh(at) : take_fresh(at) || take_freed(at);
-  return is_taken || (add_next_chunk() && take_fresh(at));
+  uint32_t index = is_freed_first ? take_freed() : take_fresh();
+  if (index == kEnd) index = is_freed_first ? take_fresh() : take_freed();
+  if (index == kEnd && add_room()) index = take_fresh();
+  return index;
 }
 
 template <class T>
 template <class... Args>
 T* Slab<T>::alloc(Args&&... args) {
-  Place at;
-  if (!take(at)) return nullptr;
-  *at.meta |= kLive;
+  const uint32_t index = take();
+  if (index == kEnd) return nullptr;
+  meta_[index] |= kLive;
   ++size_;
+  Slot* const slot = &slots_[index];
   if constexpr (std::is_constructible_v<T, Args...>) {
-    return new (at.slot) T(std::forward<Args>(args)...);
+    return new (slot) T(std::forward<Args>(args)...);
   } else {
-    return new (at.slot) T{std::forward<Args>(args)...};  // aggregates; clang 14 needs the braces
+    return new (slot) T{std::forward<Args>(args)...};  // aggregates; clang 14 needs the braces
   }
 }
 
 template <class T>
 void Slab<T>::free(T* object) {
-  const Place at = place_of(object);
-  UET_ASSERT((*at.meta & kLinkMask) == kLive);
+  const uint32_t index = index_of(object);
+  uint32_t& meta = meta_[index];
+  UET_ASSERT((meta & kLinkMask) == kLive);
   object->~T();
 
-  const uint32_t old = *at.meta >> kLinkBits;
+  const uint32_t old = meta >> kLinkBits;
   const uint32_t generation = (old == kGenerationMax ? 1 : old + 1) << kLinkBits;
   --size_;
   if (free_head_ == kEnd) {
-    *at.meta = generation | kEnd;
-    free_head_ = free_tail_ = at.index;
+    meta = generation | kEnd;
+    free_head_ = free_tail_ = index;
   } else if (reuse_ == Reuse::soon) {
-    *at.meta = generation | free_head_;
-    free_head_ = at.index;
+    meta = generation | free_head_;
+    free_head_ = index;
   } else {
-    *at.meta = generation | kEnd;
-    uint32_t& tail = *place_at(free_tail_).meta;
-    tail = (tail & ~kLinkMask) | at.index;
-    free_tail_ = at.index;
+    meta = generation | kEnd;
+    uint32_t& tail = meta_[free_tail_];
+    tail = (tail & ~kLinkMask) | index;
+    free_tail_ = index;
   }
 }
 
 template <class T>
-bool Slab<T>::holds(const Chunk& chunk, const T* object) const {
-  // Wraps to a large number for an object before the chunk.
+uint32_t Slab<T>::index_of(const T* object) const {
+  // Wraps to a large number for an object before the slots.
   const uintptr_t distance =
-      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(chunk.slots);
-  return distance < sizeof(Slot) * chunk.count;
-}
-
-template <class T>
-typename Slab<T>::Place Slab<T>::place_of(const T* object) const {
-  if (!holds(chunks_[last_chunk_], object)) {
-    last_chunk_ = 0;
-    while (last_chunk_ < chunk_count_ && !holds(chunks_[last_chunk_], object)) ++last_chunk_;
-    UET_ASSERT(last_chunk_ < chunk_count_ && "the object is not of this slab");
-  }
-  const Chunk& c = chunks_[last_chunk_];
-  const uintptr_t distance =
-      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(c.slots);
-  UET_ASSERT(distance % sizeof(Slot) == 0);
-  const auto offset = static_cast<uint32_t>(distance / sizeof(Slot));
-  return {&c.slots[offset], &c.meta[offset], c.first + offset};
+      reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(slots_);
+  const uintptr_t index = distance / sizeof(Slot);
+  UET_ASSERT(index < used_ && "the object is not of this slab");
+  UET_ASSERT(index * sizeof(Slot) == distance);
+  return static_cast<uint32_t>(index);
 }
 
 template <class T>
 template <class Fn>
 void Slab<T>::for_each(Fn&& fn) {
   if (size_ == 0) return;
-  for (uint32_t i = 0; i <= fresh_chunk_; ++i) {  // no slot after these was ever used
-    const Chunk& c = chunks_[i];
-    const uint32_t used = i == fresh_chunk_ ? fresh_offset_ : c.count;
-    for (uint32_t j = 0; j < used; ++j) {
-      if ((c.meta[j] & kLinkMask) == kLive) fn(c.slots[j].value);
-    }
+  for (uint32_t i = 0; i < used_; ++i) {  // no slot after these was ever used
+    if ((meta_[i] & kLinkMask) == kLive) fn(slots_[i].value);
   }
 }
 

@@ -40,7 +40,7 @@ void TimerWheel::arm(TimerNode& node, Instant deadline) {
 void TimerWheel::cancel(TimerNode& node) {
   if (!node.is_armed()) return;
   node.unlink();
-  if (slots_[node.slot_].empty()) {
+  if (list_of(node.slot_).empty()) {
     occupied_[node.slot_ / kSlots] &= ~(uint64_t{1} << (node.slot_ % kSlots));
   }
 }
@@ -50,11 +50,17 @@ void TimerWheel::insert(TimerNode& node) {
   const unsigned level = static_cast<unsigned>(std::bit_width(differing) - 1) / kSlotBits;
   const auto digit = static_cast<unsigned>(node.tick_ >> (level * kSlotBits)) % kSlots;
   const unsigned slot = level * kSlots + digit;
-  occupied_[level] |= uint64_t{1} << digit;
-  const bool is_first = slots_[slot].empty();
-  earliest_[slot] = is_first ? node.tick_ : std::min(earliest_[slot], node.tick_);
+  const uint64_t bit = uint64_t{1} << digit;
   node.slot_ = static_cast<uint16_t>(slot);
-  slots_[slot].push_back(node);
+  if ((occupied_[level] & bit) == 0) {
+    occupied_[level] |= bit;
+    earliest_[slot] = node.tick_;
+    (new (&lists_[slot]) List)->push_back(node);
+    return;
+  }
+  List& list = list_of(slot);
+  if (list.empty() || node.tick_ < earliest_[slot]) earliest_[slot] = node.tick_;
+  list.push_back(node);
 }
 
 // The slot whose timers are due first. Timers destroyed while armed leave their bit behind, so an
@@ -63,7 +69,7 @@ unsigned TimerWheel::first_slot() const {
   for (unsigned level = 0; level < kLevels; ++level) {
     for (uint64_t bits = occupied_[level]; bits != 0; bits &= bits - 1) {
       const unsigned slot = level * kSlots + static_cast<unsigned>(std::countr_zero(bits));
-      if (!slots_[slot].empty()) return slot;
+      if (!list_of(slot).empty()) return slot;
     }
   }
   return kSlotNone;
@@ -86,7 +92,7 @@ bool TimerWheel::advance_to_due(uint64_t target) {
     }
     current_ = start;
     occupied_[slot / kSlots] &= ~(uint64_t{1} << (slot % kSlots));
-    due_.splice_back(slots_[slot]);
+    due_.splice_back(list_of(slot));
     if (slot < kSlots) return true;
     // A coarse slot begins: spread its timers over the levels below.
     while (TimerNode* const node = due_.pop_front()) insert(*node);
@@ -98,12 +104,26 @@ Instant TimerWheel::next_deadline() const {
   return slot == kSlotNone ? Instant::never() : instant_of(earliest_[slot]);
 }
 
+template <class Fn>
+void TimerWheel::for_each_occupied(Fn&& fn) const {
+  for (unsigned level = 0; level < kLevels; ++level) {
+    for (uint64_t bits = occupied_[level]; bits != 0; bits &= bits - 1) {
+      fn(level * kSlots + static_cast<unsigned>(std::countr_zero(bits)));
+    }
+  }
+}
+
 uint32_t TimerWheel::armed_count() const {
   uint32_t count = 0;
-  for (const List& list : slots_) {
+  for_each_occupied([&](unsigned slot) {
+    const List& list = list_of(slot);
     for (const TimerNode* node = list.front(); node != nullptr; node = list.next(*node)) ++count;
-  }
+  });
   return count;
+}
+
+TimerWheel::~TimerWheel() {
+  for_each_occupied([&](unsigned slot) { list_of(slot).~List(); });
 }
 
 }  // namespace uet

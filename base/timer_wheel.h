@@ -15,6 +15,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace uet {
 
@@ -46,13 +47,15 @@ Owner& owner_of(TimerNode& node, TimerNode Owner::*member) {
   return *reinterpret_cast<Owner*>(at);
 }
 
-// About 14 KiB. Must not move; disarms what is left when destroyed.
+// About 14 KiB, of which a slot is not touched before the first timer comes to it. Must not move;
+// disarms what is left when destroyed.
 class TimerWheel {
  public:
   static constexpr int kTickShift = 10;  // a tick is 2^10 ns
 
   // Time begins at `start`, at or after zero; deadlines before it are due at once.
   explicit TimerWheel(Instant start = Instant::zero());
+  ~TimerWheel();
   TimerWheel(const TimerWheel&) = delete;
   TimerWheel& operator=(const TimerWheel&) = delete;
 
@@ -89,7 +92,12 @@ class TimerWheel {
   static constexpr unsigned kSlotNone = ~0u;
   using List = IntrusiveList<TimerNode, TimerTag>;
 
+  // The list of a slot with its bit in occupied_; others are none yet, or empty.
+  List& list_of(unsigned slot) { return *std::launder(reinterpret_cast<List*>(&lists_[slot])); }
+  const List& list_of(unsigned slot) const { return const_cast<TimerWheel*>(this)->list_of(slot); }
   void insert(TimerNode& node);
+  template <class Fn>
+  void for_each_occupied(Fn&& fn) const;
   unsigned first_slot() const;
   uint64_t start_of(unsigned slot) const;
   // Moves to the next tick with due timers, puts them in due_ and returns true; false when nothing
@@ -100,9 +108,12 @@ class TimerWheel {
   bool is_expiring_ = false;
   std::array<uint64_t, kLevels> occupied_{};  // bit i: slot i may hold timers
   List due_;                                  // of the current tick, being fired
-  std::array<uint64_t, kLevels * kSlots>
-      earliest_{};  // per occupied slot: no timer in it is earlier
-  std::array<List, kLevels * kSlots> slots_;
+  // Of occupied slots only: a tick such that no timer in it is earlier, and the timers.
+  std::array<uint64_t, kLevels * kSlots> earliest_;
+  struct alignas(List) ListBytes {
+    std::array<std::byte, sizeof(List)> bytes;
+  };
+  std::array<ListBytes, kLevels * kSlots> lists_;
 };
 
 template <class Fn>

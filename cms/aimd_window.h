@@ -3,7 +3,7 @@
 // queue; after that one packet more per round trip. Half of it at most once per round trip on ECN,
 // trimming or pressure. After a timeout the minimum, from where it doubles up to half of what it
 // was. A loss that was inferred takes what the queue holds, or where round trips show no queue a
-// quarter of the lost packet. [architecture 4]
+// quarter of the lost packet. [decision 16]
 #pragma once
 
 #include "cms/config.h"

@@ -25,7 +25,8 @@ class Ccc {
   // Pacing: not before this instant. Zero when the algorithm does not pace.
   Instant earliest_send(uint32_t /*bytes*/) const { return Instant::zero(); }
 
-  // Exactly one of on_acked and on_lost follows each on_sent of the same octets. [PDS-240]
+  // Exactly one of on_acked, on_lost and on_forgotten follows each on_sent, for the same octets.
+  // on_acked may also come without octets: an RTT or a mark alone. [PDS-240]
   void on_sent(const Sent& e) {
     std::visit([&](auto& a) { a.on_sent(e); }, algorithm_);
   }
@@ -35,7 +36,8 @@ class Ccc {
   void on_lost(const Lost& e) {
     std::visit([&](auto& a) { a.on_lost(e); }, algorithm_);
   }
-  // What was in flight is gone without a verdict on the path (its PDC ended).
+  // What was in flight is gone without a verdict on the path: its PDC ended, its PSN was given
+  // anew, it is known to have arrived, or it was too long for the route.
   void on_forgotten(uint32_t bytes) {
     std::visit([&](auto& a) { a.on_forgotten(bytes); }, algorithm_);
   }

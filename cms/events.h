@@ -20,7 +20,7 @@ enum class LossKind : uint8_t {
   trimmed_lasthop,  // incast: not the EV's fault
   inferred,         // SACK gap or NACK that names a loss
   timeout,          // RTO
-  pressure,         // the receiver had no room [PDS 10.2, 0x07]
+  pressure,         // the receiver had no room: a NACK that is answered by waiting [PDS 10.2]
 };
 
 // What is learnt about one EV. [CMS-023]

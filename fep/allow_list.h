@@ -1,6 +1,6 @@
 // The addresses that this FEP listens to: a list of IP prefixes, or all. Asked once per datagram,
 // before anything else is done with it. No protection against forged sources; TSS is that.
-// [architecture 5]
+// [security.md]
 #pragma once
 
 #include "wire/ip_address.h"

@@ -62,7 +62,7 @@ bool Engine::flush(Instant now) {
   batch_->compact();
   if (batch_->empty()) return true;
   // The backend is full. Nothing queued may refer to user memory any more, because completions may
-  // be reported before the next try. [architecture 5]
+  // be reported before the next try.
   const uint32_t needed = batch_->payload_bytes();
   if (bounce_.size() < needed) bounce_.resize(kBounceBytes);
   batch_->detach(bounce_);

@@ -27,8 +27,8 @@ Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(
                               std::min(config.peers_max, 1024U)};
   UET_CHECK(fep->peers_.create(fep->arena_, peers, source.u64()));
   fep->ses_ = UET_TRY(ses::Ses::create(fep->arena_, config.ses, fep->peers_, source.u64()));
-  fep->pds_ = UET_TRY(
-      pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_, *fep->ses_, source));
+  fep->pds_ = UET_TRY(pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_,
+                                       fep->ses_->exchange(), source));
   fep->ses_->attach(*fep->pds_);
   return fep;
 }
@@ -50,11 +50,11 @@ uint32_t FabricEndpoint::transmit(TxBatch& batch, Instant now) {
 
 void FabricEndpoint::advance(Instant now) {
   pds_->advance(now);
-  ses_->advance(now);
+  ses_->exchange().advance(now);
 }
 
 Instant FabricEndpoint::next_deadline() const {
-  return std::min(pds_->next_deadline(), ses_->next_deadline());
+  return std::min(pds_->next_deadline(), ses_->exchange().next_deadline());
 }
 
 bool FabricEndpoint::has_work() const { return pds_->has_work(); }
@@ -68,7 +68,7 @@ bool FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
       if (packet.error == EMSGSIZE) {
         is_any_too_long = true;
       } else {
-        ses_->on_send_failed(packet.cookie, packet.error, now);
+        ses_->exchange().on_send_failed(packet.cookie, packet.error, now);
       }
     }
   }
@@ -78,7 +78,7 @@ bool FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
 void FabricEndpoint::end_too_long(TxBatch& batch, Instant now) {
   for (const TxPacket& packet : batch.packets()) {
     if (packet.fate == TxFate::never && packet.error == EMSGSIZE && packet.cookie != 0) {
-      ses_->on_send_failed(packet.cookie, packet.error, now);
+      ses_->exchange().on_send_failed(packet.cookie, packet.error, now);
     }
   }
 }
@@ -101,7 +101,7 @@ std::optional<pds::PathChange> FabricEndpoint::on_too_long(const FabricAddress& 
   const pds::PathLimit limit{bytes - (is_ipv6 ? 48 : 28), wire::payload_for_path(bytes)};
   const auto change = pds_->on_path_limit(address, limit, now);
   if (change.has_value() && change->after < change->before) {
-    ses_->on_path_lowered(change->peer, now);
+    ses_->exchange().on_path_lowered(change->peer, now);
   }
   return change;
 }

@@ -22,8 +22,9 @@ namespace uet::fep {
 
 class FabricEndpoint {
  public:
-  // `local` is what peers reach us at. All memory is taken here. `random` is the system's generator
-  // in production: peers must not be able to guess what comes from it. [PDS-193, T-04]
+  // `local` is what peers reach us at. Address space for all memory is reserved here, some 2 GB by
+  // default; pages are taken as they are used, some 30 kB at first. `random` is the system's
+  // generator in production: peers must not be able to guess what comes from it. [PDS-193, T-04]
   static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
                                                         const FabricAddress& local,
                                                         std::unique_ptr<RandomSource> random);
@@ -41,7 +42,8 @@ class FabricEndpoint {
   void unlist(PeerId peer, Instant now) {
     if (peers_.unlist(peer)) ses_->forget(peer, now);
   }
-  // Octets taken so far: they follow what was in use at most, and are given back at the end.
+  // Octets of all pools and tables so far: they follow what was in use at most, and are given back
+  // at the end. Resident are only the pages of them that were used.
   size_t memory_bytes() const { return arena_.used_bytes(); }
   const FabricAddress& local_address() const { return local_; }
   const Config& config() const { return config_; }
@@ -75,9 +77,9 @@ class FabricEndpoint {
   void for_each_counter(F fn) const {
     pds_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
     ses_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
-    fn("retained_now", ses_->copies().now);
-    fn("retained_bytes", ses_->copies().bytes);
-    fn("retained_bytes_high", ses_->copies().bytes_high);
+    fn("retained_now", ses_->exchange().copies().now);
+    fn("retained_bytes", ses_->exchange().copies().bytes);
+    fn("retained_bytes_high", ses_->exchange().copies().bytes_high);
     fn("drop_not_allowed", drop_not_allowed_);
     fn("path_unknown", path_unknown_);
     fn("path_unusable", path_unusable_);

@@ -149,6 +149,11 @@ bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out) {
   return true;
 }
 
+bool is_ip_checksum_right(const UdpPacket& packet) {
+  const std::byte* const ip = packet.whole.data();
+  return !is_ipv4(ip) || sum16({ip, kIpv4Header}, 0) == 0xffff;
+}
+
 bool is_udp_checksum_right(const UdpPacket& packet) { return udp_sum(packet.whole) == 0xffff; }
 
 }  // namespace uet::io

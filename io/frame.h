@@ -65,6 +65,10 @@ struct UdpPacket {
 // for anything but a whole UDP packet without IPv4 options or IPv6 extension headers.
 bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out);
 
+// Whether the checksum of the IPv4 header is right; true of IPv6, whose header has none. Packet
+// sockets get frames before the kernel has checked it. [WIRE-010]
+bool is_ip_checksum_right(const UdpPacket& packet);
+
 // Whether the UDP checksum is right, of a packet that has one and is not trimmed. Reads every
 // octet.
 bool is_udp_checksum_right(const UdpPacket& packet);

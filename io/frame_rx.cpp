@@ -84,7 +84,8 @@ bool FrameRx::open_frame(FrameRing& ring) {
   if (&ring == &long_) ++counters_.long_frames;
   UdpPacket packet;
   if (octets.size() < kEthernetHeader ||
-      !parse_udp_packet(octets.subspan(kEthernetHeader), packet)) {
+      !parse_udp_packet(octets.subspan(kEthernetHeader), packet) ||
+      !is_ip_checksum_right(packet)) {
     return false;
   }
   constexpr uint8_t kTrusted = FrameOffload::kNeedsChecksum | FrameOffload::kChecksumValid;

@@ -114,7 +114,7 @@ struct Config {
   bool expected_psn_in_close_ack = true;         // [PDS-053]
 
   // --- loss ---
-  Patience patience = Patience::time;                // [architecture 5]
+  Patience patience = Patience::time;                // [decision 4]
   Duration rto_init = Duration::milliseconds(5);     // RTO_Init_Time
   Duration rto_max = Duration::milliseconds(200);    // cap of the back-off
   Duration nack_retx = Duration::milliseconds(2);    // NACK_Retx_Time

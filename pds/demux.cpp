@@ -216,7 +216,7 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->mode == in.mode &&
                      pdc->peer_id == in.spdcid && pdc->state() != PdcState::pending &&
                      is_from(d, res_.peers[pdc->peer]);
-  const bool closed = binds && pdc->life.close_received() && in.psn().after(pdc->close_psn);
+  const bool closed = binds && pdc->life.close_received() && in.psn().after(pdc->end.psn());
   if (!binds || closed) return res_.counters.add(Count::drop_trimmed);
 
   const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]

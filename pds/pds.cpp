@@ -90,7 +90,7 @@ bool Pds::send_return(PdcHandle handle, MessageHandle message) {
   ReturnMessage* const queued = rooms_.res.return_messages.alloc();
   if (queued == nullptr) return false;
   queued->message = message;
-  pdc->returns.push_back(*queued);
+  pdc->messages.add_return(*queued);
   if (needs_proof(rooms_.res, *pdc)) rooms_.proofs.ask_for_proof(*pdc);
   rooms_.schedule.want_send(*pdc);
   return true;
@@ -99,8 +99,7 @@ bool Pds::send_return(PdcHandle handle, MessageHandle message) {
 void Pds::message_done(PdcHandle handle) {
   Pdc* const pdc = rooms_.table.get(handle);
   if (pdc == nullptr) return;
-  UET_ASSERT(pdc->keep_count > 0);
-  --pdc->keep_count;
+  pdc->messages.note_done();
   if (pdc->state() == PdcState::quiesce) rooms_.schedule.want_control(*pdc);
 }
 
@@ -108,7 +107,7 @@ bool Pds::idle() const {
   bool is_idle = rooms_.connectionless.idle();
   rooms_.table.for_each([&](Pdc& pdc) {
     const bool open = pdc.state() == PdcState::syn || pdc.state() == PdcState::established;
-    if (!open || !pdc.tx.empty() || !pdc.returns.empty() || pdc.message != MessageHandle{}) {
+    if (!open || !pdc.tx.empty() || !pdc.messages.empty()) {
       is_idle = false;
     }
   });

@@ -90,11 +90,12 @@ class Pds final : public Service {
   // Advertises another PSN range from now on, between 1 and config.mpr. Errc::invalid. [PDS-035]
   Result<void> set_mpr(uint8_t mpr);
   // The network reported that `address` cannot be reached (ICMP); ends in failure after
-  // config.unreachable_time of nothing else. [architecture 5]
+  // config.unreachable_time of nothing else. [decision 4]
   void on_unreachable(const FabricAddress& address, Instant now);
-  // The system says what the route to `to` carries now. If something on its way there is
-  // longer: what of it cannot be sent shorter ends in FailureReason::too_long, the peer's payload
-  // becomes the limit's, and what it was is returned. Else nothing changes. [PDS-250]
+  // The system says what the route to `to` carries now. If a packet in flight to that peer is
+  // longer than the limit, the peer's payload size is lowered, packets that cannot be sent shorter
+  // fail with FailureReason::too_long, and the old size is returned. Otherwise nothing changes.
+  // [PDS-250]
   std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
   // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
   // client. idle() tells when nothing is left to do. Not to be called from inside the client.

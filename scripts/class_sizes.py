@@ -25,8 +25,6 @@ EXCEPTIONS = {
     "pds/pdc/peer_table.h Peer": "to be split by what it owns",
     "pds/rooms.h Rooms": "to be split by what it owns",
     "pds/tx/tx_slot.h TxSlot": "to be split by what it owns",
-    "pds/tx/tx_window.h TxHead": "to be split by what it owns",
-    "pds/tx/tx_window.h TxWindow": "to be split by what it owns",
     "prov/uet/address/av.h AddressVector": "to be split by what it owns",
     "prov/uet/completion/cq.h CompletionQueue": "to be split by what it owns",
     "prov/uet/completion/wait.h WaitObject": "to be split by what it owns",
@@ -35,10 +33,8 @@ EXCEPTIONS = {
     "prov/uet/progress/progress.h ProgressEngine": "to be split by what it owns",
     "ses/endpoint.h Endpoint": "to be split by what it owns",
     "ses/outgoing/tx_message.h TxMessage": "to be split by what it owns",
-    "ses/ses.h Ses": "to be split by what it owns",
     "sim/recording/endpoint.h Endpoint": "to be split by what it owns",
     "sim/recording/player.h Player": "to be split by what it owns",
-    "sim/workload.h Workload": "to be split by what it owns",
 }
 
 

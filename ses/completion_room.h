@@ -1,5 +1,5 @@
 // Room in the completion queue of an endpoint for completions that nobody posted for.
-// [architecture 5]
+// [decision 11]
 #pragma once
 
 #include "ses/endpoint.h"

@@ -1,18 +1,15 @@
-// The semantic sublayer's face: endpoints, posts, memory regions; implements pds::Client. It owns
-// both halves, tells them the time, and routes to them what users post and PDS asks.
+// The semantic sublayer's face to its users: endpoints, posts, memory regions. It routes what they
+// post to the halves in Exchange, which answers PDS.
 #pragma once
 
 #include "ses/config.h"
 #include "ses/endpoints.h"
-#include "ses/incoming/incoming.h"
-#include "ses/incoming/read_answers.h"
+#include "ses/exchange.h"
 #include "ses/memory/memory_region.h"
-#include "ses/outgoing/outgoing.h"
 #include "ses/resources.h"
 #include "ses/snapshot.h"
 #include "ses/types.h"
 
-#include "pds/client.h"
 #include "pds/pdc/peer_table.h"
 #include "pds/service.h"
 
@@ -21,13 +18,13 @@
 
 namespace uet::ses {
 
-class Ses final : public pds::Client {
+class Ses {
  public:
   // All memory comes from `arena`, also what open_endpoint adds; arena and peers outlive this.
   static Result<Ses*> create(Arena& arena, const Config& config, pds::PeerTable& peers,
                              uint64_t seed);
   // The PDS below; called once before anything else (the two refer to each other).
-  void attach(pds::Service& pds) { res_.pds = &pds; }
+  void attach(pds::Service& pds) { exchange_.resources().pds = &pds; }
 
   using EndpointOptions = ses::EndpointOptions;
   using Peeked = ses::Peeked;
@@ -86,65 +83,31 @@ class Ses final : public pds::Client {
   Result<EndpointId> claimed_from(ReceiveQueueId id, uint32_t claim);
 
   MemoryRegions& memory() { return memory_; }
-  const Counters& counters() const { return res_.counters; }
-  const Config& config() const { return res_.config; }
+  const Counters& counters() const { return exchange_.resources().counters; }
+  const Config& config() const { return exchange_.resources().config; }
 
-  // A packet of the message was refused by the system for good (TxFate::never): the operation ends
-  // in status fault, its PDC survives; with EMSGSIZE it ends as undeliverable, too_long. `cookie`
-  // is the message's MessageHandle.
-  void on_send_failed(uint32_t cookie, int error, Instant now);
-
-  // The route to the peer carries less than before, and so do packets to it. [LF-141]
-  void on_path_lowered(PeerId peer, Instant now);
+  // What the layers below ask and report.
+  Exchange& exchange() { return exchange_; }
 
   // The application does not know the peer any more: what serves it is given back as it gets idle.
   void forget(PeerId peer, Instant now);
 
-  void advance(Instant now);
-  Instant next_deadline() const;
-  // Payloads that were copied when they were posted and that the peers may not have yet.
-  const CopyTally& copies() const { return outgoing_.copies(); }
-  bool idle() const;  // no operation is unfinished and no message half received
+  bool idle() const { return exchange_.idle(); }
   // Adds to the totals of `out`, and copies what fits. Cost: a look at everything unfinished.
   void snapshot(Snapshot& out, Instant now);
 
-  // pds::Client
-  bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out, Instant now) override;
-  bool pull(pds::MessageHandle message, pds::PacketRef& out) override;
-  void encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch) override;
-  pds::Verdict on_request(const pds::RxRequest& request, Instant now) override;
-  void on_response(const pds::PacketRef& ref, const pds::RxResponse& response,
-                   Instant now) override;
-  void on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) override;
-  void on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) override;
-  bool shorten(const pds::PacketRef& ref) override;
-  JobId job_of(std::span<const std::byte> ses) const override;
-  bool has_open_message(pds::PdcHandle pdc) const override;
-  void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
-
   Ses(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed)
-      : res_(arena, config, peers, seed),
-        endpoints_(res_),
-        outgoing_(res_, endpoints_, memory_),
-        answers_(res_, memory_),
-        incoming_(res_, endpoints_, memory_, answers_, outgoing_) {}
+      : exchange_(arena, config, peers, seed, endpoints_, memory_),
+        endpoints_(exchange_.resources()) {}
 
  private:
   // The open endpoint of that handle; asserts that there is one.
   Endpoint& at(EndpointId id, Instant now);
   ReceiveQueue& at(ReceiveQueueId id, Instant now);
-  // Tells the target half how the operations that it posted have ended. After every call that may
-  // end one.
-  void pass_ends() {
-    while (const auto done = outgoing_.next_end()) incoming_.on_end(*done);
-  }
 
-  Resources res_;
+  Exchange exchange_;
   Endpoints endpoints_;
   MemoryRegions memory_;
-  Outgoing outgoing_;
-  ReadAnswers answers_;
-  Incoming incoming_;
 };
 
 }  // namespace uet::ses

@@ -7,7 +7,7 @@ namespace uet::ses {
 
 // Whether a peer that holds `held` of something may take `wanted` of the `free` rest: as long as it
 // leaves as much as it has. One peer alone gets half, and the next peer finds room, whatever
-// the others do. [architecture 5, Room before acceptance]
+// the others do. [decision 11]
 constexpr bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
   return held + wanted <= free;
 }

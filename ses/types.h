@@ -171,7 +171,7 @@ struct Completion {
 // Where completions go. Called from post, receive, transmit and advance; must not call back into
 // SES. `reserve` books room for one inbound completion nobody posted for (remote CQ data, each
 // further multi-receive message, each message to a shared receive); false refuses the packet with a
-// retryable NACK. `release` gives back what was booked; there with `reserve`. [architecture 5]
+// retryable NACK. `release` gives back what was booked; there with `reserve`. [decision 11]
 struct CompletionSink {
   void* owner = nullptr;
   void (*complete)(void* owner, const Completion&) = nullptr;

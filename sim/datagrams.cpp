@@ -207,6 +207,7 @@ void Datagrams::judge_received(const Receive& receive, const ses::Completion& c)
   if (c.bytes != expected || truncated != (d.octets.size() > expected)) {
     return fail("wrong length", d.id);
   }
+  if (plan_.lengths_only) return;
   if (!holds(receive.room.data(), c.bytes, d.id)) fail("wrong octets", d.id);
 }
 

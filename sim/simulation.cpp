@@ -104,7 +104,7 @@ class Run {
       : plan_(plan),
         writer_(writer),
         net_(seed ^ 0x6e6574, network_of(plan)),
-        workload_(plan, seed),
+        workload_(plan, seed, writer != nullptr),
         rng_(seed, 0x6e6f6465),
         nodes_(plan.endpoints) {
     net_.set_plan(plan.faults);

@@ -1,254 +1,17 @@
 // Opening endpoints and posting the operations of a run.
-#include "sim/workload_host.h"
+#include "sim/workload.h"
+
+#include "sim/octets.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 
 namespace uet::sim {
-
-Workload::Workload(const Plan& plan, uint64_t seed) : plan_(plan), datagrams_(plan, seed) {
-  Rng rng(seed, 0x776f726b);
-  for (uint32_t i = 0; i < plan.endpoints; ++i) {
-    hosts_.push_back(std::make_unique<Host>());
-    hosts_[i]->workload = this;
-    hosts_[i]->index = i;
-    hosts_[i]->region.resize((kTallies + 1) * sizeof(uint64_t));  // one for the misaligned
-    for (uint32_t p = 0; p < plan.processes; ++p) {
-      ses::EndpointName name{JobId(kJob), PidOnFep(static_cast<uint16_t>(100 + p)),
-                             ResourceIndex(1), 1000 + i * 16 + p, false};
-      hosts_[i]->processes.push_back({{}, name});
-    }
-    hosts_[i]->rng = Rng(seed, 0x686f7374 + i);
-  }
-  if (plan.lengths_only) anything_.resize(plan.message_bytes_max);
-  draw_operations(rng);
-  Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
-  for (Operation& op : operations_) op.rudi = op.is_rma() && choice.chance(plan.rudi);
-  Rng copies(seed, 0x6b656570);
-  for (Operation& op : operations_) {
-    const bool is_read = op.kind == Operation::Kind::read || op.fetches;
-    op.retain = copies.chance(plan.retained) && !is_read && !op.delivery_complete;
-  }
-  Rng regret(seed, 0x72677274);
-  for (Operation& op : operations_) {
-    const auto later = Duration::microseconds(int64_t(regret.below(20'000)));
-    if (regret.chance(plan.cancelled_sends)) op.cancel_at = op.send_at + later;
-  }
-  for (const Operation& op : operations_) {
-    enlist(op, op.from);
-    enlist(op, op.to);
-  }
-}
-
-Workload::~Workload() = default;
-
-bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) {
-  Host& host = *hosts_[index];
-  host.fep = &fep;
-  host.clock = clock;
-  ses::Ses::EndpointOptions options;
-  options.mode = plan_.ordered ? pds::Mode::rod : pds::Mode::rud;
-  options.reject_truncated = plan_.reject_truncated;
-  ses::CompletionSink sink;
-  sink.owner = &host;
-  sink.complete = &Workload::on_completion;
-  sink.reserve = &Workload::on_reserve;
-  if (plan_.shares_receives) {
-    const auto shared = fep.open_shared(options.rx_size);
-    if (!shared.ok()) return false;
-    options.shared = host.shared = *shared;
-  }
-  for (Host::Process& process : host.processes) {
-    const auto endpoint = fep.open_endpoint(process.name, options, sink, sink);
-    if (!endpoint.ok()) return false;
-    process.endpoint = *endpoint;
-  }
-  ses::EndpointName outsider = host.processes[0].name;
-  outsider.job = JobId(kJob + 1 + index);
-  outsider.pid = PidOnFep(200);
-  options.shared = {};
-  const auto other = fep.open_endpoint(outsider, options, sink, sink);
-  if (!other.ok()) return false;
-  host.outsider = *other;
-
-  if (plan_.lengths_only) {
-    host.region.resize((kTallies + 1) * sizeof(uint64_t) + plan_.message_bytes_max);
-  }
-  const IoSlice slice{host.region.data(), host.region.size()};
-  const auto add = [&](uint32_t access, uint64_t& key, bool idempotent_safe = false) {
-    ses::RegionRequest request;
-    request.iov = {&slice, 1};
-    request.access = access;
-    request.idempotent_safe = idempotent_safe;
-    request.optimized = plan_.small_headers;
-    const auto added = fep.add_region(request);
-    key = added.value_or(0);
-    return added.ok();
-  };
-  return add(ses::kRemoteRead | ses::kRemoteWrite, host.key) &&
-         add(ses::kRemoteRead, host.read_key) && add(ses::kRemoteWrite, host.write_key) &&
-         add(0, host.closed_key) &&
-         add(ses::kRemoteRead | ses::kRemoteWrite, host.safe_key, true) &&
-         datagrams_.open(index, fep, clock);
-}
-
-void Workload::connect() {
-  for (const auto& host : hosts_) connect(host->index, kStart);
-}
-
-void Workload::connect(uint32_t index, Instant now) {
-  Host& host = *hosts_[index];
-  host.peers.clear();
-  for (const auto& other : hosts_) {
-    const auto peer = host.fep->find_or_add(other->fep->local_address(), host.clock.local(now));
-    UET_ASSERT(peer.ok());
-    host.fep->add_ref(*peer);
-    host.peers.push_back(*peer);
-  }
-  datagrams_.connect(index, host.peers);
-  if (index == lost_) back_at_ = now;
-}
-
-void Workload::lose(uint32_t index) {
-  lost_ = index;
-  datagrams_.lose(index, plan_.kill);
-  for (Operation& op : operations_) {
-    if (op.from == index && (op.posted || plan_.kill)) op.posted = op.done = true;
-    if (!op.is_send() || op.to != index) continue;
-    if (op.is_decoy) {
-      op.receive_done = op.receive_done || op.receive_posted || plan_.kill;
-    } else if (!op.receive_done || !op.done) {
-      // Posted again by the new endpoint. A message whose PDC was still in SYN may be delivered to
-      // both: nothing in its packets tells the two apart.
-      op.receive_posted = op.receive_done = op.delivered = false;
-    }
-  }
-  hosts_[index]->agenda.clear();
-  for (const Operation& op : operations_) enlist(op, index);
-}
-
-ses::Destination Workload::destination(const Operation& op) const {
-  const ses::EndpointName& name = hosts_[op.to]->processes[op.to_process].name;
-  return {hosts_[op.from]->peers[op.to],
-          name.pid,
-          name.ri,
-          name.initiator_id,
-          false,
-          JobId(0),
-          ses::kEveryProfile | ses::kTakesSmallHeader};
-}
-
-// Puts what that host still has to do for the operation on its agenda.
-void Workload::enlist(const Operation& op, uint32_t host) {
-  Agenda& agenda = hosts_[host]->agenda;
-  if (op.is_decoy) {
-    if (op.to == host && !op.receive_done) agenda.add(Agenda::Lane::other, op.id, kStart);
-  } else if (op.to == host) {
-    if (op.is_send() && wants_receive(op)) {
-      agenda.add(Agenda::Lane::receive, op.id, op.receive_at);
-    }
-  } else if (op.from == host && !op.posted) {
-    agenda.add(Agenda::Lane::send, op.id, op.send_at);
-  } else if (op.from == host && !op.cancel_at.is_never()) {
-    agenda.add(Agenda::Lane::other, op.id, op.cancel_at);
-  }
-}
-
-Instant Workload::post_due(uint32_t index, Instant now) {
-  // A post that finds no slot is tried again shortly.
-  constexpr Duration kAgain = Duration::microseconds(50);
-  now_ = now;
-  Instant next = datagrams_.post_due(index, now);
-  Agenda& agenda = hosts_[index]->agenda;
-  agenda.advance(now);
-  // Keeps the order of posts: later ones wait behind one that was refused.
-  std::array<bool, Agenda::kLanes> is_blocked{};
-  for (uint32_t id = 0; true;) {
-    uint32_t first = 0;
-    Agenda::Lane lane{};
-    for (uint32_t i = 0; i < Agenda::kLanes; ++i) {
-      const uint32_t found = is_blocked[i] ? 0 : agenda.first_due(Agenda::Lane(i), id);
-      if (found == 0 || (first != 0 && found > first)) continue;
-      first = found;
-      lane = Agenda::Lane(i);
-    }
-    if ((id = first) == 0) break;
-    if (do_task(agenda, lane, operations_[id - 1], now)) continue;
-    next = std::min(next, now + kAgain);
-    is_blocked[static_cast<size_t>(lane)] = lane != Agenda::Lane::other;
-  }
-  // A receive may have become needless before its time.
-  while (const Agenda::Task* const task = agenda.first_later()) {
-    if (task->lane != Agenda::Lane::receive || wants_receive(operations_[task->id - 1])) {
-      return std::min(next, task->at);
-    }
-    agenda.drop_first_later();
-  }
-  return next;
-}
-
-// False: it must be tried again.
-bool Workload::do_task(Agenda& agenda, Agenda::Lane lane, Operation& op, Instant now) {
-  switch (lane) {
-    case Agenda::Lane::receive:
-      if (wants_receive(op) && !post_receive(op, now)) return false;
-      break;
-    case Agenda::Lane::send:
-      if (op.posted) break;
-      if (!post_operation(op, now)) return false;
-      if (!op.cancel_at.is_never()) {
-        agenda.add_next_time(Agenda::Lane::other, op.id, op.cancel_at);
-      }
-      break;
-    case Agenda::Lane::other:
-      if (op.is_decoy) return post_decoy(agenda, op, now);
-      cancel(op, now);
-      break;
-  }
-  agenda.finish(lane, op.id);
-  return true;
-}
-
-// A receive without a message is posted, and taken back at its time. False: there is no room.
-bool Workload::post_decoy(Agenda& agenda, Operation& op, Instant now) {
-  if (!op.receive_done && !op.receive_posted && !post_receive(op, now)) return false;
-  agenda.finish(Agenda::Lane::other, op.id);
-  if (op.receive_done) return true;
-  if (op.send_at > now) {
-    agenda.add(Agenda::Lane::other, op.id, op.send_at);
-  } else if (!take_back(op, now)) {
-    fail("receive %u: was not there to be cancelled", op.id);
-  }
-  return true;
-}
-
-// Cancels the receive of that operation. False: it is not there.
-bool Workload::take_back(Operation& op, Instant now) {
-  Host& host = *hosts_[op.to];
-  const Instant at = host.clock.local(now);
-  if (!plan_.shares_receives) {
-    return host.fep->cancel(host.processes[op.to_process].endpoint, &op, at);
-  }
-  Result<void> taken = host.fep->cancel(host.shared, &op, at);
-  while (!taken.ok() && taken.error() == Errc::again) {  // no slot to report it with
-    taken = host.fep->cancel(host.shared, &op, at);
-  }
-  return taken.ok();
-}
-
-// Takes an operation back once, in whatever state it is; it may have gone too far for that.
-void Workload::cancel(Operation& op, Instant now) {
-  op.cancel_at = Instant::never();
-  Host& host = *hosts_[op.from];
-  const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
-  if (!op.done) host.fep->cancel(endpoint, &op, host.clock.local(now));
-}
+namespace {
 
 // Makes the request ask for what it may not have.
-void Workload::spoil(const Operation& op, const Host& target, ses::RmaRequest& request) {
+void spoil(const Operation& op, const Application& target, ses::RmaRequest& request) {
   switch (op.wrong) {
     case Operation::Wrong::nothing:
     case Operation::Wrong::job:  // the endpoint it is posted to
@@ -275,8 +38,239 @@ void Workload::spoil(const Operation& op, const Host& target, ses::RmaRequest& r
   }
 }
 
-Result<ses::Taken> Workload::post_send(Operation& op, uint32_t flags, Instant shown) {
-  Host& host = *hosts_[op.from];
+}  // namespace
+
+Workload::Workload(const Plan& plan, uint64_t seed, bool is_recorded)
+    : scene_(plan), datagrams_(plan, seed) {
+  const Operations chosen(plan, seed);
+  scene_.keeps_memory = is_recorded;
+  scene_.operations.reserve(chosen.all().size());
+  for (uint32_t i = 0; i < plan.endpoints; ++i) {
+    Application& a = *scene_.applications.emplace_back(std::make_unique<Application>());
+    a.index = i;
+    a.region = Memory(chosen.region_bytes(i));
+    for (uint32_t p = 0; p < plan.processes; ++p) {
+      ses::EndpointName name{JobId(kJob), PidOnFep(static_cast<uint16_t>(100 + p)),
+                             ResourceIndex(1), 1000 + i * 16 + p, false};
+      a.processes.push_back({{}, name});
+    }
+    a.rng = Rng(seed, 0x686f7374 + i);
+    sinks_.push_back({this, &a});
+  }
+  if (plan.lengths_only) anything_ = Memory(plan.message_bytes_max);
+  for (const Operation& op : chosen.all()) {
+    LiveOperation& live = scene_.operations.emplace_back(op);
+    if (op.is_source_remote() && !plan.lengths_only) {
+      fill(scene_.target(op).region.data() + op.region_offset, op.bytes, op.id);
+    }
+    enlist(live, op.from);
+    enlist(live, op.to);
+  }
+}
+
+bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) {
+  Application& host = *scene_.applications[index];
+  host.fep = &fep;
+  host.clock = clock;
+  ses::Ses::EndpointOptions options;
+  options.mode = scene_.plan.ordered ? pds::Mode::rod : pds::Mode::rud;
+  options.reject_truncated = scene_.plan.reject_truncated;
+  ses::CompletionSink sink;
+  sink.owner = &sinks_[index];
+  sink.complete = &Workload::on_completion;
+  sink.reserve = &Workload::on_reserve;
+  if (scene_.plan.shares_receives) {
+    const auto shared = fep.open_shared(options.rx_size);
+    if (!shared.ok()) return false;
+    options.shared = host.shared = *shared;
+  }
+  for (Application::Process& process : host.processes) {
+    const auto endpoint = fep.open_endpoint(process.name, options, sink, sink);
+    if (!endpoint.ok()) return false;
+    process.endpoint = *endpoint;
+  }
+  ses::EndpointName outsider = host.processes[0].name;
+  outsider.job = JobId(kJob + 1 + index);
+  outsider.pid = PidOnFep(200);
+  options.shared = {};
+  const auto other = fep.open_endpoint(outsider, options, sink, sink);
+  if (!other.ok()) return false;
+  host.outsider = *other;
+  return expose(host) && datagrams_.open(index, fep, clock);
+}
+
+// The region with each set of rights.
+bool Workload::expose(Application& host) {
+  const IoSlice slice{host.region.data(), host.region.size()};
+  const auto add = [&](uint32_t access, uint64_t& key, bool idempotent_safe = false) {
+    ses::RegionRequest request;
+    request.iov = {&slice, 1};
+    request.access = access;
+    request.idempotent_safe = idempotent_safe;
+    request.optimized = scene_.plan.small_headers;
+    const auto added = host.fep->add_region(request);
+    key = added.value_or(0);
+    return added.ok();
+  };
+  return add(ses::kRemoteRead | ses::kRemoteWrite, host.key) &&
+         add(ses::kRemoteRead, host.read_key) && add(ses::kRemoteWrite, host.write_key) &&
+         add(0, host.closed_key) && add(ses::kRemoteRead | ses::kRemoteWrite, host.safe_key, true);
+}
+
+void Workload::connect() {
+  for (const auto& host : scene_.applications) connect(host->index, kStart);
+}
+
+void Workload::connect(uint32_t index, Instant now) {
+  Application& host = *scene_.applications[index];
+  host.peers.clear();
+  for (const auto& other : scene_.applications) {
+    const auto peer = host.fep->find_or_add(other->fep->local_address(), host.clock.local(now));
+    UET_ASSERT(peer.ok());
+    host.fep->add_ref(*peer);
+    host.peers.push_back(*peer);
+  }
+  datagrams_.connect(index, host.peers);
+  if (index == scene_.lost) scene_.back_at = now;
+}
+
+void Workload::lose(uint32_t index) {
+  scene_.lost = index;
+  datagrams_.lose(index, scene_.plan.kill);
+  for (LiveOperation& op : scene_.operations) {
+    if (op.from == index && (op.posted || scene_.plan.kill)) op.posted = op.done = true;
+    if (!op.is_send() || op.to != index) continue;
+    if (op.is_decoy) {
+      op.receive_done = op.receive_done || op.receive_posted || scene_.plan.kill;
+    } else if (!op.receive_done || !op.done) {
+      // Posted again by the new endpoint. A message whose PDC was still in SYN may be delivered to
+      // both: nothing in its packets tells the two apart.
+      op.receive_posted = op.receive_done = op.delivered = false;
+    }
+  }
+  scene_.applications[index]->agenda.clear();
+  for (const LiveOperation& op : scene_.operations) enlist(op, index);
+}
+
+ses::Destination Workload::destination(const Operation& op) const {
+  const ses::EndpointName& name = scene_.target(op).processes[op.to_process].name;
+  return {scene_.initiator(op).peers[op.to],
+          name.pid,
+          name.ri,
+          name.initiator_id,
+          false,
+          JobId(0),
+          ses::kEveryProfile | ses::kTakesSmallHeader};
+}
+
+// Puts what that host still has to do for the operation on its agenda.
+void Workload::enlist(const LiveOperation& op, uint32_t host) {
+  Agenda& agenda = scene_.applications[host]->agenda;
+  if (op.is_decoy) {
+    if (op.to == host && !op.receive_done) agenda.add(Agenda::Lane::other, op.id, kStart);
+  } else if (op.to == host) {
+    if (op.is_send() && op.wants_receive()) {
+      agenda.add(Agenda::Lane::receive, op.id, op.receive_at);
+    }
+  } else if (op.from == host && !op.posted) {
+    agenda.add(Agenda::Lane::send, op.id, op.send_at);
+  } else if (op.from == host && !op.cancel_at.is_never() && !op.cancelled) {
+    agenda.add(Agenda::Lane::other, op.id, op.cancel_at);
+  }
+}
+
+Instant Workload::post_due(uint32_t index, Instant now) {
+  // A post that finds no slot is tried again shortly.
+  constexpr Duration kAgain = Duration::microseconds(50);
+  now_ = now;
+  Instant next = datagrams_.post_due(index, now);
+  Agenda& agenda = scene_.applications[index]->agenda;
+  agenda.advance(now);
+  // Keeps the order of posts: later ones wait behind one that was refused.
+  std::array<bool, Agenda::kLanes> is_blocked{};
+  for (uint32_t id = 0; true;) {
+    uint32_t first = 0;
+    Agenda::Lane lane{};
+    for (uint32_t i = 0; i < Agenda::kLanes; ++i) {
+      const uint32_t found = is_blocked[i] ? 0 : agenda.first_due(Agenda::Lane(i), id);
+      if (found == 0 || (first != 0 && found > first)) continue;
+      first = found;
+      lane = Agenda::Lane(i);
+    }
+    if ((id = first) == 0) break;
+    if (do_task(agenda, lane, scene_.operations[id - 1], now)) continue;
+    next = std::min(next, now + kAgain);
+    is_blocked[static_cast<size_t>(lane)] = lane != Agenda::Lane::other;
+  }
+  // A receive may have become needless before its time.
+  while (const Agenda::Task* const task = agenda.first_later()) {
+    if (task->lane != Agenda::Lane::receive || scene_.operations[task->id - 1].wants_receive()) {
+      return std::min(next, task->at);
+    }
+    agenda.drop_first_later();
+  }
+  return next;
+}
+
+// False: it must be tried again.
+bool Workload::do_task(Agenda& agenda, Agenda::Lane lane, LiveOperation& op, Instant now) {
+  switch (lane) {
+    case Agenda::Lane::receive:
+      if (op.wants_receive() && !post_receive(op, now)) return false;
+      break;
+    case Agenda::Lane::send:
+      if (op.posted) break;
+      if (!post_operation(op, now)) return false;
+      if (!op.cancel_at.is_never()) {
+        agenda.add_next_time(Agenda::Lane::other, op.id, op.cancel_at);
+      }
+      break;
+    case Agenda::Lane::other:
+      if (op.is_decoy) return post_decoy(agenda, op, now);
+      cancel(op, now);
+      break;
+  }
+  agenda.finish(lane, op.id);
+  return true;
+}
+
+// A receive without a message is posted, and taken back at its time. False: there is no room.
+bool Workload::post_decoy(Agenda& agenda, LiveOperation& op, Instant now) {
+  if (!op.receive_done && !op.receive_posted && !post_receive(op, now)) return false;
+  agenda.finish(Agenda::Lane::other, op.id);
+  if (op.receive_done) return true;
+  if (op.send_at > now) {
+    agenda.add(Agenda::Lane::other, op.id, op.send_at);
+  } else if (!take_back(op, now)) {
+    judge_.fail("receive %u: was not there to be cancelled", op.id);
+  }
+  return true;
+}
+
+// Cancels the receive of that operation. False: it is not there.
+bool Workload::take_back(LiveOperation& op, Instant now) {
+  Application& host = scene_.target(op);
+  const Instant at = host.clock.local(now);
+  if (!scene_.plan.shares_receives) {
+    return host.fep->cancel(host.processes[op.to_process].endpoint, &op, at);
+  }
+  Result<void> taken = host.fep->cancel(host.shared, &op, at);
+  while (!taken.ok() && taken.error() == Errc::again) {  // no slot to report it with
+    taken = host.fep->cancel(host.shared, &op, at);
+  }
+  return taken.ok();
+}
+
+// Takes an operation back once, in whatever state it is; it may have gone too far for that.
+void Workload::cancel(LiveOperation& op, Instant now) {
+  op.cancelled = true;
+  Application& host = scene_.initiator(op);
+  const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
+  if (!op.done) host.fep->cancel(endpoint, &op, host.clock.local(now));
+}
+
+Result<ses::Taken> Workload::post_send(LiveOperation& op, uint32_t flags, Instant shown) {
+  Application& host = scene_.initiator(op);
   const IoSlice slice = memory_of(op.local, op.bytes);
   ses::SendRequest request;
   request.to = destination(op);
@@ -289,28 +283,29 @@ Result<ses::Taken> Workload::post_send(Operation& op, uint32_t flags, Instant sh
   return host.fep->send(host.processes[op.from_process].endpoint, request, shown);
 }
 
-Result<ses::Taken> Workload::post_rma(Operation& op, uint32_t flags, Instant shown) {
-  Host& host = *hosts_[op.from];
+Result<ses::Taken> Workload::post_rma(LiveOperation& op, uint32_t flags, Instant shown) {
+  Application& host = scene_.initiator(op);
   const IoSlice slice = memory_of(op.local, op.bytes);
   ses::RmaRequest request;
   request.to = destination(op);
   request.read = op.kind == Operation::Kind::read;
   request.iov = {&slice, 1};
   request.remote_offset = op.region_offset;
-  request.key = op.rudi ? hosts_[op.to]->safe_key : hosts_[op.to]->key;
+  request.key = op.rudi ? scene_.target(op).safe_key : scene_.target(op).key;
   request.data = op.id;
   request.flags = flags;
   request.context = {&op, op.id};
-  spoil(op, *hosts_[op.to], request);
+  spoil(op, scene_.target(op), request);
   const bool is_outside = op.wrong == Operation::Wrong::job;
   const ses::EndpointId endpoint = host.processes[op.from_process].endpoint;
   return host.fep->rma(is_outside ? host.outsider : endpoint, request, shown);
 }
 
-Result<ses::Taken> Workload::post_atomic(Operation& op, uint32_t flags, Instant shown) {
+Result<ses::Taken> Workload::post_atomic(LiveOperation& op, uint32_t flags, Instant shown) {
   static constexpr uint64_t kOne = 1;
-  Host& host = *hosts_[op.from];
+  Application& host = scene_.initiator(op);
   const IoSlice one{reinterpret_cast<const std::byte*>(&kOne), sizeof kOne};
+  if (op.local.size() == 0) op.local = Memory(op.bytes);
   const IoSlice old{op.local.data(), op.local.size()};
   ses::AtomicRequest request;
   request.to = destination(op);
@@ -319,14 +314,24 @@ Result<ses::Taken> Workload::post_atomic(Operation& op, uint32_t flags, Instant 
   request.operand = {&one, 1};
   if (op.fetches) request.result = {&old, 1};
   request.remote_offset = op.region_offset + (op.wrong == Operation::Wrong::alignment ? 4 : 0);
-  request.key = hosts_[op.to]->key;
+  request.key = scene_.target(op).key;
   request.flags = flags;
   request.context = {&op, op.id};
   return host.fep->atomic(host.processes[op.from_process].endpoint, request, shown);
 }
 
-bool Workload::post_operation(Operation& op, Instant now) {
-  Host& host = *hosts_[op.from];
+IoSlice Workload::memory_of(Memory& own, uint64_t bytes) {
+  if (scene_.plan.lengths_only) return {anything_.data(), bytes};
+  if (own.size() != bytes) own = Memory(bytes);
+  return {own.data(), bytes};
+}
+
+bool Workload::post_operation(LiveOperation& op, Instant now) {
+  Application& host = scene_.initiator(op);
+  if (op.local.size() == 0 && !scene_.plan.lengths_only) {
+    op.local = Memory(op.bytes);
+    if (op.is_send() || op.kind == Operation::Kind::write) fill(op.local.data(), op.bytes, op.id);
+  }
   const Instant shown = host.clock.local(now);
   uint32_t flags = op.delivery_complete ? ses::kOpDeliveryComplete : 0u;
   if (op.with_data) flags |= ses::kOpRemoteData;
@@ -344,18 +349,18 @@ bool Workload::post_operation(Operation& op, Instant now) {
     op.posted_at = now;
     op.posted_knowingly = host.knows_of_death;
     const bool is_copied = op.inject || *posted == ses::Taken::retained;
-    if (is_copied) std::fill(op.local.begin(), op.local.end(), std::byte{0xee});
+    if (is_copied) std::fill_n(op.local.data(), op.local.size(), std::byte{0xee});
     op.post_order = ++orders_;
     return true;
   }
   if (posted.error() != Errc::again) {
-    fail("operation %u: post failed: %s", op.id, name(posted.error()));
+    judge_.fail("operation %u: post failed: %s", op.id, name(posted.error()));
   }
   return false;
 }
 
-bool Workload::post_receive(Operation& op, Instant now) {
-  Host& host = *hosts_[op.to];
+bool Workload::post_receive(LiveOperation& op, Instant now) {
+  Application& host = scene_.target(op);
   const IoSlice slice = memory_of(op.landing, op.receive_bytes);
   ses::ReceiveRequest request;
   request.iov = {&slice, 1};
@@ -364,69 +369,78 @@ bool Workload::post_receive(Operation& op, Instant now) {
   request.ignore = op.wildcard && !op.is_decoy ? kIgnoreId : 0;
   request.directed = op.directed;
   request.from = host.peers[op.from];
-  request.from_initiator = hosts_[op.from]->processes[op.from_process].name.initiator_id;
+  request.from_initiator = scene_.initiator(op).processes[op.from_process].name.initiator_id;
   request.context = {&op, kReceiveBit | op.id};
   const ses::EndpointId endpoint = host.processes[op.to_process].endpoint;
   const Instant at = host.clock.local(now);
-  const auto posted = plan_.shares_receives ? host.fep->receive(host.shared, request, at)
-                                            : host.fep->receive(endpoint, request, at);
+  const auto posted = scene_.plan.shares_receives ? host.fep->receive(host.shared, request, at)
+                                                  : host.fep->receive(endpoint, request, at);
   if (posted.ok()) {
     op.receive_posted = true;
     op.receive_order = ++orders_;
     return true;
   }
   if (posted.error() != Errc::again) {
-    fail("receive %u: post failed: %s", op.id, name(posted.error()));
+    judge_.fail("receive %u: post failed: %s", op.id, name(posted.error()));
   }
   return false;
 }
 
 void Workload::on_completion(void* owner, const ses::Completion& completion) {
-  Host& host = *static_cast<Host*>(owner);
-  host.workload->arrived_.push_back({host.index, completion});
+  const Sink& sink = *static_cast<const Sink*>(owner);
+  sink.workload->arrived_.push_back({sink.application->index, completion});
 }
 
 bool Workload::on_reserve(void* owner) {
-  Host& host = *static_cast<Host*>(owner);
-  return !host.rng.chance(host.workload->plan_.reserve_refusals);
+  const Sink& sink = *static_cast<const Sink*>(owner);
+  return !sink.application->rng.chance(sink.workload->scene_.plan.reserve_refusals);
 }
 
-bool Workload::waits_for(const Operation& op) const {
+void Workload::judge() {
+  // By index: taking a receive back is one completion more.
+  for (size_t i = 0; i < arrived_.size() && judge_.violation().empty(); ++i) {
+    const Arrived a = arrived_[i];
+    follow(judge_.judge(a.host, a.completion));
+  }
+  arrived_.clear();
+}
+
+void Workload::follow(const WorkloadJudge::News& news) {
+  if (LiveOperation* const op = news.take_back; op != nullptr && !take_back(*op, now_)) {
+    judge_.fail("receive %u: was not there to be taken back", op->id);
+  }
+  if (LiveOperation* const op = news.post_again) {
+    const auto lane = op->is_decoy ? Agenda::Lane::other : Agenda::Lane::receive;
+    scene_.target(*op).agenda.add(lane, op->id, now_);
+  }
+}
+
+bool Workload::waits_for(const LiveOperation& op) const {
   if (op.is_decoy) return !op.receive_done;
   if (!op.done) return true;
-  return op.is_send() && !op.receive_done && !is_lenient();
+  return op.is_send() && !op.receive_done && !scene_.is_lenient();
 }
 
 // Looks on from the operation that was waited for last, and once more at all when none is left.
 bool Workload::finished() {
-  const auto waits = [this](const Operation& op) { return waits_for(op); };
+  const auto waits = [this](const LiveOperation& op) { return waits_for(op); };
   for (const bool is_again : {false, true}) {
-    const auto from = operations_.begin() + (is_again ? 0 : ptrdiff_t(first_unfinished_));
-    const auto first = std::find_if(from, operations_.end(), waits);
-    first_unfinished_ = static_cast<size_t>(first - operations_.begin());
-    if (first != operations_.end()) return false;
+    const auto from = scene_.operations.begin() + (is_again ? 0 : ptrdiff_t(first_unfinished_));
+    const auto first = std::find_if(from, scene_.operations.end(), waits);
+    first_unfinished_ = static_cast<size_t>(first - scene_.operations.begin());
+    if (first != scene_.operations.end()) return false;
   }
   return datagrams_.finished();
 }
 
 std::string Workload::unfinished() const {
   std::string out = datagrams_.finished() ? "" : "datagrams ";
-  for (const Operation& op : operations_) {
+  for (const LiveOperation& op : scene_.operations) {
     if (!waits_for(op)) continue;
     if (out.size() > 200) return out + "...";
     out += std::to_string(op.id) + (op.done ? "(receiver) " : "(sender) ");
   }
   return out;
-}
-
-void Workload::fail(const char* format, ...) {
-  if (!violation_.empty()) return;
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  std::vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  violation_ = text;
 }
 
 }  // namespace uet::sim

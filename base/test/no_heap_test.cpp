@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/types.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -27,12 +29,12 @@ void* counted(size_t bytes, size_t align) {
 }
 }  // namespace
 
-// The arena takes zeroed memory: this program is linked with --wrap=calloc.
+// The arena maps zeroed pages: this program is linked with --wrap=mmap.
 extern "C" {
-void* __real_calloc(size_t count, size_t bytes);
-void* __wrap_calloc(size_t count, size_t bytes) {
+void* __real_mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset);
+void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) {
   ++allocations;
-  return __real_calloc(count, bytes);
+  return __real_mmap(at, bytes, protection, flags, fd, offset);
 }
 }
 

@@ -51,6 +51,7 @@ TEST_F(SlabTest, AllocatesExactlyItsCapacity) {
 TEST_F(SlabTest, RefusesCapacitiesThatHandlesCannotName) {
   EXPECT_EQ(slab_.create(arena_, 0).error(), Errc::invalid);
   EXPECT_EQ(slab_.create(arena_, Slab<Item>::kCapacityMax + 1).error(), Errc::invalid);
+  EXPECT_EQ(slab_.create(arena_, Room{5, 4}).error(), Errc::invalid);
   EXPECT_EQ(slab_.alloc(1), nullptr);
   EXPECT_EQ(arena_.used_bytes(), 0u);
 }
@@ -148,37 +149,41 @@ TEST_F(SlabTest, ReuseRestedTakesTheFirstFreedOnce64AreFree) {
   EXPECT_EQ(slab_.alloc(0), nullptr);
 }
 
-TEST_F(SlabTest, GrowingKeepsObjectsAndHandles) {
-  ASSERT_TRUE(slab_.create(arena_, 3).ok());
+TEST_F(SlabTest, RoomGrowsWithTheObjectsAndKeepsThem) {
+  constexpr uint32_t kMost = 10'000;
+  constexpr size_t kEach = sizeof(Item) + sizeof(uint32_t);
+  ASSERT_TRUE(slab_.create(arena_, Room{3, kMost}).ok());
+  EXPECT_EQ(slab_.capacity(), kMost);
+  EXPECT_EQ(arena_.used_bytes(), 3 * kEach);
   std::map<Item*, Handle<Item>> handles;
-  for (int i = 0; i < 3; ++i) {
-    Item* const item = slab_.alloc(i);
+  for (uint32_t i = 0; i < kMost; ++i) {
+    Item* const item = slab_.alloc(static_cast<int>(i));
+    ASSERT_NE(item, nullptr);
     handles[item] = slab_.handle(item);
+    // Never more than twice what is needed.
+    ASSERT_LE(arena_.used_bytes(), std::max(2 * i, 3U) * kEach);
   }
-  EXPECT_EQ(slab_.alloc(9), nullptr);
-  ASSERT_TRUE(slab_.grow(arena_, 10).ok());
-  EXPECT_GE(slab_.capacity(), 13u);
-  const uint32_t capacity = slab_.capacity();
-  for (int i = 3; Item* const item = slab_.alloc(i); ++i) handles[item] = slab_.handle(item);
-  EXPECT_EQ(handles.size(), capacity);
-  std::set<uint32_t> words;
-  for (const auto& [item, handle] : handles) {
-    EXPECT_EQ(slab_.get(handle), item);
-    words.insert(handle.word());
-  }
-  EXPECT_EQ(words.size(), capacity);
-  EXPECT_EQ(values().size(), capacity);
+  EXPECT_EQ(arena_.used_bytes(), kMost * kEach);
+  EXPECT_TRUE(slab_.full());
+  EXPECT_EQ(slab_.alloc(0), nullptr);
+  EXPECT_EQ(handles.size(), kMost);
+  for (const auto& [item, handle] : handles) ASSERT_EQ(slab_.get(handle), item);
+  for (const auto& [item, handle] : handles) slab_.free(item);
+  for (uint32_t i = 0; i < kMost; ++i) ASSERT_NE(slab_.alloc(0), nullptr);
+  EXPECT_EQ(arena_.used_bytes(), kMost * kEach);
 }
 
-TEST_F(SlabTest, GrowingOneByOneReachesTheLimitOfTheHandlesInFewSteps) {
-  Slab<char> slab;
-  ASSERT_TRUE(slab.create(arena_, 1).ok());
-  int steps = 0;
-  Result<void> grown;
-  while ((grown = slab.grow(arena_, 1)).ok()) ++steps;
-  EXPECT_EQ(grown.error(), Errc::no_memory);
-  EXPECT_EQ(steps, 22);
-  EXPECT_EQ(slab.capacity(), Slab<char>::kCapacityMax);
+// Slots that were freed rest until as many as `first` were used, then until twice as many were.
+TEST_F(SlabTest, TheFirstRoomIsUsedBeforeFreedSlotsAre) {
+  ASSERT_TRUE(slab_.create(arena_, Room{4, 100}, Reuse::late).ok());
+  std::set<Item*> seen;
+  for (int i = 0; i < 4; ++i) {
+    Item* const item = slab_.alloc(i);
+    EXPECT_TRUE(seen.insert(item).second) << i;
+    slab_.free(item);
+  }
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(seen.contains(slab_.alloc(i))) << i;
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(seen.insert(slab_.alloc(i)).second) << i;
 }
 
 TEST_F(SlabTest, DestroysObjectsWhenFreedAndWithTheSlab) {
@@ -209,7 +214,7 @@ TEST_F(SlabTest, BehavesLikeAMapUnderRandomCalls) {
     Rng rng(seed);
     Slab<Item> slab;
     const Reuse reuse = seed == 1 ? Reuse::late : seed == 2 ? Reuse::soon : Reuse::rested;
-    ASSERT_TRUE(slab.create(arena_, 5, reuse).ok());
+    ASSERT_TRUE(slab.create(arena_, Room{5, 13}, reuse).ok());
     std::map<uint32_t, int> live;
     std::vector<Handle<Item>> gone;
     for (int i = 0; i < 4000; ++i) {
@@ -224,9 +229,6 @@ TEST_F(SlabTest, BehavesLikeAMapUnderRandomCalls) {
         slab.free(slab.get(handle));
         gone.push_back(handle);
         live.erase(victim);
-      }
-      if (i == 1000 || i == 2000) {
-        ASSERT_TRUE(slab.grow(arena_, 4).ok());
       }
       ASSERT_EQ(slab.size(), live.size());
     }

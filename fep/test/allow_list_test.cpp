@@ -73,7 +73,7 @@ TEST(AllowListTest, WhatIsNoListIsRefused) {
   EXPECT_FALSE(AllowList::parse(many + ",10.0.0.1").ok());
 }
 
-// [architecture 5] What comes from others is counted and leaves no trace, not even an answer.
+// What comes from others is counted and leaves no trace, not even an answer.
 TEST(AllowListTest, AFepDropsWhatIsNotOnItsListBeforeItLooks) {
   const Instant now = Instant::from_ns(1'000'000'000);
   Config config;

@@ -82,8 +82,9 @@ TEST_F(FrameRxTest, AFrameIsKeptWhileItIsCut) {
   }
 }
 
-// Addresses that no neighbour has, or that are ours: the IP stack would not take them.
-TEST_F(FrameRxTest, SourcesThatNoNeighbourHasAreDropped) {
+// Addresses that no neighbour has, or that are ours, and headers with a wrong checksum: the IP
+// stack would not take them. [WIRE-010]
+TEST_F(FrameRxTest, WhatTheIpStackRefusesIsDropped) {
   const auto b = open_frames(here(1));
   ASSERT_TRUE(b);
   const std::vector<Interface> there = list_interfaces();
@@ -97,7 +98,7 @@ TEST_F(FrameRxTest, SourcesThatNoNeighbourHasAreDropped) {
   sockaddr_ll name{};
   name.sll_family = AF_PACKET;
   name.sll_ifindex = static_cast<int>(from->index);
-  const auto send_from = [&](std::array<uint8_t, 4> source) {
+  const auto send_from = [&](std::array<uint8_t, 4> source, uint8_t damage = 0) {
     FabricAddress address = host_address(0, false);
     std::copy(source.begin(), source.end(), address.ip.begin());
     address.port = 5000;
@@ -106,6 +107,7 @@ TEST_F(FrameRxTest, SourcesThatNoNeighbourHasAreDropped) {
     std::memcpy(frame.data() + 6, from->mac.data(), 6);
     frame[12] = std::byte{8};
     put_udp_headers(frame.data() + kEthernetHeader, address, b->local_address(), 0, 16);
+    frame[kEthernetHeader + 10] ^= std::byte{damage};  // the checksum of the IP header
     ASSERT_EQ(::sendto(wire.get(), frame.data(), frame.size(), 0,
                        reinterpret_cast<const sockaddr*>(&name), sizeof name),
               static_cast<ssize_t>(frame.size()));
@@ -115,12 +117,13 @@ TEST_F(FrameRxTest, SourcesThatNoNeighbourHasAreDropped) {
   send_from({224, 0, 0, 1});
   send_from({255, 255, 255, 255});
   send_from({10, 47, 94, 2});  // its own
+  send_from({10, 47, 94, 7}, 1);
   send_from({10, 47, 94, 7});  // a neighbour
   const std::vector<Got> got = receive(*b, 1);
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(ip_text(got[0].from), "10.47.94.7");
   EXPECT_EQ(b->rx_counters().martian, 5u);
-  EXPECT_EQ(b->rx_counters().malformed, 0u);
+  EXPECT_EQ(b->rx_counters().malformed, 1u);
 }
 
 // Short segments that the kernel joined fit a slot, and are cut there.

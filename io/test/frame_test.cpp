@@ -109,6 +109,27 @@ TEST(FrameTest, PacketsAreTakenApart) {
   }
 }
 
+// [WIRE-010] Any change of an IPv4 header that leaves a packet shows in its checksum. IPv6: none.
+TEST(FrameTest, TheIpv4HeaderChecksumCoversEachOctet) {
+  Octets v4 = octets(kIpv4);
+  UdpPacket p;
+  ASSERT_TRUE(parse_udp_packet(v4, p));
+  EXPECT_TRUE(is_ip_checksum_right(p));
+  int parsed = 0;
+  for (size_t at = 0; at < 20; ++at) {
+    v4[at] ^= std::byte{0x04};
+    if (parse_udp_packet(v4, p)) {
+      ++parsed;
+      EXPECT_FALSE(is_ip_checksum_right(p)) << at;
+    }
+    v4[at] ^= std::byte{0x04};
+  }
+  EXPECT_EQ(parsed, 15);  // not: version and length, two of the length, fragment offset, protocol
+  Octets v6 = octets(kIpv6);
+  ASSERT_TRUE(parse_udp_packet(v6, p));
+  EXPECT_TRUE(is_ip_checksum_right(p));
+}
+
 // Ethernet fills short frames up; that is no part of the packet or its checksum.
 TEST(FrameTest, PaddingIsLeftOut) {
   Octets v6 = octets(kIpv6);

@@ -97,6 +97,28 @@ TEST_F(SimNetTest, DeliversOctetsAddressAndMarks) {
   expect_balance();
 }
 
+// For runs in which nobody looks at payload: a small network for large packets.
+TEST_F(SimNetTest, OctetsBeyondWhatIsCarriedCountAndAreNotKept) {
+  SimConfig config;
+  config.packets_max = 2;
+  config.carried_bytes_max = 6;
+  SimNet net(kSeed, config);
+  const auto from = net.attach(address(1));
+  const auto to = net.attach(address(2));
+  EXPECT_EQ(send(*from, address(2), "head", "body").fate, TxFate::sent);
+  EXPECT_EQ(send(*from, address(2), "HEAD", std::string(9000, 'x')).fate, TxFate::sent);
+  net.advance(Instant::zero());
+  const std::span<RxDatagram> got = to->receive();
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].bytes.size(), 8u);
+  EXPECT_EQ(got[1].bytes.size(), 9004u);
+  const auto text = [](const RxDatagram& d) {
+    return std::string(reinterpret_cast<const char*>(d.bytes.data()), 6);
+  };
+  EXPECT_EQ(text(got[0]), "headbo");
+  EXPECT_EQ(text(got[1]), "HEADxx");
+}
+
 // [WIRE-121] A process that does not own 4793 sends from its block of sixteen ports.
 TEST_F(SimNetTest, PortsOfABlockCarryTheLowBitsOfTheEv) {
   const auto c = net_.attach(address(1, 16384));

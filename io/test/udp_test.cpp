@@ -254,7 +254,7 @@ TEST_F(UdpTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
   }
 }
 
-// [architecture 5] No EFAULT blocks the others: only the packet with the bad memory stays behind.
+// No EFAULT blocks the others: only the packet with the bad memory stays behind.
 TEST_F(UdpTest, BadMemoryCostsItsOwnPacketOnly) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));

@@ -139,7 +139,7 @@ void Rudi::emit(RudiPacket& packet, TxBatch& batch, Instant now) {
 
 // --- in ---
 
-// By (peer, pkt_id): of a packet toward somebody else nothing is believed, nor what did not come
+// The request with that pkt_id. An answer counts only if it comes from the peer of the request, and
 // under the secure domain of the request. [PDS-208, PDS-V8]
 RudiPacket* Rudi::find(PktId id, const RxDatagram& d) {
   RudiPacket* const* const found = by_id_.find(id);

@@ -42,7 +42,7 @@ bool Door::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_
 bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
   if (in.syn && in.start_psn == pdc.start_psn) {
     pdc.life.change(PdcEvent::start_given);
-    pdc.close_at = Instant::never();
+    pdc.end.end_wait();
     return true;
   }
   if (in.syn) {
@@ -99,7 +99,9 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
   return open_target(in, from, now);
 }
 
-// T1, T3. A refused SYN leaves nothing behind. [PDS-045, PDS-047, PDS-048]
+// T1, T3. A refused SYN leaves nothing behind. The order of refusals: what cannot open a PDC; a PSN
+// too far from the start; a challenge; no bitmap; too many half-open PDCs; no room for the peer; no
+// share left; no congestion context; no PDC. [PDS-045, PDS-047, PDS-048]
 Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now) {
   const auto refuse = [&](wire::NackCode code) -> Pdc* {
     replies_.nack_stranger(in, code, now);
@@ -174,8 +176,8 @@ void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven
   }
   res_.counters.add(Count::pdc_opened_target);
   if (pending) {
-    pdc.close_at = now + res_.config.new_pdc_time;
-    schedule_.arm_by(pdc, pdc.close_at);
+    pdc.end.wait_until(now + res_.config.new_pdc_time);
+    schedule_.arm_by(pdc, pdc.end.at());
   }
 }
 

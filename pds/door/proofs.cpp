@@ -67,7 +67,7 @@ bool Proofs::check_proof(Pdc& pdc, Instant& next, Instant now) {
 bool Proofs::owes_proof(const Pdc& pdc) const {
   const bool has_shown = pdc.proof.is_confirmed() || pdc.rx.max_received() != pdc.start_psn - 1;
   return pdc.is_initiator() && !has_shown && pdc.state() == PdcState::established &&
-         pdc.keep_count > 0 && pdc.tx.empty() && may_probe(res_, pdc);
+         pdc.messages.is_kept() && pdc.tx.empty() && may_probe(res_, pdc);
 }
 
 void Proofs::check_owed_proof(Pdc& pdc, Instant& next, Instant now) {

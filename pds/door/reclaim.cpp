@@ -34,7 +34,7 @@ void Reclaim::relieve_pressure(bool is_initiator, Instant now) {
 // T-61, PDS-253]
 bool Reclaim::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
   const uint32_t all_free = table_.free_count(false);
-  if (all_free == 0) return true;  // for nobody, which is another answer
+  if (all_free == 0) return true;  // no PDC is free at all: the allocation refuses, and counts it
   const uint32_t percent = res_.config.job_share_percent;
   const Peer& p = res_.peers[peer];
   const Host& host = res_.peers.host_of(p);
@@ -73,8 +73,8 @@ void Reclaim::retire(bool is_initiator, bool may_close, IsCandidate&& is_candida
   for (Pdc& pdc : idle_.of(is_initiator)) {
     if (++looked_at > kVictimsLookedAt || victims == kVictimsPerOpen) return;
     if (!is_candidate(pdc)) continue;
-    const bool busy = !pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty() ||
-                      pdc.keep_count > 0 || pdc.responses.awaited() > 0;
+    const bool busy = !pdc.tx.empty() || !pdc.messages.empty() || pdc.messages.is_kept() ||
+                      pdc.responses.awaited() > 0;
     if (busy) continue;
     if (pdc.is_unheard()) {
       ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
@@ -98,13 +98,13 @@ void Reclaim::retire(bool is_initiator, bool may_close, IsCandidate&& is_candida
 // or a gap is more than a tombstone can tell: these are given longer. [PDS-176, PDS-181]
 bool Reclaim::reclaim(Pdc& pdc, Instant now) {
   const Psn highest = pdc.rx.max_received();
-  pdc.is_doubtful = pdc.responses.stored() > 0 || !pdc.rx.all_received_below(highest + 1);
-  const bool is_open = pdc.is_doubtful || res_.client.has_open_message(pdc.handle);
+  const bool is_doubtful = pdc.responses.stored() > 0 || !pdc.rx.all_received_below(highest + 1);
+  const bool is_open = is_doubtful || res_.client.has_open_message(pdc.handle);
   if (now - pdc.last_active < (is_open ? res_.config.peer_timeout / 4 : res_.config.close_req)) {
     return false;
   }
   if (!table_.may_bury()) return false;
-  pdc.close_psn = highest;
+  pdc.end.break_off(highest, is_doubtful);
   res_.counters.add(Count::pdc_reclaimed);
   ending_.free_pdc(pdc, PdcEvent::freed, false, true, now);
   return true;

@@ -10,7 +10,7 @@ bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
     ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
     return false;
   }
-  if (pdc.state() == PdcState::quiesce && pdc.message == MessageHandle{} && pdc.keep_count == 0) {
+  if (pdc.state() == PdcState::quiesce && !pdc.messages.has_current() && !pdc.messages.is_kept()) {
     pdc.life.change(PdcEvent::messages_sent);  // I12
     loss_.ask_for_quiet(pdc, now);             // the close waits for every answer
   }
@@ -21,9 +21,9 @@ bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
   } else if (pdc.state() == PdcState::error && pdc.is_initiator() && pdc.tx.empty() &&
              !pdc.life.is_orphan()) {
     outbox_.send_closing_packet(pdc, SlotKind::close_cmd, batch, now);  // I18
-  } else if (pdc.life.wants_close() && pdc.close_req_due) {
+  } else if (pdc.life.wants_close() && pdc.end.is_request_due()) {
     if (outbox_.send_closing_packet(pdc, SlotKind::close_req, batch, now)) {
-      pdc.close_req_due = false;
+      pdc.end.drop_request();
     }
   }
   return true;
@@ -37,7 +37,7 @@ bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (res_.config.patience == Patience::retries || pdc.is_initiator()) return false;
   if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;
   if (!pdc.rx.all_received_below(in.psn()) || !pdc.order.empty()) return false;
-  if (!pdc.returns.empty() || pdc.message != MessageHandle{}) return false;  // it cannot have all
+  if (!pdc.messages.empty()) return false;  // it cannot have all
   Psn psn;
   TxSlot* const newest = newest_unanswered(pdc, &psn);
   if (newest == nullptr) return false;
@@ -64,9 +64,8 @@ TxSlot* CloseSteps::newest_unanswered(Pdc& pdc, Psn* psn) {
 // Target: acts on a Close command when all lower PSNs are there. True: the PDC is gone.
 // [PDS-T13, PDS-T14, PDS-T15, PDS-177]
 bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
-  if (!pdc.rx.all_received_below(pdc.close_psn) || !pdc.order.empty()) return false;
-  const bool owes =
-      !pdc.returns.empty() || pdc.message != MessageHandle{} || newest_unanswered(pdc) != nullptr;
+  if (!pdc.rx.all_received_below(pdc.end.psn()) || !pdc.order.empty()) return false;
+  const bool owes = !pdc.messages.empty() || newest_unanswered(pdc) != nullptr;
   // No tombstone is free. Without one a late copy of a packet could execute again, so the Close
   // waits until a tombstone expires. [PDS-176]
   if (!table_.may_bury()) {
@@ -75,7 +74,7 @@ bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
     return false;
   }
   AckTrigger trigger = pdc.ack.trigger();
-  trigger.psn = pdc.close_psn;
+  trigger.psn = pdc.end.psn();
   if (owes) {
     replies_.nack(pdc, wire::NackCode::closing_in_err, trigger, now);
     ending_.end_in_error(pdc, PdcEvent::close_too_early, now);
@@ -86,7 +85,7 @@ bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
   h.retx = trigger.retx;
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
-  h.cack_psn = pdc.close_psn;
+  h.cack_psn = pdc.end.psn();
   if (pdc.sdi != 0) {
     h.epsn = res_.config.expected_psn_in_close_ack;
     h.expected_start_psn = starts_.raise_floor(pdc);
@@ -98,8 +97,7 @@ bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
 
 // T12. By patience of time a PDC is not taken from a peer that is only slow. True: gone.
 bool CloseSteps::close_request_expired(Pdc& pdc, Instant now) {
-  const bool owes =
-      pdc.responses.awaited() > 0 || !pdc.returns.empty() || pdc.message != MessageHandle{};
+  const bool owes = pdc.responses.awaited() > 0 || !pdc.messages.empty();
   if (owes && pdc.state() != PdcState::error) return false;  // we are the one it waits for
   const bool is_patient = res_.config.patience == Patience::time && pdc.state() != PdcState::error;
   const Duration limit = is_patient ? res_.config.peer_timeout : res_.config.close_req;

@@ -18,9 +18,8 @@ void Closing::ask_close(Pdc& pdc, Instant now) {
   UET_ASSERT(!pdc.is_initiator());
   if (pdc.state() != PdcState::established) return;
   pdc.life.change(PdcEvent::close_wanted);
-  pdc.close_req_due = true;
-  pdc.close_at = now + res_.config.close_req;
-  schedule_.arm_by(pdc, pdc.close_at);
+  pdc.end.want_request(now + res_.config.close_req);
+  schedule_.arm_by(pdc, pdc.end.at());
   schedule_.want_control(pdc);
 }
 

@@ -9,15 +9,15 @@ namespace uet::pds {
 
 void Deadlines::on_timer(Pdc& pdc, Instant now) {
   if (pdc.life.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
-    if (pdc.close_at > now) return schedule_.arm_by(pdc, pdc.close_at);
+    if (pdc.end.at() > now) return schedule_.arm_by(pdc, pdc.end.at());
     return ending_.fail(pdc, {FailureReason::nack, pdc.life.orphaned_by(), false},
                         Count::pdc_closed_nack, false, now);
   }
-  if (pdc.life.is_draining() && pdc.close_at <= now) {
+  if (pdc.life.is_draining() && pdc.end.at() <= now) {
     return ending_.fail(pdc, {FailureReason::nack, wire::NackCode::closing, false},
                         Count::pdc_closed_nack, false, now);
   }
-  Instant next = pdc.life.is_draining() ? pdc.close_at : Instant::never();
+  Instant next = pdc.life.is_draining() ? pdc.end.at() : Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
   check_ack_delay(pdc, next, now);
@@ -47,24 +47,24 @@ void Deadlines::on_timer(Pdc& pdc, Instant now) {
 
 // T7, T12. False: the PDC is gone.
 bool Deadlines::check_close(Pdc& pdc, Instant& next, Instant now) {
-  if (pdc.close_at.is_never() || pdc.life.is_draining()) return true;
-  if (pdc.close_at <= now && pdc.state() == PdcState::pending) {  // T7: in silence [PDS-052]
+  if (!pdc.end.is_awaited() || pdc.life.is_draining()) return true;
+  if (pdc.end.at() <= now && pdc.state() == PdcState::pending) {  // T7: in silence [PDS-052]
     res_.counters.add(Count::new_pdc_timeout);
     ending_.free_pdc(pdc, PdcEvent::expired, false, false, now);
     return false;
   }
-  if (pdc.close_at <= now) {
+  if (pdc.end.at() <= now) {
     if (steps_.close_request_expired(pdc, now)) return false;  // T12: gone
-    pdc.close_at = now + res_.config.close_req;
+    pdc.end.wait_until(now + res_.config.close_req);
   }
-  next = std::min(next, pdc.close_at);
+  next = std::min(next, pdc.end.at());
   return true;
 }
 
 // Who is idle closes, or asks for it; targets wait four times as long. False: the PDC is gone.
 // [PDS 15.1]
 bool Deadlines::check_idle(Pdc& pdc, Instant& next, Instant now) {
-  if (!pdc.tx.empty() || pdc.message != MessageHandle{} || !pdc.returns.empty()) return true;
+  if (!pdc.tx.empty() || !pdc.messages.empty()) return true;
   const Duration limit = pdc.is_initiator() ? res_.config.idle_time : res_.config.idle_time * 4;
   const Instant idle_at = pdc.last_active + limit;
   if (idle_at > now) {
@@ -72,7 +72,7 @@ bool Deadlines::check_idle(Pdc& pdc, Instant& next, Instant now) {
   } else if (pdc.is_unheard()) {
     ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
     return false;
-  } else if (pdc.state() == PdcState::established && pdc.keep_count == 0) {
+  } else if (pdc.state() == PdcState::established && !pdc.messages.is_kept()) {
     res_.counters.add(Count::idle_closes);
     if (pdc.is_initiator()) {
       closing_.begin_close(pdc);
@@ -189,16 +189,16 @@ bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   return true;
 }
 
-// The peer answers and nothing comes of it: no packet is acknowledged, the cumulative ACK stands
-// still. It will never pass what it lacks, if a forged ACK had us drop that. [PDS-148]
+// The peer answers, but acknowledges no packet, and its cumulative ACK stands still. That never
+// ends if a forged ACK made us drop a packet that the peer still needs. [PDS-148]
 bool Deadlines::is_refused_for_long(const Pdc& pdc, Instant now) const {
   return pdc.waiting.is_refused_for(res_.config.refusal_patience(), now);
 }
 
-// The peer is heard, perhaps on other PDCs, and has nothing to say of what is outstanding on this
-// one, neither good nor bad: a path that works one way only, or a peer that talks and never
-// acknowledges, which would hold the PDC, and what is to be returned on it, for ever. Who works on
-// it says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
+// The peer is heard, perhaps on other PDCs, but neither acknowledges nor refuses what is
+// outstanding on this one: a path that works one way only, or a peer that never acknowledges. It
+// would hold the PDC, and the responses that belong to it, for ever. A peer that works on a request
+// says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
 bool Deadlines::is_ignored_for_long(const Pdc& pdc, Instant now) const {
   return res_.config.patience == Patience::time && !pdc.waiting.is_refused() &&
          now - pdc.waiting.since() >= res_.config.refusal_patience() &&
@@ -222,7 +222,7 @@ bool Deadlines::probe_window(Pdc& pdc, Instant& next, Instant now) {
   }
   next = std::min(next, pdc.waiting.refused_since() + res_.config.refusal_patience());
   pdc.clearing.make_due(pdc.is_initiator());
-  pdc.probe_due = true;
+  pdc.asking.want_cumulative();
   schedule_.want_control(pdc);
   return true;
 }

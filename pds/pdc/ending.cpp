@@ -26,8 +26,8 @@ void Ending::on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now) {
 void Ending::give_up_close(Pdc& pdc, Instant now) {
   const bool has_all = pdc.state() == PdcState::close_ack_wait;
   res_.counters.add(Count::close_given_up);
-  pdc.close_psn = pdc.rx.max_received();
-  pdc.is_doubtful = !pdc.rx.all_received_below(pdc.close_psn + 1);
+  const Psn highest = pdc.rx.max_received();
+  pdc.end.break_off(highest, !pdc.rx.all_received_below(highest + 1));
   free_pdc(pdc, PdcEvent::close_given_up, has_all, has_all, now);
 }
 
@@ -56,14 +56,12 @@ void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count caus
   if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
   report_failures(pdc, failure, now);
   if (!peer_may_hold || !can_say) {
-    pdc.close_psn = pdc.rx.max_received();
-    pdc.is_doubtful = true;
+    pdc.end.break_off(pdc.rx.max_received(), true);
     return free_pdc(pdc, PdcEvent::freed, false, is_remembered, now);
   }
   if (!pdc.is_initiator()) {
-    pdc.close_req_due = true;
-    pdc.close_at = now + res_.config.close_req;
-    schedule_.arm_by(pdc, pdc.close_at);
+    pdc.end.want_request(now + res_.config.close_req);
+    schedule_.arm_by(pdc, pdc.end.at());
   }
   schedule_.want_control(pdc);  // progress_close sends it
 }
@@ -81,7 +79,7 @@ void Ending::close_idle_toward(PeerId peer, Instant now) {
     if (path == nullptr) continue;
     for (Flow& flow : path->flows) {
       for (Pdc& pdc : flow.pdcs) {
-        const bool is_idle = pdc.tx.empty() && pdc.message == MessageHandle{};
+        const bool is_idle = pdc.tx.empty() && !pdc.messages.has_current();
         if (is_idle && pdc.state() == PdcState::established) closing_.begin_close(pdc);
       }
     }
@@ -103,7 +101,7 @@ void Ending::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
 
 // Return data that was not begun.
 void Ending::abort_returns(Pdc& pdc, const Failure& failure, Instant now) {
-  while (ReturnMessage* const queued = pdc.returns.pop_front()) {
+  while (ReturnMessage* const queued = pdc.messages.abort_return()) {
     const MessageHandle message = queued->message;
     res_.return_messages.free(queued);
     res_.client.on_aborted(message, failure, now);
@@ -112,8 +110,7 @@ void Ending::abort_returns(Pdc& pdc, const Failure& failure, Instant now) {
 
 // No more packets of the message that is being pulled.
 void Ending::abort_message(Pdc& pdc, const Failure& failure, Instant now) {
-  const MessageHandle message = pdc.message;
-  pdc.message = MessageHandle{};
+  const MessageHandle message = pdc.messages.abort();
   if (message != MessageHandle{}) res_.client.on_aborted(message, failure, now);
 }
 
@@ -175,7 +172,7 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
 void Ending::discard(Pdc& pdc) { release(pdc, PdcEvent::freed, Instant::never()); }
 
 void Ending::free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now) {
-  UET_ASSERT(pdc.message == MessageHandle{} && pdc.returns.empty());
+  UET_ASSERT(pdc.messages.empty());
   const PdcHandle handle = pdc.handle;
   const PeerId peer = pdc.peer;
   if (clean) res_.counters.add(Count::pdc_closed_ok);

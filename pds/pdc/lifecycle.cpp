@@ -18,7 +18,12 @@ constexpr uint16_t kInitiator =
     in(S::syn, S::established, S::quiesce, S::ack_wait, S::close_ack_wait, S::error);
 constexpr uint16_t kTarget = in(S::pending, S::established, S::close_wait, S::error);
 constexpr uint16_t kOpenTarget = in(S::established, S::close_wait);
+// The row leaves the state as it is, whichever it was; `next` says nothing then.
 constexpr bool kStays = true;
+
+// The tables have a row for each row of section 5 of the reference. Rows that leave the state as it
+// is stand here for that comparison: no code raises their events. Their work is done elsewhere: T3
+// in door.cpp, T4 in demux.cpp, T8, T11 and T16 in inbox.cpp, T15 in inbox.cpp and close_steps.cpp.
 
 // clang-format off
 constexpr LifecycleRow kInitiatorRows[] = {

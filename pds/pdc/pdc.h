@@ -6,15 +6,21 @@
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/door/proof.h"
+#include "pds/pdc/end_record.h"
 #include "pds/pdc/lifecycle.h"
 #include "pds/rx/ack_scheduler.h"
 #include "pds/rx/order.h"
 #include "pds/rx/responses.h"
 #include "pds/rx/rx_window.h"
 #include "pds/rx/sack.h"
+#include "pds/rx/told.h"
+#include "pds/schedule/deficit.h"
+#include "pds/tx/asking.h"
+#include "pds/tx/burst.h"
 #include "pds/tx/clearing.h"
 #include "pds/tx/loss_detector.h"
 #include "pds/tx/losses.h"
+#include "pds/tx/messages.h"
 #include "pds/tx/peer_range.h"
 #include "pds/tx/tail_probe.h"
 #include "pds/tx/tx_window.h"
@@ -31,11 +37,6 @@ namespace uet::pds {
 struct Flow;
 struct Path;
 
-// A message of return data in the queue of a PDC. [PDS-167]
-struct ReturnMessage : ListNode<struct ReturnTag> {
-  MessageHandle message;
-};
-
 struct alignas(64) Pdc : ListNode<struct LruTag>,
                          ListNode<struct ControlTag>,
                          ListNode<struct SendTag>,
@@ -43,11 +44,11 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // Touched by every packet.
   Lifecycle life;
   Mode mode = Mode::rud;
-  bool acked_once : 1 = false;     // target: an ACK taught the peer our PDCID [PDS-045]
-  bool is_reserved : 1 = false;    // of the reserved pool [PDS-017]
-  uint8_t told_mpr = kDefaultMpr;  // what the peer takes for our range [PDS 8.3]
-  Pdcid id;                        // ours
-  Pdcid peer_id;                   // 0 until learnt
+  bool is_reserved = false;  // of the reserved pool [PDS-017]
+  uint8_t rebases = 0;       // counted by NackReader [PDS-051]
+  Pdcid id;                  // ours
+  Pdcid peer_id;             // 0 until learnt
+  Asking asking;
   PdcHandle handle;
   PeerId peer;
   JobId job;  // target: of its first request [T-02]
@@ -58,42 +59,33 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Losses losses;
   PeerRange range;  // of the PSNs we send, at the peer [PDS-035]
   Psn start_psn;
-  uint32_t rcvd_bytes = 0;       // nominal, of the data that was accepted; wraps [CMS-041]
-  uint32_t peer_rcvd_units = 0;  // the same as the peer last told it, 256 octets each [CMS-042]
+  Told told;
+  uint32_t peer_rcvd_units = 0;  // what the peer has received, by its last ACK, in 256 octets; kept
+                                 // by AckReader [CMS-042]
   uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
-  Psn gap;                       // ROD, toward a peer that drops: the oldest refused packet
+  Proof proof;
 
   Order order;  // ROD
-  Proof proof;
 
   AckScheduler ack;
   SackSweep sweep;
   RtoEstimator rtt;
+  TailProbe tail;
 
   // Sending.
-  MessageHandle message;    // being pulled; 0: none
-  int32_t deficit = 0;      // octets, deficit round robin [PDS-244]
-  Entropy ev;               // of the present burst
-  uint16_t ev_left = 0;     // quarters of a packet that it still has
-  uint8_t quiet_count = 0;  // messages since one had AR [PDS-064]
-  uint8_t rebases = 0;      // [PDS-051]
-  uint16_t keep_count = 0;  // messages that keep the PDC open [PDS-015]
-  IntrusiveList<ReturnMessage, ReturnTag> returns;
+  Deficit deficit;
+  Messages messages;
+  Burst burst;
 
   // Timers.
   TimerNode timer;
   Instant last_active;  // last packet either way
   Waiting waiting;
-  Clearing clearing;                    // initiator
-  Instant close_at = Instant::never();  // Close_REQ_Time, or the wait for verdicts, is over
+  Clearing clearing;  // initiator
+  EndRecord end;
 
   // Cold.
-  TailProbe tail;
   Responses responses;
-  Psn close_psn;                 // Close sent or received; reclaimed: highest PSN received
-  bool is_doubtful : 1 = false;  // reclaimed: what was answered to each of its PSNs is not known
-  bool close_req_due : 1 = false;
-  bool probe_due : 1 = false;  // an ACK is to be asked for, to learn the cumulative ACK
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
 
@@ -114,7 +106,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // Its message was taken back before the first packet left: there is nobody to close it with.
   bool is_unheard() const {
     return is_initiator() && state() == PdcState::syn && tx.next() == start_psn &&
-           message == MessageHandle{} && keep_count == 0;
+           !messages.has_current() && !messages.is_kept();
   }
   // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]
   bool is_unverified() const { return !is_initiator() && !proof.is_confirmed() && sdi == 0; }

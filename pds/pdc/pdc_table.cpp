@@ -18,9 +18,8 @@ Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, RandomSourc
   UET_CHECK(graves_.create(arena, graves, random.u64()));
   UET_CHECK(graves_by_id_.create(arena, graves, random.u64()));
   by_id_ = arena.make_span<Pdc*>(kIds);
-  last_psn_ = arena.make_span<Psn>(kIds);
+  last_psn_ = arena.make_zero_span<Psn>(kIds);
   if (by_id_.empty() || last_psn_.empty()) return Errc::no_memory;
-  ids_.set(0);  // [PDS-011]
   return {};
 }
 
@@ -35,6 +34,7 @@ uint32_t PdcTable::free_count(bool is_initiator) const {
 // id at once; when nearly all are taken, the first free one after the draw is used.
 // [PDS-019, T-04]
 Pdcid PdcTable::take_id(RandomSource& random) {
+  ids_.set(0);  // not an id [PDS-011]
   uint32_t id = 0;
   for (int draw = 0; draw < kDrawsMax && ids_.test(id); ++draw) {
     id = static_cast<uint32_t>(random.below(kIds));
@@ -125,8 +125,8 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->id = pdc.id;
   t->mode = pdc.mode;
   t->start_psn = pdc.start_psn;
-  t->close_psn = pdc.close_psn;
-  t->is_doubtful = pdc.is_doubtful;
+  t->close_psn = pdc.end.psn();
+  t->is_doubtful = pdc.end.is_doubtful();
   t->until = until;
   (pdc.life.close_received() ? oldest_ : reclaimed_).push_back(*t);
   const auto by_peer = graves_.insert({t->peer, t->peer_id}, t);

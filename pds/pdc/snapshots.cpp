@@ -9,9 +9,9 @@ namespace {
 
 // Somebody waits for something here.
 bool is_busy(const Pdc& pdc) {
-  return !pdc.tx.empty() || pdc.responses.awaited() != 0 || pdc.message != MessageHandle{} ||
-         !pdc.returns.empty() || pdc.state() == PdcState::quiesce ||
-         pdc.state() == PdcState::ack_wait || pdc.state() == PdcState::close_ack_wait;
+  return !pdc.tx.empty() || pdc.responses.awaited() != 0 || !pdc.messages.empty() ||
+         pdc.state() == PdcState::quiesce || pdc.state() == PdcState::ack_wait ||
+         pdc.state() == PdcState::close_ack_wait;
 }
 
 void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
@@ -19,7 +19,7 @@ void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
   s.tx_next = pdc.tx.next();
   s.lost = pdc.losses.lost();
   s.mp_range = pdc.range.packets();
-  s.has_message = pdc.message != MessageHandle{};
+  s.has_message = pdc.messages.has_current();
   if (pdc.path != nullptr) {
     s.tc = pdc.path->key.tc;
     s.window_bytes = pdc.path->ccc.window_bytes();

@@ -5,7 +5,6 @@
 
 namespace uet::pds {
 
-// An ACK that names the packet, unless the cumulative ACK covers it by then. [PDS-064]
 Result<void> AckWriter::create(Arena& arena) {
   UET_CHECK(probe_answers_.create(arena, res_.config.reply_queue));
   return answers_.create(arena, res_.config.reply_queue);
@@ -18,14 +17,15 @@ Result<void> AckWriter::set_mpr(uint8_t mpr) {
   if (mpr == 0 || mpr > res_.config.mpr) return Errc::invalid;
   mpr_ = mpr;
   table_.for_each([&](Pdc& pdc) {
-    const bool is_known = pdc.state() != PdcState::syn && pdc.acked_once;
-    if (!is_known || 2 * uint32_t{mpr} > pdc.told_mpr) return;
+    const bool is_known = pdc.state() != PdcState::syn && pdc.told.has_answered();
+    if (!is_known || 2 * uint32_t{mpr} > pdc.told.mpr()) return;
     pdc.ack.want(Count::ack_mpr, pdc.ack.trigger());
     schedule_.want_control(pdc);
   });
   return {};
 }
 
+// Asks for an ACK that names the packet, unless the cumulative ACK covers it by then. [PDS-064]
 void AckWriter::want_answer(Pdc& pdc, Count cause, AckTrigger trigger) {
   const bool is_own = trigger.ce || trigger.psn.after(pdc.rx.cack_psn());
   if (is_own && add_answer(pdc, trigger)) trigger.ce = false;  // told once
@@ -69,7 +69,7 @@ void AckWriter::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedRespo
   auto type = wire::PdsType::ack;
   // The short form says everything while nothing is out of order, the range is the one that every
   // peer assumes, and no congestion control listens. [PDS 8.3]
-  if (res_.config.ack_form == AckForm::by_need && !pdc.rx.has_above() && pdc.told_mpr == mpr_ &&
+  if (res_.config.ack_form == AckForm::by_need && !pdc.rx.has_above() && pdc.told.mpr() == mpr_ &&
       mpr_ == kDefaultMpr) {
     h.ack.type = type;
     h.ack.emit(w);
@@ -91,7 +91,7 @@ bool AckWriter::commit_ack(Pdc& pdc, wire::PdsType type, uint32_t octets, Entrop
   if (!proofs_.spend(pdc, octets)) return false;
   batch.commit(octets, res_.peers[pdc.peer].address, ev, res_.config.control_dscp, Ecn::not_ect, 0,
                pdc.sdi);
-  if (type != wire::PdsType::ack) pdc.told_mpr = mpr_;
+  if (type != wire::PdsType::ack) pdc.told.note_mpr(mpr_);
   res_.counters.add(type == wire::PdsType::ack      ? Count::acks_tx
                     : type == wire::PdsType::ack_cc ? Count::ack_cc_tx
                                                     : Count::ack_ccx_tx);
@@ -126,7 +126,7 @@ uint64_t AckWriter::cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant 
   s.service_time = static_cast<uint16_t>(std::clamp<int64_t>(ticks, 1, UINT16_MAX));
   s.rc = feedback.restore_cwnd;
   s.rcv_cwnd_pend = feedback.rcv_cwnd_pend;
-  s.rcvd_bytes = static_cast<uint32_t>((uint64_t{pdc.rcvd_bytes} + 255) >> 8) & 0xFFFFFF;
+  s.rcvd_bytes = static_cast<uint32_t>((uint64_t{pdc.told.rcvd_bytes()} + 255) >> 8) & 0xFFFFFF;
   s.ooo_count = static_cast<uint16_t>(std::min<uint32_t>(pdc.rx.out_of_order(), UINT16_MAX - 1));
   return s.pack();
 }

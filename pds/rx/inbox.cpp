@@ -75,7 +75,7 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
     if (!pdc.is_initiator()) store_.clear_up_to(pdc, in.clear_psn);
     if (in.has_cc) paths_.on_credit_request(pdc, in.credit, now);
   }
-  if (pdc.life.close_received() && in.psn().after(pdc.close_psn)) {
+  if (pdc.life.close_received() && in.psn().after(pdc.end.psn())) {
     return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
   }
   if (!pdc.rx.may_accept(res_.rx_pool)) {
@@ -125,8 +125,8 @@ void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Insta
       !pdc.rx.received(pdc.order.next())) {
     return nack_gap(pdc, trigger, now);  // nobody works on it: it waits for its turn [PDS-079]
   }
-  // Nor on what waits for room in the store, of which a peer that is sent no Clear Requests hears
-  // in no other way. [PDS-101, PDS-106, PDS 22]
+  // The packet may also wait for room for its response. A peer to which we send no Clear Requests
+  // learns that only from this NACK. [PDS-101, PDS-106, PDS 22]
   if (pdc.order.is_stalled() && !trigger.psn.before(pdc.order.next()) &&
       !store_.may_store(pdc, true) && !res_.config.optional_control) {
     return replies_.nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
@@ -214,13 +214,13 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   request.trigger = in.trigger;
   request.covered = !in.psn().after(cack);
   request.ar = answer == Answer::wanted;
-  request.first = !pdc.is_initiator() && !pdc.acked_once;
+  request.first = !pdc.is_initiator() && !pdc.told.has_answered();
   if (answer == Answer::sent) {  // the ACK with the response does it all
     request.first = request.trigger.retx = request.trigger.ce = false;
   }
   request.payload_bytes = static_cast<uint32_t>(in.ses.size());
-  if (!in.is_control) pdc.rcvd_bytes += in.nominal_bytes;
-  pdc.acked_once = true;
+  if (!in.is_control) pdc.told.add_received(in.nominal_bytes);
+  pdc.told.note_answered();
   // One ACK tells of one marked packet: where two came before it could leave, each has its own.
   if (request.ar && !request.covered && acks_.add_answer(pdc, in.trigger)) {
     request.trigger.ce = false;
@@ -308,7 +308,7 @@ void Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
     case CtlType::close_cmd:
       res_.counters.add(Count::close_cmd_rx);
       pdc.life.note_close_received();
-      pdc.close_psn = in.psn();
+      pdc.end.close_at_psn(in.psn());
       return;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
     case CtlType::close_req:
       res_.counters.add(Count::close_req_rx);
@@ -349,7 +349,8 @@ void Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
   if (in.ar) replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
 }
 
-// Negotiation is of a later revision; the rest nobody knows, and says so once a second. [PDS-071]
+// Negotiation belongs to a later revision of the specification. Other types are unknown; a NACK for
+// one of them leaves at most once a second. [PDS-071]
 void Inbox::on_unknown_control(Pdc& pdc, const Inbound& in, Instant now) {
   res_.counters.add(Count::cp_unsupported_rx);
   if (!in.ar) return;

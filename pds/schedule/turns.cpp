@@ -76,7 +76,7 @@ void Turns::assign(Flow& flow, Instant now) {
   for (Pdc& pdc : flow.pdcs) {
     if (!pdc.may_take_message()) continue;
     ++usable;
-    if (pdc.message == MessageHandle{} && window_open(res_, pdc)) return schedule_.want_send(pdc);
+    if (!pdc.messages.has_current() && window_open(res_, pdc)) return schedule_.want_send(pdc);
     // Nothing was waiting when it stalled, so nobody has asked for the cumulative ACK yet.
     if (pdc.is_stalled() && !pdc.waiting.is_refused()) schedule_.arm_by(pdc, now);
   }

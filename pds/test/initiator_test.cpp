@@ -359,7 +359,7 @@ TEST_F(InitiatorTest, SpecProfileGivesUpAfterSixNacks) {
   EXPECT_EQ(b.client.failures.at(0).nack, NackCode::no_resource);
 }
 
-// [architecture 5] ICMP errors for two seconds, and nothing else.
+// [decision 4] ICMP errors for two seconds, and nothing else.
 TEST_F(InitiatorTest, UnreachablePeerFailsAfterTwoSeconds) {
   Bench b;
   b.open_initiator(1);

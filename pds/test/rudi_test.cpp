@@ -140,7 +140,7 @@ TEST_F(RudiTest, AnswersToOthersDoNotKeepAPacketWaiting) {
   EXPECT_EQ(b.client.failures.size(), 1u);
 }
 
-// [architecture 5] Nobody is there, says ICMP, and nothing else: two seconds are enough.
+// [decision 4] Nobody is there, says ICMP, and nothing else: two seconds are enough.
 TEST_F(RudiTest, UnreachablePeerFailsThePacket) {
   b.send(1, 1);
   for (int i = 0; i < 30; ++i) {

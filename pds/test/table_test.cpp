@@ -136,7 +136,7 @@ TEST_F(PdcTableTest, TombstonesKeepTheIdAndExpire) {
   make(4, 4, 2);
   Pdc& a = target(1, 7);
   const Pdcid id = a.id;
-  a.close_psn = Psn(99);
+  a.end.close_at_psn(Psn(99));
   table_.bury(a, kNow + Duration::milliseconds(1));
   ASSERT_NE(table_.find_tombstone(id), nullptr);
   EXPECT_EQ(table_.find_tombstone(id)->close_psn, Psn(99));

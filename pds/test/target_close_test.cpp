@@ -305,7 +305,7 @@ TEST_F(TargetCloseTest, CloseRequestThatCameTooEarlyGoesAgain) {
   EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_REQ psn 1000 retx ar payload 0"}));
 }
 
-// [PDS-173, PDS-220] By patience of time a slow peer keeps its PDC. [architecture 5]
+// [PDS-173, PDS-220] By patience of time a slow peer keeps its PDC. [decision 4]
 TEST_F(TargetCloseTest, SlowPeerIsNotClosedUpon) {
   Bench b;
   b.open_target();
@@ -319,7 +319,7 @@ TEST_F(TargetCloseTest, SlowPeerIsNotClosedUpon) {
 }
 
 // The same before the peer ever used our PDCID: its path to us may be down for as long as we have
-// patience. Under pressure such PDCs go first. [architecture 5, PDS-181]
+// patience. Under pressure such PDCs go first. [decision 4, PDS-181]
 TEST_F(TargetCloseTest, PeerThatIsNotHeardAgainKeepsItsPdcAsLong) {
   Bench b;
   b.open_target();

@@ -51,7 +51,7 @@ class LossDetector {
                     Fn&& fn);
 
   static bool in_recovery(const TxWindow& window) {
-    return window.head_ != nullptr && window.head_->in_recovery;
+    return window.head_ != nullptr && window.head_->judgement.in_recovery;
   }
 
  private:
@@ -68,8 +68,8 @@ class LossDetector {
     return slot.in_flight && !slot.sacked && !slot.done;
   }
   // A packet sent longer than `time` after it has arrived. [PDS-143]
-  static bool is_overdue(const TxHead& head, Duration time, const TxSlot& slot) {
-    const int64_t ticks = TxSlot::ticks_between(head.newest_tick, slot.sent_tick());
+  static bool is_overdue(uint64_t newest_tick, Duration time, const TxSlot& slot) {
+    const int64_t ticks = TxSlot::ticks_between(newest_tick, slot.sent_tick());
     return ticks > time.ns() >> SentTick::kShift;
   }
 };
@@ -78,34 +78,35 @@ template <class Fn>
 void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules,
                          Instant now, Fn&& fn) {
   if (window.empty()) return;
-  TxHead& head = *window.head_;
-  if (head.in_recovery && window.base().after(head.recovery_psn)) head.in_recovery = false;
+  Judgement& j = window.head_->judgement;
+  const Arrivals& arrivals = window.head_->arrivals;
+  if (j.in_recovery && window.base().after(j.recovery_psn)) j.in_recovery = false;
   if (!highest_arrived.after(window.base())) return;
 
   judge_passed(window, fn);
-  const uint32_t out_of_order = std::max<uint32_t>(head.arrived, rules.reported_packets);
-  if (!head.in_recovery && out_of_order >= rules.threshold_packets) {
-    head.in_recovery = true;
-    head.recovery_psn = window.next() - 1;
-    head.recovery_tick = TxSlot::tick_of(now);
-    head.judged = window.base();
+  const uint32_t out_of_order = std::max<uint32_t>(arrivals.count(), rules.reported_packets);
+  if (!j.in_recovery && out_of_order >= rules.threshold_packets) {
+    j.in_recovery = true;
+    j.recovery_psn = window.next() - 1;
+    j.recovery_tick = TxSlot::tick_of(now);
+    j.judged = window.base();
   }
-  if (head.in_recovery) judge_recovery(window, highest_arrived, fn);
-  if (rules.time == Duration::zero() || !head.any_arrived) return;
+  if (j.in_recovery) judge_recovery(window, highest_arrived, fn);
+  if (rules.time == Duration::zero() || !arrivals.any()) return;
   judge_overdue(window, highest_arrived, rules.time, fn);
-  if (head.resent > 0) judge_overdue_resends(window, rules.time, fn);
+  if (window.head_->queues.resent() > 0) judge_overdue_resends(window, rules.time, fn);
 }
 
 // What stands in a path queue before a packet that has arrived. [PDS-L4]
 template <class Fn>
 void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
-  TxHead& head = *window.head_;
-  while (head.passed != 0) {
-    const auto queue = static_cast<uint32_t>(__builtin_ctz(head.passed));
-    head.passed &= head.passed - 1;
-    const uint16_t last = head.passed_to[queue];
-    const Entropy ev = head.passed_by[queue];
-    for (uint16_t at = head.first[queue];;) {
+  Arrivals& arrivals = window.head_->arrivals;
+  while (arrivals.passed() != 0) {
+    const auto queue = static_cast<uint8_t>(__builtin_ctz(arrivals.passed()));
+    arrivals.forget_passed(queue);
+    const uint16_t last = arrivals.passed_to(queue);
+    const Entropy ev = arrivals.passed_by(queue);
+    for (uint16_t at = window.head_->queues.first(queue);;) {
       TxSlot& slot = window.slots()[at];
       const uint16_t next = slot.next;
       if (is_missing(slot) && slot.ev == ev) fn(window.psn_at(at), slot, LossCause::ev_order);
@@ -118,38 +119,39 @@ void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
 // Too many packets have overtaken what is missing: each that was sent before that was found, once.
 template <class Fn>
 void LossDetector::judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn) {
-  TxHead& head = *window.head_;
-  Psn p = head.judged.before(window.base()) ? window.base() : head.judged;
+  Judgement& j = window.head_->judgement;
+  Psn p = j.judged.before(window.base()) ? window.base() : j.judged;
   for (; p.before(highest_arrived); ++p) {
     TxSlot& slot = window[p];
-    const bool is_before = TxSlot::ticks_between(slot.sent_tick(), head.recovery_tick) < 0;
+    const bool is_before = TxSlot::ticks_between(slot.sent_tick(), j.recovery_tick) < 0;
     if (is_missing(slot) && is_before) fn(p, slot, LossCause::ooo_count);
   }
-  head.judged = p;
+  j.judged = p;
 }
 
 // First transmissions went in the order of their PSNs: where one is not overdue, none above it is.
 template <class Fn>
 void LossDetector::judge_overdue(TxWindow& window, Psn highest_arrived, Duration time, Fn&& fn) {
-  TxHead& head = *window.head_;
-  Psn p = head.overdue_from.before(window.base()) ? window.base() : head.overdue_from;
+  Judgement& j = window.head_->judgement;
+  const uint64_t newest = window.head_->arrivals.newest_tick();
+  Psn p = j.overdue_from.before(window.base()) ? window.base() : j.overdue_from;
   for (; p.before(highest_arrived); ++p) {
     TxSlot& slot = window[p];
     if (!is_missing(slot) || slot.resends > 0) continue;
-    if (!is_overdue(head, time, slot)) break;
+    if (!is_overdue(newest, time, slot)) break;
     fn(p, slot, LossCause::ooo_count);
   }
-  head.overdue_from = p;
+  j.overdue_from = p;
 }
 
 // Each queue is in the order of sending.
 template <class Fn>
 void LossDetector::judge_overdue_resends(TxWindow& window, Duration time, Fn&& fn) {
-  TxHead& head = *window.head_;
+  const uint64_t newest = window.head_->arrivals.newest_tick();
   window.for_each_oldest([&](uint8_t queue, Psn psn) {
     TxSlot& slot = window[psn];
     if (!TxQueue::is_in_flight(queue) || !is_missing(slot)) return false;
-    if (!is_overdue(head, time, slot)) return false;
+    if (!is_overdue(newest, time, slot)) return false;
     fn(psn, slot, LossCause::ooo_count);
     return slot.queue != queue;
   });

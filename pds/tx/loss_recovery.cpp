@@ -37,7 +37,7 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
     newest = &slot;
     newest_psn = psn;
   });
-  pdc.quiet_count = 0;
+  pdc.asking.note_asked();
   if (newest == nullptr) return;
   UET_ASSERT(!newest->ask && !newest->lost && !newest->delayed);
   ask_for(pdc, newest_psn, *newest);
@@ -92,7 +92,7 @@ void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   pdc.losses.unmark(slot);
   slot.sacked = slot.quiet = false;
   slot.delayed = true;
-  if (!gap_waits(res_, pdc) || psn.before(pdc.gap)) pdc.gap = psn;
+  if (!gap_waits(res_, pdc) || psn.before(pdc.losses.gap())) pdc.losses.open_gap(psn);
   slot.note_sent(now);
   pdc.tx.settle(psn);
   schedule_.arm_by(pdc, now + limit_of(pdc, slot));
@@ -103,7 +103,7 @@ void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
 // for a while goes when that is over. [PDS-078, PDS-150]
 void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {
   const Psn from = pdc.tx.contains(expected) ? expected : pdc.tx.base();
-  const Psn end = gap_waits(res_, pdc) ? pdc.gap : pdc.tx.next();
+  const Psn end = gap_waits(res_, pdc) ? pdc.losses.gap() : pdc.tx.next();
   for (Psn p = from; p.before(end); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr || slot->sacked || slot->lost) continue;

@@ -68,6 +68,9 @@ class Losses {
   }
   // Highest PSN known to have arrived, at most `last`.
   Psn highest_arrived() const { return highest_arrived_; }
+  // ROD, toward a peer that drops: the oldest packet that was refused for now.
+  Psn gap() const { return gap_; }
+  void open_gap(Psn psn) { gap_ = psn; }
   void limit_arrived(Psn last) {
     if (highest_arrived_.after(last)) highest_arrived_ = last;
   }
@@ -77,7 +80,8 @@ class Losses {
   uint16_t asked_ = 0;  // slots with `ask`
   Psn from_;
   Psn highest_arrived_;
+  Psn gap_;
 };
-static_assert(sizeof(Losses) == 12);
+static_assert(sizeof(Losses) == 16);
 
 }  // namespace uet::pds

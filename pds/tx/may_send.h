@@ -13,8 +13,9 @@ inline constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
 inline constexpr uint32_t kUnprovenPackets = 4;  // where no Probe can ask for proof
 inline constexpr Duration kHeldWaitMin = Duration::microseconds(100);  // ends are late by as much
 
-inline bool has_new(const Pdc& pdc) {
-  return pdc.message != MessageHandle{} || !pdc.returns.empty() ||
+// Asked for every packet, so it stands in its callers.
+[[gnu::always_inline]] inline bool has_new(const Pdc& pdc) {
+  return !pdc.messages.empty() ||
          (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());
 }
 
@@ -42,18 +43,19 @@ inline bool drops_behind_gaps(const Resources& res, const Pdc& pdc) {
 // The peer would drop whatever is behind the packet that it refused for now. [PDS-150]
 inline bool gap_waits(const Resources& res, Pdc& pdc) {
   if (!drops_behind_gaps(res, pdc)) return false;
-  const TxSlot* const slot = pdc.tx.find(pdc.gap);
+  const TxSlot* const slot = pdc.tx.find(pdc.losses.gap());
   return slot != nullptr && slot->delayed;
 }
 
-// There is nothing to send before it either, as far as is known: see send_lost().
+// The gap waits, and no packet before it is known to be lost. send_lost() finds those.
 inline bool is_held_by_gap(const Resources& res, Pdc& pdc) {
-  return gap_waits(res, pdc) && (!pdc.losses.has_lost() || !pdc.losses.lost_from().before(pdc.gap));
+  return gap_waits(res, pdc) &&
+         (!pdc.losses.has_lost() || !pdc.losses.lost_from().before(pdc.losses.gap()));
 }
 
-// Room for one more PSN. Of the data that a SYN asks for nothing goes that would be much more than
-// the SYN, until its source has shown that it hears us: else small forged requests fill somebody
-// else's link. [PDS-035, PDS-037, PDS-038, T-38]
+// The window has room for one more PSN. Until the source of a SYN has proven its address, the
+// answer may be only a little longer than the SYN: otherwise small forged requests would fill the
+// link of a victim. [PDS-035, PDS-037, PDS-038, T-38]
 inline bool window_open(const Resources& res, Pdc& pdc) {
   const Psn next = pdc.tx.next();
   if (pdc.is_unverified() && !may_send_unproven(res, pdc)) return false;

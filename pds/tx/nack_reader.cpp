@@ -177,10 +177,10 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, h.nack_psn, now);
 }
 
-// The packet that was refused was certainly not executed, unless an earlier transmission of it was,
-// or not it was refused but the question for its answer. CLOSING is for what lies beyond all that
-// the peer received, so it holds for every transmission. Of the others it depends.
-// [PDS-119, PDS-176, PDS-190]
+// A refused packet was not executed, with two exceptions: an earlier transmission of it was
+// executed, or the peer refused the ACK Request for it. CLOSING refuses PSNs above all that the
+// peer has received, so it proves this for every transmission. Other codes prove it only for a
+// packet that was sent once. [PDS-119, PDS-176, PDS-190]
 void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   Failure failure{FailureReason::nack, h.nack_code, false};
   const bool is_proof = slot.resends == 0 || h.nack_code == NackCode::closing;
@@ -225,8 +225,8 @@ bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
   if (!any) return false;
   if (!pdc.life.is_draining()) {
     pdc.life.note_draining();
-    pdc.close_at = now + res_.config.peer_timeout;
-    schedule_.arm_by(pdc, pdc.close_at);
+    pdc.end.wait_until(now + res_.config.peer_timeout);
+    schedule_.arm_by(pdc, pdc.end.at());
   }
   pdc.life.change(PdcEvent::peer_done);
   ending_.abort_message(pdc, failure, now);
@@ -234,7 +234,7 @@ bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
     closing_.begin_close(pdc);
   } else {
     ending_.abort_returns(pdc, failure, now);
-    pdc.close_req_due = false;
+    pdc.end.drop_request();
   }
   return true;
 }
@@ -257,8 +257,8 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   if (!any) return false;
   pdc.life.note_orphaned_by(failure.nack);
   pdc.life.change(PdcEvent::orphaned);
-  pdc.close_at = now + pdc.rtt.rto(res_.config.rto_init, res_.config.rto_max, 0);
-  schedule_.arm_by(pdc, pdc.close_at);
+  pdc.end.wait_until(now + pdc.rtt.rto(res_.config.rto_init, res_.config.rto_max, 0));
+  schedule_.arm_by(pdc, pdc.end.at());
   ending_.close_idle_toward(pdc.peer, now);
   Schedule::stop_sending(pdc);
   ending_.abort_message(pdc, failure, now);

@@ -26,7 +26,7 @@ bool Outbox::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instan
   slot.ev = next_ev(pdc, nullptr);
   emit_request(pdc, psn, slot, batch, now);
   if (kind == SlotKind::close_cmd) {
-    pdc.close_psn = psn;
+    pdc.end.close_at_psn(psn);
     res_.counters.add(Count::close_cmd_tx);
   } else {
     res_.counters.add(Count::close_req_tx);
@@ -57,19 +57,19 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     if (pdc.tx.base() != pdc.start_psn && pdc.state() != PdcState::syn) {
       h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
       h.payload = clear.value();
-      emit_control(pdc, h, pdc.ev, batch);
+      emit_control(pdc, h, pdc.burst.ev(), batch);
       res_.counters.add(Count::clear_cmd_tx);
     }
   }
-  if (pdc.probe_due) {
+  if (pdc.asking.is_due()) {
     if (batch.full()) return false;
-    pdc.probe_due = false;
+    pdc.asking.note_sent();
     if (pdc.is_stalled()) {
       h.ctl_type = wire::CtlType::ack_req;
       h.ar = true;
       h.psn = pdc.tx.base() - 1;
       h.payload = 0;
-      emit_control(pdc, h, pdc.ev, batch);
+      emit_control(pdc, h, pdc.burst.ev(), batch);
       res_.counters.add(Count::ack_requests_tx);
       h.ar = false;
       h.psn = Psn{};
@@ -81,7 +81,7 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
         res_.config.optional_control) {
       h.ctl_type = wire::CtlType::clear_req;  // [PDS-106]
       h.payload = pdc.responses.newest().value();
-      emit_control(pdc, h, pdc.ev, batch);
+      emit_control(pdc, h, pdc.burst.ev(), batch);
       pdc.responses.note_clear_request(now);
       res_.counters.add(Count::clear_req_tx);
     }
@@ -124,11 +124,10 @@ bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
 
 // The message that the PDC goes on with; false: none. [PDS-015, PDS-016]
 bool Outbox::next_message(Pdc& pdc, Instant now) {
-  if (pdc.message != MessageHandle{}) return true;
+  if (pdc.messages.has_current()) return true;
   if (!pdc.is_initiator()) {
-    ReturnMessage* const queued = pdc.returns.pop_front();
+    ReturnMessage* const queued = pdc.messages.start_return();
     if (queued == nullptr) return false;
-    pdc.message = queued->message;
     res_.return_messages.free(queued);
     return true;
   }
@@ -139,8 +138,7 @@ bool Outbox::next_message(Pdc& pdc, Instant now) {
     return false;
   }
   UET_ASSERT(started.message != MessageHandle{});
-  pdc.message = started.message;
-  if (started.keep_pdc) ++pdc.keep_count;
+  pdc.messages.start(started.message, started.keep_pdc);
   if (started.is_last) pdc.flow->ready = false;
   return true;
 }
@@ -149,11 +147,11 @@ bool Outbox::next_message(Pdc& pdc, Instant now) {
 Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
   const uint32_t burst_bytes = res_.config.packets_per_entropy * pdc.path->packet_bytes_max;
   const auto quantum = static_cast<int32_t>(burst_bytes);
-  pdc.deficit = std::min(pdc.deficit + quantum, quantum);
+  pdc.deficit.begin_turn(quantum);
   const bool has_lost = pdc.losses.has_lost();  // new packets then wait for the next turn
   bool has_sent = false;
   Step step = Step::sent;
-  while (step == Step::sent && pdc.deficit > 0 && !batch.full()) {
+  while (step == Step::sent && pdc.deficit.is_left() && !batch.full()) {
     if (is_held_by_gap(res_, pdc)) {
       step = Step::idle;
     } else if (pdc.losses.has_lost()) {
@@ -162,15 +160,15 @@ Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
       step = has_lost ? Step::idle : send_new(pdc, batch, now);
     }
     has_sent = has_sent || step == Step::sent;
-    if (pdc.mode == Mode::rud && pdc.ev_left == 0) break;  // the end of a burst
+    if (pdc.mode == Mode::rud && pdc.burst.is_over()) break;  // the end of a burst
   }
-  if (step != Step::sent) pdc.deficit = 0;
+  if (step != Step::sent) pdc.deficit.forfeit();
   if (step == Step::blocked) res_.counters.add(Count::cms_stalls);
   // Without slot memory an ACK brings it back, like with a full window.
   if (step == Step::sent || step == Step::idle) schedule_.want_send(pdc);
   if (step != Step::sent) schedule_.arm_if_held(pdc, now);
   // While this PDC is busy with a long message, another one may take the next. [PDS-061]
-  if (pdc.flow != nullptr && pdc.flow->ready && pdc.message != MessageHandle{} &&
+  if (pdc.flow != nullptr && pdc.flow->ready && pdc.messages.has_current() &&
       pdc.flow->pdc_count < res_.config.pdcs_per_key && pdc.mode == Mode::rud) {
     schedule_.wake_flow(*pdc.flow);
   }
@@ -201,8 +199,8 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     return Step::full;
   }
   PacketRef ref;
-  if (!res_.client.pull(pdc.message, ref)) {
-    pdc.message = MessageHandle{};
+  if (!res_.client.pull(pdc.messages.current(), ref)) {
+    pdc.messages.finish();
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
     return Step::sent;
   }
@@ -212,7 +210,7 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   slot.ref = ref;
   slot.ev = next_ev(pdc, nullptr);
   if (ref.eom) {
-    pdc.message = MessageHandle{};
+    pdc.messages.finish();
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
   }
   check_psn_range(pdc, psn, now);
@@ -236,21 +234,19 @@ void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
 // The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
 Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend) {
   if (pdc.mode == Mode::rod) {
-    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.ev = pdc.path->ev.next();
-    return pdc.ev;
+    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.burst.begin(pdc.path->ev.next(), 0);
+    return pdc.burst.ev();
   }
-  if (pdc.ev_left == 0 || (resend != nullptr && resend->ev == pdc.ev)) {
-    pdc.ev = pdc.path->ev.next();
-    pdc.ev_left = static_cast<uint16_t>(res_.config.packets_per_entropy * kShortsPerPacket);
+  if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {
+    pdc.burst.begin(pdc.path->ev.next(), res_.config.packets_per_entropy * kShortsPerPacket);
   }
-  return pdc.ev;
+  return pdc.burst.ev();
 }
 
 // So many packets leave under one EV, or four times as many short ones; with one, each has its own.
 void Outbox::use_ev(Pdc& pdc, uint32_t bytes) {
   const bool is_short = bytes < kShortBytes && res_.config.packets_per_entropy > 1;
-  const uint16_t cost = is_short ? 1 : kShortsPerPacket;
-  pdc.ev_left = pdc.ev_left > cost ? static_cast<uint16_t>(pdc.ev_left - cost) : uint16_t{0};
+  pdc.burst.spend(is_short ? 1 : kShortsPerPacket);
 }
 
 // Encodes the packet of a slot, the first time or again. [PDS-063, PDS-064, PDS-065, PDS-146]
@@ -311,10 +307,10 @@ bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
   const bool stalls_next = !window_open(res_, pdc) || !path.ccc.may_send(2 * path.packet_bytes_max);
   const bool must = slot.resends > 0 || res_.config.ack_per_packet || stalls_next;
   slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state() == PdcState::established &&
-               pdc.quiet_count < res_.config.quiet_packets;
+               pdc.asking.may_be_quiet(res_.config.quiet_packets);
   const bool ar = must || (slot.ref.eom && !slot.quiet);
-  if (slot.quiet) ++pdc.quiet_count;
-  if (ar) pdc.quiet_count = 0;
+  if (slot.quiet) pdc.asking.note_quiet();
+  if (ar) pdc.asking.note_asked();
   return ar;
 }
 
@@ -325,7 +321,7 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   slot.in_flight = true;
   slot.mark_told = false;
   slot.resends == 0 ? pdc.tx.note_first_sent(psn) : pdc.tx.settle(psn);
-  pdc.deficit -= static_cast<int32_t>(nominal);
+  pdc.deficit.spend(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
   // Only what the client wants sent is activity; resends into the void are not.

@@ -71,7 +71,7 @@ bool TailProbes::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
   h.payload = (pdc.range.cack() + 1).value();
-  if (outbox_.emit_control(pdc, h, pdc.ev, batch)) res_.counters.add(Count::probe_tx);
+  if (outbox_.emit_control(pdc, h, pdc.burst.ev(), batch)) res_.counters.add(Count::probe_tx);
   if (needs_proof(res_, pdc)) schedule_.arm_by(pdc, now + proofs_.proof_wait(pdc));
   return true;
 }

@@ -56,57 +56,46 @@ void TxWindow::start(Psn first) {
   origin_ = base_ = next_ = first;
 }
 
-void TxWindow::release(TxPool& pool) {
-  UET_ASSERT(empty());
-  pool.give(head_, capacity_);
-  head_ = nullptr;
-  capacity_ = 0;
-}
-
 void TxWindow::abandon(TxPool& pool) {
   base_ = next_;
   release_if_empty(pool);
 }
 
-bool TxWindow::reserve(TxPool& pool) {
-  const uint32_t used = size();
-  if (used < capacity_) return true;
-  uint32_t got = 0;
-  TxHead* const block = pool.take(used + 1, got);
-  if (block == nullptr) return false;
-  TxHead* const old = head_;
-  const uint32_t old_capacity = capacity_;
-  move_to(block, got);
-  if (old != nullptr) pool.give(old, old_capacity);
-  return true;
+namespace {
+
+// Copies `count` slots of a window to a larger block, where the first of them, that of the base,
+// gets the first place; so places change, and with them the links. `mask` is that of the old
+// places.
+[[gnu::noinline]] void copy_slots(const TxHead& from, uint32_t first, uint32_t count, uint32_t mask,
+                                  TxHead& to) {
+  const auto moved = [&](uint32_t at) { return static_cast<uint16_t>((at - first) & mask); };
+  const auto* const slots = reinterpret_cast<const TxSlot*>(&from + 1);
+  auto* const copies = reinterpret_cast<TxSlot*>(&to + 1);
+  to = from;
+  to.queues.renumber(moved);
+  to.arrivals.renumber(moved);
+  for (uint32_t i = 0; i < count; ++i) {
+    TxSlot* const slot = new (&copies[i]) TxSlot(slots[(first + i) & mask]);
+    if (slot->queue == TxSlot::kNoQueue) continue;
+    slot->next = moved(slot->next);
+    slot->prev = moved(slot->prev);
+  }
 }
 
-// The slot of the base becomes the first one, so places change, and with them the links.
-void TxWindow::move_to(TxHead* block, uint32_t capacity) {
-  auto* const to = reinterpret_cast<TxSlot*>(block + 1);
-  if (head_ == nullptr) {
-    block->start(base_);
-  } else {
-    const auto moved = [this, first = index(base_)](uint16_t at) {
-      return static_cast<uint16_t>((at - first) & (capacity_ - 1));
-    };
-    *block = *head_;
-    for (uint32_t q = 0; q < TxQueue::kCount; ++q) {
-      if ((head_->used >> q & 1) != 0) block->first[q] = moved(head_->first[q]);
-    }
-    for (uint32_t q = 0; q < TxQueue::kPaths; ++q) {
-      if ((head_->passed >> q & 1) != 0) block->passed_to[q] = moved(head_->passed_to[q]);
-    }
-    for (uint32_t i = 0; i < size(); ++i) {
-      TxSlot* const slot = new (&to[i]) TxSlot(slots()[index(base_ + i)]);
-      if (slot->queue == TxSlot::kNoQueue) continue;
-      slot->next = moved(slot->next);
-      slot->prev = moved(slot->prev);
-    }
+}  // namespace
+
+bool TxWindow::grow(TxPool& pool) {
+  uint32_t got = 0;
+  TxHead* const block = pool.take(size() + 1, got);
+  if (block == nullptr) return false;
+  if (head_ != nullptr) {
+    copy_slots(*head_, index(base_), size(), capacity_ - 1, *block);
+    pool.give(head_, capacity_);
   }
   head_ = block;
-  capacity_ = capacity;
+  capacity_ = got;
   origin_ = base_;
+  return true;
 }
 
 TxSlot& TxWindow::push() {
@@ -125,8 +114,8 @@ void TxWindow::rebase(int32_t delta) {
   base_ = base_ + delta;
   next_ = next_ + delta;
   if (head_ == nullptr) return;
-  head_->in_recovery = false;
-  head_->judged = head_->overdue_from = head_->quiet_from = base_;
+  head_->judgement.clear(base_);
+  head_->quiet_from = base_;
 }
 
 TxSlot* TxWindow::recent(Psn psn) {
@@ -137,32 +126,32 @@ TxSlot* TxWindow::recent(Psn psn) {
 
 // --- TxWindow: queues ---
 
-uint8_t TxWindow::queue_of(const TxSlot& slot) {
-  const auto level = [](uint8_t count) { return std::min<uint8_t>(count, TxQueue::kLevels - 1); };
+uint8_t TxQueue::of(const TxSlot& slot) {
+  const auto level = [](uint8_t count) { return std::min<uint8_t>(count, kLevels - 1); };
   if (slot.done || slot.lost) return TxSlot::kNoQueue;
-  if (slot.ask) return TxQueue::kAsking;
+  if (slot.ask) return kAsking;
   if (slot.delayed) {
     const uint8_t refused = slot.nack_count > 0 ? slot.nack_count - 1 : 0;
-    return static_cast<uint8_t>(TxQueue::kDelayed + level(refused));
+    return static_cast<uint8_t>(kDelayed + level(refused));
   }
-  if (slot.sacked) return static_cast<uint8_t>(TxQueue::kSacked + level(slot.rto_count));
+  if (slot.sacked) return static_cast<uint8_t>(kSacked + level(slot.rto_count));
   if (slot.rto_count > 0) {
-    return static_cast<uint8_t>(TxQueue::kRetried + level(slot.rto_count - 1));
+    return static_cast<uint8_t>(kRetried + level(slot.rto_count - 1));
   }
-  return static_cast<uint8_t>(TxQueue::kPath + slot.ev.value() % TxQueue::kPaths);
+  return of_path(slot);
 }
 
 void TxWindow::settle(Psn psn) {
   const uint32_t at = index(psn);
   TxSlot& slot = slots()[at];
   if (slot.sacked != slot.counted_arrived) {
-    if (slot.sacked) note_arrival(at);
-    head_->arrived = static_cast<uint16_t>(head_->arrived + (slot.sacked ? 1 : -1));
+    if (slot.sacked) head_->arrivals.note(head_->queues, slots(), at, ring());
+    slot.sacked ? head_->arrivals.add() : head_->arrivals.remove();
     slot.counted_arrived = slot.sacked;
   }
-  if (slot.queue != TxSlot::kNoQueue) unlink(at);
-  const uint8_t queue = queue_of(slot);
-  if (queue != TxSlot::kNoQueue) link(at, queue);
+  if (slot.queue != TxSlot::kNoQueue) leave_queue(at);
+  const uint8_t queue = TxQueue::of(slot);
+  if (queue != TxSlot::kNoQueue) head_->queues.add(slots(), at, queue);
   if (slot.quiet && psn.before(head_->quiet_from)) head_->quiet_from = psn;
 }
 
@@ -170,23 +159,13 @@ void TxWindow::settle(Psn psn) {
 // before it that its arrival could have passed. False: it is another one.
 bool TxWindow::complete_oldest(TxSlot& slot, uint32_t at) {
   const uint8_t queue = slot.queue;
-  if (queue >= TxQueue::kPaths || head_->first[queue] != at || slot.resends != 0) return false;
-  const uint64_t tick = slot.sent_tick();
-  if (!head_->any_arrived || TxSlot::ticks_between(tick, head_->newest_tick) > 0) {
-    head_->newest_tick = tick;
-    head_->any_arrived = true;
+  if (queue >= TxQueue::kPaths || head_->queues.first(queue) != at || slot.resends != 0) {
+    return false;
   }
-  if ((head_->passed >> queue & 1) != 0 && head_->passed_to[queue] == at) {
-    head_->passed &= ~(uint32_t{1} << queue);
-  }
-  if (slot.next == at) {
-    head_->used &= ~(uint64_t{1} << queue);
-  } else {
-    head_->first[queue] = slot.next;
-    slots()[slot.prev].next = slot.next;
-    slots()[slot.next].prev = slot.prev;
-  }
-  slot.queue = TxSlot::kNoQueue;
+  Arrivals& arrivals = head_->arrivals;
+  arrivals.note_newest(slot.sent_tick());
+  if (arrivals.has_passed(queue) && arrivals.passed_to(queue) == at) arrivals.forget_passed(queue);
+  head_->queues.remove_first(slots(), slot, at, queue);
   slot.counted_arrived = slot.done = true;
   ++base_;
   return true;
@@ -196,15 +175,15 @@ void TxWindow::complete(Psn psn) {
   const uint32_t at = index(psn);
   TxSlot& slot = slots()[at];
   if (psn == base_ && !slot.counted_arrived && complete_oldest(slot, at)) {
-    if (head_->arrived != 0) pass_answered();
+    if (head_->arrivals.count() != 0) pass_answered();
     return;
   }
   if (!slot.counted_arrived) {
-    note_arrival(at);
-    ++head_->arrived;
+    head_->arrivals.note(head_->queues, slots(), at, ring());
+    head_->arrivals.add();
     slot.counted_arrived = true;
   }
-  if (slot.queue != TxSlot::kNoQueue) unlink(at);
+  if (slot.queue != TxSlot::kNoQueue) leave_queue(at);
   slot.done = true;
   pass_answered();
 }
@@ -212,71 +191,42 @@ void TxWindow::complete(Psn psn) {
 // Moves the base over slots that are answered.
 void TxWindow::pass_answered() {
   while (base_ != next_ && (*this)[base_].done) {
-    --head_->arrived;
+    head_->arrivals.remove();
     ++base_;
   }
 }
 
-void TxWindow::link(uint32_t at, uint8_t queue) {
-  if (TxQueue::is_in_flight(queue) && slots()[at].resends > 0) ++head_->resent;
-  append(at, queue);
+void TxWindow::leave_queue(uint32_t at) {
+  head_->arrivals.on_leaving(head_->queues, slots()[at], at);
+  head_->queues.remove(slots(), at);
 }
 
-void TxWindow::unlink(uint32_t at) {
-  TxSlot* const all = slots();
-  TxSlot& slot = all[at];
-  const uint8_t queue = slot.queue;
-  slot.queue = TxSlot::kNoQueue;
-  if (TxQueue::is_in_flight(queue) && slot.resends > 0) --head_->resent;
-  // What has been passed is now only what stands before it.
-  if (queue < TxQueue::kPaths && (head_->passed >> queue & 1) != 0 &&
-      head_->passed_to[queue] == at) {
-    if (head_->first[queue] == at) {
-      head_->passed &= ~(uint32_t{1} << queue);
-    } else {
-      head_->passed_to[queue] = slot.prev;
-    }
-  }
-  if (slot.next == at) {
-    head_->used &= ~(uint64_t{1} << queue);
-    return;
-  }
-  if (head_->first[queue] == at) head_->first[queue] = slot.next;
-  all[slot.prev].next = slot.next;
-  all[slot.next].prev = slot.prev;
-}
+// --- Arrivals ---
 
-// A packet is known to have arrived: those sent before it on its EV have been passed. Of one that
-// was sent again nobody knows which transmission arrived: it is no evidence. [PDS-L3, PDS-L4]
-void TxWindow::note_arrival(uint32_t at) {
-  const TxSlot& slot = slots()[at];
+void Arrivals::note(const TxQueues& queues, const TxSlot* all, uint32_t at, const Ring& ring) {
+  const TxSlot& slot = all[at];
   if (slot.resends != 0) return;
-  const uint64_t tick = slot.sent_tick();
-  if (!head_->any_arrived || TxSlot::ticks_between(tick, head_->newest_tick) > 0) {
-    head_->newest_tick = tick;
-  }
-  head_->any_arrived = true;
+  note_newest(slot.sent_tick());
   const uint8_t queue = slot.queue;
-  if (queue >= TxQueue::kPaths || head_->first[queue] == at) return;
-  const bool is_known = (head_->passed >> queue & 1) != 0;
-  if (is_known) {
+  if (queue >= TxQueue::kPaths || queues.first(queue) == at) return;
+  if (has_passed(queue)) {
     // Two EVs share the queue: the first keeps it until the arrivals are looked at.
-    if (head_->passed_by[queue] != slot.ev) return;
-    const TxSlot& known = slots()[head_->passed_to[queue]];
-    const TxSlot& before = slots()[slot.prev];
-    const int64_t ahead = TxSlot::ticks_between(before.sent_tick(), known.sent_tick());
-    const bool is_later =
-        ahead > 0 || (ahead == 0 && psn_at(slot.prev).after(psn_at(head_->passed_to[queue])));
+    if (by_[queue] != slot.ev) return;
+    const uint16_t last = to_[queue];
+    const int64_t ahead = TxSlot::ticks_between(all[slot.prev].sent_tick(), all[last].sent_tick());
+    const bool is_later = ahead > 0 || (ahead == 0 && ring.is_before(last, slot.prev));
     if (!is_later) return;
   }
-  head_->passed |= uint32_t{1} << queue;
-  head_->passed_to[queue] = slot.prev;
-  head_->passed_by[queue] = slot.ev;
+  passed_ |= uint32_t{1} << queue;
+  to_[queue] = slot.prev;
+  by_[queue] = slot.ev;
 }
 
+// --- TxWindow: what is due ---
+
 bool TxWindow::next_asked(Psn& psn) const {
-  if (head_ == nullptr || (head_->used >> TxQueue::kAsking & 1) == 0) return false;
-  psn = psn_at(head_->first[TxQueue::kAsking]);
+  if (head_ == nullptr || !head_->queues.has(TxQueue::kAsking)) return false;
+  psn = psn_at(head_->queues.first(TxQueue::kAsking));
   return true;
 }
 

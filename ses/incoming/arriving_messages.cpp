@@ -18,8 +18,8 @@ Result<void> ArrivingMessages::create(Rng& rng) {
   return owed_by_pdc_.create(*res_.arena, owed, rng.u64());
 }
 
-// One that was given up has begun once: a second beginning is that of another message, whose sender
-// uses the identifier again.
+// A message that was given up has had its first packet. Another first packet belongs to a new
+// message, whose sender uses the identifier again.
 RxMessage* ArrivingMessages::find(const Request& q) {
   RxMessage* const found = find_any(q);
   if (found == nullptr) return nullptr;

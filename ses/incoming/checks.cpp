@@ -64,6 +64,7 @@ Decision Checks::judge(const Request& q) {
     return refused(ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-004]
   }
   if (opcode == SesOpcode::msg_error) return {.kind = Decision::Kind::msg_error};
+  // [SES-049]
   if (q.common.ie) return refused(ReturnCode::initiator_err, Counter::rx_initiator_error);
 
   const Decision generation = check_generation(*ep, q);

@@ -66,6 +66,7 @@ pds::Verdict Rma::continue_write(RxMessage& m, const Endpoint& ep, const Request
   return pds::Verdict::accepted();
 }
 
+// The first packet was within the region, so the region has changed since: the key is what fails.
 pds::Verdict Rma::lose_region(RxMessage& m, const Request& q) {
   res_.counters.add(Counter::rx_bad_key);
   delivery_.fail(m, Completion::Status::refused, ReturnCode::bad_mkey);

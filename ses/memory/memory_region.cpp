@@ -71,7 +71,7 @@ Result<void> MemoryRegions::give_key(Region& region, RegionId id, const RegionRe
     return {};
   }
   // Random, so that a key that leaked or was guessed from another one opens nothing.
-  // [architecture 5]
+  // [security.md]
   const uint64_t slot = Handle<Region>::from_word(id.value()).index();
   region.key = safe | kProviderKey | (rng_.u64() & kNonceMask) << kNonceShift | slot;
   return {};
@@ -178,7 +178,7 @@ Result<RegionId, wire::ReturnCode> MemoryRegions::check(RegionId id, const Regio
   if (region->access == 0) return wire::ReturnCode::perm_violation;
   if ((region->access & use.access) != use.access) return wire::ReturnCode::op_violation;
   if (use.replayable && !region->idempotent_safe) return wire::ReturnCode::op_violation;
-  if (!region->covers(use.offset, use.length)) return wire::ReturnCode::bad_addr;
+  if (!region->covers(use.offset, use.length)) return wire::ReturnCode::bad_addr;  // [SES-176]
   return id;
 }
 

@@ -101,7 +101,8 @@ class MemoryRegions {
   // The rendezvous send whose source that is; 0: a region of the user's.
   uint32_t exposed(RegionId id) const;
   bool is_exposed(uint64_t key) const { return exposed(id_of_key(key)) != 0; }
-  // The kind that every source of a rendezvous has, here and at peers.
+  // Whether the provider made the key (bit 48). Every source of a rendezvous has such a key, at
+  // both ends. [LF-026]
   static bool is_provider_key(uint64_t key);
 
   // The region a key names for that use, or the return code that says why not. [SES-116, SES-083]

@@ -183,8 +183,8 @@ void Outgoing::on_send_failed(pds::MessageHandle handle, int error) {
   settling_.stop(*m, Completion::Status::fault);
 }
 
-// Messages that have not begun go in packets that fit; those of which too long packets are on their
-// way end. Reads ask for less when the other end says that its answers are too long. [PDS-250]
+// Messages that have not begun use the smaller payload. Messages with packets in flight that are
+// too long end. Reads ask for less when the other end says that its answers are too long. [PDS-250]
 void Outgoing::on_path_lowered(PeerId peer) {
   const uint16_t payload = res_.payload_toward(peer);
   operations_.for_each([&](TxMessage& m) {

@@ -137,9 +137,11 @@ void Delivery::copy(const UnexpectedMessage& u, const PostedReceive& r, uint64_t
   };
   const auto bytes = static_cast<uint32_t>(u.pages.bytes);
   if (u.is_complete) return copy_part(0, bytes);
-  // What lies in its pages where nothing has arrived is of others. [SES-190]
+  // Copy only octets that have arrived: the rest of the pages holds data of other messages.
+  // [SES-190]
   u.arriving->packets.for_each(bytes, copy_part);
 }
+
 // Room in the completion queue came back: kept messages go to the receives that wait for them.
 void Delivery::drain(Endpoint& ep) {
   if (ep.queue->is_shared) {
@@ -168,8 +170,7 @@ bool Delivery::drain(Endpoint& ep, Matcher& matcher) {
 void Delivery::drain() {
   for (Endpoint& ep : stalled_) drain(ep);
 }
-// The end of a shared receive that no message got is reported by the oldest of its endpoints; where
-// there is none nobody waits for it. Errc::again: no room for that. [LF-057]
+
 Result<void> Delivery::cancel(ReceiveQueue& queue, void* op_context) {
   for (PostedReceive& r : queue.receives) {
     if (r.context.op != op_context || (!r.is_matchable && r.called == nullptr)) continue;
@@ -178,6 +179,8 @@ Result<void> Delivery::cancel(ReceiveQueue& queue, void* op_context) {
   return Errc::not_found;
 }
 
+// The oldest endpoint of a shared queue reports the end of a receive that no message got; without
+// an endpoint nobody waits for it. Errc::again: no room for that completion. [LF-057]
 Result<void> Delivery::cancel(ReceiveQueue& queue, PostedReceive& r) {
   Endpoint* ep = queue.endpoints.front();
   if (r.open_messages != 0 && r.called == nullptr) {
@@ -270,6 +273,7 @@ void Delivery::give_up(DeferredMessage& d, Completion::Status status) {
   Receives::post_again(queue, *lost.receive);
   offer(queue, *lost.receive);
 }
+
 void Delivery::drop(UnexpectedMessage& u, ReturnCode code) {
   // Discarded: it is sent once more to that end, which its initiator waits for.
   if (u.deferred != nullptr) return deferred_.discard(*u.deferred);

@@ -20,7 +20,7 @@ struct ReceiveQueue : ListNode<struct FreeQueueTag> {
   ReceiveQueueId id;
   bool is_open = false;
   // Receives do not belong to an endpoint, so the room for a completion is booked when a message
-  // gets one, not when it is posted. [architecture 5]
+  // gets one, not when it is posted. [decision 11]
   bool is_shared = false;
   uint32_t size = 0;      // receives posted at most; then Errc::again
   uint32_t open = 0;      // receives posted and not reported

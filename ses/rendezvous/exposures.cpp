@@ -105,9 +105,9 @@ Exposure* Exposures::find(uint32_t handle, uint16_t attempt) {
   return x != nullptr && x->attempt == attempt ? x : nullptr;
 }
 
-// A READ of an exposed source begins. One of the beginning of the rest, for as much as the first or
-// less, is a new attempt: what an earlier one fetched does not count any more. One for nothing says
-// that this was all, or at the very start that no more could be had.
+// A READ of an exposed source arrives. If it begins at the start of the rest, and is no longer than
+// the first READ, the target has started over: what was served before does not count any more. A
+// READ of length 0 says that the target is finished, or, at offset 0, that it gives up.
 TxMessage* Exposures::on_read_begun(Exposure& x, uint64_t offset, uint32_t length) {
   const bool is_first = !x.is_begun;
   x.is_begun = true;

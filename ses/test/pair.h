@@ -159,10 +159,11 @@ class PairTest : public ::testing::Test {
   void elapse(Duration span) {
     const Instant end = now_ + span;
     while (now_ < end) {
-      Instant next = std::min(a_->ses->next_deadline(), b_->ses->next_deadline());
+      Instant next =
+          std::min(a_->ses->exchange().next_deadline(), b_->ses->exchange().next_deadline());
       now_ = std::min(end, std::max(next, now_ + Duration::microseconds(2)));
-      a_->ses->advance(now_);
-      b_->ses->advance(now_);
+      a_->ses->exchange().advance(now_);
+      b_->ses->exchange().advance(now_);
       a_->pds.resend_all();
       b_->pds.resend_all();
       settle();

@@ -221,7 +221,7 @@ TEST_F(PairTest, ASinkThatCountsSeesAllRemoteAccess) {
             "remote_read ok 10 #0");
 }
 
-// [architecture 5] Without a completion slot the packet is refused and comes again.
+// [decision 11] Without a completion slot the packet is refused and comes again.
 TEST_F(PairTest, WriteWithDataWaitsForACompletionSlot) {
   const Octets data = pattern(2000);
   Octets memory(2000);

@@ -15,11 +15,11 @@ TEST_F(RendezvousProbeTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
   send(by_rendezvous(stored(pattern(5000))));
   settle();
   now_ = now_ + Duration::milliseconds(999);
-  a_->ses->advance(now_);
+  a_->ses->exchange().advance(now_);
   transmit();
   EXPECT_TRUE(network_.empty());
   now_ = now_ + Duration::milliseconds(1);
-  a_->ses->advance(now_);
+  a_->ses->exchange().advance(now_);
   transmit();
   ASSERT_EQ(network_.size(), 1u);
   EXPECT_EQ(network_[0].octets.size(), 44u);
@@ -73,7 +73,7 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   }
   network_.clear();  // the last answers
   now_ = now_ + Duration::seconds(1);
-  a_->ses->advance(now_);
+  a_->ses->exchange().advance(now_);
   settle();
   EXPECT_EQ(count(Counter::rx_bad_key), 1u);
   EXPECT_EQ(take(*a_), "");
@@ -109,7 +109,7 @@ TEST_F(RendezvousProbeTest, AQuestionWhosePdcIsLostIsAskedAgain) {
       EXPECT_EQ(take(*b_), "recv ok 10 #6");
     }
     now_ = now_ + Duration::seconds(1);
-    a_->ses->advance(now_);
+    a_->ses->exchange().advance(now_);
     transmit();
     ASSERT_EQ(network_.size(), 1u);
     EXPECT_EQ(network_[0].octets[0], std::byte{0x00});  // NO_OP

@@ -40,7 +40,7 @@ TEST_F(SharedDeferralTest, MessagesOfBothAreCalledInOrder) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [architecture 5] No receive is set aside without room for its completion.
+// [decision 11] No receive is set aside without room for its completion.
 TEST_F(SharedDeferralTest, WithoutRoomNobodyIsCalled) {
   Octets rooms[2] = {Octets(5000), Octets(5000)};
   x_.slots = 0;

@@ -68,7 +68,7 @@ TEST_F(SharedTest, KeptMessagesAreTakenInTheOrderOfArrival) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [architecture 5] Posting books nothing. A message without room for its completion is sent again
+// [decision 11] Posting books nothing. A message without room for its completion is sent again
 // until there is some, and holds up nobody else's.
 TEST_F(SharedTest, RoomIsBookedWhenAMessageComes) {
   x_.slots = 0;
@@ -89,7 +89,7 @@ TEST_F(SharedTest, RoomIsBookedWhenAMessageComes) {
   EXPECT_EQ(x_.slots, 0u);
 }
 
-// [architecture 5] A kept message of X finds no room: it stays where it is, nothing of X overtakes
+// [decision 11] A kept message of X finds no room: it stays where it is, nothing of X overtakes
 // it, and Y goes on. [SES-122]
 TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
   for (const uint64_t tag : {uint64_t{0}, uint64_t{5}}) {
@@ -111,7 +111,7 @@ TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
     send(y_, pattern(4), tag);
     settle();
     EXPECT_EQ(told(), "Y " + kind + "4" + mark + "11");
-    EXPECT_FALSE(b_->ses->next_deadline().is_never());
+    EXPECT_FALSE(b_->ses->exchange().next_deadline().is_never());
     x_.slots = 1;
     elapse(Duration::milliseconds(2));
     EXPECT_EQ(told(), "X " + kind + "1" + mark + "12");
@@ -124,7 +124,7 @@ TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
     x_.slots = 5;
     elapse(Duration::milliseconds(2));
     EXPECT_EQ(told(), "X " + kind + "6" + mark + "14");
-    EXPECT_TRUE(b_->ses->next_deadline().is_never());
+    EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
     EXPECT_TRUE(is_balanced());
     a_->completions.clear();
   }
@@ -226,9 +226,9 @@ TEST_F(SharedTest, AStalledEndpointMayClose) {
   send(x_, pattern(1));
   settle();
   post(room, 10);
-  EXPECT_FALSE(b_->ses->next_deadline().is_never());
+  EXPECT_FALSE(b_->ses->exchange().next_deadline().is_never());
   close(x_);
-  EXPECT_TRUE(b_->ses->next_deadline().is_never());
+  EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
   send(y_, pattern(2));
   settle();
   EXPECT_EQ(told(), "Y recv ok 2 #10");

@@ -31,7 +31,7 @@ struct Side {
     auto made = Ses::create(arena, config, peers, seed);
     EXPECT_TRUE(made.ok());
     ses = *made;
-    auto below = pds::Pds::create(arena, pds::Config{}, peers, *ses, seed + 1);
+    auto below = pds::Pds::create(arena, pds::Config{}, peers, ses->exchange(), seed + 1);
     EXPECT_TRUE(below.ok());
     pds = *below;
     ses->attach(*pds);
@@ -55,7 +55,7 @@ struct Side {
   void receive(std::span<RxDatagram> datagrams, Instant now) { pds->receive(datagrams, now); }
   void advance(Instant now) {
     pds->advance(now);
-    ses->advance(now);
+    ses->exchange().advance(now);
   }
   Instant next_deadline() const { return std::min(pds->next_deadline(), ses->next_deadline()); }
 

@@ -34,7 +34,7 @@ Octets StubPds::encode(const pds::PacketRef& ref) {
   batch_->clear();
   const std::span<std::byte> room = batch_->begin();
   wire::Writer header(room);
-  ses_->encode(ref, header, *batch_);
+  client_->encode(ref, header, *batch_);
   batch_->commit(static_cast<uint32_t>(header.position()), {}, Entropy(), 0, Ecn::ect0);
   const TxPacket& packet = batch_->packets()[0];
   Octets out(packet.header, packet.header + packet.header_bytes);
@@ -60,7 +60,7 @@ void StubPds::transmit(Instant now) {
       if (f.forward.active == pds::MessageHandle()) {
         pds::StartedMessage started;
         const pds::PdcHandle pdc(i + 1 + f.pdc_number * 0x10000);
-        if (!f.is_ready || !ses_->start(pds::FlowId(i), pdc, started, now)) {
+        if (!f.is_ready || !client_->start(pds::FlowId(i), pdc, started, now)) {
           f.is_ready = false;
           break;
         }
@@ -68,7 +68,7 @@ void StubPds::transmit(Instant now) {
         f.forward.active = started.message;
       }
       pds::PacketRef ref;
-      if (!ses_->pull(f.forward.active, ref)) {
+      if (!client_->pull(f.forward.active, ref)) {
         f.forward.active = pds::MessageHandle();
         continue;
       }
@@ -82,7 +82,7 @@ void StubPds::transmit(Instant now) {
       if (was_last) f.forward.active = pds::MessageHandle();
       if (f.mode == pds::Mode::uud) {
         f.forward.outstanding.erase(f.forward.next_psn - 1);
-        ses_->on_response(ref, {}, now);
+        client_->on_response(ref, {}, now);
       }
     }
   }
@@ -90,7 +90,7 @@ void StubPds::transmit(Instant now) {
     while (!t.back.returns.empty() && t.back.outstanding.size() < window) {
       const pds::MessageHandle message = t.back.returns.front();
       pds::PacketRef ref;
-      if (!ses_->pull(message, ref)) {
+      if (!client_->pull(message, ref)) {
         t.back.returns.pop_front();
         continue;
       }
@@ -142,7 +142,7 @@ void StubPds::receive_request(const Parcel& p, Instant now) {
   if (only_answers) {
     v = response({}, *only_answers, 0);
   } else {
-    v = ses_->on_request(rx, now);
+    v = client_->on_request(rx, now);
   }
   if (v.kind == pds::Verdict::Kind::nack) {
     ++nacks_sent;
@@ -165,7 +165,7 @@ void StubPds::receive_answer(const Parcel& p, Instant now) {
   pds::RxResponse response;
   response.next_hdr = p.next_hdr;
   response.ses = p.octets;
-  ses_->on_response(ref, response, now);
+  client_->on_response(ref, response, now);
 }
 
 void StubPds::receive(const Parcel& p, Instant now) {
@@ -208,7 +208,7 @@ void StubPds::resend_all() {
 void StubPds::shorten_returns() {
   allows_void_resend = true;
   for (auto& [flow, t] : targets_) {
-    for (auto& [psn, sent] : t.back.outstanding) EXPECT_TRUE(ses_->shorten(sent.ref));
+    for (auto& [psn, sent] : t.back.outstanding) EXPECT_TRUE(client_->shorten(sent.ref));
   }
 }
 
@@ -220,9 +220,9 @@ void StubPds::fail_flow(uint32_t flow, const pds::Failure& failure, Instant now)
   const pds::MessageHandle active = f.forward.active;
   f.forward.active = pds::MessageHandle();
   ++f.pdc_number;
-  for (auto& [psn, sent] : outstanding) ses_->on_failed(sent.ref, failure, now);
-  if (active != pds::MessageHandle()) ses_->on_aborted(active, failure, now);
-  ses_->on_pdc_closed(pdc, f.peer, false, now);
+  for (auto& [psn, sent] : outstanding) client_->on_failed(sent.ref, failure, now);
+  if (active != pds::MessageHandle()) client_->on_aborted(active, failure, now);
+  client_->on_pdc_closed(pdc, f.peer, false, now);
 }
 
 bool StubPds::has_outstanding() const {

@@ -55,7 +55,7 @@ class TargetTest : public PairTest {
     rx.in_order = in_order_;
     rx.is_confirmed = is_confirmed_;
     rx.ses = octets;
-    return b_->ses->on_request(rx, now_);
+    return b_->ses->exchange().on_request(rx, now_);
   }
   pds::Verdict standard(const wire::StandardRequest& h, size_t payload,
                         pds::Mode mode = pds::Mode::rud) {
@@ -106,7 +106,7 @@ class TargetTest : public PairTest {
   uint64_t count(Counter c) const { return b_->ses->counters()[c]; }
 
   uint32_t next_psn_ = 1;
-  PeerId from_{0};  // who sends what is given
+  PeerId from_{0};        // who sends what is given
   bool in_order_ = true;  // what PDS says of the next packet
   bool is_confirmed_ = true;
 };

@@ -60,10 +60,10 @@ TEST_F(TargetFormsTest, RudiServesIdempotentRegionsOnly) {
   const pds::Verdict verdict = standard(read, 0, rudi);
   EXPECT_EQ(verdict.kind, pds::Verdict::Kind::respond);
   pds::PacketRef ref;
-  ASSERT_TRUE(b_->ses->pull(verdict.answer, ref));
+  ASSERT_TRUE(b_->ses->exchange().pull(verdict.answer, ref));
   EXPECT_EQ(ref.length, 17);
   EXPECT_FALSE(b_->ses->idle());
-  b_->ses->on_response(ref, {}, now_);
+  b_->ses->exchange().on_response(ref, {}, now_);
   EXPECT_TRUE(b_->ses->idle());
 }
 
@@ -294,7 +294,7 @@ TEST_F(TargetFormsTest, RandomRequestsDoNoHarm) {
       ASSERT_EQ(memory[4000 + i], std::byte{0x5A});
     }
     now_ = now_ + Duration::seconds(61);
-    b_->ses->advance(now_);
+    b_->ses->exchange().advance(now_);
     b_->ses->close_endpoint(b_->ep, now_);
     network_.clear();
   }
@@ -333,17 +333,17 @@ TEST_F(TargetFormsTest, TheLargestMessageEndsInTheRightPlace) {
   s.iov = slices;
   ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
   pds::StartedMessage started;
-  ASSERT_TRUE(a_->ses->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+  ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
   pds::PacketRef ref;
   uint32_t packets = 0;
-  while (a_->ses->pull(started.message, ref)) {
+  while (a_->ses->exchange().pull(started.message, ref)) {
     ++packets;
-    if (!ref.eom) a_->ses->on_response(ref, {}, now_);
+    if (!ref.eom) a_->ses->exchange().on_response(ref, {}, now_);
   }
   EXPECT_EQ(packets, 524288u);
   EXPECT_EQ(ref.offset, 524287u * 8192u);
   EXPECT_EQ(ref.length, 8190);
-  a_->ses->on_response(ref, {}, now_);
+  a_->ses->exchange().on_response(ref, {}, now_);
   EXPECT_EQ(take(*a_), "send ok 4294967294 #1");
   const IoSlice too_much[] = {quarter, quarter, quarter, quarter};
   s.iov = too_much;

@@ -316,7 +316,7 @@ TEST_F(TargetTest, NoTrackingSlotIsANack) {
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
 }
 
-// [architecture 5] Who begins message after message and ends none gets half of the slots; the next
+// [decision 6] Who begins message after message and ends none gets half of the slots; the next
 // one still finds room, and half of what was left.
 TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   config_.rx_messages = 8;
@@ -347,7 +347,7 @@ TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   EXPECT_EQ(begun(another_peer(1)), 2);
 }
 
-// [architecture 5, SES-126] The same for messages that nobody waits for, by number and by octets.
+// [decision 6, SES-126] The same for messages that nobody waits for, by number and by octets.
 TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
   config_.unexpected_messages = 8;
   config_.unexpected_bytes = 100 * 4096;
@@ -421,17 +421,17 @@ TEST_F(TargetTest, AHalfReceivedMessageIsOpen) {
   const uint64_t key = expose(memory);
   const pds::PdcHandle pdc(StubPds::kTargetPdc);
   const wire::StandardRequest h = write_to(key, 2000);
-  EXPECT_FALSE(b_->ses->has_open_message(pdc));
+  EXPECT_FALSE(b_->ses->exchange().has_open_message(pdc));
   EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
-  EXPECT_TRUE(b_->ses->has_open_message(pdc));
-  EXPECT_FALSE(b_->ses->has_open_message(pds::PdcHandle(StubPds::kTargetPdc + 1)));
+  EXPECT_TRUE(b_->ses->exchange().has_open_message(pdc));
+  EXPECT_FALSE(b_->ses->exchange().has_open_message(pds::PdcHandle(StubPds::kTargetPdc + 1)));
   EXPECT_EQ(said(standard(part(h, 1024, 976), 976)), "accept");
-  EXPECT_FALSE(b_->ses->has_open_message(pdc));
+  EXPECT_FALSE(b_->ses->exchange().has_open_message(pdc));
   // One that was refused is known until its end, but nobody waits for it.
   wire::StandardRequest refused = write_to(key, 3000, 4000);
   refused.message_id = MessageId(78);
   EXPECT_EQ(said(standard(part(refused, 0, 1024), 1024)), "BAD_ADDR");
-  EXPECT_FALSE(b_->ses->has_open_message(pdc));
+  EXPECT_FALSE(b_->ses->exchange().has_open_message(pdc));
 }
 
 // [SES-107, SES-009] A message that was given up stays known, but its sender may use the identifier
@@ -442,7 +442,7 @@ TEST_F(TargetTest, IdentifierOfAMessageGivenUpMayBeUsedAgain) {
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   standard(part(h, 0, 1024), 1024);
   now_ = now_ + Duration::seconds(60);
-  b_->ses->advance(now_);
+  b_->ses->exchange().advance(now_);
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   standard(part(h, 0, 1024), 1024);

@@ -1,29 +1,34 @@
 // The PSN rules, checked from outside the stack.
 #include "sim/oracles/wire_oracle.h"
 
+#include "sim/oracles/digest.h"
+
 #include "wire/pds.h"
 #include "wire/reader.h"
 #include "wire/ses.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 namespace uet::sim {
 namespace {
 
-uint64_t fold(uint64_t digest, std::span<const std::byte> bytes) {
-  for (std::byte b : bytes) digest = (digest ^ static_cast<uint8_t>(b)) * 0x100000001b3;
-  return digest;
+uint64_t digest_of(std::span<const std::byte> octets) {
+  Digest digest;
+  digest.add(octets);
+  return digest.value();
 }
 
-uint64_t digest_of_payload(uint64_t digest, const TxPacket& packet, bool has_payload) {
-  if (!has_payload) return (digest ^ packet.payload_bytes) * 0x100000001b3;
+uint64_t digest_of_payload(const TxPacket& packet, bool has_payload) {
+  if (!has_payload) return packet.payload_bytes;
+  Digest digest;
   for (uint32_t i = 0; i < packet.slice_count; ++i) {
-    digest = fold(digest, {packet.slices[i].data, packet.slices[i].length});
+    digest.add({packet.slices[i].data, packet.slices[i].length});
   }
-  return digest;
+  return digest.value();
 }
+
+uint64_t key_of(uint32_t spdcid, Psn psn) { return uint64_t{spdcid} << 32 | psn.value(); }
 
 // Return data of a source that is not there any more: a rendezvous send that is over takes it away,
 // whatever of it a context that failed still sends again. [SES-092]
@@ -58,9 +63,9 @@ void WireOracle::send(std::span<TxPacket> packets) {
   for (const TxPacket& packet : packets) {
     if (packet.fate != TxFate::sent) continue;
     ++packets_;
-    digest_ = digest_of_payload(fold(digest_, {packet.header, packet.header_bytes}), packet,
-                                windows_.has_payload);
-    if (violation_.empty()) check(packet);
+    const uint64_t payload = digest_of_payload(packet, windows_.has_payload);
+    digest_ = mix(mix(digest_, digest_of({packet.header, packet.header_bytes})), payload);
+    if (violation_.empty()) check(packet, payload);
   }
 }
 
@@ -91,17 +96,17 @@ void WireOracle::move(const wire::Request& syn) {
   if (told_starts_.count({id, syn.start_psn().value()}) == 0) return;
   if (known == pdcs_.end() || known->second.first == syn.start_psn()) return;
   Pdc& pdc = known->second;
-  std::map<std::pair<uint32_t, uint32_t>, Sent> moved;
+  std::unordered_map<uint64_t, uint64_t> moved;
   for (int32_t i = 0; i <= pdc.sent; ++i) {
-    const auto at = sent_.find({id, (pdc.first + i).value()});
+    const auto at = sent_.find(key_of(id, pdc.first + i));
     if (at == sent_.end()) continue;
-    moved[{id, (syn.start_psn() + i).value()}] = at->second;
+    moved[key_of(id, syn.start_psn() + i)] = at->second;
     sent_.erase(at);
   }
   // An earlier PDC with that PDCID may have been told the same start: forget what it sent there.
   std::erase_if(sent_, [&](const auto& entry) {
-    return entry.first.first == id &&
-           std::abs(Psn(entry.first.second) - syn.start_psn()) < kElsewhere;
+    return entry.first >> 32 == id &&
+           std::abs(Psn(static_cast<uint32_t>(entry.first)) - syn.start_psn()) < kElsewhere;
   });
   sent_.merge(moved);
   pdc.first = syn.start_psn();
@@ -169,12 +174,12 @@ void WireOracle::check_windows(const wire::Request& request) {
 
 // [PDS-032] a PSN names one packet; [PDS-065, PDS-146] a resend says so and carries the same
 // octets.
-void WireOracle::check(const TxPacket& packet) {
+void WireOracle::check(const TxPacket& packet, uint64_t payload) {
   const std::span<const std::byte> header(packet.header, packet.header_bytes);
   wire::Reader peek(header);
   const auto prologue = wire::Prologue::parse(peek);
   if (!prologue.ok()) return;
-  if (prologue->type == wire::PdsType::rudi_request) return check_rudi(packet);
+  if (prologue->type == wire::PdsType::rudi_request) return check_rudi(packet, payload);
   if (!takes_psn(prologue->type)) return;
   wire::Reader reader(header);
   const auto request = wire::Request::parse(reader);
@@ -183,43 +188,38 @@ void WireOracle::check(const TxPacket& packet) {
         std::string("sent a request that our own parser rejects: ") + wire::name(request.error());
     return;
   }
-  uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
-  content = digest_of_payload(content, packet, windows_.has_payload);
+  const uint64_t content = mix(digest_of(header.last(reader.remaining())), payload);
   if (request->syn) move(*request);
-  const std::pair<uint32_t, uint32_t> key{request->spdcid.value(), request->psn.value()};
-  const auto [entry, fresh] = sent_.try_emplace(key, Sent{content});
-  char text[128];
+  const auto [entry, fresh] =
+      sent_.try_emplace(key_of(request->spdcid.value(), request->psn), content);
   if (fresh) check_windows(*request);
+  const auto broken = [&](const char* what) {
+    violation_ = "PDC " + std::to_string(request->spdcid.value()) + " PSN " +
+                 std::to_string(request->psn.value()) + what;
+  };
   if (fresh && request->retx) {
-    std::snprintf(text, sizeof text, "PDC %u PSN %u: RETX on a first transmission", key.first,
-                  key.second);
-    violation_ = text;
+    broken(": RETX on a first transmission");
   } else if (!fresh && !request->retx) {
-    std::snprintf(text, sizeof text, "PDC %u PSN %u used for a second packet", key.first,
-                  key.second);
-    violation_ = text;
-  } else if (!fresh && entry->second.content != content &&
+    broken(" used for a second packet");
+  } else if (!fresh && entry->second != content &&
              (is_gone(*request, reader) || is_void(request->next_hdr, reader))) {
-    entry->second.content = content;
-  } else if (!fresh && entry->second.content != content) {
-    std::snprintf(text, sizeof text, "PDC %u PSN %u: a resend with other octets", key.first,
-                  key.second);
-    violation_ = text;
+    entry->second = content;
+  } else if (!fresh && entry->second != content) {
+    broken(": a resend with other octets");
   }
 }
 
 // [PDS-201] The same of RUDI: a pkt_id names one packet, a resend says so and carries the same.
-void WireOracle::check_rudi(const TxPacket& packet) {
+void WireOracle::check_rudi(const TxPacket& packet, uint64_t payload) {
   const std::span<const std::byte> header(packet.header, packet.header_bytes);
   wire::Reader reader(header);
   const wire::RudiRequest request = wire::RudiRequest::read(reader);
-  uint64_t content = fold(0xcbf29ce484222325, header.last(reader.remaining()));
-  content = digest_of_payload(content, packet, windows_.has_payload);
-  const auto [entry, fresh] = sent_by_rudi_.try_emplace(request.pkt_id.value(), Sent{content});
-  if (is_void(request.next_hdr, reader)) entry->second.content = content;
-  const char* const what = fresh == request.retx              ? "RETX says the opposite"
-                           : entry->second.content != content ? "two packets of one pkt_id"
-                                                              : nullptr;
+  const uint64_t content = mix(digest_of(header.last(reader.remaining())), payload);
+  const auto [entry, fresh] = sent_by_rudi_.try_emplace(request.pkt_id.value(), content);
+  if (is_void(request.next_hdr, reader)) entry->second = content;
+  const char* const what = fresh == request.retx      ? "RETX says the opposite"
+                           : entry->second != content ? "two packets of one pkt_id"
+                                                      : nullptr;
   if (what == nullptr) return;
   violation_ = "RUDI packet " + std::to_string(request.pkt_id.value()) + ": " + what;
 }

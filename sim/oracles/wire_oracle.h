@@ -9,11 +9,11 @@
 #include "base/packet.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace uet::sim {
@@ -45,9 +45,6 @@ class WireOracle final : public io::PacketIo {
   uint64_t packets() const { return packets_; }
 
  private:
-  struct Sent {
-    uint64_t content;  // digest of what follows the PDS header
-  };
   // What a PDC may send, after all ACKs that came for it. PSNs count from its first one.
   struct Pdc {
     Psn first;
@@ -61,14 +58,16 @@ class WireOracle final : public io::PacketIo {
   void note_new_start(std::span<const std::byte> bytes);
   void move(const wire::Request& syn);
   void check_windows(const wire::Request& request);
-  void check(const TxPacket& packet);
-  void check_rudi(const TxPacket& packet);
+  // `payload`: its digest.
+  void check(const TxPacket& packet, uint64_t payload);
+  void check_rudi(const TxPacket& packet, uint64_t payload);
 
   std::unique_ptr<io::PacketIo> below_;
   Windows windows_;
-  std::map<std::pair<uint32_t, uint32_t>, Sent> sent_;   // (SPDCID, PSN)
-  std::map<uint32_t, Sent> sent_by_rudi_;                // pkt_id
-  std::map<uint32_t, Pdc> pdcs_;                         // SPDCID
+  // Digests of what follows the PDS header, by SPDCID << 32 | PSN, and by pkt_id.
+  std::unordered_map<uint64_t, uint64_t> sent_;
+  std::unordered_map<uint32_t, uint64_t> sent_by_rudi_;
+  std::unordered_map<uint32_t, Pdc> pdcs_;               // by SPDCID
   std::set<std::pair<uint32_t, uint32_t>> told_starts_;  // (SPDCID, PSN) of each NEW_START_PSN
   std::string violation_;
   uint64_t digest_ = 0xcbf29ce484222325;

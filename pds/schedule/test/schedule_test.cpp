@@ -81,7 +81,7 @@ TEST_F(ScheduleTest, APdcWithNothingToSendGetsNoTurn) {
 // [PDS-244] Turns come in the order in which they were asked for, one for each PDC.
 TEST_F(ScheduleTest, PdcsGetTheirTurnsInOrder) {
   const auto first = pdc(), second = pdc();
-  first->message = second->message = kMessage;
+  for (Pdc* p : {first.get(), second.get()}) p->messages.start(kMessage, false);
   for (Pdc* p : {first.get(), second.get(), first.get()}) schedule_->want_send(*p);
   EXPECT_TRUE(schedule_->has_new_work());
   EXPECT_EQ(schedule_->send_after(), first.get());
@@ -93,7 +93,7 @@ TEST_F(ScheduleTest, PdcsGetTheirTurnsInOrder) {
 // [PDS-062] What is lost goes before anything new.
 TEST_F(ScheduleTest, APdcWithALostPacketGetsATurnToResend) {
   const auto p = pdc();
-  p->message = kMessage;
+  p->messages.start(kMessage, false);
   lose(*p);
   schedule_->want_send(*p);
   EXPECT_EQ(schedule_->next_send(), nullptr);
@@ -103,7 +103,7 @@ TEST_F(ScheduleTest, APdcWithALostPacketGetsATurnToResend) {
 
 TEST_F(ScheduleTest, WhoStopsSendingStandsInNoList) {
   const auto p = pdc();
-  p->message = kMessage;
+  p->messages.start(kMessage, false);
   schedule_->want_send(*p);
   Schedule::stop_sending(*p);
   EXPECT_FALSE(schedule_->has_work());
@@ -113,7 +113,7 @@ TEST_F(ScheduleTest, WhoStopsSendingStandsInNoList) {
 TEST_F(ScheduleTest, AClosedWindowIsCountedAndGetsNoTurn) {
   res_->config.tx_window_packets = 0;
   const auto p = pdc();
-  p->message = kMessage;
+  p->messages.start(kMessage, false);
   schedule_->want_send(*p);
   EXPECT_FALSE(schedule_->has_work());
   EXPECT_EQ(res_->counters[Count::window_stalls], 1u);

@@ -1,6 +1,6 @@
 // The process that an object belongs to. After a fork the child has the parent's descriptors,
 // sequence numbers and locks, and none of its threads: this is the one place that decides whether
-// a call may go on. [architecture 5]
+// a call may go on. [decision 14]
 #pragma once
 
 #include <atomic>

@@ -37,7 +37,7 @@ Owner* checked_object_of(fid* fid) {
   return &object_of<Owner>(fid);
 }
 
-// The negative FI_E number of an Errc. [architecture 6]
+// The negative FI_E number of an Errc.
 int to_fi_errno(Errc e);
 
 // Runs the body of an extern "C" entry; whatever is thrown becomes a negative errno. [ABI-015]

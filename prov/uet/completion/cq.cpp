@@ -257,7 +257,7 @@ void CompletionQueue::push_error(const CompletionEntry& entry, const CompletionE
     ++head_;
     --used_;
   }
-  // Another sleeper may have been woken for what is left, or not yet.
+  // Entries are left: wake a sleeper for them, if none is awake yet.
   if (used_ > 0) wait_.signal();
   return taken;
 }

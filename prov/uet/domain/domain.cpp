@@ -221,7 +221,7 @@ Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
   link_.fid.fid = {FI_CLASS_DOMAIN, context, &object_ops};
   link_.fid.ops = &domain_ops;
   link_.fid.mr = has_av_keys_ ? &keyed_mr_ops : &mr_ops;
-  // Random, so that stale packets of a former owner of the port find no endpoint. [architecture 5]
+  // Random, so that stale packets of a former owner of the port find no endpoint.
   pid_ = PidOnFep{settings().pid_on_fep.value_or(static_cast<uint16_t>(1 + rng_.below(kFieldMax)))};
   fabric_.add_ref();
 }

@@ -63,6 +63,8 @@ int EndpointCore::enable() {
   return 0;
 }
 
+// Waits for operations that were reported, but not for the MSL: PDCs belong to the domain.
+// [PDS-183]
 void EndpointCore::shut_down() {
   if (!state_.enabled) return;
   uint32_t left = 0;

@@ -1,5 +1,5 @@
 // Who is told when the network interface under a domain fails: the event queues bound to the domain
-// and to its endpoints, once for each failure. Any thread. [architecture 6]
+// and to its endpoints, once for each failure. Any thread.
 #pragma once
 
 #include "prov/uet/api/compat.h"

@@ -25,17 +25,17 @@ class FlushPolicy {
     bool has_helper;     // a helper thread exists
     bool thread_sleeps;  // inside the provider, until something happens
   };
-  // What a call of the application has posted: a send, RMA or atomic operation,
+  // A call of the application posted a send, RMA or atomic operation.
   struct Operation {
     uint64_t bytes;
     uint32_t unfinished;  // operations of its endpoint, this one included
     bool more;            // FI_MORE
   };
-  // room for its peers,
+  // It posted a receive.
   struct Receive {
     bool more;
   };
-  // or nothing, because it was refused or took something back.
+  // It was refused, or it cancelled something.
   struct Nothing {};
   // What the helper finds when it comes in, or when it has run the engine.
   struct HelperSees {

@@ -2,6 +2,9 @@
 // directions cost no heap. [performance.md]
 #include "prov/uet/test/node.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -10,13 +13,20 @@ namespace {
 std::atomic<uint64_t> allocations{0};
 }
 
-// Arenas of the provider take zeroed memory by calloc, which is this program's, too.
+// Arenas of the provider map zeroed pages by mmap, which is this program's, too; so is calloc.
 extern "C" {
 void* __libc_calloc(size_t count, size_t bytes);
 void* calloc(size_t count, size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_calloc(count, bytes);
 }
+#ifndef __SANITIZE_THREAD__  // which has to know of every mapping
+void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  const long mapped = syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+  return reinterpret_cast<void*>(mapped);  // -1, which is MAP_FAILED: an error
+}
+#endif
 }
 
 // The provider is loaded into this program, so its operator new is this one. Not inlined, or the

@@ -201,7 +201,7 @@ TEST_F(CqTest, UnknownSourceIsAnErrorWhenAskedFor) {
   EXPECT_EQ(done.from, added);
 }
 
-// [architecture 5] Room for the completion is booked at the post; no room changes nothing.
+// [decision 11] Room for the completion is booked at the post; no room changes nothing.
 TEST_F(CqTest, FullQueueRefusesPostsAndLosesNothing) {
   NodeOptions small;
   small.cq_size = 4;

@@ -140,7 +140,7 @@ TEST_F(EndpointTest, UnknownAddressesAndBadMemoryAreRefusedAtTheCall) {
   EXPECT_TRUE(stays_empty(a->tx_cq));
 }
 
-// A full queue answers -FI_EAGAIN, forgets nothing and takes posts again later. [architecture 5]
+// A full queue answers -FI_EAGAIN, forgets nothing and takes posts again later. [decision 11]
 TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
   NodeOptions options;
   options.tx_size = 8;

@@ -1,5 +1,5 @@
 // What an application hears when the network under its domain fails: an error entry on the event
-// queues bound to the domain and to its endpoints, once for each failure. [architecture 6]
+// queues bound to the domain and to its endpoints, once for each failure.
 #include "prov/uet/test/roles.h"
 
 #include <sched.h>

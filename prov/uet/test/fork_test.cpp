@@ -1,6 +1,6 @@
 // After fork the child has the parent's descriptors, locks and sequence numbers: every call that
 // would use them is refused there, whatever the parent's threads held, and the parent goes on.
-// [architecture 5]
+// [decision 14]
 #include "prov/uet/test/node.h"
 
 #include <rdma/fi_atomic.h>

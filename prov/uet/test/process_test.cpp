@@ -183,7 +183,7 @@ TEST_F(ProcessTest, StoppedTargetOnlyDelaysOperations) {
   tell(pipes_, {1});
 }
 
-// [architecture 5] After fork the child is told, instead of sharing sequence numbers with its
+// [decision 14] After fork the child is told, instead of sharing sequence numbers with its
 // parent; the parent goes on.
 TEST_F(ProcessTest, CallsInAForkedChildAreRefused) {
   Node node;

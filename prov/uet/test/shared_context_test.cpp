@@ -186,7 +186,7 @@ TEST_F(SharedContextTest, CancelledReceivesAreReported) {
   expect_received(b->rx_cq, post(10), sent);
 }
 
-// [architecture 5] A queue that nobody reads holds up its endpoint, loses nothing, and leaves the
+// [decision 11] A queue that nobody reads holds up its endpoint, loses nothing, and leaves the
 // other endpoint alone.
 TEST_F(SharedContextTest, AFullQueueHoldsUpItsEndpointOnly) {
   NodeOptions options;

@@ -76,7 +76,7 @@ TEST_F(ReceivesTest, MultiReceiveIsUsedInPlaceUntilTooLittleIsLeft) {
   EXPECT_TRUE(done_[1].multi_done);
 }
 
-// [architecture 5]
+// [decision 11]
 TEST_F(ReceivesTest, OnlyTheLastMessageOfAMultiReceiveHasItsRoomBooked) {
   PostedReceive& r = post(/*multi=*/true);
   has_room_ = false;

@@ -178,7 +178,7 @@ TEST_F(UetCtlTest, ShowsWhatWasDropped) {
   close();
 }
 
-// [architecture 5] A datagram of a host that FI_UET_ALLOW does not name is dropped before its type
+// A datagram of a host that FI_UET_ALLOW does not name is dropped before its type
 // is read.
 TEST_F(UetCtlTest, WhoIsNotAllowedIsDroppedUnseen) {
   open({{"FI_UET_ALLOW", "10.0.0.0/8,fd00::/8"}});
@@ -262,7 +262,6 @@ TEST_F(UetCtlTest, ProcessesThatDoNotWantToAreNotAsked) {
   }
 }
 
-// [architecture 6]
 TEST_F(UetCtlTest, AFailingNetworkIsShown) {
   open({{"FI_UET_FAULT", "fail=0s"}});
   std::string failure;

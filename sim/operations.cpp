@@ -1,17 +1,38 @@
 // Drawing the operations of a run.
-#include "sim/workload_host.h"
+#include "sim/operations.h"
+
+#include "ses/ses.h"
 
 namespace uet::sim {
+namespace {
 
-void Workload::draw_operations(Rng& rng) {
-  operations_.resize(plan_.operations);
-  for (uint32_t i = 0; i < plan_.operations; ++i) {
-    operations_[i].id = i + 1;
-    draw_operation(operations_[i], rng);
+constexpr size_t kTallyBytes = (kTallies + 1) * sizeof(uint64_t);  // one for the misaligned
+
+}  // namespace
+
+Operations::Operations(const Plan& plan, uint64_t seed)
+    : plan_(plan),
+      region_bytes_(plan.endpoints, kTallyBytes + (plan.lengths_only ? plan.message_bytes_max : 0)),
+      all_(plan.operations) {
+  Rng rng(seed, 0x776f726b);
+  for (uint32_t i = 0; i < plan.operations; ++i) {
+    all_[i].id = i + 1;
+    draw(all_[i], rng);
+  }
+  Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
+  for (Operation& op : all_) op.rudi = op.is_rma() && choice.chance(plan.rudi);
+  Rng copies(seed, 0x6b656570);
+  for (Operation& op : all_) {
+    op.retain = copies.chance(plan.retained) && !op.is_fetching() && !op.delivery_complete;
+  }
+  Rng regret(seed, 0x72677274);
+  for (Operation& op : all_) {
+    const auto later = Duration::microseconds(int64_t(regret.below(20'000)));
+    if (regret.chance(plan.cancelled_sends)) op.cancel_at = op.send_at + later;
   }
 }
 
-void Workload::draw_operation(Operation& op, Rng& rng) {
+void Operations::draw(Operation& op, Rng& rng) {
   const auto within = [&](Duration span) {
     return kStart + Duration::nanoseconds(int64_t(rng.below(uint64_t(span.ns()) + 1)));
   };
@@ -42,41 +63,32 @@ void Workload::draw_operation(Operation& op, Rng& rng) {
       rng.chance(plan_.late_receives)
           ? op.send_at + Duration::microseconds(int64_t(rng.below(5'000))) + plan_.slow_application
           : kStart;
-  if (op.kind == Operation::Kind::write && rng.chance(0.3)) {
-    op.kind = Operation::Kind::atomic;
-    op.bytes = sizeof(uint64_t);
-    op.with_data = op.inject = false;
-    op.fetches = rng.chance(0.5);
-    op.region_offset = rng.below(kTallies) * sizeof(uint64_t);
-    op.local.resize(op.bytes);
-    if (rng.chance(plan_.wrong_operations)) op.wrong = Operation::Wrong::alignment;
-    return;
-  }
-  if (op.is_decoy) op.posted = op.done = true;
-  if (plan_.lengths_only) {
-    op.region_offset = (kTallies + 1) * sizeof(uint64_t);
-    if (!op.is_send()) draw_wrong(op, rng);
-    return;
-  }
-  op.local.resize(op.bytes);
-  if (op.kind != Operation::Kind::read) fill(op.local, op.id);
-  if (op.is_send()) op.landing.resize(op.receive_bytes);
+  if (op.kind == Operation::Kind::write && rng.chance(0.3)) return draw_atomic(op, rng);
   if (op.is_send()) return;
-
-  std::vector<std::byte>& region = hosts_[op.to]->region;
-  op.region_offset = region.size();
-  region.resize(op.region_offset + op.bytes);
+  place(op);
   draw_wrong(op, rng);
-  if (op.kind == Operation::Kind::read && op.wrong == Operation::Wrong::nothing) {
-    for (uint32_t at = 0; at < op.bytes; ++at) region[op.region_offset + at] = octet(op.id, at);
-  }
 }
 
-void Workload::draw_wrong(Operation& op, Rng& rng) {
+void Operations::draw_atomic(Operation& op, Rng& rng) const {
+  op.kind = Operation::Kind::atomic;
+  op.bytes = sizeof(uint64_t);
+  op.with_data = op.inject = false;
+  op.fetches = rng.chance(0.5);
+  op.region_offset = rng.below(kTallies) * sizeof(uint64_t);
+  if (rng.chance(plan_.wrong_operations)) op.wrong = Operation::Wrong::alignment;
+}
+
+void Operations::draw_wrong(Operation& op, Rng& rng) const {
   if (!rng.chance(plan_.wrong_operations)) return;
   op.wrong = static_cast<Operation::Wrong>(1 + rng.below(7));
   // The small header names no index that could be wrong. [SES-008]
   if (plan_.small_headers && op.wrong == Operation::Wrong::index) op.wrong = Operation::Wrong::key;
+}
+
+// Every RMA has its own range of the target's region, but where nobody looks at the octets.
+void Operations::place(Operation& op) {
+  op.region_offset = plan_.lengths_only ? kTallyBytes : region_bytes_[op.to];
+  if (!plan_.lengths_only) region_bytes_[op.to] += op.bytes;
 }
 
 }  // namespace uet::sim

@@ -1,0 +1,41 @@
+// Zeroed memory that costs nothing before it is used: addresses are reserved, and the kernel gives
+// a page when something is written to it for the first time. Pools and tables have their full size
+// from the start, each as one array, and only what was in use takes memory.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UET_GUARDS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UET_GUARDS 1
+#endif
+#endif
+
+namespace uet {
+
+inline constexpr size_t kPageBytes = 4096;
+
+// `bytes` of memory, all zero, that begin on a page. They are private to the process, need no swap
+// space (MAP_NORESERVE) and are never huge pages, of which one octet would take 2 MiB. Null when
+// the system has no more addresses, or does not overcommit memory and has none left.
+[[nodiscard]] void* reserve_zero_pages(size_t bytes);
+
+// Gives back what reserve_zero_pages(bytes) returned, all at once.
+void release_zero_pages(void* memory, size_t bytes);
+
+// With AddressSanitizer so many octets stand between two allocations and may not be used; the
+// sanitizer itself knows nothing of allocations in mapped memory. To be allowed again before the
+// memory is given back.
+#ifdef UET_GUARDS
+inline constexpr size_t kGuardBytes = 64;
+void forbid_use(void* memory, size_t bytes);
+void allow_use(void* memory, size_t bytes);
+#else
+inline constexpr size_t kGuardBytes = 0;
+inline void forbid_use(void*, size_t) {}
+inline void allow_use(void*, size_t) {}
+#endif
+
+}  // namespace uet

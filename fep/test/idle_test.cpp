@@ -1,0 +1,137 @@
+// What a FabricEndpoint costs that nobody talks to, and one that serves a single peer: simulations
+// and hosts with many addresses have thousands of them.
+#include "fep/fabric_endpoint.h"
+#include "fep/settle.h"
+#include "sim/world/world.h"
+
+#include "base/zero_pages.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+namespace uet::fep {
+namespace {
+
+constexpr size_t kEndpoints = 1'000;
+constexpr size_t kIdleBytesMax = 50'000;      // 10,000 of them fit into 500 MB
+constexpr size_t kServingBytesMax = 400'000;  // with one peer
+
+FabricAddress address(uint8_t host) {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {10, 0, 0, host};
+  return a;
+}
+
+// Of this process, in octets.
+size_t resident_bytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  size_t all = 0;
+  size_t resident = 0;
+  const bool is_read = std::fscanf(file, "%zu %zu", &all, &resident) == 2;
+  std::fclose(file);
+  return is_read ? resident * kPageBytes : 0;
+}
+
+std::unique_ptr<FabricEndpoint> made(uint8_t host) {
+  Config config;
+  settle(config);
+  auto fep = FabricEndpoint::create(config, address(host), host);
+  return fep.ok() ? std::move(*fep) : nullptr;
+}
+
+class IdleTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (kGuardBytes != 0) GTEST_SKIP() << "guards take pages";
+    ASSERT_NE(made(1), nullptr);  // what the first one loads is not counted
+    ASSERT_NE(resident_bytes(), 0u);
+  }
+};
+
+TEST_F(IdleTest, AnIdleEndpointTakesFewPages) {
+  std::vector<std::unique_ptr<FabricEndpoint>> all(kEndpoints);
+  const size_t before = resident_bytes();
+  for (auto& fep : all) ASSERT_NE(fep = made(1), nullptr);
+  const size_t idle = resident_bytes() - before;
+  std::printf("idle: %zu octets each\n", idle / kEndpoints);
+  EXPECT_LE(idle, kEndpoints * kIdleBytesMax);
+  EXPECT_GE(idle, kEndpoints * sizeof(FabricEndpoint)) << "pages are not counted";
+}
+
+// Pairs of endpoints with an application each, which know each other.
+class ServingTest : public IdleTest {
+ protected:
+  static constexpr uint8_t kPairs = 50;
+
+  struct Side {
+    std::unique_ptr<FabricEndpoint> fep;
+    ses::EndpointId endpoint;
+    PeerId peer;
+    uint32_t completions = 0;
+  };
+
+  void open(Side& side, uint8_t host, uint8_t other) {
+    ASSERT_NE(side.fep = made(host), nullptr);
+    ses::CompletionSink sink;
+    sink.owner = &side;
+    sink.reserve = [](void*) { return true; };
+    sink.complete = [](void* me, const ses::Completion& c) {
+      if (c.ok()) ++static_cast<Side*>(me)->completions;
+    };
+    const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
+    const auto endpoint = side.fep->ses().open_endpoint(name, {}, sink, sink);
+    const auto peer = side.fep->peers().find_or_add(address(other), world_.now());
+    ASSERT_TRUE(endpoint.ok() && peer.ok());
+    side.endpoint = *endpoint;
+    side.peer = *peer;
+    world_.add(*side.fep, address(host));
+  }
+  // A message from one to the other, which waits for it.
+  void exchange(Side& sender, Side& receiver) {
+    const IoSlice payload{payload_.data(), payload_.size()};
+    const IoSlice room{room_.data(), room_.size()};
+    ses::ReceiveRequest receive;
+    receive.iov = {&room, 1};
+    ASSERT_TRUE(receiver.fep->ses().receive(receiver.endpoint, receive, world_.now()).ok());
+    ses::SendRequest send;
+    send.to = {sender.peer, PidOnFep(1), ResourceIndex(1), 1, false};
+    send.iov = {&payload, 1};
+    ASSERT_TRUE(sender.fep->ses().send(sender.endpoint, send, world_.now()).ok());
+    world_.run_until(world_.now() + Duration::microseconds(50),
+                     [](TxPacket&, sim::Datagram&) -> sim::Fate { return {1_us}; });
+  }
+
+  sim::World<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
+  std::array<Side, 2 * kPairs> sides_;
+  std::array<std::byte, 1024> payload_{};
+  std::array<std::byte, 1024> room_{};
+};
+
+TEST_F(ServingTest, OnePeerTakesLittleMore) {
+  constexpr uint32_t kMessages = 20;
+  const size_t before = resident_bytes();
+  for (uint8_t i = 0; i < sides_.size(); ++i) open(sides_[i], i, i ^ 1);
+  for (uint8_t i = 0; i < sides_.size(); i += 2) {
+    Side& a = sides_[i];
+    Side& b = sides_[i + 1u];
+    for (uint32_t j = 0; j < kMessages / 2; ++j) {
+      exchange(a, b);
+      exchange(b, a);
+    }
+    ASSERT_EQ(a.completions, kMessages);
+    ASSERT_EQ(b.completions, kMessages);
+    ASSERT_EQ(a.fep->pds().open_pdcs(), 2u) << "one in each direction";
+  }
+  const size_t each = (resident_bytes() - before) / sides_.size();
+  std::printf("with one peer: %zu octets each\n", each);
+  EXPECT_LE(each, kServingBytesMax);
+}
+
+}  // namespace
+}  // namespace uet::fep

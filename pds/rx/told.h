@@ -1,0 +1,28 @@
+// What the peer knows of this end, and what is counted to be told. [PDS-045, PDS 8.3, CMS-041]
+#pragma once
+
+#include "pds/config.h"
+
+#include <cstdint>
+
+namespace uet::pds {
+
+class Told {
+ public:
+  // Nominal octets of the data that was accepted; wraps.
+  uint32_t rcvd_bytes() const { return rcvd_bytes_; }
+  void add_received(uint32_t nominal) { rcvd_bytes_ += nominal; }
+  // A request was answered: the ACK teaches a peer our PDCID.
+  bool has_answered() const { return has_answered_; }
+  void note_answered() { has_answered_ = true; }
+  // What the peer takes for our range.
+  uint8_t mpr() const { return mpr_; }
+  void note_mpr(uint8_t mpr) { mpr_ = mpr; }
+
+ private:
+  uint32_t rcvd_bytes_ = 0;
+  uint8_t mpr_ = kDefaultMpr;
+  bool has_answered_ = false;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,81 @@
+// Both halves of SES as the layers below see them: implements pds::Client and hands each question
+// and each report to the half that it is about. It owns the halves and what they
+// share, and tells the target half how
+// the operations that it posted itself have ended.
+#pragma once
+
+#include "ses/endpoints.h"
+#include "ses/incoming/incoming.h"
+#include "ses/incoming/read_answers.h"
+#include "ses/memory/memory_region.h"
+#include "ses/outgoing/outgoing.h"
+#include "ses/resources.h"
+
+#include "pds/client.h"
+
+#include "base/result.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <span>
+
+namespace uet::ses {
+
+class Exchange final : public pds::Client {
+ public:
+  // As of Ses::create. `endpoints` and `memory` are only referred to here.
+  Exchange(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed,
+           const Endpoints& endpoints, MemoryRegions& memory)
+      : res_(arena, config, peers, seed),
+        outgoing_(res_, endpoints, memory),
+        answers_(res_, memory),
+        incoming_(res_, endpoints, memory, answers_, outgoing_) {}
+  Result<void> create(uint64_t seed);
+
+  // What all parts of SES use, the present time among it.
+  Resources& resources() { return res_; }
+  const Resources& resources() const { return res_; }
+
+  Outgoing& outgoing() { return outgoing_; }
+  Incoming& incoming() { return incoming_; }
+
+  // After every call to Outgoing that may end an operation.
+  void pass_ends() {
+    while (const auto done = outgoing_.next_end()) incoming_.on_end(*done);
+  }
+
+  // A packet of the message was refused by the system for good (TxFate::never): the operation ends
+  // in status fault, its PDC survives; with EMSGSIZE it ends as undeliverable, too_long. `cookie`
+  // is the message's MessageHandle.
+  void on_send_failed(uint32_t cookie, int error, Instant now);
+  // The route to the peer carries less than before, and so do packets to it. [LF-141]
+  void on_path_lowered(PeerId peer, Instant now);
+
+  void advance(Instant now);
+  Instant next_deadline() const;
+  // Payloads that were copied when they were posted and that the peers may not have yet.
+  const CopyTally& copies() const { return outgoing_.copies(); }
+  bool idle() const;  // no operation is unfinished and no message half received
+
+  // pds::Client
+  bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out, Instant now) override;
+  bool pull(pds::MessageHandle message, pds::PacketRef& out) override;
+  void encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch) override;
+  pds::Verdict on_request(const pds::RxRequest& request, Instant now) override;
+  void on_response(const pds::PacketRef& ref, const pds::RxResponse& response,
+                   Instant now) override;
+  void on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) override;
+  void on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) override;
+  bool shorten(const pds::PacketRef& ref) override;
+  JobId job_of(std::span<const std::byte> ses) const override;
+  bool has_open_message(pds::PdcHandle pdc) const override;
+  void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
+
+ private:
+  Resources res_;
+  Outgoing outgoing_;
+  ReadAnswers answers_;
+  Incoming incoming_;
+};
+
+}  // namespace uet::ses
