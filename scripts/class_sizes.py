@@ -24,8 +24,6 @@ EXCEPTIONS = {
     "pds/pdc/pdc.h Pdc": "to be split by what it owns",
     "pds/pdc/peer_table.h Peer": "to be split by what it owns",
     "pds/rooms.h Rooms": "to be split by what it owns",
-    "pds/test/bench.h Bench": "to be split by what it owns",
-    "pds/test/stub_client.h StubClient": "to be split by what it owns",
     "pds/tx/tx_slot.h TxSlot": "to be split by what it owns",
     "prov/uet/address/av.h AddressVector": "to be split by what it owns",
     "prov/uet/completion/cq.h CompletionQueue": "to be split by what it owns",
@@ -33,14 +31,10 @@ EXCEPTIONS = {
     "prov/uet/domain/domain.h Domain": "to be split by what it owns",
     "prov/uet/memory/mr.h MemoryRegion": "to be split by what it owns",
     "prov/uet/progress/progress.h ProgressEngine": "to be split by what it owns",
-    "prov/uet/test/flush_world.h FlushWorld": "to be split by what it owns",
     "ses/endpoint.h Endpoint": "to be split by what it owns",
     "ses/outgoing/tx_message.h TxMessage": "to be split by what it owns",
-    "ses/test/stub_pds.h StubPds": "to be split by what it owns",
     "sim/recording/endpoint.h Endpoint": "to be split by what it owns",
     "sim/recording/player.h Player": "to be split by what it owns",
-    "tools/stress/inbox.h Inbox": "to be split by what it owns",
-    "tools/stress/worker.h Worker": "to be split by what it owns",
 }
 
 

@@ -78,7 +78,7 @@ TEST_F(AckFormTest, SmallerRangeIsToldAtOnce) {
   EXPECT_EQ(told.ack.cack_psn, Psn(1001));
   EXPECT_EQ(b.count(Count::ack_mpr), 1u);
   b.rx(b.request(1002 + 1023, false));
-  EXPECT_EQ(b.client.delivered.size(), 3u) << "within the old range";
+  EXPECT_EQ(b.client.received.times.size(), 3u) << "within the old range";
 }
 
 // [PDS 8.3, WIRE-049] A vendor's form, when both ends are configured for it.
@@ -118,8 +118,7 @@ TEST_F(AckFormTest, VendorFormIsRead) {
   h.sack_psn_offset = 1;
   h.sack_bitmap = 0b100;  // the third from here on
   b.rx_header(h);
-  EXPECT_EQ(b.lines(),
-            (Lines{"REQ psn +10 retx ar clear -1", "REQ psn +11 retx ar clear -2"}));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +10 retx ar clear -1", "REQ psn +11 retx ar clear -2"}));
 }
 
 // --- state [PDS 8.1 cc_state] ---
@@ -239,7 +238,7 @@ TEST_F(AckFormTest, CreditsAreRouted) {
   EXPECT_EQ(b.count(Count::credit_rx), 1u);
   EXPECT_EQ(b.count(Count::credit_request_rx), 2u);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
 }
 
 // [PDS-071] Negotiation is refused each time, a type that nobody knows once a second, and neither

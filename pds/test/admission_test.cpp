@@ -73,7 +73,7 @@ TEST_F(AdmissionTest, MessagesAreNotInterleavedOnAPdc) {
     t.rx_octets(octets);
     expected[{1 + i % 2, i / 2 * 1024}] = 1;
   }
-  EXPECT_EQ(t.client.delivered, expected);
+  EXPECT_EQ(t.client.received.times, expected);
 }
 
 // [PDS-002, PDS-013] Peer, class, mode and JobID choose the PDC, and the client chose the mode.
@@ -137,7 +137,7 @@ TEST_F(AdmissionTest, FullBatchLeavesNoTrace) {
   EXPECT_EQ(b.pds->transmit(batch, b.now), 64u);
   EXPECT_EQ(b.pds->transmit(batch, b.now), 0u);
   EXPECT_EQ(b.client.messages[1].pulled, 64u * 1024);
-  EXPECT_EQ(b.client.pdc_of.count(2), 0u) << "the first message is not at its end";
+  EXPECT_EQ(b.client.started.pdc_of.count(2), 0u) << "the first message is not at its end";
   wire::Reader first({batch.packets()[0].header, batch.packets()[0].header_bytes});
   b.start = wire::Request::read(first).psn;
   batch.clear();
@@ -152,7 +152,7 @@ TEST_F(AdmissionTest, ClosedWindowLeavesNoTrace) {
   b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.client.messages[1].pulled, 4u * 1024);
-  EXPECT_EQ(b.client.pdc_of.count(2), 0u);
+  EXPECT_EQ(b.client.started.pdc_of.count(2), 0u);
   b.rx_header(b.ack(b.start + 1));
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +4 ar clear -3", "REQ psn +5 ar clear -4"}));
 }

@@ -33,6 +33,14 @@ class Bench {
 
   // --- packets in ---
 
+  // What the datagram of each packet that comes in says besides its octets.
+  struct Marks {
+    Entropy ev{33};
+    uint8_t dscp = 0;
+    Ecn ecn = Ecn::ect0;
+    Duration late;  // for so long it has lain unread
+  };
+
   // A request of the peer with SES octets naming {message psn, offset 0}.
   wire::Request request(uint32_t psn, bool syn = true) const {
     wire::Request h;
@@ -66,10 +74,10 @@ class Bench {
     RxDatagram d;
     d.bytes = octets;
     d.from = from;
-    d.ev = ev;
-    d.dscp = dscp;
-    d.ecn = ecn;
-    d.at = now - late;
+    d.ev = marks.ev;
+    d.dscp = marks.dscp;
+    d.ecn = marks.ecn;
+    d.at = now - marks.late;
     d.sdi = sdi;
     pds->receive(d, now);
   }
@@ -188,10 +196,7 @@ class Bench {
   Pds* pds = nullptr;
   Instant now = kBenchStart;
   FabricAddress from = address(9, 50000);
-  Entropy ev{33};
-  uint8_t dscp = 0;
-  Ecn ecn = Ecn::ect0;
-  Duration late;        // for so long packets that come in have lain unread
+  Marks marks;
   bool proves = true;  // open_target() includes prove()
   uint32_t sdi = 0;    // what a double for TSS says of each packet that comes in
   Pdcid own;

@@ -63,7 +63,7 @@ const AckRow kAckRows[] = {
     {"A6 CE",
      [](Config&) {},
      [](TableBench& b) {
-       b.ecn = Ecn::ce;
+       b.marks.ecn = Ecn::ce;
        b.rx(quiet(b, 1001));
      },
      Count::ack_ecn,
@@ -164,7 +164,7 @@ TEST(AckTable, A6IsASetting) {
   config.ack_on_ecn = false;
   TableBench b(config);
   b.to_target();
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   b.rx(quiet(b, 1001));
   EXPECT_EQ(b.lines(), Lines{});
 }
@@ -214,7 +214,7 @@ class LossTable : public ::testing::Test {
  protected:
   // PSNs +0 to +packets-1 are out, +0 is answered.
   static void send(TableBench& b, uint32_t packets) {
-    b.client.sack_completes = false;
+    b.client.script.sack_completes = false;
     b.client.post(b.flow(), 1, packets * b.client.mtu);
     const auto out = b.tx();
     ASSERT_EQ(out.size(), packets);

@@ -15,7 +15,7 @@ constexpr Count kHasItsRow = Count::count_;
 // What the client has seen, in numbers: must not change.
 std::array<size_t, 5> seen(const TableBench& b) {
   const StubClient& c = b.client;
-  return {c.delivered.size(), c.responded.size(), c.failed.size(), c.aborted.size(),
+  return {c.received.times.size(), c.responded.size(), c.failed.size(), c.aborted.size(),
           c.closed.size()};
 }
 
@@ -133,7 +133,7 @@ const InitiatorRow kInitiatorRows[] = {
      Count::drop_nack_range, Count::drop_nack_range},
     {"trimmed request of another PDCID",
      [](TableBench& b) {
-       b.dscp = Config{}.trimmed_dscp;
+       b.marks.dscp = Config{}.trimmed_dscp;
        wire::Request h = return_data(b, b.start);
        h.spdcid = Pdcid(8);
        b.rx(h);
@@ -244,7 +244,7 @@ const TargetRow kTargetRows[] = {
      Count::drop_nack_range, Count::drop_nack_range},
     {"trimmed Close",
      [](TableBench& b) {
-       b.dscp = Config{}.trimmed_dscp;
+       b.marks.dscp = Config{}.trimmed_dscp;
        b.rx_header(b.control(CtlType::close_cmd, 1001));
      },
      Count::drop_trimmed, Count::drop_trimmed},
@@ -315,7 +315,7 @@ TEST(EventMatrix, ClosedAnswersRequestsOnly) {
 TEST(EventMatrix, CallsForAClosedPdcDoNothing) {
   TableBench b;
   b.to_target();
-  const RxToken token = b.client.tokens.at({1000, 0});
+  const RxToken token = b.client.received.tokens.at({1000, 0});
   b.rx_header(b.control(CtlType::close_cmd, 1001));
   ASSERT_EQ(b.state(), "CLOSED");
   b.lines();

@@ -60,7 +60,7 @@ TEST(FloodTest, RequestsForCreditAreBounded) {
   Config config;
   config.credit_sources = 1;
   Bench b(config, cms);
-  b.client.names_are_unique = false;  // two peers count from the same PSN
+  b.client.script.names_are_unique = false;  // two peers count from the same PSN
   const auto ask = [&](uint8_t ccc_id, uint32_t target) {
     wire::Control h = b.control(CtlType::credit_req, 0, wire::CreditRequest{ccc_id, target}.pack());
     h.ar = false;
@@ -110,13 +110,13 @@ TEST(FloodTest, EachSourceHasARateOfItsOwn) {
       return b.tx().size();
     };
     EXPECT_EQ(send(9, 1000), is_rudi ? 100u : 0u);
-    EXPECT_EQ(b.client.order.size(), 100u);
+    EXPECT_EQ(b.client.received.order.size(), 100u);
     EXPECT_EQ(b.count(Count::drop_source_rate), 900u);
     EXPECT_EQ(send(8, 50), is_rudi ? 50u : 0u);
-    EXPECT_EQ(b.client.order.size(), 150u);
+    EXPECT_EQ(b.client.received.order.size(), 150u);
     b.elapse(10_ms);
     send(9, 1000);
-    EXPECT_EQ(b.client.order.size(), 160u);
+    EXPECT_EQ(b.client.received.order.size(), 160u);
     EXPECT_EQ(b.count(Count::drop_source_rate), 1890u);
     EXPECT_EQ(b.count(Count::nacks_tx), 0u);
   }
@@ -128,7 +128,7 @@ TEST(FloodTest, TheRateOfASourceCanBeLifted) {
   config.source_packets_per_second = 0;
   RudiBench b(config);
   for (int i = 0; i < 200'000; ++i) b.rx_octets(RudiBench::datagram());
-  EXPECT_EQ(b.client.order.size(), 200'000u);
+  EXPECT_EQ(b.client.received.order.size(), 200'000u);
   EXPECT_EQ(b.count(Count::drop_source_rate), 0u);
 }
 

@@ -41,10 +41,10 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   EXPECT_EQ(times(b.lines(), ask), 1);
   b.elapse(3_ms);
   EXPECT_EQ(times(b.lines(), ask), 1) << "again: the first one was lost";
-  EXPECT_EQ(b.client.delivered.count({1003, 0}), 0u);
+  EXPECT_EQ(b.client.received.times.count({1003, 0}), 0u);
   b.rx_header(b.control(CtlType::clear_cmd, 0, 1002));
   b.elapse(3_ms);
-  EXPECT_EQ(b.client.delivered.count({1003, 0}), 1u);
+  EXPECT_EQ(b.client.received.times.count({1003, 0}), 1u);
 }
 
 // [PDS-105] While a request is not answered the clear waits for it: the request carries it when it
@@ -78,7 +78,7 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {
   EXPECT_EQ(b.lines(), (Lines{"NACK NO_GTD_DEL_AVAIL psn 1003 from own to 7 payload 1004"}));
   b.rx_header(b.control(CtlType::clear_cmd, 0, 1002));
   b.elapse(3_ms);
-  EXPECT_EQ(b.client.delivered.count({1003, 0}), 1u);
+  EXPECT_EQ(b.client.received.times.count({1003, 0}), 1u);
 }
 
 // [PDS-106, PDS-109] The store of all PDCs has a high-water mark as well.
@@ -98,7 +98,7 @@ TEST_F(FullStoreTest, TheStoreOfAllAsksBeforeItIsFull) {
 // goes alone.
 TEST_F(FullStoreTest, ArrivedPacketsDoNotHoldTheClearBack) {
   Bench b;
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   b.open_initiator(3, Mode::rod);
   wire::AckCc h;
   h.ack = b.ack(b.start - 1, 1);  // answers the first
@@ -152,13 +152,13 @@ TEST_F(FullStoreTest, AnOpenMessageKeepsItsPdcLonger) {
   config_.max_pdcs = 8;
   config_.low_water_percent = 50;
   Bench b(config_);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   const auto open_from = [&](uint8_t host) {
     b.from = address(host);
     b.rx(b.request(1000));
     b.lines();
   };
-  b.client.has_open = true;
+  b.client.script.has_open = true;
   for (uint8_t host = 20; host < 30; ++host) open_from(host);
   b.elapse(14_s);
   open_from(30);
@@ -178,7 +178,7 @@ TEST_F(FullStoreTest, AReclaimedPdcIsNotOpenedAgainByItsOwnSyn) {
   for (const bool has_gap : {false, true}) {
     SCOPED_TRACE(has_gap);
     Bench b(config_);
-    b.client.names_are_unique = false;
+    b.client.script.names_are_unique = false;
     const auto syn_from = [&](uint8_t host, uint32_t psn, bool retx) {
       b.from = address(host);
       wire::Request h = b.request(psn);
@@ -193,7 +193,7 @@ TEST_F(FullStoreTest, AReclaimedPdcIsNotOpenedAgainByItsOwnSyn) {
     }
     ASSERT_EQ(b.count(Count::pdc_reclaimed), 1u);
     b.elapse(5_s);
-    const size_t delivered = b.client.order.size();
+    const size_t delivered = b.client.received.order.size();
     const Lines again = syn_from(20, has_gap ? 1001 : 1000, true);
     ASSERT_EQ(again.size(), 1u);
     if (has_gap) {
@@ -205,7 +205,7 @@ TEST_F(FullStoreTest, AReclaimedPdcIsNotOpenedAgainByItsOwnSyn) {
       ASSERT_EQ(later.size(), 1u);
       EXPECT_EQ(later[0].find("NACK CLOSING psn 1001 "), 0u) << later[0];
     }
-    EXPECT_EQ(b.client.order.size(), delivered);
+    EXPECT_EQ(b.client.received.order.size(), delivered);
   }
 }
 

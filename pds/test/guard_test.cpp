@@ -28,7 +28,7 @@ class GuardTest : public ::testing::Test {
 // [T-06] Bits for PSNs that were never sent complete nothing, lose nothing and are counted.
 TEST_F(GuardTest, SackBitsBeyondWhatWasSentAreIgnored) {
   Bench b;
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   b.open_initiator(3);
   wire::AckCc h;
   h.ack = b.ack(b.start - 1);
@@ -112,7 +112,7 @@ TEST_F(GuardTest, HalfOpenPdcsAreLimited) {
   config_.low_water_percent = 0;
   config_.half_open_percent = 50;
   Bench b(config_);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.open_target();
   b.rx(b.request(1001, false));  // this one has heard us
   b.lines();
@@ -142,7 +142,7 @@ TEST_F(GuardTest, ReservedPoolIsApart) {
   config_.low_water_percent = 0;
   config_.half_open_percent = 100;
   Bench b(config_);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   for (uint8_t n = 20; n < 22; ++n) {
     syn_from(b, n, true);
     EXPECT_EQ(refusal(b), "none") << int{n};
@@ -213,7 +213,7 @@ class GuessTest : public GuardTest {
 
   // What the guesses were answered is a trickle, and the peer goes on as if there were none. [T-38]
   static void expect_unharmed_target(Bench& b, const Usage& before) {
-    EXPECT_EQ(b.client.delivered.size(), 1u);
+    EXPECT_EQ(b.client.received.times.size(), 1u);
     EXPECT_TRUE(b.client.closed.empty());
     EXPECT_EQ(b.pds->usage(), before);
     EXPECT_LT(b.lines().size(), 1000u) << "what may be caused in a tenth of a second";
@@ -230,7 +230,7 @@ class GuessTest : public GuardTest {
   static void expect_unharmed_initiator(Bench& b, const Usage& before) {
     EXPECT_EQ(b.client.responded.size(), 1u);
     EXPECT_TRUE(b.client.failures.empty());
-    EXPECT_TRUE(b.client.delivered.empty());
+    EXPECT_TRUE(b.client.received.times.empty());
     EXPECT_EQ(b.pds->usage(), before);
     EXPECT_LT(b.lines().size(), 1000u);
     b.from = address(9, 50000);
@@ -323,7 +323,7 @@ TEST_F(GuessTest, GuessesConfirmNothing) {
   b.open_target();
   b.client.messages[5].bytes = 1 << 20;
   b.client.messages[5].next_hdr = wire::NextHeader::response_data;
-  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
   ASSERT_EQ(b.tx().size(), 1u) << "a Probe";
   const auto data_sent = [&b] {
     size_t count = 0;

@@ -14,7 +14,7 @@ class HostileTest : public ::testing::TestWithParam<uint64_t> {};
 // Both sides answer some requests and accept the others.
 void respond_at_random(Pair& pair, Rng& rng) {
   for (int s = 0; s < 2; ++s) {
-    pair.side[s].client.check_octets = false;
+    pair.side[s].client.script.check_octets = false;
     pair.side[s].client.verdict = [&](PacketName, const RxRequest&) {
       Verdict v;
       if (rng.chance(0.2)) {
@@ -47,7 +47,7 @@ TEST_P(HostileTest, AlteredPacketsNeverBreakInvariants) {
   Pair pair({}, {}, GetParam());
   pair.keep_sent = false;
   pair.has_strangers = true;
-  for (auto& s : pair.side) s.client.names_are_unique = false;
+  for (auto& s : pair.side) s.client.script.names_are_unique = false;
   std::vector<InPipe> seen;
   pair.fate = [&](const InPipe& p) -> Fate {
     if (seen.size() < 200) {
@@ -103,8 +103,8 @@ TEST(HostileBench, RandomOctetsAreCountedAndForgotten) {
     if (octets.size() > 2) {  // a type that exists, most of the time
       octets[0] = static_cast<std::byte>((rng.below(16) << 3) | (rng.u32() & 7));
     }
-    b.client.check_octets = false;
-    b.client.names_are_unique = false;
+    b.client.script.check_octets = false;
+    b.client.script.names_are_unique = false;
     b.from = address(static_cast<uint8_t>(rng.below(256)), static_cast<uint16_t>(rng.u32()));
     b.now = b.now + 100_us;
     b.rx_octets(std::move(octets));
@@ -121,7 +121,7 @@ TEST(HostileBench, FloodOfSynsIsBounded) {
   Config config;
   config.max_pdcs = 256;
   Bench b(config);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   Rng rng(5);
   for (int i = 0; i < 20000; ++i) {
     b.from = address(static_cast<uint8_t>(rng.below(60)));
@@ -175,7 +175,7 @@ TEST(ScaleTest, SixtyFiveThousandPdcs) {
   config.newcomer_percent = 0;  // there is one host
   config.idle_time = Duration::seconds(1000);
   Bench b(config);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   for (uint32_t i = 0; i < 65000; ++i) {
     b.from = address(static_cast<uint8_t>(i % 50));
     wire::Request h = b.request(1000);

@@ -23,7 +23,7 @@ class IgnoredTest : public ::testing::Test {
     b.tx();
     b.start = kFirst;
     b.client.messages[5] = {packets * 1024, 0, false, wire::NextHeader::response_data};
-    ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+    ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
     ASSERT_EQ(b.tx().size(), packets);
   }
   // Until `end` the peer sends a request each half second, and no ACK.
@@ -170,7 +170,7 @@ TEST_F(IgnoredTest, WhatAFailedPdcExecutedIsNotExecutedAgain) {
   b.rx(b.request(1001, true));
   EXPECT_EQ(b.lines(), (Lines{"NACK GTD_RESP_UNAVAIL psn 1000 from own to 7 payload 1001",
                               "NACK CLOSING psn 1001 from own to 7 payload 1001"}));
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   EXPECT_EQ(b.count(Count::tombstone_hits), 2u);
   EXPECT_EQ(b.count(Count::pdc_opened_target), 1u);
 }

@@ -133,7 +133,7 @@ TEST(InitiatorCloseTable, I12EndOfTheOpenMessageEndsQuiesce) {
   b.elapse(1_ms);
   b.lines();
   EXPECT_EQ(b.state(), "QUIESCE");
-  b.pds->message_done(b.client.pdc_of[1]);
+  b.pds->message_done(b.client.started.pdc_of[1]);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.state(), "ACK_WAIT");
 }
@@ -244,8 +244,8 @@ TEST(InitiatorCloseTable, I16GivenUpCloseOverAGapIsInDoubt) {
   EXPECT_EQ(b.count(Count::close_given_up), 1u);
   b.lines();
   b.rx_header(b.control(wire::CtlType::ack_req, b.start.value()));
-  EXPECT_EQ(b.lines(), (Lines{"NACK GTD_RESP_UNAVAIL psn " + b.at(0) + " from own to 7 payload " +
-                              b.at(2)}));
+  EXPECT_EQ(b.lines(),
+            (Lines{"NACK GTD_RESP_UNAVAIL psn " + b.at(0) + " from own to 7 payload " + b.at(2)}));
 }
 
 // [PDS-I17] CLOSE_ACK_WAIT, NACK CLOSING_IN_ERR: freed, the error counted. -> CLOSED
@@ -366,7 +366,7 @@ TEST(InitiatorCloseTable, I21RodMessageWaits) {
   b.client.post(b.flow(Mode::rod), 9, 10);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.state(), "QUIESCE");
-  b.pds->message_done(b.client.pdc_of[1]);
+  b.pds->message_done(b.client.started.pdc_of[1]);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.state(), "ACK_WAIT");
   b.rx_header(b.ack(b.start + 1));

@@ -166,7 +166,7 @@ TEST(InitiatorTable, I9ReturnDataIsTaken) {
   wire::Request h = b.request(b.start.value(), false);
   h.next_hdr = wire::NextHeader::response_data;
   b.rx(h, 100);
-  EXPECT_EQ(b.client.delivered, (std::map<PacketName, int>{{{b.start.value(), 0}, 1}}));
+  EXPECT_EQ(b.client.received.times, (std::map<PacketName, int>{{{b.start.value(), 0}, 1}}));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack " + b.at(0) + " ack " + b.at(0)}));
   EXPECT_EQ(b.state(), "ESTABLISHED");
 }
@@ -193,7 +193,7 @@ TEST(InitiatorTable, I20PacketsOfAnOldPdcAreDropped) {
     EXPECT_EQ(b.lines(),
               (Lines{"NACK PDC_HDR_MISMATCH psn " + b.at(0) + " from 0 to 8 payload 0"}));
     EXPECT_EQ(b.client.responded, responded);
-    EXPECT_TRUE(b.client.delivered.empty());
+    EXPECT_TRUE(b.client.received.times.empty());
     EXPECT_EQ(b.state(), name(s));
   }
 }
@@ -206,7 +206,7 @@ TEST(InitiatorTable, I20RequestsBeforeTheFirstAckAreDropped) {
   request.next_hdr = wire::NextHeader::response_data;
   b.rx(request);
   EXPECT_EQ(b.count(Count::drop_syn_state), 1u);
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.state(), "SYN");
 }

@@ -77,7 +77,7 @@ TEST_F(InitiatorTest, AcksThatCannotBeOursAreDropped) {
 // [PDS-092, PDS-093] SACK completes only what the client said needs no answer.
 TEST_F(InitiatorTest, SackedPacketsWaitForTheirAnswer) {
   Bench b;
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   b.open_initiator(4);
   b.rx_header(sack(b, -1, 3, {1, 2, 3}));
   EXPECT_EQ(b.client.responded, (std::map<PacketName, int>{{{1, 3072}, 1}}));
@@ -463,7 +463,7 @@ TEST_F(InitiatorTest, AnAckOfAResendGivesNoRttSample) {
 // saying that it has not got it brings it back.
 TEST_F(InitiatorTest, ANackForLossOfASackedPacketIsIgnored) {
   Bench b;
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   b.open_initiator(4);
   b.rx_header(sack(b, -1, 3, {1, 2, 3}));
   b.lines();

@@ -26,7 +26,7 @@ TEST_F(PairTest, FirstPacketCarriesSynAndData) {
   pair.side[0].client.post(flow, 1, 100);
   pair.run(100_us);
 
-  EXPECT_EQ(pair.side[1].client.delivered, (std::map<PacketName, int>{{{1, 0}, 1}}));
+  EXPECT_EQ(pair.side[1].client.received.times, (std::map<PacketName, int>{{{1, 0}, 1}}));
   EXPECT_EQ(pair.side[0].client.responded, (std::map<PacketName, int>{{{1, 0}, 1}}));
   ASSERT_EQ(pair.sent.size(), 2u);  // one request, one ACK
   const wire::Request h = pair.sent[0].request();
@@ -54,9 +54,9 @@ TEST_F(PairTest, LongMessageArrivesWholeAndIsAcknowledgedByBytes) {
   Pair pair;
   pair.side[0].client.post(pair.flow(0), 1, 1024 * 1024);
   pair.run(50_ms);
-  EXPECT_EQ(total(pair.side[1].client.delivered), 1024u);
+  EXPECT_EQ(total(pair.side[1].client.received.times), 1024u);
   EXPECT_EQ(total(pair.side[0].client.responded), 1024u);
-  EXPECT_EQ(pair.side[1].client.delivered_bytes, 1024u * 1024u);
+  EXPECT_EQ(pair.side[1].client.received.bytes, 1024u * 1024u);
   EXPECT_EQ(pair.count(0, Count::retx_rto) + pair.count(0, Count::retx_ev), 0u);
   EXPECT_LT(pair.count(1, Count::acks_tx) + pair.count(1, Count::ack_cc_tx), 200u);
   EXPECT_GT(pair.count(1, Count::ack_bytes), 0u);
@@ -146,7 +146,7 @@ TEST_F(PairTest, ResourceNackIsRetriedUntilThereIsRoom) {
   Pair pair;
   pair.side[1].client.verdict = [&](PacketName, const RxRequest&) {
     return pair.now() < kStart + 5_s ? Verdict::refused(wire::NackCode::no_ses_msg_avail)
-                                   : Verdict::accepted();
+                                     : Verdict::accepted();
   };
   pair.side[0].client.post(pair.flow(0), 1, 100);
   pair.run(4900_ms);
@@ -171,10 +171,10 @@ TEST_F(PairTest, ReturnDataTravelsOnTheSamePdc) {
   };
   pair.side[0].client.post(pair.flow(0), 1, 64, true);
   pair.run(5_ms);
-  EXPECT_EQ(total(pair.side[0].client.delivered), 5u);
+  EXPECT_EQ(total(pair.side[0].client.received.times), 5u);
   EXPECT_EQ(total(target.responded), 5u);
   EXPECT_EQ(pair.side[1].pds->open_pdcs(), 1u);
-  pair.side[0].pds->message_done(pair.side[0].client.pdc_of[1]);
+  pair.side[0].pds->message_done(pair.side[0].client.started.pdc_of[1]);
   pair.expect_all_given_back();
 }
 

@@ -103,7 +103,7 @@ TEST_F(PathLimitTest, ShortPacketsOfOtherPdcsStay) {
 // It goes again at once, and the PDC ends in order when that is answered.
 TEST_F(PathLimitTest, WhatCanBeSentShorterStays) {
   b_.open_initiator(2);
-  b_.client.shortens = true;
+  b_.client.script.shortens = true;
   EXPECT_EQ(change(to_), "4096 to 1024");
   EXPECT_EQ(b_.client.failures.size(), 0u);
   EXPECT_EQ(b_.count(Count::retx_too_long), 2u);

@@ -46,8 +46,8 @@ TEST_F(ProbeTest, IsAnsweredWithTheBitmapItAsksFor) {
     b.rx(h);
   }
   EXPECT_EQ(b.lines(), Lines{});
-  b.ev = Entropy(77);
-  b.ecn = Ecn::ce;
+  b.marks.ev = Entropy(77);
+  b.marks.ecn = Ecn::ce;
   wire::Control h = b.control(CtlType::probe, 1005, 1003);
   h.probe_opaque = 0xBEEF;
   b.rx_header(h);
@@ -93,7 +93,7 @@ TEST_F(ProbeTest, FloodIsLimited) {
   for (int i = 0; i < 100; ++i) b.rx_header(b.control(CtlType::probe, 1000, 1000));
   EXPECT_EQ(b.lines().size(), 8u);
   EXPECT_EQ(b.count(Count::drop_probe_limited), 92u);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
 // --- source ---
@@ -102,7 +102,7 @@ TEST_F(ProbeTest, FloodIsLimited) {
 // goes again at once.
 TEST_F(ProbeTest, FindsTheLostTail) {
   Bench b(config_);
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   b.open_initiator(5);
   b.rx_header(b.ack(b.start));
   b.elapse(4_ms);
@@ -289,7 +289,7 @@ TEST_F(ProbeTest, AsksForProofBeforeReturnData) {
   Bench b(config_);
   b.proves = false;
   b.open_target();
-  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  const PdcHandle pdc = b.client.received.tokens.at({1000, 0}).pdc;
   b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
   const auto out = b.tx();
@@ -315,7 +315,7 @@ TEST_F(ProbeTest, ARefusalIsProofToo) {
   b.proves = false;
   b.open_target();
   b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
-  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   ASSERT_EQ(b.tx().size(), 1u);
   b.rx_header(b.nack(NackCode::unexp_event, kFirst - 1));
   EXPECT_EQ(b.tx().size(), 1u);
@@ -331,7 +331,7 @@ TEST_F(ProbeTest, ACopyOfARefusalIsHarmless) {
   Bench b(config_);
   b.open_target();
   b.start = kFirst;
-  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  const PdcHandle pdc = b.client.received.tokens.at({1000, 0}).pdc;
   b.client.messages[500] = {100, 0, false, wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
   ASSERT_EQ(b.lines(), (Lines{"REQ psn +0 ar clear -1"}));

@@ -24,7 +24,7 @@ class ProofTest : public ::testing::Test {
     return c;
   }
   static void flood(Bench& b, uint8_t first, uint8_t count) {
-    b.client.names_are_unique = false;
+    b.client.script.names_are_unique = false;
     for (uint8_t i = 0; i < count; ++i) {
       b.from = address(static_cast<uint8_t>(first + i), 50000);
       b.rx(b.request(kFirst.value()));
@@ -106,7 +106,7 @@ TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
   b.open_target();
   b.rx(b.request(kFirst.value() + 5000, false));
   b.client.messages[500] = {8192, 0, false, wire::NextHeader::response_data};
-  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   b.tx();
   EXPECT_EQ(b.count(Count::tx_requests), 0u);
   b.rx(b.request(kFirst.value() + 1, false));
@@ -122,7 +122,7 @@ TEST_F(ProofTest, EverythingThatIsSentCounts) {
   b.proves = false;
   b.rx(b.request(kFirst.value()), kPayload);
   b.client.messages[500] = {8192, 0, false, wire::NextHeader::response_data};
-  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   size_t octets = 0;
   for (int i = 0; i < 300; ++i) {
     for (const auto& o : b.tx()) octets += o.octets.size();
@@ -140,7 +140,7 @@ TEST_F(ProofTest, WhatComesLetsReturnDataGo) {
   Bench b;
   b.proves = false;
   b.open_target();
-  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  const PdcHandle pdc = b.client.received.tokens.at({1000, 0}).pdc;
   b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(500)));
   ASSERT_EQ(b.lines(), (Lines{"CP PROBE psn 999 ar payload 1000"}));
@@ -157,7 +157,7 @@ TEST_F(ProofTest, ResendsWaitForOctetsToo) {
   Bench b;
   b.proves = false;
   b.open_target();
-  const PdcHandle pdc = b.client.tokens.at({1000, 0}).pdc;
+  const PdcHandle pdc = b.client.received.tokens.at({1000, 0}).pdc;
   size_t came = 12 + 8;
   size_t went = 12;
   const auto count = [&] {
@@ -184,8 +184,8 @@ TEST_F(ProofTest, ResendsWaitForOctetsToo) {
 class FeedbackTest : public ::testing::Test {
  protected:
   static void rx(Bench& b, uint32_t psn, uint16_t ev, bool ce) {
-    b.ev = Entropy(ev);
-    b.ecn = ce ? Ecn::ce : Ecn::ect0;
+    b.marks.ev = Entropy(ev);
+    b.marks.ecn = ce ? Ecn::ce : Ecn::ect0;
     b.rx(b.request(psn, false));
   }
   struct Told {
@@ -237,7 +237,8 @@ TEST_F(FeedbackTest, LateVerdictsTellOfTheirPacket) {
   rx(b, 1001, 41, true);
   rx(b, 1002, 42, false);
   for (const Told& t : told(b)) EXPECT_FALSE(t.m) << "1001 is not named, so nothing is said of it";
-  ASSERT_TRUE(b.pds->respond(b.client.tokens.at({1001, 0}), StubClient::plain_answer(), b.now));
+  ASSERT_TRUE(
+      b.pds->respond(b.client.received.tokens.at({1001, 0}), StubClient::plain_answer(), b.now));
   EXPECT_EQ(told(b), (std::vector<Told>{{1001, 41, true}}));
 }
 
@@ -246,7 +247,7 @@ TEST_F(FeedbackTest, LateLooksMakeNoRoundTripLonger) {
   Bench b;
   b.open_initiator(1);
   b.now = b.now + 899_us;
-  b.late = 889_us;
+  b.marks.late = 889_us;
   b.rx_header(b.ack(b.start));
   std::array<PdcSnapshot, 1> pdcs;
   ASSERT_EQ(b.pds->snapshot(pdcs, b.now), 1u);
@@ -261,7 +262,7 @@ TEST_F(FeedbackTest, ServiceTimeBeginsWithTheArrival) {
   c.ack_form = AckForm::cc;
   Bench b(c);
   b.open_target();
-  b.late = 5_ms;
+  b.marks.late = 5_ms;
   b.rx(b.request(1001, false));
   const auto state = wire::NsccState::unpack(b.tx().at(0).as<wire::AckCc>().state);
   EXPECT_NEAR(state.service_time, 5'000'000 / 128, 2);

@@ -15,7 +15,7 @@ class QuietTest : public ::testing::Test {
   static void establish(Bench& b, Mode mode = Mode::rud) {
     b.open_initiator(1, mode);
     b.rx_header(b.ack(b.start));
-    b.client.quiet = true;
+    b.client.script.quiet = true;
   }
   static FlowId flow(Bench& b, Mode mode = Mode::rud) {
     return *b.pds->flow(PeerId(1), TrafficClass(0), mode, JobId(1));
@@ -39,7 +39,7 @@ class QuietTest : public ::testing::Test {
     pair.side[0].client.post(pair.flow(0), 1, 8);
     pair.run(100_us);
     EXPECT_EQ(pair.side[0].client.responded.size(), 1u);
-    pair.side[0].client.quiet = true;
+    pair.side[0].client.script.quiet = true;
   }
   static void post(Pair& pair, uint32_t first, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) pair.side[0].client.post(pair.flow(0), first + i, 8);
@@ -77,12 +77,12 @@ TEST_F(QuietTest, OthersAskAsEver) {
   }
   Bench waited;
   establish(waited);
-  waited.client.quiet = false;
+  waited.client.script.quiet = false;
   post(waited, 2, 3);
   EXPECT_EQ(asking(waited.lines()), 3u) << "somebody waits for them";
 
   Bench syn;
-  syn.client.quiet = true;
+  syn.client.script.quiet = true;
   EXPECT_EQ(syn.picture(syn.open_initiator(1).at(0)), "REQ psn +0 syn ar clear -1");
 
   Config narrow;
@@ -186,7 +186,7 @@ TEST_F(QuietTest, TheAnswerToAQuestionIsNoRoundTrip) {
   wire::Ack first = b.ack(b.start);
   first.retx = true;  // no sample either
   b.rx_header(first);
-  b.client.quiet = true;
+  b.client.script.quiet = true;
   post(b, 2, 1);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 clear -1"}));
   b.elapse(1_ms + 2_us);
@@ -194,7 +194,7 @@ TEST_F(QuietTest, TheAnswerToAQuestionIsNoRoundTrip) {
   b.elapse(40_ms);
   b.rx_header(b.ack(b.start + 1));
   EXPECT_EQ(b.client.responded.size(), 2u);
-  b.client.quiet = false;
+  b.client.script.quiet = false;
   post(b, 3, 1);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +2 ar clear -1"}));
   b.elapse(51_ms);
@@ -293,7 +293,7 @@ TEST_F(QuietTest, ALostMessageIsFoundByTheQuestion) {
       Pair pair;
       pair.side[0].client.post(pair.flow(0, mode), 1, 8);
       pair.run(100_us);
-      pair.side[0].client.quiet = true;
+      pair.side[0].client.script.quiet = true;
       pair.fate = [&](const InPipe& p) -> Fate {
         if (p.side == 1 && p.number == lost) return {};
         return {Pair::kDelay};
@@ -325,7 +325,7 @@ TEST_F(QuietTest, LossCostsTimeOnly) {
     }
     pair.run(2_s);
     EXPECT_EQ(pair.side[0].client.responded.size(), 101u);
-    EXPECT_EQ(pair.side[1].client.delivered.size(), 101u);
+    EXPECT_EQ(pair.side[1].client.received.times.size(), 101u);
     pair.fate = {};
     pair.expect_all_given_back();
   }

@@ -116,7 +116,8 @@ class RandomRun {
   Verdict take_return(int s, PacketName name) {
     const uint32_t handle = name.first - kReturn;
     StubClient& client = pair_.side[s].client;
-    if (--missing_.at(handle) == 0) pair_.side[s].pds->message_done(client.pdc_of.at(handle));
+    if (--missing_.at(handle) == 0)
+      pair_.side[s].pds->message_done(client.started.pdc_of.at(handle));
     return Verdict::accepted();
   }
 
@@ -124,14 +125,14 @@ class RandomRun {
     SCOPED_TRACE(s);
     const StubClient& from = pair_.side[s].client;
     const StubClient& to = pair_.side[1 - s].client;
-    EXPECT_EQ(to.delivered, expected_[s]);
+    EXPECT_EQ(to.received.times, expected_[s]);
     EXPECT_EQ(from.responded, expected_[s]);
     for (const Failure& f : from.failures) {
       ADD_FAILURE() << "failed: reason " << static_cast<int>(f.reason) << ", NACK "
                     << wire::name(f.nack);
     }
     std::vector<PacketName> order;
-    for (const PacketName& n : to.order) {
+    for (const PacketName& n : to.received.order) {
       if (n.first < kReturn) order.push_back(n);
     }
     EXPECT_TRUE(plan_.mode != Mode::rod || std::is_sorted(order.begin(), order.end()));

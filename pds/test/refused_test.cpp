@@ -82,7 +82,7 @@ TEST_F(RefusedTest, ProgressBeginsTheTimeAnew) {
 // [PDS-148] What arrived without being answered is progress as well.
 TEST_F(RefusedTest, SackBeginsTheTimeAnew) {
   Bench b(config_);
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   open(b, 2);
   b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 1));
   refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() - 1_ms);
@@ -173,7 +173,7 @@ TEST_F(RefusedTest, ACloseThatIsRefusedIsGivenUp) {
 // request: then the request itself asks.
 TEST_F(RefusedTest, ARefusedQuestionIsNoRefusedRequest) {
   Bench b(config_);
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   open(b, 2);
   wire::AckCc h;
   h.ack = b.ack(b.start);
@@ -221,7 +221,7 @@ class ForgedAckTest : public ::testing::Test {
   // Message 1 opens the PDC, message 2 has `packets`, of which the first one is lost.
   void start(Mode mode, uint32_t packets) {
     pair_ = std::make_unique<Pair>(config_, config_);
-    client().sack_completes = false;
+    client().script.sack_completes = false;
     client().post(pair_->flow(0, mode), 1, 100);
     pair_->run(1_ms);
     ASSERT_EQ(client().responded.size(), 1u);
@@ -279,7 +279,7 @@ TEST_F(ForgedAckTest, WhatIsHeldBackBehindTheGapFails) {
   forge(true);
   pair_->run(config_.refusal_patience() + 50_ms);
   EXPECT_EQ(client().failed.size(), 3u);
-  EXPECT_EQ(pair_->side[1].client.delivered.size(), 1u);
+  EXPECT_EQ(pair_->side[1].client.received.times.size(), 1u);
   pair_->run(60_s);
   EXPECT_EQ(pair_->side[0].pds->usage(), Usage{});
   EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});

@@ -10,7 +10,7 @@ namespace uet::pds::test {
 class RudiBench : public Bench {
  public:
   explicit RudiBench(const Config& config = {}, const cms::Config& cms = {}) : Bench(config, cms) {
-    client.names_are_unique = false;
+    client.script.names_are_unique = false;
   }
 
   PeerId peer(uint8_t last = 9) { return *peers.find_or_add(address(last), now); }

@@ -48,7 +48,7 @@ TEST_F(RudiTargetTest, DuplicateIsExecutedAgain) {
   b.rx_octets(RudiBench::request(5, 1, true));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 3u);
-  EXPECT_EQ((b.client.delivered[{1, 0}]), 3);
+  EXPECT_EQ((b.client.received.times[{1, 0}]), 3);
   EXPECT_FALSE(out[1].as<wire::RudiResponse>().retx);
   EXPECT_TRUE(out[2].as<wire::RudiResponse>().retx);
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
@@ -56,9 +56,9 @@ TEST_F(RudiTargetTest, DuplicateIsExecutedAgain) {
 
 // [PDS-200, WIRE-015] The answer tells that the request was marked.
 TEST_F(RudiTargetTest, CongestionMarkIsEchoed) {
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   b.rx_octets(RudiBench::request(5));
-  b.ecn = Ecn::ect0;
+  b.marks.ecn = Ecn::ect0;
   b.rx_octets(RudiBench::request(6));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 2u);
@@ -92,7 +92,7 @@ TEST_F(RudiTargetTest, RefusalIsANackWithTheNumber) {
   b.client.verdict = [](PacketName, const RxRequest&) {
     return Verdict::refused(NackCode::no_ses_msg_avail);
   };
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   b.rx_octets(RudiBench::request(0xDEADBEEF, 1, true));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 1u);
@@ -108,7 +108,7 @@ TEST(RudiTargetBoundsTest, AnswersAreBounded) {
   config.rudi_answers = 4;
   RudiBench b(config);
   for (uint32_t i = 0; i < 300; ++i) b.rx_octets(RudiBench::request(i));
-  EXPECT_EQ((b.client.delivered[{1, 0}]), 4);
+  EXPECT_EQ((b.client.received.times[{1, 0}]), 4);
   EXPECT_EQ(b.count(Count::drop_rudi_answers_full), 296u);
   EXPECT_EQ(b.count(Count::nack_tx_no_resource), 100u);
   EXPECT_EQ(b.count(Count::drop_nack_limited), 196u);
@@ -133,15 +133,15 @@ TEST_F(RudiTargetTest, AbortForgetsAnswers) {
 // [PDS-207] Cut by a switch: the number is there, so the sender is told. [PDS-135] Of a cut
 // response or datagram nobody is told anything.
 TEST_F(RudiTargetTest, TrimmedRequestIsNacked) {
-  b.dscp = 16;  // trimmed
+  b.marks.dscp = 16;  // trimmed
   b.rx_octets(RudiBench::request(0x01020304));
-  b.dscp = 18;  // trimmed at the last hop
+  b.marks.dscp = 18;  // trimmed at the last hop
   b.rx_octets(RudiBench::request(0x01020305));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 2u);
   EXPECT_EQ(hex(out[0].octets), "50080100010203040000000000000000");
   EXPECT_EQ(hex(out[1].octets), "50080200010203050000000000000000");
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
   b.rx_octets(RudiBench::datagram());
   auto response = RudiBench::request(1);
   response[0] = std::byte{0x2a};
@@ -179,7 +179,7 @@ TEST_F(RudiTargetTest, MalformedRequestsAreDropped) {
     b.rx_octets(octets);
   }
   EXPECT_EQ(b.count(Count::drop_malformed), 12u);
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
   EXPECT_TRUE(b.tx().empty());
 }
 
@@ -190,7 +190,7 @@ TEST(RudiPairTest, EveryPacketIsAnsweredThroughLoss) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     Pair pair({}, {}, seed);
-    for (auto& s : pair.side) s.client.names_are_unique = false;
+    for (auto& s : pair.side) s.client.script.names_are_unique = false;
     pair.fate = [&](const InPipe&) -> Fate {
       const auto delay = [&] { return Duration::microseconds(int64_t(5 + rng.below(200))); };
       if (rng.chance(0.2)) return {};
@@ -209,7 +209,7 @@ TEST(RudiPairTest, EveryPacketIsAnsweredThroughLoss) {
       for (uint32_t i = 1; i <= 20; ++i) packets += (i * 700 + client.mtu - 1) / client.mtu;
       EXPECT_EQ(client.responded.size(), packets);
       EXPECT_TRUE(client.failed.empty());
-      EXPECT_EQ(pair.side[1 - s].client.delivered.size(), packets);
+      EXPECT_EQ(pair.side[1 - s].client.received.times.size(), packets);
       EXPECT_GT(pair.count(s, Count::rudi_retx_rto), 0u);
     }
     pair.expect_all_given_back();

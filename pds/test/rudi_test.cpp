@@ -349,7 +349,7 @@ TEST(RudiGuardTest, UnansweredPacketsDoNotBlockTheOthers) {
 // A mark on the answer itself says the same: the data of reads queues on the way here.
 TEST_F(RudiTest, MarkedAnswerHalvesTheWindow) {
   const auto out = b.send(1, 2);
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   b.answer(RudiBench::id_of(out[0]));
   EXPECT_EQ(b.count(Count::rudi_window_halved), 1u);
 }

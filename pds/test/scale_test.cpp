@@ -55,7 +55,7 @@ TEST(ScaleTest, SixtyThousandPdcsAtOnce) {
     for (uint32_t i = 0; i < kPdcs; ++i) client.post(flows[i], 1 + round * kPdcs + i, 100);
     pair.run(Duration::milliseconds(1));
     EXPECT_EQ(client.responded.size(), (1 + round) * kPdcs);
-    EXPECT_EQ(pair.side[1].client.delivered.size(), (1 + round) * kPdcs);
+    EXPECT_EQ(pair.side[1].client.received.times.size(), (1 + round) * kPdcs);
     for (const Pair::Side& side : pair.side) EXPECT_EQ(side.pds->open_pdcs(), kPdcs);
   }
   EXPECT_EQ(pair.count(0, Count::pdc_opened_initiator), kPdcs);
@@ -111,7 +111,7 @@ TEST(ScaleTest, TwoThousandPacketsBehindALoss) {
   };
   pair.side[0].client.post(pair.flow(0), 1, 3 * kWindow * 1024);
   pair.run(Duration::milliseconds(1));
-  EXPECT_EQ(pair.side[1].client.delivered.size(), kWindow - 1);
+  EXPECT_EQ(pair.side[1].client.received.times.size(), kWindow - 1);
   EXPECT_EQ(pair.side[1].pds->usage().rx_blocks, 1u);
   pair.run(Duration::seconds(1));
   EXPECT_EQ(pair.side[0].client.responded.size(), 3 * kWindow);

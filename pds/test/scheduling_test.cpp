@@ -20,14 +20,14 @@ class SchedulingTest : public ::testing::Test {
 TEST_F(SchedulingTest, AfterTheLastMessageNobodyAsks) {
   for (const bool says_last : {true, false}) {
     Bench b;
-    b.client.says_last = says_last;
+    b.client.script.says_last = says_last;
     b.open_initiator(1);
     b.rx_header(b.ack(b.start));
     for (uint32_t message = 2; message <= 4; ++message) {
-      const uint32_t before = b.client.starts;
+      const uint32_t before = b.client.started.asked;
       b.client.post(b.flow, message, 100);
       EXPECT_EQ(b.tx().size(), 1u);
-      EXPECT_EQ(b.client.starts - before, says_last ? 1u : 2u);
+      EXPECT_EQ(b.client.started.asked - before, says_last ? 1u : 2u);
     }
     b.client.post(b.flow, 5, 100);
     b.client.post(b.flow, 6, 100);
@@ -118,7 +118,7 @@ TEST_F(SchedulingTest, PeerAsksForTheClose) {
   EXPECT_EQ(b.lines(), Lines{});
   b.client.post(FlowId(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2, 10);
   EXPECT_EQ(b.lines().size(), 1u) << "on a PDC of its own";
-  EXPECT_NE(b.client.pdc_of[1], b.client.pdc_of[2]);
+  EXPECT_NE(b.client.started.pdc_of[1], b.client.started.pdc_of[2]);
   b.rx_header(b.ack(b.start));
   EXPECT_EQ(b.lines(), Lines{}) << "one request is unanswered";
   b.rx_header(b.ack(b.start + 1));
@@ -157,7 +157,7 @@ TEST_F(SchedulingTest, OpenMessageKeepsThePdc) {
   b.elapse(30_s);
   b.pds->close_all(false, b.now);
   EXPECT_EQ(b.lines(), Lines{});
-  b.pds->message_done(b.client.pdc_of[1]);
+  b.pds->message_done(b.client.started.pdc_of[1]);
   EXPECT_EQ(b.lines().size(), 1u);
   EXPECT_EQ(b.count(Count::close_cmd_tx), 1u);
 }
@@ -374,7 +374,7 @@ TEST_F(SchedulingTest, ReturnDataIsNotOvertakenByResends) {
   for (const auto& out : b.tx()) b.own = out.as<wire::Ack>().spdcid;
   b.prove();
   b.client.messages[500] = {.bytes = 1024, .next_hdr = wire::NextHeader::response_data};
-  ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   for (const auto& out : b.tx()) EXPECT_NE(out.type(), wire::PdsType::rud_request);
   b.elapse(6_ms);  // RTO: the whole window is to be sent again
   std::vector<bool> is_return;

@@ -72,16 +72,16 @@ TEST_F(SecureTest, RecordedSynDoesNotOpenAgain) {
   EXPECT_EQ(told.payload, 1002u);
   EXPECT_EQ(told.nack_psn, Psn(1000));
   EXPECT_EQ(told.dpdcid, kPeerId);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   b.rx(syn(b, 5000));
   told = only_nack(b);
   EXPECT_EQ(told.payload, 1002u);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.rx(syn(b, 1002));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, Psn(1002));
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
 }
 
@@ -106,7 +106,7 @@ TEST_F(SecureTest, PendingTimesOut) {
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.count(Count::new_pdc_timeout), 1u);
   EXPECT_EQ(b.pds->usage(), Usage{});
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
 }
 
 // [PDS 4.2 RANDOM_1RTT_START, TSS-059] Whatever is offered, the target draws the start.
@@ -119,12 +119,12 @@ TEST_F(SecureTest, TargetDrawsTheStart) {
   EXPECT_NE(told.payload, 1000u);
   b.rx(syn(b, 1000));
   EXPECT_EQ(only_nack(b).payload, told.payload) << "drawn once";
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
   b.rx(syn(b, told.payload));
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, Psn(told.payload));
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
 // [PDS-055] PSNs are the replay window: whatever was recorded of a PDC is executed no second time,
@@ -147,7 +147,7 @@ TEST_F(SecureTest, RecordedPacketsAreNeverExecutedAgain) {
     }
     b.rx(b.request(999, false));  // below Start_PSN
     b.lines();
-    EXPECT_EQ(b.client.order.size(), 4u);
+    EXPECT_EQ(b.client.received.order.size(), 4u);
   };
   replay("open");
   b.rx_header(b.control(CtlType::close_cmd, 1004));
@@ -181,7 +181,7 @@ TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
       for (InPipe p : capture) pair.arrive(p);
       pair.run(5_s);
     }
-    EXPECT_EQ(pair.side[1].client.order.size(), 10u);
+    EXPECT_EQ(pair.side[1].client.received.order.size(), 10u);
     EXPECT_EQ(pair.side[0].client.responded.size(), 10u);
     for (auto& side : pair.side) EXPECT_EQ(side.pds->usage(), Usage{});
   }
@@ -255,7 +255,7 @@ TEST_F(SecureTest, OtherDomainsAreNotHeard) {
     EXPECT_EQ(b.lines(), Lines{}) << other;
   }
   EXPECT_EQ(b.count(Count::drop_sdi), 8u);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 
   Bench i;
   i.sdi = kDomain;
@@ -393,7 +393,7 @@ TEST_F(SecureTest, BothMethodsWorkTogether) {
     }
     pair.run(2_s);
     EXPECT_EQ(pair.side[0].client.responded.size(), 100u);
-    EXPECT_EQ(pair.side[1].client.delivered.size(), 100u);
+    EXPECT_EQ(pair.side[1].client.received.times.size(), 100u);
     EXPECT_EQ(pair.count(0, Count::psn_rebased) > 0, method == StartMethod::random_1rtt);
     pair.expect_all_given_back();
   }

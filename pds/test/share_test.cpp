@@ -22,7 +22,7 @@ class ShareTest : public ::testing::Test {
     return address(20, static_cast<uint16_t>(20000 + 16 * n));
   }
   static bool opens_from(Bench& b, const FabricAddress& from, uint16_t id, bool reserved = false) {
-    b.client.names_are_unique = false;
+    b.client.script.names_are_unique = false;
     b.from = from;
     wire::Request h = b.request(kFirst.value());
     h.private_mark = from.port < 50000;
@@ -172,7 +172,7 @@ TEST_F(ShareTest, OneJobDoesNotShutOutAnother) {
   for (uint8_t n = 20; n < 26; ++n) EXPECT_TRUE(opens(b, n, 1)) << int{n};
   EXPECT_FALSE(opens(b, 26, 1)) << "six of eight";
   EXPECT_EQ(b.count(Count::job_share_limit), 1u);
-  b.client.job = JobId(2);
+  b.client.script.job = JobId(2);
   EXPECT_TRUE(opens(b, 26, 1));
   EXPECT_TRUE(opens(b, 27, 1));
   EXPECT_EQ(b.count(Count::peer_share_limit), 0u);
@@ -184,10 +184,10 @@ TEST_F(ShareTest, OneDomainDoesNotShutOutAnother) {
   Bench b(config_);
   b.sdi = 5;
   for (uint8_t n = 20; n < 26; ++n) {
-    b.client.job = JobId(n);
+    b.client.script.job = JobId(n);
     EXPECT_TRUE(opens(b, n, 1)) << int{n};
   }
-  b.client.job = JobId(26);
+  b.client.script.job = JobId(26);
   EXPECT_FALSE(opens(b, 26, 1));
   EXPECT_EQ(b.count(Count::job_share_limit), 1u);
   b.sdi = 6;

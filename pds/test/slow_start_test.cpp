@@ -38,9 +38,9 @@ TEST(SlowStartTest, ALongPathIsFullAfterFourRoundTrips) {
   pair.side[0].client.mtu = kPayload;
   pair.side[0].client.post(pair.flow(0), 1, 4000 * kPayload);
   pair.run(600_us * 4);
-  const uint64_t before = pair.side[1].client.delivered_bytes;
+  const uint64_t before = pair.side[1].client.received.bytes;
   pair.run(600_us * 10);
-  const uint64_t packets = (pair.side[1].client.delivered_bytes - before) / kPayload;
+  const uint64_t packets = (pair.side[1].client.received.bytes - before) / kPayload;
   EXPECT_GE(packets, 1450u) << "of 1500 that the path carries in this time";
   for (const Count c : {Count::retx_rto, Count::retx_ooo, Count::retx_ev, Count::retx_tail}) {
     EXPECT_EQ(pair.count(0, c), 0u);

@@ -29,6 +29,7 @@ inline FabricAddress address(uint8_t last, uint16_t port = kUetPort) {
 }
 
 using PacketName = std::pair<uint32_t, uint32_t>;  // message, offset
+using PacketNames = std::vector<PacketName>;
 
 class StubClient final : public Client {
  public:
@@ -39,48 +40,61 @@ class StubClient final : public Client {
     wire::NextHeader next_hdr = wire::NextHeader::standard;
     bool is_taken_back = false;  // nothing more of it is to be sent
   };
+  // What a test may want to be otherwise.
+  struct Script {
+    bool sack_completes = true;    // for packets that are not the last of their message
+    bool quiet = false;            // nobody waits for the answers to what is pulled
+    bool says_last = true;         // with each message that nothing waits behind
+    bool check_octets = true;      // payload is what encode() wrote
+    bool names_are_unique = true;  // no two packets of a test have the same name
+    bool has_open = false;         // says so of every PDC
+    bool shortens = false;         // packets that are too long
+    JobId job{1};                  // of every request
+  };
+  // The messages that wait for a PDC, and which one each has got.
+  struct Started {
+    std::map<FlowId, std::deque<MessageHandle>> waiting;
+    std::map<uint32_t, PdcHandle> pdc_of;
+    uint32_t asked = 0;  // questions for a message
+  };
+  // The requests that it has taken.
+  struct Received {
+    std::map<PacketName, int> times;
+    PacketNames order;
+    std::map<PacketName, RxToken> tokens;
+    uint64_t bytes = 0;
+  };
+  Script script;
   uint32_t mtu = 1024;
-  bool sack_completes = true;    // for packets that are not the last of their message
-  bool quiet = false;            // nobody waits for the answers to what is pulled
-  bool says_last = true;         // with each message that nothing waits behind
-  bool check_octets = true;      // payload is what encode() wrote
-  bool names_are_unique = true;  // no two packets of a test have the same name
   std::function<Verdict(PacketName, const RxRequest&)> verdict;
   Pds* pds = nullptr;
 
-  std::map<FlowId, std::deque<MessageHandle>> waiting;
+  Started started;
   std::map<uint32_t, Message> messages;
-  std::map<uint32_t, PdcHandle> pdc_of;  // where each message was started
-  std::map<PacketName, int> delivered, responded, failed;
-  std::vector<PacketName> order;  // of delivery
+  Received received;
+  std::map<PacketName, int> responded, failed;
   std::map<PacketName, std::vector<std::byte>> response_octets;
-  std::map<PacketName, RxToken> tokens;
   std::vector<Failure> failures;
   std::map<uint32_t, Failure> aborted;
   std::vector<bool> closed;  // `clean` of every PDC that went
-  uint64_t delivered_bytes = 0;
-  bool has_open = false;  // says so of every PDC
-  bool shortens = false;  // packets that are too long
-  uint32_t starts = 0;    // questions for a message
-  JobId job{1};           // of every request
 
   void post(FlowId flow, uint32_t handle, uint32_t bytes, bool keep_pdc = false) {
     Message& m = messages[handle];
     m.bytes = bytes;
     m.keep_pdc = keep_pdc;
-    waiting[flow].push_back(MessageHandle(handle));
+    started.waiting[flow].push_back(MessageHandle(handle));
     pds->ready(flow);
   }
 
   bool start(FlowId flow, PdcHandle pdc, StartedMessage& out, Instant) override {
-    ++starts;
-    auto& q = waiting[flow];
+    ++started.asked;
+    auto& q = started.waiting[flow];
     if (q.empty()) return false;
     out.message = q.front();
     out.keep_pdc = messages[out.message.value()].keep_pdc;
-    pdc_of[out.message.value()] = pdc;
+    started.pdc_of[out.message.value()] = pdc;
     q.pop_front();
-    out.is_last = says_last && q.empty();
+    out.is_last = script.says_last && q.empty();
     return true;
   }
   bool pull(MessageHandle handle, PacketRef& out) override {
@@ -93,8 +107,8 @@ class StubClient final : public Client {
     out.som = m.pulled == 0;
     m.pulled += out.length;
     out.eom = m.pulled == m.bytes;
-    out.sack_completes = sack_completes && !out.eom;
-    out.quiet = quiet;
+    out.sack_completes = script.sack_completes && !out.eom;
+    out.quiet = script.quiet;
     return true;
   }
   void encode(const PacketRef& ref, wire::Writer& w, TxBatch& batch) override {
@@ -105,7 +119,7 @@ class StubClient final : public Client {
   Verdict on_request(const RxRequest& r, Instant) override {
     wire::Reader in(r.ses);
     if (in.remaining() < 8) {
-      EXPECT_FALSE(check_octets);
+      EXPECT_FALSE(script.check_octets);
       Verdict v;
       v.kind = Verdict::Kind::drop;
       return v;
@@ -113,19 +127,19 @@ class StubClient final : public Client {
     PacketName name;
     name.first = in.u32();
     name.second = in.u32();
-    if (check_octets) {
+    if (script.check_octets) {
       EXPECT_EQ(std::memcmp(in.peek(in.remaining()), payload(), in.remaining()), 0);
     }
     Verdict v = verdict ? verdict(name, r) : Verdict::accepted();
     const bool silent = v.kind == Verdict::Kind::accept || v.kind == Verdict::Kind::later;
     if (r.mode == Mode::rudi && silent) v = plain_answer();  // every request is answered [PDS-202]
     if (v.kind != Verdict::Kind::nack && v.kind != Verdict::Kind::drop) {
-      const bool is_new = ++delivered[name] == 1;
-      EXPECT_TRUE(is_new || !names_are_unique)
+      const bool is_new = ++received.times[name] == 1;
+      EXPECT_TRUE(is_new || !script.names_are_unique)
           << "delivered twice: " << name.first << "+" << name.second;
-      order.push_back(name);
-      tokens[name] = r.token;
-      delivered_bytes += in.remaining();
+      received.order.push_back(name);
+      received.tokens[name] = r.token;
+      received.bytes += in.remaining();
     }
     return v;
   }
@@ -144,9 +158,9 @@ class StubClient final : public Client {
   void on_aborted(MessageHandle handle, const Failure& f, Instant) override {
     EXPECT_TRUE(aborted.emplace(handle.value(), f).second);
   }
-  bool shorten(const PacketRef&) override { return shortens; }
-  JobId job_of(std::span<const std::byte>) const override { return job; }
-  bool has_open_message(PdcHandle) const override { return has_open; }
+  bool shorten(const PacketRef&) override { return script.shortens; }
+  JobId job_of(std::span<const std::byte>) const override { return script.job; }
+  bool has_open_message(PdcHandle) const override { return script.has_open; }
   void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }
 
   // A response of 12 octets, all 0xA5.

@@ -140,7 +140,7 @@ class TableBench : public Bench {
   // One packet of return data for request 1000.
   bool return_data(uint32_t bytes = 10) {
     client.messages[kReturnData.value()] = {bytes, 0, false, wire::NextHeader::response_data};
-    return pds->send_return(client.tokens.at({kFirst.value(), 0}).pdc, kReturnData);
+    return pds->send_return(client.received.tokens.at({kFirst.value(), 0}).pdc, kReturnData);
   }
 };
 

@@ -32,7 +32,7 @@ TEST_F(TargetCloseTest, CloseAndWhatComesAfter) {
   b.rx(b.request(1002, false));
   EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING psn 1002 from own to 7 payload 1002"}));
   EXPECT_EQ(b.count(Count::tombstone_hits), 3u);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 
   b.elapse(401_ms);
   b.rx_header(again);
@@ -52,7 +52,7 @@ TEST_F(TargetCloseTest, CloseWaitsForTheGap) {
   b.rx(b.request(1001, false));
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002"}));
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
 }
 
 // Return data of so many octets, one packet for each 1024; what left is returned.
@@ -60,7 +60,7 @@ size_t owe(Bench& b, uint32_t bytes) {
   b.open_target();
   b.client.messages[5].bytes = bytes;
   b.client.messages[5].next_hdr = wire::NextHeader::response_data;
-  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  EXPECT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
   return b.tx().size();
 }
 
@@ -145,7 +145,7 @@ TEST_F(TargetCloseTest, CloseBeforeReturnDataWasSentFails) {
   b.open_target();
   b.client.messages[5].bytes = 10;
   b.client.messages[5].next_hdr = wire::NextHeader::response_data;
-  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  EXPECT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
   b.rx_header(b.control(CtlType::close_cmd, 1001));
   EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1002"}));
   EXPECT_EQ(b.client.aborted.size(), 1u);
@@ -209,7 +209,7 @@ TEST_F(TargetCloseTest, ReturnDataIsResent) {
   b.open_target();
   b.client.messages[5].bytes = 10;
   b.client.messages[5].next_hdr = wire::NextHeader::response_data;
-  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  EXPECT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
   for (const bool again : {false, true}) {
     const auto out = b.tx();
     ASSERT_EQ(out.size(), 1u);
@@ -235,7 +235,7 @@ TEST_F(TargetCloseTest, FailedReturnDataAsksForTheClose) {
     b.open_target();
     b.client.messages[5].bytes = 2048;
     b.client.messages[5].next_hdr = wire::NextHeader::response_data;
-    EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+    EXPECT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
     EXPECT_EQ(b.tx().size(), 2u);
     wire::Nack h = b.nack(code, Psn(1001));
     h.spdcid = kPeerId;
@@ -247,7 +247,7 @@ TEST_F(TargetCloseTest, FailedReturnDataAsksForTheClose) {
     Bench b;
     fail_return(b, NackCode::pdc_hdr_mismatch);
     EXPECT_EQ(b.lines(), asked);
-    EXPECT_FALSE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+    EXPECT_FALSE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
     // What comes meanwhile is served, and hears of it.
     b.rx(b.request(1001, false));
     EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 req CLOSE"}));
@@ -282,7 +282,7 @@ TEST_F(TargetCloseTest, UnansweredReturnDataAsksForTheClose) {
   b.open_target();
   b.client.messages[5].bytes = 10;
   b.client.messages[5].next_hdr = wire::NextHeader::response_data;
-  EXPECT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+  EXPECT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
   for (int ms = 0; ms < 100 && b.client.failed.empty(); ++ms) {
     b.lines();
     b.elapse(1_ms);
@@ -351,7 +351,7 @@ TEST_F(TargetCloseTest, RodDropsOutOfOrderInTheSpecProfile) {
   EXPECT_EQ(lines[0].substr(lines[0].size() - 12), "payload 1001");
   EXPECT_EQ(lines[1], "ACK cack 1000 ack 1000");
   EXPECT_EQ(b.count(Count::rod_dropped), 2u);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
 // [PDS-079] The `soft` profile keeps it, reports it, and delivers in order.
@@ -365,10 +365,10 @@ TEST_F(TargetCloseTest, RodBuffersOutOfOrderInTheSoftProfile) {
   rod(1000);
   rod(1003);
   rod(1002);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 sack 1002 1003"}));
   rod(1001);
-  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
+  EXPECT_EQ(b.client.received.order, (PacketNames{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1003 ack 1003"}));
   EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
 }
@@ -422,9 +422,9 @@ TEST_F(TargetCloseTest, RodOffersABufferedPacketAgain) {
     h.type = wire::PdsType::rod_request;
     b.rx(h);
   }
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   b.elapse(10_ms);
-  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}}));
+  EXPECT_EQ(b.client.received.order, (PacketNames{{1000, 0}, {1001, 0}}));
   EXPECT_EQ(b.count(Count::rod_retries), 3u);
 }
 
@@ -492,7 +492,7 @@ TEST_F(TargetCloseTest, HeldBackPacketThatIsDroppedMayComeAgain) {
   b.rx_header(b.control(CtlType::ack_req, 1002));
   EXPECT_EQ(b.lines().at(0).substr(0, 26), "NACK PKT_NOT_RCVD psn 1002");
   arrive(1002);
-  EXPECT_EQ(b.client.order, (std::vector<PacketName>{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
+  EXPECT_EQ(b.client.received.order, (PacketNames{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
   EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
 }
 

@@ -32,7 +32,7 @@ TEST_F(TargetLimitsTest, RefusedSynLeavesNothingBehind) {
   b.rx_header(cp);
   EXPECT_EQ(b.lines(), (Lines{"NACK UNEXP_EVENT psn 1000 from own to 7 payload 0"}));
   EXPECT_EQ(b.pds->usage(), Usage{});
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
 }
 
 // [PDS-018, PDS-047] Targets never take the initiators' share.
@@ -42,7 +42,7 @@ TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
   config_.low_water_percent = 0;
   config_.peer_share_percent = config_.job_share_percent = 100;
   Bench b(config_);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   for (uint16_t i = 1; i <= 7; ++i) {
     wire::Request h = b.request(1000);
     h.spdcid = Pdcid(i);
@@ -62,7 +62,7 @@ TEST_F(TargetLimitsTest, RefusesForWantOfContextOrBitmap) {
   config_.max_paths = 1;
   config_.rx_windows = 1;
   Bench b(config_);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.rx(b.request(1000));
   b.from = address(8);
   b.rx(b.request(1000));
@@ -93,7 +93,7 @@ TEST_F(TargetLimitsTest, OnlyAGapHoldsABitmap) {
 // A full peer table refuses strangers.
 TEST_F(TargetLimitsTest, RefusesForWantOfAPeer) {
   Bench b;
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   for (uint8_t i = 1; i <= 65; ++i) {
     b.from = address(i);
     b.rx(b.request(1000));
@@ -137,7 +137,7 @@ TEST_F(TargetLimitsTest, ForgedSourcesAreReclaimed) {
   config_.max_pdcs = 8;
   config_.low_water_percent = 50;
   Bench b(config_);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   for (uint16_t i = 1; i <= 40; ++i) {
     b.from = address(static_cast<uint8_t>(10 + i));
     b.rx(b.request(1000));
@@ -230,13 +230,14 @@ TEST(RodReceiverTest, TheProfileDecidesAboutWhatIsOutOfOrder) {
       if (o.type() == wire::PdsType::ack_cc) reported |= o.as<wire::AckCc>().sack_bitmap >> 8;
     }
     EXPECT_EQ(reported != 0, !is_spec);
-    EXPECT_EQ(b.client.order.size(), 1u);
+    EXPECT_EQ(b.client.received.order.size(), 1u);
 
     arrive(kGap, true);
-    EXPECT_EQ(b.client.order.size(), is_spec ? 2u : 102u);
+    EXPECT_EQ(b.client.received.order.size(), is_spec ? 2u : 102u);
     for (uint32_t psn = kGap + 1; psn <= kLast; ++psn) arrive(psn, true);
-    ASSERT_EQ(b.client.order.size(), 102u);
-    for (uint32_t i = 0; i < 102; ++i) EXPECT_EQ(b.client.order[i], PacketName(1000 + i, 0));
+    ASSERT_EQ(b.client.received.order.size(), 102u);
+    for (uint32_t i = 0; i < 102; ++i)
+      EXPECT_EQ(b.client.received.order[i], PacketName(1000 + i, 0));
   }
 }
 

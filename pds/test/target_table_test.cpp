@@ -36,7 +36,7 @@ TEST(TargetTable, T1SynOpens) {
   wire::Request h = b.request(1000);
   h.ar = false;
   b.rx(h);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   const auto out = b.tx();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(b.picture(out[0]), "ACK cack 1000 ack 1000");
@@ -58,7 +58,7 @@ TEST(TargetTable, T2SecuredSynIsToldItsStart) {
   EXPECT_EQ(told.nack_psn, Psn(1000));
   b.own = told.spdcid;
   EXPECT_EQ(b.state(), "PENDING");
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
   EXPECT_LE(b.pds->next_deadline(), b.now + Config{}.new_pdc_time + 2_us);
 }
 
@@ -68,7 +68,7 @@ TEST(TargetTable, T3SynWithoutResourcesIsRefused) {
   config.max_paths = 1;
   config.rx_windows = 1;
   TableBench b(config);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   wire::Request h = b.request(1000);
   h.use_rsv_pdc = true;  // of a pool that is empty
   b.rx(h);
@@ -88,7 +88,7 @@ TEST(TargetTable, T3SynWithoutResourcesIsRefused) {
   b.rx(b.request(1000));
   EXPECT_EQ(b.lines(), (Lines{"NACK NO_CCC_AVAIL psn 1000 from own to 7 payload 0"}));
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
-  EXPECT_EQ(b.client.delivered.size(), 3u) << "of the first peer only";
+  EXPECT_EQ(b.client.received.times.size(), 3u) << "of the first peer only";
 }
 
 // [PDS-T4] CLOSED, a request or control packet without SYN: NACK INV_DPDCID, SPDCID 0. -> CLOSED
@@ -103,7 +103,7 @@ TEST(TargetTable, T4WithoutSynNothingOpens) {
   b.rx_header(cp);
   EXPECT_EQ(b.lines(), (Lines{"NACK INV_DPDCID psn 1000 from own to 7 payload 0"}));
   EXPECT_EQ(b.pds->usage(), Usage{});
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
 }
 
 // [PDS-T5] PENDING, a SYN with the assigned start: delivered, acked. -> ESTABLISHED
@@ -112,7 +112,7 @@ TEST(TargetTable, T5AssignedStartOpens) {
   const Psn told = b.to_pending();
   b.rx(syn_at(b, told));
   EXPECT_EQ(b.state(), "ESTABLISHED");
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   const std::string psn = std::to_string(told.value());
   EXPECT_EQ(b.lines(), (Lines{"ACK cack " + psn + " ack " + psn}));
   b.elapse(2_s);
@@ -127,7 +127,7 @@ TEST(TargetTable, T6OtherStartIsToldAgain) {
   EXPECT_EQ(b.lines(), (Lines{"NACK NEW_START_PSN psn " + std::to_string((told + 1).value()) +
                               " from own to 7 payload " + std::to_string(told.value())}));
   EXPECT_EQ(b.state(), "PENDING");
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
 }
 
 // [PDS-T7] PENDING, New_PDC_Time is over: freed in silence. -> CLOSED
@@ -148,7 +148,7 @@ TEST(TargetTable, T8RequestIsDelivered) {
   TableBench b;
   b.to_target();
   b.rx(b.request(1001, false), 50);
-  EXPECT_EQ(b.client.delivered.count({1001, 0}), 1u);
+  EXPECT_EQ(b.client.received.times.count({1001, 0}), 1u);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
   EXPECT_EQ(b.state(), "ESTABLISHED");
 }
@@ -206,7 +206,7 @@ TEST(TargetTable, T10TargetUnderPressureAsksForTheClose) {
   config.half_open_percent = 100;
   config.peer_share_percent = config.job_share_percent = 100;
   TableBench b(config);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.to_target();
   b.rx(b.request(1001, false));
   b.tx();
@@ -262,7 +262,7 @@ TEST(TargetTable, T11RequestsAreStillTaken) {
     EXPECT_EQ(b.lines(), (Lines{"ACK cack " + p + " ack " + p + " req CLOSE"}));
     EXPECT_EQ(b.state(), "CLOSE_WAIT");
   }
-  EXPECT_EQ(b.client.delivered.size(), 3u);
+  EXPECT_EQ(b.client.received.times.size(), 3u);
 }
 
 // [PDS-T12] CLOSE_WAIT, Close_REQ_Time is over: NACK CLOSING_IN_ERR with the highest PSN received
@@ -356,7 +356,7 @@ TEST(TargetTable, T15CloseWaitsForTheGap) {
     b.rx(b.request(1001, false));
     EXPECT_EQ(b.state(), "CLOSED");
     EXPECT_EQ(b.lines(), (Lines{"ACK cack 1003 ack 1003"}));
-    EXPECT_EQ(b.client.delivered.size(), 3u);
+    EXPECT_EQ(b.client.received.times.size(), 3u);
   }
 }
 
@@ -374,7 +374,7 @@ TEST(TargetTable, T16NothingComesAfterTheClose) {
   EXPECT_EQ(b.state(), "CLOSED");
   b.rx(b.request(1003, false));
   EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING psn 1003 from own to 7 payload 1003"}));
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
 }
 
 // [PDS-T17] Return data fails, by a fatal NACK or because no answer comes: told to the client, one

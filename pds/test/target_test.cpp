@@ -53,7 +53,7 @@ TEST_F(TargetTest, StrangersAreNotLetIntoAPdc) {
   EXPECT_EQ(b.lines(), (Lines{"NACK PDC_HDR_MISMATCH psn 1001 from 0 to 8 payload 0"}));
   EXPECT_EQ(b.count(Count::drop_bad_peer), 1u);
   EXPECT_EQ(b.count(Count::drop_bad_pdcid), 1u);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
 // [PDS-001, PDS-V9]
@@ -87,7 +87,7 @@ TEST_F(TargetTest, PsnClasses) {
   b.rx(h);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 retx sack 1002"}));
   b.rx(b.request(1001 + 1023, false));  // last one that is tracked
-  EXPECT_EQ(b.client.delivered.size(), 3u);
+  EXPECT_EQ(b.client.received.times.size(), 3u);
   b.lines();
   b.rx(b.request(1001 + 1024, false));  // one too far
   EXPECT_EQ(b.lines(), (Lines{"NACK PSN_OOR_WINDOW psn 2025 from own to 7 payload 2025"}));
@@ -198,8 +198,8 @@ TEST_F(TargetTest, AcksAfterEnoughOctets) {
 TEST_F(TargetTest, CeIsEchoed) {
   Bench b;
   b.open_target();
-  b.ecn = Ecn::ce;
-  b.ev = Entropy(91);
+  b.marks.ecn = Ecn::ce;
+  b.marks.ev = Entropy(91);
   wire::Request h = b.request(1001, false);
   h.ar = false;
   b.rx(h);
@@ -300,7 +300,7 @@ TEST_F(TargetTest, FullStoreRefusesBeforeExecution) {
                               "ACK cack 999 ack 1002 req CLEAR sack 1000 1001 1002 1003 ses 12",
                               "ACK cack 999 ack 1003 req CLEAR sack 1000 1001 1002 1003 ses 12",
                               "CP CLEAR_REQ psn 0 payload 1003"}));
-  EXPECT_EQ(b.client.delivered.size(), 4u);
+  EXPECT_EQ(b.client.received.times.size(), 4u);
   EXPECT_EQ(b.count(Count::gd_full), 1u);
 }
 
@@ -317,7 +317,7 @@ TEST_F(TargetTest, LateAnswer) {
   EXPECT_EQ(b.lines(), (Lines{"NACK RCVD_SES_PROCG psn 1001 from own to 7 payload 1002"}));
   b.rx_header(b.control(CtlType::ack_req, 1001));
   EXPECT_EQ(b.lines(), (Lines{"NACK RCVD_SES_PROCG psn 1001 from own to 7 payload 1002"}));
-  const RxToken token = b.client.tokens.at({1001, 0});
+  const RxToken token = b.client.received.tokens.at({1001, 0});
   EXPECT_TRUE(b.pds->respond(token, StubClient::plain_answer(), b.now));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1001 req CLEAR sack 1001 ses 12"}));
   EXPECT_FALSE(b.pds->respond(token, StubClient::plain_answer(), b.now)) << "only once";
@@ -356,7 +356,7 @@ TEST_F(TargetTest, ControlPacketsThatHaveNoBusinessHere) {
 // [WIRE-121, decision 3] Who marks its SYN is answered at its own port.
 TEST_F(TargetTest, AnswersGoWhereTheMarkSays) {
   Bench b;
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.from = address(9, 16389);
   b.rx(b.request(1000));
   EXPECT_EQ(b.tx().at(0).to, address(9, 4793));
@@ -380,7 +380,7 @@ TEST_F(TargetTest, AnswersGoWhereTheMarkSays) {
 // of first are the sender's own, and so is any block that a peer is known at.
 TEST_F(TargetTest, AnswersWithoutAPlaceForTheMarkGoToKnownBlocks) {
   Bench b;
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.own = Pdcid(77);  // of no PDC
   const auto answered_at = [&b](uint16_t port) {
     b.from = address(9, port);

@@ -1,13 +1,13 @@
 // Lines of the threat list that packet delivery answers and that no other file holds: forged ACKs,
 // forged closes, replays, the edges of windows and of the PSN space. The others: guard_test,
 // trim_test, probe_test, secure_test, target_test. [tss.md, T-nn]
-#include "pds/schedule/flow.h"
+#include "pds/door/shares.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/rx/rx_window.h"
-#include "pds/tx/tx_window.h"
-#include "pds/door/shares.h"
+#include "pds/schedule/flow.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
+#include "pds/tx/tx_window.h"
 
 #include <set>
 
@@ -54,7 +54,7 @@ TEST(ThreatTest, AFloodOfSynsLeavesEstablishedPdcsAlone) {
   Config config;
   config.max_pdcs = 16;
   Bench b(config);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.open_target();
   b.rx(b.request(1001, false));
   b.tx();
@@ -89,7 +89,7 @@ TEST(ThreatTest, AForgedReadFillsNoLink) {
     }
     b.client.messages[5].bytes = 1 << 20;
     b.client.messages[5].next_hdr = wire::NextHeader::response_data;
-    ASSERT_TRUE(b.pds->send_return(b.client.tokens.at({1000, 0}).pdc, MessageHandle(5)));
+    ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
     if (is_heard) {
       b.rx(b.request(1001, false));
       EXPECT_GT(b.tx().size(), 100u);
@@ -121,7 +121,7 @@ TEST(ThreatTest, ForgedClosesEndNothing) {
   EXPECT_EQ(b.pds->open_pdcs(), 1u) << "1001 and 1002 are missing";
   b.rx(b.request(1001, false));
   b.rx(b.request(1002, false));
-  EXPECT_EQ(b.client.delivered.size(), 3u);
+  EXPECT_EQ(b.client.received.times.size(), 3u);
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 }
 
@@ -144,14 +144,14 @@ TEST(ThreatTest, AReplayedCaptureDeliversNothing) {
     Pair pair;
     pair.side[0].client.post(pair.flow(0, mode), 1, 20 * 1024);
     pair.run(1_ms);
-    ASSERT_EQ(pair.side[1].client.delivered.size(), 20u);
+    ASSERT_EQ(pair.side[1].client.received.times.size(), 20u);
     const std::vector<InPipe> capture = pair.sent;
     for (int i = 0; i < 10; ++i) {
       for (const InPipe& p : capture) pair.inject(p.side, p.octets, p.from);
       pair.run(1_ms);
     }
-    EXPECT_EQ(pair.side[1].client.delivered.size(), 20u);
-    EXPECT_EQ(pair.side[1].client.order.size(), 20u);
+    EXPECT_EQ(pair.side[1].client.received.times.size(), 20u);
+    EXPECT_EQ(pair.side[1].client.received.order.size(), 20u);
     EXPECT_EQ(pair.side[0].client.responded.size(), 20u);
     EXPECT_GE(pair.count(1, Count::dup_below), 200u);
     pair.expect_all_given_back();
@@ -178,7 +178,7 @@ TEST(ThreatTest, ATargetPassesTheEndOfThePsnSpace) {
     ASSERT_FALSE(out.empty());
     EXPECT_EQ(out.back().as<wire::Ack>().cack_psn, Psn(kStart + i + 1));
   }
-  EXPECT_EQ(b.client.delivered.size(), 511u);
+  EXPECT_EQ(b.client.received.times.size(), 511u);
   EXPECT_EQ(b.count(Count::nacks_tx), 0u);
 }
 
@@ -225,7 +225,7 @@ TEST(ThreatTest, AFalseSackCompletesNothing) {
   config.probe = false;
   config.peer_timeout = 2_s;
   Bench b(config);
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   b.open_initiator(3);
   b.rx_header(ack_cc(b, 0, 8, 0b11));
   b.elapse(20_ms);
@@ -256,7 +256,7 @@ TEST(ThreatTest, FarPsnsMoveNoWindow) {
   EXPECT_EQ(refused.size(), 8u);
   for (const std::string& line : refused) EXPECT_EQ(line.rfind("NACK PSN_OOR_WINDOW", 0), 0u);
   EXPECT_EQ(b.count(Count::psn_beyond) + b.count(Count::psn_too_old), 500u);
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   EXPECT_EQ(b.pds->usage().rx_blocks, 0u);
   b.rx(b.request(1001, false));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
@@ -269,7 +269,7 @@ TEST(ThreatTest, ABogusRangeOpensNoWindowAndClosesNone) {
   Config config;
   config.tx_window_packets = 16;
   Bench b(config);
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   int sent = static_cast<int>(b.open_initiator(kPackets).size());
   EXPECT_EQ(sent, 16);
   int acked = 0;
@@ -303,7 +303,7 @@ TEST(ThreatTest, OutstandingPacketsHoldNoTimerOfTheirOwn) {
   wide.algorithm = cms::Algorithm::fixed;
   wide.window_bytes_max = uint32_t{1} << 30;
   Bench b(config, wide);
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   const PeerId peer = *b.peers.find_or_add(address(9), b.now);
   const FlowId flow = *b.pds->flow(peer, TrafficClass(0), Mode::rud, JobId(1));
   for (uint32_t m = 1; m <= kMessages; ++m) b.client.post(flow, m, kPackets * b.client.mtu);
@@ -382,7 +382,7 @@ TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
   config.max_pdcs = 32;
   config.gd_entries = 8;
   Bench b(config);
-  b.client.check_octets = b.client.names_are_unique = false;
+  b.client.script.check_octets = b.client.script.names_are_unique = false;
   b.open_target();
   b.rx(b.request(1001, false));
   b.tx();
@@ -409,7 +409,7 @@ TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
     if (i % 32 == 0) b.tx();
   }
   b.tx();
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
   EXPECT_EQ(b.arena.used_bytes(), used);
   EXPECT_EQ(b.pds->usage(), before) << "the PDC from before";
   EXPECT_GT(b.count(Count::pdc_unused), 1000u);
@@ -424,7 +424,7 @@ TEST(ThreatTest, WhatFailedWithItsPdcIsNeverCompleted) {
   config.tx_window_packets = 8;
   config.probe = false;
   Bench b(config);
-  b.client.sack_completes = false;
+  b.client.script.sack_completes = false;
   b.open_initiator(12);
   b.rx_header(b.ack(b.start));
   b.tx();
@@ -459,7 +459,7 @@ TEST(ThreatTest, ARefusedSynKeepsThePdcOfAMessageThatBegan) {
   for (const bool has_begun : {false, true}) {
     SCOPED_TRACE(has_begun);
     Bench b;
-    b.client.has_open = has_begun;
+    b.client.script.has_open = has_begun;
     b.client.verdict = [](PacketName, const RxRequest&) {
       return Verdict::refused(NackCode::no_ses_msg_avail);
     };
@@ -480,7 +480,7 @@ TEST(ThreatTest, ARefusedSynKeepsThePdcOfAMessageThatBegan) {
     EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, kFirst);
     EXPECT_EQ(out[0].as<wire::Ack>().spdcid == refusal[0].as<wire::Nack>().spdcid, has_begun);
     EXPECT_EQ(b.count(Count::pdc_opened_target), has_begun ? 1u : 2u);
-    EXPECT_EQ(b.client.delivered.size(), 1u);
+    EXPECT_EQ(b.client.received.times.size(), 1u);
   }
 }
 

@@ -14,7 +14,7 @@ TEST(TombstoneTest, AFloodOfAddressesLosesNoTombstone) {
   b.open_target();
   b.rx_header(b.control(CtlType::close_cmd, 1001));
   b.lines();
-  ASSERT_EQ(b.client.delivered.size(), 1u);
+  ASSERT_EQ(b.client.received.times.size(), 1u);
   const FabricAddress peer = b.from;
   for (uint8_t i = 0; i < 200; ++i) {  // three times what the table has
     b.from = address(100, 50000);
@@ -29,12 +29,12 @@ TEST(TombstoneTest, AFloodOfAddressesLosesNoTombstone) {
     b.rx_octets(std::move(octets));
   }
   EXPECT_EQ(b.count(Count::uud_rx), 200u);
-  b.client.delivered.clear();
+  b.client.received.times.clear();
   b.from = peer;
   b.rx(b.request(1000));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1000"}));
   EXPECT_EQ(b.count(Count::tombstone_hits), 1u);
-  EXPECT_TRUE(b.client.delivered.empty());
+  EXPECT_TRUE(b.client.received.times.empty());
   // It gives its peer back when its time is over.
   EXPECT_EQ(b.peers.spare(), 63u);
   b.elapse(401_ms);
@@ -47,7 +47,7 @@ TEST(TombstoneTest, ACloseWaitsForATombstone) {
   Config config;
   config.tombstones = 2;
   Bench b(config);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   const auto closes = [&](uint8_t host) {
     b.from = address(host, 50000);
     b.rx(b.request(1000));
@@ -84,7 +84,7 @@ TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
   config.max_pdcs = 64;
   config.challenge_above = 1;
   Bench b(config);
-  b.client.names_are_unique = false;
+  b.client.script.names_are_unique = false;
   b.proves = false;
   b.from = address(30, 50000);
   b.rx(b.request(1000));

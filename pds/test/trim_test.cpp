@@ -22,16 +22,16 @@ class TrimTest : public ::testing::Test {
     wire::Writer w(whole);
     h.emit(w);
     std::copy_n(whole.begin(), octets_left, octets.begin());
-    b.dscp = dscp;
+    b.marks.dscp = dscp;
     b.rx_octets(octets);
-    b.dscp = 0;
+    b.marks.dscp = 0;
   }
   // Octets of an ACK whose response is cut off.
   static void rx_trimmed_ack(Bench& b, wire::Ack h, wire::NextHeader next_hdr) {
     h.next_hdr = next_hdr;
-    b.dscp = kTrimmed;
+    b.marks.dscp = kTrimmed;
     b.rx_header(h);
-    b.dscp = 0;
+    b.marks.dscp = 0;
   }
 };
 
@@ -41,7 +41,7 @@ TEST_F(TrimTest, NewRequestIsNacked) {
   b.open_target();
   wire::Request h = b.request(1001, false);
   h.retx = true;
-  b.ecn = Ecn::ce;
+  b.marks.ecn = Ecn::ce;
   rx_trimmed(b, h);
   rx_trimmed(b, b.request(1002, false), kLastHop);
   const auto out = b.tx();
@@ -50,13 +50,13 @@ TEST_F(TrimTest, NewRequestIsNacked) {
   EXPECT_EQ(b.picture(out[1]), "NACK TRIMMED_LASTHOP psn 1002 from own to 7 payload 1001");
   EXPECT_TRUE(out[0].as<wire::Nack>().retx);
   EXPECT_TRUE(out[0].as<wire::Nack>().m);
-  EXPECT_EQ(out[0].ev, b.ev);
-  b.ecn = Ecn::ect0;
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(out[0].ev, b.marks.ev);
+  b.marks.ecn = Ecn::ect0;
+  EXPECT_EQ(b.client.received.times.size(), 1u);
   // The whole packet is as new as ever.
   b.rx(b.request(1001, false));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
   EXPECT_EQ(b.count(Count::nack_tx_trimmed), 1u);
   EXPECT_EQ(b.count(Count::nack_tx_trimmed_lasthop), 1u);
   EXPECT_EQ(b.count(Count::trimmed_rx), 2u);
@@ -70,7 +70,7 @@ TEST_F(TrimTest, ReceivedRequestIsAcknowledged) {
   h.retx = true;
   rx_trimmed(b, h);
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 retx"}));
-  EXPECT_EQ(b.client.delivered.size(), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
 // [PDS-132] A cut SYN opens nothing, and says so under no PDCID.
@@ -99,7 +99,7 @@ TEST_F(TrimTest, TheRestIsDropped) {
     EXPECT_EQ(b.lines(), Lines{}) << what;
     EXPECT_EQ(b.count(Count::drop_trimmed), ++dropped) << what;
   };
-  b.dscp = kTrimmed;
+  b.marks.dscp = kTrimmed;
   b.rx_header(b.control(CtlType::ack_req, 1000));
   expect_dropped("control packet");
   b.rx_header(b.nack(NackCode::inv_dpdcid, Psn(1000)));

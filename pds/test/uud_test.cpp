@@ -151,7 +151,7 @@ TEST(UudRateTest, ZeroIsNoCap) {
 // the reliable modes beside it are not held up.
 TEST(UudPairTest, LostDatagramsStayLost) {
   Pair pair;
-  for (auto& s : pair.side) s.client.names_are_unique = false;
+  for (auto& s : pair.side) s.client.script.names_are_unique = false;
   Rng rng(4);
   uint32_t lost = 0;
   pair.fate = [&](const InPipe& p) -> Fate {
@@ -167,12 +167,12 @@ TEST(UudPairTest, LostDatagramsStayLost) {
   pair.run(Duration::seconds(2));
   uint32_t arrived = 0;
   for (uint32_t i = 1; i <= 200; ++i) {
-    arrived += pair.side[1].client.delivered.contains({i, 0}) ? 1 : 0;
+    arrived += pair.side[1].client.received.times.contains({i, 0}) ? 1 : 0;
     EXPECT_EQ((pair.side[0].client.responded[{i, 0}]), 1);
   }
   EXPECT_GT(lost, 20u);
   EXPECT_EQ(arrived, 200 - lost);
-  EXPECT_EQ(pair.side[1].client.delivered_bytes, uint64_t{200} * 5000 + arrived * 50);
+  EXPECT_EQ(pair.side[1].client.received.bytes, uint64_t{200} * 5000 + arrived * 50);
   pair.expect_all_given_back();
 }
 

@@ -54,14 +54,14 @@ void expect_outcome(const Faults& f, const Outcome& expected, uint32_t sdi = 0) 
   w.u32(0);
   if (f.odd_type) octets[0] = std::byte{0xFF};
   if (f.cut) octets.resize(1);
-  if (f.trimmed) b.dscp = Config{}.trimmed_dscp;
+  if (f.trimmed) b.marks.dscp = Config{}.trimmed_dscp;
   if (f.other_peer) b.from = address(8, 50000);
   if (f.other_domain) b.sdi = sdi + 1;
   const uint64_t before = b.count(expected.counted);
-  const size_t delivered = b.client.delivered.size();
+  const size_t delivered = b.client.received.times.size();
   b.rx_octets(octets);
   EXPECT_EQ(b.count(expected.counted), before + 1) << name(expected.counted);
-  EXPECT_EQ(b.client.delivered.size(), delivered);
+  EXPECT_EQ(b.client.received.times.size(), delivered);
   EXPECT_EQ(b.lines(), expected.answer);
 }
 
@@ -90,7 +90,7 @@ TEST(ValidationTable, V5ConnectionlessModesAreToldApart) {
   wire::RudiRequest rudi;
   rudi.next_hdr = NextHeader::standard;
   rudi.pkt_id = PktId(5);
-  b.client.check_octets = false;
+  b.client.script.check_octets = false;
   b.rx_header(rudi);
   EXPECT_EQ(b.count(Count::drop_no_pdc), 0u);
   EXPECT_EQ(b.count(Count::rudi_rx), 1u);
@@ -158,7 +158,7 @@ TEST(ValidationTable, V12RoomIsNeeded) {
   b.rx(b.request(1002, false));
   EXPECT_EQ(b.lines().at(0), "NACK NO_GTD_DEL_AVAIL psn 1002 from own to 7 payload 1002");
   EXPECT_EQ(b.count(Count::gd_full), 1u);
-  EXPECT_EQ(b.client.delivered.size(), 2u);
+  EXPECT_EQ(b.client.received.times.size(), 2u);
 }
 
 // [PDS-V13]

@@ -119,8 +119,8 @@ TEST_F(AtomicMessagesTest, OldValuesComeBack) {
     }
   }
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
-  EXPECT_EQ(a_->pds.messages_done, a_->pds.keep_pdc_asked);
-  EXPECT_EQ(a_->pds.keep_pdc_asked, 4u);  // [SES-075]
+  EXPECT_EQ(a_->pds.asked.messages_done, a_->pds.asked.keep_pdc);
+  EXPECT_EQ(a_->pds.asked.keep_pdc, 4u);  // [SES-075]
 }
 
 // [SES-037, SES-078, SES-081, LF-052] Compare and operand as two fields of 16 octets.

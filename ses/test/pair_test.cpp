@@ -33,7 +33,7 @@ TEST_F(PairTest, ZeroLengthMessagesOfEveryKindComplete) {
   settle();
   EXPECT_EQ(take(*a_), "send ok 0 #1 | write ok 0 #1 | read ok 0 #1");
   EXPECT_EQ(take(*b_), "recv ok 0 #2");
-  EXPECT_EQ(a_->pds.messages_done, 1u);
+  EXPECT_EQ(a_->pds.asked.messages_done, 1u);
 }
 
 // [PDS-230, SES-020, SES-019, SES-023] Any packet first, placement by offset, completion by octets
@@ -174,8 +174,8 @@ TEST_F(PairTest, ReadDataTravelsInTheAckUpToSixteenOctets) {
     EXPECT_EQ(take(*a_), "read ok " + std::to_string(length) + " #1");
     EXPECT_TRUE(std::equal(back.begin(), back.end(), memory.begin() + 3));
   }
-  EXPECT_EQ(a_->pds.keep_pdc_asked, 3u);  // [SES-075]
-  EXPECT_EQ(a_->pds.messages_done, 3u);
+  EXPECT_EQ(a_->pds.asked.keep_pdc, 3u);  // [SES-075]
+  EXPECT_EQ(a_->pds.asked.messages_done, 3u);
 }
 
 // [SES-052, SES-072, SES-073] Write with immediate: a completion with the data, no receive
@@ -329,7 +329,7 @@ TEST_F(PairTest, TheSmallerPayloadMtuRules) {
   settle();
   EXPECT_EQ(take(*a_), "read ok 5000 #1");
   EXPECT_EQ(back, memory);
-  EXPECT_EQ(a_->pds.messages_done, 5u);
+  EXPECT_EQ(a_->pds.asked.messages_done, 5u);
   ASSERT_TRUE(a_->ses->send(a_->ep, send_request(memory), now_).ok());
   transmit();
   EXPECT_EQ(network_.size(), 5u);
@@ -349,7 +349,7 @@ TEST_F(PairTest, AnAgreedPayloadMayBeLargerThanTheDefaultOfEither) {
   settle();
   EXPECT_EQ(take(*a_), "read ok 20000 #1");
   EXPECT_EQ(back, memory);
-  EXPECT_EQ(a_->pds.messages_done, 3u);
+  EXPECT_EQ(a_->pds.asked.messages_done, 3u);
 
   Octets room(20000);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
@@ -375,7 +375,7 @@ TEST_F(PairTest, ATargetNeedNotKnowTheSizeOfTheInitiator) {
   settle();
   EXPECT_EQ(take(*a_), "read ok 5000 #1");
   EXPECT_EQ(back, memory);
-  EXPECT_EQ(a_->pds.messages_done, 5u);
+  EXPECT_EQ(a_->pds.asked.messages_done, 5u);
 }
 
 // [LF-060] A fenced operation starts after all earlier ones to that peer are complete.

@@ -23,8 +23,8 @@ class QuietTest : public PairTest {
   // One character for each packet that PDS pulled since: 'q' quiet, 'w' somebody waits.
   std::string pulls() {
     std::string out;
-    for (const bool quiet : a_->pds.quiet_pulls) out += quiet ? 'q' : 'w';
-    a_->pds.quiet_pulls.clear();
+    for (const bool quiet : a_->pds.asked.quiet) out += quiet ? 'q' : 'w';
+    a_->pds.asked.quiet.clear();
     return out;
   }
 };
@@ -90,14 +90,14 @@ TEST_F(QuietTest, AFenceAsksForWhatIsBefore) {
   write(kOpInject | kOpQuiet, key);
   transmit();
   write(kOpInject | kOpQuiet, key);
-  EXPECT_EQ(a_->pds.answers_wanted, 0u);
+  EXPECT_EQ(a_->pds.asked.answers, 0u);
   write(kOpFence, key);
-  EXPECT_EQ(a_->pds.answers_wanted, 1u);
+  EXPECT_EQ(a_->pds.asked.answers, 1u);
   settle();
   EXPECT_EQ(pulls(), "qww");
   EXPECT_EQ(take(*a_), "write ok 8 #1 | write ok 8 #1 | write ok 8 #1");
   write(kOpFence, key);
-  EXPECT_EQ(a_->pds.answers_wanted, 1u) << "nothing is before it";
+  EXPECT_EQ(a_->pds.asked.answers, 1u) << "nothing is before it";
 }
 
 // [PDS-064, SES-135] What found no receive goes again the same way.

@@ -180,7 +180,7 @@ TEST_F(SoakTest, EverythingPostedCompletesOnceAndNothingIsLeft) {
       collect(*s);
       EXPECT_EQ(s->completed, s->posted);
       EXPECT_TRUE(s->buffers.empty());
-      EXPECT_EQ(s->node->pds.messages_done, s->node->pds.keep_pdc_asked);
+      EXPECT_EQ(s->node->pds.asked.messages_done, s->node->pds.asked.keep_pdc);
     }
     if (HasFailure()) return;
   }

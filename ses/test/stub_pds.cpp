@@ -64,7 +64,7 @@ void StubPds::transmit(Instant now) {
           f.is_ready = false;
           break;
         }
-        if (started.keep_pdc) ++keep_pdc_asked;
+        if (started.keep_pdc) ++asked.keep_pdc;
         f.forward.active = started.message;
       }
       pds::PacketRef ref;
@@ -72,7 +72,7 @@ void StubPds::transmit(Instant now) {
         f.forward.active = pds::MessageHandle();
         continue;
       }
-      quiet_pulls.push_back(ref.quiet);
+      asked.quiet.push_back(ref.quiet);
       Parcel p;
       p.initiator = node_;
       p.flow = i;

@@ -44,11 +44,11 @@ class StubPds final : public pds::Service {
   // pds::Service
   Result<pds::FlowId> flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) override;
   void ready(pds::FlowId flow) override { flows_[flow.value()].is_ready = true; }
-  void want_answers(pds::FlowId, Instant) override { ++answers_wanted; }
-  void release(pds::FlowId) override { ++flows_released; }
+  void want_answers(pds::FlowId, Instant) override { ++asked.answers; }
+  void release(pds::FlowId) override {}
   bool respond(pds::RxToken token, const pds::Verdict& v, Instant now) override;
   bool send_return(pds::PdcHandle pdc, pds::MessageHandle message) override;
-  void message_done(pds::PdcHandle) override { ++messages_done; }
+  void message_done(pds::PdcHandle) override { ++asked.messages_done; }
 
   // Sends what may go: at most `window` packets outstanding on a flow.
   void transmit(Instant now);
@@ -62,11 +62,14 @@ class StubPds final : public pds::Service {
   bool has_outstanding() const;
 
   uint32_t window = 16;
-  uint32_t messages_done = 0;
-  uint32_t keep_pdc_asked = 0;
-  uint32_t answers_wanted = 0;
-  uint32_t flows_released = 0;
-  std::vector<bool> quiet_pulls;  // of each packet pulled: nobody waits for its answer
+  // What SES asked of it.
+  struct Asked {
+    uint32_t messages_done = 0;
+    uint32_t keep_pdc = 0;
+    uint32_t answers = 0;
+    std::vector<bool> quiet;  // of each packet pulled: nobody waits for its answer
+  };
+  Asked asked;
   uint32_t nacks_sent = 0;
   std::vector<uint8_t> last_answers;             // return codes of all explicit responses received
   bool allows_void_resend = false;               // an ended message may change its resend [PDS-182]

@@ -12,7 +12,6 @@ constexpr uint32_t kTaggedReceives = 4;  // of each class
 constexpr uint32_t kDirectedReceives = 2;
 constexpr uint32_t kMultiReceives = 3;
 constexpr size_t kMultiMessages = 4;  // of the greatest length, in one receive
-constexpr size_t kRecent = 4096;
 
 }  // namespace
 
@@ -51,13 +50,13 @@ void Inbox::replenish(const PeerRef& directed_at, Rng& rng) {
   if (is_closing_) return;
   const bool multi = traits_.multi_recv && node_.offers(FI_MULTI_RECV);
   const uint32_t plain = multi ? kMultiReceives : kPlainReceives;
-  while (posted_[kPlain] < plain) post(kPlain, nullptr);
+  while (streams_[kPlain].undirected < plain) post(kPlain, nullptr);
   for (uint32_t stream = 1; stream <= kTagClasses; ++stream) {
-    while (posted_[stream] < kTaggedReceives) post(stream, nullptr);
+    while (streams_[stream].undirected < kTaggedReceives) post(stream, nullptr);
   }
   if (!directed_at || !node_.offers(FI_DIRECTED_RECV) || !rng.one_in(16)) return;
   const auto stream = static_cast<uint32_t>(rng.below(kTagClasses + 1));
-  if ((stream == kPlain && multi) || directed_[stream] >= kDirectedReceives) return;
+  if ((stream == kPlain && multi) || streams_[stream].directed >= kDirectedReceives) return;
   post(stream, directed_at);
 }
 
@@ -69,7 +68,7 @@ void Inbox::post(uint32_t stream, const PeerRef& directed_at) {
   receive->is_multi = stream == kPlain && traits_.multi_recv && node_.offers(FI_MULTI_RECV);
   receive->bytes = options_.bytes_max * (receive->is_multi ? kMultiMessages : 1);
   receive->buffer.reset(new uint8_t[receive->bytes]);
-  receive->posting = postings_[stream];
+  receive->posting = streams_[stream].postings;
   const fi_addr_t from = directed_at ? directed_at->addr : FI_ADDR_UNSPEC;
   ssize_t code;
   if (receive->is_multi) {
@@ -93,8 +92,8 @@ void Inbox::post(uint32_t stream, const PeerRef& directed_at) {
     link_.defect("a receive was refused: " + std::string(fi_strerror(static_cast<int>(-code))));
     return;
   }
-  ++postings_[stream];
-  ++(directed_at ? directed_ : posted_)[stream];
+  ++streams_[stream].postings;
+  ++(directed_at ? streams_[stream].directed : streams_[stream].undirected);
   receives_.insert(receive.release());
 }
 
@@ -133,7 +132,8 @@ void Inbox::on_error(Receive& receive, const Outcome& outcome) {
 }
 
 void Inbox::release(Receive& receive) {
-  --(receive.directed_at ? directed_ : posted_)[receive.stream];
+  Posted& posted = streams_[receive.stream];
+  --(receive.directed_at ? posted.directed : posted.undirected);
   receives_.erase(&receive);
   delete &receive;
 }
@@ -198,72 +198,9 @@ void Inbox::on_written(const Outcome& outcome) {
   ++at(tally_, Count::events);
 }
 
-Inbox::Incoming& Inbox::incoming(uint32_t from, uint32_t incarnation, uint32_t stream) {
-  return incoming_[{from, incarnation, stream}];
-}
-
-void Inbox::record(const MessageId& id, Place place) {
-  Incoming& in = incoming(id.from, id.incarnation, id.stream);
-  if (id.seq >= in.seen.size()) {
-    if (id.seq > in.seen.size() + (1u << 20)) {
-      link_.defect(id.text() + " is far ahead of what was sent");
-      return;
-    }
-    in.seen.resize(id.seq + 1);
-  }
-  if (in.seen[id.seq]) {
-    link_.defect(id.text() + " came twice");
-    return;
-  }
-  in.seen[id.seq] = true;
-  ++in.count;
-  if (id.stream == kWritten || !id.ordered || !node_.is_ordered()) return;
-  // Of two messages, the later one has taken the later receive, or the later place in one; two may
-  // lie at the same place there when the first is empty.
-  const auto here = in.recent.emplace(id.seq, place).first;
-  const auto next = std::next(here);
-  if ((here != in.recent.begin() && place < std::prev(here)->second) ||
-      (next != in.recent.end() && next->second < place)) {
-    link_.defect(id.text() + " came out of order");
-  }
-  if (in.recent.size() > kRecent) in.recent.erase(in.recent.begin());
-}
-
-void Inbox::expect(uint32_t from, uint32_t incarnation, uint32_t stream, uint32_t count,
-                   uint32_t excused) {
-  incoming(from, incarnation, stream).expected = count;
-  excused_[{from, incarnation}] = excused;
-}
-
-bool Inbox::has_all() const {
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> excused = excused_;
-  for (const auto& [key, in] : incoming_) {
-    if (in.count >= in.expected) continue;
-    uint32_t& left = excused[{std::get<0>(key), std::get<1>(key)}];
-    const uint32_t missing = in.expected - in.count;
-    if (missing > left) return false;
-    left -= missing;
-  }
-  return true;
-}
-
-std::string Inbox::missing() const {
-  std::string text;
-  for (const auto& [key, in] : incoming_) {
-    if (in.count >= in.expected) continue;
-    const auto& [from, incarnation, stream] = key;
-    text += "; of " + std::to_string(in.expected) + " messages of stream " +
-            std::to_string(stream) + " from " + std::to_string(from) + "." +
-            std::to_string(incarnation) + " are missing " + std::to_string(in.expected - in.count) +
-            ":";
-    uint32_t named = 0;
-    for (uint32_t seq = 0; seq < in.expected && named < 8; ++seq) {
-      if (seq < in.seen.size() && in.seen[seq]) continue;
-      text += " " + std::to_string(seq);
-      ++named;
-    }
-  }
-  return text;
+void Inbox::record(const MessageId& id, Ledger::Place place) {
+  const std::string problem = ledger_.record(id, place, id.ordered && node_.is_ordered());
+  if (!problem.empty()) link_.defect(problem);
 }
 
 void Inbox::cancel_all() {

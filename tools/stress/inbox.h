@@ -2,6 +2,7 @@
 // name: length, octets, source, that it comes once, and in order where that is promised.
 #pragma once
 
+#include "tools/stress/ledger.h"
 #include "tools/stress/link.h"
 #include "tools/stress/peer.h"
 #include "tools/stress/tally.h"
@@ -25,25 +26,18 @@ class Inbox {
   // An event of written data.
   void on_written(const Outcome& outcome);
 
-  // `count` messages were sent on that stream by a process that sends no more. On all its streams
-  // together `excused` messages may be missing.
-  void expect(uint32_t from, uint32_t incarnation, uint32_t stream, uint32_t count,
-              uint32_t excused);
-  bool has_all() const;
-  std::string missing() const;
+  Ledger& ledger() { return ledger_; }
   void cancel_all();
   bool is_empty() const { return receives_.empty(); }
   size_t posted() const { return receives_.size(); }
 
  private:
   struct Receive;
-  // Where a message lies: in receive order, and within a receive of several.
-  using Place = std::pair<uint64_t, size_t>;
-  struct Incoming {
-    std::vector<bool> seen;
-    uint32_t count = 0;
-    uint32_t expected = 0;
-    std::map<uint32_t, Place> recent;  // by sequence number
+  // The receives of a stream: how many there ever were, and how many wait now.
+  struct Posted {
+    uint64_t postings = 0;
+    uint32_t undirected = 0;
+    uint32_t directed = 0;
   };
 
   void post(uint32_t stream, const PeerRef& directed_at);
@@ -51,9 +45,8 @@ class Inbox {
   void on_error(Receive& receive, const Outcome& outcome);
   void check(const Receive& receive, const Outcome& outcome);
   void check_source(const MessageId& id, const Outcome& outcome);
-  void record(const MessageId& id, Place place);
+  void record(const MessageId& id, Ledger::Place place);
   void release(Receive& receive);
-  Incoming& incoming(uint32_t from, uint32_t incarnation, uint32_t stream);
 
   const Options& options_;
   const Traits traits_;
@@ -63,12 +56,9 @@ class Inbox {
   const uint32_t slot_;
   const uint32_t incarnation_;
   std::unordered_set<Receive*> receives_;
-  uint64_t postings_[kStreams] = {};
-  uint32_t posted_[kStreams] = {};
-  uint32_t directed_[kStreams] = {};
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Incoming> incoming_;
+  Posted streams_[kStreams] = {};
+  Ledger ledger_;
   std::map<std::pair<uint32_t, uint32_t>, fi_addr_t> known_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> excused_;
   bool is_closing_ = false;
 };
 

@@ -1,7 +1,6 @@
 // The main loop of one process.
 #include "tools/stress/worker.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace uet::stress {
@@ -25,14 +24,11 @@ std::vector<uint8_t> fresh_region(const Options& options, uint32_t slot, uint32_
 Worker::Worker(const Options& options, const Link& link, uint32_t slot, uint32_t incarnation)
     : options_(options),
       link_(link),
-      slot_(slot),
-      incarnation_(incarnation),
-      traits_(Traits::of(options, slot, incarnation)),
-      layout_(Layout::of(options)),
+      self_{slot, incarnation, Traits::of(options, slot, incarnation), Layout::of(options)},
       rng_(mix(options.seed + 1) ^ (uint64_t{slot} << 32 | incarnation)),
       region_(fresh_region(options, slot, incarnation)),
-      node_(options, traits_, slot, incarnation, region_),
-      inbox_(options, traits_, node_, link, tally_, slot, incarnation),
+      node_(options, self_.traits, slot, incarnation, region_),
+      inbox_(options, self_.traits, node_, link, tally_, slot, incarnation),
       outbox_(options, node_, link, tally_, slot, incarnation) {
   node_.set_orphans([this](const Outcome& outcome) { on_orphan(outcome); });
 }
@@ -43,8 +39,8 @@ int Worker::run() {
              std::to_string(node_.region_base()) + " " + node_.provider() +
              (node_.offers(FI_ATOMIC) ? "" : " without atomics"));
   try {
-    while (phase_ != Phase::closing) turn();
-    if (!leaves_) close();
+    while (progress_.phase != Phase::closing) turn();
+    if (!progress_.leaves) close();
   } catch (const FabricError& error) {
     // Said at once, and nothing is taken down: operations still use these buffers.
     link_.defect(error.what);
@@ -57,30 +53,24 @@ void Worker::turn() {
   while (const auto line = link_.hear()) {
     if (line->empty()) std::_Exit(1);  // the director is gone
     obey(*line);
-    if (phase_ == Phase::closing) return;
+    if (progress_.phase == Phase::closing) return;
   }
   const size_t done = node_.poll();
   const auto now = Clock::now();
   if (now >= withhold_until_) {
-    PeerRef directed_at;
-    if (!peers_.empty()) directed_at = peers_[rng_.below(peers_.size())];
-    inbox_.replenish(directed_at, rng_);
+    inbox_.replenish(peers_.any(rng_), rng_);
   }
   bool began = false;
-  if (phase_ == Phase::running) {
-    for (uint32_t i = 0; i < kBurst && outbox_.step(peers_, rng_); ++i) began = true;
+  if (progress_.phase == Phase::running) {
+    for (uint32_t i = 0; i < kBurst && outbox_.step(peers_.current(), rng_); ++i) began = true;
     be_slow();
   } else {
     outbox_.finish_begun();
     advance();
   }
-  std::erase_if(retired_, [&](const PeerRef& peer) {
-    if (peer.use_count() > 1) return false;
-    node_.remove(peer->addr);
-    return true;
-  });
+  peers_.sweep(node_);
   if (now - second_ >= std::chrono::seconds(1)) every_second();
-  if (done == 0 && !began && phase_ != Phase::closing) node_.wait(link_.fd(), 5);
+  if (done == 0 && !began && progress_.phase != Phase::closing) node_.wait(link_.fd(), 5);
 }
 
 void Worker::obey(const std::string& line) {
@@ -90,20 +80,20 @@ void Worker::obey(const std::string& line) {
   if (verb == "peer") {
     meet(words);
   } else if (verb == "end") {
-    phase_ = Phase::ending;
+    progress_.phase = Phase::ending;
     withhold_until_ = {};
   } else if (verb == "expect") {
     uint32_t from = 0, incarnation = 0, stream = 0, count = 0, excused = 0;
     words >> from >> incarnation >> stream >> count >> excused;
-    inbox_.expect(from, incarnation, stream, count, excused);
+    inbox_.ledger().expect(from, incarnation, stream, count, excused);
   } else if (verb == "compare") {
-    phase_ = Phase::comparing;
-    compare_until_ = Clock::now() + std::chrono::seconds(options_.patience_s);
+    progress_.phase = Phase::comparing;
+    progress_.compare_until = Clock::now() + std::chrono::seconds(options_.patience_s);
   } else if (verb == "close") {
-    phase_ = Phase::closing;
+    progress_.phase = Phase::closing;
   } else if (verb == "leave") {  // in the middle of everything, closing all objects
-    leaves_ = true;
-    phase_ = Phase::closing;
+    progress_.leaves = true;
+    progress_.phase = Phase::closing;
     node_.close();
   } else if (verb == "exit") {  // the same, closing none
     std::exit(0);
@@ -118,30 +108,24 @@ void Worker::meet(std::istringstream& words) {
   retire(slot);
   auto peer = std::make_shared<Peer>(node_, slot, incarnation, from_hex(name));
   peer->key = key;
-  const uint32_t area = Layout::area_of(slot_, incarnation_);
-  peer->base = base + area * layout_.area_bytes;
-  const uint32_t distance = (slot + options_.processes - slot_) % options_.processes;
+  const uint32_t area = Layout::area_of(self_.slot, self_.incarnation);
+  peer->base = base + area * self_.layout.area_bytes;
+  const uint32_t distance = (slot + options_.processes - self_.slot) % options_.processes;
   peer->is_target = distance <= options_.peers;
   if (peer->is_target) {
-    peer->bytes.resize(layout_.data_bytes);
+    peer->bytes.resize(self_.layout.data_bytes);
     Layout::first_content(options_.seed, slot, incarnation, area).fill(peer->bytes);
-    peer->is_busy.resize(layout_.data_bytes / kLockBytes);
+    peer->is_busy.resize(self_.layout.data_bytes / kLockBytes);
     // An earlier life of this process may have written there, long ago.
-    peer->is_learnt = incarnation_ <= kAreasPerWriter;
+    peer->is_learnt = self_.incarnation <= kAreasPerWriter;
     if (!peer->is_learnt) outbox_.learn(peer);
   }
   inbox_.learn(*peer);
-  peers_.push_back(std::move(peer));
+  peers_.add(std::move(peer));
 }
 
 void Worker::retire(uint32_t slot) {
-  const auto found = std::find_if(peers_.begin(), peers_.end(),
-                                  [&](const PeerRef& peer) { return peer->slot == slot; });
-  if (found == peers_.end()) return;
-  (*found)->is_suspect = true;
-  inbox_.forget(**found);
-  retired_.push_back(*found);
-  peers_.erase(found);
+  if (const PeerRef gone = peers_.retire(slot)) inbox_.forget(*gone);
 }
 
 void Worker::be_slow() {
@@ -156,22 +140,23 @@ void Worker::be_slow() {
 
 // What follows when the work of a phase is done.
 void Worker::advance() {
-  if (phase_ == Phase::ending && outbox_.is_idle()) {
-    phase_ = Phase::reading;
-    outbox_.read_back(peers_);
-  } else if (phase_ == Phase::reading && outbox_.is_idle()) {
-    phase_ = Phase::comparing_done;
+  if (progress_.phase == Phase::ending && outbox_.is_idle()) {
+    progress_.phase = Phase::reading;
+    outbox_.read_back(peers_.current());
+  } else if (progress_.phase == Phase::reading && outbox_.is_idle()) {
+    progress_.phase = Phase::comparing_done;
     tell_sent();
-  } else if (phase_ == Phase::comparing && (inbox_.has_all() || Clock::now() > compare_until_)) {
-    if (!inbox_.has_all()) link_.defect("messages were lost" + inbox_.missing());
-    phase_ = Phase::comparing_done;
+  } else if (progress_.phase == Phase::comparing &&
+             (inbox_.ledger().has_all() || Clock::now() > progress_.compare_until)) {
+    if (!inbox_.ledger().has_all()) link_.defect("messages were lost" + inbox_.ledger().missing());
+    progress_.phase = Phase::comparing_done;
     link_.tell("counts" + counts());
     link_.tell("compared");
   }
 }
 
 void Worker::tell_sent() {
-  for (const PeerRef& peer : peers_) {
+  for (const PeerRef& peer : peers_.current()) {
     if (!peer->is_target || peer->is_suspect) continue;
     for (uint32_t stream = 0; stream < kStreams; ++stream) {
       link_.tell("sent " + std::to_string(peer->slot) + " " + std::to_string(peer->incarnation) +
@@ -211,7 +196,6 @@ void Worker::close() {
     link_.defect(std::to_string(inbox_.posted()) + " receives neither end nor can be cancelled");
   }
   peers_.clear();
-  retired_.clear();
   node_.close();
   link_.tell("counts" + counts());
   link_.tell("closed");

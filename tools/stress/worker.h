@@ -4,6 +4,7 @@
 
 #include "tools/stress/inbox.h"
 #include "tools/stress/outbox.h"
+#include "tools/stress/peers.h"
 
 #include <optional>
 #include <sstream>
@@ -27,6 +28,19 @@ class Worker {
     comparing_done,
     closing,
   };
+  // Which process this is, and what follows from that.
+  struct Identity {
+    uint32_t slot;
+    uint32_t incarnation;
+    Traits traits;
+    Layout layout;
+  };
+  // How far the run is, as the director says.
+  struct Progress {
+    Phase phase = Phase::running;
+    bool leaves = false;
+    Clock::time_point compare_until{};
+  };
 
   void turn();
   void obey(const std::string& line);
@@ -42,23 +56,17 @@ class Worker {
 
   const Options& options_;
   const Link& link_;
-  const uint32_t slot_;
-  const uint32_t incarnation_;
-  const Traits traits_;
-  const Layout layout_;
+  const Identity self_;
   Rng rng_;
   Tally tally_{};
   std::vector<uint8_t> region_;
   Node node_;
   Inbox inbox_;
   Outbox outbox_;
-  std::vector<PeerRef> peers_;
-  std::vector<PeerRef> retired_;  // until their last operation ends
-  Phase phase_ = Phase::running;
-  bool leaves_ = false;
+  Peers peers_;
+  Progress progress_;
   Clock::time_point second_{};
   Clock::time_point withhold_until_{};
-  Clock::time_point compare_until_{};
 };
 
 }  // namespace uet::stress

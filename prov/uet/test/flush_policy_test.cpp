@@ -36,7 +36,7 @@ TEST(FlushPolicyTest, WithoutHelperNothingWaits) {
     w.round();
   }
   EXPECT_EQ(w.timers, 0);
-  EXPECT_EQ(w.helper_rounds, 0);
+  EXPECT_EQ(w.helper.rounds, 0);
 }
 
 TEST(FlushPolicyTest, FiMoreHoldsAnythingUntilACallWithoutIt) {
@@ -67,10 +67,10 @@ TEST(FlushPolicyTest, AutoProgressWaitsForNoCall) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(w.run(16), 0) << i;
   EXPECT_EQ(w.timers, 0);
   w.visit();
-  w.helper_at = w.now;  // a packet
+  w.helper.at = w.now;  // a packet
   w.pass(1_ns);
-  EXPECT_EQ(w.helper_rounds, 2);
-  EXPECT_EQ(w.helper_row, Decision::helper_idle);
+  EXPECT_EQ(w.helper.rounds, 2);
+  EXPECT_EQ(w.helper.row, Decision::helper_idle);
 }
 
 TEST(FlushPolicyTest, PostsWithALookAfterEachLeaveAtOnce) {
@@ -108,7 +108,7 @@ TEST(FlushPolicyTest, HelperSendsPostsThatWaitInVain) {
   const Instant posted = w.now;
   w.pass(20_ms);
   EXPECT_EQ(w.queued, 0);
-  EXPECT_EQ(w.helper_rounds, 1);
+  EXPECT_EQ(w.helper.rounds, 1);
   w.vain();
   w.begin();
   EXPECT_EQ(w.run(16), 0);
@@ -167,7 +167,7 @@ TEST(FlushPolicyTest, AnApplicationThatAlwaysFindsSomethingReceivesNowAndThen) {
     w.found();
   }
   EXPECT_EQ(w.rounds, 1000 / 51);
-  EXPECT_EQ(w.helper_rounds, 0);
+  EXPECT_EQ(w.helper.rounds, 0);
 }
 
 // The same of one that only posts: once in a millisecond.
@@ -180,7 +180,7 @@ TEST(FlushPolicyTest, AnApplicationThatOnlyPostsReceivesNowAndThen) {
     w.post();
   }
   EXPECT_EQ(w.rounds, 10000 / 1001);
-  EXPECT_EQ(w.helper_rounds, 0);
+  EXPECT_EQ(w.helper.rounds, 0);
 }
 
 class AbsenceTest : public ::testing::Test {
@@ -193,11 +193,11 @@ class AbsenceTest : public ::testing::Test {
       w.pass(between);
       w.visit();
     }
-    EXPECT_EQ(w.helper_rounds, 0) << between.us();
+    EXPECT_EQ(w.helper.rounds, 0) << between.us();
     const Instant last = w.now;
-    const Instant due = w.helper_at;
+    const Instant due = w.helper.at;
     w.pass(10_ms);
-    EXPECT_EQ(w.helper_rounds, 1);
+    EXPECT_EQ(w.helper.rounds, 1);
     return due - last;
   }
 };
@@ -232,7 +232,7 @@ TEST_F(AbsenceTest, FewVisitsStartTheTimer) {
     w.visit();
   }
   EXPECT_EQ(w.timers, 99) << "after 500 us, then each 300 us";
-  EXPECT_EQ(w.helper_rounds, 0);
+  EXPECT_EQ(w.helper.rounds, 0);
 }
 
 // Visits that neither post nor look keep the helper away, but not what waits.
@@ -242,8 +242,8 @@ TEST_F(AbsenceTest, VisitsSendPostsThatWaitForLong) {
   const Instant posted = w.now;
   for (int i = 0; i < 1000 && w.queued > 0; ++i, w.visit()) w.pass(1_us);
   EXPECT_EQ(w.queued, 0);
-  EXPECT_EQ(w.helper_row, Decision::visit_late);
-  EXPECT_EQ(w.helper_rounds, 0);
+  EXPECT_EQ(w.helper.row, Decision::visit_late);
+  EXPECT_EQ(w.helper.rounds, 0);
   EXPECT_LE(w.now - posted, 300_us);
   w.vain();
   EXPECT_EQ(w.run(16), 0) << "they waited in vain";
@@ -255,29 +255,29 @@ TEST_F(AbsenceTest, AnEarlierDeadlineWakesTheHelperOnce) {
   World w;
   w.deadline = w.now + 1_s;
   w.pass(1_ms);
-  EXPECT_EQ(w.helper_row, Decision::helper_idle);
-  EXPECT_EQ(w.helper_at, w.deadline);
+  EXPECT_EQ(w.helper.row, Decision::helper_idle);
+  EXPECT_EQ(w.helper.at, w.deadline);
   w.visit();
-  EXPECT_EQ(w.helper_at, w.deadline) << "the deadline is the same";
+  EXPECT_EQ(w.helper.at, w.deadline) << "the deadline is the same";
   w.deadline = w.now + 100_ms;
   w.visit();
-  EXPECT_EQ(w.helper_row, Decision::left_earlier);
+  EXPECT_EQ(w.helper.row, Decision::left_earlier);
   w.pass(1_ns);
-  EXPECT_EQ(w.helper_row, Decision::visit) << "somebody was there";
+  EXPECT_EQ(w.helper.row, Decision::visit) << "somebody was there";
   w.deadline = w.now + 10_ms;
   w.visit();
-  EXPECT_EQ(w.helper_row, Decision::visit);
-  EXPECT_EQ(w.helper_rounds, 1);
+  EXPECT_EQ(w.helper.row, Decision::visit);
+  EXPECT_EQ(w.helper.rounds, 1);
   w.pass(2_ms);
-  EXPECT_EQ(w.helper_rounds, 2);
+  EXPECT_EQ(w.helper.rounds, 2);
 }
 
 TEST_F(AbsenceTest, HelperGoesOnWhileSomethingMoves) {
   World w;
-  w.moves = true;
+  w.helper.moves = true;
   w.pass(1_ms);
-  EXPECT_EQ(w.helper_rounds, 2) << "at once a second time";
-  EXPECT_EQ(w.helper_row, Decision::helper_idle);
+  EXPECT_EQ(w.helper.rounds, 2) << "at once a second time";
+  EXPECT_EQ(w.helper.row, Decision::helper_idle);
 }
 
 // Threads that sleep and watch the socket run the engine when they wake up.
@@ -285,7 +285,7 @@ TEST_F(AbsenceTest, HelperLooksAfterSleepersSeldom) {
   World w;
   w.others.thread_sleeps = true;
   w.pass(100_ms);
-  EXPECT_EQ(w.helper_rounds, 10) << "after 1 ms, then each 10 ms";
+  EXPECT_EQ(w.helper.rounds, 10) << "after 1 ms, then each 10 ms";
 }
 
 }  // namespace

@@ -218,19 +218,19 @@ const Way kWays[] = {
      [](World& w) {
        w.hold_post();
        for (w.timers = 0; w.timers == 0; w.visit()) w.pass(21_us);
-       return w.helper_row;
+       return w.helper.row;
      }},
     {Decision::visit_steady,
      [](World& w) {
        w.begin();
        for (int i = 0; i < 8; ++i, w.visit()) w.pass(75_us);
-       return w.helper_row;
+       return w.helper.row;
      }},
     {Decision::visit,
      [](World& w) {
        w.begin();
        for (int i = 0; i < 6; ++i, w.visit()) w.pass(101_us);
-       return w.helper_row;
+       return w.helper.row;
      }},
     {Decision::left_earlier,
      [](World& w) {
@@ -238,7 +238,7 @@ const Way kWays[] = {
        w.pass(10_ms);
        w.deadline = w.deadline - 1_ns;
        w.visit();
-       return w.helper_row;
+       return w.helper.row;
      }},
     {Decision::unserved,
      [](World& w) {
@@ -261,14 +261,14 @@ const Way kWays[] = {
      [](World& w) {
        w.others.thread_sleeps = true;
        w.pass(1_ms);
-       return w.helper_row;
+       return w.helper.row;
      }},
     {Decision::helper_idle,
      [](World& w) {
        w.others.thread_sleeps = true;
-       w.must_serve = true;
+       w.helper.must_serve = true;
        w.pass(1_ms);
-       return w.helper_row;
+       return w.helper.row;
      }},
     {Decision::rest_queued,
      [](World& w) {

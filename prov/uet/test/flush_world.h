@@ -15,17 +15,17 @@ namespace uet::prov::test {
 
 class FlushWorld {
  public:
-  explicit FlushWorld(FlushPolicy::Options options = {}, bool helper = true)
+  explicit FlushWorld(FlushPolicy::Options options = {}, bool has_helper = true)
       : policy(options), auto_progress_(options.auto_progress) {
-    others.has_helper = helper;
-    if (helper) helper_at = auto_progress_ ? now : now + kAbsence;
+    others.has_helper = has_helper;
+    if (has_helper) helper.at = auto_progress_ ? now : now + kAbsence;
   }
 
   // Time goes by. Where the helper's rest ends within it, it comes in.
   void pass(Duration span) {
     const Instant end = now + span;
-    while (helper_at <= end) {
-      now = std::max(now, helper_at);
+    while (helper.at <= end) {
+      now = std::max(now, helper.at);
       helper_turn();
     }
     now = end;
@@ -115,17 +115,21 @@ class FlushWorld {
 
   FlushPolicy policy;
   FlushPolicy::Others others{true, false};
-  bool must_serve = false;  // the helper watches the socket for threads that sleep
-  bool moves = false;       // the next round of the helper moves something
   Instant now = Instant::from_ns(1'000'000'000);
-  Instant deadline = Instant::never();   // the engine's
-  Instant helper_at = Instant::never();  // the end of the helper's rest
-  int queued = 0;                        // packets
-  int sends = 0;                         // times that queued packets left
-  int rounds = 0;                        // that calls of the application ran
-  int helper_rounds = 0;
-  int timers = 0;                        // times that visits, or the helper, started its timer
-  Decision helper_row = Decision::busy;  // the last one that told the helper what to wait for
+  Instant deadline = Instant::never();  // the engine's
+  int queued = 0;                       // packets
+  int sends = 0;                        // times that queued packets left
+  int rounds = 0;                       // that calls of the application ran
+  int timers = 0;                       // times that visits, or the helper, started its timer
+  // The helper thread.
+  struct Helper {
+    bool must_serve = false;        // it watches the socket for threads that sleep
+    bool moves = false;             // its next round moves something
+    Instant at = Instant::never();  // the end of its rest
+    int rounds = 0;
+    Decision row = Decision::busy;  // the last one that told it what to wait for
+  };
+  Helper helper;
 
  private:
   void enter() {
@@ -135,8 +139,8 @@ class FlushWorld {
     ++visits_;
     if (decision) flush(*decision);
     if (policy.watch() == Watch::engine && policy.on_left(deadline)) {
-      helper_row = Decision::left_earlier;
-      helper_at = now;
+      helper.row = Decision::left_earlier;
+      helper.at = now;
     }
     return decision.value_or(Decision::round);
   }
@@ -149,22 +153,23 @@ class FlushWorld {
   }
   void start_timer(Decision decision) {
     ++timers;
-    helper_row = decision;
-    helper_at = now + row_of(decision).after;
+    helper.row = decision;
+    helper.at = now + row_of(decision).after;
     flush(decision);
   }
   void helper_turn() {
     const bool timer_over = policy.watch() == Watch::visits;
-    const FlushPolicy::HelperSees sees{visits_, timer_over, must_serve, others.thread_sleeps};
+    const FlushPolicy::HelperSees sees{visits_, timer_over, helper.must_serve,
+                                       others.thread_sleeps};
     const Decision decision = policy.on_helper(sees, now);
     if (decision != Decision::helper) return start_timer(decision);
-    ++helper_rounds;
+    ++helper.rounds;
     if (queued > 0) ++sends;
     queued = 0;
-    helper_row = policy.on_helper_ran(moves, sees, deadline);
-    moves = false;
-    const FlushRow& rest = row_of(helper_row);
-    helper_at = rest.watch == Watch::engine ? deadline : now + rest.after;
+    helper.row = policy.on_helper_ran(helper.moves, sees, deadline);
+    helper.moves = false;
+    const FlushRow& rest = row_of(helper.row);
+    helper.at = rest.watch == Watch::engine ? deadline : now + rest.after;
     if (rest.watch == Watch::engine && deadline <= now) deadline = Instant::never();
   }
 
