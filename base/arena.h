@@ -25,7 +25,7 @@ class Arena {
   static constexpr size_t kLargeBytes = kPageBytes;  // arrays from here on are large
 
   // Blocks of at least block_bytes are reserved when needed, none before; those of large arrays
-  // have at least 16 times as much, and double what is reserved.
+  // have at least 16 times as much, and double what is reserved up to 64 MiB more.
   explicit Arena(size_t block_bytes = kDefaultBlockBytes) : block_bytes_(block_bytes) {}
 
   // Destroys what make() made, latest first, and frees all memory.

@@ -22,7 +22,7 @@ namespace uet::fep {
 
 class FabricEndpoint {
  public:
-  // `local` is what peers reach us at. Address space for all memory is reserved here, some 2 GB by
+  // `local` is what peers reach us at. Address space for all memory is reserved here, some 3 GB by
   // default; pages are taken as they are used, some 30 kB at first. `random` is the system's
   // generator in production: peers must not be able to guess what comes from it. [PDS-193, T-04]
   static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
