@@ -39,8 +39,6 @@ EXCEPTIONS = {
     "ses/endpoint.h Endpoint": "to be split by what it owns",
     "ses/outgoing/tx_message.h TxMessage": "to be split by what it owns",
     "ses/test/stub_pds.h StubPds": "to be split by what it owns",
-    "sim/recording/endpoint.h Endpoint": "to be split by what it owns",
-    "sim/recording/player.h Player": "to be split by what it owns",
     "sim/workload.h Workload": "to be split by what it owns",
     "tools/raw_peer.h Peer": "to be split by what it owns",
     "tools/stress/inbox.h Inbox": "to be split by what it owns",
