@@ -101,9 +101,10 @@ class CheckTidyTest(Tree):
             self.assertIn("and 40 members", self.finding("base/a.h", text))
 
     def test_an_exception_that_is_not_needed(self):
-        path, name = next(iter(class_sizes.EXCEPTIONS)).split()
-        self.assertIn(f"scripts/class_sizes.py:1: the exception for {path} {name} is not needed",
-                      self.finding(path, f"// A.\nclass {name} {{}};\n"))
+        file, name = next(iter(class_sizes.EXCEPTIONS)).split()
+        out = self.finding("base/" + file, f"// A.\nclass {name} {{}};\n")
+        self.assertIn(f"scripts/class_sizes.py:1: the exception for {file} {name} is not needed",
+                      out)
 
     def test_upward_include(self):
         out = self.finding("wire/a.cpp", '// A.\n#include "pds/pdc.h"\n')

@@ -57,7 +57,9 @@ struct Side {
     pds->advance(now);
     ses->exchange().advance(now);
   }
-  Instant next_deadline() const { return std::min(pds->next_deadline(), ses->exchange().next_deadline()); }
+  Instant next_deadline() const {
+    return std::min(pds->next_deadline(), ses->exchange().next_deadline());
+  }
 
   Destination at(const FabricAddress& address, Instant now) {
     Destination to;

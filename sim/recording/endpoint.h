@@ -2,14 +2,12 @@
 // each is recorded with what it reads, asks for and gives. Without one calls pass straight on.
 #pragma once
 
-#include "sim/recording/events.h"
-#include "sim/recording/file.h"
-#include "sim/recording/memory_book.h"
+#include "sim/recording/recorded_names.h"
+#include "sim/recording/tape.h"
+#include "sim/recording/watched_sinks.h"
 
 #include "fep/engine.h"
 
-#include <deque>
-#include <map>
 #include <memory>
 #include <span>
 
@@ -18,7 +16,7 @@ namespace uet::recording {
 class Endpoint {
  public:
   // `writer` outlives this; null: nothing is recorded.
-  explicit Endpoint(Writer* writer) : writer_(writer) {}
+  explicit Endpoint(Writer* writer) : tape_(writer) {}
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -69,56 +67,12 @@ class Endpoint {
   const FabricAddress& local_address() const { return fep_->local_address(); }
 
  private:
-  friend class WatchedIo;
-  struct WatchedSink {
-    Endpoint* endpoint = nullptr;
-    uint32_t number = 0;
-    ses::CompletionSink sink;
-  };
-  static void on_complete(void* owner, const ses::Completion& completion);
-  static bool on_reserve(void* owner);
-  static void on_release(void* owner);
-  ses::CompletionSink watched(const ses::CompletionSink& sink);
-  static Sink shape_of(const ses::CompletionSink& sink);
-
-  template <class Body>
-  void write(Kind kind, const Body& body) {
-    writer_->append(kind, number_, encoded(body));
-  }
-  void write(const MemoryBook::News& news);
-  // Records the call, makes it, and records what it returns.
-  template <class Body, class Call>
-  auto recorded(Kind kind, const Body& body, Call call) {
-    write(kind, body);
-    auto result = call();
-    write(Kind::returned, returned_of(result));
-    return result;
-  }
-  void returned(uint64_t value = 0, Instant deadline = Instant::zero()) {
-    write(Kind::returned, Returned{0, value, deadline});
-  }
   void keep(PeerId peer, bool is_listed);
-  Remote remote(const ses::Destination& to);
-  Context context(const ses::OpContext& context, const Pieces& memory);
-  uint32_t op_number(void* op);
-  uint32_t peer_number(PeerId peer) const;
-  Receive receive_record(const ses::ReceiveRequest& request, Queue queue, Instant now,
-                         MemoryBook::News& news);
-  Atomic atomic_record(ses::EndpointId id, const ses::AtomicRequest& request, Instant now,
-                       MemoryBook::News& news);
 
-  Writer* const writer_;
-  uint32_t number_ = 0;
+  Tape tape_;
+  RecordedNames names_;
+  WatchedSinks sinks_{tape_, names_};
   fep::FabricEndpoint* fep_ = nullptr;
-  MemoryBook memory_;
-  std::deque<WatchedSink> sinks_;
-  std::map<ses::EndpointId, uint32_t> endpoints_;
-  uint32_t endpoints_opened_ = 0;
-  std::map<ses::ReceiveQueueId, uint32_t> shared_;
-  std::map<PeerId, uint32_t> peers_;
-  std::map<void*, uint32_t> ops_;    // contexts of posts, from 1 on
-  std::map<Context, Pieces> posts_;  // the memory of the last post of a context
-  Instant now_;                      // of the progress under way
 };
 
 }  // namespace uet::recording

@@ -5,29 +5,6 @@
 #include <algorithm>
 
 namespace uet::recording {
-namespace {
-
-// The Engine's I/O: the script's datagrams, fates and errors.
-class PlayedIo final : public io::PacketIo {
- public:
-  explicit PlayedIo(Player& player) : player_(player) {}
-  io::IoCaps caps() const override { return {}; }
-  FabricAddress local_address() const override { return {}; }
-  int wait_fd() const override { return -1; }
-  void send(std::span<TxPacket> packets) override { player_.leave(packets); }
-  std::span<RxDatagram> receive() override { return player_.arrive(); }
-  std::span<const io::PathError> path_errors() override { return player_.path_errors(); }
-  uint32_t route_mtu(const FabricAddress& to) override { return player_.route_mtu(to); }
-
- private:
-  Player& player_;
-};
-
-uint32_t op_number(const void* op) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(op));
-}
-
-}  // namespace
 
 bool Player::is_time(Instant at) {
   constexpr Instant kLast = Instant::from_ns(int64_t{1} << 61);
@@ -38,11 +15,6 @@ bool Player::is_time(Instant at) {
   last_ = at;
   script_.call_is_at(at);
   return true;
-}
-
-bool Player::is_there(bool found, const char* what) {
-  if (!found) script_.fail(std::string("it names ") + what + " that there is not");
-  return found;
 }
 
 void Player::play(const Record& record) {
@@ -71,14 +43,14 @@ void Player::play_set_up(const Record& record) {
     case Kind::create:
       return take_and_play<Create>(record);
     case Kind::use_engine:
-      if (!is_there(owned_ != nullptr, "an endpoint")) return;
-      engine_ = std::make_unique<fep::Engine>(std::move(owned_), std::make_unique<PlayedIo>(*this));
+      if (!objects_.is_there(owned_ != nullptr, "an endpoint")) return;
+      engine_ = std::make_unique<fep::Engine>(std::move(owned_), answers_.io());
       return;
     case Kind::block:
-      if (Block block; take(record, block)) refuse(memory_.add(block));
+      if (Block block; take(record, block)) refuse(objects_.memory().add(block));
       return;
     case Kind::content:
-      if (Content content; take(record, content)) refuse(memory_.write(content));
+      if (Content content; take(record, content)) refuse(objects_.memory().write(content));
       return;
     case Kind::open_shared:
       if (OpenShared call; take(record, call)) play_open_shared(call.rx_size);
@@ -107,108 +79,12 @@ void Player::play(const Create& call) {
   ++outcome_.endpoints;
   auto made = fep::FabricEndpoint::create(config, call.address, call.seed);
   if (!made.ok()) {
-    return said(Kind::returned,
-                Returned{static_cast<uint32_t>(made.error()) + 1, 0, Instant::zero()});
+    return answers_.said(Kind::returned,
+                         Returned{static_cast<uint32_t>(made.error()) + 1, 0, Instant::zero()});
   }
   owned_ = std::move(*made);
   fep_ = owned_.get();
   returned();
-}
-
-ses::CompletionSink Player::sink_of(const Sink& shape) {
-  PlayedSink& played = sinks_.emplace_back();
-  played.player = this;
-  played.number = static_cast<uint32_t>(sinks_.size() - 1);
-  ses::CompletionSink sink;
-  sink.owner = &played;
-  sink.complete = on_complete;
-  if (shape.reserves) sink.reserve = on_reserve;
-  if (shape.releases) sink.release = on_release;
-  sink.carries_data = shape.carries_data;
-  sink.all_remote = shape.all_remote;
-  return sink;
-}
-
-void Player::on_complete(void* owner, const ses::Completion& c) {
-  const PlayedSink& sink = *static_cast<PlayedSink*>(owner);
-  Player& p = *sink.player;
-  Completed out = completed(sink.number, c);
-  out.context = {op_number(c.context.op), c.context.user};
-  const auto post = p.posts_.find(out.context);
-  if (post != p.posts_.end()) {
-    const auto at =
-        c.buffer == nullptr ? std::nullopt : p.memory_.offset_of(post->second, c.buffer);
-    out.buffer = at ? *at + 1 : 0;
-    out.digest = p.memory_.digest_of(post->second, at.value_or(0), c.bytes);
-  }
-  p.said(Kind::completed, out);
-  if (!p.script_.is_over()) ++p.outcome_.completions;
-}
-
-bool Player::on_reserve(void* owner) {
-  const PlayedSink& sink = *static_cast<PlayedSink*>(owner);
-  Script& script = sink.player->script_;
-  const Record* const record = script.peek(sink.player->number_, Kind::reserved);
-  Reserved recorded;
-  if (record != nullptr && decode(record->body, recorded) && recorded.sink != sink.number) {
-    sink.player->said(Kind::reserved, Reserved{sink.number, recorded.answer});
-    return false;
-  }
-  return script.asked(sink.player->number_, Kind::reserved, recorded) && recorded.answer;
-}
-
-void Player::on_release(void* owner) {
-  const PlayedSink& sink = *static_cast<PlayedSink*>(owner);
-  sink.player->said(Kind::released, Released{sink.number});
-}
-
-void Player::said_packets(std::span<const TxPacket> packets) {
-  said(Kind::packets, packets_of(packets));
-  if (!script_.is_over()) outcome_.packets += packets.size();
-}
-
-void Player::leave(std::span<TxPacket> packets) {
-  said_packets(packets);
-  Fates fates;
-  script_.asked(number_, Kind::fates, fates);
-  if (set_fates(fates, packets)) return;
-  script_.fail("it has fates of other packets");
-  set_fates(Fates{}, packets);
-}
-
-std::span<RxDatagram> Player::lend(Datagrams& datagrams) {
-  lent_.clear();
-  for (Datagrams::Datagram& d : datagrams.all) {
-    d.about.bytes = d.octets;
-    lent_.push_back(d.about);
-  }
-  return lent_;
-}
-
-std::span<RxDatagram> Player::arrive() {
-  script_.asked(number_, Kind::datagrams, arrived_);
-  return lend(arrived_);
-}
-
-std::span<const io::PathError> Player::path_errors() {
-  PathErrors recorded;
-  script_.asked(number_, Kind::path_errors, recorded);
-  errors_.clear();
-  for (const PathErrors::Error& e : recorded.all) {
-    errors_.push_back({e.to, static_cast<int>(e.error)});
-  }
-  return errors_;
-}
-
-uint32_t Player::route_mtu(const FabricAddress& to) {
-  RouteMtu recorded;
-  const Record* const record = script_.peek(number_, Kind::route_mtu);
-  if (record != nullptr && decode(record->body, recorded) && recorded.to != to) {
-    said(Kind::route_mtu, RouteMtu{to, recorded.mtu_bytes});
-    return 0;
-  }
-  script_.asked(number_, Kind::route_mtu, recorded);
-  return recorded.mtu_bytes;
 }
 
 void Player::play_progress(const Record& record) {
@@ -220,7 +96,7 @@ void Player::play_progress(const Record& record) {
   }
   AtTime call;
   if (!take(record, call) || !is_time(call.at)) return;
-  if (!is_there(engine_ != nullptr, "an engine")) return;
+  if (!objects_.is_there(engine_ != nullptr, "an engine")) return;
   const bool moved = engine_->progress(call.at);
   returned(
       (moved ? 1u : 0u) | (engine_->is_blocked() ? 2u : 0u) | (engine_->has_backlog() ? 4u : 0u),
@@ -228,17 +104,17 @@ void Player::play_progress(const Record& record) {
 }
 
 void Player::play_direct(const Record& record) {
-  if (!is_there(engine_ == nullptr, "an endpoint without an engine")) return;
+  if (!objects_.is_there(engine_ == nullptr, "an endpoint without an engine")) return;
   AtTime call;
   PathReport report;
   switch (record.kind) {
     case Kind::datagrams:
-      if (take(record, arrived_)) play_datagrams(arrived_);
+      if (Datagrams datagrams; take(record, datagrams)) play_datagrams(datagrams);
       return;
     case Kind::transmit: {
       if (!take(record, call) || !is_time(call.at)) return;
       const uint32_t count = fep_->transmit(batch_, call.at);
-      said_packets(batch_.packets());
+      answers_.said_packets(batch_.packets());
       return returned(count, fep_->next_deadline());
     }
     case Kind::on_sent:
@@ -266,7 +142,7 @@ void Player::play_direct(const Record& record) {
 
 void Player::play_datagrams(Datagrams& call) {
   if (!is_time(call.at)) return;
-  fep_->receive(lend(call), call.at);
+  fep_->receive(answers_.lend(call), call.at);
   returned(0, fep_->next_deadline());
 }
 
@@ -283,12 +159,12 @@ void Player::play_destroy() {
   Ended now;
   const Record* const record = script_.peek(number_, Kind::ended);
   if (record != nullptr && !decode(record->body, now)) return script_.fail("broken");
-  now.memory_digest = memory_.digest_of_all();
+  now.memory_digest = objects_.memory().digest_of_all();
   fep_->for_each_counter([&](const char* name, uint64_t value) {
     const auto same = std::ranges::find(now.counters, name, &Ended::Counter::name);
     if (same != now.counters.end()) same->value = value;
   });
-  said(Kind::ended, now);
+  answers_.said(Kind::ended, now);
   engine_.reset();
   owned_.reset();
   fep_ = nullptr;

@@ -1,8 +1,6 @@
 // The calls of the upper layer.
 #include "sim/recording/player.h"
 
-#include <algorithm>
-
 namespace uet::recording {
 namespace {
 
@@ -21,46 +19,17 @@ bool slices_of(const std::vector<Atomic::Operand>& operands, std::vector<IoSlice
 
 }  // namespace
 
-bool Player::find(const Remote& to, ses::Destination& out) {
-  if (!is_there(to.peer < peers_.size(), "a peer")) return false;
-  out = to.name;
-  out.peer = peers_[to.peer];
-  return true;
-}
-
-bool Player::find(uint32_t endpoint, ses::EndpointId& out) {
-  const bool found = endpoint < endpoints_.size() && endpoints_[endpoint].is_open;
-  if (found) out = endpoints_[endpoint].id;
-  return is_there(found, "an endpoint");
-}
-
-bool Player::find(const Pieces& pieces, std::vector<IoSlice>& out) {
-  return is_there(memory_.slices_of(pieces, out), "memory");
-}
-
-bool Player::find(const Queue& queue, ses::EndpointId& endpoint, ses::ReceiveQueueId& shared) {
-  if (!queue.is_shared) return find(queue.number, endpoint);
-  if (!is_there(queue.number < shared_.size(), "shared receives")) return false;
-  shared = shared_[queue.number];
-  return true;
-}
-
-ses::OpContext Player::context_of(const Context& context, const Pieces& memory) {
-  posts_[context] = memory;
-  return {reinterpret_cast<void*>(uintptr_t{context.op}), context.user};
-}
-
 // What was copied is the application's again, as in the simulator.
 void Player::after_post(const Result<ses::Taken>& taken, const Pieces& memory, uint32_t flags) {
   const bool is_copied =
       taken.ok() && ((flags & ses::kOpInject) != 0 || *taken == ses::Taken::retained);
-  if (is_copied) memory_.spoil(memory);
+  if (is_copied) objects_.memory().spoil(memory);
   returned(taken);
 }
 
 void Player::play_open_shared(uint32_t rx_size) {
   const auto opened = fep_->ses().open_shared(rx_size);
-  if (opened.ok()) shared_.push_back(*opened);
+  if (opened.ok()) objects_.add_shared(*opened);
   returned(opened);
 }
 
@@ -71,18 +40,17 @@ void Player::play(const OpenEndpoint& call) {
   options.tx_size = call.tx_size;
   options.rx_size = call.rx_size;
   options.reject_truncated = call.reject_truncated;
-  if (!is_there(call.shared <= shared_.size(), "shared receives")) return;
-  if (call.shared != 0) options.shared = shared_[call.shared - 1];
-  const ses::CompletionSink tx = sink_of(call.tx);
-  const auto opened = fep_->ses().open_endpoint(call.name, options, tx, sink_of(call.rx));
-  if (opened.ok()) endpoints_.push_back({*opened, true});
+  if (call.shared != 0 && !objects_.find_shared(call.shared - 1, options.shared)) return;
+  const ses::CompletionSink tx = answers_.sink_of(call.tx);
+  const auto opened = fep_->ses().open_endpoint(call.name, options, tx, answers_.sink_of(call.rx));
+  if (opened.ok()) objects_.add_endpoint(*opened);
   returned(opened);
 }
 
 void Player::play(const CloseEndpoint& call) {
   ses::EndpointId id;
-  if (!is_time(call.at) || !find(call.endpoint, id)) return;
-  endpoints_[call.endpoint].is_open = false;
+  if (!is_time(call.at) || !objects_.find(call.endpoint, id)) return;
+  objects_.close_endpoint(call.endpoint);
   fep_->ses().close_endpoint(id, call.at);
   returned();
 }
@@ -90,22 +58,23 @@ void Player::play(const CloseEndpoint& call) {
 void Player::play(const FindPeer& call) {
   if (!is_time(call.at)) return;
   const auto peer = fep_->peers().find_or_add(call.address, call.at);
-  if (peer.ok() && std::ranges::find(peers_, *peer) == peers_.end()) peers_.push_back(*peer);
+  if (peer.ok()) objects_.add_peer(*peer);
   returned(peer);
 }
 
 void Player::play(const KeepPeer& call) {
-  if (!is_there(call.peer < peers_.size(), "a peer")) return;
+  PeerId peer;
+  if (!objects_.find_peer(call.peer, peer)) return;
   if (call.is_listed) {
-    fep_->peers().list(peers_[call.peer]);
+    fep_->peers().list(peer);
   } else {
-    fep_->peers().add_ref(peers_[call.peer]);
+    fep_->peers().add_ref(peer);
   }
 }
 
 void Player::play(const AddRegion& call) {
   std::vector<IoSlice> memory;
-  if (!find(call.memory, memory)) return;
+  if (!objects_.find(call.memory, memory)) return;
   ses::RegionRequest request;
   request.iov = memory;
   request.access = call.access;
@@ -127,15 +96,15 @@ void Player::play(const Send& call) {
   ses::EndpointId endpoint;
   ses::SendRequest request;
   std::vector<IoSlice> memory;
-  const bool is_whole = is_time(call.at) && find(call.endpoint, endpoint) &&
-                        find(call.to, request.to) && find(call.memory, memory);
+  const bool is_whole = is_time(call.at) && objects_.find(call.endpoint, endpoint) &&
+                        objects_.find(call.to, request.to) && objects_.find(call.memory, memory);
   if (!is_whole) return;
   request.iov = memory;
   request.tagged = call.tagged;
   request.tag = call.tag;
   request.data = call.data;
   request.flags = call.flags;
-  request.context = context_of(call.context, Pieces{});
+  request.context = objects_.context_of(call.context, Pieces{});
   after_post(fep_->ses().send(endpoint, request, call.at), call.memory, call.flags);
 }
 
@@ -143,8 +112,8 @@ void Player::play(const Rma& call) {
   ses::EndpointId endpoint;
   ses::RmaRequest request;
   std::vector<IoSlice> memory;
-  const bool is_whole = is_time(call.at) && find(call.endpoint, endpoint) &&
-                        find(call.to, request.to) && find(call.memory, memory);
+  const bool is_whole = is_time(call.at) && objects_.find(call.endpoint, endpoint) &&
+                        objects_.find(call.to, request.to) && objects_.find(call.memory, memory);
   if (!is_whole) return;
   request.read = call.read;
   request.iov = memory;
@@ -152,7 +121,7 @@ void Player::play(const Rma& call) {
   request.key = call.key;
   request.data = call.data;
   request.flags = call.flags;
-  request.context = context_of(call.context, call.read ? call.memory : Pieces{});
+  request.context = objects_.context_of(call.context, call.read ? call.memory : Pieces{});
   const auto taken = fep_->ses().rma(endpoint, request, call.at);
   after_post(taken, call.read ? Pieces{} : call.memory, call.flags);
 }
@@ -161,10 +130,10 @@ void Player::play(const Atomic& call) {
   ses::EndpointId endpoint;
   ses::AtomicRequest request;
   std::vector<IoSlice> operand, compare, result;
-  const bool is_whole = is_time(call.at) && find(call.endpoint, endpoint) &&
-                        find(call.to, request.to) && find(call.result, result) &&
-                        is_there(slices_of(call.operand, operand), "an operand") &&
-                        is_there(slices_of(call.compare, compare), "an operand");
+  const bool is_whole = is_time(call.at) && objects_.find(call.endpoint, endpoint) &&
+                        objects_.find(call.to, request.to) && objects_.find(call.result, result) &&
+                        objects_.is_there(slices_of(call.operand, operand), "an operand") &&
+                        objects_.is_there(slices_of(call.compare, compare), "an operand");
   if (!is_whole) return;
   request.form = call.form;
   request.code = call.code;
@@ -174,31 +143,30 @@ void Player::play(const Atomic& call) {
   request.remote_offset = call.remote_offset;
   request.key = call.key;
   request.flags = call.flags;
-  request.context = context_of(call.context, call.result);
+  request.context = objects_.context_of(call.context, call.result);
   after_post(fep_->ses().atomic(endpoint, request, call.at), Pieces{}, call.flags);
 }
 
 void Player::play(const Receive& call) {
   ses::EndpointId endpoint;
   ses::ReceiveQueueId shared;
-  std::vector<IoSlice> memory;
-  const bool is_whole = is_time(call.at) && find(call.queue, endpoint, shared) &&
-                        find(call.memory, memory) &&
-                        is_there(!call.directed || call.from < peers_.size(), "a peer");
-  if (!is_whole) return;
   ses::ReceiveRequest request;
+  std::vector<IoSlice> memory;
+  const bool is_whole = is_time(call.at) && objects_.find(call.queue, endpoint, shared) &&
+                        objects_.find(call.memory, memory) &&
+                        (!call.directed || objects_.find_peer(call.from, request.from));
+  if (!is_whole) return;
   request.iov = memory;
   request.tagged = call.tagged;
   request.tag = call.tag;
   request.ignore = call.ignore;
   request.directed = call.directed;
-  if (call.directed) request.from = peers_[call.from];
   request.from_initiator = call.from_initiator;
   request.job = call.job;
   request.by_job = call.by_job;
   request.multi = call.multi;
   request.multi_min = call.multi_min;
-  request.context = context_of(call.context, call.memory);
+  request.context = objects_.context_of(call.context, call.memory);
   returned(call.queue.is_shared ? fep_->ses().receive(shared, request, call.at)
                                 : fep_->ses().receive(endpoint, request, call.at));
 }
@@ -206,7 +174,7 @@ void Player::play(const Receive& call) {
 void Player::play(const Cancel& call) {
   ses::EndpointId endpoint;
   ses::ReceiveQueueId shared;
-  if (!is_time(call.at) || !find(call.queue, endpoint, shared)) return;
+  if (!is_time(call.at) || !objects_.find(call.queue, endpoint, shared)) return;
   void* const op = reinterpret_cast<void*>(uintptr_t{call.op});
   if (call.queue.is_shared) return returned(fep_->ses().cancel(shared, op, call.at));
   returned(fep_->ses().cancel(endpoint, op, call.at) ? 1 : 0);

@@ -4,18 +4,18 @@
 namespace uet::recording {
 
 void WatchedIo::send(std::span<TxPacket> packets) {
-  endpoint_.write(Kind::packets, packets_of(packets));
+  tape_.write(Kind::packets, packets_of(packets));
   below_->send(packets);
-  endpoint_.write(Kind::fates, fates_of(packets, endpoint_.now_));
+  tape_.write(Kind::fates, fates_of(packets, tape_.now()));
 }
 
 std::span<RxDatagram> WatchedIo::receive() {
   const std::span<RxDatagram> got = below_->receive();
-  Datagrams record{endpoint_.now_, {}};
+  Datagrams record{tape_.now(), {}};
   for (const RxDatagram& d : got) {
     record.all.push_back({d, Octets(d.bytes.begin(), d.bytes.end())});
   }
-  endpoint_.write(Kind::datagrams, record);
+  tape_.write(Kind::datagrams, record);
   return got;
 }
 
@@ -25,13 +25,13 @@ std::span<const io::PathError> WatchedIo::path_errors() {
   for (const io::PathError& e : got) {
     record.all.push_back({e.to, static_cast<uint32_t>(e.error)});
   }
-  endpoint_.write(Kind::path_errors, record);
+  tape_.write(Kind::path_errors, record);
   return got;
 }
 
 uint32_t WatchedIo::route_mtu(const FabricAddress& to) {
   const uint32_t mtu_bytes = below_->route_mtu(to);
-  endpoint_.write(Kind::route_mtu, RouteMtu{to, mtu_bytes});
+  tape_.write(Kind::route_mtu, RouteMtu{to, mtu_bytes});
   return mtu_bytes;
 }
 

@@ -1,7 +1,7 @@
 // The I/O under an Engine, recorded: what arrives, what leaves and what became of it.
 #pragma once
 
-#include "sim/recording/endpoint.h"
+#include "sim/recording/tape.h"
 
 #include "io/packet_io.h"
 
@@ -11,8 +11,8 @@ namespace uet::recording {
 
 class WatchedIo final : public io::PacketIo {
  public:
-  WatchedIo(std::unique_ptr<io::PacketIo> below, Endpoint& endpoint)
-      : below_(std::move(below)), endpoint_(endpoint) {}
+  WatchedIo(std::unique_ptr<io::PacketIo> below, Tape& tape)
+      : below_(std::move(below)), tape_(tape) {}
 
   io::IoCaps caps() const override { return below_->caps(); }
   FabricAddress local_address() const override { return below_->local_address(); }
@@ -27,7 +27,7 @@ class WatchedIo final : public io::PacketIo {
 
  private:
   std::unique_ptr<io::PacketIo> below_;
-  Endpoint& endpoint_;
+  Tape& tape_;
 };
 
 }  // namespace uet::recording

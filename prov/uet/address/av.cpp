@@ -14,7 +14,6 @@
 #include <limits>
 #include <memory>
 #include <thread>
-#include <utility>
 
 namespace uet::prov {
 namespace {
@@ -126,21 +125,19 @@ int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* co
 AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* context)
     : domain_(domain),
       has_events_((attr.flags & FI_EVENT) != 0),
-      index_mask_(std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits),
-      addr_format_(domain.addr_format()) {
+      addr_format_(domain.terms().addr_format),
+      table_(std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits, domain.terms().has_av_keys,
+             std::min(attr.count, kReserveMax)) {
   link_.owner = this;
   link_.fid.fid = {FI_CLASS_AV, context, &object_ops};
   link_.fid.ops = &av_ops;
-  entries_.reserve(std::min(attr.count, kReserveMax));
   domain_.add_ref();
 }
 
 AddressVector::~AddressVector() {
   {
     ProgressEngine::Entry entry(domain_.engine());
-    for (const Entry& e : entries_) {
-      if (e.live || e.leaving) entry.fep().unlist(e.to.peer, entry.now());
-    }
+    table_.for_each_peer([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
   }
   if (eq_ != nullptr) eq_->drop_ref();
   domain_.drop_ref();
@@ -165,95 +162,35 @@ int AddressVector::bind(struct fid* fid, uint64_t flags) {
 
 Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
                                      ProgressEngine::Entry& entry) {
-  if (!is_unicast(address.fa) || address.fa.family != domain_.local().family) return Errc::invalid;
+  if (!is_unicast(address.fa) || address.fa.family != domain_.terms().local.family)
+    return Errc::invalid;
   pds::PeerTable& peers = entry.fep().peers();
   const PeerId peer = UET_TRY(peers.find_or_add(address.fa, entry.now()));
   UET_CHECK(agree(address, peers[peer], entry.now()));
 
-  const uint64_t index = free_.empty() ? entries_.size() : *free_.begin();
-  if (index == entries_.size()) {
-    entries_.emplace_back();
-  } else {
-    free_.erase(free_.begin());
-  }
   // One that does not own port 4793 is answered at its own port. [WIRE-121]
   if (address.fa.port != kUetPort) peers[peer].private_mark = true;
-  Entry& e = entries_[index];
-  e = {};
-  e.address = address;
+  ses::Destination to;
   // What an address does not state is the base name. [LF-013]
-  e.to.peer = peer;
-  e.to.pid = PidOnFep{address.pid};
-  e.to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
-  e.to.initiator_id = address.initiator_id;
-  e.to.absolute = address.absolute;
-  e.to.job = job;
-  e.to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
-  if (address.has_initiator) join_sender(index);
-  e.live = true;
+  to.peer = peer;
+  to.pid = PidOnFep{address.pid};
+  to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
+  to.initiator_id = address.initiator_id;
+  to.absolute = address.absolute;
+  to.job = job;
+  to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
   peers.list(peer);
-  return fi_addr_t{index};
-}
-
-// Removes an entry. Its index is free when nothing is in flight to it.
-void AddressVector::withdraw(uint64_t index, ProgressEngine::Entry& entry) {
-  Entry& e = entries_[index];
-  e.live = false;
-  if (e.address.has_initiator) leave_sender(index);
-  if (e.unreported == 0) {
-    release(index, entry);
-    return;
-  }
-  e.leaving = true;
-  settled_.reserve(++leaving_);
-}
-
-void AddressVector::release(uint64_t index, ProgressEngine::Entry& entry) {
-  free_.insert(index);
-  entry.fep().unlist(entries_[index].to.peer, entry.now());
-}
-
-void AddressVector::end_operation(fi_addr_t addr, bool unreported) {
-  const uint64_t index = addr & index_mask_;
-  Entry& e = entries_[index];
-  --(unreported ? e.unreported : e.in_flight);
-  if (e.leaving && e.unreported == 0) settled_.push_back(index);
+  return table_.add(address, to);
 }
 
 void AddressVector::release_settled(ProgressEngine::Entry& entry) {
-  leaving_ -= settled_.size();
-  for (const uint64_t index : settled_) {
-    entries_[index].leaving = false;
-    release(index, entry);
-  }
-  settled_.clear();
-}
-
-// Of several entries for one sender the oldest is reported. [LF-015, LF-016]
-void AddressVector::join_sender(uint64_t index) {
-  Entry& e = entries_[index];
-  const auto [at, is_first] = reverse_.try_emplace(source_of(e.to), Entries{index, index});
-  if (is_first) return;
-  e.older = std::exchange(at->second.newest, index);
-  entries_[e.older].newer = index;
-}
-
-void AddressVector::leave_sender(uint64_t index) {
-  const Entry& e = entries_[index];
-  const auto at = reverse_.find(source_of(e.to));
-  UET_ASSERT(at != reverse_.end());
-  if (e.older == kNone && e.newer == kNone) {
-    reverse_.erase(at);
-    return;
-  }
-  (e.older == kNone ? at->second.oldest : entries_[e.older].newer) = e.newer;
-  (e.newer == kNone ? at->second.newest : entries_[e.newer].older) = e.older;
+  table_.release_settled([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
 }
 
 // What packets to the peer carry, by what its address states and by the route. [LF-131, LF-140]
 Result<void> AddressVector::agree(const UetAddress& address, pds::Peer& peer, Instant now) {
-  const io::Route route = domain_.routes().find(domain_.local(), address.fa, now);
-  const uint32_t agreed = agree_payload(domain_.payload(), address, route);
+  const io::Route route = domain_.routes().find(domain_.terms().local, address.fa, now);
+  const uint32_t agreed = agree_payload(domain_.terms().payload, address, route);
   if (agreed == 0) {
     UET_WARN(AV,
              "%s: the route carries packets of %u octets, a payload of %u needs %u; raise the MTU "
@@ -265,17 +202,11 @@ Result<void> AddressVector::agree(const UetAddress& address, pds::Peer& peer, In
   const bool is_news = peer.payload_toward(0) != agreed;
   if (address.payload_mtu != 0) peer.payload_mtu = address.payload_mtu;
   peer.agree_payload(agreed);
-  if (is_news && agreed != domain_.payload_mtu()) {
+  if (is_news && agreed != domain_.terms().payload_mtu()) {
     UET_INFO(AV, "%s: packets carry %u octets, those to others %u (route: %u)\n",
-             to_string(address).c_str(), agreed, domain_.payload_mtu(), route.mtu_bytes);
+             to_string(address).c_str(), agreed, domain_.terms().payload_mtu(), route.mtu_bytes);
   }
   return {};
-}
-
-fi_addr_t AddressVector::reverse(PeerId peer, uint32_t initiator_id, JobId job) const {
-  const JobId of_key = domain_.has_av_keys() ? job : JobId();
-  const auto at = reverse_.find({peer, initiator_id, of_key});
-  return at != reverse_.end() ? at->second.oldest : FI_ADDR_NOTAVAIL;
 }
 
 int AddressVector::report(const Insertion& insertion, size_t good) {
@@ -306,8 +237,8 @@ void AddressVector::fail(const Insertion& insertion, size_t position, Errc why) 
 int AddressVector::check(const Insertion& insertion) const {
   // Every address has a key where there are any, and none elsewhere. [LF-019]
   const bool has_keys = (insertion.flags & kAuthKeyFlag) != 0;
-  if (has_keys && !domain_.has_av_keys()) return -FI_EBADFLAGS;
-  if (domain_.has_av_keys() && (!has_keys || insertion.out == nullptr)) {
+  if (has_keys && !domain_.terms().has_av_keys) return -FI_EBADFLAGS;
+  if (domain_.terms().has_av_keys && (!has_keys || insertion.out == nullptr)) {
     UET_WARN(AV,
              "with FI_AV_AUTH_KEY every address is inserted with FI_AUTH_KEY, and fi_addr names "
              "its key\n");
@@ -357,7 +288,7 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
 int AddressVector::insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags,
                           void* context) {
   if (addresses == nullptr && count != 0) return -FI_EINVAL;
-  const bool ipv6 = domain_.local().family == FabricAddress::Family::ipv6;
+  const bool ipv6 = domain_.terms().local.family == FabricAddress::Family::ipv6;
   const size_t stride = address_bytes(addr_format_, ipv6);
   return insert_all({out, flags, context}, count, [&](size_t i) {
     if (addr_format_ == FI_ADDR_STR) {
@@ -372,18 +303,12 @@ int AddressVector::insert_named(const char* node, size_t node_count, const char*
                                 size_t service_count, fi_addr_t* out, uint64_t flags,
                                 void* context) {
   if (node == nullptr || node_count == 0 || service_count == 0) return -FI_EINVAL;
-  const SymmetricNames names{node, service, service_count, domain_.local().family};
+  const SymmetricNames names{node, service, service_count, domain_.terms().local.family};
   // Resolved before the engine is entered: the name service may take its time.
   std::vector<Result<UetAddress>> found;
   for (size_t i = 0; i < node_count * service_count; ++i) found.push_back(names.address(i));
   return insert_all({out, flags, context}, found.size(),
                     [&](size_t i) -> const Result<UetAddress>& { return found[i]; });
-}
-
-bool AddressVector::settle(fi_addr_t address, ProgressEngine::Entry& entry) {
-  const Entry& e = entries_[address & index_mask_];
-  if (e.in_flight != 0) entry.poll();
-  return e.in_flight == 0;
 }
 
 int AddressVector::remove_one(fi_addr_t address) {
@@ -392,9 +317,12 @@ int AddressVector::remove_one(fi_addr_t address) {
     {
       ProgressEngine::Entry entry(domain_.engine());
       release_settled(entry);
-      if (find(address) == nullptr) return -FI_EINVAL;
-      if (settle(address, entry)) {
-        withdraw(address & index_mask_, entry);
+      const ses::Destination* const to = table_.find(address);
+      if (to == nullptr) return -FI_EINVAL;
+      if (table_.is_in_use(address)) entry.poll();
+      if (!table_.is_in_use(address)) {
+        const PeerId peer = to->peer;
+        if (table_.remove(address)) entry.fep().unlist(peer, entry.now());
         return 0;
       }
       if (entry.now() >= limit) return -FI_EBUSY;
@@ -404,7 +332,7 @@ int AddressVector::remove_one(fi_addr_t address) {
 }
 
 int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t flags) {
-  const bool keys = flags == kAuthKeyFlag && domain_.has_av_keys();
+  const bool keys = flags == kAuthKeyFlag && domain_.terms().has_av_keys;
   if (flags != 0 && !keys) return -FI_EBADFLAGS;
   if (addresses == nullptr && count != 0) return -FI_EINVAL;
   for (size_t i = 0; i < count; ++i) {
@@ -421,7 +349,7 @@ int AddressVector::remove_key(fi_addr_t key) {
 }
 
 int AddressVector::insert_auth_key(const void* key, size_t bytes, fi_addr_t* out, uint64_t flags) {
-  if (!domain_.has_av_keys()) return -FI_ENOSYS;
+  if (!domain_.terms().has_av_keys) return -FI_ENOSYS;
   if (flags != 0) return -FI_EBADFLAGS;
   const std::optional<uint32_t> job = job_of_key(static_cast<const uint8_t*>(key), bytes);
   if (!job || out == nullptr) return -FI_EINVAL;  // [LF-017]
@@ -436,11 +364,12 @@ int AddressVector::insert_auth_key(const void* key, size_t bytes, fi_addr_t* out
 }
 
 int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) {
-  if (!domain_.has_av_keys()) return -FI_ENOSYS;
+  if (!domain_.terms().has_av_keys) return -FI_ENOSYS;
   if (bytes == nullptr || (key == nullptr && *bytes != 0)) return -FI_EINVAL;
   const ProgressEngine::Entry entry(domain_.engine());
   const JobId* job = keys_.find(address);
-  if (const ses::Destination* to = find(address); job == nullptr && to != nullptr) job = &to->job;
+  if (const ses::Destination* to = table_.find(address); job == nullptr && to != nullptr)
+    job = &to->job;
   if (job == nullptr) return -FI_EINVAL;
   const uint32_t value = job->value();  // host order [LF-017]
   if (*bytes != 0) std::memcpy(key, &value, std::min(*bytes, sizeof value));
@@ -451,13 +380,13 @@ int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) 
 int AddressVector::lookup(fi_addr_t address, void* data, size_t* length) {
   if (length == nullptr) return -FI_EINVAL;
   const ProgressEngine::Entry entry(domain_.engine());
-  if (find(address) == nullptr) return -FI_EINVAL;
-  write_address(addr_format_, entries_[address & index_mask_].address, data, length);
+  if (table_.find(address) == nullptr) return -FI_EINVAL;
+  write_address(addr_format_, table_.address_of(address), data, length);
   return 0;
 }
 
 const char* AddressVector::to_text(const void* address, char* buf, size_t* length) const {
-  const bool ipv6 = domain_.local().family == FabricAddress::Family::ipv6;
+  const bool ipv6 = domain_.terms().local.family == FabricAddress::Family::ipv6;
   const size_t bytes = address_bytes(addr_format_, ipv6);
   const Result<UetAddress> read =
       read_address(addr_format_, address, bytes != 0 ? bytes : SIZE_MAX);

@@ -1,9 +1,10 @@
-// Address vector: a table of UET addresses, each with a reference on its peer, and the way back
-// from a received message to the fi_addr_t of its sender. FI_AV_MAP uses indices too. [LF-012..016]
+// Address vector: the libfabric object around AvTable. It reads addresses, resolves names, agrees
+// on payloads with peers and says how insertions ended. FI_AV_MAP uses indices too. [LF-012..016]
 #pragma once
 
 #include "prov/uet/address/address.h"
 #include "prov/uet/address/av_keys.h"
+#include "prov/uet/address/av_table.h"
 #include "prov/uet/api/shim.h"
 #include "prov/uet/domain/domain.h"
 
@@ -12,10 +13,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <set>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace uet::prov {
 
@@ -39,39 +36,9 @@ class AddressVector {
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 
-  // For endpoints; engine lock held.
-
-  // Where operations to `addr` go; null when it names no live entry.
-  const ses::Destination* find(fi_addr_t addr) const {
-    const uint64_t index = addr & index_mask_;
-    if (index >= entries_.size() || !entries_[index].live) return nullptr;
-    return &entries_[index].to;
-  }
-  // The same for what is to be sent; null also when a send that was reported as done got lost
-  // there: then only removing the entry and inserting it anew helps. [LF-136]
-  const ses::Destination* target(fi_addr_t addr) const {
-    const uint64_t index = addr & index_mask_;
-    if (index >= entries_.size() || !entries_[index].live || entries_[index].lost) return nullptr;
-    return &entries_[index].to;
-  }
-  bool is_lost(fi_addr_t addr) const { return find(addr) != nullptr && target(addr) == nullptr; }
-  // Returns false if the entry was marked before. The entry may have been removed.
-  bool mark_lost(fi_addr_t addr) { return !std::exchange(entries_[addr & index_mask_].lost, true); }
-  // Counts the operations in flight to an entry that find() returned. fi_av_remove waits for them
-  // and returns -FI_EBUSY if they do not end. It does not wait for those that the application
-  // believes done (`unreported`); these only keep the index from being reused. [LF-015]
-  void begin_operation(fi_addr_t addr, bool unreported) {
-    Entry& e = entries_[addr & index_mask_];
-    ++(unreported ? e.unreported : e.in_flight);
-  }
-  void end_operation(fi_addr_t addr, bool unreported);
-  // An operation in flight was reported as done before its end.
-  void report_early(fi_addr_t addr) {
-    end_operation(addr, false);
-    begin_operation(addr, true);
-  }
-  // The sender of a message, FI_ADDR_NOTAVAIL if it is not in the table. [LF-016]
-  fi_addr_t reverse(PeerId peer, uint32_t initiator_id, JobId job) const;
+  // Its entries. Engine lock held.
+  AvTable& table() { return table_; }
+  const AvTable& table() const { return table_; }
   // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
   AvKeys& keys() { return keys_; }
 
@@ -86,24 +53,6 @@ class AddressVector {
   int lookup_auth_key(fi_addr_t address, void* key, size_t* bytes);
 
  private:
-  static constexpr uint64_t kNone = UINT64_MAX;
-  struct Entry {
-    ses::Destination to;
-    uint32_t in_flight = 0;   // the application waits for their end
-    uint32_t unreported = 0;  // it believes them done
-    bool live = false;
-    bool leaving = false;  // removed, but unreported operations are still in flight
-    bool lost = false;     // an operation that was reported as done has failed
-    UetAddress address;    // for fi_av_lookup
-    // The entries of the same sender that were inserted just before and just after this one.
-    uint64_t older = kNone;
-    uint64_t newer = kNone;
-  };
-  // The entries of one sender, in the order in which they were inserted.
-  struct Entries {
-    fi_addr_t oldest;
-    fi_addr_t newest;
-  };
   // Where the outcome of an insertion call goes.
   struct Insertion {
     fi_addr_t* out = nullptr;
@@ -122,38 +71,14 @@ class AddressVector {
   int report(const Insertion& insertion, size_t good);
   int remove_one(fi_addr_t address);
   int remove_key(fi_addr_t key);
-  bool settle(fi_addr_t address, ProgressEngine::Entry& entry);
-  void withdraw(uint64_t index, ProgressEngine::Entry& entry);
-  void release(uint64_t index, ProgressEngine::Entry& entry);
   void release_settled(ProgressEngine::Entry& entry);
-  void join_sender(uint64_t index);
-  void leave_sender(uint64_t index);
-  struct Source {
-    PeerId peer;
-    uint32_t initiator_id = 0;
-    JobId job;  // 0 where addresses have no keys
-
-    bool operator==(const Source&) const = default;
-  };
-  struct SourceHash {
-    size_t operator()(const Source& s) const {
-      return (uint64_t{s.peer.value()} << 32 | s.initiator_id) ^ uint64_t{s.job.value()} << 20;
-    }
-  };
-  static Source source_of(const ses::Destination& to) { return {to.peer, to.initiator_id, to.job}; }
-
   Link link_;
   Domain& domain_;
   EventQueue* eq_ = nullptr;
   const bool has_events_;  // FI_EVENT: insertions end in an event
   std::atomic<uint32_t> refs_{0};
-  const uint64_t index_mask_;
   const uint32_t addr_format_;
-  std::vector<Entry> entries_;
-  std::set<uint64_t> free_;        // indices of removed entries; the lowest is used first
-  uint64_t leaving_ = 0;           // number of leaving entries
-  std::vector<uint64_t> settled_;  // leaving entries whose last operation has ended
-  std::unordered_map<Source, Entries, SourceHash> reverse_;
+  AvTable table_;
   AvKeys keys_;
 };
 

@@ -188,10 +188,20 @@ std::optional<uint32_t> job_of(const Settings& settings, const fi_domain_attr& a
   return settings.job_id;
 }
 
-// Whether that form's one number must name the whole endpoint. [LF-008]
-bool is_socket_address(uint32_t addr_format) {
-  return addr_format == FI_SOCKADDR || addr_format == FI_SOCKADDR_IN ||
-         addr_format == FI_SOCKADDR_IN6;
+DomainTerms terms_of(const fi_info& info) {
+  DomainTerms terms;
+  terms.caps = info.caps;
+  terms.mr_mode = info.domain_attr->mr_mode;
+  terms.addr_format = info.addr_format;
+  terms.has_av_keys = info.domain_attr->auth_key_size == kKeysFromAv;
+  return terms;
+}
+
+// Random, so that stale packets of a former owner of the port find no endpoint. [architecture 5]
+PidOnFep pid_of(const Settings& settings) {
+  Rng rng(os_random());
+  const auto any = static_cast<uint16_t>(1 + rng.below(kFieldMax));
+  return PidOnFep{settings.pid_on_fep.value_or(any)};
 }
 
 }  // namespace
@@ -212,17 +222,12 @@ int Domain::open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* co
 
 Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
     : fabric_(fabric),
-      caps_(info.caps),
-      mr_mode_(info.domain_attr->mr_mode),
-      addr_format_(info.addr_format),
-      has_av_keys_(info.domain_attr->auth_key_size == kKeysFromAv),
-      rng_(os_random()) {
+      terms_(terms_of(info)),
+      claims_(fabric.settings(), terms_, pid_of(fabric.settings())) {
   link_.owner = this;
   link_.fid.fid = {FI_CLASS_DOMAIN, context, &object_ops};
   link_.fid.ops = &domain_ops;
-  link_.fid.mr = has_av_keys_ ? &keyed_mr_ops : &mr_ops;
-  // Random, so that stale packets of a former owner of the port find no endpoint.
-  pid_ = PidOnFep{settings().pid_on_fep.value_or(static_cast<uint16_t>(1 + rng_.below(kFieldMax)))};
+  link_.fid.mr = terms_.has_av_keys ? &keyed_mr_ops : &mr_ops;
   fabric_.add_ref();
 }
 
@@ -240,8 +245,8 @@ int Domain::start(const fi_info& info) {
     return -FI_ENODEV;
   }
   const std::optional<uint32_t> job = job_of(settings(), *info.domain_attr);
-  if (!job || (has_av_keys_ && info.domain_attr->auth_key != nullptr)) return -FI_EINVAL;
-  job_ = JobId{*job};
+  if (!job || (terms_.has_av_keys && info.domain_attr->auth_key != nullptr)) return -FI_EINVAL;
+  terms_.job = JobId{*job};
   candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
   DomainSetup setup;
   if (const int error = set_up_domain(settings(), *candidate, *info.domain_attr, setup);
@@ -249,21 +254,21 @@ int Domain::start(const fi_info& info) {
     return error;
   }
   engine_ = std::move(setup.engine);
-  local_ = setup.local;
-  payload_ = setup.payload;
-  name_ = candidate->name;
-  fabric_name_ = fabric_name(candidate->interface);
+  terms_.local = setup.local;
+  terms_.payload = setup.payload;
+  terms_.name = candidate->name;
+  terms_.fabric_name = fabric_name(candidate->interface);
   if (engine_->has_helper()) {
     engine_->set_errand(std::make_unique<DomainErrand>(*this, *engine_));
   }
   UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
-           candidate->name.c_str(), io::ip_text(local_).c_str(), local_.port, payload_.network,
-           job_.value(), pid_.value());
-  if (is_socket_address(addr_format_) && local_.port != kUetPort) {
+           candidate->name.c_str(), io::ip_text(terms_.local).c_str(), terms_.local.port,
+           terms_.payload.network, terms_.job.value(), claims_.pid().value());
+  if (is_socket_address(terms_.addr_format) && terms_.local.port != kUetPort) {
     UET_WARN(DOMAIN,
              "UDP port %u is taken, and socket addresses cannot name port %u: peers will "
              "not find this process. Use another address or no addr_format hint\n",
-             kUetPort, local_.port);
+             kUetPort, terms_.local.port);
   }
   return 0;
 }
@@ -283,7 +288,7 @@ int Domain::close() {
 std::optional<FabricAddress> Domain::address_of(const fid_domain* fid) {
   const std::lock_guard lock(open_objects());
   for (const Domain* domain : open_domains()) {
-    if (&domain->link_.fid == fid) return domain->local_;
+    if (&domain->link_.fid == fid) return domain->terms_.local;
   }
   return std::nullopt;
 }
@@ -291,7 +296,7 @@ std::optional<FabricAddress> Domain::address_of(const fid_domain* fid) {
 fid_domain* Domain::first_open_at(const FabricAddress& address) {
   const std::lock_guard lock(open_objects());
   for (Domain* domain : open_domains()) {
-    const FabricAddress& local = domain->local_;
+    const FabricAddress& local = domain->terms_.local;
     if (domain->engine_->home().is_elsewhere()) continue;
     if (local.family == address.family && local.ip == address.ip) return domain->fid();
   }
@@ -334,91 +339,14 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
   return 0;
 }
 
-bool Domain::take_name(ses::EndpointName& name, const UetAddress& request) {
-  const uint16_t pid = name.pid.value();
-  if (request.has_ri) {
-    name.ri = ResourceIndex{request.ri};
-    return names_.take(pid, request.ri);
-  }
-  name.ri = ResourceIndex{names_.take_any(pid)};
-  return name.ri.value() != 0;
-}
-
-size_t Domain::endpoint_count() const {
-  const std::lock_guard lock(names_mutex_);
-  return names_.size();
-}
-
-Result<ses::EndpointName> Domain::claim_name(const void* source, size_t source_bytes,
-                                             uint32_t addr_format, const uint8_t* auth_key,
-                                             size_t auth_key_bytes) {
-  UetAddress request;
-  if (source != nullptr && source_bytes != 0) {
-    request = UET_TRY(read_address(addr_format, source, source_bytes));
-    const bool other = request.fa.family != local_.family || request.fa.ip != local_.ip;
-    if (request.fa.valid() && other) return Errc::invalid;
-  }
-  ses::EndpointName name;
-  name.job = job_;
-  if (auth_key_bytes != 0) {
-    if (has_av_keys_) return Errc::invalid;
-    const std::optional<uint32_t> job = job_of_key(auth_key, auth_key_bytes);
-    if (!job) return Errc::invalid;
-    name.job = JobId{*job};
-  }
-  // One index for all its jobs. [LF-020]
-  name.absolute = request.absolute || settings().absolute || has_av_keys_;
-  name.pid = request.has_pid ? PidOnFep{request.pid} : pid_;
-
-  const std::lock_guard lock(names_mutex_);
-  if (!take_name(name, request)) return Errc::exists;
-  if (request.has_initiator) {
-    name.initiator_id = request.initiator_id;
-  } else if (is_socket_address(addr_format)) {
-    UetAddress own;
-    own.has_pid = own.has_ri = true;
-    own.pid = name.pid.value();
-    own.ri = name.ri.value();
-    name.initiator_id = service_number(own);
-  } else {
-    name.initiator_id = settings().initiator_id.value_or(
-        telling_initiator(name.pid.value(), name.ri.value(), name.absolute));
-  }
-  return name;
-}
-
-void Domain::release_name(const ses::EndpointName& name) {
-  const std::lock_guard lock(names_mutex_);
-  names_.release(name.pid.value(), name.ri.value());
-}
-
 void Domain::describe(DomainStatus& out) const {
-  out.domain = name_;
-  out.fabric = fabric_name_;
-  out.local = local_;
-  out.job = job_.value();
-  out.payload_mtu = payload_.network;
+  out.domain = terms_.name;
+  out.fabric = terms_.fabric_name;
+  out.local = terms_.local;
+  out.job = terms_.job.value();
+  out.payload_mtu = terms_.payload.network;
   out.failure = failures_.get();
-  const std::lock_guard lock(names_mutex_);
-  out.endpoints = names_.list();
-}
-
-int Domain::write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,
-                       size_t* length) const {
-  UetAddress own;
-  own.fa = local_;
-  own.has_pid = own.has_ri = own.has_initiator = true;
-  own.absolute = name.absolute;
-  own.pid = name.pid.value();
-  own.ri = name.ri.value();
-  own.ri_count = 1;
-  own.initiator_id = name.initiator_id;
-  own.payload_mtu = static_cast<uint16_t>(payload_.network);
-  own.payload_host = static_cast<uint16_t>(payload_.host);
-  own.capabilities = settings().profiles | ses::kTakesSmallHeader;  // [LF-005, SES-044]
-  const std::string octets = write_address(addr_format, own);
-  if (octets.empty()) return -FI_EADDRNOTAVAIL;
-  return copy_address(octets, address, length) ? 0 : -FI_ETOOSMALL;
+  out.endpoints = claims_.list();
 }
 
 }  // namespace uet::prov

@@ -2,18 +2,14 @@
 // what all objects below it share. [LF-001, architecture 5]
 #pragma once
 
-#include "prov/uet/address/address.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/domain/endpoint_names.h"
+#include "prov/uet/domain/domain_terms.h"
 #include "prov/uet/domain/fabric.h"
-#include "prov/uet/domain/payload_mtu.h"
+#include "prov/uet/domain/name_claims.h"
 #include "prov/uet/observe/failure_watch.h"
 #include "prov/uet/progress/progress.h"
 
-#include "ses/types.h"
-
 #include "base/result.h"
-#include "base/rng.h"
 #include "io/routes.h"
 
 #include <atomic>
@@ -62,39 +58,12 @@ class Domain {
   // Who is told when the network fails.
   FailureWatch& failures() { return failures_; }
 
-  // What was agreed on in fi_getinfo.
-  int mr_mode() const { return mr_mode_; }
-  // FI_MR_BASIC is the provider's keys and virtual addresses by one name. [LF-151]
-  bool gives_keys() const { return (mr_mode_ & (FI_MR_PROV_KEY | kMrBasic)) != 0; }
-  bool has_virtual_addresses() const { return (mr_mode_ & kMrBasic) != 0; }
-  uint64_t caps() const { return caps_; }
-  uint32_t addr_format() const { return addr_format_; }
-  // Octets of payload in packets of the network; stated in addresses of this domain. [LF-131]
-  uint32_t payload_mtu() const { return payload_.network; }
-  const OwnPayload& payload() const { return payload_; }
+  // What it was opened with, and where it is.
+  const DomainTerms& terms() const { return terms_; }
   // What routes to peers carry. With the engine's lock.
   io::Routes& routes() { return routes_; }
-  const std::string& name() const { return name_; }
-  // The address that peers reach this domain at.
-  const FabricAddress& local() const { return local_; }
-  JobId job() const { return job_; }
-  // Opened with FI_AV_AUTH_KEY: the jobs are those of the address vectors. [LF-019]
-  bool has_av_keys() const { return has_av_keys_; }
-
-  // A name for an endpoint. `source` is fi_info.src_addr in the form `addr_format`, or null: valid
-  // fields are requests, the others are filled in. Errc::exists: a requested name is taken;
-  // Errc::invalid: no address of that form, or of another Fabric Address. [LF-010, LF-011]
-  // `auth_key` is a JobID of its own, or null for the domain's. [LF-017, LF-018]
-  Result<ses::EndpointName> claim_name(const void* source, size_t source_bytes,
-                                       uint32_t addr_format, const uint8_t* auth_key,
-                                       size_t auth_key_bytes);
-  void release_name(const ses::EndpointName& name);
-  // That are open, enabled or not.
-  size_t endpoint_count() const;
-  // The address of an endpoint in the form `addr_format`, as fi_getname does: copies what fits in
-  // *length octets, sets *length to the full size; -FI_ETOOSMALL when cut.
-  int write_name(const ses::EndpointName& name, uint32_t addr_format, void* address,
-                 size_t* length) const;
+  // The names of its endpoints.
+  NameClaims& names() { return claims_; }
 
   // For the helper thread: all that does not change but by endpoints coming and going.
   void describe(DomainStatus& out) const;
@@ -106,7 +75,6 @@ class Domain {
   Domain(Fabric& fabric, const fi_info& info, void* context);
   int start(const fi_info& info);
   void flush(Duration limit);
-  bool take_name(ses::EndpointName& name, const UetAddress& request);
 
   Link link_;
   Fabric& fabric_;
@@ -116,21 +84,9 @@ class Domain {
   EventQueue* registration_eq_ = nullptr;
   std::atomic<uint32_t> refs_{0};
 
-  uint64_t caps_;
-  int mr_mode_;
-  uint32_t addr_format_;
-  OwnPayload payload_;
+  DomainTerms terms_;
   io::Routes routes_;
-  FabricAddress local_;
-  std::string name_;
-  std::string fabric_name_;
-  JobId job_;
-  bool has_av_keys_;
-  PidOnFep pid_;  // of endpoints that do not ask for one
-
-  mutable std::mutex names_mutex_;
-  Rng rng_;  // for names
-  EndpointNames names_;
+  NameClaims claims_;
 };
 
 }  // namespace uet::prov

@@ -58,7 +58,7 @@ uint32_t endpoint_queue_size(size_t asked) {
 }
 
 EndpointAttributes::EndpointAttributes(const Domain& domain, const fi_info& info)
-    : caps(info.caps != 0 ? info.caps : domain.caps()),
+    : caps(info.caps != 0 ? info.caps : domain.terms().caps),
       tx_size(endpoint_queue_size(info.tx_attr != nullptr ? info.tx_attr->size : 0)),
       rx_size(endpoint_queue_size(info.rx_attr != nullptr ? info.rx_attr->size : 0)),
       message_bytes_max(ses::kMaxMessageBytes),
@@ -70,7 +70,7 @@ EndpointAttributes::EndpointAttributes(const Domain& domain, const fi_info& info
       datagram(info.ep_attr != nullptr && info.ep_attr->type == FI_EP_DGRAM),
       shares(info.ep_attr != nullptr && info.ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT) {
   if (!datagram) return;
-  message_bytes_max = domain.payload_mtu();
+  message_bytes_max = domain.terms().payload_mtu();
   caps &= ~(FI_TAGGED | FI_RMA);  // when they come from the domain
 }
 

@@ -118,8 +118,8 @@ int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
              "offered\n");
     return -FI_EOPNOTSUPP;
   }
-  if (domain.endpoint_count() >= kEndpointCount) return no_endpoint_left();
-  const Result<ses::EndpointName> name = domain.claim_name(
+  if (domain.names().count() >= kEndpointCount) return no_endpoint_left();
+  const Result<ses::EndpointName> name = domain.names().claim(
       info->src_addr, info->src_addrlen, info->addr_format, attr.auth_key, attr.auth_key_size);
   if (!name.ok()) {
     UET_WARN(EP_CTRL, "fi_endpoint: the source address cannot be had: %s\n",

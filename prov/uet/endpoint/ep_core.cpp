@@ -17,7 +17,7 @@ EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::Endpo
 
 EndpointCore::~EndpointCore() {
   state_.bound.release();
-  state_.domain.release_name(name_);
+  state_.domain.names().release(name_);
   state_.domain.drop_ref();
 }
 
@@ -42,7 +42,7 @@ int EndpointCore::enable() {
   options.rx_size = state_.as.rx_size;
   if (shared != nullptr) options.shared = shared->id();
   ProgressEngine::Entry entry(state_.engine);
-  if (state_.domain.has_av_keys()) {
+  if (state_.domain.terms().has_av_keys) {
     options.jobs = state_.bound.fix_jobs();
     if (options.jobs.empty()) {
       UET_WARN(EP_CTRL, "fi_enable: with FI_AV_AUTH_KEY, insert authorization keys first\n");
@@ -56,7 +56,7 @@ int EndpointCore::enable() {
     UET_WARN(EP_CTRL, "fi_enable: the stack refused the endpoint: %s\n", uet::name(opened.error()));
     return opened.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(opened.error());
   }
-  if (state_.domain.has_av_keys()) state_.bound.hold_keys();
+  if (state_.domain.terms().has_av_keys) state_.bound.hold_keys();
   state_.id = *opened;
   if (shared != nullptr) shared->add(*this);
   state_.enabled = true;
@@ -157,7 +157,7 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 
 int EndpointCore::get_name(void* address, size_t* length) {
   if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
-  return state_.domain.write_name(name_, state_.as.addr_format, address, length);
+  return state_.domain.names().write(name_, state_.as.addr_format, address, length);
 }
 
 int EndpointCore::set_name(const void* address, size_t length) {
@@ -165,12 +165,12 @@ int EndpointCore::set_name(const void* address, size_t length) {
   if (address == nullptr) return -FI_EINVAL;
   if (state_.enabled) return -FI_EOPBADSTATE;
   const Result<ses::EndpointName> claimed =
-      state_.domain.claim_name(address, length, state_.as.addr_format, nullptr, 0);
+      state_.domain.names().claim(address, length, state_.as.addr_format, nullptr, 0);
   if (!claimed.ok()) {
     return claimed.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(claimed.error());
   }
   const JobId job = name_.job;
-  state_.domain.release_name(name_);
+  state_.domain.names().release(name_);
   name_ = *claimed;
   name_.job = job;
   return 0;

@@ -81,7 +81,7 @@ ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
     request.by_job = true;
     return 0;
   }
-  const ses::Destination* from = av->find(call.addr);
+  const ses::Destination* from = av->table().find(call.addr);
   if (from == nullptr) return -FI_EADDRNOTAVAIL;
   request.directed = true;
   request.from = from->peer;

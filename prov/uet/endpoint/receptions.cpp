@@ -200,7 +200,7 @@ void Receptions::remote_done(const ses::Completion& completion) {
 
 void Receptions::set_source(CompletionEntry& entry, const Sender& from) const {
   if ((ep_.as.caps & FI_SOURCE) == 0) return;
-  entry.src_addr = ep_.bound.av()->reverse(from.peer, from.initiator_id, from.job);
+  entry.src_addr = ep_.bound.av()->table().reverse(from.peer, from.initiator_id, from.job);
 }
 
 // Writes a good entry; with FI_SOURCE_ERR one whose sender is unknown becomes an error entry that

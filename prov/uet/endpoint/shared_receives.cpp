@@ -130,7 +130,7 @@ SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, ses::Rece
     : domain_(domain),
       engine_(domain.engine()),
       id_(id),
-      caps_(attr.caps != 0 ? attr.caps : domain.caps()),
+      caps_(attr.caps != 0 ? attr.caps : domain.terms().caps),
       flags_(attr.op_flags & kDefaults),
       size_(endpoint_queue_size(attr.size)) {
   fid_ep& fid = link_.fid;

@@ -76,11 +76,12 @@ bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Pla
 void Transmissions::begin(const Plan& plan, fi_addr_t addr) {
   const bool unreported = (plan.user & kUnreported) != 0;
   if (unreported) ++unreported_;
-  ep_.bound.av()->begin_operation(addr, unreported);
+  ep_.bound.av()->table().begin_operation(addr, unreported);
 }
 
 ssize_t Transmissions::refuse_address(fi_addr_t addr) const {
-  if (ep_.bound.av()->is_lost(addr)) return -FI_ECONNABORTED;  // the log has the reason [LF-137]
+  if (ep_.bound.av()->table().is_lost(addr))
+    return -FI_ECONNABORTED;  // the log has the reason [LF-137]
   UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
            static_cast<unsigned long long>(addr));
   return -FI_EADDRNOTAVAIL;
@@ -91,7 +92,7 @@ ssize_t Transmissions::refuse(ProgressEngine::Entry& entry, const Plan& plan, fi
                               Errc why) {
   const bool unreported = (plan.user & kUnreported) != 0;
   if (unreported) --unreported_;
-  ep_.bound.av()->end_operation(addr, unreported);
+  ep_.bound.av()->table().end_operation(addr, unreported);
   if (plan.slots > 0) ep_.bound.tx_cq()->release(plan.slots);
   entry.poll();
   return to_fi_errno(why);
@@ -131,16 +132,16 @@ void Transmissions::done(const ses::Completion& completion) {
   const fi_addr_t addr = completion.context.user & kIndexMask;
   const bool unreported = (completion.context.user & kUnreported) != 0;
   if (completion.ok()) {
-    ep_.bound.av()->end_operation(addr, unreported);
+    ep_.bound.av()->table().end_operation(addr, unreported);
     finish(completion.kind, completion.context.user, completion.context.op, nullptr);
     return;
   }
   CompletionError error = ep_.error_of(completion);
-  if (const ses::Destination* to = ep_.bound.av()->find(addr)) {
+  if (const ses::Destination* to = ep_.bound.av()->table().find(addr)) {
     error.peer = ep_.engine.peer_address(to->peer);
     error.initiator_id = to->initiator_id;
   }
-  ep_.bound.av()->end_operation(addr, unreported);
+  ep_.bound.av()->table().end_operation(addr, unreported);
   finish(completion.kind, completion.context.user, completion.context.op, &error);
 }
 
@@ -148,9 +149,9 @@ void Transmissions::done(const ses::Completion& completion) {
 void Transmissions::retained_done(const ses::Completion& completion) {
   --unreported_;
   const fi_addr_t addr = completion.context.user & kIndexMask;
-  const ses::Destination* const to = ep_.bound.av()->find(addr);
-  const bool is_first = !completion.ok() && !ep_.closing && ep_.bound.av()->mark_lost(addr);
-  ep_.bound.av()->end_operation(addr, true);
+  const ses::Destination* const to = ep_.bound.av()->table().find(addr);
+  const bool is_first = !completion.ok() && !ep_.closing && ep_.bound.av()->table().mark_lost(addr);
+  ep_.bound.av()->table().end_operation(addr, true);
   if (!is_first) return;
   LostSend lost;
   lost.addr = addr;
@@ -166,12 +167,12 @@ void Transmissions::part_done(const ses::Completion& completion) {
   if (!completion.ok() && !group.failed) {
     group.failed = true;
     group.error = ep_.error_of(completion);
-    if (const ses::Destination* to = ep_.bound.av()->find(group.user & kIndexMask)) {
+    if (const ses::Destination* to = ep_.bound.av()->table().find(group.user & kIndexMask)) {
       group.error.peer = ep_.engine.peer_address(to->peer);
     }
   }
   if (--group.open > 0) return;
-  ep_.bound.av()->end_operation(group.user & kIndexMask, (group.user & kUnreported) != 0);
+  ep_.bound.av()->table().end_operation(group.user & kIndexMask, (group.user & kUnreported) != 0);
   finish(completion.kind, group.user, group.op_context, group.failed ? &group.error : nullptr);
   groups_.give(index);
 }

@@ -63,7 +63,7 @@ int check_memory(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
 
 int check(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
   if (const int error = check_memory(domain, attr, flags); error != 0) return error;
-  const uint64_t keyed = domain.has_av_keys() ? kAuthKeyFlag : 0;
+  const uint64_t keyed = domain.terms().has_av_keys ? kAuthKeyFlag : 0;
   if ((flags & ~(FI_RMA_EVENT | kMrIdempotent | keyed)) != 0) return -FI_EBADFLAGS;
   if (attr.iov_count == 0 || attr.iov_count > kIovLimit || attr.mr_iov == nullptr) {
     return -FI_EINVAL;
@@ -83,11 +83,11 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
     : domain_(domain),
       access_(to_access(attr.access)),
       requested_key_(attr.requested_key),
-      provider_key_(domain.gives_keys()),
+      provider_key_(domain.terms().gives_keys()),
       idempotent_(domain.settings().idempotent || (flags & kMrIdempotent) != 0),
-      needs_endpoint_((domain.mr_mode() & FI_MR_ENDPOINT) != 0),
+      needs_endpoint_((domain.terms().mr_mode & FI_MR_ENDPOINT) != 0),
       deferred_(needs_endpoint_ ||
-                ((domain.mr_mode() & FI_MR_RMA_EVENT) != 0 && (flags & FI_RMA_EVENT) != 0)) {
+                ((domain.terms().mr_mode & FI_MR_RMA_EVENT) != 0 && (flags & FI_RMA_EVENT) != 0)) {
   // With provider keys the requested key may be anything; only a chosen one asks by its bit, and
   // not one that does not have the format of keys. [LF-027, LF-150]
   if (!provider_key_ && ses::has_key_format(requested_key_) &&
@@ -95,7 +95,7 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
     idempotent_ = true;
     requested_key_ &= ~ses::kIdempotentSafe;
   }
-  if (domain.has_virtual_addresses()) {
+  if (domain.terms().has_virtual_addresses()) {
     base_ = reinterpret_cast<uintptr_t>(attr.mr_iov[0].iov_base);
   }
   // Counters count messages, and on RUDI there are none. [LF-097]
@@ -131,7 +131,7 @@ int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, f
 
 // Whose requests may use it. [LF-037]
 int MemoryRegion::restrict_to(const fi_mr_attr& attr, uint64_t flags) {
-  if (domain_.has_av_keys()) return restrict_to_av(attr, flags);
+  if (domain_.terms().has_av_keys) return restrict_to_av(attr, flags);
   if (attr.auth_key_size == 0) return 0;
   const std::optional<uint32_t> job = job_of_key(attr.auth_key, attr.auth_key_size);
   if (!job) return -FI_EINVAL;  // [LF-017]
@@ -151,14 +151,14 @@ int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
   ProgressEngine::Entry entry(domain_.engine());
   jobs_ = av->keys().jobs();
   if (jobs_.empty()) return -FI_ENOKEY;
-  if ((domain_.caps() & FI_DIRECTED_RECV) == 0 || key.src_addr == FI_ADDR_UNSPEC) return 0;
+  if ((domain_.terms().caps & FI_DIRECTED_RECV) == 0 || key.src_addr == FI_ADDR_UNSPEC) return 0;
   if ((flags & kAuthKeyFlag) != 0) {
     const JobId* const job = av->keys().find(key.src_addr);
     if (job == nullptr) return -FI_EINVAL;
     jobs_ = {*job};
     return 0;
   }
-  const ses::Destination* const from = av->find(key.src_addr);
+  const ses::Destination* const from = av->table().find(key.src_addr);
   if (from == nullptr) return -FI_EINVAL;
   jobs_ = {from->job};
   directed_ = true;
@@ -258,7 +258,7 @@ int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
   Counter* counter = checked_object_of<Counter>(fid);
   if (counter == nullptr || &counter->domain() != &domain_) return -FI_EINVAL;
   if (flags == 0 || (flags & ~(FI_REMOTE_WRITE | FI_REMOTE_READ)) != 0) return -FI_EBADFLAGS;
-  if ((domain_.caps() & FI_RMA_EVENT) == 0) return -FI_EOPNOTSUPP;
+  if ((domain_.terms().caps & FI_RMA_EVENT) == 0) return -FI_EOPNOTSUPP;
   if (idempotent_) {
     UET_WARN(MR,
              "a counter on an idempotent-safe region: register it with FI_RMA_EVENT, which keeps "

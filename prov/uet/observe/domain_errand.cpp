@@ -46,9 +46,9 @@ void DomainErrand::look_at_network(Instant now) {
     UET_WARN(DOMAIN,
              "%s: the network fails (%s): operations toward peers end in error after "
              "FI_UET_PEER_TIMEOUT unless it comes back\n",
-             domain_.name().c_str(), io::errno_text(error).c_str());
+             domain_.terms().name.c_str(), io::errno_text(error).c_str());
   } else if (error == 0 && before != 0) {
-    UET_WARN(DOMAIN, "%s: the network works again\n", domain_.name().c_str());
+    UET_WARN(DOMAIN, "%s: the network works again\n", domain_.terms().name.c_str());
   }
   domain_.failures().set(error);
 }

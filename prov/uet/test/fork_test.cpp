@@ -136,9 +136,12 @@ std::vector<Call> ForkTest::posts() {
 
 std::vector<Call> ForkTest::looks() {
   fid_cq* const cq = node_->rx_cq;
-  static fid* waits[] = {&node_->rx_cq->fid};
-  static fid* counter_waits[] = {&node_->rx_counter->fid};
-  static fid* event_waits[] = {&eq_->fid};
+  static fid* waits[1];  // those of this test, not of the first one
+  static fid* counter_waits[1];
+  static fid* event_waits[1];
+  waits[0] = &node_->rx_cq->fid;
+  counter_waits[0] = &node_->rx_counter->fid;
+  event_waits[0] = &eq_->fid;
   static fi_addr_t from;
   fid_cntr* const cntr = node_->rx_counter;
   return {
