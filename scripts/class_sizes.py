@@ -32,7 +32,6 @@ EXCEPTIONS = {
     "rooms.h Rooms": "composes the parts of PDS and shows which one may use which",
     "mr.h MemoryRegion": "what an application asked for in fi_mr_attr, until it is enabled",
     # To be split.
-    "progress.h ProgressEngine": "to be split: the helper thread and what its rest ends by",
     "cq.h CompletionQueue": "to be split: the ring with its booked places, the ring of errors",
     "wait.h WaitObject": "to be split: the descriptors, and who sleeps on them",
 }

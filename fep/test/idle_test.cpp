@@ -20,7 +20,7 @@ constexpr size_t kEndpoints = 1'000;
 constexpr size_t kIdleBytesMax = 50'000;      // 10,000 of them fit into 500 MB
 constexpr size_t kServingBytesMax = 400'000;  // with one peer
 
-FabricAddress idle_address(uint8_t host) {
+FabricAddress idle_host(uint8_t host) {
   FabricAddress a;
   a.family = FabricAddress::Family::ipv4;
   a.ip = {10, 0, 0, host};
@@ -41,7 +41,7 @@ size_t resident_bytes() {
 std::unique_ptr<FabricEndpoint> made(uint8_t host) {
   Config config;
   settle(config);
-  auto fep = FabricEndpoint::create(config, idle_address(host), host);
+  auto fep = FabricEndpoint::create(config, idle_host(host), host);
   return fep.ok() ? std::move(*fep) : nullptr;
 }
 
@@ -86,11 +86,11 @@ class ServingTest : public IdleTest {
     };
     const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
     const auto endpoint = side.fep->ses().open_endpoint(name, {}, sink, sink);
-    const auto peer = side.fep->peers().find_or_add(idle_address(other), world_.now());
+    const auto peer = side.fep->peers().find_or_add(idle_host(other), world_.now());
     ASSERT_TRUE(endpoint.ok() && peer.ok());
     side.endpoint = *endpoint;
     side.peer = *peer;
-    world_.add(*side.fep, idle_address(host));
+    world_.add(*side.fep, idle_host(host));
   }
   // A message from one to the other, which waits for it.
   void exchange(Side& sender, Side& receiver) {

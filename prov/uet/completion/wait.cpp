@@ -30,13 +30,6 @@ constexpr Duration kSpin = Duration::microseconds(40);
 // Without a helper nobody sees a deadline that another thread's post made earlier.
 constexpr Duration kUnhelpedSleep = Duration::milliseconds(10);
 
-timespec to_timespec(Duration d) {
-  timespec ts{};
-  ts.tv_sec = static_cast<time_t>(d.ns() / 1'000'000'000);
-  ts.tv_nsec = static_cast<long>(d.ns() % 1'000'000'000);
-  return ts;
-}
-
 bool watch(int epoll_fd, int fd) {
   epoll_event event{};
   event.events = EPOLLIN;

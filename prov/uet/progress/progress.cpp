@@ -5,8 +5,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <csignal>
 #include <ctime>
 #include <system_error>
@@ -18,17 +16,8 @@
 namespace uet::prov {
 namespace {
 
-// Between two runs of the errand: requests in a loop take a small part of one processor.
-constexpr Duration kErrandRest = Duration::milliseconds(10);
 // A thread that stays inside as long as this when the process ends may be the one that ends it.
 constexpr Duration kRetirePatience = Duration::milliseconds(200);
-
-timespec to_timespec(Duration d) {
-  timespec ts{};
-  ts.tv_sec = static_cast<time_t>(d.ns() / 1'000'000'000);
-  ts.tv_nsec = static_cast<long>(d.ns() % 1'000'000'000);
-  return ts;
-}
 
 // Signals belong to the application's threads. [ABI-045 sighandler_test]
 class SignalsBlocked {
@@ -58,12 +47,6 @@ void leave_processor_to_others() {
 
 }  // namespace
 
-Instant monotonic_now() {
-  timespec ts{};
-  clock_gettime(CLOCK_MONOTONIC, &ts);
-  return Instant::from_ns(int64_t{ts.tv_sec} * 1'000'000'000 + ts.tv_nsec);
-}
-
 Result<std::unique_ptr<ProgressEngine>> ProgressEngine::create(std::unique_ptr<fep::Engine> engine,
                                                                const Options& options) {
   using Created = Result<std::unique_ptr<ProgressEngine>>;
@@ -78,16 +61,13 @@ ProgressEngine::ProgressEngine(std::unique_ptr<fep::Engine> engine, const Option
       options_(options),
       policy_({options.auto_progress, options.peers_wait}) {}
 
-ProgressEngine::~ProgressEngine() {
-  stop_helper();
-  if (wake_fd_ >= 0) ::close(wake_fd_);
-}
+ProgressEngine::~ProgressEngine() { stop_helper(); }
 
 void ProgressEngine::stop_helper() {
   if (!helper_.joinable()) return;
   has_helper_.store(false, std::memory_order_relaxed);
   stopping_.store(true, std::memory_order_release);
-  wake_helper();
+  rest_.wake();
   helper_.join();
 }
 
@@ -108,7 +88,7 @@ Instant ProgressEngine::enter() {
 
 void ProgressEngine::leave() {
   entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (policy_.watch() == Watch::engine && policy_.on_left(engine_->next_deadline())) wake_helper();
+  if (policy_.watch() == Watch::engine && policy_.on_left(engine_->next_deadline())) rest_.wake();
   lock_.unlock();
 }
 
@@ -121,13 +101,13 @@ bool ProgressEngine::flush_now(Flush what, Instant now) {
 // While visits keep coming some of them put the helper's timer off, long before it ends.
 void ProgressEngine::start_timer(Decision decision, Instant now) {
   put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);
-  timer_.restart(row_of(decision).after);
+  rest_.start_timer(row_of(decision).after);
   flush(decision, now);
 }
 
 void ProgressEngine::serve_sleepers() {
   policy_.on_unserved();
-  wake_helper();
+  rest_.wake();
 }
 
 void ProgressEngine::drain(Duration limit) {
@@ -199,15 +179,12 @@ bool ProgressEngine::inspect(Duration limit,
 }
 
 void ProgressEngine::set_errand(std::unique_ptr<Errand> errand) {
-  UET_ASSERT(has_helper() && errand_owner_ == nullptr);
-  errand_owner_ = std::move(errand);
-  errand_.store(errand_owner_.get(), std::memory_order_release);
-  wake_helper();
+  UET_ASSERT(has_helper());
+  rest_.set_errand(std::move(errand));
 }
 
 bool ProgressEngine::start_helper() {
-  wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (wake_fd_ < 0 || !timer_.open()) return false;
+  if (!rest_.open()) return false;
   const SignalsBlocked blocked;
   try {
     helper_ = std::thread([this] { run_helper(); });
@@ -218,30 +195,27 @@ bool ProgressEngine::start_helper() {
   return true;
 }
 
-void ProgressEngine::wake_helper() {
-  const uint64_t one = 1;
-  // Fails only when the counter is full, and then the helper is awake already.
-  [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof(one));
-}
-
 void ProgressEngine::run_helper() {
   pthread_setname_np(pthread_self(), "uet-helper");
   leave_processor_to_others();
-  helper_rest(options_.auto_progress ? monotonic_now() : monotonic_now() + kAbsence);
-  while (!stopping_.load(std::memory_order_acquire)) helper_rest(helper_turn());
+  RestEnds ends;
+  rest_.rest(options_.auto_progress ? monotonic_now() : monotonic_now() + kAbsence, ends);
+  while (!stopping_.load(std::memory_order_acquire)) {
+    const Instant until = helper_turn(ends);
+    rest_.rest(until, ends);
+  }
 }
 
-// Runs the engine if it is the helper's to run. Returns how long to rest; what else ends the rest
-// is in watch_socket_ and watch_timer_.
-Instant ProgressEngine::helper_turn() {
+// Runs the engine if it is the helper's to run. Returns until when to rest; `ends`: what else ends
+// the rest.
+Instant ProgressEngine::helper_turn(RestEnds& ends) {
   helper_turns_.fetch_add(1, std::memory_order_relaxed);
-  watch_socket_ = false;
-  watch_timer_ = !options_.auto_progress;
+  ends = {.socket = -1, .timer = !options_.auto_progress};
   if (!lock_.try_lock()) return helper_kept_out();
   const std::lock_guard lock(lock_, std::adopt_lock);
   const Instant now = monotonic_now();
   const FlushPolicy::HelperSees sees{entries_.load(std::memory_order_relaxed),
-                                     policy_.watch() == Watch::visits && timer_.is_over(),
+                                     policy_.watch() == Watch::visits && rest_.timer_is_over(),
                                      sleepers_.are_served(), !sleepers_.none()};
   const Decision decision = policy_.on_helper(sees, now);
   if (decision != Decision::helper) {
@@ -251,11 +225,12 @@ Instant ProgressEngine::helper_turn() {
   const bool moved = flush(decision, now);
   helper_rounds_.fetch_add(1, std::memory_order_relaxed);
   put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);
-  watch_timer_ = false;
+  ends.timer = false;
   const Instant deadline = wake_by(now);
   const FlushRow& rest = row_of(policy_.on_helper_ran(moved, sees, deadline));
-  watch_socket_ = rest.watch == Watch::engine;
-  return watch_socket_ ? deadline : now + rest.after;
+  if (rest.watch != Watch::engine) return now + rest.after;
+  ends.socket = io_fd();
+  return deadline;
 }
 
 // Somebody runs the engine right now.
@@ -263,39 +238,9 @@ Instant ProgressEngine::helper_kept_out() {
   const Decision decision = FlushPolicy::on_busy(sleepers_.may_be_served(), options_.auto_progress);
   const Duration after = row_of(decision).after;
   if (row_of(decision).watch == Watch::pause) return monotonic_now() + after;
-  timer_.restart(after);
+  rest_.start_timer(after);
   put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // the next visit puts it off
   return Instant::never();
-}
-
-void ProgressEngine::helper_rest(Instant until) {
-  const Instant begin = monotonic_now();
-  const Errand* const errand = errand_.load(std::memory_order_acquire);
-  pollfd fds[4] = {{wake_fd_, POLLIN, 0},
-                   {watch_socket_ ? io_fd() : -1, POLLIN, 0},
-                   {watch_timer_ ? timer_.fd() : -1, POLLIN, 0},
-                   {-1, POLLIN, 0}};
-  if (errand != nullptr) {
-    if (begin >= errand_after_) {
-      fds[3].fd = errand->fd();
-      until = std::min(until, errand_due_);
-    } else {
-      until = std::min(until, errand_after_);
-    }
-  }
-  const timespec rest = to_timespec(std::max(until - begin, Duration::zero()));
-  const int ready = ppoll(fds, 4, until.is_never() ? nullptr : &rest, nullptr);
-  if (errand != nullptr) helper_errand(ready > 0 && fds[3].revents != 0);
-  if (ready <= 0 || (fds[0].revents & POLLIN) == 0) return;
-  uint64_t value = 0;
-  [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &value, sizeof(value));
-}
-
-void ProgressEngine::helper_errand(bool called) {
-  const Instant now = monotonic_now();
-  if (now < errand_after_ || (!called && now < errand_due_)) return;
-  errand_due_ = errand_.load(std::memory_order_acquire)->run(now);
-  errand_after_ = now + kErrandRest;
 }
 
 }  // namespace uet::prov

@@ -6,10 +6,10 @@
 
 #include "prov/uet/api/process.h"
 #include "prov/uet/completion/sleepers.h"
+#include "prov/uet/progress/clock.h"
 #include "prov/uet/progress/engine_lock.h"
-#include "prov/uet/progress/errand.h"
 #include "prov/uet/progress/flush_policy.h"
-#include "prov/uet/progress/helper_timer.h"
+#include "prov/uet/progress/helper_rest.h"
 
 #include "fep/engine.h"
 
@@ -23,9 +23,6 @@
 #include <thread>
 
 namespace uet::prov {
-
-// CLOCK_MONOTONIC, the time scale of every call into the engine.
-Instant monotonic_now();
 
 class ProgressEngine {
  public:
@@ -121,7 +118,7 @@ class ProgressEngine {
     Instant now_;
   };
 
-  // For once, and with a helper. The errand must not refer to what ends before this object.
+  // Once, and with a helper. The errand must not refer to what ends before this object.
   void set_errand(std::unique_ptr<Errand> errand);
 
   // The process that opened the domain.
@@ -178,12 +175,9 @@ class ProgressEngine {
   Instant enter();
   void leave();
   void start_timer(Decision decision, Instant now);
-  void wake_helper();
   void run_helper();
-  Instant helper_turn();
+  Instant helper_turn(RestEnds& ends);
   Instant helper_kept_out();
-  void helper_rest(Instant until);
-  void helper_errand(bool called);
 
   EngineLock lock_;
   std::unique_ptr<fep::Engine> engine_;
@@ -202,15 +196,7 @@ class ProgressEngine {
   std::atomic<uint64_t> helper_turns_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> has_helper_{false};  // started, and not stopped yet
-  int wake_fd_ = -1;                     // eventfd: a new deadline or stop
-  HelperTimer timer_;
-  std::unique_ptr<Errand> errand_owner_;
-  std::atomic<Errand*> errand_{nullptr};
-  // Helper only: what its rest ends by.
-  bool watch_socket_ = false;
-  bool watch_timer_ = false;
-  Instant errand_due_ = Instant::zero();    // when it runs at the latest
-  Instant errand_after_ = Instant::zero();  // before that its descriptor is not looked at
+  HelperRest rest_;
   std::thread helper_;
 };
 
