@@ -10,7 +10,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -24,7 +23,6 @@ namespace {
 
 constexpr size_t kDefaultEntries = 1024;
 constexpr size_t kMaxEntries = size_t{1} << 22;
-constexpr uint32_t kFirstEntries = 64;  // of a ring
 
 // Octets of an entry in the application's format; 0: no such format.
 uint32_t bytes_of(enum fi_cq_format format) {
@@ -180,38 +178,9 @@ int CompletionQueue::close() {
   return 0;
 }
 
-void CompletionQueue::set_capacity(uint32_t slots) {
-  capacity_ = slots;
-  room_ = std::min<uint32_t>(slots, static_cast<uint32_t>(ring_.size()));
-}
-
-// A larger ring, for at least so many entries; a queue that is not used needs none: programs open
-// as many as cq_cnt allows. False: that would be too many, or there is no memory.
-bool CompletionQueue::grow(uint32_t slots) {
-  if (slots > capacity_) return false;
-  const uint32_t size = std::bit_ceil(std::max(slots, kFirstEntries));
-  if (size > ring_.size()) {
-    try {
-      std::vector<CompletionEntry> ring(size);
-      std::vector<CompletionError> errors(size);
-      for (uint32_t i = 0; i < used_; ++i) ring[i] = ring_[(head_ + i) & mask_];
-      for (uint32_t i = 0; i < error_count_; ++i) errors[i] = errors_[(error_head_ + i) & mask_];
-      ring_.swap(ring);
-      errors_.swap(errors);
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    head_ = 0;
-    error_head_ = 0;
-    mask_ = size - 1;
-  }
-  set_capacity(capacity_);
-  return true;
-}
-
 void CompletionQueue::attach(uint32_t operations) {
   ProgressEngine::Entry entry(domain_.engine());
-  set_capacity(requested_ + attached_ + operations);
+  entries_.set_capacity(requested_ + attached_ + operations);
   attached_ += operations;
   ++bindings_;
 }
@@ -220,45 +189,36 @@ void CompletionQueue::detach(uint32_t operations) {
   ProgressEngine::Entry entry(domain_.engine());
   attached_ -= operations;
   // Unread entries may still need the room; it is only given back when they do not.
-  if (used_ + reserved_ <= requested_ + attached_) set_capacity(requested_ + attached_);
+  if (entries_.taken() <= requested_ + attached_) entries_.set_capacity(requested_ + attached_);
   --bindings_;
 }
 
-void CompletionQueue::append(const CompletionEntry& entry, bool is_error) {
-  UET_ASSERT(reserved_ > 0);
-  --reserved_;
-  CompletionEntry& slot = ring_[(head_ + used_) & mask_];
-  slot = entry;
-  slot.is_error = is_error;
-  ++used_;
+void CompletionQueue::push(const CompletionEntry& entry) {
+  entries_.push(entry);
   wait_.signal();
 }
 
-void CompletionQueue::push(const CompletionEntry& entry) { append(entry, false); }
-
 void CompletionQueue::push_error(const CompletionEntry& entry, const CompletionError& error) {
-  errors_[(error_head_ + error_count_) & mask_] = error;
-  ++error_count_;
-  append(entry, true);
+  entries_.push_error(entry, error);
+  wait_.signal();
 }
 
 // Inline, as read_now(): a look takes a hundred instructions, and calls would be a third of them.
 [[gnu::always_inline]] inline uint32_t CompletionQueue::take(void* buf, size_t count,
                                                              fi_addr_t* src_addr) {
   auto* out = static_cast<std::byte*>(buf);
-  const auto limit = static_cast<uint32_t>(std::min<size_t>(count, used_));
+  const auto limit = static_cast<uint32_t>(std::min<size_t>(count, entries_.unread()));
   uint32_t taken = 0;
   for (; taken < limit; ++taken) {
-    const CompletionEntry& entry = ring_[head_ & mask_];
+    const CompletionEntry& entry = entries_.front();
     if (entry.is_error) break;
     std::memcpy(out, &entry, entry_bytes_);
     out += entry_bytes_;
     if (src_addr != nullptr) src_addr[taken] = entry.src_addr;
-    ++head_;
-    --used_;
+    entries_.pop();
   }
   // Entries are left: wake a sleeper for them, if none is awake yet.
-  if (used_ > 0) wait_.signal();
+  if (entries_.unread() > 0) wait_.signal();
   return taken;
 }
 
@@ -279,14 +239,14 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
                                                                 bool& is_idle) {
   ProgressEngine::Entry entry(domain_.engine());
   wait_.disarm();
-  entry.poll([&] { return used_ != 0 && count != 0; });
-  if (used_ == 0) {
+  entry.poll([&] { return entries_.unread() != 0 && count != 0; });
+  if (entries_.unread() == 0) {
     is_idle = yields_.on_nothing(entry.now());
     return -FI_EAGAIN;
   }
   yields_.on_something();
   const uint32_t taken = take(buf, count, src_addr);
-  if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;
+  if (taken == 0 && entries_.front_is_error()) return -FI_EAVAIL;
   return taken;
 }
 
@@ -313,12 +273,12 @@ ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, con
   wait_.disarm();
   if (!ready(awaited.entries)) {
     const int rc = wait_.wait(entry, timeout_ms, condition);
-    if (used_ == 0) return rc;
+    if (entries_.unread() == 0) return rc;
   } else {
     entry.poll([] { return true; });
   }
   const uint32_t taken = take(buf, count, src_addr);
-  if (taken == 0 && ring_[head_ & mask_].is_error) return -FI_EAVAIL;
+  if (taken == 0 && entries_.front_is_error()) return -FI_EAVAIL;
   return taken;
 }
 
@@ -348,11 +308,9 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
   if (out == nullptr) return -FI_EINVAL;
   ProgressEngine::Entry entry(domain_.engine());
   wait_.disarm();
-  if (used_ == 0 || !ring_[head_ & mask_].is_error) return -FI_EAGAIN;
-  const CompletionEntry& done = ring_[head_++ & mask_];
-  const CompletionError& error = errors_[error_head_++ & mask_];
-  --used_;
-  --error_count_;
+  if (!entries_.front_is_error()) return -FI_EAGAIN;
+  const CompletionEntry& done = entries_.front();
+  const CompletionError& error = entries_.pop_error();
 
   out->op_context = done.op_context;
   out->flags = done.flags;
@@ -381,7 +339,7 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
   // Older applications have no room for it. [LF-109]
   if (FI_VERSION_GE(version, FI_VERSION(1, 20))) out->src_addr = done.src_addr;
 #endif
-  if (used_ > 0) wait_.signal();
+  if (entries_.unread() > 0) wait_.signal();
   return 1;
 }
 

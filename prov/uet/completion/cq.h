@@ -1,10 +1,11 @@
-// Completion queue: a ring of entries in the widest format, read in the format asked for. Slots are
-// booked when operations are posted, so that a completion always has room. Errors keep their place
-// in the order. [LF-093, LF-095, ABI-028, architecture 5]
+// Completion queue: entries in the widest format, read in the format asked for. Places are booked
+// when operations are posted, so that a completion always has room. Errors keep their place in the
+// order. [LF-093, LF-095, ABI-028, architecture 5]
 #pragma once
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
+#include "prov/uet/completion/completion_ring.h"
 #include "prov/uet/completion/wait.h"
 #include "prov/uet/progress/progress.h"
 #include "prov/uet/progress/yield_habit.h"
@@ -13,35 +14,10 @@
 #include "ses/types.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace uet::prov {
 
 class Domain;
-
-// What makes an entry an error entry.
-struct CompletionError {
-  int err = 0;         // positive fi_errno
-  int prov_errno = 0;  // see completion_error.h [LF-095]
-  uint64_t olen = 0;   // octets of the message that did not fit
-  FabricAddress peer;  // of the operation, when known
-  uint32_t initiator_id = 0;
-  uint32_t addr_format = 0;  // of the raw address that goes with FI_EADDRNOTAVAIL
-};
-
-// One completion. The first six fields are, in this order, those of struct fi_cq_tagged_entry;
-// every narrower format is a prefix of it.
-struct CompletionEntry {
-  void* op_context = nullptr;
-  uint64_t flags = 0;
-  uint64_t len = 0;
-  void* buf = nullptr;
-  uint64_t data = 0;
-  uint64_t tag = 0;
-  fi_addr_t src_addr = FI_ADDR_NOTAVAIL;
-  bool is_error = false;  // its CompletionError is the oldest of the error ring
-};
-static_assert(sizeof(CompletionEntry) == 64);
 
 class CompletionQueue {
  public:
@@ -64,15 +40,8 @@ class CompletionQueue {
   // Engine lock held, up to push_error().
 
   // Books `slots` entries; false: nothing was booked, the application has to read first.
-  bool reserve(uint32_t slots) {
-    if (used_ + reserved_ + slots > room_ && !grow(used_ + reserved_ + slots)) return false;
-    reserved_ += slots;
-    return true;
-  }
-  void release(uint32_t slots) {
-    UET_ASSERT(reserved_ >= slots);
-    reserved_ -= slots;
-  }
+  bool reserve(uint32_t slots) { return entries_.reserve(slots); }
+  void release(uint32_t slots) { entries_.release(slots); }
   // Writes an entry into a booked slot.
   void push(const CompletionEntry& entry);
   void push_error(const CompletionEntry& entry, const CompletionError& error);
@@ -93,31 +62,20 @@ class CompletionQueue {
   CompletionQueue(Domain& domain, const struct fi_cq_attr& attr, void* context);
   ssize_t read_now(void* buf, size_t count, fi_addr_t* src_addr, bool& is_idle);
   uint32_t take(void* buf, size_t count, fi_addr_t* src_addr);
-  void append(const CompletionEntry& entry, bool is_error);
-  void set_capacity(uint32_t slots);
-  bool grow(uint32_t slots);
   size_t describe(const CompletionError& error);
-  bool ready(size_t threshold) const { return used_ >= threshold || error_count_ > 0; }
+  bool ready(size_t threshold) const {
+    return entries_.unread() >= threshold || entries_.unread_errors() > 0;
+  }
 
   Link link_;
   Domain& domain_;
   uint32_t entry_bytes_;
-  // Ring: `used_` entries from `head_`; `reserved_` more are booked.
-  uint32_t head_ = 0;
-  uint32_t used_ = 0;
-  uint32_t reserved_ = 0;
-  uint32_t room_ = 0;      // entries that may be used or booked now: no more than are in the ring
-  uint32_t capacity_ = 0;  // to which room_ grows
-  uint32_t mask_ = 0;      // ring size - 1
+  CompletionRing entries_;
   YieldHabit yields_;
-  uint32_t error_head_ = 0;
-  uint32_t error_count_ = 0;
   uint32_t requested_;  // what the application asked for
   uint32_t attached_ = 0;
   uint32_t bindings_ = 0;
   bool threshold_;  // FI_CQ_COND_THRESHOLD
-  std::vector<CompletionEntry> ring_;
-  std::vector<CompletionError> errors_;
   WaitObject wait_;
   char err_data_[kErrDataBytes] = {};  // of the last read_error
 };

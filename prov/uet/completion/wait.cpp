@@ -13,10 +13,6 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 #include <ctime>
 
 #include <algorithm>
@@ -29,18 +25,6 @@ namespace {
 constexpr Duration kSpin = Duration::microseconds(40);
 // Without a helper nobody sees a deadline that another thread's post made earlier.
 constexpr Duration kUnhelpedSleep = Duration::milliseconds(10);
-
-bool watch(int epoll_fd, int fd) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = fd;
-  return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
-void close_fd(int& fd) {
-  if (fd >= 0) ::close(fd);
-  fd = -1;
-}
 
 }  // namespace
 
@@ -57,19 +41,9 @@ int WaitObject::open(enum fi_wait_obj kind, ProgressEngine& engine) {
     default:
       return -FI_ENOSYS;  // wait sets and mutexes are gone from libfabric 2 [LF-123]
   }
-  event_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (event_fd_ < 0) return -errno;
+  if (const int error = fds_.open_event(); error != 0) return error;
   if (kind == FI_WAIT_FD) {
-    timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
-    if (timer_fd_ < 0 || epoll_fd_ < 0 || !watch(epoll_fd_, event_fd_) ||
-        !watch(epoll_fd_, timer_fd_) ||
-        (engine.io_fd() >= 0 && !watch(epoll_fd_, engine.io_fd()))) {
-      const int error = errno;
-      close();
-      return -error;
-    }
-    has_socket_ = engine.io_fd() >= 0;
+    if (const int error = fds_.open_set(engine.io_fd()); error != 0) return error;
   }
   kind_ = kind;
   engine_ = &engine;
@@ -77,24 +51,20 @@ int WaitObject::open(enum fi_wait_obj kind, ProgressEngine& engine) {
 }
 
 void WaitObject::close() {
-  close_fd(epoll_fd_);
-  close_fd(timer_fd_);
-  close_fd(event_fd_);
+  fds_.close();
   kind_ = FI_WAIT_NONE;
 }
 
 void WaitObject::raise() {
-  if (event_fd_ < 0) return;
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_fd_, &one, sizeof(one));
+  if (fds_.event() < 0) return;
+  fds_.raise();
   raised_ = true;
   unseen_ = sleeping_;
   ++raises_;
 }
 
 void WaitObject::lower() {
-  uint64_t value = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event_fd_, &value, sizeof(value));
+  fds_.lower();
   raised_ = false;
 }
 
@@ -139,7 +109,7 @@ void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
   if (!engine_->sleepers().are_served()) until = std::min(until, engine_->wake_by(entry.now()));
   if (!engine_->has_helper()) until = std::min(until, entry.now() + kUnhelpedSleep);
   const timespec rest = to_timespec(std::max(until - entry.now(), Duration::zero()));
-  pollfd fds[2] = {{event_fd_, POLLIN, 0}, {watches ? engine_->io_fd() : -1, POLLIN, 0}};
+  pollfd fds[2] = {{fds_.event(), POLLIN, 0}, {watches ? engine_->io_fd() : -1, POLLIN, 0}};
   const uint32_t raises = raises_;
   ++sleeping_;
   engine_->sleepers().begin();
@@ -151,17 +121,6 @@ void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
   if (raised_ && unseen_ == 0 && !armed_) lower();
 }
 
-void WaitObject::set_timer(Instant deadline) {
-  if (deadline == timer_at_) return;
-  timer_at_ = deadline;
-  itimerspec timer{};
-  if (!deadline.is_never()) {
-    // Zero would disarm the timer.
-    timer.it_value = to_timespec(std::max(deadline - Instant::zero(), Duration::nanoseconds(1)));
-  }
-  timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &timer, nullptr);
-}
-
 int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition) {
   if (kind_ != FI_WAIT_FD) return -FI_EINVAL;
   entry.poll();
@@ -170,8 +129,9 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   if (armed_) end_watch(watches_);
   armed_ = true;
   watches_ = engine_->sleepers().begin_watch(engine_->has_helper());
-  watch_socket(watches_);
-  set_timer(engine_->sleepers().are_served() ? Instant::never() : engine_->wake_by(entry.now()));
+  fds_.watch_socket(watches_, engine_->io_fd());
+  fds_.set_timer(engine_->sleepers().are_served() ? Instant::never()
+                                                  : engine_->wake_by(entry.now()));
   return 0;
 }
 
@@ -179,20 +139,10 @@ void WaitObject::end_watch(bool watched) {
   if (engine_->sleepers().end_watch(watched)) engine_->serve_sleepers();
 }
 
-// A change that the system refuses leaves a sleeper that wakes up too often.
-void WaitObject::watch_socket(bool watches) {
-  if (watches == has_socket_ || engine_->io_fd() < 0) return;
-  if (watches) {
-    has_socket_ = watch(epoll_fd_, engine_->io_fd());
-  } else if (epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, engine_->io_fd(), nullptr) == 0) {
-    has_socket_ = false;
-  }
-}
-
 int WaitObject::get_wait(void* arg) const {
   if (kind_ != FI_WAIT_FD) return -FI_ENOSYS;  // the others have nothing to hand out
   if (arg == nullptr) return -FI_EINVAL;
-  *static_cast<int*>(arg) = epoll_fd_;
+  *static_cast<int*>(arg) = fds_.set();
   return 0;
 }
 

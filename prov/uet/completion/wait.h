@@ -5,6 +5,7 @@
 #pragma once
 
 #include "prov/uet/api/compat.h"
+#include "prov/uet/completion/wait_descriptors.h"
 #include "prov/uet/progress/progress.h"
 
 #include <cstdint>
@@ -62,8 +63,6 @@ class WaitObject {
  private:
   void raise();
   void lower();
-  void set_timer(Instant deadline);
-  void watch_socket(bool watches);
   void end_watch(bool watched);
   void sleep(ProgressEngine::Entry& entry, Instant until);
 
@@ -78,12 +77,8 @@ class WaitObject {
   bool interrupt_pending_ = false;  // interrupt() found nobody; the next wait() returns at once
   bool armed_ = false;              // trywait() said yes, and the owner was not read since
   bool watches_ = false;            // while armed: see Sleepers
-  bool has_socket_ = false;         // the socket is in the epoll set
   bool raised_ = false;             // the eventfd is readable
-  Instant timer_at_ = Instant::never();
-  int event_fd_ = -1;
-  int timer_fd_ = -1;  // FI_WAIT_FD only, like the epoll set that holds all three
-  int epoll_fd_ = -1;
+  WaitDescriptors fds_;
 };
 
 // The fi_trywait operation of a fabric: every fid of `fids` is a CQ, a counter or an EQ.
