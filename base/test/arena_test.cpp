@@ -106,6 +106,32 @@ TEST(ArenaTest, MakesAggregatesFromTheirMembers) {
   EXPECT_EQ(pair->b, 5);
 }
 
+TEST(ArenaTest, MemoryIsFreeForOthersAfterIt) {
+  for (int round = 0; round < 3; ++round) {
+    {
+      Arena arena;
+      for (int i = 0; i < 10; ++i) ASSERT_NE(arena.allocate(5000), nullptr);
+    }
+    auto* const memory = static_cast<std::byte*>(reserve_zero_pages(1 << 20));
+    ASSERT_NE(memory, nullptr);
+    std::memset(memory, 1, 1 << 20);  // AddressSanitizer objects where a guard is left
+    release_zero_pages(memory, 1 << 20);
+  }
+}
+
+#ifdef UET_GUARDS
+TEST(ArenaDeathTest, WhatWasNotAllocatedMayNotBeUsed) {
+  Arena arena;
+  auto* const small = static_cast<std::byte*>(arena.allocate(24, 8));
+  (void)arena.allocate(24, 8);
+  auto* const large = static_cast<std::byte*>(arena.allocate(8192));
+  (void)arena.allocate(8192);
+  small[23] = large[8191] = std::byte{1};
+  EXPECT_DEATH(small[24] = std::byte{1}, "use-after-poison");
+  EXPECT_DEATH(large[8192] = std::byte{1}, "use-after-poison");
+}
+#endif
+
 TEST(ArenaDeathTest, ASealedArenaRefusesToAllocate) {
   Arena arena;
   ASSERT_NE(arena.allocate(8), nullptr);

@@ -117,19 +117,25 @@ TEST_F(UdpTest, DscpAndEcnTravel) {
 TEST_F(UdpTest, ArrivalIsNotTheTimeOfReading) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
-  Outbox out;
-  out.add(receiver->local_address(), "x", 1);
-  const Instant sent = monotonic_now();
-  sender->send(out.packets());
-  pollfd arrival{receiver->wait_fd(), POLLIN, 0};
-  ASSERT_EQ(::poll(&arrival, 1, 10'000), 1) << "the datagram has not come";
-  const Instant there = monotonic_now();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  std::span<RxDatagram> got;
-  for (int i = 0; got.empty() && i < 1000; ++i) got = receiver->receive();
-  ASSERT_EQ(got.size(), 1u);
-  EXPECT_GE(got[0].at, sent - Duration::milliseconds(1));
-  EXPECT_LE(got[0].at, there + Duration::milliseconds(1));  // the clocks are read one by one
+  // The clocks are read one by one, and on a loaded host much time may pass between two readings:
+  // then the datagram is sent once more. A time of reading would be late each time.
+  bool is_seen = false;
+  for (int attempt = 0; !is_seen && attempt < 20; ++attempt) {
+    Outbox out;
+    out.add(receiver->local_address(), "x", 1);
+    const Instant sent = monotonic_now();
+    sender->send(out.packets());
+    pollfd arrival{receiver->wait_fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&arrival, 1, 10'000), 1) << "the datagram has not come";
+    const Instant there = monotonic_now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::span<RxDatagram> got;
+    for (int i = 0; got.empty() && i < 1000; ++i) got = receiver->receive();
+    ASSERT_EQ(got.size(), 1u);
+    const Duration slack = Duration::milliseconds(1);
+    is_seen = got[0].at >= sent - slack && got[0].at <= there + slack;
+  }
+  EXPECT_TRUE(is_seen);
 }
 
 // Interleaved destinations are joined into runs, and each destination keeps its order.
