@@ -75,6 +75,9 @@ bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) 
   ses::Ses::EndpointOptions options;
   options.mode = scene_.plan.ordered ? pds::Mode::rod : pds::Mode::rud;
   options.reject_truncated = scene_.plan.reject_truncated;
+  // Receives are posted in an order of their own: with fewer places, messages could wait for a
+  // receive that waits for their place.
+  options.rx_size = std::max(options.rx_size, scene_.plan.operations);
   ses::CompletionSink sink;
   sink.owner = &sinks_[index];
   sink.complete = &Workload::on_completion;
