@@ -78,7 +78,7 @@ say "fi_info -p uet"
 
 # The server of fi_pingpong listens on its control port, 47592.
 is_listening() {
-  "${run_a[@]}" cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':B9E8 .* 0A '
+  "${run_a[@]}" cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep ':B9E8 .* 0A ' >/dev/null
 }
 
 # pingpong NAME ENV=VALUE... -- ARGUMENTS: one run of both ends; what the client says is in
@@ -112,7 +112,7 @@ fail() {
 
 # The stock provider of reliable datagrams over TCP is called net in libfabric 1.17.
 tcp=tcp
-fi_info --version | grep -q '^libfabric: 1\.' && tcp=net
+fi_info --version | grep '^libfabric: 1\.' >/dev/null && tcp=net
 providers=(uet "$tcp")
 faults=()
 if [ -n "$loss" ]; then
@@ -169,7 +169,7 @@ say "A short exchange, checked and recorded at both ends"
 pingpong exchange "FI_UET_PCAP=$out/END.pcapng" ${faults[@]+"${faults[@]}"} -- \
   -p uet -e rdm -c -I 3 -S 10000 || fail exchange
 lines=14
-if command -v tshark >/dev/null && tshark -G plugins 2>/dev/null | grep -q '^uet\.so'; then
+if command -v tshark >/dev/null && tshark -G plugins 2>/dev/null | grep '^uet\.so' >/dev/null; then
   echo "tshark with the dissector of this repository:"
   tshark -r "$out/client.pcapng" 2>/dev/null | cut -c 1-100 | head -n $lines || true
 else

@@ -15,7 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 failures=0
 
 # finds WHAT ENVIRONMENT...: fi_info must list uet with these variables; misses: it must not.
-listed() { env "$@" fi_info -p uet 2>/dev/null | grep -q '^provider: uet$'; }
+listed() { env "$@" fi_info -p uet 2>/dev/null | grep '^provider: uet$' >/dev/null; }
 finds() {
   local what=$1
   shift
