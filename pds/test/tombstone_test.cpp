@@ -41,6 +41,34 @@ TEST(TombstoneTest, AFloodOfAddressesLosesNoTombstone) {
   EXPECT_EQ(b.peers.spare(), 64u);
 }
 
+// [PDS-176, PDS-181] Pressure would reclaim a PDC with a gap, and it is too young for that. When it
+// closes in order later, each of its packets has been answered: duplicates get an ACK.
+TEST(TombstoneTest, APdcThatEscapedItsEndLeavesNoDoubt) {
+  Config config;
+  config.max_pdcs = 8;
+  config.low_water_percent = 50;
+  Bench b(config);
+  b.client.script.names_are_unique = false;
+  b.from = address(20);
+  b.rx(b.request(1001));  // 1000 is missing
+  const Pdcid own = b.tx().at(0).as<wire::Ack>().spdcid;
+  for (uint8_t host = 21; host < 30; ++host) {
+    b.from = address(host);
+    b.rx(b.request(1000));
+    b.lines();
+  }
+  ASSERT_GT(b.count(Count::pdc_alloc_fail), 0u);  // pressure
+  ASSERT_EQ(b.count(Count::pdc_reclaimed), 0u);
+  b.from = address(20);
+  b.own = own;
+  b.rx(b.request(1000));
+  b.rx_header(b.control(CtlType::close_cmd, 1002));
+  b.lines();
+  b.rx(b.request(1001));
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1001"}));
+  EXPECT_EQ(b.count(Count::tombstone_hits), 1u);
+}
+
 // [PDS-176] A PDC that could not be remembered is not closed: who closes fast pushes no tombstone
 // out, and waits itself.
 TEST(TombstoneTest, ACloseWaitsForATombstone) {
