@@ -147,6 +147,20 @@ uint32_t fitting_mtu(const Settings& settings, const DomainCandidate& candidate,
   return mtu;
 }
 
+// The table of peers takes most of the addresses that a stack reserves. When the system gives fewer
+// (a limit of the process, no overcommit), the table becomes smaller.
+Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
+                                                          const FabricAddress& local) {
+  constexpr uint32_t kFewestPeers = 16'384;
+  for (;;) {
+    auto fep = fep::FabricEndpoint::create(config, local, std::make_unique<io::SystemRandom>());
+    if (fep.ok() || config.peers_max / 4 < kFewestPeers) return fep;
+    config.peers_max /= 4;
+    UET_WARN(DOMAIN, "few addresses (ulimit -v, vm.overcommit_memory=2): at most %u peers\n",
+             config.peers_max);
+  }
+}
+
 }  // namespace
 
 uint64_t os_random() { return io::SystemRandom().u64(); }
@@ -164,9 +178,11 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   fep::Config config;
   if (!make_config(settings, backend->caps(), owns_uet_port, out.payload.network, config))
     return -FI_EINVAL;
-  auto fep = fep::FabricEndpoint::create(config, out.local, std::make_unique<io::SystemRandom>());
+  auto fep = create_stack(config, out.local);
   if (!fep.ok()) {
-    UET_WARN(DOMAIN, "no memory for the stack: lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
+    UET_WARN(DOMAIN,
+             "no memory or addresses for the stack (ulimit -v, vm.overcommit_memory=2): lower "
+             "FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
     return to_fi_errno(fep.error());
   }
   ProgressEngine::Options options;
