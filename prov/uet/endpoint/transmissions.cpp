@@ -20,7 +20,9 @@ ssize_t Transmissions::make_plan(uint64_t flags, uint64_t bytes, bool is_message
     return -FI_EMSGSIZE;
   }
   if (ep_.as.datagram && (flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)) != 0) {
-    UET_WARN(EP_DATA, "nobody tells what became of a datagram; it completes when it has left\n");
+    UET_WARN(EP_DATA,
+             "FI_DELIVERY_COMPLETE and FI_MATCH_COMPLETE are not supported on FI_EP_DGRAM: "
+             "datagrams are not acknowledged\n");
     return -FI_EOPNOTSUPP;  // [LF-044]
   }
   plan.bytes = bytes;
