@@ -152,12 +152,17 @@ uint32_t fitting_mtu(const Settings& settings, const DomainCandidate& candidate,
 Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
                                                           const FabricAddress& local) {
   constexpr uint32_t kFewestPeers = 16'384;
+  const uint32_t wanted = config.peers_max;
   for (;;) {
     auto fep = fep::FabricEndpoint::create(config, local, std::make_unique<io::SystemRandom>());
+    if (fep.ok() && config.peers_max < wanted) {
+      UET_WARN(DOMAIN,
+               "address space is limited (ulimit -v, vm.overcommit_memory=2): at most %u "
+               "peers instead of %u\n",
+               config.peers_max, wanted);
+    }
     if (fep.ok() || config.peers_max / 4 < kFewestPeers) return fep;
     config.peers_max /= 4;
-    UET_WARN(DOMAIN, "few addresses (ulimit -v, vm.overcommit_memory=2): at most %u peers\n",
-             config.peers_max);
   }
 }
 
