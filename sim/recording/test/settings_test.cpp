@@ -62,6 +62,13 @@ TEST(SettingsTest, EverySettingComesBack) {
   }
 }
 
+TEST(SettingsTest, NamesAreOfOneMemberEach) {
+  std::vector<Create::Setting> all = settings_of(fep::Config{});
+  std::ranges::sort(all, {}, &Create::Setting::name);
+  const auto same = std::ranges::adjacent_find(all, {}, &Create::Setting::name);
+  EXPECT_EQ(same, all.end());
+}
+
 TEST(SettingsTest, WhatThisStackDoesNotHaveIsRefused) {
   fep::Config config;
   EXPECT_EQ(take_settings({{"pds.warp", 1}}, config), "this stack has no setting pds.warp");

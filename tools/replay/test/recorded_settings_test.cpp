@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 namespace uet::recording {
 namespace {
 
@@ -23,22 +21,6 @@ TEST(SettingsTest, EverySettingOfUsersComesBack) {
       EXPECT_EQ(field.get_stack(read), field.get_stack(config)) << row.name;
     }
   }
-}
-
-TEST(SettingsTest, NamesAreOfOneMemberEach) {
-  std::vector<Create::Setting> all = settings_of(fep::Config{});
-  std::ranges::sort(all, {}, &Create::Setting::name);
-  const auto same = std::ranges::adjacent_find(all, {}, &Create::Setting::name);
-  EXPECT_EQ(same, all.end());
-}
-
-TEST(SettingsTest, WhatThisStackDoesNotHaveIsRefused) {
-  fep::Config config;
-  EXPECT_EQ(take_settings({{"pds.warp", 1}}, config), "this stack has no setting pds.warp");
-  EXPECT_EQ(take_settings({{"pds.mpr", 256}}, config), "the setting pds.mpr cannot be 256");
-  EXPECT_EQ(take_settings({{"pds.probe", 2}}, config), "the setting pds.probe cannot be 2");
-  EXPECT_EQ(take_settings({{"pds.ack_form", 3}}, config), "the setting pds.ack_form cannot be 3");
-  EXPECT_EQ(take_settings({{"pds.mpr", -1}}, config), "the setting pds.mpr cannot be -1");
 }
 
 }  // namespace
