@@ -63,7 +63,7 @@ void AimdWindow::on_lost(const Lost& e) {
       return decrease(min_, e.at);
     case LossKind::trimmed:
     case LossKind::trimmed_lasthop:
-    case LossKind::pressure:
+    case LossKind::refused:
       return decrease(window_ / 2, e.at);
     case LossKind::inferred:
       if (has_no_queue()) return shrink(e.bytes / 4);

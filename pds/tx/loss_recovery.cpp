@@ -86,7 +86,7 @@ void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
 void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   if (slot.in_flight) {
     slot.in_flight = false;
-    pdc.path->on_lost({cms::LossKind::pressure, {}, psn, &slot, now});
+    pdc.path->on_lost({cms::LossKind::refused, {}, psn, &slot, now});
     schedule_.wake_path(*pdc.path);
   }
   pdc.losses.unmark(slot);

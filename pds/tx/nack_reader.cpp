@@ -152,7 +152,7 @@ void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   if (slot.kind != SlotKind::data) return;
   slot.kind = SlotKind::noop;
   slot.ref = {};
-  loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::pressure, Count::retx_nack, now);
+  loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::refused, Count::retx_nack, now);
   res_.client.on_failed(ref, {FailureReason::nack, h.nack_code, false}, now);
 }
 
