@@ -1,11 +1,11 @@
 // How the parts are put together, and their memory.
-#include "pds/rooms.h"
+#include "pds/parts.h"
 
 #include <algorithm>
 
 namespace uet::pds {
 
-Rooms::Rooms(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
+Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
              RandomSource& random)
     : res(config, cms, peers, client, random),
       schedule(res),
@@ -39,7 +39,7 @@ Rooms::Rooms(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       demux(res, table, connectionless, schedule, idle, replies, loss, inbox, ack_reader,
             nack_reader, door) {}
 
-Result<void> Rooms::create(Arena& arena) {
+Result<void> Parts::create(Arena& arena) {
   const Config& config = res.config;
   if (!config.valid()) return Errc::invalid;
   const uint32_t pdcs = config.max_pdcs;
