@@ -1,8 +1,8 @@
 // Routing: each call goes to the part that it concerns.
 #include "pds/pds.h"
 
-#include "pds/pdc/snapshots.h"
 #include "pds/parts.h"
+#include "pds/pdc/snapshots.h"
 #include "pds/tx/may_send.h"
 
 #include <algorithm>
