@@ -30,7 +30,7 @@ struct Parts {
   IdleList idle;
   Proofs proofs;
   Replies replies;
-  StartRules starts;
+  SecurePsn secure_psn;
   ResponseStore store;
   ReorderBuffer reorder;
   // The end of PDCs.

@@ -151,7 +151,7 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
 // What the SYN says of it.
 void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now) {
   bool pending = false;
-  const Psn start = starts_.secure_start(in, peer, pending);
+  const Psn start = secure_psn_.secure_start(in, peer, pending);
   pdc.tx.start(start);
   pdc.begin_at(start, res_.config);
   pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);

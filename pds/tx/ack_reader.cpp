@@ -80,7 +80,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
     schedule_.arm_by(pdc, now + res_.config.rto_init);
   }
   if (pdc.tx.empty() && pdc.state() != PdcState::established) schedule_.want_control(pdc);
-  if (news.closing == SlotKind::close_cmd) starts_.learn_start(pdc, ack);
+  if (news.closing == SlotKind::close_cmd) secure_psn_.learn_start(pdc, ack);
   ending_.on_closing_slot_done(pdc, news.closing, now);  // may free the PDC
 }
 
