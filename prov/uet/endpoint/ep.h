@@ -1,5 +1,5 @@
-// Endpoint (FI_EP_RDM, FI_EP_DGRAM): what libfabric sees of an EndpointCore, with the operation flags
-// and the posting calls. An alias shares the core with its origin. [LF-001, LF-041..060]
+// Endpoint (FI_EP_RDM, FI_EP_DGRAM): what libfabric sees of an EndpointCore, with the operation
+// flags and the posting calls. An alias shares the core with its origin. [LF-001, LF-041..060]
 #pragma once
 
 #include "prov/uet/api/compat.h"
