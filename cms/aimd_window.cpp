@@ -1,7 +1,5 @@
-// The increase and decrease rules of AimdWindow, and the choice of algorithm in Ccc.
+// The increase and decrease rules of AimdWindow.
 #include "cms/aimd_window.h"
-
-#include "cms/ccc.h"
 
 namespace uet::cms {
 namespace {
@@ -97,16 +95,5 @@ void AimdWindow::decrease(uint64_t to, Instant at) {
   window_ = std::max(to, min_);
   credit_ = 0;
 }
-
-namespace {
-
-std::variant<AimdWindow, FixedWindow> make(const Config& config) {
-  if (config.algorithm == Algorithm::fixed) return FixedWindow(config);
-  return AimdWindow(config);
-}
-
-}  // namespace
-
-Ccc::Ccc(const Config& config) : algorithm_(make(config)) {}
 
 }  // namespace uet::cms

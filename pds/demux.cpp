@@ -238,7 +238,7 @@ Pdc* Demux::find_trimmed_syn(const Inbound& in, bool& is_new) {
   const FabricAddress from = replies_.reply_address(in);
   Pdc* const pdc = res_.peers.find(from, id) == nullptr ? nullptr : table_.find_peer(id, in.spdcid);
   is_new = pdc == nullptr;
-  const bool is_same = pdc != nullptr && !pdc->is_initiator() && pdc->start_psn == in.start_psn;
+  const bool is_same = pdc != nullptr && !pdc->is_initiator() && pdc->start.psn() == in.start_psn;
   return is_same ? pdc : nullptr;
 }
 

@@ -145,7 +145,7 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
     }
   }
   if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending) {
-    starts_.raise_floor(pdc);
+    secure_psn_.raise_floor(pdc);
   }
   pdc.tx.abandon(res_.tx_pool);
   pdc.rx.release(res_.rx_pool);

@@ -16,7 +16,7 @@ constexpr Duration kReorderTimeMin = Duration::microseconds(50);
 // that is out. [PDS-252]
 bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
   const auto was_sent = [&](Psn psn) {
-    return !psn.before(pdc.start_psn) && psn.before(pdc.tx.next());
+    return !psn.before(pdc.start.psn()) && psn.before(pdc.tx.next());
   };
   if (ack.p) return pdc.tail.is_answer(ack.probe_opaque);
   return was_sent(ack.cack_psn) || was_sent(ack.ack_psn());
@@ -80,7 +80,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
     schedule_.arm_by(pdc, now + res_.config.rto_init);
   }
   if (pdc.tx.empty() && pdc.state() != PdcState::established) schedule_.want_control(pdc);
-  if (news.closing == SlotKind::close_cmd) starts_.learn_start(pdc, ack);
+  if (news.closing == SlotKind::close_cmd) secure_psn_.learn_start(pdc, ack);
   ending_.on_closing_slot_done(pdc, news.closing, now);  // may free the PDC
 }
 
@@ -145,12 +145,7 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Insta
   r.rcv_cwnd_pend = s.rcv_cwnd_pend;
   r.restore_cwnd = s.rc;
   r.valid = true;
-  // 24 bits that wrap: an ACK that was overtaken adds nothing. [CMS-042]
-  const uint32_t ahead = (s.rcvd_bytes - pdc.peer_rcvd_units) & 0xFFFFFF;
-  if (ahead < 0x800000) {
-    r.newly_received_bytes = ahead * 256;
-    pdc.peer_rcvd_units = s.rcvd_bytes;
-  }
+  r.newly_received_bytes = pdc.heard.on_rcvd_units(s.rcvd_bytes);
   return r;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pds/door/proofs.h"
-#include "pds/door/start_rules.h"
+#include "pds/door/secure_psn.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/ending.h"
 #include "pds/pdc/idle_list.h"
@@ -23,7 +23,7 @@ namespace uet::pds {
 class AckReader {
  public:
   AckReader(Resources& res, PdcTable& table, Schedule& schedule, Paths& paths, IdleList& idle,
-            Proofs& proofs, StartRules& starts, Closing& closing, Ending& ending,
+            Proofs& proofs, SecurePsn& secure_psn, Closing& closing, Ending& ending,
             LossRecovery& loss, TailProbes& probes)
       : res_(res),
         table_(table),
@@ -31,7 +31,7 @@ class AckReader {
         paths_(paths),
         idle_(idle),
         proofs_(proofs),
-        starts_(starts),
+        secure_psn_(secure_psn),
         closing_(closing),
         ending_(ending),
         loss_(loss),
@@ -61,7 +61,7 @@ class AckReader {
   Paths& paths_;
   IdleList& idle_;
   Proofs& proofs_;
-  StartRules& starts_;
+  SecurePsn& secure_psn_;
   Closing& closing_;
   Ending& ending_;
   LossRecovery& loss_;

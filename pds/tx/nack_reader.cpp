@@ -8,21 +8,17 @@ namespace uet::pds {
 
 using wire::NackCode;
 
-namespace {
-constexpr uint32_t kRebasesMax = 4;  // [PDS-051]
-}  // namespace
-
 // Everything that was sent moves to the new start and goes again. [PDS-051, PDS-I4]
 void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   const Psn start(h.payload);
-  if (start == pdc.start_psn) return res_.counters.add(Count::drop_nack_code);
-  if (++pdc.rebases > kRebasesMax) {
+  if (start == pdc.start.psn()) return res_.counters.add(Count::drop_nack_code);
+  if (!pdc.start.admit_move()) {
     res_.counters.add(Count::psn_rebase_limit);
     return ending_.fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
                         false, now);
   }
   res_.counters.add(Count::psn_rebased);
-  pdc.tx.rebase(start - pdc.start_psn);
+  pdc.tx.rebase(start - pdc.start.psn());
   pdc.rx.release(res_.rx_pool);
   pdc.begin_at(start, res_.config);
   pdc.waiting.begin(now);

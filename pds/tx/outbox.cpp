@@ -54,7 +54,7 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.clearing.note_sent();
     const Psn clear = pdc.tx.base() - 1;
     // Although said before: that may have been lost, and the peer asks because it needs it.
-    if (pdc.tx.base() != pdc.start_psn && pdc.state() != PdcState::syn) {
+    if (pdc.tx.base() != pdc.start.psn() && pdc.state() != PdcState::syn) {
       h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
       h.payload = clear.value();
       emit_control(pdc, h, pdc.burst.ev(), batch);
@@ -225,7 +225,7 @@ void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
       pdc.is_initiator() ? pdc.life.close_asked() : pdc.state() != PdcState::established;
   if (res_.config.psn_range_packets == 0 || is_closing) return;
   const uint32_t margin = 2 * std::max<uint32_t>(pdc.range.packets(), PeerRange::kUnit);
-  const uint32_t used = psn.value() - pdc.start_psn.value();
+  const uint32_t used = psn.value() - pdc.start.psn().value();
   if (used + margin < res_.config.psn_range_packets) return;
   res_.counters.add(Count::psn_range_close);
   pdc.is_initiator() ? closing_.begin_close(pdc) : closing_.ask_close(pdc, now);
@@ -253,7 +253,7 @@ void Outbox::use_ev(Pdc& pdc, uint32_t bytes) {
 void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now) {
   const Peer& peer = res_.peers[pdc.peer];
   const bool syn = pdc.state() == PdcState::syn;
-  const auto psn_offset = static_cast<uint16_t>(syn ? psn - pdc.start_psn : 0);
+  const auto psn_offset = static_cast<uint16_t>(syn ? psn - pdc.start.psn() : 0);
   if (slot.kind != SlotKind::data) {
     wire::Control h;
     h.ctl_type = slot.kind == SlotKind::close_cmd   ? wire::CtlType::close_cmd
