@@ -81,14 +81,20 @@ struct EntropyConfig {
 struct Config {
   Algorithm algorithm = Algorithm::aimd;
   uint32_t mtu_bytes = 4096 + 104 + 40;     // largest nominal packet of the path
-  uint32_t initial_window_packets = 0;      // aimd; 0: see first_window_bytes()
+  uint32_t initial_window_packets = 0;      // 0: see first_window_bytes()
   uint32_t window_bytes_min = 0;            // aimd; 0: eight packets, enough to see a gap by SACK
-  uint32_t window_bytes_max = 2048 * 1024;  // aimd, fixed: a message of 1 MiB without a pause
+  uint32_t window_bytes_max = 2048 * 1024;  // a message of 1 MiB without a pause
   uint32_t entropy_values = 16;             // EVs sprayed over; 1: single path; 1-65536 [CMS-157]
   Duration base_rtt = Duration::microseconds(12);  // config_base_rtt [CMS-044]
   uint32_t link_mbps = 100'000;                    // of this end [CMS-045]
   uint32_t peer_link_mbps = 0;                     // 0: as this end's
   bool trimming = true;                            // the switches trim [CMS-049]
+  // No measured base RTT counts below: a stack in software answers later than the wire does.
+  Duration base_rtt_min = Duration::zero();
+  bool start_slowly = false;            // NSCC begins with first_window_bytes(), not with its most
+  bool base_rtt_probe = true;           // a new context measures its base RTT [CMS-106]
+  uint32_t pacing_permille = 0;         // of a window in a round trip; 0: no pacing
+  uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
   NsccConfig nscc;
   CreditConfig credit;
   EntropyConfig entropy;

@@ -40,6 +40,7 @@ NsccLaw::NsccLaw(const Config& c)
       link_mbps(c.link_mbps),
       window_permille(c.nscc.window_max_permille),
       base_rtt(c.base_rtt),
+      base_rtt_min(c.base_rtt_min),
       target(target_of(c)),
       adjust_period(c.base_rtt * c.nscc.adjust_period_permille / 1000),
       quick_threshold(quick_threshold_of(c)),
@@ -64,14 +65,17 @@ Nscc::Nscc(const Config& config)
     : law_(config),
       cwnd_q8_(static_cast<int64_t>(law_.window_max << 8)),
       window_max_(law_.window_max),
-      base_rtt_(config.base_rtt) {}
+      base_rtt_(config.base_rtt) {
+  if (config.start_slowly) set_window(static_cast<int64_t>(config.first_window_bytes() << 8));
+}
 
 void Nscc::set_window(int64_t q8) {  // [CMS-088]
   cwnd_q8_ =
       std::clamp<int64_t>(q8, int64_t{law_.mtu} << 8, static_cast<int64_t>(window_max_ << 8));
 }
 
-void Nscc::note_base_rtt(Duration rtt) {
+void Nscc::note_base_rtt(Duration measured) {
+  const Duration rtt = std::max(measured, law_.base_rtt_min);
   if (rtt >= base_rtt_ || rtt <= Duration::zero()) return;
   base_rtt_ = rtt;
   window_max_ = std::max<uint64_t>(

@@ -25,6 +25,7 @@ struct NsccLaw {
   uint32_t link_mbps;        // of this end
   uint32_t window_permille;  // of the BDP
   Duration base_rtt;         // config_base_rtt
+  Duration base_rtt_min;     // none counts that was measured below
   Duration target;           // target_qdelay
   Duration adjust_period;
   Duration quick_threshold;  // infinite: never
@@ -53,9 +54,10 @@ class Nscc {
   }
   void on_acked(const Acked& e);
   void on_lost(const Lost& e);
-  // In flight without a verdict: its PDC ended, or the sum of what a PDC sent and what its peer
-  // reports differ by so much (less than 256 octets for each PDC of an honest peer).
-  void on_forgotten(int64_t bytes) { inflight_ -= bytes; }
+  void on_forgotten(uint32_t bytes) { inflight_ -= bytes; }
+  // The sums of what was sent and of what was reported, lost or refused differ by so much where
+  // nothing is in flight: a PDC ended, or its peer rounds up (by less than 256 octets a PDC).
+  void on_settled(int32_t balance) { inflight_ -= balance; }
   // Nothing is sent, and nothing is in flight. [CMS-115]
   void on_idle() { saved_q8_ = 0; }
 

@@ -261,7 +261,7 @@ void Demux::on_trimmed_ack(const RxDatagram& d, Instant now) {
   if (!again) return res_.counters.add(Count::drop_trimmed);
   if (slot->in_flight) {  // it arrived: no verdict on the path that it took
     slot->in_flight = false;
-    pdc->path->ccc.on_forgotten(slot->bytes);
+    pdc->path->on_forgotten(*pdc, slot->bytes);
     schedule_.wake_path(*pdc->path);
   }
   slot->sacked = false;

@@ -133,7 +133,7 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (!in.use_rsv_pdc && !reclaim_.has_share(*peer, in.sdi(), job, now)) {
     return refuse(wire::NackCode::no_pdc_avail);
   }
-  Path* const to_peer = paths_.take({*peer, res_.config.return_class});
+  Path* const to_peer = paths_.take({*peer, res_.config.return_class, in.mode == Mode::rud});
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
   Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(res_.randomness)
                                   : table_.allocate(false, res_.randomness);

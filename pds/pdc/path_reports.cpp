@@ -77,7 +77,7 @@ std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, Pa
         return loss_.give_up(pdc, psn, slot, {FailureReason::too_long, {}, false}, now);
       }
       is_cut = true;
-      if (slot.in_flight) pdc.path->ccc.on_forgotten(slot.bytes);  // no congestion lost it
+      if (slot.in_flight) pdc.path->on_forgotten(pdc, slot.bytes);  // no congestion lost it
       slot.in_flight = false;
       loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_too_long, now);
     });

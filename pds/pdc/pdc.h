@@ -62,7 +62,6 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Start start;
   Told told;
   Heard heard;
-  uint32_t sdi = 0;  // secure domain of all its packets; 0: none [PDS-V8]
   Proof proof;
   Burst burst;
 
@@ -78,8 +77,9 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Messages messages;
 
   // Timers.
-  TimerNode timer;
-  Instant last_active;  // last packet either way
+  [[no_unique_address]] TimerNode timer;  // `sdi` takes the octets that it leaves
+  uint32_t sdi = 0;                       // secure domain of all its packets; 0: none [PDS-V8]
+  Instant last_active;                    // last packet either way
   Waiting waiting;
   Clearing clearing;  // initiator
   EndRecord end;

@@ -19,40 +19,73 @@ namespace uet::pds {
 
 struct RudiDestination;
 
+// A congestion context: sprayed PDCs of one (peer, class) share it, single-path ones by their lane.
+// [CMS-001 .. CMS-004]
 struct PathKey {
   PeerId peer;
   TrafficClass tc;
+  bool is_sprayed = true;  // RUD [CMS-003]
+  uint8_t lane = 0;        // ROD: different flows get different contexts [CMS-004]
   bool operator==(const PathKey&) const = default;
 };
 inline uint64_t hash_of(const PathKey& k, uint64_t seed) {
-  return hash64(k.peer.value(), k.tc.value(), seed);
+  const uint32_t kind = uint32_t{k.lane} << 1 | (k.is_sprayed ? 1 : 0);
+  return hash64(k.peer.value(), uint64_t{kind} << 8 | k.tc.value(), seed);
 }
 
 struct Flow;
 struct PathFlowTag;
 
+inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
+
+// Everything that PDS tells its congestion control about a PDC goes through here, so that the
+// PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
   Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
 
+  // The window has room for so many octets, and pacing lets them go. [CMS-013]
+  bool may_send(uint32_t bytes, Instant now) const {
+    return ccc.may_send(bytes) && now >= ccc.earliest_send();
+  }
+  void on_sent(Pdc& pdc, const cms::Sent& sent) {
+    pdc.heard.on_sent(sent.bytes);
+    ccc.on_sent(sent);
+  }
   void on_acked(const AckNews& news) {
     const cms::Acked& acked = news.acked;
     ccc.on_acked(acked);
     if (!acked.ev_valid) return;
     ev.on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
   }
-  void on_lost(const LossNews& news) {
+  void on_lost(Pdc& pdc, const LossNews& news) {
     const TxSlot& packet = *news.packet;
-    ccc.on_lost({packet.bytes, 1, news.kind, packet.ev, news.at});
+    pdc.heard.on_gone(packet.bytes);
+    ccc.on_lost(
+        {packet.bytes, 1, news.kind, packet.ev, news.at, news.rtt, news.rtt_valid, news.ecn});
     if (news.kind == cms::LossKind::timeout) {
       ev.on_feedback(packet.ev, cms::PathFeedback::timeout);
     } else if (news.kind == cms::LossKind::trimmed) {
       ev.on_feedback(packet.ev, cms::PathFeedback::trimmed);
     }
   }
+  // See Ccc::on_forgotten().
+  void on_forgotten(Pdc& pdc, uint32_t bytes) {
+    pdc.heard.on_gone(bytes);
+    ccc.on_forgotten(bytes);
+  }
+  // Nothing of the PDC is in flight.
+  void settle(Pdc& pdc) {
+    if (const int32_t rest = pdc.heard.settle(); rest != 0) ccc.on_settled(rest);
+  }
+  // PDCs wait for the window.
+  bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
 
   PathKey key;
+  Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
+  bool has_base_rtt = false;      // a round trip was measured [CMS-107]
   uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
+  TimerNode timer{kPathTimer};    // armed while pacing holds it back
   cms::Ccc ccc;
   cms::EntropySelector ev;
   cms::CreditDemands* demands = nullptr;  // of the peer, once it has asked for credit

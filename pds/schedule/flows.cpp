@@ -9,7 +9,7 @@ Result<FlowId> Flows::flow(FlowKey key) {
 
   Flow* const made = flows_.make(key);
   if (made == nullptr) return Errc::again;
-  if (has_pdcs(key.mode)) made->path = paths_.take({key.peer, key.tc});
+  if (has_pdcs(key.mode)) made->path = paths_.take(paths_.key_for(key.peer, key.tc, key.mode));
   if (made->path != nullptr) made->path->flows.push_back(*made);
   // What has no PDC has no congestion context either. [CMS-009]
   const bool has_place =

@@ -14,8 +14,8 @@ namespace {
 
 // The budget of docs/performance.md, Memory.
 static_assert(sizeof(Pdc) <= 448);
-static_assert(sizeof(Peer) <= 128);
-static_assert(sizeof(Path) <= 192 + 160);  // with its Ccc and EntropySelector
+static_assert(sizeof(Peer) <= 144);
+static_assert(sizeof(Path) <= 512);  // with its Ccc and EntropySelector
 static_assert(sizeof(TxSlot) == 32);
 
 constexpr uint64_t kMegabyte = 1'000'000;

@@ -11,6 +11,8 @@ namespace uet::pds {
 namespace {
 // Queues of one host's several interrupts differ by about as much, however short the round trip.
 constexpr Duration kReorderTimeMin = Duration::microseconds(50);
+// A peer rounds its count of octets up to 256. [CMS-037]
+constexpr int64_t kRoundingBytes = 256;
 
 // Of a source that may be forged: it must answer something, a packet that was sent or the Probe
 // that is out. [PDS-252]
@@ -56,7 +58,6 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
 
   AckNews news;
   news.acked.at = at;
-  if (cc != nullptr) news.acked.remote = take_cc_state(pdc, *cc, now);
   if (names_psn) take_named(pdc, ack, ses, news, now);
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
@@ -64,8 +65,8 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   }
   if (pdc.range.on_cack(cack)) pdc.waiting.begin(now);
   pdc.losses.note_arrived(cack);
-  tell_acked(pdc, news);
-  if (cc != nullptr) read_sack(pdc, *cc, now);
+  if (cc != nullptr) read_sack(pdc, *cc, news, now);
+  tell_acked(pdc, cc, news, now);
   if (ack.p) probes_.on_probe_answer(pdc, ack, at, now);
   const cms::RemoteState& remote = news.acked.remote;
   const bool counts = remote.valid && !cack.before(pdc.range.cack());
@@ -92,10 +93,7 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
   take_mark(ack, pdc.tx.recent(psn), sum);
   TxSlot* const slot = pdc.tx.find(psn);
   if (slot == nullptr) return;
-  // Of which transmission it is the answer must be certain; and a clock that was set in between
-  // may have stamped the arrival before it. [PDS-141]
-  if (slot->in_flight && !slot->was_asked && slot->resends == (ack.retx ? 1 : 0) &&
-      slot->was_sent_by(sum.at)) {
+  if (slot->is_rtt_sample(ack.retx, sum.at)) {
     sum.rtt = slot->sent_for(sum.at);
     sum.rtt_valid = true;
     pdc.rtt.on_rtt(sum.rtt);
@@ -131,7 +129,8 @@ void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
 }
 
 // What the destination says of its receiving side; invalid when it says nothing. [PDS 19.3]
-cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint32_t acked,
+                                          Instant now) {
   if (cc.ack.type != wire::PdsType::ack_cc || cc.state == 0) return {};
   if (cc.cc_type == wire::CcType::credit) {
     paths_.on_credit(pdc, wire::CreditState::unpack(cc.state).credit, now);
@@ -145,7 +144,12 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Insta
   r.rcv_cwnd_pend = s.rcv_cwnd_pend;
   r.restore_cwnd = s.rc;
   r.valid = true;
-  r.newly_received_bytes = pdc.heard.on_rcvd_units(s.rcvd_bytes);
+  // No more than is in flight, or lost and perhaps not, and the rounding of both counts.
+  const int64_t sent = int64_t{pdc.heard.balance()} +
+                       int64_t{pdc.losses.lost()} * pdc.path->packet_bytes_max + kRoundingBytes;
+  const int64_t most = std::max<int64_t>(sent, acked);
+  r.newly_received_bytes = pdc.heard.on_rcvd_units(
+      s.rcvd_bytes, static_cast<uint32_t>(std::min<int64_t>(most, UINT32_MAX)));
   return r;
 }
 
@@ -160,18 +164,30 @@ void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
   if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
 }
 
-void AckReader::tell_acked(Pdc& pdc, const AckNews& news) {
-  if (!news.is_any()) return;
-  pdc.path->on_acked(news);
-  schedule_.wake_path(*pdc.path);
+// One report for each ACK, of all that it acknowledges and says. [CMS-019]
+void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now) {
+  cms::Acked& acked = news.acked;
+  if (cc != nullptr) acked.remote = take_cc_state(pdc, *cc, acked.bytes, now);
+  acked.received_bytes =
+      acked.remote.valid ? acked.remote.newly_received_bytes : pdc.heard.on_acked(acked.bytes);
+  if (acked.rtt_valid) {
+    acked.rtt = std::max(acked.rtt - acked.remote.service_time, Duration::zero());  // [CMS-071]
+    pdc.path->has_base_rtt = true;
+  }
+  if (news.is_any()) {
+    pdc.path->on_acked(news);
+    schedule_.wake_path(*pdc.path);
+  }
+  if (!pdc.tx.empty()) return;
+  Path& path = *pdc.path;
+  path.settle(pdc);
+  if (path.ccc.inflight_bytes() == 0 && !path.is_wanted() && !has_new(pdc)) path.ccc.on_idle();
 }
 
 // SACK says "arrived", which is not "answered". [PDS-093]
-void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instant now) {
   const Psn base = cc.sack_base();
   bool any = false;
-  AckNews news;
-  news.acked.at = now;
   for (uint64_t bits = cc.sack_bitmap; bits != 0; bits &= bits - 1) {
     const Psn psn = base + __builtin_ctzll(bits);
     if (!psn.before(pdc.tx.next())) {  // never sent: the rest of the bitmap is no better [T-06]
@@ -200,7 +216,6 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
   if (!any) return;
   pdc.waiting.begin(now);
   res_.counters.add(Count::sack_rx);
-  tell_acked(pdc, news);
 }
 
 // How long after a packet another one must have been sent, whose arrival then shows that the first

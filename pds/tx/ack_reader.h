@@ -44,14 +44,14 @@ class AckReader {
  private:
   void heed(Pdc& pdc, wire::AckRequest request, Instant now);
   void establish(Pdc& pdc, Pdcid peer_id, Instant);
-  cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now);
+  cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint32_t acked, Instant now);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
   void take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses, AckNews& news,
                   Instant now);
   void complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, AckNews& news,
                 Instant now);
-  void tell_acked(Pdc& pdc, const AckNews& news);
-  void read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now);
+  void tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now);
+  void read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instant now);
   Duration reorder_time(const Pdc& pdc) const;
   void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
 

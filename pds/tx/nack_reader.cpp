@@ -29,7 +29,7 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
     slot->sacked = false;
     if (slot->in_flight) {  // refused for its number, not for its path
       slot->in_flight = false;
-      pdc.path->ccc.on_forgotten(slot->bytes);
+      pdc.path->on_forgotten(pdc, slot->bytes);
     }
     loss_.mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_nack, now);
   }
@@ -161,14 +161,19 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   if (slot.sacked && !is_answer) return res_.counters.add(Count::drop_nack_answered);
   if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
   slot.sacked = false;
-  auto kind = cms::LossKind::inferred;
-  if (h.nack_code == NackCode::trimmed) kind = cms::LossKind::trimmed;
-  if (h.nack_code == NackCode::trimmed_lasthop) kind = cms::LossKind::trimmed_lasthop;
+  LossNews news{cms::LossKind::refused, h.nack_code, h.nack_psn, &slot, now};
+  if (h.nack_code == NackCode::trimmed) news.kind = cms::LossKind::trimmed;
+  if (h.nack_code == NackCode::trimmed_lasthop) news.kind = cms::LossKind::trimmed_lasthop;
+  news.ecn = h.m;
+  if (slot.is_rtt_sample(h.retx, at)) {  // a NACK tells no service time [CMS-094]
+    news.rtt = slot.sent_for(at);
+    news.rtt_valid = true;
+  }
   // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
-  if (h.m && kind != cms::LossKind::trimmed) {
+  if (h.m && news.kind != cms::LossKind::trimmed) {
     pdc.path->ev.on_feedback(slot.ev, cms::PathFeedback::ecn);
   }
-  loss_.mark_lost(pdc, h.nack_psn, slot, kind, Count::retx_nack, now, h.nack_code);
+  loss_.mark_lost(pdc, slot, news, Count::retx_nack);
   // A peer that drops what is out of order needs all that follows as well. [PDS-150]
   if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, h.nack_psn, now);
 }

@@ -182,7 +182,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   if (is_held_by_gap(res_, pdc)) return Step::idle;
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
-  if (!pdc.path->ccc.may_send(slot.bytes)) return Step::blocked;
+  if (!pdc.path->may_send(slot.bytes, now)) return Step::blocked;
   pdc.losses.unmark(slot);
   if (slot.resends < 2) ++slot.resends;
   slot.ev = next_ev(pdc, &slot);
@@ -192,7 +192,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
 
 Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!has_new(pdc) || !window_open(res_, pdc)) return Step::idle;
-  if (!pdc.path->ccc.may_send(pdc.path->packet_bytes_max)) return Step::blocked;
+  if (!pdc.path->may_send(pdc.path->packet_bytes_max, now)) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
   if (!pdc.tx.reserve(res_.tx_pool)) {
     res_.counters.add(Count::slot_stalls);
@@ -304,7 +304,9 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
 // in SYN, where an ACK is what one waits for. [PDS-064]
 bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
   const Path& path = *pdc.path;
-  const bool stalls_next = !window_open(res_, pdc) || !path.ccc.may_send(2 * path.packet_bytes_max);
+  const bool stalls_next =
+      !window_open(res_, pdc) ||
+      path.ccc.wants_ack(path.packet_bytes_max, res_.config.ack_gen_trigger_bytes);
   const bool must = slot.resends > 0 || res_.config.ack_per_packet || stalls_next;
   slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state() == PdcState::established &&
                pdc.asking.may_be_quiet(res_.config.quiet_packets);
@@ -323,7 +325,7 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   slot.resends == 0 ? pdc.tx.note_first_sent(psn) : pdc.tx.settle(psn);
   pdc.deficit.spend(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
-  pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
+  pdc.path->on_sent(pdc, {nominal, slot.ev, slot.resends > 0, now});
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && slot.resends == 0) idle_.touch(pdc, now);
   // No time-out is shorter than rto_init: as a rule there is nothing to compute.
