@@ -79,7 +79,7 @@ struct EntropyConfig {
 };
 
 struct Config {
-  Algorithm algorithm = Algorithm::aimd;
+  Algorithm algorithm = Algorithm::nscc;
   uint32_t mtu_bytes = 4096 + 104 + 40;     // largest nominal packet of the path
   uint32_t initial_window_packets = 0;      // 0: see first_window_bytes()
   uint32_t window_bytes_min = 0;            // aimd; 0: eight packets, enough to see a gap by SACK
@@ -93,7 +93,7 @@ struct Config {
   Duration base_rtt_min = Duration::zero();
   bool start_slowly = false;            // NSCC begins with first_window_bytes(), not with its most
   bool base_rtt_probe = true;           // a new context measures its base RTT [CMS-106]
-  uint32_t pacing_permille = 0;         // of a window in a round trip; 0: no pacing
+  uint32_t pacing_percent = 0;          // of a window in a round trip; 0: no pacing
   uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
   NsccConfig nscc;
   CreditConfig credit;

@@ -12,9 +12,9 @@ namespace uet::cms {
 class Pacer {
  public:
   explicit Pacer(const Config& config)
-      : gain_permille_(config.pacing_permille), burst_bytes_(config.pacing_burst_bytes) {}
+      : gain_percent_(config.pacing_percent), burst_bytes_(config.pacing_burst_bytes) {}
 
-  bool is_on() const { return gain_permille_ != 0; }
+  bool is_on() const { return gain_percent_ != 0; }
   void on_rtt(Duration rtt) {
     if (!is_on()) return;
     srtt_ = srtt_ == Duration::zero() ? rtt : srtt_ + (rtt - srtt_) / 8;
@@ -22,7 +22,7 @@ class Pacer {
   // `window_bytes` leave in a round trip, times the gain.
   void on_sent(const Sent& e, uint64_t window_bytes) {
     if (srtt_ == Duration::zero()) return;  // the first window goes unpaced
-    const uint64_t rate = std::max<uint64_t>(1, window_bytes * gain_permille_ / 1000);
+    const uint64_t rate = std::max<uint64_t>(1, window_bytes * gain_percent_ / 100);
     const auto time_of = [&](uint64_t bytes) {
       return Duration::nanoseconds(static_cast<int64_t>(
           bytes * static_cast<uint64_t>(std::min<int64_t>(srtt_.ns(), kRttMaxNs)) / rate));
@@ -38,7 +38,7 @@ class Pacer {
   Instant next_;
   Instant earliest_;
   Duration srtt_;
-  uint32_t gain_permille_;
+  uint32_t gain_percent_;
   uint32_t burst_bytes_;
 };
 

@@ -27,6 +27,9 @@
 namespace uet::prov {
 namespace {
 
+// What a packet and its ACK take between two stacks in software on an idle host.
+constexpr Duration kSoftwareRtt = Duration::microseconds(200);
+
 template <typename Backend>
 std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_uet_port,
                                       std::string& error) {
@@ -113,17 +116,35 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
   return true;
 }
 
-bool make_config(const Settings& settings, const io::IoCaps& caps, bool owns_uet_port,
-                 uint32_t payload_mtu, fep::Config& config) {
-  if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
-  if (settings.meets_refprov) fep::meet_refprov(config);
-  config.cms.entropy_values = caps.entropy_values;
+// Congestion control of a stack in software: it answers after some 100 us, however short the way,
+// and a window of what the link carries in less would leave the link idle. The first windows are
+// small, because a socket buffer is.
+void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
+                       cms::Config& config) {
+  config.algorithm = cms::Algorithm::nscc;
+  config.base_rtt = kSoftwareRtt;
+  config.base_rtt_min = kSoftwareRtt;
+  config.start_slowly = true;
+  config.trimming = false;  // [CMS-190, uetCmsTrimming]
+  config.entropy_values = caps.entropy_values;
+  if (interface.speed_bps != 0 && !interface.is_virtual) {
+    config.link_mbps =
+        static_cast<uint32_t>(std::clamp<uint64_t>(interface.speed_bps / 1'000'000, 10, 3'200'000));
+  }
   // More in flight than the receiver's socket holds is lost; peers are taken to be as we are.
   constexpr uint32_t kWindowFloor = 64 * 1024;
   if (caps.receive_buffer_bytes != 0) {
-    config.cms.window_bytes_max =
-        std::min(config.cms.window_bytes_max, std::max(caps.receive_buffer_bytes, kWindowFloor));
+    config.window_bytes_max =
+        std::min(config.window_bytes_max, std::max(caps.receive_buffer_bytes, kWindowFloor));
   }
+}
+
+bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Interface& interface,
+                 bool owns_uet_port, uint32_t payload_mtu, fep::Config& config) {
+  if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
+  if (settings.meets_refprov) fep::meet_refprov(config);
+  set_up_congestion(caps, interface, config.cms);
+  config.pds.ack_form = pds::AckForm::cc;  // NSCC at the peer listens [CMS-030]
   // As many full packets as leave together; a burst of more would end in a short run.
   constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
   config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
@@ -181,7 +202,8 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   out.payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
 
   fep::Config config;
-  if (!make_config(settings, backend->caps(), owns_uet_port, out.payload.network, config))
+  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port,
+                   out.payload.network, config))
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {

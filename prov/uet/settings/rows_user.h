@@ -15,6 +15,9 @@ inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
                                       {"rudi", static_cast<int64_t>(ModeChoice::rudi)}};
+inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm::nscc)},
+                                    {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
+                                    {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
 
 inline constexpr Setting kUserRows[] = {
@@ -43,6 +46,13 @@ inline constexpr Setting kUserRows[] = {
      .help = "Packet delivery mode. auto: ROD when the application asks for an order, else RUD. "
              "rudi: as auto, but RMA to idempotent-safe regions goes by RUDI",
      .words = kModeWords},
+    {.name = "CC",
+     .kind = Kind::choice,
+     .field = UET_STACK(cms.algorithm),
+     .source = "CMS-065",
+     .help = "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
+             "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX",
+     .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,
      .max = 0xFF'FFFF,
