@@ -59,31 +59,6 @@ std::string problem_of_connections(const Traffic& t) {
   return {};
 }
 
-// Lets every flow be done as soon as it begins, and says which one never does.
-std::string problem_of_order(const Traffic& t) {
-  Progress progress(t);
-  std::vector<bool> began(t.flows.size());
-  std::vector<uint32_t> open;
-  const auto note = [&](std::span<const Progress::Begin> begins) {
-    for (const Progress::Begin& b : begins) {
-      began[b.flow] = true;
-      open.push_back(b.flow);
-    }
-  };
-  note(progress.start());
-  while (!open.empty()) {
-    const uint32_t flow = open.back();
-    open.pop_back();
-    note(progress.done(flow, Duration::zero()));
-  }
-  for (const Flow& f : t.flows) {
-    if (began[f.id]) continue;
-    return name_of(f) + ": it never begins, because trigger " + std::to_string(f.trigger) +
-           " does not fire often enough";
-  }
-  return {};
-}
-
 }  // namespace
 
 uint32_t Traffic::add(Flow flow) {
@@ -122,7 +97,32 @@ std::string Traffic::problem() const {
     if (!what.empty()) return name_of(flows[i]) + ": " + what;
   }
   const std::string what = problem_of_connections(*this);
-  return what.empty() ? problem_of_order(*this) : what;
+  if (!what.empty()) return what;
+  const auto stuck = stuck_flow();
+  if (!stuck) return {};
+  return name_of(flows[*stuck]) + ": it never begins, because trigger " +
+         std::to_string(flows[*stuck].trigger) + " does not fire often enough";
+}
+
+std::optional<uint32_t> Traffic::stuck_flow() const {
+  Progress progress(*this);
+  std::vector<bool> began(flows.size());
+  std::vector<uint32_t> open;
+  const auto note = [&](std::span<const Progress::Begin> begins) {
+    for (const Progress::Begin& b : begins) {
+      began[b.flow] = true;
+      open.push_back(b.flow);
+    }
+  };
+  note(progress.start());
+  while (!open.empty()) {
+    const uint32_t flow = open.back();
+    open.pop_back();
+    note(progress.done(flow, Duration::zero()));
+  }
+  const auto stuck = std::find(began.begin(), began.end(), false);
+  if (stuck == began.end()) return std::nullopt;
+  return static_cast<uint32_t>(stuck - began.begin());
 }
 
 Progress::Progress(const Traffic& traffic)

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -63,6 +64,9 @@ struct Traffic {
   // What is wrong with a number, a host or a trigger, or that some flows never begin even if every
   // flow is done as soon as it begins; empty: nothing. Cost: the number of flows.
   std::string problem() const;
+  // The first flow that never begins even if every flow is done as soon as it begins. Asks that the
+  // numbers, hosts and triggers are right.
+  std::optional<uint32_t> stuck_flow() const;
 };
 
 // What a file or a request asks for cannot be. The text names the file and line, or the parameter.
