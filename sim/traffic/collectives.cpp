@@ -192,6 +192,18 @@ uint32_t tree_depth(uint32_t n) {
   return deepest;
 }
 
+uint32_t tree_sends(uint32_t n) {
+  const Tree tree(n);
+  std::vector<uint32_t> sends(n);
+  for (uint32_t label = 0; label < n; ++label) {
+    const auto here =
+        static_cast<uint32_t>(tree.children[label].size() + (tree.parent[label] ? 1 : 0));
+    sends[rank_of(label, n, false)] += here;
+    sends[rank_of(label, n, true)] += here;
+  }
+  return *std::max_element(sends.begin(), sends.end());
+}
+
 Ends halving_doubling_all_reduce(const Collective& c) {
   const auto n = static_cast<uint32_t>(c.hosts.size());
   const uint32_t core = std::bit_floor(n), surplus = n - core;

@@ -54,7 +54,9 @@ Ends expert_exchange(const Collective& c, const Experts& experts);
 // Shares of the n experts, which add up to 1.
 std::vector<double> expert_shares(uint32_t n, double skew, uint64_t seed);
 
-// The depth that the largest rank of n has in a tree: rounds from the leaves to the root.
+// Rounds from the deepest leaf of such a tree of n ranks to its root.
 uint32_t tree_depth(uint32_t n);
+// Sends of the busiest rank for one chunk of each half: at most 4.
+uint32_t tree_sends(uint32_t n);
 
 }  // namespace uet::sim

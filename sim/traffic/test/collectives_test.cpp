@@ -242,6 +242,14 @@ TEST(CollectivesTest, TreesAreFlatAndNoRankSendsMoreThanTwiceTheVector) {
   }
 }
 
+// Two ranks: each sends up in one tree, and down in the other. Four: up and twice down, and as a
+// leaf of the other tree up.
+TEST(CollectivesTest, TheBusiestRankOfTwoTrees) {
+  EXPECT_EQ(tree_sends(1), 0u);
+  EXPECT_EQ(tree_sends(2), 2u);
+  EXPECT_EQ(tree_sends(4), 4u);
+}
+
 // Where n is even, a rank that is odd is a leaf of the first tree, and one that is even of the
 // other: a leaf receives one chunk from one parent and sends it to nobody.
 TEST(CollectivesTest, EachRankIsALeafOfOneTree) {
