@@ -28,7 +28,15 @@ void set_aimd(cms::Config& config, const StackChoice&, const NetworkFacts& facts
   config.window_bytes_max = facts.bdp_bytes + facts.bdp_bytes / 2;
 }
 
+void set_nscc(cms::Config& config, const StackChoice&, const NetworkFacts& facts) {
+  config.algorithm = cms::Algorithm::nscc;
+  config.link_mbps = static_cast<uint32_t>(facts.mbps);
+  config.base_rtt = Duration::nanoseconds(facts.base_rtt / 1000);
+  config.window_bytes_max = UINT32_MAX;
+}
+
 constexpr std::array kCongestion{
+    Named{"nscc", set_nscc},
     Named{"fixed", set_fixed},
     Named{"aimd", set_aimd},
 };
@@ -118,6 +126,7 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   set_sizes(c, peers);
   c.pds.packets_per_entropy = 1;
   c.pds.tx_window_packets = 1024;
+  c.pds.ack_form = pds::AckForm::cc;
   c.pds.nacks_per_second_per_peer = c.pds.nacks_per_second_no_pdc = 1'000'000'000;
   c.pds.source_packets_per_second = 0;
   // Longer than any queue on the way: two classes, three of them full. [CMS-190]
