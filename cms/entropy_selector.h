@@ -1,6 +1,6 @@
 // Which entropy value the next burst of a sprayed context carries: in a random order whatever is
 // heard, or by what ACKs, NACKs and time-outs say of the EVs before. Integer arithmetic, no heap;
-// the cost of a call does not depend on the peer. [CMS-149 .. CMS-164, CMS-023, PDS-004]
+// the cost of a call is bounded, whatever the peer says. [CMS-149 .. CMS-164, CMS-023, PDS-004]
 #pragma once
 
 #include "cms/config.h"
