@@ -41,8 +41,16 @@ constexpr std::array kCongestion{
     Named{"aimd", set_aimd},
 };
 
+template <cms::Spraying kind>
+void set_spraying(cms::Config& config, const StackChoice&, const NetworkFacts&) {
+  config.entropy.spraying = kind;
+}
+
 constexpr std::array kBalancing{
-    Named{"oblivious", [](cms::Config&, const StackChoice&, const NetworkFacts&) {}},
+    Named{"mixed", set_spraying<cms::Spraying::mixed>},
+    Named{"reps", set_spraying<cms::Spraying::reps>},
+    Named{"bitmap", set_spraying<cms::Spraying::bitmap>},
+    Named{"oblivious", set_spraying<cms::Spraying::oblivious>},
     Named{"single", [](cms::Config& config, const StackChoice&,
                        const NetworkFacts&) { config.entropy_values = 1; }},
 };
