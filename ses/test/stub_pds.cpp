@@ -226,7 +226,7 @@ void StubPds::fail_sends(int error, Instant now) {
   allows_void_resend = true;
   const auto fail = [&](Direction& d) {
     for (auto& [psn, sent] : d.outstanding) {
-      exchange_->on_send_failed(sent.ref.message.value(), error, now);
+      client_->on_send_failed(sent.ref.message.value(), error, now);
     }
   };
   for (FlowState& f : flows_) fail(f.forward);

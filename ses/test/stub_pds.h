@@ -37,7 +37,7 @@ class StubPds final : public pds::Service {
 
   StubPds(uint32_t node, sim::Transit<Parcel>& network) : node_(node), network_(network) {}
   void attach(Ses& ses) {
-    client_ = exchange_ = &ses.exchange();
+    client_ = &ses.exchange();
     ses.attach(*this);
   }
 
@@ -119,8 +119,7 @@ class StubPds final : public pds::Service {
 
   uint32_t node_;
   sim::Transit<Parcel>& network_;
-  pds::Client* client_ = nullptr;
-  Exchange* exchange_ = nullptr;
+  Exchange* client_ = nullptr;
   std::deque<FlowState> flows_;
   std::map<uint32_t, TargetState> targets_;  // by flow of the peer
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
