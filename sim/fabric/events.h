@@ -16,8 +16,7 @@ namespace uet::sim::fabric {
 enum class Kind : uint32_t {
   port,     // a packet has arrived at the end of the cable of a port
   pause,    // PFC stops a port, or lets it go on
-  pull,     // a host may send its next packet
-  timer,    // of a host
+  host,     // has something to do
   flow,     // begins
   change,   // of a link
   reroute,  // the switches find new ways
@@ -60,6 +59,8 @@ class EventQueue {
   uint32_t upcoming(uint32_t ahead) const {
     return now_.size() < ahead ? UINT32_MAX : now_[now_.size() - ahead].who;
   }
+  // When the next one is; kNever: there is none.
+  Picoseconds next() { return now_.empty() && !load_next() ? kNever : now_.back().at; }
   uint64_t size() const { return size_; }
 
  private:

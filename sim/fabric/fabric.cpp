@@ -147,9 +147,7 @@ void Fabric::arrive(uint32_t packet, uint32_t index) {
     packets_[packet].in_port = index;
     return forward(packet, port.to);
   }
-  ++tally_.delivered;
-  receiver_.arrived(receiver_.owner, packets_[packet], now_);
-  packets_.give(packet);
+  receiver_.arrived(receiver_.owner, packet, port.to, now_);
 }
 
 void Fabric::forward(uint32_t packet, uint32_t node) {

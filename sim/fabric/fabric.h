@@ -76,10 +76,10 @@ struct Tally {
 
 class Fabric {
  public:
-  // Where packets go: called for each one that has arrived. It is gone afterwards.
+  // Where packets go: called for each one that has arrived, which is to be released.
   struct Receiver {
     void* owner = nullptr;
-    void (*arrived)(void* owner, const Packet& packet, Picoseconds now) = nullptr;
+    void (*arrived)(void* owner, uint32_t packet, uint32_t host, Picoseconds now) = nullptr;
   };
 
   // All references outlive this. Packets belong to flows below `flows`.
@@ -91,6 +91,11 @@ class Fabric {
   // A packet leaves its host, which has filled it in from wire_bytes on. It waits in the port of
   // the host that it takes.
   void send(uint32_t packet, Picoseconds now);
+  // The host has taken the packet.
+  void release(uint32_t packet) {
+    ++tally_.delivered;
+    packets_.give(packet);
+  }
   // When the host may send more: a port is free, and none has a packet that waits. kNever: PFC has
   // stopped it.
   Picoseconds host_free_at(uint32_t host, Picoseconds now);

@@ -3,7 +3,6 @@
 
 #include "sim/fabric/stack.h"
 
-#include <sys/mman.h>
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -16,9 +15,12 @@ constexpr uint16_t kPid = 1;
 constexpr uint16_t kResource = 1;
 constexpr uint32_t kInitiator = 1;
 constexpr uint8_t kDscpTrimmable = 8, kDscpTrimmableAgain = 10;  // [CMS-171, CMS-172]
-constexpr int64_t kStartNs = 1'000'000'000;  // an instant of 0 means never to some
+constexpr int64_t kStartNs = 1'000'000'000;                      // 0 means never to some
 
 Instant instant(Picoseconds at) { return Instant::from_ns(kStartNs + at / kNanosecond); }
+Picoseconds simulated(Instant at) {
+  return at.is_never() ? kNever : (at.ns() - kStartNs) * kNanosecond;
+}
 
 FabricAddress address_of(uint32_t host) {
   FabricAddress a;
@@ -32,49 +34,51 @@ uint32_t host_at(const FabricAddress& a) {
   return uint32_t{a.ip[1]} << 16 | uint32_t{a.ip[2]} << 8 | a.ip[3];
 }
 
+// Of one packet: what goes first is decided when it can leave.
 TxBatch& batch() {
   static thread_local TxBatch one;
+  one.set_limit(1);
   return one;
 }
 
-}  // namespace
-
-Hosts::Landing::Landing(uint64_t bytes) : bytes_(std::max<uint64_t>(bytes, 4096)) {
-  void* const got = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (got == MAP_FAILED) throw TopologyError("no memory for messages of such lengths");
-  memory_ = static_cast<std::byte*>(got);
+void on_completion(void* owner, const ses::Completion& completion) {
+  HostState& host = *static_cast<HostState*>(owner);
+  const auto flow = static_cast<uint32_t>(completion.context.user);
+  UET_ASSERT(std::erase(host.active, flow) == 1);
+  host.ends.push_back({flow, completion.ok()});
 }
 
-Hosts::Landing::~Landing() { ::munmap(memory_, bytes_); }
+}  // namespace
 
 Hosts::Hosts(const Topology& topology, const Traffic& traffic, const fep::Config& config,
              uint32_t header_bytes, EventQueue& events, uint64_t seed)
     : traffic_(traffic),
       config_(config),
       header_bytes_(header_bytes),
-      events_(events),
       seed_(seed),
+      events_(events),
       landing_(std::ranges::max(traffic.flows, {}, &Flow::bytes).bytes),
       hosts_(topology.hosts()),
       records_(traffic.flows.size()),
       octets_(size_t{config.ses.payload_mtu} + TxBatch::kHeaderBytes) {
-  for (uint32_t i = 0; i < hosts_.size(); ++i) {
-    hosts_[i].all = this;
-    hosts_[i].index = i;
-  }
+  for (uint32_t i = 0; i < hosts_.size(); ++i) hosts_[i].index = i;
 }
 
-Hosts::Host& Hosts::up(uint32_t index, Picoseconds) {
-  Host& host = hosts_[index];
-  if (host.fep != nullptr) return host;
-  auto fep = fep::FabricEndpoint::create(config_, address_of(index), hash64(index, seed_));
+HostState& Hosts::up(uint32_t index) {
+  HostState& host = hosts_[index];
+  if (host.fep == nullptr) open(host);
+  return host;
+}
+
+void Hosts::open(HostState& host) {
+  auto fep =
+      fep::FabricEndpoint::create(config_, address_of(host.index), hash64(host.index, seed_));
   if (!fep.ok()) throw TopologyError("no memory for the endpoint of another host");
   host.fep = std::move(*fep);
   ++up_;
   ses::CompletionSink sink;
   sink.owner = &host;
-  sink.complete = &Hosts::on_completion;
+  sink.complete = on_completion;
   sink.reserve = [](void*) { return true; };
   ses::EndpointOptions options;
   options.tc = TrafficClass(kDscpTrimmable);
@@ -85,35 +89,86 @@ Hosts::Host& Hosts::up(uint32_t index, Picoseconds) {
   const auto endpoint = host.fep->ses().open_endpoint(name, options, sink, sink);
   UET_ASSERT(endpoint.ok());
   host.endpoint = *endpoint;
-  const IoSlice memory = landing_.slice(std::ranges::max(traffic_.flows, {}, &Flow::bytes).bytes);
+  const IoSlice memory = landing_.all();
   ses::RegionRequest request;
   request.iov = {&memory, 1};
   request.access = ses::kRemoteWrite;
-  const auto region = host.fep->ses().memory().add(request);
+  ses::MemoryRegions& regions = host.fep->ses().memory();
+  const auto region = regions.add(request);
   UET_ASSERT(region.ok());
-  host.fep->ses().memory().enable(*region);
-  host.key = host.fep->ses().memory().key(*region);
-  return host;
+  regions.enable(*region);
+  host.key = regions.key(*region);
 }
 
-void Hosts::start(uint32_t flow, Picoseconds now) {
+void Hosts::start(uint32_t flow, Picoseconds at) {
+  HostState& host = up(traffic_.flows[flow].from);
+  const auto later = [at](const HostState::Start& other) { return other.at > at; };
+  const auto place = std::partition_point(host.starts.begin(), host.starts.end(), later);
+  host.starts.insert(place, {at, flow});
+  note_due(host.index, at);
+}
+
+void Hosts::wake(uint32_t index, Picoseconds at) {
+  HostState& host = hosts_[index];
+  if (host.wake_at == at) host.wake_at = kNever;
+  if (host.fep != nullptr) note_due(index, at);
+}
+
+Picoseconds Hosts::next_of(const HostState& host) const {
+  Picoseconds next = std::min(host.pull_at, simulated(host.fep->next_deadline()));
+  if (host.next_arrival < host.arrivals.size()) {
+    next = std::min(next, host.arrivals[host.next_arrival].at);
+  }
+  return host.starts.empty() ? next : std::min(next, host.starts.back().at);
+}
+
+// All that is due at that moment.
+void Hosts::step(HostState& host, Picoseconds now) {
+  if (host.pull_at <= now) host.pull_at = kNever;
+  while (!host.starts.empty() && host.starts.back().at <= now) {
+    const uint32_t flow = host.starts.back().flow;
+    host.starts.pop_back();
+    begin(host, flow, now);
+  }
+  while (host.next_arrival < host.arrivals.size() && host.arrivals[host.next_arrival].at <= now) {
+    receive(host, host.arrivals[host.next_arrival++].packet, now);
+  }
+  if (host.fep->next_deadline() <= instant(now)) host.fep->advance(instant(now));
+  if (!host.ends.empty() && !host.waiting.empty()) {
+    while (!host.waiting.empty() && post(host, host.waiting.front(), now)) {
+      host.waiting.erase(host.waiting.begin());
+    }
+  }
+  pull(host, now);
+}
+
+// Until the next window.
+void Hosts::rest(HostState& host) {
+  host.is_due = false;
+  UET_ASSERT(host.next_arrival == host.arrivals.size());
+  host.arrivals.clear();
+  host.next_arrival = 0;
+  const Picoseconds next = next_of(host);
+  if (next >= host.wake_at) return;
+  host.wake_at = next;
+  events_.add(next, event(Kind::host, host.index));
+}
+
+void Hosts::begin(HostState& host, uint32_t flow, Picoseconds now) {
   const Flow& f = traffic_.flows[flow];
   records_[flow].start = now;
   if (f.is_pause() || f.bytes == 0) {
-    records_[flow].finish = now;
-    done_.push_back(flow);
+    host.ends.push_back({flow, true});
     return;
   }
-  Host& host = up(f.from, now);
-  if (!host.waiting.empty() || !post(host, flow, now)) return host.waiting.push_back(flow);
-  pull(host, now);
-  set_timer(host);
+  if (host.waiting.empty() && post(host, flow, now)) return;
+  host.waiting.push_back(flow);
 }
 
 // False: there is no room for it.
-bool Hosts::post(Host& host, uint32_t flow, Picoseconds now) {
+bool Hosts::post(HostState& host, uint32_t flow, Picoseconds now) {
   const Flow& f = traffic_.flows[flow];
-  const Host& target = up(f.to, now);
+  const HostState& target = up(f.to);
   const auto peer = host.fep->peers().find_or_add(address_of(f.to), instant(now));
   if (!peer.ok()) throw TopologyError("a host talks to more others than it has room for");
   const IoSlice memory = landing_.slice(f.bytes);
@@ -127,16 +182,8 @@ bool Hosts::post(Host& host, uint32_t flow, Picoseconds now) {
   return true;
 }
 
-void Hosts::on_completion(void* owner, const ses::Completion& completion) {
-  Host& host = *static_cast<Host*>(owner);
-  const auto flow = static_cast<uint32_t>(completion.context.user);
-  host.all->records_[flow].failed = !completion.ok();
-  host.all->done_.push_back(flow);
-  std::erase(host.active, flow);
-}
-
-void Hosts::arrived(const Packet& packet, Picoseconds now) {
-  Host& host = hosts_[packet.to];
+void Hosts::receive(HostState& host, uint32_t index, Picoseconds now) {
+  const Packet& packet = fabric_->packets()[index];
   std::memcpy(octets_.data(), packet.header.data(), packet.header_bytes);
   RxDatagram datagram;
   datagram.bytes = {octets_.data(), packet.header_bytes + packet.payload_bytes};
@@ -145,43 +192,20 @@ void Hosts::arrived(const Packet& packet, Picoseconds now) {
   datagram.dscp = packet.dscp;
   datagram.ecn = packet.ecn;
   datagram.at = instant(now);
+  fabric_->release(index);
   host.fep->receive({&datagram, 1}, instant(now));
-  follow(host, now);
 }
 
-void Hosts::on_event(Kind kind, uint32_t index, Picoseconds now) {
-  Host& host = hosts_[index];
-  if (kind == Kind::pull) {
-    if (host.pull_at != now) return;
-    host.pull_at = kNever;
-    return pull(host, now);
-  }
-  if (host.timer_at != now) return;
-  host.timer_at = kNever;
-  if (host.fep->next_deadline() <= instant(now)) host.fep->advance(instant(now));
-  follow(host, now);
-}
-
-// After the endpoint was given something.
-void Hosts::follow(Host& host, Picoseconds now) {
-  while (!host.waiting.empty() && !done_.empty() && post(host, host.waiting.front(), now)) {
-    host.waiting.erase(host.waiting.begin());
-  }
-  pull(host, now);
-  set_timer(host);
-}
-
-// One packet at a time, and the next one when it has left: what goes first is decided late.
-void Hosts::pull(Host& host, Picoseconds now) {
+// One packet at a time, and the next one when it has left.
+void Hosts::pull(HostState& host, Picoseconds now) {
   if (host.pull_at != kNever) return;
   TxBatch& out = batch();
-  out.set_limit(1);
   while (host.fep->has_work()) {
     const Picoseconds free_at = fabric_->host_free_at(host.index, now);
-    if (free_at == kNever) return;
+    if (free_at == kNever) return;  // PFC; wake() follows
     if (free_at > now) {
       host.pull_at = free_at;
-      return events_.add(free_at, event(Kind::pull, host.index));
+      return;
     }
     if (host.fep->transmit(out, instant(now)) == 0) return;
     for (const TxPacket& packet : out.packets()) leave(host, packet, now);
@@ -189,7 +213,7 @@ void Hosts::pull(Host& host, Picoseconds now) {
   }
 }
 
-void Hosts::leave(Host& host, const TxPacket& packet, Picoseconds now) {
+void Hosts::leave(HostState& host, const TxPacket& packet, Picoseconds now) {
   const uint32_t index = fabric_->packets().take();
   Packet& p = fabric_->packets()[index];
   UET_ASSERT(packet.header_bytes <= Packet::kHeaderBytes);
@@ -211,38 +235,28 @@ void Hosts::leave(Host& host, const TxPacket& packet, Picoseconds now) {
   }
   uint64_t first = 0;
   std::memcpy(&first, packet.header, sizeof first);
-  digest_ = hash64(digest_ ^ first, uint64_t{p.from} << 32 | p.to,
-                   static_cast<uint64_t>(now) ^ uint64_t{p.wire_bytes} << 48 ^ p.ev.value());
+  host.digest = hash64(host.digest ^ first, uint64_t{p.to} << 32 | p.wire_bytes,
+                       static_cast<uint64_t>(now) ^ uint64_t{p.ev.value()} << 48);
   fabric_->send(index, now);
 }
 
 // The flow that a data packet belongs to. Of several to one host it is taken for the first.
-uint32_t Hosts::flow_of(Host& host, uint32_t to) {
-  for (size_t i = 0; i < host.active.size(); ++i) {
-    if (traffic_.flows[host.active[i]].to != to) continue;
-    return host.active[i];
+uint32_t Hosts::flow_of(const HostState& host, uint32_t to) const {
+  for (const uint32_t flow : host.active) {
+    if (traffic_.flows[flow].to == to) return flow;
   }
   return 0;
 }
 
-void Hosts::set_timer(Host& host) {
-  const Instant next = host.fep->next_deadline();
-  if (next.is_never()) return;
-  const Picoseconds at = (next.ns() - kStartNs) * kNanosecond;
-  if (at >= host.timer_at) return;
-  host.timer_at = at;
-  events_.add(at, event(Kind::timer, host.index));
-}
-
-std::span<const uint32_t> Hosts::take_done() {
-  std::swap(done_, taken_);
-  done_.clear();
-  return taken_;
+uint64_t Hosts::digest() const {
+  uint64_t out = 0;
+  for (const HostState& host : hosts_) out = hash64(out, host.digest, host.index);
+  return out;
 }
 
 std::vector<std::pair<std::string, uint64_t>> Hosts::counters() const {
   std::vector<std::pair<std::string, uint64_t>> out;
-  for (const Host& host : hosts_) {
+  for (const HostState& host : hosts_) {
     if (host.fep == nullptr) continue;
     size_t at = 0;
     host.fep->for_each_counter([&](const char* name, uint64_t value) {

@@ -27,6 +27,29 @@ uint32_t peers_of_a_host(const Traffic& traffic) {
   return most;
 }
 
+// The flows that a trigger starts are on the host of those that fire it. Else a host would have to
+// know at once what happens on another.
+bool has_local_triggers(const Traffic& traffic) {
+  std::vector<uint32_t> host(traffic.triggers.size() + 1, UINT32_MAX);
+  for (const Flow& flow : traffic.flows) {
+    for (const uint32_t trigger : {flow.trigger, flow.fires[0], flow.fires[1]}) {
+      if (trigger == 0) continue;
+      if (host[trigger] == UINT32_MAX) host[trigger] = flow.from;
+      if (host[trigger] != flow.from) return false;
+    }
+  }
+  return true;
+}
+
+// How long hosts may be left alone: what one sends does not reach another node before.
+Picoseconds window_of(const Topology& topology, const Traffic& traffic) {
+  Picoseconds window = kMicrosecond;
+  for (const Link& link : topology.links()) {
+    if (topology.is_host(link.lower)) window = std::min(window, link.latency);
+  }
+  return has_local_triggers(traffic) ? window : 0;
+}
+
 class Run {
  public:
   explicit Run(const RunPlan& plan)
@@ -36,12 +59,14 @@ class Run {
         hosts_(plan.topology, plan.traffic,
                endpoint_config(plan.stack, facts_, plan.switches, peers_of_a_host(plan.traffic)),
                facts_.header_bytes, events_, plan.seed),
-        fabric_(
-            plan.topology, plan.switches, routes_, events_,
-            static_cast<uint32_t>(plan.traffic.flows.size()), plan.seed,
-            {&hosts_, [](void* hosts, const Packet& packet,
-                         Picoseconds now) { static_cast<Hosts*>(hosts)->arrived(packet, now); }}),
-        progress_(plan.traffic) {
+        fabric_(plan.topology, plan.switches, routes_, events_,
+                static_cast<uint32_t>(plan.traffic.flows.size()), plan.seed,
+                {&hosts_,
+                 [](void* hosts, uint32_t packet, uint32_t host, Picoseconds now) {
+                   static_cast<Hosts*>(hosts)->arrive(packet, host, now);
+                 }}),
+        progress_(plan.traffic),
+        window_(window_of(plan.topology, plan.traffic)) {
     hosts_.attach(fabric_);
   }
 
@@ -49,59 +74,79 @@ class Run {
     for (uint32_t i = 0; i < plan_.changes.size(); ++i) {
       events_.add(plan_.changes[i].at, event(Kind::change, i));
     }
-    begin(progress_.start());
-    constexpr uint64_t kEventsBetween = uint64_t{1} << 18;
-    for (Event next{}; !progress_.is_finished() && events_.take(next);) {
-      if (next.at > plan_.until) break;
-      now_ = next.at;
+    begin(progress_.start(), 0);
+    while (!progress_.is_finished() && step()) {
+      constexpr uint64_t kEventsBetween = uint64_t{1} << 18;
       if (++count_ % kEventsBetween == 0 && told) told(state());
-      handle(next);
     }
     return result();
   }
 
  private:
+  // False: nothing will happen any more, or the time is over.
+  bool step() {
+    const Picoseconds next = events_.next();
+    if (hosts_.due_since() != kNever) {
+      const Picoseconds end = hosts_.due_since() + std::max<Picoseconds>(window_, 1);
+      if (next >= end) return run_hosts(end);
+      if (is_for_many(kind_of(events_.upcoming(1))) && next > hosts_.due_since()) {
+        return run_hosts(next);
+      }
+    }
+    Event due{};
+    if (next > plan_.until || !events_.take(due)) return false;
+    now_ = due.at;
+    handle(due);
+    return true;
+  }
+
+  // Hosts must not get ahead of such an event.
+  static bool is_for_many(Kind kind) {
+    return kind == Kind::pause || kind == Kind::change || kind == Kind::reroute;
+  }
+
+  bool run_hosts(Picoseconds end) {
+    end = std::min(end, plan_.until == kNever ? kNever : plan_.until + 1);
+    hosts_.run(end, [this](uint32_t flow, Picoseconds at) {
+      last_end_ = std::max(last_end_, at);
+      begin(progress_.done(flow, Duration::nanoseconds(at / kNanosecond)), at);
+    });
+    return true;
+  }
+
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
     const uint32_t soon = events_.upcoming(2);
     if (kind_of(soon) == Kind::port) fabric_.fetch(index_of(soon));
     switch (kind_of(due.who)) {
       case Kind::port:
-        fabric_.on_event(Kind::port, index, now_);
-        break;
+        return fabric_.on_event(Kind::port, index, now_);
       case Kind::pause:
         fabric_.on_event(Kind::pause, index, now_);
-        if (fabric_.ports()[index].from_host) hosts_.resume(fabric_.ports()[index].from, now_);
-        break;
-      case Kind::pull:
-      case Kind::timer:
-        hosts_.on_event(kind_of(due.who), index, now_);
-        break;
+        if (fabric_.ports()[index].from_host) hosts_.wake(fabric_.ports()[index].from, now_);
+        return;
+      case Kind::host:
+        return hosts_.wake(index, now_);
       case Kind::flow:
-        hosts_.start(index, now_);
-        break;
+        return hosts_.start(index, now_);
       case Kind::change:
-        change(plan_.changes[index]);
-        break;
+        return change(plan_.changes[index]);
       case Kind::reroute:
-        fabric_.reroute();
-        break;
-    }
-    for (auto done = hosts_.take_done(); !done.empty(); done = hosts_.take_done()) finish(done);
-  }
-
-  void finish(std::span<const uint32_t> flows) {
-    for (const uint32_t flow : flows) {
-      hosts_.records()[flow].finish = now_;
-      begin(progress_.done(flow, Duration::nanoseconds(now_ / kNanosecond)));
+        return fabric_.reroute();
     }
   }
 
-  void begin(std::span<const Progress::Begin> flows) {
+  // With windows what a flow starts is on its own host, which is at work just now.
+  void begin(std::span<const Progress::Begin> flows, Picoseconds now) {
     for (const Progress::Begin& b : flows) {
-      const Picoseconds at = std::max(now_, b.at.ns() * kNanosecond);
-      events_.add(at, event(Kind::flow, b.flow));
+      const Picoseconds at = std::max(now, b.at.ns() * kNanosecond);
+      if (window_ > 0 && is_begun_) {
+        hosts_.start(b.flow, at);
+      } else {
+        events_.add(at, event(Kind::flow, b.flow));
+      }
     }
+    is_begun_ = true;
   }
 
   void change(const LinkChange& c) {
@@ -128,15 +173,15 @@ class Run {
       f.resent = f.sent > needed ? f.sent - needed : 0;
     }
     out.ports = fabric_.ports();
+    out.is_finished = progress_.is_finished();
     out.tally = fabric_.tally();
     out.in_flight = fabric_.in_flight();
     out.facts = facts_;
-    out.end = now_;
+    out.end = out.is_finished ? last_end_ : now_;
     out.events = count_;
     out.digest = hosts_.digest();
     out.hosts_up = hosts_.up();
     out.counters = hosts_.counters();
-    out.is_finished = progress_.is_finished();
     return out;
   }
 
@@ -147,8 +192,11 @@ class Run {
   Hosts hosts_;
   Fabric fabric_;
   Progress progress_;
+  const Picoseconds window_;
   Picoseconds now_ = 0;
+  Picoseconds last_end_ = 0;  // of a flow
   uint64_t count_ = 0;
+  bool is_begun_ = false;  // the flows that start by time are known
 };
 
 }  // namespace
