@@ -2,7 +2,7 @@
 // are numbers, or text with units such as "70B" or "400Gbps".
 #pragma once
 
-#include "sim/training/quantity.h"
+#include "sim/traffic/quantity.h"
 #include "sim/training/training.h"
 
 #include <span>

@@ -1,5 +1,5 @@
 // Quantities with units, read and written.
-#include "sim/training/quantity.h"
+#include "sim/traffic/quantity.h"
 
 #include "sim/traffic/traffic.h"
 

@@ -1,5 +1,5 @@
 // Tables of suffixes, and the number before them.
-#include "sim/training/quantity.h"
+#include "sim/traffic/quantity.h"
 
 #include "sim/traffic/traffic.h"
 
