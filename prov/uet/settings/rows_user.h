@@ -48,6 +48,7 @@ inline constexpr Setting kUserRows[] = {
      .words = kModeWords},
     {.name = "CC",
      .kind = Kind::choice,
+     .max = static_cast<int64_t>(cms::Algorithm::nscc),
      .field = UET_STACK(cms.algorithm),
      .source = "CMS-065",
      .help = "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
