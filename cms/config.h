@@ -84,6 +84,9 @@ struct EntropyConfig {
   uint8_t planes = 1;               // ports that EVs are dealt to in turn; 1-32 [CMS-156]
   uint8_t reuse_rtts = 2;  // so many round trips of packets have an EV each; 0: no limit [CMS-153]
   bool random_upper_bits = true;  // the bits above `entropy_values` are drawn for each context
+  // EVs that random upper bits do not lead to: as source ports they are taken for addresses.
+  uint16_t left_out_first = 16384;  // [decision 3]
+  uint16_t left_out_last = 20479;
   Duration freeze_time = Duration::milliseconds(10);     // [CMS-161]
   Duration probe_interval = Duration::milliseconds(10);  // between probes of excluded EVs [CMS-155]
   uint32_t reroute_rtts = 10;  // ROD: round trips between changes of the EV; >= 10 [CMS-150]

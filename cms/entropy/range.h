@@ -26,9 +26,7 @@ class EntropyRange {
     planes_ = static_cast<uint8_t>(std::clamp<uint32_t>(config.entropy.planes, 1, kPlanesMax));
     if (planes_ > size_) planes_ = static_cast<uint8_t>(size_);
     size_ -= size_ % planes_;
-    if (config.entropy.random_upper_bits) {
-      first_ = size_ * static_cast<uint32_t>(rng.below(kEntropyCount / size_));
-    }
+    if (config.entropy.random_upper_bits) first_ = size_ * place(config.entropy, rng);
   }
 
   // The number of values that a context uses whose choice follows feedback: an EV without
@@ -60,6 +58,17 @@ class EntropyRange {
  private:
   static constexpr uint32_t kEntropyCount = 65536;
   static constexpr uint32_t kPlanesMax = 32;  // bits of a mask
+
+  // One of the runs that have no value to be left out, by its number; 0 when there is none.
+  uint32_t place(const EntropyConfig& config, Rng& rng) const {
+    const uint32_t runs = kEntropyCount / size_;
+    const uint32_t left_out = std::min<uint32_t>(config.left_out_first / size_, runs);
+    const uint32_t following = std::clamp(config.left_out_last / size_ + 1, left_out, runs);
+    const uint32_t count = runs - (following - left_out);
+    if (count == 0) return 0;
+    const auto drawn = static_cast<uint32_t>(rng.below(count));
+    return drawn < left_out ? drawn : drawn + (following - left_out);
+  }
 
   uint32_t size_;       // 1-65536, a multiple of planes_
   uint32_t first_ = 0;  // a multiple of size_

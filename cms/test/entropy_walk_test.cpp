@@ -102,6 +102,29 @@ TEST(EntropyRangeTest, UpperBitsAreRandomForEachContext) {
   }
 }
 
+// What looks like the source port of another process is not sent; all else is. [decision 3]
+TEST(EntropyRangeTest, SomeValuesAreLeftOut) {
+  for (uint32_t size : {1u, 7u, 16u, 256u, 5000u}) {
+    Config config = entropy_config(Spraying::oblivious, size);
+    config.entropy.random_upper_bits = true;
+    ASSERT_EQ(config.entropy.left_out_first, 16384);
+    ASSERT_EQ(config.entropy.left_out_last, 20479);
+    Rng rng(size);
+    uint32_t lower = 0;
+    uint32_t highest = 0;
+    for (int context = 0; context < 4000; ++context) {
+      const EntropyRange range(config, size, rng);
+      const uint32_t first = range.at(0).value();
+      const uint32_t last = range.at(size - 1).value();
+      EXPECT_TRUE(last < 16384 || first > 20479) << first;
+      lower += last < 16384 ? 1 : 0;
+      highest = std::max(highest, last);
+    }
+    EXPECT_GT(highest, 59000u);  // of 13 runs of 5,000 the last ends at 64,999
+    EXPECT_NEAR(lower, 4000 * 16384 / (65536 - 4096), size == 5000 ? 200 : 130) << size;
+  }
+}
+
 // [CMS-149] An EV of the peer's invention leads to no index.
 TEST(EntropyRangeTest, OtherValuesHaveNoIndex) {
   for (uint32_t size : {1u, 7u, 64u}) {
