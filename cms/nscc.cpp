@@ -75,8 +75,9 @@ void Nscc::set_window(int64_t q8) {  // [CMS-088]
 }
 
 void Nscc::note_base_rtt(Duration measured) {
+  if (measured <= Duration::zero()) return;  // the peer claims to have taken all of it, or more
   const Duration rtt = std::max(measured, law_.base_rtt_min);
-  if (rtt >= base_rtt_ || rtt <= Duration::zero()) return;
+  if (rtt >= base_rtt_) return;
   base_rtt_ = rtt;
   window_max_ = std::max<uint64_t>(
       Config::bytes_in(law_.link_mbps, rtt) * law_.window_permille / 1000, law_.mtu);
