@@ -90,7 +90,12 @@ class TxBatch {
   uint32_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   // No room for another packet of any shape.
-  bool full() const { return size_ == kCapacity || slices_used_ + kSlicesPerPacket > kSlices; }
+  bool full() const { return size_ >= limit_ || slices_used_ + kSlicesPerPacket > kSlices; }
+  // It is full with so many packets from now on, 1 .. kCapacity: for a card with a short queue.
+  void set_limit(uint32_t packets) {
+    UET_ASSERT(packets >= 1 && packets <= kCapacity);
+    limit_ = packets;
+  }
 
   // Room for the next packet's header: kHeaderBytes. Requires !full().
   std::span<std::byte> begin() {
@@ -146,6 +151,7 @@ class TxBatch {
   uint32_t slot(uint32_t position) const { return free_[position]; }
 
   uint32_t size_ = 0;
+  uint32_t limit_ = kCapacity;
   uint32_t slices_used_ = 0;
   uint32_t first_slice_ = 0;
   uint32_t payload_bytes_ = 0;

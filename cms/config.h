@@ -25,6 +25,13 @@ enum class Spraying : uint8_t {
   mixed,      // good values first, then by the bitmap
 };
 
+// What becomes of an entropy value whose packet is lost. [CMS-155]
+enum class AfterLoss : uint8_t {
+  rest,     // it rests as for `penalty_timeout`: routes change by themselves
+  exclude,  // it is not used until a probe of it is acknowledged: each value keeps its route
+  nothing,  // the network sprays each packet by itself: the value says nothing of a route
+};
+
 // How the mean of the queueing delay is kept. [CMS-103, CMS-104]
 enum class DelayMean : uint8_t {
   time,   // weighted by the time since the last sample, over a base RTT
@@ -66,16 +73,23 @@ struct CreditConfig {
 // Selection of entropy values. [CMS-149 .. CMS-163]
 struct EntropyConfig {
   Spraying spraying = Spraying::mixed;
-  uint8_t penalty_ecn = 1;  // [CMS-159]
+  AfterLoss after_loss = AfterLoss::rest;
+  uint8_t penalty_ecn = 1;  // 0-15, as those below [CMS-159]
   uint8_t penalty_nack = 4;
   uint8_t penalty_timeout = 15;
   uint8_t penalty_max = 15;
   uint8_t saturation_percent = 50;  // of the EVs with a penalty: nothing is skipped [CMS-154]
   uint8_t ring = 8;                 // REPS: values remembered; 1-64 [CMS-160]
   uint8_t explore_packets = 16;     // REPS: random ones after freezing [CMS-161]
-  Duration freeze_time = Duration::milliseconds(10);  // [CMS-161]
-  uint32_t reroute_rtts = 10;     // ROD: round trips between changes of the EV [CMS-150]
+  uint8_t planes = 1;               // ports that EVs are dealt to in turn; 1-32 [CMS-156]
+  uint8_t reuse_rtts = 2;  // so many round trips of packets have an EV each; 0: no limit [CMS-153]
   bool random_upper_bits = true;  // the bits above `entropy_values` are drawn for each context
+  // EVs that random upper bits do not lead to: as source ports they are taken for addresses.
+  uint16_t left_out_first = 16384;  // [decision 3]
+  uint16_t left_out_last = 20479;
+  Duration freeze_time = Duration::milliseconds(10);     // [CMS-161]
+  Duration probe_interval = Duration::milliseconds(10);  // between probes of excluded EVs [CMS-155]
+  uint32_t reroute_rtts = 10;  // ROD: round trips between changes of the EV; >= 10 [CMS-150]
 };
 
 struct Config {

@@ -77,6 +77,8 @@ struct Config {
   uint32_t memory_regions = 65536;  // registered at once
   uint32_t long_injects = 128;      // unfinished injected messages above 256 octets, 8 KiB each
   uint32_t long_iovs = 1024;        // operations with more than 4 iov elements at once
+  uint32_t receives = 4194302;      // posted at once, of all endpoints; at most 4194302
+  uint32_t operations = 1048576;    // unfinished at once, of all endpoints; at most 1048576
   uint32_t remotes = 65536;         // (endpoint, remote endpoint) pairs remembered at once
   uint32_t flows = 65536;           // (peer, class, mode, job) in use at once
   // Pairs that were idle for so long are forgotten, with what serves them; zero: only when the room
@@ -94,7 +96,7 @@ struct Config {
   Duration retry_time_cap = Duration::milliseconds(200);
   // What lacks a read's data, or asks whether somebody is there, waits so long. Five times as long
   // after the first one, a refusal that no application can end, BAD_GENERATION for one, becomes the
-  // error. [SES-191, architecture 5]
+  // error. [SES-191, decision 4]
   Duration retry_patience = Duration::seconds(60);
   // Tries at most, 0: no limit. The specification's profile says 5.
   uint32_t retry_limit = 0;

@@ -54,8 +54,9 @@ struct Path : ListNode<struct OpenPathTag> {
   void on_acked(const AckNews& news) {
     const cms::Acked& acked = news.acked;
     ccc.on_acked(acked);
+    if (acked.rtt_valid) ev.on_rtt(acked.rtt);
     if (!acked.ev_valid) return;
-    ev.on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
+    on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good, acked.at);
   }
   void on_lost(Pdc& pdc, const LossNews& news) {
     const TxSlot& packet = *news.packet;
@@ -63,9 +64,9 @@ struct Path : ListNode<struct OpenPathTag> {
     ccc.on_lost(
         {packet.bytes, 1, news.kind, packet.ev, news.at, news.rtt, news.rtt_valid, news.ecn});
     if (news.kind == cms::LossKind::timeout) {
-      ev.on_feedback(packet.ev, cms::PathFeedback::timeout);
+      on_feedback(packet.ev, cms::PathFeedback::timeout, news.at);
     } else if (news.kind == cms::LossKind::trimmed) {
-      ev.on_feedback(packet.ev, cms::PathFeedback::trimmed);
+      on_feedback(packet.ev, cms::PathFeedback::trimmed, news.at);
     }
   }
   // See Ccc::on_forgotten().
@@ -79,6 +80,10 @@ struct Path : ListNode<struct OpenPathTag> {
   }
   // PDCs wait for the window.
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
+  // What was learnt about an EV. A single path has no choice. [CMS-023]
+  void on_feedback(Entropy about, cms::PathFeedback feedback, Instant now) {
+    if (key.is_sprayed && !ev.on_feedback(about, feedback, now)) ++strange_evs;
+  }
 
   PathKey key;
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
@@ -88,6 +93,7 @@ struct Path : ListNode<struct OpenPathTag> {
   TimerNode timer{kPathTimer};    // armed while pacing holds it back
   cms::Ccc ccc;
   cms::EntropySelector ev;
+  uint32_t strange_evs = 0;               // times that something was said of an EV not of `ev`
   cms::CreditDemands* demands = nullptr;  // of the peer, once it has asked for credit
   // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
   // the order they came, and behind them those that used up the window.

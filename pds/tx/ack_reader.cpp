@@ -204,7 +204,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
       slot->in_flight = false;
       news.acked.bytes += slot->bytes;
       ++news.acked.packets;
-      pdc.path->ev.on_feedback(slot->ev, cms::PathFeedback::good);
+      pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);
     }
     pdc.tx.settle(psn);
     pdc.losses.note_arrived(psn);
@@ -241,12 +241,13 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, res_.config.ooo_packets_min, reachable));
   rules.time = reorder_time(pdc);
-  LossDetector::infer(pdc.tx, pdc.losses.highest_arrived(), rules, now,
-                      [&](Psn psn, TxSlot& slot, LossCause cause) {
-                        const Count count =
-                            cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
-                        loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
-                      });
+  LossDetector::infer(
+      pdc.tx, pdc.losses.highest_arrived(), rules, now,
+      [&](Psn psn, TxSlot& slot, LossCause cause) {
+        const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
+        pdc.path->on_feedback(slot.ev, cms::PathFeedback::timeout, now);  // [CMS-021]
+        loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
+      });
 }
 
 }  // namespace uet::pds

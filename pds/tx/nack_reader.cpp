@@ -170,8 +170,9 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
     news.rtt_valid = true;
   }
   // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
-  if (h.m && news.kind != cms::LossKind::trimmed) {
-    pdc.path->ev.on_feedback(slot.ev, cms::PathFeedback::ecn);
+  // What is told of a trim before the last hop, `mark_lost` tells. [CMS-023, CMS-163]
+  if (news.kind != cms::LossKind::trimmed) {
+    pdc.path->on_feedback(slot.ev, cms::nack_feedback(news.kind, h.m), now);
   }
   loss_.mark_lost(pdc, slot, news, Count::retx_nack);
   // A peer that drops what is out of order needs all that follows as well. [PDS-150]

@@ -23,7 +23,7 @@ bool Outbox::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instan
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.kind = kind;
-  slot.ev = next_ev(pdc, nullptr);
+  slot.ev = next_ev(pdc, nullptr, now);
   emit_request(pdc, psn, slot, batch, now);
   if (kind == SlotKind::close_cmd) {
     pdc.end.close_at_psn(psn);
@@ -185,7 +185,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!pdc.path->may_send(slot.bytes, now)) return Step::blocked;
   pdc.losses.unmark(slot);
   if (slot.resends < 2) ++slot.resends;
-  slot.ev = next_ev(pdc, &slot);
+  slot.ev = next_ev(pdc, &slot, now);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;
 }
@@ -208,7 +208,7 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.ref = ref;
-  slot.ev = next_ev(pdc, nullptr);
+  slot.ev = next_ev(pdc, nullptr, now);
   if (ref.eom) {
     pdc.messages.finish();
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
@@ -232,13 +232,16 @@ void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
 }
 
 // The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
-Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend) {
+Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
   if (pdc.mode == Mode::rod) {
-    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.burst.begin(pdc.path->ev.next(), 0);
+    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.burst.begin(pdc.path->ev.next(now), 0);
     return pdc.burst.ev();
   }
   if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {
-    pdc.burst.begin(pdc.path->ev.next(), res_.config.packets_per_entropy * kShortsPerPacket);
+    Entropy ev = pdc.path->ev.next(now);
+    // One that was good before may come again at once.
+    if (resend != nullptr && resend->ev == ev) ev = pdc.path->ev.next(now);
+    pdc.burst.begin(ev, res_.config.packets_per_entropy * kShortsPerPacket);
   }
   return pdc.burst.ev();
 }

@@ -3,6 +3,7 @@
 #include "sim/coverage_exempt.h"
 #include "sim/simulation.h"
 #include "tools/common/command_line.h"
+#include "tools/sim/run.h"
 
 #include <nlohmann/json.hpp>
 
@@ -171,6 +172,8 @@ int main(int argc, char** argv) {
   app.add_option("--record", options.record,
                  "Write each run to a file in this folder, for uet_replay")
       ->check(CLI::ExistingDirectory);
+  const auto run_fabric = uet::tools::add_run(app);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
+  if (app.got_subcommand("run")) return run_fabric();
   return run_all(options);
 }

@@ -120,6 +120,13 @@ class CommandLinesTest(unittest.TestCase):
             if program.name in ("uet_conform", "uet_ctl", "uet_pcap"):
                 self.assert_misuse(COMMANDS[program.name][0][0], program)
 
+    def test_values_that_programs_do_not_take(self):
+        wrong = {"uet_ctl": ["stats", "--watch", "0"], "uet_perf": ["--repeats", "0"],
+                 "uet_replay": ["/nowhere"], "uet_sim": ["--count", "0"],
+                 "uet_stress": ["--only", "nothing"]}
+        for program in [p for p in PROGRAMS if p.name in wrong]:
+            self.assert_misuse(wrong[program.name][-1], program, *wrong[program.name])
+
     def test_a_number_that_does_not_fit_its_field_is_said_with_its_line(self):
         for program in [p for p in PROGRAMS if p.name == "uet_pcap"]:
             with tempfile.NamedTemporaryFile("w", suffix=".txt") as text:

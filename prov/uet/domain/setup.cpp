@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <string>
 
 namespace uet::prov {
@@ -116,6 +117,27 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
   return true;
 }
 
+// The pools that take most of the addresses which a stack reserves. Fewer of each are enough where
+// addresses are limited: then posts are told to come again earlier.
+constexpr uint32_t kFewestPeers = 65'536;
+constexpr uint32_t kFewestReceives = 65'536;
+constexpr uint32_t kFewestOperations = 16'384;
+
+// A part of each, down to a floor. False: all of them are at their floors.
+bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
+  bool is_changed = false;
+  const auto lower = [&](uint32_t& size, uint32_t fewest) {
+    const auto part = static_cast<uint32_t>(uint64_t{size} * numerator / denominator);
+    const uint32_t fitting = std::min(size, std::max(part, fewest));
+    is_changed |= fitting != size;
+    size = fitting;
+  };
+  lower(config.peers_max, kFewestPeers);
+  lower(config.ses.receives, kFewestReceives);
+  lower(config.ses.operations, kFewestOperations);
+  return is_changed;
+}
+
 // Congestion control of a stack in software: it answers after some 100 us, however short the way,
 // and a window of what the link carries in less would leave the link idle. The first windows are
 // small, because a socket buffer is.
@@ -155,6 +177,9 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
   config.pds.strict_ports = settings.strict_port;
   config.allow = settings.allow;
+  // Who asks for few connections gets small tables.
+  constexpr uint32_t kUsualPdcs = pds::Config{}.max_pdcs;
+  if (config.pds.max_pdcs < kUsualPdcs) shrink(config, config.pds.max_pdcs, kUsualPdcs);
   fep::settle(config);
   return true;
 }
@@ -168,22 +193,34 @@ uint32_t fitting_mtu(const Settings& settings, const DomainCandidate& candidate,
   return mtu;
 }
 
-// The table of peers takes most of the addresses that a stack reserves. When the system gives fewer
-// (a limit of the process, no overcommit), the table becomes smaller.
+// The system counts what may be written as memory, used or not.
+bool is_without_overcommit() {
+  std::ifstream file("/proc/sys/vm/overcommit_memory");
+  int mode = 0;
+  return file >> mode && mode == 2;
+}
+
+// When the system gives less than is asked for (a limit of the process, no overcommit), first the
+// pools become memory step by step, then they become smaller. [decision 15]
 Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
                                                           const FabricAddress& local) {
-  constexpr uint32_t kFewestPeers = 16'384;
-  const uint32_t wanted = config.peers_max;
+  config.commit_in_steps = is_without_overcommit();
+  bool is_less = false;
   for (;;) {
     auto fep = fep::FabricEndpoint::create(config, local, std::make_unique<io::SystemRandom>());
-    if (fep.ok() && config.peers_max < wanted) {
+    if (fep.ok() && is_less) {
       UET_WARN(DOMAIN,
-               "address space is limited (ulimit -v, vm.overcommit_memory=2): at most %u "
-               "peers instead of %u\n",
-               config.peers_max, wanted);
+               "addresses or memory are limited (ulimit -v, -d or -l, vm.overcommit_memory=2): at "
+               "most %u peers, %u receives and %u operations at once\n",
+               config.peers_max, config.ses.receives, config.ses.operations);
     }
-    if (fep.ok() || config.peers_max / 4 < kFewestPeers) return fep;
-    config.peers_max /= 4;
+    if (fep.ok()) return fep;
+    if (!config.commit_in_steps) {
+      config.commit_in_steps = true;
+      continue;
+    }
+    if (!shrink(config, 1, 4)) return fep;
+    is_less = true;
   }
 }
 
@@ -208,8 +245,8 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {
     UET_WARN(DOMAIN,
-             "no memory or addresses for the stack (ulimit -v, vm.overcommit_memory=2): lower "
-             "FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
+             "no memory or addresses for the stack (ulimit -v, -d or -l, vm.overcommit_memory=2): "
+             "lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
     return to_fi_errno(fep.error());
   }
   ProgressEngine::Options options;

@@ -48,6 +48,7 @@ inline constexpr Setting kUserRows[] = {
      .words = kModeWords},
     {.name = "CC",
      .kind = Kind::choice,
+     .max = static_cast<int64_t>(cms::Algorithm::nscc),
      .field = UET_STACK(cms.algorithm),
      .source = "CMS-065",
      .help = "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
@@ -119,7 +120,8 @@ inline constexpr Setting kUserRows[] = {
      .example = "4KiB",
      .grid = Grid::powers_of_two},
     {"MAX_PDCS", Kind::count, "contexts", 1, 65000, UET_STACK(pds.max_pdcs), "PDS-010",
-     "Packet delivery contexts (connections) at once, both roles"},
+     "Packet delivery contexts (connections) at once, both roles. With fewer than the default the "
+     "tables of peers, receives and operations are smaller, too, and a domain reserves less"},
     {"UNEXPECTED_BYTES", Kind::octets, "octets", 65536, int64_t{1} << 40,
      UET_STACK(ses.unexpected_bytes), "SES-126",
      "Memory for messages that no receive matched yet; senders retry beyond it"},

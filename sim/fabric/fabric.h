@@ -1,0 +1,152 @@
+// What packets meet between two hosts: output queues of two classes, marks, cuts, losses, cables.
+// One event for each packet and cable: a port works off its queue only when somebody looks at it,
+// and then as of the times at which it would have.
+#pragma once
+
+#include "sim/fabric/events.h"
+#include "sim/fabric/packet.h"
+#include "sim/fabric/routes.h"
+#include "sim/fabric/topology.h"
+
+#include "base/prefetch.h"
+#include "base/rng.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uet::sim::fabric {
+
+// How switches treat packets. The classes are `high` (control packets, ACKs, what was cut), which
+// is always served first, and `low` (data). Sizes in octets of the wire. [CMS-180 .. CMS-189]
+struct SwitchConfig {
+  uint32_t low_bytes = 178'880;   // data beyond is cut, or dropped
+  uint32_t high_bytes = 357'760;  // the rest beyond is dropped
+  bool ecn = true;
+  bool ecn_last_hop = true;     // also at ports to hosts [CMS-184]
+  uint32_t ecn_low = 37'440;    // data in the queue from which on some is marked, when it leaves,
+  uint32_t ecn_high = 145'600;  // and from which on all is
+  bool trimming = true;
+  uint32_t trim_bytes = 64;   // what is left of a packet
+  uint64_t buffer_bytes = 0;  // of a switch, shared by its ports; 0: each queue has its own
+  bool adaptive = false;      // data takes the shortest queue of those on shortest paths
+  // Priority flow control of data: no queue is too long, the port before waits instead.
+  bool pfc = false;
+  uint32_t pfc_off = 120'000;  // octets that came in through one port from which on it waits
+  uint32_t pfc_on = 80'000;    // and down to which
+};
+
+// One direction of a cable and the queue in front of it.
+struct alignas(64) Port {
+  Picoseconds free_at = 0;  // when the packet in service has left
+  Picoseconds latency = 0;  // of the cable and the switch behind it
+  Queue flight;             // on the cable; the last one may be in service
+  Queue low, high;
+  uint32_t low_bytes = 0;  // waiting or in service
+  uint32_t high_bytes = 0;
+  uint32_t serving = kNoPacket;
+  uint32_t from = 0;  // nodes
+  // --- below: less often used
+  uint32_t to = 0;
+  uint32_t octet_time = 0;  // in 1/256 ps
+  bool is_up = true;
+  bool is_paused = false;  // by PFC
+  bool pauses = false;     // the sender of this cable was told to wait
+  bool from_host = false;
+  bool to_host = false;
+  uint32_t entered = 0;  // octets of data in the switch that came through this cable; with PFC
+  uint64_t sent_bytes = 0;
+  uint32_t low_max = 0;
+  uint32_t high_max = 0;
+  uint32_t sent = 0, marked = 0, trimmed = 0, dropped = 0;  // packets
+};
+
+// What became of packets. Each one that was sent is delivered, dropped or in flight.
+struct Tally {
+  uint64_t sent = 0;
+  uint64_t delivered = 0;
+  uint64_t trimmed = 0;  // and went on
+  uint64_t marked = 0;
+  uint64_t queue_dropped = 0;  // no room
+  uint64_t link_dropped = 0;   // on a link that failed, or in front of it
+  uint64_t route_dropped = 0;  // there was no way
+  uint64_t hops = 0;           // cables that packets have left
+  uint64_t pauses = 0;         // of PFC
+  uint64_t dropped() const { return queue_dropped + link_dropped + route_dropped; }
+};
+
+class Fabric {
+ public:
+  // Where packets go: called for each one that has arrived, which is to be released.
+  struct Receiver {
+    void* owner = nullptr;
+    void (*arrived)(void* owner, uint32_t packet, uint32_t host, Picoseconds now) = nullptr;
+  };
+
+  // All references outlive this. Packets belong to flows below `flows`.
+  Fabric(const Topology& topology, const SwitchConfig& config, Routes& routes, EventQueue& events,
+         uint32_t flows, uint64_t seed, Receiver receiver);
+
+  PacketPool& packets() { return packets_; }
+
+  // A packet leaves its host, which has filled it in from wire_bytes on. It waits in the port of
+  // the host that it takes.
+  void send(uint32_t packet, Picoseconds now);
+  // The host has taken the packet.
+  void release(uint32_t packet) {
+    ++tally_.delivered;
+    packets_.give(packet);
+  }
+  // When the host may send more: a port is free, and none has a packet that waits. kNever: PFC has
+  // stopped it.
+  Picoseconds host_free_at(uint32_t host, Picoseconds now);
+
+  // An event of kind port or pause.
+  void on_event(Kind kind, uint32_t port, Picoseconds now);
+  // Gets the state of a port that is needed soon.
+  void fetch(uint32_t port) const { prefetch(&ports_[port], sizeof(Port)); }
+
+  // The link runs at that share of its rate from now on; 0: it has failed, and what is on it is
+  // lost. Switches send nothing more to it; they find new ways when reroute() is called.
+  void set_link(uint32_t link, double share, Picoseconds now);
+  void reroute();
+
+  const std::vector<Port>& ports() const { return ports_; }
+  const Tally& tally() const { return tally_; }
+  // Packets of a flow that were cut, by Packet::flow.
+  const std::vector<uint32_t>& trimmed() const { return trimmed_; }
+  uint32_t in_flight() const { return packets_.in_use(); }
+
+ private:
+  void serve(uint32_t port);
+  void finish_service(Port& port);
+  bool start_service(uint32_t index);
+  void arrive(uint32_t packet, uint32_t port);
+  void forward(uint32_t packet, uint32_t node);
+  uint32_t choose(uint32_t node, const Packet& packet);
+  void enqueue(uint32_t packet, uint32_t port);
+  bool has_room(const Port& port, const Packet& packet);
+  bool fits_buffer(const Port& port, const Packet& packet);
+  void enqueue_low(uint32_t packet, Port& port);
+  void enqueue_high(uint32_t packet, Port& port);
+  void trim(uint32_t packet, Port& port);
+  bool marks(const Port& port);
+  void drop(uint32_t packet, uint64_t& counter);
+  void enter(const Packet& packet, const Port& port);
+  void leave(const Packet& packet, const Port& port);
+  void flush(Port& port);
+
+  const Topology& topology_;
+  const SwitchConfig config_;
+  Routes& routes_;
+  EventQueue& events_;
+  Rng rng_;
+  Receiver receiver_;
+  Picoseconds now_ = 0;  // of the call
+  PacketPool packets_;
+  std::vector<Port> ports_;
+  std::vector<uint64_t> buffered_;  // octets in each switch; with buffer_bytes
+  std::vector<uint32_t> trimmed_;   // by flow
+  Tally tally_;
+};
+
+}  // namespace uet::sim::fabric

@@ -1,0 +1,270 @@
+// Driving the endpoints.
+#include "sim/fabric/hosts.h"
+
+#include "sim/fabric/stack.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace uet::sim::fabric {
+namespace {
+
+constexpr uint32_t kJob = 1;
+constexpr uint16_t kPid = 1;
+constexpr uint16_t kResource = 1;
+constexpr uint32_t kInitiator = 1;
+constexpr uint8_t kDscpTrimmable = 8, kDscpTrimmableAgain = 10;  // [CMS-171, CMS-172]
+constexpr int64_t kStartNs = 1'000'000'000;                      // 0 means never to some
+
+Instant instant(Picoseconds at) { return Instant::from_ns(kStartNs + at / kNanosecond); }
+Picoseconds simulated(Instant at) {
+  return at.is_never() ? kNever : (at.ns() - kStartNs) * kNanosecond;
+}
+
+FabricAddress address_of(uint32_t host) {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {10, static_cast<uint8_t>(host >> 16), static_cast<uint8_t>(host >> 8),
+          static_cast<uint8_t>(host)};
+  return a;
+}
+
+uint32_t host_at(const FabricAddress& a) {
+  return uint32_t{a.ip[1]} << 16 | uint32_t{a.ip[2]} << 8 | a.ip[3];
+}
+
+// Of one packet: what goes first is decided when it can leave.
+TxBatch& batch() {
+  static thread_local TxBatch one;
+  one.set_limit(1);
+  return one;
+}
+
+void on_completion(void* owner, const ses::Completion& completion) {
+  HostState& host = *static_cast<HostState*>(owner);
+  const auto flow = static_cast<uint32_t>(completion.context.user);
+  UET_ASSERT(std::erase(host.active, flow) == 1);
+  host.ends.push_back({flow, completion.ok()});
+}
+
+}  // namespace
+
+Hosts::Hosts(const Topology& topology, const Traffic& traffic, const fep::Config& config,
+             uint32_t header_bytes, EventQueue& events, uint64_t seed)
+    : traffic_(traffic),
+      config_(config),
+      header_bytes_(header_bytes),
+      seed_(seed),
+      events_(events),
+      landing_(std::ranges::max(traffic.flows, {}, &Flow::bytes).bytes),
+      hosts_(topology.hosts()),
+      records_(traffic.flows.size()),
+      octets_(size_t{config.ses.payload_mtu} + TxBatch::kHeaderBytes) {
+  for (uint32_t i = 0; i < hosts_.size(); ++i) hosts_[i].index = i;
+}
+
+HostState& Hosts::up(uint32_t index) {
+  HostState& host = hosts_[index];
+  if (host.fep == nullptr) open(host);
+  return host;
+}
+
+void Hosts::open(HostState& host) {
+  auto fep =
+      fep::FabricEndpoint::create(config_, address_of(host.index), hash64(host.index, seed_));
+  if (!fep.ok()) throw TopologyError("no memory for the endpoint of another host");
+  host.fep = std::move(*fep);
+  ++up_;
+  ses::CompletionSink sink;
+  sink.owner = &host;
+  sink.complete = on_completion;
+  sink.reserve = [](void*) { return true; };
+  ses::EndpointOptions options;
+  options.tc = TrafficClass(kDscpTrimmable);
+  options.tx_size = std::max(1024u, 2 * config_.peers_max);
+  options.rx_size = 16;
+  const ses::EndpointName name{JobId(kJob), PidOnFep(kPid), ResourceIndex(kResource), kInitiator,
+                               false};
+  const auto endpoint = host.fep->ses().open_endpoint(name, options, sink, sink);
+  UET_ASSERT(endpoint.ok());
+  host.endpoint = *endpoint;
+  const IoSlice memory = landing_.all();
+  ses::RegionRequest request;
+  request.iov = {&memory, 1};
+  request.access = ses::kRemoteWrite;
+  ses::MemoryRegions& regions = host.fep->ses().memory();
+  const auto region = regions.add(request);
+  UET_ASSERT(region.ok());
+  regions.enable(*region);
+  host.key = regions.key(*region);
+}
+
+void Hosts::start(uint32_t flow, Picoseconds at) {
+  HostState& host = up(traffic_.flows[flow].from);
+  const auto later = [at](const HostState::Start& other) { return other.at > at; };
+  const auto place = std::partition_point(host.starts.begin(), host.starts.end(), later);
+  host.starts.insert(place, {at, flow});
+  note_due(host.index, at);
+}
+
+void Hosts::wake(uint32_t index, Picoseconds at) {
+  HostState& host = hosts_[index];
+  if (host.wake_at == at) host.wake_at = kNever;
+  if (host.fep != nullptr) note_due(index, at);
+}
+
+Picoseconds Hosts::next_of(const HostState& host) const {
+  Picoseconds next = std::min(host.pull_at, simulated(host.fep->next_deadline()));
+  if (host.next_arrival < host.arrivals.size()) {
+    next = std::min(next, host.arrivals[host.next_arrival].at);
+  }
+  return host.starts.empty() ? next : std::min(next, host.starts.back().at);
+}
+
+// All that is due at that moment.
+void Hosts::step(HostState& host, Picoseconds now) {
+  if (host.pull_at <= now) host.pull_at = kNever;
+  while (!host.starts.empty() && host.starts.back().at <= now) {
+    const uint32_t flow = host.starts.back().flow;
+    host.starts.pop_back();
+    begin(host, flow, now);
+  }
+  while (host.next_arrival < host.arrivals.size() && host.arrivals[host.next_arrival].at <= now) {
+    receive(host, host.arrivals[host.next_arrival++].packet, now);
+  }
+  if (host.fep->next_deadline() <= instant(now)) host.fep->advance(instant(now));
+  if (!host.ends.empty() && !host.waiting.empty()) {
+    while (!host.waiting.empty() && post(host, host.waiting.front(), now)) {
+      host.waiting.erase(host.waiting.begin());
+    }
+  }
+  pull(host, now);
+}
+
+// Until the next window.
+void Hosts::rest(HostState& host) {
+  host.is_due = false;
+  UET_ASSERT(host.next_arrival == host.arrivals.size());
+  host.arrivals.clear();
+  host.next_arrival = 0;
+  const Picoseconds next = next_of(host);
+  if (next >= host.wake_at) return;
+  host.wake_at = next;
+  events_.add(next, event(Kind::host, host.index));
+}
+
+void Hosts::begin(HostState& host, uint32_t flow, Picoseconds now) {
+  const Flow& f = traffic_.flows[flow];
+  records_[flow].start = now;
+  if (f.is_pause() || f.bytes == 0) {
+    host.ends.push_back({flow, true});
+    return;
+  }
+  if (host.waiting.empty() && post(host, flow, now)) return;
+  host.waiting.push_back(flow);
+}
+
+// False: there is no room for it.
+bool Hosts::post(HostState& host, uint32_t flow, Picoseconds now) {
+  const Flow& f = traffic_.flows[flow];
+  const HostState& target = up(f.to);
+  const auto peer = host.fep->peers().find_or_add(address_of(f.to), instant(now));
+  if (!peer.ok()) throw TopologyError("a host talks to more others than it has room for");
+  const IoSlice memory = landing_.slice(f.bytes);
+  ses::RmaRequest request;
+  request.to = {*peer, PidOnFep(kPid), ResourceIndex(kResource), kInitiator, false};
+  request.iov = {&memory, 1};
+  request.key = target.key;
+  request.context = {nullptr, flow};
+  if (!host.fep->ses().rma(host.endpoint, request, instant(now)).ok()) return false;
+  host.active.push_back(flow);
+  return true;
+}
+
+void Hosts::receive(HostState& host, uint32_t index, Picoseconds now) {
+  const Packet& packet = fabric_->packets()[index];
+  std::memcpy(octets_.data(), packet.header.data(), packet.header_bytes);
+  RxDatagram datagram;
+  datagram.bytes = {octets_.data(), packet.header_bytes + packet.payload_bytes};
+  datagram.from = address_of(packet.from);
+  datagram.ev = packet.ev;
+  datagram.dscp = packet.dscp;
+  datagram.ecn = packet.ecn;
+  datagram.at = instant(now);
+  fabric_->release(index);
+  host.fep->receive({&datagram, 1}, instant(now));
+}
+
+// One packet at a time, and the next one when it has left.
+void Hosts::pull(HostState& host, Picoseconds now) {
+  if (host.pull_at != kNever) return;
+  TxBatch& out = batch();
+  while (host.fep->has_work()) {
+    const Picoseconds free_at = fabric_->host_free_at(host.index, now);
+    if (free_at == kNever) return;  // PFC; wake() follows
+    if (free_at > now) {
+      host.pull_at = free_at;
+      return;
+    }
+    if (host.fep->transmit(out, instant(now)) == 0) return;
+    for (const TxPacket& packet : out.packets()) leave(host, packet, now);
+    out.clear();
+  }
+}
+
+void Hosts::leave(HostState& host, const TxPacket& packet, Picoseconds now) {
+  const uint32_t index = fabric_->packets().take();
+  Packet& p = fabric_->packets()[index];
+  UET_ASSERT(packet.header_bytes <= Packet::kHeaderBytes);
+  std::memcpy(p.header.data(), packet.header, packet.header_bytes);
+  p.header_bytes = static_cast<uint8_t>(packet.header_bytes);
+  p.payload_bytes = packet.payload_bytes;
+  p.wire_bytes = std::max(packet.payload_bytes + header_bytes_, kControlBytes);
+  p.from = host.index;
+  p.to = host_at(packet.to);
+  p.ev = packet.ev;
+  p.dscp = packet.dscp;
+  p.ecn = packet.ecn;
+  p.is_trimmable = packet.dscp == kDscpTrimmable || packet.dscp == kDscpTrimmableAgain;
+  p.is_high = packet.dscp == config_.pds.control_dscp;
+  p.flow = 0;
+  if (packet.payload_bytes != 0) {
+    p.flow = flow_of(host, p.to);
+    ++records_[p.flow].sent;
+  }
+  uint64_t first = 0;
+  std::memcpy(&first, packet.header, sizeof first);
+  host.digest = hash64(host.digest ^ first, uint64_t{p.to} << 32 | p.wire_bytes,
+                       static_cast<uint64_t>(now) ^ uint64_t{p.ev.value()} << 48);
+  fabric_->send(index, now);
+}
+
+// The flow that a data packet belongs to. Of several to one host it is taken for the first.
+uint32_t Hosts::flow_of(const HostState& host, uint32_t to) const {
+  for (const uint32_t flow : host.active) {
+    if (traffic_.flows[flow].to == to) return flow;
+  }
+  return 0;
+}
+
+uint64_t Hosts::digest() const {
+  uint64_t out = 0;
+  for (const HostState& host : hosts_) out = hash64(out, host.digest, host.index);
+  return out;
+}
+
+std::vector<std::pair<std::string, uint64_t>> Hosts::counters() const {
+  std::vector<std::pair<std::string, uint64_t>> out;
+  for (const HostState& host : hosts_) {
+    if (host.fep == nullptr) continue;
+    size_t at = 0;
+    host.fep->for_each_counter([&](const char* name, uint64_t value) {
+      if (at == out.size()) out.emplace_back(name, 0);
+      out[at++].second += value;
+    });
+  }
+  return out;
+}
+
+}  // namespace uet::sim::fabric

@@ -1,0 +1,109 @@
+// Packets in flight: a header, a length, and no payload. Records of two cache lines, of which the
+// first is all that switches look at; they are recycled, so no packet costs an allocation.
+#pragma once
+
+#include "sim/fabric/topology.h"
+
+#include "base/packet.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace uet::sim::fabric {
+
+inline constexpr uint32_t kNoPacket = UINT32_MAX;
+
+struct alignas(64) Packet {
+  static constexpr uint32_t kHeaderBytes = 72;
+
+  Picoseconds arrives;     // at the other end of the cable it is on
+  uint64_t path_hash;      // of source, destination and entropy value
+  uint32_t next;           // in a queue or on a cable
+  uint32_t previous;       // in a queue
+  uint32_t wire_bytes;     // that links and queues count
+  uint32_t payload_bytes;  // 0 when a switch has cut it
+  uint32_t from;           // hosts
+  uint32_t to;
+  uint32_t in_port;  // through which it came into the switch it is in
+  uint32_t flow;     // that it belongs to, for counting
+  Entropy ev;
+  uint8_t dscp;
+  Ecn ecn;
+  uint8_t header_bytes;
+  bool is_trimmable;
+  bool is_high;  // control, ACKs, and what was cut: served before data
+  std::array<std::byte, kHeaderBytes> header;
+};
+static_assert(sizeof(Packet) == 128);
+
+class PacketPool {
+ public:
+  // Its contents are those of an earlier packet. References to others end.
+  uint32_t take() {
+    ++in_use_;
+    if (free_ == kNoPacket) {
+      packets_.emplace_back();
+      return static_cast<uint32_t>(packets_.size() - 1);
+    }
+    const uint32_t taken = free_;
+    free_ = packets_[taken].next;
+    return taken;
+  }
+  void give(uint32_t packet) {
+    packets_[packet].next = free_;
+    free_ = packet;
+    --in_use_;
+  }
+  Packet& operator[](uint32_t packet) { return packets_[packet]; }
+  uint32_t in_use() const { return in_use_; }
+
+ private:
+  std::vector<Packet> packets_;
+  uint32_t free_ = kNoPacket;
+  uint32_t in_use_ = 0;
+};
+
+// Packets one behind the other.
+struct Queue {
+  uint32_t head = kNoPacket;
+  uint32_t tail = kNoPacket;
+
+  bool empty() const { return head == kNoPacket; }
+  void push(PacketPool& pool, uint32_t packet) {
+    pool[packet].next = kNoPacket;
+    pool[packet].previous = tail;
+    if (empty()) {
+      head = packet;
+    } else {
+      pool[tail].next = packet;
+    }
+    tail = packet;
+  }
+  // Requires that there is one.
+  uint32_t pop(PacketPool& pool) {
+    const uint32_t taken = head;
+    head = pool[taken].next;
+    if (empty()) {
+      tail = kNoPacket;
+    } else {
+      pool[head].previous = kNoPacket;
+    }
+    return taken;
+  }
+  uint32_t pop_last(PacketPool& pool) {
+    const uint32_t taken = tail;
+    tail = pool[taken].previous;
+    if (tail == kNoPacket) {
+      head = kNoPacket;
+    } else {
+      pool[tail].next = kNoPacket;
+    }
+    return taken;
+  }
+};
+
+}  // namespace uet::sim::fabric

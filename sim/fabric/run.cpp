@@ -1,0 +1,251 @@
+// The loop, and what begins and ends in it.
+#include "sim/fabric/run.h"
+
+#include "sim/fabric/units.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace uet::sim::fabric {
+namespace {
+
+// With how many others a host talks at most.
+uint32_t peers_of_a_host(const Traffic& traffic) {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  for (const Flow& flow : traffic.flows) {
+    pairs.emplace_back(flow.from, flow.to);
+    pairs.emplace_back(flow.to, flow.from);
+  }
+  std::ranges::sort(pairs);
+  pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+  uint32_t most = 1, count = 0, last = UINT32_MAX;
+  for (const auto& [host, other] : pairs) {
+    count = host == last ? count + 1 : 1;
+    last = host;
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+// The flows that a trigger starts are on the host of those that fire it. Else a host would have to
+// know at once what happens on another.
+bool has_local_triggers(const Traffic& traffic) {
+  std::vector<uint32_t> host(traffic.triggers.size() + 1, UINT32_MAX);
+  for (const Flow& flow : traffic.flows) {
+    for (const uint32_t trigger : {flow.trigger, flow.fires[0], flow.fires[1]}) {
+      if (trigger == 0) continue;
+      if (host[trigger] == UINT32_MAX) host[trigger] = flow.from;
+      if (host[trigger] != flow.from) return false;
+    }
+  }
+  return true;
+}
+
+// How long hosts may be left alone: what one sends does not reach another node before.
+Picoseconds window_of(const Topology& topology, const Traffic& traffic) {
+  Picoseconds window = kMicrosecond;
+  for (const Link& link : topology.links()) {
+    if (topology.is_host(link.lower)) window = std::min(window, link.latency);
+  }
+  return has_local_triggers(traffic) ? window : 0;
+}
+
+class Run {
+ public:
+  explicit Run(const RunPlan& plan)
+      : plan_(plan),
+        routes_(plan.topology, plan.seed),
+        facts_(facts_of(plan.topology, routes_, plan.stack.mtu_bytes)),
+        hosts_(plan.topology, plan.traffic,
+               endpoint_config(plan.stack, facts_, plan.switches, peers_of_a_host(plan.traffic)),
+               facts_.header_bytes, events_, plan.seed),
+        fabric_(plan.topology, plan.switches, routes_, events_,
+                static_cast<uint32_t>(plan.traffic.flows.size()), plan.seed,
+                {&hosts_,
+                 [](void* hosts, uint32_t packet, uint32_t host, Picoseconds now) {
+                   static_cast<Hosts*>(hosts)->arrive(packet, host, now);
+                 }}),
+        progress_(plan.traffic),
+        window_(window_of(plan.topology, plan.traffic)) {
+    hosts_.attach(fabric_);
+  }
+
+  RunResult go(const std::function<void(const RunState&)>& told) {
+    for (uint32_t i = 0; i < plan_.changes.size(); ++i) {
+      events_.add(plan_.changes[i].at, event(Kind::change, i));
+    }
+    begin(progress_.start(), 0);
+    while (!progress_.is_finished() && step()) {
+      constexpr uint64_t kEventsBetween = uint64_t{1} << 18;
+      if (++count_ % kEventsBetween == 0 && told) told(state());
+    }
+    return result();
+  }
+
+ private:
+  // False: nothing will happen any more, or the time is over.
+  bool step() {
+    const Picoseconds next = events_.next();
+    if (hosts_.due_since() != kNever) {
+      const Picoseconds end = hosts_.due_since() + std::max<Picoseconds>(window_, 1);
+      if (next >= end) return run_hosts(end);
+      if (is_for_many(kind_of(events_.upcoming(1))) && next > hosts_.due_since()) {
+        return run_hosts(next);
+      }
+    }
+    Event due{};
+    if (next > plan_.until || !events_.take(due)) return false;
+    now_ = due.at;
+    handle(due);
+    return true;
+  }
+
+  // Hosts must not get ahead of such an event.
+  static bool is_for_many(Kind kind) {
+    return kind == Kind::pause || kind == Kind::change || kind == Kind::reroute;
+  }
+
+  bool run_hosts(Picoseconds end) {
+    end = std::min(end, plan_.until == kNever ? kNever : plan_.until + 1);
+    hosts_.run(end, [this](uint32_t flow, Picoseconds at) {
+      last_end_ = std::max(last_end_, at);
+      begin(progress_.done(flow, Duration::nanoseconds(at / kNanosecond)), at);
+    });
+    return true;
+  }
+
+  void handle(const Event& due) {
+    const uint32_t index = index_of(due.who);
+    const uint32_t soon = events_.upcoming(2);
+    if (kind_of(soon) == Kind::port) fabric_.fetch(index_of(soon));
+    switch (kind_of(due.who)) {
+      case Kind::port:
+        return fabric_.on_event(Kind::port, index, now_);
+      case Kind::pause:
+        fabric_.on_event(Kind::pause, index, now_);
+        if (fabric_.ports()[index].from_host) hosts_.wake(fabric_.ports()[index].from, now_);
+        return;
+      case Kind::host:
+        return hosts_.wake(index, now_);
+      case Kind::flow:
+        return hosts_.start(index, now_);
+      case Kind::change:
+        return change(plan_.changes[index]);
+      case Kind::reroute:
+        return fabric_.reroute();
+    }
+  }
+
+  // With windows what a flow starts is on its own host, which is at work just now.
+  void begin(std::span<const Progress::Begin> flows, Picoseconds now) {
+    for (const Progress::Begin& b : flows) {
+      const Picoseconds at = std::max(now, b.at.ns() * kNanosecond);
+      if (window_ > 0 && is_begun_) {
+        hosts_.start(b.flow, at);
+      } else {
+        events_.add(at, event(Kind::flow, b.flow));
+      }
+    }
+    is_begun_ = true;
+  }
+
+  void change(const LinkChange& c) {
+    fabric_.set_link(c.link, c.share, now_);
+    if (plan_.reroute_after == 0) return fabric_.reroute();
+    if (plan_.reroute_after != kNever) {
+      events_.add(now_ + plan_.reroute_after, event(Kind::reroute, 0));
+    }
+  }
+
+  RunState state() const {
+    return {now_, count_, progress_.flows_done(), plan_.traffic.flows.size()};
+  }
+
+  RunResult result() {
+    RunResult out;
+    out.flows = hosts_.records();
+    for (uint32_t i = 0; i < out.flows.size(); ++i) {
+      FlowRecord& f = out.flows[i];
+      f.trimmed = fabric_.trimmed()[i];
+      const uint64_t bytes = plan_.traffic.flows[i].bytes;
+      const uint32_t payload = facts_.packet_bytes - facts_.header_bytes;
+      const auto needed = static_cast<uint32_t>((bytes + payload - 1) / payload);
+      f.resent = f.sent > needed ? f.sent - needed : 0;
+    }
+    out.ports = fabric_.ports();
+    out.is_finished = progress_.is_finished();
+    out.tally = fabric_.tally();
+    out.in_flight = fabric_.in_flight();
+    out.facts = facts_;
+    out.end = out.is_finished ? last_end_ : now_;
+    out.events = count_;
+    out.digest = hosts_.digest();
+    out.hosts_up = hosts_.up();
+    out.counters = hosts_.counters();
+    return out;
+  }
+
+  const RunPlan& plan_;
+  EventQueue events_;
+  Routes routes_;
+  NetworkFacts facts_;
+  Hosts hosts_;
+  Fabric fabric_;
+  Progress progress_;
+  const Picoseconds window_;
+  Picoseconds now_ = 0;
+  Picoseconds last_end_ = 0;  // of a flow
+  uint64_t count_ = 0;
+  bool is_begun_ = false;  // the flows that start by time are known
+};
+
+}  // namespace
+
+std::vector<LinkChange> parse_change(const Topology& topology, std::string_view text) {
+  const auto fail = [text]() -> uint64_t {
+    throw TopologyError("'" + std::string(text) + "' is no change of a link; write leaf0:up1@50us");
+  };
+  const size_t at = text.find('@');
+  if (at == std::string_view::npos) fail();
+  LinkChange change;
+  std::string_view name = text.substr(0, at), time = text.substr(at + 1);
+  if (const size_t equals = name.find('='); equals != std::string_view::npos) {
+    const std::string_view share = name.substr(equals + 1);
+    const auto [end, error] =
+        std::from_chars(share.data(), share.data() + share.size(), change.share);
+    if (error != std::errc() || end != share.data() + share.size()) fail();
+    if (!(change.share >= 0 && change.share <= 1)) fail();
+    name = name.substr(0, equals);
+  }
+  change.link = topology.link_named(name);
+  const size_t plus = time.find('+');
+  change.at = parse_time(time.substr(0, plus));
+  if (plus == std::string_view::npos) return {change};
+  std::string_view lasting = time.substr(plus + 1);
+  uint32_t count = 1;
+  if (const size_t star = lasting.find('*'); star != std::string_view::npos) {
+    const std::string_view number = lasting.substr(star + 1);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+    if (error != std::errc() || end != number.data() + number.size()) fail();
+    lasting = lasting.substr(0, star);
+  }
+  const Picoseconds span = parse_time(lasting);
+  std::vector<LinkChange> out;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Picoseconds from = change.at + 2 * span * i;
+    out.push_back({from, change.link, change.share});
+    out.push_back({from + span, change.link, 1});
+  }
+  return out;
+}
+
+RunResult run(const RunPlan& plan, const std::function<void(const RunState&)>& told) {
+  if (plan.traffic.hosts > plan.topology.hosts()) {
+    throw TopologyError("the traffic is between " + std::to_string(plan.traffic.hosts) +
+                        " hosts, the topology has " + std::to_string(plan.topology.hosts()));
+  }
+  if (plan.traffic.flows.empty()) throw TopologyError("there is no flow");
+  return Run(plan).go(told);
+}
+
+}  // namespace uet::sim::fabric

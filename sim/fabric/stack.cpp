@@ -1,0 +1,155 @@
+// The names of algorithms, and what a simulated network asks of the other settings.
+#include "sim/fabric/stack.h"
+
+#include "fep/settle.h"
+#include "wire/payload_mtu.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace uet::sim::fabric {
+namespace {
+
+// An algorithm by its name: what it sets in the Config.
+struct Named {
+  std::string_view name;
+  void (*set)(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts);
+};
+
+void set_fixed(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
+  config.algorithm = cms::Algorithm::fixed;
+  const uint32_t window = facts.bdp_bytes + facts.bdp_bytes / 2;
+  config.window_bytes_max = choice.window_bytes != 0 ? choice.window_bytes : window;
+}
+
+void set_aimd(cms::Config& config, const StackChoice&, const NetworkFacts& facts) {
+  config.algorithm = cms::Algorithm::aimd;
+  config.window_bytes_max = facts.bdp_bytes + facts.bdp_bytes / 2;
+}
+
+void set_nscc(cms::Config& config, const StackChoice&, const NetworkFacts& facts) {
+  config.algorithm = cms::Algorithm::nscc;
+  config.link_mbps = static_cast<uint32_t>(facts.mbps);
+  config.base_rtt = Duration::nanoseconds(facts.base_rtt / 1000);
+  config.window_bytes_max = UINT32_MAX;
+}
+
+constexpr std::array kCongestion{
+    Named{"nscc", set_nscc},
+    Named{"fixed", set_fixed},
+    Named{"aimd", set_aimd},
+};
+
+template <cms::Spraying kind>
+void set_spraying(cms::Config& config, const StackChoice&, const NetworkFacts&) {
+  config.entropy.spraying = kind;
+}
+
+constexpr std::array kBalancing{
+    Named{"mixed", set_spraying<cms::Spraying::mixed>},
+    Named{"reps", set_spraying<cms::Spraying::reps>},
+    Named{"bitmap", set_spraying<cms::Spraying::bitmap>},
+    Named{"oblivious", set_spraying<cms::Spraying::oblivious>},
+    Named{"single", [](cms::Config& config, const StackChoice&,
+                       const NetworkFacts&) { config.entropy_values = 1; }},
+};
+
+template <class Names>
+const Named& named(const Names& names, const std::string& name, const char* what) {
+  if (name.empty()) return names.front();
+  for (const Named& n : names) {
+    if (n.name == name) return n;
+  }
+  std::string known;
+  for (const Named& n : names) known += (known.empty() ? "" : ", ") + std::string(n.name);
+  throw TopologyError("'" + name + "' is no " + what + "; there are " + known);
+}
+
+template <class Names>
+std::vector<std::string_view> names_of(const Names& names) {
+  std::vector<std::string_view> out;
+  for (const Named& n : names) out.push_back(n.name);
+  return out;
+}
+
+// Tables as large as a host needs that talks to so many others.
+void set_sizes(fep::Config& c, uint32_t peers) {
+  const uint32_t count = std::bit_ceil(4 * peers + 16);
+  c.peers_max = count;
+  c.pds.max_pdcs = std::min(count * 4, 32'768u);
+  c.pds.target_floor_percent = 0;
+  c.pds.newcomer_percent = 0;
+  c.pds.peer_share_percent = c.pds.job_share_percent = 100;
+  c.pds.challenge_above = 0;
+  c.pds.tombstones = 64;
+  c.pds.max_flows = c.ses.flows = c.ses.remotes = count;
+  c.pds.gd_entries = c.pds.gd_per_pdc = 1024;
+  c.pds.credit_sources = count;
+  c.ses.unexpected_bytes = 1 << 16;
+  c.ses.unexpected_messages = 64;
+  c.ses.rx_messages = std::max(64u, 2 * count);
+  c.ses.memory_regions = 16;
+  c.ses.endpoints = 1;
+}
+
+}  // namespace
+
+NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t mtu_bytes) {
+  NetworkFacts facts;
+  facts.packet_bytes = mtu_bytes;
+  facts.header_bytes = mtu_bytes - wire::payload_within(mtu_bytes);
+  facts.mbps = UINT64_MAX;
+  for (const Link& link : topology.links()) {
+    if (topology.is_host(link.lower)) facts.mbps = std::min(facts.mbps, link.mbps);
+  }
+  const auto octets = Picoseconds{mtu_bytes + kControlBytes} * routes.diameter_links();
+  facts.base_rtt =
+      2 * routes.diameter_latency() + octets * 8'000'000 / static_cast<int64_t>(facts.mbps);
+  const auto bits =
+      static_cast<double>(facts.base_rtt) * 1e-12 * static_cast<double>(facts.mbps) * 1e6;
+  facts.bdp_bytes = (static_cast<uint32_t>(bits / 8) / mtu_bytes + 1) * mtu_bytes;
+  return facts;
+}
+
+SwitchConfig switches_for(const NetworkFacts& facts, bool trimming) {
+  const uint32_t packets = facts.bdp_bytes / facts.packet_bytes;
+  SwitchConfig c;
+  c.trimming = trimming;
+  c.low_bytes = facts.bdp_bytes * (trimming ? 1 : 5);
+  c.high_bytes = 2 * facts.bdp_bytes;
+  c.ecn_low = (packets + 4) / 5 * facts.packet_bytes;
+  c.ecn_high = (packets * 4 + 4) / 5 * facts.packet_bytes;
+  c.trim_bytes = kControlBytes;
+  return c;
+}
+
+std::vector<std::string_view> congestion_names() { return names_of(kCongestion); }
+std::vector<std::string_view> balancing_names() { return names_of(kBalancing); }
+
+fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts,
+                            const SwitchConfig& switches, uint32_t peers) {
+  fep::Config c;
+  c.ses.payload_mtu = wire::payload_within(facts.packet_bytes);
+  set_sizes(c, peers);
+  c.pds.packets_per_entropy = 1;
+  c.pds.tx_window_packets = 1024;
+  c.pds.ack_form = pds::AckForm::cc;
+  c.pds.nacks_per_second_per_peer = c.pds.nacks_per_second_no_pdc = 1'000'000'000;
+  c.pds.source_packets_per_second = 0;
+  // Longer than any queue on the way: two classes, three of them full. [CMS-190]
+  const auto drain = static_cast<int64_t>(uint64_t{switches.low_bytes} * 6 * 8'000 / facts.mbps);
+  c.pds.rto_init = Duration::nanoseconds(15'000 + drain);
+  c.pds.rto_max = c.pds.rto_init * 64;
+  c.pds.tail_loss = c.pds.rto_init;
+  c.pds.nack_retx = c.pds.rto_init;
+  c.pds.trimmed_dscp = 16;
+  c.pds.trimmed_lasthop_dscp = 18;
+  c.cms.entropy_values = choice.entropy_values;
+  named(kCongestion, choice.congestion, "way of congestion control").set(c.cms, choice, facts);
+  named(kBalancing, choice.balancing, "way to choose paths").set(c.cms, choice, facts);
+  fep::settle(c);
+  return c;
+}
+
+}  // namespace uet::sim::fabric

@@ -1,0 +1,50 @@
+// How the endpoints of a run are set up: what the user chooses, what follows from the network, and
+// the Config of a FabricEndpoint that comes of both.
+#pragma once
+
+#include "sim/fabric/fabric.h"
+#include "sim/fabric/routes.h"
+#include "sim/fabric/topology.h"
+
+#include "fep/config.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uet::sim::fabric {
+
+struct StackChoice {
+  std::string congestion;     // of congestion_names(); empty: the first
+  std::string balancing;      // of balancing_names(); empty: the first
+  uint32_t mtu_bytes = 4160;  // of a full packet on the wire: payload, the largest legal size
+                              // below it, and headers
+  uint32_t entropy_values = 256;
+  uint32_t window_bytes = 0;  // of a fixed window; 0: 1.5 times the bandwidth-delay product
+};
+
+// What links of full rate and packets of full length make of a topology.
+struct NetworkFacts {
+  uint64_t mbps = 0;          // of the slowest link of a host
+  Picoseconds base_rtt = 0;   // of the longest path: a full packet there, an ACK back
+  uint32_t bdp_bytes = 0;     // on the wire, in whole packets
+  uint32_t packet_bytes = 0;  // a full one
+  uint32_t header_bytes = 0;  // of it
+};
+
+inline constexpr uint32_t kControlBytes = 64;  // on the wire, at least: ACKs and what was cut
+
+NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t mtu_bytes);
+
+// Thresholds as the specification's table has them. [CMS-180 .. CMS-187]
+SwitchConfig switches_for(const NetworkFacts& facts, bool trimming);
+
+std::vector<std::string_view> congestion_names();
+std::vector<std::string_view> balancing_names();
+
+// Throws TopologyError for names that are none. `peers`: how many others a host talks to at most.
+fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts,
+                            const SwitchConfig& switches, uint32_t peers);
+
+}  // namespace uet::sim::fabric

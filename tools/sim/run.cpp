@@ -1,0 +1,344 @@
+// Command line of uet_sim run, its progress, its summary and its JSON.
+#include "tools/sim/run.h"
+
+#include "sim/fabric/generate.h"
+#include "sim/fabric/run.h"
+#include "sim/fabric/units.h"
+#include "sim/traffic/matrix.h"
+#include "sim/traffic/patterns.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace uet::tools {
+namespace {
+
+using namespace sim::fabric;
+using sim::Traffic;
+
+struct Options {
+  std::string topology = "fattree:8";
+  std::string matrix, workload;
+  StackChoice stack;
+  double link_gbps = 100;
+  bool is_trimming_off = false;
+  bool is_adaptive = false;
+  bool is_pfc = false;
+  double queue_bdp = 0;  // 0: as the specification says
+  double buffer_mb = 0;
+  uint64_t seed = 1;
+  std::string until, reroute_after = "0us";
+  std::vector<std::string> changes;
+  std::string json;
+  bool is_quiet = false;
+};
+
+// "permutation:2000000", "incast:8:2000000", "alltoall:4:500000": a kind, its numbers, octets.
+Traffic make_traffic(const std::string& text, uint32_t hosts, uint64_t seed) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(':', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  const auto number = [&](size_t index) -> uint64_t {
+    char* end = nullptr;
+    const uint64_t out = std::strtoull(words[index].c_str(), &end, 10);
+    if (*end != 0 || out == 0) throw TopologyError(text + ": '" + words[index] + "' is no number");
+    return out;
+  };
+  const sim::Pattern pattern{hosts, number(words.size() - 1), seed};
+  const auto middle = words.size() == 3 ? static_cast<uint32_t>(number(1)) : 0;
+  if (words[0] == "permutation" && words.size() == 2) return sim::permutation(pattern);
+  if (words[0] == "incast" && words.size() == 3) return sim::incast(pattern, middle, 0);
+  if (words[0] == "alltoall" && words.size() == 3) return sim::all_to_all(pattern, 0, middle);
+  throw TopologyError(text +
+                      ": a workload is permutation:BYTES, incast:SENDERS:BYTES or "
+                      "alltoall:PARALLEL:BYTES");
+}
+
+Picoseconds percentile(const std::vector<Picoseconds>& sorted, double share) {
+  if (sorted.empty()) return 0;
+  const auto at = static_cast<size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+  return sorted[at];
+}
+
+double us(Picoseconds time) { return static_cast<double>(time) * 1e-6; }
+
+nlohmann::json instant(Picoseconds at) {
+  return at == kNever ? nlohmann::json() : nlohmann::json(us(at));
+}
+
+struct Summary {
+  std::vector<Picoseconds> times;  // of the flows that have ended, sorted
+  double mean_us = 0;
+  uint64_t resent = 0, failed = 0, unfinished = 0, bytes = 0;
+  double utilisation = 0;  // of the links of hosts that send, while the run lasts
+
+  Summary(const RunPlan& plan, const RunResult& result) {
+    std::vector<bool> sends(plan.topology.hosts());
+    for (size_t i = 0; i < result.flows.size(); ++i) {
+      const FlowRecord& f = result.flows[i];
+      resent += f.resent;
+      failed += f.failed ? 1 : 0;
+      if (f.finish == kNever) {
+        ++unfinished;
+        continue;
+      }
+      if (plan.traffic.flows[i].is_pause()) continue;
+      sends[plan.traffic.flows[i].from] = true;
+      bytes += plan.traffic.flows[i].bytes;
+      times.push_back(f.finish - f.start);
+      mean_us += us(times.back());
+    }
+    std::ranges::sort(times);
+    if (!times.empty()) mean_us /= static_cast<double>(times.size());
+    double could = 0, did = 0;
+    for (size_t port = 0; port < result.ports.size(); ++port) {
+      const Port& p = result.ports[port];
+      if (!p.from_host || !sends[p.from] || result.end == 0) continue;
+      could += us(result.end) * static_cast<double>(plan.topology.links()[port / 2].mbps) / 8;
+      did += static_cast<double>(p.sent_bytes);
+    }
+    utilisation = could > 0 ? did / could : 0;
+  }
+};
+
+void print_summary(std::FILE* out, const RunPlan& plan, const RunResult& r, double seconds) {
+  const Summary s(plan, r);
+  const Tally& t = r.tally;
+  const auto count = [](uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::fprintf(out, "flows %zu done, %llu unfinished, %llu failed; %llu octets\n", s.times.size(),
+               count(s.unfinished), count(s.failed), count(s.bytes));
+  std::fprintf(out, "completion us: mean %.1f  p50 %.1f  p99 %.1f  max %.1f\n", s.mean_us,
+               us(percentile(s.times, 0.5)), us(percentile(s.times, 0.99)),
+               us(percentile(s.times, 1)));
+  std::fprintf(out, "packets %llu sent, %llu trimmed, %llu dropped, %llu marked, %llu resent\n",
+               count(t.sent), count(t.trimmed), count(t.dropped()), count(t.marked),
+               count(s.resent));
+  std::fprintf(out, "utilisation of sending hosts %.3f; base RTT %.2f us, BDP %u octets\n",
+               s.utilisation, us(r.facts.base_rtt), r.facts.bdp_bytes);
+  std::fprintf(out, "%.3f us simulated in %.2f s: %.2f M hops/s, %.2f M events/s, digest %016llx\n",
+               us(r.end), seconds, static_cast<double>(t.hops) / seconds * 1e-6,
+               static_cast<double>(r.events) / seconds * 1e-6, count(r.digest));
+}
+
+nlohmann::json json_of_ports(const RunPlan& plan, const RunResult& r) {
+  auto out = nlohmann::json::array();
+  for (uint32_t i = 0; i < r.ports.size(); ++i) {
+    const Port& p = r.ports[i];
+    if (p.sent == 0 && p.dropped == 0) continue;
+    const sim::fabric::Link& link = plan.topology.links()[i / 2];
+    out.push_back({{"link", plan.topology.link_name(i / 2)},
+                   {"from", plan.topology.name(p.from)},
+                   {"to", plan.topology.name(p.to)},
+                   {"mbps", link.mbps},
+                   {"bytes", p.sent_bytes},
+                   {"packets", p.sent},
+                   {"data_max_bytes", p.low_max},
+                   {"control_max_bytes", p.high_max},
+                   {"marked", p.marked},
+                   {"trimmed", p.trimmed},
+                   {"dropped", p.dropped}});
+  }
+  return out;
+}
+
+nlohmann::json json_of(const Options& options, const RunPlan& plan, const RunResult& r) {
+  const Summary s(plan, r);
+  auto flows = nlohmann::json::array();
+  for (size_t i = 0; i < r.flows.size(); ++i) {
+    const FlowRecord& f = r.flows[i];
+    const sim::Flow& asked = plan.traffic.flows[i];
+    flows.push_back({{"id", i},
+                     {"from", asked.from},
+                     {"to", asked.to},
+                     {"bytes", asked.bytes},
+                     {"kind", plan.traffic.kinds[asked.kind]},
+                     {"start_us", instant(f.start)},
+                     {"finish_us", instant(f.finish)},
+                     {"resent", f.resent},
+                     {"trimmed", f.trimmed},
+                     {"failed", f.failed}});
+  }
+  nlohmann::json counters;
+  for (const auto& [name, value] : r.counters) counters[name] = value;
+  const Tally& t = r.tally;
+  return {{"topology", options.topology},
+          {"matrix", options.matrix},
+          {"workload", options.workload},
+          {"congestion", plan.stack.congestion},
+          {"balancing", plan.stack.balancing},
+          {"seed", plan.seed},
+          {"packet_bytes", r.facts.packet_bytes},
+          {"base_rtt_us", us(r.facts.base_rtt)},
+          {"bdp_bytes", r.facts.bdp_bytes},
+          {"end_us", us(r.end)},
+          {"finished", r.is_finished},
+          {"digest", r.digest},
+          {"totals",
+           {{"flows_done", s.times.size()},
+            {"flows_failed", s.failed},
+            {"bytes", s.bytes},
+            {"fct_mean_us", s.mean_us},
+            {"fct_p50_us", us(percentile(s.times, 0.5))},
+            {"fct_p99_us", us(percentile(s.times, 0.99))},
+            {"fct_max_us", us(percentile(s.times, 1))},
+            {"sent", t.sent},
+            {"delivered", t.delivered},
+            {"in_flight", r.in_flight},
+            {"trimmed", t.trimmed},
+            {"marked", t.marked},
+            {"resent", s.resent},
+            {"dropped_no_room", t.queue_dropped},
+            {"dropped_link_down", t.link_dropped},
+            {"dropped_no_way", t.route_dropped},
+            {"pauses", t.pauses},
+            {"hops", t.hops},
+            {"events", r.events},
+            {"utilisation", s.utilisation}}},
+          {"counters", counters},
+          {"flows", flows},
+          {"ports", json_of_ports(plan, r)}};
+}
+
+// A line a second on standard error.
+class Progress {
+ public:
+  void tell(const RunState& state) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < std::chrono::seconds(1)) return;
+    told_ = now;
+    const double seconds = std::chrono::duration<double>(now - begun_).count();
+    const double done = static_cast<double>(state.flows_done);
+    const double all = static_cast<double>(state.flows);
+    std::fprintf(stderr, "%.1f us simulated, %.2f M events/s, %llu of %llu flows done",
+                 us(state.now), static_cast<double>(state.events) / seconds * 1e-6,
+                 static_cast<unsigned long long>(state.flows_done),
+                 static_cast<unsigned long long>(state.flows));
+    if (done > 0) std::fprintf(stderr, ", about %.0f s left", seconds * (all - done) / done);
+    std::fprintf(stderr, "\n");
+  }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point told_ = begun_;
+};
+
+RunPlan make_plan(const Options& o) {
+  RunPlan plan;
+  LinkDefaults links;
+  links.mbps = static_cast<uint64_t>(o.link_gbps * 1000);
+  plan.topology = make_topology(o.topology, links);
+  if (o.matrix.empty() == o.workload.empty()) {
+    throw TopologyError("give one of --matrix and --workload");
+  }
+  plan.traffic = o.matrix.empty() ? make_traffic(o.workload, plan.topology.hosts(), o.seed)
+                                  : sim::read_matrix_file(o.matrix);
+  plan.stack = o.stack;
+  if (plan.stack.congestion.empty()) plan.stack.congestion = congestion_names().front();
+  if (plan.stack.balancing.empty()) plan.stack.balancing = balancing_names().front();
+  plan.seed = o.seed;
+  const Routes routes(plan.topology, o.seed);
+  const NetworkFacts facts = facts_of(plan.topology, routes, plan.stack.mtu_bytes);
+  plan.switches = switches_for(facts, !o.is_trimming_off);
+  if (o.queue_bdp > 0) {
+    plan.switches.low_bytes = static_cast<uint32_t>(o.queue_bdp * facts.bdp_bytes);
+  }
+  plan.switches.buffer_bytes = static_cast<uint64_t>(o.buffer_mb * 1e6);
+  plan.switches.adaptive = o.is_adaptive;
+  plan.switches.pfc = o.is_pfc;
+  if (!o.until.empty()) plan.until = parse_time(o.until);
+  plan.reroute_after = o.reroute_after == "never" ? kNever : parse_time(o.reroute_after);
+  for (const std::string& text : o.changes) {
+    for (const LinkChange& c : parse_change(plan.topology, text)) plan.changes.push_back(c);
+  }
+  return plan;
+}
+
+int run_fabric(const Options& options) {
+  try {
+    const RunPlan plan = make_plan(options);
+    Progress progress;
+    const RunResult result = run(plan, [&](const RunState& state) {
+      if (!options.is_quiet) progress.tell(state);
+    });
+    const double seconds = std::max(progress.seconds(), 1e-6);
+    print_summary(options.json == "-" ? stderr : stdout, plan, result, seconds);
+    const std::string text = options.json.empty() ? "" : json_of(options, plan, result).dump(1);
+    if (options.json == "-") {
+      std::printf("%s\n", text.c_str());
+    } else if (!options.json.empty()) {
+      std::ofstream out(options.json);
+      out << text << '\n';
+      if (!out.flush()) throw TopologyError(options.json + ": cannot be written");
+    }
+    const bool has_failed = std::ranges::any_of(result.flows, &FlowRecord::failed);
+    return result.is_finished && !has_failed ? 0 : 1;
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "uet_sim: %s\n", error.what());
+    return 2;
+  }
+}
+
+std::vector<std::string> texts(const std::vector<std::string_view>& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+std::function<int()> add_run(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  Options& o = *options;
+  CLI::App& run = *app.add_subcommand("run", "Runs flows over a fabric of switches");
+  run.add_option("--topo", o.topology,
+                 "File of htsim, fattree:K, leafspine:AxDxU, rail:NxG or railonly:NxG; behind it "
+                 ",gbps= ,latency= ,switch= ,oversub= ,planes= ,tiers= ,spines= ,scaleup=")
+      ->capture_default_str();
+  run.add_option("--matrix", o.matrix, "Flows: a file of htsim (.cm, .tm)");
+  run.add_option("--workload", o.workload,
+                 "Flows: permutation:BYTES, incast:SENDERS:BYTES or alltoall:PARALLEL:BYTES");
+  run.add_option("--cc", o.stack.congestion, "Congestion control")
+      ->check(CLI::IsMember(texts(congestion_names())));
+  run.add_option("--lb", o.stack.balancing, "Choice of paths")
+      ->check(CLI::IsMember(texts(balancing_names())));
+  run.add_option("--link-gbps", o.link_gbps, "Rate of links where the topology does not say")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  run.add_option(
+         "--mtu", o.stack.mtu_bytes,
+         "Octets of a full packet on the wire: the largest legal payload below, and headers")
+      ->check(CLI::Range(1088, 9216))
+      ->capture_default_str();
+  run.add_option("--evs", o.stack.entropy_values, "Entropy values to spray over")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  run.add_option("--window-bytes", o.stack.window_bytes, "Of --cc fixed; 0: 1.5 BDP");
+  run.add_option("--queue-bdp", o.queue_bdp, "Room of a data queue in BDP; 0: 1, or 5 untrimmed");
+  run.add_option("--buffer-mb", o.buffer_mb, "Buffer of a switch for all queues; 0: no limit");
+  run.add_flag("--no-trim", o.is_trimming_off, "Switches drop instead");
+  run.add_flag("--adaptive", o.is_adaptive, "Switches choose the shortest queue for each packet");
+  run.add_flag("--pfc", o.is_pfc, "Switches stop the senders of a full queue");
+  run.add_option("--fail", o.changes,
+                 "Link that fails at a time: leaf0:up1@50us; =0.25 behind the name: gets slow; "
+                 "+20us at the end: for so long; *3: so often");
+  run.add_option("--reroute-after", o.reroute_after, "Time until all switches know of it; 'never'")
+      ->capture_default_str();
+  run.add_option("--seed", o.seed, "Same seed, same packets")->capture_default_str();
+  run.add_option("--until", o.until, "Simulated time at which it ends, such as 5ms");
+  run.add_option("--json", o.json, "File for the result; -: standard output");
+  run.add_flag("--quiet", o.is_quiet, "No progress on standard error");
+  return [options] { return run_fabric(*options); };
+}
+
+}  // namespace uet::tools
