@@ -96,7 +96,7 @@ struct Config {
   Algorithm algorithm = Algorithm::nscc;
   uint32_t mtu_bytes = 4096 + 104 + 40;     // largest nominal packet of the path
   uint32_t initial_window_packets = 0;      // 0: see first_window_bytes()
-  uint32_t window_bytes_min = 0;            // aimd; 0: eight packets, enough to see a gap by SACK
+  uint32_t window_bytes_min = 0;            // 0: a packet; aimd: eight, enough to see a gap by SACK
   uint32_t window_bytes_max = 2048 * 1024;  // a message of 1 MiB without a pause
   uint32_t entropy_values = 16;             // EVs sprayed over; 1: single path; 1-65536 [CMS-157]
   Duration base_rtt = Duration::microseconds(12);  // config_base_rtt [CMS-044]
@@ -112,6 +112,18 @@ struct Config {
   NsccConfig nscc;
   CreditConfig credit;
   EntropyConfig entropy;
+
+  // For stacks in software over networks that drop: they answer after some 100 us, however short
+  // the way, so that a window of what the link carries in less would leave it idle; their sockets
+  // hold little at first; and a window of few packets could not show a loss by what follows it.
+  static Config software() {
+    Config c;
+    c.base_rtt = c.base_rtt_min = Duration::microseconds(200);
+    c.start_slowly = true;
+    c.trimming = false;  // a UDP socket never sees a trimmed packet [CMS-190]
+    c.window_bytes_min = 32 * 1024;
+    return c;
+  }
 
   // 128 KiB of payload. A stock receive buffer holds 416 KiB as the kernel counts, which takes up
   // to 2.3 KiB for a packet of 1 KiB and no greater share for longer ones.

@@ -27,12 +27,23 @@ Duration quick_threshold_of(const Config& c) {  // [CMS-060]
   return c.trimming ? Duration::infinite() : target_of(c) * 4;
 }
 
+// [CMS-088]
+uint64_t window_min_of(const Config& c) {
+  return std::clamp<uint64_t>(c.window_bytes_min, c.mtu_bytes, uint64_t{8} * c.mtu_bytes);
+}
+
+// [CMS-050] No more than receivers hold where that is known.
+uint64_t window_max_of(const Config& c) {
+  const uint64_t by_delay = c.bdp_bytes() * c.nscc.window_max_permille / 1000;
+  return std::max<uint64_t>(std::min<uint64_t>(by_delay, c.window_bytes_max), window_min_of(c));
+}
+
 }  // namespace
 
 // scaling_a is BDP / 150,000; alpha = 4 scaling_a MTU / 12 us. [CMS-047, CMS-051 .. CMS-054]
 NsccLaw::NsccLaw(const Config& c)
-    : window_max(
-          std::max<uint64_t>(c.bdp_bytes() * c.nscc.window_max_permille / 1000, c.mtu_bytes)),
+    : window_max(window_max_of(c)),
+      window_min(window_min_of(c)),
       mtu(c.mtu_bytes),
       adjust_bytes(c.nscc.adjust_packets * c.mtu_bytes),
       gamma_q16((c.nscc.gamma_permille << 16) / 1000),
@@ -70,8 +81,8 @@ Nscc::Nscc(const Config& config)
 }
 
 void Nscc::set_window(int64_t q8) {  // [CMS-088]
-  cwnd_q8_ =
-      std::clamp<int64_t>(q8, int64_t{law_.mtu} << 8, static_cast<int64_t>(window_max_ << 8));
+  cwnd_q8_ = std::clamp(q8, static_cast<int64_t>(law_.window_min << 8),
+                        static_cast<int64_t>(window_max_ << 8));
 }
 
 void Nscc::note_base_rtt(Duration measured) {
@@ -80,7 +91,7 @@ void Nscc::note_base_rtt(Duration measured) {
   if (rtt >= base_rtt_) return;
   base_rtt_ = rtt;
   window_max_ = std::max<uint64_t>(
-      Config::bytes_in(law_.link_mbps, rtt) * law_.window_permille / 1000, law_.mtu);
+      Config::bytes_in(law_.link_mbps, rtt) * law_.window_permille / 1000, law_.window_min);
   window_max_ = std::min(window_max_, law_.window_max);
   set_window(cwnd_q8_);
 }

@@ -15,6 +15,7 @@ struct NsccLaw {
   explicit NsccLaw(const Config& config);
 
   uint64_t window_max;  // octets
+  uint64_t window_min;  // octets; a packet at least, eight at most [CMS-088]
   uint64_t alpha_q24;   // octets for each nanosecond, in 2^-24
   uint32_t mtu;         // octets
   uint32_t fair;        // octets

@@ -55,6 +55,7 @@ fep::Config config_from(Program& program, bool random_start) {
   c.pds.rod_reorder = (drawn & 4) == 0;
   c.pds.ack_per_packet = (drawn & 8) != 0;
   c.pds.mpr = (drawn & 16) != 0 ? 1 : 8;
+  c.cms = cms::Config::software();
   if ((drawn & 32) != 0) c.cms.algorithm = cms::Algorithm::fixed;
   if ((drawn & 64) != 0) c.pds.psn_range_packets = 4096 + 8;
   c.cms.entropy_values = (drawn & 128) != 0 ? 1 : 4;

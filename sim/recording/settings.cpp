@@ -142,13 +142,70 @@ void each_of_ses(Config& config, Fn& fn) {
 }
 
 template <class Config, class Fn>
-void each_of_the_rest(Config& config, Fn& fn) {
+void each_of_cms(Config& config, Fn& fn) {
   UET_SETTING(cms.algorithm);
   UET_SETTING(cms.mtu_bytes);
   UET_SETTING(cms.initial_window_packets);
   UET_SETTING(cms.window_bytes_min);
   UET_SETTING(cms.window_bytes_max);
   UET_SETTING(cms.entropy_values);
+  UET_SETTING(cms.base_rtt);
+  UET_SETTING(cms.link_mbps);
+  UET_SETTING(cms.peer_link_mbps);
+  UET_SETTING(cms.trimming);
+  UET_SETTING(cms.base_rtt_min);
+  UET_SETTING(cms.start_slowly);
+  UET_SETTING(cms.base_rtt_probe);
+  UET_SETTING(cms.pacing_percent);
+  UET_SETTING(cms.pacing_burst_bytes);
+}
+
+template <class Config, class Fn>
+void each_of_cms_parts(Config& config, Fn& fn) {
+  UET_SETTING(cms.nscc.target_delay);
+  UET_SETTING(cms.nscc.window_max_permille);
+  UET_SETTING(cms.nscc.alpha_permille);
+  UET_SETTING(cms.nscc.fair_permille);
+  UET_SETTING(cms.nscc.fast_permille);
+  UET_SETTING(cms.nscc.eta_permille);
+  UET_SETTING(cms.nscc.gamma_permille);
+  UET_SETTING(cms.nscc.decrease_max_permille);
+  UET_SETTING(cms.nscc.adjust_packets);
+  UET_SETTING(cms.nscc.adjust_period_permille);
+  UET_SETTING(cms.nscc.quick_gate);
+  UET_SETTING(cms.nscc.quick_threshold);
+  UET_SETTING(cms.nscc.quick_adapt);
+  UET_SETTING(cms.nscc.no_delay);
+  UET_SETTING(cms.nscc.mean);
+  UET_SETTING(cms.credit.packets_per_grant);
+  UET_SETTING(cms.credit.rate_permille);
+  UET_SETTING(cms.credit.window_max_permille);
+  UET_SETTING(cms.credit.first_permille);
+  UET_SETTING(cms.credit.timeout);
+  UET_SETTING(cms.credit.idle_credit);
+  UET_SETTING(cms.credit.core_rate);
+  UET_SETTING(cms.credit.oversubscription);
+  UET_SETTING(cms.entropy.spraying);
+  UET_SETTING(cms.entropy.after_loss);
+  UET_SETTING(cms.entropy.penalty_ecn);
+  UET_SETTING(cms.entropy.penalty_nack);
+  UET_SETTING(cms.entropy.penalty_timeout);
+  UET_SETTING(cms.entropy.penalty_max);
+  UET_SETTING(cms.entropy.saturation_percent);
+  UET_SETTING(cms.entropy.ring);
+  UET_SETTING(cms.entropy.explore_packets);
+  UET_SETTING(cms.entropy.planes);
+  UET_SETTING(cms.entropy.reuse_rtts);
+  UET_SETTING(cms.entropy.random_upper_bits);
+  UET_SETTING(cms.entropy.left_out_first);
+  UET_SETTING(cms.entropy.left_out_last);
+  UET_SETTING(cms.entropy.freeze_time);
+  UET_SETTING(cms.entropy.probe_interval);
+  UET_SETTING(cms.entropy.reroute_rtts);
+}
+
+template <class Config, class Fn>
+void each_of_the_rest(Config& config, Fn& fn) {
   UET_SETTING(peers_max);
 }
 
@@ -157,6 +214,8 @@ void for_each(Config& config, Fn fn) {
   each_size_and_mark_of_pds(config, fn);
   each_answer_and_time_of_pds(config, fn);
   each_of_ses(config, fn);
+  each_of_cms(config, fn);
+  each_of_cms_parts(config, fn);
   each_of_the_rest(config, fn);
 }
 
@@ -181,7 +240,10 @@ constexpr auto largest(pds::AckForm) { return pds::AckForm::ccx; }
 constexpr auto largest(pds::StartMethod) { return pds::StartMethod::random_1rtt; }
 constexpr auto largest(pds::Patience) { return pds::Patience::retries; }
 constexpr auto largest(ses::DeferTo) { return ses::DeferTo::everybody; }
-constexpr auto largest(cms::Algorithm) { return cms::Algorithm::fixed; }
+constexpr auto largest(cms::Algorithm) { return cms::Algorithm::both; }
+constexpr auto largest(cms::Spraying) { return cms::Spraying::mixed; }
+constexpr auto largest(cms::AfterLoss) { return cms::AfterLoss::nothing; }
+constexpr auto largest(cms::DelayMean) { return cms::DelayMean::htsim; }
 
 // False: the type has no such value.
 template <class T>

@@ -28,9 +28,6 @@
 namespace uet::prov {
 namespace {
 
-// What a packet and its ACK take between two stacks in software on an idle host.
-constexpr Duration kSoftwareRtt = Duration::microseconds(200);
-
 template <typename Backend>
 std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_uet_port,
                                       std::string& error) {
@@ -138,16 +135,9 @@ bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
   return is_changed;
 }
 
-// Congestion control of a stack in software: it answers after some 100 us, however short the way,
-// and a window of what the link carries in less would leave the link idle. The first windows are
-// small, because a socket buffer is.
 void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
                        cms::Config& config) {
-  config.algorithm = cms::Algorithm::nscc;
-  config.base_rtt = kSoftwareRtt;
-  config.base_rtt_min = kSoftwareRtt;
-  config.start_slowly = true;
-  config.trimming = false;  // [CMS-190, uetCmsTrimming]
+  config = cms::Config::software();
   config.entropy_values = caps.entropy_values;
   if (interface.speed_bps != 0 && !interface.is_virtual) {
     config.link_mbps =
