@@ -119,16 +119,31 @@ T truth(bool value) {
   return narrow<T>(static_cast<decltype(widen(T{}))>(value ? 1 : 0));
 }
 
+// Complex numbers have no order, and only integers have bits; others leave x as it is.
+template <class T>
+T lesser(T x, T y) {
+  if constexpr (!is_complex<T>) return ordered(y) < ordered(x) ? y : x;
+  return x;
+}
+template <class T>
+T greater(T x, T y) {
+  if constexpr (!is_complex<T>) return ordered(x) < ordered(y) ? y : x;
+  return x;
+}
+template <class T, class Fn>
+T bitwise(T x, T y, Fn combine) {
+  if constexpr (is_integer<T>) return narrow<T>(combine(widen(x), widen(y)));
+  return x;
+}
+
 // x is in memory, y the operand.
 template <class T>
 T one_operand(AtomicOpcode op, T x, T y) {
   switch (op) {
     case AtomicOpcode::min:
-      if constexpr (!is_complex<T>) return ordered(y) < ordered(x) ? y : x;
-      break;
+      return lesser(x, y);
     case AtomicOpcode::max:
-      if constexpr (!is_complex<T>) return ordered(x) < ordered(y) ? y : x;
-      break;
+      return greater(x, y);
     case AtomicOpcode::sum:
       return narrow<T>(widen(x) + widen(y));
     case AtomicOpcode::diff:
@@ -142,14 +157,11 @@ T one_operand(AtomicOpcode op, T x, T y) {
     case AtomicOpcode::lxor:
       return truth<T>(is_true(x) != is_true(y));
     case AtomicOpcode::bor:
-      if constexpr (is_integer<T>) return narrow<T>(widen(x) | widen(y));
-      break;
+      return bitwise(x, y, [](auto a, auto b) { return a | b; });
     case AtomicOpcode::band:
-      if constexpr (is_integer<T>) return narrow<T>(widen(x) & widen(y));
-      break;
+      return bitwise(x, y, [](auto a, auto b) { return a & b; });
     case AtomicOpcode::bxor:
-      if constexpr (is_integer<T>) return narrow<T>(widen(x) ^ widen(y));
-      break;
+      return bitwise(x, y, [](auto a, auto b) { return a ^ b; });
     case AtomicOpcode::write:
       return y;
     default:

@@ -1,5 +1,6 @@
 // Messages of which packets are too long for the route, and packets that the system or the end of a
 // PDC keeps from leaving.
+#include "ses/counters.h"
 #include "ses/test/pair.h"
 
 #include <cerrno>
@@ -177,6 +178,7 @@ class ReadPathTest : public PathTest {
   void SetUp() override {
     PathTest::SetUp();
     const uint64_t key = expose(data_);
+    b_->pds.window = 1;  // further answers wait behind the first
     ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, room_, key), now_).ok());
     transmit();
     while (std::any_of(network_.begin(), network_.end(), is_request)) {
@@ -206,6 +208,20 @@ TEST_F(ReadPathTest, AnAnswerThatTheSystemFindsTooLongGoesAsAnError) {
   b_->pds.resend_all();
   transmit();
   EXPECT_LE(longest_packet(), wire::ResponseData::kSize);
+}
+
+// An answer that cannot be read ends the operation: it is not known what was done.
+TEST_F(PathTest, AnAnswerThatCannotBeReadEndsTheMessage) {
+  post(room_);
+  send(pattern(100));
+  transmit();
+  deliver(0);
+  ASSERT_TRUE(network_[0].is_answer);
+  network_[0].next_hdr = wire::NextHeader::response;
+  network_[0].octets = Octets(5);  // a response has 12
+  deliver(0);
+  EXPECT_EQ(take(*a_), "send refused UNCOR 0 #1");
+  EXPECT_EQ(a_->ses->counters()[Counter::rx_response_malformed], 1u);
 }
 
 // The PDC ends: B's answers are forgotten, and with them what it holds for the reader.

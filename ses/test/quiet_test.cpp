@@ -113,5 +113,21 @@ TEST_F(QuietTest, ARetryIsQuietAsWell) {
   EXPECT_EQ(take(*a_), "send ok 8 #1");
 }
 
+// [LF-136] There are 32 buffers of 64 KiB: the next payload stays with its user.
+TEST_F(QuietTest, WithoutABufferAPayloadIsNotRetained) {
+  const Octets data = pattern(64 * 1024);
+  SendRequest s = send_request(data);
+  s.flags = kOpRetain;
+  for (int i = 0; i < 32; ++i) {
+    const auto taken = a_->ses->send(a_->ep, s, now_);
+    ASSERT_TRUE(taken.ok());
+    EXPECT_EQ(*taken, Taken::retained) << i;
+  }
+  const auto taken = a_->ses->send(a_->ep, s, now_);
+  ASSERT_TRUE(taken.ok());
+  EXPECT_NE(*taken, Taken::retained);
+  EXPECT_EQ(a_->ses->counters()[Counter::tx_retain_no_room], 1u);
+}
+
 }  // namespace
 }  // namespace uet::ses::test

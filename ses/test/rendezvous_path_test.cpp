@@ -80,6 +80,23 @@ TEST_F(RendezvousPathTest, AnswersThatHadNotAreReadAnew) {
   EXPECT_EQ(room_, data_);
 }
 
+// [LF-141] Its source has the first part of another length, too: the target reads the larger rest.
+TEST_F(RendezvousPathTest, ASendThatHasNotBegunPushesLess) {
+  config_.payload_mtu = 4096;
+  start();
+  receive(room_);
+  send(by_rendezvous(data_));
+  lower();
+  transmit();
+  ASSERT_EQ(network_.size(), 1u);
+  EXPECT_LE(network_[0].octets.size(),
+            1024 + wire::StandardRequest::kSize + wire::Rendezvous::kSize);
+  settle();
+  EXPECT_EQ(take(*a_), "send ok 20000 #1");
+  EXPECT_EQ(take(*b_), "recv ok 20000 #2");
+  EXPECT_EQ(room_, data_);
+}
+
 // [SES-157] Of packets of 1024 octets there are no smaller ones.
 TEST_F(RendezvousPathTest, WhereNothingPassesBothEndsAreToldWhy) {
   begin(1024);

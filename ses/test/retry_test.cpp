@@ -475,5 +475,21 @@ TEST_F(RetryTest, EveryReturnCodeIsReportedOrRetried) {
   }
 }
 
+// [SES-175] The region goes while a write to it is half way.
+TEST_F(RetryTest, AWriteWhoseRegionGoesIsRefused) {
+  const Octets data = pattern(3000);
+  Octets memory(3000);
+  const uint64_t key = expose(memory);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, data, key), now_).ok());
+  transmit();
+  ASSERT_EQ(network_.size(), 3u);
+  deliver(0);
+  b_->ses->memory().remove(region_);
+  settle();
+  EXPECT_EQ(take(*a_), "write refused BAD_MKEY 0 #1");
+  EXPECT_EQ(memory[1024], std::byte{0}) << "what came later is not placed";
+  EXPECT_TRUE(a_->ses->idle());
+}
+
 }  // namespace
 }  // namespace uet::ses::test
