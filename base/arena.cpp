@@ -42,6 +42,26 @@ void* Arena::reserve(size_t bytes, size_t align) {
                              : take(large_, bytes, std::max(align, kCacheLine));
 }
 
+void* Arena::reserve_apart(size_t bytes) {
+  UET_ASSERT(!is_sealed_);
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  void* const record = take(objects_, sizeof(Block), alignof(Block));
+  if (record == nullptr) return nullptr;
+  const size_t total = align_up(bytes, kPageBytes);
+  void* const memory = reserve_addresses(total);
+  if (memory == nullptr) return nullptr;
+  blocks_ = new (record) Block{blocks_, memory, total};
+  reserved_bytes_ += total;
+  return memory;
+}
+
+bool Arena::commit(void* first, size_t from, size_t until) {
+  const size_t usable = align_up(from, kPageBytes);
+  const size_t wanted = align_up(until, kPageBytes);
+  if (wanted <= usable) return true;
+  return commit_zero_pages(static_cast<std::byte*>(first) + usable, wanted - usable);
+}
+
 void* Arena::take(Area& area, size_t bytes, size_t align) {
   UET_ASSERT(!is_sealed_);
   UET_ASSERT(std::has_single_bit(align) && align <= kPageBytes);

@@ -18,15 +18,23 @@
 
 namespace uet {
 
+// When reserved addresses become memory that a system without overcommit counts.
+enum class Commit : uint8_t {
+  at_once,   // all of them
+  in_steps,  // those of large pools as they are used; costs mappings, of which a process has 65,530
+};
+
 class Arena {
  public:
   static constexpr size_t kDefaultBlockBytes = 64 * 1024;
+  static constexpr size_t kStepsFrom = size_t{32} << 20;  // pools from here on commit in steps
 
   static constexpr size_t kLargeBytes = kPageBytes;  // arrays from here on are large
 
   // Blocks of at least block_bytes are reserved when needed, none before; those of large arrays
   // have at least 16 times as much, and double what is reserved up to 64 MiB more.
-  explicit Arena(size_t block_bytes = kDefaultBlockBytes) : block_bytes_(block_bytes) {}
+  explicit Arena(size_t block_bytes = kDefaultBlockBytes, Commit commit = Commit::at_once)
+      : block_bytes_(block_bytes), commit_(commit) {}
 
   // Destroys what make() made, latest first, and frees all memory.
   ~Arena();
@@ -40,6 +48,17 @@ class Arena {
   // The same for those who take of it bit by bit and say what they use, by note_use().
   [[nodiscard]] void* reserve(size_t bytes, size_t align);
   void note_use(size_t bytes) { used_bytes_ += bytes; }
+
+  // Whether a pool of so many octets takes reserve_apart() and commit() instead.
+  bool commits_in_steps(size_t bytes) const {
+    return commit_ == Commit::in_steps && bytes >= kStepsFrom;
+  }
+  // Addresses from the start of a page on, of which nothing may be used before commit(). Null when
+  // the system has no more.
+  [[nodiscard]] void* reserve_apart(size_t bytes);
+  // Makes usable what lies between two distances from `first`, a result of reserve_apart() that is
+  // usable up to `from`. False: the system has no memory left; nothing was changed.
+  [[nodiscard]] static bool commit(void* first, size_t from, size_t until);
 
   // A T that the arena destroys. Null when the system has no more.
   template <class T, class... Args>
@@ -102,6 +121,7 @@ class Arena {
   size_t block_bytes_;
   size_t used_bytes_ = 0;
   size_t reserved_bytes_ = 0;
+  Commit commit_;
   bool is_sealed_ = false;
 };
 

@@ -34,7 +34,7 @@ void TxBatch::lead_with_payload() {
                                   [](const TxPacket& p) { return p.payload_bytes != 0; });
   const auto before = first - packets_.begin();
   if (before == 0 || before == size_) return;
-  // Header rooms move along with their packets.
+  // Header buffers move along with their packets.
   std::rotate(packets_.begin(), first, packets_.begin() + size_);
   std::rotate(free_.begin(), free_.begin() + before, free_.begin() + size_);
 }

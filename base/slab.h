@@ -76,7 +76,8 @@ class Slab {
   // what is in use. The arena must outlive this object.
   Result<void> create(Arena& arena, Room room, Reuse reuse = Reuse::soon);
 
-  // Constructs a T, or returns null when full. O(1).
+  // Constructs a T, or returns null when full. Null also when the arena commits in steps and the
+  // system has no memory left. O(1).
   template <class... Args>
   [[nodiscard]] T* alloc(Args&&... args);
 
@@ -94,7 +95,7 @@ class Slab {
   // The object, or null when it is gone or the handle is not one of this slab. O(1).
   T* get(Handle<T> h) {
     const uint32_t index = h.index();
-    if (index >= most_ || meta_[index] != ((h.generation() << kLinkBits) | kLive)) return nullptr;
+    if (index >= ready_ || meta_[index] != ((h.generation() << kLinkBits) | kLive)) return nullptr;
     return &slots_[index].value;
   }
   const T* get(Handle<T> h) const { return const_cast<Slab*>(this)->get(h); }
@@ -131,15 +132,17 @@ class Slab {
   uint32_t take_fresh();
   uint32_t take();
   bool add_room();
+  bool make_ready();
 
   Slot* slots_ = nullptr;
   uint32_t* meta_ = nullptr;   // generation << kLinkBits | link; 0: never used
   uint32_t free_head_ = kEnd;  // freed slots, linked through their meta words
   uint32_t free_tail_ = kEnd;
   uint32_t size_ = 0;
-  uint32_t used_ = 0;  // slots ever used: those below
-  uint32_t room_ = 0;  // slots that are used before freed ones with Reuse::late
-  uint32_t most_ = 0;  // to which room_ grows
+  uint32_t used_ = 0;   // slots ever used: those below
+  uint32_t room_ = 0;   // slots that are used before freed ones with Reuse::late
+  uint32_t most_ = 0;   // to which room_ grows
+  uint32_t ready_ = 0;  // slots whose memory is usable; the others are addresses only
   Reuse reuse_ = Reuse::soon;
   Arena* arena_ = nullptr;  // counts what is used
 };

@@ -20,14 +20,19 @@ Result<void> Slab<T>::create(Arena& arena, Room room, Reuse reuse) {
   const bool is_legal = room.first != 0 && room.first <= room.most && room.most <= kCapacityMax;
   if (!is_legal) return Errc::invalid;
   // All zero: generation 0 makes a forged handle to a slot never used resolve to null.
-  void* const slots = arena.reserve(sizeof(Slot) * room.most, alignof(Slot));
-  void* const meta = arena.reserve(sizeof(uint32_t) * room.most, alignof(uint32_t));
+  const size_t bytes = sizeof(Slot) * room.most;
+  const size_t meta_bytes = sizeof(uint32_t) * room.most;
+  const bool in_steps = arena.commits_in_steps(bytes);
+  void* const slots = in_steps ? arena.reserve_apart(bytes) : arena.reserve(bytes, alignof(Slot));
+  void* const meta =
+      in_steps ? arena.reserve_apart(meta_bytes) : arena.reserve(meta_bytes, alignof(uint32_t));
   if (slots == nullptr || meta == nullptr) return Errc::no_memory;
   arena.note_use((sizeof(Slot) + sizeof(uint32_t)) * room.first);
   slots_ = static_cast<Slot*>(slots);
   meta_ = static_cast<uint32_t*>(meta);
   room_ = room.first;
   most_ = room.most;
+  ready_ = in_steps ? 0 : most_;
   reuse_ = reuse;
   arena_ = &arena;
   return {};
@@ -42,9 +47,23 @@ bool Slab<T>::add_room() {
   return true;
 }
 
+// A quarter more than there is, so that there are few steps and little is taken in vain.
+template <class T>
+bool Slab<T>::make_ready() {
+  constexpr size_t kStepBytes = 256 * 1024;
+  const auto step = std::max<uint32_t>(ready_ / 4, kStepBytes / sizeof(Slot) + 1);
+  const uint32_t until = ready_ + std::min(step, most_ - ready_);
+  if (until == ready_ || !Arena::commit(slots_, sizeof(Slot) * ready_, sizeof(Slot) * until) ||
+      !Arena::commit(meta_, sizeof(uint32_t) * ready_, sizeof(uint32_t) * until)) {
+    return false;
+  }
+  ready_ = until;
+  return true;
+}
+
 template <class T>
 uint32_t Slab<T>::take_fresh() {
-  if (used_ == room_) return kEnd;
+  if (used_ == room_ || (used_ == ready_ && !make_ready())) return kEnd;
   meta_[used_] = uint32_t{1} << kLinkBits;
   return used_++;
 }

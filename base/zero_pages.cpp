@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <cerrno>
 #include <cstdint>
 
 #ifdef UET_GUARDS
@@ -11,14 +12,36 @@
 
 namespace uet {
 
-void* reserve_zero_pages(size_t bytes) {
+namespace {
+
+// mlockall(MCL_FUTURE) was called: usable memory would be filled with pages at once.
+bool is_locked(void* memory) {
+  return ::msync(memory, kPageBytes, MS_INVALIDATE) != 0 && errno == EBUSY;
+}
+
+}  // namespace
+
+void* reserve_addresses(size_t bytes) {
   if (bytes == 0 || bytes > SIZE_MAX / 2) return nullptr;
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   // An error says that the kernel knows no huge pages.
   (void)::madvise(memory, bytes, MADV_NOHUGEPAGE);
+  // A kernel without MLOCK_ONFAULT (before 4.4) can only lock all of it or none.
+  if (is_locked(memory) && ::mlock2(memory, bytes, MLOCK_ONFAULT) != 0) ::munlock(memory, bytes);
   return memory;
+}
+
+bool commit_zero_pages(void* first, size_t bytes) {
+  return ::mprotect(first, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+void* reserve_zero_pages(size_t bytes) {
+  void* const memory = reserve_addresses(bytes);
+  if (memory == nullptr || commit_zero_pages(memory, bytes)) return memory;
+  release_zero_pages(memory, bytes);
+  return nullptr;
 }
 
 void release_zero_pages(void* memory, size_t bytes) { (void)::munmap(memory, bytes); }

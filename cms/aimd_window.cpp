@@ -1,7 +1,5 @@
-// The increase and decrease rules of AimdWindow, and the choice of algorithm in Ccc.
+// The increase and decrease rules of AimdWindow.
 #include "cms/aimd_window.h"
-
-#include "cms/ccc.h"
 
 namespace uet::cms {
 namespace {
@@ -63,7 +61,7 @@ void AimdWindow::on_lost(const Lost& e) {
       return decrease(min_, e.at);
     case LossKind::trimmed:
     case LossKind::trimmed_lasthop:
-    case LossKind::pressure:
+    case LossKind::refused:
       return decrease(window_ / 2, e.at);
     case LossKind::inferred:
       if (has_no_queue()) return shrink(e.bytes / 4);
@@ -97,16 +95,5 @@ void AimdWindow::decrease(uint64_t to, Instant at) {
   window_ = std::max(to, min_);
   credit_ = 0;
 }
-
-namespace {
-
-std::variant<AimdWindow, FixedWindow> make(const Config& config) {
-  if (config.algorithm == Algorithm::fixed) return FixedWindow(config);
-  return AimdWindow(config);
-}
-
-}  // namespace
-
-Ccc::Ccc(const Config& config) : algorithm_(make(config)) {}
 
 }  // namespace uet::cms

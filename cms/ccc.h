@@ -1,6 +1,6 @@
-// Congestion control context: how much may be in flight toward one (peer, traffic class). One value
-// over the algorithms that exist; integer arithmetic, no heap, no virtual call. PDS decides which
-// packet goes, this decides when and how much. [CMS-001, CMS-002]
+// Congestion control context: how much may be in flight toward one (peer, class, sprayed or single
+// path), and when. One value over the algorithms that exist; integer arithmetic, no heap, no
+// virtual call. PDS decides which packet goes, this decides when and how much. [CMS-001 .. CMS-004]
 #pragma once
 
 #include "cms/aimd_window.h"
@@ -8,6 +8,10 @@
 #include "cms/credit.h"
 #include "cms/events.h"
 #include "cms/fixed_window.h"
+#include "cms/nscc.h"
+#include "cms/pacer.h"
+
+#include "base/assert.h"
 
 #include <variant>
 
@@ -20,27 +24,53 @@ class Ccc {
   // The window admits a packet of that size now. With nothing in flight one packet is always
   // admitted, whatever its size: no window can stall a sender for good.
   bool may_send(uint32_t bytes) const {
-    return std::visit([&](const auto& a) { return a.may_send(bytes); }, algorithm_);
+    return outstanding_ == 0 ||
+           std::visit([&](const auto& a) { return a.may_send(bytes); }, window_);
   }
-  // Pacing: not before this instant. Zero when the algorithm does not pace.
-  Instant earliest_send(uint32_t /*bytes*/) const { return Instant::zero(); }
+  // Pacing: no packet before this instant; zero where nothing is paced.
+  Instant earliest_send() const { return pacer_.earliest(); }
+  // The packet of that size which leaves now should ask for an ACK: it fills the window, or the
+  // window is below what the peer acknowledges unasked. [CMS-068]
+  bool wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const;
 
   // Exactly one of on_acked, on_lost and on_forgotten follows each on_sent, for the same octets.
-  // on_acked may also come without octets: an RTT or a mark alone. [PDS-240]
+  // on_acked may also come without octets: an RTT, a mark or a report of the peer alone. [PDS-240]
   void on_sent(const Sent& e) {
-    std::visit([&](auto& a) { a.on_sent(e); }, algorithm_);
+    outstanding_ += e.bytes;
+    std::visit([&](auto& a) { a.on_sent(e); }, window_);
+    if (pacer_.is_on()) pacer_.on_sent(e, window_bytes());
   }
   void on_acked(const Acked& e) {
-    std::visit([&](auto& a) { a.on_acked(e); }, algorithm_);
+    leave(e.bytes);
+    std::visit([&](auto& a) { a.on_acked(e); }, window_);
+    if (e.rtt_valid) pacer_.on_rtt(e.rtt);
   }
   void on_lost(const Lost& e) {
-    std::visit([&](auto& a) { a.on_lost(e); }, algorithm_);
+    leave(e.bytes);
+    std::visit([&](auto& a) { a.on_lost(e); }, window_);
   }
   // What was in flight is gone without a verdict on the path: its PDC ended, its PSN was given
   // anew, it is known to have arrived, or it was too long for the route.
   void on_forgotten(uint32_t bytes) {
-    std::visit([&](auto& a) { a.on_forgotten(bytes); }, algorithm_);
+    leave(bytes);
+    std::visit([&](auto& a) { a.on_forgotten(bytes); }, window_);
   }
+  // Nothing of a PDC is in flight any more, and its peer has reported `balance` octets fewer as
+  // received than this end sent and did not count as lost; negative: more. [CMS-065]
+  void on_settled(int32_t balance) {
+    if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->on_settled(balance);
+  }
+  // There is nothing to send and nothing in flight. [CMS-010, CMS-115]
+  void on_idle() {
+    if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->on_idle();
+  }
+
+  // A round trip without a queue takes no longer. [CMS-105, CMS-106]
+  void note_base_rtt(Duration rtt) {
+    if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->note_base_rtt(rtt);
+  }
+  // Null where another algorithm is in use.
+  const Nscc* nscc() const { return std::get_if<Nscc>(&window_); }
 
   // Kept for an algorithm that works by credit; those here do not. [CMS-022]
   CreditNews on_credit(const Credit& e) { return credit_.on_credit(e, window_bytes_max()); }
@@ -49,19 +79,25 @@ class Ccc {
   Feedback feedback() const { return {}; }
 
   uint64_t window_bytes() const {
-    return std::visit([](const auto& a) { return a.window_bytes(); }, algorithm_);
+    return std::visit([](const auto& a) { return a.window_bytes(); }, window_);
   }
   uint64_t window_bytes_max() const {
-    return std::visit([](const auto& a) { return a.window_bytes_max(); }, algorithm_);
+    return std::visit([](const auto& a) { return a.window_bytes_max(); }, window_);
   }
-  uint64_t inflight_bytes() const {
-    return std::visit([](const auto& a) { return a.inflight_bytes(); }, algorithm_);
-  }
+  // Sent, and neither acknowledged nor lost nor forgotten.
+  uint64_t inflight_bytes() const { return outstanding_; }
 
  private:
-  std::variant<AimdWindow, FixedWindow> algorithm_;
+  void leave(uint32_t bytes) {
+    UET_ASSERT(bytes <= outstanding_);
+    outstanding_ -= bytes;
+  }
+
+  uint64_t outstanding_ = 0;
+  std::variant<AimdWindow, FixedWindow, Nscc> window_;
+  Pacer pacer_;
   CreditAccount credit_;
 };
-static_assert(sizeof(Ccc) <= 192, "decision 15: budget of a congestion context");
+static_assert(sizeof(Ccc) <= 384, "decision 15: budget of a congestion context");
 
 }  // namespace uet::cms

@@ -1,22 +1,117 @@
-// Tunables of congestion management. Octets are nominal octets [CMS-015].
+// Tunables of congestion management, with unit, default and range. Octets are nominal octets
+// [CMS-015]. Shares are in thousandths. [CMS-190]
 #pragma once
 
+#include "base/time.h"
+
+#include <algorithm>
 #include <cstdint>
 
 namespace uet::cms {
 
 enum class Algorithm : uint8_t {
-  aimd,   // AimdWindow: the stop-gap until NSCC
+  aimd,   // AimdWindow: slow start and additive increase [decision 16]
   fixed,  // FixedWindow: a constant window, for tests and lossless fabrics
+  nscc,   // Nscc: the sender's window by delay and ECN
+  rccc,   // credit of the receiver alone
+  both,   // Nscc and credit: a packet leaves when both allow it [CMS-142]
+};
+
+// How the entropy values of a sprayed context are chosen. [CMS-158 .. CMS-162]
+enum class Spraying : uint8_t {
+  oblivious,  // pseudo-random order, whatever the feedback
+  bitmap,     // the same order; values with a penalty rest
+  reps,       // values that were good a round trip ago are used again
+  mixed,      // good values first, then by the bitmap
+};
+
+// What becomes of an entropy value whose packet is lost. [CMS-155]
+enum class AfterLoss : uint8_t {
+  rest,     // it rests as for `penalty_timeout`: routes change by themselves
+  exclude,  // it is not used until a probe of it is acknowledged: each value keeps its route
+  nothing,  // the network sprays each packet by itself: the value says nothing of a route
+};
+
+// How the mean of the queueing delay is kept. [CMS-103, CMS-104]
+enum class DelayMean : uint8_t {
+  time,   // weighted by the time since the last sample, over a base RTT
+  htsim,  // a gain for each sample, as the simulator htsim has it
+};
+
+// The window law of NSCC. [CMS-044 .. CMS-062]
+struct NsccConfig {
+  Duration target_delay = Duration::zero();  // zero: 0.75 or 1.0 of the base RTT [CMS-049]
+  uint32_t window_max_permille = 1500;       // of the BDP; 100-100000 [CMS-050]
+  uint32_t alpha_permille = 4000;            // proportional increase; 0-100000 [CMS-051]
+  uint32_t fair_permille = 5000;             // fair increase; 0-100000 [CMS-052]
+  uint32_t fast_permille = 250;              // fast increase; 0-100000 [CMS-053]
+  uint32_t eta_permille = 150;               // of an MTU, each adjust period; 0-100000 [CMS-054]
+  uint32_t gamma_permille = 800;             // decrease gain; 0-1000 [CMS-055]
+  uint32_t decrease_max_permille = 500;      // least factor of one decrease; 1-1000 [CMS-056]
+  uint32_t adjust_packets = 8;               // octets between adjustments, in MTU; 1-1024 [CMS-057]
+  uint32_t adjust_period_permille = 1000;    // time between them, of the base RTT [CMS-058]
+  uint8_t quick_gate = 3;                    // quick adapt below window / 2^gate; 0-63 [CMS-059]
+  Duration quick_threshold = Duration::zero();    // delay that triggers quick adapt; zero: off with
+                                                  // trimming, else 4 target delays [CMS-060]
+  bool quick_adapt = true;                        // [CMS-061]
+  Duration no_delay = Duration::microseconds(1);  // delays below count as none [CMS-062]
+  DelayMean mean = DelayMean::time;
+};
+
+// Credit of the receiver, both ends. [CMS-117 .. CMS-141]
+struct CreditConfig {
+  uint32_t packets_per_grant = 4;       // Credit_Per_Pull, in MTU; 1-64 [CMS-132]
+  uint32_t rate_permille = 990;         // of the link rate; 1-1000 [CMS-131]
+  uint32_t window_max_permille = 1500;  // of the BDP: credit that a source holds [CMS-125]
+  uint32_t first_permille = 1000;       // of the BDP: sent before the first grant [CMS-121]
+  Duration timeout = Duration::zero();  // zero: the larger of rto_init/4 and 4 base RTTs [CMS-129]
+  bool idle_credit = false;             // idle sources get credit while nobody waits [CMS-136]
+  bool core_rate = false;               // the pace follows congestion of the core [CMS-141]
+  uint32_t oversubscription = 1;        // of the core, for core_rate; 1-64
+};
+
+// Selection of entropy values. [CMS-149 .. CMS-163]
+struct EntropyConfig {
+  Spraying spraying = Spraying::mixed;
+  AfterLoss after_loss = AfterLoss::rest;
+  uint8_t penalty_ecn = 1;  // 0-15, as those below [CMS-159]
+  uint8_t penalty_nack = 4;
+  uint8_t penalty_timeout = 15;
+  uint8_t penalty_max = 15;
+  uint8_t saturation_percent = 50;  // of the EVs with a penalty: nothing is skipped [CMS-154]
+  uint8_t ring = 8;                 // REPS: values remembered; 1-64 [CMS-160]
+  uint8_t explore_packets = 16;     // REPS: random ones after freezing [CMS-161]
+  uint8_t planes = 1;               // ports that EVs are dealt to in turn; 1-32 [CMS-156]
+  uint8_t reuse_rtts = 2;  // so many round trips of packets have an EV each; 0: no limit [CMS-153]
+  bool random_upper_bits = true;  // the bits above `entropy_values` are drawn for each context
+  // EVs that random upper bits do not lead to: as source ports they are taken for addresses.
+  uint16_t left_out_first = 16384;  // [decision 3]
+  uint16_t left_out_last = 20479;
+  Duration freeze_time = Duration::milliseconds(10);     // [CMS-161]
+  Duration probe_interval = Duration::milliseconds(10);  // between probes of excluded EVs [CMS-155]
+  uint32_t reroute_rtts = 10;  // ROD: round trips between changes of the EV; >= 10 [CMS-150]
 };
 
 struct Config {
-  Algorithm algorithm = Algorithm::aimd;
+  Algorithm algorithm = Algorithm::nscc;
   uint32_t mtu_bytes = 4096 + 104 + 40;     // largest nominal packet of the path
   uint32_t initial_window_packets = 0;      // 0: see first_window_bytes()
-  uint32_t window_bytes_min = 0;            // 0: eight packets, enough to see a gap by SACK
-  uint32_t window_bytes_max = 2048 * 1024;  // a message of 1 MiB and its headers without a pause
-  uint32_t entropy_values = 16;             // EVs sprayed over; 1: single path
+  uint32_t window_bytes_min = 0;            // aimd; 0: eight packets, enough to see a gap by SACK
+  uint32_t window_bytes_max = 2048 * 1024;  // a message of 1 MiB without a pause
+  uint32_t entropy_values = 16;             // EVs sprayed over; 1: single path; 1-65536 [CMS-157]
+  Duration base_rtt = Duration::microseconds(12);  // config_base_rtt [CMS-044]
+  uint32_t link_mbps = 100'000;                    // of this end [CMS-045]
+  uint32_t peer_link_mbps = 0;                     // 0: as this end's
+  bool trimming = true;                            // the switches trim [CMS-049]
+  // No measured base RTT counts below: a stack in software answers later than the wire does.
+  Duration base_rtt_min = Duration::zero();
+  bool start_slowly = false;            // NSCC begins with first_window_bytes(), not with its most
+  bool base_rtt_probe = true;           // a new context measures its base RTT [CMS-106]
+  uint32_t pacing_percent = 0;          // of a window in a round trip; 0: no pacing
+  uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
+  NsccConfig nscc;
+  CreditConfig credit;
+  EntropyConfig entropy;
 
   // 128 KiB of payload. A stock receive buffer holds 416 KiB as the kernel counts, which takes up
   // to 2.3 KiB for a packet of 1 KiB and no greater share for longer ones.
@@ -25,6 +120,17 @@ struct Config {
     const uint32_t packets = kib < 128 ? 128 / kib : 1;
     return uint64_t{initial_window_packets != 0 ? initial_window_packets : packets} * mtu_bytes;
   }
+  // Bandwidth times delay of the slower of both links, in octets; at least a packet. [CMS-045]
+  uint64_t bdp_bytes() const {
+    const uint32_t peer = peer_link_mbps != 0 ? peer_link_mbps : link_mbps;
+    return std::max<uint64_t>(mtu_bytes, bytes_in(std::min(link_mbps, peer), base_rtt));
+  }
+  // Octets that a link of that rate carries in that time.
+  static constexpr uint64_t bytes_in(uint32_t mbps, Duration time) {
+    return uint64_t{mbps} * static_cast<uint64_t>(time.ns()) / 8000;
+  }
+  bool has_window() const { return algorithm != Algorithm::rccc; }
+  bool has_credit() const { return algorithm == Algorithm::rccc || algorithm == Algorithm::both; }
 };
 
 }  // namespace uet::cms

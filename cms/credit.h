@@ -10,7 +10,8 @@
 
 namespace uet::cms {
 
-inline constexpr uint32_t kCreditUnitBytes = 256;  // [CMS-117]
+inline constexpr uint32_t kCreditUnitBytes = 256;          // [CMS-117]
+inline constexpr uint32_t kCreditCounterMask = 0xFF'FFFF;  // of 24 bits
 
 // How far the cumulative counter `a` of 24 bits is ahead of `b`; negative: it is behind. [CMS-118]
 constexpr int32_t credit_ahead(uint32_t a, uint32_t b) {

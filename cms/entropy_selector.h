@@ -1,35 +1,70 @@
-// Which entropy value the next burst carries: oblivious spraying, every EV in turn from a random
-// start, whatever the feedback. The places of feedback-driven selection are kept. [PDS-004,
-// CMS-023]
+// Which entropy value the next burst of a sprayed context carries: in a random order whatever is
+// heard, or by what ACKs, NACKs and time-outs say of the EVs before. Integer arithmetic, no heap;
+// the cost of a call is bounded, whatever the peer says. [CMS-149 .. CMS-164, CMS-023, PDS-004]
 #pragma once
 
 #include "cms/config.h"
+#include "cms/entropy/range.h"
+#include "cms/entropy/recycled.h"
+#include "cms/entropy/reps.h"
+#include "cms/entropy/resting.h"
+#include "cms/entropy/walk.h"
 #include "cms/events.h"
 
 #include "base/rng.h"
 
+#include <variant>
+
 namespace uet::cms {
+
+// What a NACK says of the EV of its packet. Congestion on the last hop, and any other reason why
+// the destination refused the packet, are not the EV's fault; a mark is. [CMS-023, CMS-163]
+constexpr PathFeedback nack_feedback(LossKind kind, bool ecn) {
+  if (kind == LossKind::trimmed) return PathFeedback::trimmed;
+  return ecn ? PathFeedback::ecn : PathFeedback::good;
+}
 
 class EntropySelector {
  public:
-  EntropySelector(const Config& config, Rng& rng)
-      : count_(config.entropy_values ? config.entropy_values : 1),
-        next_(static_cast<uint32_t>(rng.below(count_))) {}
+  static constexpr uint32_t kAllPlanes = ~uint32_t{0};
 
-  // The EV of the next burst of a sprayed (RUD) PDC.
-  Entropy next() {
-    const Entropy ev(static_cast<uint16_t>(next_));
-    next_ = next_ + 1 == count_ ? 0 : next_ + 1;
-    return ev;
-  }
+  // With `spraying` other than oblivious at most kTrackedEntropyMax of `entropy_values` are used.
+  // rng: seeds the selector's own; one draw.
+  EntropySelector(const Config& config, Rng& rng);
 
-  // Oblivious: heard and ignored.
-  void on_feedback(Entropy, PathFeedback) {}
+  // The EV of the next burst. free_planes: a bit for each plane whose port takes packets now; one
+  // that exists at least. The EV belongs to one of them. [CMS-156]
+  Entropy next(Instant now, uint32_t free_planes = kAllPlanes);
+
+  // What was learnt about an EV. False: this context sends no such EV; nothing is changed.
+  [[nodiscard]] bool on_feedback(Entropy ev, PathFeedback feedback, Instant now);
+  // A valid sample of the round trip: how long EVs rest. [CMS-154]
+  void on_rtt(Duration rtt) { resting_.on_rtt(rtt); }
+
+  uint32_t size() const { return range_.size(); }  // EVs in use
+  uint32_t planes() const { return range_.planes(); }
+  uint32_t plane_of(Entropy ev) const { return ev.value() % range_.planes(); }
+  uint32_t penalised() const { return resting_.penalised(); }
+  uint32_t excluded() const { return resting_.excluded(); }
+  bool is_frozen() const;  // REPS [CMS-161]
 
  private:
-  uint32_t count_;  // at most 65,536
-  uint32_t next_;   // below count_
+  bool is_oblivious() const { return spraying_ == Spraying::oblivious; }
+  bool is_free(uint32_t index, uint32_t planes) const {
+    return (planes >> range_.plane_of(index) & 1) != 0;
+  }
+  uint32_t choose(Instant now, uint32_t planes);
+  uint32_t walk_on(uint32_t planes);
+  uint32_t draw(uint32_t planes);
+  std::optional<uint32_t> recycle(RecycledEntropy& good, uint32_t planes);
+
+  Rng rng_;
+  EntropyRange range_;
+  EntropyWalk walk_;
+  Spraying spraying_;
+  RestingEntropy resting_;
+  std::variant<std::monostate, RecycledEntropy, RepsRing> memory_;
 };
-static_assert(sizeof(EntropySelector) <= 160, "decision 15");
+static_assert(sizeof(EntropySelector) <= 608, "decision 15");
 
 }  // namespace uet::cms

@@ -10,7 +10,8 @@ namespace uet::cms {
 
 inline constexpr uint32_t kNominalExtraBytes = 40;  // [CMS-015]
 
-// Nominal size of a packet whose UDP payload has that many octets (8: the UDP header).
+// Nominal size of a packet whose UDP payload has that many octets (8: the UDP header). A security
+// header and its ICV are part of the payload.
 constexpr uint32_t nominal_bytes(uint32_t udp_payload_bytes) {
   return udp_payload_bytes + 8 + kNominalExtraBytes;
 }
@@ -18,10 +19,13 @@ constexpr uint32_t nominal_bytes(uint32_t udp_payload_bytes) {
 enum class LossKind : uint8_t {
   trimmed,          // NACK TRIMMED: congestion on that EV
   trimmed_lasthop,  // incast: not the EV's fault
-  inferred,         // SACK gap or NACK that names a loss
+  inferred,         // by SACK, or by the order of arrival
   timeout,          // RTO
-  pressure,         // the receiver had no room: a NACK that is answered by waiting [PDS 10.2]
+  refused,          // any other NACK: nothing is said of the path [CMS-098]
 };
+constexpr bool is_trim(LossKind kind) {
+  return kind == LossKind::trimmed || kind == LossKind::trimmed_lasthop;
+}
 
 // What is learnt about one EV. [CMS-023]
 enum class PathFeedback : uint8_t {
@@ -33,31 +37,34 @@ enum class PathFeedback : uint8_t {
 
 struct Sent {
   uint32_t bytes = 0;
-  Entropy ev;
+  Entropy ev{};
   bool resend = false;
-  Instant at;
+  Instant at{};
 };
 
 // What the destination says of itself in an ACK_CC of type NSCC. [CMS-030]
 struct RemoteState {
   uint32_t newly_received_bytes = 0;  // since the last such ACK of that PDC [CMS-042]
-  Duration service_time;              // inside the destination; zero: not known [CMS-036]
+  Duration service_time{};            // inside the destination; zero: not known [CMS-036]
   uint16_t ooo_count = 0xFFFF;        // 0xFFFF: not computed [CMS-038]
   uint8_t rcv_cwnd_pend = 0;
   bool restore_cwnd = false;
   bool valid = false;
 };
 
+// One ACK. [CMS-019]
 struct Acked {
   uint32_t bytes = 0;  // newly acknowledged (or SACKed), of `packets` packets
   uint32_t packets = 0;
-  Duration rtt;            // of the packet that caused the ACK
+  Duration rtt{};          // of the packet that caused the ACK, without the time in the destination
   bool rtt_valid = false;  // [PDS-141]
   bool ecn = false;        // M flag
-  Entropy ev;              // of that packet, if ev_valid
-  RemoteState remote;
-  Instant at;
+  Entropy ev{};            // of that packet, if ev_valid
+  RemoteState remote{};
+  Instant at{};
   bool ev_valid = false;
+  uint32_t received_bytes = 0;  // that the destination has received since: by rcvd_bytes, or as
+                                // `bytes` where the peer does not tell [CMS-042, CMS-191]
 };
 
 // What this end, as a destination, asks of the source in its ACKs. [CMS-039, CMS-040]
@@ -69,22 +76,36 @@ struct Feedback {
 // Credit granted to us: cumulative, 24 bits. [CMS-031, CMS-034]
 struct Credit {
   uint32_t credit = 0;
-  Instant at;
+  Instant at{};
 };
 
 // Credit that a source wants of us. [CMS-032, CMS-035]
 struct CreditDemand {
   uint8_t ccc_id = 0;
   uint32_t target = 0;  // 24 bits
-  Instant at;
+  Instant at{};
 };
 
+// A packet that was in flight is lost or refused, and will be sent again. [CMS-020, CMS-021]
 struct Lost {
   uint32_t bytes = 0;
   uint32_t packets = 0;
   LossKind kind = LossKind::inferred;
-  Entropy ev;
-  Instant at;
+  Entropy ev{};
+  Instant at{};
+  Duration rtt{};  // of the NACK; the destination tells no service time [CMS-094]
+  bool rtt_valid = false;
+  bool ecn = false;  // M flag of the NACK
+};
+
+// Data that arrived here. For the destination's half. [CMS-041, CMS-135]
+struct Received {
+  uint32_t bytes = 0;  // nominal
+  bool ce = false;
+  bool trimmed = false;
+  bool trimmed_lasthop = false;
+  bool duplicate = false;
+  Instant at{};
 };
 
 }  // namespace uet::cms

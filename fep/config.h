@@ -17,7 +17,9 @@ struct Config {
   // Remote FEPs known at once; memory is taken as they come. What strangers can have known is
   // bounded by the number of their PDCs, tombstones and kept messages.
   uint32_t peers_max = 4'000'000;
-  AllowList allow;            // whose packets are looked at
+  // Large pools become memory step by step, for systems that do not overcommit. [decision 15]
+  bool commit_in_steps = false;
+  AllowList allow;  // whose packets are looked at
 };
 
 }  // namespace uet::fep

@@ -17,7 +17,11 @@ constexpr uint32_t kAnyPathBytes = 1280;
 
 FabricEndpoint::FabricEndpoint(const Config& config, const FabricAddress& local,
                                std::unique_ptr<RandomSource> random)
-    : config_(config), local_(local), random_(std::move(random)) {}
+    : config_(config),
+      local_(local),
+      random_(std::move(random)),
+      arena_(Arena::kDefaultBlockBytes,
+             config.commit_in_steps ? Commit::in_steps : Commit::at_once) {}
 
 Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(
     const Config& config, const FabricAddress& local, std::unique_ptr<RandomSource> random) {

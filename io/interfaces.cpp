@@ -104,6 +104,7 @@ std::vector<Interface> list_interfaces() {
     entry.prefix_bits = prefix_of(at->ifa_netmask);
     entry.mtu_bytes = read_mtu(entry.name);
     entry.speed_bps = read_speed(entry.name);
+    entry.is_virtual = ::access(("/sys/class/net/" + entry.name + "/device").c_str(), F_OK) != 0;
     fill_link(raw, entry);
     if ((at->ifa_flags & IFF_LOOPBACK) != 0) entry.link = LinkType::loopback;
     out.push_back(std::move(entry));

@@ -27,6 +27,7 @@ struct Interface {
   LinkType link = LinkType::other;
   std::array<uint8_t, 6> mac{};  // zero where there is none
   uint64_t speed_bps = 0;        // 0: unknown, as on most virtual links
+  bool is_virtual = false;       // no device is behind it; its speed is made up
 
   bool is_loopback() const { return link == LinkType::loopback; }
   bool is_link_local() const { return address.scope_id != 0; }

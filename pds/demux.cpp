@@ -238,7 +238,7 @@ Pdc* Demux::find_trimmed_syn(const Inbound& in, bool& is_new) {
   const FabricAddress from = replies_.reply_address(in);
   Pdc* const pdc = res_.peers.find(from, id) == nullptr ? nullptr : table_.find_peer(id, in.spdcid);
   is_new = pdc == nullptr;
-  const bool is_same = pdc != nullptr && !pdc->is_initiator() && pdc->start_psn == in.start_psn;
+  const bool is_same = pdc != nullptr && !pdc->is_initiator() && pdc->start.psn() == in.start_psn;
   return is_same ? pdc : nullptr;
 }
 
@@ -261,7 +261,7 @@ void Demux::on_trimmed_ack(const RxDatagram& d, Instant now) {
   if (!again) return res_.counters.add(Count::drop_trimmed);
   if (slot->in_flight) {  // it arrived: no verdict on the path that it took
     slot->in_flight = false;
-    pdc->path->ccc.on_forgotten(slot->bytes);
+    pdc->path->on_forgotten(*pdc, slot->bytes);
     schedule_.wake_path(*pdc->path);
   }
   slot->sacked = false;

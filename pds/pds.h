@@ -22,7 +22,7 @@
 
 namespace uet::pds {
 
-struct Rooms;
+struct Parts;
 
 // What is held at the moment, for tools and for tests that everything was given back.
 struct Usage {
@@ -111,10 +111,10 @@ class Pds final : public Service {
   // Copies PDCs, those first that somebody waits for; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
 
-  explicit Pds(Rooms& rooms) : rooms_(rooms) {}
+  explicit Pds(Parts& parts) : parts_(parts) {}
 
  private:
-  Rooms& rooms_;
+  Parts& parts_;
 };
 
 }  // namespace uet::pds

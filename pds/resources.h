@@ -1,4 +1,4 @@
-// What all rooms of the sublayer share: settings, tables of peers, the client, counters, randomness
+// What all parts of the sublayer share: settings, tables of peers, the client, counters, randomness
 // and memory. It holds no state of any PDC.
 #pragma once
 

@@ -5,7 +5,8 @@ Usage: scripts/check_citations.py [--write] [ROOT]
 
   --write   write docs/compliance.md (without it, a stale file is a finding)
 
-Findings (exit 1): a cited id that the table does not have; a requirement that no test cites and
+Findings (exit 1): a cited id that the table does not have; a cited section of docs/architecture.md
+or decision that there is not; a requirement that no test cites and
 docs/open-requirements.csv does not list with a reason; an entry of that list that matches nothing
 open any more; docs/compliance.md not as this program would write it.
 Exit 0: none of these. Exit 2: bad usage.
@@ -20,6 +21,8 @@ import command_line
 
 ID = r"(?:PDS|SES|WIRE|LF|CMS|TSS|LINK|ABI)-[A-Z]?\d+|(?<![\w-])T-\d\d"
 CITATION = re.compile(rf"({ID})(?:\.\.(\d+)|\s+to\s+(?:\w+-)?[A-Z]?(\d+))?")
+PAGE = re.compile(r"\[(?:[^\]]*, )?architecture ([^\]]*)\]")
+DECISION = re.compile(r"\bdecisions? (\d+)\b")
 CODE_FOLDERS = ("base", "wire", "cms", "pds", "ses", "tss", "fep", "io", "link", "prov", "tools",
                 "scripts", "fuzz", "conformance", "dissector")
 SOURCES = (".h", ".cpp", ".c", ".py", ".sh")
@@ -78,6 +81,30 @@ def citations(root):
                 for rid in expand(match):
                     target.setdefault(rid, []).append(f"{name}:{number}")
     return code, tests
+
+
+def sections(root):
+    path = root / "docs/architecture.md"
+    text = path.read_text() if path.is_file() else ""
+    return set(re.findall(r"^## (\d+)\.", text, re.M))
+
+
+def decisions(root):
+    return {str(int(p.name[:4])) for p in (root / "docs/decisions").glob("[0-9]*.md")}
+
+
+def dead_links(root):
+    """Citations of sections and decisions that do not exist, as findings."""
+    known, rulings = sections(root), decisions(root)
+    for name in source_files(root):
+        for number, line in enumerate((root / name).read_text(errors="replace").split("\n"), 1):
+            for cited in PAGE.findall(line):
+                dead = [s for s in re.split(r", |\.\.", cited) if s not in known]
+                if dead:
+                    yield f"{name}:{number}: docs/architecture.md has no section {dead[0]}"
+            for cited in DECISION.findall(line):
+                if cited not in rulings:
+                    yield f"{name}:{number}: docs/decisions has no decision {cited}"
 
 
 def planted(root):
@@ -147,7 +174,7 @@ def main():
     root = command_line.folder(args[0] if args else ".").resolve()
     requirements, rows = read_requirements(root), read_open(root)
     code, tests = citations(root)
-    findings = []
+    findings = list(dead_links(root))
     for rid in sorted(set(code) | set(tests)):
         if rid not in requirements:
             places = code.get(rid, []) + tests.get(rid, [])

@@ -29,7 +29,7 @@ EXCEPTIONS = {
     "endpoint.h Endpoint": "the record of an endpoint that SES has open",
     "pdc.h Pdc": "composes the parts of one end of a connection and names them",
     "peer_table.h Peer": "the record of a peer; its functions answer what packets to it carry",
-    "rooms.h Rooms": "composes the parts of PDS and shows which one may use which",
+    "parts.h Parts": "composes the parts of PDS and shows which one may use which",
     "mr.h MemoryRegion": "what an application asked for in fi_mr_attr, until it is enabled",
 }
 

@@ -1,5 +1,5 @@
 // Tunables and fixed sizes of the semantic sublayer. Everything is decided at create; the sizes
-// bound what peers can make us remember; of the rooms that peers share, one alone gets half.
+// bound what peers can make us remember; of what peers share, one alone gets half.
 #pragma once
 
 #include "ses/profile.h"
@@ -73,16 +73,18 @@ struct Config {
   uint32_t read_packets = 2048;
   // Octets of data that one peer may have asked for and not got yet; its next reads wait. [T-39]
   uint32_t read_quota_bytes = uint32_t{64} << 20;
-  uint32_t fetch_buffers = 64;           // those of atomics that do not fit an ACK, 1 KiB each
-  uint32_t memory_regions = 65536;       // registered at once
-  uint32_t long_injects = 128;  // unfinished injected messages above 256 octets, 8 KiB each
-  uint32_t long_iovs = 1024;    // operations with more than 4 iov elements at once
-  uint32_t remotes = 65536;     // (endpoint, remote endpoint) pairs remembered at once
-  uint32_t flows = 65536;       // (peer, class, mode, job) in use at once
+  uint32_t fetch_buffers = 64;      // those of atomics that do not fit an ACK, 1 KiB each
+  uint32_t memory_regions = 65536;  // registered at once
+  uint32_t long_injects = 128;      // unfinished injected messages above 256 octets, 8 KiB each
+  uint32_t long_iovs = 1024;        // operations with more than 4 iov elements at once
+  uint32_t receives = 4194302;      // posted at once, of all endpoints; at most 4194302
+  uint32_t operations = 1048576;    // unfinished at once, of all endpoints; at most 1048576
+  uint32_t remotes = 65536;         // (endpoint, remote endpoint) pairs remembered at once
+  uint32_t flows = 65536;           // (peer, class, mode, job) in use at once
   // Pairs that were idle for so long are forgotten, with what serves them; zero: only when the room
   // is needed, or with their peer. [PDS-247]
   Duration idle_time = Duration::seconds(10);
-  uint32_t endpoints = 64;      // open at once
+  uint32_t endpoints = 64;  // open at once
 
   // A message that nothing arrived for in this time is completed in error. The specification's
   // profile says 5 s; a stopped peer is normal, so ours is the peer time-out. [SES-108]
@@ -94,7 +96,7 @@ struct Config {
   Duration retry_time_cap = Duration::milliseconds(200);
   // What lacks a read's data, or asks whether somebody is there, waits so long. Five times as long
   // after the first one, a refusal that no application can end, BAD_GENERATION for one, becomes the
-  // error. [SES-191, architecture 5]
+  // error. [SES-191, decision 4]
   Duration retry_patience = Duration::seconds(60);
   // Tries at most, 0: no limit. The specification's profile says 5.
   uint32_t retry_limit = 0;

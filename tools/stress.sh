@@ -22,7 +22,7 @@ The seed, printed first, decides what is tried; what comes of it depends on time
   --peers N        processes that each of them sends to (default 3)
   --provider NAME  another provider of libfabric, to compare (default uet)
   --loss P         drop each packet with probability P (0 to 0.3), with uet
-  --json FILE      write the result as JSON
+  --json FILE      write the result as JSON; the lines of progress go to standard error
   -- OPTION...     options of the program itself; "-- --help" lists them
   -h, --help       this text
 
@@ -30,12 +30,13 @@ Exit status: 0 nothing wrong, 1 a defect was found, 2 bad usage, 130 interrupted
 HELP
 }
 
-build=$root/build/release args=()
+build=$root/build/release args=() json=
 while [ $# -gt 0 ]; do
   case $1 in
     --build) needs_folder "$@"; build=$(realpath "$2"); shift ;;
     --seed|--duration|--processes|--peers) needs_number "$@"; args+=("$1" "$2"); shift ;;
-    --provider|--json) needs_value "$@"; args+=("$1" "$2"); shift ;;
+    --provider) needs_value "$@"; args+=("$1" "$2"); shift ;;
+    --json) needs_value "$@"; json=$2; shift ;;
     --loss)
       [[ ${2:-} =~ ^(0|0?\.[0-9]+)$ ]] || misuse "--loss needs a probability, 0.01 for example"
       export FI_UET_FAULT=loss=$2
@@ -53,5 +54,9 @@ if [ "$build" = "$root/build/release" ] || [ ! -x "$program" ]; then
   say "Building the provider and the stress program ($build)"
   cmake -S "$root" --preset release -B "$build" -DBUILD_TESTING=OFF >/dev/null
   cmake --build "$build" --target uet-fi uet_stress
+fi
+if [ -n "$json" ]; then
+  args+=(--json)
+  exec >"$json"  # what people read goes to standard error then
 fi
 FI_PROVIDER_PATH=$build/prov/uet exec "$program" ${args[@]+"${args[@]}"}

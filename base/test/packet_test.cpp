@@ -45,7 +45,7 @@ TEST_F(TxBatchTest, CompactKeepsWhatMustBeOfferedAgainInOrder) {
   batch_->packets()[2].fate = TxFate::never;
   batch_->compact();
   EXPECT_EQ(picture(), "b|xxyyy@2 d|yyy@4 ");
-  // Header rooms of the departed are used again without touching those of the kept.
+  // Header buffers of the departed are used again without touching those of the kept.
   add("e", {&x}, 5);
   add("f", {}, 6);
   EXPECT_EQ(picture(), "b|xxyyy@2 d|yyy@4 e|xx@5 f|@6 ");
@@ -85,7 +85,7 @@ TEST_F(TxBatchTest, PayloadLeavesBeforeAcknowledgements) {
   add("d", {&y}, 4);
   batch_->lead_with_payload();
   EXPECT_EQ(picture(), "c|xx@3 d|y@4 a|@1 b|@2 ");
-  // Header rooms went along: what is kept stays intact under new packets.
+  // Header buffers went along: what is kept stays intact under new packets.
   batch_->packets()[0].fate = TxFate::sent;
   batch_->packets()[1].fate = TxFate::sent;
   batch_->compact();

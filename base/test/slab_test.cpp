@@ -4,8 +4,11 @@
 #include "base/rng.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <vector>
@@ -256,6 +259,64 @@ TEST_F(SlabDeathTest, FreeingTwiceOrWhatIsNotOursAsserts) {
   Item stranger(2);
   EXPECT_DEATH(slab_.free(&stranger), "not of this slab");
 }
+
+// 64 MiB and more are addresses at first, of which memory is made as slots are used.
+class SlabInStepsTest : public testing::Test {
+ protected:
+  struct Big {
+    std::array<std::byte, 1024> octets;
+  };
+  static constexpr uint32_t kCount = 65'536;
+
+  Arena arena_{Arena::kDefaultBlockBytes, Commit::in_steps};
+  Slab<Big> slab_;
+};
+
+TEST_F(SlabInStepsTest, GivesAllItsSlots) {
+  ASSERT_TRUE(slab_.create(arena_, kCount).ok());
+  std::vector<Handle<Big>> handles;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    Big* const big = slab_.alloc();
+    ASSERT_NE(big, nullptr) << i;
+    big->octets.front() = big->octets.back() = static_cast<std::byte>(i);
+    handles.push_back(slab_.handle(big));
+  }
+  EXPECT_EQ(slab_.alloc(), nullptr);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    ASSERT_NE(slab_.get(handles[i]), nullptr) << i;
+    ASSERT_EQ(slab_.get(handles[i])->octets.back(), static_cast<std::byte>(i));
+  }
+}
+
+TEST_F(SlabInStepsTest, AHandleBeyondWhatIsUsableFindsNothing) {
+  ASSERT_TRUE(slab_.create(arena_, kCount).ok());
+  ASSERT_NE(slab_.alloc(), nullptr);
+  EXPECT_EQ(slab_.get(Handle<Big>(kCount - 1, 1)), nullptr);
+  EXPECT_EQ(slab_.get(Handle<Big>(1, 1)), nullptr);
+}
+
+#ifndef UET_GUARDS
+TEST_F(SlabInStepsTest, WithoutMemoryItGivesNoneAndGoesOnWhenThereIsSome) {
+  const auto child = [&] {
+    if (!slab_.create(arena_, kCount).ok()) std::exit(2);
+    Big* const first = slab_.alloc();
+    if (first == nullptr) std::exit(3);
+    rlimit data{};
+    if (getrlimit(RLIMIT_DATA, &data) != 0) std::exit(4);
+    const rlimit none{1, data.rlim_max};  // 0 means something else
+    if (setrlimit(RLIMIT_DATA, &none) != 0) std::exit(5);
+    uint32_t given = 1;
+    while (slab_.alloc() != nullptr) ++given;
+    if (given == kCount || slab_.size() != given) std::exit(6);
+    slab_.free(first);
+    if (slab_.alloc() != first) std::exit(7);
+    if (setrlimit(RLIMIT_DATA, &data) != 0) std::exit(8);
+    while (slab_.alloc() != nullptr) ++given;
+    std::exit(given == kCount ? 0 : 9);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace uet

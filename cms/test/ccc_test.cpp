@@ -30,7 +30,7 @@ class CccTest : public ::testing::Test {
     }
   }
   void lose(uint32_t packets, LossKind kind) {
-    ccc_.on_lost({packets * kPacket, packets, kind, Entropy(0), now_});
+    ccc_.on_lost({.bytes = packets * kPacket, .packets = packets, .kind = kind, .at = now_});
   }
   uint64_t window() const { return ccc_.window_bytes() / kPacket; }
 
@@ -167,7 +167,7 @@ TEST_F(CccTest, HalvesAgainARoundTripLater) {
   ack(1);  // the RTT is 100 us from here
   lose(1, LossKind::trimmed);
   now_ = now_ + 99_us;
-  lose(1, LossKind::pressure);
+  lose(1, LossKind::refused);
   EXPECT_EQ(window(), 16u);
   now_ = now_ + 1_us;
   lose(1, LossKind::trimmed_lasthop);
@@ -249,7 +249,7 @@ TEST(FixedWindowTest, IgnoresLossAndEcn) {
     ccc.on_sent({kPacket, Entropy(0), false, kStart});
   }
   EXPECT_FALSE(ccc.may_send(kPacket));
-  ccc.on_lost({50 * kPacket, 50, LossKind::timeout, Entropy(0), kStart});
+  ccc.on_lost({.bytes = 50 * kPacket, .packets = 50, .kind = LossKind::timeout, .at = kStart});
   ccc.on_acked({50 * kPacket, 50, 1_us, true, true, Entropy(0), {}, kStart});
   EXPECT_EQ(ccc.window_bytes(), 100u * kPacket);
   EXPECT_EQ(ccc.inflight_bytes(), 0u);

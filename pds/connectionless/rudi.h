@@ -9,7 +9,7 @@
 #include "pds/tx/loss_detector.h"
 
 #include "cms/config.h"
-#include "cms/entropy_selector.h"
+#include "cms/entropy/oblivious.h"
 #include "wire/pds.h"
 
 #include "base/arena.h"
@@ -34,7 +34,7 @@ struct RudiDestination {
   uint32_t clean = 0;        // unmarked responses since the window last changed
   Instant shrink_at;         // not before: once per time-out
   RtoEstimator rtt;
-  cms::EntropySelector ev;                    // [CMS-151]
+  cms::ObliviousSelector ev;                    // [CMS-151]
   IntrusiveList<Flow, ReadyFlowTag> blocked;  // flows that wait for the window
 };
 

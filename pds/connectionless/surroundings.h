@@ -1,5 +1,5 @@
 // The parts of the sublayer that the modes without PDCs work with, and how much of a turn is
-// theirs. Borrowed from Rooms. [PDS 16, 17]
+// theirs. Borrowed from Parts. [PDS 16, 17]
 #pragma once
 
 #include "pds/client.h"

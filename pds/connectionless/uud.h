@@ -5,7 +5,7 @@
 #include "pds/schedule/flow.h"
 
 #include "cms/config.h"
-#include "cms/entropy_selector.h"
+#include "cms/entropy/oblivious.h"
 #include "wire/pds.h"
 
 #include "base/packet.h"
@@ -52,7 +52,7 @@ class Uud {
 
   Surroundings with_;
   Rng rng_;
-  cms::EntropySelector ev_;
+  cms::ObliviousSelector ev_;
   IntrusiveList<Flow, ReadyFlowTag> ready_;
   // In the batch: their memory may be given back when the batch was handed over.
   std::array<PacketRef, kPacketsPerTurn> sent_memory_;

@@ -40,13 +40,13 @@ bool Door::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_
 
 // T5, T6. True: the packet is the first of the agreed PSNs. [PDS-052]
 bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
-  if (in.syn && in.start_psn == pdc.start_psn) {
+  if (in.syn && in.start_psn == pdc.start.psn()) {
     pdc.life.change(PdcEvent::start_given);
     pdc.end.end_wait();
     return true;
   }
   if (in.syn) {
-    replies_.nack(pdc, wire::NackCode::new_start_psn, in.trigger, pdc.start_psn.value(), now);
+    replies_.nack(pdc, wire::NackCode::new_start_psn, in.trigger, pdc.start.psn().value(), now);
   } else {
     res_.counters.add(Count::drop_syn_state);  // [PDS-162]
     if (in.is_control && in.ar) replies_.nack_stranger(in, wire::NackCode::unexp_event, now);
@@ -61,7 +61,7 @@ bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
 void Door::drop_if_unused(PdcHandle handle) {
   Pdc* const pdc = table_.get(handle);
   const bool is_used = pdc == nullptr || pdc->is_initiator() || pdc->proof.is_confirmed() ||
-                       pdc->rx.max_received() != pdc->start_psn - 1 || pdc->order.has_nacked() ||
+                       pdc->rx.max_received() != pdc->start.psn() - 1 || pdc->order.has_nacked() ||
                        res_.client.has_open_message(handle);
   if (is_used) return;
   res_.counters.add(Count::pdc_unused);
@@ -79,7 +79,7 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
       ending_.fail(*pdc, {FailureReason::aborted, {}, false}, Count::pdc_displaced, false, now);
       return open_target(in, from, now);
     }
-    const bool is_same = pdc->start_psn == in.start_psn || pdc->state() == PdcState::pending;
+    const bool is_same = pdc->start.psn() == in.start_psn || pdc->state() == PdcState::pending;
     if (!pdc->is_initiator() && is_same) return pdc;
     if (pdc->sdi != in.sdi()) {
       res_.counters.add(Count::drop_sdi);
@@ -133,7 +133,7 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (!in.use_rsv_pdc && !reclaim_.has_share(*peer, in.sdi(), job, now)) {
     return refuse(wire::NackCode::no_pdc_avail);
   }
-  Path* const to_peer = paths_.take({*peer, res_.config.return_class});
+  Path* const to_peer = paths_.take({*peer, res_.config.return_class, in.mode == Mode::rud});
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
   Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(res_.randomness)
                                   : table_.allocate(false, res_.randomness);
@@ -151,7 +151,7 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
 // What the SYN says of it.
 void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now) {
   bool pending = false;
-  const Psn start = starts_.secure_start(in, peer, pending);
+  const Psn start = secure_psn_.secure_start(in, peer, pending);
   pdc.tx.start(start);
   pdc.begin_at(start, res_.config);
   pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);

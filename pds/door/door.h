@@ -5,8 +5,8 @@
 #include "pds/door/proofs.h"
 #include "pds/door/reclaim.h"
 #include "pds/door/replies.h"
+#include "pds/door/secure_psn.h"
 #include "pds/door/shares.h"
-#include "pds/door/start_rules.h"
 #include "pds/door/token_bucket.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/ending.h"
@@ -22,7 +22,7 @@ namespace uet::pds {
 class Door {
  public:
   Door(Resources& res, PdcTable& table, Shares& shares, Schedule& schedule, Paths& paths,
-       IdleList& idle, Proofs& proofs, Replies& replies, StartRules& starts, Closing& closing,
+       IdleList& idle, Proofs& proofs, Replies& replies, SecurePsn& secure_psn, Closing& closing,
        Ending& ending, Reclaim& reclaim)
       : res_(res),
         table_(table),
@@ -32,7 +32,7 @@ class Door {
         idle_(idle),
         proofs_(proofs),
         replies_(replies),
-        starts_(starts),
+        secure_psn_(secure_psn),
         closing_(closing),
         ending_(ending),
         reclaim_(reclaim),
@@ -60,7 +60,7 @@ class Door {
   IdleList& idle_;
   Proofs& proofs_;
   Replies& replies_;
-  StartRules& starts_;
+  SecurePsn& secure_psn_;
   Closing& closing_;
   Ending& ending_;
   Reclaim& reclaim_;

@@ -65,7 +65,7 @@ bool Proofs::check_proof(Pdc& pdc, Instant& next, Instant now) {
 // An initiator waits for return data and has nothing to send. The target may wait for proof of our
 // address because its Probes were lost. We then send a Probe; its answer is proof enough.
 bool Proofs::owes_proof(const Pdc& pdc) const {
-  const bool has_shown = pdc.proof.is_confirmed() || pdc.rx.max_received() != pdc.start_psn - 1;
+  const bool has_shown = pdc.proof.is_confirmed() || pdc.rx.max_received() != pdc.start.psn() - 1;
   return pdc.is_initiator() && !has_shown && pdc.state() == PdcState::established &&
          pdc.messages.is_kept() && pdc.tx.empty() && may_probe(res_, pdc);
 }

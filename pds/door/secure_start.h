@@ -1,4 +1,4 @@
-// Where secured PDCs begin: the floors that this FEP as a target keeps for each (secure domain,
+// What SecurePsn remembers: the floors that this FEP as a target keeps for each (secure domain,
 // peer), and the values that targets told it as an initiator. Bounded; what does not fit is
 // forgotten, the longest unused first, which costs a round trip and never safety: once a floor was
 // forgotten, who has none begins at a random number that the target chooses. [PDS-050, PDS-053]

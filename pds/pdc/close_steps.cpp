@@ -88,7 +88,7 @@ bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
   h.cack_psn = pdc.end.psn();
   if (pdc.sdi != 0) {
     h.epsn = res_.config.expected_psn_in_close_ack;
-    h.expected_start_psn = starts_.raise_floor(pdc);
+    h.expected_start_psn = secure_psn_.raise_floor(pdc);
   }
   replies_.queue_ack(h, res_.peers[pdc.peer].address, trigger.ev, pdc.sdi);
   ending_.free_pdc(pdc, PdcEvent::close_command, pdc.state() != PdcState::error, true, now);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pds/door/replies.h"
-#include "pds/door/start_rules.h"
+#include "pds/door/secure_psn.h"
 #include "pds/pdc/ending.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
@@ -17,12 +17,12 @@ namespace uet::pds {
 class CloseSteps {
  public:
   CloseSteps(Resources& res, PdcTable& table, Schedule& schedule, Replies& replies,
-             StartRules& starts, Ending& ending, LossRecovery& loss, Outbox& outbox)
+             SecurePsn& secure_psn, Ending& ending, LossRecovery& loss, Outbox& outbox)
       : res_(res),
         table_(table),
         schedule_(schedule),
         replies_(replies),
-        starts_(starts),
+        secure_psn_(secure_psn),
         ending_(ending),
         loss_(loss),
         outbox_(outbox) {}
@@ -43,7 +43,7 @@ class CloseSteps {
   PdcTable& table_;
   Schedule& schedule_;
   Replies& replies_;
-  StartRules& starts_;
+  SecurePsn& secure_psn_;
   Ending& ending_;
   LossRecovery& loss_;
   Outbox& outbox_;

@@ -134,7 +134,7 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
     return true;
   }
   if (slot.delayed) {
-    loss_.mark_lost(pdc, psn, slot, cms::LossKind::pressure, Count::retx_delayed, now);
+    loss_.mark_lost(pdc, psn, slot, cms::LossKind::refused, Count::retx_delayed, now);
     if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, psn, now);
     return slot.lost;
   }

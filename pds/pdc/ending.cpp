@@ -6,8 +6,6 @@
 namespace uet::pds {
 
 namespace {
-constexpr uint8_t kTrafficClasses = 64;  // DSCPs
-
 bool tells_of_lost_peer(const Failure& failure) {
   return failure.reason == FailureReason::timeout || failure.reason == FailureReason::unreachable ||
          failure.nack == wire::NackCode::inv_dpdcid;
@@ -68,15 +66,12 @@ void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count caus
 
 // The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
 // out by themselves; an idle one would fail the next message that takes it. Once is enough for
-// those toward a peer that fail together. Cost: the PDCs toward that peer, and a look-up for each
-// class.
+// those toward a peer that fail together. Cost: the PDCs toward that peer.
 void Ending::close_idle_toward(PeerId peer, Instant now) {
   if (peer == lost_peer_ && now == lost_at_) return;
   lost_peer_ = peer;
   lost_at_ = now;
-  for (uint8_t tc = 0; tc < kTrafficClasses; ++tc) {
-    Path* const path = paths_.find({peer, TrafficClass(tc)});
-    if (path == nullptr) continue;
+  for (Path* path = res_.peers[peer].first_path; path != nullptr; path = path->next_of_peer) {
     for (Flow& flow : path->flows) {
       for (Pdc& pdc : flow.pdcs) {
         const bool is_idle = pdc.tx.empty() && !pdc.messages.has_current();
@@ -120,13 +115,14 @@ void Ending::forget_outstanding(Pdc& pdc) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     if (slot.in_flight) {
-      pdc.path->ccc.on_forgotten(slot.bytes);
+      pdc.path->on_forgotten(pdc, slot.bytes);
       freed = true;
     }
     pdc.losses.settle(slot);
     slot.in_flight = slot.quiet = false;
   }
   Schedule::stop_sending(pdc);
+  pdc.path->settle(pdc);
   if (freed) schedule_.wake_path(*pdc.path);
 }
 
@@ -145,7 +141,7 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
     }
   }
   if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending) {
-    starts_.raise_floor(pdc);
+    secure_psn_.raise_floor(pdc);
   }
   pdc.tx.abandon(res_.tx_pool);
   pdc.rx.release(res_.rx_pool);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "pds/door/proofs.h"
+#include "pds/door/secure_psn.h"
 #include "pds/door/shares.h"
-#include "pds/door/start_rules.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/pdc.h"
 #include "pds/pdc/pdc_table.h"
@@ -19,8 +19,8 @@ namespace uet::pds {
 class Ending {
  public:
   Ending(Resources& res, PdcTable& table, FlowTable& flows, Shares& shares, Schedule& schedule,
-         Paths& paths, Proofs& proofs, StartRules& starts, Closing& closing, ResponseStore& store,
-         ReorderBuffer& reorder)
+         Paths& paths, Proofs& proofs, SecurePsn& secure_psn, Closing& closing,
+         ResponseStore& store, ReorderBuffer& reorder)
       : res_(res),
         table_(table),
         flows_(flows),
@@ -28,7 +28,7 @@ class Ending {
         schedule_(schedule),
         paths_(paths),
         proofs_(proofs),
-        starts_(starts),
+        secure_psn_(secure_psn),
         closing_(closing),
         store_(store),
         reorder_(reorder) {}
@@ -64,7 +64,7 @@ class Ending {
   Schedule& schedule_;
   Paths& paths_;
   Proofs& proofs_;
-  StartRules& starts_;
+  SecurePsn& secure_psn_;
   Closing& closing_;
   ResponseStore& store_;
   ReorderBuffer& reorder_;

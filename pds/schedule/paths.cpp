@@ -53,6 +53,10 @@ Path* Paths::take(PathKey key) {
     slab_.free(made);
     return nullptr;
   }
+  Peer& peer = res_.peers[key.peer];
+  made->next_of_peer = peer.first_path;
+  peer.first_path = made;
+  if (peer.base_rtt_ns != 0) made->ccc.note_base_rtt(Duration::nanoseconds(peer.base_rtt_ns));
   made->refs = 1;
   made->packet_bytes_max = cms::nominal_bytes(wire::Request::kSize + kSesHeaderBytes + payload);
   return made;
@@ -62,6 +66,14 @@ void Paths::drop(Path& path) {
   UET_ASSERT(path.refs > 0);
   if (--path.refs > 0) return;
   UET_ASSERT(path.ccc.inflight_bytes() == 0);
+  Peer& peer = res_.peers[path.key.peer];
+  if (const cms::Nscc* const nscc = path.ccc.nscc(); nscc != nullptr && path.has_base_rtt) {
+    peer.base_rtt_ns = static_cast<uint32_t>(nscc->base_rtt().ns());
+  }
+  Path** link = &peer.first_path;
+  while (*link != &path) link = &(*link)->next_of_peer;
+  *link = path.next_of_peer;
+  schedule_.cancel(path);
   if (path.demands != nullptr) demands_.free(path.demands);
   by_key_.erase(path.key);
   slab_.free(&path);

@@ -32,17 +32,26 @@ class Paths {
   void on_credit(Pdc& pdc, uint32_t credit, Instant now);
   // Credit that the peer asks for. [T-34]
   void on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now);
+  // The key of a new flow. Each ROD flow toward a peer takes the next lane. [CMS-003, CMS-004]
+  PathKey key_for(PeerId peer, TrafficClass tc, Mode mode) {
+    if (mode == Mode::rud) return {peer, tc};
+    next_lane_ = next_lane_ == kLanes ? 1 : next_lane_ + 1;
+    return {peer, tc, false, next_lane_};
+  }
   // The path of that key, with one more reference; null: no memory, or as many as there may be.
   Path* take(PathKey key);
   // One reference less; with the last one it is gone.
   void drop(Path& path);
 
  private:
+  static constexpr uint8_t kLanes = 255;  // lane 0 is for return data
+
   Resources& res_;
   Schedule& schedule_;
   Slab<Path> slab_;
   HashMap<PathKey, Path*> by_key_;
   Slab<cms::CreditDemands> demands_;
+  uint8_t next_lane_ = 0;
 };
 
 }  // namespace uet::pds

@@ -39,8 +39,8 @@ void Schedule::want_send(Pdc& pdc) {
 
 // CMS may have room again. O(1), however many PDCs wait. [PDS-244]
 void Schedule::wake_path(Path& path) {
-  const bool is_wanted = !path.blocked.empty() || !path.sated.empty();
-  if (is_wanted && !path.is_linked()) open_paths_.push_back(path);
+  const ListNode<OpenPathTag>& node = path;
+  if (path.is_wanted() && !node.is_linked()) open_paths_.push_back(path);
 }
 
 }  // namespace uet::pds

@@ -16,6 +16,12 @@ class Schedule {
   explicit Schedule(Resources& res) : res_(res) {}
 
   void cancel(Pdc& pdc) { wheel_.cancel(pdc.timer); }
+  void cancel(Path& path) { wheel_.cancel(path.timer); }
+  // PDCs wait for the window of the path; if its pace holds them back they go on when that is over.
+  void wait_for_pace(Path& path, Instant now) {
+    const Instant earliest = path.ccc.earliest_send();
+    if (earliest > now && !path.timer.is_armed()) wheel_.arm(path.timer, earliest);
+  }
   // It stands in no list of those that send.
   static void stop_sending(Pdc& pdc) {
     ListNode<SendTag>& node = pdc;
@@ -39,10 +45,13 @@ class Schedule {
     return !control_.empty() || !resend_.empty() || !open_paths_.empty() || has_new_work();
   }
 
-  // Calls fn(Pdc&) for each PDC whose timer has fired.
+  // Calls fn(Pdc&) for each PDC whose timer has fired, and wakes the paths whose pace lets them go.
   template <class Fn>
   void expire(Instant now, Fn&& fn) {
-    wheel_.expire(now, [&](TimerNode& node) { fn(owner_of<Pdc>(node, &Pdc::timer)); });
+    wheel_.expire(now, [&](TimerNode& node) {
+      if (node.kind() == kPathTimer) return wake_path(owner_of<Path>(node, &Path::timer));
+      fn(owner_of<Pdc>(node, &Pdc::timer));
+    });
   }
   Instant next_deadline() const { return wheel_.next_deadline(); }
   uint32_t armed_timers() const { return wheel_.armed_count(); }

@@ -105,7 +105,9 @@ void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
     return path.blocked.push_back(pdc);
   }
   const Turn turn = outbox_.take_turn(pdc, batch, now);
-  if (turn.end == Step::blocked) (turn.has_sent ? path.sated : path.blocked).push_back(pdc);
+  if (turn.end != Step::blocked) return;
+  (turn.has_sent ? path.sated : path.blocked).push_back(pdc);
+  schedule_.wait_for_pace(path, now);
 }
 
 // The PDC that has waited longest for the window of its path. While there is room the path stays
@@ -121,6 +123,7 @@ void Turns::serve_path(Path& path, TxBatch& batch, Instant now) {
   } else {
     path.blocked.push_front(*pdc);  // it keeps its turn
   }
+  schedule_.wait_for_pace(path, now);
 }
 
 }  // namespace uet::pds

@@ -22,7 +22,7 @@ class PdcTableTest : public ::testing::Test {
     EXPECT_NE(pdc, nullptr);
     pdc->peer = PeerId(peer);
     pdc->peer_id = Pdcid(peer_id);
-    pdc->tx.start(pdc->start_psn);
+    pdc->tx.start(pdc->start.psn());
     table_.bind_peer(*pdc);
     return *pdc;
   }
@@ -122,11 +122,11 @@ TEST_F(PdcTableTest, StartPsnKeepsItsDistance) {
     Pdc& pdc = target(1, 1);
     const uint16_t id = pdc.id.value();
     if (used[id]) {
-      const int32_t distance = pdc.start_psn - last[id];
+      const int32_t distance = pdc.start.psn() - last[id];
       ASSERT_TRUE(distance >= 65536 || distance <= -65536);
     }
     used[id] = true;
-    last[id] = pdc.start_psn - 1;
+    last[id] = pdc.start.psn() - 1;
     table_.free(pdc);
   }
 }
@@ -320,7 +320,7 @@ TEST(PdcSeedTest, AnotherSeedIsAnotherPlace) {
       SeededRandom rng(seed);
       EXPECT_TRUE(table.create(arena, {16, 16, 16, 0}, rng).ok());
       const Pdc* const pdc = table.allocate(true, rng);
-      return std::pair{pdc->id.value(), pdc->start_psn.value()};
+      return std::pair{pdc->id.value(), pdc->start.psn().value()};
     };
     const auto [id, start] = first();
     EXPECT_EQ(first(), (std::pair{id, start})) << "the same seed, the same place";

@@ -11,12 +11,14 @@ namespace uet::pds {
 namespace {
 // Queues of one host's several interrupts differ by about as much, however short the round trip.
 constexpr Duration kReorderTimeMin = Duration::microseconds(50);
+// A peer rounds its count of octets up to 256. [CMS-037]
+constexpr int64_t kRoundingBytes = 256;
 
 // Of a source that may be forged: it must answer something, a packet that was sent or the Probe
 // that is out. [PDS-252]
 bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
   const auto was_sent = [&](Psn psn) {
-    return !psn.before(pdc.start_psn) && psn.before(pdc.tx.next());
+    return !psn.before(pdc.start.psn()) && psn.before(pdc.tx.next());
   };
   if (ack.p) return pdc.tail.is_answer(ack.probe_opaque);
   return was_sent(ack.cack_psn) || was_sent(ack.ack_psn());
@@ -56,7 +58,6 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
 
   AckNews news;
   news.acked.at = at;
-  if (cc != nullptr) news.acked.remote = take_cc_state(pdc, *cc, now);
   if (names_psn) take_named(pdc, ack, ses, news, now);
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
@@ -64,10 +65,17 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   }
   if (pdc.range.on_cack(cack)) pdc.waiting.begin(now);
   pdc.losses.note_arrived(cack);
-  tell_acked(pdc, news);
-  if (cc != nullptr) read_sack(pdc, *cc, now);
-  if (ack.p) probes_.on_probe_answer(pdc, ack, at, now);
+  if (cc != nullptr) read_sack(pdc, *cc, news, now);
+  tell_acked(pdc, cc, news, now);
   const cms::RemoteState& remote = news.acked.remote;
+  if (ack.p) {
+    if (pdc.tail.is_answer(ack.probe_opaque)) {
+      pdc.path->note_base_rtt(pdc.tail.age(at) - remote.service_time);  // [CMS-106]
+    }
+    probes_.on_probe_answer(pdc, ack, at, now);
+  } else {
+    probe_base_rtt(pdc);
+  }
   const bool counts = remote.valid && !cack.before(pdc.range.cack());
   infer_losses(pdc, counts ? remote.ooo_count : uint16_t{0xFFFF}, now);
   pdc.tail.note_heard();
@@ -80,7 +88,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
     schedule_.arm_by(pdc, now + res_.config.rto_init);
   }
   if (pdc.tx.empty() && pdc.state() != PdcState::established) schedule_.want_control(pdc);
-  if (news.closing == SlotKind::close_cmd) starts_.learn_start(pdc, ack);
+  if (news.closing == SlotKind::close_cmd) secure_psn_.learn_start(pdc, ack);
   ending_.on_closing_slot_done(pdc, news.closing, now);  // may free the PDC
 }
 
@@ -92,10 +100,7 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
   take_mark(ack, pdc.tx.recent(psn), sum);
   TxSlot* const slot = pdc.tx.find(psn);
   if (slot == nullptr) return;
-  // Of which transmission it is the answer must be certain; and a clock that was set in between
-  // may have stamped the arrival before it. [PDS-141]
-  if (slot->in_flight && !slot->was_asked && slot->resends == (ack.retx ? 1 : 0) &&
-      slot->was_sent_by(sum.at)) {
+  if (slot->is_rtt_sample(ack.retx, sum.at)) {
     sum.rtt = slot->sent_for(sum.at);
     sum.rtt_valid = true;
     pdc.rtt.on_rtt(sum.rtt);
@@ -131,7 +136,8 @@ void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
 }
 
 // What the destination says of its receiving side; invalid when it says nothing. [PDS 19.3]
-cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint32_t acked,
+                                          Instant now) {
   if (cc.ack.type != wire::PdsType::ack_cc || cc.state == 0) return {};
   if (cc.cc_type == wire::CcType::credit) {
     paths_.on_credit(pdc, wire::CreditState::unpack(cc.state).credit, now);
@@ -145,12 +151,12 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, Insta
   r.rcv_cwnd_pend = s.rcv_cwnd_pend;
   r.restore_cwnd = s.rc;
   r.valid = true;
-  // 24 bits that wrap: an ACK that was overtaken adds nothing. [CMS-042]
-  const uint32_t ahead = (s.rcvd_bytes - pdc.peer_rcvd_units) & 0xFFFFFF;
-  if (ahead < 0x800000) {
-    r.newly_received_bytes = ahead * 256;
-    pdc.peer_rcvd_units = s.rcvd_bytes;
-  }
+  // No more than is in flight, or lost and perhaps not, and the rounding of both counts.
+  const int64_t sent = int64_t{pdc.heard.balance()} +
+                       int64_t{pdc.losses.lost()} * pdc.path->packet_bytes_max + kRoundingBytes;
+  const int64_t most = std::max<int64_t>(sent, acked);
+  r.newly_received_bytes = pdc.heard.on_rcvd_units(
+      s.rcvd_bytes, static_cast<uint32_t>(std::min<int64_t>(most, UINT32_MAX)));
   return r;
 }
 
@@ -165,18 +171,30 @@ void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
   if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
 }
 
-void AckReader::tell_acked(Pdc& pdc, const AckNews& news) {
-  if (!news.is_any()) return;
-  pdc.path->on_acked(news);
-  schedule_.wake_path(*pdc.path);
+// One report for each ACK, of all that it acknowledges and says. [CMS-019]
+void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now) {
+  cms::Acked& acked = news.acked;
+  if (cc != nullptr) acked.remote = take_cc_state(pdc, *cc, acked.bytes, now);
+  acked.received_bytes =
+      acked.remote.valid ? acked.remote.newly_received_bytes : pdc.heard.on_acked(acked.bytes);
+  if (acked.rtt_valid) {
+    acked.rtt = std::max(acked.rtt - acked.remote.service_time, Duration::zero());  // [CMS-071]
+    pdc.path->has_base_rtt = true;
+  }
+  if (news.is_any()) {
+    pdc.path->on_acked(news);
+    schedule_.wake_path(*pdc.path);
+  }
+  if (!pdc.tx.empty()) return;
+  Path& path = *pdc.path;
+  path.settle(pdc);
+  if (path.ccc.inflight_bytes() == 0 && !path.is_wanted() && !has_new(pdc)) path.ccc.on_idle();
 }
 
 // SACK says "arrived", which is not "answered". [PDS-093]
-void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
+void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instant now) {
   const Psn base = cc.sack_base();
   bool any = false;
-  AckNews news;
-  news.acked.at = now;
   for (uint64_t bits = cc.sack_bitmap; bits != 0; bits &= bits - 1) {
     const Psn psn = base + __builtin_ctzll(bits);
     if (!psn.before(pdc.tx.next())) {  // never sent: the rest of the bitmap is no better [T-06]
@@ -193,7 +211,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
       slot->in_flight = false;
       news.acked.bytes += slot->bytes;
       ++news.acked.packets;
-      pdc.path->ev.on_feedback(slot->ev, cms::PathFeedback::good);
+      pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);
     }
     pdc.tx.settle(psn);
     pdc.losses.note_arrived(psn);
@@ -205,7 +223,6 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
   if (!any) return;
   pdc.waiting.begin(now);
   res_.counters.add(Count::sack_rx);
-  tell_acked(pdc, news);
 }
 
 // How long after a packet another one must have been sent, whose arrival then shows that the first
@@ -214,6 +231,20 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now) {
 Duration AckReader::reorder_time(const Pdc& pdc) const {
   const Duration srtt = pdc.rtt.smoothed();
   return srtt == Duration::zero() ? srtt : std::max(srtt * 3 / 2, kReorderTimeMin);
+}
+
+// The first answer on a new context: a Probe measures the round trip beside the queues, unless it
+// is known from before, or little is left to send. [CMS-106, CMS-107]
+void AckReader::probe_base_rtt(Pdc& pdc) {
+  Path& path = *pdc.path;
+  if (path.base_rtt_asked) return;
+  path.base_rtt_asked = true;
+  const bool is_wanted = res_.cms.base_rtt_probe && path.ccc.nscc() != nullptr &&
+                         pdc.state() == PdcState::established && may_probe(res_, pdc) &&
+                         has_new(pdc) && res_.peers[pdc.peer].base_rtt_ns == 0;
+  if (!is_wanted || pdc.tail.is_pending()) return;
+  pdc.tail.want();
+  schedule_.want_control(pdc);
 }
 
 void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
@@ -231,12 +262,13 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, res_.config.ooo_packets_min, reachable));
   rules.time = reorder_time(pdc);
-  LossDetector::infer(pdc.tx, pdc.losses.highest_arrived(), rules, now,
-                      [&](Psn psn, TxSlot& slot, LossCause cause) {
-                        const Count count =
-                            cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
-                        loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
-                      });
+  LossDetector::infer(
+      pdc.tx, pdc.losses.highest_arrived(), rules, now,
+      [&](Psn psn, TxSlot& slot, LossCause cause) {
+        const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
+        pdc.path->on_feedback(slot.ev, cms::PathFeedback::timeout, now);  // [CMS-021]
+        loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
+      });
 }
 
 }  // namespace uet::pds

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pds/door/proofs.h"
-#include "pds/door/start_rules.h"
+#include "pds/door/secure_psn.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/ending.h"
 #include "pds/pdc/idle_list.h"
@@ -23,7 +23,7 @@ namespace uet::pds {
 class AckReader {
  public:
   AckReader(Resources& res, PdcTable& table, Schedule& schedule, Paths& paths, IdleList& idle,
-            Proofs& proofs, StartRules& starts, Closing& closing, Ending& ending,
+            Proofs& proofs, SecurePsn& secure_psn, Closing& closing, Ending& ending,
             LossRecovery& loss, TailProbes& probes)
       : res_(res),
         table_(table),
@@ -31,7 +31,7 @@ class AckReader {
         paths_(paths),
         idle_(idle),
         proofs_(proofs),
-        starts_(starts),
+        secure_psn_(secure_psn),
         closing_(closing),
         ending_(ending),
         loss_(loss),
@@ -44,15 +44,16 @@ class AckReader {
  private:
   void heed(Pdc& pdc, wire::AckRequest request, Instant now);
   void establish(Pdc& pdc, Pdcid peer_id, Instant);
-  cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, Instant now);
+  cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint32_t acked, Instant now);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
   void take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses, AckNews& news,
                   Instant now);
   void complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, AckNews& news,
                 Instant now);
-  void tell_acked(Pdc& pdc, const AckNews& news);
-  void read_sack(Pdc& pdc, const wire::AckCc& cc, Instant now);
+  void tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now);
+  void read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instant now);
   Duration reorder_time(const Pdc& pdc) const;
+  void probe_base_rtt(Pdc& pdc);
   void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
 
   Resources& res_;
@@ -61,7 +62,7 @@ class AckReader {
   Paths& paths_;
   IdleList& idle_;
   Proofs& proofs_;
-  StartRules& starts_;
+  SecurePsn& secure_psn_;
   Closing& closing_;
   Ending& ending_;
   LossRecovery& loss_;

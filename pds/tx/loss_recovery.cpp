@@ -57,7 +57,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
   if (slot.in_flight) {
-    pdc.path->ccc.on_forgotten(slot.bytes);
+    pdc.path->on_forgotten(pdc, slot.bytes);
     schedule_.wake_path(*pdc.path);
   }
   pdc.losses.settle(slot);
@@ -74,7 +74,7 @@ void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   if (slot.in_flight) {
     // Like after a SACK: it must not keep the hole below it from being sent again.
     slot.in_flight = false;
-    pdc.path->ccc.on_forgotten(slot.bytes);
+    pdc.path->on_forgotten(pdc, slot.bytes);
     schedule_.wake_path(*pdc.path);
   }
   slot.note_sent(now);
@@ -86,7 +86,7 @@ void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
 void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   if (slot.in_flight) {
     slot.in_flight = false;
-    pdc.path->on_lost({cms::LossKind::pressure, {}, psn, &slot, now});
+    pdc.path->on_lost(pdc, {cms::LossKind::refused, {}, psn, &slot, now});
     schedule_.wake_path(*pdc.path);
   }
   pdc.losses.unmark(slot);
@@ -115,19 +115,23 @@ void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {
 
 // The slot is sent again as soon as CMS allows. [PDS-240]
 void LossRecovery::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause,
-                             Instant now, wire::NackCode code) {
+                             Instant now) {
+  mark_lost(pdc, slot, {kind, {}, psn, &slot, now}, cause);
+}
+
+void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count cause) {
   UET_ASSERT(!slot.done);
   if (slot.lost || pdc.life.is_orphan()) return;
   res_.counters.add(cause);
   if (slot.in_flight) {
     slot.in_flight = false;
-    pdc.path->on_lost({kind, code, psn, &slot, now});
+    pdc.path->on_lost(pdc, news);
     schedule_.wake_path(*pdc.path);
   }
   pdc.losses.unask(slot);
   slot.delayed = slot.quiet = false;
-  pdc.losses.mark(slot, psn);
-  pdc.tx.settle(psn);
+  pdc.losses.mark(slot, news.psn);
+  pdc.tx.settle(news.psn);
   Schedule::stop_sending(pdc);  // it may stand among those with new packets only
   schedule_.want_send(pdc);
 }

@@ -29,8 +29,9 @@ class LossRecovery {
   // Everything from the gap on goes again, except what the peer keeps. [PDS-078]
   void go_back(Pdc& pdc, Psn expected, Instant now);
   // It goes again as soon as CMS allows. [PDS-240]
-  void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now,
-                 wire::NackCode code = {});
+  void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now);
+  // The same, where a NACK says more. `news.packet` is the slot.
+  void mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count cause);
 
  private:
   Resources& res_;

@@ -61,7 +61,7 @@ inline bool window_open(const Resources& res, Pdc& pdc) {
   if (pdc.is_unverified() && !may_send_unproven(res, pdc)) return false;
   if (pdc.tx.size() >= res.config.tx_window_packets || !pdc.range.admits(next)) return false;
   return pdc.state() != PdcState::syn ||
-         next - pdc.start_psn <= static_cast<int32_t>(kPsnOffsetMax);
+         next - pdc.start.psn() <= static_cast<int32_t>(kPsnOffsetMax);
 }
 
 // There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What

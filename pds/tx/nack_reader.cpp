@@ -8,21 +8,17 @@ namespace uet::pds {
 
 using wire::NackCode;
 
-namespace {
-constexpr uint32_t kRebasesMax = 4;  // [PDS-051]
-}  // namespace
-
 // Everything that was sent moves to the new start and goes again. [PDS-051, PDS-I4]
 void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   const Psn start(h.payload);
-  if (start == pdc.start_psn) return res_.counters.add(Count::drop_nack_code);
-  if (++pdc.rebases > kRebasesMax) {
+  if (start == pdc.start.psn()) return res_.counters.add(Count::drop_nack_code);
+  if (!pdc.start.admit_move()) {
     res_.counters.add(Count::psn_rebase_limit);
     return ending_.fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
                         false, now);
   }
   res_.counters.add(Count::psn_rebased);
-  pdc.tx.rebase(start - pdc.start_psn);
+  pdc.tx.rebase(start - pdc.start.psn());
   pdc.rx.release(res_.rx_pool);
   pdc.begin_at(start, res_.config);
   pdc.waiting.begin(now);
@@ -33,7 +29,7 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
     slot->sacked = false;
     if (slot->in_flight) {  // refused for its number, not for its path
       slot->in_flight = false;
-      pdc.path->ccc.on_forgotten(slot->bytes);
+      pdc.path->on_forgotten(pdc, slot->bytes);
     }
     loss_.mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_nack, now);
   }
@@ -152,7 +148,7 @@ void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   if (slot.kind != SlotKind::data) return;
   slot.kind = SlotKind::noop;
   slot.ref = {};
-  loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::pressure, Count::retx_nack, now);
+  loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::refused, Count::retx_nack, now);
   res_.client.on_failed(ref, {FailureReason::nack, h.nack_code, false}, now);
 }
 
@@ -165,14 +161,20 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   if (slot.sacked && !is_answer) return res_.counters.add(Count::drop_nack_answered);
   if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
   slot.sacked = false;
-  auto kind = cms::LossKind::inferred;
-  if (h.nack_code == NackCode::trimmed) kind = cms::LossKind::trimmed;
-  if (h.nack_code == NackCode::trimmed_lasthop) kind = cms::LossKind::trimmed_lasthop;
-  // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
-  if (h.m && kind != cms::LossKind::trimmed) {
-    pdc.path->ev.on_feedback(slot.ev, cms::PathFeedback::ecn);
+  LossNews news{cms::LossKind::refused, h.nack_code, h.nack_psn, &slot, now};
+  if (h.nack_code == NackCode::trimmed) news.kind = cms::LossKind::trimmed;
+  if (h.nack_code == NackCode::trimmed_lasthop) news.kind = cms::LossKind::trimmed_lasthop;
+  news.ecn = h.m;
+  if (slot.is_rtt_sample(h.retx, at)) {  // a NACK tells no service time [CMS-094]
+    news.rtt = slot.sent_for(at);
+    news.rtt_valid = true;
   }
-  loss_.mark_lost(pdc, h.nack_psn, slot, kind, Count::retx_nack, now, h.nack_code);
+  // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
+  // What is told of a trim before the last hop, `mark_lost` tells. [CMS-023, CMS-163]
+  if (news.kind != cms::LossKind::trimmed) {
+    pdc.path->on_feedback(slot.ev, cms::nack_feedback(news.kind, h.m), now);
+  }
+  loss_.mark_lost(pdc, slot, news, Count::retx_nack);
   // A peer that drops what is out of order needs all that follows as well. [PDS-150]
   if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, h.nack_psn, now);
 }

@@ -13,7 +13,7 @@ namespace uet::pds {
 struct AckNews {
   // Round trip, EV, CE mark, octets and packets; service time, received octets and the count of
   // what is out of order as the peer tells them.
-  cms::Acked acked;
+  cms::Acked acked{};
   SlotKind closing = SlotKind::data;  // the control packet that it answers, if any
 
   bool is_any() const {
@@ -28,6 +28,9 @@ struct LossNews {
   Psn psn;
   const TxSlot* packet = nullptr;  // its record
   Instant at;
+  Duration rtt{};  // of the NACK that said so
+  bool rtt_valid = false;
+  bool ecn = false;  // M of that NACK
 };
 
 }  // namespace uet::pds

@@ -1,6 +1,7 @@
 // The turn of a PDC, and how its packets are encoded. [PDS 6, 12, 13, PDS-244]
 #include "pds/tx/outbox.h"
 
+#include "pds/seal.h"
 #include "pds/tx/may_send.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ bool Outbox::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instan
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.kind = kind;
-  slot.ev = next_ev(pdc, nullptr);
+  slot.ev = next_ev(pdc, nullptr, now);
   emit_request(pdc, psn, slot, batch, now);
   if (kind == SlotKind::close_cmd) {
     pdc.end.close_at_psn(psn);
@@ -54,7 +55,7 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.clearing.note_sent();
     const Psn clear = pdc.tx.base() - 1;
     // Although said before: that may have been lost, and the peer asks because it needs it.
-    if (pdc.tx.base() != pdc.start_psn && pdc.state() != PdcState::syn) {
+    if (pdc.tx.base() != pdc.start.psn() && pdc.state() != PdcState::syn) {
       h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
       h.payload = clear.value();
       emit_control(pdc, h, pdc.burst.ev(), batch);
@@ -182,17 +183,17 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   if (is_held_by_gap(res_, pdc)) return Step::idle;
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
-  if (!pdc.path->ccc.may_send(slot.bytes)) return Step::blocked;
+  if (!pdc.path->may_send(slot.bytes, now)) return Step::blocked;
   pdc.losses.unmark(slot);
   if (slot.resends < 2) ++slot.resends;
-  slot.ev = next_ev(pdc, &slot);
+  slot.ev = next_ev(pdc, &slot, now);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;
 }
 
 Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!has_new(pdc) || !window_open(res_, pdc)) return Step::idle;
-  if (!pdc.path->ccc.may_send(pdc.path->packet_bytes_max)) return Step::blocked;
+  if (!pdc.path->may_send(pdc.path->packet_bytes_max, now)) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
   if (!pdc.tx.reserve(res_.tx_pool)) {
     res_.counters.add(Count::slot_stalls);
@@ -208,7 +209,7 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.ref = ref;
-  slot.ev = next_ev(pdc, nullptr);
+  slot.ev = next_ev(pdc, nullptr, now);
   if (ref.eom) {
     pdc.messages.finish();
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
@@ -225,20 +226,23 @@ void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
       pdc.is_initiator() ? pdc.life.close_asked() : pdc.state() != PdcState::established;
   if (res_.config.psn_range_packets == 0 || is_closing) return;
   const uint32_t margin = 2 * std::max<uint32_t>(pdc.range.packets(), PeerRange::kUnit);
-  const uint32_t used = psn.value() - pdc.start_psn.value();
+  const uint32_t used = psn.value() - pdc.start.psn().value();
   if (used + margin < res_.config.psn_range_packets) return;
   res_.counters.add(Count::psn_range_close);
   pdc.is_initiator() ? closing_.begin_close(pdc) : closing_.ask_close(pdc, now);
 }
 
 // The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
-Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend) {
+Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
   if (pdc.mode == Mode::rod) {
-    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.burst.begin(pdc.path->ev.next(), 0);
+    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.burst.begin(pdc.path->ev.next(now), 0);
     return pdc.burst.ev();
   }
   if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {
-    pdc.burst.begin(pdc.path->ev.next(), res_.config.packets_per_entropy * kShortsPerPacket);
+    Entropy ev = pdc.path->ev.next(now);
+    // One that was good before may come again at once.
+    if (resend != nullptr && resend->ev == ev) ev = pdc.path->ev.next(now);
+    pdc.burst.begin(ev, res_.config.packets_per_entropy * kShortsPerPacket);
   }
   return pdc.burst.ev();
 }
@@ -253,7 +257,7 @@ void Outbox::use_ev(Pdc& pdc, uint32_t bytes) {
 void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now) {
   const Peer& peer = res_.peers[pdc.peer];
   const bool syn = pdc.state() == PdcState::syn;
-  const auto psn_offset = static_cast<uint16_t>(syn ? psn - pdc.start_psn : 0);
+  const auto psn_offset = static_cast<uint16_t>(syn ? psn - pdc.start.psn() : 0);
   if (slot.kind != SlotKind::data) {
     wire::Control h;
     h.ctl_type = slot.kind == SlotKind::close_cmd   ? wire::CtlType::close_cmd
@@ -270,7 +274,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
     h.dpdcid = pdc.peer_id;
     h.psn = psn;
     (void)emit_control(pdc, h, slot.ev, batch);  // not sent: as if it were lost
-    return on_emitted(pdc, psn, slot, cms::nominal_bytes(wire::Control::kSize), now);
+    return on_emitted(pdc, psn, slot, nominal_bytes(wire::Control::kSize, pdc.sdi), now);
   }
 
   wire::Request h;
@@ -295,7 +299,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
   pdc.clearing.note_carried();
   res_.counters.add(Count::tx_requests);
   res_.counters.add(Count::tx_payload_bytes, packet.payload_bytes);
-  on_emitted(pdc, psn, slot, cms::nominal_bytes(packet.bytes()), now);
+  on_emitted(pdc, psn, slot, nominal_bytes(packet.bytes(), pdc.sdi), now);
 }
 
 // Whether the packet of a slot that goes out now has AR, and notes it. A message that nobody waits
@@ -304,7 +308,9 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
 // in SYN, where an ACK is what one waits for. [PDS-064]
 bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
   const Path& path = *pdc.path;
-  const bool stalls_next = !window_open(res_, pdc) || !path.ccc.may_send(2 * path.packet_bytes_max);
+  const bool stalls_next =
+      !window_open(res_, pdc) ||
+      path.ccc.wants_ack(path.packet_bytes_max, res_.config.ack_gen_trigger_bytes);
   const bool must = slot.resends > 0 || res_.config.ack_per_packet || stalls_next;
   slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state() == PdcState::established &&
                pdc.asking.may_be_quiet(res_.config.quiet_packets);
@@ -323,7 +329,7 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   slot.resends == 0 ? pdc.tx.note_first_sent(psn) : pdc.tx.settle(psn);
   pdc.deficit.spend(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
-  pdc.path->ccc.on_sent({nominal, slot.ev, slot.resends > 0, now});
+  pdc.path->on_sent(pdc, {nominal, slot.ev, slot.resends > 0, now});
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && slot.resends == 0) idle_.touch(pdc, now);
   // No time-out is shorter than rto_init: as a rule there is nothing to compute.

@@ -41,7 +41,7 @@ class Outbox {
   Step send_lost(Pdc& pdc, TxBatch& batch, Instant now);
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   void check_psn_range(Pdc& pdc, Psn psn, Instant now);
-  Entropy next_ev(Pdc& pdc, const TxSlot* resend);
+  Entropy next_ev(Pdc& pdc, const TxSlot* resend, Instant now);
   void use_ev(Pdc& pdc, uint32_t bytes);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
   bool choose_ar(Pdc& pdc, TxSlot& slot);

@@ -61,6 +61,11 @@ struct TxSlot {
     const int64_t passed = ticks_between(tick_of(at), sent_tick());
     return Duration::nanoseconds(passed < 0 ? 0 : passed << SentTick::kShift);
   }
+  // An answer of `at`, which echoes `retx`, measures the round trip: it is certain which
+  // transmission it answers, and no clock was set in between. [PDS-141, CMS-071]
+  bool is_rtt_sample(bool retx, Instant at) const {
+    return in_flight && !was_asked && resends == (retx ? 1 : 0) && was_sent_by(at);
+  }
   // From tick b to tick a; negative when a came first.
   static int64_t ticks_between(uint64_t a, uint64_t b) {
     constexpr int kSpare = 64 - kTickBits;

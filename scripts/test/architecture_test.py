@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds docs/architecture.md against the tree: each path that it names exists, its table of rooms
-lists the folders that there are, the picture has the rooms, and the page is short enough to read.
+"""Holds docs/architecture.md against the tree: each path that it names exists, its table of folders
+lists the folders that there are, the picture has them, and the page is short enough to read.
 The README's counts are those of docs/compliance.md, and what it links to exists.
 """
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 LINES_MAX = 300
-NO_ROOMS = {".ci", ".github"}  # hold files for others' programs
+NOT_LISTED = {".ci", ".github"}  # hold files for others' programs
 
 
 def tracked_folders(root):
@@ -26,10 +26,10 @@ def named_paths(text):
     return quoted, files, linked
 
 
-def listed_rooms(text):
-    rooms = text[text.index("## 2. Rooms"):]
-    rooms = rooms[:rooms.index("###")] if "###" in rooms else rooms
-    return {name.split("/")[0] for name in re.findall(r"^\| `([a-z/]+)` \|", rooms, re.M)}
+def listed_folders(text):
+    table = text[text.index("## 2. Folders"):]
+    table = table[:table.index("###")] if "###" in table else table
+    return {name.split("/")[0] for name in re.findall(r"^\| `([a-z/]+)` \|", table, re.M)}
 
 
 def findings(root):
@@ -47,14 +47,14 @@ def findings(root):
     for path in linked:
         if not (page.parent / path).exists():
             yield f"there is no {path} to link to"
-    there = tracked_folders(root) - NO_ROOMS
-    listed = listed_rooms(text)
+    there = tracked_folders(root) - NOT_LISTED
+    listed = listed_folders(text)
     for name in sorted(there - listed):
-        yield f"the table of rooms lacks {name}"
+        yield f"the table of folders lacks {name}"
     for name in sorted(listed - there):
-        yield f"the table of rooms has {name}, which is no folder"
-    dot = (root / "docs/pictures/rooms.dot").read_text()
-    svg = (root / "docs/pictures/rooms.svg").read_text()
+        yield f"the table of folders has {name}, which is no folder"
+    dot = (root / "docs/pictures/folders.dot").read_text()
+    svg = (root / "docs/pictures/folders.svg").read_text()
     for label in re.findall(r'label="([^"]+)"', dot):
         for line in label.split(r"\n"):
             if line.replace("'", "&#39;") not in svg and line not in svg:

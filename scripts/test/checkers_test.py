@@ -262,6 +262,18 @@ class CheckCitationsTest(Tree):
         self.assertEqual(code, 1)
         self.assertIn("pds/a.cpp:1: cites PDS-999", out)
 
+    def test_sections_and_decisions_that_do_not_exist(self):
+        self.write("docs/architecture.md", "# Architecture\n\n## 5. Threads\n")
+        self.write("docs/decisions/0004-time.md", "# 4. Time\n")
+        self.write("pds/a.cpp", "// [architecture 5] [PDS-001, decision 4]\n")
+        self.assertEqual(run("check_citations.py", self.root)[0], 0)
+        self.write("pds/a.cpp", "// [architecture 5, 6]\n// [architecture room]\n// decision 2\n")
+        code, out = run("check_citations.py", self.root)
+        self.assertEqual(code, 1)
+        self.assertIn("pds/a.cpp:1: docs/architecture.md has no section 6", out)
+        self.assertIn("pds/a.cpp:2: docs/architecture.md has no section room", out)
+        self.assertIn("pds/a.cpp:3: docs/decisions has no decision 2", out)
+
     def test_rule_without_test_or_reason(self):
         self.write("pds/test/a_test.cpp", "// [PDS-001]\n")
         self.write("pds/a.cpp", "// [PDS-002] cited in code only\n")

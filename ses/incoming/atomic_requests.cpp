@@ -2,7 +2,7 @@
 #include "ses/incoming/atomic_requests.h"
 
 #include "ses/atomics.h"
-#include "ses/completion_room.h"
+#include "ses/completion_slot.h"
 #include "ses/incoming/remote_report.h"
 
 #include <algorithm>

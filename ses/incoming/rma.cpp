@@ -1,7 +1,7 @@
 // WRITE and READ at the target.
 #include "ses/incoming/rma.h"
 
-#include "ses/completion_room.h"
+#include "ses/completion_slot.h"
 #include "ses/incoming/remote_report.h"
 
 #include <algorithm>

@@ -11,18 +11,18 @@ Operations::Operations(Resources& res, const Endpoints& endpoints, Flows& flows,
       order_(order),
       exposures_(exposures),
       deferrals_(deferrals),
-      users_max_(kMax - internal_max(res.config)),
+      users_max_(std::min(res.config.operations, kMax - internal_max(res.config))),
       payloads_(res, endpoints) {}
 
 Result<void> Operations::create() {
   // Message handles leave one index bit to tell return messages apart. Behind the first chunk are
   // fewer unused indices than it has slots.
   const uint32_t internal = internal_max(res_.config);
-  const Room room{64 + internal, kMax};
+  const Room room{std::min(64U, users_max_) + internal, users_max_ + internal};
   static_assert(kMax <= (Handle<TxMessage>::kIndexMask + 1) / 4);
   UET_CHECK(messages_.create(*res_.arena, room, Reuse::rested));
   UET_CHECK(ends_.create(*res_.arena, internal));
-  return payloads_.create(Room{64, kMax}, res_.config.long_injects);
+  return payloads_.create(Room{std::min(64U, users_max_), users_max_}, res_.config.long_injects);
 }
 
 Result<TxMessage*> Operations::make(Endpoint& ep, Remote& to, std::span<const IoSlice> iov,

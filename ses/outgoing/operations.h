@@ -34,7 +34,7 @@ struct InternalEnd {
 
 class Operations {
  public:
-  // Unfinished at once, of all endpoints together. [LF-158]
+  // Unfinished at once, of all endpoints together, whatever the configuration says. [LF-158]
   static constexpr uint32_t kMax = uint32_t{1} << 20;
 
   Operations(Resources& res, const Endpoints& endpoints, Flows& flows, SendOrder& order,

@@ -29,10 +29,10 @@ Result<void> Payloads::copy(TxMessage& m, std::span<const IoSlice> iov) {
 bool Payloads::retain(Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov) {
   const Result<uint64_t> bytes = total_bytes(iov);
   if (!bytes.ok() || *bytes > kRetainBytes || *bytes >= res_.config.rendezvous_bytes) return false;
-  m.is_in_room = *bytes > InjectStore::kShortBytes;
-  m.copy = m.is_in_room ? ep.retained.take(*res_.arena, *bytes) : inject_.take(*bytes);
+  m.is_in_buffer = *bytes > InjectStore::kShortBytes;
+  m.copy = m.is_in_buffer ? ep.retained.take(*res_.arena, *bytes) : inject_.take(*bytes);
   if (m.copy == nullptr) {
-    m.is_in_room = false;
+    m.is_in_buffer = false;
     res_.counters.add(Counter::tx_retain_no_room);
     return false;
   }
@@ -53,7 +53,7 @@ void Payloads::give_back(TxMessage& m) {
 void Payloads::give_back_copy(TxMessage& m) {
   const uint64_t bytes = m.memory.bytes();
   tally_.remove(bytes);
-  if (m.is_in_room) {
+  if (m.is_in_buffer) {
     endpoints_.get(m.endpoint)->retained.give_back(m.copy);
   } else {
     inject_.give_back(m.copy, bytes);

@@ -79,7 +79,7 @@ Result<TxMessage*> Posting::make(Endpoint& ep, const Destination& to, std::span<
   m->is_fenced = (flags & kOpFence) != 0;
   m->delivery_complete = (flags & kOpDeliveryComplete) != 0;
   m->has_data = (flags & kOpRemoteData) != 0;
-  // Of what was retained the user knows already that it is done. With the queue or the rooms half
+  // Of what was retained the user knows already that it is done. With the queue or the buffers half
   // full somebody may be waiting for room there.
   const bool is_awaited = (flags & kOpQuiet) == 0 && !m->is_retained;
   const bool is_scarce = ep.tx_open >= ep.options.tx_size / 2 || ep.retained.is_scarce();

@@ -1,7 +1,7 @@
 // Receives that are posted, messages that were kept, and how they meet and end.
 #include "ses/receives/delivery.h"
 
-#include "ses/completion_room.h"
+#include "ses/completion_slot.h"
 
 #include <algorithm>
 #include <span>

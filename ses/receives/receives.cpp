@@ -1,7 +1,7 @@
 // Making, consuming, completing and ending receives.
 #include "ses/receives/receives.h"
 
-#include "ses/completion_room.h"
+#include "ses/completion_slot.h"
 
 #include <algorithm>
 

@@ -22,7 +22,8 @@ class Receives {
  public:
   explicit Receives(Resources& res) : res_(res) {}
   Result<void> create() {
-    return receives_.create(*res_.arena, Room{64, Slab<PostedReceive>::kCapacityMax});
+    const uint32_t most = res_.config.receives;
+    return receives_.create(*res_.arena, Room{std::min(most, 64U), most});
   }
 
   // One that is not in its Matcher yet. Errors as of Ses::receive.

@@ -67,11 +67,11 @@ TEST_F(QuietTest, AHalfFullQueueIsWaitedFor) {
 }
 
 // [PDS-064, LF-136] What was copied is done for its user, unless a completion of the peer is
-// wanted. With more than half of the rooms for copies taken somebody may soon wait for one.
+// wanted. With more than half of the buffers for copies taken somebody may soon wait for one.
 TEST_F(QuietTest, WhatWasRetained) {
   options_.tx_size = 1024;
   start();
-  constexpr int kQuiet = 112;  // of 224 rooms
+  constexpr int kQuiet = 112;  // of 224 buffers
   Octets room(1000);
   for (int i = 0; i < kQuiet + 3; ++i) post(room);
   send(kOpRetain | kOpFence);

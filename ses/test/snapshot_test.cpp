@@ -1,8 +1,13 @@
 // What a person is shown of endpoints that wait: operations, receives, kept and arriving messages,
 // and how much did not fit the room for it.
+#include "ses/counters.h"
+#include "ses/test/deferral_fixture.h"
 #include "ses/test/pair.h"
+#include "ses/test/rendezvous_fixture.h"
 
 #include <array>
+#include <set>
+#include <string>
 
 namespace uet::ses::test {
 namespace {
@@ -102,6 +107,59 @@ TEST_F(SnapshotTest, WhatDoesNotFitIsCounted) {
   Snapshot nowhere;
   b_->ses->snapshot(nowhere, now_);
   EXPECT_EQ(nowhere.receive_count, 5u);
+}
+
+TEST_F(SnapshotTest, TheStateOfAnOperationIsNamed) {
+  config_.unexpected_bytes = 0;
+  start();
+  const Octets data = pattern(10);
+  SendRequest behind = send_request(data, 0x62);
+  behind.flags = kOpFence;
+  ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data, 0x61), now_).ok());
+  ASSERT_TRUE(a_->ses->send(a_->ep, behind, now_).ok());
+  ASSERT_EQ(look(*a_).operation_count, 2u);
+  EXPECT_STREQ(operations_[0].state, "queued");
+  EXPECT_STREQ(operations_[1].state, "held");
+  settle();  // there is no receive
+  now_ = now_ + Duration::milliseconds(3);
+  ASSERT_EQ(look(*a_).operation_count, 2u);
+  EXPECT_STREQ(operations_[0].state, "waiting");
+  EXPECT_EQ(operations_[0].retries, 1u);
+  EXPECT_EQ(operations_[0].refused, Duration::milliseconds(3));
+  EXPECT_STREQ(operations_[1].state, "held");
+}
+
+// What the only operation of A is called.
+std::string state_at(const Node& node, Instant now) {
+  std::array<OperationSnapshot, 1> operations;
+  Snapshot s;
+  s.operations = operations;
+  node.ses->snapshot(s, now);
+  return s.operation_count == 1 ? operations[0].state : "";
+}
+
+class DeferredSnapshotTest : public DeferralTest {};
+TEST_F(DeferredSnapshotTest, ASendThatWasToldToWaitIsDeferred) {
+  const Octets data = pattern(3000);
+  send(deferrable(data));
+  settle();
+  EXPECT_EQ(state_at(*a_, now_), "deferred");
+}
+
+class ExposedSnapshotTest : public RendezvousTest {};
+TEST_F(ExposedSnapshotTest, ASourceThatWaitsToBeReadIsExposed) {
+  const Octets data = pattern(3000);
+  send(by_rendezvous(data));
+  settle();
+  EXPECT_EQ(state_at(*a_, now_), "exposed");
+}
+
+TEST(CounterNamesTest, EachCounterHasOneOfItsOwn) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < Counters::kCount; ++i) names.insert(name(static_cast<Counter>(i)));
+  EXPECT_EQ(names.size(), Counters::kCount);
+  EXPECT_EQ(names.count("unknown"), 0u);
+  EXPECT_STREQ(name(static_cast<Counter>(Counters::kCount)), "unknown");
 }
 
 }  // namespace

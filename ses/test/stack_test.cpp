@@ -90,7 +90,7 @@ TEST_P(StackTest, EveryKindOfMessageSurvivesLossAndReordering) {
   }
 }
 
-// [PDS-148, decision 4, Room before acceptance] The application over there takes no completions
+// [PDS-148, decision 4, decision 11] The application over there takes no completions
 // for longer than a silent peer would be waited for: that is back-pressure and no error.
 TEST_P(StackTest, AFullCompletionQueueIsWaitedForWithoutLimit) {
   Rng rng(1);

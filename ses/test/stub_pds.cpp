@@ -8,6 +8,7 @@
 namespace uet::ses::test {
 
 Result<pds::FlowId> StubPds::flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) {
+  if (flows_.size() - asked.released.size() >= flows_max) return Errc::again;
   flows_.push_back({peer, mode, false, 0, {}});
   return pds::FlowId(static_cast<uint32_t>(flows_.size() - 1));
 }
@@ -209,6 +210,38 @@ void StubPds::shorten_returns() {
   allows_void_resend = true;
   for (auto& [flow, t] : targets_) {
     for (auto& [psn, sent] : t.back.outstanding) EXPECT_TRUE(client_->shorten(sent.ref));
+  }
+}
+
+uint32_t StubPds::shorten_requests() {
+  allows_void_resend = true;
+  uint32_t count = 0;
+  for (FlowState& f : flows_) {
+    for (auto& [psn, sent] : f.forward.outstanding) count += client_->shorten(sent.ref);
+  }
+  return count;
+}
+
+void StubPds::fail_sends(int error, Instant now) {
+  allows_void_resend = true;
+  const auto fail = [&](Direction& d) {
+    for (auto& [psn, sent] : d.outstanding) {
+      client_->on_send_failed(sent.ref.message.value(), error, now);
+    }
+  };
+  for (FlowState& f : flows_) fail(f.forward);
+  for (auto& [flow, t] : targets_) fail(t.back);
+}
+
+void StubPds::fail_returns(const pds::Failure& failure, Instant now) {
+  ends_returns = true;
+  for (auto& [flow, t] : targets_) {
+    for (auto& [psn, sent] : t.back.outstanding) client_->on_failed(sent.ref, failure, now);
+    for (const pds::MessageHandle message : t.back.returns) {
+      client_->on_aborted(message, failure, now);
+    }
+    t.back.outstanding.clear();
+    t.back.returns.clear();
   }
 }
 

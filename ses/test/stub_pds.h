@@ -45,7 +45,7 @@ class StubPds final : public pds::Service {
   Result<pds::FlowId> flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) override;
   void ready(pds::FlowId flow) override { flows_[flow.value()].is_ready = true; }
   void want_answers(pds::FlowId, Instant) override { ++asked.answers; }
-  void release(pds::FlowId) override {}
+  void release(pds::FlowId flow) override { asked.released.push_back(flow.value()); }
   bool respond(pds::RxToken token, const pds::Verdict& v, Instant now) override;
   bool send_return(pds::PdcHandle pdc, pds::MessageHandle message) override;
   void message_done(pds::PdcHandle) override { ++asked.messages_done; }
@@ -57,17 +57,25 @@ class StubPds final : public pds::Service {
   void resend_all();
   // The return data under way is too long for the route: it goes again as errors. [PDS-250]
   void shorten_returns();
+  // The same of requests. How many could be shortened.
+  uint32_t shorten_requests();
+  // The system refuses what is under way for good: requests, and answers to reads.
+  void fail_sends(int error, Instant now);
+  // PDCs of the peer's flows end: answers to reads under way, and those that wait.
+  void fail_returns(const pds::Failure& failure, Instant now);
   // Ends the PDC of a flow at its initiator: everything outstanding fails.
   void fail_flow(uint32_t flow, const pds::Failure& failure, Instant now);
   bool has_outstanding() const;
 
   uint32_t window = 16;
+  uint32_t flows_max = UINT32_MAX;  // in use at once; then Errc::again
   // What SES asked of it.
   struct Asked {
     uint32_t messages_done = 0;
     uint32_t keep_pdc = 0;
     uint32_t answers = 0;
-    std::vector<bool> quiet;  // of each packet pulled: nobody waits for its answer
+    std::vector<bool> quiet;         // of each packet pulled: nobody waits for its answer
+    std::vector<uint32_t> released;  // flows, in order
   };
   Asked asked;
   uint32_t nacks_sent = 0;
@@ -111,7 +119,7 @@ class StubPds final : public pds::Service {
 
   uint32_t node_;
   sim::Transit<Parcel>& network_;
-  pds::Client* client_ = nullptr;
+  Exchange* client_ = nullptr;
   std::deque<FlowState> flows_;
   std::map<uint32_t, TargetState> targets_;  // by flow of the peer
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();

@@ -28,13 +28,29 @@ void set_aimd(cms::Config& config, const StackChoice&, const NetworkFacts& facts
   config.window_bytes_max = facts.bdp_bytes + facts.bdp_bytes / 2;
 }
 
+void set_nscc(cms::Config& config, const StackChoice&, const NetworkFacts& facts) {
+  config.algorithm = cms::Algorithm::nscc;
+  config.link_mbps = static_cast<uint32_t>(facts.mbps);
+  config.base_rtt = Duration::nanoseconds(facts.base_rtt / 1000);
+  config.window_bytes_max = UINT32_MAX;
+}
+
 constexpr std::array kCongestion{
+    Named{"nscc", set_nscc},
     Named{"fixed", set_fixed},
     Named{"aimd", set_aimd},
 };
 
+template <cms::Spraying kind>
+void set_spraying(cms::Config& config, const StackChoice&, const NetworkFacts&) {
+  config.entropy.spraying = kind;
+}
+
 constexpr std::array kBalancing{
-    Named{"oblivious", [](cms::Config&, const StackChoice&, const NetworkFacts&) {}},
+    Named{"mixed", set_spraying<cms::Spraying::mixed>},
+    Named{"reps", set_spraying<cms::Spraying::reps>},
+    Named{"bitmap", set_spraying<cms::Spraying::bitmap>},
+    Named{"oblivious", set_spraying<cms::Spraying::oblivious>},
     Named{"single", [](cms::Config& config, const StackChoice&,
                        const NetworkFacts&) { config.entropy_values = 1; }},
 };
@@ -118,6 +134,7 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   set_sizes(c, peers);
   c.pds.packets_per_entropy = 1;
   c.pds.tx_window_packets = 1024;
+  c.pds.ack_form = pds::AckForm::cc;
   c.pds.nacks_per_second_per_peer = c.pds.nacks_per_second_no_pdc = 1'000'000'000;
   c.pds.source_packets_per_second = 0;
   // Longer than any queue on the way: two classes, three of them full. [CMS-190]

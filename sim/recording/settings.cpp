@@ -127,6 +127,8 @@ void each_of_ses(Config& config, Fn& fn) {
   UET_SETTING(ses.memory_regions);
   UET_SETTING(ses.long_injects);
   UET_SETTING(ses.long_iovs);
+  UET_SETTING(ses.receives);
+  UET_SETTING(ses.operations);
   UET_SETTING(ses.remotes);
   UET_SETTING(ses.flows);
   UET_SETTING(ses.idle_time);

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kIdentical = 0;
 constexpr int kDifferent = 1;
-constexpr int kBroken = 2;
+constexpr int kBroken = 3;
 
 struct Options {
   std::vector<std::string> files;
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Gives the stack what recordings of uet_sim and uet_conform say it was given, and\n"
       "compares every packet, completion and return value.\n"
-      "Exit status: 0 all are identical, 1 one is not, 2 on bad usage or a broken file.",
+      "Exit status: 0 all are identical, 1 one is not, 2 on bad usage, 3 a file is broken.",
       "uet_replay"};
   Options options;
   app.add_option("FILE", options.files, "Recordings, or folders: every *.uetrec in them")

@@ -409,7 +409,8 @@ void Director::end_all() {
 
 void Director::say(uint32_t slot, const std::string& what) const {
   const double at = std::chrono::duration<double>(Clock::now() - began_).count();
-  std::printf("%7.3f s  process %u.%u %s\n", at, slot, processes_[slot].incarnation, what.c_str());
+  std::fprintf(options_.people(), "%7.3f s  process %u.%u %s\n", at, slot,
+               processes_[slot].incarnation, what.c_str());
 }
 
 void Director::defect(uint32_t slot, const std::string& what) {
@@ -419,9 +420,9 @@ void Director::defect(uint32_t slot, const std::string& what) {
   if (verdict_.defects.size() == kDefectsMax) return;
   verdict_.defects.push_back(line);
   if (verdict_.defects.size() == kDefectsMax) verdict_.outcome = "failed";  // enough is known
-  std::printf("%4llu s  DEFECT %s\n", static_cast<unsigned long long>(elapsed_s(Clock::now())),
-              line.c_str());
-  std::fflush(stdout);
+  std::fprintf(options_.people(), "%4llu s  DEFECT %s\n",
+               static_cast<unsigned long long>(elapsed_s(Clock::now())), line.c_str());
+  std::fflush(options_.people());
 }
 
 Tally Director::total() const {
@@ -441,7 +442,8 @@ void Director::progress(Clock::time_point now) {
   Tally sum = total();
   const uint64_t begun = at(sum, Count::sent) + at(sum, Count::tagged) + at(sum, Count::injected) +
                          at(sum, Count::written) + at(sum, Count::read) + at(sum, Count::atomics);
-  std::printf(
+  std::fprintf(
+      options_.people(),
       "%4llu s  %llu operations, %llu MB checked; %llu ends, %llu stops; %llu failures"
       " toward the dead; %zu defects\n",
       static_cast<unsigned long long>(elapsed_s(now)), static_cast<unsigned long long>(begun),
@@ -449,7 +451,7 @@ void Director::progress(Clock::time_point now) {
       static_cast<unsigned long long>(verdict_.killed + verdict_.left + verdict_.exited),
       static_cast<unsigned long long>(verdict_.stopped),
       static_cast<unsigned long long>(verdict_.failures_expected), verdict_.defects.size());
-  std::fflush(stdout);
+  std::fflush(options_.people());
 }
 
 }  // namespace uet::stress

@@ -4,7 +4,9 @@
 #include "tools/stress/message.h"
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
+#include <vector>
 
 namespace uet::stress {
 
@@ -30,12 +32,14 @@ struct Options {
   uint32_t patience_s = 150;    // an operation that takes longer is a defect
   uint32_t interval_s = 10;     // between lines of progress
   std::string order = "random";
-  std::string only;        // kinds of operations, joined by commas; empty: all
-  bool same_name = false;  // a process that begins anew has the name of the one before it
-  bool multi_recv = true;  // some processes post multi-receive buffers
+  std::vector<std::string> only;  // kinds of operations; empty: all
+  bool same_name = false;         // a process that begins anew has the name of the one before it
+  bool multi_recv = true;         // some processes post multi-receive buffers
   bool verbose = false;
-  std::string json;
+  bool json = false;  // the result on standard output, all else on standard error
   std::string logs;
+
+  std::FILE* people() const { return json ? stderr : stdout; }
 };
 
 enum class Waiting : uint8_t {

@@ -4,6 +4,8 @@
 #include "tools/stress/access.h"
 #include "tools/stress/sending.h"
 
+#include <algorithm>
+
 namespace uet::stress {
 namespace {
 
@@ -27,8 +29,8 @@ Outbox::~Outbox() {
 }
 
 bool Outbox::is_wanted(const char* kind) const {
-  return options_.only.empty() ||
-         ("," + options_.only + ",").find("," + std::string(kind) + ",") != std::string::npos;
+  const std::vector<std::string>& only = options_.only;
+  return only.empty() || std::find(only.begin(), only.end(), kind) != only.end();
 }
 
 std::unique_ptr<Operation> Outbox::choose(const PeerRef& peer, Rng& rng) const {

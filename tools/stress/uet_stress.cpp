@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <string>
+#include <system_error>
 
 namespace {
 
 using namespace uet::stress;
+using Json = nlohmann::ordered_json;
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--seed", options.seed, "Decides all choices (default: from the clock)");
@@ -33,8 +35,10 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--kill-every", options.kill_ms, "Mean ms between ends of processes; 0: none end")
+      ->check(CLI::Range(0, 1000000000))
       ->capture_default_str();
   app.add_option("--stop-every", options.stop_ms, "Mean ms between stops (SIGSTOP); 0: none")
+      ->check(CLI::Range(0, 1000000000))
       ->capture_default_str();
   app.add_option("--stop-max", options.stop_max_ms, "Longest stop, ms")
       ->check(CLI::Range(1, 30000))
@@ -46,13 +50,17 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--order", options.order, "Endpoints that promise an order: none, all or random")
       ->check(CLI::IsMember({"none", "all", "random"}))
       ->capture_default_str();
-  app.add_option("--only", options.only, "Operations: send, tagged, write, read, atomic");
+  app.add_option("--only", options.only,
+                 "Operations, joined by commas: send, tagged, write, read, atomic")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"send", "tagged", "write", "read", "atomic"}));
   app.add_option("--hosts", options.hosts, "Loopback addresses to spread over")
       ->check(CLI::Range(1, 250))
       ->capture_default_str();
   app.add_flag("--same-name", options.same_name, "Processes that begin anew keep their address");
-  app.add_option("--multi-receive", options.multi_recv, "0: no multi-receive buffers")
-      ->capture_default_str();
+  app.add_flag_callback(
+      "--no-multi-receive", [&options] { options.multi_recv = false; },
+      "No process posts multi-receive buffers");
   app.add_option("--patience", options.patience_s, "Seconds that an operation may take")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
@@ -60,9 +68,8 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--logs", options.logs, "Folder for the words of the processes");
-  app.add_option("--json", options.json, "Write the result to this file");
-  app.add_flag("--verbose", options.verbose, "Say how each process behaves");
-  app.footer("Exit status: 0 nothing wrong, 1 a defect was found, 2 bad usage, 130 interrupted.");
+  app.add_flag("--json", options.json, "Print JSON, and all else to standard error");
+  app.add_flag("--verbose,-v", options.verbose, "Say how each process behaves");
 }
 
 void print(const Verdict& verdict) {
@@ -88,8 +95,8 @@ void print(const Verdict& verdict) {
               verdict.defects.size());
 }
 
-bool write_json(const Options& options, const Verdict& verdict) {
-  nlohmann::ordered_json json;
+void print_json(const Options& options, const Verdict& verdict) {
+  Json json;
   json["outcome"] = verdict.outcome;
   json["seed"] = options.seed;
   json["provider"] = options.provider;
@@ -104,9 +111,19 @@ bool write_json(const Options& options, const Verdict& verdict) {
   json["failures_expected"] = verdict.failures_expected;
   json["receives_failed"] = verdict.receives_failed;
   json["defects"] = verdict.defects;
-  std::ofstream file(options.json);
-  file << json.dump(2) << "\n";
-  return file.good();
+  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+// The folder for the words of the processes. What is wrong, or nothing.
+std::string make_logs(Options& options) {
+  if (options.logs.empty()) {
+    std::string folder = std::filesystem::temp_directory_path() / "uet-stress.XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) return folder + " cannot be made";
+    options.logs = folder;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(options.logs, error);
+  return error ? options.logs + ": " + error.message() : std::string();
 }
 
 }  // namespace
@@ -114,8 +131,10 @@ bool write_json(const Options& options, const Verdict& verdict) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app(
-      "Random operations between processes that are stopped, killed and begun anew,"
-      " each octet checked",
+      "Random operations between processes that are stopped, killed and begun anew; each octet is\n"
+      "checked.\n"
+      "Exit status: 0 nothing wrong, 1 a defect was found, or the logs cannot be written,\n"
+      "2 on bad usage, 130 interrupted.",
       "uet_stress");
   add_options(app, options);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
@@ -128,19 +147,20 @@ int main(int argc, char** argv) {
         32;
   }
   const bool own_logs = options.logs.empty();
-  if (own_logs) {
-    std::string folder = std::filesystem::temp_directory_path() / "uet-stress.XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) return 1;
-    options.logs = folder;
+  if (const std::string problem = make_logs(options); !problem.empty()) {
+    std::fprintf(stderr, "uet_stress: %s\n", problem.c_str());
+    return 1;
   }
-  std::filesystem::create_directories(options.logs);
-  std::printf("seed %llu: %u processes over %s, %u peers each, %u s\n",
-              static_cast<unsigned long long>(options.seed), options.processes,
-              options.provider.c_str(), options.peers, options.duration_s);
-  std::fflush(stdout);
+  std::fprintf(options.people(), "seed %llu: %u processes over %s, %u peers each, %u s\n",
+               static_cast<unsigned long long>(options.seed), options.processes,
+               options.provider.c_str(), options.peers, options.duration_s);
+  std::fflush(options.people());
   const Verdict verdict = Director(options).run();
-  print(verdict);
-  if (!options.json.empty() && !write_json(options, verdict)) return 1;
+  if (options.json) {
+    print_json(options, verdict);
+  } else {
+    print(verdict);
+  }
   if (verdict.outcome == "passed" && own_logs) std::filesystem::remove_all(options.logs);
   return verdict.outcome == "passed" ? 0 : verdict.outcome == "failed" ? 1 : 130;
 }

@@ -31,7 +31,7 @@ COMMANDS = {
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
     "uet_perf": [[], ["pdcs"], ["gap"], ["loss"], ["match"]],
     "uet_replay": [["/"]],
-    "uet_sim": [[]],
+    "uet_sim": [[], ["plan"], ["traffic", "incast"]],
     "uet_stress": [[]],
     "raw_pingpong": [["client", "127.0.0.1"]],
 }
@@ -119,6 +119,13 @@ class CommandLinesTest(unittest.TestCase):
         for program in PROGRAMS:
             if program.name in ("uet_conform", "uet_ctl", "uet_pcap"):
                 self.assert_misuse(COMMANDS[program.name][0][0], program)
+
+    def test_values_that_programs_do_not_take(self):
+        wrong = {"uet_ctl": ["stats", "--watch", "0"], "uet_perf": ["--repeats", "0"],
+                 "uet_replay": ["/nowhere"], "uet_sim": ["--count", "0"],
+                 "uet_stress": ["--only", "nothing"]}
+        for program in [p for p in PROGRAMS if p.name in wrong]:
+            self.assert_misuse(wrong[program.name][-1], program, *wrong[program.name])
 
     def test_a_number_that_does_not_fit_its_field_is_said_with_its_line(self):
         for program in [p for p in PROGRAMS if p.name == "uet_pcap"]:

@@ -55,9 +55,9 @@ class ScheduleTest : public testing::Test {
 
   // A packet of it was sent and is lost.
   void lose(Pdc& p) {
-    p.tx.start(p.start_psn);
+    p.tx.start(p.start.psn());
     EXPECT_TRUE(p.tx.reserve(res_->tx_pool));
-    p.losses.mark(p.tx.push(), p.start_psn);
+    p.losses.mark(p.tx.push(), p.start.psn());
   }
 
   Arena arena_;

@@ -197,7 +197,7 @@ DomainTerms terms_of(const fi_info& info) {
   return terms;
 }
 
-// Random, so that stale packets of a former owner of the port find no endpoint. [architecture 5]
+// Random, so that stale packets of a former owner of the port find no endpoint.
 PidOnFep pid_of(const Settings& settings) {
   Rng rng(os_random());
   const auto any = static_cast<uint16_t>(1 + rng.below(kFieldMax));

@@ -22,10 +22,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <string>
 
 namespace uet::prov {
 namespace {
+
+// What a packet and its ACK take between two stacks in software on an idle host.
+constexpr Duration kSoftwareRtt = Duration::microseconds(200);
 
 template <typename Backend>
 std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_uet_port,
@@ -113,17 +117,56 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
   return true;
 }
 
-bool make_config(const Settings& settings, const io::IoCaps& caps, bool owns_uet_port,
-                 uint32_t payload_mtu, fep::Config& config) {
-  if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
-  if (settings.meets_refprov) fep::meet_refprov(config);
-  config.cms.entropy_values = caps.entropy_values;
+// The pools that take most of the addresses which a stack reserves. Fewer of each are enough where
+// addresses are limited: then posts are told to come again earlier.
+constexpr uint32_t kFewestPeers = 65'536;
+constexpr uint32_t kFewestReceives = 65'536;
+constexpr uint32_t kFewestOperations = 16'384;
+
+// A part of each, down to a floor. False: all of them are at their floors.
+bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
+  bool is_changed = false;
+  const auto lower = [&](uint32_t& size, uint32_t fewest) {
+    const auto part = static_cast<uint32_t>(uint64_t{size} * numerator / denominator);
+    const uint32_t fitting = std::min(size, std::max(part, fewest));
+    is_changed |= fitting != size;
+    size = fitting;
+  };
+  lower(config.peers_max, kFewestPeers);
+  lower(config.ses.receives, kFewestReceives);
+  lower(config.ses.operations, kFewestOperations);
+  return is_changed;
+}
+
+// Congestion control of a stack in software: it answers after some 100 us, however short the way,
+// and a window of what the link carries in less would leave the link idle. The first windows are
+// small, because a socket buffer is.
+void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
+                       cms::Config& config) {
+  config.algorithm = cms::Algorithm::nscc;
+  config.base_rtt = kSoftwareRtt;
+  config.base_rtt_min = kSoftwareRtt;
+  config.start_slowly = true;
+  config.trimming = false;  // [CMS-190, uetCmsTrimming]
+  config.entropy_values = caps.entropy_values;
+  if (interface.speed_bps != 0 && !interface.is_virtual) {
+    config.link_mbps =
+        static_cast<uint32_t>(std::clamp<uint64_t>(interface.speed_bps / 1'000'000, 10, 3'200'000));
+  }
   // More in flight than the receiver's socket holds is lost; peers are taken to be as we are.
   constexpr uint32_t kWindowFloor = 64 * 1024;
   if (caps.receive_buffer_bytes != 0) {
-    config.cms.window_bytes_max =
-        std::min(config.cms.window_bytes_max, std::max(caps.receive_buffer_bytes, kWindowFloor));
+    config.window_bytes_max =
+        std::min(config.window_bytes_max, std::max(caps.receive_buffer_bytes, kWindowFloor));
   }
+}
+
+bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Interface& interface,
+                 bool owns_uet_port, uint32_t payload_mtu, fep::Config& config) {
+  if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
+  if (settings.meets_refprov) fep::meet_refprov(config);
+  set_up_congestion(caps, interface, config.cms);
+  config.pds.ack_form = pds::AckForm::cc;  // NSCC at the peer listens [CMS-030]
   // As many full packets as leave together; a burst of more would end in a short run.
   constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
   config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
@@ -134,6 +177,9 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, bool owns_uet
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
   config.pds.strict_ports = settings.strict_port;
   config.allow = settings.allow;
+  // Who asks for few connections gets small tables.
+  constexpr uint32_t kUsualPdcs = pds::Config{}.max_pdcs;
+  if (config.pds.max_pdcs < kUsualPdcs) shrink(config, config.pds.max_pdcs, kUsualPdcs);
   fep::settle(config);
   return true;
 }
@@ -147,22 +193,34 @@ uint32_t fitting_mtu(const Settings& settings, const DomainCandidate& candidate,
   return mtu;
 }
 
-// The table of peers takes most of the addresses that a stack reserves. When the system gives fewer
-// (a limit of the process, no overcommit), the table becomes smaller.
+// The system counts what may be written as memory, used or not.
+bool is_without_overcommit() {
+  std::ifstream file("/proc/sys/vm/overcommit_memory");
+  int mode = 0;
+  return file >> mode && mode == 2;
+}
+
+// When the system gives less than is asked for (a limit of the process, no overcommit), first the
+// pools become memory step by step, then they become smaller. [decision 15]
 Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
                                                           const FabricAddress& local) {
-  constexpr uint32_t kFewestPeers = 16'384;
-  const uint32_t wanted = config.peers_max;
+  config.commit_in_steps = is_without_overcommit();
+  bool is_less = false;
   for (;;) {
     auto fep = fep::FabricEndpoint::create(config, local, std::make_unique<io::SystemRandom>());
-    if (fep.ok() && config.peers_max < wanted) {
+    if (fep.ok() && is_less) {
       UET_WARN(DOMAIN,
-               "address space is limited (ulimit -v, vm.overcommit_memory=2): at most %u "
-               "peers instead of %u\n",
-               config.peers_max, wanted);
+               "addresses or memory are limited (ulimit -v, -d or -l, vm.overcommit_memory=2): at "
+               "most %u peers, %u receives and %u operations at once\n",
+               config.peers_max, config.ses.receives, config.ses.operations);
     }
-    if (fep.ok() || config.peers_max / 4 < kFewestPeers) return fep;
-    config.peers_max /= 4;
+    if (fep.ok()) return fep;
+    if (!config.commit_in_steps) {
+      config.commit_in_steps = true;
+      continue;
+    }
+    if (!shrink(config, 1, 4)) return fep;
+    is_less = true;
   }
 }
 
@@ -181,13 +239,14 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   out.payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
 
   fep::Config config;
-  if (!make_config(settings, backend->caps(), owns_uet_port, out.payload.network, config))
+  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port,
+                   out.payload.network, config))
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {
     UET_WARN(DOMAIN,
-             "no memory or addresses for the stack (ulimit -v, vm.overcommit_memory=2): lower "
-             "FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
+             "no memory or addresses for the stack (ulimit -v, -d or -l, vm.overcommit_memory=2): "
+             "lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
     return to_fi_errno(fep.error());
   }
   ProgressEngine::Options options;

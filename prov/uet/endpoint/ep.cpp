@@ -95,14 +95,6 @@ fi_ops_cm cm_ops = {
 
 }  // namespace
 
-int no_endpoint_left() {
-  UET_WARN(EP_CTRL,
-           "the domain has %zu endpoints (fi_domain_attr.ep_cnt), no more: close some, "
-           "or open another domain\n",
-           kEndpointCount);
-  return -FI_ENOSPC;
-}
-
 fi_ops* Endpoint::fid_ops() { return &ep_fid_ops; }
 
 int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {

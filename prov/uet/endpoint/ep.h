@@ -1,69 +1,17 @@
-// Endpoint (FI_EP_RDM, FI_EP_DGRAM): a UET endpoint name, what is bound to it, and the posting
-// calls. An alias shares everything with its origin but the operation flags. [LF-001, LF-041..060,
-// LF-093..099]
+// Endpoint (FI_EP_RDM, FI_EP_DGRAM): what libfabric sees of an EndpointCore, with the operation
+// flags and the posting calls. An alias shares the core with its origin. [LF-001, LF-041..060]
 #pragma once
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/endpoint/endpoint_state.h"
-#include "prov/uet/endpoint/receptions.h"
-#include "prov/uet/endpoint/transmissions.h"
-
-#include "ses/types.h"
+#include "prov/uet/endpoint/ep_core.h"
 
 #include <sys/types.h>
-#include <cstddef>
 #include <cstdint>
 
 namespace uet::prov {
 
-class AddressVector;
 class Domain;
-
-// What a domain answers when it has as many endpoints as ep_cnt says; logs what to do. [LF-158]
-int no_endpoint_left();
-
-// What an endpoint shares with its aliases: everything but the operation flags. Owns the name and
-// the state that the two halves read: what is sent, and what is received.
-class EndpointCore {
- public:
-  // Takes the name. The name's claim belongs to this object from here on.
-  EndpointCore(Domain& domain, const struct fi_info& info, const ses::EndpointName& name);
-  ~EndpointCore();
-  EndpointCore(const EndpointCore&) = delete;
-  EndpointCore& operator=(const EndpointCore&) = delete;
-
-  // fi_ep_bind, called for the fid `endpoint`.
-  int bind(const struct fid& endpoint, struct fid* fid, uint64_t flags);
-  int enable();
-  // Ends everything in flight without completions; afterwards no buffer is touched. [PDS-182]
-  void shut_down();
-  int get_option(int level, int name, void* value, size_t* length);
-  int set_option(int level, int name, const void* value, size_t length);
-  int get_name(void* address, size_t* length);
-  int set_name(const void* address, size_t length);
-  ssize_t rx_size_left();
-  ssize_t tx_size_left();
-  // A receive or an operation, the oldest of that context.
-  ssize_t cancel(void* op_context);
-
-  Transmissions& tx() { return tx_; }
-  Receptions& rx() { return rx_; }
-
-  Domain& domain() { return state_.domain; }
-  // Set once enabled; for MR bindings (FI_MR_ENDPOINT).
-  ses::EndpointId id() const { return state_.id; }
-  const ses::EndpointName& name() const { return name_; }
-  const AddressVector* av() const { return state_.bound.av(); }
-
-  uint32_t users = 1;  // the endpoint and its aliases
-
- private:
-  EndpointState state_;
-  Transmissions tx_;
-  Receptions rx_;
-  ses::EndpointName name_;
-};
 
 class Endpoint {
  public:

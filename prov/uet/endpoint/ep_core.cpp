@@ -1,14 +1,25 @@
 // EndpointCore: binding, enabling, naming, options, and how an endpoint ends.
+#include "prov/uet/endpoint/ep_core.h"
+
 #include "prov/uet/address/av.h"
+#include "prov/uet/api/compat.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/domain/domain.h"
-#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/domain/info.h"
 #include "prov/uet/endpoint/shared_receives.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace uet::prov {
+
+int no_endpoint_left() {
+  UET_WARN(EP_CTRL,
+           "the domain has %zu endpoints (fi_domain_attr.ep_cnt), no more: close some, "
+           "or open another domain\n",
+           kEndpointCount);
+  return -FI_ENOSPC;
+}
 
 EndpointCore::EndpointCore(Domain& domain, const fi_info& info, const ses::EndpointName& name)
     : state_(domain, info), tx_(state_), rx_(state_), name_(name) {

@@ -1,5 +1,5 @@
 // What every transmit call does around handing its operation to the stack: one sequence for
-// messages and RMA. [LF-041..049, architecture 5, Room before acceptance]
+// messages and RMA. [LF-041..049, decision 11]
 #pragma once
 
 #include "prov/uet/address/av.h"

@@ -5,7 +5,7 @@
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"
 #include "prov/uet/domain/domain.h"
-#include "prov/uet/endpoint/ep.h"
+#include "prov/uet/endpoint/ep_core.h"
 #include "prov/uet/endpoint/receive_call.h"
 #include "prov/uet/endpoint/receive_shims.h"
 #include "prov/uet/endpoint/slices.h"

@@ -64,7 +64,7 @@ class Transmissions {
   void finish(ses::OpKind kind, uint64_t user, void* op_context, const CompletionError* error);
 
   const EndpointState& ep_;
-  uint32_t unreported_ = 0;
+  uint32_t unreported_ = 0;  // operations in flight that the application believes done
   uint32_t open_ = 0;
   OpGroups groups_;
 };

@@ -129,6 +129,22 @@ inline constexpr Setting kTuningRows[] = {
          "Time that closing an endpoint, and exit(), wait at most for peers to confirm what was "
          "reported as done when its payload was copied"},
     // Congestion
+    {.name = "LINK_SPEED",
+     .unit = "Mb/s",
+     .min = 10,
+     .max = 3'200'000,
+     .field = UET_STACK(cms.link_mbps),
+     .source = "CMS-045",
+     .help = "Rate of the link, for the congestion window. Where this is not set, a domain takes "
+             "what the interface reports, and 100000 for interfaces without a rate of their own"},
+    {"BASE_RTT", Kind::time, "us", 1, kSecond, UET_STACK(cms.base_rtt), "CMS-044",
+     "Round trip of one packet over the longest path without other traffic, with the time that "
+     "both "
+     "hosts take. Where this is not set, a domain takes 200 us"},
+    {"TRIMMING", Kind::flag, "", 0, 1, UET_STACK(cms.trimming), "CMS-049",
+     "1: the switches cut packets instead of dropping them. UDP sockets never see such packets"},
+    {"PACING", Kind::share, "a window in a round trip", 0, 1000, UET_STACK(cms.pacing_percent),
+     "ours", "Pace at which a window leaves; 0: at once"},
     {"INITIAL_WINDOW", Kind::count, "packets", 0, 4096, UET_STACK(cms.initial_window_packets),
      "ours", "Congestion window at first; 0: what carries 128 KiB of payload"},
     {"WINDOW_BYTES_MAX", Kind::octets, "octets", 65536, int64_t{1} << 31,

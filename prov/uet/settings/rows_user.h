@@ -15,6 +15,9 @@ inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
                                       {"rudi", static_cast<int64_t>(ModeChoice::rudi)}};
+inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm::nscc)},
+                                    {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
+                                    {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
 
 inline constexpr Setting kUserRows[] = {
@@ -43,6 +46,14 @@ inline constexpr Setting kUserRows[] = {
      .help = "Packet delivery mode. auto: ROD when the application asks for an order, else RUD. "
              "rudi: as auto, but RMA to idempotent-safe regions goes by RUDI",
      .words = kModeWords},
+    {.name = "CC",
+     .kind = Kind::choice,
+     .max = static_cast<int64_t>(cms::Algorithm::nscc),
+     .field = UET_STACK(cms.algorithm),
+     .source = "CMS-065",
+     .help = "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
+             "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX",
+     .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,
      .max = 0xFF'FFFF,
@@ -109,7 +120,8 @@ inline constexpr Setting kUserRows[] = {
      .example = "4KiB",
      .grid = Grid::powers_of_two},
     {"MAX_PDCS", Kind::count, "contexts", 1, 65000, UET_STACK(pds.max_pdcs), "PDS-010",
-     "Packet delivery contexts (connections) at once, both roles"},
+     "Packet delivery contexts (connections) at once, both roles. With fewer than the default the "
+     "tables of peers, receives and operations are smaller, too, and a domain reserves less"},
     {"UNEXPECTED_BYTES", Kind::octets, "octets", 65536, int64_t{1} << 40,
      UET_STACK(ses.unexpected_bytes), "SES-126",
      "Memory for messages that no receive matched yet; senders retry beyond it"},

@@ -229,7 +229,7 @@ TEST_F(RetainedTest, WithoutRoomASendWaitsForThePeer) {
     EXPECT_EQ(counter(node, "retained_bytes"), over * kRetained);
     EXPECT_EQ(counter(node, "retained_bytes_high"), over * kRetained);
     EXPECT_LE(counter(node, "retained_bytes"), uint64_t{4} << 20);
-    // Shorter ones have rooms of their own.
+    // Shorter ones have buffers of their own.
     ASSERT_EQ(fi_send(node.ep, octets.data(), 4096, nullptr, peer, nullptr), 0);
     EXPECT_EQ(await(node.tx_cq, seconds(5)).err, 0);
     expect_silence(node);

@@ -282,7 +282,7 @@ TEST_F(ReplayTest, TheProgramRefusesAFileThatIsCut) {
   Octets octets = record(1).octets;
   octets.resize(octets.size() / 2);
   write("seed-1", octets);
-  EXPECT_EQ(run_program(folder_), 2) << output_;
+  EXPECT_EQ(run_program(folder_), 3) << output_;
   EXPECT_NE(output_.find("uet_replay: " + path("seed-1") + ": "), std::string::npos) << output_;
 }
 

@@ -1,4 +1,4 @@
-// Room in the completion queue of an endpoint for completions that nobody posted for.
+// Slots in the completion queue of an endpoint for completions that nobody posted for.
 // [decision 11]
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace uet::ses {
 
-// Books room for one. False: the application has to read its completions first.
+// Books a slot. False: the application has to read its completions first.
 inline bool reserve(Resources& res, const Endpoint& ep) {
   if (ep.rx.reserve == nullptr || ep.rx.reserve(ep.rx.owner)) return true;
   res.counters.add(Counter::rx_no_completion_slot);

@@ -1,5 +1,5 @@
 // Start_PSNs of secured PDCs at either end. [PDS 4.2, PDS-V8]
-#include "pds/door/start_rules.h"
+#include "pds/door/secure_psn.h"
 
 namespace uet::pds {
 
@@ -12,7 +12,7 @@ constexpr uint32_t kBeyondStart = uint32_t{1} << 31;  // low, so that floors do 
 // floor everything is believed, unless a floor was forgotten: it may have been this one's. No
 // number could stand for the forgotten ones, because floors of different sources have no order.
 // [PDS-T2, PDS-053]
-Psn StartRules::secure_start(const Inbound& in, PeerId peer, bool& pending) {
+Psn SecurePsn::secure_start(const Inbound& in, PeerId peer, bool& pending) {
   pending = false;
   if (in.sdi() == 0) return in.start_psn;
   const Psn* const floor = known_.find({res_.peers[peer].address, in.sdi(), true});
@@ -26,7 +26,7 @@ Psn StartRules::secure_start(const Inbound& in, PeerId peer, bool& pending) {
 }
 
 // At the end of a PDC: nothing that was sent on it may open the next one. [PDS-053]
-Psn StartRules::raise_floor(const Pdc& pdc) {
+Psn SecurePsn::raise_floor(const Pdc& pdc) {
   const Psn received = pdc.rx.max_received();
   const Psn sent = pdc.tx.next() - 1;
   const Psn floor = (sent.after(received) ? sent : received) + 1;
@@ -35,7 +35,7 @@ Psn StartRules::raise_floor(const Pdc& pdc) {
 }
 
 // A value that the target told before, else a low random one. [PDS-050]
-Psn StartRules::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
+Psn SecurePsn::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
   if (sdi == 0) return drawn;
   const Psn* const told = known_.find({res_.peers[peer].address, sdi, false});
   if (told != nullptr) return *told;
@@ -44,7 +44,7 @@ Psn StartRules::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
 }
 
 // The closing ACK says where the next PDC may begin. [PDS-053]
-void StartRules::learn_start(const Pdc& pdc, const wire::Ack& ack) {
+void SecurePsn::learn_start(const Pdc& pdc, const wire::Ack& ack) {
   if (pdc.sdi != 0 && ack.has_expected_psn()) {
     known_.raise({res_.peers[pdc.peer].address, pdc.sdi, false}, ack.expected_start_psn);
   }

@@ -1,6 +1,6 @@
-// Where secured PDCs begin: the target decides, so that nothing recorded opens one again. What
-// seals and verifies packets is below; here a packet carries the domain it was verified under.
-// [PDS 4.2]
+// Chooses the Start_PSN of secured PDCs, at either end. The target decides, so that no recorded
+// packet opens a PDC again. What it remembers is in SecureStarts. Packets are sealed and verified
+// below; here a packet carries the domain it was verified under. [PDS 4.2]
 #pragma once
 
 #include "pds/door/secure_start.h"
@@ -12,9 +12,9 @@
 
 namespace uet::pds {
 
-class StartRules {
+class SecurePsn {
  public:
-  explicit StartRules(Resources& res) : res_(res) {}
+  explicit SecurePsn(Resources& res) : res_(res) {}
 
   Result<void> create(Arena& arena) {
     return known_.create(arena, res_.config.secure_starts, res_.randomness.u64());

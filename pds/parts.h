@@ -15,8 +15,8 @@
 
 namespace uet::pds {
 
-struct Rooms {
-  Rooms(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
+struct Parts {
+  Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
         RandomSource& random);
   Result<void> create(Arena& arena);
 
@@ -30,7 +30,7 @@ struct Rooms {
   IdleList idle;
   Proofs proofs;
   Replies replies;
-  StartRules starts;
+  SecurePsn secure_psn;
   ResponseStore store;
   ReorderBuffer reorder;
   // The end of PDCs.

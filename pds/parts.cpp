@@ -1,11 +1,11 @@
 // How the parts are put together, and their memory.
-#include "pds/rooms.h"
+#include "pds/parts.h"
 
 #include <algorithm>
 
 namespace uet::pds {
 
-Rooms::Rooms(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
+Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
              RandomSource& random)
     : res(config, cms, peers, client, random),
       schedule(res),
@@ -13,33 +13,34 @@ Rooms::Rooms(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       idle(res),
       proofs(res, schedule),
       replies(res, proofs),
-      starts(res),
+      secure_psn(res),
       store(res, table, schedule),
       closing(res, schedule),
-      ending(res, table, flow_table, shares, schedule, paths, proofs, starts, closing, store,
+      ending(res, table, flow_table, shares, schedule, paths, proofs, secure_psn, closing, store,
              reorder),
       loss(res, schedule),
       outbox(res, schedule, idle, proofs, closing, loss),
       probes(res, schedule, proofs, loss, outbox),
       acks(res, table, schedule, proofs, replies, store),
-      steps(res, table, schedule, replies, starts, ending, loss, outbox),
+      steps(res, table, schedule, replies, secure_psn, ending, loss, outbox),
       inbox(res, table, schedule, paths, proofs, replies, closing, store, reorder, acks, steps),
-      ack_reader(res, table, schedule, paths, idle, proofs, starts, closing, ending, loss, probes),
+      ack_reader(res, table, schedule, paths, idle, proofs, secure_psn, closing, ending, loss,
+                 probes),
       nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes, inbox),
       deadlines(res, schedule, proofs, closing, ending, loss, probes, steps, inbox),
       reclaim(res, table, shares, idle, proofs, closing, ending),
-      door(res, table, shares, schedule, paths, idle, proofs, replies, starts, closing, ending,
+      door(res, table, shares, schedule, paths, idle, proofs, replies, secure_psn, closing, ending,
            reclaim),
       connectionless({res.config, res.peers, res.client, res.counters}, res.cms, random),
-      flows(res, table, flow_table, connectionless, schedule, paths, idle, starts, closing, ending,
-            reclaim),
+      flows(res, table, flow_table, connectionless, schedule, paths, idle, secure_psn, closing,
+            ending, reclaim),
       turns(res, connectionless, schedule, replies, ending, outbox, probes, acks, steps, reclaim,
             flows),
       reports(res, table, connectionless, schedule, closing, ending, loss),
       demux(res, table, connectionless, schedule, idle, replies, loss, inbox, ack_reader,
             nack_reader, door) {}
 
-Result<void> Rooms::create(Arena& arena) {
+Result<void> Parts::create(Arena& arena) {
   const Config& config = res.config;
   if (!config.valid()) return Errc::invalid;
   const uint32_t pdcs = config.max_pdcs;
@@ -59,7 +60,7 @@ Result<void> Rooms::create(Arena& arena) {
   const uint32_t rx_windows = config.rx_windows != 0 ? config.rx_windows : pdcs;
   res.rx_pool.create(arena, rx_windows, RxWindow::block_bytes(config.tracked_packets()));
   UET_CHECK(replies.create(arena));
-  UET_CHECK(starts.create(arena));
+  UET_CHECK(secure_psn.create(arena));
   UET_CHECK(shares.create(arena, pdcs, res.randomness.u64()));
   UET_CHECK(acks.create(arena));
   return connectionless.create(arena);

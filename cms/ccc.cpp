@@ -1,0 +1,30 @@
+// Which algorithm a congestion control context uses.
+#include "cms/ccc.h"
+
+namespace uet::cms {
+namespace {
+
+std::variant<AimdWindow, FixedWindow, Nscc> make(const Config& config) {
+  switch (config.algorithm) {
+    case Algorithm::aimd:
+      return AimdWindow(config);
+    case Algorithm::fixed:
+    case Algorithm::rccc:
+      return FixedWindow(config);
+    case Algorithm::nscc:
+    case Algorithm::both:
+      break;
+  }
+  return Nscc(config);
+}
+
+}  // namespace
+
+Ccc::Ccc(const Config& config) : window_(make(config)), pacer_(config) {}
+
+bool Ccc::wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
+  if (const Nscc* const nscc = this->nscc()) return nscc->wants_ack(bytes, ack_gen_trigger);
+  return !std::visit([&](const auto& a) { return a.may_send(2 * bytes); }, window_);
+}
+
+}  // namespace uet::cms

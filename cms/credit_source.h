@@ -1,0 +1,96 @@
+// RCCC at the source: what one destination has granted, what of it is left, and how much more to
+// ask for. Integer arithmetic; no heap, no clock. [cms.md 5.2]
+#pragma once
+
+#include "cms/config.h"
+#include "cms/credit.h"
+#include "cms/events.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace uet::cms {
+
+// Without credit.timeout in the configuration: a quarter of the first RTO, or 4 base RTTs if that
+// is longer. [CMS-129]
+inline Duration credit_timeout(const Config& c) {
+  constexpr Duration kQuarterOfRto = Duration::microseconds(250);  // RTO_init 1 ms [PDS-140]
+  if (c.credit.timeout > Duration::zero()) return c.credit.timeout;
+  return std::max(kQuarterOfRto, c.base_rtt * 4);
+}
+
+// Octets of credit that a source may hold, and wait for. [CMS-125, CMS-126]
+inline uint64_t credit_window_bytes(const Config& c) {
+  return std::max<uint64_t>(c.bdp_bytes() * c.credit.window_max_permille / 1000, c.mtu_bytes);
+}
+
+// What a context would send if it could.
+struct CreditNeed {
+  static constexpr uint64_t kNoLimit = UINT64_MAX;
+
+  uint64_t backlog_bytes = 0;        // handed down and not sent [CMS-014]
+  uint64_t resend_bytes = 0;         // marked for retransmission
+  uint64_t window_limit = kNoLimit;  // cwnd + MTU where NSCC is on, too [CMS-143]
+  uint32_t senders = 1;              // contexts of this FEP that have data to send
+  bool none() const { return backlog_bytes == 0 && resend_bytes == 0; }
+};
+
+class CreditSource {
+ public:
+  explicit CreditSource(const Config& config);
+
+  // Any credit admits a packet. [CMS-123]
+  bool may_send() const { return credit_ > 0; }
+  // Nominal octets; also of packets sent again. [CMS-124]
+  void on_sent(uint32_t bytes) { credit_ -= bytes; }
+  // Any ACK or NACK. The first ends what was sent on trust, and what is left of it. [CMS-122]
+  void on_feedback();
+  // A Credit CP or an ACK with credit. `old` and what is above a window change nothing but the
+  // return value. [CMS-125, T-33]
+  CreditNews on_credit(const Credit& e);
+  // A NACK, or a loss that was found out, after the packet was marked for retransmission. Without
+  // credit: an established PDC asks for some; on any other the destination would refuse that, so
+  // the source grants itself a packet. [CMS-128]
+  void on_lost(bool is_established);
+
+  // Call when what waits has changed and at `deadline()`, so that it is asked for though no packet
+  // carries it. O(1). [CMS-127, CMS-129]
+  void on_need(const CreditNeed& need, Instant now);
+  // A Credit Request CP is due. Then send one with `target()`, and call on_requested.
+  bool wants_request(Instant now) const { return now >= deadline(); }
+  void on_requested(Instant now);
+  // never() while no request is to be sent.
+  Instant deadline() const;
+
+  // The credit_target for a request packet or a Credit Request CP that leaves now: 24 bits, never
+  // behind one that was told before. [CMS-126]
+  uint32_t target(const CreditNeed& need);
+  // The last one told.
+  uint32_t told() const { return target_; }
+
+  int64_t credit_bytes() const { return credit_; }
+  uint64_t window_bytes() const { return window_; }
+  bool is_speculating() const { return is_speculating_; }
+
+ private:
+  static constexpr uint32_t kBackoffMax = 16;
+
+  uint32_t wanted(const CreditNeed& need) const;
+  Instant timer() const { return quiet_since_ + timeout_ * backoff_; }
+
+  int64_t credit_;        // octets; below zero by less than a packet [CMS-120]
+  uint64_t window_;       // octets: MaxWnd
+  uint32_t mtu_;          // octets
+  uint32_t granted_ = 0;  // last credit seen [CMS-119]
+  uint32_t target_ = 0;   // last one told
+  uint32_t backoff_ = 1;  // times the timeout; doubles with each request of the timer
+  Duration base_rtt_;
+  Duration timeout_;
+  Instant quiet_since_;   // when credit came last, or was waited for first
+  Instant requested_at_;  // zero: never
+  bool is_speculating_ = true;
+  bool is_blocked_ = false;  // data waited without credit when last heard of
+  bool is_untold_ = false;   // more is wanted than was told, or a loss is to be told
+};
+
+}  // namespace uet::cms

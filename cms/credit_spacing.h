@@ -1,0 +1,65 @@
+// The pace of credit: how long after a grant the next one may follow, by the rate of the link, what
+// the core of the fabric lets through, and what the host can write. Integer arithmetic with
+// fractions of a nanosecond, so that rounding takes no bandwidth. [CMS-131, CMS-134, CMS-140]
+#pragma once
+
+#include "cms/config.h"
+
+#include "base/assert.h"
+#include "base/time.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace uet::cms {
+
+// Share of the pace that a host with that many octets queued for its memory gets, in 2^-16.
+// [CMS-140]
+constexpr uint32_t host_share_q16(uint64_t queued_bytes) {
+  constexpr uint64_t kFree = 1'000'000;
+  constexpr uint64_t kMost = 5'000'000;
+  if (queued_bytes < kFree) return 1 << 16;
+  if (queued_bytes > kMost / 100 * 95) return (1 << 16) / 1000;
+  const uint64_t left_q16 = ((kMost - queued_bytes) << 16) / (kMost - kFree);
+  return static_cast<uint32_t>(left_q16 * left_q16 >> 16);
+}
+
+class CreditSpacing {
+ public:
+  CreditSpacing() = default;
+  CreditSpacing(const Config& config, uint32_t ports)
+      : rate_(uint64_t{config.link_mbps} * ports * config.credit.rate_permille) {
+    UET_ASSERT(rate_ > 0);
+  }
+
+  Instant next() const { return next_; }
+  // Somebody asks after nobody did.
+  void begin(Instant now) {
+    if (next_ >= now) return;
+    next_ = now;
+    fraction_q16_ = 0;
+  }
+  // A grant of that size leaves, at or after next(). A caller that comes late catches up.
+  void spend(uint64_t bytes, uint32_t core_share_q16, Instant now) {
+    if (next_ < now - kCatchUp) next_ = now - kCatchUp;
+    // One Mb/s carries an octet in 8000 ns; rate_ is in thousandths of that.
+    const uint128 scaled = uint128{bytes} * 8'000'000 << 48;
+    const uint128 time_q16 = scaled / (uint128{rate_} * core_share_q16 * host_share_q16_);
+    const uint64_t sum_q16 = static_cast<uint64_t>(time_q16) + fraction_q16_;
+    next_ = next_ + Duration::nanoseconds(static_cast<int64_t>(sum_q16 >> 16));
+    fraction_q16_ = static_cast<uint32_t>(sum_q16 & 0xFFFF);
+  }
+  void set_host_queue(uint64_t bytes) { host_share_q16_ = host_share_q16(bytes); }
+
+ private:
+  __extension__ using uint128 = unsigned __int128;
+  // What a late caller catches up with: the link could have carried it meanwhile.
+  static constexpr Duration kCatchUp = Duration::microseconds(100);
+
+  Instant next_;
+  uint64_t rate_ = 1;          // Mb/s, in thousandths
+  uint32_t fraction_q16_ = 0;  // of a nanosecond after next_
+  uint32_t host_share_q16_ = 1 << 16;
+};
+
+}  // namespace uet::cms

@@ -1,0 +1,52 @@
+// What a destination whose memory cannot keep up asks of its sources in ACKs: by the occupancy of
+// its receive buffer, and after that for one round trip that their windows be restored. The
+// source's half is in Nscc. [CMS-111, CMS-116]
+#pragma once
+
+#include "cms/events.h"
+
+#include "base/assert.h"
+#include "base/time.h"
+
+#include <cstdint>
+
+namespace uet::cms {
+
+class DestinationPressure {
+ public:
+  static constexpr uint8_t kMost = 127;  // about one packet in a round trip [CMS-114]
+
+  // Octets of the receive buffer from which sources are asked for less, and from which they are
+  // asked for as little as they can. low_mark < high_mark < 2^56.
+  DestinationPressure(uint64_t low_mark, uint64_t high_mark, Duration base_rtt)
+      : low_(low_mark), high_(high_mark), base_rtt_(base_rtt) {
+    UET_ASSERT(low_mark < high_mark && high_mark >> 56 == 0);
+  }
+
+  // So many octets of the buffer are in use now.
+  void on_occupancy(uint64_t bytes, Instant now) {
+    const uint8_t pend = pend_at(bytes);
+    if (pend_ != 0 && pend == 0) restore_until_ = now + base_rtt_;
+    pend_ = pend;
+  }
+  // For an ACK that leaves now.
+  Feedback feedback(Instant now) const {
+    return {.rcv_cwnd_pend = pend_, .restore_cwnd = pend_ == 0 && now < restore_until_};
+  }
+
+ private:
+  // 0 below the low mark, 127 above the high one, and linear between.
+  uint8_t pend_at(uint64_t bytes) const {
+    if (bytes <= low_) return 0;
+    if (bytes >= high_) return kMost;
+    return static_cast<uint8_t>((bytes - low_) * kMost / (high_ - low_));
+  }
+
+  uint64_t low_;
+  uint64_t high_;
+  Duration base_rtt_;
+  Instant restore_until_;  // zero: nothing is to be restored
+  uint8_t pend_ = 0;
+};
+
+}  // namespace uet::cms

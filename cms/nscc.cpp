@@ -1,0 +1,237 @@
+// The window law of NSCC, in the order of cms.md 3.4 to 3.7.
+#include "cms/nscc.h"
+
+#include <algorithm>
+
+namespace uet::cms {
+
+namespace {
+
+__extension__ using int128 = __int128;
+__extension__ using uint128 = unsigned __int128;
+
+constexpr uint64_t kReferenceBdp = 150'000;  // 100 Gb/s times 12 us [CMS-046]
+constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
+// More than any window squared: what one round trip can add stays far below.
+constexpr int64_t kIncMost = int64_t{1} << 46;
+
+uint32_t to_u32(uint128 v) { return static_cast<uint32_t>(std::min<uint128>(v, UINT32_MAX)); }
+
+Duration target_of(const Config& c) {  // [CMS-049]
+  if (c.nscc.target_delay > Duration::zero()) return c.nscc.target_delay;
+  return c.trimming ? c.base_rtt * 3 / 4 : c.base_rtt;
+}
+
+Duration quick_threshold_of(const Config& c) {  // [CMS-060]
+  if (c.nscc.quick_threshold > Duration::zero()) return c.nscc.quick_threshold;
+  return c.trimming ? Duration::infinite() : target_of(c) * 4;
+}
+
+}  // namespace
+
+// scaling_a is BDP / 150,000; alpha = 4 scaling_a MTU / 12 us. [CMS-047, CMS-051 .. CMS-054]
+NsccLaw::NsccLaw(const Config& c)
+    : window_max(
+          std::max<uint64_t>(c.bdp_bytes() * c.nscc.window_max_permille / 1000, c.mtu_bytes)),
+      mtu(c.mtu_bytes),
+      adjust_bytes(c.nscc.adjust_packets * c.mtu_bytes),
+      gamma_q16((c.nscc.gamma_permille << 16) / 1000),
+      decrease_max_q16((c.nscc.decrease_max_permille << 16) / 1000),
+      link_mbps(c.link_mbps),
+      window_permille(c.nscc.window_max_permille),
+      base_rtt(c.base_rtt),
+      base_rtt_min(c.base_rtt_min),
+      target(target_of(c)),
+      adjust_period(c.base_rtt * c.nscc.adjust_period_permille / 1000),
+      quick_threshold(quick_threshold_of(c)),
+      no_delay(c.nscc.no_delay),
+      quick_gate(c.nscc.quick_gate),
+      quick_adapt(c.nscc.quick_adapt),
+      credit_on(c.has_credit()),
+      mean(c.nscc.mean) {
+  const uint64_t bdp = c.bdp_bytes();
+  // An MTU times scaling_a times that many thousandths, in 2^-8 octets.
+  const auto scaled_q8 = [&](uint32_t permille) {
+    return static_cast<uint64_t>((uint128{bdp} * c.mtu_bytes * permille << 8) /
+                                 (uint128{kReferenceBdp} * 1000));
+  };
+  fair = to_u32(scaled_q8(c.nscc.fair_permille) >> 8);
+  eta_q8 = to_u32(scaled_q8(c.nscc.eta_permille));
+  alpha_q24 = scaled_q8(c.nscc.alpha_permille) * (1 << 16) / kReferenceRttNs;
+  fast_q16 = to_u32((uint128{bdp} * c.nscc.fast_permille << 16) / (kReferenceBdp * 1000));
+}
+
+Nscc::Nscc(const Config& config)
+    : law_(config),
+      cwnd_q8_(static_cast<int64_t>(law_.window_max << 8)),
+      window_max_(law_.window_max),
+      base_rtt_(config.base_rtt) {
+  if (config.start_slowly) set_window(static_cast<int64_t>(config.first_window_bytes() << 8));
+}
+
+void Nscc::set_window(int64_t q8) {  // [CMS-088]
+  cwnd_q8_ =
+      std::clamp<int64_t>(q8, int64_t{law_.mtu} << 8, static_cast<int64_t>(window_max_ << 8));
+}
+
+void Nscc::note_base_rtt(Duration measured) {
+  if (measured <= Duration::zero()) return;  // the peer claims to have taken all of it, or more
+  const Duration rtt = std::max(measured, law_.base_rtt_min);
+  if (rtt >= base_rtt_) return;
+  base_rtt_ = rtt;
+  window_max_ = std::max<uint64_t>(
+      Config::bytes_in(law_.link_mbps, rtt) * law_.window_permille / 1000, law_.mtu);
+  window_max_ = std::min(window_max_, law_.window_max);
+  set_window(cwnd_q8_);
+}
+
+void Nscc::on_acked(const Acked& e) {
+  const uint32_t n = e.received_bytes;
+  inflight_ -= n;  // [CMS-070]
+  quick_.ignored += n;
+  received_ += n;
+  quick_.achieved += n;
+  const bool is_limited = limit_by_destination(e);
+  if (!e.rtt_valid) return;  // [CMS-073]
+  note_base_rtt(e.rtt);
+  const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
+  add_delay(delay, e.ecn, e.at);
+  if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
+  control(e.ecn, delay, n, is_limited, e.at);
+  const bool is_due = e.at - adjusted_at_ >= law_.adjust_period || received_ > law_.adjust_bytes;
+  if (is_due) fulfil_adjustment(e.at);  // [CMS-081]
+}
+
+// The four quadrants of delay and ECN. [CMS-076 .. CMS-080]
+void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, Instant now) {
+  const bool is_slow = delay >= law_.target;
+  if (ecn) {
+    if (is_slow) decrease(now);
+    return;
+  }
+  if (is_limited) return;
+  if (is_slow) {
+    inc_ += int64_t{law_.fair} * bytes;  // [CMS-082]
+  } else if (!fast_increase(delay, bytes)) {
+    const int128 gain = int128{law_.alpha_q24} * bytes * (law_.target - delay).ns();
+    inc_ += static_cast<int64_t>(std::min<int128>(gain >> 24, kIncMost));  // [CMS-083]
+  }
+  inc_ = std::min(inc_, kIncMost);
+}
+
+// [CMS-084]
+bool Nscc::fast_increase(Duration delay, uint32_t bytes) {
+  if (delay < law_.no_delay) {
+    undelayed_ += bytes;
+    if (undelayed_ > window_bytes() || increase_mode_) {
+      set_window(cwnd_q8_ + (static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16) >> 8));
+      increase_mode_ = true;
+      return true;
+    }
+  } else {
+    undelayed_ = 0;
+  }
+  increase_mode_ = false;
+  return false;
+}
+
+// [CMS-085]
+void Nscc::decrease(Instant now) {
+  increase_mode_ = false;
+  undelayed_ = 0;
+  const int64_t target_q8 = law_.target.ns() << 8;
+  if (mean_.value_q8() <= target_q8 || now - decreased_at_ <= base_rtt_) return;
+  const int64_t cut_q16 = static_cast<int64_t>(int128{law_.gamma_q16} *
+                                               (mean_.value_q8() - target_q8) / mean_.value_q8());
+  const int64_t factor_q16 = std::max<int64_t>((1 << 16) - cut_q16, law_.decrease_max_q16);
+  set_window(static_cast<int64_t>(int128{cwnd_q8_} * factor_q16 >> 16));
+  decreased_at_ = now;
+}
+
+// [CMS-086, CMS-087]
+void Nscc::fulfil_adjustment(Instant now) {
+  int64_t q8 = cwnd_q8_ + (inc_ << 16) / cwnd_q8_;
+  if (now - adjusted_at_ >= law_.adjust_period) {
+    q8 += law_.eta_q8;
+    adjusted_at_ = now;
+  }
+  set_window(q8);
+  inc_ = 0;
+  received_ = 0;
+}
+
+// At most once in a base RTT and a target delay: the window becomes what has really arrived in the
+// last such period. True: the event is dealt with, or belongs to a burst that was. [CMS-089 ..
+// CMS-093]
+bool Nscc::quick_adapt(bool loss, bool ecn, Duration delay, Instant now) {
+  if (!law_.quick_adapt) return false;
+  bool is_done = false;
+  if (quick_.ignored < quick_.to_ignore && ecn) {
+    is_done = true;
+  } else if (now >= quick_.end) {
+    const bool is_called = quick_.is_triggered || loss || delay > law_.quick_threshold;
+    if (quick_.end != Instant::zero() && is_called &&
+        quick_.achieved < window_max_ >> law_.quick_gate) {
+      set_window(static_cast<int64_t>(quick_.achieved << 8));
+      quick_.to_ignore = inflight_;
+      quick_.ignored = 0;
+      quick_.is_triggered = false;
+      is_done = true;
+    }
+    quick_.achieved = 0;
+    quick_.end = now + base_rtt_ + law_.target;
+  }
+  if (is_done) {
+    inc_ = 0;
+    received_ = 0;
+  }
+  return is_done;
+}
+
+void Nscc::shrink(uint64_t bytes) { set_window(cwnd_q8_ - static_cast<int64_t>(bytes << 8)); }
+
+void Nscc::on_lost(const Lost& e) {
+  inflight_ -= e.bytes;  // [CMS-094, CMS-099]
+  if (e.rtt_valid) note_base_rtt(e.rtt);
+  switch (e.kind) {
+    case LossKind::refused:  // [CMS-098]
+      return;
+    case LossKind::inferred:
+    case LossKind::timeout:  // [CMS-099]
+      quick_.ignored += e.bytes;
+      return shrink(e.bytes);
+    case LossKind::trimmed:
+    case LossKind::trimmed_lasthop:
+      break;
+  }
+  add_delay(law_.base_rtt, true, e.at);  // [CMS-095]
+  quick_.ignored += e.bytes;
+  if (e.kind == LossKind::trimmed_lasthop && law_.credit_on) return;  // [CMS-097]
+  quick_.is_triggered = true;                                         // [CMS-096]
+  if (!quick_adapt(true, true, Duration::zero(), e.at)) shrink(e.bytes);
+}
+
+void Nscc::add_delay(Duration delay, bool ecn, Instant now) {
+  if (law_.mean == DelayMean::time) return mean_.add_by_time(delay, base_rtt_, now);
+  const bool is_odd = !ecn && delay > law_.target;
+  mean_.add_by_count(is_odd ? base_rtt_ / 4 : delay);
+}
+
+// True: the destination asks for less, so the window may not grow. [CMS-072, CMS-112, CMS-113]
+bool Nscc::limit_by_destination(const Acked& e) {
+  if (!e.remote.valid) return false;
+  const uint32_t p = e.remote.rcv_cwnd_pend & 0x7F;
+  if (p == 0) {
+    if (e.remote.restore_cwnd && saved_q8_ > 0) {
+      set_window(saved_q8_);
+      saved_q8_ = 0;
+    }
+    return false;
+  }
+  if (saved_q8_ == 0) saved_q8_ = cwnd_q8_;
+  const uint64_t penalty = uint64_t{p} * e.received_bytes >> 7;
+  set_window(std::min(cwnd_q8_, inflight_ << 8) - static_cast<int64_t>(penalty << 8));
+  return true;
+}
+
+}  // namespace uet::cms

@@ -1,0 +1,116 @@
+// NSCC: the sender's window, by the queueing delay and the ECN marks that ACKs report, and by what
+// has really arrived when a queue overflows. Integer arithmetic; no heap. [cms.md 3]
+#pragma once
+
+#include "cms/config.h"
+#include "cms/delay_average.h"
+#include "cms/events.h"
+
+#include <cstdint>
+
+namespace uet::cms {
+
+// The constants of the law for one path, made from Config once. [CMS-044 .. CMS-062]
+struct NsccLaw {
+  explicit NsccLaw(const Config& config);
+
+  uint64_t window_max;  // octets
+  uint64_t alpha_q24;   // octets for each nanosecond, in 2^-24
+  uint32_t mtu;         // octets
+  uint32_t fair;        // octets
+  uint32_t fast_q16;    // no unit, in 2^-16
+  uint32_t eta_q8;      // octets, in 2^-8
+  uint32_t adjust_bytes;
+  uint32_t gamma_q16;
+  uint32_t decrease_max_q16;
+  uint32_t link_mbps;        // of this end
+  uint32_t window_permille;  // of the BDP
+  Duration base_rtt;         // config_base_rtt
+  Duration base_rtt_min;     // none counts that was measured below
+  Duration target;           // target_qdelay
+  Duration adjust_period;
+  Duration quick_threshold;  // infinite: never
+  Duration no_delay;
+  uint8_t quick_gate;
+  bool quick_adapt;
+  bool credit_on;  // RCCC owns the last hop [CMS-097]
+  DelayMean mean;
+};
+
+class Nscc {
+ public:
+  explicit Nscc(const Config& config);
+
+  // Whether a packet may leave now. Whatever its size, an MTU must fit. [CMS-066]
+  bool may_send(uint32_t /*bytes*/) const { return inflight_ + law_.mtu <= cwnd_q8_ >> 8; }
+  // With that packet in flight the window is as good as full: its ACK is wanted. [CMS-068]
+  bool wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
+    const int64_t window = cwnd_q8_ >> 8;
+    return window - inflight_ - bytes < law_.mtu || window < ack_gen_trigger;
+  }
+
+  void on_sent(const Sent& e) {
+    if (adjusted_at_ == Instant::zero()) start(e.at);
+    inflight_ += e.bytes;
+  }
+  void on_acked(const Acked& e);
+  void on_lost(const Lost& e);
+  void on_forgotten(uint32_t bytes) { inflight_ -= bytes; }
+  // The sums of what was sent and of what was reported, lost or refused differ by so much where
+  // nothing is in flight: a PDC ended, or its peer rounds up (by less than 256 octets a PDC).
+  void on_settled(int32_t balance) { inflight_ -= balance; }
+  // Nothing is sent, and nothing is in flight. [CMS-115]
+  void on_idle() { saved_q8_ = 0; }
+
+  uint64_t window_bytes() const { return static_cast<uint64_t>(cwnd_q8_) >> 8; }
+  uint64_t window_bytes_max() const { return window_max_; }
+  int64_t inflight_bytes() const { return inflight_; }  // may be briefly negative [CMS-065]
+  Duration base_rtt() const { return base_rtt_; }
+  // Mean of the queueing delay over about a base RTT. [CMS-102]
+  Duration mean_delay() const { return mean_.value(); }
+  Duration target_delay() const { return law_.target; }
+  // A round trip without traffic is known to take no longer. Also from a probe, or of an earlier
+  // context toward the same peer. [CMS-074, CMS-105, CMS-106, CMS-108]
+  void note_base_rtt(Duration rtt);
+
+ private:
+  // What quick adapt looks at. [CMS-089 .. CMS-093]
+  struct Quick {
+    Instant end;            // of the period; zero: none has begun
+    uint64_t achieved = 0;  // octets that arrived in it
+    int64_t to_ignore = 0;  // octets whose marks belong to a burst that was dealt with
+    int64_t ignored = 0;
+    bool is_triggered = false;
+  };
+
+  void start(Instant now) {
+    mean_.start(now);
+    adjusted_at_ = decreased_at_ = now;
+  }
+  void add_delay(Duration delay, bool ecn, Instant now);
+  bool quick_adapt(bool loss, bool ecn, Duration delay, Instant now);
+  void control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, Instant now);
+  bool fast_increase(Duration delay, uint32_t bytes);
+  void decrease(Instant now);
+  void fulfil_adjustment(Instant now);
+  void shrink(uint64_t bytes);
+  bool limit_by_destination(const Acked& e);
+  void set_window(int64_t q8);
+
+  NsccLaw law_;
+  int64_t cwnd_q8_;       // octets, in 2^-8
+  int64_t saved_q8_ = 0;  // before the destination asked for less; 0: it does not [CMS-112]
+  int64_t inflight_ = 0;
+  uint64_t window_max_;     // of the measured base RTT
+  int64_t inc_ = 0;         // octets squared, to be divided by the window [CMS-086]
+  uint64_t received_ = 0;   // octets since the last adjustment
+  uint64_t undelayed_ = 0;  // fi_count: octets in a row without delay
+  Quick quick_;
+  DelayAverage mean_;
+  Instant adjusted_at_;  // zero: nothing was sent
+  Instant decreased_at_;
+  Duration base_rtt_;
+  bool increase_mode_ = false;
+};
+
+}  // namespace uet::cms

@@ -1,0 +1,105 @@
+// The share of the credit pace that the core of the fabric lets through.
+#include "cms/core_rate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace uet::cms {
+namespace {
+
+using namespace uet::literals;
+
+const Instant kBegin = Instant::from_ns(1'000'000'000);
+
+class CoreRateTest : public ::testing::Test {
+ protected:
+  // A period of 100 packets: so many marked, trimmed in the core, trimmed at the last hop; and the
+  // packet that begins the next one, which judges it.
+  double period(int marked, int trimmed, int lasthop) {
+    for (int i = is_begun_ ? 1 : 0; i < 100; ++i) {
+      Received e;
+      e.at = now_;
+      e.trimmed = i >= 50 && i < 50 + trimmed;
+      e.trimmed_lasthop = i >= 70 && i < 70 + lasthop;
+      e.ce = i >= 1 && i < 1 + marked;
+      rate_.on_received(e);
+    }
+    is_begun_ = true;
+    now_ = now_ + 23_us;  // 1.5 * 12 us * 1.25 = 22.5
+    Received next;
+    next.at = now_;
+    rate_.on_received(next);
+    return rate_.rate_q16() / 65536.0;
+  }
+  static Config of(uint32_t ratio) {
+    Config c;
+    c.base_rtt = 12_us;
+    c.credit.core_rate = true;
+    c.credit.oversubscription = ratio;
+    return c;
+  }
+  CoreRate rate_{of(4), 5};
+  Instant now_ = kBegin;
+  bool is_begun_ = false;
+};
+
+// [CMS-141] The share of packets trimmed in the core comes off; those at the last hop do not.
+TEST_F(CoreRateTest, TrimsInTheCoreLowerIt) {
+  EXPECT_EQ(rate_.rate_q16(), 65'536u);
+  EXPECT_NEAR(period(0, 10, 0), 0.9, 0.001);
+  EXPECT_NEAR(period(0, 10, 0), 0.8, 0.001);
+  EXPECT_NEAR(period(0, 0, 10), 0.81, 0.001);
+}
+
+// [CMS-141] Marks: of 40 in 100 g is 0.2, then 0.3, then 0.35, which costs 0.5 * 0.05. At g <= 0.3
+// with marks the rate rises by 0.01.
+TEST_F(CoreRateTest, LastingMarksLowerIt) {
+  EXPECT_NEAR(period(0, 20, 0), 0.8, 0.001);
+  EXPECT_NEAR(period(40, 0, 0), 0.81, 0.001);    // g 0.2
+  EXPECT_NEAR(period(39, 0, 0), 0.82, 0.001);    // g 0.295
+  EXPECT_NEAR(period(41, 0, 0), 0.7983, 0.001);  // g 0.3525: times 0.97375
+}
+
+// [CMS-141] Without marks the increase doubles: 0.01, 0.02, 0.04 ...; after a decrease anew.
+TEST_F(CoreRateTest, RisesFasterAndFaster) {
+  EXPECT_NEAR(period(0, 40, 0), 0.6, 0.001);
+  EXPECT_NEAR(period(0, 0, 0), 0.61, 0.001);
+  EXPECT_NEAR(period(0, 0, 0), 0.63, 0.001);
+  EXPECT_NEAR(period(0, 0, 0), 0.67, 0.001);
+  EXPECT_NEAR(period(1, 0, 0), 0.68, 0.001) << "a mark: 0.01";
+  EXPECT_NEAR(period(0, 1, 0), 0.67, 0.001);
+  EXPECT_NEAR(period(0, 0, 0), 0.68, 0.001);
+}
+
+// [CMS-141] Between 0.9 / ratio and 1.
+TEST_F(CoreRateTest, StaysBetweenItsLimits) {
+  for (int i = 0; i < 20; ++i) period(0, 20, 0);
+  EXPECT_NEAR(rate_.rate_q16() / 65536.0, 0.225, 0.001);
+  for (int i = 0; i < 20; ++i) period(0, 0, 0);
+  EXPECT_EQ(rate_.rate_q16(), 65'536u);
+}
+
+// [CMS-141] A period lasts 1.5 base RTTs, give or take a quarter: 13.5 to 22.5 us.
+TEST_F(CoreRateTest, PeriodsLastOneAndAHalfRoundTrips) {
+  Duration shortest = 1_s;
+  Duration longest;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    CoreRate rate(of(4), seed);
+    rate.on_received({.trimmed = true, .at = kBegin});
+    Instant at = kBegin;
+    while (rate.rate_q16() == 65'536u) {
+      at = at + 100_ns;
+      rate.on_received({.trimmed = true, .at = at});
+    }
+    shortest = std::min(shortest, at - kBegin);
+    longest = std::max(longest, at - kBegin);
+  }
+  EXPECT_GE(shortest, 13_us + 500_ns);
+  EXPECT_LE(shortest, 14_us);
+  EXPECT_LE(longest, 22_us + 600_ns);
+  EXPECT_GE(longest, 22_us);
+}
+
+}  // namespace
+}  // namespace uet::cms

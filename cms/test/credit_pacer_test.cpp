@@ -1,0 +1,456 @@
+// RCCC at the destination. By hand, with 100 Gb/s and 12 us: MaxWnd has 225,000 octets, 879 units;
+// a source may wait for that and two packets of 4,240, 233,480 octets or 913 units. A grant has 4
+// times 4,096 octets, 64 units, and takes 16,384 * 8 / 99 = 1,323.96 ns at 0.99 of the link.
+#include "cms/credit_pacer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace uet::cms::credit_pacer {
+namespace {
+
+using namespace uet::literals;
+
+const Instant kStart = Instant::from_ns(1'000'000'000);
+constexpr Duration kTimeout = 300_us;
+constexpr Duration kTurn = 1324_ns;  // of 64 units, rounded up
+
+Config config() {
+  Config c;
+  c.algorithm = Algorithm::rccc;
+  c.mtu_bytes = 4240;
+  c.link_mbps = 100'000;
+  c.base_rtt = 12_us;
+  c.credit.timeout = kTimeout;
+  return c;
+}
+
+class CreditPacerTest : public ::testing::Test {
+ protected:
+  void SetUp() override { create(config(), {{4, 16}, {4, 32}}); }
+  void create(const Config& c, const CreditRoom& room) {
+    pacer_.emplace();
+    ASSERT_TRUE(pacer_->create(arena_, c, room, 7).ok());
+  }
+  DemandNews ask(uint32_t peer, uint32_t target, AskedBy by = AskedBy::packet, uint8_t id = 0) {
+    return pacer_->on_demand({peer, id}, target, by, now_);
+  }
+  void hear(uint32_t peer, const Received& e = {}) {
+    Received at = e;
+    at.at = now_;
+    pacer_->on_received({peer, 0}, at);
+  }
+  // The grants of so many turns, each taken as soon as it is due: "PEER+UNITS" or "PEER/ID+UNITS".
+  std::string turns(int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) {
+      if (pacer_->deadline().is_never()) return out + "-";
+      if (pacer_->deadline() > now_) now_ = pacer_->deadline();
+      const auto g = pacer_->next_grant(now_);
+      if (!g) return out + "-";
+      uint32_t& last = last_[g->key.peer][g->key.ccc_id];
+      out += std::to_string(g->key.peer);
+      if (g->key.ccc_id != 0) out += "/" + std::to_string(g->key.ccc_id);
+      out += "+" + std::to_string(credit_ahead(g->credit, last)) + " ";
+      last = g->credit;
+    }
+    return out;
+  }
+  uint32_t backlog(uint32_t peer, uint8_t id = 0) { return pacer_->backlog_units({peer, id}); }
+
+  Instant now_ = kStart;
+  Arena arena_;
+  std::optional<CreditPacer> pacer_;
+  uint32_t last_[4096][256] = {};
+};
+
+// [CMS-130] What a source waits for is its highest target, less what it was granted.
+TEST_F(CreditPacerTest, TheBacklogIsTheTargetLessWhatWasGranted) {
+  EXPECT_EQ(ask(1, 100), DemandNews::taken);
+  EXPECT_EQ(backlog(1), 100u);
+  EXPECT_EQ(ask(1, 40), DemandNews::old);
+  EXPECT_EQ(ask(1, 100), DemandNews::taken);
+  EXPECT_EQ(backlog(1), 100u);
+  EXPECT_EQ(turns(1), "1+64 ");
+  EXPECT_EQ(backlog(1), 36u);
+  EXPECT_EQ(pacer_->granted({1, 0}), 64u);
+  EXPECT_EQ(ask(1, 0xAA'0000'96), DemandNews::taken) << "24 bits: 150";
+  EXPECT_EQ(backlog(1), 86u);
+}
+
+// [CMS-006] Contexts of one source, and sources with the same ccc_id, are kept apart.
+TEST_F(CreditPacerTest, StateIsKeptByPeerAndContext) {
+  ask(1, 10, AskedBy::packet, 5);
+  ask(2, 20, AskedBy::packet, 5);
+  ask(1, 30, AskedBy::packet, 6);
+  EXPECT_EQ(backlog(1, 5), 10u);
+  EXPECT_EQ(backlog(2, 5), 20u);
+  EXPECT_EQ(backlog(1, 6), 30u);
+  EXPECT_EQ(pacer_->granted({2, 6}), std::nullopt);
+}
+
+// [CMS-132] Four packets' payload at a time, never beyond the target, never backwards.
+TEST_F(CreditPacerTest, AGrantIsFourPacketsAndNotBeyondTheTarget) {
+  ask(1, 150);
+  EXPECT_EQ(turns(4), "1+64 1+64 1+22 -");
+  EXPECT_EQ(pacer_->granted({1, 0}), 150u);
+
+  Config c = config();
+  c.mtu_bytes = 1500;  // of payload 1 KiB: 16 units
+  create(c, {{4, 16}, {4, 32}});
+  ask(2, 20);
+  EXPECT_EQ(turns(2), "2+16 2+4 ");
+}
+
+// [CMS-131, CMS-134] A turn takes its octets at 0.99 of the link: 1,000 of them 1,323,959 ns.
+TEST_F(CreditPacerTest, TurnsAreSpacedByThePace) {
+  const Instant first = now_;
+  ask(1, 64);
+  turns(1);
+  EXPECT_EQ(now_, first) << "at once when nothing was granted before";
+  for (uint32_t i = 1; i <= 1000; ++i) {
+    ask(1, 64 * (i + 1));
+    EXPECT_FALSE(pacer_->next_grant(pacer_->deadline() - 1_ns));
+    turns(1);
+    hear(1);
+  }
+  EXPECT_NEAR(static_cast<double>((now_ - first).ns()), 1'323'959, 2);
+}
+
+// [CMS-131] Two ports carry twice as much: 1,323,959 / 2 for 1,000 turns. And the share is what
+// the configuration says: at 0.5 of one link 1,000 take 16,384,000 * 8 / 50 ns.
+TEST_F(CreditPacerTest, ThePaceIsAShareOfAllPorts) {
+  const auto time_of_1000 = [&] {
+    const Instant first = now_;
+    ask(1, 64);
+    turns(1);
+    for (uint32_t i = 1; i <= 1000; ++i) {
+      ask(1, 64 * (i + 1));
+      turns(1);
+    }
+    return static_cast<double>((now_ - first).ns());
+  };
+  create(config(), {{4, 16}, {4, 32}, 2});
+  EXPECT_NEAR(time_of_1000(), 661'980, 2);
+  Config c = config();
+  c.credit.rate_permille = 500;
+  create(c, {{4, 16}, {4, 32}});
+  EXPECT_NEAR(time_of_1000(), 2'621'440, 2);
+}
+
+// [CMS-134] A turn without credit takes the time of 1,024 octets: 82.7 ns.
+TEST_F(CreditPacerTest, AnEmptyTurnTakesTheTimeOf1024Octets) {
+  ask(1, 64);
+  ask(2, 64);
+  turns(1);
+  ask(1, 64, AskedBy::request);
+  turns(1);
+  EXPECT_EQ(turns(1), "1+0 ");
+  const Instant at = now_;
+  ask(3, 64);
+  turns(1);
+  EXPECT_NEAR(static_cast<double>((now_ - at).ns()), 83, 1);
+}
+
+// [CMS-134] Who is late to ask for a grant gets at most what the link carried in 100 us, 75 turns
+// (75.5), and the one that is due.
+TEST_F(CreditPacerTest, ALateCallerCatchesUpWithLittle) {
+  for (uint32_t peer = 1; peer <= 12; ++peer) ask(peer, 900);
+  now_ = now_ + 1_ms;
+  int grants = 0;
+  while (pacer_->next_grant(now_)) ++grants;
+  EXPECT_EQ(grants, 76);
+}
+
+// [CMS-133] One turn each, round and round, while they want something.
+TEST_F(CreditPacerTest, SourcesTakeTurns) {
+  ask(1, 130);
+  ask(2, 64);
+  ask(3, 128);
+  EXPECT_EQ(turns(7), "1+64 2+64 3+64 1+64 3+64 1+2 -");
+}
+
+// [CMS-133] The contexts of one source share its turns.
+TEST_F(CreditPacerTest, ContextsOfASourceShareItsTurns) {
+  ask(1, 128, AskedBy::packet, 1);
+  ask(1, 128, AskedBy::packet, 2);
+  ask(2, 256);
+  EXPECT_EQ(turns(6), "1/1+64 2+64 1/2+64 2+64 1/1+64 2+64 ");
+}
+
+// [CMS-135] A demand that says nothing new does not join; a higher target does.
+TEST_F(CreditPacerTest, AHigherTargetJoins) {
+  ask(1, 64);
+  EXPECT_EQ(turns(2), "1+64 -");
+  EXPECT_EQ(ask(1, 64), DemandNews::taken);
+  EXPECT_TRUE(pacer_->deadline().is_never());
+  ask(1, 65);
+  EXPECT_EQ(turns(2), "1+1 -");
+}
+
+// [CMS-135] A trimmed packet joins though its target says nothing new; a whole one does not.
+TEST_F(CreditPacerTest, ATrimmedPacketJoins) {
+  ask(1, 64);
+  turns(1);
+  hear(1);
+  EXPECT_TRUE(pacer_->deadline().is_never());
+  hear(1, {.trimmed = true});
+  EXPECT_EQ(turns(2), "1+0 -");
+  hear(1, {.trimmed_lasthop = true});
+  EXPECT_EQ(turns(2), "1+0 -");
+}
+
+// [CMS-135, CMS-129] A Credit Request is answered though all it asks for was granted: that grant
+// is lost.
+TEST_F(CreditPacerTest, ARequestIsAnsweredInAnyCase) {
+  ask(1, 64);
+  turns(1);
+  EXPECT_EQ(ask(1, 64, AskedBy::request), DemandNews::taken);
+  const auto g = pacer_->next_grant(pacer_->deadline());
+  ASSERT_TRUE(g);
+  EXPECT_EQ(g->credit, 64u);
+  EXPECT_EQ(g->key, (CreditKey{1, 0}));
+}
+
+// [CMS-136] Nobody waits: idle sources get up to a window that they did not ask for, 879 units, in
+// turn. Off unless configured.
+TEST_F(CreditPacerTest, IdleSourcesGetAWindowAhead) {
+  ask(1, 64);
+  ask(2, 64);
+  EXPECT_EQ(turns(3), "1+64 2+64 -");
+
+  Config c = config();
+  c.credit.idle_credit = true;
+  create(c, {{4, 16}, {4, 32}});
+  ask(1, 64);
+  ask(2, 64);
+  for (auto& of_peer : last_) of_peer[0] = 0;
+  EXPECT_EQ(turns(6), "1+64 2+64 1+64 2+64 1+64 2+64 ");
+  while (turns(1) != "-") {
+  }
+  EXPECT_EQ(pacer_->granted({1, 0}), 64u + 879u);
+  EXPECT_EQ(pacer_->granted({2, 0}), 64u + 879u);
+  ask(1, 100);
+  EXPECT_EQ(backlog(1), 0u) << "it has that";
+  EXPECT_EQ(turns(2), "1+36 -") << "and stays a window ahead";
+  ask(2, 64 + 879 + 10);
+  ask(3, 1);
+  EXPECT_EQ(turns(2), "2+10 3+1 ") << "those who wait come first";
+}
+
+// [CMS-137] What an ACK may carry instead of a Credit CP.
+TEST_F(CreditPacerTest, AnAckMayCarryTheCredit) {
+  EXPECT_EQ(pacer_->granted({1, 0}), std::nullopt);
+  ask(1, 100);
+  EXPECT_EQ(pacer_->granted({1, 0}), 0u);
+  turns(2);
+  EXPECT_EQ(pacer_->granted({1, 0}), 100u);
+}
+
+// [CMS-119] State that was lost here: a source far ahead gets a window, 879 units, from there. Up
+// to two windows it is taken for one that begins.
+TEST_F(CreditPacerTest, AForgottenSourceGetsAWindow) {
+  EXPECT_EQ(ask(1, 0x90'0000), DemandNews::taken);
+  EXPECT_EQ(backlog(1), 879u);
+  EXPECT_EQ(pacer_->granted({1, 0}), 0x90'0000u - 879u);
+  EXPECT_EQ(ask(2, 2 * 879), DemandNews::clamped);
+  EXPECT_EQ(pacer_->granted({2, 0}), 0u);
+  EXPECT_EQ(ask(3, 2 * 879 + 1), DemandNews::taken);
+  EXPECT_EQ(pacer_->granted({3, 0}), 880u);
+}
+
+// [CMS-119] A source that begins anew counts from 0; not while packets of its earlier life may
+// come, and not while it waits for credit.
+TEST_F(CreditPacerTest, ASourceMayBeginAnew) {
+  ask(1, 1000);
+  turns(15);
+  ASSERT_EQ(pacer_->granted({1, 0}), 913u);
+  ask(1, 1000);
+  now_ = now_ + kTimeout;
+  EXPECT_EQ(ask(1, 50), DemandNews::old) << "it waits";
+  turns(2);
+  ASSERT_EQ(backlog(1), 0u);
+  now_ = now_ + kTimeout - 20_us;
+  ask(1, 1001);
+  turns(1);
+  now_ = now_ + kTimeout - 1_us - kTurn;
+  EXPECT_EQ(ask(1, 50), DemandNews::old) << "too early";
+  now_ = now_ + 3_us;
+  EXPECT_EQ(ask(1, 50), DemandNews::taken);
+  EXPECT_EQ(backlog(1), 50u);
+  EXPECT_EQ(pacer_->granted({1, 0}), 0u);
+}
+
+// [CMS-139] Granted once more after it fell silent, for 4 timeouts, a source is left out. It comes
+// back when it asks again.
+TEST_F(CreditPacerTest, ASilentSourceLeavesTheRing) {
+  ask(1, 900);
+  ask(2, 900);
+  EXPECT_EQ(turns(2), "1+64 2+64 ");
+  now_ = kStart + kTimeout * 4 - 1_ns;
+  EXPECT_EQ(turns(1), "1+64 ") << "not yet";
+  ask(2, 900);
+  now_ = kStart + kTimeout * 4 + 10_us;
+  EXPECT_EQ(turns(3), "2+64 2+64 2+64 ");
+  EXPECT_EQ(backlog(1), 0u);
+  ask(1, 900);
+  EXPECT_EQ(turns(2), "2+64 1+64 ");
+}
+
+// [CMS-139] Who has not had a turn since it was heard is waiting, not silent.
+TEST_F(CreditPacerTest, ALongRingLosesNobody) {
+  ask(1, 64);
+  now_ = now_ + kTimeout * 40;
+  EXPECT_EQ(turns(1), "1+64 ");
+}
+
+// [CMS-139] A packet, too, is a sign of life.
+TEST_F(CreditPacerTest, PacketsKeepASourceInTheRing) {
+  ask(1, 900);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(turns(1), "1+64 ");
+    now_ = now_ + kTimeout * 3;
+    hear(1);
+    now_ = now_ + kTimeout * 3;
+  }
+}
+
+// [CMS-140] By hand: 1 below 1 MB queued; at 3 MB ((3 - 5) / 4)^2 = 0.25; above 4.75 MB 0.001.
+TEST(HostShareTest, FallsWithTheSquareOfTheRoomLeft) {
+  EXPECT_EQ(host_share_q16(0), 65'536u);
+  EXPECT_EQ(host_share_q16(999'999), 65'536u);
+  EXPECT_EQ(host_share_q16(1'000'000), 65'536u);
+  EXPECT_EQ(host_share_q16(3'000'000), 16'384u);
+  EXPECT_EQ(host_share_q16(4'750'000), 256u);
+  EXPECT_EQ(host_share_q16(4'750'001), 65u);
+  EXPECT_EQ(host_share_q16(UINT64_MAX), 65u);
+}
+
+// [CMS-140] A turn takes four times as long at 3 MB: 5,295.8 ns.
+TEST_F(CreditPacerTest, ABusyHostSlowsThePace) {
+  pacer_->on_host_queue(3'000'000);
+  ask(1, 200);
+  turns(1);
+  EXPECT_NEAR(static_cast<double>((pacer_->deadline() - now_).ns()), 5295.8, 1);
+  pacer_->on_host_queue(0);
+  turns(1);
+  EXPECT_NEAR(static_cast<double>((pacer_->deadline() - now_).ns()), 1324, 1);
+}
+
+// [T-34] A source that asks for the most that 24 bits can say waits for a window and two packets.
+TEST_F(CreditPacerTest, AGreedySourceWaitsForAWindow) {
+  ask(1, 1);
+  EXPECT_EQ(ask(1, 0x7F'FFFF), DemandNews::clamped);
+  EXPECT_EQ(backlog(1), 913u);
+  EXPECT_EQ(ask(1, 0x7F'FFFF), DemandNews::clamped);
+  EXPECT_EQ(backlog(1), 913u);
+  turns(1);
+  EXPECT_EQ(ask(1, 0x7F'FFFF), DemandNews::clamped) << "what was granted may be asked for anew";
+  EXPECT_EQ(backlog(1), 913u);
+}
+
+// [T-34] Nor by contexts by the thousand: they are eight, and share the window.
+TEST_F(CreditPacerTest, ManyContextsAskForNoMore) {
+  int refused = 0;
+  uint32_t sum = 0;
+  for (int id = 0; id < 256; ++id) {
+    refused += ask(1, 200, AskedBy::packet, static_cast<uint8_t>(id)) == DemandNews::no_room;
+    sum += backlog(1, static_cast<uint8_t>(id));
+  }
+  EXPECT_EQ(sum, 913u);
+  EXPECT_EQ(pacer_->context_count(), 8u);
+  EXPECT_EQ(refused, 0) << "those without a share of the window rest, and give way";
+  EXPECT_EQ(pacer_->source_count(), 1u);
+}
+
+// [CMS-007] Eight that all wait leave no room for a ninth of that source; others are not concerned.
+TEST_F(CreditPacerTest, NoContextIsFreeForANinth) {
+  for (uint8_t id = 0; id < 8; ++id) ask(1, 10, AskedBy::packet, id);
+  EXPECT_EQ(ask(1, 10, AskedBy::packet, 8), DemandNews::no_room);
+  EXPECT_EQ(ask(2, 10, AskedBy::packet, 8), DemandNews::taken);
+  turns(1);
+  EXPECT_EQ(ask(1, 10, AskedBy::packet, 8), DemandNews::taken) << "the first one wants no more";
+  EXPECT_EQ(pacer_->granted({1, 0}), std::nullopt);
+}
+
+// [CMS-007] A full table has room again when somebody has rested for a timeout.
+TEST_F(CreditPacerTest, AFullTableGivesUpWhoRested) {
+  for (uint32_t peer = 1; peer <= 16; ++peer) ask(peer, 10);
+  EXPECT_EQ(ask(17, 10), DemandNews::no_room);
+  turns(16);
+  EXPECT_EQ(ask(17, 10), DemandNews::no_room) << "its packets may be under way";
+  now_ = now_ + kTimeout;
+  EXPECT_EQ(ask(17, 10), DemandNews::taken);
+  EXPECT_EQ(pacer_->granted({1, 0}), std::nullopt);
+  EXPECT_EQ(pacer_->granted({2, 0}), 10u);
+  EXPECT_EQ(pacer_->source_count(), 16u);
+}
+
+// A peer that is gone leaves nothing behind, and its turns go to the others.
+TEST_F(CreditPacerTest, AForgottenPeerHasNoTurns) {
+  for (uint8_t id = 0; id < 3; ++id) ask(1, 100, AskedBy::packet, id);
+  ask(2, 64);
+  turns(1);
+  pacer_->forget(1);
+  pacer_->forget(3);
+  EXPECT_EQ(pacer_->source_count(), 1u);
+  EXPECT_EQ(pacer_->context_count(), 1u);
+  EXPECT_EQ(turns(2), "2+64 -");
+}
+
+// Nobody asks: there is nothing to wait for.
+TEST_F(CreditPacerTest, ThereIsNoDeadlineWhileNobodyAsks) {
+  EXPECT_TRUE(pacer_->deadline().is_never());
+  EXPECT_FALSE(pacer_->next_grant(now_));
+  hear(1, {.trimmed = true});
+  EXPECT_TRUE(pacer_->deadline().is_never());
+}
+
+// [T-34] The sum that a source waits for is kept exactly, whatever it does.
+TEST_F(CreditPacerTest, TheBacklogOfASourceAddsUp) {
+  Rng rng(3);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto peer = static_cast<uint32_t>(1 + rng.below(3));
+    const auto id = static_cast<uint8_t>(rng.below(12));
+    const auto target = static_cast<uint32_t>(rng.below(2) ? rng.u32() : rng.below(3000));
+    ask(peer, target, rng.below(4) ? AskedBy::packet : AskedBy::request, id);
+    if (rng.below(3) == 0) hear(peer, {.trimmed = rng.below(2) == 0});
+    if (rng.below(2)) turns(1);
+    if (rng.below(50) == 0) now_ = now_ + kTimeout * 5;
+    if (rng.below(500) == 0) pacer_->forget(peer);
+    for (uint32_t p = 1; p <= 3; ++p) {
+      uint32_t sum = 0;
+      for (int k = 0; k < 12; ++k) sum += backlog(p, static_cast<uint8_t>(k));
+      ASSERT_LE(sum, 913u);
+    }
+  }
+  // All are served in the end: nothing is left over.
+  while (!pacer_->deadline().is_never()) turns(1);
+  for (uint32_t p = 1; p <= 3; ++p) {
+    ask(p, 0x40'0000, AskedBy::packet, 200);
+    ask(p, 0x40'0000 + 913, AskedBy::packet, 200);
+    EXPECT_EQ(backlog(p, 200), 913u);
+  }
+}
+
+// [CMS-141] It is an option, and multiplies the pace: 0.9 of it makes a turn 1,471.1 ns long.
+TEST_F(CreditPacerTest, ThePaceFollowsTheCore) {
+  hear(1, {.trimmed = true});
+  now_ = now_ + 23_us;
+  hear(1);
+  EXPECT_EQ(pacer_->core_rate_q16(), 65'536u);
+
+  Config c = config();
+  c.credit.core_rate = true;
+  create(c, {{4, 16}, {4, 32}});
+  for (int i = 0; i < 10; ++i) hear(1, {.trimmed = i == 0});
+  now_ = now_ + 23_us;
+  hear(1);
+  ask(1, 200);
+  turns(1);
+  EXPECT_NEAR(static_cast<double>((pacer_->deadline() - now_).ns()), 1471.1, 1);
+}
+
+}  // namespace
+}  // namespace uet::cms::credit_pacer

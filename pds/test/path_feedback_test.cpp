@@ -1,0 +1,103 @@
+// What the selector of entropy values hears of a PDC's packets, by the values that follow.
+#include "pds/test/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace uet::pds::test {
+namespace {
+
+constexpr uint32_t kValues = 16;
+
+class PathFeedbackTest : public ::testing::Test {
+ protected:
+  // Each packet has an EV of its own, and those with a penalty are passed over.
+  static Config config() {
+    Config c;
+    c.packets_per_entropy = 1;
+    return c;
+  }
+  static cms::Config selection() {
+    cms::Config c;
+    c.algorithm = cms::Algorithm::fixed;
+    c.entropy_values = kValues;
+    c.entropy.spraying = cms::Spraying::bitmap;
+    return c;
+  }
+  // The next packets of another message, by their EVs.
+  std::map<Entropy, int> uses(uint32_t packets) {
+    bench_.client.post(bench_.flow, ++messages_, packets * bench_.client.mtu);
+    std::map<Entropy, int> found;
+    for (const Bench::Out& out : bench_.tx()) ++found[out.ev];
+    return found;
+  }
+  void sack(int first, uint64_t bitmap) {
+    wire::AckCc h;
+    h.ack = bench_.ack(bench_.start);
+    h.ack.type = wire::PdsType::ack_cc;
+    h.mpr = 8;
+    h.sack_bitmap = bitmap;
+    h.sack_psn_offset = static_cast<int16_t>(first);
+    bench_.rx_header(h);
+  }
+
+  Bench bench_{config(), selection()};
+  uint32_t messages_ = 1;
+};
+
+// [CMS-021, CMS-024] A loss that later arrivals on its EV prove counts like a time-out.
+TEST_F(PathFeedbackTest, AnInferredLossMakesItsEvRest) {
+  const auto out = bench_.open_initiator(2 * kValues);
+  ASSERT_EQ(out.size(), 2 * kValues);
+  const Entropy lost = out[1].ev;
+  int later = 2;
+  while (out[static_cast<size_t>(later)].ev != lost) ++later;
+  sack(later, 1);
+  const auto resends = bench_.tx();
+  ASSERT_EQ(resends.size(), 1u);
+  ASSERT_EQ(bench_.count(Count::retx_ev), 1u);
+  EXPECT_NE(resends[0].ev, lost);
+  const auto found = uses(6 * kValues);
+  EXPECT_EQ(found.count(lost), 0u);
+  EXPECT_EQ(found.size(), kValues - 1);
+}
+
+// [CMS-023, CMS-163] A packet that was cut on the last hop says of its EV what its mark says.
+TEST_F(PathFeedbackTest, ATrimOfTheLastHopCountsByItsMark) {
+  for (const bool marked : {false, true}) {
+    Bench b(config(), selection());
+    const auto out = b.open_initiator(kValues);
+    wire::Nack h = b.nack(wire::NackCode::trimmed_lasthop, b.start + 1);
+    h.m = marked;
+    b.rx_header(h);
+    ASSERT_EQ(b.tx().size(), 1u);
+    b.client.post(b.flow, 2, 6 * kValues * b.client.mtu);
+    std::map<Entropy, int> found;
+    for (const Bench::Out& o : b.tx()) ++found[o.ev];
+    EXPECT_EQ(found.count(out[1].ev), marked ? 0u : 1u);
+  }
+}
+
+// [CMS-023] Nothing is held against the EV of an ordered PDC: each comes in its turn.
+TEST_F(PathFeedbackTest, OrderedPdcsHeedNothing) {
+  auto out = bench_.open_initiator(1, Mode::rod);
+  std::map<Entropy, int> found;
+  for (uint32_t i = 1; i <= 2 * kValues; ++i) {
+    ASSERT_EQ(out.size(), 1u);
+    ++found[out[0].ev];
+    const Psn psn = bench_.start + (i - 1);
+    if (i == 1) {
+      bench_.rx_header(bench_.nack(wire::NackCode::trimmed, psn));
+      ASSERT_EQ(bench_.tx().size(), 1u);
+    }
+    bench_.rx_header(bench_.ack(psn));
+    bench_.client.post(bench_.flow, 1 + i, 100);
+    out = bench_.tx();
+  }
+  EXPECT_EQ(found.size(), kValues);
+  for (const auto& [ev, n] : found) EXPECT_EQ(n, 2) << ev.value();
+}
+
+}  // namespace
+}  // namespace uet::pds::test
