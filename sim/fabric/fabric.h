@@ -102,8 +102,12 @@ class Fabric {
 
   // An event of kind port or pause.
   void on_event(Kind kind, uint32_t port, Picoseconds now);
-  // Gets the state of a port that is needed soon.
+  // Gets what an event at that port needs: first its state, then, when that is there, its packet.
   void fetch(uint32_t port) const { prefetch(&ports_[port], sizeof(Port)); }
+  void fetch_packet(uint32_t port) {
+    const uint32_t head = ports_[port].flight.head;
+    if (head != kNoPacket) prefetch(&packets_[head], 64);
+  }
 
   // The link runs at that share of its rate from now on; 0: it has failed, and what is on it is
   // lost. Switches send nothing more to it; they find new ways when reroute() is called.

@@ -57,7 +57,7 @@ Hosts::Hosts(const Topology& topology, const Traffic& traffic, const fep::Config
       header_bytes_(header_bytes),
       seed_(seed),
       events_(events),
-      landing_(std::ranges::max(traffic.flows, {}, &Flow::bytes).bytes),
+      landing_(std::max<uint64_t>(std::ranges::max(traffic.flows, {}, &Flow::bytes).bytes, 1)),
       hosts_(topology.hosts()),
       records_(traffic.flows.size()),
       octets_(size_t{config.ses.payload_mtu} + TxBatch::kHeaderBytes) {
@@ -89,7 +89,7 @@ void Hosts::open(HostState& host) {
   const auto endpoint = host.fep->ses().open_endpoint(name, options, sink, sink);
   UET_ASSERT(endpoint.ok());
   host.endpoint = *endpoint;
-  const IoSlice memory = landing_.all();
+  const IoSlice memory{landing_.data(), landing_.size()};
   ses::RegionRequest request;
   request.iov = {&memory, 1};
   request.access = ses::kRemoteWrite;
@@ -171,7 +171,7 @@ bool Hosts::post(HostState& host, uint32_t flow, Picoseconds now) {
   const HostState& target = up(f.to);
   const auto peer = host.fep->peers().find_or_add(address_of(f.to), instant(now));
   if (!peer.ok()) throw TopologyError("a host talks to more others than it has room for");
-  const IoSlice memory = landing_.slice(f.bytes);
+  const IoSlice memory{landing_.data(), f.bytes};
   ses::RmaRequest request;
   request.to = {*peer, PidOnFep(kPid), ResourceIndex(kResource), kInitiator, false};
   request.iov = {&memory, 1};

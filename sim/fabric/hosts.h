@@ -8,7 +8,7 @@
 
 #include "sim/fabric/events.h"
 #include "sim/fabric/fabric.h"
-#include "sim/fabric/landing.h"
+#include "sim/fabric/mapped_memory.h"
 #include "sim/fabric/topology.h"
 
 #include "sim/traffic/traffic.h"
@@ -136,7 +136,7 @@ class Hosts {
   const uint64_t seed_;
   EventQueue& events_;
   Fabric* fabric_ = nullptr;
-  Landing landing_;
+  MappedMemory landing_;  // without content: where every payload comes from and goes to
   std::vector<HostState> hosts_;
   std::vector<uint32_t> due_;
   Picoseconds due_since_ = kNever;

@@ -2,6 +2,7 @@
 // first is all that switches look at; they are recycled, so no packet costs an allocation.
 #pragma once
 
+#include "sim/fabric/mapped_memory.h"
 #include "sim/fabric/topology.h"
 
 #include "base/packet.h"
@@ -10,8 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
-#include <vector>
 
 namespace uet::sim::fabric {
 
@@ -42,12 +41,12 @@ static_assert(sizeof(Packet) == 128);
 
 class PacketPool {
  public:
-  // Its contents are those of an earlier packet. References to others end.
+  // Its contents are those of an earlier packet.
   uint32_t take() {
     ++in_use_;
     if (free_ == kNoPacket) {
-      packets_.emplace_back();
-      return static_cast<uint32_t>(packets_.size() - 1);
+      UET_ASSERT(used_ < kMost);
+      return used_++;
     }
     const uint32_t taken = free_;
     free_ = packets_[taken].next;
@@ -62,7 +61,11 @@ class PacketPool {
   uint32_t in_use() const { return in_use_; }
 
  private:
-  std::vector<Packet> packets_;
+  static constexpr uint32_t kMost = uint32_t{1} << 28;
+
+  MappedMemory memory_{uint64_t{kMost} * sizeof(Packet)};
+  Packet* packets_ = reinterpret_cast<Packet*>(memory_.data());
+  uint32_t used_ = 0;  // so many were ever taken
   uint32_t free_ = kNoPacket;
   uint32_t in_use_ = 0;
 };

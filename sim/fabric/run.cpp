@@ -116,8 +116,9 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    const uint32_t soon = events_.upcoming(2);
-    if (kind_of(soon) == Kind::port) fabric_.fetch(index_of(soon));
+    const uint32_t later = events_.upcoming(6), soon = events_.upcoming(3);
+    if (kind_of(later) == Kind::port) fabric_.fetch(index_of(later));
+    if (kind_of(soon) == Kind::port) fabric_.fetch_packet(index_of(soon));
     switch (kind_of(due.who)) {
       case Kind::port:
         return fabric_.on_event(Kind::port, index, now_);

@@ -1,0 +1,36 @@
+// Memory of a run that is one piece from the start: addresses are reserved, pages come as they are
+// used, 2 MiB at once where the system has such, since what is spread over many pages is slow.
+#pragma once
+
+#include "sim/fabric/topology.h"
+
+#include <sys/mman.h>
+#include <cstddef>
+#include <cstdint>
+
+namespace uet::sim::fabric {
+
+class MappedMemory {
+ public:
+  // Throws TopologyError when the system has no addresses for so many octets.
+  explicit MappedMemory(uint64_t bytes) : bytes_(bytes) {
+    void* const got = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (got == MAP_FAILED) throw TopologyError("the system has no memory for such a run");
+    memory_ = static_cast<std::byte*>(got);
+    // An error says that the kernel knows no huge pages.
+    (void)::madvise(got, bytes_, MADV_HUGEPAGE);
+  }
+  ~MappedMemory() { ::munmap(memory_, bytes_); }
+  MappedMemory(const MappedMemory&) = delete;
+  MappedMemory& operator=(const MappedMemory&) = delete;
+
+  std::byte* data() const { return memory_; }
+  uint64_t size() const { return bytes_; }
+
+ private:
+  std::byte* memory_ = nullptr;
+  uint64_t bytes_;
+};
+
+}  // namespace uet::sim::fabric
