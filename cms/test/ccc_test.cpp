@@ -13,6 +13,7 @@ const Instant kStart = Instant::from_ns(1'000'000'000);
 
 Config config() {
   Config c;
+  c.algorithm = Algorithm::aimd;
   c.mtu_bytes = kPacket;
   c.initial_window_packets = 32;
   c.window_bytes_max = 100 * kPacket;
@@ -130,6 +131,7 @@ TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
 TEST(FirstWindowTest, HoldsWhatAStockReceiveBufferDoes) {
   for (const uint32_t payload : {1024u, 2048u, 4096u, 8192u}) {
     Config c;
+    c.algorithm = Algorithm::aimd;
     c.mtu_bytes = payload + 148;
     const Ccc ccc(c);
     EXPECT_EQ(ccc.window_bytes() / c.mtu_bytes * payload, 128u * 1024) << payload;
