@@ -88,9 +88,9 @@ void Nscc::note_base_rtt(Duration measured) {
 void Nscc::on_acked(const Acked& e) {
   const uint32_t n = e.received_bytes;
   inflight_ -= n;  // [CMS-070]
-  ignored_ += n;
+  quick_.ignored += n;
   received_ += n;
-  achieved_ += n;
+  quick_.achieved += n;
   const bool is_limited = limit_by_destination(e);
   if (!e.rtt_valid) return;  // [CMS-073]
   note_base_rtt(e.rtt);
@@ -140,9 +140,9 @@ void Nscc::decrease(Instant now) {
   increase_mode_ = false;
   undelayed_ = 0;
   const int64_t target_q8 = law_.target.ns() << 8;
-  if (mean_q8_ <= target_q8 || now - decreased_at_ <= base_rtt_) return;
-  const int64_t cut_q16 =
-      static_cast<int64_t>(int128{law_.gamma_q16} * (mean_q8_ - target_q8) / mean_q8_);
+  if (mean_.value_q8() <= target_q8 || now - decreased_at_ <= base_rtt_) return;
+  const int64_t cut_q16 = static_cast<int64_t>(int128{law_.gamma_q16} *
+                                               (mean_.value_q8() - target_q8) / mean_.value_q8());
   const int64_t factor_q16 = std::max<int64_t>((1 << 16) - cut_q16, law_.decrease_max_q16);
   set_window(static_cast<int64_t>(int128{cwnd_q8_} * factor_q16 >> 16));
   decreased_at_ = now;
@@ -166,19 +166,20 @@ void Nscc::fulfil_adjustment(Instant now) {
 bool Nscc::quick_adapt(bool loss, bool ecn, Duration delay, Instant now) {
   if (!law_.quick_adapt) return false;
   bool is_done = false;
-  if (ignored_ < to_ignore_ && ecn) {
+  if (quick_.ignored < quick_.to_ignore && ecn) {
     is_done = true;
-  } else if (now >= quick_end_) {
-    const bool is_called = trigger_quick_ || loss || delay > law_.quick_threshold;
-    if (quick_end_ != Instant::zero() && is_called && achieved_ < window_max_ >> law_.quick_gate) {
-      set_window(static_cast<int64_t>(achieved_ << 8));
-      to_ignore_ = inflight_;
-      ignored_ = 0;
-      trigger_quick_ = false;
+  } else if (now >= quick_.end) {
+    const bool is_called = quick_.is_triggered || loss || delay > law_.quick_threshold;
+    if (quick_.end != Instant::zero() && is_called &&
+        quick_.achieved < window_max_ >> law_.quick_gate) {
+      set_window(static_cast<int64_t>(quick_.achieved << 8));
+      quick_.to_ignore = inflight_;
+      quick_.ignored = 0;
+      quick_.is_triggered = false;
       is_done = true;
     }
-    achieved_ = 0;
-    quick_end_ = now + base_rtt_ + law_.target;
+    quick_.achieved = 0;
+    quick_.end = now + base_rtt_ + law_.target;
   }
   if (is_done) {
     inc_ = 0;
@@ -197,31 +198,23 @@ void Nscc::on_lost(const Lost& e) {
       return;
     case LossKind::inferred:
     case LossKind::timeout:  // [CMS-099]
-      ignored_ += e.bytes;
+      quick_.ignored += e.bytes;
       return shrink(e.bytes);
     case LossKind::trimmed:
     case LossKind::trimmed_lasthop:
       break;
   }
   add_delay(law_.base_rtt, true, e.at);  // [CMS-095]
-  ignored_ += e.bytes;
+  quick_.ignored += e.bytes;
   if (e.kind == LossKind::trimmed_lasthop && law_.credit_on) return;  // [CMS-097]
-  trigger_quick_ = true;                                              // [CMS-096]
+  quick_.is_triggered = true;                                         // [CMS-096]
   if (!quick_adapt(true, true, Duration::zero(), e.at)) shrink(e.bytes);
 }
 
 void Nscc::add_delay(Duration delay, bool ecn, Instant now) {
-  const int64_t sample_q8 = delay.ns() << 8;
-  if (law_.mean == DelayMean::htsim) {  // [CMS-104]
-    const bool is_odd = !ecn && delay > law_.target;
-    const int64_t taken_q8 = is_odd ? (base_rtt_.ns() << 8) / 4 : sample_q8;
-    mean_q8_ += (taken_q8 - mean_q8_) / 80;
-    return;
-  }
-  // [CMS-103]
-  const int64_t passed = std::clamp<int64_t>((now - mean_at_).ns(), 0, base_rtt_.ns());
-  mean_q8_ += static_cast<int64_t>(int128{sample_q8 - mean_q8_} * passed / base_rtt_.ns());
-  mean_at_ = std::max(mean_at_, now);
+  if (law_.mean == DelayMean::time) return mean_.add_by_time(delay, base_rtt_, now);
+  const bool is_odd = !ecn && delay > law_.target;
+  mean_.add_by_count(is_odd ? base_rtt_ / 4 : delay);
 }
 
 // True: the destination asks for less, so the window may not grow. [CMS-072, CMS-112, CMS-113]

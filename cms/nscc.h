@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cms/config.h"
+#include "cms/delay_average.h"
 #include "cms/events.h"
 
 #include <cstdint>
@@ -49,7 +50,7 @@ class Nscc {
   }
 
   void on_sent(const Sent& e) {
-    if (adjusted_at_ == Instant::zero()) mean_at_ = adjusted_at_ = decreased_at_ = e.at;
+    if (adjusted_at_ == Instant::zero()) start(e.at);
     inflight_ += e.bytes;
   }
   void on_acked(const Acked& e);
@@ -66,13 +67,26 @@ class Nscc {
   int64_t inflight_bytes() const { return inflight_; }  // may be briefly negative [CMS-065]
   Duration base_rtt() const { return base_rtt_; }
   // Mean of the queueing delay over about a base RTT. [CMS-102]
-  Duration mean_delay() const { return Duration::nanoseconds(mean_q8_ >> 8); }
+  Duration mean_delay() const { return mean_.value(); }
   Duration target_delay() const { return law_.target; }
   // A round trip without traffic is known to take no longer. Also from a probe, or of an earlier
   // context toward the same peer. [CMS-074, CMS-105, CMS-106, CMS-108]
   void note_base_rtt(Duration rtt);
 
  private:
+  // What quick adapt looks at. [CMS-089 .. CMS-093]
+  struct Quick {
+    Instant end;            // of the period; zero: none has begun
+    uint64_t achieved = 0;  // octets that arrived in it
+    int64_t to_ignore = 0;  // octets whose marks belong to a burst that was dealt with
+    int64_t ignored = 0;
+    bool is_triggered = false;
+  };
+
+  void start(Instant now) {
+    mean_.start(now);
+    adjusted_at_ = decreased_at_ = now;
+  }
   void add_delay(Duration delay, bool ecn, Instant now);
   bool quick_adapt(bool loss, bool ecn, Duration delay, Instant now);
   void control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, Instant now);
@@ -89,18 +103,13 @@ class Nscc {
   int64_t inflight_ = 0;
   uint64_t window_max_;     // of the measured base RTT
   int64_t inc_ = 0;         // octets squared, to be divided by the window [CMS-086]
-  uint64_t achieved_ = 0;   // octets since the last quick-adapt period began
   uint64_t received_ = 0;   // octets since the last adjustment
   uint64_t undelayed_ = 0;  // fi_count: octets in a row without delay
-  int64_t to_ignore_ = 0;   // octets whose marks belong to a burst that was dealt with
-  int64_t ignored_ = 0;
-  int64_t mean_q8_ = 0;  // nanoseconds, in 2^-8
-  Instant mean_at_;
-  Instant quick_end_;    // zero: no period has begun
+  Quick quick_;
+  DelayAverage mean_;
   Instant adjusted_at_;  // zero: nothing was sent
   Instant decreased_at_;
   Duration base_rtt_;
-  bool trigger_quick_ = false;
   bool increase_mode_ = false;
 };
 

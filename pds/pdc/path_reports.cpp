@@ -3,7 +3,7 @@
 // begin later use the smaller payload. [PDS-250]
 #include "pds/pdc/path_reports.h"
 
-#include "cms/events.h"
+#include "pds/seal.h"
 
 #include <algorithm>
 
@@ -11,14 +11,11 @@ namespace uet::pds {
 
 namespace {
 
-// What security adds to a packet: its header and its check value.
-constexpr uint32_t kSealBytes = 16 + 16;
-
 // Calls fn(psn, slot) for every packet that must still arrive and is too long.
 template <class Fn>
 void for_each_too_long(Pdc& pdc, const PathLimit& limit, Fn&& fn) {
-  const uint32_t seal = pdc.sdi != 0 ? kSealBytes : 0;
-  const uint32_t nominal_max = cms::nominal_bytes(limit.datagram_bytes - seal);
+  // The limit is of the sealed packet.
+  const uint32_t nominal_max = cms::nominal_bytes(limit.datagram_bytes);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     const bool is_needed = slot.kind == SlotKind::data && !slot.done && !slot.sacked;

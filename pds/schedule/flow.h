@@ -78,6 +78,10 @@ struct Path : ListNode<struct OpenPathTag> {
   void settle(Pdc& pdc) {
     if (const int32_t rest = pdc.heard.settle(); rest != 0) ccc.on_settled(rest);
   }
+  void note_base_rtt(Duration rtt) {
+    has_base_rtt = true;
+    ccc.note_base_rtt(rtt);
+  }
   // PDCs wait for the window.
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
   // What was learnt about an EV. A single path has no choice. [CMS-023]
@@ -89,6 +93,7 @@ struct Path : ListNode<struct OpenPathTag> {
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   bool has_base_rtt = false;      // a round trip was measured [CMS-107]
+  bool base_rtt_asked = false;    // a Probe for it was sent, or was not needed [CMS-106]
   uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
   TimerNode timer{kPathTimer};    // armed while pacing holds it back
   cms::Ccc ccc;

@@ -123,7 +123,9 @@ TEST_F(ProbeTest, FindsTheLostTail) {
 
 // [PDS-145] What was resent after the Probe may arrive yet: the answer says nothing about that.
 TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
-  Bench b(config_);
+  cms::Config wide;
+  wide.algorithm = cms::Algorithm::fixed;
+  Bench b(config_, wide);
   b.open_initiator(5);
   b.rx_header(b.ack(b.start));
   b.elapse(5_ms + 1_us);

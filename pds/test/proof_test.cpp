@@ -271,6 +271,7 @@ TEST_F(FeedbackTest, ServiceTimeBeginsWithTheArrival) {
 // [PDS 8.1] The mark of a packet counts although a later ACK has answered the packet before.
 TEST_F(FeedbackTest, MarksOfOvertakenAcksCount) {
   cms::Config cms;
+  cms.algorithm = cms::Algorithm::aimd;
   Bench b({}, cms);
   b.open_initiator(30);
   const auto window = [&] {

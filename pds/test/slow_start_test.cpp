@@ -10,6 +10,7 @@ using namespace uet::literals;
 
 cms::Config cms_of(uint32_t payload) {
   cms::Config c;
+  c.algorithm = cms::Algorithm::aimd;
   c.mtu_bytes = payload + 104 + 40;
   return c;
 }

@@ -218,7 +218,9 @@ TEST_F(TrimTest, OrderedPdcGoesBackInTheSpecProfile) {
 
 // [PDS-136] Cut and marked is one event: the window is halved once.
 TEST_F(TrimTest, CutAndMarkedCountsOnce) {
-  Bench b;
+  cms::Config halving;
+  halving.algorithm = cms::Algorithm::aimd;
+  Bench b({}, halving);
   b.client.mtu = 4096;
   const auto sent = b.open_initiator(32);
   const uint64_t all = b.pds->usage().inflight_bytes;

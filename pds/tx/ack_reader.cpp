@@ -67,8 +67,15 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   pdc.losses.note_arrived(cack);
   if (cc != nullptr) read_sack(pdc, *cc, news, now);
   tell_acked(pdc, cc, news, now);
-  if (ack.p) probes_.on_probe_answer(pdc, ack, at, now);
   const cms::RemoteState& remote = news.acked.remote;
+  if (ack.p) {
+    if (pdc.tail.is_answer(ack.probe_opaque)) {
+      pdc.path->note_base_rtt(pdc.tail.age(at) - remote.service_time);  // [CMS-106]
+    }
+    probes_.on_probe_answer(pdc, ack, at, now);
+  } else {
+    probe_base_rtt(pdc);
+  }
   const bool counts = remote.valid && !cack.before(pdc.range.cack());
   infer_losses(pdc, counts ? remote.ooo_count : uint16_t{0xFFFF}, now);
   pdc.tail.note_heard();
@@ -224,6 +231,20 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
 Duration AckReader::reorder_time(const Pdc& pdc) const {
   const Duration srtt = pdc.rtt.smoothed();
   return srtt == Duration::zero() ? srtt : std::max(srtt * 3 / 2, kReorderTimeMin);
+}
+
+// The first answer on a new context: a Probe measures the round trip beside the queues, unless it
+// is known from before, or little is left to send. [CMS-106, CMS-107]
+void AckReader::probe_base_rtt(Pdc& pdc) {
+  Path& path = *pdc.path;
+  if (path.base_rtt_asked) return;
+  path.base_rtt_asked = true;
+  const bool is_wanted = res_.cms.base_rtt_probe && path.ccc.nscc() != nullptr &&
+                         pdc.state() == PdcState::established && may_probe(res_, pdc) &&
+                         has_new(pdc) && res_.peers[pdc.peer].base_rtt_ns == 0;
+  if (!is_wanted || pdc.tail.is_pending()) return;
+  pdc.tail.want();
+  schedule_.want_control(pdc);
 }
 
 void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {

@@ -53,6 +53,7 @@ class AckReader {
   void tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now);
   void read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instant now);
   Duration reorder_time(const Pdc& pdc) const;
+  void probe_base_rtt(Pdc& pdc);
   void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
 
   Resources& res_;

@@ -230,9 +230,9 @@ Topology build_tree(const Tree& tree, uint32_t planes) {
 Topology make_topology(const std::string& text, const LinkDefaults& defaults) {
   if (text.find(':') == std::string::npos) return build_tree(read_topo(text));
   const Request request = parse_request(text);
-  const LinkDefaults links = request.links(defaults);
-  const uint32_t planes = request.number("planes", 1);
   try {
+    const LinkDefaults links = request.links(defaults);
+    const uint32_t planes = request.number("planes", 1);
     if (request.kind == "fattree") return build_tree(fat_tree(request, links), planes);
     if (request.kind == "leafspine") return build_tree(leaf_spine(request, links), planes);
     if (request.kind == "rail") return rails(request, links, true);

@@ -145,8 +145,8 @@ void Hosts::step(HostState& host, Picoseconds now) {
 // Until the next window.
 void Hosts::rest(HostState& host) {
   host.is_due = false;
-  UET_ASSERT(host.next_arrival == host.arrivals.size());
-  host.arrivals.clear();
+  host.arrivals.erase(host.arrivals.begin(),
+                      host.arrivals.begin() + static_cast<ptrdiff_t>(host.next_arrival));
   host.next_arrival = 0;
   const Picoseconds next = next_of(host);
   if (next >= host.wake_at) return;

@@ -157,14 +157,15 @@ Memory memory_of(const Training& t) {
   const uint32_t in_flight = std::min(p.micro_batches, p.pp);
   Memory memory;
   memory.weights = parameters * m.weight_bytes;
-  memory.gradients = parameters * m.gradient_bytes;
+  // What is scattered once in a step is added up whole until then.
+  const double whole = t.dense_parameters_of_rank() + t.expert_parameters_of_rank();
+  memory.gradients = (p.gathers_once ? whole : parameters) * m.gradient_bytes;
   memory.optimizer = parameters * m.optimizer_bytes;
   memory.activations = layer * layers * in_flight;
   if (p.recompute == Recompute::full) {
     memory.activations = 2 * numbers * layers * in_flight + layer;
   }
   if (p.fsdp > 1) {
-    const double whole = t.dense_parameters_of_rank() + t.expert_parameters_of_rank();
     memory.gathered = whole * m.weight_bytes * (p.gathers_once ? 1.0 : std::min(1.0, 2.0 / layers));
   }
   return memory;

@@ -46,8 +46,8 @@ struct Parallelism {
   uint32_t micro_batches = 1;  // of each dp and fsdp rank, in a step
   uint32_t micro_batch = 1;    // sequences
   Recompute recompute = Recompute::selective;
-  bool gathers_once =
-      false;  // FSDP keeps the weights during a step; else it gathers for each micro-batch
+  // FSDP gathers weights and scatters gradients once in a step; else for each micro-batch.
+  bool gathers_once = false;
 };
 
 // GPUs of a node have links among themselves; each has a NIC, and NIC i of all nodes is on rail i.

@@ -5,7 +5,9 @@
 #include "sim/fabric/run.h"
 #include "sim/fabric/units.h"
 #include "sim/traffic/matrix.h"
-#include "sim/traffic/patterns.h"
+#include "sim/traffic/request.h"
+#include "sim/training/step_traffic.h"
+#include "sim/training/training_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,7 +27,7 @@ using sim::Traffic;
 
 struct Options {
   std::string topology = "fattree:8";
-  std::string matrix, workload;
+  std::string matrix, workload, plan;
   StackChoice stack;
   double link_gbps = 100;
   bool is_trimming_off = false;
@@ -40,28 +42,21 @@ struct Options {
   bool is_quiet = false;
 };
 
-// "permutation:2000000", "incast:8:2000000", "alltoall:4:500000": a kind, its numbers, octets.
-Traffic make_traffic(const std::string& text, uint32_t hosts, uint64_t seed) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(':', at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = end + 1;
+Traffic make_traffic(const Options& o, uint32_t hosts) {
+  const int asked = int{!o.matrix.empty()} + int{!o.workload.empty()} + int{!o.plan.empty()};
+  if (asked != 1) throw TopologyError("give one of --matrix, --workload and --plan");
+  if (!o.matrix.empty()) return sim::read_matrix_file(o.matrix);
+  if (!o.plan.empty()) {
+    sim::Training training;
+    sim::read_training_file(training, o.plan);
+    if (const std::string what = training.problem(); !what.empty()) throw TopologyError(what);
+    return sim::traffic_of_step(training);
   }
-  const auto number = [&](size_t index) -> uint64_t {
-    char* end = nullptr;
-    const uint64_t out = std::strtoull(words[index].c_str(), &end, 10);
-    if (*end != 0 || out == 0) throw TopologyError(text + ": '" + words[index] + "' is no number");
-    return out;
-  };
-  const sim::Pattern pattern{hosts, number(words.size() - 1), seed};
-  const auto middle = words.size() == 3 ? static_cast<uint32_t>(number(1)) : 0;
-  if (words[0] == "permutation" && words.size() == 2) return sim::permutation(pattern);
-  if (words[0] == "incast" && words.size() == 3) return sim::incast(pattern, middle, 0);
-  if (words[0] == "alltoall" && words.size() == 3) return sim::all_to_all(pattern, 0, middle);
-  throw TopologyError(text +
-                      ": a workload is permutation:BYTES, incast:SENDERS:BYTES or "
-                      "alltoall:PARALLEL:BYTES");
+  sim::Request request;
+  request.hosts = hosts;
+  request.seed = o.seed;
+  request.link_gbps = o.link_gbps;
+  return sim::traffic_of_text(o.workload, request);
 }
 
 Picoseconds percentile(const std::vector<Picoseconds>& sorted, double share) {
@@ -174,6 +169,7 @@ nlohmann::json json_of(const Options& options, const RunPlan& plan, const RunRes
   return {{"topology", options.topology},
           {"matrix", options.matrix},
           {"workload", options.workload},
+          {"plan", options.plan},
           {"congestion", plan.stack.congestion},
           {"balancing", plan.stack.balancing},
           {"seed", plan.seed},
@@ -240,11 +236,7 @@ RunPlan make_plan(const Options& o) {
   LinkDefaults links;
   links.mbps = static_cast<uint64_t>(o.link_gbps * 1000);
   plan.topology = make_topology(o.topology, links);
-  if (o.matrix.empty() == o.workload.empty()) {
-    throw TopologyError("give one of --matrix and --workload");
-  }
-  plan.traffic = o.matrix.empty() ? make_traffic(o.workload, plan.topology.hosts(), o.seed)
-                                  : sim::read_matrix_file(o.matrix);
+  plan.traffic = make_traffic(o, plan.topology.hosts());
   plan.stack = o.stack;
   if (plan.stack.congestion.empty()) plan.stack.congestion = congestion_names().front();
   if (plan.stack.balancing.empty()) plan.stack.balancing = balancing_names().front();
@@ -307,7 +299,9 @@ std::function<int()> add_run(CLI::App& app) {
       ->capture_default_str();
   run.add_option("--matrix", o.matrix, "Flows: a file of htsim (.cm, .tm)");
   run.add_option("--workload", o.workload,
-                 "Flows: permutation:BYTES, incast:SENDERS:BYTES or alltoall:PARALLEL:BYTES");
+                 "Flows by name and values, such as incast:senders=8,bytes=2MB or permutation; "
+                 "uet_sim traffic has the names");
+  run.add_option("--plan", o.plan, "Flows of a training step: a TOML file of uet_sim plan");
   run.add_option("--cc", o.stack.congestion, "Congestion control")
       ->check(CLI::IsMember(texts(congestion_names())));
   run.add_option("--lb", o.stack.balancing, "Choice of paths")

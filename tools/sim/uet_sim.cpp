@@ -3,7 +3,9 @@
 #include "sim/coverage_exempt.h"
 #include "sim/simulation.h"
 #include "tools/common/command_line.h"
+#include "tools/sim/plan.h"
 #include "tools/sim/run.h"
+#include "tools/sim/traffic.h"
 
 #include <nlohmann/json.hpp>
 
@@ -172,8 +174,12 @@ int main(int argc, char** argv) {
   app.add_option("--record", options.record,
                  "Write each run to a file in this folder, for uet_replay")
       ->check(CLI::ExistingDirectory);
+  const auto plan = uet::tools::add_plan(app);
   const auto run_fabric = uet::tools::add_run(app);
+  const auto traffic = uet::tools::add_traffic(app);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
+  if (app.got_subcommand("plan")) return plan();
   if (app.got_subcommand("run")) return run_fabric();
+  if (app.got_subcommand("traffic")) return traffic();
   return run_all(options);
 }

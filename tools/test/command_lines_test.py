@@ -31,7 +31,7 @@ COMMANDS = {
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
     "uet_perf": [[], ["pdcs"], ["gap"], ["loss"], ["match"]],
     "uet_replay": [["/"]],
-    "uet_sim": [[]],
+    "uet_sim": [[], ["plan"], ["traffic", "incast"]],
     "uet_stress": [[]],
     "raw_pingpong": [["client", "127.0.0.1"]],
 }

@@ -58,6 +58,16 @@ TEST(TrainingTest, MemoryOfARank) {
   EXPECT_EQ(memory_of(t).activations, 4 * (8.5e6 + 6.25e6));
 }
 
+// All 4 MB of weights are kept during a step, and the gradients are not scattered before its end.
+TEST(TrainingTest, GatheringOnceTakesMemory) {
+  Training t = tiny();
+  t.parallelism.dp = 1;
+  t.parallelism.fsdp = 2;
+  t.parallelism.gathers_once = true;
+  EXPECT_EQ(memory_of(t).gathered, 4e6);
+  EXPECT_EQ(memory_of(t).gradients, 4e6);
+}
+
 // 16 experts, of which a token passes 2: an eighth of the 6e6 parameters of experts is active.
 TEST(TrainingTest, ActiveParametersAreThoseOfATokensExperts) {
   Model m{.parameters = 8e6, .expert_parameters = 6e6, .experts = 16, .experts_per_token = 2};

@@ -1,0 +1,190 @@
+// Whole runs with the endpoints of the provider.
+#include "sim/fabric/run.h"
+#include "sim/fabric/generate.h"
+
+#include "sim/traffic/patterns.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace uet::sim::fabric {
+namespace {
+
+RunPlan plan_of(const std::string& request, Traffic traffic) {
+  RunPlan plan;
+  plan.topology = make_topology(request);
+  plan.traffic = std::move(traffic);
+  const Routes routes(plan.topology, plan.seed);
+  plan.switches = switches_for(facts_of(plan.topology, routes, plan.stack.mtu_bytes), true);
+  return plan;
+}
+
+Traffic one_flow(uint64_t bytes) {
+  Traffic traffic;
+  traffic.hosts = 16;
+  traffic.add(Flow{.from = 0, .to = 13, .bytes = bytes});
+  return traffic;
+}
+
+void expect_conserved(const RunResult& r) {
+  EXPECT_EQ(r.tally.sent, r.tally.delivered + r.tally.dropped() + r.in_flight);
+}
+
+// A full packet there and an ACK back over six cables each.
+TEST(RunTest, AMessageOfOnePacketTakesARoundTrip) {
+  const RunResult r = run(plan_of("fattree:4", one_flow(4096)));
+  ASSERT_TRUE(r.is_finished);
+  EXPECT_EQ(r.flows[0].finish, 6 * (332'800 + kMicrosecond) + 6 * (5'120 + kMicrosecond));
+  EXPECT_EQ(r.flows[0].finish, r.facts.base_rtt);
+  EXPECT_EQ(r.flows[0].sent, 1u);
+}
+
+// htsim: 176.2 us. 488 packets of 4,160 octets and one of 1,216 leave in 162.504 us; the last full
+// one arrives 5 packets and 6 cables after it has left, perhaps behind the short one, and the ACK
+// takes 6.031 us.
+TEST(RunTest, OneFlowFillsItsLink) {
+  const RunResult r = run(plan_of("fattree:4", one_flow(2'000'000)));
+  ASSERT_TRUE(r.is_finished);
+  EXPECT_FALSE(r.flows[0].failed);
+  EXPECT_GE(r.flows[0].finish, 162'406'400 + 5 * 332'800 + 12'030'720);
+  EXPECT_LE(r.flows[0].finish, 162'503'680 + 5 * 332'800 + 12'030'720);
+  EXPECT_EQ(r.flows[0].sent, 489u);
+  EXPECT_EQ(r.flows[0].resent, 0u);
+  EXPECT_EQ(r.tally.trimmed, 0u);
+  expect_conserved(r);
+}
+
+TEST(RunTest, ThresholdsFollowFromTheLongestPath) {
+  const RunPlan plan = plan_of("fattree:8", one_flow(1));
+  const RunResult r = run(plan);
+  EXPECT_EQ(r.facts.base_rtt, 12 * kMicrosecond + 6 * (4160 + 64) * 80);
+  EXPECT_EQ(r.facts.bdp_bytes, 43u * 4160);  // 14.03 us at 12.5 octets a nanosecond: 42.2 packets
+  EXPECT_EQ(plan.switches.low_bytes, 43u * 4160);
+  EXPECT_EQ(plan.switches.ecn_low, 9u * 4160);
+  EXPECT_EQ(plan.switches.ecn_high, 35u * 4160);
+}
+
+TEST(RunTest, TheSameSeedSendsTheSamePackets) {
+  RunPlan plan = plan_of("fattree:4", permutation({16, 300'000, 3}));
+  const RunResult a = run(plan), b = run(plan);
+  EXPECT_EQ(a.digest, b.digest);
+  EXPECT_EQ(a.end, b.end);
+  EXPECT_EQ(a.tally.hops, b.tally.hops);
+  plan.seed = 2;
+  EXPECT_NE(run(plan).digest, a.digest);
+}
+
+// Seven of eight packets in flight are cut at the start, and all messages end, none before their
+// octets can have passed the last link.
+TEST(RunTest, AnIncastIsCutAndEnds) {
+  RunPlan plan = plan_of("fattree:4", incast({16, 400'000, 1}, 8, 0));
+  const RunResult r = run(plan);
+  ASSERT_TRUE(r.is_finished);
+  EXPECT_GT(r.tally.trimmed, 100u);
+  EXPECT_EQ(r.tally.dropped(), 0u);
+  uint64_t trimmed = 0, resent = 0;
+  for (const FlowRecord& f : r.flows) {
+    EXPECT_FALSE(f.failed);
+    EXPECT_EQ(f.sent, 98 + f.resent);
+    trimmed += f.trimmed;
+    resent += f.resent;
+  }
+  EXPECT_EQ(trimmed, r.tally.trimmed);
+  EXPECT_GE(resent, trimmed);
+  EXPECT_GT(r.end, 8 * (400'000 + 98 * 64) * 80);
+  expect_conserved(r);
+}
+
+TEST(RunTest, WithoutTrimmingWhatIsLostIsSentAgain) {
+  RunPlan plan = plan_of("fattree:4", incast({16, 200'000, 1}, 8, 0));
+  plan.switches.trimming = false;
+  const RunResult r = run(plan);
+  ASSERT_TRUE(r.is_finished);
+  EXPECT_EQ(r.tally.trimmed, 0u);
+  EXPECT_GT(r.tally.queue_dropped, 0u);
+  expect_conserved(r);
+}
+
+TEST(RunTest, AFailedLinkIsRoutedAround) {
+  RunPlan plan = plan_of("leafspine:4x4x4", permutation({16, 1'000'000, 4}));
+  plan.changes = parse_change(plan.topology, "leaf0:up1@20us");
+  const RunResult r = run(plan);
+  ASSERT_TRUE(r.is_finished);
+  EXPECT_TRUE(std::ranges::none_of(r.flows, &FlowRecord::failed));
+  EXPECT_GT(r.tally.link_dropped, 0u);
+  const Port& failed = r.ports[up_port(plan.topology.link_named("leaf0:up1"))];
+  // It has carried a quarter of what four hosts send in 20 us: 250 kB.
+  EXPECT_GT(failed.sent_bytes, 150'000u);
+  EXPECT_LT(failed.sent_bytes, 260'000u);
+  expect_conserved(r);
+}
+
+// A ring: each flow begins on another host when the one before it is done, to the picosecond's
+// nanosecond; the flows of one host one after the other likewise.
+TEST(RunTest, TriggersStartFlowsWhenOthersAreDone) {
+  for (const uint32_t from : {1u, 0u}) {
+    Traffic traffic;
+    traffic.hosts = 16;
+    const uint32_t trigger = traffic.add(Trigger{});
+    traffic.add(Flow{.from = 0, .to = 13, .bytes = 50'000, .fires = {trigger, 0}});
+    traffic.add(Flow{.from = from, .to = 5, .bytes = 50'000, .trigger = trigger});
+    const RunResult r = run(plan_of("fattree:4", traffic));
+    ASSERT_TRUE(r.is_finished);
+    EXPECT_EQ(r.flows[1].start, r.flows[0].finish);
+    EXPECT_GT(r.flows[1].finish, r.flows[1].start);
+  }
+}
+
+TEST(RunTest, FlowsBeginAtTheirTimeAndTheRunEndsAtItsOwn) {
+  Traffic traffic = one_flow(100'000);
+  traffic.flows[0].start = Duration::microseconds(30);
+  RunPlan plan = plan_of("fattree:4", traffic);
+  EXPECT_EQ(run(plan).flows[0].start, 30 * kMicrosecond);
+  plan.until = 40 * kMicrosecond;
+  const RunResult cut = run(plan);
+  EXPECT_FALSE(cut.is_finished);
+  EXPECT_EQ(cut.flows[0].finish, kNever);
+  EXPECT_LE(cut.end, plan.until);
+  EXPECT_GT(cut.in_flight, 0u);
+  expect_conserved(cut);
+}
+
+TEST(RunTest, EveryTopologyCarriesAPermutation) {
+  for (const char* const request :
+       {"leafspine:4x4x2", "leafspine:4x4x4,planes=2", "rail:4x4", "railonly:4x4", "fattree:4"}) {
+    const RunResult r = run(plan_of(request, permutation({16, 100'000, 7})));
+    EXPECT_TRUE(r.is_finished) << request;
+    EXPECT_TRUE(std::ranges::none_of(r.flows, &FlowRecord::failed)) << request;
+    EXPECT_EQ(r.tally.dropped(), 0u) << request;
+  }
+}
+
+TEST(RunTest, ChangesOfLinksAreReadFromText) {
+  const Topology t = make_topology("leafspine:2x2x2");
+  const auto flapping = parse_change(t, "leaf1:up1=0.25@50us+10us*2");
+  ASSERT_EQ(flapping.size(), 4u);
+  EXPECT_EQ(flapping[0].link, t.link_named("leaf1:up1"));
+  EXPECT_EQ(flapping[0].share, 0.25);
+  EXPECT_EQ(flapping[1].at, 60 * kMicrosecond);
+  EXPECT_EQ(flapping[1].share, 1);
+  EXPECT_EQ(flapping[2].at, 70 * kMicrosecond);
+  EXPECT_EQ(flapping[3].at, 80 * kMicrosecond);
+  EXPECT_EQ(parse_change(t, "leaf1:up1@50us")[0].share, 0);
+  for (const char* const wrong :
+       {"leaf1:up1", "leaf1:up1@5", "leaf1:up1=2@5us", "x@5us", "leaf1:up1@5us+1us*x"}) {
+    EXPECT_THROW(parse_change(t, wrong), TopologyError) << wrong;
+  }
+}
+
+TEST(RunTest, WhatCannotRunIsRefused) {
+  RunPlan plan = plan_of("leafspine:2x2x2", one_flow(10));
+  EXPECT_THROW(run(plan), TopologyError) << "16 hosts of traffic, 4 of topology";
+  plan = plan_of("fattree:4", one_flow(10));
+  plan.stack.congestion = "hope";
+  EXPECT_THROW(run(plan), TopologyError);
+}
+
+}  // namespace
+}  // namespace uet::sim::fabric
