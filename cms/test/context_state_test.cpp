@@ -81,7 +81,8 @@ void lead_to(ContextState& s, ContextPhase phase) {
 constexpr ContextPhase kPhases[] = {ContextPhase::idle, ContextPhase::active, ContextPhase::ready,
                                     ContextPhase::pending};
 
-// [CMS-011] Without data: IDLE when nothing is in flight, else PENDING. READY leaves its list.
+// [CMS-010, CMS-011] Without data: IDLE when nothing is in flight, else PENDING. READY leaves its
+// list.
 TEST(ContextStateTest, WithoutDataItIsIdleOrPending) {
   for (const ContextPhase from : kPhases) {
     for (const bool can_send : {false, true}) {
@@ -101,7 +102,8 @@ TEST(ContextStateTest, WithoutDataItIsIdleOrPending) {
   }
 }
 
-// [CMS-012, CMS-013] With data that may not go: ACTIVE, from wherever; new data or a resend.
+// [CMS-011, CMS-012, CMS-013] With data that may not go: ACTIVE, from wherever; new data or a
+// resend.
 TEST(ContextStateTest, WithDataThatMayNotGoItIsActive) {
   for (const ContextPhase from : kPhases) {
     ContextState s;

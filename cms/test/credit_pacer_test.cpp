@@ -213,12 +213,13 @@ TEST_F(CreditPacerTest, ARequestIsAnsweredInAnyCase) {
   EXPECT_EQ(g->key, (CreditKey{1, 0}));
 }
 
-// [CMS-136] Nobody waits: idle sources get up to a window that they did not ask for, 879 units, in
-// turn. Off unless configured.
+// [CMS-130, CMS-136] Nobody waits: idle sources get up to a window that they did not ask for, 879
+// units, in turn. Off unless configured.
 TEST_F(CreditPacerTest, IdleSourcesGetAWindowAhead) {
   ask(1, 64);
   ask(2, 64);
   EXPECT_EQ(turns(3), "1+64 2+64 -");
+  EXPECT_FALSE(pacer_->next_grant(now_ + 1_ms));
 
   Config c = config();
   c.credit.idle_credit = true;

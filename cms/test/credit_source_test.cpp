@@ -54,7 +54,7 @@ TEST_F(CreditSourceTest, BeginsWithOneBdpOfCredit) {
   EXPECT_EQ(CreditSource(c).credit_bytes(), kWindow) << "at most MaxWnd";
 }
 
-// [CMS-123] The 38th packet finds 150,000 - 37 * 4,000 = 2,000 octets, less than its size.
+// [CMS-120, CMS-123] The 38th packet finds 150,000 - 37 * 4,000 = 2,000 octets, less than its size.
 TEST_F(CreditSourceTest, AnyCreditAdmitsOnePacket) {
   for (int i = 0; i < 38; ++i) {
     ASSERT_TRUE(source_.may_send()) << i;

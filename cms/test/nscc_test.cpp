@@ -201,6 +201,15 @@ TEST_F(NsccTest, AMarkWithoutDelayChangesNothing) {
   expect_window(100'000 + 624);
 }
 
+// [CMS-079] Though the mean delay of before is far above the target.
+TEST_F(NsccTest, AMarkWithoutDelayChangesNothingAfterLongDelays) {
+  set_window(100'000);
+  ack(0, 40_us, 13_us);
+  mark(8999_ns, 1_us);
+  expect_window(100'000 + 624);
+  EXPECT_GT(nscc_.mean_delay(), 30_us);
+}
+
 // [CMS-080, CMS-085] Marked and delayed: the mean delay is 18 us after one sample that is more than
 // a base RTT apart; 1 - 0.8 * (18 - 9) / 18 = 0.6. With eta: 60,624.
 TEST_F(NsccTest, FallsByTheShareOfTheDelayAboveTheTarget) {
@@ -380,7 +389,7 @@ TEST_F(NsccTest, NoIncreaseWhileTheDestinationIsSlow) {
   EXPECT_NEAR(window(), 0.6 * lowered + 624, 2);
 }
 
-// [CMS-113] The window of before comes back when the destination says so, once.
+// [CMS-112, CMS-113] The window of before comes back when the destination says so, once.
 TEST_F(NsccTest, TheDestinationGivesTheWindowBack) {
   set_window(100'000);
   ask(10'000, 100);
