@@ -1,4 +1,4 @@
-// Slow start, additive increase, multiplicative decrease: the stop-gap until NSCC. While the window
+// Slow start, additive increase, multiplicative decrease: what was in use before NSCC. While the window
 // is in use it doubles per round trip until the first loss or mark, or until round trips show a
 // queue; after that one packet more per round trip. Half of it at most once per round trip on ECN,
 // trimming or pressure. After a timeout the minimum, from where it doubles up to half of what it
