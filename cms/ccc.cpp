@@ -9,8 +9,9 @@ std::variant<AimdWindow, FixedWindow, Nscc> make(const Config& config) {
     case Algorithm::aimd:
       return AimdWindow(config);
     case Algorithm::fixed:
-    case Algorithm::rccc:
       return FixedWindow(config);
+    case Algorithm::rccc:  // counts only: credit decides
+      return FixedWindow(credit_window_bytes(config));
     case Algorithm::nscc:
     case Algorithm::both:
       break;
@@ -20,9 +21,13 @@ std::variant<AimdWindow, FixedWindow, Nscc> make(const Config& config) {
 
 }  // namespace
 
-Ccc::Ccc(const Config& config) : window_(make(config)), pacer_(config) {}
+Ccc::Ccc(const Config& config) : window_(make(config)), pacer_(config) {
+  if (config.has_credit()) credit_.emplace(config);
+}
 
 bool Ccc::wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
+  if (credit_ && credit_->credit_bytes() <= int64_t{bytes}) return true;
+  if (!has_window()) return false;
   if (const Nscc* const nscc = this->nscc()) return nscc->wants_ack(bytes, ack_gen_trigger);
   return !std::visit([&](const auto& a) { return a.may_send(2 * bytes); }, window_);
 }

@@ -5,7 +5,7 @@
 
 #include "cms/aimd_window.h"
 #include "cms/config.h"
-#include "cms/credit.h"
+#include "cms/credit_source.h"
 #include "cms/events.h"
 #include "cms/fixed_window.h"
 #include "cms/nscc.h"
@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 
+#include <optional>
 #include <variant>
 
 namespace uet::cms {
@@ -21,16 +22,18 @@ class Ccc {
  public:
   explicit Ccc(const Config& config);
 
-  // The window admits a packet of that size now. With nothing in flight one packet is always
-  // admitted, whatever its size: no window can stall a sender for good.
+  // Window and credit admit a packet of that size now. With nothing in flight the window always
+  // admits one, whatever its size: no window can stall a sender for good. [CMS-142]
   bool may_send(uint32_t bytes) const {
-    return outstanding_ == 0 ||
+    if (credit_ && !credit_->may_send()) return false;
+    return outstanding_ == 0 || !has_window() ||
            std::visit([&](const auto& a) { return a.may_send(bytes); }, window_);
   }
   // Pacing: no packet before this instant; zero where nothing is paced.
   Instant earliest_send() const { return pacer_.earliest(); }
   // The packet of that size which leaves now should ask for an ACK: it fills the window, or the
-  // window is below what the peer acknowledges unasked. [CMS-068]
+  // window is below what the peer acknowledges unasked, or it is the last that credit admits.
+  // [CMS-068, PDS-064]
   bool wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const;
 
   // Exactly one of on_acked, on_lost and on_forgotten follows each on_sent, for the same octets.
@@ -38,6 +41,7 @@ class Ccc {
   void on_sent(const Sent& e) {
     outstanding_ += e.bytes;
     std::visit([&](auto& a) { a.on_sent(e); }, window_);
+    if (credit_ && !e.is_control) credit_->on_sent(e.bytes);
     if (pacer_.is_on()) pacer_.on_sent(e, window_bytes());
   }
   void on_acked(const Acked& e) {
@@ -72,11 +76,35 @@ class Ccc {
   // Null where another algorithm is in use.
   const Nscc* nscc() const { return std::get_if<Nscc>(&window_); }
 
-  // Kept for an algorithm that works by credit; those here do not. [CMS-022]
-  CreditNews on_credit(const Credit& e) { return credit_.on_credit(e, window_bytes_max()); }
-  uint64_t unspent_credit_bytes() const { return credit_.unspent_bytes(); }
-  // What ACKs of this end carry for the source. [CMS-039]
-  Feedback feedback() const { return {}; }
+  bool has_credit() const { return credit_.has_value(); }
+  // Octets that the receiver lets this end send; below zero by less than a packet. Zero where no
+  // credit is in use.
+  int64_t credit_bytes() const { return credit_ ? credit_->credit_bytes() : 0; }
+  // Credit that the peer grants. Where none is in use it changes nothing. [CMS-022, CMS-125]
+  CreditNews on_credit(const Credit& e) {
+    return credit_ ? credit_->on_credit(e) : CreditNews::unused;
+  }
+  // Any ACK or NACK. [CMS-122]
+  void on_feedback() {
+    if (credit_) credit_->on_feedback();
+  }
+  // A lost packet is among those that wait to be sent again. False: nobody can ask for credit.
+  // [CMS-128]
+  void on_resend_wanted(bool is_established) {
+    if (credit_) credit_->on_lost(is_established);
+  }
+  // The credit_target for a packet that leaves now. Requires has_credit(). [CMS-126, CMS-143]
+  uint32_t credit_target(const CreditNeed& need) { return credit_->target(limited(need)); }
+  // So much waits: when a Credit Request CP for it is due; never() if none is to be sent. Then send
+  // it and call on_credit_requested(). [CMS-127, CMS-129]
+  Instant credit_deadline(const CreditNeed& need, Instant now) {
+    if (!credit_) return Instant::never();
+    credit_->on_need(limited(need), now);
+    return credit_->deadline();
+  }
+  void on_credit_requested(Instant now) { credit_->on_requested(now); }
+  // There is nobody to send it. [CMS-128]
+  void on_nobody_asks() { credit_->on_nobody_asks(); }
 
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, window_);
@@ -93,10 +121,18 @@ class Ccc {
     outstanding_ -= bytes;
   }
 
+  // False: credit alone decides.
+  bool has_window() const { return !credit_ || nscc() != nullptr; }
+  // No more credit is wanted than the window lets go. [CMS-143]
+  CreditNeed limited(CreditNeed need) const {
+    if (has_window()) need.window_limit = window_bytes() + credit_->mtu_bytes();
+    return need;
+  }
+
   uint64_t outstanding_ = 0;
   std::variant<AimdWindow, FixedWindow, Nscc> window_;
   Pacer pacer_;
-  CreditAccount credit_;
+  std::optional<CreditSource> credit_;
 };
 static_assert(sizeof(Ccc) <= 384, "decision 15: budget of a congestion context");
 

@@ -109,6 +109,10 @@ struct Config {
   bool base_rtt_probe = true;           // a new context measures its base RTT [CMS-106]
   uint32_t pacing_percent = 0;          // of a window in a round trip; 0: no pacing
   uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
+  // Octets of unexpected messages that this end holds from which on its sources are asked for less,
+  // and from which on for as little as they can; high mark 0: never. low < high < 2^56 [CMS-116]
+  uint64_t pressure_low_bytes = 0;
+  uint64_t pressure_high_bytes = 0;
   NsccConfig nscc;
   CreditConfig credit;
   EntropyConfig entropy;

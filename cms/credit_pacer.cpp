@@ -139,7 +139,8 @@ bool CreditPacer::has_begun_anew(const CreditContext& c, uint32_t target, Instan
          now - c.raised_at >= terms_.timeout;
 }
 
-DemandNews CreditPacer::on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now) {
+DemandNews CreditPacer::on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now,
+                                  uint32_t via) {
   target &= kCreditCounterMask;
   CreditContext* c = find(key);
   if (c == nullptr) {
@@ -151,6 +152,7 @@ DemandNews CreditPacer::on_demand(CreditKey key, uint32_t target, AskedBy by, In
   }
   c->heard_at = now;
   c->is_unheard = false;
+  c->via = via;
   const int32_t ahead = credit_ahead(target, c->target);
   const bool fits = ahead <= 0 || raise(*c, static_cast<uint32_t>(ahead), now);
   if (c->backlog() > 0 || by == AskedBy::request) join(*c, now);
@@ -252,7 +254,7 @@ Grant CreditPacer::grant(CreditContext& c, Instant now) {
     IntrusiveList<CreditSourceRecord>::erase(source);
     ring_.push_back(source);
   }
-  return {{source.peer, c.ccc_id}, c.granted};
+  return {{source.peer, c.ccc_id}, c.granted, c.via};
 }
 
 // Nobody waits: the idle ones in turn get a window ahead of what they asked for. [CMS-136]
@@ -269,7 +271,7 @@ std::optional<Grant> CreditPacer::idle_grant(Instant now) {
     const uint32_t units = std::min(room, terms_.grant);
     c->granted = (c->granted + units) & kCreditCounterMask;
     spacing_.spend(units * kCreditUnitBytes, core_.rate_q16(), now);
-    return Grant{{c->source->peer, c->ccc_id}, c->granted};
+    return Grant{{c->source->peer, c->ccc_id}, c->granted, c->via};
   }
   return std::nullopt;
 }

@@ -43,6 +43,7 @@ enum class DemandNews : uint8_t {
 struct Grant {
   CreditKey key;
   uint32_t credit = 0;
+  uint32_t via = 0;  // what came with the last demand
 };
 
 class CreditPacer {
@@ -55,8 +56,9 @@ class CreditPacer {
   // Errc::invalid for the room. The arena outlives this object.
   Result<void> create(Arena& arena, const Config& config, const CreditRoom& room, uint64_t seed);
 
-  // A credit_target that arrived. [CMS-130, CMS-135]
-  DemandNews on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now);
+  // A credit_target that arrived. Grants that follow name `via`, which is the caller's. [CMS-130,
+  // CMS-135]
+  DemandNews on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now, uint32_t via = 0);
   // A request packet of that context, after its demand. [CMS-135, CMS-139]
   void on_received(CreditKey key, const Received& e);
   // Octets that wait to be written to the memory of the host. [CMS-140]

@@ -36,6 +36,7 @@ struct CreditContext : ListNode<>, ListNode<IdleContexts> {
   Instant raised_at;     // when its target rose last
   uint32_t target = 0;   // highest one heard, as far as it was believed; 24 bits
   uint32_t granted = 0;  // cumulative; 24 bits
+  uint32_t via = 0;      // named in its grants
   uint8_t ccc_id;
   bool is_waiting = false;  // in the list `waiting` of its source, else in `resting`
   bool is_unheard = false;  // nothing came since its last grant

@@ -8,7 +8,7 @@ CreditSource::CreditSource(const Config& config)
           std::min(std::max<uint64_t>(config.bdp_bytes() * config.credit.first_permille / 1000,
                                       config.mtu_bytes),
                    credit_window_bytes(config)))),
-      window_(credit_window_bytes(config)),
+      window_(static_cast<uint32_t>(credit_window_bytes(config))),
       mtu_(config.mtu_bytes),
       base_rtt_(config.base_rtt),
       timeout_(credit_timeout(config)) {}
@@ -44,7 +44,7 @@ void CreditSource::on_lost(bool is_established) {
 }
 
 uint32_t CreditSource::wanted(const CreditNeed& need) const {
-  const uint64_t room = std::min(need.window_limit, window_);
+  const uint64_t room = std::min<uint64_t>(need.window_limit, window_);
   const uint64_t waiting = std::min(need.backlog_bytes, room);
   const uint64_t sum = waiting + std::min(need.resend_bytes, room - waiting);
   int64_t demand = static_cast<int64_t>(sum) - credit_;
@@ -78,7 +78,7 @@ Instant CreditSource::deadline() const {
 }
 
 void CreditSource::on_requested(Instant now) {
-  if (now >= timer()) backoff_ = std::min(backoff_ * 2, kBackoffMax);
+  if (now >= timer()) backoff_ = std::min(static_cast<uint8_t>(backoff_ * 2), kBackoffMax);
   quiet_since_ = now;
   requested_at_ = now;
   is_untold_ = false;

@@ -19,9 +19,11 @@ inline Duration credit_timeout(const Config& c) {
   return std::max(kQuarterOfRto, c.base_rtt * 4);
 }
 
-// Octets of credit that a source may hold, and wait for. [CMS-125, CMS-126]
+// Octets of credit that a source may hold, and wait for: less than half of what 24 bits tell
+// apart. [CMS-118, CMS-125, CMS-126]
 inline uint64_t credit_window_bytes(const Config& c) {
-  return std::max<uint64_t>(c.bdp_bytes() * c.credit.window_max_permille / 1000, c.mtu_bytes);
+  const uint64_t window = c.bdp_bytes() * c.credit.window_max_permille / 1000;
+  return std::clamp<uint64_t>(window, c.mtu_bytes, uint64_t{1} << 30);
 }
 
 // What a context would send if it could.
@@ -52,6 +54,8 @@ class CreditSource {
   // credit: an established PDC asks for some; on any other the destination would refuse that, so
   // the source grants itself a packet. [CMS-128]
   void on_lost(bool is_established);
+  // No PDC can ask for credit at the moment: the source grants itself a packet. [CMS-128]
+  void on_nobody_asks() { on_lost(false); }
 
   // Call when what waits has changed and at `deadline()`, so that it is asked for though no packet
   // carries it. O(1). [CMS-127, CMS-129]
@@ -70,24 +74,25 @@ class CreditSource {
 
   int64_t credit_bytes() const { return credit_; }
   uint64_t window_bytes() const { return window_; }
+  uint32_t mtu_bytes() const { return mtu_; }
   bool is_speculating() const { return is_speculating_; }
 
  private:
-  static constexpr uint32_t kBackoffMax = 16;
+  static constexpr uint8_t kBackoffMax = 16;
 
   uint32_t wanted(const CreditNeed& need) const;
   Instant timer() const { return quiet_since_ + timeout_ * backoff_; }
 
   int64_t credit_;        // octets; below zero by less than a packet [CMS-120]
-  uint64_t window_;       // octets: MaxWnd
+  uint32_t window_;       // octets: MaxWnd
   uint32_t mtu_;          // octets
   uint32_t granted_ = 0;  // last credit seen [CMS-119]
   uint32_t target_ = 0;   // last one told
-  uint32_t backoff_ = 1;  // times the timeout; doubles with each request of the timer
   Duration base_rtt_;
   Duration timeout_;
   Instant quiet_since_;   // when credit came last, or was waited for first
   Instant requested_at_;  // zero: never
+  uint8_t backoff_ = 1;   // times the timeout; doubles with each request of the timer
   bool is_speculating_ = true;
   bool is_blocked_ = false;  // data waited without credit when last heard of
   bool is_untold_ = false;   // more is wanted than was told, or a loss is to be told

@@ -40,6 +40,7 @@ struct Sent {
   Entropy ev{};
   bool resend = false;
   Instant at{};
+  bool is_control = false;  // takes no credit [CMS-193]
 };
 
 // What the destination says of itself in an ACK_CC of type NSCC. [CMS-030]
@@ -76,13 +77,6 @@ struct Feedback {
 // Credit granted to us: cumulative, 24 bits. [CMS-031, CMS-034]
 struct Credit {
   uint32_t credit = 0;
-  Instant at{};
-};
-
-// Credit that a source wants of us. [CMS-032, CMS-035]
-struct CreditDemand {
-  uint8_t ccc_id = 0;
-  uint32_t target = 0;  // 24 bits
   Instant at{};
 };
 

@@ -10,7 +10,8 @@ namespace uet::cms {
 
 class FixedWindow {
  public:
-  explicit FixedWindow(const Config& config) : window_(config.window_bytes_max) {}
+  explicit FixedWindow(const Config& config) : FixedWindow(config.window_bytes_max) {}
+  explicit FixedWindow(uint64_t bytes) : window_(bytes) {}
 
   bool may_send(uint32_t bytes) const { return inflight_ == 0 || inflight_ + bytes <= window_; }
   void on_sent(const Sent& e) { inflight_ += e.bytes; }

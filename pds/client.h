@@ -45,8 +45,19 @@ struct PacketRef {
   bool sack_completes : 1 = false;
   // Nobody waits for the answer: it need not be asked for at once. [PDS-064]
   bool quiet : 1 = false;
+  // `length` octets come back, and none go.
+  bool asks : 1 = false;
 };
 static_assert(sizeof(PacketRef) == 12);
+
+// What a packet adds to its payload, at most, as congestion management counts: PDS and SES headers,
+// UDP, and 40. [CMS-015]
+inline constexpr uint32_t kPacketOverheadBytes = 16 + 44 + 8 + 40;
+
+// What a packet is announced with. [CMS-014]
+constexpr uint32_t announced_bytes(const PacketRef& ref) {
+  return (ref.asks ? 0u : ref.length) + kPacketOverheadBytes;
+}
 
 // What start() hands over: one message, all of whose packets PDS pulls before the next one of the
 // same PDC. [PDS-016]

@@ -220,6 +220,13 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   if (!binds || closed) return res_.counters.add(Count::drop_trimmed);
 
   const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]
+  if (in.has_cc && destination_.on_demand(*pdc, in.credit, cms::AskedBy::packet, now)) {
+    const bool is_last_hop = code == NackCode::trimmed_lasthop;
+    destination_.on_received(*pdc, in,
+                             {.trimmed = !is_last_hop,
+                              .trimmed_lasthop = is_last_hop,
+                              .duplicate = how != Arrival::fresh});
+  }
   switch (how) {
     case Arrival::fresh:
       return replies_.nack(*pdc, code, in.trigger, now);

@@ -26,7 +26,7 @@ class Demux {
  public:
   Demux(Resources& res, PdcTable& table, Connectionless& connectionless, Schedule& schedule,
         IdleList& idle, Replies& replies, LossRecovery& loss, Inbox& inbox, AckReader& ack_reader,
-        NackReader& nack_reader, Door& door)
+        NackReader& nack_reader, Door& door, Destination& destination)
       : res_(res),
         table_(table),
         connectionless_(connectionless),
@@ -37,7 +37,8 @@ class Demux {
         inbox_(inbox),
         ack_reader_(ack_reader),
         nack_reader_(nack_reader),
-        door_(door) {}
+        door_(door),
+        destination_(destination) {}
 
   // One datagram, or several that came together.
   void receive(std::span<const RxDatagram> datagrams, Instant now);
@@ -69,6 +70,7 @@ class Demux {
   AckReader& ack_reader_;
   NackReader& nack_reader_;
   Door& door_;
+  Destination& destination_;
 };
 
 }  // namespace uet::pds

@@ -21,9 +21,11 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       loss(res, schedule),
       outbox(res, schedule, idle, proofs, closing, loss),
       probes(res, schedule, proofs, loss, outbox),
-      acks(res, table, schedule, proofs, replies, store),
+      destination(res, table, outbox),
+      acks(res, table, schedule, proofs, replies, store, destination),
       steps(res, table, schedule, replies, secure_psn, ending, loss, outbox),
-      inbox(res, table, schedule, paths, proofs, replies, closing, store, reorder, acks, steps),
+      inbox(res, table, schedule, paths, proofs, replies, closing, store, reorder, destination,
+            acks, steps),
       ack_reader(res, table, schedule, paths, idle, proofs, secure_psn, closing, ending, loss,
                  probes),
       nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes, inbox),
@@ -34,11 +36,11 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       connectionless({res.config, res.peers, res.client, res.counters}, res.cms, random),
       flows(res, table, flow_table, connectionless, schedule, paths, idle, secure_psn, closing,
             ending, reclaim),
-      turns(res, connectionless, schedule, replies, ending, outbox, probes, acks, steps, reclaim,
-            flows),
+      turns(res, connectionless, schedule, replies, ending, outbox, probes, destination, acks,
+            steps, reclaim, flows),
       reports(res, table, connectionless, schedule, closing, ending, loss),
       demux(res, table, connectionless, schedule, idle, replies, loss, inbox, ack_reader,
-            nack_reader, door) {}
+            nack_reader, door, destination) {}
 
 Result<void> Parts::create(Arena& arena) {
   const Config& config = res.config;
@@ -63,6 +65,7 @@ Result<void> Parts::create(Arena& arena) {
   UET_CHECK(secure_psn.create(arena));
   UET_CHECK(shares.create(arena, pdcs, res.randomness.u64()));
   UET_CHECK(acks.create(arena));
+  UET_CHECK(destination.create(arena));
   return connectionless.create(arena);
 }
 

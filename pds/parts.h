@@ -7,6 +7,7 @@
 #include "pds/door/door.h"
 #include "pds/pdc/deadlines.h"
 #include "pds/pdc/path_reports.h"
+#include "pds/rx/destination.h"
 #include "pds/rx/inbox.h"
 #include "pds/schedule/flows.h"
 #include "pds/schedule/turns.h"
@@ -40,6 +41,7 @@ struct Parts {
   LossRecovery loss;
   Outbox outbox;
   TailProbes probes;
+  Destination destination;
   AckWriter acks;
   CloseSteps steps;
   // What comes in.

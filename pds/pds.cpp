@@ -38,17 +38,18 @@ void Pds::advance(Instant now) {
   parts_.schedule.expire(now, [&](Pdc& pdc) { parts_.deadlines.on_timer(pdc, now); });
   parts_.table.expire_tombstones(now);
   parts_.connectionless.advance(now);
+  parts_.destination.note_due(now);
 }
 
 Instant Pds::next_deadline() const {
   return std::min({parts_.schedule.next_deadline(), parts_.table.next_expiry(),
-                   parts_.connectionless.next_deadline()});
+                   parts_.connectionless.next_deadline(), parts_.destination.deadline()});
 }
 
 bool Pds::has_work() const {
   return !parts_.replies.empty() || parts_.acks.has_work() || parts_.store.has_due() ||
          parts_.schedule.has_work() || parts_.flows.has_released() ||
-         parts_.connectionless.has_work();
+         parts_.connectionless.has_work() || parts_.destination.is_due();
 }
 
 // --- calls of the client ---
@@ -69,13 +70,25 @@ std::optional<PathChange> Pds::on_path_limit(const FabricAddress& to, PathLimit 
   return parts_.reports.on_path_limit(to, limit, now);
 }
 
-void Pds::ready(FlowId id) {
+void Pds::ready(FlowId id, uint64_t bytes) {
   Flow* const flow = parts_.flow_table.get(id);
   UET_ASSERT(flow != nullptr);
   flow->ready = true;
   if (!has_pdcs(flow->key.mode)) return parts_.connectionless.wake(*flow);
+  if (bytes != 0 && flow->path->ccc.has_credit()) {
+    flow->path->backlog.add(bytes);
+    parts_.schedule.wake_path(*flow->path);  // it may have to ask for more
+  }
   parts_.schedule.wake_flow(*flow);
 }
+
+void Pds::withdraw(FlowId id, uint64_t bytes) {
+  Flow* const flow = parts_.flow_table.get(id);
+  UET_ASSERT(flow != nullptr);
+  if (flow->path != nullptr) flow->path->backlog.take(bytes);
+}
+
+void Pds::set_pressure(uint64_t bytes, Instant now) { parts_.destination.set_pressure(bytes, now); }
 
 void Pds::want_answers(FlowId id, Instant now) {
   Flow* const flow = parts_.flow_table.get(id);
@@ -83,13 +96,15 @@ void Pds::want_answers(FlowId id, Instant now) {
   for (Pdc& pdc : flow->pdcs) parts_.loss.ask_for_quiet(pdc, now);
 }
 
-bool Pds::send_return(PdcHandle handle, MessageHandle message) {
+bool Pds::send_return(PdcHandle handle, MessageHandle message, uint32_t bytes) {
   Pdc* const pdc = parts_.table.get(handle);
   // After a failure there are holes below that nobody fills any more. [PDS-T17]
   if (pdc == nullptr || pdc->is_initiator() || pdc->life.has_failed()) return false;
   ReturnMessage* const queued = parts_.res.return_messages.alloc();
   if (queued == nullptr) return false;
   queued->message = message;
+  queued->bytes = pdc->path->ccc.has_credit() ? bytes : 0;
+  pdc->path->backlog.add(queued->bytes);
   pdc->messages.add_return(*queued);
   if (needs_proof(parts_.res, *pdc)) parts_.proofs.ask_for_proof(*pdc);
   parts_.schedule.want_send(*pdc);

@@ -63,7 +63,8 @@ class Pds final : public Service {
 
   Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job,
                       uint32_t sdi = 0) override;
-  void ready(FlowId flow) override;
+  void ready(FlowId flow, uint64_t bytes) override;
+  void withdraw(FlowId flow, uint64_t bytes) override;
   void want_answers(FlowId flow, Instant now) override;
   void release(FlowId flow) override;
 
@@ -84,8 +85,9 @@ class Pds final : public Service {
 
   bool respond(RxToken token, const Verdict& verdict, Instant now) override;
   // False also when config.return_messages are queued.
-  bool send_return(PdcHandle pdc, MessageHandle message) override;
+  bool send_return(PdcHandle pdc, MessageHandle message, uint32_t bytes = 0) override;
   void message_done(PdcHandle pdc) override;
+  void set_pressure(uint64_t bytes, Instant now) override;
 
   // Advertises another PSN range from now on, between 1 and config.mpr. Errc::invalid. [PDS-035]
   Result<void> set_mpr(uint8_t mpr);

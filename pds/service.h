@@ -22,8 +22,11 @@ class Service {
   // Its packets belong to the secure domain `sdi`; 0: none. [PDS-013]
   virtual Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job,
                               uint32_t sdi = 0) = 0;
-  // The flow has at least one message for Client::start(). Idempotent, O(1).
-  virtual void ready(FlowId flow) = 0;
+  // The flow has at least one message for Client::start(). Idempotent but for `bytes`, O(1). These
+  // are announced: announced_bytes() of all packets that a new message will have. [CMS-016]
+  virtual void ready(FlowId flow, uint64_t bytes) = 0;
+  // So much of what was announced is not pulled after all.
+  virtual void withdraw(FlowId flow, uint64_t bytes) = 0;
   // Somebody waits for what the flow has sent: packets that went without AR because nobody did are
   // asked for with the next transmit. [PDS-064]
   virtual void want_answers(FlowId flow, Instant now) = 0;
@@ -34,11 +37,14 @@ class Service {
   // The answer that a Verdict::later promised. False: the PDC is gone; forget it.
   virtual bool respond(RxToken token, const Verdict& verdict, Instant now) = 0;
   // Queues a message of return data on the PDC of a request that this FEP received; its packets are
-  // pulled like any other. False: the PDC is gone, or too many return messages are queued.
-  // [PDS-167]
-  virtual bool send_return(PdcHandle pdc, MessageHandle message) = 0;
+  // pulled like any other. `bytes`: announced_bytes() of these. False: the PDC is gone, or too many
+  // return messages are queued. [PDS-167]
+  virtual bool send_return(PdcHandle pdc, MessageHandle message, uint32_t bytes) = 0;
   // The message started with keep_pdc has all its return data (or failed). [PDS-015]
   virtual void message_done(PdcHandle pdc) = 0;
+  // So many octets of messages that no receive waits for are held now. Peers are asked for less
+  // where the configuration says so. [CMS-111, CMS-116]
+  virtual void set_pressure(uint64_t bytes, Instant now) = 0;
 
  protected:
   ~Service() = default;

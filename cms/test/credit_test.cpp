@@ -7,16 +7,6 @@
 namespace uet::cms {
 namespace {
 
-constexpr uint32_t kWindow = 100 * 4096;  // 1600 units
-
-Config credit_config() {
-  Config c;
-  c.mtu_bytes = 4096;
-  c.initial_window_packets = 32;
-  c.window_bytes_max = kWindow;
-  return c;
-}
-
 // [CMS-118] Distances of counters that wrap.
 TEST(CreditTest, CountersWrap) {
   EXPECT_EQ(credit_ahead(7, 5), 2);
@@ -27,78 +17,106 @@ TEST(CreditTest, CountersWrap) {
   EXPECT_EQ(credit_ahead(0x80'0000, 0), -0x80'0000);
 }
 
-// [CMS-119, CMS-117, CMS-125] Grants are cumulative: told twice they count once.
-TEST(CreditTest, GrantsAddUp) {
-  Ccc ccc(credit_config());
-  EXPECT_EQ(ccc.unspent_credit_bytes(), 0u);
-  EXPECT_EQ(ccc.on_credit({3, {}}), CreditNews::taken);
-  EXPECT_EQ(ccc.unspent_credit_bytes(), 3u * 256);
-  EXPECT_EQ(ccc.on_credit({3, {}}), CreditNews::taken);
-  EXPECT_EQ(ccc.unspent_credit_bytes(), 3u * 256);
-  EXPECT_EQ(ccc.on_credit({10, {}}), CreditNews::taken);
-  EXPECT_EQ(ccc.unspent_credit_bytes(), 10u * 256);
+// 100 Gb/s x 12 us = 150,000 octets: first credit 150,000, window 225,000.
+Config credit_config(Algorithm algorithm) {
+  Config c;
+  c.algorithm = algorithm;
+  c.mtu_bytes = 4096;
+  return c;
 }
 
-// [T-33, CMS-125] A grant of everything makes one window, and so do many; the window that admits is
-// not touched. A counter that goes back takes nothing back, and what follows it is not new either.
-TEST(CreditTest, InflatedCreditMakesOneWindow) {
-  for (const Algorithm algorithm : {Algorithm::aimd, Algorithm::fixed}) {
-    Config c = credit_config();
-    c.algorithm = algorithm;
-    Ccc ccc(c);
+// [CMS-022, CMS-117, CMS-119, CMS-125] Grants are cumulative: told twice they count once.
+TEST(CreditTest, GrantsAddUp) {
+  Ccc ccc(credit_config(Algorithm::rccc));
+  EXPECT_EQ(ccc.credit_bytes(), 150'000);
+  EXPECT_EQ(ccc.on_credit({3, {}}), CreditNews::taken);
+  EXPECT_EQ(ccc.credit_bytes(), 3 * 256) << "what was left of the first credit is gone [CMS-122]";
+  EXPECT_EQ(ccc.on_credit({3, {}}), CreditNews::taken);
+  EXPECT_EQ(ccc.credit_bytes(), 3 * 256);
+  EXPECT_EQ(ccc.on_credit({10, {}}), CreditNews::taken);
+  EXPECT_EQ(ccc.credit_bytes(), 10 * 256);
+}
+
+// [CMS-022] Where no credit is in use, what is said of it changes nothing.
+TEST(CreditTest, CreditIsNothingWithoutIt) {
+  for (const Algorithm algorithm : {Algorithm::nscc, Algorithm::aimd, Algorithm::fixed}) {
+    Ccc ccc(credit_config(algorithm));
     const uint64_t window = ccc.window_bytes();
-    EXPECT_EQ(ccc.on_credit({1600, {}}), CreditNews::taken) << "exactly a window";
-    EXPECT_EQ(ccc.on_credit({1601, {}}), CreditNews::clamped);
-    EXPECT_EQ(ccc.unspent_credit_bytes(), kWindow);
-    EXPECT_EQ(ccc.on_credit({0x7F'FFFF, {}}), CreditNews::clamped);
-    EXPECT_EQ(ccc.on_credit({1601, {}}), CreditNews::old);
-    EXPECT_EQ(ccc.on_credit({0x7F'FFFE, {}}), CreditNews::old);
-    EXPECT_EQ(ccc.on_credit({0x7F'FFFF, {}}), CreditNews::taken);
-    EXPECT_EQ(ccc.unspent_credit_bytes(), kWindow);
+    EXPECT_FALSE(ccc.has_credit());
+    EXPECT_EQ(ccc.on_credit({1600, {}}), CreditNews::unused);
+    EXPECT_EQ(ccc.credit_bytes(), 0);
     EXPECT_EQ(ccc.window_bytes(), window);
+    EXPECT_TRUE(ccc.may_send(4096));
+    EXPECT_TRUE(ccc.credit_deadline({.backlog_bytes = 1}, Instant::from_ns(1)).is_never());
   }
 }
 
-// [T-33, CMS-118] Over the end of the counter.
-TEST(CreditTest, GrantsPassTheEndOfTheCounter) {
-  Ccc ccc(credit_config());
-  ccc.on_credit({0x7F'FFFF, {}});
-  ccc.on_credit({0xFF'FFF0, {}});
-  EXPECT_EQ(ccc.on_credit({5, {}}), CreditNews::clamped) << "newer by 21";
+// [CMS-123, CMS-124, CMS-142] RCCC alone: credit decides, whatever is in flight. A packet takes its
+// octets, also when it is sent again; a control packet takes none [CMS-193].
+TEST(CreditTest, CreditAloneDecides) {
+  Ccc ccc(credit_config(Algorithm::rccc));
+  const Instant now = Instant::from_ns(1000);
+  ccc.on_feedback();
+  EXPECT_FALSE(ccc.may_send(4096)) << "though nothing is in flight";
+  ccc.on_credit({17, now});  // 4,352 octets: a packet and a bit
+  ASSERT_TRUE(ccc.may_send(4096));
+  ccc.on_sent({4096, Entropy(1), false, now});
+  EXPECT_EQ(ccc.credit_bytes(), 256);
+  ASSERT_TRUE(ccc.may_send(4096)) << "any credit admits a packet";
+  ccc.on_sent({4096, Entropy(1), true, now});
+  EXPECT_EQ(ccc.credit_bytes(), 256 - 4096);
+  EXPECT_FALSE(ccc.may_send(4096));
+  ccc.on_sent({64, Entropy(1), false, now, true});
+  EXPECT_EQ(ccc.credit_bytes(), 256 - 4096);
+  ccc.on_credit({17 + 800, now});
+  for (int i = 0; i < 47;
+       ++i) {  // 200,960 octets: less than the credit, more than a window of NSCC
+    ASSERT_TRUE(ccc.may_send(4096)) << i;
+    ccc.on_sent({4096, Entropy(1), false, now});
+  }
+}
+
+// [CMS-142] Both: a packet leaves when both allow it.
+TEST(CreditTest, BothMustAllow) {
+  Ccc ccc(credit_config(Algorithm::both));
+  const Instant now = Instant::from_ns(1000);
+  ccc.on_feedback();
+  EXPECT_FALSE(ccc.may_send(4096)) << "no credit, an open window";
+  ccc.on_credit({800, now});  // 204,800 octets
+  uint32_t sent = 0;
+  while (ccc.may_send(4096)) {
+    ccc.on_sent({4096, Entropy(1), false, now});
+    ++sent;
+    ccc.on_credit({800 + sent * 16, now});  // as much as was spent
+  }
+  EXPECT_GT(ccc.credit_bytes(), 4096) << "credit, a full window";
+  EXPECT_EQ(sent, 54u) << "225,000 / 4,096 [CMS-050, CMS-066]";
+}
+
+// [CMS-143] A source whose window is small asks for no more than that and a packet.
+TEST(CreditTest, TheTargetIsWithinTheWindow) {
+  Config c = credit_config(Algorithm::both);
+  c.start_slowly = true;
+  c.initial_window_packets = 8;
+  Ccc ccc(c);
+  ASSERT_EQ(ccc.window_bytes(), 8u * 4096);
+  ccc.on_feedback();
+  EXPECT_EQ(ccc.credit_target({.backlog_bytes = 1'000'000}), 9u * 16);
+  Ccc alone(credit_config(Algorithm::rccc));
+  alone.on_feedback();
+  EXPECT_EQ(alone.credit_target({.backlog_bytes = 1'000'000}), 879u) << "225,000 / 256, up";
+}
+
+// [T-33, CMS-125] A grant of everything makes one window, and so do many.
+TEST(CreditTest, InflatedCreditMakesOneWindow) {
+  Ccc ccc(credit_config(Algorithm::rccc));
+  EXPECT_EQ(ccc.on_credit({0x7F'FFFF, {}}), CreditNews::clamped);
+  EXPECT_EQ(ccc.credit_bytes(), 225'000);
+  EXPECT_EQ(ccc.on_credit({1601, {}}), CreditNews::old);
+  EXPECT_EQ(ccc.on_credit({0xFF'FFF0, {}}), CreditNews::clamped);
+  EXPECT_EQ(ccc.on_credit({5, {}}), CreditNews::clamped) << "newer by 21, over the end";
   EXPECT_EQ(ccc.on_credit({0xFF'FFFF, {}}), CreditNews::old);
-}
-
-// [T-34, CMS-130] A source waits for what it asked for, once, and for no more than a window.
-TEST(CreditTest, ASourceAsksForAWindowAtMost) {
-  CreditDemands demands(kWindow);
-  EXPECT_TRUE(demands.on_request({3, 100, {}}));
-  EXPECT_TRUE(demands.on_request({3, 100, {}}));
-  EXPECT_TRUE(demands.on_request({3, 40, {}})) << "overtaken";
-  EXPECT_EQ(demands.backlog_units(3), 100u);
-  EXPECT_TRUE(demands.on_request({3, 1600, {}}));
-  EXPECT_FALSE(demands.on_request({3, 1601, {}}));
-  EXPECT_EQ(demands.backlog_units(3), 1600u);
-  EXPECT_EQ(demands.backlog_units(), 1600u);
-}
-
-// [T-34] Nor by many contexts of its own: they share the window, and there are no more than eight.
-TEST(CreditTest, ManyContextsAskForNoMore) {
-  CreditDemands demands(kWindow);
-  for (uint8_t id = 0; id < 7; ++id) EXPECT_TRUE(demands.on_request({id, 200, {}}));
-  EXPECT_FALSE(demands.on_request({7, 201, {}}));
-  EXPECT_EQ(demands.backlog_units(7), 200u);
-  EXPECT_FALSE(demands.on_request({8, 1, {}}));
-  EXPECT_EQ(demands.backlog_units(8), 0u);
-  EXPECT_EQ(demands.backlog_units(), 1600u);
-}
-
-// [CMS-119] A source that was granted much by somebody who forgot it asks for a window, not for
-// all of that.
-TEST(CreditTest, AForgottenSourceAsksForAWindow) {
-  CreditDemands demands(kWindow);
-  EXPECT_TRUE(demands.on_request({3, 0x90'0000, {}}));
-  EXPECT_EQ(demands.backlog_units(3), 1600u);
-  EXPECT_FALSE(demands.on_request({3, 0x90'0001, {}}));
+  EXPECT_EQ(ccc.credit_bytes(), 225'000);
 }
 
 }  // namespace

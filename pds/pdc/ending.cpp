@@ -98,6 +98,7 @@ void Ending::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
 void Ending::abort_returns(Pdc& pdc, const Failure& failure, Instant now) {
   while (ReturnMessage* const queued = pdc.messages.abort_return()) {
     const MessageHandle message = queued->message;
+    pdc.path->backlog.take(queued->bytes);
     res_.return_messages.free(queued);
     res_.client.on_aborted(message, failure, now);
   }
@@ -118,7 +119,7 @@ void Ending::forget_outstanding(Pdc& pdc) {
       pdc.path->on_forgotten(pdc, slot.bytes);
       freed = true;
     }
-    pdc.losses.settle(slot);
+    pdc.path->settle(pdc, slot);
     slot.in_flight = slot.quiet = false;
   }
   Schedule::stop_sending(pdc);

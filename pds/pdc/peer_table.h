@@ -56,6 +56,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   // [CMS-008]
   Path* first_path = nullptr;  // see Path::next_of_peer
   uint32_t base_rtt_ns = 0;
+  uint8_t next_ccc_id = 0;  // of the next context toward it, if that is free [CMS-006]
 
   // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
   void agree_payload(uint32_t octets) {

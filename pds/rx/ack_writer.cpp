@@ -77,7 +77,7 @@ void AckWriter::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedRespo
     const SackBitmap sack = pdc.sweep.next(pdc.rx, trigger.psn);
     h.sack_psn_offset = static_cast<int16_t>(sack.base - cack);
     h.sack_bitmap = sack.bits;
-    if (res_.config.ack_form == AckForm::cc) h.state = cc_state(pdc, trigger, now);
+    if (res_.config.ack_form == AckForm::cc) tell_cc(h, pdc, trigger, now);
     type = emit_long_ack(h, w);
   }
   if (response != nullptr) w.bytes({response->bytes.data(), response->length});
@@ -118,17 +118,24 @@ wire::PdsType AckWriter::emit_long_ack(wire::AckCc& h, wire::Writer& w) const {
 }
 
 // What the source's congestion control wants to know: how long the packet stayed here, and what has
-// arrived so far. [PDS-084, PDS-241, CMS-036, CMS-037, CMS-038]
-uint64_t AckWriter::cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant now) const {
-  const cms::Feedback feedback = pdc.path->ccc.feedback();
+// arrived so far; or, where it lives by credit alone, what it was granted. [PDS-084, PDS-241,
+// CMS-031, CMS-036, CMS-037, CMS-038, CMS-043]
+void AckWriter::tell_cc(wire::AckCc& h, const Pdc& pdc, const AckTrigger& trigger, Instant now) {
+  const uint32_t ooo = std::min<uint32_t>(pdc.rx.out_of_order(), UINT16_MAX - 1);
+  if (destination_.tells_credit()) {
+    h.cc_type = wire::CcType::credit;
+    h.state = wire::CreditState{destination_.granted(pdc), static_cast<uint16_t>(ooo)}.pack();
+    return;
+  }
+  const cms::Feedback feedback = destination_.feedback(now);
   wire::NsccState s;
   const int64_t ticks = SentTick::since(trigger.arrival_tick, now).ns() / 128;
   s.service_time = static_cast<uint16_t>(std::clamp<int64_t>(ticks, 1, UINT16_MAX));
   s.rc = feedback.restore_cwnd;
   s.rcv_cwnd_pend = feedback.rcv_cwnd_pend;
   s.rcvd_bytes = static_cast<uint32_t>((uint64_t{pdc.told.rcvd_bytes()} + 255) >> 8) & 0xFFFFFF;
-  s.ooo_count = static_cast<uint16_t>(std::min<uint32_t>(pdc.rx.out_of_order(), UINT16_MAX - 1));
-  return s.pack();
+  s.ooo_count = static_cast<uint16_t>(ooo);
+  h.state = s.pack();
 }
 
 // Each stored response that is due has an ACK of its own. [PDS-080, PDS-100]
@@ -207,7 +214,7 @@ void AckWriter::emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& 
   const bool fits = offset >= INT16_MIN && offset <= INT16_MAX;
   h.sack_psn_offset = static_cast<int16_t>(fits ? offset : 1);
   h.sack_bitmap = pdc.rx.bits64(cack + h.sack_psn_offset);
-  if (res_.config.ack_form == AckForm::cc) h.state = cc_state(pdc, answer.trigger, now);
+  if (res_.config.ack_form == AckForm::cc) tell_cc(h, pdc, answer.trigger, now);
   wire::Writer w(batch.begin());
   const wire::PdsType type = emit_long_ack(h, w);
   const auto octets = static_cast<uint32_t>(w.position());

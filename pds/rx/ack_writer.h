@@ -6,6 +6,7 @@
 #include "pds/door/reply.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
+#include "pds/rx/destination.h"
 #include "pds/rx/inbound.h"
 #include "pds/rx/response_store.h"
 #include "pds/schedule/schedule.h"
@@ -19,13 +20,14 @@ namespace uet::pds {
 class AckWriter {
  public:
   AckWriter(Resources& res, PdcTable& table, Schedule& schedule, Proofs& proofs, Replies& replies,
-            ResponseStore& store)
+            ResponseStore& store, Destination& destination)
       : res_(res),
         table_(table),
         schedule_(schedule),
         proofs_(proofs),
         replies_(replies),
         store_(store),
+        destination_(destination),
         rules_{res.config.ack_gen_trigger_bytes, res.config.ack_gen_min_packet_bytes,
                res.config.ack_gen_packets, res.config.ack_per_packet, res.config.ack_on_ecn},
         mpr_(res.config.mpr) {}
@@ -51,7 +53,7 @@ class AckWriter {
                 TxBatch& batch, Instant now);
   bool commit_ack(Pdc& pdc, wire::PdsType type, uint32_t octets, Entropy ev, TxBatch& batch);
   wire::PdsType emit_long_ack(wire::AckCc& h, wire::Writer& w) const;
-  uint64_t cc_state(const Pdc& pdc, const AckTrigger& trigger, Instant now) const;
+  void tell_cc(wire::AckCc& h, const Pdc& pdc, const AckTrigger& trigger, Instant now);
   void emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch, Instant now);
 
   Resources& res_;
@@ -60,6 +62,7 @@ class AckWriter {
   Proofs& proofs_;
   Replies& replies_;
   ResponseStore& store_;
+  Destination& destination_;
   Ring<ProbeAnswer> probe_answers_;
   Ring<PendingAnswer> answers_;
   AckRules rules_;

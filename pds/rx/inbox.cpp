@@ -73,7 +73,6 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
       return replies_.nack(pdc, NackCode::pdc_hdr_mismatch, in.trigger, now);
     }
     if (!pdc.is_initiator()) store_.clear_up_to(pdc, in.clear_psn);
-    if (in.has_cc) paths_.on_credit_request(pdc, in.credit, now);
   }
   if (pdc.life.close_received() && in.psn().after(pdc.end.psn())) {
     return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
@@ -84,6 +83,7 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
 
   if (is_proof(pdc, in, res_.config.tracked_packets())) proofs_.confirm(pdc);
   const Arrival how = pdc.rx.classify(in.psn());
+  const bool has_ccc = !in.has_cc || take_demand(pdc, in, how, now);
   switch (how) {
     case Arrival::too_old:
     case Arrival::beyond_range:
@@ -94,10 +94,19 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
     case Arrival::dup_below:
       return on_duplicate(pdc, in, how, now);
     case Arrival::fresh:
+      if (!has_ccc) return replies_.nack(pdc, NackCode::no_ccc_avail, in.trigger, now);
       if (steps_.is_close_early(pdc, in, now)) return;
       on_fresh(pdc, in, now);
   }
   if (pdc.life.close_received()) steps_.finish_received_close(pdc, now);
+}
+
+// False: there is no state for the context of its source, which is to send it again later.
+// [CMS-007, CMS-130]
+bool Inbox::take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
+  if (!destination_.on_demand(pdc, in.credit, cms::AskedBy::packet, now)) return false;
+  destination_.on_received(pdc, in, {.duplicate = how != Arrival::fresh});
+  return true;
 }
 
 void Inbox::on_fresh(Pdc& pdc, const Inbound& in, Instant now) {
@@ -341,7 +350,9 @@ void Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
       res_.counters.add(Count::credit_rx);
       return paths_.on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
     case CtlType::credit_req:
-      return paths_.on_credit_request(pdc, wire::CreditRequest::unpack(in.ctl_payload), now);
+      (void)destination_.on_demand(pdc, wire::CreditRequest::unpack(in.ctl_payload),
+                                   cms::AskedBy::request, now);
+      return;
     default:
       return on_unknown_control(pdc, in, now);
   }

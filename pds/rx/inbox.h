@@ -9,6 +9,7 @@
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/rx/ack_writer.h"
+#include "pds/rx/destination.h"
 #include "pds/rx/inbound.h"
 #include "pds/rx/reorder_buffer.h"
 #include "pds/rx/response_store.h"
@@ -21,7 +22,7 @@ class Inbox {
  public:
   Inbox(Resources& res, PdcTable& table, Schedule& schedule, Paths& paths, Proofs& proofs,
         Replies& replies, Closing& closing, ResponseStore& store, ReorderBuffer& reorder,
-        AckWriter& acks, CloseSteps& steps)
+        Destination& destination, AckWriter& acks, CloseSteps& steps)
       : res_(res),
         table_(table),
         schedule_(schedule),
@@ -31,6 +32,7 @@ class Inbox {
         closing_(closing),
         store_(store),
         reorder_(reorder),
+        destination_(destination),
         acks_(acks),
         steps_(steps) {}
 
@@ -46,6 +48,7 @@ class Inbox {
   void drain_reorder(Pdc& pdc, Instant now);
 
  private:
+  bool take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   void on_fresh(Pdc& pdc, const Inbound& in, Instant now);
   bool deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
@@ -67,6 +70,7 @@ class Inbox {
   Closing& closing_;
   ResponseStore& store_;
   ReorderBuffer& reorder_;
+  Destination& destination_;
   AckWriter& acks_;
   CloseSteps& steps_;
 };

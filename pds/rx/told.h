@@ -18,11 +18,20 @@ class Told {
   // What the peer takes for our range.
   uint8_t mpr() const { return mpr_; }
   void note_mpr(uint8_t mpr) { mpr_ = mpr; }
+  // The context that the peer has last asked for credit for on this PDC. [CMS-006]
+  bool knows_ccc() const { return knows_ccc_; }
+  uint8_t ccc_id() const { return ccc_id_; }
+  void note_ccc(uint8_t ccc_id) {
+    ccc_id_ = ccc_id;
+    knows_ccc_ = true;
+  }
 
  private:
   uint32_t rcvd_bytes_ = 0;
   uint8_t mpr_ = kDefaultMpr;
-  bool has_answered_ = false;
+  bool has_answered_ : 1 = false;
+  bool knows_ccc_ : 1 = false;
+  uint8_t ccc_id_ = 0;
 };
 
 }  // namespace uet::pds

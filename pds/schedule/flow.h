@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/schedule/backlog.h"
 #include "pds/tx/news.h"
 
 #include "cms/ccc.h"
@@ -38,10 +39,18 @@ struct PathFlowTag;
 
 inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
 
+// What a path has done for its base RTT.
+struct BaseRttNews {
+  bool is_known = false;  // a round trip was measured [CMS-107]
+  bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
+};
+
 // Everything that PDS tells its congestion control about a PDC goes through here, so that the
 // PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
-  Path(PathKey k, const cms::Config& config, Rng& rng) : key(k), ccc(config), ev(config, rng) {}
+  // `senders`: the paths of this FEP that have something to send.
+  Path(PathKey k, const cms::Config& config, Rng& rng, uint32_t& senders)
+      : key(k), ccc(config), ev(config, rng), backlog(senders) {}
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
   bool may_send(uint32_t bytes, Instant now) const {
@@ -69,6 +78,22 @@ struct Path : ListNode<struct OpenPathTag> {
       on_feedback(packet.ev, cms::PathFeedback::trimmed, news.at);
     }
   }
+  // A packet that is lost is to be sent again; or it was, has arrived, or is given up. These change
+  // Losses and the backlog together.
+  void mark(Pdc& pdc, TxSlot& slot, Psn psn) {
+    pdc.losses.mark(slot, psn);
+    backlog.mark(slot.bytes);
+    // Of several that the peer does not know yet one is repeated, when no answer is to come.
+    ccc.on_resend_wanted(pdc.state() != PdcState::syn || ccc.inflight_bytes() != 0);
+  }
+  void unmark(Pdc& pdc, TxSlot& slot) {
+    if (slot.lost) backlog.unmark(slot.bytes);
+    pdc.losses.unmark(slot);
+  }
+  void settle(Pdc& pdc, TxSlot& slot) {
+    if (slot.lost) backlog.unmark(slot.bytes);
+    pdc.losses.settle(slot);
+  }
   // See Ccc::on_forgotten().
   void on_forgotten(Pdc& pdc, uint32_t bytes) {
     pdc.heard.on_gone(bytes);
@@ -79,8 +104,15 @@ struct Path : ListNode<struct OpenPathTag> {
     if (const int32_t rest = pdc.heard.settle(); rest != 0) ccc.on_settled(rest);
   }
   void note_base_rtt(Duration rtt) {
-    has_base_rtt = true;
+    base_rtt.is_known = true;
     ccc.note_base_rtt(rtt);
+  }
+  // What credit is wanted for. PDCs that wait have at least a packet, whatever was announced.
+  cms::CreditNeed need() const {
+    cms::CreditNeed need{backlog.new_bytes(), backlog.resend_bytes()};
+    if (need.none() && is_wanted()) need.backlog_bytes = packet_bytes_max;
+    need.senders = backlog.senders();
+    return need;
   }
   // PDCs wait for the window.
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
@@ -92,14 +124,14 @@ struct Path : ListNode<struct OpenPathTag> {
   PathKey key;
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
-  bool has_base_rtt = false;      // a round trip was measured [CMS-107]
-  bool base_rtt_asked = false;    // a Probe for it was sent, or was not needed [CMS-106]
+  BaseRttNews base_rtt;
   uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
-  TimerNode timer{kPathTimer};    // armed while pacing holds it back
+  TimerNode timer{kPathTimer};    // armed while pacing or want of credit holds it back
+  uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]
   cms::Ccc ccc;
   cms::EntropySelector ev;
-  uint32_t strange_evs = 0;               // times that something was said of an EV not of `ev`
-  cms::CreditDemands* demands = nullptr;  // of the peer, once it has asked for credit
+  uint32_t strange_evs = 0;  // times that something was said of an EV not of `ev`
+  Backlog backlog;
   // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
   // the order they came, and behind them those that used up the window.
   IntrusiveList<Pdc, SendTag> blocked;

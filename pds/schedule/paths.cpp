@@ -1,7 +1,7 @@
 // Paths: found or made, given back when nobody uses them. [PDS-247]
 #include "pds/schedule/paths.h"
 
-#include <algorithm>
+#include <bitset>
 
 namespace uet::pds {
 
@@ -15,6 +15,8 @@ void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
   switch (pdc.path->ccc.on_credit({credit, now})) {
     case cms::CreditNews::old:
       return res_.counters.add(Count::credit_old);
+    case cms::CreditNews::unused:
+      return res_.counters.add(Count::credit_unused);
     case cms::CreditNews::clamped:
       res_.counters.add(Count::credit_clamped);
       break;
@@ -24,19 +26,21 @@ void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
   schedule_.wake_path(*pdc.path);
 }
 
-// In a control packet, or in the head of a request. [PDS 13, PDS 19.3, T-34]
-void Paths::on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now) {
-  res_.counters.add(Count::credit_request_rx);
-  cms::CreditDemands*& demands = pdc.path->demands;
-  if (demands == nullptr) demands = demands_.alloc(uint64_t{res_.cms.window_bytes_max});
-  const bool is_taken = demands != nullptr && demands->on_request({h.ccc_id, h.credit_target, now});
-  if (!is_taken) res_.counters.add(Count::creq_drop);
-}
-
 Result<void> Paths::create(Arena& arena, Room room) {
   UET_CHECK(slab_.create(arena, room));
-  UET_CHECK(by_key_.create(arena, room, res_.randomness.u64()));
-  return demands_.create(arena, res_.config.credit_sources);
+  return by_key_.create(arena, room, res_.randomness.u64());
+}
+
+// Each in turn, so that none comes back soon: the peer may remember what it granted the last
+// context that had it. Cost: the paths toward that peer. [CMS-006, CMS-119]
+Result<uint8_t> Paths::take_ccc_id(Peer& peer) const {
+  std::bitset<kCccIds> used;
+  for (const Path* path = peer.first_path; path != nullptr; path = path->next_of_peer) {
+    used.set(path->ccc_id);
+  }
+  if (used.all()) return Errc::again;
+  while (used[peer.next_ccc_id]) ++peer.next_ccc_id;
+  return peer.next_ccc_id++;
 }
 
 Path* Paths::take(PathKey key) {
@@ -47,18 +51,26 @@ Path* Paths::take(PathKey key) {
   cms::Config cms = res_.cms;
   const uint32_t payload = res_.peers[key.peer].payload_toward(res_.config.payload_mtu);
   cms.mtu_bytes += payload - res_.config.payload_mtu;  // either may be the larger one
-  Path* const made = slab_.alloc(key, cms, res_.rng);
+  Peer& peer = res_.peers[key.peer];
+  uint8_t ccc_id = 0;
+  if (cms.has_credit()) {
+    const Result<uint8_t> free = take_ccc_id(peer);
+    if (!free.ok()) return nullptr;
+    ccc_id = *free;
+  }
+  Path* const made = slab_.alloc(key, cms, res_.rng, senders_);
   if (made == nullptr) return nullptr;
   if (!by_key_.insert(key, made).ok()) {
     slab_.free(made);
     return nullptr;
   }
-  Peer& peer = res_.peers[key.peer];
+  made->ccc_id = ccc_id;
   made->next_of_peer = peer.first_path;
   peer.first_path = made;
   if (peer.base_rtt_ns != 0) made->ccc.note_base_rtt(Duration::nanoseconds(peer.base_rtt_ns));
   made->refs = 1;
-  made->packet_bytes_max = cms::nominal_bytes(wire::Request::kSize + kSesHeaderBytes + payload);
+  const uint32_t header = cms.has_credit() ? wire::Request::kSizeCc : wire::Request::kSize;
+  made->packet_bytes_max = cms::nominal_bytes(header + kSesHeaderBytes + payload);
   return made;
 }
 
@@ -67,14 +79,13 @@ void Paths::drop(Path& path) {
   if (--path.refs > 0) return;
   UET_ASSERT(path.ccc.inflight_bytes() == 0);
   Peer& peer = res_.peers[path.key.peer];
-  if (const cms::Nscc* const nscc = path.ccc.nscc(); nscc != nullptr && path.has_base_rtt) {
+  if (const cms::Nscc* const nscc = path.ccc.nscc(); nscc != nullptr && path.base_rtt.is_known) {
     peer.base_rtt_ns = static_cast<uint32_t>(nscc->base_rtt().ns());
   }
   Path** link = &peer.first_path;
   while (*link != &path) link = &(*link)->next_of_peer;
   *link = path.next_of_peer;
   schedule_.cancel(path);
-  if (path.demands != nullptr) demands_.free(path.demands);
   by_key_.erase(path.key);
   slab_.free(&path);
 }

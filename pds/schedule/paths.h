@@ -1,5 +1,5 @@
-// The congestion contexts, one for each (peer, class), and what peers ask and grant them in
-// credits. [PDS 2, PDS 19.3]
+// The congestion contexts, one for each (peer, class), and the credit that peers grant them.
+// [PDS 2, PDS 19.3]
 #pragma once
 
 #include "pds/resources.h"
@@ -30,27 +30,29 @@ class Paths {
 
   // Credit that the peer grants. [T-33]
   void on_credit(Pdc& pdc, uint32_t credit, Instant now);
-  // Credit that the peer asks for. [T-34]
-  void on_credit_request(Pdc& pdc, const wire::CreditRequest& h, Instant now);
   // The key of a new flow. Each ROD flow toward a peer takes the next lane. [CMS-003, CMS-004]
   PathKey key_for(PeerId peer, TrafficClass tc, Mode mode) {
     if (mode == Mode::rud) return {peer, tc};
     next_lane_ = next_lane_ == kLanes ? 1 : next_lane_ + 1;
     return {peer, tc, false, next_lane_};
   }
-  // The path of that key, with one more reference; null: no memory, or as many as there may be.
+  // The path of that key, with one more reference; null: no memory, or as many as there may be, in
+  // all or toward that peer [CMS-006].
   Path* take(PathKey key);
   // One reference less; with the last one it is gone.
   void drop(Path& path);
 
  private:
+  // Contexts that one peer can tell apart. [CMS-006]
+  static constexpr uint32_t kCccIds = 256;
+  Result<uint8_t> take_ccc_id(Peer& peer) const;
   static constexpr uint8_t kLanes = 255;  // lane 0 is for return data
 
   Resources& res_;
   Schedule& schedule_;
   Slab<Path> slab_;
   HashMap<PathKey, Path*> by_key_;
-  Slab<cms::CreditDemands> demands_;
+  uint32_t senders_ = 0;  // paths that have something to send
   uint8_t next_lane_ = 0;
 };
 

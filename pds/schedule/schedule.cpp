@@ -3,7 +3,62 @@
 
 #include "pds/tx/may_send.h"
 
+#include <algorithm>
+
 namespace uet::pds {
+
+namespace {
+
+// A Credit Request CP may leave on it: the peer takes none on a PDC that it does not know yet.
+// [PDS-162]
+bool may_ask_for_credit(const Pdc& pdc) {
+  return pdc.state() != PdcState::syn && pdc.state() != PdcState::pending && !pdc.life.has_failed();
+}
+
+// One of those that wait, else any of the path; null: there is none.
+Pdc* pdc_to_ask_on(Path& path) {
+  for (auto* const list : {&path.blocked, &path.sated}) {
+    for (Pdc& pdc : *list) {
+      if (may_ask_for_credit(pdc)) return &pdc;
+    }
+  }
+  for (Flow& flow : path.flows) {
+    for (Pdc& pdc : flow.pdcs) {
+      if (may_ask_for_credit(pdc)) return &pdc;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Schedule::wait_for_cms(Path& path, Instant now) {
+  Instant at = path.ccc.earliest_send();
+  if (at <= now) at = Instant::never();
+  if (path.ccc.has_credit()) {
+    if (path.ccc.credit_deadline(path.need(), now) <= now) ask_for_credit(path, now);
+    at = std::min(at, path.ccc.credit_deadline(path.need(), now));
+  }
+  if (at.is_never() || (path.timer.is_armed() && path.timer.deadline() <= at)) return;
+  wheel_.arm(path.timer, at);
+}
+
+// Where nobody can ask, the answer to what is in flight will say more. With nothing in flight the
+// source goes on by itself, a packet at a time. [CMS-128]
+void Schedule::ask_for_credit(Path& path, Instant now) {
+  Pdc* const pdc = pdc_to_ask_on(path);
+  if (pdc != nullptr) (void)path.ccc.credit_target(path.need());  // as good as told
+  path.ccc.on_credit_requested(now);
+  is_credit_wanted_ = true;
+  if (pdc != nullptr) {
+    pdc->asking.want_credit();
+    return want_control(*pdc);
+  }
+  if (path.ccc.inflight_bytes() != 0) return;
+  res_.counters.add(Count::credit_on_trust);
+  path.ccc.on_nobody_asks();
+  wake_path(path);
+}
 
 void Schedule::arm_by(Pdc& pdc, Instant deadline) {
   if (!pdc.timer.is_armed() || deadline < pdc.timer.deadline()) wheel_.arm(pdc.timer, deadline);

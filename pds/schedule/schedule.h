@@ -9,6 +9,8 @@
 
 #include "base/timer_wheel.h"
 
+#include <utility>
+
 namespace uet::pds {
 
 class Schedule {
@@ -17,11 +19,11 @@ class Schedule {
 
   void cancel(Pdc& pdc) { wheel_.cancel(pdc.timer); }
   void cancel(Path& path) { wheel_.cancel(path.timer); }
-  // PDCs wait for the window of the path; if its pace holds them back they go on when that is over.
-  void wait_for_pace(Path& path, Instant now) {
-    const Instant earliest = path.ccc.earliest_send();
-    if (earliest > now && !path.timer.is_armed()) wheel_.arm(path.timer, earliest);
-  }
+  // Somebody was found to wait for credit, since the last call: there may be more to send.
+  bool take_credit_wanted() { return std::exchange(is_credit_wanted_, false); }
+  // PDCs wait for the path; if its pace holds them back they go on when that is over, and if credit
+  // is missing some is asked for in time. [CMS-127]
+  void wait_for_cms(Path& path, Instant now);
   // It stands in no list of those that send.
   static void stop_sending(Pdc& pdc) {
     ListNode<SendTag>& node = pdc;
@@ -70,8 +72,11 @@ class Schedule {
   void wake_path(Path& path);
 
  private:
+  void ask_for_credit(Path& path, Instant now);
+
   Resources& res_;
   TimerWheel wheel_;
+  bool is_credit_wanted_ = false;
   IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
   IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
   IntrusiveList<Pdc, SendTag> send_;        // have new packets

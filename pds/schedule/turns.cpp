@@ -38,6 +38,7 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now) {
   acks_.send_probe_answers(batch, now);
   acks_.send_responses(batch, now);
   acks_.send_answers(batch, now);
+  destination_.send_grants(batch, now);
   send_control(batch, now);
   connectionless_.transmit(batch, now);
   // A PDC that is not done goes to the back of its list, so none waits for ever.
@@ -46,11 +47,7 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now) {
     if (pdc == nullptr) break;
     serve(*pdc, batch, now);
   }
-  while (!batch.full()) {
-    Path* const path = schedule_.next_open_path();
-    if (path == nullptr) break;
-    serve_path(*path, batch, now);
-  }
+  serve_paths(batch, now);
   // A flow that wants a PDC for each PDC that sends: it is served while its state is in the cache.
   while (has_room_for_burst(batch, res_.config.packets_per_entropy) && schedule_.has_new_work()) {
     assign_next(now);
@@ -58,6 +55,11 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now) {
     if (pdc == nullptr) continue;
     prefetch(schedule_.send_after(), sizeof(Pdc));
     serve(*pdc, batch, now);
+  }
+  if (schedule_.take_credit_wanted()) {
+    // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
+    send_control(batch, now);
+    serve_paths(batch, now);
   }
   return batch.size() - before;
 }
@@ -102,12 +104,21 @@ void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
   Path& path = *pdc.path;
   if (!path.blocked.empty()) {
     res_.counters.add(Count::cms_stalls);
-    return path.blocked.push_back(pdc);
+    path.blocked.push_back(pdc);
+    return schedule_.wait_for_cms(path, now);
   }
   const Turn turn = outbox_.take_turn(pdc, batch, now);
   if (turn.end != Step::blocked) return;
   (turn.has_sent ? path.sated : path.blocked).push_back(pdc);
-  schedule_.wait_for_pace(path, now);
+  schedule_.wait_for_cms(path, now);
+}
+
+void Turns::serve_paths(TxBatch& batch, Instant now) {
+  while (!batch.full()) {
+    Path* const path = schedule_.next_open_path();
+    if (path == nullptr) return;
+    serve_path(*path, batch, now);
+  }
 }
 
 // The PDC that has waited longest for the window of its path. While there is room the path stays
@@ -123,7 +134,7 @@ void Turns::serve_path(Path& path, TxBatch& batch, Instant now) {
   } else {
     path.blocked.push_front(*pdc);  // it keeps its turn
   }
-  schedule_.wait_for_pace(path, now);
+  schedule_.wait_for_cms(path, now);
 }
 
 }  // namespace uet::pds

@@ -9,6 +9,7 @@
 #include "pds/pdc/ending.h"
 #include "pds/resources.h"
 #include "pds/rx/ack_writer.h"
+#include "pds/rx/destination.h"
 #include "pds/schedule/flows.h"
 #include "pds/schedule/schedule.h"
 #include "pds/tx/outbox.h"
@@ -19,8 +20,8 @@ namespace uet::pds {
 class Turns {
  public:
   Turns(Resources& res, Connectionless& connectionless, Schedule& schedule, Replies& replies,
-        Ending& ending, Outbox& outbox, TailProbes& probes, AckWriter& acks, CloseSteps& steps,
-        Reclaim& reclaim, Flows& flow_desk)
+        Ending& ending, Outbox& outbox, TailProbes& probes, Destination& destination,
+        AckWriter& acks, CloseSteps& steps, Reclaim& reclaim, Flows& flow_desk)
       : res_(res),
         connectionless_(connectionless),
         schedule_(schedule),
@@ -28,6 +29,7 @@ class Turns {
         ending_(ending),
         outbox_(outbox),
         probes_(probes),
+        destination_(destination),
         acks_(acks),
         steps_(steps),
         reclaim_(reclaim),
@@ -41,6 +43,7 @@ class Turns {
   void assign_next(Instant now);
   void assign(Flow& flow, Instant now);
   void serve(Pdc& pdc, TxBatch& batch, Instant now);
+  void serve_paths(TxBatch& batch, Instant now);
   void serve_path(Path& path, TxBatch& batch, Instant now);
 
   Resources& res_;
@@ -50,6 +53,7 @@ class Turns {
   Ending& ending_;
   Outbox& outbox_;
   TailProbes& probes_;
+  Destination& destination_;
   AckWriter& acks_;
   CloseSteps& steps_;
   Reclaim& reclaim_;

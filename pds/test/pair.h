@@ -139,7 +139,7 @@ class Pair {
     if (!p.is_request()) return;
     const wire::Request h = p.request();
     const auto key = std::make_tuple(s, h.spdcid.value(), h.psn.value());
-    const std::vector<std::byte> ses(p.octets.begin() + 12, p.octets.begin() + 20);
+    const std::vector<std::byte> ses(p.octets.begin() + h.size(), p.octets.begin() + h.size() + 8);
     const auto [at, is_new] = psns_.emplace(key, ses);
     EXPECT_EQ(is_new, !h.retx) << "RETX is set exactly on resends [PDS-065]";
     EXPECT_EQ(at->second, ses) << "a PSN is used twice";

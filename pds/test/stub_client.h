@@ -83,7 +83,8 @@ class StubClient final : public Client {
     m.bytes = bytes;
     m.keep_pdc = keep_pdc;
     started.waiting[flow].push_back(MessageHandle(handle));
-    pds->ready(flow);
+    const uint32_t packets = bytes == 0 ? 1 : (bytes + mtu - 1) / mtu;
+    pds->ready(flow, bytes + uint64_t{packets} * kPacketOverheadBytes);
   }
 
   bool start(FlowId flow, PdcHandle pdc, StartedMessage& out, Instant) override {

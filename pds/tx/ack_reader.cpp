@@ -51,6 +51,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   if (beyond || pdc.range.is_below(cack)) return res_.counters.add(Count::drop_ack_range);
   if (pdc.is_unverified() && !is_proof(pdc, ack)) return res_.counters.add(Count::drop_unproven);
   proofs_.confirm(pdc);
+  pdc.path->ccc.on_feedback();
   res_.counters.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   idle_.heard(pdc, now);
   if (pdc.state() == PdcState::syn) establish(pdc, ack.spdcid, now);
@@ -164,7 +165,7 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint3
 void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now) {
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
-  pdc.losses.settle(slot);
+  pdc.path->settle(pdc, slot);
   slot.in_flight = false;
   pdc.waiting.begin(now);
   pdc.tx.complete(psn);
@@ -179,7 +180,7 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
       acked.remote.valid ? acked.remote.newly_received_bytes : pdc.heard.on_acked(acked.bytes);
   if (acked.rtt_valid) {
     acked.rtt = std::max(acked.rtt - acked.remote.service_time, Duration::zero());  // [CMS-071]
-    pdc.path->has_base_rtt = true;
+    pdc.path->base_rtt.is_known = true;
   }
   if (news.is_any()) {
     pdc.path->on_acked(news);
@@ -206,7 +207,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
     any = true;
     slot->sacked = true;
     slot->delayed = slot->quiet = false;
-    pdc.losses.unmark(*slot);
+    pdc.path->unmark(pdc, *slot);
     if (slot->in_flight) {
       slot->in_flight = false;
       news.acked.bytes += slot->bytes;
@@ -237,8 +238,8 @@ Duration AckReader::reorder_time(const Pdc& pdc) const {
 // is known from before, or little is left to send. [CMS-106, CMS-107]
 void AckReader::probe_base_rtt(Pdc& pdc) {
   Path& path = *pdc.path;
-  if (path.base_rtt_asked) return;
-  path.base_rtt_asked = true;
+  if (path.base_rtt.is_asked) return;
+  path.base_rtt.is_asked = true;
   const bool is_wanted = res_.cms.base_rtt_probe && path.ccc.nscc() != nullptr &&
                          pdc.state() == PdcState::established && may_probe(res_, pdc) &&
                          has_new(pdc) && res_.peers[pdc.peer].base_rtt_ns == 0;

@@ -19,9 +19,15 @@ class Asking {
   bool is_due() const { return is_due_; }
   void note_sent() { is_due_ = false; }
 
+  // The peer is asked for credit, for the path of the PDC. [CMS-127]
+  void want_credit() { is_credit_due_ = true; }
+  bool is_credit_due() const { return is_credit_due_; }
+  void note_credit_asked() { is_credit_due_ = false; }
+
  private:
   uint8_t quiet_count_ = 0;  // messages since one had AR
-  bool is_due_ = false;
+  bool is_due_ : 1 = false;
+  bool is_credit_due_ : 1 = false;
 };
 
 }  // namespace uet::pds

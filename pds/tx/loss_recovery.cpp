@@ -60,7 +60,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
     pdc.path->on_forgotten(pdc, slot.bytes);
     schedule_.wake_path(*pdc.path);
   }
-  pdc.losses.settle(slot);
+  pdc.path->settle(pdc, slot);
   slot.in_flight = false;
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) res_.client.on_failed(ref, failure, now);
@@ -70,7 +70,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
 void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.sacked = true;
   slot.quiet = false;
-  pdc.losses.unmark(slot);
+  pdc.path->unmark(pdc, slot);
   if (slot.in_flight) {
     // Like after a SACK: it must not keep the hole below it from being sent again.
     slot.in_flight = false;
@@ -89,7 +89,7 @@ void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
     pdc.path->on_lost(pdc, {cms::LossKind::refused, {}, psn, &slot, now});
     schedule_.wake_path(*pdc.path);
   }
-  pdc.losses.unmark(slot);
+  pdc.path->unmark(pdc, slot);
   slot.sacked = slot.quiet = false;
   slot.delayed = true;
   if (!gap_waits(res_, pdc) || psn.before(pdc.losses.gap())) pdc.losses.open_gap(psn);
@@ -130,7 +130,7 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   }
   pdc.losses.unask(slot);
   slot.delayed = slot.quiet = false;
-  pdc.losses.mark(slot, news.psn);
+  pdc.path->mark(pdc, slot, news.psn);
   pdc.tx.settle(news.psn);
   Schedule::stop_sending(pdc);  // it may stand among those with new packets only
   schedule_.want_send(pdc);

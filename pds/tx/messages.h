@@ -15,6 +15,7 @@ namespace uet::pds {
 // A message of return data in the queue of a PDC. [PDS-167]
 struct ReturnMessage : ListNode<struct ReturnTag> {
   MessageHandle message;
+  uint32_t bytes = 0;  // that are announced of it
 };
 
 class Messages {

@@ -58,6 +58,7 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant
     return res_.counters.add(Count::drop_nack_state);
   }
   proofs_.confirm(pdc);  // it names a packet that we sent
+  pdc.path->ccc.on_feedback();
   idle_.heard(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return res_.counters.add(Count::drop_nack_answered);

@@ -76,6 +76,15 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
       h.psn = Psn{};
     }
   }
+  if (pdc.asking.is_credit_due()) {
+    if (batch.full()) return false;
+    pdc.asking.note_credit_asked();
+    Path& path = *pdc.path;
+    h.ctl_type = wire::CtlType::credit_req;  // [CMS-127]
+    h.payload = wire::CreditRequest{path.ccc_id, path.ccc.credit_target(path.need())}.pack();
+    emit_control(pdc, h, pdc.burst.ev(), batch);
+    res_.counters.add(Count::credit_request_tx);
+  }
   if (pdc.responses.is_clear_due()) {
     if (batch.full()) return false;
     if (pdc.responses.take_clear_request(res_.config.clear_time, now) &&
@@ -129,6 +138,7 @@ bool Outbox::next_message(Pdc& pdc, Instant now) {
   if (!pdc.is_initiator()) {
     ReturnMessage* const queued = pdc.messages.start_return();
     if (queued == nullptr) return false;
+    pdc.path->backlog.take(queued->bytes);
     res_.return_messages.free(queued);
     return true;
   }
@@ -184,7 +194,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
   if (!pdc.path->may_send(slot.bytes, now)) return Step::blocked;
-  pdc.losses.unmark(slot);
+  pdc.path->unmark(pdc, slot);
   if (slot.resends < 2) ++slot.resends;
   slot.ev = next_ev(pdc, &slot, now);
   emit_request(pdc, psn, slot, batch, now);
@@ -205,6 +215,7 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
     return Step::sent;
   }
+  if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));
   if (pdc.tx.empty()) pdc.waiting.begin(now);
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
@@ -289,6 +300,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
   h.psn = psn;
+  if (pdc.path->ccc.has_credit()) ask_in(h, *pdc.path, slot);
   wire::Writer w(batch.begin());
   h.emit(w);
   res_.client.encode(slot.ref, w, batch);
@@ -300,6 +312,19 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
   res_.counters.add(Count::tx_requests);
   res_.counters.add(Count::tx_payload_bytes, packet.payload_bytes);
   on_emitted(pdc, psn, slot, nominal_bytes(packet.bytes(), pdc.sdi), now);
+}
+
+// What is asked for counts the packet itself, which has not left yet. [CMS-006, CMS-127]
+void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
+  cms::CreditNeed need = path.need();
+  if (slot.resends > 0) {
+    need.resend_bytes += slot.bytes;
+  } else {
+    need.backlog_bytes += announced_bytes(slot.ref);
+  }
+  h.type = wire::is_rod(h.type) ? wire::PdsType::rod_cc_request : wire::PdsType::rud_cc_request;
+  h.ccc_id = path.ccc_id;
+  h.credit_target = path.ccc.credit_target(need);
 }
 
 // Whether the packet of a slot that goes out now has AR, and notes it. A message that nobody waits
@@ -329,7 +354,8 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   slot.resends == 0 ? pdc.tx.note_first_sent(psn) : pdc.tx.settle(psn);
   pdc.deficit.spend(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
-  pdc.path->on_sent(pdc, {nominal, slot.ev, slot.resends > 0, now});
+  const bool is_control = slot.kind != SlotKind::data;
+  pdc.path->on_sent(pdc, {nominal, slot.ev, slot.resends > 0, now, is_control});
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && slot.resends == 0) idle_.touch(pdc, now);
   // No time-out is shorter than rto_init: as a rule there is nothing to compute.

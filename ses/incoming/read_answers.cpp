@@ -55,7 +55,10 @@ ReadAnswers::Sent ReadAnswers::send(pds::PdcHandle pdc, const ReturnMessage& ans
     free(*r);
     return Sent::no_slot;
   }
-  if (res_.pds->send_return(pdc, pds::MessageHandle(word | kMark))) return Sent::sent;
+  pds::PacketRef ref;
+  ref.length = answer.length;
+  const uint32_t announced = pds::announced_bytes(ref);
+  if (res_.pds->send_return(pdc, pds::MessageHandle(word | kMark), announced)) return Sent::sent;
   free(*r);
   return Sent::pdc_gone;
 }

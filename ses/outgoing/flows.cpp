@@ -87,7 +87,7 @@ void Flows::release(Flow& flow) {
 void Flows::wake_all() {
   is_starved_ = false;
   flows_.for_each([&](Flow& flow) {
-    if (!flow.queue.empty()) res_.pds->ready(flow.id);
+    if (!flow.queue.empty()) res_.pds->ready(flow.id, 0);
   });
 }
 

@@ -84,6 +84,8 @@ bool Outgoing::pull(pds::MessageHandle handle, pds::PacketRef& out) {
       m->deferral->is_closed = m->deferral->is_deferred;
     }
     ++m->pulled_packets;
+    out.asks = m->is_read();
+    SendOrder::note_pulled(*m, out);
     return true;
   }
   const uint32_t left = m->is_probe ? 0 : m->push_length - m->next_offset;
@@ -94,6 +96,8 @@ bool Outgoing::pull(pds::MessageHandle handle, pds::PacketRef& out) {
   m->next_offset += out.length;
   m->is_fully_pulled = out.eom;
   ++m->pulled_packets;
+  out.asks = m->is_read();
+  SendOrder::note_pulled(*m, out);
   return true;
 }
 

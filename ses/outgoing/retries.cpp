@@ -59,6 +59,7 @@ void Settling::fit(TxMessage& m) {
     m.header = wire::NextHeader::standard;  // the others are for one packet [SES-043]
     m.is_quiet = false;
   }
+  if (m.state == TxMessage::State::queued) order_.announce(m);
 }
 
 // UNSUPPORTED_SIZE of a peer that could not send so much at a time [SES-157]: each packet is a

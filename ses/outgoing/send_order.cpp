@@ -8,6 +8,22 @@ namespace uet::ses {
 
 using State = TxMessage::State;
 
+namespace {
+
+// What PDS is still to pull of a message: its payload, and the headers of its packets.
+uint64_t to_be_pulled(const TxMessage& m) {
+  const bool is_begun = m.state == State::started || m.state == State::ended;
+  if ((m.state != State::queued && !is_begun) || m.is_fully_pulled) return 0;
+  pds::PacketRef ref;
+  ref.asks = m.is_read();
+  if (m.is_stopped) return m.pulled_packets == 0 ? 0 : pds::announced_bytes(ref);
+  const uint32_t left = m.is_probe ? 0 : m.push_length - m.next_offset;
+  const uint64_t packets = left == 0 ? 1 : (uint64_t{left} + m.mtu - 1) / m.mtu;
+  return packets * pds::announced_bytes(ref) + (ref.asks ? 0 : left);
+}
+
+}  // namespace
+
 void SendOrder::post(TxMessage& m) {
   Remote& to = *m.remote;
   to.leave_idle();
@@ -22,7 +38,19 @@ void SendOrder::release(TxMessage& m) {
   ++m.remote->in_flight;
   m.become(State::queued);
   m.flow->queue.push_back(m);
-  res_.pds->ready(m.flow->id);
+  announce(m);
+}
+
+void SendOrder::announce(TxMessage& m) {
+  const uint64_t before = std::exchange(m.announced, to_be_pulled(m));
+  if (m.announced >= before && m.state == State::queued) {
+    return res_.pds->ready(m.flow->id, m.announced - before);
+  }
+  if (m.announced < before) res_.pds->withdraw(m.flow->id, before - m.announced);
+}
+
+void SendOrder::note_pulled(TxMessage& m, const pds::PacketRef& ref) {
+  m.announced -= std::min<uint64_t>(m.announced, pds::announced_bytes(ref));
 }
 
 void SendOrder::start(TxMessage& m) {
@@ -41,6 +69,7 @@ void SendOrder::withdraw(TxMessage& m) {
 void SendOrder::leave(TxMessage& m) {
   UET_ASSERT(m.remote->in_flight != 0);
   --m.remote->in_flight;
+  if (m.announced != 0) res_.pds->withdraw(m.flow->id, std::exchange(m.announced, 0));
 }
 
 void SendOrder::expose(TxMessage& m) {
@@ -138,7 +167,7 @@ void SendOrder::end_read(TxMessage& m) {
   UET_ASSERT(flow.read_packets >= m.read_packets);
   flow.read_packets -= std::exchange(m.read_packets, 0);
   flow.last_read_failed = m.data_bytes < m.expected_bytes();
-  if (!flow.queue.empty()) res_.pds->ready(flow.id);
+  if (!flow.queue.empty()) res_.pds->ready(flow.id, 0);
 }
 
 void SendOrder::on_gone(Remote& remote) {

@@ -22,6 +22,11 @@ class SendOrder {
   TxMessage* next(Flow& flow) const;
   // It leaves the queue of its flow.
   void start(TxMessage& m);
+  // Tells PDS how much of it is still to be pulled, if that has changed otherwise than by pulls.
+  // [CMS-016]
+  void announce(TxMessage& m);
+  // PDS has pulled that packet of it.
+  static void note_pulled(TxMessage& m, const pds::PacketRef& ref);
   // Takes out one that has not started.
   void withdraw(TxMessage& m);
 

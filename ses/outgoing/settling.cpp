@@ -110,6 +110,7 @@ void Settling::on_pdc_closed(pds::PdcHandle pdc) {
 }
 
 void Settling::settle(TxMessage& m) {
+  if (m.announced != 0 && (m.is_stopped || m.is_fully_pulled)) order_.announce(m);
   if (!m.is_fully_pulled || m.done_packets() < m.pulled_packets) return;
   static_cast<ListNode<QueueTag>&>(m).unlink();  // no longer awaiting, or again below
   if (m.state == State::ended) {

@@ -71,6 +71,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   uint64_t segment_start = 0;   // ... which starts here in the operation [LF-131]
   uint32_t push_length = 0;     // octets of it that we push; rendezvous: not all
   uint32_t next_offset = 0;     // of the next packet
+  uint64_t announced = 0;       // octets that PDS expects to pull of it; see SendOrder::announce()
   uint32_t pulled_packets = 0;
   uint32_t answered_packets = 0;
   uint32_t failed_packets = 0;

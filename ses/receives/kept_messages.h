@@ -31,7 +31,10 @@ class KeptMessages {
  public:
   KeptMessages(Resources& res, const Endpoints& endpoints, ArrivingMessages& arriving)
       : res_(res), endpoints_(endpoints), arriving_(arriving) {}
-  Result<void> create() { return room_.create(*res_.arena, res_.config, *res_.peers); }
+  Result<void> create() {
+    room_.report_to(res_);
+    return room_.create(*res_.arena, res_.config, *res_.peers);
+  }
 
   KeptRoom& room() { return room_; }
   const KeptRoom& room() const { return room_; }

@@ -11,6 +11,12 @@ Result<void> KeptRoom::create(Arena& arena, const Config& config, pds::PeerTable
   return pool_.create(arena, config.unexpected_bytes);
 }
 
+void KeptRoom::report() {
+  if (res_ == nullptr || res_->pds == nullptr) return;
+  const uint64_t used = pool_.pages() - pool_.free_pages();
+  res_->pds->set_pressure(used * UnexpectedPool::kPageBytes, res_->now);
+}
+
 bool KeptRoom::has_record(const Sender& sender) const {
   const uint32_t free = records_.capacity() - records_.size();
   const pds::Peer& peer = (*peers_)[sender.peer];
@@ -49,6 +55,7 @@ bool KeptRoom::store(UnexpectedMessage& u, uint32_t offset, std::span<const std:
   pds::Peer& peer = (*peers_)[u.envelope.peer];
   peer.kept_pages += pages;
   peers_->host_of(peer).kept_pages += pages;
+  report();
   return true;
 }
 
@@ -62,6 +69,7 @@ void KeptRoom::drop(UnexpectedMessage& u) {
   peer.kept_pages -= u.pages.held;
   host.kept_pages -= u.pages.held;
   pool_.release(u.pages);
+  report();
   ++released_total_;
   records_.free(&u);
   peers_->drop_ref(id);

@@ -6,6 +6,7 @@
 #include "ses/config.h"
 #include "ses/receives/matcher.h"
 #include "ses/receives/unexpected_pool.h"
+#include "ses/resources.h"
 
 #include "pds/pdc/peer_table.h"
 
@@ -26,6 +27,9 @@ class KeptRoom {
   };
 
   Result<void> create(Arena& arena, const Config& config, pds::PeerTable& peers);
+
+  // PDS is told from here on how much of the room is used. [CMS-116]
+  void report_to(Resources& res) { res_ = &res; }
 
   // A record for a message of which so many octets will come. Null: no room for all of it now.
   UnexpectedMessage* admit(const Sender& sender, uint32_t bytes);
@@ -51,10 +55,12 @@ class KeptRoom {
   uint64_t released_total() const { return released_total_; }
 
  private:
+  void report();
   bool has_record(const Sender& sender) const;
   bool has_pages(const Sender& sender, uint64_t pages) const;
 
   pds::PeerTable* peers_ = nullptr;
+  Resources* res_ = nullptr;
   Slab<UnexpectedMessage> records_;
   UnexpectedPool pool_;
   uint64_t released_total_ = 0;

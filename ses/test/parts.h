@@ -17,15 +17,17 @@ class RecordingPds final : public pds::Service {
   Result<pds::FlowId> flow(PeerId, TrafficClass, pds::Mode, JobId, uint32_t) override {
     return pds::FlowId(next_flow_++);
   }
-  void ready(pds::FlowId flow) override { note("ready " + std::to_string(flow.value())); }
+  void ready(pds::FlowId flow, uint64_t) override { note("ready " + std::to_string(flow.value())); }
+  void withdraw(pds::FlowId, uint64_t) override {}
   void want_answers(pds::FlowId, Instant) override { note("want_answers"); }
   void release(pds::FlowId flow) override { note("release " + std::to_string(flow.value())); }
   bool respond(pds::RxToken, const pds::Verdict&, Instant) override {
     note("respond");
     return true;
   }
-  bool send_return(pds::PdcHandle, pds::MessageHandle) override { return true; }
+  bool send_return(pds::PdcHandle, pds::MessageHandle, uint32_t) override { return true; }
   void message_done(pds::PdcHandle) override { note("message_done"); }
+  void set_pressure(uint64_t, Instant) override {}
 
   // The calls since the last take(), with commas between them.
   std::string take() { return std::exchange(calls_, {}); }

@@ -9,7 +9,7 @@ namespace uet::ses::test {
 
 Result<pds::FlowId> StubPds::flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) {
   if (flows_.size() - asked.released.size() >= flows_max) return Errc::again;
-  flows_.push_back({peer, mode, false, 0, {}});
+  flows_.push_back({peer, mode, false, 0, 0, {}});
   return pds::FlowId(static_cast<uint32_t>(flows_.size() - 1));
 }
 
@@ -25,7 +25,19 @@ bool StubPds::respond(pds::RxToken token, const pds::Verdict& v, Instant) {
   return true;
 }
 
-bool StubPds::send_return(pds::PdcHandle pdc, pds::MessageHandle message) {
+void StubPds::withdraw(pds::FlowId flow, uint64_t bytes) {
+  ASSERT_LE(bytes, flows_[flow.value()].announced) << "more than was announced";
+  flows_[flow.value()].announced -= bytes;
+}
+
+uint64_t StubPds::announced() const {
+  uint64_t sum = 0;
+  for (const FlowState& f : flows_) sum += f.announced;
+  return sum;
+}
+
+bool StubPds::send_return(pds::PdcHandle pdc, pds::MessageHandle message, uint32_t bytes) {
+  EXPECT_GE(bytes, pds::kPacketOverheadBytes);
   if (ends_returns) return false;
   targets_[pdc.value() - kTargetPdc].back.returns.push_back(message);
   return true;
@@ -74,6 +86,8 @@ void StubPds::transmit(Instant now) {
         continue;
       }
       asked.quiet.push_back(ref.quiet);
+      EXPECT_GE(f.announced, pds::announced_bytes(ref));
+      f.announced -= std::min<uint64_t>(f.announced, pds::announced_bytes(ref));
       Parcel p;
       p.initiator = node_;
       p.flow = i;

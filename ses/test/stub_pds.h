@@ -43,12 +43,17 @@ class StubPds final : public pds::Service {
 
   // pds::Service
   Result<pds::FlowId> flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) override;
-  void ready(pds::FlowId flow) override { flows_[flow.value()].is_ready = true; }
+  void ready(pds::FlowId flow, uint64_t bytes) override {
+    flows_[flow.value()].is_ready = true;
+    flows_[flow.value()].announced += bytes;
+  }
+  void withdraw(pds::FlowId flow, uint64_t bytes) override;
   void want_answers(pds::FlowId, Instant) override { ++asked.answers; }
   void release(pds::FlowId flow) override { asked.released.push_back(flow.value()); }
   bool respond(pds::RxToken token, const pds::Verdict& v, Instant now) override;
-  bool send_return(pds::PdcHandle pdc, pds::MessageHandle message) override;
+  bool send_return(pds::PdcHandle pdc, pds::MessageHandle message, uint32_t bytes) override;
   void message_done(pds::PdcHandle) override { ++asked.messages_done; }
+  void set_pressure(uint64_t bytes, Instant) override { asked.pressure = bytes; }
 
   // Sends what may go: at most `window` packets outstanding on a flow.
   void transmit(Instant now);
@@ -66,6 +71,8 @@ class StubPds final : public pds::Service {
   // Ends the PDC of a flow at its initiator: everything outstanding fails.
   void fail_flow(uint32_t flow, const pds::Failure& failure, Instant now);
   bool has_outstanding() const;
+  // Octets that were announced on all flows and neither pulled nor withdrawn.
+  uint64_t announced() const;
 
   uint32_t window = 16;
   uint32_t flows_max = UINT32_MAX;  // in use at once; then Errc::again
@@ -76,6 +83,7 @@ class StubPds final : public pds::Service {
     uint32_t answers = 0;
     std::vector<bool> quiet;         // of each packet pulled: nobody waits for its answer
     std::vector<uint32_t> released;  // flows, in order
+    uint64_t pressure = 0;           // as last told
   };
   Asked asked;
   uint32_t nacks_sent = 0;
@@ -102,6 +110,7 @@ class StubPds final : public pds::Service {
     pds::Mode mode{};
     bool is_ready = false;
     uint32_t pdc_number = 0;  // bumped when the PDC is replaced
+    uint64_t announced = 0;   // octets, and neither pulled nor withdrawn
     Direction forward;
   };
   // What a target keeps of the PDC of a peer's flow.

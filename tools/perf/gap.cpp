@@ -67,7 +67,7 @@ class Gap {
     from_.family = FabricAddress::Family::ipv4;
     from_.ip = {10, 0, 0, 1};
     const PeerId peer = *peers_.find_or_add(from_, now_);
-    pds_->ready(*pds_->flow(peer, TrafficClass(0), pds::Mode::rud, JobId(1)));
+    pds_->ready(*pds_->flow(peer, TrafficClass(0), pds::Mode::rud, JobId(1)), 0);
     send_all();
     receive(ack(0));
     for (uint32_t n = 2; n < packets_ - kSpared; ++n) acks_.push_back(ack(n));
@@ -139,8 +139,8 @@ std::vector<GapFigure> gap_figures(const Timer& timer) {
   std::vector<GapFigure> out;
   for (const uint32_t packets : {64u, 512u, 2040u}) {
     std::unique_ptr<Gap> gap;
-    const double ns = timer([&] { gap = std::make_unique<Gap>(packets); },
-                            [&] { return gap->receive_all(); });
+    const double ns =
+        timer([&] { gap = std::make_unique<Gap>(packets); }, [&] { return gap->receive_all(); });
     out.push_back({packets, ns});
   }
   return out;

@@ -1,0 +1,96 @@
+// Demands of credit in, Credit CPs out. [cms.md 5.3]
+#include "pds/rx/destination.h"
+
+#include <algorithm>
+
+namespace uet::pds {
+
+namespace {
+cms::CreditKey key_of(const Pdc& pdc, uint8_t ccc_id) { return {pdc.peer.value(), ccc_id}; }
+}  // namespace
+
+Result<void> Destination::create(Arena& arena) {
+  const cms::Config& cms = res_.cms;
+  if (cms.pressure_high_bytes != 0) {
+    if (cms.pressure_low_bytes >= cms.pressure_high_bytes) return Errc::invalid;
+    pressure_.emplace(cms.pressure_low_bytes, cms.pressure_high_bytes, cms.base_rtt);
+  }
+  if (!cms.has_credit()) return {};
+  pacer_.emplace();
+  cms::CreditRoom room;
+  const uint32_t most = res_.config.credit_sources;
+  room.sources = {std::min(most, 64U), most};
+  room.contexts = {std::min(most, 64U), std::max(most, 2 * most)};
+  return pacer_->create(arena, cms, room, res_.randomness.u64());
+}
+
+bool Destination::on_demand(Pdc& pdc, const wire::CreditRequest& demand, cms::AskedBy by,
+                            Instant now) {
+  res_.counters.add(Count::credit_request_rx);
+  if (!pacer_) {
+    res_.counters.add(Count::creq_unused);
+    return true;
+  }
+  const auto news = pacer_->on_demand(key_of(pdc, demand.ccc_id), demand.credit_target, by, now,
+                                      pdc.handle.value());
+  note_due(now);
+  switch (news) {
+    case cms::DemandNews::no_room:
+      res_.counters.add(Count::creq_drop);
+      return false;
+    case cms::DemandNews::clamped:
+      res_.counters.add(Count::creq_clamped);
+      break;
+    case cms::DemandNews::old:
+      res_.counters.add(Count::creq_old);
+      break;
+    case cms::DemandNews::taken:
+      break;
+  }
+  pdc.told.note_ccc(demand.ccc_id);
+  return true;
+}
+
+void Destination::on_received(const Pdc& pdc, const Inbound& in, cms::Received e) {
+  if (!pacer_ || !in.has_cc) return;
+  e.bytes = in.nominal_bytes;
+  e.ce = in.trigger.ce;
+  e.at = in.arrival;
+  pacer_->on_received(key_of(pdc, in.credit.ccc_id), e);
+  note_due(e.at);
+}
+
+// 0: nothing is known of its context.
+uint32_t Destination::granted(const Pdc& pdc) {
+  if (!pacer_ || !pdc.told.knows_ccc()) return 0;
+  return pacer_->granted(key_of(pdc, pdc.told.ccc_id())).value_or(0);
+}
+
+void Destination::send_grants(TxBatch& batch, Instant now) {
+  if (!pacer_) return;
+  while (!batch.full()) {
+    const auto grant = pacer_->next_grant(now);
+    if (!grant) break;
+    send(*grant, batch, now);
+  }
+  note_due(now);
+}
+
+// The PDC that asked may be gone, or its source unproven: then the grant is lost, as a packet may
+// be. Its source asks again. [CMS-129]
+void Destination::send(const cms::Grant& grant, TxBatch& batch, Instant now) {
+  Pdc* const pdc = table_.get(PdcHandle(grant.via));
+  if (pdc == nullptr || pdc->peer.value() != grant.key.peer || pdc->life.has_failed()) {
+    return res_.counters.add(Count::credit_no_pdc);
+  }
+  wire::Control h;
+  h.ctl_type = wire::CtlType::credit;
+  h.isrod = pdc->mode == Mode::rod;
+  h.spdcid = pdc->id;
+  h.dpdcid = pdc->peer_id;
+  h.payload = wire::pack_credit(grant.credit);
+  const bool is_sent = outbox_.emit_control(*pdc, h, pdc->path->ev.next(now), batch);
+  res_.counters.add(is_sent ? Count::credit_tx : Count::credit_unproven);
+}
+
+}  // namespace uet::pds

@@ -1,0 +1,63 @@
+// This FEP as the destination of others' data: who asks it for credit and gets some, and what its
+// ACKs say of its memory. [PDS 19.3, cms.md 4, 5.3]
+#pragma once
+
+#include "pds/pdc/pdc_table.h"
+#include "pds/resources.h"
+#include "pds/rx/inbound.h"
+#include "pds/tx/outbox.h"
+
+#include "cms/credit_pacer.h"
+#include "cms/destination_pressure.h"
+#include "wire/pds.h"
+
+#include <optional>
+
+namespace uet::pds {
+
+class Destination {
+ public:
+  Destination(Resources& res, PdcTable& table, Outbox& outbox)
+      : res_(res), table_(table), outbox_(outbox) {}
+
+  // Where the configuration has no credit, peers may ask for some, which is counted. [T-34]
+  Result<void> create(Arena& arena);
+
+  // Credit that the peer asks for, in a request or in a Credit Request CP. The grant goes to the
+  // PDC that asked last. False: no state for its context is free. [CMS-007, CMS-130, CMS-135]
+  bool on_demand(Pdc& pdc, const wire::CreditRequest& demand, cms::AskedBy by, Instant now);
+  // A request packet, after its demand. [CMS-135, CMS-141]
+  void on_received(const Pdc& pdc, const Inbound& in, cms::Received e);
+  // So many octets of unexpected messages are held. [CMS-116]
+  void set_pressure(uint64_t bytes, Instant now) {
+    if (pressure_) pressure_->on_occupancy(bytes, now);
+  }
+
+  // What an ACK of the PDC tells its source, by the kind that the source listens to: credit where
+  // that is all there is, else memory and what has arrived. [CMS-030, CMS-031, CMS-043]
+  cms::Feedback feedback(Instant now) const {
+    return pressure_ ? pressure_->feedback(now) : cms::Feedback{};
+  }
+  bool tells_credit() const { return res_.cms.algorithm == cms::Algorithm::rccc; }
+  uint32_t granted(const Pdc& pdc);
+
+  // When note_due() has something to note; never() while nobody asks, and while a grant is due.
+  Instant deadline() const { return pacer_ && !is_due_ ? pacer_->deadline() : Instant::never(); }
+  // A grant may be due, which the next transmit sends.
+  void note_due(Instant now) { is_due_ = pacer_ && pacer_->deadline() <= now; }
+  bool is_due() const { return is_due_; }
+  // Sends the grants that are due, one Credit CP each. [CMS-132, CMS-137]
+  void send_grants(TxBatch& batch, Instant now);
+
+ private:
+  void send(const cms::Grant& grant, TxBatch& batch, Instant now);
+
+  Resources& res_;
+  PdcTable& table_;
+  Outbox& outbox_;
+  std::optional<cms::CreditPacer> pacer_;
+  std::optional<cms::DestinationPressure> pressure_;
+  bool is_due_ = false;
+};
+
+}  // namespace uet::pds

@@ -1,0 +1,245 @@
+// Credit at the source: what its packets ask for, when it asks without one, and what grants let go.
+// Figures by hand, of the sizes in credit_bench.h.
+#include "pds/test/credit_bench.h"
+
+#include <set>
+
+namespace uet::pds::test {
+namespace {
+
+using Units = std::vector<uint32_t>;
+
+// [CMS-121, CMS-127, PDS-063] Every request says whose it is and what is wanted: of a source that
+// has credit for all it has, a packet.
+TEST(CreditSourceTest, EveryRequestAsks) {
+  for (const Mode mode : {Mode::rud, Mode::rod}) {
+    CreditBench b;
+    const auto out = b.open_initiator(4, mode);
+    ASSERT_EQ(out.size(), 4u);
+    for (const Bench::Out& o : out) {
+      const auto h = o.as<wire::Request>();
+      EXPECT_EQ(h.type,
+                mode == Mode::rod ? wire::PdsType::rod_cc_request : wire::PdsType::rud_cc_request);
+      EXPECT_EQ(h.credit_target, 5u) << "1,172 octets";
+      EXPECT_EQ(h.ccc_id, out[0].as<wire::Request>().ccc_id);
+    }
+  }
+}
+
+// [CMS-122, CMS-123, CMS-127] After the first answer only credit lets packets go; without any, a
+// Credit Request CP asks for all that waits, once.
+TEST(CreditSourceTest, WithoutCreditItAsks) {
+  CreditBench b;
+  b.open_source();
+  b.post(3);
+  const auto first = b.sent();
+  EXPECT_TRUE(first.requests.empty());
+  ASSERT_EQ(first.asked.size(), 1u);
+  EXPECT_EQ(first.asked[0].credit_target, 14u) << "3 x 1,132 octets";
+  EXPECT_TRUE(b.sent().asked.empty());
+  EXPECT_EQ(b.count(Count::credit_request_tx), 1u);
+}
+
+// [CMS-022, CMS-123, CMS-124, CMS-125] Any credit admits a packet, which takes its octets.
+TEST(CreditSourceTest, GrantsLetPacketsGo) {
+  CreditBench b;
+  b.open_source();
+  b.post(40);
+  EXPECT_TRUE(b.sent().requests.empty());
+  b.grant(1);  // 256 octets: one packet; 840 are owed after it
+  EXPECT_EQ(b.sent().requests.size(), 1u);
+  b.grant(4);  // 768 more: 72 are owed
+  EXPECT_EQ(b.sent().requests.size(), 0u);
+  b.grant(4);
+  EXPECT_EQ(b.sent().requests.size(), 0u) << "told twice it counts once";
+  b.grant(13);  // 2,304 more: 2,232, so three packets
+  EXPECT_EQ(b.sent().requests.size(), 3u);
+}
+
+// [CMS-022, CMS-043] Credit in an ACK counts as in a Credit CP.
+TEST(CreditSourceTest, CreditComesInAcks) {
+  CreditBench b;
+  b.open_source();
+  b.post(40);
+  EXPECT_TRUE(b.sent().requests.empty());
+  wire::AckCc h;
+  h.ack = b.ack(b.start);
+  h.ack.type = wire::PdsType::ack_cc;
+  h.mpr = 8;
+  h.cc_type = wire::CcType::credit;
+  h.state = wire::CreditState{.credit = 5}.pack();
+  b.rx_header(h);
+  EXPECT_EQ(b.sent().requests.size(), 2u) << "1,280 octets";
+}
+
+// [CMS-126] What is asked for counts what was granted, and the packet itself.
+TEST(CreditSourceTest, TargetsCountWhatWasGranted) {
+  CreditBench b;
+  b.open_source();
+  b.post(10);  // 11,320 octets: 45 units
+  const auto first = b.sent();
+  ASSERT_EQ(first.asked.size(), 1u);
+  EXPECT_EQ(first.asked[0].credit_target, 45u);
+  b.grant(4);
+  const auto next = b.sent();
+  ASSERT_EQ(next.requests.size(), 1u);
+  EXPECT_EQ(next.requests[0].credit_target, 45u) << "4 + (11,320 - 1,024) / 256";
+}
+
+// [CMS-129] Without an answer it asks again, after 250 us and then at twice the distance.
+TEST(CreditSourceTest, ItAsksAgain) {
+  CreditBench b;
+  b.open_source();
+  b.post(3);
+  EXPECT_EQ(b.sent().asked.size(), 1u);
+  std::vector<int> at;
+  for (int us = 10; us <= 2000; us += 10) {
+    b.elapse(10_us);
+    for (const auto& asked : b.sent().asked) {
+      EXPECT_EQ(asked.credit_target, 14u);
+      at.push_back(us);
+    }
+  }
+  ASSERT_EQ(at.size(), 3u);
+  EXPECT_NEAR(at[0], 250, 10);  // looked at every 10 us
+  EXPECT_NEAR(at[1], at[0] + 500, 10);
+  EXPECT_NEAR(at[2], at[1] + 1000, 10);
+}
+
+// [CMS-128] A packet that was cut asks for credit; while the peer does not know the PDC, that would
+// be refused, and the packet goes again on trust.
+TEST(CreditSourceTest, WhatIsLostAsks) {
+  CreditBench b;
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(wire::NackCode::trimmed_lasthop, b.start + 1));
+  const auto sent = b.sent();
+  EXPECT_TRUE(sent.requests.empty());
+  ASSERT_EQ(sent.asked.size(), 1u);
+  EXPECT_EQ(sent.asked[0].credit_target, 5u) << "1,096 octets";
+  b.grant(5);
+  const auto again = b.sent().requests;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_TRUE(again[0].retx);
+
+  CreditBench syn;
+  syn.open_initiator(1);
+  syn.rx_header(syn.nack(wire::NackCode::trimmed_lasthop, syn.start));
+  const auto resent = syn.sent();
+  ASSERT_EQ(resent.requests.size(), 1u);
+  EXPECT_TRUE(resent.requests[0].syn && resent.requests[0].retx);
+  EXPECT_TRUE(resent.asked.empty());
+}
+
+// [CMS-128] Where no PDC could ask and nothing is in flight, an MTU goes on trust: of 1,096 octets
+// one packet and a part of the next.
+TEST(CreditSourceTest, ANewPdcNeedsNoCredit) {
+  CreditBench b;
+  b.open_source();
+  b.pds->close_all(false, b.now);
+  EXPECT_EQ(b.tx().size(), 1u);  // Close command
+  b.rx_header(b.ack(b.start + 1));
+  ASSERT_EQ(b.pds->open_pdcs(), 0u);
+  b.post(3);
+  const auto sent = b.sent();
+  ASSERT_EQ(sent.requests.size(), 2u);
+  EXPECT_TRUE(sent.requests[0].syn);
+  EXPECT_EQ(b.count(Count::credit_on_trust), 1u);
+  EXPECT_TRUE(sent.asked.empty());
+}
+
+// [CMS-142] With NSCC as well, both must allow it.
+TEST(CreditSourceTest, TheWindowIsNotEnough) {
+  CreditBench b(cms::Algorithm::both);
+  b.open_source();
+  b.post(400);
+  EXPECT_TRUE(b.sent().requests.empty());
+  b.grant(879);
+  EXPECT_EQ(b.sent().requests.size(), 205u) << "225,000 octets of window, less than an MTU free";
+}
+
+// [CMS-006] The contexts toward a peer have different numbers, which do not come back at once;
+// there are 256 of them.
+TEST(CreditSourceTest, ContextsHaveNumbers) {
+  CreditBench b;
+  b.open_initiator(1);
+  const auto peer = b.peers.find_or_add(b.from, b.now);
+  FabricAddress to = b.from;
+  to.port = kUetPort;
+  const PeerId id = *b.peers.find_or_add(to, b.now);
+  (void)peer;
+  std::set<uint8_t> seen;
+  std::vector<FlowId> flows;
+  for (uint32_t i = 0; i < 255; ++i) {  // each ROD flow has a context of its own
+    const auto flow = b.pds->flow(id, TrafficClass(0), Mode::rod, JobId(2 + i));
+    ASSERT_TRUE(flow.ok()) << i;
+    flows.push_back(*flow);
+    b.client.post(*flow, 1000 + i, 10);
+  }
+  for (const wire::Request& h : b.sent().requests) {
+    EXPECT_TRUE(seen.insert(h.ccc_id).second) << int{h.ccc_id};
+  }
+  EXPECT_EQ(seen.size(), 255u);
+  EXPECT_EQ(b.pds->flow(id, TrafficClass(8), Mode::rud, JobId(1)).error(), Errc::again);
+}
+
+TEST(CreditSourceTest, NumbersDoNotComeBackAtOnce) {
+  CreditBench b;
+  b.open_initiator(1);
+  FabricAddress to = b.from;
+  to.port = kUetPort;
+  const PeerId id = *b.peers.find_or_add(to, b.now);
+  std::set<uint8_t> seen;
+  for (uint32_t i = 0; i < 100; ++i) {
+    const auto flow = b.pds->flow(id, TrafficClass(4), Mode::rud, JobId(1));
+    ASSERT_TRUE(flow.ok());
+    b.client.post(*flow, 100 + i, 10);
+    const auto sent = b.sent().requests;
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_TRUE(seen.insert(sent[0].ccc_id).second) << i;
+    b.own = sent[0].spdcid;
+    b.rx_header(b.ack(sent[0].psn));
+    b.pds->release(*flow);
+    b.tx();  // Close command
+    b.rx_header(b.ack(sent[0].psn + 1));
+    b.tx();
+  }
+}
+
+// [T-33, CMS-125] Credit for the whole world makes one window; credit that is taken back takes
+// nothing. What somebody else grants is not heard.
+TEST(CreditSourceTest, InflatedCreditMakesOneWindow) {
+  CreditBench b;
+  b.open_source();
+  b.post(900);
+  EXPECT_TRUE(b.sent().requests.empty());
+  b.from = address(8);
+  b.grant(100);
+  EXPECT_EQ(b.count(Count::drop_bad_peer), 1u);
+  b.from = address(9, 50000);
+  EXPECT_TRUE(b.sent().requests.empty());
+  b.grant(0x7F'FFFF);
+  EXPECT_EQ(b.count(Count::credit_clamped), 1u);
+  EXPECT_EQ(b.sent().requests.size(), 206u) << "225,000 / 1,096, up";
+  b.grant(1);
+  EXPECT_EQ(b.count(Count::credit_old), 1u);
+  EXPECT_TRUE(b.sent().requests.empty());
+}
+
+// [CMS-022] Where no credit is in use, what is said of it is counted, and nothing else; requests
+// have no state.
+TEST(CreditSourceTest, CreditIsNothingWithoutIt) {
+  CreditBench b(cms::Algorithm::fixed);
+  const auto out = b.open_initiator(4);
+  for (const Bench::Out& o : out) EXPECT_EQ(o.type(), wire::PdsType::rud_request);
+  b.rx_header(b.ack(b.start));
+  b.grant(0x7F'FFFF);
+  EXPECT_EQ(b.count(Count::credit_unused), 1u);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.ask(3, 100);
+  EXPECT_EQ(b.count(Count::creq_unused), 1u);
+  EXPECT_EQ(b.lines(), Lines{});
+}
+
+}  // namespace
+}  // namespace uet::pds::test
