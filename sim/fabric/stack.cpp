@@ -35,8 +35,17 @@ void set_nscc(cms::Config& config, const StackChoice&, const NetworkFacts& facts
   config.window_bytes_max = UINT32_MAX;
 }
 
+// The window is that of NSCC as well: 1.5 BDP, 1.0 of it before the first grant.
+template <cms::Algorithm algorithm>
+void set_credit(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
+  set_nscc(config, choice, facts);
+  config.algorithm = algorithm;
+}
+
 constexpr std::array kCongestion{
     Named{"nscc", set_nscc},
+    Named{"rccc", set_credit<cms::Algorithm::rccc>},
+    Named{"both", set_credit<cms::Algorithm::both>},
     Named{"fixed", set_fixed},
     Named{"aimd", set_aimd},
 };
@@ -121,7 +130,7 @@ SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_
   c.ecn_low = (packets + 4) / 5 * facts.packet_bytes;
   c.ecn_high = (packets * 4 + 4) / 5 * facts.packet_bytes;
   c.trim_bytes = kControlBytes;
-  c.ecn_last_hop = congestion != "rccc" && congestion != "both";  // [CMS-184]
+  c.ecn_last_hop = congestion != "rccc" && congestion != "both";  // [CMS-144, CMS-184]
   return c;
 }
 
