@@ -15,6 +15,8 @@
 
 #include "fep/fabric_endpoint.h"
 
+#include "base/prefetch.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -88,7 +90,10 @@ class Hosts {
   // starts on the same host counts at once.
   template <class Done>
   void run(Picoseconds end, Done&& done) {
-    for (size_t i = 0; i < due_.size(); ++i) run_host(hosts_[due_[i]], end, done);
+    for (size_t i = 0; i < due_.size(); ++i) {
+      if (i + 1 < due_.size()) prefetch(hosts_[due_[i + 1]].fep.get(), sizeof(fep::FabricEndpoint));
+      run_host(hosts_[due_[i]], end, done);
+    }
     due_.clear();
     due_since_ = kNever;
   }

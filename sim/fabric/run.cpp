@@ -116,12 +116,10 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    const uint32_t later = events_.upcoming(6), soon = events_.upcoming(3);
-    if (kind_of(later) == Kind::port) fabric_.fetch(index_of(later));
-    if (kind_of(soon) == Kind::port) fabric_.fetch_packet(index_of(soon));
+    fabric_.fetch(events_.upcoming(6), events_.upcoming(3));
     switch (kind_of(due.who)) {
-      case Kind::port:
-        return fabric_.on_event(Kind::port, index, now_);
+      case Kind::arrival:
+        return fabric_.on_event(Kind::arrival, index, now_);
       case Kind::pause:
         fabric_.on_event(Kind::pause, index, now_);
         if (fabric_.ports()[index].from_host) hosts_.wake(fabric_.ports()[index].from, now_);
