@@ -30,7 +30,7 @@ struct FlowRecord {
   Picoseconds start = kNever;
   Picoseconds finish = kNever;  // the source has the last ACK
   uint32_t sent = 0;            // packets with payload
-  uint32_t resent = 0;          // of them, more than its length needs
+  uint32_t resent = 0;          // of them, sent again
   uint32_t trimmed = 0;
   bool failed = false;
 };

@@ -166,10 +166,6 @@ class Run {
     for (uint32_t i = 0; i < out.flows.size(); ++i) {
       FlowRecord& f = out.flows[i];
       f.trimmed = fabric_.trimmed()[i];
-      const uint64_t bytes = plan_.traffic.flows[i].bytes;
-      const uint32_t payload = facts_.packet_bytes - facts_.header_bytes;
-      const auto needed = static_cast<uint32_t>((bytes + payload - 1) / payload);
-      f.resent = f.sent > needed ? f.sent - needed : 0;
     }
     out.ports = fabric_.ports();
     out.is_finished = progress_.is_finished();
