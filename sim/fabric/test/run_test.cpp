@@ -69,8 +69,8 @@ TEST(RunTest, ThresholdsFollowFromTheLongestPath) {
   EXPECT_EQ(plan.switches.ecn_low, 9u * 4160);
   EXPECT_EQ(plan.switches.ecn_high, 35u * 4160);
   EXPECT_EQ(plan.switches.high_bytes, 2u * 43 * 4160);
-  EXPECT_EQ(switches_for(r.facts, false).low_bytes, 5u * 43 * 4160);
-  EXPECT_EQ(switches_for(r.facts, false).ecn_low, 9u * 4160);
+  EXPECT_EQ(switches_for(r.facts, false, "nscc").low_bytes, 5u * 43 * 4160);
+  EXPECT_EQ(switches_for(r.facts, false, "nscc").ecn_low, 9u * 4160);
 }
 
 TEST(RunTest, TheSameSeedSendsTheSamePackets) {
