@@ -1,9 +1,9 @@
-// Slow start, additive increase, multiplicative decrease: the stop-gap until NSCC. While the window
-// is in use it doubles per round trip until the first loss or mark, or until round trips show a
-// queue; after that one packet more per round trip. Half of it at most once per round trip on ECN,
-// trimming or pressure. After a timeout the minimum, from where it doubles up to half of what it
-// was. A loss that was inferred takes what the queue holds, or where round trips show no queue a
-// quarter of the lost packet. [decision 16]
+// Slow start, additive increase, multiplicative decrease: what was in use before NSCC. While the
+// window is in use it doubles per round trip until the first loss or mark, or until round trips
+// show a queue; after that one packet more per round trip. Half of it at most once per round trip
+// on ECN, trimming or refusals. After a timeout the minimum, from where it doubles up to half of
+// what it was. A loss that was inferred takes what the queue holds, or where round trips show no
+// queue a quarter of the lost packet. [decision 16]
 #pragma once
 
 #include "cms/config.h"

@@ -119,6 +119,7 @@ struct Config {
   static Config software() {
     Config c;
     c.base_rtt = c.base_rtt_min = Duration::microseconds(200);
+    c.base_rtt_probe = false;  // it could not fall
     c.start_slowly = true;
     c.trimming = false;  // a UDP socket never sees a trimmed packet [CMS-190]
     c.window_bytes_min = 32 * 1024;

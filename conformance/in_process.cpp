@@ -165,6 +165,7 @@ Result<void> InProcess::open_endpoint(const EndpointSpec& spec) {
 
 std::string InProcess::open(const HostSpec& spec) {
   fep::Config config;
+  config.cms = cms::Config::software();
   if (spec.profile == Profile::spec) config.pds = pds::Config::spec();
   if (spec.profile == Profile::refprov) fep::meet_refprov(config);
   for (const Setting& s : spec.settings) {

@@ -141,6 +141,27 @@ TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
   EXPECT_EQ(b.count(Count::retx_tail), 1u);
 }
 
+// [PDS-145, CMS-106] The Probe of a new context measures the round trip beside the queues, and
+// overtakes the data in them: what its answer does not show is under way.
+TEST_F(ProbeTest, TheOneThatMeasuresTheBaseRttShowsNoLosses) {
+  cms::Config nscc;
+  nscc.algorithm = cms::Algorithm::nscc;
+  Bench b(config_, nscc);
+  b.open_initiator(500);
+  b.elapse(20_us);
+  b.rx_header(b.ack(b.start));
+  std::vector<Bench::Out> probes;
+  for (const Bench::Out& out : b.tx()) {
+    if (b.picture(out).starts_with("CP PROBE")) probes.push_back(out);
+  }
+  ASSERT_EQ(probes.size(), 1u);
+  b.elapse(10_us);
+  b.rx_header(answer(b, probes[0], 0, 0));
+  b.tx();
+  EXPECT_EQ(b.count(Count::probe_answer_rx), 1u);
+  EXPECT_EQ(b.count(Count::retx_tail), 0u);
+}
+
 // [PDS-145] An answer to another Probe, or to none, shows nothing; one that took long only that the
 // peer is there.
 TEST_F(ProbeTest, LateAndForeignAnswersLoseNothing) {

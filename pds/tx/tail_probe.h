@@ -24,8 +24,12 @@ class TailProbe {
   void note_heard() { count_ = 0; }
   uint8_t silences() const { return count_; }
 
-  // A Probe is to go out with the next control packets.
+  // A Probe is to go out with the next control packets. Others than those of want_losses() measure
+  // or prove something, and may overtake data that is under way.
   void want() { is_due_ = true; }
+  void want_losses() { is_due_ = asks_losses_ = true; }
+  // Its answer shows what is lost.
+  bool asks_losses() const { return asks_losses_; }
   void cancel() { is_due_ = false; }
   // No answer is expected any more of the one on its way.
   void forget() { is_out_ = false; }
@@ -43,7 +47,7 @@ class TailProbe {
   // Whether this is the number of the one on its way.
   bool is_answer(uint16_t opaque) const { return is_out_ && opaque == opaque_; }
   void note_answered() {
-    is_out_ = false;
+    is_out_ = asks_losses_ = false;
     unheard_ = 0;
   }
   void note_refused() {
@@ -60,13 +64,14 @@ class TailProbe {
   Duration since(Instant now) const { return SentTick::since(tick_, now); }
 
  private:
-  static constexpr uint8_t kCountMax = 127;
+  static constexpr uint8_t kCountMax = 63;
   static constexpr uint8_t kUnheardMax = 63;
 
   uint32_t tick_ = 0;
   Psn psn_;
   uint16_t opaque_ = 0;
-  uint8_t count_ : 7 = 0;  // without anything heard; at most Max_Tail_Loss_Retx
+  uint8_t count_ : 6 = 0;  // without anything heard; at most Max_Tail_Loss_Retx
+  uint8_t asks_losses_ : 1 = 0;
   uint8_t was_refused_ : 1 = 0;
   uint8_t is_due_ : 1 = 0;
   uint8_t is_out_ : 1 = 0;

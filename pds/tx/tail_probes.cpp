@@ -43,7 +43,7 @@ bool TailProbes::check_tail(Pdc& pdc, Instant& next, Instant now) {
   pdc.tail.note_silence(now);
   next = std::min(next, now + wait * 2);
   if (may_probe(res_, pdc)) {
-    pdc.tail.want();
+    pdc.tail.want_losses();
     pdc.tail.forget();
     schedule_.want_control(pdc);
     return true;
@@ -84,7 +84,9 @@ void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Ins
   }
   res_.counters.add(Count::probe_answer_rx);
   if (pdc.is_initiator()) pdc.proof.confirm();  // the target has heard us
+  const bool asks_losses = pdc.tail.asks_losses();
   pdc.tail.note_answered();
+  if (!asks_losses) return;
   if (pdc.tail.age(at) >= res_.config.tail_loss) return;
   const Duration probed = pdc.tail.since(now);
   pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {

@@ -15,7 +15,7 @@ class PathTest : public PairTest {
     start();
   }
   void send(const Octets& data, uintptr_t context = 1) {
-    ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data, context), now_).ok());
+    ASSERT_TRUE(a_->ses->send(a_->ep, send_request(stored(data), context), now_).ok());
   }
   void post(Octets& room) {
     ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());

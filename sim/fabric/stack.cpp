@@ -112,7 +112,7 @@ NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t m
   return facts;
 }
 
-SwitchConfig switches_for(const NetworkFacts& facts, bool trimming) {
+SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_view congestion) {
   const uint32_t packets = facts.bdp_bytes / facts.packet_bytes;
   SwitchConfig c;
   c.trimming = trimming;
@@ -121,6 +121,7 @@ SwitchConfig switches_for(const NetworkFacts& facts, bool trimming) {
   c.ecn_low = (packets + 4) / 5 * facts.packet_bytes;
   c.ecn_high = (packets * 4 + 4) / 5 * facts.packet_bytes;
   c.trim_bytes = kControlBytes;
+  c.ecn_last_hop = congestion != "rccc" && congestion != "both";  // [CMS-184]
   return c;
 }
 

@@ -37,8 +37,9 @@ inline constexpr uint32_t kControlBytes = 64;  // on the wire, at least: ACKs an
 
 NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t mtu_bytes);
 
-// Thresholds as the specification's table has them. [CMS-180 .. CMS-187]
-SwitchConfig switches_for(const NetworkFacts& facts, bool trimming);
+// Thresholds as the specification's table has them. Where receivers grant credit, switches do not
+// mark what goes to hosts. [CMS-180 .. CMS-187]
+SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_view congestion);
 
 std::vector<std::string_view> congestion_names();
 std::vector<std::string_view> balancing_names();

@@ -221,7 +221,9 @@ StepTime time_of_step(const Training& t) {
   }
   const double slot = std::max(forward, fsdp_forward) + std::max(backward, fsdp_backward);
   // The first gathering and the last scattering have nothing beside them.
-  time.fsdp = batches * (slot - forward - backward) + fsdp_forward + fsdp_backward / 2 + fsdp_once;
+  time.fsdp = fsdp_forward + fsdp_backward / 2 + fsdp_once;
+  time.fsdp +=
+      batches * (std::max(0.0, fsdp_forward - forward) + std::max(0.0, fsdp_backward - backward));
   time.bubble = (p.pp - 1) * slot;
   if (p.pp > 1) {
     const uint32_t next = groups_of(p).stages.stride;

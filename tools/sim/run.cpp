@@ -246,7 +246,7 @@ RunPlan make_plan(const Options& o) {
   plan.seed = o.seed;
   const Routes routes(plan.topology, o.seed);
   const NetworkFacts facts = facts_of(plan.topology, routes, plan.stack.mtu_bytes);
-  plan.switches = switches_for(facts, !o.is_trimming_off);
+  plan.switches = switches_for(facts, !o.is_trimming_off, plan.stack.congestion);
   if (o.queue_bdp > 0) {
     plan.switches.low_bytes = static_cast<uint32_t>(o.queue_bdp * facts.bdp_bytes);
   }

@@ -36,6 +36,27 @@ std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_
   return backend;
 }
 
+// The pools that take most of the addresses which a stack reserves. Fewer of each are enough where
+// addresses are limited: then posts are told to come again earlier.
+constexpr uint32_t kFewestPeers = 65'536;
+constexpr uint32_t kFewestReceives = 65'536;
+constexpr uint32_t kFewestOperations = 16'384;
+
+// A part of each, down to a floor. False: all of them are at their floors.
+bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
+  bool is_changed = false;
+  const auto lower = [&](uint32_t& size, uint32_t fewest) {
+    const auto part = static_cast<uint32_t>(uint64_t{size} * numerator / denominator);
+    const uint32_t fitting = std::min(size, std::max(part, fewest));
+    is_changed |= fitting != size;
+    size = fitting;
+  };
+  lower(config.peers_max, kFewestPeers);
+  lower(config.ses.receives, kFewestReceives);
+  lower(config.ses.operations, kFewestOperations);
+  return is_changed;
+}
+
 io::UdpOptions backend_options(const Settings& settings, const DomainCandidate& candidate) {
   io::UdpOptions options;
   options.local = candidate.interface.address;
@@ -112,27 +133,6 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
   }
   backend = std::move(tap);
   return true;
-}
-
-// The pools that take most of the addresses which a stack reserves. Fewer of each are enough where
-// addresses are limited: then posts are told to come again earlier.
-constexpr uint32_t kFewestPeers = 65'536;
-constexpr uint32_t kFewestReceives = 65'536;
-constexpr uint32_t kFewestOperations = 16'384;
-
-// A part of each, down to a floor. False: all of them are at their floors.
-bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
-  bool is_changed = false;
-  const auto lower = [&](uint32_t& size, uint32_t fewest) {
-    const auto part = static_cast<uint32_t>(uint64_t{size} * numerator / denominator);
-    const uint32_t fitting = std::min(size, std::max(part, fewest));
-    is_changed |= fitting != size;
-    size = fitting;
-  };
-  lower(config.peers_max, kFewestPeers);
-  lower(config.ses.receives, kFewestReceives);
-  lower(config.ses.operations, kFewestOperations);
-  return is_changed;
 }
 
 void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,

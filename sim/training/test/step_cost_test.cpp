@@ -79,6 +79,17 @@ TEST(StepCostTest, UnequalNodesAreOneRing) {
   EXPECT_NEAR(levels[1] + levels[2], each * 2 / 6, 1);
 }
 
+// Nodes of 4. With two members at the same places of each node there are two rails; at other places
+// there are none, nor where one node has more members.
+TEST(StepCostTest, MembersAtTheSamePlacesOfEachNodeHaveRails) {
+  const auto layout = [](std::vector<uint32_t> members) { return layout_of(members, 4); };
+  EXPECT_TRUE(layout({0, 2, 4, 6}).has_levels);
+  EXPECT_EQ(layout({0, 2, 4, 6}).nodes, 2u);
+  EXPECT_EQ(layout({0, 2, 4, 6}).per_node, 2u);
+  EXPECT_FALSE(layout({0, 1, 6, 7}).has_levels);
+  EXPECT_FALSE(layout({0, 1, 2, 4}).has_levels);
+}
+
 // 8 ranks on 2 nodes of 4 with an expert each. Tokens of 1 MB go to 2 experts each: 2 MB, an eighth
 // to each rank: 3 on the node, 1 on the rail, 3 across. 4 layers, to and fro, forward and backward.
 TEST(StepCostTest, TokensForExpertsCrossRails) {

@@ -49,6 +49,10 @@ TEST(TrainingTest, MemoryOfARank) {
   EXPECT_EQ(memory.gathered, 4e6);
   EXPECT_EQ(memory.activations, 34e6);
   EXPECT_EQ(memory.total(), 54e6);
+  // A single micro-batch is all that can be in flight.
+  t.parallelism.micro_batches = 1;
+  EXPECT_EQ(memory_of(t).activations, 17e6);
+  t.parallelism.micro_batches = 3;
   // Only inputs of layers, 2 * 250,000 bytes each, and one layer that is computed again.
   t.parallelism.recompute = Recompute::full;
   EXPECT_EQ(memory_of(t).activations, 4 * 0.5e6 + 8.5e6);

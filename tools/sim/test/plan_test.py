@@ -103,6 +103,7 @@ class PlanTest(Case):
             text = self.good("plan", file.name)
             self.assertIn("8 on 4 nodes: DP 2 x FSDP 1 x TP 2 x PP 2; EP 1", text)
             self.assertIn("100.0 % stay on their rail", text)
+            self.assertNotIn("FSDP 0", text.split("step  ")[1])  # parts that there are not
             self.misuse("pp = 3 does not divide layers = 4", "plan", file.name, "--pp", 3)
 
     def test_errors_name_the_option_or_the_line(self):
