@@ -25,7 +25,7 @@ build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev 
   nlohmann-json3-dev libssl-dev libtomlplusplus-dev)
 run_packages=(libfabric-bin iproute2 procps python3)
 test_packages=(ccache tshark valgrind util-linux wireshark-dev libgcrypt20-dev
-  node-d3)
+  node-d3 openmpi-bin python3-mpi4py)
 
 # need_packages NAME...: installs what is missing. Without root it names what to install and stops.
 need_packages() {

@@ -17,7 +17,7 @@ RunPlan sampled_plan(Traffic traffic, Picoseconds every) {
   plan.topology = make_topology("fattree:4");
   plan.traffic = std::move(traffic);
   const Routes routes(plan.topology, plan.seed);
-  plan.switches = switches_for(facts_of(plan.topology, routes, plan.stack.mtu_bytes), true);
+  plan.switches = switches_for(facts_of(plan.topology, routes, plan.stack.mtu_bytes), true, "nscc");
   plan.sample_every = every;
   return plan;
 }
