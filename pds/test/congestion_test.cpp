@@ -133,8 +133,8 @@ TEST_F(CongestionTest, APeerThatClaimsTooMuchGetsOneWindow) {
   EXPECT_EQ(after(b, report(b, 64, 0x7F'FFFD + 5)), 1u);
 }
 
-// [CMS-069, CMS-094, CMS-096] A cut packet is in flight no more, and takes its size from the window:
-// its resend waits. When another one has arrived it goes, before anything new.
+// [CMS-069, CMS-094, CMS-096] A cut packet is in flight no more, and takes its size from the
+// window: its resend waits. When another one has arrived it goes, before anything new.
 TEST_F(CongestionTest, ResendsObeyTheWindowAndGoFirst) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(100).size(), 16u);
@@ -145,10 +145,10 @@ TEST_F(CongestionTest, ResendsObeyTheWindowAndGoFirst) {
 
 // --- reports ---
 
-// [CMS-019, CMS-077 .. CMS-081] One ACK acknowledges four packets and shows two more. Its round trip
-// is 48 us more than 12, so that the window of 17,472 octets grows by 5 x 1,092 x 6,656 / 17,472 =
-// 2,080 octets for the 26 units that have arrived, and by 0.15 x 1,092; or is halved where it says
-// that the packet was marked, and then gets the latter only.
+// [CMS-019, CMS-077 .. CMS-081] One ACK acknowledges four packets and shows two more. Its round
+// trip is 48 us more than 12, so that the window of 17,472 octets grows by 5 x 1,092 x 6,656 /
+// 17,472 = 2,080 octets for the 26 units that have arrived, and by 0.15 x 1,092; or is halved where
+// it says that the packet was marked, and then gets the latter only.
 TEST_F(CongestionTest, AnAckIsOneReportOfAllThatItSays) {
   for (const bool marked : {false, true}) {
     cms::Config cms = nscc();
@@ -180,8 +180,9 @@ TEST_F(CongestionTest, TheTimeInsideThePeerIsNoRoundTrip) {
   }
 }
 
-// [CMS-030, CMS-039, CMS-040, CMS-112, CMS-113] A peer that has received four units asks with 64 for
-// less: 17,472 - 1,024 are in flight, and 64 / 128 of what arrived is taken away. It takes that back.
+// [CMS-030, CMS-039, CMS-040, CMS-112, CMS-113] A peer that has received four units asks with 64
+// for less: 17,472 - 1,024 are in flight, and 64 / 128 of what arrived is taken away. It takes that
+// back.
 TEST_F(CongestionTest, ThePeersOwnPressureIsHeeded) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(100).size(), 16u);
@@ -203,8 +204,8 @@ TEST_F(CongestionTest, AnotherStateIsNotReadAsThatOfNscc) {
 }
 
 // [CMS-020, CMS-025, CMS-071, CMS-094 .. CMS-098] What a NACK says: its code, and the round trip of
-// the transmission that it answers, in steps of 128 ns. 8.192 us carry 102,400 octets, one step more
-// carries 104,000.
+// the transmission that it answers, in steps of 128 ns. 8.192 us carry 102,400 octets, one step
+// more carries 104,000.
 TEST_F(CongestionTest, ANackTellsItsCodeAndItsRoundTrip) {
   const struct {
     NackCode code;
@@ -251,8 +252,8 @@ TEST_F(CongestionTest, ThePacketsRecordSaysHowOftenItWasSent) {
 
 // --- when packets leave ---
 
-// [CMS-017, CMS-068] The packet behind which no other one has room asks for an ACK; below 16 KiB each
-// one does. The next is taken for a full one, so the fifteenth asks as well.
+// [CMS-017, CMS-068] The packet behind which no other one has room asks for an ACK; below 16 KiB
+// each one does. The next is taken for a full one, so the fifteenth asks as well.
 TEST_F(CongestionTest, TheLastPacketsOfAWindowAskForAnAck) {
   for (const uint32_t packets : {16u, 15u}) {
     Bench b(config(), window_of(packets));
@@ -285,8 +286,8 @@ TEST_F(CongestionTest, PacingIsObeyed) {
   EXPECT_EQ(b.tx().size(), 5u) << "what was not used is not saved up";
 }
 
-// [CMS-193] A window that is full holds back neither ACKs nor NACKs nor control packets, and none of
-// them takes room in it; data that goes back to a peer waits like any other.
+// [CMS-193] A window that is full holds back neither ACKs nor NACKs nor control packets, and none
+// of them takes room in it; data that goes back to a peer waits like any other.
 TEST_F(CongestionTest, OnlyDataIsControlled) {
   Bench b(config(), window_of(16));
   b.from = address(9);
@@ -314,8 +315,8 @@ TEST_F(CongestionTest, OnlyDataIsControlled) {
 
 // --- which context ---
 
-// [CMS-001, CMS-002, CMS-003, CMS-004] A window of 16 packets for each peer and class, whatever PDCs
-// share it; for each ordered flow one of its own; none for RUDI.
+// [CMS-001, CMS-002, CMS-003, CMS-004] A window of 16 packets for each peer and class, whatever
+// PDCs share it; for each ordered flow one of its own; none for RUDI.
 TEST_F(CongestionTest, PdcsTowardOnePeerAndClassShareAWindow) {
   const auto sent = [&](auto&& second) {
     Bench b(config(), window_of(16));
@@ -337,8 +338,8 @@ TEST_F(CongestionTest, PdcsTowardOnePeerAndClassShareAWindow) {
             32u);
 }
 
-// [CMS-004, CMS-005] What makes room for one ordered flow makes none for the other, and the PDC goes
-// on where it began.
+// [CMS-004, CMS-005] What makes room for one ordered flow makes none for the other, and the PDC
+// goes on where it began.
 TEST_F(CongestionTest, APdcStaysInItsContext) {
   Bench b(config(), window_of(16));
   post(b, 1, Mode::rod);
@@ -380,8 +381,9 @@ TEST_F(CongestionTest, TheRoundTripIsRememberedWithThePeer) {
 // --- the Probe for the round trip ---
 
 // [CMS-106, CMS-108] The first ACK on a new context, while there is more to send, brings one Probe.
-// Its answer after 8.192 us, of which 8 x 128 ns were spent in the peer, says that 91,200 octets are
-// on the way: it is rounded up to the next 128 ns. What it does not show as arrived it may have overtaken: nothing is lost.
+// Its answer after 8.192 us, of which 8 x 128 ns were spent in the peer, says that 91,200 octets
+// are on the way: it is rounded up to the next 128 ns. What it does not show as arrived it may have
+// overtaken: nothing is lost.
 TEST_F(CongestionTest, AProbeMeasuresTheRoundTripOfANewContext) {
   Bench b(config(), probing());
   ASSERT_GT(b.open_initiator(300).size(), 200u);
@@ -404,8 +406,8 @@ TEST_F(CongestionTest, AProbeMeasuresTheRoundTripOfANewContext) {
   EXPECT_EQ(probes(b), 0u) << "once";
 }
 
-// [CMS-106, CMS-107] None for a peer that refused one, where the round trip is known, where little is
-// left to send, where they are off, or where another algorithm would not heed it.
+// [CMS-106, CMS-107] None for a peer that refused one, where the round trip is known, where little
+// is left to send, where they are off, or where another algorithm would not heed it.
 TEST_F(CongestionTest, NoProbeWhereItIsNotWanted) {
   const auto count = [](uint32_t packets, const cms::Config& cms, auto&& before) {
     Bench b(config(), cms);

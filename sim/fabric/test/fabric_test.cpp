@@ -32,8 +32,8 @@ TEST(FabricTest, SwitchesTakeTheirTimeToo) {
   EXPECT_EQ(b.arrived.at(0).at, 4 * (83'200 + kMicrosecond) + 3 * 100 * kNanosecond);
 }
 
-// [CMS-188, CMS-189] Strict priority. At the host the first data packet is in service already. At the leaf the control packet arrives
-// behind it and waits for its end.
+// [CMS-188, CMS-189] Strict priority. At the host the first data packet is in service already. At
+// the leaf the control packet arrives behind it and waits for its end.
 TEST(FabricTest, ControlPacketsGoBeforeWaitingData) {
   Bench b("leafspine:1x2x1");
   b.data(0, 1, 1);
