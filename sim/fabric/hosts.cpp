@@ -263,6 +263,12 @@ uint64_t Hosts::digest() const {
   return out;
 }
 
+void Hosts::look(uint32_t index, Picoseconds now, std::vector<pds::PdcSnapshot>& out) const {
+  const HostState& host = hosts_[index];
+  out.resize(host.fep == nullptr ? 0 : host.fep->pds().open_pdcs());
+  if (!out.empty()) out.resize(host.fep->pds().snapshot(out, instant(now)));
+}
+
 std::vector<std::pair<std::string, uint64_t>> Hosts::counters() const {
   std::vector<std::pair<std::string, uint64_t>> out;
   for (const HostState& host : hosts_) {

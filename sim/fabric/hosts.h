@@ -15,6 +15,8 @@
 
 #include "fep/fabric_endpoint.h"
 
+#include "pds/snapshot.h"
+
 #include "base/prefetch.h"
 
 #include <cstdint>
@@ -101,6 +103,9 @@ class Hosts {
   std::vector<FlowRecord>& records() { return records_; }
   uint64_t digest() const;  // of all packets: of each host in their order
   uint32_t up() const { return up_; }
+  uint32_t size() const { return static_cast<uint32_t>(hosts_.size()); }
+  // Copies the PDCs of a host; none when it does not take part.
+  void look(uint32_t host, Picoseconds now, std::vector<pds::PdcSnapshot>& out) const;
   // The counters of all stacks together.
   std::vector<std::pair<std::string, uint64_t>> counters() const;
 

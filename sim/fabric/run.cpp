@@ -65,6 +65,7 @@ class Run {
                  [](void* hosts, uint32_t packet, uint32_t host, Picoseconds now) {
                    static_cast<Hosts*>(hosts)->arrive(packet, host, now);
                  }}),
+        sampler_(plan.sample_every),
         progress_(plan.traffic),
         window_(window_of(plan.topology, plan.traffic)) {
     hosts_.attach(fabric_);
@@ -86,6 +87,7 @@ class Run {
   // False: nothing will happen any more, or the time is over.
   bool step() {
     const Picoseconds next = events_.next();
+    if (next >= sampler_.next()) sample(next);
     if (hosts_.due_since() != kNever) {
       const Picoseconds end = hosts_.due_since() + std::max<Picoseconds>(window_, 1);
       if (next >= end) return run_hosts(end);
@@ -98,6 +100,11 @@ class Run {
     now_ = due.at;
     handle(due);
     return true;
+  }
+
+  void sample(Picoseconds next) {
+    if (next == kNever) return;
+    while (sampler_.next() <= next) sampler_.take(fabric_, hosts_);
   }
 
   // Hosts must not get ahead of such an event.
@@ -177,6 +184,7 @@ class Run {
     out.digest = hosts_.digest();
     out.hosts_up = hosts_.up();
     out.counters = hosts_.counters();
+    out.samples = std::move(sampler_).result(out.end);
     return out;
   }
 
@@ -186,6 +194,7 @@ class Run {
   NetworkFacts facts_;
   Hosts hosts_;
   Fabric fabric_;
+  Sampler sampler_;
   Progress progress_;
   const Picoseconds window_;
   Picoseconds now_ = 0;

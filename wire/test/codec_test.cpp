@@ -220,14 +220,14 @@ TEST(CodecTest, NsccStatePacksItsFields) {
   EXPECT_EQ(NsccState::unpack(0x0123C5ABCDEF0067U), state);
 }
 
-// [WIRE-048] The 24 bits in the middle are reserved.
+// [WIRE-048, CMS-031] The 24 bits in the middle are reserved.
 TEST(CodecTest, CreditStatePacksItsFields) {
   const CreditState state{0x123456, 0x0008};
   EXPECT_EQ(state.pack(), 0x1234560000000008U);
   EXPECT_EQ(CreditState::unpack(0x123456FFFFFF0008U), state);
 }
 
-// [WIRE-041, WIRE-057] Payloads of the two credit control packets.
+// [WIRE-041, WIRE-057, CMS-032, CMS-034, CMS-035] Payloads of the two credit control packets.
 TEST(CodecTest, CreditPayloadsPackTheirFields) {
   EXPECT_EQ((CreditRequest{0x21, 0x123456}.pack()), 0x21123456U);
   EXPECT_EQ(CreditRequest::unpack(0x21123456U), (CreditRequest{0x21, 0x123456}));
