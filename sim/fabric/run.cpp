@@ -123,12 +123,10 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    const uint32_t later = events_.upcoming(6), soon = events_.upcoming(3);
-    if (kind_of(later) == Kind::port) fabric_.fetch(index_of(later));
-    if (kind_of(soon) == Kind::port) fabric_.fetch_packet(index_of(soon));
+    fabric_.fetch(events_.upcoming(6), events_.upcoming(3));
     switch (kind_of(due.who)) {
-      case Kind::port:
-        return fabric_.on_event(Kind::port, index, now_);
+      case Kind::arrival:
+        return fabric_.on_event(Kind::arrival, index, now_);
       case Kind::pause:
         fabric_.on_event(Kind::pause, index, now_);
         if (fabric_.ports()[index].from_host) hosts_.wake(fabric_.ports()[index].from, now_);
@@ -175,10 +173,6 @@ class Run {
     for (uint32_t i = 0; i < out.flows.size(); ++i) {
       FlowRecord& f = out.flows[i];
       f.trimmed = fabric_.trimmed()[i];
-      const uint64_t bytes = plan_.traffic.flows[i].bytes;
-      const uint32_t payload = facts_.packet_bytes - facts_.header_bytes;
-      const auto needed = static_cast<uint32_t>((bytes + payload - 1) / payload);
-      f.resent = f.sent > needed ? f.sent - needed : 0;
     }
     out.ports = fabric_.ports();
     out.is_finished = progress_.is_finished();
