@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs what htsim has published through uet_sim run, and writes the tables of docs/simulator.md.
 
-Usage: bench/simulator.py fidelity|speed UET_SIM
+Usage: bench/simulator.py fidelity|failure|speed UET_SIM
 
 fidelity: completion times of htsim's matrices for each way of congestion control, over 10 seeds.
+failure: a permutation of 8 MB in which one uplink of eight of a leaf fails and nobody reroutes.
 speed: processor time and memory of large runs; the machine is to do nothing else.
 The matrices are those of UET_GOLDEN_DIR (../shared/golden), folder htsim.
 """
@@ -99,11 +100,23 @@ def speed(program):
     return lines
 
 
+def failure(program):
+    lines = ["| paths | max us | p99 us | mean us | lost | resent |", "|---|---|---|---|---|---|"]
+    for balancing in ("reps", "mixed", "bitmap", "oblivious"):
+        totals = run(program, ["--topo", "leafspine:16x8x8", "--lb", balancing, "--matrix",
+                               matrix("perm_128n_128c_8MB"), "--fail", "leaf0:up1@300us",
+                               "--reroute-after", "never"])[0]["totals"]
+        lines.append(f"| {balancing} | {totals['fct_max_us']:.1f} | {totals['fct_p99_us']:.1f} | "
+                     f"{totals['fct_mean_us']:.1f} | {totals['dropped_link_down']} | "
+                     f"{totals['resent']} |")
+    return lines
+
+
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("fidelity", "speed"):
-        sys.stderr.write("simulator.py: give fidelity or speed, and the program uet_sim\n")
+    if len(sys.argv) != 3 or sys.argv[1] not in ("fidelity", "failure", "speed"):
+        sys.stderr.write("simulator.py: give fidelity, failure or speed, and the program uet_sim\n")
         sys.exit(2)
-    lines = {"fidelity": fidelity, "speed": speed}[sys.argv[1]](sys.argv[2])
+    lines = {"fidelity": fidelity, "failure": failure, "speed": speed}[sys.argv[1]](sys.argv[2])
     print("\n".join(lines))
     begin, end = f"<!-- {sys.argv[1]} -->\n", f"<!-- end of {sys.argv[1]} -->"
     before, rest = PAGE.read_text().split(begin)
