@@ -160,7 +160,7 @@ TEST(CodecTest, NackCcxHasTheOctetsWrittenByHand) {
                 "e0000000000000000000000000000000");
 }
 
-// [WIRE-056, WIRE-111]
+// [WIRE-056, WIRE-111, CMS-033]
 TEST(CodecTest, ProbeHasTheOctetsWrittenByHand) {
   Control h;
   h.ctl_type = CtlType::probe;
@@ -187,21 +187,21 @@ TEST(CodecTest, AtomicHasTheOctetsWrittenByHand) {
       "02070300");
 }
 
-// [WIRE-047] By hand: 0123 | 1, 45 | abcdef | 0067.
+// [WIRE-047, CMS-030] By hand: 0123 | 1, 45 | abcdef | 0067.
 TEST(CodecTest, NsccStatePacksItsFields) {
   const NsccState state{0x0123, true, 0x45, 0xABCDEF, 0x0067};
   EXPECT_EQ(state.pack(), 0x0123C5ABCDEF0067U);
   EXPECT_EQ(NsccState::unpack(0x0123C5ABCDEF0067U), state);
 }
 
-// [WIRE-048] The 24 bits in the middle are reserved.
+// [WIRE-048, CMS-031] The 24 bits in the middle are reserved.
 TEST(CodecTest, CreditStatePacksItsFields) {
   const CreditState state{0x123456, 0x0008};
   EXPECT_EQ(state.pack(), 0x1234560000000008U);
   EXPECT_EQ(CreditState::unpack(0x123456FFFFFF0008U), state);
 }
 
-// [WIRE-041, WIRE-057] Payloads of the two credit control packets.
+// [WIRE-041, WIRE-057, CMS-032, CMS-034, CMS-035] Payloads of the two credit control packets.
 TEST(CodecTest, CreditPayloadsPackTheirFields) {
   EXPECT_EQ((CreditRequest{0x21, 0x123456}.pack()), 0x21123456U);
   EXPECT_EQ(CreditRequest::unpack(0x21123456U), (CreditRequest{0x21, 0x123456}));

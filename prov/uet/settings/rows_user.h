@@ -51,8 +51,10 @@ inline constexpr Setting kUserRows[] = {
      .max = static_cast<int64_t>(cms::Algorithm::nscc),
      .field = UET_STACK(cms.algorithm),
      .source = "CMS-065",
-     .help = "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
-             "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX",
+     .help =
+         "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
+         "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where "
+         "this is not set, a domain takes aimd",
      .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,
