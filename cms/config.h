@@ -105,7 +105,9 @@ struct Config {
   bool trimming = true;                            // the switches trim [CMS-049]
   // No measured base RTT counts below: a stack in software answers later than the wire does.
   Duration base_rtt_min = Duration::zero();
-  bool start_slowly = false;            // NSCC begins with first_window_bytes(), not with its most
+  // NSCC begins with first_window_bytes() and not with its most, and keeps some packets in flight,
+  // so that one which is lost is followed by others that show it.
+  bool start_slowly = false;
   bool base_rtt_probe = true;           // a new context measures its base RTT [CMS-106]
   uint32_t pacing_percent = 0;          // of a window in a round trip; 0: no pacing
   uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
@@ -117,16 +119,16 @@ struct Config {
   CreditConfig credit;
   EntropyConfig entropy;
 
-  // For stacks in software over networks that drop: they answer after some 100 us, however short
-  // the way, so that a window of what the link carries in less would leave it idle; their sockets
-  // hold little at first; and a window of few packets could not show a loss by what follows it.
+  // For stacks in software over networks that drop and do not mark: they answer after some 100 us,
+  // however short the way, so that a window of what the link carries in less would leave it idle,
+  // and their sockets hold little at first. [decision 16]
   static Config software() {
     Config c;
+    c.algorithm = Algorithm::aimd;
     c.base_rtt = c.base_rtt_min = Duration::microseconds(200);
     c.base_rtt_probe = false;  // it could not fall
     c.start_slowly = true;
     c.trimming = false;  // a UDP socket never sees a trimmed packet [CMS-190]
-    c.window_bytes_min = 32 * 1024;
     return c;
   }
 

@@ -29,7 +29,10 @@ Duration quick_threshold_of(const Config& c) {  // [CMS-060]
 
 // [CMS-088]
 uint64_t window_min_of(const Config& c) {
-  return std::clamp<uint64_t>(c.window_bytes_min, c.mtu_bytes, uint64_t{8} * c.mtu_bytes);
+  constexpr uint32_t kSlowStart = 32 * 1024;
+  const uint32_t wanted =
+      c.start_slowly ? std::max(c.window_bytes_min, kSlowStart) : c.window_bytes_min;
+  return std::clamp<uint64_t>(wanted, c.mtu_bytes, uint64_t{8} * c.mtu_bytes);
 }
 
 // [CMS-050] No more than receivers hold where that is known.

@@ -74,7 +74,7 @@ std::string take_option(const Case& c, const Variables& variables, std::string_v
                         Call& out) {
   const size_t equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
-  const std::string unknown = std::string(word) + ": no option of this call";
+  std::string unknown = std::string(word) + ": no option of this call";
   if (equals == std::string_view::npos) {
     const auto* const option = std::ranges::find(kWords, key, &WordOption::name);
     if (option == std::end(kWords)) return unknown;

@@ -368,9 +368,9 @@ std::string InProcess::call(const Call& call) {
   op.name = call.name;
   op.endpoint = call.endpoint;
   const bool has_result = call.verb == Verb::atomic && (call.is_fetch || call.is_compare);
-  if (call.verb == Verb::send || call.verb == Verb::tagged || call.verb == Verb::write) {
-    op.buffer = call.octets;
-  } else if (call.verb == Verb::region && !call.octets.empty()) {
+  const bool is_source =
+      call.verb == Verb::send || call.verb == Verb::tagged || call.verb == Verb::write;
+  if (is_source || (call.verb == Verb::region && !call.octets.empty())) {
     op.buffer = call.octets;
   } else {
     op.buffer.assign(has_result ? call.octets.size() : call.length, kBlank);

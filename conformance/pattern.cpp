@@ -216,13 +216,13 @@ std::string PacketPattern::mismatch(const Datagram& packet, Variables& variables
   }
   const Parts parts{headers.pds, headers.ses, headers.extension};
   for (const HeaderPattern& pattern : headers_) {
-    const std::string why = header_mismatch(pattern, parts, tried, problem);
+    std::string why = header_mismatch(pattern, parts, tried, problem);
     if (!why.empty() || !problem.empty()) return why;
   }
   if (ends_after_headers_ && parts.ses.index() != 0) return "a SES header follows";
   if (payload_) {
     const auto payload = headers.payload.value_or(std::span<const std::byte>());
-    const std::string why = payload_mismatch(*payload_, payload, tried, problem);
+    std::string why = payload_mismatch(*payload_, payload, tried, problem);
     if (!why.empty()) return why;
   }
   if (problem.empty()) variables = std::move(tried);

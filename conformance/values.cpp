@@ -92,7 +92,7 @@ std::string address_text(const FabricAddress& address) {
   char room[64];
   wire::Text print_of(room);
   wire::print(print_of, ip);
-  const std::string text = room;
+  std::string text = room;
   if (address.port == kUetPort) return text;
   const std::string port = ":" + std::to_string(address.port);
   return address.family == FabricAddress::Family::ipv6 ? "[" + text + "]" + port : text + port;

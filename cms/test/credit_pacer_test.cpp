@@ -317,7 +317,8 @@ TEST_F(CreditPacerTest, PacketsKeepASourceInTheRing) {
   }
 }
 
-// [CMS-140] By hand: 1 below 1 MB queued; at 3 MB ((3 - 5) / 4)^2 = 0.25; above 4.75 MB 0.001.
+// [CMS-140, CMS-192] By hand: 1 below 1 MB queued; at 3 MB ((3 - 5) / 4)^2 = 0.25; above 4.75 MB
+// 0.001.
 TEST(HostShareTest, FallsWithTheSquareOfTheRoomLeft) {
   EXPECT_EQ(host_share_q16(0), 65'536u);
   EXPECT_EQ(host_share_q16(999'999), 65'536u);

@@ -161,8 +161,8 @@ TEST_F(NsccTest, ARoundTripOfNoTimeIsNoBaseRtt) {
   EXPECT_EQ(in_software.base_rtt(), 5_us);
 }
 
-// [CMS-077, CMS-083] Below the target: alpha * n * (target - delay) / cwnd, and eta when 12 us have
-// passed. 1.38667 * 4160 * 6000 / 100,000 = 346.1.
+// [CMS-076, CMS-077, CMS-083] Below the target: alpha * n * (target - delay) / cwnd, and eta when
+// 12 us have passed. 1.38667 * 4160 * 6000 / 100,000 = 346.1.
 TEST_F(NsccTest, RisesInProportionToTheMissingDelay) {
   set_window(100'000);
   ack(4160, 3_us, 1_us);

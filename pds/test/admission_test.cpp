@@ -101,29 +101,34 @@ TEST_F(AdmissionTest, EachKeyHasItsOwnPdc) {
   EXPECT_EQ(rod, 2u) << "resends keep the mode";
 }
 
-// [PDS-069] Requests travel in the class of their data, everything else in that of control.
+// [PDS-069, CMS-176, CMS-178, CMS-179] Requests travel in the class of their data and may be
+// marked, everything else in that of control.
 TEST_F(AdmissionTest, ControlHasItsOwnClass) {
   Bench b(config_);
   b.client.post(flow(b, 9, 10), 1, 10);
   auto out = b.tx();
   EXPECT_EQ(out.at(0).dscp, 10);
+  EXPECT_EQ(out[0].ecn, Ecn::ect0);
   b.own = out[0].as<wire::Request>().spdcid;
   b.rx_header(b.ack(out[0].as<wire::Request>().psn));
   b.pds->close_all(false, b.now);
   out = b.tx();
   ASSERT_EQ(out.at(0).type(), wire::PdsType::control);
   EXPECT_EQ(out[0].dscp, 46);
+  EXPECT_EQ(out[0].ecn, Ecn::not_ect);
   b.from = address(8);
   b.rx(b.request(1000));
   out = b.tx();
   ASSERT_EQ(out.at(0).type(), wire::PdsType::ack);
   EXPECT_EQ(out[0].dscp, 46);
+  EXPECT_EQ(out[0].ecn, Ecn::not_ect);
   wire::Request h = b.request(1000, false);
   h.dpdcid = Pdcid(4711);
   b.rx(h);
   out = b.tx();
   ASSERT_EQ(out.at(0).type(), wire::PdsType::nack);
   EXPECT_EQ(out[0].dscp, 46);
+  EXPECT_EQ(out[0].ecn, Ecn::not_ect);
 }
 
 // [PDS-067, PDS-068] A packet that the batch has no room for is not pulled, takes no PSN and does

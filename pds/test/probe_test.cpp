@@ -36,7 +36,8 @@ class ProbeTest : public ::testing::Test {
 
 // --- destination ---
 
-// [PDS-145, PDS-A10, PDS 8.1 P, PDS 8.3, PDS 13] The bitmap starts where the Probe wants it.
+// [PDS-145, PDS-A10, PDS 8.1 P, PDS 8.3, PDS 13, CMS-033] The bitmap starts where the Probe wants
+// it.
 TEST_F(ProbeTest, IsAnsweredWithTheBitmapItAsksFor) {
   Bench b;
   b.open_target();

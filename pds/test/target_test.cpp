@@ -194,7 +194,7 @@ TEST_F(TargetTest, AcksAfterEnoughOctets) {
   EXPECT_EQ(b.count(Count::ack_bytes), 1u);
 }
 
-// [PDS 8.1 M, PDS-A6, PDS-070] CE is echoed at once, with the entropy value.
+// [PDS 8.1 M, PDS-A6, PDS-070, CMS-026] CE is echoed at once, with the entropy value.
 TEST_F(TargetTest, CeIsEchoed) {
   Bench b;
   b.open_target();

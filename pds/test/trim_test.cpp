@@ -90,7 +90,8 @@ TEST_F(TrimTest, SynWithoutPdcLeavesNothing) {
   EXPECT_EQ(b.count(Count::drop_trimmed), 1u);
 }
 
-// [PDS-135, T-37] Everything else that was cut, and what does not bind to a PDC, is dropped.
+// [PDS-135, T-37, CMS-169] Everything else that was cut, and what does not bind to a PDC, is
+// dropped.
 TEST_F(TrimTest, TheRestIsDropped) {
   Bench b;
   b.open_target();
@@ -150,7 +151,8 @@ TEST_F(TrimTest, NacksForThemAreLimited) {
   EXPECT_EQ(b.lines().size(), 10u) << "the bucket holds a tenth of a second";
 }
 
-// [PDS-134] The data of a response was cut off: the request goes again, once per round trip.
+// [PDS-134, CMS-168] The data of a response was cut off: the request goes again, once per round
+// trip.
 TEST_F(TrimTest, RequestOfACutResponseGoesAgain) {
   Bench b;
   b.open_initiator(2);
@@ -180,7 +182,7 @@ TEST_F(TrimTest, RequestOfACutResponseGoesAgain) {
   EXPECT_EQ(b.pds->usage().inflight_bytes, 0u);
 }
 
-// [PDS-134] NACK TRIMMED_ACK of an older peer: its response is sent again.
+// [PDS-134, CMS-168] NACK TRIMMED_ACK of an older peer: its response is sent again.
 TEST_F(TrimTest, TrimmedAckNackIsAnsweredWithTheResponse) {
   Bench b;
   b.client.verdict = [](PacketName, const RxRequest&) {

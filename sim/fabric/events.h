@@ -14,7 +14,7 @@ namespace uet::sim::fabric {
 
 // What is to happen, and to whom: in one word.
 enum class Kind : uint32_t {
-  port,     // a packet has arrived at the end of the cable of a port
+  arrival,  // of a packet, at the end of the cable it is on
   pause,    // PFC stops a port, or lets it go on
   host,     // has something to do
   flow,     // begins
@@ -33,7 +33,7 @@ struct Event {
   uint32_t who;
 };
 
-// Adding and taking cost O(1) within 8 us, O(log) of the number of events beyond. Events of one
+// Adding and taking cost O(1) within 33 us, O(log) of the number of events beyond. Events of one
 // instant come in an order that follows from the instant and `who`, and prefers nobody.
 class EventQueue {
  public:
@@ -64,7 +64,7 @@ class EventQueue {
   uint64_t size() const { return size_; }
 
  private:
-  static constexpr int kShift = 10;          // a bucket is 1024 ps
+  static constexpr int kShift = 12;          // a bucket is 4096 ps
   static constexpr int64_t kBuckets = 8192;  // power of two
   static constexpr uint32_t kNone = UINT32_MAX;
 

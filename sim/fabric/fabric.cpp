@@ -2,6 +2,7 @@
 #include "sim/fabric/fabric.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace uet::sim::fabric {
 namespace {
@@ -24,6 +25,7 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, Routes& rou
                EventQueue& events, uint32_t flows, uint64_t seed, Receiver receiver)
     : topology_(topology),
       config_(config),
+      counts_by_switch_(config.pfc || config.buffer_bytes != 0),
       routes_(routes),
       events_(events),
       rng_(seed, 0x666162726963),
@@ -69,21 +71,14 @@ Picoseconds Fabric::host_free_at(uint32_t host, Picoseconds now) {
 
 void Fabric::on_event(Kind kind, uint32_t index, Picoseconds now) {
   now_ = now;
-  Port& port = ports_[index];
-  if (kind == Kind::pause) {
-    serve(index);
-    port.is_paused = !port.is_paused;
-    return serve(index);
-  }
-  // What was on a link that failed is gone, its event is not.
-  if (port.flight.empty() || packets_[port.flight.head].arrives != now) return;
+  if (kind == Kind::pause) return pause(index);
+  arrive(index);
+}
+
+void Fabric::pause(uint32_t index) {
   serve(index);
-  const uint32_t packet = port.flight.pop(packets_);
-  if (!port.flight.empty()) {
-    events_.add(packets_[port.flight.head].arrives, event(Kind::port, index));
-  }
-  ++tally_.hops;
-  arrive(packet, index);
+  ports_[index].is_paused = !ports_[index].is_paused;
+  serve(index);
 }
 
 // Brings the port up to now: who has left, and who is in service.
@@ -100,21 +95,19 @@ void Fabric::serve(uint32_t index) {
 }
 
 void Fabric::finish_service(Port& port) {
-  Packet& packet = packets_[port.serving];
-  port.serving = kNoPacket;
-  port.sent_bytes += packet.wire_bytes;
+  const uint32_t packet = std::exchange(port.serving, kNoPacket);
+  port.sent_bytes += port.serving_bytes;
   ++port.sent;
-  leave(packet, port);
-  if (packet.is_high) {
-    port.high_bytes -= packet.wire_bytes;
+  if (counts_by_switch_) leave(packets_[packet], port);
+  if (port.serving_high) {
+    port.high_bytes -= port.serving_bytes;
     return;
   }
-  port.low_bytes -= packet.wire_bytes;
-  if (port.low_bytes > config_.ecn_low && packet.ecn != Ecn::not_ect && marks(port)) {
-    packet.ecn = Ecn::ce;
-    ++port.marked;
-    ++tally_.marked;
-  }
+  port.low_bytes -= port.serving_bytes;
+  if (port.low_bytes <= config_.ecn_low || !port.serving_markable || !marks(port)) return;
+  packets_[packet].ecn = Ecn::ce;
+  ++port.marked;
+  ++tally_.marked;
 }
 
 // Linear between the two thresholds, as the packet leaves, by what is behind it. [CMS-181]
@@ -135,19 +128,25 @@ bool Fabric::start_service(uint32_t index) {
   Packet& p = packets_[packet];
   port.serving = packet;
   port.free_at += (Picoseconds{p.wire_bytes} * port.octet_time) >> 8;
-  p.arrives = port.free_at + port.latency;
-  if (port.flight.empty()) events_.add(p.arrives, event(Kind::port, index));
-  port.flight.push(packets_, packet);
+  port.serving_bytes = p.wire_bytes;
+  port.serving_high = p.is_high;
+  port.serving_markable = p.ecn != Ecn::not_ect;
+  p.port = index;
+  p.epoch = port.epoch;
+  events_.add(port.free_at + port.latency, event(Kind::arrival, packet));
   return true;
 }
 
-void Fabric::arrive(uint32_t packet, uint32_t index) {
+void Fabric::arrive(uint32_t packet) {
+  Packet& p = packets_[packet];
+  const uint32_t index = p.port;
+  serve(index);
   const Port& port = ports_[index];
-  if (!port.to_host) {
-    packets_[packet].in_port = index;
-    return forward(packet, port.to);
-  }
-  receiver_.arrived(receiver_.owner, packet, port.to, now_);
+  if (p.epoch != port.epoch) return drop(packet, tally_.link_dropped);
+  ++tally_.hops;
+  if (port.to_host) return receiver_.arrived(receiver_.owner, packet, port.to, now_);
+  p.in_port = index;
+  forward(packet, port.to);
 }
 
 void Fabric::forward(uint32_t packet, uint32_t node) {
@@ -277,7 +276,7 @@ void Fabric::drop(uint32_t packet, uint64_t& counter) {
 
 // A packet is in the switch that the port belongs to.
 void Fabric::enter(const Packet& packet, const Port& port) {
-  if (port.from_host) return;
+  if (!counts_by_switch_ || port.from_host) return;
   if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] += packet.wire_bytes;
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];
@@ -289,7 +288,7 @@ void Fabric::enter(const Packet& packet, const Port& port) {
 }
 
 void Fabric::leave(const Packet& packet, const Port& port) {
-  if (port.from_host) return;
+  if (!counts_by_switch_ || port.from_host) return;
   if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] -= packet.wire_bytes;
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];
@@ -313,13 +312,14 @@ void Fabric::set_link(uint32_t link, double share, Picoseconds now) {
   }
 }
 
-// All of it is lost.
+// What waits is lost, and what is on the cable or in service will not arrive.
 void Fabric::flush(Port& port) {
+  ++port.epoch;
   if (port.serving != kNoPacket) leave(packets_[port.serving], port);
-  for (Queue* const queue : {&port.low, &port.high, &port.flight}) {
+  for (Queue* const queue : {&port.low, &port.high}) {
     while (!queue->empty()) {
       const uint32_t packet = queue->pop(packets_);
-      if (queue != &port.flight) leave(packets_[packet], port);
+      leave(packets_[packet], port);
       drop(packet, tally_.link_dropped);
     }
   }

@@ -39,16 +39,19 @@ struct SwitchConfig {
 struct alignas(64) Port {
   Picoseconds free_at = 0;  // when the packet in service has left
   Picoseconds latency = 0;  // of the cable and the switch behind it
-  Queue flight;             // on the cable; the last one may be in service
   Queue low, high;
   uint32_t low_bytes = 0;  // waiting or in service
   uint32_t high_bytes = 0;
   uint32_t serving = kNoPacket;
+  uint32_t serving_bytes = 0;  // what counts of it, since its record is far away by then
+  bool serving_high = false;
+  bool serving_markable = false;
   uint32_t from = 0;  // nodes
   // --- below: less often used
   uint32_t to = 0;
   uint32_t octet_time = 0;  // in 1/256 ps
   bool is_up = true;
+  uint8_t epoch = 0;       // counts its failures: what was on the cable then does not arrive
   bool is_paused = false;  // by PFC
   bool pauses = false;     // the sender of this cable was told to wait
   bool from_host = false;
@@ -100,13 +103,14 @@ class Fabric {
   // stopped it.
   Picoseconds host_free_at(uint32_t host, Picoseconds now);
 
-  // An event of kind port or pause.
-  void on_event(Kind kind, uint32_t port, Picoseconds now);
-  // Gets what an event at that port needs: first its state, then, when that is there, its packet.
-  void fetch(uint32_t port) const { prefetch(&ports_[port], sizeof(Port)); }
-  void fetch_packet(uint32_t port) {
-    const uint32_t head = ports_[port].flight.head;
-    if (head != kNoPacket) prefetch(&packets_[head], 64);
+  // An event of kind arrival, of a packet, or pause, of a port.
+  void on_event(Kind kind, uint32_t index, Picoseconds now);
+  // Gets what two events to come need that are arrivals: of the later one the packet, and of the
+  // sooner one, whose packet is there already, the port.
+  void fetch(uint32_t later, uint32_t sooner) {
+    if (kind_of(later) == Kind::arrival) prefetch(&packets_[index_of(later)], 64);
+    if (kind_of(sooner) != Kind::arrival) return;
+    prefetch(&ports_[packets_[index_of(sooner)].port], sizeof(Port));
   }
 
   // The link runs at that share of its rate from now on; 0: it has failed, and what is on it is
@@ -124,7 +128,8 @@ class Fabric {
   void serve(uint32_t port);
   void finish_service(Port& port);
   bool start_service(uint32_t index);
-  void arrive(uint32_t packet, uint32_t port);
+  void arrive(uint32_t packet);
+  void pause(uint32_t port);
   void forward(uint32_t packet, uint32_t node);
   uint32_t choose(uint32_t node, const Packet& packet);
   void enqueue(uint32_t packet, uint32_t port);
@@ -141,6 +146,7 @@ class Fabric {
 
   const Topology& topology_;
   const SwitchConfig config_;
+  const bool counts_by_switch_;  // something depends on what is in a switch
   Routes& routes_;
   EventQueue& events_;
   Rng rng_;

@@ -3,6 +3,9 @@
 
 #include "sim/fabric/stack.h"
 
+#include "wire/octets.h"
+#include "wire/pds_prologue.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -20,6 +23,11 @@ constexpr int64_t kStartNs = 1'000'000'000;                      // 0 means neve
 Instant instant(Picoseconds at) { return Instant::from_ns(kStartNs + at / kNanosecond); }
 Picoseconds simulated(Instant at) {
   return at.is_never() ? kNever : (at.ns() - kStartNs) * kNanosecond;
+}
+
+bool is_sent_again(const TxPacket& request) {
+  const auto prologue = wire::Prologue::of(wire::load_u16(request.header));
+  return wire::bit(prologue.flags, wire::kFlagRetx);
 }
 
 FabricAddress address_of(uint32_t host) {
@@ -232,6 +240,7 @@ void Hosts::leave(HostState& host, const TxPacket& packet, Picoseconds now) {
   if (packet.payload_bytes != 0) {
     p.flow = flow_of(host, p.to);
     ++records_[p.flow].sent;
+    if (is_sent_again(packet)) ++records_[p.flow].resent;
   }
   uint64_t first = 0;
   std::memcpy(&first, packet.header, sizeof first);
@@ -252,6 +261,12 @@ uint64_t Hosts::digest() const {
   uint64_t out = 0;
   for (const HostState& host : hosts_) out = hash64(out, host.digest, host.index);
   return out;
+}
+
+void Hosts::look(uint32_t index, Picoseconds now, std::vector<pds::PdcSnapshot>& out) const {
+  const HostState& host = hosts_[index];
+  out.resize(host.fep == nullptr ? 0 : host.fep->pds().open_pdcs());
+  if (!out.empty()) out.resize(host.fep->pds().snapshot(out, instant(now)));
 }
 
 std::vector<std::pair<std::string, uint64_t>> Hosts::counters() const {

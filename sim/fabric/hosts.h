@@ -15,6 +15,10 @@
 
 #include "fep/fabric_endpoint.h"
 
+#include "pds/snapshot.h"
+
+#include "base/prefetch.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,7 +32,7 @@ struct FlowRecord {
   Picoseconds start = kNever;
   Picoseconds finish = kNever;  // the source has the last ACK
   uint32_t sent = 0;            // packets with payload
-  uint32_t resent = 0;          // of them, more than its length needs
+  uint32_t resent = 0;          // of them, sent again
   uint32_t trimmed = 0;
   bool failed = false;
 };
@@ -88,7 +92,10 @@ class Hosts {
   // starts on the same host counts at once.
   template <class Done>
   void run(Picoseconds end, Done&& done) {
-    for (size_t i = 0; i < due_.size(); ++i) run_host(hosts_[due_[i]], end, done);
+    for (size_t i = 0; i < due_.size(); ++i) {
+      if (i + 1 < due_.size()) prefetch(hosts_[due_[i + 1]].fep.get(), sizeof(fep::FabricEndpoint));
+      run_host(hosts_[due_[i]], end, done);
+    }
     due_.clear();
     due_since_ = kNever;
   }
@@ -96,6 +103,9 @@ class Hosts {
   std::vector<FlowRecord>& records() { return records_; }
   uint64_t digest() const;  // of all packets: of each host in their order
   uint32_t up() const { return up_; }
+  uint32_t size() const { return static_cast<uint32_t>(hosts_.size()); }
+  // Copies the PDCs of a host; none when it does not take part.
+  void look(uint32_t host, Picoseconds now, std::vector<pds::PdcSnapshot>& out) const;
   // The counters of all stacks together.
   std::vector<std::pair<std::string, uint64_t>> counters() const;
 

@@ -17,12 +17,12 @@ namespace uet::sim::fabric {
 inline constexpr uint32_t kNoPacket = UINT32_MAX;
 
 struct alignas(64) Packet {
-  static constexpr uint32_t kHeaderBytes = 72;
+  static constexpr uint32_t kHeaderBytes = 68;
 
-  Picoseconds arrives;     // at the other end of the cable it is on
-  uint64_t path_hash;      // of source, destination and entropy value
-  uint32_t next;           // in a queue or on a cable
-  uint32_t previous;       // in a queue
+  uint64_t path_hash;  // of source, destination and entropy value
+  uint32_t next;       // in a queue
+  uint32_t previous;
+  uint32_t port;           // whose cable it is on
   uint32_t wire_bytes;     // that links and queues count
   uint32_t payload_bytes;  // 0 when a switch has cut it
   uint32_t from;           // hosts
@@ -34,7 +34,8 @@ struct alignas(64) Packet {
   Ecn ecn;
   uint8_t header_bytes;
   bool is_trimmable;
-  bool is_high;  // control, ACKs, and what was cut: served before data
+  bool is_high;   // control, ACKs, and what was cut: served before data
+  uint8_t epoch;  // of the port when it went on the cable
   std::array<std::byte, kHeaderBytes> header;
 };
 static_assert(sizeof(Packet) == 128);
@@ -90,19 +91,15 @@ struct Queue {
   uint32_t pop(PacketPool& pool) {
     const uint32_t taken = head;
     head = pool[taken].next;
-    if (empty()) {
-      tail = kNoPacket;
-    } else {
-      pool[head].previous = kNoPacket;
-    }
+    if (empty()) tail = kNoPacket;
     return taken;
   }
   uint32_t pop_last(PacketPool& pool) {
     const uint32_t taken = tail;
-    tail = pool[taken].previous;
-    if (tail == kNoPacket) {
-      head = kNoPacket;
+    if (taken == head) {
+      head = tail = kNoPacket;
     } else {
+      tail = pool[taken].previous;
       pool[tail].next = kNoPacket;
     }
     return taken;

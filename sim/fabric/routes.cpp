@@ -47,7 +47,6 @@ void Routes::build(const std::vector<bool>& link_is_up) {
   table_.assign(switches * edges_.switches.size(), 0);
   distances_.assign(table_.size(), kFar);
   for (uint32_t edge = 0; edge < edges_.switches.size(); ++edge) find_distances(edge);
-  groups_.assign(1, {});
   pool_.clear();
   std::map<std::vector<uint32_t>, uint32_t> known;
   std::vector<uint32_t> ports;
@@ -61,11 +60,12 @@ void Routes::build(const std::vector<bool>& link_is_up) {
       for (const Neighbour& n : neighbours_[s]) {
         if (distances_[cell(n.node, edge)] + 1 == far) ports.push_back(n.port);
       }
-      const auto [found, is_new] = known.try_emplace(ports, groups_.size());
-      if (is_new) {
-        groups_.push_back(
-            {static_cast<uint32_t>(pool_.size()), static_cast<uint32_t>(ports.size())});
-        pool_.insert(pool_.end(), ports.begin(), ports.end());
+      const auto first = static_cast<uint32_t>(pool_.size());
+      const auto count = static_cast<uint32_t>(ports.size());
+      const auto [found, is_new] = known.try_emplace(ports, count << kCountShift | first);
+      if (is_new) pool_.insert(pool_.end(), ports.begin(), ports.end());
+      if (count >> (32 - kCountShift) != 0 || pool_.size() >> kCountShift != 0) {
+        throw TopologyError("a switch has too many links");
       }
       table_[cell(node, edge)] = found->second;
     }
@@ -143,7 +143,7 @@ void Routes::measure() {
           host_latency[from] + host_latency[to] + topology_.switch_at(node).latency;
       uint32_t links = 2;
       for (; node != edges_.switches[to]; ++links) {
-        const uint32_t port = pool_[groups_[table_[cell(node, to)]].first];
+        const uint32_t port = toward(node, {to, kNoPort})[0];
         const Link& link = topology_.links()[port / 2];
         node = port % 2 == 0 ? link.upper : link.lower;
         latency += link.latency + topology_.switch_at(node).latency;

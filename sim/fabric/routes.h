@@ -63,11 +63,8 @@ class Routes {
  private:
   static constexpr uint8_t kFar = UINT8_MAX;
 
-  // Ports in pool_.
-  struct Group {
-    uint32_t first = 0;
-    uint32_t count = 0;
-  };
+  static constexpr int kCountShift = 20;  // of an entry of table_
+
   struct Neighbour {
     uint32_t node;
     uint32_t port;
@@ -79,8 +76,8 @@ class Routes {
   }
   std::span<const uint32_t> toward(uint32_t node, const Attachment& at) const {
     if (edges_.index[node - topology_.hosts()] == at.edge) return {&at.port, 1};
-    const Group& group = groups_[table_[cell(node, at.edge)]];
-    return {pool_.data() + group.first, group.count};
+    const uint32_t entry = table_[cell(node, at.edge)];
+    return {pool_.data() + (entry & ((uint32_t{1} << kCountShift) - 1)), entry >> kCountShift};
   }
   std::span<const uint32_t> toward_any(uint32_t node, std::span<const Attachment> attached) const;
   std::span<const uint32_t> ports_of_host(uint32_t node, uint32_t host) const;
@@ -94,9 +91,8 @@ class Routes {
   std::vector<uint64_t> salts_;  // by node
   std::vector<bool> link_is_up_;
   std::vector<std::vector<Neighbour>> neighbours_;  // by switch: other switches
-  std::vector<uint32_t> table_;                     // by switch and edge: in groups_; 0: no way
-  std::vector<uint8_t> distances_;                  // likewise: links; kFar: no way
-  std::vector<Group> groups_;
+  std::vector<uint32_t> table_;     // by switch and edge: how many ports, and the first in pool_
+  std::vector<uint8_t> distances_;  // likewise: links; kFar: no way
   std::vector<uint32_t> pool_;
   uint32_t diameter_links_ = 0;
   Picoseconds diameter_latency_ = 0;

@@ -65,6 +65,7 @@ class Run {
                  [](void* hosts, uint32_t packet, uint32_t host, Picoseconds now) {
                    static_cast<Hosts*>(hosts)->arrive(packet, host, now);
                  }}),
+        sampler_(plan.sample_every),
         progress_(plan.traffic),
         window_(window_of(plan.topology, plan.traffic)) {
     hosts_.attach(fabric_);
@@ -86,6 +87,7 @@ class Run {
   // False: nothing will happen any more, or the time is over.
   bool step() {
     const Picoseconds next = events_.next();
+    if (next >= sampler_.next()) sample(next);
     if (hosts_.due_since() != kNever) {
       const Picoseconds end = hosts_.due_since() + std::max<Picoseconds>(window_, 1);
       if (next >= end) return run_hosts(end);
@@ -98,6 +100,11 @@ class Run {
     now_ = due.at;
     handle(due);
     return true;
+  }
+
+  void sample(Picoseconds next) {
+    if (next == kNever) return;
+    while (sampler_.next() <= next) sampler_.take(fabric_, hosts_);
   }
 
   // Hosts must not get ahead of such an event.
@@ -116,12 +123,10 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    const uint32_t later = events_.upcoming(6), soon = events_.upcoming(3);
-    if (kind_of(later) == Kind::port) fabric_.fetch(index_of(later));
-    if (kind_of(soon) == Kind::port) fabric_.fetch_packet(index_of(soon));
+    fabric_.fetch(events_.upcoming(6), events_.upcoming(3));
     switch (kind_of(due.who)) {
-      case Kind::port:
-        return fabric_.on_event(Kind::port, index, now_);
+      case Kind::arrival:
+        return fabric_.on_event(Kind::arrival, index, now_);
       case Kind::pause:
         fabric_.on_event(Kind::pause, index, now_);
         if (fabric_.ports()[index].from_host) hosts_.wake(fabric_.ports()[index].from, now_);
@@ -168,10 +173,6 @@ class Run {
     for (uint32_t i = 0; i < out.flows.size(); ++i) {
       FlowRecord& f = out.flows[i];
       f.trimmed = fabric_.trimmed()[i];
-      const uint64_t bytes = plan_.traffic.flows[i].bytes;
-      const uint32_t payload = facts_.packet_bytes - facts_.header_bytes;
-      const auto needed = static_cast<uint32_t>((bytes + payload - 1) / payload);
-      f.resent = f.sent > needed ? f.sent - needed : 0;
     }
     out.ports = fabric_.ports();
     out.is_finished = progress_.is_finished();
@@ -183,6 +184,7 @@ class Run {
     out.digest = hosts_.digest();
     out.hosts_up = hosts_.up();
     out.counters = hosts_.counters();
+    out.samples = std::move(sampler_).result(out.end);
     return out;
   }
 
@@ -192,6 +194,7 @@ class Run {
   NetworkFacts facts_;
   Hosts hosts_;
   Fabric fabric_;
+  Sampler sampler_;
   Progress progress_;
   const Picoseconds window_;
   Picoseconds now_ = 0;

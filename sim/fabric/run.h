@@ -4,6 +4,7 @@
 
 #include "sim/fabric/fabric.h"
 #include "sim/fabric/hosts.h"
+#include "sim/fabric/samples.h"
 #include "sim/fabric/stack.h"
 #include "sim/fabric/topology.h"
 
@@ -39,6 +40,7 @@ struct RunPlan {
   std::vector<LinkChange> changes;
   // After a link has changed, until the switches have found new ways; kNever: they do not.
   Picoseconds reroute_after = 0;
+  Picoseconds sample_every = 0;  // at first: see Sampler; 0: no samples
 };
 
 // How far a run is.
@@ -61,6 +63,7 @@ struct RunResult {
   uint32_t hosts_up = 0;                                   // that took part
   std::vector<std::pair<std::string, uint64_t>> counters;  // of all stacks together
   bool is_finished = false;                                // all flows have ended
+  Samples samples;
 };
 
 // `told` is called now and then, and may be empty. Throws TopologyError.

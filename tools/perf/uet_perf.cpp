@@ -139,6 +139,7 @@ class Traffic {
   static constexpr uint32_t kAhead = 64;
   static fep::Config config() {
     fep::Config config;
+    config.cms = cms::Config::software();
     config.pds.pdcs_per_key = 1;
     config.pds.max_pdcs = 16384;  // far from pressure with every number of flows
     config.pds.max_flows = config.ses.flows = 8192;
@@ -237,7 +238,8 @@ int pdcs(const Options& options) {
 
 // Goodput by the share of packets that the network loses, in simulated time. [PDS 12]
 int loss(const Options& options) {
-  const std::pair<const char*, cms::Algorithm> controls[] = {{"aimd", cms::Algorithm::aimd},
+  const std::pair<const char*, cms::Algorithm> controls[] = {{"nscc", cms::Algorithm::nscc},
+                                                             {"aimd", cms::Algorithm::aimd},
                                                              {"fixed", cms::Algorithm::fixed}};
   nlohmann::json out = nlohmann::json::array();
   if (!options.json) {
@@ -253,6 +255,7 @@ int loss(const Options& options) {
     double lossless = 0;
     for (const double share : {0.0, 0.001, 0.01, 0.02, 0.05, 0.1}) {
       fep::Config config;
+      config.cms = cms::Config::software();
       config.cms.algorithm = algorithm;
       config.pds.tx_window_packets = options.window;
       perf::LossPlan plan;
@@ -321,6 +324,7 @@ int match(const Options& options) {
 
 Figure message(const Options& options) {
   fep::Config config;
+  config.cms = cms::Config::software();
   perf::Pair pair(config, 1);
   pair.tagged(64, 100);
   const double ns = best_ns(options.repeats, [&] { return pair.tagged(64, options.rounds); });

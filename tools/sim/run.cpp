@@ -8,6 +8,8 @@
 #include "sim/traffic/request.h"
 #include "sim/training/step_traffic.h"
 #include "sim/training/training_file.h"
+#include "tools/sim/report/report.h"
+#include "tools/sim/report/samples_json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -38,7 +40,7 @@ struct Options {
   uint64_t seed = 1;
   std::string until, reroute_after = "0us";
   std::vector<std::string> changes;
-  std::string json;
+  std::string json, report, sample_every;
   bool is_quiet = false;
 };
 
@@ -201,6 +203,7 @@ nlohmann::json json_of(const Options& options, const RunPlan& plan, const RunRes
             {"events", r.events},
             {"utilisation", s.utilisation}}},
           {"counters", counters},
+          {"samples", json_of_samples(plan.topology, r)},
           {"flows", flows},
           {"ports", json_of_ports(plan, r)}};
 }
@@ -251,6 +254,8 @@ RunPlan make_plan(const Options& o) {
   plan.switches.adaptive = o.is_adaptive;
   plan.switches.pfc = o.is_pfc;
   if (!o.until.empty()) plan.until = parse_time(o.until);
+  if (!o.report.empty()) plan.sample_every = kMicrosecond;
+  if (!o.sample_every.empty()) plan.sample_every = parse_time(o.sample_every);
   plan.reroute_after = o.reroute_after == "never" ? kNever : parse_time(o.reroute_after);
   for (const std::string& text : o.changes) {
     for (const LinkChange& c : parse_change(plan.topology, text)) plan.changes.push_back(c);
@@ -258,8 +263,17 @@ RunPlan make_plan(const Options& o) {
   return plan;
 }
 
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  if (!out.flush()) throw TopologyError(path + ": cannot be written");
+}
+
 int run_fabric(const Options& options) {
   try {
+    if (!options.report.empty() && !can_report()) {
+      throw TopologyError("built without D3, so there is no --report (Debian: node-d3)");
+    }
     const RunPlan plan = make_plan(options);
     Progress progress;
     const RunResult result = run(plan, [&](const RunState& state) {
@@ -267,13 +281,15 @@ int run_fabric(const Options& options) {
     });
     const double seconds = std::max(progress.seconds(), 1e-6);
     print_summary(options.json == "-" ? stderr : stdout, plan, result, seconds);
-    const std::string text = options.json.empty() ? "" : json_of(options, plan, result).dump(1);
+    const bool is_asked = !options.json.empty() || !options.report.empty();
+    const nlohmann::json whole = is_asked ? json_of(options, plan, result) : nlohmann::json();
     if (options.json == "-") {
-      std::printf("%s\n", text.c_str());
+      std::printf("%s\n", whole.dump(1).c_str());
     } else if (!options.json.empty()) {
-      std::ofstream out(options.json);
-      out << text << '\n';
-      if (!out.flush()) throw TopologyError(options.json + ": cannot be written");
+      write_file(options.json, whole.dump(1) + "\n");
+    }
+    if (!options.report.empty()) {
+      write_file(options.report, report_page(whole, plan.topology, result));
     }
     const bool has_failed = std::ranges::any_of(result.flows, &FlowRecord::failed);
     return result.is_finished && !has_failed ? 0 : 1;
@@ -331,6 +347,9 @@ std::function<int()> add_run(CLI::App& app) {
   run.add_option("--seed", o.seed, "Same seed, same packets")->capture_default_str();
   run.add_option("--until", o.until, "Simulated time at which it ends, such as 5ms");
   run.add_option("--json", o.json, "File for the result; -: standard output");
+  run.add_option("--report", o.report, "File for a page with pictures of the result");
+  run.add_option("--sample", o.sample_every,
+                 "Interval of samples of queues and windows, such as 2us; with --report 1us");
   run.add_flag("--quiet", o.is_quiet, "No progress on standard error");
   return [options] { return run_fabric(*options); };
 }

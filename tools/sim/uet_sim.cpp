@@ -3,6 +3,7 @@
 #include "sim/coverage_exempt.h"
 #include "sim/simulation.h"
 #include "tools/common/command_line.h"
+#include "tools/sim/compare.h"
 #include "tools/sim/plan.h"
 #include "tools/sim/run.h"
 #include "tools/sim/traffic.h"
@@ -176,10 +177,12 @@ int main(int argc, char** argv) {
       ->check(CLI::ExistingDirectory);
   const auto plan = uet::tools::add_plan(app);
   const auto run_fabric = uet::tools::add_run(app);
+  const auto compare = uet::tools::add_compare(app);
   const auto traffic = uet::tools::add_traffic(app);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
   if (app.got_subcommand("plan")) return plan();
   if (app.got_subcommand("run")) return run_fabric();
+  if (app.got_subcommand("compare")) return compare();
   if (app.got_subcommand("traffic")) return traffic();
   return run_all(options);
 }

@@ -216,7 +216,7 @@ TEST(CodePointsTest, AtomicCodesHaveTheNamesAndSizesOfTheTables) {
   }
 }
 
-// [WIRE-016] Operators change these; what is tested is that they stay apart.
+// [WIRE-016, CMS-171, CMS-173, CMS-174, CMS-175, CMS-176, CMS-177] Operators change these.
 TEST(CodePointsTest, DscpDefaultsAreDistinctAndNamed) {
   EXPECT_STREQ(name(Dscp::no_trim), "NO_TRIM");
   EXPECT_STREQ(name(Dscp::trimmable), "TRIMMABLE");
@@ -225,6 +225,11 @@ TEST(CodePointsTest, DscpDefaultsAreDistinctAndNamed) {
   EXPECT_STREQ(name(Dscp::trimmed_lasthop), "TRIMMED_LASTHOP");
   EXPECT_STREQ(name(Dscp::control), "CONTROL");
   EXPECT_STREQ(name(static_cast<Dscp>(1)), "reserved");
+  EXPECT_EQ(static_cast<int>(Dscp::no_trim), 0);
+  EXPECT_EQ(static_cast<int>(Dscp::trimmable), 8);
+  EXPECT_EQ(static_cast<int>(Dscp::trimmed), 16);
+  EXPECT_EQ(static_cast<int>(Dscp::trimmed_lasthop), 18);
+  EXPECT_EQ(static_cast<int>(Dscp::control), 46);
 }
 
 template <class Header, class Field, class Code>

@@ -70,7 +70,7 @@ TEST(CodecTest, TssHeaderHasTheOctetsWrittenByHand) {
   expect_octets(h, "0cabcdef 11223344 0102030405060708");
 }
 
-// [WIRE-002, WIRE-040, WIRE-107]
+// [WIRE-002, WIRE-040, WIRE-107, CMS-028]
 TEST(CodecTest, SynRequestHasTheOctetsWrittenByHand) {
   Request h;
   h.next_hdr = NextHeader::standard;
@@ -122,6 +122,32 @@ TEST(CodecTest, ClosingAckHasTheOctetsWrittenByHand) {
   expect_octets(h, "3840 0000 00000010 0001 0002 00000100");
 }
 
+// [CMS-026, CMS-027, CMS-029] By hand: M is 0x20 and RETX 0x10 of the flags of both; what state
+// follows stands in the upper half of the octet behind the ACK.
+TEST(CodecTest, EchoedFlagsAndTheKindOfStateHaveTheirBits) {
+  Nack nack;
+  nack.nack_code = NackCode::trimmed;
+  nack.nack_psn = Psn(5);
+  nack.spdcid = Pdcid(1);
+  nack.dpdcid = Pdcid(2);
+  nack.payload = 6;
+  nack.m = true;
+  expect_octets(nack, "5020 0100 00000005 0001 0002 00000006");
+  nack.m = false;
+  nack.retx = true;
+  expect_octets(nack, "5010 0100 00000005 0001 0002 00000006");
+  AckCc ack;
+  ack.ack.m = ack.ack.retx = true;
+  ack.ack.cack_psn = Psn(0x10);
+  ack.ack.spdcid = Pdcid(1);
+  ack.ack.dpdcid = Pdcid(2);
+  ack.cc_type = CcType::credit;
+  ack.mpr = 8;
+  expect_octets(ack, "4030 0000 00000010 0001 0002 1008 0000 0000000000000000 0000000000000000");
+  ack.cc_type = CcType::nscc;
+  expect_octets(ack, "4030 0000 00000010 0001 0002 0008 0000 0000000000000000 0000000000000000");
+}
+
 // [WIRE-050] With an SES header behind it the flag does not lengthen the ACK.
 TEST(CodecTest, ExpectedPsnFlagBeforeResponseIsIgnored) {
   Ack h;
@@ -160,7 +186,7 @@ TEST(CodecTest, NackCcxHasTheOctetsWrittenByHand) {
                 "e0000000000000000000000000000000");
 }
 
-// [WIRE-056, WIRE-111]
+// [WIRE-056, WIRE-111, CMS-033]
 TEST(CodecTest, ProbeHasTheOctetsWrittenByHand) {
   Control h;
   h.ctl_type = CtlType::probe;
@@ -187,21 +213,21 @@ TEST(CodecTest, AtomicHasTheOctetsWrittenByHand) {
       "02070300");
 }
 
-// [WIRE-047] By hand: 0123 | 1, 45 | abcdef | 0067.
+// [WIRE-047, CMS-030] By hand: 0123 | 1, 45 | abcdef | 0067.
 TEST(CodecTest, NsccStatePacksItsFields) {
   const NsccState state{0x0123, true, 0x45, 0xABCDEF, 0x0067};
   EXPECT_EQ(state.pack(), 0x0123C5ABCDEF0067U);
   EXPECT_EQ(NsccState::unpack(0x0123C5ABCDEF0067U), state);
 }
 
-// [WIRE-048] The 24 bits in the middle are reserved.
+// [WIRE-048, CMS-031] The 24 bits in the middle are reserved.
 TEST(CodecTest, CreditStatePacksItsFields) {
   const CreditState state{0x123456, 0x0008};
   EXPECT_EQ(state.pack(), 0x1234560000000008U);
   EXPECT_EQ(CreditState::unpack(0x123456FFFFFF0008U), state);
 }
 
-// [WIRE-041, WIRE-057] Payloads of the two credit control packets.
+// [WIRE-041, WIRE-057, CMS-032, CMS-034, CMS-035] Payloads of the two credit control packets.
 TEST(CodecTest, CreditPayloadsPackTheirFields) {
   EXPECT_EQ((CreditRequest{0x21, 0x123456}.pack()), 0x21123456U);
   EXPECT_EQ(CreditRequest::unpack(0x21123456U), (CreditRequest{0x21, 0x123456}));

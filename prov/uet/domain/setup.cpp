@@ -156,7 +156,6 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
   if (settings.meets_refprov) fep::meet_refprov(config);
   set_up_congestion(caps, interface, config.cms);
-  config.pds.ack_form = pds::AckForm::cc;  // NSCC at the peer listens [CMS-030]
   // As many full packets as leave together; a burst of more would end in a short run.
   constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
   config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);

@@ -142,7 +142,8 @@ inline constexpr Setting kTuningRows[] = {
      "both "
      "hosts take. Where this is not set, a domain takes 200 us"},
     {"TRIMMING", Kind::flag, "", 0, 1, UET_STACK(cms.trimming), "CMS-049",
-     "1: the switches cut packets instead of dropping them. UDP sockets never see such packets"},
+     "1: the switches cut packets instead of dropping them. UDP sockets never see such packets. "
+     "Where this is not set, a domain takes 0"},
     {"PACING", Kind::share, "a window in a round trip", 0, 1000, UET_STACK(cms.pacing_percent),
      "ours", "Pace at which a window leaves; 0: at once"},
     {"INITIAL_WINDOW", Kind::count, "packets", 0, 4096, UET_STACK(cms.initial_window_packets),

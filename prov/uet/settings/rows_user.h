@@ -56,7 +56,8 @@ inline constexpr Setting kUserRows[] = {
      .help =
          "Congestion control. nscc: the window of UET, by delay and ECN marks. rccc: credit of the "
          "receiver, which all peers of a fabric must give. both: nscc and rccc. aimd: additive "
-         "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX",
+         "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where "
+         "this is not set, a domain takes aimd",
      .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,

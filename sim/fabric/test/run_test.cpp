@@ -57,6 +57,9 @@ TEST(RunTest, OneFlowFillsItsLink) {
   expect_conserved(r);
 }
 
+// [CMS-045, CMS-109, CMS-180, CMS-181, CMS-185, CMS-186, CMS-187] Six cables of 1 us each way, a
+// full packet and an ACK on each. The higher class stands for two, of one product each; without
+// cuts the queue of data holds five.
 TEST(RunTest, ThresholdsFollowFromTheLongestPath) {
   const RunPlan plan = plan_of("fattree:8", one_flow(1));
   const RunResult r = run(plan);
@@ -65,6 +68,9 @@ TEST(RunTest, ThresholdsFollowFromTheLongestPath) {
   EXPECT_EQ(plan.switches.low_bytes, 43u * 4160);
   EXPECT_EQ(plan.switches.ecn_low, 9u * 4160);
   EXPECT_EQ(plan.switches.ecn_high, 35u * 4160);
+  EXPECT_EQ(plan.switches.high_bytes, 2u * 43 * 4160);
+  EXPECT_EQ(switches_for(r.facts, false, "nscc").low_bytes, 5u * 43 * 4160);
+  EXPECT_EQ(switches_for(r.facts, false, "nscc").ecn_low, 9u * 4160);
 }
 
 TEST(RunTest, TheSameSeedSendsTheSamePackets) {

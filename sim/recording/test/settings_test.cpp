@@ -11,19 +11,21 @@
 namespace uet::recording {
 namespace {
 
-// The members of the struct Config in that header, in its order.
-std::vector<std::string> members_of(const std::string& layer) {
+// The members of that struct in the header of a layer, in its order, but those that are such
+// structs themselves.
+std::vector<std::string> members_of(const std::string& layer, const std::string& type,
+                                    const std::string& prefix) {
   std::ifstream header(std::string(UET_SOURCE_DIR) + "/" + layer + "/config.h");
-  const std::regex member(R"(  [A-Za-z_:0-9]+ (\w+)( =.*)?(;.*)?)");
+  const std::regex member(R"(  (?!\w+Config )[A-Za-z_:0-9]+ (\w+)( =.*)?(;.*)?)");
   std::vector<std::string> names;
   bool is_inside = false;
   for (std::string line; std::getline(header, line);) {
-    if (line == "struct Config {") is_inside = true;
+    if (line == "struct " + type + " {") is_inside = true;
     if (line == "};") is_inside = false;
     std::smatch found;
     const bool is_complete = line.find('=') != std::string::npos || line.find(';') < line.size();
     if (!is_inside || line.find('(') < line.find('=') || !is_complete) continue;
-    if (std::regex_match(line, found, member)) names.push_back(layer + "." + found[1].str());
+    if (std::regex_match(line, found, member)) names.push_back(prefix + found[1].str());
   }
   return names;
 }
@@ -37,8 +39,18 @@ std::vector<std::string> names() {
 TEST(SettingsTest, EveryMemberHasOneName) {
   const std::vector<std::string> known = names();
   size_t found = 1;  // peers_max, of fep::Config itself
-  for (const char* const layer : {"pds", "ses", "cms"}) {
-    const std::vector<std::string> members = members_of(layer);
+  const struct {
+    const char* layer;
+    const char* type;
+    const char* prefix;
+  } structs[] = {{"pds", "Config", "pds."},
+                 {"ses", "Config", "ses."},
+                 {"cms", "Config", "cms."},
+                 {"cms", "NsccConfig", "cms.nscc."},
+                 {"cms", "CreditConfig", "cms.credit."},
+                 {"cms", "EntropyConfig", "cms.entropy."}};
+  for (const auto& s : structs) {
+    const std::vector<std::string> members = members_of(s.layer, s.type, s.prefix);
     found += members.size();
     for (const std::string& name : members) {
       EXPECT_EQ(std::ranges::count(known, name), 1) << name;

@@ -10,6 +10,7 @@ namespace {
 // Packets of 4 KiB, a window of 256, 20 us, 100 Gb/s: 62 packets are on their way at a time.
 LossFigure run(double loss, uint64_t seed, uint32_t pdcs_per_key = 4) {
   fep::Config config;
+  config.cms = cms::Config::software();
   config.pds.tx_window_packets = 256;
   config.pds.pdcs_per_key = pdcs_per_key;
   LossPlan plan;
@@ -47,7 +48,9 @@ INSTANTIATE_TEST_SUITE_P(Seeds, LossGoodputTest, ::testing::Values(1u, 2u, 3u));
 TEST(CongestionLossTest, OwnQueueIsFoundWithFewLosses) {
   LossPlan plan;
   plan.queue_bytes = 60'000;
-  const LossFigure f = goodput({}, plan);
+  fep::Config config;
+  config.cms = cms::Config::software();
+  const LossFigure f = goodput(config, plan);
   EXPECT_GT(f.goodput_gbps, 45) << "of 50 Gb/s";
   EXPECT_GT(f.lost, 0u);
   EXPECT_LE(f.resends, f.packets / 100);

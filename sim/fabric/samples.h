@@ -1,0 +1,62 @@
+// What a run looks like over time: queues, links and windows, looked at in intervals. Looking
+// changes nothing: a run has the same digest with samples as without.
+#pragma once
+
+#include "sim/fabric/fabric.h"
+#include "sim/fabric/hosts.h"
+
+#include "pds/snapshot.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uet::sim::fabric {
+
+struct PortSample {
+  uint32_t data_bytes = 0;  // waiting or in service, to within a packet
+  uint32_t sent = 0;        // packets since the run began
+  uint64_t sent_bytes = 0;
+};
+
+// Of all PDCs that have something to send or to be acknowledged.
+struct WindowSample {
+  uint32_t senders = 0;
+  uint64_t low = 0, median = 0, high = 0;  // octets that 10, 50 and 90 % of them do not exceed
+  uint64_t inflight = 0;                   // octets, mean
+  uint64_t rtt_ns = 0;                     // median of those that know it; 0: none does
+};
+
+struct Samples {
+  std::vector<Picoseconds> at;
+  std::vector<WindowSample> windows;  // one for each instant
+  std::vector<PortSample> ports;      // all ports of the first instant, of the second, ...
+  Picoseconds interval = 0;           // 0: no samples were taken
+};
+
+// Keeps at most 256 instants: when there are as many, every second one goes, and the interval
+// doubles.
+class Sampler {
+ public:
+  // interval 0: none are taken.
+  explicit Sampler(Picoseconds interval) : next_(interval > 0 ? 0 : kNever) {
+    samples_.interval = interval;
+  }
+  // When the next one is due; kNever: none is.
+  Picoseconds next() const { return next_; }
+  // Nothing has happened yet at or behind next(), beyond what hosts do within the latency of a
+  // cable.
+  void take(const Fabric& fabric, const Hosts& hosts);
+
+  // Those until `end`.
+  Samples result(Picoseconds end) &&;
+
+ private:
+  void thin(size_t ports);
+  WindowSample windows(const Hosts& hosts);
+
+  Samples samples_;
+  Picoseconds next_;
+  std::vector<pds::PdcSnapshot> pdcs_;  // of a host
+};
+
+}  // namespace uet::sim::fabric

@@ -1,0 +1,155 @@
+// Command line of uet_sim compare, its table and its JSON.
+#include "tools/sim/compare.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace uet::tools {
+namespace {
+
+struct CompareOptions {
+  std::string before, after;
+  double limit_percent = 5;
+  bool is_json = false;
+};
+
+// Of each more is worse.
+struct Measure {
+  const char* name;
+  bool is_time;                       // in us; otherwise a count
+  std::array<const char*, 3> totals;  // added up; the first is in every result
+};
+
+constexpr std::array kMeasures{
+    Measure{"FCT mean, us", true, {"fct_mean_us"}},
+    Measure{"FCT p50, us", true, {"fct_p50_us"}},
+    Measure{"FCT p99, us", true, {"fct_p99_us"}},
+    Measure{"FCT max, us", true, {"fct_max_us"}},
+    Measure{"trimmed", false, {"trimmed"}},
+    Measure{"dropped", false, {"dropped_no_room", "dropped_link_down", "dropped_no_way"}},
+    Measure{"resent", false, {"resent"}},
+    Measure{"failed flows", false, {"flows_failed"}},
+};
+
+struct Row {
+  const Measure* measure;
+  double before, after;
+  double percent() const {
+    if (before == after) return 0;
+    return before == 0 ? std::numeric_limits<double>::infinity() : (after / before - 1) * 100;
+  }
+};
+
+nlohmann::json read_result(const std::string& path) {
+  std::ifstream file(path);
+  auto result = nlohmann::json::parse(file, nullptr, false);
+  if (result.is_object() && result.contains("totals") && result["totals"].contains("fct_max_us")) {
+    return result;
+  }
+  throw std::runtime_error(path + ": not a result of uet_sim run --json");
+}
+
+double sum_of(const nlohmann::json& result, const Measure& measure) {
+  double sum = 0;
+  for (const char* name : measure.totals) {
+    if (name != nullptr) sum += result["totals"].at(name).get<double>();
+  }
+  return sum;
+}
+
+// What a run was asked for, in one line.
+std::string words_of(const nlohmann::json& result) {
+  std::string out;
+  for (const char* key : {"topology", "matrix", "workload", "plan", "congestion", "balancing"}) {
+    const std::string value = result.value(key, "");
+    if (!value.empty()) out += (out.empty() ? "" : ", ") + value;
+  }
+  return out + ", seed " + std::to_string(result.value("seed", uint64_t{0}));
+}
+
+std::string change_of(const Row& row) {
+  if (std::isinf(row.percent())) return "from 0";
+  std::array<char, 32> out{};
+  std::snprintf(out.data(), out.size(), "%+.1f %%", row.percent());
+  return out.data();
+}
+
+void print_comparison(const std::vector<Row>& rows, const CompareOptions& o,
+                      const nlohmann::json& before, const nlohmann::json& after) {
+  std::printf("A  %s: %s\nB  %s: %s\n\n", o.before.c_str(), words_of(before).c_str(),
+              o.after.c_str(), words_of(after).c_str());
+  std::printf("%-14s %12s %12s %10s\n", "", "A", "B", "B to A");
+  for (const Row& row : rows) {
+    const int digits = row.measure->is_time ? 1 : 0;
+    std::printf("%-14s %12.*f %12.*f %10s%s\n", row.measure->name, digits, row.before, digits,
+                row.after, change_of(row).c_str(),
+                row.percent() > o.limit_percent ? "  worse" : "");
+  }
+  if (!after.value("finished", true)) std::printf("B has not finished\n");
+}
+
+void print_comparison_json(const std::vector<Row>& rows, const CompareOptions& o, bool is_worse) {
+  auto list = nlohmann::json::array();
+  for (const Row& row : rows) {
+    const bool is_finite = std::isfinite(row.percent());
+    list.push_back({{"name", row.measure->name},
+                    {"a", row.before},
+                    {"b", row.after},
+                    {"percent", is_finite ? nlohmann::json(row.percent()) : nlohmann::json()},
+                    {"worse", row.percent() > o.limit_percent}});
+  }
+  const nlohmann::json out{{"a", o.before},
+                           {"b", o.after},
+                           {"limit_percent", o.limit_percent},
+                           {"rows", list},
+                           {"worse", is_worse}};
+  std::printf("%s\n", out.dump(1).c_str());
+}
+
+int compare(const CompareOptions& o) {
+  try {
+    const nlohmann::json before = read_result(o.before), after = read_result(o.after);
+    std::vector<Row> rows;
+    bool is_worse = before.value("finished", true) && !after.value("finished", true);
+    for (const Measure& measure : kMeasures) {
+      rows.push_back({&measure, sum_of(before, measure), sum_of(after, measure)});
+      is_worse |= rows.back().percent() > o.limit_percent;
+    }
+    if (o.is_json) {
+      print_comparison_json(rows, o, is_worse);
+    } else {
+      print_comparison(rows, o, before, after);
+    }
+    return is_worse ? 1 : 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "uet_sim compare: %s\n", error.what());
+    return 2;
+  }
+}
+
+}  // namespace
+
+std::function<int()> add_compare(CLI::App& app) {
+  const auto options = std::make_shared<CompareOptions>();
+  CLI::App& command = *app.add_subcommand("compare", "Says how two results of run differ");
+  command.add_option("before", options->before, "Result A: a file of uet_sim run --json")
+      ->required();
+  command.add_option("after", options->after, "Result B")->required();
+  command.add_option("--limit", options->limit_percent, "Percent by which B may be worse than A")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command.add_flag("--json", options->is_json, "Print JSON");
+  command.footer("Exit status: 0 B is no worse than that, 1 it is, 2 a file is no result.");
+  return [options] { return compare(*options); };
+}
+
+}  // namespace uet::tools

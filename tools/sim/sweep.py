@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Runs uet_sim run for each combination of values, on all processors or on many machines by MPI.
+
+Usage: uet_sim_sweep FOLDER [--seeds 1-10] [--vary OPTION=VALUE,VALUE...]... [--jobs N]
+                     [--program UET_SIM] [-- OPTIONS OF uet_sim run]
+       mpirun -n 16 python3 -m mpi4py.futures $(command -v uet_sim_sweep) FOLDER ...
+
+  FOLDER         results: one JSON file for each point, table.csv with the totals of all. Points
+                 whose file is there are not run again, so a sweep that was cut off goes on; a
+                 folder of a sweep with other OPTIONS is refused
+  --seeds        first and last seed, or one (default 1)
+  --vary         values of an option of uet_sim run, such as cc=nscc,fixed; may be repeated. Values
+                 that have commas are parted by ;
+  --jobs N       processes (default: one for each processor; with MPI: one for each rank but the
+                 first, which hands out the points)
+  --program      default: uet_sim beside this program, else on the PATH
+
+Exit status: 0 all flows of all points have ended well, 1 not all, 2 bad usage.
+Needs python3-mpi4py only where MPI is used.
+"""
+import argparse
+import csv
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+
+def seeds_of(text):
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if not found or int(found[2] or found[1]) < int(found[1]):
+        raise argparse.ArgumentTypeError(f"{text} is neither a seed nor FIRST-LAST")
+    return [str(seed) for seed in range(int(found[1]), int(found[2] or found[1]) + 1)]
+
+
+def varied(text):
+    name, equals, values = text.partition("=")
+    if not equals or not re.fullmatch(r"[a-z][a-z-]*", name) or not values:
+        raise argparse.ArgumentTypeError(f"{text} is not OPTION=VALUE,VALUE...")
+    return name, values.split(";" if ";" in values else ",")
+
+
+def name_of(point):
+    """A file's name: other points have other names."""
+    text = ",".join(f"{name}={value}" for name, value in point)
+    return re.sub(r"[^A-Za-z0-9=,.+_-]", lambda c: f"%{ord(c[0]):02x}", text) + ".json"
+
+
+def run_point(command, path):
+    """Runs one point unless its result is there; the error of a run that gave none."""
+    path = pathlib.Path(path)
+    if path.exists():
+        return ""
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    os.close(handle)
+    done = subprocess.run([*command, "--quiet", "--json", unfinished], capture_output=True,
+                          text=True, check=False)
+    if done.returncode in (0, 1) and os.path.getsize(unfinished) > 0:
+        os.replace(unfinished, path)  # whole, or not there
+        return ""
+    os.unlink(unfinished)
+    return done.stderr.strip() or f"exit status {done.returncode}"
+
+
+def executor(jobs):
+    """That of MPI when there are ranks, else one for this machine; and what works in it."""
+    if "mpi4py.futures" in sys.modules:
+        from mpi4py import MPI
+        from mpi4py.futures import MPIPoolExecutor
+        ranks = MPI.COMM_WORLD.Get_size() - 1
+        if ranks > 0:
+            return MPIPoolExecutor(), f"{ranks} ranks"
+    return ThreadPoolExecutor(jobs), f"{jobs} jobs"
+
+
+def write_table(folder, names, points):
+    """One line for each result. True: all flows of all points have ended well."""
+    rows, is_well = [], True
+    for point in points:
+        path = folder / name_of(point)
+        if not path.exists():
+            is_well = False
+            continue
+        result = json.loads(path.read_text())
+        rows.append({**dict(point), "finished": result["finished"], **result["totals"]})
+        is_well &= result["finished"] and result["totals"]["flows_failed"] == 0
+    with open(folder / "table.csv", "w", newline="") as out:
+        columns = [*names, *(key for key in (rows[0] if rows else {}) if key not in names)]
+        writer = csv.DictWriter(out, columns)
+        writer.writeheader()
+        writer.writerows(rows)
+    return is_well
+
+
+def claim(folder, rest):
+    """The folder is for points with these options."""
+    folder.mkdir(parents=True, exist_ok=True)
+    note = folder / "options.txt"
+    text = "\n".join(rest) + "\n"
+    if not note.exists():
+        note.write_text(text)
+    elif note.read_text() != text:
+        print(f"uet_sim_sweep: {note} has other options; take another folder", file=sys.stderr)
+        sys.exit(2)
+    for left in folder.glob(".*.part"):  # of a sweep that was cut off
+        left.unlink()
+
+
+def arguments():
+    words = sys.argv[1:]
+    cut = words.index("--") if "--" in words else len(words)
+    parser = argparse.ArgumentParser(prog="uet_sim_sweep", usage=__doc__.split("Usage: ")[1],
+                                     add_help=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("--seeds", type=seeds_of, default=["1"])
+    parser.add_argument("--vary", type=varied, action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--program")
+    options = parser.parse_args(words[:cut])
+    if options.help:
+        print(__doc__.strip())
+        sys.exit(0)
+    if options.folder is None or options.jobs < 1:
+        parser.error("a folder is needed, and a number of jobs above 0")
+    beside = pathlib.Path(__file__).resolve().parent / "uet_sim"
+    options.program = options.program or (str(beside) if beside.exists()
+                                          else shutil.which("uet_sim"))
+    if options.program is None:
+        parser.error("there is no uet_sim; see --program")
+    return options, words[cut + 1:]
+
+
+def main():
+    options, rest = arguments()
+    claim(options.folder, rest)
+    axes = [*options.vary, ("seed", options.seeds)]
+    points = [list(zip([name for name, _ in axes], values))
+              for values in itertools.product(*(values for _, values in axes))]
+    commands = [[options.program, "run", *rest, *(f"--{name}={value}" for name, value in point)]
+                for point in points]
+    paths = [str(options.folder / name_of(point)) for point in points]
+    there = sum(os.path.exists(path) for path in paths)
+    workers, what = executor(options.jobs)
+    print(f"{len(points)} points, {there} of them are there; {what}", file=sys.stderr)
+    failed = 0
+    with workers as pool:
+        for point, problem in zip(points, pool.map(run_point, commands, paths)):
+            if problem:
+                failed += 1
+                print(f"{name_of(point)[:-5]}: {problem}", file=sys.stderr)
+    is_well = write_table(options.folder, [name for name, _ in axes], points)
+    return 1 if failed or not is_well else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

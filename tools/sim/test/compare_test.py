@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""uet_sim compare as its users call it, on results written by hand and on those of two runs.
+
+Usage: compare_test.py PATH_OF_UET_SIM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+TOTALS = {"fct_mean_us": 100, "fct_p50_us": 90, "fct_p99_us": 200, "fct_max_us": 250, "trimmed": 10,
+          "dropped_no_room": 1, "dropped_link_down": 2, "dropped_no_way": 3, "resent": 10,
+          "flows_failed": 0}
+
+
+class CompareTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def result(self, name, finished=True, **changes):
+        path = self.folder / name
+        path.write_text(json.dumps({"topology": "fattree:4", "workload": "ring", "seed": 7,
+                                    "finished": finished, "totals": {**TOTALS, **changes}}))
+        return path
+
+    def compare(self, *words):
+        return subprocess.run([PROGRAM, "compare", *map(str, words)], capture_output=True,
+                              text=True, check=False, timeout=60)
+
+    def rows(self, *words):
+        done = self.compare(*words, "--json")
+        out = json.loads(done.stdout)
+        self.assertEqual(out["worse"], done.returncode == 1)
+        return {row["name"]: row for row in out["rows"]}
+
+    def test_the_same_is_no_worse(self):
+        a = self.result("a")
+        done = self.compare(a, a, "--limit", 0)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fattree:4, ring, seed 7", done.stdout)
+        self.assertNotIn("worse", done.stdout)
+
+    def test_each_measure_counts_alone(self):
+        a = self.result("a")
+        for key, name in (("fct_mean_us", "FCT mean, us"), ("fct_p50_us", "FCT p50, us"),
+                          ("fct_p99_us", "FCT p99, us"), ("fct_max_us", "FCT max, us"),
+                          ("trimmed", "trimmed"), ("resent", "resent")):
+            rows = self.rows(a, self.result("b", **{key: TOTALS[key] * 1.1}))
+            self.assertEqual([row["name"] for row in rows.values() if row["worse"]], [name])
+            self.assertAlmostEqual(rows[name]["percent"], 10)
+
+    def test_drops_of_all_reasons_are_one_number(self):
+        rows = self.rows(self.result("a"), self.result("b", dropped_no_way=6))
+        self.assertEqual((rows["dropped"]["a"], rows["dropped"]["b"]), (6, 9))
+        self.assertTrue(rows["dropped"]["worse"])
+
+    def test_the_limit_decides(self):
+        a, b = self.result("a"), self.result("b", fct_p99_us=212)
+        self.assertEqual(self.compare(a, b, "--limit", 6.1).returncode, 0)
+        self.assertEqual(self.compare(a, b, "--limit", 5.9).returncode, 1)
+        self.assertEqual(self.compare(b, a, "--limit", 0).returncode, 0)
+        self.assertEqual(self.compare(a, b).returncode, 1)
+
+    def test_more_than_none_is_worse_than_any_limit(self):
+        done = self.compare(self.result("a"), self.result("b", flows_failed=1), "--limit", 1000)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("from 0", done.stdout)
+
+    def test_a_run_that_has_not_finished_is_worse(self):
+        self.assertEqual(self.compare(self.result("a"), self.result("b", False)).returncode, 1)
+
+    def test_results_of_runs(self):
+        paths = []
+        for balancing in ("mixed", "single"):
+            paths.append(self.folder / balancing)
+            subprocess.run([PROGRAM, "run", "--quiet", "--topo", "fattree:4", "--workload",
+                            "permutation:bytes=500kB", "--lb", balancing, "--json", paths[-1]],
+                           check=True, stdout=subprocess.DEVNULL)
+        rows = self.rows(*paths)
+        self.assertGreater(rows["FCT max, us"]["percent"], 20)
+
+    def test_what_is_no_result_is_refused(self):
+        other = self.folder / "other"
+        for text in ("", "[]", "{}", '{"totals": {}}', '{"totals": 3}',
+                     '{"totals": {"fct_max_us": "x"}}', '{"totals": {"fct_max_us": 1}}'):
+            other.write_text(text)
+            done = self.compare(self.result("a"), other)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertEqual(self.compare(self.result("a"), self.folder / "none").returncode, 2)
+        self.assertEqual(self.compare(self.result("a")).returncode, 2)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    PROGRAM = sys.argv[1]
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""uet_sim_sweep as its users call it, on this machine and, where mpirun and mpi4py are, by MPI.
+
+Usage: sweep_test.py UET_SIM SWEEP.py [mpi]     (mpi: only that; exit 77: it is not there)
+"""
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = SWEEP = ""
+SMALL = ["--", "--topo", "fattree:4", "--workload", "permutation:bytes=100kB"]
+PYTHONS = ("/usr/bin/python3", "python3")  # Debian's mpi4py is for Debian's Python
+
+
+class SweepTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name) / "results"
+
+    def sweep(self, *words, before=(), python=None):
+        command = [*before, *([python, "-m", "mpi4py.futures"] if before else [sys.executable]),
+                   SWEEP, str(self.folder), "--program", PROGRAM, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+    def table(self):
+        with open(self.folder / "table.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def look_at_six_points(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.table()
+        self.assertEqual([(row["lb"], row["seed"]) for row in rows],
+                         [(lb, seed) for lb in ("mixed", "single") for seed in "123"])
+        self.assertTrue(all(row["flows_done"] == "16" for row in rows))
+        alone = json.loads(subprocess.run(
+            [PROGRAM, "run", "--quiet", *SMALL[1:], "--lb", "single", "--seed", "2", "--json", "-"],
+            capture_output=True, text=True, check=True).stdout)
+        kept = json.loads((self.folder / "lb=single,seed=2.json").read_text())
+        self.assertEqual(kept["digest"], alone["digest"])
+
+
+class LocalTest(SweepTest):
+    def test_each_point_is_run_once(self):
+        words = ["--seeds", "1-3", "--vary", "lb=mixed,single", "--jobs", "2", *SMALL]
+        self.look_at_six_points(self.sweep(*words))
+        one = self.folder / "lb=mixed,seed=1.json"
+        times = {p.name: p.stat().st_mtime_ns for p in self.folder.glob("*.json")}
+        one.unlink()
+        (self.folder / ".x.part").write_text("cut off")
+        again = self.sweep(*words)
+        self.assertIn("6 points, 5 of them are there", again.stderr)
+        self.look_at_six_points(again)
+        changed = [name for name, at in times.items()
+                   if (self.folder / name).stat().st_mtime_ns != at]
+        self.assertEqual(changed, [one.name])
+        self.assertEqual(list(self.folder.glob(".*.part")), [])
+
+    def test_a_folder_of_another_sweep_is_refused(self):
+        self.assertEqual(self.sweep(*SMALL).returncode, 0)
+        done = self.sweep(*SMALL, "--mtu", "2048")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("other options", done.stderr)
+
+    def test_a_point_that_cannot_be_run_is_named(self):
+        done = self.sweep("--vary", "lb=mixed,none", *SMALL)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("lb=none,seed=1: ", done.stderr)
+        self.assertEqual(len(self.table()), 1)
+
+    def test_a_flow_that_does_not_end_is_told(self):
+        done = self.sweep(*SMALL, "--until", "5us")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(self.table()[0]["finished"], "False")
+
+    def test_wrong_usage(self):
+        for words in (["--seeds", "3-1"], ["--seeds", "x"], ["--vary", "lb"], ["--jobs", "0"]):
+            self.assertEqual(self.sweep(*words, *SMALL).returncode, 2, words)
+
+
+class MpiTest(SweepTest):
+    def test_ranks_share_the_points(self):
+        python = next((p for p in PYTHONS if shutil.which(p) and subprocess.run(
+            [p, "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0), None)
+        if python is None or shutil.which("mpirun") is None:
+            print("SKIPPED: no mpirun or no mpi4py (Debian: openmpi-bin python3-mpi4py)")
+            sys.stdout.flush()
+            os._exit(77)
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        before = ["mpirun", *root, "--oversubscribe", "-n", "3"]
+        done = self.sweep("--seeds", "1-3", "--vary", "lb=mixed,single", *SMALL, before=before,
+                          python=python)
+        self.assertIn("6 points, 0 of them are there; 2 ranks", done.stderr)
+        self.look_at_six_points(done)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    PROGRAM, SWEEP = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1],
+                  defaultTest="MpiTest" if sys.argv[3:] else "LocalTest")
