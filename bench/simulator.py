@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs what htsim has published through uet_sim run, and writes the tables of docs/simulator.md.
+"""Runs uet_sim run with a failed link, and with many hosts, and writes tables of docs/simulator.md.
+bench/fabric.py writes those that compare it with htsim.
 
-Usage: bench/simulator.py fidelity|failure|speed UET_SIM
+Usage: bench/simulator.py failure|speed UET_SIM
 
-fidelity: completion times of htsim's matrices for each way of congestion control, over 10 seeds.
 failure: a permutation of 8 MB in which one uplink of eight of a leaf fails and nobody reroutes.
 speed: processor time and memory of large runs; the machine is to do nothing else.
 The matrices are those of UET_GOLDEN_DIR (../shared/golden), folder htsim.
@@ -11,7 +11,6 @@ The matrices are those of UET_GOLDEN_DIR (../shared/golden), folder htsim.
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,17 +18,6 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "simulator.md"
 GOLDEN = pathlib.Path(os.environ.get("UET_GOLDEN_DIR", ROOT.parent / "shared" / "golden")) / "htsim"
-SEEDS = 10
-
-# Topology, matrix, and what htsim's slowest flow takes in us: nscc, rccc, both.
-CASES = [
-    ("fattree:4", "one", (176.2, 177.4, 177.4)),
-    ("fattree:8", "incast_128n_8to1_2MB", (1333.5, 1313.2, 1313.2)),
-    ("fattree:8", "incast_128n_32to1_2MB", (5240.8, 5261.4, 5263.5)),
-    ("fattree:8", "perm_128n_128c_2MB", (200.9, 199.1, 201.9)),
-    ("leaf_spine_tiny.topo", "perm_32n_32c_2MB", (732.6, 724.9, 746.6)),
-]
-ALGORITHMS = ("nscc", "rccc", "both")
 
 # Topology, what is sent, and the processor time and memory that htsim takes.
 LARGE = [
@@ -60,33 +48,6 @@ def run(program, arguments):
         return json.load(out), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
-def names(program):
-    help_text = subprocess.run([program, "run", "--help"], capture_output=True, text=True,
-                               check=True).stdout
-    listed = help_text.split("--cc TEXT:{", 1)[1].split("}", 1)[0]
-    return [a for a in ALGORITHMS if a in listed.split(",")]
-
-
-def fidelity(program):
-    lines = ["| matrix | control | htsim max us | max us | p99 us | mean us | trims | resent | "
-             "max / htsim |", "|---|---|---|---|---|---|---|---|---|"]
-    for topology, name, published in CASES:
-        if topology.endswith(".topo"):
-            topology = str(GOLDEN / "topologies" / topology)
-        for algorithm in names(program):
-            found = [run(program, ["--topo", topology, "--matrix", matrix(name), "--cc", algorithm,
-                                   "--seed", str(seed)])[0]["totals"]
-                     for seed in range(1, SEEDS + 1)]
-            middle = {key: statistics.median(f[key] for f in found) for key in
-                      ("fct_max_us", "fct_p99_us", "fct_mean_us", "trimmed", "resent")}
-            reference = published[ALGORITHMS.index(algorithm)]
-            lines.append(f"| {name} | {algorithm} | {reference} | {middle['fct_max_us']:.1f} | "
-                         f"{middle['fct_p99_us']:.1f} | {middle['fct_mean_us']:.1f} | "
-                         f"{middle['trimmed']:.0f} | {middle['resent']:.0f} | "
-                         f"{middle['fct_max_us'] / reference:.3f} |")
-    return lines
-
-
 def speed(program):
     lines = ["| run | htsim | processor s | memory MB | M hops/s | longest flow us |",
              "|---|---|---|---|---|---|"]
@@ -113,10 +74,10 @@ def failure(program):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("fidelity", "failure", "speed"):
-        sys.stderr.write("simulator.py: give fidelity, failure or speed, and the program uet_sim\n")
+    if len(sys.argv) != 3 or sys.argv[1] not in ("failure", "speed"):
+        sys.stderr.write("simulator.py: give failure or speed, and the program uet_sim\n")
         sys.exit(2)
-    lines = {"fidelity": fidelity, "failure": failure, "speed": speed}[sys.argv[1]](sys.argv[2])
+    lines = {"failure": failure, "speed": speed}[sys.argv[1]](sys.argv[2])
     print("\n".join(lines))
     begin, end = f"<!-- {sys.argv[1]} -->\n", f"<!-- end of {sys.argv[1]} -->"
     before, rest = PAGE.read_text().split(begin)

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Compares uet_sim run with htsim, case by case, and writes the tables into docs/simulator.md.
+
+Usage: bench/fabric.py --program UET_SIM [--htsim FOLDER] [--golden FOLDER] [--cases NAMES]
+                       [--cc NAMES] [--seeds N] [--results FILE] [--write]
+
+  --program UET_SIM  the program to run
+  --htsim FOLDER     the folder of a built htsim_uec (of uet-htsim): it runs too, and what it finds
+                     goes to bench/fabric_htsim.json; without it the numbers of that file count
+  --golden FOLDER    matrices and topologies of htsim (default $UET_GOLDEN_DIR/htsim, then
+                     ../shared/golden/htsim)
+  --cases NAMES      only these, with commas between (default: all)
+  --cc NAMES         nscc, rccc, both (default: all three; those that UET_SIM does not know stay
+                     empty)
+  --seeds N          seeds 1 to N of each (default 10)
+  --results FILE     what UET_SIM finds goes there, and what is there already is not run again
+  --write            writes the tables into docs/simulator.md between the marks "fidelity"; without
+                     it they are printed
+
+Exit status: 0 done, 1 a run failed, 2 bad usage. Differences are printed, not judged.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RECORD = ROOT / "bench/fabric_htsim.json"
+PAGE = ROOT / "docs/simulator.md"
+MARKS = ("<!-- fidelity -->", "<!-- end of fidelity -->")
+CONTROLS = {"nscc": ["-sender_cc_only"], "rccc": ["-receiver_cc_only"],
+            "both": ["-sender_cc", "-receiver_cc"]}
+LIMIT = 5  # percent
+
+# Name, matrix, topology of uet_sim, .topo for htsim, end for htsim in us, flows that count.
+CASES = {
+    "one": ("one.cm", "fattree:4", None, 2000, None),
+    "incast 8:1": ("incast_128n_8to1_2MB.cm", "fattree:8", None, 10000, None),
+    "incast 32:1": ("incast_128n_32to1_2MB.cm", "fattree:8", None, 30000, None),
+    "incast 127:1": ("incast_128n_127to1_2MB.cm", "fattree:8", None, 60000, None),
+    "permutation 128": ("perm_128n_128c_2MB.cm", "fattree:8", None, 5000, None),
+    "permutation 32, 4:1": ("perm_32n_32c_2MB.cm", None, "leaf_spine_tiny.topo", 10000, None),
+    "incast 126:1": ("incast_collateral_128.cm", "fattree:8", None, 60000, "most"),
+    "its victim": ("incast_collateral_128.cm", "fattree:8", None, 60000, "rest"),
+}
+MEASURES = ("mean", "p99", "max", "trimmed", "resent")
+
+
+def flows_of(path, which):
+    """Hosts by index of the flow in the file: of all, of those to the most common receiver, or of
+    the rest."""
+    pairs = re.findall(r"^(\d+)->(\d+)", path.read_text(), re.M)
+    receivers = [to for _, to in pairs]
+    common = max(set(receivers), key=receivers.count)
+    return {i: pair for i, pair in enumerate(pairs)
+            if which is None or (pair[1] == common) == (which == "most")}
+
+
+def measured(times, trimmed, resent):
+    ordered = sorted(times)
+    p99 = ordered[int(0.99 * (len(ordered) - 1) + 0.5)]
+    return {"mean": round(statistics.fmean(times), 2), "p99": round(p99, 2),
+            "max": round(ordered[-1], 2), "trimmed": trimmed, "resent": resent}
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        golden = os.environ.get("UET_GOLDEN_DIR", ROOT.parent / "shared/golden")
+        self.golden = pathlib.Path(options.golden or pathlib.Path(golden) / "htsim").resolve()
+        if not (self.golden / "matrices").is_dir():
+            sys.exit(f"fabric.py: no folder {self.golden}/matrices (see --golden)")
+        self.runs = {}  # of a program by its arguments, since two cases may share a run
+
+    def ours(self, case, control, seed):
+        matrix, topology, topo_file, _, which = CASES[case]
+        path = self.golden / "matrices" / matrix
+        where = topology or self.golden / "topologies" / topo_file
+        words = [self.options.program, "run", "--quiet", "--topo", where, "--matrix", path, "--cc",
+                 control, "--seed", seed, "--json", "-"]
+        if (key := tuple(map(str, words))) not in self.runs:
+            done = subprocess.run(key, capture_output=True, text=True, check=False)
+            if done.returncode not in (0, 1) or not done.stdout:
+                if "not in {" in done.stderr:
+                    return None
+                sys.exit(f"fabric.py: {' '.join(key)}: {done.stderr[-500:]}")
+            self.runs[key] = json.loads(done.stdout)
+        result = self.runs[key]
+        flows = [result["flows"][i] for i in flows_of(path, which)]
+        if any(f["finish_us"] is None for f in flows):
+            print(f"{case}, {control}, seed {seed}: flows have not finished", file=sys.stderr)
+            return None
+        return measured([f["finish_us"] - f["start_us"] for f in flows],
+                        sum(f["trimmed"] for f in flows), sum(f["resent"] for f in flows))
+
+    def htsim(self, case, control, seed):
+        matrix, _, topo_file, end, which = CASES[case]
+        path = self.golden / "matrices" / matrix
+        program = pathlib.Path(self.options.htsim).resolve() / "htsim_uec"
+        words = [program, "-tm", path, "-end", end, "-seed", seed, "-load_balancing_algo", "mixed",
+                 *CONTROLS[control]]
+        if topo_file:
+            words += ["-topo", self.golden / "topologies" / topo_file]
+        if (key := tuple(map(str, words))) not in self.runs:
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([*key, "-o", "log"], cwd=folder, capture_output=True,
+                                      text=True, check=False)
+            if done.returncode != 0:
+                sys.exit(f"fabric.py: {' '.join(key)}: {done.stdout[-500:]}{done.stderr[-500:]}")
+            self.runs[key] = done.stdout
+        text = self.runs[key]
+        times = {(source, target): float(at) for source, target, at in re.findall(
+            r"^Flow Uec_(\d+)_(\d+) .*? finished at ([\d.e+]+) ", text, re.M)}
+        flows = flows_of(path, which).values()
+        if any(flow not in times for flow in flows):
+            print(f"htsim, {case}, {control}, seed {seed}: not finished", file=sys.stderr)
+            return None
+        total = re.search(r"^New: .* Rtx: (\d+) .* NACKs: (\d+)", text, re.M)
+        of_all = which is None
+        return measured([times[flow] for flow in flows], int(total[2]) if of_all else None,
+                        int(total[1]) if of_all else None)
+
+
+def collect(run, cases, controls, seeds, known, save):
+    for case in cases:
+        for control in controls:
+            runs = known.setdefault(case, {}).setdefault(control, {})
+            for seed in range(1, seeds + 1):
+                if str(seed) in runs:
+                    continue
+                result = run(case, control, seed)
+                if result is None:
+                    break
+                runs[str(seed)] = result
+                save(known)
+    return known
+
+
+def median(runs, measure, seeds):
+    values = [runs[seed][measure] for seed in list(runs)[:seeds]]
+    return statistics.median(values) if values and None not in values else None
+
+
+def number(value, measure):
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if measure in ("trimmed", "resent") else f"{value:,.1f}"
+
+
+def beside(ours, theirs, measure):
+    """Both, and how much more ours is."""
+    text = f"{number(ours, measure) or '-'} / {number(theirs, measure) or '-'}"
+    if None in (ours, theirs) or measure in ("trimmed", "resent"):
+        return text
+    percent = (ours / theirs - 1) * 100
+    return f"{text} ({percent:+.1f} %)" if percent <= LIMIT else f"{text} (**{percent:+.1f} %**)"
+
+
+def tables(ours, theirs, options):
+    cases, controls = options.cases, options.cc
+    lines = [f"Maximum completion time in us of seed 1, uet_sim / htsim; above {LIMIT} % in bold:",
+             "", "| case | " + " | ".join(controls) + " |", "|---" * (len(controls) + 1) + "|"]
+    for case in cases:
+        cells = []
+        for control in controls:
+            values = [(side.get(case, {}).get(control, {}).get("1") or {}).get("max")
+                      for side in (ours, theirs)]
+            cells.append(beside(*values, "max"))
+        lines.append(f"| {case} | " + " | ".join(cells) + " |")
+    for control in controls:
+        lines += ["", f"{control}: medians over {options.seeds} seeds, us, uet_sim / htsim:",
+                  "", "| case | mean | p99 | max | trimmed | resent |", "|---|---|---|---|---|---|"]
+        for case in cases:
+            sides = [side.get(case, {}).get(control, {}) for side in (ours, theirs)]
+            cells = [beside(*(median(side, measure, options.seeds) for side in sides), measure)
+                     for measure in MEASURES]
+            lines.append(f"| {case} | " + " | ".join(cells) + " |")
+    few = {case: min(len(theirs.get(case, {}).get(control, {})) for control in controls)
+           for case in cases}
+    if any(count < options.seeds for count in few.values()):
+        lines += ["", "htsim with fewer seeds: " + ", ".join(
+            f"{case} {count}" for case, count in few.items() if count < options.seeds)]
+    return "\n".join(lines)
+
+
+def write_page(text):
+    before, rest = PAGE.read_text().split(MARKS[0])
+    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+
+
+def saver(path):
+    def save(values):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values, indent=1) + "\n")
+    return save if path else lambda values: None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0],
+                                     usage=__doc__.partition("Usage: ")[2].partition("\n\n")[0],
+                                     epilog="The head of this file says more.")
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--htsim")
+    parser.add_argument("--golden")
+    parser.add_argument("--cases", default=list(CASES), type=lambda text: text.split(","))
+    parser.add_argument("--cc", default=list(CONTROLS), type=lambda text: text.split(","))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    if unknown := [n for n in options.cases if n not in CASES] + \
+            [n for n in options.cc if n not in CONTROLS]:
+        parser.error(f"what is {unknown[0]}?")
+    bench = Bench(options)
+    theirs = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    if options.htsim:
+        theirs = collect(bench.htsim, options.cases, options.cc, options.seeds, theirs,
+                         saver(RECORD))
+    kept = options.results
+    ours = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    ours = collect(bench.ours, options.cases, options.cc, options.seeds, ours, saver(kept))
+    text = tables(ours, theirs, options)
+    if options.write:
+        write_page(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
