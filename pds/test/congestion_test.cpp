@@ -143,6 +143,17 @@ TEST_F(CongestionTest, ResendsObeyTheWindowAndGoFirst) {
   EXPECT_EQ(b.lines(), (std::vector<std::string>{"REQ psn +0 retx ar clear -1"}));
 }
 
+// [PDS-240] What a PDC that failed had in flight makes room for others.
+TEST_F(CongestionTest, AFailedPdcGivesItsRoomBack) {
+  Bench b(config(), window_of(16));
+  ASSERT_EQ(b.open_initiator(16).size(), 16u);
+  post(b, 2, Mode::rud);
+  ASSERT_EQ(b.tx().size(), 0u);
+  b.rx_header(b.nack(NackCode::pdc_hdr_mismatch, b.start));
+  EXPECT_EQ(b.tx().size(), 16u);
+  EXPECT_EQ(b.pds->usage().inflight_bytes, 16u * kPacket);
+}
+
 // --- reports ---
 
 // [CMS-019, CMS-077 .. CMS-081] One ACK acknowledges four packets and shows two more. Its round
