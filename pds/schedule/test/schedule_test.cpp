@@ -38,7 +38,7 @@ class ScheduleTest : public testing::Test {
     window_.initial_window_packets = 8;
     res_ = std::make_unique<Resources>(config_, window_, peers_, client_, randomness_);
     res_->tx_pool.create(arena_, 2);
-    path_ = std::make_unique<Path>(PathKey{}, window_, res_->rng);
+    path_ = std::make_unique<Path>(PathKey{}, window_, res_->rng, senders_);
     path_->packet_bytes_max = 4096;
     schedule_ = std::make_unique<Schedule>(*res_);
   }
@@ -64,6 +64,7 @@ class ScheduleTest : public testing::Test {
   PeerTable peers_;
   Config config_;
   cms::Config window_;
+  uint32_t senders_ = 0;  // paths with something to send
   NoClient client_;
   SeededRandom randomness_{1};
   std::unique_ptr<Resources> res_;
