@@ -48,6 +48,8 @@ Plan Plan::draw(uint64_t seed) {
   p.late_receives = one_of(rng, {0.0, 0.3, 1.0});
   p.spread = one_of(rng, {Duration::zero(), Duration::milliseconds(1), Duration::milliseconds(50)});
   p.entropy_values = one_of(rng, {1u, 4u, 16u});
+  // A stream of its own, too: it came later than the rest.
+  if (Rng(seed, 0x6363).chance(0.25)) p.congestion = cms::Algorithm::nscc;
   if (rng.chance(0.06)) p.pause = Duration::milliseconds(100 + int64_t(rng.below(10'000)));
 
   io::FaultPlan& f = p.faults;
@@ -213,15 +215,15 @@ std::string Plan::describe() const {
   std::snprintf(
       text, sizeof text,
       "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
-      "window %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
+      "window %u, congestion %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
       "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, slow %lld s, one way %lld ms, "
       "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
       "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
       "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms, "
       "cancelled %.2f, retained %.2f, challenges above %u, mute after %u%s%s%s%s%s%s%s",
       endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
-      payload_mtu, window_packets, faults.loss, faults.duplicate, faults.reorder, faults.corrupt,
-      faults.burst, static_cast<long long>(faults.delay.ns()),
+      payload_mtu, window_packets, static_cast<unsigned>(congestion), faults.loss, faults.duplicate,
+      faults.reorder, faults.corrupt, faults.burst, static_cast<long long>(faults.delay.ns()),
       static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
       static_cast<long long>(pause.ms()), static_cast<long long>(slow_application.ms() / 1000),
       static_cast<long long>(one_way.ms()), pdcs_max, gd_per_pdc, gd_entries, mpr, default_mpr,

@@ -3,6 +3,7 @@
 // hard. The same seed gives the same plan.
 #pragma once
 
+#include "cms/config.h"
 #include "io/fault_plan.h"
 
 #include "base/rng.h"
@@ -39,6 +40,7 @@ struct Plan {
   Duration slow_application = Duration::zero();
   // One endpoint stops being run for a while, as a stopped process would.
   Duration pause = Duration::zero();
+  cms::Algorithm congestion = cms::Algorithm::aimd;
   uint32_t entropy_values = 4;
   bool spec_timers = false;
 

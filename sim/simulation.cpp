@@ -74,6 +74,7 @@ fep::Config config_of(const Plan& plan) {
   // What a mute peer holds up goes one after the other, each for five times as long. [PDS-148]
   if (plan.mute_after > 0) c.pds.peer_timeout = Duration::seconds(1);
   c.cms = cms::Config::software();
+  c.cms.algorithm = plan.congestion;
   c.cms.entropy_values = plan.entropy_values;
   c.ses.payload_mtu = static_cast<uint16_t>(plan.payload_mtu);
   c.ses.unexpected_bytes = plan.unexpected_bytes;

@@ -158,6 +158,8 @@ void each_of_cms(Config& config, Fn& fn) {
   UET_SETTING(cms.base_rtt_probe);
   UET_SETTING(cms.pacing_percent);
   UET_SETTING(cms.pacing_burst_bytes);
+  UET_SETTING(cms.pressure_low_bytes);
+  UET_SETTING(cms.pressure_high_bytes);
 }
 
 template <class Config, class Fn>

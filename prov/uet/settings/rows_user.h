@@ -16,8 +16,6 @@ inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
                                       {"rudi", static_cast<int64_t>(ModeChoice::rudi)}};
 inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm::nscc)},
-                                    {"rccc", static_cast<int64_t>(cms::Algorithm::rccc)},
-                                    {"both", static_cast<int64_t>(cms::Algorithm::both)},
                                     {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
                                     {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
@@ -50,12 +48,11 @@ inline constexpr Setting kUserRows[] = {
      .words = kModeWords},
     {.name = "CC",
      .kind = Kind::choice,
-     .max = static_cast<int64_t>(cms::Algorithm::both),
+     .max = static_cast<int64_t>(cms::Algorithm::nscc),
      .field = UET_STACK(cms.algorithm),
      .source = "CMS-065",
      .help =
-         "Congestion control. nscc: the window of UET, by delay and ECN marks. rccc: credit of the "
-         "receiver, which all peers of a fabric must give. both: nscc and rccc. aimd: additive "
+         "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
          "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where "
          "this is not set, a domain takes aimd",
      .words = kCcWords},
