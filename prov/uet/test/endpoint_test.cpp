@@ -162,10 +162,12 @@ TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
 // [PDS-182] Closing with work in flight ends it silently; the buffers are the application's again,
 // and the other side and a second endpoint go on.
 TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
+  // So long that a loaded host does not send all of it before the endpoint is closed.
+  constexpr size_t kOctets = 32'000'000;
   open();
-  auto sent = std::make_unique<std::vector<uint8_t>>(pattern(4'000'000, 1));
+  auto sent = std::make_unique<std::vector<uint8_t>>(pattern(kOctets, 1));
   auto posted = std::make_unique<std::vector<uint8_t>>(1000);
-  std::vector<uint8_t>& got = kept(std::vector<uint8_t>(4'000'000));
+  std::vector<uint8_t>& got = kept(std::vector<uint8_t>(kOctets));
   ASSERT_EQ(fi_recv(b->ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   ASSERT_EQ(fi_trecv(a->ep, posted->data(), 1000, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
   ASSERT_EQ(fi_send(a->ep, sent->data(), sent->size(), nullptr, to_b, nullptr), 0);
