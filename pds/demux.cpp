@@ -30,7 +30,7 @@ void Demux::receive(std::span<const RxDatagram> datagrams, Instant now) {
     }
     if (i + kRestAhead < datagrams.size()) {
       if (Pdc* const pdc = pdc_ahead(datagrams[i + kRestAhead])) {
-        prefetch(pdc->path, sizeof(Path));
+        prefetch(pdc->path, Path::kHotBytes);
         prefetch(&res_.peers[pdc->peer], sizeof(Peer));
         pdc->tx.prefetch_oldest();
       }

@@ -70,6 +70,8 @@ std::optional<PathChange> Pds::on_path_limit(const FabricAddress& to, PathLimit 
   return parts_.reports.on_path_limit(to, limit, now);
 }
 
+bool Pds::heeds_backlog() const { return parts_.res.cms.has_credit(); }
+
 void Pds::ready(FlowId id, uint64_t bytes) {
   Flow* const flow = parts_.flow_table.get(id);
   UET_ASSERT(flow != nullptr);

@@ -63,6 +63,7 @@ class Pds final : public Service {
 
   Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job,
                       uint32_t sdi = 0) override;
+  bool heeds_backlog() const override;
   void ready(FlowId flow, uint64_t bytes) override;
   void withdraw(FlowId flow, uint64_t bytes) override;
   void want_answers(FlowId flow, Instant now) override;

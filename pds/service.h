@@ -22,6 +22,9 @@ class Service {
   // Its packets belong to the secure domain `sdi`; 0: none. [PDS-013]
   virtual Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job,
                               uint32_t sdi = 0) = 0;
+  // Whether octets that are announced matter to it: only receiver credit is asked for by them. Does
+  // not change. Where it is false, ready() may be given 0 and withdraw() need not be called.
+  virtual bool heeds_backlog() const { return true; }
   // The flow has at least one message for Client::start(). Idempotent but for `bytes`, O(1). These
   // are announced: announced_bytes() of all packets that a new message will have. [CMS-016]
   virtual void ready(FlowId flow, uint64_t bytes) = 0;

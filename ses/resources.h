@@ -48,6 +48,7 @@ struct Resources {
   Config config;
   pds::PeerTable* peers;
   pds::Service* pds = nullptr;
+  bool announces = true;  // pds->heeds_backlog()
   Rng rng;
   Counters counters;
   LongIovs long_iovs;

@@ -24,7 +24,10 @@ class Ses {
   static Result<Ses*> create(Arena& arena, const Config& config, pds::PeerTable& peers,
                              uint64_t seed);
   // The PDS below; called once before anything else (the two refer to each other).
-  void attach(pds::Service& pds) { exchange_.resources().pds = &pds; }
+  void attach(pds::Service& pds) {
+    exchange_.resources().pds = &pds;
+    exchange_.resources().announces = pds.heeds_backlog();
+  }
 
   using EndpointOptions = ses::EndpointOptions;
   using Peeked = ses::Peeked;

@@ -48,6 +48,8 @@ struct BaseRttNews {
 // Everything that PDS tells its congestion control about a PDC goes through here, so that the
 // PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
+  static constexpr uint32_t kHotBytes = 256;  // that nearly every packet touches
+
   // `senders`: the paths of this FEP that have something to send.
   Path(PathKey k, const cms::Config& config, Rng& rng, uint32_t& senders)
       : key(k), ccc(config), ev(config, rng), backlog(senders) {}

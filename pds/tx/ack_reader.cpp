@@ -189,7 +189,8 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
   if (!pdc.tx.empty()) return;
   Path& path = *pdc.path;
   path.settle(pdc);
-  if (path.ccc.inflight_bytes() == 0 && !path.is_wanted() && !has_new(pdc)) path.ccc.on_idle();
+  const bool is_idle = path.ccc.inflight_bytes() == 0 && !path.is_wanted();
+  if (path.ccc.nscc() != nullptr && is_idle && !has_new(pdc)) path.ccc.on_idle();
 }
 
 // SACK says "arrived", which is not "answered". [PDS-093]

@@ -38,10 +38,15 @@ void SendOrder::release(TxMessage& m) {
   ++m.remote->in_flight;
   m.become(State::queued);
   m.flow->queue.push_back(m);
+  if (!res_.announces) return res_.pds->ready(m.flow->id, 0);
   announce(m);
 }
 
 void SendOrder::announce(TxMessage& m) {
+  if (!res_.announces) {
+    if (m.state == State::queued) res_.pds->ready(m.flow->id, 0);
+    return;
+  }
   const uint64_t before = std::exchange(m.announced, to_be_pulled(m));
   if (m.announced >= before && m.state == State::queued) {
     return res_.pds->ready(m.flow->id, m.announced - before);
@@ -50,7 +55,7 @@ void SendOrder::announce(TxMessage& m) {
 }
 
 void SendOrder::note_pulled(TxMessage& m, const pds::PacketRef& ref) {
-  m.announced -= std::min<uint64_t>(m.announced, pds::announced_bytes(ref));
+  if (m.announced != 0) m.announced -= std::min<uint64_t>(m.announced, pds::announced_bytes(ref));
 }
 
 void SendOrder::start(TxMessage& m) {
