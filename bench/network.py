@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures what a network that loses packets, or is slow at one port, leaves of the bandwidth.
 
-The hosts are network namespaces. A bridge in a namespace of its own stands between them. Segmentation
-and joining of packets are off at all ports, so that each packet on a cable is one packet of the MTU,
-for uet and for tcp alike; it is these that are lost.
+The hosts are network namespaces. A bridge in a namespace of its own stands between them.
+Segmentation and joining of packets are off at all ports, so that each packet on a cable is one
+packet of the MTU, for uet and for tcp alike; it is these that are lost.
 
   loss    one sender, one receiver; a rule of nftables at each port of the bridge drops packets
   incast  several senders, one receiver behind a port of a fixed rate with a short queue
@@ -81,9 +81,9 @@ class Network:
         """Each IP packet that reaches a port of the bridge is lost with that probability."""
         subprocess.run(f"ip netns exec {self.name} nft delete table netdev loss".split(),
                        check=False, stderr=subprocess.DEVNULL)
+        rule = f"meta protocol ip numgen random mod 100000 < {round(percent * 1000)} counter drop"
         chains = "".join(
-            f'chain p{i} {{ type filter hook ingress device "p{i}" priority 0; '
-            f"meta protocol ip numgen random mod 100000 < {round(percent * 1000)} counter drop; }}\n"
+            f'chain p{i} {{ type filter hook ingress device "p{i}" priority 0; {rule}; }}\n'
             for i in range(self.count))
         run(f"ip netns exec {self.name} nft -f -", text=True,
             input=f"table netdev loss {{\n{chains}}}\n")
@@ -116,7 +116,7 @@ class Streams:
         """{mb_s, each, timeouts}; each: MB/s of each sender; timeouts: of all, None for tcp."""
         env = dict(os.environ, FI_PROVIDER_PATH=os.path.join(self.options.build, "prov/uet"))
         env["FI_UET_IO"] = self.options.io
-        if cc:
+        if cc and peer == "uet":
             env["FI_UET_CC"] = cc
         provider = tcp_provider() if peer == "tcp" else "uet"
         line = [self.program, "-p", provider, "--seconds", str(seconds), *arguments]
@@ -124,8 +124,8 @@ class Streams:
 
         def start(host, processor, what, **more):
             pinned = ["taskset", "-c", str(self.processors[processor % len(self.processors)])]
-            return subprocess.Popen(self.network.enter(host) + (pinned if pin else []) + line + what,
-                                    env=env, text=True, **more)
+            return subprocess.Popen([*self.network.enter(host), *(pinned if pin else []), *line,
+                                     *what], env=env, text=True, **more)
         receiver = start(0, 0, ["receive", server, "--senders", str(senders)],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if receiver.stderr.readline() != "ready\n":
@@ -152,13 +152,17 @@ class Streams:
         time.sleep(seconds)
         total = 0
         for i, process in enumerate(ends):
-            out = subprocess.run([*self.network.enter(i + 1), self.ctl, "stats", str(process.pid), "--json"],
-                                 capture_output=True, text=True, check=False)
+            ask = [*self.network.enter(i + 1), self.ctl, "stats", str(process.pid), "--json"]
+            out = subprocess.run(ask, capture_output=True, text=True, check=False)
             match = re.search(r'"retx_rto": *(\d+)', out.stdout)
             if match is None:
                 return None
             total += int(match.group(1))
         return total
+
+
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
 
 
 def jain(shares):
@@ -180,10 +184,10 @@ def measure_loss(options):
                 for peer in rotate(options.peers.split(","), number):
                     for loss in [0.0] + numbers(options.loss):
                         network.lose(loss)
-                        one = streams.run(peer, options.seconds, cc=options.cc if peer == "uet" else "")
+                        one = streams.run(peer, options.seconds, cc=options.cc)
                         figures.setdefault((peer, loss), []).append(one["mb_s"])
-                        print(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {loss:g} %: "
-                              f"{one['mb_s']:.1f} MB/s, time-outs {one['timeouts']}", file=sys.stderr)
+                        tell(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {loss:g} %: "
+                             f"{one['mb_s']:.1f} MB/s, time-outs {one['timeouts']}")
             for loss in [0.0] + numbers(options.loss):
                 row = {"mtu": mtu, "loss": loss}
                 for peer in options.peers.split(","):
@@ -212,7 +216,7 @@ def loss_table(rows):
 
 
 def measure_incast(options):
-    """Rows {mtu, peer, cc, goodput, jain, timeouts, dropped}; goodput: of the port's payload rate."""
+    """Rows {mtu, peer, cc, goodput, jain, timeouts, dropped}; goodput: share of the port's rate."""
     rows = []
     ways = [("uet", cc) for cc in options.cc.split(",")] + [("tcp", "")]
     for mtu in [int(m) for m in numbers(options.mtu)]:
@@ -230,9 +234,9 @@ def measure_incast(options):
                 one["goodput"] = one["mb_s"] * 8 / options.port
                 one["jain"] = jain(one["each"])
                 runs.append(one)
-                print(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {cc}: "
-                      f"{one['goodput']:.3f} of the port, Jain {one['jain']:.3f}, "
-                      f"time-outs {one['timeouts']}, dropped {one['dropped']}", file=sys.stderr)
+                tell(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {cc}: "
+                     f"{one['goodput']:.3f} of the port, Jain {one['jain']:.3f}, "
+                     f"time-outs {one['timeouts']}, dropped {one['dropped']}")
             row = {"mtu": mtu, "peer": peer, "cc": cc}
             for key in ("goodput", "jain", "dropped", "timeouts"):
                 values = [r[key] for r in runs]
@@ -242,7 +246,8 @@ def measure_incast(options):
 
 
 def incast_table(rows):
-    lines = ["| MTU | peer | of the port | Jain | time-outs | dropped |", "|---|---|---|---|---|---|"]
+    lines = ["| MTU | peer | of the port | Jain | time-outs | dropped |",
+             "|---|---|---|---|---|---|"]
     for row in rows:
         timeouts = "" if row["timeouts"] is None else f"{row['timeouts']:g}"
         lines.append(f"| {row['mtu']:,} | {row['peer']} {row['cc']} | {row['goodput']:.3f} | "
@@ -270,7 +275,8 @@ def parse_arguments():
     parser.add_argument("--io", default="auto", choices=["auto", "udp", "packet"])
     parser.add_argument("--mtu", default="9000,1500")
     parser.add_argument("--json", help="also write the figures there")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--write", action="store_true",
+                        help="write the table into docs/performance.md")
     commands = parser.add_subparsers(dest="command", required=True)
     loss = commands.add_parser("loss", help="one sender, packets lost at random")
     loss.add_argument("--loss", default="0.1,1,5", help="percent")

@@ -33,12 +33,13 @@ struct Options {
   double seconds = 5;
   double warm_up = 0.5;  // seconds that are not measured, after all senders were heard
   uint32_t senders = 1;
-  uint32_t id = 0;  // of this sender
+  uint32_t id = 0;      // of this sender
   bool sleeps = false;  // for completions, instead of polling
 };
 
 void check(ssize_t rc, const char* what) {
-  if (rc < 0) throw std::runtime_error(std::string(what) + ": " + fi_strerror(static_cast<int>(-rc)));
+  if (rc < 0)
+    throw std::runtime_error(std::string(what) + ": " + fi_strerror(static_cast<int>(-rc)));
 }
 
 // One endpoint with its queue. Closed by the end of the process.
@@ -67,7 +68,8 @@ class Peer {
     check(fi_ep_bind(ep_, &av_->fid, 0), "fi_ep_bind");
     check(fi_ep_bind(ep_, &cq_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
     check(fi_enable(ep_), "fi_enable");
-    if (info_->dest_addr != nullptr && fi_av_insert(av_, info_->dest_addr, 1, &to_, 0, nullptr) != 1)
+    if (info_->dest_addr != nullptr &&
+        fi_av_insert(av_, info_->dest_addr, 1, &to_, 0, nullptr) != 1)
       throw std::runtime_error("fi_av_insert: the address is not taken");
   }
 
@@ -198,7 +200,9 @@ int main(int argc, char** argv) {
   CLI::App app("Streams of tagged messages to one receiver, over any provider of libfabric.");
   app.add_option("-p,--provider", o.provider)->capture_default_str();
   app.add_option("--service", o.service, "port of the receiver")->capture_default_str();
-  app.add_option("--bytes", o.bytes, "of a message")->check(CLI::Range(1, 1 << 26))->capture_default_str();
+  app.add_option("--bytes", o.bytes, "of a message")
+      ->check(CLI::Range(1, 1 << 26))
+      ->capture_default_str();
   app.add_option("--window", o.window, "messages at once, of each sender")
       ->check(CLI::Range(1, 512))
       ->capture_default_str();

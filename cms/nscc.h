@@ -27,7 +27,6 @@ struct NsccLaw {
   uint32_t link_mbps;        // of this end
   uint32_t window_permille;  // of the BDP
   Duration base_rtt;         // config_base_rtt
-  Duration base_rtt_min;     // none counts that was measured below
   Duration target;           // target_qdelay
   Duration adjust_period;
   Duration quick_threshold;  // infinite: never
@@ -35,6 +34,7 @@ struct NsccLaw {
   uint8_t quick_gate;
   bool quick_adapt;
   bool credit_on;  // RCCC owns the last hop [CMS-097]
+  bool learns_by_loss;
   DelayMean mean;
 };
 
@@ -57,6 +57,7 @@ class Nscc {
   void on_acked(const Acked& e);
   void on_lost(const Lost& e);
   void on_forgotten(uint32_t bytes) { inflight_ -= bytes; }
+  void on_early_timeouts();  // [CMS-194]
   // The sums of what was sent and of what was reported, lost or refused differ by so much where
   // nothing is in flight: a PDC ended, or its peer rounds up (by less than 256 octets a PDC).
   void on_settled(int32_t balance) { inflight_ -= balance; }
@@ -83,6 +84,13 @@ class Nscc {
     int64_t ignored = 0;
     bool is_triggered = false;
   };
+  // What the next adjustment adds. [CMS-082 .. CMS-086]
+  struct Gain {
+    int64_t inc = 0;         // octets squared, to be divided by the window
+    uint64_t received = 0;   // octets since the last adjustment
+    uint32_t undelayed = 0;  // fi_count: octets in a row without delay; saturates
+    bool is_fast = false;    // increase_mode
+  };
 
   void start(Instant now) {
     mean_.start(now);
@@ -95,6 +103,8 @@ class Nscc {
   void decrease(Instant now);
   void fulfil_adjustment(Instant now);
   void shrink(uint64_t bytes);
+  bool grow_at_first(bool ecn, uint32_t bytes);
+  void leave_queue(uint32_t bytes, Instant now);
   bool limit_by_destination(const Acked& e);
   void set_window(int64_t q8);
 
@@ -102,16 +112,16 @@ class Nscc {
   int64_t cwnd_q8_;       // octets, in 2^-8
   int64_t saved_q8_ = 0;  // before the destination asked for less; 0: it does not [CMS-112]
   int64_t inflight_ = 0;
-  uint64_t window_max_;     // of the measured base RTT
-  int64_t inc_ = 0;         // octets squared, to be divided by the window [CMS-086]
-  uint64_t received_ = 0;   // octets since the last adjustment
-  uint64_t undelayed_ = 0;  // fi_count: octets in a row without delay
+  uint64_t window_max_;  // of the measured base RTT
+  Gain gain_;
   Quick quick_;
   DelayAverage mean_;
   Instant adjusted_at_;  // zero: nothing was sent
   Instant decreased_at_;
   Duration base_rtt_;
-  bool increase_mode_ = false;
+  int64_t timed_out_q8_ = 0;  // what time-outs took since the last answer
+  bool is_first_;             // learns by loss, and the window still doubles
+  bool has_base_rtt_;         // false: learns by loss, and no round trip was measured yet
 };
 
 }  // namespace uet::cms

@@ -96,6 +96,11 @@ struct Path : ListNode<struct OpenPathTag> {
     if (slot.lost) backlog.unmark(slot.bytes);
     pdc.losses.settle(slot);
   }
+  // It counts as lost no more: no answer has shown that it is. [PDS-254]
+  void on_still_in_flight(Pdc& pdc, const TxSlot& slot, Instant now) {
+    pdc.heard.on_sent(slot.bytes);
+    ccc.on_still_in_flight(slot.bytes, slot.ev, now);
+  }
   // See Ccc::on_forgotten().
   void on_forgotten(Pdc& pdc, uint32_t bytes) {
     pdc.heard.on_gone(bytes);

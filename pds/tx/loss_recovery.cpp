@@ -136,4 +136,22 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   schedule_.want_send(pdc);
 }
 
+// Their time-outs begin anew. When they were sent is not known any more: no round trip of them
+// counts.
+void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
+  res_.counters.add(Count::early_timeouts);
+  pdc.path->ccc.on_early_timeouts();
+  if (!pdc.losses.has_lost() || pdc.life.is_orphan()) return;
+  for (Psn p = pdc.losses.oldest(pdc.tx); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (!slot.lost || !slot.is_early_timeout(false)) continue;
+    pdc.path->unmark(pdc, slot);
+    pdc.path->on_still_in_flight(pdc, slot, now);
+    slot.in_flight = slot.was_asked = true;
+    slot.note_sent(now);
+    pdc.tx.settle(p);
+  }
+  schedule_.arm_by(pdc, now + res_.config.rto_init);
+}
+
 }  // namespace uet::pds

@@ -32,6 +32,9 @@ class LossRecovery {
   void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now);
   // The same, where a NACK says more. `news.packet` is the slot.
   void mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count cause);
+  // Time-outs came too early: what waits because of one is in flight still, and the window gets
+  // back what they took. [PDS-254, CMS-194]
+  void take_back_timeouts(Pdc& pdc, Instant now);
 
  private:
   Resources& res_;
