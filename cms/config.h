@@ -34,8 +34,9 @@ enum class AfterLoss : uint8_t {
 
 // How the mean of the queueing delay is kept. [CMS-103, CMS-104]
 enum class DelayMean : uint8_t {
-  time,   // weighted by the time since the last sample, over a base RTT
-  htsim,  // a gain for each sample, as the simulator htsim has it
+  time,     // weighted by the time since the last sample, over a base RTT
+  htsim,    // a gain for each sample, as the simulator htsim has it
+  samples,  // a gain of 1/16 for each sample: a few that a sleeping host made change little
 };
 
 // The window law of NSCC. [CMS-044 .. CMS-062]
@@ -129,6 +130,7 @@ struct Config {
     c.base_rtt_probe = false;  // every round trip is compared with the shortest
     c.start_slowly = c.learns_by_loss = true;
     c.nscc.quick_adapt = false;
+    c.nscc.mean = DelayMean::samples;
     c.trimming = false;  // a UDP socket never sees a trimmed packet [CMS-190]
     return c;
   }

@@ -12,8 +12,9 @@ __extension__ using uint128 = unsigned __int128;
 
 constexpr uint64_t kReferenceBdp = 150'000;  // 100 Gb/s times 12 us [CMS-046]
 constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
-// Learning by loss, the window doubles until round trips take so much longer, and twice as long.
+// Learning by loss, a mean delay beyond this counts as a mark: hosts cause shorter ones.
 constexpr Duration kQueueTime = Duration::milliseconds(1);
+constexpr uint32_t kFewPackets = 8;
 // More than any window squared: what one round trip can add stays far below.
 constexpr int64_t kIncMost = int64_t{1} << 46;
 
@@ -29,12 +30,14 @@ Duration quick_threshold_of(const Config& c) {  // [CMS-060]
   return c.trimming ? Duration::infinite() : target_of(c) * 4;
 }
 
-// [CMS-088] Where only a loss shows the end of a queue, some packets must follow the one that is
-// lost.
+// [CMS-088]
 uint64_t window_min_of(const Config& c) {
-  constexpr uint32_t kEnough = 8;
-  const uint64_t most = uint64_t{kEnough} * c.mtu_bytes;
-  return std::clamp<uint64_t>(c.window_bytes_min, c.start_slowly ? most : c.mtu_bytes, most);
+  constexpr uint32_t kSlowStart = 32 * 1024;
+  const uint64_t most = uint64_t{kFewPackets} * c.mtu_bytes;
+  if (c.learns_by_loss) return std::clamp<uint64_t>(c.window_bytes_min, 2 * c.mtu_bytes, most);
+  const uint32_t wanted =
+      c.start_slowly ? std::max(c.window_bytes_min, kSlowStart) : c.window_bytes_min;
+  return std::clamp<uint64_t>(wanted, c.mtu_bytes, most);
 }
 
 // [CMS-050] No more than receivers hold where that is known.
@@ -113,7 +116,7 @@ void Nscc::note_base_rtt(Duration measured) {
 void Nscc::on_acked(const Acked& e) {
   const uint32_t n = e.received_bytes;
   inflight_ -= n;  // [CMS-070]
-  timed_out_q8_ = 0;
+  timed_out_ = 0;
   quick_.ignored += n;
   gain_.received += n;
   quick_.achieved += n;
@@ -123,8 +126,9 @@ void Nscc::on_acked(const Acked& e) {
   const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
   add_delay(delay, e.ecn, e.at);
   if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
-  if (is_first_ && !is_limited && grow_at_first(e.ecn, n)) return;
-  control(e.ecn, delay, n, is_limited, e.at);
+  const bool is_marked = e.ecn || shows_queue();
+  if (is_first_ && !is_limited && grow_at_first(is_marked, n)) return;
+  control(is_marked, delay, n, is_limited, e.at);
   const bool is_due =
       e.at - adjusted_at_ >= law_.adjust_period || gain_.received > law_.adjust_bytes;
   if (is_due) fulfil_adjustment(e.at);  // [CMS-081]
@@ -148,8 +152,8 @@ void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, In
 }
 
 // True: the window doubles in a round trip, while it is in use and no loss, mark or queue shows.
-bool Nscc::grow_at_first(bool ecn, uint32_t bytes) {
-  is_first_ = !ecn && mean_.value() <= std::max(base_rtt_, kQueueTime);
+bool Nscc::grow_at_first(bool is_marked, uint32_t bytes) {
+  is_first_ = !is_marked;
   const bool is_in_use = 2 * (inflight_ + bytes) >= cwnd_q8_ >> 8;
   if (is_first_ && is_in_use) set_window(cwnd_q8_ + (int64_t{bytes} << 8));
   return is_first_;
@@ -176,7 +180,8 @@ void Nscc::decrease(Instant now) {
   gain_.is_fast = false;
   gain_.undelayed = 0;
   const int64_t target_q8 = law_.target.ns() << 8;
-  if (mean_.value_q8() <= target_q8 || now - decreased_at_ <= base_rtt_) return;
+  const Duration round = law_.learns_by_loss ? base_rtt_ + mean_.value() : base_rtt_;
+  if (mean_.value_q8() <= target_q8 || now - decreased_at_ <= round) return;
   const int64_t cut_q16 = static_cast<int64_t>(int128{law_.gamma_q16} *
                                                (mean_.value_q8() - target_q8) / mean_.value_q8());
   const int64_t factor_q16 = std::max<int64_t>((1 << 16) - cut_q16, law_.decrease_max_q16);
@@ -224,24 +229,36 @@ bool Nscc::quick_adapt(bool loss, bool ecn, Duration delay, Instant now) {
   return is_done;
 }
 
-void Nscc::shrink(uint64_t bytes) { set_window(cwnd_q8_ - static_cast<int64_t>(bytes << 8)); }
+void Nscc::shrink(uint64_t bytes) { shrink_to(cwnd_q8_ - static_cast<int64_t>(bytes << 8)); }
+
+bool Nscc::shows_queue() const { return law_.learns_by_loss && mean_.value() > kQueueTime; }
 
 // The window becomes what the path holds without its queue, at least half of what it was, once in a
-// round trip. Where round trips show no queue, something else drops packets. [decision 16]
+// round trip. A queue that overflows is as long as it was ever of late; where there is none, or a
+// shorter one, something else drops packets. [decision 16]
 void Nscc::leave_queue(uint32_t bytes, Instant now) {
   const int64_t queue = mean_.value().ns();
   const int64_t base = base_rtt_.ns();
-  if (queue <= base / 4) return shrink(bytes / 4);
+  const bool is_full = queue > base / 4 && queue >= int64_t{peak_.ns} * 3 / 4;
+  if (!is_full) return shrink(bytes / 4);
   if (now - decreased_at_ <= Duration::nanoseconds(base + queue)) return;
-  set_window(static_cast<int64_t>(
-      std::max<int128>(cwnd_q8_ / 2, int128{cwnd_q8_} * base / (base + queue))));
+  const auto rest = static_cast<int64_t>(int128{cwnd_q8_} * base / (base + queue));
+  shrink_to(std::max(cwnd_q8_ / 2, rest));
   decreased_at_ = now;
+}
+
+// A delay may leave two packets of window, a loss eight: a packet that is lost must be followed by
+// some that show it.
+void Nscc::shrink_to(int64_t q8) {
+  const int64_t few_q8 = int64_t{kFewPackets} * law_.mtu << 8;
+  const int64_t least_q8 = law_.learns_by_loss ? std::min(cwnd_q8_, few_q8) : 0;
+  set_window(std::max(q8, least_q8));
 }
 
 // [CMS-194]
 void Nscc::on_early_timeouts() {
-  set_window(cwnd_q8_ + timed_out_q8_);
-  timed_out_q8_ = 0;
+  set_window(cwnd_q8_ + (int64_t{timed_out_} << 8));
+  timed_out_ = 0;
 }
 
 void Nscc::on_lost(const Lost& e) {
@@ -258,7 +275,7 @@ void Nscc::on_lost(const Lost& e) {
       quick_.ignored += e.bytes;
       const int64_t before_q8 = cwnd_q8_;
       shrink(e.bytes);
-      timed_out_q8_ += before_q8 - cwnd_q8_;
+      timed_out_ += static_cast<uint32_t>((before_q8 - cwnd_q8_) >> 8);
       return;
     }
     case LossKind::trimmed:
@@ -274,6 +291,10 @@ void Nscc::on_lost(const Lost& e) {
 
 void Nscc::add_delay(Duration delay, bool ecn, Instant now) {
   if (law_.mean == DelayMean::time) return mean_.add_by_time(delay, base_rtt_, now);
+  if (law_.mean == DelayMean::samples) {
+    mean_.add_quickly(delay);
+    return peak_.add(mean_.value());
+  }
   const bool is_odd = !ecn && delay > law_.target;
   mean_.add_by_count(is_odd ? base_rtt_ / 4 : delay);
 }

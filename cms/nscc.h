@@ -6,6 +6,7 @@
 #include "cms/delay_average.h"
 #include "cms/events.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace uet::cms {
@@ -92,6 +93,14 @@ class Nscc {
     bool is_fast = false;    // increase_mode
   };
 
+  // The longest mean delay of late; it fades with the samples, by half in 350.
+  struct Peak {
+    void add(Duration mean) {
+      ns = std::max(ns - ns / 512, static_cast<uint32_t>(std::min(mean.ns(), int64_t{UINT32_MAX})));
+    }
+    uint32_t ns = 0;
+  };
+
   void start(Instant now) {
     mean_.start(now);
     adjusted_at_ = decreased_at_ = now;
@@ -103,7 +112,9 @@ class Nscc {
   void decrease(Instant now);
   void fulfil_adjustment(Instant now);
   void shrink(uint64_t bytes);
-  bool grow_at_first(bool ecn, uint32_t bytes);
+  void shrink_to(int64_t q8);
+  bool shows_queue() const;
+  bool grow_at_first(bool is_marked, uint32_t bytes);
   void leave_queue(uint32_t bytes, Instant now);
   bool limit_by_destination(const Acked& e);
   void set_window(int64_t q8);
@@ -119,9 +130,10 @@ class Nscc {
   Instant adjusted_at_;  // zero: nothing was sent
   Instant decreased_at_;
   Duration base_rtt_;
-  int64_t timed_out_q8_ = 0;  // what time-outs took since the last answer
-  bool is_first_;             // learns by loss, and the window still doubles
-  bool has_base_rtt_;         // false: learns by loss, and no round trip was measured yet
+  uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
+  Peak peak_;
+  bool is_first_;      // learns by loss, and the window still doubles
+  bool has_base_rtt_;  // false: learns by loss, and no round trip was measured yet
 };
 
 }  // namespace uet::cms

@@ -107,7 +107,11 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
     pdc.rtt.on_rtt(sum.rtt);
   }
   pdc.losses.note_arrived(psn);
-  if (slot->is_early_timeout(!ack.retx && !slot->was_asked)) news.late = true;
+  if (slot->is_early_timeout(!ack.retx && !slot->was_asked)) {
+    news.late = true;
+    // The first transmission was a time-out earlier than the resend, at least.
+    if (!slot->lost) pdc.rtt.on_rtt(slot->sent_for(sum.at) + loss_.rto_of(pdc, 0));
+  }
   complete(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, news, now);
 }
 

@@ -8,10 +8,10 @@
 namespace uet::pds {
 
 // Toward a source that may be forged the time doubles without the cap. [T-38]
-Duration LossRecovery::rto_of(const Pdc& pdc, const TxSlot& slot) const {
+Duration LossRecovery::rto_of(const Pdc& pdc, uint32_t timeouts) const {
   const bool is_patient = res_.config.patience == Patience::time && pdc.is_unverified();
   const Duration cap = is_patient ? res_.config.peer_timeout : res_.config.rto_max;
-  return pdc.rtt.rto(res_.config.rto_init, std::max(cap, res_.config.rto_max), slot.rto_count);
+  return pdc.rtt.rto(res_.config.rto_init, std::max(cap, res_.config.rto_max), timeouts);
 }
 
 // How long an outstanding packet is left alone after it was sent.

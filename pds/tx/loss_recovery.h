@@ -13,7 +13,10 @@ class LossRecovery {
   LossRecovery(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
 
   // The time-out of a packet. [PDS-140]
-  Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
+  Duration rto_of(const Pdc& pdc, const TxSlot& slot) const {
+    return rto_of(pdc, slot.rto_count);
+  }
+  Duration rto_of(const Pdc& pdc, uint32_t timeouts) const;
   // How long an outstanding packet is left alone after it was sent.
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
   // Asks for the newest packet that went without AR, which is to ask for all. [PDS-064]
