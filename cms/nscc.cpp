@@ -15,6 +15,7 @@ constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
 // Learning by loss, a mean delay beyond this counts as a mark: hosts cause shorter ones.
 constexpr Duration kQueueTime = Duration::milliseconds(1);
 constexpr uint32_t kFewPackets = 8;
+constexpr uint32_t kLearningStep = 8192;  // octets gained in a round trip, if not an MTU
 // More than any window squared: what one round trip can add stays far below.
 constexpr int64_t kIncMost = int64_t{1} << 46;
 
@@ -82,7 +83,8 @@ NsccLaw::NsccLaw(const Config& c)
   alpha_q24 = scaled_q8(c.nscc.alpha_permille) * (1 << 16) / kReferenceRttNs;
   fast_q16 = to_u32((uint128{bdp} * c.nscc.fast_permille << 16) / (kReferenceBdp * 1000));
   if (!c.learns_by_loss) return;
-  alpha_q24 = (uint64_t{c.mtu_bytes} << 24) / static_cast<uint64_t>(target.ns());
+  alpha_q24 =
+      (uint64_t{std::max(c.mtu_bytes, kLearningStep)} << 24) / static_cast<uint64_t>(target.ns());
   fair = 0;
 }
 
@@ -91,7 +93,7 @@ Nscc::Nscc(const Config& config)
       cwnd_q8_(static_cast<int64_t>(law_.window_max << 8)),
       window_max_(law_.window_max),
       base_rtt_(config.base_rtt),
-      is_first_(config.learns_by_loss),
+      doubles_below_(config.learns_by_loss ? config.window_bytes_max : 0),
       has_base_rtt_(!config.learns_by_loss) {
   if (config.start_slowly) set_window(static_cast<int64_t>(config.first_window_bytes() << 8));
 }
@@ -127,7 +129,7 @@ void Nscc::on_acked(const Acked& e) {
   add_delay(delay, e.ecn, e.at);
   if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
   const bool is_marked = e.ecn || shows_queue();
-  if (is_first_ && !is_limited && grow_at_first(is_marked, n)) return;
+  if (!is_limited && doubles(is_marked, n)) return;
   control(is_marked, delay, n, is_limited, e.at);
   const bool is_due =
       e.at - adjusted_at_ >= law_.adjust_period || gain_.received > law_.adjust_bytes;
@@ -151,12 +153,15 @@ void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, In
   gain_.inc = std::min(gain_.inc, kIncMost);
 }
 
-// True: the window doubles in a round trip, while it is in use and no loss, mark or queue shows.
-bool Nscc::grow_at_first(bool is_marked, uint32_t bytes) {
-  is_first_ = !is_marked;
-  const bool is_in_use = 2 * (inflight_ + bytes) >= cwnd_q8_ >> 8;
-  if (is_first_ && is_in_use) set_window(cwnd_q8_ + (int64_t{bytes} << 8));
-  return is_first_;
+// While it is in use, and no mark shows a queue.
+bool Nscc::doubles(bool is_marked, uint32_t bytes) {
+  const auto window = static_cast<uint32_t>(window_bytes());
+  if (is_marked && window < doubles_below_) doubles_below_ = window;
+  if (window >= doubles_below_) return false;
+  const bool is_in_use = 2 * (inflight_ + bytes) >= int64_t{window};
+  if (!is_in_use) return true;
+  set_window(std::min(cwnd_q8_ + (int64_t{bytes} << 8), int64_t{doubles_below_} << 8));
+  return true;
 }
 
 // [CMS-084]
@@ -264,16 +269,20 @@ void Nscc::on_early_timeouts() {
 void Nscc::on_lost(const Lost& e) {
   inflight_ -= e.bytes;  // [CMS-094, CMS-099]
   if (e.rtt_valid) note_base_rtt(e.rtt);
-  if (e.kind != LossKind::refused) is_first_ = false;
   switch (e.kind) {
     case LossKind::refused:  // [CMS-098]
       return;
     case LossKind::inferred:
       quick_.ignored += e.bytes;
-      return law_.learns_by_loss ? leave_queue(e.bytes, e.at) : shrink(e.bytes);
+      if (!law_.learns_by_loss) return shrink(e.bytes);
+      leave_queue(e.bytes, e.at);
+      doubles_below_ = half_window();
+      return;
     case LossKind::timeout: {  // [CMS-099]
       quick_.ignored += e.bytes;
       const int64_t before_q8 = cwnd_q8_;
+      // What loses whole windows is tried with half of them.
+      if (timed_out_ == 0 && law_.learns_by_loss) doubles_below_ = half_window();
       shrink(e.bytes);
       timed_out_ += static_cast<uint32_t>((before_q8 - cwnd_q8_) >> 8);
       return;

@@ -114,7 +114,8 @@ class Nscc {
   void shrink(uint64_t bytes);
   void shrink_to(int64_t q8);
   bool shows_queue() const;
-  bool grow_at_first(bool is_marked, uint32_t bytes);
+  bool doubles(bool is_marked, uint32_t bytes);
+  uint32_t half_window() const { return static_cast<uint32_t>(cwnd_q8_ >> 9); }
   void leave_queue(uint32_t bytes, Instant now);
   bool limit_by_destination(const Acked& e);
   void set_window(int64_t q8);
@@ -131,8 +132,8 @@ class Nscc {
   Instant decreased_at_;
   Duration base_rtt_;
   uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
+  uint32_t doubles_below_;  // octets: learns by loss, a smaller window doubles in a round trip
   Peak peak_;
-  bool is_first_;      // learns by loss, and the window still doubles
   bool has_base_rtt_;  // false: learns by loss, and no round trip was measured yet
 };
 
