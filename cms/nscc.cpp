@@ -12,10 +12,11 @@ __extension__ using uint128 = unsigned __int128;
 
 constexpr uint64_t kReferenceBdp = 150'000;  // 100 Gb/s times 12 us [CMS-046]
 constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
-// Learning by loss, a mean delay beyond this counts as a mark: hosts cause shorter ones.
-constexpr Duration kQueueTime = Duration::milliseconds(1);
+// Learning by loss: the base RTT before any round trip was measured, the least window that a loss
+// leaves, and the octets that are gained in a round trip if an MTU is less.
+constexpr Duration kUnknownRtt = Duration::seconds(1);
 constexpr uint32_t kFewPackets = 8;
-constexpr uint32_t kLearningStep = 8192;  // octets gained in a round trip, if not an MTU
+constexpr uint32_t kLearningStep = 8192;
 // More than any window squared: what one round trip can add stays far below.
 constexpr int64_t kIncMost = int64_t{1} << 46;
 
@@ -92,9 +93,8 @@ Nscc::Nscc(const Config& config)
     : law_(config),
       cwnd_q8_(static_cast<int64_t>(law_.window_max << 8)),
       window_max_(law_.window_max),
-      base_rtt_(config.base_rtt),
-      doubles_below_(config.learns_by_loss ? config.window_bytes_max : 0),
-      has_base_rtt_(!config.learns_by_loss) {
+      base_rtt_(config.learns_by_loss ? kUnknownRtt : config.base_rtt),
+      signs_(config.learns_by_loss ? config.window_bytes_max : 0) {
   if (config.start_slowly) set_window(static_cast<int64_t>(config.first_window_bytes() << 8));
 }
 
@@ -105,9 +105,8 @@ void Nscc::set_window(int64_t q8) {  // [CMS-088]
 
 void Nscc::note_base_rtt(Duration measured) {
   if (measured <= Duration::zero()) return;  // the peer claims to have taken all of it, or more
-  if (measured >= base_rtt_ && has_base_rtt_) return;
+  if (measured >= base_rtt_) return;
   base_rtt_ = measured;
-  has_base_rtt_ = true;
   if (law_.learns_by_loss) return;  // the rate of the path is not known
   window_max_ = std::max<uint64_t>(
       Config::bytes_in(law_.link_mbps, measured) * law_.window_permille / 1000, law_.window_min);
@@ -128,7 +127,7 @@ void Nscc::on_acked(const Acked& e) {
   const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
   add_delay(delay, e.ecn, e.at);
   if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
-  const bool is_marked = e.ecn || shows_queue();
+  const bool is_marked = e.ecn || (law_.learns_by_loss && QueueSigns::is_mark(mean_.value()));
   if (!is_limited && doubles(is_marked, n)) return;
   control(is_marked, delay, n, is_limited, e.at);
   const bool is_due =
@@ -156,11 +155,11 @@ void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, In
 // While it is in use, and no mark shows a queue.
 bool Nscc::doubles(bool is_marked, uint32_t bytes) {
   const auto window = static_cast<uint32_t>(window_bytes());
-  if (is_marked && window < doubles_below_) doubles_below_ = window;
-  if (window >= doubles_below_) return false;
+  if (is_marked && window < signs_.doubles_below()) signs_.double_below(window);
+  if (window >= signs_.doubles_below()) return false;
   const bool is_in_use = 2 * (inflight_ + bytes) >= int64_t{window};
   if (!is_in_use) return true;
-  set_window(std::min(cwnd_q8_ + (int64_t{bytes} << 8), int64_t{doubles_below_} << 8));
+  set_window(std::min(cwnd_q8_ + (int64_t{bytes} << 8), int64_t{signs_.doubles_below()} << 8));
   return true;
 }
 
@@ -236,28 +235,38 @@ bool Nscc::quick_adapt(bool loss, bool ecn, Duration delay, Instant now) {
 
 void Nscc::shrink(uint64_t bytes) { shrink_to(cwnd_q8_ - static_cast<int64_t>(bytes << 8)); }
 
-bool Nscc::shows_queue() const { return law_.learns_by_loss && mean_.value() > kQueueTime; }
-
-// The window becomes what the path holds without its queue, at least half of what it was, once in a
-// round trip. A queue that overflows is as long as it was ever of late; where there is none, or a
-// shorter one, something else drops packets. [decision 16]
-void Nscc::leave_queue(uint32_t bytes, Instant now) {
-  const int64_t queue = mean_.value().ns();
-  const int64_t base = base_rtt_.ns();
-  const bool is_full = queue > base / 4 && queue >= int64_t{peak_.ns} * 3 / 4;
-  if (!is_full) return shrink(bytes / 4);
-  if (now - decreased_at_ <= Duration::nanoseconds(base + queue)) return;
-  const auto rest = static_cast<int64_t>(int128{cwnd_q8_} * base / (base + queue));
-  shrink_to(std::max(cwnd_q8_ / 2, rest));
-  decreased_at_ = now;
-}
-
 // A delay may leave two packets of window, a loss eight: a packet that is lost must be followed by
 // some that show it.
 void Nscc::shrink_to(int64_t q8) {
   const int64_t few_q8 = int64_t{kFewPackets} * law_.mtu << 8;
   const int64_t least_q8 = law_.learns_by_loss ? std::min(cwnd_q8_, few_q8) : 0;
   set_window(std::max(q8, least_q8));
+}
+
+// After time-outs the window doubles up to half of what it was. After a loss that ACKs show it
+// becomes what the path holds without its queue, at least half, once in a round trip; where the
+// queue is not full, something else drops packets. [decision 16]
+void Nscc::learn(const Lost& e) {
+  if (e.kind == LossKind::timeout) {
+    if (timed_out_ == 0) signs_.double_below(window_bytes() / 2);
+    return shrink_for_now(e.bytes);
+  }
+  const Duration queue = mean_.value();
+  if (!signs_.is_full(queue, base_rtt_)) {
+    shrink(e.bytes / 4);
+  } else if (e.at - decreased_at_ > base_rtt_ + queue) {
+    const int128 rest_q8 = int128{cwnd_q8_} * base_rtt_.ns() / (base_rtt_ + queue).ns();
+    shrink_to(std::max(cwnd_q8_ / 2, static_cast<int64_t>(rest_q8)));
+    decreased_at_ = e.at;
+  }
+  signs_.double_below(window_bytes() / 2);
+}
+
+// The next answer may show that the time-out was early. [CMS-194]
+void Nscc::shrink_for_now(uint64_t bytes) {
+  const int64_t before_q8 = cwnd_q8_;
+  shrink(bytes);
+  timed_out_ += static_cast<uint32_t>((before_q8 - cwnd_q8_) >> 8);
 }
 
 // [CMS-194]
@@ -272,21 +281,11 @@ void Nscc::on_lost(const Lost& e) {
   switch (e.kind) {
     case LossKind::refused:  // [CMS-098]
       return;
-    case LossKind::inferred:
+    case LossKind::inferred:  // [CMS-099]
+    case LossKind::timeout:
       quick_.ignored += e.bytes;
-      if (!law_.learns_by_loss) return shrink(e.bytes);
-      leave_queue(e.bytes, e.at);
-      doubles_below_ = half_window();
-      return;
-    case LossKind::timeout: {  // [CMS-099]
-      quick_.ignored += e.bytes;
-      const int64_t before_q8 = cwnd_q8_;
-      // What loses whole windows is tried with half of them.
-      if (timed_out_ == 0 && law_.learns_by_loss) doubles_below_ = half_window();
-      shrink(e.bytes);
-      timed_out_ += static_cast<uint32_t>((before_q8 - cwnd_q8_) >> 8);
-      return;
-    }
+      if (law_.learns_by_loss) return learn(e);
+      return e.kind == LossKind::timeout ? shrink_for_now(e.bytes) : shrink(e.bytes);
     case LossKind::trimmed:
     case LossKind::trimmed_lasthop:
       break;
@@ -302,7 +301,7 @@ void Nscc::add_delay(Duration delay, bool ecn, Instant now) {
   if (law_.mean == DelayMean::time) return mean_.add_by_time(delay, base_rtt_, now);
   if (law_.mean == DelayMean::samples) {
     mean_.add_quickly(delay);
-    return peak_.add(mean_.value());
+    return signs_.add(mean_.value());
   }
   const bool is_odd = !ecn && delay > law_.target;
   mean_.add_by_count(is_odd ? base_rtt_ / 4 : delay);

@@ -5,8 +5,8 @@
 #include "cms/config.h"
 #include "cms/delay_average.h"
 #include "cms/events.h"
+#include "cms/queue_signs.h"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace uet::cms {
@@ -93,14 +93,6 @@ class Nscc {
     bool is_fast = false;    // increase_mode
   };
 
-  // The longest mean delay of late; it fades with the samples, by half in 350.
-  struct Peak {
-    void add(Duration mean) {
-      ns = std::max(ns - ns / 512, static_cast<uint32_t>(std::min(mean.ns(), int64_t{UINT32_MAX})));
-    }
-    uint32_t ns = 0;
-  };
-
   void start(Instant now) {
     mean_.start(now);
     adjusted_at_ = decreased_at_ = now;
@@ -113,10 +105,9 @@ class Nscc {
   void fulfil_adjustment(Instant now);
   void shrink(uint64_t bytes);
   void shrink_to(int64_t q8);
-  bool shows_queue() const;
   bool doubles(bool is_marked, uint32_t bytes);
-  uint32_t half_window() const { return static_cast<uint32_t>(cwnd_q8_ >> 9); }
-  void leave_queue(uint32_t bytes, Instant now);
+  void learn(const Lost& e);
+  void shrink_for_now(uint64_t bytes);
   bool limit_by_destination(const Acked& e);
   void set_window(int64_t q8);
 
@@ -132,9 +123,7 @@ class Nscc {
   Instant decreased_at_;
   Duration base_rtt_;
   uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
-  uint32_t doubles_below_;  // octets: learns by loss, a smaller window doubles in a round trip
-  Peak peak_;
-  bool has_base_rtt_;  // false: learns by loss, and no round trip was measured yet
+  QueueSigns signs_;        // of use where it learns by loss only
 };
 
 }  // namespace uet::cms
