@@ -113,6 +113,10 @@ class Pds final : public Service {
   Footprint footprint() const;
   // Copies PDCs, those first that somebody waits for; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
+  // Copies paths from that index on, 0 for the first page. A path that exists all the while is on
+  // exactly one of the pages. Cost: a look at every path.
+  PathPage snapshot(std::span<PathSnapshot> out, uint32_t from) const;
+  uint32_t path_count() const;
 
   explicit Pds(Parts& parts) : parts_(parts) {}
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/schedule/ack_marks.h"
 #include "pds/schedule/backlog.h"
 #include "pds/tx/news.h"
 
@@ -65,7 +66,11 @@ struct Path : ListNode<struct OpenPathTag> {
   void on_acked(const AckNews& news) {
     const cms::Acked& acked = news.acked;
     ccc.on_acked(acked);
-    if (acked.rtt_valid) ev.on_rtt(acked.rtt);
+    marks.add(acked.ecn);
+    if (acked.rtt_valid) {
+      last_rtt = acked.rtt;
+      ev.on_rtt(acked.rtt);
+    }
     if (!acked.ev_valid) return;
     on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good, acked.at);
   }
@@ -130,6 +135,8 @@ struct Path : ListNode<struct OpenPathTag> {
   uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
   TimerNode timer{kPathTimer};    // armed while pacing or want of credit holds it back
   uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]
+  AckMarks marks;
+  Duration last_rtt;  // zero: no sample yet
   cms::Ccc ccc;
   cms::EntropySelector ev;
   uint32_t strange_evs = 0;  // times that something was said of an EV not of `ev`
