@@ -31,7 +31,8 @@ std::string page_of(const PageParts& parts, const char* name, const nlohmann::js
   out += std::string("<title>") + parts.title + "</title>\n<style>\n" + kStyle + parts.style;
   out += std::string("</style>\n</head>\n<body>\n") + parts.body;
   out +=
-      "<p class=\"dim\">Drawn with D3. Copyright Mike Bostock; its licence is in the source of this "
+      "<p class=\"dim\">Drawn with D3. Copyright Mike Bostock; its licence is in the source of "
+      "this "
       "page.</p>\n";
   out += std::string("<script type=\"text/plain\" id=\"licence\">\n") + kLicence + "\n</script>\n";
   out += std::string("<script>\n") + kD3 + "\n</script>\n";
