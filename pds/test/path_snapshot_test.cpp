@@ -90,16 +90,16 @@ TEST(PathSnapshotTest, APathOfNscc) {
   EXPECT_EQ(s.base_rtt, Duration::microseconds(12));
 }
 
-// A window that is full holds back what waits.
+// A window that is full holds back what waits. It is asked for 1128 octets, as a packet may have.
 TEST(PathSnapshotTest, WhatIsHeldBackIsSaidToBe) {
   cms::Config cms = congestion(cms::Algorithm::fixed);
-  cms.window_bytes_max = 4 * kPacket;
+  cms.window_bytes_max = 4 * 1128;
   Bench b(short_packets(), cms);
   ASSERT_EQ(b.open_initiator(10).size(), 4u);
   PathSnapshot s = only_path(b);
   EXPECT_EQ(s.algorithm, cms::Algorithm::fixed);
   EXPECT_TRUE(s.is_held_back);
-  EXPECT_EQ(s.window_bytes, 4u * kPacket);
+  EXPECT_EQ(s.window_bytes, 4u * 1128);
   EXPECT_EQ(s.base_rtt, Duration::zero()) << "a constant window does not ask";
   b.elapse(Duration::microseconds(20));
   b.rx_header(b.ack(b.start + 3));
