@@ -12,8 +12,8 @@ function name_of(path) {
 
 // Weighted by the ACKs that came.
 function share_of(series) {
-  const known = series.ecn.map((share, i) => [share, series.acks[i]])
-    .filter((pair) => pair[0] !== null && pair[1] !== null);
+  const known = series.ecn.map((share, i) =>
+    share === null ? [0, 0] : [share, series.acks[i] * (series.t[i] - series.t[i - 1])]);
   const all = d3.sum(known, (pair) => pair[1]);
   return all > 0 ? d3.sum(known, (pair) => pair[0] * pair[1]) / all : undefined;
 }
