@@ -194,6 +194,4 @@ PathPage Pds::snapshot(std::span<PathSnapshot> out, uint32_t from) const {
   return copy_paths(parts_.paths, parts_.res.peers, out, from);
 }
 
-uint32_t Pds::path_count() const { return parts_.paths.size(); }
-
 }  // namespace uet::pds

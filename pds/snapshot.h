@@ -76,6 +76,7 @@ struct PathSnapshot {
   uint32_t marked = 0;               // of `acks`
   uint32_t recent_ecn_permille = 0;  // of the last 64 ACKs
 
+  uint32_t strange_evs = 0;   // times that the peer spoke of an entropy value that is not of them
   uint32_t evs = 0;           // entropy values of the path
   uint32_t evs_resting = 0;   // that have a penalty
   uint32_t evs_excluded = 0;  // that are not used until a probe of them is acknowledged
@@ -83,6 +84,7 @@ struct PathSnapshot {
 
 // Paths are copied some at a time.
 struct PathPage {
+  uint32_t count = 0;            // of all paths
   uint32_t listed = 0;           // that were copied
   std::optional<uint32_t> next;  // where the next page begins; nothing: this was the last one
 };

@@ -68,12 +68,13 @@ PathSnapshot copy_of(const Path& path, const FabricAddress& peer) {
   s.resend_bytes = path.backlog.resend_bytes();
   s.is_held_back = path.is_wanted();
   if (path.ccc.has_credit()) s.credit_bytes = path.ccc.credit_bytes();
-  s.last_rtt = path.last_rtt;
-  if (path.last_rtt != Duration::zero()) s.rtt = path.ev.smoothed_rtt();
+  s.last_rtt = Duration::nanoseconds(path.tally.last_rtt_ns);
+  if (s.last_rtt != Duration::zero()) s.rtt = path.ev.smoothed_rtt();
   s.base_rtt = path.ccc.base_rtt();
-  s.acks = path.marks.acks();
-  s.marked = path.marks.marked();
-  s.recent_ecn_permille = path.marks.recent_permille();
+  s.acks = path.tally.marks.acks();
+  s.marked = path.tally.marks.marked();
+  s.recent_ecn_permille = path.tally.marks.recent_permille();
+  s.strange_evs = path.tally.strange_evs;
   s.evs = path.key.is_sprayed ? path.ev.size() : 1;
   s.evs_resting = path.ev.penalised();
   s.evs_excluded = path.ev.excluded();
@@ -85,6 +86,7 @@ PathSnapshot copy_of(const Path& path, const FabricAddress& peer) {
 PathPage copy_paths(Paths& paths, const PeerTable& peers, std::span<PathSnapshot> out,
                     uint32_t from) {
   PathPage page;
+  page.count = paths.size();
   paths.for_each([&](const Path& path) {
     const uint32_t index = paths.index_of(path);
     if (index < from || page.next) return;

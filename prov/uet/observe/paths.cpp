@@ -48,6 +48,7 @@ void put(std::string& out, const pds::PathSnapshot& s) {
   put_member(out, "acks", s.acks);
   put_member(out, "marked", s.marked);
   put_member(out, "ecn_permille", s.recent_ecn_permille);
+  put_member(out, "strange_evs", s.strange_evs);
   put_member(out, "evs", s.evs);
   put_member(out, "evs_resting", s.evs_resting);
   put_member(out, "evs_excluded", s.evs_excluded);
@@ -71,9 +72,7 @@ std::unique_ptr<PathsPage> take_paths(ProgressEngine& engine, uint32_t from) {
   auto page = std::make_unique<PathsPage>();
   PathsPage& p = *page;
   p.is_held = !engine.inspect(kDumpPatience, [&p, from](fep::Engine& e, Instant) {
-    const pds::Pds& pds = e.fep().pds();
-    p.count = pds.path_count();
-    p.page = pds.snapshot(p.paths, from);
+    p.page = e.fep().pds().snapshot(p.paths, from);
   });
   return page;
 }
@@ -86,7 +85,7 @@ std::string paths_text(const DomainStatus& status, const PathsPage& page) {
   if (!page.is_held) {
     put_member(out, "paths");
     out += '{';
-    put_member(out, "count", page.count);
+    put_member(out, "count", page.page.count);
     put_elements(out, "listed", page.paths, page.page.listed,
                  [&out](const pds::PathSnapshot& path) { put(out, path); });
     if (page.page.next) put_member(out, "next", *page.page.next);

@@ -23,7 +23,6 @@ inline constexpr uint32_t kPathsOfPage = 256;
 // Big; not for the stack of a thread.
 struct PathsPage {
   bool is_held = false;  // somebody kept the lock all the while: nothing of what follows is known
-  uint32_t count = 0;    // of all paths
   std::array<pds::PathSnapshot, kPathsOfPage> paths;
   pds::PathPage page;
 };

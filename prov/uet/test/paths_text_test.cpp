@@ -23,7 +23,8 @@ pds::PathSnapshot widest_path() {
       std::numeric_limits<uint64_t>::max();
   s.credit_bytes = std::numeric_limits<int64_t>::min();
   s.rtt = s.last_rtt = s.base_rtt = kLongest;
-  s.acks = s.marked = s.recent_ecn_permille = s.evs = s.evs_resting = s.evs_excluded = kMost;
+  s.acks = s.marked = s.recent_ecn_permille = s.strange_evs = s.evs = s.evs_resting =
+      s.evs_excluded = kMost;
   return s;
 }
 
@@ -31,7 +32,7 @@ TEST(PathsTextTest, NoPageIsTooLongForAnAnswer) {
   auto page = std::make_unique<PathsPage>();
   page->paths.fill(widest_path());
   page->page.listed = kPathsOfPage;
-  page->page.next = page->count = kMost;
+  page->page.next = page->page.count = kMost;
   DomainStatus status;
   status.domain = status.fabric = std::string(64, '"');  // each becomes six octets
   status.local = longest_address();
@@ -44,7 +45,7 @@ TEST(PathsTextTest, NoPageIsTooLongForAnAnswer) {
 
 TEST(PathsTextTest, APathHasItsNumbers) {
   auto page = std::make_unique<PathsPage>();
-  page->count = page->page.listed = 1;
+  page->page.count = page->page.listed = 1;
   pds::PathSnapshot& s = page->paths[0];
   s.peer.family = FabricAddress::Family::ipv4;
   s.peer.ip = {10, 0, 0, 9};
@@ -64,16 +65,19 @@ TEST(PathsTextTest, APathHasItsNumbers) {
   s.acks = 400;
   s.marked = 100;
   s.recent_ecn_permille = 250;
+  s.strange_evs = 3;
   s.evs = 1;
   DomainStatus status;
   status.domain = "eth0";
   const std::string text = paths_text(status, *page);
   EXPECT_NE(
       text.find(
-          R"("held":false,"paths":{"count":1,"listed":[{"peer":"10.0.0.9 4793","tc":2,"kind":"single","lane":7,)"
+          R"("held":false,"paths":{"count":1,"listed":[{"peer":"10.0.0.9 4793","tc":2,)"
+          R"("kind":"single","lane":7,)"
           R"("algorithm":"nscc","window_bytes":150000,"inflight_bytes":4136,"backlog_bytes":90000,)"
           R"("resend_bytes":1092,"held_back":true,"rtt_ns":12345,"last_rtt_ns":20000,)"
-          R"("base_rtt_ns":9876,"acks":400,"marked":100,"ecn_permille":250,"evs":1,)"
+          R"("base_rtt_ns":9876,"acks":400,"marked":100,"ecn_permille":250,)"
+          R"("strange_evs":3,"evs":1,)"
           R"("evs_resting":0,"evs_excluded":0}]}})"),
       text.npos)
       << text;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Looks at the page of `uet_ctl plot` in headless Chromium. The recording is written by hand, and so
-are the numbers that the page has to show.
+"""Looks at the page of `uet_ctl plot` in headless Chromium. The recording is written by hand, and
+so are the numbers that the page has to show.
 
 Usage: paths_page_test.py UET_CTL [RECORDING PICTURE.png]   (exit 77: no such browser, or no D3)
 
@@ -17,16 +17,17 @@ from pages import PageTest, skip  # noqa: E402
 
 PICTURE = []
 HOSTILE = "</script><script>document.title='name'</script><img src=x>"
-COLUMNS = ["path", "window_bytes", "inflight_bytes", "waiting_bytes", "rtt_ns", "base_rtt_ns", "acks",
-           "marked", "evs", "evs_resting", "evs_excluded", "credit_bytes"]
+COLUMNS = ["path", "window_bytes", "inflight_bytes", "waiting_bytes", "rtt_ns", "base_rtt_ns",
+           "acks", "marked", "evs", "evs_resting", "evs_excluded", "credit_bytes"]
 SAME = {"pid": 4711, "domain": "eth0", "address": "10.0.0.1", "tc": 0}
+NSCC = {"program": "a.out", "kind": "sprayed", "lane": 0, "algorithm": "nscc"}
 PATHS = [
-    {"program": "a.out", "peer": "10.0.0.9 4793", "kind": "sprayed", "lane": 0, "algorithm": "nscc"},
+    {**NSCC, "peer": "10.0.0.9 4793"},
     {"program": HOSTILE, "peer": HOSTILE, "kind": "single", "lane": 3, "algorithm": "aimd"},
-    {"program": "a.out", "peer": "10.0.0.8 4793", "kind": "sprayed", "lane": 0, "algorithm": "rccc"},
+    {**NSCC, "peer": "10.0.0.8 4793", "algorithm": "rccc"},
 ]
-# Path 0 is marked once in four ACKs, then in two, then not at all; path 1 is away for a sample; path
-# 2 has no window.
+# Path 0 is marked once in four ACKs, then in two, then not at all; path 1 is away for a sample;
+# path 2 has no window.
 SAMPLES = [
     [[0, 100000, 50000, 7000, 12000, 10000, 0, 0, 16, 0, 0, 0],
      [1, 4000, 10, 0, 0, 0, 0, 0, 1, 0, 0, 0],
