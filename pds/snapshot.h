@@ -74,7 +74,7 @@ struct PathSnapshot {
   Duration base_rtt;                 // zero: not known
   uint32_t acks = 0;                 // since the path exists; wraps
   uint32_t marked = 0;               // of `acks`
-  uint32_t recent_ecn_permille = 0;  // of the last 64 ACKs
+  uint32_t recent_ecn_permille = 0;  // of the last 32 ACKs
 
   uint32_t strange_evs = 0;   // times that the peer spoke of an entropy value that is not of them
   uint32_t evs = 0;           // entropy values of the path

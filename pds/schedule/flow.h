@@ -140,10 +140,10 @@ struct Path : ListNode<struct OpenPathTag> {
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
-  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
-  TimerNode timer{kPathTimer};    // armed while pacing or want of credit holds it back
   uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]
+  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
   PathTally tally;
+  TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back
   cms::Ccc ccc;
   cms::EntropySelector ev;
   Backlog backlog;

@@ -40,7 +40,7 @@ wire::Ack ack_with_mark(const Bench& b, int cack, bool is_marked) {
   return h;
 }
 
-// The last 64 ACKs count, and all where fewer came.
+// The last 32 ACKs count, and all where fewer came.
 TEST(PathSnapshotTest, TheShareOfMarksIsOfTheLastAcks) {
   AckMarks marks;
   EXPECT_EQ(marks.recent_permille(), 0u) << "of none";
@@ -48,12 +48,12 @@ TEST(PathSnapshotTest, TheShareOfMarksIsOfTheLastAcks) {
   EXPECT_EQ(marks.recent_permille(), 1000u);
   for (int i = 0; i < 3; ++i) marks.add(false);
   EXPECT_EQ(marks.recent_permille(), 250u);
-  for (int i = 0; i < 60; ++i) marks.add(true);
-  EXPECT_EQ(marks.recent_permille(), 953u) << "61 of 64";
-  for (int i = 0; i < 64; ++i) marks.add(false);
+  for (int i = 0; i < 28; ++i) marks.add(true);
+  EXPECT_EQ(marks.recent_permille(), 906u) << "29 of 32";
+  for (int i = 0; i < 32; ++i) marks.add(false);
   EXPECT_EQ(marks.recent_permille(), 0u);
-  EXPECT_EQ(marks.acks(), 128u);
-  EXPECT_EQ(marks.marked(), 61u);
+  EXPECT_EQ(marks.acks(), 64u);
+  EXPECT_EQ(marks.marked(), 29u);
 }
 
 // Of 10 packets the first is acknowledged after 20 us with a mark, and the second without.
