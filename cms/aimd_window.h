@@ -34,6 +34,8 @@ class AimdWindow {
   uint64_t window_bytes_max() const { return max_; }
   uint64_t inflight_bytes() const { return inflight_; }
   Duration smoothed_rtt() const { return srtt_; }
+  // The shortest round trip that was seen; zero: none.
+  Duration shortest_rtt() const { return shortest_; }
 
  private:
   // What time-outs took since the last answer.

@@ -83,6 +83,10 @@ class Ccc {
   void note_base_rtt(Duration rtt) {
     if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->note_base_rtt(rtt);
   }
+  // The shortest round trip that is known of: as measured, or what NSCC was told of in its
+  // configuration. Zero: this algorithm knows none. For tools.
+  Duration base_rtt() const;
+  Algorithm algorithm() const;
   // Null where another algorithm is in use.
   const Nscc* nscc() const { return std::get_if<Nscc>(&window_); }
 
