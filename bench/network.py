@@ -148,8 +148,14 @@ class Streams:
         return {"mb_s": sum(each), "each": each, "timeouts": timeouts}
 
     def timeouts(self, ends, seconds):
-        """Retransmission time-outs of the senders, asked for before they end."""
-        time.sleep(seconds)
+        """Time-outs of the senders after their first second, asked for before they end."""
+        time.sleep(1)
+        first = self.count_timeouts(ends)
+        time.sleep(seconds - 1)
+        last = self.count_timeouts(ends)
+        return None if first is None or last is None else last - first
+
+    def count_timeouts(self, ends):
         total = 0
         for i, process in enumerate(ends):
             ask = [*self.network.enter(i + 1), self.ctl, "stats", str(process.pid), "--json"]
@@ -259,10 +265,10 @@ def write_between(marks, table):
     """Replaces what is between <!-- marks --> and <!-- end of marks --> in the document."""
     with open(DOCUMENT, encoding="utf-8") as f:
         text = f.read()
-    begin, end = f"<!-- {marks} -->\n", f"\n<!-- end of {marks} -->"
+    begin, end = f"<!-- {marks} -->\n", f"<!-- end of {marks} -->"
     before, rest = text.split(begin)
     with open(DOCUMENT, "w", encoding="utf-8") as f:
-        f.write(before + begin + table + end + rest.split(end)[1])
+        f.write(before + begin + table + "\n" + end + rest.split(end)[1])
 
 
 def parse_arguments():
@@ -281,14 +287,16 @@ def parse_arguments():
     loss = commands.add_parser("loss", help="one sender, packets lost at random")
     loss.add_argument("--loss", default="0.1,1,5", help="percent")
     loss.add_argument("--cc", default="", help="FI_UET_CC of uet")
-    loss.add_argument("--seconds", type=float, default=3)
+    loss.add_argument("--seconds", type=float, default=3, help="at least 2")
     incast = commands.add_parser("incast", help="several senders behind one slow port")
     incast.add_argument("--senders", type=int, default=8)
     incast.add_argument("--port", type=int, default=200, help="Mbit/s")
     incast.add_argument("--queue", type=int, default=512, help="KiB that the port keeps")
     incast.add_argument("--cc", default="aimd,nscc", help="FI_UET_CC of uet, one after the other")
-    incast.add_argument("--seconds", type=float, default=8)
+    incast.add_argument("--seconds", type=float, default=8, help="at least 2")
     options = parser.parse_args()
+    if options.seconds < 2:
+        parser.error("--seconds: 2 at least")
     for tool in ("nft", "ethtool", "ip", "tc"):
         if shutil.which(tool) is None:
             parser.error(f"{tool} is missing: apt-get install nftables ethtool iproute2")

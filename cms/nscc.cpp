@@ -127,7 +127,8 @@ void Nscc::on_acked(const Acked& e) {
   const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
   add_delay(delay, e.ecn, e.at);
   if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
-  const bool is_marked = e.ecn || (law_.learns_by_loss && QueueSigns::is_mark(mean_.value()));
+  const bool is_told = law_.learns_by_loss && e.remote.service_time > Duration::zero();
+  const bool is_marked = e.ecn || (is_told && QueueSigns::is_mark(mean_.value()));
   if (!is_limited && doubles(is_marked, n)) return;
   control(is_marked, delay, n, is_limited, e.at);
   const bool is_due =

@@ -19,7 +19,8 @@ class QueueSigns {
     const auto ns = static_cast<uint32_t>(std::min(mean.ns(), int64_t{UINT32_MAX}));
     peak_ns_ = std::max(peak_ns_ - peak_ns_ / 512, ns);
   }
-  // A mean delay beyond this counts as a mark: hosts cause shorter ones, or few long ones.
+  // A mean delay beyond this counts as a mark, where destinations tell how long packets waited for
+  // a processor there: hosts cause shorter ones besides, or few long ones.
   static bool is_mark(Duration mean) { return mean > Duration::milliseconds(1); }
   // A queue that overflows is as long as it was ever of late, and a part of the round trip.
   bool is_full(Duration mean, Duration base_rtt) const {

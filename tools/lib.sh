@@ -24,7 +24,7 @@ needs_folder() {
 build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev libcli11-dev
   nlohmann-json3-dev libssl-dev libtomlplusplus-dev)
 run_packages=(libfabric-bin iproute2 procps python3)
-test_packages=(ccache tshark valgrind util-linux wireshark-dev libgcrypt20-dev
+test_packages=(ccache tshark valgrind util-linux nftables ethtool wireshark-dev libgcrypt20-dev
   node-d3 openmpi-bin python3-mpi4py)
 
 # need_packages NAME...: installs what is missing. Without root it names what to install and stops.

@@ -29,6 +29,7 @@ class NsccSoftwareTest : public ::testing::Test {
     e.rtt_valid = true;
     e.ecn = ecn;
     e.at = now_;
+    e.remote.service_time = service_time_;
     nscc_.on_acked(e);
   }
   void lose(LossKind kind = LossKind::inferred) {
@@ -47,6 +48,7 @@ class NsccSoftwareTest : public ::testing::Test {
   uint64_t window() const { return nscc_.window_bytes(); }
 
   Instant now_ = kStart;
+  Duration service_time_ = 10_us;  // as the destination tells it
   Nscc nscc_{config()};
 };
 
@@ -90,6 +92,16 @@ TEST_F(NsccSoftwareTest, ALongQueueIsAMark) {
     ack(0, 3_ms);
   }
   EXPECT_NEAR(static_cast<double>(window()), 2 * kPacket, 1300);
+}
+
+// A destination that does not tell how long packets waited there may be a host that is busy.
+TEST_F(NsccSoftwareTest, ALongRoundTripAloneIsNoMark) {
+  service_time_ = Duration::zero();
+  round(50_us);
+  delay_by(3_ms);
+  now_ = now_ + 10_ms;
+  ack(0, 3_ms);
+  EXPECT_GE(window(), 256u << 10);
 }
 
 // A few samples that are late, because a host slept, are no queue.

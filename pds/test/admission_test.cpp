@@ -230,13 +230,22 @@ TEST_F(AdmissionTest, RttSamplesAreUnambiguous) {
   said.rx_header(a);
   EXPECT_FALSE(time_out_is_60ms(said));
 
-  Bench twice(config_);  // it was sent twice, and this answers either
+  Bench twice(config_);  // it was sent again twice, and this answers either
   twice.open_initiator(1);
   twice.elapse(31_ms);
   EXPECT_EQ(twice.lines().size(), 1u);
+  twice.elapse(61_ms);
+  EXPECT_EQ(twice.lines().size(), 1u);
   twice.elapse(20_ms);
-  twice.rx_header(twice.ack(twice.start));
-  EXPECT_FALSE(time_out_is_60ms(twice));
+  wire::Ack of_either = twice.ack(twice.start);
+  of_either.retx = true;
+  twice.rx_header(of_either);
+  const uint64_t before = twice.count(Count::retx_rto);
+  twice.client.post(FlowId(*twice.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1))), 2,
+                    10);
+  EXPECT_EQ(twice.lines().size(), 1u);
+  twice.elapse(31_ms);
+  EXPECT_EQ(twice.count(Count::retx_rto), before + 1) << "the first time-out is in force";
 }
 
 }  // namespace

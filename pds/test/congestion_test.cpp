@@ -191,6 +191,21 @@ TEST_F(CongestionTest, TheTimeInsideThePeerIsNoRoundTrip) {
   }
 }
 
+// [CMS-036] The longest time that can be told means "or more": the rest is no round trip of the
+// network, here 9 ms less 8.4.
+TEST_F(CongestionTest, ATimeThatIsTooLongToTellLeavesTheRoundTripUnknown) {
+  for (const uint16_t service : {uint16_t{0xFFFE}, uint16_t{0xFFFF}}) {
+    cms::Config cms = nscc();
+    cms.base_rtt = 5_ms;
+    cms.link_mbps = 1000;
+    Bench b(config(), cms);
+    b.open_initiator(2);
+    b.now = b.now + 9_ms;  // no time-out is looked at
+    b.rx_header(ack_cc(b, 0, {.service_time = service, .rcvd_bytes = 5}));
+    EXPECT_EQ(window(b) == 937'500, service == 0xFFFF) << window(b);
+  }
+}
+
 // [CMS-030, CMS-039, CMS-040, CMS-112, CMS-113] A peer that has received four units asks with 64
 // for less: 17,472 - 1,024 are in flight, and 64 / 128 of what arrived is taken away. It takes that
 // back.

@@ -79,7 +79,7 @@ TEST_F(EarlyTimeoutTest, AnAnswerBeforeTheResendShowsIt) {
 TEST_F(EarlyTimeoutTest, WhatIsTakenBackTimesOutAgain) {
   acknowledge(false);
   bench_.lines();
-  bench_.elapse(30_ms);
+  bench_.elapse(60_ms);
   const auto lines = bench_.lines();
   EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
                           [](const std::string& line) {

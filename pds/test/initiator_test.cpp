@@ -430,9 +430,10 @@ TEST_F(InitiatorTest, AResendTakesAnotherEntropyValue) {
   EXPECT_NE(again[0].ev, first[0].ev);
 }
 
-// [PDS-141] Which transmission an ACK answers is not known once there were two: no RTT sample. Had
-// 4 ms been taken for one, the next time-out would be 24 ms, not 10.
-TEST_F(InitiatorTest, AResentPacketGivesNoRttSample) {
+// [PDS-254] The answer is to the first transmission, which was a time-out of 5 ms before the resend,
+// at least: the round trip took no less than 9 ms. The next time-out is 3 x 9 ms, and twice that for
+// what timed out before, 50 ms from here.
+TEST_F(InitiatorTest, AnAnswerToTheFirstTransmissionMakesTimeOutsLonger) {
   Bench b;
   b.open_initiator(2);
   b.elapse(5100_us);
@@ -440,13 +441,13 @@ TEST_F(InitiatorTest, AResentPacketGivesNoRttSample) {
             (Lines{"REQ psn +0 syn retx ar clear -1", "REQ psn +1 syn retx ar clear -2"}));
   b.elapse(4_ms);
   b.rx_header(b.ack(b.start));
-  b.elapse(5_ms);
+  b.elapse(49_ms);
   EXPECT_EQ(b.lines(), Lines{});
-  b.elapse(1200_us);
+  b.elapse(2_ms);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
 }
 
-// [PDS-141] Nor does an ACK that says it answers a resend, whatever we remember.
+// [PDS-141] No sample is an ACK that says it answers a resend, whatever we remember.
 TEST_F(InitiatorTest, AnAckOfAResendGivesNoRttSample) {
   Bench b;
   b.open_initiator(2);

@@ -11,6 +11,8 @@ namespace uet::pds {
 namespace {
 // Queues of one host's several interrupts differ by about as much, however short the round trip.
 constexpr Duration kReorderTimeMin = Duration::microseconds(50);
+// A service time of "8.4 ms or more" leaves the time of the network unknown. [CMS-036]
+constexpr Duration kServiceTimeMost = Duration::nanoseconds(0xFFFF * 128);
 // A peer rounds its count of octets up to 256. [CMS-037]
 constexpr int64_t kRoundingBytes = 256;
 
@@ -186,6 +188,7 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
       acked.remote.valid ? acked.remote.newly_received_bytes : pdc.heard.on_acked(acked.bytes);
   if (acked.rtt_valid) {
     acked.rtt = std::max(acked.rtt - acked.remote.service_time, Duration::zero());  // [CMS-071]
+    acked.rtt_valid = acked.remote.service_time < kServiceTimeMost;
     pdc.path->base_rtt.is_known = true;
   }
   if (news.late) loss_.take_back_timeouts(pdc, now);

@@ -154,7 +154,12 @@ void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
 bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Interface& interface,
                  bool owns_uet_port, uint32_t payload_mtu, fep::Config& config) {
   if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
-  if (settings.meets_refprov) fep::meet_refprov(config);
+  // NSCC tells the network's delay from a host's by what ACKs say. [CMS-036, decision 16]
+  config.pds.ack_form = pds::AckForm::cc;
+  if (settings.meets_refprov) {
+    fep::meet_refprov(config);
+    config.pds.ack_form = pds::AckForm::by_need;
+  }
   set_up_congestion(caps, interface, config.cms);
   // As many full packets as leave together; a burst of more would end in a short run.
   constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;

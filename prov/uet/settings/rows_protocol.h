@@ -68,7 +68,8 @@ inline constexpr Setting kProtocolRows[] = {
     {"ACK_ON_ECN", Kind::flag, "", 0, 1, UET_STACK(pds.ack_on_ecn), "PDS-A6",
      "1: acknowledge congestion-marked packets at once"},
     {"ACK_FORM", Kind::count, "", 0, 2, UET_STACK(pds.ack_form), "PDS 8.3",
-     "Form of ACKs. 0: short when that says everything. 1: ACK_CC. 2: ACK_CCX of a vendor"},
+     "Form of ACKs. 0: short when that says everything. 1: ACK_CC. 2: ACK_CCX of a vendor. Where "
+     "this is not set, a domain takes 1, which NSCC of a peer wants, or 0 with INTEROP=refprov"},
     {"CCX_TYPE", Kind::count, "", 14, 15, UET_STACK(pds.ccx_type), "WIRE-049", "Type of ACK_CCX"},
     {"MAX_ACK_DATA_SIZE", Kind::octets, "octets", 0, 16, UET_STACK(ses.ack_data_bytes_max),
      "PDS-166", "Read data that travels inside an ACK, at most"},
