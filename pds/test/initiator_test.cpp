@@ -430,9 +430,9 @@ TEST_F(InitiatorTest, AResendTakesAnotherEntropyValue) {
   EXPECT_NE(again[0].ev, first[0].ev);
 }
 
-// [PDS-254] The answer is to the first transmission, which was a time-out of 5 ms before the resend,
-// at least: the round trip took no less than 9 ms. The next time-out is 3 x 9 ms, and twice that for
-// what timed out before, 50 ms from here.
+// [PDS-254] The answer is to the first transmission, which was a time-out of 5 ms before the
+// resend, at least: the round trip took no less than 9 ms. The next time-out is 3 x 9 ms, and twice
+// that for what timed out before, 50 ms from here.
 TEST_F(InitiatorTest, AnAnswerToTheFirstTransmissionMakesTimeOutsLonger) {
   Bench b;
   b.open_initiator(2);
