@@ -71,11 +71,18 @@ class TreeBuilder {
   uint32_t plane_;
 };
 
+constexpr uint32_t kHostsMax = 524'288;  // as fattree:128 has
+constexpr uint32_t kLinksMax = 65'536;   // of a switch, each way
+
 void check_tree(const Tree& tree) {
   const Tier& low = tree.tier[0];
   const Tier& high = tree.tier[1];
   const Tier& top = tree.tier[2];
   require(tree.tiers == 2 || tree.tiers == 3, "a tree has 2 or 3 tiers");
+  require(tree.hosts <= kHostsMax, "a tree has at most 524,288 hosts");
+  for (const Tier& tier : tree.tier) {
+    require(tier.down <= kLinksMax && tier.up <= kLinksMax, "a switch has at most 65,536 links");
+  }
   require(tree.hosts > 0 && low.down > 0 && low.up > 0 && high.down > 0,
           "the number of hosts, and the radix of each tier, are above 0");
   require(tree.pod > 0 && tree.hosts % tree.pod == 0, "pods do not divide the hosts");
