@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What uet_sim run cannot take: absurd numbers in options and files. Each ends at once with one line
+"""What uet_sim run cannot take: absurd numbers in options and files. Each ends at once with a line
 and exit status 2.
 
 Usage: limits_test.py UET_SIM
@@ -73,7 +73,9 @@ class LimitsTest(unittest.TestCase):
                          "leafspine:4000000000x4000000000x4000000000",
                          "leafspine:65536x65536x65536", "leafspine:1000000x1x1",
                          "fattree:4,gbps=nan", "fattree:4,gbps=inf", "fattree:4,latency=-1us",
-                         "fattree:4,latency=1e300s", "rail:1000000x1000000"):
+                         "fattree:4,latency=1e300s", "rail:1000000x1000000",
+                         "railonly:65536x65536", "rail:8x8,spines=4000000000",
+                         "fattree:4,planes=4000000000"):
             self.assert_refused("--topo", topology, "--workload", "permutation")
 
     def test_files_of_topologies(self):
