@@ -150,6 +150,8 @@ def draw_growth(series):
     axes.legend()
     figure.tight_layout()
     figure.savefig(PICTURE, metadata={"Date": None})
+    lines = PICTURE.read_text().splitlines()
+    PICTURE.write_text("".join(line.rstrip() + "\n" for line in lines))
 
 
 def growth(program):

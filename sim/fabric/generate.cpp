@@ -71,11 +71,19 @@ class TreeBuilder {
   uint32_t plane_;
 };
 
+constexpr uint32_t kHostsMax = 524'288;  // as fattree:128 has
+constexpr uint32_t kPlanesMax = 32;      // that entropy values can be dealt to [CMS-156]
+constexpr uint32_t kLinksMax = 65'536;   // of a switch, each way
+
 void check_tree(const Tree& tree) {
   const Tier& low = tree.tier[0];
   const Tier& high = tree.tier[1];
   const Tier& top = tree.tier[2];
   require(tree.tiers == 2 || tree.tiers == 3, "a tree has 2 or 3 tiers");
+  require(tree.hosts <= kHostsMax, "a tree has at most 524,288 hosts");
+  for (const Tier& tier : tree.tier) {
+    require(tier.down <= kLinksMax && tier.up <= kLinksMax, "a switch has at most 65,536 links");
+  }
   require(tree.hosts > 0 && low.down > 0 && low.up > 0 && high.down > 0,
           "the number of hosts, and the radix of each tier, are above 0");
   require(tree.pod > 0 && tree.hosts % tree.pod == 0, "pods do not divide the hosts");
@@ -184,6 +192,8 @@ Tree leaf_spine(const Request& request, const LinkDefaults& links) {
 Topology rails(const Request& request, const LinkDefaults& links, bool has_spines) {
   require(request.numbers.size() == 2, request.whole + ": takes NODESxHOSTS");
   const uint32_t nodes = request.numbers[0], rail_count = request.numbers[1];
+  require(uint64_t{nodes} * rail_count <= kHostsMax && request.number("spines", 1) <= kLinksMax,
+          request.whole + ": at most 524,288 hosts and 65,536 spines");
   const auto named = request.options.find("scaleup");
   const uint64_t inner = named == request.options.end() ? 3'600'000 : parse_gbps(named->second);
   constexpr Picoseconds kInside = 200 * kNanosecond;
@@ -233,6 +243,7 @@ Topology make_topology(const std::string& text, const LinkDefaults& defaults) {
   try {
     const LinkDefaults links = request.links(defaults);
     const uint32_t planes = request.number("planes", 1);
+    require(planes <= kPlanesMax, "at most 32 planes");
     if (request.kind == "fattree") return build_tree(fat_tree(request, links), planes);
     if (request.kind == "leafspine") return build_tree(leaf_spine(request, links), planes);
     if (request.kind == "rail") return rails(request, links, true);

@@ -29,6 +29,17 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, Commands commands
   return std::nullopt;
 }
 
+CLI::Validator number_between(double min, double max) {
+  const auto check = [min, max](const std::string& text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= min && value <= max) return {};
+    char limits[80];
+    std::snprintf(limits, sizeof limits, " is no number from %g to %g", min, max);
+    return text + limits;
+  };
+  return CLI::Validator(check, "");
+}
+
 int misuse(const CLI::App& app, const std::string& what) {
   std::string name = app.get_name();
   for (const CLI::App* command : app.get_subcommands()) name += ' ' + command->get_name();

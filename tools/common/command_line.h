@@ -21,6 +21,9 @@ enum class Commands : uint8_t {
 [[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv,
                                        Commands commands = Commands::optional);
 
+// A check of options: a number from `min` to `max`, which NaN is not (CLI::Range lets it pass).
+[[nodiscard]] CLI::Validator number_between(double min, double max);
+
 // Says what is wrong with the command line that was parsed; returns the exit status.
 [[nodiscard]] int misuse(const CLI::App& app, const std::string& what);
 

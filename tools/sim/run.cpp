@@ -8,6 +8,7 @@
 #include "sim/traffic/request.h"
 #include "sim/training/step_traffic.h"
 #include "sim/training/training_file.h"
+#include "tools/common/command_line.h"
 #include "tools/sim/report/report.h"
 #include "tools/sim/report/samples_json.h"
 
@@ -248,7 +249,8 @@ RunPlan make_plan(const Options& o) {
   const NetworkFacts facts = facts_of(plan.topology, routes, plan.stack.mtu_bytes);
   plan.switches = switches_for(facts, !o.is_trimming_off, plan.stack.congestion);
   if (o.queue_bdp > 0) {
-    plan.switches.low_bytes = static_cast<uint32_t>(o.queue_bdp * facts.bdp_bytes);
+    plan.switches.low_bytes =
+        static_cast<uint32_t>(std::min<double>(o.queue_bdp * facts.bdp_bytes, UINT32_MAX));
   }
   plan.switches.buffer_bytes = static_cast<uint64_t>(o.buffer_mb * 1e6);
   plan.switches.adaptive = o.is_adaptive;
@@ -296,6 +298,9 @@ int run_fabric(const Options& options) {
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "uet_sim: %s\n", error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "uet_sim: the system has no memory for such a run\n");
+    return 2;
   }
 }
 
@@ -323,7 +328,7 @@ std::function<int()> add_run(CLI::App& app) {
   run.add_option("--lb", o.stack.balancing, "Choice of paths")
       ->check(CLI::IsMember(texts(balancing_names())));
   run.add_option("--link-gbps", o.link_gbps, "Rate of links where the topology does not say")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(number_between(0.001, 1e6))
       ->capture_default_str();
   run.add_option(
          "--mtu", o.stack.mtu_bytes,
@@ -334,8 +339,10 @@ std::function<int()> add_run(CLI::App& app) {
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   run.add_option("--window-bytes", o.stack.window_bytes, "Of --cc fixed; 0: 1.5 BDP");
-  run.add_option("--queue-bdp", o.queue_bdp, "Room of a data queue in BDP; 0: 1, or 5 untrimmed");
-  run.add_option("--buffer-mb", o.buffer_mb, "Buffer of a switch for all queues; 0: no limit");
+  run.add_option("--queue-bdp", o.queue_bdp, "Room of a data queue in BDP; 0: 1, or 5 untrimmed")
+      ->check(number_between(0, 1e6));
+  run.add_option("--buffer-mb", o.buffer_mb, "Buffer of a switch for all queues; 0: no limit")
+      ->check(number_between(0, 1e9));
   run.add_flag("--no-trim", o.is_trimming_off, "Switches drop instead");
   run.add_flag("--adaptive", o.is_adaptive, "Switches choose the shortest queue for each packet");
   run.add_flag("--pfc", o.is_pfc, "Switches stop the senders of a full queue");

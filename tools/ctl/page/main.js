@@ -59,7 +59,7 @@ function show(index) {
   redraw("ecn", [{ name: "ECN share", points: over(series.ecn) }],
     { x: "s", y: "share", top: 1, format: ".0%", from });
   redraw("evs", [{ name: "in use", points: over(series.evs.map((all, i) =>
-    all === null ? null : all - series.resting[i] - series.excluded[i])) },
+    all === null ? null : all - series.excluded[i])) },
   { name: "resting", points: over(series.resting) },
   { name: "excluded", points: over(series.excluded) }], { x: "s", y: "values", from });
   redraw("acks", [{ name: "ACKs", points: over(series.acks) }], { x: "s", y: "1/s", from });

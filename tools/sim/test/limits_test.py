@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""What uet_sim run cannot take: absurd numbers in options and files. Each ends at once with a line
+and exit status 2.
+
+Usage: limits_test.py UET_SIM
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TREE = """Nodes {nodes}
+Tiers 3
+Podsize 16
+Tier 0
+Downlink_speed_Gbps {gbps}
+Radix_Down 4
+Radix_Up 4
+Downlink_Latency_ns {latency}
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 4
+Radix_Up 4
+Downlink_Latency_ns 1000
+Bundle 1
+Tier 2
+Downlink_speed_Gbps 100
+Radix_Down {top}
+Downlink_Latency_ns 1000
+Bundle 1
+"""
+GOOD = {"nodes": 128, "gbps": 100, "latency": 1000, "top": 8}
+
+
+class LimitsTest(unittest.TestCase):
+    program = ""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def run_it(self, *words):
+        return subprocess.run([self.program, "run", "--quiet", *map(str, words)],
+                              capture_output=True, check=False, timeout=100)
+
+    def assert_refused(self, *words):
+        with self.subTest(words=words):
+            done = self.run_it(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, b""), done.stderr)
+            self.assertRegex(done.stderr, rb"\Auet_sim[^\n]+\n\Z")
+
+    def file(self, name, octets):
+        path = self.folder / name
+        path.write_bytes(octets if isinstance(octets, bytes) else octets.encode())
+        return path
+
+    def test_options(self):
+        for option, values in {
+                "--link-gbps": ("nan", "inf", "-1", "0", "1e7", "x"),
+                "--queue-bdp": ("nan", "inf", "-1", "1e30"),
+                "--buffer-mb": ("nan", "inf", "-1", "1e30"),
+                "--until": ("nan", "-1s", "1e300s"), "--sample": ("nan", "-1us"),
+                "--mtu": ("0", "-1", "nan", "100000"), "--evs": ("0", "65537"),
+                "--window-bytes": ("-1", "99999999999999999999")}.items():
+            for value in values:
+                self.assert_refused("--topo", "fattree:4", "--workload", "permutation",
+                                    f"{option}={value}")
+
+    def test_names_of_topologies(self):
+        for topology in ("fattree:0", "fattree:-4", "fattree:4294967296", "fattree:100000",
+                         "leafspine:4000000000x4000000000x4000000000",
+                         "leafspine:65536x65536x65536", "leafspine:1000000x1x1",
+                         "fattree:4,gbps=nan", "fattree:4,gbps=inf", "fattree:4,latency=-1us",
+                         "fattree:4,latency=1e300s", "rail:1000000x1000000",
+                         "railonly:65536x65536", "rail:8x8,spines=4000000000",
+                         "fattree:4,planes=4000000000"):
+            self.assert_refused("--topo", topology, "--workload", "permutation")
+
+    def test_files_of_topologies(self):
+        good = self.file("good.topo", TREE.format(**GOOD))
+        done = self.run_it("--topo", good, "--workload", "permutation:bytes=4kB")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for wrong in ({"nodes": 2**31}, {"nodes": 2**32}, {"nodes": -128}, {"nodes": "nan"},
+                      {"nodes": 2**20, "top": 2**16}, {"gbps": "nan"}, {"gbps": -1}, {"gbps": 0},
+                      {"latency": -5}, {"latency": "inf"}, {"top": 2**31}):
+            text = TREE.format(**{**GOOD, **wrong})
+            self.assert_refused("--topo", self.file("bad.topo", text), "--workload", "permutation")
+        for octets in (b"", b"\xff\xfe\0Nodes 128\n", b"Nodes 128\nNodes 128\n",
+                       b"\0" * 10000):
+            self.assert_refused("--topo", self.file("bad.topo", octets), "--workload",
+                                "permutation")
+
+    def test_matrices(self):
+        head = "Nodes 16\nConnections {}\n"
+        for text in (head.format(2**32 - 1) + "0->1 start 0 size 2\n",
+                     head.format(1) + "0->1 start 0 size 99999999999999999999999\n",
+                     head.format(1) + "0->1 start 0 size -1\n",
+                     head.format(1) + "0->1 start 0 size nan\n",
+                     head.format(1) + "0->1 start -1 size 2\n",
+                     head.format(1) + "0->99 start 0 size 2\n",
+                     head.format(2) + "0->1 id 1 start 0 size 2\n0->2 id 1 start 0 size 2\n",
+                     f"Nodes {2**31}\nConnections 1\n0->1 start 0 size 2\n", "\0\xff"):
+            self.assert_refused("--topo", "fattree:4", "--matrix", self.file("bad.cm", text))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    LimitsTest.program = sys.argv[1]
+    unittest.main(argv=sys.argv[:1])
