@@ -26,6 +26,7 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, Routes& rou
     : topology_(topology),
       config_(config),
       counts_by_switch_(config.pfc || config.buffer_bytes != 0),
+      notes_leaving_(counts_by_switch_ || config.telemetry),
       routes_(routes),
       events_(events),
       rng_(seed, 0x666162726963),
@@ -69,6 +70,13 @@ Picoseconds Fabric::host_free_at(uint32_t host, Picoseconds now) {
   return std::max(first, waiting);
 }
 
+bool Fabric::is_host_paused(uint32_t host) const {
+  for (const Edges::Attachment& at : routes_.edges().of(host)) {
+    if (!ports_[at.port ^ 1].is_paused) return false;
+  }
+  return true;
+}
+
 void Fabric::on_event(Kind kind, uint32_t index, Picoseconds now) {
   now_ = now;
   if (kind == Kind::pause) return pause(index);
@@ -98,7 +106,10 @@ void Fabric::finish_service(Port& port) {
   const uint32_t packet = std::exchange(port.serving, kNoPacket);
   port.sent_bytes += port.serving_bytes;
   ++port.sent;
-  if (counts_by_switch_) leave(packets_[packet], port);
+  if (notes_leaving_) {
+    leave(packets_[packet], port);
+    if (config_.telemetry) stamp(packet, port);
+  }
   if (port.serving_high) {
     port.high_bytes -= port.serving_bytes;
     return;
@@ -116,7 +127,24 @@ bool Fabric::marks(const Port& port) {
   if (!is_on || port.low_bytes <= config_.ecn_low) return false;
   if (port.low_bytes > config_.ecn_high) return true;
   const uint64_t above = port.low_bytes - config_.ecn_low;
-  return rng_.below(config_.ecn_high - config_.ecn_low) < above;
+  return rng_.below(uint64_t{config_.ecn_high - config_.ecn_low} * config_.ecn_one_in) < above;
+}
+
+transports::Telemetry& Fabric::telemetry(uint32_t packet) {
+  if (packet >= telemetry_.size()) telemetry_.resize(packet + 1);
+  return telemetry_[packet];
+}
+
+// As the packet leaves, at free_at.
+void Fabric::stamp(uint32_t packet, const Port& port) {
+  if (port.from_host || port.serving_high) return;
+  transports::Telemetry& seen = telemetry(packet);
+  if (seen.count == seen.hops.size()) return;
+  transports::Telemetry::Hop& hop = seen.hops[seen.count++];
+  hop.at = port.free_at;
+  hop.sent_bytes = port.sent_bytes;
+  hop.queued_bytes = port.low_bytes - port.serving_bytes;
+  hop.mbps = static_cast<uint32_t>(256.0 * 8e6 / port.octet_time + 0.5);
 }
 
 // The next packet, at free_at. False: there is none that may go.
@@ -295,7 +323,9 @@ void Fabric::leave(const Packet& packet, const Port& port) {
   source.entered -= packet.wire_bytes;
   if (source.entered > config_.pfc_on || !source.pauses) return;
   source.pauses = false;
-  events_.add(now_ + source.latency, event(Kind::pause, packet.in_port));
+  // It left at free_at, of which nobody took notice before now.
+  const Picoseconds left_at = port.serving == kNoPacket ? std::min(port.free_at, now_) : now_;
+  events_.add(std::max(left_at + source.latency, now_), event(Kind::pause, packet.in_port));
 }
 
 void Fabric::set_link(uint32_t link, double share, Picoseconds now) {

@@ -8,6 +8,8 @@
 #include "sim/fabric/routes.h"
 #include "sim/fabric/topology.h"
 
+#include "sim/transports/segment.h"
+
 #include "base/prefetch.h"
 #include "base/rng.h"
 
@@ -25,6 +27,7 @@ struct SwitchConfig {
   bool ecn_last_hop = true;     // also at ports to hosts [CMS-184]
   uint32_t ecn_low = 37'440;    // data in the queue from which on some is marked, when it leaves,
   uint32_t ecn_high = 145'600;  // and from which on all is
+  uint32_t ecn_one_in = 1;      // just below ecn_high one in so many is
   bool trimming = true;
   uint32_t trim_bytes = 64;   // what is left of a packet
   uint64_t buffer_bytes = 0;  // of a switch, shared by its ports; 0: each queue has its own
@@ -33,6 +36,7 @@ struct SwitchConfig {
   bool pfc = false;
   uint32_t pfc_off = 120'000;  // octets that came in through one port from which on it waits
   uint32_t pfc_on = 80'000;    // and down to which
+  bool telemetry = false;      // they write their queues into data packets as these leave
 };
 
 // One direction of a cable and the queue in front of it.
@@ -102,6 +106,11 @@ class Fabric {
   // When the host may send more: a port is free, and none has a packet that waits. kNever: PFC has
   // stopped it.
   Picoseconds host_free_at(uint32_t host, Picoseconds now);
+  // PFC lets no port of the host send data.
+  bool is_host_paused(uint32_t host) const;
+
+  // What switches have written into a data packet; empty when it leaves its host.
+  transports::Telemetry& telemetry(uint32_t packet);
 
   // An event of kind arrival, of a packet, or pause, of a port.
   void on_event(Kind kind, uint32_t index, Picoseconds now);
@@ -139,6 +148,7 @@ class Fabric {
   void enqueue_high(uint32_t packet, Port& port);
   void trim(uint32_t packet, Port& port);
   bool marks(const Port& port);
+  void stamp(uint32_t packet, const Port& port);
   void drop(uint32_t packet, uint64_t& counter);
   void enter(const Packet& packet, const Port& port);
   void leave(const Packet& packet, const Port& port);
@@ -147,6 +157,7 @@ class Fabric {
   const Topology& topology_;
   const SwitchConfig config_;
   const bool counts_by_switch_;  // something depends on what is in a switch
+  const bool notes_leaving_;     // that, or telemetry
   Routes& routes_;
   EventQueue& events_;
   Rng rng_;
@@ -156,6 +167,7 @@ class Fabric {
   std::vector<Port> ports_;
   std::vector<uint64_t> buffered_;  // octets in each switch; with buffer_bytes
   std::vector<uint32_t> trimmed_;   // by flow
+  std::vector<transports::Telemetry> telemetry_;  // by packet
   Tally tally_;
 };
 
