@@ -52,7 +52,8 @@ EqdsSender::EqdsSender(const FlowSetup& flow, const Network& network,
       counts_(counts),
       spray_(network, flow.flow, static_cast<uint32_t>(constants.paths)),
       packets_(packets_of(flow, network)),
-      speculative_(window_bytes_) {}
+      speculative_(window_bytes_),
+      patience_(timeout) {}
 
 // What it would need to have been granted for all that it has, but no more than a window ahead.
 uint64_t EqdsSender::demand() const {
@@ -68,10 +69,10 @@ bool EqdsSender::next(Picoseconds now, Segment& out) {
   out.sent_at = now;
   out.flow = flow_.flow;
   out.path = spray_.choose();
-  silent_at_ = now + timeout_;
+  silent_at_ = now + patience_;
   if (!may_send) {
     out.kind = SegmentKind::request;
-    out.credit = demand();
+    out.credit = told_ = demand();
     has_request_ = false;
     return true;
   }
@@ -84,7 +85,7 @@ bool EqdsSender::next(Picoseconds now, Segment& out) {
   }
   (credit_ > 0 ? credit_ : speculative_) -= full();
   out.payload_bytes = payload_of(flow_, network_, out.number);
-  out.credit = demand();
+  out.credit = told_ = demand();
   packets_[out.number] = {now, State::in_flight};
   sent_.push_back({out.number, now});
   ++inflight_;
@@ -95,6 +96,7 @@ bool EqdsSender::next(Picoseconds now, Segment& out) {
 
 void EqdsSender::on_answer(const Segment& answer, const Telemetry*, Picoseconds now) {
   speculative_ = std::min(speculative_, 0.0);
+  if (answer.kind == SegmentKind::ack) patience_ = timeout_;
   if (answer.kind == SegmentKind::pull) {
     ++counts_.pulls;
     if (answer.credit > granted_) {
@@ -110,6 +112,8 @@ void EqdsSender::on_answer(const Segment& answer, const Telemetry*, Picoseconds 
   const PacketState& packet = packets_[answer.number];
   if (packet.state == State::in_flight && packet.sent_at == answer.sent_at) {
     take_for_lost(answer.number);
+    // The grant for it may have come before, on another path, and be used up.
+    has_request_ = has_request_ || (credit_ + speculative_ <= 0 && demand() > told_);
   }
 }
 
@@ -161,7 +165,8 @@ void EqdsSender::on_deadline(Picoseconds now) {
   }
   if (!is_late) return;
   ++counts_.timeouts;
-  silent_at_ = now + timeout_;
+  patience_ = std::min(2 * patience_, 64 * timeout_);
+  silent_at_ = now + patience_;
   has_request_ = true;
 }
 
@@ -174,6 +179,7 @@ EqdsReceiver::EqdsReceiver(const FlowSetup& flow, const Network& network,
     : flow_(flow.flow),
       full_bytes_(network.payload_bytes + network.header_bytes),
       ack_packets_(static_cast<uint32_t>(constants.ack_packets)),
+      ack_interval_(network.base_rtt),
       queue_(queue),
       has_(packets_of(flow, network)) {}
 
@@ -217,7 +223,7 @@ bool EqdsReceiver::accept(uint32_t number) {
   return true;
 }
 
-void EqdsReceiver::on_packet(const Segment& packet, Picoseconds, std::vector<Segment>& out) {
+void EqdsReceiver::on_packet(const Segment& packet, Picoseconds now, std::vector<Segment>& out) {
   if (packet.kind == SegmentKind::request) {
     ask(packet.credit);
     Segment again;  // in case that a grant was lost
@@ -247,8 +253,9 @@ void EqdsReceiver::on_packet(const Segment& packet, Picoseconds, std::vector<Seg
   const bool is_fresh = accept(packet.number);
   ++unacked_;
   const bool is_asked = is_first || packet.is_marked || !is_fresh || has_all();
-  if (!is_asked && unacked_ < ack_packets_) return;
+  if (!is_asked && unacked_ < ack_packets_ && now - acked_at_ < ack_interval_) return;
   unacked_ = 0;
+  acked_at_ = now;
   out.push_back(ack_of(packet));
 }
 

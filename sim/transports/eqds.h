@@ -80,9 +80,11 @@ class EqdsSender final : public Sender {
   double credit_ = 0;        // granted and not used, octets
   double speculative_;       // may be sent without a grant, until the first answer
   uint64_t granted_ = 0;     // in all
+  uint64_t told_ = 0;        // the last demand
   bool has_request_ = false;  // to send
   Picoseconds rtt_ = 0;
   Picoseconds silent_at_ = kNever;  // ask again when nothing is in flight and no credit comes
+  Picoseconds patience_;            // until then; grows while there is silence
 };
 
 class EqdsReceiver final : public Receiver {
@@ -106,10 +108,12 @@ class EqdsReceiver final : public Receiver {
   const uint32_t flow_;
   const uint32_t full_bytes_;
   const uint32_t ack_packets_;
+  const Picoseconds ack_interval_;  // an ACK at least so often, while packets come
   PullQueue& queue_;
   std::vector<bool> has_;
   uint32_t below_ = 0;
   uint32_t unacked_ = 0;  // packets since the last ACK
+  Picoseconds acked_at_ = 0;
   uint64_t asked_ = 0, granted_ = 0;
   uint64_t cut_bytes_ = 0;      // that wait for a grant to be sent again
   bool is_urgent_ = false;  // in the queue so

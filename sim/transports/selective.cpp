@@ -107,7 +107,8 @@ void SelectiveSender::on_deadline(Picoseconds now) {
     take_for_lost(sent_.front().number);
     is_late = true;
   }
-  if (!is_late) return;
+  if (!is_late || now < next_timeout_at_) return;
+  next_timeout_at_ = now + rules_.timeout;  // what was lost at one time is one time-out
   ++counts_.timeouts;
   control_->on_timeout(now);
 }

@@ -66,6 +66,7 @@ class SelectiveSender final : public Sender {
   std::array<Picoseconds, 3> heard_{};  // the latest times of sending that ACKs were for
   uint32_t next_ = 0, inflight_ = 0, acked_ = 0;
   Picoseconds rtt_ = 0;
+  Picoseconds next_timeout_at_ = 0;  // that counts
   Pace pace_;
 };
 
