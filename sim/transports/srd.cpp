@@ -29,7 +29,7 @@ void Srd::judge(Picoseconds now) {
   } else {
     window_ += constants_.increase;
   }
-  window_ = std::clamp(window_, 0.01, most_);
+  window_ = std::clamp(window_, 0.1, most_);
   round_ends_ = now + static_cast<Picoseconds>(mean);
   acks_ = slow_ = 0;
   rtts_ = 0;
@@ -37,7 +37,7 @@ void Srd::judge(Picoseconds now) {
 
 void Srd::on_loss(Picoseconds now) {
   if (now - fell_at_ < static_cast<Picoseconds>(target_)) return;
-  window_ = std::max(window_ * (1 - constants_.most_decrease), 0.01);
+  window_ = std::max(window_ * (1 - constants_.most_decrease), 0.1);
   fell_at_ = now;
 }
 
