@@ -26,7 +26,7 @@ class GoBackNSender final : public Sender {
 
  private:
   bool has_window() const {
-    return static_cast<double>(next_ - acked_) < std::max(control_->window_packets(), 1.0);
+    return next_ == acked_ || next_ - acked_ + 1 <= control_->window_packets();
   }
   void go_back(Picoseconds now);
 

@@ -47,7 +47,7 @@ class SelectiveSender final : public Sender {
   };
 
   bool has_window() const {
-    return inflight_ == 0 || static_cast<double>(inflight_) < control_->window_packets();
+    return inflight_ == 0 || inflight_ + 1 <= control_->window_packets();
   }
   bool has_packet() const { return !lost_.empty() || next_ < packets_.size(); }
   void hear(Picoseconds sent_at);
