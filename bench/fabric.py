@@ -46,8 +46,6 @@ PACKETS = ["-strat", "ecmp_host", "-paths", "64", "-linkspeed", "100000"]
 PEERS = {
     "roce": ("htsim_roce", [*PACKETS, "-mtu", "4096"], ["roce", *PFC]),
     "hpcc": ("htsim_hpcc", [*PACKETS, "-mtu", "4096"], ["hpcc", *PFC]),
-    "hpcc, N = 1": ("htsim_hpcc", [*PACKETS, "-mtu", "4096"],
-                    ["hpcc,increase-bytes=4096,rtt-us=12", *PFC]),
     "swift": ("htsim_swift", ["-mtu", "4160", "-flowsize", "488", "-linkspeed", "100000", "-q",
                               "1000"], ["swift,hop-us=0", "--queue-bdp", "24"]),
     "eqds": ("htsim_eqds", [*PACKETS, "-mtu", "4160"], ["eqds"]),

@@ -14,6 +14,16 @@ constexpr uint32_t kLowerHeaders = 14 + 20 + 8 + 4;
 
 constexpr uint8_t kDscpTrimmed = 16, kDscpTrimmedLastHop = 18;  // [CMS-174, CMS-175]
 
+// As a data packet leaves a switch, at free_at.
+void stamp(transports::Telemetry& seen, const Port& port) {
+  if (seen.count == seen.hops.size()) return;
+  transports::Telemetry::Hop& hop = seen.hops[seen.count++];
+  hop.at = port.free_at;
+  hop.sent_bytes = port.sent_bytes;
+  hop.queued_bytes = port.low_bytes - port.serving_bytes;
+  hop.mbps = static_cast<uint32_t>(256.0 * 8e6 / port.octet_time + 0.5);
+}
+
 // Time of an octet in 1/256 ps.
 uint32_t octet_time(uint64_t mbps, double share) {
   return static_cast<uint32_t>(256.0 * 8e6 / (static_cast<double>(mbps) * share) + 0.5);
@@ -25,8 +35,7 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, Routes& rou
                EventQueue& events, uint32_t flows, uint64_t seed, Receiver receiver)
     : topology_(topology),
       config_(config),
-      counts_by_switch_(config.pfc || config.buffer_bytes != 0),
-      notes_leaving_(counts_by_switch_ || config.telemetry),
+      notes_passing_(config.pfc || config.buffer_bytes != 0 || config.telemetry),
       routes_(routes),
       events_(events),
       rng_(seed, 0x666162726963),
@@ -70,20 +79,9 @@ Picoseconds Fabric::host_free_at(uint32_t host, Picoseconds now) {
   return std::max(first, waiting);
 }
 
-bool Fabric::is_host_paused(uint32_t host) const {
-  for (const Edges::Attachment& at : routes_.edges().of(host)) {
-    if (!ports_[at.port ^ 1].is_paused) return false;
-  }
-  return true;
-}
-
 void Fabric::on_event(Kind kind, uint32_t index, Picoseconds now) {
   now_ = now;
-  if (kind == Kind::pause) return pause(index);
-  arrive(index);
-}
-
-void Fabric::pause(uint32_t index) {
+  if (kind != Kind::pause) return arrive(index);
   serve(index);
   ports_[index].is_paused = !ports_[index].is_paused;
   serve(index);
@@ -106,9 +104,11 @@ void Fabric::finish_service(Port& port) {
   const uint32_t packet = std::exchange(port.serving, kNoPacket);
   port.sent_bytes += port.serving_bytes;
   ++port.sent;
-  if (notes_leaving_) {
+  if (notes_passing_) {
     leave(packets_[packet], port);
-    if (config_.telemetry) stamp(packet, port);
+    if (config_.telemetry && !port.from_host && !port.serving_high) {
+      stamp(telemetry(packet), port);
+    }
   }
   if (port.serving_high) {
     port.high_bytes -= port.serving_bytes;
@@ -133,18 +133,6 @@ bool Fabric::marks(const Port& port) {
 transports::Telemetry& Fabric::telemetry(uint32_t packet) {
   if (packet >= telemetry_.size()) telemetry_.resize(packet + 1);
   return telemetry_[packet];
-}
-
-// As the packet leaves, at free_at.
-void Fabric::stamp(uint32_t packet, const Port& port) {
-  if (port.from_host || port.serving_high) return;
-  transports::Telemetry& seen = telemetry(packet);
-  if (seen.count == seen.hops.size()) return;
-  transports::Telemetry::Hop& hop = seen.hops[seen.count++];
-  hop.at = port.free_at;
-  hop.sent_bytes = port.sent_bytes;
-  hop.queued_bytes = port.low_bytes - port.serving_bytes;
-  hop.mbps = static_cast<uint32_t>(256.0 * 8e6 / port.octet_time + 0.5);
 }
 
 // The next packet, at free_at. False: there is none that may go.
@@ -304,7 +292,7 @@ void Fabric::drop(uint32_t packet, uint64_t& counter) {
 
 // A packet is in the switch that the port belongs to.
 void Fabric::enter(const Packet& packet, const Port& port) {
-  if (!counts_by_switch_ || port.from_host) return;
+  if (!notes_passing_ || port.from_host) return;
   if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] += packet.wire_bytes;
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];
@@ -316,7 +304,7 @@ void Fabric::enter(const Packet& packet, const Port& port) {
 }
 
 void Fabric::leave(const Packet& packet, const Port& port) {
-  if (!counts_by_switch_ || port.from_host) return;
+  if (!notes_passing_ || port.from_host) return;
   if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] -= packet.wire_bytes;
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];

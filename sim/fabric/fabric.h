@@ -106,8 +106,6 @@ class Fabric {
   // When the host may send more: a port is free, and none has a packet that waits. kNever: PFC has
   // stopped it.
   Picoseconds host_free_at(uint32_t host, Picoseconds now);
-  // PFC lets no port of the host send data.
-  bool is_host_paused(uint32_t host) const;
 
   // What switches have written into a data packet; empty when it leaves its host.
   transports::Telemetry& telemetry(uint32_t packet);
@@ -138,7 +136,6 @@ class Fabric {
   void finish_service(Port& port);
   bool start_service(uint32_t index);
   void arrive(uint32_t packet);
-  void pause(uint32_t port);
   void forward(uint32_t packet, uint32_t node);
   uint32_t choose(uint32_t node, const Packet& packet);
   void enqueue(uint32_t packet, uint32_t port);
@@ -148,7 +145,6 @@ class Fabric {
   void enqueue_high(uint32_t packet, Port& port);
   void trim(uint32_t packet, Port& port);
   bool marks(const Port& port);
-  void stamp(uint32_t packet, const Port& port);
   void drop(uint32_t packet, uint64_t& counter);
   void enter(const Packet& packet, const Port& port);
   void leave(const Packet& packet, const Port& port);
@@ -156,8 +152,7 @@ class Fabric {
 
   const Topology& topology_;
   const SwitchConfig config_;
-  const bool counts_by_switch_;  // something depends on what is in a switch
-  const bool notes_leaving_;     // that, or telemetry
+  const bool notes_passing_;  // something depends on what enters and leaves switches
   Routes& routes_;
   EventQueue& events_;
   Rng rng_;
@@ -165,8 +160,8 @@ class Fabric {
   Picoseconds now_ = 0;  // of the call
   PacketPool packets_;
   std::vector<Port> ports_;
-  std::vector<uint64_t> buffered_;  // octets in each switch; with buffer_bytes
-  std::vector<uint32_t> trimmed_;   // by flow
+  std::vector<uint64_t> buffered_;                // octets in each switch; with buffer_bytes
+  std::vector<uint32_t> trimmed_;                 // by flow
   std::vector<transports::Telemetry> telemetry_;  // by packet
   Tally tally_;
 };

@@ -59,9 +59,9 @@ struct HostDue {
   std::vector<End> ends;         // of flows, just now
 };
 
-// Of hosts of type Host, a HostDue. Derived has up(index), which makes a host take part, is_up(host),
-// own_deadline(host), begin(host, flow, now), receive(host, packet, now), work(host, now) for
-// what else is due, fetch_ahead(host), and pull(host, now).
+// Of hosts of type Host, a HostDue. Derived has up(index), which makes a host take part,
+// is_up(host), own_deadline(host), begin(host, flow, now), receive(host, packet, now), work(host,
+// now) for what else is due, fetch_ahead(host), and pull(host, now).
 template <class Derived, class Host>
 class HostLoop {
  public:

@@ -71,7 +71,7 @@ class Hosts : public HostLoop<Hosts, StackHost> {
   Fabric* fabric_ = nullptr;
   MappedMemory landing_;  // without content: where every payload comes from and goes to
   uint32_t up_ = 0;
-  std::vector<std::byte> octets_;  // a datagram that arrives
+  std::vector<std::byte> octets_;               // a datagram that arrives
   mutable std::vector<pds::PdcSnapshot> pdcs_;  // of a host, for look()
 };
 

@@ -133,6 +133,13 @@ void ModelHosts::find_deadline(ModelHost& host, Picoseconds now) {
   }
 }
 
+// PFC lets no port of the host send data.
+bool ModelHosts::is_paused(const ModelHost& host) const {
+  return std::ranges::all_of(routes_.edges().of(host.index), [this](const auto& at) {
+    return fabric_->ports()[at.port ^ 1].is_paused;
+  });
+}
+
 bool ModelHosts::send_answer(ModelHost& host, Picoseconds now) {
   if (host.answers.empty()) return false;
   const ModelHost::Answer& first = host.answers.front();
@@ -142,7 +149,7 @@ bool ModelHosts::send_answer(ModelHost& host, Picoseconds now) {
 }
 
 bool ModelHosts::send_data(ModelHost& host, Picoseconds now) {
-  if (fabric_->is_host_paused(host.index)) return false;
+  if (is_paused(host)) return false;
   const size_t count = host.sending.size();
   for (size_t i = 0; i < count; ++i) {
     const size_t at = (host.turn + i) % count;
@@ -190,8 +197,8 @@ void ModelHosts::look(uint32_t index, Picoseconds, std::vector<SenderSample>& ou
   out.clear();
   for (const uint32_t flow : hosts_[index].sending) {
     const transports::SenderState state = senders_[flow]->state();
-    out.push_back({state.window_bytes, state.inflight_bytes,
-                   static_cast<uint64_t>(state.rtt / kNanosecond)});
+    out.push_back(
+        {state.window_bytes, state.inflight_bytes, static_cast<uint64_t>(state.rtt / kNanosecond)});
   }
 }
 

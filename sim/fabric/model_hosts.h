@@ -30,9 +30,9 @@ struct ModelHost : HostDue {
   };
 
   bool is_up = false;
-  std::vector<uint32_t> sending;  // flows
-  size_t turn = 0;                // of the first of them that may send next
-  std::deque<Answer> answers;     // to send
+  std::vector<uint32_t> sending;                 // flows
+  size_t turn = 0;                               // of the first of them that may send next
+  std::deque<Answer> answers;                    // to send
   std::unique_ptr<transports::PullQueue> pulls;  // null: the transport has none
   Picoseconds deadline = kNever;
 };
@@ -66,6 +66,7 @@ class ModelHosts : public HostLoop<ModelHosts, ModelHost> {
   void work(ModelHost& host, Picoseconds now);
   void pull(ModelHost& host, Picoseconds now);
   void find_deadline(ModelHost& host, Picoseconds now);
+  bool is_paused(const ModelHost& host) const;
   bool send_answer(ModelHost& host, Picoseconds now);
   bool send_data(ModelHost& host, Picoseconds now);
   void leave(ModelHost& host, const transports::Segment& segment, uint32_t to,

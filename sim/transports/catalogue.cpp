@@ -287,8 +287,8 @@ const std::vector<Entry>& entries() {
       entry<SwiftFlows>({.name = "swift",
                          .text = "a window by delay against a target, on one path",
                          .has_one_path = true}),
-      entry<SrdFlows>({.name = "srd",
-                       .text = "like SRD: packets sprayed over quick paths, a window by delay"}),
+      entry<SrdFlows>(
+          {.name = "srd", .text = "like SRD: packets sprayed over quick paths, a window by delay"}),
       entry<EqdsFlows>({.name = "eqds",
                         .text = "like EQDS: sprayed, trimmed, paced by credit of the receiver",
                         .uses_marks = true,

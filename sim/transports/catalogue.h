@@ -42,7 +42,7 @@ struct TransportFacts {
   bool has_one_path = false;    // else it sprays, and chooses paths by itself
   bool uses_telemetry = false;  // switches write into its packets
   bool uses_marks = false;
-  bool uses_trimming = false;   // else switches drop what does not fit
+  bool uses_trimming = false;  // else switches drop what does not fit
 };
 
 // One of the constants that may be set behind a name.

@@ -32,9 +32,9 @@ class Dcqcn final : public Control {
   void rise();
 
   const DcqcnConstants constants_;
-  const double link_;    // Mbit/s, as are the next two
-  double rate_;          // R_C
-  double target_;        // R_T
+  const double link_;  // Mbit/s, as are the next two
+  double rate_;        // R_C
+  double target_;      // R_T
   double alpha_ = 1;
   double timers_ = 0;    // T: increases by time since the rate fell
   double counters_ = 0;  // BC: by octets

@@ -11,7 +11,7 @@ PullQueue::PullQueue(const EqdsConstants& constants, const Network& network)
                                 static_cast<double>(network.mbps) * constants.pull_share)) {}
 
 void PullQueue::enlist(EqdsReceiver& receiver, bool is_urgent) {
-  bool& is_listed = is_urgent ? receiver.is_urgent_ : receiver.is_waiting_;
+  bool& is_listed = is_urgent ? receiver.place_.is_urgent : receiver.place_.is_waiting;
   if (is_listed) return;
   is_listed = true;
   (is_urgent ? urgent_ : waiting_).push_back(&receiver);
@@ -27,7 +27,7 @@ bool PullQueue::take(Picoseconds now, Segment& out) {
     std::deque<EqdsReceiver*>& list = is_urgent ? urgent_ : waiting_;
     EqdsReceiver& receiver = *list.front();
     list.pop_front();
-    (is_urgent ? receiver.is_urgent_ : receiver.is_waiting_) = false;
+    (is_urgent ? receiver.place_.is_urgent : receiver.place_.is_waiting) = false;
     if (receiver.has_all() || !(is_urgent ? receiver.wants_resend() : receiver.wants_more())) {
       continue;  // what it waited for has come otherwise
     }
@@ -51,20 +51,22 @@ EqdsSender::EqdsSender(const FlowSetup& flow, const Network& network,
       timeout_(timeout),
       counts_(counts),
       spray_(network, flow.flow, static_cast<uint32_t>(constants.paths)),
-      packets_(packets_of(flow, network)),
-      speculative_(window_bytes_),
-      patience_(timeout) {}
+      flight_(packets_of(flow, network)),
+      patience_(timeout) {
+  credit_.speculative = window_bytes_;
+}
+
+double EqdsSender::backlog() const { return full() * static_cast<double>(flight_.waiting()); }
 
 // What it would need to have been granted for all that it has, but no more than a window ahead.
 uint64_t EqdsSender::demand() const {
-  const double backlog = full() * static_cast<double>(packets_.size() - next_ + lost_.size());
-  const double more = std::min(backlog, window_bytes_) - credit_ - speculative_;
-  return granted_ + static_cast<uint64_t>(std::max(more, 0.0));
+  const double more = std::min(backlog(), window_bytes_) - credit_.left();
+  return credit_.granted + static_cast<uint64_t>(std::max(more, 0.0));
 }
 
 bool EqdsSender::next(Picoseconds now, Segment& out) {
-  const bool may_send = has_packet() && credit_ + speculative_ > 0;
-  if (!may_send && !has_request_) return false;
+  const bool may_send = flight_.has_packet() && credit_.left() > 0;
+  if (!may_send && !credit_.is_asked) return false;
   out = Segment{};
   out.sent_at = now;
   out.flow = flow_.flow;
@@ -72,106 +74,76 @@ bool EqdsSender::next(Picoseconds now, Segment& out) {
   silent_at_ = now + patience_;
   if (!may_send) {
     out.kind = SegmentKind::request;
-    out.credit = told_ = demand();
-    has_request_ = false;
+    out.credit = credit_.told = demand();
+    credit_.is_asked = false;
     return true;
   }
-  if (lost_.empty()) {
-    out.number = next_++;
-  } else {
-    out.number = lost_.front();
-    lost_.pop_front();
-    out.is_resent = true;
-  }
-  (credit_ > 0 ? credit_ : speculative_) -= full();
-  out.payload_bytes = payload_of(flow_, network_, out.number);
-  out.credit = told_ = demand();
-  packets_[out.number] = {now, State::in_flight};
-  sent_.push_back({out.number, now});
-  ++inflight_;
+  const auto [number, is_resent] = flight_.take();
+  out.number = number;
+  out.is_resent = is_resent;
+  (credit_.octets > 0 ? credit_.octets : credit_.speculative) -= full();
+  out.payload_bytes = payload_of(flow_, network_, number);
+  out.credit = credit_.told = demand();
+  flight_.on_sent(number, out.path, now);
   ++counts_.data_sent;
-  counts_.data_resent += out.is_resent ? 1 : 0;
+  counts_.data_resent += is_resent ? 1 : 0;
   return true;
 }
 
 void EqdsSender::on_answer(const Segment& answer, const Telemetry*, Picoseconds now) {
-  speculative_ = std::min(speculative_, 0.0);
-  if (answer.kind == SegmentKind::ack) patience_ = timeout_;
+  // The first answer ends the time without grants, but for the rest of a short flow: it has not
+  // asked for any.
+  const bool is_short = answer.kind != SegmentKind::nack && backlog() <= credit_.speculative;
+  if (!is_short) credit_.speculative = std::min(credit_.speculative, 0.0);
   if (answer.kind == SegmentKind::pull) {
     ++counts_.pulls;
-    if (answer.credit > granted_) {
-      credit_ = std::min(credit_ + static_cast<double>(answer.credit - granted_), window_bytes_);
-      granted_ = answer.credit;
-    }
+    if (answer.credit <= credit_.granted) return;
+    const auto more = static_cast<double>(answer.credit - credit_.granted);
+    credit_.octets = std::min(credit_.octets + more, window_bytes_);
+    credit_.granted = answer.credit;
     return;
   }
   rtt_ = now - answer.sent_at;
   if (answer.kind == SegmentKind::ack) return on_ack(answer);
   ++counts_.nacks;
   spray_.on_bad(answer.path);
-  const PacketState& packet = packets_[answer.number];
-  if (packet.state == State::in_flight && packet.sent_at == answer.sent_at) {
-    take_for_lost(answer.number);
-    // The grant for it may have come before, on another path, and be used up.
-    has_request_ = has_request_ || (credit_ + speculative_ <= 0 && demand() > told_);
-  }
+  if (!flight_.on_lost(answer.number, answer.sent_at)) return;
+  // The grant for it may have come before, on another path, and be used up.
+  credit_.is_asked = credit_.is_asked || (credit_.left() <= 0 && demand() > credit_.told);
 }
 
 void EqdsSender::on_ack(const Segment& answer) {
   ++counts_.acks;
+  patience_ = timeout_;
   if (answer.is_marked) spray_.on_bad(answer.path);
-  for (; below_ < answer.below; ++below_) mark_acked(below_);
+  for (; below_ < answer.below; ++below_) flight_.on_acked(below_);
   for (uint64_t bits = answer.bits; bits != 0; bits &= bits - 1) {
-    mark_acked(answer.number + static_cast<uint32_t>(std::countr_zero(bits)));
+    flight_.on_acked(answer.number + static_cast<uint32_t>(std::countr_zero(bits)));
   }
-  drop_known();
-}
-
-void EqdsSender::mark_acked(uint32_t number) {
-  PacketState& packet = packets_[number];
-  if (packet.state == State::acked) return;
-  if (packet.state == State::in_flight) --inflight_;
-  if (packet.state == State::lost) std::erase(lost_, number);
-  packet.state = State::acked;
-  ++acked_;
-}
-
-void EqdsSender::take_for_lost(uint32_t number) {
-  packets_[number].state = State::lost;
-  --inflight_;
-  lost_.push_back(number);
-}
-
-void EqdsSender::drop_known() {
-  const auto is_known = [this](const Sent& sent) {
-    const PacketState& packet = packets_[sent.number];
-    return packet.state != State::in_flight || packet.sent_at != sent.at;
-  };
-  while (!sent_.empty() && is_known(sent_.front())) sent_.pop_front();
 }
 
 Picoseconds EqdsSender::next_deadline() const {
   if (is_done()) return kNever;
-  return inflight_ > 0 ? sent_.front().at + timeout_ : silent_at_;
+  return flight_.inflight() > 0 ? flight_.oldest_at() + timeout_ : silent_at_;
 }
 
 // What is missing is asked for at once; the packets follow when they are granted.
 void EqdsSender::on_deadline(Picoseconds now) {
-  drop_known();
-  bool is_late = inflight_ == 0 && silent_at_ <= now;
-  for (; !sent_.empty() && sent_.front().at + timeout_ <= now; drop_known()) {
-    take_for_lost(sent_.front().number);
+  bool is_late = flight_.inflight() == 0 && silent_at_ <= now;
+  while (flight_.inflight() > 0 && flight_.oldest_at() + timeout_ <= now) {
+    flight_.lose_oldest();
     is_late = true;
   }
   if (!is_late) return;
   ++counts_.timeouts;
   patience_ = std::min(2 * patience_, 64 * timeout_);
   silent_at_ = now + patience_;
-  has_request_ = true;
+  credit_.is_asked = true;
 }
 
 SenderState EqdsSender::state() const {
-  return {static_cast<uint64_t>(window_bytes_), static_cast<uint64_t>(inflight_ * full()), rtt_};
+  return {static_cast<uint64_t>(window_bytes_), static_cast<uint64_t>(flight_.inflight() * full()),
+          rtt_};
 }
 
 EqdsReceiver::EqdsReceiver(const FlowSetup& flow, const Network& network,

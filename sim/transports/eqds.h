@@ -3,6 +3,7 @@
 // datacenter traffic", NSDI 2022. A sender begins with a window that was not granted.
 #pragma once
 
+#include "sim/transports/flight.h"
 #include "sim/transports/paths.h"
 #include "sim/transports/transport.h"
 
@@ -15,7 +16,7 @@ struct EqdsConstants {
   double window = 1.5;       // at first and at most, in bandwidth-delay products
   double pull_share = 0.99;  // of its link that a receiver grants
   double paths = 64;
-  double ack_packets = 4;    // for each ACK, when nothing asks for an earlier one
+  double ack_packets = 4;  // for each ACK, when nothing asks for an earlier one
 };
 
 class EqdsReceiver;
@@ -23,6 +24,12 @@ class EqdsReceiver;
 // Whom a host grants credit next: first flows with cut packets, then all others that have asked.
 class PullQueue {
  public:
+  // Of one receiver: in which of the lists it is.
+  struct Place {
+    bool is_urgent = false;
+    bool is_waiting = false;
+  };
+
   PullQueue(const EqdsConstants& constants, const Network& network);
   // The receiver has something to ask for. It outlives this.
   void enlist(EqdsReceiver& receiver, bool is_urgent);
@@ -45,27 +52,23 @@ class EqdsSender final : public Sender {
   void on_answer(const Segment& answer, const Telemetry* telemetry, Picoseconds now) override;
   Picoseconds next_deadline() const override;
   void on_deadline(Picoseconds now) override;
-  bool is_done() const override { return acked_ == packets_.size(); }
+  bool is_done() const override { return flight_.is_done(); }
   SenderState state() const override;
 
  private:
-  enum class State : uint8_t { unsent, in_flight, lost, acked };
-  struct PacketState {
-    Picoseconds sent_at = 0;
-    State state = State::unsent;
-  };
-  struct Sent {
-    uint32_t number;
-    Picoseconds at;
+  struct Credit {
+    double octets = 0;       // granted and not used
+    double speculative = 0;  // may be sent without a grant, until the first answer
+    uint64_t granted = 0;    // in all
+    uint64_t told = 0;       // the last demand
+    bool is_asked = false;   // a request is to be sent
+    double left() const { return octets + speculative; }
   };
 
   double full() const { return network_.payload_bytes + network_.header_bytes; }
-  bool has_packet() const { return !lost_.empty() || next_ < packets_.size(); }
+  double backlog() const;
   uint64_t demand() const;
   void on_ack(const Segment& answer);
-  void mark_acked(uint32_t number);
-  void take_for_lost(uint32_t number);
-  void drop_known();
 
   const FlowSetup flow_;
   const Network& network_;
@@ -73,15 +76,9 @@ class EqdsSender final : public Sender {
   const Picoseconds timeout_;
   Counts& counts_;
   Spray spray_;
-  std::vector<PacketState> packets_;
-  std::deque<Sent> sent_;
-  std::deque<uint32_t> lost_;
-  uint32_t next_ = 0, inflight_ = 0, acked_ = 0, below_ = 0;
-  double credit_ = 0;        // granted and not used, octets
-  double speculative_;       // may be sent without a grant, until the first answer
-  uint64_t granted_ = 0;     // in all
-  uint64_t told_ = 0;        // the last demand
-  bool has_request_ = false;  // to send
+  Flight flight_;
+  uint32_t below_ = 0;  // all of these were acknowledged
+  Credit credit_;
   Picoseconds rtt_ = 0;
   Picoseconds silent_at_ = kNever;  // ask again when nothing is in flight and no credit comes
   Picoseconds patience_;            // until then; grows while there is silence
@@ -115,10 +112,9 @@ class EqdsReceiver final : public Receiver {
   uint32_t unacked_ = 0;  // packets since the last ACK
   Picoseconds acked_at_ = 0;
   uint64_t asked_ = 0, granted_ = 0;
-  uint64_t cut_bytes_ = 0;      // that wait for a grant to be sent again
-  bool is_urgent_ = false;  // in the queue so
-  bool is_waiting_ = false;
-  bool is_known_ = false;   // a packet has come
+  uint64_t cut_bytes_ = 0;  // that wait for a grant to be sent again
+  PullQueue::Place place_;
+  bool is_known_ = false;  // a packet has come
 };
 
 }  // namespace uet::sim::transports

@@ -37,8 +37,8 @@ class GoBackNSender final : public Sender {
   Counts& counts_;
   const uint32_t count_;
   const uint16_t path_;
-  uint32_t acked_ = 0;   // all packets below have arrived
-  uint32_t next_ = 0;    // to send
+  uint32_t acked_ = 0;    // all packets below have arrived
+  uint32_t next_ = 0;     // to send
   uint32_t highest_ = 0;  // was not sent yet
   Picoseconds rtt_ = 0;
   Picoseconds silent_at_ = kNever;  // the time-out

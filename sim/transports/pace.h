@@ -17,7 +17,8 @@ class Pace {
     next_at_ = now + network.time_of(wire_bytes, control.rate_mbps());
     const double window = control.window_packets();
     if (window >= 1) return;
-    next_at_ = std::max(next_at_, now + static_cast<Picoseconds>(static_cast<double>(rtt) / window));
+    next_at_ =
+        std::max(next_at_, now + static_cast<Picoseconds>(static_cast<double>(rtt) / window));
   }
 
  private:

@@ -15,34 +15,21 @@ SelectiveSender::SelectiveSender(const FlowSetup& flow, const Network& network,
       rules_(rules),
       counts_(counts),
       paths_(network, flow.flow, paths),
-      packets_(packets_of(flow, network)) {}
+      flight_(packets_of(flow, network)) {}
 
 bool SelectiveSender::next(Picoseconds now, Segment& out) {
-  while (!lost_.empty() && packets_[lost_.front()].state != State::lost) lost_.pop_front();
-  if (!has_packet() || now < pace_.next_at() || !has_window()) return false;
-  uint32_t number = next_;
-  if (lost_.empty()) {
-    ++next_;
-  } else {
-    number = lost_.front();
-    lost_.pop_front();
-  }
-  PacketState& packet = packets_[number];
-  packet.is_resent = packet.state == State::lost;
-  packet.state = State::in_flight;
-  packet.sent_at = now;
-  packet.path = paths_.choose();
-  sent_.push_back({number, now});
-  ++inflight_;
+  if (!flight_.has_packet() || now < pace_.next_at() || !has_window()) return false;
+  const auto [number, is_resent] = flight_.take();
   out = Segment{};
   out.sent_at = now;
   out.flow = flow_.flow;
   out.number = number;
   out.payload_bytes = payload_of(flow_, network_, number);
-  out.path = packet.path;
-  out.is_resent = packet.is_resent;
+  out.path = paths_.choose();
+  out.is_resent = is_resent;
+  flight_.on_sent(number, out.path, now);
   ++counts_.data_sent;
-  counts_.data_resent += out.is_resent ? 1 : 0;
+  counts_.data_resent += is_resent ? 1 : 0;
   const uint32_t wire_bytes = out.payload_bytes + network_.header_bytes;
   control_->on_sent(wire_bytes, now);
   pace_.on_sent(network_, *control_, wire_bytes, std::max(rtt_, network_.base_rtt), now);
@@ -52,19 +39,15 @@ bool SelectiveSender::next(Picoseconds now, Segment& out) {
 void SelectiveSender::on_answer(const Segment& answer, const Telemetry* telemetry,
                                 Picoseconds now) {
   ++counts_.acks;
-  PacketState& packet = packets_[answer.number];
-  const bool is_fresh = packet.state != State::acked;
-  if (packet.state == State::in_flight) --inflight_;
-  acked_ += is_fresh ? 1 : 0;
-  packet.state = State::acked;
+  const bool is_fresh = flight_.on_acked(answer.number);
   rtt_ = now - answer.sent_at;
   paths_.on_rtt(answer.path, rtt_);
-  control_->on_ack({rtt_, is_fresh ? 1u : 0u, answer.number, next_, answer.is_marked, telemetry},
-                   now);
+  control_->on_ack(
+      {rtt_, is_fresh ? 1u : 0u, answer.number, flight_.next(), answer.is_marked, telemetry}, now);
   hear(answer.sent_at);
   bool is_lost = false;
-  for (drop_known(); !sent_.empty() && sent_.front().at + rules_.slack < heard_[2]; drop_known()) {
-    take_for_lost(sent_.front().number);
+  while (flight_.inflight() > 0 && flight_.oldest_at() + rules_.slack < heard_[2]) {
+    lose_oldest();
     is_lost = true;
   }
   if (is_lost) control_->on_loss(now);
@@ -77,34 +60,19 @@ void SelectiveSender::hear(Picoseconds sent_at) {
   }
 }
 
-// Those at the front that nothing is to be heard of any more.
-void SelectiveSender::drop_known() {
-  const auto is_known = [this](const Sent& sent) {
-    const PacketState& packet = packets_[sent.number];
-    return packet.state != State::in_flight || packet.sent_at != sent.at;
-  };
-  while (!sent_.empty() && is_known(sent_.front())) sent_.pop_front();
-}
-
-void SelectiveSender::take_for_lost(uint32_t number) {
-  PacketState& packet = packets_[number];
-  packet.state = State::lost;
-  --inflight_;
-  lost_.push_back(number);
-  paths_.on_loss(packet.path, rules_.timeout);
-}
+void SelectiveSender::lose_oldest() { paths_.on_loss(flight_.lose_oldest(), rules_.timeout); }
 
 Picoseconds SelectiveSender::next_deadline() const {
   Picoseconds next = control_->next_deadline();
-  if (!sent_.empty()) next = std::min(next, sent_.front().at + rules_.timeout);
-  return has_packet() && has_window() ? std::min(next, pace_.next_at()) : next;
+  if (flight_.inflight() > 0) next = std::min(next, flight_.oldest_at() + rules_.timeout);
+  return flight_.has_packet() && has_window() ? std::min(next, pace_.next_at()) : next;
 }
 
 void SelectiveSender::on_deadline(Picoseconds now) {
   if (control_->next_deadline() <= now) control_->on_deadline(now);
   bool is_late = false;
-  for (drop_known(); !sent_.empty() && sent_.front().at + rules_.timeout <= now; drop_known()) {
-    take_for_lost(sent_.front().number);
+  while (flight_.inflight() > 0 && flight_.oldest_at() + rules_.timeout <= now) {
+    lose_oldest();
     is_late = true;
   }
   if (!is_late || now < next_timeout_at_) return;
@@ -116,7 +84,7 @@ void SelectiveSender::on_deadline(Picoseconds now) {
 SenderState SelectiveSender::state() const {
   const double full = network_.payload_bytes + network_.header_bytes;
   return {static_cast<uint64_t>(control_->window_packets() * full),
-          static_cast<uint64_t>(inflight_ * full), rtt_};
+          static_cast<uint64_t>(flight_.inflight() * full), rtt_};
 }
 
 void SelectiveReceiver::on_packet(const Segment& packet, Picoseconds, std::vector<Segment>& out) {

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "sim/transports/control.h"
+#include "sim/transports/flight.h"
 #include "sim/transports/pace.h"
 #include "sim/transports/paths.h"
 #include "sim/transports/transport.h"
 
 #include <array>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -30,29 +30,15 @@ class SelectiveSender final : public Sender {
   void on_answer(const Segment& answer, const Telemetry* telemetry, Picoseconds now) override;
   Picoseconds next_deadline() const override;
   void on_deadline(Picoseconds now) override;
-  bool is_done() const override { return acked_ == packets_.size(); }
+  bool is_done() const override { return flight_.is_done(); }
   SenderState state() const override;
 
  private:
-  enum class State : uint8_t { unsent, in_flight, lost, acked };
-  struct PacketState {
-    Picoseconds sent_at = 0;  // last
-    uint16_t path = 0;
-    State state = State::unsent;
-    bool is_resent = false;
-  };
-  struct Sent {
-    uint32_t number;
-    Picoseconds at;
-  };
-
   bool has_window() const {
-    return inflight_ == 0 || inflight_ + 1 <= control_->window_packets();
+    return flight_.inflight() == 0 || flight_.inflight() + 1 <= control_->window_packets();
   }
-  bool has_packet() const { return !lost_.empty() || next_ < packets_.size(); }
   void hear(Picoseconds sent_at);
-  void drop_known();
-  void take_for_lost(uint32_t number);
+  void lose_oldest();
 
   const FlowSetup flow_;
   const Network& network_;
@@ -60,11 +46,8 @@ class SelectiveSender final : public Sender {
   const LossRules rules_;
   Counts& counts_;
   Paths paths_;
-  std::vector<PacketState> packets_;
-  std::deque<Sent> sent_;  // in this order; some may be known to have arrived, or sent again
-  std::deque<uint32_t> lost_;
+  Flight flight_;
   std::array<Picoseconds, 3> heard_{};  // the latest times of sending that ACKs were for
-  uint32_t next_ = 0, inflight_ = 0, acked_ = 0;
   Picoseconds rtt_ = 0;
   Picoseconds next_timeout_at_ = 0;  // that counts
   Pace pace_;

@@ -9,11 +9,11 @@ namespace uet::sim::transports {
 
 struct SrdConstants {
   double paths = 64;
-  double target = 2;            // of a round trip, in base round trips
-  double first_window = 1.5;    // in bandwidth-delay products
-  double increase = 1;          // packets in a round trip
-  double most_decrease = 0.5;   // in a round trip
-  double slack = 2;             // of overtaking, in base round trips
+  double target = 2;           // of a round trip, in base round trips
+  double first_window = 1.5;   // in bandwidth-delay products
+  double increase = 1;         // packets in a round trip
+  double most_decrease = 0.5;  // in a round trip
+  double slack = 2;            // of overtaking, in base round trips
 };
 
 class Srd final : public Control {

@@ -7,17 +7,17 @@
 namespace uet::sim::transports {
 
 struct SwiftConstants {
-  double base_us = 20;       // target of a flow of few hops and a large window
-  double hop_us = 1;         // added for each cable of the path
-  double range_us = 100;     // added at most for small windows
-  double least_window = 0.1;  // packets at which the whole range is added,
-  double most_window = 100;  // and from which on nothing is
-  double increase = 1;       // ai: packets in a round trip
-  double decrease = 0.8;     // beta
+  double base_us = 20;         // target of a flow of few hops and a large window
+  double hop_us = 1;           // added for each cable of the path
+  double range_us = 100;       // added at most for small windows
+  double least_window = 0.1;   // packets at which the whole range is added,
+  double most_window = 100;    // and from which on nothing is
+  double increase = 1;         // ai: packets in a round trip
+  double decrease = 0.8;       // beta
   double most_decrease = 0.5;  // max_mdf, in a round trip
-  double first_window = 15;  // packets
+  double first_window = 15;    // packets
   double floor_window = 0.01;
-  double timeouts = 5;       // from this many in a row the window is the smallest one
+  double timeouts = 5;  // from this many in a row the window is the smallest one
 };
 
 class Swift final : public Control {

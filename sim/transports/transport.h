@@ -12,13 +12,13 @@ namespace uet::sim::transports {
 
 // What all flows of a run share. Octets are those of the wire where nothing else is said.
 struct Network {
-  uint64_t mbps = 0;          // of a host
-  Picoseconds base_rtt = 0;   // of the longest path: a full packet there, an ACK back
-  uint32_t bdp_bytes = 0;     // their product, in whole packets
+  uint64_t mbps = 0;           // of a host
+  Picoseconds base_rtt = 0;    // of the longest path: a full packet there, an ACK back
+  uint32_t bdp_bytes = 0;      // their product, in whole packets
   uint32_t payload_bytes = 0;  // of a full packet
-  uint32_t header_bytes = 0;  // around each payload
-  uint32_t queue_bytes = 0;   // that a data queue of a switch holds
-  uint32_t paths = 1;         // entropy values that a flow may spray over
+  uint32_t header_bytes = 0;   // around each payload
+  uint32_t queue_bytes = 0;    // that a data queue of a switch holds
+  uint32_t paths = 1;          // entropy values that a flow may spray over
   uint64_t seed = 1;
 
   Picoseconds time_of(uint64_t bytes, double rate_mbps) const {

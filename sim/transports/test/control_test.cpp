@@ -30,7 +30,8 @@ TEST(DcqcnLawTest, RecoveryIsFastAndThenAdditive) {
   for (int i = 1; i <= 5; ++i) control.on_deadline(i * 55 * kMicrosecond);
   EXPECT_DOUBLE_EQ(control.rate_mbps(), 100'000 - 50'000 / 32.0);
   control.on_cnp(300 * kMicrosecond);  // alpha has fallen five times
-  const double alpha = (255.0 / 256) * (255.0 / 256) * (255.0 / 256) * (255.0 / 256) * (255.0 / 256);
+  const double alpha =
+      (255.0 / 256) * (255.0 / 256) * (255.0 / 256) * (255.0 / 256) * (255.0 / 256);
   const double before = 98'437.5, low = before * (1 - alpha / 2);
   EXPECT_NEAR(control.rate_mbps(), low, 1e-6);
   double rate = low;
@@ -49,7 +50,7 @@ TEST(DcqcnLawTest, OctetsAndTimeTogetherMakeItGrowFast) {
   constants.increase_bytes = 1000;
   Dcqcn control(constants, network_100g());
   control.on_cnp(0);
-  control.on_cnp(1);  // 25,000; target 50,000
+  control.on_cnp(1);                                     // 25,000; target 50,000
   for (int i = 0; i < 6; ++i) control.on_sent(1000, 2);  // the sixth adds 40
   double rate = 25'000;
   for (int i = 0; i < 5; ++i) rate = (rate + 50'000) / 2;
@@ -110,8 +111,8 @@ TEST(SwiftLawTest, TheTargetGrowsForSmallWindows) {
   EXPECT_EQ(Swift(constants, network_100g(), 6).target(), 126 * kMicrosecond);
   constants.first_window = 25;
   const double added = 100 * 0.1 / (std::sqrt(10.0) - 0.1);
-  EXPECT_NEAR(static_cast<double>(Swift(constants, network_100g(), 6).target()),
-              (26 + added) * 1e6, 2);
+  EXPECT_NEAR(static_cast<double>(Swift(constants, network_100g(), 6).target()), (26 + added) * 1e6,
+              2);
 }
 
 // One packet in a round trip below the target; above it by half of the delay 1 - 0.8 / 2; and never

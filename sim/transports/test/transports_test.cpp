@@ -122,6 +122,16 @@ TEST(EqdsTest, CreditPacesBehindTheFirstWindow) {
   EXPECT_EQ(pair.send(0).size(), 1u);
 }
 
+// A flow that fits the first window asks for no grant, so it does not need one.
+TEST(EqdsTest, AShortFlowNeedsNoGrant) {
+  Pair pair("eqds", 3);
+  Segment first;
+  ASSERT_TRUE(pair.sender->next(0, first));
+  EXPECT_EQ(first.credit, 0u);
+  pair.answer(pair.receive(first));
+  EXPECT_EQ(numbers(pair.send(0)), "1 2");
+}
+
 // What was cut is granted before anything new, and sent before anything new.
 TEST(EqdsTest, CutPacketsComeFirst) {
   Pair pair("eqds", 300);
