@@ -49,6 +49,7 @@ PEERS = {
     "swift": ("htsim_swift", ["-mtu", "4160", "-flowsize", "488", "-linkspeed", "100000", "-q",
                               "1000"], ["swift,hop-us=0", "--queue-bdp", "24"]),
     "eqds": ("htsim_eqds", [*PACKETS, "-mtu", "4160"], ["eqds"]),
+    "srd": (None, [], ["srd"]),
 }
 PEER_CASES = ["one", "incast 8:1", "incast 32:1", "permutation 128"]
 PEER_LIMIT = 10  # percent
@@ -121,6 +122,8 @@ class Bench:
         name, more = "htsim_uec", ["-load_balancing_algo", "mixed"]
         if control in PEERS:
             name, more, _ = PEERS[control]
+            if name is None:
+                return None
             more = [*more, "-nodes", re.search(r"Nodes (\d+)", path.read_text())[1]]
             if topo_file and name == "htsim_swift":
                 return None  # it knows no other topology
@@ -218,16 +221,56 @@ def tables(ours, theirs, options):
     return "\n".join(lines)
 
 
-def peer_tables(ours, theirs, options):
+def least_time(path):
+    """Of the port of a host with most to carry, at 100 Gbit/s, in us."""
+    flows = re.findall(r"^(\d+)->(\d+).* size (\d+)", path.read_text(), re.M)
+    octets = {}
+    for source, target, size in flows:
+        wire = int(size) + -(-int(size) // 4096) * 64
+        for port in (source, "to " + target):
+            octets[port] = octets.get(port, 0) + wire
+    return max(octets.values()) * 8 / 1e5
+
+
+def dcqcn_lines(program):
+    """The queue of N senders of 800 MB, beside the fixed point of Zhu et al., CoNEXT 2016."""
+    lines = ["", "DCQCN, N senders of 800 MB to one host:", "",
+             "| N | queue kB, uet_sim / fixed point | Jain's index | utilisation |",
+             "|---|---|---|---|"]
+    rate, increase = 1e11 / 8 / 4160, 40e6 / 8 / 4160  # packets a second
+    octets, notice, timer = 10e6 / 4160, 50e-6, 55e-6
+    for n in (2, 4, 8, 10):
+        words = [program, "run", "--quiet", "--topo", "leafspine:1x16x1", "--workload",
+                 f"incast:senders={n},bytes=800MB", "--cc", "dcqcn", "--pfc", "--sample", "20us",
+                 "--json", "-"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        result = json.loads(done.stdout)
+        chance = (increase * n * n / (notice * rate * rate)
+                  * (1 / octets + n / (timer * rate)) ** 2) ** (1 / 3)
+        rest = 12.5 + min(chance / 0.01, 1) * 487.5
+        queue = max(result["samples"]["queues"], key=lambda q: max(q["bytes"]))["bytes"]
+        steady = statistics.fmean(queue[len(queue) // 4:len(queue) // 2]) / 1e3
+        ends = [f["finish_us"] for f in result["flows"]]
+        shares = [1 / end for end in ends]
+        fair = sum(shares) ** 2 / n / sum(share * share for share in shares)
+        used = n * 800e6 * (4160 / 4096) * 8 / 1e5 / max(ends)
+        lines.append(f"| {n} | {beside(steady, rest, 'max', PEER_LIMIT)} | {fair:.3f} | "
+                     f"{used:.3f} |")
+    return lines
+
+
+def peer_tables(ours, theirs, options, golden):
     lines = [f"Medians over {options.seeds} seeds, us, uet_sim / htsim; above {PEER_LIMIT} % in "
-             "bold:", "", "| transport | case | mean | max |", "|---|---|---|---|"]
+             "bold. Least: the octets of the busiest port at its rate.",
+             "", "| transport | case | least | mean | max |", "|---|---|---|---|---|"]
     for control in options.cc:
         for case in options.cases:
             sides = [side.get(case, {}).get(control, {}) for side in (ours, theirs)]
             cells = [beside(*(median(side, measure, options.seeds) for side in sides), measure,
                             PEER_LIMIT) for measure in ("mean", "max")]
-            lines.append(f"| {control} | {case} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            least = least_time(golden / "matrices" / CASES[case][0])
+            lines.append(f"| {control} | {case} | {least:,.1f} | " + " | ".join(cells) + " |")
+    return "\n".join(lines + dcqcn_lines(options.program))
 
 
 def write_page(text, name):
@@ -271,7 +314,8 @@ def main():
     kept = options.results
     ours = json.loads(kept.read_text()) if kept and kept.exists() else {}
     ours = collect(bench.ours, options.cases, options.cc, options.seeds, ours, saver(kept))
-    text = (peer_tables if options.peers else tables)(ours, theirs, options)
+    text = (peer_tables(ours, theirs, options, bench.golden) if options.peers
+            else tables(ours, theirs, options))
     if options.write:
         write_page(text, "peers" if options.peers else "fidelity")
     else:
