@@ -2,21 +2,26 @@
 """Runs uet_sim run with a failed link, and with many hosts, and writes tables of docs/simulator.md.
 bench/fabric.py writes those that compare it with htsim.
 
-Usage: bench/simulator.py failure|speed UET_SIM
+Usage: bench/simulator.py failure|speed|growth UET_SIM
 
 failure: a permutation of 8 MB in which one uplink of eight of a leaf fails and nobody reroutes.
 speed: processor time and memory of large runs; the machine is to do nothing else.
+growth: processor time from 128 to 8,192 hosts, and from 1,024 to 16,384 flows of 1,024 hosts, with
+  a picture in docs/pictures; needs python3-matplotlib.
 The matrices are those of UET_GOLDEN_DIR (../shared/golden), folder htsim.
 """
 import json
+import math
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "simulator.md"
+PICTURE = ROOT / "docs" / "pictures" / "growth.svg"
 GOLDEN = pathlib.Path(os.environ.get("UET_GOLDEN_DIR", ROOT.parent / "shared" / "golden")) / "htsim"
 
 # Topology, what is sent, and the processor time and memory that htsim takes.
@@ -73,11 +78,113 @@ def failure(program):
     return lines
 
 
+# A tree of which only the highest switches grow: leaves and middle switches have 8 links down and 8
+# up, so that a packet takes the same way at any size. 64 hosts are a pod.
+TREE = """Nodes {hosts}
+Tiers 3
+Podsize 64
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 8
+Radix_Up 8
+Downlink_Latency_ns 1000
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 8
+Radix_Up 8
+Downlink_Latency_ns 1000
+Bundle 1
+Tier 2
+Downlink_speed_Gbps 100
+Radix_Down {pods}
+Downlink_Latency_ns 1000
+Bundle 1
+"""
+
+
+def run_tree(program, folder, hosts, flows_of_host, flow_bytes):
+    """Flows, packet hops and processor seconds. Each host sends that many flows at once, and gets
+    as many: so many permutations, drawn from a seed."""
+    topology, flows = folder / "tree.topo", folder / "flows.cm"
+    topology.write_text(TREE.format(hosts=hosts, pods=hosts // 64))
+    draw, lines = random.Random(1), []
+    for _ in range(flows_of_host):
+        to = list(range(hosts))
+        while any(i == host for i, host in enumerate(to)):
+            shift = draw.randrange(1, hosts)
+            order = draw.sample(range(hosts), hosts)
+            for place, host in enumerate(order):
+                to[host] = order[(place + shift) % hosts]
+        lines += [f"{i}->{host} start 0 size {flow_bytes}" for i, host in enumerate(to)]
+    flows.write_text(f"Nodes {hosts}\nConnections {len(lines)}\n" + "\n".join(lines) + "\n")
+    result, seconds, _ = run(program, ["--topo", str(topology), "--matrix", str(flows)])
+    return len(lines), result["totals"]["hops"], seconds
+
+
+def exponent(points):
+    """Slope of the line of least squares through the logarithms: processor seconds go with the
+    packet hops to this power."""
+    xs = [math.log(hops) for _, hops, _ in points]
+    ys = [math.log(seconds) for _, _, seconds in points]
+    x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
+    return (sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys)) /
+            sum((x - x_mean) ** 2 for x in xs))
+
+
+def draw_growth(series):
+    import matplotlib
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+    plt.rcParams["svg.hashsalt"] = "uet"
+    figure, axes = plt.subplots(figsize=(7, 4.5))
+    for label, points in series:
+        axes.loglog([hops for _, hops, _ in points], [s for _, _, s in points], "o-",
+                    label=f"{label}: exponent {exponent(points):.2f}")
+    first = series[0][1][0]
+    last = max(hops for _, points in series for _, hops, _ in points)
+    axes.loglog([first[1], last], [first[2], first[2] * (last / first[1]) ** 1.15], "--",
+                color="gray", label="exponent 1.15")
+    axes.set_xlabel("packet hops")
+    axes.set_ylabel("processor seconds")
+    axes.grid(True, which="major", alpha=.4)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def growth(program):
+    lines = ["| hosts | flows | octets of a flow | M packet hops | processor s | M hops/s |",
+             "|---|---|---|---|---|---|"]
+    by_hosts, by_flows = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def measure(points, hosts, flows_of_host, flow_bytes):
+            flows, hops, seconds = run_tree(program, folder, hosts, flows_of_host, flow_bytes)
+            points.append((flows, hops, seconds))
+            lines.append(f"| {hosts:,} | {flows:,} | {flow_bytes:,} | {hops / 1e6:.1f} | "
+                         f"{seconds:.2f} | {hops / seconds / 1e6:.2f} |")
+            print(lines[-1], file=sys.stderr)
+
+        for hosts in (128, 256, 512, 1024, 2048, 4096, 8192):
+            measure(by_hosts, hosts, 1, 1_000_000)
+        for flows_of_host in (1, 2, 4, 8, 16):
+            measure(by_flows, 1024, flows_of_host, 250_000)
+    draw_growth([("128 to 8,192 hosts", by_hosts),
+                 ("1,024 hosts, 1,024 to 16,384 flows", by_flows)])
+    lines += ["", "Processor seconds go with the packet hops to the power of "
+              f"{exponent(by_hosts):.2f} from 128 to 8,192 hosts, and of {exponent(by_flows):.2f} "
+              "from 1,024 to 16,384 flows",
+              "(least squares through the logarithms of all rows of each kind)."]
+    return lines
+
+
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("failure", "speed"):
-        sys.stderr.write("simulator.py: give failure or speed, and the program uet_sim\n")
+    tables = {"failure": failure, "speed": speed, "growth": growth}
+    if len(sys.argv) != 3 or sys.argv[1] not in tables:
+        sys.stderr.write("simulator.py: give failure, speed or growth, and the program uet_sim\n")
         sys.exit(2)
-    lines = {"failure": failure, "speed": speed}[sys.argv[1]](sys.argv[2])
+    lines = tables[sys.argv[1]](sys.argv[2])
     print("\n".join(lines))
     begin, end = f"<!-- {sys.argv[1]} -->\n", f"<!-- end of {sys.argv[1]} -->"
     before, rest = PAGE.read_text().split(begin)

@@ -27,6 +27,7 @@ AimdWindow::AimdWindow(const Config& config)
 
 void AimdWindow::on_acked(const Acked& e) {
   leave(e.bytes);
+  before_ = {};
   if (e.rtt_valid) {
     srtt_ = srtt_ == Duration::zero() ? e.rtt : srtt_ + (e.rtt - srtt_) / 8;
     shortest_ = shortest_ == Duration::zero() ? e.rtt : std::min(shortest_, e.rtt);
@@ -58,6 +59,7 @@ void AimdWindow::on_lost(const Lost& e) {
   leave(e.bytes);
   switch (e.kind) {
     case LossKind::timeout:
+      if (window_ > min_ && may_decrease(e.at)) before_ = {window_, threshold_};
       return decrease(min_, e.at);
     case LossKind::trimmed:
     case LossKind::trimmed_lasthop:
@@ -86,9 +88,19 @@ void AimdWindow::shrink(uint64_t bytes) {
   threshold_ = std::min(threshold_, window_);
 }
 
+void AimdWindow::on_early_timeouts() {
+  window_ = std::max(window_, before_.window);
+  threshold_ = std::max(threshold_, before_.threshold);
+  before_ = {};
+}
+
+// Once in a round trip.
+bool AimdWindow::may_decrease(Instant at) const {
+  return !decreased_ || at - decreased_at_ >= std::max(srtt_, kShortestRound);
+}
+
 void AimdWindow::decrease(uint64_t to, Instant at) {
-  const Duration round = std::max(srtt_, kShortestRound);
-  if (decreased_ && at - decreased_at_ < round) return;
+  if (!may_decrease(at)) return;
   decreased_ = true;
   decreased_at_ = at;
   threshold_ = std::max(window_ / 2, min_);

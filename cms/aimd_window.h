@@ -28,17 +28,27 @@ class AimdWindow {
   void on_acked(const Acked& e);
   void on_lost(const Lost& e);
   void on_forgotten(uint32_t bytes) { leave(bytes); }
+  void on_early_timeouts();  // [CMS-194]
 
   uint64_t window_bytes() const { return window_; }
   uint64_t window_bytes_max() const { return max_; }
   uint64_t inflight_bytes() const { return inflight_; }
   Duration smoothed_rtt() const { return srtt_; }
+  // The shortest round trip that was seen; zero: none.
+  Duration shortest_rtt() const { return shortest_; }
 
  private:
+  // What time-outs took since the last answer.
+  struct BeforeTimeouts {
+    uint64_t window = 0;
+    uint64_t threshold = 0;
+  };
+
   void leave(uint32_t bytes) {
     UET_ASSERT(bytes <= inflight_);
     inflight_ -= bytes;
   }
+  bool may_decrease(Instant at) const;
   void decrease(uint64_t to, Instant at);
   bool starts_slowly() const { return window_ < threshold_; }
   void grow(uint32_t bytes);
@@ -54,11 +64,12 @@ class AimdWindow {
   bool decreased_ = false;
   uint64_t min_;
   uint64_t max_;
-  uint64_t threshold_;  // the window doubles below
-  Duration srtt_ = Duration::zero();      // zero: no sample yet
-  Duration shortest_ = Duration::zero();  // round trip ever seen
+  uint64_t threshold_;                             // the window doubles below
+  Duration srtt_ = Duration::zero();               // zero: no sample yet
+  Duration shortest_ = Duration::zero();           // round trip ever seen
   Duration shortest_of_round_ = Duration::zero();  // the same since a window was acknowledged
   Instant decreased_at_;
+  BeforeTimeouts before_;
 };
 
 }  // namespace uet::cms

@@ -25,6 +25,18 @@ Ccc::Ccc(const Config& config) : window_(make(config)), pacer_(config) {
   if (config.has_credit()) credit_.emplace(config);
 }
 
+Algorithm Ccc::algorithm() const {
+  if (std::holds_alternative<AimdWindow>(window_)) return Algorithm::aimd;
+  if (nscc() != nullptr) return credit_ ? Algorithm::both : Algorithm::nscc;
+  return credit_ ? Algorithm::rccc : Algorithm::fixed;
+}
+
+Duration Ccc::base_rtt() const {
+  if (const Nscc* const nscc = this->nscc()) return nscc->base_rtt();
+  const AimdWindow* const aimd = std::get_if<AimdWindow>(&window_);
+  return aimd != nullptr ? aimd->shortest_rtt() : Duration::zero();
+}
+
 bool Ccc::wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
   if (credit_ && credit_->credit_bytes() <= int64_t{bytes}) return true;
   if (!has_window()) return false;

@@ -53,6 +53,16 @@ class Ccc {
     leave(e.bytes);
     std::visit([&](auto& a) { a.on_lost(e); }, window_);
   }
+  // Time-outs were early: the packets arrive. The window gets back what the last ones took.
+  // [CMS-194]
+  void on_early_timeouts() {
+    std::visit([](auto& a) { a.on_early_timeouts(); }, window_);
+  }
+  // A packet that on_lost() told of is in flight after all. It takes no credit again. [CMS-194]
+  void on_still_in_flight(uint32_t bytes, Entropy ev, Instant now) {
+    outstanding_ += bytes;
+    std::visit([&](auto& a) { a.on_sent({bytes, ev, true, now}); }, window_);
+  }
   // What was in flight is gone without a verdict on the path: its PDC ended, its PSN was given
   // anew, it is known to have arrived, or it was too long for the route.
   void on_forgotten(uint32_t bytes) {
@@ -73,6 +83,10 @@ class Ccc {
   void note_base_rtt(Duration rtt) {
     if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->note_base_rtt(rtt);
   }
+  // The shortest round trip that is known of: as measured, or what NSCC was told of in its
+  // configuration. Zero: this algorithm knows none. For tools.
+  Duration base_rtt() const;
+  Algorithm algorithm() const;
   // Null where another algorithm is in use.
   const Nscc* nscc() const { return std::get_if<Nscc>(&window_); }
 

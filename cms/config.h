@@ -34,8 +34,9 @@ enum class AfterLoss : uint8_t {
 
 // How the mean of the queueing delay is kept. [CMS-103, CMS-104]
 enum class DelayMean : uint8_t {
-  time,   // weighted by the time since the last sample, over a base RTT
-  htsim,  // a gain for each sample, as the simulator htsim has it
+  time,     // weighted by the time since the last sample, over a base RTT
+  htsim,    // a gain for each sample, as the simulator htsim has it
+  samples,  // a gain of 1/16 for each sample: a few that a sleeping host made change little
 };
 
 // The window law of NSCC. [CMS-044 .. CMS-062]
@@ -103,11 +104,12 @@ struct Config {
   uint32_t link_mbps = 100'000;                    // of this end [CMS-045]
   uint32_t peer_link_mbps = 0;                     // 0: as this end's
   bool trimming = true;                            // the switches trim [CMS-049]
-  // No measured base RTT counts below: a stack in software answers later than the wire does.
-  Duration base_rtt_min = Duration::zero();
   // NSCC begins with first_window_bytes() and not with its most, and keeps some packets in flight,
   // so that one which is lost is followed by others that show it.
   bool start_slowly = false;
+  // NSCC for stacks in software, in networks that drop and neither mark nor trim: only a loss shows
+  // the end of a queue. [decision 16]
+  bool learns_by_loss = false;
   bool base_rtt_probe = true;           // a new context measures its base RTT [CMS-106]
   uint32_t pacing_percent = 0;          // of a window in a round trip; 0: no pacing
   uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
@@ -119,15 +121,16 @@ struct Config {
   CreditConfig credit;
   EntropyConfig entropy;
 
-  // For stacks in software over networks that drop and do not mark: they answer after some 100 us,
-  // however short the way, so that a window of what the link carries in less would leave it idle,
-  // and their sockets hold little at first. [decision 16]
+  // For stacks in software over networks that drop and do not mark. They answer after some 100 us,
+  // however short the way; a host that sleeps for some milliseconds looks like a queue, so quick
+  // adapt is off. [decision 16]
   static Config software() {
     Config c;
-    c.algorithm = Algorithm::aimd;
-    c.base_rtt = c.base_rtt_min = Duration::microseconds(200);
-    c.base_rtt_probe = false;  // it could not fall
-    c.start_slowly = true;
+    c.base_rtt = Duration::microseconds(200);
+    c.base_rtt_probe = false;  // every round trip is compared with the shortest
+    c.start_slowly = c.learns_by_loss = true;
+    c.nscc.quick_adapt = false;
+    c.nscc.mean = DelayMean::samples;
     c.trimming = false;  // a UDP socket never sees a trimmed packet [CMS-190]
     return c;
   }

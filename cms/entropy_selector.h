@@ -41,6 +41,9 @@ class EntropySelector {
   // A valid sample of the round trip: how long EVs rest. [CMS-154]
   void on_rtt(Duration rtt) { resting_.on_rtt(rtt); }
 
+  // Mean of about the last eight samples; before the first one base_rtt of the configuration.
+  Duration smoothed_rtt() const { return resting_.rtt(); }
+
   uint32_t size() const { return range_.size(); }  // EVs in use
   uint32_t planes() const { return range_.planes(); }
   uint32_t plane_of(Entropy ev) const { return ev.value() % range_.planes(); }

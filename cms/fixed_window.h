@@ -18,6 +18,7 @@ class FixedWindow {
   void on_acked(const Acked& e) { leave(e.bytes); }
   void on_lost(const Lost& e) { leave(e.bytes); }
   void on_forgotten(uint32_t bytes) { leave(bytes); }
+  void on_early_timeouts() {}
   uint64_t window_bytes() const { return window_; }
   uint64_t window_bytes_max() const { return window_; }
   uint64_t inflight_bytes() const { return inflight_; }

@@ -12,6 +12,11 @@ __extension__ using uint128 = unsigned __int128;
 
 constexpr uint64_t kReferenceBdp = 150'000;  // 100 Gb/s times 12 us [CMS-046]
 constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
+// Learning by loss: the base RTT before any round trip was measured, the least window that a loss
+// leaves, and the octets that are gained in a round trip if an MTU is less.
+constexpr Duration kUnknownRtt = Duration::seconds(1);
+constexpr uint32_t kFewPackets = 8;
+constexpr uint32_t kLearningStep = 8192;
 // More than any window squared: what one round trip can add stays far below.
 constexpr int64_t kIncMost = int64_t{1} << 46;
 
@@ -30,14 +35,17 @@ Duration quick_threshold_of(const Config& c) {  // [CMS-060]
 // [CMS-088]
 uint64_t window_min_of(const Config& c) {
   constexpr uint32_t kSlowStart = 32 * 1024;
+  const uint64_t most = uint64_t{kFewPackets} * c.mtu_bytes;
+  if (c.learns_by_loss) return std::clamp<uint64_t>(c.window_bytes_min, 2 * c.mtu_bytes, most);
   const uint32_t wanted =
       c.start_slowly ? std::max(c.window_bytes_min, kSlowStart) : c.window_bytes_min;
-  return std::clamp<uint64_t>(wanted, c.mtu_bytes, uint64_t{8} * c.mtu_bytes);
+  return std::clamp<uint64_t>(wanted, c.mtu_bytes, most);
 }
 
 // [CMS-050] No more than receivers hold where that is known.
 uint64_t window_max_of(const Config& c) {
-  const uint64_t by_delay = c.bdp_bytes() * c.nscc.window_max_permille / 1000;
+  const uint64_t by_delay =
+      c.learns_by_loss ? c.window_bytes_max : c.bdp_bytes() * c.nscc.window_max_permille / 1000;
   return std::max<uint64_t>(std::min<uint64_t>(by_delay, c.window_bytes_max), window_min_of(c));
 }
 
@@ -54,7 +62,6 @@ NsccLaw::NsccLaw(const Config& c)
       link_mbps(c.link_mbps),
       window_permille(c.nscc.window_max_permille),
       base_rtt(c.base_rtt),
-      base_rtt_min(c.base_rtt_min),
       target(target_of(c)),
       adjust_period(c.base_rtt * c.nscc.adjust_period_permille / 1000),
       quick_threshold(quick_threshold_of(c)),
@@ -62,8 +69,11 @@ NsccLaw::NsccLaw(const Config& c)
       quick_gate(c.nscc.quick_gate),
       quick_adapt(c.nscc.quick_adapt),
       credit_on(c.has_credit()),
+      learns_by_loss(c.learns_by_loss),
       mean(c.nscc.mean) {
-  const uint64_t bdp = c.bdp_bytes();
+  // Without marks the window must grow slower than losses show: by a packet in a round trip without
+  // delay, by eta beyond the target.
+  const uint64_t bdp = c.learns_by_loss ? kReferenceBdp : c.bdp_bytes();
   // An MTU times scaling_a times that many thousandths, in 2^-8 octets.
   const auto scaled_q8 = [&](uint32_t permille) {
     return static_cast<uint64_t>((uint128{bdp} * c.mtu_bytes * permille << 8) /
@@ -73,13 +83,18 @@ NsccLaw::NsccLaw(const Config& c)
   eta_q8 = to_u32(scaled_q8(c.nscc.eta_permille));
   alpha_q24 = scaled_q8(c.nscc.alpha_permille) * (1 << 16) / kReferenceRttNs;
   fast_q16 = to_u32((uint128{bdp} * c.nscc.fast_permille << 16) / (kReferenceBdp * 1000));
+  if (!c.learns_by_loss) return;
+  alpha_q24 =
+      (uint64_t{std::max(c.mtu_bytes, kLearningStep)} << 24) / static_cast<uint64_t>(target.ns());
+  fair = 0;
 }
 
 Nscc::Nscc(const Config& config)
     : law_(config),
       cwnd_q8_(static_cast<int64_t>(law_.window_max << 8)),
       window_max_(law_.window_max),
-      base_rtt_(config.base_rtt) {
+      base_rtt_(config.learns_by_loss ? kUnknownRtt : config.base_rtt),
+      signs_(config.learns_by_loss ? config.window_bytes_max : 0) {
   if (config.start_slowly) set_window(static_cast<int64_t>(config.first_window_bytes() << 8));
 }
 
@@ -90,11 +105,11 @@ void Nscc::set_window(int64_t q8) {  // [CMS-088]
 
 void Nscc::note_base_rtt(Duration measured) {
   if (measured <= Duration::zero()) return;  // the peer claims to have taken all of it, or more
-  const Duration rtt = std::max(measured, law_.base_rtt_min);
-  if (rtt >= base_rtt_) return;
-  base_rtt_ = rtt;
+  if (measured >= base_rtt_) return;
+  base_rtt_ = measured;
+  if (law_.learns_by_loss) return;  // the rate of the path is not known
   window_max_ = std::max<uint64_t>(
-      Config::bytes_in(law_.link_mbps, rtt) * law_.window_permille / 1000, law_.window_min);
+      Config::bytes_in(law_.link_mbps, measured) * law_.window_permille / 1000, law_.window_min);
   window_max_ = std::min(window_max_, law_.window_max);
   set_window(cwnd_q8_);
 }
@@ -102,8 +117,9 @@ void Nscc::note_base_rtt(Duration measured) {
 void Nscc::on_acked(const Acked& e) {
   const uint32_t n = e.received_bytes;
   inflight_ -= n;  // [CMS-070]
+  timed_out_ = 0;
   quick_.ignored += n;
-  received_ += n;
+  gain_.received += n;
   quick_.achieved += n;
   const bool is_limited = limit_by_destination(e);
   if (!e.rtt_valid) return;  // [CMS-073]
@@ -111,8 +127,11 @@ void Nscc::on_acked(const Acked& e) {
   const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
   add_delay(delay, e.ecn, e.at);
   if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
-  control(e.ecn, delay, n, is_limited, e.at);
-  const bool is_due = e.at - adjusted_at_ >= law_.adjust_period || received_ > law_.adjust_bytes;
+  const bool is_marked = e.ecn || (law_.learns_by_loss && QueueSigns::is_mark(mean_.value()));
+  if (!is_limited && doubles(is_marked, n)) return;
+  control(is_marked, delay, n, is_limited, e.at);
+  const bool is_due =
+      e.at - adjusted_at_ >= law_.adjust_period || gain_.received > law_.adjust_bytes;
   if (is_due) fulfil_adjustment(e.at);  // [CMS-081]
 }
 
@@ -125,36 +144,48 @@ void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, In
   }
   if (is_limited) return;
   if (is_slow) {
-    inc_ += int64_t{law_.fair} * bytes;  // [CMS-082]
+    gain_.inc += int64_t{law_.fair} * bytes;  // [CMS-082]
   } else if (!fast_increase(delay, bytes)) {
     const int128 gain = int128{law_.alpha_q24} * bytes * (law_.target - delay).ns();
-    inc_ += static_cast<int64_t>(std::min<int128>(gain >> 24, kIncMost));  // [CMS-083]
+    gain_.inc += static_cast<int64_t>(std::min<int128>(gain >> 24, kIncMost));  // [CMS-083]
   }
-  inc_ = std::min(inc_, kIncMost);
+  gain_.inc = std::min(gain_.inc, kIncMost);
+}
+
+// While it is in use, and no mark shows a queue.
+bool Nscc::doubles(bool is_marked, uint32_t bytes) {
+  const auto window = static_cast<uint32_t>(window_bytes());
+  if (is_marked && window < signs_.doubles_below()) signs_.double_below(window);
+  if (window >= signs_.doubles_below()) return false;
+  const bool is_in_use = 2 * (inflight_ + bytes) >= int64_t{window};
+  if (!is_in_use) return true;
+  set_window(std::min(cwnd_q8_ + (int64_t{bytes} << 8), int64_t{signs_.doubles_below()} << 8));
+  return true;
 }
 
 // [CMS-084]
 bool Nscc::fast_increase(Duration delay, uint32_t bytes) {
   if (delay < law_.no_delay) {
-    undelayed_ += bytes;
-    if (undelayed_ > window_bytes() || increase_mode_) {
+    gain_.undelayed += std::min(bytes, UINT32_MAX - gain_.undelayed);
+    if (gain_.undelayed > window_bytes() || gain_.is_fast) {
       set_window(cwnd_q8_ + (static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16) >> 8));
-      increase_mode_ = true;
+      gain_.is_fast = true;
       return true;
     }
   } else {
-    undelayed_ = 0;
+    gain_.undelayed = 0;
   }
-  increase_mode_ = false;
+  gain_.is_fast = false;
   return false;
 }
 
 // [CMS-085]
 void Nscc::decrease(Instant now) {
-  increase_mode_ = false;
-  undelayed_ = 0;
+  gain_.is_fast = false;
+  gain_.undelayed = 0;
   const int64_t target_q8 = law_.target.ns() << 8;
-  if (mean_.value_q8() <= target_q8 || now - decreased_at_ <= base_rtt_) return;
+  const Duration round = law_.learns_by_loss ? base_rtt_ + mean_.value() : base_rtt_;
+  if (mean_.value_q8() <= target_q8 || now - decreased_at_ <= round) return;
   const int64_t cut_q16 = static_cast<int64_t>(int128{law_.gamma_q16} *
                                                (mean_.value_q8() - target_q8) / mean_.value_q8());
   const int64_t factor_q16 = std::max<int64_t>((1 << 16) - cut_q16, law_.decrease_max_q16);
@@ -164,14 +195,14 @@ void Nscc::decrease(Instant now) {
 
 // [CMS-086, CMS-087]
 void Nscc::fulfil_adjustment(Instant now) {
-  int64_t q8 = cwnd_q8_ + (inc_ << 16) / cwnd_q8_;
+  int64_t q8 = cwnd_q8_ + (gain_.inc << 16) / cwnd_q8_;
   if (now - adjusted_at_ >= law_.adjust_period) {
     q8 += law_.eta_q8;
     adjusted_at_ = now;
   }
   set_window(q8);
-  inc_ = 0;
-  received_ = 0;
+  gain_.inc = 0;
+  gain_.received = 0;
 }
 
 // At most once in a base RTT and a target delay: the window becomes what has really arrived in the
@@ -196,13 +227,53 @@ bool Nscc::quick_adapt(bool loss, bool ecn, Duration delay, Instant now) {
     quick_.end = now + base_rtt_ + law_.target;
   }
   if (is_done) {
-    inc_ = 0;
-    received_ = 0;
+    gain_.inc = 0;
+    gain_.received = 0;
   }
   return is_done;
 }
 
-void Nscc::shrink(uint64_t bytes) { set_window(cwnd_q8_ - static_cast<int64_t>(bytes << 8)); }
+void Nscc::shrink(uint64_t bytes) { shrink_to(cwnd_q8_ - static_cast<int64_t>(bytes << 8)); }
+
+// A delay may leave two packets of window, a loss eight: a packet that is lost must be followed by
+// some that show it.
+void Nscc::shrink_to(int64_t q8) {
+  const int64_t few_q8 = int64_t{kFewPackets} * law_.mtu << 8;
+  const int64_t least_q8 = law_.learns_by_loss ? std::min(cwnd_q8_, few_q8) : 0;
+  set_window(std::max(q8, least_q8));
+}
+
+// After time-outs the window doubles up to half of what it was. After a loss that ACKs show it
+// becomes what the path holds without its queue, at least half, once in a round trip; where the
+// queue is not full, something else drops packets. [decision 16]
+void Nscc::learn(const Lost& e) {
+  if (e.kind == LossKind::timeout) {
+    if (timed_out_ == 0) signs_.double_below(window_bytes() / 2);
+    return shrink_for_now(e.bytes);
+  }
+  const Duration queue = mean_.value();
+  if (!signs_.is_full(queue, base_rtt_)) {
+    shrink(e.bytes / 4);
+  } else if (e.at - decreased_at_ > base_rtt_ + queue) {
+    const int128 rest_q8 = int128{cwnd_q8_} * base_rtt_.ns() / (base_rtt_ + queue).ns();
+    shrink_to(std::max(cwnd_q8_ / 2, static_cast<int64_t>(rest_q8)));
+    decreased_at_ = e.at;
+  }
+  signs_.double_below(window_bytes() / 2);
+}
+
+// The next answer may show that the time-out was early. [CMS-194]
+void Nscc::shrink_for_now(uint64_t bytes) {
+  const int64_t before_q8 = cwnd_q8_;
+  shrink(bytes);
+  timed_out_ += static_cast<uint32_t>((before_q8 - cwnd_q8_) >> 8);
+}
+
+// [CMS-194]
+void Nscc::on_early_timeouts() {
+  set_window(cwnd_q8_ + (int64_t{timed_out_} << 8));
+  timed_out_ = 0;
+}
 
 void Nscc::on_lost(const Lost& e) {
   inflight_ -= e.bytes;  // [CMS-094, CMS-099]
@@ -210,10 +281,11 @@ void Nscc::on_lost(const Lost& e) {
   switch (e.kind) {
     case LossKind::refused:  // [CMS-098]
       return;
-    case LossKind::inferred:
-    case LossKind::timeout:  // [CMS-099]
+    case LossKind::inferred:  // [CMS-099]
+    case LossKind::timeout:
       quick_.ignored += e.bytes;
-      return shrink(e.bytes);
+      if (law_.learns_by_loss) return learn(e);
+      return e.kind == LossKind::timeout ? shrink_for_now(e.bytes) : shrink(e.bytes);
     case LossKind::trimmed:
     case LossKind::trimmed_lasthop:
       break;
@@ -227,6 +299,10 @@ void Nscc::on_lost(const Lost& e) {
 
 void Nscc::add_delay(Duration delay, bool ecn, Instant now) {
   if (law_.mean == DelayMean::time) return mean_.add_by_time(delay, base_rtt_, now);
+  if (law_.mean == DelayMean::samples) {
+    mean_.add_quickly(delay);
+    return signs_.add(mean_.value());
+  }
   const bool is_odd = !ecn && delay > law_.target;
   mean_.add_by_count(is_odd ? base_rtt_ / 4 : delay);
 }

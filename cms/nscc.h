@@ -5,6 +5,7 @@
 #include "cms/config.h"
 #include "cms/delay_average.h"
 #include "cms/events.h"
+#include "cms/queue_signs.h"
 
 #include <cstdint>
 
@@ -27,7 +28,6 @@ struct NsccLaw {
   uint32_t link_mbps;        // of this end
   uint32_t window_permille;  // of the BDP
   Duration base_rtt;         // config_base_rtt
-  Duration base_rtt_min;     // none counts that was measured below
   Duration target;           // target_qdelay
   Duration adjust_period;
   Duration quick_threshold;  // infinite: never
@@ -35,6 +35,7 @@ struct NsccLaw {
   uint8_t quick_gate;
   bool quick_adapt;
   bool credit_on;  // RCCC owns the last hop [CMS-097]
+  bool learns_by_loss;
   DelayMean mean;
 };
 
@@ -57,6 +58,7 @@ class Nscc {
   void on_acked(const Acked& e);
   void on_lost(const Lost& e);
   void on_forgotten(uint32_t bytes) { inflight_ -= bytes; }
+  void on_early_timeouts();  // [CMS-194]
   // The sums of what was sent and of what was reported, lost or refused differ by so much where
   // nothing is in flight: a PDC ended, or its peer rounds up (by less than 256 octets a PDC).
   void on_settled(int32_t balance) { inflight_ -= balance; }
@@ -83,6 +85,13 @@ class Nscc {
     int64_t ignored = 0;
     bool is_triggered = false;
   };
+  // What the next adjustment adds. [CMS-082 .. CMS-086]
+  struct Gain {
+    int64_t inc = 0;         // octets squared, to be divided by the window
+    uint64_t received = 0;   // octets since the last adjustment
+    uint32_t undelayed = 0;  // fi_count: octets in a row without delay; saturates
+    bool is_fast = false;    // increase_mode
+  };
 
   void start(Instant now) {
     mean_.start(now);
@@ -95,6 +104,10 @@ class Nscc {
   void decrease(Instant now);
   void fulfil_adjustment(Instant now);
   void shrink(uint64_t bytes);
+  void shrink_to(int64_t q8);
+  bool doubles(bool is_marked, uint32_t bytes);
+  void learn(const Lost& e);
+  void shrink_for_now(uint64_t bytes);
   bool limit_by_destination(const Acked& e);
   void set_window(int64_t q8);
 
@@ -102,16 +115,15 @@ class Nscc {
   int64_t cwnd_q8_;       // octets, in 2^-8
   int64_t saved_q8_ = 0;  // before the destination asked for less; 0: it does not [CMS-112]
   int64_t inflight_ = 0;
-  uint64_t window_max_;     // of the measured base RTT
-  int64_t inc_ = 0;         // octets squared, to be divided by the window [CMS-086]
-  uint64_t received_ = 0;   // octets since the last adjustment
-  uint64_t undelayed_ = 0;  // fi_count: octets in a row without delay
+  uint64_t window_max_;  // of the measured base RTT
+  Gain gain_;
   Quick quick_;
   DelayAverage mean_;
   Instant adjusted_at_;  // zero: nothing was sent
   Instant decreased_at_;
   Duration base_rtt_;
-  bool increase_mode_ = false;
+  uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
+  QueueSigns signs_;        // of use where it learns by loss only
 };
 
 }  // namespace uet::cms

@@ -29,7 +29,7 @@
   /* resends by cause [PDS 12] */                                                                  \
   X(retx_rto) X(retx_nack) X(retx_delayed) X(retx_ooo) X(retx_ev) X(retx_go_back_n)                \
   X(retx_trimmed_ack) X(retx_too_long) X(ack_requests_tx) X(quiet_asked) X(retx_tail) X(probe_tx)  \
-  X(probe_answer_rx) X(probe_refused)                                                              \
+  X(probe_answer_rx) X(probe_refused) X(early_timeouts)                                            \
   /* ACKs by trigger [PDS 8.2]; ack_response: a stored or late response [PDS-100] */               \
   X(ack_ar) X(ack_syn) X(ack_retx) X(ack_duplicate) X(ack_response) X(ack_ecn) X(ack_bytes)        \
   X(ack_probe) X(ack_packets) X(ack_delay) X(ack_mpr) X(ack_per_packet) X(ack_hole_closed)         \
@@ -48,7 +48,7 @@
   X(rudi_failed) X(rudi_window_stalls) X(rudi_slot_stalls) X(rudi_window_halved) X(rudi_rx)        \
   X(rudi_responses_tx) X(uud_tx) X(uud_rx) X(uud_rate_stalls) X(drop_rudi_unmatched)               \
   X(drop_rudi_answers_full) X(drop_source_rate) X(probe_rx) X(credit_rx) X(credit_request_rx)      \
-  /* receiver credit: of ours [CMS 5.2], of others [CMS 5.3] */                                    \
+  /* receiver credit: as a source [CMS 5.2], as a destination [CMS 5.3] */                         \
   X(credit_clamped) X(credit_old) X(credit_unused) X(credit_request_tx) X(credit_on_trust)         \
   X(creq_drop) X(creq_clamped) X(creq_old) X(creq_unused) X(credit_tx) X(credit_no_pdc)            \
   X(credit_unproven)                                                                               \

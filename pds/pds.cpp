@@ -190,4 +190,8 @@ uint32_t Pds::snapshot(std::span<PdcSnapshot> out, Instant now) const {
   return copy_pdcs(parts_.table, parts_.res.peers, out, now);
 }
 
+PathPage Pds::snapshot(std::span<PathSnapshot> out, uint32_t from) const {
+  return copy_paths(parts_.paths, parts_.res.peers, out, from);
+}
+
 }  // namespace uet::pds

@@ -56,10 +56,6 @@ class Pds final : public Service {
   // The same with numbers that follow from a seed, for simulations and tests.
   static Result<Pds*> create(Arena& arena, const Config& config, const cms::Config& cms,
                              PeerTable& peers, Client& client, uint64_t seed);
-  static Result<Pds*> create(Arena& arena, const Config& config, PeerTable& peers, Client& client,
-                             uint64_t seed) {
-    return create(arena, config, cms::Config{}, peers, client, seed);
-  }
 
   Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job,
                       uint32_t sdi = 0) override;
@@ -113,6 +109,9 @@ class Pds final : public Service {
   Footprint footprint() const;
   // Copies PDCs, those first that somebody waits for; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
+  // Copies paths from that index on, 0 for the first page. A path that exists all the while is on
+  // exactly one of the pages. Cost: a look at every path.
+  PathPage snapshot(std::span<PathSnapshot> out, uint32_t from) const;
 
   explicit Pds(Parts& parts) : parts_(parts) {}
 

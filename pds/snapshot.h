@@ -1,15 +1,19 @@
-// A PDC as a person wants to see it who asks why nothing moves. Copied, so that it can be looked at
-// while the FEP goes on. For tools only: nothing here decides anything.
+// A PDC as a person wants to see it who asks why nothing moves, and a path as one who asks how fast
+// it may send. Copied, so that they can be looked at while the FEP goes on. For tools only: nothing
+// here decides anything.
 #pragma once
 
 #include "pds/client.h"
 #include "pds/pdc/pdc_state.h"
+
+#include "cms/config.h"
 
 #include "base/packet.h"
 #include "base/serial.h"
 #include "base/time.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace uet::pds {
 
@@ -48,6 +52,41 @@ struct PdcSnapshot {
   Duration waiting;                        // something has been outstanding for so long
   Duration refused;                        // answers, but none that lets anything pass; zero: no
   Duration timer = Duration::seconds(-1);  // until it fires; negative: not armed
+};
+
+// A congestion context.
+struct PathSnapshot {
+  FabricAddress peer;
+  TrafficClass tc;
+  bool is_sprayed = true;
+  uint8_t lane = 0;  // of a path that is not sprayed
+  cms::Algorithm algorithm{};
+
+  uint64_t window_bytes = 0;  // 0: there is none, credit alone decides
+  uint64_t inflight_bytes = 0;
+  uint64_t backlog_bytes = 0;  // announced and not sent; 0 where the algorithm does not ask
+  uint64_t resend_bytes = 0;   // lost, to be sent again
+  bool is_held_back = false;   // PDCs wait for the window, for credit or for pacing
+  std::optional<int64_t> credit_bytes;  // granted and not used; nothing: no credit in use
+
+  Duration rtt;                      // mean of about the last eight samples; zero: there is none
+  Duration last_rtt;                 // the last sample
+  Duration base_rtt;                 // zero: not known
+  uint32_t acks = 0;                 // since the path exists; wraps
+  uint32_t marked = 0;               // of `acks`
+  uint32_t recent_ecn_permille = 0;  // of the last 32 ACKs
+
+  uint32_t strange_evs = 0;   // times that the peer spoke of an entropy value that is not of them
+  uint32_t evs = 0;           // entropy values of the path
+  uint32_t evs_resting = 0;   // that have a penalty
+  uint32_t evs_excluded = 0;  // that are not used until a probe of them is acknowledged
+};
+
+// Paths are copied some at a time.
+struct PathPage {
+  uint32_t count = 0;            // of all paths
+  uint32_t listed = 0;           // that were copied
+  std::optional<uint32_t> next;  // where the next page begins; nothing: this was the last one
 };
 
 }  // namespace uet::pds

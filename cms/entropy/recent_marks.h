@@ -18,6 +18,8 @@ class RecentMarks {
   void on_rtt(Duration rtt) {
     if (rtt > Duration::zero()) rtt_ = rtt_ + (rtt - rtt_) / 8;
   }
+  // Smoothed; before the first sample as given.
+  Duration rtt() const { return rtt_; }
   // Call before the two below. A mark is of this round for a round trip at most, and then of the
   // round before: it is forgotten when it is a round trip old at least, and two at most if this is
   // called often.

@@ -21,6 +21,7 @@ class RestingEntropy {
   void on_feedback(uint32_t index, PathFeedback feedback, Instant now);
   // How long a round trip takes now; EVs rest at least so long.
   void on_rtt(Duration rtt) { marks_.on_rtt(rtt); }
+  Duration rtt() const { return marks_.rtt(); }
   // Call before the questions below.
   void on_time(Instant now) { marks_.on_time(now); }
 

@@ -127,6 +127,39 @@ TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
   EXPECT_EQ(window(), 17u);
 }
 
+// [CMS-194] Packets that a time-out took for lost arrive: the window is what it was, and doubles
+// on. What an answer came after is not given back.
+TEST_F(CccTest, AnEarlyTimeOutCostsNothing) {
+  send(32);
+  lose(32, LossKind::timeout);
+  ASSERT_EQ(window(), 8u);
+  ccc_.on_early_timeouts();
+  EXPECT_EQ(window(), 32u);
+  send(32);
+  ack(32);
+  EXPECT_EQ(window(), 64u);
+  now_ = now_ + 10_ms;
+  send(64);
+  lose(64, LossKind::timeout);
+  ASSERT_EQ(window(), 8u);
+  send(8);
+  ack(8);
+  ccc_.on_early_timeouts();
+  EXPECT_EQ(window(), 16u);
+}
+
+// [CMS-194] What is in flight after all takes its place in the window again, and leaves it once.
+TEST_F(CccTest, WhatIsInFlightAfterAllCountsAgain) {
+  send(32);
+  lose(32, LossKind::timeout);
+  ccc_.on_early_timeouts();
+  ccc_.on_still_in_flight(31 * kPacket, Entropy{}, kStart);
+  EXPECT_EQ(ccc_.inflight_bytes(), 31u * kPacket);
+  EXPECT_TRUE(ccc_.may_send(kPacket));
+  send(1);
+  EXPECT_FALSE(ccc_.may_send(kPacket));
+}
+
 // Octets count, not packets: 128 KiB of payload in packets of any size.
 TEST(FirstWindowTest, HoldsWhatAStockReceiveBufferDoes) {
   for (const uint32_t payload : {1024u, 2048u, 4096u, 8192u}) {

@@ -52,6 +52,29 @@ class NsccLossTest : public ::testing::Test {
 
 // --- losses ---
 
+// [CMS-194] Time-outs of 5,000 octets were early; an answer in between makes them final.
+TEST_F(NsccLossTest, AnEarlyTimeOutCostsNothing) {
+  lose(LossKind::timeout, 2000);
+  lose(LossKind::timeout, 3000);
+  ASSERT_EQ(window(), 220'000u);
+  nscc_.on_early_timeouts();
+  EXPECT_EQ(window(), 225'000u);
+  lose(LossKind::timeout, 2000);
+  ack(0, 5_us, true);
+  nscc_.on_early_timeouts();
+  EXPECT_EQ(window(), 223'000u);
+}
+
+// [CMS-194] What the least window has kept is not given back.
+TEST_F(NsccLossTest, NoMoreThanItTookIsGivenBack) {
+  lose(LossKind::inferred, 219'000);
+  ASSERT_EQ(window(), 6000u);
+  lose(LossKind::timeout, 4000);
+  ASSERT_EQ(window(), 4160u);
+  nscc_.on_early_timeouts();
+  EXPECT_EQ(window(), 6000u);
+}
+
 // [CMS-094, CMS-098] Any other NACK: out of flight, the window stays.
 TEST_F(NsccLossTest, ARefusalLeavesTheWindow) {
   lose(LossKind::refused);

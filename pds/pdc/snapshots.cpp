@@ -1,4 +1,4 @@
-// Copies of PDCs as tools show them.
+// Copies of PDCs and paths as tools show them.
 #include "pds/pdc/snapshots.h"
 
 #include "pds/schedule/flow.h"
@@ -55,7 +55,49 @@ PdcSnapshot copy_of(Pdc& pdc, const FabricAddress& peer, Instant now) {
   return s;
 }
 
+PathSnapshot copy_of(const Path& path, const FabricAddress& peer) {
+  PathSnapshot s;
+  s.peer = peer;
+  s.tc = path.key.tc;
+  s.is_sprayed = path.key.is_sprayed;
+  s.lane = path.key.lane;
+  s.algorithm = path.ccc.algorithm();
+  if (s.algorithm != cms::Algorithm::rccc) s.window_bytes = path.ccc.window_bytes();
+  s.inflight_bytes = path.ccc.inflight_bytes();
+  s.backlog_bytes = path.backlog.new_bytes();
+  s.resend_bytes = path.backlog.resend_bytes();
+  s.is_held_back = path.is_wanted();
+  if (path.ccc.has_credit()) s.credit_bytes = path.ccc.credit_bytes();
+  s.last_rtt = Duration::nanoseconds(path.tally.last_rtt_ns);
+  if (s.last_rtt != Duration::zero()) s.rtt = path.ev.smoothed_rtt();
+  s.base_rtt = path.ccc.base_rtt();
+  s.acks = path.tally.marks.acks();
+  s.marked = path.tally.marks.marked();
+  s.recent_ecn_permille = path.tally.marks.recent_permille();
+  s.strange_evs = path.tally.strange_evs;
+  s.evs = path.key.is_sprayed ? path.ev.size() : 1;
+  s.evs_resting = path.ev.penalised();
+  s.evs_excluded = path.ev.excluded();
+  return s;
+}
+
 }  // namespace
+
+PathPage copy_paths(Paths& paths, const PeerTable& peers, std::span<PathSnapshot> out,
+                    uint32_t from) {
+  PathPage page;
+  page.count = paths.size();
+  paths.for_each([&](const Path& path) {
+    const uint32_t index = paths.index_of(path);
+    if (index < from || page.next) return;
+    if (page.listed == out.size()) {
+      page.next = index;
+      return;
+    }
+    out[page.listed++] = copy_of(path, peers[path.key.peer].address);
+  });
+  return page;
+}
 
 uint32_t copy_pdcs(PdcTable& table, const PeerTable& peers, std::span<PdcSnapshot> out,
                    Instant now) {

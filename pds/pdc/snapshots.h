@@ -1,7 +1,8 @@
-// Copying what PDCs are about, for Pds::snapshot.
+// Copying what PDCs and paths are about, for Pds::snapshot.
 #pragma once
 
 #include "pds/pdc/pdc_table.h"
+#include "pds/schedule/paths.h"
 #include "pds/snapshot.h"
 
 #include <span>
@@ -11,5 +12,8 @@ namespace uet::pds {
 // Those first that somebody waits for; returns how many.
 uint32_t copy_pdcs(PdcTable& table, const PeerTable& peers, std::span<PdcSnapshot> out,
                    Instant now);
+// Those whose index is `from` at least.
+PathPage copy_paths(Paths& paths, const PeerTable& peers, std::span<PathSnapshot> out,
+                    uint32_t from);
 
 }  // namespace uet::pds

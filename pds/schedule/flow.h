@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/schedule/ack_marks.h"
 #include "pds/schedule/backlog.h"
 #include "pds/tx/news.h"
 
@@ -14,6 +15,7 @@
 #include "base/intrusive_list.h"
 #include "base/slab.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace uet::pds {
@@ -45,6 +47,13 @@ struct BaseRttNews {
   bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
 };
 
+// What happened to a path, for tools alone.
+struct PathTally {
+  AckMarks marks;
+  uint32_t last_rtt_ns = 0;  // 0: no sample yet; at most 4 s
+  uint32_t strange_evs = 0;  // times that something was said of an EV that the path does not have
+};
+
 // Everything that PDS tells its congestion control about a PDC goes through here, so that the
 // PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
@@ -65,7 +74,11 @@ struct Path : ListNode<struct OpenPathTag> {
   void on_acked(const AckNews& news) {
     const cms::Acked& acked = news.acked;
     ccc.on_acked(acked);
-    if (acked.rtt_valid) ev.on_rtt(acked.rtt);
+    tally.marks.add(acked.ecn);
+    if (acked.rtt_valid) {
+      tally.last_rtt_ns = static_cast<uint32_t>(std::clamp<int64_t>(acked.rtt.ns(), 0, UINT32_MAX));
+      ev.on_rtt(acked.rtt);
+    }
     if (!acked.ev_valid) return;
     on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good, acked.at);
   }
@@ -96,6 +109,11 @@ struct Path : ListNode<struct OpenPathTag> {
     if (slot.lost) backlog.unmark(slot.bytes);
     pdc.losses.settle(slot);
   }
+  // It counts as lost no more: no answer has shown that it is. [PDS-254]
+  void on_still_in_flight(Pdc& pdc, const TxSlot& slot, Instant now) {
+    pdc.heard.on_sent(slot.bytes);
+    ccc.on_still_in_flight(slot.bytes, slot.ev, now);
+  }
   // See Ccc::on_forgotten().
   void on_forgotten(Pdc& pdc, uint32_t bytes) {
     pdc.heard.on_gone(bytes);
@@ -120,19 +138,19 @@ struct Path : ListNode<struct OpenPathTag> {
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
   // What was learnt about an EV. A single path has no choice. [CMS-023]
   void on_feedback(Entropy about, cms::PathFeedback feedback, Instant now) {
-    if (key.is_sprayed && !ev.on_feedback(about, feedback, now)) ++strange_evs;
+    if (key.is_sprayed && !ev.on_feedback(about, feedback, now)) ++tally.strange_evs;
   }
 
   PathKey key;
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
-  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
-  TimerNode timer{kPathTimer};    // armed while pacing or want of credit holds it back
   uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]
+  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
+  PathTally tally;
+  TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back
   cms::Ccc ccc;
   cms::EntropySelector ev;
-  uint32_t strange_evs = 0;  // times that something was said of an EV not of `ev`
   Backlog backlog;
   // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
   // the order they came, and behind them those that used up the window.

@@ -23,6 +23,8 @@ class Paths {
     return found == nullptr ? nullptr : *found;
   }
   uint32_t size() const { return slab_.size(); }
+  // Its place in the order of for_each, which it keeps as long as it exists.
+  uint32_t index_of(const Path& path) const { return slab_.handle(&path).index(); }
   template <class Fn>
   void for_each(Fn&& fn) {
     slab_.for_each(fn);

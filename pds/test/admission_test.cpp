@@ -172,7 +172,9 @@ TEST_F(AdmissionTest, ResendsNeedPermissionAndGoFirst) {
   EXPECT_EQ(lines.front(), "REQ psn +0 syn retx ar clear -1");
   EXPECT_EQ(lines.back(), "REQ psn +7 syn retx ar clear -8");
   EXPECT_EQ(b.count(Count::retx_rto), 32u);
-  b.rx_header(b.ack(b.start));
+  wire::Ack of_resend = b.ack(b.start);
+  of_resend.retx = true;
+  b.rx_header(of_resend);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +8 retx ar clear -8", "REQ psn +9 retx ar clear -9"}))
       << "in the place of the one that arrived, and as the window doubles";
 }

@@ -107,6 +107,11 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
     pdc.rtt.on_rtt(sum.rtt);
   }
   pdc.losses.note_arrived(psn);
+  if (slot->is_early_timeout(!ack.retx && !slot->was_asked)) {
+    news.late = true;
+    // The first transmission was a time-out earlier than the resend, at least.
+    if (!slot->lost) pdc.rtt.on_rtt(slot->sent_for(sum.at) + loss_.rto_of(pdc, 0));
+  }
   complete(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, news, now);
 }
 
@@ -117,6 +122,7 @@ void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
     ++news.acked.packets;
   }
   if (slot.kind != SlotKind::data) news.closing = slot.kind;
+  if (slot.is_early_timeout(false)) news.late = true;
   answered(pdc, psn, slot, response, now);
 }
 
@@ -182,6 +188,7 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
     acked.rtt = std::max(acked.rtt - acked.remote.service_time, Duration::zero());  // [CMS-071]
     pdc.path->base_rtt.is_known = true;
   }
+  if (news.late) loss_.take_back_timeouts(pdc, now);
   if (news.is_any()) {
     pdc.path->on_acked(news);
     schedule_.wake_path(*pdc.path);
@@ -206,6 +213,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
     TxSlot* const slot = pdc.tx.find(psn);
     if (slot == nullptr || slot->sacked) continue;
     any = true;
+    if (slot->is_early_timeout(false)) news.late = true;
     slot->sacked = true;
     slot->delayed = slot->quiet = false;
     pdc.path->unmark(pdc, *slot);

@@ -8,10 +8,10 @@
 namespace uet::pds {
 
 // Toward a source that may be forged the time doubles without the cap. [T-38]
-Duration LossRecovery::rto_of(const Pdc& pdc, const TxSlot& slot) const {
+Duration LossRecovery::rto_of(const Pdc& pdc, uint32_t timeouts) const {
   const bool is_patient = res_.config.patience == Patience::time && pdc.is_unverified();
   const Duration cap = is_patient ? res_.config.peer_timeout : res_.config.rto_max;
-  return pdc.rtt.rto(res_.config.rto_init, std::max(cap, res_.config.rto_max), slot.rto_count);
+  return pdc.rtt.rto(res_.config.rto_init, std::max(cap, res_.config.rto_max), timeouts);
 }
 
 // How long an outstanding packet is left alone after it was sent.
@@ -134,6 +134,24 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   pdc.tx.settle(news.psn);
   Schedule::stop_sending(pdc);  // it may stand among those with new packets only
   schedule_.want_send(pdc);
+}
+
+// Their time-outs begin anew. When they were sent is not known any more: no round trip of them
+// counts.
+void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
+  res_.counters.add(Count::early_timeouts);
+  pdc.path->ccc.on_early_timeouts();
+  if (!pdc.losses.has_lost() || pdc.life.is_orphan()) return;
+  for (Psn p = pdc.losses.oldest(pdc.tx); p.before(pdc.tx.next()); ++p) {
+    TxSlot& slot = pdc.tx[p];
+    if (!slot.lost || !slot.is_early_timeout(false)) continue;
+    pdc.path->unmark(pdc, slot);
+    pdc.path->on_still_in_flight(pdc, slot, now);
+    slot.in_flight = slot.was_asked = true;
+    slot.note_sent(now);
+    pdc.tx.settle(p);
+  }
+  schedule_.arm_by(pdc, now + res_.config.rto_init);
 }
 
 }  // namespace uet::pds

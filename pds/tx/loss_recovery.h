@@ -13,7 +13,10 @@ class LossRecovery {
   LossRecovery(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
 
   // The time-out of a packet. [PDS-140]
-  Duration rto_of(const Pdc& pdc, const TxSlot& slot) const;
+  Duration rto_of(const Pdc& pdc, const TxSlot& slot) const {
+    return rto_of(pdc, slot.rto_count);
+  }
+  Duration rto_of(const Pdc& pdc, uint32_t timeouts) const;
   // How long an outstanding packet is left alone after it was sent.
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
   // Asks for the newest packet that went without AR, which is to ask for all. [PDS-064]
@@ -32,6 +35,9 @@ class LossRecovery {
   void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now);
   // The same, where a NACK says more. `news.packet` is the slot.
   void mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count cause);
+  // Time-outs came too early: what waits because of one is in flight still, and the window gets
+  // back what they took. [PDS-254, CMS-194]
+  void take_back_timeouts(Pdc& pdc, Instant now);
 
  private:
   Resources& res_;

@@ -64,7 +64,14 @@ struct TxSlot {
   // An answer of `at`, which echoes `retx`, measures the round trip: it is certain which
   // transmission it answers, and no clock was set in between. [PDS-141, CMS-071]
   bool is_rtt_sample(bool retx, Instant at) const {
-    return in_flight && !was_asked && resends == (retx ? 1 : 0) && was_sent_by(at);
+    return (in_flight || lost) && !was_asked && resends == (retx ? 1 : 0) && was_sent_by(at);
+  }
+  // It was sent again, or is to be, because of a time-out, and the answer is to a transmission
+  // before that: the time-out came too early. `retx`: what the answer echoes; false where it does
+  // not name the packet, since it then says nothing of a packet that was sent again. [PDS-254]
+  bool is_early_timeout(bool names_first) const {
+    if (rto_count == 0) return false;
+    return lost ? rto_count > resends : names_first && resends > 0;
   }
   // From tick b to tick a; negative when a came first.
   static int64_t ticks_between(uint64_t a, uint64_t b) {

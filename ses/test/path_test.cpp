@@ -66,7 +66,7 @@ TEST_F(PathTest, AMessageOfOnePacketBecomesOneOfSeveral) {
   EXPECT_EQ(room, data);
 }
 
-// [LF-141, SES-135] It was refused for want of a receive, and comes again in packets that fit.
+// [LF-141, SES-135] No receive was posted, so it was refused; it comes again in packets that fit.
 TEST_F(PathTest, AMessageThatWaitsToComeAgainDoesSoInPacketsThatFit) {
   config_.unexpected_bytes = 0;
   start();

@@ -31,7 +31,8 @@ struct Side {
     auto made = Ses::create(arena, config, peers, seed);
     EXPECT_TRUE(made.ok());
     ses = *made;
-    auto below = pds::Pds::create(arena, pds::Config{}, peers, ses->exchange(), seed + 1);
+    auto below =
+        pds::Pds::create(arena, pds::Config{}, cms::Config{}, peers, ses->exchange(), seed + 1);
     EXPECT_TRUE(below.ok());
     pds = *below;
     ses->attach(*pds);

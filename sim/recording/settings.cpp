@@ -153,8 +153,8 @@ void each_of_cms(Config& config, Fn& fn) {
   UET_SETTING(cms.link_mbps);
   UET_SETTING(cms.peer_link_mbps);
   UET_SETTING(cms.trimming);
-  UET_SETTING(cms.base_rtt_min);
   UET_SETTING(cms.start_slowly);
+  UET_SETTING(cms.learns_by_loss);
   UET_SETTING(cms.base_rtt_probe);
   UET_SETTING(cms.pacing_percent);
   UET_SETTING(cms.pacing_burst_bytes);

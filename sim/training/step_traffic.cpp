@@ -105,7 +105,7 @@ class Levelled {
     if (use.operation != Operation::reduce_scatter) in_nodes();
   }
 
-  // Each to each other; whoever has received everything goes on.
+  // Each to each other; a rank that has received everything goes on.
   void exchange(const Use& use, const std::vector<uint32_t>& members, Ends& ends) {
     const auto n = static_cast<uint32_t>(members.size());
     const auto bytes = std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(use.bytes / n)));

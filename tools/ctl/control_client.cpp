@@ -1,6 +1,8 @@
 // The client's side of the socket of uet_ctl; the server's is prov/uet/control_socket.
 #include "tools/ctl/control_client.h"
 
+#include "tools/ctl/members.h"
+
 #include "prov/uet/observe/control_socket.h"
 
 #include <sys/socket.h>
@@ -75,7 +77,7 @@ void converse(const io::Fd& fd, std::string_view request, Reply& reply) {
     reply.problem = silence(errno);
     return;
   }
-  const char* const member = request == prov::kDumpRequest ? "held" : "counters";
+  const char* const member = request == prov::kStatsRequest ? "counters" : "held";
   std::string text(kAnswerBytes, '\0');
   const ssize_t got = ::recv(fd.get(), text.data(), text.size(), 0);
   if (got <= 0) {
@@ -92,6 +94,14 @@ void converse(const io::Fd& fd, std::string_view request, Reply& reply) {
     make_printable(status);
     reply.status = std::move(status);
   }
+}
+
+// Of all pages together: more paths than a domain can have.
+constexpr uint32_t kPagesMax = 1024;
+
+bool is_busy(const json& path) {
+  return number(path, "inflight_bytes") != 0 || number(path, "backlog_bytes") != 0 ||
+         number(path, "resend_bytes") != 0;
 }
 
 }  // namespace
@@ -140,6 +150,29 @@ Reply ask(const Found& domain, std::string_view request) {
   }
   converse(fd, request, reply);
   return reply;
+}
+
+Reply ask_paths(const Found& domain, uint32_t most) {
+  Reply whole = ask(domain, prov::kPathsRequest);
+  json paths = json::array();
+  for (uint32_t pages = 1; whole.status.is_object() && !flag(whole.status, "held"); ++pages) {
+    const json page = whole.status.value("paths", json::object());
+    for (const json& path : objects(page, "listed")) paths.push_back(path);
+    if (paths.size() > most) {
+      std::stable_partition(paths.begin(), paths.end(), is_busy);
+      paths.erase(paths.begin() + most, paths.end());
+    }
+    if (!page.contains("next") || pages == kPagesMax) break;
+    const pid_t pid = whole.pid;
+    whole = ask(domain, std::string(prov::kPathsRequest) + ' ' + count(page, "next"));
+    if (whole.pid != pid && whole.problem.empty()) whole.problem = "ended before all was told";
+  }
+  if (!whole.problem.empty()) whole.status = nullptr;
+  if (whole.status.is_object() && !flag(whole.status, "held")) {
+    whole.status["paths"]["listed"] = std::move(paths);
+    whole.status["paths"].erase("next");
+  }
+  return whole;
 }
 
 std::string program_of(pid_t pid) {

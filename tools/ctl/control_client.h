@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,11 @@ struct Reply {
 };
 // `request` is one of prov/uet/observe/control_socket.h.
 Reply ask(const Found& domain, std::string_view request);
+
+// The paths of a domain, page by page, as one answer to kPathsRequest. Of more than `most` those
+// are kept that have something to send or in flight; "count" has them all. A domain that ends
+// meanwhile gives a problem. Cost: up to 10 ms for each 256 paths.
+Reply ask_paths(const Found& domain, uint32_t most);
 
 // What the process calls itself, or "?".
 std::string program_of(pid_t pid);

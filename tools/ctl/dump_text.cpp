@@ -1,29 +1,13 @@
 // One line for each thing that waits.
 #include "tools/ctl/dump_text.h"
 
+#include "tools/ctl/members.h"
+
 #include <cstdint>
 #include <cstdio>
 
 namespace uet::tools {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-// What another program sent may lack anything.
-uint64_t number(const json& o, const char* name) {
-  const auto at = o.find(name);
-  return at != o.end() && at->is_number_unsigned() ? at->get<uint64_t>() : 0;
-}
-
-std::string word(const json& o, const char* name) {
-  const auto at = o.find(name);
-  return at != o.end() && at->is_string() ? at->get<std::string>() : "?";
-}
-
-bool flag(const json& o, const char* name) {
-  const auto at = o.find(name);
-  return at != o.end() && at->is_boolean() && at->get<bool>();
-}
 
 // "12.3 ms", or "-" for a timer that is not armed.
 std::string span(const json& o, const char* name) {
@@ -41,8 +25,6 @@ std::string span(const json& o, const char* name) {
   }
   return text;
 }
-
-std::string count(const json& o, const char* name) { return std::to_string(number(o, name)); }
 
 std::string pdc_line(const json& p) {
   const uint64_t outstanding = (number(p, "tx_next") - number(p, "tx_base")) & 0xFFFF'FFFF;

@@ -308,7 +308,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 int run_fabric(const Options& options) {
   try {
-    if (!options.report.empty() && !can_report()) {
+    if (!options.report.empty() && !can_draw()) {
       throw TopologyError("built without D3, so there is no --report (Debian: node-d3)");
     }
     const RunPlan plan = make_plan(options);

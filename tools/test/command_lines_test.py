@@ -27,7 +27,8 @@ PATH = ""
 # Commands of the programs, each with the arguments that it cannot do without.
 COMMANDS = {
     "uet_conform": [["run", "/"]],
-    "uet_ctl": [["stats"], ["dump"], ["doctor"]],
+    "uet_ctl": [["stats"], ["dump"], ["doctor"], ["paths"], ["record", "--out", "/"],
+                ["plot", "/", "--out", "/"]],
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
     "uet_perf": [[], ["pdcs"], ["gap"], ["loss"], ["match"]],
     "uet_replay": [["/"]],

@@ -16,10 +16,12 @@ namespace uet::prov {
 
 // The names of all sockets begin so; the process ID and a number follow: "uet-ctl/4711/0".
 inline constexpr std::string_view kControlPrefix = "uet-ctl/";
-// The requests, each answered by one JSON object: what a domain has counted, and what it waits for.
-// The number is the version.
+// The requests, each answered by one JSON object: what a domain has counted, what it waits for, and
+// its congestion contexts; " N" behind the last one asks for a later page. The number is its
+// version.
 inline constexpr std::string_view kStatsRequest = "uet-ctl 1 stats";
 inline constexpr std::string_view kDumpRequest = "uet-ctl 1 dump";
+inline constexpr std::string_view kPathsRequest = "uet-ctl 1 paths";
 
 class ControlSocket {
  public:

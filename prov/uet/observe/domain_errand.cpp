@@ -5,6 +5,7 @@
 #include "prov/uet/domain/domain.h"
 #include "prov/uet/observe/counters.h"
 #include "prov/uet/observe/dump.h"
+#include "prov/uet/observe/paths.h"
 #include "prov/uet/observe/status.h"
 
 #include <vector>
@@ -54,9 +55,11 @@ void DomainErrand::look_at_network(Instant now) {
 }
 
 std::string DomainErrand::answer(std::string_view request) const {
-  if (request != kStatsRequest && request != kDumpRequest) return {};
+  const std::optional<uint32_t> page = page_asked_for(request);
+  if (!page && request != kStatsRequest && request != kDumpRequest) return {};
   DomainStatus status;
   domain_.describe(status);
+  if (page) return paths_text(status, *take_paths(engine_, *page));
   if (request == kDumpRequest) return dump_text(status, *take_dump(engine_));
   status.open = monotonic_now() - opened_;
   const std::vector<fi_uet_counter> counters = read_counters(engine_, kPatience);

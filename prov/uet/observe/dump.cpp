@@ -3,15 +3,8 @@
 
 #include "prov/uet/observe/json.h"
 
-#include "io/socket.h"
-
-#include <algorithm>
-
 namespace uet::prov {
 namespace {
-
-// A round of the engine is bounded; who holds the lock for longer is stopped or stuck.
-constexpr Duration kPatience = Duration::milliseconds(500);
 
 const char* kind_name(ses::OpKind kind) {
   switch (kind) {
@@ -49,10 +42,6 @@ const char* mode_name(pds::Mode mode) {
       return "uud";
   }
   return "?";
-}
-
-void put_address(std::string& out, const char* name, const FabricAddress& a) {
-  put_member(out, name, a.valid() ? io::ip_text(a) + " " + std::to_string(a.port) : "");
 }
 
 void put_context(std::string& out, const void* context) {
@@ -150,14 +139,8 @@ void put_list(std::string& out, const char* name, uint32_t count, const Entries&
   put_member(out, name);
   out += '{';
   put_member(out, "count", count);
-  put_member(out, "listed");
-  out += '[';
-  for (uint32_t i = 0; i < std::min<size_t>(listed, entries.size()); ++i) {
-    put_element(out);
-    put(out, entries[i]);
-    out += '}';
-  }
-  out += "]}";
+  put_elements(out, "listed", entries, listed, [&out](const auto& entry) { put(out, entry); });
+  out += '}';
 }
 
 void put_stack(std::string& out, const Dump& dump) {
@@ -187,7 +170,7 @@ void put_stack(std::string& out, const Dump& dump) {
 std::unique_ptr<Dump> take_dump(ProgressEngine& engine) {
   auto dump = std::make_unique<Dump>();
   Dump& d = *dump;
-  d.is_held = !engine.inspect(kPatience, [&d](fep::Engine& e, Instant now) {
+  d.is_held = !engine.inspect(kDumpPatience, [&d](fep::Engine& e, Instant now) {
     fep::FabricEndpoint& fep = e.fep();
     d.pdcs_listed = fep.pds().snapshot(d.pdcs, now);
     d.usage = fep.pds().usage();

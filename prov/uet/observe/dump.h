@@ -18,6 +18,9 @@ namespace uet::prov {
 
 // Entries of each kind that are listed at most; the totals count all.
 inline constexpr uint32_t kDumpEntries = 96;
+// How long the lock of the engine is waited for: a round of the engine is bounded, so a thread that
+// holds it for longer is stopped or stuck.
+inline constexpr Duration kDumpPatience = Duration::milliseconds(500);
 // No dump is longer, whatever its numbers are: what a Unix socket takes at once on any system.
 inline constexpr uint32_t kDumpBytesMax = 200'000;
 

@@ -40,14 +40,18 @@ void put_member(std::string& out, const char* name, const char* value) {
   put_member(out, name, std::string(value));
 }
 
+void put_signed(std::string& out, const char* name, int64_t value) {
+  put_member(out, name);
+  out += std::to_string(value);
+}
+
 void put_flag(std::string& out, const char* name, bool value) {
   put_member(out, name);
   out += value ? "true" : "false";
 }
 
 void put_span(std::string& out, const char* name, Duration value) {
-  put_member(out, name);
-  out += std::to_string(value.ns() / 1000);
+  put_signed(out, name, value.ns() / 1000);
 }
 
 void put_element(std::string& out) {

@@ -7,8 +7,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 namespace uet::prov {
 namespace {
 
@@ -26,6 +24,10 @@ void put_identity(std::string& out, const DomainStatus& status) {
   put_member(out, "port", status.local.port);
 }
 
+void put_address(std::string& out, const char* name, const FabricAddress& a) {
+  put_member(out, name, a.valid() ? io::ip_text(a) + " " + std::to_string(a.port) : "");
+}
+
 std::string status_text(const DomainStatus& status, std::span<const fi_uet_counter> counters) {
   std::string out = "{";
   put_identity(out, status);
@@ -34,16 +36,10 @@ std::string status_text(const DomainStatus& status, std::span<const fi_uet_count
   put_member(out, "open_ms", static_cast<uint64_t>(status.open.ns() / 1'000'000));
   put_member(out, "failure", status.failure != 0 ? io::errno_text(status.failure) : std::string());
   put_member(out, "endpoint_count", status.endpoints.size());
-  put_member(out, "endpoints");
-  out += '[';
-  const size_t listed = std::min(status.endpoints.size(), kEndpointsListed);
-  for (size_t i = 0; i < listed; ++i) {
-    put_element(out);
-    put_member(out, "pid_on_fep", status.endpoints[i].first);
-    put_member(out, "resource_index", status.endpoints[i].second);
-    out += '}';
-  }
-  out += ']';
+  put_elements(out, "endpoints", status.endpoints, kEndpointsListed, [&out](const auto& endpoint) {
+    put_member(out, "pid_on_fep", endpoint.first);
+    put_member(out, "resource_index", endpoint.second);
+  });
   put_member(out, "counters");
   out += '{';
   for (const fi_uet_counter& counter : counters) put_member(out, counter.name, counter.value);

@@ -54,7 +54,7 @@ inline constexpr Setting kUserRows[] = {
      .help =
          "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
          "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where "
-         "this is not set, a domain takes aimd",
+         "this is not set, a domain takes nscc",
      .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,

@@ -1,5 +1,6 @@
 // The text of a dump: valid, complete, and of bounded length whatever its numbers are.
 #include "prov/uet/observe/dump.h"
+#include "prov/uet/test/widest.h"
 
 #include <gtest/gtest.h>
 
@@ -9,18 +10,6 @@
 
 namespace uet::prov {
 namespace {
-
-constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
-constexpr Duration kLongest = Duration::nanoseconds(std::numeric_limits<int64_t>::min());
-
-FabricAddress longest_address() {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv6;
-  a.ip.fill(0xFF);
-  a.port = 65535;
-  a.scope_id = kMost;
-  return a;
-}
 
 // Every number as wide as it can be.
 pds::PdcSnapshot widest_pdc() {
@@ -80,12 +69,6 @@ std::unique_ptr<Dump> widest_dump() {
   d->arriving.fill(arriving);
   d->ses.operation_count = d->ses.receive_count = d->ses.kept_count = d->ses.arriving_count = kMost;
   return d;
-}
-
-size_t occurrences(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
 }
 
 TEST(DumpTest, NoDumpIsTooLongForAnAnswer) {

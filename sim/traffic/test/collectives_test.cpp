@@ -290,7 +290,7 @@ TEST(CollectivesTest, BroadcastIsAPipeline) {
   EXPECT_EQ(of_sender.size(), 5u);
 }
 
-// A rank that is not ready holds up whoever needs its part, or its forwarding, and nobody else.
+// A rank that is not ready holds up the ranks that need its part or its forwarding, and no other.
 TEST(CollectivesTest, ARankTakesPartOnlyWhenItIsReady) {
   for (const Make& make : {Make(ring_all_reduce), Make(double_tree), Make(ring_all_gather),
                            Make(halving_doubling_all_reduce), Make(broadcast)}) {

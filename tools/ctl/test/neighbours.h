@@ -3,10 +3,14 @@
 #pragma once
 
 #include "prov/uet/test/node.h"
+#include "prov/uet/test/roles.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <thread>
+#include <vector>
 
 namespace uet::prov::test {
 
@@ -45,5 +49,23 @@ class Neighbours {
   Node b_;
   fi_addr_t to_b_ = FI_ADDR_UNSPEC;
 };
+
+// A role: a pair of which the first sends messages of so many octets all the time. Tells 1 when it
+// is open; ends when it hears a value, and tells how many messages there were.
+inline void pass_until_told(const Line& line, const char* first, const char* second,
+                            size_t octets) {
+  Neighbours pair(first, second);
+  std::vector<uint8_t> text(octets), room(octets);
+  line.tell(1);
+  std::atomic<bool> is_over = false;
+  std::thread ear([&] {
+    line.hear_value();
+    is_over = true;
+  });
+  uint64_t messages = 0;
+  while (!is_over && pair.pass(text, room)) ++messages;
+  ear.join();
+  line.tell(messages);
+}
 
 }  // namespace uet::prov::test

@@ -1,6 +1,7 @@
 // `uet_ctl dump` as a user runs it who wonders why a process hangs.
 #include "prov/uet/test/roles.h"
 #include "tools/ctl/test/neighbours.h"
+#include "tools/ctl/test/program.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -23,15 +24,9 @@ using nlohmann::json;
 constexpr const char* kSilent = "127.0.47.63";
 
 std::string run(const std::string& arguments, int& status) {
-  std::FILE* const pipe = popen((std::string(UET_CTL) + " " + arguments + " 2>&1").c_str(), "r");
-  std::string out;
-  std::array<char, 4096> part;
-  while (const size_t got = std::fread(part.data(), 1, part.size(), pipe)) {
-    out.append(part.data(), got);
-  }
-  const int ended = pclose(pipe);
-  status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
-  return out;
+  const Outcome outcome = uet_ctl(arguments);
+  status = outcome.status;
+  return outcome.out;
 }
 
 // The dumps of a process, by the address of the domain.
@@ -164,21 +159,7 @@ TEST_F(UetCtlDumpTest, TheTextIsForPeople) {
   kill_and_reap(pid);
 }
 
-// A pair that sends all the time, until it is told to end.
-void busy_role(const Line& line) {
-  Neighbours pair("127.0.47.64", "127.0.47.65");
-  std::array<uint8_t, 20000> text{}, room{};
-  line.tell(1);
-  std::atomic<bool> is_over = false;
-  std::thread ear([&] {
-    line.hear_value();
-    is_over = true;
-  });
-  uint64_t messages = 0;
-  while (!is_over && pair.pass(text, room)) ++messages;
-  ear.join();
-  line.tell(messages);
-}
+void busy_role(const Line& line) { pass_until_told(line, "127.0.47.64", "127.0.47.65", 20'000); }
 
 TEST_F(UetCtlDumpTest, AProcessGoesOnWhileItIsLookedAt) {
   const pid_t pid = start(1, {}, busy_role);

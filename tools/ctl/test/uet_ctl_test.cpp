@@ -1,6 +1,7 @@
 // uet_ctl as a user runs it, against processes that use the provider through libfabric.
 #include "prov/uet/test/roles.h"
 #include "tools/ctl/test/neighbours.h"
+#include "tools/ctl/test/program.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -26,26 +27,6 @@ namespace {
 
 using nlohmann::json;
 
-struct Outcome {
-  int status = -1;
-  std::string out;  // with what went to stderr
-};
-
-Outcome finish(std::FILE* pipe, std::string out = {}) {
-  std::array<char, 4096> part;
-  while (const size_t got = std::fread(part.data(), 1, part.size(), pipe)) {
-    out.append(part.data(), got);
-  }
-  const int status = pclose(pipe);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, std::move(out)};
-}
-
-std::FILE* begin(const std::string& arguments) {
-  return popen((std::string(UET_CTL) + " " + arguments + " 2>&1").c_str(), "r");
-}
-
-Outcome uet_ctl(const std::string& arguments) { return finish(begin(arguments)); }
-
 // The answers about one process, by the address of the domain.
 std::map<std::string, json> ask(pid_t pid) {
   const Outcome outcome = uet_ctl("stats --json " + std::to_string(pid));
@@ -59,10 +40,6 @@ std::map<std::string, json> ask(pid_t pid) {
 
 uint64_t counter(const json& domain, const char* name) {
   return domain.at("counters").at(name).get<uint64_t>();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 int connect_to(pid_t pid) {

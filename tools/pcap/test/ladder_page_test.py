@@ -1,29 +1,20 @@
 #!/usr/bin/env python3
-"""Looks at the page of `uet_pcap ladder` in headless Chromium: a script goes through it as a reader
-would, and writes what it finds into the document, which the browser dumps.
+"""Looks at the page of `uet_pcap ladder` in headless Chromium.
 
 Usage: ladder_page_test.py UET_PCAP       (exit 77: there is no such browser)
 """
-import html
-import json
-import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from ladder_drawing_test import ARROWS, CAPTURE, with_interface
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "page" / "test"))
+from pages import PageTest  # noqa: E402
 
-# Runs in the page; steps one after the other, each found value under its name.
-SCRIPT = """
-<pre id="found"></pre>
-<script>
-const found = {};
+
+HELP = """
 const drawn = () => [...view.querySelectorAll(".packet")];
 const labels = () => [...view.querySelectorAll(".l")].map((l) => l.textContent);
 const fields = () => Object.fromEntries([...details.querySelectorAll("dt")]
@@ -36,9 +27,6 @@ const type = (id, text) => {
 const press = (key) => send(scroller, new KeyboardEvent("keydown", { key, bubbles: true }));
 const point_at = (g) => { send(g, new PointerEvent("pointermove", { bubbles: true })); draw(); };
 const y = (g) => Number(g.querySelector(".a").getAttribute("y1"));
-try { %s } catch (error) { found.error = String(error.stack); }
-document.getElementById("found").textContent = JSON.stringify(found);
-</script>
 """
 
 WALK = """
@@ -107,23 +95,9 @@ found.found = labels().filter((l) => l.startsWith("psn 15000 ")).length;
 """
 
 
-def browser():
-    for name in BROWSERS:
-        path = shutil.which(name)
-        if path:
-            return path
-    print(f"SKIPPED: none of {', '.join(BROWSERS)} is installed (Debian: chromium)")
-    sys.exit(77)
-
-
-class LadderPageTest(unittest.TestCase):
+class LadderPageTest(PageTest):
     program = ""
-    browser = ""
-
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+    window = "1400,900"
 
     def page(self, capture):
         path = self.folder / "page.html"
@@ -135,26 +109,8 @@ class LadderPageTest(unittest.TestCase):
         subprocess.run([self.program, "make", "-", path], input=text, text=True, check=True)
         return path
 
-    def dumped(self, document):
-        path = self.folder / "looked_at.html"
-        path.write_text(document)
-        root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        done = subprocess.run(
-            [self.browser, "--headless=new", *root, "--disable-gpu", "--disable-dev-shm-usage",
-             "--no-first-run", f"--user-data-dir={self.folder}/profile", "--window-size=1400,900",
-             "--virtual-time-budget=4000", "--dump-dom", path.as_uri()],
-            capture_output=True, text=True, check=False, timeout=190)
-        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
-        return done.stdout
-
-    def walked(self, document, script):
-        """What the script finds in the page."""
-        dom = self.dumped(document.replace("</body>", SCRIPT % script + "</body>"))
-        found = re.search(r'<pre id="found">(.*?)</pre>', dom, re.S)
-        self.assertIsNotNone(found, dom[-2000:])
-        out = json.loads(html.unescape(found.group(1)))
-        self.assertNotIn("error", out)
-        return out
+    def walked(self, page, script):
+        return super().walked(page, HELP + script)
 
     def test_a_reader_finds_everything(self):
         found = self.walked(self.page(self.capture(CAPTURE)), WALK)
@@ -217,5 +173,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     LadderPageTest.program = sys.argv[1]
-    LadderPageTest.browser = browser()
     unittest.main(argv=sys.argv[:1])

@@ -1,10 +1,8 @@
-// The page around the data.
+// What the page is told of a run.
 #include "tools/sim/report/report.h"
 
-#include "tools/sim/report/page_parts.h"
+#include "tools/sim/report/parts.h"
 #include "tools/sim/report/samples_json.h"
-
-#include <string_view>
 
 namespace uet::tools {
 namespace {
@@ -35,23 +33,7 @@ nlohmann::json links_of(const Topology& topology, const RunResult& run) {
   return out;
 }
 
-// JSON inside a script element: no "<" of it can end the element.
-std::string inside_script(const nlohmann::json& value) {
-  std::string out;
-  const auto text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  for (const char c : text) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
-
-bool can_report() { return !std::string_view(kD3).empty(); }
 
 std::string report_page(const nlohmann::json& result, const Topology& topology,
                         const RunResult& run) {
@@ -59,14 +41,7 @@ std::string report_page(const nlohmann::json& result, const Topology& topology,
   data.erase("ports");
   data.erase("counters");
   data["links"] = links_of(topology, run);
-  std::string out = kPageHead;
-  out += std::string("<style>\n") + kPageStyle + "</style>\n</head>\n<body>\n" + kPageBody;
-  out +=
-      std::string("<script type=\"text/plain\" id=\"licence\">\n") + kD3Licence + "\n</script>\n";
-  out += std::string("<script>\n") + kD3 + "\n</script>\n";
-  out += "<script>\nconst run = " + inside_script(data) + ";\n";
-  for (const char* script : kPageScripts) out += script;
-  return out + "</script>\n</body>\n</html>\n";
+  return page_of({"uet_sim", kStyle, kBody, {kMap, kMain}}, "run", data);
 }
 
 }  // namespace uet::tools

@@ -1,38 +1,24 @@
 #!/usr/bin/env python3
-"""Looks at the page of `uet_sim run --report` in headless Chromium: a script clicks through it as a
-reader would, and writes what it finds into the document, which the browser dumps.
+"""Looks at the page of `uet_sim run --report` in headless Chromium.
 
 Usage: report_page_test.py UET_SIM [PICTURE.png]     (exit 77: no such browser, or built without D3)
 
 PICTURE.png: a picture of the page is kept there.
 """
-import html
 import json
-import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "page" / "test"))
+from pages import PageTest, skip  # noqa: E402
+
 PLOTS = ("fct", "depth", "window", "paths", "load", "queues")
 PICTURE = []
 
-SCRIPT = """
-<pre id="found"></pre>
-<script>
-const found = {};
-const all = (what) => [...document.querySelectorAll(what)];
-const curves = (id) => all(`#${id} .curve`).map((c) => c.getAttribute("data-name"));
-try { %s } catch (error) { found.error = String(error.stack); }
-document.getElementById("found").textContent = JSON.stringify(found);
-</script>
-"""
-
-WALK = """
+CURVES = 'const curves = (id) => all(`#${id} .curve`).map((c) => c.getAttribute("data-name"));'
+WALK = CURVES + """
 found.title = document.title;
 found.totals = Object.fromEntries(all("#totals li").map((li) =>
   [li.firstChild.textContent, li.lastChild.textContent]));
@@ -66,59 +52,22 @@ found.read = document.querySelector("#depth .read").textContent;
 """ % json.dumps(PLOTS)
 
 
-def browser():
-    for name in BROWSERS:
-        if path := shutil.which(name):
-            return path
-    print(f"SKIPPED: none of {', '.join(BROWSERS)} is installed (Debian: chromium)")
-    sys.exit(77)
-
-
-class ReportPageTest(unittest.TestCase):
+class ReportPageTest(PageTest):
     program = ""
-    browser = ""
-
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
 
     def run_it(self, *words):
         page, result = self.folder / "page.html", self.folder / "result.json"
         done = subprocess.run([self.program, "run", "--quiet", "--report", page, "--json", result,
                                *words], capture_output=True, text=True, check=False)
         if "built without D3" in done.stderr:
-            print("SKIPPED: built without D3 (Debian: node-d3)")
-            sys.stdout.flush()
-            os._exit(77)
+            skip("built without D3 (Debian: node-d3)")
         self.assertEqual(done.returncode, 0, done.stderr)
         return page, json.loads(result.read_text())
-
-    def chromium(self, *words):
-        root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        done = subprocess.run(
-            [self.browser, "--headless=new", *root, "--disable-gpu", "--disable-dev-shm-usage",
-             "--no-first-run", f"--user-data-dir={self.folder}/profile",
-             "--window-size=1300,1750", "--virtual-time-budget=4000", *words],
-            capture_output=True, text=True, check=False, timeout=190)
-        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
-        return done.stdout
-
-    def walked(self, page, script):
-        """What the script finds in the page."""
-        looked_at = self.folder / "looked_at.html"
-        looked_at.write_text(page.read_text().replace("</body>", SCRIPT % script + "</body>"))
-        dom = self.chromium("--dump-dom", looked_at.as_uri())
-        found = re.search(r'<pre id="found">(.*?)</pre>', dom, re.S)
-        self.assertIsNotNone(found, dom[-2000:])
-        out = json.loads(html.unescape(found.group(1)))
-        self.assertNotIn("error", out)
-        return out
 
     def test_a_reader_sees_pictures_and_clicks_through_them(self):
         page, result = self.run_it("--topo", "fattree:4", "--workload",
                                    "incast:senders=15,bytes=500kB,receiver=0")
-        found = self.walked(page, WALK)
+        found = self.walked(page.read_text(), WALK)
         self.assertEqual(found["title"],
                          "uet_sim: incast:senders=15,bytes=500kB,receiver=0 on fattree:4")
         self.assertEqual(found["totals"]["flows done"], "15")
@@ -144,7 +93,7 @@ class ReportPageTest(unittest.TestCase):
 
     def test_a_permutation_of_128_hosts_has_every_link(self):
         page, _ = self.run_it("--topo", "fattree:8", "--workload", "permutation:bytes=1MB")
-        found = self.walked(page, "found.cells = all('.cell').length;")
+        found = self.walked(page.read_text(), "found.cells = all('.cell').length;")
         self.assertEqual(found["cells"], 6 * 128)
         if PICTURE:
             self.chromium(f"--screenshot={pathlib.Path(PICTURE[0]).resolve()}", page.as_uri())
@@ -161,7 +110,7 @@ class ReportPageTest(unittest.TestCase):
         matrix = matrix / parts[-1]
         matrix.write_text("Nodes 16\nConnections 1\n0->13 start 0 size 100000\n")
         page, _ = self.run_it("--topo", "fattree:4", "--matrix", matrix)
-        found = self.walked(page, """
+        found = self.walked(page.read_text(), """
 found.title = document.title;
 found.heading = document.getElementById("title").textContent;
 found.elements = all("img, #title *").length;
@@ -176,5 +125,4 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     ReportPageTest.program = sys.argv[1]
     PICTURE = sys.argv[2:]
-    ReportPageTest.browser = browser()
     unittest.main(argv=sys.argv[:1])

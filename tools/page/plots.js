@@ -10,7 +10,8 @@ function put(parent, tag, text, attributes = {}) {
   return parent.appendChild(made);
 }
 
-const short = (value) => Math.abs(value) >= 1000 ? d3.format(".3s")(value)
+const short = (value) => value === null || value === undefined ? "-"
+  : Math.abs(value) >= 1000 ? d3.format(".3s")(value)
   : String(Math.round(value * 1000) / 1000);
 
 function axes(svg, x, y, names) {
@@ -30,7 +31,7 @@ function axes(svg, x, y, names) {
 function legend(section, curves, toggled) {
   const box = put(section, "div", undefined, { class: "legend" });
   for (const curve of curves) {
-    const button = put(box, "button", undefined, { type: "button", "aria-pressed": "true" });
+    const button = put(box, "button", undefined, { type: "button", "aria-pressed": String(!curve.hidden) });
     put(button, "span", undefined, { class: "key" }).style.borderColor = curve.colour;
     button.append(curve.name);
     button.addEventListener("click", () => {
@@ -41,7 +42,8 @@ function legend(section, curves, toggled) {
   }
 }
 
-// curves: [{name, points: [[x, y], ...], step}]; what the pointer is at is written below.
+// curves: [{name, points: [[x, y], ...], step, hidden}], where a y of null is a gap; what the pointer
+// is at is written below.
 function plot(id, curves, names, bands = []) {
   const section = document.getElementById(id);
   curves.forEach((curve, i) => { curve.colour = colours[i % colours.length]; });
@@ -64,10 +66,10 @@ function plot(id, curves, names, bands = []) {
         .attr("d", d3.area().x((p) => x(p[0])).y0((p) => y(p[1])).y1((p) => y(p[2]))(band.area));
     }
     for (const curve of shown) {
-      const line = d3.line().x((p) => x(p[0])).y((p) => y(p[1]));
+      const line = d3.line().defined((p) => p[1] !== null).x((p) => x(p[0])).y((p) => y(p[1]));
       if (curve.step) line.curve(d3.curveStepAfter);
       svg.append("path").attr("class", "curve").attr("stroke", curve.colour)
-        .attr("data-name", curve.name).attr("d", line(curve.points));
+        .attr("data-name", curve.name).attr("d", line(curve.points) || "");
     }
   };
   draw();
@@ -79,7 +81,7 @@ function plot(id, curves, names, bands = []) {
     const find = d3.bisector((p) => p[0]).right;
     const words = curves.filter((curve) => !curve.hidden).map((curve) => {
       const point = curve.points[Math.max(0, find(curve.points, at) - 1)];
-      return `${curve.name} ${short(point[1])}`;
+      return `${curve.name} ${short(point && point[1])}`;
     });
     read().textContent = `${short(at)} ${names.x}: ${words.join(", ")}`;
   });

@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Measures what a network that loses packets, or is slow at one port, leaves of the bandwidth.
+
+The hosts are network namespaces. A bridge in a namespace of its own stands between them.
+Segmentation and joining of packets are off at all ports, so that each packet on a cable is one
+packet of the MTU, for uet and for tcp alike; it is these that are lost.
+
+  loss    one sender, one receiver; a rule of nftables at each port of the bridge drops packets
+  incast  several senders, one receiver behind a port of a fixed rate with a short queue
+
+Needs root, nftables and ethtool.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCUMENT = os.path.join(ROOT, "docs/performance.md")
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+from peers import rotate, tcp_provider  # noqa: E402
+
+OFFLOADS = ["tso", "gso", "gro", "tx-udp-segmentation"]
+# Least share of the lossless bandwidth, by loss in percent; and of uet/tcp at 1 %.
+KEPT = {0.1: 0.97, 1.0: 0.85, 5.0: 0.6}
+AHEAD_OF_TCP = 5.0
+
+
+def run(line, **more):
+    return subprocess.run(line.split() if isinstance(line, str) else line, check=True, **more)
+
+
+class Network:
+    """Hosts 10.47.94.1, .2, ... around one bridge. Removed by the end of the `with`."""
+
+    def __init__(self, hosts, mtu):
+        self.name = f"uet-net-{os.getpid()}"
+        self.count, self.mtu = hosts, mtu
+
+    def host(self, i):
+        return f"{self.name}-{i}"
+
+    def address(self, i):
+        return f"10.47.94.{i + 1}"
+
+    def __enter__(self):
+        try:
+            self.make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def make(self):
+        switch = self.name
+        run(f"ip netns add {switch}")
+        run(f"ip -n {switch} link add bridge type bridge")
+        run(f"ip -n {switch} link set bridge mtu {self.mtu} up")
+        for i in range(self.count):
+            host = self.host(i)
+            run(f"ip netns add {host}")
+            run(f"ip -n {host} link add eth type veth peer name p{i} netns {switch}")
+            run(f"ip -n {switch} link set p{i} mtu {self.mtu} master bridge up")
+            run(f"ip -n {host} link set lo up")
+            run(f"ip -n {host} link set eth mtu {self.mtu} up")
+            run(f"ip -n {host} addr add {self.address(i)}/24 dev eth")
+            for space, port in ((host, "eth"), (switch, f"p{i}")):
+                off = [word for name in OFFLOADS for word in (name, "off")]
+                run(["ip", "netns", "exec", space, "ethtool", "-K", port, *off])
+
+    def __exit__(self, *_):
+        for space in [self.host(i) for i in range(self.count)] + [self.name]:
+            subprocess.run(["ip", "netns", "del", space], check=False, stderr=subprocess.DEVNULL)
+
+    def lose(self, percent):
+        """Each IP packet that reaches a port of the bridge is lost with that probability."""
+        subprocess.run(f"ip netns exec {self.name} nft delete table netdev loss".split(),
+                       check=False, stderr=subprocess.DEVNULL)
+        rule = f"meta protocol ip numgen random mod 100000 < {round(percent * 1000)} counter drop"
+        chains = "".join(
+            f'chain p{i} {{ type filter hook ingress device "p{i}" priority 0; {rule}; }}\n'
+            for i in range(self.count))
+        run(f"ip netns exec {self.name} nft -f -", text=True,
+            input=f"table netdev loss {{\n{chains}}}\n")
+
+    def limit(self, i, mbit, queue_bytes):
+        """The port toward host `i` sends at that rate, and keeps so many octets, else drops."""
+        run(f"ip netns exec {self.name} tc qdisc add dev p{i} root tbf rate {mbit}mbit "
+            f"burst {max(2 * self.mtu, 16384)} limit {queue_bytes}")
+
+    def dropped(self, i):
+        """Packets that the limit has dropped."""
+        out = run(f"ip netns exec {self.name} tc -s qdisc show dev p{i}", capture_output=True,
+                  text=True).stdout
+        return int(re.search(r"dropped (\d+)", out).group(1))
+
+    def enter(self, i):
+        return ["ip", "netns", "exec", self.host(i)]
+
+
+class Streams:
+    """Runs bench/stream: one receiver on host 0, senders on the others."""
+
+    def __init__(self, options, network):
+        self.options, self.network = options, network
+        self.program = os.path.join(options.build, "bench/stream")
+        self.ctl = os.path.join(options.build, "tools/uet_ctl")
+        self.processors = sorted(os.sched_getaffinity(0))
+
+    def run(self, peer, seconds, arguments=(), cc="", senders=1, pin=True):
+        """{mb_s, each, timeouts}; each: MB/s of each sender; timeouts: of all, None for tcp."""
+        env = dict(os.environ, FI_PROVIDER_PATH=os.path.join(self.options.build, "prov/uet"))
+        env["FI_UET_IO"] = self.options.io
+        if cc and peer == "uet":
+            env["FI_UET_CC"] = cc
+        provider = tcp_provider() if peer == "tcp" else "uet"
+        line = [self.program, "-p", provider, "--seconds", str(seconds), *arguments]
+        server = self.network.address(0)
+
+        def start(host, processor, what, **more):
+            pinned = ["taskset", "-c", str(self.processors[processor % len(self.processors)])]
+            return subprocess.Popen([*self.network.enter(host), *(pinned if pin else []), *line,
+                                     *what], env=env, text=True, **more)
+        receiver = start(0, 0, ["receive", server, "--senders", str(senders)],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if receiver.stderr.readline() != "ready\n":
+            raise RuntimeError(f"{peer}: the receiver did not start: {receiver.stderr.read()}")
+        ends = [start(i + 1, 1, ["send", server, "--id", str(i)]) for i in range(senders)]
+        timeouts = self.timeouts(ends, seconds) if peer == "uet" else None
+        try:
+            out, err = receiver.communicate(timeout=seconds + 90)
+            failed = [p for p in ends if p.wait(timeout=30) != 0]
+        except subprocess.TimeoutExpired:
+            out, err, failed = "", "no end within the time limit", []
+        for process in [receiver, *ends]:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        if receiver.returncode != 0 or failed or not out:
+            raise RuntimeError(f"{peer} {cc}: a stream failed: {err.strip()}")
+        result = json.loads(out)
+        each = [octets / result["seconds"] / 1e6 for octets in result["bytes"]]
+        return {"mb_s": sum(each), "each": each, "timeouts": timeouts}
+
+    def timeouts(self, ends, seconds):
+        """Retransmission time-outs of the senders, asked for before they end."""
+        time.sleep(seconds)
+        total = 0
+        for i, process in enumerate(ends):
+            ask = [*self.network.enter(i + 1), self.ctl, "stats", str(process.pid), "--json"]
+            out = subprocess.run(ask, capture_output=True, text=True, check=False)
+            match = re.search(r'"retx_rto": *(\d+)', out.stdout)
+            if match is None:
+                return None
+            total += int(match.group(1))
+        return total
+
+
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def jain(shares):
+    return sum(shares) ** 2 / (len(shares) * sum(s * s for s in shares)) if any(shares) else 0.0
+
+
+def numbers(text):
+    return [float(word) for word in text.split(",")]
+
+
+def measure_loss(options):
+    """Rows {mtu, loss, peer: {mb_s, kept}}, medians of the rounds; kept: of the same round."""
+    rows = []
+    for mtu in [int(m) for m in numbers(options.mtu)]:
+        with Network(2, mtu) as network:
+            streams = Streams(options, network)
+            figures = {}
+            for number in range(options.rounds):
+                for peer in rotate(options.peers.split(","), number):
+                    for loss in [0.0] + numbers(options.loss):
+                        network.lose(loss)
+                        one = streams.run(peer, options.seconds, cc=options.cc)
+                        figures.setdefault((peer, loss), []).append(one["mb_s"])
+                        tell(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {loss:g} %: "
+                             f"{one['mb_s']:.1f} MB/s, time-outs {one['timeouts']}")
+            for loss in [0.0] + numbers(options.loss):
+                row = {"mtu": mtu, "loss": loss}
+                for peer in options.peers.split(","):
+                    mine, free = figures[peer, loss], figures[peer, 0.0]
+                    row[peer] = {"mb_s": statistics.median(mine),
+                                 "kept": statistics.median(a / b for a, b in zip(mine, free))}
+                if "uet" in row and "tcp" in row:
+                    row["ratio"] = statistics.median(
+                        a / b for a, b in zip(figures["uet", loss], figures["tcp", loss]))
+                rows.append(row)
+    return rows
+
+
+def loss_table(rows):
+    lines = ["| MTU | loss | uet MB/s | uet kept | goal | tcp MB/s | tcp kept | uet/tcp |",
+             "|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        uet, tcp = row.get("uet"), row.get("tcp")
+        goal = f"{KEPT[row['loss']]:.2f}" if row["loss"] in KEPT else ""
+        cells = [f"{row['mtu']:,}", f"{row['loss']:g} %"]
+        cells += [f"{uet['mb_s']:,.0f}", f"{uet['kept']:.2f}", goal] if uet else ["", "", goal]
+        cells += [f"{tcp['mb_s']:,.1f}", f"{tcp['kept']:.2f}"] if tcp else ["", ""]
+        cells.append(f"{row['ratio']:.1f}" if "ratio" in row else "")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def measure_incast(options):
+    """Rows {mtu, peer, cc, goodput, jain, timeouts, dropped}; goodput: share of the port's rate."""
+    rows = []
+    ways = [("uet", cc) for cc in options.cc.split(",")] + [("tcp", "")]
+    for mtu in [int(m) for m in numbers(options.mtu)]:
+        for peer, cc in ways:
+            if peer not in options.peers.split(","):
+                continue
+            runs = []
+            for number in range(options.rounds):
+                with Network(options.senders + 1, mtu) as network:
+                    network.limit(0, options.port, options.queue * 1024)
+                    one = Streams(options, network).run(
+                        peer, options.seconds, ["--bytes", "65536", "--window", "4", "--sleep"], cc,
+                        options.senders, pin=False)
+                    one["dropped"] = network.dropped(0)
+                one["goodput"] = one["mb_s"] * 8 / options.port
+                one["jain"] = jain(one["each"])
+                runs.append(one)
+                tell(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {cc}: "
+                     f"{one['goodput']:.3f} of the port, Jain {one['jain']:.3f}, "
+                     f"time-outs {one['timeouts']}, dropped {one['dropped']}")
+            row = {"mtu": mtu, "peer": peer, "cc": cc}
+            for key in ("goodput", "jain", "dropped", "timeouts"):
+                values = [r[key] for r in runs]
+                row[key] = statistics.median(values) if None not in values else None
+            rows.append(row)
+    return rows
+
+
+def incast_table(rows):
+    lines = ["| MTU | peer | of the port | Jain | time-outs | dropped |",
+             "|---|---|---|---|---|---|"]
+    for row in rows:
+        timeouts = "" if row["timeouts"] is None else f"{row['timeouts']:g}"
+        lines.append(f"| {row['mtu']:,} | {row['peer']} {row['cc']} | {row['goodput']:.3f} | "
+                     f"{row['jain']:.3f} | {timeouts} | {row['dropped']:g} |")
+    return "\n".join(lines)
+
+
+def write_between(marks, table):
+    """Replaces what is between <!-- marks --> and <!-- end of marks --> in the document."""
+    with open(DOCUMENT, encoding="utf-8") as f:
+        text = f.read()
+    begin, end = f"<!-- {marks} -->\n", f"\n<!-- end of {marks} -->"
+    before, rest = text.split(begin)
+    with open(DOCUMENT, "w", encoding="utf-8") as f:
+        f.write(before + begin + table + end + rest.split(end)[1])
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build/release"),
+                        help="build folder with the provider, bench/stream and uet_ctl")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peers", default="uet,tcp")
+    parser.add_argument("--io", default="auto", choices=["auto", "udp", "packet"])
+    parser.add_argument("--mtu", default="9000,1500")
+    parser.add_argument("--json", help="also write the figures there")
+    parser.add_argument("--write", action="store_true",
+                        help="write the table into docs/performance.md")
+    commands = parser.add_subparsers(dest="command", required=True)
+    loss = commands.add_parser("loss", help="one sender, packets lost at random")
+    loss.add_argument("--loss", default="0.1,1,5", help="percent")
+    loss.add_argument("--cc", default="", help="FI_UET_CC of uet")
+    loss.add_argument("--seconds", type=float, default=3)
+    incast = commands.add_parser("incast", help="several senders behind one slow port")
+    incast.add_argument("--senders", type=int, default=8)
+    incast.add_argument("--port", type=int, default=200, help="Mbit/s")
+    incast.add_argument("--queue", type=int, default=512, help="KiB that the port keeps")
+    incast.add_argument("--cc", default="aimd,nscc", help="FI_UET_CC of uet, one after the other")
+    incast.add_argument("--seconds", type=float, default=8)
+    options = parser.parse_args()
+    for tool in ("nft", "ethtool", "ip", "tc"):
+        if shutil.which(tool) is None:
+            parser.error(f"{tool} is missing: apt-get install nftables ethtool iproute2")
+    if os.geteuid() != 0:
+        parser.error("network namespaces need root")
+    if not os.access(os.path.join(options.build, "bench/stream"), os.X_OK):
+        parser.error(f"no bench/stream in {options.build}: build it, or give --build")
+    return options
+
+
+def main():
+    options = parse_arguments()
+    if options.command == "loss":
+        rows = measure_loss(options)
+        table = loss_table(rows)
+    else:
+        rows = measure_incast(options)
+        table = incast_table(rows)
+    print(table)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as f:
+            json.dump(rows, f, indent=2)
+    if options.write:
+        write_between(options.command, table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+// NSCC that learns by loss, for stacks in software: by hand, with packets of 8,192 octets, a first
+// window of 128 KiB and a most of 2 MiB. [decision 16]
+#include "cms/nscc.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::cms::nscc_software {
+namespace {
+
+using namespace uet::literals;
+
+constexpr uint32_t kPacket = 8192;
+const Instant kStart = Instant::from_ns(1'000'000'000);
+
+Config config() {
+  Config c = Config::software();
+  c.mtu_bytes = kPacket;
+  c.link_mbps = 10'000;
+  return c;
+}
+
+class NsccSoftwareTest : public ::testing::Test {
+ protected:
+  void send(uint32_t packets) { nscc_.on_sent({.bytes = packets * kPacket, .at = now_}); }
+  void ack(uint32_t packets, Duration rtt, bool ecn = false) {
+    Acked e;
+    e.received_bytes = packets * kPacket;
+    e.rtt = rtt;
+    e.rtt_valid = true;
+    e.ecn = ecn;
+    e.at = now_;
+    nscc_.on_acked(e);
+  }
+  void lose(LossKind kind = LossKind::inferred) {
+    nscc_.on_lost({.bytes = kPacket, .packets = 1, .kind = kind, .at = now_});
+  }
+  void round(Duration rtt) {
+    const auto packets = static_cast<uint32_t>(window() / kPacket);
+    send(packets);
+    now_ = now_ + rtt;
+    ack(packets, rtt);
+  }
+  // Until the mean is so long; nothing arrives.
+  void delay_by(Duration rtt, int samples = 100) {
+    for (int i = 0; i < samples; ++i) ack(0, rtt);
+  }
+  uint64_t window() const { return nscc_.window_bytes(); }
+
+  Instant now_ = kStart;
+  Nscc nscc_{config()};
+};
+
+// The window doubles up to its most, whatever the link and the round trip.
+TEST_F(NsccSoftwareTest, DoublesUntilTheMost) {
+  EXPECT_EQ(window(), 128u << 10);
+  round(50_us);
+  EXPECT_EQ(window(), 256u << 10);
+  for (int i = 0; i < 4; ++i) round(50_us);
+  EXPECT_EQ(window(), 2u << 20);
+}
+
+// Who does not use the window learns nothing of a larger one.
+TEST_F(NsccSoftwareTest, DoublesOnlyWhatIsInUse) {
+  send(7);
+  ack(7, 50_us);
+  EXPECT_EQ(window(), 128u << 10);
+}
+
+// A mark ends it, and so does a loss.
+TEST_F(NsccSoftwareTest, DoublesUntilAMark) {
+  send(16);
+  ack(16, 50_us, true);
+  EXPECT_EQ(window(), 128u << 10);
+  round(52_us);
+  EXPECT_LT(window(), 140u << 10);
+}
+
+// A mean delay beyond 1 ms counts as a mark, and takes what is above the target at once in a round
+// trip: 1 - 0.8 (mean - 200) / mean, at least a half. Two packets stay.
+TEST_F(NsccSoftwareTest, ALongQueueIsAMark) {
+  round(50_us);
+  ASSERT_EQ(window(), 256u << 10);
+  delay_by(3_ms);
+  const double before = static_cast<double>(window());
+  now_ = now_ + 10_ms;
+  ack(0, 3_ms);
+  EXPECT_NEAR(static_cast<double>(window()), before / 2, 1300);
+  for (int i = 0; i < 20; ++i) {
+    now_ = now_ + 10_ms;
+    ack(0, 3_ms);
+  }
+  EXPECT_NEAR(static_cast<double>(window()), 2 * kPacket, 1300);
+}
+
+// A few samples that are late, because a host slept, are no queue.
+TEST_F(NsccSoftwareTest, AFewLateSamplesAreNoMark) {
+  round(50_us);
+  const uint64_t before = window();
+  for (int i = 0; i < 3; ++i) ack(0, 4_ms);
+  now_ = now_ + 10_ms;
+  ack(0, 52_us);
+  EXPECT_GE(window(), before);
+}
+
+// The base RTT is the shortest round trip, however long that is.
+TEST_F(NsccSoftwareTest, TheBaseRttIsTheShortestRoundTrip) {
+  ack(0, 10_ms);
+  EXPECT_EQ(nscc_.base_rtt(), 10_ms);
+  ack(0, 12_ms);
+  EXPECT_EQ(nscc_.base_rtt(), 10_ms);
+  ack(0, 20_us);
+  EXPECT_EQ(nscc_.base_rtt(), 20_us);
+  EXPECT_EQ(nscc_.window_bytes_max(), 2u << 20);
+}
+
+// With a delay of 2 us, a hundredth of the target, nearly a packet more in a round trip.
+TEST_F(NsccSoftwareTest, GrowsByAPacketInARoundTrip) {
+  send(1);
+  ack(0, 100_us);
+  lose();  // no queue: a quarter of a packet [CMS-099]
+  ASSERT_EQ(window(), 15u * kPacket + kPacket * 3 / 4);
+  const uint64_t before = window();
+  now_ = now_ + 102_us;
+  ack(16, 102_us);
+  EXPECT_NEAR(static_cast<double>(window() - before), kPacket * 0.99 * 16 / 15.75, 32);
+}
+
+// At the target of 200 us and beyond eta alone is left: 8,192 x 0.15 = 1,229.
+TEST_F(NsccSoftwareTest, GrowsLittleBehindAQueue) {
+  ack(0, 100_us);
+  lose();
+  const uint64_t before = window();
+  now_ = now_ + 300_us;
+  ack(16, 300_us);
+  EXPECT_NEAR(static_cast<double>(window() - before), 1229, 2);
+}
+
+// Round trips of 150 us, of which 50 are a queue: a loss leaves two thirds of the window, once in a
+// round trip; with a longer queue half of it.
+TEST_F(NsccSoftwareTest, ALossTakesTheQueue) {
+  for (const auto& [rtt, share] : {std::pair{150_us, 2.0 / 3}, std::pair{900_us, 0.5}}) {
+    nscc_ = Nscc(config());
+    now_ = now_ + 10_ms;
+    send(16);
+    ack(0, 100_us);
+    delay_by(rtt);
+    const double before = static_cast<double>(window());
+    now_ = now_ + 10_ms;
+    lose();
+    EXPECT_NEAR(static_cast<double>(window()), before * share, 150);
+    const uint64_t after = window();
+    lose();
+    EXPECT_EQ(window(), after) << "of the same round trip";
+  }
+}
+
+// A queue that is shorter than it was before does not overflow: a loss costs a quarter of a packet.
+TEST_F(NsccSoftwareTest, ALossWithoutAFullQueueCostsLittle) {
+  send(16);
+  ack(0, 100_us);
+  delay_by(300_us);
+  delay_by(150_us, 30);
+  const uint64_t before = window();
+  lose();
+  EXPECT_EQ(window(), before - kPacket / 4);
+}
+
+// After time-outs the window doubles up to half of what it was.
+TEST_F(NsccSoftwareTest, DoublesUpToHalfOfWhatTimedOut) {
+  for (int i = 0; i < 4; ++i) round(50_us);
+  ASSERT_EQ(window(), 2u << 20);
+  send(256);
+  for (int i = 0; i < 256; ++i) lose(LossKind::timeout);
+  ASSERT_EQ(window(), 8u * kPacket);
+  for (int i = 0; i < 4; ++i) round(52_us);
+  EXPECT_EQ(window(), 1u << 20);
+  round(52_us);
+  EXPECT_LT(window(), (1u << 20) + 4 * kPacket);
+}
+
+// A delay of milliseconds, as of a host that slept, does not make the window what came meanwhile.
+TEST_F(NsccSoftwareTest, AHostThatSleepsCostsNothing) {
+  for (int i = 0; i < 4; ++i) round(50_us);
+  const uint64_t before = window();
+  send(16);
+  now_ = now_ + 5_ms;
+  ack(1, 5_ms);
+  now_ = now_ + 1_ms;
+  ack(15, 5_ms);
+  EXPECT_GE(window(), before);
+}
+
+}  // namespace
+}  // namespace uet::cms::nscc_software

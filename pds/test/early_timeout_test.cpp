@@ -1,0 +1,100 @@
+// Time-outs that come too early, because a host slept or a queue was long: what was taken for lost
+// arrives. [PDS-254, CMS-194]
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using namespace uet::literals;
+
+cms::Config window_of_32() {
+  cms::Config c;
+  c.algorithm = cms::Algorithm::aimd;
+  c.mtu_bytes = 1120;
+  c.initial_window_packets = 32;
+  return c;
+}
+
+Config of_1024() {
+  Config c;
+  c.payload_mtu = 1024;
+  return c;
+}
+
+class EarlyTimeoutTest : public ::testing::Test {
+ protected:
+  // 32 packets whose time is over; eight of them are sent again, the window after a time-out.
+  EarlyTimeoutTest() {
+    EXPECT_EQ(bench_.open_initiator(100).size(), 32u);
+    bench_.elapse(6_ms);
+    EXPECT_EQ(bench_.lines().size(), 8u);
+    EXPECT_EQ(bench_.count(Count::retx_rto), 32u);
+  }
+  // An ACK for the first packet, of its resend or of the first transmission.
+  void acknowledge(bool of_resend) {
+    wire::Ack h = bench_.ack(bench_.start);
+    h.retx = of_resend;
+    bench_.rx_header(h);
+  }
+  uint64_t in_flight() const { return bench_.pds->usage().inflight_bytes; }
+
+  Bench bench_{of_1024(), window_of_32()};
+};
+
+// The answer is to the first transmission: all that waited to be sent again is in flight, and what
+// is sent is new.
+TEST_F(EarlyTimeoutTest, NothingMoreIsSentAgain) {
+  acknowledge(false);
+  EXPECT_EQ(bench_.count(Count::early_timeouts), 1u);
+  for (const std::string& line : bench_.lines()) {
+    EXPECT_EQ(line.find("retx"), std::string::npos) << line;
+  }
+  bench_.rx_header(bench_.ack(bench_.start + 31));
+  const auto lines = bench_.lines();
+  ASSERT_GE(lines.size(), 32u) << "the window is what it was";
+  EXPECT_EQ(lines.front().find("retx"), std::string::npos);
+}
+
+// The answer is to the resend: the time-out was right.
+TEST_F(EarlyTimeoutTest, AnAnswerToTheResendShowsNothing) {
+  acknowledge(true);
+  EXPECT_EQ(bench_.count(Count::early_timeouts), 0u);
+  const auto lines = bench_.lines();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines.front().find("retx"), std::string::npos);
+}
+
+// A packet that waited for its resend is acknowledged: only the first transmission can have come.
+TEST_F(EarlyTimeoutTest, AnAnswerBeforeTheResendShowsIt) {
+  wire::Ack h = bench_.ack(bench_.start + 20);
+  h.retx = true;  // says nothing about the twelve that were not sent again
+  bench_.rx_header(h);
+  EXPECT_EQ(bench_.count(Count::early_timeouts), 1u);
+  for (const std::string& line : bench_.lines()) {
+    EXPECT_EQ(line.find("retx"), std::string::npos) << line;
+  }
+}
+
+// What is taken back has a time-out of its own: if it was lost all the same, it goes again.
+TEST_F(EarlyTimeoutTest, WhatIsTakenBackTimesOutAgain) {
+  acknowledge(false);
+  bench_.lines();
+  bench_.elapse(30_ms);
+  const auto lines = bench_.lines();
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const std::string& line) {
+                            return line.starts_with("REQ psn +1 ") &&
+                                   line.find("retx") != std::string::npos;
+                          }),
+            1);
+}
+
+// Each packet leaves the window once.
+TEST_F(EarlyTimeoutTest, TheWindowIsEmptyInTheEnd) {
+  acknowledge(false);
+  bench_.rx_header(bench_.ack(bench_.start + 31));
+  EXPECT_EQ(in_flight(), 0u);
+}
+
+}  // namespace
+}  // namespace uet::pds::test

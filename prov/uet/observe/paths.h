@@ -1,0 +1,39 @@
+// The congestion contexts of a domain as the text that `uet_ctl paths` and `uet_ctl record` get, a
+// page at a time: bounded in size, however many peers there are. docs/howto/uet_ctl.md lists the
+// members.
+#pragma once
+
+#include "prov/uet/observe/status.h"
+#include "prov/uet/progress/progress.h"
+
+#include "pds/snapshot.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace uet::prov {
+
+// Paths of a page at most; with all numbers as wide as can be it fits an answer of 200,000 octets.
+inline constexpr uint32_t kPathsOfPage = 256;
+
+// Big; not for the stack of a thread.
+struct PathsPage {
+  bool is_held = false;  // somebody kept the lock all the while: nothing of what follows is known
+  std::array<pds::PathSnapshot, kPathsOfPage> paths;
+  pds::PathPage page;
+};
+
+// Where the page begins that is asked for: 0 for kPathsRequest alone, N with " N" behind it.
+// Nothing: it is another request.
+std::optional<uint32_t> page_asked_for(std::string_view request);
+
+// Waits for the lock as long as a thread that is stopped inside is worth it.
+std::unique_ptr<PathsPage> take_paths(ProgressEngine& engine, uint32_t from);
+
+std::string paths_text(const DomainStatus& status, const PathsPage& page);
+
+}  // namespace uet::prov

@@ -1,0 +1,38 @@
+// One look at the open uet domains of this host: all are asked the same, and what they answer and
+// why some do not is returned.
+#pragma once
+
+#include "tools/ctl/control_client.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace uet::tools {
+
+// Exit status of the commands that ask domains.
+inline constexpr int kGood = 0;
+inline constexpr int kNothing = 1;     // no domain to ask
+inline constexpr int kIncomplete = 3;  // some domain did not answer
+
+struct Look {
+  std::vector<nlohmann::ordered_json> domains;  // each with "pid" and "program"
+  std::vector<std::string> problems;            // a sentence for each that did not answer
+  size_t foreign = 0;                           // domains of other users, which were left out
+};
+
+// `pids`: only of these processes; empty: of all.
+Look look(const std::vector<pid_t>& pids, const std::function<Reply(const Found&)>& ask);
+
+// Prints the problems to standard error. False: there are some.
+bool tell_problems(const Look& look);
+
+// Prints why there may be nobody to ask; returns kNothing.
+int explain_nothing(const std::vector<pid_t>& pids);
+
+// An array; indent -1: in one line. The name of a program may be no UTF-8.
+std::string json_of(const std::vector<nlohmann::ordered_json>& domains, int indent);
+
+}  // namespace uet::tools

@@ -1,0 +1,23 @@
+// Members of an answer. What another program sent may lack anything, or be of another kind: then it
+// is 0, "?" or false.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace uet::tools {
+
+using json = nlohmann::ordered_json;
+
+uint64_t number(const json& object, const char* name);
+int64_t signed_number(const json& object, const char* name);
+// number() as text.
+std::string count(const json& object, const char* name);
+std::string word(const json& object, const char* name);
+bool flag(const json& object, const char* name);
+// The objects of an array; empty if it is none.
+json objects(const json& object, const char* name);
+
+}  // namespace uet::tools
