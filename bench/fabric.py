@@ -2,20 +2,23 @@
 """Compares uet_sim run with htsim, case by case, and writes the tables into docs/simulator.md.
 
 Usage: bench/fabric.py --program UET_SIM [--htsim FOLDER] [--golden FOLDER] [--cases NAMES]
-                       [--cc NAMES] [--seeds N] [--results FILE] [--write]
+                       [--cc NAMES] [--peers] [--seeds N] [--results FILE] [--write]
 
   --program UET_SIM  the program to run
   --htsim FOLDER     the folder of a built htsim_uec (of uet-htsim): it runs too, and what it finds
                      goes to bench/fabric_htsim.json; without it the numbers of that file count
   --golden FOLDER    matrices and topologies of htsim (default $UET_GOLDEN_DIR/htsim, then
                      ../shared/golden/htsim)
-  --cases NAMES      only these, with commas between (default: all)
-  --cc NAMES         nscc, rccc, both (default: all three; those that UET_SIM does not know stay
+  --cases NAMES      only these, with ; between (default: all)
+  --cc NAMES         nscc; rccc; both (default: all three; those that UET_SIM does not know stay
                      empty)
+  --peers            the comparison transports in place of these: the table "peers". FOLDER needs
+                     htsim_roce, htsim_hpcc, htsim_eqds and htsim_swift (docs/simulator.md says
+                     what to mend in the last one)
   --seeds N          seeds 1 to N of each (default 10)
   --results FILE     what UET_SIM finds goes there, and what is there already is not run again
-  --write            writes the tables into docs/simulator.md between the marks "fidelity"; without
-                     it they are printed
+  --write            writes the tables into docs/simulator.md between the marks "fidelity", or
+                     "peers"; without it they are printed
 
 Exit status: 0 done, 1 a run failed, 2 bad usage. Differences are printed, not judged.
 """
@@ -32,10 +35,24 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "bench/fabric_htsim.json"
 PAGE = ROOT / "docs/simulator.md"
-MARKS = ("<!-- fidelity -->", "<!-- end of fidelity -->")
 CONTROLS = {"nscc": ["-sender_cc_only"], "rccc": ["-receiver_cc_only"],
             "both": ["-sender_cc", "-receiver_cc"]}
 LIMIT = 5  # percent
+
+# The comparison transports: program of htsim and its words; what uet_sim gets behind --cc.
+# Thresholds of PFC, marks and windows are those of htsim's programs.
+PFC = ["--pfc-thresholds", "61440:49152"]
+PACKETS = ["-strat", "ecmp_host", "-paths", "64", "-linkspeed", "100000"]
+PEERS = {
+    "roce": ("htsim_roce", [*PACKETS, "-mtu", "4096"], ["roce", *PFC]),
+    "hpcc": ("htsim_hpcc", [*PACKETS, "-mtu", "4096"], ["hpcc", *PFC]),
+    "swift": ("htsim_swift", ["-mtu", "4160", "-flowsize", "488", "-linkspeed", "100000", "-q",
+                              "1000"], ["swift,hop-us=0", "--queue-bdp", "24"]),
+    "eqds": ("htsim_eqds", [*PACKETS, "-mtu", "4160"], ["eqds"]),
+    "srd": (None, [], ["srd"]),
+}
+PEER_CASES = ["one", "incast 8:1", "incast 32:1", "permutation 128"]
+PEER_LIMIT = 10  # percent
 
 # Name, matrix, topology of uet_sim, .topo for htsim, end for htsim in us, flows that count.
 CASES = {
@@ -81,8 +98,9 @@ class Bench:
         matrix, topology, topo_file, _, which = CASES[case]
         path = self.golden / "matrices" / matrix
         where = topology or self.golden / "topologies" / topo_file
-        words = [self.options.program, "run", "--quiet", "--topo", where, "--matrix", path, "--cc",
-                 control, "--seed", seed, "--json", "-"]
+        transport = PEERS[control][2] if control in PEERS else [control]
+        words = [self.options.program, "run", "--quiet", "--topo", where, "--matrix", path,
+                 "--seed", seed, "--json", "-", "--cc", *transport]
         if (key := tuple(map(str, words))) not in self.runs:
             done = subprocess.run(key, capture_output=True, text=True, check=False)
             if done.returncode not in (0, 1) or not done.stdout:
@@ -101,25 +119,40 @@ class Bench:
     def htsim(self, case, control, seed):
         matrix, _, topo_file, end, which = CASES[case]
         path = self.golden / "matrices" / matrix
-        program = pathlib.Path(self.options.htsim).resolve() / "htsim_uec"
-        words = [program, "-tm", path, "-end", end, "-seed", seed, "-load_balancing_algo", "mixed",
-                 *CONTROLS[control]]
+        name, more = "htsim_uec", ["-load_balancing_algo", "mixed"]
+        if control in PEERS:
+            name, more, _ = PEERS[control]
+            if name is None:
+                return None
+            more = [*more, "-nodes", re.search(r"Nodes (\d+)", path.read_text())[1]]
+            if topo_file and name == "htsim_swift":
+                return None  # it knows no other topology
+        else:
+            more = [*more, *CONTROLS[control]]
+        program = pathlib.Path(self.options.htsim).resolve() / name
+        words = [program, "-tm", path, "-end", end, *more]
+        if name != "htsim_swift":
+            words += ["-seed", seed]
         if topo_file:
             words += ["-topo", self.golden / "topologies" / topo_file]
-        if (key := tuple(map(str, words))) not in self.runs:
+        if (key := (*map(str, words), str(seed))) not in self.runs:
+            key, environment = tuple(map(str, words)), {**os.environ, "SEED": str(seed)}
             with tempfile.TemporaryDirectory() as folder:
                 done = subprocess.run([*key, "-o", "log"], cwd=folder, capture_output=True,
-                                      text=True, check=False)
+                                      text=True, check=False, env=environment)
+            key = (*key, str(seed))
             if done.returncode != 0:
                 sys.exit(f"fabric.py: {' '.join(key)}: {done.stdout[-500:]}{done.stderr[-500:]}")
             self.runs[key] = done.stdout
         text = self.runs[key]
         times = {(source, target): float(at) for source, target, at in re.findall(
-            r"^Flow Uec_(\d+)_(\d+) .*? finished at ([\d.e+]+) ", text, re.M)}
+            r"^Flow [A-Za-z]+_(\d+)_(\d+) .*?finished at ([\d.e+]+) ", text, re.M)}
         flows = flows_of(path, which).values()
         if any(flow not in times for flow in flows):
             print(f"htsim, {case}, {control}, seed {seed}: not finished", file=sys.stderr)
             return None
+        if control in PEERS:
+            return measured([times[flow] for flow in flows], None, None)
         total = re.search(r"^New: .* Rtx: (\d+) .* NACKs: (\d+)", text, re.M)
         of_all = which is None
         return measured([times[flow] for flow in flows], int(total[2]) if of_all else None,
@@ -152,13 +185,13 @@ def number(value, measure):
     return f"{value:,.0f}" if measure in ("trimmed", "resent") else f"{value:,.1f}"
 
 
-def beside(ours, theirs, measure):
+def beside(ours, theirs, measure, limit=LIMIT):
     """Both, and how much more ours is."""
     text = f"{number(ours, measure) or '-'} / {number(theirs, measure) or '-'}"
     if None in (ours, theirs) or measure in ("trimmed", "resent"):
         return text
     percent = (ours / theirs - 1) * 100
-    return f"{text} ({percent:+.1f} %)" if percent <= LIMIT else f"{text} (**{percent:+.1f} %**)"
+    return f"{text} ({percent:+.1f} %)" if percent <= limit else f"{text} (**{percent:+.1f} %**)"
 
 
 def tables(ours, theirs, options):
@@ -188,9 +221,62 @@ def tables(ours, theirs, options):
     return "\n".join(lines)
 
 
-def write_page(text):
-    before, rest = PAGE.read_text().split(MARKS[0])
-    PAGE.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+def least_time(path):
+    """Of the port of a host with most to carry, at 100 Gbit/s, in us."""
+    flows = re.findall(r"^(\d+)->(\d+).* size (\d+)", path.read_text(), re.M)
+    octets = {}
+    for source, target, size in flows:
+        wire = int(size) + -(-int(size) // 4096) * 64
+        for port in (source, "to " + target):
+            octets[port] = octets.get(port, 0) + wire
+    return max(octets.values()) * 8 / 1e5
+
+
+def dcqcn_lines(program):
+    """The queue of N senders of 800 MB, beside the fixed point of Zhu et al., CoNEXT 2016."""
+    lines = ["", "DCQCN, N senders of 800 MB to one host:", "",
+             "| N | queue kB, uet_sim / fixed point | Jain's index | utilisation |",
+             "|---|---|---|---|"]
+    rate, increase = 1e11 / 8 / 4160, 40e6 / 8 / 4160  # packets a second
+    octets, notice, timer = 10e6 / 4160, 50e-6, 55e-6
+    for n in (2, 4, 8, 10):
+        words = [program, "run", "--quiet", "--topo", "leafspine:1x16x1", "--workload",
+                 f"incast:senders={n},bytes=800MB", "--cc", "dcqcn", "--pfc", "--sample", "20us",
+                 "--json", "-"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        result = json.loads(done.stdout)
+        chance = (increase * n * n / (notice * rate * rate)
+                  * (1 / octets + n / (timer * rate)) ** 2) ** (1 / 3)
+        rest = 12.5 + min(chance / 0.01, 1) * 487.5
+        queue = max(result["samples"]["queues"], key=lambda q: max(q["bytes"]))["bytes"]
+        steady = statistics.fmean(queue[len(queue) // 4:len(queue) // 2]) / 1e3
+        ends = [f["finish_us"] for f in result["flows"]]
+        shares = [1 / end for end in ends]
+        fair = sum(shares) ** 2 / n / sum(share * share for share in shares)
+        used = n * 800e6 * (4160 / 4096) * 8 / 1e5 / max(ends)
+        lines.append(f"| {n} | {beside(steady, rest, 'max', PEER_LIMIT)} | {fair:.3f} | "
+                     f"{used:.3f} |")
+    return lines
+
+
+def peer_tables(ours, theirs, options, golden):
+    lines = [f"Medians over {options.seeds} seeds, us, uet_sim / htsim; above {PEER_LIMIT} % in "
+             "bold. Least: the octets of the busiest port at its rate.",
+             "", "| transport | case | least | mean | max |", "|---|---|---|---|---|"]
+    for control in options.cc:
+        for case in options.cases:
+            sides = [side.get(case, {}).get(control, {}) for side in (ours, theirs)]
+            cells = [beside(*(median(side, measure, options.seeds) for side in sides), measure,
+                            PEER_LIMIT) for measure in ("mean", "max")]
+            least = least_time(golden / "matrices" / CASES[case][0])
+            lines.append(f"| {control} | {case} | {least:,.1f} | " + " | ".join(cells) + " |")
+    return "\n".join(lines + dcqcn_lines(options.program))
+
+
+def write_page(text, name):
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, rest = PAGE.read_text().split(begin)
+    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}")
 
 
 def saver(path):
@@ -207,14 +293,18 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--htsim")
     parser.add_argument("--golden")
-    parser.add_argument("--cases", default=list(CASES), type=lambda text: text.split(","))
-    parser.add_argument("--cc", default=list(CONTROLS), type=lambda text: text.split(","))
+    parser.add_argument("--cases", type=lambda text: text.split(";"))
+    parser.add_argument("--cc", type=lambda text: text.split(";"))
+    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
+    known = PEERS if options.peers else CONTROLS
+    options.cases = options.cases or (PEER_CASES if options.peers else list(CASES))
+    options.cc = options.cc or list(known)
     if unknown := [n for n in options.cases if n not in CASES] + \
-            [n for n in options.cc if n not in CONTROLS]:
+            [n for n in options.cc if n not in known]:
         parser.error(f"what is {unknown[0]}?")
     bench = Bench(options)
     theirs = json.loads(RECORD.read_text()) if RECORD.exists() else {}
@@ -224,9 +314,10 @@ def main():
     kept = options.results
     ours = json.loads(kept.read_text()) if kept and kept.exists() else {}
     ours = collect(bench.ours, options.cases, options.cc, options.seeds, ours, saver(kept))
-    text = tables(ours, theirs, options)
+    text = (peer_tables(ours, theirs, options, bench.golden) if options.peers
+            else tables(ours, theirs, options))
     if options.write:
-        write_page(text)
+        write_page(text, "peers" if options.peers else "fidelity")
     else:
         print(text)
 

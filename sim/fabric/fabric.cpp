@@ -14,6 +14,16 @@ constexpr uint32_t kLowerHeaders = 14 + 20 + 8 + 4;
 
 constexpr uint8_t kDscpTrimmed = 16, kDscpTrimmedLastHop = 18;  // [CMS-174, CMS-175]
 
+// As a data packet leaves a switch, at free_at.
+void stamp(transports::Telemetry& seen, const Port& port) {
+  if (seen.count == seen.hops.size()) return;
+  transports::Telemetry::Hop& hop = seen.hops[seen.count++];
+  hop.at = port.free_at;
+  hop.sent_bytes = port.sent_bytes;
+  hop.queued_bytes = port.low_bytes - port.serving_bytes;
+  hop.mbps = static_cast<uint32_t>(256.0 * 8e6 / port.octet_time + 0.5);
+}
+
 // Time of an octet in 1/256 ps.
 uint32_t octet_time(uint64_t mbps, double share) {
   return static_cast<uint32_t>(256.0 * 8e6 / (static_cast<double>(mbps) * share) + 0.5);
@@ -25,7 +35,7 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, Routes& rou
                EventQueue& events, uint32_t flows, uint64_t seed, Receiver receiver)
     : topology_(topology),
       config_(config),
-      counts_by_switch_(config.pfc || config.buffer_bytes != 0),
+      notes_passing_(config.pfc || config.buffer_bytes != 0 || config.telemetry),
       routes_(routes),
       events_(events),
       rng_(seed, 0x666162726963),
@@ -71,11 +81,7 @@ Picoseconds Fabric::host_free_at(uint32_t host, Picoseconds now) {
 
 void Fabric::on_event(Kind kind, uint32_t index, Picoseconds now) {
   now_ = now;
-  if (kind == Kind::pause) return pause(index);
-  arrive(index);
-}
-
-void Fabric::pause(uint32_t index) {
+  if (kind != Kind::pause) return arrive(index);
   serve(index);
   ports_[index].is_paused = !ports_[index].is_paused;
   serve(index);
@@ -98,7 +104,12 @@ void Fabric::finish_service(Port& port) {
   const uint32_t packet = std::exchange(port.serving, kNoPacket);
   port.sent_bytes += port.serving_bytes;
   ++port.sent;
-  if (counts_by_switch_) leave(packets_[packet], port);
+  if (notes_passing_) {
+    leave(packets_[packet], port);
+    if (config_.telemetry && !port.from_host && !port.serving_high) {
+      stamp(telemetry(packet), port);
+    }
+  }
   if (port.serving_high) {
     port.high_bytes -= port.serving_bytes;
     return;
@@ -116,7 +127,12 @@ bool Fabric::marks(const Port& port) {
   if (!is_on || port.low_bytes <= config_.ecn_low) return false;
   if (port.low_bytes > config_.ecn_high) return true;
   const uint64_t above = port.low_bytes - config_.ecn_low;
-  return rng_.below(config_.ecn_high - config_.ecn_low) < above;
+  return rng_.below(uint64_t{config_.ecn_high - config_.ecn_low} * config_.ecn_one_in) < above;
+}
+
+transports::Telemetry& Fabric::telemetry(uint32_t packet) {
+  if (packet >= telemetry_.size()) telemetry_.resize(packet + 1);
+  return telemetry_[packet];
 }
 
 // The next packet, at free_at. False: there is none that may go.
@@ -276,7 +292,7 @@ void Fabric::drop(uint32_t packet, uint64_t& counter) {
 
 // A packet is in the switch that the port belongs to.
 void Fabric::enter(const Packet& packet, const Port& port) {
-  if (!counts_by_switch_ || port.from_host) return;
+  if (!notes_passing_ || port.from_host) return;
   if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] += packet.wire_bytes;
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];
@@ -288,14 +304,16 @@ void Fabric::enter(const Packet& packet, const Port& port) {
 }
 
 void Fabric::leave(const Packet& packet, const Port& port) {
-  if (!counts_by_switch_ || port.from_host) return;
+  if (!notes_passing_ || port.from_host) return;
   if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] -= packet.wire_bytes;
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];
   source.entered -= packet.wire_bytes;
   if (source.entered > config_.pfc_on || !source.pauses) return;
   source.pauses = false;
-  events_.add(now_ + source.latency, event(Kind::pause, packet.in_port));
+  // It left at free_at, of which nobody took notice before now.
+  const Picoseconds left_at = port.serving == kNoPacket ? std::min(port.free_at, now_) : now_;
+  events_.add(std::max(left_at + source.latency, now_), event(Kind::pause, packet.in_port));
 }
 
 void Fabric::set_link(uint32_t link, double share, Picoseconds now) {

@@ -8,6 +8,8 @@
 #include "sim/fabric/routes.h"
 #include "sim/fabric/topology.h"
 
+#include "sim/transports/segment.h"
+
 #include "base/prefetch.h"
 #include "base/rng.h"
 
@@ -25,6 +27,7 @@ struct SwitchConfig {
   bool ecn_last_hop = true;     // also at ports to hosts [CMS-184]
   uint32_t ecn_low = 37'440;    // data in the queue from which on some is marked, when it leaves,
   uint32_t ecn_high = 145'600;  // and from which on all is
+  uint32_t ecn_one_in = 1;      // just below ecn_high one in so many is
   bool trimming = true;
   uint32_t trim_bytes = 64;   // what is left of a packet
   uint64_t buffer_bytes = 0;  // of a switch, shared by its ports; 0: each queue has its own
@@ -33,6 +36,7 @@ struct SwitchConfig {
   bool pfc = false;
   uint32_t pfc_off = 120'000;  // octets that came in through one port from which on it waits
   uint32_t pfc_on = 80'000;    // and down to which
+  bool telemetry = false;      // they write their queues into data packets as these leave
 };
 
 // One direction of a cable and the queue in front of it.
@@ -103,6 +107,9 @@ class Fabric {
   // stopped it.
   Picoseconds host_free_at(uint32_t host, Picoseconds now);
 
+  // What switches have written into a data packet; empty when it leaves its host.
+  transports::Telemetry& telemetry(uint32_t packet);
+
   // An event of kind arrival, of a packet, or pause, of a port.
   void on_event(Kind kind, uint32_t index, Picoseconds now);
   // Gets what two events to come need that are arrivals: of the later one the packet, and of the
@@ -129,7 +136,6 @@ class Fabric {
   void finish_service(Port& port);
   bool start_service(uint32_t index);
   void arrive(uint32_t packet);
-  void pause(uint32_t port);
   void forward(uint32_t packet, uint32_t node);
   uint32_t choose(uint32_t node, const Packet& packet);
   void enqueue(uint32_t packet, uint32_t port);
@@ -146,7 +152,7 @@ class Fabric {
 
   const Topology& topology_;
   const SwitchConfig config_;
-  const bool counts_by_switch_;  // something depends on what is in a switch
+  const bool notes_passing_;  // something depends on what enters and leaves switches
   Routes& routes_;
   EventQueue& events_;
   Rng rng_;
@@ -154,8 +160,9 @@ class Fabric {
   Picoseconds now_ = 0;  // of the call
   PacketPool packets_;
   std::vector<Port> ports_;
-  std::vector<uint64_t> buffered_;  // octets in each switch; with buffer_bytes
-  std::vector<uint32_t> trimmed_;   // by flow
+  std::vector<uint64_t> buffered_;                // octets in each switch; with buffer_bytes
+  std::vector<uint32_t> trimmed_;                 // by flow
+  std::vector<transports::Telemetry> telemetry_;  // by packet
   Tally tally_;
 };
 

@@ -50,7 +50,7 @@ TxBatch& batch() {
 }
 
 void on_completion(void* owner, const ses::Completion& completion) {
-  HostState& host = *static_cast<HostState*>(owner);
+  StackHost& host = *static_cast<StackHost*>(owner);
   const auto flow = static_cast<uint32_t>(completion.context.user);
   UET_ASSERT(std::erase(host.active, flow) == 1);
   host.ends.push_back({flow, completion.ok()});
@@ -60,25 +60,21 @@ void on_completion(void* owner, const ses::Completion& completion) {
 
 Hosts::Hosts(const Topology& topology, const Traffic& traffic, const fep::Config& config,
              uint32_t header_bytes, EventQueue& events, uint64_t seed)
-    : traffic_(traffic),
+    : HostLoop(topology.hosts(), traffic.flows.size(), events),
+      traffic_(traffic),
       config_(config),
       header_bytes_(header_bytes),
       seed_(seed),
-      events_(events),
       landing_(std::max<uint64_t>(std::ranges::max(traffic.flows, {}, &Flow::bytes).bytes, 1)),
-      hosts_(topology.hosts()),
-      records_(traffic.flows.size()),
-      octets_(size_t{config.ses.payload_mtu} + TxBatch::kHeaderBytes) {
-  for (uint32_t i = 0; i < hosts_.size(); ++i) hosts_[i].index = i;
-}
+      octets_(size_t{config.ses.payload_mtu} + TxBatch::kHeaderBytes) {}
 
-HostState& Hosts::up(uint32_t index) {
-  HostState& host = hosts_[index];
+StackHost& Hosts::up(uint32_t index) {
+  StackHost& host = hosts_[index];
   if (host.fep == nullptr) open(host);
   return host;
 }
 
-void Hosts::open(HostState& host) {
+void Hosts::open(StackHost& host) {
   auto fep =
       fep::FabricEndpoint::create(config_, address_of(host.index), hash64(host.index, seed_));
   if (!fep.ok()) throw TopologyError("no memory for the endpoint of another host");
@@ -108,61 +104,19 @@ void Hosts::open(HostState& host) {
   host.key = regions.key(*region);
 }
 
-void Hosts::start(uint32_t flow, Picoseconds at) {
-  HostState& host = up(traffic_.flows[flow].from);
-  const auto later = [at](const HostState::Start& other) { return other.at > at; };
-  const auto place = std::partition_point(host.starts.begin(), host.starts.end(), later);
-  host.starts.insert(place, {at, flow});
-  note_due(host.index, at);
+Picoseconds Hosts::own_deadline(const StackHost& host) {
+  return simulated(host.fep->next_deadline());
 }
 
-void Hosts::wake(uint32_t index, Picoseconds at) {
-  HostState& host = hosts_[index];
-  if (host.wake_at == at) host.wake_at = kNever;
-  if (host.fep != nullptr) note_due(index, at);
-}
-
-Picoseconds Hosts::next_of(const HostState& host) const {
-  Picoseconds next = std::min(host.pull_at, simulated(host.fep->next_deadline()));
-  if (host.next_arrival < host.arrivals.size()) {
-    next = std::min(next, host.arrivals[host.next_arrival].at);
-  }
-  return host.starts.empty() ? next : std::min(next, host.starts.back().at);
-}
-
-// All that is due at that moment.
-void Hosts::step(HostState& host, Picoseconds now) {
-  if (host.pull_at <= now) host.pull_at = kNever;
-  while (!host.starts.empty() && host.starts.back().at <= now) {
-    const uint32_t flow = host.starts.back().flow;
-    host.starts.pop_back();
-    begin(host, flow, now);
-  }
-  while (host.next_arrival < host.arrivals.size() && host.arrivals[host.next_arrival].at <= now) {
-    receive(host, host.arrivals[host.next_arrival++].packet, now);
-  }
+void Hosts::work(StackHost& host, Picoseconds now) {
   if (host.fep->next_deadline() <= instant(now)) host.fep->advance(instant(now));
-  if (!host.ends.empty() && !host.waiting.empty()) {
-    while (!host.waiting.empty() && post(host, host.waiting.front(), now)) {
-      host.waiting.erase(host.waiting.begin());
-    }
+  if (host.ends.empty() || host.waiting.empty()) return;
+  while (!host.waiting.empty() && post(host, host.waiting.front(), now)) {
+    host.waiting.erase(host.waiting.begin());
   }
-  pull(host, now);
 }
 
-// Until the next window.
-void Hosts::rest(HostState& host) {
-  host.is_due = false;
-  host.arrivals.erase(host.arrivals.begin(),
-                      host.arrivals.begin() + static_cast<ptrdiff_t>(host.next_arrival));
-  host.next_arrival = 0;
-  const Picoseconds next = next_of(host);
-  if (next >= host.wake_at) return;
-  host.wake_at = next;
-  events_.add(next, event(Kind::host, host.index));
-}
-
-void Hosts::begin(HostState& host, uint32_t flow, Picoseconds now) {
+void Hosts::begin(StackHost& host, uint32_t flow, Picoseconds now) {
   const Flow& f = traffic_.flows[flow];
   records_[flow].start = now;
   if (f.is_pause() || f.bytes == 0) {
@@ -174,9 +128,9 @@ void Hosts::begin(HostState& host, uint32_t flow, Picoseconds now) {
 }
 
 // False: there is no room for it.
-bool Hosts::post(HostState& host, uint32_t flow, Picoseconds now) {
+bool Hosts::post(StackHost& host, uint32_t flow, Picoseconds now) {
   const Flow& f = traffic_.flows[flow];
-  const HostState& target = up(f.to);
+  const StackHost& target = up(f.to);
   const auto peer = host.fep->peers().find_or_add(address_of(f.to), instant(now));
   if (!peer.ok()) throw TopologyError("a host talks to more others than it has room for");
   const IoSlice memory{landing_.data(), f.bytes};
@@ -190,7 +144,7 @@ bool Hosts::post(HostState& host, uint32_t flow, Picoseconds now) {
   return true;
 }
 
-void Hosts::receive(HostState& host, uint32_t index, Picoseconds now) {
+void Hosts::receive(StackHost& host, uint32_t index, Picoseconds now) {
   const Packet& packet = fabric_->packets()[index];
   std::memcpy(octets_.data(), packet.header.data(), packet.header_bytes);
   RxDatagram datagram;
@@ -205,7 +159,7 @@ void Hosts::receive(HostState& host, uint32_t index, Picoseconds now) {
 }
 
 // One packet at a time, and the next one when it has left.
-void Hosts::pull(HostState& host, Picoseconds now) {
+void Hosts::pull(StackHost& host, Picoseconds now) {
   if (host.pull_at != kNever) return;
   TxBatch& out = batch();
   while (host.fep->has_work()) {
@@ -221,7 +175,7 @@ void Hosts::pull(HostState& host, Picoseconds now) {
   }
 }
 
-void Hosts::leave(HostState& host, const TxPacket& packet, Picoseconds now) {
+void Hosts::leave(StackHost& host, const TxPacket& packet, Picoseconds now) {
   const uint32_t index = fabric_->packets().take();
   Packet& p = fabric_->packets()[index];
   UET_ASSERT(packet.header_bytes <= Packet::kHeaderBytes);
@@ -250,28 +204,28 @@ void Hosts::leave(HostState& host, const TxPacket& packet, Picoseconds now) {
 }
 
 // The flow that a data packet belongs to. Of several to one host it is taken for the first.
-uint32_t Hosts::flow_of(const HostState& host, uint32_t to) const {
+uint32_t Hosts::flow_of(const StackHost& host, uint32_t to) const {
   for (const uint32_t flow : host.active) {
     if (traffic_.flows[flow].to == to) return flow;
   }
   return 0;
 }
 
-uint64_t Hosts::digest() const {
-  uint64_t out = 0;
-  for (const HostState& host : hosts_) out = hash64(out, host.digest, host.index);
-  return out;
-}
-
-void Hosts::look(uint32_t index, Picoseconds now, std::vector<pds::PdcSnapshot>& out) const {
-  const HostState& host = hosts_[index];
-  out.resize(host.fep == nullptr ? 0 : host.fep->pds().open_pdcs());
-  if (!out.empty()) out.resize(host.fep->pds().snapshot(out, instant(now)));
+void Hosts::look(uint32_t index, Picoseconds now, std::vector<SenderSample>& out) const {
+  const StackHost& host = hosts_[index];
+  out.clear();
+  pdcs_.resize(host.fep == nullptr ? 0 : host.fep->pds().open_pdcs());
+  if (!pdcs_.empty()) pdcs_.resize(host.fep->pds().snapshot(pdcs_, instant(now)));
+  for (const pds::PdcSnapshot& pdc : pdcs_) {
+    if (!pdc.is_initiator || (!pdc.has_message && pdc.inflight_bytes == 0)) continue;
+    const int64_t rtt = std::max<int64_t>(pdc.round_trip.ns(), 0);
+    out.push_back({pdc.window_bytes, pdc.inflight_bytes, static_cast<uint64_t>(rtt)});
+  }
 }
 
 std::vector<std::pair<std::string, uint64_t>> Hosts::counters() const {
   std::vector<std::pair<std::string, uint64_t>> out;
-  for (const HostState& host : hosts_) {
+  for (const StackHost& host : hosts_) {
     if (host.fep == nullptr) continue;
     size_t at = 0;
     host.fep->for_each_counter([&](const char* name, uint64_t value) {

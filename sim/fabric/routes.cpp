@@ -99,6 +99,15 @@ uint8_t Routes::nearest(uint32_t node, uint32_t host) const {
   return least;
 }
 
+uint32_t Routes::links_between(uint32_t from, uint32_t to) const {
+  uint8_t least = kFar;
+  for (const Attachment& own : edges_.of(from)) {
+    if (!link_is_up_[own.port / 2]) continue;
+    least = std::min(least, nearest(edges_.switches[own.edge], to));
+  }
+  return least == kFar ? 0 : least + 2u;
+}
+
 std::span<const uint32_t> Routes::toward_any(uint32_t node,
                                              std::span<const Attachment> attached) const {
   found_.clear();

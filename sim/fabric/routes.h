@@ -54,6 +54,8 @@ class Routes {
     return static_cast<uint32_t>(((mixed & 0xFFFF'FFFF) * count) >> 32);
   }
   const Edges& edges() const { return edges_; }
+  // Cables on a shortest path between two hosts; 0: there is none.
+  uint32_t links_between(uint32_t from, uint32_t to) const;
 
   // The longest of the shortest paths between hosts: links, and their latency with that of
   // switches.

@@ -1,10 +1,13 @@
 // The loop, and what begins and ends in it.
 #include "sim/fabric/run.h"
 
+#include "sim/fabric/hosts.h"
+#include "sim/fabric/model_hosts.h"
 #include "sim/fabric/units.h"
 
 #include <algorithm>
 #include <charconv>
+#include <type_traits>
 
 namespace uet::sim::fabric {
 namespace {
@@ -50,15 +53,15 @@ Picoseconds window_of(const Topology& topology, const Traffic& traffic) {
   return has_local_triggers(traffic) ? window : 0;
 }
 
+// With hosts that run the stack, or a comparison transport.
+template <class Hosts>
 class Run {
  public:
   explicit Run(const RunPlan& plan)
       : plan_(plan),
         routes_(plan.topology, plan.seed),
         facts_(facts_of(plan.topology, routes_, plan.stack.mtu_bytes)),
-        hosts_(plan.topology, plan.traffic,
-               endpoint_config(plan.stack, facts_, plan.switches, peers_of_a_host(plan.traffic)),
-               facts_.header_bytes, events_, plan.seed),
+        hosts_(make_hosts()),
         fabric_(plan.topology, plan.switches, routes_, events_,
                 static_cast<uint32_t>(plan.traffic.flows.size()), plan.seed,
                 {&hosts_,
@@ -84,6 +87,18 @@ class Run {
   }
 
  private:
+  Hosts make_hosts() {
+    if constexpr (std::is_same_v<Hosts, ModelHosts>) {
+      return ModelHosts(plan_.topology, routes_, plan_.traffic, plan_.stack.congestion,
+                        network_of(facts_, plan_.switches, plan_.seed), events_);
+    } else {
+      const uint32_t peers = peers_of_a_host(plan_.traffic);
+      return fabric::Hosts(plan_.topology, plan_.traffic,
+                           endpoint_config(plan_.stack, facts_, plan_.switches, peers),
+                           facts_.header_bytes, events_, plan_.seed);
+    }
+  }
+
   // False: nothing will happen any more, or the time is over.
   bool step() {
     const Picoseconds next = events_.next();
@@ -134,7 +149,7 @@ class Run {
       case Kind::host:
         return hosts_.wake(index, now_);
       case Kind::flow:
-        return hosts_.start(index, now_);
+        return hosts_.start(index, plan_.traffic.flows[index].from, now_);
       case Kind::change:
         return change(plan_.changes[index]);
       case Kind::reroute:
@@ -147,7 +162,7 @@ class Run {
     for (const Progress::Begin& b : flows) {
       const Picoseconds at = std::max(now, b.at.ns() * kNanosecond);
       if (window_ > 0 && is_begun_) {
-        hosts_.start(b.flow, at);
+        hosts_.start(b.flow, plan_.traffic.flows[b.flow].from, at);
       } else {
         events_.add(at, event(Kind::flow, b.flow));
       }
@@ -249,7 +264,7 @@ RunResult run(const RunPlan& plan, const std::function<void(const RunState&)>& t
                         " hosts, the topology has " + std::to_string(plan.topology.hosts()));
   }
   if (plan.traffic.flows.empty()) throw TopologyError("there is no flow");
-  return Run(plan).go(told);
+  return is_model(plan.stack) ? Run<ModelHosts>(plan).go(told) : Run<Hosts>(plan).go(told);
 }
 
 }  // namespace uet::sim::fabric

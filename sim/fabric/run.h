@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sim/fabric/fabric.h"
-#include "sim/fabric/hosts.h"
+#include "sim/fabric/host_loop.h"
 #include "sim/fabric/samples.h"
 #include "sim/fabric/stack.h"
 #include "sim/fabric/topology.h"
@@ -61,7 +61,7 @@ struct RunResult {
   uint64_t events = 0;
   uint64_t digest = 0;                                     // of all packets
   uint32_t hosts_up = 0;                                   // that took part
-  std::vector<std::pair<std::string, uint64_t>> counters;  // of all stacks together
+  std::vector<std::pair<std::string, uint64_t>> counters;  // of all hosts together
   bool is_finished = false;                                // all flows have ended
   Samples samples;
 };

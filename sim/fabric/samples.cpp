@@ -1,4 +1,4 @@
-// Looking at ports and PDCs.
+// Looking at ports and senders.
 #include "sim/fabric/samples.h"
 
 #include <algorithm>
@@ -30,10 +30,10 @@ uint64_t percentile(std::vector<uint64_t>& values, size_t percent) {
 
 }  // namespace
 
-void Sampler::take(const Fabric& fabric, const Hosts& hosts) {
+void Sampler::note(const Fabric& fabric) {
   samples_.at.push_back(next_);
   for (const Port& port : fabric.ports()) samples_.ports.push_back(sample_of(port, next_));
-  samples_.windows.push_back(windows(hosts));
+  samples_.windows.push_back(windows());
   if (samples_.at.size() == kInstants) thin(fabric.ports().size());
   next_ = samples_.at.back() + samples_.interval;
 }
@@ -62,19 +62,13 @@ void Sampler::thin(size_t ports) {
   samples_.interval *= 2;
 }
 
-WindowSample Sampler::windows(const Hosts& hosts) {
+WindowSample Sampler::windows() const {
   std::vector<uint64_t> windows, round_trips;
   WindowSample out;
-  for (uint32_t host = 0; host < hosts.size(); ++host) {
-    hosts.look(host, next_, pdcs_);
-    for (const pds::PdcSnapshot& pdc : pdcs_) {
-      if (!pdc.is_initiator || (!pdc.has_message && pdc.inflight_bytes == 0)) continue;
-      windows.push_back(pdc.window_bytes);
-      out.inflight += pdc.inflight_bytes;
-      if (pdc.round_trip > Duration::zero()) {
-        round_trips.push_back(static_cast<uint64_t>(pdc.round_trip.ns()));
-      }
-    }
+  for (const SenderSample& sender : senders_) {
+    windows.push_back(sender.window_bytes);
+    out.inflight += sender.inflight_bytes;
+    if (sender.rtt_ns > 0) round_trips.push_back(sender.rtt_ns);
   }
   out.senders = static_cast<uint32_t>(windows.size());
   if (out.senders != 0) out.inflight /= out.senders;

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "sim/fabric/fabric.h"
-#include "sim/fabric/hosts.h"
-
-#include "pds/snapshot.h"
+#include "sim/fabric/host_loop.h"
 
 #include <cstdint>
 #include <vector>
@@ -18,7 +16,7 @@ struct PortSample {
   uint64_t sent_bytes = 0;
 };
 
-// Of all PDCs that have something to send or to be acknowledged.
+// Of all senders that have something to send or to be acknowledged: PDCs, or flows of a model.
 struct WindowSample {
   uint32_t senders = 0;
   uint64_t low = 0, median = 0, high = 0;  // octets that 10, 50 and 90 % of them do not exceed
@@ -44,19 +42,28 @@ class Sampler {
   // When the next one is due; kNever: none is.
   Picoseconds next() const { return next_; }
   // Nothing has happened yet at or behind next(), beyond what hosts do within the latency of a
-  // cable.
-  void take(const Fabric& fabric, const Hosts& hosts);
+  // cable. Hosts have size() and look(host, now, senders).
+  template <class Hosts>
+  void take(const Fabric& fabric, const Hosts& hosts) {
+    senders_.clear();
+    for (uint32_t host = 0; host < hosts.size(); ++host) {
+      hosts.look(host, next_, of_host_);
+      senders_.insert(senders_.end(), of_host_.begin(), of_host_.end());
+    }
+    note(fabric);
+  }
 
   // Those until `end`.
   Samples result(Picoseconds end) &&;
 
  private:
+  void note(const Fabric& fabric);
   void thin(size_t ports);
-  WindowSample windows(const Hosts& hosts);
+  WindowSample windows() const;
 
   Samples samples_;
   Picoseconds next_;
-  std::vector<pds::PdcSnapshot> pdcs_;  // of a host
+  std::vector<SenderSample> senders_, of_host_;  // at this instant
 };
 
 }  // namespace uet::sim::fabric

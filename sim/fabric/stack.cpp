@@ -1,12 +1,15 @@
 // The names of algorithms, and what a simulated network asks of the other settings.
 #include "sim/fabric/stack.h"
 
+#include "sim/transports/catalogue.h"
+
 #include "fep/settle.h"
 #include "wire/payload_mtu.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <stdexcept>
 
 namespace uet::sim::fabric {
 namespace {
@@ -15,6 +18,7 @@ namespace {
 struct Named {
   std::string_view name;
   void (*set)(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts);
+  std::string_view text = {};  // a line for --help
 };
 
 void set_fixed(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
@@ -43,11 +47,11 @@ void set_credit(cms::Config& config, const StackChoice& choice, const NetworkFac
 }
 
 constexpr std::array kCongestion{
-    Named{"nscc", set_nscc},
-    Named{"rccc", set_credit<cms::Algorithm::rccc>},
-    Named{"both", set_credit<cms::Algorithm::both>},
-    Named{"fixed", set_fixed},
-    Named{"aimd", set_aimd},
+    Named{"nscc", set_nscc, "UET: the sender's window by delay and marks"},
+    Named{"rccc", set_credit<cms::Algorithm::rccc>, "UET: credit of the receiver"},
+    Named{"both", set_credit<cms::Algorithm::both>, "UET: nscc and rccc"},
+    Named{"fixed", set_fixed, "UET with one window, see --window-bytes"},
+    Named{"aimd", set_aimd, "UET with a window that falls by half at losses"},
 };
 
 template <cms::Spraying kind>
@@ -121,7 +125,29 @@ NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t m
   return facts;
 }
 
+namespace {
+
+// What a comparison transport wants of switches.
+void set_for_model(SwitchConfig& c, const NetworkFacts& facts, std::string_view congestion) {
+  const transports::TransportFacts& wanted = *transports::transport_named(congestion);
+  c.telemetry = wanted.uses_telemetry;
+  transports::Marking marking;
+  try {
+    const auto transport = transports::make_transport(congestion);
+    if (!transport->marking(network_of(facts, c, 0), marking)) return;
+  } catch (const std::invalid_argument& error) {
+    throw TopologyError("--cc: " + std::string(error.what()));
+  }
+  c.ecn_low = marking.low_bytes;
+  c.ecn_high = marking.high_bytes;
+  c.ecn_one_in = static_cast<uint32_t>(1 / std::clamp(marking.most, 1e-6, 1.0) + 0.5);
+}
+
+}  // namespace
+
 SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_view congestion) {
+  const transports::TransportFacts* const model = transports::transport_named(congestion);
+  if (model != nullptr) trimming = trimming && model->uses_trimming;
   const uint32_t packets = facts.bdp_bytes / facts.packet_bytes;
   SwitchConfig c;
   c.trimming = trimming;
@@ -131,11 +157,57 @@ SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_
   c.ecn_high = (packets * 4 + 4) / 5 * facts.packet_bytes;
   c.trim_bytes = kControlBytes;
   c.ecn_last_hop = congestion != "rccc" && congestion != "both";  // [CMS-144, CMS-184]
+  if (model != nullptr) set_for_model(c, facts, congestion);
   return c;
+}
+
+transports::Network network_of(const NetworkFacts& facts, const SwitchConfig& switches,
+                               uint64_t seed) {
+  transports::Network out;
+  out.mbps = facts.mbps;
+  out.base_rtt = facts.base_rtt;
+  out.bdp_bytes = facts.bdp_bytes;
+  out.payload_bytes = facts.packet_bytes - facts.header_bytes;
+  out.header_bytes = facts.header_bytes;
+  out.queue_bytes = switches.low_bytes;
+  out.seed = seed;
+  return out;
 }
 
 std::vector<std::string_view> congestion_names() { return names_of(kCongestion); }
 std::vector<std::string_view> balancing_names() { return names_of(kBalancing); }
+std::string_view congestion_text(std::string_view name) {
+  const auto* const found = std::ranges::find(kCongestion, name, &Named::name);
+  if (found != kCongestion.end()) return found->text;
+  const transports::TransportFacts* const model = transports::transport_named(name);
+  return model == nullptr ? "" : model->text;
+}
+
+bool is_model(const StackChoice& choice) {
+  return transports::transport_named(choice.congestion) != nullptr;
+}
+
+void check_choice(const StackChoice& choice) {
+  const std::string& name = choice.congestion;
+  const transports::TransportFacts* const model = transports::transport_named(name);
+  if (model == nullptr) {
+    const size_t comma = name.find(',');
+    if (comma == std::string::npos) return;
+    throw TopologyError("--cc " + name.substr(0, comma) + " takes no constants; leave out '" +
+                        name.substr(comma) + "'");
+  }
+  const std::string start = "--cc " + std::string(model->name) + " ";
+  if (model->has_one_path && !choice.balancing.empty() && choice.balancing != "single") {
+    throw TopologyError(start + "sends each flow on one path; leave out --lb " + choice.balancing);
+  }
+  if (!model->has_one_path && !choice.balancing.empty()) {
+    throw TopologyError(start + "chooses its paths itself; leave out --lb, and give their number " +
+                        "with --cc " + std::string(model->name) + ",paths=64");
+  }
+  if (choice.window_bytes != 0) {
+    throw TopologyError(start + "has a window of its own; --window-bytes is of --cc fixed");
+  }
+}
 
 fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts,
                             const SwitchConfig& switches, uint32_t peers) {

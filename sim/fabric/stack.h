@@ -1,10 +1,12 @@
-// How the endpoints of a run are set up: what the user chooses, what follows from the network, and
-// the Config of a FabricEndpoint that comes of both.
+// How the hosts of a run are set up: what the user chooses, what follows from the network, and what
+// comes of both: the Config of a FabricEndpoint, or the Network of a comparison transport.
 #pragma once
 
 #include "sim/fabric/fabric.h"
 #include "sim/fabric/routes.h"
 #include "sim/fabric/topology.h"
+
+#include "sim/transports/transport.h"
 
 #include "fep/config.h"
 
@@ -16,7 +18,8 @@
 namespace uet::sim::fabric {
 
 struct StackChoice {
-  std::string congestion;     // of congestion_names(); empty: the first
+  // Of congestion_names(), empty: the first; or a comparison transport, perhaps with constants.
+  std::string congestion;
   std::string balancing;      // of balancing_names(); empty: the first
   uint32_t mtu_bytes = 4160;  // of a full packet on the wire: payload, the largest legal size
                               // below it, and headers
@@ -43,6 +46,17 @@ SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_
 
 std::vector<std::string_view> congestion_names();
 std::vector<std::string_view> balancing_names();
+// A line for --help.
+std::string_view congestion_text(std::string_view name);
+
+// The hosts run a comparison transport in place of the stack.
+bool is_model(const StackChoice& choice);
+// Throws TopologyError, with what to do, for names that are none and for choices that exclude each
+// other: a comparison transport finds its paths, and its window, by itself.
+void check_choice(const StackChoice& choice);
+
+transports::Network network_of(const NetworkFacts& facts, const SwitchConfig& switches,
+                               uint64_t seed);
 
 // Throws TopologyError for names that are none. `peers`: how many others a host talks to at most.
 fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts,

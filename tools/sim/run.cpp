@@ -8,6 +8,7 @@
 #include "sim/traffic/request.h"
 #include "sim/training/step_traffic.h"
 #include "sim/training/training_file.h"
+#include "sim/transports/catalogue.h"
 #include "tools/common/command_line.h"
 #include "tools/sim/report/report.h"
 #include "tools/sim/report/samples_json.h"
@@ -15,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -36,6 +38,8 @@ struct Options {
   bool is_trimming_off = false;
   bool is_adaptive = false;
   bool is_pfc = false;
+  std::string pfc_thresholds;  // octets, off:on
+  bool is_evs_given = false;
   double queue_bdp = 0;  // 0: as the specification says
   double buffer_mb = 0;
   uint64_t seed = 1;
@@ -235,7 +239,35 @@ class Progress {
   std::chrono::steady_clock::time_point told_ = begun_;
 };
 
+// "61440:49152": a port waits above the first, and until the second.
+void set_thresholds(SwitchConfig& switches, const std::string& text) {
+  const size_t colon = text.find(':');
+  const auto number = [&](const std::string& part) {
+    uint32_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size()) {
+      throw TopologyError("--pfc-thresholds '" + text + "'; write two sizes such as 120000:80000");
+    }
+    return value;
+  };
+  switches.pfc_off = number(text.substr(0, colon));
+  switches.pfc_on = number(colon == std::string::npos ? "" : text.substr(colon + 1));
+  if (switches.pfc_on > switches.pfc_off) {
+    throw TopologyError("--pfc-thresholds '" + text + "': the second is above the first");
+  }
+  switches.pfc = true;
+}
+
+// What a comparison transport cannot have.
+void check_options(const Options& o) {
+  check_choice(o.stack);
+  if (is_model(o.stack) && o.is_evs_given) {
+    throw TopologyError("--evs is of UET; --cc " + o.stack.congestion + " has no entropy values");
+  }
+}
+
 RunPlan make_plan(const Options& o) {
+  check_options(o);
   RunPlan plan;
   LinkDefaults links;
   links.mbps = static_cast<uint64_t>(o.link_gbps * 1000);
@@ -243,7 +275,11 @@ RunPlan make_plan(const Options& o) {
   plan.traffic = make_traffic(o, plan.topology.hosts());
   plan.stack = o.stack;
   if (plan.stack.congestion.empty()) plan.stack.congestion = congestion_names().front();
-  if (plan.stack.balancing.empty()) plan.stack.balancing = balancing_names().front();
+  if (const auto* const model = sim::transports::transport_named(plan.stack.congestion)) {
+    plan.stack.balancing = model->has_one_path ? "single" : "own";
+  } else if (plan.stack.balancing.empty()) {
+    plan.stack.balancing = balancing_names().front();
+  }
   plan.seed = o.seed;
   const Routes routes(plan.topology, o.seed);
   const NetworkFacts facts = facts_of(plan.topology, routes, plan.stack.mtu_bytes);
@@ -255,6 +291,7 @@ RunPlan make_plan(const Options& o) {
   plan.switches.buffer_bytes = static_cast<uint64_t>(o.buffer_mb * 1e6);
   plan.switches.adaptive = o.is_adaptive;
   plan.switches.pfc = o.is_pfc;
+  if (!o.pfc_thresholds.empty()) set_thresholds(plan.switches, o.pfc_thresholds);
   if (!o.until.empty()) plan.until = parse_time(o.until);
   if (!o.report.empty()) plan.sample_every = kMicrosecond;
   if (!o.sample_every.empty()) plan.sample_every = parse_time(o.sample_every);
@@ -308,6 +345,44 @@ std::vector<std::string> texts(const std::vector<std::string_view>& names) {
   return {names.begin(), names.end()};
 }
 
+// Of --cc: the stack's, and the comparison transports.
+std::vector<std::string_view> all_congestion() {
+  std::vector<std::string_view> out = congestion_names();
+  for (const auto& model : sim::transports::transport_names()) out.push_back(model.name);
+  return out;
+}
+
+std::string congestion_help() {
+  std::string out = "Congestion control of UET, or a transport to compare with:";
+  for (const std::string_view name : all_congestion()) {
+    out += "\n" + std::string(name) + ": " + std::string(congestion_text(name)) + ".";
+  }
+  return out + "\nConstants of the latter go behind the name: swift,base-us=25,hop-us=0";
+}
+
+std::string congestion_problem(const std::string& text) {
+  const std::string name = text.substr(0, text.find(','));
+  std::string known;
+  for (const std::string_view other : all_congestion()) {
+    if (other == name) return "";
+    known += (known.empty() ? "" : ",") + std::string(other);
+  }
+  return name + " not in {" + known + "}";
+}
+
+void add_switch_options(CLI::App& run, Options& o) {
+  run.add_option("--queue-bdp", o.queue_bdp, "Room of a data queue in BDP; 0: 1, or 5 untrimmed")
+      ->check(number_between(0, 1e6));
+  run.add_option("--buffer-mb", o.buffer_mb, "Buffer of a switch for all queues; 0: no limit")
+      ->check(number_between(0, 1e9));
+  run.add_flag("--no-trim", o.is_trimming_off, "Switches drop instead");
+  run.add_flag("--adaptive", o.is_adaptive, "Switches choose the shortest queue for each packet");
+  run.add_flag("--pfc", o.is_pfc, "Switches stop the senders of a full queue");
+  run.add_option("--pfc-thresholds", o.pfc_thresholds,
+                 "--pfc, and octets from one port above which it waits, and down to which: "
+                 "120000:80000");
+}
+
 }  // namespace
 
 std::function<int()> add_run(CLI::App& app) {
@@ -323,8 +398,8 @@ std::function<int()> add_run(CLI::App& app) {
                  "Flows by name and values, such as incast:senders=8,bytes=2MB or permutation; "
                  "uet_sim traffic has the names");
   run.add_option("--plan", o.plan, "Flows of a training step: a TOML file of uet_sim plan");
-  run.add_option("--cc", o.stack.congestion, "Congestion control")
-      ->check(CLI::IsMember(texts(congestion_names())));
+  run.add_option("--cc", o.stack.congestion, congestion_help())
+      ->check(CLI::Validator(congestion_problem, "NAME"));
   run.add_option("--lb", o.stack.balancing, "Choice of paths")
       ->check(CLI::IsMember(texts(balancing_names())));
   run.add_option("--link-gbps", o.link_gbps, "Rate of links where the topology does not say")
@@ -337,15 +412,10 @@ std::function<int()> add_run(CLI::App& app) {
       ->capture_default_str();
   run.add_option("--evs", o.stack.entropy_values, "Entropy values to spray over")
       ->check(CLI::Range(1, 65536))
+      ->each([&o](const std::string&) { o.is_evs_given = true; })
       ->capture_default_str();
   run.add_option("--window-bytes", o.stack.window_bytes, "Of --cc fixed; 0: 1.5 BDP");
-  run.add_option("--queue-bdp", o.queue_bdp, "Room of a data queue in BDP; 0: 1, or 5 untrimmed")
-      ->check(number_between(0, 1e6));
-  run.add_option("--buffer-mb", o.buffer_mb, "Buffer of a switch for all queues; 0: no limit")
-      ->check(number_between(0, 1e9));
-  run.add_flag("--no-trim", o.is_trimming_off, "Switches drop instead");
-  run.add_flag("--adaptive", o.is_adaptive, "Switches choose the shortest queue for each packet");
-  run.add_flag("--pfc", o.is_pfc, "Switches stop the senders of a full queue");
+  add_switch_options(run, o);
   run.add_option("--fail", o.changes,
                  "Link that fails at a time: leaf0:up1@50us; =0.25 behind the name: gets slow; "
                  "+20us at the end: for so long; *3: so often");

@@ -232,6 +232,24 @@ TEST(FabricTest, FlowControlLosesNothing) {
   }
 }
 
+// The link to host 2 has half the rate, so a queue grows by a packet each 665.6 ns. The sixth one
+// is the fourth in the switch: the host stops a cable later, with 13 packets sent. When the twelfth
+// has left, at 25 packet times and a cable, one is left: the host goes on a cable later.
+TEST(FabricTest, FlowControlResumesACableBehindTheQueue) {
+  constexpr Picoseconds kTime = 332'800;
+  SwitchConfig config;
+  config.pfc = true;
+  config.pfc_off = 3 * kFull;
+  config.pfc_on = kFull;
+  Bench b("leafspine:1x4x1", config);
+  b.fabric.set_link(b.topology.link_named("leaf0:down2"), 0.5, 0);
+  for (uint32_t i = 0; i < 20; ++i) b.data(0, 2, i);
+  b.run();
+  ASSERT_EQ(b.arrived.size(), 20u);
+  EXPECT_EQ(b.arrived[12].at, 27 * kTime + 2 * kMicrosecond);
+  EXPECT_EQ(b.arrived[13].at, 28 * kTime + 4 * kMicrosecond);
+}
+
 // The spine that has 3 packets in its queue already is left alone.
 TEST(FabricTest, AdaptiveSwitchesTakeTheShortestQueue) {
   SwitchConfig config;

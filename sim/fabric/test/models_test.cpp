@@ -1,0 +1,269 @@
+// Whole runs with comparison transports in place of the stack.
+#include "sim/fabric/generate.h"
+#include "sim/fabric/run.h"
+#include "sim/fabric/test/bench.h"
+
+#include "sim/traffic/patterns.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace uet::sim::fabric {
+namespace {
+
+constexpr Picoseconds kFullTime = 332'800, kAckTime = 5'120;
+
+RunPlan model_plan(const std::string& request, const std::string& transport, Traffic traffic) {
+  RunPlan plan;
+  plan.topology = make_topology(request);
+  plan.traffic = std::move(traffic);
+  plan.stack.congestion = transport;
+  const Routes routes(plan.topology, plan.seed);
+  const NetworkFacts facts = facts_of(plan.topology, routes, plan.stack.mtu_bytes);
+  plan.switches = switches_for(facts, true, plan.stack.congestion);
+  return plan;
+}
+
+Traffic flow_of(uint64_t packets) {
+  Traffic traffic;
+  traffic.hosts = 16;
+  traffic.add(Flow{.from = 0, .to = 13, .bytes = packets * 4096});
+  return traffic;
+}
+
+void expect_all_done(const RunResult& r) {
+  EXPECT_TRUE(r.is_finished);
+  EXPECT_TRUE(std::ranges::none_of(r.flows, &FlowRecord::failed));
+  EXPECT_EQ(r.tally.sent, r.tally.delivered + r.tally.dropped() + r.in_flight);
+}
+
+// 100 packets leave one behind the other, the last one is stored and forwarded five times, and
+// its ACK comes back: six cables of 1 us each way.
+TEST(ModelsTest, OneFlowTakesItsOctetsAndARoundTrip) {
+  for (const char* const transport : {"roce", "dcqcn", "srd", "swift,first-window=64"}) {
+    const RunResult r = run(model_plan("fattree:4", transport, flow_of(100)));
+    expect_all_done(r);
+    EXPECT_EQ(r.flows[0].finish, 105 * kFullTime + 6 * kAckTime + 12 * kMicrosecond) << transport;
+    EXPECT_EQ(r.flows[0].sent, 100u);
+    EXPECT_EQ(r.flows[0].resent, 0u);
+  }
+}
+
+// Behind the first 64.5 packets at 0.99 of the rate: 14.03 us behind the first packet come grants.
+TEST(ModelsTest, CreditCostsOneFlowOnePercent) {
+  const RunResult r = run(model_plan("fattree:4", "eqds", flow_of(1000)));
+  expect_all_done(r);
+  const Picoseconds at_rate = 1005 * kFullTime + 6 * kAckTime + 12 * kMicrosecond;
+  EXPECT_GT(r.flows[0].finish, at_rate + 940 * kFullTime / 110);
+  EXPECT_LT(r.flows[0].finish, at_rate + 1000 * kFullTime / 90);
+}
+
+// HPCC aims at 0.95 of the link.
+TEST(ModelsTest, HpccLeavesSomeOfTheLinkUnused) {
+  const RunResult r = run(model_plan("fattree:4", "hpcc", flow_of(5000)));
+  expect_all_done(r);
+  EXPECT_GT(r.flows[0].finish, 5000 * kFullTime / 100 * 103);
+  EXPECT_LT(r.flows[0].finish, 5000 * kFullTime / 100 * 108);
+  for (const Port& p : r.ports) {
+    if (p.from_host) continue;
+    EXPECT_LE(p.low_max, 2u * 4160);
+  }
+}
+
+// Senders to one host: the link is in use, and each gets its share. Jain's index of the mean rates.
+// 20 MB are little for DCQCN, which adds 40 Mbit/s each 55 us, and for the small increase of HPCC.
+TEST(ModelsTest, SendersShareAPort) {
+  struct Case {
+    const char* transport;
+    bool pfc;
+    double least_fair;
+    double least_used;
+  };
+  for (const auto& [transport, pfc, fair, used] :
+       {Case{"dcqcn", true, 0.95, 0.7}, Case{"swift", false, 0.97, 0.95},
+        Case{"hpcc", true, 0.9, 0.85}, Case{"srd", false, 0.95, 0.95},
+        Case{"eqds", false, 0.99, 0.97}}) {
+    for (const uint32_t senders : {2u, 8u}) {
+      RunPlan plan =
+          model_plan("leafspine:1x16x1", transport, incast({16, 20'000'000, 1}, senders, 0));
+      plan.switches.pfc = pfc;
+      const RunResult r = run(plan);
+      expect_all_done(r);
+      double sum = 0, squares = 0;
+      for (const FlowRecord& f : r.flows) {
+        const double rate = 1e12 / static_cast<double>(f.finish - f.start);
+        sum += rate;
+        squares += rate * rate;
+      }
+      EXPECT_GT(sum * sum / (senders * squares), fair) << transport << " " << senders;
+      const double least = senders * 4883.0 * static_cast<double>(kFullTime);
+      EXPECT_GT(least / static_cast<double>(r.end), used) << transport << " " << senders;
+    }
+  }
+}
+
+// Octets in the data queue to host 0, over the second half of the time.
+std::vector<uint32_t> queue_of(const RunPlan& plan, const RunResult& r) {
+  std::vector<uint32_t> out;
+  size_t port = 0;
+  while (!r.ports[port].to_host || r.ports[port].to != 0) ++port;
+  const Samples& s = r.samples;
+  for (size_t i = s.at.size() / 4; i < s.at.size() / 2; ++i) {
+    out.push_back(s.ports[i * r.ports.size() + port].data_bytes);
+  }
+  EXPECT_FALSE(plan.traffic.flows.empty());
+  std::ranges::sort(out);
+  return out;
+}
+
+TEST(ModelsTest, HpccKeepsQueuesNearZero) {
+  RunPlan plan = model_plan("leafspine:1x16x1", "hpcc", incast({16, 10'000'000, 1}, 8, 0));
+  plan.switches.pfc = true;
+  plan.sample_every = 10 * kMicrosecond;
+  const RunResult r = run(plan);
+  const auto queue = queue_of(plan, r);
+  EXPECT_LE(queue[queue.size() * 9 / 10], 10u * 4160);
+}
+
+// [Zhu 2016, theorem 1] The queue of N senders rests where the chance of a mark is the cube root of
+// R_AI N^2 / (tau C^2) (1/B + N / (T C))^2. At 100 Gbit/s, in packets: C = 3.005 M/s, R_AI =
+// 1,202 /s, B = 2,404, tau = 50 us, T = 55 us. N = 8: 0.0074 of 0.01, so 12.5 kB + 0.74 x 487.5 kB.
+TEST(ModelsTest, DcqcnRestsAtItsFixedPoint) {
+  RunPlan plan = model_plan("leafspine:1x16x1", "dcqcn", incast({16, 100'000'000, 1}, 8, 0));
+  plan.switches.pfc = true;
+  plan.sample_every = 20 * kMicrosecond;
+  const RunResult r = run(plan);
+  expect_all_done(r);
+  EXPECT_EQ(plan.switches.ecn_low, 12'500u);
+  EXPECT_EQ(plan.switches.ecn_high, 500'000u);
+  EXPECT_EQ(plan.switches.ecn_one_in, 100u);
+  const auto queue = queue_of(plan, r);
+  double mean = 0;
+  for (const uint32_t octets : queue) mean += octets;
+  mean /= static_cast<double>(queue.size());
+  EXPECT_NEAR(mean, 373'000, 373'000 * 0.3);
+  EXPECT_LT(queue.back(), 600'000u);
+}
+
+// Without flow control a full queue loses packets of all, and each loss costs what is behind it.
+TEST(ModelsTest, GoBackNNeedsFlowControl) {
+  RunPlan plan = model_plan("leafspine:1x16x1", "roce", incast({16, 2'000'000, 1}, 8, 0));
+  RunResult r = run(plan);
+  expect_all_done(r);
+  EXPECT_GT(r.tally.queue_dropped, 0u);
+  uint64_t resent = 0;
+  for (const FlowRecord& f : r.flows) resent += f.resent;
+  EXPECT_GT(resent, r.tally.queue_dropped);
+  plan.switches.pfc = true;
+  r = run(plan);
+  expect_all_done(r);
+  EXPECT_EQ(r.tally.dropped(), 0u);
+  EXPECT_GT(r.tally.pauses, 0u);
+  for (const FlowRecord& f : r.flows) EXPECT_EQ(f.resent, 0u);
+}
+
+// 16 flows on 16 paths of one each would take 8 MB / 100 Gbit/s; some share a link on one path.
+TEST(ModelsTest, SprayingSpreadsAPermutation) {
+  const auto longest = [](const char* transport) {
+    RunPlan plan = model_plan("leafspine:4x4x4", transport, permutation({16, 8'000'000, 4}));
+    plan.switches.pfc = std::string(transport) == "roce";
+    const RunResult r = run(plan);
+    expect_all_done(r);
+    return static_cast<double>(r.end) / static_cast<double>(1954 * kFullTime);
+  };
+  EXPECT_LT(longest("srd"), 1.4);  // its window falls while paths are unequal
+  EXPECT_LT(longest("eqds"), 1.15);
+  EXPECT_GT(longest("roce"), 1.8);
+}
+
+TEST(ModelsTest, TheSameSeedSendsTheSamePackets) {
+  for (const char* const transport : {"roce", "dcqcn", "hpcc", "swift", "srd", "eqds"}) {
+    RunPlan plan = model_plan("fattree:4", transport, permutation({16, 300'000, 3}));
+    plan.sample_every = kMicrosecond;
+    const RunResult a = run(plan);
+    plan.sample_every = 0;
+    const RunResult b = run(plan);
+    expect_all_done(a);
+    EXPECT_EQ(a.digest, b.digest) << transport;
+    EXPECT_EQ(a.end, b.end);
+    plan.seed = 2;
+    EXPECT_NE(run(plan).digest, a.digest) << transport;
+  }
+}
+
+TEST(ModelsTest, AFailedLinkIsSurvived) {
+  for (const char* const transport : {"roce", "dcqcn", "hpcc", "swift", "srd", "eqds"}) {
+    RunPlan plan = model_plan("leafspine:4x4x4", transport, permutation({16, 1'000'000, 4}));
+    plan.changes = parse_change(plan.topology, "leaf0:up1@20us");
+    expect_all_done(run(plan));
+  }
+}
+
+TEST(ModelsTest, TriggersStartFlows) {
+  Traffic traffic;
+  traffic.hosts = 16;
+  const uint32_t trigger = traffic.add(Trigger{});
+  traffic.add(Flow{.from = 0, .to = 13, .bytes = 50'000, .fires = {trigger, 0}});
+  traffic.add(Flow{.from = 1, .to = 5, .bytes = 50'000, .trigger = trigger});
+  const RunResult r = run(model_plan("fattree:4", "roce", traffic));
+  expect_all_done(r);
+  EXPECT_EQ(r.flows[1].start, r.flows[0].finish);
+}
+
+TEST(ModelsTest, ChoicesThatExcludeEachOtherAreRefused) {
+  const auto problem = [](const char* congestion, const char* balancing, uint32_t window) {
+    StackChoice choice;
+    choice.congestion = congestion;
+    choice.balancing = balancing;
+    choice.window_bytes = window;
+    try {
+      check_choice(choice);
+    } catch (const TopologyError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(problem("nscc", "reps", 0), "");
+  EXPECT_EQ(problem("hpcc", "single", 0), "");
+  EXPECT_EQ(problem("hpcc", "reps", 0),
+            "--cc hpcc sends each flow on one path; leave out --lb reps");
+  EXPECT_EQ(problem("srd,paths=16", "reps", 0),
+            "--cc srd chooses its paths itself; leave out --lb, and give their number with --cc "
+            "srd,paths=64");
+  EXPECT_EQ(problem("roce", "", 1),
+            "--cc roce has a window of its own; --window-bytes is of --cc fixed");
+  EXPECT_EQ(problem("nscc,x=1", "", 0), "--cc nscc takes no constants; leave out ',x=1'");
+  EXPECT_THROW(model_plan("fattree:4", "swift,x=1", flow_of(1)), TopologyError);
+}
+
+// Two hosts send a packet each to a third at once. The second one waits for the first: that says
+// what is behind it, 4,160 octets, and the second that nothing is. Each was sent 332.8 ns behind
+// the arrival, on a port that had sent what was before.
+TEST(TelemetryTest, SwitchesWriteWhatIsBehindAPacket) {
+  SwitchConfig config;
+  config.telemetry = true;
+  Bench b("leafspine:1x4x1", config);
+  b.data(0, 2);
+  b.data(1, 2);
+  std::vector<transports::Telemetry::Hop> seen;
+  for (Event e{}; b.events.take(e);) {
+    const uint32_t packet = index_of(e.who);
+    const size_t before = b.arrived.size();
+    b.fabric.on_event(kind_of(e.who), packet, e.at);
+    if (b.arrived.size() > before) seen.push_back(b.fabric.telemetry(packet).hops[0]);
+  }
+  ASSERT_EQ(seen.size(), 2u);
+  const Picoseconds first = kFullTime + kMicrosecond + kFullTime;
+  EXPECT_EQ(seen[0].at, first);
+  EXPECT_EQ(seen[0].queued_bytes, 4160u);
+  EXPECT_EQ(seen[0].sent_bytes, 4160u);
+  EXPECT_EQ(seen[0].mbps, 100'000u);
+  EXPECT_EQ(seen[1].at, first + kFullTime);
+  EXPECT_EQ(seen[1].queued_bytes, 0u);
+  EXPECT_EQ(seen[1].sent_bytes, 8320u);
+}
+
+}  // namespace
+}  // namespace uet::sim::fabric

@@ -1,0 +1,336 @@
+// The table of transports, and the tables of their constants.
+#include "sim/transports/catalogue.h"
+
+#include "sim/transports/dcqcn.h"
+#include "sim/transports/go_back_n.h"
+#include "sim/transports/hpcc.h"
+#include "sim/transports/selective.h"
+#include "sim/transports/srd.h"
+#include "sim/transports/swift.h"
+
+#include <charconv>
+#include <functional>
+#include <stdexcept>
+
+namespace uet::sim::transports {
+namespace {
+
+// Longer than six full queues on the way.
+Picoseconds timeout_of(double us, const Network& network) {
+  if (us > 0) return from_us(us);
+  return 15 * kMicrosecond +
+         network.time_of(uint64_t{network.queue_bytes} * 6, static_cast<double>(network.mbps));
+}
+
+template <class Constants>
+struct Row {
+  std::string_view key;
+  double Constants::*value;
+  std::string_view text;
+};
+
+// --- go-back-N, and the controls above it
+
+struct RoceConstants {
+  double timeout_us = 1000;
+};
+struct RoceHpcc : RoceConstants, HpccConstants {};
+struct RoceDcqcn : RoceConstants, DcqcnConstants {
+  double mark_low_us = 1;    // thresholds of switches, in the time that a port takes to send them
+  double mark_high_us = 40;  // the paper: 5 kB and 200 kB at 40 Gbit/s
+  double mark_most = 0.01;
+};
+
+template <class Constants>
+std::unique_ptr<Sender> go_back_n(const FlowSetup& flow, const Network& network,
+                                  std::unique_ptr<Control> control, const Constants& constants,
+                                  Counts& counts) {
+  return std::make_unique<GoBackNSender>(flow, network, std::move(control),
+                                         from_us(constants.timeout_us), counts);
+}
+
+struct Roce final : Transport {
+  using Constants = RoceConstants;
+  static constexpr Row<Constants> kRows[] = {
+      {"timeout-us", &Constants::timeout_us, "without news it begins again"},
+  };
+  Constants c;
+
+  std::unique_ptr<Sender> sender(const FlowSetup& flow, const Network& network,
+                                 Counts& counts) const override {
+    return go_back_n(flow, network, std::make_unique<LineRate>(network), c, counts);
+  }
+  std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network&,
+                                     PullQueue*) const override {
+    return std::make_unique<InOrderReceiver>(flow.flow, 0);
+  }
+};
+
+struct RoceWithHpcc final : Transport {
+  using Constants = RoceHpcc;
+  static constexpr Row<Constants> kRows[] = {
+      {"utilisation", &Constants::utilisation, "of the busiest link that is aimed at"},
+      {"stages", &Constants::stages, "increases without a look at queues"},
+      {"flows", &Constants::flows, "for which the increase is sized"},
+      {"increase-bytes", &Constants::increase_bytes, "of a round; 0: by the number of flows"},
+      {"rtt-us", &Constants::rtt_us, "base round trip; 0: of the longest path"},
+      {"timeout-us", &Constants::timeout_us, "without news it begins again"},
+  };
+  Constants c;
+
+  std::unique_ptr<Sender> sender(const FlowSetup& flow, const Network& network,
+                                 Counts& counts) const override {
+    return go_back_n(flow, network, std::make_unique<Hpcc>(c, network), c, counts);
+  }
+  std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network&,
+                                     PullQueue*) const override {
+    return std::make_unique<InOrderReceiver>(flow.flow, 0);
+  }
+};
+
+struct RoceWithDcqcn final : Transport {
+  using Constants = RoceDcqcn;
+  static constexpr Row<Constants> kRows[] = {
+      {"gain", &Constants::gain, "g, of alpha"},
+      {"cnp-us", &Constants::cnp_us, "at most one CNP in this time"},
+      {"alpha-us", &Constants::alpha_us, "without a CNP for so long alpha falls"},
+      {"increase-us", &Constants::increase_us, "timer of increases"},
+      {"increase-bytes", &Constants::increase_bytes, "octets that do the same"},
+      {"recovery", &Constants::recovery, "F: increases toward the rate before"},
+      {"additive-mbps", &Constants::additive_mbps, "R_AI"},
+      {"hyper-mbps", &Constants::hyper_mbps, "R_HAI"},
+      {"least-mbps", &Constants::least_mbps, "the rate falls no lower"},
+      {"mark-low-us", &Constants::mark_low_us, "Kmin, as the time of a port for it"},
+      {"mark-high-us", &Constants::mark_high_us, "Kmax, likewise"},
+      {"mark-most", &Constants::mark_most, "Pmax, chance of a mark at Kmax"},
+      {"timeout-us", &Constants::timeout_us, "without news it begins again"},
+  };
+  Constants c;
+
+  std::unique_ptr<Sender> sender(const FlowSetup& flow, const Network& network,
+                                 Counts& counts) const override {
+    return go_back_n(flow, network, std::make_unique<Dcqcn>(c, network), c, counts);
+  }
+  std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network&,
+                                     PullQueue*) const override {
+    return std::make_unique<InOrderReceiver>(flow.flow, from_us(c.cnp_us));
+  }
+  bool marking(const Network& network, Marking& out) const override {
+    const double octets_us = static_cast<double>(network.mbps) / 8;
+    out.low_bytes = static_cast<uint32_t>(c.mark_low_us * octets_us);
+    out.high_bytes = std::max(static_cast<uint32_t>(c.mark_high_us * octets_us), out.low_bytes);
+    out.most = c.mark_most;
+    return true;
+  }
+};
+
+// --- selective resends
+
+struct SwiftFlows final : Transport {
+  struct Constants : SwiftConstants {
+    double timeout_us = 0;
+  };
+  static constexpr Row<Constants> kRows[] = {
+      {"base-us", &Constants::base_us, "target delay of a round trip"},
+      {"hop-us", &Constants::hop_us, "added for each cable of the path"},
+      {"range-us", &Constants::range_us, "added at most for small windows"},
+      {"least-window", &Constants::least_window, "packets at which all of it is added"},
+      {"most-window", &Constants::most_window, "packets from which on nothing is"},
+      {"increase", &Constants::increase, "ai: packets in a round trip"},
+      {"decrease", &Constants::decrease, "beta"},
+      {"most-decrease", &Constants::most_decrease, "max_mdf"},
+      {"first-window", &Constants::first_window, "packets"},
+      {"floor-window", &Constants::floor_window, "packets"},
+      {"timeouts", &Constants::timeouts, "in a row, until the window is the smallest"},
+      {"timeout-us", &Constants::timeout_us, "0: six full queues and 15 us"},
+  };
+  Constants c;
+
+  std::unique_ptr<Sender> sender(const FlowSetup& flow, const Network& network,
+                                 Counts& counts) const override {
+    return std::make_unique<SelectiveSender>(
+        flow, network, std::make_unique<Swift>(c, network, flow.links),
+        LossRules{timeout_of(c.timeout_us, network), 0}, 1, counts);
+  }
+  std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network& network,
+                                     PullQueue*) const override {
+    return std::make_unique<SelectiveReceiver>(flow, network);
+  }
+};
+
+struct SrdFlows final : Transport {
+  struct Constants : SrdConstants {
+    double timeout_us = 0;
+  };
+  static constexpr Row<Constants> kRows[] = {
+      {"paths", &Constants::paths, "that a flow is sprayed over"},
+      {"target", &Constants::target, "round trip, in base round trips"},
+      {"first-window", &Constants::first_window, "in bandwidth-delay products"},
+      {"increase", &Constants::increase, "packets in a round trip"},
+      {"most-decrease", &Constants::most_decrease, "in a round trip"},
+      {"slack", &Constants::slack, "of overtaking, in base round trips"},
+      {"timeout-us", &Constants::timeout_us, "0: six full queues and 15 us"},
+  };
+  Constants c;
+
+  std::unique_ptr<Sender> sender(const FlowSetup& flow, const Network& network,
+                                 Counts& counts) const override {
+    LossRules rules;
+    rules.timeout = timeout_of(c.timeout_us, network);
+    rules.slack = static_cast<Picoseconds>(c.slack * static_cast<double>(network.base_rtt));
+    return std::make_unique<SelectiveSender>(flow, network, std::make_unique<Srd>(c, network),
+                                             rules, static_cast<uint32_t>(std::max(c.paths, 1.0)),
+                                             counts);
+  }
+  std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network& network,
+                                     PullQueue*) const override {
+    return std::make_unique<SelectiveReceiver>(flow, network);
+  }
+};
+
+// --- credit
+
+struct EqdsFlows final : Transport {
+  struct Constants : EqdsConstants {
+    double timeout_us = 0;
+  };
+  static constexpr Row<Constants> kRows[] = {
+      {"window", &Constants::window, "sent without credit, and credit at most, in BDP"},
+      {"pull-share", &Constants::pull_share, "of its link that a receiver grants"},
+      {"paths", &Constants::paths, "that a flow is sprayed over"},
+      {"ack-packets", &Constants::ack_packets, "for each ACK"},
+      {"timeout-us", &Constants::timeout_us, "0: six full queues and 15 us"},
+  };
+  Constants c;
+
+  std::unique_ptr<Sender> sender(const FlowSetup& flow, const Network& network,
+                                 Counts& counts) const override {
+    return std::make_unique<EqdsSender>(flow, network, c, timeout_of(c.timeout_us, network),
+                                        counts);
+  }
+  std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network& network,
+                                     PullQueue* queue) const override {
+    return std::make_unique<EqdsReceiver>(flow, network, c, *queue);
+  }
+  std::unique_ptr<PullQueue> pull_queue(const Network& network) const override {
+    return std::make_unique<PullQueue>(c, network);
+  }
+};
+
+// --- by name
+
+struct Entry {
+  TransportFacts facts;
+  std::vector<ConstantFacts> (*constants)();
+  std::unique_ptr<Transport> (*make)(std::string_view rest);
+};
+
+template <class T>
+std::vector<ConstantFacts> constants() {
+  std::vector<ConstantFacts> out;
+  const T transport;
+  for (const auto& row : T::kRows) {
+    out.push_back({std::string(row.key), transport.c.*row.value, row.text});
+  }
+  return out;
+}
+
+template <class T>
+void set_constant(T& transport, std::string_view word) {
+  const size_t equals = word.find('=');
+  const std::string_view key = word.substr(0, equals);
+  std::string known;
+  for (const auto& row : T::kRows) {
+    known += (known.empty() ? "" : ", ") + std::string(row.key);
+    if (row.key != key || equals == std::string_view::npos) continue;
+    const std::string_view text = word.substr(equals + 1);
+    double value = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) {
+      throw std::invalid_argument("'" + std::string(word) + "': no number of at least 0");
+    }
+    transport.c.*row.value = value;
+    return;
+  }
+  throw std::invalid_argument("'" + std::string(word) + "' sets no constant; there are " + known);
+}
+
+template <class T>
+std::unique_ptr<Transport> make(std::string_view rest) {
+  auto out = std::make_unique<T>();
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    set_constant(*out, rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  }
+  return out;
+}
+
+template <class T>
+Entry entry(const TransportFacts& facts) {
+  return {facts, constants<T>, make<T>};
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> kEntries{
+      entry<Roce>({.name = "roce",
+                   .text = "go-back-N on one path at the rate of the link, as RoCEv2 alone",
+                   .has_one_path = true}),
+      entry<RoceWithDcqcn>({.name = "dcqcn",
+                            .text = "RoCEv2 with DCQCN: CNPs of marked packets lower a rate",
+                            .has_one_path = true,
+                            .uses_marks = true}),
+      entry<RoceWithHpcc>({.name = "hpcc",
+                           .text = "a window by what switches write into packets, on one path",
+                           .has_one_path = true,
+                           .uses_telemetry = true}),
+      entry<SwiftFlows>({.name = "swift",
+                         .text = "a window by delay against a target, on one path",
+                         .has_one_path = true}),
+      entry<SrdFlows>(
+          {.name = "srd", .text = "like SRD: packets sprayed over quick paths, a window by delay"}),
+      entry<EqdsFlows>({.name = "eqds",
+                        .text = "like EQDS: sprayed, trimmed, paced by credit of the receiver",
+                        .uses_marks = true,
+                        .uses_trimming = true}),
+  };
+  return kEntries;
+}
+
+const Entry* entry_named(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(','));
+  for (const Entry& e : entries()) {
+    if (e.facts.name == name) return &e;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<TransportFacts>& transport_names() {
+  static const std::vector<TransportFacts> kFacts = [] {
+    std::vector<TransportFacts> out;
+    for (const Entry& e : entries()) out.push_back(e.facts);
+    return out;
+  }();
+  return kFacts;
+}
+
+const TransportFacts* transport_named(std::string_view text) {
+  const Entry* const found = entry_named(text);
+  return found == nullptr ? nullptr : &found->facts;
+}
+
+std::vector<ConstantFacts> constants_of(std::string_view name) {
+  const Entry* const found = entry_named(name);
+  return found == nullptr ? std::vector<ConstantFacts>() : found->constants();
+}
+
+std::unique_ptr<Transport> make_transport(std::string_view text) {
+  const Entry* const found = entry_named(text);
+  if (found == nullptr) throw std::invalid_argument("'" + std::string(text) + "' is no transport");
+  const size_t comma = text.find(',');
+  return found->make(comma == std::string_view::npos ? "" : text.substr(comma + 1));
+}
+
+}  // namespace uet::sim::transports

@@ -1,0 +1,62 @@
+// The comparison transports by name, with the constants of each: what `uet_sim run --cc` knows
+// besides the congestion control of the stack.
+#pragma once
+
+#include "sim/transports/eqds.h"
+#include "sim/transports/transport.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uet::sim::transports {
+
+// ECN as a transport wants it of switches: none marked below `low_bytes` of data in a queue, all
+// above `high_bytes`, and between them linear up to the chance `most`.
+struct Marking {
+  uint32_t low_bytes = 0;
+  uint32_t high_bytes = 0;
+  double most = 1;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual std::unique_ptr<Sender> sender(const FlowSetup& flow, const Network& network,
+                                         Counts& counts) const = 0;
+  // `queue`: that of the host, from pull_queue().
+  virtual std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network& network,
+                                             PullQueue* queue) const = 0;
+  // Null: the transport grants no credit.
+  virtual std::unique_ptr<PullQueue> pull_queue(const Network&) const { return nullptr; }
+  // False: marks as the specification of UET has them.
+  virtual bool marking(const Network&, Marking&) const { return false; }
+};
+
+// What a name stands for.
+struct TransportFacts {
+  std::string_view name;
+  std::string_view text;        // one line for --help
+  bool has_one_path = false;    // else it sprays, and chooses paths by itself
+  bool uses_telemetry = false;  // switches write into its packets
+  bool uses_marks = false;
+  bool uses_trimming = false;  // else switches drop what does not fit
+};
+
+// One of the constants that may be set behind a name.
+struct ConstantFacts {
+  std::string key;
+  double value = 0;  // the default
+  std::string_view text;
+};
+
+const std::vector<TransportFacts>& transport_names();
+// Of "swift" or "swift,base-us=25"; null: the name is none of these.
+const TransportFacts* transport_named(std::string_view text);
+std::vector<ConstantFacts> constants_of(std::string_view name);
+// Throws std::invalid_argument when a constant is unknown, or its value no number of at least 0.
+std::unique_ptr<Transport> make_transport(std::string_view text);
+
+}  // namespace uet::sim::transports

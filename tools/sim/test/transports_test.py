@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Every comparison transport through the command line of uet_sim run, and what it refuses.
+
+Usage: transports_test.py UET_SIM
+"""
+import json
+import subprocess
+import sys
+import unittest
+
+TRANSPORTS = ("roce", "dcqcn", "hpcc", "swift", "srd", "eqds")
+
+
+def run(*options):
+    words = [sys.argv[1], "run", "--quiet", "--topo", "fattree:4", "--workload",
+             "permutation:bytes=200kB", *options]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+class Transports(unittest.TestCase):
+    def test_each_has_all_results(self):
+        for name in TRANSPORTS:
+            with self.subTest(name):
+                done = run("--cc", name, "--sample", "1us", "--json", "-")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                result = json.loads(done.stdout)
+                self.assertTrue(result["finished"])
+                self.assertEqual(result["congestion"], name)
+                self.assertEqual(result["totals"]["flows_done"], 16)
+                self.assertEqual(result["counters"]["data_sent"],
+                                 16 * 49 + result["totals"]["resent"])
+                self.assertGreater(max(result["samples"]["windows"]["p50"]), 0)
+
+    def test_help_has_a_line_for_each(self):
+        text = run("--help").stdout
+        for name in TRANSPORTS:
+            self.assertIn(f" {name}: ", text)
+
+    def test_constants_change_the_run(self):
+        ends = [json.loads(run("--cc", cc, "--json", "-").stdout)["end_us"]
+                for cc in ("swift", "swift,first-window=2")]
+        self.assertLess(ends[0], ends[1])
+
+    def test_what_excludes_each_other_is_refused(self):
+        for words, text in (
+                (["--cc", "hpcc", "--lb", "reps"], "leave out --lb reps"),
+                (["--cc", "srd", "--lb", "reps"], "chooses its paths itself"),
+                (["--cc", "roce", "--evs", "16"], "has no entropy values"),
+                (["--cc", "swift", "--window-bytes", "9000"], "--cc fixed"),
+                (["--cc", "swift,base=1"], "there are base-us"),
+                (["--cc", "nscc,base-us=1"], "takes no constants"),
+                (["--cc", "hope"], "not in {"),
+                (["--cc", "roce", "--pfc-thresholds", "1:2"], "second is above the first")):
+            with self.subTest(" ".join(words)):
+                done = run(*words)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
