@@ -24,8 +24,9 @@ class Ccc {
 
   // Window and credit admit a packet of that size now. With nothing in flight the window always
   // admits one, whatever its size: no window can stall a sender for good. [CMS-142]
-  bool may_send(uint32_t bytes) const {
-    if (credit_ && !credit_->may_send()) return false;
+  // A control packet takes no credit. [CMS-193]
+  bool may_send(uint32_t bytes, bool is_control = false) const {
+    if (credit_ && !is_control && !credit_->may_send()) return false;
     return outstanding_ == 0 || !has_window() ||
            std::visit([&](const auto& a) { return a.may_send(bytes); }, window_);
   }
@@ -88,6 +89,11 @@ class Ccc {
   void on_feedback() {
     if (credit_) credit_->on_feedback();
   }
+  // The peer has answered the first packets of a PDC. What those asked for it may not have believed.
+  // [T-34]
+  void on_established() {
+    if (credit_) credit_->on_established();
+  }
   // A lost packet is among those that wait to be sent again. False: nobody can ask for credit.
   // [CMS-128]
   void on_resend_wanted(bool is_established) {
@@ -103,8 +109,14 @@ class Ccc {
     return credit_->deadline();
   }
   void on_credit_requested(Instant now) { credit_->on_requested(now); }
-  // There is nobody to send it. [CMS-128]
+  // Requests go unanswered: the destination may have forgotten this end, or grant nothing. [CMS-129]
+  bool is_credit_unanswered() const { return credit_ && credit_->is_unanswered(); }
+  // Nobody can ask, or nobody answers: a packet leaves without credit. [CMS-128, CMS-129]
   void on_nobody_asks() { credit_->on_nobody_asks(); }
+  // Nothing waits for credit any more.
+  void on_nothing_waits() {
+    if (credit_) credit_->on_need({}, Instant::zero());
+  }
 
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, window_);

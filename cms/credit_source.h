@@ -54,7 +54,11 @@ class CreditSource {
   // credit: an established PDC asks for some; on any other the destination would refuse that, so
   // the source grants itself a packet. [CMS-128]
   void on_lost(bool is_established);
-  // No PDC can ask for credit at the moment: the source grants itself a packet. [CMS-128]
+  // A PDC is known to the destination, which may not have believed what was told before: without
+  // credit it is told again. [T-34]
+  void on_established() { is_untold_ = credit_ <= 0; }
+  // No PDC can ask for credit at the moment, or no request is answered: the source grants itself a
+  // packet. [CMS-128, CMS-129]
   void on_nobody_asks() { on_lost(false); }
 
   // Call when what waits has changed and at `deadline()`, so that it is asked for though no packet
@@ -63,6 +67,8 @@ class CreditSource {
   // A Credit Request CP is due. Then send one with `target()`, and call on_requested.
   bool wants_request(Instant now) const { return now >= deadline(); }
   void on_requested(Instant now);
+  // The timer has doubled as far as it may, and no credit came. [CMS-129]
+  bool is_unanswered() const { return backoff_ == kBackoffMax; }
   // never() while no request is to be sent.
   Instant deadline() const;
 

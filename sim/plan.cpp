@@ -7,6 +7,14 @@
 namespace uet::sim {
 namespace {
 
+// A stream of its own: it came later than the rest.
+cms::Algorithm draw_congestion(uint64_t seed) {
+  Rng rng(seed, 0x6363);
+  if (rng.chance(0.25)) return cms::Algorithm::nscc;
+  if (rng.chance(0.2)) return cms::Algorithm::rccc;
+  return rng.chance(0.25) ? cms::Algorithm::both : cms::Algorithm::aimd;
+}
+
 // 0 most of the time, otherwise anything up to max.
 double sometimes(Rng& rng, double probability, double max) {
   if (!rng.chance(probability)) return 0;
@@ -48,8 +56,7 @@ Plan Plan::draw(uint64_t seed) {
   p.late_receives = one_of(rng, {0.0, 0.3, 1.0});
   p.spread = one_of(rng, {Duration::zero(), Duration::milliseconds(1), Duration::milliseconds(50)});
   p.entropy_values = one_of(rng, {1u, 4u, 16u});
-  // A stream of its own, too: it came later than the rest.
-  if (Rng(seed, 0x6363).chance(0.25)) p.congestion = cms::Algorithm::nscc;
+  p.congestion = draw_congestion(seed);
   if (rng.chance(0.06)) p.pause = Duration::milliseconds(100 + int64_t(rng.below(10'000)));
 
   io::FaultPlan& f = p.faults;

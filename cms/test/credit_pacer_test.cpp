@@ -36,6 +36,10 @@ class CreditPacerTest : public ::testing::Test {
   DemandNews ask(uint32_t peer, uint32_t target, AskedBy by = AskedBy::packet, uint8_t id = 0) {
     return pacer_->on_demand({peer, id}, target, by, now_);
   }
+  // From an address that may be forged.
+  DemandNews ask_unproven(uint32_t peer, uint32_t target) {
+    return pacer_->on_demand({peer, 0}, target, AskedBy::packet, now_, {.is_proven = false});
+  }
   void hear(uint32_t peer, const Received& e = {}) {
     Received at = e;
     at.at = now_;
@@ -278,6 +282,7 @@ TEST_F(CreditPacerTest, ASourceMayBeginAnew) {
   now_ = now_ + kTimeout - 1_us - kTurn;
   EXPECT_EQ(ask(1, 50), DemandNews::old) << "too early";
   now_ = now_ + 3_us;
+  EXPECT_EQ(ask(1, 1001 - 879), DemandNews::old) << "a packet may be as late as that";
   EXPECT_EQ(ask(1, 50), DemandNews::taken);
   EXPECT_EQ(backlog(1), 50u);
   EXPECT_EQ(pacer_->granted({1, 0}), 0u);
@@ -389,16 +394,67 @@ TEST_F(CreditPacerTest, AFullTableGivesUpWhoRested) {
   EXPECT_EQ(pacer_->source_count(), 16u);
 }
 
-// A peer that is gone leaves nothing behind, and its turns go to the others.
-TEST_F(CreditPacerTest, AForgottenPeerHasNoTurns) {
-  for (uint8_t id = 0; id < 3; ++id) ask(1, 100, AskedBy::packet, id);
+// [CMS-133] A context that cannot be told of its grants has no more turns until it asks again, for
+// what it told before as well. An unproven one leaves nothing behind.
+TEST_F(CreditPacerTest, AContextThatCannotBeToldHasNoTurns) {
+  ask(1, 100);
+  ask(1, 64, AskedBy::packet, 1);
   ask(2, 64);
-  turns(1);
-  pacer_->forget(1);
-  pacer_->forget(3);
-  EXPECT_EQ(pacer_->source_count(), 1u);
-  EXPECT_EQ(pacer_->context_count(), 1u);
-  EXPECT_EQ(turns(2), "2+64 -");
+  EXPECT_EQ(turns(1), "1+64 ");
+  pacer_->withdraw({1, 0});
+  pacer_->withdraw({3, 0});
+  EXPECT_EQ(turns(3), "2+64 1/1+64 -");
+  EXPECT_EQ(backlog(1), 0u);
+  EXPECT_EQ(pacer_->granted({1, 0}), 64u);
+  ask(1, 100, AskedBy::request);
+  EXPECT_EQ(turns(2), "1+36 -");
+
+  ask_unproven(4, 300);
+  EXPECT_EQ(turns(1), "4+64 ");
+  pacer_->withdraw({4, 0});
+  EXPECT_EQ(pacer_->source_count(), 2u);
+  EXPECT_EQ(turns(1), "-");
+}
+
+// [T-34] While proven sources wait, those whose address may be forged have one turn of eight
+// together; otherwise they have all. Proven, a source has the turns of the others.
+TEST_F(CreditPacerTest, UnprovenSourcesHaveFewTurns) {
+  ask_unproven(7, 900);
+  ask_unproven(8, 900);
+  EXPECT_EQ(turns(4), "7+64 8+64 7+64 8+64 ");
+  ask(1, 900);
+  ask(2, 900);
+  EXPECT_EQ(turns(13), "1+64 2+64 1+64 2+64 7+64 1+64 2+64 1+64 2+64 1+64 2+64 1+64 8+64 ");
+  EXPECT_EQ(ask(7, 901), DemandNews::taken);
+  EXPECT_EQ(turns(4), "2+64 1+64 7+64 2+64 ");
+}
+
+// [T-34] Nobody raises, takes or redirects the credit of a known source from an address that may be
+// forged.
+TEST_F(CreditPacerTest, AKnownSourceIsNotForged) {
+  ask(1, 100);
+  EXPECT_EQ(ask_unproven(1, 800), DemandNews::forged);
+  EXPECT_EQ(backlog(1), 100u);
+  EXPECT_EQ(turns(3), "1+64 1+36 -");
+  EXPECT_EQ(ask_unproven(1, 800), DemandNews::forged);
+  EXPECT_EQ(turns(1), "-");
+}
+
+// [T-34, CMS-007] A table full of unproven sources has room for one that is proven; unproven ones
+// take no record of it, and one from each other only after a timeout.
+TEST_F(CreditPacerTest, UnprovenSourcesGiveWay) {
+  ask(1, 10);
+  EXPECT_EQ(turns(1), "1+10 ");
+  for (uint32_t peer = 2; peer <= 16; ++peer) EXPECT_EQ(ask_unproven(peer, 10), DemandNews::taken);
+  EXPECT_EQ(ask_unproven(17, 10), DemandNews::no_room);
+  EXPECT_EQ(ask(18, 10), DemandNews::taken);
+  EXPECT_EQ(pacer_->granted({2, 0}), std::nullopt) << "the first that came";
+  now_ = now_ + kTimeout;
+  EXPECT_EQ(ask_unproven(19, 10), DemandNews::taken);
+  EXPECT_EQ(pacer_->granted({3, 0}), std::nullopt);
+  EXPECT_EQ(pacer_->granted({1, 0}), 10u);
+  EXPECT_EQ(pacer_->granted({18, 0}), 0u);
+  EXPECT_EQ(pacer_->source_count(), 16u);
 }
 
 // Nobody asks: there is nothing to wait for.
@@ -420,7 +476,7 @@ TEST_F(CreditPacerTest, TheBacklogOfASourceAddsUp) {
     if (rng.below(3) == 0) hear(peer, {.trimmed = rng.below(2) == 0});
     if (rng.below(2)) turns(1);
     if (rng.below(50) == 0) now_ = now_ + kTimeout * 5;
-    if (rng.below(500) == 0) pacer_->forget(peer);
+    if (rng.below(500) == 0) pacer_->withdraw({peer, id});
     for (uint32_t p = 1; p <= 3; ++p) {
       uint32_t sum = 0;
       for (int k = 0; k < 12; ++k) sum += backlog(p, static_cast<uint8_t>(k));

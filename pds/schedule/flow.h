@@ -55,8 +55,8 @@ struct Path : ListNode<struct OpenPathTag> {
       : key(k), ccc(config), ev(config, rng), backlog(senders) {}
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
-  bool may_send(uint32_t bytes, Instant now) const {
-    return ccc.may_send(bytes) && now >= ccc.earliest_send();
+  bool may_send(uint32_t bytes, Instant now, bool is_control = false) const {
+    return ccc.may_send(bytes, is_control) && now >= ccc.earliest_send();
   }
   void on_sent(Pdc& pdc, const cms::Sent& sent) {
     pdc.heard.on_sent(sent.bytes);
@@ -84,17 +84,21 @@ struct Path : ListNode<struct OpenPathTag> {
   // Losses and the backlog together.
   void mark(Pdc& pdc, TxSlot& slot, Psn psn) {
     pdc.losses.mark(slot, psn);
+    if (slot.kind != SlotKind::data) return;  // takes no credit [CMS-193]
     backlog.mark(slot.bytes);
     // Of several that the peer does not know yet one is repeated, when no answer is to come.
     ccc.on_resend_wanted(pdc.state() != PdcState::syn || ccc.inflight_bytes() != 0);
   }
   void unmark(Pdc& pdc, TxSlot& slot) {
-    if (slot.lost) backlog.unmark(slot.bytes);
+    forget_mark(slot);
     pdc.losses.unmark(slot);
   }
   void settle(Pdc& pdc, TxSlot& slot) {
-    if (slot.lost) backlog.unmark(slot.bytes);
+    forget_mark(slot);
     pdc.losses.settle(slot);
+  }
+  void forget_mark(const TxSlot& slot) {
+    if (slot.lost && slot.kind == SlotKind::data) backlog.unmark(slot.bytes);
   }
   // See Ccc::on_forgotten().
   void on_forgotten(Pdc& pdc, uint32_t bytes) {
@@ -127,6 +131,7 @@ struct Path : ListNode<struct OpenPathTag> {
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
+  uint8_t asked = 0;              // times that a PDC was chosen to ask for credit; wraps
   uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
   TimerNode timer{kPathTimer};    // armed while pacing or want of credit holds it back
   uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]

@@ -133,6 +133,7 @@ void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
   pdc.peer_id = peer_id;
   table_.bind_peer(pdc);
   pdc.life.change(PdcEvent::first_ack);
+  pdc.path->ccc.on_established();
   if (pdc.life.close_asked()) closing_.begin_close(pdc);  // [PDS-I22]
 }
 
