@@ -19,11 +19,19 @@ inline Duration credit_timeout(const Config& c) {
   return std::max(kQuarterOfRto, c.base_rtt * 4);
 }
 
-// Octets of credit that a source may hold, and wait for: less than half of what 24 bits tell
-// apart. [CMS-118, CMS-125, CMS-126]
+// Octets of credit that a source may hold, and wait for: no more than a window has, and less than
+// half of what 24 bits tell apart. [CMS-118, CMS-125, CMS-126]
 inline uint64_t credit_window_bytes(const Config& c) {
-  const uint64_t window = c.bdp_bytes() * c.credit.window_max_permille / 1000;
+  const uint64_t by_delay = c.bdp_bytes() * c.credit.window_max_permille / 1000;
+  const uint64_t window = std::min<uint64_t>(by_delay, c.window_bytes_max);
   return std::clamp<uint64_t>(window, c.mtu_bytes, uint64_t{1} << 30);
+}
+
+// Octets that go out before the first grant. [CMS-121]
+inline uint64_t first_credit_bytes(const Config& c) {
+  const uint64_t by_delay = c.bdp_bytes() * c.credit.first_permille / 1000;
+  const uint64_t first = c.start_slowly ? std::min(by_delay, c.first_window_bytes()) : by_delay;
+  return std::min(std::max<uint64_t>(first, c.mtu_bytes), credit_window_bytes(c));
 }
 
 // What a context would send if it could.

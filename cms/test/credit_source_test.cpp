@@ -54,6 +54,19 @@ TEST_F(CreditSourceTest, BeginsWithOneBdpOfCredit) {
   EXPECT_EQ(CreditSource(c).credit_bytes(), kWindow) << "at most MaxWnd";
 }
 
+// [CMS-121, CMS-125] A stack in software begins with 128 KiB of payload, here 32 packets of 4,240
+// octets, and holds no more credit than a window of it: what a receive buffer takes.
+TEST(CreditInSoftwareTest, SocketsHoldLittle) {
+  Config c = config();
+  c.mtu_bytes = 4240;
+  c.start_slowly = true;
+  EXPECT_EQ(CreditSource(c).credit_bytes(), 32 * 4240);
+  c.window_bytes_max = 200'000;
+  EXPECT_EQ(CreditSource(c).window_bytes(), 200'000u);
+  c.window_bytes_max = 100'000;
+  EXPECT_EQ(CreditSource(c).credit_bytes(), 100'000);
+}
+
 // [CMS-120, CMS-123] The 38th packet finds 150,000 - 37 * 4,000 = 2,000 octets, less than its size.
 TEST_F(CreditSourceTest, AnyCreditAdmitsOnePacket) {
   for (int i = 0; i < 38; ++i) {

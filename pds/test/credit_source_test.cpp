@@ -189,6 +189,50 @@ TEST(CreditSourceTest, ALostCloseNeedsNoCredit) {
   EXPECT_EQ(closes, 1u);
 }
 
+// [CMS-193, CMS-126] A message that the peer refuses while it waits for credit wants no more of it;
+// the NOOP in its place goes without.
+TEST(CreditSourceTest, ARefusedMessageWantsNoCredit) {
+  CreditBench b;
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(wire::NackCode::trimmed_lasthop, b.start + 1));
+  auto sent = b.sent();
+  ASSERT_EQ(sent.asked.size(), 1u);
+  EXPECT_EQ(sent.asked[0].credit_target, 5u) << "1,096 octets";
+  b.rx_header(b.nack(wire::NackCode::exp_nack_err, b.start + 1));
+  EXPECT_EQ(b.lines(), (Lines{"CP NOOP psn " + std::to_string(b.start.value() + 1) +
+                              " retx ar payload 0"}));
+  b.post(1);
+  EXPECT_TRUE(b.sent().asked.empty()) << "1,132 octets are 5 units, too, and were told";
+  b.elapse(300_us);
+  sent = b.sent();
+  ASSERT_EQ(sent.asked.size(), 1u);
+  EXPECT_EQ(sent.asked[0].credit_target, 5u);
+}
+
+// [CMS-126] Those that nobody answers do not count among those that send.
+TEST(CreditSourceTest, StalledContextsHaveNoShare) {
+  uint32_t senders = 0;
+  {
+    Backlog dead(senders);
+    Backlog live(senders);
+    dead.add(10);
+    live.mark(5);
+    EXPECT_EQ(senders, 2u);
+    dead.set_stalled(true);
+    EXPECT_EQ(senders, 1u);
+    dead.take(10);
+    dead.mark(3);
+    EXPECT_EQ(senders, 1u);
+    dead.set_stalled(false);
+    EXPECT_EQ(senders, 2u);
+    dead.set_stalled(true);
+    live.unmark(5);
+    EXPECT_EQ(senders, 0u);
+  }
+  EXPECT_EQ(senders, 0u);
+}
+
 // [CMS-129] When nobody waits any more there is nothing to ask for, and no timer is left.
 TEST(CreditSourceTest, NothingIsAskedForThoseThatAreGone) {
   CreditBench b;
