@@ -89,8 +89,8 @@ class Ccc {
   void on_feedback() {
     if (credit_) credit_->on_feedback();
   }
-  // The peer has answered the first packets of a PDC. What those asked for it may not have believed.
-  // [T-34]
+  // The peer has answered the first packets of a PDC. What those asked for it may not have
+  // believed. [T-34]
   void on_established() {
     if (credit_) credit_->on_established();
   }
@@ -109,7 +109,8 @@ class Ccc {
     return credit_->deadline();
   }
   void on_credit_requested(Instant now) { credit_->on_requested(now); }
-  // Requests go unanswered: the destination may have forgotten this end, or grant nothing. [CMS-129]
+  // Requests go unanswered: the destination may have forgotten this end, or grant nothing.
+  // [CMS-129]
   bool is_credit_unanswered() const { return credit_ && credit_->is_unanswered(); }
   // Nobody can ask, or nobody answers: a packet leaves without credit. [CMS-128, CMS-129]
   void on_nobody_asks() { credit_->on_nobody_asks(); }

@@ -117,11 +117,11 @@ void CreditPacer::close(CreditContext& c) {
 }
 
 // A record is wanted for another source. Those whose address may be forged give way to those whose
-// is not, and to each other after a timeout. Of the rest the one that has wanted nothing for longest
-// does; not while its last packets may still be under way. [CMS-008, CMS-119, T-34]
+// is not, and to each other after a timeout. Of the rest the one that has wanted nothing for
+// longest does; not while its last packets may still be under way. [CMS-008, CMS-119, T-34]
 void CreditPacer::give_way(bool is_proven, Instant now) {
   if (CreditSourceRecord* const source = unproven_.front()) {
-    CreditContext& c = source->waiting.empty() ? *source->resting.front() : *source->waiting.front();
+    CreditContext& c = *(source->waiting.empty() ? source->resting : source->waiting).front();
     if (is_proven || now - c.raised_at >= terms_.timeout) return close(c);
   }
   if (!is_proven) return;

@@ -70,8 +70,8 @@ class CreditPacer {
   void on_received(CreditKey key, const Received& e);
   // Octets that wait to be written to the memory of the host. [CMS-140]
   void on_host_queue(uint64_t bytes) { spacing_.set_host_queue(bytes); }
-  // A grant of it could not be sent: it waits for no more until it asks again. An unproven source is
-  // forgotten.
+  // A grant of it could not be sent: it waits for no more until it asks again. An unproven source
+  // is forgotten.
   void withdraw(CreditKey key);
 
   // When next_grant() has something to say; never() while nobody asks.

@@ -226,26 +226,27 @@ std::string Plan::describe() const {
   std::snprintf(
       text, sizeof text,
       "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
-      "window %u, congestion %u of %u at %u Mb/s, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
+      "window %u, congestion %u of %u at %u Mb/s, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, "
+      "burst %.4f, "
       "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, slow %lld s, one way %lld ms, "
       "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
       "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
       "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms, "
       "cancelled %.2f, retained %.2f, challenges above %u, mute after %u%s%s%s%s%s%s%s",
       endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
-      payload_mtu, window_packets, static_cast<unsigned>(congestion), credit_sources, link_mbps, faults.loss, faults.duplicate,
-      faults.reorder, faults.corrupt, faults.burst, static_cast<long long>(faults.delay.ns()),
-      static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
-      static_cast<long long>(pause.ms()), static_cast<long long>(slow_application.ms() / 1000),
-      static_cast<long long>(one_way.ms()), pdcs_max, gd_per_pdc, gd_entries, mpr, default_mpr,
-      rx_messages, unexpected_messages, remotes, stranger, odd_packets, refused_packets,
-      broken_requests, broken_returns, rudi, rudi_window, rudi_packets, rudi_answers, datagrams,
-      datagrams_per_second, rendezvous_bytes, rendezvous_sends, rendezvous_reads, defer_bytes,
-      deferrable_sends, deferred_messages, restarts, static_cast<long long>(deferral_time.ms()),
-      cancelled_sends, retained, challenge_above, mute_after, medium_headers ? ", medium" : "",
-      small_headers ? ", small" : "", shares_receives ? ", shared receives" : "",
-      disable_index ? ", disables indices" : "", spoil ? ", spoilt" : "",
-      spec_timers ? ", spec timers" : "", death);
+      payload_mtu, window_packets, static_cast<unsigned>(congestion), credit_sources, link_mbps,
+      faults.loss, faults.duplicate, faults.reorder, faults.corrupt, faults.burst,
+      static_cast<long long>(faults.delay.ns()), static_cast<unsigned long long>(faults.rate_bps),
+      faults.blackhole_count, static_cast<long long>(pause.ms()),
+      static_cast<long long>(slow_application.ms() / 1000), static_cast<long long>(one_way.ms()),
+      pdcs_max, gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
+      stranger, odd_packets, refused_packets, broken_requests, broken_returns, rudi, rudi_window,
+      rudi_packets, rudi_answers, datagrams, datagrams_per_second, rendezvous_bytes,
+      rendezvous_sends, rendezvous_reads, defer_bytes, deferrable_sends, deferred_messages,
+      restarts, static_cast<long long>(deferral_time.ms()), cancelled_sends, retained,
+      challenge_above, mute_after, medium_headers ? ", medium" : "", small_headers ? ", small" : "",
+      shares_receives ? ", shared receives" : "", disable_index ? ", disables indices" : "",
+      spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

@@ -82,7 +82,7 @@ class CreditModelTest : public ::testing::Test {
       const Demand d = demands_.front();
       demands_.erase(demands_.begin());
       pacer_->on_demand({d.from, 0}, d.target, d.is_packet ? AskedBy::packet : AskedBy::request,
-                       now_);
+                        now_);
       if (d.is_packet) pacer_->on_received({d.from, 0}, {.bytes = kPacket, .at = now_});
     }
     while (!grants_.empty() && grants_.front().at <= now_) {

@@ -38,7 +38,9 @@ bool Destination::on_demand(Pdc& pdc, const wire::CreditRequest& demand, cms::As
   switch (news) {
     case cms::DemandNews::no_room:
       res_.counters.add(Count::creq_drop);
-      return false;
+      // The first packets of an unproven source go without credit, and refused it could never prove
+      // its address. [T-34, PDS-252]
+      return pdc.is_unverified();
     case cms::DemandNews::forged:
       res_.counters.add(Count::creq_unproven);
       return true;

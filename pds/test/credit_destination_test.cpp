@@ -104,6 +104,30 @@ TEST(CreditDestinationTest, WithoutRoomARequestIsRefused) {
   EXPECT_EQ(b.grants_within(2_us), (Units{10}));
 }
 
+// [CMS-007, PDS-252] A source that has not proven its address yet is not refused for that: it could
+// never prove it. It has no credit before.
+TEST(CreditDestinationTest, WithoutRoomANewSourceMayProveItself) {
+  Config config = credit_pds();
+  config.credit_sources = 1;
+  CreditBench b(cms::Algorithm::rccc, config);
+  b.client.script.names_are_unique = false;
+  b.open_target();
+  b.rx(b.cc_request(1001, 3, 10));
+  b.grants_within(1_ms);
+  b.from = address(8, 50000);
+  wire::Request syn = b.request(kFirst.value());
+  syn.type = wire::PdsType::rud_cc_request;
+  syn.credit_target = 10;
+  b.rx(syn);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_NE(out[0].type(), wire::PdsType::nack);
+  EXPECT_EQ(b.count(Count::creq_drop), 1u);
+  b.own = out[0].as<wire::Ack>().spdcid;
+  b.rx(b.cc_request(1001, 0, 10));
+  EXPECT_EQ(b.grants_within(2_us), (Units{10})) << "it takes the record of the one that rested";
+}
+
 // A grant for a PDC that is gone, or whose source is unproven and has no octets left, is dropped,
 // and takes the turns of others no further. [T-34, T-38, PDS-252]
 TEST(CreditDestinationTest, GrantsNeedAPdc) {

@@ -1,5 +1,6 @@
 // Credit at the source: what its packets ask for, when it asks without one, and what grants let go.
 // Figures by hand, of the sizes in credit_bench.h.
+#include "pds/schedule/backlog.h"
 #include "pds/test/credit_bench.h"
 
 #include <set>
@@ -200,8 +201,8 @@ TEST(CreditSourceTest, ARefusedMessageWantsNoCredit) {
   ASSERT_EQ(sent.asked.size(), 1u);
   EXPECT_EQ(sent.asked[0].credit_target, 5u) << "1,096 octets";
   b.rx_header(b.nack(wire::NackCode::exp_nack_err, b.start + 1));
-  EXPECT_EQ(b.lines(), (Lines{"CP NOOP psn " + std::to_string(b.start.value() + 1) +
-                              " retx ar payload 0"}));
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP NOOP psn " + std::to_string(b.start.value() + 1) + " retx ar payload 0"}));
   b.post(1);
   EXPECT_TRUE(b.sent().asked.empty()) << "1,132 octets are 5 units, too, and were told";
   b.elapse(300_us);

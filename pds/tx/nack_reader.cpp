@@ -41,7 +41,8 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant
   if (probes_.refuses_probe(pdc, h)) return;
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
   if (!pdc.tx.contains(h.nack_psn)) {
-    // Unless it answers the question for the cumulative ACK or for credit: nobody is there any more.
+    // Unless it answers the question for the cumulative ACK or for credit: nobody is there any
+    // more.
     const bool is_asked = (pdc.is_stalled() && has_new(pdc)) || pdc.asking.has_asked_credit();
     const bool is_answer = is_asked && h.nack_psn == pdc.tx.base() - 1 &&
                            reaction_to(h.nack_code) == NackReaction::fail_pdc;

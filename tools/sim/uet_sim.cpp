@@ -22,8 +22,8 @@ using uet::sim::Plan;
 using uet::sim::RunResult;
 
 const std::map<std::string, uet::cms::Algorithm> kAlgorithms{
-    {"aimd", uet::cms::Algorithm::aimd},   {"fixed", uet::cms::Algorithm::fixed},
-    {"nscc", uet::cms::Algorithm::nscc},   {"rccc", uet::cms::Algorithm::rccc},
+    {"aimd", uet::cms::Algorithm::aimd}, {"fixed", uet::cms::Algorithm::fixed},
+    {"nscc", uet::cms::Algorithm::nscc}, {"rccc", uet::cms::Algorithm::rccc},
     {"both", uet::cms::Algorithm::both},
 };
 

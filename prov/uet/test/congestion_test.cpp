@@ -69,8 +69,7 @@ TEST_F(CongestionTest, UnorderedRmaArrives) {
   const std::vector<uint8_t>& data = kept(pattern(kBytes, 2));
   std::vector<uint8_t>& memory = kept(std::vector<uint8_t>(kBytes));
   std::vector<uint8_t>& back = kept(std::vector<uint8_t>(kBytes));
-  fid_mr* const region =
-      b->registered(memory.data(), kBytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 5);
+  fid_mr* const region = b->registered(memory.data(), kBytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 5);
   const uint64_t key = fi_mr_key(region);
   const bool is_virtual = (b->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
   const uint64_t at = is_virtual ? reinterpret_cast<uint64_t>(memory.data()) : 0;
