@@ -131,7 +131,6 @@ struct Path : ListNode<struct OpenPathTag> {
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
-  uint8_t asked = 0;              // times that a PDC was chosen to ask for credit; wraps
   uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
   TimerNode timer{kPathTimer};    // armed while pacing or want of credit holds it back
   uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]

@@ -31,13 +31,13 @@ struct Candidates {
   uint32_t count = 0;
 };
 
-// One of those that wait, else any of the path; null: there is none. They take turns, because the
-// peer may have lost one.
-Pdc* pdc_to_ask_on(Path& path) {
+// One of those that wait, else any of the path, at random: the peer may have lost one. Null: there
+// is none.
+Pdc* pdc_to_ask_on(Path& path, Rng& rng) {
   Candidates found;
   for (auto* const list : {&path.blocked, &path.sated}) found.add_all(*list);
   for (Flow& flow : path.flows) found.add_all(flow.pdcs);
-  return found.count == 0 ? nullptr : found.pdcs[path.asked++ % found.count];
+  return found.count == 0 ? nullptr : found.pdcs[rng.below(found.count)];
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void Schedule::settle(Path& path) {
 // source goes on by itself, a packet at a time; so, too, where requests go unanswered: if the peer
 // has lost the PDC, it refuses a packet of data in words that are heeded. [CMS-128, CMS-129]
 void Schedule::ask_for_credit(Path& path, Instant now) {
-  Pdc* const pdc = pdc_to_ask_on(path);
+  Pdc* const pdc = pdc_to_ask_on(path, res_.rng);
   if (pdc != nullptr) (void)path.ccc.credit_target(path.need());  // as good as told
   path.ccc.on_credit_requested(now);
   path.backlog.set_stalled(path.ccc.is_credit_unanswered());

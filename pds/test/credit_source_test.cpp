@@ -141,8 +141,8 @@ TEST(CreditSourceTest, ARefusedRequestEndsThePdc) {
   EXPECT_EQ(b.count(Count::pdc_closed_nack), 1u);
 }
 
-// [CMS-129] Requests go on the PDCs in turn: one may be lost at the peer.
-TEST(CreditSourceTest, PdcsTakeTurnsAtAsking) {
+// [CMS-129] Requests go on any of the PDCs: one may be lost at the peer.
+TEST(CreditSourceTest, EachPdcAsks) {
   CreditBench b;
   FabricAddress to = b.from;
   to.port = kUetPort;
@@ -160,7 +160,7 @@ TEST(CreditSourceTest, PdcsTakeTurnsAtAsking) {
   }
   ASSERT_EQ(pdcs.size(), 2u);
   std::set<Pdcid> asking;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 300; ++i) {
     for (const Bench::Out& o : b.tx()) {
       if (o.type() != wire::PdsType::control) continue;
       const auto h = o.as<wire::Control>();
