@@ -24,8 +24,9 @@ class Ccc {
 
   // Window and credit admit a packet of that size now. With nothing in flight the window always
   // admits one, whatever its size: no window can stall a sender for good. [CMS-142]
-  bool may_send(uint32_t bytes) const {
-    if (credit_ && !credit_->may_send()) return false;
+  // A control packet takes no credit. [CMS-193]
+  bool may_send(uint32_t bytes, bool is_control = false) const {
+    if (credit_ && !is_control && !credit_->may_send()) return false;
     return outstanding_ == 0 || !has_window() ||
            std::visit([&](const auto& a) { return a.may_send(bytes); }, window_);
   }
@@ -91,6 +92,8 @@ class Ccc {
   const Nscc* nscc() const { return std::get_if<Nscc>(&window_); }
 
   bool has_credit() const { return credit_.has_value(); }
+  // Credit that the peer grants; null where none is in use.
+  CreditSource* credit() { return credit_ ? &*credit_ : nullptr; }
   // Octets that the receiver lets this end send; below zero by less than a packet. Zero where no
   // credit is in use.
   int64_t credit_bytes() const { return credit_ ? credit_->credit_bytes() : 0; }
@@ -110,15 +113,16 @@ class Ccc {
   // The credit_target for a packet that leaves now. Requires has_credit(). [CMS-126, CMS-143]
   uint32_t credit_target(const CreditNeed& need) { return credit_->target(limited(need)); }
   // So much waits: when a Credit Request CP for it is due; never() if none is to be sent. Then send
-  // it and call on_credit_requested(). [CMS-127, CMS-129]
+  // it and call on_requested() of credit(). [CMS-127, CMS-129]
   Instant credit_deadline(const CreditNeed& need, Instant now) {
     if (!credit_) return Instant::never();
     credit_->on_need(limited(need), now);
     return credit_->deadline();
   }
-  void on_credit_requested(Instant now) { credit_->on_requested(now); }
-  // There is nobody to send it. [CMS-128]
-  void on_nobody_asks() { credit_->on_nobody_asks(); }
+  // Nothing waits for credit any more.
+  void on_nothing_waits() {
+    if (credit_) credit_->on_need({}, Instant::zero());
+  }
 
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, window_);

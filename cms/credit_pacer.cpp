@@ -12,6 +12,7 @@ namespace {
 constexpr uint32_t kWindowMax = 1 << 22;     // half of what 24 bits tell apart [CMS-118]
 constexpr uint32_t kEmptyGrantBytes = 1024;  // what a turn without credit counts [CMS-134]
 constexpr uint32_t kTimeoutsSilent = 4;      // [CMS-139]
+constexpr uint32_t kNewcomersTurn = 8;       // unproven sources have one of so many turns [T-34]
 
 uint32_t units_of(uint64_t bytes) {
   const uint64_t units = (bytes + kCreditUnitBytes - 1) / kCreditUnitBytes;
@@ -70,7 +71,7 @@ CreditSourceRecord* CreditPacer::add_source(uint32_t peer) {
 }
 
 // A source with as many contexts as it may have gives one up that wants nothing. [T-34]
-CreditContext* CreditPacer::add(CreditKey key, Instant now) {
+CreditContext* CreditPacer::add(CreditKey key, bool is_proven, Instant now) {
   CreditSourceRecord* source = find_source(key.peer);
   if (source != nullptr && source->context_count == kContexts) {
     CreditContext* const spare = source->resting.front();
@@ -79,12 +80,16 @@ CreditContext* CreditPacer::add(CreditKey key, Instant now) {
   }
   const auto is_full = [&] { return contexts_.full() || (source == nullptr && sources_.full()); };
   if (is_full()) {
-    close_longest_idle(now);
+    give_way(is_proven, now);
     source = find_source(key.peer);  // that may have been its last one
     if (is_full()) return nullptr;
   }
-  if (source == nullptr) source = add_source(key.peer);
-  if (source == nullptr) return nullptr;
+  if (source == nullptr) {
+    source = add_source(key.peer);
+    if (source == nullptr) return nullptr;
+    source->is_proven = is_proven;
+    if (!is_proven) unproven_.push_back(*source);
+  }
   CreditContext* const c = contexts_.alloc(*source, key.ccc_id);
   if (c == nullptr) {
     if (source->context_count == 0) close_source(*source);
@@ -107,20 +112,39 @@ void CreditPacer::close(CreditContext& c) {
   source.backlog_units -= c.backlog();
   --source.context_count;
   contexts_.free(&c);  // leaves its lists
-  if (source.waiting.empty()) source.unlink();
+  if (source.waiting.empty()) source.leave_ring();
   if (source.context_count == 0) close_source(source);
 }
 
-// Those whose last packets may still be under way keep their state. [CMS-008, CMS-119]
-void CreditPacer::close_longest_idle(Instant now) {
+// A record is wanted for another source. Those whose address may be forged give way to those whose
+// is not, and to each other after a timeout. Of the rest the one that has wanted nothing for
+// longest does; not while its last packets may still be under way. [CMS-008, CMS-119, T-34]
+void CreditPacer::give_way(bool is_proven, Instant now) {
+  if (CreditSourceRecord* const source = unproven_.front()) {
+    CreditContext& c = *(source->waiting.empty() ? source->resting : source->waiting).front();
+    if (is_proven || now - c.raised_at >= terms_.timeout) return close(c);
+  }
+  if (!is_proven) return;
   CreditContext* const c = idle_.empty() ? filled_.front() : idle_.front();
   if (c != nullptr && now - c->raised_at >= terms_.timeout) close(*c);
 }
 
-void CreditPacer::forget(uint32_t peer) {
-  while (CreditSourceRecord* const source = find_source(peer)) {
-    close(source->waiting.empty() ? *source->resting.front() : *source->waiting.front());
-  }
+void CreditPacer::prove(CreditSourceRecord& source) {
+  source.is_proven = true;
+  IntrusiveList<CreditSourceRecord, UnprovenSources>::erase(source);
+  if (source.waiting.empty()) return;
+  IntrusiveList<CreditSourceRecord>::erase(source);
+  ring_.push_back(source);
+}
+
+void CreditPacer::withdraw(CreditKey key) {
+  CreditContext* const c = find(key);
+  if (c == nullptr) return;
+  if (!c->source->is_proven) return close(*c);
+  if (!c->is_waiting) return;
+  c->source->backlog_units -= c->backlog();
+  c->target = c->granted;
+  rest(*c);
 }
 
 // --- what sources ask for ---
@@ -133,18 +157,22 @@ void CreditPacer::begin(CreditContext& c, uint32_t target) {
 }
 
 // A source never tells less than before, unless it has forgotten: then no packet of its earlier
-// life comes any more. [CMS-119]
+// life comes any more. One that is late tells less, too, but hardly a window less. [CMS-119]
 bool CreditPacer::has_begun_anew(const CreditContext& c, uint32_t target, Instant now) const {
-  return credit_ahead(target, c.target) < 0 && c.backlog() == 0 &&
+  return credit_ahead(c.target, target) > static_cast<int32_t>(terms_.window) && c.backlog() == 0 &&
          now - c.raised_at >= terms_.timeout;
 }
 
 DemandNews CreditPacer::on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now,
-                                  uint32_t via) {
+                                  Asker asker) {
   target &= kCreditCounterMask;
+  if (CreditSourceRecord* const source = find_source(key.peer)) {
+    if (source->is_proven && !asker.is_proven) return DemandNews::forged;
+    if (!source->is_proven && asker.is_proven) prove(*source);
+  }
   CreditContext* c = find(key);
   if (c == nullptr) {
-    c = add(key, now);
+    c = add(key, asker.is_proven, now);
     if (c == nullptr) return DemandNews::no_room;
     begin(*c, target);
   } else if (has_begun_anew(*c, target, now)) {
@@ -152,7 +180,7 @@ DemandNews CreditPacer::on_demand(CreditKey key, uint32_t target, AskedBy by, In
   }
   c->heard_at = now;
   c->is_unheard = false;
-  c->via = via;
+  c->via = asker.via;
   const int32_t ahead = credit_ahead(target, c->target);
   const bool fits = ahead <= 0 || raise(*c, static_cast<uint32_t>(ahead), now);
   if (c->backlog() > 0 || by == AskedBy::request) join(*c, now);
@@ -195,9 +223,9 @@ void CreditPacer::join(CreditContext& c, Instant now) {
     IntrusiveList<CreditContext, IdleContexts>::erase(c);
     source.waiting.push_back(c);
   }
-  if (source.is_linked()) return;
-  if (ring_.empty()) spacing_.begin(now);
-  ring_.push_back(source);
+  if (source.is_in_ring()) return;
+  if (ring_.empty() && newcomers_.empty()) spacing_.begin(now);
+  ring_of(source).push_back(source);
 }
 
 void CreditPacer::rest(CreditContext& c) {
@@ -206,13 +234,14 @@ void CreditPacer::rest(CreditContext& c) {
   IntrusiveList<CreditContext>::erase(c);
   source.resting.push_back(c);
   idle_.push_back(c);
-  if (source.waiting.empty()) source.unlink();
+  if (source.waiting.empty()) source.leave_ring();
 }
 
 // --- who gets some ---
 
 Instant CreditPacer::deadline() const {
-  const bool is_due = !ring_.empty() || (terms_.idle_credit && !idle_.empty());
+  const bool is_due =
+      !ring_.empty() || !newcomers_.empty() || (terms_.idle_credit && !idle_.empty());
   return is_due ? spacing_.next() : Instant::never();
 }
 
@@ -222,10 +251,17 @@ std::optional<Grant> CreditPacer::next_grant(Instant now) {
   return c != nullptr ? grant(*c, now) : idle_grant(now);
 }
 
+// Null: nobody waits.
+CreditSourceRecord* CreditPacer::next_source() const {
+  const bool is_newcomers_turn = ring_.empty() || turn_ % kNewcomersTurn == 0;
+  if (is_newcomers_turn && !newcomers_.empty()) return newcomers_.front();
+  return ring_.front();
+}
+
 // Leaves out sources that were silent for long though they had a grant since. Who waits for a
 // first grant in a long ring is silent, too. [CMS-139]
 CreditContext* CreditPacer::next_waiting(Instant now) {
-  while (CreditSourceRecord* const source = ring_.front()) {
+  while (CreditSourceRecord* const source = next_source()) {
     CreditContext* const c = source->waiting.front();
     const bool is_silent = c->is_unheard && now - c->heard_at >= terms_.timeout * kTimeoutsSilent;
     if (c->backlog() == 0 || !is_silent) return c;
@@ -242,6 +278,7 @@ Grant CreditPacer::grant(CreditContext& c, Instant now) {
   c.granted = (c.granted + units) & kCreditCounterMask;
   source.backlog_units -= units;
   c.is_unheard = true;
+  ++turn_;
   const uint32_t bytes = units > 0 ? units * kCreditUnitBytes : kEmptyGrantBytes;
   spacing_.spend(bytes, core_.rate_q16(), now);
   if (c.backlog() == 0) {
@@ -250,9 +287,9 @@ Grant CreditPacer::grant(CreditContext& c, Instant now) {
     IntrusiveList<CreditContext>::erase(c);
     source.waiting.push_back(c);
   }
-  if (source.is_linked()) {
+  if (source.is_in_ring()) {
     IntrusiveList<CreditSourceRecord>::erase(source);
-    ring_.push_back(source);
+    ring_of(source).push_back(source);
   }
   return {{source.peer, c.ccc_id}, c.granted, c.via};
 }

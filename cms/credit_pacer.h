@@ -1,6 +1,7 @@
 // RCCC at the destination: who asks for credit, and who gets some next. One pacer for the ports of
-// a FEP. Sources take turns; the contexts of one source share its turns. Every event costs O(1);
-// nothing a peer says is believed beyond a window. [cms.md 5.3]
+// a FEP. Sources take turns; the contexts of one source share its turns. Those whose address may be
+// forged have few of the turns while others wait, and leave the others their records. Every event
+// costs O(1); nothing a peer says is believed beyond a window. [cms.md 5.3, T-34]
 #pragma once
 
 #include "cms/config.h"
@@ -37,6 +38,13 @@ enum class DemandNews : uint8_t {
   clamped,  // it asks for more than a window: the rest is dropped until it is asked for again
   old,      // overtaken, or made up: nothing was changed
   no_room,  // no state for this context is free: NACK NO_CCC_AVAIL [CMS-007]
+  forged,   // perhaps: it comes from an unproven address of a source that is known. Nothing changed
+};
+
+// Who brings a demand.
+struct Asker {
+  uint32_t via = 0;       // whatever the owner of the pacer wants to know of its grants
+  bool is_proven = true;  // it has shown that it receives what is sent to its address [T-34]
 };
 
 // Tell this context that its cumulative credit is now that. 24 bits. [CMS-034]
@@ -56,15 +64,15 @@ class CreditPacer {
   // Errc::invalid for the room. The arena outlives this object.
   Result<void> create(Arena& arena, const Config& config, const CreditRoom& room, uint64_t seed);
 
-  // A credit_target that arrived. Grants that follow name `via`, which is the caller's. [CMS-130,
-  // CMS-135]
-  DemandNews on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now, uint32_t via = 0);
+  // A credit_target that arrived. Grants that follow name its `via`. [CMS-130, CMS-135]
+  DemandNews on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now, Asker asker = {});
   // A request packet of that context, after its demand. [CMS-135, CMS-139]
   void on_received(CreditKey key, const Received& e);
   // Octets that wait to be written to the memory of the host. [CMS-140]
   void on_host_queue(uint64_t bytes) { spacing_.set_host_queue(bytes); }
-  // The peer is gone, or its number is about to name another one.
-  void forget(uint32_t peer);
+  // A grant of it could not be sent: it waits for no more until it asks again. An unproven source
+  // is forgotten.
+  void withdraw(CreditKey key);
 
   // When next_grant() has something to say; never() while nobody asks.
   Instant deadline() const;
@@ -93,15 +101,20 @@ class CreditPacer {
   CreditSourceRecord* find_source(uint32_t peer);
   CreditContext* find(CreditKey key);
   CreditSourceRecord* add_source(uint32_t peer);
-  CreditContext* add(CreditKey key, Instant now);
+  CreditContext* add(CreditKey key, bool is_proven, Instant now);
   void close_source(CreditSourceRecord& source);
   void close(CreditContext& c);
-  void close_longest_idle(Instant now);
+  void give_way(bool is_proven, Instant now);
+  void prove(CreditSourceRecord& source);
+  IntrusiveList<CreditSourceRecord>& ring_of(const CreditSourceRecord& source) {
+    return source.is_proven ? ring_ : newcomers_;
+  }
   void begin(CreditContext& c, uint32_t target);
   bool has_begun_anew(const CreditContext& c, uint32_t target, Instant now) const;
   bool raise(CreditContext& c, uint32_t units, Instant now);
   void join(CreditContext& c, Instant now);
   void rest(CreditContext& c);
+  CreditSourceRecord* next_source() const;
   CreditContext* next_waiting(Instant now);
   Grant grant(CreditContext& c, Instant now);
   std::optional<Grant> idle_grant(Instant now);
@@ -109,12 +122,16 @@ class CreditPacer {
   Slab<CreditSourceRecord> sources_;
   Slab<CreditContext> contexts_;
   HashMap<uint32_t, Handle<CreditSourceRecord>> by_peer_;
-  IntrusiveList<CreditSourceRecord> ring_;             // sources that wait for credit
+  // Sources that wait for credit: those that are proven, and the others.
+  IntrusiveList<CreditSourceRecord> ring_;
+  IntrusiveList<CreditSourceRecord> newcomers_;
+  IntrusiveList<CreditSourceRecord, UnprovenSources> unproven_;  // the first one for longest
   IntrusiveList<CreditContext, IdleContexts> idle_;    // want nothing; may get idle credit
   IntrusiveList<CreditContext, IdleContexts> filled_;  // want nothing, and have a window of it
   CreditSpacing spacing_;
   CoreRate core_;
   Terms terms_;
+  uint32_t turn_ = 0;  // grants to those that waited; wraps
 };
 
 }  // namespace uet::cms

@@ -20,7 +20,8 @@ struct CreditKey {
 };
 
 struct CreditSourceRecord;
-struct IdleContexts {};  // tag of the list of all contexts that want nothing
+struct IdleContexts {};     // tag of the list of all contexts that want nothing
+struct UnprovenSources {};  // tag of the list of all sources whose address may be forged
 
 struct CreditContext : ListNode<>, ListNode<IdleContexts> {
   CreditContext(CreditSourceRecord& of, uint8_t id) : source(&of), ccc_id(id) {}
@@ -42,14 +43,19 @@ struct CreditContext : ListNode<>, ListNode<IdleContexts> {
   bool is_unheard = false;  // nothing came since its last grant
 };
 
-struct CreditSourceRecord : ListNode<> {
+struct CreditSourceRecord : ListNode<>, ListNode<UnprovenSources> {
   explicit CreditSourceRecord(uint32_t number) : peer(number) {}
+
+  // In one of the rings of those that wait.
+  bool is_in_ring() const { return static_cast<const ListNode<>&>(*this).is_linked(); }
+  void leave_ring() { static_cast<ListNode<>&>(*this).unlink(); }
 
   IntrusiveList<CreditContext> waiting;  // the first one has the source's next turn
   IntrusiveList<CreditContext> resting;  // the first one for longest
   uint32_t peer;
   uint32_t backlog_units = 0;  // of all its contexts
   uint32_t context_count = 0;
+  bool is_proven = false;  // it has shown that it receives what is sent to its address
 };
 
 }  // namespace uet::cms

@@ -4,10 +4,7 @@
 namespace uet::cms {
 
 CreditSource::CreditSource(const Config& config)
-    : credit_(static_cast<int64_t>(
-          std::min(std::max<uint64_t>(config.bdp_bytes() * config.credit.first_permille / 1000,
-                                      config.mtu_bytes),
-                   credit_window_bytes(config)))),
+    : credit_(static_cast<int64_t>(first_credit_bytes(config))),
       window_(static_cast<uint32_t>(credit_window_bytes(config))),
       mtu_(config.mtu_bytes),
       base_rtt_(config.base_rtt),

@@ -19,11 +19,19 @@ inline Duration credit_timeout(const Config& c) {
   return std::max(kQuarterOfRto, c.base_rtt * 4);
 }
 
-// Octets of credit that a source may hold, and wait for: less than half of what 24 bits tell
-// apart. [CMS-118, CMS-125, CMS-126]
+// Octets of credit that a source may hold, and wait for: no more than a window has, and less than
+// half of what 24 bits tell apart. [CMS-118, CMS-125, CMS-126]
 inline uint64_t credit_window_bytes(const Config& c) {
-  const uint64_t window = c.bdp_bytes() * c.credit.window_max_permille / 1000;
+  const uint64_t by_delay = c.bdp_bytes() * c.credit.window_max_permille / 1000;
+  const uint64_t window = std::min<uint64_t>(by_delay, c.window_bytes_max);
   return std::clamp<uint64_t>(window, c.mtu_bytes, uint64_t{1} << 30);
+}
+
+// Octets that go out before the first grant. [CMS-121]
+inline uint64_t first_credit_bytes(const Config& c) {
+  const uint64_t by_delay = c.bdp_bytes() * c.credit.first_permille / 1000;
+  const uint64_t first = c.start_slowly ? std::min(by_delay, c.first_window_bytes()) : by_delay;
+  return std::min(std::max<uint64_t>(first, c.mtu_bytes), credit_window_bytes(c));
 }
 
 // What a context would send if it could.
@@ -54,7 +62,11 @@ class CreditSource {
   // credit: an established PDC asks for some; on any other the destination would refuse that, so
   // the source grants itself a packet. [CMS-128]
   void on_lost(bool is_established);
-  // No PDC can ask for credit at the moment: the source grants itself a packet. [CMS-128]
+  // A PDC is known to the destination, which may not have believed what was told before: without
+  // credit it is told again. [T-34]
+  void on_established() { is_untold_ = credit_ <= 0; }
+  // No PDC can ask for credit at the moment, or no request is answered: the source grants itself a
+  // packet. [CMS-128, CMS-129]
   void on_nobody_asks() { on_lost(false); }
 
   // Call when what waits has changed and at `deadline()`, so that it is asked for though no packet
@@ -63,6 +75,8 @@ class CreditSource {
   // A Credit Request CP is due. Then send one with `target()`, and call on_requested.
   bool wants_request(Instant now) const { return now >= deadline(); }
   void on_requested(Instant now);
+  // The timer has doubled as far as it may, and no credit came. [CMS-129]
+  bool is_unanswered() const { return backoff_ == kBackoffMax; }
   // never() while no request is to be sent.
   Instant deadline() const;
 

@@ -50,8 +50,8 @@
   X(drop_rudi_answers_full) X(drop_source_rate) X(probe_rx) X(credit_rx) X(credit_request_rx)      \
   /* receiver credit: as a source [CMS 5.2], as a destination [CMS 5.3] */                         \
   X(credit_clamped) X(credit_old) X(credit_unused) X(credit_request_tx) X(credit_on_trust)         \
-  X(creq_drop) X(creq_clamped) X(creq_old) X(creq_unused) X(credit_tx) X(credit_no_pdc)            \
-  X(credit_unproven)                                                                               \
+  X(creq_drop) X(creq_clamped) X(creq_old) X(creq_unproven) X(creq_unused)               \
+  X(credit_tx) X(credit_no_pdc) X(credit_unproven)                                                 \
   /* drops, in the order of the checks [PDS 7.1] */                                                \
   X(trimmed_rx) X(drop_too_short) X(drop_trimmed) X(drop_type_reserved) X(drop_type_unsupported)   \
   X(drop_malformed) X(drop_no_pdc) X(drop_bad_peer) X(drop_syn_state) X(drop_bad_pdcid)            \

@@ -7,6 +7,14 @@
 namespace uet::sim {
 namespace {
 
+// A stream of its own: it came later than the rest.
+cms::Algorithm draw_congestion(uint64_t seed) {
+  Rng rng(seed, 0x6363);
+  if (rng.chance(0.25)) return cms::Algorithm::nscc;
+  if (rng.chance(0.2)) return cms::Algorithm::rccc;
+  return rng.chance(0.25) ? cms::Algorithm::both : cms::Algorithm::aimd;
+}
+
 // 0 most of the time, otherwise anything up to max.
 double sometimes(Rng& rng, double probability, double max) {
   if (!rng.chance(probability)) return 0;
@@ -48,8 +56,7 @@ Plan Plan::draw(uint64_t seed) {
   p.late_receives = one_of(rng, {0.0, 0.3, 1.0});
   p.spread = one_of(rng, {Duration::zero(), Duration::milliseconds(1), Duration::milliseconds(50)});
   p.entropy_values = one_of(rng, {1u, 4u, 16u});
-  // A stream of its own, too: it came later than the rest.
-  if (Rng(seed, 0x6363).chance(0.25)) p.congestion = cms::Algorithm::nscc;
+  p.congestion = draw_congestion(seed);
   if (rng.chance(0.06)) p.pause = Duration::milliseconds(100 + int64_t(rng.below(10'000)));
 
   io::FaultPlan& f = p.faults;
@@ -108,6 +115,9 @@ void draw_late(Plan& p, Rng& rng, uint64_t seed) {
   }
   Rng challenges(seed, 0x6368616c);
   if (challenges.chance(0.25)) p.challenge_above = 1 + static_cast<uint32_t>(challenges.below(4));
+  Rng credit(seed, 0x63726564);
+  if (credit.chance(0.15)) p.credit_sources = 1 + static_cast<uint32_t>(credit.below(3));
+  if (credit.chance(0.5)) p.link_mbps = static_cast<uint32_t>(p.faults.rate_bps / 1'000'000);
   Rng mutes(seed, 0x6d757465);
   const bool is_slow = p.slow_application > Duration::zero();
   if (mutes.chance(0.05) && !p.restart && !p.spoil && !is_slow) {  // one such fault at a time
@@ -205,6 +215,7 @@ bool Plan::is_scarce() const {
          return_messages < plenty.return_messages || rx_messages < plenty.rx_messages ||
          mpr < plenty.mpr || rudi_packets < plenty.rudi_packets ||
          rudi_answers < plenty.rudi_answers || reserve_refusals > 0 ||
+         credit_sources < plenty.credit_sources ||
          unexpected_messages < plenty.unexpected_messages ||
          unexpected_bytes < plenty.unexpected_bytes;
 }
@@ -215,26 +226,27 @@ std::string Plan::describe() const {
   std::snprintf(
       text, sizeof text,
       "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
-      "window %u, congestion %u, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, burst %.4f, "
+      "window %u, congestion %u of %u at %u Mb/s, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, "
+      "burst %.4f, "
       "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, slow %lld s, one way %lld ms, "
       "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
       "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
       "rendezvous from %u with %u/%u, deferrable from %u with %u/%u/%u for %lld ms, "
       "cancelled %.2f, retained %.2f, challenges above %u, mute after %u%s%s%s%s%s%s%s",
       endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
-      payload_mtu, window_packets, static_cast<unsigned>(congestion), faults.loss, faults.duplicate,
-      faults.reorder, faults.corrupt, faults.burst, static_cast<long long>(faults.delay.ns()),
-      static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
-      static_cast<long long>(pause.ms()), static_cast<long long>(slow_application.ms() / 1000),
-      static_cast<long long>(one_way.ms()), pdcs_max, gd_per_pdc, gd_entries, mpr, default_mpr,
-      rx_messages, unexpected_messages, remotes, stranger, odd_packets, refused_packets,
-      broken_requests, broken_returns, rudi, rudi_window, rudi_packets, rudi_answers, datagrams,
-      datagrams_per_second, rendezvous_bytes, rendezvous_sends, rendezvous_reads, defer_bytes,
-      deferrable_sends, deferred_messages, restarts, static_cast<long long>(deferral_time.ms()),
-      cancelled_sends, retained, challenge_above, mute_after, medium_headers ? ", medium" : "",
-      small_headers ? ", small" : "", shares_receives ? ", shared receives" : "",
-      disable_index ? ", disables indices" : "", spoil ? ", spoilt" : "",
-      spec_timers ? ", spec timers" : "", death);
+      payload_mtu, window_packets, static_cast<unsigned>(congestion), credit_sources, link_mbps,
+      faults.loss, faults.duplicate, faults.reorder, faults.corrupt, faults.burst,
+      static_cast<long long>(faults.delay.ns()), static_cast<unsigned long long>(faults.rate_bps),
+      faults.blackhole_count, static_cast<long long>(pause.ms()),
+      static_cast<long long>(slow_application.ms() / 1000), static_cast<long long>(one_way.ms()),
+      pdcs_max, gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
+      stranger, odd_packets, refused_packets, broken_requests, broken_returns, rudi, rudi_window,
+      rudi_packets, rudi_answers, datagrams, datagrams_per_second, rendezvous_bytes,
+      rendezvous_sends, rendezvous_reads, defer_bytes, deferrable_sends, deferred_messages,
+      restarts, static_cast<long long>(deferral_time.ms()), cancelled_sends, retained,
+      challenge_above, mute_after, medium_headers ? ", medium" : "", small_headers ? ", small" : "",
+      shares_receives ? ", shared receives" : "", disable_index ? ", disables indices" : "",
+      spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

@@ -41,6 +41,8 @@ struct Plan {
   // One endpoint stops being run for a while, as a stopped process would.
   Duration pause = Duration::zero();
   cms::Algorithm congestion = cms::Algorithm::aimd;
+  uint32_t credit_sources = 1024;  // that a destination of credit remembers
+  uint32_t link_mbps = 0;          // what congestion control takes the links for; 0: its default
   uint32_t entropy_values = 4;
   bool spec_timers = false;
 

@@ -75,6 +75,8 @@ fep::Config config_of(const Plan& plan) {
   if (plan.mute_after > 0) c.pds.peer_timeout = Duration::seconds(1);
   c.cms = cms::Config::software();
   c.cms.algorithm = plan.congestion;
+  c.pds.credit_sources = plan.credit_sources;
+  if (plan.link_mbps != 0) c.cms.link_mbps = plan.link_mbps;
   c.cms.entropy_values = plan.entropy_values;
   c.ses.payload_mtu = static_cast<uint16_t>(plan.payload_mtu);
   c.ses.unexpected_bytes = plan.unexpected_bytes;

@@ -54,6 +54,19 @@ TEST_F(CreditSourceTest, BeginsWithOneBdpOfCredit) {
   EXPECT_EQ(CreditSource(c).credit_bytes(), kWindow) << "at most MaxWnd";
 }
 
+// [CMS-121, CMS-125] A stack in software begins with 128 KiB of payload, here 32 packets of 4,240
+// octets, and holds no more credit than a window of it: what a receive buffer takes.
+TEST(CreditInSoftwareTest, SocketsHoldLittle) {
+  Config c = config();
+  c.mtu_bytes = 4240;
+  c.start_slowly = true;
+  EXPECT_EQ(CreditSource(c).credit_bytes(), 32 * 4240);
+  c.window_bytes_max = 200'000;
+  EXPECT_EQ(CreditSource(c).window_bytes(), 200'000u);
+  c.window_bytes_max = 100'000;
+  EXPECT_EQ(CreditSource(c).credit_bytes(), 100'000);
+}
+
 // [CMS-120, CMS-123] The 38th packet finds 150,000 - 37 * 4,000 = 2,000 octets, less than its size.
 TEST_F(CreditSourceTest, AnyCreditAdmitsOnePacket) {
   for (int i = 0; i < 38; ++i) {
@@ -276,6 +289,44 @@ TEST_F(CreditSourceTest, TheTimerDoublesUpToSixteenTimes) {
     now_ = due;
     source_.on_requested(now_);
   }
+}
+
+// [CMS-129] After four requests that nobody answered, each at twice the distance, nothing more is
+// to be expected of asking: a packet may leave without credit. Credit ends that.
+TEST_F(CreditSourceTest, UnansweredItGoesOnTrust) {
+  exhaust();
+  source_.target(need(8000));
+  source_.on_need(need(8000), now_);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_FALSE(source_.is_unanswered()) << i;
+    now_ = source_.deadline();
+    source_.on_requested(now_);
+  }
+  EXPECT_TRUE(source_.is_unanswered());
+  EXPECT_FALSE(source_.may_send());
+  source_.on_nobody_asks();
+  EXPECT_EQ(source_.credit_bytes(), kPacket);
+  send(1);
+  source_.on_need(need(4000), now_);
+  EXPECT_EQ(source_.on_credit({0, now_}), CreditNews::taken);
+  EXPECT_TRUE(source_.is_unanswered()) << "it says nothing new";
+  EXPECT_EQ(source_.on_credit({1, now_}), CreditNews::taken);
+  EXPECT_FALSE(source_.is_unanswered());
+}
+
+// [T-34, CMS-127] What is told before a PDC stands may not be believed: without credit it is told
+// again, at once, when the first answer comes.
+TEST_F(CreditSourceTest, AnEstablishedPdcAsksAgain) {
+  send(38);
+  source_.target(need(20'000));
+  source_.on_feedback();
+  source_.on_need(need(20'000), now_);
+  EXPECT_EQ(source_.deadline(), now_ + 300_us) << "all of it was told";
+  source_.on_established();
+  source_.on_need(need(20'000), now_);
+  EXPECT_TRUE(source_.wants_request(now_));
+  source_.on_requested(now_);
+  EXPECT_FALSE(source_.wants_request(now_ + 12_us));
 }
 
 // [CMS-129] Credit starts it again, from one timeout; the same credit again does not.

@@ -125,6 +125,7 @@ void Ending::forget_outstanding(Pdc& pdc) {
   Schedule::stop_sending(pdc);
   pdc.path->settle(pdc);
   if (freed) schedule_.wake_path(*pdc.path);
+  schedule_.settle(*pdc.path);
 }
 
 // What the PDC holds goes back; the PDC itself as well.

@@ -31,13 +31,19 @@ bool Destination::on_demand(Pdc& pdc, const wire::CreditRequest& demand, cms::As
     res_.counters.add(Count::creq_unused);
     return true;
   }
-  const auto news = pacer_->on_demand(key_of(pdc, demand.ccc_id), demand.credit_target, by, now,
-                                      pdc.handle.value());
+  const cms::Asker asker{pdc.handle.value(), !pdc.is_unverified()};
+  const auto news =
+      pacer_->on_demand(key_of(pdc, demand.ccc_id), demand.credit_target, by, now, asker);
   note_due(now);
   switch (news) {
     case cms::DemandNews::no_room:
       res_.counters.add(Count::creq_drop);
-      return false;
+      // The first packets of an unproven source go without credit, and refused it could never prove
+      // its address. [T-34, PDS-252]
+      return pdc.is_unverified();
+    case cms::DemandNews::forged:
+      res_.counters.add(Count::creq_unproven);
+      return true;
     case cms::DemandNews::clamped:
       res_.counters.add(Count::creq_clamped);
       break;
@@ -77,10 +83,11 @@ void Destination::send_grants(TxBatch& batch, Instant now) {
 }
 
 // The PDC that asked may be gone, or its source unproven: then the grant is lost, as a packet may
-// be. Its source asks again. [CMS-129]
+// be, and no further one is tried. Its source asks again. [CMS-129]
 void Destination::send(const cms::Grant& grant, TxBatch& batch, Instant now) {
   Pdc* const pdc = table_.get(PdcHandle(grant.via));
   if (pdc == nullptr || pdc->peer.value() != grant.key.peer || pdc->life.has_failed()) {
+    pacer_->withdraw(grant.key);
     return res_.counters.add(Count::credit_no_pdc);
   }
   wire::Control h;
@@ -91,6 +98,7 @@ void Destination::send(const cms::Grant& grant, TxBatch& batch, Instant now) {
   h.payload = wire::pack_credit(grant.credit);
   const bool is_sent = outbox_.emit_control(*pdc, h, pdc->path->ev.next(now), batch);
   res_.counters.add(is_sent ? Count::credit_tx : Count::credit_unproven);
+  if (!is_sent) pacer_->withdraw(grant.key);
 }
 
 }  // namespace uet::pds

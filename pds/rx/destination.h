@@ -24,7 +24,8 @@ class Destination {
   Result<void> create(Arena& arena);
 
   // Credit that the peer asks for, in a request or in a Credit Request CP. The grant goes to the
-  // PDC that asked last. False: no state for its context is free. [CMS-007, CMS-130, CMS-135]
+  // PDC that asked last. False: no state for its context is free: refuse the packet. [CMS-007,
+  // CMS-130, CMS-135]
   bool on_demand(Pdc& pdc, const wire::CreditRequest& demand, cms::AskedBy by, Instant now);
   // A request packet, after its demand. [CMS-135, CMS-141]
   void on_received(const Pdc& pdc, const Inbound& in, cms::Received e);

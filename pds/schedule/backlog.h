@@ -14,12 +14,17 @@ class Backlog {
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
   ~Backlog() {
-    if (!empty()) --senders_;
+    if (counts()) --senders_;
   }
 
   uint64_t new_bytes() const { return new_; }
   uint64_t resend_bytes() const { return resend_; }
   uint32_t senders() const { return senders_; }
+  // Nobody answers: it does not count as a sender, or dead peers would have a share of what the
+  // others are asked for. [CMS-126]
+  void set_stalled(bool is_stalled) {
+    change([&] { is_stalled_ = is_stalled; });
+  }
   bool empty() const { return new_ == 0 && resend_ == 0; }
 
   void add(uint64_t bytes) {
@@ -30,22 +35,26 @@ class Backlog {
     change([&] { new_ -= std::min(bytes, new_); });
   }
   void mark(uint32_t bytes) {
-    change([&] { resend_ += bytes; });
+    change([&] { resend_ = (resend_ + bytes) & kMask; });
   }
   void unmark(uint32_t bytes) {
-    change([&] { resend_ -= std::min<uint64_t>(bytes, resend_); });
+    change([&] { resend_ = (resend_ - std::min<uint64_t>(bytes, resend_)) & kMask; });
   }
 
  private:
+  static constexpr uint64_t kMask = UINT64_MAX >> 1;
+
   template <class Fn>
   void change(Fn&& fn) {
-    const bool was_empty = empty();
+    const bool has_counted = counts();
     fn();
-    if (was_empty != empty()) was_empty ? ++senders_ : --senders_;
+    if (has_counted != counts()) has_counted ? --senders_ : ++senders_;
   }
+  bool counts() const { return !empty() && !is_stalled_; }
 
   uint64_t new_ = 0;
-  uint64_t resend_ = 0;
+  uint64_t resend_ : 63 = 0;
+  bool is_stalled_ : 1 = false;
   uint32_t& senders_;
 };
 

@@ -64,8 +64,8 @@ struct Path : ListNode<struct OpenPathTag> {
       : key(k), ccc(config), ev(config, rng), backlog(senders) {}
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
-  bool may_send(uint32_t bytes, Instant now) const {
-    return ccc.may_send(bytes) && now >= ccc.earliest_send();
+  bool may_send(uint32_t bytes, Instant now, bool is_control = false) const {
+    return ccc.may_send(bytes, is_control) && now >= ccc.earliest_send();
   }
   void on_sent(Pdc& pdc, const cms::Sent& sent) {
     pdc.heard.on_sent(sent.bytes);
@@ -97,22 +97,26 @@ struct Path : ListNode<struct OpenPathTag> {
   // Losses and the backlog together.
   void mark(Pdc& pdc, TxSlot& slot, Psn psn) {
     pdc.losses.mark(slot, psn);
+    if (slot.kind != SlotKind::data) return;  // takes no credit [CMS-193]
     backlog.mark(slot.bytes);
     // Of several that the peer does not know yet one is repeated, when no answer is to come.
     ccc.on_resend_wanted(pdc.state() != PdcState::syn || ccc.inflight_bytes() != 0);
   }
   void unmark(Pdc& pdc, TxSlot& slot) {
-    if (slot.lost) backlog.unmark(slot.bytes);
+    forget_mark(slot);
     pdc.losses.unmark(slot);
   }
   void settle(Pdc& pdc, TxSlot& slot) {
-    if (slot.lost) backlog.unmark(slot.bytes);
+    forget_mark(slot);
     pdc.losses.settle(slot);
   }
   // It counts as lost no more: no answer has shown that it is. [PDS-254]
   void on_still_in_flight(Pdc& pdc, const TxSlot& slot, Instant now) {
     pdc.heard.on_sent(slot.bytes);
     ccc.on_still_in_flight(slot.bytes, slot.ev, now);
+  }
+  void forget_mark(const TxSlot& slot) {
+    if (slot.lost && slot.kind == SlotKind::data) backlog.unmark(slot.bytes);
   }
   // See Ccc::on_forgotten().
   void on_forgotten(Pdc& pdc, uint32_t bytes) {

@@ -12,6 +12,7 @@ constexpr uint32_t kSesHeaderBytes = 44;
 
 // In a control packet, or in an ACK. [PDS 13, PDS 19.3, T-33]
 void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
+  pdc.asking.note_credit_answered();
   switch (pdc.path->ccc.on_credit({credit, now})) {
     case cms::CreditNews::old:
       return res_.counters.add(Count::credit_old);
@@ -23,6 +24,8 @@ void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
     case cms::CreditNews::taken:
       break;
   }
+  const cms::CreditSource* const source = pdc.path->ccc.credit();
+  pdc.path->backlog.set_stalled(source != nullptr && source->is_unanswered());
   schedule_.wake_path(*pdc.path);
 }
 

@@ -15,19 +15,29 @@ bool may_ask_for_credit(const Pdc& pdc) {
   return pdc.state() != PdcState::syn && pdc.state() != PdcState::pending && !pdc.life.has_failed();
 }
 
-// One of those that wait, else any of the path; null: there is none.
-Pdc* pdc_to_ask_on(Path& path) {
-  for (auto* const list : {&path.blocked, &path.sated}) {
-    for (Pdc& pdc : *list) {
-      if (may_ask_for_credit(pdc)) return &pdc;
+// The first few that may ask.
+struct Candidates {
+  static constexpr uint32_t kMost = 8;
+
+  template <class List>
+  void add_all(List& list) {
+    for (Pdc& pdc : list) {
+      if (count == kMost) return;
+      if (may_ask_for_credit(pdc)) pdcs[count++] = &pdc;
     }
   }
-  for (Flow& flow : path.flows) {
-    for (Pdc& pdc : flow.pdcs) {
-      if (may_ask_for_credit(pdc)) return &pdc;
-    }
-  }
-  return nullptr;
+
+  Pdc* pdcs[kMost];
+  uint32_t count = 0;
+};
+
+// One of those that wait, else any of the path, at random: the peer may have lost one. Null: there
+// is none.
+Pdc* pdc_to_ask_on(Path& path, Rng& rng) {
+  Candidates found;
+  for (auto* const list : {&path.blocked, &path.sated}) found.add_all(*list);
+  for (Flow& flow : path.flows) found.add_all(flow.pdcs);
+  return found.count == 0 ? nullptr : found.pdcs[rng.below(found.count)];
 }
 
 }  // namespace
@@ -43,20 +53,30 @@ void Schedule::wait_for_cms(Path& path, Instant now) {
   wheel_.arm(path.timer, at);
 }
 
+void Schedule::settle(Path& path) {
+  if (path.is_wanted() || !path.timer.is_armed()) return;
+  cancel(path);
+  path.ccc.on_nothing_waits();
+}
+
 // Where nobody can ask, the answer to what is in flight will say more. With nothing in flight the
-// source goes on by itself, a packet at a time. [CMS-128]
+// source goes on by itself, a packet at a time; so, too, where requests go unanswered: if the peer
+// has lost the PDC, it refuses a packet of data in words that are heeded. [CMS-128, CMS-129]
 void Schedule::ask_for_credit(Path& path, Instant now) {
-  Pdc* const pdc = pdc_to_ask_on(path);
+  Pdc* const pdc = pdc_to_ask_on(path, res_.rng);
   if (pdc != nullptr) (void)path.ccc.credit_target(path.need());  // as good as told
-  path.ccc.on_credit_requested(now);
+  cms::CreditSource& credit = *path.ccc.credit();
+  credit.on_requested(now);
+  path.backlog.set_stalled(credit.is_unanswered());
   is_credit_wanted_ = true;
   if (pdc != nullptr) {
     pdc->asking.want_credit();
-    return want_control(*pdc);
+    want_control(*pdc);
+    if (!credit.is_unanswered()) return;
   }
   if (path.ccc.inflight_bytes() != 0) return;
   res_.counters.add(Count::credit_on_trust);
-  path.ccc.on_nobody_asks();
+  credit.on_nobody_asks();
   wake_path(path);
 }
 
@@ -95,7 +115,8 @@ void Schedule::want_send(Pdc& pdc) {
 // CMS may have room again. O(1), however many PDCs wait. [PDS-244]
 void Schedule::wake_path(Path& path) {
   const ListNode<OpenPathTag>& node = path;
-  if (path.is_wanted() && !node.is_linked()) open_paths_.push_back(path);
+  if (!path.is_wanted()) return settle(path);
+  if (!node.is_linked()) open_paths_.push_back(path);
 }
 
 }  // namespace uet::pds

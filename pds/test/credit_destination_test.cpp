@@ -104,7 +104,32 @@ TEST(CreditDestinationTest, WithoutRoomARequestIsRefused) {
   EXPECT_EQ(b.grants_within(2_us), (Units{10}));
 }
 
-// A grant for a PDC that is gone, or whose source is unproven, is dropped. [T-38, PDS-252]
+// [CMS-007, PDS-252] A source that has not proven its address yet is not refused for that: it could
+// never prove it. It has no credit before.
+TEST(CreditDestinationTest, WithoutRoomANewSourceMayProveItself) {
+  Config config = credit_pds();
+  config.credit_sources = 1;
+  CreditBench b(cms::Algorithm::rccc, config);
+  b.client.script.names_are_unique = false;
+  b.open_target();
+  b.rx(b.cc_request(1001, 3, 10));
+  b.grants_within(1_ms);
+  b.from = address(8, 50000);
+  wire::Request syn = b.request(kFirst.value());
+  syn.type = wire::PdsType::rud_cc_request;
+  syn.credit_target = 10;
+  b.rx(syn);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_NE(out[0].type(), wire::PdsType::nack);
+  EXPECT_EQ(b.count(Count::creq_drop), 1u);
+  b.own = out[0].as<wire::Ack>().spdcid;
+  b.rx(b.cc_request(1001, 0, 10));
+  EXPECT_EQ(b.grants_within(2_us), (Units{10})) << "it takes the record of the one that rested";
+}
+
+// A grant for a PDC that is gone, or whose source is unproven and has no octets left, is dropped,
+// and takes the turns of others no further. [T-34, T-38, PDS-252]
 TEST(CreditDestinationTest, GrantsNeedAPdc) {
   CreditBench b;
   b.open_target();
@@ -114,7 +139,7 @@ TEST(CreditDestinationTest, GrantsNeedAPdc) {
   b.tx();
   ASSERT_EQ(b.pds->open_pdcs(), 0u);
   EXPECT_EQ(b.grants_within(10_us), Units{});
-  EXPECT_EQ(b.count(Count::credit_no_pdc), 12u) << "200 / 16, up, less the first";
+  EXPECT_EQ(b.count(Count::credit_no_pdc), 1u);
 
   CreditBench forged;
   wire::Request h = forged.request(kFirst.value());
@@ -122,8 +147,30 @@ TEST(CreditDestinationTest, GrantsNeedAPdc) {
   h.credit_target = 600;
   forged.rx(h);
   forged.grants_within(20_us);
-  EXPECT_GT(forged.count(Count::credit_unproven), 20u);
+  EXPECT_EQ(forged.count(Count::credit_unproven), 1u);
   EXPECT_LT(forged.count(Count::credit_tx), 10u);
+}
+
+// [T-34] What comes from an address that may be forged neither raises nor redirects the credit of a
+// known source, and gives way to it.
+TEST(CreditDestinationTest, ForgedDemandsTakeNothing) {
+  CreditBench b;
+  b.client.script.names_are_unique = false;
+  b.open_target();
+  b.ask(3, 100);
+  EXPECT_EQ(b.grants(), (Units{16}));
+  wire::Request syn = b.request(kFirst.value() + 50'000);  // of the same address
+  syn.type = wire::PdsType::rud_cc_request;
+  syn.spdcid = Pdcid(77);
+  syn.psn_offset = 0;
+  syn.ccc_id = 3;
+  syn.credit_target = 800;
+  b.rx(syn);
+  EXPECT_EQ(b.count(Count::pdc_opened_target), 2u);
+  EXPECT_EQ(b.count(Count::creq_unproven), 1u);
+  const auto rest = b.grants_within(10_us);
+  EXPECT_EQ(rest.back(), 100u);
+  EXPECT_EQ(b.count(Count::credit_unproven) + b.count(Count::credit_no_pdc), 0u);
 }
 
 // [T-34] Demands, however many and for however much, are believed for a window of a source, and for

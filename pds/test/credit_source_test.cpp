@@ -1,5 +1,6 @@
 // Credit at the source: what its packets ask for, when it asks without one, and what grants let go.
 // Figures by hand, of the sizes in credit_bench.h.
+#include "pds/schedule/backlog.h"
 #include "pds/test/credit_bench.h"
 
 #include <set>
@@ -104,6 +105,144 @@ TEST(CreditSourceTest, ItAsksAgain) {
   EXPECT_NEAR(at[0], 250, 10);  // looked at every 10 us
   EXPECT_NEAR(at[1], at[0] + 500, 10);
   EXPECT_NEAR(at[2], at[1] + 1000, 10);
+}
+
+// [CMS-129] A peer that never answers gets a packet of data after four requests, and one after each
+// further one, so that it can show that it has lost the PDC.
+TEST(CreditSourceTest, UnansweredItSendsAPacket) {
+  CreditBench b;
+  b.open_source();
+  b.post(3);
+  EXPECT_EQ(b.sent().asked.size(), 1u);
+  std::vector<int> at;
+  for (int us = 50; us <= 12'000 && at.empty(); us += 50) {
+    b.elapse(50_us);
+    if (!b.sent().requests.empty()) at.push_back(us);
+  }
+  ASSERT_EQ(at.size(), 1u);
+  EXPECT_NEAR(at[0], 250 + 500 + 1000 + 2000, 250);
+  EXPECT_EQ(b.count(Count::credit_on_trust), 1u);
+  EXPECT_EQ(b.count(Count::credit_request_tx), 5u);
+  b.rx_header(b.nack(wire::NackCode::inv_dpdcid, b.start + 1));
+  EXPECT_EQ(b.count(Count::nack_rx_inv_dpdcid), 1u);
+}
+
+// [CMS-129] The peer may have lost the PDC: a Credit Request that it refuses with that PSN ends it.
+TEST(CreditSourceTest, ARefusedRequestEndsThePdc) {
+  CreditBench b;
+  b.open_source();
+  b.rx_header(b.nack(wire::NackCode::inv_dpdcid, b.start));
+  EXPECT_EQ(b.count(Count::drop_nack_range), 1u) << "nothing was asked";
+  b.post(3);
+  EXPECT_EQ(b.sent().asked.size(), 1u);
+  b.rx_header(b.nack(wire::NackCode::inv_dpdcid, Psn{}));
+  EXPECT_EQ(b.count(Count::drop_nack_range), 2u) << "any PSN will not do";
+  b.rx_header(b.nack(wire::NackCode::inv_dpdcid, b.start));
+  EXPECT_EQ(b.count(Count::pdc_closed_nack), 1u);
+}
+
+// [CMS-129] Requests go on any of the PDCs: one may be lost at the peer.
+TEST(CreditSourceTest, EachPdcAsks) {
+  CreditBench b;
+  FabricAddress to = b.from;
+  to.port = kUetPort;
+  ASSERT_TRUE(b.peers.find_or_add(b.from, b.now).ok());
+  b.flow = *b.pds->flow(*b.peers.find_or_add(to, b.now), TrafficClass(0), Mode::rud, JobId(1));
+  b.post(100);
+  b.post(100);
+  std::set<Pdcid> pdcs;
+  for (const wire::Request& h : b.sent().requests) {
+    if (!pdcs.insert(h.spdcid).second) continue;
+    b.own = h.spdcid;
+    wire::Ack ack = b.ack(h.start_psn());
+    ack.spdcid = Pdcid(static_cast<uint16_t>(pdcs.size()));
+    b.rx_header(ack);
+  }
+  ASSERT_EQ(pdcs.size(), 2u);
+  std::set<Pdcid> asking;
+  for (int i = 0; i < 300; ++i) {
+    for (const Bench::Out& o : b.tx()) {
+      if (o.type() != wire::PdsType::control) continue;
+      const auto h = o.as<wire::Control>();
+      if (h.ctl_type == CtlType::credit_req) asking.insert(h.spdcid);
+    }
+    b.elapse(100_us);
+  }
+  EXPECT_EQ(asking, pdcs);
+}
+
+// [CMS-193] A Close command that was lost goes again without credit.
+TEST(CreditSourceTest, ALostCloseNeedsNoCredit) {
+  CreditBench b;
+  b.open_source();
+  b.pds->close_all(false, b.now);
+  EXPECT_EQ(b.tx().size(), 1u);
+  uint32_t closes = 0;
+  for (int i = 0; i < 20 && closes == 0; ++i) {
+    b.elapse(1_ms);
+    for (const Bench::Out& o : b.tx()) {
+      ASSERT_EQ(o.type(), wire::PdsType::control);
+      const auto h = o.as<wire::Control>();
+      EXPECT_EQ(h.ctl_type, CtlType::close_cmd);
+      closes += h.retx ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(closes, 1u);
+}
+
+// [CMS-193, CMS-126] A message that the peer refuses while it waits for credit wants no more of it;
+// the NOOP in its place goes without.
+TEST(CreditSourceTest, ARefusedMessageWantsNoCredit) {
+  CreditBench b;
+  b.open_initiator(2);
+  b.rx_header(b.ack(b.start));
+  b.rx_header(b.nack(wire::NackCode::trimmed_lasthop, b.start + 1));
+  auto sent = b.sent();
+  ASSERT_EQ(sent.asked.size(), 1u);
+  EXPECT_EQ(sent.asked[0].credit_target, 5u) << "1,096 octets";
+  b.rx_header(b.nack(wire::NackCode::exp_nack_err, b.start + 1));
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP NOOP psn " + std::to_string(b.start.value() + 1) + " retx ar payload 0"}));
+  b.post(1);
+  EXPECT_TRUE(b.sent().asked.empty()) << "1,132 octets are 5 units, too, and were told";
+  b.elapse(300_us);
+  sent = b.sent();
+  ASSERT_EQ(sent.asked.size(), 1u);
+  EXPECT_EQ(sent.asked[0].credit_target, 5u);
+}
+
+// [CMS-126] Those that nobody answers do not count among those that send.
+TEST(CreditSourceTest, StalledContextsHaveNoShare) {
+  uint32_t senders = 0;
+  {
+    Backlog dead(senders);
+    Backlog live(senders);
+    dead.add(10);
+    live.mark(5);
+    EXPECT_EQ(senders, 2u);
+    dead.set_stalled(true);
+    EXPECT_EQ(senders, 1u);
+    dead.take(10);
+    dead.mark(3);
+    EXPECT_EQ(senders, 1u);
+    dead.set_stalled(false);
+    EXPECT_EQ(senders, 2u);
+    dead.set_stalled(true);
+    live.unmark(5);
+    EXPECT_EQ(senders, 0u);
+  }
+  EXPECT_EQ(senders, 0u);
+}
+
+// [CMS-129] When nobody waits any more there is nothing to ask for, and no timer is left.
+TEST(CreditSourceTest, NothingIsAskedForThoseThatAreGone) {
+  CreditBench b;
+  b.open_source();
+  b.post(3);
+  EXPECT_EQ(b.sent().asked.size(), 1u);
+  b.pds->close_all(true, b.now);
+  ASSERT_EQ(b.pds->open_pdcs(), 0u);
+  EXPECT_EQ(b.pds->usage().timers, 0u);
 }
 
 // [CMS-128] A packet that was cut asks for credit; while the peer does not know the PDC, that would

@@ -141,6 +141,8 @@ void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
   pdc.peer_id = peer_id;
   table_.bind_peer(pdc);
   pdc.life.change(PdcEvent::first_ack);
+  // What its first packets asked for the peer may not have believed. [T-34]
+  if (cms::CreditSource* const credit = pdc.path->ccc.credit()) credit->on_established();
   if (pdc.life.close_asked()) closing_.begin_close(pdc);  // [PDS-I22]
 }
 

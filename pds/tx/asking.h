@@ -22,12 +22,19 @@ class Asking {
   // The peer is asked for credit, for the path of the PDC. [CMS-127]
   void want_credit() { is_credit_due_ = true; }
   bool is_credit_due() const { return is_credit_due_; }
-  void note_credit_asked() { is_credit_due_ = false; }
+  void note_credit_asked() {
+    is_credit_due_ = false;
+    has_asked_credit_ = true;
+  }
+  void note_credit_answered() { has_asked_credit_ = false; }
+  // It was asked, and no credit has come on this PDC since.
+  bool has_asked_credit() const { return has_asked_credit_; }
 
  private:
   uint8_t quiet_count_ = 0;  // messages since one had AR
   bool is_due_ : 1 = false;
   bool is_credit_due_ : 1 = false;
+  bool has_asked_credit_ : 1 = false;
 };
 
 }  // namespace uet::pds

@@ -41,10 +41,12 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant
   if (probes_.refuses_probe(pdc, h)) return;
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
   if (!pdc.tx.contains(h.nack_psn)) {
-    // Unless it answers the question for the cumulative ACK: nobody is there any more.
-    const bool ends_stall = pdc.is_stalled() && h.nack_psn == pdc.tx.base() - 1 && has_new(pdc) &&
-                            reaction_to(h.nack_code) == NackReaction::fail_pdc;
-    if (!ends_stall) return res_.counters.add(Count::drop_nack_range);
+    // Unless it answers the question for the cumulative ACK or for credit: nobody is there any
+    // more.
+    const bool is_asked = (pdc.is_stalled() && has_new(pdc)) || pdc.asking.has_asked_credit();
+    const bool is_answer = is_asked && h.nack_psn == pdc.tx.base() - 1 &&
+                           reaction_to(h.nack_code) == NackReaction::fail_pdc;
+    if (!is_answer) return res_.counters.add(Count::drop_nack_range);
     res_.counters.add(Count::nacks_rx);
     res_.counters.add(nack_rx_count(h.nack_code));
     return ending_.fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
@@ -147,6 +149,7 @@ void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   }
   const PacketRef ref = slot.ref;
   if (slot.kind != SlotKind::data) return;
+  pdc.path->unmark(pdc, slot);
   slot.kind = SlotKind::noop;
   slot.ref = {};
   loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::refused, Count::retx_nack, now);

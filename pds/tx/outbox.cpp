@@ -82,7 +82,10 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     Path& path = *pdc.path;
     h.ctl_type = wire::CtlType::credit_req;  // [CMS-127]
     h.payload = wire::CreditRequest{path.ccc_id, path.ccc.credit_target(path.need())}.pack();
+    // With it the request proves our address, and if the peer has lost the PDC it refuses that PSN.
+    h.psn = pdc.tx.base() - 1;
     emit_control(pdc, h, pdc.burst.ev(), batch);
+    h.psn = Psn{};
     res_.counters.add(Count::credit_request_tx);
   }
   if (pdc.responses.is_clear_due()) {
@@ -193,7 +196,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   if (is_held_by_gap(res_, pdc)) return Step::idle;
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
-  if (!pdc.path->may_send(slot.bytes, now)) return Step::blocked;
+  if (!pdc.path->may_send(slot.bytes, now, slot.kind != SlotKind::data)) return Step::blocked;
   pdc.path->unmark(pdc, slot);
   if (slot.resends < 2) ++slot.resends;
   slot.ev = next_ev(pdc, &slot, now);

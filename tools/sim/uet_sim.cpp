@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,11 +21,18 @@ namespace {
 using uet::sim::Plan;
 using uet::sim::RunResult;
 
+const std::map<std::string, uet::cms::Algorithm> kAlgorithms{
+    {"aimd", uet::cms::Algorithm::aimd}, {"fixed", uet::cms::Algorithm::fixed},
+    {"nscc", uet::cms::Algorithm::nscc}, {"rccc", uet::cms::Algorithm::rccc},
+    {"both", uet::cms::Algorithm::both},
+};
+
 // What the command line says instead of the seed.
 struct Instead {
   bool calm = false;
   bool lengths_only = false;
   std::optional<uint32_t> endpoints, operations, message_bytes;
+  std::optional<uet::cms::Algorithm> congestion;
 
   Plan plan(uint64_t seed) const {
     Plan out = calm ? Plan::calm() : Plan::draw(seed);
@@ -32,6 +40,7 @@ struct Instead {
     out.endpoints = endpoints.value_or(out.endpoints);
     out.operations = operations.value_or(out.operations);
     out.message_bytes_max = message_bytes.value_or(out.message_bytes_max);
+    out.congestion = congestion.value_or(out.congestion);
     return out;
   }
   // These options again, for the line that replays a run.
@@ -44,6 +53,9 @@ struct Instead {
     add("--endpoints", endpoints);
     add("--operations", operations);
     add("--message-bytes", message_bytes);
+    for (const auto& [name, algorithm] : kAlgorithms) {
+      if (congestion == algorithm) out += " --cc " + name;
+    }
     return out;
   }
 };
@@ -168,6 +180,8 @@ int main(int argc, char** argv) {
   app.add_option("--message-bytes", options.instead.message_bytes,
                  "Octets of the longest message, whatever the seed")
       ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--cc", options.instead.congestion, "Congestion control, whatever the seed")
+      ->transform(CLI::CheckedTransformer(kAlgorithms));
   app.add_flag("--verbose,-v", options.verbose, "Print each plan, and all counters at the end");
   app.add_flag("--json", options.json, "Print JSON, and all else to standard error");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");

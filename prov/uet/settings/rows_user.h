@@ -16,6 +16,8 @@ inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
                                       {"rudi", static_cast<int64_t>(ModeChoice::rudi)}};
 inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm::nscc)},
+                                    {"rccc", static_cast<int64_t>(cms::Algorithm::rccc)},
+                                    {"both", static_cast<int64_t>(cms::Algorithm::both)},
                                     {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
                                     {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
@@ -48,13 +50,15 @@ inline constexpr Setting kUserRows[] = {
      .words = kModeWords},
     {.name = "CC",
      .kind = Kind::choice,
-     .max = static_cast<int64_t>(cms::Algorithm::nscc),
+     .max = static_cast<int64_t>(cms::Algorithm::both),
      .field = UET_STACK(cms.algorithm),
      .source = "CMS-065",
      .help =
-         "Congestion control. nscc: the window of UET, by delay and ECN marks. aimd: additive "
-         "increase, multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where "
-         "this is not set, a domain takes nscc",
+         "Congestion control. nscc: the window of UET, by delay and ECN marks. rccc: credit of the "
+         "receiver. both: nscc and rccc. With these two, all peers must have one of them: one that "
+         "grants no credit gets a packet now and then. aimd: additive increase, multiplicative "
+         "decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where this is not set, a domain "
+         "takes nscc",
      .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,
