@@ -152,6 +152,29 @@ TEST(EqdsTest, CutPacketsComeFirst) {
   EXPECT_TRUE(again[0].is_resent);
 }
 
+// Flow 7 waits already when a packet of flow 8 is cut.
+TEST(EqdsTest, AFlowWithACutPacketIsGrantedFirst) {
+  Pair pair("eqds", 300);
+  Segment asks;
+  asks.flow = 7;
+  asks.payload_bytes = 4096;
+  asks.credit = 10 * 4160;
+  pair.receive(asks);
+  const FlowSetup other{8, 300 * 4096, 6};
+  const auto receiver = pair.transport->receiver(other, pair.network, pair.queue.get());
+  Segment cut = asks;
+  cut.flow = 8;
+  cut.credit = 0;
+  cut.is_trimmed = true;
+  std::vector<Segment> answers;
+  receiver->on_packet(cut, 0, answers);
+  Segment grant;
+  ASSERT_TRUE(pair.queue->take(0, grant));
+  EXPECT_EQ(grant.flow, 8u);
+  ASSERT_TRUE(pair.queue->take(kMicrosecond, grant));
+  EXPECT_EQ(grant.flow, 7u);
+}
+
 // A grant that came on a quicker path than the NACK went to a new packet: the sender asks.
 TEST(EqdsTest, AGrantThatOvertakesItsNackIsAskedForAgain) {
   Pair pair("eqds", 66);
