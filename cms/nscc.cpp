@@ -12,12 +12,11 @@ __extension__ using uint128 = unsigned __int128;
 
 constexpr uint64_t kReferenceBdp = 150'000;  // 100 Gb/s times 12 us [CMS-046]
 constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
-// Learning by loss: the base RTT before any round trip was measured; the least window after a loss,
-// in packets; the octets that a round trip without delay adds if they are more than an MTU.
-constexpr Duration kUnknownRtt = Duration::seconds(1);
+// Learning by loss: the least window after a loss, in packets; the octets that a round trip without
+// delay adds if they are more than an MTU.
 constexpr uint32_t kFewPackets = 8;
 constexpr uint32_t kLearningStep = 8192;
-// Limits that keep products inside their types, whatever the settings. Octets squared: shifted by 16
+// Limits that keep products inside their types, whatever the settings. Octets squared: times 2^16
 // they fit 63 bits, and the largest window of 4 GiB still gains 16 KiB by one adjustment.
 constexpr int64_t kIncMost = int64_t{1} << 46;
 // Octets for each nanosecond, in 2^-24: times 2^32 octets and 2^40 ns it fits 127 bits.

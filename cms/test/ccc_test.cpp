@@ -160,6 +160,14 @@ TEST_F(CccTest, WhatIsInFlightAfterAllCountsAgain) {
   EXPECT_FALSE(ccc_.may_send(kPacket));
 }
 
+// [CMS-105] In software no base RTT is configured: none is known before the first round trip.
+TEST(BaseRttTest, IsUnknownBeforeTheFirstRoundTrip) {
+  Ccc ccc(Config::software());
+  EXPECT_EQ(ccc.base_rtt(), Duration::zero());
+  ccc.note_base_rtt(100_us);
+  EXPECT_EQ(ccc.base_rtt(), 100_us);
+}
+
 // Octets count, not packets: 128 KiB of payload in packets of any size.
 TEST(FirstWindowTest, HoldsWhatAStockReceiveBufferDoes) {
   for (const uint32_t payload : {1024u, 2048u, 4096u, 8192u}) {
