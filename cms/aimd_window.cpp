@@ -71,7 +71,7 @@ void AimdWindow::on_lost(const Lost& e) {
   }
 }
 
-// Round trips are about as short as they ever were: whatever drops packets, no queue overflows.
+// Round trips are about as short as the shortest: no queue overflows, so losses have other causes.
 bool AimdWindow::has_no_queue() const {
   return srtt_ != Duration::zero() && srtt_ <= shortest_ * 5 / 4;
 }

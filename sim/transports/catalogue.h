@@ -53,7 +53,7 @@ struct ConstantFacts {
 };
 
 const std::vector<TransportFacts>& transport_names();
-// Of "swift" or "swift,base-us=25"; null: the name is none of these.
+// Of "swift" or "swift,base-us=25"; null: an unknown name.
 const TransportFacts* transport_named(std::string_view text);
 std::vector<ConstantFacts> constants_of(std::string_view name);
 // Throws std::invalid_argument when a constant is unknown, or its value no number of at least 0.
