@@ -127,6 +127,18 @@ TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
   EXPECT_EQ(window(), 17u);
 }
 
+// So it is after several time-outs without an answer.
+TEST_F(CccTest, FurtherTimeOutsTakeNothing) {
+  send(32);
+  lose(16, LossKind::timeout);
+  now_ = now_ + 10_ms;
+  lose(16, LossKind::timeout);
+  ASSERT_EQ(window(), 8u);
+  send(8);
+  ack(8);
+  EXPECT_EQ(window(), 16u);
+}
+
 // [CMS-194] Packets that a time-out took for lost arrive: the window is what it was, and doubles
 // on. What an answer came after is not given back.
 TEST_F(CccTest, AnEarlyTimeOutCostsNothing) {
