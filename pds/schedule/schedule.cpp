@@ -9,10 +9,11 @@ namespace uet::pds {
 
 namespace {
 
-// A Credit Request CP may leave on it: the peer takes none on a PDC that it does not know yet.
-// [PDS-162]
+// A Credit Request CP may leave on it: the peer takes none on a PDC that it does not know yet, and
+// an initiator knows it from the first ACK on, which may be lost. [PDS-162]
 bool may_ask_for_credit(const Pdc& pdc) {
-  return pdc.state() != PdcState::syn && pdc.state() != PdcState::pending && !pdc.life.has_failed();
+  if (pdc.state() == PdcState::syn || pdc.state() == PdcState::pending) return false;
+  return !pdc.life.has_failed() && (pdc.is_initiator() || pdc.proof.is_confirmed());
 }
 
 // The first few that may ask.

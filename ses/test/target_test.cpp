@@ -292,6 +292,7 @@ TEST_F(TargetTest, MsgErrorEndsAMessage) {
   error.common.som = error.common.eom = false;
   EXPECT_EQ(said(standard(error, 0)), "OP_VIOLATION");
   EXPECT_TRUE(b_->ses->idle());
+  EXPECT_GE(b_->ses->counters()[Counter::rx_msg_error_misused], 3u);
 }
 
 // [SES-118] Without a slot to track it, PDS is asked to try again; nothing was begun.

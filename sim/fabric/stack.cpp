@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <stdexcept>
+#include <vector>
 
 namespace uet::sim::fabric {
 namespace {
@@ -44,6 +45,9 @@ template <cms::Algorithm algorithm>
 void set_credit(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
   set_nscc(config, choice, facts);
   config.algorithm = algorithm;
+  // Where nothing else slows sources down for the sake of the core. [CMS-141]
+  config.credit.core_rate = algorithm == cms::Algorithm::rccc && facts.oversubscription > 1;
+  config.credit.oversubscription = facts.oversubscription;
 }
 
 constexpr std::array kCongestion{
@@ -108,6 +112,24 @@ void set_sizes(fep::Config& c, uint32_t peers) {
 
 }  // namespace
 
+namespace {
+
+// Rounded up; 1 where no switch with hosts has a way up. At most 64, which credit can use.
+uint32_t oversubscription_of(const Topology& topology) {
+  std::vector<uint64_t> down(topology.nodes()), up(topology.nodes());
+  for (const Link& link : topology.links()) {
+    up[link.lower] += link.mbps;
+    if (topology.is_host(link.lower)) down[link.upper] += link.mbps;
+  }
+  uint64_t most = 1;
+  for (uint32_t node = topology.hosts(); node < topology.nodes(); ++node) {
+    if (up[node] != 0) most = std::max(most, (down[node] + up[node] - 1) / up[node]);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(most, 64));
+}
+
+}  // namespace
+
 NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t mtu_bytes) {
   NetworkFacts facts;
   facts.packet_bytes = mtu_bytes;
@@ -122,6 +144,7 @@ NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t m
   const auto bits =
       static_cast<double>(facts.base_rtt) * 1e-12 * static_cast<double>(facts.mbps) * 1e6;
   facts.bdp_bytes = (static_cast<uint32_t>(bits / 8) / mtu_bytes + 1) * mtu_bytes;
+  facts.oversubscription = oversubscription_of(topology);
   return facts;
 }
 

@@ -29,11 +29,12 @@ struct StackChoice {
 
 // What links of full rate and packets of full length make of a topology.
 struct NetworkFacts {
-  uint64_t mbps = 0;          // of the slowest link of a host
-  Picoseconds base_rtt = 0;   // of the longest path: a full packet there, an ACK back
-  uint32_t bdp_bytes = 0;     // on the wire, in whole packets
-  uint32_t packet_bytes = 0;  // a full one
-  uint32_t header_bytes = 0;  // of it
+  uint64_t mbps = 0;              // of the slowest link of a host
+  Picoseconds base_rtt = 0;       // of the longest path: a full packet there, an ACK back
+  uint32_t bdp_bytes = 0;         // on the wire, in whole packets
+  uint32_t packet_bytes = 0;      // a full one
+  uint32_t header_bytes = 0;      // of it
+  uint32_t oversubscription = 1;  // of the switches with hosts: rate down by rate up, the largest
 };
 
 inline constexpr uint32_t kControlBytes = 64;  // on the wire, at least: ACKs and what was cut

@@ -245,7 +245,7 @@ constexpr auto largest(ses::DeferTo) { return ses::DeferTo::everybody; }
 constexpr auto largest(cms::Algorithm) { return cms::Algorithm::both; }
 constexpr auto largest(cms::Spraying) { return cms::Spraying::mixed; }
 constexpr auto largest(cms::AfterLoss) { return cms::AfterLoss::nothing; }
-constexpr auto largest(cms::DelayMean) { return cms::DelayMean::htsim; }
+constexpr auto largest(cms::DelayMean) { return cms::DelayMean::samples; }
 
 // False: the type has no such value.
 template <class T>

@@ -193,5 +193,38 @@ TEST(RunTest, WhatCannotRunIsRefused) {
   EXPECT_THROW(run(plan), TopologyError);
 }
 
+// [CMS-141] Rates down by rates up of a leaf: 8 hosts by 2 or 8 spines; of a fat tree of four, where
+// half of the ways up are missing, 2. Without an upper tier nothing is oversubscribed.
+TEST(FactsTest, OversubscriptionIsThatOfTheLeaves) {
+  const auto of = [](const std::string& request) {
+    const Topology topology = make_topology(request);
+    return facts_of(topology, Routes(topology, 1), 4160).oversubscription;
+  };
+  EXPECT_EQ(of("leafspine:4x8x2"), 4u);
+  EXPECT_EQ(of("leafspine:4x8x8"), 1u);
+  EXPECT_EQ(of("fattree:4"), 1u);
+  EXPECT_EQ(of("fattree:4,oversub=2"), 2u);
+}
+
+// [CMS-141] Receivers alone slow their sources down where the core, four times oversubscribed, cuts
+// packets: it cuts fewer than one in ten.
+TEST(RunTest, ReceiversHeedAnOversubscribedCore) {
+  Traffic traffic;
+  traffic.hosts = 32;
+  for (uint32_t i = 0; i < 32; ++i) {
+    traffic.add(Flow{.from = i, .to = (i + 8) % 32, .bytes = 1'000'000});
+  }
+  RunPlan plan;
+  plan.topology = make_topology("leafspine:4x8x2");
+  plan.traffic = std::move(traffic);
+  plan.stack.congestion = "rccc";
+  const Routes routes(plan.topology, plan.seed);
+  plan.switches = switches_for(facts_of(plan.topology, routes, plan.stack.mtu_bytes), true, "rccc");
+  const RunResult r = run(plan);
+  expect_conserved(r);
+  EXPECT_GT(r.tally.trimmed, 0u);
+  EXPECT_LT(r.tally.trimmed * 10, r.tally.sent);
+}
+
 }  // namespace
 }  // namespace uet::sim::fabric
