@@ -127,7 +127,7 @@ TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
   EXPECT_EQ(window(), 17u);
 }
 
-// So it is after several time-outs without an answer.
+// [PDS-240] The same after several time-outs without an answer.
 TEST_F(CccTest, FurtherTimeOutsTakeNothing) {
   send(32);
   lose(16, LossKind::timeout);

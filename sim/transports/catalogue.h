@@ -13,7 +13,7 @@
 
 namespace uet::sim::transports {
 
-// ECN as a transport wants it of switches: none marked below `low_bytes` of data in a queue, all
+// How switches mark for a transport (ECN): no packet below `low_bytes` of data in a queue, all
 // above `high_bytes`, and between them linear up to the chance `most`.
 struct Marking {
   uint32_t low_bytes = 0;
