@@ -45,7 +45,7 @@ class QueueSigns {
   void on_answer() { before_timeouts_ = 0; }
 
  private:
-  uint32_t peak_ns_ = 0;  // of the mean; fades with the samples, by half in 350
+  uint32_t peak_ns_ = 0;          // of the mean; fades with the samples, by half in 350
   uint32_t doubles_below_;        // octets
   uint32_t before_timeouts_ = 0;  // the same before the time-outs since the last answer; 0: none
 };
