@@ -59,6 +59,9 @@ void AimdWindow::on_lost(const Lost& e) {
   leave(e.bytes);
   switch (e.kind) {
     case LossKind::timeout:
+      // Without an answer since the first time-out there is no more to take. The window still
+      // doubles up to half of what the first one found.
+      if (window_ == min_ && before_.window != 0) return;
       if (window_ > min_ && may_decrease(e.at)) before_ = {window_, threshold_};
       return decrease(min_, e.at);
     case LossKind::trimmed:
@@ -71,7 +74,7 @@ void AimdWindow::on_lost(const Lost& e) {
   }
 }
 
-// Round trips are about as short as they ever were: whatever drops packets, no queue overflows.
+// Round trips are about as short as the shortest: no queue overflows, so losses have other causes.
 bool AimdWindow::has_no_queue() const {
   return srtt_ != Duration::zero() && srtt_ <= shortest_ * 5 / 4;
 }

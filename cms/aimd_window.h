@@ -1,9 +1,9 @@
-// Slow start, additive increase, multiplicative decrease: what was in use before NSCC. While the
-// window is in use it doubles per round trip until the first loss or mark, or until round trips
-// show a queue; after that one packet more per round trip. Half of it at most once per round trip
-// on ECN, trimming or refusals. After a timeout the minimum, from where it doubles up to half of
-// what it was. A loss that was inferred takes what the queue holds, or where round trips show no
-// queue a quarter of the lost packet. [decision 16]
+// Slow start, additive increase, multiplicative decrease: the default before NSCC. A window in use
+// doubles in each round trip until the first loss or mark, or until round trips show a queue; then
+// it grows by a packet in each round trip. ECN, trimming and refusals halve it, at most once in a
+// round trip. A time-out sets it to the minimum, from where it doubles up to half of what it was.
+// An inferred loss takes what the queue holds; where round trips show no queue, it takes a quarter
+// of the lost packet. [decision 16]
 #pragma once
 
 #include "cms/config.h"
@@ -38,7 +38,7 @@ class AimdWindow {
   Duration shortest_rtt() const { return shortest_; }
 
  private:
-  // What time-outs took since the last answer.
+  // What was there before the time-outs since the last answer; zeros: there were none.
   struct BeforeTimeouts {
     uint64_t window = 0;
     uint64_t threshold = 0;

@@ -32,7 +32,9 @@ Algorithm Ccc::algorithm() const {
 }
 
 Duration Ccc::base_rtt() const {
-  if (const Nscc* const nscc = this->nscc()) return nscc->base_rtt();
+  if (const Nscc* const nscc = this->nscc()) {
+    return nscc->base_rtt() < Nscc::kUnknownRtt ? nscc->base_rtt() : Duration::zero();
+  }
   const AimdWindow* const aimd = std::get_if<AimdWindow>(&window_);
   return aimd != nullptr ? aimd->shortest_rtt() : Duration::zero();
 }

@@ -84,8 +84,8 @@ class Ccc {
   void note_base_rtt(Duration rtt) {
     if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->note_base_rtt(rtt);
   }
-  // The shortest round trip that is known of: as measured, or what NSCC was told of in its
-  // configuration. Zero: this algorithm knows none. For tools.
+  // The shortest round trip that was measured, or the configured one of NSCC until a shorter one
+  // was. Zero: none is known. For tools.
   Duration base_rtt() const;
   Algorithm algorithm() const;
   // Null where another algorithm is in use.

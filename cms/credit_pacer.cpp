@@ -156,8 +156,8 @@ void CreditPacer::begin(CreditContext& c, uint32_t target) {
   c.target = c.granted;
 }
 
-// A source never tells less than before, unless it has forgotten: then no packet of its earlier
-// life comes any more. One that is late tells less, too, but hardly a window less. [CMS-119]
+// Whether the source has lost its state and counts from 0 again. Only then does a target fall by
+// more than a window; a late packet has an older target, but not by so much. [CMS-119]
 bool CreditPacer::has_begun_anew(const CreditContext& c, uint32_t target, Instant now) const {
   return credit_ahead(c.target, target) > static_cast<int32_t>(terms_.window) && c.backlog() == 0 &&
          now - c.raised_at >= terms_.timeout;
@@ -188,7 +188,7 @@ DemandNews CreditPacer::on_demand(CreditKey key, uint32_t target, AskedBy by, In
   return fits ? DemandNews::taken : DemandNews::clamped;
 }
 
-// False: the source would wait for more than it may, and is not believed all of it. [T-34]
+// False: the source would wait for more than it may, and only a part is taken. [T-34]
 bool CreditPacer::raise(CreditContext& c, uint32_t units, Instant now) {
   CreditSourceRecord& source = *c.source;
   const uint32_t before = c.backlog();
@@ -258,8 +258,8 @@ CreditSourceRecord* CreditPacer::next_source() const {
   return ring_.front();
 }
 
-// Leaves out sources that were silent for long though they had a grant since. Who waits for a
-// first grant in a long ring is silent, too. [CMS-139]
+// Ends the waiting of sources that have been silent for long since their last grant. A source that
+// waits for its first grant in a long ring is not silent. [CMS-139]
 CreditContext* CreditPacer::next_waiting(Instant now) {
   while (CreditSourceRecord* const source = next_source()) {
     CreditContext* const c = source->waiting.front();

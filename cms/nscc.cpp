@@ -12,15 +12,18 @@ __extension__ using uint128 = unsigned __int128;
 
 constexpr uint64_t kReferenceBdp = 150'000;  // 100 Gb/s times 12 us [CMS-046]
 constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
-// Learning by loss: the base RTT before any round trip was measured, the least window that a loss
-// leaves, and the octets that are gained in a round trip if an MTU is less.
-constexpr Duration kUnknownRtt = Duration::seconds(1);
+// Learning by loss: the least window after a loss, in packets; the octets that a round trip without
+// delay adds if they are more than an MTU.
 constexpr uint32_t kFewPackets = 8;
 constexpr uint32_t kLearningStep = 8192;
-// More than any window squared: what one round trip can add stays far below.
+// Limits that keep products inside their types, whatever the settings. Octets squared: times 2^16
+// they fit 63 bits, and the largest window of 4 GiB still gains 16 KiB by one adjustment.
 constexpr int64_t kIncMost = int64_t{1} << 46;
+// Octets for each nanosecond, in 2^-24: times 2^32 octets and 2^40 ns it fits 127 bits.
+constexpr uint64_t kAlphaMost = uint64_t{1} << 52;
 
 uint32_t to_u32(uint128 v) { return static_cast<uint32_t>(std::min<uint128>(v, UINT32_MAX)); }
+int64_t at_most_inc(int128 v) { return static_cast<int64_t>(std::min<int128>(v, kIncMost)); }
 
 Duration target_of(const Config& c) {  // [CMS-049]
   if (c.nscc.target_delay > Duration::zero()) return c.nscc.target_delay;
@@ -81,7 +84,8 @@ NsccLaw::NsccLaw(const Config& c)
   };
   fair = to_u32(scaled_q8(c.nscc.fair_permille) >> 8);
   eta_q8 = to_u32(scaled_q8(c.nscc.eta_permille));
-  alpha_q24 = scaled_q8(c.nscc.alpha_permille) * (1 << 16) / kReferenceRttNs;
+  alpha_q24 = static_cast<uint64_t>(std::min<uint128>(
+      (uint128{scaled_q8(c.nscc.alpha_permille)} << 16) / kReferenceRttNs, kAlphaMost));
   fast_q16 = to_u32((uint128{bdp} * c.nscc.fast_permille << 16) / (kReferenceBdp * 1000));
   if (!c.learns_by_loss) return;
   alpha_q24 =
@@ -117,6 +121,7 @@ void Nscc::note_base_rtt(Duration measured) {
 void Nscc::on_acked(const Acked& e) {
   const uint32_t n = e.received_bytes;
   inflight_ -= n;  // [CMS-070]
+  signs_.on_answer();
   timed_out_ = 0;
   quick_.ignored += n;
   gain_.received += n;
@@ -145,15 +150,16 @@ void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, In
   }
   if (is_limited) return;
   if (is_slow) {
-    gain_.inc += int64_t{law_.fair} * bytes;  // [CMS-082]
+    gain_.inc += at_most_inc(int128{law_.fair} * bytes);  // [CMS-082]
   } else if (!fast_increase(delay, bytes)) {
     const int128 gain = int128{law_.alpha_q24} * bytes * (law_.target - delay).ns();
-    gain_.inc += static_cast<int64_t>(std::min<int128>(gain >> 24, kIncMost));  // [CMS-083]
+    gain_.inc += at_most_inc(gain >> 24);  // [CMS-083]
   }
   gain_.inc = std::min(gain_.inc, kIncMost);
 }
 
-// While it is in use, and no mark shows a queue.
+// The window doubles in a round trip while it is in use and no mark shows a queue. True: it is
+// still below where that ends, so the window law does not apply yet.
 bool Nscc::doubles(bool is_marked, uint32_t bytes) {
   const auto window = static_cast<uint32_t>(window_bytes());
   if (is_marked && window < signs_.doubles_below()) signs_.double_below(window);
@@ -169,7 +175,7 @@ bool Nscc::fast_increase(Duration delay, uint32_t bytes) {
   if (delay < law_.no_delay) {
     gain_.undelayed += std::min(bytes, UINT32_MAX - gain_.undelayed);
     if (gain_.undelayed > window_bytes() || gain_.is_fast) {
-      set_window(cwnd_q8_ + (static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16) >> 8));
+      set_window(cwnd_q8_ + static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16 >> 8));
       gain_.is_fast = true;
       return true;
     }
@@ -249,7 +255,7 @@ void Nscc::shrink_to(int64_t q8) {
 // queue is not full, something else drops packets. [decision 16]
 void Nscc::learn(const Lost& e) {
   if (e.kind == LossKind::timeout) {
-    if (timed_out_ == 0) signs_.double_below(window_bytes() / 2);
+    if (timed_out_ == 0) signs_.double_below_for_now(window_bytes() / 2);
     return shrink_for_now(e.bytes);
   }
   const Duration queue = mean_.value();
@@ -274,6 +280,7 @@ void Nscc::shrink_for_now(uint64_t bytes) {
 void Nscc::on_early_timeouts() {
   set_window(cwnd_q8_ + (int64_t{timed_out_} << 8));
   timed_out_ = 0;
+  signs_.on_early_timeouts();
 }
 
 void Nscc::on_lost(const Lost& e) {

@@ -16,7 +16,7 @@ struct NsccLaw {
   explicit NsccLaw(const Config& config);
 
   uint64_t window_max;  // octets
-  uint64_t window_min;  // octets; a packet at least, eight at most [CMS-088]
+  uint64_t window_min;  // octets; from one packet to eight [CMS-088]
   uint64_t alpha_q24;   // octets for each nanosecond, in 2^-24
   uint32_t mtu;         // octets
   uint32_t fair;        // octets
@@ -41,6 +41,9 @@ struct NsccLaw {
 
 class Nscc {
  public:
+  // base_rtt() of a context that learns by loss, before a round trip was measured.
+  static constexpr Duration kUnknownRtt = Duration::seconds(1);
+
   explicit Nscc(const Config& config);
 
   // Whether a packet may leave now. Whatever its size, an MTU must fit. [CMS-066]
@@ -59,8 +62,8 @@ class Nscc {
   void on_lost(const Lost& e);
   void on_forgotten(uint32_t bytes) { inflight_ -= bytes; }
   void on_early_timeouts();  // [CMS-194]
-  // The sums of what was sent and of what was reported, lost or refused differ by so much where
-  // nothing is in flight: a PDC ended, or its peer rounds up (by less than 256 octets a PDC).
+  // Nothing of a PDC is in flight, but the octets sent are `balance` more than those reported, lost
+  // or refused: the PDC ended, or its peer rounds up (by less than 256 octets a PDC).
   void on_settled(int32_t balance) { inflight_ -= balance; }
   // Nothing is sent, and nothing is in flight. [CMS-115]
   void on_idle() { saved_q8_ = 0; }
@@ -123,7 +126,7 @@ class Nscc {
   Instant decreased_at_;
   Duration base_rtt_;
   uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
-  QueueSigns signs_;        // of use where it learns by loss only
+  QueueSigns signs_;        // used only where it learns by loss
 };
 
 }  // namespace uet::cms

@@ -1,6 +1,5 @@
-// A PDC as a person wants to see it who asks why nothing moves, and a path as one who asks how fast
-// it may send. Copied, so that they can be looked at while the FEP goes on. For tools only: nothing
-// here decides anything.
+// Copies of a PDC, to see why nothing moves, and of a path, to see how fast it may send. The FEP
+// goes on while tools read them. No decision depends on them.
 #pragma once
 
 #include "pds/client.h"
@@ -76,7 +75,7 @@ struct PathSnapshot {
   uint32_t marked = 0;               // of `acks`
   uint32_t recent_ecn_permille = 0;  // of the last 32 ACKs
 
-  uint32_t strange_evs = 0;   // times that the peer spoke of an entropy value that is not of them
+  uint32_t strange_evs = 0;   // reports about an entropy value that the path does not have
   uint32_t evs = 0;           // entropy values of the path
   uint32_t evs_resting = 0;   // that have a penalty
   uint32_t evs_excluded = 0;  // that are not used until a probe of them is acknowledged

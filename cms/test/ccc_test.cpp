@@ -127,6 +127,18 @@ TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
   EXPECT_EQ(window(), 17u);
 }
 
+// [PDS-240] The same after several time-outs without an answer.
+TEST_F(CccTest, FurtherTimeOutsTakeNothing) {
+  send(32);
+  lose(16, LossKind::timeout);
+  now_ = now_ + 10_ms;
+  lose(16, LossKind::timeout);
+  ASSERT_EQ(window(), 8u);
+  send(8);
+  ack(8);
+  EXPECT_EQ(window(), 16u);
+}
+
 // [CMS-194] Packets that a time-out took for lost arrive: the window is what it was, and doubles
 // on. What an answer came after is not given back.
 TEST_F(CccTest, AnEarlyTimeOutCostsNothing) {
@@ -158,6 +170,14 @@ TEST_F(CccTest, WhatIsInFlightAfterAllCountsAgain) {
   EXPECT_TRUE(ccc_.may_send(kPacket));
   send(1);
   EXPECT_FALSE(ccc_.may_send(kPacket));
+}
+
+// [CMS-105] In software no base RTT is configured: none is known before the first round trip.
+TEST(BaseRttTest, IsUnknownBeforeTheFirstRoundTrip) {
+  Ccc ccc(Config::software());
+  EXPECT_EQ(ccc.base_rtt(), Duration::zero());
+  ccc.note_base_rtt(100_us);
+  EXPECT_EQ(ccc.base_rtt(), 100_us);
 }
 
 // Octets count, not packets: 128 KiB of payload in packets of any size.

@@ -125,6 +125,23 @@ TEST_F(NsccSoftwareTest, TheBaseRttIsTheShortestRoundTrip) {
   EXPECT_EQ(nscc_.window_bytes_max(), 2u << 20);
 }
 
+// [CMS-194] After time-outs that came too early the window doubles on, from 16 packets to 32. With
+// an answer in between they are final: 32 packets grow by an MTU in a round trip.
+TEST_F(NsccSoftwareTest, DoublesOnAfterAnEarlyTimeOut) {
+  send(16);
+  for (int i = 0; i < 16; ++i) lose(LossKind::timeout);
+  ASSERT_EQ(window(), 8u * kPacket);
+  nscc_.on_early_timeouts();
+  ASSERT_EQ(window(), 16u * kPacket);
+  round(50_us);
+  ASSERT_EQ(window(), 32u * kPacket);
+  lose(LossKind::timeout);
+  ack(0, 50_us);
+  nscc_.on_early_timeouts();
+  round(50_us);
+  EXPECT_LE(window(), 34u * kPacket);
+}
+
 // With a delay of 2 us, a hundredth of the target, nearly a packet more in a round trip.
 TEST_F(NsccSoftwareTest, GrowsByAPacketInARoundTrip) {
   send(1);

@@ -82,8 +82,8 @@ void Destination::send_grants(TxBatch& batch, Instant now) {
   note_due(now);
 }
 
-// The PDC that asked may be gone, or its source unproven: then the grant is lost, as a packet may
-// be, and no further one is tried. Its source asks again. [CMS-129]
+// The PDC that asked may be gone, or its source unproven and without octets left: then the grant is
+// lost like a packet, and the context waits no more. Its source asks again. [CMS-129]
 void Destination::send(const cms::Grant& grant, TxBatch& batch, Instant now) {
   Pdc* const pdc = table_.get(PdcHandle(grant.via));
   if (pdc == nullptr || pdc->peer.value() != grant.key.peer || pdc->life.has_failed()) {

@@ -1,5 +1,5 @@
-// How many ACKs of a path came back, and how many of them said that their packet was marked (ECN).
-// For tools only: nothing here decides anything. An ACK costs a shift and two additions.
+// Counts the ACKs of a path, and those that reported an ECN mark. For tools only: no decision
+// depends on it.
 #pragma once
 
 #include <algorithm>

@@ -20,8 +20,8 @@ class Backlog {
   uint64_t new_bytes() const { return new_; }
   uint64_t resend_bytes() const { return resend_; }
   uint32_t senders() const { return senders_; }
-  // Nobody answers: it does not count as a sender, or dead peers would have a share of what the
-  // others are asked for. [CMS-126]
+  // Its requests for credit go unanswered: it does not count as a sender, because a dead peer would
+  // reduce what the others are asked for. [CMS-126]
   void set_stalled(bool is_stalled) {
     change([&] { is_stalled_ = is_stalled; });
   }

@@ -47,11 +47,11 @@ struct BaseRttNews {
   bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
 };
 
-// What happened to a path, for tools alone.
+// Counts of a path, for tools only.
 struct PathTally {
   AckMarks marks;
   uint32_t last_rtt_ns = 0;  // 0: no sample yet; at most 4 s
-  uint32_t strange_evs = 0;  // times that something was said of an EV that the path does not have
+  uint32_t strange_evs = 0;  // reports about an EV that the path does not have
 };
 
 // Everything that PDS tells its congestion control about a PDC goes through here, so that the

@@ -32,8 +32,8 @@ struct Candidates {
   uint32_t count = 0;
 };
 
-// One of those that wait, else any of the path, at random: the peer may have lost one. Null: there
-// is none.
+// A PDC of the path on which a Credit Request may leave; PDCs that wait go first. It is drawn at
+// random, because the peer may have lost one of them. Null: none may ask.
 Pdc* pdc_to_ask_on(Path& path, Rng& rng) {
   Candidates found;
   for (auto* const list : {&path.blocked, &path.sated}) found.add_all(*list);
@@ -60,9 +60,9 @@ void Schedule::settle(Path& path) {
   path.ccc.on_nothing_waits();
 }
 
-// Where nobody can ask, the answer to what is in flight will say more. With nothing in flight the
-// source goes on by itself, a packet at a time; so, too, where requests go unanswered: if the peer
-// has lost the PDC, it refuses a packet of data in words that are heeded. [CMS-128, CMS-129]
+// Asks on one PDC. If no PDC may ask, or requests go unanswered, the source sends one packet
+// without credit once nothing is in flight: a peer that has lost the PDC answers data with a NACK
+// that ends it. [CMS-128, CMS-129]
 void Schedule::ask_for_credit(Path& path, Instant now) {
   Pdc* const pdc = pdc_to_ask_on(path, res_.rng);
   if (pdc != nullptr) (void)path.ccc.credit_target(path.need());  // as good as told

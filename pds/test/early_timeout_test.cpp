@@ -1,5 +1,7 @@
 // Time-outs that come too early, because a host slept or a queue was long: what was taken for lost
 // arrives. [PDS-254, CMS-194]
+#include "pds/tx/tx_slot.h"
+
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -73,6 +75,19 @@ TEST_F(EarlyTimeoutTest, AnAnswerBeforeTheResendShowsIt) {
   for (const std::string& line : bench_.lines()) {
     EXPECT_EQ(line.find("retx"), std::string::npos) << line;
   }
+}
+
+// [PDS-254] As many resends as time-outs: another event shows that the packet is lost.
+TEST(LostAfterTimeoutsTest, IsNoEarlyTimeout) {
+  TxSlot slot;
+  slot.lost = true;
+  slot.rto_count = 5;
+  for (int i = 0; i < 5; ++i) {
+    if (slot.resends < TxSlot::kResendsMost) ++slot.resends;
+  }
+  EXPECT_FALSE(slot.is_early_timeout(false));
+  slot.rto_count = 6;
+  EXPECT_TRUE(slot.is_early_timeout(false));
 }
 
 // What is taken back has a time-out of its own: if it was lost all the same, it goes again.

@@ -111,7 +111,7 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
   pdc.losses.note_arrived(psn);
   if (slot->is_early_timeout(!ack.retx && !slot->was_asked)) {
     news.late = true;
-    // The first transmission was a time-out earlier than the resend, at least.
+    // The first transmission was at least one time-out before the resend. [PDS-254]
     if (!slot->lost) pdc.rtt.on_rtt(slot->sent_for(sum.at) + loss_.rto_of(pdc, 0));
   }
   complete(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, news, now);

@@ -136,8 +136,8 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   schedule_.want_send(pdc);
 }
 
-// Their time-outs begin anew. When they were sent is not known any more: no round trip of them
-// counts.
+// All packets that wait because of a time-out are in flight again, with new time-outs. The times of
+// their first transmissions are lost, so they give no sample of the round trip. [PDS-254]
 void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
   res_.counters.add(Count::early_timeouts);
   pdc.path->ccc.on_early_timeouts();

@@ -15,7 +15,7 @@ struct AckNews {
   // what is out of order as the peer tells them.
   cms::Acked acked{};
   SlotKind closing = SlotKind::data;  // the control packet that it answers, if any
-  bool late = false;  // a packet that a time-out took for lost was late only [PDS-254]
+  bool late = false;  // a time-out came too early: its packet was late, not lost [PDS-254]
 
   bool is_any() const {
     return acked.packets != 0 || acked.rtt_valid || acked.remote.valid || acked.ecn;

@@ -198,7 +198,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
   if (!pdc.path->may_send(slot.bytes, now, slot.kind != SlotKind::data)) return Step::blocked;
   pdc.path->unmark(pdc, slot);
-  if (slot.resends < 2) ++slot.resends;
+  if (slot.resends < TxSlot::kResendsMost) ++slot.resends;
   slot.ev = next_ev(pdc, &slot, now);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;

@@ -35,7 +35,6 @@ struct TxSlot {
   bool ask : 1 = false;        // an ACK Request for it is due [PDS-L6]
   bool quiet : 1 = false;      // went without AR, and was not asked for since [PDS-064]
   bool was_asked : 1 = false;  // its answer may be one to an ACK Request: no RTT [PDS-141]
-  uint16_t resends : 2 = 0;    // 0, 1, or more than that [CMS-025]
   // 36 bits of ticks wrap after 146 minutes: a process that was stopped, with PEER_TIMEOUT at its
   // most, still knows how old its packets are.
   uint16_t sent_high : 4 = 0;
@@ -44,8 +43,10 @@ struct TxSlot {
   uint8_t queue = kNoQueue;          // TxWindow's
   bool counted_arrived : 1 = false;  // TxWindow's
   bool mark_told : 1 = false;        // an ACK that named it has said whether it was marked
+  uint8_t resends : 6 = 0;           // saturating at kResendsMost [CMS-025, PDS-254]
 
   static constexpr uint8_t kNoQueue = 0xFF;
+  static constexpr uint8_t kResendsMost = 63;
   static constexpr int kTickBits = 36;
   static uint64_t tick_of(Instant t) { return static_cast<uint64_t>(t.ns()) >> SentTick::kShift; }
   void note_sent(Instant now) {
@@ -66,9 +67,10 @@ struct TxSlot {
   bool is_rtt_sample(bool retx, Instant at) const {
     return (in_flight || lost) && !was_asked && resends == (retx ? 1 : 0) && was_sent_by(at);
   }
-  // It was sent again, or is to be, because of a time-out, and the answer is to a transmission
-  // before that: the time-out came too early. `retx`: what the answer echoes; false where it does
-  // not name the packet, since it then says nothing of a packet that was sent again. [PDS-254]
+  // An answer has come for a packet that was sent again, or waits to be, after a time-out. True: it
+  // answers a transmission before that, so the time-out came too early. `names_first`: the answer
+  // names the packet and its first transmission; without that it proves nothing once the packet was
+  // sent again. [PDS-254]
   bool is_early_timeout(bool names_first) const {
     if (rto_count == 0) return false;
     return lost ? rto_count > resends : names_first && resends > 0;

@@ -311,7 +311,7 @@ void Fabric::leave(const Packet& packet, const Port& port) {
   source.entered -= packet.wire_bytes;
   if (source.entered > config_.pfc_on || !source.pauses) return;
   source.pauses = false;
-  // It left at free_at, of which nobody took notice before now.
+  // It left at free_at; the port is looked at only now.
   const Picoseconds left_at = port.serving == kNoPacket ? std::min(port.free_at, now_) : now_;
   events_.add(std::max(left_at + source.latency, now_), event(Kind::pause, packet.in_port));
 }

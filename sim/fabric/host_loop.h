@@ -1,8 +1,8 @@
-// When hosts have something to do, and in which order they do it: what all kinds of hosts share.
+// When and in which order hosts work: the part that all kinds of hosts share.
 //
 // What a host sends reaches no other node within the latency of its cable. So all that happens to a
 // host within such a window is done at once, in its order, and each host's memory is fetched once
-// for a handful of packets: with a thousand hosts that is what a run costs.
+// for a handful of packets: with a thousand hosts these fetches take most of the time of a run.
 #pragma once
 
 #include "sim/fabric/events.h"
@@ -16,7 +16,7 @@
 
 namespace uet::sim::fabric {
 
-// What became of a flow.
+// The result of a flow.
 struct FlowRecord {
   Picoseconds start = kNever;
   Picoseconds finish = kNever;  // the source has the last ACK
@@ -33,7 +33,7 @@ struct SenderSample {
   uint64_t rtt_ns = 0;  // 0: not known
 };
 
-// What is due at a host by its own clock.
+// Work that is due at a host, by its own clock.
 struct HostDue {
   struct Arrival {
     Picoseconds at;

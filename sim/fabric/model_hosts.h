@@ -39,7 +39,7 @@ struct ModelHost : HostDue {
 
 class ModelHosts : public HostLoop<ModelHosts, ModelHost> {
  public:
-  // All references outlive this. Throws TopologyError for a transport that is none.
+  // All references outlive this. Throws TopologyError for an unknown transport.
   ModelHosts(const Topology& topology, const Routes& routes, const Traffic& traffic,
              const std::string& transport, const transports::Network& network, EventQueue& events);
   void attach(Fabric& fabric) { fabric_ = &fabric; }

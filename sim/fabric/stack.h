@@ -52,7 +52,7 @@ std::string_view congestion_text(std::string_view name);
 
 // The hosts run a comparison transport in place of the stack.
 bool is_model(const StackChoice& choice);
-// Throws TopologyError, with what to do, for names that are none and for choices that exclude each
+// Throws TopologyError, with what to do, for unknown names and for choices that exclude each
 // other: a comparison transport finds its paths, and its window, by itself.
 void check_choice(const StackChoice& choice);
 

@@ -52,7 +52,7 @@ std::unique_ptr<Sender> go_back_n(const FlowSetup& flow, const Network& network,
 struct Roce final : Transport {
   using Constants = RoceConstants;
   static constexpr Row<Constants> kRows[] = {
-      {"timeout-us", &Constants::timeout_us, "without news it begins again"},
+      {"timeout-us", &Constants::timeout_us, "without an answer for so long, it sends again"},
   };
   Constants c;
 
@@ -74,7 +74,7 @@ struct RoceWithHpcc final : Transport {
       {"flows", &Constants::flows, "for which the increase is sized"},
       {"increase-bytes", &Constants::increase_bytes, "of a round; 0: by the number of flows"},
       {"rtt-us", &Constants::rtt_us, "base round trip; 0: of the longest path"},
-      {"timeout-us", &Constants::timeout_us, "without news it begins again"},
+      {"timeout-us", &Constants::timeout_us, "without an answer for so long, it sends again"},
   };
   Constants c;
 
@@ -101,9 +101,9 @@ struct RoceWithDcqcn final : Transport {
       {"hyper-mbps", &Constants::hyper_mbps, "R_HAI"},
       {"least-mbps", &Constants::least_mbps, "the rate falls no lower"},
       {"mark-low-us", &Constants::mark_low_us, "Kmin, as the time of a port for it"},
-      {"mark-high-us", &Constants::mark_high_us, "Kmax, likewise"},
+      {"mark-high-us", &Constants::mark_high_us, "Kmax, as the time of a port for it"},
       {"mark-most", &Constants::mark_most, "Pmax, chance of a mark at Kmax"},
-      {"timeout-us", &Constants::timeout_us, "without news it begins again"},
+      {"timeout-us", &Constants::timeout_us, "without an answer for so long, it sends again"},
   };
   Constants c;
 

@@ -13,7 +13,7 @@
 
 namespace uet::sim::transports {
 
-// ECN as a transport wants it of switches: none marked below `low_bytes` of data in a queue, all
+// How switches mark for a transport (ECN): no packet below `low_bytes` of data in a queue, all
 // above `high_bytes`, and between them linear up to the chance `most`.
 struct Marking {
   uint32_t low_bytes = 0;
@@ -53,7 +53,7 @@ struct ConstantFacts {
 };
 
 const std::vector<TransportFacts>& transport_names();
-// Of "swift" or "swift,base-us=25"; null: the name is none of these.
+// Of "swift" or "swift,base-us=25"; null: an unknown name.
 const TransportFacts* transport_named(std::string_view text);
 std::vector<ConstantFacts> constants_of(std::string_view name);
 // Throws std::invalid_argument when a constant is unknown, or its value no number of at least 0.

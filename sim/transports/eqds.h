@@ -21,7 +21,8 @@ struct EqdsConstants {
 
 class EqdsReceiver;
 
-// Whom a host grants credit next: first flows with cut packets, then all others that have asked.
+// The order in which a host grants credit: first flows with cut packets, then all others that have
+// asked.
 class PullQueue {
  public:
   // Of one receiver: in which of the lists it is.

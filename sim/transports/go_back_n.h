@@ -12,8 +12,8 @@ namespace uet::sim::transports {
 
 class GoBackNSender final : public Sender {
  public:
-  // References outlive this. Without news for `timeout` it begins again behind what was
-  // acknowledged.
+  // References outlive this. Without an answer for `timeout` it sends again from the first packet
+  // that was not acknowledged.
   GoBackNSender(const FlowSetup& flow, const Network& network, std::unique_ptr<Control> control,
                 Picoseconds timeout, Counts& counts);
 

@@ -1,5 +1,6 @@
-// HPCC: a window from what switches write into packets: how long their queues are, and how fast
-// they send. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, algorithm 1.
+// HPCC: switches write into packets how long their queues are and how fast they send; the window
+// follows from that. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019,
+// algorithm 1.
 #pragma once
 
 #include "sim/transports/control.h"

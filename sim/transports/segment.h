@@ -1,4 +1,4 @@
-// What two ends of a comparison transport tell each other: a few numbers in the place of a header.
+// The packets of a comparison transport: a few numbers in place of a header.
 // Lengths stand for payload.
 #pragma once
 
@@ -22,16 +22,16 @@ enum class SegmentKind : uint8_t {
 };
 
 struct Segment {
-  Picoseconds sent_at = 0;     // data: when it left its host. Answers: that of what they answer
-  uint64_t credit = 0;         // octets since the flow began. Data: asked for. Pull: granted
-  uint64_t bits = 0;           // ACK: bit i: packet number + i has arrived
-  uint32_t flow = 0;           // that both ends know
-  uint32_t number = 0;         // of the packet, from 0
-  uint32_t below = 0;          // answers: every packet below this one has arrived
+  Picoseconds sent_at = 0;  // data: when it left its host. Answers: that of the packet they answer
+  uint64_t credit = 0;      // octets since the flow began. Data: asked for. Pull: granted
+  uint64_t bits = 0;        // ACK: bit i: packet number + i has arrived
+  uint32_t flow = 0;        // that both ends know
+  uint32_t number = 0;      // of the packet, from 0
+  uint32_t below = 0;       // answers: every packet below this one has arrived
   uint32_t payload_bytes = 0;  // data: as it was sent
-  uint16_t path = 0;           // entropy value; answers: of what they answer
+  uint16_t path = 0;           // entropy value; answers: of the packet they answer
   SegmentKind kind = SegmentKind::data;
-  bool is_marked = false;  // by a switch; answers: what they answer was
+  bool is_marked = false;  // by a switch; answers: the packet they answer was
   bool is_trimmed = false;
   bool is_resent = false;
 };
@@ -46,7 +46,7 @@ struct Telemetry {
     uint32_t mbps = 0;
   };
   std::array<Hop, 8> hops;
-  uint32_t count = 0;  // what does not fit is not noted
+  uint32_t count = 0;  // entries; further switches leave none
 };
 
 }  // namespace uet::sim::transports

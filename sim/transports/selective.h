@@ -1,5 +1,5 @@
 // Selective resends: the receiver acknowledges each packet, in any order, and the sender sends
-// again what later ones have overtaken, or what was not heard of for too long.
+// again those that later ones have overtaken, or that were not acknowledged for too long.
 #pragma once
 
 #include "sim/transports/control.h"
@@ -14,7 +14,7 @@
 
 namespace uet::sim::transports {
 
-// What a selective sender takes for a loss.
+// When a selective sender counts a packet as lost.
 struct LossRules {
   Picoseconds timeout = 0;  // without an ACK of the packet
   Picoseconds slack = 0;    // three that left so much later have arrived; 0 on one path

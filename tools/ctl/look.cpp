@@ -1,4 +1,4 @@
-// Whom uet_ctl asks, and whom it believes.
+// Which processes uet_ctl asks, and which answers it accepts.
 #include "tools/ctl/look.h"
 
 #include <algorithm>

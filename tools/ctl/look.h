@@ -29,7 +29,7 @@ Look look(const std::vector<pid_t>& pids, const std::function<Reply(const Found&
 // Prints the problems to standard error. False: there are some.
 bool tell_problems(const Look& look);
 
-// Prints why there may be nobody to ask; returns kNothing.
+// Prints why no process may have been found; returns kNothing.
 int explain_nothing(const std::vector<pid_t>& pids);
 
 // An array; indent -1: in one line. The name of a program may be no UTF-8.

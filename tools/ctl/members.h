@@ -17,7 +17,7 @@ int64_t signed_number(const json& object, const char* name);
 std::string count(const json& object, const char* name);
 std::string word(const json& object, const char* name);
 bool flag(const json& object, const char* name);
-// The objects of an array; empty if it is none.
+// The objects of an array; empty if it is not an array.
 json objects(const json& object, const char* name);
 
 }  // namespace uet::tools

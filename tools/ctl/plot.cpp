@@ -56,7 +56,7 @@ std::vector<SampleRow> rows_of(const json& sample, uint64_t paths) {
     SampleRow made;
     made.path = row[0].get<uint64_t>();
     for (size_t i = 0; i < kColumns.size(); ++i) {
-      if (!row[i + 1].is_number_integer()) throw PlotError("a row with what is no whole number");
+      if (!row[i + 1].is_number_integer()) throw PlotError("a row with a fraction or a text");
       made.numbers[i] = row[i + 1].get<int64_t>();
     }
     out.push_back(made);
@@ -99,7 +99,7 @@ void read_line(const json& line, Facts& facts, const Visitor& visitor) {
 Facts read(const std::string& name, const Visitor& visitor) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(name, error)) {
-    throw PlotError(name + ": " + (error ? error.message() : "is no file"));
+    throw PlotError(name + ": " + (error ? error.message() : "is not a file"));
   }
   std::ifstream in(name, std::ios::binary);
   if (!in) throw PlotError(name + ": " + io::errno_text(errno));

@@ -49,7 +49,7 @@ struct RecordOptions {
 std::function<std::string(const std::string&)> check_of(const prov::Setting& row) {
   return [&row](const std::string& text) -> std::string {
     if (prov::parse_value(row, text)) return {};
-    return "is no time from " + prov::print_value(row, row.min) + " to " +
+    return "is not a time from " + prov::print_value(row, row.min) + " to " +
            prov::print_value(row, row.max) + ", such as 100ms or 10s";
   };
 }
@@ -158,7 +158,7 @@ class Session {
     std::fprintf(to, "%s: %llu samples of %zu paths in %.1f s, %llu octets", options_.out.c_str(),
                  static_cast<unsigned long long>(recorder_.samples()), recorder_.paths(), seconds(),
                  static_cast<unsigned long long>(recorder_.bytes()));
-    if (reason == "gone") std::fprintf(to, "; no process is there any more");
+    if (reason == "gone") std::fprintf(to, "; all processes have ended");
     if (reason == "full") std::fprintf(to, "; the file has the size of --max-mb");
     if (reason == "interrupted") std::fprintf(to, "; interrupted");
     if (recorder_.left_out() > 0) {

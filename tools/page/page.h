@@ -12,7 +12,8 @@ namespace uet::tools {
 // Whether D3 was there when the program was built.
 bool can_draw();
 
-// What one kind of page adds to what all have. Files of the project, so they are taken as they are.
+// The parts that one kind of page adds to the common ones. They are files of the project, so they
+// are not escaped.
 struct PageParts {
   const char* title;
   const char* style;

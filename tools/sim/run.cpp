@@ -357,7 +357,7 @@ std::string congestion_help() {
   for (const std::string_view name : all_congestion()) {
     out += "\n" + std::string(name) + ": " + std::string(congestion_text(name)) + ".";
   }
-  return out + "\nConstants of the latter go behind the name: swift,base-us=25,hop-us=0";
+  return out + "\nConstants of these transports go behind the name: swift,base-us=25,hop-us=0";
 }
 
 std::string congestion_problem(const std::string& text) {

@@ -22,16 +22,16 @@ inline constexpr uint32_t kPathsOfPage = 256;
 
 // Big; not for the stack of a thread.
 struct PathsPage {
-  bool is_held = false;  // somebody kept the lock all the while: nothing of what follows is known
+  bool is_held = false;  // a thread kept the lock for too long: the rest is empty
   std::array<pds::PathSnapshot, kPathsOfPage> paths;
   pds::PathPage page;
 };
 
-// Where the page begins that is asked for: 0 for kPathsRequest alone, N with " N" behind it.
-// Nothing: it is another request.
+// Index at which the requested page begins: 0 for kPathsRequest alone, N with " N" behind it.
+// Nothing: another request.
 std::optional<uint32_t> page_asked_for(std::string_view request);
 
-// Waits for the lock as long as a thread that is stopped inside is worth it.
+// Waits for the lock for a limited time.
 std::unique_ptr<PathsPage> take_paths(ProgressEngine& engine, uint32_t from);
 
 std::string paths_text(const DomainStatus& status, const PathsPage& page);

@@ -29,7 +29,7 @@ struct DomainStatus {
 // Which domain it is: the members that every answer begins with.
 void put_identity(std::string& out, const DomainStatus& status);
 
-// "10.0.0.1 4793", or "" for an address that is none.
+// "10.0.0.1 4793", or "" for an address that is not valid.
 void put_address(std::string& out, const char* name, const FabricAddress& address);
 
 std::string status_text(const DomainStatus& status, std::span<const fi_uet_counter> counters);

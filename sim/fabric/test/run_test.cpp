@@ -193,8 +193,8 @@ TEST(RunTest, WhatCannotRunIsRefused) {
   EXPECT_THROW(run(plan), TopologyError);
 }
 
-// [CMS-141] Rates down by rates up of a leaf: 8 hosts by 2 or 8 spines; of a fat tree of four, where
-// half of the ways up are missing, 2. Without an upper tier nothing is oversubscribed.
+// [CMS-141] Rates down by rates up of a leaf: 8 hosts by 2 or 8 spines; 2 for a fat tree of four
+// without half of its ways up. Without an upper tier nothing is oversubscribed.
 TEST(FactsTest, OversubscriptionIsThatOfTheLeaves) {
   const auto of = [](const std::string& request) {
     const Topology topology = make_topology(request);

@@ -23,7 +23,7 @@ constexpr uint32_t kPeers = 1500;
 
 void busy_pair(const Line& line) { pass_until_told(line, "127.0.47.71", "127.0.47.72", 200'000); }
 
-// Sends a message to each of many addresses at which nobody is.
+// Sends a message to each of many addresses without a process.
 void lonely_role(const Line& line) {
   NodeOptions options;
   options.address = "127.0.47.73";
@@ -243,7 +243,7 @@ TEST_F(UetCtlPathsTest, ARecordingEndsWithItsProcess) {
   kill_and_reap(pid);
   const Outcome outcome = test::finish(pipe, out);
   EXPECT_TRUE(contains(outcome.out, "{\"end\":\"gone\",")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "; no process is there any more\n")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "; all processes have ended\n")) << outcome.out;
 }
 
 TEST_F(UetCtlPathsTest, WhatCannotBeDoneIsSaid) {
