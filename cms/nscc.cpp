@@ -16,6 +16,7 @@ constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
 // delay adds if they are more than an MTU.
 constexpr uint32_t kFewPackets = 8;
 constexpr uint32_t kLearningStep = 8192;
+constexpr Duration kLeastRtt = Duration::microseconds(1);  // no two hosts are nearer
 // Limits that keep products inside their types, whatever the settings. Octets squared: times 2^16
 // they fit 63 bits, and the largest window of 4 GiB still gains 16 KiB by one adjustment.
 constexpr int64_t kIncMost = int64_t{1} << 46;
@@ -64,11 +65,11 @@ NsccLaw::NsccLaw(const Config& c)
       decrease_max_q16((c.nscc.decrease_max_permille << 16) / 1000),
       link_mbps(c.link_mbps),
       window_permille(c.nscc.window_max_permille),
+      no_delay_ns(to_u32(static_cast<uint128>(std::max<int64_t>(c.nscc.no_delay.ns(), 0)))),
       base_rtt(c.base_rtt),
       target(target_of(c)),
       adjust_period(c.base_rtt * c.nscc.adjust_period_permille / 1000),
       quick_threshold(quick_threshold_of(c)),
-      no_delay(c.nscc.no_delay),
       quick_gate(c.nscc.quick_gate),
       quick_adapt(c.nscc.quick_adapt),
       credit_on(c.has_credit()),
@@ -108,7 +109,7 @@ void Nscc::set_window(int64_t q8) {  // [CMS-088]
 }
 
 void Nscc::note_base_rtt(Duration measured) {
-  if (measured <= Duration::zero()) return;  // the peer claims to have taken all of it, or more
+  if (measured < kLeastRtt) return;  // the peer claims to have taken all of it, or more [T-35]
   if (measured >= base_rtt_) return;
   base_rtt_ = measured;
   if (law_.learns_by_loss) return;  // the rate of the path is not known
@@ -129,6 +130,10 @@ void Nscc::on_acked(const Acked& e) {
   const bool is_limited = limit_by_destination(e);
   if (!e.rtt_valid) return;  // [CMS-073]
   note_base_rtt(e.rtt);
+  if (law_.learns_by_loss) {
+    const bool is_small = window_bytes() < uint64_t{kFewPackets} * law_.mtu;
+    base_rtt_ = std::max(base_rtt_, signs_.longer_way(e.rtt, is_small, e.at));
+  }
   const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
   add_delay(delay, e.ecn, e.at);
   if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
@@ -172,7 +177,7 @@ bool Nscc::doubles(bool is_marked, uint32_t bytes) {
 
 // [CMS-084]
 bool Nscc::fast_increase(Duration delay, uint32_t bytes) {
-  if (delay < law_.no_delay) {
+  if (delay.ns() < int64_t{law_.no_delay_ns}) {
     gain_.undelayed += std::min(bytes, UINT32_MAX - gain_.undelayed);
     if (gain_.undelayed > window_bytes() || gain_.is_fast) {
       set_window(cwnd_q8_ + static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16 >> 8));

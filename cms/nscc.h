@@ -27,11 +27,11 @@ struct NsccLaw {
   uint32_t decrease_max_q16;
   uint32_t link_mbps;        // of this end
   uint32_t window_permille;  // of the BDP
+  uint32_t no_delay_ns;      // 4 s at most
   Duration base_rtt;         // config_base_rtt
   Duration target;           // target_qdelay
   Duration adjust_period;
   Duration quick_threshold;  // infinite: never
-  Duration no_delay;
   uint8_t quick_gate;
   bool quick_adapt;
   bool credit_on;  // RCCC owns the last hop [CMS-097]

@@ -15,10 +15,7 @@ class QueueSigns {
   explicit QueueSigns(uint32_t doubles_below) : doubles_below_(doubles_below) {}
 
   // The mean delay after a sample.
-  void add(Duration mean) {
-    const auto ns = static_cast<uint32_t>(std::min(mean.ns(), int64_t{UINT32_MAX}));
-    peak_ns_ = std::max(peak_ns_ - peak_ns_ / 512, ns);
-  }
+  void add(Duration mean) { peak_ns_ = std::max(peak_ns_ - peak_ns_ / 512, of(mean)); }
   // Whether the mean delay is so long that it counts as a mark. Only for destinations that report
   // how long packets waited for a processor there. Hosts also cause delays, but short ones, or few.
   static bool is_mark(Duration mean) { return mean > Duration::milliseconds(1); }
@@ -26,6 +23,22 @@ class QueueSigns {
   // the base RTT.
   bool is_full(Duration mean, Duration base_rtt) const {
     return mean > base_rtt / 4 && mean.ns() >= int64_t{peak_ns_} * 3 / 4;
+  }
+
+  // Whether the way has become longer: a window that has been small for 10 s sends little, so even
+  // the shortest round trip of that time is not its own queue. Returns that round trip, else zero.
+  Duration longer_way(Duration rtt, bool is_small, Instant now) {
+    const auto now_ms = static_cast<uint32_t>(now.ns() / 1'000'000);
+    if (!is_small || least_ns_ == 0) {
+      small_since_ms_ = now_ms;
+      least_ns_ = is_small ? of(rtt) : 0;
+      return Duration::zero();
+    }
+    least_ns_ = std::min(least_ns_, of(rtt));
+    if (now_ms - small_since_ms_ < 10'000) return Duration::zero();
+    const auto least = Duration::nanoseconds(int64_t{least_ns_});
+    least_ns_ = 0;
+    return least;
   }
 
   uint32_t doubles_below() const { return doubles_below_; }
@@ -45,6 +58,12 @@ class QueueSigns {
   void on_answer() { before_timeouts_ = 0; }
 
  private:
+  static uint32_t of(Duration time) {
+    return static_cast<uint32_t>(std::clamp<int64_t>(time.ns(), 1, UINT32_MAX));
+  }
+
+  uint32_t small_since_ms_ = 0;
+  uint32_t least_ns_ = 0;         // round trip since then; 0: the window is not small
   uint32_t peak_ns_ = 0;          // of the mean; fades with the samples, by half in 350
   uint32_t doubles_below_;        // octets
   uint32_t before_timeouts_ = 0;  // the same before the time-outs since the last answer; 0: none

@@ -85,7 +85,7 @@ TEST(NsccLawTest, TheDefaults) {
   EXPECT_EQ(law.adjust_period, 12_us);
   EXPECT_EQ(law.quick_gate, 3);
   EXPECT_TRUE(law.quick_adapt);
-  EXPECT_EQ(law.no_delay, 1_us);
+  EXPECT_EQ(law.no_delay_ns, 1000u);
 }
 
 // [CMS-060] Off with trimming; else 4 target delays, which is 4 base RTTs.

@@ -104,6 +104,25 @@ TEST_F(NsccSoftwareTest, ALongRoundTripAloneIsNoMark) {
   EXPECT_GE(window(), 256u << 10);
 }
 
+// A route that has become 5 ms longer looks like a queue; when the window was small for 10 s, that
+// is the base RTT, and the window grows again.
+TEST_F(NsccSoftwareTest, ALongerWayIsNoQueueForEver) {
+  round(50_us);
+  for (int i = 0; i < 900; ++i) {
+    now_ = now_ + 10_ms;
+    ack(0, 5_ms);
+  }
+  EXPECT_LT(window(), 8u * kPacket);
+  EXPECT_EQ(nscc_.base_rtt(), 50_us);
+  for (int i = 0; i < 200; ++i) {
+    now_ = now_ + 10_ms;
+    ack(0, 5_ms);
+  }
+  EXPECT_EQ(nscc_.base_rtt(), 5_ms);
+  for (int i = 0; i < 100; ++i) round(5_ms);
+  EXPECT_GT(window(), 64u * kPacket);
+}
+
 // A few samples that are late, because a host slept, are no queue.
 TEST_F(NsccSoftwareTest, AFewLateSamplesAreNoMark) {
   round(50_us);

@@ -191,7 +191,7 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
   if (acked.rtt_valid) {
     acked.rtt = std::max(acked.rtt - acked.remote.service_time, Duration::zero());  // [CMS-071]
     acked.rtt_valid = acked.remote.service_time < kServiceTimeMost;
-    pdc.path->base_rtt.is_known = true;
+    if (acked.rtt_valid) pdc.path->base_rtt.is_known = true;
   }
   if (news.late) loss_.take_back_timeouts(pdc, now);
   if (news.is_any()) {
