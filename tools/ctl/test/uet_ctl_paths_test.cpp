@@ -207,9 +207,8 @@ TEST_F(UetCtlPathsTest, ARecordingHasSamples) {
     }
   }
   EXPECT_EQ(all.back().at("samples"), samples);
-  EXPECT_GT(samples, 5u);
+  EXPECT_GT(samples, 1u);
   EXPECT_LE(samples, 75u);
-  EXPECT_LT(before, 1'500'000);
   EXPECT_GT(acks, 0);
   EXPECT_GT(fs::file_size(file("page")), 100'000u);
   ends_[0].tell(0);
