@@ -41,7 +41,7 @@ Fabric::Fabric(const Topology& topology, const SwitchConfig& config, Routes& rou
       rng_(seed, 0x666162726963),
       receiver_(receiver),
       ports_(2 * topology.links().size()),
-      buffered_(topology.switches().size(), 0),
+      buffers_(topology.hosts(), topology.switches().size(), config.buffer_bytes),
       trimmed_(flows, 0) {
   for (uint32_t i = 0; i < ports_.size(); ++i) {
     const Link& link = topology.links()[i / 2];
@@ -215,18 +215,13 @@ void Fabric::enqueue(uint32_t packet, uint32_t index) {
 }
 
 // The ports of a switch are brought up to now when it seems to be full.
-bool Fabric::fits_buffer(const Port& port, const Packet& packet) {
-  if (config_.buffer_bytes == 0) return true;
-  const uint64_t& used = buffered_[port.from - topology_.hosts()];
-  if (used + packet.wire_bytes <= config_.buffer_bytes) return true;
-  for (uint32_t i = 0; i < ports_.size(); ++i) {
-    if (ports_[i].from == port.from) serve(i);
-  }
-  return used + packet.wire_bytes <= config_.buffer_bytes;
-}
-
 bool Fabric::has_room(const Port& port, const Packet& packet) {
-  if (!fits_buffer(port, packet)) return false;
+  if (!buffers_.fits(port.from, packet.wire_bytes)) {
+    for (uint32_t i = 0; i < ports_.size(); ++i) {
+      if (ports_[i].from == port.from) serve(i);
+    }
+    if (!buffers_.fits(port.from, packet.wire_bytes)) return false;
+  }
   if (packet.is_high) return port.high_bytes + packet.wire_bytes <= config_.high_bytes;
   return config_.pfc || port.low_bytes + packet.wire_bytes <= config_.low_bytes;
 }
@@ -293,7 +288,7 @@ void Fabric::drop(uint32_t packet, uint64_t& counter) {
 // A packet is in the switch that the port belongs to.
 void Fabric::enter(const Packet& packet, const Port& port) {
   if (!notes_passing_ || port.from_host) return;
-  if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] += packet.wire_bytes;
+  buffers_.enter(port.from, packet.wire_bytes);
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];
   source.entered += packet.wire_bytes;
@@ -305,7 +300,7 @@ void Fabric::enter(const Packet& packet, const Port& port) {
 
 void Fabric::leave(const Packet& packet, const Port& port) {
   if (!notes_passing_ || port.from_host) return;
-  if (config_.buffer_bytes != 0) buffered_[port.from - topology_.hosts()] -= packet.wire_bytes;
+  buffers_.leave(port.from, packet.wire_bytes);
   if (!config_.pfc || packet.is_high) return;
   Port& source = ports_[packet.in_port];
   source.entered -= packet.wire_bytes;

@@ -6,6 +6,7 @@
 #include "sim/fabric/events.h"
 #include "sim/fabric/packet.h"
 #include "sim/fabric/routes.h"
+#include "sim/fabric/switch_buffers.h"
 #include "sim/fabric/topology.h"
 
 #include "sim/transports/segment.h"
@@ -140,7 +141,6 @@ class Fabric {
   uint32_t choose(uint32_t node, const Packet& packet);
   void enqueue(uint32_t packet, uint32_t port);
   bool has_room(const Port& port, const Packet& packet);
-  bool fits_buffer(const Port& port, const Packet& packet);
   void enqueue_low(uint32_t packet, Port& port);
   void enqueue_high(uint32_t packet, Port& port);
   void trim(uint32_t packet, Port& port);
@@ -160,7 +160,7 @@ class Fabric {
   Picoseconds now_ = 0;  // of the call
   PacketPool packets_;
   std::vector<Port> ports_;
-  std::vector<uint64_t> buffered_;                // octets in each switch; with buffer_bytes
+  SwitchBuffers buffers_;
   std::vector<uint32_t> trimmed_;                 // by flow
   std::vector<transports::Telemetry> telemetry_;  // by packet
   Tally tally_;
