@@ -126,32 +126,43 @@ class Streams:
             pinned = ["taskset", "-c", str(self.processors[processor % len(self.processors)])]
             return subprocess.Popen([*self.network.enter(host), *(pinned if pin else []), *line,
                                      *what], env=env, text=True, **more)
-        receiver = start(0, 0, ["receive", server, "--senders", str(senders)],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if receiver.stderr.readline() != "ready\n":
-            raise RuntimeError(f"{peer}: the receiver did not start: {receiver.stderr.read()}")
-        ends = [start(i + 1, 1, ["send", server, "--id", str(i)]) for i in range(senders)]
-        timeouts = self.timeouts(ends, seconds) if peer == "uet" else None
+        running = []
         try:
+            receiver = start(0, 0, ["receive", server, "--senders", str(senders)],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            running.append(receiver)
+            if receiver.stderr.readline() != "ready\n":
+                raise RuntimeError(f"{peer}: no receiver: {receiver.stderr.read().strip()}")
+            ends = []
+            for i in range(senders):
+                ends.append(start(i + 1, 1, ["send", server, "--id", str(i)]))
+                running.append(ends[-1])
+            timeouts = self.timeouts(ends, seconds) if peer == "uet" else None
             out, err = receiver.communicate(timeout=seconds + 90)
             failed = [p for p in ends if p.wait(timeout=30) != 0]
-        except subprocess.TimeoutExpired:
-            out, err, failed = "", "no end within the time limit", []
-        for process in [receiver, *ends]:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        except subprocess.TimeoutExpired as late:
+            raise RuntimeError(f"{peer} {cc}: no end within the time limit") from late
+        finally:
+            for process in running:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
         if receiver.returncode != 0 or failed or not out:
             raise RuntimeError(f"{peer} {cc}: a stream failed: {err.strip()}")
         result = json.loads(out)
+        if result["seconds"] <= 0:
+            raise RuntimeError(f"{peer} {cc}: the senders never sent at the same time")
         each = [octets / result["seconds"] / 1e6 for octets in result["bytes"]]
         return {"mb_s": sum(each), "each": each, "timeouts": timeouts}
 
     def timeouts(self, ends, seconds):
-        """Time-outs of the senders after their first second, asked for before they end."""
-        time.sleep(1)
+        """Time-outs of the senders, two seconds after their start and before their end.
+
+        A process takes nearly a second before it sends.
+        """
+        time.sleep(2)
         first = self.count_timeouts(ends)
-        time.sleep(seconds - 1)
+        time.sleep(seconds - 2)
         last = self.count_timeouts(ends)
         return None if first is None or last is None else last - first
 
@@ -173,6 +184,12 @@ def tell(text):
 
 def jain(shares):
     return sum(shares) ** 2 / (len(shares) * sum(s * s for s in shares)) if any(shares) else 0.0
+
+
+def median_of(runs, key):
+    """None where a run could not tell."""
+    values = [r[key] for r in runs]
+    return None if None in values else statistics.median(values)
 
 
 def numbers(text):
@@ -243,11 +260,8 @@ def measure_incast(options):
                 tell(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {cc}: "
                      f"{one['goodput']:.3f} of the port, Jain {one['jain']:.3f}, "
                      f"time-outs {one['timeouts']}, dropped {one['dropped']}")
-            row = {"mtu": mtu, "peer": peer, "cc": cc}
-            for key in ("goodput", "jain", "dropped", "timeouts"):
-                values = [r[key] for r in runs]
-                row[key] = statistics.median(values) if None not in values else None
-            rows.append(row)
+            figures = {k: median_of(runs, k) for k in ("goodput", "jain", "dropped", "timeouts")}
+            rows.append({"mtu": mtu, "peer": peer, "cc": cc, **figures})
     return rows
 
 
@@ -287,16 +301,16 @@ def parse_arguments():
     loss = commands.add_parser("loss", help="one sender, packets lost at random")
     loss.add_argument("--loss", default="0.1,1,5", help="percent")
     loss.add_argument("--cc", default="", help="FI_UET_CC of uet")
-    loss.add_argument("--seconds", type=float, default=3, help="at least 2")
+    loss.add_argument("--seconds", type=float, default=3, help="at least 3")
     incast = commands.add_parser("incast", help="several senders behind one slow port")
     incast.add_argument("--senders", type=int, default=8)
     incast.add_argument("--port", type=int, default=200, help="Mbit/s")
     incast.add_argument("--queue", type=int, default=512, help="KiB that the port keeps")
     incast.add_argument("--cc", default="aimd,nscc", help="FI_UET_CC of uet, one after the other")
-    incast.add_argument("--seconds", type=float, default=8, help="at least 2")
+    incast.add_argument("--seconds", type=float, default=8, help="at least 3")
     options = parser.parse_args()
-    if options.seconds < 2:
-        parser.error("--seconds: 2 at least")
+    if options.seconds < 3:
+        parser.error("--seconds: 3 at least")
     for tool in ("nft", "ethtool", "ip", "tc"):
         if shutil.which(tool) is None:
             parser.error(f"{tool} is missing: apt-get install nftables ethtool iproute2")

@@ -16,12 +16,12 @@ measure() {
 }
 
 say "one sender, 1 % of the packets lost"
-table=$(measure loss --loss 1 --seconds 2)
+table=$(measure loss --loss 1 --seconds 3)
 echo "$table"
 awk -F'|' '/ 1 % / {found = 1; if ($4 + 0 <= 0) exit 1} END {exit !found}' <<<"$table"
 
 say "three senders behind a port of 100 Mbit/s"
-table=$(measure incast --senders 3 --port 100 --cc nscc --seconds 2)
+table=$(measure incast --senders 3 --port 100 --cc nscc --seconds 3)
 echo "$table"
 awk -F'|' '/ uet nscc / {found = 1; if ($4 < 0.3 || $4 > 1 || $5 < 0.5) exit 1}
   END {exit !found}' <<<"$table"
