@@ -83,16 +83,26 @@ TEST(CreditDestinationTest, AcksTellWhatTheSourceListensTo) {
   }
 }
 
+// A destination that remembers one source, which has had its grants for that time; what comes now
+// is from another.
+struct FullBench : CreditBench {
+  explicit FullBench(Duration served_for) : CreditBench(cms::Algorithm::rccc, of_one_source()) {
+    client.script.names_are_unique = false;
+    open_target();
+    rx(cc_request(1001, 3, 10));
+    grants_within(served_for);
+    from = address(8, 50000);
+  }
+  static Config of_one_source() {
+    Config config = credit_pds();
+    config.credit_sources = 1;
+    return config;
+  }
+};
+
 // [CMS-007] Without room for its context a request is refused: the source tries again later.
 TEST(CreditDestinationTest, WithoutRoomARequestIsRefused) {
-  Config config = credit_pds();
-  config.credit_sources = 1;
-  CreditBench b(cms::Algorithm::rccc, config);
-  b.client.script.names_are_unique = false;
-  b.open_target();
-  b.rx(b.cc_request(1001, 3, 10));
-  b.grants_within(2_us);
-  b.from = address(8, 50000);
+  FullBench b(2_us);
   b.open_target();
   b.rx(b.cc_request(1001, 3, 10));
   const Lines lines = b.lines();
@@ -107,14 +117,7 @@ TEST(CreditDestinationTest, WithoutRoomARequestIsRefused) {
 // [CMS-007, PDS-252] A source that has not proven its address yet is not refused for that: it could
 // never prove it. It has no credit before.
 TEST(CreditDestinationTest, WithoutRoomANewSourceMayProveItself) {
-  Config config = credit_pds();
-  config.credit_sources = 1;
-  CreditBench b(cms::Algorithm::rccc, config);
-  b.client.script.names_are_unique = false;
-  b.open_target();
-  b.rx(b.cc_request(1001, 3, 10));
-  b.grants_within(1_ms);
-  b.from = address(8, 50000);
+  FullBench b(1_ms);
   wire::Request syn = b.request(kFirst.value());
   syn.type = wire::PdsType::rud_cc_request;
   syn.credit_target = 10;
