@@ -35,6 +35,34 @@ class RefusedTest : public ::testing::Test {
   Config config_;
 };
 
+// [PDS-118, PDS-245] A peer that refuses a thousand packets, one each microsecond, and tracks 128 of
+// them: those that it does not track cost a look in NACK_Retx_Time, not one each.
+TEST_F(RefusedTest, PacketsThatThePeerDoesNotTrackCostLittle) {
+  config_.tx_window_packets = 1024;
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.window_bytes_max = 4 << 20;
+  Bench b(config_, cms);
+  open(b, 1000);
+  b.tx();
+  wire::AckCc h;
+  h.ack = b.ack(b.start);
+  h.ack.type = wire::PdsType::ack_cc;
+  h.mpr = 1;
+  b.rx_header(h);
+  for (uint32_t i = 1; i <= 1000; ++i) {
+    b.now = b.now + 1_us;
+    b.rx_header(b.nack(NackCode::no_pkt_buffer, b.start + i));
+  }
+  const Instant end = b.now + 100_ms;
+  uint32_t looks = 0;
+  for (; b.pds->next_deadline() <= end; ++looks) {
+    b.now = std::max(b.now, b.pds->next_deadline());
+    b.pds->advance(b.now);
+  }
+  EXPECT_LE(looks, 400u) << "without a limit 21,577";
+}
+
 // [PDS-148] Exactly five times peer_timeout after the first refusal, and with a word to the peer,
 // which is there.
 TEST_F(RefusedTest, EndsAfterPeerTimeout) {
