@@ -131,7 +131,8 @@ bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   return true;
 }
 
-// It was refused, and the peer cannot track it now: it goes again when the peer can. [PDS 10.2, 0x0B]
+// It was refused, and the peer cannot track it now: it goes again when the peer can. [PDS 10.2,
+// 0x0B]
 bool Deadlines::waits_for_range(Pdc& pdc, Psn psn) {
   return pdc.tx[psn].delayed && !pdc.range.admits(psn);
 }

@@ -87,12 +87,18 @@ TEST(CreditSourceTest, TargetsCountWhatWasGranted) {
   EXPECT_EQ(next.requests[0].credit_target, 45u) << "4 + (11,320 - 1,024) / 256";
 }
 
+// Three packets wait, and a Credit Request for them was sent.
+struct AskingBench : CreditBench {
+  AskingBench() {
+    open_source();
+    post(3);
+    EXPECT_EQ(sent().asked.size(), 1u);
+  }
+};
+
 // [CMS-129] Without an answer it asks again, after 250 us and then at twice the distance.
 TEST(CreditSourceTest, ItAsksAgain) {
-  CreditBench b;
-  b.open_source();
-  b.post(3);
-  EXPECT_EQ(b.sent().asked.size(), 1u);
+  AskingBench b;
   std::vector<int> at;
   for (int us = 10; us <= 2000; us += 10) {
     b.elapse(10_us);
@@ -110,10 +116,7 @@ TEST(CreditSourceTest, ItAsksAgain) {
 // [CMS-129] A peer that never answers gets a packet of data after four requests, and one after each
 // further one, so that it can show that it has lost the PDC.
 TEST(CreditSourceTest, UnansweredItSendsAPacket) {
-  CreditBench b;
-  b.open_source();
-  b.post(3);
-  EXPECT_EQ(b.sent().asked.size(), 1u);
+  AskingBench b;
   std::vector<int> at;
   for (int us = 50; us <= 12'000 && at.empty(); us += 50) {
     b.elapse(50_us);
@@ -236,10 +239,7 @@ TEST(CreditSourceTest, StalledContextsHaveNoShare) {
 
 // [CMS-129] When nobody waits any more there is nothing to ask for, and no timer is left.
 TEST(CreditSourceTest, NothingIsAskedForThoseThatAreGone) {
-  CreditBench b;
-  b.open_source();
-  b.post(3);
-  EXPECT_EQ(b.sent().asked.size(), 1u);
+  AskingBench b;
   b.pds->close_all(true, b.now);
   ASSERT_EQ(b.pds->open_pdcs(), 0u);
   EXPECT_EQ(b.pds->usage().timers, 0u);

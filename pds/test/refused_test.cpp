@@ -35,8 +35,8 @@ class RefusedTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-118, PDS-245] A peer that refuses a thousand packets, one each microsecond, and tracks 128 of
-// them: those that it does not track cost a look in NACK_Retx_Time, not one each.
+// [PDS-118, PDS-245] A peer that refuses a thousand packets, one each microsecond, and tracks 128
+// of them: those that it does not track cost a look in NACK_Retx_Time, not one each.
 TEST_F(RefusedTest, PacketsThatThePeerDoesNotTrackCostLittle) {
   config_.tx_window_packets = 1024;
   cms::Config cms;
