@@ -6,12 +6,6 @@
 #include <algorithm>
 
 namespace uet::pds {
-namespace {
-// Refused packets that the peer does not track, of a PDC, which are looked at in NACK_Retx_Time: a
-// peer that refuses whole windows costs no more.
-constexpr uint32_t kUntrackedMost = 64;
-}  // namespace
-
 void Deadlines::on_timer(Pdc& pdc, Instant now) {
   if (pdc.life.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
     if (pdc.end.at() > now) return schedule_.arm_by(pdc, pdc.end.at());
@@ -113,28 +107,10 @@ bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   }
   Psn quiet;
   if (pdc.tx.oldest_quiet(quiet) && is_due(pdc, quiet, now)) loss_.ask_for_quiet(pdc, now);
-  uint32_t untracked = 0;  // that were looked at now
-  pdc.tx.for_each_oldest([&](uint8_t, Psn psn) {
-    if (waits_for_range(pdc, psn)) {
-      const bool is_enough =
-          untracked == kUntrackedMost || (untracked > 0 && !is_due(pdc, psn, now));
-      if (is_enough) {
-        next = std::min(next, now + res_.config.nack_retx);
-        return false;
-      }
-      ++untracked;
-    }
-    return check_slot(pdc, psn, next, now);
-  });
+  pdc.tx.for_each_oldest([&](uint8_t, Psn psn) { return check_slot(pdc, psn, next, now); });
   // Lost packets may wait for CMS for long: patience is looked at all the same.
   next = std::min(next, now + res_.config.rto_max);
   return true;
-}
-
-// It was refused, and the peer cannot track it now: it goes again when the peer can. [PDS 10.2,
-// 0x0B]
-bool Deadlines::waits_for_range(Pdc& pdc, Psn psn) {
-  return pdc.tx[psn].delayed && !pdc.range.admits(psn);
 }
 
 // Ticks are cut off: what is due within one tick is due.
@@ -151,16 +127,7 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
     next = std::min(next, now + (loss_.limit_of(pdc, slot) - slot.sent_for(now)));
     return false;
   }
-  if (waits_for_range(pdc, psn)) {
-    slot.note_sent(now);
-    pdc.tx.settle(psn);
-    return true;
-  }
-  if (slot.delayed) {
-    loss_.mark_lost(pdc, psn, slot, cms::LossKind::refused, Count::retx_delayed, now);
-    if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, psn, now);
-    return slot.lost;
-  }
+  if (slot.delayed) return loss_.end_delay(pdc, psn, slot, now);
   if (slot.sacked && pdc.state() != PdcState::syn) {
     slot.note_sent(now);
     pdc.losses.ask(slot);

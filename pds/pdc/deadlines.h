@@ -36,7 +36,6 @@ class Deadlines {
   bool check_idle(Pdc& pdc, Instant& next, Instant now);
   bool check_outstanding(Pdc& pdc, Instant& next, Instant now);
   bool is_due(Pdc& pdc, Psn psn, Instant now);
-  static bool waits_for_range(Pdc& pdc, Psn psn);
   bool check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now);
   bool close_given_up(Pdc& pdc, Instant now) const;
   bool out_of_patience(Pdc& pdc, Failure& failure, Instant now) const;

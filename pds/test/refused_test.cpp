@@ -4,6 +4,11 @@
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace uet::pds::test {
 namespace {
 
@@ -34,34 +39,6 @@ class RefusedTest : public ::testing::Test {
   }
   Config config_;
 };
-
-// [PDS-118, PDS-245] A peer that refuses a thousand packets, one each microsecond, and tracks 128
-// of them: those that it does not track cost a look in NACK_Retx_Time, not one each.
-TEST_F(RefusedTest, PacketsThatThePeerDoesNotTrackCostLittle) {
-  config_.tx_window_packets = 1024;
-  cms::Config cms;
-  cms.algorithm = cms::Algorithm::fixed;
-  cms.window_bytes_max = 4 << 20;
-  Bench b(config_, cms);
-  open(b, 1000);
-  b.tx();
-  wire::AckCc h;
-  h.ack = b.ack(b.start);
-  h.ack.type = wire::PdsType::ack_cc;
-  h.mpr = 1;
-  b.rx_header(h);
-  for (uint32_t i = 1; i <= 1000; ++i) {
-    b.now = b.now + 1_us;
-    b.rx_header(b.nack(NackCode::no_pkt_buffer, b.start + i));
-  }
-  const Instant end = b.now + 100_ms;
-  uint32_t looks = 0;
-  for (; b.pds->next_deadline() <= end; ++looks) {
-    b.now = std::max(b.now, b.pds->next_deadline());
-    b.pds->advance(b.now);
-  }
-  EXPECT_LE(looks, 400u) << "without a limit 21,577";
-}
 
 // [PDS-148] Exactly five times peer_timeout after the first refusal, and with a word to the peer,
 // which is there.
@@ -339,6 +316,101 @@ TEST_F(ForgedAckTest, AWindowThatNeverOpensEndsThePdc) {
   pair_->run(60_s);
   EXPECT_EQ(pair_->side[0].pds->usage(), Usage{});
   EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});
+}
+
+// [PDS-118, PDS-245] A peer that refuses a thousand packets, one each microsecond, and tracks 128
+// of them.
+class UntrackedTest : public RefusedTest {
+ protected:
+  UntrackedTest() {
+    config_.tx_window_packets = 1024;
+    config_.rto_init = 100_ms;
+    cms_.algorithm = cms::Algorithm::fixed;
+    cms_.window_bytes_max = 4 << 20;
+    cms_.base_rtt_probe = false;
+    b_.emplace(config_, cms_);
+    open(*b_, 1000);
+    b_->tx();
+    tracks(1, 0);
+    for (uint32_t i = 1000; i >= 1; --i) {
+      b_->now = b_->now + 1_us;
+      b_->rx_header(b_->nack(NackCode::no_pkt_buffer, b_->start + static_cast<int32_t>(i)));
+    }
+  }
+
+  // The peer has all below and at start + `below`, and tracks `units` of 128 above that.
+  void tracks(uint8_t units, int32_t below) {
+    wire::AckCc h;
+    h.ack = b_->ack(b_->start + below);
+    h.ack.type = wire::PdsType::ack_cc;
+    h.mpr = units;
+    b_->rx_header(h);
+  }
+  // Runs every timer until `end`. How often one was due.
+  uint32_t looks_until(Instant end) {
+    uint32_t looks = 0;
+    for (; b_->pds->next_deadline() <= end; ++looks) {
+      b_->now = std::max(b_->now, b_->pds->next_deadline());
+      b_->pds->advance(b_->now);
+    }
+    b_->now = end;
+    return looks;
+  }
+  // The PSNs that are sent now, above start.
+  std::vector<int32_t> sent() {
+    std::vector<int32_t> psns;
+    for (const Bench::Out& o : b_->tx()) psns.push_back(o.as<wire::Request>().psn - b_->start);
+    return psns;
+  }
+  static std::vector<int32_t> from_to(int32_t first, int32_t last) {
+    std::vector<int32_t> psns;
+    for (int32_t i = first; i <= last; ++i) psns.push_back(i);
+    return psns;
+  }
+  cms::Config cms_;
+  std::optional<Bench> b_;
+};
+
+// One look for each packet and one for each NACK_Retx_Time at most; a look at each packet in each
+// NACK_Retx_Time would be 21,577.
+TEST_F(UntrackedTest, CostsALookEach) { EXPECT_LE(looks_until(b_->now + 100_ms), 1000u + 50u); }
+
+// The packets that the peer tracks were refused more often, so they wait behind the others.
+TEST_F(UntrackedTest, TheOthersHideNoTrackedOne) {
+  looks_until(b_->now + 10_ms);
+  EXPECT_EQ(sent(), from_to(1, 128));
+  for (int again = 0; again < 5; ++again) {
+    b_->rx_header(b_->nack(NackCode::no_pkt_buffer, b_->start + 1));
+    looks_until(b_->now + 300_ms);
+    EXPECT_EQ(sent().front(), 1) << again;
+  }
+}
+
+// At once, each packet once, in the order of PSNs.
+TEST_F(UntrackedTest, WhatThePeerTracksNowGoesAtOnce) {
+  looks_until(b_->now + 10_ms);
+  EXPECT_EQ(sent(), from_to(1, 128));
+  tracks(1, 128);
+  EXPECT_EQ(sent(), from_to(129, 256));
+  tracks(3, 128);
+  EXPECT_EQ(sent(), from_to(257, 512));
+  tracks(3, 128);
+  EXPECT_TRUE(sent().empty());
+  tracks(0, 512);
+  EXPECT_EQ(sent(), from_to(513, 1000));
+}
+
+// A range that shrinks and grows again. What was refused twice is found below what was set aside
+// before it.
+TEST_F(UntrackedTest, ARangeMayShrink) {
+  tracks(2, 0);
+  looks_until(b_->now + 10_ms);
+  EXPECT_EQ(sent(), from_to(1, 256));
+  tracks(1, 0);
+  b_->rx_header(b_->nack(NackCode::no_pkt_buffer, b_->start + 200));
+  looks_until(b_->now + 10_ms);
+  tracks(2, 0);
+  EXPECT_EQ(sent(), (std::vector<int32_t>{200}));
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
     if (slot != nullptr) complete(pdc, p, *slot, {wire::NextHeader::none, {}, at}, news, now);
   }
   if (pdc.range.on_cack(cack)) pdc.waiting.begin(now);
+  if (pdc.tx.has_aside()) loss_.resend_tracked(pdc, now);
   pdc.losses.note_arrived(cack);
   if (cc != nullptr) read_sack(pdc, *cc, news, now);
   tell_acked(pdc, cc, news, now);

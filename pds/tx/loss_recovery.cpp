@@ -99,6 +99,22 @@ void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   schedule_.want_send(pdc);
 }
 
+bool LossRecovery::end_delay(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
+  if (!pdc.range.admits(psn)) {
+    pdc.tx.set_aside(psn);
+    return true;
+  }
+  mark_lost(pdc, psn, slot, cms::LossKind::refused, Count::retx_delayed, now);
+  if (drops_behind_gaps(res_, pdc)) go_back(pdc, psn, now);
+  return slot.lost;
+}
+
+void LossRecovery::resend_tracked(Pdc& pdc, Instant now) {
+  pdc.tx.for_each_aside([&](Psn psn, TxSlot& slot) {
+    return pdc.range.admits(psn) && end_delay(pdc, psn, slot, now);
+  });
+}
+
 // Everything from the gap on, except what the peer keeps. What is behind a packet that was refused
 // for a while goes when that is over. [PDS-078, PDS-150]
 void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {

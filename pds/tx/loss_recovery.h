@@ -29,6 +29,11 @@ class LossRecovery {
   void await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
   // It goes again after NACK_Retx_Time. [PDS-118]
   void delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
+  // NACK_Retx_Time is over: it goes again, or waits until the peer tracks it. True: it does not
+  // wait for a time any more. [PDS-118, PDS-245]
+  bool end_delay(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
+  // The peer tracks more: what waited for that goes again. [PDS-245]
+  void resend_tracked(Pdc& pdc, Instant now);
   // Everything from the gap on goes again, except what the peer keeps. [PDS-078]
   void go_back(Pdc& pdc, Psn expected, Instant now);
   // It goes again as soon as CMS allows. [PDS-240]

@@ -21,7 +21,8 @@ struct TxQueue {
   static constexpr uint8_t kSacked = kRetried + kLevels;  // arrived, after 0, 1, ... time-outs
   static constexpr uint8_t kDelayed = kSacked + kLevels;  // refused for now, 1, 2, ... times
   static constexpr uint8_t kAsking = kDelayed + kLevels;  // an ACK Request is due
-  static constexpr uint8_t kCount = kAsking + 1;
+  static constexpr uint8_t kAside = kAsking + 1;  // until the peer tracks it: no timer [PDS-245]
+  static constexpr uint8_t kCount = kAside + 1;
 
   static constexpr bool is_in_flight(uint8_t queue) { return queue < kSacked; }
   static uint8_t of_path(const TxSlot& slot) {

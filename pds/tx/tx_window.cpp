@@ -115,7 +115,7 @@ void TxWindow::rebase(int32_t delta) {
   next_ = next_ + delta;
   if (head_ == nullptr) return;
   head_->judgement.clear(base_);
-  head_->quiet_from = base_;
+  head_->quiet_from = head_->aside_from = base_;
 }
 
 TxSlot* TxWindow::recent(Psn psn) {
@@ -153,6 +153,13 @@ void TxWindow::settle(Psn psn) {
   const uint8_t queue = TxQueue::of(slot);
   if (queue != TxSlot::kNoQueue) head_->queues.add(slots(), at, queue);
   if (slot.quiet && psn.before(head_->quiet_from)) head_->quiet_from = psn;
+}
+
+void TxWindow::set_aside(Psn psn) {
+  const uint32_t at = index(psn);
+  if (!has_aside() || psn.before(head_->aside_from)) head_->aside_from = psn;
+  leave_queue(at);
+  head_->queues.add(slots(), at, TxQueue::kAside);
 }
 
 // The oldest packet of the window and of its queue is answered, as nearly always: nothing was sent

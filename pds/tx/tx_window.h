@@ -37,12 +37,13 @@ struct alignas(64) TxHead {
   void start(Psn first_psn) {
     UET_DEBUG_ASSERT(queues.used() == 0 && arrivals.count() == 0 && arrivals.passed() == 0);
     judgement.clear(first_psn);
-    quiet_from = first_psn;
+    quiet_from = aside_from = first_psn;
     arrivals.forget_newest();
   }
 
   Judgement judgement;
   Psn quiet_from;  // no slot below is quiet
+  Psn aside_from;  // no slot below is set aside
   Arrivals arrivals;
   TxQueues queues;
 };
@@ -123,8 +124,15 @@ class TxWindow {
 
   // Slots that are known to have arrived, at or above the base.
   uint32_t arrived() const { return head_ == nullptr ? 0 : head_->arrivals.count(); }
+  // The slot waits for the peer to track it, and for no time. settle() ends that. [PDS-245]
+  void set_aside(Psn psn);
+  bool has_aside() const { return head_ != nullptr && head_->queues.has(TxQueue::kAside); }
+  // The slots set aside, by PSN, as long as fn(psn, slot) returns true: fn has then settled it.
+  template <class Fn>
+  void for_each_aside(Fn&& fn);
   // Calls fn(queue, psn) for the oldest slot of each queue that has one, but those that are asked
-  // for, again and again as long as it returns true: fn has then moved that slot elsewhere.
+  // for or set aside, again and again as long as it returns true: fn has then moved that slot
+  // elsewhere.
   template <class Fn>
   void for_each_oldest(Fn&& fn);
   // The oldest slot that is asked for. False: none. [PDS-L6]
@@ -168,8 +176,8 @@ inline void TxWindow::note_first_sent(Psn psn) {
 template <class Fn>
 void TxWindow::for_each_oldest(Fn&& fn) {
   if (head_ == nullptr) return;
-  const uint64_t asking = uint64_t{1} << TxQueue::kAsking;
-  for (uint64_t left = head_->queues.used() & ~asking; left != 0; left &= left - 1) {
+  constexpr uint64_t kUntimed = uint64_t{1} << TxQueue::kAsking | uint64_t{1} << TxQueue::kAside;
+  for (uint64_t left = head_->queues.used() & ~kUntimed; left != 0; left &= left - 1) {
     const auto queue = static_cast<uint8_t>(__builtin_ctzll(left));
     while (head_->queues.has(queue) && fn(queue, psn_at(head_->queues.first(queue)))) {
     }
@@ -186,6 +194,17 @@ void TxWindow::for_each_quiet(Fn&& fn) {
     if (slot.quiet && !slot.done) fn(p, slot);
   }
   head_->quiet_from = next_;
+}
+
+template <class Fn>
+void TxWindow::for_each_aside(Fn&& fn) {
+  if (!has_aside()) return;
+  Psn& from = head_->aside_from;
+  if (from.before(base_)) from = base_;
+  for (; from.before(next_); ++from) {
+    TxSlot& slot = (*this)[from];
+    if (slot.queue == TxQueue::kAside && !fn(from, slot)) return;
+  }
 }
 
 }  // namespace uet::pds
