@@ -263,15 +263,11 @@ void Demux::on_trimmed_ack(const RxDatagram& d, Instant now) {
   const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->peer_id == h.spdcid &&
                      is_from(d, res_.peers[pdc->peer]);
   TxSlot* const slot = binds && !h.p ? pdc->tx.find(h.ack_psn()) : nullptr;
-  const bool again = slot != nullptr && slot->kind == SlotKind::data && !slot->lost &&
+  const bool again = slot != nullptr && slot->kind == SlotKind::data && !slot->state.is_lost() &&
                      slot->sent_for(d.at) >= pdc->rtt.smoothed();
   if (!again) return res_.counters.add(Count::drop_trimmed);
-  if (slot->in_flight) {  // it arrived: no verdict on the path that it took
-    slot->in_flight = false;
-    pdc->path->on_forgotten(*pdc, slot->bytes);
-    schedule_.wake_path(*pdc->path);
-  }
-  slot->sacked = false;
+  loss_.forget(*pdc, *slot);  // it arrived: no verdict on the path that it took
+  slot->state.unarrive();
   loss_.mark_lost(*pdc, h.ack_psn(), *slot, cms::LossKind::inferred, Count::retx_trimmed_ack, now);
 }
 

@@ -45,8 +45,8 @@ bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   pdc.waiting.note_refused(now);  // not for ever [PDS-148]
   // Once only: where nobody answers the question its data must go again, and each question begins
   // the time-out for that anew.
-  const bool goes_again = newest->lost || newest->delayed;
-  if (!goes_again && !newest->was_asked) loss_.ask_for(pdc, psn, *newest);
+  const bool goes_again = newest->state.is_to_go_again();
+  if (!goes_again && !newest->state.was_asked()) loss_.ask_for(pdc, psn, *newest);
   return true;
 }
 

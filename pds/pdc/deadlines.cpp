@@ -127,8 +127,8 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
     next = std::min(next, now + (loss_.limit_of(pdc, slot) - slot.sent_for(now)));
     return false;
   }
-  if (slot.delayed) return loss_.end_delay(pdc, psn, slot, now);
-  if (slot.sacked && pdc.state() != PdcState::syn) {
+  if (slot.state.is_refused()) return loss_.end_delay(pdc, psn, slot, now);
+  if (slot.state.has_arrived() && pdc.state() != PdcState::syn) {
     slot.note_sent(now);
     pdc.losses.ask(slot);
     pdc.tx.settle(psn);
@@ -137,10 +137,10 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
     return true;
   }
   // Without the peer's PDCID nobody can be asked: the data itself asks. [PDS-040]
-  slot.sacked = false;
-  if (slot.rto_count < UINT8_MAX) ++slot.rto_count;
+  slot.state.unarrive();
+  slot.state.count_timeout();
   loss_.mark_lost(pdc, psn, slot, cms::LossKind::timeout, Count::retx_rto, now);
-  return slot.lost;
+  return slot.state.is_lost();
 }
 
 // A Close command is not worth more than its retry limit: everything was answered before it, and a
@@ -149,7 +149,7 @@ bool Deadlines::close_given_up(Pdc& pdc, Instant now) const {
   if (!pdc.life.said_close()) return false;
   if (is_refused_for_long(pdc, now)) return true;
   const TxSlot& slot = pdc.tx[pdc.tx.base()];
-  return slot.rto_count >= res_.config.rto_retx_max && !slot.lost &&
+  return slot.state.timeouts() >= res_.config.rto_retx_max && !slot.state.is_lost() &&
          slot.sent_for(now) >= loss_.rto_of(pdc, slot);
 }
 
@@ -172,7 +172,8 @@ bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
     return true;
   }
   const bool expired = oldest.sent_for(now) >= loss_.rto_of(pdc, oldest);
-  if (oldest.rto_count < res_.config.rto_retx_max || oldest.lost || oldest.delayed || !expired) {
+  if (oldest.state.timeouts() < res_.config.rto_retx_max || oldest.state.is_to_go_again() ||
+      !expired) {
     return false;
   }
   failure = {FailureReason::timeout, {}, false};

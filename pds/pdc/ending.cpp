@@ -85,8 +85,8 @@ void Ending::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
   forget_outstanding(pdc);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
-    if (slot.done || slot.kind != SlotKind::data) continue;
-    slot.done = true;
+    if (slot.state.is_answered() || slot.kind != SlotKind::data) continue;
+    slot.state.answer();
     res_.client.on_failed(slot.ref, failure, now);
   }
   pdc.tx.abandon(res_.tx_pool);
@@ -115,12 +115,12 @@ void Ending::forget_outstanding(Pdc& pdc) {
   bool freed = false;
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
-    if (slot.in_flight) {
+    if (slot.state.land()) {
       pdc.path->on_forgotten(pdc, slot.bytes);
       freed = true;
     }
     pdc.path->settle(pdc, slot);
-    slot.in_flight = slot.quiet = false;
+    slot.state.set_quiet(false);
   }
   Schedule::stop_sending(pdc);
   pdc.path->settle(pdc);

@@ -18,7 +18,8 @@ void for_each_too_long(Pdc& pdc, const PathLimit& limit, Fn&& fn) {
   const uint32_t nominal_max = cms::nominal_bytes(limit.datagram_bytes);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
-    const bool is_needed = slot.kind == SlotKind::data && !slot.done && !slot.sacked;
+    const bool is_needed =
+        slot.kind == SlotKind::data && !slot.state.is_answered() && !slot.state.has_arrived();
     if (is_needed && slot.bytes > nominal_max) fn(p, slot);
   }
 }
@@ -74,8 +75,7 @@ std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, Pa
         return loss_.give_up(pdc, psn, slot, {FailureReason::too_long, {}, false}, now);
       }
       is_cut = true;
-      if (slot.in_flight) pdc.path->on_forgotten(pdc, slot.bytes);  // no congestion lost it
-      slot.in_flight = false;
+      loss_.forget(pdc, slot);  // no congestion lost it
       loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_too_long, now);
     });
     if (is_cut) schedule_.wake_path(*pdc.path);

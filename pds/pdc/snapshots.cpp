@@ -27,8 +27,8 @@ void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
   }
   if (const TxSlot* const oldest = pdc.tx.find(pdc.tx.base()); oldest != nullptr) {
     s.oldest_age = oldest->sent_for(now);
-    s.oldest_resends = oldest->rto_count;
-    s.oldest_nacks = oldest->nack_count;
+    s.oldest_resends = oldest->state.timeouts();
+    s.oldest_nacks = oldest->state.refusals();
     s.waiting = now - pdc.waiting.since();
   }
   if (pdc.waiting.is_refused()) s.refused = now - pdc.waiting.refused_since();

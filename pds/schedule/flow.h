@@ -116,7 +116,7 @@ struct Path : ListNode<struct OpenPathTag> {
     ccc.on_still_in_flight(slot.bytes, slot.ev, now);
   }
   void forget_mark(const TxSlot& slot) {
-    if (slot.lost && slot.kind == SlotKind::data) backlog.unmark(slot.bytes);
+    if (slot.state.is_lost() && slot.kind == SlotKind::data) backlog.unmark(slot.bytes);
   }
   // See Ccc::on_forgotten().
   void on_forgotten(Pdc& pdc, uint32_t bytes) {

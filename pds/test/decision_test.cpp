@@ -139,13 +139,13 @@ class LossDetectorTest : public ::testing::Test {
     ASSERT_TRUE(window_.reserve(pool_));
     TxSlot& s = window_.push();
     s.ev = Entropy(ev);
-    s.in_flight = true;
+    s.state.send();
     s.note_sent(at(at_us));
     window_.settle(window_.next() - 1);
   }
   void sack(uint32_t psn) {
-    window_[Psn(psn)].sacked = true;
-    window_[Psn(psn)].in_flight = false;
+    window_[Psn(psn)].state.arrive();
+    window_[Psn(psn)].state.land();
     window_.settle(Psn(psn));
     if (psn > highest_) highest_ = psn;
   }
@@ -156,8 +156,8 @@ class LossDetectorTest : public ::testing::Test {
     LossDetector::infer(window_, Psn(highest_), {threshold, 0, time}, at(now_us),
                     [&](Psn p, TxSlot& slot, LossCause cause) {
                       EXPECT_EQ(cause, want);
-                      slot.in_flight = false;
-                      slot.lost = true;
+                      slot.state.land();
+                      slot.state.set_lost(true);
                       window_.settle(p);
                       lost.push_back(p.value());
                     });
@@ -165,9 +165,9 @@ class LossDetectorTest : public ::testing::Test {
   }
   void resend(uint32_t psn, int64_t at_us) {
     TxSlot& s = window_[Psn(psn)];
-    s.lost = false;
-    s.in_flight = true;
-    s.resends = 1;
+    s.state.set_lost(false);
+    s.state.send();
+    s.state.count_resend();
     s.note_sent(at(at_us));
     window_.settle(Psn(psn));
   }
@@ -200,7 +200,7 @@ TEST_F(LossDetectorTest, ResendStartsAnew) {
   sack(4);
   EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{3, 0})) << "as they were sent";
   resend(3, 70);
-  window_[Psn(3)].sacked = true;  // by whichever copy
+  window_[Psn(3)].state.arrive();  // by whichever copy
   window_.settle(Psn(3));
   send(1, 65);
   EXPECT_TRUE(infer(100, LossCause::ev_order).empty());

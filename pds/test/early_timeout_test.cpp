@@ -80,13 +80,13 @@ TEST_F(EarlyTimeoutTest, AnAnswerBeforeTheResendShowsIt) {
 // [PDS-254] As many resends as time-outs: another event shows that the packet is lost.
 TEST(LostAfterTimeoutsTest, IsNoEarlyTimeout) {
   TxSlot slot;
-  slot.lost = true;
-  slot.rto_count = 5;
+  slot.state.set_lost(true);
   for (int i = 0; i < 5; ++i) {
-    if (slot.resends < TxSlot::kResendsMost) ++slot.resends;
+    slot.state.count_timeout();
+    slot.state.count_resend();
   }
   EXPECT_FALSE(slot.is_early_timeout(false));
-  slot.rto_count = 6;
+  slot.state.count_timeout();
   EXPECT_TRUE(slot.is_early_timeout(false));
 }
 

@@ -32,11 +32,10 @@ bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
 void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
   sum.ecn = ack.m;
   if (slot == nullptr) return;
-  if (slot->mark_told) {
+  if (!slot->state.tell_mark()) {
     sum.ecn = false;
     return;
   }
-  slot->mark_told = true;
   sum.ev = slot->ev;
   sum.ev_valid = true;
 }
@@ -110,17 +109,17 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
     pdc.rtt.on_rtt(sum.rtt);
   }
   pdc.losses.note_arrived(psn);
-  if (slot->is_early_timeout(!ack.retx && !slot->was_asked)) {
+  if (slot->is_early_timeout(!ack.retx && !slot->state.was_asked())) {
     news.late = true;
     // The first transmission was at least one time-out before the resend. [PDS-254]
-    if (!slot->lost) pdc.rtt.on_rtt(slot->sent_for(sum.at) + loss_.rto_of(pdc, 0));
+    if (!slot->state.is_lost()) pdc.rtt.on_rtt(slot->sent_for(sum.at) + loss_.rto_of(pdc, 0));
   }
   complete(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, news, now);
 }
 
 void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, AckNews& news,
                          Instant now) {
-  if (slot.in_flight) {
+  if (slot.state.in_flight()) {
     news.acked.bytes += slot.bytes;
     ++news.acked.packets;
   }
@@ -177,7 +176,7 @@ void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
   pdc.path->settle(pdc, slot);
-  slot.in_flight = false;
+  slot.state.land();
   pdc.waiting.begin(now);
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
@@ -217,14 +216,12 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
       break;
     }
     TxSlot* const slot = pdc.tx.find(psn);
-    if (slot == nullptr || slot->sacked) continue;
+    if (slot == nullptr || slot->state.has_arrived()) continue;
     any = true;
     if (slot->is_early_timeout(false)) news.late = true;
-    slot->sacked = true;
-    slot->delayed = slot->quiet = false;
+    slot->state.arrive();
     pdc.path->unmark(pdc, *slot);
-    if (slot->in_flight) {
-      slot->in_flight = false;
+    if (slot->state.land()) {
       news.acked.bytes += slot->bytes;
       ++news.acked.packets;
       pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);

@@ -65,7 +65,7 @@ class LossDetector {
   static void judge_overdue_resends(TxWindow& window, Duration time, Fn&& fn);
 
   static bool is_missing(const TxSlot& slot) {
-    return slot.in_flight && !slot.sacked && !slot.done;
+    return slot.state.in_flight() && !slot.state.has_arrived() && !slot.state.is_answered();
   }
   // A packet sent longer than `time` after it has arrived. [PDS-143]
   static bool is_overdue(uint64_t newest_tick, Duration time, const TxSlot& slot) {
@@ -137,7 +137,7 @@ void LossDetector::judge_overdue(TxWindow& window, Psn highest_arrived, Duration
   Psn p = j.overdue_from.before(window.base()) ? window.base() : j.overdue_from;
   for (; p.before(highest_arrived); ++p) {
     TxSlot& slot = window[p];
-    if (!is_missing(slot) || slot.resends > 0) continue;
+    if (!is_missing(slot) || slot.state.was_resent()) continue;
     if (!is_overdue(newest, time, slot)) break;
     fn(p, slot, LossCause::ooo_count);
   }

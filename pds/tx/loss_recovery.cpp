@@ -16,10 +16,11 @@ Duration LossRecovery::rto_of(const Pdc& pdc, uint32_t timeouts) const {
 
 // How long an outstanding packet is left alone after it was sent.
 Duration LossRecovery::limit_of(const Pdc& pdc, const TxSlot& slot) const {
-  if (slot.quiet) return res_.config.quiet_time;
-  if (!slot.delayed) return rto_of(pdc, slot);
+  if (slot.state.is_quiet()) return res_.config.quiet_time;
+  if (!slot.state.is_refused()) return rto_of(pdc, slot);
   // NACK_Retx_Time, twice as long each time, up to the cap of the time-outs. [PDS-118]
-  const uint32_t doublings = std::min<uint32_t>(slot.nack_count > 0 ? slot.nack_count - 1 : 0, 16);
+  const uint32_t doublings =
+      std::min<uint32_t>(slot.state.refusals() > 0 ? slot.state.refusals() - 1 : 0, 16);
   return std::min(res_.config.nack_retx * (int64_t{1} << doublings),
                   std::max(res_.config.rto_max, res_.config.nack_retx));
 }
@@ -31,7 +32,7 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
   TxSlot* newest = nullptr;
   Psn newest_psn;
   pdc.tx.for_each_quiet([&](Psn psn, TxSlot& slot) {
-    slot.quiet = false;
+    slot.state.set_quiet(false);
     slot.note_sent(now);
     pdc.tx.settle(psn);
     newest = &slot;
@@ -39,7 +40,7 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
   });
   pdc.asking.note_asked();
   if (newest == nullptr) return;
-  UET_ASSERT(!newest->ask && !newest->lost && !newest->delayed);
+  UET_ASSERT(!newest->state.is_ask_due() && !newest->state.is_to_go_again());
   ask_for(pdc, newest_psn, *newest);
   res_.counters.add(Count::quiet_asked);
 }
@@ -47,36 +48,32 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
 // Its answer is no sample of the round trip, and its NACK no proof. [PDS-064]
 void LossRecovery::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
   pdc.losses.ask(slot);
-  slot.was_asked = true;
+  slot.state.note_asked();
   pdc.tx.settle(psn);
   schedule_.want_control(pdc);
+}
+
+void LossRecovery::forget(Pdc& pdc, TxSlot& slot) {
+  if (!slot.state.land()) return;
+  pdc.path->on_forgotten(pdc, slot.bytes);
+  schedule_.wake_path(*pdc.path);
 }
 
 // Nobody will answer the packet, but the PDC goes on for a while.
 void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now) {
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
-  if (slot.in_flight) {
-    pdc.path->on_forgotten(pdc, slot.bytes);
-    schedule_.wake_path(*pdc.path);
-  }
+  forget(pdc, slot);
   pdc.path->settle(pdc, slot);
-  slot.in_flight = false;
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) res_.client.on_failed(ref, failure, now);
 }
 
 // It arrived; the answer is asked for when the delay is over, without the data. [PDS-093]
 void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
-  slot.sacked = true;
-  slot.quiet = false;
+  slot.state.arrive();
   pdc.path->unmark(pdc, slot);
-  if (slot.in_flight) {
-    // Like after a SACK: it must not keep the hole below it from being sent again.
-    slot.in_flight = false;
-    pdc.path->on_forgotten(pdc, slot.bytes);
-    schedule_.wake_path(*pdc.path);
-  }
+  forget(pdc, slot);  // like after a SACK: it must not keep the hole below it from being sent again
   slot.note_sent(now);
   pdc.tx.settle(psn);
   schedule_.arm_by(pdc, now + rto_of(pdc, slot));
@@ -84,14 +81,12 @@ void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
 
 // [PDS-118]
 void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
-  if (slot.in_flight) {
-    slot.in_flight = false;
+  if (slot.state.land()) {
     pdc.path->on_lost(pdc, {cms::LossKind::refused, {}, psn, &slot, now});
     schedule_.wake_path(*pdc.path);
   }
   pdc.path->unmark(pdc, slot);
-  slot.sacked = slot.quiet = false;
-  slot.delayed = true;
+  slot.state.refuse();
   if (!gap_waits(res_, pdc) || psn.before(pdc.losses.gap())) pdc.losses.open_gap(psn);
   slot.note_sent(now);
   pdc.tx.settle(psn);
@@ -106,7 +101,7 @@ bool LossRecovery::end_delay(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   }
   mark_lost(pdc, psn, slot, cms::LossKind::refused, Count::retx_delayed, now);
   if (drops_behind_gaps(res_, pdc)) go_back(pdc, psn, now);
-  return slot.lost;
+  return slot.state.is_lost();
 }
 
 void LossRecovery::resend_tracked(Pdc& pdc, Instant now) {
@@ -122,8 +117,9 @@ void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {
   const Psn end = gap_waits(res_, pdc) ? pdc.losses.gap() : pdc.tx.next();
   for (Psn p = from; p.before(end); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
-    if (slot == nullptr || slot->sacked || slot->lost) continue;
-    const bool goes = slot->in_flight || (slot->delayed && drops_behind_gaps(res_, pdc));
+    if (slot == nullptr || slot->state.has_arrived() || slot->state.is_lost()) continue;
+    const bool goes =
+        slot->state.in_flight() || (slot->state.is_refused() && drops_behind_gaps(res_, pdc));
     if (!goes) continue;
     mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_go_back_n, now);
   }
@@ -136,16 +132,15 @@ void LossRecovery::mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind
 }
 
 void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count cause) {
-  UET_ASSERT(!slot.done);
-  if (slot.lost || pdc.life.is_orphan()) return;
+  UET_ASSERT(!slot.state.is_answered());
+  if (slot.state.is_lost() || pdc.life.is_orphan()) return;
   res_.counters.add(cause);
-  if (slot.in_flight) {
-    slot.in_flight = false;
+  if (slot.state.land()) {
     pdc.path->on_lost(pdc, news);
     schedule_.wake_path(*pdc.path);
   }
   pdc.losses.unask(slot);
-  slot.delayed = slot.quiet = false;
+  slot.state.end_wait();
   pdc.path->mark(pdc, slot, news.psn);
   pdc.tx.settle(news.psn);
   Schedule::stop_sending(pdc);  // it may stand among those with new packets only
@@ -160,10 +155,10 @@ void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
   if (!pdc.losses.has_lost() || pdc.life.is_orphan()) return;
   for (Psn p = pdc.losses.oldest(pdc.tx); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
-    if (!slot.lost || !slot.is_early_timeout(false)) continue;
+    if (!slot.state.is_lost() || !slot.is_early_timeout(false)) continue;
     pdc.path->unmark(pdc, slot);
     pdc.path->on_still_in_flight(pdc, slot, now);
-    slot.in_flight = slot.was_asked = true;
+    slot.state.fly_on();
     slot.note_sent(now);
     pdc.tx.settle(p);
   }

@@ -14,7 +14,7 @@ class LossRecovery {
 
   // The time-out of a packet. [PDS-140]
   Duration rto_of(const Pdc& pdc, const TxSlot& slot) const {
-    return rto_of(pdc, slot.rto_count);
+    return rto_of(pdc, slot.state.timeouts());
   }
   Duration rto_of(const Pdc& pdc, uint32_t timeouts) const;
   // How long an outstanding packet is left alone after it was sent.
@@ -23,6 +23,8 @@ class LossRecovery {
   void ask_for_quiet(Pdc& pdc, Instant now);
   // An ACK Request for the packet is due.
   void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
+  // If it is in flight it is so no more, and CMS hears no verdict on its path. [PDS-240]
+  void forget(Pdc& pdc, TxSlot& slot);
   // Nobody will answer the packet; the PDC goes on for a while.
   void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
   // It arrived, and its answer comes later.

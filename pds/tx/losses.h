@@ -21,30 +21,25 @@ class Losses {
 
   // It is to be sent again. Requires that it is not marked.
   void mark(TxSlot& slot, Psn psn) {
-    slot.lost = true;
+    slot.state.set_lost(true);
     if (lost_++ == 0 || psn.before(from_)) from_ = psn;
   }
   // It was sent, or has arrived.
   void unmark(TxSlot& slot) {
-    if (!slot.lost) return;
-    slot.lost = false;
-    --lost_;
+    if (slot.state.set_lost(false)) --lost_;
   }
   // An ACK Request for it is due, or is so no more.
   void ask(TxSlot& slot) {
-    if (!slot.ask) ++asked_;
-    slot.ask = true;
+    if (slot.state.set_ask_due(true)) ++asked_;
   }
   void unask(TxSlot& slot) {
-    if (!slot.ask) return;
-    slot.ask = false;
-    --asked_;
+    if (slot.state.set_ask_due(false)) --asked_;
   }
   // It is answered or given up.
   void settle(TxSlot& slot) {
     unmark(slot);
     unask(slot);
-    slot.delayed = false;
+    slot.state.end_wait();
   }
   // The window is about to forget all its slots.
   void forget() { lost_ = asked_ = 0; }
@@ -53,7 +48,7 @@ class Losses {
   Psn oldest(TxWindow& window) {
     Psn psn = from_;
     if (psn.before(window.base())) psn = window.base();
-    while (psn.before(window.next()) && !window[psn].lost) ++psn;
+    while (psn.before(window.next()) && !window[psn].state.is_lost()) ++psn;
     UET_ASSERT(psn.before(window.next()));
     from_ = psn;
     return psn;
@@ -76,8 +71,8 @@ class Losses {
   }
 
  private:
-  uint16_t lost_ = 0;   // slots with `lost`
-  uint16_t asked_ = 0;  // slots with `ask`
+  uint16_t lost_ = 0;   // slots that are lost
+  uint16_t asked_ = 0;  // slots with an ACK Request due
   Psn from_;
   Psn highest_arrived_;
   Psn gap_;

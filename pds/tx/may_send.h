@@ -44,7 +44,7 @@ inline bool drops_behind_gaps(const Resources& res, const Pdc& pdc) {
 inline bool gap_waits(const Resources& res, Pdc& pdc) {
   if (!drops_behind_gaps(res, pdc)) return false;
   const TxSlot* const slot = pdc.tx.find(pdc.losses.gap());
-  return slot != nullptr && slot->delayed;
+  return slot != nullptr && slot->state.is_refused();
 }
 
 // The gap waits, and no packet before it is known to be lost. send_lost() finds those.

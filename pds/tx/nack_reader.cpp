@@ -25,12 +25,9 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr) continue;
-    slot->rto_count = slot->nack_count = 0;
-    slot->sacked = false;
-    if (slot->in_flight) {  // refused for its number, not for its path
-      slot->in_flight = false;
-      pdc.path->on_forgotten(pdc, slot->bytes);
-    }
+    slot->state.forgive();
+    slot->state.unarrive();
+    loss_.forget(pdc, *slot);  // refused for its number, not for its path
     loss_.mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_nack, now);
   }
   schedule_.wake_path(*pdc.path);
@@ -107,7 +104,7 @@ void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, 
   }
   // A Close Request or NOOP that came too early for the peer, or the question for an answer: no
   // request was refused. [PDS-162, PDS 10.2, 0x19]
-  const bool is_question = slot.sacked || slot.was_asked;
+  const bool is_question = slot.state.has_arrived() || slot.state.was_asked();
   if (h.nack_code == NackCode::unexp_event && (slot.kind != SlotKind::data || is_question)) {
     if (is_question && nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
     return loss_.delay_resend(pdc, h.nack_psn, slot, now);
@@ -162,9 +159,9 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
                                Instant now) {
   const bool is_answer =
       h.nack_code == NackCode::pkt_not_rcvd || h.nack_code == NackCode::ack_with_data;
-  if (slot.sacked && !is_answer) return res_.counters.add(Count::drop_nack_answered);
+  if (slot.state.has_arrived() && !is_answer) return res_.counters.add(Count::drop_nack_answered);
   if (nack_limit_reached(pdc, slot, h.nack_code, at, now)) return;
-  slot.sacked = false;
+  slot.state.unarrive();
   LossNews news{cms::LossKind::refused, h.nack_code, h.nack_psn, &slot, now};
   if (h.nack_code == NackCode::trimmed) news.kind = cms::LossKind::trimmed;
   if (h.nack_code == NackCode::trimmed_lasthop) news.kind = cms::LossKind::trimmed_lasthop;
@@ -189,9 +186,9 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
 // packet that was sent once. [PDS-119, PDS-176, PDS-190]
 void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   Failure failure{FailureReason::nack, h.nack_code, false};
-  const bool is_proof = slot.resends == 0 || h.nack_code == NackCode::closing;
-  if (slot.kind == SlotKind::data && is_proof && !slot.sacked && !slot.was_asked &&
-      is_certainly_not_executed(h.nack_code)) {
+  const bool is_proof = !slot.state.was_resent() || h.nack_code == NackCode::closing;
+  if (slot.kind == SlotKind::data && is_proof && !slot.state.has_arrived() &&
+      !slot.state.was_asked() && is_certainly_not_executed(h.nack_code)) {
     failure.not_delivered = true;
     loss_.give_up(pdc, h.nack_psn, slot, failure, now);
     // With ROD nothing behind it was executed either.
@@ -207,7 +204,7 @@ void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   const bool is_orphan = h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator();
   if (is_closing || (is_orphan && pdc.state() != PdcState::syn)) {
     const bool is_question = slot.kind == SlotKind::close_req;  // it is closed
-    if ((slot.kind == SlotKind::data || is_question) && !slot.done) {
+    if ((slot.kind == SlotKind::data || is_question) && !slot.state.is_answered()) {
       loss_.give_up(pdc, h.nack_psn, slot, failure, now);
     }
     const bool goes_on = is_closing ? drain(pdc, failure, now)
@@ -253,8 +250,8 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr || slot->kind != SlotKind::data) continue;
-    if (slot->in_flight && slot->resends == 0 && !slot->was_asked) {
-      slot->quiet = false;  // nobody is there to be asked
+    if (slot->state.in_flight() && !slot->state.was_resent() && !slot->state.was_asked()) {
+      slot->state.set_quiet(false);  // nobody is there to be asked
       any = true;
     } else {
       loss_.give_up(pdc, p, *slot, failure, now);
@@ -276,12 +273,12 @@ bool NackReader::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Insta
                                     Instant now) {
   // Copies of one refusal spend the budget once: while the packet waits to be sent again, or, where
   // only its answer is asked for, until that can have come. [T-08]
-  const bool was_just_asked = slot.nack_count > 0 && slot.sent_for(at) < pdc.rtt.smoothed();
-  const bool is_copy = slot.sacked ? was_just_asked : slot.delayed || slot.lost;
+  const bool was_just_asked = slot.state.refusals() > 0 && slot.sent_for(at) < pdc.rtt.smoothed();
+  const bool is_copy = slot.state.has_arrived() ? was_just_asked : slot.state.is_to_go_again();
   if (is_copy) return false;
-  if (slot.nack_count < UINT8_MAX) ++slot.nack_count;
+  slot.state.count_refusal();
   if (res_.config.patience == Patience::time || res_.config.nack_retx_max == 31) return false;
-  if (slot.nack_count <= res_.config.nack_retx_max) return false;
+  if (slot.state.refusals() <= res_.config.nack_retx_max) return false;
   ending_.fail(pdc, {FailureReason::nack, code, false}, Count::pdc_closed_nack,
                pdc.state() != PdcState::syn, now);
   return true;

@@ -126,7 +126,7 @@ bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.losses.unask(slot);
     slot.note_sent(now);
     // Nothing was late about what was just not asked for before.
-    if (slot.sacked && slot.rto_count < UINT8_MAX) ++slot.rto_count;
+    if (slot.state.has_arrived()) slot.state.count_timeout();
     pdc.tx.settle(p);
     schedule_.arm_by(pdc, now + loss_.limit_of(pdc, slot));
     ++sent;
@@ -198,7 +198,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
   if (!pdc.path->may_send(slot.bytes, now, slot.kind != SlotKind::data)) return Step::blocked;
   pdc.path->unmark(pdc, slot);
-  if (slot.resends < TxSlot::kResendsMost) ++slot.resends;
+  slot.state.count_resend();
   slot.ev = next_ev(pdc, &slot, now);
   emit_request(pdc, psn, slot, batch, now);
   return Step::sent;
@@ -279,7 +279,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
                                                     : wire::CtlType::noop;
     if (slot.kind == SlotKind::noop) res_.counters.add(Count::noop_tx);
     h.isrod = pdc.mode == Mode::rod;
-    h.retx = slot.resends > 0;
+    h.retx = slot.state.was_resent();
     h.ar = true;
     h.syn = syn;
     h.private_mark = syn && res_.config.private_mark;
@@ -294,7 +294,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
   wire::Request h;
   h.type = pdc.mode == Mode::rod ? wire::PdsType::rod_request : wire::PdsType::rud_request;
   h.next_hdr = slot.ref.next_hdr;
-  h.retx = slot.resends > 0;
+  h.retx = slot.state.was_resent();
   h.ar = choose_ar(pdc, slot);
   h.syn = syn;
   h.private_mark = syn && res_.config.private_mark;
@@ -320,7 +320,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
 // What is asked for counts the packet itself, which has not left yet. [CMS-006, CMS-127]
 void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
   cms::CreditNeed need = path.need();
-  if (slot.resends > 0) {
+  if (slot.state.was_resent()) {
     need.resend_bytes += slot.bytes;
   } else {
     need.backlog_bytes += announced_bytes(slot.ref);
@@ -339,30 +339,31 @@ bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
   const bool stalls_next =
       !window_open(res_, pdc) ||
       path.ccc.wants_ack(path.packet_bytes_max, res_.config.ack_gen_trigger_bytes);
-  const bool must = slot.resends > 0 || res_.config.ack_per_packet || stalls_next;
-  slot.quiet = !must && slot.ref.eom && slot.ref.quiet && pdc.state() == PdcState::established &&
-               pdc.asking.may_be_quiet(res_.config.quiet_packets);
-  const bool ar = must || (slot.ref.eom && !slot.quiet);
-  if (slot.quiet) pdc.asking.note_quiet();
+  const bool must = slot.state.was_resent() || res_.config.ack_per_packet || stalls_next;
+  const bool quiet = !must && slot.ref.eom && slot.ref.quiet &&
+                     pdc.state() == PdcState::established &&
+                     pdc.asking.may_be_quiet(res_.config.quiet_packets);
+  slot.state.set_quiet(quiet);
+  const bool ar = must || (slot.ref.eom && !quiet);
+  if (quiet) pdc.asking.note_quiet();
   if (ar) pdc.asking.note_asked();
   return ar;
 }
 
 void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now) {
-  UET_ASSERT(nominal <= UINT16_MAX && !slot.in_flight);
+  UET_ASSERT(nominal <= UINT16_MAX && !slot.state.in_flight());
   slot.bytes = static_cast<uint16_t>(nominal);
   slot.note_sent(now);
-  slot.in_flight = true;
-  slot.mark_told = false;
-  slot.resends == 0 ? pdc.tx.note_first_sent(psn) : pdc.tx.settle(psn);
+  slot.state.send();
+  slot.state.was_resent() ? pdc.tx.settle(psn) : pdc.tx.note_first_sent(psn);
   pdc.deficit.spend(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   const bool is_control = slot.kind != SlotKind::data;
-  pdc.path->on_sent(pdc, {nominal, slot.ev, slot.resends > 0, now, is_control});
+  pdc.path->on_sent(pdc, {nominal, slot.ev, slot.state.was_resent(), now, is_control});
   // Only what the client wants sent is activity; resends into the void are not.
-  if (slot.kind == SlotKind::data && slot.resends == 0) idle_.touch(pdc, now);
+  if (slot.kind == SlotKind::data && !slot.state.was_resent()) idle_.touch(pdc, now);
   // No time-out is shorter than rto_init: as a rule there is nothing to compute.
-  const bool is_short = !slot.quiet && res_.config.tail_loss <= res_.config.rto_init;
+  const bool is_short = !slot.state.is_quiet() && res_.config.tail_loss <= res_.config.rto_init;
   schedule_.arm_by(pdc,
                    now + (is_short ? res_.config.tail_loss
                                    : std::min(loss_.limit_of(pdc, slot), res_.config.tail_loss)));

@@ -16,11 +16,11 @@ bool TailProbes::waits_for_answer(Pdc& pdc) {
   if (!pdc.is_initiator() && !pdc.proof.is_confirmed()) return false;
   // The oldest holds up the rest. That it was refused, or arrived, is known: others look after it.
   TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
-  if (is_held(pdc)) return oldest != nullptr && oldest->in_flight && may_probe(res_, pdc);
+  if (is_held(pdc)) return oldest != nullptr && oldest->state.in_flight() && may_probe(res_, pdc);
   if (pdc.losses.has_lost()) return false;  // about to go
   TxSlot* const slot = pdc.tx.find(pdc.tx.next() - 1);
-  return slot != nullptr && slot->kind == SlotKind::data && slot->in_flight && slot->resends == 0 &&
-         !slot->quiet && !slot->was_asked;
+  return slot != nullptr && slot->kind == SlotKind::data && slot->state.in_flight() &&
+         !slot->state.was_resent() && !slot->state.is_quiet() && !slot->state.was_asked();
 }
 
 // Nothing more goes out, nothing is heard: asks what has arrived, or where nobody answers Probes
@@ -50,7 +50,7 @@ bool TailProbes::check_tail(Pdc& pdc, Instant& next, Instant now) {
   }
   const Psn newest = pdc.tx.next() - 1;
   TxSlot* const slot = pdc.tx.find(newest);
-  if (slot != nullptr && slot->in_flight) {
+  if (slot != nullptr && slot->state.in_flight()) {
     loss_.mark_lost(pdc, newest, *slot, cms::LossKind::inferred, Count::retx_tail, now);
   }
   return true;
@@ -92,10 +92,10 @@ void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Ins
   pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {
     TxSlot& slot = pdc.tx[psn];
     // What was sent since the Probe stands behind what was sent before it.
-    const bool is_old = TxQueue::is_in_flight(queue) && slot.in_flight &&
+    const bool is_old = TxQueue::is_in_flight(queue) && slot.state.in_flight() &&
                         slot.sent_for(now) > probed && !psn.after(pdc.tail.psn());
     if (is_old) loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_tail, now);
-    return is_old && slot.lost;
+    return is_old && slot.state.is_lost();
   });
 }
 
@@ -109,7 +109,7 @@ bool TailProbes::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
   if (!may_be) return false;
   if (pdc.tail.unheard() == 0) {
     const TxSlot* const slot = pdc.tail.was_refused() ? pdc.tx.find(nack.nack_psn) : nullptr;
-    const bool is_copy = slot != nullptr && slot->resends == 0;
+    const bool is_copy = slot != nullptr && !slot->state.was_resent();
     if (is_copy) res_.counters.add(Count::drop_nack_answered);
     return is_copy;
   }

@@ -61,7 +61,7 @@ class TxQueues {
   }
   // The same of any slot.
   void add(TxSlot* all, uint32_t at, uint8_t queue) {
-    if (TxQueue::is_in_flight(queue) && all[at].resends > 0) ++resent_;
+    if (TxQueue::is_in_flight(queue) && all[at].state.was_resent()) ++resent_;
     append(all, at, queue);
   }
   // Takes a slot out of its queue.
@@ -69,7 +69,7 @@ class TxQueues {
     TxSlot& slot = all[at];
     const uint8_t queue = slot.queue;
     slot.queue = TxSlot::kNoQueue;
-    if (TxQueue::is_in_flight(queue) && slot.resends > 0) --resent_;
+    if (TxQueue::is_in_flight(queue) && slot.state.was_resent()) --resent_;
     if (slot.next == at) {
       used_ &= ~(uint64_t{1} << queue);
       return;

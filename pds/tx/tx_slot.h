@@ -3,6 +3,7 @@
 
 #include "pds/client.h"
 #include "pds/sent_tick.h"
+#include "pds/tx/slot_state.h"
 
 #include "base/serial.h"
 #include "base/time.h"
@@ -24,35 +25,23 @@ struct TxSlot {
   uint32_t sent_low = 0;   // ticks of the last transmission, see sent_high
   Entropy ev;              // of the last transmission
   uint16_t bytes = 0;      // nominal, of the last transmission
-  uint8_t rto_count = 0;   // resends after a time-out, saturating [PDS-117]
-  uint8_t nack_count = 0;  // NACKs, saturating
-  SlotKind kind : 2 = SlotKind::data;
-  bool in_flight : 1 = false;  // counted by CMS [PDS-240]
-  bool sacked : 1 = false;     // arrived, response not seen yet [PDS-093]
-  bool done : 1 = false;       // answered
-  bool lost : 1 = false;       // to be sent again as soon as CMS allows
-  bool delayed : 1 = false;    // to be sent again when its NACK delay is over [PDS-118]
-  bool ask : 1 = false;        // an ACK Request for it is due [PDS-L6]
-  bool quiet : 1 = false;      // went without AR, and was not asked for since [PDS-064]
-  bool was_asked : 1 = false;  // its answer may be one to an ACK Request: no RTT [PDS-141]
+  uint16_t next = 0;       // neighbours in its queue, a ring; TxWindow's
+  uint16_t prev = 0;
+  SlotState state;
+  uint8_t queue = kNoQueue;  // TxWindow's
   // 36 bits of ticks wrap after 146 minutes: a process that was stopped, with PEER_TIMEOUT at its
   // most, still knows how old its packets are.
-  uint16_t sent_high : 4 = 0;
-  uint16_t next = 0;  // neighbours in its queue, a ring; TxWindow's
-  uint16_t prev = 0;
-  uint8_t queue = kNoQueue;          // TxWindow's
+  uint8_t sent_high : 4 = 0;
   bool counted_arrived : 1 = false;  // TxWindow's
-  bool mark_told : 1 = false;        // an ACK that named it has said whether it was marked
-  uint8_t resends : 6 = 0;           // saturating at kResendsMost [CMS-025, PDS-254]
+  SlotKind kind : 2 = SlotKind::data;
 
   static constexpr uint8_t kNoQueue = 0xFF;
-  static constexpr uint8_t kResendsMost = 63;
   static constexpr int kTickBits = 36;
   static uint64_t tick_of(Instant t) { return static_cast<uint64_t>(t.ns()) >> SentTick::kShift; }
   void note_sent(Instant now) {
     const uint64_t tick = tick_of(now);
     sent_low = static_cast<uint32_t>(tick);
-    sent_high = static_cast<uint16_t>(tick >> 32 & 0xF);
+    sent_high = static_cast<uint8_t>(tick >> 32 & 0xF);
   }
   uint64_t sent_tick() const { return uint64_t{sent_high} << 32 | sent_low; }
   // `at` is no earlier than the last transmission.
@@ -65,15 +54,16 @@ struct TxSlot {
   // An answer of `at`, which echoes `retx`, measures the round trip: it is certain which
   // transmission it answers, and no clock was set in between. [PDS-141, CMS-071]
   bool is_rtt_sample(bool retx, Instant at) const {
-    return (in_flight || lost) && !was_asked && resends == (retx ? 1 : 0) && was_sent_by(at);
+    return (state.in_flight() || state.is_lost()) && !state.was_asked() &&
+           state.resends() == (retx ? 1 : 0) && was_sent_by(at);
   }
   // An answer has come for a packet that was sent again, or waits to be, after a time-out. True: it
   // answers a transmission before that, so the time-out came too early. `names_first`: the answer
   // names the packet and its first transmission; without that it proves nothing once the packet was
   // sent again. [PDS-254]
   bool is_early_timeout(bool names_first) const {
-    if (rto_count == 0) return false;
-    return lost ? rto_count > resends : names_first && resends > 0;
+    if (state.timeouts() == 0) return false;
+    return state.is_lost() ? state.timeouts() > state.resends() : names_first && state.was_resent();
   }
   // From tick b to tick a; negative when a came first.
   static int64_t ticks_between(uint64_t a, uint64_t b) {

@@ -128,15 +128,15 @@ TxSlot* TxWindow::recent(Psn psn) {
 
 uint8_t TxQueue::of(const TxSlot& slot) {
   const auto level = [](uint8_t count) { return std::min<uint8_t>(count, kLevels - 1); };
-  if (slot.done || slot.lost) return TxSlot::kNoQueue;
-  if (slot.ask) return kAsking;
-  if (slot.delayed) {
-    const uint8_t refused = slot.nack_count > 0 ? slot.nack_count - 1 : 0;
+  if (slot.state.is_answered() || slot.state.is_lost()) return TxSlot::kNoQueue;
+  if (slot.state.is_ask_due()) return kAsking;
+  if (slot.state.is_refused()) {
+    const uint8_t refused = slot.state.refusals() > 0 ? slot.state.refusals() - 1 : 0;
     return static_cast<uint8_t>(kDelayed + level(refused));
   }
-  if (slot.sacked) return static_cast<uint8_t>(kSacked + level(slot.rto_count));
-  if (slot.rto_count > 0) {
-    return static_cast<uint8_t>(kRetried + level(slot.rto_count - 1));
+  if (slot.state.has_arrived()) return static_cast<uint8_t>(kSacked + level(slot.state.timeouts()));
+  if (slot.state.timeouts() > 0) {
+    return static_cast<uint8_t>(kRetried + level(slot.state.timeouts() - 1));
   }
   return of_path(slot);
 }
@@ -144,15 +144,15 @@ uint8_t TxQueue::of(const TxSlot& slot) {
 void TxWindow::settle(Psn psn) {
   const uint32_t at = index(psn);
   TxSlot& slot = slots()[at];
-  if (slot.sacked != slot.counted_arrived) {
-    if (slot.sacked) head_->arrivals.note(head_->queues, slots(), at, ring());
-    slot.sacked ? head_->arrivals.add() : head_->arrivals.remove();
-    slot.counted_arrived = slot.sacked;
+  if (slot.state.has_arrived() != slot.counted_arrived) {
+    if (slot.state.has_arrived()) head_->arrivals.note(head_->queues, slots(), at, ring());
+    slot.state.has_arrived() ? head_->arrivals.add() : head_->arrivals.remove();
+    slot.counted_arrived = slot.state.has_arrived();
   }
   if (slot.queue != TxSlot::kNoQueue) leave_queue(at);
   const uint8_t queue = TxQueue::of(slot);
   if (queue != TxSlot::kNoQueue) head_->queues.add(slots(), at, queue);
-  if (slot.quiet && psn.before(head_->quiet_from)) head_->quiet_from = psn;
+  if (slot.state.is_quiet() && psn.before(head_->quiet_from)) head_->quiet_from = psn;
 }
 
 void TxWindow::set_aside(Psn psn) {
@@ -166,14 +166,15 @@ void TxWindow::set_aside(Psn psn) {
 // before it that its arrival could have passed. False: it is another one.
 bool TxWindow::complete_oldest(TxSlot& slot, uint32_t at) {
   const uint8_t queue = slot.queue;
-  if (queue >= TxQueue::kPaths || head_->queues.first(queue) != at || slot.resends != 0) {
+  if (queue >= TxQueue::kPaths || head_->queues.first(queue) != at || slot.state.was_resent()) {
     return false;
   }
   Arrivals& arrivals = head_->arrivals;
   arrivals.note_newest(slot.sent_tick());
   if (arrivals.has_passed(queue) && arrivals.passed_to(queue) == at) arrivals.forget_passed(queue);
   head_->queues.remove_first(slots(), slot, at, queue);
-  slot.counted_arrived = slot.done = true;
+  slot.counted_arrived = true;
+  slot.state.answer();
   ++base_;
   return true;
 }
@@ -191,13 +192,13 @@ void TxWindow::complete(Psn psn) {
     slot.counted_arrived = true;
   }
   if (slot.queue != TxSlot::kNoQueue) leave_queue(at);
-  slot.done = true;
+  slot.state.answer();
   pass_answered();
 }
 
 // Moves the base over slots that are answered.
 void TxWindow::pass_answered() {
-  while (base_ != next_ && (*this)[base_].done) {
+  while (base_ != next_ && (*this)[base_].state.is_answered()) {
     head_->arrivals.remove();
     ++base_;
   }
@@ -212,7 +213,7 @@ void TxWindow::leave_queue(uint32_t at) {
 
 void Arrivals::note(const TxQueues& queues, const TxSlot* all, uint32_t at, const Ring& ring) {
   const TxSlot& slot = all[at];
-  if (slot.resends != 0) return;
+  if (slot.state.was_resent()) return;
   note_newest(slot.sent_tick());
   const uint8_t queue = slot.queue;
   if (queue >= TxQueue::kPaths || queues.first(queue) == at) return;
@@ -241,7 +242,7 @@ bool TxWindow::oldest_quiet(Psn& psn) {
   if (head_ == nullptr) return false;
   Psn p = head_->quiet_from;
   if (p.before(base_)) p = base_;
-  while (p.before(next_) && !((*this)[p].quiet && !(*this)[p].done)) ++p;
+  while (p.before(next_) && !((*this)[p].state.is_quiet() && !(*this)[p].state.is_answered())) ++p;
   head_->quiet_from = psn = p;
   return p.before(next_);
 }

@@ -105,7 +105,7 @@ class TxWindow {
   TxSlot* find(Psn psn) {
     if (!contains(psn)) return nullptr;
     TxSlot& slot = (*this)[psn];
-    return slot.done ? nullptr : &slot;
+    return slot.state.is_answered() ? nullptr : &slot;
   }
   // The slot of a packet that is outstanding, or was answered and its slot not used again; else
   // null. [PDS-070]
@@ -168,9 +168,9 @@ static_assert(sizeof(TxHead) % alignof(TxSlot) == 0);
 inline void TxWindow::note_first_sent(Psn psn) {
   const uint32_t at = index(psn);
   const TxSlot& slot = slots()[at];
-  UET_DEBUG_ASSERT(slot.queue == TxSlot::kNoQueue && slot.resends == 0);
+  UET_DEBUG_ASSERT(slot.queue == TxSlot::kNoQueue && !slot.state.was_resent());
   head_->queues.append(slots(), at, TxQueue::of_path(slot));
-  if (slot.quiet && psn.before(head_->quiet_from)) head_->quiet_from = psn;
+  if (slot.state.is_quiet() && psn.before(head_->quiet_from)) head_->quiet_from = psn;
 }
 
 template <class Fn>
@@ -191,7 +191,7 @@ void TxWindow::for_each_quiet(Fn&& fn) {
   if (p.before(base_)) p = base_;
   for (; p.before(next_); ++p) {
     TxSlot& slot = (*this)[p];
-    if (slot.quiet && !slot.done) fn(p, slot);
+    if (slot.state.is_quiet() && !slot.state.is_answered()) fn(p, slot);
   }
   head_->quiet_from = next_;
 }

@@ -55,7 +55,7 @@ TEST_F(LossesTest, AMarkIsTakenBackOnce) {
   losses_.unmark(slot(1));
   losses_.unmark(slot(3));
   EXPECT_EQ(losses_.lost(), 0);
-  EXPECT_FALSE(slot(1).lost);
+  EXPECT_FALSE(slot(1).state.is_lost());
 }
 
 // [PDS-L6] A packet is asked for once, however often that is wanted.
@@ -65,17 +65,17 @@ TEST_F(LossesTest, AskedForTwiceCountsOnce) {
   EXPECT_TRUE(losses_.has_asked());
   losses_.unask(slot(0));
   EXPECT_FALSE(losses_.has_asked());
-  EXPECT_FALSE(slot(0).ask);
+  EXPECT_FALSE(slot(0).state.is_ask_due());
 }
 
 TEST_F(LossesTest, AnAnsweredPacketHasNoMark) {
   mark(4);
   losses_.ask(slot(4));
-  slot(4).delayed = true;
+  slot(4).state.refuse();
   losses_.settle(slot(4));
   EXPECT_FALSE(losses_.has_lost());
   EXPECT_FALSE(losses_.has_asked());
-  EXPECT_FALSE(slot(4).lost || slot(4).ask || slot(4).delayed);
+  EXPECT_FALSE(slot(4).state.is_to_go_again() || slot(4).state.is_ask_due());
 }
 
 TEST_F(LossesTest, TheHighestArrivedPacketOnlyRises) {

@@ -52,7 +52,7 @@ TEST_F(TxWindowTest, GrowsWithoutLosingSlots) {
   window_.start(kNearWrap);
   for (uint32_t i = 0; i < 2048; ++i) {
     const Psn psn = push();
-    window_[psn].rto_count = static_cast<uint8_t>(i);
+    window_[psn].bytes = static_cast<uint16_t>(i);
     if (i == 0) {
       EXPECT_EQ(pool_.in_use_bytes(), kHeadBytes + 32 * 16u);
     }
@@ -66,7 +66,7 @@ TEST_F(TxWindowTest, GrowsWithoutLosingSlots) {
   EXPECT_EQ(pool_.in_use_bytes(), kHeadBytes + 32 * 2048u);
   EXPECT_EQ(pool_.in_use(), 1u) << "smaller blocks went back";
   for (uint32_t i = 0; i < 2048; ++i) {
-    ASSERT_EQ(window_[kNearWrap + i].rto_count, static_cast<uint8_t>(i));
+    ASSERT_EQ(window_[kNearWrap + i].bytes, i);
   }
   EXPECT_FALSE(window_.reserve(pool_)) << "there is no larger block";
   window_.abandon(pool_);

@@ -1,0 +1,119 @@
+// What each step changes of an outstanding packet, and what it leaves. [PDS-066, PDS 12]
+#include "pds/tx/slot_state.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace uet::pds {
+namespace {
+
+// The marks that are set, a letter each: in Flight, Arrived, answereD, Lost, Refused, asK due,
+// Quiet, was aSked.
+std::string marks(const SlotState& s) {
+  std::string text;
+  const auto add = [&](bool is_set, char letter) {
+    if (is_set) text += letter;
+  };
+  add(s.in_flight(), 'F');
+  add(s.has_arrived(), 'A');
+  add(s.is_answered(), 'D');
+  add(s.is_lost(), 'L');
+  add(s.is_refused(), 'R');
+  add(s.is_ask_due(), 'K');
+  add(s.is_quiet(), 'Q');
+  add(s.was_asked(), 'S');
+  return text;
+}
+
+struct Step {
+  const char* name;
+  std::function<void(SlotState&)> take;
+  const char* from_quiet;    // after it, a packet that went without AR and is in flight
+  const char* from_arrived;  // a packet that has arrived
+  const char* from_refused;  // a packet that was refused
+};
+
+// [PDS-064, PDS-093, PDS-118, PDS-254]
+TEST(SlotStateTest, EachStep) {
+  const Step steps[] = {
+      {"land", [](SlotState& s) { s.land(); }, "Q", "A", "R"},
+      {"fly_on", [](SlotState& s) { s.fly_on(); }, "FQS", "FAS", "FRS"},
+      {"arrive", [](SlotState& s) { s.arrive(); }, "FA", "A", "A"},
+      {"unarrive", [](SlotState& s) { s.unarrive(); }, "FQ", "", "R"},
+      {"refuse", [](SlotState& s) { s.refuse(); }, "FR", "R", "R"},
+      {"end_wait", [](SlotState& s) { s.end_wait(); }, "F", "A", ""},
+      {"answer", [](SlotState& s) { s.answer(); }, "FDQ", "AD", "DR"},
+      {"set_lost", [](SlotState& s) { s.set_lost(true); }, "FLQ", "AL", "LR"},
+      {"set_ask_due", [](SlotState& s) { s.set_ask_due(true); }, "FKQ", "AK", "RK"},
+      {"note_asked", [](SlotState& s) { s.note_asked(); }, "FQS", "AS", "RS"},
+      {"set_quiet", [](SlotState& s) { s.set_quiet(false); }, "F", "A", "R"},
+  };
+  for (const Step& step : steps) {
+    SCOPED_TRACE(step.name);
+    SlotState quiet;
+    quiet.send();
+    quiet.set_quiet(true);
+    SlotState arrived;
+    arrived.arrive();
+    SlotState refused;
+    refused.refuse();
+    step.take(quiet);
+    step.take(arrived);
+    step.take(refused);
+    EXPECT_EQ(marks(quiet), step.from_quiet);
+    EXPECT_EQ(marks(arrived), step.from_arrived);
+    EXPECT_EQ(marks(refused), step.from_refused);
+  }
+}
+
+TEST(SlotStateTest, TellsWhetherAMarkChanged) {
+  SlotState s;
+  EXPECT_FALSE(s.land());
+  s.send();
+  EXPECT_TRUE(s.land());
+  EXPECT_TRUE(s.set_lost(true));
+  EXPECT_FALSE(s.set_lost(true));
+  EXPECT_TRUE(s.set_lost(false));
+  EXPECT_TRUE(s.set_ask_due(true));
+  EXPECT_FALSE(s.set_ask_due(true));
+}
+
+// [PDS-070] Each transmission may be told of once.
+TEST(SlotStateTest, AMarkIsToldOnce) {
+  SlotState s;
+  s.send();
+  EXPECT_TRUE(s.tell_mark());
+  EXPECT_FALSE(s.tell_mark());
+  s.send();
+  EXPECT_TRUE(s.tell_mark());
+}
+
+// [PDS-117, CMS-025, PDS-254] A count stays at its largest value.
+TEST(SlotStateTest, CountsStayAtTheirLargest) {
+  SlotState s;
+  for (int i = 0; i < 300; ++i) {
+    s.count_timeout();
+    s.count_refusal();
+    s.count_resend();
+  }
+  EXPECT_EQ(s.timeouts(), 255);
+  EXPECT_EQ(s.refusals(), 255);
+  EXPECT_EQ(s.resends(), 63);
+}
+
+// [PDS-051] Packets were sent again all the same.
+TEST(SlotStateTest, APeerThatBeginsAnewForgives) {
+  SlotState s;
+  s.count_timeout();
+  s.count_refusal();
+  s.count_resend();
+  s.forgive();
+  EXPECT_EQ(s.timeouts(), 0);
+  EXPECT_EQ(s.refusals(), 0);
+  EXPECT_TRUE(s.was_resent());
+}
+
+}  // namespace
+}  // namespace uet::pds
