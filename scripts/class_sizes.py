@@ -23,8 +23,6 @@ MEMBERS = 14
 # needed is a finding.
 EXCEPTIONS = {
     # One object for one thing, with many small facts about it.
-    "tx_slot.h TxSlot": "a record of 32 octets: a member is often one bit, and note_sent spreads "
-                        "a time over two of them",
     "tx_message.h TxMessage": "the record of an operation; its functions compute from few members",
     "endpoint.h Endpoint": "the record of an endpoint that SES has open",
     "pdc.h Pdc": "composes the parts of one end of a connection and names them",

@@ -51,7 +51,7 @@ class LossDetector {
                     Fn&& fn);
 
   static bool in_recovery(const TxWindow& window) {
-    return window.head_ != nullptr && window.head_->judgement.in_recovery;
+    return window.memory_.is_held() && window.memory_->judgement.in_recovery;
   }
 
  private:
@@ -78,8 +78,8 @@ template <class Fn>
 void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRules& rules,
                          Instant now, Fn&& fn) {
   if (window.empty()) return;
-  Judgement& j = window.head_->judgement;
-  const Arrivals& arrivals = window.head_->arrivals;
+  Judgement& j = window.memory_->judgement;
+  const Arrivals& arrivals = window.memory_->arrivals;
   if (j.in_recovery && window.base().after(j.recovery_psn)) j.in_recovery = false;
   if (!highest_arrived.after(window.base())) return;
 
@@ -94,20 +94,20 @@ void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRul
   if (j.in_recovery) judge_recovery(window, highest_arrived, fn);
   if (rules.time == Duration::zero() || !arrivals.any()) return;
   judge_overdue(window, highest_arrived, rules.time, fn);
-  if (window.head_->queues.resent() > 0) judge_overdue_resends(window, rules.time, fn);
+  if (window.memory_->queues.resent() > 0) judge_overdue_resends(window, rules.time, fn);
 }
 
 // What stands in a path queue before a packet that has arrived. [PDS-L4]
 template <class Fn>
 void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
-  Arrivals& arrivals = window.head_->arrivals;
+  Arrivals& arrivals = window.memory_->arrivals;
   while (arrivals.passed() != 0) {
     const auto queue = static_cast<uint8_t>(__builtin_ctz(arrivals.passed()));
     arrivals.forget_passed(queue);
     const uint16_t last = arrivals.passed_to(queue);
     const Entropy ev = arrivals.passed_by(queue);
-    for (uint16_t at = window.head_->queues.first(queue);;) {
-      TxSlot& slot = window.slots()[at];
+    for (uint16_t at = window.memory_->queues.first(queue);;) {
+      TxSlot& slot = window.memory_.slots()[at];
       const uint16_t next = slot.next;
       if (is_missing(slot) && slot.ev == ev) fn(window.psn_at(at), slot, LossCause::ev_order);
       if (at == last) break;
@@ -119,7 +119,7 @@ void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
 // Too many packets have overtaken what is missing: each that was sent before that was found, once.
 template <class Fn>
 void LossDetector::judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn) {
-  Judgement& j = window.head_->judgement;
+  Judgement& j = window.memory_->judgement;
   Psn p = j.judged.before(window.base()) ? window.base() : j.judged;
   for (; p.before(highest_arrived); ++p) {
     TxSlot& slot = window[p];
@@ -132,8 +132,8 @@ void LossDetector::judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn
 // First transmissions went in the order of their PSNs: where one is not overdue, none above it is.
 template <class Fn>
 void LossDetector::judge_overdue(TxWindow& window, Psn highest_arrived, Duration time, Fn&& fn) {
-  Judgement& j = window.head_->judgement;
-  const uint64_t newest = window.head_->arrivals.newest_tick();
+  Judgement& j = window.memory_->judgement;
+  const uint64_t newest = window.memory_->arrivals.newest_tick();
   Psn p = j.overdue_from.before(window.base()) ? window.base() : j.overdue_from;
   for (; p.before(highest_arrived); ++p) {
     TxSlot& slot = window[p];
@@ -147,7 +147,7 @@ void LossDetector::judge_overdue(TxWindow& window, Psn highest_arrived, Duration
 // Each queue is in the order of sending.
 template <class Fn>
 void LossDetector::judge_overdue_resends(TxWindow& window, Duration time, Fn&& fn) {
-  const uint64_t newest = window.head_->arrivals.newest_tick();
+  const uint64_t newest = window.memory_->arrivals.newest_tick();
   window.for_each_oldest([&](uint8_t queue, Psn psn) {
     TxSlot& slot = window[psn];
     if (!TxQueue::is_in_flight(queue) || !is_missing(slot)) return false;

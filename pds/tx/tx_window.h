@@ -3,10 +3,7 @@
 // It sends nothing. [PDS 3, 12]
 #pragma once
 
-#include "pds/block_pool.h"
-#include "pds/tx/arrivals.h"
-#include "pds/tx/tx_queues.h"
-#include "pds/tx/tx_slot.h"
+#include "pds/tx/tx_memory.h"
 
 #include "base/prefetch.h"
 #include "base/serial.h"
@@ -16,57 +13,6 @@
 
 namespace uet::pds {
 
-// What LossDetector remembers of the window it looks at. It alone writes here; a window that starts
-// anew clears it.
-struct Judgement {
-  void clear(Psn first) {
-    in_recovery = false;
-    overdue_from = first;
-  }
-
-  uint64_t recovery_tick = 0;  // resent after this: not again in this recovery
-  Psn recovery_psn;            // recovery ends when the base is past this
-  Psn judged;                  // in recovery: nothing below is to be looked at again
-  Psn overdue_from;            // no first transmission below can still be overdue
-  bool in_recovery = false;
-};
-
-// Heads the memory of a window. Whole lines, so that no slot behind it lies in two.
-struct alignas(64) TxHead {
-  // The window is empty and begins there: its slots stand in no queue.
-  void start(Psn first_psn) {
-    UET_DEBUG_ASSERT(queues.used() == 0 && arrivals.count() == 0 && arrivals.passed() == 0);
-    judgement.clear(first_psn);
-    quiet_from = aside_from = first_psn;
-    arrivals.forget_newest();
-  }
-
-  Judgement judgement;
-  Psn quiet_from;  // no slot below is quiet
-  Psn aside_from;  // no slot below is set aside
-  Arrivals arrivals;
-  TxQueues queues;
-};
-static_assert(sizeof(TxHead) <= 320);
-
-// Slot memory of several sizes, so that a PDC with little outstanding holds little. Blocks are
-// reused last in, first out: those that few packets need stay in the cache. [decision 15]
-class TxPool {
- public:
-  static constexpr uint32_t kSizes = 5;
-  static constexpr uint32_t kSlots[kSizes] = {16, 64, 256, 1024, 2048};
-
-  void create(Arena& arena, uint32_t max_pdcs);
-  // The smallest free block with at least `slots` slots; null when there is none.
-  TxHead* take(uint32_t slots, uint32_t& got);
-  void give(TxHead* block, uint32_t slots);
-  uint32_t in_use() const;
-  uint64_t in_use_bytes() const;
-
- private:
-  BlockPool pools_[kSizes];
-};
-
 // Holds memory only while something is outstanding.
 class TxWindow {
  public:
@@ -74,16 +20,16 @@ class TxWindow {
   void start(Psn first);
   // Gives the slot memory back when nothing is outstanding any more. Slots are gone after it.
   void release_if_empty(TxPool& pool) {
-    if (!empty() || head_ == nullptr) return;
-    pool.give(head_, capacity_);
-    head_ = nullptr;
-    capacity_ = 0;
+    if (!empty() || !memory_.is_held()) return;
+    memory_.release(pool);
   }
   // Forgets everything outstanding and gives the memory back; the next PSN stays.
   void abandon(TxPool& pool);
 
   // Makes sure that push() has a slot. False: pool empty, nothing was changed.
-  [[nodiscard]] bool reserve(TxPool& pool) { return size() < capacity_ || grow(pool); }
+  [[nodiscard]] bool reserve(TxPool& pool) {
+    return size() < memory_.capacity() || memory_.grow(pool, base_, size());
+  }
   // Takes the next PSN. Requires reserve().
   TxSlot& push();
 
@@ -99,7 +45,7 @@ class TxWindow {
   // A slot between base() and next(), answered or not.
   TxSlot& operator[](Psn psn) {
     UET_DEBUG_ASSERT(contains(psn));
-    return slots()[index(psn)];
+    return memory_.slot(psn);
   }
   // The slot if it is outstanding and not answered, else null.
   TxSlot* find(Psn psn) {
@@ -112,7 +58,7 @@ class TxWindow {
   TxSlot* recent(Psn psn);
   // The slot that will most likely be answered next.
   void prefetch_oldest() const {
-    if (!empty()) prefetch(&slots()[index(base_)], sizeof(TxSlot));
+    if (!empty()) prefetch(&memory_.slot(base_), sizeof(TxSlot));
   }
   // Marks it answered and moves base() over everything answered.
   void complete(Psn psn);
@@ -123,10 +69,10 @@ class TxWindow {
   void settle(Psn psn);
 
   // Slots that are known to have arrived, at or above the base.
-  uint32_t arrived() const { return head_ == nullptr ? 0 : head_->arrivals.count(); }
+  uint32_t arrived() const { return memory_.is_held() ? memory_->arrivals.count() : 0; }
   // The slot waits for the peer to track it, and for no time. settle() ends that. [PDS-245]
   void set_aside(Psn psn);
-  bool has_aside() const { return head_ != nullptr && head_->queues.has(TxQueue::kAside); }
+  bool has_aside() const { return memory_.is_held() && memory_->queues.has(TxQueue::kAside); }
   // The slots set aside, by PSN, as long as fn(psn, slot) returns true: fn has then settled it.
   template <class Fn>
   void for_each_aside(Fn&& fn);
@@ -146,60 +92,52 @@ class TxWindow {
  private:
   friend class LossDetector;  // reads slots, queues and arrivals; keeps its judgement here
 
-  TxSlot* slots() const { return reinterpret_cast<TxSlot*>(head_ + 1); }
-  uint32_t index(Psn psn) const { return (psn.value() - origin_.value()) & (capacity_ - 1); }
   Psn psn_at(uint32_t index_of) const {
-    return base_ + ((index_of - index(base_)) & (capacity_ - 1));
+    return base_ + ((index_of - memory_.index(base_)) & (memory_.capacity() - 1));
   }
   void leave_queue(uint32_t at);
-  Arrivals::Ring ring() const { return {index(base_), capacity_ - 1}; }
   bool complete_oldest(TxSlot& slot, uint32_t at);
   void pass_answered();
-  bool grow(TxPool& pool);
 
-  TxHead* head_ = nullptr;  // followed by the slots
-  uint32_t capacity_ = 0;   // a power of two, or 0
-  Psn origin_;              // has slot 0: a window that is often empty stays in the first slots
+  TxMemory memory_;
   Psn base_;
   Psn next_;
 };
-static_assert(sizeof(TxHead) % alignof(TxSlot) == 0);
-
 inline void TxWindow::note_first_sent(Psn psn) {
-  const uint32_t at = index(psn);
-  const TxSlot& slot = slots()[at];
+  const uint32_t at = memory_.index(psn);
+  const TxSlot& slot = memory_.slots()[at];
   UET_DEBUG_ASSERT(slot.queue == TxSlot::kNoQueue && !slot.state.was_resent());
-  head_->queues.append(slots(), at, TxQueue::of_path(slot));
-  if (slot.state.is_quiet() && psn.before(head_->quiet_from)) head_->quiet_from = psn;
+  memory_->queues.append(memory_.slots(), at, TxQueue::of_path(slot));
+  if (slot.state.is_quiet() && psn.before(memory_->quiet_from)) memory_->quiet_from = psn;
 }
 
 template <class Fn>
 void TxWindow::for_each_oldest(Fn&& fn) {
-  if (head_ == nullptr) return;
+  if (!memory_.is_held()) return;
   constexpr uint64_t kUntimed = uint64_t{1} << TxQueue::kAsking | uint64_t{1} << TxQueue::kAside;
-  for (uint64_t left = head_->queues.used() & ~kUntimed; left != 0; left &= left - 1) {
+  for (uint64_t left = memory_->queues.used() & ~kUntimed; left != 0; left &= left - 1) {
     const auto queue = static_cast<uint8_t>(__builtin_ctzll(left));
-    while (head_->queues.has(queue) && fn(queue, psn_at(head_->queues.first(queue)))) {
+    while (memory_->queues.has(queue) && fn(queue, psn_at(memory_->queues.first(queue)))) {
     }
   }
 }
 
 template <class Fn>
 void TxWindow::for_each_quiet(Fn&& fn) {
-  if (head_ == nullptr) return;
-  Psn p = head_->quiet_from;
+  if (!memory_.is_held()) return;
+  Psn p = memory_->quiet_from;
   if (p.before(base_)) p = base_;
   for (; p.before(next_); ++p) {
     TxSlot& slot = (*this)[p];
     if (slot.state.is_quiet() && !slot.state.is_answered()) fn(p, slot);
   }
-  head_->quiet_from = next_;
+  memory_->quiet_from = next_;
 }
 
 template <class Fn>
 void TxWindow::for_each_aside(Fn&& fn) {
   if (!has_aside()) return;
-  Psn& from = head_->aside_from;
+  Psn& from = memory_->aside_from;
   if (from.before(base_)) from = base_;
   for (; from.before(next_); ++from) {
     TxSlot& slot = (*this)[from];
