@@ -48,10 +48,11 @@ class Ccc {
   void on_acked(const Acked& e) {
     leave(e.bytes);
     std::visit([&](auto& a) { a.on_acked(e); }, window_);
-    if (e.rtt_valid) pacer_.on_rtt(e.rtt);
+    pacer_.on_acked(e);
   }
   void on_lost(const Lost& e) {
     leave(e.bytes);
+    pacer_.on_lost(e, window_bytes(), has_credit());
     std::visit([&](auto& a) { a.on_lost(e); }, window_);
   }
   // Time-outs were early: the packets arrive. The window gets back what the last ones took.
