@@ -9,25 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace uet::io {
-namespace {
-
-// How long a link of this rate needs for so many octets, rounded up.
-int64_t wire_ns(uint64_t bytes, uint64_t rate_bps) {
-  const uint128 bit_ns = uint128{bytes} * 8 * 1'000'000'000u;
-  return static_cast<int64_t>((bit_ns + rate_bps - 1) / rate_bps);
-}
-
-// Octets that a link still has to send when it falls idle at free_ns.
-uint64_t backlog_bytes(int64_t free_ns, int64_t now_ns, uint64_t rate_bps) {
-  if (free_ns <= now_ns) return 0;
-  const uint128 bit_ns = uint128{static_cast<uint64_t>(free_ns - now_ns)} * rate_bps;
-  return static_cast<uint64_t>(bit_ns / (8ull * 1'000'000'000u));
-}
-
-}  // namespace
 
 SimNet::SimNet(uint64_t seed, const SimConfig& config)
     : config_(config),
@@ -39,7 +22,7 @@ SimNet::SimNet(uint64_t seed, const SimConfig& config)
 }
 
 SimNet::~SimNet() {
-  for (const std::unique_ptr<Port>& p : ports_) UET_ASSERT(!p->attached);
+  for (const auto& p : ports_) UET_ASSERT(!p->is_attached);
 }
 
 uint32_t SimNet::port_for(const FabricAddress& address) {
@@ -48,7 +31,7 @@ uint32_t SimNet::port_for(const FabricAddress& address) {
   if (known != kNone) return known;
 
   const auto index = static_cast<uint32_t>(ports_.size());
-  ports_.push_back(std::make_unique<Port>());
+  ports_.push_back(std::make_unique<simnet::Port>());
   ports_.back()->address = address;
   directory_.add(address, index);
   touched_.add_port();
@@ -58,31 +41,24 @@ uint32_t SimNet::port_for(const FabricAddress& address) {
 
 std::unique_ptr<SimPort> SimNet::attach(const FabricAddress& address) {
   const uint32_t index = port_for(address);
-  Port& port = *ports_[index];
-  UET_ASSERT(!port.attached);
-  port.attached = true;
+  simnet::Port& port = *ports_[index];
+  UET_ASSERT(!port.is_attached);
+  port.is_attached = true;
   return std::unique_ptr<SimPort>(new SimPort(*this, index));
 }
 
 void SimNet::detach(uint32_t index) {
-  Port& port = *ports_[index];
-  for (uint32_t i = 0; i < port.lent_count; ++i) packets_.release(port.lent[i]);
-  while (port.inbox_head != kNone) {
-    const uint32_t packet = port.inbox_head;
-    port.inbox_head = packets_[packet].next;
-    ++counters_.no_port_dropped;
-    --in_flight_;
-    packets_.release(packet);
-  }
-  port.inbox_tail = kNone;
-  port.inbox_bytes = port.lent_count = port.error_count = 0;
-  port.attached = false;
+  simnet::Port& port = *ports_[index];
+  const uint32_t unread = port.inbox.clear(packets_);
+  counters_.no_port_dropped += unread;
+  in_flight_ -= unread;
+  port.is_attached = false;
 }
 
 void SimNet::set_link(const FabricAddress& address, const FaultPlan& plan) {
-  Port& port = *ports_[port_for(address)];
-  port.link.plan = plan;
-  port.link.own_plan = true;
+  simnet::Port& port = *ports_[port_for(address)];
+  port.own_plan = plan;
+  port.has_own_plan = true;
 }
 
 simnet::Path& SimNet::path_for(const FabricAddress& from, const FabricAddress& to) {
@@ -147,7 +123,7 @@ uint32_t SimNet::route_mtu(uint32_t index, const FabricAddress& to) const {
 
 // Decides the fate of one packet; everything after `sent` is the network's business.
 TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
-  Port& from = *ports_[from_index];
+  simnet::Port& from = *ports_[from_index];
   const uint32_t to_index = directory_.find(packet.to);
   const simnet::Path* path = to_index == kNone ? nullptr : paths_.find(from_index, to_index);
   const FaultPlan& plan = plan_toward(from_index, to_index);
@@ -161,20 +137,17 @@ TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   }
 
   Instant departs = now_;
-  if (const uint64_t rate = link_plan(from).rate_bps; rate != 0) {
-    int64_t& free_ns = from.link.up_free_ns;
-    const uint64_t queued = backlog_bytes(free_ns, now_.ns(), rate);
+  if (const uint64_t rate = from.plan_or(plan_).rate_bps; rate != 0) {
+    const uint64_t queued = from.uplink.queued_bytes(now_.ns(), rate);
     if (queued != 0 && queued + packet.bytes() > config_.send_queue_bytes_max) {
       if (!from.wake_pending) {
         from.wake_pending = true;
-        const int64_t half_ns = wire_ns(config_.send_queue_bytes_max / 2, rate);
-        events_.add(std::max(free_ns - half_ns, now_.ns() + 1), simnet::Event::Kind::writable,
-                    from_index);
+        const int64_t has_room = from.uplink.when_queued(config_.send_queue_bytes_max / 2, rate);
+        events_.add(std::max(has_room, now_.ns() + 1), simnet::Event::Kind::writable, from_index);
       }
       return TxFate::later;
     }
-    free_ns = std::max(free_ns, now_.ns()) + wire_ns(packet.bytes(), rate);
-    departs = Instant::from_ns(free_ns);
+    departs = Instant::from_ns(from.uplink.queue(packet.bytes(), now_.ns(), rate));
   }
 
   ++counters_.sent;
@@ -192,7 +165,7 @@ TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
 }
 
 // Draws the same numbers whatever the plan says, so that a run changes little when a plan does.
-bool SimNet::lost(Port& from, const FaultPlan& plan, Instant departs) {
+bool SimNet::lost(simnet::Port& from, const FaultPlan& plan, Instant departs) {
   const bool loss = rng_.chance(plan.loss);
   const bool burst = rng_.chance(plan.burst);
   if (plan.blackholed(departs)) {
@@ -274,11 +247,11 @@ void SimNet::put_on_path(uint32_t index, const FaultPlan& plan, Instant departs)
 // The queue in front of the receiver's link: tail drop, and CE above the mark. [WIRE-015]
 void SimNet::reached_link(uint32_t index, int64_t at_ns) {
   simnet::Packet& packet = packets_[index];
-  Port& to = *ports_[packet.to_port];
-  const FaultPlan& plan = link_plan(to);
+  simnet::Wire& link = ports_[packet.to_port]->downlink;
+  const FaultPlan& plan = ports_[packet.to_port]->plan_or(plan_);
   if (plan.rate_bps == 0) return arrived(index, at_ns);
 
-  const uint64_t queued = backlog_bytes(to.link.down_free_ns, at_ns, plan.rate_bps);
+  const uint64_t queued = link.queued_bytes(at_ns, plan.rate_bps);
   if (plan.queue_bytes != 0 && queued + packet.bytes > plan.queue_bytes) {
     return overflow(index, plan, at_ns);
   }
@@ -287,9 +260,7 @@ void SimNet::reached_link(uint32_t index, int64_t at_ns) {
     packet.ecn = Ecn::ce;
     ++counters_.ce_marked;
   }
-  int64_t& free_ns = to.link.down_free_ns;
-  free_ns = std::max(free_ns, at_ns) + wire_ns(packet.bytes, plan.rate_bps);
-  events_.add(free_ns, simnet::Event::Kind::arrived, index);
+  events_.add(link.queue(packet.bytes, at_ns, plan.rate_bps), simnet::Event::Kind::arrived, index);
 }
 
 // No room in the queue: a trimmable packet goes on without its tail, in a class that waits for
@@ -298,77 +269,52 @@ void SimNet::overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns) {
   simnet::Packet& packet = packets_[index];
   if (plan.trim_bytes == 0 || packet.dscp != plan.trimmable_dscp ||
       packet.bytes <= plan.trim_bytes) {
-    ++counters_.queue_dropped;
-    --in_flight_;
-    return packets_.release(index);
+    return note_dropped(index, counters_.queue_dropped);
   }
   packet.bytes = plan.trim_bytes;
   packet.dscp = plan.trimmed_dscp;
   ++counters_.trimmed;
-  const int64_t needed_ns = wire_ns(packet.bytes, plan.rate_bps);
-  ports_[packet.to_port]->link.down_free_ns += needed_ns;  // the queue waits for it
-  events_.add(at_ns + needed_ns, simnet::Event::Kind::arrived, index);
+  simnet::Wire& link = ports_[packet.to_port]->downlink;
+  const int64_t arrives = link.overtake(packet.bytes, at_ns, plan.rate_bps);
+  events_.add(arrives, simnet::Event::Kind::arrived, index);
 }
 
 void SimNet::arrived(uint32_t index, int64_t at_ns) {
   simnet::Packet& packet = packets_[index];
-  Port& to = *ports_[packet.to_port];
-  if (!to.attached) {
-    ++counters_.no_port_dropped;
+  simnet::Port& to = *ports_[packet.to_port];
+  if (!to.is_attached) {
     report(packet.from_port, to.address, ECONNREFUSED);
-    --in_flight_;
-    return packets_.release(index);
+    return note_dropped(index, counters_.no_port_dropped);
   }
-  if (to.inbox_bytes + packet.bytes > config_.inbox_bytes_max) {
-    ++counters_.inbox_dropped;
-    --in_flight_;
-    return packets_.release(index);
+  if (to.inbox.bytes() + packet.bytes > config_.inbox_bytes_max) {
+    return note_dropped(index, counters_.inbox_dropped);
   }
   packet.arrived_ns = at_ns;
-  packet.next = kNone;
-  (to.inbox_tail == kNone ? to.inbox_head : packets_[to.inbox_tail].next) = index;
-  to.inbox_tail = index;
-  to.inbox_bytes += packet.bytes;
+  to.inbox.add(packets_, index);
   touched_.add(packet.to_port);
 }
 
-std::span<RxDatagram> SimNet::receive(uint32_t port_index) {
-  Port& port = *ports_[port_index];
-  for (uint32_t i = 0; i < port.lent_count; ++i) packets_.release(port.lent[i]);
-  port.lent_count = 0;
-  while (port.inbox_head != kNone && port.lent_count < TxBatch::kCapacity) {
-    const uint32_t index = port.inbox_head;
-    const simnet::Packet& packet = packets_[index];
-    port.inbox_head = packet.next;
-    port.inbox_bytes -= packet.bytes;
-    port.lent[port.lent_count] = index;
-    port.datagrams[port.lent_count] = {
-        {packets_.octets(index), packet.bytes}, packet.from, packet.ev, packet.dscp, packet.ecn,
-        Instant::from_ns(packet.arrived_ns)};
-    ++port.lent_count;
-    --in_flight_;
-    ++counters_.delivered;
-  }
-  if (port.inbox_head == kNone) port.inbox_tail = kNone;
-  return {port.datagrams.data(), port.lent_count};
+// A packet that was under way is under way no more.
+void SimNet::note_dropped(uint32_t packet, uint64_t& count) {
+  ++count;
+  --in_flight_;
+  packets_.release(packet);
+}
+
+std::span<RxDatagram> SimNet::receive(uint32_t port) {
+  const std::span<RxDatagram> datagrams = ports_[port]->inbox.receive(packets_);
+  in_flight_ -= static_cast<uint32_t>(datagrams.size());
+  counters_.delivered += datagrams.size();
+  return datagrams;
 }
 
 void SimNet::report(uint32_t index, const FabricAddress& to, int error) {
-  Port& port = *ports_[index];
-  if (!port.attached) return;
-  const std::span<PathError> known(port.errors.data(), port.error_count);
-  for (const PathError& e : known) {
-    if (e.to == to && e.error == error) return;
-  }
-  if (port.error_count == kErrors) return;  // the rest will be told when it is hit again
-  port.errors[port.error_count++] = {to, error};
-  touched_.add(index);
+  simnet::Port& port = *ports_[index];
+  if (port.is_attached && port.inbox.report(to, error)) touched_.add(index);
 }
 
-std::span<const PathError> SimNet::path_errors(uint32_t index) {
-  Port& port = *ports_[index];
-  port.reported = port.errors;
-  return {port.reported.data(), std::exchange(port.error_count, 0u)};
+std::span<const PathError> SimPort::path_errors() {
+  return net_.ports_[index_]->inbox.take_errors();
 }
 
 IoCaps SimPort::caps() const {
@@ -384,9 +330,6 @@ IoCaps SimPort::caps() const {
 
 FabricAddress SimPort::local_address() const { return net_.ports_[index_]->address; }
 
-bool SimPort::readable() const {
-  const SimNet::Port& port = *net_.ports_[index_];
-  return port.inbox_head != SimNet::kNone || port.error_count > 0;
-}
+bool SimPort::readable() const { return !net_.ports_[index_]->inbox.is_empty(); }
 
 }  // namespace uet::io

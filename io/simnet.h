@@ -7,12 +7,12 @@
 #include "io/fault_plan.h"
 #include "io/packet_io.h"
 #include "io/simnet_parts.h"
+#include "io/simnet_port.h"
 
 #include "base/packet.h"
 #include "base/rng.h"
 #include "base/time.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -96,40 +96,15 @@ class SimNet {
  private:
   friend class SimPort;
   static constexpr uint32_t kNone = simnet::kNone;
-  static constexpr uint32_t kErrors = 16;
-
-  struct Link {
-    int64_t up_free_ns = 0;    // when the last octet now queued has left
-    int64_t down_free_ns = 0;  // the same on the way to the port
-    FaultPlan plan;
-    bool own_plan = false;
-  };
-  struct Port {
-    FabricAddress address;
-    Link link;
-    bool attached = false;
-    bool wake_pending = false;
-    uint32_t burst_left = 0;  // packets still to drop of a burst
-    uint32_t inbox_head = kNone;
-    uint32_t inbox_tail = kNone;
-    uint32_t inbox_bytes = 0;
-    uint32_t lent_count = 0;
-    uint32_t error_count = 0;
-    std::array<uint32_t, TxBatch::kCapacity> lent{};
-    std::array<RxDatagram, TxBatch::kCapacity> datagrams{};
-    std::array<PathError, kErrors> errors{};
-    std::array<PathError, kErrors> reported{};
-  };
 
   void send(uint32_t port, std::span<TxPacket> packets);
   std::span<RxDatagram> receive(uint32_t port);
-  std::span<const PathError> path_errors(uint32_t port);
   void detach(uint32_t port);
 
   TxFate send_one(uint32_t from, TxPacket& packet);
   void launch(uint32_t from, uint32_t to, const TxPacket& packet, Instant departs);
   void put_on_path(uint32_t packet, const FaultPlan& plan, Instant departs);
-  bool lost(Port& from, const FaultPlan& plan, Instant departs);
+  bool lost(simnet::Port& from, const FaultPlan& plan, Instant departs);
   void reached_link(uint32_t index, int64_t at_ns);
   void overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns);
   void arrived(uint32_t index, int64_t at_ns);
@@ -137,9 +112,9 @@ class SimNet {
   const FaultPlan& plan_toward(uint32_t from, uint32_t to) const;
   void report(uint32_t port, const FabricAddress& to, int error);
 
+  void note_dropped(uint32_t packet, uint64_t& count);
   uint32_t port_for(const FabricAddress& address);
   simnet::Path& path_for(const FabricAddress& from, const FabricAddress& to);
-  const FaultPlan& link_plan(const Port& p) const { return p.link.own_plan ? p.link.plan : plan_; }
 
   SimConfig config_;
   Rng rng_;
@@ -148,7 +123,7 @@ class SimNet {
   uint32_t in_flight_ = 0;
   simnet::Events events_;
   simnet::Packets packets_;
-  std::vector<std::unique_ptr<Port>> ports_;
+  std::vector<std::unique_ptr<simnet::Port>> ports_;
   simnet::Directory directory_;
   simnet::Paths paths_;
   simnet::Touched touched_;
@@ -169,7 +144,7 @@ class SimPort final : public PacketIo {
   // as EMSGSIZE, all by path_errors().
   void send(std::span<TxPacket> packets) override { net_.send(index_, packets); }
   std::span<RxDatagram> receive() override { return net_.receive(index_); }
-  std::span<const PathError> path_errors() override { return net_.path_errors(index_); }
+  std::span<const PathError> path_errors() override;
   uint32_t route_mtu(const FabricAddress& to) override { return net_.route_mtu(index_, to); }
   int wait_fd() const override { return -1; }
   // Something waits in receive() or path_errors().

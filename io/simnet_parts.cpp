@@ -7,10 +7,6 @@
 namespace uet::io::simnet {
 namespace {
 
-bool before(const FabricAddress& a, const FabricAddress& b) {
-  return std::memcmp(&a, &b, sizeof a) < 0;
-}
-
 // Reads as a heap of the earliest: a runs after b.
 bool later(const Event& a, const Event& b) {
   return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.order > b.order;
@@ -65,17 +61,13 @@ Event Events::take() {
   return event;
 }
 
-uint32_t Directory::find(const FabricAddress& address) const {
-  const auto at =
-      std::lower_bound(entries_.begin(), entries_.end(), address,
-                       [](const Entry& e, const FabricAddress& a) { return before(e.address, a); });
-  return at != entries_.end() && at->address == address ? at->port : kNone;
+Directory::Directory() {
+  constexpr Room kRoom{16, HashMap<Key, uint32_t>::kCapacityMax};
+  UET_ASSERT(ports_.create(arena_, kRoom, /*seed=*/1).ok());
 }
 
 void Directory::add(const FabricAddress& address, uint32_t port) {
-  entries_.push_back({address, port});
-  std::sort(entries_.begin(), entries_.end(),
-            [](const Entry& a, const Entry& b) { return before(a.address, b.address); });
+  UET_ASSERT(ports_.insert({address}, port).ok());
 }
 
 const Path* Paths::find(uint32_t from, uint32_t to) const {

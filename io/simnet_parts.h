@@ -4,9 +4,14 @@
 
 #include "io/fault_plan.h"
 
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/hash_map.h"
 #include "base/packet.h"
 #include "base/time.h"
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -84,16 +89,26 @@ class Events {
 // Which address is which port.
 class Directory {
  public:
+  Directory();
   // kNone: nobody ever had it.
-  uint32_t find(const FabricAddress& address) const;
+  uint32_t find(const FabricAddress& address) const {
+    const uint32_t* const port = ports_.find({address});
+    return port == nullptr ? kNone : *port;
+  }
   void add(const FabricAddress& address, uint32_t port);
 
  private:
-  struct Entry {
-    FabricAddress address;
-    uint32_t port;
+  struct Key {
+    FabricAddress address;  // has no padding
+    bool operator==(const Key&) const = default;
+    friend uint64_t hash_of(const Key& k, uint64_t seed) {
+      const auto words = std::bit_cast<std::array<uint64_t, 3>>(k.address);
+      return hash64(words[0] ^ words[2], words[1], seed);
+    }
   };
-  std::vector<Entry> entries_;  // sorted by address octets
+
+  Arena arena_;
+  HashMap<Key, uint32_t> ports_;
 };
 
 struct Path {

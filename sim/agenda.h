@@ -41,7 +41,8 @@ class Agenda {
 
   // What is due by now can be walked through with first_due().
   void advance(Instant now) {
-    for (const Task& t : std::exchange(fresh_, {})) add(t.lane, t.id, t.at);
+    for (const Task& t : fresh_) add(t.lane, t.id, t.at);
+    fresh_.clear();
     while (!later_.empty() && later_.front().at <= now) {
       add_due(later_.front().lane, later_.front().id);
       drop_first_later();
@@ -52,6 +53,12 @@ class Agenda {
     const std::set<uint32_t>& all = due_[static_cast<size_t>(lane)];
     const auto found = all.upper_bound(above);
     return found == all.end() ? 0 : *found;
+  }
+  // A task is due by `now`, or counts from the next advance() on.
+  bool has_due(Instant now) const {
+    const auto is_empty = [](const std::set<uint32_t>& lane) { return lane.empty(); };
+    return !fresh_.empty() || !std::ranges::all_of(due_, is_empty) ||
+           (!later_.empty() && later_.front().at <= now);
   }
   // The first task that is not due yet; null: none.
   const Task* first_later() const { return later_.empty() ? nullptr : &later_.front(); }

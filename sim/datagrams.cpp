@@ -145,6 +145,10 @@ Instant Datagrams::post_due(uint32_t index, Instant now) {
   return later == nullptr ? next : std::min(next, later->at);
 }
 
+bool Datagrams::has_due(uint32_t index, Instant now) const {
+  return hosts_[index]->agenda.has_due(now);
+}
+
 bool Datagrams::post(Datagram& d, Instant now) {
   Host& host = *hosts_[d.from];
   const IoSlice slice{d.octets.data(), d.octets.size()};

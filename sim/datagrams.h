@@ -32,6 +32,8 @@ class Datagrams {
 
   // Posts what is due; returns when the next post is due (never() when all are posted).
   Instant post_due(uint32_t index, Instant now);
+  // Something is to be posted by now.
+  bool has_due(uint32_t index, Instant now) const;
   bool finished() const { return unfinished_ == 0; }
   // The first broken promise, or empty.
   const std::string& violation() const { return violation_; }

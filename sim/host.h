@@ -19,7 +19,7 @@ namespace uet::sim {
 
 class Host {
  public:
-  // Between two rounds of a host that has more to send or has just received.
+  // Between two rounds of a host that has more to send, or more to receive than it takes at once.
   static constexpr Duration kRound = Duration::nanoseconds(200);
 
   // The machine comes up. `writer` may be null; it outlives this.
@@ -34,8 +34,8 @@ class Host {
 
   // Receives, runs timers and sends. Returns whether packets moved.
   bool run(Instant now) { return endpoint_->progress(*engine_, clock_.local(now)); }
-  // When to run again although nothing arrives, after a run() that returned `moved`.
-  Instant next_run(Instant now, bool moved) const;
+  // When to run again although nothing arrives.
+  Instant next_run(Instant now) const;
   // Closes every connection in order; is_closed() tells when that is done.
   void close(Instant now) { endpoint_->close_all(/*abort=*/false, clock_.local(now)); }
   bool is_closed() const;

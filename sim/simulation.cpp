@@ -1,18 +1,19 @@
 // The event loop: each host runs when it has packets, a timer or something to post.
 #include "sim/simulation.h"
 
-#include "sim/world/clock.h"
 #include "sim/faults/odd_peer.h"
 #include "sim/faults/stranger.h"
 #include "sim/host.h"
 #include "sim/oracles/wire_oracle.h"
 #include "sim/workload.h"
+#include "sim/world/clock.h"
 
 #include "fep/settle.h"
 #include "io/simnet.h"
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace uet::sim {
@@ -96,6 +97,7 @@ io::SimConfig network_of(const Plan& plan) {
 struct Node {
   Host host;
   WireOracle* oracle = nullptr;
+  const io::SimPort* port = nullptr;
   Instant paused_from = Instant::never();
   Instant paused_until = Instant::never();
   uint64_t past_digest = 0;  // of the endpoints that were here before a restart
@@ -135,6 +137,7 @@ class Run {
       retire(node);
       result_.digest = result_.digest * 0x9E3779B97F4A7C15 + node.past_digest;
     }
+    for (const auto& [name, value] : counters_) result_.counters[name] += value;
     result_.simulated = clock_.now() - kStart;
     return std::move(result_);
   }
@@ -143,6 +146,7 @@ class Run {
   void add_node(uint32_t index) {
     Node& node = nodes_[index];
     auto port = net_.attach(address_of(index));
+    node.port = port.get();
     const uint32_t number = port->index();
     if (host_of_port_.size() <= number) host_of_port_.resize(number + 1, kNobody);
     host_of_port_[number] = index;
@@ -192,10 +196,14 @@ class Run {
     if (!node.host.is_up()) return;
     node.past_digest = node.past_digest * 31 + node.oracle->digest();
     result_.packets += node.oracle->packets();
-    node.host.fep().for_each_counter(
-        [&](const char* name, uint64_t value) { result_.counters[name] += value; });
+    size_t place = 0;
+    node.host.fep().for_each_counter([&](const char* name, uint64_t value) {
+      if (place == counters_.size()) counters_.emplace_back(name, 0);
+      counters_[place++].second += value;
+    });
     node.host.stop();
     node.oracle = nullptr;
+    node.port = nullptr;
   }
 
   // First call: the endpoint dies. Second, if it is not gone for good: another one begins at its
@@ -257,12 +265,17 @@ class Run {
       clock_.wake(index, node.paused_until);
       return true;
     }
-    const Instant next_post = workload_.post_due(index, now);
+    Instant next = workload_.post_due(index, now);
     const bool moved = node.host.run(now);
     workload_.judge();
     if (!workload_.violation().empty()) return fail(workload_.violation());
     if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
-    clock_.wake(index, std::min(next_post, node.host.next_run(now, moved)));
+    next = std::min(next, node.host.next_run(now));
+    // What it received may have made room for posts, or may ask for some; and more may wait.
+    if (moved && (node.port->readable() || workload_.has_due(index, now))) {
+      next = std::min(next, now + Host::kRound);
+    }
+    clock_.wake(index, next);
     note_closed(node);
     return true;
   }
@@ -318,7 +331,8 @@ class Run {
   Instant restart_at_ = Instant::never();
   uint64_t steps_ = 0;
   bool is_closing_ = false;
-  uint32_t open_ = 0;  // hosts that are not closed yet
+  uint32_t open_ = 0;                                       // hosts that are not closed yet
+  std::vector<std::pair<const char*, uint64_t>> counters_;  // each FabricEndpoint has the same
   RunResult result_;
 };
 

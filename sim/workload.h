@@ -28,6 +28,10 @@ class Workload {
 
   // Posts what is due; returns when the next post is due (never() when all are posted).
   Instant post_due(uint32_t index, Instant now);
+  // Something is to be posted by now: it was refused, or came up after the last post_due().
+  bool has_due(uint32_t index, Instant now) const {
+    return scene_.applications[index]->agenda.has_due(now) || datagrams_.has_due(index, now);
+  }
   // Looks at the completions since the last call.
   void judge();
   // What can be said only when all is over; call when finished.

@@ -7,6 +7,7 @@ namespace uet::pds {
 
 Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, RandomSource& random,
                               PeerTable* peers) {
+  UET_ASSERT(limits.max_pdcs < kIds);
   limits_ = limits;
   peers_ = peers;
   const Room pdcs{std::min(limits.max_pdcs, 256U), limits.max_pdcs};
@@ -17,10 +18,8 @@ Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, RandomSourc
   UET_CHECK(by_peer_.create(arena, pdcs, random.u64()));
   UET_CHECK(graves_.create(arena, graves, random.u64()));
   UET_CHECK(graves_by_id_.create(arena, graves, random.u64()));
-  by_id_ = arena.make_span<Pdc*>(kIds);
-  last_psn_ = arena.make_zero_span<Psn>(kIds);
-  if (by_id_.empty() || last_psn_.empty()) return Errc::no_memory;
-  return {};
+  by_id_ = arena.make_zero_span<IdRecord>(kIds);
+  return by_id_.empty() ? Result<void>(Errc::no_memory) : Result<void>();
 }
 
 uint32_t PdcTable::free_count(bool is_initiator) const {
@@ -73,15 +72,18 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
   pdc->life.start(is_initiator);
   pdc->id = id;
   pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
-  by_id_[id.value()] = pdc;
-
-  // Not within 2^16 of where the previous PDC of this id ended. [PDS-044]
-  const Psn last = last_psn_[id.value()];
-  Psn start(random.u32());
-  const int32_t distance = start - last;
-  if (distance > -65536 && distance < 65536) start = start + (int64_t{1} << 20);
-  pdc->start.begin_at(start);
+  IdRecord& record = by_id_[id.value()];
+  record.place = static_cast<uint16_t>(pdcs_.handle(pdc).index() + 1);
+  pdc->start.begin_at(draw_start(record, random));
   return pdc;
+}
+
+// Not within 2^16 of where the previous PDC of this id ended: the upper halves are no neighbours.
+// [PDS-044]
+Psn PdcTable::draw_start(const IdRecord& id, RandomSource& random) {
+  const Psn start(random.u32());
+  const auto apart = static_cast<int16_t>((start.value() >> 16) - id.last_psn);
+  return apart >= -1 && apart <= 1 ? start + (int64_t{1} << 20) : start;
 }
 
 Pdc* PdcTable::get(PdcHandle handle) { return pdcs_.get(Handle<Pdc>::from_word(handle.value())); }
@@ -100,8 +102,7 @@ void PdcTable::bind_peer(Pdc& pdc) {
 void PdcTable::free(Pdc& pdc) {
   const Pdcid id = pdc.id;
   if (find_peer(pdc.peer, pdc.peer_id) == &pdc) by_peer_.erase({pdc.peer, pdc.peer_id});
-  by_id_[id.value()] = nullptr;
-  last_psn_[id.value()] = pdc.tx.next() - 1;
+  by_id_[id.value()] = {0, static_cast<uint16_t>((pdc.tx.next() - 1).value() >> 16)};
   if (pdc.is_reserved) {
     --reserved_count_;
   } else {

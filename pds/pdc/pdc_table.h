@@ -66,7 +66,11 @@ class PdcTable {
   void expire_tombstones(Instant now);
   Instant next_expiry() const;
 
-  Pdc* find(Pdcid id) const { return by_id_[id.value()]; }
+  Pdc* find(Pdcid id) {
+    const uint16_t place = by_id_[id.value()].place;
+    return place == 0 ? nullptr : &pdcs_.at(place - 1u);
+  }
+  const Pdc* find(Pdcid id) const { return const_cast<PdcTable*>(this)->find(id); }
   Pdc* get(PdcHandle handle);
   // Look-up of SYN packets. [PDS-014]
   Pdc* find_peer(PeerId peer, Pdcid peer_id) const;
@@ -88,8 +92,17 @@ class PdcTable {
   static constexpr uint32_t kIds = 65536;
   static constexpr int kDrawsMax = 64;
 
+  // What is known of a PDCID. Ids are drawn at random, so each one in use costs a page of these at
+  // first: they are small.
+  struct IdRecord {
+    uint16_t place;     // 1 + the index of its PDC in the pool; 0: none has it
+    uint16_t last_psn;  // of the previous PDC with that id, the upper half [PDS-044]
+  };
+  static_assert(sizeof(IdRecord) == 4);
+
   Pdcid take_id(RandomSource& random);
   Pdc* make(bool is_initiator, RandomSource& random);
+  static Psn draw_start(const IdRecord& id, RandomSource& random);
   void remove_tombstone(Tombstone& t);
 
   Slab<Pdc> pdcs_;
@@ -98,8 +111,7 @@ class PdcTable {
   IntrusiveList<Tombstone, TombstoneTag> oldest_;     // closed by the peer
   IntrusiveList<Tombstone, TombstoneTag> reclaimed_;  // taken under pressure, kept longer
   Bitmap ids_;                                        // in use, tombstones included
-  std::span<Pdc*> by_id_;
-  std::span<Psn> last_psn_;  // of the previous PDC with that id [PDS-044]
+  std::span<IdRecord> by_id_;
   HashMap<PeerPdcid, Pdc*> by_peer_;
   HashMap<PeerPdcid, Tombstone*> graves_;
   HashMap<Pdcid, Tombstone*> graves_by_id_;

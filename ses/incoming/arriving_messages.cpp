@@ -11,9 +11,10 @@ using wire::ReturnCode;
 
 Result<void> ArrivingMessages::create(Rng& rng) {
   const Config& config = res_.config;
-  UET_CHECK(messages_.create(*res_.arena, config.rx_messages));
-  UET_CHECK(by_key_.create(*res_.arena, config.rx_messages, rng.u64()));
-  UET_CHECK(by_pdc_.create(*res_.arena, config.rx_messages, rng.u64()));
+  const Room room{std::min(config.rx_messages, 64U), config.rx_messages};
+  UET_CHECK(messages_.create(*res_.arena, room));
+  UET_CHECK(by_key_.create(*res_.arena, room, rng.u64()));
+  UET_CHECK(by_pdc_.create(*res_.arena, room, rng.u64()));
   const Room owed{std::min(config.unexpected_messages, 16U), config.unexpected_messages};
   return owed_by_pdc_.create(*res_.arena, owed, rng.u64());
 }
@@ -52,28 +53,41 @@ bool ArrivingMessages::may_track(const pds::Peer& peer, const Request& q) const 
 
 RxMessage* ArrivingMessages::track(const Request& q) {
   pds::Peer& peer = (*res_.peers)[q.peer];
-  if (!may_track(peer, q)) {
+  const bool may = may_track(peer, q);
+  if (may && messages_.full()) forget(*given_up_.front());
+  RxMessage* const m = may ? make({q.token.pdc, q.id}) : nullptr;
+  if (m == nullptr) {
     res_.counters.add(Counter::rx_peer_slots_used);
     return nullptr;
   }
-  if (messages_.full()) forget(*given_up_.front());
-  RxMessage* m = messages_.alloc();
-  UET_ASSERT(m != nullptr);
   pds::Host& host = res_.peers->host_of(peer);
   ++peer.rx_messages;
   ++host.rx_messages;
   m->in_order = q.in_order;
   host.rx_in_order += q.in_order;
-  m->key = {q.token.pdc, q.id};
-  const bool is_new = by_key_.insert(m->key, m).ok();
-  UET_ASSERT(is_new);
-  PdcMessages* of_pdc = by_pdc_.find(q.token.pdc.value());
-  if (of_pdc == nullptr) of_pdc = *by_pdc_.insert(q.token.pdc.value(), {});
-  ++of_pdc->known;
-  ++of_pdc->open;
   enter(*m, q);
   m->last_arrival = res_.now;
   partial_.push_back(*m);
+  return m;
+}
+
+// Null: the system has no memory for more than were ever tracked at once.
+RxMessage* ArrivingMessages::make(const RxKey& key) {
+  RxMessage* const m = messages_.alloc();
+  if (m == nullptr) return nullptr;
+  PdcMessages* of_pdc = by_pdc_.find(key.pdc.value());
+  if (of_pdc == nullptr) of_pdc = by_pdc_.insert(key.pdc.value(), {}).value_or(nullptr);
+  const auto entered = by_key_.insert(key, m);
+  UET_ASSERT(entered.ok() || entered.error() == Errc::again);
+  if (of_pdc == nullptr || !entered.ok()) {
+    if (entered.ok()) by_key_.erase(key);
+    if (of_pdc != nullptr && of_pdc->known == 0) by_pdc_.erase(key.pdc.value());
+    messages_.free(m);
+    return nullptr;
+  }
+  m->key = key;
+  ++of_pdc->known;
+  ++of_pdc->open;
   return m;
 }
 

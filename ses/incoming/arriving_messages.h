@@ -95,6 +95,7 @@ class ArrivingMessages {
   };
 
   bool may_track(const pds::Peer& peer, const Request& q) const;
+  RxMessage* make(const RxKey& key);
   void enter(RxMessage& m, const Request& q);
   void release_share(const RxMessage& m);
   bool is_held_up(const RxMessage& m) const;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 namespace uet::sim {
 namespace {
@@ -26,6 +27,18 @@ uint64_t digest_of_payload(const TxPacket& packet, bool has_payload) {
     digest.add({packet.slices[i].data, packet.slices[i].length});
   }
   return digest.value();
+}
+
+constexpr Room kRoom{16, HashMap<uint64_t, uint64_t>::kCapacityMax};  // of the tables of an oracle
+
+// The value of that key, which is `value` where it had none, and whether that was so.
+template <class Key, class Value>
+std::pair<Value*, bool> find_or_insert(HashMap<Key, Value>& map, const Key& key,
+                                       const Value& value) {
+  if (Value* const found = map.find(key)) return {found, false};
+  const auto inserted = map.insert(key, value);
+  UET_ASSERT(inserted.ok());
+  return {*inserted, true};
 }
 
 uint64_t key_of(uint32_t spdcid, Psn psn) { return uint64_t{spdcid} << 32 | psn.value(); }
@@ -58,6 +71,17 @@ bool takes_psn(wire::PdsType type) {
 
 }  // namespace
 
+WireOracle::WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows)
+    : below_(std::move(below)), windows_(windows) {
+  UET_ASSERT(sent_.create(arena_, kRoom, 1).ok() && sent_by_rudi_.create(arena_, kRoom, 2).ok() &&
+             pdc_by_id_.create(arena_, kRoom, 3).ok());
+}
+
+WireOracle::Pdc* WireOracle::pdc_of(uint32_t spdcid) {
+  Pdc** const found = pdc_by_id_.find(spdcid);
+  return found == nullptr ? nullptr : *found;
+}
+
 void WireOracle::send(std::span<TxPacket> packets) {
   below_->send(packets);
   for (const TxPacket& packet : packets) {
@@ -72,16 +96,16 @@ void WireOracle::send(std::span<TxPacket> packets) {
 std::span<RxDatagram> WireOracle::receive() {
   const std::span<RxDatagram> datagrams = below_->receive();
   for (const RxDatagram& d : datagrams) {
-    note_ack(d.bytes);
-    note_new_start(d.bytes);
+    wire::Reader peek(d.bytes);
+    const auto prologue = wire::Prologue::parse(peek);
+    if (!prologue.ok()) continue;
+    if (prologue->type == wire::PdsType::nack) note_new_start(d.bytes);
+    if (wire::is_ack(prologue->type)) note_ack(d.bytes, prologue->type);
   }
   return datagrams;
 }
 
 void WireOracle::note_new_start(std::span<const std::byte> bytes) {
-  wire::Reader peek(bytes);
-  const auto prologue = wire::Prologue::parse(peek);
-  if (!prologue.ok() || prologue->type != wire::PdsType::nack) return;
   wire::Reader reader(bytes);
   const auto nack = wire::Nack::parse(reader);
   if (!nack.ok() || nack->nack_code != wire::NackCode::new_start_psn) return;
@@ -92,34 +116,34 @@ void WireOracle::note_new_start(std::span<const std::byte> bytes) {
 // packet keeps its distance from the start, so what is remembered of it moves there.
 void WireOracle::move(const wire::Request& syn) {
   const uint32_t id = syn.spdcid.value();
-  const auto known = pdcs_.find(id);
   if (told_starts_.count({id, syn.start_psn().value()}) == 0) return;
-  if (known == pdcs_.end() || known->second.first == syn.start_psn()) return;
-  Pdc& pdc = known->second;
-  std::unordered_map<uint64_t, uint64_t> moved;
-  for (int32_t i = 0; i <= pdc.sent; ++i) {
-    const auto at = sent_.find(key_of(id, pdc.first + i));
-    if (at == sent_.end()) continue;
-    moved[key_of(id, syn.start_psn() + i)] = at->second;
-    sent_.erase(at);
+  Pdc* const pdc = pdc_of(id);
+  if (pdc == nullptr || pdc->first == syn.start_psn()) return;
+  std::vector<std::pair<uint64_t, uint64_t>> moved;
+  for (int32_t i = 0; i <= pdc->sent; ++i) {
+    const uint64_t key = key_of(id, pdc->first + i);
+    const uint64_t* const content = sent_.find(key);
+    if (content == nullptr) continue;
+    moved.emplace_back(key_of(id, syn.start_psn() + i), *content);
+    sent_.erase(key);
   }
   // An earlier PDC with that PDCID may have been told the same start: forget what it sent there.
-  std::erase_if(sent_, [&](const auto& entry) {
-    return entry.first >> 32 == id &&
-           std::abs(Psn(static_cast<uint32_t>(entry.first)) - syn.start_psn()) < kElsewhere;
+  std::vector<uint64_t> stale;
+  sent_.for_each([&](uint64_t key, uint64_t) {
+    if (key >> 32 != id) return;
+    const int32_t away = Psn(static_cast<uint32_t>(key)) - syn.start_psn();
+    if (std::abs(away) < kElsewhere) stale.push_back(key);
   });
-  sent_.merge(moved);
-  pdc.first = syn.start_psn();
+  for (const uint64_t key : stale) sent_.erase(key);
+  for (const auto& [key, content] : moved) find_or_insert(sent_, key, content);
+  pdc->first = syn.start_psn();
 }
 
 // Whatever an ACK says may be so: the stack believes less of it, never more.
-void WireOracle::note_ack(std::span<const std::byte> bytes) {
-  wire::Reader peek(bytes);
-  const auto prologue = wire::Prologue::parse(peek);
-  if (!prologue.ok() || !wire::is_ack(prologue->type)) return;
+void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) {
   wire::Reader reader(bytes);
   wire::AckCc h;
-  if (prologue->type == wire::PdsType::ack) {
+  if (type == wire::PdsType::ack) {
     const auto ack = wire::Ack::parse(reader);
     if (!ack.ok()) return;
     h.ack = *ack;
@@ -129,9 +153,9 @@ void WireOracle::note_ack(std::span<const std::byte> bytes) {
     if (!ack.ok()) return;
     h = *ack;
   }
-  const auto known = pdcs_.find(h.ack.dpdcid.value());
-  if (known == pdcs_.end()) return;
-  Pdc& pdc = known->second;
+  Pdc* const known = pdc_of(h.ack.dpdcid.value());
+  if (known == nullptr) return;
+  Pdc& pdc = *known;
   const int32_t cack = h.ack.cack_psn - pdc.first;
   if (cack > pdc.sent) return;
   pdc.cack = std::max(pdc.cack, cack);
@@ -145,13 +169,15 @@ void WireOracle::note_ack(std::span<const std::byte> bytes) {
   for (uint32_t i = 0; i < 64; ++i) {
     if (((h.sack_bitmap >> i) & 1) != 0) note(h.sack_base() + i);
   }
-  while (pdc.answered.erase(pdc.base) != 0) ++pdc.base;
+  while (!pdc.answered.empty() && pdc.answered.erase(pdc.base) != 0) ++pdc.base;
 }
 
 // [PDS-035, PDS-037] A new packet is within the window of its PDC, and within what the peer tracks.
 void WireOracle::check_windows(const wire::Request& request) {
-  const auto [at, is_new] = pdcs_.try_emplace(request.spdcid.value());
-  Pdc& pdc = at->second;
+  const auto [at, is_new] =
+      find_or_insert<uint32_t, Pdc*>(pdc_by_id_, request.spdcid.value(), nullptr);
+  if (is_new) *at = &pdcs_.emplace_back();
+  Pdc& pdc = **at;
   // When all PDCIDs were used they are used again, by PDCs that begin elsewhere. [PDS-011, PDS-019]
   const bool begins_elsewhere = request.syn && request.start_psn() != pdc.first;
   const bool is_elsewhere =
@@ -191,7 +217,7 @@ void WireOracle::check(const TxPacket& packet, uint64_t payload) {
   const uint64_t content = mix(digest_of(header.last(reader.remaining())), payload);
   if (request->syn) move(*request);
   const auto [entry, fresh] =
-      sent_.try_emplace(key_of(request->spdcid.value(), request->psn), content);
+      find_or_insert(sent_, key_of(request->spdcid.value(), request->psn), content);
   if (fresh) check_windows(*request);
   const auto broken = [&](const char* what) {
     violation_ = "PDC " + std::to_string(request->spdcid.value()) + " PSN " +
@@ -201,10 +227,10 @@ void WireOracle::check(const TxPacket& packet, uint64_t payload) {
     broken(": RETX on a first transmission");
   } else if (!fresh && !request->retx) {
     broken(" used for a second packet");
-  } else if (!fresh && entry->second != content &&
+  } else if (!fresh && *entry != content &&
              (is_gone(*request, reader) || is_void(request->next_hdr, reader))) {
-    entry->second = content;
-  } else if (!fresh && entry->second != content) {
+    *entry = content;
+  } else if (!fresh && *entry != content) {
     broken(": a resend with other octets");
   }
 }
@@ -215,11 +241,11 @@ void WireOracle::check_rudi(const TxPacket& packet, uint64_t payload) {
   wire::Reader reader(header);
   const wire::RudiRequest request = wire::RudiRequest::read(reader);
   const uint64_t content = mix(digest_of(header.last(reader.remaining())), payload);
-  const auto [entry, fresh] = sent_by_rudi_.try_emplace(request.pkt_id.value(), content);
-  if (is_void(request.next_hdr, reader)) entry->second = content;
-  const char* const what = fresh == request.retx      ? "RETX says the opposite"
-                           : entry->second != content ? "two packets of one pkt_id"
-                                                      : nullptr;
+  const auto [entry, fresh] = find_or_insert(sent_by_rudi_, request.pkt_id.value(), content);
+  if (is_void(request.next_hdr, reader)) *entry = content;
+  const char* const what = fresh == request.retx ? "RETX says the opposite"
+                           : *entry != content   ? "two packets of one pkt_id"
+                                                 : nullptr;
   if (what == nullptr) return;
   violation_ = "RUDI packet " + std::to_string(request.pkt_id.value()) + ": " + what;
 }

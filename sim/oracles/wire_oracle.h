@@ -6,14 +6,16 @@
 #include "io/packet_io.h"
 #include "wire/pds_request.h"
 
+#include "base/arena.h"
+#include "base/hash_map.h"
 #include "base/packet.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 namespace uet::sim {
@@ -27,8 +29,7 @@ class WireOracle final : public io::PacketIo {
     uint32_t default_range = 0;
     bool has_payload = true;  // false: of payload only the lengths are compared
   };
-  WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows)
-      : below_(std::move(below)), windows_(windows) {}
+  WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows);
 
   io::IoCaps caps() const override { return below_->caps(); }
   FabricAddress local_address() const override { return below_->local_address(); }
@@ -54,8 +55,9 @@ class WireOracle final : public io::PacketIo {
     int32_t cack = -1;           // the highest heard
     int32_t range = 0;           // the widest stated
   };
-  void note_ack(std::span<const std::byte> bytes);
+  void note_ack(std::span<const std::byte> bytes, wire::PdsType type);
   void note_new_start(std::span<const std::byte> bytes);
+  Pdc* pdc_of(uint32_t spdcid);
   void move(const wire::Request& syn);
   void check_windows(const wire::Request& request);
   // `payload`: its digest.
@@ -65,9 +67,11 @@ class WireOracle final : public io::PacketIo {
   std::unique_ptr<io::PacketIo> below_;
   Windows windows_;
   // Digests of what follows the PDS header, by SPDCID << 32 | PSN, and by pkt_id.
-  std::unordered_map<uint64_t, uint64_t> sent_;
-  std::unordered_map<uint32_t, uint64_t> sent_by_rudi_;
-  std::unordered_map<uint32_t, Pdc> pdcs_;               // by SPDCID
+  Arena arena_;
+  HashMap<uint64_t, uint64_t> sent_;
+  HashMap<uint32_t, uint64_t> sent_by_rudi_;
+  std::deque<Pdc> pdcs_;
+  HashMap<uint32_t, Pdc*> pdc_by_id_;                    // by SPDCID
   std::set<std::pair<uint32_t, uint32_t>> told_starts_;  // (SPDCID, PSN) of each NEW_START_PSN
   std::string violation_;
   uint64_t digest_ = 0xcbf29ce484222325;

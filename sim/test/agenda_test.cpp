@@ -36,6 +36,22 @@ TEST(Agenda, LanesAreApart) {
   EXPECT_EQ(agenda.first_due(Lane::receive, 0), 0u);
 }
 
+TEST(Agenda, SaysWhetherATaskIsDue) {
+  Agenda agenda;
+  EXPECT_FALSE(agenda.has_due(at(10)));
+  agenda.add(Lane::send, 7, at(10));
+  EXPECT_FALSE(agenda.has_due(at(9)));
+  EXPECT_TRUE(agenda.has_due(at(10)));
+  agenda.advance(at(10));
+  EXPECT_TRUE(agenda.has_due(at(9))) << "until it is finished";
+  agenda.finish(Lane::send, 7);
+  EXPECT_FALSE(agenda.has_due(at(10)));
+  agenda.add_next_time(Lane::other, 8, at(50));
+  EXPECT_TRUE(agenda.has_due(at(10))) << "the next advance() looks at it";
+  agenda.advance(at(10));
+  EXPECT_FALSE(agenda.has_due(at(49)));
+}
+
 TEST(Agenda, ATaskForNextTimeIsNotSeenBefore) {
   Agenda agenda;
   agenda.add_next_time(Lane::other, 4, at(10));

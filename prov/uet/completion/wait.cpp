@@ -105,9 +105,9 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
 }
 
 void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
-  const bool watches = engine_->sleepers().begin_watch(engine_->has_helper());
+  const bool watches = engine_->sleepers().begin_watch(engine_->helper().is_running());
   if (!engine_->sleepers().are_served()) until = std::min(until, engine_->wake_by(entry.now()));
-  if (!engine_->has_helper()) until = std::min(until, entry.now() + kUnhelpedSleep);
+  if (!engine_->helper().is_running()) until = std::min(until, entry.now() + kUnhelpedSleep);
   const timespec rest = to_timespec(std::max(until - entry.now(), Duration::zero()));
   pollfd fds[2] = {{fds_.event(), POLLIN, 0}, {watches ? engine_->io_fd() : -1, POLLIN, 0}};
   const uint32_t raises = raises_;
@@ -128,7 +128,7 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   if (raised_ && unseen_ == 0) lower();
   if (armed_) end_watch(watches_);
   armed_ = true;
-  watches_ = engine_->sleepers().begin_watch(engine_->has_helper());
+  watches_ = engine_->sleepers().begin_watch(engine_->helper().is_running());
   fds_.watch_socket(watches_, engine_->io_fd());
   fds_.set_timer(engine_->sleepers().are_served() ? Instant::never()
                                                   : engine_->wake_by(entry.now()));

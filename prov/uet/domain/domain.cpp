@@ -258,8 +258,8 @@ int Domain::start(const fi_info& info) {
   terms_.payload = setup.payload;
   terms_.name = candidate->name;
   terms_.fabric_name = fabric_name(candidate->interface);
-  if (engine_->has_helper()) {
-    engine_->set_errand(std::make_unique<DomainErrand>(*this, *engine_));
+  if (engine_->helper().is_running()) {
+    engine_->helper().set_errand(std::make_unique<DomainErrand>(*this, *engine_));
   }
   UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
            candidate->name.c_str(), io::ip_text(terms_.local).c_str(), terms_.local.port,

@@ -3,11 +3,7 @@
 #include "prov/uet/progress/progress.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <csignal>
 #include <ctime>
-#include <system_error>
 
 #include <algorithm>
 #include <mutex>
@@ -18,32 +14,6 @@ namespace {
 
 // A thread that stays inside as long as this when the process ends may be the one that ends it.
 constexpr Duration kRetirePatience = Duration::milliseconds(200);
-
-// Signals belong to the application's threads. [ABI-045 sighandler_test]
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
-// SCHED_BATCH: the helper runs at once on an idle processor, and does not interrupt a running
-// thread when it wakes up. With more processes than processors the application may be waiting for
-// that thread. A policy that was chosen for the process stays.
-void leave_processor_to_others() {
-  int policy = 0;
-  sched_param param{};
-  if (pthread_getschedparam(pthread_self(), &policy, &param) != 0 || policy != SCHED_OTHER) return;
-  (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &param);  // refused: as before
-}
 
 }  // namespace
 
@@ -61,18 +31,15 @@ ProgressEngine::ProgressEngine(std::unique_ptr<fep::Engine> engine, const Option
       options_(options),
       policy_({options.auto_progress, options.peers_wait}) {}
 
-ProgressEngine::~ProgressEngine() { stop_helper(); }
+ProgressEngine::~ProgressEngine() { helper_.stop(); }
 
-void ProgressEngine::stop_helper() {
-  if (!helper_.joinable()) return;
-  has_helper_.store(false, std::memory_order_relaxed);
-  stopping_.store(true, std::memory_order_release);
-  rest_.wake();
-  helper_.join();
+bool ProgressEngine::start_helper() {
+  const Duration first_rest = options_.auto_progress ? Duration::zero() : kAbsence;
+  return helper_.start(first_rest, [this](RestEnds& ends) { return helper_turn(ends); });
 }
 
 void ProgressEngine::retire() {
-  stop_helper();
+  helper_.stop();
   inspect(kRetirePatience, [](fep::Engine& engine, Instant) { engine.io().finish(); });
 }
 
@@ -88,7 +55,8 @@ Instant ProgressEngine::enter() {
 
 void ProgressEngine::leave() {
   entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (policy_.watch() == Watch::engine && policy_.on_left(engine_->next_deadline())) rest_.wake();
+  if (policy_.watch() == Watch::engine && policy_.on_left(engine_->next_deadline()))
+    helper_.rest().wake();
   lock_.unlock();
 }
 
@@ -101,13 +69,13 @@ bool ProgressEngine::flush_now(Flush what, Instant now) {
 // While visits keep coming some of them put the helper's timer off, long before it ends.
 void ProgressEngine::start_timer(Decision decision, Instant now) {
   put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);
-  rest_.start_timer(row_of(decision).after);
+  helper_.rest().start_timer(row_of(decision).after);
   flush(decision, now);
 }
 
 void ProgressEngine::serve_sleepers() {
   policy_.on_unserved();
-  rest_.wake();
+  helper_.rest().wake();
 }
 
 void ProgressEngine::drain(Duration limit) {
@@ -178,45 +146,17 @@ bool ProgressEngine::inspect(Duration limit,
   return true;
 }
 
-void ProgressEngine::set_errand(std::unique_ptr<Errand> errand) {
-  UET_ASSERT(has_helper());
-  rest_.set_errand(std::move(errand));
-}
-
-bool ProgressEngine::start_helper() {
-  if (!rest_.open()) return false;
-  const SignalsBlocked blocked;
-  try {
-    helper_ = std::thread([this] { run_helper(); });
-  } catch (const std::system_error&) {
-    return false;
-  }
-  has_helper_.store(true, std::memory_order_relaxed);
-  return true;
-}
-
-void ProgressEngine::run_helper() {
-  pthread_setname_np(pthread_self(), "uet-helper");
-  leave_processor_to_others();
-  RestEnds ends;
-  rest_.rest(options_.auto_progress ? monotonic_now() : monotonic_now() + kAbsence, ends);
-  while (!stopping_.load(std::memory_order_acquire)) {
-    const Instant until = helper_turn(ends);
-    rest_.rest(until, ends);
-  }
-}
-
 // Runs the engine if it is the helper's to run. Returns until when to rest; `ends`: what else ends
 // the rest.
 Instant ProgressEngine::helper_turn(RestEnds& ends) {
-  helper_turns_.fetch_add(1, std::memory_order_relaxed);
   ends = {.socket = -1, .timer = !options_.auto_progress};
   if (!lock_.try_lock()) return helper_kept_out();
   const std::lock_guard lock(lock_, std::adopt_lock);
   const Instant now = monotonic_now();
-  const FlushPolicy::HelperSees sees{entries_.load(std::memory_order_relaxed),
-                                     policy_.watch() == Watch::visits && rest_.timer_is_over(),
-                                     sleepers_.are_served(), !sleepers_.none()};
+  const FlushPolicy::HelperSees sees{
+      entries_.load(std::memory_order_relaxed),
+      policy_.watch() == Watch::visits && helper_.rest().timer_is_over(), sleepers_.are_served(),
+      !sleepers_.none()};
   const Decision decision = policy_.on_helper(sees, now);
   if (decision != Decision::helper) {
     start_timer(decision, now);
@@ -238,7 +178,7 @@ Instant ProgressEngine::helper_kept_out() {
   const Decision decision = FlushPolicy::on_busy(sleepers_.may_be_served(), options_.auto_progress);
   const Duration after = row_of(decision).after;
   if (row_of(decision).watch == Watch::pause) return monotonic_now() + after;
-  rest_.start_timer(after);
+  helper_.rest().start_timer(after);
   put_off_at_.store(Instant::zero(), std::memory_order_relaxed);  // the next visit puts it off
   return Instant::never();
 }

@@ -9,7 +9,7 @@
 #include "prov/uet/progress/clock.h"
 #include "prov/uet/progress/engine_lock.h"
 #include "prov/uet/progress/flush_policy.h"
-#include "prov/uet/progress/helper_rest.h"
+#include "prov/uet/progress/helper_thread.h"
 
 #include "fep/engine.h"
 
@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <thread>
 
 namespace uet::prov {
 
@@ -118,9 +117,6 @@ class ProgressEngine {
     Instant now_;
   };
 
-  // Once, and with a helper. The errand must not refer to what ends before this object.
-  void set_errand(std::unique_ptr<Errand> errand);
-
   // The process that opened the domain.
   const Home& home() const { return home_; }
 
@@ -151,18 +147,18 @@ class ProgressEngine {
   }
   // -1: the backend has none.
   int io_fd() const { return engine_->io().wait_fd(); }
-  bool has_helper() const { return has_helper_.load(std::memory_order_relaxed); }
+  // The thread that runs the engine while nobody visits it; it may not run.
+  HelperThread& helper() { return helper_; }
 
   // The address behind a PeerId. Lock held.
   const FabricAddress& peer_address(PeerId peer) { return engine_->fep().peers()[peer].address; }
 
-  // For tests: how often the helper thread ran the engine, and how often it woke up at all.
+  // For tests: in how many of its turns the helper ran the engine.
   uint64_t helper_rounds() const { return helper_rounds_.load(std::memory_order_relaxed); }
-  uint64_t helper_turns() const { return helper_turns_.load(std::memory_order_relaxed); }
 
  private:
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
-  FlushPolicy::Others others() const { return {has_helper(), !sleepers_.none()}; }
+  FlushPolicy::Others others() const { return {helper_.is_running(), !sleepers_.none()}; }
   // Does what the row says. True: a round moved something.
   bool flush(Decision decision, Instant now) {
     const Flush what = kFlushColumn.of[static_cast<size_t>(decision)];
@@ -171,11 +167,9 @@ class ProgressEngine {
   bool flush_now(Flush what, Instant now);
   void sleep_until(Instant until, Instant now) const;
   bool start_helper();
-  void stop_helper();
   Instant enter();
   void leave();
   void start_timer(Decision decision, Instant now);
-  void run_helper();
   Instant helper_turn(RestEnds& ends);
   Instant helper_kept_out();
 
@@ -193,11 +187,7 @@ class ProgressEngine {
   std::atomic<Instant> put_off_at_{Instant::never()};
   std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
   std::atomic<uint64_t> helper_rounds_{0};
-  std::atomic<uint64_t> helper_turns_{0};
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> has_helper_{false};  // started, and not stopped yet
-  HelperRest rest_;
-  std::thread helper_;
+  HelperThread helper_;
 };
 
 }  // namespace uet::prov

@@ -185,7 +185,7 @@ TEST(EngineLockTest, TryLockSaysWhetherSomebodyIsInside) {
 // happens.
 TEST_F(ProgressTest, HelperRunsAnAbandonedEngineOnceAndSleeps) {
   create({});
-  ASSERT_TRUE(engine_->has_helper());
+  ASSERT_TRUE(engine_->helper().is_running());
   EXPECT_TRUE(eventually([&] { return engine_->helper_rounds() > 0; }));
   std::this_thread::sleep_for(milliseconds(100));
   EXPECT_LT(engine_->helper_rounds(), 10u) << "nothing happened, yet it ran again and again";
@@ -225,7 +225,7 @@ TEST_F(ProgressTest, HelperKeepsOutWhileTheApplicationPolls) {
   network.join();
   // Some 8000 packets came. A few turns to begin with. While this thread is kept away the helper
   // runs for each packet; and is woken by one more, and tries again, when the thread is back.
-  EXPECT_LE(engine_->helper_turns(), 6 + away / 25);
+  EXPECT_LE(engine_->helper().turns(), 6 + away / 25);
   EXPECT_LE(engine_->helper_rounds(), 3 + away / 40);
 }
 
@@ -265,7 +265,7 @@ TEST_F(ProgressTest, HelperLeavesASteadyApplicationMoreTime) {
 
 TEST_F(ProgressTest, WithoutHelperNobodyElseRunsTheEngine) {
   create({.locking = false, .helper = false});
-  EXPECT_FALSE(engine_->has_helper());
+  EXPECT_FALSE(engine_->helper().is_running());
   io_->poke();
   std::this_thread::sleep_for(milliseconds(20));
   EXPECT_EQ(io_->receives(), 0u);

@@ -49,6 +49,23 @@ TEST_F(ArrivingMessagesTest, PeerLeavesAsMuchAsItTakes) {
   EXPECT_EQ(res_.counters[Counter::rx_peer_slots_used], 1);
 }
 
+// [SES-009] Its tables are small at first and grow with what is tracked.
+TEST_F(ArrivingMessagesTest, ManyMessagesAreFoundAgain) {
+  res_.config.rx_messages = 1000;
+  Rng rng(1, 1);
+  ArrivingMessages arriving(res_);
+  ASSERT_TRUE(arriving.create(rng).ok());
+  for (uint16_t i = 1; i <= 500; ++i) ASSERT_NE(arriving.track(packet(i, /*pdc=*/i)), nullptr);
+  for (uint16_t i = 1; i <= 500; ++i) {
+    RxMessage* const m = arriving.find(packet(i, /*pdc=*/i));
+    ASSERT_NE(m, nullptr);
+    EXPECT_TRUE(arriving.has_open(pds::PdcHandle(i)));
+    arriving.forget(*m);
+    EXPECT_FALSE(arriving.has_open(pds::PdcHandle(i)));
+  }
+  EXPECT_TRUE(arriving.idle());
+}
+
 // [SES-108]
 TEST_F(ArrivingMessagesTest, IdleMessageExpiresUnlessOurApplicationHoldsItUp) {
   arriving_.track(packet(5));
