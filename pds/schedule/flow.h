@@ -9,7 +9,7 @@
 #include "pds/tx/news.h"
 
 #include "cms/ccc.h"
-#include "cms/entropy_selector.h"
+#include "cms/context_entropy.h"
 
 #include "base/hash.h"
 #include "base/intrusive_list.h"
@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace uet::pds {
 
@@ -59,9 +60,11 @@ struct PathTally {
 struct Path : ListNode<struct OpenPathTag> {
   static constexpr uint32_t kHotBytes = 256;  // that nearly every packet touches
 
-  // `senders`: the paths of this FEP that have something to send.
-  Path(PathKey k, const cms::Config& config, Rng& rng, uint32_t& senders)
-      : key(k), ccc(config), ev(config, rng), backlog(senders) {}
+  // single: its number among single paths, or nothing. `senders`: the paths of this FEP that have
+  // something to send.
+  Path(PathKey k, const cms::Config& config, std::optional<uint32_t> single, Rng& rng,
+       uint32_t& senders)
+      : key(k), ccc(config), ev(config, single, rng), backlog(senders) {}
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
   bool may_send(uint32_t bytes, Instant now, bool is_control = false) const {
@@ -140,9 +143,15 @@ struct Path : ListNode<struct OpenPathTag> {
   }
   // PDCs wait for the window.
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
-  // What was learnt about an EV. A single path has no choice. [CMS-023]
+  // What was learnt about an EV. [CMS-023]
   void on_feedback(Entropy about, cms::PathFeedback feedback, Instant now) {
-    if (key.is_sprayed && !ev.on_feedback(about, feedback, now)) ++tally.strange_evs;
+    if (!ev.on_feedback(about, feedback, now)) ++tally.strange_evs;
+  }
+  // The EV of the next packet of a PDC in order. is_first: the PDC has nothing outstanding before
+  // it. Others may have, when there are more ordered flows than lanes. [CMS-150, PDS-004]
+  Entropy ordered_ev(bool is_first, Instant now) {
+    if (is_first && ccc.inflight_bytes() == 0 && backlog.resend_bytes() == 0) ev.on_idle();
+    return ev.next(now);
   }
 
   PathKey key;
@@ -154,7 +163,7 @@ struct Path : ListNode<struct OpenPathTag> {
   PathTally tally;
   TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back
   cms::Ccc ccc;
-  cms::EntropySelector ev;
+  cms::ContextEntropy ev;
   Backlog backlog;
   // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
   // the order they came, and behind them those that used up the window.

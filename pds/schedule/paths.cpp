@@ -31,6 +31,7 @@ void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
 
 Result<void> Paths::create(Arena& arena, Room room) {
   UET_CHECK(slab_.create(arena, room));
+  single_seed_ = res_.randomness.u64();
   return by_key_.create(arena, room, res_.randomness.u64());
 }
 
@@ -61,7 +62,7 @@ Path* Paths::take(PathKey key) {
     if (!free.ok()) return nullptr;
     ccc_id = *free;
   }
-  Path* const made = slab_.alloc(key, cms, res_.rng, senders_);
+  Path* const made = slab_.alloc(key, cms, single_number(key), res_.rng, senders_);
   if (made == nullptr) return nullptr;
   if (!by_key_.insert(key, made).ok()) {
     slab_.free(made);

@@ -79,25 +79,5 @@ TEST_F(PathFeedbackTest, ATrimOfTheLastHopCountsByItsMark) {
   }
 }
 
-// [CMS-023] Nothing is held against the EV of an ordered PDC: each comes in its turn.
-TEST_F(PathFeedbackTest, OrderedPdcsHeedNothing) {
-  auto out = bench_.open_initiator(1, Mode::rod);
-  std::map<Entropy, int> found;
-  for (uint32_t i = 1; i <= 2 * kValues; ++i) {
-    ASSERT_EQ(out.size(), 1u);
-    ++found[out[0].ev];
-    const Psn psn = bench_.start + (i - 1);
-    if (i == 1) {
-      bench_.rx_header(bench_.nack(wire::NackCode::trimmed, psn));
-      ASSERT_EQ(bench_.tx().size(), 1u);
-    }
-    bench_.rx_header(bench_.ack(psn));
-    bench_.client.post(bench_.flow, 1 + i, 100);
-    out = bench_.tx();
-  }
-  EXPECT_EQ(found.size(), kValues);
-  for (const auto& [ev, n] : found) EXPECT_EQ(n, 2) << ev.value();
-}
-
 }  // namespace
 }  // namespace uet::pds::test

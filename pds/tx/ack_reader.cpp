@@ -265,7 +265,11 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   pdc.losses.limit_arrived(pdc.tx.next() - 1);
   ReorderRules rules;
   if (ooo_count != 0xFFFF) rules.reported_packets = ooo_count;  // [PDS-L3]
-  const bool single_path = pdc.mode == Mode::rod || res_.cms.entropy_values <= 1;
+  // An ordered PDC whose EV has changed has two paths until what left by the first one is answered.
+  const TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
+  const bool is_ordered =
+      pdc.mode == Mode::rod && (oldest == nullptr || oldest->ev == pdc.burst.ev());
+  const bool single_path = is_ordered || res_.cms.entropy_values <= 1;
   // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
   // have a part of the window only, of CMS and of PSNs. [PDS-143, PDS-144]
   const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->packet_bytes_max;

@@ -172,6 +172,7 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   }
   // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
   // What is told of a trim before the last hop, `mark_lost` tells. [CMS-023, CMS-163]
+  if (news.kind == cms::LossKind::trimmed_lasthop) pdc.path->ev.on_last_hop(now);
   if (news.kind != cms::LossKind::trimmed) {
     pdc.path->on_feedback(slot.ev, cms::nack_feedback(news.kind, h.m), now);
   }

@@ -246,10 +246,12 @@ void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
   pdc.is_initiator() ? closing_.begin_close(pdc) : closing_.ask_close(pdc, now);
 }
 
-// The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
+// The EV changes between bursts; with ROD only for congestion, and as a rule when nothing is
+// outstanding. [PDS-004, PDS-146, CMS-150]
 Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
   if (pdc.mode == Mode::rod) {
-    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.burst.begin(pdc.path->ev.next(now), 0);
+    const bool is_first = resend == nullptr && pdc.tx.size() <= 1;
+    pdc.burst.begin(pdc.path->ordered_ev(is_first, now), 0);
     return pdc.burst.ev();
   }
   if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {
