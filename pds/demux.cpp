@@ -295,7 +295,7 @@ void Demux::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   if (pdc == nullptr) return;
   // In SYN we send no Probe, so this ACK answers nothing that we sent. [PDS-042]
   if (pdc->state() == PdcState::syn && cc.ack.p) return res_.counters.add(Count::drop_probe_answer);
-  ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d.at, now);
+  ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d, now);
 }
 
 void Demux::on_nack(const RxDatagram& d, Instant now) {
@@ -309,7 +309,7 @@ void Demux::on_nack(const RxDatagram& d, Instant now) {
   if (pdc->sdi != d.sdi && h.nack_code != NackCode::new_start_psn) {
     return res_.counters.add(Count::drop_sdi);
   }
-  nack_reader_.process_nack(*pdc, h, d.at, now);
+  nack_reader_.process_nack(*pdc, h, d, now);
 }
 
 }  // namespace uet::pds

@@ -52,13 +52,15 @@ struct BaseRttNews {
 struct PathTally {
   AckMarks marks;
   uint32_t last_rtt_ns = 0;  // 0: no sample yet; at most 4 s
-  uint32_t strange_evs = 0;  // reports about an EV that the path does not have
+  uint32_t strange_evs = 0;  // answers with an EV that the path does not send
+  uint8_t echoes = 0;        // answers in a row that echo their packet's EV; see is_strange()
 };
 
 // Everything that PDS tells its congestion control about a PDC goes through here, so that the
 // PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
   static constexpr uint32_t kHotBytes = 256;  // that nearly every packet touches
+  static constexpr uint8_t kEchoes = 8;       // true ones in a row show that the peer echoes
 
   // single: its number among single paths, or nothing. `senders`: the paths of this FEP that have
   // something to send.
@@ -145,7 +147,22 @@ struct Path : ListNode<struct OpenPathTag> {
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
   // What was learnt about an EV. [CMS-023]
   void on_feedback(Entropy about, cms::PathFeedback feedback, Instant now) {
-    if (!ev.on_feedback(about, feedback, now)) ++tally.strange_evs;
+    const bool is_sent = ev.on_feedback(about, feedback, now);
+    UET_ASSERT(is_sent);  // the record of a packet says so, never its answer
+  }
+  // Whether the EV of an answer is neither that of the packet that it names nor another one of this
+  // path, though the peer echoes EVs: not every backend can. Such an EV is worth no more than to be
+  // counted. [PDS-070]
+  bool is_strange(Entropy echoed, Entropy sent) {
+    if (echoed == sent) {
+      if (tally.echoes < kEchoes) ++tally.echoes;
+      return false;
+    }
+    if (ev.has(echoed)) return false;
+    const bool is_known_to_echo = tally.echoes == kEchoes;
+    if (!is_known_to_echo) tally.echoes = 0;
+    if (is_known_to_echo) ++tally.strange_evs;
+    return is_known_to_echo;
   }
   // The EV of the next packet of a PDC in order. is_first: the PDC has nothing outstanding before
   // it. Others may have, when there are more ordered flows than lanes. [CMS-150, PDS-004]

@@ -79,5 +79,43 @@ TEST_F(PathFeedbackTest, ATrimOfTheLastHopCountsByItsMark) {
   }
 }
 
+// [PDS-070] What an answer is about says the record of its packet, and not the EV that the answer
+// echoes. One that the path does not send is counted, if eight answers before have shown that the
+// peer can echo; with a marked NACK the packet's own EV rests.
+TEST_F(PathFeedbackTest, EvsThatWereNeverSentAreCounted) {
+  for (const bool echoes : {false, true}) {
+    SCOPED_TRACE(echoes);
+    Bench b(config(), selection());
+    const auto out = b.open_initiator(kValues);
+    ASSERT_EQ(out.size(), kValues);
+    const auto strange = [&](Entropy ev) {
+      return Entropy(static_cast<uint16_t>(ev.value() ^ 0x8000));
+    };
+    for (int i = 0; i < 8; ++i) {
+      b.marks.ev = echoes ? out[static_cast<size_t>(i)].ev : strange(out[0].ev);
+      b.rx_header(b.ack(b.start + i));
+    }
+    EXPECT_EQ(b.count(Count::strange_evs), 0u);
+    b.marks.ev = out[0].ev;
+    b.rx_header(b.ack(b.start + 8));
+    EXPECT_EQ(b.count(Count::strange_evs), 0u) << "of another packet of the path";
+    b.marks.ev = strange(out[9].ev);
+    b.rx_header(b.ack(b.start + 9));
+    EXPECT_EQ(b.count(Count::strange_evs), echoes ? 1u : 0u);
+    b.rx_header(b.nack(wire::NackCode::trimmed, b.start + 10));
+    EXPECT_EQ(b.count(Count::strange_evs), echoes ? 2u : 0u);
+    PathSnapshot s;
+    EXPECT_EQ(b.pds->snapshot({&s, 1}, 0).listed, 1u);
+    EXPECT_EQ(s.strange_evs, echoes ? 2u : 0u);
+    EXPECT_EQ(s.evs_resting, 1u);
+    b.tx();
+    b.client.post(b.flow, 2, 6 * kValues * b.client.mtu);
+    std::map<Entropy, int> found;
+    for (const Bench::Out& o : b.tx()) ++found[o.ev];
+    EXPECT_EQ(found.count(out[10].ev), 0u);
+    EXPECT_EQ(found.size(), kValues - 1);
+  }
+}
+
 }  // namespace
 }  // namespace uet::pds::test

@@ -43,7 +43,8 @@ void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
 
 // [PDS-090 .. PDS-095]
 void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                            std::span<const std::byte> ses, Instant at, Instant now) {
+                            std::span<const std::byte> ses, const RxDatagram& d, Instant now) {
+  const Instant at = d.at;
   const Psn cack = ack.cack_psn;
   const bool names_psn = !ack.p;
   const Psn next = pdc.tx.next();
@@ -60,7 +61,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
 
   AckNews news;
   news.acked.at = at;
-  if (names_psn) take_named(pdc, ack, ses, news, now);
+  if (names_psn) take_named(pdc, ack, ses, d.ev, news, now);
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot != nullptr) complete(pdc, p, *slot, {wire::NextHeader::none, {}, at}, news, now);
@@ -97,10 +98,14 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
 
 // The packet that the ACK names: its answer, and what the ACK says of its way.
 void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses,
-                           AckNews& news, Instant now) {
+                           Entropy echoed, AckNews& news, Instant now) {
   const Psn psn = ack.ack_psn();
   cms::Acked& sum = news.acked;
-  take_mark(ack, pdc.tx.recent(psn), sum);
+  TxSlot* const recent = pdc.tx.recent(psn);
+  take_mark(ack, recent, sum);
+  if (recent != nullptr && pdc.path->is_strange(echoed, recent->ev)) {
+    res_.counters.add(Count::strange_evs);
+  }
   TxSlot* const slot = pdc.tx.find(psn);
   if (slot == nullptr) return;
   if (slot->is_rtt_sample(ack.retx, sum.at)) {
