@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/pdc/peer_table.h"
 #include "pds/schedule/ack_marks.h"
 #include "pds/schedule/backlog.h"
 #include "pds/tx/news.h"
@@ -46,6 +47,10 @@ inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
 struct BaseRttNews {
   bool is_known = false;  // a round trip was measured [CMS-107]
   bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
+  uint32_t since_ms = 0;  // when what is known of it began to be measured; wraps
+  // Nothing to send and nothing in flight since then: after a while the path begins anew. zero: it
+  // has sent nothing; never(): it is in use. [CMS-008]
+  Instant idle_since;
 };
 
 // Counts of a path, for tools only.
@@ -135,6 +140,13 @@ struct Path : ListNode<struct OpenPathTag> {
   void note_base_rtt(Duration rtt) {
     base_rtt.is_known = true;
     ccc.note_base_rtt(rtt);
+  }
+  // What it has measured is for those that come later. [CMS-008]
+  void remember_base_rtt(Peer& peer) const {
+    const cms::Nscc* const nscc = ccc.nscc();
+    if (nscc == nullptr || !base_rtt.is_known) return;
+    peer.base_rtt_ns = static_cast<uint32_t>(nscc->base_rtt().ns());
+    peer.base_rtt_ms = base_rtt.since_ms;
   }
   // What credit is wanted for. PDCs that wait have at least a packet, whatever was announced.
   cms::CreditNeed need() const {

@@ -207,7 +207,10 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
   Path& path = *pdc.path;
   path.settle(pdc);
   const bool is_idle = path.ccc.inflight_bytes() == 0 && !path.is_wanted();
-  if (path.ccc.nscc() != nullptr && is_idle && !has_new(pdc)) path.ccc.on_idle();
+  cms::Nscc* const nscc = path.ccc.nscc();
+  if (nscc == nullptr || !is_idle || has_new(pdc)) return;
+  nscc->on_idle();
+  path.base_rtt.idle_since = now;
 }
 
 // SACK says "arrived", which is not "answered". [PDS-093]

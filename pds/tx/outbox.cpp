@@ -219,7 +219,10 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     return Step::sent;
   }
   if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));
-  if (pdc.tx.empty()) pdc.waiting.begin(now);
+  if (pdc.tx.empty()) {
+    pdc.waiting.begin(now);
+    if (!pdc.path->base_rtt.idle_since.is_never()) schedule_.resume(*pdc.path, now);
+  }
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.ref = ref;
