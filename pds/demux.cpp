@@ -220,7 +220,9 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   if (!binds || closed) return res_.counters.add(Count::drop_trimmed);
 
   const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]
-  if (in.has_cc && destination_.on_demand(*pdc, in.credit, cms::AskedBy::packet, now)) {
+  // Nothing shows who wrote what was cut: what a secured PDC asks for is not believed. [CMS-167]
+  const bool asks = in.has_cc && pdc->sdi == 0;
+  if (asks && destination_.on_demand(*pdc, in.credit, cms::AskedBy::packet, now)) {
     const bool is_last_hop = code == NackCode::trimmed_lasthop;
     destination_.on_received(*pdc, in,
                              {.trimmed = !is_last_hop,
@@ -232,7 +234,7 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
       return replies_.nack(*pdc, code, in.trigger, now);
     case Arrival::dup_window:
     case Arrival::dup_below:
-      return inbox_.on_duplicate(*pdc, in, how, now);
+      return inbox_.on_trimmed_duplicate(*pdc, in, how, now);
     case Arrival::too_old:
     case Arrival::beyond_range:
       return res_.counters.add(Count::drop_trimmed);

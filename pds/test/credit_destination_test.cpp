@@ -58,6 +58,22 @@ TEST(CreditDestinationTest, ATrimmedPacketAsks) {
   EXPECT_EQ(b.count(Count::nack_tx_trimmed), 1u);
 }
 
+// [CMS-167, CMS-169] Nothing shows who wrote what is left of a packet of a secured PDC: it brings a
+// NACK, and asks for nothing.
+TEST(CreditDestinationTest, ATrimmedPacketOfASecuredPdcDoesNotAsk) {
+  for (const uint32_t sdi : {0u, 77u}) {
+    CreditBench b;
+    b.sdi = sdi;
+    b.open_target();
+    b.sdi = 0;
+    b.marks.dscp = 16;
+    b.rx(b.cc_request(1001, 3, 12));
+    EXPECT_EQ(b.grants_within(2_us), sdi == 0 ? (Units{12}) : Units{});
+    EXPECT_EQ(b.count(Count::credit_request_rx), sdi == 0 ? 1u : 0u);
+    EXPECT_EQ(b.count(Count::nack_tx_trimmed), 1u);
+  }
+}
+
 // [CMS-043, CMS-137] Where credit is all there is, ACKs tell it; where NSCC works as well they tell
 // its state.
 TEST(CreditDestinationTest, AcksTellWhatTheSourceListensTo) {
