@@ -76,11 +76,6 @@ class Ccc {
   void on_settled(int32_t balance) {
     if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->on_settled(balance);
   }
-  // There is nothing to send and nothing in flight. [CMS-010, CMS-115]
-  void on_idle() {
-    if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->on_idle();
-  }
-
   // A round trip without a queue takes no longer. [CMS-105, CMS-106]
   void note_base_rtt(Duration rtt) {
     if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->note_base_rtt(rtt);
@@ -91,6 +86,7 @@ class Ccc {
   Algorithm algorithm() const;
   // Null where another algorithm is in use.
   const Nscc* nscc() const { return std::get_if<Nscc>(&window_); }
+  Nscc* nscc() { return std::get_if<Nscc>(&window_); }
 
   bool has_credit() const { return credit_.has_value(); }
   // Credit that the peer grants; null where none is in use.

@@ -110,7 +110,11 @@ struct Config {
   // NSCC for stacks in software, in networks that drop and neither mark nor trim: only a loss shows
   // the end of a queue. [decision 16]
   bool learns_by_loss = false;
-  bool base_rtt_probe = true;           // a new context measures its base RTT [CMS-106]
+  bool base_rtt_probe = true;  // a new context measures its base RTT [CMS-106]
+  // A context that was idle for so long begins anew; zero: after any pause. [CMS-008]
+  Duration idle_time = Duration::milliseconds(1);
+  // So long a base RTT is used again by contexts that begin anew or come later. [CMS-008, CMS-105]
+  Duration base_rtt_time = Duration::seconds(60);
   uint32_t pacing_percent = 0;          // of a window in a round trip; 0: no pacing
   uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
   // Octets of unexpected messages that this end holds from which on its sources are asked for less,

@@ -68,8 +68,11 @@ class CreditPacer {
   DemandNews on_demand(CreditKey key, uint32_t target, AskedBy by, Instant now, Asker asker = {});
   // A request packet of that context, after its demand. [CMS-135, CMS-139]
   void on_received(CreditKey key, const Received& e);
-  // Octets that wait to be written to the memory of the host. [CMS-140]
-  void on_host_queue(uint64_t bytes) { spacing_.set_host_queue(bytes); }
+  // Octets that wait to be written to the memory of the host, or for its application. Takes effect
+  // with the next grant. [CMS-140, CMS-192]
+  void on_host_queue(uint64_t bytes, HostMarks marks = {}) {
+    spacing_.set_host_queue(bytes, marks);
+  }
   // A grant of it could not be sent: it waits for no more until it asks again. An unproven source
   // is forgotten.
   void withdraw(CreditKey key);

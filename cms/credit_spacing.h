@@ -13,15 +13,23 @@
 
 namespace uet::cms {
 
+// How many octets may wait for the memory of a host: below `free` nobody is slowed down, and `most`
+// should not be reached. free < most.
+struct HostMarks {
+  uint64_t free = 1'000'000;
+  uint64_t most = 5'000'000;
+};
+
 // Share of the pace that a host with that many octets queued for its memory gets, in 2^-16.
 // [CMS-140]
-constexpr uint32_t host_share_q16(uint64_t queued_bytes) {
-  constexpr uint64_t kFree = 1'000'000;
-  constexpr uint64_t kMost = 5'000'000;
-  if (queued_bytes < kFree) return 1 << 16;
-  if (queued_bytes > kMost / 100 * 95) return (1 << 16) / 1000;
-  const uint64_t left_q16 = ((kMost - queued_bytes) << 16) / (kMost - kFree);
-  return static_cast<uint32_t>(left_q16 * left_q16 >> 16);
+constexpr uint32_t host_share_q16(uint64_t queued_bytes, HostMarks marks = {}) {
+  constexpr uint32_t kLeast = (1 << 16) / 1000;
+  if (queued_bytes < marks.free) return 1 << 16;
+  if (queued_bytes > marks.most / 100 * 95) return kLeast;
+  __extension__ using uint128 = unsigned __int128;
+  const uint128 left = marks.most - queued_bytes;
+  const auto left_q16 = static_cast<uint64_t>((left << 16) / (marks.most - marks.free));
+  return std::max(static_cast<uint32_t>(left_q16 * left_q16 >> 16), kLeast);
 }
 
 class CreditSpacing {
@@ -49,7 +57,9 @@ class CreditSpacing {
     next_ = next_ + Duration::nanoseconds(static_cast<int64_t>(sum_q16 >> 16));
     fraction_q16_ = static_cast<uint32_t>(sum_q16 & 0xFFFF);
   }
-  void set_host_queue(uint64_t bytes) { host_share_q16_ = host_share_q16(bytes); }
+  void set_host_queue(uint64_t bytes, HostMarks marks) {
+    host_share_q16_ = host_share_q16(bytes, marks);
+  }
 
  private:
   __extension__ using uint128 = unsigned __int128;

@@ -45,6 +45,7 @@ class EntropySelector {
   Duration smoothed_rtt() const { return resting_.rtt(); }
 
   uint32_t size() const { return range_.size(); }  // EVs in use
+  bool has(Entropy ev) const { return range_.index_of(ev).has_value(); }
   uint32_t planes() const { return range_.planes(); }
   uint32_t plane_of(Entropy ev) const { return ev.value() % range_.planes(); }
   uint32_t penalised() const { return resting_.penalised(); }

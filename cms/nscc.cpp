@@ -46,6 +46,11 @@ uint64_t window_min_of(const Config& c) {
   return std::clamp<uint64_t>(wanted, c.mtu_bytes, most);
 }
 
+// Before one was measured. [CMS-105]
+Duration first_base_rtt(const NsccLaw& law) {
+  return law.learns_by_loss ? Nscc::kUnknownRtt : law.base_rtt;
+}
+
 // [CMS-050] No more than receivers hold where that is known.
 uint64_t window_max_of(const Config& c) {
   const uint64_t by_delay =
@@ -74,6 +79,7 @@ NsccLaw::NsccLaw(const Config& c)
       quick_adapt(c.nscc.quick_adapt),
       credit_on(c.has_credit()),
       learns_by_loss(c.learns_by_loss),
+      starts_slowly(c.start_slowly),
       mean(c.nscc.mean) {
   // Without marks the window must grow slower than losses show: by a packet in a round trip without
   // delay, by eta beyond the target.
@@ -98,7 +104,7 @@ Nscc::Nscc(const Config& config)
     : law_(config),
       cwnd_q8_(static_cast<int64_t>(law_.window_max << 8)),
       window_max_(law_.window_max),
-      base_rtt_(config.learns_by_loss ? kUnknownRtt : config.base_rtt),
+      base_rtt_(first_base_rtt(law_)),
       signs_(config.learns_by_loss ? config.window_bytes_max : 0) {
   if (config.start_slowly) set_window(static_cast<int64_t>(config.first_window_bytes() << 8));
 }
@@ -106,6 +112,18 @@ Nscc::Nscc(const Config& config)
 void Nscc::set_window(int64_t q8) {  // [CMS-088]
   cwnd_q8_ = std::clamp(q8, static_cast<int64_t>(law_.window_min << 8),
                         static_cast<int64_t>(window_max_ << 8));
+}
+
+void Nscc::begin_anew(Duration base_rtt) {
+  window_max_ = law_.window_max;
+  base_rtt_ = first_base_rtt(law_);
+  gain_ = {};
+  quick_ = {};
+  mean_ = {};
+  adjusted_at_ = Instant::zero();
+  timed_out_ = 0;
+  if (!law_.starts_slowly) set_window(static_cast<int64_t>(window_max_ << 8));
+  note_base_rtt(base_rtt);
 }
 
 void Nscc::note_base_rtt(Duration measured) {

@@ -36,6 +36,7 @@ struct NsccLaw {
   bool quick_adapt;
   bool credit_on;  // RCCC owns the last hop [CMS-097]
   bool learns_by_loss;
+  bool starts_slowly;
   DelayMean mean;
 };
 
@@ -55,7 +56,10 @@ class Nscc {
   }
 
   void on_sent(const Sent& e) {
-    if (adjusted_at_ == Instant::zero()) start(e.at);
+    if (adjusted_at_ == Instant::zero()) {
+      mean_.start(e.at);
+      adjusted_at_ = decreased_at_ = e.at;
+    }
     inflight_ += e.bytes;
   }
   void on_acked(const Acked& e);
@@ -67,6 +71,9 @@ class Nscc {
   void on_settled(int32_t balance) { inflight_ -= balance; }
   // Nothing is sent, and nothing is in flight. [CMS-115]
   void on_idle() { saved_q8_ = 0; }
+  // Something is sent after it was idle for a while: it is as a new context, but where that would
+  // start slowly it keeps its window. base_rtt: zero where none is known. [CMS-008, CMS-105]
+  void begin_anew(Duration base_rtt);
 
   uint64_t window_bytes() const { return static_cast<uint64_t>(cwnd_q8_) >> 8; }
   uint64_t window_bytes_max() const { return window_max_; }
@@ -96,10 +103,6 @@ class Nscc {
     bool is_fast = false;    // increase_mode
   };
 
-  void start(Instant now) {
-    mean_.start(now);
-    adjusted_at_ = decreased_at_ = now;
-  }
   void add_delay(Duration delay, bool ecn, Instant now);
   bool quick_adapt(bool loss, bool ecn, Duration delay, Instant now);
   void control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, Instant now);

@@ -59,7 +59,7 @@
   X(drop_nack_range) X(drop_nack_answered) X(drop_nack_code) X(drop_nack_limited)                  \
   X(drop_reply_full) X(sack_beyond) X(drop_clear_range) X(drop_nack_state) X(drop_nack_muted)      \
   X(drop_sdi) X(psn_rebase_limit) X(drop_probe_limited) X(drop_probe_answer) X(drop_unproven)      \
-  X(challenged)                                                                                    \
+  X(challenged) X(strange_evs)                                                                     \
   /* NACKs sent, by code [PDS 10] */                                                               \
   X(nack_tx_trimmed) X(nack_tx_trimmed_lasthop) X(nack_tx_no_pdc_avail) X(nack_tx_no_ccc_avail)    \
   X(nack_tx_no_bitmap) X(nack_tx_no_pkt_buffer) X(nack_tx_no_gtd_del_avail)                        \

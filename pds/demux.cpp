@@ -220,7 +220,9 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   if (!binds || closed) return res_.counters.add(Count::drop_trimmed);
 
   const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]
-  if (in.has_cc && destination_.on_demand(*pdc, in.credit, cms::AskedBy::packet, now)) {
+  // Nothing shows who wrote what was cut: what a secured PDC asks for is not believed. [CMS-167]
+  const bool asks = in.has_cc && pdc->sdi == 0;
+  if (asks && destination_.on_demand(*pdc, in.credit, cms::AskedBy::packet, now)) {
     const bool is_last_hop = code == NackCode::trimmed_lasthop;
     destination_.on_received(*pdc, in,
                              {.trimmed = !is_last_hop,
@@ -232,7 +234,7 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
       return replies_.nack(*pdc, code, in.trigger, now);
     case Arrival::dup_window:
     case Arrival::dup_below:
-      return inbox_.on_duplicate(*pdc, in, how, now);
+      return inbox_.on_trimmed_duplicate(*pdc, in, how, now);
     case Arrival::too_old:
     case Arrival::beyond_range:
       return res_.counters.add(Count::drop_trimmed);
@@ -295,7 +297,7 @@ void Demux::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   if (pdc == nullptr) return;
   // In SYN we send no Probe, so this ACK answers nothing that we sent. [PDS-042]
   if (pdc->state() == PdcState::syn && cc.ack.p) return res_.counters.add(Count::drop_probe_answer);
-  ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d.at, now);
+  ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d, now);
 }
 
 void Demux::on_nack(const RxDatagram& d, Instant now) {
@@ -309,7 +311,7 @@ void Demux::on_nack(const RxDatagram& d, Instant now) {
   if (pdc->sdi != d.sdi && h.nack_code != NackCode::new_start_psn) {
     return res_.counters.add(Count::drop_sdi);
   }
-  nack_reader_.process_nack(*pdc, h, d.at, now);
+  nack_reader_.process_nack(*pdc, h, d, now);
 }
 
 }  // namespace uet::pds

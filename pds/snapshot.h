@@ -75,7 +75,7 @@ struct PathSnapshot {
   uint32_t marked = 0;               // of `acks`
   uint32_t recent_ecn_permille = 0;  // of the last 32 ACKs
 
-  uint32_t strange_evs = 0;   // reports about an entropy value that the path does not have
+  uint32_t strange_evs = 0;   // answers with an entropy value that the path does not send
   uint32_t evs = 0;           // entropy values of the path
   uint32_t evs_resting = 0;   // that have a penalty
   uint32_t evs_excluded = 0;  // that are not used until a probe of them is acknowledged

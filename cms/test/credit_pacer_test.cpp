@@ -267,6 +267,11 @@ TEST(HostShareTest, FallsWithTheSquareOfTheRoomLeft) {
   EXPECT_EQ(host_share_q16(4'750'000), 256u);
   EXPECT_EQ(host_share_q16(4'750'001), 65u);
   EXPECT_EQ(host_share_q16(UINT64_MAX), 65u);
+  constexpr HostMarks kMarks{1'000, 2'000};
+  EXPECT_EQ(host_share_q16(999, kMarks), 65'536u);
+  EXPECT_EQ(host_share_q16(1'750, kMarks), 4'096u) << "(1/4)^2";
+  EXPECT_EQ(host_share_q16(1'899, kMarks), 668u);
+  EXPECT_EQ(host_share_q16(1'901, kMarks), 65u);
 }
 
 // [CMS-140] A turn takes four times as long at 3 MB: 5,295.8 ns.

@@ -238,5 +238,16 @@ TEST_F(NsccSoftwareTest, AHostThatSleepsCostsNothing) {
   EXPECT_GE(window(), before);
 }
 
+// [CMS-008] After a rest it keeps what it has learnt of its window.
+TEST_F(NsccSoftwareTest, KeepsItsWindowOverARest) {
+  round(50_us);
+  ASSERT_EQ(window(), 256u << 10);
+  nscc_.begin_anew(60_us);
+  EXPECT_EQ(window(), 256u << 10);
+  EXPECT_EQ(nscc_.base_rtt(), 60_us);
+  nscc_.begin_anew(Duration::zero());
+  EXPECT_EQ(nscc_.base_rtt(), Nscc::kUnknownRtt);
+}
+
 }  // namespace
 }  // namespace uet::cms::nscc_software

@@ -432,5 +432,23 @@ TEST_F(NsccTest, WhatIsNotSaidHasNoEffect) {
   EXPECT_EQ(nscc_.window_bytes(), 100'000u);
 }
 
+// [CMS-008, CMS-105] After a rest the window is that of the base RTT which is known, here 150,000
+// octets for 8 us, or else of the configured one; nothing of the delays of before is left.
+TEST_F(NsccTest, BeginsAnewAfterARest) {
+  set_window(100'000);
+  ack(1'000, 20_us, 12_us);
+  nscc_.note_base_rtt(4_us);
+  ASSERT_GT(nscc_.mean_delay(), 0_ns);
+  nscc_.on_forgotten(99'000);
+  ASSERT_EQ(nscc_.inflight_bytes(), 0);
+  nscc_.begin_anew(8_us);
+  EXPECT_EQ(nscc_.window_bytes(), 150'000u);
+  EXPECT_EQ(nscc_.base_rtt(), 8_us);
+  EXPECT_EQ(nscc_.mean_delay(), 0_ns);
+  nscc_.begin_anew(Duration::zero());
+  EXPECT_EQ(nscc_.window_bytes(), 225'000u);
+  EXPECT_EQ(nscc_.base_rtt(), 12_us);
+}
+
 }  // namespace
 }  // namespace uet::cms::nscc

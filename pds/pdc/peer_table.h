@@ -48,15 +48,15 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint16_t rx_messages = 0;    // multi-packet messages being received,
   uint16_t pulls = 0;          // rests of messages of it that are being read
   uint16_t calls = 0;          // ready-to-restarts to it that are under way
+  uint8_t next_ccc_id = 0;     // of the next context toward it, if that is free [CMS-006]
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
   uint32_t answers = 0;        // to reads of it, on their way back [T-39]
   uint32_t answer_bytes = 0;   // of data in these
-  // Congestion contexts toward it, and the least base RTT that one has measured; 0: none.
-  // [CMS-008]
+  // Congestion contexts toward it, and the base RTT that one has measured; 0: none. [CMS-008]
   Path* first_path = nullptr;  // see Path::next_of_peer
   uint32_t base_rtt_ns = 0;
-  uint8_t next_ccc_id = 0;  // of the next context toward it, if that is free [CMS-006]
+  uint32_t base_rtt_ms = 0;  // when its measuring began; wraps
 
   // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
   void agree_payload(uint32_t octets) {

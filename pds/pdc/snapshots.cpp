@@ -75,9 +75,12 @@ PathSnapshot copy_of(const Path& path, const FabricAddress& peer) {
   s.marked = path.tally.marks.marked();
   s.recent_ecn_permille = path.tally.marks.recent_permille();
   s.strange_evs = path.tally.strange_evs;
-  s.evs = path.key.is_sprayed ? path.ev.size() : 1;
-  s.evs_resting = path.ev.penalised();
-  s.evs_excluded = path.ev.excluded();
+  const cms::EntropySelector* const sprayed = path.ev.selector();
+  s.evs = sprayed != nullptr ? sprayed->size() : 1;
+  if (sprayed != nullptr) {
+    s.evs_resting = sprayed->penalised();
+    s.evs_excluded = sprayed->excluded();
+  }
   return s;
 }
 

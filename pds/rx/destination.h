@@ -29,9 +29,13 @@ class Destination {
   bool on_demand(Pdc& pdc, const wire::CreditRequest& demand, cms::AskedBy by, Instant now);
   // A request packet, after its demand. [CMS-135, CMS-141]
   void on_received(const Pdc& pdc, const Inbound& in, cms::Received e);
-  // So many octets of unexpected messages are held. [CMS-116]
+  // So many octets of unexpected messages are held. Where ACKs tell nothing but credit, sources are
+  // granted less. [CMS-116, CMS-192]
   void set_pressure(uint64_t bytes, Instant now) {
-    if (pressure_) pressure_->on_occupancy(bytes, now);
+    if (!pressure_) return;
+    pressure_->on_occupancy(bytes, now);
+    if (!tells_credit()) return;
+    pacer_->on_host_queue(bytes, {res_.cms.pressure_low_bytes, res_.cms.pressure_high_bytes});
   }
 
   // What an ACK of the PDC tells its source, by the kind that the source listens to: credit where

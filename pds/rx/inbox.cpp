@@ -123,6 +123,12 @@ void Inbox::on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) 
   answer_again(pdc, in.trigger, Count::ack_duplicate, now);
 }
 
+// Its source hears that it arrived, not that it was cut, whatever it asks for. [PDS-131, CMS-167]
+void Inbox::on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
+  res_.counters.add(how == Arrival::dup_window ? Count::dup_window : Count::dup_below);
+  answer_again(pdc, in.trigger, Count::ack_duplicate, now);
+}
+
 // Answers a PSN that was received: with its stored response, or that there is nothing to say, or
 // that the client is still busy, or what comes before it is missing. [PDS-075, PDS 13 ACK Request]
 void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now) {

@@ -42,6 +42,8 @@ class Inbox {
   void admit(Pdc& pdc, const Inbound& in, Instant now);
   // A PSN that was received before. [PDS-075]
   void on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
+  // The same for what is left of a packet that a switch has cut.
+  void on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   // Answers a PSN that was received, as far as its answer is known.
   void answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now);
   // Delivers what waits in order, as far as the client takes it.

@@ -4,12 +4,13 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/pdc/peer_table.h"
 #include "pds/schedule/ack_marks.h"
 #include "pds/schedule/backlog.h"
 #include "pds/tx/news.h"
 
 #include "cms/ccc.h"
-#include "cms/entropy_selector.h"
+#include "cms/context_entropy.h"
 
 #include "base/hash.h"
 #include "base/intrusive_list.h"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace uet::pds {
 
@@ -45,23 +47,31 @@ inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
 struct BaseRttNews {
   bool is_known = false;  // a round trip was measured [CMS-107]
   bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
+  uint32_t since_ms = 0;  // when what is known of it began to be measured; wraps
+  // Nothing to send and nothing in flight since then: after a while the path begins anew. zero: it
+  // has sent nothing; never(): it is in use. [CMS-008]
+  Instant idle_since;
 };
 
 // Counts of a path, for tools only.
 struct PathTally {
   AckMarks marks;
   uint32_t last_rtt_ns = 0;  // 0: no sample yet; at most 4 s
-  uint32_t strange_evs = 0;  // reports about an EV that the path does not have
+  uint32_t strange_evs = 0;  // answers with an EV that the path does not send
+  uint8_t echoes = 0;        // answers in a row that echo their packet's EV; see is_strange()
 };
 
 // Everything that PDS tells its congestion control about a PDC goes through here, so that the
 // PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
   static constexpr uint32_t kHotBytes = 256;  // that nearly every packet touches
+  static constexpr uint8_t kEchoes = 8;       // true ones in a row show that the peer echoes
 
-  // `senders`: the paths of this FEP that have something to send.
-  Path(PathKey k, const cms::Config& config, Rng& rng, uint32_t& senders)
-      : key(k), ccc(config), ev(config, rng), backlog(senders) {}
+  // single: its number among single paths, or nothing. `senders`: the paths of this FEP that have
+  // something to send.
+  Path(PathKey k, const cms::Config& config, std::optional<uint32_t> single, Rng& rng,
+       uint32_t& senders)
+      : key(k), ccc(config), ev(config, single, rng), backlog(senders) {}
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
   bool may_send(uint32_t bytes, Instant now, bool is_control = false) const {
@@ -131,6 +141,13 @@ struct Path : ListNode<struct OpenPathTag> {
     base_rtt.is_known = true;
     ccc.note_base_rtt(rtt);
   }
+  // What it has measured is for those that come later. [CMS-008]
+  void remember_base_rtt(Peer& peer) const {
+    const cms::Nscc* const nscc = ccc.nscc();
+    if (nscc == nullptr || !base_rtt.is_known) return;
+    peer.base_rtt_ns = static_cast<uint32_t>(nscc->base_rtt().ns());
+    peer.base_rtt_ms = base_rtt.since_ms;
+  }
   // What credit is wanted for. PDCs that wait have at least a packet, whatever was announced.
   cms::CreditNeed need() const {
     cms::CreditNeed need{backlog.new_bytes(), backlog.resend_bytes()};
@@ -140,9 +157,30 @@ struct Path : ListNode<struct OpenPathTag> {
   }
   // PDCs wait for the window.
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
-  // What was learnt about an EV. A single path has no choice. [CMS-023]
+  // What was learnt about an EV. [CMS-023]
   void on_feedback(Entropy about, cms::PathFeedback feedback, Instant now) {
-    if (key.is_sprayed && !ev.on_feedback(about, feedback, now)) ++tally.strange_evs;
+    const bool is_sent = ev.on_feedback(about, feedback, now);
+    UET_ASSERT(is_sent);  // the record of a packet says so, never its answer
+  }
+  // Whether the EV of an answer is neither that of the packet that it names nor another one of this
+  // path, though the peer echoes EVs: not every backend can. Such an EV is worth no more than to be
+  // counted. [PDS-070]
+  bool is_strange(Entropy echoed, Entropy sent) {
+    if (echoed == sent) {
+      if (tally.echoes < kEchoes) ++tally.echoes;
+      return false;
+    }
+    if (ev.has(echoed)) return false;
+    const bool is_known_to_echo = tally.echoes == kEchoes;
+    if (!is_known_to_echo) tally.echoes = 0;
+    if (is_known_to_echo) ++tally.strange_evs;
+    return is_known_to_echo;
+  }
+  // The EV of the next packet of a PDC in order. is_first: the PDC has nothing outstanding before
+  // it. Others may have, when there are more ordered flows than lanes. [CMS-150, PDS-004]
+  Entropy ordered_ev(bool is_first, Instant now) {
+    if (is_first && ccc.inflight_bytes() == 0 && backlog.resend_bytes() == 0) ev.on_idle();
+    return ev.next(now);
   }
 
   PathKey key;
@@ -154,7 +192,7 @@ struct Path : ListNode<struct OpenPathTag> {
   PathTally tally;
   TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back
   cms::Ccc ccc;
-  cms::EntropySelector ev;
+  cms::ContextEntropy ev;
   Backlog backlog;
   // PDCs that wait for the window of `ccc`: those that could send nothing in their last turn, in
   // the order they came, and behind them those that used up the window.

@@ -31,6 +31,7 @@ void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
 
 Result<void> Paths::create(Arena& arena, Room room) {
   UET_CHECK(slab_.create(arena, room));
+  single_seed_ = res_.randomness.u64();
   return by_key_.create(arena, room, res_.randomness.u64());
 }
 
@@ -61,7 +62,7 @@ Path* Paths::take(PathKey key) {
     if (!free.ok()) return nullptr;
     ccc_id = *free;
   }
-  Path* const made = slab_.alloc(key, cms, res_.rng, senders_);
+  Path* const made = slab_.alloc(key, cms, single_number(key), res_.rng, senders_);
   if (made == nullptr) return nullptr;
   if (!by_key_.insert(key, made).ok()) {
     slab_.free(made);
@@ -70,7 +71,6 @@ Path* Paths::take(PathKey key) {
   made->ccc_id = ccc_id;
   made->next_of_peer = peer.first_path;
   peer.first_path = made;
-  if (peer.base_rtt_ns != 0) made->ccc.note_base_rtt(Duration::nanoseconds(peer.base_rtt_ns));
   made->refs = 1;
   const uint32_t header = cms.has_credit() ? wire::Request::kSizeCc : wire::Request::kSize;
   made->packet_bytes_max = cms::nominal_bytes(header + kSesHeaderBytes + payload);
@@ -82,9 +82,7 @@ void Paths::drop(Path& path) {
   if (--path.refs > 0) return;
   UET_ASSERT(path.ccc.inflight_bytes() == 0);
   Peer& peer = res_.peers[path.key.peer];
-  if (const cms::Nscc* const nscc = path.ccc.nscc(); nscc != nullptr && path.base_rtt.is_known) {
-    peer.base_rtt_ns = static_cast<uint32_t>(nscc->base_rtt().ns());
-  }
+  path.remember_base_rtt(peer);
   Path** link = &peer.first_path;
   while (*link != &path) link = &(*link)->next_of_peer;
   *link = path.next_of_peer;

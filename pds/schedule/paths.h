@@ -8,6 +8,7 @@
 
 #include "wire/pds.h"
 
+#include "base/hash.h"
 #include "base/hash_map.h"
 #include "base/slab.h"
 
@@ -47,6 +48,11 @@ class Paths {
  private:
   // Contexts that one peer can tell apart. [CMS-006]
   static constexpr uint32_t kCccIds = 256;
+  // Those of one peer and class differ by their lane. [CMS-004]
+  std::optional<uint32_t> single_number(PathKey key) const {
+    if (key.is_sprayed) return std::nullopt;
+    return static_cast<uint32_t>(hash64(key.peer.value(), key.tc.value(), single_seed_)) + key.lane;
+  }
   Result<uint8_t> take_ccc_id(Peer& peer) const;
   static constexpr uint8_t kLanes = 255;  // lane 0 is for return data
 
@@ -55,6 +61,7 @@ class Paths {
   Slab<Path> slab_;
   HashMap<PathKey, Path*> by_key_;
   uint32_t senders_ = 0;  // paths that have something to send
+  uint64_t single_seed_ = 0;
   uint8_t next_lane_ = 0;
 };
 

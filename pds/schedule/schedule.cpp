@@ -54,6 +54,20 @@ void Schedule::wait_for_cms(Path& path, Instant now) {
   wheel_.arm(path.timer, at);
 }
 
+void Schedule::resume(Path& path, Instant now) {
+  const Instant since = std::exchange(path.base_rtt.idle_since, Instant::never());
+  cms::Nscc* const nscc = path.ccc.nscc();
+  if (since > now - res_.cms.idle_time || nscc == nullptr) return;
+  Peer& peer = res_.peers[path.key.peer];
+  path.remember_base_rtt(peer);
+  const auto now_ms = static_cast<uint32_t>(now.ns() / 1'000'000);
+  if (now_ms - peer.base_rtt_ms >= res_.cms.base_rtt_time.ms()) peer.base_rtt_ns = 0;
+  path.base_rtt.is_known = path.base_rtt.is_asked = false;
+  path.base_rtt.since_ms = peer.base_rtt_ns != 0 ? peer.base_rtt_ms : now_ms;
+  // Credit stays: the destination has its half of that. [CMS-119]
+  nscc->begin_anew(Duration::nanoseconds(peer.base_rtt_ns));
+}
+
 void Schedule::settle(Path& path) {
   if (path.is_wanted() || !path.timer.is_armed()) return;
   cancel(path);

@@ -24,6 +24,9 @@ class Schedule {
   // PDCs wait for the path; if its pace holds them back they go on when that is over, and if credit
   // is missing some is asked for in time. [CMS-127]
   void wait_for_cms(Path& path, Instant now);
+  // Something is sent on a path that was idle. After a while of that it begins anew, with the base
+  // RTT that is remembered of its peer, if that is not too old. [CMS-008, CMS-105]
+  void resume(Path& path, Instant now);
   // PDCs of the path were served or are gone: where none waits any more, its timer is not needed.
   void settle(Path& path);
   // It stands in no list of those that send.

@@ -37,6 +37,7 @@ class CreditBench : public Bench {
   explicit CreditBench(cms::Algorithm algorithm = cms::Algorithm::rccc,
                        const Config& config = credit_pds())
       : Bench(config, credit_cms(algorithm)) {}
+  explicit CreditBench(const cms::Config& cms) : Bench(credit_pds(), cms) {}
 
   // --- we are the source ---
 

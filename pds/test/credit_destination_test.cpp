@@ -58,6 +58,22 @@ TEST(CreditDestinationTest, ATrimmedPacketAsks) {
   EXPECT_EQ(b.count(Count::nack_tx_trimmed), 1u);
 }
 
+// [CMS-167, CMS-169] Nothing shows who wrote what is left of a packet of a secured PDC: it brings a
+// NACK, and asks for nothing.
+TEST(CreditDestinationTest, ATrimmedPacketOfASecuredPdcDoesNotAsk) {
+  for (const uint32_t sdi : {0u, 77u}) {
+    CreditBench b;
+    b.sdi = sdi;
+    b.open_target();
+    b.sdi = 0;
+    b.marks.dscp = 16;
+    b.rx(b.cc_request(1001, 3, 12));
+    EXPECT_EQ(b.grants_within(2_us), sdi == 0 ? (Units{12}) : Units{});
+    EXPECT_EQ(b.count(Count::credit_request_rx), sdi == 0 ? 1u : 0u);
+    EXPECT_EQ(b.count(Count::nack_tx_trimmed), 1u);
+  }
+}
+
 // [CMS-043, CMS-137] Where credit is all there is, ACKs tell it; where NSCC works as well they tell
 // its state.
 TEST(CreditDestinationTest, AcksTellWhatTheSourceListensTo) {
@@ -221,6 +237,32 @@ TEST(CreditDestinationTest, MemoryIsTold) {
     EXPECT_EQ(restored.rc, has_marks);
     b.elapse(12_us);
     EXPECT_FALSE(told().rc);
+  }
+}
+
+// [CMS-192, CMS-140] Where ACKs tell nothing but credit, a destination grants more slowly as its
+// memory fills: between marks of 1,000 and 5,000 octets, at 3,000 a quarter of the pace, 1,324 ns
+// for a grant. Where NSCC works as well, its ACKs ask for less instead.
+TEST(CreditDestinationTest, FullMemorySlowsThePace) {
+  for (const auto algorithm : {cms::Algorithm::rccc, cms::Algorithm::both}) {
+    const bool is_alone = algorithm == cms::Algorithm::rccc;
+    SCOPED_TRACE(is_alone);
+    cms::Config cms = credit_cms(algorithm);
+    cms.pressure_low_bytes = 1'000;
+    cms.pressure_high_bytes = 5'000;
+    CreditBench b(cms);
+    b.open_target();
+    b.pds->set_pressure(3'000, b.now);
+    b.rx(b.cc_request(1001, 3, 160));
+    EXPECT_EQ(b.grants(), (Units{16}));
+    b.elapse(Duration::nanoseconds(1'300));
+    EXPECT_EQ(b.grants(), is_alone ? Units{} : (Units{32, 48, 64}));
+    if (!is_alone) continue;
+    b.elapse(Duration::nanoseconds(40));
+    EXPECT_EQ(b.grants(), (Units{32}));
+    b.pds->set_pressure(0, b.now);
+    EXPECT_EQ(b.grants_within(1'340_ns), (Units{48})) << "the turn that has begun";
+    EXPECT_EQ(b.grants_within(340_ns), (Units{64}));
   }
 }
 

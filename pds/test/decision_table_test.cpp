@@ -284,7 +284,9 @@ TEST_F(LossTable, L3ThreeOnOnePath) {
     b.own = out.at(0).as<wire::Request>().spdcid;
     b.start = out[0].as<wire::Request>().psn;
     b.rx_header(b.ack(b.start));
-    for (const int psn : {2, 3, 4}) b.rx_header(b.nack(NackCode::trimmed, b.start + psn));
+    for (const int psn : {2, 3, 4}) {
+      b.rx_header(b.nack(NackCode::trimmed_lasthop, b.start + psn));  // the path stays [CMS-150]
+    }
     EXPECT_EQ(b.lines().size(), 3u);
     b.elapse(1_us);
     sack(b, 0b0110);  // +2 and +3

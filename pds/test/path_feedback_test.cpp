@@ -79,24 +79,42 @@ TEST_F(PathFeedbackTest, ATrimOfTheLastHopCountsByItsMark) {
   }
 }
 
-// [CMS-023] Nothing is held against the EV of an ordered PDC: each comes in its turn.
-TEST_F(PathFeedbackTest, OrderedPdcsHeedNothing) {
-  auto out = bench_.open_initiator(1, Mode::rod);
-  std::map<Entropy, int> found;
-  for (uint32_t i = 1; i <= 2 * kValues; ++i) {
-    ASSERT_EQ(out.size(), 1u);
-    ++found[out[0].ev];
-    const Psn psn = bench_.start + (i - 1);
-    if (i == 1) {
-      bench_.rx_header(bench_.nack(wire::NackCode::trimmed, psn));
-      ASSERT_EQ(bench_.tx().size(), 1u);
+// [PDS-070] What an answer is about says the record of its packet, and not the EV that the answer
+// echoes. One that the path does not send is counted, if eight answers before have shown that the
+// peer can echo; with a marked NACK the packet's own EV rests.
+TEST_F(PathFeedbackTest, EvsThatWereNeverSentAreCounted) {
+  for (const bool echoes : {false, true}) {
+    SCOPED_TRACE(echoes);
+    Bench b(config(), selection());
+    const auto out = b.open_initiator(kValues);
+    ASSERT_EQ(out.size(), kValues);
+    const auto strange = [&](Entropy ev) {
+      return Entropy(static_cast<uint16_t>(ev.value() ^ 0x8000));
+    };
+    for (int i = 0; i < 8; ++i) {
+      b.marks.ev = echoes ? out[static_cast<size_t>(i)].ev : strange(out[0].ev);
+      b.rx_header(b.ack(b.start + i));
     }
-    bench_.rx_header(bench_.ack(psn));
-    bench_.client.post(bench_.flow, 1 + i, 100);
-    out = bench_.tx();
+    EXPECT_EQ(b.count(Count::strange_evs), 0u);
+    b.marks.ev = out[0].ev;
+    b.rx_header(b.ack(b.start + 8));
+    EXPECT_EQ(b.count(Count::strange_evs), 0u) << "of another packet of the path";
+    b.marks.ev = strange(out[9].ev);
+    b.rx_header(b.ack(b.start + 9));
+    EXPECT_EQ(b.count(Count::strange_evs), echoes ? 1u : 0u);
+    b.rx_header(b.nack(wire::NackCode::trimmed, b.start + 10));
+    EXPECT_EQ(b.count(Count::strange_evs), echoes ? 2u : 0u);
+    PathSnapshot s;
+    EXPECT_EQ(b.pds->snapshot({&s, 1}, 0).listed, 1u);
+    EXPECT_EQ(s.strange_evs, echoes ? 2u : 0u);
+    EXPECT_EQ(s.evs_resting, 1u);
+    b.tx();
+    b.client.post(b.flow, 2, 6 * kValues * b.client.mtu);
+    std::map<Entropy, int> found;
+    for (const Bench::Out& o : b.tx()) ++found[o.ev];
+    EXPECT_EQ(found.count(out[10].ev), 0u);
+    EXPECT_EQ(found.size(), kValues - 1);
   }
-  EXPECT_EQ(found.size(), kValues);
-  for (const auto& [ev, n] : found) EXPECT_EQ(n, 2) << ev.value();
 }
 
 }  // namespace

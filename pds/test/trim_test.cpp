@@ -73,6 +73,37 @@ TEST_F(TrimTest, ReceivedRequestIsAcknowledged) {
   EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
+// [CMS-167] Also when it asks for no answer: it is not known to the switch what was received.
+TEST_F(TrimTest, ReceivedRequestIsAcknowledgedUnasked) {
+  Bench b;
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.tx();
+  wire::Request h = b.request(1001, false);
+  h.ar = false;
+  rx_trimmed(b, h);
+  EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
+  EXPECT_EQ(b.count(Count::nack_tx_trimmed), 0u);
+  b.rx(h);
+  EXPECT_EQ(b.lines(), Lines{}) << "a whole copy is not worth an answer";
+}
+
+// [CMS-167, CMS-041] Cut packets do not count as received: the first request has 68 nominal octets,
+// the last one 1,092; together 5 units of 256, as if the two cut ones of 64 had not been there.
+TEST_F(TrimTest, CutPacketsAreNotReceivedOctets) {
+  Config config;
+  config.ack_form = AckForm::cc;
+  Bench b(config);
+  b.open_target();
+  rx_trimmed(b, b.request(1001, false));
+  rx_trimmed(b, b.request(1002, false), kLastHop);
+  b.tx();
+  b.rx(b.request(1001, false), 1024);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(wire::NsccState::unpack(out[0].as<wire::AckCc>().state).rcvd_bytes, 5u);
+}
+
 // [PDS-132] A cut SYN opens nothing, and says so under no PDCID.
 TEST_F(TrimTest, SynWithoutPdcLeavesNothing) {
   Bench b;

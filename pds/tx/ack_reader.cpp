@@ -43,7 +43,8 @@ void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
 
 // [PDS-090 .. PDS-095]
 void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                            std::span<const std::byte> ses, Instant at, Instant now) {
+                            std::span<const std::byte> ses, const RxDatagram& d, Instant now) {
+  const Instant at = d.at;
   const Psn cack = ack.cack_psn;
   const bool names_psn = !ack.p;
   const Psn next = pdc.tx.next();
@@ -60,7 +61,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
 
   AckNews news;
   news.acked.at = at;
-  if (names_psn) take_named(pdc, ack, ses, news, now);
+  if (names_psn) take_named(pdc, ack, ses, d.ev, news, now);
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot != nullptr) complete(pdc, p, *slot, {wire::NextHeader::none, {}, at}, news, now);
@@ -97,10 +98,14 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
 
 // The packet that the ACK names: its answer, and what the ACK says of its way.
 void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses,
-                           AckNews& news, Instant now) {
+                           Entropy echoed, AckNews& news, Instant now) {
   const Psn psn = ack.ack_psn();
   cms::Acked& sum = news.acked;
-  take_mark(ack, pdc.tx.recent(psn), sum);
+  TxSlot* const recent = pdc.tx.recent(psn);
+  take_mark(ack, recent, sum);
+  if (recent != nullptr && pdc.path->is_strange(echoed, recent->ev)) {
+    res_.counters.add(Count::strange_evs);
+  }
   TxSlot* const slot = pdc.tx.find(psn);
   if (slot == nullptr) return;
   if (slot->is_rtt_sample(ack.retx, sum.at)) {
@@ -202,7 +207,10 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
   Path& path = *pdc.path;
   path.settle(pdc);
   const bool is_idle = path.ccc.inflight_bytes() == 0 && !path.is_wanted();
-  if (path.ccc.nscc() != nullptr && is_idle && !has_new(pdc)) path.ccc.on_idle();
+  cms::Nscc* const nscc = path.ccc.nscc();
+  if (nscc == nullptr || !is_idle || has_new(pdc)) return;
+  nscc->on_idle();
+  path.base_rtt.idle_since = now;
 }
 
 // SACK says "arrived", which is not "answered". [PDS-093]
@@ -265,7 +273,11 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   pdc.losses.limit_arrived(pdc.tx.next() - 1);
   ReorderRules rules;
   if (ooo_count != 0xFFFF) rules.reported_packets = ooo_count;  // [PDS-L3]
-  const bool single_path = pdc.mode == Mode::rod || res_.cms.entropy_values <= 1;
+  // An ordered PDC whose EV has changed has two paths until what left by the first one is answered.
+  const TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
+  const bool is_ordered =
+      pdc.mode == Mode::rod && (oldest == nullptr || oldest->ev == pdc.burst.ev());
+  const bool single_path = is_ordered || res_.cms.entropy_values <= 1;
   // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
   // have a part of the window only, of CMS and of PSNs. [PDS-143, PDS-144]
   const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->packet_bytes_max;

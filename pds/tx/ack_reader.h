@@ -37,17 +37,17 @@ class AckReader {
         loss_(loss),
         probes_(probes) {}
 
-  // An ACK of the PDC; `cc`: the long form, or null. The PDC may be gone after it.
+  // An ACK of the PDC in that datagram; `cc`: the long form, or null. The PDC may be gone after it.
   void process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                   std::span<const std::byte> ses, Instant at, Instant now);
+                   std::span<const std::byte> ses, const RxDatagram& d, Instant now);
 
  private:
   void heed(Pdc& pdc, wire::AckRequest request, Instant now);
   void establish(Pdc& pdc, Pdcid peer_id, Instant);
   cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint32_t acked, Instant now);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
-  void take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses, AckNews& news,
-                  Instant now);
+  void take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses, Entropy echoed,
+                  AckNews& news, Instant now);
   void complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, AckNews& news,
                 Instant now);
   void tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now);

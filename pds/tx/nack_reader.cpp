@@ -33,7 +33,7 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   schedule_.wake_path(*pdc.path);
 }
 
-void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant now) {
+void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d, Instant now) {
   if (h.nack_code == NackCode::trimmed_ack) return on_nack_trimmed_ack(pdc, h, now);
   if (probes_.refuses_probe(pdc, h)) return;
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
@@ -61,7 +61,8 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant
   idle_.heard(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return res_.counters.add(Count::drop_nack_answered);
-  react(pdc, h, *slot, at, now);
+  if (pdc.path->is_strange(d.ev, slot->ev)) res_.counters.add(Count::strange_evs);
+  react(pdc, h, *slot, d.at, now);
 }
 
 // A peer of 1.0 lost the data of our response: nack_psn is its own request. The one NACK that is
@@ -172,6 +173,7 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   }
   // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
   // What is told of a trim before the last hop, `mark_lost` tells. [CMS-023, CMS-163]
+  if (news.kind == cms::LossKind::trimmed_lasthop) pdc.path->ev.on_last_hop(now);
   if (news.kind != cms::LossKind::trimmed) {
     pdc.path->on_feedback(slot.ev, cms::nack_feedback(news.kind, h.m), now);
   }

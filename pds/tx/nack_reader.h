@@ -30,7 +30,7 @@ class NackReader {
         inbox_(inbox) {}
 
   // A NACK of the PDC, which may be gone after it.
-  void process_nack(Pdc& pdc, const wire::Nack& h, Instant at, Instant now);
+  void process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d, Instant now);
 
  private:
   void rebase(Pdc& pdc, const wire::Nack& h, Instant now);

@@ -219,7 +219,10 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     return Step::sent;
   }
   if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));
-  if (pdc.tx.empty()) pdc.waiting.begin(now);
+  if (pdc.tx.empty()) {
+    pdc.waiting.begin(now);
+    if (!pdc.path->base_rtt.idle_since.is_never()) schedule_.resume(*pdc.path, now);
+  }
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
   slot.ref = ref;
@@ -246,10 +249,12 @@ void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
   pdc.is_initiator() ? closing_.begin_close(pdc) : closing_.ask_close(pdc, now);
 }
 
-// The EV changes between bursts; with ROD only when nothing is outstanding. [PDS-004, PDS-146]
+// The EV changes between bursts; with ROD only for congestion, and as a rule when nothing is
+// outstanding. [PDS-004, PDS-146, CMS-150]
 Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
   if (pdc.mode == Mode::rod) {
-    if (pdc.tx.size() <= 1 && resend == nullptr) pdc.burst.begin(pdc.path->ev.next(now), 0);
+    const bool is_first = resend == nullptr && pdc.tx.size() <= 1;
+    pdc.burst.begin(pdc.path->ordered_ev(is_first, now), 0);
     return pdc.burst.ev();
   }
   if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {

@@ -71,9 +71,12 @@ class TreeBuilder {
   uint32_t plane_;
 };
 
-constexpr uint32_t kHostsMax = 524'288;  // as fattree:128 has
-constexpr uint32_t kPlanesMax = 32;      // that entropy values can be dealt to [CMS-156]
-constexpr uint32_t kLinksMax = 65'536;   // of a switch, each way
+constexpr uint32_t kHostsMax = 524'288;             // as fattree:128 has
+constexpr uint32_t kPlanesMax = 32;                 // that entropy values can be dealt to [CMS-156]
+constexpr uint32_t kLinksMax = 65'536;              // of a switch, each way
+constexpr uint64_t kCablesMax = uint64_t{1} << 24;  // of a tree; fattree:128 has 1.5 million
+
+constexpr const char* kTooManyCables = "a tree has at most 16,777,216 cables";
 
 void check_tree(const Tree& tree) {
   const Tier& low = tree.tier[0];
@@ -92,11 +95,15 @@ void check_tree(const Tree& tree) {
           "the bundle of tier 1 does not divide the radix up of tier 0");
   require(high.down == tree.pod / low.down * high.bundle,
           "the radix down of tier 1 is not the number of tier 0 switches in a pod");
+  const uint64_t up = uint64_t{tree.hosts / low.down} * low.up;
+  require(tree.hosts + up <= kCablesMax, kTooManyCables);
   if (tree.tiers == 2) return require(tree.pod == tree.hosts, "with 2 tiers there is one pod");
   require(high.up > 0 && top.bundle > 0 && high.up % top.bundle == 0,
           "the bundle of tier 2 does not divide the radix up of tier 1");
   require(top.down == tree.hosts / tree.pod * top.bundle,
           "the radix down of tier 2 is not the number of pods");
+  const uint64_t middles = uint64_t{tree.hosts / tree.pod} * (low.up / high.bundle);
+  require(middles * high.up <= kCablesMax - tree.hosts - up, kTooManyCables);
 }
 
 // The words behind the kind: the numbers between x, then name=value.

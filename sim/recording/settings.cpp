@@ -156,6 +156,8 @@ void each_of_cms(Config& config, Fn& fn) {
   UET_SETTING(cms.start_slowly);
   UET_SETTING(cms.learns_by_loss);
   UET_SETTING(cms.base_rtt_probe);
+  UET_SETTING(cms.idle_time);
+  UET_SETTING(cms.base_rtt_time);
   UET_SETTING(cms.pacing_percent);
   UET_SETTING(cms.pacing_burst_bytes);
   UET_SETTING(cms.pressure_low_bytes);

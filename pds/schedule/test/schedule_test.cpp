@@ -38,7 +38,7 @@ class ScheduleTest : public testing::Test {
     window_.initial_window_packets = 8;
     res_ = std::make_unique<Resources>(config_, window_, peers_, client_, randomness_);
     res_->tx_pool.create(arena_, 2);
-    path_ = std::make_unique<Path>(PathKey{}, window_, res_->rng, senders_);
+    path_ = std::make_unique<Path>(PathKey{}, window_, std::nullopt, res_->rng, senders_);
     path_->packet_bytes_max = 4096;
     schedule_ = std::make_unique<Schedule>(*res_);
   }

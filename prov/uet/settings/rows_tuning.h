@@ -141,6 +141,12 @@ inline constexpr Setting kTuningRows[] = {
      "Round trip of one packet over the longest path without other traffic, with the time that "
      "both "
      "hosts take. Where this is not set, a domain takes 200 us"},
+    {"BASE_RTT_CACHE_TIME", Kind::time, "us", 0, 86400 * kSecond, UET_STACK(cms.base_rtt_time),
+     "CMS-008",
+     "Age up to which the shortest round trip that was measured to a peer is believed when traffic "
+     "to it begins again"},
+    {"CCC_IDLE_TIME", Kind::time, "us", 0, 60 * kSecond, UET_STACK(cms.idle_time), "CMS-008",
+     "Pause after which a congestion window begins anew"},
     {"TRIMMING", Kind::flag, "", 0, 1, UET_STACK(cms.trimming), "CMS-049",
      "1: the switches cut packets instead of dropping them. UDP sockets never see such packets. "
      "Where this is not set, a domain takes 0"},

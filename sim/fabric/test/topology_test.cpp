@@ -173,6 +173,20 @@ TEST(GenerateTest, WhatCannotBeIsRefused) {
             "fattree:4,latency=3: '3' is no time; they are written 50us");
 }
 
+// 524,288 leaves of one host with 65,536 cables each; and 1,024 pods of one leaf whose 64 switches
+// have 512 cables upward each: 33,554,432.
+TEST(GenerateTest, ATreeWithBillionsOfCablesIsRefused) {
+  const auto says = [](const std::string& text) {
+    return problem([&] { parse_topo(text, "F", {}); });
+  };
+  EXPECT_EQ(says("Nodes 524288\nTiers 3\nPodsize 8\nTier 0\nRadix_Down 1\nRadix_Up 65536\n"
+                 "Tier 1\nRadix_Down 8\nRadix_Up 1\nTier 2\nRadix_Down 65536\n"),
+            "F:11: a tree has at most 16,777,216 cables");
+  EXPECT_EQ(says("Nodes 1024\nTiers 3\nPodsize 1\nTier 0\nRadix_Down 1\nRadix_Up 64\n"
+                 "Tier 1\nRadix_Down 1\nRadix_Up 512\nTier 2\nRadix_Down 1024\n"),
+            "F:11: a tree has at most 16,777,216 cables");
+}
+
 TEST(TopologyTest, LinksHaveNames) {
   const Topology t = make_topology("fattree:4");
   const uint32_t link = t.link_named("tor1:up1");
