@@ -97,6 +97,27 @@ Plan Plan::draw(uint64_t seed) {
 
 namespace {
 
+void draw_entropy(cms::EntropyConfig& c, Rng& rng) {
+  using enum cms::Spraying;
+  using enum cms::AfterLoss;
+  c.spraying = one_of(rng, {mixed, mixed, oblivious, bitmap, reps});
+  c.after_loss = one_of(rng, {rest, rest, exclude, nothing});
+  if (rng.chance(0.3)) {
+    c.penalty_ecn = static_cast<uint8_t>(rng.below(16));
+    c.penalty_nack = static_cast<uint8_t>(rng.below(16));
+    c.penalty_timeout = static_cast<uint8_t>(rng.below(16));
+    c.penalty_max = static_cast<uint8_t>(rng.below(16));
+  }
+  c.saturation_percent = one_of(rng, {uint8_t{50}, uint8_t{0}, uint8_t{100}});
+  c.ring = one_of(rng, {uint8_t{8}, uint8_t{1}, uint8_t{64}});
+  c.explore_packets = one_of(rng, {uint8_t{16}, uint8_t{0}});
+  c.reuse_rtts = one_of(rng, {uint8_t{2}, uint8_t{0}});
+  c.random_upper_bits = rng.chance(0.8);
+  c.freeze_time = Duration::microseconds(int64_t(rng.below(20'000)));
+  c.probe_interval = Duration::microseconds(100 + int64_t(rng.below(20'000)));
+  c.reroute_rtts = one_of(rng, {10u, 10u, 1000u});
+}
+
 // Choices that were added later. Each has its own random stream, so that older choices of a seed
 // stay the same.
 void draw_late(Plan& p, Rng& rng, uint64_t seed) {
@@ -118,6 +139,8 @@ void draw_late(Plan& p, Rng& rng, uint64_t seed) {
   Rng credit(seed, 0x63726564);
   if (credit.chance(0.15)) p.credit_sources = 1 + static_cast<uint32_t>(credit.below(3));
   if (credit.chance(0.5)) p.link_mbps = static_cast<uint32_t>(p.faults.rate_bps / 1'000'000);
+  Rng paths(seed, 0x70617468);
+  draw_entropy(p.entropy, paths);
   Rng mutes(seed, 0x6d757465);
   const bool is_slow = p.slow_application > Duration::zero();
   if (mutes.chance(0.05) && !p.restart && !p.spoil && !is_slow) {  // one such fault at a time
@@ -226,8 +249,8 @@ std::string Plan::describe() const {
   std::snprintf(
       text, sizeof text,
       "%u endpoints of %u, %s, clocks %u ppm, %u operations up to %u octets, mtu %u, "
-      "window %u, congestion %u of %u at %u Mb/s, loss %.3f, dup %.3f, reorder %.3f, corrupt %.3f, "
-      "burst %.4f, "
+      "window %u, congestion %u of %u at %u Mb/s, EVs %u by %u and %u, loss %.3f, dup %.3f, "
+      "reorder %.3f, corrupt %.3f, burst %.4f, "
       "delay %lld ns, rate %llu, blackholes %u, pause %lld ms, slow %lld s, one way %lld ms, "
       "pdcs %u, gd %u/%u, mpr %u/%u, rx %u/%u, remotes %u, stranger %.2f, odd %.2f, "
       "refused %.2f, broken %.2f/%.2f, RUDI %.2f with %u/%u/%u, datagrams %u at %u/s, "
@@ -235,18 +258,20 @@ std::string Plan::describe() const {
       "cancelled %.2f, retained %.2f, challenges above %u, mute after %u%s%s%s%s%s%s%s",
       endpoints, processes, ordered ? "ROD" : "RUD", clock_ppm, operations, message_bytes_max,
       payload_mtu, window_packets, static_cast<unsigned>(congestion), credit_sources, link_mbps,
-      faults.loss, faults.duplicate, faults.reorder, faults.corrupt, faults.burst,
-      static_cast<long long>(faults.delay.ns()), static_cast<unsigned long long>(faults.rate_bps),
-      faults.blackhole_count, static_cast<long long>(pause.ms()),
-      static_cast<long long>(slow_application.ms() / 1000), static_cast<long long>(one_way.ms()),
-      pdcs_max, gd_per_pdc, gd_entries, mpr, default_mpr, rx_messages, unexpected_messages, remotes,
-      stranger, odd_packets, refused_packets, broken_requests, broken_returns, rudi, rudi_window,
-      rudi_packets, rudi_answers, datagrams, datagrams_per_second, rendezvous_bytes,
-      rendezvous_sends, rendezvous_reads, defer_bytes, deferrable_sends, deferred_messages,
-      restarts, static_cast<long long>(deferral_time.ms()), cancelled_sends, retained,
-      challenge_above, mute_after, medium_headers ? ", medium" : "", small_headers ? ", small" : "",
-      shares_receives ? ", shared receives" : "", disable_index ? ", disables indices" : "",
-      spoil ? ", spoilt" : "", spec_timers ? ", spec timers" : "", death);
+      entropy_values, static_cast<unsigned>(entropy.spraying),
+      static_cast<unsigned>(entropy.after_loss), faults.loss, faults.duplicate, faults.reorder,
+      faults.corrupt, faults.burst, static_cast<long long>(faults.delay.ns()),
+      static_cast<unsigned long long>(faults.rate_bps), faults.blackhole_count,
+      static_cast<long long>(pause.ms()), static_cast<long long>(slow_application.ms() / 1000),
+      static_cast<long long>(one_way.ms()), pdcs_max, gd_per_pdc, gd_entries, mpr, default_mpr,
+      rx_messages, unexpected_messages, remotes, stranger, odd_packets, refused_packets,
+      broken_requests, broken_returns, rudi, rudi_window, rudi_packets, rudi_answers, datagrams,
+      datagrams_per_second, rendezvous_bytes, rendezvous_sends, rendezvous_reads, defer_bytes,
+      deferrable_sends, deferred_messages, restarts, static_cast<long long>(deferral_time.ms()),
+      cancelled_sends, retained, challenge_above, mute_after, medium_headers ? ", medium" : "",
+      small_headers ? ", small" : "", shares_receives ? ", shared receives" : "",
+      disable_index ? ", disables indices" : "", spoil ? ", spoilt" : "",
+      spec_timers ? ", spec timers" : "", death);
   return text;
 }
 

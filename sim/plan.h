@@ -44,6 +44,7 @@ struct Plan {
   uint32_t credit_sources = 1024;  // that a destination of credit remembers
   uint32_t link_mbps = 0;          // what congestion control takes the links for; 0: its default
   uint32_t entropy_values = 4;
+  cms::EntropyConfig entropy;
   bool spec_timers = false;
 
   // Tables so small that they run out. Defaults as in pds::Config and ses::Config.

@@ -79,6 +79,7 @@ fep::Config config_of(const Plan& plan) {
   c.pds.credit_sources = plan.credit_sources;
   if (plan.link_mbps != 0) c.cms.link_mbps = plan.link_mbps;
   c.cms.entropy_values = plan.entropy_values;
+  c.cms.entropy = plan.entropy;
   c.ses.payload_mtu = static_cast<uint16_t>(plan.payload_mtu);
   c.ses.unexpected_bytes = plan.unexpected_bytes;
   fep::settle(c);

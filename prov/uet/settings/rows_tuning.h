@@ -7,6 +7,16 @@
 
 namespace uet::prov {
 
+inline constexpr Word kSprayingWords[] = {
+    {"oblivious", static_cast<int64_t>(cms::Spraying::oblivious)},
+    {"bitmap", static_cast<int64_t>(cms::Spraying::bitmap)},
+    {"reps", static_cast<int64_t>(cms::Spraying::reps)},
+    {"mixed", static_cast<int64_t>(cms::Spraying::mixed)}};
+inline constexpr Word kAfterLossWords[] = {
+    {"rest", static_cast<int64_t>(cms::AfterLoss::rest)},
+    {"exclude", static_cast<int64_t>(cms::AfterLoss::exclude)},
+    {"nothing", static_cast<int64_t>(cms::AfterLoss::nothing)}};
+
 inline constexpr Setting kTuningRows[] = {
     // Contexts
     {"PDCS_PER_KEY", Kind::count, "contexts", 1, 64, UET_STACK(pds.pdcs_per_key), "PDS-061",
@@ -157,6 +167,58 @@ inline constexpr Setting kTuningRows[] = {
     {"WINDOW_BYTES_MAX", Kind::octets, "octets", 65536, int64_t{1} << 31,
      UET_STACK(cms.window_bytes_max), "ours",
      "Congestion window at most. Where this is not set, no more than the socket's receive buffer"},
+    // Entropy values
+    {.name = "SPRAYING",
+     .kind = Kind::choice,
+     .max = static_cast<int64_t>(cms::Spraying::mixed),
+     .field = UET_STACK(cms.entropy.spraying),
+     .source = "CMS-162",
+     .help = "How unordered traffic chooses its entropy values. oblivious: each in turn, in a "
+             "random order. bitmap: as that, without those that are marked. reps: those that were "
+             "good a round trip ago. mixed: good ones first, else as bitmap",
+     .words = kSprayingWords},
+    {.name = "AFTER_LOSS",
+     .kind = Kind::choice,
+     .max = static_cast<int64_t>(cms::AfterLoss::nothing),
+     .field = UET_STACK(cms.entropy.after_loss),
+     .source = "CMS-155",
+     .help = "What becomes of the entropy value of a lost packet. rest: it gets PENALTY_TIMEOUT, "
+             "for networks whose routes change by themselves. exclude: it is not used until a "
+             "probe of it arrives, for networks in which each value keeps its route. nothing: for "
+             "networks that spray each packet by themselves",
+     .words = kAfterLossWords},
+    {"PENALTY_ECN", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_ecn), "CMS-159",
+     "Penalty of an entropy value whose packet is marked: it is passed over so many times, and for "
+     "a round trip at least"},
+    {"PENALTY_NACK", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_nack), "CMS-159",
+     "The same for a packet that a switch has cut"},
+    {"PENALTY_TIMEOUT", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_timeout), "CMS-159",
+     "The same for a packet that is lost"},
+    {"PENALTY_MAX", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_max), "CMS-159",
+     "Sum of penalties of an entropy value, at most"},
+    {"PENALTY_SATURATION", Kind::share, "the entropy values", 0, 100,
+     UET_STACK(cms.entropy.saturation_percent), "CMS-154",
+     "Entropy values with a penalty from which on none is passed over: the whole network is "
+     "congested"},
+    {"REPS_RING", Kind::count, "", 1, 64, UET_STACK(cms.entropy.ring), "CMS-160",
+     "Good entropy values that SPRAYING=reps remembers"},
+    {"REPS_EXPLORE", Kind::count, "packets", 0, 255, UET_STACK(cms.entropy.explore_packets),
+     "CMS-161", "Bursts with random entropy values after a freeze (SPRAYING=reps)"},
+    {"REPS_FREEZE_TIME", Kind::time, "us", 0, 10 * kSecond, UET_STACK(cms.entropy.freeze_time),
+     "CMS-161",
+     "Time after a time-out during which only entropy values are used that were good before "
+     "(SPRAYING=reps)"},
+    {"EXCLUDED_PROBE_TIME", Kind::time, "us", 100, 60 * kSecond,
+     UET_STACK(cms.entropy.probe_interval), "CMS-155",
+     "Time between packets that try an excluded entropy value (AFTER_LOSS=exclude)"},
+    {"ENTROPY_REUSE", Kind::count, "round trips", 0, 255, UET_STACK(cms.entropy.reuse_rtts),
+     "CMS-153",
+     "Round trips at full rate whose packets have an entropy value each: bounds how many of "
+     "ENTROPY_VALUES are used, 16 at least; 0: no bound"},
+    {"REROUTE_RTTS", Kind::count, "round trips", 10, 1'000'000, UET_STACK(cms.entropy.reroute_rtts),
+     "CMS-150",
+     "Round trips between changes of the entropy value of ordered traffic while packets of it are "
+     "under way"},
 };
 
 }  // namespace uet::prov
