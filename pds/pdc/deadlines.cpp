@@ -19,6 +19,7 @@ void Deadlines::on_timer(Pdc& pdc, Instant now) {
   Instant next = pdc.life.is_draining() ? pdc.end.at() : Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
   check_clear(pdc, next, now);
+  check_stored(pdc, next, now);
   check_ack_delay(pdc, next, now);
   if (!proofs_.check_proof(pdc, next, now)) {
     return ending_.fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, false,
@@ -228,6 +229,19 @@ void Deadlines::check_ack_delay(Pdc& pdc, Instant& next, Instant now) {
   }
   pdc.ack.want(Count::ack_delay, pdc.ack.trigger());
   schedule_.want_control(pdc);
+}
+
+// Responses that stay hold places which other PDCs need, and nothing repeats a Clear that was lost.
+// [PDS-104, PDS-106]
+void Deadlines::check_stored(Pdc& pdc, Instant& next, Instant now) {
+  if (pdc.responses.stored() == 0) return;
+  Duration left = res_.config.rto_max - pdc.responses.uncleared_for(now);
+  if (left <= Duration::zero()) {
+    pdc.responses.want_clear();
+    schedule_.want_control(pdc);
+    left = res_.config.rto_max;
+  }
+  next = std::min(next, now + left);
 }
 
 // The clear that no request has carried. [PDS-105]

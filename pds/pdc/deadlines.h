@@ -44,6 +44,7 @@ class Deadlines {
   bool probe_window(Pdc& pdc, Instant& next, Instant now);
   void check_ack_delay(Pdc& pdc, Instant& next, Instant now);
   void check_clear(Pdc& pdc, Instant& next, Instant now);
+  void check_stored(Pdc& pdc, Instant& next, Instant now);
 
   Resources& res_;
   Schedule& schedule_;

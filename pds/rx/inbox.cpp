@@ -28,6 +28,7 @@ bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
   const AckTrigger trigger = entry->trigger;
   if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator()) {  // [PDS-108]
     store_.fill(*pdc, *entry, verdict);
+    schedule_.arm_by(*pdc, now + res_.config.rto_max);  // [PDS-106]
     if (!verdict.guaranteed) pdc->rx.unhold(res_.rx_pool, token.psn);
     schedule_.want_control(*pdc);
     return true;
@@ -203,6 +204,7 @@ void Inbox::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buf
     case Verdict::Kind::respond:
       if (pdc.is_initiator()) break;  // return data has no response but the default one [PDS-108]
       store_.store(pdc, in.trigger, verdict);
+      schedule_.arm_by(pdc, in.arrival + res_.config.rto_max);  // [PDS-106]
       held = verdict.guaranteed;
       answer = Answer::sent;
       break;

@@ -10,6 +10,7 @@
 #include "base/serial.h"
 #include "base/time.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace uet::pds {
@@ -73,6 +74,14 @@ class Responses {
   Psn cleared() const { return cleared_; }
   void note_cleared(Psn psn) { cleared_ = psn; }
 
+  // How long nobody has asked for the oldest response that is there, nor has it been cleared:
+  // since its request came, or since the last Clear Request. Requires stored() > 0. [PDS-106]
+  Duration uncleared_for(Instant now) {
+    StoredResponse* oldest = all_.front();
+    while (oldest->is_awaited) oldest = all_.next(*oldest);
+    return std::min(SentTick::since(oldest->trigger.arrival_tick, now),
+                    SentTick::age(clear_req_tick_, now));
+  }
   // A Clear Request is due; at most one goes in `interval`. [PDS-106]
   void want_clear() { is_clear_due_ = true; }
   bool is_clear_due() const { return is_clear_due_; }

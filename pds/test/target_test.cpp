@@ -304,6 +304,30 @@ TEST_F(TargetTest, FullStoreRefusesBeforeExecution) {
   EXPECT_EQ(b.count(Count::gd_full), 1u);
 }
 
+// [PDS-104, PDS-106] A Clear may be lost: a response that stays is asked for again, but not before
+// the largest time-out has passed, and no more when it is cleared.
+TEST_F(TargetTest, AResponseThatStaysIsAskedForAgain) {
+  config_.rto_max = 200_ms;
+  config_.idle_time = 10_s;
+  Bench b(config_);
+  b.client.verdict = StubClient::answer_all;
+  b.open_target();
+  b.rx(b.request(1001, false));
+  b.lines();
+  const Lines asked{"CP CLEAR_REQ psn 0 payload 1001"};
+  b.elapse(199_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(2_ms);
+  EXPECT_EQ(b.lines(), asked);
+  b.elapse(199_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(2_ms);
+  EXPECT_EQ(b.lines(), asked);
+  b.rx_header(b.control(CtlType::clear_cmd, 0, 1001));
+  b.elapse(1_s);
+  EXPECT_EQ(b.lines(), Lines{});
+}
+
 // [PDS-075, PDS-076, PDS-168] An answer that comes later.
 TEST_F(TargetTest, LateAnswer) {
   Bench b;
