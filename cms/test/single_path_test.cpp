@@ -1,5 +1,6 @@
 // The one EV of a context whose packets stay in order.
 #include "cms/entropy/single_path.h"
+#include "cms/context_entropy.h"
 #include "cms/test/entropy_config.h"
 
 #include <gtest/gtest.h>
@@ -161,6 +162,23 @@ TEST_F(SinglePathTest, OneValueNeverChanges) {
   EXPECT_TRUE(path.on_feedback(Entropy(0), timeout, now_));
   path.on_idle();
   EXPECT_EQ(path.ev(), Entropy(0));
+}
+
+// [CMS-003, CMS-150, CMS-151] A context with a number has one EV at a time; one without sprays.
+TEST(ContextEntropyTest, HasOneEvOrMany) {
+  const Config config = entropy_config(Spraying::mixed, 16);
+  Rng rng(5);
+  ContextEntropy ordered(config, 3, rng);
+  ContextEntropy sprayed(config, std::nullopt, rng);
+  EXPECT_EQ(ordered.selector(), nullptr);
+  EXPECT_NE(sprayed.selector(), nullptr);
+  std::set<uint16_t> one, many;
+  for (int i = 0; i < 16; ++i) {
+    one.insert(ordered.next(kEntropyStart).value());
+    many.insert(sprayed.next(kEntropyStart).value());
+  }
+  EXPECT_EQ(one, (std::set<uint16_t>{3}));
+  EXPECT_EQ(many.size(), 16u);
 }
 
 }  // namespace

@@ -147,6 +147,7 @@ TEST_F(OrderedPathTest, TwoPathsMayReorder) {
     b.rx_header(h);
     b.client.post(b.flow, 3, 4 * b.client.mtu);
     EXPECT_EQ(b.tx().at(0).ev != out[1].ev, changes);
+    b.elapse(1_us);
     wire::AckCc sack;
     sack.ack = b.ack(b.start + 1);
     sack.ack.type = wire::PdsType::ack_cc;
