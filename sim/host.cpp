@@ -23,10 +23,10 @@ void Host::stop() {
   endpoint_.reset();
 }
 
-Instant Host::next_run(Instant now) const {
+Instant Host::next_run(Instant now, bool wants_more) const {
   const Instant deadline = clock_.simulated(engine_->next_deadline());
   // The card of a full uplink is touched when it has room.
-  if (engine_->is_blocked() || !fep().has_work()) return deadline;
+  if (engine_->is_blocked() || !(wants_more || fep().has_work())) return deadline;
   return std::min(deadline, now + kRound);
 }
 

@@ -34,8 +34,9 @@ class Host {
 
   // Receives, runs timers and sends. Returns whether packets moved.
   bool run(Instant now) { return endpoint_->progress(*engine_, clock_.local(now)); }
-  // When to run again although nothing arrives.
-  Instant next_run(Instant now) const;
+  // When to run again although nothing arrives. `wants_more`: there is more to receive, or the
+  // application has more to post.
+  Instant next_run(Instant now, bool wants_more) const;
   // Closes every connection in order; is_closed() tells when that is done.
   void close(Instant now) { endpoint_->close_all(/*abort=*/false, clock_.local(now)); }
   bool is_closed() const;

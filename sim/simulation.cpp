@@ -266,17 +266,14 @@ class Run {
       clock_.wake(index, node.paused_until);
       return true;
     }
-    Instant next = workload_.post_due(index, now);
+    const Instant next_post = workload_.post_due(index, now);
     const bool moved = node.host.run(now);
     workload_.judge();
     if (!workload_.violation().empty()) return fail(workload_.violation());
     if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
-    next = std::min(next, node.host.next_run(now));
     // What it received may have made room for posts, or may ask for some; and more may wait.
-    if (moved && (node.port->readable() || workload_.has_due(index, now))) {
-      next = std::min(next, now + Host::kRound);
-    }
-    clock_.wake(index, next);
+    const bool wants_more = moved && (node.port->readable() || workload_.has_due(index, now));
+    clock_.wake(index, std::min(next_post, node.host.next_run(now, wants_more)));
     note_closed(node);
     return true;
   }
