@@ -22,6 +22,7 @@ inline constexpr Exempt kExempt[] = {
     {"ack_delay", "off by default"},
     {"ack_mpr", "no run changes the advertised range"},
     {"rx_msg_error_misused", "one seed in 700 takes it; ses/test/target_test.cpp"},
+    {"rx_restart_stray", "few seeds take it; ses/test/deferral_end_test.cpp"},
     {"rx_restart_refused", "few seeds take it; ses/test/deferral_hostile_test.cpp"},
     {"drop_source_rate", "needs a flood of datagrams; pds/test/flood_test.cpp"},
     {"pdc_displaced", "no run is secured"},
