@@ -2,12 +2,13 @@
 """Runs uet_sim run with a failed link, and with many hosts, and writes tables of docs/simulator.md.
 bench/fabric.py writes those that compare it with htsim.
 
-Usage: bench/simulator.py failure|speed|growth UET_SIM
+Usage: bench/simulator.py failure|speed|growth|swarm UET_SIM
 
 failure: a permutation of 8 MB in which one uplink of eight of a leaf fails and nobody reroutes.
 speed: processor time and memory of large runs; the machine is to do nothing else.
 growth: processor time from 128 to 8,192 hosts, and from 1,024 to 16,384 flows of 1,024 hosts, with
   a picture in docs/pictures; needs python3-matplotlib.
+swarm: packets per processor second of uet_sim without a subcommand, medians of five runs.
 The matrices are those of UET_GOLDEN_DIR (../shared/golden), folder htsim.
 """
 import json
@@ -41,16 +42,22 @@ def matrix(name):
     return str(found[0])
 
 
+def measure(command, out):
+    """Processor seconds, and the largest memory in octets."""
+    child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"simulator.py: {' '.join(command)}: exit status {child.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
 def run(program, arguments):
     """The result as JSON, processor seconds, and the largest memory in octets."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         command = [program, "run", "--quiet", "--json", out.name] + arguments
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            sys.exit(f"simulator.py: {' '.join(command)}: exit status {child.returncode}")
-        return json.load(out), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+        seconds, memory = measure(command, subprocess.DEVNULL)
+        return json.load(out), seconds, memory
 
 
 def speed(program):
@@ -63,6 +70,28 @@ def speed(program):
         totals = result["totals"]
         lines.append(f"| {what} | {reference} | {seconds:.1f} | {memory / 1e6:.0f} | "
                      f"{totals['hops'] / seconds / 1e6:.2f} | {totals['fct_max_us']:.1f} |")
+    return lines
+
+
+# Endpoints and operations of a calm run of the swarm.
+SWARMS = [(16, 20_000), (256, 20_000), (256, 200_000)]
+
+
+def swarm(program):
+    lines = ["| endpoints | operations | packets | processor s | packets per s | memory MB |",
+             "|---|---|---|---|---|---|"]
+    for endpoints, operations in SWARMS:
+        command = [program, "--calm", "--lengths-only", "--json", "--endpoints", str(endpoints),
+                   "--operations", str(operations)]
+        rows = []
+        for _ in range(5):
+            with tempfile.TemporaryFile("w+") as out:
+                seconds, memory = measure(command, out)
+                out.seek(0)
+                rows.append((seconds, memory, json.load(out)["packets"]))
+        seconds, memory, packets = sorted(rows)[2]
+        lines.append(f"| {endpoints} | {operations:,} | {packets:,} | {seconds:.2f} | "
+                     f"{packets / seconds:,.0f} | {memory / 1e6:.0f} |")
     return lines
 
 
@@ -161,7 +190,7 @@ def growth(program):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
 
-        def measure(points, hosts, flows_of_host, flow_bytes):
+        def add(points, hosts, flows_of_host, flow_bytes):
             flows, hops, seconds = run_tree(program, folder, hosts, flows_of_host, flow_bytes)
             points.append((flows, hops, seconds))
             lines.append(f"| {hosts:,} | {flows:,} | {flow_bytes:,} | {hops / 1e6:.1f} | "
@@ -169,9 +198,9 @@ def growth(program):
             print(lines[-1], file=sys.stderr)
 
         for hosts in (128, 256, 512, 1024, 2048, 4096, 8192):
-            measure(by_hosts, hosts, 1, 1_000_000)
+            add(by_hosts, hosts, 1, 1_000_000)
         for flows_of_host in (1, 2, 4, 8, 16):
-            measure(by_flows, 1024, flows_of_host, 250_000)
+            add(by_flows, 1024, flows_of_host, 250_000)
     draw_growth([("128 to 8,192 hosts", by_hosts),
                  ("1,024 hosts, 1,024 to 16,384 flows", by_flows)])
     lines += ["", "Processor seconds go with the packet hops to the power of "
@@ -182,9 +211,9 @@ def growth(program):
 
 
 def main():
-    tables = {"failure": failure, "speed": speed, "growth": growth}
+    tables = {"failure": failure, "speed": speed, "growth": growth, "swarm": swarm}
     if len(sys.argv) != 3 or sys.argv[1] not in tables:
-        sys.stderr.write("simulator.py: give failure, speed or growth, and the program uet_sim\n")
+        sys.stderr.write("simulator.py: give one of " + ", ".join(tables) + ", and uet_sim\n")
         sys.exit(2)
     lines = tables[sys.argv[1]](sys.argv[2])
     print("\n".join(lines))
