@@ -20,7 +20,7 @@ uint32_t peers_of_a_host(const Traffic& traffic) {
     pairs.emplace_back(flow.to, flow.from);
   }
   std::ranges::sort(pairs);
-  pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   uint32_t most = 1, count = 0, last = UINT32_MAX;
   for (const auto& [host, other] : pairs) {
     count = host == last ? count + 1 : 1;
