@@ -234,7 +234,7 @@ def check_cmake_edges(root, report):
             if not (name == folder or name.startswith(own)) or not deps:
                 continue
             for dep in deps.group(1).split():
-                if dep not in allowed and not dep.startswith(own):
+                if dep not in allowed and dep != folder and not dep.startswith(own):
                     report(f"{folder}/CMakeLists.txt", 1, f"{folder} may not depend on {dep}")
 
 

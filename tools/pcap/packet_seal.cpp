@@ -1,64 +1,15 @@
-// AES-CMAC and AES-256-GCM by OpenSSL. What goes into them is tss/'s. [TSS-026, TSS-034]
+// The ciphers and what goes into them are tss/'s. [TSS-026, TSS-034]
 #include "tools/pcap/packet_seal.h"
-
-#include <openssl/evp.h>
-
-#include <memory>
 
 namespace uet::tools {
 
 namespace {
-
 using Octets = std::vector<std::byte>;
-using Context = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
-
-constexpr size_t kBlockBytes = 16;
-constexpr size_t kIcvBytes = wire::TssHeader::kIcvBytes;
-
-const unsigned char* raw(std::span<const std::byte> octets) {
-  return reinterpret_cast<const unsigned char*>(octets.data());
-}
-
-int size(std::span<const std::byte> octets) { return static_cast<int>(octets.size()); }
-
-// Appends what of the plaintext is encrypted, then the ICV.
-bool encrypt(std::span<const std::byte> sdk, const tss::Nonce& nonce,
-             std::span<const std::byte> aad, std::span<const std::byte> plaintext, Octets& out) {
-  const size_t at = out.size();
-  out.resize(at + plaintext.size() + kIcvBytes);
-  auto* const room = reinterpret_cast<unsigned char*>(out.data()) + at;
-  int written = 0;
-  const Context context(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free);
-  return EVP_EncryptInit_ex(context.get(), EVP_aes_256_gcm(), nullptr, raw(sdk), raw(nonce)) &&
-         EVP_EncryptUpdate(context.get(), nullptr, &written, raw(aad), size(aad)) &&
-         (plaintext.empty() ||
-          EVP_EncryptUpdate(context.get(), room, &written, raw(plaintext), size(plaintext))) &&
-         EVP_EncryptFinal_ex(context.get(), room + plaintext.size(), &written) &&
-         EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_GET_TAG, kIcvBytes,
-                             room + plaintext.size());
-}
-
 }  // namespace
 
-bool derive(const tss::Key& key, const wire::TssHeader& header, const wire::IpAddress& owner,
-            KeyMaterial& out) {
-  std::copy(key.secret.begin(), key.secret.end(), out.begin());
-  std::copy(key.iv_mask.begin(), key.iv_mask.end(), out.begin() + tss::kSdkBytes);
-  if (!tss::is_derived(key.mode)) return true;
-  for (uint8_t block = 0; block < tss::kKdfBlocks; ++block) {
-    const auto number = static_cast<uint8_t>(block + 1);
-    const tss::KdfInput input = tss::kdf_input(key, header, owner, number);
-    size_t written = 0;
-    const unsigned char* const made = EVP_Q_mac(
-        nullptr, "CMAC", nullptr, "AES-256-CBC", nullptr, key.secret.data(), key.secret.size(),
-        raw(input.span()), input.size,
-        reinterpret_cast<unsigned char*>(out.data()) + block * kBlockBytes, kBlockBytes, &written);
-    if (made == nullptr || written != kBlockBytes) return false;
-  }
-  return true;
-}
-
 std::string Sealer::take_keys(std::string_view text) {
+  if (!has_ciphers_) has_ciphers_ = aead_.create().ok() && kdf_.create().ok();
+  if (!has_ciphers_) return "0: this uet_pcap was built without OpenSSL and cannot seal";
   uint32_t line = 0;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find('\n'));
@@ -75,7 +26,7 @@ std::string Sealer::take_keys(std::string_view text) {
 }
 
 size_t Sealer::overhead(const Seal& how) {
-  return (how.ssi ? wire::TssHeader::kSizeSsi : wire::TssHeader::kSize) + kIcvBytes;
+  return (how.ssi ? wire::TssHeader::kSizeSsi : wire::TssHeader::kSize) + tss::kIcvBytes;
 }
 
 const Sealer::KnownKey* Sealer::key_for(const Seal& how) const {
@@ -118,14 +69,9 @@ std::string Sealer::seal(const Seal& how, const SealedRoute& route,
   if (!tss::is_allowed(key.mode, header, route.source.family)) {
     return "IPv6 without ssi is for mode cluster";  // [TSS-015]
   }
-  KeyMaterial material;
-  if (!derive(key, header, how.from_server ? route.destination : route.source, material)) {
-    return "OpenSSL cannot derive the key";
-  }
-  const std::span octets(material);
   tss::Nonce nonce = tss::raw_nonce(header, route.source);
-  if (key.mode != tss::Mode::direct) {
-    tss::apply_mask(nonce, octets.subspan<tss::kSdkBytes, tss::kIvMaskBytes>());
+  if (!set_key(key, header, how.from_server ? route.destination : route.source, nonce)) {
+    return "OpenSSL cannot derive the key";
   }
   const size_t at = out.size();
   out.resize(at + header.size());
@@ -135,9 +81,26 @@ std::string Sealer::seal(const Seal& how, const SealedRoute& route,
   out.insert(out.end(), clear.begin(), clear.end());
   tss::Aad aad(route.source, route.destination, route.transport);
   aad.add(std::span(out).subspan(at));
-  const bool sealed = encrypt(octets.first<tss::kSdkBytes>(), nonce, aad.span(),
-                              content.subspan(clear.size()), out);
-  return sealed ? "" : "OpenSSL cannot seal";
+  const auto secret = content.subspan(clear.size());
+  const size_t sealed_at = out.size();
+  out.resize(sealed_at + secret.size() + tss::kIcvBytes);
+  const auto sealed = std::span(out).subspan(sealed_at);
+  const bool is_sealed = aead_.seal(nonce, aad.span(), secret, {}, sealed.first(secret.size()),
+                                    sealed.last<tss::kIcvBytes>());
+  return is_sealed ? "" : "OpenSSL cannot seal";
+}
+
+// Also masks the nonce where there is a mask. `owner` as in tss::kdf_input.
+bool Sealer::set_key(const tss::Key& key, const wire::TssHeader& header,
+                     const wire::IpAddress& owner, tss::Nonce& nonce) {
+  if (!tss::is_derived(key.mode)) {
+    if (key.mode == tss::Mode::client) tss::apply_mask(nonce, key.iv_mask);
+    return aead_.set_key(key.secret);
+  }
+  tss::KeyMaterial material;
+  if (!kdf_.set_master(key.secret) || !kdf_.derive(key, header, owner, material)) return false;
+  tss::apply_mask(nonce, material.iv_mask());
+  return aead_.set_key(material.sdk());
 }
 
 }  // namespace uet::tools

@@ -1,8 +1,8 @@
 // Seals the packets of uet_pcap as TSS says, with the lines of a key file. One Sealer a capture: it
-// counts. Without OpenSSL none can be made (packet_seal_none.cpp).
+// counts. Without OpenSSL it takes no keys.
 #pragma once
 
-#include "tss/derivation.h"
+#include "tss/kdf.h"
 
 #include <map>
 #include <optional>
@@ -27,13 +27,6 @@ struct SealedRoute {
   wire::IpAddress source, destination;
   std::span<const std::byte> transport;
 };
-
-// SDK and IV mask, and what is left of the last block.
-using KeyMaterial = std::array<std::byte, tss::kKdfBlocks * 16>;
-
-// What a key gives for a packet; `owner` as in tss::kdf_input. False: OpenSSL has no such cipher.
-bool derive(const tss::Key& key, const wire::TssHeader& header, const wire::IpAddress& owner,
-            KeyMaterial& out);
 
 class Sealer {
  public:
@@ -60,8 +53,13 @@ class Sealer {
   using Source = std::pair<uint32_t, std::vector<std::byte>>;  // line of the key, identity
 
   const KnownKey* key_for(const Seal& how) const;
+  bool set_key(const tss::Key& key, const wire::TssHeader& header, const wire::IpAddress& owner,
+               tss::Nonce& nonce);
   uint64_t next_counter(const Seal& how, uint32_t key_line, const SealedRoute& route);
 
+  tss::Aead aead_;
+  tss::Kdf kdf_;
+  bool has_ciphers_ = false;
   std::vector<KnownKey> keys_;
   std::map<Source, uint64_t> counters_;
 };

@@ -2,81 +2,15 @@
 // wire/test/data/tss-vectors.json.
 #include "tss/derivation.h"
 
-#include "wire/reader.h"
-#include "wire/test/octets_of.h"
+#include "tss/test/vectors.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include <fstream>
-
-namespace uet::tss {
+namespace uet::tss::test {
 namespace {
 
-using Json = nlohmann::json;
-using wire::IpAddress;
-using wire::TssHeader;
-using wire::test::hex_of;
-using wire::test::Octets;
-using wire::test::octets_of;
-
-std::string text(const Json& object, const char* field) {
-  return object.contains(field) ? object.at(field).get<std::string>() : std::string();
-}
-
-uint64_t hex(const Json& object, const char* field) {
-  return std::stoull(text(object, field), nullptr, 16);
-}
-
-IpAddress address_of(const std::string& digits) {
-  const Octets octets = octets_of(digits);
-  IpAddress address;
-  address.family = octets.size() == 4 ? wire::IpFamily::v4 : wire::IpFamily::v6;
-  std::memcpy(address.octets.data(), octets.data(), octets.size());
-  return address;
-}
-
-TssHeader header_of(const std::string& digits) {
-  const Octets octets = octets_of(digits);
-  wire::Reader r(octets);
-  return *TssHeader::parse(r);
-}
-
-Mode mode_of(const Json& vector) {
-  const std::string mode = vector.at("mode");
-  if (mode == "direct") return Mode::direct;
-  return mode == "cluster" ? Mode::cluster : Mode::server;
-}
-
-class VectorTest : public ::testing::Test {
- protected:
-  static Json vectors(const char* part) {
-    std::ifstream file(UET_SOURCE_DIR "/wire/test/data/tss-vectors.json");
-    return Json::parse(file).at(part);
-  }
-
-  // The key and the header that the derivation of a vector begins with.
-  static Key key_of(const Json& vector) {
-    Key key;
-    key.mode = mode_of(vector);
-    if (key.mode == Mode::cluster) {
-      key.rekey_mask = hex(vector, "rekey_mask");
-      key.rekey_shift = static_cast<uint8_t>(hex(vector, "rekey_shift"));
-    }
-    return key;
-  }
-  static TssHeader derived_header(const Json& vector) {
-    TssHeader h;
-    h.sp = vector.at("identity_form") == "ssi";
-    if (h.sp) h.ssi = static_cast<uint32_t>(hex(vector, "identity"));
-    h.tsc = hex(vector, "epoch") << 48;
-    if (!text(vector, "counter").empty()) h.tsc |= hex(vector, "counter");
-    return h;
-  }
-};
-
 // [TSS-011, TSS-030, TSS-031, TSS-034..037]
-TEST_F(VectorTest, TheInputOfTheDerivationIsThatOfEveryVector) {
+TEST(VectorTest, TheInputOfTheDerivationIsThatOfEveryVector) {
   size_t compared = 0;
   for (const Json& vector : vectors("kdf")) {
     SCOPED_TRACE(vector.at("id"));
@@ -92,7 +26,7 @@ TEST_F(VectorTest, TheInputOfTheDerivationIsThatOfEveryVector) {
 }
 
 // [TSS-038]
-TEST_F(VectorTest, TheInputIsNoneOfThoseThatCirculateAndAreWrong) {
+TEST(VectorTest, TheInputIsNoneOfThoseThatCirculateAndAreWrong) {
   const Json right = vectors("kdf")[0];
   const KdfInput input =
       kdf_input(key_of(right), derived_header(right), address_of(text(right, "identity")), 1);
@@ -106,7 +40,7 @@ TEST_F(VectorTest, TheInputIsNoneOfThoseThatCirculateAndAreWrong) {
 }
 
 // [TSS-011..014, TSS-018]
-TEST_F(VectorTest, TheNonceIsThatOfEveryPacket) {
+TEST(VectorTest, TheNonceIsThatOfEveryPacket) {
   size_t masked = 0;
   for (const Json& packet : vectors("packets")) {
     SCOPED_TRACE(packet.at("id"));
@@ -124,7 +58,7 @@ TEST_F(VectorTest, TheNonceIsThatOfEveryPacket) {
 }
 
 // [TSS-019, TSS-020]
-TEST_F(VectorTest, TheAuthenticatedDataIsThatOfEveryPacket) {
+TEST(VectorTest, TheAuthenticatedDataIsThatOfEveryPacket) {
   size_t compared = 0;
   for (const Json& packet : vectors("packets")) {
     SCOPED_TRACE(packet.at("id"));
@@ -184,4 +118,4 @@ TEST(RekeyTest, OnlyClustersRekeyByTheCounter) {
 }
 
 }  // namespace
-}  // namespace uet::tss
+}  // namespace uet::tss::test

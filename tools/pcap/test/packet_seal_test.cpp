@@ -1,5 +1,5 @@
 // What uet_pcap seals, octet for octet against the vectors of the TSS reference, part D, which were
-// not made by this code: wire/test/data/tss-vectors.json. [TSS-110..117, TSS-122..130]
+// not made by this code: wire/test/data/tss-vectors.json. [TSS-122..130]
 #include "tools/pcap/packet_seal.h"
 #include "tools/pcap/packet_language.h"
 
@@ -96,32 +96,6 @@ TEST(SealerTest, PacketsAreThoseOfTheVectors) {
     ++compared;
   }
   EXPECT_EQ(compared, 18U);
-}
-
-// [TSS-034..038, TSS-118..120]
-TEST(SealerTest, KeysAreDerivedAsInTheVectors) {
-  size_t compared = 0;
-  for (const Json& kdf : vectors("kdf")) {
-    SCOPED_TRACE(kdf.at("id"));
-    const tss::KeyLine line = tss::parse_key_line("sdi=1 an=0 mode=" + text(kdf, "mode") +
-                                                  derivation_fields(text(kdf, "id")));
-    ASSERT_TRUE(line.key.has_value()) << line.problem;
-    wire::TssHeader header;
-    header.sp = kdf.at("identity_form") == "ssi";
-    if (header.sp)
-      header.ssi = static_cast<uint32_t>(std::stoul(text(kdf, "identity"), nullptr, 16));
-    header.tsc = std::stoull(text(kdf, "epoch") + text(kdf, "counter"), nullptr, 16);
-    const auto owner =
-        header.sp ? wire::IpAddress::v4(0x0A000001) : address_of(text(kdf, "identity"));
-    KeyMaterial material;
-    ASSERT_TRUE(derive(*line.key, header, owner, material));
-    EXPECT_EQ(hex_of(material).substr(0, 88), text(kdf, "sdk") + text(kdf, "iv_mask"));
-    for (const Json& wrong : vectors("kdf_negative")) {
-      EXPECT_NE(hex_of(material).substr(0, 64), text(wrong, "sdk_not"));
-    }
-    ++compared;
-  }
-  EXPECT_EQ(compared, 12U);
 }
 
 class LineTest : public ::testing::Test {
