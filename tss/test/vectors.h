@@ -1,4 +1,4 @@
-// The vectors of the reference, part D, as the tests of tss read them:
+// The vectors of the reference, part D (wire/test/data/tss-vectors.json), as the tests read them.
 // wire/test/data/tss-vectors.json.
 #pragma once
 

@@ -1,0 +1,37 @@
+// Jobs and their domains. [TSS-074, TSS-075]
+#include "tss/policy.h"
+
+namespace uet::tss {
+
+Result<void> JobTable::create(Arena& arena, uint32_t bindings, uint64_t seed) {
+  UET_CHECK(jobs_.create(arena, bindings, seed));
+  return bindings_.create(arena, bindings, seed);
+}
+
+Result<void> JobTable::bind(JobId job, uint32_t sdi, Policy policy) {
+  if (sdi == 0) return Errc::invalid;
+  if (bindings_.full()) return Errc::again;
+  const auto bound = bindings_.insert({job, sdi}, true);
+  if (!bound.ok()) return bound.error();
+  if (jobs_.find(job) != nullptr) return {};
+  const auto added = jobs_.insert(job, {sdi, policy});
+  UET_ASSERT(added.ok());
+  if (policy != Policy::require) ++jobs_allowing_clear_;
+  return {};
+}
+
+uint32_t JobTable::domain_of(JobId job) const {
+  const Job* const known = jobs_.find(job);
+  return known == nullptr || known->policy == Policy::none ? 0 : known->sdi;
+}
+
+Policy JobTable::policy_of(JobId job) const {
+  const Job* const known = jobs_.find(job);
+  return known == nullptr ? default_ : known->policy;
+}
+
+Verdict JobTable::judge_arrival(JobId job, uint32_t sdi) const {
+  return judge(policy_of(job), sdi, bindings_.find({job, sdi}) != nullptr);
+}
+
+}  // namespace uet::tss

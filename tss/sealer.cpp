@@ -1,0 +1,129 @@
+// One packet after the other; the key of the last one is at hand for the next.
+#include "tss/sealer.h"
+
+#include "tss/ready.h"
+
+namespace uet::tss {
+
+namespace {
+
+size_t content_bytes(const ClearPacket& packet) {
+  size_t size = packet.header.size();
+  for (const IoSlice& slice : packet.payload) size += slice.length;
+  return size;
+}
+
+constexpr size_t kUdpBytesMax = 0xFFFF - wire::UdpHeader::kSize;
+
+// Copies the first octets of the packet, which stay in clear; returns how many there are.
+size_t copy_clear(const ClearPacket& packet, size_t wanted, std::byte* out) {
+  size_t done = std::min(wanted, packet.header.size());
+  if (done != 0) std::memcpy(out, packet.header.data(), done);
+  for (const IoSlice& slice : packet.payload) {
+    const size_t piece = std::min<size_t>(wanted - done, slice.length);
+    if (piece != 0) std::memcpy(out + done, slice.data, piece);
+    done += piece;
+  }
+  return done;
+}
+
+}  // namespace
+
+uint32_t Sealer::sealed_bytes(const ClearPacket& packet) {
+  const SecureDomain* const domain = domains_.find(packet.sdi);
+  if (domain == nullptr) return 0;
+  return static_cast<uint32_t>(content_bytes(packet)) + seal_bytes(domain->terms().use_ssi);
+}
+
+uint32_t Sealer::seal(std::span<ClearPacket> packets, Instant now) {
+  uint32_t sealed = 0;
+  for (ClearPacket& packet : packets) sealed += seal(packet, now) ? 1 : 0;
+  return sealed;
+}
+
+bool Sealer::seal(ClearPacket& packet, Instant now) {
+  packet.sealed_bytes = 0;
+  packet.refusal = Refusal::count_;
+  SecureDomain* const domain = domains_.find(packet.sdi);
+  if (domain == nullptr) {
+    packet.refusal = Refusal::unknown_domain;
+    domains_.count(Count::out_errored_pkts);  // [TSS-102]
+    return false;
+  }
+  if (const auto refused = try_seal(packet, *domain, now)) {
+    packet.refusal = *refused;
+    domain->count(count_of(*refused));
+    return false;
+  }
+  domain->count(Count::out_auth_pkts);
+  return true;
+}
+
+std::optional<Refusal> Sealer::try_seal(ClearPacket& packet, SecureDomain& domain, Instant now) {
+  const DomainTerms& terms = domain.terms();
+  KeySlot* const slot = domain.tx_slot(now);
+  if (slot == nullptr) return Refusal::no_tx_key;
+  const bool is_servers = terms.mode == Mode::server && terms.use_ssi;
+  if (packet.client_ssi.has_value() != is_servers) return Refusal::wrong_client;
+  wire::TssHeader header{.sp = terms.use_ssi, .an = slot->key.an, .sdi = terms.sdi};
+  if (terms.use_ssi) header.ssi = packet.client_ssi.value_or(terms.ssi);
+  if (!is_allowed(terms.mode, header, packet.route.source.family)) {
+    return Refusal::wrong_source_form;
+  }
+  const size_t total = content_bytes(packet) + seal_bytes(terms.use_ssi);
+  if (total > packet.room.size() || total > kUdpBytesMax) return Refusal::too_long;
+  const std::optional<uint64_t> counter = slot->secret->counter.take();
+  if (!counter) return Refusal::no_counter;
+  header.tsc = uint64_t{slot->epoch} << 48 | *counter;
+  packet.sealed_bytes = static_cast<uint32_t>(total);
+  const auto refused = write(packet, *slot, header);
+  if (refused) packet.sealed_bytes = 0;
+  return refused;
+}
+
+// | security header | octets in clear | encrypted | ICV |
+std::optional<Refusal> Sealer::write(ClearPacket& packet, KeySlot& slot,
+                                     const wire::TssHeader& header) {
+  const bool is_server = slot.key.mode == Mode::server;
+  const Route& route = packet.route;
+  ReadyKey* const key = key_for(slot, header, is_server ? route.destination : route.source);
+  if (key == nullptr) return Refusal::cipher;
+  const auto out = packet.room.first(packet.sealed_bytes);
+  wire::Writer w(out);
+  header.emit(w);
+  const size_t clear = copy_clear(packet, slot.key.clear_bytes, out.data() + header.size());
+  Aad aad(route.source, route.destination, route.transport(out.size()).span());
+  aad.add(out.first(header.size() + clear));
+
+  // What is in clear is cut off from the pieces.
+  std::array<IoSlice, TxBatch::kSlicesPerPacket> rest;
+  UET_ASSERT(packet.payload.size() <= rest.size());
+  size_t skip = clear - std::min(clear, packet.header.size());
+  for (size_t i = 0; i < packet.payload.size(); ++i) {
+    const IoSlice& slice = packet.payload[i];
+    const size_t cut = std::min<size_t>(skip, slice.length);
+    rest[i] = {slice.data + cut, slice.length - cut};
+    skip -= cut;
+  }
+  const auto head = packet.header.subspan(std::min(clear, packet.header.size()));
+  const auto encrypted = out.subspan(header.size() + clear);
+  const bool is_sealed =
+      key->aead.seal(nonce_of(*key, header, route.source), aad.span(), head,
+                     std::span(rest).first(packet.payload.size()),
+                     encrypted.first(encrypted.size() - kIcvBytes), encrypted.last<kIcvBytes>());
+  if (!is_sealed) return Refusal::cipher;
+  return std::nullopt;
+}
+
+ReadyKey* Sealer::key_for(KeySlot& slot, const wire::TssHeader& header,
+                          const wire::IpAddress& owner) {
+  const ReadyName name = ready_name(slot, header, owner);
+  ReadyKey* const known = domains_.keys().find(name, last_);
+  if (known != nullptr) return known;
+  if (!make_draft(domains_.keys(), slot, name, header, owner)) return nullptr;
+  domains_.count(Count::key_derive);
+  last_ = &domains_.keys().keep_draft();
+  return last_;
+}
+
+}  // namespace uet::tss

@@ -1,0 +1,56 @@
+// Seals packets: the one copy of the way out, from header and payload into the room of the sealed
+// packet. A resend is sealed again, with a counter of its own. [TSS-039, TSS-040]
+#pragma once
+
+#include "tss/domains.h"
+#include "tss/route.h"
+
+#include "base/packet.h"
+
+#include <optional>
+#include <span>
+
+namespace uet::tss {
+
+constexpr uint32_t seal_bytes(bool use_ssi) {
+  return (use_ssi ? wire::TssHeader::kSizeSsi : wire::TssHeader::kSize) + kIcvBytes;
+}
+constexpr uint32_t kSealBytesMax = seal_bytes(true);
+
+// A packet in clear: from its PDS header on, in pieces that may lie anywhere.
+struct ClearPacket {
+  std::span<const std::byte> header;
+  std::span<const IoSlice> payload;
+  uint32_t sdi = 0;
+  Route route;
+  std::optional<uint32_t> client_ssi;  // for mode server with SSI: who the client is [TSS-033]
+  std::span<std::byte> room;           // for security header, content and ICV
+
+  // Results.
+  uint32_t sealed_bytes = 0;  // 0: not sealed
+  Refusal refusal = Refusal::count_;
+};
+
+class Sealer {
+ public:
+  explicit Sealer(Domains& domains) : domains_(domains) {}
+
+  // Octets of the packet when it is sealed; 0 when there is no such domain.
+  uint32_t sealed_bytes(const ClearPacket& packet);
+
+  // Writes the sealed packet to the beginning of its room. A packet that is refused must not leave,
+  // least of all in the clear: it fails here, and its cause is counted. [TSS-109]
+  bool seal(ClearPacket& packet, Instant now);
+  // All of them, each for itself; returns how many were sealed.
+  uint32_t seal(std::span<ClearPacket> packets, Instant now);
+
+ private:
+  std::optional<Refusal> try_seal(ClearPacket& packet, SecureDomain& domain, Instant now);
+  std::optional<Refusal> write(ClearPacket& packet, KeySlot& slot, const wire::TssHeader& header);
+  ReadyKey* key_for(KeySlot& slot, const wire::TssHeader& header, const wire::IpAddress& owner);
+
+  Domains& domains_;
+  ReadyKey* last_ = nullptr;
+};
+
+}  // namespace uet::tss
