@@ -121,7 +121,7 @@ ReadyKey* Sealer::key_for(KeySlot& slot, const wire::TssHeader& header,
   ReadyKey* const known = domains_.keys().find(name, last_);
   if (known != nullptr) return known;
   if (!make_draft(domains_.keys(), slot, name, header, owner)) return nullptr;
-  domains_.count(Count::key_derive);
+  domains_.find(slot.key.sdi)->count(Count::key_derive);
   last_ = &domains_.keys().keep_draft();
   return last_;
 }

@@ -28,6 +28,10 @@ inline Route native_route(const IpAddress& from, const IpAddress& to) {
   return {.source = from, .destination = to, .carriage = Carriage::native, .entropy = 0x4242};
 }
 
+inline constexpr uint32_t kSsi = 0x0A0B0C0D;
+inline const Route kThere = udp_route(v4(1), v4(2));
+inline const Route kBack = udp_route(v4(2), v4(1));
+
 inline Key key_with(Mode mode, uint8_t filled_with, bool an = false) {
   Key key;
   key.sdi = kSdi;

@@ -4,10 +4,6 @@
 namespace uet::tss::test {
 namespace {
 
-constexpr uint32_t kSsi = 0x0A0B0C0D;
-const Route kThere = udp_route(v4(1), v4(2));
-const Route kBack = udp_route(v4(2), v4(1));
-
 // Two members of a cluster.
 class ClusterTest : public ::testing::Test {
  protected:
