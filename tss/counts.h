@@ -12,7 +12,8 @@ namespace uet::tss {
   X(in_auth_pkts)                                                                                \
   X(out_auth_pkts)                                                                               \
   X(in_auth_fail_pkts)                                                                           \
-  X(in_invalid) X(in_invalid_sa) X(in_late_pkts) X(in_binding_failure_pkts) X(out_invoke_fail)   \
+  X(in_invalid)                                                                                  \
+  X(in_invalid_sa) X(in_late_pkts) X(in_binding_failure_pkts) X(out_invoke_fail)                 \
       X(in_errored_pkts) X(out_errored_pkts) X(in_rx_encryption_bypass_pkts)                     \
           X(out_rx_encryption_bypass_pkts) X(in_replay) X(in_pdc_binding_fail) X(in_trim_unauth) \
               X(key_derive) X(key_derive_throttled)

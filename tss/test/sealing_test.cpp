@@ -18,7 +18,8 @@ class ClusterTest : public ::testing::Test {
   End a_, b_;
 };
 
-// [TSS-001, TSS-030] Each end derives the key of the other; nothing is negotiated.
+// [TSS-001, TSS-030, TSS-094, TSS-095] Each end derives the key of the other; nothing is
+// negotiated.
 TEST_F(ClusterTest, BothDirectionsOpen) {
   EXPECT_EQ(b_.unseal(packet(), kThere), content());
   EXPECT_EQ(a_.unseal(b_.seal(content(5), kBack), kBack), content(5));
@@ -146,7 +147,7 @@ TEST_F(ClusterTest, OnlyMembersAreTakenWhereThereIsAList) {
   EXPECT_EQ(c.verdict(a_.seal(content(), from_three), from_three), "not_a_member");
 }
 
-// [TSS-109] What cannot be sealed does not leave, and the reason is counted.
+// [TSS-102, TSS-109] What cannot be sealed does not leave, and the reason is counted.
 TEST_F(ClusterTest, WithoutADomainNothingIsSealed) {
   EXPECT_TRUE(a_.seal(content(), kThere, kBegin, std::nullopt, 9).empty());
   EXPECT_EQ(a_.refusal, Refusal::unknown_domain);
