@@ -23,8 +23,8 @@ ID = r"(?:PDS|SES|WIRE|LF|CMS|TSS|LINK|ABI)-[A-Z]?\d+|(?<![\w-])T-\d\d"
 CITATION = re.compile(rf"({ID})(?:\.\.(\d+)|\s+to\s+(?:\w+-)?[A-Z]?(\d+))?")
 PAGE = re.compile(r"\[(?:[^\]]*, )?architecture ([^\]]*)\]")
 DECISION = re.compile(r"\bdecisions? (\d+)\b")
-CODE_FOLDERS = ("base", "wire", "cms", "pds", "ses", "tss", "fep", "io", "link", "prov", "sim",
-                "tools", "scripts", "fuzz", "conformance", "dissector")
+CODE_FOLDERS = ("base", "wire", "cms", "pds", "ses", "tss", "keys", "fep", "io", "link", "prov",
+                "sim", "tools", "scripts", "fuzz", "conformance", "dissector")
 SOURCES = (".h", ".cpp", ".c", ".py", ".sh")
 NOT_SEARCHED = ("scripts/check_citations.py", "scripts/test/checkers_test.py",
                 "scripts/test/mutants_test.py")

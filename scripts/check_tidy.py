@@ -25,6 +25,7 @@ ARROWS = {
     "base": set(),
     "wire": {"base"},
     "tss": {"wire", "base"},
+    "keys": {"tss", "wire", "base"},
     "cms": {"base"},
     "pds": {"wire", "cms", "base"},
     "ses": {"pds", "wire", "cms", "base"},

@@ -29,6 +29,7 @@ COMMANDS = {
     "uet_conform": [["run", "/"]],
     "uet_ctl": [["stats"], ["dump"], ["doctor"], ["paths"], ["record", "--out", "/"],
                 ["plot", "/", "--out", "/"]],
+    "uet_keys": [["inspect", "/"], ["roll", "/", "--sdi", "1"]],
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
     "uet_perf": [[], ["pdcs"], ["gap"], ["loss"], ["match"]],
     "uet_replay": [["/"]],

@@ -1,0 +1,31 @@
+// What is different between two readings of a key file: what a reload has to do. [TSS-045, TSS-046]
+#pragma once
+
+#include "keys/key_file.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace uet::keys {
+
+enum class ChangeKind : uint8_t {
+  domain_added,
+  domain_removed,
+  terms_changed,  // mode, source, policy, limits: the domain is made anew
+  key_removed,    // overwrite it now
+  key_added,      // good for receiving
+  transmit,       // send with this key from now on
+};
+
+struct Change {
+  ChangeKind kind;
+  uint32_t sdi = 0;
+  bool an = false;  // of the key; with the kinds of domains 0
+  bool operator==(const Change&) const = default;
+};
+
+// In an order in which they can be done: what goes before what comes, keys before they are used. A
+// key with another secret under the same AN is one removed and one added.
+std::vector<Change> changes(const KeyFile& before, const KeyFile& after);
+
+}  // namespace uet::keys

@@ -1,0 +1,88 @@
+// Lines "CHECK_VALUE SOURCE MARK", and "end" as the last: a file that was cut is not believed.
+#include "keys/counter_marks.h"
+
+#include "keys/key_file.h"
+#include "keys/whole_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+namespace uet::keys {
+
+namespace {
+
+constexpr const char* kHead = "# Counters used: docs/decisions/0021 of uet. Do not edit or copy.\n";
+constexpr const char* kEnd = "end\n";
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw KeyFileError(path + ": " + what);
+}
+
+std::string text_of_marks(const std::map<std::string, uint64_t>& marks) {
+  std::string text = kHead;
+  for (const auto& [name, mark] : marks) text += name + " " + std::to_string(mark) + "\n";
+  return text + kEnd;
+}
+
+std::map<std::string, uint64_t> parse(const std::string& text, const std::string& path) {
+  if (!text.starts_with(kHead) || !text.ends_with(kEnd))
+    refuse(path, "is cut or no file of counters");
+  std::map<std::string, uint64_t> marks;
+  std::istringstream lines(text.substr(std::char_traits<char>::length(kHead)));
+  std::string line;
+  while (std::getline(lines, line) && line != "end") {
+    const size_t blank = line.rfind(' ');
+    uint64_t mark = 0;
+    const char* const end = line.data() + line.size();
+    const auto parsed = std::from_chars(line.data() + std::min(line.size(), blank + 1), end, mark);
+    if (blank == std::string::npos || parsed.ec != std::errc() || parsed.ptr != end) {
+      refuse(path, "a line is not CHECK_VALUE SOURCE MARK");
+    }
+    marks[line.substr(0, blank)] = mark;
+  }
+  return marks;
+}
+
+}  // namespace
+
+void CounterMarks::create(const std::string& path) {
+  if (access(path.c_str(), F_OK) == 0) refuse(path, "is there already");
+  replace_secret_file(path, text_of_marks({}));
+}
+
+CounterMarks::CounterMarks(const std::string& path) : path_(path) {
+  const std::string lock = path + ".lock";  // the file itself is replaced
+  lock_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock_ < 0) refuse(lock, "cannot be opened");
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    close(lock_);
+    refuse(path, "another process uses these counters");
+  }
+  try {
+    marks_ = parse(read_secret_file(path), path);
+  } catch (const KeyFileError&) {
+    close(lock_);
+    throw;
+  }
+}
+
+CounterMarks::~CounterMarks() { close(lock_); }
+
+Reserved CounterMarks::reserve(const std::string& check_value, const std::string& source,
+                               uint64_t first, uint64_t count) {
+  auto marks = marks_;
+  uint64_t& mark = marks[check_value + " " + source];
+  Reserved reserved;
+  reserved.from = std::max(mark, first);
+  reserved.until = mark = reserved.from + count;
+  replace_secret_file(path_, text_of_marks(marks));
+  marks_ = std::move(marks);
+  return reserved;
+}
+
+}  // namespace uet::keys

@@ -1,0 +1,71 @@
+// Key files: the secure domains of a host, with their keys, in TOML. docs/howto/keys.md describes
+// them. Nothing here prints a secret.
+#pragma once
+
+#include "tss/domain.h"
+#include "tss/policy.h"
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uet::keys {
+
+// "FILE:LINE: FIELD: what is wrong". Never contains a value: it may be a key.
+class KeyFileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// One key of a domain; overwritten when it goes.
+struct KeyEntry {
+  tss::Key key;
+  std::optional<int64_t> created;  // seconds since 1970
+  std::optional<int64_t> expires;
+
+  KeyEntry() = default;
+  KeyEntry(const KeyEntry&) = default;
+  KeyEntry& operator=(const KeyEntry&) = default;
+  ~KeyEntry() { tss::wipe(key.secret); }
+  bool operator==(const KeyEntry&) const = default;
+};
+
+struct DomainEntry {
+  tss::DomainTerms terms;
+  tss::Policy policy = tss::Policy::require;
+  std::vector<uint32_t> jobs;  // JobIDs; empty: no job is bound to it
+  std::vector<KeyEntry> keys;  // one or two, of different AN
+  bool transmit = false;       // AN of the key to send with
+
+  const KeyEntry* key(bool an) const;
+};
+
+struct KeyFile {
+  std::vector<DomainEntry> domains;
+
+  const DomainEntry* domain(uint32_t sdi) const;
+  DomainEntry* domain(uint32_t sdi);
+};
+
+// Throws KeyFileError; `name` stands for the file in its text.
+KeyFile parse_key_file(std::string_view text, const std::string& name);
+std::string text_of(const KeyFile& file);
+
+// Refuses a file that others may read or write, that is not ours, or that is no plain file: the
+// keys in it would not be secret. Throws KeyFileError.
+KeyFile read_key_file(const std::string& path);
+// Replaces the file at once, with mode 0600: a reader sees the old one or the new one, also after a
+// crash. Throws KeyFileError.
+void write_key_file(const KeyFile& file, const std::string& path);
+
+// What distinguishes two keys without showing either: 16 hexadecimal digits of a CMAC.
+std::string check_value(const tss::Key& key);
+
+// The line of a key log or of a key file for Wireshark and uet_pcap: docs/reference/key-file.md.
+// It contains the key.
+std::string key_line(const tss::Key& key);
+
+}  // namespace uet::keys

@@ -1,0 +1,19 @@
+// Files with secrets, read and replaced as a whole.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace uet::keys {
+
+constexpr size_t kFileBytesMax = size_t{4} << 20;
+
+// Throws KeyFileError when it cannot be read, is no plain file, is not owned by the effective user,
+// or when group or others have any right to it.
+std::string read_secret_file(const std::string& path);
+
+// Writes a new file with mode 0600 beside it, makes it durable, and puts it in the place of the old
+// one, which stays as it is on an error. Throws KeyFileError.
+void replace_secret_file(const std::string& path, std::string_view text);
+
+}  // namespace uet::keys

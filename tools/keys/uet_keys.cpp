@@ -1,0 +1,301 @@
+// uet_keys: makes, shows and replaces the keys of secure domains. docs/man/uet_keys.1.md is its
+// manual.
+#include "keys/counter_marks.h"
+#include "keys/key_file.h"
+#include "keys/timestamps.h"
+#include "keys/words.h"
+#include "tools/common/command_line.h"
+#include "wire/ip_address.h"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+namespace {
+
+using namespace uet;
+using namespace uet::keys;
+using Json = nlohmann::ordered_json;
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+
+struct Options {
+  std::string file;
+  uint32_t sdi = 0;
+  std::string mode = "cluster";
+  std::optional<uint32_t> ssi;
+  std::string policy = "require";
+  std::vector<uint32_t> jobs;
+  uint32_t clear = 0;
+  std::string client;
+  uint32_t epoch = 0;
+  std::string out;
+  bool secrets = false;
+  bool json = false;
+};
+
+template <class T, size_t N>
+T choice(const std::string_view (&words)[N], const std::string& given) {
+  return static_cast<T>(std::find(std::begin(words), std::end(words), given) - std::begin(words));
+}
+
+void draw(std::span<std::byte> secret) {
+  while (!secret.empty()) {
+    const ssize_t n = getrandom(secret.data(), std::min<size_t>(secret.size(), 256), 0);
+    if (n < 0) throw KeyFileError("the system gives no random numbers");
+    secret = secret.subspan(static_cast<size_t>(n));
+  }
+}
+
+KeyEntry new_key(const tss::Key& like, bool an) {
+  KeyEntry entry;
+  entry.key = like;
+  entry.key.an = an;
+  draw(entry.key.secret);
+  entry.created = std::time(nullptr);
+  return entry;
+}
+
+DomainEntry& domain_of(KeyFile& file, const Options& options) {
+  DomainEntry* const domain = file.domain(options.sdi);
+  if (domain == nullptr) {
+    throw KeyFileError(options.file + ": there is no domain " + std::to_string(options.sdi));
+  }
+  return *domain;
+}
+
+// --- commands; each throws KeyFileError ---
+
+void generate(const Options& options) {
+  KeyFile file;
+  if (access(options.file.c_str(), F_OK) == 0) file = read_key_file(options.file);
+  if (file.domain(options.sdi) != nullptr) {
+    throw KeyFileError(options.file + ": domain " + std::to_string(options.sdi) +
+                       " is there already; its next key is made by uet_keys roll");
+  }
+  DomainEntry domain;
+  domain.terms.sdi = options.sdi;
+  domain.terms.mode = choice<tss::Mode>(kModes, options.mode);
+  domain.terms.use_ssi = options.ssi.has_value();
+  domain.terms.ssi = options.ssi.value_or(0);
+  domain.policy = choice<tss::Policy>(kPolicies, options.policy);
+  domain.jobs = options.jobs;
+  tss::Key like;
+  like.sdi = options.sdi;
+  like.mode = domain.terms.mode;
+  like.clear_bytes = static_cast<uint8_t>(options.clear);
+  domain.keys.push_back(new_key(like, false));
+  file.domains.push_back(domain);
+  parse_key_file(text_of(file), options.file);  // what was given is legal together
+  write_key_file(file, options.file);
+}
+
+// Step 1 of a rollover: the next key, which is received and not yet sent with. [TSS-045]
+void roll(const Options& options) {
+  KeyFile file = read_key_file(options.file);
+  DomainEntry& domain = domain_of(file, options);
+  if (domain.keys.size() > 1) {
+    throw KeyFileError(options.file + ": the domain has two keys; retire the old one first");
+  }
+  if (domain.terms.mode == tss::Mode::client) {
+    throw KeyFileError(options.file + ": the next key of a client comes from its server");
+  }
+  const tss::Key& now = domain.keys.front().key;
+  domain.keys.push_back(new_key(now, !now.an));
+  write_key_file(file, options.file);
+}
+
+// Step 2: send with the other key. [TSS-046]
+void activate(const Options& options) {
+  KeyFile file = read_key_file(options.file);
+  DomainEntry& domain = domain_of(file, options);
+  if (domain.keys.size() < 2) throw KeyFileError(options.file + ": the domain has one key only");
+  domain.transmit = !domain.transmit;
+  write_key_file(file, options.file);
+}
+
+// Step 4: the key that is not sent with goes. [TSS-048]
+void retire(const Options& options) {
+  KeyFile file = read_key_file(options.file);
+  DomainEntry& domain = domain_of(file, options);
+  if (domain.keys.size() < 2) throw KeyFileError(options.file + ": the domain has one key only");
+  std::erase_if(domain.keys, [&](const KeyEntry& k) { return k.key.an != domain.transmit; });
+  write_key_file(file, options.file);
+}
+
+// What a server gives one of its clients, named by address or SSI. [TSS-031, TSS-033]
+void give_client(const Options& options) {
+  KeyFile file = read_key_file(options.file);
+  const DomainEntry& server = domain_of(file, options);
+  if (server.terms.mode != tss::Mode::server) {
+    throw KeyFileError(options.file + ": only mode server has clients");
+  }
+  const auto address = wire::parse_ip_address(options.client);
+  uint32_t ssi = 0;
+  const char* const end = options.client.data() + options.client.size();
+  const bool is_ssi = !address.ok() && std::from_chars(options.client.data(), end, ssi).ptr == end;
+  if (is_ssi != server.terms.use_ssi || (!is_ssi && !address.ok())) {
+    throw KeyFileError(server.terms.use_ssi ? "a client of this domain has an SSI, a number"
+                                            : "a client of this domain has an IPv4 address");
+  }
+  KeyFile made;
+  DomainEntry client = server;
+  client.terms.mode = tss::Mode::client;
+  client.terms.ssi = ssi;
+  const wire::TssHeader header{.sp = is_ssi, .ssi = ssi, .tsc = uint64_t{options.epoch} << 48};
+  for (KeyEntry& entry : client.keys) {
+    tss::Kdf kdf;
+    tss::KeyMaterial pair;
+    const bool is_derived =
+        kdf.create().ok() && kdf.set_master(entry.key.secret) &&
+        kdf.derive(entry.key, header, address.ok() ? *address : wire::IpAddress{}, pair);
+    if (!is_derived) throw KeyFileError("the cipher library failed");
+    std::copy(pair.sdk().begin(), pair.sdk().end(), entry.key.secret.begin());
+    std::copy(pair.iv_mask().begin(), pair.iv_mask().end(), entry.key.iv_mask.begin());
+    entry.key.mode = tss::Mode::client;
+    entry.key.epoch = static_cast<uint16_t>(options.epoch);
+  }
+  made.domains.push_back(client);
+  write_key_file(made, options.out);
+}
+
+Json json_of(const DomainEntry& domain, bool with_secrets) {
+  Json out = {{"sdi", domain.terms.sdi},
+              {"mode", word(kModes, domain.terms.mode)},
+              {"policy", word(kPolicies, domain.policy)},
+              {"jobs", domain.jobs},
+              {"transmit", domain.transmit ? 1 : 0},
+              {"keys", Json::array()}};
+  if (domain.terms.use_ssi) out["ssi"] = domain.terms.ssi;
+  for (const KeyEntry& entry : domain.keys) {
+    Json key = {{"an", entry.key.an ? 1 : 0}, {"check", check_value(entry.key)}};
+    if (entry.key.epoch) key["epoch"] = *entry.key.epoch;
+    if (entry.created) key["created"] = text_of_time(*entry.created);
+    if (entry.expires) key["expires"] = text_of_time(*entry.expires);
+    if (with_secrets) key["line"] = key_line(entry.key);
+    out["keys"].push_back(key);
+  }
+  return out;
+}
+
+void print(const DomainEntry& domain, bool with_secrets) {
+  std::printf("domain %u: mode %s, policy %s", domain.terms.sdi,
+              word(kModes, domain.terms.mode).data(), word(kPolicies, domain.policy).data());
+  if (domain.terms.use_ssi) std::printf(", ssi 0x%x", domain.terms.ssi);
+  for (size_t i = 0; i < domain.jobs.size(); ++i) {
+    std::printf("%s%u", i == 0 ? ", jobs " : " ", domain.jobs[i]);
+  }
+  std::printf("\n");
+  for (const KeyEntry& entry : domain.keys) {
+    std::printf("  AN %d: check %s%s", entry.key.an ? 1 : 0, check_value(entry.key).c_str(),
+                entry.key.an == domain.transmit ? ", sends and receives" : ", receives");
+    if (entry.created) std::printf(", created %s", text_of_time(*entry.created).c_str());
+    if (entry.expires) std::printf(", expires %s", text_of_time(*entry.expires).c_str());
+    std::printf("\n");
+    if (with_secrets) std::printf("  %s\n", key_line(entry.key).c_str());
+  }
+}
+
+void inspect(const Options& options) {
+  const KeyFile file = read_key_file(options.file);
+  Json report = {{"domains", Json::array()}};
+  for (const DomainEntry& domain : file.domains) {
+    if (options.json) {
+      report["domains"].push_back(json_of(domain, options.secrets));
+    } else {
+      print(domain, options.secrets);
+    }
+  }
+  if (options.json) std::printf("%s\n", report.dump(2).c_str());
+}
+
+void lines(const Options& options) {
+  const KeyFile file = read_key_file(options.file);
+  for (const DomainEntry& domain : file.domains) {
+    for (const KeyEntry& entry : domain.keys) std::printf("%s\n", key_line(entry.key).c_str());
+  }
+}
+
+void counters(const Options& options) { CounterMarks::create(options.file); }
+
+// --- command line ---
+
+struct Command {
+  const char* name;
+  const char* text;
+  void (*run)(const Options&);
+  bool needs_sdi;
+};
+
+constexpr Command kCommands[] = {
+    {"generate", "Add a domain with a new key to FILE", generate, true},
+    {"inspect", "Show domains and keys, without secrets", inspect, false},
+    {"lines", "Print the keys as lines for Wireshark and uet_pcap", lines, false},
+    {"roll", "Add the next key of a domain: it is received", roll, true},
+    {"activate", "Send with the other key of a domain", activate, true},
+    {"retire", "Remove the key that a domain does not send with", retire, true},
+    {"client", "Derive the keys of a client of a server's domain", give_client, true},
+    {"counters", "Make the file that keeps counters over restarts", counters, false},
+};
+
+void add_options(CLI::App& command, const std::string& name, Options& options) {
+  if (name == "generate") {
+    command.add_option("--mode", options.mode, "direct, cluster or server")
+        ->check(CLI::IsMember({"direct", "cluster", "server"}))
+        ->capture_default_str();
+    command.add_option("--ssi", options.ssi, "Source identifier of this host");
+    command.add_option("--policy", options.policy, "none, allow or require")
+        ->check(CLI::IsMember({"none", "allow", "require"}))
+        ->capture_default_str();
+    command.add_option("--job", options.jobs, "JobIDs of the domain")
+        ->delimiter(',')
+        ->check(CLI::Range(0, 0xFFFFFF));
+    command.add_option("--clear", options.clear, "Octets of each packet in clear: 0, 12 to 64")
+        ->check(CLI::Range(0, 64));
+  } else if (name == "inspect") {
+    command.add_flag("--json", options.json, "Print JSON");
+    command.add_flag("--secrets", options.secrets, "Print the keys, too");
+  } else if (name == "client") {
+    command.add_option("--client", options.client, "Its IPv4 address, or its SSI")->required();
+    command.add_option("--epoch", options.epoch, "The epoch that the keys are for")
+        ->check(CLI::Range(0, 0xFFFF));
+    command.add_option("--out", options.out, "Key file of the client")->required();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Makes, shows and replaces the keys of secure domains (key files). Files get mode 0600.\n"
+      "Exit status: 0 done, 1 a file is wrong or cannot be read or written, 2 on bad usage.",
+      "uet_keys"};
+  Options options;
+  for (const Command& one : kCommands) {
+    CLI::App* const command = app.add_subcommand(one.name, one.text);
+    command->add_option("FILE", options.file, "The file")->required();
+    if (one.needs_sdi) {
+      command->add_option("--sdi", options.sdi, "The domain, 1 to 16777215")
+          ->required()
+          ->check(CLI::Range(1, 0xFFFFFF));
+    }
+    add_options(*command, one.name, options);
+  }
+  if (const auto status = tools::parse(app, argc, argv, tools::Commands::required)) return *status;
+  for (const Command& one : kCommands) {
+    if (!app.got_subcommand(one.name)) continue;
+    try {
+      one.run(options);
+    } catch (const KeyFileError& e) {
+      std::fprintf(stderr, "uet_keys %s: %s\n", one.name, e.what());
+      return kFailed;
+    }
+  }
+  return kDone;
+}
