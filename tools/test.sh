@@ -68,7 +68,7 @@ has_libfuzzer() {
 if [ $quick -eq 1 ]; then
   preset dev all
 else
-  core='base|wire|tss|cms|pds|ses|fep|fuzz'
+  core='base|wire|tss|keys|cms|pds|ses|fep|fuzz'
   preset asan tests_core -L "^($core|io|sim)\$"
   preset tsan tests_threads -L '^threads$' -j $((2 * jobs))  # these wait even more
   if has_libfuzzer; then

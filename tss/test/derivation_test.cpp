@@ -57,7 +57,7 @@ TEST(VectorTest, TheNonceIsThatOfEveryPacket) {
   EXPECT_EQ(masked, 17U);
 }
 
-// [TSS-019, TSS-020]
+// [TSS-019, TSS-020, TSS-023]
 TEST(VectorTest, TheAuthenticatedDataIsThatOfEveryPacket) {
   size_t compared = 0;
   for (const Json& packet : vectors("packets")) {

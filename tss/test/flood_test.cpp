@@ -218,7 +218,8 @@ TEST_F(FloodTest, ATrimmedPacketCanBeReadOnceItsKeyIsReady) {
   EXPECT_EQ(peek(cut), "");
 }
 
-// [TSS-095..104] A name for everything that is counted, and a counter for every refusal.
+// [TSS-096..099, TSS-101, TSS-102, TSS-104] A name for everything that is counted, and a counter
+// for every refusal.
 TEST(CountsTest, EverythingHasAName) {
   EXPECT_STREQ(name(Count::in_auth_pkts), "in_auth_pkts");
   EXPECT_STREQ(name(Count::key_derive_throttled), "key_derive_throttled");

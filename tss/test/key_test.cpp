@@ -64,7 +64,7 @@ TEST(KeyLineTest, AClientHasItsIvMaskBehindItsKey) {
   EXPECT_EQ(parsed.key->secret[31], std::byte{0x77});
 }
 
-// [TSS-024, TSS-031, TSS-037]
+// [TSS-024, TSS-031, TSS-032, TSS-037]
 TEST(KeyLineTest, EachMistakeIsNamed) {
   const std::string good = "sdi=1 an=0 mode=direct key=" + kSecret;
   ASSERT_TRUE(parse_key_line(good).key.has_value());

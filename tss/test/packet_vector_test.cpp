@@ -98,7 +98,7 @@ struct Case {
   }
 };
 
-// [TSS-004..006, TSS-009, TSS-018, TSS-019, TSS-029..031, TSS-033, TSS-122..130]
+// [TSS-004..006, TSS-008, TSS-009, TSS-018, TSS-019, TSS-029..031, TSS-033, TSS-122..130]
 TEST(PacketVectorTest, SealedPacketsAreThoseOfTheVectors) {
   size_t compared = 0;
   for (const Json& packet : vectors("packets")) {
@@ -111,7 +111,7 @@ TEST(PacketVectorTest, SealedPacketsAreThoseOfTheVectors) {
   EXPECT_EQ(compared, 18U);
 }
 
-// [TSS-094, TSS-122..130] And they open again, at an end with the same key.
+// [TSS-079, TSS-094, TSS-122..130] And they open again, at an end with the same key.
 TEST(PacketVectorTest, SealedPacketsOfTheVectorsOpen) {
   for (const Json& packet : vectors("packets")) {
     SCOPED_TRACE(packet.at("id"));
@@ -127,7 +127,7 @@ TEST(PacketVectorTest, SealedPacketsOfTheVectorsOpen) {
   }
 }
 
-// [TSS-021, TSS-131] Every bit of the addresses, the transport header and the packet.
+// [TSS-021, TSS-022, TSS-131] Every bit of the addresses, the transport header and the packet.
 TEST(PacketVectorTest, ABitThatIsChangedAnywhereIsRefused) {
   for (const Json& packet : vectors("packets")) {
     SCOPED_TRACE(packet.at("id"));

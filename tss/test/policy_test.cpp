@@ -30,7 +30,7 @@ class JobTableTest : public ::testing::Test {
   JobTable jobs_;
 };
 
-// [TSS-074, TSS-075, TSS-093, T-19] A job may have several domains; it sends in the first.
+// [TSS-074, TSS-077] A job may have several domains; it sends in the first.
 TEST_F(JobTableTest, JobsAreBoundToDomains) {
   ASSERT_TRUE(jobs_.bind(JobId(5), 7).ok());
   ASSERT_TRUE(jobs_.bind(JobId(5), 8).ok());
@@ -86,7 +86,7 @@ FabricAddress address(uint8_t last, uint16_t port = kUetPort) {
   return a;
 }
 
-// [TSS-073, TSS-078, TSS-092, T-04, T-18] Each part counts.
+// [TSS-073, TSS-078] Each part counts.
 TEST(PdcBindingTest, APacketMatchesInEverything) {
   const PdcBinding bound{address(1), address(2), 7, Pdcid(33)};
   EXPECT_EQ(bound, (PdcBinding{address(1), address(2), 7, Pdcid(33)}));
