@@ -42,6 +42,7 @@ class TxCounter {
   uint64_t next() const { return next_; }
   uint64_t granted() const { return granted_; }  // the first that is not
   uint64_t left() const { return granted_ - next_; }
+  bool can_grow() const { return granted_ < limit_; }
   // No grant can help: the key is used up.
   bool is_used_up() const { return next_ >= limit_; }
 

@@ -1,0 +1,70 @@
+// Keeps the secure domains of an end as the key file says, while it runs: installs and removes keys
+// after a reload, and grants counters from the file of marks. What is between key files and tss.
+#pragma once
+
+#include "keys/changes.h"
+#include "keys/counter_marks.h"
+#include "keys/key_file.h"
+
+#include "tss/domains.h"
+#include "tss/policy.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uet::keys {
+
+struct KeyringPaths {
+  std::string keys;      // key file
+  std::string counters;  // of this process alone
+  std::string log;       // key log; empty: none
+};
+
+// The present, by both scales: keys expire by the calendar.
+struct Present {
+  Instant now;
+  int64_t unix_seconds = 0;
+};
+
+class Keyring {
+ public:
+  // Makes the domains of the file. `own` is the address that packets leave with. Throws
+  // KeyFileError; `domains`, which outlives this object, is to be thrown away then.
+  Keyring(const KeyringPaths& paths, const wire::IpAddress& own, tss::Domains& domains,
+          Present present);
+
+  // Reads the key file again and does what is different. Throws KeyFileError when it cannot be
+  // read or is wrong: nothing was changed then, and the keys of before stay in use.
+  std::vector<Change> reload(Present present);
+
+  // Overwrites keys whose time is over, and grants counters where less than half of a grant is
+  // left: call it in between, several times a second under load. Throws KeyFileError when a mark
+  // cannot be written; what was granted before may still be used.
+  void run(Instant now);
+
+  const KeyFile& file() const { return file_; }
+
+ private:
+  void apply(const Change& change, const KeyFile& next, Present present);
+  void add_domain(const DomainEntry& entry);
+  void add_key(const DomainEntry& entry, bool an, Present present);
+  void grant(tss::SecureDomain& domain, const KeyEntry& key);
+  void log(const tss::Key& key) const;
+  std::string source_of(const tss::DomainTerms& terms) const;
+
+  KeyringPaths paths_;
+  wire::IpAddress own_;
+  tss::Domains& domains_;
+  CounterMarks marks_;
+  KeyFile file_;
+};
+
+// Binds the jobs of all domains of the file. Errors of JobTable::bind.
+Result<void> bind_jobs(const KeyFile& file, tss::JobTable& jobs);
+
+// Appends a line to a key log: with one write, to a file that only its owner may read. Throws
+// KeyFileError. docs/reference/key-file.md
+void append_to_key_log(const std::string& path, const tss::Key& key);
+
+}  // namespace uet::keys

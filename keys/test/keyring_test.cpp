@@ -1,0 +1,220 @@
+// Two hosts that seal and open by their key files, through rollovers and restarts.
+#include "keys/keyring.h"
+#include "keys/secret_memory.h"
+#include "keys/test/temporary_folder.h"
+
+#include "tss/opener.h"
+#include "tss/sealer.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <memory>
+#include <set>
+
+namespace uet::keys {
+namespace {
+
+constexpr Instant kBegin = Instant::from_ns(1'000'000'000);
+constexpr int64_t kUnix = 1'800'000'000;
+constexpr uint32_t kSdi = 7;
+
+std::string key(int an, char digit, const std::string& more = "") {
+  return "[[domain.key]]\nan = " + std::to_string(an) + "\nsecret = \"" + std::string(64, digit) +
+         "\"\n" + more;
+}
+std::string domain(int transmit, const std::string& keys) {
+  return "[[domain]]\nsdi = 7\nmode = \"cluster\"\njobs = [5]\ntransmit = " +
+         std::to_string(transmit) + "\n" + keys;
+}
+
+// A process on one host.
+class Process {
+ public:
+  Process(const KeyringPaths& paths, uint32_t host, Present present = {kBegin, kUnix})
+      : own(wire::IpAddress::v4(0x0A000000 + host)), memory(8 * sizeof(tss::KeySecret)) {
+    tss::DomainsConfig config;
+    config.domains = 4;
+    config.ready_keys = 8;
+    config.sources = 8;
+    config.members = 1;
+    EXPECT_TRUE(domains.create(arena, config, memory.as<tss::KeySecret>(8), 1).ok());
+    ring = std::make_unique<Keyring>(paths, own, domains, present);
+  }
+
+  std::vector<std::byte> seal(const Process& to, Instant now = kBegin) {
+    std::vector<std::byte> content(40, std::byte{0x11});
+    std::vector<std::byte> room(content.size() + tss::kSealBytesMax);
+    tss::ClearPacket packet{.header = content,
+                            .payload = {},
+                            .sdi = kSdi,
+                            .route = route(to),
+                            .client_ssi = {},
+                            .room = room};
+    sealer.seal(packet, now);
+    room.resize(packet.sealed_bytes);
+    return room;
+  }
+  bool opens(std::vector<std::byte> packet, const Process& from, Instant now = kBegin) {
+    return opener.unseal(packet, from.route(*this), now).ok();
+  }
+  tss::Route route(const Process& to) const {
+    return {.source = own, .destination = to.own, .entropy = 1, .destination_port = 4793};
+  }
+
+  wire::IpAddress own;
+  SecretMemory memory;
+  Arena arena;
+  tss::Domains domains;
+  tss::Sealer sealer{domains};
+  tss::Opener opener{domains};
+  std::unique_ptr<Keyring> ring;
+};
+
+class KeyringTest : public ::testing::Test {
+ protected:
+  KeyringPaths paths(const std::string& host) {
+    KeyringPaths p{folder_.path("keys"), folder_.path("counters-" + host), ""};
+    if (made_.insert(host).second) CounterMarks::create(p.counters);
+    return p;
+  }
+  void write(const std::string& text) {
+    write_key_file(parse_key_file(text, "test"), folder_.path("keys"));
+  }
+  const TemporaryFolder folder_;
+  std::set<std::string> made_;
+};
+
+// [TSS-045..048] A rekey while packets are under way, one host after the other: none is lost.
+TEST_F(KeyringTest, ARolloverLosesNothing) {
+  write(domain(0, key(0, '1')));
+  Process a(paths("a"), 1), b(paths("b"), 2);
+  const auto works = [&] { return b.opens(a.seal(b), a) && a.opens(b.seal(a), b); };
+  EXPECT_TRUE(works());
+  auto under_way = a.seal(b);
+  write(domain(0, key(0, '1') + key(1, '2')));
+  a.ring->reload({kBegin, kUnix});
+  EXPECT_TRUE(works());
+  b.ring->reload({kBegin, kUnix});
+  EXPECT_TRUE(works());
+  write(domain(1, key(0, '1') + key(1, '2')));
+  a.ring->reload({kBegin, kUnix});
+  EXPECT_TRUE(works()) << "a sends with the new key, b with the old one";
+  b.ring->reload({kBegin, kUnix});
+  EXPECT_TRUE(works());
+  EXPECT_TRUE(b.opens(under_way, a));
+  write(domain(1, key(1, '2')));
+  const auto done = b.ring->reload({kBegin, kUnix});
+  EXPECT_EQ(done, (std::vector<Change>{{ChangeKind::key_removed, kSdi, false}}));
+  EXPECT_TRUE(works());
+  EXPECT_FALSE(b.opens(under_way, a));
+}
+
+// [TSS-039, TSS-043] All packets of all lives of a process have different counters.
+TEST_F(KeyringTest, ARestartedProcessNeverRepeatsACounter) {
+  write(domain(0, key(0, '1')));
+  std::set<uint64_t> counters;
+  for (int life = 0; life < 10; ++life) {
+    Process a(paths("a"), 1);
+    for (int i = 0; i < 20; ++i) {
+      const auto packet = a.seal(a);
+      ASSERT_FALSE(packet.empty());
+      wire::Reader r(packet);
+      EXPECT_TRUE(counters.insert(wire::TssHeader::parse(r)->tsc).second);
+    }
+  }
+  EXPECT_EQ(counters.size(), 200u);
+}
+
+// [TSS-043] Grants follow what is used; nothing is written while half of one is left.
+TEST_F(KeyringTest, CountersAreGrantedAhead) {
+  write(domain(0, key(0, '1')));
+  Process a(paths("a"), 1);
+  tss::SecureDomain& of = *a.domains.find(kSdi);
+  const tss::TxCounter& counter = of.slot(false).secret->counter;
+  EXPECT_EQ(counter.granted(), tss::kCountersAhead);
+  a.ring->run(kBegin);
+  EXPECT_EQ(counter.granted(), tss::kCountersAhead);
+  of.grant(false, tss::kCountersAhead - 10, tss::kCountersAhead);
+  a.ring->run(kBegin);
+  EXPECT_EQ(counter.granted(), 2 * tss::kCountersAhead);
+  EXPECT_EQ(counter.next(), tss::kCountersAhead - 10) << "what was left is used first";
+}
+
+// What is wrong changes nothing.
+TEST_F(KeyringTest, AWrongFileLeavesTheKeysInUse) {
+  write(domain(0, key(0, '1')));
+  Process a(paths("a"), 1), b(paths("b"), 2);
+  std::ofstream(folder_.path("keys"), std::ios::trunc) << "[[domain]]\nsdi = 8\n";
+  EXPECT_THROW(a.ring->reload({kBegin, kUnix}), KeyFileError);
+  std::ofstream(folder_.path("keys"), std::ios::trunc)
+      << domain(0, key(0, '1')) << "[[domain]]\nsdi = 9\nmode = \"direct\"\n"
+      << key(0, '2');
+  EXPECT_TRUE(b.opens(a.seal(b), a));
+  EXPECT_EQ(a.ring->reload({kBegin, kUnix}).size(), 3u) << "a second domain";
+  write("");
+  a.ring->reload({kBegin, kUnix});
+  EXPECT_TRUE(a.seal(b).empty());
+}
+
+// By the calendar, from the reload on.
+TEST_F(KeyringTest, AKeyExpires) {
+  write(domain(0, key(0, '1', "expires = 2027-01-15T08:00:10Z\n")));  // kUnix + 10
+  Process a(paths("a"), 1);
+  EXPECT_FALSE(a.seal(a, kBegin + 9_s).empty());
+  EXPECT_TRUE(a.seal(a, kBegin + 10_s).empty());
+  Process late(paths("b"), 2, {kBegin, kUnix + 10});
+  EXPECT_TRUE(late.seal(a).empty()) << "expired before it was read";
+}
+
+// [TSS-017] A source that changes makes the domain anew; its counters go on.
+TEST_F(KeyringTest, TermsMayChange) {
+  write(domain(0, key(0, '1')));
+  Process a(paths("a"), 1);
+  a.seal(a);
+  write(domain(0, "ssi = 5\n" + key(0, '1')));
+  a.ring->reload({kBegin, kUnix});
+  const auto packet = a.seal(a);
+  wire::Reader r(packet);
+  const auto header = wire::TssHeader::parse(r);
+  ASSERT_TRUE(header.ok());
+  EXPECT_TRUE(header->sp);
+  EXPECT_EQ(header->ssi, 5u);
+  EXPECT_TRUE(a.opens(packet, a));
+}
+
+// [TSS-074]
+TEST_F(KeyringTest, JobsAreBoundAsTheFileSays) {
+  write(domain(0, key(0, '1')));
+  const Process a(paths("a"), 1);
+  Arena arena;
+  tss::JobTable jobs;
+  ASSERT_TRUE(jobs.create(arena, 4, 1).ok());
+  ASSERT_TRUE(bind_jobs(a.ring->file(), jobs).ok());
+  EXPECT_EQ(jobs.domain_of(JobId(5)), kSdi);
+}
+
+// The key log: a line for each key, before its first packet, for the owner alone.
+TEST_F(KeyringTest, InstalledKeysAreLoggedWhereThatIsAskedFor) {
+  write(domain(0, key(0, '1') + key(1, '2')));
+  KeyringPaths p = paths("a");
+  p.log = folder_.path("log");
+  const Process a(p, 1);
+  struct stat s {};
+  ASSERT_EQ(stat(p.log.c_str(), &s), 0);
+  EXPECT_EQ(s.st_mode & 0777, 0600u);
+  std::ifstream in(p.log);
+  std::string line;
+  for (const char digit : {'1', '2'}) {
+    ASSERT_TRUE(std::getline(in, line));
+    const tss::KeyLine parsed = tss::parse_key_line(line);
+    ASSERT_TRUE(parsed.key.has_value());
+    EXPECT_EQ(parsed.key->secret[0], static_cast<std::byte>((digit - '0') * 0x11));
+  }
+  EXPECT_FALSE(std::getline(in, line));
+}
+
+}  // namespace
+}  // namespace uet::keys
