@@ -16,7 +16,7 @@ namespace uet::keys {
 
 namespace {
 
-constexpr const char* kHead = "# Counters used: docs/decisions/0021 of uet. Do not edit or copy.\n";
+constexpr const char* kHead = "# Counters used: docs/decisions/0022 of uet. Do not edit or copy.\n";
 constexpr const char* kEnd = "end\n";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {

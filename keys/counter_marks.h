@@ -1,5 +1,5 @@
 // Which counters of each key were used, so that a restart uses none twice: a file whose mark is
-// raised, and durable, before the counters below it are used. docs/decisions/0021. [TSS-043]
+// raised, and durable, before the counters below it are used. docs/decisions/0022. [TSS-043]
 #pragma once
 
 #include "tss/tx_counter.h"
