@@ -27,6 +27,24 @@ size_t copy_clear(const ClearPacket& packet, size_t wanted, std::byte* out) {
   return done;
 }
 
+// The pieces of a payload without its first octets.
+struct Pieces {
+  std::array<IoSlice, TxBatch::kSlicesPerPacket> slices;
+  size_t count = 0;
+  std::span<const IoSlice> span() const { return std::span(slices).first(count); }
+};
+
+Pieces without_first(std::span<const IoSlice> payload, size_t octets) {
+  Pieces rest;
+  UET_ASSERT(payload.size() <= rest.slices.size());
+  for (const IoSlice& slice : payload) {
+    const size_t cut = std::min<size_t>(octets, slice.length);
+    rest.slices[rest.count++] = {slice.data + cut, slice.length - cut};
+    octets -= cut;
+  }
+  return rest;
+}
+
 }  // namespace
 
 uint32_t Sealer::sealed_bytes(const ClearPacket& packet) {
@@ -95,22 +113,17 @@ std::optional<Refusal> Sealer::write(ClearPacket& packet, KeySlot& slot,
   Aad aad(route.source, route.destination, route.transport(out.size()).span());
   aad.add(out.first(header.size() + clear));
 
-  // What is in clear is cut off from the pieces.
-  std::array<IoSlice, TxBatch::kSlicesPerPacket> rest;
-  UET_ASSERT(packet.payload.size() <= rest.size());
-  size_t skip = clear - std::min(clear, packet.header.size());
-  for (size_t i = 0; i < packet.payload.size(); ++i) {
-    const IoSlice& slice = packet.payload[i];
-    const size_t cut = std::min<size_t>(skip, slice.length);
-    rest[i] = {slice.data + cut, slice.length - cut};
-    skip -= cut;
-  }
-  const auto head = packet.header.subspan(std::min(clear, packet.header.size()));
+  const size_t in_header = std::min(clear, packet.header.size());
+  const Nonce nonce = nonce_of(*key, header, route.source);
   const auto encrypted = out.subspan(header.size() + clear);
-  const bool is_sealed =
-      key->aead.seal(nonce_of(*key, header, route.source), aad.span(), head,
-                     std::span(rest).first(packet.payload.size()),
-                     encrypted.first(encrypted.size() - kIcvBytes), encrypted.last<kIcvBytes>());
+  const auto seal_rest = [&](std::span<const IoSlice> rest) {
+    return key->aead.seal(nonce, aad.span(), packet.header.subspan(in_header), rest,
+                          encrypted.first(encrypted.size() - kIcvBytes),
+                          encrypted.last<kIcvBytes>());
+  };
+  const bool is_sealed = clear == in_header
+                             ? seal_rest(packet.payload)
+                             : seal_rest(without_first(packet.payload, clear - in_header).span());
   if (!is_sealed) return Refusal::cipher;
   return std::nullopt;
 }
