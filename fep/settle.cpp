@@ -26,6 +26,10 @@ void settle(Config& config) {
   // A peer that was not asked is not silent.
   config.pds.quiet_time = std::min(config.pds.quiet_time, config.pds.peer_timeout / 2);
   config.ses.idle_time = config.pds.idle_time;
+  if (config.pressure_percent != 0) {
+    config.cms.pressure_high_bytes = config.ses.unexpected_bytes;
+    config.cms.pressure_low_bytes = config.ses.unexpected_bytes / 100 * config.pressure_percent;
+  }
   // Refusals end on the same clock as silence. [decision 4]
   if (config.pds.patience == pds::Patience::time) {
     config.ses.partial_message_time = config.pds.peer_timeout;

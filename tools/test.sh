@@ -14,8 +14,9 @@ Installs Debian packages when root, then builds and tests four presets:
   fuzz   one minute of the stack fuzzer from its corpus; needs clang with libFuzzer
   dev    optimised: provider, dissector, command-line programs, packet I/O, more simulation seeds,
          style and citations
-Then scripts/mutants.sh plants faults and tries a few dozen of them, other ones after each commit,
-and scripts/newest_libfabric.sh builds and tries the provider with the libfabric of Debian 13.
+Then scripts/mutants.sh plants faults in a layer or two and tries sixteen, other ones after each
+commit, and scripts/newest_libfabric.sh builds and tries the provider with the libfabric of
+Debian 13.
 Test hosts are network namespaces that the tests make and remove; tests that need what this
 machine does not have report themselves skipped: that of the ladder page without Chromium, which
 is installed where CI=true.
@@ -78,8 +79,11 @@ else
   fi
   preset dev tests_rest -LE "^($core)\$"
   say "[$((SECONDS - started)) s] planted faults: a sample"
-  scripts/mutants.sh --only base,wire,tss,cms,pds --own --sample 30 --keep build/mutants \
-    -j "$jobs" --seed "$(git rev-list --count HEAD 2>/dev/null || echo 1)"
+  # The layers in turn: to build their tests with the faults takes longer than to try a few.
+  commits=$(git rev-list --count HEAD 2>/dev/null || echo 1)
+  layers=(base,wire tss,cms pds)
+  scripts/mutants.sh --only "${layers[commits % 3]}" --own --sample 16 --keep build/mutants \
+    -j "$jobs" --seed "$commits"
   say "[$((SECONDS - started)) s] newest libfabric: build and test"
   scripts/newest_libfabric.sh -j "$jobs" || { result=$? && [ $result -eq 77 ]; } || exit "$result"
 fi

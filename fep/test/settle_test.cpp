@@ -33,5 +33,18 @@ TEST(SettleTest, SettlingMakesTheLayersAgree) {
   EXPECT_EQ(spec.ses.retry_patience, own);
 }
 
+// [CMS-116] The marks of a destination's memory are shares of what it may hold; unset, it has none.
+TEST(SettleTest, PressureIsAShareOfTheMemoryForMessages) {
+  Config config;
+  config.ses.unexpected_bytes = 2'000'000;
+  settle(config);
+  EXPECT_EQ(config.cms.pressure_high_bytes, 0u);
+
+  config.pressure_percent = 75;
+  settle(config);
+  EXPECT_EQ(config.cms.pressure_low_bytes, 1'500'000u);
+  EXPECT_EQ(config.cms.pressure_high_bytes, 2'000'000u);
+}
+
 }  // namespace
 }  // namespace uet::fep

@@ -103,8 +103,9 @@ bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
     ending_.fail(pdc, failure, cause, is_refused || is_ignored || !pdc.is_initiator(), now);
     return false;
   }
-  if (pdc.waiting.is_refused()) {
-    next = std::min(next, pdc.waiting.refused_since() + res_.config.refusal_patience());
+  if (pdc.waiting.is_refused()) {  // by count of refusals, patience outlasts this time
+    const Instant end = pdc.waiting.refused_since() + res_.config.refusal_patience();
+    if (end > now) next = std::min(next, end);
   }
   Psn quiet;
   if (pdc.tx.oldest_quiet(quiet) && is_due(pdc, quiet, now)) loss_.ask_for_quiet(pdc, now);

@@ -156,6 +156,8 @@ TEST_F(RefusedTest, ByCountOnlyTheCountEndsIt) {
   open(b, 1);
   refuse_until(b, NackCode::no_ses_msg_avail, b.now + config_.refusal_patience() * 3, 2_ms);
   EXPECT_TRUE(b.client.failures.empty());
+  b.tx();
+  EXPECT_GE(b.pds->next_deadline(), b.now + config_.nack_retx / 2) << "nothing to look at before";
 }
 
 // [PDS-I16, PDS-148] Nor is a Close command sent for ever to a peer that cannot take it.

@@ -33,10 +33,10 @@ FabricAddress numbered(uint32_t n) {
   return a;
 }
 
-// [PDS-010, PDS-013, PDS-018, PDS-019, PDS-176] 60,000 PDCs between two FEPs, one for each JobID,
+// [PDS-010, PDS-013, PDS-018, PDS-019, PDS-176] 20,000 PDCs between two FEPs, one for each JobID,
 // all of them in use twice and then closed because they are idle, as fast as closes are remembered.
-TEST(ScaleTest, SixtyThousandPdcsAtOnce) {
-  constexpr uint32_t kPdcs = 60000;
+TEST(ScaleTest, TwentyThousandPdcsAtOnce) {
+  constexpr uint32_t kPdcs = 20000;
   Config config;
   config.max_pdcs = config.max_flows = kPdcs;
   config.max_paths = 4;

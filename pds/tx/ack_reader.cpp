@@ -166,6 +166,7 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint3
   r.ooo_count = s.ooo_count;
   r.rcv_cwnd_pend = s.rcv_cwnd_pend;
   r.restore_cwnd = s.rc;
+  if (r.rcv_cwnd_pend != 0) res_.counters.add(Count::acks_ask_less);
   r.valid = true;
   // No more than is in flight, or lost and perhaps not, and the rounding of both counts.
   const int64_t sent = int64_t{pdc.heard.balance()} +

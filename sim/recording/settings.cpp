@@ -211,6 +211,7 @@ void each_of_cms_parts(Config& config, Fn& fn) {
 template <class Config, class Fn>
 void each_of_the_rest(Config& config, Fn& fn) {
   UET_SETTING(peers_max);
+  UET_SETTING(pressure_percent);
 }
 
 template <class Config, class Fn>

@@ -167,6 +167,10 @@ inline constexpr Setting kTuningRows[] = {
     {"WINDOW_BYTES_MAX", Kind::octets, "octets", 65536, int64_t{1} << 31,
      UET_STACK(cms.window_bytes_max), "ours",
      "Congestion window at most. Where this is not set, no more than the socket's receive buffer"},
+    {"MEMORY_PRESSURE", Kind::share, "UNEXPECTED_BYTES", 0, 99, UET_STACK(pressure_percent),
+     "CMS-116",
+     "Memory for unexpected messages in use from which on all senders are asked to send less, "
+     "posted receives or not; 0: never"},
     // Entropy values
     {.name = "SPRAYING",
      .kind = Kind::choice,
