@@ -137,10 +137,12 @@ void give_client(const Options& options) {
     throw KeyFileError(options.file + ": only mode server has clients");
   }
   const auto address = wire::parse_ip_address(options.client);
+  const bool is_v4 = address.ok() && address->family == wire::IpFamily::v4;
   uint32_t ssi = 0;
   const char* const end = options.client.data() + options.client.size();
-  const bool is_ssi = !address.ok() && std::from_chars(options.client.data(), end, ssi).ptr == end;
-  if (is_ssi != server.terms.use_ssi || (!is_ssi && !address.ok())) {
+  const auto number = std::from_chars(options.client.data(), end, ssi);
+  const bool is_ssi = !address.ok() && number.ec == std::errc() && number.ptr == end;
+  if (server.terms.use_ssi ? !is_ssi : !is_v4) {
     throw KeyFileError(server.terms.use_ssi ? "a client of this domain has an SSI, a number"
                                             : "a client of this domain has an IPv4 address");
   }
@@ -154,7 +156,7 @@ void give_client(const Options& options) {
     tss::KeyMaterial pair;
     const bool is_derived =
         kdf.create().ok() && kdf.set_master(entry.key.secret) &&
-        kdf.derive(entry.key, header, address.ok() ? *address : wire::IpAddress{}, pair);
+        kdf.derive(entry.key, header, is_v4 ? *address : wire::IpAddress{}, pair);
     if (!is_derived) throw KeyFileError("the cipher library failed");
     std::copy(pair.sdk().begin(), pair.sdk().end(), entry.key.secret.begin());
     std::copy(pair.iv_mask().begin(), pair.iv_mask().end(), entry.key.iv_mask.begin());

@@ -73,7 +73,8 @@ class UetKeysTest(unittest.TestCase):
         self.assertIn("key=245e67ab286218530edd53c26ea9ec33c96b35192d0a0eb54d08be281c5d304b"
                       "02d5ee33684201990e1629e0", self.run_keys("lines", client).stdout)
         self.run_keys(*words, "--client", "nobody", status=1)
-        self.run_keys(*words, "--client", "12", status=1)
+        for wrong in ("12", "", "fd00::1"):
+            self.run_keys(*words, "--client", wrong, status=1)
 
     def test_what_is_wrong_is_said_in_one_line(self):
         self.run_keys("generate", self.file, "--sdi", "7")
