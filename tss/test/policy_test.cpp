@@ -7,7 +7,7 @@
 namespace uet::tss {
 namespace {
 
-// [TSS-077, TSS-078, T-17] The whole table.
+// [TSS-077, TSS-078] The whole table.
 TEST(PolicyTest, ClearAndSealedPacketsAreJudgedByTheTable) {
   struct Row {
     Policy policy;
@@ -144,7 +144,7 @@ TEST(StartPsnTest, APendingPdcOpensWhereItWasTold) {
   EXPECT_FALSE(opens_pending(Psn(60), Psn(61)));
 }
 
-// [TSS-062, TSS-068, TSS-069, T-09]
+// [TSS-062, TSS-068, TSS-069]
 TEST(StartPsnTest, AnInitiatorMovesOnlyWhenItsTargetSaysSo) {
   const NewStart told{true, true, Psn(500)};
   EXPECT_EQ(rebase_of(told, Psn(100), 0), 400);

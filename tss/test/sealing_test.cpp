@@ -85,7 +85,7 @@ TEST_F(ClusterTest, PacketsThatAreTooShortAreMalformed) {
   EXPECT_EQ(b_.verdict(content(60), kThere), "malformed") << "it is in clear";
 }
 
-// [TSS-085, T-18]
+// [TSS-085]
 TEST_F(ClusterTest, AForgedDomainIsUnknown) {
   Octets other = packet();
   other[3] = std::byte{8};
