@@ -89,15 +89,17 @@ void ProgressEngine::drain(Duration limit) {
 
 bool ProgressEngine::run_until(Duration limit, const std::function<bool(Entry&)>& done) {
   const Instant end = monotonic_now() + limit;
-  for (;;) {
+  for (bool slept = false;; slept = true) {
     Instant until;
     {
       Entry entry(*this);
+      if (slept) on_io_sleep(false);
       while (entry.poll()) {
       }
       if (done(entry)) return true;
       if (entry.now() >= end) return false;
       until = std::min({end, wake_by(entry.now()), entry.now() + kAbsence});
+      on_io_sleep(true);
     }
     sleep_until(until, monotonic_now());
   }
@@ -152,6 +154,7 @@ Instant ProgressEngine::helper_turn(RestEnds& ends) {
   ends = {.socket = -1, .timer = !options_.auto_progress};
   if (!lock_.try_lock()) return helper_kept_out();
   const std::lock_guard lock(lock_, std::adopt_lock);
+  set_helper_watches(false);
   const Instant now = monotonic_now();
   const FlushPolicy::HelperSees sees{
       entries_.load(std::memory_order_relaxed),
@@ -170,7 +173,14 @@ Instant ProgressEngine::helper_turn(RestEnds& ends) {
   const FlushRow& rest = row_of(policy_.on_helper_ran(moved, sees, deadline));
   if (rest.watch != Watch::engine) return now + rest.after;
   ends.socket = io_fd();
+  set_helper_watches(true);
   return deadline;
+}
+
+void ProgressEngine::set_helper_watches(bool watches) {
+  if (helper_watches_ == watches) return;
+  helper_watches_ = watches;
+  on_io_sleep(watches);
 }
 
 // Somebody runs the engine right now.
