@@ -23,7 +23,9 @@ struct IoCaps {
 // The network's word on an address that packets were sent to.
 struct PathError {
   FabricAddress to;
-  int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...
+  int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...; 0: the way has
+                  // changed, and
+  uint32_t room_bytes = 0;  // it holds so many octets; 0: no such limit
 };
 
 // The UDP source port that a packet carries where the network under it does not decide: the EV for

@@ -135,7 +135,10 @@ void ShmDepartures::on_event(uint32_t index) {
       case ShmNews::nothing:
         return;
       case ShmNews::welcome:
-        if (!ring.is_agreed) ++counters_.rings_out;
+        if (!ring.is_agreed) {
+          ++counters_.rings_out;
+          tell({ring.to, 0, kRoomBytes});
+        }
         ring.is_agreed = true;
         continue;
       case ShmNews::hello:
@@ -151,6 +154,7 @@ void ShmDepartures::drop(uint32_t index, bool is_broken) {
   Known* const known = place_of(ring->to);
   UET_ASSERT(known != nullptr && known->ring == index);
   known->ring = kNone;
+  if (ring->is_agreed) tell({ring->to, 0, 0});
   // A process that ends may be started anew; one that breaks rings or refuses does so again.
   if (is_broken || !ring->is_agreed) {
     known->next_try_ns = coarse_now_ns() + kLastPauseNs;
@@ -161,6 +165,18 @@ void ShmDepartures::drop(uint32_t index, bool is_broken) {
   found_ = nullptr;
   std::erase(used_, ring);
   rings_[index].reset();
+}
+
+void ShmDepartures::tell(const PathError& change) {
+  if (are_changes_told_) changes_.clear();
+  are_changes_told_ = false;
+  changes_.push_back(change);
+}
+
+std::span<const PathError> ShmDepartures::changes() {
+  if (are_changes_told_) changes_.clear();
+  are_changes_told_ = !changes_.empty();
+  return changes_;
 }
 
 bool ShmDepartures::put(ShmDeparture& ring, TxPacket& packet) {

@@ -2,6 +2,7 @@
 // a destination is local is found out once, and whether it shares memory now and then.
 #pragma once
 
+#include "io/packet_io.h"
 #include "io/shm/counters.h"
 #include "io/shm/door.h"
 #include "io/shm/memory.h"
@@ -35,6 +36,8 @@ class ShmDepartures {
  public:
   static constexpr uint32_t kRingsMax = 128;
   static constexpr uint32_t kKnownMax = 1024;  // destinations on this host
+  // In flight to one destination: half of a ring, so that one which is read is never full.
+  static constexpr uint32_t kRoomBytes = kShmDataBytes / 2;
 
   // `epoll` watches the connections, with `watch_base` + the index of the ring as data.
   ShmDepartures(const FabricAddress& local, int epoll, uint64_t watch_base, ShmCounters& counters);
@@ -55,6 +58,9 @@ class ShmDepartures {
   void on_event(uint32_t index);
   // A process with that address has shown itself on this host.
   void on_local(const FabricAddress& address);
+
+  // Destinations that have a ring since the last call, or have none any more; borrowed until then.
+  std::span<const PathError> changes();
 
   uint32_t ring_count() const;
 
@@ -80,6 +86,7 @@ class ShmDepartures {
   void try_to_agree(Known& known, int64_t now_ns);
   bool open_ring(Known& known);
   void drop(uint32_t index, bool is_broken);
+  void tell(const PathError& change);
 
   FabricAddress local_;
   int epoll_;
@@ -92,6 +99,8 @@ class ShmDepartures {
   std::array<std::unique_ptr<ShmDeparture>, kRingsMax> rings_;
   std::unique_ptr<std::array<Known, kKnownMax>> known_;
   std::vector<ShmDeparture*> used_;  // in this batch
+  std::vector<PathError> changes_;
+  bool are_changes_told_ = false;  // the next call clears them
 };
 
 }  // namespace uet::io

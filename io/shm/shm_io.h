@@ -23,7 +23,10 @@ class ShmIo final : public PacketIo {
   FabricAddress local_address() const override { return inner_->local_address(); }
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
-  std::span<const PathError> path_errors() override { return inner_->path_errors(); }
+  std::span<const PathError> path_errors() override {
+    const std::span<const PathError> changes = departures_->changes();
+    return changes.empty() ? inner_->path_errors() : changes;
+  }
   uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
   int wait_fd() const override { return inner_->wait_fd(); }
   void on_sleep(bool begins) override;

@@ -68,6 +68,7 @@ bool ProgressEngine::flush_now(Flush what, Instant now) {
 
 // While visits keep coming some of them put the helper's timer off, long before it ends.
 void ProgressEngine::start_timer(Decision decision, Instant now) {
+  if (!helper_on_socket_.load(std::memory_order_relaxed)) set_helper_watches(false);
   put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);
   helper_.rest().start_timer(row_of(decision).after);
   flush(decision, now);
@@ -152,6 +153,7 @@ bool ProgressEngine::inspect(Duration limit,
 // the rest.
 Instant ProgressEngine::helper_turn(RestEnds& ends) {
   ends = {.socket = -1, .timer = !options_.auto_progress};
+  helper_on_socket_.store(false, std::memory_order_relaxed);
   if (!lock_.try_lock()) return helper_kept_out();
   const std::lock_guard lock(lock_, std::adopt_lock);
   set_helper_watches(false);
@@ -173,6 +175,7 @@ Instant ProgressEngine::helper_turn(RestEnds& ends) {
   const FlushRow& rest = row_of(policy_.on_helper_ran(moved, sees, deadline));
   if (rest.watch != Watch::engine) return now + rest.after;
   ends.socket = io_fd();
+  helper_on_socket_.store(true, std::memory_order_relaxed);
   set_helper_watches(true);
   return deadline;
 }

@@ -184,11 +184,13 @@ class ProgressEngine {
   // Under the lock.
   FlushPolicy policy_;
   Sleepers sleepers_;
-  bool helper_watches_ = false;  // it sleeps on io_fd(), or did so in its last turn
+  bool helper_watches_ = false;  // the backend was told that the helper sleeps on io_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
   // that finds somebody inside.
   std::atomic<Instant> put_off_at_{Instant::never()};
+  // The helper sleeps on io_fd(). Set under the lock; the helper takes it back when it wakes up.
+  std::atomic<bool> helper_on_socket_{false};
   std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
   std::atomic<uint64_t> helper_rounds_{0};
   HelperThread helper_;
