@@ -48,6 +48,7 @@ ShmDepartures::ShmDepartures(const FabricAddress& local, int epoll, uint64_t wat
   host_.push_back(local);
   for (const Interface& interface : list_interfaces()) on_local(interface.address);
   used_.reserve(kRingsMax);
+  changes_.reserve(kRingsMax);
 }
 
 void ShmDepartures::on_local(const FabricAddress& address) {
