@@ -40,7 +40,6 @@ Duration Ccc::base_rtt() const {
 }
 
 bool Ccc::wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
-  if (outstanding_ + 2 * uint64_t{bytes} > room_) return true;
   if (credit_ && credit_->credit_bytes() <= int64_t{bytes}) return true;
   if (!has_window()) return false;
   if (const Nscc* const nscc = this->nscc()) return nscc->wants_ack(bytes, ack_gen_trigger);

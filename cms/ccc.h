@@ -26,14 +26,10 @@ class Ccc {
   // admits one, whatever its size: no window can stall a sender for good. [CMS-142]
   // A control packet takes no credit. [CMS-193]
   bool may_send(uint32_t bytes, bool is_control = false) const {
-    if (uint64_t{outstanding_} + bytes > room_ && outstanding_ != 0) return false;
     if (credit_ && !is_control && !credit_->may_send()) return false;
     return outstanding_ == 0 || !has_window() ||
            std::visit([&](const auto& a) { return a.may_send(bytes); }, window_);
   }
-  // The way to the peer holds so many octets at most, whatever the window says: memory that both
-  // share. They are not sent faster for it.
-  void set_room(uint32_t bytes) { room_ = bytes; }
   // Pacing: no packet before this instant; zero where nothing is paced.
   Instant earliest_send() const { return pacer_.earliest(); }
   // The packet of that size which leaves now should ask for an ACK: it fills the window, or the
@@ -148,8 +144,7 @@ class Ccc {
     return need;
   }
 
-  uint32_t outstanding_ = 0;
-  uint32_t room_ = UINT32_MAX;  // octets
+  uint64_t outstanding_ = 0;
   std::variant<AimdWindow, FixedWindow, Nscc> window_;
   Pacer pacer_;
   std::optional<CreditSource> credit_;

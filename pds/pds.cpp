@@ -70,8 +70,6 @@ std::optional<PathChange> Pds::on_path_limit(const FabricAddress& to, PathLimit 
   return parts_.reports.on_path_limit(to, limit, now);
 }
 
-void Pds::on_room(const FabricAddress& to, uint32_t bytes) { parts_.reports.on_room(to, bytes); }
-
 bool Pds::heeds_backlog() const { return parts_.res.cms.has_credit(); }
 
 void Pds::ready(FlowId id, uint64_t bytes) {

@@ -96,8 +96,6 @@ class Pds final : public Service {
   // fail with FailureReason::too_long, and the old size is returned. Otherwise nothing changes.
   // [PDS-250]
   std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
-  // The way to that peer holds so many octets at most; 0: no such limit is known (any more).
-  void on_room(const FabricAddress& to, uint32_t bytes);
   // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
   // client. idle() tells when nothing is left to do. Not to be called from inside the client.
   void close_all(bool abort, Instant now);

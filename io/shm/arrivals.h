@@ -49,8 +49,8 @@ class ShmArrivals {
     std::optional<ShmRingReader> reader;  // empty: the sender has not passed its ring yet
     bool is_over = false;                 // the sender is gone; what it left is still taken
   };
-  static constexpr uint32_t kBusy = 8;           // rings looked at in each call
-  static constexpr uint32_t kOthers = 8;         // and of the others
+  static constexpr uint32_t kBusy = 8;            // rings looked at in each call
+  static constexpr uint32_t kOthers = 8;          // and of the others
   static constexpr uint32_t kPacketsInARow = 32;  // of one ring
 
   void take_hello(uint32_t index, const FabricAddress& from, const Fd& descriptor);

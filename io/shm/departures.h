@@ -1,5 +1,5 @@
-// The sending half: rings to other endpoints of this host, and which destinations have none. Whether
-// a destination is local is found out once, and whether it shares memory now and then.
+// The sending half: rings to other endpoints of this host, and which destinations have none. It is
+// found out once whether a destination is local, and now and then whether it shares memory.
 #pragma once
 
 #include "io/packet_io.h"
@@ -76,8 +76,8 @@ class ShmDepartures {
   static constexpr uint32_t kWays = 8;  // places of one destination
 
   bool is_remote(const FabricAddress& to) {
-    const FabricAddress& known = remote_;
-    if (known.ip == to.ip && known.family == to.family && known.scope_id == to.scope_id) return true;
+    const FabricAddress& r = remote_;
+    if (r.ip == to.ip && r.family == to.family && r.scope_id == to.scope_id) return true;
     return is_remote_slowly(to);
   }
   bool is_remote_slowly(const FabricAddress& to);

@@ -147,8 +147,7 @@ ShmNews read_connection(const Fd& connection, FabricAddress& from, Fd& ring) {
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    const ssize_t got =
-        ::recvmsg(connection.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const ssize_t got = ::recvmsg(connection.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno == EAGAIN ? ShmNews::nothing : ShmNews::closed;
     Fd descriptor = take_descriptor(message);

@@ -48,9 +48,7 @@ constexpr uint64_t kWarmBytes = 64 * 1024;
 using Word = std::atomic_ref<uint32_t>;
 
 ShmPositions& positions_of(std::byte* memory) { return *reinterpret_cast<ShmPositions*>(memory); }
-ShmCell* cells_of(std::byte* memory) {
-  return reinterpret_cast<ShmCell*>(memory + kShmHeadBytes);
-}
+ShmCell* cells_of(std::byte* memory) { return reinterpret_cast<ShmCell*>(memory + kShmHeadBytes); }
 std::byte* data_of(std::byte* memory) {
   return memory + kShmHeadBytes + size_t{kShmCells} * kShmCellBytes;
 }

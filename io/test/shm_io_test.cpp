@@ -1,8 +1,8 @@
 // Two endpoints of one host: their packets go through shared memory where they may, through the
 // socket where not, and nothing else changes. [decision 21]
+#include "io/shm/shm_io.h"
 #include "io/faulty.h"
 #include "io/pcap_tap.h"
-#include "io/shm/shm_io.h"
 #include "io/test/udp_testing.h"
 
 #include <fcntl.h>

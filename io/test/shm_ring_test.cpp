@@ -192,8 +192,8 @@ TEST_F(ShmRingTest, AReaderThatClaimsTooMuchIsNotBelieved) {
 TEST_F(ShmRingTest, NoiseDoesNotLeadOutOfTheRing) {
   Rng rng(11);
   for (uint32_t i = 0; i < 200'000; ++i) {
-    const uint32_t position = rng.below(4) == 0 ? static_cast<uint32_t>(rng.below(kShmCells))
-                                                : i % kShmCells;
+    const uint32_t position =
+        rng.below(4) == 0 ? static_cast<uint32_t>(rng.below(kShmCells)) : i % kShmCells;
     cell(position, 0) = static_cast<uint32_t>(rng.below(kShmCells * 4));
     cell(position, 8) = static_cast<uint32_t>(rng.below(uint64_t{1} << rng.below(33)));
     cell(position, 12) = static_cast<uint32_t>(rng.below(uint64_t{1} << rng.below(33))) & ~63u;

@@ -38,17 +38,6 @@ void PathReports::on_unreachable(const FabricAddress& address, Instant now) {
   peer->unreachable_last = now;
 }
 
-void PathReports::on_room(const FabricAddress& to, uint32_t bytes) {
-  PeerId id;
-  Peer* const peer = res_.peers.find(to, id);
-  if (peer == nullptr) return;
-  peer->room_units = static_cast<uint8_t>(std::min(bytes / Peer::kRoomUnit, 255u));
-  for (Path* path = peer->first_path; path != nullptr; path = path->next_of_peer) {
-    path->ccc.set_room(peer->room());
-    schedule_.wake_path(*path);
-  }
-}
-
 // A report that concerns nothing under way is somebody else's, or a forgery: it changes nothing.
 // Packets that may go again as short ones do so now, under the same PSNs, and their PDC ends in
 // order: what else is on it goes on, and the peer is rid of what it has of the messages. Where one

@@ -29,7 +29,6 @@ class PathReports {
 
   void on_unreachable(const FabricAddress& address, Instant now);
   std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
-  void on_room(const FabricAddress& to, uint32_t bytes);
 
  private:
   Resources& res_;

@@ -80,7 +80,11 @@ struct Peer : ListNode<struct PeerSpareTag> {
     if (payload_units != 0) return payload_units * 256u;
     return payload_mtu == 0 ? own : std::min<uint32_t>(payload_mtu, own);
   }
-  // Octets that may be in flight to it, apart from congestion.
+  // Octets that may be in flight to it, apart from congestion: what memory that both share holds.
+  // In 64 KiB; 0: no limit. [decision 21]
+  void set_room(uint32_t octets) {
+    room_units = static_cast<uint8_t>(std::min(octets / kRoomUnit, 255u));
+  }
   uint32_t room() const { return room_units == 0 ? UINT32_MAX : room_units * kRoomUnit; }
   bool states_payload() const { return payload_units != 0 || payload_mtu != 0; }
   // What it takes the packets of a READ to ask for, if the first of them does not say. [SES-017]

@@ -75,7 +75,19 @@ struct Path : ListNode<struct OpenPathTag> {
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
   bool may_send(uint32_t bytes, Instant now, bool is_control = false) const {
-    return ccc.may_send(bytes, is_control) && now >= ccc.earliest_send();
+    return is_admitted(bytes, is_control) && now >= ccc.earliest_send();
+  }
+  // The same apart from pacing.
+  bool is_admitted(uint32_t bytes, bool is_control = false) const {
+    return has_room(bytes) && ccc.may_send(bytes, is_control);
+  }
+  // What is shared with the peer holds that much more; or nothing is in it. [decision 21]
+  bool has_room(uint32_t bytes) const {
+    return ccc.inflight_bytes() + bytes <= room_bytes || ccc.inflight_bytes() == 0;
+  }
+  // The largest packet, when it leaves now, should ask for an ACK. See Ccc::wants_ack().
+  bool wants_ack(uint32_t ack_gen_trigger) const {
+    return !has_room(2 * packet_bytes_max) || ccc.wants_ack(packet_bytes_max, ack_gen_trigger);
   }
   void on_sent(Pdc& pdc, const cms::Sent& sent) {
     pdc.heard.on_sent(sent.bytes);
@@ -187,8 +199,9 @@ struct Path : ListNode<struct OpenPathTag> {
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
-  uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]
-  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
+  uint8_t ccc_id = 0;                // none other toward its peer has it [CMS-006]
+  uint32_t packet_bytes_max = 0;     // nominal, of the largest packet that its peer takes
+  uint32_t room_bytes = UINT32_MAX;  // see Peer::room()
   PathTally tally;
   TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back
   cms::Ccc ccc;

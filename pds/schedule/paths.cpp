@@ -69,7 +69,7 @@ Path* Paths::take(PathKey key) {
     return nullptr;
   }
   made->ccc_id = ccc_id;
-  made->ccc.set_room(peer.room());
+  made->room_bytes = peer.room();
   made->next_of_peer = peer.first_path;
   peer.first_path = made;
   made->refs = 1;

@@ -67,7 +67,7 @@ inline bool window_open(const Resources& res, Pdc& pdc) {
 // There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What
 // is to be sent again waits for CMS only.
 inline bool is_held(const Pdc& pdc) {
-  if (pdc.losses.has_lost()) return !pdc.path->ccc.may_send(pdc.path->packet_bytes_max);
+  if (pdc.losses.has_lost()) return !pdc.path->is_admitted(pdc.path->packet_bytes_max);
   return has_new(pdc);
 }
 

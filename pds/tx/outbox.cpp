@@ -342,8 +342,7 @@ void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
 bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
   const Path& path = *pdc.path;
   const bool stalls_next =
-      !window_open(res_, pdc) ||
-      path.ccc.wants_ack(path.packet_bytes_max, res_.config.ack_gen_trigger_bytes);
+      !window_open(res_, pdc) || path.wants_ack(res_.config.ack_gen_trigger_bytes);
   const bool must = slot.state.was_resent() || res_.config.ack_per_packet || stalls_next;
   const bool quiet = !must && slot.ref.eom && slot.ref.quiet &&
                      pdc.state() == PdcState::established &&
