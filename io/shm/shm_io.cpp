@@ -40,8 +40,9 @@ bool ShmIo::start(std::string& error) {
   }
   epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   bell_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll_ || !bell_ || !watch(door_.fd(), kDoor) || !watch(bell_.get(), kBell) ||
-      !inner_->watch_input(epoll_.get())) {
+  // The door tells of each newcomer once: where no descriptor is left for it, nobody is kept awake.
+  if (!epoll_ || !bell_ || !watch(door_.fd(), kDoor, EPOLLIN | EPOLLET) ||
+      !watch(bell_.get(), kBell, EPOLLIN) || !inner_->watch_input(epoll_.get())) {
     error = "no descriptors to wait with: " + errno_text(errno);
     return false;
   }
@@ -52,9 +53,9 @@ bool ShmIo::start(std::string& error) {
   return true;
 }
 
-bool ShmIo::watch(int fd, uint64_t what) {
+bool ShmIo::watch(int fd, uint64_t what, uint32_t events) {
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = events;
   event.data.u64 = what;
   return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }

@@ -51,7 +51,7 @@ class ShmIo final : public PacketIo {
 
   ShmIo() = default;
   bool start(std::string& error);
-  bool watch(int fd, uint64_t what);
+  bool watch(int fd, uint64_t what, uint32_t events);
   void look_at_connections();
   void rest_with_bell();
   std::span<RxDatagram> receive_from_socket();
