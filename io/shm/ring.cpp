@@ -4,7 +4,6 @@
 
 #include "base/assert.h"
 
-#include <atomic>
 #include <cstring>
 #include <type_traits>
 
@@ -120,8 +119,7 @@ ShmPut ShmRingWriter::put(const TxPacket& packet, Instant now) {
 }
 
 bool ShmRingWriter::end() {
-  // The reader sets the word and then looks at the cells once more; here it is the other way round.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  shm_fence();
   Word asleep(positions_.asleep);
   if (asleep.load(std::memory_order_relaxed) == 0) return false;
   return asleep.exchange(0, std::memory_order_acq_rel) != 0;

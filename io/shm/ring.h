@@ -7,6 +7,7 @@
 #include "base/packet.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,6 +25,17 @@ inline constexpr uint32_t kShmPacketBytesMax = 16 * 1024;  // longer ones do not
 inline constexpr uint32_t kShmHeadBytes = 4096;
 inline constexpr size_t kShmRingBytes =
     kShmHeadBytes + size_t{kShmCells} * kShmCellBytes + kShmDataBytes;
+
+// What this thread wrote before is seen before what it reads afterwards is read. A reader that says
+// that it sleeps and then looks, and a writer that writes and then looks, need it both.
+inline void shm_fence() {
+#if defined(__SANITIZE_THREAD__)
+  std::atomic<uint32_t> word{0};  // ThreadSanitizer knows no fences
+  word.fetch_add(1, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
 
 enum class ShmPut : uint8_t {
   done,

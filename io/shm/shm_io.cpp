@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -82,7 +81,7 @@ std::span<RxDatagram> ShmIo::receive() {
   if (sleepers_ > 0) {
     look_at_connections();
     arrivals_->set_asleep(true);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    shm_fence();
   } else if (++calls_since_look_ >= kCallsPerLook) {
     look_at_connections();
   }
@@ -118,8 +117,7 @@ void ShmIo::on_sleep(bool begins) {
   ++sleepers_;
   look_at_connections();
   arrivals_->set_asleep(true);
-  // A writer writes and then looks at the word; here it is the other way round.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  shm_fence();
   rest_with_bell();
 }
 
