@@ -99,7 +99,7 @@ void FabricEndpoint::on_room(const FabricAddress& address, uint32_t bytes) {
   peer->set_room(bytes);
   // What waits for room waits for answers, too: these wake it.
   for (pds::Path* path = peer->first_path; path != nullptr; path = path->next_of_peer) {
-    path->room_bytes = peer->room();
+    path->limits.room_bytes = peer->room();
   }
 }
 

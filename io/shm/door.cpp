@@ -55,7 +55,7 @@ Name name_of(const FabricAddress& a) {
 
 Fd open_unix() { return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
-// Processes of one user may read each other's memory anyway.
+// Processes of one user may read each other's memory anyway. [LF-142]
 bool may_share(const Fd& connection) {
   ucred peer{};
   socklen_t length = sizeof peer;

@@ -1,5 +1,5 @@
 // A ring in shared memory that carries packets one way, from one writer to one reader. Neither side
-// trusts the other one: each checks what it reads there, and reads it once.
+// trusts the other one: each checks what it reads there, and reads it once. [LF-142]
 // Cost of a short packet: three cache lines move between the processors, no system call.
 // Layout: positions, cells (a packet's description and, if it is short, its octets), long packets.
 #pragma once

@@ -1,6 +1,7 @@
 // A layer around a socket backend: packets to and from endpoints of this host that belong to the
 // same user go through shared memory, all others through the backend. The same packets either way.
-// What they pass by: the rules of the host's firewall for the loopback interface. [decision 21]
+// What they pass by: the rules of the host's firewall for the loopback interface.
+// [LF-142, decision 21]
 #pragma once
 
 #include "io/packet_io.h"

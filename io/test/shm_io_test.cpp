@@ -1,5 +1,5 @@
-// Two endpoints of one host: their packets go through shared memory where they may, through the
-// socket where not, and nothing else changes. [decision 21]
+// [LF-142] Two endpoints of one host: their packets go through shared memory where they may,
+// through the socket where not, and nothing else changes. [decision 21]
 #include "io/shm/shm_io.h"
 #include "io/faulty.h"
 #include "io/pcap_tap.h"

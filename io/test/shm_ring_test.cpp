@@ -1,4 +1,5 @@
-// A ring in shared memory: what is put in comes out, whatever the other side writes does no harm.
+// [LF-142] A ring in shared memory: what is put in comes out, and whatever the other side writes
+// does no harm.
 // Expected positions and octets are written by hand from the layout in io/shm/ring.h.
 #include "io/shm/memory.h"
 #include "io/shm/ring.h"

@@ -45,7 +45,7 @@ inline constexpr Setting kUserRows[] = {
     {.name = "SHM",
      .kind = Kind::choice,
      .field = UET_FIELD(shm),
-     .source = "LF-129",
+     .source = "LF-142",
      .help = "Shared memory between processes of one host. auto: packets to a process of the same "
              "user on this host go through shared memory, past the rules of its firewall; all "
              "others go by the packet backend. off: all go by the packet backend",

@@ -1,5 +1,5 @@
-// Processes of one host that share memory: a killed one leaves nothing, sleepers wake up, and
-// FI_UET_SHM=off means sockets. [decision 21]
+// [LF-142] Processes of one host that share memory: a killed one leaves nothing, sleepers wake up,
+// and FI_UET_SHM=off means sockets. [decision 21]
 #include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/roles.h"
 
