@@ -247,6 +247,8 @@ TEST_F(ShmIoTest, WhatAPeerHasSentBeforeItEndedIsStillRead) {
   open_both();
   for (int i = 0; i < 100; ++i) send(*a_, b_->local_address(), std::string(300, 'x'));
   a_.reset();
+  b_->on_sleep(true);  // sees that the peer is gone
+  b_->on_sleep(false);
   EXPECT_EQ(receive(*b_, 100).size(), 100u);
   poll(*b_);
   EXPECT_EQ(mapped_rings(), 0u);
