@@ -22,7 +22,7 @@ constexpr int64_t kFirstPauseNs = 10'000'000;
 constexpr int64_t kLastPauseNs = 1'000'000'000;
 constexpr size_t kHostAddresses = 256;
 
-int64_t coarse_now_ns() {
+int64_t coarse_ns() {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
@@ -85,7 +85,7 @@ ShmDeparture* ShmDepartures::find_known(const FabricAddress& to) {
   Known* const known = place_of(to);
   if (known == nullptr) return nullptr;
   if (known->ring == kNone) {
-    const int64_t now_ns = coarse_now_ns();
+    const int64_t now_ns = coarse_ns();
     if (now_ns >= known->next_try_ns) try_to_agree(*known, now_ns);
     return nullptr;
   }
@@ -158,7 +158,7 @@ void ShmDepartures::drop(uint32_t index, bool is_broken) {
   if (ring->is_agreed) tell({ring->to, 0, 0});
   // A process that ends may be started anew; one that breaks rings or refuses does so again.
   if (is_broken || !ring->is_agreed) {
-    known->next_try_ns = coarse_now_ns() + kLastPauseNs;
+    known->next_try_ns = coarse_ns() + kLastPauseNs;
   } else {
     known->tries = 0;
     known->next_try_ns = 0;

@@ -13,10 +13,10 @@ namespace uet::io {
 namespace {
 
 // What an event of the epoll set is about.
-constexpr uint64_t kDoor = 0;
-constexpr uint64_t kBell = 1;
-constexpr uint64_t kDepartures = uint64_t{1} << 32;  // + index
-constexpr uint64_t kArrivals = uint64_t{2} << 32;    // + index
+constexpr uint64_t kDoorEvent = 0;
+constexpr uint64_t kBellEvent = 1;
+constexpr uint64_t kDepartureEvents = uint64_t{1} << 32;  // + index
+constexpr uint64_t kArrivalEvents = uint64_t{2} << 32;    // + index
 
 }  // namespace
 
@@ -40,14 +40,14 @@ bool ShmIo::start(std::string& error) {
   epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   bell_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   // The door tells of each newcomer once: where no descriptor is left for it, nobody is kept awake.
-  if (!epoll_ || !bell_ || !watch(door_.fd(), kDoor, EPOLLIN | EPOLLET) ||
-      !watch(bell_.get(), kBell, EPOLLIN) || !inner_->watch_input(epoll_.get())) {
+  if (!epoll_ || !bell_ || !watch(door_.fd(), kDoorEvent, EPOLLIN | EPOLLET) ||
+      !watch(bell_.get(), kBellEvent, EPOLLIN) || !inner_->watch_input(epoll_.get())) {
     error = "no descriptors to wait with: " + errno_text(errno);
     return false;
   }
-  departures_ = std::make_unique<ShmDepartures>(local, epoll_.get(), kDepartures, counters_);
+  departures_ = std::make_unique<ShmDepartures>(local, epoll_.get(), kDepartureEvents, counters_);
   arrivals_ = std::make_unique<ShmArrivals>(
-      epoll_.get(), kArrivals, counters_,
+      epoll_.get(), kArrivalEvents, counters_,
       [this](const FabricAddress& from) { departures_->on_local(from); });
   return true;
 }
@@ -136,12 +136,12 @@ void ShmIo::look_at_connections() {
   for (int i = 0; i < count; ++i) {
     const uint64_t what = events[static_cast<size_t>(i)].data.u64;
     const auto index = static_cast<uint32_t>(what);
-    if (what == kDoor) {
+    if (what == kDoorEvent) {
       while (Fd connection = door_.accept(counters_.refused)) arrivals_->add(std::move(connection));
-    } else if (what == kBell) {
+    } else if (what == kBellEvent) {
       uint64_t value = 0;
       [[maybe_unused]] const ssize_t got = ::read(bell_.get(), &value, sizeof value);
-    } else if (what >= kArrivals) {
+    } else if (what >= kArrivalEvents) {
       arrivals_->on_event(index);
     } else {
       departures_->on_event(index);
