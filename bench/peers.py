@@ -65,7 +65,8 @@ class Test:
             tool = [os.path.join(options.build, "bench/raw_pingpong"), "--json",
                     "--sizes", str(self.size), "--iterations", str(self.iterations)]
             return tool + (["client", options.server] if client else ["server", options.server])
-        provider = {"uet": "uet", "tcp": tcp_provider(), "rxd": "udp;ofi_rxd"}[peer]
+        provider = {"uet": "uet", "sockets": "uet", "tcp": tcp_provider(), "rxd": "udp;ofi_rxd",
+                    "shm": "shm"}[peer]
         iterations = max(self.iterations // 20, 50) if peer == "rxd" else self.iterations
         folder = "" if self.name == "pingpong" else options.fabtests
         tool = [os.path.join(folder, self.program), "-p", provider, *self.arguments,
@@ -99,7 +100,8 @@ class Bench:
     def run(self, test, peer):
         """One run: {us, mb_s}, or None when it failed."""
         env = dict(self.env)
-        if peer == "uet":
+        if peer in ("uet", "sockets"):
+            env["FI_UET_SHM"] = "auto" if peer == "uet" else "off"
             env["FI_UET_IO"] = self.options.io
             env["FI_PROVIDER_PATH"] = os.path.join(self.options.build, "prov/uet")
 
@@ -159,12 +161,12 @@ def goal_text(goal):
 
 
 def print_table(rows):
-    print(f"{'test':<14} {'octets':>8} {'peer':>5} {'uet us':>9} {'peer us':>9} {'us ratio':>9} "
+    print(f"{'test':<14} {'octets':>8} {'peer':>7} {'uet us':>9} {'peer us':>9} {'us ratio':>9} "
           f"{'uet MB/s':>9} {'peer MB/s':>10} {'MB/s ratio':>10} {'of rounds':>12}  goal")
     for row in rows:
         mine, theirs, ratio = row["uet"], row["peer_figures"], row["ratio"]
         span = f"{row['lowest']['mb_s']:.2f}-{row['highest']['mb_s']:.2f}"
-        print(f"{row['test']:<14} {row['octets']:>8} {row['peer']:>5} {mine['us']:>9.2f} "
+        print(f"{row['test']:<14} {row['octets']:>8} {row['peer']:>7} {mine['us']:>9.2f} "
               f"{theirs['us']:>9.2f} {ratio['us']:>9.2f} {mine['mb_s']:>9.1f} "
               f"{theirs['mb_s']:>10.1f} {ratio['mb_s']:>10.2f} {span:>12}"
               f"{goal_text(row.get('goal'))}")

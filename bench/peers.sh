@@ -24,8 +24,9 @@ Both ends are pinned, one processor each, over a veth pair with MTU 9000.
                   cntr_pingpong  fi_rdm_cntr_pingpong, which sleeps for its counter; 64
   --fabtests DIR  folder of the fabtests programs (default: where fi_rdm_pingpong is in PATH)
   --sizes LIST  message sizes in octets, of all tests (default: those named above)
-  --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: all; raw has
-                the ping-pong only)
+  --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: these; raw has
+                the ping-pong only), and with --loopback shm (libfabric's shared memory) and sockets
+                (uet with FI_UET_SHM=off)
   --io BACKEND  of uet: FI_UET_IO, that is auto (default; packet in namespaces), udp or packet
   --json FILE   also write every figure and ratio there
   --build DIR   build folder (default build/release; built when absent)

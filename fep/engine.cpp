@@ -73,6 +73,7 @@ Instant Engine::next_deadline() const { return fep_->next_deadline(); }
 
 void Engine::on_path_errors(Instant now) {
   for (const io::PathError& error : io_->path_errors()) {
+    if (error.error == 0) fep_->on_room(error.to, error.room_bytes);
     if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
     if (error.error != EMSGSIZE) continue;
     PeerId id;

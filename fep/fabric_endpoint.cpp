@@ -1,6 +1,7 @@
 // Composition of the layers, and nothing else: no protocol rule lives here.
 #include "fep/fabric_endpoint.h"
 
+#include "pds/schedule/flow.h"
 #include "wire/payload_mtu.h"
 
 #include <algorithm>
@@ -89,6 +90,17 @@ void FabricEndpoint::end_too_long(TxBatch& batch, Instant now) {
 
 void FabricEndpoint::on_unreachable(const FabricAddress& address, Instant now) {
   pds_->on_unreachable(address, now);
+}
+
+void FabricEndpoint::on_room(const FabricAddress& address, uint32_t bytes) {
+  PeerId id;
+  pds::Peer* const peer = peers_.find(address, id);
+  if (peer == nullptr) return;
+  peer->set_room(bytes);
+  // What waits for room waits for answers, too: these wake it.
+  for (pds::Path* path = peer->first_path; path != nullptr; path = path->next_of_peer) {
+    path->limits.room_bytes = peer->room();
+  }
 }
 
 std::optional<pds::PathChange> FabricEndpoint::on_too_long(const FabricAddress& address,

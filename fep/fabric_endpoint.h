@@ -62,6 +62,9 @@ class FabricEndpoint {
   // The messages of such packets end, unless on_too_long() has ended them.
   void end_too_long(TxBatch& batch, Instant now);
   void on_unreachable(const FabricAddress& address, Instant now);
+  // The way to that peer holds so many octets at most: no more are in flight. 0: no such limit is
+  // known (any more). [decision 21]
+  void on_room(const FabricAddress& address, uint32_t bytes);
   // A packet was too long for the route to `address`. `mtu_bytes`: MTU of the route in octets of
   // IP packets, 0 when the system does not know it. Returns the change of the payload size toward
   // that address, or nothing when the report is ignored. [LF-141]

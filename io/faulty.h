@@ -42,6 +42,7 @@ class FaultyIo final : public PacketIo {
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
   uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
   int wait_fd() const override { return inner_->wait_fd(); }
+  void on_sleep(bool begins) override { inner_->on_sleep(begins); }
   void finish() override { inner_->finish(); }
   int failure() const override;
   void report_counters(const CounterSink& sink) const override;

@@ -89,8 +89,8 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   rx.loopback_index = loopback_of(interfaces, own->index);
   rx.packet_bytes_max = packet_bytes_max_;
   rx.ring_bytes = options.receive_buffer_bytes;
-  if (!rx_.open(rx) || !open_sender() || !udp_->watch_input(rx_.short_socket()) ||
-      !udp_->watch_input(rx_.long_socket())) {
+  if (!rx_.open(rx) || !open_sender() || !udp_->watch_input(rx_.short_socket().get()) ||
+      !udp_->watch_input(rx_.long_socket().get())) {
     error = open_failure(errno);
     return false;
   }

@@ -45,6 +45,7 @@ class FrameIo final : public PacketIo {
   std::span<const PathError> path_errors() override { return udp_->path_errors(); }
   uint32_t route_mtu(const FabricAddress& to) override { return udp_->route_mtu(to); }
   int wait_fd() const override { return udp_->wait_fd(); }
+  bool watch_input(int fd) override { return udp_->watch_input(fd); }
   int failure() const override { return udp_->failure(); }
   void report_counters(const CounterSink& sink) const override;
 

@@ -23,7 +23,9 @@ struct IoCaps {
 // The network's word on an address that packets were sent to.
 struct PathError {
   FabricAddress to;
-  int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...
+  int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...; 0: the way has
+                  // changed, and
+  uint32_t room_bytes = 0;  // it holds so many octets; 0: no such limit
 };
 
 // The UDP source port that a packet carries where the network under it does not decide: the EV for
@@ -54,6 +56,12 @@ class PacketIo {
   virtual uint32_t route_mtu(const FabricAddress&) { return 0; }
   // Readable when receive() or path_errors() would return something; -1: none (simnet).
   virtual int wait_fd() const = 0;
+  // A thread is about to sleep on wait_fd(), or does so no more; calls of several threads add up.
+  // While none sleeps, wait_fd() need not tell of packets that came through shared memory. Ends
+  // what receive() has lent.
+  virtual void on_sleep(bool /*begins*/) {}
+  // Makes wait_fd() readable when this descriptor is, too. False with errno.
+  virtual bool watch_input(int /*fd*/) { return false; }
   // Why nothing can be sent or received any more, as errno; 0: nothing is known to be wrong. Asks
   // the system, so not for every packet. Any thread.
   virtual int failure() const { return 0; }

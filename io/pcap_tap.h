@@ -39,6 +39,7 @@ class PcapTap final : public PacketIo {
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
   uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
   int wait_fd() const override { return inner_->wait_fd(); }
+  void on_sleep(bool begins) override { inner_->on_sleep(begins); }
   int failure() const override { return inner_->failure(); }
   void report_counters(const CounterSink& sink) const override { inner_->report_counters(sink); }
 

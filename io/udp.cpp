@@ -197,12 +197,12 @@ bool UdpIo::search_block(const UdpOptions& options, std::string& error) {
   return false;
 }
 
-bool UdpIo::watch_input(const Fd& fd) { return watch(fd, EPOLLIN); }
+bool UdpIo::watch_input(int fd) { return watch(fd, EPOLLIN); }
 
-bool UdpIo::watch(const Fd& fd, uint32_t events) {
+bool UdpIo::watch(int fd, uint32_t events) {
   epoll_event event{};
   event.events = events;  // errors are always included
-  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd.get(), &event) == 0;
+  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 // Receive side and limits, once the ports are ours.
@@ -228,9 +228,9 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   }
   max_datagram_bytes_ = std::min(mtu - overhead, ipv6 ? kIpv6DatagramMax : kIpv4DatagramMax);
 
-  const bool ready = options.deaf ? UdpTxSockets::deafen(socket) && watch(socket, 0)
+  const bool ready = options.deaf ? UdpTxSockets::deafen(socket) && watch(socket.get(), 0)
                                   : rx_.attach(socket, ipv6, options.gro, receive_buffer_bytes_) &&
-                                        watch(socket, EPOLLIN);
+                                        watch(socket.get(), EPOLLIN);
   if (!ready) {
     error = "cannot prepare the receive socket: " + errno_text(errno);
     return false;

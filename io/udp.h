@@ -54,8 +54,7 @@ class UdpIo final : public PacketIo {
   bool owns_uet_port() const { return local_.port == kUetPort; }
   // That packets of this EV leave from.
   uint16_t source_port(Entropy ev) { return tx_.source_port(ev); }
-  // Makes wait_fd() readable when this descriptor is, too. False with errno.
-  bool watch_input(const Fd& fd);
+  bool watch_input(int fd) override;
 
   // Fates: EAGAIN and ENOBUFS are `later`, for the rest of that socket too; what the system refuses
   // for one packet (EFAULT, EMSGSIZE, no route) is `never` for that packet only.
@@ -87,7 +86,7 @@ class UdpIo final : public PacketIo {
   uint16_t bind_free_block(const Fd& socket, uint32_t first, uint32_t blocks, int& failure) const;
   bool search_block(const UdpOptions& options, std::string& error);
   bool start(const UdpOptions& options, std::string& error);
-  bool watch(const Fd& fd, uint32_t events);
+  bool watch(int fd, uint32_t events);
   void drain_errors(const Fd& fd);
   const Fd& receive_socket() const { return owned_port_ ? owned_port_ : tx_.sockets()[0]; }
 

@@ -49,6 +49,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint16_t pulls = 0;          // rests of messages of it that are being read
   uint16_t calls = 0;          // ready-to-restarts to it that are under way
   uint8_t next_ccc_id = 0;     // of the next context toward it, if that is free [CMS-006]
+  uint8_t room_units = 0;      // see room()
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
   uint32_t answers = 0;        // to reads of it, on their way back [T-39]
@@ -57,6 +58,8 @@ struct Peer : ListNode<struct PeerSpareTag> {
   Path* first_path = nullptr;  // see Path::next_of_peer
   uint32_t base_rtt_ns = 0;
   uint32_t base_rtt_ms = 0;  // when its measuring began; wraps
+
+  static constexpr uint32_t kRoomUnit = 64 * 1024;  // octets
 
   // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
   void agree_payload(uint32_t octets) {
@@ -77,6 +80,12 @@ struct Peer : ListNode<struct PeerSpareTag> {
     if (payload_units != 0) return payload_units * 256u;
     return payload_mtu == 0 ? own : std::min<uint32_t>(payload_mtu, own);
   }
+  // Octets that may be in flight to it, apart from congestion: what memory that both share holds.
+  // In 64 KiB; 0: no limit. [decision 21]
+  void set_room(uint32_t octets) {
+    room_units = static_cast<uint8_t>(std::min(octets / kRoomUnit, 255u));
+  }
+  uint32_t room() const { return room_units == 0 ? UINT32_MAX : room_units * kRoomUnit; }
   bool states_payload() const { return payload_units != 0 || payload_mtu != 0; }
   // What it takes the packets of a READ to ask for, if the first of them does not say. [SES-017]
   uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }

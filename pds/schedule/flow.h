@@ -5,8 +5,8 @@
 
 #include "pds/pdc/pdc.h"
 #include "pds/pdc/peer_table.h"
-#include "pds/schedule/ack_marks.h"
 #include "pds/schedule/backlog.h"
+#include "pds/schedule/path_facts.h"
 #include "pds/tx/news.h"
 
 #include "cms/ccc.h"
@@ -43,24 +43,6 @@ struct PathFlowTag;
 
 inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
 
-// What a path has done for its base RTT.
-struct BaseRttNews {
-  bool is_known = false;  // a round trip was measured [CMS-107]
-  bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
-  uint32_t since_ms = 0;  // when what is known of it began to be measured; wraps
-  // Nothing to send and nothing in flight since then: after a while the path begins anew. zero: it
-  // has sent nothing; never(): it is in use. [CMS-008]
-  Instant idle_since;
-};
-
-// Counts of a path, for tools only.
-struct PathTally {
-  AckMarks marks;
-  uint32_t last_rtt_ns = 0;  // 0: no sample yet; at most 4 s
-  uint32_t strange_evs = 0;  // answers with an EV that the path does not send
-  uint8_t echoes = 0;        // answers in a row that echo their packet's EV; see is_strange()
-};
-
 // Everything that PDS tells its congestion control about a PDC goes through here, so that the
 // PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
@@ -75,7 +57,20 @@ struct Path : ListNode<struct OpenPathTag> {
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
   bool may_send(uint32_t bytes, Instant now, bool is_control = false) const {
-    return ccc.may_send(bytes, is_control) && now >= ccc.earliest_send();
+    return is_admitted(bytes, is_control) && now >= ccc.earliest_send();
+  }
+  // The same apart from pacing.
+  bool is_admitted(uint32_t bytes, bool is_control = false) const {
+    return has_room(bytes) && ccc.may_send(bytes, is_control);
+  }
+  // What is shared with the peer holds that much more; or nothing is in it. [decision 21]
+  bool has_room(uint32_t bytes) const {
+    return ccc.inflight_bytes() + bytes <= limits.room_bytes || ccc.inflight_bytes() == 0;
+  }
+  // The largest packet, when it leaves now, should ask for an ACK. See Ccc::wants_ack().
+  bool wants_ack(uint32_t ack_gen_trigger) const {
+    const uint32_t bytes = limits.packet_bytes_max;
+    return !has_room(2 * bytes) || ccc.wants_ack(bytes, ack_gen_trigger);
   }
   void on_sent(Pdc& pdc, const cms::Sent& sent) {
     pdc.heard.on_sent(sent.bytes);
@@ -151,7 +146,7 @@ struct Path : ListNode<struct OpenPathTag> {
   // What credit is wanted for. PDCs that wait have at least a packet, whatever was announced.
   cms::CreditNeed need() const {
     cms::CreditNeed need{backlog.new_bytes(), backlog.resend_bytes()};
-    if (need.none() && is_wanted()) need.backlog_bytes = packet_bytes_max;
+    if (need.none() && is_wanted()) need.backlog_bytes = limits.packet_bytes_max;
     need.senders = backlog.senders();
     return need;
   }
@@ -187,8 +182,8 @@ struct Path : ListNode<struct OpenPathTag> {
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
-  uint8_t ccc_id = 0;             // none other toward its peer has it [CMS-006]
-  uint32_t packet_bytes_max = 0;  // nominal, of the largest packet that its peer takes
+  uint8_t ccc_id = 0;                // none other toward its peer has it [CMS-006]
+  PathLimits limits;
   PathTally tally;
   TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back
   cms::Ccc ccc;

@@ -69,11 +69,12 @@ Path* Paths::take(PathKey key) {
     return nullptr;
   }
   made->ccc_id = ccc_id;
+  made->limits.room_bytes = peer.room();
   made->next_of_peer = peer.first_path;
   peer.first_path = made;
   made->refs = 1;
   const uint32_t header = cms.has_credit() ? wire::Request::kSizeCc : wire::Request::kSize;
-  made->packet_bytes_max = cms::nominal_bytes(header + kSesHeaderBytes + payload);
+  made->limits.packet_bytes_max = cms::nominal_bytes(header + kSesHeaderBytes + payload);
   return made;
 }
 

@@ -170,7 +170,8 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint3
   r.valid = true;
   // No more than is in flight, or lost and perhaps not, and the rounding of both counts.
   const int64_t sent = int64_t{pdc.heard.balance()} +
-                       int64_t{pdc.losses.lost()} * pdc.path->packet_bytes_max + kRoundingBytes;
+                       int64_t{pdc.losses.lost()} * pdc.path->limits.packet_bytes_max +
+                       kRoundingBytes;
   const int64_t most = std::max<int64_t>(sent, acked);
   r.newly_received_bytes = pdc.heard.on_rcvd_units(
       s.rcvd_bytes, static_cast<uint32_t>(std::min<int64_t>(most, UINT32_MAX)));
@@ -281,7 +282,7 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   const bool single_path = is_ordered || res_.cms.entropy_values <= 1;
   // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
   // have a part of the window only, of CMS and of PSNs. [PDS-143, PDS-144]
-  const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->packet_bytes_max;
+  const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->limits.packet_bytes_max;
   const uint64_t reachable =
       std::max(res_.config.tx_window_packets / 2, res_.config.ooo_packets_min);
   rules.threshold_packets = single_path ? res_.config.ooo_packets_single_path

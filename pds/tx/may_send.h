@@ -21,7 +21,7 @@ inline constexpr Duration kHeldWaitMin = Duration::microseconds(100);  // ends a
 
 inline bool may_send_unproven(const Resources& res, const Pdc& pdc) {
   if (!res.config.probe) return pdc.tx.size() < kUnprovenPackets;
-  return pdc.proof.octets() >= pdc.path->packet_bytes_max;
+  return pdc.proof.octets() >= pdc.path->limits.packet_bytes_max;
 }
 
 // Return data waits for it. The initiator may have nothing more to send, so it is asked: a Probe
@@ -67,7 +67,7 @@ inline bool window_open(const Resources& res, Pdc& pdc) {
 // There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What
 // is to be sent again waits for CMS only.
 inline bool is_held(const Pdc& pdc) {
-  if (pdc.losses.has_lost()) return !pdc.path->ccc.may_send(pdc.path->packet_bytes_max);
+  if (pdc.losses.has_lost()) return !pdc.path->is_admitted(pdc.path->limits.packet_bytes_max);
   return has_new(pdc);
 }
 

@@ -159,7 +159,7 @@ bool Outbox::next_message(Pdc& pdc, Instant now) {
 
 // What the deficit of the PDC admits, resends first. Blocked: the caller puts it where it waits.
 Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
-  const uint32_t burst_bytes = res_.config.packets_per_entropy * pdc.path->packet_bytes_max;
+  const uint32_t burst_bytes = res_.config.packets_per_entropy * pdc.path->limits.packet_bytes_max;
   const auto quantum = static_cast<int32_t>(burst_bytes);
   pdc.deficit.begin_turn(quantum);
   const bool has_lost = pdc.losses.has_lost();  // new packets then wait for the next turn
@@ -206,7 +206,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
 
 Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!has_new(pdc) || !window_open(res_, pdc)) return Step::idle;
-  if (!pdc.path->may_send(pdc.path->packet_bytes_max, now)) return Step::blocked;
+  if (!pdc.path->may_send(pdc.path->limits.packet_bytes_max, now)) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
   if (!pdc.tx.reserve(res_.tx_pool)) {
     res_.counters.add(Count::slot_stalls);
@@ -342,8 +342,7 @@ void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
 bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
   const Path& path = *pdc.path;
   const bool stalls_next =
-      !window_open(res_, pdc) ||
-      path.ccc.wants_ack(path.packet_bytes_max, res_.config.ack_gen_trigger_bytes);
+      !window_open(res_, pdc) || path.wants_ack(res_.config.ack_gen_trigger_bytes);
   const bool must = slot.state.was_resent() || res_.config.ack_per_packet || stalls_next;
   const bool quiet = !must && slot.ref.eom && slot.ref.quiet &&
                      pdc.state() == PdcState::established &&

@@ -39,7 +39,7 @@ class ScheduleTest : public testing::Test {
     res_ = std::make_unique<Resources>(config_, window_, peers_, client_, randomness_);
     res_->tx_pool.create(arena_, 2);
     path_ = std::make_unique<Path>(PathKey{}, window_, std::nullopt, res_->rng, senders_);
-    path_->packet_bytes_max = 4096;
+    path_->limits.packet_bytes_max = 4096;
     schedule_ = std::make_unique<Schedule>(*res_);
   }
   // An established initiator that has nothing to send.

@@ -105,7 +105,7 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
 }
 
 void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
-  const bool watches = engine_->sleepers().begin_watch(engine_->helper().is_running());
+  const bool watches = begin_watch();
   if (!engine_->sleepers().are_served()) until = std::min(until, engine_->wake_by(entry.now()));
   if (!engine_->helper().is_running()) until = std::min(until, entry.now() + kUnhelpedSleep);
   const timespec rest = to_timespec(std::max(until - entry.now(), Duration::zero()));
@@ -128,14 +128,21 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   if (raised_ && unseen_ == 0) lower();
   if (armed_) end_watch(watches_);
   armed_ = true;
-  watches_ = engine_->sleepers().begin_watch(engine_->helper().is_running());
+  watches_ = begin_watch();
   fds_.watch_socket(watches_, engine_->io_fd());
   fds_.set_timer(engine_->sleepers().are_served() ? Instant::never()
                                                   : engine_->wake_by(entry.now()));
   return 0;
 }
 
+bool WaitObject::begin_watch() {
+  const bool watches = engine_->sleepers().begin_watch(engine_->helper().is_running());
+  if (watches) engine_->on_io_sleep(true);
+  return watches;
+}
+
 void WaitObject::end_watch(bool watched) {
+  if (watched) engine_->on_io_sleep(false);
   if (engine_->sleepers().end_watch(watched)) engine_->serve_sleepers();
 }
 

@@ -63,6 +63,7 @@ class WaitObject {
  private:
   void raise();
   void lower();
+  bool begin_watch();
   void end_watch(bool watched);
   void sleep(ProgressEngine::Entry& entry, Instant until);
 

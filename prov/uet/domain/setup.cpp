@@ -13,6 +13,7 @@
 #include "io/faulty.h"
 #include "io/frame_io.h"
 #include "io/pcap_tap.h"
+#include "io/shm/shm_io.h"
 #include "io/system_random.h"
 #include "io/udp.h"
 #include "wire/pds_request.h"
@@ -107,6 +108,24 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
     UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
   }
   return backend;
+}
+
+// FI_UET_SHM=auto: without shared memory everything takes the sockets. [decision 21]
+void share_memory(const DomainCandidate& candidate, std::unique_ptr<io::PacketIo>& backend) {
+  std::string error;
+  std::unique_ptr<io::ShmIo> shm = io::ShmIo::open(backend, &error);
+  if (shm == nullptr) {
+    UET_INFO(DOMAIN, "%s: no shared memory: %s\n", candidate.name.c_str(), error.c_str());
+    return;
+  }
+  shm->tell_of_broken_rings([](const FabricAddress& peer, bool is_ours) {
+    UET_WARN(DOMAIN, "shared memory with port %u of %s %s: its packets take the sockets\n",
+             peer.port, io::ip_text(peer).c_str(),
+             is_ours ? "says that more was read than written" : "holds nonsense");
+  });
+  backend = std::move(shm);
+  UET_INFO(DOMAIN, "%s: shared memory with processes of this user on this host\n",
+           candidate.name.c_str());
 }
 
 // What FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so that it shows
@@ -227,6 +246,7 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   bool owns_uet_port = false;
   std::unique_ptr<io::PacketIo> backend = open_backend(settings, candidate, owns_uet_port);
   if (backend == nullptr) return -FI_EADDRNOTAVAIL;
+  if (settings.shm) share_memory(candidate, backend);
   if (!decorate(settings, backend, candidate.interface.name)) return -FI_EIO;
   out.local = backend->local_address();
   out.payload.network = fitting_mtu(settings, candidate, backend->caps());

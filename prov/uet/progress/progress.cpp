@@ -68,6 +68,7 @@ bool ProgressEngine::flush_now(Flush what, Instant now) {
 
 // While visits keep coming some of them put the helper's timer off, long before it ends.
 void ProgressEngine::start_timer(Decision decision, Instant now) {
+  if (!helper_on_socket_.load(std::memory_order_relaxed)) set_helper_watches(false);
   put_off_at_.store(policy_.put_off_at(), std::memory_order_relaxed);
   helper_.rest().start_timer(row_of(decision).after);
   flush(decision, now);
@@ -89,15 +90,17 @@ void ProgressEngine::drain(Duration limit) {
 
 bool ProgressEngine::run_until(Duration limit, const std::function<bool(Entry&)>& done) {
   const Instant end = monotonic_now() + limit;
-  for (;;) {
+  for (bool slept = false;; slept = true) {
     Instant until;
     {
       Entry entry(*this);
+      if (slept) on_io_sleep(false);
       while (entry.poll()) {
       }
       if (done(entry)) return true;
       if (entry.now() >= end) return false;
       until = std::min({end, wake_by(entry.now()), entry.now() + kAbsence});
+      on_io_sleep(true);
     }
     sleep_until(until, monotonic_now());
   }
@@ -150,8 +153,10 @@ bool ProgressEngine::inspect(Duration limit,
 // the rest.
 Instant ProgressEngine::helper_turn(RestEnds& ends) {
   ends = {.socket = -1, .timer = !options_.auto_progress};
+  helper_on_socket_.store(false, std::memory_order_relaxed);
   if (!lock_.try_lock()) return helper_kept_out();
   const std::lock_guard lock(lock_, std::adopt_lock);
+  set_helper_watches(false);
   const Instant now = monotonic_now();
   const FlushPolicy::HelperSees sees{
       entries_.load(std::memory_order_relaxed),
@@ -170,7 +175,15 @@ Instant ProgressEngine::helper_turn(RestEnds& ends) {
   const FlushRow& rest = row_of(policy_.on_helper_ran(moved, sees, deadline));
   if (rest.watch != Watch::engine) return now + rest.after;
   ends.socket = io_fd();
+  helper_on_socket_.store(true, std::memory_order_relaxed);
+  set_helper_watches(true);
   return deadline;
+}
+
+void ProgressEngine::set_helper_watches(bool watches) {
+  if (helper_watches_ == watches) return;
+  helper_watches_ = watches;
+  on_io_sleep(watches);
 }
 
 // Somebody runs the engine right now.

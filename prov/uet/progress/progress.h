@@ -147,6 +147,8 @@ class ProgressEngine {
   }
   // -1: the backend has none.
   int io_fd() const { return engine_->io().wait_fd(); }
+  // Somebody is about to sleep on io_fd(), or does so no more. Lock held.
+  void on_io_sleep(bool begins) { engine_->io().on_sleep(begins); }
   // The thread that runs the engine while nobody visits it; it may not run.
   HelperThread& helper() { return helper_; }
 
@@ -172,6 +174,7 @@ class ProgressEngine {
   void start_timer(Decision decision, Instant now);
   Instant helper_turn(RestEnds& ends);
   Instant helper_kept_out();
+  void set_helper_watches(bool watches);
 
   EngineLock lock_;
   std::unique_ptr<fep::Engine> engine_;
@@ -181,10 +184,13 @@ class ProgressEngine {
   // Under the lock.
   FlushPolicy policy_;
   Sleepers sleepers_;
+  bool helper_watches_ = false;  // the backend was told that the helper sleeps on io_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
   // that finds somebody inside.
   std::atomic<Instant> put_off_at_{Instant::never()};
+  // The helper sleeps on io_fd(). Set under the lock; the helper takes it back when it wakes up.
+  std::atomic<bool> helper_on_socket_{false};
   std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
   std::atomic<uint64_t> helper_rounds_{0};
   HelperThread helper_;

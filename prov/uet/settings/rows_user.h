@@ -20,6 +20,7 @@ inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm
                                     {"both", static_cast<int64_t>(cms::Algorithm::both)},
                                     {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
                                     {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
+inline constexpr Word kShmWords[] = {{"auto", 1}, {"off", 0}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
 
 inline constexpr Setting kUserRows[] = {
@@ -41,6 +42,14 @@ inline constexpr Setting kUserRows[] = {
              "sockets where they are allowed and no such rules are found when a domain is opened "
              "(looking for them needs CAP_NET_ADMIN), else UDP sockets",
      .words = kIoWords},
+    {.name = "SHM",
+     .kind = Kind::choice,
+     .field = UET_FIELD(shm),
+     .source = "LF-142",
+     .help = "Shared memory between processes of one host. auto: packets to a process of the same "
+             "user on this host go through shared memory, past the rules of its firewall; all "
+             "others go by the packet backend. off: all go by the packet backend",
+     .words = kShmWords},
     {.name = "MODE",
      .kind = Kind::choice,
      .field = UET_FIELD(mode),

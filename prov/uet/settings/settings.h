@@ -34,6 +34,7 @@ enum class IoChoice : uint8_t {
 struct Settings {
   std::string iface;  // interface name or local address; empty: all
   IoChoice io = IoChoice::automatic;
+  bool shm = true;  // SHM=auto: shared memory between processes of one host [decision 21]
   ModeChoice mode = ModeChoice::automatic;
   uint32_t job_id = 1;                   // 1 .. 2^24-1 [LF-018]
   std::optional<uint16_t> pid_on_fep;    // 0 .. 4095; unset: random

@@ -36,6 +36,9 @@ class Examination {
     drops();
     kernel();
     packet_sockets();
+    say("shm", Grade::ok,
+        wanted_.settings.shm ? "shared memory with processes of this user on this host"
+                             : "sockets between processes of this host, too: FI_UET_SHM=off");
     files();
     return std::move(findings_);
   }

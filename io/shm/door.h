@@ -1,0 +1,51 @@
+// How two endpoints of one host find each other and agree on a ring: Unix sockets with abstract
+// names, which belong to a network namespace as addresses do. An open connection stands for a ring
+// from the side that connected to the other one, wakes that side, and ends with either process.
+#pragma once
+
+#include "io/socket.h"
+
+#include "base/packet.h"
+
+#include <cstdint>
+
+namespace uet::io {
+
+// What became of a look at a connection.
+enum class ShmNews : uint8_t {
+  nothing,
+  hello,    // a sender has passed its ring
+  welcome,  // the receiver has taken it
+  closed,   // the other side is gone, has refused, or says what nobody understands
+};
+
+// The listening side. Connections of other users are closed at once.
+class ShmDoor {
+ public:
+  // False with errno: another endpoint has the name (EADDRINUSE), or there is no descriptor.
+  bool open(const FabricAddress& local);
+  int fd() const { return socket_.get(); }
+  // The next process that may share memory with this one; empty: nobody waits. `refused` counts
+  // those that may not.
+  Fd accept(uint64_t& refused);
+
+ private:
+  Fd socket_;
+};
+
+// Connects to the endpoint with that address of this host. Empty with errno: ECONNREFUSED when
+// nobody shares memory there, EPERM when another user does, EAGAIN when it is busy.
+Fd connect_to_door(const FabricAddress& to);
+
+// Tells who sends and passes the descriptor of the ring. False with errno.
+bool send_hello(const Fd& connection, const FabricAddress& from, const Fd& ring);
+// The receiver has mapped the ring.
+bool send_welcome(const Fd& connection);
+// The receiver sleeps. When this fails it is awake, or gone.
+void ring_bell(const Fd& connection);
+
+// Reads what the other side has sent, until there is nothing more or news. Bells are thrown away.
+// With `hello`: who says so, and the descriptor.
+ShmNews read_connection(const Fd& connection, FabricAddress& from, Fd& ring);
+
+}  // namespace uet::io

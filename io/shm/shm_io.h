@@ -1,0 +1,73 @@
+// A layer around a socket backend: packets to and from endpoints of this host that belong to the
+// same user go through shared memory, all others through the backend. The same packets either way.
+// What they pass by: the rules of the host's firewall for the loopback interface.
+// [LF-142, decision 21]
+#pragma once
+
+#include "io/packet_io.h"
+#include "io/shm/arrivals.h"
+#include "io/shm/departures.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace uet::io {
+
+class ShmIo final : public PacketIo {
+ public:
+  // Takes the backend over. On failure null, `inner` keeps the backend, and `error` says why. The
+  // backend must be able to watch_input().
+  static std::unique_ptr<ShmIo> open(std::unique_ptr<PacketIo>& inner, std::string* error);
+
+  IoCaps caps() const override { return inner_->caps(); }
+  FabricAddress local_address() const override { return inner_->local_address(); }
+  void send(std::span<TxPacket> packets) override;
+  std::span<RxDatagram> receive() override;
+  std::span<const PathError> path_errors() override {
+    const std::span<const PathError> changes = departures_->changes();
+    return changes.empty() ? inner_->path_errors() : changes;
+  }
+  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
+  int wait_fd() const override { return inner_->wait_fd(); }
+  void on_sleep(bool begins) override;
+  bool watch_input(int fd) override { return inner_->watch_input(fd); }
+  int failure() const override { return inner_->failure(); }
+  void finish() override { inner_->finish(); }
+  void report_counters(const CounterSink& sink) const override;
+
+  void tell_of_broken_rings(ShmBrokenSink sink) { counters_.broken_sink = sink; }
+  const ShmCounters& counters() const { return counters_; }
+  // Rings to others at present, agreed on or not.
+  uint32_t departures() const { return departures_->ring_count(); }
+  PacketIo& inner() { return *inner_; }
+
+ private:
+  // Connections are looked at after so many calls of receive() without a sleeper.
+  static constexpr uint32_t kCallsPerLook = 64;
+  // The socket is asked in every call while something comes or goes through it, and for so many
+  // calls in vain; then in one of kCallsPerSocket.
+  static constexpr uint32_t kEagerCalls = 64;
+  static constexpr uint32_t kCallsPerSocket = 16;
+
+  ShmIo() = default;
+  bool start(std::string& error);
+  bool watch(int fd, uint64_t what, uint32_t events);
+  void look_at_connections();
+  void rest_with_bell();
+  std::span<RxDatagram> receive_from_socket();
+
+  std::unique_ptr<PacketIo> inner_;
+  ShmCounters counters_;
+  Fd epoll_;  // door, bell and connections
+  Fd bell_;   // an eventfd: something lies in a ring already
+  ShmDoor door_;
+  std::unique_ptr<ShmDepartures> departures_;
+  std::unique_ptr<ShmArrivals> arrivals_;
+  uint32_t sleepers_ = 0;
+  uint32_t calls_since_look_ = 0;
+  uint32_t calls_since_socket_ = 0;
+  uint32_t eager_calls_ = kEagerCalls;
+};
+
+}  // namespace uet::io
