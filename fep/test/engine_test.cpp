@@ -243,5 +243,26 @@ TEST_F(EngineTest, ErrorsOfOtherKindsAndAddressesHarmNobody) {
   EXPECT_TRUE(completions_.empty());
 }
 
+// [LF-142] What a ring to a peer holds limits what is in flight to it.
+TEST_F(EngineTest, NoMoreIsInFlightThanTheWayHolds) {
+  const auto sent = [&] {
+    message_ = std::string(1 << 20, 'm');
+    send();
+    engine_->transmit(now_);
+    size_t octets = 0;
+    for (const std::string& payload : script_.taken) octets += payload.size();
+    return octets;
+  };
+  script_.path_errors = {{address(2), 0, 64 * 1024}};
+  (void)engine_->progress(now_);
+  const size_t limited = sent();
+  EXPECT_LE(limited, 64u * 1024);
+  EXPECT_GT(limited, 48u * 1024);
+  // The ring is gone.
+  script_.path_errors = {{address(2), 0, 0}};
+  (void)engine_->progress(now_);
+  EXPECT_GT(sent(), 80u * 1024);
+}
+
 }  // namespace
 }  // namespace uet::fep
