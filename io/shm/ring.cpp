@@ -7,6 +7,10 @@
 #include <cstring>
 #include <type_traits>
 
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace uet::io {
 
 // What says that a cell holds the packet of a position. Zero memory holds none.
@@ -54,6 +58,17 @@ std::byte* data_of(std::byte* memory) {
 
 Turn turn_of(uint32_t position) { return position + 1; }
 
+// Both ends of a ring can be in one process, which then maps the memory twice. To ThreadSanitizer
+// these are different words, so that it has to be told what the one thread gives to the other.
+#if defined(__SANITIZE_THREAD__)
+char given;
+void note_given() { __tsan_release(&given); }
+void note_taken() { __tsan_acquire(&given); }
+#else
+void note_given() {}
+void note_taken() {}
+#endif
+
 void gather(const TxPacket& packet, std::byte* to) {
   std::memcpy(to, packet.header, packet.header_bytes);
   to += packet.header_bytes;
@@ -71,6 +86,7 @@ ShmRingWriter::ShmRingWriter(std::byte* memory)
 // False: the reader claims to have read what was not written, or less than before.
 bool ShmRingWriter::learn_head() {
   const uint32_t head = Word(positions_.head).load(std::memory_order_acquire);
+  note_taken();
   if (head - head_ > tail_ - head_) return false;
   if (head != head_) data_head_ = data_ends_[(head - 1) % kShmCells];
   head_ = head;
@@ -113,6 +129,7 @@ ShmPut ShmRingWriter::put(const TxPacket& packet, Instant now) {
   const auto tos = static_cast<uint8_t>(packet.dscp << 2 | static_cast<uint8_t>(packet.ecn));
   cell.description = {bytes, at, now.ns(), packet.ev.value(), tos, {}};
   data_ends_[tail_ % kShmCells] = data_tail_;
+  note_given();
   Word(cell.turn).store(turn_of(tail_), std::memory_order_release);
   ++tail_;
   return ShmPut::done;
@@ -136,6 +153,7 @@ ShmTake ShmRingReader::take(ShmPacket& packet) {
   // A writer that overtakes the reader writes nonsense into what is being read; it harms nobody
   // else.
   if (next_ - released_ == kShmCells || !has_packet()) return ShmTake::none;
+  note_taken();
   ShmCell& cell = cells_[next_ % kShmCells];
   ShmCell::Description description;
   std::memcpy(&description, &cell.description, sizeof description);
@@ -164,6 +182,7 @@ ShmTake ShmRingReader::take(ShmPacket& packet) {
 void ShmRingReader::release() {
   if (released_ == next_) return;
   released_ = next_;
+  note_given();
   Word(positions_.head).store(next_, std::memory_order_release);
 }
 
