@@ -20,6 +20,7 @@ inline constexpr Exempt kExempt[] = {
     {"ack_ccx_tx", "a vendor's form; no congestion control of a vendor is simulated"},
     {"ack_packets", "runs use the defaults, which count octets"},
     {"ack_delay", "off by default"},
+    {"acks_ask_less", "off by default; ctest memory_pressure_test"},
     {"ack_mpr", "no run changes the advertised range"},
     {"rx_msg_error_misused", "one seed in 700 takes it; ses/test/target_test.cpp"},
     {"rx_restart_stray", "few seeds take it; ses/test/deferral_end_test.cpp"},
