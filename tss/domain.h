@@ -21,7 +21,7 @@ namespace uet::tss {
 // What to do about many forged packets in one second. [TSS-107]
 enum class ForgeryAction : uint8_t {
   alarm,
-  latch,  // refuse everything until reset: whoever can send junk can stop the domain
+  latch,  // refuse every packet until reset; a sender of forged packets can then stop the domain
 };
 
 // What is agreed on, apart from the keys; both ends must have the same mode and use_ssi.
