@@ -62,7 +62,7 @@ void ShmArrivals::on_event(uint32_t index) {
 void ShmArrivals::take_hello(uint32_t index, const FabricAddress& from, const Fd& descriptor) {
   Arrival& arrival = *rings_[index];
   release();
-  if (arrival.reader.has_value() || !from.valid()) return drop(index);
+  if (arrival.reader.has_value()) return drop(index);
   arrival.memory = ShmMemory::map(descriptor);
   if (!arrival.memory || !send_welcome(arrival.connection)) return drop(index);
   arrival.from = from;

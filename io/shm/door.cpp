@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -31,6 +32,7 @@ struct Welcome {
 };
 
 constexpr char kBell = 1;
+constexpr int kBellsAtOnce = 64;
 
 struct Name {
   sockaddr_un address{};
@@ -63,6 +65,14 @@ bool may_share(const Fd& connection) {
   return peer.uid == ::geteuid() && peer.uid != kUnknownUser;
 }
 
+// One that an endpoint can have, written in the one way that there is for it.
+bool is_address(const FabricAddress& a) {
+  if (a.port == 0) return false;
+  if (a.family == FabricAddress::Family::ipv6) return true;
+  return a.family == FabricAddress::Family::ipv4 && a.scope_id == 0 &&
+         std::all_of(a.ip.begin() + 4, a.ip.end(), [](uint8_t octet) { return octet == 0; });
+}
+
 // The first descriptor of a message; any others are closed.
 Fd take_descriptor(msghdr& message) {
   Fd taken;
@@ -89,12 +99,11 @@ bool ShmDoor::open(const FabricAddress& local) {
          ::listen(socket_.get(), kWaiting) == 0;
 }
 
-Fd ShmDoor::accept(uint64_t& refused) {
-  for (;;) {
-    Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!connection || may_share(connection)) return connection;
-    ++refused;
-  }
+bool ShmDoor::accept(Fd& connection) {
+  connection = Fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!connection) return false;
+  if (!may_share(connection)) connection = Fd();
+  return true;
 }
 
 Fd connect_to_door(const FabricAddress& to) {
@@ -138,7 +147,7 @@ void ring_bell(const Fd& connection) {
 }
 
 ShmNews read_connection(const Fd& connection, FabricAddress& from, Fd& ring) {
-  for (;;) {
+  for (int i = 0; i < kBellsAtOnce; ++i) {
     Hello hello;
     iovec octets{&hello, sizeof hello};
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(4 * sizeof(int))> control{};
@@ -154,13 +163,14 @@ ShmNews read_connection(const Fd& connection, FabricAddress& from, Fd& ring) {
     if (got == sizeof kBell && !descriptor) continue;
     if (got == sizeof(Welcome) && hello.magic == kMagic) return ShmNews::welcome;
     if (got != sizeof hello || hello.magic != kMagic || hello.ring_bytes != kShmRingBytes ||
-        !descriptor) {
+        !descriptor || !is_address(hello.from)) {
       return ShmNews::closed;
     }
     from = hello.from;
     ring = std::move(descriptor);
     return ShmNews::hello;
   }
+  return ShmNews::nothing;
 }
 
 }  // namespace uet::io

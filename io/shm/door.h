@@ -25,9 +25,9 @@ class ShmDoor {
   // False with errno: another endpoint has the name (EADDRINUSE), or there is no descriptor.
   bool open(const FabricAddress& local);
   int fd() const { return socket_.get(); }
-  // The next process that may share memory with this one; empty: nobody waits. `refused` counts
-  // those that may not.
-  Fd accept(uint64_t& refused);
+  // The next connection. False: none waits. An empty `connection`: it was of another user, and is
+  // closed.
+  bool accept(Fd& connection);
 
  private:
   Fd socket_;
@@ -44,7 +44,8 @@ bool send_welcome(const Fd& connection);
 // The receiver sleeps. When this fails it is awake, or gone.
 void ring_bell(const Fd& connection);
 
-// Reads what the other side has sent, until there is nothing more or news. Bells are thrown away.
+// Reads what the other side has sent, until there is nothing more or news. Bells are thrown away,
+// 64 in a call.
 // With `hello`: who says so, and the descriptor.
 ShmNews read_connection(const Fd& connection, FabricAddress& from, Fd& ring);
 

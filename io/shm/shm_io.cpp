@@ -82,6 +82,7 @@ std::span<RxDatagram> ShmIo::receive() {
     look_at_connections();
     arrivals_->set_asleep(true);
     shm_fence();
+    if (has_newcomers_) rest_with_bell();
   } else if (++calls_since_look_ >= kCallsPerLook) {
     look_at_connections();
   }
@@ -121,23 +122,38 @@ void ShmIo::on_sleep(bool begins) {
   rest_with_bell();
 }
 
-// What lies in a ring already wakes a sleeper, as a packet in a socket would.
+// What lies in a ring already wakes a sleeper, as a packet in a socket would; and so does a
+// connection that waits, of which the door tells only once.
 void ShmIo::rest_with_bell() {
-  if (!arrivals_->has_packet()) return;
+  if (!has_newcomers_ && !arrivals_->has_packet()) return;
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(bell_.get(), &one, sizeof one);
+}
+
+void ShmIo::accept_newcomers() {
+  Fd connection;
+  for (uint32_t i = 0; i < kNewcomersAtOnce; ++i) {
+    has_newcomers_ = door_.accept(connection);
+    if (!has_newcomers_) return;
+    if (connection) {
+      arrivals_->add(std::move(connection));
+    } else {
+      ++counters_.refused;
+    }
+  }
 }
 
 // New connections, news on them, and bells.
 void ShmIo::look_at_connections() {
   calls_since_look_ = 0;
+  if (has_newcomers_) accept_newcomers();
   std::array<epoll_event, 32> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const uint64_t what = events[static_cast<size_t>(i)].data.u64;
     const auto index = static_cast<uint32_t>(what);
     if (what == kDoorEvent) {
-      while (Fd connection = door_.accept(counters_.refused)) arrivals_->add(std::move(connection));
+      accept_newcomers();
     } else if (what == kBellEvent) {
       uint64_t value = 0;
       [[maybe_unused]] const ssize_t got = ::read(bell_.get(), &value, sizeof value);

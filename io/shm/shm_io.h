@@ -49,21 +49,25 @@ class ShmIo final : public PacketIo {
   // calls in vain; then in one of kCallsPerSocket.
   static constexpr uint32_t kEagerCalls = 64;
   static constexpr uint32_t kCallsPerSocket = 16;
+  // New connections that are accepted in one look; any user may make some.
+  static constexpr uint32_t kNewcomersAtOnce = 16;
 
   ShmIo() = default;
   bool start(std::string& error);
   bool watch(int fd, uint64_t what, uint32_t events);
   void look_at_connections();
+  void accept_newcomers();
   void rest_with_bell();
   std::span<RxDatagram> receive_from_socket();
 
   std::unique_ptr<PacketIo> inner_;
   ShmCounters counters_;
   Fd epoll_;  // door, bell and connections
-  Fd bell_;   // an eventfd: something lies in a ring already
+  Fd bell_;   // an eventfd: something lies in a ring already, or a connection waits
   ShmDoor door_;
   std::unique_ptr<ShmDepartures> departures_;
   std::unique_ptr<ShmArrivals> arrivals_;
+  bool has_newcomers_ = false;  // the last look has left some
   uint32_t sleepers_ = 0;
   uint32_t calls_since_look_ = 0;
   uint32_t calls_since_socket_ = 0;

@@ -3,6 +3,7 @@
 #include "io/shm/shm_io.h"
 #include "io/faulty.h"
 #include "io/pcap_tap.h"
+#include "io/test/mapped_rings.h"
 #include "io/test/udp_testing.h"
 
 #include <fcntl.h>
@@ -19,6 +20,8 @@
 
 namespace uet::io {
 namespace {
+
+using test::mapped_rings;
 
 std::unique_ptr<ShmIo> open_shm(const FabricAddress& local) {
   std::unique_ptr<PacketIo> socket = open(at(local));
@@ -38,15 +41,6 @@ void send(PacketIo& io, const FabricAddress& to, const std::string& text, uint16
 // Looks at the connections, as a busy application does.
 void poll(PacketIo& io) {
   for (int i = 0; i < 200; ++i) (void)io.receive();
-}
-
-uint32_t mapped_rings() {
-  std::ifstream maps("/proc/self/maps");
-  uint32_t count = 0;
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find("memfd:uet-ring") != std::string::npos) ++count;
-  }
-  return count;
 }
 
 size_t open_descriptors() {
@@ -285,6 +279,51 @@ TEST_F(ShmIoTest, AConnectionThatSaysNonsenseIsClosed) {
   poll(*b_);
   EXPECT_EQ(::recv(other.get(), &octet, 1, MSG_DONTWAIT), 0);
   EXPECT_EQ(b_->counters().rings_in, 0u);
+}
+
+TEST_F(ShmIoTest, ASenderNamesAnAddressThatAnEndpointCanHave) {
+  b_ = open_shm(ipv4(2));
+  FabricAddress no_family = ipv4(1);
+  no_family.family = static_cast<FabricAddress::Family>(9);
+  FabricAddress no_port = ipv4(1);
+  no_port.port = 0;
+  FabricAddress longer = ipv4(1);
+  longer.ip[15] = 1;
+  for (const FabricAddress& from : {no_family, no_port, longer}) {
+    const Fd connection = connect_to_door(b_->local_address());
+    Fd descriptor;
+    const ShmMemory memory = ShmMemory::make(descriptor);
+    ASSERT_TRUE(send_hello(connection, from, descriptor));
+    poll(*b_);
+    char octet = 0;
+    EXPECT_EQ(::recv(connection.get(), &octet, 1, MSG_DONTWAIT), 0) << "is closed";
+  }
+  EXPECT_EQ(b_->counters().rings_in, 0u);
+}
+
+// The door tells of them once only.
+TEST_F(ShmIoTest, ACrowdOfNewcomersIsLetInAFewAtATime) {
+  for (const bool sleeps : {false, true}) {
+    SCOPED_TRACE(sleeps);
+    b_.reset();
+    b_ = open_shm(ipv4(2));
+    if (sleeps) b_->on_sleep(true);
+    std::vector<Fd> silent;
+    for (int i = 0; i < 50; ++i) silent.push_back(connect_to_door(b_->local_address()));
+    const Fd connection = connect_to_door(b_->local_address());
+    Fd descriptor;
+    const ShmMemory memory = ShmMemory::make(descriptor);
+    ASSERT_TRUE(send_hello(connection, ipv4(1), descriptor));
+    pollfd waiting{b_->wait_fd(), POLLIN, 0};
+    int looks = 0;
+    for (; b_->counters().rings_in == 0 && looks < 1000; ++looks) {
+      ASSERT_TRUE(!sleeps || ::poll(&waiting, 1, 0) == 1) << "asleep after look " << looks;
+      (void)b_->receive();
+    }
+    EXPECT_EQ(b_->counters().rings_in, 1u);
+    EXPECT_GE(looks, 4) << "51 connections, 16 in a look";
+    EXPECT_TRUE(!sleeps || looks <= 8) << looks;
+  }
 }
 
 TEST_F(ShmIoTest, ARingThatHoldsNonsenseIsDroppedAndToldOf) {
