@@ -1,7 +1,6 @@
 // Each word of FI_UET_CC, as ctest sets it: two endpoints move a few MB over loopback, by messages
 // and by RMA, in both orders of packets. With receiver credit the credit comes from the peer.
 // [CMS-065, CMS-127, CMS-137, CMS-142]
-#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/node.h"
 
 #include <cstdlib>
@@ -16,20 +15,6 @@ class CongestionTest : public PairTest {
   static bool has_credit() {
     const char* const word = std::getenv("FI_UET_CC");
     return word != nullptr && (std::string(word) == "rccc" || std::string(word) == "both");
-  }
-  static uint64_t counter(Node& node, const std::string& name) {
-    void* ops = nullptr;
-    EXPECT_EQ(fi_open_ops(&node.domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
-    auto* const read = static_cast<fi_uet_ops_counters*>(ops);
-    size_t count = 0;
-    read->read(&node.domain->fid, nullptr, &count);
-    std::vector<fi_uet_counter> all(count);
-    EXPECT_EQ(read->read(&node.domain->fid, all.data(), &count), 0);
-    for (const fi_uet_counter& c : all) {
-      if (name == c.name) return c.value;
-    }
-    ADD_FAILURE() << name << " is not counted";
-    return 0;
   }
   // Credit was granted by B and taken by A; without it neither end says anything of it.
   void expect_credit() {

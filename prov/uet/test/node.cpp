@@ -2,6 +2,7 @@
 #include "prov/uet/test/node.h"
 
 #include "prov/uet/api/compat.h"
+#include "prov/uet/api/fi_ext_uet.h"
 
 #include <cstdlib>
 #include <memory>
@@ -158,6 +159,26 @@ fid_mr* Node::registered(void* memory, size_t bytes, uint64_t access, uint64_t r
   fid_mr* mr = nullptr;
   EXPECT_EQ(fi_mr_reg(domain, memory, bytes, access, 0, requested_key, 0, &mr, nullptr), 0);
   return mr;
+}
+
+std::optional<uint64_t> find_counter(const Node& node, const std::string& name) {
+  void* ops = nullptr;
+  EXPECT_EQ(fi_open_ops(&node.domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
+  auto* const counters = static_cast<fi_uet_ops_counters*>(ops);
+  size_t count = 0;
+  EXPECT_EQ(counters->read(&node.domain->fid, nullptr, &count), -FI_ETOOSMALL);
+  std::vector<fi_uet_counter> all(count);
+  EXPECT_EQ(counters->read(&node.domain->fid, all.data(), &count), 0);
+  for (const fi_uet_counter& c : all) {
+    if (name == c.name) return c.value;
+  }
+  return std::nullopt;
+}
+
+uint64_t counter(const Node& node, const std::string& name) {
+  const std::optional<uint64_t> found = find_counter(node, name);
+  EXPECT_TRUE(found.has_value()) << name << " is not counted";
+  return found.value_or(0);
 }
 
 bool read_one(fid_cq* cq, Done& done) {

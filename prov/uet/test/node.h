@@ -19,6 +19,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,11 @@ class Node {
   void insert_keys(const std::vector<uint32_t>& jobs);
   void open_srx(size_t size);
 };
+
+// A counter of the node's domain by its name; nothing where there is none of that name.
+std::optional<uint64_t> find_counter(const Node& node, const std::string& name);
+// The same; where there is none the test fails.
+uint64_t counter(const Node& node, const std::string& name);
 
 // Reads one entry or error entry; false: none is there.
 bool read_one(fid_cq* cq, Done& done);

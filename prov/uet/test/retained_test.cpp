@@ -1,6 +1,5 @@
 // Sends are over when their payload is retained: at once, whatever the peer does. What stronger
 // levels were asked for is never weakened, and what fails later is told without the op_context.
-#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/roles.h"
 
 #include <arpa/inet.h>
@@ -11,19 +10,6 @@ namespace uet::prov::test {
 namespace {
 
 constexpr size_t kRetained = 65536;
-
-uint64_t counter(const Node& node, const std::string& name) {
-  void* ops = nullptr;
-  EXPECT_EQ(fi_open_ops(&node.domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
-  std::vector<fi_uet_counter> all(1024);
-  size_t count = all.size();
-  EXPECT_EQ(static_cast<fi_uet_ops_counters*>(ops)->read(&node.domain->fid, all.data(), &count), 0);
-  for (size_t i = 0; i < count; ++i) {
-    if (all[i].name == name) return all[i].value;
-  }
-  ADD_FAILURE() << "no counter " << name;
-  return 0;
-}
 
 // A peer that takes packets and says nothing: a socket that is never read.
 class RetainedTest : public RolesTest {

@@ -1,35 +1,13 @@
 // [LF-142] Processes of one host that share memory: a killed one leaves nothing, sleepers wake up,
 // and FI_UET_SHM=off means sockets. [decision 21]
-#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/roles.h"
 
-#include <fstream>
+#include "io/test/mapped_rings.h"
 
 namespace uet::prov::test {
 namespace {
 
-uint64_t counter(const Node& node, const std::string& name) {
-  void* ops = nullptr;
-  EXPECT_EQ(fi_open_ops(&node.domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
-  size_t count = 0;
-  auto* const counters = static_cast<fi_uet_ops_counters*>(ops);
-  EXPECT_EQ(counters->read(&node.domain->fid, nullptr, &count), -FI_ETOOSMALL);
-  std::vector<fi_uet_counter> all(count);
-  EXPECT_EQ(counters->read(&node.domain->fid, all.data(), &count), 0);
-  for (const fi_uet_counter& c : all) {
-    if (name == c.name) return c.value;
-  }
-  return 0;
-}
-
-uint32_t mapped_rings() {
-  std::ifstream maps("/proc/self/maps");
-  uint32_t count = 0;
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find("memfd:uet-ring") != std::string::npos) ++count;
-  }
-  return count;
-}
+using io::test::mapped_rings;
 
 class ShmTest : public RolesTest {
  protected:
@@ -106,7 +84,7 @@ class ShmTest : public RolesTest {
         ASSERT_EQ(fi_inject(node.ep, &octet, 1, peer), 0);
       }
     }
-    EXPECT_EQ(counter(node, "shm_tx_packets"), 0u);
+    EXPECT_EQ(find_counter(node, "shm_tx_packets").value_or(0), 0u);
     EXPECT_GT(counter(node, "udp_tx_packets"), 40u);
     line.tell(1);
     line.hear_value();

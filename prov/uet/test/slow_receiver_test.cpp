@@ -1,6 +1,5 @@
 // One peer sends far more than its receiver takes. Everybody else, and what the receiver has posted
 // for, goes on; what was sent arrives in order once it is wanted. [SES-188, SES-189, SES-191]
-#include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/node.h"
 
 #include <cstdlib>
@@ -60,20 +59,6 @@ class SlowReceiverTest : public PairTest {
       return is_sent && is_caught;
     }));
     ASSERT_EQ(caught_, ball_);
-  }
-  static uint64_t counter(Node& node, const std::string& name) {
-    void* ops = nullptr;
-    EXPECT_EQ(fi_open_ops(&node.domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
-    auto* const read = static_cast<fi_uet_ops_counters*>(ops);
-    size_t count = 0;
-    read->read(&node.domain->fid, nullptr, &count);
-    std::vector<fi_uet_counter> all(count);
-    EXPECT_EQ(read->read(&node.domain->fid, all.data(), &count), 0);
-    for (const fi_uet_counter& c : all) {
-      if (name == c.name) return c.value;
-    }
-    ADD_FAILURE() << name << " is not counted";
-    return 0;
   }
   // Nothing that C sent was refused or had to be sent again by SES, and no index was disabled.
   void expect_undisturbed() {
