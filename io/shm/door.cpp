@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t kMagic = 0x7565'7431;  // and the version of ring and messages
 constexpr int kWaiting = 128;             // connections that nobody has accepted yet
-// How users of other namespaces look: nobody knows who that is.
+// The id that the kernel shows for every user that this user namespace lacks.
 constexpr uid_t kUnknownUser = 65534;
 
 struct Hello {

@@ -16,7 +16,7 @@ enum class ShmNews : uint8_t {
   nothing,
   hello,    // a sender has passed its ring
   welcome,  // the receiver has taken it
-  closed,   // the other side is gone, has refused, or says what nobody understands
+  closed,   // the other side is gone, has refused, or sent no known message
 };
 
 // The listening side. Connections of other users are closed at once.

@@ -41,7 +41,7 @@ TEST_F(CounterMarksTest, ARestartGoesOnWhereTheMarkIs) {
   EXPECT_EQ(marks.reserve("cc", "0x1", uint64_t{1} << 47, 1).from, (uint64_t{1} << 47) + 10);
 }
 
-// [TSS-043] Without a mark nobody knows what was used.
+// [TSS-043] Without a mark it is not known which counters were used.
 TEST_F(CounterMarksTest, WithoutItsFileNothingIsReserved) {
   EXPECT_THROW(CounterMarks{path_}, KeyFileError);
   CounterMarks::create(path_);
