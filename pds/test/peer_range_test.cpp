@@ -78,6 +78,9 @@ TEST_F(PeerRangeTest, GrowsNoFurtherThanTold) {
   EXPECT_EQ(range.packets(), 2u * 128);
   range.on_mpr(range.cack() - 1, 200);
   EXPECT_EQ(range.packets(), 2u * 128) << "overtaken";
+  range.on_mpr(range.cack(), 200);
+  EXPECT_EQ(range.packets(), 2u * 128) << "as old or as new as the one before";
+  range.on_cack(range.cack() + 1);
   // No limit stated: a refusal limits it, and enough progress ends the limit.
   range.on_mpr(range.cack(), 0);
   EXPECT_TRUE(range.admits(range.cack() + 100'000));

@@ -57,7 +57,6 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   res_.counters.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   idle_.heard(pdc, now);
   if (pdc.state() == PdcState::syn) establish(pdc, ack.spdcid, now);
-  if (cc != nullptr) pdc.range.on_mpr(cack, cc->mpr);
 
   AckNews news;
   news.acked.at = at;
@@ -67,6 +66,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
     if (slot != nullptr) complete(pdc, p, *slot, {wire::NextHeader::none, {}, at}, news, now);
   }
   if (pdc.range.on_cack(cack)) pdc.waiting.begin(now);
+  if (cc != nullptr) pdc.range.on_mpr(cack, cc->mpr);
   if (pdc.tx.has_aside()) loss_.resend_tracked(pdc, now);
   pdc.losses.note_arrived(cack);
   if (cc != nullptr) read_sack(pdc, *cc, news, now);

@@ -17,6 +17,7 @@ class PeerRange {
   // otherwise; 0: no limit.
   void start(Psn first, uint8_t mpr) {
     cack_ = floor_ = clean_from_ = first - 1;
+    is_told_here_ = false;
     tell(mpr);
   }
 
@@ -28,18 +29,23 @@ class PeerRange {
   bool on_cack(Psn cack) {
     if (!cack.after(cack_)) return false;
     cack_ = cack;
+    is_told_here_ = false;
     if (cack - floor_ >= kFarBack) floor_ = cack - kFarBack / 2;
     if (refusals_ != 0) grow();
     return true;
   }
-  // What came with that cumulative ACK. An ACK that was overtaken neither widens nor narrows.
+  // What came with that cumulative ACK. An ACK that was overtaken neither widens nor narrows, and
+  // of several with one cumulative ACK nobody knows which is the newest: the first one counts.
   void on_mpr(Psn cack, uint8_t mpr) {
-    if (!cack.before(cack_)) tell(mpr);
+    if (cack.before(cack_) || is_told_here_) return;
+    tell(mpr);
+    is_told_here_ = true;
   }
   // The peer refused a PSN as outside of what it tracks: one unit is believed, until it says more
   // or lets more pass. [PDS-245]
   void on_refused() {
     clean_from_ = cack_;
+    is_told_here_ = false;
     if (packets_ == kUnit) return;  // of the same burst
     packets_ = kUnit;
     if (refusals_ < kRefusalsMax) ++refusals_;
@@ -77,8 +83,9 @@ class PeerRange {
   Psn floor_;       // lowest cumulative ACK that is believed
   Psn clean_from_;  // cumulative ACK at the last refusal or growth
   uint16_t packets_ = 0;
-  uint8_t told_ = 0;      // units
-  uint8_t refusals_ = 0;  // bursts of them since the peer told its range, saturating
+  uint8_t told_ = 0;          // units
+  uint8_t refusals_ : 7 = 0;  // bursts of them since the peer told its range, saturating
+  bool is_told_here_ : 1 = false;  // with this cumulative ACK
 };
 static_assert(sizeof(PeerRange) == 16);
 
