@@ -42,11 +42,21 @@ class SecuredAttackTest : public SecuredRolesTest {
   // Takes one message, then tells what it counted as often as it is asked, then takes another one.
   static void be_target(const Line& line) {
     Node node(at(kTargetAt));
-    std::vector<uint8_t> got(kMessageBytes), next(kMessageBytes);
+    std::vector<uint8_t> got(kMessageBytes);
     ASSERT_EQ(fi_recv(node.ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
     line.tell(node.name());
     EXPECT_EQ(await(node.rx_cq).err, 0);
     EXPECT_EQ(got, pattern(kMessageBytes, 1));
+    await_attacks(line, node);
+  }
+  // The same in another life.
+  static void be_target_again(const Line& line) {
+    Node node(at(kTargetAt));
+    line.tell(node.name());
+    await_attacks(line, node);
+  }
+  static void await_attacks(const Line& line, Node& node) {
+    std::vector<uint8_t> next(kMessageBytes);
     ASSERT_EQ(fi_recv(node.ep, next.data(), next.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
     Done done;
     while (line.hear_value() != 0) {
@@ -68,7 +78,7 @@ class SecuredAttackTest : public SecuredRolesTest {
 
   void SetUp() override {
     SecuredRolesTest::SetUp();
-    target_ = start(0, secured(), be_target);
+    target_ = start(0, same_name(), be_target);
     name_ = line().hear();
     finish(start(1, secured({{"FI_UET_PCAP", kept(path("writer.pcapng"))}}),
                  [this](const Line&) { send_one(kWriterAt, 1, name_); }));
@@ -96,6 +106,9 @@ class SecuredAttackTest : public SecuredRolesTest {
     SecuredRolesTest::TearDown();
   }
   const Line& line() const { return ends_[1]; }
+  Settings same_name() {
+    return secured({{"FI_UET_PID_ON_FEP", "77"}, {"FI_UET_INITIATOR_ID", "7777"}});
+  }
 
   // A datagram from that address and port.
   void send(const std::vector<uint8_t>& octets, const Captured& as, const char* from = kWriterAt,
@@ -184,6 +197,19 @@ TEST_F(SecuredAttackTest, AddressesAndPortsCannotBeChanged) {
 // [TSS-060, TSS-066, T-12, T-13] Authentic packets that come again open and deliver nothing.
 TEST_F(SecuredAttackTest, ARecordingDeliversNothing) {
   for (int times = 0; times < 10; ++times) {
+    for (const Captured& c : there_) send(c.payload, c);
+    EXPECT_EQ(news(), (Counts{there_.size(), 0, 0, 0, 0, 0}));
+  }
+}
+
+// [TSS-059, TSS-061, T-13] A target that starts anew has forgotten who was there, and has the same
+// key. Its process has the same name, or a recorded message would find no endpoint.
+TEST_F(SecuredAttackTest, ARecordingDeliversNothingToTheNextLifeOfATarget) {
+  kill_and_reap(target_);
+  target_ = start(0, same_name(), be_target_again);
+  name_ = line().hear();
+  before_ = counts();
+  for (int times = 0; times < 3; ++times) {
     for (const Captured& c : there_) send(c.payload, c);
     EXPECT_EQ(news(), (Counts{there_.size(), 0, 0, 0, 0, 0}));
   }
