@@ -1,6 +1,7 @@
 // The progress loop: receive, timers, transmit, with a bound on each round.
 #include "fep/engine.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace uet::fep {
@@ -69,7 +70,7 @@ bool Engine::flush(Instant now) {
   return false;
 }
 
-Instant Engine::next_deadline() const { return fep_->next_deadline(); }
+Instant Engine::next_deadline() const { return std::min(fep_->next_deadline(), io_->deadline()); }
 
 void Engine::on_path_errors(Instant now) {
   for (const io::PathError& error : io_->path_errors()) {

@@ -35,6 +35,9 @@ class FabricEndpoint {
   }
 
   ses::Ses& ses() { return *ses_; }
+  // Which jobs are secured, and in which domain; once, before the first endpoint. The table
+  // outlives this. [TSS-074]
+  void secure(const tss::JobTable& jobs) { ses_->exchange().resources().jobs = &jobs; }
   pds::Pds& pds() { return *pds_; }
   const pds::Pds& pds() const { return *pds_; }
   pds::PeerTable& peers() { return peers_; }

@@ -36,11 +36,13 @@ class FaultyIo final : public PacketIo {
 
   IoCaps caps() const override { return inner_->caps(); }
   FabricAddress local_address() const override { return inner_->local_address(); }
+  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
   // A packet dropped or held back has fate `sent`.
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
   uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
+  Instant deadline() const override { return inner_->deadline(); }
   int wait_fd() const override { return inner_->wait_fd(); }
   void on_sleep(bool begins) override { inner_->on_sleep(begins); }
   void finish() override { inner_->finish(); }

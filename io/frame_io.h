@@ -40,6 +40,7 @@ class FrameIo final : public PacketIo {
   IoCaps caps() const override { return udp_->caps(); }
   FabricAddress local_address() const override { return udp_->local_address(); }
   bool owns_uet_port() const { return udp_->owns_uet_port(); }
+  uint16_t source_port(Entropy ev) override { return udp_->source_port(ev); }
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override { return rx_.receive(); }
   std::span<const PathError> path_errors() override { return udp_->path_errors(); }

@@ -43,6 +43,9 @@ class PacketIo {
   virtual IoCaps caps() const = 0;
   // The FA and port that others reach this backend at.
   virtual FabricAddress local_address() const = 0;
+  // The UDP source port that packets of this EV leave with: a seal covers it. May open a socket.
+  // [TSS-022]
+  virtual uint16_t source_port(Entropy ev) { return nominal_source_port(local_address(), ev); }
   // Offers every packet once, in order, and sets its fate. One refused packet never blocks those
   // after it that go elsewhere; order within one (destination, EV) is kept.
   virtual void send(std::span<TxPacket> packets) = 0;
@@ -54,6 +57,8 @@ class PacketIo {
   // has it now: it may have learned that from an ICMP error, which anybody can forge. 0: not known,
   // or asked for too often. May take several system calls, so for known addresses only. [LF-141]
   virtual uint32_t route_mtu(const FabricAddress&) { return 0; }
+  // When receive() is to be called again although nothing arrives.
+  virtual Instant deadline() const { return Instant::never(); }
   // Readable when receive() or path_errors() would return something; -1: none (simnet).
   virtual int wait_fd() const = 0;
   // A thread is about to sleep on wait_fd(), or does so no more; calls of several threads add up.

@@ -99,7 +99,8 @@ void PcapTap::send(std::span<TxPacket> packets) {
   FabricAddress from = local;
   for (const TxPacket& p : packets) {
     if (p.fate != TxFate::sent) continue;
-    from.port = nominal_source_port(local, p.ev);
+    // A sealed packet can be opened only with the port that it left with. [TSS-022]
+    from.port = p.sdi == 0 ? nominal_source_port(local, p.ev) : inner_->source_port(p.ev);
     begin_packet({from, p.to, p.dscp, p.ecn, p.bytes(), now, Direction::outbound});
     blocks_.put(p.header, p.header_bytes);
     for (uint32_t i = 0; i < p.slice_count; ++i) blocks_.put(p.slices[i].data, p.slices[i].length);

@@ -33,11 +33,14 @@ class PcapTap final : public PacketIo {
 
   IoCaps caps() const override { return inner_->caps(); }
   FabricAddress local_address() const override { return inner_->local_address(); }
-  // Records the packets that the backend took. Their source port is nominal_source_port().
+  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
+  // Records the packets that the backend took. The source port of clear ones is
+  // nominal_source_port(), that of sealed ones source_port().
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
   uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
+  Instant deadline() const override { return inner_->deadline(); }
   int wait_fd() const override { return inner_->wait_fd(); }
   void on_sleep(bool begins) override { inner_->on_sleep(begins); }
   int failure() const override { return inner_->failure(); }

@@ -53,7 +53,7 @@ class UdpIo final : public PacketIo {
   // True for the process that holds 4793 of its FA: it never sets the private mark. [WIRE-121]
   bool owns_uet_port() const { return local_.port == kUetPort; }
   // That packets of this EV leave from.
-  uint16_t source_port(Entropy ev) { return tx_.source_port(ev); }
+  uint16_t source_port(Entropy ev) override { return tx_.source_port(ev); }
   bool watch_input(int fd) override;
 
   // Fates: EAGAIN and ENOBUFS are `later`, for the rest of that socket too; what the system refuses

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <map>
 #include <sstream>
 
 namespace uet::keys {
@@ -48,6 +50,27 @@ std::map<std::string, uint64_t> parse(const std::string& text, const std::string
   return marks;
 }
 
+// Of the processes that share the file, this one may read and replace it.
+class Turn {
+ public:
+  explicit Turn(const std::string& path)
+      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (file_ < 0) refuse(path, "cannot be opened");
+    int locked = -1;
+    do locked = flock(file_, LOCK_EX);
+    while (locked != 0 && errno == EINTR);
+    if (locked == 0) return;
+    close(file_);
+    refuse(path, "cannot be locked");
+  }
+  ~Turn() { close(file_); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int file_;
+};
+
 }  // namespace
 
 void CounterMarks::create(const std::string& path) {
@@ -56,32 +79,18 @@ void CounterMarks::create(const std::string& path) {
 }
 
 CounterMarks::CounterMarks(const std::string& path) : path_(path) {
-  const std::string lock = path + ".lock";  // the file itself is replaced
-  lock_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock_ < 0) refuse(lock, "cannot be opened");
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    close(lock_);
-    refuse(path, "another process uses these counters");
-  }
-  try {
-    marks_ = parse(read_secret_file(path), path);
-  } catch (const KeyFileError&) {
-    close(lock_);
-    throw;
-  }
+  (void)parse(read_secret_file(path_), path_);
 }
 
-CounterMarks::~CounterMarks() { close(lock_); }
-
 Reserved CounterMarks::reserve(const std::string& check_value, const std::string& source,
-                               uint64_t first, uint64_t count) {
-  auto marks = marks_;
+                               uint64_t first, uint64_t count) const {
+  const Turn turn(path_ + ".lock");  // the file itself is replaced
+  auto marks = parse(read_secret_file(path_), path_);
   uint64_t& mark = marks[check_value + " " + source];
   Reserved reserved;
   reserved.from = std::max(mark, first);
   reserved.until = mark = reserved.from + count;
   replace_secret_file(path_, text_of_marks(marks));
-  marks_ = std::move(marks);
   return reserved;
 }
 

@@ -5,7 +5,6 @@
 #include "tss/tx_counter.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 
 namespace uet::keys {
@@ -22,22 +21,19 @@ class CounterMarks {
   // never of a restart. Throws KeyFileError, also when there is one.
   static void create(const std::string& path);
 
-  // Takes the file for this process alone. Throws KeyFileError when it is missing, cannot be read
-  // whole, or is taken: then nothing may be sealed.
+  // Throws KeyFileError when the file is missing or cannot be read whole: then nothing may be
+  // sealed.
   explicit CounterMarks(const std::string& path);
-  ~CounterMarks();
-  CounterMarks(const CounterMarks&) = delete;
-  CounterMarks& operator=(const CounterMarks&) = delete;
 
   // The next `count` counters of the key with this check value and this source (address or SSI, a
   // word), none below `first`. Durable when it returns; throws KeyFileError when that cannot be.
+  // Processes of one host share the file, so each gets counters of its own: calls take turns.
+  // [TSS-042]
   Reserved reserve(const std::string& check_value, const std::string& source, uint64_t first,
-                   uint64_t count = tss::kCountersAhead);
+                   uint64_t count = tss::kCountersAhead) const;
 
  private:
   std::string path_;
-  int lock_ = -1;
-  std::map<std::string, uint64_t> marks_;
 };
 
 }  // namespace uet::keys

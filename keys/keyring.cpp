@@ -118,7 +118,12 @@ std::string Keyring::source_of(const tss::DomainTerms& terms) const {
 }
 
 Result<void> bind_jobs(const KeyFile& file, tss::JobTable& jobs) {
+  jobs.set_default(tss::Policy::require);
   for (const DomainEntry& entry : file.domains) {
+    if (entry.jobs.empty()) {
+      if (jobs.default_domain() != 0) return Errc::exists;
+      jobs.set_default(entry.policy, entry.terms.sdi);
+    }
     for (const uint32_t job : entry.jobs) {
       UET_CHECK(jobs.bind(JobId(job), entry.terms.sdi, entry.policy));
     }

@@ -17,7 +17,7 @@ namespace uet::keys {
 
 struct KeyringPaths {
   std::string keys;      // key file
-  std::string counters;  // of this process alone
+  std::string counters;  // of this host
   std::string log;       // key log; empty: none
 };
 
@@ -60,7 +60,9 @@ class Keyring {
   KeyFile file_;
 };
 
-// Binds the jobs of all domains of the file. Errors of JobTable::bind.
+// Binds the jobs of all domains of the file; a domain without jobs gets all that no domain lists.
+// Other jobs may not talk, whether in the clear or not. Errors of JobTable::bind; Errc::exists: two
+// domains are without jobs. [TSS-074, TSS-077]
 Result<void> bind_jobs(const KeyFile& file, tss::JobTable& jobs);
 
 // Appends a line to a key log: with one write, to a file that only its owner may read. Throws

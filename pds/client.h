@@ -80,6 +80,7 @@ struct RxRequest {
   bool ce = false;                 // arrived ECN-CE
   bool in_order = true;            // every lower PSN of its PDC has arrived
   bool is_confirmed = true;        // false: its source may be forged; it never used our PDCID
+  uint32_t sdi = 0;                // secure domain it was verified in; 0: in the clear [TSS-079]
   wire::NextHeader next_hdr{};     // small, medium, standard, response_data(_small)
   RxToken token;                   // pdc 0 for RUDI and UUD; the PSN of RUDI is its pkt_id
   std::span<const std::byte> ses;  // SES header, extensions and payload

@@ -112,6 +112,10 @@ struct Config {
   Duration new_pdc_time = Duration::seconds(1);  // New_PDC_Time: a PENDING target waits [PDS-052]
   uint32_t secure_starts = 4096;                 // (peer, domain) remembered; ours [TSS-067]
   bool expected_psn_in_close_ack = true;         // [PDS-053]
+  bool has_domains = false;  // some peers are reached in secure domains, others may be
+  uint32_t seal_bytes = 28;  // that a seal adds to a packet; 28, with an SSI 32 [CMS-015]
+  // Of a packet in that domain; 0: in the clear.
+  uint32_t seal_of(uint32_t sdi) const { return sdi == 0 ? 0 : seal_bytes; }
 
   // --- loss ---
   Patience patience = Patience::time;                // [decision 4]

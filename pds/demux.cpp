@@ -94,7 +94,7 @@ void Demux::on_request(const RxDatagram& d, Instant now) {
     return res_.counters.add(Count::drop_malformed);
   }
   res_.counters.add(Count::rx_requests);
-  on_inbound(Inbound::of(h, d, r.rest()), now);
+  on_inbound(Inbound::of(h, d, r.rest(), res_.config.seal_of(d.sdi)), now);
 }
 
 void Demux::on_control(const RxDatagram& d, Instant now) {
@@ -206,7 +206,7 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) {
     return res_.counters.add(Count::drop_trimmed);
   }
-  const Inbound in = Inbound::of(h, d, {});
+  const Inbound in = Inbound::of(h, d, {}, res_.config.seal_of(d.sdi));
   const NackCode code = code_of(d, res_.config);
   bool is_new = false;  // a secured SYN never gets here: it cannot be read
   Pdc* const pdc = in.syn ? find_trimmed_syn(in, is_new) : table_.find(in.dpdcid);

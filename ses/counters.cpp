@@ -11,6 +11,8 @@ constexpr const char* kNames[] = {
     "rx_malformed",
     "rx_unsupported_op",
     "rx_bad_job",
+    "rx_not_secured",
+    "rx_other_domain",
     "rx_bad_pid",
     "rx_bad_index",
     "rx_initiator_error",

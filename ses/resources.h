@@ -9,6 +9,7 @@
 
 #include "pds/pdc/peer_table.h"
 #include "pds/service.h"
+#include "tss/policy.h"
 
 #include "base/arena.h"
 #include "base/result.h"
@@ -49,6 +50,7 @@ struct Resources {
   pds::PeerTable* peers;
   pds::Service* pds = nullptr;
   bool announces = true;  // pds->heeds_backlog()
+  const tss::JobTable* jobs = nullptr;  // which jobs are secured; null: none is
   Rng rng;
   Counters counters;
   LongIovs long_iovs;

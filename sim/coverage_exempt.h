@@ -37,6 +37,8 @@ inline constexpr Exempt kExempt[] = {
     {"job_share_limit", "needs many peers of one job; pds/test/share_test.cpp"},
     {"drop_nack_muted", "only toward the reference provider"},
     {"drop_sdi", "no run is secured"},
+    {"rx_not_secured", "no run is secured; prov/uet/test/secured_test.cpp"},
+    {"rx_other_domain", "no run is secured; prov/uet/test/secured_test.cpp"},
     {"psn_rebase_limit", "no run is secured"},
     {"psn_rebased", "no run is secured"},
     {"new_pdc_timeout", "no run is secured"},

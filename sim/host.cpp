@@ -8,10 +8,11 @@ namespace uet::sim {
 
 Result<void> Host::start(const fep::Config& config, const FabricAddress& address, uint64_t seed,
                          std::unique_ptr<io::PacketIo> card, LocalClock clock,
-                         recording::Writer* writer) {
+                         recording::Writer* writer, const tss::JobTable* jobs) {
   clock_ = clock;
   endpoint_ = std::make_unique<recording::Endpoint>(writer);
   std::unique_ptr<fep::FabricEndpoint> made = UET_TRY(endpoint_->create(config, address, seed));
+  if (jobs != nullptr) made->secure(*jobs);
   auto io = endpoint_->watch(std::move(card));
   engine_ = std::make_unique<fep::Engine>(std::move(made), std::move(io));
   return {};

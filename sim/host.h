@@ -9,6 +9,8 @@
 #include "fep/engine.h"
 #include "io/packet_io.h"
 
+#include "tss/policy.h"
+
 #include "base/result.h"
 #include "base/time.h"
 
@@ -22,10 +24,10 @@ class Host {
   // Between two rounds of a host that has more to send, or more to receive than it takes at once.
   static constexpr Duration kRound = Duration::nanoseconds(200);
 
-  // The machine comes up. `writer` may be null; it outlives this.
+  // The machine comes up. `writer` and `jobs` may be null; they outlive this.
   Result<void> start(const fep::Config& config, const FabricAddress& address, uint64_t seed,
                      std::unique_ptr<io::PacketIo> card, LocalClock clock,
-                     recording::Writer* writer);
+                     recording::Writer* writer, const tss::JobTable* jobs = nullptr);
   // The machine goes down: the endpoint and its card end. May start again afterwards.
   void stop();
   bool is_up() const { return engine_ != nullptr; }

@@ -26,6 +26,7 @@ struct Plan {
   // All payload lies in one place and nobody looks at it: what remains checked are lengths, order,
   // and that each operation ends once. For large runs.
   bool lengths_only = false;
+  bool secured = false;  // all packets are sealed, with keys that change
   uint32_t operations = 40;
   uint32_t message_bytes_max = 20'000;
   uint32_t payload_mtu = 4096;

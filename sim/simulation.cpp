@@ -5,6 +5,7 @@
 #include "sim/faults/stranger.h"
 #include "sim/host.h"
 #include "sim/oracles/wire_oracle.h"
+#include "sim/secured_host.h"
 #include "sim/workload.h"
 #include "sim/world/clock.h"
 
@@ -72,6 +73,8 @@ fep::Config config_of(const Plan& plan) {
   c.pds.max_pdcs = plan.pdcs_max;
   c.pds.challenge_above = plan.challenge_above;
   c.pds.packets_per_entropy = 4;
+  c.pds.has_domains = plan.secured;
+  if (plan.secured && plan.restart) c.pds.start_method = pds::StartMethod::random_1rtt;
   // What a mute peer holds up goes one after the other, each for five times as long. [PDS-148]
   if (plan.mute_after > 0) c.pds.peer_timeout = Duration::seconds(1);
   c.cms = cms::Config::software();
@@ -99,6 +102,8 @@ struct Node {
   Host host;
   WireOracle* oracle = nullptr;
   const io::SimPort* port = nullptr;
+  std::unique_ptr<SecuredHost> keys;  // outlives the host's card
+  uint64_t counter = 0;               // of earlier lives
   Instant paused_from = Instant::never();
   Instant paused_until = Instant::never();
   uint64_t past_digest = 0;  // of the endpoints that were here before a restart
@@ -139,6 +144,11 @@ class Run {
       result_.digest = result_.digest * 0x9E3779B97F4A7C15 + node.past_digest;
     }
     for (const auto& [name, value] : counters_) result_.counters[name] += value;
+    if (plan_.secured) {
+      secured_counts_.for_each([this](const char* name, uint64_t value) {
+        result_.counters[std::string("tss_") + name] = value;
+      });
+    }
     result_.simulated = clock_.now() - kStart;
     return std::move(result_);
   }
@@ -151,16 +161,24 @@ class Run {
     const uint32_t number = port->index();
     if (host_of_port_.size() <= number) host_of_port_.resize(number + 1, kNobody);
     host_of_port_[number] = index;
+    std::unique_ptr<io::PacketIo> card = std::move(port);
+    if (plan_.secured) {
+      node.keys = std::make_unique<SecuredHost>(address_of(index), node.counter, number,
+                                                [this] { return clock_.now(); });
+      card = node.keys->around(std::move(card));
+    }
     auto odd =
-        std::make_unique<OddPeer>(std::move(port), plan_, stranger_.get(), index == 0, rng_.u64());
+        std::make_unique<OddPeer>(std::move(card), plan_, stranger_.get(), index == 0, rng_.u64());
     auto oracle = std::make_unique<WireOracle>(
         std::move(odd),
         WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u, !plan_.lengths_only});
     node.oracle = oracle.get();
     const uint64_t seed = rng_.u64();
     const LocalClock clock = draw_clock();
-    UET_ASSERT(
-        node.host.start(config_, address_of(index), seed, std::move(oracle), clock, writer_).ok());
+    UET_ASSERT(node.host
+                   .start(config_, address_of(index), seed, std::move(oracle), clock, writer_,
+                          node.keys == nullptr ? nullptr : &node.keys->jobs())
+                   .ok());
     UET_ASSERT(workload_.open(index, node.host.endpoint(), clock));
   }
 
@@ -202,7 +220,12 @@ class Run {
       if (place == counters_.size()) counters_.emplace_back(name, 0);
       counters_[place++].second += value;
     });
+    if (node.keys != nullptr) {
+      node.counter = node.keys->counter();
+      secured_counts_ += node.keys->counts();
+    }
     node.host.stop();
+    node.keys.reset();
     node.oracle = nullptr;
     node.port = nullptr;
   }
@@ -327,6 +350,7 @@ class Run {
   std::vector<uint32_t> host_of_port_;
   uint32_t restarts_ = 0;
   Instant restart_at_ = Instant::never();
+  tss::Counts secured_counts_;
   uint64_t steps_ = 0;
   bool is_closing_ = false;
   uint32_t open_ = 0;                                       // hosts that are not closed yet

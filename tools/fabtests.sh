@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: tools/fabtests.sh [--bin DIR] [--build DIR] [--root DIR] [--netns] [--mode MODE]
+Usage: tools/fabtests.sh [--bin DIR] [--build DIR] [--root DIR] [--netns] [--secured] [--mode MODE]
                          [--filter REGEX] [--repeat N] [--timeout S] [--json FILE] [--junit FILE]
                          [--keep] [--logs DIR]
 
@@ -18,6 +18,7 @@ version should be that of the libfabric it runs with.
   --root DIR      run in this root (scripts/debian13.sh makes one); --bin and --build are in it
   --netns         server and client on two hosts made of network namespaces (default: one host,
                   over 127.0.0.1 in a namespace of its own where that is allowed)
+  --secured       with transport security: FI_UET_TSS=file and keys made for this run
   --mode MODE     how the ends find each other (default: default)
                     default  the client addresses node and service
                     oob      addresses are exchanged out of band (-E)
@@ -38,7 +39,7 @@ reason.
 HELP
 }
 
-args=() bin='' build=$root/build/release chroot='' netns=0
+args=() bin='' build=$root/build/release chroot='' netns=0 secured=0
 while [ $# -gt 0 ]; do
   case $1 in
     --bin|--build|--root|--mode|--filter|--repeat|--timeout|--json|--junit|--logs)
@@ -52,6 +53,7 @@ while [ $# -gt 0 ]; do
       esac
       shift ;;
     --netns) netns=1 ;;
+    --secured) secured=1 ;;
     --keep) args+=("$1") ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
@@ -84,7 +86,9 @@ fi
 
 version=$("${in_root[@]}" fi_info --version | awk '$1 == "libfabric:" { print $2 }')
 say "fabtests of $bin over uet, libfabric $version"
-trap remove_hosts EXIT
+keys=$(mktemp -d)
+trap 'remove_hosts; rm -rf "$keys"' EXIT
+[ $secured -eq 0 ] || secure "$build" "$keys"
 hosts=(--server 127.0.0.1 --client 127.0.0.1)
 if make_hosts; then
   hosts+=(--host-a "ip netns exec $host_a" --host-b "ip netns exec $host_a")

@@ -98,3 +98,12 @@ on() {
   shift
   ip netns exec "$ns" "$@"
 }
+
+# secure BUILD FOLDER: makes keys in FOLDER with BUILD's uet_keys; what runs from here on seals its
+# packets with them.
+secure() {
+  local keys=$1/tools/uet_keys
+  [ -x "$keys" ] || die "no $keys: build the target uet_keys"
+  "$keys" counters "$2/counters" && "$keys" generate "$2/keys.toml" --sdi 7
+  export FI_UET_TSS=file FI_UET_TSS_KEYS=$2/keys.toml FI_UET_TSS_COUNTERS=$2/counters
+}

@@ -7,7 +7,7 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: tools/mpi_smoke.sh [--build DIR] [--ranks LIST] [--timeout S] [--mpich DIR]
+Usage: tools/mpi_smoke.sh [--build DIR] [--ranks LIST] [--timeout S] [--mpich DIR] [--secured]
 
 Installs Open MPI when root, compiles tools/mpi_check.c and tools/mpi_one_sided.c and runs them over
 uet: LIST ranks on one host, then as many on two hosts made of network namespaces, half on each.
@@ -23,13 +23,14 @@ counts only when the provider's log shows that uet carried it.
   --timeout S   seconds for one run (default 120)
   --mpich DIR   then the same programs with the MPICH of that bin folder, which must have been built
                 with ch4:ofi (Debian's is ch4:ucx, which does not use libfabric), on one host
+  --secured     with transport security: FI_UET_TSS=file and keys made for this run
   -h, --help    this text
 
 Exit status: 0 when every run was correct, 1 otherwise, 2 on bad usage.
 HELP
 }
 
-build=$root/build/release ranks=2,4,8 limit=120 mpich=
+build=$root/build/release ranks=2,4,8 limit=120 mpich='' secured=0
 while [ $# -gt 0 ]; do
   case $1 in
     --build|--ranks|--timeout|--mpich)
@@ -41,6 +42,7 @@ while [ $# -gt 0 ]; do
         --mpich) mpich=$(realpath "$2") ;;
       esac
       shift ;;
+    --secured) secured=1 ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
   esac
@@ -57,6 +59,10 @@ for program in mpi_check mpi_one_sided; do
 done
 
 mpi=("${mpi_uet[@]}" -x FI_LOG_LEVEL=info -x FI_LOG_PROV=uet)
+if [ $secured -eq 1 ]; then
+  secure "$build" "$out"
+  mpi+=(-x FI_UET_TSS -x FI_UET_TSS_KEYS -x FI_UET_TSS_COUNTERS)
+fi
 messages=(--mca osc pt2pt)
 rdma=(--mca osc rdma --mca btl 'ofi,self' --mca btl_ofi_provider_include uet)
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 struct evp_cipher_ctx_st;
+struct evp_cipher_st;
 
 namespace uet::tss {
 
@@ -45,10 +46,14 @@ class CipherContext {
 
   // A set-up act. Errc::unsupported: the library has no such cipher, or there is no library.
   Result<void> create(const char* cipher);
+  // The same cipher as another one, which need not be looked up again.
+  Result<void> create_like(const CipherContext& other);
   [[nodiscard]] bool set_key(std::span<const std::byte> key);
   evp_cipher_ctx_st* get() const { return context_; }
 
  private:
+  Result<void> start(const evp_cipher_st* cipher);
+
   evp_cipher_ctx_st* context_ = nullptr;
 };
 
@@ -58,6 +63,8 @@ class Aead {
  public:
   // A set-up act. Errc::unsupported without such a cipher, Errc::no_memory.
   Result<void> create(AeadKind kind = AeadKind::aes_256_gcm);
+  // Of the same kind, without its key; a tenth of the time.
+  Result<void> create_like(const Aead& other);
 
   // The key has key_bytes(kind) octets. Costs as much as some 500 octets of a packet.
   [[nodiscard]] bool set_key(std::span<const std::byte> key);

@@ -12,12 +12,15 @@ void wipe(std::span<std::byte> secret) {
 
 CipherContext::~CipherContext() = default;
 Result<void> CipherContext::create(const char*) { return Errc::unsupported; }
+Result<void> CipherContext::create_like(const CipherContext&) { return Errc::unsupported; }
+Result<void> CipherContext::start(const evp_cipher_st*) { return Errc::unsupported; }
 bool CipherContext::set_key(std::span<const std::byte>) { return false; }
 
 Result<void> Aead::create(AeadKind kind) {
   kind_ = kind;
   return Errc::unsupported;
 }
+Result<void> Aead::create_like(const Aead& other) { return create(other.kind_); }
 bool Aead::set_key(std::span<const std::byte>) { return has_key_; }
 void Aead::forget_key() {}
 bool Aead::seal(const Nonce&, std::span<const std::byte>, std::span<const std::byte>,

@@ -56,12 +56,22 @@ CipherContext::~CipherContext() { EVP_CIPHER_CTX_free(context_); }
 Result<void> CipherContext::create(const char* cipher) {
   UET_ASSERT(context_ == nullptr);
   EVP_CIPHER* const fetched = EVP_CIPHER_fetch(nullptr, cipher, nullptr);
+  const auto started = start(fetched);
+  EVP_CIPHER_free(fetched);  // the context has a reference of its own
+  return started;
+}
+
+Result<void> CipherContext::create_like(const CipherContext& other) {
+  UET_ASSERT(context_ == nullptr && other.context_ != nullptr);
+  return start(EVP_CIPHER_CTX_get0_cipher(other.context_));
+}
+
+Result<void> CipherContext::start(const evp_cipher_st* cipher) {
   context_ = EVP_CIPHER_CTX_new();
   const bool is_ready =
-      fetched != nullptr && context_ != nullptr &&
-      EVP_CipherInit_ex2(context_, fetched, nullptr, nullptr, kEncrypt, nullptr) == 1 &&
+      cipher != nullptr && context_ != nullptr &&
+      EVP_CipherInit_ex2(context_, cipher, nullptr, nullptr, kEncrypt, nullptr) == 1 &&
       EVP_CIPHER_CTX_set_padding(context_, 0) == 1;
-  EVP_CIPHER_free(fetched);  // the context has a reference of its own
   if (is_ready) return {};
   failed();
   return context_ == nullptr ? Errc::no_memory : Errc::unsupported;
@@ -77,6 +87,11 @@ bool CipherContext::set_key(std::span<const std::byte> key) {
 Result<void> Aead::create(AeadKind kind) {
   kind_ = kind;
   return context_.create(kind == AeadKind::aes_256_gcm ? "AES-256-GCM" : "AES-128-GCM");
+}
+
+Result<void> Aead::create_like(const Aead& other) {
+  kind_ = other.kind_;
+  return context_.create_like(other.context_);
 }
 
 bool Aead::set_key(std::span<const std::byte> key) {

@@ -34,7 +34,7 @@ const char* name(Refusal r) {
   return kNames[static_cast<size_t>(r)];
 }
 
-Count count_of(Refusal r) {
+Count counter_of(Refusal r) {
   switch (r) {
     case Refusal::malformed:
     case Refusal::unknown_domain:

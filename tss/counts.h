@@ -51,6 +51,6 @@ enum class Refusal : uint8_t {
   count_
 };
 const char* name(Refusal r);
-Count count_of(Refusal r);
+Count counter_of(Refusal r);
 
 }  // namespace uet::tss

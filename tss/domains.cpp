@@ -87,6 +87,7 @@ void Domains::remove(uint32_t sdi) {
   if (domain == nullptr) return;
   domain->remove(false);
   domain->remove(true);
+  removed_counts_ += domain->counts();
   by_sdi_.erase(sdi);
   last_ = nullptr;
   domains_.free(domain);
@@ -120,6 +121,13 @@ bool Domains::is_member(uint32_t sdi, const Identity& source) const {
 
 void Domains::run(Instant now) {
   domains_.for_each([now](SecureDomain& domain) { domain.retire_due(now); });
+}
+
+Counts Domains::total_counts() {
+  Counts total = port_counts_;
+  total += removed_counts_;
+  domains_.for_each([&total](const SecureDomain& domain) { total += domain.counts(); });
+  return total;
 }
 
 Instant Domains::deadline() {

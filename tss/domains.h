@@ -63,6 +63,8 @@ class Domains {
   // What belongs to no domain.
   void count(Count c) { port_counts_.add(c); }
   const Counts& port_counts() const { return port_counts_; }
+  // Of the port and all domains, also of those that were removed.
+  Counts total_counts();
 
  private:
   struct Member {
@@ -82,6 +84,7 @@ class Domains {
   HashMap<Member, bool> members_;
   DerivationBudget budget_;
   Counts port_counts_;
+  Counts removed_counts_;
   SecureDomain* last_ = nullptr;
   uint32_t next_serial_ = 1;
 };

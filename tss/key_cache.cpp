@@ -10,7 +10,7 @@ Result<void> KeyCache::create(Arena& arena, uint32_t entries, uint64_t seed) {
   for (uint32_t i = 0; i < entries; ++i) {
     ReadyKey* const made = entries_.alloc();
     if (made == nullptr) return Errc::no_memory;
-    UET_CHECK(made->aead.create());
+    UET_CHECK(free_.empty() ? made->aead.create() : made->aead.create_like((*free_.begin()).aead));
     free_.push_back(*made);
   }
   draft_ = &*free_.begin();

@@ -55,9 +55,9 @@ Result<Opened, Refusal> Opener::unseal(std::span<std::byte> packet, const Route&
   if (!refused) refused = note(in);
   if (refused) {
     if (in.domain == nullptr) {
-      domains_.count(count_of(*refused));
+      domains_.count(counter_of(*refused));
     } else {
-      in.domain->count(count_of(*refused));
+      in.domain->count(counter_of(*refused));
     }
     return *refused;
   }

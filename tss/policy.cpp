@@ -22,7 +22,8 @@ Result<void> JobTable::bind(JobId job, uint32_t sdi, Policy policy) {
 
 uint32_t JobTable::domain_of(JobId job) const {
   const Job* const known = jobs_.find(job);
-  return known == nullptr || known->policy == Policy::none ? 0 : known->sdi;
+  if (known == nullptr) return default_ == Policy::none ? 0 : default_sdi_;
+  return known->policy == Policy::none ? 0 : known->sdi;
 }
 
 Policy JobTable::policy_of(JobId job) const {
@@ -31,7 +32,10 @@ Policy JobTable::policy_of(JobId job) const {
 }
 
 Verdict JobTable::judge_arrival(JobId job, uint32_t sdi) const {
-  return judge(policy_of(job), sdi, bindings_.find({job, sdi}) != nullptr);
+  const bool is_listed = jobs_.find(job) != nullptr;
+  const bool is_bound =
+      is_listed ? bindings_.find({job, sdi}) != nullptr : sdi != 0 && sdi == default_sdi_;
+  return judge(policy_of(job), sdi, is_bound);
 }
 
 }  // namespace uet::tss

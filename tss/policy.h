@@ -38,12 +38,20 @@ class JobTable {
   // For at most `bindings` pairs of job and domain.
   Result<void> create(Arena& arena, uint32_t bindings, uint64_t seed);
 
-  // Jobs that nothing is said of. [TSS-077]
-  void set_default(Policy policy) { default_ = policy; }
+  // Jobs that are bound to no domain: they are as if bound to `sdi`; 0: to none, and with `require`
+  // such a job may not talk. [TSS-077]
+  void set_default(Policy policy, uint32_t sdi = 0) {
+    default_ = policy;
+    default_sdi_ = sdi;
+  }
   // The job is bound to this domain; the first one is what its packets are sent in. Errc::invalid
   // for sdi 0, Errc::again when the table is full; nothing was changed.
   Result<void> bind(JobId job, uint32_t sdi, Policy policy = Policy::require);
 
+  // The job needs security, and has no domain: nothing of it may leave. [TSS-077]
+  bool is_cut_off(JobId job) const {
+    return policy_of(job) == Policy::require && domain_of(job) == 0;
+  }
   // The domain of what the job sends; 0: in the clear. [TSS-074]
   uint32_t domain_of(JobId job) const;
   Policy policy_of(JobId job) const;
@@ -51,6 +59,7 @@ class JobTable {
   Verdict judge_arrival(JobId job, uint32_t sdi) const;
   // Some clear packet may be taken; else all of them are refused before they are read. [TSS-084]
   bool clear_may_pass() const { return default_ != Policy::require || jobs_allowing_clear_ > 0; }
+  uint32_t default_domain() const { return default_sdi_; }
 
  private:
   struct Job {
@@ -69,6 +78,7 @@ class JobTable {
   HashMap<JobId, Job> jobs_;
   HashMap<Binding, bool> bindings_;
   Policy default_ = Policy::none;
+  uint32_t default_sdi_ = 0;
   uint32_t jobs_allowing_clear_ = 0;
 };
 

@@ -70,7 +70,7 @@ bool Sealer::seal(ClearPacket& packet, Instant now) {
   }
   if (const auto refused = try_seal(packet, *domain, now)) {
     packet.refusal = *refused;
-    domain->count(count_of(*refused));
+    domain->count(counter_of(*refused));
     return false;
   }
   domain->count(Count::out_auth_pkts);

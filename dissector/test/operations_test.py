@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Holds what tshark finds in a capture of the provider against what the application did.
 
-Usage: operations_test.py PLUGINS CAPTURE OPERATIONS
+Usage: operations_test.py PLUGINS CAPTURE OPERATIONS [KEYLOG]
 
 OPERATIONS (JSON) lists the operations of the node that was captured, each begun when the one before
-was complete; the capture knows nothing of them but what is on the wire.
+was complete; the capture knows nothing of them but what is on the wire. With KEYLOG, which the
+provider wrote, every packet of the capture is sealed and opens with it.
 """
 import json
 import os
@@ -142,15 +143,23 @@ def split(messages, count, is_first):
 
 
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         print(__doc__)
         return 2
-    _, plugins, capture, operations_file = sys.argv
+    _, plugins, capture, operations_file, *keys = sys.argv
     os.chmod(capture, 0o644)
     with open(operations_file) as file:
         operations = json.load(file)
     tshark = wireshark.Tshark(plugins)
-    rows = tshark.rows(capture, FIELDS, "-2", "-o", "udp.try_heuristic_first:TRUE")
+    options = ["-2", "-o", "udp.try_heuristic_first:TRUE"]
+    if keys:
+        os.chmod(keys[0], 0o644)
+        options += ["-o", f"uet.tss.key_file:{keys[0]}"]
+        opened = [row[0] for row in tshark.rows(capture, ["uet.tss.icv.good"], *options)]
+        if set(opened) != {"1"}:
+            print(f"{opened.count('1')} of {len(opened)} packets are sealed and open")
+            return 1
+    rows = tshark.rows(capture, FIELDS, *options)
     packets = [Packet(row) for row in rows]
     numbers = sorted({p.message for p in packets if p.opcode is not None})
     messages = [Message(packets, number) for number in numbers]

@@ -64,7 +64,7 @@ void ShmIo::send(std::span<TxPacket> packets) {
   for (size_t i = 0; i < packets.size(); ++i) {
     ++left;
     ShmDeparture* const ring = departures_->find(packets[i].to);
-    if (ring == nullptr || !departures_->put(*ring, packets[i])) continue;
+    if (ring == nullptr || !put(*ring, packets[i])) continue;
     if (left > 1) {
       eager_calls_ = kEagerCalls;
       inner_->send(packets.subspan(i + 1 - left, left - 1));
@@ -75,6 +75,17 @@ void ShmIo::send(std::span<TxPacket> packets) {
   if (left == 0) return;
   eager_calls_ = kEagerCalls;
   inner_->send(packets.last(left));
+}
+
+// A seal covers the port that the packet would leave the socket with, so the ring says that port.
+// [TSS-022]
+bool ShmIo::put(ShmDeparture& ring, TxPacket& packet) {
+  if (packet.sdi == 0) return departures_->put(ring, packet);
+  const Entropy ev = packet.ev;
+  packet.ev = Entropy(inner_->source_port(ev));
+  const bool is_put = departures_->put(ring, packet);
+  packet.ev = ev;
+  return is_put;
 }
 
 std::span<RxDatagram> ShmIo::receive() {

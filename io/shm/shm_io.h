@@ -22,6 +22,7 @@ class ShmIo final : public PacketIo {
 
   IoCaps caps() const override { return inner_->caps(); }
   FabricAddress local_address() const override { return inner_->local_address(); }
+  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override {
@@ -29,6 +30,7 @@ class ShmIo final : public PacketIo {
     return changes.empty() ? inner_->path_errors() : changes;
   }
   uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
+  Instant deadline() const override { return inner_->deadline(); }
   int wait_fd() const override { return inner_->wait_fd(); }
   void on_sleep(bool begins) override;
   bool watch_input(int fd) override { return inner_->watch_input(fd); }
@@ -54,6 +56,7 @@ class ShmIo final : public PacketIo {
 
   ShmIo() = default;
   bool start(std::string& error);
+  bool put(ShmDeparture& ring, TxPacket& packet);
   bool watch(int fd, uint64_t what, uint32_t events);
   void look_at_connections();
   void accept_newcomers();

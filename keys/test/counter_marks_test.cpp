@@ -11,6 +11,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 namespace uet::keys {
 namespace {
@@ -59,11 +60,32 @@ TEST_F(CounterMarksTest, WithoutItsFileNothingIsReserved) {
   EXPECT_EQ(CounterMarks(path_).reserve("aa", "s", 0, 1).from, 10u);
 }
 
-// [TSS-042] Two processes with one counter space.
-TEST_F(CounterMarksTest, TheFileBelongsToOneProcess) {
+// [TSS-042, T-16] Processes of one host have one counter space: none gets what another got.
+TEST_F(CounterMarksTest, ProcessesTakeTurns) {
+  constexpr int kProcesses = 4, kGrants = 25;
   CounterMarks::create(path_);
-  const CounterMarks marks(path_);
-  EXPECT_THROW(CounterMarks{path_}, KeyFileError);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  for (int i = 0; i < kProcesses; ++i) {
+    if (fork() != 0) continue;
+    const CounterMarks marks(path_);
+    for (int n = 0; n < kGrants; ++n) {
+      const Reserved got = marks.reserve("aa", "s", 0, 7);
+      if (write(ends[1], &got, sizeof got) != sizeof got) _exit(1);
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  std::set<uint64_t> begins;
+  Reserved got;
+  while (read(ends[0], &got, sizeof got) == static_cast<ssize_t>(sizeof got)) {
+    EXPECT_EQ(got.until, got.from + 7);
+    EXPECT_EQ(got.from % 7, 0u);
+    EXPECT_TRUE(begins.insert(got.from).second);
+  }
+  EXPECT_EQ(begins.size(), size_t{kProcesses} * kGrants);
+  close(ends[0]);
+  for (int i = 0; i < kProcesses; ++i) wait(nullptr);
 }
 
 // [TSS-043] What cannot be made durable is not granted.
@@ -76,6 +98,8 @@ TEST_F(CounterMarksTest, AMarkThatCannotBeWrittenGrantsNothing) {
   std::filesystem::create_directories(path_ + "/in the way");
   EXPECT_THROW(marks.reserve("aa", "s", 0, 10), KeyFileError);
   std::filesystem::remove_all(path_);
+  EXPECT_THROW(marks.reserve("aa", "s", 0, 10), KeyFileError);
+  std::filesystem::rename(elsewhere + "/counters", path_);
   EXPECT_EQ(marks.reserve("aa", "s", 0, 10).from, 0u);
 }
 

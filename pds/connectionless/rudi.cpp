@@ -132,7 +132,7 @@ void Rudi::emit(RudiPacket& packet, TxBatch& batch, Instant now) {
                key.tc.value(), Ecn::ect0, packet.ref.message.value(), key.sdi);
   with_.counters.add(Count::rudi_tx);
   with_.counters.add(Count::tx_payload_bytes, batch.packets().back().payload_bytes);
-  packet.bytes = batch.packets().back().bytes();
+  packet.bytes = batch.packets().back().bytes() + with_.config.seal_of(key.sdi);
   packet.sent_at = now;
   wheel_.arm(packet.timer, now + rto_of(packet));
 }

@@ -49,7 +49,7 @@ struct RudiPacket : ListNode<struct RudiLostTag> {
   bool overdue = false;  // has timed out: not in flight any more
   uint8_t rto_count = 0;
   uint8_t nack_count = 0;
-  uint32_t bytes = 0;  // of the datagram
+  uint32_t bytes = 0;  // of the datagram, with its seal
   Instant sent_at;
   Instant silent_since;  // first sent, or the last NACK about it
   TimerNode timer;

@@ -26,6 +26,7 @@ NackCode RudiTarget::on_request(const wire::RudiRequest& h, const RxDatagram& d,
   request.peer = *peer;
   request.mode = Mode::rudi;
   request.ce = d.ecn == Ecn::ce;
+  request.sdi = d.sdi;
   request.next_hdr = h.next_hdr;
   request.token.psn = Psn(h.pkt_id.value());
   request.ses = ses;

@@ -62,6 +62,7 @@ void Uud::on_request(const wire::Uud& h, const RxDatagram& d, std::span<const st
   request.peer = *peer;
   request.mode = Mode::uud;
   request.ce = d.ecn == Ecn::ce;
+  request.sdi = d.sdi;
   request.next_hdr = h.next_hdr;
   request.ses = ses;
   request.arrival = d.at;

@@ -85,6 +85,12 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
       res_.counters.add(Count::drop_sdi);
       return nullptr;
     }
+    // Sent before the initiator heard where to begin; what it sends from there may have the same
+    // PSN, and a NACK would be about that. [TSS-061, TSS-062]
+    if (!pdc->is_initiator() && pdc->start.is_assigned()) {
+      res_.counters.add(Count::drop_syn_state);
+      return nullptr;
+    }
     replies_.nack_stranger(in, wire::NackCode::invalid_syn, now);
     // A restarted peer: is anybody still behind the old PDC? [PDS-191]
     if (!pdc->is_initiator()) closing_.ask_close(*pdc, now);
@@ -176,6 +182,7 @@ void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven
   }
   res_.counters.add(Count::pdc_opened_target);
   if (pending) {
+    pdc.start.note_assigned();
     pdc.end.wait_until(now + res_.config.new_pdc_time);
     schedule_.arm_by(pdc, pdc.end.at());
   }

@@ -8,19 +8,17 @@ constexpr uint32_t kFirstStart = uint32_t{1} << 16;   // of initiators without a
 constexpr uint32_t kBeyondStart = uint32_t{1} << 31;  // low, so that floors do not jump [PDS-050]
 }  // namespace
 
-// Where a new target PDC begins; `pending` when the initiator must be told. Of a source without a
-// floor everything is believed, unless a floor was forgotten: it may have been this one's. No
-// number could stand for the forgotten ones, because floors of different sources have no order.
-// [PDS-T2, PDS-053]
+// Where a new target PDC begins; `pending` when the initiator must be told. With floors, a source
+// without one is believed. Once a floor was forgotten no source is: a floor that came later may lie
+// below what that source used before, and what it recorded then would be taken. [PDS-T2, PDS-053]
 Psn SecurePsn::secure_start(const Inbound& in, PeerId peer, bool& pending) {
   pending = false;
   if (in.sdi() == 0) return in.start_psn;
-  const Psn* const floor = known_.find({res_.peers[peer].address, in.sdi(), true});
-  const bool is_unknown = floor == nullptr && known_.has_forgotten_floor();
-  if (is_unknown || res_.config.start_method == StartMethod::random_1rtt) {
+  if (known_.has_forgotten_floor() || res_.config.start_method == StartMethod::random_1rtt) {
     pending = true;
     return Psn(res_.randomness.u32());
   }
+  const Psn* const floor = known_.find({res_.peers[peer].address, in.sdi(), true});
   pending = floor != nullptr && in.start_psn.before(*floor);
   return pending ? *floor : in.start_psn;
 }

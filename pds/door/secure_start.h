@@ -1,7 +1,7 @@
 // What SecurePsn remembers: the floors that this FEP as a target keeps for each (secure domain,
 // peer), and the values that targets told it as an initiator. Bounded; what does not fit is
 // forgotten, the longest unused first, which costs a round trip and never safety: once a floor was
-// forgotten, who has none begins at a random number that the target chooses. [PDS-050, PDS-053]
+// forgotten, every PDC begins at a random number that the target chooses. [PDS-050, PDS-053]
 #pragma once
 
 #include "pds/pdc/peer_table.h"

@@ -3,7 +3,7 @@
 // begin later use the smaller payload. [PDS-250]
 #include "pds/pdc/path_reports.h"
 
-#include "pds/seal.h"
+#include "cms/events.h"
 
 #include <algorithm>
 

@@ -11,6 +11,9 @@ class Start {
  public:
   Psn psn() const { return psn_; }
   void begin_at(Psn psn) { psn_ = psn; }
+  // Target: it is not what the SYN offered. [PDS-051]
+  void note_assigned() { is_assigned_ = true; }
+  bool is_assigned() const { return is_assigned_; }
 
   // Initiator: the target asks for another start. False: it has done so too often. [PDS-051]
   [[nodiscard]] bool admit_move() { return moves_++ < kMovesMax; }
@@ -20,6 +23,7 @@ class Start {
 
   Psn psn_;
   uint8_t moves_ = 0;  // the PDC fails at kMovesMax + 1
+  bool is_assigned_ = false;
 };
 static_assert(sizeof(Start) == 8);
 

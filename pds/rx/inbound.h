@@ -4,9 +4,9 @@
 #include "pds/client.h"
 #include "pds/rx/ack_scheduler.h"
 #include "pds/rx/rx_window.h"
-#include "pds/seal.h"
 #include "pds/sent_tick.h"
 
+#include "cms/events.h"
 #include "wire/pds.h"
 
 #include "base/packet.h"
@@ -48,12 +48,13 @@ struct Inbound {
   Psn psn() const { return trigger.psn; }
   uint32_t sdi() const { return datagram == nullptr ? 0 : datagram->sdi; }
 
-  static Inbound of(const wire::Request& h, const RxDatagram& d, std::span<const std::byte> ses) {
+  static Inbound of(const wire::Request& h, const RxDatagram& d, std::span<const std::byte> ses,
+                    uint32_t seal_bytes) {
     Inbound in;
     in.datagram = &d;
     in.arrival = d.at;
     in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx, SentTick::of(d.at)};
-    in.nominal_bytes = pds::nominal_bytes(static_cast<uint32_t>(d.bytes.size()), d.sdi);
+    in.nominal_bytes = cms::nominal_bytes(static_cast<uint32_t>(d.bytes.size()) + seal_bytes);
     in.has_cc = h.has_cc();
     in.credit = {h.ccc_id, h.credit_target};
     in.start_psn = h.start_psn();

@@ -171,6 +171,7 @@ bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   request.ce = in.trigger.ce;
   request.in_order = in_order;
   request.is_confirmed = !pdc.is_unverified();
+  request.sdi = pdc.sdi;
   request.next_hdr = in.next_hdr;
   request.token = {pdc.handle, in.psn()};
   request.ses = in.ses;

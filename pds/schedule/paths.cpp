@@ -73,8 +73,9 @@ Path* Paths::take(PathKey key) {
   made->next_of_peer = peer.first_path;
   peer.first_path = made;
   made->refs = 1;
+  const uint32_t seal = res_.config.has_domains ? res_.config.seal_bytes : 0;
   const uint32_t header = cms.has_credit() ? wire::Request::kSizeCc : wire::Request::kSize;
-  made->limits.packet_bytes_max = cms::nominal_bytes(header + kSesHeaderBytes + payload);
+  made->limits.packet_bytes_max = cms::nominal_bytes(header + kSesHeaderBytes + payload + seal);
   return made;
 }
 

@@ -289,6 +289,39 @@ TEST_F(SecureTest, FloorsAreForgotten) {
   EXPECT_EQ(starts.size(), 2u);
 }
 
+// [TSS-061, TSS-062] A SYN that was sent before the initiator heard where to begin comes late.
+TEST_F(SecureTest, ALateSynDoesNotDisturbTheAgreedStart) {
+  config_.start_method = StartMethod::random_1rtt;
+  Bench b(config_);
+  b.sdi = kDomain;
+  b.rx(syn(b, 1000));
+  const uint32_t told = only_nack(b).payload;
+  b.rx(syn(b, told));
+  b.tx();
+  b.rx(syn(b, 1000));
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_syn_state), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
+}
+
+// [TSS-059, TSS-067, T-13] A floor that came later may be below what the source used before.
+TEST_F(SecureTest, OnceAFloorWasForgottenNoStartIsBelieved) {
+  config_.secure_starts = 1;
+  Bench b(config_);
+  b.client.script.names_are_unique = false;
+  for (const uint32_t domain : {kDomain + 1, kDomain}) {
+    b.sdi = domain;
+    b.open_target();
+    b.rx_header(b.control(CtlType::close_cmd, 1001));
+    b.lines();
+    b.elapse(401_ms);
+  }
+  const size_t delivered = b.client.received.order.size();
+  b.rx(syn(b, 5000));  // above the floor, which is known
+  EXPECT_EQ(only_nack(b).nack_code, NackCode::new_start_psn);
+  EXPECT_EQ(b.client.received.order.size(), delivered);
+}
+
 // --- initiator ---
 
 // [PDS-050] Low at first; then where the closing ACK said. [PDS-053, PDS-I14]

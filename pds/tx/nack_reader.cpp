@@ -14,7 +14,8 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   if (start == pdc.start.psn()) return res_.counters.add(Count::drop_nack_code);
   if (!pdc.start.admit_move()) {
     res_.counters.add(Count::psn_rebase_limit);
-    return ending_.fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
+    // Nothing was taken at any of these starts: another PDC may try. [TSS-069]
+    return ending_.fail(pdc, {FailureReason::nack, h.nack_code, true}, Count::pdc_closed_nack,
                         false, now);
   }
   res_.counters.add(Count::psn_rebased);

@@ -1,7 +1,7 @@
 // The turn of a PDC, and how its packets are encoded. [PDS 6, 12, 13, PDS-244]
 #include "pds/tx/outbox.h"
 
-#include "pds/seal.h"
+#include "cms/events.h"
 #include "pds/tx/may_send.h"
 
 #include <algorithm>
@@ -293,7 +293,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
     h.dpdcid = pdc.peer_id;
     h.psn = psn;
     (void)emit_control(pdc, h, slot.ev, batch);  // not sent: as if it were lost
-    return on_emitted(pdc, psn, slot, nominal_bytes(wire::Control::kSize, pdc.sdi), now);
+    return on_emitted(pdc, psn, slot, nominal(pdc, wire::Control::kSize), now);
   }
 
   wire::Request h;
@@ -319,7 +319,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
   pdc.clearing.note_carried();
   res_.counters.add(Count::tx_requests);
   res_.counters.add(Count::tx_payload_bytes, packet.payload_bytes);
-  on_emitted(pdc, psn, slot, nominal_bytes(packet.bytes(), pdc.sdi), now);
+  on_emitted(pdc, psn, slot, nominal(pdc, packet.bytes()), now);
 }
 
 // What is asked for counts the packet itself, which has not left yet. [CMS-006, CMS-127]

@@ -38,6 +38,10 @@ class Outbox {
   Turn take_turn(Pdc& pdc, TxBatch& batch, Instant now);
 
  private:
+  // Octets that the packet is to congestion control, with its seal. [CMS-015]
+  uint32_t nominal(const Pdc& pdc, uint32_t bytes) const {
+    return cms::nominal_bytes(bytes + res_.config.seal_of(pdc.sdi));
+  }
   Step send_lost(Pdc& pdc, TxBatch& batch, Instant now);
   Step send_new(Pdc& pdc, TxBatch& batch, Instant now);
   void check_psn_range(Pdc& pdc, Psn psn, Instant now);

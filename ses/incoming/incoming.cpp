@@ -45,6 +45,7 @@ pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
     return malformed(rx);
   }
   const Request& q = *parsed;
+  if (const auto refused = judge_domain(q)) return *refused;
   pds::Verdict verdict;
   RxMessage* const known = q.is_single() || !q.has_pdc() ? nullptr : arriving_.find(q);
   if (q.common.ver != 0) {
@@ -61,6 +62,19 @@ pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
   }
   // Nobody waits for an answer to a UUD packet. [SES-104]
   if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;
+  return verdict;
+}
+
+// Every packet, not only the first one of a message. Who sealed it in a domain of this end may know
+// that the job is another's; who did not seal it gets no answer. [TSS-075, TSS-077, TSS-093, T-19]
+std::optional<pds::Verdict> Incoming::judge_domain(const Request& q) {
+  if (res_.jobs == nullptr) return std::nullopt;
+  const tss::Verdict judged = res_.jobs->judge_arrival(q.common.job_id, q.sdi);
+  if (judged == tss::Verdict::take) return std::nullopt;
+  const bool is_clear = judged == tss::Verdict::bypass;
+  res_.counters.add(is_clear ? Counter::rx_not_secured : Counter::rx_other_domain);
+  pds::Verdict verdict = response(q, ReturnCode::bad_job_id, q.common.ri_generation);
+  if (is_clear || q.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;  // [SES-104]
   return verdict;
 }
 

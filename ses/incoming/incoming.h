@@ -22,6 +22,7 @@
 #include "ses/snapshot.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace uet::ses {
 
@@ -48,6 +49,8 @@ class Incoming {
 
  private:
   static pds::Verdict malformed(const pds::RxRequest& rx);
+  // Empty: the job takes packets of that secure domain, or clear ones.
+  std::optional<pds::Verdict> judge_domain(const Request& q);
   pds::Verdict begin(const Request& q);
   pds::Verdict resume(RxMessage& m, const Request& q);
   pds::Verdict on_msg_error(const Request& q);

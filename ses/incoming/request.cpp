@@ -59,6 +59,7 @@ Result<void, wire::ParseError> read_header(Request& q, wire::Reader& r) {
 Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16_t payload_mtu) {
   Request q;
   q.peer = rx.peer;
+  q.sdi = rx.sdi;
   q.mode = rx.mode;
   q.token = rx.token;
   q.in_order = rx.in_order;

@@ -18,6 +18,7 @@ namespace uet::ses {
 
 struct Request {
   PeerId peer;
+  uint32_t sdi = 0;  // secure domain that it was verified in; 0: in the clear
   pds::Mode mode{};
   pds::RxToken token;
   wire::NextHeader header{};

@@ -18,9 +18,11 @@ Result<void> Flows::create(Rng& rng) {
 
 Flows::Found Flows::get(const FlowKey& key) {
   if (Flow** known = by_key_.find(key)) return {.flow = *known};
+  if (res_.jobs != nullptr && res_.jobs->is_cut_off(key.job)) return {.why = Errc::permission};
   FlowName* const name = names_.alloc();
   if (name == nullptr) return {.why = Errc::again};
-  const auto id = res_.pds->flow(key.peer, key.tc, key.mode, key.job);
+  const uint32_t sdi = res_.jobs == nullptr ? 0 : res_.jobs->domain_of(key.job);
+  const auto id = res_.pds->flow(key.peer, key.tc, key.mode, key.job, sdi);
   if (!id.ok()) {
     names_.free(name);
     return {.why = id.error(), .is_full_below = id.error() == Errc::again};

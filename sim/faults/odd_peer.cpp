@@ -79,18 +79,19 @@ void OddPeer::send_mute(std::span<TxPacket> packets) {
     std::array<std::byte, wire::Control::kSize> octets{};
     wire::Writer w(octets);
     h.emit(w);
-    emit(octets, packet.to);
+    emit(octets, packet);
   }
 }
 
-void OddPeer::emit(std::span<const std::byte> octets, const FabricAddress& to) {
+void OddPeer::emit(std::span<const std::byte> octets, const TxPacket& like) {
   std::array<std::byte, 64> header{};
   UET_ASSERT(octets.size() <= header.size());
   std::copy(octets.begin(), octets.end(), header.begin());
   TxPacket packet;
   packet.header = header.data();
   packet.header_bytes = static_cast<uint16_t>(octets.size());
-  packet.to = to;
+  packet.to = like.to;
+  packet.sdi = like.sdi;
   packet.dscp = 46;
   below_->send({&packet, 1});
 }
@@ -100,13 +101,13 @@ void OddPeer::add_odd(const TxPacket& packet) {
   wire::Reader r({packet.header, packet.header_bytes});
   const auto prologue = wire::Prologue::peek(r);
   if (!prologue) return;
-  if (prologue->type == wire::PdsType::ack) return add_odd_ack(r, packet.to);
+  if (prologue->type == wire::PdsType::ack) return add_odd_ack(r, packet);
   if (!wire::is_request(prologue->type)) return;
   const wire::Request origin = wire::Request::read(r);
-  if (!origin.syn) add_odd_request(origin, packet.to);
+  if (!origin.syn) add_odd_request(origin, packet);
 }
 
-void OddPeer::add_odd_ack(wire::Reader& r, const FabricAddress& to) {
+void OddPeer::add_odd_ack(wire::Reader& r, const TxPacket& like) {
   const auto parsed = wire::Ack::parse(r);
   if (!parsed.ok()) return;
   wire::Ack ack = *parsed;
@@ -115,10 +116,10 @@ void OddPeer::add_odd_ack(wire::Reader& r, const FabricAddress& to) {
   std::array<std::byte, 64> octets{};
   wire::Writer w(octets);
   ack.emit(w);
-  emit(w.written(), to);
+  emit(w.written(), like);
 }
 
-void OddPeer::add_odd_request(const wire::Request& origin, const FabricAddress& to) {
+void OddPeer::add_odd_request(const wire::Request& origin, const TxPacket& like) {
   wire::Request h = origin;
   h.psn = h.psn + kFarAway;
   h.clear_psn_offset = 0;
@@ -148,14 +149,14 @@ void OddPeer::add_odd_request(const wire::Request& origin, const FabricAddress& 
       break;
     case 5:
       control.ctl_type = static_cast<wire::CtlType>(6 + rng_.below(6));  // some unknown
-      return add_odd_control(control, to);
+      return add_odd_control(control, like);
     case 6:  // clears nothing: one of the two directions is wrong [PDS-161]
       control.ctl_type = rng_.chance(0.5) ? wire::CtlType::clear_cmd : wire::CtlType::clear_req;
       control.payload = (h.psn - kFarAway - 2000).value();
-      return add_odd_control(control, to);
+      return add_odd_control(control, like);
     case 7:
       control.ctl_type = wire::CtlType::ack_req;
-      return add_odd_control(control, to);
+      return add_odd_control(control, like);
     case 8: {  // a NACK of something that is not outstanding [PDS-115]
       wire::Nack nack;
       nack.nack_code = kForGood[rng_.below(std::size(kForGood))];
@@ -163,18 +164,18 @@ void OddPeer::add_odd_request(const wire::Request& origin, const FabricAddress& 
       nack.spdcid = h.spdcid;
       nack.dpdcid = h.dpdcid;
       nack.emit(w);
-      return emit(w.written(), to);
+      return emit(w.written(), like);
     }
   }
   h.emit(w);
-  emit(w.written(), to);
+  emit(w.written(), like);
 }
 
-void OddPeer::add_odd_control(wire::Control control, const FabricAddress& to) {
+void OddPeer::add_odd_control(wire::Control control, const TxPacket& like) {
   std::array<std::byte, 64> octets{};
   wire::Writer w(octets);
   control.emit(w);
-  emit(w.written(), to);
+  emit(w.written(), like);
 }
 
 std::span<RxDatagram> OddPeer::receive() {
@@ -272,9 +273,11 @@ void OddPeer::answer(const RxDatagram& datagram, const wire::Nack& nack) {
   std::array<std::byte, wire::Nack::kSize> octets{};
   wire::Writer w(octets);
   nack.emit(w);
-  FabricAddress to = datagram.from;
-  to.port = kUetPort;
-  emit(w.written(), to);
+  TxPacket like;
+  like.to = datagram.from;
+  like.to.port = kUetPort;
+  like.sdi = datagram.sdi;
+  emit(w.written(), like);
 }
 
 // Changes a field of the request header to what must be refused: version, opcode, initiator error,

@@ -42,9 +42,9 @@ class OddPeer final : public io::PacketIo {
 
  private:
   void add_odd(const TxPacket& packet);
-  void add_odd_ack(wire::Reader& r, const FabricAddress& to);
-  void add_odd_request(const wire::Request& origin, const FabricAddress& to);
-  void add_odd_control(wire::Control control, const FabricAddress& to);
+  void add_odd_ack(wire::Reader& r, const TxPacket& like);
+  void add_odd_request(const wire::Request& origin, const TxPacket& like);
+  void add_odd_control(wire::Control control, const TxPacket& like);
   bool is_mute() const { return may_be_mute_ && plan_.mute_after > 0 && sent_ >= plan_.mute_after; }
   void send_mute(std::span<TxPacket> packets);
   // What becomes of a request that arrived. True: it is swallowed.
@@ -53,7 +53,7 @@ class OddPeer final : public io::PacketIo {
   void refuse(const RxDatagram& datagram, wire::NackCode code);
   bool intercept_rudi(RxDatagram& datagram);
   void answer(const RxDatagram& datagram, const wire::Nack& nack);
-  void emit(std::span<const std::byte> octets, const FabricAddress& to);
+  void emit(std::span<const std::byte> octets, const TxPacket& like);
 
   std::unique_ptr<io::PacketIo> below_;
   const Plan& plan_;

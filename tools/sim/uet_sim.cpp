@@ -31,12 +31,14 @@ const std::map<std::string, uet::cms::Algorithm> kAlgorithms{
 struct Instead {
   bool calm = false;
   bool lengths_only = false;
+  bool secured = false;
   std::optional<uint32_t> endpoints, operations, message_bytes;
   std::optional<uet::cms::Algorithm> congestion;
 
   Plan plan(uint64_t seed) const {
     Plan out = calm ? Plan::calm() : Plan::draw(seed);
     out.lengths_only = lengths_only;
+    out.secured = secured;
     out.endpoints = endpoints.value_or(out.endpoints);
     out.operations = operations.value_or(out.operations);
     out.message_bytes_max = message_bytes.value_or(out.message_bytes_max);
@@ -47,6 +49,7 @@ struct Instead {
   std::string words() const {
     std::string out = calm ? " --calm" : "";
     if (lengths_only) out += " --lengths-only";
+    if (secured) out += " --secured";
     const auto add = [&out](const char* name, const std::optional<uint32_t>& value) {
       if (value) out += std::string(" ") + name + " " + std::to_string(*value);
     };
@@ -173,6 +176,8 @@ int main(int argc, char** argv) {
                "Default settings and a network without faults, whatever the seed");
   app.add_flag("--lengths-only", options.instead.lengths_only,
                "Do not fill or compare payload, only its lengths: faster, less memory");
+  app.add_flag("--secured", options.instead.secured,
+               "Seal all packets, with keys that are replaced every 400 ms");
   app.add_option("--endpoints", options.instead.endpoints, "So many, whatever the seed")
       ->check(CLI::Range(2, 65536));
   app.add_option("--operations", options.instead.operations, "So many, whatever the seed")

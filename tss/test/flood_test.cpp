@@ -225,9 +225,9 @@ TEST(CountsTest, EverythingHasAName) {
   EXPECT_STREQ(name(Count::key_derive_throttled), "key_derive_throttled");
   EXPECT_STREQ(name(Refusal::malformed), "malformed");
   EXPECT_STREQ(name(Refusal::cipher), "cipher");
-  EXPECT_EQ(count_of(Refusal::malformed), Count::in_errored_pkts);
-  EXPECT_EQ(count_of(Refusal::no_counter), Count::out_invoke_fail);
-  EXPECT_EQ(count_of(Refusal::cipher), Count::out_errored_pkts);
+  EXPECT_EQ(counter_of(Refusal::malformed), Count::in_errored_pkts);
+  EXPECT_EQ(counter_of(Refusal::no_counter), Count::out_invoke_fail);
+  EXPECT_EQ(counter_of(Refusal::cipher), Count::out_errored_pkts);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain/info.h"
+#include "prov/uet/domain/security.h"
 #include "prov/uet/domain/setup.h"
 #include "prov/uet/endpoint/atomic.h"
 #include "prov/uet/endpoint/ep.h"
@@ -254,6 +255,7 @@ int Domain::start(const fi_info& info) {
     return error;
   }
   engine_ = std::move(setup.engine);
+  security_ = std::move(setup.security);
   terms_.local = setup.local;
   terms_.payload = setup.payload;
   terms_.name = candidate->name;
@@ -337,6 +339,10 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
   eq->add_ref();
   if ((flags & kRegMr) == 0) failures_.add(link_.fid.fid, *eq);
   return 0;
+}
+
+bool Domain::may_talk(JobId job) const {
+  return security_ == nullptr || !security_->jobs().is_cut_off(job);
 }
 
 void Domain::describe(DomainStatus& out) const {

@@ -22,6 +22,7 @@
 
 namespace uet::prov {
 
+class Security;
 class EventQueue;
 struct DomainStatus;
 
@@ -60,6 +61,8 @@ class Domain {
 
   // What it was opened with, and where it is.
   const DomainTerms& terms() const { return terms_; }
+  // False: its job needs a secure domain and has none. [TSS-077]
+  bool may_talk(JobId job) const;
   // What routes to peers carry. With the engine's lock.
   io::Routes& routes() { return routes_; }
   // The names of its endpoints.
@@ -79,6 +82,7 @@ class Domain {
   Link link_;
   Fabric& fabric_;
   FailureWatch failures_;
+  std::shared_ptr<Security> security_;  // outlives the engine
   std::unique_ptr<ProgressEngine> engine_;
   EventQueue* eq_ = nullptr;
   EventQueue* registration_eq_ = nullptr;

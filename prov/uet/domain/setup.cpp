@@ -154,6 +154,22 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
   return true;
 }
 
+// Outside of the capture, which shows sealed packets. False after a warning: nothing may go in the
+// clear that was to be sealed. [TSS-109]
+bool seal(const Settings& settings, DomainSetup& out, std::unique_ptr<io::PacketIo>& backend) {
+  if (!settings.tss) {
+    if (settings.tss_keys.empty()) return true;
+    UET_WARN(DOMAIN,
+             "FI_UET_TSS_KEYS is set, but packets would go in the clear: set "
+             "FI_UET_TSS=file, or unset it\n");
+    return false;
+  }
+  out.security = Security::open(settings, out.local);
+  if (out.security == nullptr) return false;
+  backend = out.security->around(std::move(backend));
+  return true;
+}
+
 void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
                        cms::Config& config) {
   config = cms::Config::software();
@@ -171,7 +187,8 @@ void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
 }
 
 bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Interface& interface,
-                 bool owns_uet_port, uint32_t payload_mtu, fep::Config& config) {
+                 bool owns_uet_port, uint32_t payload_mtu, uint32_t seal_bytes,
+                 fep::Config& config) {
   if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
   // NSCC tells the network's delay from a host's by what ACKs say. [CMS-036, decision 16]
   config.pds.ack_form = pds::AckForm::cc;
@@ -182,12 +199,17 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   set_up_congestion(caps, interface, config.cms);
   // As many full packets as leave together; a burst of more would end in a short run.
   constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
-  config.pds.packets_per_entropy = std::clamp(caps.burst_bytes / (payload_mtu + kHeaders), 1u, 64u);
+  config.pds.packets_per_entropy =
+      std::clamp(caps.burst_bytes / (payload_mtu + kHeaders + seal_bytes), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
   config.ses.profiles = settings.profiles;
   settings.apply_to(config);
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
+  config.pds.has_domains = seal_bytes != 0;
+  // Keys outlive a process, and what it knew of the starts of others does not. [TSS-064, T-13]
+  if (seal_bytes != 0) config.pds.start_method = pds::StartMethod::random_1rtt;
+  if (seal_bytes != 0) config.pds.seal_bytes = seal_bytes;  // [CMS-015]
   config.pds.strict_ports = settings.strict_port;
   config.allow = settings.allow;
   // Who asks for few connections gets small tables.
@@ -249,12 +271,13 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   if (settings.shm) share_memory(candidate, backend);
   if (!decorate(settings, backend, candidate.interface.name)) return -FI_EIO;
   out.local = backend->local_address();
+  if (!seal(settings, out, backend)) return -FI_ENOKEY;
   out.payload.network = fitting_mtu(settings, candidate, backend->caps());
   out.payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
 
   fep::Config config;
   if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port,
-                   out.payload.network, config))
+                   out.payload.network, out.security ? out.security->seal_bytes() : 0, config))
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {
@@ -263,6 +286,7 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
              "lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
     return to_fi_errno(fep.error());
   }
+  if (out.security) (*fep)->secure(out.security->jobs());
   ProgressEngine::Options options;
   options.helper = settings.helper;
   options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO;

@@ -5,6 +5,7 @@
 #include "prov/uet/api/compat.h"
 #include "prov/uet/domain/info.h"
 #include "prov/uet/domain/payload_mtu.h"
+#include "prov/uet/domain/security.h"
 #include "prov/uet/progress/progress.h"
 #include "prov/uet/settings/settings.h"
 
@@ -16,6 +17,7 @@
 namespace uet::prov {
 
 struct DomainSetup {
+  std::shared_ptr<Security> security;  // null: all packets go in the clear
   std::unique_ptr<ProgressEngine> engine;
   FabricAddress local;       // what peers reach the domain at
   OwnPayload payload;        // [LF-131]

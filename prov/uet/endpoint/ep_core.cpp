@@ -52,6 +52,11 @@ int EndpointCore::enable() {
   options.tx_size = state_.as.tx_size;
   options.rx_size = state_.as.rx_size;
   if (shared != nullptr) options.shared = shared->id();
+  if (!state_.domain.may_talk(name_.job)) {
+    UET_WARN(EP_CTRL, "fi_enable: no secure domain of FI_UET_TSS_KEYS has JobID %u\n",
+             name_.job.value());
+    return -FI_ENOKEY;
+  }
   ProgressEngine::Entry entry(state_.engine);
   if (state_.domain.terms().has_av_keys) {
     options.jobs = state_.bound.fix_jobs();

@@ -106,8 +106,11 @@ inline constexpr Setting kProtocolRows[] = {
     {"NEW_PDC_TIME", Kind::time, "us", 100, kSecond, UET_STACK(pds.new_pdc_time), "PDS-052",
      "Wait of a target for a SYN with the start that it asked for"},
     {"START_METHOD", Kind::count, "", 0, 1, UET_STACK(pds.start_method), "PDS 4.2",
-     "First PSN of secured contexts. 0: the initiator chooses it, above a floor. 1: the target "
-     "chooses it"},
+     "First PSN of secured contexts. 0: the initiator chooses it, above a floor, and the target "
+     "must "
+     "not restart with the same key. 1: the target chooses it. Where this is not set, a domain "
+     "takes "
+     "1"},
     {"EXPECTED_PSN_IN_CLOSE", Kind::flag, "", 0, 1, UET_STACK(pds.expected_psn_in_close_ack),
      "PDS-053", "1: the closing ACK of a secured context says where the next one may begin"},
     {"PLAIN_NEW_START_PSN", Kind::flag, "", 0, 1, UET_STACK(pds.plain_new_start_psn), "PDS-054",

@@ -20,6 +20,7 @@ inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm
                                     {"both", static_cast<int64_t>(cms::Algorithm::both)},
                                     {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
                                     {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
+inline constexpr Word kTssWords[] = {{"off", 0}, {"file", 1}};
 inline constexpr Word kShmWords[] = {{"auto", 1}, {"off", 0}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
 
@@ -168,6 +169,43 @@ inline constexpr Setting kUserRows[] = {
      .help = "File that all packets are recorded in (pcapng)",
      .unset = "no recording",
      .example = "/tmp/uet-%p.pcapng"},
+    {.name = "TSS",
+     .kind = Kind::choice,
+     .field = UET_FIELD(tss),
+     .source = "TSS-001",
+     .help = "Transport security. file: packets are encrypted and authenticated with the keys of "
+             "TSS_KEYS, and domains cannot be opened without them. A job talks in the clear only "
+             "where a domain of that file says so. off: all packets go in the clear",
+     .words = kTssWords,
+     .is_strict = true},
+    {.name = "TSS_KEYS",
+     .kind = Kind::text,
+     .unit = "a file name",
+     .field = UET_TEXT(tss_keys),
+     .source = "TSS-045",
+     .help = "Key file, as uet_keys makes it; a change is noticed while packets move. Without "
+             "TSS=file it is an error",
+     .unset = "/etc/uet/keys.toml",
+     .example = "/home/me/keys.toml",
+     .is_strict = true},
+    {.name = "TSS_COUNTERS",
+     .kind = Kind::text,
+     .unit = "a file name",
+     .field = UET_TEXT(tss_counters),
+     .source = "TSS-043",
+     .help = "File of the counters that were used with each key, of this host alone: uet_keys "
+             "counters makes it. All processes of the user share it",
+     .unset = "/etc/uet/counters",
+     .example = "/home/me/counters"},
+    {.name = "TSS_KEYLOG",
+     .kind = Kind::text,
+     .unit = "a file name",
+     .field = UET_TEXT(tss_keylog),
+     .source = "TSS-136",
+     .help = "File that all keys are written to, for Wireshark and uet_pcap: who reads it can read "
+             "all packets",
+     .unset = "keys are written nowhere",
+     .example = "/tmp/keylog"},
     {.name = "INTEROP",
      .kind = Kind::choice,
      .field = UET_FIELD(meets_refprov),

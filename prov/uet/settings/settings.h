@@ -49,6 +49,10 @@ struct Settings {
   uint32_t socket_buffer_bytes = 4 << 20;  // 0: the system's
   std::string pcap;                        // file; empty: none
   std::string fault;                       // fault plan; empty: none
+  bool tss = false;                        // TSS=file: packets are sealed [decision 23]
+  std::string tss_keys;                    // files; empty: those under /etc/uet, and no log
+  std::string tss_counters;
+  std::string tss_keylog;
   bool helper = true;
   Duration linger = Duration::seconds(5);  // of fi_close and exit()
   bool stats = true;                       // uet_ctl may ask

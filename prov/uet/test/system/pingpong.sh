@@ -12,7 +12,7 @@ Usage: pingpong.sh CASE PROVIDER-DIR
 
 Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu packet packet_local loss1
        loss10 four_pairs unprivileged datagram datagram_hosts mtu_mismatch mtu_route mtu_local
-       system_buffers capture lossy_rud lossy_rod valgrind
+       system_buffers capture secured lossy_rud lossy_rod valgrind
 
 lossy_*: for the tests of the dissector; UET_PRELOAD is counters_at_close, and $UET_CAPTURE.pcapng
 and $UET_CAPTURE.json are what it leaves: a capture of the client and the client's counters.
@@ -228,6 +228,20 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
         [ "$count" -ge 10 ] || fail "$count packets to UDP port 4793 from $from"
       done
     done ;;
+  secured)  # docs/howto/keys.md, over each backend and IP version
+    keys=$FI_PROVIDER_PATH/../../tools/uet_keys
+    [ -x "$keys" ] || { echo "SKIPPED: no uet_keys"; exit 77; }
+    need_linux 6.2
+    need_hosts
+    "$keys" counters "$out/counters" && "$keys" generate "$out/keys.toml" --sdi 7 || fail "no keys"
+    export FI_UET_TSS=file FI_UET_TSS_KEYS=$out/keys.toml FI_UET_TSS_COUNTERS=$out/counters
+    FI_UET_IO=udp pair udp "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10
+    FI_UET_IO=udp pair udp6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 50
+    FI_UET_IO=packet pair packet "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10
+    FI_UET_IO=packet pair packet6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 50
+    pair shm "" "" 127.0.0.1 -S all -I 10
+    endpoint=dgram
+    pair datagrams "$(on_a)" "$(on_b)" "$addr_a" -S 64 -I 50 ;;
   lossy_*)  # packets lost, doubled, and with ROD refused
     [ -n "${UET_PRELOAD:-}" ] && [ -n "${UET_CAPTURE:-}" ] || { usage >&2; exit 2; }
     export FI_UET_MODE=${case_name#lossy_} FI_UET_ROD_REORDER=0 FI_UET_FAULT=loss=0.03,dup=0.01

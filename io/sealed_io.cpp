@@ -1,0 +1,153 @@
+// Packets between the stack and a backend, through Sealer and Opener.
+#include "io/sealed_io.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace uet::io {
+
+namespace {
+
+wire::IpAddress ip_of(const FabricAddress& address) {
+  const bool is_v6 = address.family == FabricAddress::Family::ipv6;
+  return {is_v6 ? wire::IpFamily::v6 : wire::IpFamily::v4, address.ip};
+}
+
+int errno_of(tss::Refusal refusal) {
+  switch (refusal) {
+    case tss::Refusal::unknown_domain:
+      return ENOKEY;
+    case tss::Refusal::no_tx_key:
+      return EKEYEXPIRED;
+    case tss::Refusal::too_long:
+      return EMSGSIZE;
+    default:
+      return EKEYREJECTED;
+  }
+}
+
+}  // namespace
+
+SealedIo::SealedIo(std::unique_ptr<PacketIo> inner, tss::Domains& domains, Terms terms)
+    : inner_(std::move(inner)),
+      domains_(domains),
+      terms_(std::move(terms)),
+      sealer_(domains),
+      opener_(domains),
+      local_(inner_->local_address()),
+      rooms_(new std::byte[TxBatch::kCapacity * kRoomBytes]) {
+  (void)tend();
+}
+
+IoCaps SealedIo::caps() const {
+  IoCaps caps = inner_->caps();
+  caps.max_datagram_bytes -= std::min(caps.max_datagram_bytes, terms_.seal_bytes);
+  return caps;
+}
+
+Instant SealedIo::tend() {
+  const Instant now = terms_.clock();
+  if (now >= tend_at_) {
+    deadline_ = terms_.tend(now);
+    tend_at_ = std::min(now + kTendEvery, deadline_);
+  }
+  return now;
+}
+
+void SealedIo::send(std::span<TxPacket> packets) {
+  const Instant now = tend();
+  while (!packets.empty()) {
+    const size_t count = std::min<size_t>(packets.size(), TxBatch::kCapacity);
+    send_batch(packets.first(count), now);
+    packets = packets.subspan(count);
+  }
+}
+
+void SealedIo::send_batch(std::span<TxPacket> packets, Instant now) {
+  std::array<uint8_t, TxBatch::kCapacity> origin;  // of each sealed packet
+  static_assert(TxBatch::kCapacity <= UINT8_MAX);
+  size_t count = 0;
+  for (size_t i = 0; i < packets.size(); ++i) {
+    if (!seal(packets[i], count, now)) continue;
+    origin[count++] = static_cast<uint8_t>(i);
+  }
+  if (count == 0) return;
+  inner_->send({sealed_.data(), count});
+  for (size_t i = 0; i < count; ++i) {
+    packets[origin[i]].fate = sealed_[i].fate;
+    packets[origin[i]].error = sealed_[i].error;
+  }
+}
+
+// The sealed packet goes to a place of the batch. False: it is refused, and has its fate.
+bool SealedIo::seal(TxPacket& packet, size_t place, Instant now) {
+  TxPacket& sealed = sealed_[place] = packet;
+  packet.fate = TxFate::never;
+  if (packet.sdi == 0) {
+    const auto counted = terms_.refuses_clear ? tss::Count::out_errored_pkts
+                                              : tss::Count::out_rx_encryption_bypass_pkts;
+    domains_.count(counted);
+    packet.error = ENOKEY;
+    return !terms_.refuses_clear;
+  }
+  std::byte* const room = rooms_.get() + place * kRoomBytes;
+  tss::ClearPacket clear{.header = {packet.header, packet.header_bytes},
+                         .payload = {packet.slices, packet.slice_count},
+                         .sdi = packet.sdi,
+                         .route = {.source = ip_of(local_),
+                                   .destination = ip_of(packet.to),
+                                   .entropy = inner_->source_port(packet.ev),
+                                   .destination_port = packet.to.port},
+                         .client_ssi = {},
+                         .room = {room, kRoomBytes}};
+  if (!sealer_.seal(clear, now)) {
+    packet.error = errno_of(clear.refusal);
+    return false;
+  }
+  sealed.header = room;
+  sealed.header_bytes = static_cast<uint16_t>(clear.sealed_bytes);
+  sealed.slices = nullptr;
+  sealed.slice_count = 0;
+  sealed.payload_bytes = 0;
+  return true;
+}
+
+// Packets that are refused are as if they had never come, but a backend may hold more behind them.
+std::span<RxDatagram> SealedIo::receive() {
+  const Instant now = tend();
+  for (int batch = 0; batch < kBatchesMax; ++batch) {
+    const std::span<RxDatagram> arrived = inner_->receive();
+    size_t opened = 0;
+    for (RxDatagram& datagram : arrived) {
+      if (open(datagram, now)) arrived[opened++] = datagram;
+    }
+    if (opened != 0 || arrived.size() < TxBatch::kCapacity) return arrived.first(opened);
+  }
+  return {};
+}
+
+bool SealedIo::open(RxDatagram& datagram, Instant now) {
+  if (!tss::Opener::is_secured(datagram.bytes)) {
+    domains_.count(tss::Count::in_rx_encryption_bypass_pkts);  // [TSS-084, TSS-103, T-17]
+    return !terms_.refuses_clear;
+  }
+  const tss::Route route{.source = ip_of(datagram.from),
+                         .destination = ip_of(local_),
+                         .entropy = datagram.from.port,
+                         .destination_port = local_.port};
+  const auto opened = opener_.unseal(datagram.bytes, route, now);
+  if (!opened.ok()) return false;
+  datagram.bytes = opened->content;
+  datagram.sdi = opened->by.sdi;
+  return true;
+}
+
+void SealedIo::report_counters(const CounterSink& sink) const {
+  inner_->report_counters(sink);
+  const tss::Counts total = domains_.total_counts();
+#define X(count) sink("tss_" #count, total[tss::Count::count]);
+  UET_TSS_COUNTS(X)
+#undef X
+}
+
+}  // namespace uet::io

@@ -1,0 +1,83 @@
+// A layer around a backend that seals what leaves and opens what arrives, with the keys of secure
+// domains (tss/). What cannot be sealed does not leave; what cannot be opened is counted, and is
+// neither seen by the stack nor answered. Captures of the layers below show sealed packets.
+// [TSS-076, TSS-083..094, TSS-140, decision 23]
+#pragma once
+
+#include "io/packet_io.h"
+
+#include "tss/opener.h"
+#include "tss/sealer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace uet::io {
+
+class SealedIo final : public PacketIo {
+ public:
+  struct Terms {
+    bool refuses_clear = true;  // both ways: no job may talk in the clear [TSS-077, TSS-084]
+    uint32_t seal_bytes = tss::kSealBytesMax;  // the most that a seal adds in any domain
+    std::function<Instant()> clock;            // of keys; some milliseconds late is no harm
+    // Keeps keys and counters: before packets are moved, at most once in kTendEvery while they are.
+    // Returns when it wants to be called although none is.
+    std::function<Instant(Instant)> tend;
+  };
+  // How soon a change of the keys is noticed.
+  static constexpr Duration kTendEvery = Duration::milliseconds(50);
+
+  // `domains` outlives this object.
+  SealedIo(std::unique_ptr<PacketIo> inner, tss::Domains& domains, Terms terms);
+
+  IoCaps caps() const override;
+  FabricAddress local_address() const override { return inner_->local_address(); }
+  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
+  // Seals each packet for each try, with a counter of its own. One that cannot be sealed has fate
+  // `never`: EKEYEXPIRED without a key to transmit with, EKEYREJECTED without a counter, ENOKEY
+  // without a domain, EMSGSIZE when it is too long. [TSS-039, TSS-040, TSS-109]
+  void send(std::span<TxPacket> packets) override;
+  std::span<RxDatagram> receive() override;
+  std::span<const PathError> path_errors() override { return inner_->path_errors(); }
+  // Of the sealed packet.
+  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
+  Instant deadline() const override { return std::min(deadline_, inner_->deadline()); }
+  int wait_fd() const override { return inner_->wait_fd(); }
+  void on_sleep(bool begins) override { inner_->on_sleep(begins); }
+  bool watch_input(int fd) override { return inner_->watch_input(fd); }
+  int failure() const override { return inner_->failure(); }
+  void finish() override { inner_->finish(); }
+  // Those of all domains together, as tss_<name>; what the layers above count is 0 there.
+  void report_counters(const CounterSink& sink) const override;
+
+  PacketIo& inner() { return *inner_; }
+
+ private:
+  // The longest packet of the stack, sealed. Not a power of two: the first lines of all rooms would
+  // share a cache set.
+  static constexpr size_t kRoomBytes = TxBatch::kHeaderBytes + 8192 + tss::kSealBytesMax + 64;
+  // Batches of refused packets in a row, after which receive() returns empty.
+  static constexpr int kBatchesMax = 16;
+
+  Instant tend();
+  void send_batch(std::span<TxPacket> packets, Instant now);
+  bool seal(TxPacket& packet, size_t place, Instant now);
+  bool open(RxDatagram& datagram, Instant now);
+
+  std::unique_ptr<PacketIo> inner_;
+  tss::Domains& domains_;
+  Terms terms_;
+  tss::Sealer sealer_;
+  tss::Opener opener_;
+  FabricAddress local_;
+  Instant tend_at_ = Instant::zero();
+  Instant deadline_ = Instant::never();
+  std::unique_ptr<std::byte[]> rooms_;
+  std::array<TxPacket, TxBatch::kCapacity> sealed_{};
+};
+
+}  // namespace uet::io

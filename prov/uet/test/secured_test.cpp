@@ -1,0 +1,276 @@
+// FI_UET_TSS=file: processes with the same key talk, and nobody else hears them.
+#include "prov/uet/test/secured_roles.h"
+
+namespace uet::prov::test {
+namespace {
+
+const std::string kSecret = "the quick brown fox jumps over the lazy dog";
+
+std::vector<uint8_t> secrets(size_t bytes) {
+  std::vector<uint8_t> all(bytes);
+  for (size_t i = 0; i < bytes; ++i) all[i] = static_cast<uint8_t>(kSecret[i % kSecret.size()]);
+  return all;
+}
+
+NodeOptions at(const char* address) {
+  NodeOptions options;
+  options.address = address;
+  return options;
+}
+
+constexpr const char* kTargetAt = "127.0.48.2";
+constexpr const char* kWriterAt = "127.0.48.3";
+
+class SecuredTest : public SecuredRolesTest {
+ protected:
+  // A region to write to, and one message.
+  static void be_target(const Line& line) {
+    Target target(at(kTargetAt));
+    std::vector<uint8_t> got(kBytes);
+    ASSERT_EQ(fi_recv(target.node.ep, got.data(), kBytes, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    target.introduce(line);
+    const Done done = await(target.node.rx_cq);
+    EXPECT_EQ(done.err, 0) << done.text;
+    EXPECT_EQ(got, secrets(kBytes));
+    EXPECT_EQ(target.memory, secrets(kBytes));
+    EXPECT_GT(counter(target.node, "tss_in_auth_pkts"), 20u);
+    EXPECT_GT(counter(target.node, "tss_out_auth_pkts"), 0u);
+    EXPECT_EQ(counter(target.node, "tss_in_auth_fail_pkts"), 0u);
+    EXPECT_EQ(counter(target.node, "tss_in_rx_encryption_bypass_pkts"), 0u);
+    line.tell(1);
+    line.hear_value();
+  }
+  // Writes, reads back, then sends.
+  static void write(const Line& line) {
+    Node node(at(kWriterAt));
+    const Remote peer(node, line);
+    std::vector<uint8_t> mine = secrets(kBytes);
+    ASSERT_EQ(
+        fi_write(node.ep, mine.data(), kBytes, nullptr, peer.addr, peer.base, peer.key, nullptr),
+        0);
+    EXPECT_EQ(await(node.tx_cq).err, 0);
+    std::vector<uint8_t> back(kBytes);
+    ASSERT_EQ(
+        fi_read(node.ep, back.data(), kBytes, nullptr, peer.addr, peer.base, peer.key, nullptr), 0);
+    EXPECT_EQ(await(node.tx_cq).err, 0);
+    EXPECT_EQ(back, mine);
+    ASSERT_EQ(fi_send(node.ep, mine.data(), kBytes, nullptr, peer.addr, nullptr), 0);
+    const Done done = await(node.tx_cq);
+    EXPECT_EQ(done.err, 0) << done.text;
+    EXPECT_EQ(line.hear_value(), 1u);
+    line.tell(1);
+  }
+  // Both ends with these settings; returns what they captured.
+  std::vector<Captured> talk(const Settings& more) {
+    Settings target = secured(more), writer = secured(more);
+    target.push_back({"FI_UET_PCAP", kept(path("target.pcapng"))});
+    writer.push_back({"FI_UET_PCAP", kept(path("writer.pcapng"))});
+    const pid_t a = start(0, target, be_target);
+    const pid_t b = start(1, writer, write);
+    finish(a);
+    finish(b);
+    std::vector<Captured> all = read_capture(path("target.pcapng"));
+    const std::vector<Captured> others = read_capture(path("writer.pcapng"));
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+  }
+  // Every packet is of type 1 (five bits), of domain 7, and shows nothing of what it carries.
+  void expect_hidden(const std::vector<Captured>& packets) {
+    EXPECT_GT(packets.size(), 100u);
+    for (const Captured& c : packets) {
+      ASSERT_GT(c.payload.size(), 28u);
+      ASSERT_EQ(c.payload[0] >> 3, 1);
+      ASSERT_EQ(c.payload[3], 7);
+    }
+    for (const char* const name : {"target.pcapng", "writer.pcapng"}) {
+      const std::vector<uint8_t> octets = octets_of(path(name));
+      EXPECT_EQ(std::search(octets.begin(), octets.end(), kSecret.begin(), kSecret.begin() + 12),
+                octets.end());
+    }
+  }
+
+  // Waits for a message that does not come; says how many packets moved each of the counters.
+  static void wait_in_vain(const Line& line) {
+    Node node(at(kTargetAt));
+    std::vector<uint8_t> got(kBytes);
+    ASSERT_EQ(fi_recv(node.ep, got.data(), kBytes, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    line.tell(node.name());
+    Done done;
+    const auto counted = [&](const char* name) { return find_counter(node, name).value_or(0); };
+    uint64_t dropped = 0;
+    while (dropped < 3) {
+      ASSERT_FALSE(read_one(node.rx_cq, done));
+      dropped = counted("tss_in_auth_fail_pkts") + counted("tss_in_rx_encryption_bypass_pkts") +
+                counted("drop_type_unsupported");
+    }
+    line.tell(counted("tss_in_auth_fail_pkts"));
+    line.tell(counted("tss_in_rx_encryption_bypass_pkts"));
+    line.tell(counted("drop_type_unsupported"));
+    EXPECT_EQ(counted("tss_in_auth_pkts") + counted("rx_requests"), 0u);
+    EXPECT_EQ(counted("tx_acks"), 0u);
+    line.hear_value();
+  }
+  static void send_in_vain(const Line& line) {
+    Node node(at(kWriterAt));
+    const fi_addr_t to = node.insert(line.hear());
+    const std::vector<uint8_t> mine = secrets(kBytes);
+    ASSERT_EQ(fi_send(node.ep, mine.data(), kBytes, nullptr, to, nullptr), 0);
+    forgeries_ = line.hear_value();
+    clear_ = line.hear_value();
+    unknown_type_ = line.hear_value();
+    Done done;
+    EXPECT_FALSE(read_one(node.tx_cq, done));
+    EXPECT_EQ(find_counter(node, "tss_in_auth_pkts").value_or(0), 0u);
+    line.tell(1);
+    _exit(HasFailure() ? 1 : what_moved());
+  }
+  // Two that must not hear each other: which counter of the target moved.
+  int talk_in_vain(const Settings& target, const Settings& writer) {
+    const pid_t a = start(0, target, wait_in_vain);
+    const pid_t b = start(1, writer, send_in_vain);
+    finish(a);
+    int status = 0;
+    waitpid(b, &status, 0);
+    return WEXITSTATUS(status);
+  }
+  static constexpr int kForged = 11, kInClear = 12, kUnknownType = 13;
+  static int what_moved() {
+    if (forgeries_ >= 3) return kForged;
+    if (clear_ >= 3) return kInClear;
+    return unknown_type_ >= 3 ? kUnknownType : 0;
+  }
+
+  inline static uint64_t forgeries_ = 0, clear_ = 0, unknown_type_ = 0;
+};
+
+// [TSS-002, TSS-076] All packets of both ends, over UDP sockets.
+TEST_F(SecuredTest, WhoHasTheKeyTalksAndTheCaptureShowsNothing) { expect_hidden(talk({})); }
+
+// [TSS-022, TSS-076] The source port that the seal covers is that of either way.
+TEST_F(SecuredTest, SharedMemoryCarriesSealedPackets) {
+  expect_hidden(talk({{"FI_UET_SHM", "auto"}}));
+}
+
+// [TSS-039, TSS-040] What is sent again is sealed again; a copy of a packet is no forgery.
+TEST_F(SecuredTest, LostDoubledAndLatePacketsAreSentAgain) {
+  const std::vector<Captured> packets =
+      talk({{"FI_UET_FAULT", "loss=0.03,dup=0.02,reorder=0.05,seed=5"}});
+  expect_hidden(packets);
+  std::set<std::vector<uint8_t>> counters;
+  const size_t before = packets.size();
+  size_t sent = 0;
+  for (const Captured& c : packets) {
+    if (c.destination[3] != 2) continue;  // by the writer, in both captures
+    ++sent;
+    counters.insert({c.payload.begin(), c.payload.begin() + 12});
+  }
+  EXPECT_LT(sent, before);
+  EXPECT_GT(counters.size(), sent / 2 - 20) << "each packet once in each capture";
+}
+
+// [TSS-031] A domain of a server and its clients; here both have what the server has.
+TEST_F(SecuredTest, WithAnSsiTheHeaderIsLonger) {
+  write_keys("ssi2", domain_text(key_text(0, '1'), "ssi = 2\n"));
+  write_keys("ssi3", domain_text(key_text(0, '1'), "ssi = 3\n"));
+  const pid_t a = start(0, secured({}, "ssi2"), be_target);
+  const pid_t b = start(1, secured({}, "ssi3"), write);
+  finish(a);
+  finish(b);
+}
+
+// [TSS-090, TSS-096, TSS-108, T-54] Nothing is delivered, opened or answered.
+TEST_F(SecuredTest, AnotherKeyIsNotHeard) {
+  write_keys("other", domain_text(key_text(0, '2')));
+  EXPECT_EQ(talk_in_vain(secured(), secured({}, "other")), kForged);
+}
+
+// [TSS-077, TSS-084, T-17] Neither from one side nor from the other.
+TEST_F(SecuredTest, ClearAndSecuredProcessesDoNotHearEachOther) {
+  const Settings clear = {{"FI_UET_SHM", "off"}, {"FI_UET_IO", "udp"}};
+  EXPECT_EQ(talk_in_vain(secured(), clear), kInClear);
+}
+TEST_F(SecuredTest, ASecuredProcessIsNotHeardInTheClear) {
+  const Settings clear = {{"FI_UET_SHM", "off"}, {"FI_UET_IO", "udp"}};
+  EXPECT_EQ(talk_in_vain(clear, secured()), kUnknownType);
+}
+
+// [TSS-077] One process may have jobs of either kind, where the key file says so.
+TEST_F(SecuredTest, AJobMayTalkInTheClearWhereItsDomainSaysSo) {
+  write_keys("both",
+             domain_text(key_text(0, '1'), "jobs = [5]\n") +
+                 "[[domain]]\nsdi = 8\nmode = \"cluster\"\npolicy = \"none\"\njobs = [6]\n" +
+                 key_text(0, '3'));
+  const auto send_both = [](const Line& line) {
+    for (const uint32_t job : {5u, 6u}) {
+      NodeOptions options = at(kWriterAt);
+      options.domain_job = job;
+      Node node(options);
+      const fi_addr_t to = node.insert(line.hear());
+      const std::vector<uint8_t> mine = secrets(kBytes);
+      ASSERT_EQ(fi_send(node.ep, mine.data(), kBytes, nullptr, to, nullptr), 0);
+      EXPECT_EQ(await(node.tx_cq).err, 0);
+      line.hear_value();
+    }
+  };
+  const auto take_both = [](const Line& line) {
+    for (const uint32_t job : {5u, 6u}) {
+      NodeOptions options = at(kTargetAt);
+      options.domain_job = job;
+      Node node(options);
+      std::vector<uint8_t> got(kBytes);
+      ASSERT_EQ(fi_recv(node.ep, got.data(), kBytes, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+      line.tell(node.name());
+      EXPECT_EQ(await(node.rx_cq).err, 0);
+      EXPECT_EQ(got, secrets(kBytes));
+      EXPECT_EQ(counter(node, "tss_in_auth_pkts") != 0, job == 5);
+      EXPECT_EQ(counter(node, "tss_in_rx_encryption_bypass_pkts") != 0, job == 6);
+      line.tell(1);
+    }
+  };
+  const pid_t a = start(0, secured({}, "both"), take_both);
+  const pid_t b = start(1, secured({}, "both"), send_both);
+  finish(a);
+  finish(b);
+}
+
+// [TSS-043, TSS-109, T-17] What cannot be secured does not run, least of all in the clear.
+TEST_F(SecuredTest, WithoutKeysNoDomainOpens) {
+  write_keys("open", domain_text(key_text(0, '1')), 0644);
+  write_keys("wrong", "[[domain]]\n");
+  write_keys("two", domain_text(key_text(0, '1')) + "[[domain]]\nsdi = 8\nmode = \"cluster\"\n" +
+                        key_text(0, '2'));
+  const auto cannot_open = [](const Line&) {
+    fi_info* const hints = fi_allocinfo();
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->fabric_attr->prov_name = strdup("uet");
+    fi_info* info = nullptr;
+    ASSERT_EQ(fi_getinfo(FI_VERSION(1, 17), kTargetAt, nullptr, FI_SOURCE, hints, &info), 0);
+    fid_fabric* fabric = nullptr;
+    fid_domain* domain = nullptr;
+    ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
+    EXPECT_EQ(fi_domain(fabric, info, &domain, nullptr), -FI_ENOKEY);
+  };
+  const Settings good = secured();
+  const char* const counters = kept(path("counters"));
+  for (const Settings& settings :
+       {secured({}, "missing"), secured({}, "open"), secured({}, "wrong"), secured({}, "two"),
+        secured({{"FI_UET_TSS_COUNTERS", kept(path("no counters"))}}),
+        Settings{{"FI_UET_TSS_KEYS", kept(path("keys"))}, {"FI_UET_TSS_COUNTERS", counters}}}) {
+    finish(start(0, settings, cannot_open));
+  }
+}
+
+// [TSS-074, TSS-077] A job without a domain may not talk.
+TEST_F(SecuredTest, AJobWithoutADomainGetsNoEndpoint) {
+  write_keys("job", domain_text(key_text(0, '1'), "jobs = [5]\n"));
+  const auto cannot_enable = [](const Line&) {
+    NodeOptions options = at(kTargetAt);
+    options.is_enabled = false;
+    Node node(options);
+    EXPECT_EQ(fi_enable(node.ep), -FI_ENOKEY);
+  };
+  finish(start(0, secured({}, "job"), cannot_enable));
+}
+
+}  // namespace
+}  // namespace uet::prov::test

@@ -1,0 +1,49 @@
+// The keys of one simulated host, which are replaced while it runs. All hosts replace them at the
+// same time, as a key manager would have it; who is idle does it with its next packet.
+#pragma once
+
+#include "io/sealed_io.h"
+#include "tss/policy.h"
+
+#include "base/arena.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace uet::sim {
+
+class SecuredHost {
+ public:
+  // `counter`: the first that the host may use, as a file would say it. `now` is simulated time.
+  SecuredHost(const FabricAddress& address, uint64_t counter, uint64_t seed,
+              std::function<Instant()> now);
+
+  // The card with a layer that seals; this object outlives it.
+  std::unique_ptr<io::PacketIo> around(std::unique_ptr<io::PacketIo> card);
+  const tss::JobTable& jobs() const { return jobs_; }
+  // The first counter that was not used with any key.
+  uint64_t counter() const { return counter_; }
+  tss::Counts counts() { return domains_.total_counts(); }
+
+ private:
+  static constexpr uint32_t kSdi = 7;
+  static constexpr Duration kPeriod = Duration::milliseconds(400);  // of a key
+  static constexpr uint64_t kGrant = 1 << 20;
+
+  void install(uint64_t number, Instant now);
+  Instant tend(Instant now);
+
+  Arena arena_;
+  std::vector<tss::KeySecret> secrets_;
+  tss::Domains domains_;
+  tss::JobTable jobs_;
+  std::function<Instant()> now_;
+  uint64_t counter_;
+  uint64_t transmits_ = 0;  // with this key
+  uint64_t newest_ = 0;     // key that is installed
+};
+
+}  // namespace uet::sim
