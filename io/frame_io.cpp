@@ -17,15 +17,6 @@
 namespace uet::io {
 namespace {
 
-// Before Linux 6.2 a packet socket drops super-packets of UDP instead of describing them.
-bool kernel_describes_super_packets() {
-  utsname name{};
-  unsigned major = 0;
-  unsigned minor = 0;
-  if (::uname(&name) != 0 || std::sscanf(name.release, "%u.%u", &major, &minor) != 2) return false;
-  return major > 6 || (major == 6 && minor >= 2);
-}
-
 uint32_t loopback_of(const std::vector<Interface>& interfaces, uint32_t otherwise) {
   const auto found = std::find_if(interfaces.begin(), interfaces.end(),
                                   [](const Interface& i) { return i.is_loopback(); });
@@ -48,11 +39,20 @@ uint8_t tos_of(const TxPacket& packet) {
 
 }  // namespace
 
+// Before Linux 6.2 a packet socket drops super-packets of UDP instead of describing them.
+bool FrameIo::is_offered_by_kernel() {
+  utsname name{};
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (::uname(&name) != 0 || std::sscanf(name.release, "%u.%u", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 2);
+}
+
 std::unique_ptr<FrameIo> FrameIo::open(const UdpOptions& options, std::string* error) {
   std::string ignored;
   std::string& why = error == nullptr ? ignored : *error;
   std::unique_ptr<FrameIo> io(new FrameIo);
-  if (!kernel_describes_super_packets()) {
+  if (!is_offered_by_kernel()) {
     why = "packet sockets need Linux 6.2 or later here; use FI_UET_IO=udp";
     return nullptr;
   }

@@ -33,6 +33,8 @@ class FrameIo final : public PacketIo {
   // With fewer UDP sockets, as many descriptors as the UDP backend.
   static constexpr uint32_t kEntropyMax = 3;
 
+  // Linux 6.2.
+  static bool is_offered_by_kernel();
   // On failure null, and `error` is a sentence that names the remedy.
   static std::unique_ptr<FrameIo> open(const UdpOptions& options, std::string* error);
   ~FrameIo() override;

@@ -235,6 +235,12 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
     error = "cannot prepare the receive socket: " + errno_text(errno);
     return false;
   }
+  if (!options.ring) return true;
+  UET_ASSERT(!options.deaf);
+  std::unique_ptr<UdpRing> ring = UdpRing::open(socket, options.ring_settled_calls, &error);
+  if (ring == nullptr) return false;
+  tx_.use(ring.get());
+  rx_.use(std::move(ring));
   return true;
 }
 
@@ -299,6 +305,7 @@ void UdpIo::report_counters(const CounterSink& sink) const {
   sink("udp_tx_split_runs", tx.split_runs);
   sink("udp_tx_gso_disabled", tx.gso_disabled);
   sink("udp_tx_insisted", tx.insisted);
+  if (rx_.ring() != nullptr) rx_.ring()->report_counters(sink);
 }
 
 // Reads the error queue of one socket until it is empty or our list is full (the rest stays).

@@ -1,6 +1,6 @@
 // Packets over ordinary UDP sockets: no privilege, every kernel. One receive socket, a transmit
 // socket for each entropy value, opened when it is first used; GSO and GRO where the kernel offers
-// them. Linux.
+// them; system calls, or io_uring where asked for. Linux.
 // Ports: the first process of a Fabric Address owns 4793; a later one owns a block of sixteen, by
 // its first port, and binds of the others what it sends from.
 // [decisions 3, 8; WIRE-006, WIRE-007, WIRE-121]
@@ -9,6 +9,7 @@
 #include "io/packet_io.h"
 #include "io/routes.h"
 #include "io/socket.h"
+#include "io/udp_ring.h"
 #include "io/udp_rx.h"
 #include "io/udp_tx.h"
 
@@ -36,6 +37,8 @@ struct UdpOptions {
   uint32_t mtu_bytes = 0;  // of IP packets; 0: that of the interface with the address
   bool gso = true;
   bool gro = true;
+  bool ring = false;  // io_uring, or fail
+  uint32_t ring_settled_calls = UdpRing::kSettledCalls;
   bool deaf = false;  // drop all that arrives: somebody else receives what comes to these ports
 };
 

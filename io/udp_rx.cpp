@@ -85,6 +85,7 @@ bool UdpRx::fill() {
   if (pace_.may_be_stream() && pace_.is_resting(monotonic_now())) return false;
   for (uint32_t i = 0; i < message_count_; ++i) messages_.prepare(i);
   message_count_ = message_next_ = 0;
+  if (ring_ != nullptr && !ring_->may_have_arrivals()) return on_empty();
   // An error that an earlier packet has left is reported here once and hides nothing: ask again.
   for (int attempt = 0; attempt < 3; ++attempt) {
     ++counters_.system_calls;
@@ -95,15 +96,18 @@ bool UdpRx::fill() {
       note_read(ask_);
       return true;
     }
-    if (count == 0 || errno == EAGAIN) {
-      ask_ = 1;
-      if (pace_.may_be_stream()) pace_.on_nothing(monotonic_now());
-      return false;
-    }
+    if (count == 0 || errno == EAGAIN) return on_empty();
     if (errno == EINTR) continue;
     error_seen_ = true;
     ++counters_.errors;
   }
+  return false;
+}
+
+bool UdpRx::on_empty() {
+  ask_ = 1;
+  if (ring_ != nullptr) ring_->on_drained();
+  if (pace_.may_be_stream()) pace_.on_nothing(monotonic_now());
   return false;
 }
 
@@ -112,6 +116,7 @@ void UdpRx::note_read(uint32_t asked) {
   for (uint32_t i = 0; i < message_count_; ++i) octets += messages_[i].msg_len;
   pace_.on_read(octets, message_count_ < asked, clock_.now());
   counters_.messages += message_count_;
+  if (ring_ != nullptr && message_count_ < asked) ring_->on_drained();
   // Finding out that there is no further message costs as much as a tenth of a small one: a lone
   // packet is not made to wait for that, a stream soon fills the table.
   ask_ = message_count_ == asked ? std::min(asked * 4, kMessages) : message_count_;

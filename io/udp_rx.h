@@ -6,6 +6,7 @@
 #include "io/segments.h"
 #include "io/socket.h"
 #include "io/stamp_clock.h"
+#include "io/udp_ring.h"
 
 #include "base/packet.h"
 
@@ -33,6 +34,9 @@ class UdpRx {
   // Options on a bound socket: TOS reports, arrival times, and GRO where wanted and offered.
   // Allocates the buffers (2 MiB of address space; touched as used). buffer_bytes: of the socket.
   bool attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes);
+  // Asks this ring before it asks the socket.
+  void use(std::unique_ptr<UdpRing> ring) { ring_ = std::move(ring); }
+  const UdpRing* ring() const { return ring_.get(); }
 
   // At most TxBatch::kCapacity datagrams; what is left of a super-packet comes with the next call
   // without a system call.
@@ -73,6 +77,7 @@ class UdpRx {
   };
 
   bool fill();
+  bool on_empty();
   void note_read(uint32_t asked);
   void open_message(uint32_t message);
 
@@ -87,6 +92,7 @@ class UdpRx {
 
   StampClock clock_;  // read when the messages were
   Messages messages_;
+  std::unique_ptr<UdpRing> ring_;
   std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};
   UdpRxCounters counters_;
 };

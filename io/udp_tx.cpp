@@ -93,6 +93,12 @@ void UdpTx::send(std::span<TxPacket> packets) {
     runs_.clear();
     used_ = 0;
     const uint32_t taken = take_chunk(packets);
+    // For one socket a call of its own is as good.
+    const bool has_many = (used_ & (used_ - 1)) != 0;
+    if (has_many && ring_ != nullptr && ring_->is_mine()) {
+      flush_by_ring(packets);
+      used_ = 0;
+    }
     for (uint32_t i = 0; i < runs_.count() && used_ != 0; ++i) {
       const uint64_t socket = uint64_t{1} << runs_[i].socket;
       if ((used_ & socket) != 0) flush(packets, runs_[i].socket);
@@ -158,6 +164,7 @@ void UdpTx::Messages::add(std::span<const TxPacket> packets, const Runs& runs, u
                           bool favoured) {
   const Run& run = runs[run_index];
   run_[count_] = run_index;
+  done_[count_] = tried_[count_] = false;
   const uint32_t first_vector = vector_count_;
   for (uint32_t i = run.first; i != kNone; i = runs.next(i)) {
     vector_count_ += gather(packets[i], &vectors_[vector_count_]);
@@ -187,26 +194,35 @@ void UdpTx::settle(std::span<TxPacket> packets, const Run& run, TxFate fate, int
                            : counters_.never) += run.packets;
 }
 
-void UdpTx::hold_from(std::span<TxPacket> packets, uint32_t message) {
+// What goes by this socket, from a message on, stays behind; none of it was sent.
+void UdpTx::hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t socket) {
+  blocked_ |= uint64_t{1} << socket;
   for (; message < messages_.count(); ++message) {
-    settle(packets, runs_[messages_.run_of(message)], TxFate::later, 0);
+    const Run& run = runs_[messages_.run_of(message)];
+    if (run.socket != socket) continue;
+    settle(packets, run, TxFate::later, 0);
+    messages_.set_done(message);
+  }
+}
+
+// A message for each run of the socket.
+void UdpTx::add_messages(std::span<const TxPacket> packets, uint32_t socket) {
+  sockets_.reconsider_favourite(socket);
+  for (uint32_t i = 0; i < runs_.count(); ++i) {
+    const Run& run = runs_[i];
+    if (run.socket != socket) continue;
+    messages_.add(packets, runs_, i, sockets_.favours(socket, packets[run.first].to, run.tos));
   }
 }
 
 // Sends all runs of one socket, in order.
 void UdpTx::flush(std::span<TxPacket> packets, uint32_t socket) {
   const int fd = sockets_.fd_of(socket);
-  sockets_.reconsider_favourite(socket);
   messages_.clear();
-  for (uint32_t i = 0; i < runs_.count(); ++i) {
-    const Run& run = runs_[i];
-    if (run.socket != socket) continue;
-    messages_.add(packets, runs_, i, sockets_.favours(socket, packets[run.first].to, run.tos));
-  }
-  if ((blocked_ >> socket & 1) != 0) return hold_from(packets, 0);
+  add_messages(packets, socket);
+  if ((blocked_ >> socket & 1) != 0) return hold_from(packets, 0, socket);
 
   uint32_t at = 0;
-  uint32_t attempts = 0;  // at the message `at`
   while (at < messages_.count()) {
     ++counters_.system_calls;
     const int sent = ::sendmmsg(fd, messages_.from(at), messages_.count() - at, 0);
@@ -215,30 +231,99 @@ void UdpTx::flush(std::span<TxPacket> packets, uint32_t socket) {
       for (int i = 0; i < sent; ++i) {
         settle(packets, runs_[messages_.run_of(at++)], TxFate::sent, 0);
       }
-      attempts = 0;
       continue;
     }
-    const int error = errno;
-    const Run& run = runs_[messages_.run_of(at)];
-    if (error == EINTR) continue;
-    if (means_later(error)) {
-      blocked_ |= uint64_t{1} << socket;
-      return hold_from(packets, at);
+    switch (judge(packets, at, errno)) {
+      case Verdict::done:
+        ++at;
+        break;
+      case Verdict::again:
+        break;
+      case Verdict::later:
+        return hold_from(packets, at, socket);
+      case Verdict::full:
+        return hold_from(packets, at + 1, socket);
     }
-    error_seen_ = true;
-    if (may_be_pending(error) && attempts++ == 0) {
-      ++counters_.retries;
-      continue;
-    }
-    attempts = 0;
-    if (run.packets == 1 && (error != EMSGSIZE || run.bytes > kShortBytes)) {
-      settle(packets, run, TxFate::never, error);
-    } else if (!send_split(packets, run, error)) {
-      blocked_ |= uint64_t{1} << socket;
-      return hold_from(packets, at + 1);
-    }
-    ++at;
   }
+}
+
+// Sends all runs, those of one socket in order: the first message of each socket by one call, then
+// the second of each, and so on.
+void UdpTx::flush_by_ring(std::span<TxPacket> packets) {
+  messages_.clear();
+  for (uint32_t i = 0; i < runs_.count(); ++i) {
+    const uint32_t socket = runs_[i].socket;
+    if ((used_ >> socket & 1) == 0) continue;
+    used_ &= ~(uint64_t{1} << socket);
+    const uint32_t first = messages_.count();
+    add_messages(packets, socket);
+    if ((blocked_ >> socket & 1) != 0) hold_from(packets, first, socket);
+  }
+  while (send_wave(packets)) {
+  }
+}
+
+// False when every message has been dealt with.
+bool UdpTx::send_wave(std::span<TxPacket> packets) {
+  std::array<UdpDeparture, UdpRing::kDepartures> departures;
+  std::array<uint32_t, UdpRing::kDepartures> messages;
+  static_assert(UdpTxSockets::kEntropyMax <= UdpRing::kDepartures);
+  uint32_t count = 0;
+  uint64_t taken = 0;
+  for (uint32_t i = 0; i < messages_.count(); ++i) {
+    const uint32_t socket = runs_[messages_.run_of(i)].socket;
+    if (messages_.is_done(i) || (taken >> socket & 1) != 0) continue;
+    taken |= uint64_t{1} << socket;
+    departures[count] = {sockets_.fd_of(socket), &messages_.from(i)->msg_hdr, 0};
+    messages[count++] = i;
+  }
+  if (count == 0) return false;
+
+  ++counters_.system_calls;
+  const bool is_usable = ring_->send(std::span(departures).first(count));
+  for (uint32_t i = 0; i < count; ++i) {
+    const Run& run = runs_[messages_.run_of(messages[i])];
+    if (departures[i].error == 0) {
+      ++counters_.messages;
+      settle(packets, run, TxFate::sent, 0);
+      messages_.set_done(messages[i]);
+      continue;
+    }
+    switch (judge(packets, messages[i], departures[i].error)) {
+      case Verdict::done:
+        messages_.set_done(messages[i]);
+        break;
+      case Verdict::again:
+        break;
+      case Verdict::later:
+        hold_from(packets, messages[i], run.socket);
+        break;
+      case Verdict::full:
+        hold_from(packets, messages[i] + 1, run.socket);
+        messages_.set_done(messages[i]);
+        break;
+    }
+  }
+  for (uint32_t i = 0; i < messages_.count() && !is_usable; ++i) {
+    if (!messages_.is_done(i)) hold_from(packets, i, runs_[messages_.run_of(i)].socket);
+  }
+  return true;
+}
+
+UdpTx::Verdict UdpTx::judge(std::span<TxPacket> packets, uint32_t message, int error) {
+  const Run& run = runs_[messages_.run_of(message)];
+  if (error == EINTR) return Verdict::again;
+  if (means_later(error)) return Verdict::later;
+  error_seen_ = true;
+  if (may_be_pending(error) && !messages_.was_tried(message)) {
+    ++counters_.retries;
+    return Verdict::again;
+  }
+  if (run.packets == 1 && (error != EMSGSIZE || run.bytes > kShortBytes)) {
+    settle(packets, run, TxFate::never, error);
+    return Verdict::done;
+  }
+  return send_split(packets, run, error) ? Verdict::done : Verdict::full;
 }
 
 // A run was refused as a whole: sends its packets one by one, so that only the guilty stay behind.

@@ -1,8 +1,9 @@
 // Transmit side of the UDP backend: runs of packets joined into GSO super-packets, one sendmmsg for
-// each socket, and the fate of every packet.
+// each socket or a ring for all of them, and the fate of every packet.
 #pragma once
 
 #include "io/socket.h"
+#include "io/udp_ring.h"
 #include "io/udp_tx_sockets.h"
 
 #include "base/packet.h"
@@ -40,6 +41,8 @@ class UdpTx {
   // See UdpTxSockets. gso: joins packets into super-packets, for as long as the system can send
   // them.
   void configure(const UdpTxSockets::Settings& settings, bool gso, int epoll, int fallback);
+  // Sends to several sockets at once by this ring where it is the calling thread's; null: none.
+  void use(UdpRing* ring) { ring_ = ring; }
   void adopt(uint32_t index, Fd socket) { sockets_.adopt(index, std::move(socket)); }
 
   // See PacketIo::send. Any number of packets.
@@ -100,12 +103,18 @@ class UdpTx {
     void add(std::span<const TxPacket> packets, const Runs& runs, uint32_t run, bool favoured);
     uint32_t count() const { return count_; }
     mmsghdr* from(uint32_t message) { return &headers_[message]; }
+    // What became of it, and whether it was tried before.
+    bool is_done(uint32_t message) const { return done_[message]; }
+    void set_done(uint32_t message) { done_[message] = true; }
+    bool was_tried(uint32_t message) { return std::exchange(tried_[message], true); }
     uint32_t run_of(uint32_t message) const { return run_[message]; }
 
    private:
     uint32_t count_ = 0;
     uint32_t vector_count_ = 0;
     std::array<uint32_t, kRuns> run_{};
+    std::array<bool, kRuns> done_{};
+    std::array<bool, kRuns> tried_{};
     std::array<mmsghdr, kRuns> headers_{};
     std::array<SockAddr, kRuns> names_{};
     std::array<TxControl, kRuns> controls_{};
@@ -114,11 +123,23 @@ class UdpTx {
 
   uint32_t take_chunk(std::span<TxPacket> packets);
   uint32_t admit(TxPacket& packet);
+  // What follows from a refusal.
+  enum class Verdict : uint8_t {
+    done,   // the fate of each packet is set
+    again,  // try once more
+    later,  // the socket is full: this message and those after it stay behind
+    full,   // those after it do
+  };
+
   void flush(std::span<TxPacket> packets, uint32_t socket);
+  void flush_by_ring(std::span<TxPacket> packets);
+  bool send_wave(std::span<TxPacket> packets);
+  void add_messages(std::span<const TxPacket> packets, uint32_t socket);
+  Verdict judge(std::span<TxPacket> packets, uint32_t message, int error);
   bool send_split(std::span<TxPacket> packets, const Run& run, int error);
   int send_alone(const TxPacket& packet, int fd, uint8_t tos);
   void settle(std::span<TxPacket> packets, const Run& run, TxFate fate, int error);
-  void hold_from(std::span<TxPacket> packets, uint32_t message);
+  void hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t socket);
 
   UdpTxSockets sockets_;
   bool gso_ = false;
@@ -127,6 +148,7 @@ class UdpTx {
   uint64_t blocked_ = 0;  // sockets that pushed back during this send()
   Runs runs_;
   Messages messages_;
+  UdpRing* ring_ = nullptr;
   UdpTxCounters counters_;
 };
 

@@ -22,7 +22,8 @@ needs_folder() {
 
 # Packages of Debian 12 (and later) that building and testing need.
 build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev libcli11-dev
-  nlohmann-json3-dev libssl-dev libtomlplusplus-dev)
+  nlohmann-json3-dev libssl-dev libtomlplusplus-dev
+  liburing-dev)
 run_packages=(libfabric-bin iproute2 procps python3)
 test_packages=(ccache tshark valgrind util-linux nftables ethtool wireshark-dev libgcrypt20-dev
   node-d3 openmpi-bin python3-mpi4py)

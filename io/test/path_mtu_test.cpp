@@ -9,7 +9,7 @@
 namespace uet::io {
 namespace {
 
-class PathMtuTest : public NamespaceTest {
+class PathMtuTest : public NamespaceTest, public ::testing::WithParamInterface<Mover> {
  protected:
   PathMtuTest()
       : NamespaceTest(
@@ -23,8 +23,7 @@ class PathMtuTest : public NamespaceTest {
     return a;
   }
   static std::unique_ptr<UdpIo> open(bool v6, bool gso = true) {
-    UdpOptions options;
-    options.local = at(0, v6);
+    UdpOptions options = io::at(at(0, v6), GetParam());
     options.gso = gso;
     std::string error;
     auto io = UdpIo::open(options, &error);
@@ -47,7 +46,9 @@ class PathMtuTest : public NamespaceTest {
   static uint64_t insisted(const UdpIo& io) { return io.tx_counters().insisted; }
 };
 
-TEST_F(PathMtuTest, ARefusalNamesWhatTheRouteCarries) {
+INSTANTIATE_TEST_SUITE_P(Each, PathMtuTest, ::testing::Values(Mover::calls, Mover::ring), name_of);
+
+TEST_P(PathMtuTest, ARefusalNamesWhatTheRouteCarries) {
   for (const bool v6 : {false, true}) {
     const auto io = open(v6);
     ASSERT_NE(io, nullptr);
@@ -64,7 +65,7 @@ TEST_F(PathMtuTest, ARefusalNamesWhatTheRouteCarries) {
 }
 
 // The answer of a moment ago is of no use: it is since then that packets do not pass.
-TEST_F(PathMtuTest, ARouteMayBecomeSmallerTwiceInAMoment) {
+TEST_P(PathMtuTest, ARouteMayBecomeSmallerTwiceInAMoment) {
   const auto io = open(false);
   ASSERT_NE(io, nullptr);
   const FabricAddress to = at(1, false);
@@ -81,7 +82,7 @@ TEST_F(PathMtuTest, ARouteMayBecomeSmallerTwiceInAMoment) {
 }
 
 // An error may be forged, and each costs questions to the kernel.
-TEST_F(PathMtuTest, TheKernelIsAskedSoOftenASecond) {
+TEST_P(PathMtuTest, TheKernelIsAskedSoOftenASecond) {
   const auto io = open(false);
   ASSERT_NE(io, nullptr);
   uint32_t answers = 0;
@@ -91,7 +92,7 @@ TEST_F(PathMtuTest, TheKernelIsAskedSoOftenASecond) {
 }
 
 // The system would believe it for ten minutes of an ICMP error that anybody may have forged.
-TEST_F(PathMtuTest, ShortPacketsLeaveWhateverIsSaidOfTheRoute) {
+TEST_P(PathMtuTest, ShortPacketsLeaveWhateverIsSaidOfTheRoute) {
   for (const bool gso : {true, false}) {
     const auto io = open(false, gso);
     ASSERT_NE(io, nullptr);
@@ -107,7 +108,7 @@ TEST_F(PathMtuTest, ShortPacketsLeaveWhateverIsSaidOfTheRoute) {
   }
 }
 
-TEST_F(PathMtuTest, LongPacketsDoNot) {
+TEST_P(PathMtuTest, LongPacketsDoNot) {
   const auto io = open(false);
   ASSERT_NE(io, nullptr);
   const FabricAddress to = at(1, false);

@@ -12,26 +12,36 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 namespace uet::io {
 namespace {
 
-class UdpTest : public ::testing::Test {};
+class UdpTest : public EachMoverTest {};
+
+INSTANTIATE_TEST_SUITE_P(Each, UdpTest, ::testing::Values(Mover::calls, Mover::ring), name_of);
 
 struct Way {
   bool v6;
   bool gso;
   bool gro;
 };
-class UdpWayTest : public ::testing::TestWithParam<Way> {};
+class UdpWayTest : public ::testing::TestWithParam<std::tuple<Way, Mover>> {
+ protected:
+  void SetUp() override {
+    if (mover() == Mover::ring && !why_no_ring().empty()) GTEST_SKIP() << why_no_ring();
+  }
+  static Way way() { return std::get<0>(GetParam()); }
+  static Mover mover() { return std::get<1>(GetParam()); }
+};
 
 // A burst to one peer, sizes as UET makes them: full packets and a shorter last one, twice.
 TEST_P(UdpWayTest, BurstsArriveWholeAndInOrder) {
-  UdpOptions a = at(GetParam().v6 ? ipv6() : ipv4(1));
-  UdpOptions b = at(GetParam().v6 ? ipv6() : ipv4(2));
-  a.gso = b.gso = GetParam().gso;
-  a.gro = b.gro = GetParam().gro;
+  UdpOptions a = at(way().v6 ? ipv6() : ipv4(1), mover());
+  UdpOptions b = at(way().v6 ? ipv6() : ipv4(2), mover());
+  a.gso = b.gso = way().gso;
+  a.gro = b.gro = way().gro;
   const auto sender = open(a);
   const auto receiver = open(b);
   ASSERT_TRUE(sender && receiver);
@@ -51,12 +61,12 @@ TEST_P(UdpWayTest, BurstsArriveWholeAndInOrder) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_TRUE(got[i].text == want[i]) << i;
   EXPECT_EQ(receiver->rx_counters().datagrams, 60u);
   EXPECT_EQ(sender->tx_counters().packets, 60u);
-  if (GetParam().gso) {
+  if (way().gso) {
     // 15 x 4160 fill a super-packet: two each for both halves.
     EXPECT_EQ(sender->tx_counters().messages, 4u);
     EXPECT_EQ(sender->tx_counters().system_calls, 1u);
     EXPECT_EQ(sender->tx_counters().split_runs, 0u);
-    if (GetParam().gro) {
+    if (way().gro) {
       EXPECT_EQ(receiver->rx_counters().messages, 4u);
     }
   } else {
@@ -64,13 +74,22 @@ TEST_P(UdpWayTest, BurstsArriveWholeAndInOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UdpWayTest,
-                         ::testing::Values(Way{false, true, true}, Way{false, true, false},
-                                           Way{false, false, true}, Way{false, false, false},
-                                           Way{true, true, true}, Way{true, false, false}));
+std::string name_of_way(const ::testing::TestParamInfo<std::tuple<Way, Mover>>& param) {
+  const Way way = std::get<0>(param.param);
+  return std::string(std::get<1>(param.param) == Mover::ring ? "Ring" : "Calls") +
+         (way.v6 ? "Ipv6" : "Ipv4") + (way.gso ? "Gso" : "") + (way.gro ? "Gro" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, UdpWayTest,
+    ::testing::Combine(::testing::Values(Way{false, true, true}, Way{false, true, false},
+                                         Way{false, false, true}, Way{false, false, false},
+                                         Way{true, true, true}, Way{true, false, false}),
+                       ::testing::Values(Mover::calls, Mover::ring)),
+    name_of_way);
 
 // [WIRE-007] The EV picks the source port: equal EVs share one, different ones differ.
-TEST_F(UdpTest, EachEvHasASourcePortOfItsOwn) {
+TEST_P(UdpTest, EachEvHasASourcePortOfItsOwn) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   Outbox out;
@@ -93,7 +112,7 @@ TEST_F(UdpTest, EachEvHasASourcePortOfItsOwn) {
 }
 
 // [WIRE-015, WIRE-016] Marks go out per packet and come back as they arrived.
-TEST_F(UdpTest, DscpAndEcnTravel) {
+TEST_P(UdpTest, DscpAndEcnTravel) {
   for (const FabricAddress& local : {ipv4(1), ipv6()}) {
     const auto sender = open(at(local));
     const auto receiver = open(at(local.family == FabricAddress::Family::ipv4 ? ipv4(2) : local));
@@ -114,7 +133,7 @@ TEST_F(UdpTest, DscpAndEcnTravel) {
 }
 
 // [PDS-141, PDS-241] A datagram arrives when the kernel gets it, not when it is read.
-TEST_F(UdpTest, ArrivalIsNotTheTimeOfReading) {
+TEST_P(UdpTest, ArrivalIsNotTheTimeOfReading) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   // The clocks are read one by one, and on a loaded host much time may pass between two readings:
@@ -139,7 +158,7 @@ TEST_F(UdpTest, ArrivalIsNotTheTimeOfReading) {
 }
 
 // Interleaved destinations are joined into runs, and each destination keeps its order.
-TEST_F(UdpTest, InterleavedPeersStillShareSuperPackets) {
+TEST_P(UdpTest, InterleavedPeersStillShareSuperPackets) {
   const auto sender = open(at(ipv4(1)));
   const auto left = open(at(ipv4(2)));
   const auto right = open(at(ipv4(3)));
@@ -160,7 +179,7 @@ TEST_F(UdpTest, InterleavedPeersStillShareSuperPackets) {
 }
 
 // A packet with other marks is no reason to overtake what went before it.
-TEST_F(UdpTest, OrderHoldsAcrossMarks) {
+TEST_P(UdpTest, OrderHoldsAcrossMarks) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   Outbox out;
@@ -175,7 +194,7 @@ TEST_F(UdpTest, OrderHoldsAcrossMarks) {
 }
 
 // [LF-132] Left to a peer, 4793 stays free; strict processes take it all the same.
-TEST_F(UdpTest, ThePortThatIsThePeersIsLeft) {
+TEST_P(UdpTest, ThePortThatIsThePeersIsLeft) {
   UdpOptions client = at(ipv4(1));
   client.leave_uet_port = true;
   const auto first = open(client);
@@ -189,7 +208,7 @@ TEST_F(UdpTest, ThePortThatIsThePeersIsLeft) {
   EXPECT_EQ(open(client)->local_address().port, kUetPort);
 }
 
-TEST_F(UdpTest, APortThatNobodyHoldsIsReportedWithItsAddress) {
+TEST_P(UdpTest, APortThatNobodyHoldsIsReportedWithItsAddress) {
   FabricAddress block = ipv4(1);
   block.port = 18000;
   for (const FabricAddress& local : {ipv4(1), ipv6(), block}) {
@@ -211,7 +230,7 @@ TEST_F(UdpTest, APortThatNobodyHoldsIsReportedWithItsAddress) {
 }
 
 // An ICMP answer to an earlier packet must not cost a packet that goes elsewhere.
-TEST_F(UdpTest, APendingErrorIsNotThePacketsFault) {
+TEST_P(UdpTest, APendingErrorIsNotThePacketsFault) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   FabricAddress gone = ipv4(3);
@@ -230,7 +249,7 @@ TEST_F(UdpTest, APendingErrorIsNotThePacketsFault) {
 }
 
 // A socket connects itself to the peer that it serves most. Nobody outside may notice.
-TEST_F(UdpTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
+TEST_P(UdpTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
   const auto sender = open(at(ipv4(1)));
   const auto left = open(at(ipv4(2)));
   const auto right = open(at(ipv4(3)));
@@ -261,7 +280,7 @@ TEST_F(UdpTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
 }
 
 // No EFAULT blocks the others: only the packet with the bad memory stays behind.
-TEST_F(UdpTest, BadMemoryCostsItsOwnPacketOnly) {
+TEST_P(UdpTest, BadMemoryCostsItsOwnPacketOnly) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   void* hole = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -281,7 +300,7 @@ TEST_F(UdpTest, BadMemoryCostsItsOwnPacketOnly) {
   ::munmap(hole, 4096);
 }
 
-TEST_F(UdpTest, TooLongAndForeignPacketsAreRefusedAlone) {
+TEST_P(UdpTest, TooLongAndForeignPacketsAreRefusedAlone) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   Outbox out;
@@ -297,7 +316,7 @@ TEST_F(UdpTest, TooLongAndForeignPacketsAreRefusedAlone) {
   EXPECT_EQ(got[0].text, std::string(65507, 'y'));
 }
 
-TEST_F(UdpTest, CapsFollowTheMtu) {
+TEST_P(UdpTest, CapsFollowTheMtu) {
   EXPECT_EQ(open(at(ipv4(1)))->caps().max_datagram_bytes, 65507u);  // loopback: 65536
   EXPECT_EQ(open(at(ipv6()))->caps().max_datagram_bytes, 65536u - 48);
   UdpOptions ethernet = at(ipv4(1));
@@ -309,7 +328,7 @@ TEST_F(UdpTest, CapsFollowTheMtu) {
   EXPECT_NE(error.find("MTU of 28"), std::string::npos);
 }
 
-TEST_F(UdpTest, TheReceiveBufferIsWhatTheSystemGrants) {
+TEST_P(UdpTest, TheReceiveBufferIsWhatTheSystemGrants) {
   UdpOptions small = at(ipv4(1));
   small.receive_buffer_bytes = 100'000;
   EXPECT_EQ(open(small)->caps().receive_buffer_bytes, 100'000u);
@@ -322,7 +341,7 @@ TEST_F(UdpTest, TheReceiveBufferIsWhatTheSystemGrants) {
 
 // A socket without checksums refuses GSO as a device without offload does: the packets must leave
 // all the same, and the next burst does not try again.
-TEST_F(UdpTest, GsoThatTheSystemCannotDoIsGivenUp) {
+TEST_P(UdpTest, GsoThatTheSystemCannotDoIsGivenUp) {
   UdpOptions options = at(ipv4(1));
   options.entropy_values = 1;
   const auto sender = open(options);
@@ -355,7 +374,7 @@ TEST_F(UdpTest, GsoThatTheSystemCannotDoIsGivenUp) {
   EXPECT_EQ(receive(*receiver, 11).size(), 11u);
 }
 
-TEST_F(UdpTest, TheWaitDescriptorIsReadableWhilePacketsWait) {
+TEST_P(UdpTest, TheWaitDescriptorIsReadableWhilePacketsWait) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   pollfd waiting{receiver->wait_fd(), POLLIN, 0};
@@ -369,7 +388,7 @@ TEST_F(UdpTest, TheWaitDescriptorIsReadableWhilePacketsWait) {
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
 }
 
-TEST_F(UdpTest, EmptyDatagramsAndStraysDoNoHarm) {
+TEST_P(UdpTest, EmptyDatagramsAndStraysDoNoHarm) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   Outbox out;

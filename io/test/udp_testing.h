@@ -42,6 +42,42 @@ inline UdpOptions at(const FabricAddress& local) {
   return options;
 }
 
+// How the packets of the UDP backend move. What they share is tested with each of them.
+enum class Mover {
+  calls,
+  ring
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<Mover>& info) {
+  return info.param == Mover::ring ? "Ring" : "Calls";
+}
+
+// Why this system offers no ring; empty: it does.
+inline std::string why_no_ring() {
+  std::string error;
+  const Fd socket = open_udp_socket(ipv4(9));
+  return UdpRing::open(socket, 1, &error) != nullptr ? "" : error;
+}
+
+// Options of this mover. A ring is used from the first call on.
+inline UdpOptions at(const FabricAddress& local, Mover mover) {
+  UdpOptions options = at(local);
+  options.ring = mover == Mover::ring;
+  options.ring_settled_calls = 1;
+  return options;
+}
+
+class EachMoverTest : public ::testing::TestWithParam<Mover> {
+ protected:
+  void SetUp() override {
+    if (GetParam() != Mover::ring) return;
+    const std::string why = why_no_ring();
+    if (!why.empty()) GTEST_SKIP() << why;
+  }
+  static bool is_ring() { return GetParam() == Mover::ring; }
+  static UdpOptions at(const FabricAddress& local) { return io::at(local, GetParam()); }
+};
+
 // Packets whose memory lives here.
 class Outbox {
  public:
