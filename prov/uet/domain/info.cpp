@@ -233,7 +233,7 @@ InfoList make_info(const Settings& settings, const DomainCandidate& candidate, A
   }
   info->domain_attr->domain = Domain::first_open_at(candidate.interface.address);
   info->fabric_attr->fabric = Fabric::first_open(info->fabric_attr->name);
-  info->nic = make_nic(candidate.interface);
+  info->nic = make_nic(candidate.interface, settings.io);
   return info;
 }
 

@@ -74,8 +74,9 @@ void fill_attributes(const Agreement& agreement, fi_info& info);
 int get_info(const Settings& settings, uint32_t version, const char* node, const char* service,
              uint64_t flags, const fi_info* hints, fi_info** out);
 
-// A description of the interface for fi_info.nic; null without memory. [LF-087, ABI-025]
-fid_nic* make_nic(const io::Interface& interface);
+// A description of the interface for fi_info.nic, whose driver is the backend that FI_UET_IO
+// chooses there; null without memory. [LF-087, LF-143, ABI-025]
+fid_nic* make_nic(const io::Interface& interface, IoChoice choice);
 
 // Limits that endpoints, queues and regions enforce. [LF-073 .. LF-078]
 inline constexpr size_t kIovLimit = 64;

@@ -1,6 +1,7 @@
 // fi_info.nic: a deep-copied description of the network interface that copies and frees itself.
 // [LF-087, ABI-025]
 #include "prov/uet/api/shim.h"
+#include "prov/uet/domain/backend.h"
 #include "prov/uet/domain/info.h"
 
 #include <cstdio>
@@ -14,8 +15,11 @@ class Nic {
  public:
   using Link = FidLink<fid_nic, Nic>;
 
-  explicit Nic(const io::Interface& interface)
-      : name_(interface.name), mac_(mac_text(interface)), network_type_("Ethernet") {
+  Nic(const io::Interface& interface, std::string backend)
+      : name_(interface.name),
+        driver_(std::move(backend)),
+        mac_(mac_text(interface)),
+        network_type_("Ethernet") {
     link_attr_.mtu = interface.mtu_bytes;
     link_attr_.speed = interface.speed_bps;
     link_attr_.state = FI_LINK_UP;  // only interfaces that are up are offered
@@ -23,6 +27,7 @@ class Nic {
   }
   Nic(const Nic& other)
       : name_(other.name_),
+        driver_(other.driver_),
         mac_(other.mac_),
         network_type_(other.network_type_),
         link_attr_(other.link_attr_) {
@@ -44,6 +49,7 @@ class Nic {
 
   Link link_;
   std::string name_;
+  std::string driver_;
   std::string mac_;
   std::string network_type_;
   fi_device_attr device_attr_{};
@@ -74,6 +80,7 @@ void Nic::connect() {
   link_.fid.bus_attr = &bus_attr_;
   link_.fid.link_attr = &link_attr_;
   device_attr_.name = name_.data();
+  device_attr_.driver = driver_.data();
   bus_attr_.bus_type = FI_BUS_UNKNOWN;
   link_attr_.address = mac_.data();
   link_attr_.network_type = network_type_.data();
@@ -81,8 +88,8 @@ void Nic::connect() {
 
 }  // namespace
 
-fid_nic* make_nic(const io::Interface& interface) {
-  Nic* nic = new (std::nothrow) Nic(interface);
+fid_nic* make_nic(const io::Interface& interface, IoChoice choice) {
+  Nic* nic = new (std::nothrow) Nic(interface, backend_text(choice, interface));
   return nic != nullptr ? nic->fid() : nullptr;
 }
 

@@ -3,12 +3,12 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/shim.h"
+#include "prov/uet/domain/backend.h"
 #include "prov/uet/domain/path_notice.h"
 
 #include "fep/engine.h"
 #include "fep/fabric_endpoint.h"
 #include "fep/settle.h"
-#include "io/bypass.h"
 #include "io/fault_plan.h"
 #include "io/faulty.h"
 #include "io/frame_io.h"
@@ -77,11 +77,13 @@ std::unique_ptr<io::PacketIo> open_frames_unasked(const Settings& settings,
                                                   const DomainCandidate& candidate,
                                                   bool& owns_uet_port) {
   std::unique_ptr<io::PacketIo> backend;
-  std::string why = io::why_frames_differ(candidate.interface);
+  std::string why = why_no_packet_sockets(candidate.interface);
   if (why.empty()) {
     backend = open_as<io::FrameIo>(backend_options(settings, candidate), owns_uet_port, why);
     // Once more: of processes that start together each sees the others now.
-    if (backend != nullptr) why = io::why_frames_differ(candidate.interface, io::FrameIo::kRings);
+    if (backend != nullptr) {
+      why = why_no_packet_sockets(candidate.interface, io::FrameIo::kRings);
+    }
     if (!why.empty()) backend.reset();
   }
   if (backend == nullptr) {
@@ -100,7 +102,8 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
   if (wanted == IoChoice::automatic)
     backend = open_frames_unasked(settings, candidate, owns_uet_port);
   if (backend != nullptr) return backend;
-  const io::UdpOptions options = backend_options(settings, candidate);
+  io::UdpOptions options = backend_options(settings, candidate);
+  options.ring = wanted == IoChoice::uring;
   std::string error;
   backend = wanted == IoChoice::packet ? open_as<io::FrameIo>(options, owns_uet_port, error)
                                        : open_as<io::UdpIo>(options, owns_uet_port, error);
@@ -292,6 +295,8 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO;
   options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
   // Peers are taken to be as we are: they send again what nobody has answered for so long.
+  // What the same looks take where each is a system call.
+  if (settings.io == IoChoice::uring) options.patience = Duration::microseconds(60);
   options.peers_wait = std::min(config.pds.rto_init, config.pds.tail_loss);
   auto stack = std::make_unique<fep::Engine>(std::move(*fep), std::move(backend));
   stack->tell_of_paths(log_path_notice);

@@ -30,6 +30,7 @@ class ProgressEngine {
     bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
+    Duration patience;  // of looks in vain, before their thread yields; see YieldHabit
   };
 
   // Starts the helper thread if one is asked for. Errc::io: no descriptor or thread to be had.
@@ -146,6 +147,7 @@ class ProgressEngine {
     return FlushPolicy::wake_by(engine_->next_deadline(), engine_->has_backlog(), now);
   }
   // -1: the backend has none.
+  Duration patience() const { return options_.patience; }
   int io_fd() const { return engine_->io().wait_fd(); }
   // Somebody is about to sleep on io_fd(), or does so no more. Lock held.
   void on_io_sleep(bool begins) { engine_->io().on_sleep(begins); }

@@ -14,12 +14,15 @@ namespace uet::prov {
 
 class YieldHabit {
  public:
-  // A look found nothing. True: yield, and say so by on_yielded().
-  bool on_nothing(Instant now) {
+  // A look found nothing. True: yield, and say so by on_yielded(). patience: that long at least
+  // after the first look in vain, where looks take much less time than an answer.
+  bool on_nothing(Instant now, Duration patience = Duration::zero()) {
     const bool at_once = now - last_.load(std::memory_order_relaxed) < kApart;
     last_.store(now, std::memory_order_relaxed);
     vain_looks_ = at_once ? std::min(vain_looks_ + 1, kVainLooks) : 1;
-    return vain_looks_ == kVainLooks && now >= again_at_.load(std::memory_order_relaxed);
+    if (vain_looks_ == 1) first_ = now;
+    return vain_looks_ == kVainLooks && now - first_ >= patience &&
+           now >= again_at_.load(std::memory_order_relaxed);
   }
   void on_something() { vain_looks_ = 0; }
   // How long the yield took. Needs no lock.
@@ -40,6 +43,7 @@ class YieldHabit {
   // A look takes up to 3 us. In less time than this nobody else has done anything useful either.
   static constexpr Duration kApart = Duration::microseconds(8);
 
+  Instant first_;            // of them
   uint32_t vain_looks_ = 0;  // one right after the other; at most kVainLooks
   std::atomic<Instant> last_{Instant::zero()};
   std::atomic<Instant> again_at_{Instant::zero()};

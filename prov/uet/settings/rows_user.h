@@ -10,6 +10,7 @@ namespace uet::prov {
 
 inline constexpr Word kIoWords[] = {{"auto", static_cast<int64_t>(IoChoice::automatic)},
                                     {"udp", static_cast<int64_t>(IoChoice::udp)},
+                                    {"uring", static_cast<int64_t>(IoChoice::uring)},
                                     {"packet", static_cast<int64_t>(IoChoice::packet)}};
 inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::automatic)},
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
@@ -38,7 +39,8 @@ inline constexpr Setting kUserRows[] = {
      .kind = Kind::choice,
      .field = UET_FIELD(io),
      .source = "LF-129",
-     .help = "Packet backend. packet: packet sockets, which bypass the IP stack (Linux 6.2, "
+     .help = "Packet backend. udp: UDP sockets. uring: UDP sockets by io_uring (Linux 6.1, where "
+             "it is not forbidden). packet: packet sockets, which bypass the IP stack (Linux 6.2, "
              "CAP_NET_RAW, Ethernet) and with it the rules of firewall, IPsec and tc. auto: packet "
              "sockets where they are allowed and no such rules are found when a domain is opened "
              "(looking for them needs CAP_NET_ADMIN), else UDP sockets",

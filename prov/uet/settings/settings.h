@@ -28,6 +28,7 @@ enum class ModeChoice : uint8_t {
 enum class IoChoice : uint8_t {
   automatic,  // packet sockets where they are allowed and pass by no rules, else UDP [decision 8]
   udp,
+  uring,  // UDP sockets by io_uring [decision 24]
   packet,
 };
 

@@ -473,6 +473,9 @@ TEST(GetinfoTest, NicIsDescribedAndCopied) {
   ASSERT_NE(copy->nic, nullptr);
   EXPECT_NE(copy->nic, answer.info->nic);
   EXPECT_STREQ(copy->nic->device_attr->name, "lo");
+  // [LF-143] What the packets of a domain take, and why.
+  const std::string driver = copy->nic->device_attr->driver;
+  EXPECT_TRUE(driver.starts_with("UDP sockets (FI_UET_IO=auto; packet sockets: ")) << driver;
   EXPECT_STREQ(copy->nic->link_attr->network_type, "Ethernet");
   EXPECT_EQ(copy->nic->link_attr->state, FI_LINK_UP);
   EXPECT_GT(copy->nic->link_attr->mtu, 0u);

@@ -29,6 +29,16 @@ class YieldHabitTest : public ::testing::Test {
 
 TEST_F(YieldHabitTest, YieldsAfterAHundredLooksInVain) { EXPECT_EQ(looks_before_yield(200), 100); }
 
+// Where a look costs nothing, a hundred of them take less time than any answer.
+TEST_F(YieldHabitTest, PatienceIsTimeToo) {
+  int looks = 1;
+  while (!habit_.on_nothing(now_, 60_us)) {
+    now_ = now_ + 100_ns;
+    ASSERT_LE(++looks, 1000);
+  }
+  EXPECT_EQ(looks, 601);
+}
+
 TEST_F(YieldHabitTest, ACompletionBeginsAnew) {
   looks_before_yield(99);
   habit_.on_something();

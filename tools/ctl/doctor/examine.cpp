@@ -392,6 +392,8 @@ class Examination {
     const prov::IoChoice io = wanted_.settings.io;
     if (io == prov::IoChoice::udp) {
       say("packet", Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp");
+    } else if (io == prov::IoChoice::uring) {
+      io_uring();
     } else if (!able) {
       no_packet_sockets(io, "they need Linux 6.2 or later", "unset FI_UET_IO");
     } else if (!facts_.net_raw) {
@@ -402,6 +404,15 @@ class Examination {
     } else {
       for (const auto& [name, why] : facts_.passed_by)
         packet_sockets_of(name, why, io == prov::IoChoice::packet);
+    }
+  }
+
+  void io_uring() {
+    if (facts_.ring_refused.empty()) {
+      say("packet", Grade::ok, "UDP sockets with io_uring everywhere: FI_UET_IO=uring");
+    } else {
+      say("packet", Grade::fault, "FI_UET_IO=uring opens no domain: " + facts_.ring_refused,
+          "unset FI_UET_IO");
     }
   }
 

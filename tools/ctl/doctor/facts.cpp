@@ -2,8 +2,8 @@
 #include "tools/ctl/doctor/facts.h"
 
 #include "io/bypass.h"
-
 #include "io/socket.h"
+#include "io/udp_ring.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -129,6 +129,7 @@ void probe_sockets(Facts& facts) {
   const io::Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   facts.sends_super_packets = fd && io::set_option(fd, SOL_UDP, UDP_SEGMENT, 1400);
   facts.receives_super_packets = fd && io::set_option(fd, SOL_UDP, UDP_GRO, 1);
+  (void)io::UdpRing::open(fd, io::UdpRing::kSettledCalls, &facts.ring_refused);
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) facts.open_files_max = files.rlim_cur;
 }

@@ -53,6 +53,7 @@ struct Facts {
   bool net_raw = false;  // CAP_NET_RAW
   // What packet sockets would pass by, by interface; empty: nothing.
   std::map<std::string, std::string> passed_by;
+  std::string ring_refused;  // why there is no io_uring, with its remedy; empty: there is
   FirewallFacts firewall;
   LibfabricFacts libfabric;
 

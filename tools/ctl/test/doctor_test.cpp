@@ -199,6 +199,13 @@ const Case kCases[] = {
      },
      "fault packet: FI_UET_IO=packet opens no packet sockets: they need Linux 6.2",
      "unset FI_UET_IO"},
+    {"a forbidden io_uring",
+     [](Facts& f) {
+       f.environment["FI_UET_IO"] = "uring";
+       f.ring_refused = "cannot open an io_uring: Operation not permitted";
+     },
+     "fault packet: FI_UET_IO=uring opens no domain: cannot open an io_uring: Operation not",
+     "unset FI_UET_IO"},
     {"few files", [](Facts& f) { f.open_files_max = 64; },
      "warning files: a process may open 64 files", "ulimit -n"},
 };
@@ -237,6 +244,9 @@ TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
                                               free}));
   facts.environment["FI_UET_IO"] = "udp";
   EXPECT_EQ(said(), std::vector<std::string>{"UDP sockets everywhere: FI_UET_IO=udp"});
+  facts.environment["FI_UET_IO"] = "uring";
+  EXPECT_EQ(said(),
+            std::vector<std::string>{"UDP sockets with io_uring everywhere: FI_UET_IO=uring"});
   facts.environment.clear();
   facts.passed_by.clear();
   EXPECT_EQ(said(), std::vector<std::string>{"UDP sockets: no Ethernet interface is up"});
