@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What transport security costs on this machine: bandwidth and latency over UDP sockets, in the clear
-and sealed, beside AES-256-GCM alone and TLS over TCP.
+"""What transport security costs on this machine: bandwidth and latency over UDP sockets, in the
+clear and sealed, beside AES-256-GCM alone and TLS over TCP.
 
 Usage: bench/secured.py BUILD [--rounds N] [--seconds S] [--json FILE]
 
@@ -48,7 +48,7 @@ def stream(build, env, seconds):
 def pingpong(env, octets, iterations):
     """Microseconds one way."""
     program = ["fi_pingpong", "-p", "uet", "-e", "rdm", "-S", str(octets), "-I", str(iterations),
-               "-B" , "47990"]
+               "-B", "47990"]
     taker = subprocess.Popen(program, env=env, stdout=subprocess.DEVNULL)
     time.sleep(0.7)
     out = subprocess.run(program[:-2] + ["-P", "47990", "127.0.0.1"], env=env, check=True,

@@ -35,6 +35,7 @@ SealedIo::SealedIo(std::unique_ptr<PacketIo> inner, tss::Domains& domains, Terms
       sealer_(domains),
       opener_(domains),
       local_(inner_->local_address()),
+      run_bytes_(inner_->caps().burst_bytes != 0 ? inner_->caps().burst_bytes : kRunBytes),
       rooms_(new std::byte[TxBatch::kCapacity * kRoomBytes]) {
   (void)tend();
 }
@@ -56,27 +57,31 @@ Instant SealedIo::tend() {
 
 void SealedIo::send(std::span<TxPacket> packets) {
   const Instant now = tend();
-  while (!packets.empty()) {
-    const size_t count = std::min<size_t>(packets.size(), TxBatch::kCapacity);
-    send_batch(packets.first(count), now);
-    packets = packets.subspan(count);
-  }
+  while (!packets.empty()) packets = packets.subspan(send_run(packets, now));
 }
 
-void SealedIo::send_batch(std::span<TxPacket> packets, Instant now) {
+// As many as leave in one message: the peer opens them while the next ones are sealed, and they are
+// still in the cache when the kernel copies them. Returns how many packets have their fate.
+size_t SealedIo::send_run(std::span<TxPacket> packets, Instant now) {
   std::array<uint8_t, TxBatch::kCapacity> origin;  // of each sealed packet
   static_assert(TxBatch::kCapacity <= UINT8_MAX);
-  size_t count = 0;
-  for (size_t i = 0; i < packets.size(); ++i) {
-    if (!seal(packets[i], count, now)) continue;
-    origin[count++] = static_cast<uint8_t>(i);
+  packets = packets.first(std::min<size_t>(packets.size(), TxBatch::kCapacity));
+  size_t done = 0, count = 0;
+  uint32_t octets = 0;
+  while (done < packets.size() && octets < run_bytes_) {
+    const size_t at = done++;
+    if (!seal(packets[at], count, now)) continue;
+    octets += sealed_[count].bytes();
+    // The next one is probably as long.
+    if (octets + sealed_[count].bytes() > run_bytes_) octets = run_bytes_;
+    origin[count++] = static_cast<uint8_t>(at);
   }
-  if (count == 0) return;
-  inner_->send({sealed_.data(), count});
+  if (count != 0) inner_->send({sealed_.data(), count});
   for (size_t i = 0; i < count; ++i) {
     packets[origin[i]].fate = sealed_[i].fate;
     packets[origin[i]].error = sealed_[i].error;
   }
+  return done;
 }
 
 // The sealed packet goes to a place of the batch. False: it is refused, and has its fate.

@@ -60,11 +60,12 @@ class SealedIo final : public PacketIo {
   // The longest packet of the stack, sealed. Not a power of two: the first lines of all rooms would
   // share a cache set.
   static constexpr size_t kRoomBytes = TxBatch::kHeaderBytes + 8192 + tss::kSealBytesMax + 64;
+  static constexpr uint32_t kRunBytes = 64 * 1024;  // where a backend joins no packets
   // Batches of refused packets in a row, after which receive() returns empty.
   static constexpr int kBatchesMax = 16;
 
   Instant tend();
-  void send_batch(std::span<TxPacket> packets, Instant now);
+  size_t send_run(std::span<TxPacket> packets, Instant now);
   bool seal(TxPacket& packet, size_t place, Instant now);
   bool open(RxDatagram& datagram, Instant now);
 
@@ -74,6 +75,7 @@ class SealedIo final : public PacketIo {
   tss::Sealer sealer_;
   tss::Opener opener_;
   FabricAddress local_;
+  uint32_t run_bytes_;  // sealed together
   Instant tend_at_ = Instant::zero();
   Instant deadline_ = Instant::never();
   std::unique_ptr<std::byte[]> rooms_;

@@ -241,7 +241,8 @@ TEST_F(SecureTest, TrimmedNackMustBeSealed) {
   EXPECT_EQ(b.count(Count::retx_nack), 1u);
 }
 
-// [PDS-V8] Another domain, or none: dropped without an answer, in either role.
+// [PDS-V8, TSS-073, TSS-078, TSS-092, T-18] Another domain, or none: dropped without an answer, in
+// either role.
 TEST_F(SecureTest, OtherDomainsAreNotHeard) {
   Bench b;
   b.sdi = kDomain;

@@ -87,7 +87,7 @@ class ChosenRandom final : public RandomSource {
   int draws = 0;
 };
 
-// [PDS-019, T-04] Every id is drawn anew: nothing but the draw decides which one it is.
+// [PDS-019, TSS-070, T-04] Every id is drawn anew: nothing but the draw decides which one it is.
 TEST_F(PdcTableTest, IdsAreDrawn) {
   make(4, 4);
   ChosenRandom random;
@@ -308,8 +308,9 @@ TEST_F(PeerTableTest, GrowsWithoutMoving) {
   }
 }
 
-// [PDS-193] The seed, which the provider draws from the system, decides PDCID and Start_PSN: who
-// starts anew with another one is not where he was, and nobody can tell where he will be.
+// [PDS-193, TSS-135] The seed, which the provider draws from the system, decides PDCID and
+// Start_PSN: who starts anew with another one is not where he was, and nobody can tell where he
+// will be.
 TEST(PdcSeedTest, AnotherSeedIsAnotherPlace) {
   std::set<uint16_t> ids;
   std::set<uint32_t> starts;

@@ -206,12 +206,12 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
       std::clamp(caps.burst_bytes / (payload_mtu + kHeaders + seal_bytes), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
   config.ses.profiles = settings.profiles;
+  // Keys outlive a process, and what it knew of the starts of others does not. [TSS-064, T-13]
+  if (seal_bytes != 0) config.pds.start_method = pds::StartMethod::random_1rtt;
   settings.apply_to(config);
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
   config.pds.has_domains = seal_bytes != 0;
-  // Keys outlive a process, and what it knew of the starts of others does not. [TSS-064, T-13]
-  if (seal_bytes != 0) config.pds.start_method = pds::StartMethod::random_1rtt;
   if (seal_bytes != 0) config.pds.seal_bytes = seal_bytes;  // [CMS-015]
   config.pds.strict_ports = settings.strict_port;
   config.allow = settings.allow;

@@ -112,7 +112,7 @@ class SecuredAttackTest : public SecuredRolesTest {
 
   // A datagram from that address and port.
   void send(const std::vector<uint8_t>& octets, const Captured& as, const char* from = kWriterAt,
-            uint16_t port = 0) {
+            uint16_t port = 0, int tos = 0) {
     if (port == 0) port = as.source_port;
     const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     sockaddr_in source{}, to{};
@@ -121,6 +121,7 @@ class SecuredAttackTest : public SecuredRolesTest {
     inet_pton(AF_INET, from, &source.sin_addr);
     to.sin_port = htons(there_.front().destination_port);
     inet_pton(AF_INET, kTargetAt, &to.sin_addr);
+    ASSERT_EQ(::setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof tos), 0);
     ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&source), sizeof source), 0);
     ASSERT_EQ(
         ::sendto(fd, octets.data(), octets.size(), 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
@@ -192,6 +193,12 @@ TEST_F(SecuredAttackTest, AddressesAndPortsCannotBeChanged) {
   EXPECT_EQ(news(), (Counts{0, 2, 0, 0, 0, 0}));
   for (const Captured& c : back_) send(c.payload, c, kTargetAt, 40404);
   EXPECT_EQ(news(), (Counts{0, back_.size(), 0, 0, 0, 0}));
+}
+
+// [TSS-021, TSS-082] Marks of the network may change.
+TEST_F(SecuredAttackTest, MarksAreNotAuthenticated) {
+  for (const int tos : {0x03, 0xB8, 0x01}) send(message_.payload, message_, kWriterAt, 0, tos);
+  EXPECT_EQ(news(), (Counts{3, 0, 0, 0, 0, 0}));
 }
 
 // [TSS-060, TSS-066, T-12, T-13] Authentic packets that come again open and deliver nothing.

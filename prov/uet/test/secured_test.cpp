@@ -151,7 +151,7 @@ TEST_F(SecuredTest, SharedMemoryCarriesSealedPackets) {
   expect_hidden(talk({{"FI_UET_SHM", "auto"}}));
 }
 
-// [TSS-039, TSS-040] What is sent again is sealed again; a copy of a packet is no forgery.
+// [TSS-039, TSS-040, TSS-080] What is sent again is sealed again; a copy of a packet is no forgery.
 TEST_F(SecuredTest, LostDoubledAndLatePacketsAreSentAgain) {
   const std::vector<Captured> packets =
       talk({{"FI_UET_FAULT", "loss=0.03,dup=0.02,reorder=0.05,seed=5"}});
@@ -194,7 +194,7 @@ TEST_F(SecuredTest, ASecuredProcessIsNotHeardInTheClear) {
   EXPECT_EQ(talk_in_vain(clear, secured()), kUnknownType);
 }
 
-// [TSS-077] One process may have jobs of either kind, where the key file says so.
+// [TSS-077, TSS-103] One process may have jobs of either kind, where the key file says so.
 TEST_F(SecuredTest, AJobMayTalkInTheClearWhereItsDomainSaysSo) {
   write_keys("both",
              domain_text(key_text(0, '1'), "jobs = [5]\n") +
@@ -209,6 +209,8 @@ TEST_F(SecuredTest, AJobMayTalkInTheClearWhereItsDomainSaysSo) {
       const std::vector<uint8_t> mine = secrets(kBytes);
       ASSERT_EQ(fi_send(node.ep, mine.data(), kBytes, nullptr, to, nullptr), 0);
       EXPECT_EQ(await(node.tx_cq).err, 0);
+      EXPECT_EQ(counter(node, "tss_out_auth_pkts") != 0, job == 5);
+      EXPECT_EQ(counter(node, "tss_out_rx_encryption_bypass_pkts") != 0, job == 6);
       line.hear_value();
     }
   };
@@ -231,6 +233,40 @@ TEST_F(SecuredTest, AJobMayTalkInTheClearWhereItsDomainSaysSo) {
   const pid_t b = start(1, secured({}, "both"), send_both);
   finish(a);
   finish(b);
+}
+
+// [TSS-075, TSS-093, TSS-100, T-18, T-19] Who has the key of one domain is no member of the jobs of
+// another one, whatever its own key file says.
+TEST_F(SecuredTest, AJobIsReachedInItsOwnDomainOnly) {
+  const auto two = [](int job_of_7, int job_of_8) {
+    return domain_text(key_text(0, '1'), "jobs = [" + std::to_string(job_of_7) + "]\n") +
+           "[[domain]]\nsdi = 8\nmode = \"cluster\"\njobs = [" + std::to_string(job_of_8) + "]\n" +
+           key_text(0, '2');
+  };
+  write_keys("right", two(1, 6));
+  write_keys("insider", two(6, 1));
+  const auto wait = [](const Line& line) {
+    Node node(at(kTargetAt));
+    std::vector<uint8_t> got(kBytes);
+    ASSERT_EQ(fi_recv(node.ep, got.data(), kBytes, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    line.tell(node.name());
+    EXPECT_EQ(line.hear_value(), 1u);
+    Done done;
+    EXPECT_FALSE(read_one(node.rx_cq, done));
+    EXPECT_GT(counter(node, "rx_other_domain"), 0u);
+    EXPECT_EQ(counter(node, "tss_in_auth_fail_pkts"), 0u);
+  };
+  const auto send = [](const Line& line) {
+    Node node(at(kWriterAt));
+    const std::vector<uint8_t> mine = secrets(kBytes);
+    ASSERT_EQ(fi_send(node.ep, mine.data(), kBytes, nullptr, node.insert(line.hear()), nullptr), 0);
+    EXPECT_GT(await(node.tx_cq).err, 0);
+    line.tell(1);
+  };
+  const pid_t a = start(0, secured({}, "right"), wait);
+  const pid_t b = start(1, secured({}, "insider"), send);
+  finish(b);
+  finish(a);
 }
 
 // [TSS-043, TSS-109, T-17] What cannot be secured does not run, least of all in the clear.
