@@ -126,7 +126,8 @@ function(uet_compile_as_test name)
   target_compile_options(${name} PRIVATE ${UET_QUICK_FLAGS})
   # Checks of memory as calls, not inline: the same checks in two thirds of the compiler's time.
   if("address" IN_LIST sanitizers AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${name} PRIVATE "SHELL:--param asan-instrumentation-with-call-threshold=0")
+    target_compile_options(${name} PRIVATE
+      "SHELL:--param asan-instrumentation-with-call-threshold=0")
   endif()
 endfunction()
 

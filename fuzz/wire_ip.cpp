@@ -43,6 +43,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::check_header<wire::EntropyHeader>(octets);
   check_extensions(octets);
   check_udp_checksum(octets);
-  UET_ASSERT(wire::crc32c(octets) == wire::crc32c_software(octets));
+  UET_ASSERT(crc32c(octets) == crc32c_software(octets));
   return 0;
 }

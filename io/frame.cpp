@@ -1,6 +1,8 @@
 // Header layouts of IPv4, IPv6 and UDP, and the Internet checksum.
 #include "io/frame.h"
 
+#include "base/crc32c.h"
+
 #include <bit>
 #include <cstring>
 
@@ -47,6 +49,34 @@ uint32_t ip_header_of(const std::byte* packet) {
   return is_ipv4(packet) ? kIpv4Header : kIpv6Header;
 }
 
+// Writes the IP header before so many octets and returns its length.
+uint32_t put_ip_header(std::byte* at, const FabricAddress& from, const FabricAddress& to,
+                       uint8_t tos, uint8_t protocol, uint32_t bytes) {
+  const bool ipv6 = from.family == FabricAddress::Family::ipv6;
+  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
+  std::memset(at, 0, ip_header);
+  if (ipv6) {
+    at[0] = static_cast<std::byte>(0x60 | tos >> 4);
+    at[1] = static_cast<std::byte>(tos << 4);
+    store16(at + 4, bytes);
+    at[6] = std::byte{protocol};
+    at[7] = std::byte{kHops};
+    std::memcpy(at + 8, from.ip.data(), 16);
+    std::memcpy(at + 24, to.ip.data(), 16);
+    return ip_header;
+  }
+  at[0] = std::byte{0x45};
+  at[1] = static_cast<std::byte>(tos);
+  store16(at + 2, kIpv4Header + bytes);
+  at[6] = std::byte{0x40};  // do not fragment
+  at[8] = std::byte{kHops};
+  at[9] = std::byte{protocol};
+  std::memcpy(at + 12, from.ip.data(), 4);
+  std::memcpy(at + 16, to.ip.data(), 4);
+  store16(at + 10, ~sum16({at, kIpv4Header}, 0) & 0xffff);
+  return ip_header;
+}
+
 // Both addresses stand at the end of the IP header.
 uint32_t pseudo_header_sum(const std::byte* packet, size_t udp_bytes) {
   const uint32_t addresses = is_ipv4(packet) ? 8 : 32;
@@ -64,33 +94,29 @@ uint32_t udp_sum(std::span<const std::byte> packet) {
 
 uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                          uint8_t tos, uint32_t datagram_bytes) {
-  const bool ipv6 = from.family == FabricAddress::Family::ipv6;
-  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
   const uint32_t udp_bytes = datagram_bytes + kUdpHeader;
-  std::memset(at, 0, ip_header + kUdpHeader);
-  if (ipv6) {
-    at[0] = static_cast<std::byte>(0x60 | tos >> 4);
-    at[1] = static_cast<std::byte>(tos << 4);
-    store16(at + 4, udp_bytes);
-    at[6] = std::byte{kProtocolUdp};
-    at[7] = std::byte{kHops};
-    std::memcpy(at + 8, from.ip.data(), 16);
-    std::memcpy(at + 24, to.ip.data(), 16);
-  } else {
-    at[0] = std::byte{0x45};
-    at[1] = static_cast<std::byte>(tos);
-    store16(at + 2, kIpv4Header + udp_bytes);
-    at[6] = std::byte{0x40};  // do not fragment
-    at[8] = std::byte{kHops};
-    at[9] = std::byte{kProtocolUdp};
-    std::memcpy(at + 12, from.ip.data(), 4);
-    std::memcpy(at + 16, to.ip.data(), 4);
-    store16(at + 10, ~sum16({at, kIpv4Header}, 0) & 0xffff);
-  }
-  store16(at + ip_header, from.port);
-  store16(at + ip_header + 2, to.port);
-  store16(at + ip_header + 4, udp_bytes);
+  const uint32_t ip_header = put_ip_header(at, from, to, tos, kProtocolUdp, udp_bytes);
+  std::byte* const udp = at + ip_header;
+  store16(udp, from.port);
+  store16(udp + 2, to.port);
+  store16(udp + 4, udp_bytes);
+  store16(udp + 6, 0);
   return ip_header + kUdpHeader;
+}
+
+uint32_t put_native_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
+                            uint8_t tos, uint8_t ip_protocol, Entropy ev, uint32_t packet_bytes) {
+  const uint32_t ip_header =
+      put_ip_header(at, from, to, tos, ip_protocol, packet_bytes + kEntropyHeader);
+  put_entropy_header(at + ip_header, ev);
+  return ip_header + kEntropyHeader;
+}
+
+uint32_t crc_of_addresses(const FabricAddress& from, const FabricAddress& to) {
+  const auto octets = [](const FabricAddress& a) {
+    return std::as_bytes(std::span(a.ip)).first(a.ip_length());
+  };
+  return crc32c(octets(to), crc32c(octets(from)));
 }
 
 void put_udp_checksum(std::span<std::byte> packet) {

@@ -14,6 +14,7 @@ inline constexpr uint32_t kEthernetHeader = 14;
 inline constexpr uint32_t kIpv4Header = 20;
 inline constexpr uint32_t kIpv6Header = 40;
 inline constexpr uint32_t kUdpHeader = 8;
+inline constexpr uint32_t kEntropyHeader = 4;  // in place of UDP's [WIRE-009, WIRE-013]
 inline constexpr uint32_t kUdpPacketHeaderMax = kIpv6Header + kUdpHeader;
 
 // Octets of both headers before a datagram of this family.
@@ -26,6 +27,21 @@ inline uint32_t header_bytes_of(const FabricAddress& a) {
 // options, never to be fragmented [WIRE-010, WIRE-012]; the UDP checksum is 0 [WIRE-024].
 uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                          uint8_t tos, uint32_t datagram_bytes);
+
+// Writes IP and entropy headers for a packet that travels as an IP protocol of its own, and returns
+// their length. [WIRE-008, WIRE-013]
+uint32_t put_native_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
+                            uint8_t tos, uint8_t ip_protocol, Entropy ev, uint32_t packet_bytes);
+
+// The CRC of the addresses, which comes before that of what follows the IP header. [WIRE-091]
+uint32_t crc_of_addresses(const FabricAddress& from, const FabricAddress& to);
+
+// The entropy header alone.
+inline void put_entropy_header(std::byte* at, Entropy ev) {
+  at[0] = static_cast<std::byte>(ev.value() >> 8);
+  at[1] = static_cast<std::byte>(ev.value());
+  at[2] = at[3] = std::byte{0};
+}
 
 // Fills in the UDP checksum of a packet that put_udp_headers() began, contiguous up to its end.
 void put_udp_checksum(std::span<std::byte> packet);

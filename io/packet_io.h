@@ -18,6 +18,8 @@ struct IoCaps {
   uint32_t receive_buffer_bytes = 0;  // what waits for receive() at most; 0: not known. A window
                                       // above it over all peers loses packets at the receiver.
   bool ecn = false;                   // marks can be written and read
+  uint8_t ip_protocol = 0;            // packets travel as this IP protocol, behind an entropy
+                                      // header; 0: over UDP [WIRE-008, WIRE-009]
 };
 
 // The network's word on an address that packets were sent to.

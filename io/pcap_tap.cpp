@@ -78,16 +78,22 @@ PcapTap::~PcapTap() { flush(); }
 // Begins a packet with the headers made up for it; the datagram follows, then end_packet().
 void PcapTap::begin_packet(const Datagram& d) {
   if (blocks_.used() > kFlushBytes) flush();
-  const uint32_t headers = header_bytes_of(d.to);
+  const uint8_t protocol = inner_->caps().ip_protocol;
+  const uint32_t udp_headers = header_bytes_of(d.to);
+  const uint32_t headers = protocol == 0 ? udp_headers : udp_headers - kUdpHeader + kEntropyHeader;
   blocks_.begin_packet({.time_ns = static_cast<uint64_t>(d.at.ns() + wall_offset_ns_),
                         .bytes = headers + d.bytes,
                         .direction = d.direction});
   const auto tos = static_cast<uint8_t>(d.dscp << 2 | static_cast<uint8_t>(d.ecn));
-  put_udp_headers(blocks_.take(headers), d.from, d.to, tos, d.bytes);
+  if (protocol == 0) {
+    put_udp_headers(blocks_.take(headers), d.from, d.to, tos, d.bytes);
+  } else {
+    put_native_headers(blocks_.take(headers), d.from, d.to, tos, protocol, d.ev, d.bytes);
+  }
 }
 
 void PcapTap::end_packet() {
-  put_udp_checksum(blocks_.packet());
+  if (inner_->caps().ip_protocol == 0) put_udp_checksum(blocks_.packet());
   blocks_.end_packet();
 }
 
@@ -101,7 +107,7 @@ void PcapTap::send(std::span<TxPacket> packets) {
     if (p.fate != TxFate::sent) continue;
     // A sealed packet can be opened only with the port that it left with. [TSS-022]
     from.port = p.sdi == 0 ? nominal_source_port(local, p.ev) : inner_->source_port(p.ev);
-    begin_packet({from, p.to, p.dscp, p.ecn, p.bytes(), now, Direction::outbound});
+    begin_packet({from, p.to, p.dscp, p.ecn, p.bytes(), p.ev, now, Direction::outbound});
     blocks_.put(p.header, p.header_bytes);
     for (uint32_t i = 0; i < p.slice_count; ++i) blocks_.put(p.slices[i].data, p.slices[i].length);
     end_packet();
@@ -114,7 +120,7 @@ std::span<RxDatagram> PcapTap::receive() {
   if (!is_recording()) return datagrams;
   const FabricAddress to = inner_->local_address();
   for (const RxDatagram& d : datagrams) {
-    begin_packet({d.from, to, d.dscp, d.ecn, static_cast<uint32_t>(d.bytes.size()), d.at,
+    begin_packet({d.from, to, d.dscp, d.ecn, static_cast<uint32_t>(d.bytes.size()), d.ev, d.at,
                   Direction::inbound});
     blocks_.put(d.bytes.data(), d.bytes.size());
     end_packet();

@@ -1,5 +1,6 @@
 // A backend that records everything sent and received through it to a pcapng file, under IP and UDP
-// headers made up to fit, so that Wireshark and tshark read it. Recording never stops the traffic.
+// (or entropy) headers made up to fit, so that Wireshark and tshark read it. Recording never stops
+// the traffic.
 #pragma once
 
 #include "io/packet_io.h"
@@ -70,6 +71,7 @@ class PcapTap final : public PacketIo {
     uint8_t dscp;
     Ecn ecn;
     uint32_t bytes;
+    Entropy ev;
     Instant at;
     Direction direction;
   };

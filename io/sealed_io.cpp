@@ -36,6 +36,7 @@ SealedIo::SealedIo(std::unique_ptr<PacketIo> inner, tss::Domains& domains, Terms
       opener_(domains),
       local_(inner_->local_address()),
       run_bytes_(inner_->caps().burst_bytes != 0 ? inner_->caps().burst_bytes : kRunBytes),
+      carriage_(inner_->caps().ip_protocol != 0 ? tss::Carriage::native : tss::Carriage::udp),
       rooms_(new std::byte[TxBatch::kCapacity * kRoomBytes]) {
   (void)tend();
 }
@@ -101,6 +102,7 @@ bool SealedIo::seal(TxPacket& packet, size_t place, Instant now) {
                          .sdi = packet.sdi,
                          .route = {.source = ip_of(local_),
                                    .destination = ip_of(packet.to),
+                                   .carriage = carriage_,
                                    .entropy = inner_->source_port(packet.ev),
                                    .destination_port = packet.to.port},
                          .client_ssi = {},
@@ -138,7 +140,9 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
   }
   const tss::Route route{.source = ip_of(datagram.from),
                          .destination = ip_of(local_),
-                         .entropy = datagram.from.port,
+                         .carriage = carriage_,
+                         .entropy = carriage_ == tss::Carriage::native ? datagram.ev.value()
+                                                                       : datagram.from.port,
                          .destination_port = local_.port};
   const auto opened = opener_.unseal(datagram.bytes, route, now);
   if (!opened.ok()) return false;

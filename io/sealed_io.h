@@ -76,6 +76,7 @@ class SealedIo final : public PacketIo {
   tss::Opener opener_;
   FabricAddress local_;
   uint32_t run_bytes_;  // sealed together
+  tss::Carriage carriage_;  // with UDP or without [TSS-022, TSS-025]
   Instant tend_at_ = Instant::zero();
   Instant deadline_ = Instant::never();
   std::unique_ptr<std::byte[]> rooms_;

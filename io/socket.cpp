@@ -57,6 +57,10 @@ Fd open_udp_socket(const FabricAddress& address) {
   return fd;
 }
 
+Fd open_raw_socket(const FabricAddress& address, uint8_t ip_protocol) {
+  return Fd(::socket(socket_family(address), SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, ip_protocol));
+}
+
 bool set_option(const Fd& fd, int level, int name, int value) {
   return ::setsockopt(fd.get(), level, name, &value, sizeof value) == 0;
 }

@@ -1,27 +1,29 @@
 // Which ports a process gets, and its error queues. Packets are moved by udp_tx and udp_rx.
 #include "io/udp.h"
 
+#include "io/frame.h"
 #include "io/interfaces.h"
+
+#include "base/crc32c.h"
 
 #include <linux/errqueue.h>
 #include <net/if.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace uet::io {
 namespace {
 
-constexpr uint32_t kIpv4Overhead = 20 + 8;
-constexpr uint32_t kIpv6Overhead = 40 + 8;
-constexpr uint32_t kIpv4DatagramMax = 65507;
-constexpr uint32_t kIpv6DatagramMax = 65527;
+constexpr uint32_t kIpBytesMax = 65535;  // of an IPv4 packet, and of what follows an IPv6 header
 // The block that contains 4793 belongs to nobody: its sender could be the owner of 4793.
 constexpr uint16_t kBlockOfUetPort = kUetPort / UdpIo::kBlockPorts * UdpIo::kBlockPorts;
 
@@ -64,6 +66,19 @@ int64_t coarse_now_ns() {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
+// A name that only one process of this network can have. Empty with errno.
+Fd claim_address(const FabricAddress& local, uint8_t ip_protocol) {
+  const std::string text = "uet-ip/" + std::to_string(ip_protocol) + "/" + ip_text(local);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  UET_ASSERT(text.size() + 1 < sizeof name.sun_path);
+  std::memcpy(name.sun_path + 1, text.data(), text.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&name), length) != 0) return Fd();
+  return fd;
+}
+
 bool check(const UdpOptions& o, std::string& error) {
   if (!o.local.valid() ||
       std::all_of(o.local.ip.begin(), o.local.ip.end(), [](uint8_t octet) { return octet == 0; })) {
@@ -102,6 +117,7 @@ std::unique_ptr<UdpIo> UdpIo::open(const UdpOptions& options, std::string* error
 
 // The one place that decides which ports a process gets. [decision 3, scheme 0]
 bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
+  if (options.ip_protocol != 0) return bind_raw(options, error);
   int failure = 0;
   if (options.local.port != kUetPort) {
     if (options.strict_port) {
@@ -127,6 +143,37 @@ bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
     return false;
   }
   return search_block(options, error);
+}
+
+// One socket receives; the other one sends, and may be connected.
+bool UdpIo::bind_raw(const UdpOptions& options, std::string& error) {
+  const std::string what = "IP protocol " + std::to_string(options.ip_protocol) + " of " +
+                           ip_text(local_);
+  native_.claim = claim_address(local_, options.ip_protocol);
+  if (!native_.claim && errno == EADDRINUSE) {
+    error = what + " is taken by another process, and it has no ports to share it by: give each "
+                   "process an address of its own (FI_UET_IFACE), or use FI_UET_IO=udp";
+    return false;
+  }
+  if (native_.claim) owned_port_ = open_raw_socket(local_, options.ip_protocol);
+  if (!owned_port_ || bind_to(owned_port_, local_, 0) != 0 ||
+      !UdpTxSockets::prepare(owned_port_, is_ipv6(local_), options.send_buffer_bytes)) {
+    const int failure = errno;
+    error = "cannot open a raw socket for " + what + ": " + errno_text(failure);
+    const bool is_forbidden = failure == EPERM || failure == EACCES;
+    error += is_forbidden ? "; give the process CAP_NET_RAW, or use FI_UET_IO=udp"
+                          : "; use FI_UET_IO=udp";
+    return false;
+  }
+  local_.port = kUetPort;
+  native_.protocol = options.ip_protocol;
+  tx_.configure({.local = local_,
+                 .entropy_values = 1,
+                 .send_buffer_bytes = options.send_buffer_bytes,
+                 .ip_protocol = native_.protocol,
+                 .crc = options.crc},
+                false, epoll_.get(), owned_port_.get());
+  return true;
 }
 
 bool UdpIo::bind_whole(const UdpOptions& options, int& failure) {
@@ -221,15 +268,24 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   if (found != nullptr) interface_ = found->name;
   uint32_t mtu = options.mtu_bytes;
   if (mtu == 0) mtu = found != nullptr ? found->mtu_bytes : 1500;
-  const uint32_t overhead = ipv6 ? kIpv6Overhead : kIpv4Overhead;
+  const bool is_native = native_.protocol != 0;
+  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
+  const uint32_t trailer = is_native && options.crc ? kCrcBytes : 0;
+  const uint32_t overhead = ip_header + (is_native ? kEntropyHeader : kUdpHeader) + trailer;
   if (mtu <= overhead) {
     error = "an MTU of " + std::to_string(mtu) + " octets leaves no room for a datagram";
     return false;
   }
-  max_datagram_bytes_ = std::min(mtu - overhead, ipv6 ? kIpv6DatagramMax : kIpv4DatagramMax);
+  max_datagram_bytes_ = std::min(mtu, kIpBytesMax + (ipv6 ? kIpv6Header : 0)) - overhead;
 
   const bool ready = options.deaf ? UdpTxSockets::deafen(socket) && watch(socket.get(), 0)
-                                  : rx_.attach(socket, ipv6, options.gro, receive_buffer_bytes_) &&
+                                  : rx_.attach(socket, {.ipv6 = ipv6,
+                                                        .gro = options.gro && !is_native,
+                                                        .native = is_native,
+                                                        .crc = options.crc,
+                                                        .cut_dscps = options.cut_dscps,
+                                                        .local = local_,
+                                                        .buffer_bytes = receive_buffer_bytes_}) &&
                                         watch(socket.get(), EPOLLIN);
   if (!ready) {
     error = "cannot prepare the receive socket: " + errno_text(errno);
@@ -247,7 +303,8 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
 IoCaps UdpIo::caps() const {
   IoCaps caps;
   caps.max_datagram_bytes = max_datagram_bytes_;
-  caps.entropy_values = tx_.sockets().entropy_values();
+  caps.entropy_values = native_.protocol != 0 ? 1 << 16 : tx_.sockets().entropy_values();
+  caps.ip_protocol = native_.protocol;
   // All segments of a super-packet share one source port: a change of EV ends it.
   caps.burst_bytes = tx_.gso() ? UdpTx::kSuperBytesMax : 0;
   caps.receive_buffer_bytes = receive_buffer_bytes_;
@@ -295,6 +352,7 @@ void UdpIo::report_counters(const CounterSink& sink) const {
   sink("udp_rx_datagrams", rx.datagrams);
   sink("udp_rx_truncated", rx.truncated);
   sink("udp_rx_errors", rx.errors);
+  sink("udp_rx_bad_crc", rx.bad_crc);
   const UdpTxCounters& tx = tx_.counters();
   sink("udp_tx_system_calls", tx.system_calls);
   sink("udp_tx_messages", tx.messages);
@@ -331,7 +389,12 @@ void UdpIo::drain_errors(const Fd& fd) {
       if (!v4 && !v6) continue;
       sock_extended_err detail;
       std::memcpy(&detail, CMSG_DATA(c), sizeof detail);
-      const PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
+      PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
+      if (native_.protocol != 0) {
+        found.to.port = kUetPort;
+        // Nobody there takes this protocol.
+        if (found.error == ENOPROTOOPT || found.error == EPROTO) found.error = ECONNREFUSED;
+      }
       const bool known = std::any_of(
           errors_.begin(), errors_.begin() + error_count_,
           [&](const PathError& e) { return e.to == found.to && e.error == found.error; });
@@ -345,12 +408,12 @@ void UdpIo::drain_errors(const Fd& fd) {
 // forged. What it said before may be of a route that has become smaller once more. [LF-141]
 uint32_t UdpIo::route_mtu(const FabricAddress& to) {
   const int64_t now_ns = coarse_now_ns();
-  if (now_ns - questions_since_ns_ >= 1'000'000'000) {
-    questions_since_ns_ = now_ns;
-    questions_ = 0;
+  if (now_ns - questions_.since_ns >= 1'000'000'000) {
+    questions_.since_ns = now_ns;
+    questions_.count = 0;
   }
-  if (questions_ == kQuestionsMax) return 0;
-  ++questions_;
+  if (questions_.count == kQuestionsMax) return 0;
+  ++questions_.count;
   const uint32_t mtu = routes_.ask_anew(local_, to, Instant::from_ns(now_ns)).mtu_bytes;
   routes_.rest();
   return mtu;

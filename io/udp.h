@@ -3,6 +3,7 @@
 // them; system calls, or io_uring where asked for. Linux.
 // Ports: the first process of a Fabric Address owns 4793; a later one owns a block of sixteen, by
 // its first port, and binds of the others what it sends from.
+// Or over raw sockets, as an IP protocol of its own: one process owns an address, without ports.
 // [decisions 3, 8; WIRE-006, WIRE-007, WIRE-121]
 #pragma once
 
@@ -39,6 +40,14 @@ struct UdpOptions {
   bool gro = true;
   bool ring = false;  // io_uring, or fail
   uint32_t ring_settled_calls = UdpRing::kSettledCalls;
+  // Packets travel as this IP protocol, behind an entropy header that carries each EV: one process
+  // for an address, without ports; CAP_NET_RAW. 0: over UDP. [WIRE-008, WIRE-009]
+  uint8_t ip_protocol = 0;
+  // With an IP protocol: each packet ends with a CRC, and one that is wrong is dropped; but nobody
+  // can tell of packets with these DSCPs (bit i: DSCP i), because a switch has cut them, CRC and
+  // all. [WIRE-022, WIRE-089]
+  bool crc = false;
+  uint64_t cut_dscps = 0;
   bool deaf = false;  // drop all that arrives: somebody else receives what comes to these ports
 };
 
@@ -56,7 +65,9 @@ class UdpIo final : public PacketIo {
   // True for the process that holds 4793 of its FA: it never sets the private mark. [WIRE-121]
   bool owns_uet_port() const { return local_.port == kUetPort; }
   // That packets of this EV leave from.
-  uint16_t source_port(Entropy ev) override { return tx_.source_port(ev); }
+  uint16_t source_port(Entropy ev) override {
+    return native_.protocol != 0 ? ev.value() : tx_.source_port(ev);
+  }
   bool watch_input(int fd) override;
 
   // Fates: EAGAIN and ENOBUFS are `later`, for the rest of that socket too; what the system refuses
@@ -84,6 +95,7 @@ class UdpIo final : public PacketIo {
 
   UdpIo() = default;
   bool bind_sockets(const UdpOptions& options, std::string& error);
+  bool bind_raw(const UdpOptions& options, std::string& error);
   bool bind_whole(const UdpOptions& options, int& failure);
   bool bind_block(const UdpOptions& options, uint32_t first, uint32_t blocks, int& failure);
   uint16_t bind_free_block(const Fd& socket, uint32_t first, uint32_t blocks, int& failure) const;
@@ -100,11 +112,17 @@ class UdpIo final : public PacketIo {
   int64_t errors_checked_ns_ = 0;
   Fd epoll_;
   Fd owned_port_;  // 4793; a process with a block receives on its first transmit socket
+  struct Native {
+    uint8_t protocol = 0;
+    Fd claim;  // of the address, because there are no ports: a name that one process can have
+  } native_;
   UdpTx tx_;
   UdpRx rx_;
   Routes routes_;  // asked when a packet was too long for one
-  int64_t questions_since_ns_ = 0;
-  uint32_t questions_ = 0;  // since then
+  struct Questions {
+    int64_t since_ns = 0;
+    uint32_t count = 0;
+  } questions_;
   uint32_t error_count_ = 0;
   std::array<PathError, kErrors> errors_{};
 };

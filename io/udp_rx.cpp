@@ -1,6 +1,10 @@
 // recvmmsg, control messages and cutting GRO super-packets.
 #include "io/udp_rx.h"
 
+#include "io/frame.h"
+
+#include "base/crc32c.h"
+
 #include <netinet/udp.h>
 #include <sys/uio.h>
 
@@ -46,17 +50,18 @@ Marks read_marks(msghdr& header, const StampClock& clock) {
 
 }  // namespace
 
-bool UdpRx::attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes) {
-  const bool marks = ipv6 ? set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
+bool UdpRx::attach(const Fd& socket, const Settings& settings) {
+  const bool marks = settings.ipv6 ? set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
                           : set_option(socket, IPPROTO_IP, IP_RECVTOS, 1);
   if (!marks) return false;
   // Without it a packet counts as arrived when it is read.
   (void)set_option(socket, SOL_SOCKET, SO_TIMESTAMPNS, 1);
   // Without GRO packets arrive one by one: slower, not wrong.
-  if (gro) (void)set_option(socket, IPPROTO_UDP, UDP_GRO, 1);
+  if (settings.gro) (void)set_option(socket, IPPROTO_UDP, UDP_GRO, 1);
 
   fd_ = socket.get();
-  pace_.configure(buffer_bytes);
+  settings_ = settings;
+  pace_.configure(settings.buffer_bytes);
   messages_.allocate();
   return true;
 }
@@ -135,7 +140,41 @@ void UdpRx::open_message(uint32_t message) {
   pattern.dscp = marks.tos >> 2;
   pattern.ecn = static_cast<Ecn>(marks.tos & 3);
   pattern.at = marks.at;
-  segments_.open(pattern, messages_.octets(message), marks.segment_bytes);
+  std::span<std::byte> octets = messages_.octets(message);
+  if (settings_.native && !take_native_headers(pattern, octets)) return;
+  segments_.open(pattern, octets, marks.segment_bytes);
+}
+
+// What a raw socket hands out begins with the IPv4 header, which the kernel has checked; of IPv6
+// with the entropy header. False: not a packet of ours. [WIRE-010, WIRE-013]
+bool UdpRx::take_native_headers(RxDatagram& pattern, std::span<std::byte>& octets) {
+  const bool ipv6 = pattern.from.family == FabricAddress::Family::ipv6;
+  const size_t ip_header = ipv6 ? 0 : kIpv4Header;
+  const bool is_whole = octets.size() >= ip_header + kEntropyHeader &&
+                        (ipv6 || octets[0] == std::byte{0x45});
+  if (!is_whole) {
+    ++counters_.truncated;
+    return false;
+  }
+  octets = octets.subspan(ip_header);
+  pattern.ev = Entropy(static_cast<uint16_t>(std::to_integer<uint32_t>(octets[0]) << 8 |
+                                             std::to_integer<uint32_t>(octets[1])));
+  pattern.from.port = kUetPort;  // there are no ports
+  const bool is_cut = (settings_.cut_dscps >> pattern.dscp & 1) != 0;
+  if (settings_.crc && !is_cut && !take_crc(pattern, octets)) {
+    ++counters_.bad_crc;
+    return false;
+  }
+  octets = octets.subspan(kEntropyHeader);
+  return true;
+}
+
+// Takes the trailer off. False: it is wrong, or there is none. [PDS-V3, WIRE-091, WIRE-092]
+bool UdpRx::take_crc(const RxDatagram& pattern, std::span<std::byte>& octets) {
+  if (octets.size() < kEntropyHeader + kCrcBytes) return false;
+  const auto trailer = octets.last<kCrcBytes>();
+  octets = octets.first(octets.size() - kCrcBytes);
+  return crc32c(octets, crc_of_addresses(pattern.from, settings_.local)) == crc_of(trailer);
 }
 
 std::span<RxDatagram> UdpRx::receive() {

@@ -22,8 +22,9 @@ struct UdpRxCounters {
   uint64_t system_calls = 0;
   uint64_t messages = 0;   // what the kernel handed out; a GRO super-packet is one
   uint64_t datagrams = 0;  // what receive() handed out
-  uint64_t truncated = 0;  // longer than any buffer; dropped
+  uint64_t truncated = 0;  // longer than any buffer, or without a whole entropy header; dropped
   uint64_t errors = 0;     // failed system calls, would-block not counted
+  uint64_t bad_crc = 0;    // dropped
 };
 
 class UdpRx {
@@ -32,8 +33,17 @@ class UdpRx {
   static constexpr uint32_t kMessageBytes = 65536;
 
   // Options on a bound socket: TOS reports, arrival times, and GRO where wanted and offered.
-  // Allocates the buffers (2 MiB of address space; touched as used). buffer_bytes: of the socket.
-  bool attach(const Fd& socket, bool ipv6, bool gro, uint32_t buffer_bytes);
+  // Allocates the buffers (2 MiB of address space; touched as used).
+  struct Settings {
+    bool ipv6 = false;
+    bool gro = false;
+    bool native = false;        // a raw socket: IPv4 and entropy headers come with each packet
+    bool crc = false;           // and a CRC behind it, if it was not cut: see UdpOptions
+    uint64_t cut_dscps = 0;
+    FabricAddress local;  // of the socket
+    uint32_t buffer_bytes = 0;  // of the socket
+  };
+  bool attach(const Fd& socket, const Settings& settings);
   // Asks this ring before it asks the socket.
   void use(std::unique_ptr<UdpRing> ring) { ring_ = std::move(ring); }
   const UdpRing* ring() const { return ring_.get(); }
@@ -80,8 +90,11 @@ class UdpRx {
   bool on_empty();
   void note_read(uint32_t asked);
   void open_message(uint32_t message);
+  bool take_native_headers(RxDatagram& pattern, std::span<std::byte>& octets);
+  bool take_crc(const RxDatagram& pattern, std::span<std::byte>& octets);
 
   int fd_ = -1;
+  Settings settings_;
   bool error_seen_ = false;
   uint32_t ask_ = 1;            // messages to ask for next: grows while all come, see fill()
   uint32_t message_count_ = 0;  // filled by the last system call

@@ -1,6 +1,8 @@
 // Joining packets into runs, sending runs, and finding out whose fault a refusal is.
 #include "io/udp_tx.h"
 
+#include "io/frame.h"
+
 #include <netinet/udp.h>
 
 #include <cerrno>
@@ -82,6 +84,23 @@ void set_control(msghdr& header, TxControl& control, bool ipv6, std::optional<ui
 
 }  // namespace
 
+// The same between an entropy header and, where there is one, a CRC: of all of it, and of the
+// addresses. It reads the payload. [WIRE-013, WIRE-091, WIRE-092]
+uint32_t UdpTx::gather_native(const TxPacket& packet, const UdpTxSockets& sockets,
+                              NativeOctets& octets, iovec* out) {
+  put_entropy_header(octets.entropy.data(), packet.ev);
+  out[0] = {octets.entropy.data(), octets.entropy.size()};
+  const uint32_t count = 1 + gather(packet, out + 1);
+  if (!sockets.has_crc()) return count;
+  uint32_t crc = crc_of_addresses(sockets.local(), packet.to);
+  for (uint32_t i = 0; i < count; ++i) {
+    crc = crc32c({static_cast<const std::byte*>(out[i].iov_base), out[i].iov_len}, crc);
+  }
+  octets.crc = crc_octets(crc);
+  out[count] = {octets.crc.data(), octets.crc.size()};
+  return count + 1;
+}
+
 void UdpTx::configure(const UdpTxSockets::Settings& settings, bool gso, int epoll, int fallback) {
   sockets_.configure(settings, epoll, fallback);
   gso_ = gso;
@@ -130,7 +149,7 @@ uint32_t UdpTx::admit(TxPacket& packet) {
   packet.error = 0;
   if (packet.to.family != sockets_.family()) packet.error = EAFNOSUPPORT;
   if (packet.slice_count > TxBatch::kSlices) packet.error = EINVAL;
-  if (packet.error == 0) return packet.slice_count + 1u;
+  if (packet.error == 0) return packet.slice_count + (sockets_.is_native() ? 3u : 1u);
   ++counters_.never;
   return 0;
 }
@@ -161,12 +180,16 @@ void UdpTx::Runs::add(std::span<const TxPacket> packets, uint32_t index, uint32_
 }
 
 void UdpTx::Messages::add(std::span<const TxPacket> packets, const Runs& runs, uint32_t run_index,
-                          bool favoured) {
+                          const UdpTxSockets& sockets, bool favoured) {
   const Run& run = runs[run_index];
   run_[count_] = run_index;
   done_[count_] = tried_[count_] = false;
   const uint32_t first_vector = vector_count_;
-  for (uint32_t i = run.first; i != kNone; i = runs.next(i)) {
+  if (sockets.is_native()) {
+    vector_count_ += gather_native(packets[run.first], sockets, native_[count_],
+                                   &vectors_[vector_count_]);
+  }
+  for (uint32_t i = run.first; i != kNone && !sockets.is_native(); i = runs.next(i)) {
     vector_count_ += gather(packets[i], &vectors_[vector_count_]);
   }
   msghdr& header = headers_[count_].msg_hdr;
@@ -174,7 +197,7 @@ void UdpTx::Messages::add(std::span<const TxPacket> packets, const Runs& runs, u
   const FabricAddress& to = packets[run.first].to;
   if (!favoured) {
     header.msg_name = &names_[count_];
-    header.msg_namelen = to_sockaddr(to, names_[count_]);
+    header.msg_namelen = sockets.name_of(to, names_[count_]);
   }
   header.msg_iov = &vectors_[first_vector];
   header.msg_iovlen = vector_count_ - first_vector;
@@ -211,7 +234,8 @@ void UdpTx::add_messages(std::span<const TxPacket> packets, uint32_t socket) {
   for (uint32_t i = 0; i < runs_.count(); ++i) {
     const Run& run = runs_[i];
     if (run.socket != socket) continue;
-    messages_.add(packets, runs_, i, sockets_.favours(socket, packets[run.first].to, run.tos));
+    messages_.add(packets, runs_, i, sockets_,
+                  sockets_.favours(socket, packets[run.first].to, run.tos));
   }
 }
 
@@ -358,14 +382,17 @@ bool UdpTx::send_split(std::span<TxPacket> packets, const Run& run, int error) {
 // One packet, one call; returns 0 or the errno.
 int UdpTx::send_alone(const TxPacket& packet, int fd, uint8_t tos) {
   // The vectors and names of this chunk's messages are still needed: use room of its own.
-  std::array<iovec, TxBatch::kSlices + 1> vectors;
+  std::array<iovec, TxBatch::kSlices + 3> vectors;
+  NativeOctets native;
   SockAddr name;
   TxControl control;
   msghdr header{};
   header.msg_name = &name;
-  header.msg_namelen = to_sockaddr(packet.to, name);
+  header.msg_namelen = sockets_.name_of(packet.to, name);
   header.msg_iov = vectors.data();
-  header.msg_iovlen = gather(packet, vectors.data());
+  header.msg_iovlen = sockets_.is_native()
+                          ? gather_native(packet, sockets_, native, vectors.data())
+                          : gather(packet, vectors.data());
   set_control(header, control, packet.to.family == FabricAddress::Family::ipv6, tos, 0);
 
   bool retried = false;

@@ -45,10 +45,11 @@ int UdpTxSockets::open_or_fallback(uint32_t index) {
   // Any that is free, because nobody answers to it; or the next of the block.
   const uint16_t first = settings_.first_port;
   local.port = first == 0 ? uint16_t{0} : static_cast<uint16_t>(first + index);
+  const bool ipv6 = local.family == FabricAddress::Family::ipv6;
+  Fd fd = is_native() ? open_raw_socket(local, settings_.ip_protocol) : open_udp_socket(local);
+  if (is_native()) local.port = 0;
   SockAddr name;
   const socklen_t length = to_sockaddr(local, name);
-  const bool ipv6 = local.family == FabricAddress::Family::ipv6;
-  Fd fd = open_udp_socket(local);
   epoll_event event{};
   if (!fd || !deafen(fd) || ::bind(fd.get(), &name.any, length) != 0 ||
       !prepare(fd, ipv6, settings_.send_buffer_bytes) ||
@@ -60,7 +61,16 @@ int UdpTxSockets::open_or_fallback(uint32_t index) {
   return sockets_[index].get();
 }
 
+// A raw socket has no ports, and one of IPv6 refuses them.
+socklen_t UdpTxSockets::name_of(const FabricAddress& to, SockAddr& out) const {
+  if (!is_native()) return to_sockaddr(to, out);
+  FabricAddress address = to;
+  address.port = 0;
+  return to_sockaddr(address, out);
+}
+
 uint16_t UdpTxSockets::port_of(uint32_t index) {
+  if (is_native()) return kUetPort;
   if (ports_[index] == 0) {
     SockAddr name{};
     socklen_t length = sizeof name;
@@ -80,7 +90,7 @@ void UdpTxSockets::change_favourite(uint32_t index) {
 
   const bool ipv6 = to.family == FabricAddress::Family::ipv6;
   SockAddr name;
-  const socklen_t length = to_sockaddr(to, name);
+  const socklen_t length = name_of(to, name);
   // A refusal is no harm: messages then carry their address and marks themselves.
   if (::setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_TCLASS : IP_TOS, &tos,
                    sizeof tos) != 0 ||

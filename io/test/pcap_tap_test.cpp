@@ -37,7 +37,7 @@ FabricAddress ipv6(uint8_t host, uint16_t port = kUetPort) {
 class FakeIo final : public PacketIo {
  public:
   explicit FakeIo(const FabricAddress& local) : local_(local) {}
-  IoCaps caps() const override { return {}; }
+  IoCaps caps() const override { return {.ip_protocol = ip_protocol_}; }
   FabricAddress local_address() const override { return local_; }
   void send(std::span<TxPacket> packets) override {
     for (TxPacket& p : packets) p.fate = p.cookie == refuse_ ? TxFate::later : TxFate::sent;
@@ -46,6 +46,7 @@ class FakeIo final : public PacketIo {
   int wait_fd() const override { return 7; }
 
   FabricAddress local_;
+  uint8_t ip_protocol_ = 0;
   uint32_t refuse_ = UINT32_MAX;
   std::vector<RxDatagram> inbox_;
 };
@@ -242,6 +243,20 @@ TEST_F(PcapTapTest, ManyLargePacketsAreAllWritten) {
   tap_.reset();
   // 60,001 + 28 octets make 60,029, padded to 60,032; 44 around them.
   EXPECT_EQ(file(path_).size(), 68u + 100u * (60'032u + 44u));
+}
+
+// [WIRE-009, WIRE-013] Without UDP: IP, entropy header, packet.
+TEST_F(PcapTapTest, PacketsWithoutUdpHaveAnEntropyHeader) {
+  open(ipv4(1));
+  fake_->ip_protocol_ = 253;
+  send(ipv4(2), "a", "bc", 0x1234);
+  receive(ipv4(2), "odd");
+  tap_.reset();
+  const std::string shown = hex(file(path_));
+  // 45, DSCP 8 and ECT(0), 27, id 0, DF, TTL 64, 253, checksum, addresses; EV, 0; "abc".
+  EXPECT_NE(shown.find("4522001b0000400040fd25c20a0000010a000002" "12340000" "616263"),
+            shown.npos);
+  EXPECT_NE(shown.find("0a0000020a000001" "00000000" "6f6464"), shown.npos);
 }
 
 TEST_F(PcapTapTest, TsharkReadsEveryField) {

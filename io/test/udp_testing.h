@@ -45,11 +45,13 @@ inline UdpOptions at(const FabricAddress& local) {
 // How the packets of the UDP backend move. What they share is tested with each of them.
 enum class Mover {
   calls,
-  ring
+  ring,
+  native,  // as an IP protocol of its own
 };
+inline constexpr uint8_t kProtocol = 253;
 
 inline std::string name_of(const ::testing::TestParamInfo<Mover>& info) {
-  return info.param == Mover::ring ? "Ring" : "Calls";
+  return info.param == Mover::ring ? "Ring" : info.param == Mover::native ? "Native" : "Calls";
 }
 
 // Why this system offers no ring; empty: it does.
@@ -63,6 +65,7 @@ inline std::string why_no_ring() {
 inline UdpOptions at(const FabricAddress& local, Mover mover) {
   UdpOptions options = at(local);
   options.ring = mover == Mover::ring;
+  options.ip_protocol = mover == Mover::native ? kProtocol : 0;
   options.ring_settled_calls = 1;
   return options;
 }
@@ -70,11 +73,15 @@ inline UdpOptions at(const FabricAddress& local, Mover mover) {
 class EachMoverTest : public ::testing::TestWithParam<Mover> {
  protected:
   void SetUp() override {
+    if (GetParam() == Mover::native && !open_raw_socket(ipv4(9), kProtocol)) {
+      GTEST_SKIP() << "raw sockets need CAP_NET_RAW";
+    }
     if (GetParam() != Mover::ring) return;
     const std::string why = why_no_ring();
     if (!why.empty()) GTEST_SKIP() << why;
   }
   static bool is_ring() { return GetParam() == Mover::ring; }
+  static bool is_native() { return GetParam() == Mover::native; }
   static UdpOptions at(const FabricAddress& local) { return io::at(local, GetParam()); }
 };
 

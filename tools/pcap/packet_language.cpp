@@ -254,7 +254,7 @@ std::string frame_of(const Around& a, const Octets& uet, Sealer* sealer, Octets&
     append(out, uet);
   }
   if (a.crc && !sealed) {
-    const wire::CrcTrailer trailer{wire::crc32c(std::span(out).subspan(addresses))};
+    const wire::CrcTrailer trailer{crc32c(std::span(out).subspan(addresses))};
     out.resize(out.size() + crc);
     wire::Writer w{std::span(out).last(crc)};
     trailer.emit(w);

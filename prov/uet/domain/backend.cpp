@@ -56,6 +56,8 @@ std::string backend_text(IoChoice choice, const io::Interface& interface) {
       return "UDP sockets with io_uring (FI_UET_IO=uring)";
     case IoChoice::packet:
       return "packet sockets (FI_UET_IO=packet)";
+    case IoChoice::ip:
+      return "raw sockets, without UDP (FI_UET_IO=ip)";
     case IoChoice::automatic:
       break;
   }

@@ -102,6 +102,32 @@ inline constexpr Setting kProtocolRows[] = {
      "Wait of a target for the close it asked for"},
     {"TOMBSTONE_TIME", Kind::time, "us", 1000, 60 * kSecond, UET_STACK(pds.tombstone_time),
      "PDS-176", "Time for which closed contexts are remembered"},
+    // Ports
+    {.name = "STRICT_PORT",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(strict_port),
+     .source = "LF-129",
+     .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
+    // Security
+    {.name = "TSS_COUNTERS",
+     .kind = Kind::text,
+     .unit = "a file name",
+     .field = UET_TEXT(tss_counters),
+     .source = "TSS-043",
+     .help = "File of the counters that were used with each key, of this host alone: uet_keys "
+             "counters makes it. All processes of the user share it",
+     .unset = "/etc/uet/counters",
+     .example = "/home/me/counters"},
+    {.name = "TSS_KEYLOG",
+     .kind = Kind::text,
+     .unit = "a file name",
+     .field = UET_TEXT(tss_keylog),
+     .source = "TSS-136",
+     .help = "File that all keys are written to, for Wireshark and uet_pcap: who reads it can read "
+             "all packets",
+     .unset = "keys are written nowhere",
+     .example = "/tmp/keylog"},
     // Secured contexts
     {"NEW_PDC_TIME", Kind::time, "us", 100, kSecond, UET_STACK(pds.new_pdc_time), "PDS-052",
      "Wait of a target for a SYN with the start that it asked for"},
@@ -115,6 +141,21 @@ inline constexpr Setting kProtocolRows[] = {
      "PDS-053", "1: the closing ACK of a secured context says where the next one may begin"},
     {"PLAIN_NEW_START_PSN", Kind::flag, "", 0, 1, UET_STACK(pds.plain_new_start_psn), "PDS-054",
      "1: NEW_START_PSN is believed in the clear, as the reference provider sends it"},
+    // Without UDP
+    {.name = "IP_PROTOCOL",
+     .min = 143,
+     .max = 254,
+     .field = UET_FIELD(ip_protocol),
+     .source = "WIRE-008",
+     .help = "IP protocol of packets with IO=ip. None is assigned to UET; 253 and 254 are for "
+             "experiments"},
+    {.name = "IP_CRC",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(ip_crc),
+     .source = "WIRE-089",
+     .help = "Packets with IO=ip end with a CRC, and those without a right one are dropped. 0: "
+             "none; all peers must have the same"},
     // Trimming
     {"DSCP_TRIMMED", Kind::count, "", 0, 63, UET_STACK(pds.trimmed_dscp), "PDS-130",
      "DSCP of packets that a switch has trimmed"},

@@ -11,7 +11,8 @@ namespace uet::prov {
 inline constexpr Word kIoWords[] = {{"auto", static_cast<int64_t>(IoChoice::automatic)},
                                     {"udp", static_cast<int64_t>(IoChoice::udp)},
                                     {"uring", static_cast<int64_t>(IoChoice::uring)},
-                                    {"packet", static_cast<int64_t>(IoChoice::packet)}};
+                                    {"packet", static_cast<int64_t>(IoChoice::packet)},
+                                    {"ip", static_cast<int64_t>(IoChoice::ip)}};
 inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::automatic)},
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
@@ -41,8 +42,10 @@ inline constexpr Setting kUserRows[] = {
      .source = "LF-129",
      .help = "Packet backend. udp: UDP sockets. uring: UDP sockets by io_uring (Linux 6.1, where "
              "it is not forbidden). packet: packet sockets, which bypass the IP stack (Linux 6.2, "
-             "CAP_NET_RAW, Ethernet) and with it the rules of firewall, IPsec and tc. auto: packet "
-             "sockets where they are allowed and no such rules are found when a domain is opened "
+             "CAP_NET_RAW, Ethernet) and with it the rules of firewall, IPsec and tc. ip: raw "
+             "sockets, without UDP, as IP_PROTOCOL: all peers must have it, and one process an "
+             "address (CAP_NET_RAW). auto: packet sockets where they are allowed and no such rules "
+             "are found when a domain is opened "
              "(looking for them needs CAP_NET_ADMIN), else UDP sockets",
      .words = kIoWords},
     {.name = "SHM",
@@ -93,12 +96,6 @@ inline constexpr Setting kUserRows[] = {
      .source = "LF-129",
      .help = "UDP ports for processes that find port 4793 taken; the first 4,096 of them are used "
              "first"},
-    {.name = "STRICT_PORT",
-     .kind = Kind::flag,
-     .max = 1,
-     .field = UET_FIELD(strict_port),
-     .source = "LF-129",
-     .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
     {.name = "ALLOW",
      .kind = Kind::text,
      .unit = "IP prefixes joined by commas, 32 at most",
@@ -190,24 +187,6 @@ inline constexpr Setting kUserRows[] = {
      .unset = "/etc/uet/keys.toml",
      .example = "/home/me/keys.toml",
      .is_strict = true},
-    {.name = "TSS_COUNTERS",
-     .kind = Kind::text,
-     .unit = "a file name",
-     .field = UET_TEXT(tss_counters),
-     .source = "TSS-043",
-     .help = "File of the counters that were used with each key, of this host alone: uet_keys "
-             "counters makes it. All processes of the user share it",
-     .unset = "/etc/uet/counters",
-     .example = "/home/me/counters"},
-    {.name = "TSS_KEYLOG",
-     .kind = Kind::text,
-     .unit = "a file name",
-     .field = UET_TEXT(tss_keylog),
-     .source = "TSS-136",
-     .help = "File that all keys are written to, for Wireshark and uet_pcap: who reads it can read "
-             "all packets",
-     .unset = "keys are written nowhere",
-     .example = "/tmp/keylog"},
     {.name = "INTEROP",
      .kind = Kind::choice,
      .field = UET_FIELD(meets_refprov),

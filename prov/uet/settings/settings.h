@@ -6,6 +6,7 @@
 #include "fep/allow_list.h"
 #include "fep/config.h"
 #include "ses/profile.h"
+#include "wire/defaults.h"
 
 #include "base/time.h"
 
@@ -30,11 +31,14 @@ enum class IoChoice : uint8_t {
   udp,
   uring,  // UDP sockets by io_uring [decision 24]
   packet,
+  ip,  // raw sockets: an IP protocol of its own, without UDP [decision 25]
 };
 
 struct Settings {
   std::string iface;  // interface name or local address; empty: all
   IoChoice io = IoChoice::automatic;
+  uint8_t ip_protocol = wire::kNativeIpProtocol;  // with IO=ip [WIRE-008]
+  bool ip_crc = true;                             // with IO=ip [WIRE-089]
   bool shm = true;  // SHM=auto: shared memory between processes of one host [decision 21]
   ModeChoice mode = ModeChoice::automatic;
   uint32_t job_id = 1;                   // 1 .. 2^24-1 [LF-018]

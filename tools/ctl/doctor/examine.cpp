@@ -394,6 +394,13 @@ class Examination {
       say("packet", Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp");
     } else if (io == prov::IoChoice::uring) {
       io_uring();
+    } else if (io == prov::IoChoice::ip && !facts_.net_raw) {
+      say("packet", Grade::fault, "FI_UET_IO=ip opens no raw sockets: they need CAP_NET_RAW",
+          "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO");
+    } else if (io == prov::IoChoice::ip) {
+      say("packet", Grade::ok,
+          "raw sockets of IP protocol " + std::to_string(wanted_.settings.ip_protocol) +
+              " everywhere: FI_UET_IO=ip; all peers need the same");
     } else if (!able) {
       no_packet_sockets(io, "they need Linux 6.2 or later", "unset FI_UET_IO");
     } else if (!facts_.net_raw) {

@@ -206,6 +206,9 @@ const Case kCases[] = {
      },
      "fault packet: FI_UET_IO=uring opens no domain: cannot open an io_uring: Operation not",
      "unset FI_UET_IO"},
+    {"an IP protocol without the right", [](Facts& f) { f.environment["FI_UET_IO"] = "ip"; },
+     "fault packet: FI_UET_IO=ip opens no raw sockets: they need CAP_NET_RAW",
+     "setcap cap_net_raw+ep"},
     {"few files", [](Facts& f) { f.open_files_max = 64; },
      "warning files: a process may open 64 files", "ulimit -n"},
 };
@@ -247,6 +250,10 @@ TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
   facts.environment["FI_UET_IO"] = "uring";
   EXPECT_EQ(said(),
             std::vector<std::string>{"UDP sockets with io_uring everywhere: FI_UET_IO=uring"});
+  facts.environment["FI_UET_IO"] = "ip";
+  facts.environment["FI_UET_IP_PROTOCOL"] = "200";
+  EXPECT_EQ(said(), std::vector<std::string>{"raw sockets of IP protocol 200 everywhere: "
+                                             "FI_UET_IO=ip; all peers need the same"});
   facts.environment.clear();
   facts.passed_by.clear();
   EXPECT_EQ(said(), std::vector<std::string>{"UDP sockets: no Ethernet interface is up"});

@@ -1,10 +1,10 @@
 // CRC-32C eight octets at a time: by tables made at compile time, or by the SSE4.2 instruction.
-#include "wire/crc.h"
+#include "base/crc32c.h"
 
-#include <array>
+#include <bit>
 #include <cstring>
 
-namespace uet::wire {
+namespace uet {
 
 namespace {
 
@@ -33,7 +33,11 @@ constexpr Table make_table() {
 constexpr Table kTable = make_table();
 
 // Little-endian, because the sum is reflected: the first octet is the least significant one.
-uint64_t load_little(const std::byte* p) { return __builtin_bswap64(load_u64(p)); }
+uint64_t load_little(const std::byte* p) {
+  uint64_t word = 0;
+  std::memcpy(&word, p, sizeof word);
+  return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
+}
 
 }  // namespace
 
@@ -47,7 +51,7 @@ uint32_t crc32c_software(std::span<const std::byte> octets, uint32_t previous) {
           kTable[4][(word >> 24) & 0xFF] ^ kTable[3][(word >> 32) & 0xFF] ^
           kTable[2][(word >> 40) & 0xFF] ^ kTable[1][(word >> 48) & 0xFF] ^ kTable[0][word >> 56];
   }
-  for (; n > 0; --n, ++p) sum = (sum >> 8) ^ kTable[0][(sum ^ load_u8(p)) & 0xFF];
+  for (; n > 0; --n, ++p) sum = (sum >> 8) ^ kTable[0][(sum ^ std::to_integer<uint8_t>(*p)) & 0xFF];
   return ~sum;
 }
 
@@ -60,7 +64,7 @@ __attribute__((target("sse4.2"))) uint32_t crc32c_hardware(std::span<const std::
   uint64_t sum = static_cast<uint32_t>(~previous);
   for (; n >= 8; n -= 8, p += 8) sum = __builtin_ia32_crc32di(sum, load_little(p));
   auto tail = static_cast<uint32_t>(sum);
-  for (; n > 0; --n, ++p) tail = __builtin_ia32_crc32qi(tail, load_u8(p));
+  for (; n > 0; --n, ++p) tail = __builtin_ia32_crc32qi(tail, std::to_integer<uint8_t>(*p));
   return ~tail;
 }
 
@@ -81,4 +85,4 @@ uint32_t crc32c(std::span<const std::byte> octets, uint32_t previous) {
                                : crc32c_software(octets, previous);
 }
 
-}  // namespace uet::wire
+}  // namespace uet

@@ -1,0 +1,125 @@
+// What stands under the seal of a packet that leaves through SealedIo: the other end opens it by a
+// route that the test writes down itself. Whole processes are in prov/uet/test/secured_test.cpp.
+#include "io/sealed_io.h"
+
+#include "tss/test/end.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace uet::io {
+namespace {
+
+using tss::test::End;
+using tss::test::kBegin;
+using tss::test::kSdi;
+using tss::test::Octets;
+
+FabricAddress ipv4(uint8_t host) {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {10, 0, 0, host};
+  return a;
+}
+
+// Keeps what it is given; all of it leaves from one port, whatever the entropy value.
+class FakeIo final : public PacketIo {
+ public:
+  static constexpr uint16_t kPort = 0xC242;
+
+  explicit FakeIo(uint8_t ip_protocol) : ip_protocol_(ip_protocol) {}
+  IoCaps caps() const override { return {.max_datagram_bytes = 1472, .ip_protocol = ip_protocol_}; }
+  FabricAddress local_address() const override { return ipv4(1); }
+  uint16_t source_port(Entropy ev) override { return ip_protocol_ != 0 ? ev.value() : kPort; }
+  void send(std::span<TxPacket> packets) override {
+    for (TxPacket& p : packets) {
+      sent.emplace_back(p.header, p.header + p.header_bytes);
+      p.fate = TxFate::sent;
+    }
+  }
+  std::span<RxDatagram> receive() override { return std::exchange(arriving, {}); }
+  int wait_fd() const override { return -1; }
+
+  std::vector<Octets> sent;
+  std::span<RxDatagram> arriving;
+
+ private:
+  uint8_t ip_protocol_;
+};
+
+class SealedIoTest : public ::testing::TestWithParam<tss::Carriage> {
+ protected:
+  void SetUp() override {
+    for (End* end : {&here_, &there_}) {
+      end->add(tss::test::terms_of(tss::Mode::direct));
+      end->take(tss::test::key_with(tss::Mode::direct, 3));
+    }
+    auto fake = std::make_unique<FakeIo>(uint8_t{is_native() ? uint8_t{253} : uint8_t{0}});
+    fake_ = fake.get();
+    SealedIo::Terms terms;
+    terms.clock = [] { return kBegin; };
+    terms.tend = [](Instant) { return Instant::never(); };
+    io_ = std::make_unique<SealedIo>(std::move(fake), here_.domains, std::move(terms));
+  }
+  static bool is_native() { return GetParam() == tss::Carriage::native; }
+  // [TSS-022, TSS-025] Of UDP the port that the packet leaves with; without UDP the entropy value.
+  static tss::Route route(uint32_t from, uint32_t to) {
+    return {.source = tss::test::v4(from),
+            .destination = tss::test::v4(to),
+            .carriage = GetParam(),
+            .entropy = is_native() ? kEv : FakeIo::kPort,
+            .destination_port = kUetPort};
+  }
+
+  static constexpr uint16_t kEv = 0x1234;
+  End here_, there_;
+  FakeIo* fake_ = nullptr;
+  std::unique_ptr<SealedIo> io_;
+};
+
+TEST_P(SealedIoTest, ThePeerOpensWhatLeaves) {
+  Octets content = tss::test::content();
+  const IoSlice payload{content.data() + 12, content.size() - 12};
+  TxPacket packet;
+  packet.header = content.data();
+  packet.header_bytes = 12;
+  packet.slices = &payload;
+  packet.slice_count = 1;
+  packet.payload_bytes = static_cast<uint32_t>(payload.length);
+  packet.to = ipv4(2);
+  packet.ev = Entropy(kEv);
+  packet.sdi = kSdi;
+  io_->send({&packet, 1});
+  EXPECT_EQ(packet.fate, TxFate::sent);
+  ASSERT_EQ(fake_->sent.size(), 1u);
+  EXPECT_EQ(there_.unseal(fake_->sent[0], route(1, 2)), content);
+  tss::Route other = route(1, 2);
+  other.entropy ^= 1;
+  EXPECT_NE(there_.verdict(fake_->sent[0], other), "ok") << "the entropy is under the seal";
+}
+
+TEST_P(SealedIoTest, WhatThePeerSealedArrivesOpened) {
+  const Octets content = tss::test::content();
+  Octets sealed = there_.seal(content, route(2, 1));
+  RxDatagram datagram;
+  datagram.from = ipv4(2);
+  if (!is_native()) datagram.from.port = FakeIo::kPort;
+  datagram.ev = Entropy(is_native() ? kEv : FakeIo::kPort);
+  datagram.bytes = sealed;
+  fake_->arriving = {&datagram, 1};
+  const std::span<RxDatagram> got = io_->receive();
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(Octets(got[0].bytes.begin(), got[0].bytes.end()), content);
+  EXPECT_EQ(got[0].sdi, kSdi);
+}
+
+INSTANTIATE_TEST_SUITE_P(Carriages, SealedIoTest,
+                         ::testing::Values(tss::Carriage::udp, tss::Carriage::native),
+                         [](const auto& each) {
+                           return each.param == tss::Carriage::udp ? "Udp" : "Native";
+                         });
+
+}  // namespace
+}  // namespace uet::io
