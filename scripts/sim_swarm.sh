@@ -7,12 +7,13 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: scripts/sim_swarm.sh [--seeds N] [--first N] [-j N] [--sim FILE] [--json]
+Usage: scripts/sim_swarm.sh [--seeds N] [--first N] [-j N] [--sim FILE] [--secured] [--json]
 
   --seeds N   how many seeds (default: 10000)
   --first N   the first of them (default: 1)
   -j N        runs at a time (default: all processors)
   --sim FILE  the simulator (default: the newest uet_sim in build/)
+  --secured   seal all packets, with keys that are replaced
   --json      print the summary as JSON
   -h, --help  this text
 
@@ -22,13 +23,14 @@ usage.
 HELP
 }
 
-seeds=10000 first=1 jobs=$(nproc) sim='' json=0
+seeds=10000 first=1 jobs=$(nproc) sim='' json=0 with=()
 while [ $# -gt 0 ]; do
   case $1 in
     --seeds) needs_number "$@"; seeds=$2; shift ;;
     --first) needs_number "$@"; first=$2; shift ;;
     -j) needs_number "$@"; jobs=$2; shift ;;
     --sim) needs_value "$@"; sim=$2; shift ;;
+    --secured) with+=(--secured) ;;
     --json) json=1 ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
@@ -51,7 +53,7 @@ last=$((first + seeds - 1))
 run_chunk() {
   local from=$1 count status=0
   count=$((from + chunk - 1 > last ? last - from + 1 : chunk))
-  "$sim" --seed "$from" --count "$count" --json >"$work/$from" 2>&1 || status=$?
+  "$sim" --seed "$from" --count "$count" --json ${with[@]+"${with[@]}"} >"$work/$from" 2>&1 || status=$?
   grep -A1 '^FAILED' "$work/$from" >&2 || true
   if [ "$status" -gt 1 ]; then
     printf 'CRASHED (status %s) at a seed from %s on\n' "$status" "$from" >&2

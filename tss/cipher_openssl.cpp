@@ -55,6 +55,9 @@ CipherContext::~CipherContext() { EVP_CIPHER_CTX_free(context_); }
 
 Result<void> CipherContext::create(const char* cipher) {
   UET_ASSERT(context_ == nullptr);
+  // Threads may seal while the process ends: the library must not be torn down under them. Without
+  // effect where the program itself uses the library and began first.
+  (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
   EVP_CIPHER* const fetched = EVP_CIPHER_fetch(nullptr, cipher, nullptr);
   const auto started = start(fetched);
   EVP_CIPHER_free(fetched);  // the context has a reference of its own

@@ -62,7 +62,11 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   const auto domains = 2 * tss::DomainsConfig{}.domains;
   const auto made = domains_.create(arena_, tss::DomainsConfig{},
                                     secrets_.as<tss::KeySecret>(domains), io::SystemRandom().u64());
-  if (!made.ok()) throw keys::KeyFileError("the cipher library cannot be used");
+  if (!made.ok()) {
+    throw keys::KeyFileError(made.error() == Errc::no_memory
+                                 ? "no memory or addresses for keys (ulimit -v, -d or -l)"
+                                 : "the cipher library cannot be used");
+  }
   if (!jobs_.create(arena_, kBindings, io::SystemRandom().u64()).ok()) {
     throw keys::KeyFileError("no memory for jobs");
   }
