@@ -30,7 +30,7 @@ class ProgressEngine {
     bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
-    Duration patience;  // of looks in vain, before their thread yields; see YieldHabit
+    Duration patience = Duration::zero();  // of looks in vain; see YieldHabit
   };
 
   // Starts the helper thread if one is asked for. Errc::io: no descriptor or thread to be had.
@@ -146,8 +146,9 @@ class ProgressEngine {
   Instant wake_by(Instant now) const {
     return FlushPolicy::wake_by(engine_->next_deadline(), engine_->has_backlog(), now);
   }
-  // -1: the backend has none.
+  // How long a thread looks in vain before it yields.
   Duration patience() const { return options_.patience; }
+  // -1: the backend has none.
   int io_fd() const { return engine_->io().wait_fd(); }
   // Somebody is about to sleep on io_fd(), or does so no more. Lock held.
   void on_io_sleep(bool begins) { engine_->io().on_sleep(begins); }
