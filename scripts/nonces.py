@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills sealing processes and starts them again, and checks in their captures that no nonce repeats.
+"""Kills sealing processes and starts them again; no nonce may repeat in their captures.
 
 Usage: scripts/nonces.py BUILD [--rounds N] [--seed N]
 

@@ -23,14 +23,14 @@ usage.
 HELP
 }
 
-seeds=10000 first=1 jobs=$(nproc) sim='' json=0 with=()
+seeds=10000 first=1 jobs=$(nproc) sim='' json=0 with=''
 while [ $# -gt 0 ]; do
   case $1 in
     --seeds) needs_number "$@"; seeds=$2; shift ;;
     --first) needs_number "$@"; first=$2; shift ;;
     -j) needs_number "$@"; jobs=$2; shift ;;
     --sim) needs_value "$@"; sim=$2; shift ;;
-    --secured) with+=(--secured) ;;
+    --secured) with=--secured ;;
     --json) json=1 ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
@@ -53,7 +53,8 @@ last=$((first + seeds - 1))
 run_chunk() {
   local from=$1 count status=0
   count=$((from + chunk - 1 > last ? last - from + 1 : chunk))
-  "$sim" --seed "$from" --count "$count" --json ${with[@]+"${with[@]}"} >"$work/$from" 2>&1 || status=$?
+  "$sim" --seed "$from" --count "$count" --json ${with:+"$with"} \
+    >"$work/$from" 2>&1 || status=$?
   grep -A1 '^FAILED' "$work/$from" >&2 || true
   if [ "$status" -gt 1 ]; then
     printf 'CRASHED (status %s) at a seed from %s on\n' "$status" "$from" >&2
@@ -68,7 +69,7 @@ run_chunk() {
 }
 chunks=$(((seeds + chunk - 1) / chunk))
 export -f run_chunk
-export sim work chunk chunks last
+export sim work chunk chunks last with
 
 seq "$first" "$chunk" "$last" | xargs -P "$jobs" -I{} bash -c 'run_chunk {}'
 

@@ -101,7 +101,7 @@ TEST(TableTest, LevelsFollowEachOtherAndTheUsersIsShort) {
     count += rows.size();
   }
   EXPECT_EQ(count, all_settings().size());
-  EXPECT_LE(settings_of(Level::user).size(), 25u);
+  EXPECT_LE(settings_of(Level::user).size(), 22u);
 }
 
 // [LF-129] The names of the provider's own settings.
