@@ -235,11 +235,14 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
     need_hosts
     "$keys" counters "$out/counters" && "$keys" generate "$out/keys.toml" --sdi 7 || fail "no keys"
     export FI_UET_TSS=file FI_UET_TSS_KEYS=$out/keys.toml FI_UET_TSS_COUNTERS=$out/counters
-    FI_UET_IO=udp pair udp "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10
-    FI_UET_IO=udp pair udp6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 50
-    FI_UET_IO=packet pair packet "$(on_a)" "$(on_b)" "$addr_a" -S all -I 10
-    FI_UET_IO=packet pair packet6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -I 50
-    pair shm "" "" 127.0.0.1 -S all -I 10
+    FI_UET_IO=udp pair udp "$(on_a)" "$(on_b)" "$addr_a" -S all -I 3
+    FI_UET_IO=udp pair udp6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 10000 -I 20
+    FI_UET_IO=packet pair packet "$(on_a)" "$(on_b)" "$addr_a" -S 100000 -I 20
+    FI_UET_IO=packet pair packet6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 10000 -I 20
+    FI_UET_IO=ip pair ip "$(on_a)" "$(on_b)" "$addr_a" -S 100000 -I 20
+    FI_UET_IO=ip pair ip6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 10000 -I 20
+    FI_UET_IO=uring pair uring "$(on_a)" "$(on_b)" "$addr_a" -S 100000 -I 20
+    pair shm "" "" 127.0.0.1 -S 100000 -I 20
     endpoint=dgram
     pair datagrams "$(on_a)" "$(on_b)" "$addr_a" -S 64 -I 50 ;;
   lossy_*)  # packets lost, doubled, and with ROD refused
