@@ -6,7 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cerrno>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace uet::io {
@@ -113,6 +117,58 @@ TEST_P(SealedIoTest, WhatThePeerSealedArrivesOpened) {
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(Octets(got[0].bytes.begin(), got[0].bytes.end()), content);
   EXPECT_EQ(got[0].sdi, kSdi);
+}
+
+// [TSS-039, TSS-040, TSS-109] Of a batch those leave that can be sealed, each with a counter of its
+// own; the others have their fate, and nothing of them leaves, least of all in the clear.
+TEST_P(SealedIoTest, WhatCannotBeSealedDoesNotLeave) {
+  Octets content = tss::test::content();
+  std::array<TxPacket, 5> packets;
+  for (TxPacket& packet : packets) {
+    packet.header = content.data();
+    packet.header_bytes = static_cast<uint16_t>(content.size());
+    packet.to = ipv4(2);
+    packet.sdi = kSdi;
+  }
+  packets[1].sdi = 0;
+  packets[3].sdi = kSdi + 1;
+  io_->send(packets);
+  const auto said = [&](size_t i) { return std::pair(packets[i].fate, packets[i].error); };
+  for (const size_t i : {0u, 2u, 4u}) EXPECT_EQ(said(i), std::pair(TxFate::sent, 0)) << i;
+  for (const size_t i : {1u, 3u}) EXPECT_EQ(said(i), std::pair(TxFate::never, ENOKEY)) << i;
+  ASSERT_EQ(fake_->sent.size(), 3u);
+  std::set<Octets> counters;
+  for (const Octets& one : fake_->sent) counters.insert({one.begin(), one.begin() + 12});
+  EXPECT_EQ(counters.size(), 3u);
+  here_.domains.find(kSdi)->remove(false);
+  io_->send({packets.data(), 1});
+  EXPECT_EQ(said(0), std::pair(TxFate::never, EKEYEXPIRED));
+  EXPECT_EQ(fake_->sent.size(), 3u);
+}
+
+// [TSS-084, TSS-103] Neither a packet in the clear nor one that does not open is seen; those behind
+// it are.
+TEST_P(SealedIoTest, WhatDoesNotOpenIsNotSeen) {
+  Octets clear = tss::test::content();
+  Octets good = there_.seal(clear, route(2, 1));
+  Octets bad = good;
+  bad.back() ^= std::byte{1};
+  std::array<RxDatagram, 3> datagrams;
+  const std::array<std::span<std::byte>, 3> octets = {clear, bad, good};
+  for (size_t i = 0; i < 3; ++i) {
+    datagrams[i].from = ipv4(2);
+    if (!is_native()) datagrams[i].from.port = FakeIo::kPort;
+    datagrams[i].ev = Entropy(is_native() ? kEv : FakeIo::kPort);
+    datagrams[i].bytes = octets[i];
+  }
+  fake_->arriving = datagrams;
+  const std::span<RxDatagram> got = io_->receive();
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].sdi, kSdi);
+  const tss::Counts counts = here_.domains.total_counts();
+  EXPECT_EQ(counts[tss::Count::in_rx_encryption_bypass_pkts], 1u);
+  EXPECT_EQ(counts[tss::Count::in_auth_fail_pkts], 1u);
+  EXPECT_EQ(counts[tss::Count::in_auth_pkts], 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Carriages, SealedIoTest,

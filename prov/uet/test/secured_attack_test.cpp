@@ -209,8 +209,8 @@ TEST_F(SecuredAttackTest, ARecordingDeliversNothing) {
   }
 }
 
-// [TSS-059, TSS-061, T-13] A target that starts anew has forgotten who was there, and has the same
-// key. Its process has the same name, or a recorded message would find no endpoint.
+// [TSS-059, TSS-061, TSS-064, T-13] A target that starts anew has forgotten who was there, and has
+// the same key. Its process has the same name, or a recorded message would find no endpoint.
 TEST_F(SecuredAttackTest, ARecordingDeliversNothingToTheNextLifeOfATarget) {
   kill_and_reap(target_);
   target_ = start(0, same_name(), be_target_again);
