@@ -222,7 +222,7 @@ bool forbid_rings(int error) {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// What a kernel or container that offers none is told to people as.
+// [LF-143] Who asked for a ring by name gets no other backend, and is told what to do.
 TEST_F(UringTest, ARefusalNamesItsRemedy) {
   const std::pair<int, const char*> cases[] = {{EPERM, "kernel.io_uring_disabled"},
                                                {ENOSYS, "FI_UET_IO=udp"},
