@@ -128,22 +128,29 @@ std::span<RxDatagram> SealedIo::receive() {
     for (RxDatagram& datagram : arrived) {
       if (open(datagram, now)) arrived[opened++] = datagram;
     }
-    if (opened != 0 || arrived.size() < TxBatch::kCapacity) return arrived.first(opened);
+    if (opened != 0 || arrived.empty()) return arrived.first(opened);
   }
   return {};
 }
 
 bool SealedIo::open(RxDatagram& datagram, Instant now) {
+  // [TSS-084, TSS-103, T-17]
   if (!tss::Opener::is_secured(datagram.bytes)) {
-    domains_.count(tss::Count::in_rx_encryption_bypass_pkts);  // [TSS-084, TSS-103, T-17]
+    domains_.count(tss::Count::in_rx_encryption_bypass_pkts);
     return !terms_.refuses_clear;
   }
-  const tss::Route route{.source = ip_of(datagram.from),
-                         .destination = ip_of(local_),
-                         .carriage = carriage_,
-                         .entropy = carriage_ == tss::Carriage::native ? datagram.ev.value()
-                                                                       : datagram.from.port,
-                         .destination_port = local_.port};
+  // A switch has cut it, check value and all: no forgery, and nothing to believe. [TSS-081,
+  // TSS-104]
+  if ((terms_.cut_dscps >> datagram.dscp & 1) != 0) {
+    domains_.count(tss::Count::in_trim_unauth);
+    return false;
+  }
+  const tss::Route route{
+      .source = ip_of(datagram.from),
+      .destination = ip_of(local_),
+      .carriage = carriage_,
+      .entropy = carriage_ == tss::Carriage::native ? datagram.ev.value() : datagram.from.port,
+      .destination_port = local_.port};
   const auto opened = opener_.unseal(datagram.bytes, route, now);
   if (!opened.ok()) return false;
   datagram.bytes = opened->content;

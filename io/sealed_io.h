@@ -23,6 +23,7 @@ class SealedIo final : public PacketIo {
   struct Terms {
     bool refuses_clear = true;  // both ways: no job may talk in the clear [TSS-077, TSS-084]
     uint32_t seal_bytes = tss::kSealBytesMax;  // the most that a seal adds in any domain
+    uint64_t cut_dscps = 0;                    // of packets that a switch has cut; bit i: DSCP i
     std::function<Instant()> clock;            // of keys; some milliseconds late is no harm
     // Keeps keys and counters: before packets are moved, at most once in kTendEvery while they are.
     // Returns when it wants to be called although none is.
@@ -75,7 +76,7 @@ class SealedIo final : public PacketIo {
   tss::Sealer sealer_;
   tss::Opener opener_;
   FabricAddress local_;
-  uint32_t run_bytes_;  // sealed together
+  uint32_t run_bytes_;      // sealed together
   tss::Carriage carriage_;  // with UDP or without [TSS-022, TSS-025]
   Instant tend_at_ = Instant::zero();
   Instant deadline_ = Instant::never();

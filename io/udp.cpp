@@ -36,6 +36,16 @@ int bind_to(const Fd& fd, FabricAddress address, uint16_t port) {
   return ::bind(fd.get(), &name.any, length) == 0 ? 0 : errno;
 }
 
+// A raw socket hears what is for other addresses until it is bound: nothing of that may stay in it.
+bool bind_quietly(const Fd& fd, const FabricAddress& local) {
+  if (!UdpTxSockets::deafen(fd) || bind_to(fd, local, 0) != 0) return false;
+  std::byte octet;
+  while (::recv(fd.get(), &octet, sizeof octet, MSG_DONTWAIT) >= 0) {
+  }
+  const int none = 0;
+  return ::setsockopt(fd.get(), SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none) == 0;
+}
+
 std::string place(const FabricAddress& a, uint16_t port) {
   return "UDP port " + std::to_string(port) + " of " + ip_text(a);
 }
@@ -147,16 +157,17 @@ bool UdpIo::bind_sockets(const UdpOptions& options, std::string& error) {
 
 // One socket receives; the other one sends, and may be connected.
 bool UdpIo::bind_raw(const UdpOptions& options, std::string& error) {
-  const std::string what = "IP protocol " + std::to_string(options.ip_protocol) + " of " +
-                           ip_text(local_);
+  const std::string what =
+      "IP protocol " + std::to_string(options.ip_protocol) + " of " + ip_text(local_);
   native_.claim = claim_address(local_, options.ip_protocol);
   if (!native_.claim && errno == EADDRINUSE) {
-    error = what + " is taken by another process, and it has no ports to share it by: give each "
-                   "process an address of its own (FI_UET_IFACE), or use FI_UET_IO=udp";
+    error = what +
+            " is taken by another process, and it has no ports to share it by: give each "
+            "process an address of its own (FI_UET_IFACE), or use FI_UET_IO=udp";
     return false;
   }
   if (native_.claim) owned_port_ = open_raw_socket(local_, options.ip_protocol);
-  if (!owned_port_ || bind_to(owned_port_, local_, 0) != 0 ||
+  if (!owned_port_ || !bind_quietly(owned_port_, local_) ||
       !UdpTxSockets::prepare(owned_port_, is_ipv6(local_), options.send_buffer_bytes)) {
     const int failure = errno;
     error = "cannot open a raw socket for " + what + ": " + errno_text(failure);

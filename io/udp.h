@@ -43,9 +43,9 @@ struct UdpOptions {
   // Packets travel as this IP protocol, behind an entropy header that carries each EV: one process
   // for an address, without ports; CAP_NET_RAW. 0: over UDP. [WIRE-008, WIRE-009]
   uint8_t ip_protocol = 0;
-  // With an IP protocol: each packet ends with a CRC, and one that is wrong is dropped; but nobody
-  // can tell of packets with these DSCPs (bit i: DSCP i), because a switch has cut them, CRC and
-  // all. [WIRE-022, WIRE-089]
+  // With an IP protocol: each packet without a seal ends with a CRC, and one that is wrong is
+  // dropped; but nobody can tell of packets with these DSCPs (bit i: DSCP i), because a switch has
+  // cut them, CRC and all. [WIRE-022, WIRE-089]
   bool crc = false;
   uint64_t cut_dscps = 0;
   bool deaf = false;  // drop all that arrives: somebody else receives what comes to these ports

@@ -52,7 +52,7 @@ Marks read_marks(msghdr& header, const StampClock& clock) {
 
 bool UdpRx::attach(const Fd& socket, const Settings& settings) {
   const bool marks = settings.ipv6 ? set_option(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
-                          : set_option(socket, IPPROTO_IP, IP_RECVTOS, 1);
+                                   : set_option(socket, IPPROTO_IP, IP_RECVTOS, 1);
   if (!marks) return false;
   // Without it a packet counts as arrived when it is read.
   (void)set_option(socket, SOL_SOCKET, SO_TIMESTAMPNS, 1);
@@ -150,8 +150,8 @@ void UdpRx::open_message(uint32_t message) {
 bool UdpRx::take_native_headers(RxDatagram& pattern, std::span<std::byte>& octets) {
   const bool ipv6 = pattern.from.family == FabricAddress::Family::ipv6;
   const size_t ip_header = ipv6 ? 0 : kIpv4Header;
-  const bool is_whole = octets.size() >= ip_header + kEntropyHeader &&
-                        (ipv6 || octets[0] == std::byte{0x45});
+  const bool is_whole =
+      octets.size() >= ip_header + kEntropyHeader && (ipv6 || octets[0] == std::byte{0x45});
   if (!is_whole) {
     ++counters_.truncated;
     return false;
@@ -161,12 +161,19 @@ bool UdpRx::take_native_headers(RxDatagram& pattern, std::span<std::byte>& octet
                                              std::to_integer<uint32_t>(octets[1])));
   pattern.from.port = kUetPort;  // there are no ports
   const bool is_cut = (settings_.cut_dscps >> pattern.dscp & 1) != 0;
-  if (settings_.crc && !is_cut && !take_crc(pattern, octets)) {
+  if (settings_.crc && !is_cut && !is_sealed(octets) && !take_crc(pattern, octets)) {
     ++counters_.bad_crc;
     return false;
   }
   octets = octets.subspan(kEntropyHeader);
   return true;
+}
+
+// The check value of a seal takes the place of the CRC. [WIRE-025, WIRE-089]
+bool UdpRx::is_sealed(std::span<const std::byte> octets) {
+  constexpr uint32_t kSecured = 1;  // the first five bits behind the entropy header
+  return octets.size() > kEntropyHeader &&
+         std::to_integer<uint32_t>(octets[kEntropyHeader]) >> 3 == kSecured;
 }
 
 // Takes the trailer off. False: it is wrong, or there is none. [PDS-V3, WIRE-091, WIRE-092]

@@ -3,6 +3,8 @@
 
 #include "io/frame.h"
 
+#include "base/crc32c.h"
+
 #include <netinet/udp.h>
 
 #include <cerrno>
@@ -84,26 +86,31 @@ void set_control(msghdr& header, TxControl& control, bool ipv6, std::optional<ui
 
 }  // namespace
 
-// The same between an entropy header and, where there is one, a CRC: of all of it, and of the
-// addresses. It reads the payload. [WIRE-013, WIRE-091, WIRE-092]
+// The same behind an entropy header. With a CRC all of it is copied to the room first: the sum must
+// be that of the octets which leave, while an application may write to them. [WIRE-013, WIRE-091,
+// WIRE-092]
 uint32_t UdpTx::gather_native(const TxPacket& packet, const UdpTxSockets& sockets,
-                              NativeOctets& octets, iovec* out) {
-  put_entropy_header(octets.entropy.data(), packet.ev);
-  out[0] = {octets.entropy.data(), octets.entropy.size()};
+                              EntropyOctets& entropy, std::byte* room, iovec* out) {
+  put_entropy_header(entropy.data(), packet.ev);
+  out[0] = {entropy.data(), entropy.size()};
   const uint32_t count = 1 + gather(packet, out + 1);
-  if (!sockets.has_crc()) return count;
-  uint32_t crc = crc_of_addresses(sockets.local(), packet.to);
+  if (!sockets.has_crc() || packet.sdi != 0) return count;
+  size_t bytes = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    crc = crc32c({static_cast<const std::byte*>(out[i].iov_base), out[i].iov_len}, crc);
+    std::memcpy(room + bytes, out[i].iov_base, out[i].iov_len);
+    bytes += out[i].iov_len;
   }
-  octets.crc = crc_octets(crc);
-  out[count] = {octets.crc.data(), octets.crc.size()};
-  return count + 1;
+  const uint32_t addresses = crc_of_addresses(sockets.local(), packet.to);
+  const CrcOctets trailer = crc_octets(crc32c({room, bytes}, addresses));
+  std::memcpy(room + bytes, trailer.data(), trailer.size());
+  out[0] = {room, bytes + trailer.size()};
+  return 1;
 }
 
 void UdpTx::configure(const UdpTxSockets::Settings& settings, bool gso, int epoll, int fallback) {
   sockets_.configure(settings, epoll, fallback);
   gso_ = gso;
+  if (settings.crc) rooms_.reset(new std::byte[size_t{kRuns + 1} * kRoomBytes]);
 }
 
 void UdpTx::send(std::span<TxPacket> packets) {
@@ -149,7 +156,9 @@ uint32_t UdpTx::admit(TxPacket& packet) {
   packet.error = 0;
   if (packet.to.family != sockets_.family()) packet.error = EAFNOSUPPORT;
   if (packet.slice_count > TxBatch::kSlices) packet.error = EINVAL;
-  if (packet.error == 0) return packet.slice_count + (sockets_.is_native() ? 3u : 1u);
+  constexpr uint32_t kAround = kEntropyHeader + kCrcBytes;
+  if (sockets_.has_crc() && packet.bytes() > kRoomBytes - kAround) packet.error = EMSGSIZE;
+  if (packet.error == 0) return packet.slice_count + (sockets_.is_native() ? 2u : 1u);
   ++counters_.never;
   return 0;
 }
@@ -180,13 +189,14 @@ void UdpTx::Runs::add(std::span<const TxPacket> packets, uint32_t index, uint32_
 }
 
 void UdpTx::Messages::add(std::span<const TxPacket> packets, const Runs& runs, uint32_t run_index,
-                          const UdpTxSockets& sockets, bool favoured) {
+                          const UdpTxSockets& sockets, std::byte* rooms, bool favoured) {
   const Run& run = runs[run_index];
   run_[count_] = run_index;
   done_[count_] = tried_[count_] = false;
   const uint32_t first_vector = vector_count_;
   if (sockets.is_native()) {
-    vector_count_ += gather_native(packets[run.first], sockets, native_[count_],
+    std::byte* const room = rooms == nullptr ? nullptr : rooms + size_t{count_} * kRoomBytes;
+    vector_count_ += gather_native(packets[run.first], sockets, entropy_[count_], room,
                                    &vectors_[vector_count_]);
   }
   for (uint32_t i = run.first; i != kNone && !sockets.is_native(); i = runs.next(i)) {
@@ -234,7 +244,7 @@ void UdpTx::add_messages(std::span<const TxPacket> packets, uint32_t socket) {
   for (uint32_t i = 0; i < runs_.count(); ++i) {
     const Run& run = runs_[i];
     if (run.socket != socket) continue;
-    messages_.add(packets, runs_, i, sockets_,
+    messages_.add(packets, runs_, i, sockets_, rooms_.get(),
                   sockets_.favours(socket, packets[run.first].to, run.tos));
   }
 }
@@ -382,8 +392,9 @@ bool UdpTx::send_split(std::span<TxPacket> packets, const Run& run, int error) {
 // One packet, one call; returns 0 or the errno.
 int UdpTx::send_alone(const TxPacket& packet, int fd, uint8_t tos) {
   // The vectors and names of this chunk's messages are still needed: use room of its own.
-  std::array<iovec, TxBatch::kSlices + 3> vectors;
-  NativeOctets native;
+  std::array<iovec, TxBatch::kSlices + 2> vectors;
+  EntropyOctets entropy;
+  std::byte* const room = rooms_ == nullptr ? nullptr : rooms_.get() + size_t{kRuns} * kRoomBytes;
   SockAddr name;
   TxControl control;
   msghdr header{};
@@ -391,7 +402,7 @@ int UdpTx::send_alone(const TxPacket& packet, int fd, uint8_t tos) {
   header.msg_namelen = sockets_.name_of(packet.to, name);
   header.msg_iov = vectors.data();
   header.msg_iovlen = sockets_.is_native()
-                          ? gather_native(packet, sockets_, native, vectors.data())
+                          ? gather_native(packet, sockets_, entropy, room, vectors.data())
                           : gather(packet, vectors.data());
   set_control(header, control, packet.to.family == FabricAddress::Family::ipv6, tos, 0);
 

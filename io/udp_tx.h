@@ -6,13 +6,13 @@
 #include "io/udp_ring.h"
 #include "io/udp_tx_sockets.h"
 
-#include "base/crc32c.h"
 #include "base/packet.h"
 
 #include <sys/uio.h>
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -59,9 +59,10 @@ class UdpTx {
 
  private:
   static constexpr uint32_t kRuns = TxBatch::kCapacity;
-  static constexpr uint32_t kVectors = 3 * TxBatch::kCapacity + TxBatch::kSlices;
+  static constexpr uint32_t kVectors = 2 * TxBatch::kCapacity + TxBatch::kSlices;
   static constexpr uint32_t kSegmentsMax = 64;  // what every kernel with GSO takes
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kRoomBytes = 1 << 16;  // the longest IP packet
   // A datagram that any route carries: that of IPv6 at its least.
   static constexpr uint32_t kShortBytes = 1280 - 48;
 
@@ -96,11 +97,8 @@ class UdpTx {
     std::array<uint32_t, kRuns> next_{};
   };
 
-  // What stands around a packet that travels without UDP. [WIRE-013, WIRE-092]
-  struct NativeOctets {
-    std::array<std::byte, 4> entropy;
-    CrcOctets crc;
-  };
+  // What stands before a packet that travels without UDP. [WIRE-013]
+  using EntropyOctets = std::array<std::byte, 4>;
 
   // The messages of one sendmmsg, and all that their headers point at.
   class Messages {
@@ -108,7 +106,7 @@ class UdpTx {
     void clear() { count_ = vector_count_ = 0; }
     // A message for this run. It names destination and marks unless its socket favours them.
     void add(std::span<const TxPacket> packets, const Runs& runs, uint32_t run,
-             const UdpTxSockets& sockets, bool favoured);
+             const UdpTxSockets& sockets, std::byte* rooms, bool favoured);
     uint32_t count() const { return count_; }
     mmsghdr* from(uint32_t message) { return &headers_[message]; }
     // What became of it, and whether it was tried before.
@@ -126,12 +124,12 @@ class UdpTx {
     std::array<mmsghdr, kRuns> headers_{};
     std::array<SockAddr, kRuns> names_{};
     std::array<TxControl, kRuns> controls_{};
-    std::array<NativeOctets, kRuns> native_{};
+    std::array<EntropyOctets, kRuns> entropy_{};
     std::array<iovec, kVectors> vectors_{};
   };
 
   static uint32_t gather_native(const TxPacket& packet, const UdpTxSockets& sockets,
-                                NativeOctets& octets, iovec* out);
+                                EntropyOctets& entropy, std::byte* room, iovec* out);
   uint32_t take_chunk(std::span<TxPacket> packets);
   uint32_t admit(TxPacket& packet);
   // What follows from a refusal.
@@ -160,6 +158,7 @@ class UdpTx {
   Runs runs_;
   Messages messages_;
   UdpRing* ring_ = nullptr;
+  std::unique_ptr<std::byte[]> rooms_;  // with CRCs: of each message, and of one sent alone
   UdpTxCounters counters_;
 };
 

@@ -19,9 +19,12 @@ void compare_keys(const DomainEntry& before, const DomainEntry& after, std::vect
   for (const bool an : {false, true}) {
     const KeyEntry* const old_key = before.key(an);
     const KeyEntry* const new_key = after.key(an);
-    const bool is_same = old_key != nullptr && new_key != nullptr && old_key->key == new_key->key &&
-                         old_key->expires == new_key->expires;
-    if (is_same) continue;
+    if (old_key != nullptr && new_key != nullptr && old_key->key == new_key->key) {
+      if (old_key->expires != new_key->expires) {
+        out.push_back({ChangeKind::expiry_changed, sdi, an});
+      }
+      continue;
+    }
     if (old_key != nullptr) out.push_back({ChangeKind::key_removed, sdi, an});
     if (new_key != nullptr) out.push_back({ChangeKind::key_added, sdi, an});
   }

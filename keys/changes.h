@@ -14,6 +14,7 @@ enum class ChangeKind : uint8_t {
   terms_changed,  // mode, source, policy, limits: the domain is made anew
   key_removed,    // overwrite it now
   key_added,      // good for receiving
+  expiry_changed,  // of a key that stays
   transmit,       // send with this key from now on
 };
 

@@ -54,20 +54,34 @@ std::map<std::string, uint64_t> parse(const std::string& text, const std::string
 class Turn {
  public:
   explicit Turn(const std::string& path)
-      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
     if (file_ < 0) refuse(path, "cannot be opened");
-    int locked = -1;
-    do locked = flock(file_, LOCK_EX);
-    while (locked != 0 && errno == EINTR);
-    if (locked == 0) return;
-    close(file_);
-    refuse(path, "cannot be locked");
+    try {
+      check_secret_file(file_, path);  // another user's may stay locked for ever
+      lock(path);
+    } catch (const KeyFileError&) {
+      close(file_);
+      throw;
+    }
   }
   ~Turn() { close(file_); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
  private:
+  // A turn takes about a millisecond. A process that is stopped in its own must not stop all
+  // others.
+  static constexpr int kTries = 500;
+
+  void lock(const std::string& path) const {
+    for (int i = 0; i < kTries; ++i) {
+      if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+      if (errno != EWOULDBLOCK && errno != EINTR) refuse(path, "cannot be locked");
+      usleep(1000);
+    }
+    refuse(path, "is locked by another process");
+  }
+
   int file_;
 };
 

@@ -1,6 +1,7 @@
 // Changes of the key file become calls of tss::Domains.
 #include "keys/keyring.h"
 
+#include "keys/whole_file.h"
 #include "wire/text.h"
 
 #include <fcntl.h>
@@ -33,33 +34,65 @@ std::vector<Change> Keyring::reload(Present present) {
     }
   }
   const std::vector<Change> all = changes(file_, next);
-  for (const Change& change : all) apply(change, next, present);
   file_ = std::move(next);
+  // What one change cannot do keeps the others from nothing.
+  std::optional<KeyFileError> first;
+  for (const Change& change : all) {
+    try {
+      apply(change, present);
+    } catch (const KeyFileError& error) {
+      if (!first) first = error;
+    }
+  }
+  if (first) throw *first;
+  run(present.now);
   return all;
 }
 
-void Keyring::apply(const Change& change, const KeyFile& next, Present present) {
-  const DomainEntry* const entry = next.domain(change.sdi);
+// Never, for a key without: and for one that nobody will live to see expire.
+Instant Keyring::expiry_of(const KeyEntry& key, Present present) {
+  constexpr int64_t kFarAway = int64_t{100} * 366 * 24 * 3600;
+  if (!key.expires || *key.expires - present.unix_seconds > kFarAway) return Instant::never();
+  return present.now + Duration::seconds(*key.expires - present.unix_seconds);
+}
+
+void Keyring::apply(const Change& change, Present present) {
+  const DomainEntry* const entry = file_.domain(change.sdi);
   switch (change.kind) {
     case ChangeKind::domain_removed:
       return domains_.remove(change.sdi);
-    case ChangeKind::domain_added:
-      return add_domain(*entry);
     case ChangeKind::terms_changed:
       domains_.remove(change.sdi);
       add_domain(*entry);
       for (const KeyEntry& key : entry->keys) add_key(*entry, key.key.an, present);
-      return apply({ChangeKind::transmit, change.sdi, entry->transmit}, next, present);
+      return transmit(*entry, present);
+    case ChangeKind::domain_added:
+      return add_domain(*entry);
     case ChangeKind::key_removed:
-      return domains_.find(change.sdi)->remove(change.an);
+      if (auto* const domain = domains_.find(change.sdi)) domain->remove(change.an);
+      return;
     case ChangeKind::key_added:
       return add_key(*entry, change.an, present);
+    case ChangeKind::expiry_changed:
+      return move_expiry(*entry, change.an, present);
     case ChangeKind::transmit:
-      // Errc::not_found: that key is expired. Then nothing is sent, and every try is counted.
-      if (domains_.find(change.sdi)->transmit_with(change.an, present.now).ok()) {
-        grant(*domains_.find(change.sdi), *entry->key(change.an));
-      }
+      return transmit(*entry, present);
   }
+}
+
+// A key that is expired: then nothing is sent, and every try is counted.
+void Keyring::transmit(const DomainEntry& entry, Present present) {
+  tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
+  if (domain != nullptr) (void)domain->transmit_with(entry.transmit, present.now);
+}
+
+// A key that was expired is installed again.
+void Keyring::move_expiry(const DomainEntry& entry, bool an, Present present) {
+  tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
+  if (domain == nullptr) return;
+  if (domain->slot(an).serial != 0) return domain->expire(an, expiry_of(*entry.key(an), present));
+  add_key(entry, an, present);
+  if (an == entry.transmit) transmit(entry, present);
 }
 
 void Keyring::add_domain(const DomainEntry& entry) {
@@ -69,13 +102,10 @@ void Keyring::add_domain(const DomainEntry& entry) {
 
 void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {
   const KeyEntry& key = *entry.key(an);
-  Instant expires = Instant::never();
-  if (key.expires) {
-    if (*key.expires <= present.unix_seconds) return;
-    expires = present.now + Duration::seconds(*key.expires - present.unix_seconds);
-  }
+  if (key.expires && *key.expires <= present.unix_seconds) return;
+  if (domains_.find(entry.terms.sdi) == nullptr) return;  // it could not be made, which was said
   log(key.key);
-  const auto installed = domains_.install(key.key, present.now, expires);
+  const auto installed = domains_.install(key.key, present.now, expiry_of(key, present));
   if (!installed.ok() && installed.error() != Errc::exists) {
     fail_domain(paths_.keys, entry.terms.sdi, name(installed.error()));
   }
@@ -132,8 +162,15 @@ Result<void> bind_jobs(const KeyFile& file, tss::JobTable& jobs) {
 }
 
 void append_to_key_log(const std::string& path, const tss::Key& key) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int file =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) throw KeyFileError(path + ": cannot be opened");
+  try {
+    check_secret_file(file, path);  // another user may have made it, to read along
+  } catch (const KeyFileError&) {
+    close(file);
+    throw;
+  }
   std::string line = key_line(key) + "\n";
   const ssize_t written = write(file, line.data(), line.size());
   const bool is_whole = written == static_cast<ssize_t>(line.size());

@@ -34,8 +34,10 @@ class Keyring {
   Keyring(const KeyringPaths& paths, const wire::IpAddress& own, tss::Domains& domains,
           Present present);
 
-  // Reads the key file again and does what is different. Throws KeyFileError when it cannot be
-  // read or is wrong: nothing was changed then, and the keys of before stay in use.
+  // Reads the key file again, does what is different, and grants counters as run() does. Throws
+  // KeyFileError when it cannot be read or is wrong: nothing was changed then, and the keys of
+  // before stay in use. Also when a change cannot be done, such as one domain too many: all others
+  // were done.
   std::vector<Change> reload(Present present);
 
   // Overwrites keys whose time is over, and grants counters where less than half of a grant is
@@ -46,7 +48,10 @@ class Keyring {
   const KeyFile& file() const { return file_; }
 
  private:
-  void apply(const Change& change, const KeyFile& next, Present present);
+  void apply(const Change& change, Present present);
+  void transmit(const DomainEntry& entry, Present present);
+  void move_expiry(const DomainEntry& entry, bool an, Present present);
+  static Instant expiry_of(const KeyEntry& key, Present present);
   void add_domain(const DomainEntry& entry);
   void add_key(const DomainEntry& entry, bool an, Present present);
   void grant(tss::SecureDomain& domain, const KeyEntry& key);

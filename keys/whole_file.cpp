@@ -36,15 +36,6 @@ class Descriptor {
   int fd_;
 };
 
-void check(const std::string& path, const struct stat& s) {
-  if (!S_ISREG(s.st_mode)) fail(path, "is no plain file");
-  if (s.st_uid != geteuid()) fail(path, "belongs to another user (chown it)");
-  if ((s.st_mode & 077) != 0) {
-    fail(path, "others may read or write it (chmod 600 " + path + ")");
-  }
-  if (static_cast<size_t>(s.st_size) > kFileBytesMax) fail(path, "is longer than 4 MiB");
-}
-
 void write_all(int fd, std::string_view text, const std::string& path) {
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
@@ -56,12 +47,23 @@ void write_all(int fd, std::string_view text, const std::string& path) {
 
 }  // namespace
 
+void check_secret_file(int file, const std::string& path) {
+  struct stat s {};
+  if (fstat(file, &s) != 0) fail_errno(path, "cannot be examined");
+  if (!S_ISREG(s.st_mode)) fail(path, "is no plain file");
+  if (s.st_uid != geteuid()) fail(path, "belongs to another user (chown it)");
+  if ((s.st_mode & 077) != 0) {
+    fail(path, "others may read or write it (chmod 600 " + path + ")");
+  }
+}
+
 std::string read_secret_file(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_errno(path, "cannot be opened");
+  check_secret_file(file.get(), path);
   struct stat s {};
   if (fstat(file.get(), &s) != 0) fail_errno(path, "cannot be examined");
-  check(path, s);
+  if (static_cast<size_t>(s.st_size) > kFileBytesMax) fail(path, "is longer than 4 MiB");
   std::string text(static_cast<size_t>(s.st_size), '\0');
   size_t done = 0;
   while (done < text.size()) {

@@ -12,6 +12,10 @@ constexpr size_t kFileBytesMax = size_t{4} << 20;
 // or when group or others have any right to it.
 std::string read_secret_file(const std::string& path);
 
+// Throws KeyFileError when the open file is no plain file, is not owned by the effective user, or
+// when group or others have any right to it.
+void check_secret_file(int file, const std::string& path);
+
 // Writes a new file with mode 0600 beside it, makes it durable, and puts it in the place of the old
 // one, which stays as it is on an error. Throws KeyFileError.
 void replace_secret_file(const std::string& path, std::string_view text);

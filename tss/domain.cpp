@@ -60,7 +60,8 @@ Result<void> SecureDomain::install(const Key& key, uint32_t serial, Instant now,
   made.epoch = key.epoch.value_or(0);
   made.floor = std::nullopt;
   made.installed = now;
-  made.retires = expires;
+  made.retires = Instant::never();
+  made.expires = expires;
   made.serial = serial;
   if (make_ready(made)) return {};
   remove(key.an);
@@ -100,7 +101,7 @@ void SecureDomain::remove(bool an) {
   wipe(std::as_writable_bytes(std::span(gone.secret, 1)));
   gone.key = {};
   gone.serial = 0;
-  gone.retires = Instant::never();
+  gone.retires = gone.expires = Instant::never();
   if (tx_an_ == an) has_tx_ = false;
 }
 
@@ -113,7 +114,7 @@ void SecureDomain::retire_due(Instant now) {
 Instant SecureDomain::deadline() const {
   Instant next = Instant::never();
   for (const KeySlot& one : slots_) {
-    if (one.serial != 0) next = std::min(next, one.retires);
+    if (one.serial != 0) next = std::min(next, one.ends());
   }
   return next;
 }

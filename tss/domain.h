@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -66,9 +67,11 @@ struct KeySlot {
   uint16_t epoch = 0;             // of what we send
   std::optional<uint16_t> floor;  // epochs of sources that nothing is known of are judged by it
   Instant installed;
-  Instant retires = Instant::never();  // after the guard time, or when the key expires
+  Instant retires = Instant::never();  // after the guard time
+  Instant expires = Instant::never();  // by its own terms
+  Instant ends() const { return std::min(retires, expires); }
 
-  bool is_live(Instant now) const { return serial != 0 && now < retires; }
+  bool is_live(Instant now) const { return serial != 0 && now < ends(); }
 };
 
 // Why a key should be replaced. [TSS-051]
@@ -93,6 +96,8 @@ class SecureDomain {
   // What is sent from now on is sealed with the key of this AN; the other key stays good for
   // receiving during the guard time. Errc::not_found without such a key. [TSS-046..048]
   Result<void> transmit_with(bool an, Instant now);
+  // A key that is installed is good until then, if its guard time is not over before.
+  void expire(bool an, Instant at) { slot(an).expires = at; }
   // Overwrites a key at once.
   void remove(bool an);
   // Overwrites keys whose time is over. [TSS-048]

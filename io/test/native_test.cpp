@@ -268,9 +268,9 @@ TEST(NativeHeadersTest, TheCrcOfTheExampleComesOut) {
   from.family = to.family = FabricAddress::Family::ipv4;
   from.ip = {192, 168, 1, 1};
   to.ip = {192, 168, 1, 2};
-  const std::array<uint8_t, 32> rest{0xbe, 0xef, 0, 0, 0x30, 0x80, 0, 0, 7,    3,    0,    4,
-                                     0,    0,    0, 1, 0,    5,    0, 7, 0,    0,    0,    0,
-                                     0,    0,    0, 0, 0xde, 0xad, 0xbe, 0xef};
+  const std::array<uint8_t, 32> rest{0xbe, 0xef, 0, 0, 0x30, 0x80, 0,    0,    7,    3,   0,
+                                     4,    0,    0, 0, 1,    0,    5,    0,    7,    0,   0,
+                                     0,    0,    0, 0, 0,    0,    0xde, 0xad, 0xbe, 0xef};
   EXPECT_EQ(crc32c(std::as_bytes(std::span(rest)), crc_of_addresses(from, to)), 0x264664D5U);
 }
 
@@ -283,8 +283,8 @@ TEST(NativeHeadersTest, AsTheReferenceHasThem) {
   std::array<std::byte, 24> octets;
   ASSERT_EQ(put_native_headers(octets.data(), from, to, 0xb8, 253, Entropy(0x0a0b), 5), 24u);
   // The checksum by hand: 45b8+001d+0000+4000+40fd+0a00+0001+0a00+0002 = dad5, and not dad5 = 252a.
-  const std::array<uint8_t, 24> want{0x45, 0xb8, 0, 29, 0, 0, 0x40, 0, 64, 253, 0x25, 0x2a,
-                                     10,   0,    0, 1,  10, 0, 0,   2, 0x0a, 0x0b, 0, 0};
+  const std::array<uint8_t, 24> want{0x45, 0xb8, 0, 29, 0,  0, 0x40, 0, 64,   253,  0x25, 0x2a,
+                                     10,   0,    0, 1,  10, 0, 0,    2, 0x0a, 0x0b, 0,    0};
   EXPECT_EQ(std::memcmp(octets.data(), want.data(), want.size()), 0);
 }
 

@@ -43,11 +43,16 @@ class FakeIo final : public PacketIo {
       p.fate = TxFate::sent;
     }
   }
-  std::span<RxDatagram> receive() override { return std::exchange(arriving, {}); }
+  std::span<RxDatagram> receive() override {
+    if (arriving.empty()) return {};
+    const std::span<RxDatagram> next = arriving.front();
+    arriving.erase(arriving.begin());
+    return next;
+  }
   int wait_fd() const override { return -1; }
 
   std::vector<Octets> sent;
-  std::span<RxDatagram> arriving;
+  std::vector<std::span<RxDatagram>> arriving;
 
  private:
   uint8_t ip_protocol_;
@@ -63,6 +68,7 @@ class SealedIoTest : public ::testing::TestWithParam<tss::Carriage> {
     auto fake = std::make_unique<FakeIo>(uint8_t{is_native() ? uint8_t{253} : uint8_t{0}});
     fake_ = fake.get();
     SealedIo::Terms terms;
+    terms.cut_dscps = uint64_t{1} << 16;
     terms.clock = [] { return kBegin; };
     terms.tend = [](Instant) { return Instant::never(); };
     io_ = std::make_unique<SealedIo>(std::move(fake), here_.domains, std::move(terms));
@@ -75,6 +81,15 @@ class SealedIoTest : public ::testing::TestWithParam<tss::Carriage> {
             .carriage = GetParam(),
             .entropy = is_native() ? kEv : FakeIo::kPort,
             .destination_port = kUetPort};
+  }
+
+  static RxDatagram from_there(Octets& sealed) {
+    RxDatagram datagram;
+    datagram.from = ipv4(2);
+    if (!is_native()) datagram.from.port = FakeIo::kPort;
+    datagram.ev = Entropy(is_native() ? kEv : FakeIo::kPort);
+    datagram.bytes = sealed;
+    return datagram;
   }
 
   static constexpr uint16_t kEv = 0x1234;
@@ -107,12 +122,8 @@ TEST_P(SealedIoTest, ThePeerOpensWhatLeaves) {
 TEST_P(SealedIoTest, WhatThePeerSealedArrivesOpened) {
   const Octets content = tss::test::content();
   Octets sealed = there_.seal(content, route(2, 1));
-  RxDatagram datagram;
-  datagram.from = ipv4(2);
-  if (!is_native()) datagram.from.port = FakeIo::kPort;
-  datagram.ev = Entropy(is_native() ? kEv : FakeIo::kPort);
-  datagram.bytes = sealed;
-  fake_->arriving = {&datagram, 1};
+  RxDatagram datagram = from_there(sealed);
+  fake_->arriving = {{&datagram, 1}};
   const std::span<RxDatagram> got = io_->receive();
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(Octets(got[0].bytes.begin(), got[0].bytes.end()), content);
@@ -169,6 +180,30 @@ TEST_P(SealedIoTest, WhatDoesNotOpenIsNotSeen) {
   EXPECT_EQ(counts[tss::Count::in_rx_encryption_bypass_pkts], 1u);
   EXPECT_EQ(counts[tss::Count::in_auth_fail_pkts], 1u);
   EXPECT_EQ(counts[tss::Count::in_auth_pkts], 1u);
+}
+
+// [TSS-081, TSS-104] A switch has cut it: it cannot be right, and is no sign of an attack.
+TEST_P(SealedIoTest, APacketThatASwitchHasCutIsNotForged) {
+  Octets sealed = there_.seal(tss::test::content(), route(2, 1));
+  sealed.resize(sealed.size() - 20);
+  RxDatagram datagram = from_there(sealed);
+  datagram.dscp = 16;
+  fake_->arriving = {{&datagram, 1}};
+  EXPECT_TRUE(io_->receive().empty());
+  const tss::Counts counts = here_.domains.total_counts();
+  EXPECT_EQ(counts[tss::Count::in_trim_unauth], 1u);
+  EXPECT_EQ(counts[tss::Count::in_auth_fail_pkts], 0u);
+}
+
+// What was forged hides nothing that came after it.
+TEST_P(SealedIoTest, ABatchOfNonsenseIsSkipped) {
+  Octets forged = there_.seal(tss::test::content(), route(2, 1));
+  forged.back() ^= std::byte{1};
+  Octets good = there_.seal(tss::test::content(), route(2, 1));
+  RxDatagram first = from_there(forged), second = from_there(good);
+  fake_->arriving = {{&first, 1}, {&second, 1}};
+  EXPECT_EQ(io_->receive().size(), 1u);
+  EXPECT_EQ(here_.domains.total_counts()[tss::Count::in_auth_fail_pkts], 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Carriages, SealedIoTest,

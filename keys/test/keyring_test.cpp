@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <memory>
@@ -169,6 +170,50 @@ TEST_F(KeyringTest, AKeyExpires) {
   EXPECT_TRUE(late.seal(a).empty()) << "expired before it was read";
 }
 
+// [TSS-045] A key whose time is changed goes on, with its counters, and with what it has received.
+TEST_F(KeyringTest, ANewTimeOfExpiryKeepsTheKey) {
+  write(domain(0, key(0, '1', "expires = 2027-01-15T08:00:10Z\n")));  // kUnix + 10
+  Process a(paths("a"), 1), b(paths("b"), 2);
+  const auto early = a.seal(b);
+  EXPECT_TRUE(b.opens(early, a));
+  write(domain(0, key(0, '1', "expires = 2027-01-15T08:00:20Z\n")));
+  const std::vector<Change> later{{ChangeKind::expiry_changed, kSdi, false}};
+  EXPECT_EQ(a.ring->reload({kBegin, kUnix}), later);
+  b.ring->reload({kBegin, kUnix});
+  const auto packet = a.seal(b, kBegin + 15_s);
+  EXPECT_FALSE(packet.empty());
+  EXPECT_TRUE(b.opens(packet, a, kBegin + 15_s));
+  EXPECT_FALSE(b.opens(early, a, kBegin + 15_s)) << "received before";
+  EXPECT_TRUE(a.seal(b, kBegin + 20_s).empty());
+  // Expired and overwritten; then its time is longer again.
+  a.ring->run(kBegin + 21_s);
+  write(domain(0, key(0, '1')));
+  a.ring->reload({kBegin + 22_s, kUnix + 22});
+  EXPECT_FALSE(a.seal(b, kBegin + 22_s).empty());
+}
+
+// The year 9999 means never, and so does what no clock can count.
+TEST_F(KeyringTest, AFarTimeOfExpiryIsNever) {
+  write(domain(0, key(0, '1', "expires = 9999-12-31T23:59:59Z\n")));
+  Process a(paths("a"), 1);
+  EXPECT_FALSE(a.seal(a).empty());
+  EXPECT_FALSE(a.seal(a, kBegin + Duration::seconds(1'000'000'000)).empty());
+}
+
+// The marks cannot be written while keys are replaced: later they can, and all goes on.
+TEST_F(KeyringTest, ARolloverWithoutMarksIsMadeUpFor) {
+  write(domain(0, key(0, '1')));
+  const KeyringPaths p = paths("a");
+  Process a(p, 1);
+  write(domain(1, key(1, '2')));
+  ASSERT_EQ(chmod(p.counters.c_str(), 0644), 0);
+  EXPECT_THROW(a.ring->reload({kBegin, kUnix}), KeyFileError);
+  EXPECT_TRUE(a.seal(a).empty()) << "no counter was granted";
+  ASSERT_EQ(chmod(p.counters.c_str(), 0600), 0);
+  a.ring->run(kBegin);
+  EXPECT_FALSE(a.seal(a).empty());
+}
+
 // [TSS-017] A source that changes makes the domain anew; its counters go on.
 TEST_F(KeyringTest, TermsMayChange) {
   write(domain(0, key(0, '1')));
@@ -214,6 +259,21 @@ TEST_F(KeyringTest, InstalledKeysAreLoggedWhereThatIsAskedFor) {
     EXPECT_EQ(parsed.key->secret[0], static_cast<std::byte>((digit - '0') * 0x11));
   }
   EXPECT_FALSE(std::getline(in, line));
+}
+
+// A file that others made, or may read, gets no key; nor does what a link names.
+TEST_F(KeyringTest, AKeyLogThatOthersMayReadIsRefused) {
+  const std::string log = folder_.path("log");
+  std::ofstream(log) << "";
+  ASSERT_EQ(chmod(log.c_str(), 0666), 0);
+  EXPECT_THROW(append_to_key_log(log, tss::Key{}), KeyFileError);
+  ASSERT_EQ(chmod(log.c_str(), 0600), 0);
+  append_to_key_log(log, tss::Key{});
+  const std::string link = folder_.path("link");
+  ASSERT_EQ(symlink(log.c_str(), link.c_str()), 0);
+  EXPECT_THROW(append_to_key_log(link, tss::Key{}), KeyFileError);
+  EXPECT_EQ(mkfifo(folder_.path("pipe").c_str(), 0600), 0);
+  EXPECT_THROW(append_to_key_log(folder_.path("pipe"), tss::Key{}), KeyFileError);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "keys/secret_memory.h"
 
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,8 +54,10 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   std::optional<keys::Keyring> ring_;
   std::optional<keys::FileWatch> watch_;
   std::string path_;
+  uint64_t cut_dscps_ = 0;
   Instant look_at_ = Instant::zero();
-  bool has_failed_ = false;  // the last look at the files; said once
+  Instant reload_at_ = Instant::never();  // until it succeeds
+  bool has_failed_ = false;               // the last look at the files; said once
   bool is_rotation_told_ = false;
 };
 
@@ -70,12 +73,17 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   if (!jobs_.create(arena_, kBindings, io::SystemRandom().u64()).ok()) {
     throw keys::KeyFileError("no memory for jobs");
   }
-  path_ = settings.tss_keys.empty() ? "/etc/uet/keys.toml" : settings.tss_keys;
+  cut_dscps_ = settings.cut_dscps();
+  // The program may change its folder.
+  const auto whole = [](const std::string& path) {
+    return path.empty() ? path : std::filesystem::absolute(path).string();
+  };
+  path_ = settings.tss_keys.empty() ? "/etc/uet/keys.toml" : whole(settings.tss_keys);
   const std::string counters =
-      settings.tss_counters.empty() ? "/etc/uet/counters" : settings.tss_counters;
+      settings.tss_counters.empty() ? "/etc/uet/counters" : whole(settings.tss_counters);
   watch_.emplace(path_);
-  ring_.emplace(keys::KeyringPaths{path_, counters, settings.tss_keylog}, ip_of(local), domains_,
-                present(coarse_now()));
+  ring_.emplace(keys::KeyringPaths{path_, counters, whole(settings.tss_keylog)}, ip_of(local),
+                domains_, present(coarse_now()));
   for (const keys::DomainEntry& entry : ring_->file().domains) {
     if (entry.terms.mode == tss::Mode::server && entry.terms.use_ssi) {
       throw keys::KeyFileError(path_ + ": domain " + std::to_string(entry.terms.sdi) +
@@ -92,6 +100,7 @@ std::unique_ptr<io::PacketIo> KeptKeys::around(std::unique_ptr<io::PacketIo> bac
   io::SealedIo::Terms terms;
   terms.refuses_clear = !jobs_.clear_may_pass();
   terms.seal_bytes = seal_bytes_;
+  terms.cut_dscps = cut_dscps_;
   terms.clock = coarse_now;
   terms.tend = [self = shared_from_this()](Instant now) { return self->tend(now); };
   return std::make_unique<io::SealedIo>(std::move(backend), domains_, std::move(terms));
@@ -122,10 +131,16 @@ void KeptKeys::look_after(const keys::DomainEntry& entry, Instant now) {
 
 Instant KeptKeys::tend(Instant now) {
   constexpr Duration kLookEvery = Duration::seconds(1);
+  constexpr Duration kTryAgainEvery = Duration::seconds(1);
   try {
-    if (watch_->has_changed()) reload(now);
+    if (watch_->has_changed()) reload_at_ = now;
+    if (reload_at_ <= now) {
+      reload_at_ = now + kTryAgainEvery;
+      reload(now);
+      reload_at_ = Instant::never();
+    }
     ring_->run(now);
-    has_failed_ = false;
+    if (reload_at_ == Instant::never()) has_failed_ = false;
   } catch (const keys::KeyFileError& error) {
     if (!has_failed_) UET_WARN(DOMAIN, "FI_UET_TSS=file: %s\n", error.what());
     has_failed_ = true;

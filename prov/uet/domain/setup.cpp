@@ -105,9 +105,8 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
   io::UdpOptions options = backend_options(settings, candidate);
   options.ring = wanted == IoChoice::uring;
   options.ip_protocol = wanted == IoChoice::ip ? settings.ip_protocol : uint8_t{0};
-  options.crc = settings.ip_crc && !settings.tss;  // the check value of a seal takes its place
-  const pds::Config& pds = settings.stack.pds;
-  options.cut_dscps = uint64_t{1} << pds.trimmed_dscp | uint64_t{1} << pds.trimmed_lasthop_dscp;
+  options.crc = settings.ip_crc;
+  options.cut_dscps = settings.cut_dscps();
   std::string error;
   backend = wanted == IoChoice::packet ? open_as<io::FrameIo>(options, owns_uet_port, error)
                                        : open_as<io::UdpIo>(options, owns_uet_port, error);

@@ -71,6 +71,10 @@ struct Settings {
   // The stack's values, and the rows of those that were set: only these are applied, because a
   // domain has defaults of its own for some (TIMERS, INTEROP, the socket's buffer).
   fep::Config stack;
+  // Of packets that a switch has trimmed; bit i: DSCP i. [WIRE-016, WIRE-022]
+  uint64_t cut_dscps() const {
+    return uint64_t{1} << stack.pds.trimmed_dscp | uint64_t{1} << stack.pds.trimmed_lasthop_dscp;
+  }
   std::vector<const Setting*> stack_set;
 
   // False: a setting whose default would be less safe than what was asked for, or something else
