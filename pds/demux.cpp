@@ -215,7 +215,7 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   }
   const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->mode == in.mode &&
                      pdc->peer_id == in.spdcid && pdc->state() != PdcState::pending &&
-                     pdc->sdi == d.sdi && is_from(d, res_.peers[pdc->peer]);
+                     is_from(d, res_.peers[pdc->peer]);
   const bool closed = binds && pdc->life.close_received() && in.psn().after(pdc->end.psn());
   if (!binds || closed) return res_.counters.add(Count::drop_trimmed);
 
@@ -263,7 +263,7 @@ void Demux::on_trimmed_ack(const RxDatagram& d, Instant now) {
   const wire::Ack h = wire::Ack::read(r);
   Pdc* const pdc = table_.find(h.dpdcid);
   const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->peer_id == h.spdcid &&
-                     pdc->sdi == d.sdi && is_from(d, res_.peers[pdc->peer]);
+                     is_from(d, res_.peers[pdc->peer]);
   TxSlot* const slot = binds && !h.p ? pdc->tx.find(h.ack_psn()) : nullptr;
   const bool again = slot != nullptr && slot->kind == SlotKind::data && !slot->state.is_lost() &&
                      slot->sent_for(d.at) >= pdc->rtt.smoothed();

@@ -6,16 +6,32 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: scripts/rollovers.sh BUILD [SECONDS]
+Usage: scripts/rollovers.sh [--build DIR] [--seconds N]
 
-BUILD is a build folder with the targets uet-fi and secured_attack_test; SECONDS (default 60) is how
-long keys are replaced.
+Replaces keys while messages move, and checks that none is lost.
+
+  --build DIR   build folder with the targets uet-fi and secured_attack_test (default: build/dev)
+  --seconds N   how long (default: 60)
+  -h, --help    this text
+
+Exit status: 0 when nothing was lost, 2 on bad usage, another one otherwise.
 HELP
 }
-case ${1:-} in
-  -h|--help) usage; exit 0 ;;
-  "") usage >&2; exit 2 ;;
-esac
-build=$(realpath "$1")
-export FI_PROVIDER_PATH=$build/prov/uet FI_PROVIDER=uet UET_ROLLOVERS=${2:-60} UET_ROLLOVER_MS=1000
+
+build=$root/build/dev seconds=60
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build)
+      [ -n "${2:-}" ] || misuse "--build needs a folder"
+      build=$2; shift ;;
+    --seconds) needs_number "$@"; seconds=$2; shift ;;
+    -h|--help) usage; exit 0 ;;
+    *) unknown "$1" ;;
+  esac
+  shift
+done
+[ -x "$build/prov/uet/secured_attack_test" ] ||
+  die "no $build/prov/uet/secured_attack_test: cmake --build $build --target secured_attack_test"
+export FI_PROVIDER_PATH=$build/prov/uet FI_PROVIDER=uet
+export UET_ROLLOVERS=$seconds UET_ROLLOVER_MS=1000
 "$build/prov/uet/secured_attack_test" --gtest_filter='SecuredRolloverTest.*'

@@ -164,15 +164,8 @@ TEST_P(SealedIoTest, WhatDoesNotOpenIsNotSeen) {
   Octets good = there_.seal(clear, route(2, 1));
   Octets bad = good;
   bad.back() ^= std::byte{1};
-  std::array<RxDatagram, 3> datagrams;
-  const std::array<std::span<std::byte>, 3> octets = {clear, bad, good};
-  for (size_t i = 0; i < 3; ++i) {
-    datagrams[i].from = ipv4(2);
-    if (!is_native()) datagrams[i].from.port = FakeIo::kPort;
-    datagrams[i].ev = Entropy(is_native() ? kEv : FakeIo::kPort);
-    datagrams[i].bytes = octets[i];
-  }
-  fake_->arriving = datagrams;
+  std::array<RxDatagram, 3> datagrams{from_there(clear), from_there(bad), from_there(good)};
+  fake_->arriving = {datagrams};
   const std::span<RxDatagram> got = io_->receive();
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(got[0].sdi, kSdi);

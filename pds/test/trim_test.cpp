@@ -35,25 +35,6 @@ class TrimTest : public ::testing::Test {
   }
 };
 
-// [PDS-V8, TSS-073] A PDC with a seal does not listen to what a switch may have cut in the clear.
-TEST_F(TrimTest, ASecuredPdcHearsNothingInTheClear) {
-  Bench b;
-  b.sdi = 77;
-  b.open_target();
-  b.sdi = 0;
-  rx_trimmed(b, b.request(1001, false));
-  rx_trimmed(b, b.request(1000, false));
-  EXPECT_EQ(b.lines(), Lines{});
-  EXPECT_EQ(b.count(Count::drop_trimmed), 2u);
-
-  Bench i;
-  i.sdi = 77;
-  i.open_initiator(2);
-  i.sdi = 0;
-  rx_trimmed_ack(i, i.ack(i.start), wire::NextHeader::response_data);
-  EXPECT_EQ(i.count(Count::drop_trimmed), 1u);
-}
-
 // [PDS-V2, PDS-130, PDS-131] A new PSN is refused at once and leaves no trace.
 TEST_F(TrimTest, NewRequestIsNacked) {
   Bench b;
