@@ -27,8 +27,8 @@ FabricAddress idle_host(uint8_t host) {
   return a;
 }
 
-// Of this process, in octets. The system counts the pages of this file one by one; statm lags behind
-// by some of each processor.
+// Of this process, in octets. The system counts the pages one by one for this file; statm lags
+// behind by some of each processor.
 size_t resident_bytes() {
   std::FILE* const file = std::fopen("/proc/self/smaps_rollup", "r");
   if (file == nullptr) return 0;
