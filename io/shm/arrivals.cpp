@@ -90,7 +90,8 @@ std::span<RxDatagram> ShmArrivals::receive() {
   now_ = Instant::zero();
   const auto rings = static_cast<uint32_t>(order_.size());
   const uint32_t busy = std::min(rings, kBusy);
-  for (uint32_t i = 0; i < busy && i < order_.size(); ++i) look_at((i + next_busy_) % busy);
+  const uint32_t first = next_busy_;  // which changes on the way
+  for (uint32_t i = 0; i < busy && i < order_.size(); ++i) look_at((i + first) % busy);
   const uint32_t others = rings - busy;
   for (uint32_t i = 0; i < std::min(others, kOthers) && order_.size() == rings; ++i) {
     next_other_ = (next_other_ + 1) % others;
@@ -110,19 +111,21 @@ void ShmArrivals::look_at(uint32_t place) {
 }
 
 bool ShmArrivals::take_from(uint32_t index) {
+  // A ring that moved in the order may be looked at twice in a call.
+  const bool is_lent = std::find(lent_.begin(), lent_.end(), index) != lent_.end();
   Arrival& arrival = *rings_[index];
   ShmPacket packet;
   for (uint32_t taken = 0; taken < kPacketsInARow && count_ < datagrams_.size(); ++taken) {
     const ShmTake outcome = arrival.reader->take(packet);
     if (outcome == ShmTake::broken || (outcome == ShmTake::none && arrival.is_over)) {
       // What was taken of it before lies in its memory: then it goes in the next call.
-      if (taken > 0) return true;
+      if (taken > 0 || is_lent) return true;
       if (outcome == ShmTake::broken) counters_.on_broken(arrival.from, false);
       drop(index);
       return false;
     }
     if (outcome == ShmTake::none) return true;
-    if (taken == 0) lent_.push_back(index);
+    if (taken == 0 && !is_lent) lent_.push_back(index);
     lend(arrival, packet);
   }
   return true;
