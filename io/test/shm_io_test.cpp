@@ -1,19 +1,16 @@
 // [LF-142] Two endpoints of one host: their packets go through shared memory where they may,
 // through the socket where not, and nothing else changes. [decision 21]
-#include "io/shm/shm_io.h"
 #include "io/faulty.h"
 #include "io/pcap_tap.h"
 #include "io/test/mapped_rings.h"
-#include "io/test/udp_testing.h"
+#include "io/test/shm_testing.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -25,53 +22,10 @@ namespace {
 
 using test::mapped_rings;
 
-std::unique_ptr<ShmIo> open_shm(const FabricAddress& local) {
-  std::unique_ptr<PacketIo> socket = open(at(local));
-  std::string error;
-  std::unique_ptr<ShmIo> shm = ShmIo::open(socket, &error);
-  EXPECT_NE(shm, nullptr) << error;
-  return shm;
-}
-
-void send(PacketIo& io, const FabricAddress& to, const std::string& text, uint16_t ev = 0) {
-  Outbox out;
-  out.add(to, text, ev);
-  io.send(out.packets());
-  EXPECT_EQ(out.fates(), "s");
-}
-
-// Looks at the connections, as a busy application does.
-void poll(PacketIo& io) {
-  for (int i = 0; i < 200; ++i) (void)io.receive();
-}
-
 size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<size_t>(std::distance(begin(all), end(all)));
 }
-
-class ShmIoTest : public ::testing::Test {
- protected:
-  void open_both() {
-    a_ = open_shm(ipv4(1));
-    b_ = open_shm(ipv4(2));
-    agree(*a_, *b_);
-  }
-  // The first packet takes the socket; then there is a ring.
-  void agree(ShmIo& from, ShmIo& to) {
-    const uint64_t before = from.counters().rings_out;
-    send(from, to.local_address(), "first");
-    for (int i = 0; i < 100 && from.counters().rings_out == before; ++i) {
-      poll(to);
-      poll(from);
-      ::usleep(1000);
-    }
-    EXPECT_EQ(from.counters().rings_out, before + 1);
-  }
-
-  std::unique_ptr<ShmIo> a_;
-  std::unique_ptr<ShmIo> b_;
-};
 
 TEST_F(ShmIoTest, AfterTheFirstPacketAllGoThroughTheRingAndLookTheSame) {
   a_ = open_shm(ipv4(1));
@@ -246,33 +200,6 @@ TEST_F(ShmIoTest, WhatAPeerHasSentBeforeItEndedIsStillRead) {
   b_->on_sleep(true);  // sees that the peer is gone
   b_->on_sleep(false);
   EXPECT_EQ(receive(*b_, 100).size(), 100u);
-  poll(*b_);
-  EXPECT_EQ(mapped_rings(), 0u);
-}
-
-// The memory of what one call has handed out stays until the next call, though its senders have
-// ended and other rings are looked at, too.
-TEST_F(ShmIoTest, WhatIsLentStaysWhenItsSenderHasEnded) {
-  b_ = open_shm(ipv4(2));
-  std::vector<std::unique_ptr<ShmIo>> senders;
-  for (const uint8_t host : std::array<uint8_t, 2>{1, 3}) {
-    senders.push_back(open_shm(ipv4(host)));
-    agree(*senders.back(), *b_);
-  }
-  const std::string big(8000, 'b');
-  for (const auto& sender : senders) send(*sender, b_->local_address(), big);
-  senders.clear();
-  b_->on_sleep(true);  // looks at the connections in each call
-  size_t seen = 0;
-  for (int i = 0; i < 1000 && seen < 2; ++i) {
-    for (const RxDatagram& d : b_->receive()) {
-      if (d.bytes.size() != big.size()) continue;  // "first", by the socket
-      EXPECT_EQ(std::memcmp(d.bytes.data(), big.data(), big.size()), 0);
-      ++seen;
-    }
-  }
-  EXPECT_EQ(seen, 2u);
-  b_->on_sleep(false);
   poll(*b_);
   EXPECT_EQ(mapped_rings(), 0u);
 }

@@ -1,0 +1,40 @@
+// [LF-142] What a call hands out of a ring, and how long it stays. [decision 21]
+#include "io/test/mapped_rings.h"
+#include "io/test/shm_testing.h"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace uet::io {
+namespace {
+
+// The memory of what one call has handed out stays until the next call, though its senders have
+// ended and other rings are looked at, too.
+TEST_F(ShmIoTest, WhatIsLentStaysWhenItsSenderHasEnded) {
+  b_ = open_shm(ipv4(2));
+  std::vector<std::unique_ptr<ShmIo>> senders;
+  for (const uint8_t host : std::array<uint8_t, 2>{1, 3}) {
+    senders.push_back(open_shm(ipv4(host)));
+    agree(*senders.back(), *b_);
+  }
+  const std::string big(8000, 'b');
+  for (const auto& sender : senders) send(*sender, b_->local_address(), big);
+  senders.clear();
+  b_->on_sleep(true);  // looks at the connections in each call
+  size_t seen = 0;
+  for (int i = 0; i < 1000 && seen < 2; ++i) {
+    for (const RxDatagram& d : b_->receive()) {
+      if (d.bytes.size() != big.size()) continue;  // "first", by the socket
+      EXPECT_EQ(std::memcmp(d.bytes.data(), big.data(), big.size()), 0);
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 2u);
+  b_->on_sleep(false);
+  poll(*b_);
+  EXPECT_EQ(test::mapped_rings(), 0u);
+}
+
+}  // namespace
+}  // namespace uet::io
