@@ -191,7 +191,7 @@ function(uet_split_skippable entry test filter)
   get_test_property(${test} LABELS labels)
   get_test_property(${test} ENVIRONMENT environment)
   set_tests_properties(${entry} PROPERTIES LABELS "${labels}" TIMEOUT 60
-    SKIP_REGULAR_EXPRESSION "SKIPPED" FAIL_REGULAR_EXPRESSION "0 tests from")
+    SKIP_REGULAR_EXPRESSION "SKIPPED" FAIL_REGULAR_EXPRESSION "[^0-9]0 tests from")
   if(environment)
     set_tests_properties(${entry} PROPERTIES ENVIRONMENT "${environment}")
   endif()

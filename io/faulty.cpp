@@ -9,17 +9,17 @@
 
 namespace uet::io {
 
-FaultyIo::FaultyIo(std::unique_ptr<PacketIo> inner, const FaultPlan& plan, uint64_t seed)
-    : inner_(std::move(inner)),
+FaultyIo::FaultyIo(std::unique_ptr<PacketIo> below, const FaultPlan& plan, uint64_t seed)
+    : IoLayer(std::move(below)),
       plan_(plan),
       rng_(plan.seed != 0 ? plan.seed : seed),
       created_(monotonic_now()),
-      slot_bytes_(inner_->caps().max_datagram_bytes),
+      slot_bytes_(inner().caps().max_datagram_bytes),
       memory_(new std::byte[size_t{kHeld} * slot_bytes_]) {}
 
 int FaultyIo::failure() const {
   if (Instant::zero() + (monotonic_now() - created_) >= plan_.fail_at) return EIO;
-  return inner_->failure();
+  return inner().failure();
 }
 
 void FaultyIo::report_counters(const CounterSink& sink) const {
@@ -31,7 +31,7 @@ void FaultyIo::report_counters(const CounterSink& sink) const {
   sink("fault_duplicated", counters_.duplicated);
   sink("fault_reordered", counters_.reordered);
   sink("fault_spared", counters_.spared);
-  inner_->report_counters(sink);
+  inner().report_counters(sink);
 }
 
 // Draws the same numbers whatever the plan says.
@@ -73,11 +73,11 @@ void FaultyIo::send(std::span<TxPacket> packets) {
     const Verdict verdict = judge();
     if (verdict == Verdict::pass) continue;
     // Neighbours stay together, so that the backend can still join them.
-    if (passed < i) inner_->send(packets.subspan(passed, i - passed));
+    if (passed < i) inner().send(packets.subspan(passed, i - passed));
     deviate(packets[i], verdict);
     passed = i + 1;
   }
-  if (passed < packets.size()) inner_->send(packets.subspan(passed));
+  if (passed < packets.size()) inner().send(packets.subspan(passed));
   release_due();
 }
 
@@ -89,7 +89,7 @@ void FaultyIo::deviate(TxPacket& packet, Verdict verdict) {
   Held* const held = copy(packet);
   if (held == nullptr) {
     ++counters_.spared;
-    return inner_->send({&packet, 1});
+    return inner().send({&packet, 1});
   }
   switch (verdict) {
     case Verdict::pass:
@@ -103,19 +103,19 @@ void FaultyIo::deviate(TxPacket& packet, Verdict verdict) {
       ++counters_.reordered;
       break;
     case Verdict::corrupt: {
-      if (packet.bytes() == 0) return inner_->send({&packet, 1});
+      if (packet.bytes() == 0) return inner().send({&packet, 1});
       const uint64_t bit = rng_.below(uint64_t{packet.bytes()} * 8);
       held->packet.header[bit / 8] ^= std::byte{1} << (bit % 8);
-      inner_->send({&held->packet, 1});
+      inner().send({&held->packet, 1});
       packet.fate = held->packet.fate;
       packet.error = held->packet.error;
       if (packet.fate == TxFate::sent) ++counters_.corrupted;
       break;
     }
     case Verdict::duplicate:
-      inner_->send({&packet, 1});
+      inner().send({&packet, 1});
       if (packet.fate != TxFate::sent) return;
-      inner_->send({&held->packet, 1});
+      inner().send({&held->packet, 1});
       ++counters_.duplicated;
       break;
   }
@@ -148,7 +148,7 @@ void FaultyIo::release_due() {
   if (held_count_ == 0) return;
   for (Held& held : held_) {
     if (!held.used || held.due > now_) continue;
-    inner_->send({&held.packet, 1});
+    inner().send({&held.packet, 1});
     if (held.packet.fate == TxFate::later) continue;
     held.used = false;
     --held_count_;
@@ -160,7 +160,7 @@ std::span<RxDatagram> FaultyIo::receive() {
     now_ = monotonic_now();
     release_due();
   }
-  return inner_->receive();
+  return inner().receive();
 }
 
 }  // namespace uet::io

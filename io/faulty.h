@@ -3,7 +3,7 @@
 #pragma once
 
 #include "io/fault_plan.h"
-#include "io/packet_io.h"
+#include "io/layer.h"
 
 #include "base/rng.h"
 
@@ -29,28 +29,18 @@ struct FaultCounters {
 // Obeys loss, burst, dup, reorder, corrupt, blackhole and fail (times since creation). What needs a
 // model of the network (delay, jitter, mtu, rate, queue, ecn) is ignored. A packet held back leaves
 // with a later send() or receive(), when it is due; wait_fd() does not tell of it.
-class FaultyIo final : public PacketIo {
+class FaultyIo final : public IoLayer {
  public:
   // The plan's seed, when it has one, wins over `seed`.
-  FaultyIo(std::unique_ptr<PacketIo> inner, const FaultPlan& plan, uint64_t seed);
+  FaultyIo(std::unique_ptr<PacketIo> below, const FaultPlan& plan, uint64_t seed);
 
-  IoCaps caps() const override { return inner_->caps(); }
-  FabricAddress local_address() const override { return inner_->local_address(); }
-  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
   // A packet dropped or held back has fate `sent`.
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
-  std::span<const PathError> path_errors() override { return inner_->path_errors(); }
-  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
-  Instant deadline() const override { return inner_->deadline(); }
-  int wait_fd() const override { return inner_->wait_fd(); }
-  void on_sleep(bool begins) override { inner_->on_sleep(begins); }
-  void finish() override { inner_->finish(); }
   int failure() const override;
   void report_counters(const CounterSink& sink) const override;
 
   const FaultCounters& counters() const { return counters_; }
-  PacketIo& inner() { return *inner_; }
 
  private:
   static constexpr uint32_t kHeld = 32;
@@ -75,7 +65,6 @@ class FaultyIo final : public PacketIo {
   Held* copy(const TxPacket& packet);
   void release_due();
 
-  std::unique_ptr<PacketIo> inner_;
   FaultPlan plan_;
   Rng rng_;
   Instant created_;

@@ -69,7 +69,7 @@ std::unique_ptr<PcapTap> PcapTap::open(std::unique_ptr<PacketIo>& inner, const s
   tap->blocks_.section();
   tap->blocks_.interface(
       {kLinkRawIp, interface.name.substr(0, 256), interface.comment.substr(0, 1024)});
-  tap->inner_ = std::move(inner);
+  tap->take_over(inner);
   return tap;
 }
 
@@ -78,7 +78,7 @@ PcapTap::~PcapTap() { flush(); }
 // Begins a packet with the headers made up for it; the datagram follows, then end_packet().
 void PcapTap::begin_packet(const Datagram& d) {
   if (blocks_.used() > kFlushBytes) flush();
-  const uint8_t protocol = inner_->caps().ip_protocol;
+  const uint8_t protocol = inner().caps().ip_protocol;
   const uint32_t udp_headers = header_bytes_of(d.to);
   const uint32_t headers = protocol == 0 ? udp_headers : udp_headers - kUdpHeader + kEntropyHeader;
   blocks_.begin_packet({.time_ns = static_cast<uint64_t>(d.at.ns() + wall_offset_ns_),
@@ -93,20 +93,20 @@ void PcapTap::begin_packet(const Datagram& d) {
 }
 
 void PcapTap::end_packet() {
-  if (inner_->caps().ip_protocol == 0) put_udp_checksum(blocks_.packet());
+  if (inner().caps().ip_protocol == 0) put_udp_checksum(blocks_.packet());
   blocks_.end_packet();
 }
 
 void PcapTap::send(std::span<TxPacket> packets) {
-  inner_->send(packets);
+  inner().send(packets);
   if (!is_recording()) return;
   const Instant now = monotonic_now();
-  const FabricAddress local = inner_->local_address();
+  const FabricAddress local = inner().local_address();
   FabricAddress from = local;
   for (const TxPacket& p : packets) {
     if (p.fate != TxFate::sent) continue;
     // A sealed packet can be opened only with the port that it left with. [TSS-022]
-    from.port = p.sdi == 0 ? nominal_source_port(local, p.ev) : inner_->source_port(p.ev);
+    from.port = p.sdi == 0 ? nominal_source_port(local, p.ev) : inner().source_port(p.ev);
     begin_packet({from, p.to, p.dscp, p.ecn, p.bytes(), p.ev, now, Direction::outbound});
     blocks_.put(p.header, p.header_bytes);
     for (uint32_t i = 0; i < p.slice_count; ++i) blocks_.put(p.slices[i].data, p.slices[i].length);
@@ -116,9 +116,9 @@ void PcapTap::send(std::span<TxPacket> packets) {
 }
 
 std::span<RxDatagram> PcapTap::receive() {
-  const std::span<RxDatagram> datagrams = inner_->receive();
+  const std::span<RxDatagram> datagrams = inner().receive();
   if (!is_recording()) return datagrams;
-  const FabricAddress to = inner_->local_address();
+  const FabricAddress to = inner().local_address();
   for (const RxDatagram& d : datagrams) {
     begin_packet({d.from, to, d.dscp, d.ecn, static_cast<uint32_t>(d.bytes.size()), d.ev, d.at,
                   Direction::inbound});
@@ -141,7 +141,7 @@ void PcapTap::flush_when_due(Instant now) {
 void PcapTap::finish() {
   flush();
   finished_ = true;
-  inner_->finish();
+  inner().finish();
 }
 
 void PcapTap::flush() {

@@ -3,7 +3,7 @@
 // the traffic.
 #pragma once
 
-#include "io/packet_io.h"
+#include "io/layer.h"
 #include "io/pcapng.h"
 #include "io/socket.h"
 
@@ -21,7 +21,7 @@ struct CapturedInterface {
   std::string comment;  // empty: none
 };
 
-class PcapTap final : public PacketIo {
+class PcapTap final : public IoLayer {
  public:
   // Opens the file and takes the backend over. In `path`, %p is replaced by the process ID. A file
   // that another capture is writing is left alone: ours then gets the process ID appended, and a
@@ -32,20 +32,10 @@ class PcapTap final : public PacketIo {
   PcapTap(const PcapTap&) = delete;
   PcapTap& operator=(const PcapTap&) = delete;
 
-  IoCaps caps() const override { return inner_->caps(); }
-  FabricAddress local_address() const override { return inner_->local_address(); }
-  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
   // Records the packets that the backend took. The source port of clear ones is
   // nominal_source_port(), that of sealed ones source_port().
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
-  std::span<const PathError> path_errors() override { return inner_->path_errors(); }
-  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
-  Instant deadline() const override { return inner_->deadline(); }
-  int wait_fd() const override { return inner_->wait_fd(); }
-  void on_sleep(bool begins) override { inner_->on_sleep(begins); }
-  int failure() const override { return inner_->failure(); }
-  void report_counters(const CounterSink& sink) const override { inner_->report_counters(sink); }
 
   // Writes what is buffered, and records nothing more.
   void finish() override;
@@ -56,7 +46,6 @@ class PcapTap final : public PacketIo {
   const std::string& path() const { return path_; }
   // True after the first failed write, which is said once on stderr; nothing is recorded after it.
   bool failed() const { return failed_; }
-  PacketIo& inner() { return *inner_; }
 
  private:
   static constexpr size_t kBufferBytes = 1 << 20;
@@ -82,7 +71,6 @@ class PcapTap final : public PacketIo {
   void flush_when_due(Instant now);
   bool is_recording() const { return !failed_ && !finished_; }
 
-  std::unique_ptr<PacketIo> inner_;
   Fd file_;
   std::string path_;
   bool failed_ = false;

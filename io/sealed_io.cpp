@@ -28,21 +28,21 @@ int errno_of(tss::Refusal refusal) {
 
 }  // namespace
 
-SealedIo::SealedIo(std::unique_ptr<PacketIo> inner, tss::Domains& domains, Terms terms)
-    : inner_(std::move(inner)),
+SealedIo::SealedIo(std::unique_ptr<PacketIo> below, tss::Domains& domains, Terms terms)
+    : IoLayer(std::move(below)),
       domains_(domains),
       terms_(std::move(terms)),
       sealer_(domains),
       opener_(domains),
-      local_(inner_->local_address()),
-      run_bytes_(inner_->caps().burst_bytes != 0 ? inner_->caps().burst_bytes : kRunBytes),
-      carriage_(inner_->caps().ip_protocol != 0 ? tss::Carriage::native : tss::Carriage::udp),
+      local_(inner().local_address()),
+      run_bytes_(inner().caps().burst_bytes != 0 ? inner().caps().burst_bytes : kRunBytes),
+      carriage_(inner().caps().ip_protocol != 0 ? tss::Carriage::native : tss::Carriage::udp),
       rooms_(new std::byte[TxBatch::kCapacity * kRoomBytes]) {
   (void)tend();
 }
 
 IoCaps SealedIo::caps() const {
-  IoCaps caps = inner_->caps();
+  IoCaps caps = inner().caps();
   caps.max_datagram_bytes -= std::min(caps.max_datagram_bytes, terms_.seal_bytes);
   return caps;
 }
@@ -58,31 +58,43 @@ Instant SealedIo::tend() {
 
 void SealedIo::send(std::span<TxPacket> packets) {
   const Instant now = tend();
-  while (!packets.empty()) packets = packets.subspan(send_run(packets, now));
+  bool is_held = false;
+  for (size_t done = 0; done < packets.size();) done = send_run(packets, done, is_held, now);
 }
 
 // As many as leave in one message: the peer opens them while the next ones are sealed, and they are
 // still in the cache when the kernel copies them. Returns how many packets have their fate.
-size_t SealedIo::send_run(std::span<TxPacket> packets, Instant now) {
-  std::array<uint8_t, TxBatch::kCapacity> origin;  // of each sealed packet
-  static_assert(TxBatch::kCapacity <= UINT8_MAX);
-  packets = packets.first(std::min<size_t>(packets.size(), TxBatch::kCapacity));
-  size_t done = 0, count = 0;
+// is_held: a packet of an earlier run stays behind, or now of this one.
+size_t SealedIo::send_run(std::span<TxPacket> packets, size_t done, bool& is_held, Instant now) {
+  std::array<uint32_t, TxBatch::kCapacity> origin;  // of each sealed packet
+  size_t count = 0;
   uint32_t octets = 0;
-  while (done < packets.size() && octets < run_bytes_) {
+  while (done < packets.size() && octets < run_bytes_ && count < origin.size()) {
     const size_t at = done++;
+    if (is_held && is_behind_a_held_one(packets.first(at), packets[at])) {
+      packets[at].fate = TxFate::later;
+      continue;
+    }
     if (!seal(packets[at], count, now)) continue;
     octets += sealed_[count].bytes();
     // The next one is probably as long.
     if (octets + sealed_[count].bytes() > run_bytes_) octets = run_bytes_;
-    origin[count++] = static_cast<uint8_t>(at);
+    origin[count++] = static_cast<uint32_t>(at);
   }
-  if (count != 0) inner_->send({sealed_.data(), count});
+  if (count != 0) inner().send({sealed_.data(), count});
   for (size_t i = 0; i < count; ++i) {
     packets[origin[i]].fate = sealed_[i].fate;
     packets[origin[i]].error = sealed_[i].error;
+    is_held |= sealed_[i].fate == TxFate::later;
   }
   return done;
+}
+
+// One that goes the same way must not overtake it.
+bool SealedIo::is_behind_a_held_one(std::span<const TxPacket> before, const TxPacket& packet) {
+  return std::any_of(before.begin(), before.end(), [&](const TxPacket& one) {
+    return one.fate == TxFate::later && one.ev == packet.ev && one.to == packet.to;
+  });
 }
 
 // The sealed packet goes to a place of the batch. False: it is refused, and has its fate.
@@ -103,7 +115,7 @@ bool SealedIo::seal(TxPacket& packet, size_t place, Instant now) {
                          .route = {.source = ip_of(local_),
                                    .destination = ip_of(packet.to),
                                    .carriage = carriage_,
-                                   .entropy = inner_->source_port(packet.ev),
+                                   .entropy = inner().source_port(packet.ev),
                                    .destination_port = packet.to.port},
                          .client_ssi = {},
                          .room = {room, kRoomBytes}};
@@ -123,7 +135,7 @@ bool SealedIo::seal(TxPacket& packet, size_t place, Instant now) {
 std::span<RxDatagram> SealedIo::receive() {
   const Instant now = tend();
   for (int batch = 0; batch < kBatchesMax; ++batch) {
-    const std::span<RxDatagram> arrived = inner_->receive();
+    const std::span<RxDatagram> arrived = inner().receive();
     size_t opened = 0;
     for (RxDatagram& datagram : arrived) {
       if (open(datagram, now)) arrived[opened++] = datagram;
@@ -159,7 +171,7 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
 }
 
 void SealedIo::report_counters(const CounterSink& sink) const {
-  inner_->report_counters(sink);
+  inner().report_counters(sink);
   const tss::Counts total = domains_.total_counts();
 #define X(count) sink("tss_" #count, total[tss::Count::count]);
   UET_TSS_COUNTS(X)

@@ -4,7 +4,7 @@
 // [TSS-076, TSS-083..094, TSS-140, decision 23]
 #pragma once
 
-#include "io/packet_io.h"
+#include "io/layer.h"
 
 #include "tss/opener.h"
 #include "tss/sealer.h"
@@ -18,7 +18,7 @@
 
 namespace uet::io {
 
-class SealedIo final : public PacketIo {
+class SealedIo final : public IoLayer {
  public:
   struct Terms {
     bool refuses_clear = true;  // both ways: no job may talk in the clear [TSS-077, TSS-084]
@@ -33,29 +33,17 @@ class SealedIo final : public PacketIo {
   static constexpr Duration kTendEvery = Duration::milliseconds(50);
 
   // `domains` outlives this object.
-  SealedIo(std::unique_ptr<PacketIo> inner, tss::Domains& domains, Terms terms);
+  SealedIo(std::unique_ptr<PacketIo> below, tss::Domains& domains, Terms terms);
 
   IoCaps caps() const override;
-  FabricAddress local_address() const override { return inner_->local_address(); }
-  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
   // Seals each packet for each try, with a counter of its own. One that cannot be sealed has fate
   // `never`: EKEYEXPIRED without a key to transmit with, EKEYREJECTED without a counter, ENOKEY
   // without a domain, EMSGSIZE when it is too long. [TSS-039, TSS-040, TSS-109]
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
-  std::span<const PathError> path_errors() override { return inner_->path_errors(); }
-  // Of the sealed packet.
-  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
-  Instant deadline() const override { return std::min(deadline_, inner_->deadline()); }
-  int wait_fd() const override { return inner_->wait_fd(); }
-  void on_sleep(bool begins) override { inner_->on_sleep(begins); }
-  bool watch_input(int fd) override { return inner_->watch_input(fd); }
-  int failure() const override { return inner_->failure(); }
-  void finish() override { inner_->finish(); }
+  Instant deadline() const override { return std::min(deadline_, inner().deadline()); }
   // Those of all domains together, as tss_<name>; what the layers above count is 0 there.
   void report_counters(const CounterSink& sink) const override;
-
-  PacketIo& inner() { return *inner_; }
 
  private:
   // The longest packet of the stack, sealed. Not a power of two: the first lines of all rooms would
@@ -66,11 +54,11 @@ class SealedIo final : public PacketIo {
   static constexpr int kBatchesMax = 16;
 
   Instant tend();
-  size_t send_run(std::span<TxPacket> packets, Instant now);
+  size_t send_run(std::span<TxPacket> packets, size_t done, bool& is_held, Instant now);
+  static bool is_behind_a_held_one(std::span<const TxPacket> before, const TxPacket& packet);
   bool seal(TxPacket& packet, size_t place, Instant now);
   bool open(RxDatagram& datagram, Instant now);
 
-  std::unique_ptr<PacketIo> inner_;
   tss::Domains& domains_;
   Terms terms_;
   tss::Sealer sealer_;

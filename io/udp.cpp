@@ -99,6 +99,8 @@ bool check(const UdpOptions& o, std::string& error) {
              (o.local.port % UdpIo::kBlockPorts != 0 || o.local.port == kBlockOfUetPort)) {
     error =
         "a port other than 4793 must be a multiple of 16, and not 4784: it is the base of a block";
+  } else if (o.ip_protocol != 0 && o.local.port != kUetPort) {
+    error = "an address has no ports without UDP: leave the port out, or use FI_UET_IO=udp";
   } else if (o.local.port == 0 || o.port_first == 0) {
     error = "port 0 is not an address that others could reach";
   } else {

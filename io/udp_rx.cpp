@@ -146,7 +146,7 @@ void UdpRx::open_message(uint32_t message) {
 }
 
 // What a raw socket hands out begins with the IPv4 header, which the kernel has checked; of IPv6
-// with the entropy header. False: not a packet of ours. [WIRE-010, WIRE-013]
+// with the entropy header. False: the packet has no such headers. [WIRE-010, WIRE-013]
 bool UdpRx::take_native_headers(RxDatagram& pattern, std::span<std::byte>& octets) {
   const bool ipv6 = pattern.from.family == FabricAddress::Family::ipv6;
   const size_t ip_header = ipv6 ? 0 : kIpv4Header;

@@ -22,16 +22,16 @@ constexpr uint64_t kArrivalEvents = uint64_t{2} << 32;    // + index
 
 std::unique_ptr<ShmIo> ShmIo::open(std::unique_ptr<PacketIo>& inner, std::string* error) {
   std::unique_ptr<ShmIo> io(new ShmIo);
-  io->inner_ = std::move(inner);
+  io->take_over(inner);
   std::string why;
   if (io->start(why)) return io;
-  inner = std::move(io->inner_);
+  io->give_back(inner);
   if (error != nullptr) *error = why;
   return nullptr;
 }
 
 bool ShmIo::start(std::string& error) {
-  const FabricAddress local = inner_->local_address();
+  const FabricAddress local = inner().local_address();
   if (!door_.open(local)) {
     error = errno == EADDRINUSE ? "the name of its Unix socket is taken"
                                 : "no Unix socket: " + errno_text(errno);
@@ -41,7 +41,7 @@ bool ShmIo::start(std::string& error) {
   bell_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   // The door tells of each newcomer once: where no descriptor is left for it, nobody is kept awake.
   if (!epoll_ || !bell_ || !watch(door_.fd(), kDoorEvent, EPOLLIN | EPOLLET) ||
-      !watch(bell_.get(), kBellEvent, EPOLLIN) || !inner_->watch_input(epoll_.get())) {
+      !watch(bell_.get(), kBellEvent, EPOLLIN) || !inner().watch_input(epoll_.get())) {
     error = "no descriptors to wait with: " + errno_text(errno);
     return false;
   }
@@ -67,14 +67,14 @@ void ShmIo::send(std::span<TxPacket> packets) {
     if (ring == nullptr || !put(*ring, packets[i])) continue;
     if (left > 1) {
       eager_calls_ = kEagerCalls;
-      inner_->send(packets.subspan(i + 1 - left, left - 1));
+      inner().send(packets.subspan(i + 1 - left, left - 1));
     }
     left = 0;
   }
   departures_->end_batch();
   if (left == 0) return;
   eager_calls_ = kEagerCalls;
-  inner_->send(packets.last(left));
+  inner().send(packets.last(left));
 }
 
 // A seal covers the port that the packet would leave the socket with, so the ring says that port.
@@ -82,7 +82,7 @@ void ShmIo::send(std::span<TxPacket> packets) {
 bool ShmIo::put(ShmDeparture& ring, TxPacket& packet) {
   if (packet.sdi == 0) return departures_->put(ring, packet);
   const Entropy ev = packet.ev;
-  packet.ev = Entropy(inner_->source_port(ev));
+  packet.ev = Entropy(inner().source_port(ev));
   const bool is_put = departures_->put(ring, packet);
   packet.ev = ev;
   return is_put;
@@ -97,7 +97,7 @@ std::span<RxDatagram> ShmIo::receive() {
   } else if (++calls_since_look_ >= kCallsPerLook) {
     look_at_connections();
   }
-  if (arrivals_->none()) return inner_->receive();
+  if (arrivals_->none()) return inner().receive();
   std::span<RxDatagram> got;
   if (++calls_since_socket_ < kCallsPerSocket) {
     got = arrivals_->receive();
@@ -112,7 +112,7 @@ std::span<RxDatagram> ShmIo::receive() {
 
 std::span<RxDatagram> ShmIo::receive_from_socket() {
   calls_since_socket_ = 0;
-  const std::span<RxDatagram> got = inner_->receive();
+  const std::span<RxDatagram> got = inner().receive();
   if (!got.empty()) {
     eager_calls_ = kEagerCalls;
   } else if (eager_calls_ > 0) {
@@ -186,7 +186,7 @@ void ShmIo::report_counters(const CounterSink& sink) const {
   sink("shm_rings_in", counters_.rings_in);
   sink("shm_rings_broken", counters_.rings_broken);
   sink("shm_refused", counters_.refused);
-  inner_->report_counters(sink);
+  inner().report_counters(sink);
 }
 
 }  // namespace uet::io

@@ -4,7 +4,7 @@
 // [LF-142, decision 21]
 #pragma once
 
-#include "io/packet_io.h"
+#include "io/layer.h"
 #include "io/shm/arrivals.h"
 #include "io/shm/departures.h"
 
@@ -14,35 +14,25 @@
 
 namespace uet::io {
 
-class ShmIo final : public PacketIo {
+class ShmIo final : public IoLayer {
  public:
   // Takes the backend over. On failure null, `inner` keeps the backend, and `error` says why. The
   // backend must be able to watch_input().
   static std::unique_ptr<ShmIo> open(std::unique_ptr<PacketIo>& inner, std::string* error);
 
-  IoCaps caps() const override { return inner_->caps(); }
-  FabricAddress local_address() const override { return inner_->local_address(); }
-  uint16_t source_port(Entropy ev) override { return inner_->source_port(ev); }
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
   std::span<const PathError> path_errors() override {
     const std::span<const PathError> changes = departures_->changes();
-    return changes.empty() ? inner_->path_errors() : changes;
+    return changes.empty() ? inner().path_errors() : changes;
   }
-  uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
-  Instant deadline() const override { return inner_->deadline(); }
-  int wait_fd() const override { return inner_->wait_fd(); }
   void on_sleep(bool begins) override;
-  bool watch_input(int fd) override { return inner_->watch_input(fd); }
-  int failure() const override { return inner_->failure(); }
-  void finish() override { inner_->finish(); }
   void report_counters(const CounterSink& sink) const override;
 
   void tell_of_broken_rings(ShmBrokenSink sink) { counters_.broken_sink = sink; }
   const ShmCounters& counters() const { return counters_; }
   // Rings to others at present, agreed on or not.
   uint32_t departures() const { return departures_->ring_count(); }
-  PacketIo& inner() { return *inner_; }
 
  private:
   // Connections are looked at after so many calls of receive() without a sleeper.
@@ -63,7 +53,6 @@ class ShmIo final : public PacketIo {
   void rest_with_bell();
   std::span<RxDatagram> receive_from_socket();
 
-  std::unique_ptr<PacketIo> inner_;
   ShmCounters counters_;
   Fd epoll_;  // door, bell and connections
   Fd bell_;   // an eventfd: something lies in a ring already, or a connection waits

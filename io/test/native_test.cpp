@@ -33,25 +33,28 @@ std::vector<uint8_t> next_octets(const Fd& socket, bool ipv6) {
   return octets;
 }
 
+// What leaves by these options for a packet "uet" with EV 0x1234, behind the IP header.
+std::vector<uint8_t> octets_sent(const UdpOptions& options, const FabricAddress& to) {
+  const Fd listener = open_raw_socket(to, kProtocol);
+  FabricAddress bound = to;
+  bound.port = 0;
+  SockAddr name;
+  const socklen_t length = to_sockaddr(bound, name);
+  EXPECT_EQ(::bind(listener.get(), &name.any, length), 0);
+  const auto sender = open(options);
+  Outbox out;
+  out.add(to, "uet", 0x1234);
+  sender->send(out.packets());
+  EXPECT_EQ(out.fates(), "s");
+  return next_octets(listener, to.family == FabricAddress::Family::ipv6);
+}
+
 // [WIRE-008, WIRE-009, WIRE-013] The EV in network order, two octets of zero, then the packet; no
 // UDP header.
 TEST_F(NativeTest, AnEntropyHeaderStandsBeforeThePacket) {
-  for (const bool v6 : {false, true}) {
-    const FabricAddress local = v6 ? ipv6() : ipv4(1);
-    FabricAddress to = v6 ? ipv6() : ipv4(2);
-    const Fd listener = open_raw_socket(to, kProtocol);
-    SockAddr name;
-    to.port = 0;
-    const socklen_t length = to_sockaddr(to, name);
-    ASSERT_EQ(::bind(listener.get(), &name.any, length), 0);
-    const auto sender = open(native_at(local));
-    Outbox out;
-    to.port = kUetPort;
-    out.add(to, "uet", 0x1234);
-    sender->send(out.packets());
-    EXPECT_EQ(out.fates(), "s");
-    EXPECT_EQ(next_octets(listener, v6), (std::vector<uint8_t>{0x12, 0x34, 0, 0, 'u', 'e', 't'}));
-  }
+  const std::vector<uint8_t> want{0x12, 0x34, 0, 0, 'u', 'e', 't'};
+  EXPECT_EQ(octets_sent(native_at(ipv4(1)), ipv4(2)), want);
+  EXPECT_EQ(octets_sent(native_at(ipv6()), ipv6()), want);
 }
 
 // [WIRE-007, WIRE-013] Each EV reaches the wire; the sender is known by its address alone.
@@ -104,6 +107,10 @@ TEST_F(NativeTest, OneProcessOwnsAnAddress) {
   EXPECT_NE(error.find("taken by another process"), error.npos) << error;
   EXPECT_NE(error.find("FI_UET_IFACE"), error.npos) << error;
   EXPECT_NE(open(native_at(ipv4(2))), nullptr);
+  UdpOptions block = native_at(ipv4(3));
+  block.local.port = 16384;
+  EXPECT_EQ(UdpIo::open(block, &error), nullptr);
+  EXPECT_NE(error.find("no ports"), error.npos) << error;
   UdpOptions other = native_at(ipv4(1));
   other.ip_protocol = 254;
   EXPECT_NE(open(other), nullptr);
@@ -184,22 +191,12 @@ UdpOptions with_crc(const FabricAddress& local) {
 // [WIRE-089, WIRE-091, WIRE-092, WIRE-093] Behind the payload, least significant octet first.
 TEST_F(NativeTest, ACrcEndsThePacket) {
   for (const bool v6 : {false, true}) {
-    const FabricAddress local = v6 ? ipv6() : ipv4(1);
-    FabricAddress to = v6 ? ipv6() : ipv4(2);
-    const Fd listener = open_raw_socket(to, kProtocol);
-    SockAddr name;
-    to.port = 0;
-    const socklen_t length = to_sockaddr(to, name);
-    ASSERT_EQ(::bind(listener.get(), &name.any, length), 0);
-    const auto sender = open(with_crc(local));
-    Outbox out;
-    to.port = kUetPort;
-    out.add(to, "uet", 0x1234);
-    sender->send(out.packets());
+    const FabricAddress from = v6 ? ipv6() : ipv4(1);
+    const FabricAddress to = v6 ? ipv6() : ipv4(2);
     std::vector<uint8_t> want{0x12, 0x34, 0, 0, 'u', 'e', 't'};
-    const uint32_t crc = crc_by_definition(local, to, want);
+    const uint32_t crc = crc_by_definition(from, to, want);
     for (int i = 0; i < 4; ++i) want.push_back(static_cast<uint8_t>(crc >> (8 * i)));
-    EXPECT_EQ(next_octets(listener, v6), want);
+    EXPECT_EQ(octets_sent(with_crc(from), to), want);
   }
 }
 

@@ -32,13 +32,20 @@ FabricAddress ipv4(uint8_t host) {
 class FakeIo final : public PacketIo {
  public:
   static constexpr uint16_t kPort = 0xC242;
+  static constexpr uint32_t kBurstBytes = 100;  // so each packet leaves by a call of its own
 
   explicit FakeIo(uint8_t ip_protocol) : ip_protocol_(ip_protocol) {}
-  IoCaps caps() const override { return {.max_datagram_bytes = 1472, .ip_protocol = ip_protocol_}; }
+  IoCaps caps() const override {
+    return {.max_datagram_bytes = 1472, .burst_bytes = kBurstBytes, .ip_protocol = ip_protocol_};
+  }
   FabricAddress local_address() const override { return ipv4(1); }
   uint16_t source_port(Entropy ev) override { return ip_protocol_ != 0 ? ev.value() : kPort; }
   void send(std::span<TxPacket> packets) override {
     for (TxPacket& p : packets) {
+      if (offered++ == held) {
+        p.fate = TxFate::later;
+        continue;
+      }
       sent.emplace_back(p.header, p.header + p.header_bytes);
       p.fate = TxFate::sent;
     }
@@ -52,6 +59,8 @@ class FakeIo final : public PacketIo {
   int wait_fd() const override { return -1; }
 
   std::vector<Octets> sent;
+  size_t offered = 0;
+  size_t held = SIZE_MAX;  // the packet of this number stays behind
   std::vector<std::span<RxDatagram>> arriving;
 
  private:
@@ -83,6 +92,15 @@ class SealedIoTest : public ::testing::TestWithParam<tss::Carriage> {
             .destination_port = kUetPort};
   }
 
+  static TxPacket to_there(Octets& content) {
+    TxPacket packet;
+    packet.header = content.data();
+    packet.header_bytes = static_cast<uint16_t>(content.size());
+    packet.to = ipv4(2);
+    packet.ev = Entropy(kEv);
+    packet.sdi = kSdi;
+    return packet;
+  }
   static RxDatagram from_there(Octets& sealed) {
     RxDatagram datagram;
     datagram.from = ipv4(2);
@@ -101,15 +119,11 @@ class SealedIoTest : public ::testing::TestWithParam<tss::Carriage> {
 TEST_P(SealedIoTest, ThePeerOpensWhatLeaves) {
   Octets content = tss::test::content();
   const IoSlice payload{content.data() + 12, content.size() - 12};
-  TxPacket packet;
-  packet.header = content.data();
+  TxPacket packet = to_there(content);
   packet.header_bytes = 12;
   packet.slices = &payload;
   packet.slice_count = 1;
   packet.payload_bytes = static_cast<uint32_t>(payload.length);
-  packet.to = ipv4(2);
-  packet.ev = Entropy(kEv);
-  packet.sdi = kSdi;
   io_->send({&packet, 1});
   EXPECT_EQ(packet.fate, TxFate::sent);
   ASSERT_EQ(fake_->sent.size(), 1u);
@@ -135,12 +149,7 @@ TEST_P(SealedIoTest, WhatThePeerSealedArrivesOpened) {
 TEST_P(SealedIoTest, WhatCannotBeSealedDoesNotLeave) {
   Octets content = tss::test::content();
   std::array<TxPacket, 5> packets;
-  for (TxPacket& packet : packets) {
-    packet.header = content.data();
-    packet.header_bytes = static_cast<uint16_t>(content.size());
-    packet.to = ipv4(2);
-    packet.sdi = kSdi;
-  }
+  packets.fill(to_there(content));
   packets[1].sdi = 0;
   packets[3].sdi = kSdi + 1;
   io_->send(packets);
@@ -155,6 +164,21 @@ TEST_P(SealedIoTest, WhatCannotBeSealedDoesNotLeave) {
   io_->send({packets.data(), 1});
   EXPECT_EQ(said(0), std::pair(TxFate::never, EKEYEXPIRED));
   EXPECT_EQ(fake_->sent.size(), 3u);
+}
+
+// A packet that stays behind is overtaken by none that goes the same way; all others leave.
+TEST_P(SealedIoTest, APacketThatStaysBehindKeepsItsPlace) {
+  Octets content = tss::test::content();
+  std::array<TxPacket, 5> packets;
+  packets.fill(to_there(content));
+  packets[3].to = ipv4(3);
+  packets[4].ev = Entropy(kEv + 1);
+  fake_->held = 1;
+  io_->send(packets);
+  std::string fates;
+  for (const TxPacket& packet : packets) fates += "sln"[static_cast<size_t>(packet.fate)];
+  EXPECT_EQ(fates, "sllss");
+  EXPECT_EQ(fake_->offered, 4u) << "the third one was not even sealed";
 }
 
 // [TSS-084, TSS-103] Neither a packet in the clear nor one that does not open is seen; those behind

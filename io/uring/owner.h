@@ -20,7 +20,7 @@ class RingOwner {
     candidate_ = thread;
     return ++calls_ >= calls_wanted_;
   }
-  // A call of the owner: whoever else came began in vain.
+  // A call of the owner: another thread must count its calls from the beginning.
   void on_own_call() { calls_ = 0; }
   // The ring is this thread's from here on. With is_owned false nobody has it, and nobody gets it
   // before twice as many calls.

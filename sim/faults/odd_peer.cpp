@@ -52,7 +52,7 @@ bool is_rendezvous(std::byte opcode) {
 void OddPeer::send(std::span<TxPacket> packets) {
   if (is_mute()) return send_mute(packets);
   sent_ += packets.size();
-  below_->send(packets);
+  inner().send(packets);
   for (const TxPacket& packet : packets) {
     if (packet.fate != TxFate::sent) continue;
     if (stranger_ != nullptr) stranger_->hear(packet);
@@ -66,7 +66,7 @@ void OddPeer::send_mute(std::span<TxPacket> packets) {
     const wire::Reader r({packet.header, packet.header_bytes});
     const auto prologue = wire::Prologue::peek(r);
     if (!prologue || !wire::is_ack(prologue->type)) {
-      below_->send({&packet, 1});
+      inner().send({&packet, 1});
       continue;
     }
     packet.fate = TxFate::sent;
@@ -93,7 +93,7 @@ void OddPeer::emit(std::span<const std::byte> octets, const TxPacket& like) {
   packet.to = like.to;
   packet.sdi = like.sdi;
   packet.dscp = 46;
-  below_->send({&packet, 1});
+  inner().send({&packet, 1});
 }
 
 // A relative of a packet that was just sent, from the same PDC, about a PSN far away.
@@ -179,7 +179,7 @@ void OddPeer::add_odd_control(wire::Control control, const TxPacket& like) {
 }
 
 std::span<RxDatagram> OddPeer::receive() {
-  const std::span<RxDatagram> all = below_->receive();
+  const std::span<RxDatagram> all = inner().receive();
   if (plan_.refused_packets == 0 && plan_.broken_requests == 0 && plan_.broken_returns == 0 &&
       !plan_.spoil) {
     return all;

@@ -8,7 +8,7 @@
 #include "sim/faults/stranger.h"
 #include "sim/plan.h"
 
-#include "io/packet_io.h"
+#include "io/layer.h"
 #include "wire/pds.h"
 
 #include "base/packet.h"
@@ -19,26 +19,21 @@
 
 namespace uet::sim {
 
-class OddPeer final : public io::PacketIo {
+class OddPeer final : public io::IoLayer {
  public:
   // `plan` outlives this object. `stranger` hears what is sent; it may be null. `may_be_mute`: the
   // endpoint is the one that plan.mute_after is about.
   OddPeer(std::unique_ptr<io::PacketIo> below, const Plan& plan, Stranger* stranger,
           bool may_be_mute, uint64_t seed)
-      : below_(std::move(below)),
+      : IoLayer(std::move(below)),
         plan_(plan),
         stranger_(stranger),
         may_be_mute_(may_be_mute),
         seed_(seed),
         rng_(seed, 0x6f6464) {}
 
-  io::IoCaps caps() const override { return below_->caps(); }
-  FabricAddress local_address() const override { return below_->local_address(); }
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
-  std::span<const io::PathError> path_errors() override { return below_->path_errors(); }
-  uint32_t route_mtu(const FabricAddress& to) override { return below_->route_mtu(to); }
-  int wait_fd() const override { return -1; }
 
  private:
   void add_odd(const TxPacket& packet);
@@ -55,7 +50,6 @@ class OddPeer final : public io::PacketIo {
   void answer(const RxDatagram& datagram, const wire::Nack& nack);
   void emit(std::span<const std::byte> octets, const TxPacket& like);
 
-  std::unique_ptr<io::PacketIo> below_;
   const Plan& plan_;
   Stranger* stranger_;
   bool may_be_mute_;

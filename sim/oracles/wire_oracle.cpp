@@ -72,7 +72,7 @@ bool takes_psn(wire::PdsType type) {
 }  // namespace
 
 WireOracle::WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows)
-    : below_(std::move(below)), windows_(windows) {
+    : IoLayer(std::move(below)), windows_(windows) {
   UET_ASSERT(sent_.create(arena_, kRoom, 1).ok() && sent_by_rudi_.create(arena_, kRoom, 2).ok() &&
              pdc_by_id_.create(arena_, kRoom, 3).ok());
 }
@@ -83,7 +83,7 @@ WireOracle::Pdc* WireOracle::pdc_of(uint32_t spdcid) {
 }
 
 void WireOracle::send(std::span<TxPacket> packets) {
-  below_->send(packets);
+  inner().send(packets);
   for (const TxPacket& packet : packets) {
     if (packet.fate != TxFate::sent) continue;
     ++packets_;
@@ -94,7 +94,7 @@ void WireOracle::send(std::span<TxPacket> packets) {
 }
 
 std::span<RxDatagram> WireOracle::receive() {
-  const std::span<RxDatagram> datagrams = below_->receive();
+  const std::span<RxDatagram> datagrams = inner().receive();
   for (const RxDatagram& d : datagrams) {
     wire::Reader peek(d.bytes);
     const auto prologue = wire::Prologue::parse(peek);

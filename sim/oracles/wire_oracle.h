@@ -3,7 +3,7 @@
 // allow. Sits in front of a simulated port.
 #pragma once
 
-#include "io/packet_io.h"
+#include "io/layer.h"
 #include "wire/pds_request.h"
 
 #include "base/arena.h"
@@ -20,7 +20,7 @@
 
 namespace uet::sim {
 
-class WireOracle final : public io::PacketIo {
+class WireOracle final : public io::IoLayer {
  public:
   // Of the endpoint behind it: packets outstanding of each PDC direction, and PSNs beyond the
   // cumulative ACK until the peer states its range.
@@ -31,13 +31,8 @@ class WireOracle final : public io::PacketIo {
   };
   WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows);
 
-  io::IoCaps caps() const override { return below_->caps(); }
-  FabricAddress local_address() const override { return below_->local_address(); }
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
-  std::span<const io::PathError> path_errors() override { return below_->path_errors(); }
-  uint32_t route_mtu(const FabricAddress& to) override { return below_->route_mtu(to); }
-  int wait_fd() const override { return -1; }
 
   // The first violation seen, or empty.
   const std::string& violation() const { return violation_; }
@@ -64,7 +59,6 @@ class WireOracle final : public io::PacketIo {
   void check(const TxPacket& packet, uint64_t payload);
   void check_rudi(const TxPacket& packet, uint64_t payload);
 
-  std::unique_ptr<io::PacketIo> below_;
   Windows windows_;
   // Digests of what follows the PDS header, by SPDCID << 32 | PSN, and by pkt_id.
   Arena arena_;
