@@ -38,9 +38,10 @@ bool is_loopback(const FabricAddress& a) {
 
 }  // namespace
 
-ShmDepartures::ShmDepartures(const FabricAddress& local, int epoll, uint64_t watch_base,
-                             ShmCounters& counters)
+ShmDepartures::ShmDepartures(const FabricAddress& local, uint8_t ip_protocol, int epoll,
+                             uint64_t watch_base, ShmCounters& counters)
     : local_(local),
+      ip_protocol_(ip_protocol),
       epoll_(epoll),
       watch_base_(watch_base),
       counters_(counters),
@@ -107,7 +108,7 @@ bool ShmDepartures::open_ring(Known& known) {
   if (free == rings_.end()) return false;
   auto made = std::make_unique<ShmDeparture>();
   made->to = known.address;
-  made->connection = connect_to_door(known.address);
+  made->connection = connect_to_door(known.address, ip_protocol_);
   if (!made->connection) {
     if (errno == EPERM) ++counters_.refused;
     return false;

@@ -40,7 +40,8 @@ class ShmDepartures {
   static constexpr uint32_t kRoomBytes = kShmDataBytes / 2;
 
   // `epoll` watches the connections, with `watch_base` + the index of the ring as data.
-  ShmDepartures(const FabricAddress& local, int epoll, uint64_t watch_base, ShmCounters& counters);
+  ShmDepartures(const FabricAddress& local, uint8_t ip_protocol, int epoll, uint64_t watch_base,
+                ShmCounters& counters);
 
   // The ring to that destination; null: none, the packet takes the socket. May try to make one,
   // which takes some system calls, at most once a while for each destination.
@@ -89,6 +90,7 @@ class ShmDepartures {
   void tell(const PathError& change);
 
   FabricAddress local_;
+  uint8_t ip_protocol_;  // of the socket; 0: UDP
   int epoll_;
   uint64_t watch_base_;
   ShmCounters& counters_;

@@ -39,8 +39,8 @@ struct Name {
   socklen_t length = 0;
 };
 
-// "\0uet-shm-1:<address in hex>.<port>.<scope>": abstract.
-Name name_of(const FabricAddress& a) {
+// "\0uet-shm-1:<address in hex>.<port>.<scope>", without UDP ".ip<protocol>" behind it: abstract.
+Name name_of(const FabricAddress& a, uint8_t ip_protocol) {
   Name name;
   name.address.sun_family = AF_UNIX;
   char text[sizeof name.address.sun_path - 1];
@@ -50,6 +50,10 @@ Name name_of(const FabricAddress& a) {
   }
   used += std::snprintf(text + used, sizeof text - static_cast<size_t>(used), ".%u.%u", a.port,
                         a.scope_id);
+  if (ip_protocol != 0) {
+    used +=
+        std::snprintf(text + used, sizeof text - static_cast<size_t>(used), ".ip%u", ip_protocol);
+  }
   std::memcpy(name.address.sun_path + 1, text, static_cast<size_t>(used));
   name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + used);
   return name;
@@ -90,9 +94,9 @@ Fd take_descriptor(msghdr& message) {
 
 }  // namespace
 
-bool ShmDoor::open(const FabricAddress& local) {
+bool ShmDoor::open(const FabricAddress& local, uint8_t ip_protocol) {
   socket_ = open_unix();
-  const Name name = name_of(local);
+  const Name name = name_of(local, ip_protocol);
   return socket_ &&
          ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&name.address), name.length) ==
              0 &&
@@ -106,9 +110,9 @@ bool ShmDoor::accept(Fd& connection) {
   return true;
 }
 
-Fd connect_to_door(const FabricAddress& to) {
+Fd connect_to_door(const FabricAddress& to, uint8_t ip_protocol) {
   Fd connection = open_unix();
-  const Name name = name_of(to);
+  const Name name = name_of(to, ip_protocol);
   if (!connection || ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&name.address),
                                name.length) != 0) {
     return Fd();

@@ -23,7 +23,8 @@ enum class ShmNews : uint8_t {
 class ShmDoor {
  public:
   // False with errno: another endpoint has the name (EADDRINUSE), or there is no descriptor.
-  bool open(const FabricAddress& local);
+  // ip_protocol: see IoCaps. Endpoints of an address with UDP and without are two.
+  bool open(const FabricAddress& local, uint8_t ip_protocol = 0);
   int fd() const { return socket_.get(); }
   // The next connection. False: none waits. An empty `connection`: it was of another user, and is
   // closed.
@@ -35,7 +36,7 @@ class ShmDoor {
 
 // Connects to the endpoint with that address of this host. Empty with errno: ECONNREFUSED when
 // nobody shares memory there, EPERM when another user does, EAGAIN when it is busy.
-Fd connect_to_door(const FabricAddress& to);
+Fd connect_to_door(const FabricAddress& to, uint8_t ip_protocol = 0);
 
 // Tells who sends and passes the descriptor of the ring. False with errno.
 bool send_hello(const Fd& connection, const FabricAddress& from, const Fd& ring);

@@ -32,7 +32,8 @@ std::unique_ptr<ShmIo> ShmIo::open(std::unique_ptr<PacketIo>& inner, std::string
 
 bool ShmIo::start(std::string& error) {
   const FabricAddress local = inner().local_address();
-  if (!door_.open(local)) {
+  const uint8_t ip_protocol = inner().caps().ip_protocol;
+  if (!door_.open(local, ip_protocol)) {
     error = errno == EADDRINUSE ? "the name of its Unix socket is taken"
                                 : "no Unix socket: " + errno_text(errno);
     return false;
@@ -45,7 +46,8 @@ bool ShmIo::start(std::string& error) {
     error = "no descriptors to wait with: " + errno_text(errno);
     return false;
   }
-  departures_ = std::make_unique<ShmDepartures>(local, epoll_.get(), kDepartureEvents, counters_);
+  departures_ = std::make_unique<ShmDepartures>(local, ip_protocol, epoll_.get(), kDepartureEvents,
+                                                counters_);
   arrivals_ = std::make_unique<ShmArrivals>(
       epoll_.get(), kArrivalEvents, counters_,
       [this](const FabricAddress& from) { departures_->on_local(from); });

@@ -1,4 +1,5 @@
-// [LF-142] What a call hands out of a ring, and how long it stays. [decision 21]
+// [LF-142] What a call hands out of a ring, and how long it stays; rings of endpoints without UDP.
+// [decision 21]
 #include "io/test/mapped_rings.h"
 #include "io/test/shm_testing.h"
 
@@ -34,6 +35,22 @@ TEST_F(ShmIoTest, WhatIsLentStaysWhenItsSenderHasEnded) {
   b_->on_sleep(false);
   poll(*b_);
   EXPECT_EQ(test::mapped_rings(), 0u);
+}
+
+// [decision 25] One process of an address has UDP, another one an IP protocol: a peer without UDP
+// finds the second.
+TEST_F(ShmIoTest, WithUdpAndWithoutAreTwo) {
+  if (!open_raw_socket(ipv4(9), kProtocol)) GTEST_SKIP() << "raw sockets need CAP_NET_RAW";
+  const auto with_udp = open_shm(ipv4(2));
+  a_ = open_shm(ipv4(1), Mover::native);
+  b_ = open_shm(ipv4(2), Mover::native);
+  agree(*a_, *b_);
+  send(*a_, b_->local_address(), "through the ring");
+  const std::vector<Got> got = receive(*b_, 1);
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_EQ(got[0].text, "through the ring");
+  poll(*with_udp);
+  EXPECT_EQ(with_udp->counters().rings_in, 0u);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace uet::io {
 
-inline std::unique_ptr<ShmIo> open_shm(const FabricAddress& local) {
-  std::unique_ptr<PacketIo> socket = open(at(local));
+inline std::unique_ptr<ShmIo> open_shm(const FabricAddress& local, Mover mover = Mover::calls) {
+  std::unique_ptr<PacketIo> socket = open(at(local, mover));
   std::string error;
   std::unique_ptr<ShmIo> shm = ShmIo::open(socket, &error);
   EXPECT_NE(shm, nullptr) << error;
