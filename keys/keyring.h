@@ -66,8 +66,8 @@ class Keyring {
 };
 
 // Binds the jobs of all domains of the file; a domain without jobs gets all that no domain lists.
-// Other jobs may not talk, whether in the clear or not. Errors of JobTable::bind; Errc::exists: two
-// domains are without jobs. [TSS-074, TSS-077]
+// Other jobs may not talk, whether in the clear or not. Errors of JobTable::bind; Errc::exists,
+// too: two domains are without jobs. [TSS-074, TSS-077]
 Result<void> bind_jobs(const KeyFile& file, tss::JobTable& jobs);
 
 // Appends a line to a key log: with one write, to a file that only its owner may read. Throws

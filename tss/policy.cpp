@@ -10,10 +10,12 @@ Result<void> JobTable::create(Arena& arena, uint32_t bindings, uint64_t seed) {
 
 Result<void> JobTable::bind(JobId job, uint32_t sdi, Policy policy) {
   if (sdi == 0) return Errc::invalid;
+  const Job* const known = jobs_.find(job);
+  if (known != nullptr && known->policy != policy) return Errc::exists;
   if (bindings_.full()) return Errc::again;
   const auto bound = bindings_.insert({job, sdi}, true);
   if (!bound.ok()) return bound.error();
-  if (jobs_.find(job) != nullptr) return {};
+  if (known != nullptr) return {};
   const auto added = jobs_.insert(job, {sdi, policy});
   UET_ASSERT(added.ok());
   if (policy != Policy::require) ++jobs_allowing_clear_;

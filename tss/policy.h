@@ -45,7 +45,8 @@ class JobTable {
     default_sdi_ = sdi;
   }
   // The job is bound to this domain; the first one is what its packets are sent in. Errc::invalid
-  // for sdi 0, Errc::again when the table is full; nothing was changed.
+  // for sdi 0, Errc::exists for a job that has another policy in an earlier domain, Errc::again
+  // when the table is full; nothing was changed.
   Result<void> bind(JobId job, uint32_t sdi, Policy policy = Policy::require);
 
   // The job needs security, and has no domain: nothing of it may leave. [TSS-077]

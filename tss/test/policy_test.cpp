@@ -73,6 +73,8 @@ TEST_F(JobTableTest, WhatIsWrongChangesNothing) {
   EXPECT_EQ(jobs_.bind(JobId(5), 0).error(), Errc::invalid);
   ASSERT_TRUE(jobs_.bind(JobId(5), 7).ok());
   EXPECT_EQ(jobs_.bind(JobId(5), 7).error(), Errc::exists);
+  EXPECT_EQ(jobs_.bind(JobId(5), 8, Policy::allow).error(), Errc::exists) << "two policies";
+  EXPECT_EQ(jobs_.policy_of(JobId(5)), Policy::require);
   ASSERT_TRUE(jobs_.bind(JobId(6), 7).ok());
   ASSERT_TRUE(jobs_.bind(JobId(7), 7).ok());
   EXPECT_EQ(jobs_.bind(JobId(8), 7).error(), Errc::again);

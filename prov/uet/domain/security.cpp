@@ -44,6 +44,7 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   std::unique_ptr<io::PacketIo> around(std::unique_ptr<io::PacketIo> backend) override;
 
  private:
+  void check() const;
   void reload(Instant now);
   void look_after(const keys::DomainEntry& entry, Instant now);
   Instant tend(Instant now);
@@ -84,22 +85,31 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   watch_.emplace(path_);
   ring_.emplace(keys::KeyringPaths{path_, counters, whole(settings.tss_keylog)}, ip_of(local),
                 domains_, present(coarse_now()));
+  check();
+  for (const keys::DomainEntry& entry : ring_->file().domains) {
+    seal_bytes_ = std::max(seal_bytes_, tss::seal_bytes(entry.terms.use_ssi));
+  }
+  if (!keys::bind_jobs(ring_->file(), jobs_).ok()) {
+    throw keys::KeyFileError(
+        path_ + ": two domains without jobs, a job with two policies, or too many jobs");
+  }
+}
+
+// What the provider cannot serve. Throws KeyFileError.
+void KeptKeys::check() const {
   for (const keys::DomainEntry& entry : ring_->file().domains) {
     if (entry.terms.mode == tss::Mode::server && entry.terms.use_ssi) {
       throw keys::KeyFileError(path_ + ": domain " + std::to_string(entry.terms.sdi) +
                                ": mode server with an ssi is not supported by the provider");
     }
-    seal_bytes_ = std::max(seal_bytes_, tss::seal_bytes(entry.terms.use_ssi));
-  }
-  if (!keys::bind_jobs(ring_->file(), jobs_).ok()) {
-    throw keys::KeyFileError(path_ + ": two domains without jobs, or too many jobs");
   }
 }
 
 std::unique_ptr<io::PacketIo> KeptKeys::around(std::unique_ptr<io::PacketIo> backend) {
   io::SealedIo::Terms terms;
   terms.refuses_clear = !jobs_.clear_may_pass();
-  terms.seal_bytes = seal_bytes_;
+  // Room for the longest seal: a reload may give a domain an SSI.
+  terms.seal_bytes = tss::kSealBytesMax;
   terms.cut_dscps = cut_dscps_;
   terms.clock = coarse_now;
   terms.tend = [self = shared_from_this()](Instant now) { return self->tend(now); };
@@ -111,6 +121,7 @@ void KeptKeys::reload(Instant now) {
   const size_t count = ring_->reload(present(now)).size();
   UET_INFO(DOMAIN, "%s was read again: %zu changes\n", path_.c_str(), count);
   is_rotation_told_ = false;
+  check();
 }
 
 // What an operator must know, once: at most a line a second about forged packets. [TSS-051,

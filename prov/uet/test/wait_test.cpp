@@ -222,9 +222,15 @@ TEST_F(WaitTest, TrywaitRefusesWhileSomethingIsThereToRead) {
   open({}, waiting(FI_WAIT_FD));
   uint8_t got = 0;
   const uint8_t octet = 3;
-  ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-  ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
-  EXPECT_EQ(next(a->tx_cq).err, 0);
+  // A secured connection takes a round trip longer to open: the second message is there at once.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    ASSERT_EQ(fi_send(a->ep, &octet, 1, nullptr, to_b, nullptr), 0);
+    EXPECT_EQ(next(a->tx_cq).err, 0);
+    if (i == 0) {
+      EXPECT_EQ(next(b->rx_cq).err, 0);
+    }
+  }
   fid* fids[] = {&b->tx_cq->fid, &b->rx_cq->fid};
   EXPECT_EQ(fi_trywait(b->fabric, fids, 2), -FI_EAGAIN);
   EXPECT_EQ(next(b->rx_cq).err, 0);
