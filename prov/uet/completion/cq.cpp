@@ -241,7 +241,7 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
   wait_.disarm();
   entry.poll([&] { return entries_.unread() != 0 && count != 0; });
   if (entries_.unread() == 0) {
-    is_idle = yields_.on_nothing(entry.now(), domain_.engine().patience());
+    is_idle = yields_.on_nothing(entry.now(), entry.patience());
     return -FI_EAGAIN;
   }
   yields_.on_something();

@@ -43,7 +43,7 @@ int WaitObject::open(enum fi_wait_obj kind, ProgressEngine& engine) {
   }
   if (const int error = fds_.open_event(); error != 0) return error;
   if (kind == FI_WAIT_FD) {
-    if (const int error = fds_.open_set(engine.io_fd()); error != 0) return error;
+    if (const int error = fds_.open_set(engine.io().wait_fd()); error != 0) return error;
   }
   kind_ = kind;
   engine_ = &engine;
@@ -109,7 +109,7 @@ void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
   if (!engine_->sleepers().are_served()) until = std::min(until, engine_->wake_by(entry.now()));
   if (!engine_->helper().is_running()) until = std::min(until, entry.now() + kUnhelpedSleep);
   const timespec rest = to_timespec(std::max(until - entry.now(), Duration::zero()));
-  pollfd fds[2] = {{fds_.event(), POLLIN, 0}, {watches ? engine_->io_fd() : -1, POLLIN, 0}};
+  pollfd fds[2] = {{fds_.event(), POLLIN, 0}, {watches ? engine_->io().wait_fd() : -1, POLLIN, 0}};
   const uint32_t raises = raises_;
   ++sleeping_;
   engine_->sleepers().begin();
@@ -129,7 +129,7 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   if (armed_) end_watch(watches_);
   armed_ = true;
   watches_ = begin_watch();
-  fds_.watch_socket(watches_, engine_->io_fd());
+  fds_.watch_socket(watches_, engine_->io().wait_fd());
   fds_.set_timer(engine_->sleepers().are_served() ? Instant::never()
                                                   : engine_->wake_by(entry.now()));
   return 0;
@@ -137,12 +137,12 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
 
 bool WaitObject::begin_watch() {
   const bool watches = engine_->sleepers().begin_watch(engine_->helper().is_running());
-  if (watches) engine_->on_io_sleep(true);
+  if (watches) engine_->io().on_sleep(true);
   return watches;
 }
 
 void WaitObject::end_watch(bool watched) {
-  if (watched) engine_->on_io_sleep(false);
+  if (watched) engine_->io().on_sleep(false);
   if (engine_->sleepers().end_watch(watched)) engine_->serve_sleepers();
 }
 

@@ -42,7 +42,7 @@ Instant DomainErrand::run(Instant now) {
 void DomainErrand::look_at_network(Instant now) {
   look_at_ = now + kLookEvery;
   const int before = domain_.failures().get();
-  const int error = engine_.io_failure();
+  const int error = engine_.io().failure();
   if (error != 0 && before == 0) {
     UET_WARN(DOMAIN,
              "%s: the network fails (%s): operations toward peers end in error after "

@@ -94,13 +94,13 @@ bool ProgressEngine::run_until(Duration limit, const std::function<bool(Entry&)>
     Instant until;
     {
       Entry entry(*this);
-      if (slept) on_io_sleep(false);
+      if (slept) io().on_sleep(false);
       while (entry.poll()) {
       }
       if (done(entry)) return true;
       if (entry.now() >= end) return false;
       until = std::min({end, wake_by(entry.now()), entry.now() + kAbsence});
-      on_io_sleep(true);
+      io().on_sleep(true);
     }
     sleep_until(until, monotonic_now());
   }
@@ -126,7 +126,7 @@ uint32_t ProgressEngine::flush_copies(Duration limit) {
 }
 
 void ProgressEngine::sleep_until(Instant until, Instant now) const {
-  pollfd socket{io_fd(), POLLIN, 0};
+  pollfd socket{io().wait_fd(), POLLIN, 0};
   const timespec rest = to_timespec(std::max(until - now, Duration::zero()));
   ppoll(&socket, 1, &rest, nullptr);
 }
@@ -174,7 +174,7 @@ Instant ProgressEngine::helper_turn(RestEnds& ends) {
   const Instant deadline = wake_by(now);
   const FlushRow& rest = row_of(policy_.on_helper_ran(moved, sees, deadline));
   if (rest.watch != Watch::engine) return now + rest.after;
-  ends.socket = io_fd();
+  ends.socket = io().wait_fd();
   helper_on_socket_.store(true, std::memory_order_relaxed);
   set_helper_watches(true);
   return deadline;
@@ -183,7 +183,7 @@ Instant ProgressEngine::helper_turn(RestEnds& ends) {
 void ProgressEngine::set_helper_watches(bool watches) {
   if (helper_watches_ == watches) return;
   helper_watches_ = watches;
-  on_io_sleep(watches);
+  io().on_sleep(watches);
 }
 
 // Somebody runs the engine right now.

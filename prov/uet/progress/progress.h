@@ -102,6 +102,8 @@ class ProgressEngine {
       rest();
       now_ = owner_.enter();
     }
+    // How long a thread looks in vain before it yields.
+    Duration patience() const { return owner_.options_.patience; }
     // Posts since the application looked for completions.
     uint32_t posts_in_a_row() const { return owner_.policy_.posts_in_a_row(); }
 
@@ -131,8 +133,9 @@ class ProgressEngine {
   // For fi_close(domain), before the engine goes away.
   void drain(Duration limit);
 
-  // errno of a network that fails; 0: it works. System calls; any thread.
-  int io_failure() const { return engine_->io().failure(); }
+  // The backend: failure() by any thread; wait_fd() and on_sleep() for who is about to sleep, lock
+  // held.
+  io::PacketIo& io() const { return engine_->io(); }
   // Every counter of every layer. Lock held.
   void report_counters(const io::CounterSink& sink);
 
@@ -146,12 +149,6 @@ class ProgressEngine {
   Instant wake_by(Instant now) const {
     return FlushPolicy::wake_by(engine_->next_deadline(), engine_->has_backlog(), now);
   }
-  // How long a thread looks in vain before it yields.
-  Duration patience() const { return options_.patience; }
-  // -1: the backend has none.
-  int io_fd() const { return engine_->io().wait_fd(); }
-  // Somebody is about to sleep on io_fd(), or does so no more. Lock held.
-  void on_io_sleep(bool begins) { engine_->io().on_sleep(begins); }
   // The thread that runs the engine while nobody visits it; it may not run.
   HelperThread& helper() { return helper_; }
 
@@ -187,12 +184,12 @@ class ProgressEngine {
   // Under the lock.
   FlushPolicy policy_;
   Sleepers sleepers_;
-  bool helper_watches_ = false;  // the backend was told that the helper sleeps on io_fd()
+  bool helper_watches_ = false;  // the backend was told that the helper sleeps on wait_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
   // that finds somebody inside.
   std::atomic<Instant> put_off_at_{Instant::never()};
-  // The helper sleeps on io_fd(). Set under the lock; the helper takes it back when it wakes up.
+  // The helper sleeps on wait_fd(). Set under the lock; the helper takes it back when it wakes up.
   std::atomic<bool> helper_on_socket_{false};
   std::atomic<uint64_t> entries_{0};  // visits so far; written under the lock, read by the helper
   std::atomic<uint64_t> helper_rounds_{0};
