@@ -5,6 +5,7 @@
 #include "prov/uet/domain/info.h"
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 namespace uet::prov {
@@ -70,7 +71,28 @@ int control_nic(fid* fid, int command, void* arg) noexcept {
   });
 }
 
-fi_ops nic_ops = {sizeof(fi_ops), close_nic, no_bind, control_nic, no_ops_open, nullptr, nullptr};
+// For fi_tostr() and so for fi_info -v: appends to the text in `buf`, which has room for so many
+// octets more.
+int print_nic(const fid* fid, char* buf, size_t room) noexcept {
+  const auto& nic = *reinterpret_cast<const fid_nic*>(fid);
+  char* const end = buf + std::strlen(buf);
+  snprintf(end, room,
+           "    nic:\n"
+           "        fi_device_attr:\n"
+           "            name: %s\n"
+           "            driver: %s\n"
+           "        fi_link_attr:\n"
+           "            address: %s\n"
+           "            mtu: %zu\n"
+           "            speed: %zu\n"
+           "            state: FI_LINK_UP\n"
+           "            network_type: %s\n",
+           nic.device_attr->name, nic.device_attr->driver, nic.link_attr->address,
+           nic.link_attr->mtu, nic.link_attr->speed, nic.link_attr->network_type);
+  return 0;
+}
+
+fi_ops nic_ops = {sizeof(fi_ops), close_nic, no_bind, control_nic, no_ops_open, print_nic, nullptr};
 
 void Nic::connect() {
   link_.owner = this;

@@ -476,6 +476,10 @@ TEST(GetinfoTest, NicIsDescribedAndCopied) {
   // [LF-143] What the packets of a domain take, and why.
   const std::string driver = copy->nic->device_attr->driver;
   EXPECT_TRUE(driver.starts_with("UDP sockets (FI_UET_IO=auto; packet sockets: ")) << driver;
+  // fi_info -v shows it.
+  const std::string shown = fi_tostr(copy.get(), FI_TYPE_INFO);
+  EXPECT_NE(shown.find("            driver: " + driver + "\n"), shown.npos) << shown;
+  EXPECT_NE(shown.find("            name: lo\n"), shown.npos) << shown;
   EXPECT_STREQ(copy->nic->link_attr->network_type, "Ethernet");
   EXPECT_EQ(copy->nic->link_attr->state, FI_LINK_UP);
   EXPECT_GT(copy->nic->link_attr->mtu, 0u);
