@@ -85,13 +85,9 @@ std::optional<FabricAddress> address_of(std::string_view text) {
 }
 
 std::string address_text(const FabricAddress& address) {
-  wire::IpAddress ip;
-  ip.family =
-      address.family == FabricAddress::Family::ipv6 ? wire::IpFamily::v6 : wire::IpFamily::v4;
-  std::copy_n(address.ip.begin(), address.ip_length(), ip.octets.begin());
   char room[64];
   wire::Text print_of(room);
-  wire::print(print_of, ip);
+  wire::print(print_of, wire::IpAddress::of(address));
   std::string text = room;
   if (address.port == kUetPort) return text;
   const std::string port = ":" + std::to_string(address.port);

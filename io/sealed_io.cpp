@@ -8,11 +8,6 @@ namespace uet::io {
 
 namespace {
 
-wire::IpAddress ip_of(const FabricAddress& address) {
-  const bool is_v6 = address.family == FabricAddress::Family::ipv6;
-  return {is_v6 ? wire::IpFamily::v6 : wire::IpFamily::v4, address.ip};
-}
-
 int errno_of(tss::Refusal refusal) {
   switch (refusal) {
     case tss::Refusal::unknown_domain:
@@ -112,8 +107,8 @@ bool SealedIo::seal(TxPacket& packet, size_t place, Instant now) {
   tss::ClearPacket clear{.header = {packet.header, packet.header_bytes},
                          .payload = {packet.slices, packet.slice_count},
                          .sdi = packet.sdi,
-                         .route = {.source = ip_of(local_),
-                                   .destination = ip_of(packet.to),
+                         .route = {.source = wire::IpAddress::of(local_),
+                                   .destination = wire::IpAddress::of(packet.to),
                                    .carriage = carriage_,
                                    .entropy = inner().source_port(packet.ev),
                                    .destination_port = packet.to.port},
@@ -158,8 +153,8 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
     return false;
   }
   const tss::Route route{
-      .source = ip_of(datagram.from),
-      .destination = ip_of(local_),
+      .source = wire::IpAddress::of(datagram.from),
+      .destination = wire::IpAddress::of(local_),
       .carriage = carriage_,
       .entropy = carriage_ == tss::Carriage::native ? datagram.ev.value() : datagram.from.port,
       .destination_port = local_.port};

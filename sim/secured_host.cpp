@@ -19,9 +19,7 @@ SecuredHost::SecuredHost(const FabricAddress& address, uint64_t counter, uint64_
   tss::DomainTerms terms;
   terms.sdi = kSdi;
   terms.guard = kPeriod / 4;
-  const wire::IpAddress own{
-      address.family == FabricAddress::Family::ipv6 ? wire::IpFamily::v6 : wire::IpFamily::v4,
-      address.ip};
+  const wire::IpAddress own = wire::IpAddress::of(address);
   const bool is_made = domains_.create(arena_, config, secrets_, seed).ok() &&
                        domains_.add(terms, own.family).ok() && jobs_.create(arena_, 1, seed).ok();
   UET_ASSERT(is_made);

@@ -3,6 +3,7 @@
 
 #include "wire/text.h"
 
+#include "base/packet.h"
 #include "base/result.h"
 
 #include <array>
@@ -32,6 +33,11 @@ struct IpAddress {
   }
   static IpAddress v6(const std::array<uint8_t, 16>& network_order) {
     return {IpFamily::v6, network_order};
+  }
+  // That of a Fabric Address.
+  static IpAddress of(const FabricAddress& address) {
+    return {address.family == FabricAddress::Family::ipv6 ? IpFamily::v6 : IpFamily::v4,
+            address.ip};
   }
 
   uint32_t size() const { return family == IpFamily::v4 ? 4 : 16; }

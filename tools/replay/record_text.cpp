@@ -32,13 +32,9 @@ std::string bit(const char* name, bool value) {
 }
 
 std::string address_text(const FabricAddress& address) {
-  wire::IpAddress ip;
-  ip.family =
-      address.family == FabricAddress::Family::ipv6 ? wire::IpFamily::v6 : wire::IpFamily::v4;
-  std::copy_n(address.ip.begin(), address.ip_length(), ip.octets.begin());
   char room[64];
   wire::Text print_of(room);
-  wire::print(print_of, ip);
+  wire::print(print_of, wire::IpAddress::of(address));
   return std::string(room) + field("port", address.port == kUetPort ? 0 : address.port);
 }
 

@@ -30,11 +30,6 @@ Instant coarse_now() {
 
 keys::Present present(Instant now) { return {now, static_cast<int64_t>(::time(nullptr))}; }
 
-wire::IpAddress ip_of(const FabricAddress& address) {
-  const bool is_v6 = address.family == FabricAddress::Family::ipv6;
-  return {is_v6 ? wire::IpFamily::v6 : wire::IpFamily::v4, address.ip};
-}
-
 class KeptKeys final : public Security, public std::enable_shared_from_this<KeptKeys> {
  public:
   KeptKeys() : secrets_(2 * size_t{tss::DomainsConfig{}.domains} * sizeof(tss::KeySecret)) {}
@@ -83,8 +78,8 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   const std::string counters =
       settings.tss_counters.empty() ? "/etc/uet/counters" : whole(settings.tss_counters);
   watch_.emplace(path_);
-  ring_.emplace(keys::KeyringPaths{path_, counters, whole(settings.tss_keylog)}, ip_of(local),
-                domains_, present(coarse_now()));
+  ring_.emplace(keys::KeyringPaths{path_, counters, whole(settings.tss_keylog)},
+                wire::IpAddress::of(local), domains_, present(coarse_now()));
   check();
   for (const keys::DomainEntry& entry : ring_->file().domains) {
     seal_bytes_ = std::max(seal_bytes_, tss::seal_bytes(entry.terms.use_ssi));
