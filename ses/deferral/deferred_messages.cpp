@@ -1,7 +1,7 @@
 // Deferrable sends at the target.
 #include "ses/deferral/deferred_messages.h"
 
-#include "ses/share.h"
+#include "pds/share.h"
 
 #include <algorithm>
 
@@ -39,7 +39,7 @@ bool DeferredMessages::may_remember(const Endpoint& ep, PeerId peer) const {
   const uint32_t limit = res_.config.deferred_messages;
   if (ep.deferred >= limit || deferred_.full()) return false;
   const uint32_t* const held = counts_.find({ep.id, peer});
-  return is_within_share(held == nullptr ? 0 : *held, 1, limit - ep.deferred);
+  return pds::is_within_share(held == nullptr ? 0 : *held, 1, limit - ep.deferred);
 }
 
 DeferredMessage* DeferredMessages::remember(Endpoint& ep, const Request& q,
@@ -120,7 +120,7 @@ void DeferredMessages::send_calls() {
     if (calls_ >= places) break;
     pds::Peer& peer = (*res_.peers)[d.key.peer];
     pds::Host& host = res_.peers->host_of(peer);
-    if (!is_within_shares(peer.calls, host.calls, 1, places - calls_, places)) continue;
+    if (!pds::is_within_shares(peer.calls, host.calls, 1, places - calls_, places)) continue;
     if (is_refused && d.key.peer == refused) continue;
     if (!send_call(d)) {
       is_refused = true;

@@ -1,7 +1,7 @@
 // The life of multi-packet messages at the target. [ses.md 5]
 #include "ses/incoming/arriving_messages.h"
 
-#include "ses/share.h"
+#include "pds/share.h"
 
 #include <algorithm>
 
@@ -41,14 +41,14 @@ RxMessage* ArrivingMessages::find(const Request& q) {
 bool ArrivingMessages::may_track(const pds::Peer& peer, const Request& q) const {
   const uint32_t free = messages_.capacity() - messages_.size() + given_up_count_;
   if (free == 0) return false;
-  if (!q.is_confirmed && !leaves_reserve(1, free, messages_.capacity())) return false;
+  if (!q.is_confirmed && !pds::leaves_reserve(1, free, messages_.capacity())) return false;
   const pds::Host& host = res_.peers->host_of(peer);
   const uint32_t all = messages_.capacity();
   if (!q.in_order) {
-    return is_within_shares(peer.rx_messages + 1, host.rx_messages + 1, 1, free - 1, all);
+    return pds::is_within_shares(peer.rx_messages + 1, host.rx_messages + 1, 1, free - 1, all);
   }
   return host.rx_in_order == 0 ||
-         is_within_shares(peer.rx_messages, host.rx_messages, 1, free, all);
+         pds::is_within_shares(peer.rx_messages, host.rx_messages, 1, free, all);
 }
 
 RxMessage* ArrivingMessages::track(const Request& q) {

@@ -1,7 +1,7 @@
 // The way back of read data.
 #include "ses/incoming/read_answers.h"
 
-#include "ses/share.h"
+#include "pds/share.h"
 
 #include "wire/ses.h"
 
@@ -31,7 +31,7 @@ bool ReadAnswers::is_within_quota(const ReturnMessage& answer) const {
   const uint64_t bytes = uint64_t{peer.answer_bytes} + answer.length;
   const uint32_t free = answers_.capacity() - answers_.size();
   const uint64_t of_host = res_.peers->host_of(peer).answers;
-  return is_within_shares(peer.answers, of_host, 1, free, answers_.capacity()) &&
+  return pds::is_within_shares(peer.answers, of_host, 1, free, answers_.capacity()) &&
          (peer.answers == 0 || bytes <= res_.config.read_quota_bytes);
 }
 

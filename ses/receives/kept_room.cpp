@@ -1,7 +1,7 @@
 // Taking and giving back the room for unexpected messages.
 #include "ses/receives/kept_room.h"
 
-#include "ses/share.h"
+#include "pds/share.h"
 
 namespace uet::ses {
 
@@ -21,16 +21,16 @@ bool KeptRoom::has_record(const Sender& sender) const {
   const uint32_t free = records_.capacity() - records_.size();
   const pds::Peer& peer = (*peers_)[sender.peer];
   const uint64_t of_host = peers_->host_of(peer).kept_messages;
-  return is_within_shares(peer.kept_messages, of_host, 1, free, records_.capacity()) &&
-         (sender.is_confirmed || leaves_reserve(1, free, records_.capacity()));
+  return pds::is_within_shares(peer.kept_messages, of_host, 1, free, records_.capacity()) &&
+         (sender.is_confirmed || pds::leaves_reserve(1, free, records_.capacity()));
 }
 
 bool KeptRoom::has_pages(const Sender& sender, uint64_t pages) const {
   const uint32_t free = pool_.free_pages();
   const pds::Peer& peer = (*peers_)[sender.peer];
   const uint64_t of_host = peers_->host_of(peer).kept_pages;
-  return is_within_shares(peer.kept_pages, of_host, pages, free, pool_.pages()) &&
-         (sender.is_confirmed || leaves_reserve(pages, free, pool_.pages()));
+  return pds::is_within_shares(peer.kept_pages, of_host, pages, free, pool_.pages()) &&
+         (sender.is_confirmed || pds::leaves_reserve(pages, free, pool_.pages()));
 }
 
 UnexpectedMessage* KeptRoom::admit(const Sender& sender, uint32_t bytes) {

@@ -1,7 +1,7 @@
 // What is left to read of rendezvous messages.
 #include "ses/rendezvous/pulls.h"
 
-#include "ses/share.h"
+#include "pds/share.h"
 
 #include <algorithm>
 #include <array>
@@ -92,7 +92,7 @@ void Pulls::start() {
     pds::Peer& peer = (*res_.peers)[p.peer];
     pds::Host& host = res_.peers->host_of(peer);
     const uint32_t free = places - reading_;
-    if (!is_within_shares(peer.pulls, host.pulls, 1, free, places)) continue;
+    if (!pds::is_within_shares(peer.pulls, host.pulls, 1, free, places)) continue;
     if (is_refused && p.peer == refused) continue;
     if (!start(p)) {
       is_refused = true;

@@ -1,9 +1,9 @@
-// How much of a common pool one peer may hold.
+// How much of a pool that all peers share one peer, one host and an unproven source may hold.
 #pragma once
 
 #include <cstdint>
 
-namespace uet::ses {
+namespace uet::pds {
 
 // Whether a peer that holds `held` of something may take `wanted` of the `free` rest: as long as it
 // leaves as much as it has. One peer alone gets half, and the next peer finds room, whatever
@@ -27,4 +27,4 @@ constexpr bool leaves_reserve(uint64_t wanted, uint64_t free, uint64_t capacity)
   return wanted + capacity / 4 <= free;
 }
 
-}  // namespace uet::ses
+}  // namespace uet::pds
