@@ -51,7 +51,7 @@ struct Config {
   uint32_t credit_sources = 1024;        // peers whose requests for credit are kept; ours [T-34]
   uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
   uint32_t max_flows = 65536;            // (peer, class, mode, JobID) in use at once; ours
-  uint32_t gd_entries = 16384;           // stored responses in all; ours [PDS-109]
+  uint32_t gd_entries = 32768;           // stored responses in all; ours [PDS-109]
   uint32_t gd_per_pdc = 1024;            // one per unexpected message in flight; ours [PDS-109]
   uint32_t return_messages = 16384;      // messages of return data waiting or being sent; ours
   uint32_t reorder_packets = 512;        // ROD packets held back, soft profile [PDS-079]

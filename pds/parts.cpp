@@ -14,7 +14,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       proofs(res, schedule),
       replies(res, proofs),
       secure_psn(res),
-      store(res, table, schedule),
+      store(res, schedule),
       closing(res, schedule),
       ending(res, table, flow_table, shares, schedule, paths, proofs, secure_psn, closing, store,
              reorder),

@@ -50,7 +50,7 @@ struct Plan {
 
   // Tables so small that they run out. Defaults as in pds::Config and ses::Config.
   uint32_t gd_per_pdc = 1024;
-  uint32_t gd_entries = 16384;
+  uint32_t gd_entries = 32768;
   uint32_t reorder_packets = 512;
   uint32_t reply_queue = 512;
   uint32_t return_messages = 4096;

@@ -13,6 +13,7 @@ constexpr uint32_t kProofDoublings = 6;
 
 void Proofs::confirm(Pdc& pdc) {
   if (pdc.is_initiator() || pdc.proof.is_confirmed()) return;
+  if (pdc.is_unverified()) res_.peers.count_responses(pdc.peer, pdc.responses.places());
   pdc.proof.confirm();
   end(pdc.peer);
   schedule_.want_send(pdc);  // what waited for it

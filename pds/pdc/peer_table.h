@@ -43,7 +43,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint16_t half_open = 0;
   // Last answer to a control packet of an unknown type, in ms; 0: never. [PDS-071]
   uint32_t odd_control_ms = 0;
-  // What of SES's common room is held for this peer, so that it leaves some to the others. What
+  // What of common room is held for this peer, so that it leaves some to the others. What
   // is counted here is counted in its host, too; and who counts it keeps a reference.
   uint16_t rx_messages = 0;    // multi-packet messages being received,
   uint16_t pulls = 0;          // rests of messages of it that are being read
@@ -54,6 +54,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t kept_pages = 0;     // of their payload
   uint32_t answers = 0;        // to reads of it, on their way back [T-39]
   uint32_t answer_bytes = 0;   // of data in these
+  uint32_t responses = 0;      // places that its PDCs take in the store of responses [PDS-255]
   // Congestion contexts toward it, and the base RTT that one has measured; 0: none. [CMS-008]
   Path* first_path = nullptr;  // see Path::next_of_peer
   uint32_t base_rtt_ns = 0;
@@ -99,7 +100,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
            unreachable_last - std::max(unreachable_since, waiting_since) >= limit;
   }
 };
-static_assert(sizeof(Peer) <= 144, "decision 15: budget of a peer");
+static_assert(sizeof(Peer) <= 160, "decision 15: budget of a peer");
 
 // How many remote FEPs there can be.
 struct PeerLimits {
@@ -137,6 +138,8 @@ class PeerTable {
   // PDCs that it opened, for it and its host.
   void count_target(PeerId id, int change);
   void count_half_open(PeerId id, int change);
+  // Places in the store of responses, for both. [PDS-255]
+  void count_responses(PeerId id, int change);
   void add_ref(PeerId id);
   void drop_ref(PeerId id);
   // An entry of an address vector names the peer, or does so no more. True: none does any more, but

@@ -144,7 +144,7 @@ void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Insta
   // The packet may also wait for room for its response. A peer to which we send no Clear Requests
   // learns that only from this NACK. [PDS-101, PDS-106, PDS 22]
   if (pdc.order.is_stalled() && !trigger.psn.before(pdc.order.next()) &&
-      !store_.may_store(pdc, true) && !res_.config.optional_control) {
+      !store_.may_store(pdc, pdc.order.next(), true) && !res_.config.optional_control) {
     return replies_.nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
   }
   if (pdc.rx.is_held(trigger.psn)) {
@@ -155,7 +155,7 @@ void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Insta
 
 bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   const bool in_order = pdc.rx.all_received_below(in.psn());
-  if (!pdc.is_initiator() && !store_.may_store(pdc, in_order)) {
+  if (!pdc.is_initiator() && !store_.may_store(pdc, in.psn(), in_order)) {
     res_.counters.add(Count::gd_full);
     if (!buffered) {
       replies_.nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]

@@ -1,18 +1,43 @@
 // Responses by PSN: stored, found again, cleared. [PDS 9]
 #include "pds/rx/response_store.h"
 
-#include <algorithm>
+#include "pds/share.h"
 
 namespace uet::pds {
 
-// Room for the response of a packet. Clears are cumulative, so responses above a gap stay until the
-// gap is filled: they must leave room for the packet that fills it, here and in every other PDC, or
-// all of them would wait for each other for ever. [PDS-101, PDS-102, PDS-109]
-bool ResponseStore::may_store(const Pdc& pdc, bool fills_gap) const {
-  const uint32_t keep_here = fills_gap ? 0 : 1;
-  const uint32_t keep_in_all = fills_gap ? 0 : std::min(table_.size(), responses_.capacity() / 2);
-  return pdc.responses.held() + keep_here < res_.config.gd_per_pdc &&
-         responses_.size() + keep_in_all < responses_.capacity();
+namespace {
+// Responses kept for a PDC whose source may be forged: as many as new peers may well need in their
+// first round trip. [PDS-255]
+constexpr uint32_t kUnprovenResponses = 16;
+}  // namespace
+
+// The packet that fills the gap below the first response finds its place paid for.
+uint8_t ResponseStore::places_of(const Pdc& pdc, Psn psn, bool in_order) {
+  if (!in_order) return 2;
+  const StoredResponse* const first = pdc.responses.first();
+  return first != nullptr && first->places == 2 && first->trigger.psn.after(psn) ? 0 : 1;
+}
+
+bool ResponseStore::may_store(const Pdc& pdc, Psn psn, bool in_order) const {
+  const uint32_t keep_here = in_order ? 0 : 1;
+  if (pdc.responses.held() + keep_here >= res_.config.gd_per_pdc) return false;
+  const uint32_t places = places_of(pdc, psn, in_order);
+  return places == 0 || (places <= free_places() && is_within_limits(pdc, places));
+}
+
+// A peer and its host leave some to others. What is kept for sources that may be forged counts for
+// nobody: in all they leave a quarter, but each may have one response, because new peers are among
+// them. [PDS-255, T-01, T-02]
+bool ResponseStore::is_within_limits(const Pdc& pdc, uint32_t places) const {
+  const uint32_t all = responses_.capacity();
+  if (pdc.is_unverified()) {
+    const uint32_t held = pdc.responses.held();
+    return held == 0 || (held < kUnprovenResponses && leaves_reserve(places, free_places(), all));
+  }
+  if (is_within_shares(taken_, taken_, places, free_places(), all)) return true;  // whoever has all
+  const Peer& peer = res_.peers[pdc.peer];
+  const uint32_t of_host = res_.peers.host_of(peer).responses;
+  return is_within_shares(peer.responses, of_host, places, free_places(), all);
 }
 
 void ResponseStore::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict) {
@@ -31,12 +56,22 @@ bool ResponseStore::await(Pdc& pdc, const AckTrigger& trigger) {
 }
 
 StoredResponse* ResponseStore::add_entry(Pdc& pdc, const AckTrigger& trigger) {
+  const uint8_t places = places_of(pdc, trigger.psn, pdc.rx.all_received_below(trigger.psn));
+  if (places > free_places()) return nullptr;
   StoredResponse* const entry = responses_.alloc();
   if (entry == nullptr) return nullptr;
   entry->pdc = pdc.handle;
   entry->trigger = trigger;
+  entry->places = places;
   pdc.responses.add(*entry);
+  count(pdc, places);
   return entry;
+}
+
+// Of a source that may be forged it counts for nobody until that is proven. [PDS-255]
+void ResponseStore::count(const Pdc& pdc, int places) {
+  taken_ += static_cast<uint32_t>(places);
+  if (!pdc.is_unverified()) res_.peers.count_responses(pdc.peer, places);
 }
 
 void ResponseStore::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict) {
@@ -47,7 +82,8 @@ void ResponseStore::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict
   due_.push_back(entry);
   const uint32_t high_water = res_.config.gd_high_water_percent;
   if (pdc.responses.stored() * 100 >= res_.config.gd_per_pdc * high_water ||
-      uint64_t{responses_.size()} * 100 >= uint64_t{responses_.capacity()} * high_water) {
+      uint64_t{taken_} * 100 >= uint64_t{responses_.capacity()} * high_water ||
+      !is_within_limits(pdc, 1)) {
     pdc.responses.want_clear();  // [PDS-106]
     schedule_.want_control(pdc);
   }
@@ -58,7 +94,15 @@ StoredResponse* ResponseStore::stored_for(Pdc& pdc, Psn psn) {
   return entry == nullptr || entry->is_awaited ? nullptr : entry;
 }
 
+// One above a gap may go before the one that filled the gap at its cost: that one goes on with a
+// place of the two.
 void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
+  StoredResponse* const first = pdc.responses.first();
+  if (entry.places == 2 && first->places == 0) {
+    first->places = 1;
+    entry.places = 1;
+  }
+  count(pdc, -int{entry.places});
   pdc.responses.drop(entry);
   responses_.free(&entry);
 }

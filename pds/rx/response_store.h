@@ -1,8 +1,12 @@
 // Responses that a requester may not have seen: kept until cleared. [PDS 9]
+//
+// Clears are cumulative, so responses above a gap stay until the gap is filled: they must leave
+// room for the packet that fills it, here and in every other PDC, or all of them would wait for
+// each other for ever. So a response takes a place in the store, one above a gap takes two, and the
+// one that fills the gap below it takes none. [PDS-101, PDS-102, PDS-109]
 #pragma once
 
 #include "pds/pdc/pdc.h"
-#include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/schedule/schedule.h"
 
@@ -10,8 +14,7 @@ namespace uet::pds {
 
 class ResponseStore {
  public:
-  ResponseStore(Resources& res, PdcTable& table, Schedule& schedule)
-      : res_(res), table_(table), schedule_(schedule) {}
+  ResponseStore(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
 
   Result<void> create(Arena& arena) { return responses_.create(arena, res_.config.gd_entries); }
   uint32_t size() const { return responses_.size(); }
@@ -23,8 +26,9 @@ class ResponseStore {
     ListNode<DueResponseTag>& node = entry;
     if (!node.is_linked()) due_.push_back(entry);
   }
-  // Room for one more response. [PDS-101, PDS-109]
-  bool may_store(const Pdc& pdc, bool fills_gap) const;
+  // Room for the response of a packet that was not received yet; `in_order`: all below it were.
+  // [PDS-101, PDS-109, PDS-255]
+  bool may_store(const Pdc& pdc, Psn psn, bool in_order) const;
   // Keeps a response. Requires may_store().
   void store(Pdc& pdc, const AckTrigger& trigger, const Verdict& verdict);
   // Keeps a place for a response that comes later. False: an initiator found none.
@@ -38,12 +42,16 @@ class ResponseStore {
   void clear_up_to(Pdc& pdc, Psn clear_psn);
 
  private:
+  uint32_t free_places() const { return responses_.capacity() - taken_; }
+  static uint8_t places_of(const Pdc& pdc, Psn psn, bool in_order);
+  bool is_within_limits(const Pdc& pdc, uint32_t places) const;
   StoredResponse* add_entry(Pdc& pdc, const AckTrigger& trigger);
+  void count(const Pdc& pdc, int places);
 
   Resources& res_;
-  PdcTable& table_;
   Schedule& schedule_;
   Slab<StoredResponse> responses_;
+  uint32_t taken_ = 0;  // places
   IntrusiveList<StoredResponse, DueResponseTag> due_;
 };
 

@@ -21,6 +21,7 @@ struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseT
   AckTrigger trigger;       // psn: of the request
   bool guaranteed = false;  // kept until cleared; else only until sent
   bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
+  uint8_t places = 1;       // that it takes in the store, see ResponseStore
   EncodedResponse response;
 };
 
@@ -32,6 +33,7 @@ class Responses {
   void add(StoredResponse& entry) {
     entry.is_awaited = true;
     ++awaited_;
+    places_ = static_cast<uint16_t>(places_ + entry.places);
     const Psn psn = entry.trigger.psn;
     if (all_.back() == nullptr || !all_.back()->trigger.psn.after(psn)) {
       return all_.push_back(entry);
@@ -47,7 +49,10 @@ class Responses {
     ++stored_;
   }
   // It is about to be freed, which takes it out of the list.
-  void drop(const StoredResponse& entry) { --(entry.is_awaited ? awaited_ : stored_); }
+  void drop(const StoredResponse& entry) {
+    --(entry.is_awaited ? awaited_ : stored_);
+    places_ = static_cast<uint16_t>(places_ - entry.places);
+  }
 
   // The one for that PSN, awaited or not; null: none.
   StoredResponse* find(Psn psn) {
@@ -58,6 +63,7 @@ class Responses {
     return nullptr;
   }
   StoredResponse* first() { return all_.front(); }
+  const StoredResponse* first() const { return all_.front(); }
   // The highest PSN whose response is there; some above may still be awaited.
   Psn newest() {
     Psn psn;
@@ -69,6 +75,7 @@ class Responses {
   uint16_t stored() const { return stored_; }
   uint16_t awaited() const { return awaited_; }
   uint32_t held() const { return uint32_t{stored_} + awaited_; }
+  uint16_t places() const { return places_; }
 
   // The highest CLEAR_PSN that was heard, or as far as it could be obeyed. [PDS-102]
   Psn cleared() const { return cleared_; }
@@ -97,6 +104,7 @@ class Responses {
   uint32_t clear_req_tick_ = 0;  // of the last Clear Request
   uint16_t stored_ = 0;          // those that are there
   uint16_t awaited_ = 0;         // verdicts still owed by the client
+  uint16_t places_ = 0;          // of both
   bool is_clear_due_ = false;
 };
 

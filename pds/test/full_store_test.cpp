@@ -81,17 +81,26 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {
   EXPECT_EQ(b.client.received.times.count({1003, 0}), 1u);
 }
 
-// [PDS-106, PDS-109] The store of all PDCs has a high-water mark as well.
+// [PDS-106, PDS-109] The store of all PDCs has a high-water mark as well, and so has the share of
+// the peer: when that is used up.
 TEST_F(FullStoreTest, TheStoreOfAllAsksBeforeItIsFull) {
-  config_.gd_entries = 4;
+  config_.gd_entries = 8;
+  config_.gd_high_water_percent = 25;
   Bench b(config_);
   b.open_target();
   b.client.verdict = StubClient::answer_all;
   b.rx(b.request(1001, false));
+  EXPECT_EQ(times(b.lines(), "CP CLEAR_REQ psn 0 payload 1001"), 0);
   b.rx(b.request(1002, false));
-  EXPECT_EQ(times(b.lines(), "CP CLEAR_REQ psn 0 payload 1002"), 0);
-  b.rx(b.request(1003, false));
-  EXPECT_EQ(times(b.lines(), "CP CLEAR_REQ psn 0 payload 1003"), 1);
+  EXPECT_EQ(times(b.lines(), "CP CLEAR_REQ psn 0 payload 1002"), 1);
+  config_.gd_high_water_percent = 100;
+  Bench share(config_);
+  share.open_target();
+  share.client.verdict = StubClient::answer_all;
+  for (const uint32_t psn : {1001u, 1002u, 1003u}) share.rx(share.request(psn, false));
+  EXPECT_EQ(times(share.lines(), "CP CLEAR_REQ psn 0 payload 1003"), 0);
+  share.rx(share.request(1004, false));
+  EXPECT_EQ(times(share.lines(), "CP CLEAR_REQ psn 0 payload 1004"), 1);
 }
 
 // [PDS-105] What the peer has, though unanswered, is not sent again and carries no clear: the clear

@@ -14,7 +14,7 @@ namespace {
 
 // The budget of docs/performance.md, Memory.
 static_assert(sizeof(Pdc) <= 448);
-static_assert(sizeof(Peer) <= 144);
+static_assert(sizeof(Peer) <= 160);
 static_assert(sizeof(Path) <= 1216);  // with its Ccc and ContextEntropy, and what tools show
 static_assert(sizeof(TxSlot) == 32);
 

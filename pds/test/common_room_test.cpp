@@ -1,0 +1,188 @@
+// The store of responses and the reorder buffer, which all peers share: what one peer, one host and
+// a source that may be forged can take of them. [PDS-079, PDS-109, PDS-255, T-01, T-02]
+#include "pds/test/bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::NackCode;
+
+class CommonRoomTest : public testing::Test {
+ protected:
+  CommonRoomTest() {
+    config_.peer_share_percent = 100;  // of PDCs, which are not what this is about
+    config_.newcomer_percent = 0;
+    config_.gd_entries = 16;
+  }
+  static void answer_everything(Bench& b) {
+    b.client.script.names_are_unique = b.client.script.check_octets = false;
+    b.client.verdict = [](PacketName, const RxRequest&) {
+      Verdict v = StubClient::plain_answer();
+      v.guaranteed = true;
+      return v;
+    };
+  }
+  // Peer `n` opens a PDC that it calls `id`, with a request that has the default answer, and shows
+  // that it hears us.
+  static void open(Bench& b, uint8_t n, uint16_t id = 7, Mode mode = Mode::rud) {
+    b.from = address(n, 50000);
+    const auto answering = std::exchange(b.client.verdict, nullptr);
+    send(b, id, kFirst.value(), /*syn=*/true, mode);
+    b.own = Pdcid(0);
+    for (const auto& out : b.tx()) {
+      if (out.type() != wire::PdsType::nack) b.own = out.as<wire::Ack>().spdcid;
+    }
+    send(b, id, kFirst.value(), /*syn=*/false, mode);
+    b.client.verdict = answering;
+    b.tx();
+  }
+  static void send(Bench& b, uint16_t id, uint32_t psn, bool syn = false, Mode mode = Mode::rud) {
+    wire::Request h = b.request(psn, syn);
+    if (mode == Mode::rod) h.type = wire::PdsType::rod_request;
+    h.spdcid = Pdcid(id);
+    b.rx(h);
+  }
+  // Of the requests from `psn` on, the first that finds no room for its answer.
+  static uint32_t first_refused(Bench& b, uint16_t id, uint32_t psn, bool syn = false) {
+    for (const uint32_t end = psn + 2000; psn != end; ++psn) {
+      const uint64_t before = b.count(Count::gd_full);
+      send(b, id, psn, syn);
+      b.tx();
+      if (b.count(Count::gd_full) != before) return psn;
+    }
+    return psn;
+  }
+  Config config_;
+};
+
+// [T-02, PDS-255] One peer keeps no more responses than it leaves room for, its host three quarters
+// of it all; who has none finds room.
+TEST_F(CommonRoomTest, APeerLeavesRoomForTheResponsesOfOthers) {
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20);
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 8);
+  open(b, 21);
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 4);
+  open(b, 22);
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 2);
+  EXPECT_EQ(b.pds->usage().stored_responses, 14u);
+  open(b, 23);
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 1);
+}
+
+// [T-02, PDS-102, PDS-255] What a peer has cleared is room again, for it and for others.
+TEST_F(CommonRoomTest, WhatIsClearedIsGivenBack) {
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20);
+  EXPECT_EQ(first_refused(b, 7, 1001), 1009u);
+  b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1004));
+  EXPECT_EQ(first_refused(b, 7, 1009), 1013u);
+  b.pds->close_all(/*abort=*/true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  open(b, 20, 8);
+  EXPECT_EQ(first_refused(b, 8, 1001), 1009u);
+}
+
+// [PDS-101, PDS-109] A response above a gap takes the place of the packet that fills the gap, too:
+// others may then take all there is, and the gap can still be filled and all be cleared.
+TEST_F(CommonRoomTest, AGapCanBeFilledWhateverOthersHold) {
+  config_.gd_entries = 8;
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20);
+  const Pdcid waiting = b.own;
+  EXPECT_EQ(first_refused(b, 7, 1002), 1004u) << "two, which count as four of eight";
+  for (uint8_t peer = 21; peer < 24; ++peer) {
+    open(b, peer);
+    first_refused(b, 7, 1001);
+  }
+  EXPECT_EQ(b.pds->usage().stored_responses, 2u + 2 + 1 + 1) << "two places are left, for gaps";
+  b.from = address(20, 50000);
+  b.own = waiting;
+  send(b, 7, 1001);
+  EXPECT_EQ(b.pds->usage().stored_responses, 7u);
+  b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1003));
+  EXPECT_EQ(b.pds->usage().stored_responses, 4u);
+}
+
+// [PDS-109] The place that was kept for a gap goes with what fills it, even when the response above
+// the gap is given up first: it was owed by the client, which refuses the packet now.
+TEST_F(CommonRoomTest, TheResponseAboveTheGapMayGoFirst) {
+  config_.gd_entries = 8;
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20);
+  const auto answering = b.client.verdict;
+  b.client.verdict = [](PacketName, const RxRequest&) {
+    Verdict v;
+    v.kind = Verdict::Kind::later;
+    return v;
+  };
+  send(b, 7, 1002);
+  b.client.verdict = answering;
+  send(b, 7, 1001);
+  const RxToken token = b.client.received.tokens.at({1002, 0});
+  ASSERT_TRUE(b.pds->respond(token, Verdict::refused(NackCode::no_resource), b.now));
+  EXPECT_EQ(b.pds->usage().stored_responses, 1u);
+  for (uint8_t peer = 21; peer < 25; ++peer) {
+    open(b, peer);
+    first_refused(b, 7, 1001);
+  }
+  EXPECT_EQ(b.pds->usage().stored_responses, 8u) << "no more than there are";
+}
+
+// [T-01, PDS-255] Forged sources fill PDC after PDC with answers that nobody clears. Who is proven
+// keeps a quarter of the room, and a new peer finds room for its first answer.
+TEST_F(CommonRoomTest, ForgedSourcesDoNotFillTheStore) {
+  config_ = Config{};
+  config_.challenge_above = 0;
+  config_.gd_entries = 4096;
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20);
+  const Pdcid proven = b.own;
+  for (uint16_t id = 100; id < 400; ++id) {
+    b.from = address(66, 50000);
+    for (uint32_t i = 0; i < 64; ++i) send(b, id, kFirst.value() + i, /*syn=*/true);
+    b.tx();
+  }
+  EXPECT_LE(b.pds->usage().stored_responses, 4096u * 3 / 4 + 300);
+  b.from = address(20, 50000);
+  b.own = proven;
+  EXPECT_GE(first_refused(b, 7, 1001), 1001u + 64);
+  b.from = address(67, 50000);
+  const uint64_t full = b.count(Count::gd_full);
+  send(b, 7, kFirst.value(), /*syn=*/true);
+  EXPECT_EQ(b.count(Count::gd_full), full) << "the first one of a new peer";
+}
+
+// [T-01, PDS-255] Nor do they take the share of the peer in whose name they come; once it has shown
+// that it hears us, what it holds counts.
+TEST_F(CommonRoomTest, WhatIsForgedCountsForNobody) {
+  config_.gd_entries = 64;
+  config_.challenge_above = 0;
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20);
+  const Pdcid proven = b.own;
+  for (uint16_t id = 100; id < 102; ++id) {
+    for (uint32_t i = 0; i < 20; ++i) send(b, id, kFirst.value() + i, /*syn=*/true);
+  }
+  EXPECT_EQ(b.pds->usage().stored_responses, 32u) << "16 each";
+  Pdcid shown;
+  for (const auto& out : b.tx()) {
+    if (out.type() != wire::PdsType::nack) shown = out.as<wire::Ack>().spdcid;
+  }
+  b.own = proven;
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 16) << "as if nobody had forged anything";
+  b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1016));
+  b.own = shown;
+  send(b, 101, kFirst.value());  // a copy that names our PDCID
+  b.own = proven;
+  EXPECT_EQ(first_refused(b, 7, 1017), 1017u + 8) << "16 of 48 are its own from the start";
+}
+
+}  // namespace
+}  // namespace uet::pds::test
