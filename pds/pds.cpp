@@ -100,8 +100,10 @@ void Pds::want_answers(FlowId id, Instant now) {
 
 bool Pds::send_return(PdcHandle handle, MessageHandle message, uint32_t bytes) {
   Pdc* const pdc = parts_.table.get(handle);
-  // After a failure there are holes below that nobody fills any more. [PDS-T17]
-  if (pdc == nullptr || pdc->is_initiator() || pdc->life.has_failed()) return false;
+  if (pdc == nullptr || pdc->is_initiator()) return false;
+  // After a failure there are holes below that nobody fills any more, and a peer that is done with
+  // the PDC only answers what it was sent before. [PDS-T17, PDS-120]
+  if (pdc->life.has_failed() || pdc->life.is_draining()) return false;
   ReturnMessage* const queued = parts_.res.return_messages.alloc();
   if (queued == nullptr) return false;
   queued->message = message;

@@ -40,8 +40,8 @@ class Service {
   // The answer that a Verdict::later promised. False: the PDC is gone; forget it.
   virtual bool respond(RxToken token, const Verdict& verdict, Instant now) = 0;
   // Queues a message of return data on the PDC of a request that this FEP received; its packets are
-  // pulled like any other. `bytes`: announced_bytes() of these. False: the PDC is gone, or too many
-  // return messages are queued. [PDS-167]
+  // pulled like any other. `bytes`: announced_bytes() of these. False: the PDC is gone or ends,
+  // or too many return messages are queued. [PDS-167]
   virtual bool send_return(PdcHandle pdc, MessageHandle message, uint32_t bytes) = 0;
   // The message started with keep_pdc has all its return data (or failed). [PDS-015]
   virtual void message_done(PdcHandle pdc) = 0;

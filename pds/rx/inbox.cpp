@@ -95,6 +95,9 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
     case Arrival::dup_below:
       return on_duplicate(pdc, in, how, now);
     case Arrival::fresh:
+      if (!pdc.is_initiator() && pdc.life.is_draining()) {
+        return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-120]
+      }
       if (!has_ccc) return replies_.nack(pdc, NackCode::no_ccc_avail, in.trigger, now);
       if (steps_.is_close_early(pdc, in, now)) return;
       on_fresh(pdc, in, now);

@@ -1,0 +1,60 @@
+// Closes that come from the wrong side, twice, or find no memory, and requests that come too late.
+// [PDS 5, 15]
+#include "pds/test/table_bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::CtlType;
+using wire::NackCode;
+
+// Return data of the PDC with that handle, in so many packets.
+void return_packets(Bench& b, PdcHandle pdc, uint32_t message, uint32_t packets) {
+  b.client.messages[message] = {packets * b.client.mtu, 0, false,
+                                wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(message)));
+}
+
+// [PDS-120, PDS-T16] The peer is done with the PDC, says so of the first return packet and
+// acknowledges the others. A request that comes with the last of these, before the PDC has gone, is
+// refused, and asks for no return data.
+TEST(ClosingTest, ATargetThatDrainsTakesNoRequests) {
+  TableBench b;
+  b.to_target();
+  const PdcHandle pdc = b.client.received.tokens.at({kFirst.value(), 0}).pdc;
+  for (uint32_t m = 500; m < 503; ++m) return_packets(b, pdc, m, 1);
+  ASSERT_EQ(b.tx().size(), 3u);
+  b.rx_header(b.nack(NackCode::closing, kFirst));
+  ASSERT_EQ(b.state(), "CLOSE_WAIT");
+  b.rx_header(b.ack(kFirst + 2));
+  b.client.verdict = [&](PacketName, const RxRequest& r) {
+    b.client.messages[510] = {10, 0, false, wire::NextHeader::response_data};
+    EXPECT_FALSE(b.pds->send_return(r.token.pdc, MessageHandle(510)));
+    return Verdict::accepted();
+  };
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.client.received.times.count({1001, 0}), 0u);
+  EXPECT_EQ(b.lines(), (Lines{"NACK CLOSING psn 1001 from own to 7 payload 1001"}));
+  EXPECT_EQ(b.state(), "CLOSED");
+  EXPECT_EQ(b.client.responded.size(), 2u);
+  EXPECT_EQ(b.client.failed.size(), 1u);
+}
+
+// [PDS-120, PDS-167] Nor does the client get return data in while the PDC drains.
+TEST(ClosingTest, ATargetThatDrainsReturnsNothingNew) {
+  TableBench b;
+  b.to_target();
+  const PdcHandle pdc = b.client.received.tokens.at({kFirst.value(), 0}).pdc;
+  for (uint32_t m = 500; m < 502; ++m) return_packets(b, pdc, m, 1);
+  ASSERT_EQ(b.tx().size(), 2u);
+  b.rx_header(b.nack(NackCode::closing, kFirst));
+  ASSERT_EQ(b.state(), "CLOSE_WAIT");
+  b.client.messages[510] = {10, 0, false, wire::NextHeader::response_data};
+  EXPECT_FALSE(b.pds->send_return(pdc, MessageHandle(510)));
+  b.rx_header(b.ack(kFirst + 1));
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.state(), "CLOSED");
+}
+
+}  // namespace
+}  // namespace uet::pds::test
