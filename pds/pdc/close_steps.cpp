@@ -14,19 +14,23 @@ bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
     pdc.life.change(PdcEvent::messages_sent);  // I12
     loss_.ask_for_quiet(pdc, now);             // the close waits for every answer
   }
-  if (pdc.state() == PdcState::ack_wait && pdc.tx.empty()) {
-    if (outbox_.send_closing_packet(pdc, SlotKind::close_cmd, batch, now)) {
-      pdc.life.change(PdcEvent::all_answered);  // I13
-    }
-  } else if (pdc.state() == PdcState::error && pdc.is_initiator() && pdc.tx.empty() &&
-             !pdc.life.is_orphan()) {
-    outbox_.send_closing_packet(pdc, SlotKind::close_cmd, batch, now);  // I18
-  } else if (pdc.life.wants_close() && pdc.end.is_request_due()) {
-    if (outbox_.send_closing_packet(pdc, SlotKind::close_req, batch, now)) {
-      pdc.end.drop_request();
-    }
-  }
+  const std::optional<SlotKind> kind = due_packet(pdc);
+  if (!kind || !outbox_.send_closing_packet(pdc, *kind, batch, now)) return true;
+  if (*kind == SlotKind::close_req) pdc.end.drop_request();
+  if (pdc.state() == PdcState::ack_wait) pdc.life.change(PdcEvent::all_answered);  // I13
   return true;
+}
+
+// I13, I18, T10, T17.
+std::optional<SlotKind> CloseSteps::due_packet(const Pdc& pdc) {
+  if (!pdc.is_initiator()) {
+    if (pdc.life.wants_close() && pdc.end.is_request_due()) return SlotKind::close_req;
+    return std::nullopt;
+  }
+  const bool closes = pdc.state() == PdcState::ack_wait ||
+                      (pdc.state() == PdcState::error && !pdc.life.is_orphan());
+  if (closes && pdc.tx.empty()) return SlotKind::close_cmd;
+  return std::nullopt;
 }
 
 // Target: a Close command that finds the last return packets unacknowledged. Most likely the peer

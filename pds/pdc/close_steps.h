@@ -12,6 +12,8 @@
 #include "pds/tx/loss_recovery.h"
 #include "pds/tx/outbox.h"
 
+#include <optional>
+
 namespace uet::pds {
 
 class CloseSteps {
@@ -29,6 +31,8 @@ class CloseSteps {
 
   // The steps that need nothing but room in the batch. False: the PDC is gone.
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
+  // The packet of the next step, which has not gone yet; nothing: there is none.
+  static std::optional<SlotKind> due_packet(const Pdc& pdc);
   // A Close command that comes before the ACK of our last return packets. [PDS-T14]
   bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);
   // Acts on a Close command when all lower PSNs are there. True: the PDC is gone.

@@ -40,6 +40,10 @@ void Deadlines::on_timer(Pdc& pdc, Instant now) {
     if (steps_.finish_received_close(pdc, now)) return;
     next = std::min(next, now + res_.config.tombstone_time);
   }
+  if (CloseSteps::due_packet(pdc)) {  // it found no memory
+    schedule_.want_control(pdc);
+    next = std::min(next, now + res_.config.nack_retx);
+  }
   if (!check_close(pdc, next, now) || !check_idle(pdc, next, now)) return;  // gone
   if (next.is_never()) next = now + res_.config.idle_time;
   schedule_.arm_by(pdc, next);

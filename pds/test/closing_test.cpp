@@ -56,5 +56,39 @@ TEST(ClosingTest, ATargetThatDrainsReturnsNothingNew) {
   EXPECT_EQ(b.state(), "CLOSED");
 }
 
+// [PDS-170, PDS-172] 60 targets have their windows full and are to close. Of the larger blocks of
+// slots, which a Close Request behind a full window needs, there are 56: the others wait, nothing
+// turns in a circle, and they go on when a block is free.
+TEST(ClosingTest, ACloseRequestWithoutMemoryWaits) {
+  Config config;
+  config.max_pdcs = 64;
+  config.target_floor_percent = config.low_water_percent = config.newcomer_percent = 0;
+  config.tx_window_packets = 16;
+  Bench b(config);
+  b.client.script.names_are_unique = false;
+  std::vector<Pdcid> ids;
+  for (uint8_t n = 0; n < 60; ++n) {
+    b.from = address(static_cast<uint8_t>(100 + n), 50000);
+    b.open_target();
+    ids.push_back(b.own);
+    return_packets(b, b.client.received.tokens.at({kFirst.value(), 0}).pdc, 500u + n, 16);
+    ASSERT_EQ(b.tx().size(), 16u);
+  }
+  b.pds->close_all(false, b.now);
+  b.tx();
+  EXPECT_EQ(b.count(Count::close_req_tx), 56u);
+  EXPECT_EQ(b.count(Count::slot_stalls), 4u);
+  b.elapse(config.nack_retx + 1_us);
+  b.tx();
+  EXPECT_EQ(b.count(Count::close_req_tx), 56u);
+  EXPECT_EQ(b.count(Count::slot_stalls), 8u) << "tried again, once";
+  b.from = address(100, 50000);
+  b.own = ids[0];
+  b.rx_header(b.ack(kFirst + 16));
+  b.elapse(config.nack_retx + 1_us);
+  b.tx();
+  EXPECT_EQ(b.count(Count::close_req_tx), 57u);
+}
+
 }  // namespace
 }  // namespace uet::pds::test

@@ -14,10 +14,16 @@ constexpr uint32_t kShortsPerPacket = 4;
 constexpr uint32_t kAckRequestsPerTurn = 16;
 }  // namespace
 
-// A Close command or Close Request: the next PSN, resent like data. [PDS-172]
+// A Close command or Close Request: the next PSN, resent like data. False: it has not gone, and
+// comes later. [PDS-172]
 bool Outbox::send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now) {
-  if (batch.full() || !pdc.tx.reserve(res_.tx_pool)) {
+  if (batch.full()) {
     schedule_.want_control(pdc);
+    return false;
+  }
+  if (!pdc.tx.reserve(res_.tx_pool)) {  // tried again then: an ACK of another PDC frees memory
+    res_.counters.add(Count::slot_stalls);
+    schedule_.arm_by(pdc, now + res_.config.nack_retx);
     return false;
   }
   if (pdc.tx.empty()) pdc.waiting.begin(now);
