@@ -112,9 +112,13 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   bool is_unverified() const { return !is_initiator() && !proof.is_confirmed() && sdi == 0; }
   // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
-  // Everything is answered, yet the peer cannot track another packet: its cumulative ACK, as far as
-  // we know it, waits for a clear, or the ACK that told it was lost. [PDS-035, PDS-102]
-  bool is_stalled() const { return tx.empty() && !range.admits(tx.next()); }
+  // Everything is answered or set aside, yet the peer cannot track another packet: its cumulative
+  // ACK, as far as we know it, waits for a clear, or the ACK that told it was lost. Nothing is in
+  // flight that could bring another one. [PDS-035, PDS-102, PDS-245]
+  bool is_stalled() const {
+    if (tx.empty()) return !range.admits(tx.next());
+    return tx.has_only_aside() && !losses.has_lost();
+  }
 };
 static_assert(sizeof(Pdc) <= 448, "seven cache lines: 65,000 PDCs stay within 30 MB");
 

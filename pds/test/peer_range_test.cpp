@@ -141,5 +141,43 @@ TEST_F(PeerRangeTest, AgesAreRightAfterAStandstill) {
   }
 }
 
+// [PDS-245, PDS-035, PDS-104] A peer that tracks 128 PSNs has answered these with responses that it
+// keeps, and refused the rest: its cumulative ACK waits for our clear. Nothing is in flight that
+// would bring another ACK, so it is told what is clear and asked, until it says more.
+TEST_F(PeerRangeTest, WhatIsSetAsideAsksForTheCumulativeAck) {
+  config_.probe = false;
+  Bench b(config_, wide());
+  ASSERT_EQ(b.open_initiator(200).size(), 200u);
+  for (int i = 0; i < 128; ++i) b.rx_header(b.ack(b.start - 1, i + 1));
+  for (int i = 128; i < 200; ++i) b.rx_header(b.nack(NackCode::psn_oor_window, b.start + i));
+  b.elapse(config_.nack_retx + 2_us);
+  const std::string newest = std::to_string((b.start + 127).value());
+  EXPECT_EQ(b.lines(), (Lines{"CP CLEAR_CMD psn 0 payload " + newest,
+                              "CP ACK_REQ psn " + newest + " ar payload 0"}));
+  b.elapse(config_.rto_max + 1_us);
+  EXPECT_EQ(b.lines(), (Lines{"CP CLEAR_CMD psn 0 payload " + newest,
+                              "CP ACK_REQ psn " + newest + " ar payload 0"}))
+      << "both may have been lost";
+  EXPECT_EQ(acknowledge(b, 127), 72u);
+  b.rx_header(b.ack(b.start + 199));
+  EXPECT_EQ(b.client.responded.size(), 200u);
+  b.elapse(config_.rto_max);
+  EXPECT_EQ(b.count(Count::ack_requests_tx), 2u) << "nothing is left to ask for";
+}
+
+// [PDS-245, PDS-115] Who has no such PDC any more says so when asked; the PDC fails at once.
+TEST_F(PeerRangeTest, WhoIsAskedMayHaveGone) {
+  config_.probe = false;
+  Bench b(config_, wide());
+  b.open_initiator(130);
+  for (int i = 0; i < 128; ++i) b.rx_header(b.ack(b.start - 1, i + 1));
+  for (int i = 128; i < 130; ++i) b.rx_header(b.nack(NackCode::psn_oor_window, b.start + i));
+  b.elapse(config_.nack_retx + 2_us);
+  EXPECT_EQ(b.lines().size(), 2u);
+  b.rx_header(b.nack(NackCode::inv_dpdcid, b.start + 127));
+  EXPECT_EQ(b.client.failures.size(), 2u);
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+}
+
 }  // namespace
 }  // namespace uet::pds::test

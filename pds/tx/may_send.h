@@ -19,6 +19,11 @@ inline constexpr Duration kHeldWaitMin = Duration::microseconds(100);  // ends a
          (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());
 }
 
+// It is stalled, and something waits for that to end.
+inline bool is_held_by_range(const Pdc& pdc) {
+  return pdc.is_stalled() && (!pdc.tx.empty() || has_new(pdc));
+}
+
 inline bool may_send_unproven(const Resources& res, const Pdc& pdc) {
   if (!res.config.probe) return pdc.tx.size() < kUnprovenPackets;
   return pdc.proof.octets() >= pdc.path->limits.packet_bytes_max;

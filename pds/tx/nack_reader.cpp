@@ -41,7 +41,7 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
   if (!pdc.tx.contains(h.nack_psn)) {
     // Unless it answers the question for the cumulative ACK or for credit: nobody is there any
     // more.
-    const bool is_asked = (pdc.is_stalled() && has_new(pdc)) || pdc.asking.has_asked_credit();
+    const bool is_asked = is_held_by_range(pdc) || pdc.asking.has_asked_credit();
     const bool is_answer = is_asked && h.nack_psn == pdc.tx.base() - 1 &&
                            reaction_to(h.nack_code) == NackReaction::fail_pdc;
     if (!is_answer) return res_.counters.add(Count::drop_nack_range);

@@ -73,6 +73,10 @@ class TxWindow {
   // The slot waits for the peer to track it, and for no time. settle() ends that. [PDS-245]
   void set_aside(Psn psn);
   bool has_aside() const { return memory_.is_held() && memory_->queues.has(TxQueue::kAside); }
+  // So do all that stand in a queue: nothing is in flight, and no time brings any of them back.
+  bool has_only_aside() const {
+    return memory_.is_held() && memory_->queues.used() == uint64_t{1} << TxQueue::kAside;
+  }
   // The slots set aside, by PSN, as long as fn(psn, slot) returns true: fn has then settled it.
   template <class Fn>
   void for_each_aside(Fn&& fn);
