@@ -175,5 +175,27 @@ TEST_F(IgnoredTest, WhatAFailedPdcExecutedIsNotExecutedAgain) {
   EXPECT_EQ(b.count(Count::pdc_opened_target), 1u);
 }
 
+// [PDS-148, PDS-T17] The reader of return data posted the memory for it: it has no application to
+// wait for, so refusing with the codes for that ends like any refusal.
+TEST_F(IgnoredTest, ReturnDataWaitsForNoApplication) {
+  for (const NackCode code : {NackCode::rcvd_ses_procg, NackCode::no_resource}) {
+    SCOPED_TRACE(wire::name(code));
+    Bench b(config_);
+    owe(b, 1);
+    b.rx_header(b.nack(code, kFirst));
+    const Instant end = b.now + config_.refusal_patience();
+    while (b.now < end - 2_us) {
+      b.elapse(std::min(10_ms, end - 2_us - b.now));
+      b.tx();
+      b.rx_header(b.nack(code, kFirst));
+    }
+    EXPECT_TRUE(b.client.failures.empty());
+    b.elapse(config_.rto_max + 4_us);
+    ASSERT_EQ(b.client.failures.size(), 1u);
+    EXPECT_EQ(b.client.failures[0].reason, FailureReason::timeout);
+    EXPECT_EQ(b.count(Count::pdc_closed_refused), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace uet::pds::test

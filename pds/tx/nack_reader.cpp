@@ -82,19 +82,19 @@ void NackReader::on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now)
 }
 
 // A peer that refuses is not silent, and may do so for as long as it lets something else pass now
-// and then. [PDS-148]
-void NackReader::note_refusal(Pdc& pdc, NackCode code, Instant now) {
-  if (waits_for_application(code)) {
-    pdc.waiting.forgive();
-  } else {
-    pdc.waiting.note_refused(now);
+// and then. Its application may take any time, but there is none for return data: who reads has
+// posted the memory. [PDS-148]
+void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, Instant now) {
+  if (!pdc.is_initiator() || !waits_for_application(h.nack_code)) {
+    return pdc.waiting.note_refused(now);
   }
+  pdc.waiting.forgive();
+  // Said of the oldest packet it explains why nothing is answered; of a later one it does not.
+  if (h.nack_psn == pdc.tx.base()) pdc.waiting.begin(now);
 }
 
 void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now) {
-  note_refusal(pdc, h.nack_code, now);
-  // Said of the oldest packet it explains why nothing is answered; of a later one it does not.
-  if (waits_for_application(h.nack_code) && h.nack_psn == pdc.tx.base()) pdc.waiting.begin(now);
+  note_refusal(pdc, h, now);
   const NackReaction reaction = reaction_to(h.nack_code);
   // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
   const bool closing = slot.kind == SlotKind::close_cmd;

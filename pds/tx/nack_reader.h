@@ -35,7 +35,7 @@ class NackReader {
  private:
   void rebase(Pdc& pdc, const wire::Nack& h, Instant now);
   void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now);
-  void note_refusal(Pdc& pdc, wire::NackCode code, Instant now);
+  void note_refusal(Pdc& pdc, const wire::Nack& h, Instant now);
   void react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
   void fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now);
   void react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
