@@ -115,8 +115,7 @@ bool Inbox::take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
 
 void Inbox::on_fresh(Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.mode == Mode::rod) return on_rod(pdc, in, now);
-  if (in.is_control) return on_control_psn(pdc, in, now);
-  deliver(pdc, in, false, now);
+  in.is_control ? on_control_psn(pdc, in, now) : deliver(pdc, in, false, now);
 }
 
 // [PDS-075]
@@ -258,17 +257,16 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
 
 void Inbox::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.order.is_next(in.psn())) {
-    if (in.is_control) {
-      on_control_psn(pdc, in, now);
-    } else if (!deliver(pdc, in, false, now)) {
-      return;
-    }
+    const bool is_taken =
+        in.is_control ? on_control_psn(pdc, in, now) : deliver(pdc, in, false, now);
+    if (!is_taken) return;
     pdc.order.pass();
     return drain_reorder(pdc, now);
   }
   if (res_.config.rod_reorder) {
-    if (in.is_control) return on_control_psn(pdc, in, now);
-    return hold_back(pdc, in, now);
+    if (!in.is_control) return hold_back(pdc, in, now);
+    on_control_psn(pdc, in, now);
+    return;
   }
   res_.counters.add(Count::rod_dropped);
   nack_gap(pdc, in.trigger, now);
@@ -316,13 +314,15 @@ void Inbox::drain_reorder(Pdc& pdc, Instant now) {
   }
 }
 
-// NOOP, Close command and Close Request: another PSN, answered by an ACK. [PDS-160]
-void Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
+// NOOP, Close command and Close Request: another PSN, answered by an ACK. False: it was refused, and
+// its PSN is not received. [PDS-160]
+bool Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
   const bool wrong_way = (in.ctl_type == CtlType::close_cmd && pdc.is_initiator()) ||
                          (in.ctl_type == CtlType::close_req && !pdc.is_initiator());
   if (wrong_way) {  // [PDS-161]
     res_.counters.add(Count::drop_cp_direction);
-    return replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
+    replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
+    return false;
   }
   record(pdc, in, false, in.ctl_type != CtlType::close_cmd ? Answer::wanted : Answer::by_the_rules);
   switch (in.ctl_type) {
@@ -330,7 +330,7 @@ void Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
       res_.counters.add(Count::close_cmd_rx);
       pdc.life.note_close_received();
       pdc.end.close_at_psn(in.psn());
-      return;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
+      return true;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
     case CtlType::close_req:
       res_.counters.add(Count::close_req_rx);
       closing_.begin_close(pdc);
@@ -341,6 +341,7 @@ void Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
   }
   if (!pdc.ack.is_due()) pdc.ack.want(Count::ack_control, in.trigger);
   schedule_.want_control(pdc);
+  return true;
 }
 
 void Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {

@@ -58,7 +58,7 @@ class Inbox {
   void on_rod(Pdc& pdc, const Inbound& in, Instant now);
   void nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now);
   void hold_back(Pdc& pdc, const Inbound& in, Instant now);
-  void on_control_psn(Pdc& pdc, const Inbound& in, Instant now);
+  bool on_control_psn(Pdc& pdc, const Inbound& in, Instant now);
   void on_control_plain(Pdc& pdc, const Inbound& in, Instant now);
   void on_unknown_control(Pdc& pdc, const Inbound& in, Instant now);
   void on_ack_request(Pdc& pdc, const Inbound& in, Instant now);

@@ -90,5 +90,28 @@ TEST(ClosingTest, ACloseRequestWithoutMemoryWaits) {
   EXPECT_EQ(b.count(Count::close_req_tx), 57u);
 }
 
+// [PDS-161, PDS-079] A control packet of the wrong role takes no PSN, so the order of ROD does not
+// go on over it: what then comes with that PSN is delivered, and what follows it.
+TEST(ClosingTest, ACloseRequestOfTheWrongSidePassesNothing) {
+  Bench b;
+  wire::Request h = b.request(1000);
+  h.type = wire::PdsType::rod_request;
+  b.rx(h);
+  b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+  b.rx_header(b.control(CtlType::close_req, 1001));
+  EXPECT_EQ(b.lines(), (std::vector<std::string>{
+                           "NACK UNEXP_EVENT psn 1001 from own to 7 payload 1001"}));
+  for (const uint32_t psn : {1001u, 1003u, 1002u}) {
+    h = b.request(psn, false);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);
+  }
+  EXPECT_EQ(b.client.received.order, (PacketNames{{1000, 0}, {1001, 0}, {1002, 0}, {1003, 0}}));
+  EXPECT_EQ(b.pds->usage().reordered_packets, 0u);
+  b.tx();
+  b.rx_header(b.control(CtlType::close_cmd, 1004));
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+}
+
 }  // namespace
 }  // namespace uet::pds::test
