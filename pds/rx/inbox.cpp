@@ -328,8 +328,9 @@ bool Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
   switch (in.ctl_type) {
     case CtlType::close_cmd:
       res_.counters.add(Count::close_cmd_rx);
+      // A second one fills a hole below the first: what lies between them was executed.
+      if (!pdc.life.close_received()) pdc.end.close_at_psn(in.psn());
       pdc.life.note_close_received();
-      pdc.end.close_at_psn(in.psn());
       return true;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
     case CtlType::close_req:
       res_.counters.add(Count::close_req_rx);

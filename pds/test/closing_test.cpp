@@ -113,5 +113,26 @@ TEST(ClosingTest, ACloseRequestOfTheWrongSidePassesNothing) {
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 }
 
+// [PDS-T15, PDS-T16] A second Close command, below the first, does not say that what lies between
+// them was never executed: the PDC ends at the first one.
+TEST(ClosingTest, ASecondCloseInAHoleLowersNothing) {
+  Bench b;
+  b.open_target();
+  b.rx(b.request(1004, false));
+  b.rx_header(b.control(CtlType::close_cmd, 1005));
+  b.rx_header(b.control(CtlType::close_cmd, 1002));
+  b.tx();
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.pds->open_pdcs(), 1u) << "1003 is missing";
+  b.tx();
+  b.rx(b.request(1003, false));
+  EXPECT_EQ(b.pds->open_pdcs(), 0u);
+  b.tx();
+  wire::Request late = b.request(1004);
+  late.retx = true;
+  b.rx(late);
+  EXPECT_EQ(b.lines(), (std::vector<std::string>{"ACK cack 1005 ack 1004 retx"}));
+}
+
 }  // namespace
 }  // namespace uet::pds::test
