@@ -15,6 +15,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       replies(res, proofs),
       secure_psn(res),
       store(res, schedule),
+      reorder(res),
       closing(res, schedule),
       ending(res, table, flow_table, shares, schedule, paths, proofs, secure_psn, closing, store,
              reorder),
@@ -56,7 +57,7 @@ Result<void> Parts::create(Arena& arena) {
   const uint32_t most = config.max_paths != 0 ? config.max_paths : config.max_flows + pdcs;
   UET_CHECK(paths.create(arena, Room{std::min(most, 64U), most}));
   UET_CHECK(store.create(arena));
-  UET_CHECK(reorder.create(arena, config));
+  UET_CHECK(reorder.create(arena));
   UET_CHECK(res.return_messages.create(arena, config.return_messages));
   res.tx_pool.create(arena, pdcs);
   const uint32_t rx_windows = config.rx_windows != 0 ? config.rx_windows : pdcs;

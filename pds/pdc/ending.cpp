@@ -132,7 +132,7 @@ void Ending::forget_outstanding(Pdc& pdc) {
 void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   forget_outstanding(pdc);
   while (StoredResponse* const e = pdc.responses.first()) store_.free_stored(pdc, *e);
-  while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(*p);
+  while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(pdc, *p);
   if (!pdc.is_initiator()) {
     if (!pdc.proof.is_confirmed()) {
       proofs_.end(pdc.peer);

@@ -71,6 +71,12 @@ void PeerTable::count_responses(PeerId id, int change) {
   host_of(peer).responses += static_cast<uint32_t>(change);
 }
 
+void PeerTable::count_reordered(PeerId id, int change) {
+  Peer& peer = (*this)[id];
+  peer.reordered += static_cast<uint32_t>(change);
+  host_of(peer).reordered += static_cast<uint32_t>(change);
+}
+
 void PeerTable::add_ref(PeerId id) {
   Peer& peer = (*this)[id];
   if (peer.refs++ != 0) return;

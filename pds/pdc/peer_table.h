@@ -55,6 +55,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t answers = 0;        // to reads of it, on their way back [T-39]
   uint32_t answer_bytes = 0;   // of data in these
   uint32_t responses = 0;      // places that its PDCs take in the store of responses [PDS-255]
+  uint32_t reordered = 0;      // ROD packets of it that wait for their turn [PDS-255]
   // Congestion contexts toward it, and the base RTT that one has measured; 0: none. [CMS-008]
   Path* first_path = nullptr;  // see Path::next_of_peer
   uint32_t base_rtt_ns = 0;
@@ -140,6 +141,7 @@ class PeerTable {
   void count_half_open(PeerId id, int change);
   // Places in the store of responses, for both. [PDS-255]
   void count_responses(PeerId id, int change);
+  void count_reordered(PeerId id, int change);
   void add_ref(PeerId id);
   void drop_ref(PeerId id);
   // An entry of an address vector names the peer, or does so no more. True: none does any more, but

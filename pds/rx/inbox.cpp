@@ -280,7 +280,7 @@ void Inbox::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
 
 // [PDS-079]
 void Inbox::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
-  if (!reorder_.keep(pdc, in, res_.config.reorder_packet_bytes)) {
+  if (!reorder_.keep(pdc, in)) {
     res_.counters.add(Count::rod_no_room);
     return nack_gap(pdc, in.trigger, now);
   }
@@ -303,12 +303,12 @@ void Inbox::drain_reorder(Pdc& pdc, Instant now) {
       in.next_hdr = packet->next_hdr;
       in.ses = {packet->octets, packet->length};
       if (!deliver(pdc, in, true, now)) {
-        if (!pdc.rx.received(pdc.order.next())) return reorder_.free(*packet);  // dropped
+        if (!pdc.rx.received(pdc.order.next())) return reorder_.free(pdc, *packet);  // dropped
         res_.counters.add(Count::rod_retries);
         pdc.order.stall(true);
         return schedule_.arm_by(pdc, now + res_.config.nack_retx);
       }
-      reorder_.free(*packet);
+      reorder_.free(pdc, *packet);
     }
     pdc.order.pass();
   }

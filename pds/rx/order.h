@@ -20,6 +20,7 @@ namespace uet::pds {
 struct ReorderedPacket : ListNode<struct ReorderTag> {
   AckTrigger trigger;
   bool ar = false;
+  bool is_counted = false;  // for its peer [PDS-255]
   wire::NextHeader next_hdr{};
   uint32_t length = 0;
   Instant arrival;

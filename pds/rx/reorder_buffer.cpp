@@ -1,18 +1,32 @@
 // The place of a ROD packet in the list of its PDC. [PDS-079]
 #include "pds/rx/reorder_buffer.h"
 
+#include "pds/share.h"
+
 #include <cstring>
 
 namespace uet::pds {
 
-Result<void> ReorderBuffer::create(Arena& arena, const Config& config) {
+Result<void> ReorderBuffer::create(Arena& arena) {
+  const Config& config = res_.config;
   UET_CHECK(packets_.create(arena, config.reorder_packets));
   octets_.create(arena, config.reorder_packets, config.reorder_packet_bytes);
   return {};
 }
 
-bool ReorderBuffer::keep(Pdc& pdc, const Inbound& in, uint32_t bytes_max) {
-  void* const block = in.ses.size() <= bytes_max ? octets_.take() : nullptr;
+// A peer and its host leave some to others. What is kept for sources that may be forged counts for
+// nobody, and leaves a quarter. [PDS-255, T-01, T-02]
+bool ReorderBuffer::is_within_limits(const Pdc& pdc) const {
+  const uint32_t all = packets_.capacity();
+  const uint32_t free = all - packets_.size();
+  if (pdc.is_unverified()) return leaves_reserve(1, free, all);
+  const Peer& peer = res_.peers[pdc.peer];
+  return is_within_shares(peer.reordered, res_.peers.host_of(peer).reordered, 1, free, all);
+}
+
+bool ReorderBuffer::keep(Pdc& pdc, const Inbound& in) {
+  const bool may = is_within_limits(pdc) && in.ses.size() <= res_.config.reorder_packet_bytes;
+  void* const block = may ? octets_.take() : nullptr;
   if (block == nullptr) return false;
   ReorderedPacket* const packet = packets_.alloc();
   UET_ASSERT(packet != nullptr);  // as many as there are blocks
@@ -24,10 +38,13 @@ bool ReorderBuffer::keep(Pdc& pdc, const Inbound& in, uint32_t bytes_max) {
   packet->octets = static_cast<std::byte*>(block);
   if (packet->length > 0) std::memcpy(packet->octets, in.ses.data(), packet->length);
   pdc.order.keep(*packet);
+  packet->is_counted = !pdc.is_unverified();
+  if (packet->is_counted) res_.peers.count_reordered(pdc.peer, 1);
   return true;
 }
 
-void ReorderBuffer::free(ReorderedPacket& packet) {
+void ReorderBuffer::free(Pdc& pdc, ReorderedPacket& packet) {
+  if (packet.is_counted) res_.peers.count_reordered(pdc.peer, -1);
   octets_.give(packet.octets);
   packets_.free(&packet);
 }

@@ -2,21 +2,27 @@
 #pragma once
 
 #include "pds/block_pool.h"
-#include "pds/config.h"
 #include "pds/pdc/pdc.h"
+#include "pds/resources.h"
 #include "pds/rx/inbound.h"
 
 namespace uet::pds {
 
 class ReorderBuffer {
  public:
-  Result<void> create(Arena& arena, const Config& config);
+  explicit ReorderBuffer(Resources& res) : res_(res) {}
+
+  Result<void> create(Arena& arena);
   uint32_t size() const { return packets_.size(); }
-  // Keeps the packet at its place in the PDC's list. False: no room.
-  bool keep(Pdc& pdc, const Inbound& in, uint32_t bytes_max);
-  void free(ReorderedPacket& packet);
+  // Keeps the packet at its place in the PDC's list. False: no room, or others need it.
+  bool keep(Pdc& pdc, const Inbound& in);
+  // A packet of the PDC.
+  void free(Pdc& pdc, ReorderedPacket& packet);
 
  private:
+  bool is_within_limits(const Pdc& pdc) const;
+
+  Resources& res_;
   Slab<ReorderedPacket> packets_;
   BlockPool octets_;
 };

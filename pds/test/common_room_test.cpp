@@ -184,5 +184,42 @@ TEST_F(CommonRoomTest, WhatIsForgedCountsForNobody) {
   EXPECT_EQ(first_refused(b, 7, 1017), 1017u + 8) << "16 of 48 are its own from the start";
 }
 
+// [PDS-079, T-02, PDS-255] One peer holds no more packets of ROD back than it leaves room for.
+TEST_F(CommonRoomTest, APeerLeavesRoomForTheReorderedPacketsOfOthers) {
+  config_.reorder_packets = 16;
+  Bench b(config_);
+  b.client.script.names_are_unique = false;
+  open(b, 20, 7, Mode::rod);
+  for (uint32_t psn = 1002; psn < 1032; ++psn) send(b, 7, psn, false, Mode::rod);
+  EXPECT_EQ(b.pds->usage().reordered_packets, 8u);
+  EXPECT_EQ(b.count(Count::rod_no_room), 22u);
+  open(b, 21, 7, Mode::rod);
+  for (uint32_t psn = 1002; psn < 1032; ++psn) send(b, 7, psn, false, Mode::rod);
+  EXPECT_EQ(b.pds->usage().reordered_packets, 12u);
+  send(b, 7, 1001, false, Mode::rod);
+  EXPECT_EQ(b.pds->usage().reordered_packets, 8u) << "delivered, and given back";
+  b.pds->close_all(/*abort=*/true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-079, T-01, PDS-255] Sources that may be forged have packets held back, as new peers need it,
+// and leave a quarter of the room. In whose name they come counts nothing of it.
+TEST_F(CommonRoomTest, ForgedSourcesDoNotFillTheReorderBuffer) {
+  config_.reorder_packets = 64;
+  Bench b(config_);
+  b.client.script.names_are_unique = false;
+  b.from = address(20, 50000);
+  for (uint16_t id = 100; id < 103; ++id) {
+    for (uint32_t i = 1; i < 40; ++i) send(b, id, kFirst.value() + i, /*syn=*/true, Mode::rod);
+  }
+  EXPECT_EQ(b.pds->usage().reordered_packets, 48u);
+  b.tx();
+  open(b, 20, 7, Mode::rod);
+  for (uint32_t psn = 1002; psn < 1032; ++psn) send(b, 7, psn, false, Mode::rod);
+  EXPECT_EQ(b.pds->usage().reordered_packets, 48u + 8);
+  b.pds->close_all(/*abort=*/true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
 }  // namespace
 }  // namespace uet::pds::test
