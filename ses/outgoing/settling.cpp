@@ -129,11 +129,13 @@ void Settling::settle_answered(TxMessage& m) {
   if (m.deferral != nullptr && m.deferral->is_deferred) {
     wait_for_restart(m);
   } else if (m.flow->mode == pds::Mode::rudi && lacks_answer(m)) {
-    expire_read(m);  // every packet has had its only response [SES-141]
+    expire(m);  // every packet has had its only response [SES-141]
   } else if (m.data_bytes < m.expected_bytes()) {
     res_.timers.arm(m.timer, res_.now + res_.config.retry_patience);
     awaiting_.push_back(m);
   } else if (!m.has_semantic_answer) {
+    // No PDC brings a second answer to a packet: most likely none comes. [SES-145]
+    res_.timers.arm(m.timer, res_.now + res_.config.retry_patience * 5);
     awaiting_.push_back(m);
   } else if (m.exposure != nullptr && !m.exposure->is_read_out()) {
     wait_for_reads(m);
@@ -183,8 +185,8 @@ void Settling::settle_probe(TxMessage& m) {
   finish(m, Exposures::end_of(m));
 }
 
-// The data of a read stayed away although its requests were answered.
-void Settling::expire_read(TxMessage& m) {
+// The data of a read, or the answer to a message, stayed away although its packets were answered.
+void Settling::expire(TxMessage& m) {
   m.failure = pds::Failure{.reason = pds::FailureReason::timeout};
   finish(m, Completion::Status::undeliverable);
 }
@@ -271,7 +273,7 @@ void Settling::on_timer(TxMessage& m) {
     case State::queued:
     case State::started:
     case State::ended:
-      return expire_read(m);
+      return expire(m);
   }
 }
 

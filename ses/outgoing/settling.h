@@ -46,7 +46,7 @@ class Settling {
   void settle_probe(TxMessage& m);
   void finish(TxMessage& m, Completion::Status status);
   void finish(TxMessage& m);
-  void expire_read(TxMessage& m);
+  void expire(TxMessage& m);
   void end_exposed(TxMessage& m);
   void wait_for_reads(TxMessage& m);
   void wait_for_restart(TxMessage& m);

@@ -53,5 +53,28 @@ TEST_F(PatienceTest, APeerThatOnlyRefusesIsGivenUpAfterFiveTimesThePatience) {
   EXPECT_EQ(take(*a_), "send refused UNCOR_TRNSNT 0 #1");
 }
 
+// [SES-145, SES-191] Nor does it wait without end for the answer that NO_RESPONSE promises: the
+// buffer, the place in the queue and the message ID are free after five times the patience.
+TEST_F(PatienceTest, APromiseOfAnAnswerIsGivenUpAfterFiveTimesThePatience) {
+  config_.retry_patience = Duration::seconds(2);
+  start();
+  send(pattern(10));
+  pds::StartedMessage started;
+  pds::PacketRef ref;
+  ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+  ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+  Octets promise(12);
+  promise[0] = std::byte{0x03};  // list 0, opcode NO_RESPONSE
+  promise[1] = std::byte{0x01};  // version 0, OK
+  a_->ses->exchange().on_response(ref, {wire::NextHeader::response, promise, now_}, now_);
+  now_ = now_ + Duration::milliseconds(9'900);
+  a_->ses->exchange().advance(now_);
+  EXPECT_EQ(take(*a_), "");
+  now_ = now_ + Duration::milliseconds(200);
+  a_->ses->exchange().advance(now_);
+  EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
+  EXPECT_TRUE(a_->ses->idle());
+}
+
 }  // namespace
 }  // namespace uet::ses::test
