@@ -146,7 +146,7 @@ Continuation Checks::judge_later(const RxMessage& m, const Request& q) const {
   constexpr Continuation kWrongLength{.code = ReturnCode::op_violation,
                                       .why = Counter::rx_length_violation};
   if (q.request_length != m.request_length || q.buffer_offset != m.buffer_offset ||
-      !has_legal_lengths(q) || (m.pull != nullptr && !(q.rendezvous() == m.pull->source))) {
+      !has_legal_lengths(q) || (m.pull != nullptr && !(q.rendezvous == m.pull->source))) {
     return kWrongLength;  // [SES-115, WIRE-069]
   }
   if (m.mtu != 0 &&

@@ -89,7 +89,8 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
   }
   if (wire::has_rendezvous_extension(q.common.opcode)) {
     if (r.remaining() < wire::Rendezvous::kSize) return wire::ParseError::truncated;
-    q.rendezvous_octets = r.take(wire::Rendezvous::kSize);
+    q.rendezvous = wire::Rendezvous::read(r);
+    q.is_rendezvous = true;
   }
   q.payload = r.rest();
   const bool is_read = q.common.opcode == wire::SesOpcode::read;

@@ -1,5 +1,6 @@
 // A received request in one form, whichever of the three headers carried it, and the answers that
-// a target gives. [ses.md 3, 7]
+// a target gives. All but the payload is copied, once: the packet may lie in memory that its sender
+// still writes to, and what was checked must be what is used. [decision 21, ses.md 3, 7]
 #pragma once
 
 #include "ses/types.h"
@@ -32,21 +33,15 @@ struct Request {
   uint32_t offset = 0;  // of this packet in the message
   uint32_t length = 0;  // octets this packet carries, or asks for
   bool has_data = false;
-  wire::Atomic atomic;                           // of the opcodes that have it
-  const std::byte* rendezvous_octets = nullptr;  // of the opcodes that have it
-  bool in_order = true;                          // every lower PSN of its PDC has arrived
-  bool is_confirmed = true;                      // its sender has shown that it hears us
+  wire::Atomic atomic;          // of the opcodes that have it
+  wire::Rendezvous rendezvous;  // of the opcodes that have it
+  bool is_rendezvous = false;
+  bool in_order = true;      // every lower PSN of its PDC has arrived
+  bool is_confirmed = true;  // its sender has shown that it hears us
   std::span<const std::byte> payload;
 
-  bool is_rendezvous() const { return rendezvous_octets != nullptr; }
-  wire::Rendezvous rendezvous() const {
-    wire::Reader r({rendezvous_octets, wire::Rendezvous::kSize});
-    return wire::Rendezvous::read(r);
-  }
   // Octets of the message that come in packets. [SES-088]
-  uint32_t pushed() const {
-    return rendezvous_octets == nullptr ? request_length : rendezvous().eager_length;
-  }
+  uint32_t pushed() const { return is_rendezvous ? rendezvous.eager_length : request_length; }
   // Of the opcodes that have them. [WIRE-063]
   wire::RestartTokens tokens() const { return wire::RestartTokens::unpack(buffer_offset); }
   bool is_single() const { return common.som && common.eom; }

@@ -43,8 +43,8 @@ pds::Verdict Sends::begin_expected(Endpoint& ep, PostedReceive& r, const Request
   RxMessage* m = nullptr;
   Pull* pull = nullptr;
   if (!q.is_single()) m = arriving_.track(q);
-  if (q.is_rendezvous()) pull = pulls_.make(q);
-  const bool has_slots = (q.is_single() || m != nullptr) && (!q.is_rendezvous() || pull != nullptr);
+  if (q.is_rendezvous) pull = pulls_.make(q);
+  const bool has_slots = (q.is_single() || m != nullptr) && (!q.is_rendezvous || pull != nullptr);
   const bool has_room = !has_slots || receives_.book(ep, r, q.request_length);
   if (!has_slots || !has_room) {
     if (m != nullptr) arriving_.forget(*m);
@@ -142,7 +142,7 @@ UnexpectedMessage* Sends::make_room_for(const Request& q) {
     res_.counters.add(Counter::rx_peer_room_used);
     return nullptr;
   }
-  if (!q.is_rendezvous()) return u;
+  if (!q.is_rendezvous) return u;
   u->pull = pulls_.make(q);
   if (u->pull != nullptr) return u;
   kept_.room().drop(*u);
@@ -210,7 +210,7 @@ pds::Verdict Sends::proceed(RxMessage& m, Endpoint& ep, const Request& q) {
 pds::Verdict Sends::finish(RxMessage& m, Endpoint& ep, const Request& q) {
   if (m.to == RxMessage::To::unexpected) return kept_.complete(*m.unexpected, q);
   if (m.to != RxMessage::To::receive) {
-    return q.is_rendezvous() ? delivered(q, 0) : pds::Verdict::accepted();  // the rest is not read
+    return q.is_rendezvous ? delivered(q, 0) : pds::Verdict::accepted();  // the rest is not read
   }
   const Arrived a = arrived(m);
   if (m.pull != nullptr) {

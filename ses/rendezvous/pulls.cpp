@@ -26,7 +26,7 @@ Pull* Pulls::make(const Request& q) {
   Pull* const p = pulls_.alloc();
   if (p == nullptr) return nullptr;
   res_.counters.add(Counter::rx_rendezvous);
-  p->source = q.rendezvous();
+  p->source = q.rendezvous;
   p->peer = q.peer;
   p->job = q.common.job_id;
   p->is_absolute = !q.common.rel;

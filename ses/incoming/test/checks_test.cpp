@@ -2,6 +2,10 @@
 #include "ses/incoming/checks.h"
 
 #include "ses/test/parts.h"
+#include "wire/ses.h"
+
+#include <algorithm>
+#include <vector>
 
 namespace uet::ses::test {
 namespace {
@@ -117,6 +121,33 @@ TEST_F(ChecksTest, OpcodesGoToWhatServesThem) {
   EXPECT_EQ(said(request(SesOpcode::atomic)), kind(Kind::atomic));
   EXPECT_EQ(said(request(SesOpcode::tsend_atomic)), kind(Kind::send_atomic));
   EXPECT_EQ(said(request(SesOpcode::tagged_send)), kind(Kind::send));
+}
+
+// [SES-088, SES-115] The packet may lie in memory that its sender still writes to (shared memory):
+// what was parsed does not change with it, so lengths that were checked are those that are used.
+TEST_F(ChecksTest, AParsedRequestDoesNotChangeWithItsPacket) {
+  wire::StandardRequest h;
+  h.common.opcode = SesOpcode::rendezvous_send;
+  h.common.som = h.common.eom = h.common.rel = true;
+  h.message_id = MessageId(77);
+  h.request_length = 5000;
+  wire::Rendezvous source;
+  source.eager_length = 1024;
+  source.read_memory_key = 9;
+  std::vector<std::byte> octets(wire::StandardRequest::kSize + wire::Rendezvous::kSize + 1024);
+  wire::Writer w(octets);
+  h.emit(w);
+  source.emit(w);
+  pds::RxRequest rx;
+  rx.next_hdr = wire::NextHeader::standard;
+  rx.ses = octets;
+  const auto q = parse_request(rx, 4096);
+  ASSERT_TRUE(q.ok());
+  ASSERT_TRUE(has_legal_lengths(*q));
+  std::fill(octets.begin(), octets.end() - 1024, std::byte{1});
+  EXPECT_EQ(q->pushed(), 1024u);
+  EXPECT_EQ(q->rendezvous, source);
+  EXPECT_TRUE(has_legal_lengths(*q));
 }
 
 }  // namespace
