@@ -4,6 +4,7 @@
 
 #include "ses/config.h"
 #include "ses/counters.h"
+#include "ses/fetch_buffers.h"
 #include "ses/iov.h"
 #include "ses/outgoing/message_ids.h"
 
@@ -14,25 +15,16 @@
 #include "base/arena.h"
 #include "base/result.h"
 #include "base/rng.h"
-#include "base/slab.h"
 #include "base/time.h"
 #include "base/timer_wheel.h"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace uet::ses {
 
-// Old values on their way back, which the memory they came from does not hold any more.
-struct FetchBuffer {
-  static constexpr uint32_t kBytes = 1024;
-  std::array<std::byte, kBytes> bytes;
-};
-
 struct Resources {
   Resources(Arena& a, const Config& c, pds::PeerTable& p, uint64_t seed)
-      : arena(&a), config(c), peers(&p), rng(seed, 1) {}
+      : arena(&a), config(c), peers(&p), rng(seed, 1), fetch_buffers(p) {}
   Result<void> create() {
     UET_CHECK(long_iovs.create(*arena, config.long_iovs));
     UET_CHECK(fetch_buffers.create(*arena, config.fetch_buffers));
@@ -54,7 +46,7 @@ struct Resources {
   Rng rng;
   Counters counters;
   LongIovs long_iovs;
-  Slab<FetchBuffer> fetch_buffers;
+  FetchBuffers fetch_buffers;
   MessageIds ids;  // of requests and of answers to READs
   TimerWheel timers;
 };

@@ -87,7 +87,7 @@ ReturnCode AtomicRequests::Plan::make(const Request& q) {
 bool AtomicRequests::prepare_answer(const Request& q, Plan& plan, pds::Verdict& refusal) {
   if (!plan.needs_message(res_.config.ack_data_bytes_max)) return true;
   ReturnMessage back = answer_to(q, plan.bytes);
-  back.fetched = plan.fetched = res_.fetch_buffers.alloc();
+  back.fetched = plan.fetched = res_.fetch_buffers.take(q.peer);
   auto sent = ReadAnswers::Sent::no_slot;
   if (plan.fetched != nullptr) sent = answers_.send(q.token.pdc, back);
   if (sent == ReadAnswers::Sent::sent) return true;
@@ -95,7 +95,7 @@ bool AtomicRequests::prepare_answer(const Request& q, Plan& plan, pds::Verdict& 
     refusal.kind = pds::Verdict::Kind::drop;
     return false;
   }
-  if (plan.fetched != nullptr) res_.fetch_buffers.free(plan.fetched);
+  if (plan.fetched != nullptr) res_.fetch_buffers.give_back(q.peer, *plan.fetched);
   refusal = refusals_.no_message_slot();
   return false;
 }

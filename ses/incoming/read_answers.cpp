@@ -75,7 +75,7 @@ pds::MessageHandle ReadAnswers::hold(const ReturnMessage& answer) {
 
 void ReadAnswers::free(ReturnMessage& r) {
   if (r.id.value() != 0) res_.ids.give_back(r.id);
-  if (r.fetched != nullptr) res_.fetch_buffers.free(r.fetched);
+  if (r.fetched != nullptr) res_.fetch_buffers.give_back(r.peer, *r.fetched);
   if (r.is_counted) {
     pds::Peer& peer = (*res_.peers)[r.peer];
     UET_ASSERT(peer.answers > 0 && peer.answer_bytes >= r.length);

@@ -411,5 +411,27 @@ TEST_F(AtomicMessagesTest, ACancelledAtomicDoesNothing) {
   EXPECT_EQ(count(Counter::rx_initiator_error), 1u);
 }
 
+// [SES-118, T-02, T-39] A peer that has old values sent back and acknowledges none of them gets half
+// of the buffers, and the next one finds some.
+TEST_F(AtomicMessagesTest, APeerLeavesFetchBuffersToOthers) {
+  config_.fetch_buffers = 16;
+  start();
+  const uint64_t key = expose_numbers();
+  const auto fetch_until_refused = [&] {
+    for (int taken = 0; taken < 100; ++taken) {
+      const pds::Verdict v = atomic(SesOpcode::fetching_atomic, kSum64, be64({1, 1, 1}), key);
+      if (said(v) != "accept") return taken;
+    }
+    return 100;
+  };
+  EXPECT_EQ(fetch_until_refused(), 8);
+  EXPECT_EQ(numbers_[0], 8u) << "what was refused changed nothing";
+  from_ = another_peer();
+  EXPECT_EQ(fetch_until_refused(), 4);
+  b_->pds.fail_returns({pds::FailureReason::timeout, {}, false}, now_);
+  b_->pds.ends_returns = false;
+  EXPECT_EQ(fetch_until_refused(), 8) << "all were given back";
+}
+
 }  // namespace
 }  // namespace uet::ses::test
