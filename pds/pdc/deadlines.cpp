@@ -202,8 +202,8 @@ bool Deadlines::is_ignored_for_long(const Pdc& pdc, Instant now) const {
          now - res_.peers[pdc.peer].last_heard < res_.config.peer_timeout;
 }
 
-// Nothing is in flight that could bring an ACK, and without one no packet may go: clears what can be
-// cleared and asks for the cumulative ACK, until it is heard. False: the PDC failed. [PDS-035,
+// Nothing is in flight that could bring an ACK, and without one no packet may go: clears what can
+// be cleared and asks for the cumulative ACK, until it is heard. False: the PDC failed. [PDS-035,
 // PDS-104, PDS-245]
 bool Deadlines::probe_window(Pdc& pdc, Instant& next, Instant now) {
   next = std::min(next, now + res_.config.rto_max);

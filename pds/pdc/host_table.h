@@ -40,6 +40,7 @@ struct Host {
   uint32_t responses = 0;
   uint32_t reordered = 0;
   uint32_t fetches = 0;
+  uint32_t rests = 0;
 };
 
 class HostTable {
@@ -79,7 +80,7 @@ class HostTable {
     UET_ASSERT(host.peers > 0);
     if (--host.peers != 0) return;
     UET_ASSERT(host.targets + host.rx_messages + host.kept_messages + host.answers == 0);
-    UET_ASSERT(host.responses + host.reordered + host.fetches == 0);
+    UET_ASSERT(host.responses + host.reordered + host.fetches + host.rests == 0);
     by_ip_.erase(host.ip);
     hosts_.free(&host);
   }

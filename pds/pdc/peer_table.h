@@ -57,6 +57,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t responses = 0;      // places that its PDCs take in the store of responses [PDS-255]
   uint32_t reordered = 0;      // ROD packets of it that wait for their turn [PDS-255]
   uint32_t fetches = 0;        // buffers of old values on their way back to it
+  uint32_t rests = 0;          // rendezvous messages of it that are known
   // Congestion contexts toward it, and the base RTT that one has measured; 0: none. [CMS-008]
   Path* first_path = nullptr;  // see Path::next_of_peer
   uint32_t base_rtt_ns = 0;

@@ -314,8 +314,8 @@ void Inbox::drain_reorder(Pdc& pdc, Instant now) {
   }
 }
 
-// NOOP, Close command and Close Request: another PSN, answered by an ACK. False: it was refused, and
-// its PSN is not received. [PDS-160]
+// NOOP, Close command and Close Request: another PSN, answered by an ACK. False: it was refused,
+// and its PSN is not received. [PDS-160]
 bool Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
   const bool wrong_way = (in.ctl_type == CtlType::close_cmd && pdc.is_initiator()) ||
                          (in.ctl_type == CtlType::close_req && !pdc.is_initiator());

@@ -48,4 +48,11 @@ struct Pull : ListNode<struct PullTag> {
   Arrived arrived;
 };
 
+// The Pulls of one peer that wait for a place to read, first come first; it is there while there
+// are any.
+struct PullQueue : ListNode<struct PullQueueTag> {
+  PeerId peer;
+  IntrusiveList<Pull, PullTag> pulls;
+};
+
 }  // namespace uet::ses

@@ -17,14 +17,33 @@ constexpr uint8_t kReleasesMax = 50;  // each lasts as long as the peer is waite
 }  // namespace
 
 Result<void> Pulls::create(Rng& rng) {
-  const uint32_t pulls = res_.config.unexpected_messages + res_.config.rx_messages;
+  // Beside what one peer has kept there is room within its share for what has a receive.
+  const uint32_t pulls = 2 * res_.config.unexpected_messages + res_.config.rx_messages;
+  const Room room{std::min(pulls, 64U), pulls};
   UET_CHECK(pulls_.create(*res_.arena, pulls, Reuse::rested));
-  return by_key_.create(*res_.arena, pulls, rng.u64());
+  UET_CHECK(by_key_.create(*res_.arena, room, rng.u64()));
+  UET_CHECK(queues_.create(*res_.arena, pulls));
+  return by_peer_.create(*res_.arena, room, rng.u64());
+}
+
+// Peers leave places to others, as in every common room. [T-02, T-61]
+bool Pulls::may_make(const Request& q) const {
+  const pds::Peer& peer = (*res_.peers)[q.peer];
+  const uint64_t of_host = res_.peers->host_of(peer).rests;
+  const uint32_t free = pulls_.capacity() - pulls_.size();
+  return pds::is_within_shares(peer.rests, of_host, 1, free, pulls_.capacity()) &&
+         (q.is_confirmed || pds::leaves_reserve(1, free, pulls_.capacity()));
 }
 
 Pull* Pulls::make(const Request& q) {
-  Pull* const p = pulls_.alloc();
-  if (p == nullptr) return nullptr;
+  Pull* const p = may_make(q) ? pulls_.alloc() : nullptr;
+  if (p == nullptr) {
+    res_.counters.add(Counter::rx_peer_slots_used);
+    return nullptr;
+  }
+  pds::Peer& peer = (*res_.peers)[q.peer];
+  ++peer.rests;
+  ++res_.peers->host_of(peer).rests;
   res_.counters.add(Counter::rx_rendezvous);
   p->source = q.rendezvous;
   p->peer = q.peer;
@@ -41,6 +60,9 @@ void Pulls::free(Pull& p) {
   const PullKey key{p.peer, p.source.read_memory_key};
   Pull** const known = by_key_.find(key);
   if (known != nullptr && *known == &p) by_key_.erase(key);
+  pds::Peer& peer = (*res_.peers)[p.peer];
+  --peer.rests;
+  --res_.peers->host_of(peer).rests;
   res_.peers->drop_ref(p.peer);
   pulls_.free(&p);
 }
@@ -58,7 +80,7 @@ void Pulls::read_rest(const Endpoint& ep, Pull& p, PostedReceive& r, const Arriv
   }
   p.receive = &r;
   p.stage = Pull::Stage::reading;
-  waiting_.push_back(p);
+  wait(p);
   start();
 }
 
@@ -77,32 +99,62 @@ void Pulls::release_sender(const Endpoint& ep, Pull& p) {
   if (!p.was_kept || !is_cut || !has_rest) return free(p);
   p.receive = nullptr;
   p.stage = Pull::Stage::releasing;
-  waiting_.push_back(p);
+  wait(p);
   start();
 }
 
-// One peer gets no more of the places than it leaves free. What finds none goes when a read ends;
-// what finds no slot or flow is tried again later, and keeps no other peer's from being read.
+// Behind the others of its peer.
+void Pulls::wait(Pull& p) {
+  PullQueue** const known = by_peer_.find(p.peer);
+  PullQueue* queue = known == nullptr ? nullptr : *known;
+  if (queue == nullptr) {
+    queue = queues_.alloc();
+    UET_ASSERT(queue != nullptr);  // as many as there are Pulls
+    queue->peer = p.peer;
+    (void)by_peer_.insert(p.peer, queue);
+    waiting_.push_back(*queue);
+  }
+  queue->pulls.push_back(p);
+}
+
+void Pulls::drop_if_empty(PullQueue& queue) {
+  if (!queue.pulls.empty()) return;
+  by_peer_.erase(queue.peer);
+  queues_.free(&queue);
+}
+
+// One peer gets no more of the places than it leaves free.
+bool Pulls::has_place(PeerId id) const {
+  const uint32_t places = res_.config.rendezvous_reads;
+  if (reading_ >= places) return false;
+  const pds::Peer& peer = (*res_.peers)[id];
+  return pds::is_within_shares(peer.pulls, res_.peers->host_of(peer).pulls, 1, places - reading_,
+                               places);
+}
+
+// The peers take turns. What finds no place goes when a read ends; what finds no slot or flow is
+// tried again later, and keeps no other peer's from being read. Cost: what is started, and the
+// peers that wait.
 void Pulls::start() {
   bool is_refused = false;
-  PeerId refused;
-  for (Pull& p : waiting_) {
-    const uint32_t places = res_.config.rendezvous_reads;
-    if (reading_ >= places) break;
-    pds::Peer& peer = (*res_.peers)[p.peer];
-    pds::Host& host = res_.peers->host_of(peer);
-    const uint32_t free = places - reading_;
-    if (!pds::is_within_shares(peer.pulls, host.pulls, 1, free, places)) continue;
-    if (is_refused && p.peer == refused) continue;
-    if (!start(p)) {
-      is_refused = true;
-      refused = p.peer;
-      continue;
+  bool any = true;
+  while (any) {
+    any = false;
+    for (PullQueue& queue : waiting_) {
+      if (!has_place(queue.peer)) continue;
+      Pull& p = *queue.pulls.front();
+      if (!start(p)) {
+        is_refused = true;
+        continue;
+      }
+      any = true;
+      p.unlink();
+      ++reading_;
+      pds::Peer& peer = (*res_.peers)[queue.peer];
+      ++peer.pulls;
+      ++res_.peers->host_of(peer).pulls;
+      drop_if_empty(queue);
     }
-    p.unlink();
-    ++reading_;
-    ++peer.pulls;
-    ++host.pulls;
   }
   again_.note(is_refused, res_.config.retry_time_cap, res_.now);
 }
@@ -112,7 +164,7 @@ void Pulls::retry() {
   while (Pull* p = failed_releases_.front()) {
     if (p->again_at > res_.now) break;
     p->unlink();
-    waiting_.push_back(*p);
+    wait(*p);
     is_due = true;
   }
   if (is_due) start();
@@ -159,9 +211,9 @@ void Pulls::on_end(const InternalEnd& done) {
   Endpoint* ep = endpoints_.get(p->endpoint);
   UET_ASSERT(ep != nullptr);
   if (p->stage == Pull::Stage::releasing) {
-    // Sent again if it did not arrive; the initiator may be through and know nothing of it.
-    const bool is_known = done.ok() || done.status == Completion::Status::aborted ||
-                          done.code == ReturnCode::bad_mkey;
+    // Sent again if it did not arrive. Who refuses it has heard it: the initiator may be through
+    // and know nothing of the message any more.
+    const bool is_known = done.status != Completion::Status::undeliverable;
     if (!is_known && ++p->releases_failed < kReleasesMax) {
       p->again_at = res_.now + res_.config.retry_time_cap;
       failed_releases_.push_back(*p);
@@ -191,13 +243,16 @@ void Pulls::fail(Pull& p, Completion::Status status, ReturnCode code) {
   p.receive = nullptr;
   p.has_failed = true;
   p.stage = Pull::Stage::releasing;
-  waiting_.push_back(p);
+  wait(p);
 }
 
 // Those that wait for a place; the reads of the others end with the operations of the endpoint.
 void Pulls::close(const Endpoint& ep) {
-  for (Pull& p : waiting_) {
-    if (p.endpoint == ep.id) fail(p, Completion::Status::aborted, ReturnCode::cancelled);
+  for (PullQueue& queue : waiting_) {
+    for (Pull& p : queue.pulls) {
+      if (p.endpoint == ep.id) fail(p, Completion::Status::aborted, ReturnCode::cancelled);
+    }
+    drop_if_empty(queue);
   }
   for (Pull& p : failed_releases_) {
     if (p.endpoint == ep.id) free(p);

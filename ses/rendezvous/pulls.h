@@ -29,7 +29,7 @@ class Pulls {
       : res_(res), endpoints_(endpoints), receives_(receives), posting_(posting) {}
   Result<void> create(Rng& rng);
 
-  // A record for the message that begins with this request. Null: no room.
+  // A record for the message that begins with this request. Null: no room, or others need it.
   Pull* make(const Request& q);
   void free(Pull& p);
   // Whether a message of that peer is known whose source has that key.
@@ -52,7 +52,11 @@ class Pulls {
   bool idle() const { return waiting_.empty() && failed_releases_.empty(); }
 
  private:
+  bool may_make(const Request& q) const;
   void release_sender(const Endpoint& ep, Pull& p);
+  void wait(Pull& p);
+  void drop_if_empty(PullQueue& queue);
+  bool has_place(PeerId peer) const;
   void start();
   bool start(Pull& p);
   void fail(Pull& p, Completion::Status status, wire::ReturnCode code);
@@ -63,8 +67,10 @@ class Pulls {
   Posting& posting_;
   Slab<Pull> pulls_;
   HashMap<PullKey, Pull*> by_key_;
-  IntrusiveList<Pull, PullTag> waiting_;          // for one of the places to read
-  IntrusiveList<Pull, PullTag> failed_releases_;  // next one first
+  Slab<PullQueue> queues_;
+  HashMap<PeerId, PullQueue*> by_peer_;
+  IntrusiveList<PullQueue, PullQueueTag> waiting_;  // for one of the places to read, in turns
+  IntrusiveList<Pull, PullTag> failed_releases_;    // next one first
   Backoff again_;
   uint32_t reading_ = 0;
 };

@@ -435,5 +435,51 @@ TEST_F(RendezvousTest, ForeignEagerPartsAreChecked) {
   EXPECT_EQ(said(give_octets(whole, wire::NextHeader::small)), "OP_VIOLATION");
 }
 
+// [SES-118, T-02] A peer whose rendezvous messages all have receives, and which lets none of them be
+// read, keeps half of the places for such messages; others find theirs.
+TEST_F(RendezvousTest, APeerLeavesPlacesToOthers) {
+  config_.unexpected_messages = config_.rx_messages = 8;
+  start();
+  std::vector<Octets> rooms(40, Octets(5000));
+  for (Octets& room : rooms) receive(room);
+  uint64_t key = 0;
+  const auto send_until_refused = [&] {
+    for (uint32_t sent = 0; sent < rooms.size(); ++sent) {
+      wire::StandardRequest h = request(SesOpcode::rendezvous_send, 5000);
+      wire::Rendezvous source;
+      source.eager_length = 1024;
+      source.read_memory_key = ++key;
+      Octets octets(wire::StandardRequest::kSize + wire::Rendezvous::kSize + 1024);
+      wire::Writer w(octets);
+      h.emit(w);
+      source.emit(w);
+      if (said(give_octets(octets, wire::NextHeader::standard)) != "accept") return sent;
+    }
+    return 0u;
+  };
+  EXPECT_EQ(send_until_refused(), 12u) << "of 2 * 8 + 8";
+  EXPECT_EQ(count(Counter::rx_peer_slots_used), 1u);
+  from_ = another_peer();
+  EXPECT_EQ(send_until_refused(), 6u);
+}
+
+// [SES-091] Who refuses to hear that no more will be read has heard it: it is told once.
+TEST_F(RendezvousTest, ARefusedReleaseIsNotRepeated) {
+  start();
+  Octets room(5000);
+  receive(room);
+  send(by_rendezvous(stored(pattern(5000))));
+  transmit();
+  deliver(0);  // matched: B reads the rest
+  a_->pds.only_answers = wire::ReturnCode::perm_violation;
+  settle();
+  EXPECT_EQ(take(*b_).substr(0, 12), "recv refused");
+  const size_t heard = b_->pds.last_answers.size();
+  EXPECT_GT(heard, 1u) << "the read, and that no more will be read";
+  elapse(Duration::seconds(2));
+  EXPECT_EQ(b_->pds.last_answers.size(), heard);
+  EXPECT_TRUE(b_->ses->idle());
+}
+
 }  // namespace
 }  // namespace uet::ses::test
