@@ -6,6 +6,8 @@
 #include "pds/resources.h"
 #include "pds/schedule/schedule.h"
 
+#include "wire/pds.h"
+
 namespace uet::pds {
 
 class Proofs {
@@ -26,6 +28,11 @@ class Proofs {
   static void earn(Pdc& pdc, const RxDatagram& d);
   // The peer has shown that it receives what we send it.
   void confirm(Pdc& pdc);
+  // The same by a NACK of something that was sent. Without an SPDCID it is none: who has opened many
+  // PDCs in another's name would soon hit one of them with a guessed DPDCID.
+  void confirm(Pdc& pdc, const wire::Nack& nack) {
+    if (nack.spdcid == pdc.peer_id) confirm(pdc);
+  }
   // False: so much may not go to the peer; it counts as lost.
   bool spend(Pdc& pdc, uint32_t octets);
   // A Probe takes no PSN, and even a peer that does not know Probes refuses it.

@@ -341,7 +341,9 @@ TEST_F(ProbeTest, ARefusalIsProofToo) {
   b.client.messages[500] = {1024, 0, false, wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   ASSERT_EQ(b.tx().size(), 1u);
-  b.rx_header(b.nack(NackCode::unexp_event, kFirst - 1));
+  wire::Nack refusal = b.nack(NackCode::unexp_event, kFirst - 1);
+  refusal.spdcid = kPeerId;
+  b.rx_header(refusal);
   EXPECT_EQ(b.tx().size(), 1u);
   EXPECT_EQ(b.count(Count::tx_requests), 1u);
   b.elapse(6_ms);
@@ -370,6 +372,27 @@ TEST_F(ProbeTest, ACopyOfARefusalIsHarmless) {
   b.tx();
   b.rx_header(b.nack(NackCode::unexp_event, kFirst));
   EXPECT_EQ(b.client.failed.size(), 1u);
+}
+
+// [PDS-163, PDS-252, T-38] A NACK without an SPDCID proves nothing: who opened many PDCs in the name
+// of a victim soon hits one of them with a guessed PDCID, and knows the PSNs.
+TEST_F(ProbeTest, ARefusalWithoutItsPdcidIsNoProof) {
+  Bench b(config_);
+  b.proves = false;
+  b.open_target();
+  b.client.messages[500] = {64 * 1024, 0, false, wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  ASSERT_EQ(b.tx().size(), 1u);
+  b.rx_header(b.nack(NackCode::unexp_event, kFirst - 1));
+  EXPECT_EQ(b.count(Count::probe_refused), 1u);
+  b.rx(b.request(1001), 2000);  // lets a packet of return data go
+  b.tx();
+  const uint64_t sent = b.count(Count::tx_requests);
+  EXPECT_LE(sent, 6u) << "three times as much as came";
+  b.rx_header(b.nack(NackCode::no_pkt_buffer, kFirst));
+  b.elapse(3_ms);
+  b.tx();
+  EXPECT_LE(b.count(Count::tx_requests), sent + 1);
 }
 
 // A PDC with more to send than its window lets go, established with a round trip of `rtt`: PSNs +1

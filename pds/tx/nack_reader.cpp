@@ -57,7 +57,7 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
   if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
     return res_.counters.add(Count::drop_nack_state);
   }
-  proofs_.confirm(pdc);  // it names a packet that we sent
+  proofs_.confirm(pdc, h);  // it names a packet that we sent
   pdc.path->ccc.on_feedback();
   idle_.heard(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);

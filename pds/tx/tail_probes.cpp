@@ -118,7 +118,7 @@ bool TailProbes::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
   // Before the peer has our first ACK it refuses any Probe: that shows no more than that it is
   // there.
   if (!pdc.is_unverified()) res_.peers[pdc.peer].no_probe = true;
-  proofs_.confirm(pdc);
+  proofs_.confirm(pdc, nack);
   return true;
 }
 
