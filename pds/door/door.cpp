@@ -29,8 +29,7 @@ bool Door::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_
   PeerId id;
   const bool is_known = res_.peers.find(from, id) != nullptr;
   const auto is_taken = [&](Psn start) {
-    const Tombstone* const t = is_known ? table_.find_tombstone(id, in.spdcid) : nullptr;
-    return t != nullptr && t->start_psn == start;
+    return is_known && table_.find_tombstone(id, in.spdcid, start) != nullptr;
   };
   h.payload = challenge_.ask(from, in.spdcid, now, is_taken).value();
   res_.counters.add(Count::challenged);
@@ -96,11 +95,9 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
     if (!pdc->is_initiator()) closing_.ask_close(*pdc, now);
     return nullptr;
   }
-  if (const Tombstone* const t = table_.find_tombstone(id, in.spdcid)) {
-    if (t->start_psn == in.start_psn) {
-      answer_for_tombstone(*t, in, now);
-      return nullptr;
-    }
+  if (const Tombstone* const t = table_.find_tombstone(id, in.spdcid, in.start_psn)) {
+    answer_for_tombstone(*t, in, now);
+    return nullptr;
   }
   return open_target(in, from, now);
 }

@@ -115,7 +115,8 @@ void PdcTable::free(Pdc& pdc) {
 void PdcTable::bury(Pdc& pdc, Instant until) {
   // What was reclaimed was most likely forged: it makes room for others.
   if (tombstones_.full() && !reclaimed_.empty()) remove_tombstone(*reclaimed_.front());
-  if (Tombstone* const same = const_cast<Tombstone*>(find_tombstone(pdc.peer, pdc.peer_id))) {
+  const Psn start = pdc.start.psn();
+  if (auto* const same = const_cast<Tombstone*>(find_tombstone(pdc.peer, pdc.peer_id, start))) {
     remove_tombstone(*same);
   }
   Tombstone* const t = tombstones_.alloc();
@@ -125,12 +126,12 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->peer_id = pdc.peer_id;
   t->id = pdc.id;
   t->mode = pdc.mode;
-  t->start_psn = pdc.start.psn();
+  t->start_psn = start;
   t->close_psn = pdc.end.psn();
   t->is_doubtful = pdc.end.is_doubtful();
   t->until = until;
   (pdc.life.close_received() ? oldest_ : reclaimed_).push_back(*t);
-  const auto by_peer = graves_.insert({t->peer, t->peer_id}, t);
+  const auto by_peer = graves_.insert({{t->peer, t->peer_id}, start}, t);
   const auto by_id = graves_by_id_.insert(t->id, t);
   UET_ASSERT(by_peer.ok() && by_id.ok());
   free(pdc);
@@ -138,7 +139,7 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
 }
 
 void PdcTable::remove_tombstone(Tombstone& t) {
-  graves_.erase({t.peer, t.peer_id});
+  graves_.erase({{t.peer, t.peer_id}, t.start_psn});
   graves_by_id_.erase(t.id);
   ids_.clear(t.id.value());
   if (peers_ != nullptr) peers_->drop_ref(t.peer);
@@ -166,8 +167,8 @@ const Tombstone* PdcTable::find_tombstone(Pdcid id) const {
   return found == nullptr ? nullptr : *found;
 }
 
-const Tombstone* PdcTable::find_tombstone(PeerId peer, Pdcid peer_id) const {
-  Tombstone* const* const found = graves_.find({peer, peer_id});
+const Tombstone* PdcTable::find_tombstone(PeerId peer, Pdcid peer_id, Psn start) const {
+  Tombstone* const* const found = graves_.find({{peer, peer_id}, start});
   return found == nullptr ? nullptr : *found;
 }
 

@@ -36,6 +36,16 @@ inline uint64_t hash_of(const PeerPdcid& k, uint64_t seed) {
   return hash64(k.peer.value(), k.id.value(), seed);
 }
 
+// A PDC of a peer that was closed: its PDCID may be used again before the tombstone expires.
+struct PeerStart {
+  PeerPdcid pdc;
+  Psn start;
+  bool operator==(const PeerStart&) const = default;
+};
+inline uint64_t hash_of(const PeerStart& k, uint64_t seed) {
+  return hash64(hash_of(k.pdc, seed), k.start.value(), seed);
+}
+
 struct PdcLimits {
   uint32_t max_pdcs = 0;
   uint32_t max_per_role = 0;  // neither role can take everything [PDS-018]
@@ -79,7 +89,7 @@ class PdcTable {
   void bind_peer(Pdc& pdc);
 
   const Tombstone* find_tombstone(Pdcid id) const;
-  const Tombstone* find_tombstone(PeerId peer, Pdcid peer_id) const;
+  const Tombstone* find_tombstone(PeerId peer, Pdcid peer_id, Psn start) const;
 
   uint32_t size() const { return pdcs_.size(); }
   uint32_t free_count(bool is_initiator) const;
@@ -113,7 +123,7 @@ class PdcTable {
   Bitmap ids_;                                        // in use, tombstones included
   std::span<IdRecord> by_id_;
   HashMap<PeerPdcid, Pdc*> by_peer_;
-  HashMap<PeerPdcid, Tombstone*> graves_;
+  HashMap<PeerStart, Tombstone*> graves_;
   HashMap<Pdcid, Tombstone*> graves_by_id_;
   PdcLimits limits_;
   PeerTable* peers_ = nullptr;

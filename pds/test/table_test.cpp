@@ -136,11 +136,13 @@ TEST_F(PdcTableTest, TombstonesKeepTheIdAndExpire) {
   make(4, 4, 2);
   Pdc& a = target(1, 7);
   const Pdcid id = a.id;
+  const Psn start = a.start.psn();
   a.end.close_at_psn(Psn(99));
   table_.bury(a, kNow + Duration::milliseconds(1));
   ASSERT_NE(table_.find_tombstone(id), nullptr);
   EXPECT_EQ(table_.find_tombstone(id)->close_psn, Psn(99));
-  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(7)), table_.find_tombstone(id));
+  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(7), start), table_.find_tombstone(id));
+  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(7), start + 1), nullptr);
   EXPECT_EQ(table_.find(id), nullptr);
   EXPECT_EQ(table_.next_expiry(), kNow + Duration::milliseconds(1));
   table_.expire_tombstones(kNow);
@@ -199,7 +201,7 @@ TEST_F(PdcTableTest, APdcidIsNotGivenOutWhileItsTombstoneStands) {
   EXPECT_TRUE(is_given_out());
 }
 
-// [PDS-176] A tombstone stays until it expires, however many PDCs close; the same key is replaced.
+// [PDS-176] A tombstone stays until it expires, however many PDCs close, also with the same PDCID.
 TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
   make(8, 8, 2);
   std::vector<Pdcid> ids;
@@ -218,9 +220,11 @@ TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
   Pdc& again = target(1, 2);
   again.life.note_close_received();
   const Pdcid id = again.id;
+  const Psn start = again.start.psn();
   table_.bury(again, kNow + Duration::seconds(9));
-  EXPECT_EQ(table_.find_tombstone(ids[1]), nullptr);
-  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(2))->id, id);
+  EXPECT_NE(table_.find_tombstone(ids[1]), nullptr);
+  ASSERT_NE(table_.find_tombstone(PeerId(1), Pdcid(2), start), nullptr);
+  EXPECT_EQ(table_.find_tombstone(PeerId(1), Pdcid(2), start)->id, id);
 }
 
 class PeerTableTest : public ::testing::Test {

@@ -369,6 +369,9 @@ TEST(ThreatTest, CollidingKeysCollideUnderOneSeedOnly) {
   expect_no_common_place<PeerPdcid>([](uint32_t i) {
     return PeerPdcid{PeerId(i >> 16), Pdcid(static_cast<uint16_t>(i))};
   });
+  expect_no_common_place<PeerStart>([](uint32_t i) {
+    return PeerStart{{PeerId(i >> 8), Pdcid(static_cast<uint16_t>(i))}, Psn(i << 16)};
+  });
   expect_no_common_place<PathKey>([](uint32_t i) {
     return PathKey{PeerId(i >> 6), TrafficClass(static_cast<uint8_t>(i & 63))};
   });

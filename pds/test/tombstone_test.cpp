@@ -137,5 +137,32 @@ TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
   EXPECT_NE(told(), first);
 }
 
+// [PDS-176, PDS-075] A peer uses the PDCID of a closed PDC for the next one, at once, and closes that
+// as well. A copy of the first packet of the first one, which the network held up, finds the
+// tombstone of that one, and executes nothing.
+TEST(TombstoneTest, APdcidThatIsUsedAgainHasATombstoneForEach) {
+  Bench b;
+  b.client.script.names_are_unique = false;
+  for (const uint32_t first : {1000u, 700'000u}) {
+    wire::Request syn = b.request(first);
+    syn.psn_offset = 0;
+    b.rx(syn);
+    b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+    b.rx_header(b.control(CtlType::close_cmd, first + 1));
+    b.tx();
+    EXPECT_EQ(b.pds->open_pdcs(), 0u);
+    b.elapse(10_ms);
+  }
+  for (const uint32_t first : {1000u, 700'000u}) {
+    wire::Request late = b.request(first);
+    late.psn_offset = 0;
+    b.rx(late);
+    b.tx();
+  }
+  EXPECT_EQ(b.count(Count::pdc_opened_target), 2u);
+  EXPECT_EQ(b.client.received.order.size(), 2u);
+  EXPECT_EQ(b.count(Count::tombstone_hits), 2u);
+}
+
 }  // namespace
 }  // namespace uet::pds::test
