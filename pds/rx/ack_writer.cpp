@@ -49,8 +49,11 @@ void AckWriter::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedRespo
   wire::AckCc h;
   const Psn cack = pdc.rx.cack_psn();
   // A PSN whose response is owed or stored is named only together with it: naming it says that the
-  // answer is the default one. [PDS 8.1]
-  const bool may_name = response != nullptr || !pdc.rx.is_held(trigger.psn);
+  // answer is the default one. One that has fallen too far behind meanwhile cannot be named: the
+  // cumulative ACK covers it. [PDS 8.1]
+  constexpr int32_t kFarthest = -32768;
+  const bool is_named_alone = !pdc.rx.is_held(trigger.psn) && trigger.psn - cack >= kFarthest;
+  const bool may_name = response != nullptr || is_named_alone;
   const Psn named = may_name ? trigger.psn : cack;
   h.ack.next_hdr = response != nullptr ? response->next_hdr : wire::NextHeader::none;
   // Both are said of the packet that is named. The answer that will name this one says them.

@@ -29,7 +29,10 @@ struct ReorderedPacket : ListNode<struct ReorderTag> {
 
 class Order {
  public:
-  void start(Psn first) { next_ = first; }
+  void start(Psn first) {
+    next_ = first;
+    nacked_ = first - 1;
+  }
 
   // The PSN to deliver next.
   Psn next() const { return next_; }

@@ -295,5 +295,24 @@ TEST_F(AckFormTest, AnsweredResendGivesARoundTrip) {
   EXPECT_STREQ(rto_after(true, 2), "1 ms") << "of either resend";
 }
 
+// [PDS 8.1, PDS-070] A marked packet is to be named by an ACK, which cannot leave before 33,000
+// more packets have come. Its PSN lies farther back than an ACK can say then: the cumulative ACK
+// covers it.
+TEST(AckNameTest, WhatLiesTooFarBackIsNotNamed) {
+  Bench b;
+  b.open_target();
+  b.marks.ecn = Ecn::ce;
+  wire::Request h = b.request(1001, false);
+  h.ar = false;
+  b.rx(h);
+  b.marks.ecn = Ecn::ect0;
+  for (uint32_t psn = 1002; psn <= 34'001; ++psn) {
+    h = b.request(psn, false);
+    h.ar = false;
+    b.rx(h);
+  }
+  EXPECT_EQ(b.lines(), (std::vector<std::string>{"ACK cack 34001 ack 34001"}));
+}
+
 }  // namespace
 }  // namespace uet::pds::test

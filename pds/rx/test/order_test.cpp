@@ -73,6 +73,14 @@ TEST_F(OrderTest, AGapIsRefusedOnceInTheInterval) {
   EXPECT_TRUE(order_.take_nack(interval, kStart + Duration::milliseconds(7)));
 }
 
+// [PDS-077] Before anything was refused nothing was, also where the first PSN is 0.
+TEST_F(OrderTest, NothingIsRefusedAtTheStart) {
+  Order order;
+  order.start(Psn(0));
+  EXPECT_FALSE(order.has_nacked());
+  EXPECT_TRUE(order.take_nack(Duration::milliseconds(5), Instant::zero()));
+}
+
 TEST_F(OrderTest, AStallIsRemembered) {
   EXPECT_FALSE(order_.is_stalled());
   order_.stall(true);
