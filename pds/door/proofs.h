@@ -28,8 +28,8 @@ class Proofs {
   static void earn(Pdc& pdc, const RxDatagram& d);
   // The peer has shown that it receives what we send it.
   void confirm(Pdc& pdc);
-  // The same by a NACK of something that was sent. Without an SPDCID it is none: who has opened many
-  // PDCs in another's name would soon hit one of them with a guessed DPDCID.
+  // The same by a NACK of something that was sent. Without an SPDCID it is none: who has opened
+  // many PDCs in another's name would soon hit one of them with a guessed DPDCID.
   void confirm(Pdc& pdc, const wire::Nack& nack) {
     if (nack.spdcid == pdc.peer_id) confirm(pdc);
   }

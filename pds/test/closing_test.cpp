@@ -10,8 +10,7 @@ using wire::NackCode;
 
 // Return data of the PDC with that handle, in so many packets.
 void return_packets(Bench& b, PdcHandle pdc, uint32_t message, uint32_t packets) {
-  b.client.messages[message] = {packets * b.client.mtu, 0, false,
-                                wire::NextHeader::response_data};
+  b.client.messages[message] = {packets * b.client.mtu, 0, false, wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(message)));
 }
 
@@ -99,8 +98,8 @@ TEST(ClosingTest, ACloseRequestOfTheWrongSidePassesNothing) {
   b.rx(h);
   b.own = b.tx().at(0).as<wire::Ack>().spdcid;
   b.rx_header(b.control(CtlType::close_req, 1001));
-  EXPECT_EQ(b.lines(), (std::vector<std::string>{
-                           "NACK UNEXP_EVENT psn 1001 from own to 7 payload 1001"}));
+  EXPECT_EQ(b.lines(),
+            (std::vector<std::string>{"NACK UNEXP_EVENT psn 1001 from own to 7 payload 1001"}));
   for (const uint32_t psn : {1001u, 1003u, 1002u}) {
     h = b.request(psn, false);
     h.type = wire::PdsType::rod_request;

@@ -374,8 +374,8 @@ TEST_F(ProbeTest, ACopyOfARefusalIsHarmless) {
   EXPECT_EQ(b.client.failed.size(), 1u);
 }
 
-// [PDS-163, PDS-252, T-38] A NACK without an SPDCID proves nothing: who opened many PDCs in the name
-// of a victim soon hits one of them with a guessed PDCID, and knows the PSNs.
+// [PDS-163, PDS-252, T-38] A NACK without an SPDCID proves nothing: who opened many PDCs in the
+// name of a victim soon hits one of them with a guessed PDCID, and knows the PSNs.
 TEST_F(ProbeTest, ARefusalWithoutItsPdcidIsNoProof) {
   Bench b(config_);
   b.proves = false;

@@ -137,8 +137,8 @@ TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
   EXPECT_NE(told(), first);
 }
 
-// [PDS-176, PDS-075] A peer uses the PDCID of a closed PDC for the next one, at once, and closes that
-// as well. A copy of the first packet of the first one, which the network held up, finds the
+// [PDS-176, PDS-075] A peer uses the PDCID of a closed PDC for the next one, at once, and closes
+// that as well. A copy of the first packet of the first one, which the network held up, finds the
 // tombstone of that one, and executes nothing.
 TEST(TombstoneTest, APdcidThatIsUsedAgainHasATombstoneForEach) {
   Bench b;

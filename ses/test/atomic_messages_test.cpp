@@ -411,8 +411,8 @@ TEST_F(AtomicMessagesTest, ACancelledAtomicDoesNothing) {
   EXPECT_EQ(count(Counter::rx_initiator_error), 1u);
 }
 
-// [SES-118, T-02, T-39] A peer that has old values sent back and acknowledges none of them gets half
-// of the buffers, and the next one finds some.
+// [SES-118, T-02, T-39] A peer that has old values sent back and acknowledges none of them gets
+// half of the buffers, and the next one finds some.
 TEST_F(AtomicMessagesTest, APeerLeavesFetchBuffersToOthers) {
   config_.fetch_buffers = 16;
   start();

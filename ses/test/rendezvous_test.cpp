@@ -435,8 +435,8 @@ TEST_F(RendezvousTest, ForeignEagerPartsAreChecked) {
   EXPECT_EQ(said(give_octets(whole, wire::NextHeader::small)), "OP_VIOLATION");
 }
 
-// [SES-118, T-02] A peer whose rendezvous messages all have receives, and which lets none of them be
-// read, keeps half of the places for such messages; others find theirs.
+// [SES-118, T-02] A peer whose rendezvous messages all have receives, and which lets none of them
+// be read, keeps half of the places for such messages; others find theirs.
 TEST_F(RendezvousTest, APeerLeavesPlacesToOthers) {
   config_.unexpected_messages = config_.rx_messages = 8;
   start();
