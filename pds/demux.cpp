@@ -139,7 +139,10 @@ Pdc* Demux::look_up(const Inbound& in, Instant now) {
     // What overtook the first ACK: return data comes again by itself, and who sent a control packet
     // hears that it was too early. [PDS-042, PDS-162]
     res_.counters.add(Count::drop_syn_state);
-    if (in.is_control && in.ar) replies_.nack_stranger(in, wire::NackCode::unexp_event, now);
+    // With our PDCID, which shows that we hear the peer. [PDS-252]
+    if (in.is_control && in.ar) {
+      replies_.nack_stranger(in, wire::NackCode::unexp_event, now, pdc->id);
+    }
     return nullptr;
   }
   if (pdc->peer_id != in.spdcid) {

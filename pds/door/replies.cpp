@@ -91,13 +91,14 @@ FabricAddress Replies::reply_address(const Inbound& in) {
   return pds::reply_address(*in.datagram, hint, res_.config.strict_ports, res_.peers);
 }
 
-void Replies::nack_stranger(const Inbound& in, wire::NackCode code, Instant now) {
+void Replies::nack_stranger(const Inbound& in, wire::NackCode code, Instant now, Pdcid own) {
   if (!take_nack_token(nullptr, now)) return;
   wire::Nack h;
   h.nack_code = code;
   h.nack_psn = in.psn();
   h.m = in.trigger.ce;
   h.retx = in.trigger.retx;
+  h.spdcid = own;
   h.dpdcid = in.spdcid;
   queue_nack(h, reply_address(in), in.trigger.ev, in.sdi());
 }

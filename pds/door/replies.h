@@ -37,8 +37,9 @@ class Replies {
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, Instant now);
   // Where answers to a packet go. [WIRE-121]
   FabricAddress reply_address(const Inbound& in);
-  // A NACK of a packet that belongs to no PDC.
-  void nack_stranger(const Inbound& in, wire::NackCode code, Instant now);
+  // A NACK of a packet that belongs to no PDC, or to one that does not know the peer's PDCID yet:
+  // `own` is ours then.
+  void nack_stranger(const Inbound& in, wire::NackCode code, Instant now, Pdcid own = {});
 
  private:
   Resources& res_;

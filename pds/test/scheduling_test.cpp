@@ -270,7 +270,7 @@ TEST_F(SchedulingTest, NothingIsAcceptedInSyn) {
   const uint32_t psn = b.start.value();
   b.rx_header(b.control(CtlType::close_req, psn));
   EXPECT_EQ(b.lines(),
-            (Lines{"NACK UNEXP_EVENT psn " + std::to_string(psn) + " from 0 to 7 payload 0"}));
+            (Lines{"NACK UNEXP_EVENT psn " + std::to_string(psn) + " from own to 7 payload 0"}));
   wire::Control quiet = b.control(CtlType::clear_req, 0, psn);
   quiet.ar = false;
   b.rx_header(quiet);
