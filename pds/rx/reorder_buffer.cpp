@@ -14,13 +14,15 @@ Result<void> ReorderBuffer::create(Arena& arena) {
   return {};
 }
 
-// A peer and its host leave some to others. What is kept for sources that may be forged counts for
-// nobody, and leaves a quarter. [PDS-255, T-01, T-02]
+// Who alone has packets held back leaves an eighth; when others have some, too, a peer and its host
+// have their shares. What is kept for sources that may be forged counts for nobody, and leaves a
+// quarter. [PDS-255, T-01, T-02]
 bool ReorderBuffer::is_within_limits(const Pdc& pdc) const {
   const uint32_t all = packets_.capacity();
   const uint32_t free = all - packets_.size();
   if (pdc.is_unverified()) return leaves_reserve(1, free, all);
   const Peer& peer = res_.peers[pdc.peer];
+  if (peer.reordered == packets_.size()) return 1 + all / 8 <= free;
   return is_within_shares(peer.reordered, res_.peers.host_of(peer).reordered, 1, free, all);
 }
 
