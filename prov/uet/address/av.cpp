@@ -126,11 +126,9 @@ int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* co
 AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* context)
     : domain_(domain),
       has_events_((attr.flags & FI_EVENT) != 0),
-      addr_format_(domain.terms().addr_format) {
-  for (size_t i = 0; i < domain.engines().size(); ++i) {
-    tables_.emplace_back(std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits,
-                         domain.terms().has_av_keys, std::min(attr.count, kReserveMax));
-  }
+      addr_format_(domain.terms().addr_format),
+      tables_(domain.engines(), std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits,
+              domain.terms().has_av_keys, std::min(attr.count, kReserveMax)) {
   link_.owner = this;
   link_.fid.fid = {FI_CLASS_AV, context, &object_ops};
   link_.fid.ops = &av_ops;
@@ -138,10 +136,6 @@ AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* conte
 }
 
 AddressVector::~AddressVector() {
-  for (const DomainEngine& engine : domain_.engines()) {
-    ProgressEngine::Entry entry(*engine.progress);
-    table(engine).for_each_peer([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
-  }
   if (eq_ != nullptr) eq_->drop_ref();
   domain_.drop_ref();
 }
@@ -186,52 +180,20 @@ Result<ses::Destination> AddressVector::reach(const UetAddress& address, JobId j
   return to;
 }
 
-void AddressVector::give_up(const DomainEngine& engine, PeerId peer) {
-  ProgressEngine::Entry entry(*engine.progress);
-  entry.fep().unlist(peer, entry.now());
-}
-
-// Free in the tables of all engines: operations in flight may keep an index in one of them.
-uint64_t AddressVector::free_index() {
-  uint64_t index = 0;
-  for (bool is_free = false; !is_free;) {
-    is_free = true;
-    for (const DomainEngine& engine : domain_.engines()) {
-      const ProgressEngine::Entry entry(*engine.progress);
-      const uint64_t next = table(engine).free_from(index);
-      is_free &= next == index || engine.index == 0;
-      index = next;
-    }
-  }
-  return index;
-}
-
 // Set-up lock held.
 Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job) {
   if (!is_unicast(address.fa) || address.fa.family != domain_.terms().local.family)
     return Errc::invalid;
-  Destinations to;
+  std::vector<ses::Destination> to;
   for (const DomainEngine& engine : domain_.engines()) {
     const Result<ses::Destination> reached = reach(address, job, engine);
     if (!reached.ok()) {
-      for (uint32_t i = 0; i < to.size(); ++i) give_up(domain_.engines()[i], to[i].peer);
+      tables_.give_up(to);
       return reached.error();
     }
     to.push_back(*reached);
   }
-  const uint64_t index = free_index();
-  for (const DomainEngine& engine : domain_.engines()) {
-    const ProgressEngine::Entry entry(*engine.progress);
-    table(engine).add(index, address, to[engine.index]);
-  }
-  return fi_addr_t{index};
-}
-
-void AddressVector::release_settled() {
-  for (const DomainEngine& engine : domain_.engines()) {
-    ProgressEngine::Entry entry(*engine.progress);
-    table(engine).release_settled([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
-  }
+  return tables_.add(address, to);
 }
 
 // What packets to the peer carry, by what its address states and by the route. [LF-131, LF-140]
@@ -313,8 +275,8 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
   if (const int error = check(insertion); error != 0) return error;
   size_t good = 0;
   {
-    const std::lock_guard lock(domain_.set_up_lock());
-    release_settled();
+    const std::lock_guard lock(domain_.engines().set_up_lock());
+    tables_.release_settled();
     for (size_t i = 0; i < count; ++i) {
       const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
         const JobId job = UET_TRY(job_of(insertion, i));
@@ -362,29 +324,14 @@ int AddressVector::insert_named(const char* node, size_t node_count, const char*
 int AddressVector::remove_one(fi_addr_t address) {
   const Instant limit = monotonic_now() + kRemovePatience;
   for (;;) {
-    const int error = settle_removal(address);
-    if (error != -FI_EBUSY || monotonic_now() >= limit) return error;
+    {
+      const std::lock_guard lock(domain_.engines().set_up_lock());
+      tables_.release_settled();
+      const int error = tables_.remove(address);
+      if (error != -FI_EBUSY || monotonic_now() >= limit) return error;
+    }
     std::this_thread::yield();
   }
-}
-
-// Removes it from the tables of all engines, if none has operations in flight to it: -FI_EBUSY.
-int AddressVector::settle_removal(fi_addr_t address) {
-  const std::lock_guard lock(domain_.set_up_lock());
-  release_settled();
-  for (const DomainEngine& engine : domain_.engines()) {
-    ProgressEngine::Entry entry(*engine.progress);
-    const AvTable& entries = table(engine);
-    if (entries.find(address) == nullptr) return -FI_EINVAL;
-    if (entries.is_in_use(address)) entry.poll();
-    if (entries.is_in_use(address)) return -FI_EBUSY;
-  }
-  for (const DomainEngine& engine : domain_.engines()) {
-    ProgressEngine::Entry entry(*engine.progress);
-    const PeerId peer = table(engine).find(address)->peer;
-    if (table(engine).remove(address)) entry.fep().unlist(peer, entry.now());
-  }
-  return 0;
 }
 
 int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t flags) {
@@ -424,9 +371,8 @@ int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) 
   if (bytes == nullptr || (key == nullptr && *bytes != 0)) return -FI_EINVAL;
   const ProgressEngine::Entry entry(domain_.first_engine());
   const JobId* job = keys_.find(address);
-  const ses::Destination* const to = table(domain_.engines().front()).find(address);
-  if (job == nullptr && to != nullptr)
-    job = &to->job;
+  const ses::Destination* const to = tables_.of(domain_.engines().first()).find(address);
+  if (job == nullptr && to != nullptr) job = &to->job;
   if (job == nullptr) return -FI_EINVAL;
   const uint32_t value = job->value();  // host order [LF-017]
   if (*bytes != 0) std::memcpy(key, &value, std::min(*bytes, sizeof value));
@@ -437,7 +383,7 @@ int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) 
 int AddressVector::lookup(fi_addr_t address, void* data, size_t* length) {
   if (length == nullptr) return -FI_EINVAL;
   const ProgressEngine::Entry entry(domain_.first_engine());
-  const AvTable& entries = table(domain_.engines().front());
+  const AvTable& entries = tables_.of(domain_.engines().first());
   if (entries.find(address) == nullptr) return -FI_EINVAL;
   write_address(addr_format_, entries.address_of(address), data, length);
   return 0;

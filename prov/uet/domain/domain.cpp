@@ -233,11 +233,6 @@ Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
 }
 
 Domain::~Domain() {
-  // The first one's helper looks at the others.
-  for (const DomainEngine& engine : engines_) {
-    if (engine.progress != nullptr) engine.progress->helper().stop();
-  }
-  engines_.clear();
   if (registration_eq_ != nullptr) registration_eq_->drop_ref();
   if (eq_ != nullptr) eq_->drop_ref();
   fabric_.drop_ref();
@@ -255,7 +250,17 @@ int Domain::start(const fi_info& info) {
   candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
   terms_.name = candidate->name;
   terms_.fabric_name = fabric_name(candidate->interface);
-  if (const int error = start_engines(*candidate, *info.domain_attr); error != 0) return error;
+  const int error =
+      engines_.start(engine_count(), settings(), *candidate, *info.domain_attr, terms_.payload);
+  if (error != 0) return error;
+  terms_.local = engines_.first().local;
+  for (DomainEngine& engine : engines_) {
+    UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
+             terms_.name.c_str(), io::ip_text(engine.local).c_str(), engine.local.port,
+             terms_.payload.network, terms_.job.value(), claims_.pid().value());
+    HelperThread& helper = engine.progress->helper();
+    if (helper.is_running()) helper.set_errand(std::make_unique<DomainErrand>(*this, engine));
+  }
   if (is_socket_address(terms_.addr_format) && terms_.local.port != kUetPort) {
     UET_WARN(DOMAIN,
              "UDP port %u is taken, and socket addresses cannot name port %u: peers will "
@@ -265,44 +270,18 @@ int Domain::start(const fi_info& info) {
   return 0;
 }
 
-// What belongs to one engine alone keeps the domain at one: counters of regions, the jobs of address
-// vectors, and addresses that name no port. [LF-145]
+// What belongs to one engine alone keeps the domain at one: counters of regions, the jobs of
+// address vectors, and addresses that name no port. [LF-145]
 uint32_t Domain::engine_count() const {
   const bool needs_one = terms_.has_av_keys || (terms_.caps & FI_RMA_EVENT) != 0 ||
                          is_socket_address(terms_.addr_format);
   if (needs_one && settings().engines > 1) {
     UET_INFO(DOMAIN,
-             "one engine instead of FI_UET_ENGINES=%u: FI_RMA_EVENT, FI_AV_AUTH_KEY and socket "
-             "addresses have no more\n",
+             "one engine instead of FI_UET_ENGINES=%u, because of FI_RMA_EVENT, FI_AV_AUTH_KEY or "
+             "socket addresses\n",
              settings().engines);
   }
   return needs_one ? 1 : settings().engines;
-}
-
-int Domain::start_engines(const DomainCandidate& candidate, const fi_domain_attr& attr) {
-  engines_.resize(engine_count());
-  DomainCandidate wanted = candidate;
-  for (DomainEngine& engine : engines_) {
-    engine.index = static_cast<uint32_t>(&engine - engines_.data());
-    const int error = set_up_engine(settings(), wanted, attr, engine, terms_.payload);
-    if (error != 0) return error;
-    UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
-             candidate.name.c_str(), io::ip_text(engine.local).c_str(), engine.local.port,
-             terms_.payload.network, terms_.job.value(), claims_.pid().value());
-    // Ports of the block that is asked for are the first engine's.
-    wanted.interface.address.port = kUetPort;
-    wanted.leave_uet_port = true;
-  }
-  terms_.local = engines_.front().local;
-  for (DomainEngine& engine : engines_) {
-    HelperThread& helper = engine.progress->helper();
-    if (helper.is_running()) helper.set_errand(std::make_unique<DomainErrand>(*this, engine));
-  }
-  return 0;
-}
-
-DomainEngine& Domain::least_used_engine() {
-  return *std::ranges::min_element(engines_, {}, &DomainEngine::endpoints);
 }
 
 int Domain::close() {
@@ -312,10 +291,7 @@ int Domain::close() {
     const std::lock_guard lock(open_objects());
     std::erase(open_domains(), this);
   }
-  const Instant end = monotonic_now() + kDrainTime;
-  for (const DomainEngine& engine : engines_) {
-    engine.progress->drain(std::max(end - monotonic_now(), Duration::zero()));
-  }
+  engines_.drain(kDrainTime);
   delete this;
   return 0;
 }
@@ -346,18 +322,14 @@ void Domain::stop_all() {
     if (domain->home().is_elsewhere()) continue;
     const Instant end = begin + domain->settings().linger;
     domain->flush(std::max(end - monotonic_now(), Duration::zero()));
-    for (const DomainEngine& engine : domain->engines_) engine.progress->retire();
+    domain->engines_.retire();
   }
 }
 
 // Programs that end without closing their endpoints, as after a socket was written to, shall not
 // lose what they were told is done. [LF-138]
 void Domain::flush(Duration limit) {
-  const Instant end = monotonic_now() + limit;
-  uint32_t left = 0;
-  for (const DomainEngine& engine : engines_) {
-    left += engine.progress->flush_copies(std::max(end - monotonic_now(), Duration::zero()));
-  }
+  const uint32_t left = engines_.flush_copies(limit);
   if (left == 0) return;
   UET_WARN(DOMAIN,
            "exit: %u operations that had been reported as done are lost: their peers did not "
@@ -379,7 +351,7 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
 }
 
 bool Domain::may_talk(JobId job) const {
-  const Security* const security = engines_.front().security.get();
+  const Security* const security = engines_.first().security.get();
   return security == nullptr || !security->jobs().is_cut_off(job);
 }
 

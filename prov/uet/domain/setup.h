@@ -3,7 +3,7 @@
 #pragma once
 
 #include "prov/uet/api/compat.h"
-#include "prov/uet/domain/domain_engine.h"
+#include "prov/uet/domain/engines.h"
 #include "prov/uet/domain/info.h"
 #include "prov/uet/domain/payload_mtu.h"
 #include "prov/uet/settings/settings.h"

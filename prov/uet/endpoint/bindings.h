@@ -6,6 +6,7 @@
 #include "prov/uet/api/compat.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/endpoint/attributes.h"
+#include "prov/uet/endpoint/engine_choice.h"
 #include "prov/uet/endpoint/lost_send.h"
 #include "prov/uet/progress/progress.h"
 
@@ -19,7 +20,6 @@ namespace uet::prov {
 class AddressVector;
 class CompletionQueue;
 class Domain;
-struct DomainEngine;
 class EventQueue;
 class SharedReceives;
 
@@ -35,7 +35,8 @@ class Bindings {
     kCounterSlots
   };
 
-  Bindings(Domain& domain, const EndpointAttributes& as) : domain_(domain), as_(as) {}
+  Bindings(Domain& domain, const EndpointAttributes& as)
+      : domain_(domain), as_(as), choice_(domain.engines()) {}
   Bindings(const Bindings&) = delete;
   Bindings& operator=(const Bindings&) = delete;
 
@@ -48,12 +49,9 @@ class Bindings {
   std::span<const JobId> fix_jobs();
   // The keys of those jobs stay in the address vector until release(). Engine lock held.
   void hold_keys();
-  // Chooses the engine that the endpoint runs in, and says it in `at`: the one that serves what it
-  // is bound to, if that has endpoints already; else the one with the fewest. What it is bound to
-  // is served by that one from here on, until release(). Called again after further bindings, it
-  // keeps its choice. 0, or -FI_EINVAL after a warning: two objects have different engines.
-  // [LF-145]
-  int settle(DomainEngine*& at);
+  // The engine that the endpoint runs in, by what it is bound to; the same one when called again.
+  // Null after a warning: it is bound to what different engines serve. [LF-145]
+  DomainEngine* settle();
   // Gives all references back. No lock held; call once.
   void release();
 
@@ -85,8 +83,6 @@ class Bindings {
   int bind_shared(SharedReceives& shared);
   int bind_eq(const struct fid& endpoint, EventQueue& eq);
   std::vector<WaitObject*> wait_objects() const;
-  DomainEngine* engine_of(const WaitObject& object) const;
-  static WaitObject* move(const std::vector<WaitObject*>& objects, const DomainEngine& place);
 
   Domain& domain_;
   const EndpointAttributes& as_;
@@ -97,8 +93,7 @@ class Bindings {
   bool tx_selective_ = false;
   bool rx_selective_ = false;
   std::array<Counter*, kCounterSlots> counters_{};
-  DomainEngine* at_ = nullptr;          // once settled
-  std::vector<WaitObject*> settled_;    // of the queues and counters that stay there for it
+  EngineChoice choice_;
   EventQueue* eq_ = nullptr;
   const struct fid* eq_owner_ = nullptr;  // the fid that it was bound to; only to be compared
   std::vector<JobId> jobs_;

@@ -36,7 +36,7 @@ uint64_t completion_flags(ses::OpKind kind) {
 }
 
 EndpointState::EndpointState(Domain& of, const fi_info& info)
-    : domain(of), at(&of.engines().front()), as(of, info), bound(of, as) {}
+    : domain(of), at(&of.engines().first()), as(of, info), bound(of, as) {}
 
 ssize_t EndpointState::check_post(uint64_t capability) const {
   if (domain.home().is_elsewhere() || !enabled) {

@@ -45,7 +45,9 @@ int EndpointCore::enable() {
   state_.domain.home().require();
   if (state_.enabled) return 0;
   if (const int rc = state_.bound.check_complete(); rc != 0) return rc;
-  if (const int rc = state_.bound.settle(state_.at); rc != 0) return rc;
+  DomainEngine* const at = state_.bound.settle();
+  if (at == nullptr) return -FI_EINVAL;
+  state_.at = at;
   SharedReceives* const shared = state_.bound.shared();
   ses::EndpointOptions options;
   options.mode = state_.as.delivery_mode();
@@ -175,7 +177,9 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 int EndpointCore::get_name(void* address, size_t* length) {
   if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
   // The address has the port of an engine.
-  if (const int rc = state_.bound.settle(state_.at); rc != 0) return rc;
+  DomainEngine* const at = state_.bound.settle();
+  if (at == nullptr) return -FI_EINVAL;
+  state_.at = at;
   return state_.domain.names().write(name_, state_.at->local, state_.as.addr_format, address,
                                      length);
 }

@@ -30,8 +30,8 @@ ses::ReceiveRequest receive_request(const MessageCall& call, std::span<const IoS
 bool is_directed(uint64_t caps, bool tagged);
 
 // Fills in who may send to the receive: anybody, an address, or with FI_AUTH_KEY every address of a
-// key. 0 or -FI_E*. The lock of `engine`, whose receive it is, is held; `av` may be null, which only
-// receives from anybody allow. [LF-046, LF-021, LF-068]
+// key. 0 or -FI_E*. The lock of `engine`, whose receive it is, is held; `av` may be null, which
+// only receives from anybody allow. [LF-046, LF-021, LF-068]
 ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
                     const DomainEngine& engine, ses::ReceiveRequest& request);
 

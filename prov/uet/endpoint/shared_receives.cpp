@@ -203,7 +203,8 @@ ssize_t SharedReceives::receive(const MessageCall& call) {
   request.context = Receptions::context_of(call, (call.flags & FI_COMPLETION) != 0);
 
   ProgressEngine::Entry entry(engine_);
-  if (const ssize_t rc = aim_receive(call, caps_, av_, domain_.engines().front(), request); rc != 0) return rc;
+  if (const ssize_t rc = aim_receive(call, caps_, av_, domain_.engines().first(), request); rc != 0)
+    return rc;
   return looks ? look(entry, call, request) : post(entry, call, request);
 }
 

@@ -159,7 +159,7 @@ int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
     jobs_ = {*job};
     return 0;
   }
-  const ses::Destination* const from = av->table(domain_.engines().front()).find(key.src_addr);
+  const ses::Destination* const from = av->table(domain_.engines().first()).find(key.src_addr);
   if (from == nullptr) return -FI_EINVAL;
   jobs_ = {from->job};
   directed_ = true;
@@ -171,7 +171,7 @@ int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
 
 MemoryRegion::~MemoryRegion() {
   {
-    const std::lock_guard lock(domain_.set_up_lock());
+    const std::lock_guard lock(domain_.engines().set_up_lock());
     take_away();
   }
   {
@@ -213,7 +213,7 @@ ses::RegionRequest MemoryRegion::request() {
 int MemoryRegion::add() {
   if (!needs_key()) return 0;  // local use needs no registration [LF-032]
   // All engines get all regions in the same order, so a key that is free in one is free in all.
-  const std::lock_guard lock(domain_.set_up_lock());
+  const std::lock_guard lock(domain_.engines().set_up_lock());
   for (const DomainEngine& engine : domain_.engines()) {
     const Result<void> done = add_to(engine, request());
     if (done.ok()) continue;

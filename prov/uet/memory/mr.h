@@ -1,5 +1,5 @@
-// Memory region: a registration with each engine of a domain, its key, and the counters that remote operations
-// on it raise. [LF-023..040, LF-097]
+// Memory region: a registration with each engine of a domain, its key, and the counters that remote
+// operations on it raise. [LF-023..040, LF-097]
 #pragma once
 
 #include "prov/uet/api/shim.h"

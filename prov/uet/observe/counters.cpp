@@ -14,7 +14,8 @@ namespace {
 // The sums over all engines, which count the same things in the same order.
 std::vector<fi_uet_counter> read_counters(Domain& domain) {
   std::vector<fi_uet_counter> sums = read_counters(domain.first_engine());
-  for (const DomainEngine& engine : domain.engines().subspan(1)) {
+  for (const DomainEngine& engine : domain.engines()) {
+    if (engine.index == 0) continue;
     const std::vector<fi_uet_counter> more = read_counters(*engine.progress);
     for (size_t i = 0; i < std::min(sums.size(), more.size()); ++i) sums[i].value += more[i].value;
   }

@@ -19,7 +19,7 @@ class EngineSeat {
   // The lock of the engine that served it until now is held.
   void set(ProgressEngine& engine) { engine_.store(&engine, std::memory_order_release); }
 
-  // Endpoints that need it to stay. Under Domain::set_up_lock().
+  // Endpoints that need it to stay. Under DomainEngines::set_up_lock().
   uint32_t users = 0;
 
  private:

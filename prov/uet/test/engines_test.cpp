@@ -219,9 +219,7 @@ TEST_F(EnginesTest, DescriptorWakesUpForTheEngineThatFillsTheQueue) {
     ASSERT_EQ(fi_recv(other.ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
     fid* waited[] = {&cq->fid};
     ASSERT_EQ(fi_trywait(a->fabric, waited, 1), 0);
-    std::thread sender([&] {
-      ASSERT_EQ(fi_inject(b->ep, kept(uint8_t{4}), 1, to_other), 0);
-    });
+    std::thread sender([&] { ASSERT_EQ(fi_inject(b->ep, kept(uint8_t{4}), 1, to_other), 0); });
     pollfd asleep{descriptor, POLLIN, 0};
     Done done;
     for (bool is_read = false; !is_read;) {
