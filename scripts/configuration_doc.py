@@ -4,7 +4,7 @@
 Usage: scripts/configuration_doc.py [--write] PROVIDER-DIR [ROOT]
 
 Runs `fi_info -e` with FI_PROVIDER_PATH=PROVIDER-DIR: the document says what a user's fi_info says.
-Exit 0: the document is as it should be (or was written); 1: it is stale; 2: bad usage;
+Exit 0: the document is as it should be (or was written); 1: it is stale; 2: wrong usage;
 77: fi_info is not installed.
 """
 import os

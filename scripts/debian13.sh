@@ -31,7 +31,7 @@ and runs COMMAND in that folder. Needs root. Nothing but Debian's packages is do
 
 What is installed in /opt in the root is built once; remove its folder to build it anew.
 
-Exit status: that of COMMAND; 1 when the build failed, 2 on bad usage.
+Exit status: that of COMMAND; 1 when the build failed, 2 wrong usage.
 HELP
 }
 

@@ -26,7 +26,7 @@ The seed, printed first, decides what is tried; what comes of it depends on time
   -- OPTION...     options of the program itself; "-- --help" lists them
   -h, --help       this text
 
-Exit status: 0 nothing wrong, 1 a defect was found, 2 bad usage, 130 interrupted.
+Exit status: 0 nothing wrong, 1 a defect was found, 2 wrong usage, 130 interrupted.
 HELP
 }
 

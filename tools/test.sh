@@ -26,7 +26,7 @@ is installed where CI=true.
   -j N        parallel jobs (default: all processors)
   -h, --help  this text
 
-Exit status: 0 when every test passed, 2 on bad usage, another one otherwise.
+Exit status: 0 when every test passed, 2 wrong usage, another one otherwise.
 HELP
 }
 
