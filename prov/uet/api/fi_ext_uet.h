@@ -45,13 +45,13 @@ struct fi_uet_ops_counters {
  *   struct fi_uet_counter_list list = {.size = sizeof list, .counters = counters, .count = count};
  *   fi_control(&domain->fid, FI_UET_GET_COUNTERS, &list);
  *
- * Returns 0 and errors as read does; -FI_EINVAL also when `size` is less than that of the structure in the
- * provider. Objects of other kinds do not know the command: -FI_ENOSYS. */
+ * Returns 0 and errors as read does; -FI_EINVAL also when `size` is less than that of the
+ * structure in the provider. Objects of other kinds do not know the command: -FI_ENOSYS. */
 #define FI_UET_GET_COUNTERS 0x55455401 /* "UET", 1 */
 
 struct fi_uet_counter_list {
   size_t size;                     /* of this structure in the program */
-  struct fi_uet_counter *counters; /* destination; null to ask for count only */
+  struct fi_uet_counter *counters; /* destination; null: return count only */
   size_t count;                    /* on entry the room; on return the number of counters */
 };
 
