@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace uet::prov {
 
@@ -36,9 +37,8 @@ class AddressVector {
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 
-  // Its entries. Engine lock held.
-  AvTable& table() { return table_; }
-  const AvTable& table() const { return table_; }
+  // Its entries, for endpoints of that engine, the lock of which is held.
+  AvTable& table(const DomainEngine& engine) { return tables_[engine.index]; }
   // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
   AvKeys& keys() { return keys_; }
 
@@ -60,25 +60,33 @@ class AddressVector {
     void* context = nullptr;  // with FI_SYNC_ERR an array of int
   };
 
+  // The same address, as each engine of the domain knows it.
+  using Destinations = std::vector<ses::Destination>;
+
   AddressVector(Domain& domain, const fi_av_attr& attr, void* context);
   int check(const Insertion& insertion) const;
   template <class Next>
   int insert_all(const Insertion& insertion, size_t count, Next&& next);
-  Result<fi_addr_t> add(const UetAddress& address, JobId job, ProgressEngine::Entry& entry);
+  Result<fi_addr_t> add(const UetAddress& address, JobId job);
+  Result<ses::Destination> reach(const UetAddress& address, JobId job, const DomainEngine& engine);
+  void give_up(const DomainEngine& engine, PeerId peer);
+  uint64_t free_index();
   Result<JobId> job_of(const Insertion& insertion, size_t position) const;
   Result<void> agree(const UetAddress& address, pds::Peer& peer, Instant now);
   void fail(const Insertion& insertion, size_t position, Errc why);
   int report(const Insertion& insertion, size_t good);
   int remove_one(fi_addr_t address);
+  int settle_removal(fi_addr_t address);
   int remove_key(fi_addr_t key);
-  void release_settled(ProgressEngine::Entry& entry);
+  void release_settled();
+
   Link link_;
   Domain& domain_;
   EventQueue* eq_ = nullptr;
   const bool has_events_;  // FI_EVENT: insertions end in an event
   std::atomic<uint32_t> refs_{0};
   const uint32_t addr_format_;
-  AvTable table_;
+  std::vector<AvTable> tables_;  // one for each engine; all have the same indices
   AvKeys keys_;
 };
 

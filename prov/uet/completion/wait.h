@@ -32,6 +32,13 @@ class WaitObject {
   int open(enum fi_wait_obj kind, ProgressEngine& engine);
   void close();
 
+  // The engine that runs while somebody waits. Its owner enters it by this seat.
+  EngineSeat& seat() { return seat_; }
+  const EngineSeat& seat() const { return seat_; }
+  // Another engine from now on. False, and nothing changes, while somebody waits or may begin to by
+  // the descriptor. Called with the set-up lock of the domain and no other.
+  bool move_to(ProgressEngine& engine);
+
   bool can_wait() const { return kind_ != FI_WAIT_NONE; }
 
   // Something was inserted. Engine lock held. Costs a branch when no thread sleeps.
@@ -67,7 +74,9 @@ class WaitObject {
   void end_watch(bool watched);
   void sleep(ProgressEngine::Entry& entry, Instant until);
 
-  ProgressEngine* engine_ = nullptr;
+  ProgressEngine& engine() const { return seat_.engine(); }
+
+  EngineSeat seat_;
   enum fi_wait_obj kind_ = FI_WAIT_NONE;
   // Under the engine lock.
   uint32_t sleeping_ = 0;           // threads asleep in wait()

@@ -54,7 +54,7 @@ std::unique_lock<std::mutex> lock_at_end() {
 template <class Fid, class Body>
 int open_in(Fid* domain, Body body) noexcept {
   return guard([&] {
-    Domain::from(domain).engine().home().require();
+    Domain::from(domain).home().require();
     return body(Domain::from(domain));
   });
 }
@@ -233,7 +233,11 @@ Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
 }
 
 Domain::~Domain() {
-  engine_.reset();
+  // The first one's helper looks at the others.
+  for (const DomainEngine& engine : engines_) {
+    if (engine.progress != nullptr) engine.progress->helper().stop();
+  }
+  engines_.clear();
   if (registration_eq_ != nullptr) registration_eq_->drop_ref();
   if (eq_ != nullptr) eq_->drop_ref();
   fabric_.drop_ref();
@@ -249,23 +253,9 @@ int Domain::start(const fi_info& info) {
   if (!job || (terms_.has_av_keys && info.domain_attr->auth_key != nullptr)) return -FI_EINVAL;
   terms_.job = JobId{*job};
   candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
-  DomainSetup setup;
-  if (const int error = set_up_domain(settings(), *candidate, *info.domain_attr, setup);
-      error != 0) {
-    return error;
-  }
-  engine_ = std::move(setup.engine);
-  security_ = std::move(setup.security);
-  terms_.local = setup.local;
-  terms_.payload = setup.payload;
   terms_.name = candidate->name;
   terms_.fabric_name = fabric_name(candidate->interface);
-  if (engine_->helper().is_running()) {
-    engine_->helper().set_errand(std::make_unique<DomainErrand>(*this, *engine_));
-  }
-  UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
-           candidate->name.c_str(), io::ip_text(terms_.local).c_str(), terms_.local.port,
-           terms_.payload.network, terms_.job.value(), claims_.pid().value());
+  if (const int error = start_engines(*candidate, *info.domain_attr); error != 0) return error;
   if (is_socket_address(terms_.addr_format) && terms_.local.port != kUetPort) {
     UET_WARN(DOMAIN,
              "UDP port %u is taken, and socket addresses cannot name port %u: peers will "
@@ -275,14 +265,57 @@ int Domain::start(const fi_info& info) {
   return 0;
 }
 
+// What belongs to one engine alone keeps the domain at one: counters of regions, the jobs of address
+// vectors, and addresses that name no port. [LF-145]
+uint32_t Domain::engine_count() const {
+  const bool needs_one = terms_.has_av_keys || (terms_.caps & FI_RMA_EVENT) != 0 ||
+                         is_socket_address(terms_.addr_format);
+  if (needs_one && settings().engines > 1) {
+    UET_INFO(DOMAIN,
+             "one engine instead of FI_UET_ENGINES=%u: FI_RMA_EVENT, FI_AV_AUTH_KEY and socket "
+             "addresses have no more\n",
+             settings().engines);
+  }
+  return needs_one ? 1 : settings().engines;
+}
+
+int Domain::start_engines(const DomainCandidate& candidate, const fi_domain_attr& attr) {
+  engines_.resize(engine_count());
+  DomainCandidate wanted = candidate;
+  for (DomainEngine& engine : engines_) {
+    engine.index = static_cast<uint32_t>(&engine - engines_.data());
+    const int error = set_up_engine(settings(), wanted, attr, engine, terms_.payload);
+    if (error != 0) return error;
+    UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
+             candidate.name.c_str(), io::ip_text(engine.local).c_str(), engine.local.port,
+             terms_.payload.network, terms_.job.value(), claims_.pid().value());
+    // Ports of the block that is asked for are the first engine's.
+    wanted.interface.address.port = kUetPort;
+    wanted.leave_uet_port = true;
+  }
+  terms_.local = engines_.front().local;
+  for (DomainEngine& engine : engines_) {
+    HelperThread& helper = engine.progress->helper();
+    if (helper.is_running()) helper.set_errand(std::make_unique<DomainErrand>(*this, engine));
+  }
+  return 0;
+}
+
+DomainEngine& Domain::least_used_engine() {
+  return *std::ranges::min_element(engines_, {}, &DomainEngine::endpoints);
+}
+
 int Domain::close() {
-  engine_->home().require();
+  home().require();
   if (refs_ != 0) return -FI_EBUSY;
   {
     const std::lock_guard lock(open_objects());
     std::erase(open_domains(), this);
   }
-  engine_->drain(kDrainTime);
+  const Instant end = monotonic_now() + kDrainTime;
+  for (const DomainEngine& engine : engines_) {
+    engine.progress->drain(std::max(end - monotonic_now(), Duration::zero()));
+  }
   delete this;
   return 0;
 }
@@ -299,7 +332,7 @@ fid_domain* Domain::first_open_at(const FabricAddress& address) {
   const std::lock_guard lock(open_objects());
   for (Domain* domain : open_domains()) {
     const FabricAddress& local = domain->terms_.local;
-    if (domain->engine_->home().is_elsewhere()) continue;
+    if (domain->home().is_elsewhere()) continue;
     if (local.family == address.family && local.ip == address.ip) return domain->fid();
   }
   return nullptr;
@@ -310,17 +343,21 @@ void Domain::stop_all() {
   if (!lock) return;
   const Instant begin = monotonic_now();
   for (Domain* domain : open_domains()) {
-    if (domain->engine_->home().is_elsewhere()) continue;
+    if (domain->home().is_elsewhere()) continue;
     const Instant end = begin + domain->settings().linger;
     domain->flush(std::max(end - monotonic_now(), Duration::zero()));
-    domain->engine_->retire();
+    for (const DomainEngine& engine : domain->engines_) engine.progress->retire();
   }
 }
 
 // Programs that end without closing their endpoints, as after a socket was written to, shall not
 // lose what they were told is done. [LF-138]
 void Domain::flush(Duration limit) {
-  const uint32_t left = engine_->flush_copies(limit);
+  const Instant end = monotonic_now() + limit;
+  uint32_t left = 0;
+  for (const DomainEngine& engine : engines_) {
+    left += engine.progress->flush_copies(std::max(end - monotonic_now(), Duration::zero()));
+  }
   if (left == 0) return;
   UET_WARN(DOMAIN,
            "exit: %u operations that had been reported as done are lost: their peers did not "
@@ -329,7 +366,7 @@ void Domain::flush(Duration limit) {
 }
 
 int Domain::bind(struct fid* fid, uint64_t flags) {
-  engine_->home().require();
+  home().require();
   EventQueue* eq = checked_object_of<EventQueue>(fid);
   if (eq == nullptr) return -FI_EINVAL;
   if ((flags & ~kRegMr) != 0) return -FI_EBADFLAGS;
@@ -342,13 +379,14 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
 }
 
 bool Domain::may_talk(JobId job) const {
-  return security_ == nullptr || !security_->jobs().is_cut_off(job);
+  const Security* const security = engines_.front().security.get();
+  return security == nullptr || !security->jobs().is_cut_off(job);
 }
 
-void Domain::describe(DomainStatus& out) const {
+void Domain::describe(const DomainEngine& engine, DomainStatus& out) const {
   out.domain = terms_.name;
   out.fabric = terms_.fabric_name;
-  out.local = terms_.local;
+  out.local = engine.local;
   out.job = terms_.job.value();
   out.payload_mtu = terms_.payload.network;
   out.failure = failures_.get();

@@ -8,6 +8,9 @@
 #include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/shared_receives.h"
 
+#include <algorithm>
+#include <mutex>
+
 namespace uet::prov {
 namespace {
 
@@ -118,11 +121,80 @@ int Bindings::bind_eq(const struct fid& endpoint, EventQueue& eq) {
   return 0;
 }
 
+// Of queues and counters, each once.
+std::vector<WaitObject*> Bindings::wait_objects() const {
+  std::vector<WaitObject*> found;
+  const auto add = [&](WaitObject& object) {
+    if (std::find(found.begin(), found.end(), &object) == found.end()) found.push_back(&object);
+  };
+  if (tx_cq_ != nullptr) add(tx_cq_->wait());
+  if (rx_cq_ != nullptr) add(rx_cq_->wait());
+  for (Counter* counter : counters_) {
+    if (counter != nullptr) add(counter->wait_object());
+  }
+  return found;
+}
+
+DomainEngine* Bindings::engine_of(const WaitObject& object) const {
+  for (DomainEngine& engine : domain_.engines()) {
+    if (object.seat().is_at(*engine.progress)) return &engine;
+  }
+  return nullptr;
+}
+
+// Moves them to that engine. Returns the first one that stays where it is, or null.
+WaitObject* Bindings::move(const std::vector<WaitObject*>& objects, const DomainEngine& place) {
+  for (WaitObject* object : objects) {
+    const bool may_move = object->seat().users == 0 && object->move_to(*place.progress);
+    if (!may_move && !object->seat().is_at(*place.progress)) return object;
+  }
+  return nullptr;
+}
+
+int Bindings::settle(DomainEngine*& at) {
+  const std::lock_guard lock(domain_.set_up_lock());
+  const std::vector<WaitObject*> objects = wait_objects();
+  DomainEngine* place = at_;
+  if (place == nullptr && (shared_ != nullptr || objects.empty()))
+    place = &domain_.engines().front();
+  for (WaitObject* object : objects) {
+    if (place == nullptr && object->seat().users > 0) place = engine_of(*object);
+  }
+  // Where a thread waits already, the object stays.
+  const bool is_open = place == nullptr;
+  if (is_open) place = &domain_.least_used_engine();
+  WaitObject* stays = move(objects, *place);
+  if (stays != nullptr && is_open) {
+    place = engine_of(*stays);
+    stays = move(objects, *place);
+  }
+  if (stays != nullptr || (shared_ != nullptr && place != &domain_.engines().front())) {
+    UET_WARN(EP_CTRL,
+             "fi_enable: what is bound to the endpoint runs in different engines; bind queues and "
+             "counters that only endpoints with the same ones use, ask for the endpoint's name "
+             "after fi_enable, or set FI_UET_ENGINES=1\n");
+    return -FI_EINVAL;
+  }
+  for (WaitObject* object : objects) {
+    if (std::find(settled_.begin(), settled_.end(), object) != settled_.end()) continue;
+    settled_.push_back(object);
+    ++object->seat().users;
+  }
+  if (at_ == nullptr) ++place->endpoints;
+  at_ = at = place;
+  return 0;
+}
+
 void Bindings::release() {
+  if (at_ != nullptr) {
+    const std::lock_guard lock(domain_.set_up_lock());
+    for (WaitObject* object : settled_) --object->seat().users;
+    --at_->endpoints;
+  }
   if (tx_cq_ != nullptr) tx_cq_->detach(as_.tx_size);
   if (rx_cq_ != nullptr) rx_cq_->detach(as_.rx_size);
   if (!held_keys_.empty()) {
-    const ProgressEngine::Entry entry(domain_.engine());
+    const ProgressEngine::Entry entry(domain_.first_engine());
     av_->keys().release(held_keys_);
   }
   if (shared_ != nullptr) {

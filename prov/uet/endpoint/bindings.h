@@ -19,6 +19,7 @@ namespace uet::prov {
 class AddressVector;
 class CompletionQueue;
 class Domain;
+struct DomainEngine;
 class EventQueue;
 class SharedReceives;
 
@@ -47,6 +48,12 @@ class Bindings {
   std::span<const JobId> fix_jobs();
   // The keys of those jobs stay in the address vector until release(). Engine lock held.
   void hold_keys();
+  // Chooses the engine that the endpoint runs in, and says it in `at`: the one that serves what it
+  // is bound to, if that has endpoints already; else the one with the fewest. What it is bound to
+  // is served by that one from here on, until release(). Called again after further bindings, it
+  // keeps its choice. 0, or -FI_EINVAL after a warning: two objects have different engines.
+  // [LF-145]
+  int settle(DomainEngine*& at);
   // Gives all references back. No lock held; call once.
   void release();
 
@@ -77,6 +84,9 @@ class Bindings {
   int bind_av(AddressVector& av);
   int bind_shared(SharedReceives& shared);
   int bind_eq(const struct fid& endpoint, EventQueue& eq);
+  std::vector<WaitObject*> wait_objects() const;
+  DomainEngine* engine_of(const WaitObject& object) const;
+  static WaitObject* move(const std::vector<WaitObject*>& objects, const DomainEngine& place);
 
   Domain& domain_;
   const EndpointAttributes& as_;
@@ -87,6 +97,8 @@ class Bindings {
   bool tx_selective_ = false;
   bool rx_selective_ = false;
   std::array<Counter*, kCounterSlots> counters_{};
+  DomainEngine* at_ = nullptr;          // once settled
+  std::vector<WaitObject*> settled_;    // of the queues and counters that stay there for it
   EventQueue* eq_ = nullptr;
   const struct fid* eq_owner_ = nullptr;  // the fid that it was bound to; only to be compared
   std::vector<JobId> jobs_;

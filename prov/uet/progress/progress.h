@@ -8,6 +8,7 @@
 #include "prov/uet/completion/sleepers.h"
 #include "prov/uet/progress/clock.h"
 #include "prov/uet/progress/engine_lock.h"
+#include "prov/uet/progress/engine_seat.h"
 #include "prov/uet/progress/flush_policy.h"
 #include "prov/uet/progress/helper_thread.h"
 
@@ -56,7 +57,9 @@ class ProgressEngine {
   // inside one. Not recursive. Throws CalledInForkedChild in one.
   class Entry {
    public:
-    explicit Entry(ProgressEngine& owner) : owner_(owner), now_(owner.enter()) {}
+    explicit Entry(ProgressEngine& owner) : now_(owner.enter()), owner_(owner) {}
+    // Of the engine that serves the object with that seat.
+    explicit Entry(const EngineSeat& seat) : owner_(enter(seat, now_)) {}
     ~Entry() { owner_.leave(); }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
@@ -116,8 +119,17 @@ class ProgressEngine {
       return policy.on_came(now_, at, queued, owner_.others());
     }
 
-    ProgressEngine& owner_;
+    static ProgressEngine& enter(const EngineSeat& seat, Instant& now) {
+      for (;;) {
+        ProgressEngine& engine = seat.engine();
+        now = engine.enter();
+        if (seat.is_at(engine)) return engine;
+        engine.leave();
+      }
+    }
+
     Instant now_;
+    ProgressEngine& owner_;
   };
 
   // The process that opened the domain.

@@ -18,6 +18,11 @@ inline constexpr Word kAfterLossWords[] = {
     {"nothing", static_cast<int64_t>(cms::AfterLoss::nothing)}};
 
 inline constexpr Setting kTuningRows[] = {
+    // Threads
+    {"ENGINES", Kind::count, "engines", 1, 16, UET_FIELD(engines), "LF-145",
+     "Engines of a domain, each with sockets, contexts and a lock of its own. Endpoints that share "
+     "no queue, counter or receive context run in different ones, so that their threads do not wait "
+     "for each other"},
     // Contexts
     {"PDCS_PER_KEY", Kind::count, "contexts", 1, 64, UET_STACK(pds.pdcs_per_key), "PDS-061",
      "Unordered contexts toward one peer, so that short messages pass long ones"},
