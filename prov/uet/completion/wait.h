@@ -41,7 +41,7 @@ class WaitObject {
 
   bool can_wait() const { return kind_ != FI_WAIT_NONE; }
 
-  // Something was inserted. Engine lock held. Costs a branch when nobody sleeps.
+  // Something was inserted. Engine lock held. Costs a branch when no thread sleeps.
   void signal() {
     if ((sleeping_ > 0 || armed_) && !raised_) raise();
   }
@@ -53,7 +53,7 @@ class WaitObject {
     if (raised_ && unseen_ == 0) lower();
   }
 
-  // Runs the engine until `condition` holds (0), the time is up or somebody called interrupt()
+  // Runs the engine until `condition` holds (0), the time is up or a thread called interrupt()
   // (-FI_EAGAIN). Negative timeout: for ever. Spins briefly, then sleeps with the lock released.
   // The lock is held on entry (`entry`) and on return.
   int wait(ProgressEngine::Entry& entry, int timeout_ms, const Condition& condition);
@@ -84,7 +84,7 @@ class WaitObject {
   uint32_t raises_ = 0;             // times raise() was called
   uint32_t interrupts_ = 0;         // times interrupt() was called
   uint32_t waiters_ = 0;            // threads inside wait(), asleep or not
-  bool interrupt_pending_ = false;  // interrupt() found nobody; the next wait() returns at once
+  bool interrupt_pending_ = false;  // interrupt() found no sleeper; the next wait() returns at once
   bool armed_ = false;              // trywait() said yes, and the owner was not read since
   bool watches_ = false;            // while armed: see Sleepers
   bool raised_ = false;             // the eventfd is readable

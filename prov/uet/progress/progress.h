@@ -151,13 +151,13 @@ class ProgressEngine {
   // Every counter of every layer. Lock held.
   void report_counters(const io::CounterSink& sink);
 
-  // Calls `look` with the lock held, if it becomes free within `limit`. False: somebody kept it.
+  // Calls `look` with the lock held, if it becomes free within `limit`. False: it did not.
   // For tools and the end of the process; not a visit of the application.
   bool inspect(Duration limit, const std::function<void(fep::Engine&, Instant)>& look);
 
   Sleepers& sleepers() { return sleepers_; }  // for WaitObject, lock held
   void serve_sleepers();                      // the same: the helper watches the socket now
-  // When somebody must run the engine at the latest, backlog included. Lock held.
+  // The latest time for the next run of the engine, backlog included. Lock held.
   Instant wake_by(Instant now) const {
     return FlushPolicy::wake_by(engine_->next_deadline(), engine_->has_backlog(), now);
   }
@@ -199,7 +199,7 @@ class ProgressEngine {
   bool helper_watches_ = false;  // the backend was told that the helper sleeps on wait_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
-  // that finds somebody inside.
+  // that finds a thread inside.
   std::atomic<Instant> put_off_at_{Instant::never()};
   // The helper sleeps on wait_fd(). Set under the lock; the helper takes it back when it wakes up.
   std::atomic<bool> helper_on_socket_{false};
