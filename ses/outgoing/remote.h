@@ -90,7 +90,9 @@ struct Remote : ListNode<struct IdleTag>, ListNode<SiblingTag> {
   Instant idle_since;
   uint32_t in_flight = 0;  // operations released to the flow and not ended
   uint32_t exposed = 0;    // rendezvous sends accepted and not read to their end
-  // Waiting for a fence or a recovery, in posting order.
+  // In order: the read whose segments are not all released; nothing else is meanwhile. [LF-089]
+  TxMessage* in_segments = nullptr;
+  // Waiting for a fence, a recovery or those segments, in posting order.
   IntrusiveList<TxMessage, QueueTag> held;
   TimerNode timer{kRemoteTimer};
 

@@ -23,6 +23,7 @@ namespace {
 constexpr Duration kRemovePatience = Duration::milliseconds(200);
 constexpr size_t kReserveMax = 4096;  // entries; a larger count is taken when it is used
 constexpr uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR;
+constexpr uint64_t kFirewallAddr = uint64_t{1} << 42;  // libfabric 2.2; says nothing here [LF-124]
 
 int close_op(fid* fid) noexcept {
   return guard([&] { return AddressVector::from(fid).close(); });
@@ -253,7 +254,9 @@ int AddressVector::check(const Insertion& insertion) const {
              "its key\n");
     return -FI_EINVAL;
   }
-  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag)) != 0) return -FI_EBADFLAGS;
+  const bool has_firewalls = FI_VERSION_GE(domain_.api_version(), FI_VERSION(2, 2));
+  const uint64_t ignored = has_firewalls ? kFirewallAddr : 0;
+  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag | ignored)) != 0) return -FI_EBADFLAGS;
   const bool errors = (insertion.flags & FI_SYNC_ERR) != 0;
   if (errors && (has_events_ || insertion.context == nullptr)) return -FI_EINVAL;
   if (has_events_ && eq_ == nullptr) return -FI_ENOEQ;

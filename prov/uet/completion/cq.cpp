@@ -262,8 +262,11 @@ ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, con
     size_t entries;
   } awaited{this, 1};
   if (threshold_ && cond != nullptr) {
-    // More than the ring holds would never come.
-    awaited.entries = std::clamp<size_t>(*static_cast<const size_t*>(cond), 1, requested_);
+    // The manual calls `cond` the threshold itself, and some programs pass its address. No address
+    // is as small as a threshold. More than the ring holds would never come.
+    const auto word = reinterpret_cast<uintptr_t>(cond);
+    const size_t wanted = word <= kMaxEntries ? word : *static_cast<const size_t*>(cond);
+    awaited.entries = std::clamp<size_t>(wanted, 1, requested_);
   }
   const WaitObject::Condition condition{&awaited, [](void* self) {
                                           const auto& a = *static_cast<Awaited*>(self);

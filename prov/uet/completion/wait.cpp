@@ -136,6 +136,7 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   if (condition.holds(condition.self)) return -FI_EAGAIN;
   if (raised_ && unseen_ == 0) lower();
   if (armed_) end_watch(watches_);
+  armed_by_ = armed_ && armed_by_ != this_thread() ? nullptr : this_thread();
   armed_ = true;
   watches_ = begin_watch();
   fds_.watch_socket(watches_, engine().io().wait_fd());

@@ -45,9 +45,10 @@ class WaitObject {
   void signal() {
     if ((sleeping_ > 0 || armed_) && !raised_) raise();
   }
-  // The owner was read again: the application no longer waits. Engine lock held.
+  // The owner was read again: a thread that was to sleep on the descriptor is awake, and others may
+  // sleep on. Engine lock held.
   void disarm() {
-    if (!armed_) return;
+    if (!armed_ || armed_by_ != this_thread()) return;
     armed_ = false;
     end_watch(watches_);
     if (raised_ && unseen_ == 0) lower();
@@ -85,7 +86,8 @@ class WaitObject {
   uint32_t interrupts_ = 0;         // times interrupt() was called
   uint32_t waiters_ = 0;            // threads inside wait(), asleep or not
   bool interrupt_pending_ = false;  // interrupt() found no sleeper; the next wait() returns at once
-  bool armed_ = false;              // trywait() said yes, and the owner was not read since
+  bool armed_ = false;  // trywait() said yes, and the same thread has not read the owner since
+  const void* armed_by_ = nullptr;  // null: several threads
   bool watches_ = false;            // while armed: see Sleepers
   bool raised_ = false;             // the eventfd is readable
   WaitDescriptors fds_;

@@ -195,6 +195,7 @@ DomainTerms terms_of(const fi_info& info) {
   terms.mr_mode = info.domain_attr->mr_mode;
   terms.addr_format = info.addr_format;
   terms.has_av_keys = info.domain_attr->auth_key_size == kKeysFromAv;
+  terms.has_key = info.domain_attr->auth_key_size != 0 && !terms.has_av_keys;
   return terms;
 }
 

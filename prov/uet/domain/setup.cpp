@@ -42,6 +42,7 @@ std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_
 constexpr uint32_t kFewestPeers = 65'536;
 constexpr uint32_t kFewestReceives = 65'536;
 constexpr uint32_t kFewestOperations = 16'384;
+constexpr uint32_t kFewestLongIovs = 1024;
 
 // A part of each, down to a floor. False: all of them are at their floors.
 bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
@@ -55,6 +56,7 @@ bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
   lower(config.peers_max, kFewestPeers);
   lower(config.ses.receives, kFewestReceives);
   lower(config.ses.operations, kFewestOperations);
+  lower(config.ses.long_iovs, kFewestLongIovs);
   return is_changed;
 }
 
@@ -282,8 +284,8 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
   payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
 
   fep::Config config;
-  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port,
-                   payload.network, out.security ? out.security->seal_bytes() : 0, config))
+  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port, payload.network,
+                   out.security ? out.security->seal_bytes() : 0, config))
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {

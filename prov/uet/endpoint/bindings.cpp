@@ -76,6 +76,13 @@ int Bindings::bind_counter(Counter& counter, uint64_t flags) {
     return -FI_EBADFLAGS;
   }
   if (&counter.domain() != &domain_) return other_domain("counter");
+  if ((flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0 && (as_.caps & FI_RMA_EVENT) == 0) {
+    UET_WARN(
+        EP_CTRL,
+        "fi_ep_bind: counters of remote operations need FI_RMA_EVENT; ask fi_getinfo for it in "
+        "hints->caps\n");
+    return -FI_EOPNOTSUPP;
+  }
   for (uint32_t slot = 0; slot < kCounterSlots; ++slot) {
     if ((flags & kFlags[slot]) != 0 && counters_[slot] != nullptr) return -FI_EINVAL;
   }
@@ -144,6 +151,13 @@ DomainEngine* Bindings::settle() {
         "FI_UET_ENGINES=1\n");
   }
   return engine;
+}
+
+void Bindings::rename_event_owner(const struct fid& from, const struct fid& to) {
+  if (eq_owner_ != &from) return;
+  domain_.failures().remove(from);
+  domain_.failures().add(to, *eq_);
+  eq_owner_ = &to;
 }
 
 void Bindings::release() {

@@ -52,6 +52,8 @@ class Bindings {
   // The engine that the endpoint runs in, by what it is bound to; the same one when called again.
   // Null after a warning: it is bound to what different engines serve. [LF-145]
   DomainEngine* settle();
+  // Events in the name of `from` come in the name of `to` from here on. Engine lock held.
+  void rename_event_owner(const struct fid& from, const struct fid& to);
   // Gives all references back. No lock held; call once.
   void release();
 
@@ -95,7 +97,7 @@ class Bindings {
   std::array<Counter*, kCounterSlots> counters_{};
   EngineChoice choice_;
   EventQueue* eq_ = nullptr;
-  const struct fid* eq_owner_ = nullptr;  // the fid that it was bound to; only to be compared
+  const struct fid* eq_owner_ = nullptr;  // whose name its events have: the endpoint or an alias
   std::vector<JobId> jobs_;
   std::vector<fi_addr_t> held_keys_;  // the same as keys
 };

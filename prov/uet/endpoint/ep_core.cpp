@@ -32,6 +32,20 @@ EndpointCore::~EndpointCore() {
   state_.domain.drop_ref();
 }
 
+void EndpointCore::join(const struct fid& fid) {
+  const std::lock_guard lock(fids_lock_);
+  fids_.push_back(&fid);
+}
+
+bool EndpointCore::leave(const struct fid& fid) {
+  const std::lock_guard lock(fids_lock_);
+  std::erase(fids_, &fid);
+  if (fids_.empty()) return true;
+  const ProgressEngine::Entry entry(state_.engine());
+  state_.bound.rename_event_owner(fid, *fids_.front());
+  return false;
+}
+
 int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
   state_.domain.home().require();
   if (state_.enabled) {
@@ -122,14 +136,18 @@ int EndpointCore::get_option(int level, int name, void* value, size_t* length) {
       break;
 #if UET_HAVE_SIZE_OPTS
     case FI_OPT_MAX_MSG_SIZE:
-    case FI_OPT_MAX_TAGGED_SIZE:
-    case FI_OPT_MAX_RMA_SIZE:
       size_value = state_.as.message_bytes_max;
       break;
+    case FI_OPT_MAX_TAGGED_SIZE:
+    case FI_OPT_MAX_RMA_SIZE:
+      size_value = state_.as.datagram ? 0 : state_.as.message_bytes_max;
+      break;
     case FI_OPT_INJECT_MSG_SIZE:
+      size_value = std::min<size_t>(ses::kInjectBytes, state_.as.message_bytes_max);
+      break;
     case FI_OPT_INJECT_TAGGED_SIZE:
     case FI_OPT_INJECT_RMA_SIZE:
-      size_value = ses::kInjectBytes;
+      size_value = state_.as.datagram ? 0 : ses::kInjectBytes;
       break;
 #endif
     case FI_OPT_FI_HMEM_P2P: {
@@ -146,6 +164,18 @@ int EndpointCore::get_option(int level, int name, void* value, size_t* length) {
   std::memcpy(value, &size_value, sizeof(size_value));
   *length = sizeof(size_value);
   return 0;
+}
+
+// The peers of a domain are reached one way, whichever endpoint sends. [LF-142]
+int EndpointCore::permit_shared_memory(const void* value, size_t length) const {
+  bool is_permitted = false;
+  if (length != sizeof is_permitted) return -FI_EINVAL;
+  std::memcpy(&is_permitted, value, sizeof is_permitted);
+  if (is_permitted || !state_.domain.settings().shm) return 0;
+  UET_WARN(EP_CTRL,
+           "FI_OPT_SHARED_MEMORY_PERMITTED: one endpoint cannot be kept from shared memory; set "
+           "FI_UET_SHM=off for the process\n");
+  return -FI_EOPNOTSUPP;
 }
 
 int EndpointCore::set_option(int level, int name, const void* value, size_t length) {
@@ -167,7 +197,7 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 #endif
 #if UET_HAVE_SHM_OPT
     case FI_OPT_SHARED_MEMORY_PERMITTED:
-      return 0;  // no shared memory is used either way
+      return permit_shared_memory(value, length);
 #endif
     default:
       return -FI_ENOPROTOOPT;

@@ -133,7 +133,10 @@ int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, f
 // Whose requests may use it. [LF-037]
 int MemoryRegion::restrict_to(const fi_mr_attr& attr, uint64_t flags) {
   if (domain_.terms().has_av_keys) return restrict_to_av(attr, flags);
-  if (attr.auth_key_size == 0) return 0;
+  if (attr.auth_key_size == 0) {
+    if (domain_.terms().has_key) job_ = domain_.terms().job.value();
+    return 0;
+  }
   const std::optional<uint32_t> job = job_of_key(attr.auth_key, attr.auth_key_size);
   if (!job) return -FI_EINVAL;  // [LF-017]
   job_ = *job;

@@ -55,7 +55,7 @@ Node::Node(const NodeOptions& options) {
   if (options.peer != nullptr) set_source(options.address, *hints);
   const char* const node = options.peer != nullptr ? options.peer : options.address;
   const uint64_t flags = options.peer != nullptr ? 0 : FI_SOURCE;
-  const uint32_t version = options.ask_version != 0   ? options.ask_version
+  const uint32_t version = options.ask_version != 0  ? options.ask_version
                            : options.av_jobs.empty() ? FI_VERSION(1, 17)
                                                      : FI_VERSION(1, 20);
   const int rc = fi_getinfo(version, node, options.service, flags, hints, &info);
@@ -76,6 +76,7 @@ Node::Node(const NodeOptions& options) {
   fi_cq_attr cq_attr{};
   cq_attr.format = options.format;
   cq_attr.wait_obj = options.wait;
+  if (options.threshold) cq_attr.wait_cond = FI_CQ_COND_THRESHOLD;
   cq_attr.size = options.cq_size;
   EXPECT_EQ(fi_cq_open(domain, &cq_attr, &tx_cq, nullptr), 0);
   EXPECT_EQ(fi_cq_open(domain, &cq_attr, &rx_cq, nullptr), 0);
