@@ -14,9 +14,8 @@
 namespace uet::io {
 namespace {
 
-std::string socket_failure(const std::string& interface, uint32_t queue, int error) {
-  std::string text = "cannot open an AF_XDP socket on queue " + std::to_string(queue) + " of " +
-                     interface + ": " + errno_text(error);
+std::string socket_failure(const std::string& where, int error) {
+  std::string text = "cannot open an AF_XDP socket" + where + ": " + errno_text(error);
   if (error == EBUSY) {
     return text + "; another AF_XDP socket has it: stop that process, or use FI_UET_IO=packet";
   }
@@ -32,7 +31,21 @@ std::string socket_failure(const std::string& interface, uint32_t queue, int err
   return text + "; use FI_UET_IO=packet";
 }
 
+std::string queue_text(const Interface& interface, uint32_t queue) {
+  return " on queue " + std::to_string(queue) + " of " + interface.name;
+}
+
 }  // namespace
+
+std::string XdpPort::why_refused() {
+  const Fd socket(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
+  if (!socket) return socket_failure("", errno);
+  FabricAddress any;
+  any.family = FabricAddress::Family::ipv4;
+  std::string why;
+  (void)XdpProgram().load(any, {}, why);
+  return why;
+}
 
 bool XdpPort::open(const Settings& settings, std::string& error) {
   if (!count_queues(settings.interface, error)) return false;
@@ -45,15 +58,19 @@ bool XdpPort::open(const Settings& settings, std::string& error) {
     error = "no memory for AF_XDP: " + errno_text(errno) + "; lower FI_UET_SOCKBUF";
     return false;
   }
-  if (!program_.attach(settings.local, settings.interface, error)) return false;
+  if (!program_.load(settings.local, settings.interface, error) ||
+      !program_.attach(settings.interface, error)) {
+    return false;
+  }
   const bool is_in_driver = program_.place() == XdpProgram::Place::driver;
   if (!(is_in_driver && open_queues(settings, XDP_ZEROCOPY, error)) &&
       !open_queues(settings, XDP_COPY, error)) {
     return false;
   }
+  is_zero_copy_ = queues_[0].is_zero_copy();
   for (uint32_t i = 0; i < queue_count_; ++i) {
     if (program_.hand_to(i, queues_[i].socket())) continue;
-    error = socket_failure(settings.interface.name, i, errno);
+    error = socket_failure(queue_text(settings.interface, i), errno);
     return false;
   }
   return true;
@@ -93,7 +110,7 @@ bool XdpPort::open_queues(const Settings& settings, uint16_t mode, std::string& 
     one.queue = i;
     XdpQueue& queue = queues_[i];
     if (!queue.open(one, memory_, i == 0 ? nullptr : &queues_[0])) {
-      error = socket_failure(settings.interface.name, i, errno);
+      error = socket_failure(queue_text(settings.interface, i), errno);
       queues_.reset();
       return false;
     }
@@ -108,7 +125,7 @@ bool XdpPort::open_queues(const Settings& settings, uint16_t mode, std::string& 
 
 std::string XdpPort::mode_text() const {
   if (program_.place() == XdpProgram::Place::generic) return "generic";
-  return queues_[0].is_zero_copy() ? "in the driver, zero-copy" : "in the driver, copied";
+  return is_zero_copy_ ? "in the driver, zero-copy" : "in the driver, copied";
 }
 
 }  // namespace uet::io

@@ -28,6 +28,8 @@ class XdpPort {
     uint32_t send_buffer_bytes = 0;
   };
 
+  // See XdpIo.
+  static std::string why_refused();
   // On failure false, and `error` is a sentence that names the remedy.
   bool open(const Settings& settings, std::string& error);
 
@@ -36,6 +38,8 @@ class XdpPort {
   std::span<XdpQueue> queues() { return {queues_.get(), queue_count_}; }
   std::span<const XdpQueue> queues() const { return {queues_.get(), queue_count_}; }
   uint32_t frames_per_queue() const { return frames_per_queue_; }
+  // The driver sends and receives without a copy.
+  bool is_zero_copy() const { return is_zero_copy_; }
   // "in the driver, zero-copy", "generic": for log lines.
   std::string mode_text() const;
 
@@ -52,6 +56,7 @@ class XdpPort {
   std::unique_ptr<XdpQueue[]> queues_;
   uint32_t queue_count_ = 0;
   uint32_t frames_per_queue_ = 0;
+  bool is_zero_copy_ = false;
   XdpProgram program_;  // the first to go
 };
 

@@ -194,12 +194,13 @@ std::string link_failure(const std::string& interface, int error) {
 
 }  // namespace
 
-bool XdpProgram::attach(const FabricAddress& local, const Interface& interface,
-                        std::string& error) {
-  if (!load(local, interface)) {
-    error = load_failure(errno);
-    return false;
-  }
+bool XdpProgram::load(const FabricAddress& local, const Interface& interface, std::string& error) {
+  const bool is_loaded = make(local, interface);
+  if (!is_loaded) error = load_failure(errno);
+  return is_loaded;
+}
+
+bool XdpProgram::attach(const Interface& interface, std::string& error) {
   place_ = Place::driver;
   bool is_there = link(interface, XDP_FLAGS_DRV_MODE);
   if (!is_there && errno != EBUSY && errno != EEXIST && errno != EPERM) {
@@ -210,7 +211,7 @@ bool XdpProgram::attach(const FabricAddress& local, const Interface& interface,
   return is_there;
 }
 
-bool XdpProgram::load(const FabricAddress& local, const Interface& interface) {
+bool XdpProgram::make(const FabricAddress& local, const Interface& interface) {
   bpf_attr map{};
   map.map_type = BPF_MAP_TYPE_XSKMAP;
   map.key_size = map.value_size = sizeof(uint32_t);

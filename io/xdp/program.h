@@ -29,9 +29,12 @@ class XdpProgram {
     generic,  // behind it, on any interface
   };
 
-  // Takes packets to the address and port of `local` that come by this interface: of no socket as
-  // yet, so that all pass. On failure false, and `error` is a sentence that names the remedy.
-  bool attach(const FabricAddress& local, const Interface& interface, std::string& error);
+  // On failure both are false, and `error` is a sentence that names the remedy.
+  // A program for packets to the address and port of `local`, and to the interface's own Ethernet
+  // address.
+  bool load(const FabricAddress& local, const Interface& interface, std::string& error);
+  // Runs it on what arrives there. While no socket has been named all packets pass.
+  bool attach(const Interface& interface, std::string& error);
   // Packets of this receive queue go to this AF_XDP socket. False with errno.
   bool hand_to(uint32_t queue, const Fd& socket);
   Place place() const { return place_; }
@@ -39,7 +42,7 @@ class XdpProgram {
   static constexpr uint32_t kQueuesMax = 64;
 
  private:
-  bool load(const FabricAddress& local, const Interface& interface);
+  bool make(const FabricAddress& local, const Interface& interface);
   bool link(const Interface& interface, uint32_t flags);
 
   Fd sockets_;  // by receive queue: a BPF map

@@ -21,9 +21,10 @@ bool XdpQueue::open(const Settings& settings, const XdpMemory& memory, const Xdp
     // In copy mode each frame is a packet buffer until it has left. The system caps this.
     (void)set_option(socket_, SOL_SOCKET, SO_SNDBUF, static_cast<int>(settings.send_buffer_bytes));
   }
+  if (!make_rings(settings)) return false;
   // How many frames one call sends in copy mode; older kernels send 32.
   (void)set_ring(XDP_MAX_TX_SKB_BUDGET, TxBatch::kCapacity);
-  return make_rings(settings) && bind(settings, first);
+  return bind(settings, first);
 }
 
 bool XdpQueue::make_rings(const Settings& settings) {

@@ -29,6 +29,8 @@ uint32_t mtu_of(const std::string& interface) {
 
 }  // namespace
 
+std::string XdpIo::why_refused() { return XdpPort::why_refused(); }
+
 std::unique_ptr<XdpIo> XdpIo::open(const UdpOptions& options, std::string* error) {
   std::string ignored;
   std::string& why = error == nullptr ? ignored : *error;
@@ -84,6 +86,10 @@ void XdpIo::refresh_mtu(Instant now) {
 }
 
 void XdpIo::send(std::span<TxPacket> packets) {
+  if (packets.size() > kFewPackets && !port_.is_zero_copy()) {
+    if (tx_.has_rest()) flush(monotonic_now());  // what an earlier call left behind
+    return udp_->send(packets);
+  }
   const Instant now = monotonic_now();
   refresh_mtu(now);
   size_t left = 0;  // packets in a row for the IP stack, which takes them together

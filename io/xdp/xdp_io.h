@@ -21,6 +21,9 @@ namespace uet::io {
 
 class XdpIo final : public PacketIo {
  public:
+  // Why this process cannot have it on any interface, with the remedy; empty: it may. Attaches
+  // nothing.
+  static std::string why_refused();
   // On failure null, and `error` is a sentence that names the remedy.
   static std::unique_ptr<XdpIo> open(const UdpOptions& options, std::string* error);
 
@@ -47,6 +50,9 @@ class XdpIo final : public PacketIo {
   const XdpRxCounters& rx_counters() const { return rx_.counters(); }
 
  private:
+  // Where the kernel copies each frame, a batch of more gains by GSO what frames gain by going past
+  // the IP stack.
+  static constexpr uint32_t kFewPackets = 4;
   // Fits through every path that a router may choose.
   static constexpr uint32_t kRoutedBytesMax = 1280;
   // The UDP socket is looked at once in so many times, and every other time while something comes

@@ -12,7 +12,8 @@ inline constexpr Word kIoWords[] = {{"auto", static_cast<int64_t>(IoChoice::auto
                                     {"udp", static_cast<int64_t>(IoChoice::udp)},
                                     {"uring", static_cast<int64_t>(IoChoice::uring)},
                                     {"packet", static_cast<int64_t>(IoChoice::packet)},
-                                    {"ip", static_cast<int64_t>(IoChoice::ip)}};
+                                    {"ip", static_cast<int64_t>(IoChoice::ip)},
+                                    {"xdp", static_cast<int64_t>(IoChoice::xdp)}};
 inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::automatic)},
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
@@ -44,7 +45,9 @@ inline constexpr Setting kUserRows[] = {
              "it is not forbidden). packet: packet sockets, which bypass the IP stack (Linux 6.2, "
              "CAP_NET_RAW, Ethernet) and with it the rules of firewall, IPsec and tc. ip: raw "
              "sockets, without UDP, as IP_PROTOCOL: all peers must have it, and one process an "
-             "address (CAP_NET_RAW). auto: packet sockets where they are allowed and no such rules "
+             "address (CAP_NET_RAW). xdp: AF_XDP, past the IP stack by a program on the interface, "
+             "of which one process can have one (Linux 5.11, CAP_NET_ADMIN, CAP_BPF, CAP_NET_RAW, "
+             "Ethernet). auto: packet sockets where they are allowed and no such rules "
              "are found when a domain is opened "
              "(looking for them needs CAP_NET_ADMIN), else UDP sockets",
      .words = kIoWords},
