@@ -154,6 +154,34 @@ TEST_F(XdpFaultsTest, ASmallerMtuIsAnErrorOfThePath) {
   EXPECT_EQ(receive(*b, 1).size(), 1u);
 }
 
+// [LF-141] Frames go through routers, too; what a route does not carry is for the IP stack to say.
+TEST_F(XdpFaultsTest, AFrameIsNoLongerThanItsRouteCarries) {
+  TwoHosts::enter(1);
+  ASSERT_TRUE(run("ip addr add 10.47.98.2/32 dev eth-uet"));
+  FabricAddress beyond = host_address(1, false);
+  beyond.ip[2] = 98;
+  const auto b = open_xdp(at(beyond));
+  const auto a = open_xdp(here(0));
+  ASSERT_TRUE(a && b);
+  const auto route = [](const char* more) {
+    return run("ip route replace 10.47.98.0/24 via 10.47.94.2 " + std::string(more));
+  };
+  ASSERT_TRUE(route(""));
+  introduce_xdp(*a, *b);
+  const uint64_t frames = a->tx_counters().frames;
+  send(*a, b->local_address(), std::string(2000, 'x'));
+  EXPECT_EQ(receive(*b, 1).size(), 1u);
+  EXPECT_EQ(a->tx_counters().frames, frames + 1);
+  ASSERT_TRUE(route("mtu 1500"));
+  ::usleep(1'100'000);  // answers of the kernel are kept for a second
+  introduce_xdp(*a, *b);
+  EXPECT_EQ(send(*a, b->local_address(), std::string(2000, 'x')), "n");
+  EXPECT_EQ(a->route_mtu(b->local_address()), 1500u);
+  EXPECT_TRUE(run("ip route del 10.47.98.0/24"));
+  TwoHosts::enter(1);
+  EXPECT_TRUE(run("ip addr del 10.47.98.2/32 dev eth-uet"));
+}
+
 // A neighbour's new Ethernet address: the kernel learns it, and so do we within a second. Packets
 // to it pass the neighbour's program, which knows the old one, and take its UDP socket.
 TEST_F(XdpFaultsTest, ANeighbourMayChangeItsAddress) {

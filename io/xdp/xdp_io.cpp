@@ -118,7 +118,8 @@ const NextHop* XdpIo::next_hop(const TxPacket& packet, Instant now) {
   const uint32_t bytes = packet.bytes() + header_bytes_of(local);
   if (tx_.is_down() || bytes > limit_.bytes || packet.to.family != local.family) return nullptr;
   const NextHop* const hop = next_hops_->find(packet.to, now);
-  if (hop == nullptr || (!hop->on_link && bytes > kRoutedBytesMax)) return nullptr;
+  // What a router refuses is heard of by the UDP socket, and changes the MTU of the route. [LF-141]
+  if (hop != nullptr && hop->mtu_bytes != 0 && bytes > hop->mtu_bytes) return nullptr;
   return hop;
 }
 

@@ -53,8 +53,6 @@ class XdpIo final : public PacketIo {
   // Where the kernel copies each frame, a batch of more gains by GSO what frames gain by going past
   // the IP stack.
   static constexpr uint32_t kFewPackets = 4;
-  // Fits through every path that a router may choose.
-  static constexpr uint32_t kRoutedBytesMax = 1280;
   // The UDP socket is looked at once in so many times, and every other time while something comes
   // there, until so many looks in a row found nothing.
   static constexpr uint32_t kLooksPerStackLook = 16;
