@@ -13,8 +13,10 @@ namespace uet::io {
 class XdpMemory {
  public:
   static constexpr uint32_t kFrameBytes = 4096;  // the most that a page holds
-  // The kernel keeps this much of a frame that it fills for itself, XDP_PACKET_HEADROOM.
+  // The kernel keeps this much of a frame that it fills for itself, XDP_PACKET_HEADROOM...
   static constexpr uint32_t kKernelBytes = 256;
+  // ...and fills the rest.
+  static constexpr uint32_t kFilledBytes = kFrameBytes - kKernelBytes;
 
   XdpMemory() = default;
   ~XdpMemory();

@@ -1,6 +1,8 @@
 // Order of the set-up, the queues of an interface, and sentences for what fails.
 #include "io/xdp/port.h"
 
+#include "io/frame.h"
+
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -62,9 +64,8 @@ bool XdpPort::open(const Settings& settings, std::string& error) {
       !program_.attach(settings.interface, error)) {
     return false;
   }
-  const bool is_in_driver = program_.place() == XdpProgram::Place::driver;
-  if (!(is_in_driver && open_queues(settings, XDP_ZEROCOPY, error)) &&
-      !open_queues(settings, XDP_COPY, error)) {
+  if (const int failure = open_queues(settings); failure != 0) {
+    error = socket_failure(queue_text(settings.interface, failed_queue_), failure);
     return false;
   }
   is_zero_copy_ = queues_[0].is_zero_copy();
@@ -96,8 +97,24 @@ bool XdpPort::count_queues(const Interface& interface, std::string& error) {
   return false;
 }
 
+// Without copies comes first, then long packets. Returns 0, or an errno.
+int XdpPort::open_queues(const Settings& settings) {
+  const bool in_pieces = settings.interface.mtu_bytes > packet_bytes_max();
+  const bool in_driver = program_.place() == XdpProgram::Place::driver;
+  int failure = EOPNOTSUPP;
+  for (const int mode :
+       {XDP_ZEROCOPY | XDP_USE_SG, XDP_ZEROCOPY, XDP_COPY | XDP_USE_SG, XDP_COPY}) {
+    const bool is_piecewise = (mode & XDP_USE_SG) != 0;
+    if ((is_piecewise && !in_pieces) || ((mode & XDP_ZEROCOPY) != 0 && !in_driver)) continue;
+    failure = open_queues(settings, static_cast<uint16_t>(mode));
+    if (failure == 0) pieces_max_ = is_piecewise ? kPiecesMax : 1;
+    if (failure == 0 || failure == EBUSY) break;
+  }
+  return failure;
+}
+
 // All or none: a socket that failed to bind, and those that share with it, are made anew.
-bool XdpPort::open_queues(const Settings& settings, uint16_t mode, std::string& error) {
+int XdpPort::open_queues(const Settings& settings, uint16_t mode) {
   queues_ = std::make_unique<XdpQueue[]>(queue_count_);
   XdpQueue::Settings one;
   one.interface_index = settings.interface.index;
@@ -110,9 +127,10 @@ bool XdpPort::open_queues(const Settings& settings, uint16_t mode, std::string& 
     one.queue = i;
     XdpQueue& queue = queues_[i];
     if (!queue.open(one, memory_, i == 0 ? nullptr : &queues_[0])) {
-      error = socket_failure(queue_text(settings.interface, i), errno);
+      failed_queue_ = i;
+      const int failure = errno;
       queues_.reset();
-      return false;
+      return failure;
     }
     for (uint32_t k = 0; k < frames_per_queue_; ++k)
       queue.fill().put(XdpMemory::address_of(frame++));
@@ -120,7 +138,13 @@ bool XdpPort::open_queues(const Settings& settings, uint16_t mode, std::string& 
     one.tx_frames = 0;
     one.send_buffer_bytes = 0;
   }
-  return true;
+  return 0;
+}
+
+// The program's stamp stands in the first frame, too.
+uint32_t XdpPort::packet_bytes_max() const {
+  return pieces_max_ * XdpMemory::kFilledBytes - static_cast<uint32_t>(sizeof(XdpStamp)) -
+         kEthernetHeader;
 }
 
 std::string XdpPort::mode_text() const {

@@ -20,6 +20,8 @@ class XdpPort {
  public:
   // Frames that are with the sender; a queue never has more to send.
   static constexpr uint32_t kTxFrames = 1024;
+  // Frames that a packet takes at most: room for 8192 octets of payload. Linux 6.6.
+  static constexpr uint32_t kPiecesMax = 3;
 
   struct Settings {
     FabricAddress local;                // packets to this address and port are taken
@@ -38,6 +40,10 @@ class XdpPort {
   std::span<XdpQueue> queues() { return {queues_.get(), queue_count_}; }
   std::span<const XdpQueue> queues() const { return {queues_.get(), queue_count_}; }
   uint32_t frames_per_queue() const { return frames_per_queue_; }
+  // Octets of an IP packet that kPiecesMax frames hold, or one where the system has no more.
+  uint32_t packet_bytes_max() const;
+  // Frames that one packet may take.
+  uint32_t pieces_max() const { return pieces_max_; }
   // The driver sends and receives without a copy.
   bool is_zero_copy() const { return is_zero_copy_; }
   // "in the driver, zero-copy", "generic": for log lines.
@@ -50,12 +56,15 @@ class XdpPort {
   static constexpr uint32_t kFramesPerQueueMax = 4096;
 
   bool count_queues(const Interface& interface, std::string& error);
-  bool open_queues(const Settings& settings, uint16_t mode, std::string& error);
+  int open_queues(const Settings& settings);
+  int open_queues(const Settings& settings, uint16_t mode);
 
   XdpMemory memory_;  // outlives those below
   std::unique_ptr<XdpQueue[]> queues_;
   uint32_t queue_count_ = 0;
   uint32_t frames_per_queue_ = 0;
+  uint32_t pieces_max_ = 1;
+  uint32_t failed_queue_ = 0;  // what open_queues() says is of this one
   bool is_zero_copy_ = false;
   XdpProgram program_;  // the first to go
 };

@@ -8,6 +8,12 @@
 
 #include <cstdint>
 
+// Linux 6.6: a packet may take several frames, all but the last of which have this option.
+#ifndef XDP_USE_SG
+#define XDP_USE_SG (1 << 4)
+#define XDP_PKT_CONTD (1 << 0)
+#endif
+
 namespace uet::io {
 
 class XdpQueue {
@@ -18,7 +24,7 @@ class XdpQueue {
     uint32_t rx_frames = 0;          // a power of two
     uint32_t tx_frames = 0;          // a power of two; 0: only receives
     uint32_t send_buffer_bytes = 0;  // asked of the system; 0: its default
-    uint16_t mode = 0;               // XDP_ZEROCOPY or XDP_COPY; of the first socket
+    uint16_t mode = 0;               // XDP_ZEROCOPY or XDP_COPY, XDP_USE_SG; of the first socket
   };
 
   // The first socket registers the memory, a later one shares what `first` has. False with errno:

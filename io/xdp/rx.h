@@ -8,13 +8,16 @@
 #include "base/packet.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace uet::io {
 
 struct XdpRxCounters {
-  uint64_t frames = 0;     // taken from the rings
+  uint64_t frames = 0;     // packets taken from the rings, whether in one frame or in more
+  uint64_t joined = 0;     // of them in more
   uint64_t malformed = 0;  // not a UDP packet after all, or a wrong checksum; dropped
   uint64_t martian = 0;    // from an address that nobody out there has; dropped
 };
@@ -22,11 +25,7 @@ struct XdpRxCounters {
 class XdpRx {
  public:
   // unfinished_checksums: neighbours on this host leave UDP checksums to a device that is none.
-  void start(XdpPort& port, const FabricAddress& local, bool unfinished_checksums) {
-    port_ = &port;
-    local_ = local;
-    unfinished_checksums_ = unfinished_checksums;
-  }
+  void start(XdpPort& port, const FabricAddress& local, bool unfinished_checksums);
 
   // At most TxBatch::kCapacity datagrams, borrowed until the next call.
   std::span<RxDatagram> receive();
@@ -41,8 +40,17 @@ class XdpRx {
     uint32_t queue;
   };
 
+  // A packet of several frames, copied.
+  static constexpr size_t kJoinedBytes = size_t{XdpPort::kPiecesMax} * XdpMemory::kFrameBytes;
+
+  bool may_take() const {
+    return count_ < datagrams_.size() && lent_ + XdpPort::kPiecesMax <= lent_frames_.size();
+  }
   void give_back();
   void take_from(uint32_t queue);
+  std::span<std::byte> take_packet(uint32_t queue, Instant& at);
+  std::span<std::byte> join(XdpConsumer<xdp_desc>& arrived, uint32_t queue,
+                            std::span<std::byte> first);
   bool open_frame(std::span<std::byte> frame, RxDatagram& datagram);
   Instant arrival_of(std::byte* frame) const;
 
@@ -53,7 +61,8 @@ class XdpRx {
   Instant now_;              // of this receive(); zero: not read yet
   uint32_t lent_ = 0;
   uint32_t count_ = 0;
-  std::array<Lent, TxBatch::kCapacity> lent_frames_{};
+  std::array<Lent, TxBatch::kCapacity * XdpPort::kPiecesMax> lent_frames_{};
+  std::unique_ptr<std::byte[]> joined_;  // a room for each datagram; none where all fit a frame
   std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};
   XdpRxCounters counters_;
 };

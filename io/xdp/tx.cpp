@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -38,26 +39,38 @@ uint32_t write_frame(std::byte* at, const TxPacket& packet, const FabricAddress&
 void XdpTx::start(XdpPort& port, const std::array<uint8_t, 6>& mac) {
   port_ = &port;
   mac_ = mac;
-  free_count_ = XdpPort::kTxFrames;
-  for (uint32_t i = 0; i < free_count_; ++i) free_[i] = free_count_ - 1 - i;
+  slot_frames_ = port.pieces_max();
+  free_count_ = XdpPort::kTxFrames / slot_frames_;
+  for (uint32_t i = 0; i < free_count_; ++i) free_[i] = static_cast<uint16_t>(free_count_ - 1 - i);
 }
 
 bool XdpTx::add(const TxPacket& packet, const FabricAddress& from, const NextHop& hop) {
   XdpProducer<xdp_desc>& to_send = port_->queues()[0].to_send();
   if (free_count_ == 0) reap();
-  if (free_count_ == 0 || to_send.room() == 0) {
+  if (free_count_ == 0 || to_send.room() < slot_frames_) {
     flush();
     reap();
   }
-  if (free_count_ == 0 || to_send.room() == 0) {
+  if (free_count_ == 0 || to_send.room() < slot_frames_) {
     ++counters_.later;
     return false;
   }
-  const uint64_t address = XdpMemory::address_of(free_[--free_count_]);
-  xdp_desc entry{};
-  entry.addr = address;
-  entry.len = write_frame(port_->memory().at(address), packet, from, hop, mac_);
-  to_send.put(entry);
+  const uint32_t slot = free_[--free_count_];
+  uint64_t address = XdpMemory::address_of(slot * slot_frames_);
+  uint32_t left = write_frame(port_->memory().at(address), packet, from, hop, mac_);
+  UET_ASSERT(left <= slot_frames_ * XdpMemory::kFrameBytes);
+  unsent_[slot] = 0;
+  for (;;) {
+    xdp_desc piece{};
+    piece.addr = address;
+    piece.len = std::min(left, XdpMemory::kFrameBytes);
+    left -= piece.len;
+    piece.options = left != 0 ? XDP_PKT_CONTD : 0;
+    to_send.put(piece);
+    ++unsent_[slot];
+    if (left == 0) break;
+    address += XdpMemory::kFrameBytes;
+  }
   is_published_ = false;
   ++counters_.frames;
   return true;
@@ -88,8 +101,10 @@ void XdpTx::flush() {
 
 void XdpTx::reap() {
   XdpConsumer<uint64_t>& sent = port_->queues()[0].sent();
-  while (sent.has_entry() && free_count_ < free_.size()) {
-    free_[free_count_++] = XdpMemory::frame_of(sent.take());
+  while (sent.has_entry()) {
+    const uint32_t slot = XdpMemory::frame_of(sent.take()) / slot_frames_;
+    UET_ASSERT(slot < unsent_.size() && unsent_[slot] != 0);
+    if (--unsent_[slot] == 0) free_[free_count_++] = static_cast<uint16_t>(slot);
   }
   sent.release();
 }

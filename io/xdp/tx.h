@@ -14,7 +14,7 @@
 namespace uet::io {
 
 struct XdpTxCounters {
-  uint64_t frames = 0;        // put into the ring
+  uint64_t frames = 0;        // packets put into the ring, whether in one frame or in more
   uint64_t system_calls = 0;  // that told the kernel
   uint64_t later = 0;         // fate later
   uint64_t refused = 0;       // calls that failed but for want of room
@@ -46,8 +46,11 @@ class XdpTx {
   bool is_published_ = true;
   bool has_rest_ = false;
   bool is_down_ = false;
+  // A slot is the frames of one packet, side by side.
+  uint32_t slot_frames_ = 1;
   uint32_t free_count_ = 0;
-  std::array<uint32_t, XdpPort::kTxFrames> free_{};
+  std::array<uint16_t, XdpPort::kTxFrames> free_{};
+  std::array<uint8_t, XdpPort::kTxFrames> unsent_{};  // by slot: frames that have not left
   XdpTxCounters counters_;
 };
 

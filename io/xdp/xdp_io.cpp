@@ -13,10 +13,6 @@
 namespace uet::io {
 namespace {
 
-// The kernel fills a frame behind its own part and the program's stamp.
-constexpr uint32_t kPacketBytesMax = XdpMemory::kFrameBytes - XdpMemory::kKernelBytes -
-                                     static_cast<uint32_t>(sizeof(XdpStamp)) - kEthernetHeader;
-
 // Of IP packets through this interface; 0: it is gone.
 uint32_t mtu_of(const std::string& interface) {
   const Fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -74,15 +70,17 @@ bool XdpIo::start(const UdpOptions& options, std::string& error) {
 IoCaps XdpIo::caps() const {
   IoCaps caps = udp_->caps();
   const uint32_t headers = header_bytes_of(udp_->local_address());
-  caps.max_datagram_bytes = std::min(caps.max_datagram_bytes, kPacketBytesMax - headers);
-  caps.receive_buffer_bytes = port_.frames_per_queue() * caps.max_datagram_bytes;
+  caps.max_datagram_bytes = std::min(caps.max_datagram_bytes, port_.packet_bytes_max() - headers);
+  const bool in_one = caps.max_datagram_bytes <= XdpMemory::kFilledBytes;
+  const uint32_t packets = port_.frames_per_queue() / (in_one ? 1 : XdpPort::kPiecesMax);
+  caps.receive_buffer_bytes = packets * caps.max_datagram_bytes;
   return caps;
 }
 
 // AF_XDP sends longer frames without a word, and the next switch drops them.
 void XdpIo::refresh_mtu(Instant now) {
   if (now < limit_.until) return;
-  limit_ = {std::min(mtu_of(interface_.name), kPacketBytesMax), now + kMtuKept};
+  limit_ = {std::min(mtu_of(interface_.name), port_.packet_bytes_max()), now + kMtuKept};
 }
 
 void XdpIo::send(std::span<TxPacket> packets) {
@@ -157,6 +155,7 @@ bool XdpIo::is_stack_due() { return ++looks_ >= (stack_patience_ != 0 ? 2 : kLoo
 void XdpIo::report_counters(const CounterSink& sink) const {
   const XdpRxCounters& rx = rx_.counters();
   sink("xdp_rx_frames", rx.frames);
+  sink("xdp_rx_joined", rx.joined);
   sink("xdp_rx_malformed", rx.malformed);
   sink("xdp_rx_martian", rx.martian);
   sink("xdp_rx_dropped", rx_.dropped());
