@@ -105,7 +105,7 @@ TEST_F(XdpTest, StreamsArriveWholeAndInOrder) {
   EXPECT_EQ(other->rx_counters().frames, 60u);
 }
 
-// Packets of every length around the ends of frames, in one, two and three of them.
+// [LF-144] Packets of every length around the ends of frames, in one, two and three of them.
 TEST_F(XdpTest, LongPacketsTakeSeveralFrames) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));

@@ -60,10 +60,12 @@ bool XdpPort::open(const Settings& settings, std::string& error) {
     error = "no memory for AF_XDP: " + errno_text(errno) + "; lower FI_UET_SOCKBUF";
     return false;
   }
-  if (!program_.load(settings.local, settings.interface, error) ||
-      !program_.attach(settings.interface, error)) {
-    return false;
-  }
+  const Interface& interface = settings.interface;
+  if (!program_.load(settings.local, interface, error)) return false;
+  const bool is_there = settings.generic
+                            ? program_.attach_at(XdpProgram::Place::generic, interface, error)
+                            : program_.attach(interface, error);
+  if (!is_there) return false;
   if (const int failure = open_queues(settings); failure != 0) {
     error = socket_failure(queue_text(settings.interface, failed_queue_), failure);
     return false;

@@ -28,6 +28,7 @@ class XdpPort {
     Interface interface;                // that has it
     uint32_t receive_buffer_bytes = 0;  // about, of all queues; 0: kReceiveBytesDefault
     uint32_t send_buffer_bytes = 0;
+    bool generic = false;  // the program runs behind the driver, whatever that can
   };
 
   // See XdpIo.

@@ -187,9 +187,11 @@ std::string link_failure(const std::string& interface, int error) {
     return "another XDP program is on " + interface + " (ip link show " + interface +
            "), and an interface has one: stop the other process, or use FI_UET_IO=packet";
   }
-  return "cannot attach a BPF program to " + interface + ": " + errno_text(error) +
-         (error == EPERM ? "; give the process CAP_NET_ADMIN, or use FI_UET_IO=packet"
-                         : "; use FI_UET_IO=packet");
+  std::string text = "cannot attach an XDP program to " + interface + ": " + errno_text(error);
+  if (error == EPERM || error == EACCES) {
+    return text + "; give the process CAP_NET_ADMIN, or use FI_UET_IO=packet";
+  }
+  return text + " (its driver has no XDP as it is set up); use FI_UET_IO=packet";
 }
 
 }  // namespace
@@ -200,14 +202,21 @@ bool XdpProgram::load(const FabricAddress& local, const Interface& interface, st
   return is_loaded;
 }
 
+// On an interface without a device packets come from this host, and those of a stream together, as
+// one that is nobody's: to such an interface the program belongs in the driver or nowhere.
 bool XdpProgram::attach(const Interface& interface, std::string& error) {
-  place_ = Place::driver;
-  bool is_there = link(interface, XDP_FLAGS_DRV_MODE);
-  if (!is_there && errno != EBUSY && errno != EEXIST && errno != EPERM) {
-    place_ = Place::generic;  // whatever the driver dislikes: no XDP, its MTU, its queues
-    is_there = link(interface, XDP_FLAGS_SKB_MODE);
-  }
-  if (!is_there) error = link_failure(interface.name, errno);
+  if (attach_at(Place::driver, interface, error)) return true;
+  // Whatever the driver dislikes: XDP, its MTU, its queues.
+  const bool is_dislike = errno != EBUSY && errno != EEXIST && errno != EPERM;
+  return is_dislike && !interface.is_virtual && attach_at(Place::generic, interface, error);
+}
+
+bool XdpProgram::attach_at(Place place, const Interface& interface, std::string& error) {
+  place_ = place;
+  const bool is_there = link(interface);
+  const int failure = errno;
+  if (!is_there) error = link_failure(interface.name, failure);
+  errno = failure;
   return is_there;
 }
 
@@ -235,13 +244,13 @@ bool XdpProgram::make(const FabricAddress& local, const Interface& interface) {
   return static_cast<bool>(program_);
 }
 
-bool XdpProgram::link(const Interface& interface, uint32_t flags) {
+bool XdpProgram::link(const Interface& interface) {
   return try_while_busy([&] {
     bpf_attr link{};
     link.link_create.prog_fd = static_cast<uint32_t>(program_.get());
     link.link_create.target_ifindex = interface.index;
     link.link_create.attach_type = BPF_XDP;
-    link.link_create.flags = flags;
+    link.link_create.flags = place_ == Place::driver ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
     link_ = Fd(bpf(BPF_LINK_CREATE, link));
     return static_cast<bool>(link_);
   });

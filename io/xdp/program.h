@@ -26,15 +26,18 @@ class XdpProgram {
   // Where on the way of a frame the program runs.
   enum class Place : uint8_t {
     driver,   // in the driver, before the kernel has made a packet buffer
-    generic,  // behind it, on any interface
+    generic,  // behind it; there neighbours on this host may have joined packets (GSO)
   };
 
   // On failure both are false, and `error` is a sentence that names the remedy.
   // A program for packets to the address and port of `local`, and to the interface's own Ethernet
   // address.
   bool load(const FabricAddress& local, const Interface& interface, std::string& error);
-  // Runs it on what arrives there. While no socket has been named all packets pass.
+  // Runs it on what arrives there: in the driver, or else behind that of a network device. While no
+  // socket has been named all packets pass.
   bool attach(const Interface& interface, std::string& error);
+  // Only there.
+  bool attach_at(Place place, const Interface& interface, std::string& error);
   // Packets of this receive queue go to this AF_XDP socket. False with errno.
   bool hand_to(uint32_t queue, const Fd& socket);
   Place place() const { return place_; }
@@ -43,7 +46,7 @@ class XdpProgram {
 
  private:
   bool make(const FabricAddress& local, const Interface& interface);
-  bool link(const Interface& interface, uint32_t flags);
+  bool link(const Interface& interface);
 
   Fd sockets_;  // by receive queue: a BPF map
   Fd program_;
