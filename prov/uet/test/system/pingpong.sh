@@ -145,7 +145,7 @@ case $case_name in
     fi
     export FI_LOG_LEVEL=info
     xdp="env FI_UET_IO=xdp"
-    pair both "$(on_a) $xdp" "$(on_b) $xdp" "$addr_a" -S all -I 20
+    pair both "$(on_a) $xdp" "$(on_b) $xdp" "$addr_a" -S all -I 10
     for end in server client; do
       grep -q 'veth-uet: AF_XDP in the driver, copied, receive queues: 1' "$out/both-$end.txt" ||
         fail "no AF_XDP: $end"
