@@ -86,7 +86,7 @@ TEST_F(XdpProgramTest, OnlyPlainPacketsToThisAddressAndPortAreTaken) {
   EXPECT_EQ(others[0].text, "another port");
 }
 
-// IPv6: the first word and the last of the address count, and an extension header is the kernel's.
+// [LF-144] IPv6: the first word and the last of the address count, and an extension header is the kernel's.
 TEST_F(XdpProgramTest, OnlyPlainPacketsOfIpv6AreTaken) {
   const auto b = open_xdp(here(1, true));
   ASSERT_TRUE(b);
