@@ -86,7 +86,7 @@ TEST_F(XdpProgramTest, OnlyPlainPacketsToThisAddressAndPortAreTaken) {
   EXPECT_EQ(others[0].text, "another port");
 }
 
-// [LF-144] IPv6: the first word and the last of the address count, and an extension header is the kernel's.
+// [LF-144] IPv6: all words of the address count, and an extension header is the kernel's.
 TEST_F(XdpProgramTest, OnlyPlainPacketsOfIpv6AreTaken) {
   const auto b = open_xdp(here(1, true));
   ASSERT_TRUE(b);
@@ -154,6 +154,33 @@ TEST_F(XdpProgramTest, WhatTheIpStackRefusesIsDropped) {
   EXPECT_EQ(ip_text(got[0].from), "10.47.94.7");
   EXPECT_EQ(b->rx_counters().martian, 5u);
   EXPECT_EQ(b->rx_counters().malformed, 2u);
+}
+
+// An MTU that has grown lets longer packets in than a room holds: each is dropped to its end.
+TEST_F(XdpProgramTest, PacketsOfTooManyFramesAreDroppedWhole) {
+  const auto b = open_xdp(here(1));
+  ASSERT_TRUE(b);
+  for (const int host : {0, 1}) {
+    TwoHosts::enter(host);
+    ASSERT_TRUE(TwoHosts::instance().run("ip link set eth-uet mtu 30000"));
+  }
+  const Wire wire;
+  FabricAddress from = sender();
+  for (int i = 0; i < 200; ++i) {  // around the rings
+    wire.put(wire.frame(from, b->local_address(), std::string(29'000, 'l')));
+    wire.put(wire.frame(from, b->local_address(), "short " + std::to_string(i)));
+    const std::vector<Got> got = receive(*b, 1);
+    ASSERT_EQ(got.size(), 1u) << i;
+    EXPECT_EQ(got[0].text, "short " + std::to_string(i));
+  }
+  const bool is_joined = b->caps().max_datagram_bytes > 4096;
+  EXPECT_EQ(b->rx_counters().malformed, is_joined ? 200u : 0u);
+  EXPECT_EQ(b->rx_counters().frames, is_joined ? 400u : 200u);
+  EXPECT_EQ(counter(*b, "xdp_rx_dropped"), is_joined ? 0u : 200u);
+  for (const int host : {0, 1}) {
+    TwoHosts::enter(host);
+    EXPECT_TRUE(TwoHosts::instance().run("ip link set eth-uet mtu 9000"));
+  }
 }
 
 // [LF-144] The kernel takes the program off, whatever ends the process, and the next one has the

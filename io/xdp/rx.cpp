@@ -64,28 +64,34 @@ std::span<std::byte> XdpRx::take_packet(uint32_t queue, Instant& at) {
   lent_frames_[lent_++] = {XdpMemory::address_of(XdpMemory::frame_of(entry.addr)), queue};
   const std::span<std::byte> first = port_->memory().octets(entry.addr, entry.len);
   if (!first.empty()) at = arrival_of(first.data());
-  return (entry.options & XDP_PKT_CONTD) == 0 ? first : join(arrived, queue, first);
+  return (entry.options & XDP_PKT_CONTD) == 0 ? first : join(queue, first);
 }
 
-// The kernel shows all frames of a packet together.
-std::span<std::byte> XdpRx::join(XdpConsumer<xdp_desc>& arrived, uint32_t queue,
-                                 std::span<std::byte> first) {
+// The kernel shows all frames of a packet together. One of too many is taken to its end, so that
+// what it carries is not taken for a packet of its own.
+std::span<std::byte> XdpRx::join(uint32_t queue, std::span<std::byte> first) {
   ++counters_.joined;
-  if (joined_ == nullptr || first.empty()) return {};
+  XdpConsumer<xdp_desc>& arrived = port_->queues()[queue].arrived();
   std::byte* const room = joined_.get() + count_ * kJoinedBytes;
-  std::memcpy(room, first.data(), first.size());
+  bool is_whole = joined_ != nullptr && !first.empty();
+  if (is_whole) std::memcpy(room, first.data(), first.size());
   size_t bytes = first.size();
-  uint32_t pieces = 1;
-  for (bool has_more = true; has_more;) {
-    if (!arrived.has_entry() || ++pieces > XdpPort::kPiecesMax) return {};
+  bool has_more = true;
+  for (uint32_t pieces = 2; has_more && arrived.has_entry(); ++pieces) {
     const xdp_desc entry = arrived.take();
-    lent_frames_[lent_++] = {XdpMemory::address_of(XdpMemory::frame_of(entry.addr)), queue};
-    const std::span<std::byte> piece = port_->memory().octets(entry.addr, entry.len);
-    if (piece.empty()) return {};
-    std::memcpy(room + bytes, piece.data(), piece.size());
-    bytes += piece.size();
     has_more = (entry.options & XDP_PKT_CONTD) != 0;
+    const uint64_t address = XdpMemory::address_of(XdpMemory::frame_of(entry.addr));
+    const std::span<std::byte> piece = port_->memory().octets(entry.addr, entry.len);
+    is_whole = is_whole && pieces <= XdpPort::kPiecesMax && !piece.empty();
+    if (is_whole) std::memcpy(room + bytes, piece.data(), piece.size());
+    bytes += piece.size();
+    if (pieces <= XdpPort::kPiecesMax) {
+      lent_frames_[lent_++] = {address, queue};
+    } else {
+      port_->queues()[queue].fill().put(address);  // published with the first one
+    }
   }
+  if (!is_whole || has_more) return {};
   return {room, bytes};
 }
 

@@ -49,8 +49,7 @@ class XdpRx {
   void give_back();
   void take_from(uint32_t queue);
   std::span<std::byte> take_packet(uint32_t queue, Instant& at);
-  std::span<std::byte> join(XdpConsumer<xdp_desc>& arrived, uint32_t queue,
-                            std::span<std::byte> first);
+  std::span<std::byte> join(uint32_t queue, std::span<std::byte> first);
   bool open_frame(std::span<std::byte> frame, RxDatagram& datagram);
   Instant arrival_of(std::byte* frame) const;
 
