@@ -59,6 +59,7 @@ struct Settings {
   std::string tss_keys;                    // files; empty: those under /etc/uet, and no log
   std::string tss_counters;
   std::string tss_keylog;
+  uint32_t engines = 1;                    // of each domain [LF-145]
   bool helper = true;
   Duration linger = Duration::seconds(5);  // of fi_close and exit()
   bool stats = true;                       // uet_ctl may ask
