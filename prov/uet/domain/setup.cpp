@@ -16,6 +16,7 @@
 #include "io/shm/shm_io.h"
 #include "io/system_random.h"
 #include "io/udp.h"
+#include "io/xdp/xdp_io.h"
 #include "wire/pds_request.h"
 #include "wire/ses_request.h"
 
@@ -97,6 +98,18 @@ std::unique_ptr<io::PacketIo> open_frames_unasked(const Settings& settings,
   return backend;
 }
 
+// FI_UET_IO=xdp. Null: the warning names the remedy.
+std::unique_ptr<io::PacketIo> open_xdp(const io::UdpOptions& options,
+                                       const DomainCandidate& candidate, bool& owns_uet_port,
+                                       std::string& error) {
+  std::unique_ptr<io::XdpIo> xdp = io::XdpIo::open(options, &error);
+  if (xdp == nullptr) return nullptr;
+  owns_uet_port = xdp->owns_uet_port();
+  UET_INFO(DOMAIN, "%s: AF_XDP %s, receive queues: %u\n", candidate.name.c_str(),
+           xdp->mode_text().c_str(), xdp->queue_count());
+  return xdp;
+}
+
 std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
                                            const DomainCandidate& candidate, bool& owns_uet_port) {
   const IoChoice wanted = settings.io;
@@ -111,6 +124,7 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
   options.cut_dscps = settings.cut_dscps();
   std::string error;
   backend = wanted == IoChoice::packet ? open_as<io::FrameIo>(options, owns_uet_port, error)
+            : wanted == IoChoice::xdp  ? open_xdp(options, candidate, owns_uet_port, error)
                                        : open_as<io::UdpIo>(options, owns_uet_port, error);
   if (backend == nullptr) {
     UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
@@ -301,7 +315,8 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
   options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
   // Peers are taken to be as we are: they send again what nobody has answered for so long.
   // What the same looks take where each is a system call.
-  if (settings.io == IoChoice::uring) options.patience = Duration::microseconds(60);
+  if (settings.io == IoChoice::uring || settings.io == IoChoice::xdp)
+    options.patience = Duration::microseconds(60);
   options.peers_wait = std::min(config.pds.rto_init, config.pds.tail_loss);
   auto stack = std::make_unique<fep::Engine>(std::move(*fep), std::move(backend));
   stack->tell_of_paths(log_path_notice);

@@ -31,7 +31,8 @@ enum class IoChoice : uint8_t {
   udp,
   uring,  // UDP sockets by io_uring [decision 24]
   packet,
-  ip,  // raw sockets: an IP protocol of its own, without UDP [decision 25]
+  ip,   // raw sockets: an IP protocol of its own, without UDP [decision 25]
+  xdp,  // AF_XDP [decision 26]
 };
 
 struct Settings {

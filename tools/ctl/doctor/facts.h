@@ -54,6 +54,7 @@ struct Facts {
   // What packet sockets would pass by, by interface; empty: nothing.
   std::map<std::string, std::string> passed_by;
   std::string ring_refused;  // why there is no io_uring, with its remedy; empty: there is
+  std::string xdp_refused;   // why there is no AF_XDP, with its remedy; empty: there is
   FirewallFacts firewall;
   LibfabricFacts libfabric;
 
