@@ -250,15 +250,7 @@ KeyFile parse_key_file(std::string_view text, const std::string& name) {
 }
 
 KeyFile read_key_file(const std::string& path) {
-  std::string text = read_secret_file(path);
-  try {
-    KeyFile file = parse_key_file(text, path);
-    tss::wipe(std::as_writable_bytes(std::span(text)));
-    return file;
-  } catch (const KeyFileError&) {
-    tss::wipe(std::as_writable_bytes(std::span(text)));
-    throw;
-  }
+  return parse_key_file(read_secret_file(path).view(), path);
 }
 
 void write_key_file(const KeyFile& file, const std::string& path) {
