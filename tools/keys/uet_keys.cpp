@@ -1,10 +1,11 @@
-// uet_keys: makes, shows and replaces the keys of secure domains. docs/man/uet_keys.1.md is its
-// manual.
+// uet_keys: makes, shows, replaces and serves the keys of secure domains. docs/man/uet_keys.1.md is
+// its manual.
 #include "keys/counter_marks.h"
 #include "keys/key_file.h"
 #include "keys/timestamps.h"
 #include "keys/words.h"
 #include "tools/common/command_line.h"
+#include "tools/keys/serve.h"
 #include "wire/ip_address.h"
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,8 @@ struct Options {
   std::string client;
   uint32_t epoch = 0;
   std::string out;
+  std::string socket;
+  std::vector<std::string> allow;
   bool secrets = false;
   bool json = false;
 };
@@ -226,6 +229,8 @@ void lines(const Options& options) {
 
 void counters(const Options& options) { CounterMarks::create(options.file); }
 
+void serve(const Options& options) { tools::serve({options.file, options.socket, options.allow}); }
+
 // --- command line ---
 
 struct Command {
@@ -243,6 +248,7 @@ constexpr Command kCommands[] = {
     {"activate", "Send with the other key of a domain", activate, true},
     {"retire", "Remove the key that a domain does not send with", retire, true},
     {"client", "Derive the keys of a client of a server's domain", give_client, true},
+    {"serve", "Give the keys to processes with FI_UET_TSS=agent", serve, false},
     {"counters", "Make the file that keeps counters over restarts", counters, false},
 };
 
@@ -263,6 +269,16 @@ void add_options(CLI::App& command, const std::string& name, Options& options) {
   } else if (name == "inspect") {
     command.add_flag("--json", options.json, "Print JSON");
     command.add_flag("--secrets", options.secrets, "Print the keys, too");
+  } else if (name == "serve") {
+    command.add_option("--socket", options.socket, "Path of the socket to listen on")->required();
+    command
+        .add_option("--allow", options.allow,
+                    "A user that gets the keys, may be repeated; without it our own user")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check([](const std::string& user) {
+          return tools::user_of(user) ? "" : "there is no user " + user;
+        });
   } else if (name == "client") {
     command.add_option("--client", options.client, "Its IPv4 address, or its SSI")->required();
     command.add_option("--epoch", options.epoch, "The epoch that the keys are for")
@@ -275,7 +291,8 @@ void add_options(CLI::App& command, const std::string& name, Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Makes, shows and replaces the keys of secure domains (key files). Files get mode 0600.\n"
+      "Makes, shows, replaces and serves the keys of secure domains (key files). Files get mode "
+      "0600.\n"
       "Exit status: 0 done, 1 a file is wrong or cannot be read or written, 2 on bad usage.",
       "uet_keys"};
   Options options;
