@@ -167,6 +167,7 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
 
 void SealedIo::report_counters(const CounterSink& sink) const {
   inner().report_counters(sink);
+  if (terms_.counters) terms_.counters(sink);
   const tss::Counts total = domains_.total_counts();
 #define X(count) sink("tss_" #count, total[tss::Count::count]);
   UET_TSS_COUNTS(X)

@@ -28,6 +28,7 @@ class SealedIo final : public IoLayer {
     // Keeps keys and counters: before packets are moved, at most once in kTendEvery while they are.
     // Returns when it wants to be called although none is.
     std::function<Instant(Instant)> tend;
+    std::function<void(const CounterSink&)> counters;  // of who keeps the keys; may be empty
   };
   // How soon a change of the keys is noticed.
   static constexpr Duration kTendEvery = Duration::milliseconds(50);
