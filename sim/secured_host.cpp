@@ -26,8 +26,10 @@ SecuredHost::SecuredHost(const FabricAddress& address, uint64_t counter, uint64_
   jobs_.set_default(tss::Policy::require, kSdi);
 }
 
-std::unique_ptr<io::PacketIo> SecuredHost::around(std::unique_ptr<io::PacketIo> card) {
+std::unique_ptr<io::PacketIo> SecuredHost::around(std::unique_ptr<io::PacketIo> card,
+                                                  uint64_t cut_dscps) {
   io::SealedIo::Terms terms;
+  terms.cut_dscps = cut_dscps;
   terms.clock = now_;
   terms.tend = [this](Instant now) { return tend(now); };
   return std::make_unique<io::SealedIo>(std::move(card), domains_, std::move(terms));

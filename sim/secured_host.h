@@ -22,7 +22,8 @@ class SecuredHost {
               std::function<Instant()> now);
 
   // The card with a layer that seals; this object outlives it.
-  std::unique_ptr<io::PacketIo> around(std::unique_ptr<io::PacketIo> card);
+  // `cut_dscps`: bit i: packets with DSCP i were cut by a switch.
+  std::unique_ptr<io::PacketIo> around(std::unique_ptr<io::PacketIo> card, uint64_t cut_dscps = 0);
   const tss::JobTable& jobs() const { return jobs_; }
   // The first counter that was not used with any key.
   uint64_t counter() const { return counter_; }
