@@ -51,6 +51,7 @@ class SealedIo final : public IoLayer {
   // share a cache set.
   static constexpr size_t kRoomBytes = TxBatch::kHeaderBytes + 8192 + tss::kSealBytesMax + 64;
   static constexpr uint32_t kRunBytes = 64 * 1024;  // where a backend joins no packets
+  static constexpr size_t kPeekBytes = 64;          // of a cut packet; PDS headers have 28 at most
   // Batches of refused packets in a row, after which receive() returns empty.
   static constexpr int kBatchesMax = 16;
 
@@ -59,6 +60,8 @@ class SealedIo final : public IoLayer {
   static bool is_behind_a_held_one(std::span<const TxPacket> before, const TxPacket& packet);
   bool seal(TxPacket& packet, size_t place, Instant now);
   bool open(RxDatagram& datagram, Instant now);
+  bool peek(RxDatagram& datagram, Instant now);
+  tss::Route route_of(const RxDatagram& datagram) const;
 
   tss::Domains& domains_;
   Terms terms_;

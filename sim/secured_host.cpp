@@ -9,12 +9,12 @@
 namespace uet::sim {
 
 SecuredHost::SecuredHost(const FabricAddress& address, uint64_t counter, uint64_t seed,
-                         std::function<Instant()> now)
+                         std::function<Instant()> now, uint32_t peers)
     : secrets_(2), now_(std::move(now)), counter_(counter) {
   tss::DomainsConfig config;
   config.domains = 1;
-  config.ready_keys = 256;
-  config.sources = 256;
+  config.ready_keys = peers;
+  config.sources = peers;
   config.members = 1;
   tss::DomainTerms terms;
   terms.sdi = kSdi;

@@ -71,7 +71,8 @@ TEST(AgentProtocolTest, AnEmptyBodyIsWhole) {
   EXPECT_EQ(reader.take().body.view(), "");
 }
 
-// Nothing is allocated for what is too long: 4 MiB of keys, 512 octets of an error, 64 of a name.
+// [T-43] Nothing is allocated for what is too long: 4 MiB of keys, 512 octets of an error, 64 of a
+// name.
 TEST(AgentProtocolTest, LengthsAndKindsAreJudgedByTheHead) {
   struct Row {
     Reads reads;

@@ -122,6 +122,7 @@ std::string said(AgentSource& source, Instant now) {
   return "";
 }
 
+// [TSS-045]
 TEST_F(AgentSourceTest, KeysComeAtFirstAndWhenTheyChange) {
   const Connected all = connected();
   EXPECT_EQ(first_octet(all.source->read()), 0x11);
@@ -141,7 +142,7 @@ TEST_F(AgentSourceTest, ChangesThatWaitedAreReadTogether) {
   EXPECT_EQ(first_octet(all.source->read()), 0x44);
 }
 
-// The keys stay; the loss is told once; tries are counted by time.
+// [TSS-045] The keys stay; the loss is told once; tries are counted by time.
 TEST_F(AgentSourceTest, AnAgentThatGoesAwayIsLookedForAgain) {
   Connected all = connected();
   all.client = Descriptor();
@@ -272,7 +273,7 @@ TEST_F(AgentSourceTest, TextThatIsNoKeyFileIsNamed) {
   }
 }
 
-// An agent of another user could make this process use keys that it knows.
+// [T-54] An agent of another user could make this process use keys that it knows.
 TEST_F(AgentSourceTest, AnAgentOfAnotherUserIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   constexpr uid_t kNobody = 65534;
