@@ -53,7 +53,7 @@ class SecuredTrimTest : public ::testing::Test {
     config.pds.has_domains = true;
     config.ses.payload_mtu = 4096;
     config.ses.rendezvous_bytes = UINT32_MAX;
-    config.cms.algorithm = cms::Algorithm::fixed;
+    config.cms.algorithm = algorithm_;
     config.cms.window_bytes_max = 256 * 1024;  // more than the queue holds
     fep::settle(config);
     host.keys = std::make_unique<SecuredHost>(address(number), 0, number, [this] { return now_; });
@@ -108,6 +108,7 @@ class SecuredTrimTest : public ::testing::Test {
   }
 
   std::array<std::vector<std::byte>, 2> rooms_;
+  cms::Algorithm algorithm_ = cms::Algorithm::fixed;
   io::SimNet net_{4};
   Instant now_ = Instant::from_ns(10'000'000'000);
   Host a_, b_, target_;
@@ -142,6 +143,25 @@ TEST_F(SecuredTrimTest, WhatIsCutIsSentAgainAtOnce) {
   EXPECT_EQ(at_target["tss_in_auth_fail_pkts"], 0u);
   EXPECT_EQ(at_a["retx_rto"] + at_b["retx_rto"], 0u);
   EXPECT_LT(took, 5_ms) << "640 us are the port's";
+}
+
+// [T-36, TSS-082] Marks are not authenticated: with one on every packet all goes on.
+TEST_F(SecuredTrimTest, MarksOnAllPacketsStopNothing) {
+  algorithm_ = cms::Algorithm::nscc;
+  open(a_, 1);
+  open(b_, 2);
+  open(target_, kTarget);
+  io::FaultPlan plan;
+  plan.delay = 5_us;
+  plan.rate_bps = 10'000'000'000;
+  plan.queue_bytes = 1'000'000;
+  plan.ecn_mark_bytes = 1;
+  net_.set_plan(plan);
+  std::vector<std::byte> octets(kBytes, std::byte{0x5A});
+  transfer(octets);
+  ASSERT_EQ(target_.done.size(), 2u);
+  for (const std::vector<std::byte>& room : rooms_) EXPECT_EQ(room, octets);
+  EXPECT_GT(net_.counters().ce_marked, 100u);
 }
 
 }  // namespace
