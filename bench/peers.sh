@@ -35,7 +35,7 @@ Both ends are pinned, one processor each, over a veth pair with MTU 9000.
   -h, --help    this text
 
 Ratios: latency uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1: uet is faster).
-Exit status: 0 when every run finished, 1 otherwise, 2 on bad usage.
+Exit status: 0 when every run finished, 1 otherwise, 2 wrong usage.
 HELP
 }
 

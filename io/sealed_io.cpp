@@ -159,8 +159,8 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
   return true;
 }
 
-// What is left of the headers, read with a key that is ready, and marked as what nobody vouches
-// for. False: nothing. [TSS-081]
+// What is left of the headers, read with a key that is ready, and marked as unverified. False:
+// nothing. [TSS-081]
 bool SealedIo::peek(RxDatagram& datagram, Instant now) {
   wire::Reader r(datagram.bytes);
   const auto header = wire::TssHeader::parse(r);

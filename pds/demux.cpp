@@ -250,7 +250,7 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   }
 }
 
-// The header was decrypted, and nobody vouches for it. It may tell that a PSN of a PDC that is
+// The header was decrypted and could not be verified. It may tell that a PSN of a PDC that is
 // there was lost, and nothing else. [TSS-081, PDS-132]
 void Demux::on_trimmed_secured(const RxDatagram& datagram, Instant now) {
   RxDatagram d = datagram;

@@ -24,7 +24,7 @@ class Carrier {
   Carrier& operator=(const Carrier&) = delete;
 
   virtual bool is_sealed() const { return false; }
-  // Nobody can speak for an honest end, or change what one says.
+  // Only an honest end can speak for itself, and what it says cannot be changed.
   virtual bool is_authentic() const { return false; }
   virtual void prepare(fep::Config&) const {}
   // The run's time, before the first end begins.

@@ -119,7 +119,7 @@ class Run {
   }
 
  private:
-  // Nobody speaks for the honest ends, or nobody who does is heard.
+  // No other party speaks for the honest ends, or such packets do not open.
   bool is_exact() const { return (how_ & 1) != 0; }
   bool shares() const { return (how_ & 4) != 0; }
   Instant now() const { return world_.now(); }

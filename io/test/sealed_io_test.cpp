@@ -201,7 +201,7 @@ TEST_P(SealedIoTest, WhatDoesNotOpenIsNotSeen) {
 }
 
 // [TSS-081, TSS-104] A switch has cut it: it is no sign of an attack. What is left is read, and
-// marked as what nobody vouches for, even when nothing is missing. Less than a header is nothing.
+// marked as unverified, even when nothing is missing. Less than a header is nothing.
 TEST_P(SealedIoTest, APacketThatASwitchHasCutIsReadAndNotBelieved) {
   const Octets content = tss::test::content(200);
   Octets cut = there_.seal(content, route(2, 1));

@@ -184,8 +184,8 @@ TEST_F(TrimTest, NacksForThemAreLimited) {
   EXPECT_EQ(b.lines().size(), 10u) << "the bucket holds a tenth of a second";
 }
 
-// [TSS-081, PDS-132, PDS-133] What was sealed and then cut was written by nobody knows whom: it is
-// good for one NACK, sealed, about a PSN that is missing, once in a round trip.
+// [TSS-081, PDS-132, PDS-133] A sealed packet that was cut cannot be verified: it causes one
+// NACK, sealed, about a PSN that is missing, once in a round trip.
 TEST_F(TrimTest, ASecuredRequestThatWasCutIsNackedOnce) {
   Bench b;
   b.sdi = 5;

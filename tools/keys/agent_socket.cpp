@@ -72,7 +72,7 @@ void AgentSocket::make_way() const {
   const keys::Descriptor asks = new_socket();
   if (::connect(asks.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
       errno != ECONNREFUSED) {
-    fail("somebody listens there");
+    fail("a process listens there");
   }
   if (::unlink(path_.c_str()) != 0) fail(std::strerror(errno));
 }

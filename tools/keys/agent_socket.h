@@ -13,7 +13,7 @@ class AgentSocket {
  public:
   // Listens at `path`, with these rights. Throws KeyFileError when others than root and our user
   // may put something in its place, and when there is something that is not a socket of our user,
-  // or a socket that somebody listens on.
+  // or a socket that a process listens on.
   AgentSocket(std::string path, mode_t mode);
   // Removes the socket, unless it was replaced.
   ~AgentSocket();

@@ -162,7 +162,7 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
 
 // Outside of the capture, which shows sealed packets. False after a warning: nothing may go in the
 // clear that was to be sealed. [TSS-109]
-bool seal(const Settings& settings, DomainSetup& out, std::unique_ptr<io::PacketIo>& backend) {
+bool seal(const Settings& settings, DomainEngine& out, std::unique_ptr<io::PacketIo>& backend) {
   if (!settings.tss_keys.empty() && settings.tss != TssChoice::file) {
     UET_WARN(DOMAIN, "FI_UET_TSS_KEYS is set, but not used: set FI_UET_TSS=file, or unset it\n");
     return false;
@@ -271,8 +271,8 @@ Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
 
 uint64_t os_random() { return io::SystemRandom().u64(); }
 
-int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
-                  const fi_domain_attr& attr, DomainSetup& out) {
+int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
+                  const fi_domain_attr& attr, DomainEngine& out, OwnPayload& payload) {
   bool owns_uet_port = false;
   std::unique_ptr<io::PacketIo> backend = open_backend(settings, candidate, owns_uet_port);
   if (backend == nullptr) return -FI_EADDRNOTAVAIL;
@@ -280,12 +280,12 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   if (!decorate(settings, backend, candidate.interface.name)) return -FI_EIO;
   out.local = backend->local_address();
   if (!seal(settings, out, backend)) return -FI_ENOKEY;
-  out.payload.network = fitting_mtu(settings, candidate, backend->caps());
-  out.payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
+  payload.network = fitting_mtu(settings, candidate, backend->caps());
+  payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
 
   fep::Config config;
-  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port,
-                   out.payload.network, out.security ? out.security->seal_bytes() : 0, config))
+  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port, payload.network,
+                   out.security ? out.security->seal_bytes() : 0, config))
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {
@@ -307,7 +307,7 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   stack->tell_of_paths(log_path_notice);
   auto engine = ProgressEngine::create(std::move(stack), options);
   if (!engine.ok()) return to_fi_errno(engine.error());
-  out.engine = std::move(*engine);
+  out.progress = std::move(*engine);
   return 0;
 }
 

@@ -144,7 +144,7 @@ Endpoint::Endpoint(EndpointCore& core, uint64_t tx_flags, uint64_t rx_flags, voi
 }
 
 int Endpoint::close() {
-  core_.domain().engine().home().require();
+  core_.domain().home().require();
   if (--core_.users == 0) {
     core_.shut_down();
     delete &core_;

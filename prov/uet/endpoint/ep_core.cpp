@@ -33,7 +33,7 @@ EndpointCore::~EndpointCore() {
 }
 
 int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
-  state_.engine.home().require();
+  state_.domain.home().require();
   if (state_.enabled) {
     UET_WARN(EP_CTRL, "fi_ep_bind: the endpoint is enabled; bind everything before fi_enable\n");
     return -FI_EOPBADSTATE;
@@ -42,9 +42,12 @@ int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
 }
 
 int EndpointCore::enable() {
-  state_.engine.home().require();
+  state_.domain.home().require();
   if (state_.enabled) return 0;
   if (const int rc = state_.bound.check_complete(); rc != 0) return rc;
+  DomainEngine* const at = state_.bound.settle();
+  if (at == nullptr) return -FI_EINVAL;
+  state_.at = at;
   SharedReceives* const shared = state_.bound.shared();
   ses::EndpointOptions options;
   options.mode = state_.as.delivery_mode();
@@ -57,7 +60,7 @@ int EndpointCore::enable() {
              name_.job.value());
     return -FI_ENOKEY;
   }
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   if (state_.domain.terms().has_av_keys) {
     options.jobs = state_.bound.fix_jobs();
     if (options.jobs.empty()) {
@@ -85,7 +88,7 @@ void EndpointCore::shut_down() {
   if (!state_.enabled) return;
   uint32_t left = 0;
   {
-    const ProgressEngine::Entry entry(state_.engine);
+    const ProgressEngine::Entry entry(state_.engine());
     left = tx_.unreported();
   }
   const Duration linger = state_.domain.settings().linger;
@@ -93,13 +96,13 @@ void EndpointCore::shut_down() {
     left = tx_.unreported();
     return left == 0;
   };
-  if (left > 0 && !state_.engine.run_until(linger, none_left)) {
+  if (left > 0 && !state_.engine().run_until(linger, none_left)) {
     UET_WARN(EP_CTRL,
              "fi_close: %u operations that had been reported as done are lost: their peers did "
              "not confirm them within %lld ms (FI_UET_LINGER)\n",
              left, static_cast<long long>(linger.ns() / 1'000'000));
   }
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   state_.closing = true;
   if (state_.bound.shared() != nullptr) state_.bound.shared()->remove(*this);
   entry.ses().close_endpoint(state_.id, entry.now());
@@ -173,11 +176,16 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 
 int EndpointCore::get_name(void* address, size_t* length) {
   if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
-  return state_.domain.names().write(name_, state_.as.addr_format, address, length);
+  // The address has the port of an engine.
+  DomainEngine* const at = state_.bound.settle();
+  if (at == nullptr) return -FI_EINVAL;
+  state_.at = at;
+  return state_.domain.names().write(name_, state_.at->local, state_.as.addr_format, address,
+                                     length);
 }
 
 int EndpointCore::set_name(const void* address, size_t length) {
-  state_.engine.home().require();
+  state_.domain.home().require();
   if (address == nullptr) return -FI_EINVAL;
   if (state_.enabled) return -FI_EOPBADSTATE;
   const Result<ses::EndpointName> claimed =
@@ -195,19 +203,19 @@ int EndpointCore::set_name(const void* address, size_t length) {
 ssize_t EndpointCore::rx_size_left() {
   if (!state_.enabled) return -FI_EOPBADSTATE;
   if (state_.bound.shared() != nullptr) return state_.bound.shared()->rx_size_left();
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   return state_.as.rx_size - std::min(entry.ses().receives_open(state_.id), state_.as.rx_size);
 }
 
 ssize_t EndpointCore::tx_size_left() {
   if (!state_.enabled) return -FI_EOPBADSTATE;
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   return state_.as.tx_size - std::min(tx_.open(), state_.as.tx_size);
 }
 
 ssize_t EndpointCore::cancel(void* op_context) {
   if (!state_.enabled) return -FI_EOPBADSTATE;
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   const bool cancelled = entry.ses().cancel(state_.id, op_context, entry.now());
   entry.post(FlushPolicy::Nothing());
   return cancelled ? 0 : -FI_ENOENT;

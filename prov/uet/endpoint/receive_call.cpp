@@ -67,7 +67,7 @@ bool is_directed(uint64_t caps, bool tagged) {
 }
 
 ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
-                    ses::ReceiveRequest& request) {
+                    const DomainEngine& engine, ses::ReceiveRequest& request) {
   if (!is_directed(caps, call.tagged)) return 0;
   if (call.addr == FI_ADDR_UNSPEC) return (caps & kExactDirectedRecv) != 0 ? -FI_EINVAL : 0;
   if (av == nullptr) {
@@ -81,7 +81,7 @@ ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
     request.by_job = true;
     return 0;
   }
-  const ses::Destination* from = av->table().find(call.addr);
+  const ses::Destination* from = av->table(engine).find(call.addr);
   if (from == nullptr) return -FI_EADDRNOTAVAIL;
   request.directed = true;
   request.from = from->peer;

@@ -66,6 +66,7 @@ struct Settings {
   std::string tss_agent;                   // a socket; empty: the usual one
   std::string tss_counters;
   std::string tss_keylog;
+  uint32_t engines = 1;                    // of each domain [LF-145]
   bool helper = true;
   Duration linger = Duration::seconds(5);  // of fi_close and exit()
   bool stats = true;                       // uet_ctl may ask

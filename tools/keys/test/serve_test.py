@@ -161,7 +161,7 @@ class ServeTest(unittest.TestCase):
 
     def test_what_is_not_its_own_stays(self):
         agent = self.start()
-        self.assertIn("somebody listens there", self.refused())
+        self.assertIn("a process listens there", self.refused())
         self.assertEqual(self.client().frame(), (KEYS, key_text("1")))
         agent.kill()
         agent.wait()
