@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "base/timer_wheel.h"
 
+#include <array>
 #include <cstdint>
 
 namespace uet::ses {
@@ -80,8 +81,7 @@ struct Remote : ListNode<struct IdleTag>, ListNode<SiblingTag> {
   RemoteKey key;
   Flow* flow = nullptr;
   uint32_t initiator = 0;           // of its requests, as its address says
-  uint8_t untagged_generation = 0;  // [SES-071, SES-134]
-  uint8_t tagged_generation = 0;
+  std::array<uint8_t, 2> generations{};  // of untagged and tagged messages [SES-071, SES-134]
   bool is_ordered = false;   // ROD
   bool is_unwanted = false;  // its peer was forgotten: it goes when it is idle
   // ROD: an operation must be sent again, so all later ones wait for it. [SES-029]

@@ -1,10 +1,11 @@
-// uet_keys: makes, shows and replaces the keys of secure domains. docs/man/uet_keys.1.md is its
-// manual.
+// uet_keys: makes, shows, replaces and serves the keys of secure domains. docs/man/uet_keys.1.md is
+// its manual.
 #include "keys/counter_marks.h"
 #include "keys/key_file.h"
 #include "keys/timestamps.h"
 #include "keys/words.h"
 #include "tools/common/command_line.h"
+#include "tools/keys/serve.h"
 #include "wire/ip_address.h"
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,8 @@ struct Options {
   std::string client;
   uint32_t epoch = 0;
   std::string out;
+  std::string socket;
+  std::vector<std::string> allow;
   bool secrets = false;
   bool json = false;
 };
@@ -226,6 +229,8 @@ void lines(const Options& options) {
 
 void counters(const Options& options) { CounterMarks::create(options.file); }
 
+void serve(const Options& options) { tools::serve({options.file, options.socket, options.allow}); }
+
 // --- command line ---
 
 struct Command {
@@ -243,6 +248,7 @@ constexpr Command kCommands[] = {
     {"activate", "Rollover, step 2: send with the new key", activate, true},
     {"retire", "Rollover, step 3: remove the old key", retire, true},
     {"client", "Write the key file of one client of a domain of mode server", give_client, true},
+    {"serve", "Key agent: give the keys to processes with FI_UET_TSS=agent", serve, false},
     {"counters", "Make the counter file of this host, once", counters, false},
 };
 
@@ -267,6 +273,16 @@ void add_options(CLI::App& command, const std::string& name, Options& options) {
   } else if (name == "inspect") {
     command.add_flag("--json", options.json, "Print JSON");
     command.add_flag("--secrets", options.secrets, "Also print the secrets");
+  } else if (name == "serve") {
+    command.add_option("--socket", options.socket, "Path of the socket to listen on")->required();
+    command
+        .add_option("--allow", options.allow,
+                    "A user that gets the keys, may be repeated; without it our own user")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check([](const std::string& user) {
+          return tools::user_of(user) ? "" : "there is no user " + user;
+        });
   } else if (name == "client") {
     command.add_option("--client", options.client, "IPv4 address of the client, or its SSI")
         ->required();
@@ -280,7 +296,8 @@ void add_options(CLI::App& command, const std::string& name, Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Makes, shows and replaces the keys of secure domains (key files). Files get mode 0600.\n"
+      "Makes, shows, replaces and serves the keys of secure domains (key files). Files get mode "
+      "0600.\n"
       "Exit status: 0 done, 1 a file is wrong or cannot be read or written, 2 wrong usage.",
       "uet_keys"};
   Options options;

@@ -179,13 +179,15 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
 // Outside of the capture, which shows sealed packets. False after a warning: nothing may go in the
 // clear that was to be sealed. [TSS-109]
 bool seal(const Settings& settings, DomainEngine& out, std::unique_ptr<io::PacketIo>& backend) {
-  if (!settings.tss) {
-    if (settings.tss_keys.empty()) return true;
-    UET_WARN(DOMAIN,
-             "FI_UET_TSS_KEYS is set, but packets would go in the clear: set "
-             "FI_UET_TSS=file, or unset it\n");
+  if (!settings.tss_keys.empty() && settings.tss != TssChoice::file) {
+    UET_WARN(DOMAIN, "FI_UET_TSS_KEYS is set, but not used: set FI_UET_TSS=file, or unset it\n");
     return false;
   }
+  if (!settings.tss_agent.empty() && settings.tss != TssChoice::agent) {
+    UET_WARN(DOMAIN, "FI_UET_TSS_AGENT is set, but not used: set FI_UET_TSS=agent, or unset it\n");
+    return false;
+  }
+  if (settings.tss == TssChoice::off) return true;
   out.security = Security::open(settings, out.local);
   if (out.security == nullptr) return false;
   backend = out.security->around(std::move(backend));

@@ -70,7 +70,7 @@ int EndpointCore::enable() {
   options.rx_size = state_.as.rx_size;
   if (shared != nullptr) options.shared = shared->id();
   if (!state_.domain.may_talk(name_.job)) {
-    UET_WARN(EP_CTRL, "fi_enable: no secure domain of FI_UET_TSS_KEYS has JobID %u\n",
+    UET_WARN(EP_CTRL, "fi_enable: no secure domain of the keys has JobID %u\n",
              name_.job.value());
     return -FI_ENOKEY;
   }

@@ -111,6 +111,17 @@ inline constexpr Setting kProtocolRows[] = {
      .source = "LF-129",
      .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
     // Security
+    {.name = "TSS_AGENT",
+     .kind = Kind::text,
+     .unit = "a path of a Unix socket, 107 octets at most",
+     .field = UET_TEXT(tss_agent),
+     .source = "TSS-045",
+     .help =
+         "Socket of the key agent, as uet_keys serve makes it; new keys are taken while packets "
+         "move. Without TSS=agent it is an error",
+     .unset = "/run/uet/keys.sock",
+     .example = "/home/me/keys.sock",
+     .is_strict = true},
     {.name = "TSS_COUNTERS",
      .kind = Kind::text,
      .unit = "a file name",

@@ -23,7 +23,9 @@ inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm
                                     {"both", static_cast<int64_t>(cms::Algorithm::both)},
                                     {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
                                     {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
-inline constexpr Word kTssWords[] = {{"off", 0}, {"file", 1}};
+inline constexpr Word kTssWords[] = {{"off", static_cast<int64_t>(TssChoice::off)},
+                                     {"file", static_cast<int64_t>(TssChoice::file)},
+                                     {"agent", static_cast<int64_t>(TssChoice::agent)}};
 inline constexpr Word kShmWords[] = {{"auto", 1}, {"off", 0}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
 
@@ -177,9 +179,9 @@ inline constexpr Setting kUserRows[] = {
      .field = UET_FIELD(tss),
      .source = "TSS-001",
      .help = "Transport security. file: packets are encrypted and authenticated with the keys of "
-             "TSS_KEYS, and domains cannot be opened without them. A job communicates in the "
-             "clear only if a domain of that file allows it. off: all packets are sent in the "
-             "clear",
+             "TSS_KEYS, and domains cannot be opened without them. agent: the same with the keys "
+             "that the key agent at TSS_AGENT gives. A job communicates in the clear only if a "
+             "domain of the keys allows it. off: all packets are sent in the clear",
      .words = kTssWords,
      .is_strict = true},
     {.name = "TSS_KEYS",

@@ -35,6 +35,13 @@ enum class IoChoice : uint8_t {
   xdp,  // AF_XDP [decision 26]
 };
 
+// Where keys of transport security come from. [decision 23]
+enum class TssChoice : uint8_t {
+  off,  // packets go in the clear
+  file,
+  agent,  // docs/key-agent.md
+};
+
 struct Settings {
   std::string iface;  // interface name or local address; empty: all
   IoChoice io = IoChoice::automatic;
@@ -55,8 +62,9 @@ struct Settings {
   uint32_t socket_buffer_bytes = 4 << 20;  // 0: the system's
   std::string pcap;                        // file; empty: none
   std::string fault;                       // fault plan; empty: none
-  bool tss = false;                        // TSS=file: packets are sealed [decision 23]
+  TssChoice tss = TssChoice::off;          // else packets are sealed [decision 23]
   std::string tss_keys;                    // files; empty: those under /etc/uet, and no log
+  std::string tss_agent;                   // a socket; empty: the usual one
   std::string tss_counters;
   std::string tss_keylog;
   uint32_t engines = 1;                    // of each domain [LF-145]

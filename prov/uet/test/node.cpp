@@ -86,16 +86,18 @@ Node::Node(const NodeOptions& options) {
   EXPECT_EQ(fi_ep_bind(ep, &tx_cq->fid, FI_TRANSMIT | selective), 0);
   EXPECT_EQ(fi_ep_bind(ep, &rx_cq->fid, FI_RECV | selective), 0);
   EXPECT_EQ(fi_ep_bind(ep, &av->fid, 0), 0);
-  if (options.counters) {
-    fi_cntr_attr counter_attr{};
-    EXPECT_EQ(fi_cntr_open(domain, &counter_attr, &tx_counter, nullptr), 0);
-    EXPECT_EQ(fi_cntr_open(domain, &counter_attr, &rx_counter, nullptr), 0);
-    EXPECT_EQ(fi_ep_bind(ep, &tx_counter->fid, FI_SEND | FI_WRITE | FI_READ), 0);
-    EXPECT_EQ(fi_ep_bind(ep, &rx_counter->fid, FI_RECV), 0);
-  }
+  if (options.counters) open_counters();
   if (options.is_enabled) {
     EXPECT_EQ(fi_enable(ep), 0);
   }
+}
+
+void Node::open_counters() {
+  fi_cntr_attr attr{};
+  EXPECT_EQ(fi_cntr_open(domain, &attr, &tx_counter, nullptr), 0);
+  EXPECT_EQ(fi_cntr_open(domain, &attr, &rx_counter, nullptr), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &tx_counter->fid, FI_SEND | FI_WRITE | FI_READ), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &rx_counter->fid, FI_RECV), 0);
 }
 
 void Node::open_srx(size_t size) {

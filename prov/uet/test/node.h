@@ -105,6 +105,7 @@ class Node {
 
  private:
   void insert_keys(const std::vector<uint32_t>& jobs);
+  void open_counters();
   void open_srx(size_t size);
 };
 
