@@ -132,7 +132,7 @@ TEST_F(XdpFaultsTest, AnInterfaceMayGoDownAndComeBack) {
   EXPECT_EQ(counter(*a, "xdp_tx_later"), 0u);
 }
 
-// [LF-141] AF_XDP would send frames that are too long for the interface, and nobody would know.
+// [LF-141] AF_XDP would send frames that are too long for the interface, without an error.
 TEST_F(XdpFaultsTest, ASmallerMtuIsAnErrorOfThePath) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
