@@ -3,6 +3,9 @@
 // xdp_testing.h for when it is skipped.
 #include "io/test/xdp_testing.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include <cerrno>
 
 namespace uet::io {
@@ -76,6 +79,27 @@ TEST_F(XdpFaultsTest, LentFramesAreLeftAlone) {
   }
 }
 
+// A child that lives on takes no memory from the rings, and no frame is lost to it.
+TEST_F(XdpFaultsTest, AForkLeavesTheFramesWithItsParent) {
+  const auto a = open_xdp(here(0));
+  const auto b = open_xdp(here(1));
+  ASSERT_TRUE(a && b);
+  introduce_xdp(*a, *b);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  for (int i = 0; i < 3000; ++i) {  // each frame once
+    EXPECT_EQ(send(*a, b->local_address(), "number " + std::to_string(i)), "s");
+    const std::vector<Got> got = receive(*b, 1);
+    ASSERT_EQ(got.size(), 1u) << i;
+    EXPECT_EQ(got[0].text, "number " + std::to_string(i));
+  }
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
 // Frames that no device takes fill the ring; then it is `later`, and all leave when it is back.
 TEST_F(XdpFaultsTest, AFullTransmitRingIsSaidAndEmptiesLater) {
   TwoHosts::enter(0);
@@ -132,7 +156,7 @@ TEST_F(XdpFaultsTest, AnInterfaceMayGoDownAndComeBack) {
   EXPECT_EQ(counter(*a, "xdp_tx_later"), 0u);
 }
 
-// [LF-141] AF_XDP would send frames that are too long for the interface, and nobody would know.
+// [LF-141] AF_XDP would send frames that are too long for the interface, without an error.
 TEST_F(XdpFaultsTest, ASmallerMtuIsAnErrorOfThePath) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));

@@ -164,7 +164,7 @@ TEST_F(XdpTest, PacketsOfAShortMtuTakeOneFrame) {
   }
 }
 
-// The rings lend their memory until the next receive(), and wake nobody once they are empty.
+// The rings lend their memory until the next receive(), and wake no thread once they are empty.
 TEST_F(XdpTest, WaitFdIsQuietWhenAllIsTaken) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));

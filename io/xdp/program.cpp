@@ -202,8 +202,8 @@ bool XdpProgram::load(const FabricAddress& local, const Interface& interface, st
   return is_loaded;
 }
 
-// On an interface without a device packets come from this host, and those of a stream together, as
-// one that is nobody's: to such an interface the program belongs in the driver or nowhere.
+// On an interface without a device, packets come from this host, and behind the driver those of a
+// stream may come joined, with one UDP header before all of them, and without a sign of it.
 bool XdpProgram::attach(const Interface& interface, std::string& error) {
   if (attach_at(Place::driver, interface, error)) return true;
   // Whatever the driver dislikes: XDP, its MTU, its queues.

@@ -19,7 +19,7 @@ struct XdpRxCounters {
   uint64_t frames = 0;     // packets taken from the rings, whether in one frame or in more
   uint64_t joined = 0;     // of them in more
   uint64_t malformed = 0;  // not a UDP packet after all, or a wrong checksum; dropped
-  uint64_t martian = 0;    // from an address that nobody out there has; dropped
+  uint64_t martian = 0;    // from an address that no host out there has; dropped
 };
 
 class XdpRx {

@@ -43,15 +43,16 @@ inline constexpr Setting kUserRows[] = {
      .kind = Kind::choice,
      .field = UET_FIELD(io),
      .source = "LF-129",
-     .help = "Packet backend. udp: UDP sockets. uring: UDP sockets with io_uring (Linux 6.1). "
-             "packet: packet sockets (Linux 6.2, CAP_NET_RAW, Ethernet), which bypass the IP "
-             "stack with its rules of firewall, IPsec and tc. ip: raw sockets of IP protocol "
-             "IP_PROTOCOL, without UDP (CAP_NET_RAW); all peers must use it, and one address "
-             "serves one process. xdp: AF_XDP, by a program on the interface that hands packets "
-             "over before the IP stack (Linux 5.11, CAP_NET_ADMIN, CAP_BPF, CAP_NET_RAW, Ethernet); "
-             "one interface serves one domain. auto: packet sockets if they are allowed and no such "
-             "rules are found when a domain is opened (the search needs CAP_NET_ADMIN), otherwise "
-             "UDP sockets",
+     .help =
+         "Packet backend. udp: UDP sockets. uring: UDP sockets with io_uring (Linux 6.1). "
+         "packet: packet sockets (Linux 6.2, CAP_NET_RAW, Ethernet), which bypass the IP "
+         "stack with its rules of firewall, IPsec and tc. ip: raw sockets of IP protocol "
+         "IP_PROTOCOL, without UDP (CAP_NET_RAW); all peers must use it, and one address "
+         "serves one process. xdp: AF_XDP, by a program on the interface that hands packets "
+         "over before the IP stack (Linux 5.11, CAP_NET_ADMIN, CAP_BPF, CAP_NET_RAW, Ethernet); "
+         "one interface serves one domain. auto: packet sockets if they are allowed and no such "
+         "rules are found when a domain is opened (the search needs CAP_NET_ADMIN), otherwise "
+         "UDP sockets",
      .words = kIoWords},
     {.name = "SHM",
      .kind = Kind::choice,
