@@ -45,6 +45,9 @@ class Listener {
   int socket() const { return socket_.get(); }
   // The next process, after its request came.
   Descriptor accept() const {
+    pollfd waiting{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&waiting, 1, 5000), 1) << "no process connects";
+    if (waiting.revents == 0) return Descriptor();
     Descriptor client(::accept(socket_.get(), nullptr, nullptr));
     char request[128];
     const ssize_t got = ::recv(client.get(), request, sizeof request, 0);
