@@ -71,7 +71,7 @@ class Turn {
  private:
   // A turn takes about a millisecond. A process that is stopped in its own must not stop all
   // others.
-  static constexpr int kTries = 500;
+  static constexpr int kTries = 2000;
 
   void lock(const std::string& path) const {
     for (int i = 0; i < kTries; ++i) {
