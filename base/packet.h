@@ -177,7 +177,7 @@ struct RxDatagram {
   uint8_t dscp = 0;
   Ecn ecn = Ecn::not_ect;
   Instant at;        // arrival, as near to the wire as the backend knows
-  uint32_t sdi = 0;  // secure domain under which it was verified; 0: it came in the clear
+  uint32_t sdi = 0;  // domain it was verified in; 0: in the clear; see wire::kUnverifiedSdi
 };
 
 }  // namespace uet

@@ -20,7 +20,7 @@ Usage: bench/fabric.py --program UET_SIM [--htsim FOLDER] [--golden FOLDER] [--c
   --write            writes the tables into docs/simulator.md between the marks "fidelity", or
                      "peers"; without it they are printed
 
-Exit status: 0 done, 1 a run failed, 2 bad usage. Differences are printed, not judged.
+Exit status: 0 done, 1 a run failed, 2 wrong usage. Differences are printed, not judged.
 """
 import argparse
 import json

@@ -27,7 +27,7 @@ the rounds' ratios is reported.
   -h, --help    this text
 
 Ratios: latency and allreduce uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1).
-Exit status: 0 when every run finished, 1 otherwise, 2 on bad usage.
+Exit status: 0 when every run finished, 1 otherwise, 2 wrong usage.
 HELP
 }
 

@@ -201,7 +201,7 @@ def main():
     parser.add_argument("--fabtests", default="")
     parser.add_argument("--sizes", default="")
     parser.add_argument("--peers", default="uet,tcp,rxd,raw")
-    parser.add_argument("--io", default="auto", choices=["auto", "udp", "packet"])
+    parser.add_argument("--io", default="auto", choices=["auto", "udp", "uring", "packet", "xdp"])
     parser.add_argument("--json")
     options = parser.parse_args()
     tests = chosen_tests(parser, options)

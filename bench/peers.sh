@@ -27,15 +27,15 @@ Both ends are pinned, one processor each, over a veth pair with MTU 9000.
   --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: these; raw has
                 the ping-pong only), and with --loopback shm (libfabric's shared memory) and sockets
                 (uet with FI_UET_SHM=off)
-  --io BACKEND  of uet: FI_UET_IO, that is auto (default; packet in namespaces), udp, uring or
-                packet
+  --io BACKEND  of uet: FI_UET_IO, that is auto (default; packet in namespaces), udp, uring,
+                packet or xdp
   --json FILE   also write every figure and ratio there
   --build DIR   build folder (default build/release; built when absent)
   --loopback    over 127.0.0.1, where namespaces are not allowed
   -h, --help    this text
 
 Ratios: latency uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1: uet is faster).
-Exit status: 0 when every run finished, 1 otherwise, 2 on bad usage.
+Exit status: 0 when every run finished, 1 otherwise, 2 wrong usage.
 HELP
 }
 

@@ -8,7 +8,7 @@ Usage: bench/plot.py [--peer NAME] OUTPUT.svg LABEL=FILE.json...
 FILE.json is what `bench/peers.sh --json FILE.json` wrote; LABEL says how uet ran there. Needs
 python3-matplotlib.
 
-Exit status: 0 drawn, 1 no figures of that peer, or matplotlib is missing, 2 bad usage.
+Exit status: 0 drawn, 1 no figures of that peer, or matplotlib is missing, 2 wrong usage.
 """
 import json
 import pathlib

@@ -18,7 +18,7 @@ Needs g++ 12 or later.
   --loopback  do not make namespaces
   -h, --help  this text
 
-Exit status: 0 when the provider was built and passed a ping-pong, 1 otherwise, 2 on bad usage.
+Exit status: 0 when the provider was built and passed a ping-pong, 1 otherwise, 2 wrong usage.
 HELP
 }
 

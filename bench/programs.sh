@@ -29,7 +29,7 @@ figures of one round are compared, and the median of the rounds' ratios is repor
   -h, --help       this text
 
 Ratios are uet/tcp: for times below 1, and for rates above 1, uet is the faster one.
-Exit status: 0 when every run finished, 1 otherwise, 2 on bad usage.
+Exit status: 0 when every run finished, 1 otherwise, 2 wrong usage.
 HELP
 }
 

@@ -66,7 +66,7 @@ class Ccc {
     std::visit([&](auto& a) { a.on_sent({bytes, ev, true, now}); }, window_);
   }
   // What was in flight is gone without a verdict on the path: its PDC ended, its PSN was given
-  // anew, it is known to have arrived, or it was too long for the route.
+  // to another packet, it is known to have arrived, or it was too long for the route.
   void on_forgotten(uint32_t bytes) {
     leave(bytes);
     std::visit([&](auto& a) { a.on_forgotten(bytes); }, window_);
@@ -102,8 +102,8 @@ class Ccc {
   void on_feedback() {
     if (credit_) credit_->on_feedback();
   }
-  // A lost packet is among those that wait to be sent again. False: nobody can ask for credit.
-  // [CMS-128]
+  // A lost packet is among those that wait to be sent again. False: no connection can ask for
+  // credit. [CMS-128]
   void on_resend_wanted(bool is_established) {
     if (credit_) credit_->on_lost(is_established);
   }

@@ -77,7 +77,7 @@ class CreditPacer {
   // is forgotten.
   void withdraw(CreditKey key);
 
-  // When next_grant() has something to say; never() while nobody asks.
+  // When next_grant() has something to say; never() while no source asks.
   Instant deadline() const;
   // The next turn, if it is due: to be sent in a Credit CP, or in an ACK that leaves anyway. Call
   // it until it returns nothing. [CMS-132 .. CMS-134, CMS-137]

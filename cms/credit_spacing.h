@@ -13,8 +13,8 @@
 
 namespace uet::cms {
 
-// How many octets may wait for the memory of a host: below `free` nobody is slowed down, and `most`
-// should not be reached. free < most.
+// How many octets may wait for the memory of a host: below `free` no source is slowed down, and
+// `most` should not be reached. free < most.
 struct HostMarks {
   uint64_t free = 1'000'000;
   uint64_t most = 5'000'000;
@@ -41,7 +41,7 @@ class CreditSpacing {
   }
 
   Instant next() const { return next_; }
-  // Somebody asks after nobody did.
+  // The first source asks for credit.
   void begin(Instant now) {
     if (next_ >= now) return;
     next_ = now;

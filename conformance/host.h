@@ -61,7 +61,7 @@ struct EndpointSpec {
   bool is_absolute = false;
   bool rejects_truncated = false;
   bool reports_remote = false;  // every remote write and read, not only those with header data
-  uint32_t room = UINT32_MAX;   // completions nobody posted for that are taken before they are read
+  uint32_t room = UINT32_MAX;   // unread completions without a posted operation that it accepts
 };
 
 struct HostSpec {

@@ -150,8 +150,8 @@ int list_all(const std::vector<std::string>& files) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Conformance cases: packets that a peer sends and those that must come back.\n"
-      "Exit status: 0 all passed or were skipped, 1 one failed or is broken, 2 on bad usage.",
+      "Runs conformance cases: packets that a peer sends, and packets that must come back.\n"
+      "Exit status: 0 all passed or were skipped, 1 one failed or is broken, 2 wrong usage.",
       "uet_conform"};
   Options options;
   CLI::App* runner = app.add_subcommand("run", "Run cases against the stack in this process");

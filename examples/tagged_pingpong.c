@@ -3,7 +3,7 @@
  *   tagged_pingpong -l 10.0.0.1            on the host with that address: waits for the other
  *   tagged_pingpong 10.0.0.1               on any host: 1000 round trips, then prints the time
  *
- * Plain libfabric: nothing in here knows uet, but for the name in main(). */
+ * Plain libfabric: only the provider name in main() belongs to uet. */
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>

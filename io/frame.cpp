@@ -3,6 +3,7 @@
 
 #include "base/crc32c.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -181,5 +182,26 @@ bool is_ip_checksum_right(const UdpPacket& packet) {
 }
 
 bool is_udp_checksum_right(const UdpPacket& packet) { return udp_sum(packet.whole) == 0xffff; }
+
+bool is_udp_checksum_begun(const UdpPacket& packet) {
+  const std::byte* const ip = packet.whole.data();
+  const std::byte* const udp = ip + ip_header_of(ip);
+  return load16(udp + 6) == pseudo_header_sum(ip, load16(udp + 4));
+}
+
+bool is_martian(const FabricAddress& from, const FabricAddress& local) {
+  if (from.ip == local.ip) return true;
+  if (from.family != FabricAddress::Family::ipv6) {
+    return from.ip[0] == 0 || from.ip[0] == 127 || from.ip[0] >= 224;
+  }
+  // ::, ::1 and the rest of ::/96; ff00::/8.
+  const bool is_zero =
+      std::all_of(from.ip.begin(), from.ip.begin() + 12, [](uint8_t octet) { return octet == 0; });
+  return is_zero || from.ip[0] == 0xff;
+}
+
+bool is_link_local(const FabricAddress& a) {
+  return a.family == FabricAddress::Family::ipv6 && a.ip[0] == 0xfe && (a.ip[1] & 0xc0) == 0x80;
+}
 
 }  // namespace uet::io

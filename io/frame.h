@@ -89,4 +89,15 @@ bool is_ip_checksum_right(const UdpPacket& packet);
 // octet.
 bool is_udp_checksum_right(const UdpPacket& packet);
 
+// Whether the UDP checksum is as put_udp_checksum_begun() leaves it: a sender on this host expected
+// a device to add the payload, and the packet met none.
+bool is_udp_checksum_begun(const UdpPacket& packet);
+
+// Whether the IP stack of `local` would not take a packet from this address: its own, and those of
+// no host.
+bool is_martian(const FabricAddress& from, const FabricAddress& local);
+
+// fe80::/10: means a host only together with an interface.
+bool is_link_local(const FabricAddress& address);
+
 }  // namespace uet::io

@@ -7,16 +7,6 @@
 #include <cerrno>
 
 namespace uet::io {
-namespace {
-
-bool is_ipv6(const FabricAddress& a) { return a.family == FabricAddress::Family::ipv6; }
-
-bool is_link_local(const FabricAddress& a) {
-  return is_ipv6(a) && a.ip[0] == 0xfe && (a.ip[1] & 0xc0) == 0x80;
-}
-
-}  // namespace
-
 bool FrameRx::open(const Settings& settings) {
   local_ = settings.local;
   loopback_index_ = settings.loopback_index;
@@ -84,8 +74,7 @@ bool FrameRx::open_frame(FrameRing& ring) {
   if (&ring == &long_) ++counters_.long_frames;
   UdpPacket packet;
   if (octets.size() < kEthernetHeader ||
-      !parse_udp_packet(octets.subspan(kEthernetHeader), packet) ||
-      !is_ip_checksum_right(packet)) {
+      !parse_udp_packet(octets.subspan(kEthernetHeader), packet) || !is_ip_checksum_right(packet)) {
     return false;
   }
   constexpr uint8_t kTrusted = FrameOffload::kNeedsChecksum | FrameOffload::kChecksumValid;
@@ -94,7 +83,8 @@ bool FrameRx::open_frame(FrameRing& ring) {
       !is_udp_checksum_right(packet)) {
     return false;
   }
-  if (is_martian(packet.from, interface_index)) {
+  // Processes of this host are neighbours, too.
+  if (interface_index != loopback_index_ && is_martian(packet.from, local_)) {
     ++counters_.martian;
     return true;
   }
@@ -109,17 +99,6 @@ bool FrameRx::open_frame(FrameRing& ring) {
   segments_.open(pattern, packet.datagram,
                  offload.gso_type == FrameOffload::kUdpSegments ? offload.segment_bytes : 0);
   return true;
-}
-
-// What the IP stack would not take from a neighbour: our own address, and those of no host.
-bool FrameRx::is_martian(const FabricAddress& from, uint32_t interface_index) const {
-  if (interface_index == loopback_index_) return false;
-  if (from.ip == local_.ip) return true;
-  if (!is_ipv6(from)) return from.ip[0] == 0 || from.ip[0] == 127 || from.ip[0] >= 224;
-  // ::, ::1 and the rest of ::/96; ff00::/8.
-  const bool is_zero =
-      std::all_of(from.ip.begin(), from.ip.begin() + 12, [](uint8_t octet) { return octet == 0; });
-  return is_zero || from.ip[0] == 0xff;
 }
 
 }  // namespace uet::io

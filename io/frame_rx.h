@@ -64,7 +64,6 @@ class FrameRx {
 
   FrameRing* ring_with_next();
   bool open_frame(FrameRing& ring);
-  bool is_martian(const FabricAddress& from, uint32_t interface_index) const;
 
   FrameRing short_;
   FrameRing long_;

@@ -2,6 +2,7 @@
 #include "io/next_hops.h"
 
 #include "io/netlink.h"
+#include "io/routes.h"
 
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -60,14 +61,15 @@ void NextHops::forget(const FabricAddress& to) {
 bool NextHops::ask(const FabricAddress& to, NextHop& hop) {
   ++questions_;
   FabricAddress next;
-  if (!ask_route(to, next)) return false;
   hop = {};
+  if (!ask_route(to, next, hop.mtu_bytes)) return false;
   hop.on_link = same_host(next, to);
   return ask_neighbour(next, hop);
 }
 
 // The router, or the destination itself; false if packets take another interface.
-bool NextHops::ask_route(const FabricAddress& to, FabricAddress& next) {
+bool NextHops::ask_route(const FabricAddress& to, FabricAddress& next,
+                         uint32_t& mtu_bytes) {
   rtmsg fixed{};
   fixed.rtm_family = family_of(to);
   fixed.rtm_dst_len = fixed.rtm_src_len = static_cast<uint8_t>(to.ip_length() * 8);
@@ -89,6 +91,8 @@ bool NextHops::ask_route(const FabricAddress& to, FabricAddress& next) {
       understood &= take(value, &interface_index, sizeof interface_index);
     } else if (type == RTA_GATEWAY) {
       understood &= take(value, next.ip.data(), to.ip_length());
+    } else if (type == RTA_METRICS) {
+      mtu_bytes = mtu_in_metrics(value);
     } else if (type == RTA_VIA || type == RTA_ENCAP || type == RTA_MULTIPATH) {
       understood = false;
     }

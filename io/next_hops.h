@@ -17,7 +17,8 @@ namespace uet::io {
 
 struct NextHop {
   std::array<uint8_t, 6> mac{};
-  bool on_link = false;  // the destination itself, not a router
+  bool on_link = false;    // the destination itself, not a router
+  uint32_t mtu_bytes = 0;  // of the route; 0: what the interface carries
 };
 
 class NextHops {
@@ -50,7 +51,7 @@ class NextHops {
       : local_(local), interface_index_(interface_index) {}
   Entry& entry_of(const FabricAddress& to);
   bool ask(const FabricAddress& to, NextHop& hop);
-  bool ask_route(const FabricAddress& to, FabricAddress& next);
+  bool ask_route(const FabricAddress& to, FabricAddress& next, uint32_t& mtu_bytes);
   bool ask_neighbour(const FabricAddress& next, NextHop& hop);
 
   FabricAddress local_;

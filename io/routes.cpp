@@ -19,19 +19,21 @@ bool take(std::span<const std::byte> octets, uint32_t& out) {
   return true;
 }
 
-void read_metrics(std::span<const std::byte> octets, uint32_t& mtu_bytes) {
+}  // namespace
+
+uint32_t mtu_in_metrics(std::span<const std::byte> octets) {
+  uint32_t mtu_bytes = 0;
   while (octets.size() >= sizeof(rtattr)) {
     rtattr attribute;
     std::memcpy(&attribute, octets.data(), sizeof attribute);
-    if (attribute.rta_len < sizeof attribute || attribute.rta_len > octets.size()) return;
+    if (attribute.rta_len < sizeof attribute || attribute.rta_len > octets.size()) break;
     const auto value = octets.first(attribute.rta_len).subspan(RTA_LENGTH(0));
     if (attribute.rta_type == RTAX_MTU) take(value, mtu_bytes);
     const size_t step = RTA_ALIGN(attribute.rta_len);
     octets = step < octets.size() ? octets.subspan(step) : std::span<const std::byte>();
   }
+  return mtu_bytes;
 }
-
-}  // namespace
 
 Route Routes::ask(const FabricAddress& from, const FabricAddress& to, Instant now) {
   if (!netlink_) netlink_ = open_netlink(NETLINK_ROUTE);
@@ -53,7 +55,7 @@ Route Routes::ask(const FabricAddress& from, const FabricAddress& to, Instant no
   uint32_t interface_index = 0;
   for_each_attribute<rtmsg>(answer, [&](uint16_t type, std::span<const std::byte> value) {
     if (type == RTA_OIF) take(value, interface_index);
-    if (type == RTA_METRICS) read_metrics(value, route.mtu_bytes);
+    if (type == RTA_METRICS) route.mtu_bytes = mtu_in_metrics(value);
   });
   if (route.mtu_bytes == 0) route.mtu_bytes = interface_mtu(interface_index, now);
   return route;

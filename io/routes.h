@@ -8,7 +8,9 @@
 #include "base/time.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace uet::io {
 
@@ -16,6 +18,9 @@ struct Route {
   uint32_t mtu_bytes = 0;  // of IP packets; 0: the system does not say, or has no route
   bool is_local = false;   // the address is one of this host: packets do not leave it
 };
+
+// The MTU among the metrics of a route, as RTA_METRICS has them; 0: there is none.
+uint32_t mtu_in_metrics(std::span<const std::byte> octets);
 
 // Answers of the kernel, kept for a second. One thread.
 class Routes {

@@ -146,18 +146,12 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
     domains_.count(tss::Count::in_rx_encryption_bypass_pkts);
     return !terms_.refuses_clear;
   }
-  // A switch has cut it, check value and all: no forgery, and nothing to believe. [TSS-081,
+  // A switch has cut it, check value and all: no forgery, and little to believe. [TSS-081,
   // TSS-104]
   if ((terms_.cut_dscps >> datagram.dscp & 1) != 0) {
-    domains_.count(tss::Count::in_trim_unauth);
-    return false;
+    return peek(datagram, now);
   }
-  const tss::Route route{
-      .source = wire::IpAddress::of(datagram.from),
-      .destination = wire::IpAddress::of(local_),
-      .carriage = carriage_,
-      .entropy = carriage_ == tss::Carriage::native ? datagram.ev.value() : datagram.from.port,
-      .destination_port = local_.port};
+  const tss::Route route = route_of(datagram);
   const auto opened = opener_.unseal(datagram.bytes, route, now);
   if (!opened.ok()) return false;
   datagram.bytes = opened->content;
@@ -165,8 +159,34 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
   return true;
 }
 
+// What is left of the headers, read with a key that is ready, and marked as unverified. False:
+// nothing. [TSS-081]
+bool SealedIo::peek(RxDatagram& datagram, Instant now) {
+  wire::Reader r(datagram.bytes);
+  const auto header = wire::TssHeader::parse(r);
+  const std::span<std::byte> read =
+      opener_.peek_trimmed(datagram.bytes, route_of(datagram),
+                           datagram.bytes.first(std::min(datagram.bytes.size(), kPeekBytes)), now);
+  if (read.empty()) {
+    domains_.count(tss::Count::in_trim_unauth);
+    return false;
+  }
+  datagram.bytes = read;
+  datagram.sdi = header->sdi | wire::kUnverifiedSdi;
+  return true;
+}
+
+tss::Route SealedIo::route_of(const RxDatagram& datagram) const {
+  return {.source = wire::IpAddress::of(datagram.from),
+          .destination = wire::IpAddress::of(local_),
+          .carriage = carriage_,
+          .entropy = carriage_ == tss::Carriage::native ? datagram.ev.value() : datagram.from.port,
+          .destination_port = local_.port};
+}
+
 void SealedIo::report_counters(const CounterSink& sink) const {
   inner().report_counters(sink);
+  if (terms_.counters) terms_.counters(sink);
   const tss::Counts total = domains_.total_counts();
 #define X(count) sink("tss_" #count, total[tss::Count::count]);
   UET_TSS_COUNTS(X)

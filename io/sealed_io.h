@@ -28,6 +28,7 @@ class SealedIo final : public IoLayer {
     // Keeps keys and counters: before packets are moved, at most once in kTendEvery while they are.
     // Returns when it wants to be called although none is.
     std::function<Instant(Instant)> tend;
+    std::function<void(const CounterSink&)> counters;  // of who keeps the keys; may be empty
   };
   // How soon a change of the keys is noticed.
   static constexpr Duration kTendEvery = Duration::milliseconds(50);
@@ -50,6 +51,7 @@ class SealedIo final : public IoLayer {
   // share a cache set.
   static constexpr size_t kRoomBytes = TxBatch::kHeaderBytes + 8192 + tss::kSealBytesMax + 64;
   static constexpr uint32_t kRunBytes = 64 * 1024;  // where a backend joins no packets
+  static constexpr size_t kPeekBytes = 64;          // of a cut packet; PDS headers have 28 at most
   // Batches of refused packets in a row, after which receive() returns empty.
   static constexpr int kBatchesMax = 16;
 
@@ -58,6 +60,8 @@ class SealedIo final : public IoLayer {
   static bool is_behind_a_held_one(std::span<const TxPacket> before, const TxPacket& packet);
   bool seal(TxPacket& packet, size_t place, Instant now);
   bool open(RxDatagram& datagram, Instant now);
+  bool peek(RxDatagram& datagram, Instant now);
+  tss::Route route_of(const RxDatagram& datagram) const;
 
   tss::Domains& domains_;
   Terms terms_;

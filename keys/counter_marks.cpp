@@ -31,11 +31,11 @@ std::string text_of_marks(const std::map<std::string, uint64_t>& marks) {
   return text + kEnd;
 }
 
-std::map<std::string, uint64_t> parse(const std::string& text, const std::string& path) {
+std::map<std::string, uint64_t> parse(std::string_view text, const std::string& path) {
   if (!text.starts_with(kHead) || !text.ends_with(kEnd))
     refuse(path, "is cut or no file of counters");
   std::map<std::string, uint64_t> marks;
-  std::istringstream lines(text.substr(std::char_traits<char>::length(kHead)));
+  std::istringstream lines(std::string(text.substr(std::string_view(kHead).size())));
   std::string line;
   while (std::getline(lines, line) && line != "end") {
     const size_t blank = line.rfind(' ');
@@ -71,7 +71,7 @@ class Turn {
  private:
   // A turn takes about a millisecond. A process that is stopped in its own must not stop all
   // others.
-  static constexpr int kTries = 500;
+  static constexpr int kTries = 2000;
 
   void lock(const std::string& path) const {
     for (int i = 0; i < kTries; ++i) {
@@ -93,13 +93,13 @@ void CounterMarks::create(const std::string& path) {
 }
 
 CounterMarks::CounterMarks(const std::string& path) : path_(path) {
-  (void)parse(read_secret_file(path_), path_);
+  (void)parse(read_secret_file(path_).view(), path_);
 }
 
 Reserved CounterMarks::reserve(const std::string& check_value, const std::string& source,
                                uint64_t first, uint64_t count) const {
   const Turn turn(path_ + ".lock");  // the file itself is replaced
-  auto marks = parse(read_secret_file(path_), path_);
+  auto marks = parse(read_secret_file(path_).view(), path_);
   uint64_t& mark = marks[check_value + " " + source];
   Reserved reserved;
   reserved.from = std::max(mark, first);

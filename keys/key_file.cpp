@@ -32,6 +32,28 @@ struct Context {
   Place at(const toml::node& node) const { return {name, node.source()}; }
 };
 
+// Outside of comments key files are ASCII. toml++ 3.3 does what is undefined with some other
+// letters in names.
+void check_letters(std::string_view text, const std::string& name) {
+  uint32_t line = 1;
+  bool is_begun = false, is_comment = false;  // this line
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      is_begun = is_comment = false;
+      continue;
+    }
+    if (!is_begun && c != ' ' && c != '\t') {
+      is_begun = true;
+      is_comment = c == '#';
+    }
+    if (!is_comment && static_cast<unsigned char>(c) >= 0x80) {
+      throw KeyFileError(name + ":" + std::to_string(line) +
+                         ": TOML: only lines that begin with # may have letters beyond ASCII");
+    }
+  }
+}
+
 uint64_t number(const Context& in, std::string_view field, const toml::node& value, uint64_t max) {
   const auto* const whole = value.as_integer();
   if (whole == nullptr || whole->get() < 0 || static_cast<uint64_t>(whole->get()) > max) {
@@ -222,6 +244,7 @@ DomainEntry* KeyFile::domain(uint32_t sdi) {
 }
 
 KeyFile parse_key_file(std::string_view text, const std::string& name) {
+  check_letters(text, name);
   toml::table root;
   try {
     root = toml::parse(text);
@@ -250,15 +273,7 @@ KeyFile parse_key_file(std::string_view text, const std::string& name) {
 }
 
 KeyFile read_key_file(const std::string& path) {
-  std::string text = read_secret_file(path);
-  try {
-    KeyFile file = parse_key_file(text, path);
-    tss::wipe(std::as_writable_bytes(std::span(text)));
-    return file;
-  } catch (const KeyFileError&) {
-    tss::wipe(std::as_writable_bytes(std::span(text)));
-    throw;
-  }
+  return parse_key_file(read_secret_file(path).view(), path);
 }
 
 void write_key_file(const KeyFile& file, const std::string& path) {

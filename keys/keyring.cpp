@@ -1,4 +1,4 @@
-// Changes of the key file become calls of tss::Domains.
+// Changes of the keys become calls of tss::Domains.
 #include "keys/keyring.h"
 
 #include "keys/whole_file.h"
@@ -20,17 +20,21 @@ namespace {
 
 }  // namespace
 
-Keyring::Keyring(const KeyringPaths& paths, const wire::IpAddress& own, tss::Domains& domains,
-                 Present present)
-    : paths_(paths), own_(own), domains_(domains), marks_(paths.counters) {
+Keyring::Keyring(std::unique_ptr<KeySource> source, const KeyringPaths& paths,
+                 const wire::IpAddress& own, tss::Domains& domains, Present present)
+    : source_(std::move(source)),
+      paths_(paths),
+      own_(own),
+      domains_(domains),
+      marks_(paths.counters) {
   reload(present);
 }
 
 std::vector<Change> Keyring::reload(Present present) {
-  KeyFile next = read_key_file(paths_.keys);
+  KeyFile next = source_->read();
   for (const DomainEntry& entry : next.domains) {
     if (const char* problem = tss::problem_of(entry.terms, own_.family)) {
-      fail_domain(paths_.keys, entry.terms.sdi, problem);
+      fail_domain(source_->name(), entry.terms.sdi, problem);
     }
   }
   const std::vector<Change> all = changes(file_, next);
@@ -97,7 +101,7 @@ void Keyring::move_expiry(const DomainEntry& entry, bool an, Present present) {
 
 void Keyring::add_domain(const DomainEntry& entry) {
   const auto added = domains_.add(entry.terms, own_.family);
-  if (!added.ok()) fail_domain(paths_.keys, entry.terms.sdi, name(added.error()));
+  if (!added.ok()) fail_domain(source_->name(), entry.terms.sdi, name(added.error()));
 }
 
 void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {
@@ -107,7 +111,7 @@ void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {
   log(key.key);
   const auto installed = domains_.install(key.key, present.now, expiry_of(key, present));
   if (!installed.ok() && installed.error() != Errc::exists) {
-    fail_domain(paths_.keys, entry.terms.sdi, name(installed.error()));
+    fail_domain(source_->name(), entry.terms.sdi, name(installed.error()));
   }
 }
 

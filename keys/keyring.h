@@ -1,14 +1,17 @@
-// Keeps the secure domains of an end as the key file says, while it runs: installs and removes keys
-// after a reload, and grants counters from the file of marks. What is between key files and tss.
+// Keeps the secure domains of an end as its key file or key agent says, while it runs: installs and
+// removes keys after a reload, and grants counters from the file of marks. What is between the
+// sources of keys and tss.
 #pragma once
 
 #include "keys/changes.h"
 #include "keys/counter_marks.h"
 #include "keys/key_file.h"
+#include "keys/key_source.h"
 
 #include "tss/domains.h"
 #include "tss/policy.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +19,6 @@
 namespace uet::keys {
 
 struct KeyringPaths {
-  std::string keys;      // key file
   std::string counters;  // of this host
   std::string log;       // key log; empty: none
 };
@@ -29,12 +31,15 @@ struct Present {
 
 class Keyring {
  public:
-  // Makes the domains of the file. `own` is the address that packets leave with. Throws
+  // Makes the domains that the source names. `own` is the address that packets leave with. Throws
   // KeyFileError; `domains`, which outlives this object, is to be thrown away then.
-  Keyring(const KeyringPaths& paths, const wire::IpAddress& own, tss::Domains& domains,
-          Present present);
+  Keyring(std::unique_ptr<KeySource> source, const KeyringPaths& paths, const wire::IpAddress& own,
+          tss::Domains& domains, Present present);
 
-  // Reads the key file again, does what is different, and grants counters as run() does. Throws
+  // Whether reload() is due: KeySource::has_news.
+  bool has_news(Instant now) { return source_->has_news(now); }
+
+  // Reads the keys again, does what is different, and grants counters as run() does. Throws
   // KeyFileError when it cannot be read or is wrong: nothing was changed then, and the keys of
   // before stay in use. Also when a change cannot be done, such as one domain too many: all others
   // were done.
@@ -46,6 +51,7 @@ class Keyring {
   void run(Instant now);
 
   const KeyFile& file() const { return file_; }
+  const KeySource& source() const { return *source_; }
 
  private:
   void apply(const Change& change, Present present);
@@ -58,6 +64,7 @@ class Keyring {
   void log(const tss::Key& key) const;
   std::string source_of(const tss::DomainTerms& terms) const;
 
+  std::unique_ptr<KeySource> source_;
   KeyringPaths paths_;
   wire::IpAddress own_;
   tss::Domains& domains_;

@@ -1,6 +1,7 @@
 // Open, check what was opened, read; write, sync, rename, sync the folder.
 #include "keys/whole_file.h"
 
+#include "keys/descriptor.h"
 #include "keys/key_file.h"
 
 #include <fcntl.h>
@@ -21,20 +22,6 @@ namespace {
 [[noreturn]] void fail_errno(const std::string& path, const std::string& what) {
   fail(path, what + ": " + std::strerror(errno));
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 void write_all(int fd, std::string_view text, const std::string& path) {
   while (!text.empty()) {
@@ -57,23 +44,24 @@ void check_secret_file(int file, const std::string& path) {
   }
 }
 
-std::string read_secret_file(const std::string& path) {
+SecretText read_secret_file(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_errno(path, "cannot be opened");
   check_secret_file(file.get(), path);
   struct stat s {};
   if (fstat(file.get(), &s) != 0) fail_errno(path, "cannot be examined");
   if (static_cast<size_t>(s.st_size) > kFileBytesMax) fail(path, "is longer than 4 MiB");
-  std::string text(static_cast<size_t>(s.st_size), '\0');
+  SecretText text(static_cast<size_t>(s.st_size));
+  const std::span<char> room = text.octets();
   size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = read(file.get(), text.data() + done, text.size() - done);
+  while (done < room.size()) {
+    const ssize_t n = read(file.get(), room.data() + done, room.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_errno(path, "cannot be read");
     if (n == 0) break;
     done += static_cast<size_t>(n);
   }
-  text.resize(done);
+  text.shorten(done);
   return text;
 }
 

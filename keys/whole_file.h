@@ -1,6 +1,8 @@
 // Files with secrets, read and replaced as a whole.
 #pragma once
 
+#include "keys/secret_text.h"
+
 #include <string>
 #include <string_view>
 
@@ -10,7 +12,7 @@ constexpr size_t kFileBytesMax = size_t{4} << 20;
 
 // Throws KeyFileError when it cannot be read, is no plain file, is not owned by the effective user,
 // or when group or others have any right to it.
-std::string read_secret_file(const std::string& path);
+SecretText read_secret_file(const std::string& path);
 
 // Throws KeyFileError when the open file is no plain file, is not owned by the effective user, or
 // when group or others have any right to it.

@@ -189,6 +189,7 @@ Pdc* Demux::look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxD
 // Only the DSCP says that a packet was cut; lengths and checksums say nothing any more. [PDS-130]
 void Demux::on_trimmed(const RxDatagram& d, Instant now) {
   res_.counters.add(Count::trimmed_rx);
+  if ((d.sdi & wire::kUnverifiedSdi) != 0) return on_trimmed_secured(d, now);
   const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
   if (!prologue) return res_.counters.add(Count::drop_trimmed);
   if (wire::is_request(prologue->type)) return on_trimmed_request(d, now);
@@ -199,28 +200,36 @@ void Demux::on_trimmed(const RxDatagram& d, Instant now) {
   res_.counters.add(Count::drop_trimmed);  // [PDS-135]
 }
 
-void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
+// The datagram has the prologue of a request. Nothing: its header is cut, too, or wrong.
+std::optional<Inbound> Demux::read_trimmed(const RxDatagram& d) const {
   wire::Reader r(d.bytes);
   const wire::PdsType type = wire::Prologue::of(wire::load_u16(r.peek(2))).type;
   const uint32_t size =
       wire::is_request_with_cc(type) ? wire::Request::kSizeCc : wire::Request::kSize;
-  if (r.remaining() < size) return res_.counters.add(Count::drop_trimmed);
+  if (r.remaining() < size) return {};
   const wire::Request h = wire::Request::read(r);
-  if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) {
-    return res_.counters.add(Count::drop_trimmed);
-  }
-  const Inbound in = Inbound::of(h, d, {}, res_.config.seal_of(d.sdi));
+  if (wire::is_reserved(h.next_hdr) || h.spdcid == Pdcid{}) return {};
+  return Inbound::of(h, d, {}, res_.config.seal_of(d.sdi));
+}
+
+bool Demux::binds_trimmed(const Pdc* pdc, const Inbound& in) const {
+  const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->mode == in.mode &&
+                     pdc->peer_id == in.spdcid && pdc->state() != PdcState::pending &&
+                     is_from(*in.datagram, res_.peers[pdc->peer]);
+  return binds && !(pdc->life.close_received() && in.psn().after(pdc->end.psn()));
+}
+
+void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
+  const std::optional<Inbound> read = read_trimmed(d);
+  if (!read) return res_.counters.add(Count::drop_trimmed);
+  const Inbound& in = *read;
   const NackCode code = code_of(d, res_.config);
-  bool is_new = false;  // a secured SYN never gets here: it cannot be read
+  bool is_new = false;
   Pdc* const pdc = in.syn ? find_trimmed_syn(in, is_new) : table_.find(in.dpdcid);
   if (is_new) {
     return replies_.nack_stranger(in, code, now);  // no state for what proves nothing [PDS-132]
   }
-  const bool binds = pdc != nullptr && pdc->state() != PdcState::syn && pdc->mode == in.mode &&
-                     pdc->peer_id == in.spdcid && pdc->state() != PdcState::pending &&
-                     is_from(d, res_.peers[pdc->peer]);
-  const bool closed = binds && pdc->life.close_received() && in.psn().after(pdc->end.psn());
-  if (!binds || closed) return res_.counters.add(Count::drop_trimmed);
+  if (!binds_trimmed(pdc, in)) return res_.counters.add(Count::drop_trimmed);
 
   const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]
   // Nothing shows who wrote what was cut: what a secured PDC asks for is not believed. [CMS-167]
@@ -242,6 +251,26 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
     case Arrival::beyond_range:
       return res_.counters.add(Count::drop_trimmed);
   }
+}
+
+// The header was decrypted and could not be verified. It may tell that a PSN of a PDC that is
+// there was lost, and nothing else. [TSS-081, PDS-132]
+void Demux::on_trimmed_secured(const RxDatagram& datagram, Instant now) {
+  RxDatagram d = datagram;
+  d.sdi &= ~wire::kUnverifiedSdi;
+  const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
+  const bool is_request = prologue.ok() && wire::is_request(prologue->type);
+  const std::optional<Inbound> in = is_request ? read_trimmed(d) : std::nullopt;
+  if (!in) return res_.counters.add(Count::drop_trimmed);
+  bool is_new = false;
+  Pdc* const pdc = in->syn ? find_trimmed_syn(*in, is_new) : table_.find(in->dpdcid);
+  const bool is_missing =
+      binds_trimmed(pdc, *in) && pdc->sdi == d.sdi && pdc->rx.classify(in->psn()) == Arrival::fresh;
+  if (!is_missing) return res_.counters.add(Count::drop_trimmed);
+  if (!trim_nacks_.take(pdc->id, pdc->peer.value(), in->psn(), pdc->rtt.smoothed(), now)) {
+    return res_.counters.add(Count::drop_nack_limited);
+  }
+  replies_.nack(*pdc, code_of(d, res_.config), in->trigger, now);
 }
 
 // The target of a trimmed SYN, or null; `is_new`: nobody is known by that key.

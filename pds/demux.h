@@ -6,6 +6,7 @@
 #include "pds/door/door.h"
 #include "pds/door/proofs.h"
 #include "pds/door/replies.h"
+#include "pds/door/trim_nacks.h"
 #include "pds/pdc/idle_list.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
@@ -17,7 +18,9 @@
 #include "pds/tx/nack_reader.h"
 
 #include "wire/pds.h"
+#include "wire/tss.h"
 
+#include <optional>
 #include <span>
 
 namespace uet::pds {
@@ -54,6 +57,9 @@ class Demux {
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
   void on_trimmed(const RxDatagram& d, Instant now);
   void on_trimmed_request(const RxDatagram& d, Instant now);
+  void on_trimmed_secured(const RxDatagram& d, Instant now);
+  std::optional<Inbound> read_trimmed(const RxDatagram& d) const;
+  bool binds_trimmed(const Pdc* pdc, const Inbound& in) const;
   Pdc* find_trimmed_syn(const Inbound& in, bool& is_new);
   void on_trimmed_ack(const RxDatagram& d, Instant now);
   void on_ack(const RxDatagram& d, wire::PdsType type, Instant now);
@@ -71,6 +77,7 @@ class Demux {
   NackReader& nack_reader_;
   Door& door_;
   Destination& destination_;
+  TrimNacks trim_nacks_;
 };
 
 }  // namespace uet::pds

@@ -107,7 +107,7 @@ class Pds final : public Service {
   std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage() const;
   Footprint footprint() const;
-  // Copies PDCs, those first that somebody waits for; returns how many. Cost: a look at every PDC.
+  // Copies PDCs, first those that operations wait for; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
   // Copies paths from that index on, 0 for the first page. A path that exists all the while is on
   // exactly one of the pages. Cost: a look at every path.

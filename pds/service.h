@@ -30,8 +30,8 @@ class Service {
   virtual void ready(FlowId flow, uint64_t bytes) = 0;
   // So much of what was announced is not pulled after all.
   virtual void withdraw(FlowId flow, uint64_t bytes) = 0;
-  // Somebody waits for what the flow has sent: packets that went without AR because nobody did are
-  // asked for with the next transmit. [PDS-064]
+  // An operation now waits for what the flow has sent: the next transmit asks for ACKs of packets
+  // that were sent without AR. [PDS-064]
   virtual void want_answers(FlowId flow, Instant now) = 0;
   // The client is done with the flow: none of its messages is unfinished, and it uses the id no
   // more. PDCs that still serve it are closed, and with the last one it is gone. [PDS-247]

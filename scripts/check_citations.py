@@ -9,7 +9,7 @@ Findings (exit 1): a cited id that the table does not have; a cited section of d
 or decision that there is not; a requirement that no test cites and
 docs/open-requirements.csv does not list with a reason; an entry of that list that matches nothing
 open any more; docs/compliance.md not as this program would write it.
-Exit 0: none of these. Exit 2: bad usage.
+Exit 0: none of these. Exit 2: wrong usage.
 """
 import csv
 import fnmatch

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what style.md says a machine can check; prints file:line for every finding.
 
-Usage: scripts/check_tidy.py [ROOT]      (exit 0: clean, 1: findings, 2: bad usage)
+Usage: scripts/check_tidy.py [ROOT]      (exit 0: clean, 1: findings, 2: wrong usage)
 
 What it does not do: formatting (clang-format) and compiler warnings.
 """

@@ -15,7 +15,7 @@ clang-tidy when root.
   -j N          parallel jobs (default: all processors)
   -h, --help    this text
 
-Exit status: 0 without a finding, 1 with one, 2 on bad usage.
+Exit status: 0 without a finding, 1 with one, 2 wrong usage.
 HELP
 }
 

@@ -16,7 +16,7 @@ Usage: scripts/coverage.sh [--min PERCENT] [--missing] [-j N] [FOLDER]
   -h, --help     this text
 
 The table goes to standard output, what the build says to standard error.
-Exit status: 0; 1 when a test fails or too few lines are covered; 2 on bad usage.
+Exit status: 0; 1 when a test fails or too few lines are covered; 2 wrong usage.
 HELP
 }
 

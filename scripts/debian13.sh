@@ -9,7 +9,7 @@ usage() {
 Usage: scripts/debian13.sh [--root DIR] [--libfabric SOURCE] [--fabtests SOURCE] [--preset NAME]
                          [--target NAME] [-j N] [-- COMMAND...]
 
-Makes a Debian 13 root, or goes on with the one that is there, and installs what building needs.
+Makes a Debian 13 root, or uses an existing one, and installs the packages for building.
 Then builds this checkout, which is bound read-only at /src in that root, into /build/NAME there,
 and runs COMMAND in that folder. Needs root. Nothing but Debian's packages is downloaded.
 
@@ -31,7 +31,7 @@ and runs COMMAND in that folder. Needs root. Nothing but Debian's packages is do
 
 What is installed in /opt in the root is built once; remove its folder to build it anew.
 
-Exit status: that of COMMAND; 1 when the build failed, 2 on bad usage.
+Exit status: that of COMMAND; 1 when the build failed, 2 wrong usage.
 HELP
 }
 

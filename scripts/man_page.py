@@ -7,7 +7,7 @@ Usage: scripts/man_page.py --roff PAGE.md OUTPUT     writes the manual page
 The line `<!-- parameters of docs/configuration.md -->` of a page becomes the tables of that
 document, which has a check of its own. Understood of Markdown: a head of `name: value` lines,
 headings, paragraphs, "*term*" lines followed by ": " lines, code fences, `code`, *emphasis*.
-Exit 0: good; 1: a parameter is missing, or groff (where installed) complains; 2: bad usage.
+Exit 0: good; 1: a parameter is missing, or groff (where installed) complains; 2: wrong usage.
 """
 import pathlib
 import re

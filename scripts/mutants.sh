@@ -31,8 +31,8 @@ many only another test did, how many none did.
 A fault whose entry begins with "? " is a known gap: no test that cites its rule notices it yet.
 
 Exit status: 0 when a test that cites its rule noticed each fault but the known gaps; 1 when not,
-when a known gap is one no more, when a fault does not fit the code any more, or when the tests fail
-without any fault; 2 on bad usage.
+when a known gap is closed, when a fault does not fit the code any more, or when the tests fail
+without any fault; 2 wrong usage.
 HELP
 }
 

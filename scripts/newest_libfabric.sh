@@ -22,7 +22,7 @@ Needs no root.
   -j N          parallel jobs (default: all processors)
   -h, --help    this text
 
-Exit status: 0 when everything passed, 1 when something failed, 2 on bad usage, 77 when it is
+Exit status: 0 when everything passed, 1 when something failed, 2 wrong usage, 77 when it is
 skipped: this is no Debian, its archive cannot be reached, or its libfabric is as new.
 HELP
 }

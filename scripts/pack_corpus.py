@@ -6,7 +6,7 @@ Usage: scripts/pack_corpus.py FOLDER ARCHIVE.tar.xz     packs; inputs keep their
        scripts/pack_corpus.py --unpack ARCHIVE.tar.xz FOLDER
 
 The corpora are in fuzz/corpus, one archive for each target; the build unpacks them. Exit 0: done;
-1: it failed; 2: bad usage.
+1: it failed; 2: wrong usage.
 """
 import io
 import pathlib

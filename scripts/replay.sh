@@ -17,10 +17,11 @@ Usage: scripts/replay.sh COMMIT [--seeds N] [--first N] [--chunk N] [--no-cases]
   -h, --help  this text
 
 The older tree and its build are in build/replay/COMMIT, and are used again. A commit that has no
-recorder gets the first one, which fits where the calls of the stack are as at that time. This tree
-is built in build/dev. Differences and the sum go to standard output, progress to standard error.
+recorder gets the first one, which compiles only if the interface of the stack is as at that time.
+This tree is built in build/dev. Differences and the sum go to standard output, progress to
+standard error.
 Recordings with a difference are kept in build/replay/different.
-Exit status: 0 all runs are identical; 1 one is different, or could not be recorded; 2 on bad usage.
+Exit status: 0 all runs are identical; 1 one is different, or could not be recorded; 2 wrong usage.
 HELP
 }
 

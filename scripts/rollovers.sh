@@ -14,7 +14,7 @@ Replaces keys while messages move, and checks that none is lost.
   --seconds N   how long (default: 60)
   -h, --help    this text
 
-Exit status: 0 when nothing was lost, 2 on bad usage, another one otherwise.
+Exit status: 0 when nothing was lost, 2 wrong usage, another one otherwise.
 HELP
 }
 

@@ -18,7 +18,7 @@ Usage: scripts/sim_swarm.sh [--seeds N] [--first N] [-j N] [--sim FILE] [--secur
   -h, --help  this text
 
 Progress and failures go to standard error as they come, the summary to standard output.
-Exit status: 0 when every oracle held in every run; 1 when one broke or a run crashed; 2 on bad
+Exit status: 0 when every oracle held in every run; 1 when one broke or a run crashed; 2 wrong
 usage.
 HELP
 }

@@ -1,4 +1,4 @@
-// Slots in the completion queue of an endpoint for completions that nobody posted for.
+// Slots in the completion queue of an endpoint for completions without a posted operation.
 // [decision 11]
 #pragma once
 

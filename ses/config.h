@@ -76,11 +76,13 @@ struct Config {
   uint32_t fetch_buffers = 64;      // those of atomics that do not fit an ACK, 1 KiB each
   uint32_t memory_regions = 65536;  // registered at once
   uint32_t long_injects = 128;      // unfinished injected messages above 256 octets, 8 KiB each
-  uint32_t long_iovs = 1024;        // operations with more than 4 iov elements at once
-  uint32_t receives = 4194302;      // posted at once, of all endpoints; at most 4194302
-  uint32_t operations = 1048576;    // unfinished at once, of all endpoints; at most 1048576
-  uint32_t remotes = 65536;         // (endpoint, remote endpoint) pairs remembered at once
-  uint32_t flows = 65536;           // (peer, class, mode, job) in use at once
+  // Operations with more than 4 iov elements at once, and as many receives: 1 KiB each. Two pools,
+  // so that receives which wait for sends do not keep these from being posted.
+  uint32_t long_iovs = 16384;
+  uint32_t receives = 4194302;    // posted at once, of all endpoints; at most 4194302
+  uint32_t operations = 1048576;  // unfinished at once, of all endpoints; at most 1048576
+  uint32_t remotes = 65536;       // (endpoint, remote endpoint) pairs remembered at once
+  uint32_t flows = 65536;         // (peer, class, mode, job) in use at once
   // Pairs that were idle for so long are forgotten, with what serves them; zero: only when the room
   // is needed, or with their peer. [PDS-247]
   Duration idle_time = Duration::seconds(10);

@@ -27,6 +27,7 @@ struct Resources {
       : arena(&a), config(c), peers(&p), rng(seed, 1), fetch_buffers(p) {}
   Result<void> create() {
     UET_CHECK(long_iovs.create(*arena, config.long_iovs));
+    UET_CHECK(receive_iovs.create(*arena, config.long_iovs));
     UET_CHECK(fetch_buffers.create(*arena, config.fetch_buffers));
     return ids.create(*arena);
   }
@@ -41,11 +42,12 @@ struct Resources {
   Config config;
   pds::PeerTable* peers;
   pds::Service* pds = nullptr;
-  bool announces = true;  // pds->heeds_backlog()
+  bool announces = true;                // pds->heeds_backlog()
   const tss::JobTable* jobs = nullptr;  // which jobs are secured; null: none is
   Rng rng;
   Counters counters;
-  LongIovs long_iovs;
+  LongIovs long_iovs;  // of operations
+  LongIovs receive_iovs;
   FetchBuffers fetch_buffers;
   MessageIds ids;  // of requests and of answers to READs
   TimerWheel timers;

@@ -1,4 +1,4 @@
-// Memory of an operation: zeros at first, and as long as nobody touches a page of it, none.
+// Memory of an operation: zeros at first; a page takes memory when it is first written.
 #pragma once
 
 #include "base/assert.h"

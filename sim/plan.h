@@ -23,7 +23,7 @@ struct Plan {
   // Clocks run up to this much too fast or too slow, and show different times.
   uint32_t clock_ppm = 0;
   bool ordered = false;  // ROD instead of RUD
-  // All payload lies in one place and nobody looks at it: what remains checked are lengths, order,
+  // All payload lies in one place and is not compared. Still checked: lengths, order,
   // and that each operation ends once. For large runs.
   bool lengths_only = false;
   bool secured = false;  // all packets are sealed, with keys that change

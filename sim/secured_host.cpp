@@ -9,12 +9,12 @@
 namespace uet::sim {
 
 SecuredHost::SecuredHost(const FabricAddress& address, uint64_t counter, uint64_t seed,
-                         std::function<Instant()> now)
+                         std::function<Instant()> now, uint32_t peers)
     : secrets_(2), now_(std::move(now)), counter_(counter) {
   tss::DomainsConfig config;
   config.domains = 1;
-  config.ready_keys = 256;
-  config.sources = 256;
+  config.ready_keys = peers;
+  config.sources = peers;
   config.members = 1;
   tss::DomainTerms terms;
   terms.sdi = kSdi;
@@ -26,8 +26,10 @@ SecuredHost::SecuredHost(const FabricAddress& address, uint64_t counter, uint64_
   jobs_.set_default(tss::Policy::require, kSdi);
 }
 
-std::unique_ptr<io::PacketIo> SecuredHost::around(std::unique_ptr<io::PacketIo> card) {
+std::unique_ptr<io::PacketIo> SecuredHost::around(std::unique_ptr<io::PacketIo> card,
+                                                  uint64_t cut_dscps) {
   io::SealedIo::Terms terms;
+  terms.cut_dscps = cut_dscps;
   terms.clock = now_;
   terms.tend = [this](Instant now) { return tend(now); };
   return std::make_unique<io::SealedIo>(std::move(card), domains_, std::move(terms));

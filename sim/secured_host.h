@@ -18,11 +18,13 @@ namespace uet::sim {
 class SecuredHost {
  public:
   // `counter`: the first that the host may use, as a file would say it. `now` is simulated time.
+  // `peers`: of so many it keeps ready keys; each costs time here.
   SecuredHost(const FabricAddress& address, uint64_t counter, uint64_t seed,
-              std::function<Instant()> now);
+              std::function<Instant()> now, uint32_t peers = 256);
 
   // The card with a layer that seals; this object outlives it.
-  std::unique_ptr<io::PacketIo> around(std::unique_ptr<io::PacketIo> card);
+  // `cut_dscps`: bit i: packets with DSCP i were cut by a switch.
+  std::unique_ptr<io::PacketIo> around(std::unique_ptr<io::PacketIo> card, uint64_t cut_dscps = 0);
   const tss::JobTable& jobs() const { return jobs_; }
   // The first counter that was not used with any key.
   uint64_t counter() const { return counter_; }

@@ -165,7 +165,10 @@ class Run {
     if (plan_.secured) {
       node.keys = std::make_unique<SecuredHost>(address_of(index), node.counter, number,
                                                 [this] { return clock_.now(); });
-      card = node.keys->around(std::move(card));
+      const pds::Config usual;
+      const auto bit = [](uint8_t dscp) { return uint64_t{1} << dscp; };
+      card = node.keys->around(std::move(card),
+                               bit(usual.trimmed_dscp) | bit(usual.trimmed_lasthop_dscp));
     }
     auto odd =
         std::make_unique<OddPeer>(std::move(card), plan_, stranger_.get(), index == 0, rng_.u64());

@@ -21,7 +21,7 @@ that, everything runs over loopback. It takes a minute or so, most of it buildin
               is not shown then
   -h, --help  this text
 
-Exit status: 0 when the exchange passed, 1 otherwise, 2 on bad usage.
+Exit status: 0 when the exchange passed, 1 otherwise, 2 wrong usage.
 HELP
 }
 

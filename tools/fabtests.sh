@@ -33,9 +33,8 @@ version should be that of the libfabric it runs with.
   --logs DIR      where the output is kept (default: a new folder in TMPDIR)
   -h, --help      this text
 
-Exit status: 0 when nothing failed, 1 otherwise, 2 on bad usage. A program says with a status of its
-own that what it wants is not offered; that is a failure too, unless the list leaves it out with the
-reason.
+Exit status: 0 when nothing failed, 1 otherwise, 2 wrong usage. A program that ends
+with the status for "not offered" counts as failed, unless the list leaves it out with the reason.
 HELP
 }
 

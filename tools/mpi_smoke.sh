@@ -26,7 +26,7 @@ counts only when the provider's log shows that uet carried it.
   --secured     with transport security: FI_UET_TSS=file and keys made for this run
   -h, --help    this text
 
-Exit status: 0 when every run was correct, 1 otherwise, 2 on bad usage.
+Exit status: 0 when every run was correct, 1 otherwise, 2 wrong usage.
 HELP
 }
 

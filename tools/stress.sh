@@ -10,10 +10,10 @@ Usage: tools/stress.sh [--build DIR] [--seed N] [--duration S] [--processes N] [
 
 Builds the provider and the stress program (build/release), and runs it over loopback: each process
 sends to its peers by all kinds of calls, reads and writes their memory, and is slow at times;
-processes are stopped (SIGSTOP), killed, leave, and begin anew. Each octet is checked, that no
-message comes twice or out of a promised order, that none is lost between processes that live, and
-that operations fail toward processes that have ended, and toward no others.
-The seed, printed first, decides what is tried; what comes of it depends on time as well.
+processes are stopped (SIGSTOP), killed, end and restart. It checks each octet; that no message
+arrives twice or out of a promised order; that no message between live processes is lost; and that
+operations fail only toward processes that have ended.
+The seed, printed first, decides the operations. The result also depends on timing.
 
   --build DIR      use this build folder (default build/release; built when it lacks the program)
   --seed N         seed of all choices (default: from the clock)
@@ -26,7 +26,7 @@ The seed, printed first, decides what is tried; what comes of it depends on time
   -- OPTION...     options of the program itself; "-- --help" lists them
   -h, --help       this text
 
-Exit status: 0 nothing wrong, 1 a defect was found, 2 bad usage, 130 interrupted.
+Exit status: 0 nothing wrong, 1 a defect was found, 2 wrong usage, 130 interrupted.
 HELP
 }
 

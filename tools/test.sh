@@ -18,15 +18,15 @@ Then scripts/mutants.sh plants faults in a layer or two and tries sixteen, other
 commit, and scripts/newest_libfabric.sh builds and tries the provider with the libfabric of
 Debian 13. Where CI=true, these two begin only in the first 20 minutes, so that a slow machine ends
 within 25.
-Test hosts are network namespaces that the tests make and remove; tests that need what this
-machine does not have report themselves skipped: that of the ladder page without Chromium, which
-is installed where CI=true.
+Test hosts are network namespaces that the tests make and remove. A test that needs something that
+this machine lacks is skipped, for example the test of the ladder page without Chromium, which is
+installed where CI=true.
 
   --quick     dev only, with the tests of the core
   -j N        parallel jobs (default: all processors)
   -h, --help  this text
 
-Exit status: 0 when every test passed, 2 on bad usage, another one otherwise.
+Exit status: 0 when every test passed, 2 wrong usage, another one otherwise.
 HELP
 }
 

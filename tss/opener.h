@@ -38,7 +38,8 @@ class Opener {
   Result<Opened, Refusal> unseal(std::span<std::byte> packet, const Route& route, Instant now);
 
   // The first octets of a trimmed packet, whose ICV is gone: decrypted into `out`, as many as there
-  // are and fit. Nobody says who wrote them. Only with a key that is ready. [TSS-081]
+  // are and fit. `out` may be the beginning of the packet. They are not verified. Only with a key
+  // that is ready. [TSS-081]
   std::span<std::byte> peek_trimmed(std::span<const std::byte> packet, const Route& route,
                                     std::span<std::byte> out, Instant now);
 

@@ -6,6 +6,11 @@
 
 namespace uet::wire {
 
+// Beside the domain of a received packet (RxDatagram::sdi): a switch has cut the packet, so nothing
+// shows who wrote it. No domain has such a number: who does not know of this refuses the packet.
+// [TSS-081]
+inline constexpr uint32_t kUnverifiedSdi = uint32_t{1} << 31;
+
 //  0                   1                   2                   3
 //  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 // |type(5)=1|sp|.|an|                  sdi (24)                   |

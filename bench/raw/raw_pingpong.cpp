@@ -136,7 +136,7 @@ constexpr const char* kAbout =
     "polling, and prints half the mean round trip (us) and the bandwidth of one direction (MB/s,\n"
     "10^6 octets) for each size; resent counts segments that this side had to send again. Start\n"
     "the server first. It serves one client and ends with it, or after a minute without one.\n"
-    "Exit status: 0 when all sizes were measured, 1 when not, 2 on bad usage.";
+    "Exit status: 0 when all sizes were measured, 1 when not, 2 wrong usage.";
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("ROLE", options.role, "Which end this is")

@@ -1,5 +1,5 @@
 // The memory of REPS: the last few EVs that were acknowledged without a mark. A time-out freezes
-// it: for a while only EVs that were good before are used, then everything is explored anew.
+// it: for a while only EVs that were good before are used, then all values are explored again.
 // [CMS-160, CMS-161]
 #pragma once
 

@@ -26,11 +26,12 @@ FabricAddress address_of(uint32_t number) {
 }
 
 Node::Node(uint32_t index, const fep::Config& config, uint64_t seed, bool shares, Ledger& ledger,
-           std::array<Regions, kNodes>& regions, Instant now)
+           std::array<Regions, kNodes>& regions, Instant now, const tss::JobTable* jobs)
     : index_(index), shares_(shares), ledger_(ledger), regions_(regions) {
   auto made = fep::FabricEndpoint::create(config, address_of_node(index), seed);
   UET_ASSERT(made.ok());
   fep_ = std::move(*made);
+  if (jobs != nullptr) fep_->secure(*jobs);
   if (shares_) shared_ = *fep_->ses().open_shared(kReceives);
   for (uint32_t slot = 0; slot < kSlots; ++slot) open_endpoint(slot);
   for (uint32_t i = 0; i < kPeers; ++i) {

@@ -28,9 +28,10 @@ inline ResourceIndex index_of(uint32_t slot) {
 
 class Node {
  public:
-  // `shares`: the first endpoints have one queue of receives. [LF-133]
+  // `shares`: the first endpoints have one queue of receives. [LF-133] `jobs`: those that are
+  // secured; null: none.
   Node(uint32_t index, const fep::Config& config, uint64_t seed, bool shares, Ledger& ledger,
-       std::array<Regions, kNodes>& regions, Instant now);
+       std::array<Regions, kNodes>& regions, Instant now, const tss::JobTable* jobs);
 
   // Calls of the application.
   void send(Program& program, Instant now);

@@ -1,5 +1,5 @@
 // A flood from many addresses. Most are forged; the others receive what is sent to them and answer.
-// Checks that a forged address gets at most three times the octets that came from it.
+// Checks that a forged address gets at most three times the octets that came from it, in the clear.
 // [T-01, PDS-251, PDS-252]
 #pragma once
 
@@ -18,6 +18,9 @@ namespace uet::fuzz {
 
 class Strangers {
  public:
+  // `is_sealed`: who sends has the key of its address, and is believed.
+  explicit Strangers(bool is_sealed) : is_sealed_(is_sealed) {}
+
   static constexpr uint32_t kFirst = 16;  // their addresses
   static constexpr uint32_t kCount = 64;
   static constexpr uint32_t kEvery = 8;  // one in this many is real
@@ -40,6 +43,7 @@ class Strangers {
                         Instant now) const;
   void follow(const sim::Datagram& packet, const wire::Request& h, Instant now);
 
+  bool is_sealed_;
   std::map<uint32_t, Account> accounts_;  // of the forged ones, by number
   std::vector<sim::Datagram> answers_;
 };

@@ -200,8 +200,8 @@ TEST_F(NativeTest, ACrcEndsThePacket) {
   }
 }
 
-// [PDS-V3] Any octet changed, or no CRC at all: dropped and counted. What a switch has cut keeps
-// none, and its DSCP says so. [WIRE-022]
+// [PDS-V3, T-44] Any octet changed, or no CRC at all: dropped and counted. What a switch has cut
+// keeps none, and its DSCP says so. [WIRE-022]
 TEST_F(NativeTest, AWrongCrcIsDropped) {
   for (const bool v6 : {false, true}) {
     const FabricAddress from = v6 ? ipv6() : ipv4(1);

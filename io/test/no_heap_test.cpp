@@ -3,7 +3,7 @@
 #include "io/faulty.h"
 #include "io/pcap_tap.h"
 #include "io/simnet.h"
-#include "io/test/udp_testing.h"
+#include "io/test/xdp_testing.h"
 
 #include <gtest/gtest.h>
 
@@ -30,13 +30,13 @@ namespace uet::io {
 namespace {
 
 // Rounds of a batch there and everything back out, on backends that are set up.
-uint64_t exchange(PacketIo& from, PacketIo& to, SimNet* net, int rounds) {
+uint64_t exchange(PacketIo& from, PacketIo& to, SimNet* net, int rounds, uint16_t packets = 40) {
   static TxBatch batch;
   static char payload[1000];
   uint64_t received = 0;
   for (int round = 0; round < rounds; ++round) {
     batch.clear();
-    for (uint16_t i = 0; i < 40; ++i) {
+    for (uint16_t i = 0; i < packets; ++i) {
       batch.begin();
       batch.add_payload(payload, i % 7 == 0 ? 500 : 1000);
       batch.commit(64, to.local_address(), Entropy(i / 8), 8, Ecn::ect0);
@@ -77,6 +77,19 @@ TEST(IoNoHeapTest, PacketsThroughSocketsCostNoAllocation) {
     EXPECT_GT(exchange(*a, *b, nullptr, 100), 1000u);
     EXPECT_EQ(allocations, before);
   }
+}
+
+using XdpNoHeapTest = XdpTest;
+
+TEST_F(XdpNoHeapTest, FramesCostNoAllocation) {
+  const auto a = open_xdp(here(0));
+  const auto b = open_xdp(here(1));
+  ASSERT_TRUE(a && b);
+  introduce_xdp(*a, *b);
+  const uint64_t before = allocations;
+  EXPECT_GT(exchange(*a, *b, nullptr, 500, 4), 1500u);
+  EXPECT_EQ(allocations, before);
+  EXPECT_GT(b->rx_counters().frames, 1500u);
 }
 
 TEST(IoNoHeapTest, DecoratorsCostNoAllocation) {

@@ -132,6 +132,14 @@ TEST(KeyFileTest, EachMistakeIsNamedWithItsLineAndField) {
   EXPECT_EQ(problem_of(domain() + twice), at + "7: an: two keys have the same");
 }
 
+// The parser has undefined behaviour with some of them in names: U+3079 (found by fuzz/key_agent).
+TEST(KeyFileTest, LettersBeyondAsciiAreForComments) {
+  EXPECT_EQ(problem_of("# gr\xC3\xBC\xC3\x9F\n  # \xE3\x81\xB9\n" + domain()), "");
+  const std::string refused = ": TOML: only lines that begin with # may have letters beyond ASCII";
+  EXPECT_EQ(problem_of(domain() + "[[domain.\xE3\x81\xB9key]]\n"), "keys.toml:7" + refused);
+  EXPECT_EQ(problem_of("x = 1 # \xE3\x81\xB9\n"), "keys.toml:1" + refused);
+}
+
 // [TSS-136, T-55] Readable by others: then it is no secret.
 TEST(KeyFileTest, AFileThatOthersMayReadIsRefused) {
   const TemporaryFolder folder;

@@ -31,10 +31,14 @@ std::string domain(int transmit, const std::string& keys) {
          std::to_string(transmit) + "\n" + keys;
 }
 
+struct Files {
+  std::string keys, counters, log;
+};
+
 // A process on one host.
 class Process {
  public:
-  Process(const KeyringPaths& paths, uint32_t host, Present present = {kBegin, kUnix})
+  Process(const Files& files, uint32_t host, Present present = {kBegin, kUnix})
       : own(wire::IpAddress::v4(0x0A000000 + host)), memory(8 * sizeof(tss::KeySecret)) {
     tss::DomainsConfig config;
     config.domains = 4;
@@ -42,7 +46,9 @@ class Process {
     config.sources = 8;
     config.members = 1;
     EXPECT_TRUE(domains.create(arena, config, memory.as<tss::KeySecret>(8), 1).ok());
-    ring = std::make_unique<Keyring>(paths, own, domains, present);
+    ring =
+        std::make_unique<Keyring>(std::make_unique<FileSource>(files.keys),
+                                  KeyringPaths{files.counters, files.log}, own, domains, present);
   }
 
   std::vector<std::byte> seal(const Process& to, Instant now = kBegin) {
@@ -76,8 +82,8 @@ class Process {
 
 class KeyringTest : public ::testing::Test {
  protected:
-  KeyringPaths paths(const std::string& host) {
-    KeyringPaths p{folder_.path("keys"), folder_.path("counters-" + host), ""};
+  Files paths(const std::string& host) {
+    Files p{folder_.path("keys"), folder_.path("counters-" + host), ""};
     if (made_.insert(host).second) CounterMarks::create(p.counters);
     return p;
   }
@@ -201,7 +207,7 @@ TEST_F(KeyringTest, AFarTimeOfExpiryIsNever) {
 // The marks cannot be written while keys are replaced: later they can, and all goes on.
 TEST_F(KeyringTest, ARolloverWithoutMarksIsMadeUpFor) {
   write(domain(0, key(0, '1')));
-  const KeyringPaths p = paths("a");
+  const Files p = paths("a");
   Process a(p, 1);
   write(domain(1, key(1, '2')));
   ASSERT_EQ(chmod(p.counters.c_str(), 0644), 0);
@@ -242,7 +248,7 @@ TEST_F(KeyringTest, JobsAreBoundAsTheFileSays) {
 // The key log: a line for each key, before its first packet, for the owner alone.
 TEST_F(KeyringTest, InstalledKeysAreLoggedWhereThatIsAskedFor) {
   write(domain(0, key(0, '1') + key(1, '2')));
-  KeyringPaths p = paths("a");
+  Files p = paths("a");
   p.log = folder_.path("log");
   const Process a(p, 1);
   struct stat s {};

@@ -35,7 +35,8 @@ class SecureStarts {
 
   // The stored value, or null.
   const Psn* find(const StartKey& key);
-  // A floor was forgotten: who has none may be its owner, or somebody who recorded him.
+  // A floor was forgotten, so a source without one may be its owner, or an attacker who recorded
+  // the owner's packets.
   bool has_forgotten_floor() const { return has_forgotten_floor_; }
   // Stores it unless a later one is there: values never go back.
   void raise(const StartKey& key, Psn psn);

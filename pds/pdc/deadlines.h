@@ -1,5 +1,5 @@
 // Deadlines of PDCs. Each has one timer, armed no later than the earliest deadline; when it fires,
-// all parts are asked and it is armed anew. [PDS-142, PDS 18 Timers]
+// all parts are asked and it is armed again. [PDS-142, PDS 18 Timers]
 #pragma once
 
 #include "pds/door/proofs.h"
@@ -28,7 +28,7 @@ class Deadlines {
         steps_(steps),
         inbox_(inbox) {}
 
-  // Looks at every deadline of the PDC and arms its timer anew. The PDC may be gone after it.
+  // Looks at every deadline of the PDC and arms its timer again. The PDC may be gone after it.
   void on_timer(Pdc& pdc, Instant now);
 
  private:

@@ -32,7 +32,7 @@ enum class PdcEvent : uint8_t {
   close_void,       // the peer has no such PDC, or closed it before
   closed_in_err,    // the peer closed it in error
   close_resent,     // the time-out of the Close command
-  close_given_up,   // nobody answers the Close command
+  close_given_up,   // the peer does not answer the Close command
   close_command,    // target: it came, and nothing is owed
   close_too_early,  // target: it came while return packets are unanswered
   close_held,       // target: it came, and a lower PSN is missing
@@ -41,7 +41,7 @@ enum class PdcEvent : uint8_t {
   orphaned,         // NACK INV_DPDCID: the peer's side is gone, verdicts are awaited
   expired,          // New_PDC_Time or Close_REQ_Time is over
   failed,           // retries exhausted, fatal NACK, abort
-  freed,            // nobody needs to hear of it
+  freed,            // the peer needs no notice
 };
 
 // The name in words, for logs and tests. Never null.

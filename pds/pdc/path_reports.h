@@ -1,4 +1,4 @@
-// What the system reports of the way to a peer: that it carries less, or that nobody is there.
+// Reports of the system about the route to a peer: a smaller MTU, or no process at the port.
 // [PDS-249, PDS-250]
 #pragma once
 

@@ -103,7 +103,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   PdcState state() const { return life.state(); }
   bool is_initiator() const { return life.is_initiator(); }
   bool may_take_message() const { return is_initiator() && life.is_open() && !life.close_asked(); }
-  // Its message was taken back before the first packet left: there is nobody to close it with.
+  // Its message was cancelled before the first packet left: the peer does not know this PDC, so
+  // there is nothing to close.
   bool is_unheard() const {
     return is_initiator() && state() == PdcState::syn && tx.next() == start.psn() &&
            !messages.has_current() && !messages.is_kept();

@@ -94,9 +94,9 @@ struct Peer : ListNode<struct PeerSpareTag> {
   // What it takes the packets of a READ to ask for, if the first of them does not say. [SES-017]
   uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }
 
-  // ICMP has said for `limit` that nobody is there, and nothing else was heard, of one who waits
-  // since `waiting_since`; and again after the packet it waits for was sent the last time, at
-  // `sent`: before that a new process may have got the port. [PDS-249]
+  // True when an operation waits since `waiting_since`, only ICMP errors have come from the peer
+  // for `limit`, and one of them came after the last transmission at `sent`: an older error may be
+  // outdated, because a new process may have the port. [PDS-249]
   bool is_unreachable(Instant waiting_since, Instant sent, Duration limit, Instant now) const {
     if (unreachable_since.is_never() || unreachable_last <= sent) return false;
     return now - unreachable_last < limit &&
@@ -113,7 +113,7 @@ struct PeerLimits {
 };
 
 // An id names one peer for as long as that is referenced: when the record is reused it gets another
-// one, so that what kept an old id without a reference matches nobody.
+// one, so an old id that was kept without a reference matches no peer.
 class PeerTable {
  public:
   PeerTable() = default;

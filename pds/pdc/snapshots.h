@@ -9,7 +9,7 @@
 
 namespace uet::pds {
 
-// Those first that somebody waits for; returns how many.
+// Copies PDCs, first those that operations wait for; returns how many.
 uint32_t copy_pdcs(PdcTable& table, const PeerTable& peers, std::span<PdcSnapshot> out,
                    Instant now);
 // Those whose index is `from` at least.

@@ -55,7 +55,7 @@ class AckScheduler {
   }
   // The packet that the next ACK answers; the last one answered when none is due.
   const AckTrigger& trigger() const { return trigger_; }
-  // The ACK is going out: what it answers and why; the counts start anew.
+  // The ACK is going out: what it answers and why; the counts restart.
   AckTrigger take(Count& cause);
 
  private:

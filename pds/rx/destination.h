@@ -46,7 +46,7 @@ class Destination {
   bool tells_credit() const { return res_.cms.algorithm == cms::Algorithm::rccc; }
   uint32_t granted(const Pdc& pdc);
 
-  // When note_due() has something to note; never() while nobody asks, and while a grant is due.
+  // When note_due() has something to note; never() while no source asks, and while a grant is due.
   Instant deadline() const { return pacer_ && !is_due_ ? pacer_->deadline() : Instant::never(); }
   // A grant may be due, which the next transmit sends.
   void note_due(Instant now) { is_due_ = pacer_ && pacer_->deadline() <= now; }

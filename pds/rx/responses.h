@@ -81,8 +81,8 @@ class Responses {
   Psn cleared() const { return cleared_; }
   void note_cleared(Psn psn) { cleared_ = psn; }
 
-  // How long nobody has asked for the oldest response that is there, nor has it been cleared:
-  // since its request came, or since the last Clear Request. Requires stored() > 0. [PDS-106]
+  // How long the oldest kept response has been neither requested nor cleared: since its request
+  // came, or since the last Clear Request. Requires stored() > 0. [PDS-106]
   Duration uncleared_for(Instant now) {
     StoredResponse* oldest = all_.front();
     while (oldest->is_awaited) oldest = all_.next(*oldest);

@@ -1,4 +1,4 @@
-// Flows of the client: found or made at a set-up act, given back when nobody uses them; and the
+// Flows of the client: found or made at a set-up act, given back when unused; and the
 // PDCs that are opened for them. [PDS-013, PDS-247]
 #pragma once
 

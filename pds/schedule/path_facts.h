@@ -14,8 +14,8 @@ struct BaseRttNews {
   bool is_known = false;  // a round trip was measured [CMS-107]
   bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
   uint32_t since_ms = 0;  // when what is known of it began to be measured; wraps
-  // Nothing to send and nothing in flight since then: after a while the path begins anew. zero: it
-  // has sent nothing; never(): it is in use. [CMS-008]
+  // Since when nothing is to be sent or in flight: after a while the path restarts. zero: it has
+  // sent nothing; never(): it is in use. [CMS-008]
   Instant idle_since;
 };
 

@@ -24,8 +24,8 @@ class Schedule {
   // PDCs wait for the path; if its pace holds them back they go on when that is over, and if credit
   // is missing some is asked for in time. [CMS-127]
   void wait_for_cms(Path& path, Instant now);
-  // Something is sent on a path that was idle. After a while of that it begins anew, with the base
-  // RTT that is remembered of its peer, if that is not too old. [CMS-008, CMS-105]
+  // Something is sent on a path that was idle. If the pause was long, the path restarts, with the
+  // base RTT that is remembered for its peer, if that is not too old. [CMS-008, CMS-105]
   void resume(Path& path, Instant now);
   // PDCs of the path were served or are gone: where none waits any more, its timer is not needed.
   void settle(Path& path);
@@ -38,7 +38,7 @@ class Schedule {
   void starve(Flow& flow) { starved_.push_back(flow); }
   void feed_starved() { ready_.splice_back(starved_); }
 
-  // Whose turn it is; null: nobody's.
+  // The PDC whose turn it is; null: none.
   Pdc* next_control() { return control_.pop_front(); }
   void keep_control(Pdc& pdc) { control_.push_front(pdc); }
   Pdc* next_resend() { return resend_.pop_front(); }

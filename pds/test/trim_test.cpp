@@ -2,6 +2,8 @@
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
+#include "wire/tss.h"
+
 namespace uet::pds::test {
 namespace {
 
@@ -180,6 +182,72 @@ TEST_F(TrimTest, NacksForThemAreLimited) {
   b.open_target();
   for (uint32_t i = 0; i < 1000; ++i) rx_trimmed(b, b.request(1001, false));
   EXPECT_EQ(b.lines().size(), 10u) << "the bucket holds a tenth of a second";
+}
+
+// [TSS-081, PDS-132, PDS-133] A sealed packet that was cut cannot be verified: it causes one
+// NACK, sealed, about a PSN that is missing, once in a round trip.
+TEST_F(TrimTest, ASecuredRequestThatWasCutIsNackedOnce) {
+  Bench b;
+  b.sdi = 5;
+  b.open_target();
+  b.sdi = 5 | wire::kUnverifiedSdi;
+  rx_trimmed(b, b.request(1001, false));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), "NACK TRIMMED psn 1001 from own to 7 payload 1001");
+  EXPECT_EQ(out[0].sdi, 5u);
+  rx_trimmed(b, b.request(1001, false));
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_nack_limited), 1u);
+  rx_trimmed(b, b.request(1002, false), kLastHop);
+  EXPECT_EQ(b.lines(), (Lines{"NACK TRIMMED_LASTHOP psn 1002 from own to 7 payload 1001"}));
+  b.elapse(100_us);
+  rx_trimmed(b, b.request(1001));  // the SYN bit of a PDC that is there
+  EXPECT_EQ(b.lines(), (Lines{"NACK TRIMMED psn 1001 from own to 7 payload 1001"}));
+}
+
+// [TSS-081, T-37] It opens nothing, acknowledges nothing, moves nothing, and binds by its domain.
+TEST_F(TrimTest, ASecuredPacketThatWasCutDoesNothingElse) {
+  Bench b;
+  b.sdi = 5 | wire::kUnverifiedSdi;
+  rx_trimmed(b, b.request(1000));
+  EXPECT_EQ(b.lines(), Lines{}) << "no PDC";
+  EXPECT_EQ(b.pds->usage(), Usage{});
+  b.sdi = 5;
+  b.open_target();
+  uint64_t dropped = b.count(Count::drop_trimmed);
+  const auto expect_dropped = [&](const char* what) {
+    EXPECT_EQ(b.lines(), Lines{}) << what;
+    EXPECT_EQ(b.count(Count::drop_trimmed), ++dropped) << what;
+  };
+  b.sdi = 5 | wire::kUnverifiedSdi;
+  rx_trimmed(b, b.request(1000, false));
+  expect_dropped("it was received");
+  rx_trimmed_ack(b, b.ack(Psn(999)), wire::NextHeader::response_data);
+  expect_dropped("an ACK");
+  b.sdi = 6 | wire::kUnverifiedSdi;
+  rx_trimmed(b, b.request(1001, false));
+  expect_dropped("another domain");
+  // Nothing but the mark of a switch lets such a packet in.
+  b.sdi = 5 | wire::kUnverifiedSdi;
+  b.rx(b.request(1001, false));
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::drop_sdi), 1u);
+  EXPECT_EQ(b.client.received.times.size(), 1u);
+}
+
+// [TSS-081, T-37] 1,000 in a second for each source.
+TEST_F(TrimTest, NacksForSecuredPacketsThatWereCutAreLimited) {
+  Bench b;
+  b.sdi = 5;
+  b.open_target();
+  b.sdi = 5 | wire::kUnverifiedSdi;
+  size_t nacks = 0;
+  for (uint32_t i = 0; i < 300; ++i) {
+    rx_trimmed(b, b.request(1001 + i, false));
+    nacks += b.lines().size();
+  }
+  EXPECT_EQ(nacks, 100u) << "the bucket holds a tenth of a second";
 }
 
 // [PDS-134, CMS-168] The data of a response was cut off: the request goes again, once per round

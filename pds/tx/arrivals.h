@@ -19,7 +19,7 @@ class Arrivals {
   // Some first transmission has arrived, the latest at newest_tick().
   bool any() const { return any_; }
   uint64_t newest_tick() const { return newest_tick_; }
-  // The window begins anew.
+  // The window restarts.
   void forget_newest() { any_ = false; }
   void note_newest(uint64_t tick) {
     if (any_ && TxSlot::ticks_between(tick, newest_tick_) <= 0) return;
@@ -35,8 +35,8 @@ class Arrivals {
       return ((a - oldest) & mask) < ((b - oldest) & mask);
     }
   };
-  // A packet is known to have arrived: those sent before it on its EV have been passed. Of one that
-  // was sent again nobody knows which transmission arrived: it is no evidence. [PDS-L3, PDS-L4]
+  // A packet is known to have arrived: those sent before it on its EV have been passed. If a
+  // packet was sent again, it is unknown which transmission arrived: no evidence. [PDS-L3, PDS-L4]
   void note(const TxQueues& queues, const TxSlot* all, uint32_t at, const Ring& ring);
 
   // Path queues of which a later packet has arrived, a bit each.

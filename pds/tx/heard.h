@@ -36,7 +36,7 @@ class Heard {
   // Octets sent less octets reported or gone. Of an honest peer it is what is in flight, and may be
   // a little less, because the peer rounds up. [CMS-037]
   int32_t balance() const { return balance_; }
-  // Nothing is in flight: returns what the sums differ by, and begins anew.
+  // Nothing is in flight: returns the difference of the sums, and restarts.
   int32_t settle() {
     const int32_t rest = balance_;
     balance_ = 0;

@@ -34,8 +34,8 @@ class PeerRange {
     if (refusals_ != 0) grow();
     return true;
   }
-  // What came with that cumulative ACK. An ACK that was overtaken neither widens nor narrows, and
-  // of several with one cumulative ACK nobody knows which is the newest: the first one counts.
+  // What came with that cumulative ACK. An ACK that was overtaken has no effect. Of several
+  // with one cumulative ACK the newest is unknown: the first one counts.
   void on_mpr(Psn cack, uint8_t mpr) {
     if (cack.before(cack_) || is_told_here_) return;
     tell(mpr);

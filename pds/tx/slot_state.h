@@ -85,7 +85,7 @@ class SlotState {
   void count_resend() {
     if (resends_ < kResendsMost) ++resends_;
   }
-  // The peer begins anew.
+  // Forgets time-outs and refusals, because the peer has restarted.
   void forgive() { timeouts_ = refusals_ = 0; }
 
  private:

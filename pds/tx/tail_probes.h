@@ -15,7 +15,7 @@ class TailProbes {
   TailProbes(Resources& res, Schedule& schedule, Proofs& proofs, LossRecovery& loss, Outbox& outbox)
       : res_(res), schedule_(schedule), proofs_(proofs), loss_(loss), outbox_(outbox) {}
 
-  // False: nobody answers, so the PDC fails.
+  // False: the peer does not answer, so the PDC fails.
   bool check_tail(Pdc& pdc, Instant& next, Instant now);
   // A Probe that is due. False: the batch is full.
   bool flush_probe(Pdc& pdc, TxBatch& batch, Instant now);

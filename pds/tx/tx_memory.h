@@ -13,8 +13,8 @@
 
 namespace uet::pds {
 
-// What LossDetector remembers of the window it looks at. It alone writes here; a window that starts
-// anew clears it.
+// What LossDetector remembers of the window it looks at. It alone writes here; a window that
+// restarts clears it.
 struct Judgement {
   void clear(Psn first) {
     in_recovery = false;

@@ -25,7 +25,7 @@ class Deferrals {
 
   // Makes a send a deferrable one if target and length are for it, and there is room.
   void make_deferrable(const Endpoint& ep, TxMessage& m, const Destination& to);
-  // The operation is over: nobody can have it sent again. Its packets still carry the tokens.
+  // The operation is over: the target cannot request it again. Its packets still carry the tokens.
   void forget_token(TxMessage& m);
   void free(TxMessage& m);
 

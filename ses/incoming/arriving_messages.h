@@ -106,7 +106,7 @@ class ArrivingMessages {
   HashMap<uint32_t, PdcMessages> by_pdc_;          // by PdcHandle
   HashMap<uint32_t, uint32_t> owed_by_pdc_;        // kept messages whose answer waits for a receive
   IntrusiveList<RxMessage, PartialTag> partial_;   // longest idle first
-  IntrusiveList<RxMessage, PartialTag> given_up_;  // of nobody's share
+  IntrusiveList<RxMessage, PartialTag> given_up_;  // count to no share
   uint32_t given_up_count_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t kProviderKey = uint64_t{1} << 48;  // a vendor bit [LF-025, LF-026]
 constexpr uint64_t kRkeyMask = kProviderKey - 1;
 constexpr uint64_t kHashedKey = uint64_t{1} << 49;  // a vendor bit [LF-150]
-constexpr unsigned kNonceShift = 22;  // above the slot index
+constexpr unsigned kNonceShift = 22;                // above the slot index
 constexpr uint64_t kNonceMask = (uint64_t{1} << (48 - kNonceShift)) - 1;
 
 }  // namespace
@@ -29,7 +29,7 @@ Result<void> MemoryRegions::create(Arena& arena, uint32_t capacity, uint64_t see
   // Freed slots are used again as late as possible: a handle that a return message still holds
   // then names nothing for a long time.
   UET_CHECK(regions_.create(arena, capacity, Reuse::late));
-  UET_CHECK(long_iovs_.create(arena, std::max<uint32_t>(capacity / 64, 64)));
+  UET_CHECK(long_iovs_.create(arena, std::max<uint32_t>(capacity / 16, 64)));
   UET_CHECK(user_keys_.create(arena, capacity, rng_.u64()));
   optimized_ = arena.make_span<uint32_t>(kOptimizedCount);
   by_slot_ = arena.make_span<uint32_t>(capacity);

@@ -37,7 +37,7 @@ class Flows {
 
   void enter(Flow& flow) { ++flow.users; }
   void leave(Flow& flow);
-  // Gives back one that nobody entered.
+  // Gives back a flow that was never entered.
   void drop_unused(Flow& flow) {
     if (flow.users == 0) release(flow);
   }

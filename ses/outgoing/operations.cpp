@@ -150,6 +150,7 @@ void Operations::free(TxMessage& m) {
   if (m.exposure != nullptr) exposures_.free(m);
   if (m.deferral != nullptr) deferrals_.free(m);
   Flow* const via = m.flow;
+  SendOrder::end_segments(m);
   messages_.free(&m);
   if (via != remote.flow && via != nullptr) flows_.leave(*via);  // that of RUDI
   order_.on_gone(remote);

@@ -108,7 +108,7 @@ inline bool Operations::begin_attempt(TxMessage& m, pds::PdcHandle pdc) {
     if (m.id.value() == 0) return false;
   }
   m.pdc = pdc;
-  m.ri_generation = m.is_tagged() ? m.remote->tagged_generation : m.remote->untagged_generation;
+  m.ri_generation = m.remote->generations[m.is_tagged() ? 1 : 0];
   m.owes_message_done = m.returns_data() && m.flow->mode != pds::Mode::rudi;  // [SES-075]
   return true;
 }

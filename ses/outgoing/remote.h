@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "base/timer_wheel.h"
 
+#include <array>
 #include <cstdint>
 
 namespace uet::ses {
@@ -80,8 +81,7 @@ struct Remote : ListNode<struct IdleTag>, ListNode<SiblingTag> {
   RemoteKey key;
   Flow* flow = nullptr;
   uint32_t initiator = 0;           // of its requests, as its address says
-  uint8_t untagged_generation = 0;  // [SES-071, SES-134]
-  uint8_t tagged_generation = 0;
+  std::array<uint8_t, 2> generations{};  // of untagged and tagged messages [SES-071, SES-134]
   bool is_ordered = false;   // ROD
   bool is_unwanted = false;  // its peer was forgotten: it goes when it is idle
   // ROD: an operation must be sent again, so all later ones wait for it. [SES-029]
@@ -90,7 +90,9 @@ struct Remote : ListNode<struct IdleTag>, ListNode<SiblingTag> {
   Instant idle_since;
   uint32_t in_flight = 0;  // operations released to the flow and not ended
   uint32_t exposed = 0;    // rendezvous sends accepted and not read to their end
-  // Waiting for a fence or a recovery, in posting order.
+  // In order: the read whose segments are not all released; nothing else is meanwhile. [LF-089]
+  TxMessage* in_segments = nullptr;
+  // Waiting for a fence, a recovery or those segments, in posting order.
   IntrusiveList<TxMessage, QueueTag> held;
   TimerNode timer{kRemoteTimer};
 

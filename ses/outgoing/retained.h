@@ -52,7 +52,7 @@ class RetainedPayloads {
     free_[i] = freed;
   }
 
-  // More than half of the buffers are taken: somebody may soon be waiting for one.
+  // More than half of the buffers are taken: posts may soon find none.
   bool is_scarce() const { return taken_ > kBuffers / 2; }
 
  private:

@@ -27,15 +27,25 @@ uint64_t to_be_pulled(const TxMessage& m) {
 void SendOrder::post(TxMessage& m) {
   Remote& to = *m.remote;
   to.leave_idle();
-  const bool must_wait =
-      !to.held.empty() || to.is_recovering || (m.is_fenced && to.in_flight + to.exposed != 0);
-  if (!must_wait) return release(m);
+  if (to.held.empty() && !must_wait(m)) return release(m);
   to.held.push_back(m);
   if (m.is_fenced) res_.pds->want_answers(to.flow->id, res_.now);
 }
 
+bool SendOrder::must_wait(const TxMessage& m) {
+  const Remote& to = *m.remote;
+  if (to.is_recovering || (to.in_segments != nullptr && to.in_segments != &m)) return true;
+  return m.is_fenced && to.in_flight + to.exposed != 0;
+}
+
+// In order, nothing goes between the messages of a read that is cut. [LF-089, LF-131]
 void SendOrder::release(TxMessage& m) {
-  ++m.remote->in_flight;
+  Remote& to = *m.remote;
+  if (to.is_ordered && m.is_read() && m.flow == to.flow) {
+    end_segments(m);
+    if (m.segment_start + m.segment_length < m.memory.bytes()) to.in_segments = &m;
+  }
+  ++to.in_flight;
   m.become(State::queued);
   m.flow->queue.push_back(m);
   if (!res_.announces) return res_.pds->ready(m.flow->id, 0);
@@ -105,18 +115,25 @@ void SendOrder::again(TxMessage& m, Duration delay) {
   end_recovery_wait(remote);
 }
 
+void SendOrder::end_segments(TxMessage& m) {
+  if (m.remote->in_segments == &m) m.remote->in_segments = nullptr;
+}
+
 void SendOrder::again_now(TxMessage& m) {
   leave(m);
-  if (!m.remote->is_recovering) return release(m);
+  if (!m.remote->is_recovering) {
+    release(m);
+    return release_held(*m.remote);
+  }
   hold(m);
   end_recovery_wait(*m.remote);
 }
 
-// Releases what no fence and no recovery holds back any more. [LF-060, SES-029]
+// Releases what nothing holds back any more. [LF-060, LF-089, SES-029]
 void SendOrder::release_held(Remote& remote) {
-  while (!remote.is_recovering) {
+  for (;;) {
     TxMessage* m = remote.held.front();
-    if (m == nullptr || (m->is_fenced && remote.in_flight + remote.exposed != 0)) return;
+    if (m == nullptr || must_wait(*m)) return;
     static_cast<ListNode<QueueTag>*>(m)->unlink();
     release(*m);
   }

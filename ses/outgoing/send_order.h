@@ -1,5 +1,5 @@
-// Decides when an operation may start: owns the queue of every flow, and what fences, recoveries
-// and reads under way hold back at each remote endpoint.
+// Decides when an operation may start: owns the queue of every flow, and what fences, recoveries,
+// reads under way and reads in segments hold back at each remote endpoint.
 #pragma once
 
 #include "ses/outgoing/remotes.h"
@@ -22,6 +22,8 @@ class SendOrder {
   TxMessage* next(Flow& flow) const;
   // It leaves the queue of its flow.
   void start(TxMessage& m);
+  // It is over: what waited for the rest of its segments waits no longer.
+  static void end_segments(TxMessage& m);
   // Tells PDS how much of it is still to be pulled, if that has changed otherwise than by pulls.
   // [CMS-016]
   void announce(TxMessage& m);
@@ -54,6 +56,7 @@ class SendOrder {
  private:
   static uint32_t read_packets_of(const TxMessage& m);
   bool must_wait_for_reads(const Flow& flow, uint32_t read_packets) const;
+  static bool must_wait(const TxMessage& m);
   void release_held(Remote& remote);
   static void hold(TxMessage& m);
 

@@ -86,7 +86,7 @@ void Settling::note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_genera
   if (is_retryable(code)) order_.begin_recovery(*m.remote);
   if (code == wire::ReturnCode::bad_generation) {
     // Kept for every later message of the class to that destination. [SES-134]
-    (m.is_tagged() ? m.remote->tagged_generation : m.remote->untagged_generation) = ri_generation;
+    m.remote->generations[m.is_tagged() ? 1 : 0] = ri_generation;
   }
 }
 

@@ -1,6 +1,6 @@
 // Room for messages that found no receive: their records, and pages for what has arrived of them.
 // A message is charged for its record and for the pages that its octets fill, never for a length
-// that its header claims; nobody takes all of it. [SES-126, SES-189]
+// that its header claims; no peer gets all of the room. [SES-126, SES-189]
 #pragma once
 
 #include "ses/config.h"

@@ -38,7 +38,7 @@ Result<PostedReceive*> Receives::make(ReceiveQueue& queue, const ReceiveRequest&
   UET_CHECK(queue.matcher(request.tagged).make_room(queue.open + 1));
   PostedReceive* r = receives_.alloc();
   if (r == nullptr) return Errc::again;
-  const Result<void> taken = r->memory.assign(request.iov, res_.long_iovs);
+  const Result<void> taken = r->memory.assign(request.iov, res_.receive_iovs);
   if (!taken.ok()) {
     receives_.free(r);
     return taken.error();
@@ -137,7 +137,7 @@ void Receives::end(const Endpoint& ep, PostedReceive& r, Completion::Status stat
 void Receives::free(ReceiveQueue& queue, PostedReceive& r) {
   if (r.is_matchable) queue.matcher(r.tagged).remove(r);
   static_cast<ListNode<PostedTag>&>(r).unlink();
-  r.memory.release(res_.long_iovs);
+  r.memory.release(res_.receive_iovs);
   receives_.free(&r);
   UET_ASSERT(queue.open != 0);
   --queue.open;

@@ -48,7 +48,7 @@ class Receives {
 
   // A message of the receive is complete, or failed.
   void complete(const Endpoint& ep, PostedReceive& r, const Arrived& a);
-  // The receive is over: nobody touches its memory after this.
+  // The receive is over: the stack does not touch its memory after this.
   void end(const Endpoint& ep, PostedReceive& r, Completion::Status status);
   // The same without a report.
   void free(ReceiveQueue& queue, PostedReceive& r);

@@ -6,7 +6,7 @@
 // started       | exposed          | noted           | -               | ended
 // exposed       | -                | gone            | queued as probe | gone
 // probe         | exposed          | noted           | -               | ended
-// A probe whose answer is that nobody knows the message: gone.
+// A probe whose answer is that the target does not know the message: gone.
 // An answer to a read that became too long for the route while it was under way has arrived, or the
 // error in its place [LF-141]: the target knows. It reads again, says that it has given up, or has
 // all it wants: then it does not know the message any more.

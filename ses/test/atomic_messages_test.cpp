@@ -201,7 +201,8 @@ TEST_F(AtomicMessagesTest, WhatCannotBePosted) {
   EXPECT_TRUE(a_->ses->idle());
 }
 
-// [SES-037, SES-087, SES-165..168, SES-184] Refused in this order, and nothing has changed then.
+// [SES-037, SES-087, SES-165..168, SES-184, T-29] Refused in this order, and nothing has changed
+// then.
 TEST_F(AtomicMessagesTest, WhatTheTargetRefuses) {
   const uint64_t key = expose_numbers();
   const Octets one = be64({1});

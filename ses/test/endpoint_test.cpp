@@ -226,7 +226,7 @@ TEST_F(EndpointTest, MessagesWaitForAMessageId) {
 }
 
 // [SES-076] A modified length other than the read's is an error, and so is a chunk never asked for.
-// [SES-147]
+// [SES-147, T-30]
 TEST_F(EndpointTest, ReadAnswersThatDoNotFitAreErrors) {
   struct Case {
     uint32_t modified, offset, payload, job;

@@ -111,7 +111,7 @@ TEST_F(TargetTest, GenerationsAreKeptPerClass) {
   EXPECT_EQ(said(standard(s, 4)), "BAD_GENERATION gen 2");
 }
 
-// [SES-011, SES-115, SES-012..018, SES-016, WIRE-119]
+// [SES-011, SES-115, SES-012..018, SES-016, WIRE-119, T-23]
 TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
   Octets memory(100'000);
   const uint64_t key = expose(memory);
@@ -155,7 +155,7 @@ TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
   }
 }
 
-// [SES-116, SES-175, SES-176, SES-170, SES-171, SES-083, LF-037]
+// [SES-116, SES-175, SES-176, SES-170, SES-171, SES-083, LF-037, T-22]
 TEST_F(TargetTest, KeysRightsAndBoundsAreChecked) {
   Octets memory(1000);
   const auto key_of = [&](auto change) {
@@ -198,8 +198,8 @@ TEST_F(TargetTest, KeysRightsAndBoundsAreChecked) {
   EXPECT_EQ(said(standard(write_to(key, 1), 1)), "BAD_MKEY");
 }
 
-// [SES-049, SES-021, SES-107, SES-113, SES-170] What may not change inside a message, and that its
-// error sticks.
+// [SES-049, SES-021, SES-107, SES-113, SES-170, T-19, T-26] What may not change inside a message,
+// and that its error sticks.
 TEST_F(TargetTest, AMessageThatChangesIsErrored) {
   Octets memory(5000);
   const uint64_t key = expose(memory);
@@ -226,7 +226,8 @@ TEST_F(TargetTest, AMessageThatChangesIsErrored) {
   EXPECT_TRUE(b_->ses->idle());  // each was closed by its last octet
 }
 
-// Octets are counted, so repeating a packet under a new PSN must not complete a message early.
+// [T-26] Octets are counted, so repeating a packet under a new PSN must not complete a message
+// early.
 TEST_F(TargetTest, AMessageIsNotCompletedByRepetition) {
   Octets room(3000);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
@@ -236,7 +237,7 @@ TEST_F(TargetTest, AMessageIsNotCompletedByRepetition) {
   EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
 }
 
-// [SES-115] Nor may the first packet come twice while there is room for its octets.
+// [SES-115, T-26] Nor may the first packet come twice while there is room for its octets.
 TEST_F(TargetTest, ASecondFirstPacketIsRefused) {
   Octets room(3000);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
@@ -317,8 +318,8 @@ TEST_F(TargetTest, NoTrackingSlotIsANack) {
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
 }
 
-// [decision 6] Who begins message after message and ends none gets half of the slots; the next
-// one still finds room, and half of what was left.
+// [decision 6, T-27] Who begins message after message and ends none gets half of the slots; the
+// next one still finds room, and half of what was left.
 TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   config_.rx_messages = 8;
   start();

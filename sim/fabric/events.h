@@ -12,7 +12,7 @@
 
 namespace uet::sim::fabric {
 
-// What is to happen, and to whom: in one word.
+// What happens, and to which part, in one word.
 enum class Kind : uint32_t {
   arrival,  // of a packet, at the end of the cable it is on
   pause,    // PFC stops a port, or lets it go on
@@ -34,7 +34,7 @@ struct Event {
 };
 
 // Adding and taking cost O(1) within 33 us, O(log) of the number of events beyond. Events of one
-// instant come in an order that follows from the instant and `who`, and prefers nobody.
+// instant come in an order that follows from the instant and `who`, and favours no port.
 class EventQueue {
  public:
   EventQueue() { heads_->fill(kNone); }

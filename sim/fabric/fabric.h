@@ -1,6 +1,6 @@
 // What packets meet between two hosts: output queues of two classes, marks, cuts, losses, cables.
-// One event for each packet and cable: a port works off its queue only when somebody looks at it,
-// and then as of the times at which it would have.
+// One event for each packet and cable: a port updates its queue only when the queue is read,
+// and then with the times at which it would have sent.
 #pragma once
 
 #include "sim/fabric/events.h"

@@ -79,7 +79,7 @@ class World {
     return total;
   }
 
-  // Hands the datagram to the station at its address, at once. False: nobody is there.
+  // Hands the datagram to the station at its address, at once. False: no station has it.
   bool arrive(Datagram& datagram) {
     const auto site = std::ranges::find(sites_, datagram.to, &Site::at);
     if (site == sites_.end()) return false;

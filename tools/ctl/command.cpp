@@ -18,7 +18,7 @@ void add_pids(CLI::App& command, std::vector<pid_t>& pids) {
 void Rounds::add_to(CLI::App& command, const std::string& help) {
   CLI::Option* const watch =
       command.add_option("--watch", watch_s_, help)->check(number_between(0.01, 86400.0));
-  command.add_option("--count", count_, "Stop after so many times")
+  command.add_option("--count", count_, "Stop after N times")
       ->needs(watch)
       ->check(CLI::Range(1, 1'000'000'000));
 }

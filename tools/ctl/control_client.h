@@ -28,7 +28,7 @@ std::vector<Found> find_domains();
 
 struct Reply {
   nlohmann::ordered_json status;  // what the domain said; null: nothing of use
-  pid_t pid = 0;                  // as the system says; 0: nobody is there any more
+  pid_t pid = 0;                  // as the system says; 0: the process has ended
   std::string problem;            // a sentence; empty: none
   bool foreign = false;           // of a user that this one may not ask
 };

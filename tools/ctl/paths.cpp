@@ -117,10 +117,12 @@ Command add_paths(CLI::App& app) {
   const auto options = std::make_shared<TableOptions>();
   add_pids(*command, options->pids);
   command->add_flag("--json", options->json, "Print an array of objects, one for each domain");
-  command->add_option("--most", options->most, "Paths of a domain that are listed, busy ones first")
+  command
+      ->add_option("--most", options->most,
+                   "Number of paths listed for each domain, busy ones first")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  options->rounds.add_to(*command, "Again every so many seconds");
+  options->rounds.add_to(*command, "Repeat every N seconds");
   return {command, [options] { return paths(*options); }};
 }
 

@@ -243,8 +243,9 @@ Command add_plot(CLI::App& app) {
   };
   CLI::App* const command = app.add_subcommand("plot", "Plot a recording into an HTML page");
   const auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->recording, "What uet_ctl record wrote")->required();
-  command->add_option("--out", options->page, "File for the page")->required();
+  command->add_option("FILE", options->recording, "A recording, made by uet_ctl record")
+      ->required();
+  command->add_option("--out", options->page, "HTML page to write")->required();
   return {command, [options] {
             return can_plot("plot") ? plot_file(options->recording, options->page) : 2;
           }};

@@ -217,21 +217,23 @@ Command add_record(CLI::App& app) {
   const auto options = std::make_shared<RecordOptions>();
   RecordOptions& o = *options;
   add_pids(*command, o.pids);
-  command->add_option("--out", o.out, "File to write, a JSON object a line; -: standard output")
+  command
+      ->add_option("--out", o.out,
+                   "File to write, one JSON object in each line; -: standard output")
       ->required();
   command->add_option("--interval", o.interval, "Time between samples, such as 100ms")
       ->check(check_of(kInterval))
       ->capture_default_str();
-  command->add_option("--for", o.span, "How long, such as 10s; until Ctrl-C if not given")
+  command->add_option("--for", o.span, "How long to record, such as 10s (default: until Ctrl-C)")
       ->check(check_of(kSpan));
-  command->add_option("--most", o.most, "Paths that are recorded, busy ones first")
+  command->add_option("--most", o.most, "Number of paths recorded, busy ones first")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  command->add_option("--max-mb", o.mb_max, "Size of the file at which it ends, in 10^6 octets")
+  command->add_option("--max-mb", o.mb_max, "Stop when the file has this size, in 10^6 octets")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--page", o.page, "Plots it into this HTML page at the end");
-  command->add_flag("--quiet", o.is_quiet, "No progress on standard error");
+  command->add_option("--page", o.page, "Also plot the recording into this HTML page at the end");
+  command->add_flag("--quiet", o.is_quiet, "Print no progress on standard error");
   return {command, [options] { return record(*options); }};
 }
 

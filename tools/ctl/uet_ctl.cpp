@@ -134,7 +134,7 @@ Command add_stats(CLI::App& app) {
   add_pids(*stats, options->pids);
   stats->add_flag("--json", options->json, "Print an array of objects, one for each domain");
   stats->add_flag("--all", options->all, "Print counters that are zero, too");
-  options->rounds.add_to(*stats, "Again every so many seconds, with what was added since");
+  options->rounds.add_to(*stats, "Repeat every N seconds, with the increase since the last time");
   return {stats, [options] { return stats_of(*options); }};
 }
 
@@ -149,8 +149,8 @@ Command add_dump(CLI::App& app) {
 
 Command add_doctor(CLI::App& app) {
   CLI::App* const doctor =
-      app.add_subcommand("doctor", "Say whether uet can work here, and how to mend what is wrong");
-  doctor->footer("Exit status: 0 all is well, 1 warnings, 2 on bad usage, 3 faults.");
+      app.add_subcommand("doctor", "Check this host, and print a fix for each problem");
+  doctor->footer("Exit status: 0 all is well, 1 warnings, 2 wrong usage, 3 faults.");
   const auto is_json = std::make_shared<bool>(false);
   doctor->add_flag("--json", *is_json, "Print one object with all checks");
   return {doctor, [is_json] { return uet::tools::doctor("/", *is_json); }};
@@ -160,8 +160,8 @@ Command add_doctor(CLI::App& app) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Looks into the processes of this host that use the libfabric provider uet.\n"
-      "Exit status: 0 all answered, 1 there is none, 2 on bad usage, 3 some did not answer.",
+      "Checks this host and inspects its processes that use the libfabric provider uet.\n"
+      "Exit status: 0 all answered, 1 no process found, 2 wrong usage, 3 some did not answer.",
       "uet_ctl"};
   const Command commands[] = {add_stats(app),  add_dump(app), add_paths(app),
                               add_record(app), add_plot(app), add_doctor(app)};

@@ -1,10 +1,11 @@
-// uet_keys: makes, shows and replaces the keys of secure domains. docs/man/uet_keys.1.md is its
-// manual.
+// uet_keys: makes, shows, replaces and serves the keys of secure domains. docs/man/uet_keys.1.md is
+// its manual.
 #include "keys/counter_marks.h"
 #include "keys/key_file.h"
 #include "keys/timestamps.h"
 #include "keys/words.h"
 #include "tools/common/command_line.h"
+#include "tools/keys/serve.h"
 #include "wire/ip_address.h"
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,8 @@ struct Options {
   std::string client;
   uint32_t epoch = 0;
   std::string out;
+  std::string socket;
+  std::vector<std::string> allow;
   bool secrets = false;
   bool json = false;
 };
@@ -226,6 +229,8 @@ void lines(const Options& options) {
 
 void counters(const Options& options) { CounterMarks::create(options.file); }
 
+void serve(const Options& options) { tools::serve({options.file, options.socket, options.allow}); }
+
 // --- command line ---
 
 struct Command {
@@ -238,12 +243,13 @@ struct Command {
 constexpr Command kCommands[] = {
     {"generate", "Add a domain with a new key to FILE", generate, true},
     {"inspect", "Show domains and keys, without secrets", inspect, false},
-    {"lines", "Print the keys as lines for Wireshark and uet_pcap", lines, false},
-    {"roll", "Add the next key of a domain: it is received", roll, true},
-    {"activate", "Send with the other key of a domain", activate, true},
-    {"retire", "Remove the key that a domain does not send with", retire, true},
-    {"client", "Derive the keys of a client of a server's domain", give_client, true},
-    {"counters", "Make the file that keeps counters over restarts", counters, false},
+    {"lines", "Print the keys, with secrets, for Wireshark and uet_pcap make", lines, false},
+    {"roll", "Rollover, step 1: add a new key; hosts receive with both", roll, true},
+    {"activate", "Rollover, step 2: send with the new key", activate, true},
+    {"retire", "Rollover, step 3: remove the old key", retire, true},
+    {"client", "Write the key file of one client of a domain of mode server", give_client, true},
+    {"serve", "Key agent: give the keys to processes with FI_UET_TSS=agent", serve, false},
+    {"counters", "Make the counter file of this host, once", counters, false},
 };
 
 void add_options(CLI::App& command, const std::string& name, Options& options) {
@@ -255,19 +261,34 @@ void add_options(CLI::App& command, const std::string& name, Options& options) {
     command.add_option("--policy", options.policy, "none, allow or require")
         ->check(CLI::IsMember({"none", "allow", "require"}))
         ->capture_default_str();
-    command.add_option("--job", options.jobs, "JobIDs of the domain")
+    command
+        .add_option("--job", options.jobs,
+                    "JobIDs of the domain (default: all that no other domain lists)")
         ->delimiter(',')
         ->check(CLI::Range(0, 0xFFFFFF));
-    command.add_option("--clear", options.clear, "Octets of each packet in clear: 0, 12 to 64")
+    command
+        .add_option("--clear", options.clear,
+                    "Octets of each packet in the clear, authenticated: 0, 12 to 64")
         ->check(CLI::Range(0, 64));
   } else if (name == "inspect") {
     command.add_flag("--json", options.json, "Print JSON");
-    command.add_flag("--secrets", options.secrets, "Print the keys, too");
+    command.add_flag("--secrets", options.secrets, "Also print the secrets");
+  } else if (name == "serve") {
+    command.add_option("--socket", options.socket, "Path of the socket to listen on")->required();
+    command
+        .add_option("--allow", options.allow,
+                    "A user that gets the keys, may be repeated; without it our own user")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check([](const std::string& user) {
+          return tools::user_of(user) ? "" : "there is no user " + user;
+        });
   } else if (name == "client") {
-    command.add_option("--client", options.client, "Its IPv4 address, or its SSI")->required();
-    command.add_option("--epoch", options.epoch, "The epoch that the keys are for")
+    command.add_option("--client", options.client, "IPv4 address of the client, or its SSI")
+        ->required();
+    command.add_option("--epoch", options.epoch, "Epoch of the keys (default 0)")
         ->check(CLI::Range(0, 0xFFFF));
-    command.add_option("--out", options.out, "Key file of the client")->required();
+    command.add_option("--out", options.out, "Key file to write, for the client")->required();
   }
 }
 
@@ -275,8 +296,9 @@ void add_options(CLI::App& command, const std::string& name, Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Makes, shows and replaces the keys of secure domains (key files). Files get mode 0600.\n"
-      "Exit status: 0 done, 1 a file is wrong or cannot be read or written, 2 on bad usage.",
+      "Makes, shows, replaces and serves the keys of secure domains (key files). Files get mode "
+      "0600.\n"
+      "Exit status: 0 done, 1 a file is wrong or cannot be read or written, 2 wrong usage.",
       "uet_keys"};
   Options options;
   for (const Command& one : kCommands) {

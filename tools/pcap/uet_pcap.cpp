@@ -106,21 +106,24 @@ int print_file(const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Captures of UET packets from text; text and diagrams from captures.\n"
-      "Exit status: 0 all done, 1 the input or the output is at fault, 2 on bad usage.",
+      "Makes captures of UET packets from text, and prints and draws captures.\n"
+      "Exit status: 0 all done, 1 an error in the input or the output, 2 wrong usage.",
       "uet_pcap"};
   Options options;
   CLI::App* maker = app.add_subcommand("make", "Write a pcapng file from lines of text");
-  maker->add_option("TEXT", options.input, "One line a packet; - for standard input")->required();
+  maker->add_option("TEXT", options.input, "One line for each packet; - for standard input")
+      ->required();
   maker->add_option("PCAPNG", options.output, "The file to write; - for standard output")
       ->required();
   auto* keys = maker->add_option("--keys", options.keys,
-                                 "Key file: the packets whose lines say so are sealed");
-  maker->add_option("--sdi", options.sdi, "All packets are sealed with a key of this domain")
+                                 "File of uet_keys lines: seal the packets with sdi=N");
+  maker->add_option("--sdi", options.sdi, "Seal all packets with a key of this secure domain")
       ->needs(keys);
   CLI::App* printer = app.add_subcommand("print", "Print a line for each packet of a capture");
   printer->add_option("CAPTURE", options.input, "pcap or pcapng; - for standard input")->required();
-  printer->add_option("--trailer", options.trailer, "What packets end in: none, crc or tss")
+  printer
+      ->add_option("--trailer", options.trailer,
+                   "Trailer of the packets: none, crc or tss (an ICV)")
       ->check(CLI::IsMember({"none", "crc", "tss"}));
   const std::function<int()> ladder = uet::tools::ladder::add_command(app);
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {

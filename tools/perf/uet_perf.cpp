@@ -353,7 +353,8 @@ struct Commands {
 };
 
 void add_loss_options(CLI::App& lossy, Options& options) {
-  lossy.add_option("--seed", options.seed, "Of the network and both ends")->capture_default_str();
+  lossy.add_option("--seed", options.seed, "Seed of the network and of both ends")
+      ->capture_default_str();
   lossy.add_option("--window", options.window, "Packets outstanding per connection")
       ->check(CLI::Range(1, 2048))
       ->capture_default_str();
@@ -371,9 +372,9 @@ Commands add_commands(CLI::App& app, Options& options, CLI::Option* with_flows) 
   c.table = app.add_subcommand("pdcs", "Cost of a packet by the number of PDCs, 1 to 4,096");
   c.lossy = app.add_subcommand("loss", "Goodput over a simulated network that loses packets");
   c.matching =
-      app.add_subcommand("match", "Cost of a match by how many receives or kept messages wait");
+      app.add_subcommand("match", "Cost of a match by the number of waiting receives or messages");
   c.gaps =
-      app.add_subcommand("gap", "Cost of an ACK over a gap by how many packets are outstanding");
+      app.add_subcommand("gap", "Cost of an ACK over a gap by the number of outstanding packets");
   for (CLI::App* const command : {c.table, c.lossy, c.matching, c.gaps}) {
     command->fallthrough();
     command->excludes(with_flows);
@@ -401,24 +402,25 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Measures the stack without I/O, in processor time of one thread; the best of several runs.\n"
       "For instructions per packet: valgrind --tool=callgrind uet_perf --flows 1 --repeats 1.\n"
-      "Exit status: 0 measured, 2 on bad usage.",
+      "Exit status: 0 measured, 2 wrong usage.",
       "uet_perf"};
   app.add_option("--repeats", options.repeats, "Timings of each figure")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Work per timing")
+  app.add_option("--rounds", options.rounds, "Rounds of one timing")
       ->check(CLI::Range(16, 10'000'000))
       ->capture_default_str();
   CLI::Option* const with_flows =
       app.add_option("--flows", options.flows,
-                     "Measure only the stack with so many packet delivery contexts")
+                     "Measure only the stack, with N packet delivery contexts")
           ->check(CLI::Range(1, 4096));
-  app.add_option("--packets", options.packets, "4 KiB packets of a message")
+  app.add_option("--packets", options.packets, "Number of 4 KiB packets in a message")
       ->check(CLI::Range(1, 256))
       ->needs(with_flows)
       ->capture_default_str();
   bool by_job = false;
-  app.add_flag("--jobs", by_job, "One peer and a JobID each, not a peer each")->needs(with_flows);
+  app.add_flag("--jobs", by_job, "The flows have one peer and a JobID each, not a peer each")
+      ->needs(with_flows);
   app.add_flag("--json", options.json, "Print JSON");
   const Commands commands = add_commands(app, options, with_flows);
   if (const auto status = tools::parse(app, argc, argv)) return *status;

@@ -166,9 +166,9 @@ int replay_all(const std::vector<std::string>& files, const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Gives the stack what recordings of uet_sim and uet_conform say it was given, and\n"
-      "compares every packet, completion and return value.\n"
-      "Exit status: 0 all are identical, 1 one is not, 2 on bad usage, 3 a file is broken.",
+      "Replays recordings of uet_sim and uet_conform, and compares every packet, completion\n"
+      "and return value.\n"
+      "Exit status: 0 all are identical, 1 one is not, 2 wrong usage, 3 a file is broken.",
       "uet_replay"};
   Options options;
   app.add_option("FILE", options.files, "Recordings, or folders: every *.uetrec in them")

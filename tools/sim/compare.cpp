@@ -140,7 +140,7 @@ int compare(const CompareOptions& o) {
 
 std::function<int()> add_compare(CLI::App& app) {
   const auto options = std::make_shared<CompareOptions>();
-  CLI::App& command = *app.add_subcommand("compare", "Says how two results of run differ");
+  CLI::App& command = *app.add_subcommand("compare", "Print how two results of uet_sim run differ");
   command.add_option("before", options->before, "Result A: a file of uet_sim run --json")
       ->required();
   command.add_option("after", options->after, "Result B")->required();
@@ -148,7 +148,8 @@ std::function<int()> add_compare(CLI::App& app) {
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   command.add_flag("--json", options->is_json, "Print JSON");
-  command.footer("Exit status: 0 B is no worse than that, 1 it is, 2 a file is no result.");
+  command.footer(
+      "Exit status: 0 B is not worse than the limit, 1 it is, 2 wrong usage or not a result.");
   return [options] { return compare(*options); };
 }
 

@@ -179,20 +179,20 @@ void add_questions(CLI::App& command, const std::shared_ptr<PlanOptions>& option
   add_quantity(command, "--work", Unit::flop, "Work of the training, such as 430ZFLOP",
                [&o](double v) { o.work = v; });
   add_quantity(command, "--tokens", Unit::count,
-               "Its tokens: the work is 6 x parameters x tokens, or 8 x",
+               "Tokens of the training: the work is 6 x parameters x tokens, or 8 x",
                [&o](double v) { o.tokens = v; });
   add_quantity(command, "--utilisation", Unit::share,
                "Share of the peak that the whole training reaches (40%)",
                [&o](double v) { o.utilisation = v; });
-  add_quantity(command, "--time", Unit::time, "Time that it may take, such as 2weeks",
+  add_quantity(command, "--time", Unit::time, "Time that the training may take, such as 2weeks",
                [&o](double v) { o.seconds = v; });
-  add_quantity(command, "--gpus", Unit::count, "GPUs, instead of a time",
+  add_quantity(command, "--gpus", Unit::count, "Number of GPUs, instead of a time",
                [&o](double v) { o.gpus = v; });
-  add_quantity(command, "--all-reduce", Unit::bytes, "How long does one of so many bytes take?",
+  add_quantity(command, "--all-reduce", Unit::bytes, "Print the time of an all-reduce of this size",
                [&o](double v) { o.all_reduce = v; });
   add_quantity(command, "--ranks", Unit::count, "Ranks of that all-reduce",
                [&o](double v) { o.ranks = v; });
-  command.add_option("--chunks", o.chunks, "Chunks of its trees")
+  command.add_option("--chunks", o.chunks, "Chunks of the trees of that all-reduce")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   command.add_flag("--json", o.is_json, "Print JSON");
@@ -203,7 +203,7 @@ void add_questions(CLI::App& command, const std::shared_ptr<PlanOptions>& option
 std::function<int()> add_plan(CLI::App& app) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App& command =
-      *app.add_subcommand("plan", "Says what a training needs: GPUs, memory, bytes, time");
+      *app.add_subcommand("plan", "Print what a training needs: GPUs, memory, bytes, time");
   command.add_option("FILE", options->file, "Model, parallelism and cluster in TOML");
   add_questions(command, options);
   add_keys(command, options);
@@ -214,7 +214,7 @@ std::function<int()> add_plan(CLI::App& app) {
       "  uet_sim plan --work 430ZFLOP --gpu 624TFLOPS --utilisation 30% --time 1week\n"
       "  uet_sim plan --all-reduce 1GiB --ranks 64 --link 400Gbps --link-latency 5us\n"
       "  uet_sim plan llama.toml --tp 4 --dp 32\n"
-      "Exit status: 0 with an answer, 2 on bad usage.");
+      "Exit status: 0 with an answer, 2 wrong usage.");
   return [options, &app] { return answer(app, *options); };
 }
 

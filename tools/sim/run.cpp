@@ -371,16 +371,17 @@ std::string congestion_problem(const std::string& text) {
 }
 
 void add_switch_options(CLI::App& run, Options& o) {
-  run.add_option("--queue-bdp", o.queue_bdp, "Room of a data queue in BDP; 0: 1, or 5 untrimmed")
+  run.add_option("--queue-bdp", o.queue_bdp,
+                 "Size of a data queue in BDP; 0: 1, or 5 with --no-trim")
       ->check(number_between(0, 1e6));
   run.add_option("--buffer-mb", o.buffer_mb, "Buffer of a switch for all queues; 0: no limit")
       ->check(number_between(0, 1e9));
-  run.add_flag("--no-trim", o.is_trimming_off, "Switches drop instead");
-  run.add_flag("--adaptive", o.is_adaptive, "Switches choose the shortest queue for each packet");
-  run.add_flag("--pfc", o.is_pfc, "Switches stop the senders of a full queue");
+  run.add_flag("--no-trim", o.is_trimming_off, "Switches drop packets instead of trimming them");
+  run.add_flag("--adaptive", o.is_adaptive, "Switches send each packet to the shortest queue");
+  run.add_flag("--pfc", o.is_pfc, "Switches pause the senders of a full queue");
   run.add_option("--pfc-thresholds", o.pfc_thresholds,
-                 "--pfc, and octets from one port above which it waits, and down to which: "
-                 "120000:80000");
+                 "As --pfc; octets of one port above which its sender pauses, and below which it "
+                 "resumes: 120000:80000");
 }
 
 }  // namespace
@@ -388,21 +389,21 @@ void add_switch_options(CLI::App& run, Options& o) {
 std::function<int()> add_run(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options& o = *options;
-  CLI::App& run = *app.add_subcommand("run", "Runs flows over a fabric of switches");
+  CLI::App& run = *app.add_subcommand("run", "Run flows over a fabric of switches");
   run.add_option("--topo", o.topology,
-                 "File of htsim, fattree:K, leafspine:AxDxU, rail:NxG or railonly:NxG; behind it "
+                 "File of htsim, fattree:K, leafspine:AxDxU, rail:NxG or railonly:NxG, then "
                  ",gbps= ,latency= ,switch= ,oversub= ,planes= ,tiers= ,spines= ,scaleup=")
       ->capture_default_str();
   run.add_option("--matrix", o.matrix, "Flows: a file of htsim (.cm, .tm)");
   run.add_option("--workload", o.workload,
                  "Flows by name and values, such as incast:senders=8,bytes=2MB or permutation; "
-                 "uet_sim traffic has the names");
-  run.add_option("--plan", o.plan, "Flows of a training step: a TOML file of uet_sim plan");
+                 "uet_sim traffic --help lists the names");
+  run.add_option("--plan", o.plan, "Flows of a training step: a TOML file as for uet_sim plan");
   run.add_option("--cc", o.stack.congestion, congestion_help())
       ->check(CLI::Validator(congestion_problem, "NAME"));
-  run.add_option("--lb", o.stack.balancing, "Choice of paths")
+  run.add_option("--lb", o.stack.balancing, "How paths are chosen")
       ->check(CLI::IsMember(texts(balancing_names())));
-  run.add_option("--link-gbps", o.link_gbps, "Rate of links where the topology does not say")
+  run.add_option("--link-gbps", o.link_gbps, "Rate of links whose rate the topology does not state")
       ->check(number_between(0.001, 1e6))
       ->capture_default_str();
   run.add_option(
@@ -414,20 +415,23 @@ std::function<int()> add_run(CLI::App& app) {
       ->check(CLI::Range(1, 65536))
       ->each([&o](const std::string&) { o.is_evs_given = true; })
       ->capture_default_str();
-  run.add_option("--window-bytes", o.stack.window_bytes, "Of --cc fixed; 0: 1.5 BDP");
+  run.add_option("--window-bytes", o.stack.window_bytes, "Window of --cc fixed; 0: 1.5 BDP");
   add_switch_options(run, o);
-  run.add_option("--fail", o.changes,
-                 "Link that fails at a time: leaf0:up1@50us; =0.25 behind the name: gets slow; "
-                 "+20us at the end: for so long; *3: so often");
-  run.add_option("--reroute-after", o.reroute_after, "Time until all switches know of it; 'never'")
+  run.add_option(
+      "--fail", o.changes,
+      "Link that fails at a time: leaf0:up1@50us. =0.25 behind the name: share of its rate "
+      "instead; +20us at the end: duration; *3: number of times");
+  run.add_option("--reroute-after", o.reroute_after,
+                 "Time until all switches know of a failure; or never")
       ->capture_default_str();
-  run.add_option("--seed", o.seed, "Same seed, same packets")->capture_default_str();
-  run.add_option("--until", o.until, "Simulated time at which it ends, such as 5ms");
+  run.add_option("--seed", o.seed, "Seed; the same seed sends the same packets")
+      ->capture_default_str();
+  run.add_option("--until", o.until, "Simulated time at which the run ends, such as 5ms");
   run.add_option("--json", o.json, "File for the result; -: standard output");
   run.add_option("--report", o.report, "File for a page with pictures of the result");
   run.add_option("--sample", o.sample_every,
                  "Interval of samples of queues and windows, such as 2us; with --report 1us");
-  run.add_flag("--quiet", o.is_quiet, "No progress on standard error");
+  run.add_flag("--quiet", o.is_quiet, "Print no progress on standard error");
   return [options] { return run_fabric(*options); };
 }
 

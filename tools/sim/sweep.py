@@ -15,7 +15,7 @@ Usage: uet_sim_sweep FOLDER [--seeds 1-10] [--vary OPTION=VALUE,VALUE...]... [--
                  first, which hands out the points)
   --program      default: uet_sim beside this program, else on the PATH
 
-Exit status: 0 all flows of all points have ended well, 1 not all, 2 bad usage.
+Exit status: 0 all flows of all points have ended well, 1 not all, 2 wrong usage.
 Needs python3-mpi4py only where MPI is used.
 """
 import argparse

@@ -68,11 +68,11 @@ void add_pattern(CLI::App& app, const sim::PatternName& pattern,
 std::function<int()> add_traffic(CLI::App& app) {
   const auto options = std::make_shared<TrafficOptions>();
   CLI::App& command = *app.add_subcommand(
-      "traffic", "Writes a workload as a connection matrix, for uet_sim run or htsim");
+      "traffic", "Write a workload as a connection matrix, for uet_sim run or htsim");
   command.footer(
       "Defaults: 16 hosts, 2 MB, seed 1; uet_sim(1) has the others.\n"
       "Example: uet_sim traffic incast --hosts 128 --senders 8 --bytes 2MB --seed 5 -o F.cm\n"
-      "Exit status: 0 written, 1 the file cannot be written, 2 on bad usage.");
+      "Exit status: 0 written, 1 the file cannot be written, 2 wrong usage.");
   for (const sim::PatternName& pattern : sim::pattern_names()) {
     add_pattern(command, pattern, options);
   }

@@ -166,31 +166,32 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{
       "Runs the uet stack between simulated endpoints under faults drawn from a seed.\n"
-      "Exit status: 0 when every oracle held, 1 when one broke, 2 on bad usage.",
+      "Exit status: 0 every oracle held, 1 an oracle failed, 2 wrong usage.",
       "uet_sim"};
   app.add_option("--seed", options.seeds, "First seed, or several")->capture_default_str();
-  app.add_option("--count", options.count, "Seeds to run, from each of these on")
+  app.add_option("--count", options.count, "Number of seeds to run, from each given seed on")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
       ->capture_default_str();
   app.add_flag("--calm", options.instead.calm,
-               "Default settings and a network without faults, whatever the seed");
+               "Default settings and a network without faults, not those of the seed");
   app.add_flag("--lengths-only", options.instead.lengths_only,
                "Do not fill or compare payload, only its lengths: faster, less memory");
   app.add_flag("--secured", options.instead.secured,
                "Seal all packets, with keys that are replaced every 400 ms");
-  app.add_option("--endpoints", options.instead.endpoints, "So many, whatever the seed")
+  app.add_option("--endpoints", options.instead.endpoints, "Endpoints, not as the seed draws")
       ->check(CLI::Range(2, 65536));
-  app.add_option("--operations", options.instead.operations, "So many, whatever the seed")
+  app.add_option("--operations", options.instead.operations, "Operations, not as the seed draws")
       ->check(CLI::Range(1, 1'000'000'000));
   app.add_option("--message-bytes", options.instead.message_bytes,
-                 "Octets of the longest message, whatever the seed")
+                 "Octets of the longest message, not as the seed draws")
       ->check(CLI::Range(1, 1 << 30));
-  app.add_option("--cc", options.instead.congestion, "Congestion control, whatever the seed")
+  app.add_option("--cc", options.instead.congestion, "Congestion control, not as the seed draws")
       ->transform(CLI::CheckedTransformer(kAlgorithms));
   app.add_flag("--verbose,-v", options.verbose, "Print each plan, and all counters at the end");
-  app.add_flag("--json", options.json, "Print JSON, and all else to standard error");
+  app.add_flag("--json", options.json, "Print JSON, and everything else to standard error");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");
-  app.add_flag("--coverage", options.coverage, "Fail when a fault path was never taken");
+  app.add_flag("--coverage", options.coverage,
+               "Fail if a path that drops, refuses or resends was never taken");
   app.add_option("--record", options.record,
                  "Write each run to a file in this folder, for uet_replay")
       ->check(CLI::ExistingDirectory);

@@ -33,7 +33,7 @@ struct Options {
   uint32_t interval_s = 10;     // between lines of progress
   std::string order = "random";
   std::vector<std::string> only;  // kinds of operations; empty: all
-  bool same_name = false;         // a process that begins anew has the name of the one before it
+  bool same_name = false;         // a restarted process has the name of its predecessor
   bool multi_recv = true;         // some processes post multi-receive buffers
   bool verbose = false;
   bool json = false;  // the result on standard output, all else on standard error

@@ -1,5 +1,5 @@
 // Another process as one process knows it: where it is, what was sent to it, and what its memory
-// holds. A process that begins anew is another peer; the old one goes when its last operation ends.
+// holds. A process that restarts is another peer; the old one goes when its last operation ends.
 #pragma once
 
 #include "tools/stress/node.h"
@@ -11,7 +11,7 @@ namespace uet::stress {
 
 constexpr size_t kCounters = 8;
 constexpr size_t kLockBytes = 1024;
-// A process that begins anew does not write where packets of the one before it may still arrive.
+// A restarted process does not write where packets of its predecessor may still arrive.
 constexpr uint32_t kAreasPerWriter = 4;
 
 // Each writer has areas of its own in the region of a process: octets, then counters.

@@ -19,19 +19,19 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--seed", options.seed, "Decides all choices (default: from the clock)");
   app.add_option("--provider", options.provider, "Name of the libfabric provider")
       ->capture_default_str();
-  app.add_option("--duration", options.duration_s, "Seconds")
+  app.add_option("--duration", options.duration_s, "Seconds to run")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_option("--processes", options.processes, "Processes")
+  app.add_option("--processes", options.processes, "Number of processes")
       ->check(CLI::Range(2, 200))
       ->capture_default_str();
-  app.add_option("--peers", options.peers, "Processes that each of them sends to")
+  app.add_option("--peers", options.peers, "Number of processes that each process sends to")
       ->check(CLI::Range(1, 199))
       ->capture_default_str();
-  app.add_option("--max-size", options.bytes_max, "Longest message, octets")
+  app.add_option("--max-size", options.bytes_max, "Octets of the longest message")
       ->check(CLI::Range(1, 1 << 28))
       ->capture_default_str();
-  app.add_option("--window", options.window, "Operations of a process at once")
+  app.add_option("--window", options.window, "Operations in progress in a process")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app.add_option("--kill-every", options.kill_ms, "Mean ms between ends of processes; 0: none end")
@@ -57,7 +57,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--hosts", options.hosts, "Loopback addresses to spread over")
       ->check(CLI::Range(1, 250))
       ->capture_default_str();
-  app.add_flag("--same-name", options.same_name, "Processes that begin anew keep their address");
+  app.add_flag("--same-name", options.same_name, "Processes that restart keep their address");
   app.add_flag_callback(
       "--no-multi-receive", [&options] { options.multi_recv = false; },
       "No process posts multi-receive buffers");
@@ -67,9 +67,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--interval", options.interval_s, "Seconds between lines of progress")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  app.add_option("--logs", options.logs, "Folder for the words of the processes");
-  app.add_flag("--json", options.json, "Print JSON, and all else to standard error");
-  app.add_flag("--verbose,-v", options.verbose, "Say how each process behaves");
+  app.add_option("--logs", options.logs, "Folder for the logs of the processes");
+  app.add_flag("--json", options.json, "Print JSON, and everything else to standard error");
+  app.add_flag("--verbose,-v", options.verbose, "Print how each process behaves");
 }
 
 void print(const Verdict& verdict) {
@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
       "Random operations between processes that are stopped, killed and begun anew; each octet is\n"
       "checked.\n"
       "Exit status: 0 nothing wrong, 1 a defect was found, or the logs cannot be written,\n"
-      "2 on bad usage, 130 interrupted.",
+      "2 wrong usage, 130 interrupted.",
       "uet_stress");
   add_options(app, options);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 namespace uet::prov {
@@ -22,6 +23,7 @@ namespace {
 constexpr Duration kRemovePatience = Duration::milliseconds(200);
 constexpr size_t kReserveMax = 4096;  // entries; a larger count is taken when it is used
 constexpr uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR;
+constexpr uint64_t kFirewallAddr = uint64_t{1} << 42;  // libfabric 2.2; says nothing here [LF-124]
 
 int close_op(fid* fid) noexcept {
   return guard([&] { return AddressVector::from(fid).close(); });
@@ -126,8 +128,8 @@ AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* conte
     : domain_(domain),
       has_events_((attr.flags & FI_EVENT) != 0),
       addr_format_(domain.terms().addr_format),
-      table_(std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits, domain.terms().has_av_keys,
-             std::min(attr.count, kReserveMax)) {
+      tables_(domain.engines(), std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits,
+              domain.terms().has_av_keys, std::min(attr.count, kReserveMax)) {
   link_.owner = this;
   link_.fid.fid = {FI_CLASS_AV, context, &object_ops};
   link_.fid.ops = &av_ops;
@@ -135,23 +137,19 @@ AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* conte
 }
 
 AddressVector::~AddressVector() {
-  {
-    ProgressEngine::Entry entry(domain_.engine());
-    table_.for_each_peer([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
-  }
   if (eq_ != nullptr) eq_->drop_ref();
   domain_.drop_ref();
 }
 
 int AddressVector::close() {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (refs_ != 0) return -FI_EBUSY;
   delete this;
   return 0;
 }
 
 int AddressVector::bind(struct fid* fid, uint64_t flags) {
-  domain_.engine().home().require();
+  domain_.home().require();
   EventQueue* eq = checked_object_of<EventQueue>(fid);
   if (eq == nullptr || eq_ != nullptr) return -FI_EINVAL;
   if (flags != 0) return -FI_EBADFLAGS;
@@ -160,10 +158,10 @@ int AddressVector::bind(struct fid* fid, uint64_t flags) {
   return 0;
 }
 
-Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
-                                     ProgressEngine::Entry& entry) {
-  if (!is_unicast(address.fa) || address.fa.family != domain_.terms().local.family)
-    return Errc::invalid;
+// What operations of that engine to the address need; the engine keeps the peer for it.
+Result<ses::Destination> AddressVector::reach(const UetAddress& address, JobId job,
+                                              const DomainEngine& engine) {
+  ProgressEngine::Entry entry(*engine.progress);
   pds::PeerTable& peers = entry.fep().peers();
   const PeerId peer = UET_TRY(peers.find_or_add(address.fa, entry.now()));
   UET_CHECK(agree(address, peers[peer], entry.now()));
@@ -180,11 +178,23 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
   to.job = job;
   to.capabilities = static_cast<uint8_t>(address.capabilities);  // [LF-005]
   peers.list(peer);
-  return table_.add(address, to);
+  return to;
 }
 
-void AddressVector::release_settled(ProgressEngine::Entry& entry) {
-  table_.release_settled([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
+// Set-up lock held.
+Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job) {
+  if (!is_unicast(address.fa) || address.fa.family != domain_.terms().local.family)
+    return Errc::invalid;
+  std::vector<ses::Destination> to;
+  for (const DomainEngine& engine : domain_.engines()) {
+    const Result<ses::Destination> reached = reach(address, job, engine);
+    if (!reached.ok()) {
+      tables_.give_up(to);
+      return reached.error();
+    }
+    to.push_back(*reached);
+  }
+  return tables_.add(address, to);
 }
 
 // What packets to the peer carry, by what its address states and by the route. [LF-131, LF-140]
@@ -244,7 +254,9 @@ int AddressVector::check(const Insertion& insertion) const {
              "its key\n");
     return -FI_EINVAL;
   }
-  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag)) != 0) return -FI_EBADFLAGS;
+  const bool has_firewalls = FI_VERSION_GE(domain_.api_version(), FI_VERSION(2, 2));
+  const uint64_t ignored = has_firewalls ? kFirewallAddr : 0;
+  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag | ignored)) != 0) return -FI_EBADFLAGS;
   const bool errors = (insertion.flags & FI_SYNC_ERR) != 0;
   if (errors && (has_events_ || insertion.context == nullptr)) return -FI_EINVAL;
   if (has_events_ && eq_ == nullptr) return -FI_ENOEQ;
@@ -254,6 +266,7 @@ int AddressVector::check(const Insertion& insertion) const {
 // Which job the address at that position is inserted for; 0: as its endpoint is. [LF-019]
 Result<JobId> AddressVector::job_of(const Insertion& insertion, size_t position) const {
   if ((insertion.flags & kAuthKeyFlag) == 0) return JobId();
+  const ProgressEngine::Entry entry(domain_.first_engine());
   const JobId* const job = keys_.find(insertion.out[position]);
   if (job == nullptr) return Errc::invalid;
   return *job;
@@ -265,12 +278,12 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
   if (const int error = check(insertion); error != 0) return error;
   size_t good = 0;
   {
-    ProgressEngine::Entry entry(domain_.engine());
-    release_settled(entry);
+    const std::lock_guard lock(domain_.engines().set_up_lock());
+    tables_.release_settled();
     for (size_t i = 0; i < count; ++i) {
       const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
         const JobId job = UET_TRY(job_of(insertion, i));
-        return add(UET_TRY(next(i)), job, entry);
+        return add(UET_TRY(next(i)), job);
       }();
       if (!added.ok()) {
         fail(insertion, i, added.error());
@@ -313,19 +326,12 @@ int AddressVector::insert_named(const char* node, size_t node_count, const char*
 
 int AddressVector::remove_one(fi_addr_t address) {
   const Instant limit = monotonic_now() + kRemovePatience;
-  while (true) {
+  for (;;) {
     {
-      ProgressEngine::Entry entry(domain_.engine());
-      release_settled(entry);
-      const ses::Destination* const to = table_.find(address);
-      if (to == nullptr) return -FI_EINVAL;
-      if (table_.is_in_use(address)) entry.poll();
-      if (!table_.is_in_use(address)) {
-        const PeerId peer = to->peer;
-        if (table_.remove(address)) entry.fep().unlist(peer, entry.now());
-        return 0;
-      }
-      if (entry.now() >= limit) return -FI_EBUSY;
+      const std::lock_guard lock(domain_.engines().set_up_lock());
+      tables_.release_settled();
+      const int error = tables_.remove(address);
+      if (error != -FI_EBUSY || monotonic_now() >= limit) return error;
     }
     std::this_thread::yield();
   }
@@ -344,7 +350,7 @@ int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t fla
 
 // The addresses that were inserted with it stay of its job.
 int AddressVector::remove_key(fi_addr_t key) {
-  const ProgressEngine::Entry entry(domain_.engine());
+  const ProgressEngine::Entry entry(domain_.first_engine());
   return keys_.remove(key);
 }
 
@@ -353,7 +359,7 @@ int AddressVector::insert_auth_key(const void* key, size_t bytes, fi_addr_t* out
   if (flags != 0) return -FI_EBADFLAGS;
   const std::optional<uint32_t> job = job_of_key(static_cast<const uint8_t*>(key), bytes);
   if (!job || out == nullptr) return -FI_EINVAL;  // [LF-017]
-  const ProgressEngine::Entry entry(domain_.engine());
+  const ProgressEngine::Entry entry(domain_.first_engine());
   const Result<fi_addr_t> added = keys_.add(JobId{*job});
   if (!added.ok()) {
     UET_WARN(AV, "an address vector takes max_ep_auth_key keys, %zu\n", kKeysMax);
@@ -366,10 +372,10 @@ int AddressVector::insert_auth_key(const void* key, size_t bytes, fi_addr_t* out
 int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) {
   if (!domain_.terms().has_av_keys) return -FI_ENOSYS;
   if (bytes == nullptr || (key == nullptr && *bytes != 0)) return -FI_EINVAL;
-  const ProgressEngine::Entry entry(domain_.engine());
+  const ProgressEngine::Entry entry(domain_.first_engine());
   const JobId* job = keys_.find(address);
-  if (const ses::Destination* to = table_.find(address); job == nullptr && to != nullptr)
-    job = &to->job;
+  const ses::Destination* const to = tables_.of(domain_.engines().first()).find(address);
+  if (job == nullptr && to != nullptr) job = &to->job;
   if (job == nullptr) return -FI_EINVAL;
   const uint32_t value = job->value();  // host order [LF-017]
   if (*bytes != 0) std::memcpy(key, &value, std::min(*bytes, sizeof value));
@@ -379,9 +385,10 @@ int AddressVector::lookup_auth_key(fi_addr_t address, void* key, size_t* bytes) 
 
 int AddressVector::lookup(fi_addr_t address, void* data, size_t* length) {
   if (length == nullptr) return -FI_EINVAL;
-  const ProgressEngine::Entry entry(domain_.engine());
-  if (table_.find(address) == nullptr) return -FI_EINVAL;
-  write_address(addr_format_, table_.address_of(address), data, length);
+  const ProgressEngine::Entry entry(domain_.first_engine());
+  const AvTable& entries = tables_.of(domain_.engines().first());
+  if (entries.find(address) == nullptr) return -FI_EINVAL;
+  write_address(addr_format_, entries.address_of(address), data, length);
   return 0;
 }
 

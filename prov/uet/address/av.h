@@ -1,10 +1,10 @@
-// Address vector: the libfabric object around AvTable. It reads addresses, resolves names, agrees
+// Address vector: the libfabric object around AvTables. It reads addresses, resolves names, agrees
 // on payloads with peers and says how insertions ended. FI_AV_MAP uses indices too. [LF-012..016]
 #pragma once
 
 #include "prov/uet/address/address.h"
 #include "prov/uet/address/av_keys.h"
-#include "prov/uet/address/av_table.h"
+#include "prov/uet/address/av_tables.h"
 #include "prov/uet/api/shim.h"
 #include "prov/uet/domain/domain.h"
 
@@ -36,9 +36,8 @@ class AddressVector {
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 
-  // Its entries. Engine lock held.
-  AvTable& table() { return table_; }
-  const AvTable& table() const { return table_; }
+  // Its entries, for endpoints of that engine, the lock of which is held.
+  AvTable& table(const DomainEngine& engine) { return tables_.of(engine); }
   // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
   AvKeys& keys() { return keys_; }
 
@@ -64,21 +63,22 @@ class AddressVector {
   int check(const Insertion& insertion) const;
   template <class Next>
   int insert_all(const Insertion& insertion, size_t count, Next&& next);
-  Result<fi_addr_t> add(const UetAddress& address, JobId job, ProgressEngine::Entry& entry);
+  Result<fi_addr_t> add(const UetAddress& address, JobId job);
+  Result<ses::Destination> reach(const UetAddress& address, JobId job, const DomainEngine& engine);
   Result<JobId> job_of(const Insertion& insertion, size_t position) const;
   Result<void> agree(const UetAddress& address, pds::Peer& peer, Instant now);
   void fail(const Insertion& insertion, size_t position, Errc why);
   int report(const Insertion& insertion, size_t good);
   int remove_one(fi_addr_t address);
   int remove_key(fi_addr_t key);
-  void release_settled(ProgressEngine::Entry& entry);
+
   Link link_;
   Domain& domain_;
   EventQueue* eq_ = nullptr;
   const bool has_events_;  // FI_EVENT: insertions end in an event
   std::atomic<uint32_t> refs_{0};
   const uint32_t addr_format_;
-  AvTable table_;
+  AvTables tables_;
   AvKeys keys_;
 };
 

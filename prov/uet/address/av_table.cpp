@@ -3,6 +3,8 @@
 
 #include "base/assert.h"
 
+#include <algorithm>
+
 namespace uet::prov {
 
 AvTable::AvTable(uint64_t index_mask, bool has_keys, size_t expected)
@@ -10,12 +12,18 @@ AvTable::AvTable(uint64_t index_mask, bool has_keys, size_t expected)
   entries_.reserve(expected);
 }
 
-fi_addr_t AvTable::add(const UetAddress& address, const ses::Destination& to) {
-  const uint64_t index = free_.empty() ? entries_.size() : *free_.begin();
-  if (index == entries_.size()) {
-    entries_.emplace_back();
+uint64_t AvTable::free_from(uint64_t index) const {
+  const auto at = free_.lower_bound(index);
+  return at != free_.end() ? *at : std::max<uint64_t>(index, entries_.size());
+}
+
+void AvTable::add(uint64_t index, const UetAddress& address, const ses::Destination& to) {
+  // Those that another engine's table cannot have yet are left free here.
+  for (uint64_t i = entries_.size(); i < index; ++i) free_.insert(i);
+  if (index >= entries_.size()) {
+    entries_.resize(index + 1);
   } else {
-    free_.erase(free_.begin());
+    free_.erase(index);
   }
   Entry& e = entries_[index];
   e = {};
@@ -23,7 +31,6 @@ fi_addr_t AvTable::add(const UetAddress& address, const ses::Destination& to) {
   e.to = to;
   if (address.has_initiator) join_sender(index);
   e.live = true;
-  return fi_addr_t{index};
 }
 
 bool AvTable::remove(fi_addr_t addr) {
@@ -31,7 +38,7 @@ bool AvTable::remove(fi_addr_t addr) {
   Entry& e = entries_[index];
   e.live = false;
   if (e.address.has_initiator) leave_sender(index);
-  if (e.unreported == 0) {
+  if (e.unreported == 0 && e.in_flight == 0) {
     free_.insert(index);
     return true;
   }
@@ -44,7 +51,7 @@ void AvTable::end_operation(fi_addr_t addr, bool unreported) {
   const uint64_t index = addr & index_mask_;
   Entry& e = entries_[index];
   --(unreported ? e.unreported : e.in_flight);
-  if (e.leaving && e.unreported == 0) settled_.push_back(index);
+  if (e.leaving && e.unreported == 0 && e.in_flight == 0) settled_.push_back(index);
 }
 
 // Of several entries for one sender the oldest is reported. [LF-015, LF-016]

@@ -1,6 +1,6 @@
-// The entries of an address vector, by index and by sender, with the operations in flight to each.
-// All calls hold the engine's lock. It keeps the references that entries have on peers in mind; who
-// calls takes them and gives them back. [LF-012..016]
+// The entries of an address vector as one engine sees them, by index and by sender, with the
+// operations in flight to each. All calls hold that engine's lock. It keeps the references that
+// entries have on peers in mind; who calls takes them and gives them back. [LF-012..016]
 #pragma once
 
 #include "prov/uet/address/address.h"
@@ -23,8 +23,10 @@ class AvTable {
   // their jobs, too. `expected` entries, about.
   AvTable(uint64_t index_mask, bool has_keys, size_t expected);
 
-  // A new entry, at the lowest index that is free.
-  fi_addr_t add(const UetAddress& address, const ses::Destination& to);
+  // The lowest index from `index` on that is free.
+  uint64_t free_from(uint64_t index) const;
+  // A new entry at a free index.
+  void add(uint64_t index, const UetAddress& address, const ses::Destination& to);
   // Removes the live entry of that address. True: its peer is to be given up now; false: when
   // release_settled() names it, because operations in flight keep it. [LF-015]
   bool remove(fi_addr_t addr);
@@ -65,7 +67,8 @@ class AvTable {
   bool mark_lost(fi_addr_t addr) { return !std::exchange(entries_[addr & index_mask_].lost, true); }
   // Counts the operations in flight to an entry that find() returned. fi_av_remove waits for them
   // and returns -FI_EBUSY if they do not end. It does not wait for those that the application
-  // believes done (`unreported`); these only keep the index from being reused. [LF-015]
+  // believes done (`unreported`); these only keep the index from being reused, as does one that is
+  // posted while the entry is removed. [LF-015]
   void begin_operation(fi_addr_t addr, bool unreported) {
     Entry& e = entries_[addr & index_mask_];
     ++(unreported ? e.unreported : e.in_flight);
@@ -92,7 +95,7 @@ class AvTable {
     uint32_t in_flight = 0;   // the application waits for their end
     uint32_t unreported = 0;  // it believes them done
     bool live = false;
-    bool leaving = false;  // removed, but unreported operations are still in flight
+    bool leaving = false;  // removed, but operations are still in flight
     bool lost = false;     // an operation that was reported as done has failed
     UetAddress address;    // for fi_av_lookup
     // The entries of the same sender that were inserted just before and just after this one.

@@ -32,9 +32,10 @@ struct fi_uet_counter {
 
 struct fi_uet_ops_counters {
   size_t size; /* of this structure in the provider; later members follow */
-  /* Writes all counters of the domain, always in the same order. On entry *count says how many fit;
-   * on return, how many there are. 0; -FI_ETOOSMALL: they do not fit, nothing was written;
-   * -FI_EINVAL: a null argument, or a fid of another kind; -FI_EOPBADSTATE: in a forked child.
+  /* Writes all counters of the domain, always in the same order. On entry *count is the room
+   * in counters; on return, the number of counters. Returns 0; -FI_ETOOSMALL: too little room,
+   * nothing was written; -FI_EINVAL: a null argument, or a fid of another kind;
+   * -FI_EOPBADSTATE: in a forked child.
    * Any thread. Takes the domain's lock for about a microsecond; no system call. */
   int (*read)(struct fid *fid, struct fi_uet_counter *counters, size_t *count);
 };
@@ -44,14 +45,14 @@ struct fi_uet_ops_counters {
  *   struct fi_uet_counter_list list = {.size = sizeof list, .counters = counters, .count = count};
  *   fi_control(&domain->fid, FI_UET_GET_COUNTERS, &list);
  *
- * 0 and errors as of read; -FI_EINVAL also when `size` is less than that of the structure in the
- * provider. Of objects of other kinds the command is unknown: -FI_ENOSYS. */
+ * Returns 0 and errors as read does; -FI_EINVAL also when `size` is less than that of the
+ * structure in the provider. Objects of other kinds do not know the command: -FI_ENOSYS. */
 #define FI_UET_GET_COUNTERS 0x55455401 /* "UET", 1 */
 
 struct fi_uet_counter_list {
   size_t size;                     /* of this structure in the program */
-  struct fi_uet_counter *counters; /* where they go; may be null to ask for count */
-  size_t count;                    /* on entry how many fit; on return how many there are */
+  struct fi_uet_counter *counters; /* destination; null: return count only */
+  size_t count;                    /* on entry the room; on return the number of counters */
 };
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// What the user of a program must read although nobody set FI_LOG_LEVEL: why the provider offers
-// nothing, or something else than the environment asks for. A few lines in the life of a process.
+// Messages that the user must see even without FI_LOG_LEVEL: why the provider offers nothing, or
+// something else than the environment requests. A few lines in the life of a process.
 #pragma once
 
 namespace uet::prov {

@@ -75,7 +75,7 @@ int Counter::open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* cont
   if (wanted.events != FI_CNTR_EVENTS_COMP) return -FI_EOPNOTSUPP;  // [LF-125]
   if (wanted.flags != 0) return -FI_EBADFLAGS;
   std::unique_ptr<Counter> counter(new Counter(domain, context));
-  if (const int error = counter->wait_.open(wanted.wait_obj, domain.engine()); error != 0) {
+  if (const int error = counter->wait_.open(wanted.wait_obj, domain.first_engine()); error != 0) {
     return error;
   }
   *fid = &counter.release()->link_.fid;
@@ -83,10 +83,10 @@ int Counter::open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* cont
 }
 
 int Counter::close() {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (refs_ != 0) return -FI_EBUSY;
   {
-    const ProgressEngine::Entry entry(domain_.engine());
+    const ProgressEngine::Entry entry(wait_.seat());
     for (MemoryRegion* region : regions_) region->forget(*this);
     wait_.disarm();
   }
@@ -96,8 +96,8 @@ int Counter::close() {
 
 uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
   // There is no error to return: the value as it was before the fork.
-  if (domain_.engine().home().is_elsewhere()) return word.load(std::memory_order_relaxed);
-  ProgressEngine::Entry entry(domain_.engine());
+  if (domain_.home().is_elsewhere()) return word.load(std::memory_order_relaxed);
+  ProgressEngine::Entry entry(wait_.seat());
   entry.poll();
   // Reading either word shows that the application is awake: both count as seen.
   seen_value_ = value_.load(std::memory_order_relaxed);
@@ -107,14 +107,14 @@ uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
 }
 
 int Counter::change(std::atomic<uint64_t>& word, uint64_t value, bool add) {
-  const ProgressEngine::Entry entry(domain_.engine());
+  const ProgressEngine::Entry entry(wait_.seat());
   word.store(add ? word.load(std::memory_order_relaxed) + value : value, std::memory_order_relaxed);
   wait_.signal();
   return 0;
 }
 
 int Counter::wait(uint64_t threshold, int timeout_ms) {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (!wait_.can_wait()) return -FI_EINVAL;
   struct Goal {
     const Counter* counter;
@@ -123,7 +123,7 @@ int Counter::wait(uint64_t threshold, int timeout_ms) {
     bool reached() const { return counter->value_.load(std::memory_order_relaxed) >= threshold; }
     bool failed() const { return counter->errors_.load(std::memory_order_relaxed) != errors; }
   };
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   Goal goal{this, threshold, errors_.load(std::memory_order_relaxed)};
   const WaitObject::Condition condition{&goal, [](void* self) {
                                           const Goal& g = *static_cast<Goal*>(self);
@@ -140,7 +140,7 @@ int Counter::wait(uint64_t threshold, int timeout_ms) {
 }
 
 int Counter::trywait() {
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   const WaitObject::Condition condition{this, [](void* self) {
                                           const Counter& c = *static_cast<Counter*>(self);
                                           return c.value_ != c.seen_value_ ||
@@ -150,7 +150,7 @@ int Counter::trywait() {
 }
 
 int Counter::control(int command, void* arg) {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (arg == nullptr) return -FI_EINVAL;
   switch (command) {
     case FI_GETWAIT:

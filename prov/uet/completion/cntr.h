@@ -28,6 +28,8 @@ class Counter {
   int close();
 
   Domain& domain() { return domain_; }
+  // Which engine counts with it.
+  WaitObject& wait_object() { return wait_; }
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 

@@ -12,6 +12,8 @@ namespace uet::prov {
 // kDeliveryErrno + (pds::FailureReason << 8) + wire::NackCode, or kLocalErrno + Completion::Status.
 inline constexpr int kDeliveryErrno = 0x10000;
 inline constexpr int kLocalErrno = 0x20000;
+// Added to it in events of lost operations, because other events carry errnos. [LF-137]
+inline constexpr int kLostErrno = 0x1000000;
 
 // Positive fi_errno of a return code that is not OK. [SES-152..183]
 int fi_errno_of(wire::ReturnCode code);

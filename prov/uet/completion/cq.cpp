@@ -139,7 +139,7 @@ int CompletionQueue::open(Domain& domain, fi_cq_attr* attr, fid_cq** cq, void* c
     return -FI_EINVAL;
   }
   std::unique_ptr<CompletionQueue> self(new CompletionQueue(domain, *attr, context));
-  const int rc = self->wait_.open(attr->wait_obj, domain.engine());
+  const int rc = self->wait_.open(attr->wait_obj, domain.first_engine());
   if (rc != 0) {
     UET_WARN(CQ, "fi_cq_open: wait object %d is not available: %s\n", attr->wait_obj,
              fi_strerror(-rc));
@@ -163,14 +163,14 @@ CompletionQueue::CompletionQueue(Domain& domain, const fi_cq_attr& attr, void* c
 }
 
 int CompletionQueue::close() {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (bindings_ > 0) {
     UET_WARN(CQ, "fi_close: %u endpoint bindings of this CQ are left; close the endpoints first\n",
              bindings_);
     return -FI_EBUSY;
   }
   {
-    const ProgressEngine::Entry entry(domain_.engine());
+    const ProgressEngine::Entry entry(wait_.seat());
     wait_.disarm();
   }
   domain_.drop_ref();
@@ -179,14 +179,14 @@ int CompletionQueue::close() {
 }
 
 void CompletionQueue::attach(uint32_t operations) {
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   entries_.set_capacity(requested_ + attached_ + operations);
   attached_ += operations;
   ++bindings_;
 }
 
 void CompletionQueue::detach(uint32_t operations) {
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   attached_ -= operations;
   // Unread entries may still need the room; it is only given back when they do not.
   if (entries_.taken() <= requested_ + attached_) entries_.set_capacity(requested_ + attached_);
@@ -237,7 +237,7 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
 [[gnu::always_inline]] inline ssize_t CompletionQueue::read_now(void* buf, size_t count,
                                                                 fi_addr_t* src_addr,
                                                                 bool& is_idle) {
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   wait_.disarm();
   entry.poll([&] { return entries_.unread() != 0 && count != 0; });
   if (entries_.unread() == 0) {
@@ -252,7 +252,7 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
 
 ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond,
                                int timeout_ms) {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (!wait_.can_wait()) {
     UET_WARN(CQ, "fi_cq_sread: the CQ was opened with FI_WAIT_NONE; use FI_WAIT_UNSPEC or FD\n");
     return -FI_EINVAL;
@@ -262,14 +262,17 @@ ssize_t CompletionQueue::sread(void* buf, size_t count, fi_addr_t* src_addr, con
     size_t entries;
   } awaited{this, 1};
   if (threshold_ && cond != nullptr) {
-    // More than the ring holds would never come.
-    awaited.entries = std::clamp<size_t>(*static_cast<const size_t*>(cond), 1, requested_);
+    // The manual calls `cond` the threshold itself, and some programs pass its address. No address
+    // is as small as a threshold. More than the ring holds would never come.
+    const auto word = reinterpret_cast<uintptr_t>(cond);
+    const size_t wanted = word <= kMaxEntries ? word : *static_cast<const size_t*>(cond);
+    awaited.entries = std::clamp<size_t>(wanted, 1, requested_);
   }
   const WaitObject::Condition condition{&awaited, [](void* self) {
                                           const auto& a = *static_cast<Awaited*>(self);
                                           return a.cq->ready(a.entries);
                                         }};
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   wait_.disarm();
   if (!ready(awaited.entries)) {
     const int rc = wait_.wait(entry, timeout_ms, condition);
@@ -306,7 +309,7 @@ size_t CompletionQueue::describe(const CompletionError& error) {
 
 ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
   if (out == nullptr) return -FI_EINVAL;
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   wait_.disarm();
   if (!entries_.front_is_error()) return -FI_EAGAIN;
   const CompletionEntry& done = entries_.front();
@@ -344,21 +347,21 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
 }
 
 int CompletionQueue::signal() {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (!wait_.can_wait()) return -FI_EINVAL;
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   wait_.interrupt();
   return 0;
 }
 
 int CompletionQueue::trywait() {
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(wait_.seat());
   return wait_.trywait(
       entry, {this, [](void* self) { return static_cast<CompletionQueue*>(self)->ready(1); }});
 }
 
 int CompletionQueue::control(int command, void* arg) {
-  domain_.engine().home().require();
+  domain_.home().require();
   switch (command) {
     case FI_GETWAIT:
       return wait_.get_wait(arg);

@@ -28,6 +28,8 @@ class CompletionQueue {
   static struct fi_ops* fid_ops();
 
   Domain& domain() { return domain_; }
+  // Which engine fills it.
+  WaitObject& wait() { return wait_; }
   // Header data fits the format. [LF-093]
   bool carries_data() const { return entry_bytes_ >= sizeof(struct fi_cq_data_entry); }
 

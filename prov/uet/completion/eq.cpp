@@ -1,6 +1,8 @@
 // Event queue; see eq.h.
 #include "prov/uet/completion/eq.h"
 
+#include "prov/uet/completion/completion_error.h"
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -38,9 +40,11 @@ ssize_t sread_op(fid_eq* eq, uint32_t* event, void* buf, size_t length, int time
   return guard([&] { return EventQueue::from(eq).sread(event, buf, length, timeout, flags); });
 }
 
-// Events carry positive errnos as prov_errno.
+// Events of the network and of insertions carry positive errnos as prov_errno; those of lost
+// operations what their completion would carry.
 const char* strerror_op(fid_eq*, int prov_errno, const void*, char* buf, size_t length) noexcept {
-  const char* text = fi_strerror(prov_errno);
+  const char* text = prov_errno >= kLostErrno ? completion_error_name(prov_errno - kLostErrno)
+                                              : fi_strerror(prov_errno);
   if (buf != nullptr && length > 0) snprintf(buf, length, "%s", text);
   return text;
 }

@@ -8,18 +8,23 @@
 
 namespace uet::prov {
 
+// The calling thread, as long as it lives.
+inline const void* this_thread() {
+  static thread_local char self;
+  return &self;
+}
+
 class Sleepers {
  public:
   // A wait object is about to be slept on, or may be from now on (FI_WAIT_FD). True: with the
   // socket. The objects of one thread are one sleeper.
   bool begin_watch(bool has_helper) {
-    static thread_local char self;  // its address is the thread's name
-    const bool is_first = followers_ == 0 && (watchers_ == 0 || watching_ == &self);
+    const bool is_first = followers_ == 0 && (watchers_ == 0 || watching_ == this_thread());
     if (has_helper && !is_first) {
       ++followers_;
       return false;
     }
-    watching_ = &self;
+    watching_ = this_thread();
     ++watchers_;
     return true;
   }

@@ -33,7 +33,7 @@ int WaitObject::open(enum fi_wait_obj kind, ProgressEngine& engine) {
     case FI_WAIT_NONE:
     case FI_WAIT_YIELD:
       kind_ = kind;
-      engine_ = &engine;
+      seat_.set(engine);
       return 0;
     case FI_WAIT_UNSPEC:
     case FI_WAIT_FD:
@@ -46,8 +46,17 @@ int WaitObject::open(enum fi_wait_obj kind, ProgressEngine& engine) {
     if (const int error = fds_.open_set(engine.io().wait_fd()); error != 0) return error;
   }
   kind_ = kind;
-  engine_ = &engine;
+  seat_.set(engine);
   return 0;
+}
+
+bool WaitObject::move_to(ProgressEngine& engine) {
+  if (seat_.is_at(engine)) return true;
+  const ProgressEngine::Entry entry(seat_);
+  if (waiters_ > 0 || armed_) return false;
+  fds_.change_socket(this->engine().io().wait_fd(), engine.io().wait_fd());
+  seat_.set(engine);
+  return true;
 }
 
 void WaitObject::close() {
@@ -106,15 +115,15 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
 
 void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
   const bool watches = begin_watch();
-  if (!engine_->sleepers().are_served()) until = std::min(until, engine_->wake_by(entry.now()));
-  if (!engine_->helper().is_running()) until = std::min(until, entry.now() + kUnhelpedSleep);
+  if (!engine().sleepers().are_served()) until = std::min(until, engine().wake_by(entry.now()));
+  if (!engine().helper().is_running()) until = std::min(until, entry.now() + kUnhelpedSleep);
   const timespec rest = to_timespec(std::max(until - entry.now(), Duration::zero()));
-  pollfd fds[2] = {{fds_.event(), POLLIN, 0}, {watches ? engine_->io().wait_fd() : -1, POLLIN, 0}};
+  pollfd fds[2] = {{fds_.event(), POLLIN, 0}, {watches ? engine().io().wait_fd() : -1, POLLIN, 0}};
   const uint32_t raises = raises_;
   ++sleeping_;
-  engine_->sleepers().begin();
+  engine().sleepers().begin();
   entry.wait([&] { ppoll(fds, 2, until.is_never() ? nullptr : &rest, nullptr); });
-  engine_->sleepers().end();
+  engine().sleepers().end();
   end_watch(watches);
   --sleeping_;
   if (raises != raises_ && unseen_ > 0) --unseen_;
@@ -127,23 +136,24 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   if (condition.holds(condition.self)) return -FI_EAGAIN;
   if (raised_ && unseen_ == 0) lower();
   if (armed_) end_watch(watches_);
+  armed_by_ = armed_ && armed_by_ != this_thread() ? nullptr : this_thread();
   armed_ = true;
   watches_ = begin_watch();
-  fds_.watch_socket(watches_, engine_->io().wait_fd());
-  fds_.set_timer(engine_->sleepers().are_served() ? Instant::never()
-                                                  : engine_->wake_by(entry.now()));
+  fds_.watch_socket(watches_, engine().io().wait_fd());
+  fds_.set_timer(engine().sleepers().are_served() ? Instant::never()
+                                                  : engine().wake_by(entry.now()));
   return 0;
 }
 
 bool WaitObject::begin_watch() {
-  const bool watches = engine_->sleepers().begin_watch(engine_->helper().is_running());
-  if (watches) engine_->io().on_sleep(true);
+  const bool watches = engine().sleepers().begin_watch(engine().helper().is_running());
+  if (watches) engine().io().on_sleep(true);
   return watches;
 }
 
 void WaitObject::end_watch(bool watched) {
-  if (watched) engine_->io().on_sleep(false);
-  if (engine_->sleepers().end_watch(watched)) engine_->serve_sleepers();
+  if (watched) engine().io().on_sleep(false);
+  if (engine().sleepers().end_watch(watched)) engine().serve_sleepers();
 }
 
 int WaitObject::get_wait(void* arg) const {

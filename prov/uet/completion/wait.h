@@ -32,21 +32,29 @@ class WaitObject {
   int open(enum fi_wait_obj kind, ProgressEngine& engine);
   void close();
 
+  // The engine that runs while somebody waits. Its owner enters it by this seat.
+  EngineSeat& seat() { return seat_; }
+  const EngineSeat& seat() const { return seat_; }
+  // Another engine from now on. False, and nothing changes, while somebody waits or may begin to by
+  // the descriptor. Called with the set-up lock of the domain and no other.
+  bool move_to(ProgressEngine& engine);
+
   bool can_wait() const { return kind_ != FI_WAIT_NONE; }
 
-  // Something was inserted. Engine lock held. Costs a branch when nobody sleeps.
+  // Something was inserted. Engine lock held. Costs a branch when no thread sleeps.
   void signal() {
     if ((sleeping_ > 0 || armed_) && !raised_) raise();
   }
-  // The owner was read again: the application no longer waits. Engine lock held.
+  // The owner was read again: a thread that was to sleep on the descriptor is awake, and others may
+  // sleep on. Engine lock held.
   void disarm() {
-    if (!armed_) return;
+    if (!armed_ || armed_by_ != this_thread()) return;
     armed_ = false;
     end_watch(watches_);
     if (raised_ && unseen_ == 0) lower();
   }
 
-  // Runs the engine until `condition` holds (0), the time is up or somebody called interrupt()
+  // Runs the engine until `condition` holds (0), the time is up or a thread called interrupt()
   // (-FI_EAGAIN). Negative timeout: for ever. Spins briefly, then sleeps with the lock released.
   // The lock is held on entry (`entry`) and on return.
   int wait(ProgressEngine::Entry& entry, int timeout_ms, const Condition& condition);
@@ -67,7 +75,9 @@ class WaitObject {
   void end_watch(bool watched);
   void sleep(ProgressEngine::Entry& entry, Instant until);
 
-  ProgressEngine* engine_ = nullptr;
+  ProgressEngine& engine() const { return seat_.engine(); }
+
+  EngineSeat seat_;
   enum fi_wait_obj kind_ = FI_WAIT_NONE;
   // Under the engine lock.
   uint32_t sleeping_ = 0;           // threads asleep in wait()
@@ -75,8 +85,9 @@ class WaitObject {
   uint32_t raises_ = 0;             // times raise() was called
   uint32_t interrupts_ = 0;         // times interrupt() was called
   uint32_t waiters_ = 0;            // threads inside wait(), asleep or not
-  bool interrupt_pending_ = false;  // interrupt() found nobody; the next wait() returns at once
-  bool armed_ = false;              // trywait() said yes, and the owner was not read since
+  bool interrupt_pending_ = false;  // interrupt() found no sleeper; the next wait() returns at once
+  bool armed_ = false;  // trywait() said yes, and the same thread has not read the owner since
+  const void* armed_by_ = nullptr;  // null: several threads
   bool watches_ = false;            // while armed: see Sleepers
   bool raised_ = false;             // the eventfd is readable
   WaitDescriptors fds_;

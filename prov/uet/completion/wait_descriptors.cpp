@@ -83,4 +83,10 @@ void WaitDescriptors::watch_socket(bool watches, int socket) {
   }
 }
 
+void WaitDescriptors::change_socket(int from, int to) {
+  if (epoll_fd_ < 0) return;
+  watch_socket(false, from);
+  watch_socket(true, to);
+}
+
 }  // namespace uet::prov

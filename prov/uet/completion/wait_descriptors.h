@@ -28,6 +28,8 @@ class WaitDescriptors {
   // Whether the set holds the engine's socket. A change that the system refuses leaves a sleeper
   // that wakes up too often.
   void watch_socket(bool watches, int socket);
+  // The engine is another one from now on: its socket takes the place of the old one's in the set.
+  void change_socket(int from, int to);
 
  private:
   int event_fd_ = -1;

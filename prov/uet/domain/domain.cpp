@@ -54,7 +54,7 @@ std::unique_lock<std::mutex> lock_at_end() {
 template <class Fid, class Body>
 int open_in(Fid* domain, Body body) noexcept {
   return guard([&] {
-    Domain::from(domain).engine().home().require();
+    Domain::from(domain).home().require();
     return body(Domain::from(domain));
   });
 }
@@ -195,6 +195,7 @@ DomainTerms terms_of(const fi_info& info) {
   terms.mr_mode = info.domain_attr->mr_mode;
   terms.addr_format = info.addr_format;
   terms.has_av_keys = info.domain_attr->auth_key_size == kKeysFromAv;
+  terms.has_key = info.domain_attr->auth_key_size != 0 && !terms.has_av_keys;
   return terms;
 }
 
@@ -233,7 +234,6 @@ Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
 }
 
 Domain::~Domain() {
-  engine_.reset();
   if (registration_eq_ != nullptr) registration_eq_->drop_ref();
   if (eq_ != nullptr) eq_->drop_ref();
   fabric_.drop_ref();
@@ -249,23 +249,19 @@ int Domain::start(const fi_info& info) {
   if (!job || (terms_.has_av_keys && info.domain_attr->auth_key != nullptr)) return -FI_EINVAL;
   terms_.job = JobId{*job};
   candidate->leave_uet_port = leaves_uet_port(info, candidate->interface.address);
-  DomainSetup setup;
-  if (const int error = set_up_domain(settings(), *candidate, *info.domain_attr, setup);
-      error != 0) {
-    return error;
-  }
-  engine_ = std::move(setup.engine);
-  security_ = std::move(setup.security);
-  terms_.local = setup.local;
-  terms_.payload = setup.payload;
   terms_.name = candidate->name;
   terms_.fabric_name = fabric_name(candidate->interface);
-  if (engine_->helper().is_running()) {
-    engine_->helper().set_errand(std::make_unique<DomainErrand>(*this, *engine_));
+  const int error =
+      engines_.start(engine_count(), settings(), *candidate, *info.domain_attr, terms_.payload);
+  if (error != 0) return error;
+  terms_.local = engines_.first().local;
+  for (DomainEngine& engine : engines_) {
+    UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
+             terms_.name.c_str(), io::ip_text(engine.local).c_str(), engine.local.port,
+             terms_.payload.network, terms_.job.value(), claims_.pid().value());
+    HelperThread& helper = engine.progress->helper();
+    if (helper.is_running()) helper.set_errand(std::make_unique<DomainErrand>(*this, engine));
   }
-  UET_INFO(DOMAIN, "%s: %s, UDP port %u, payload %u, JobID %u, PIDonFEP %u\n",
-           candidate->name.c_str(), io::ip_text(terms_.local).c_str(), terms_.local.port,
-           terms_.payload.network, terms_.job.value(), claims_.pid().value());
   if (is_socket_address(terms_.addr_format) && terms_.local.port != kUetPort) {
     UET_WARN(DOMAIN,
              "UDP port %u is taken, and socket addresses cannot name port %u: peers will "
@@ -275,14 +271,31 @@ int Domain::start(const fi_info& info) {
   return 0;
 }
 
+// What belongs to one engine alone keeps the domain at one: counters of regions, the jobs of
+// address vectors, addresses that name no port, and backends of which an address or an interface
+// has one. [LF-144, LF-145]
+uint32_t Domain::engine_count() const {
+  const IoChoice io = settings().io;
+  const bool needs_one = terms_.has_av_keys || (terms_.caps & FI_RMA_EVENT) != 0 ||
+                         is_socket_address(terms_.addr_format) || io == IoChoice::ip ||
+                         io == IoChoice::xdp;
+  if (needs_one && settings().engines > 1) {
+    UET_INFO(DOMAIN,
+             "one engine instead of FI_UET_ENGINES=%u, because of FI_RMA_EVENT, FI_AV_AUTH_KEY, "
+             "socket addresses, or FI_UET_IO=ip or xdp\n",
+             settings().engines);
+  }
+  return needs_one ? 1 : settings().engines;
+}
+
 int Domain::close() {
-  engine_->home().require();
+  home().require();
   if (refs_ != 0) return -FI_EBUSY;
   {
     const std::lock_guard lock(open_objects());
     std::erase(open_domains(), this);
   }
-  engine_->drain(kDrainTime);
+  engines_.drain(kDrainTime);
   delete this;
   return 0;
 }
@@ -299,7 +312,7 @@ fid_domain* Domain::first_open_at(const FabricAddress& address) {
   const std::lock_guard lock(open_objects());
   for (Domain* domain : open_domains()) {
     const FabricAddress& local = domain->terms_.local;
-    if (domain->engine_->home().is_elsewhere()) continue;
+    if (domain->home().is_elsewhere()) continue;
     if (local.family == address.family && local.ip == address.ip) return domain->fid();
   }
   return nullptr;
@@ -310,17 +323,17 @@ void Domain::stop_all() {
   if (!lock) return;
   const Instant begin = monotonic_now();
   for (Domain* domain : open_domains()) {
-    if (domain->engine_->home().is_elsewhere()) continue;
+    if (domain->home().is_elsewhere()) continue;
     const Instant end = begin + domain->settings().linger;
     domain->flush(std::max(end - monotonic_now(), Duration::zero()));
-    domain->engine_->retire();
+    domain->engines_.retire();
   }
 }
 
 // Programs that end without closing their endpoints, as after a socket was written to, shall not
 // lose what they were told is done. [LF-138]
 void Domain::flush(Duration limit) {
-  const uint32_t left = engine_->flush_copies(limit);
+  const uint32_t left = engines_.flush_copies(limit);
   if (left == 0) return;
   UET_WARN(DOMAIN,
            "exit: %u operations that had been reported as done are lost: their peers did not "
@@ -329,7 +342,7 @@ void Domain::flush(Duration limit) {
 }
 
 int Domain::bind(struct fid* fid, uint64_t flags) {
-  engine_->home().require();
+  home().require();
   EventQueue* eq = checked_object_of<EventQueue>(fid);
   if (eq == nullptr) return -FI_EINVAL;
   if ((flags & ~kRegMr) != 0) return -FI_EBADFLAGS;
@@ -342,13 +355,14 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
 }
 
 bool Domain::may_talk(JobId job) const {
-  return security_ == nullptr || !security_->jobs().is_cut_off(job);
+  const Security* const security = engines_.first().security.get();
+  return security == nullptr || !security->jobs().is_cut_off(job);
 }
 
-void Domain::describe(DomainStatus& out) const {
+void Domain::describe(const DomainEngine& engine, DomainStatus& out) const {
   out.domain = terms_.name;
   out.fabric = terms_.fabric_name;
-  out.local = terms_.local;
+  out.local = engine.local;
   out.job = terms_.job.value();
   out.payload_mtu = terms_.payload.network;
   out.failure = failures_.get();

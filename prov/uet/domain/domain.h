@@ -1,9 +1,10 @@
-// The libfabric domain: one FEP of this process. Owns the engine, the endpoint names in use and
+// The libfabric domain. Owns its engines, each a FEP of this process, the endpoint names in use and
 // what all objects below it share. [LF-001, architecture 5]
 #pragma once
 
 #include "prov/uet/api/shim.h"
 #include "prov/uet/domain/domain_terms.h"
+#include "prov/uet/domain/engines.h"
 #include "prov/uet/domain/fabric.h"
 #include "prov/uet/domain/name_claims.h"
 #include "prov/uet/observe/failure_watch.h"
@@ -15,14 +16,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
 
 namespace uet::prov {
 
-class Security;
 class EventQueue;
 struct DomainStatus;
 
@@ -47,7 +44,11 @@ class Domain {
   int close();
   int bind(struct fid* fid, uint64_t flags);
 
-  ProgressEngine& engine() { return *engine_; }
+  DomainEngines& engines() { return engines_; }
+  // What is no endpoint's runs here; a domain with keys in its address vectors has no other.
+  ProgressEngine& first_engine() { return *engines_.first().progress; }
+  // The process that opened the domain.
+  const Home& home() const { return engines_.first().progress->home(); }
   Fabric& fabric() { return fabric_; }
   const Settings& settings() const { return fabric_.settings(); }
   uint32_t api_version() const { return fabric_.api_version(); }
@@ -63,13 +64,14 @@ class Domain {
   const DomainTerms& terms() const { return terms_; }
   // False: its job needs a secure domain and has none. [TSS-077]
   bool may_talk(JobId job) const;
-  // What routes to peers carry. With the engine's lock.
+  // What routes to peers carry. Set-up lock held.
   io::Routes& routes() { return routes_; }
   // The names of its endpoints.
   NameClaims& names() { return claims_; }
 
-  // For the helper thread: all that does not change but by endpoints coming and going.
-  void describe(DomainStatus& out) const;
+  // For the helper thread of that engine: all that does not change but by endpoints coming and
+  // going.
+  void describe(const DomainEngine& engine, DomainStatus& out) const;
 
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
@@ -77,13 +79,13 @@ class Domain {
  private:
   Domain(Fabric& fabric, const fi_info& info, void* context);
   int start(const fi_info& info);
+  uint32_t engine_count() const;
   void flush(Duration limit);
 
   Link link_;
   Fabric& fabric_;
   FailureWatch failures_;
-  std::shared_ptr<Security> security_;  // outlives the engine
-  std::unique_ptr<ProgressEngine> engine_;
+  DomainEngines engines_;
   EventQueue* eq_ = nullptr;
   EventQueue* registration_eq_ = nullptr;
   std::atomic<uint32_t> refs_{0};

@@ -24,6 +24,7 @@ struct DomainTerms {
   uint32_t addr_format = 0;
   bool has_av_keys = false;  // FI_AV_AUTH_KEY: the jobs are those of the address vectors [LF-019]
   JobId job;
+  bool has_key = false;  // the job is that of a key which the application gave [LF-018]
   OwnPayload payload;
   FabricAddress local;  // where peers reach this domain
   std::string name;

@@ -50,6 +50,7 @@ struct Agreement {
   uint64_t rx_op_flags = 0;
   size_t tx_size = 0;
   size_t rx_size = 0;
+  size_t mr_count = 0;  // regions at once
   uint64_t mem_tag_format = kTagFormat;
   uint32_t ep_tclass = 0;
   uint32_t domain_tclass = 0;

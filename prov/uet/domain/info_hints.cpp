@@ -96,6 +96,9 @@ bool agree_caps(uint32_t version, const fi_info* hints, Agreement& a) {
 
 size_t queue_size(size_t wanted) { return wanted != 0 ? wanted : kQueueSizeDefault; }
 
+// Remote segments of an operation: each one is a message in the queue. [LF-047]
+size_t rma_segments(size_t tx_size) { return std::min(kIovLimit, tx_size); }
+
 bool agree_tx(const fi_tx_attr* tx, Agreement& a) {
   a.tx_size = kQueueSizeDefault;
   if (tx == nullptr) return true;
@@ -104,7 +107,8 @@ bool agree_tx(const fi_tx_attr* tx, Agreement& a) {
   if (has_other(tx->op_flags, is_datagram ? kDatagramTxOpFlags : kTxOpFlags)) return false;
   if (!is_class(tx->tclass)) return false;
   if (exceeds(tx->inject_size, ses::kInjectBytes) || exceeds(tx->size, kQueueSizeMax) ||
-      exceeds(tx->iov_limit, kIovLimit) || exceeds(tx->rma_iov_limit, kIovLimit)) {
+      exceeds(tx->iov_limit, kIovLimit) ||
+      exceeds(tx->rma_iov_limit, rma_segments(queue_size(tx->size)))) {
     return false;
   }
   a.tx_order = tx->msg_order;
@@ -135,9 +139,13 @@ bool agree_key(const uint8_t* key, size_t bytes, const uint8_t*& agreed) {
   return true;
 }
 
+// Of a read behind which a write is ordered. Longer data is fetched from memory when its packet is
+// made, and the write may be there first. [LF-090]
+constexpr size_t kWarBytes = ses::Config{}.ack_data_bytes_max;
+
 // Without an order messages may overtake each other: the sizes are then 0. [LF-090]
-size_t order_size(uint64_t orders, uint64_t asked) {
-  return (orders & asked) != 0 ? size_t{ses::kMaxMessageBytes} : 0;
+size_t order_size(uint64_t orders, uint64_t asked, size_t bytes = ses::kMaxMessageBytes) {
+  return (orders & asked) != 0 ? bytes : 0;
 }
 
 // A size of ordered data asks for that order. Without RMA there is nothing to order. [LF-090]
@@ -147,12 +155,13 @@ bool agree_order_sizes(const fi_ep_attr& ep, Agreement& a) {
     size_t wanted;
     uint64_t orders;  // of which any makes the size true
     uint64_t order;   // what is granted when none was asked for
-  } sizes[] = {{ep.max_order_raw_size, kRawOrders, FI_ORDER_RAW},
-               {ep.max_order_war_size, kWarOrders, FI_ORDER_WAR},
-               {ep.max_order_waw_size, kWawOrders, FI_ORDER_WAW}};
+    size_t most;
+  } sizes[] = {{ep.max_order_raw_size, kRawOrders, FI_ORDER_RAW, ses::kMaxMessageBytes},
+               {ep.max_order_war_size, kWarOrders, FI_ORDER_WAR, kWarBytes},
+               {ep.max_order_waw_size, kWawOrders, FI_ORDER_WAW, ses::kMaxMessageBytes}};
   for (const auto& size : sizes) {
     if (size.wanted == 0) continue;
-    if (exceeds(size.wanted, ses::kMaxMessageBytes)) return false;
+    if (exceeds(size.wanted, size.most)) return false;
     if (((a.tx_order | a.rx_order) & size.orders) != 0) continue;
     a.tx_order |= size.order;
     a.rx_order |= size.order;
@@ -238,11 +247,12 @@ uint64_t domain_caps(uint32_t version, const fi_domain_attr& domain, const Agree
 
 bool agree_domain(const Settings& settings, uint32_t version, const fi_domain_attr* domain,
                   Agreement& a) {
+  a.mr_count = settings.stack.ses.memory_regions;
   if (domain == nullptr) return agree_mr_mode(settings, version, 0, a);
   if (has_other(domain->caps, domain_caps(version, *domain, a))) return false;
   if (!agree_mr_mode(settings, version, domain->mr_mode, a)) return false;
   if (exceeds(domain->mr_key_size, kKeyBytes) || exceeds(domain->cq_data_size, 8) ||
-      exceeds(domain->mr_iov_limit, kIovLimit) || exceeds(domain->mr_cnt, kObjectCount) ||
+      exceeds(domain->mr_iov_limit, kIovLimit) || exceeds(domain->mr_cnt, a.mr_count) ||
       exceeds(domain->cq_cnt, kObjectCount) || exceeds(domain->cntr_cnt, kObjectCount) ||
       exceeds(domain->ep_cnt, kEndpointCount) || exceeds(domain->max_err_data, kErrDataBytes)) {
     return false;
@@ -294,7 +304,7 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   domain.mr_iov_limit = kIovLimit;
   domain.caps = kDomainCaps | (a.has_av_keys ? a.caps & FI_DIRECTED_RECV : 0);
   domain.max_err_data = kErrDataBytes;
-  domain.mr_cnt = kObjectCount;
+  domain.mr_cnt = a.mr_count;
   domain.tclass = a.domain_tclass;
 #if UET_HAVE_AV_AUTH_KEY
   domain.max_ep_auth_key = a.has_av_keys ? kKeysMax : 1;  // [LF-108]
@@ -377,7 +387,7 @@ void fill_attributes(const Agreement& a, fi_info& info) {
   info.tx_attr->inject_size = ses::kInjectBytes;
   info.tx_attr->size = a.tx_size;
   info.tx_attr->iov_limit = kIovLimit;
-  info.tx_attr->rma_iov_limit = kIovLimit;
+  info.tx_attr->rma_iov_limit = rma_segments(a.tx_size);
   info.tx_attr->tclass = a.ep_tclass;
   *info.rx_attr = {};
   info.rx_attr->caps = a.rx_caps;
@@ -391,7 +401,7 @@ void fill_attributes(const Agreement& a, fi_info& info) {
   ep.protocol_version = kProtoUetVersion;
   ep.max_msg_size = ses::kMaxMessageBytes;
   ep.max_order_raw_size = order_size(orders, kRawOrders);
-  ep.max_order_war_size = order_size(orders, kWarOrders);
+  ep.max_order_war_size = order_size(orders, kWarOrders, kWarBytes);
   ep.max_order_waw_size = order_size(orders, kWawOrders);
   ep.mem_tag_format = a.mem_tag_format;
   ep.tx_ctx_cnt = 1;

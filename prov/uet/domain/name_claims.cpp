@@ -79,10 +79,10 @@ std::vector<std::pair<uint16_t, uint16_t>> NameClaims::list() const {
   return names_.list();
 }
 
-int NameClaims::write(const ses::EndpointName& name, uint32_t addr_format, void* address,
-                      size_t* length) const {
+int NameClaims::write(const ses::EndpointName& name, const FabricAddress& local,
+                      uint32_t addr_format, void* address, size_t* length) const {
   UetAddress own;
-  own.fa = terms_.local;
+  own.fa = local;
   own.has_pid = own.has_ri = own.has_initiator = true;
   own.absolute = name.absolute;
   own.pid = name.pid.value();

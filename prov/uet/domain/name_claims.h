@@ -40,10 +40,11 @@ class NameClaims {
   size_t count() const;
   // (PIDonFEP, RI) of all, in order.
   std::vector<std::pair<uint16_t, uint16_t>> list() const;
-  // The address of an endpoint in the form `addr_format`, as fi_getname does: copies what fits in
-  // *length octets, sets *length to the full size; -FI_ETOOSMALL when cut.
-  int write(const ses::EndpointName& name, uint32_t addr_format, void* address,
-            size_t* length) const;
+  // The address of an endpoint that peers find at `local`, in the form `addr_format`, as fi_getname
+  // does: copies what fits in *length octets, sets *length to the full size; -FI_ETOOSMALL when
+  // cut.
+  int write(const ses::EndpointName& name, const FabricAddress& local, uint32_t addr_format,
+            void* address, size_t* length) const;
   PidOnFep pid() const { return pid_; }
 
  private:

@@ -6,7 +6,7 @@
 #include "io/sealed_io.h"
 #include "io/socket.h"
 #include "io/system_random.h"
-#include "keys/file_watch.h"
+#include "keys/agent_source.h"
 #include "keys/keyring.h"
 #include "keys/secret_memory.h"
 
@@ -30,6 +30,24 @@ Instant coarse_now() {
 
 keys::Present present(Instant now) { return {now, static_cast<int64_t>(::time(nullptr))}; }
 
+// The program may change its folder.
+std::string whole(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).string();
+}
+std::string path_or(const std::string& given, const char* usual) {
+  return given.empty() ? usual : whole(given);
+}
+
+const char* word_of(TssChoice choice) { return choice == TssChoice::agent ? "agent" : "file"; }
+
+// Throws KeyFileError: the agent does not answer.
+std::unique_ptr<keys::KeySource> make_source(const Settings& settings) {
+  if (settings.tss == TssChoice::agent) {
+    return std::make_unique<keys::AgentSource>(path_or(settings.tss_agent, "/run/uet/keys.sock"));
+  }
+  return std::make_unique<keys::FileSource>(path_or(settings.tss_keys, "/etc/uet/keys.toml"));
+}
+
 class KeptKeys final : public Security, public std::enable_shared_from_this<KeptKeys> {
  public:
   KeptKeys() : secrets_(2 * size_t{tss::DomainsConfig{}.domains} * sizeof(tss::KeySecret)) {}
@@ -40,6 +58,7 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
 
  private:
   void check() const;
+  void report_counters(const io::CounterSink& sink) const;
   void reload(Instant now);
   void look_after(const keys::DomainEntry& entry, Instant now);
   Instant tend(Instant now);
@@ -48,12 +67,12 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   Arena arena_;
   tss::Domains domains_;
   std::optional<keys::Keyring> ring_;
-  std::optional<keys::FileWatch> watch_;
-  std::string path_;
+  const char* word_ = "";  // of FI_UET_TSS
   uint64_t cut_dscps_ = 0;
   Instant look_at_ = Instant::zero();
   Instant reload_at_ = Instant::never();  // until it succeeds
-  bool has_failed_ = false;               // the last look at the files; said once
+  std::string failure_;                   // of the last look at keys and counters; said once
+  uint64_t reloads_ = 0, reload_failures_ = 0;
   bool is_rotation_told_ = false;
 };
 
@@ -70,15 +89,10 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
     throw keys::KeyFileError("no memory for jobs");
   }
   cut_dscps_ = settings.cut_dscps();
-  // The program may change its folder.
-  const auto whole = [](const std::string& path) {
-    return path.empty() ? path : std::filesystem::absolute(path).string();
-  };
-  path_ = settings.tss_keys.empty() ? "/etc/uet/keys.toml" : whole(settings.tss_keys);
-  const std::string counters =
-      settings.tss_counters.empty() ? "/etc/uet/counters" : whole(settings.tss_counters);
-  watch_.emplace(path_);
-  ring_.emplace(keys::KeyringPaths{path_, counters, whole(settings.tss_keylog)},
+  word_ = word_of(settings.tss);
+  ring_.emplace(make_source(settings),
+                keys::KeyringPaths{path_or(settings.tss_counters, "/etc/uet/counters"),
+                                   whole(settings.tss_keylog)},
                 wire::IpAddress::of(local), domains_, present(coarse_now()));
   check();
   for (const keys::DomainEntry& entry : ring_->file().domains) {
@@ -86,7 +100,8 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   }
   if (!keys::bind_jobs(ring_->file(), jobs_).ok()) {
     throw keys::KeyFileError(
-        path_ + ": two domains without jobs, a job with two policies, or too many jobs");
+        ring_->source().name() +
+        ": two domains without jobs, a job with two policies, or too many jobs");
   }
 }
 
@@ -94,7 +109,8 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
 void KeptKeys::check() const {
   for (const keys::DomainEntry& entry : ring_->file().domains) {
     if (entry.terms.mode == tss::Mode::server && entry.terms.use_ssi) {
-      throw keys::KeyFileError(path_ + ": domain " + std::to_string(entry.terms.sdi) +
+      throw keys::KeyFileError(ring_->source().name() + ": domain " +
+                               std::to_string(entry.terms.sdi) +
                                ": mode server with an ssi is not supported by the provider");
     }
   }
@@ -108,15 +124,27 @@ std::unique_ptr<io::PacketIo> KeptKeys::around(std::unique_ptr<io::PacketIo> bac
   terms.cut_dscps = cut_dscps_;
   terms.clock = coarse_now;
   terms.tend = [self = shared_from_this()](Instant now) { return self->tend(now); };
+  terms.counters = [self = shared_from_this()](const io::CounterSink& sink) {
+    self->report_counters(sink);
+  };
   return std::make_unique<io::SealedIo>(std::move(backend), domains_, std::move(terms));
 }
 
-// A key file that is wrong changes nothing: the keys of before stay in use.
+// Keys that are wrong change nothing: those of before stay in use.
 void KeptKeys::reload(Instant now) {
+  ++reload_failures_;  // if it throws
   const size_t count = ring_->reload(present(now)).size();
-  UET_INFO(DOMAIN, "%s was read again: %zu changes\n", path_.c_str(), count);
+  UET_INFO(DOMAIN, "%s was read again: %zu changes\n", ring_->source().name().c_str(), count);
   is_rotation_told_ = false;
   check();
+  --reload_failures_;
+  ++reloads_;
+}
+
+void KeptKeys::report_counters(const io::CounterSink& sink) const {
+  sink("tss_key_reloads", reloads_);
+  sink("tss_key_reload_failures", reload_failures_);
+  sink("tss_key_agent_lost", ring_->source().losses());
 }
 
 // What an operator must know, once: at most a line a second about forged packets. [TSS-051,
@@ -139,17 +167,17 @@ Instant KeptKeys::tend(Instant now) {
   constexpr Duration kLookEvery = Duration::seconds(1);
   constexpr Duration kTryAgainEvery = Duration::seconds(1);
   try {
-    if (watch_->has_changed()) reload_at_ = now;
+    if (ring_->has_news(now)) reload_at_ = now;
     if (reload_at_ <= now) {
       reload_at_ = now + kTryAgainEvery;
       reload(now);
       reload_at_ = Instant::never();
     }
     ring_->run(now);
-    if (reload_at_ == Instant::never()) has_failed_ = false;
+    if (reload_at_ == Instant::never()) failure_.clear();
   } catch (const keys::KeyFileError& error) {
-    if (!has_failed_) UET_WARN(DOMAIN, "FI_UET_TSS=file: %s\n", error.what());
-    has_failed_ = true;
+    if (failure_ != error.what()) UET_WARN(DOMAIN, "FI_UET_TSS=%s: %s\n", word_, error.what());
+    failure_ = error.what();
   }
   if (now >= look_at_) {
     for (const keys::DomainEntry& entry : ring_->file().domains) look_after(entry, now);
@@ -165,7 +193,8 @@ std::shared_ptr<Security> Security::open(const Settings& settings, const FabricA
   try {
     made->start(settings, local);
   } catch (const keys::KeyFileError& error) {
-    UET_WARN(DOMAIN, "FI_UET_TSS=file: %s (docs/howto/keys.md)\n", error.what());
+    UET_WARN(DOMAIN, "FI_UET_TSS=%s: %s (docs/howto/keys.md)\n", word_of(settings.tss),
+             error.what());
     return nullptr;
   }
   if (!settings.tss_keylog.empty()) {

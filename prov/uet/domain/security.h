@@ -1,5 +1,5 @@
-// The secure domains that a libfabric domain talks in: keys and counters from the files that the
-// settings name, kept while it runs. FI_UET_TSS=file. [decision 23]
+// The secure domains that a libfabric domain talks in: keys from the file or the agent and counters
+// from the file that the settings name, kept while it runs. FI_UET_TSS. [decision 23]
 #pragma once
 
 #include "prov/uet/settings/settings.h"
@@ -15,8 +15,9 @@ namespace uet::prov {
 
 class Security {
  public:
-  // Null after a warning that names the remedy: a file is missing, wrong or not secret, the address
-  // does not fit, or this build lacks OpenSSL or toml++. Then nothing may be sent.
+  // Null after a warning that names the remedy: a file is missing, wrong or not secret, no key
+  // agent answers, the address does not fit, or this build lacks OpenSSL or toml++. Then nothing
+  // may be sent.
   static std::shared_ptr<Security> open(const Settings& settings, const FabricAddress& local);
   virtual ~Security() = default;
   Security(const Security&) = delete;

@@ -5,7 +5,7 @@
 namespace uet::prov {
 
 std::shared_ptr<Security> Security::open(const Settings&, const FabricAddress&) {
-  UET_WARN(DOMAIN, "FI_UET_TSS=file: this build cannot seal packets: it lacks OpenSSL or toml++\n");
+  UET_WARN(DOMAIN, "FI_UET_TSS: this build cannot seal packets: it lacks OpenSSL or toml++\n");
   return nullptr;
 }
 

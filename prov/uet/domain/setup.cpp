@@ -16,6 +16,7 @@
 #include "io/shm/shm_io.h"
 #include "io/system_random.h"
 #include "io/udp.h"
+#include "io/xdp/xdp_io.h"
 #include "wire/pds_request.h"
 #include "wire/ses_request.h"
 
@@ -42,6 +43,7 @@ std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_
 constexpr uint32_t kFewestPeers = 65'536;
 constexpr uint32_t kFewestReceives = 65'536;
 constexpr uint32_t kFewestOperations = 16'384;
+constexpr uint32_t kFewestLongIovs = 1024;
 
 // A part of each, down to a floor. False: all of them are at their floors.
 bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
@@ -55,6 +57,7 @@ bool shrink(fep::Config& config, uint32_t numerator, uint32_t denominator) {
   lower(config.peers_max, kFewestPeers);
   lower(config.ses.receives, kFewestReceives);
   lower(config.ses.operations, kFewestOperations);
+  lower(config.ses.long_iovs, kFewestLongIovs);
   return is_changed;
 }
 
@@ -95,6 +98,18 @@ std::unique_ptr<io::PacketIo> open_frames_unasked(const Settings& settings,
   return backend;
 }
 
+// FI_UET_IO=xdp. Null: the warning names the remedy.
+std::unique_ptr<io::PacketIo> open_xdp(const io::UdpOptions& options,
+                                       const DomainCandidate& candidate, bool& owns_uet_port,
+                                       std::string& error) {
+  std::unique_ptr<io::XdpIo> xdp = io::XdpIo::open(options, &error);
+  if (xdp == nullptr) return nullptr;
+  owns_uet_port = xdp->owns_uet_port();
+  UET_INFO(DOMAIN, "%s: AF_XDP %s, receive queues: %u\n", candidate.name.c_str(),
+           xdp->mode_text().c_str(), xdp->queue_count());
+  return xdp;
+}
+
 std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
                                            const DomainCandidate& candidate, bool& owns_uet_port) {
   const IoChoice wanted = settings.io;
@@ -109,6 +124,7 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
   options.cut_dscps = settings.cut_dscps();
   std::string error;
   backend = wanted == IoChoice::packet ? open_as<io::FrameIo>(options, owns_uet_port, error)
+            : wanted == IoChoice::xdp  ? open_xdp(options, candidate, owns_uet_port, error)
                                        : open_as<io::UdpIo>(options, owns_uet_port, error);
   if (backend == nullptr) {
     UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
@@ -162,14 +178,16 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
 
 // Outside of the capture, which shows sealed packets. False after a warning: nothing may go in the
 // clear that was to be sealed. [TSS-109]
-bool seal(const Settings& settings, DomainSetup& out, std::unique_ptr<io::PacketIo>& backend) {
-  if (!settings.tss) {
-    if (settings.tss_keys.empty()) return true;
-    UET_WARN(DOMAIN,
-             "FI_UET_TSS_KEYS is set, but packets would go in the clear: set "
-             "FI_UET_TSS=file, or unset it\n");
+bool seal(const Settings& settings, DomainEngine& out, std::unique_ptr<io::PacketIo>& backend) {
+  if (!settings.tss_keys.empty() && settings.tss != TssChoice::file) {
+    UET_WARN(DOMAIN, "FI_UET_TSS_KEYS is set, but not used: set FI_UET_TSS=file, or unset it\n");
     return false;
   }
+  if (!settings.tss_agent.empty() && settings.tss != TssChoice::agent) {
+    UET_WARN(DOMAIN, "FI_UET_TSS_AGENT is set, but not used: set FI_UET_TSS=agent, or unset it\n");
+    return false;
+  }
+  if (settings.tss == TssChoice::off) return true;
   out.security = Security::open(settings, out.local);
   if (out.security == nullptr) return false;
   backend = out.security->around(std::move(backend));
@@ -269,8 +287,8 @@ Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
 
 uint64_t os_random() { return io::SystemRandom().u64(); }
 
-int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
-                  const fi_domain_attr& attr, DomainSetup& out) {
+int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
+                  const fi_domain_attr& attr, DomainEngine& out, OwnPayload& payload) {
   bool owns_uet_port = false;
   std::unique_ptr<io::PacketIo> backend = open_backend(settings, candidate, owns_uet_port);
   if (backend == nullptr) return -FI_EADDRNOTAVAIL;
@@ -278,12 +296,12 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   if (!decorate(settings, backend, candidate.interface.name)) return -FI_EIO;
   out.local = backend->local_address();
   if (!seal(settings, out, backend)) return -FI_ENOKEY;
-  out.payload.network = fitting_mtu(settings, candidate, backend->caps());
-  out.payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
+  payload.network = fitting_mtu(settings, candidate, backend->caps());
+  payload.host = settings.payload_mtu.value_or(wire::kPayloadMtuMax);
 
   fep::Config config;
-  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port,
-                   out.payload.network, out.security ? out.security->seal_bytes() : 0, config))
+  if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port, payload.network,
+                   out.security ? out.security->seal_bytes() : 0, config))
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {
@@ -299,13 +317,14 @@ int set_up_domain(const Settings& settings, const DomainCandidate& candidate,
   options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
   // Peers are taken to be as we are: they send again what nobody has answered for so long.
   // What the same looks take where each is a system call.
-  if (settings.io == IoChoice::uring) options.patience = Duration::microseconds(60);
+  if (settings.io == IoChoice::uring || settings.io == IoChoice::xdp)
+    options.patience = Duration::microseconds(60);
   options.peers_wait = std::min(config.pds.rto_init, config.pds.tail_loss);
   auto stack = std::make_unique<fep::Engine>(std::move(*fep), std::move(backend));
   stack->tell_of_paths(log_path_notice);
   auto engine = ProgressEngine::create(std::move(stack), options);
   if (!engine.ok()) return to_fi_errno(engine.error());
-  out.engine = std::move(*engine);
+  out.progress = std::move(*engine);
   return 0;
 }
 

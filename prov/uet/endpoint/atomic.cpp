@@ -85,6 +85,10 @@ ssize_t Transmissions::atomic(const AtomicCall& call) {
     UET_WARN(EP_DATA, "an atomic %s\n", wrong);
     return reject(-FI_EINVAL);
   }
+  if ((call.flags & FI_TAGGED) != 0) {
+    UET_WARN(EP_DATA, "atomics on tagged receives (FI_TAGGED) are not offered\n");
+    return reject(-FI_EOPNOTSUPP);
+  }
   const bool fetches = call.form != ses::AtomicForm::plain;
   const uint64_t bytes = fetches ? operands.result.bytes() : operands.operand.bytes();
   if (bytes > limits->count * limits->size) {
@@ -224,7 +228,7 @@ ssize_t inject(fid_ep* fid, const void* buf, size_t count, fi_addr_t to, uint64_
   Endpoint& ep = object_of<Endpoint>(fid);
   const fi_ioc operand = to_ioc(buf, count);
   return post(ep, Form::plain, {.operand = &operand, .operand_count = 1}, {to, addr, key}, datatype,
-              op, nullptr, ep.inject_flags());
+              op, ep.context(), ep.inject_flags());
 }
 
 ssize_t readwrite(fid_ep* fid, const void* buf, size_t count, void*, void* result, void*,

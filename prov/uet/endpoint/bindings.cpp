@@ -8,6 +8,8 @@
 #include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/shared_receives.h"
 
+#include <algorithm>
+
 namespace uet::prov {
 namespace {
 
@@ -74,6 +76,13 @@ int Bindings::bind_counter(Counter& counter, uint64_t flags) {
     return -FI_EBADFLAGS;
   }
   if (&counter.domain() != &domain_) return other_domain("counter");
+  if ((flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0 && (as_.caps & FI_RMA_EVENT) == 0) {
+    UET_WARN(
+        EP_CTRL,
+        "fi_ep_bind: counters of remote operations need FI_RMA_EVENT; ask fi_getinfo for it in "
+        "hints->caps\n");
+    return -FI_EOPNOTSUPP;
+  }
   for (uint32_t slot = 0; slot < kCounterSlots; ++slot) {
     if ((flags & kFlags[slot]) != 0 && counters_[slot] != nullptr) return -FI_EINVAL;
   }
@@ -118,11 +127,45 @@ int Bindings::bind_eq(const struct fid& endpoint, EventQueue& eq) {
   return 0;
 }
 
+// Of queues and counters, each once.
+std::vector<WaitObject*> Bindings::wait_objects() const {
+  std::vector<WaitObject*> found;
+  const auto add = [&](WaitObject& object) {
+    if (std::find(found.begin(), found.end(), &object) == found.end()) found.push_back(&object);
+  };
+  if (tx_cq_ != nullptr) add(tx_cq_->wait());
+  if (rx_cq_ != nullptr) add(rx_cq_->wait());
+  for (Counter* counter : counters_) {
+    if (counter != nullptr) add(counter->wait_object());
+  }
+  return found;
+}
+
+DomainEngine* Bindings::settle() {
+  DomainEngine* const engine = choice_.settle(wait_objects(), shared_ != nullptr);
+  if (engine == nullptr) {
+    UET_WARN(
+        EP_CTRL,
+        "what is bound to the endpoint runs in different engines: use queues and counters that "
+        "only endpoints with the same ones use, call fi_getname after fi_enable, or set "
+        "FI_UET_ENGINES=1\n");
+  }
+  return engine;
+}
+
+void Bindings::rename_event_owner(const struct fid& from, const struct fid& to) {
+  if (eq_owner_ != &from) return;
+  domain_.failures().remove(from);
+  domain_.failures().add(to, *eq_);
+  eq_owner_ = &to;
+}
+
 void Bindings::release() {
+  choice_.release();
   if (tx_cq_ != nullptr) tx_cq_->detach(as_.tx_size);
   if (rx_cq_ != nullptr) rx_cq_->detach(as_.rx_size);
   if (!held_keys_.empty()) {
-    const ProgressEngine::Entry entry(domain_.engine());
+    const ProgressEngine::Entry entry(domain_.first_engine());
     av_->keys().release(held_keys_);
   }
   if (shared_ != nullptr) {

@@ -6,6 +6,7 @@
 #include "prov/uet/api/compat.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/endpoint/attributes.h"
+#include "prov/uet/endpoint/engine_choice.h"
 #include "prov/uet/endpoint/lost_send.h"
 #include "prov/uet/progress/progress.h"
 
@@ -34,7 +35,8 @@ class Bindings {
     kCounterSlots
   };
 
-  Bindings(Domain& domain, const EndpointAttributes& as) : domain_(domain), as_(as) {}
+  Bindings(Domain& domain, const EndpointAttributes& as)
+      : domain_(domain), as_(as), choice_(domain.engines()) {}
   Bindings(const Bindings&) = delete;
   Bindings& operator=(const Bindings&) = delete;
 
@@ -47,6 +49,11 @@ class Bindings {
   std::span<const JobId> fix_jobs();
   // The keys of those jobs stay in the address vector until release(). Engine lock held.
   void hold_keys();
+  // The engine that the endpoint runs in, by what it is bound to; the same one when called again.
+  // Null after a warning: it is bound to what different engines serve. [LF-145]
+  DomainEngine* settle();
+  // Events in the name of `from` come in the name of `to` from here on. Engine lock held.
+  void rename_event_owner(const struct fid& from, const struct fid& to);
   // Gives all references back. No lock held; call once.
   void release();
 
@@ -77,6 +84,7 @@ class Bindings {
   int bind_av(AddressVector& av);
   int bind_shared(SharedReceives& shared);
   int bind_eq(const struct fid& endpoint, EventQueue& eq);
+  std::vector<WaitObject*> wait_objects() const;
 
   Domain& domain_;
   const EndpointAttributes& as_;
@@ -87,8 +95,9 @@ class Bindings {
   bool tx_selective_ = false;
   bool rx_selective_ = false;
   std::array<Counter*, kCounterSlots> counters_{};
+  EngineChoice choice_;
   EventQueue* eq_ = nullptr;
-  const struct fid* eq_owner_ = nullptr;  // the fid that it was bound to; only to be compared
+  const struct fid* eq_owner_ = nullptr;  // whose name its events have: the endpoint or an alias
   std::vector<JobId> jobs_;
   std::vector<fi_addr_t> held_keys_;  // the same as keys
 };

@@ -36,10 +36,10 @@ uint64_t completion_flags(ses::OpKind kind) {
 }
 
 EndpointState::EndpointState(Domain& of, const fi_info& info)
-    : domain(of), engine(of.engine()), as(of, info), bound(of, as) {}
+    : domain(of), at(&of.engines().first()), as(of, info), bound(of, as) {}
 
 ssize_t EndpointState::check_post(uint64_t capability) const {
-  if (engine.home().is_elsewhere() || !enabled) {
+  if (domain.home().is_elsewhere() || !enabled) {
     UET_WARN(EP_DATA, "the endpoint cannot be used: call fi_enable first, and not in a fork\n");
     return -FI_EOPBADSTATE;
   }

@@ -1,6 +1,7 @@
 // What the parts of an endpoint have in common. EndpointCore alone writes it.
 #pragma once
 
+#include "prov/uet/address/av.h"
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/endpoint/attributes.h"
 #include "prov/uet/endpoint/bindings.h"
@@ -28,9 +29,13 @@ struct EndpointState {
   // Whether a call that needs this capability may post now. 0 or -FI_E*.
   ssize_t check_post(uint64_t capability) const;
   CompletionError error_of(const ses::Completion& completion) const;
+  // Where it runs. Fixed once enabled, or once its address was asked for.
+  ProgressEngine& engine() const { return *at->progress; }
+  // The entries of its address vector. Enabled, engine lock held.
+  AvTable& addresses() const { return bound.av()->table(*at); }
 
   Domain& domain;
-  ProgressEngine& engine;
+  DomainEngine* at;  // one of the domain
   const EndpointAttributes as;
   Bindings bound;
   ses::EndpointId id;    // once enabled

@@ -122,7 +122,7 @@ int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
   const uint64_t tx = info->tx_attr != nullptr ? info->tx_attr->op_flags & kTxDefaults : 0;
   const uint64_t rx = info->rx_attr != nullptr ? info->rx_attr->op_flags & kRxDefaults : 0;
   std::unique_ptr<Endpoint> self(new Endpoint(*core, tx, rx, context));
-  core.release();
+  core.release()->join(self->link_.fid.fid);
   *ep = &self.release()->link_.fid;
   return 0;
 }
@@ -144,8 +144,8 @@ Endpoint::Endpoint(EndpointCore& core, uint64_t tx_flags, uint64_t rx_flags, voi
 }
 
 int Endpoint::close() {
-  core_.domain().engine().home().require();
-  if (--core_.users == 0) {
+  core_.domain().home().require();
+  if (core_.leave(link_.fid.fid)) {
     core_.shut_down();
     delete &core_;
   }
@@ -199,7 +199,7 @@ int Endpoint::alias(struct fi_alias& request) {
   if (request.flags != 0) {
     if (const int rc = other->set_flags(request.flags); rc != 0) return rc;
   }
-  ++core_.users;
+  core_.join(other->link_.fid.fid);
   *request.fid = &other.release()->link_.fid.fid;
   return 0;
 }

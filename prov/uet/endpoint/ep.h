@@ -30,6 +30,8 @@ class Endpoint {
   uint64_t inject_flags() const {
     return (tx_flags_ & ~(FI_COMPLETION | FI_INJECT_COMPLETE)) | FI_INJECT | kNoCompletion;
   }
+  // What errors of injected operations are reported with. [fi_endpoint, NOTES]
+  void* context() const { return link_.fid.fid.context; }
   // Of reads, which cannot be injected.
   uint64_t read_flags() const { return tx_flags_ & ~(FI_INJECT | FI_INJECT_COMPLETE); }
 

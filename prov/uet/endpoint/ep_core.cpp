@@ -32,8 +32,22 @@ EndpointCore::~EndpointCore() {
   state_.domain.drop_ref();
 }
 
+void EndpointCore::join(const struct fid& fid) {
+  const std::lock_guard lock(fids_lock_);
+  fids_.push_back(&fid);
+}
+
+bool EndpointCore::leave(const struct fid& fid) {
+  const std::lock_guard lock(fids_lock_);
+  std::erase(fids_, &fid);
+  if (fids_.empty()) return true;
+  const ProgressEngine::Entry entry(state_.engine());
+  state_.bound.rename_event_owner(fid, *fids_.front());
+  return false;
+}
+
 int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
-  state_.engine.home().require();
+  state_.domain.home().require();
   if (state_.enabled) {
     UET_WARN(EP_CTRL, "fi_ep_bind: the endpoint is enabled; bind everything before fi_enable\n");
     return -FI_EOPBADSTATE;
@@ -42,9 +56,12 @@ int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
 }
 
 int EndpointCore::enable() {
-  state_.engine.home().require();
+  state_.domain.home().require();
   if (state_.enabled) return 0;
   if (const int rc = state_.bound.check_complete(); rc != 0) return rc;
+  DomainEngine* const at = state_.bound.settle();
+  if (at == nullptr) return -FI_EINVAL;
+  state_.at = at;
   SharedReceives* const shared = state_.bound.shared();
   ses::EndpointOptions options;
   options.mode = state_.as.delivery_mode();
@@ -53,11 +70,11 @@ int EndpointCore::enable() {
   options.rx_size = state_.as.rx_size;
   if (shared != nullptr) options.shared = shared->id();
   if (!state_.domain.may_talk(name_.job)) {
-    UET_WARN(EP_CTRL, "fi_enable: no secure domain of FI_UET_TSS_KEYS has JobID %u\n",
+    UET_WARN(EP_CTRL, "fi_enable: no secure domain of the keys has JobID %u\n",
              name_.job.value());
     return -FI_ENOKEY;
   }
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   if (state_.domain.terms().has_av_keys) {
     options.jobs = state_.bound.fix_jobs();
     if (options.jobs.empty()) {
@@ -85,7 +102,7 @@ void EndpointCore::shut_down() {
   if (!state_.enabled) return;
   uint32_t left = 0;
   {
-    const ProgressEngine::Entry entry(state_.engine);
+    const ProgressEngine::Entry entry(state_.engine());
     left = tx_.unreported();
   }
   const Duration linger = state_.domain.settings().linger;
@@ -93,13 +110,13 @@ void EndpointCore::shut_down() {
     left = tx_.unreported();
     return left == 0;
   };
-  if (left > 0 && !state_.engine.run_until(linger, none_left)) {
+  if (left > 0 && !state_.engine().run_until(linger, none_left)) {
     UET_WARN(EP_CTRL,
              "fi_close: %u operations that had been reported as done are lost: their peers did "
              "not confirm them within %lld ms (FI_UET_LINGER)\n",
              left, static_cast<long long>(linger.ns() / 1'000'000));
   }
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   state_.closing = true;
   if (state_.bound.shared() != nullptr) state_.bound.shared()->remove(*this);
   entry.ses().close_endpoint(state_.id, entry.now());
@@ -119,14 +136,18 @@ int EndpointCore::get_option(int level, int name, void* value, size_t* length) {
       break;
 #if UET_HAVE_SIZE_OPTS
     case FI_OPT_MAX_MSG_SIZE:
-    case FI_OPT_MAX_TAGGED_SIZE:
-    case FI_OPT_MAX_RMA_SIZE:
       size_value = state_.as.message_bytes_max;
       break;
+    case FI_OPT_MAX_TAGGED_SIZE:
+    case FI_OPT_MAX_RMA_SIZE:
+      size_value = state_.as.datagram ? 0 : state_.as.message_bytes_max;
+      break;
     case FI_OPT_INJECT_MSG_SIZE:
+      size_value = std::min<size_t>(ses::kInjectBytes, state_.as.message_bytes_max);
+      break;
     case FI_OPT_INJECT_TAGGED_SIZE:
     case FI_OPT_INJECT_RMA_SIZE:
-      size_value = ses::kInjectBytes;
+      size_value = state_.as.datagram ? 0 : ses::kInjectBytes;
       break;
 #endif
     case FI_OPT_FI_HMEM_P2P: {
@@ -143,6 +164,18 @@ int EndpointCore::get_option(int level, int name, void* value, size_t* length) {
   std::memcpy(value, &size_value, sizeof(size_value));
   *length = sizeof(size_value);
   return 0;
+}
+
+// The peers of a domain are reached one way, whichever endpoint sends. [LF-142]
+int EndpointCore::permit_shared_memory(const void* value, size_t length) const {
+  bool is_permitted = false;
+  if (length != sizeof is_permitted) return -FI_EINVAL;
+  std::memcpy(&is_permitted, value, sizeof is_permitted);
+  if (is_permitted || !state_.domain.settings().shm) return 0;
+  UET_WARN(EP_CTRL,
+           "FI_OPT_SHARED_MEMORY_PERMITTED: one endpoint cannot be kept from shared memory; set "
+           "FI_UET_SHM=off for the process\n");
+  return -FI_EOPNOTSUPP;
 }
 
 int EndpointCore::set_option(int level, int name, const void* value, size_t length) {
@@ -164,7 +197,7 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 #endif
 #if UET_HAVE_SHM_OPT
     case FI_OPT_SHARED_MEMORY_PERMITTED:
-      return 0;  // no shared memory is used either way
+      return permit_shared_memory(value, length);
 #endif
     default:
       return -FI_ENOPROTOOPT;
@@ -173,11 +206,16 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 
 int EndpointCore::get_name(void* address, size_t* length) {
   if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
-  return state_.domain.names().write(name_, state_.as.addr_format, address, length);
+  // The address has the port of an engine.
+  DomainEngine* const at = state_.bound.settle();
+  if (at == nullptr) return -FI_EINVAL;
+  state_.at = at;
+  return state_.domain.names().write(name_, state_.at->local, state_.as.addr_format, address,
+                                     length);
 }
 
 int EndpointCore::set_name(const void* address, size_t length) {
-  state_.engine.home().require();
+  state_.domain.home().require();
   if (address == nullptr) return -FI_EINVAL;
   if (state_.enabled) return -FI_EOPBADSTATE;
   const Result<ses::EndpointName> claimed =
@@ -195,19 +233,19 @@ int EndpointCore::set_name(const void* address, size_t length) {
 ssize_t EndpointCore::rx_size_left() {
   if (!state_.enabled) return -FI_EOPBADSTATE;
   if (state_.bound.shared() != nullptr) return state_.bound.shared()->rx_size_left();
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   return state_.as.rx_size - std::min(entry.ses().receives_open(state_.id), state_.as.rx_size);
 }
 
 ssize_t EndpointCore::tx_size_left() {
   if (!state_.enabled) return -FI_EOPBADSTATE;
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   return state_.as.tx_size - std::min(tx_.open(), state_.as.tx_size);
 }
 
 ssize_t EndpointCore::cancel(void* op_context) {
   if (!state_.enabled) return -FI_EOPBADSTATE;
-  ProgressEngine::Entry entry(state_.engine);
+  ProgressEngine::Entry entry(state_.engine());
   const bool cancelled = entry.ses().cancel(state_.id, op_context, entry.now());
   entry.post(FlushPolicy::Nothing());
   return cancelled ? 0 : -FI_ENOENT;

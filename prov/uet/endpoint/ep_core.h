@@ -11,6 +11,8 @@
 #include <sys/types.h>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <vector>
 
 namespace uet::prov {
 
@@ -52,13 +54,20 @@ class EndpointCore {
   const ses::EndpointName& name() const { return name_; }
   const AddressVector* av() const { return state_.bound.av(); }
 
-  uint32_t users = 1;  // the endpoint and its aliases
+  // The endpoint and its aliases, any thread. leave(): true when `fid` was the last one. What the
+  // event queue is told in the name of one that leaves, it is told in another one's.
+  void join(const struct fid& fid);
+  bool leave(const struct fid& fid);
 
  private:
+  int permit_shared_memory(const void* value, size_t length) const;
+
   EndpointState state_;
   Transmissions tx_;
   Receptions rx_;
   ses::EndpointName name_;
+  std::mutex fids_lock_;
+  std::vector<const struct fid*> fids_;
 };
 
 }  // namespace uet::prov

@@ -22,7 +22,7 @@ void report_lost_send(const LostSend& lost, const struct fid* object, EventQueue
   entry.context = object->context;
   entry.data = lost.addr;
   entry.err = lost.error.err;
-  entry.prov_errno = lost.error.prov_errno;
+  entry.prov_errno = kLostErrno + lost.error.prov_errno;
   eq->report_error(entry);
 }
 

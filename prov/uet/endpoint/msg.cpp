@@ -71,7 +71,7 @@ ssize_t sendmsg(fid_ep* fid, const fi_msg* msg, uint64_t flags) noexcept {
 ssize_t inject(fid_ep* fid, const void* buf, size_t len, fi_addr_t to) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  return ep.core().tx().send(prov::to_call(&iov, 1, to, nullptr, ep.inject_flags()));
+  return ep.core().tx().send(prov::to_call(&iov, 1, to, ep.context(), ep.inject_flags()));
 }
 
 ssize_t senddata(fid_ep* fid, const void* buf, size_t len, void*, uint64_t data, fi_addr_t to,
@@ -86,7 +86,8 @@ ssize_t senddata(fid_ep* fid, const void* buf, size_t len, void*, uint64_t data,
 ssize_t injectdata(fid_ep* fid, const void* buf, size_t len, uint64_t data, fi_addr_t to) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  MessageCall call = prov::to_call(&iov, 1, to, nullptr, ep.inject_flags() | FI_REMOTE_CQ_DATA);
+  MessageCall call =
+      prov::to_call(&iov, 1, to, ep.context(), ep.inject_flags() | FI_REMOTE_CQ_DATA);
   call.data = data;
   return ep.core().tx().send(call);
 }

@@ -13,8 +13,8 @@ namespace uet::prov {
 // OpContext); when it fails, the stack took nothing.
 template <class Call, class Post>
 ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_flags, Post post) {
-  ProgressEngine::Entry entry(ep_.engine);
-  const ses::Destination* to = ep_.bound.av()->table().target(call.addr);
+  ProgressEngine::Entry entry(ep_.engine());
+  const ses::Destination* to = ep_.addresses().target(call.addr);
   if (to == nullptr) {
     entry.post(FlushPolicy::Nothing());
     return refuse_address(call.addr);
@@ -28,7 +28,7 @@ ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_f
   const Result<ses::Taken> posted = post(entry, *to, context);
   if (!posted.ok()) return refuse(entry, plan, call.addr, posted.error());
   if (*posted == ses::Taken::retained) {
-    ep_.bound.av()->table().report_early(call.addr);
+    ep_.addresses().report_early(call.addr);
     report_retained(plan, call.context, cq_flags);
   }
   const bool more = (call.flags & FI_MORE) != 0;

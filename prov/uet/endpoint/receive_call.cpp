@@ -30,6 +30,10 @@ ssize_t check_receive(const MessageCall& call, uint64_t tag_format) {
              static_cast<unsigned long long>(call.ignore));
     return -FI_EINVAL;
   }
+  if ((call.flags & FI_TRIGGER) != 0) {
+    UET_WARN(EP_DATA, "FI_TRIGGER is not offered\n");
+    return -FI_EOPNOTSUPP;  // [LF-100]
+  }
   const bool peeks = (call.flags & FI_PEEK) != 0;
   const bool claims = (call.flags & FI_CLAIM) != 0;
   const bool discards = (call.flags & FI_DISCARD) != 0;
@@ -67,7 +71,7 @@ bool is_directed(uint64_t caps, bool tagged) {
 }
 
 ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
-                    ses::ReceiveRequest& request) {
+                    const DomainEngine& engine, ses::ReceiveRequest& request) {
   if (!is_directed(caps, call.tagged)) return 0;
   if (call.addr == FI_ADDR_UNSPEC) return (caps & kExactDirectedRecv) != 0 ? -FI_EINVAL : 0;
   if (av == nullptr) {
@@ -81,8 +85,14 @@ ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
     request.by_job = true;
     return 0;
   }
-  const ses::Destination* from = av->table().find(call.addr);
+  const ses::Destination* from = av->table(engine).find(call.addr);
   if (from == nullptr) return -FI_EADDRNOTAVAIL;
+  if (!av->table(engine).address_of(call.addr).has_initiator) {
+    UET_WARN(EP_DATA,
+             "a receive from one sender: its address does not say which endpoint of its host it "
+             "is; insert the name that fi_getname gives there\n");
+    return -FI_EINVAL;
+  }
   request.directed = true;
   request.from = from->peer;
   request.from_initiator = from->initiator_id;

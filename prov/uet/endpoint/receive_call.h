@@ -16,6 +16,7 @@
 namespace uet::prov {
 
 class AddressVector;
+struct DomainEngine;
 
 // Whether flags, tag and mask go together. 0 or -FI_E*; `tag_format` is kTagMpi, kTagCcl or bits.
 ssize_t check_receive(const MessageCall& call, uint64_t tag_format);
@@ -29,10 +30,10 @@ ses::ReceiveRequest receive_request(const MessageCall& call, std::span<const IoS
 bool is_directed(uint64_t caps, bool tagged);
 
 // Fills in who may send to the receive: anybody, an address, or with FI_AUTH_KEY every address of a
-// key. 0 or -FI_E*. Engine lock held; `av` may be null, which only receives from anybody allow.
-// [LF-046, LF-021, LF-068]
+// key. 0 or -FI_E*. The lock of `engine`, whose receive it is, is held; `av` may be null, which
+// only receives from anybody allow. [LF-046, LF-021, LF-068]
 ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
-                    ses::ReceiveRequest& request);
+                    const DomainEngine& engine, ses::ReceiveRequest& request);
 
 // Where FI_PEEK | FI_CLAIM keeps what it claimed until FI_CLAIM fetches it: in the application's
 // struct fi_context, which both calls name. [LF-059]

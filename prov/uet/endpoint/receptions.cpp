@@ -51,8 +51,8 @@ ssize_t Receptions::receive(const MessageCall& call) {
   const bool report = !ep_.bound.rx_selective() || (call.flags & FI_COMPLETION) != 0;
   request.context = context_of(call, report);
 
-  ProgressEngine::Entry entry(ep_.engine);
-  if (const ssize_t rc = aim_receive(call, ep_.as.caps, ep_.bound.av(), request); rc != 0)
+  ProgressEngine::Entry entry(ep_.engine());
+  if (const ssize_t rc = aim_receive(call, ep_.as.caps, ep_.bound.av(), *ep_.at, request); rc != 0)
     return rc;
   if (peeks) entry.poll();  // what has arrived shall be seen
   if (looks) return look(entry, call, request);
@@ -169,7 +169,7 @@ void Receptions::done(const ses::Completion& completion) {
   CompletionError error = ep_.error_of(completion);
   if (has_sender) {
     set_source(entry, {completion.peer, completion.initiator_id, completion.job});
-    error.peer = ep_.engine.peer_address(completion.peer);
+    error.peer = ep_.engine().peer_address(completion.peer);
   }
   ep_.bound.rx_cq()->push_error(entry, error);
 }
@@ -200,7 +200,7 @@ void Receptions::remote_done(const ses::Completion& completion) {
 
 void Receptions::set_source(CompletionEntry& entry, const Sender& from) const {
   if ((ep_.as.caps & FI_SOURCE) == 0) return;
-  entry.src_addr = ep_.bound.av()->table().reverse(from.peer, from.initiator_id, from.job);
+  entry.src_addr = ep_.addresses().reverse(from.peer, from.initiator_id, from.job);
 }
 
 // Writes a good entry; with FI_SOURCE_ERR one whose sender is unknown becomes an error entry that
@@ -215,7 +215,7 @@ void Receptions::deliver(const CompletionEntry& entry, const Sender& from) {
   }
   CompletionError error;
   error.err = FI_EADDRNOTAVAIL;
-  error.peer = ep_.engine.peer_address(from.peer);
+  error.peer = ep_.engine().peer_address(from.peer);
   error.initiator_id = from.initiator_id;
   error.addr_format = ep_.as.addr_format;
   done.src_addr = ep_.bound.av()->keys().of(from.job);

@@ -152,7 +152,7 @@ ssize_t inject(fid_ep* fid, const void* buf, size_t len, fi_addr_t to, uint64_t 
                uint64_t key) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  return post(ep, &iov, 1, to, addr, key, nullptr, ep.inject_flags(), false);
+  return post(ep, &iov, 1, to, addr, key, ep.context(), ep.inject_flags(), false);
 }
 
 ssize_t writedata(fid_ep* fid, const void* buf, size_t len, void*, uint64_t data, fi_addr_t to,
@@ -166,8 +166,8 @@ ssize_t injectdata(fid_ep* fid, const void* buf, size_t len, uint64_t data, fi_a
                    uint64_t addr, uint64_t key) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  return post(ep, &iov, 1, to, addr, key, nullptr, ep.inject_flags() | FI_REMOTE_CQ_DATA, false,
-              data);
+  return post(ep, &iov, 1, to, addr, key, ep.context(), ep.inject_flags() | FI_REMOTE_CQ_DATA,
+              false, data);
 }
 
 }  // namespace

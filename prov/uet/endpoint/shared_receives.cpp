@@ -112,7 +112,7 @@ int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* co
   const fi_rx_attr& wanted = attr != nullptr ? *attr : none;
   ses::ReceiveQueueId id;
   {
-    ProgressEngine::Entry entry(domain.engine());
+    ProgressEngine::Entry entry(domain.first_engine());
     const auto opened = entry.ses().open_shared(endpoint_queue_size(wanted.size));
     if (!opened.ok()) {
       UET_WARN(EP_CTRL, "fi_srx_context: the stack refused: %s\n", uet::name(opened.error()));
@@ -128,7 +128,7 @@ int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* co
 SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, ses::ReceiveQueueId id,
                                void* context)
     : domain_(domain),
-      engine_(domain.engine()),
+      engine_(domain.first_engine()),
       id_(id),
       caps_(attr.caps != 0 ? attr.caps : domain.terms().caps),
       flags_(attr.op_flags & kDefaults),
@@ -203,7 +203,8 @@ ssize_t SharedReceives::receive(const MessageCall& call) {
   request.context = Receptions::context_of(call, (call.flags & FI_COMPLETION) != 0);
 
   ProgressEngine::Entry entry(engine_);
-  if (const ssize_t rc = aim_receive(call, caps_, av_, request); rc != 0) return rc;
+  if (const ssize_t rc = aim_receive(call, caps_, av_, domain_.engines().first(), request); rc != 0)
+    return rc;
   return looks ? look(entry, call, request) : post(entry, call, request);
 }
 

@@ -1,5 +1,6 @@
 // Shared receive context: receives that several endpoints of one domain and one address vector
 // take their messages from. It has no queue or counter of its own: who gets the message reports it.
+// It and its endpoints are of the first engine of the domain.
 // [LF-133, fi_endpoint, SHARED CONTEXTS]
 #pragma once
 

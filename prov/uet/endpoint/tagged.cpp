@@ -37,7 +37,7 @@ ssize_t tsendmsg(fid_ep* fid, const fi_msg_tagged* msg, uint64_t flags) noexcept
 ssize_t tinject(fid_ep* fid, const void* buf, size_t len, fi_addr_t to, uint64_t tag) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  return ep.core().tx().send(to_call(&iov, 1, to, tag, nullptr, ep.inject_flags()));
+  return ep.core().tx().send(to_call(&iov, 1, to, tag, ep.context(), ep.inject_flags()));
 }
 
 ssize_t tsenddata(fid_ep* fid, const void* buf, size_t len, void*, uint64_t data, fi_addr_t to,
@@ -53,7 +53,7 @@ ssize_t tinjectdata(fid_ep* fid, const void* buf, size_t len, uint64_t data, fi_
                     uint64_t tag) noexcept {
   Endpoint& ep = object_of<Endpoint>(fid);
   const iovec iov = to_iovec(buf, len);
-  MessageCall call = to_call(&iov, 1, to, tag, nullptr, ep.inject_flags() | FI_REMOTE_CQ_DATA);
+  MessageCall call = to_call(&iov, 1, to, tag, ep.context(), ep.inject_flags() | FI_REMOTE_CQ_DATA);
   call.data = data;
   return ep.core().tx().send(call);
 }

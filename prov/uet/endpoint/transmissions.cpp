@@ -78,11 +78,11 @@ bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Pla
 void Transmissions::begin(const Plan& plan, fi_addr_t addr) {
   const bool unreported = (plan.user & kUnreported) != 0;
   if (unreported) ++unreported_;
-  ep_.bound.av()->table().begin_operation(addr, unreported);
+  ep_.addresses().begin_operation(addr, unreported);
 }
 
 ssize_t Transmissions::refuse_address(fi_addr_t addr) const {
-  if (ep_.bound.av()->table().is_lost(addr))
+  if (ep_.addresses().is_lost(addr))
     return -FI_ECONNABORTED;  // the log has the reason [LF-137]
   UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
            static_cast<unsigned long long>(addr));
@@ -94,7 +94,7 @@ ssize_t Transmissions::refuse(ProgressEngine::Entry& entry, const Plan& plan, fi
                               Errc why) {
   const bool unreported = (plan.user & kUnreported) != 0;
   if (unreported) --unreported_;
-  ep_.bound.av()->table().end_operation(addr, unreported);
+  ep_.addresses().end_operation(addr, unreported);
   if (plan.slots > 0) ep_.bound.tx_cq()->release(plan.slots);
   entry.poll();
   return to_fi_errno(why);
@@ -115,7 +115,7 @@ void Transmissions::report_retained(const Plan& plan, void* op_context, uint64_t
 
 // What FI_MORE held back leaves although this call is refused.
 ssize_t Transmissions::reject(ssize_t error) {
-  ProgressEngine::Entry entry(ep_.engine);
+  ProgressEngine::Entry entry(ep_.engine());
   entry.post(FlushPolicy::Nothing());
   return error;
 }
@@ -134,16 +134,16 @@ void Transmissions::done(const ses::Completion& completion) {
   const fi_addr_t addr = completion.context.user & kIndexMask;
   const bool unreported = (completion.context.user & kUnreported) != 0;
   if (completion.ok()) {
-    ep_.bound.av()->table().end_operation(addr, unreported);
+    ep_.addresses().end_operation(addr, unreported);
     finish(completion.kind, completion.context.user, completion.context.op, nullptr);
     return;
   }
   CompletionError error = ep_.error_of(completion);
-  if (const ses::Destination* to = ep_.bound.av()->table().find(addr)) {
-    error.peer = ep_.engine.peer_address(to->peer);
+  if (const ses::Destination* to = ep_.addresses().find(addr)) {
+    error.peer = ep_.engine().peer_address(to->peer);
     error.initiator_id = to->initiator_id;
   }
-  ep_.bound.av()->table().end_operation(addr, unreported);
+  ep_.addresses().end_operation(addr, unreported);
   finish(completion.kind, completion.context.user, completion.context.op, &error);
 }
 
@@ -151,14 +151,14 @@ void Transmissions::done(const ses::Completion& completion) {
 void Transmissions::retained_done(const ses::Completion& completion) {
   --unreported_;
   const fi_addr_t addr = completion.context.user & kIndexMask;
-  const ses::Destination* const to = ep_.bound.av()->table().find(addr);
-  const bool is_first = !completion.ok() && !ep_.closing && ep_.bound.av()->table().mark_lost(addr);
-  ep_.bound.av()->table().end_operation(addr, true);
+  const ses::Destination* const to = ep_.addresses().find(addr);
+  const bool is_first = !completion.ok() && !ep_.closing && ep_.addresses().mark_lost(addr);
+  ep_.addresses().end_operation(addr, true);
   if (!is_first) return;
   LostSend lost;
   lost.addr = addr;
   lost.error = ep_.error_of(completion);
-  if (to != nullptr) lost.error.peer = ep_.engine.peer_address(to->peer);
+  if (to != nullptr) lost.error.peer = ep_.engine().peer_address(to->peer);
   ep_.bound.report_lost(lost);
 }
 
@@ -169,12 +169,12 @@ void Transmissions::part_done(const ses::Completion& completion) {
   if (!completion.ok() && !group.failed) {
     group.failed = true;
     group.error = ep_.error_of(completion);
-    if (const ses::Destination* to = ep_.bound.av()->table().find(group.user & kIndexMask)) {
-      group.error.peer = ep_.engine.peer_address(to->peer);
+    if (const ses::Destination* to = ep_.addresses().find(group.user & kIndexMask)) {
+      group.error.peer = ep_.engine().peer_address(to->peer);
     }
   }
   if (--group.open > 0) return;
-  ep_.bound.av()->table().end_operation(group.user & kIndexMask, (group.user & kUnreported) != 0);
+  ep_.addresses().end_operation(group.user & kIndexMask, (group.user & kUnreported) != 0);
   finish(completion.kind, group.user, group.op_context, group.failed ? &group.error : nullptr);
   groups_.give(index);
 }

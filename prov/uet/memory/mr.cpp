@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 namespace uet::prov {
 namespace {
@@ -132,7 +133,10 @@ int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, f
 // Whose requests may use it. [LF-037]
 int MemoryRegion::restrict_to(const fi_mr_attr& attr, uint64_t flags) {
   if (domain_.terms().has_av_keys) return restrict_to_av(attr, flags);
-  if (attr.auth_key_size == 0) return 0;
+  if (attr.auth_key_size == 0) {
+    if (domain_.terms().has_key) job_ = domain_.terms().job.value();
+    return 0;
+  }
   const std::optional<uint32_t> job = job_of_key(attr.auth_key, attr.auth_key_size);
   if (!job) return -FI_EINVAL;  // [LF-017]
   job_ = *job;
@@ -148,7 +152,7 @@ int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
       key.av != nullptr ? checked_object_of<AddressVector>(&key.av->fid) : nullptr;
   if (av == nullptr || &av->domain() != &domain_) return -FI_EINVAL;
   av_ = av;
-  ProgressEngine::Entry entry(domain_.engine());
+  ProgressEngine::Entry entry(domain_.first_engine());
   jobs_ = av->keys().jobs();
   if (jobs_.empty()) return -FI_ENOKEY;
   if ((domain_.terms().caps & FI_DIRECTED_RECV) == 0 || key.src_addr == FI_ADDR_UNSPEC) return 0;
@@ -158,7 +162,7 @@ int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
     jobs_ = {*job};
     return 0;
   }
-  const ses::Destination* const from = av->table().find(key.src_addr);
+  const ses::Destination* const from = av->table(domain_.engines().first()).find(key.src_addr);
   if (from == nullptr) return -FI_EINVAL;
   jobs_ = {from->job};
   directed_ = true;
@@ -170,9 +174,12 @@ int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
 
 MemoryRegion::~MemoryRegion() {
   {
-    ProgressEngine::Entry entry(domain_.engine());
+    const std::lock_guard lock(domain_.engines().set_up_lock());
+    take_away();
+  }
+  {
+    ProgressEngine::Entry entry(domain_.first_engine());
     if (directed_) entry.fep().peers().drop_ref(from_);
-    if (added_) entry.ses().memory().remove(id_);
     if (read_counter_ != nullptr) read_counter_->detach(*this);
     if (write_counter_ != nullptr && write_counter_ != read_counter_) {
       write_counter_->detach(*this);
@@ -182,14 +189,12 @@ MemoryRegion::~MemoryRegion() {
 }
 
 int MemoryRegion::close() {
-  domain_.engine().home().require();
+  domain_.home().require();
   delete this;
   return 0;
 }
 
-// Makes the stack know the region, still disabled, and learns its key.
-int MemoryRegion::add() {
-  if (!needs_key()) return 0;  // local use needs no registration [LF-032]
+ses::RegionRequest MemoryRegion::request() {
   ses::RegionRequest request;
   request.iov = iov_;
   request.access = access_;
@@ -204,34 +209,64 @@ int MemoryRegion::add() {
   request.ri = ri_;
   request.base = base_;
   request.user = reinterpret_cast<uintptr_t>(this);
-  ProgressEngine::Entry entry(domain_.engine());
-  // A key of 12 bits has no room for a restriction to an endpoint, and the header that it travels
-  // in does not say who sent it. [SES-008, LF-028]
-  request.optimized = provider_key_ && ri_ == 0 && !directed_ && entry.ses().config().small_headers;
-  const Result<ses::RegionId> id = entry.ses().memory().add(request);
-  if (!id.ok()) {
-    if (id.error() == Errc::exists) return -FI_ENOKEY;
-    if (id.error() == Errc::again) return -FI_ENOMEM;
-    return to_fi_errno(id.error());
-  }
-  id_ = *id;
-  added_ = true;
-  // Of a key that travels as a hash the application goes on to know its own. [LF-150]
-  if (provider_key_ || ses::has_key_format(requested_key_)) {
-    link_.fid.key = entry.ses().memory().key(id_);
+  return request;
+}
+
+// Makes the stack know the region, still disabled, and learns its key.
+int MemoryRegion::add() {
+  if (!needs_key()) return 0;  // local use needs no registration [LF-032]
+  // All engines get all regions in the same order, so a key that is free in one is free in all.
+  const std::lock_guard lock(domain_.engines().set_up_lock());
+  for (const DomainEngine& engine : domain_.engines()) {
+    const Result<void> done = add_to(engine, request());
+    if (done.ok()) continue;
+    take_away();
+    if (done.error() == Errc::exists) return -FI_ENOKEY;
+    if (done.error() == Errc::again) return -FI_ENOMEM;
+    return to_fi_errno(done.error());
   }
   return 0;
 }
 
+// The first engine makes the key, if the provider is to; the others take it as it is. [LF-145]
+Result<void> MemoryRegion::add_to(const DomainEngine& engine, ses::RegionRequest request) {
+  ProgressEngine::Entry entry(*engine.progress);
+  ses::MemoryRegions& regions = entry.ses().memory();
+  if (ids_.empty()) {
+    // A key of 12 bits has no room for a restriction to an endpoint, and the header that it travels
+    // in does not say who sent it. [SES-008, LF-028]
+    request.optimized =
+        provider_key_ && ri_ == 0 && !directed_ && entry.ses().config().small_headers;
+  } else if (provider_key_) {
+    request.provider_key = false;
+    request.key = link_.fid.key;
+  }
+  const ses::RegionId id = UET_TRY(regions.add(request));
+  ids_.push_back(id);
+  // Of a key that travels as a hash the application goes on to know its own. [LF-150]
+  if (provider_key_ || ses::has_key_format(requested_key_)) link_.fid.key = regions.key(id);
+  return {};
+}
+
+// No packet of any engine touches the memory afterwards.
+void MemoryRegion::take_away() {
+  for (uint32_t i = 0; i < ids_.size(); ++i) {
+    ProgressEngine::Entry entry(*domain_.engines()[i].progress);
+    entry.ses().memory().remove(ids_[i]);
+  }
+  ids_.clear();
+}
+
 void MemoryRegion::activate() {
   enabled_ = true;
-  if (!added_) return;
-  ProgressEngine::Entry entry(domain_.engine());
-  entry.ses().memory().enable(id_);  // also re-enables a disabled generation [LF-039]
+  for (uint32_t i = 0; i < ids_.size(); ++i) {
+    ProgressEngine::Entry entry(*domain_.engines()[i].progress);
+    entry.ses().memory().enable(ids_[i]);  // also re-enables a disabled generation [LF-039]
+  }
 }
 
 int MemoryRegion::enable() {
-  domain_.engine().home().require();
+  domain_.home().require();
   if (enabled_) return 0;
   if (needs_endpoint_) {
     if (ri_ == 0) {
@@ -245,7 +280,7 @@ int MemoryRegion::enable() {
 }
 
 int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
-  domain_.engine().home().require();
+  domain_.home().require();
   // After enabling no more bindings are made; without FI_MR_RMA_EVENT a counter may come any time.
   if (deferred_ && enabled_) return -FI_EOPBADSTATE;
   if (Endpoint* endpoint = checked_object_of<Endpoint>(fid)) {
@@ -265,7 +300,7 @@ int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
              "RUDI away from it\n");
     return -FI_EINVAL;
   }
-  const ProgressEngine::Entry entry(domain_.engine());
+  const ProgressEngine::Entry entry(domain_.first_engine());
   const bool write = (flags & FI_REMOTE_WRITE) != 0;
   const bool read = (flags & FI_REMOTE_READ) != 0;
   if ((write && write_counter_ != nullptr) || (read && read_counter_ != nullptr)) {

@@ -1,5 +1,5 @@
-// Memory region: a registration with the stack, its key, and the counters that remote operations
-// on it raise. [LF-023..040, LF-097]
+// Memory region: a registration with each engine of a domain, its key, and the counters that remote
+// operations on it raise. [LF-023..040, LF-097]
 #pragma once
 
 #include "prov/uet/api/shim.h"
@@ -46,7 +46,10 @@ class MemoryRegion {
   MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags);
   int restrict_to(const fi_mr_attr& attr, uint64_t flags);
   int restrict_to_av(const fi_mr_attr& attr, uint64_t flags);
+  ses::RegionRequest request();
   int add();
+  Result<void> add_to(const DomainEngine& engine, ses::RegionRequest request);
+  void take_away();
   void activate();
   bool needs_key() const { return provider_key_ || access_ != 0; }
 
@@ -68,9 +71,8 @@ class MemoryRegion {
   bool idempotent_;
   bool needs_endpoint_;  // FI_MR_ENDPOINT: bound and enabled before it is usable
   bool deferred_;        // enabled by the application [LF-035]
-  bool added_ = false;
   bool enabled_ = false;
-  ses::RegionId id_;
+  std::vector<ses::RegionId> ids_;  // one for each engine of the domain; none before add()
   Counter* read_counter_ = nullptr;
   Counter* write_counter_ = nullptr;
 };

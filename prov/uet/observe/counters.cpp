@@ -11,6 +11,17 @@
 namespace uet::prov {
 namespace {
 
+// The sums over all engines, which count the same things in the same order.
+std::vector<fi_uet_counter> read_counters(Domain& domain) {
+  std::vector<fi_uet_counter> sums = read_counters(domain.first_engine());
+  for (const DomainEngine& engine : domain.engines()) {
+    if (engine.index == 0) continue;
+    const std::vector<fi_uet_counter> more = read_counters(*engine.progress);
+    for (size_t i = 0; i < std::min(sums.size(), more.size()); ++i) sums[i].value += more[i].value;
+  }
+  return sums;
+}
+
 Domain* domain_of(fid* fid) {
   if (auto* domain = checked_object_of<Domain>(fid)) return domain;
   if (auto* endpoint = checked_object_of<Endpoint>(fid)) return &endpoint->core().domain();
@@ -20,7 +31,7 @@ Domain* domain_of(fid* fid) {
 int read(fid* fid, fi_uet_counter* out, size_t* count) {
   Domain* const domain = domain_of(fid);
   if (domain == nullptr || count == nullptr) return -FI_EINVAL;
-  const std::vector<fi_uet_counter> all = read_counters(domain->engine());
+  const std::vector<fi_uet_counter> all = read_counters(*domain);
   const size_t room = *count;
   *count = all.size();
   if (room < all.size()) return -FI_ETOOSMALL;

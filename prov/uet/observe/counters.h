@@ -10,8 +10,9 @@
 
 namespace uet::prov {
 
-// All counters of all layers, always in the same order; names are unique. A visit of the
-// application; with a limit none, and empty when somebody kept the engine's lock for so long.
+// All counters of all layers, always in the same order; names are unique. Counts as a
+// visit of the application. With a limit it does not, and the result is empty if another thread
+// holds the engine's lock for longer.
 std::vector<fi_uet_counter> read_counters(ProgressEngine& engine,
                                           std::optional<Duration> limit = std::nullopt);
 

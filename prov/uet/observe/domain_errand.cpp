@@ -20,7 +20,7 @@ constexpr Duration kPatience = Duration::seconds(1);
 
 }  // namespace
 
-DomainErrand::DomainErrand(Domain& domain, ProgressEngine& engine)
+DomainErrand::DomainErrand(Domain& domain, const DomainEngine& engine)
     : domain_(domain), engine_(engine), opened_(monotonic_now()), look_at_(opened_) {
   if (!domain.settings().stats) return;
   control_ = ControlSocket::open([this](std::string_view request) { return answer(request); });
@@ -39,10 +39,16 @@ Instant DomainErrand::run(Instant now) {
   return look_at_;
 }
 
+// The first engine's helper looks for all of them.
 void DomainErrand::look_at_network(Instant now) {
   look_at_ = now + kLookEvery;
+  if (engine_.index != 0) return;
   const int before = domain_.failures().get();
-  const int error = engine_.io().failure();
+  // All use one interface; the socket of one may fail alone.
+  int error = 0;
+  for (const DomainEngine& engine : domain_.engines()) {
+    if (error == 0) error = engine.progress->io().failure();
+  }
   if (error != 0 && before == 0) {
     UET_WARN(DOMAIN,
              "%s: the network fails (%s): operations toward peers end in error after "
@@ -58,11 +64,12 @@ std::string DomainErrand::answer(std::string_view request) const {
   const std::optional<uint32_t> page = page_asked_for(request);
   if (!page && request != kStatsRequest && request != kDumpRequest) return {};
   DomainStatus status;
-  domain_.describe(status);
-  if (page) return paths_text(status, *take_paths(engine_, *page));
-  if (request == kDumpRequest) return dump_text(status, *take_dump(engine_));
+  ProgressEngine& progress = *engine_.progress;
+  domain_.describe(engine_, status);
+  if (page) return paths_text(status, *take_paths(progress, *page));
+  if (request == kDumpRequest) return dump_text(status, *take_dump(progress));
   status.open = monotonic_now() - opened_;
-  const std::vector<fi_uet_counter> counters = read_counters(engine_, kPatience);
+  const std::vector<fi_uet_counter> counters = read_counters(progress, kPatience);
   return status_text(status, counters);
 }
 

@@ -1,5 +1,5 @@
-// What the helper thread does for an open domain beside running its engine: answers uet_ctl, and
-// looks once a second whether the network interface still works.
+// What the helper thread of an engine does for an open domain beside running that engine: answers
+// uet_ctl, and looks once a second whether the network interface still works.
 #pragma once
 
 #include "prov/uet/observe/control_socket.h"
@@ -12,12 +12,13 @@
 namespace uet::prov {
 
 class Domain;
+struct DomainEngine;
 
 class DomainErrand final : public Errand {
  public:
-  // `domain` and `engine` must outlive this object. Opens the socket of uet_ctl unless
-  // FI_UET_STATS=0.
-  DomainErrand(Domain& domain, ProgressEngine& engine);
+  // `domain` and `engine`, one of its engines, must outlive this object. Opens the socket of
+  // uet_ctl unless FI_UET_STATS=0.
+  DomainErrand(Domain& domain, const DomainEngine& engine);
 
   int fd() const override { return control_ != nullptr ? control_->fd() : -1; }
   Instant run(Instant now) override;
@@ -27,7 +28,7 @@ class DomainErrand final : public Errand {
   std::string answer(std::string_view request) const;
 
   Domain& domain_;
-  ProgressEngine& engine_;
+  const DomainEngine& engine_;
   const Instant opened_;
   Instant look_at_;  // when the network is looked at next
   std::unique_ptr<ControlSocket> control_;

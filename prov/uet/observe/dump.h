@@ -26,7 +26,7 @@ inline constexpr uint32_t kDumpBytesMax = 200'000;
 
 // Big; not for the stack of a thread.
 struct Dump {
-  bool is_held = false;  // somebody kept the lock all the while: nothing of what follows is known
+  bool is_held = false;  // another thread held the lock: the rest is unknown
   std::array<pds::PdcSnapshot, kDumpEntries> pdcs;
   std::array<ses::OperationSnapshot, kDumpEntries> operations;
   std::array<ses::ReceiveSnapshot, kDumpEntries> receives;

@@ -19,7 +19,7 @@ class EngineLock {
     if (!enabled_ || take()) return;
     lock_slow();
   }
-  // False: somebody is inside.
+  // False: a thread is inside.
   bool try_lock() { return !enabled_ || take(); }
   void unlock() {
     if (!enabled_) return;

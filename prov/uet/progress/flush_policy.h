@@ -140,13 +140,13 @@ class FlushPolicy {
   }
   // The thread that watched the socket for others does so no longer: the helper has to be woken.
   void on_unserved() { watch_ = row_of(Decision::unserved).watch; }
-  // The helper is awake and somebody is inside. Needs no lock.
+  // The helper is awake and a thread is inside. Needs no lock.
   static Decision on_busy(bool must_serve, bool auto_progress);
   // The helper is awake and inside: `helper`, or a row of visits.
   Decision on_helper(const HelperSees& sees, Instant now);
-  // Then, after the round: how long it rests. `wake_by`: when the engine needs somebody.
+  // Then, after the round: how long it rests. `wake_by`: when the engine must run.
   Decision on_helper_ran(bool moved, const HelperSees& sees, Instant wake_by);
-  // When somebody who rests must run the engine at the latest.
+  // When a thread that rests must run the engine at the latest.
   static Instant wake_by(Instant deadline, bool queued, Instant now);
 
  private:

@@ -22,7 +22,7 @@ class PostHabit {
   struct Post {
     uint64_t bytes;
     uint32_t unfinished;  // operations of its endpoint, this one included
-    bool is_served;       // somebody sends it when the application does not come back
+    bool is_served;       // the helper sends it if the application does not return
   };
 
   // post_waits: it may wait for more. Any other row: it leaves, and all that waited with it.

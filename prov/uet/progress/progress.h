@@ -8,6 +8,7 @@
 #include "prov/uet/completion/sleepers.h"
 #include "prov/uet/progress/clock.h"
 #include "prov/uet/progress/engine_lock.h"
+#include "prov/uet/progress/engine_seat.h"
 #include "prov/uet/progress/flush_policy.h"
 #include "prov/uet/progress/helper_thread.h"
 
@@ -56,7 +57,9 @@ class ProgressEngine {
   // inside one. Not recursive. Throws CalledInForkedChild in one.
   class Entry {
    public:
-    explicit Entry(ProgressEngine& owner) : owner_(owner), now_(owner.enter()) {}
+    explicit Entry(ProgressEngine& owner) : now_(owner.enter()), owner_(owner) {}
+    // Of the engine that serves the object with that seat.
+    explicit Entry(const EngineSeat& seat) : owner_(enter(seat, now_)) {}
     ~Entry() { owner_.leave(); }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
@@ -116,8 +119,17 @@ class ProgressEngine {
       return policy.on_came(now_, at, queued, owner_.others());
     }
 
-    ProgressEngine& owner_;
+    static ProgressEngine& enter(const EngineSeat& seat, Instant& now) {
+      for (;;) {
+        ProgressEngine& engine = seat.engine();
+        now = engine.enter();
+        if (seat.is_at(engine)) return engine;
+        engine.leave();
+      }
+    }
+
     Instant now_;
+    ProgressEngine& owner_;
   };
 
   // The process that opened the domain.
@@ -139,13 +151,13 @@ class ProgressEngine {
   // Every counter of every layer. Lock held.
   void report_counters(const io::CounterSink& sink);
 
-  // Calls `look` with the lock held, if it becomes free within `limit`. False: somebody kept it.
+  // Calls `look` with the lock held, if it becomes free within `limit`. False: it did not.
   // For tools and the end of the process; not a visit of the application.
   bool inspect(Duration limit, const std::function<void(fep::Engine&, Instant)>& look);
 
   Sleepers& sleepers() { return sleepers_; }  // for WaitObject, lock held
   void serve_sleepers();                      // the same: the helper watches the socket now
-  // When somebody must run the engine at the latest, backlog included. Lock held.
+  // The latest time for the next run of the engine, backlog included. Lock held.
   Instant wake_by(Instant now) const {
     return FlushPolicy::wake_by(engine_->next_deadline(), engine_->has_backlog(), now);
   }
@@ -187,7 +199,7 @@ class ProgressEngine {
   bool helper_watches_ = false;  // the backend was told that the helper sleeps on wait_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
-  // that finds somebody inside.
+  // that finds a thread inside.
   std::atomic<Instant> put_off_at_{Instant::never()};
   // The helper sleeps on wait_fd(). Set under the lock; the helper takes it back when it wakes up.
   std::atomic<bool> helper_on_socket_{false};

@@ -1,5 +1,5 @@
 // When an application that looks for completions in vain yields its processor: the peer that it
-// waits for may need it. Where nobody else wanted the processor, it asks again only after a while.
+// waits for may need it. If no other thread wanted the processor, it asks again only after a while.
 // MPI yields by itself when there are more ranks than processors. Then its looks are apart in time,
 // and this class does not yield once more.
 #pragma once
@@ -40,7 +40,7 @@ class YieldHabit {
   // before and after costs as much as the yield itself.
   static constexpr Duration kOthersRan = Duration::microseconds(3);
   static constexpr Duration kPause = Duration::microseconds(50);
-  // A look takes up to 3 us. In less time than this nobody else has done anything useful either.
+  // A look takes up to 3 us. In less time than this no other thread has made progress.
   static constexpr Duration kApart = Duration::microseconds(8);
 
   Instant first_;            // of them

@@ -1,4 +1,4 @@
-// From what an environment says to Settings. Asks nobody: the variables are handed in.
+// Makes Settings of environment variables, which the caller hands in.
 #pragma once
 
 #include "prov/uet/settings/settings.h"

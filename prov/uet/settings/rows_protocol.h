@@ -34,8 +34,8 @@ inline constexpr Setting kProtocolRows[] = {
      .kind = Kind::choice,
      .field = UET_FIELD(profiles),
      .source = "SES-186",
-     .help = "Profiles that are offered to peers and served. Fewer than all is for peers that rely "
-             "on the letter of a profile",
+     .help = "Profiles that are offered to peers and served. Offer fewer than all to peers that "
+             "depend on exactly one profile",
      .words = kProfileWords},
     {.name = "TIMERS",
      .kind = Kind::choice,
@@ -62,32 +62,33 @@ inline constexpr Setting kProtocolRows[] = {
      "PDS-A7", "Received octets after which an ACK goes out unasked"},
     {"ACK_GEN_MIN_PKT_ADD", Kind::octets, "octets", 0, 2048,
      UET_STACK(pds.ack_gen_min_packet_bytes), "PDS-A7",
-     "What a short packet counts toward ACK_GEN_TRIGGER"},
+     "Octets that a short packet counts toward ACK_GEN_TRIGGER"},
     {"ENB_ACK_PER_PKT", Kind::flag, "", 0, 1, UET_STACK(pds.ack_per_packet), "PDS-A8",
      "1: acknowledge every packet by itself"},
     {"ACK_ON_ECN", Kind::flag, "", 0, 1, UET_STACK(pds.ack_on_ecn), "PDS-A6",
      "1: acknowledge congestion-marked packets at once"},
     {"ACK_FORM", Kind::count, "", 0, 2, UET_STACK(pds.ack_form), "PDS 8.3",
-     "Form of ACKs. 0: short when that says everything. 1: ACK_CC. 2: ACK_CCX of a vendor. Where "
-     "this is not set, a domain takes 1, which NSCC of a peer wants, or 0 with INTEROP=refprov"},
+     "Form of ACKs. 0: the short ACK whenever it is enough. 1: ACK_CC. 2: ACK_CCX of a vendor. "
+     "Where this is not set, a domain takes 1, which NSCC of a peer needs, or 0 with "
+     "INTEROP=refprov"},
     {"CCX_TYPE", Kind::count, "", 14, 15, UET_STACK(pds.ccx_type), "WIRE-049", "Type of ACK_CCX"},
     {"MAX_ACK_DATA_SIZE", Kind::octets, "octets", 0, 16, UET_STACK(ses.ack_data_bytes_max),
-     "PDS-166", "Read data that travels inside an ACK, at most"},
+     "PDS-166", "Most read data inside an ACK"},
     // Loss
     {"RTO_INIT_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_init), "PDS-140",
      "First retransmission time-out"},
     {"RTO_MAX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_max), "PDS-140",
      "Upper bound of the retransmission back-off"},
     {"NACK_RETX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.nack_retx), "PDS-118",
-     "Wait before a packet refused for lack of resources goes again"},
+     "Wait before a packet that was refused for lack of resources is sent again"},
     {"MAX_RTO_RETX_CNT", Kind::count, "", 0, 15, UET_STACK(pds.rto_retx_max), "PDS-148",
      "Time-outs of one packet before its context fails (TIMERS=spec only)"},
     {"MAX_NACK_RETX_CNT", Kind::count, "", 0, 31, UET_STACK(pds.nack_retx_max), "PDS-117",
      "Refusals of one packet before its context fails (TIMERS=spec only)"},
     {"TAIL_LOSS_TIME", Kind::time, "us", 100, 10 * kSecond, UET_STACK(pds.tail_loss), "PDS-145",
-     "Silence after the last packet before the peer is asked what has arrived"},
+     "Silence after the last packet before a Probe asks the peer what has arrived"},
     {"MAX_TAIL_LOSS_RETX", Kind::count, "", 0, 15, UET_STACK(pds.tail_loss_max), "PDS-145",
-     "Questions in a row of that kind that stay without an answer"},
+     "Largest number of unanswered Probes in a row"},
     {"DISABLE_INDEX", Kind::flag, "", 0, 1, UET_STACK(ses.disable_index), "SES-132",
      "1: an ordered message without receive and room disables its index for all peers, instead of "
      "making its context wait"},
@@ -97,7 +98,7 @@ inline constexpr Setting kProtocolRows[] = {
      "SES-135", "Longest first wait before a message that found no receive is sent again"},
     // Clear and close
     {"PDS_CLEAR_TIME", Kind::time, "us", 0, 100 * kSecond, UET_STACK(pds.clear_time), "PDS-105",
-     "Wait for a request to carry the clear before a Clear command goes"},
+     "Wait for a request that can carry the clear, before a Clear command is sent"},
     {"CLOSE_REQ_TIME", Kind::time, "us", 100, 10 * kSecond, UET_STACK(pds.close_req), "PDS-173",
      "Wait of a target for the close it asked for"},
     {"TOMBSTONE_TIME", Kind::time, "us", 1000, 60 * kSecond, UET_STACK(pds.tombstone_time),
@@ -110,13 +111,24 @@ inline constexpr Setting kProtocolRows[] = {
      .source = "LF-129",
      .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
     // Security
+    {.name = "TSS_AGENT",
+     .kind = Kind::text,
+     .unit = "a path of a Unix socket, 107 octets at most",
+     .field = UET_TEXT(tss_agent),
+     .source = "TSS-045",
+     .help =
+         "Socket of the key agent, as uet_keys serve makes it; new keys are taken while packets "
+         "move. Without TSS=agent it is an error",
+     .unset = "/run/uet/keys.sock",
+     .example = "/home/me/keys.sock",
+     .is_strict = true},
     {.name = "TSS_COUNTERS",
      .kind = Kind::text,
      .unit = "a file name",
      .field = UET_TEXT(tss_counters),
      .source = "TSS-043",
-     .help = "File of the counters that were used with each key, of this host alone: uet_keys "
-             "counters makes it. All processes of the user share it",
+     .help = "File of the packet counters used with each key, of this host alone, made by "
+             "uet_keys counters. All processes of the user share it",
      .unset = "/etc/uet/counters",
      .example = "/home/me/counters"},
     {.name = "TSS_KEYLOG",
@@ -124,8 +136,8 @@ inline constexpr Setting kProtocolRows[] = {
      .unit = "a file name",
      .field = UET_TEXT(tss_keylog),
      .source = "TSS-136",
-     .help = "File that all keys are written to, for Wireshark and uet_pcap: who reads it can read "
-             "all packets",
+     .help = "File to which all keys are written, for Wireshark: anybody who can read it can "
+             "decrypt all packets",
      .unset = "keys are written nowhere",
      .example = "/tmp/keylog"},
     // Secured contexts
@@ -138,9 +150,11 @@ inline constexpr Setting kProtocolRows[] = {
      "takes "
      "1"},
     {"EXPECTED_PSN_IN_CLOSE", Kind::flag, "", 0, 1, UET_STACK(pds.expected_psn_in_close_ack),
-     "PDS-053", "1: the closing ACK of a secured context says where the next one may begin"},
+     "PDS-053",
+     "1: the closing ACK of a secured context states the PSN at which the next one "
+     "may begin"},
     {"PLAIN_NEW_START_PSN", Kind::flag, "", 0, 1, UET_STACK(pds.plain_new_start_psn), "PDS-054",
-     "1: NEW_START_PSN is believed in the clear, as the reference provider sends it"},
+     "1: NEW_START_PSN is accepted in the clear, as the reference provider sends it"},
     // Without UDP
     {.name = "IP_PROTOCOL",
      .min = 143,
@@ -154,8 +168,8 @@ inline constexpr Setting kProtocolRows[] = {
      .max = 1,
      .field = UET_FIELD(ip_crc),
      .source = "WIRE-089",
-     .help = "Packets with IO=ip end with a CRC, and those without a right one are dropped. 0: "
-             "none; all peers must have the same"},
+     .help = "1: packets with IO=ip end with a CRC, and received packets without the right CRC "
+             "are dropped. 0: no CRC. All peers must have the same value"},
     // Trimming
     {"DSCP_TRIMMED", Kind::count, "", 0, 63, UET_STACK(pds.trimmed_dscp), "PDS-130",
      "DSCP of packets that a switch has trimmed"},
@@ -169,11 +183,11 @@ inline constexpr Setting kProtocolRows[] = {
     {"FATAL_NACKS", Kind::flag, "", 0, 1, UET_STACK(pds.fatal_nacks), "PDS 22",
      "0: send no NACK 0x10, 0x13 and 0x19, for peers that close their context when one arrives"},
     {"HDR_MEDIUM", Kind::flag, "", 0, 1, UET_STACK(ses.medium_headers), "SES-042",
-     "1: messages of one packet go with the medium header, 12 octets shorter. Every peer must take "
-     "it, which the reference provider does not"},
+     "1: messages of one packet use the medium header, which is 12 octets shorter. Every peer "
+     "must accept it; the reference provider does not"},
     {"HDR_SMALL", Kind::flag, "", 0, 1, UET_STACK(ses.small_headers), "SES-041",
      "1: regions have keys of 12 bits where that is possible, and RMA of one packet to such keys "
-     "goes with the small header to peers whose address says that they take it"},
+     "uses the small header, to peers whose address states that they accept it"},
 };
 
 }  // namespace uet::prov

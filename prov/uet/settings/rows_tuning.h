@@ -18,28 +18,35 @@ inline constexpr Word kAfterLossWords[] = {
     {"nothing", static_cast<int64_t>(cms::AfterLoss::nothing)}};
 
 inline constexpr Setting kTuningRows[] = {
+    // Threads
+    {"ENGINES", Kind::count, "engines", 1, 16, UET_FIELD(engines), "LF-145",
+     "Engines of a domain, each with sockets, contexts and a lock of its own. Endpoints that share "
+     "no queue, counter or receive context run in different ones, so that their threads do not "
+     "wait "
+     "for each other"},
     // Contexts
     {"PDCS_PER_KEY", Kind::count, "contexts", 1, 64, UET_STACK(pds.pdcs_per_key), "PDS-061",
      "Unordered contexts toward one peer, so that short messages pass long ones"},
     {"TX_WINDOW", Kind::count, "packets", 1, 2048, UET_STACK(pds.tx_window_packets), "PDS-037",
      "Packets outstanding per context"},
     {"TARGET_FLOOR", Kind::share, "MAX_PDCS", 0, 50, UET_STACK(pds.target_floor_percent), "PDS-018",
-     "Contexts kept for each role, so that neither starves the other"},
+     "Contexts reserved for each role, initiator and target, so that neither takes all"},
     {"HALF_OPEN", Kind::share, "MAX_PDCS", 1, 100, UET_STACK(pds.half_open_percent), "T-01",
-     "Contexts of peers that have not shown that they heard the first answer, at most"},
+     "Largest number of contexts of peers that have not yet shown that they received the first "
+     "answer"},
     {"CHALLENGE_ABOVE", Kind::count, "contexts", 0, 65000, UET_STACK(pds.challenge_above),
      "PDS-251",
-     "Contexts of peers that have not shown that they receive our packets, from which on a new "
-     "peer must show it before it gets a context; costs that peer a round trip. At most a 16th of "
-     "MAX_PDCS; 0: never"},
+     "When so many contexts belong to peers that have not shown that they receive our packets, a "
+     "new peer must show it before it gets a context, which costs it a round trip. At most a "
+     "16th of MAX_PDCS; 0: never"},
     {"NEWCOMER_SHARE", Kind::share, "MAX_PDCS", 0, 50, UET_STACK(pds.newcomer_percent), "PDS-253",
      "Contexts that only hosts without a context may open"},
     {"PEER_SHARE", Kind::share, "", 1, 100, UET_STACK(pds.peer_share_percent), "T-02",
-     "What one peer gets of the contexts that peers may open: at most so much of what is free and "
-     "its own, so that some are left. All peers with one IP address together leave at least half "
-     "as much"},
+     "Share of one peer in the contexts that peers may open: at most this part of the free ones "
+     "and its own together, so that some are left. All peers with one IP address together leave "
+     "at least half as many"},
     {"JOB_SHARE", Kind::share, "", 1, 100, UET_STACK(pds.job_share_percent), "T-02",
-     "What all peers of one job, or of one secure domain, get of the contexts that peers may open"},
+     "Share of all peers of one job, or of one secure domain, in the contexts that peers may open"},
     {"CREDIT_SOURCES", Kind::count, "peers", 1, 65536, UET_STACK(pds.credit_sources), "T-34",
      "Peers whose requests for credit are kept"},
     {"LOW_WATER", Kind::share, "MAX_PDCS", 0, 100, UET_STACK(pds.low_water_percent), "PDS-181",
@@ -55,12 +62,12 @@ inline constexpr Setting kTuningRows[] = {
      "the number of its ports, 7 at most"},
     {"PACKETS_PER_ENTROPY", Kind::count, "packets", 1, 64, UET_STACK(pds.packets_per_entropy),
      "PDS-004",
-     "Packets of a context between changes of the entropy value, or four times as many of less "
-     "than 512 octets; 1: each packet has its own. Where this is not set, a domain takes what "
-     "leaves in one system call"},
+     "Packets of a context in a row with the same entropy value, or four times as many of less "
+     "than 512 octets; 1: each packet has its own. Where this is not set, a domain takes the "
+     "number that leaves in one system call"},
     // Messages and memory
     {"UNEXPECTED_MESSAGES", Kind::count, "messages", 1, 1 << 22, UET_STACK(ses.unexpected_messages),
-     "SES-126", "Messages that no receive matched yet, at most"},
+     "SES-126", "Largest number of messages that arrived before their receive"},
     {"MEMORY_REGIONS", Kind::count, "regions", 1, 1 << 22, UET_STACK(ses.memory_regions), "ours",
      "Memory regions registered at once"},
     {.name = "MR_DOMAIN",
@@ -76,25 +83,28 @@ inline constexpr Setting kTuningRows[] = {
      .source = "LF-027",
      .help = "1: every memory region may be written twice without harm"},
     {"READ_QUOTA", Kind::octets, "octets", 65536, int64_t{1} << 31, UET_STACK(ses.read_quota_bytes),
-     "T-39", "Data on its way to one peer that it has asked for by reading; its next reads wait"},
+     "T-39",
+     "Read data in flight to one peer; when it is reached, the next reads of that peer "
+     "wait"},
     {"RNDV_SIZE", Kind::octets, "octets", 1, int64_t{0xFFFF'FFFF}, UET_STACK(ses.rendezvous_bytes),
      "SES-088",
-     "Messages from this length on to HPC peers go by rendezvous: the target reads what does not "
-     "fit their first packet. By default none, since reading costs a request for each packet: for "
-     "programs that send long messages before the target has a receive"},
+     "Messages of at least this length to HPC peers use rendezvous: the target reads what does "
+     "not fit into the first packet. Off by default, because each packet that is read costs a "
+     "request. Useful for programs that send long messages before the target has a receive"},
     {"RNDV_READS", Kind::count, "messages", 2, 4096, UET_STACK(ses.rendezvous_reads), "ours",
-     "Messages whose rest is being read at once; one peer gets no more than it leaves free"},
+     "Rendezvous messages that the target reads at once; one peer gets no more places than it "
+     "leaves free"},
     {"DEFER_SIZE", Kind::octets, "octets", 1, int64_t{0xFFFF'FFFF}, UET_STACK(ses.defer_bytes),
      "SES-102",
-     "Unordered messages from this length on go as deferrable sends to the peers that DEFER says: "
-     "one without a receive has them sent again when there is one"},
+     "Unordered messages of at least this length are deferrable sends, to the peers that DEFER "
+     "selects: a target without a receive refuses them, and requests them again when it has one"},
     {"DEFER", Kind::count, "", 0, 2, UET_STACK(ses.defer_to), "LF-041",
-     "Peers that get deferrable sends. 0: none. 1: peers of AI Full that are not HPC, which keeps "
-     "messages that no receive matched. 2: all of AI Full"},
+     "Peers that get deferrable sends. 0: none. 1: AI Full peers that are not HPC (HPC peers "
+     "keep messages that arrive before their receive). 2: all AI Full peers"},
     {"DEFERRED_MESSAGES", Kind::count, "messages", 0, 1 << 20, UET_STACK(ses.deferred_messages),
      "SES-035",
-     "Messages that an endpoint without a receive for them tells to wait, at most; one peer gets "
-     "no more than it leaves free"},
+     "Largest number of deferrable sends that wait for a receive of an endpoint; one peer gets "
+     "no more places than it leaves free"},
     // Modes without contexts
     {"RUDI_WINDOW", Kind::count, "packets", 1, 65536, UET_STACK(pds.rudi_window), "PDS-205",
      "Idempotent requests outstanding toward one peer (MODE=rudi)"},
@@ -103,13 +113,13 @@ inline constexpr Setting kTuningRows[] = {
      "Datagrams sent by all endpoints together; 0: no limit"},
     {"SOURCE_RATE", Kind::count, "packets per second", 0, 100'000'000,
      UET_STACK(pds.source_packets_per_second), "T-41",
-     "Datagrams and idempotent requests of one peer that are looked at; 0: all"},
+     "Datagrams and idempotent requests of one peer that are processed; 0: all"},
     // Acknowledgement and loss
     {"QUIET_PACKETS", Kind::count, "messages", 0, 63, UET_STACK(pds.quiet_packets), "PDS-064",
-     "Messages in a row that ask for no ACK, of those that nobody waits for: injected ones, and "
-     "copied ones that are already reported as done; 0: each of them asks"},
+     "Messages in a row that request no ACK, among those that have already completed (injected "
+     "or copied); 0: each of them requests one"},
     {"QUIET_TIME", Kind::time, "us", 100, 100'000, UET_STACK(pds.quiet_time), "ours",
-     "Wait before messages that asked for no ACK are asked for together"},
+     "Wait before one ACK Request asks for all messages that requested no ACK"},
     {"ACK_GEN_PACKETS", Kind::count, "packets", 0, 255, UET_STACK(pds.ack_gen_packets), "PDS-A7",
      "Received packets after which an ACK goes out unasked; 0: octets only"},
     {"ACK_DELAY_MAX", Kind::time, "us", 0, kSecond, UET_STACK(pds.ack_delay_max), "PDS-083",
@@ -128,16 +138,15 @@ inline constexpr Setting kTuningRows[] = {
     {"NACKS_NO_PDC", Kind::count, "per second", 1, 10'000'000,
      UET_STACK(pds.nacks_per_second_no_pdc), "PDS-072", "NACKs for packets of no context, in all"},
     {"UNREACHABLE_TIME", Kind::time, "us", 1000, 3600 * kSecond, UET_STACK(pds.unreachable_time),
-     "ours", "ICMP errors and nothing else for this long fail operations toward a peer"},
+     "ours", "Operations toward a peer fail when only ICMP errors have come for this long"},
     {.name = "LINGER",
      .kind = Kind::time,
      .unit = "ms",
      .max = 600 * kSecond,
      .field = UET_FIELD(linger),
      .source = "ours",
-     .help =
-         "Time that closing an endpoint, and exit(), wait at most for peers to confirm what was "
-         "reported as done when its payload was copied"},
+     .help = "Longest time that closing an endpoint, and exit(), wait for the acknowledgement of "
+             "messages that completed when they were copied"},
     // Congestion
     {.name = "LINK_SPEED",
      .unit = "Mb/s",
@@ -153,24 +162,24 @@ inline constexpr Setting kTuningRows[] = {
      "hosts take. Where this is not set, a domain takes 200 us"},
     {"BASE_RTT_CACHE_TIME", Kind::time, "us", 0, 86400 * kSecond, UET_STACK(cms.base_rtt_time),
      "CMS-008",
-     "Age up to which the shortest round trip that was measured to a peer is believed when traffic "
-     "to it begins again"},
+     "Age up to which the shortest measured round trip to a peer is used again when traffic to "
+     "it resumes"},
     {"CCC_IDLE_TIME", Kind::time, "us", 0, 60 * kSecond, UET_STACK(cms.idle_time), "CMS-008",
-     "Pause after which a congestion window begins anew"},
+     "Pause after which a congestion window starts again from its initial value"},
     {"TRIMMING", Kind::flag, "", 0, 1, UET_STACK(cms.trimming), "CMS-049",
-     "1: the switches cut packets instead of dropping them. UDP sockets never see such packets. "
+     "1: the switches trim packets instead of dropping them. UDP sockets never see such packets. "
      "Where this is not set, a domain takes 0"},
     {"PACING", Kind::share, "a window in a round trip", 0, 1000, UET_STACK(cms.pacing_percent),
      "ours", "Pace at which a window leaves; 0: at once"},
     {"INITIAL_WINDOW", Kind::count, "packets", 0, 4096, UET_STACK(cms.initial_window_packets),
-     "ours", "Congestion window at first; 0: what carries 128 KiB of payload"},
+     "ours", "Initial congestion window; 0: enough for 128 KiB of payload"},
     {"WINDOW_BYTES_MAX", Kind::octets, "octets", 65536, int64_t{1} << 31,
      UET_STACK(cms.window_bytes_max), "ours",
-     "Congestion window at most. Where this is not set, no more than the socket's receive buffer"},
+     "Largest congestion window. Where this is not set, no more than the socket's receive buffer"},
     {"MEMORY_PRESSURE", Kind::share, "UNEXPECTED_BYTES", 0, 99, UET_STACK(pressure_percent),
      "CMS-116",
-     "Memory for unexpected messages in use from which on all senders are asked to send less, "
-     "posted receives or not; 0: never"},
+     "When so much of the memory for unexpected messages is in use, the receiver asks all "
+     "senders to send less; 0: never"},
     // Entropy values
     {.name = "SPRAYING",
      .kind = Kind::choice,
@@ -186,24 +195,23 @@ inline constexpr Setting kTuningRows[] = {
      .max = static_cast<int64_t>(cms::AfterLoss::nothing),
      .field = UET_STACK(cms.entropy.after_loss),
      .source = "CMS-155",
-     .help = "What becomes of the entropy value of a lost packet. rest: it gets PENALTY_TIMEOUT, "
+     .help = "Treatment of the entropy value of a lost packet. rest: it gets PENALTY_TIMEOUT, "
              "for networks whose routes change by themselves. exclude: it is not used until a "
-             "probe of it arrives, for networks in which each value keeps its route. nothing: for "
-             "networks that spray each packet by themselves",
+             "probe of it arrives, for networks in which each value keeps its route. nothing: "
+             "for networks that spray each packet by themselves",
      .words = kAfterLossWords},
     {"PENALTY_ECN", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_ecn), "CMS-159",
-     "Penalty of an entropy value whose packet is marked: it is passed over so many times, and for "
-     "a round trip at least"},
+     "Penalty of an entropy value whose packet was marked: the value is skipped so many times, "
+     "and for at least a round trip"},
     {"PENALTY_NACK", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_nack), "CMS-159",
-     "The same for a packet that a switch has cut"},
+     "The same for a packet that a switch has trimmed"},
     {"PENALTY_TIMEOUT", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_timeout), "CMS-159",
-     "The same for a packet that is lost"},
+     "The same for a packet that was lost"},
     {"PENALTY_MAX", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_max), "CMS-159",
-     "Sum of penalties of an entropy value, at most"},
+     "Largest sum of the penalties of an entropy value"},
     {"PENALTY_SATURATION", Kind::share, "the entropy values", 0, 100,
      UET_STACK(cms.entropy.saturation_percent), "CMS-154",
-     "Entropy values with a penalty from which on none is passed over: the whole network is "
-     "congested"},
+     "When so many entropy values have a penalty, none is skipped: the whole network is congested"},
     {"REPS_RING", Kind::count, "", 1, 64, UET_STACK(cms.entropy.ring), "CMS-160",
      "Good entropy values that SPRAYING=reps remembers"},
     {"REPS_EXPLORE", Kind::count, "packets", 0, 255, UET_STACK(cms.entropy.explore_packets),

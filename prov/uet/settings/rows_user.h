@@ -12,7 +12,8 @@ inline constexpr Word kIoWords[] = {{"auto", static_cast<int64_t>(IoChoice::auto
                                     {"udp", static_cast<int64_t>(IoChoice::udp)},
                                     {"uring", static_cast<int64_t>(IoChoice::uring)},
                                     {"packet", static_cast<int64_t>(IoChoice::packet)},
-                                    {"ip", static_cast<int64_t>(IoChoice::ip)}};
+                                    {"ip", static_cast<int64_t>(IoChoice::ip)},
+                                    {"xdp", static_cast<int64_t>(IoChoice::xdp)}};
 inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::automatic)},
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
@@ -22,7 +23,9 @@ inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm
                                     {"both", static_cast<int64_t>(cms::Algorithm::both)},
                                     {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
                                     {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
-inline constexpr Word kTssWords[] = {{"off", 0}, {"file", 1}};
+inline constexpr Word kTssWords[] = {{"off", static_cast<int64_t>(TssChoice::off)},
+                                     {"file", static_cast<int64_t>(TssChoice::file)},
+                                     {"agent", static_cast<int64_t>(TssChoice::agent)}};
 inline constexpr Word kShmWords[] = {{"auto", 1}, {"off", 0}};
 inline constexpr Word kInteropWords[] = {{"none", 0}, {"refprov", 1}};
 
@@ -40,40 +43,42 @@ inline constexpr Setting kUserRows[] = {
      .kind = Kind::choice,
      .field = UET_FIELD(io),
      .source = "LF-129",
-     .help = "Packet backend. udp: UDP sockets. uring: UDP sockets by io_uring (Linux 6.1, where "
-             "it is not forbidden). packet: packet sockets, which bypass the IP stack (Linux 6.2, "
-             "CAP_NET_RAW, Ethernet) and with it the rules of firewall, IPsec and tc. ip: raw "
-             "sockets, without UDP, as IP_PROTOCOL: all peers must have it, and one process an "
-             "address (CAP_NET_RAW). auto: packet sockets where they are allowed and no such rules "
-             "are found when a domain is opened "
-             "(looking for them needs CAP_NET_ADMIN), else UDP sockets",
+     .help =
+         "Packet backend. udp: UDP sockets. uring: UDP sockets with io_uring (Linux 6.1). "
+         "packet: packet sockets (Linux 6.2, CAP_NET_RAW, Ethernet), which bypass the IP "
+         "stack with its rules of firewall, IPsec and tc. ip: raw sockets of IP protocol "
+         "IP_PROTOCOL, without UDP (CAP_NET_RAW); all peers must use it, and one address "
+         "serves one process. xdp: AF_XDP, by a program on the interface that hands packets "
+         "over before the IP stack (Linux 5.11, CAP_NET_ADMIN, CAP_BPF, CAP_NET_RAW, Ethernet); "
+         "one interface serves one domain. auto: packet sockets if they are allowed and no such "
+         "rules are found when a domain is opened (the search needs CAP_NET_ADMIN), otherwise "
+         "UDP sockets",
      .words = kIoWords},
     {.name = "SHM",
      .kind = Kind::choice,
      .field = UET_FIELD(shm),
      .source = "LF-142",
-     .help = "Shared memory between processes of one host. auto: packets to a process of the same "
-             "user on this host go through shared memory, past the rules of its firewall; all "
-             "others go by the packet backend. off: all go by the packet backend",
+     .help = "Shared memory between processes of one host. auto: packets to a process of the "
+             "same user on this host go through shared memory and bypass the firewall of the "
+             "host; all others use the packet backend. off: all packets use the packet backend",
      .words = kShmWords},
     {.name = "MODE",
      .kind = Kind::choice,
      .field = UET_FIELD(mode),
      .source = "LF-129",
      .help = "Packet delivery mode. auto: ROD when the application asks for an order, else RUD. "
-             "rudi: as auto, but RMA to idempotent-safe regions goes by RUDI",
+             "rudi: as auto, but RMA to idempotent-safe regions uses RUDI",
      .words = kModeWords},
     {.name = "CC",
      .kind = Kind::choice,
      .max = static_cast<int64_t>(cms::Algorithm::both),
      .field = UET_STACK(cms.algorithm),
      .source = "CMS-065",
-     .help =
-         "Congestion control. nscc: the window of UET, by delay and ECN marks. rccc: credit of the "
-         "receiver. both: nscc and rccc. With these two, all peers must have one of them: one that "
-         "grants no credit gets a packet now and then. aimd: additive increase, multiplicative "
-         "decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where this is not set, a domain "
-         "takes nscc",
+     .help = "Congestion control. nscc: the window of UET, by delay and ECN marks. rccc: credit of "
+             "the receiver. both: nscc and rccc. With rccc or both, all peers must use one of the "
+             "two: a peer that grants no credit gets few packets. aimd: additive increase, "
+             "multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where this is "
+             "not set, a domain takes nscc",
      .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,
@@ -109,7 +114,8 @@ inline constexpr Setting kUserRows[] = {
                      return true;
                    }},
      .source = "ours",
-     .help = "Hosts whose packets are taken; packets of all others are dropped at once",
+     .help = "Hosts whose packets are accepted; packets of all others are dropped before they "
+             "are parsed",
      .unset = "all hosts",
      .example = "10.1.0.0/16,fd00::/8",
      .is_strict = true},
@@ -119,8 +125,8 @@ inline constexpr Setting kUserRows[] = {
      .max = 1 << 30,
      .field = UET_FIELD(socket_buffer_bytes),
      .source = "ours",
-     .help = "Socket buffer to ask the system for, each for sending and receiving; 0: the system's "
-             "default",
+     .help = "Socket buffer, for sending and for receiving each, that the provider requests from "
+             "the system; 0: the system's default",
      .grid = Grid::zero_too},
     {.name = "PAYLOAD_MTU",
      .kind = Kind::octets,
@@ -129,19 +135,20 @@ inline constexpr Setting kUserRows[] = {
      .field = UET_FIELD_AND_STACK(payload_mtu, ses.payload_mtu),
      .source = "SES-032",
      .help =
-         "Payload of a packet at most. Toward each peer the smallest of both ends and the route "
-         "is used",
+         "Largest payload of a packet. Toward each peer the smallest value of both ends and the "
+         "route is used",
      .unset = "the largest that fits the interface, and 8KiB between processes of one host",
      .example = "4KiB",
      .grid = Grid::powers_of_two},
     {"MAX_PDCS", Kind::count, "contexts", 1, 65000, UET_STACK(pds.max_pdcs), "PDS-010",
-     "Packet delivery contexts (connections) at once, both roles. With fewer than the default the "
-     "tables of peers, receives and operations are smaller, too, and a domain reserves less"},
+     "Packet delivery contexts (connections) at once, in both roles. Below the default the "
+     "tables of peers, receives and operations are smaller, too, and a domain reserves less "
+     "memory"},
     {"UNEXPECTED_BYTES", Kind::octets, "octets", 65536, int64_t{1} << 40,
      UET_STACK(ses.unexpected_bytes), "SES-126",
-     "Memory for messages that no receive matched yet; senders retry beyond it"},
+     "Memory for messages that arrived before their receive; when it is full, senders retry"},
     {"PEER_TIMEOUT", Kind::time, "us", 1000, 3600 * kSecond, UET_STACK(pds.peer_timeout), "ours",
-     "Silence of a peer after which operations fail. A peer that answers with refusals only gets "
+     "Silence of a peer after which operations fail. A peer that answers only with refusals gets "
      "five times as long"},
     {"DSCP_DATA", Kind::count, "", 0, 63, UET_FIELD(dscp_data), "LF-129",
      "DSCP of requests without a traffic class"},
@@ -152,7 +159,7 @@ inline constexpr Setting kUserRows[] = {
      .max = 1,
      .field = UET_FIELD(helper),
      .source = "LF-081",
-     .help = "0: no helper thread; packets then move only while the application calls"},
+     .help = "0: no helper thread; packets then move only while the application calls libfabric"},
     {.name = "STATS",
      .kind = Kind::flag,
      .max = 1,
@@ -165,7 +172,7 @@ inline constexpr Setting kUserRows[] = {
      .unit = "a file name; %p in it becomes the process id",
      .field = UET_TEXT(pcap),
      .source = "ours",
-     .help = "File that all packets are recorded in (pcapng)",
+     .help = "File in which all packets are recorded (pcapng)",
      .unset = "no recording",
      .example = "/tmp/uet-%p.pcapng"},
     {.name = "TSS",
@@ -173,8 +180,9 @@ inline constexpr Setting kUserRows[] = {
      .field = UET_FIELD(tss),
      .source = "TSS-001",
      .help = "Transport security. file: packets are encrypted and authenticated with the keys of "
-             "TSS_KEYS, and domains cannot be opened without them. A job talks in the clear only "
-             "where a domain of that file says so. off: all packets go in the clear",
+             "TSS_KEYS, and domains cannot be opened without them. agent: the same with the keys "
+             "that the key agent at TSS_AGENT gives. A job communicates in the clear only if a "
+             "domain of the keys allows it. off: all packets are sent in the clear",
      .words = kTssWords,
      .is_strict = true},
     {.name = "TSS_KEYS",
@@ -182,8 +190,8 @@ inline constexpr Setting kUserRows[] = {
      .unit = "a file name",
      .field = UET_TEXT(tss_keys),
      .source = "TSS-045",
-     .help = "Key file, as uet_keys makes it; a change is noticed while packets move. Without "
-             "TSS=file it is an error",
+     .help = "Key file, made by uet_keys; a process notices a change while packets move. An "
+             "error without TSS=file",
      .unset = "/etc/uet/keys.toml",
      .example = "/home/me/keys.toml",
      .is_strict = true},
@@ -192,8 +200,8 @@ inline constexpr Setting kUserRows[] = {
      .field = UET_FIELD(meets_refprov),
      .source = "PDS 22",
      .help = "refprov: DEFAULT_MPR=1, PDCS_PER_KEY=1, PROBE=0, OPTIONAL_CONTROL=0, FATAL_NACKS=0 "
-             "and DISABLE_INDEX=1, for peers that are the UEC reference provider; what is set by "
-             "its own name comes on top",
+             "and DISABLE_INDEX=1, for peers that are the UEC reference provider; a setting that "
+             "is set by its own name overrides this",
      .words = kInteropWords},
 };
 

@@ -31,7 +31,15 @@ enum class IoChoice : uint8_t {
   udp,
   uring,  // UDP sockets by io_uring [decision 24]
   packet,
-  ip,  // raw sockets: an IP protocol of its own, without UDP [decision 25]
+  ip,   // raw sockets: an IP protocol of its own, without UDP [decision 25]
+  xdp,  // AF_XDP [decision 26]
+};
+
+// Where keys of transport security come from. [decision 23]
+enum class TssChoice : uint8_t {
+  off,  // packets go in the clear
+  file,
+  agent,  // docs/key-agent.md
 };
 
 struct Settings {
@@ -54,10 +62,12 @@ struct Settings {
   uint32_t socket_buffer_bytes = 4 << 20;  // 0: the system's
   std::string pcap;                        // file; empty: none
   std::string fault;                       // fault plan; empty: none
-  bool tss = false;                        // TSS=file: packets are sealed [decision 23]
+  TssChoice tss = TssChoice::off;          // else packets are sealed [decision 23]
   std::string tss_keys;                    // files; empty: those under /etc/uet, and no log
+  std::string tss_agent;                   // a socket; empty: the usual one
   std::string tss_counters;
   std::string tss_keylog;
+  uint32_t engines = 1;                    // of each domain [LF-145]
   bool helper = true;
   Duration linger = Duration::seconds(5);  // of fi_close and exit()
   bool stats = true;                       // uet_ctl may ask

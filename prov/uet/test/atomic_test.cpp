@@ -297,6 +297,12 @@ TEST_F(AtomicTest, WhatIsRefused) {
   EXPECT_EQ(
       fi_query_atomic(a->domain, FI_UINT32, FI_SUM, &attr, FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC),
       -FI_EBADFLAGS);
+  {
+    fi_ioc elements{operand, 1};
+    fi_rma_ioc remote{base_, 1, key_};
+    fi_msg_atomic msg{&elements, nullptr, 1, to_b, &remote, 1, FI_UINT64, FI_SUM, this, 0};
+    EXPECT_EQ(fi_atomicmsg(a->ep, &msg, FI_TAGGED), -FI_EOPNOTSUPP);
+  }
   // Refused by the target.
   ASSERT_EQ(fi_atomic(a->ep, operand, 1, nullptr, to_b, base_ + 4, key_, FI_UINT64, FI_SUM, this),
             0);

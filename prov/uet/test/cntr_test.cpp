@@ -95,6 +95,20 @@ TEST_F(CntrTest, DescriptorWakesAPollingThread) {
   EXPECT_EQ(fi_trywait(fabric, fids, 1), 0);
 }
 
+TEST_F(CntrTest, AnotherThreadThatReadsLeavesASleeperToBeWoken) {
+  ASSERT_EQ(open_counter(FI_WAIT_FD), 0);
+  pollfd p{-1, POLLIN, 0};
+  ASSERT_EQ(fi_control(&cntr_->fid, FI_GETWAIT, &p.fd), 0);
+  fid* fids[] = {&cntr_->fid};
+  ASSERT_EQ(fi_trywait(fabric, fids, 1), 0);
+  std::thread([&] {
+    EXPECT_EQ(fi_cntr_read(cntr_), 0u);
+    EXPECT_EQ(fi_cntr_add(cntr_, 1), 0);
+  }).join();
+  EXPECT_EQ(poll(&p, 1, -1), 1);
+  EXPECT_EQ(fi_cntr_read(cntr_), 1u);
+}
+
 TEST_F(CntrTest, ManyCountersAreIndependent) {
   std::vector<fid_cntr*> counters(1024);
   for (size_t i = 0; i < counters.size(); ++i) {

@@ -235,7 +235,7 @@ TEST_F(ControlSocketTest, TakenNamesAreNoHarm) {
   EXPECT_TRUE(server->name().ends_with("/40")) << server->name();
 }
 
-// Needs root, who may become somebody else.
+// [T-56] Needs root, who may become somebody else.
 TEST_F(ControlSocketTest, ForeignUsersAreTurnedAway) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can try this";
   const pid_t child = fork();

@@ -53,7 +53,10 @@ std::multiset<std::string> documented() {
     if (line.rfind("| `", 0) != 0) continue;
     const std::string column = line.substr(0, line.find(" |", 2));
     for (std::sregex_iterator at(column.begin(), column.end(), name), end; at != end; ++at) {
-      if ((*at)[1].str().rfind("frame_", 0) != 0) out.insert((*at)[1]);
+      const std::string counter = (*at)[1];
+      // Loopback, which this test runs over, has neither packet sockets nor AF_XDP.
+      const bool is_elsewhere = counter.rfind("frame_", 0) == 0 || counter.rfind("xdp_", 0) == 0;
+      if (!is_elsewhere) out.insert(counter);
     }
   }
   return out;

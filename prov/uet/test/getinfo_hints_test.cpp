@@ -160,6 +160,17 @@ TEST(GetinfoHintsTest, WhatIsNotOfferedIsRefused) {
   }
 }
 
+// [LF-047] Each remote segment is a message of the queue.
+TEST(GetinfoHintsTest, ShortQueuesTakeFewerRemoteSegments) {
+  const Info hints = make_hints();
+  hints->tx_attr->size = 16;
+  const Answer answer = ask_loopback(*hints);
+  ASSERT_EQ(answer.result, 0);
+  EXPECT_EQ(answer.info->tx_attr->rma_iov_limit, 16u);
+  hints->tx_attr->rma_iov_limit = 17;
+  EXPECT_EQ(ask_loopback(*hints).result, -FI_ENODATA);
+}
+
 // [LF-090] A size of ordered data asks for that order; without RMA it means nothing.
 TEST(GetinfoHintsTest, OrderSizesBringTheirOrder) {
   const struct {
@@ -167,28 +178,29 @@ TEST(GetinfoHintsTest, OrderSizesBringTheirOrder) {
     size_t fi_ep_attr::*size;
     uint64_t order;
     uint64_t other;
+    size_t most;
   } cases[] = {
-      {"raw", &fi_ep_attr::max_order_raw_size, FI_ORDER_RAW, FI_ORDER_WAR | FI_ORDER_WAW},
-      {"war", &fi_ep_attr::max_order_war_size, FI_ORDER_WAR, FI_ORDER_RAW | FI_ORDER_WAW},
-      {"waw", &fi_ep_attr::max_order_waw_size, FI_ORDER_WAW, FI_ORDER_RAW | FI_ORDER_WAR},
+      {"raw", &fi_ep_attr::max_order_raw_size, FI_ORDER_RAW, FI_ORDER_WAR | FI_ORDER_WAW, kMessage},
+      {"war", &fi_ep_attr::max_order_war_size, FI_ORDER_WAR, FI_ORDER_RAW | FI_ORDER_WAW, 16},
+      {"waw", &fi_ep_attr::max_order_waw_size, FI_ORDER_WAW, FI_ORDER_RAW | FI_ORDER_WAR, kMessage},
   };
   for (const auto& c : cases) {
     const Info hints = make_hints();
-    hints->ep_attr->*c.size = kMessage;
+    hints->ep_attr->*c.size = c.most;
     for (const uint64_t other : {uint64_t{0}, c.other}) {
       hints->tx_attr->msg_order = hints->rx_attr->msg_order = other;
       const Answer brought = ask_loopback(*hints);
       ASSERT_EQ(brought.result, 0) << c.name;
       EXPECT_EQ(brought.info->tx_attr->msg_order, c.order | other) << c.name;
       EXPECT_EQ(brought.info->rx_attr->msg_order, c.order | other) << c.name;
-      EXPECT_EQ(brought.info->ep_attr->*c.size, kMessage) << c.name;
+      EXPECT_EQ(brought.info->ep_attr->*c.size, c.most) << c.name;
     }
     hints->rx_attr->msg_order = 0;
     hints->tx_attr->msg_order = c.order;
     const Answer answer = ask_loopback(*hints);
     ASSERT_EQ(answer.result, 0) << c.name;
-    EXPECT_EQ(answer.info->ep_attr->*c.size, kMessage) << c.name;
-    hints->ep_attr->*c.size = kMessage + 1;
+    EXPECT_EQ(answer.info->ep_attr->*c.size, c.most) << c.name;
+    hints->ep_attr->*c.size = c.most + 1;
     EXPECT_EQ(ask_loopback(*hints).result, -FI_ENODATA) << c.name;
     hints->caps = FI_MSG;
     hints->tx_attr->msg_order = 0;

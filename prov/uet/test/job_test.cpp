@@ -84,5 +84,19 @@ TEST_F(JobTest, ARegionMayBeOfAnotherJob) {
   }
 }
 
+// [LF-037] One without a key has that of the domain, whatever the jobs of its endpoints are.
+TEST_F(JobTest, ARegionWithoutAKeyIsOfTheDomainsJob) {
+  for (const uint32_t sender : {7u, 9u}) {
+    open_jobs(sender, 7, 9);
+    std::vector<uint8_t>& memory = kept(std::vector<uint8_t>(8));
+    fid_mr* const region = b->registered(memory.data(), memory.size(), FI_REMOTE_WRITE, 5);
+    ASSERT_EQ(fi_write(a->ep, kept(1), 1, nullptr, to_b, 0, fi_mr_key(region), nullptr), 0);
+    EXPECT_NE(next(a->tx_cq).err, 0) << "job " << sender;
+    EXPECT_EQ(memory[0], 0u);
+    EXPECT_EQ(fi_close(&region->fid), 0);
+    TearDown();
+  }
+}
+
 }  // namespace
 }  // namespace uet::prov::test

@@ -140,6 +140,46 @@ TEST_F(MessageTest, AliasSharesAllButTheFlags) {
   EXPECT_EQ(fi_control(&a->ep->fid, FI_SETOPSFLAG, &flags), -FI_EINVAL);
 }
 
+// [LF-096] Multi-receive as a default is for receives without a tag.
+TEST_F(MessageTest, TaggedReceivesDoNotTakeTheMultiReceiveDefault) {
+  NodeOptions options;
+  options.rx_op_flags = FI_MULTI_RECV;
+  open({}, options);
+  uint8_t* const got = kept(uint8_t{0});
+  ASSERT_EQ(fi_trecv(b->ep, got, 1, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
+  ASSERT_EQ(fi_tsend(a->ep, kept(uint8_t{5}), 1, nullptr, to_b, 1, nullptr), 0);
+  EXPECT_EQ(next(b->rx_cq).err, 0);
+  EXPECT_EQ(*got, 5);
+}
+
+// [fi_endpoint, NOTES] What has no context of its own fails with the endpoint's.
+TEST_F(MessageTest, ErrorsOfInjectedOperationsCarryTheContextOfTheEndpoint) {
+  open();
+  a->ep->fid.context = this;
+  ASSERT_EQ(fi_inject_write(a->ep, kept(uint8_t{1}), 1, to_b, 0, 12345), 0);
+  const Done done = next(a->tx_cq);
+  EXPECT_EQ(done.err, FI_ENOKEY);
+  EXPECT_EQ(done.context, this);
+}
+
+// [LF-045] Receives in many buffers, which wait for sends, leave room for sends of many buffers.
+TEST_F(MessageTest, ReceivesOfManyBuffersDoNotKeepSendsFromBeingPosted) {
+  NodeOptions options;
+  options.rx_size = 4096;
+  open(options, options);
+  std::vector<uint8_t>& octets = kept(std::vector<uint8_t>(5));
+  std::vector<iovec> parts;
+  for (uint8_t& octet : octets) parts.push_back({&octet, 1});
+  for (int i = 0; i < 4096; ++i)
+    ASSERT_EQ(fi_recvv(a->ep, parts.data(), nullptr, 5, FI_ADDR_UNSPEC, nullptr), 0) << i;
+  ASSERT_EQ(
+      fi_recv(b->ep, kept(std::vector<uint8_t>(5)).data(), 5, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  iovec* const all = parts.data();
+  fi_msg msg{all, nullptr, 5, to_b, nullptr, 0};
+  ASSERT_EQ(fi_sendmsg(a->ep, &msg, FI_DELIVERY_COMPLETE), 0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+}
+
 // [LF-057] A cancelled receive ends in FI_ECANCELED and takes no message.
 TEST_F(MessageTest, CancelledReceiveTakesNoMessage) {
   open();

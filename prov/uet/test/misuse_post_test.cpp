@@ -36,6 +36,12 @@ const Misuse kMessages[] = {
      }},
     {"a receive from nobody", -FI_EADDRNOTAVAIL,
      [](Pair& p) { return posted(fi_recv(p.a->ep, p.octets, 8, nullptr, kNobody, nullptr)); }},
+    {"a triggered receive", -FI_EOPNOTSUPP,
+     [](Pair& p) {
+       iovec iov{p.octets, 1};
+       fi_msg msg{&iov, nullptr, 1, FI_ADDR_UNSPEC, nullptr, 0};
+       return posted(fi_recvmsg(p.a->ep, &msg, FI_TRIGGER));
+     }},
     {"no receive buffer", -FI_EINVAL,
      [](Pair& p) { return posted(fi_recv(p.a->ep, nullptr, 8, nullptr, 0, nullptr)); }},
     {"persistent memory, which is not offered", -FI_EOPNOTSUPP,

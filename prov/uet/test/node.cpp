@@ -55,7 +55,7 @@ Node::Node(const NodeOptions& options) {
   if (options.peer != nullptr) set_source(options.address, *hints);
   const char* const node = options.peer != nullptr ? options.peer : options.address;
   const uint64_t flags = options.peer != nullptr ? 0 : FI_SOURCE;
-  const uint32_t version = options.ask_version != 0   ? options.ask_version
+  const uint32_t version = options.ask_version != 0  ? options.ask_version
                            : options.av_jobs.empty() ? FI_VERSION(1, 17)
                                                      : FI_VERSION(1, 20);
   const int rc = fi_getinfo(version, node, options.service, flags, hints, &info);
@@ -76,6 +76,7 @@ Node::Node(const NodeOptions& options) {
   fi_cq_attr cq_attr{};
   cq_attr.format = options.format;
   cq_attr.wait_obj = options.wait;
+  if (options.threshold) cq_attr.wait_cond = FI_CQ_COND_THRESHOLD;
   cq_attr.size = options.cq_size;
   EXPECT_EQ(fi_cq_open(domain, &cq_attr, &tx_cq, nullptr), 0);
   EXPECT_EQ(fi_cq_open(domain, &cq_attr, &rx_cq, nullptr), 0);
@@ -85,16 +86,18 @@ Node::Node(const NodeOptions& options) {
   EXPECT_EQ(fi_ep_bind(ep, &tx_cq->fid, FI_TRANSMIT | selective), 0);
   EXPECT_EQ(fi_ep_bind(ep, &rx_cq->fid, FI_RECV | selective), 0);
   EXPECT_EQ(fi_ep_bind(ep, &av->fid, 0), 0);
-  if (options.counters) {
-    fi_cntr_attr counter_attr{};
-    EXPECT_EQ(fi_cntr_open(domain, &counter_attr, &tx_counter, nullptr), 0);
-    EXPECT_EQ(fi_cntr_open(domain, &counter_attr, &rx_counter, nullptr), 0);
-    EXPECT_EQ(fi_ep_bind(ep, &tx_counter->fid, FI_SEND | FI_WRITE | FI_READ), 0);
-    EXPECT_EQ(fi_ep_bind(ep, &rx_counter->fid, FI_RECV), 0);
-  }
+  if (options.counters) open_counters();
   if (options.is_enabled) {
     EXPECT_EQ(fi_enable(ep), 0);
   }
+}
+
+void Node::open_counters() {
+  fi_cntr_attr attr{};
+  EXPECT_EQ(fi_cntr_open(domain, &attr, &tx_counter, nullptr), 0);
+  EXPECT_EQ(fi_cntr_open(domain, &attr, &rx_counter, nullptr), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &tx_counter->fid, FI_SEND | FI_WRITE | FI_READ), 0);
+  EXPECT_EQ(fi_ep_bind(ep, &rx_counter->fid, FI_RECV), 0);
 }
 
 void Node::open_srx(size_t size) {

@@ -43,18 +43,19 @@ struct NodeOptions {
   uint64_t tag_format = 0;   // in place of what fi_getinfo answered; 0: that
   uint32_t api_version = 0;  // of the fabric, as an application states it; 0: 1.17
   int mr_mode = FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL | FI_MR_VIRT_ADDR;  // offered
-  uint32_t domain_job = 0;   // authorization keys; 0: none
+  uint32_t domain_job = 0;  // authorization keys; 0: none
   uint32_t endpoint_job = 0;
-  std::vector<uint32_t> av_jobs;   // keys of the address vector, which libfabric 1.20 has
-  uint32_t ask_version = 0;        // of fi_getinfo; 0: 1.17, and 1.20 with av_jobs
-  bool is_enabled = true;          // at once
+  std::vector<uint32_t> av_jobs;  // keys of the address vector, which libfabric 1.20 has
+  uint32_t ask_version = 0;       // of fi_getinfo; 0: 1.17, and 1.20 with av_jobs
+  bool is_enabled = true;         // at once
   bool selective = false;
+  bool threshold = false;  // FI_CQ_COND_THRESHOLD
   bool counters = false;
   bool shares_receives = false;  // by Node::srx, to which the endpoint is bound
   size_t srx_size = 0;
   const char* address = "127.0.0.1";  // of the domain
   const char* service = nullptr;      // of this node, or of `peer`
-  const char* peer = nullptr;  // node argument of fi_getinfo; null: `address` is the source
+  const char* peer = nullptr;         // node argument of fi_getinfo; null: `address` is the source
 };
 
 // What a test wants to know of an entry, whatever the CQ's format.
@@ -104,6 +105,7 @@ class Node {
 
  private:
   void insert_keys(const std::vector<uint32_t>& jobs);
+  void open_counters();
   void open_srx(size_t size);
 };
 

@@ -279,6 +279,48 @@ TEST_F(RetainedTest, LateFailureIsAnEventAndEndsTheAddress) {
   }));
 }
 
+// [LF-099, LF-137] With the endpoint closed, the event comes in the name of the alias that is left.
+TEST_F(RetainedTest, LateFailureOfAnAliasIsToldInItsName) {
+  const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
+  finish(start(1, settings, [](const Line&) {
+    NodeOptions options;
+    options.is_enabled = false;
+    Node node(options);
+    fi_eq_attr attr{};
+    fid_eq* eq = nullptr;
+    ASSERT_EQ(fi_eq_open(node.fabric, &attr, &eq, nullptr), 0);
+    ASSERT_EQ(fi_ep_bind(node.ep, &eq->fid, 0), 0);
+    ASSERT_EQ(fi_enable(node.ep), 0);
+    const fi_addr_t peer = insert_deaf(node);
+    fid_ep* alias = nullptr;
+    ASSERT_EQ(fi_ep_alias(node.ep, &alias, FI_TRANSMIT | FI_COMPLETION), 0);
+    node.close_endpoint();
+    const uint8_t octet = 1;
+    ASSERT_EQ(fi_send(alias, &octet, 1, nullptr, peer, nullptr), 0);
+    ASSERT_EQ(await(node.tx_cq).err, 0);
+    uint32_t event = 0;
+    fi_eq_entry entry{};
+    ssize_t got = -FI_EAGAIN;
+    const auto end = Clock::now() + kPatience;
+    while (got == -FI_EAGAIN && Clock::now() < end) {
+      Done done;
+      ASSERT_FALSE(read_one(node.tx_cq, done)) << "an operation was reported twice";
+      got = fi_eq_read(eq, &event, &entry, sizeof entry, 0);
+    }
+    ASSERT_EQ(got, -FI_EAVAIL);
+    fi_eq_err_entry error{};
+    ASSERT_EQ(fi_eq_readerr(eq, &error, 0), ssize_t(sizeof error));
+    EXPECT_EQ(error.fid, &alias->fid);
+    EXPECT_EQ(error.err, FI_ETIMEDOUT);
+    // What the completion would have said, in words.
+    const std::string text = fi_eq_strerror(eq, error.prov_errno, nullptr, nullptr, 0);
+    EXPECT_EQ(text.find("Unknown error"), std::string::npos) << text;
+    EXPECT_EQ(text.find("Unspecified"), std::string::npos) << text;
+    EXPECT_EQ(fi_close(&alias->fid), 0);
+    EXPECT_EQ(fi_close(&eq->fid), 0);
+  }));
+}
+
 // [LF-015] The application that was told that a send is done may remove the address at once. The
 // send goes on, and the index belongs to no other address before its end.
 TEST_F(RetainedTest, AddressCanBeRemovedAtOnce) {

@@ -1,7 +1,7 @@
 // Somebody recorded packets of two processes and sends them again, whole or changed, from a plain
 // UDP socket with the right address and port: nothing is delivered, each packet moves its counter,
 // and peers with the key go on.
-#include "prov/uet/test/secured_roles.h"
+#include "prov/uet/test/rollover_roles.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -237,66 +237,18 @@ TEST_F(SecuredAttackTest, ARetiredKeyOpensNothing) {
   EXPECT_EQ(news(), (Counts{0, 0, 0, there_.size(), 0, 0}));
 }
 
-// [TSS-045..048, TSS-050] The key is replaced while messages go both ways: none is lost, and no
-// packet either. UET_ROLLOVERS says how often, UET_ROLLOVER_MS how long each takes.
-class SecuredRolloverTest : public SecuredRolesTest {
- protected:
-  static int setting(const char* name, int usual) {
-    const char* const text = std::getenv(name);
-    return text == nullptr ? usual : std::atoi(text);
-  }
-  // Sends and takes one message after the other until the line says that it is over.
-  static void talk(const Line& line, bool is_first) {
-    Node node(at(is_first ? kTargetAt : kWriterAt));
-    line.tell(node.name());
-    const fi_addr_t peer = node.insert(line.hear());
-    std::vector<uint8_t> got(20000);
-    uint64_t messages = 0;
-    bool is_over = false;
-    while (!is_over) {
-      std::vector<uint8_t> mine = pattern(got.size(), static_cast<uint32_t>(messages));
-      if (is_first) mine[0] = std::filesystem::exists(over_) ? 1 : 0;
-      ASSERT_EQ(fi_recv(node.ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-      ASSERT_EQ(fi_send(node.ep, mine.data(), mine.size(), nullptr, peer, nullptr), 0);
-      const Done sent = await(node.tx_cq), taken = await(node.rx_cq);
-      ASSERT_EQ(sent.err, 0) << sent.text;
-      ASSERT_EQ(taken.err, 0) << taken.text;
-      is_over = (is_first ? mine[0] : got[0]) == 1;
-      const std::vector<uint8_t> expected = pattern(got.size(), static_cast<uint32_t>(messages));
-      ASSERT_TRUE(std::equal(got.begin() + 1, got.end(), expected.begin() + 1));
-      ++messages;
-    }
-    for (const char* const name : {"tss_in_invalid_sa", "tss_in_auth_fail_pkts",
-                                   "tss_out_errored_pkts", "tss_out_invoke_fail", "drop_sdi"}) {
-      EXPECT_EQ(counter(node, name), 0u) << name;
-    }
-    EXPECT_GT(messages, 50u);
-    line.tell(counter(node, "tss_key_derive"));
-    EXPECT_NE(line.hear_value(), 0u);
-  }
-  inline static std::string over_;
-};
-
+// [TSS-045..048, TSS-050]
 TEST_F(SecuredRolloverTest, TheKeyIsReplacedUnderLoad) {
-  const int rollovers = setting("UET_ROLLOVERS", 3);
   const milliseconds step(setting("UET_ROLLOVER_MS", 450) / 3);
-  over_ = path("over");
   const pid_t a = start(0, secured(), [](const Line& line) { talk(line, true); });
   const pid_t b = start(1, secured(), [](const Line& line) { talk(line, false); });
-  constexpr char kDigits[] = "123456789abcdef";
-  for (int i = 0; i < rollovers; ++i) {
-    const bool an = i % 2 == 0;  // of the next key
-    const std::string before = key_text(!an, kDigits[i % 15]);
-    const std::string next = key_text(an, kDigits[(i + 1) % 15]);
-    const auto transmit = [](bool with) { return "transmit = " + std::to_string(with) + "\n"; };
-    std::this_thread::sleep_for(step);
-    write_keys("keys", domain_text(before + next, transmit(!an)));
-    std::this_thread::sleep_for(step);
-    write_keys("keys", domain_text(before + next, transmit(an)));
-    std::this_thread::sleep_for(step);
-    write_keys("keys", domain_text(next, transmit(an)));
+  for (int i = 0; i < setting("UET_ROLLOVERS", 3); ++i) {
+    for (const std::string& text : rollover(i)) {
+      std::this_thread::sleep_for(step);
+      write_keys("keys", text);
+    }
   }
-  std::ofstream(over_) << "1";
+  end_talk();
   finish(a);
   finish(b);
 }

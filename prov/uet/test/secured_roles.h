@@ -55,6 +55,19 @@ class SecuredRolesTest : public RolesTest {
     return texts_.emplace_back(std::make_unique<std::string>(text))->c_str();
   }
 
+  // A process whose domain does not open.
+  static void cannot_open(const Line&) {
+    fi_info* const hints = fi_allocinfo();
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->fabric_attr->prov_name = strdup("uet");
+    fi_info* info = nullptr;
+    ASSERT_EQ(fi_getinfo(FI_VERSION(1, 17), "127.0.48.2", nullptr, FI_SOURCE, hints, &info), 0);
+    fid_fabric* fabric = nullptr;
+    fid_domain* domain = nullptr;
+    ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
+    EXPECT_EQ(fi_domain(fabric, info, &domain, nullptr), -FI_ENOKEY);
+  }
+
   static std::vector<uint8_t> octets_of(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};

@@ -275,17 +275,6 @@ TEST_F(SecuredTest, WithoutKeysNoDomainOpens) {
   write_keys("wrong", "[[domain]]\n");
   write_keys("two", domain_text(key_text(0, '1')) + "[[domain]]\nsdi = 8\nmode = \"cluster\"\n" +
                         key_text(0, '2'));
-  const auto cannot_open = [](const Line&) {
-    fi_info* const hints = fi_allocinfo();
-    hints->ep_attr->type = FI_EP_RDM;
-    hints->fabric_attr->prov_name = strdup("uet");
-    fi_info* info = nullptr;
-    ASSERT_EQ(fi_getinfo(FI_VERSION(1, 17), kTargetAt, nullptr, FI_SOURCE, hints, &info), 0);
-    fid_fabric* fabric = nullptr;
-    fid_domain* domain = nullptr;
-    ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
-    EXPECT_EQ(fi_domain(fabric, info, &domain, nullptr), -FI_ENOKEY);
-  };
   const Settings good = secured();
   const char* const counters = kept(path("counters"));
   for (const Settings& settings :

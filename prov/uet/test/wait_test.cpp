@@ -218,6 +218,48 @@ TEST_F(WaitTest, DescriptorWakesAfterTrywait) {
   }
 }
 
+// [ABI-045] It does so although another thread has read the queue meanwhile.
+TEST_F(WaitTest, ReadersDoNotPutSleepersOfOtherThreadsToSleepForEver) {
+  open({}, waiting(FI_WAIT_FD));
+  pollfd sleeper{-1, POLLIN, 0};
+  ASSERT_EQ(fi_control(&b->rx_cq->fid, FI_GETWAIT, &sleeper.fd), 0);
+  fid* fids[] = {&b->rx_cq->fid};
+  uint8_t* const got = kept(uint8_t{0});
+  ASSERT_EQ(fi_recv(b->ep, got, 1, nullptr, FI_ADDR_UNSPEC, got), 0);
+  ASSERT_EQ(fi_trywait(b->fabric, fids, 1), 0);
+  std::thread([&] {
+    fi_cq_tagged_entry entry{};
+    EXPECT_EQ(fi_cq_read(b->rx_cq, &entry, 1), -FI_EAGAIN);
+    EXPECT_EQ(fi_cancel(&b->ep->fid, got), 0);
+  }).join();
+  EXPECT_EQ(poll(&sleeper, 1, static_cast<int>(milliseconds(kPatience).count())), 1);
+  EXPECT_EQ(fi_trywait(b->fabric, fids, 1), -FI_EAGAIN);
+  EXPECT_EQ(next(b->rx_cq).err, FI_ECANCELED);
+}
+
+// [fi_cq] Programs pass the threshold itself, or its address.
+TEST_F(WaitTest, ThresholdIsAValueOrWhereItIs) {
+  NodeOptions options = waiting(FI_WAIT_UNSPEC);
+  options.threshold = true;
+  open({}, options);
+  for (const bool by_address : {false, true}) {
+    uint8_t* const got = kept(uint8_t{0});
+    for (int i = 0; i < 2; ++i)
+      ASSERT_EQ(fi_recv(b->ep, got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    std::thread sender([&] {
+      for (int i = 0; i < 2; ++i) {
+        std::this_thread::sleep_for(milliseconds(5));
+        EXPECT_EQ(fi_inject(a->ep, kept(uint8_t{1}), 1, to_b), 0);
+      }
+    });
+    const size_t two = 2;
+    const void* const cond = by_address ? &two : reinterpret_cast<const void*>(two);
+    fi_cq_tagged_entry entries[2];
+    EXPECT_EQ(fi_cq_sread(b->rx_cq, entries, 2, cond, -1), 2);
+    sender.join();
+  }
+}
+
 TEST_F(WaitTest, TrywaitRefusesWhileSomethingIsThereToRead) {
   open({}, waiting(FI_WAIT_FD));
   uint8_t got = 0;

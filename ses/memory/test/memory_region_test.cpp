@@ -131,7 +131,7 @@ TEST_F(MemoryRegionsTest, OffsetsMayBeginAtABase) {
   EXPECT_FALSE(regions_.place(id, 0, {&value, 1}));
 }
 
-// Keys of the same slot differ, and an old one opens nothing.
+// [T-21] Keys of the same slot differ, and an old one opens nothing.
 TEST_F(MemoryRegionsTest, ProviderKeysAreNeverReused) {
   std::set<uint64_t> keys;
   for (int i = 0; i < 1000; ++i) {

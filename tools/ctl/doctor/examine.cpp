@@ -393,7 +393,9 @@ class Examination {
     if (io == prov::IoChoice::udp) {
       say("packet", Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp");
     } else if (io == prov::IoChoice::uring) {
-      io_uring();
+      asked_for("UDP sockets with io_uring", "uring", facts_.ring_refused);
+    } else if (io == prov::IoChoice::xdp) {
+      asked_for("AF_XDP", "xdp", facts_.xdp_refused);
     } else if (io == prov::IoChoice::ip && !facts_.net_raw) {
       say("packet", Grade::fault, "FI_UET_IO=ip opens no raw sockets: they need CAP_NET_RAW",
           "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO");
@@ -414,11 +416,12 @@ class Examination {
     }
   }
 
-  void io_uring() {
-    if (facts_.ring_refused.empty()) {
-      say("packet", Grade::ok, "UDP sockets with io_uring everywhere: FI_UET_IO=uring");
+  // What a setting of FI_UET_IO names, and why it cannot be had.
+  void asked_for(const std::string& what, const std::string& setting, const std::string& refused) {
+    if (refused.empty()) {
+      say("packet", Grade::ok, what + " everywhere: FI_UET_IO=" + setting);
     } else {
-      say("packet", Grade::fault, "FI_UET_IO=uring opens no domain: " + facts_.ring_refused,
+      say("packet", Grade::fault, "FI_UET_IO=" + setting + " opens no domain: " + refused,
           "unset FI_UET_IO");
     }
   }

@@ -4,6 +4,7 @@
 #include "io/bypass.h"
 #include "io/socket.h"
 #include "io/udp_ring.h"
+#include "io/xdp/xdp_io.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -130,6 +131,7 @@ void probe_sockets(Facts& facts) {
   facts.sends_super_packets = fd && io::set_option(fd, SOL_UDP, UDP_SEGMENT, 1400);
   facts.receives_super_packets = fd && io::set_option(fd, SOL_UDP, UDP_GRO, 1);
   (void)io::UdpRing::open(fd, io::UdpRing::kSettledCalls, &facts.ring_refused);
+  facts.xdp_refused = io::XdpIo::why_refused();
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) facts.open_files_max = files.rlim_cur;
 }

@@ -45,7 +45,7 @@ struct Facts {
   std::string reserved_ports;    // "16384-32767" or empty
   uint64_t receive_granted = 0;  // octets of socket buffer, of those asked for
   uint64_t send_granted = 0;
-  uint64_t receive_drops = 0;  // datagrams lost for want of buffer, since the system started
+  uint64_t receive_drops = 0;  // datagrams lost because a buffer was full, since the system started
   uint64_t open_files_max = 0;
   std::string kernel;  // "6.1.0-18-amd64"
   bool sends_super_packets = false;
@@ -54,6 +54,7 @@ struct Facts {
   // What packet sockets would pass by, by interface; empty: nothing.
   std::map<std::string, std::string> passed_by;
   std::string ring_refused;  // why there is no io_uring, with its remedy; empty: there is
+  std::string xdp_refused;   // why there is no AF_XDP, with its remedy; empty: there is
   FirewallFacts firewall;
   LibfabricFacts libfabric;
 

@@ -206,6 +206,13 @@ const Case kCases[] = {
      },
      "fault packet: FI_UET_IO=uring opens no domain: cannot open an io_uring: Operation not",
      "unset FI_UET_IO"},
+    {"a forbidden AF_XDP",
+     [](Facts& f) {
+       f.environment["FI_UET_IO"] = "xdp";
+       f.xdp_refused = "cannot load a BPF program: Operation not permitted";
+     },
+     "fault packet: FI_UET_IO=xdp opens no domain: cannot load a BPF program: Operation not",
+     "unset FI_UET_IO"},
     {"an IP protocol without the right", [](Facts& f) { f.environment["FI_UET_IO"] = "ip"; },
      "fault packet: FI_UET_IO=ip opens no raw sockets: they need CAP_NET_RAW",
      "setcap cap_net_raw+ep"},
@@ -250,6 +257,8 @@ TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
   facts.environment["FI_UET_IO"] = "uring";
   EXPECT_EQ(said(),
             std::vector<std::string>{"UDP sockets with io_uring everywhere: FI_UET_IO=uring"});
+  facts.environment["FI_UET_IO"] = "xdp";
+  EXPECT_EQ(said(), std::vector<std::string>{"AF_XDP everywhere: FI_UET_IO=xdp"});
   facts.environment["FI_UET_IO"] = "ip";
   facts.environment["FI_UET_IP_PROTOCOL"] = "200";
   EXPECT_EQ(said(), std::vector<std::string>{"raw sockets of IP protocol 200 everywhere: "

@@ -196,11 +196,12 @@ std::function<int()> add_command(CLI::App& app) {
                    "pcap or pcapng, - for standard input; a second one of the other end")
       ->required()
       ->expected(1, 2);
-  command->add_option("--pdc", options->pdc, "Which PDC, from 0 in the order of the capture");
+  command->add_option("--pdc", options->pdc,
+                      "Number of the PDC, from 0 in the order of the capture (default 0)");
   command->add_flag("--list", options->list, "List the PDCs of the capture");
   command->add_option("-o,--output", options->output, "FILE.svg or FILE.html; for --json any");
-  command->add_flag("--json", options->json, "JSON instead of a drawing or a table");
-  command->add_option("--time", options->time, "Time axis: a line an event, or to scale")
+  command->add_flag("--json", options->json, "Print JSON instead of a drawing or a table");
+  command->add_option("--time", options->time, "Time axis: one line for each event, or to scale")
       ->check(CLI::IsMember({"compact", "proportional"}))
       ->capture_default_str();
   command->add_option("--from", options->from, "First packet of the PDC to draw")
@@ -209,7 +210,9 @@ std::function<int()> add_command(CLI::App& app) {
       ->add_option("--packets", options->packets,
                    "How many packets to draw (default: 250 as SVG, 100000 as HTML)")
       ->check(CLI::Range(1U, UINT32_MAX));
-  command->add_option("--trailer", options->trailer, "What packets end in: none, crc or tss")
+  command
+      ->add_option("--trailer", options->trailer,
+                   "Trailer of the packets: none, crc or tss (an ICV)")
       ->check(CLI::IsMember({"none", "crc", "tss"}));
   return [options, &app] { return run(app, *options); };
 }

@@ -176,7 +176,8 @@ TEST(TableTest, GarbageIsRefusedByEveryRowButFreeTexts) {
     Settings settings;
     EXPECT_FALSE(set_from_text(row, "", settings).ok()) << row.name;
     // Names of files and interfaces.
-    const std::set<std::string> free{"IFACE", "PCAP", "TSS_KEYS", "TSS_COUNTERS", "TSS_KEYLOG"};
+    const std::set<std::string> free{"IFACE",     "PCAP",         "TSS_KEYS",
+                                     "TSS_AGENT", "TSS_COUNTERS", "TSS_KEYLOG"};
     const bool is_free = free.count(row.name) != 0;
     EXPECT_EQ(set_from_text(row, "no such value", settings).ok(), is_free) << row.name;
     EXPECT_EQ(changed_by(settings).empty(), !is_free) << row.name;

@@ -10,7 +10,7 @@ usage() {
   cat <<'HELP'
 Usage: pingpong.sh CASE PROVIDER-DIR
 
-Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu packet packet_local loss1
+Cases: info loopback loopback6 tagged hosts hosts6 hosts_small_mtu packet packet_local xdp loss1
        loss10 four_pairs unprivileged datagram datagram_hosts mtu_mismatch mtu_route mtu_local
        system_buffers capture secured lossy_rud lossy_rod valgrind
 
@@ -134,6 +134,42 @@ case $case_name in
     need_hosts
     FI_LOG_LEVEL=warn FI_UET_IO=packet pair one "$(on_a)" "$(on_a)" "$addr_a" -S all -I 20
     FI_LOG_LEVEL=warn FI_UET_IO=packet pair lo "$(on_a)" "$(on_a)" 127.0.0.1 -S all -I 20 ;;
+  xdp)  # [LF-144] by AF_XDP on both sides, or on one of them
+    need_hosts
+    ctl=$FI_PROVIDER_PATH/../../tools/uet_ctl
+    [ -x "$ctl" ] || { echo "SKIPPED: no uet_ctl"; exit 77; }
+    FI_UET_IO=xdp $(on_a) "$ctl" doctor >"$out/doctor.txt" 2>&1
+    if grep 'FI_UET_IO=xdp opens no domain' "$out/doctor.txt"; then
+      echo "SKIPPED: no AF_XDP"
+      exit 77
+    fi
+    export FI_LOG_LEVEL=info
+    xdp="env FI_UET_IO=xdp"
+    pair both "$(on_a) $xdp" "$(on_b) $xdp" "$addr_a" -S all -I 10
+    for end in server client; do
+      grep -q 'veth-uet: AF_XDP in the driver, copied, receive queues: 1' "$out/both-$end.txt" ||
+        fail "no AF_XDP: $end"
+    done
+    for host in "$host_a" "$host_b"; do
+      ip -n "$host" link show dev veth-uet >"$out/link.txt"
+      grep xdp "$out/link.txt" && fail "a program was left behind"
+    done
+    pair both6 "$(on_a) $xdp" "$(on_b) $xdp" "$addr6_a" -6 -I 200
+    export FI_LOG_LEVEL=warn
+    pair lossy "$(on_a) $xdp FI_UET_FAULT=loss=0.01,dup=0.01,reorder=0.01" "$(on_b) $xdp" \
+      "$addr_a" -m tagged -S 1048576 -I 20
+    for other in udp packet; do
+      pair "server-$other" "$(on_a) $xdp" "$(on_b) env FI_UET_IO=$other" "$addr_a" -S all -I 10
+      pair "client-$other" "$(on_a) env FI_UET_IO=$other" "$(on_b) $xdp" "$addr_a" -S all -I 10
+    done
+    # Two processes of one host: the second has another backend, and another port.
+    pair local "$(on_a) $xdp FI_UET_SHM=off" "$(on_a) env FI_UET_IO=udp FI_UET_SHM=off" "$addr_a" \
+      -S 65536 -I 20
+    keys=$FI_PROVIDER_PATH/../../tools/uet_keys
+    [ -x "$keys" ] || { echo "left out: no uet_keys"; exit 0; }
+    "$keys" counters "$out/counters" && "$keys" generate "$out/keys.toml" --sdi 7 || fail "no keys"
+    export FI_UET_TSS=file FI_UET_TSS_KEYS=$out/keys.toml FI_UET_TSS_COUNTERS=$out/counters
+    pair secured "$(on_a) $xdp" "$(on_b) $xdp" "$addr_a" -S 100000 -I 20 ;;
   loss1) FI_UET_FAULT=loss=0.01 pair loss1 "" "" 127.0.0.1 -S 1048576 -I 20 ;;
   loss10) FI_UET_FAULT=loss=0.1 pair loss10 "" "" 127.0.0.1 -S 65536 -I 50 ;;
   four_pairs)

@@ -1,0 +1,45 @@
+// Which packets of secured PDCs that a switch has cut are answered. Nothing shows who wrote them:
+// each PSN gets one NACK in a round trip, and a peer 1,000 of them in a second. The tables are
+// small: PSNs that share a place forget each other, peers that share one share its budget.
+// [TSS-081, T-37]
+#pragma once
+
+#include "pds/door/token_bucket.h"
+
+#include "base/serial.h"
+#include "base/time.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace uet::pds {
+
+class TrimNacks {
+ public:
+  static constexpr uint32_t kPerSecond = 1000;
+  // Where no round trip was measured, which is usual at a target.
+  static constexpr Duration kRoundTripMin = Duration::microseconds(100);
+
+  // Whether the packet gets a NACK, which is then used up. `peer`: a number of its own.
+  [[nodiscard]] bool take(Pdcid pdc, uint32_t peer, Psn psn, Duration round_trip, Instant now) {
+    Place& place = places_[(psn.value() ^ pdc.value()) % places_.size()];
+    const bool is_again = place.pdc == pdc && place.psn == psn;
+    if (is_again && now < place.at + std::max(round_trip, kRoundTripMin)) return false;
+    if (!budgets_[peer % budgets_.size()].take(kPerSecond, now)) return false;
+    place = {now, psn, pdc};
+    return true;
+  }
+
+ private:
+  struct Place {
+    Instant at;
+    Psn psn;
+    Pdcid pdc;  // 0: free
+  };
+
+  std::array<Place, 64> places_{};
+  std::array<TokenBucket, 16> budgets_{};
+};
+
+}  // namespace uet::pds

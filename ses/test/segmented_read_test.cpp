@@ -1,0 +1,48 @@
+// Reads that are cut into several messages, because the ends have different payload sizes, on an
+// endpoint that keeps an order.
+#include "ses/test/pair.h"
+
+namespace uet::ses::test {
+namespace {
+
+// [LF-089, LF-131] In order, nothing is transmitted between the segments of a read.
+TEST_F(PairTest, InOrderWhatFollowsAReadInSegmentsWaitsForTheLastOne) {
+  config_.payload_mtu = 4096;
+  options_.mode = pds::Mode::rod;
+  start();
+  a_->peers[PeerId(0)].payload_mtu = 1024;
+  Octets memory = pattern(3000);
+  const Octets before = memory;
+  const uint64_t key = expose(memory);
+  Octets back(3000);
+  const Octets octet(1, std::byte{0xEE});
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, octet, key), now_).ok());
+  transmit();
+  EXPECT_EQ(network_.size(), 1u);  // the first segment, and no write
+  settle();
+  EXPECT_EQ(take(*a_), "read ok 3000 #1 | write ok 1 #1");
+  EXPECT_EQ(Octets(back.begin() + 1, back.end()), Octets(before.begin() + 1, before.end()));
+  EXPECT_EQ(memory[0], std::byte{0xEE});
+}
+
+// [LF-089, LF-131] One that fails in its first segment holds nothing up.
+TEST_F(PairTest, AReadInSegmentsThatFailsReleasesWhatFollows) {
+  config_.payload_mtu = 4096;
+  options_.mode = pds::Mode::rod;
+  start();
+  a_->peers[PeerId(0)].payload_mtu = 1024;
+  Octets memory = pattern(3000);
+  const uint64_t key = expose(memory);
+  Octets back(3000);
+  const Octets octet(1, std::byte{0xEE});
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key + 1), now_).ok());
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, octet, key), now_).ok());
+  settle();
+  const std::string ends = take(*a_);
+  EXPECT_NE(ends.find("write ok 1 #1"), std::string::npos) << ends;
+  EXPECT_EQ(memory[0], std::byte{0xEE});
+}
+
+}  // namespace
+}  // namespace uet::ses::test
