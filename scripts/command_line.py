@@ -19,13 +19,13 @@ def read(text, args, flags=(), words=(0, 0)):
     found = []
     for arg in args:
         if arg.startswith("-") and arg not in flags:
-            misuse(f"what is {arg}?")
+            misuse(f"unknown option {arg}")
         if arg not in flags:
             found.append(arg)
     if len(found) < words[0]:
         misuse("something is missing")
     if len(found) > words[1]:
-        misuse(f"what is {found[words[1]]}?")
+        misuse(f"unexpected argument {found[words[1]]}")
     return found
 
 

@@ -10,7 +10,12 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 # What is wrong with the command line, in one line; exit status 2. The checks take "$@", an option
 # and what follows it.
 misuse() { printf '%s: %s (see --help)\n' "${0##*/}" "$*" >&2; exit 2; }
-unknown() { misuse "what is $1?"; }
+unknown() {
+  case $1 in
+    -*) misuse "unknown option $1" ;;
+    *) misuse "unexpected argument $1" ;;
+  esac
+}
 needs_value() { [ $# -gt 1 ] || misuse "$1 needs a value"; }
 needs_number() {
   [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || misuse "$1 needs a number above 0"

@@ -6,6 +6,16 @@
 
 namespace uet::tools {
 
+namespace {
+
+std::string complaint_about(const CLI::App& app, const std::string& word) {
+  if (!word.empty() && word.front() == '-') return "unknown option " + word;
+  const bool may_be_command = app.get_subcommands().empty() && !app.get_subcommands({}).empty();
+  return (may_be_command ? "unknown command " : "unexpected argument ") + word;
+}
+
+}  // namespace
+
 std::optional<int> parse(CLI::App& app, int argc, char** argv, Commands commands) {
   app.set_version_flag("--version", UET_VERSION, "Print the version and exit");
   // Not require_subcommand(1): for a misspelt command it says that there is none.
@@ -16,7 +26,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, Commands commands
     if (e.get_exit_code() == 0) return app.exit(e);
     // What is not known comes before what is missing: it may be that, misspelt.
     const auto unknown = app.remaining(true);
-    return misuse(app, unknown.empty() ? e.what() : "what is " + unknown.front() + "?");
+    return misuse(app, unknown.empty() ? e.what() : complaint_about(app, unknown.front()));
   }
   if (commands == Commands::required && app.get_subcommands().empty()) {
     std::string names;
@@ -24,7 +34,8 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, Commands commands
       names += names.empty() ? "" : ", ";
       names += command->get_name();
     }
-    return misuse(app, "a command is needed, one of " + names);
+    const bool is_one = names.find(',') == std::string::npos;
+    return misuse(app, (is_one ? "a command is needed: " : "a command is needed, one of ") + names);
   }
   return std::nullopt;
 }

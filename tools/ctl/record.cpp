@@ -49,7 +49,7 @@ struct RecordOptions {
 std::function<std::string(const std::string&)> check_of(const prov::Setting& row) {
   return [&row](const std::string& text) -> std::string {
     if (prov::parse_value(row, text)) return {};
-    return "is not a time from " + prov::print_value(row, row.min) + " to " +
+    return text + " is not a time from " + prov::print_value(row, row.min) + " to " +
            prov::print_value(row, row.max) + ", such as 100ms or 10s";
   };
 }

@@ -141,9 +141,9 @@ int compare(const CompareOptions& o) {
 std::function<int()> add_compare(CLI::App& app) {
   const auto options = std::make_shared<CompareOptions>();
   CLI::App& command = *app.add_subcommand("compare", "Print how two results of uet_sim run differ");
-  command.add_option("before", options->before, "Result A: a file of uet_sim run --json")
+  command.add_option("A", options->before, "Result A: a file of uet_sim run --json")
       ->required();
-  command.add_option("after", options->after, "Result B")->required();
+  command.add_option("B", options->after, "Result B")->required();
   command.add_option("--limit", options->limit_percent, "Percent by which B may be worse than A")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();

@@ -27,6 +27,14 @@ const std::map<std::string, uet::cms::Algorithm> kAlgorithms{
     {"both", uet::cms::Algorithm::both},
 };
 
+// From a name to the number that CLI11 reads an enumeration from. Empty, or what is wrong.
+std::string to_algorithm(std::string& name) {
+  const auto at = kAlgorithms.find(name);
+  if (at == kAlgorithms.end()) return name + " is none of aimd, both, fixed, nscc, rccc";
+  name = std::to_string(static_cast<int>(at->second));
+  return {};
+}
+
 // What the command line says instead of the seed.
 struct Instead {
   bool calm = false;
@@ -185,8 +193,9 @@ int main(int argc, char** argv) {
   app.add_option("--message-bytes", options.instead.message_bytes,
                  "Octets of the longest message, not as the seed draws")
       ->check(CLI::Range(1, 1 << 30));
-  app.add_option("--cc", options.instead.congestion, "Congestion control, not as the seed draws")
-      ->transform(CLI::CheckedTransformer(kAlgorithms));
+  app.add_option("--cc", options.instead.congestion,
+                 "Congestion control, not as the seed draws: aimd, fixed, nscc, ...")
+      ->transform(CLI::Validator(to_algorithm, "NAME"));
   app.add_flag("--verbose,-v", options.verbose, "Print each plan, and all counters at the end");
   app.add_flag("--json", options.json, "Print JSON, and everything else to standard error");
   app.add_flag("--twice", options.twice, "Run each seed twice and compare every packet");

@@ -198,7 +198,8 @@ std::shared_ptr<Security> Security::open(const Settings& settings, const FabricA
     return nullptr;
   }
   if (!settings.tss_keylog.empty()) {
-    UET_WARN(DOMAIN, "FI_UET_TSS_KEYLOG=%s: who reads this file can read all packets\n",
+    UET_WARN(DOMAIN,
+             "FI_UET_TSS_KEYLOG=%s: anybody who can read this file can decrypt all packets\n",
              settings.tss_keylog.c_str());
   }
   return made;

@@ -92,7 +92,8 @@ std::unique_ptr<io::PacketIo> open_frames_unasked(const Settings& settings,
   if (backend == nullptr) {
     UET_INFO(DOMAIN, "%s: UDP sockets: %s\n", candidate.name.c_str(), why.c_str());
   } else {
-    UET_INFO(DOMAIN, "%s: packet sockets: no rules are known that they pass by\n",
+    UET_INFO(DOMAIN,
+             "%s: packet sockets: found no firewall, IPsec or tc rules that they would bypass\n",
              candidate.name.c_str());
   }
   return backend;
@@ -141,7 +142,7 @@ void share_memory(const DomainCandidate& candidate, std::unique_ptr<io::PacketIo
     return;
   }
   shm->tell_of_broken_rings([](const FabricAddress& peer, bool is_ours) {
-    UET_WARN(DOMAIN, "shared memory with port %u of %s %s: its packets take the sockets\n",
+    UET_WARN(DOMAIN, "shared memory with port %u of %s %s: its packets use the sockets instead\n",
              peer.port, io::ip_text(peer).c_str(),
              is_ours ? "says that more was read than written" : "holds nonsense");
   });
@@ -158,8 +159,11 @@ bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
     const std::optional<io::FaultPlan> plan = io::parse_fault_plan(settings.fault);
     UET_ASSERT(plan.has_value());  // checked when the parameter was read
     backend = std::make_unique<io::FaultyIo>(std::move(backend), *plan, os_random());
-    UET_WARN(DOMAIN, "FI_UET_FAULT=%s: this network loses packets on purpose\n",
-             settings.fault.c_str());
+    UET_WARN(
+        DOMAIN,
+        "FI_UET_FAULT=%s: faults are injected: packets are lost, copied, delayed or changed on "
+        "purpose\n",
+        settings.fault.c_str());
   }
   if (settings.pcap.empty()) return true;
   std::string error;

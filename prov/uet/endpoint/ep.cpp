@@ -114,7 +114,7 @@ int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
   const Result<ses::EndpointName> name = domain.names().claim(
       info->src_addr, info->src_addrlen, info->addr_format, attr.auth_key, attr.auth_key_size);
   if (!name.ok()) {
-    UET_WARN(EP_CTRL, "fi_endpoint: the source address cannot be had: %s\n",
+    UET_WARN(EP_CTRL, "fi_endpoint: the source address cannot be used: %s\n",
              uet::name(name.error()));
     return name.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(name.error());
   }

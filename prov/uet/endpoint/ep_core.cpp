@@ -55,13 +55,19 @@ int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
   return state_.bound.bind(endpoint, fid, flags);
 }
 
+// Once the endpoint is enabled its engine stays, and other threads read which one it is.
+int EndpointCore::settle() {
+  DomainEngine* const at = state_.bound.settle();
+  if (at == nullptr) return -FI_EINVAL;
+  if (state_.at != at) state_.at = at;
+  return 0;
+}
+
 int EndpointCore::enable() {
   state_.domain.home().require();
   if (state_.enabled) return 0;
   if (const int rc = state_.bound.check_complete(); rc != 0) return rc;
-  DomainEngine* const at = state_.bound.settle();
-  if (at == nullptr) return -FI_EINVAL;
-  state_.at = at;
+  if (const int rc = settle(); rc != 0) return rc;
   SharedReceives* const shared = state_.bound.shared();
   ses::EndpointOptions options;
   options.mode = state_.as.delivery_mode();
@@ -70,8 +76,7 @@ int EndpointCore::enable() {
   options.rx_size = state_.as.rx_size;
   if (shared != nullptr) options.shared = shared->id();
   if (!state_.domain.may_talk(name_.job)) {
-    UET_WARN(EP_CTRL, "fi_enable: no secure domain of the keys has JobID %u\n",
-             name_.job.value());
+    UET_WARN(EP_CTRL, "fi_enable: no secure domain of the keys has JobID %u\n", name_.job.value());
     return -FI_ENOKEY;
   }
   ProgressEngine::Entry entry(state_.engine());
@@ -207,9 +212,7 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 int EndpointCore::get_name(void* address, size_t* length) {
   if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
   // The address has the port of an engine.
-  DomainEngine* const at = state_.bound.settle();
-  if (at == nullptr) return -FI_EINVAL;
-  state_.at = at;
+  if (const int rc = settle(); rc != 0) return rc;
   return state_.domain.names().write(name_, state_.at->local, state_.as.addr_format, address,
                                      length);
 }

@@ -223,7 +223,9 @@ ssize_t SharedReceives::post(ProgressEngine::Entry& entry, const MessageCall& ca
 ssize_t SharedReceives::look(ProgressEngine::Entry& entry, const MessageCall& call,
                              const ses::ReceiveRequest& request) {
   if (endpoints_.empty()) {
-    UET_WARN(EP_DATA, "no enabled endpoint is bound to the receive context: nobody could tell\n");
+    UET_WARN(
+        EP_DATA,
+        "no enabled endpoint is bound to the receive context: no completion could be reported\n");
     return -FI_EOPBADSTATE;
   }
   EndpointCore* teller = endpoints_.front();

@@ -66,14 +66,14 @@ std::string help_text(const Setting& row) {
 
 std::string wrong_value_text(const Setting& row, std::string_view value) {
   const std::string name = std::string("FI_UET_") + row.name + "=";
-  return (name + std::string(value)) + " cannot be used, so " +
-         (row.is_strict ? "nothing is offered" : "its default is") +
+  return (name + std::string(value)) + " is not valid, so " +
+         (row.is_strict ? "the provider offers nothing" : "the default is used") +
          "; set it to: " + values_text(row) + ", for example " + name + example_text(row);
 }
 
 std::string unknown_name_text(std::string_view name) {
   return "FI_UET_" + std::string(name) +
-         " is no setting of uet and does nothing; `fi_info -g FI_UET` lists all";
+         " is not a setting of uet and is ignored; `fi_info -g FI_UET` lists all";
 }
 
 }  // namespace uet::prov

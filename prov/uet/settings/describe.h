@@ -20,8 +20,8 @@ std::string example_text(const Setting& row);
 // apart.
 std::string help_text(const Setting& row);
 
-// Why a value does nothing: "FI_UET_X=y cannot be used, so its default is; set it to: ...". A line
-// is "what is wrong; what to do".
+// Why a value does nothing: "FI_UET_X=y is not valid, so the default is used; set it to: ...". A
+// line is "what is wrong; what to do".
 std::string wrong_value_text(const Setting& row, std::string_view value);
 std::string unknown_name_text(std::string_view name);
 

@@ -124,7 +124,7 @@ TEST(ParamsTest, WrongValuesLeaveTheDefaultAndTheUserReadsIt) {
     const std::string text = said(c.name, c.value, status);
     EXPECT_EQ(status, 0) << c.name << "=" << c.value;
     const std::string line = "uet: " + std::string(c.name) + "=" + c.value +
-                             " cannot be used, so its default is; set it to: ";
+                             " is not valid, so the default is used; set it to: ";
     EXPECT_EQ(times(line, text), 1u) << text;
   }
 }
@@ -141,7 +141,7 @@ TEST(ParamsTest, WrongValuesOfStrictSettingsAreRefusedAndTheUserReadsIt) {
     const std::string text = said(c.name, c.value, status);
     EXPECT_EQ(status, FI_ENODATA) << c.name << "=" << c.value;
     const std::string line = "uet: " + std::string(c.name) + "=" + c.value +
-                             " cannot be used, so nothing is offered; set it to: ";
+                             " is not valid, so the provider offers nothing; set it to: ";
     EXPECT_EQ(times(line, text), 1u) << text;
   }
 }
@@ -184,7 +184,7 @@ TEST(ParamsTest, TheLineSaysWhatToDo) {
       << value;
   for (const char* const level : {static_cast<const char*>(nullptr), "warn"}) {
     const std::string name = said("FI_UET_MAX_PDC", "64", status, level);
-    EXPECT_EQ(times("FI_UET_MAX_PDC is no setting of uet and does nothing", name), 1u) << name;
+    EXPECT_EQ(times("FI_UET_MAX_PDC is not a setting of uet and is ignored", name), 1u) << name;
     EXPECT_EQ(times("<warn> FI_UET_MAX_PDC", name), level != nullptr ? 1u : 0u) << name;
     EXPECT_EQ(status, 0);
     const std::string interface = said("FI_UET_IFACE", "no_such_interface", status, level);

@@ -28,7 +28,7 @@ void print_json(const std::vector<Finding>& findings) {
 void print_text(const std::vector<Finding>& findings) {
   for (const Finding& f : findings) {
     std::printf("%-8s %-10s %s\n", grade_name(f.grade), f.check.c_str(), f.text.c_str());
-    if (!f.remedy.empty()) std::printf("%-19s to mend it: %s\n", "", f.remedy.c_str());
+    if (!f.remedy.empty()) std::printf("%-19s fix: %s\n", "", f.remedy.c_str());
   }
 }
 

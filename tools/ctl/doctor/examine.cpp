@@ -103,8 +103,8 @@ class Examination {
     for (const auto& [name, value] : facts_.environment) count += name.starts_with(kSetting);
     say("settings", Grade::ok,
         count == 0   ? "no FI_UET_ variable is set"
-        : count == 1 ? "1 FI_UET_ variable is set and understood"
-                     : std::to_string(count) + " FI_UET_ variables are set and understood");
+        : count == 1 ? "1 FI_UET_ variable is set and valid"
+                     : std::to_string(count) + " FI_UET_ variables are set and valid");
   }
 
   bool is_filtered_out() const {
@@ -331,7 +331,7 @@ class Examination {
             : "nft insert rule " + table + " udp dport { 4793, " + range_text() + " } accept";
     if (how == Passage::some) {
       say("firewall", Grade::warning, what + "lets UDP " + name + " in for some senders only",
-          "look whether all peers are among them");
+          "check that the rule admits all peers");
     } else {
       say("firewall", if_blocked,
           what + "keeps UDP " + name + " out" +
@@ -368,7 +368,7 @@ class Examination {
     if (facts_.receive_drops == 0) return;
     say("drops", Grade::warning,
         "the system dropped " + std::to_string(facts_.receive_drops) +
-            " datagrams of any program for want of receive buffer since it started",
+            " datagrams because a receive buffer was full, of all programs since it started",
         "if the number grows (nstat UdpRcvbufErrors): raise net.core.rmem_max and FI_UET_SOCKBUF");
   }
 
@@ -381,7 +381,7 @@ class Examination {
         "Linux " + facts_.kernel + " does not " +
             (facts_.sends_super_packets ? "join received UDP segments (GRO)"
                                         : "cut UDP segments (GSO)") +
-            ": throughput is a fraction",
+            ": throughput will be several times lower",
         "use Linux 5.0 or later");
   }
 
@@ -436,7 +436,8 @@ class Examination {
 
   void packet_sockets_of(const std::string& name, const std::string& why, bool asked_for) {
     if (why.empty()) {
-      say("packet", Grade::ok, name + ": packet sockets; no rules are known that they pass by");
+      say("packet", Grade::ok,
+          name + ": packet sockets; found no firewall, IPsec or tc rules that they would bypass");
     } else if (asked_for) {
       say("packet", Grade::ok, name + ": packet sockets, because FI_UET_IO=packet says so: " + why);
     } else {

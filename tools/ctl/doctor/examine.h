@@ -1,4 +1,4 @@
-// What is wrong with a host, and how to mend it: the judgement of `uet_ctl doctor` over the facts
+// What is wrong with a host, and how fix: the judgement of `uet_ctl doctor` over the facts
 // that facts.h collects. Looks at nothing else.
 #pragma once
 

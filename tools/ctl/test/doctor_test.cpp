@@ -109,20 +109,20 @@ const Case kCases[] = {
      },
      "fault provider: /usr/lib/libfabric/libuet-fi.so offers nothing: no network here", "message"},
     {"a wrong value", [](Facts& f) { f.environment["FI_UET_MODE"] = "x"; },
-     "warning settings: FI_UET_MODE=x cannot be used, so its default is",
+     "warning settings: FI_UET_MODE=x is not valid, so the default is used",
      "unset FI_UET_MODE, or set it to: auto, rud, rod or rudi, for example FI_UET_MODE=auto"},
     {"a wrong value that has no safe default",
      [](Facts& f) { f.environment["FI_UET_JOB_ID"] = "x"; },
-     "fault settings: FI_UET_JOB_ID=x cannot be used, so nothing is offered",
+     "fault settings: FI_UET_JOB_ID=x is not valid, so the provider offers nothing",
      "unset FI_UET_JOB_ID, or set it to: 1 to 16777215"},
     {"a misspelt name", [](Facts& f) { f.environment["FI_UET_MOD"] = "rod"; },
-     "warning settings: FI_UET_MOD is no setting of uet and does nothing", "unset FI_UET_MOD"},
+     "warning settings: FI_UET_MOD is not a setting of uet and is ignored", "unset FI_UET_MOD"},
     {"a wrong value that the provider complains about, too",
      [](Facts& f) {
        f.environment["FI_UET_MODE"] = "x";
-       f.libfabric.warnings = "FI_UET_MODE=x cannot be used, so its default is; set it to: y\n";
+       f.libfabric.warnings = "FI_UET_MODE=x is not valid, so the default is used; set it to: y\n";
      },
-     "warning settings: FI_UET_MODE=x cannot be used, so its default is", "auto, rud"},
+     "warning settings: FI_UET_MODE=x is not valid, so the default is used", "auto, rud"},
     {"what the provider finds",
      [](Facts& f) {
        f.environment["FI_UET_IFACE"] = "x";
@@ -245,7 +245,8 @@ TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
     }
     return texts;
   };
-  const std::string free = "eth1: packet sockets; no rules are known that they pass by";
+  const std::string free =
+      "eth1: packet sockets; found no firewall, IPsec or tc rules that they would bypass";
   EXPECT_EQ(said(), (std::vector<std::string>{"eth0: UDP sockets: nftables has rules", free}));
   EXPECT_EQ(complaints(facts), std::vector<std::string>());
   facts.environment["FI_UET_IO"] = "packet";

@@ -43,14 +43,14 @@ TEST(DescribeTest, HelpOfEveryRowHasOneForm) {
 // [LF-135] What is wrong; what to do, with range and example.
 TEST(DescribeTest, ALineNamesSettingValueRangeAndExample) {
   EXPECT_EQ(wrong_value_text(row("MAX_PDCS"), "0"),
-            "FI_UET_MAX_PDCS=0 cannot be used, so its default is; set it to: contexts, 1 to 65000, "
-            "for example FI_UET_MAX_PDCS=" +
+            "FI_UET_MAX_PDCS=0 is not valid, so the default is used; set it to: contexts, "
+            "1 to 65000, for example FI_UET_MAX_PDCS=" +
                 default_text(row("MAX_PDCS")));
   EXPECT_EQ(wrong_value_text(row("JOB_ID"), "seven"),
-            "FI_UET_JOB_ID=seven cannot be used, so nothing is offered; set it to: 1 to 16777215, "
-            "for example FI_UET_JOB_ID=1");
+            "FI_UET_JOB_ID=seven is not valid, so the provider offers nothing; set it to: "
+            "1 to 16777215, for example FI_UET_JOB_ID=1");
   EXPECT_EQ(unknown_name_text("MAX_PDC"),
-            "FI_UET_MAX_PDC is no setting of uet and does nothing; `fi_info -g FI_UET` lists all");
+            "FI_UET_MAX_PDC is not a setting of uet and is ignored; `fi_info -g FI_UET` lists all");
 }
 
 TEST(DescribeTest, ExamplesAreTaken) {

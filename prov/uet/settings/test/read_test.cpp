@@ -51,7 +51,7 @@ TEST(ReadSettingsTest, WrongValuesLeaveTheDefault) {
   EXPECT_EQ(read.complaints[2].name, "MAX_PDCS");
   for (const Complaint& complaint : read.complaints) {
     EXPECT_FALSE(complaint.is_fatal);
-    EXPECT_NE(complaint.text.find(" cannot be used, so its default is; "), std::string::npos);
+    EXPECT_NE(complaint.text.find(" is not valid, so the default is used; "), std::string::npos);
   }
 }
 
@@ -73,7 +73,8 @@ TEST(ReadSettingsTest, UnknownNamesDoNothing) {
   const SettingsRead read = read_settings({{"MAX_PDC", "64"}, {"OVER_UDP", "1"}});
   EXPECT_TRUE(read.settings.valid);
   ASSERT_EQ(read.complaints.size(), 2u);
-  EXPECT_NE(read.complaints[0].text.find("FI_UET_MAX_PDC is no setting of uet"), std::string::npos);
+  EXPECT_NE(read.complaints[0].text.find("FI_UET_MAX_PDC is not a setting of uet"),
+            std::string::npos);
 }
 
 // [LF-135] It is no setting, but who asks for protection gets it or nothing.
