@@ -4,9 +4,6 @@
 
 #include <sys/mman.h>
 
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -20,25 +17,7 @@ TEST_P(FrameIoFamilyTest, FewPacketsGoAsFramesAndArriveThroughTheRing) {
   const auto b = open_frames(here(1, GetParam()));
   ASSERT_TRUE(a && b);
   introduce(*a, *b);
-  const uint64_t frames_before = b->rx_counters().frames;
-
-  Outbox out;
-  out.add(b->local_address(), "four octets of header", 3, 11, Ecn::ect1);
-  out.add(b->local_address(), std::string(1901, 'y'), 4, 46, Ecn::ce);
-  a->send(out.packets());
-  EXPECT_EQ(out.fates(), "ss");
-  EXPECT_EQ(a->tx_counters().frames, 3u);
-  const std::vector<Got> got = receive(*b, 2);
-  ASSERT_EQ(got.size(), 2u);
-  EXPECT_EQ(got[0].text, "four octets of header");
-  EXPECT_EQ(got[0].dscp, 11);
-  EXPECT_EQ(got[0].ecn, Ecn::ect1);
-  EXPECT_EQ(got[1].text, std::string(1901, 'y'));
-  EXPECT_EQ(got[1].dscp, 46);
-  EXPECT_EQ(got[1].ecn, Ecn::ce);
-  EXPECT_EQ(ip_text(got[0].from), ip_text(a->local_address()));
-  EXPECT_EQ(b->rx_counters().frames, frames_before + 2);
-  EXPECT_EQ(b->rx_counters().malformed, 0u);
+  expect_frames_with_marks(*a, *b);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, FrameIoFamilyTest, ::testing::Bool());
@@ -48,23 +27,7 @@ TEST_F(FrameIoTest, FramesLeaveFromThePortOfTheirSocket) {
   const auto a = open_frames(here(0));
   const auto b = open(here(1));
   ASSERT_TRUE(a && b);
-  std::map<uint16_t, uint16_t> stack_port;
-  Outbox by_stack;  // more than a few
-  for (uint16_t ev = 0; ev < 8; ++ev) by_stack.add(b->local_address(), "stack", ev);
-  a->send(by_stack.packets());
-  for (const Got& got : receive(*b, 8))
-    stack_port[static_cast<uint16_t>(stack_port.size())] = got.from.port;
-  ASSERT_EQ(stack_port.size(), 8u);
-  introduce(*a, *b);
-  for (uint16_t ev = 0; ev < 8; ++ev) {
-    Outbox frame;
-    frame.add(b->local_address(), "frame", ev);
-    a->send(frame.packets());
-    const std::vector<Got> got = receive(*b, 1);
-    ASSERT_EQ(got.size(), 1u);
-    EXPECT_EQ(got[0].from.port, stack_port[ev]) << ev;
-  }
-  EXPECT_EQ(a->tx_counters().frames, 9u);
+  expect_frames_from_the_ports_of_sockets(*a, *b);
 }
 
 // Processes of one host: what no frame reaches goes to the IP stack together.
@@ -159,22 +122,12 @@ TEST_F(FrameIoTest, OnlyOurAddressAndPortAreTaken) {
   EXPECT_EQ(b->rx_counters().frames, 1u);
 }
 
-// ICMP answers to frames reach the UDP socket whose port they carry.
 TEST_F(FrameIoTest, NobodyThereIsAPathError) {
   const auto a = open_frames(here(0));
   const auto b = open_frames(here(1));
   ASSERT_TRUE(a && b);
   introduce(*a, *b);
-  Outbox out;
-  FabricAddress nobody = b->local_address();
-  nobody.port = 4797;  // the same host: its next hop is known
-  out.add(nobody, "is anybody there");
-  a->send(out.packets());
-  EXPECT_EQ(a->tx_counters().frames, 2u);
-  const std::vector<PathError> errors = errors_within_a_second(*a);
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].to, nobody);
-  EXPECT_EQ(errors[0].error, ECONNREFUSED);
+  expect_path_error_of_a_closed_port(*a, *b);
 }
 
 // Memory that is gone is an error of its packet, not the end of the process.
@@ -211,29 +164,19 @@ TEST_F(FrameIoTest, TheSystemsBufferSizeLeavesARing) {
     a->send(out.packets());
   }
   EXPECT_EQ(receive(*b, 100).size(), 100u);
-  EXPECT_EQ(counters(*b)["frame_rx_dropped"], 0u);
+  EXPECT_EQ(counters_of(*b)["frame_rx_dropped"], 0u);
 }
 
 TEST_F(FrameIoTest, ForeignFamiliesAreRefusedAsByUdp) {
   const auto a = open_frames(here(0));
   ASSERT_TRUE(a);
-  Outbox out;
-  out.add(ipv6(), "another family");
-  a->send(out.packets());
-  EXPECT_EQ(out.fates(), "n");
-  EXPECT_EQ(out.packets()[0].error, EAFNOSUPPORT);
-  EXPECT_EQ(a->tx_counters().frames, 0u);
+  expect_ipv6_refused(*a);
 }
 
-// Every counter has a line in the document.
 TEST_F(FrameIoTest, TheDocumentNamesEveryCounter) {
   const auto a = open_frames(here(0));
   ASSERT_TRUE(a);
-  std::ifstream in(UET_SOURCE_DIR "/docs/counters.md");
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  for (const auto& [name, value] : counters(*a)) {
-    EXPECT_NE(text.find("`" + name + "`"), text.npos) << name;
-  }
+  expect_documented_counters(*a);
 }
 
 TEST_F(FrameIoTest, WithoutThePrivilegeTheErrorNamesIt) {

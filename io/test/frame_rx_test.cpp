@@ -61,8 +61,8 @@ TEST_F(FrameRxTest, AFrameIsKeptWhileItIsCut) {
   uint64_t dropped = 0;
   const auto wait_for_drops = [&](uint64_t count) {  // what came before them is in the ring then
     dropped += count;
-    for (int i = 0; i < 400 && counters(*b)["frame_rx_dropped"] < dropped; ++i) ::usleep(5000);
-    EXPECT_EQ(counters(*b)["frame_rx_dropped"], dropped);
+    for (int i = 0; i < 400 && counters_of(*b)["frame_rx_dropped"] < dropped; ++i) ::usleep(5000);
+    EXPECT_EQ(counters_of(*b)["frame_rx_dropped"], dropped);
   };
   constexpr uint32_t kSlots = 7;
   for (uint32_t round = 0; round < 3; ++round) {
@@ -157,12 +157,12 @@ TEST_F(FrameRxTest, AFullRingDropsAndCounts) {
     EXPECT_EQ(out.fates(), "s");
   }
   const std::vector<Got> got = receive(*b, 50);
-  const uint64_t dropped = counters(*b)["frame_rx_dropped"];
+  const uint64_t dropped = counters_of(*b)["frame_rx_dropped"];
   EXPECT_EQ(got.size() + dropped, 50u);
   EXPECT_GE(dropped, 17u);
   ASSERT_FALSE(got.empty());
   EXPECT_EQ(got[0].text, "number 0");
-  EXPECT_EQ(counters(*b)["frame_rx_dropped"], dropped) << "asking again must not count again";
+  EXPECT_EQ(counters_of(*b)["frame_rx_dropped"], dropped) << "asking again must not count again";
   for (int round = 0; round < 100; ++round) {  // around the ring, three times
     Outbox out;
     out.add(b->local_address(), "round " + std::to_string(round));

@@ -4,6 +4,7 @@
 
 #include "io/frame_io.h"
 
+#include "io/test/frame_checks.h"
 #include "io/test/udp_testing.h"
 
 #include <fcntl.h>
@@ -135,26 +136,6 @@ class FrameIoTest : public ::testing::Test {
     std::unique_ptr<FrameIo> io = FrameIo::open(options, &error);
     EXPECT_NE(io, nullptr) << error;
     return io;
-  }
-
-  // Packets to a stranger go through the IP stack, until that knows the way. Leaves all counters of
-  // frames at 1 and no packet under way.
-  static void introduce(FrameIo& from, PacketIo& to) {
-    for (int i = 0; i < 100 && from.tx_counters().frames == 0; ++i) {
-      Outbox hello;
-      hello.add(to.local_address(), "hello, you there");
-      from.send(hello.packets());
-      ASSERT_EQ(receive(to, 1).size(), 1u);
-      ::usleep(6000);  // the next question may be asked
-    }
-    ASSERT_EQ(from.tx_counters().frames, 1u);
-    ASSERT_TRUE(to.receive().empty());
-  }
-
-  static std::map<std::string, uint64_t> counters(const FrameIo& io) {
-    std::map<std::string, uint64_t> out;
-    io.report_counters([&](const char* name, uint64_t value) { out[name] = value; });
-    return out;
   }
 };
 

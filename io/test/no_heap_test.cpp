@@ -85,7 +85,7 @@ TEST_F(XdpNoHeapTest, FramesCostNoAllocation) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   const uint64_t before = allocations;
   EXPECT_GT(exchange(*a, *b, nullptr, 500, 4), 1500u);
   EXPECT_EQ(allocations, before);

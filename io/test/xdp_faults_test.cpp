@@ -25,7 +25,7 @@ class XdpFaultsTest : public XdpTest {
   // Until a message arrives, five seconds at most.
   static bool comes_through(PacketIo& from, PacketIo& to) {
     for (int i = 0; i < 500; ++i) {
-      send(from, to.local_address(), "again");
+      send_text(from, to.local_address(), "again");
       for (int k = 0; k < 20; ++k) {
         if (!to.receive().empty()) return true;
       }
@@ -42,18 +42,18 @@ TEST_F(XdpFaultsTest, AFullRingDropsAndCounts) {
   small.receive_buffer_bytes = 1 << 16;  // 64 frames at least
   const auto b = open_xdp(small);
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(send(*a, b->local_address(), "number " + std::to_string(i)), "s");
+    EXPECT_EQ(send_text(*a, b->local_address(), "number " + std::to_string(i)), "s");
   }
   const std::vector<Got> got = receive(*b, 100);
-  const uint64_t dropped = counter(*b, "xdp_rx_dropped");
+  const uint64_t dropped = counters_of(*b)["xdp_rx_dropped"];
   EXPECT_EQ(got.size() + dropped, 100u);
   EXPECT_GE(dropped, 30u);
   ASSERT_FALSE(got.empty());
   EXPECT_EQ(got[0].text, "number 0");
   for (int round = 0; round < 200; ++round) {  // around the rings, three times
-    send(*a, b->local_address(), "round " + std::to_string(round));
+    send_text(*a, b->local_address(), "round " + std::to_string(round));
     const std::vector<Got> one = receive(*b, 1);
     ASSERT_EQ(one.size(), 1u);
     EXPECT_EQ(one[0].text, "round " + std::to_string(round));
@@ -67,12 +67,12 @@ TEST_F(XdpFaultsTest, LentFramesAreLeftAlone) {
   small.receive_buffer_bytes = 1 << 16;
   const auto b = open_xdp(small);
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
-  for (int i = 0; i < 20; ++i) send(*a, b->local_address(), std::string(500, 'k'));
+  introduce(*a, *b);
+  for (int i = 0; i < 20; ++i) send_text(*a, b->local_address(), std::string(500, 'k'));
   std::span<RxDatagram> kept = b->receive();
   for (int i = 0; i < 20 && kept.empty(); ++i) kept = b->receive();
   ASSERT_EQ(kept.size(), 20u);
-  for (int i = 0; i < 200; ++i) send(*a, b->local_address(), std::string(500, 'z'));
+  for (int i = 0; i < 200; ++i) send_text(*a, b->local_address(), std::string(500, 'z'));
   for (const RxDatagram& d : kept) {
     EXPECT_TRUE(std::all_of(d.bytes.begin(), d.bytes.end(),
                             [](std::byte octet) { return octet == std::byte{'k'}; }));
@@ -84,14 +84,14 @@ TEST_F(XdpFaultsTest, AForkLeavesTheFramesWithItsParent) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     for (;;) ::pause();
   }
   for (int i = 0; i < 3000; ++i) {  // each frame once
-    EXPECT_EQ(send(*a, b->local_address(), "number " + std::to_string(i)), "s");
+    EXPECT_EQ(send_text(*a, b->local_address(), "number " + std::to_string(i)), "s");
     const std::vector<Got> got = receive(*b, 1);
     ASSERT_EQ(got.size(), 1u) << i;
     EXPECT_EQ(got[0].text, "number " + std::to_string(i));
@@ -136,13 +136,13 @@ TEST_F(XdpFaultsTest, AnInterfaceMayGoDownAndComeBack) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   for (const int host : {0, 1}) {
     TwoHosts::enter(host);
     ASSERT_TRUE(run("ip link set eth-uet down"));
     EXPECT_EQ((host == 0 ? *a : *b).failure(), ENETDOWN);
     for (int i = 0; i < 30; ++i) {
-      send(*a, b->local_address(), "into the void");
+      send_text(*a, b->local_address(), "into the void");
       (void)a->receive();
       ::usleep(1'000);
     }
@@ -150,10 +150,10 @@ TEST_F(XdpFaultsTest, AnInterfaceMayGoDownAndComeBack) {
     EXPECT_EQ((host == 0 ? *a : *b).failure(), 0);
     EXPECT_TRUE(comes_through(*a, *b)) << host;
     while (!receive(*b, 64).empty()) continue;
-    introduce_xdp(*a, *b);
+    introduce(*a, *b);
     EXPECT_TRUE(has_program());
   }
-  EXPECT_EQ(counter(*a, "xdp_tx_later"), 0u);
+  EXPECT_EQ(counters_of(*a)["xdp_tx_later"], 0u);
 }
 
 // [LF-141] AF_XDP would send frames that are too long for the interface, without an error.
@@ -161,20 +161,20 @@ TEST_F(XdpFaultsTest, ASmallerMtuIsAnErrorOfThePath) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   TwoHosts::enter(0);
   ASSERT_TRUE(run("ip link set eth-uet mtu 1500"));
   ::usleep(150'000);
   const uint64_t frames = a->tx_counters().frames;
-  EXPECT_EQ(send(*a, b->local_address(), std::string(2000, 'x')), "n");
+  EXPECT_EQ(send_text(*a, b->local_address(), std::string(2000, 'x')), "n");
   EXPECT_EQ(a->tx_counters().frames, frames);
   EXPECT_EQ(a->route_mtu(b->local_address()), 1500u);
-  send(*a, b->local_address(), std::string(1400, 'x'));
+  send_text(*a, b->local_address(), std::string(1400, 'x'));
   EXPECT_EQ(receive(*b, 1).size(), 1u);
   ASSERT_TRUE(run("ip link set eth-uet mtu 9000"));
   ::usleep(150'000);
-  introduce_xdp(*a, *b);
-  send(*a, b->local_address(), std::string(2000, 'x'));
+  introduce(*a, *b);
+  send_text(*a, b->local_address(), std::string(2000, 'x'));
   EXPECT_EQ(receive(*b, 1).size(), 1u);
 }
 
@@ -191,15 +191,15 @@ TEST_F(XdpFaultsTest, AFrameIsNoLongerThanItsRouteCarries) {
     return run("ip route replace 10.47.98.0/24 via 10.47.94.2 " + std::string(more));
   };
   ASSERT_TRUE(route(""));
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   const uint64_t frames = a->tx_counters().frames;
-  send(*a, b->local_address(), std::string(2000, 'x'));
+  send_text(*a, b->local_address(), std::string(2000, 'x'));
   EXPECT_EQ(receive(*b, 1).size(), 1u);
   EXPECT_EQ(a->tx_counters().frames, frames + 1);
   ASSERT_TRUE(route("mtu 1500"));
   ::usleep(1'100'000);  // answers of the kernel are kept for a second
-  introduce_xdp(*a, *b);
-  EXPECT_EQ(send(*a, b->local_address(), std::string(2000, 'x')), "n");
+  introduce(*a, *b);
+  EXPECT_EQ(send_text(*a, b->local_address(), std::string(2000, 'x')), "n");
   EXPECT_EQ(a->route_mtu(b->local_address()), 1500u);
   EXPECT_TRUE(run("ip route del 10.47.98.0/24"));
   TwoHosts::enter(1);
@@ -212,16 +212,16 @@ TEST_F(XdpFaultsTest, ANeighbourMayChangeItsAddress) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   TwoHosts::enter(1);
   ASSERT_TRUE(run("ip link set eth-uet address 02:00:00:00:47:94"));
   TwoHosts::enter(0);
   ASSERT_TRUE(run("ip neigh flush dev eth-uet"));
-  for (int i = 0; i < 300 && counter(*b, "udp_rx_datagrams") == 0; ++i) {
+  for (int i = 0; i < 300 && counters_of(*b)["udp_rx_datagrams"] == 0; ++i) {
     EXPECT_TRUE(comes_through(*a, *b));
     ::usleep(10'000);
   }
-  EXPECT_GT(counter(*b, "udp_rx_datagrams"), 0u);
+  EXPECT_GT(counters_of(*b)["udp_rx_datagrams"], 0u);
 }
 
 // Packets of different EVs come by different queues; each has its socket.
@@ -265,7 +265,7 @@ TEST_F(XdpFaultsTest, EveryReceiveQueueIsRead) {
   for (const Got& got : receive(*b, 200)) seen[got.from.port - 5000u] = true;
   EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 200);
   EXPECT_EQ(b->rx_counters().frames, 200u);
-  EXPECT_EQ(counter(*b, "udp_rx_datagrams"), 0u);
+  EXPECT_EQ(counters_of(*b)["udp_rx_datagrams"], 0u);
   EXPECT_TRUE(run("ip link del eth-q0"));
 }
 
@@ -301,7 +301,7 @@ TEST_F(XdpFaultsTest, TheGenericProgramTakesPacketsToo) {
   ASSERT_TRUE(a);
   std::string got;
   for (int i = 0; i < 3000 && got.size() < 9; ++i) {
-    send(*a, local, std::string(got.size() * 1000 + 100, 'x'));
+    send_text(*a, local, std::string(got.size() * 1000 + 100, 'x'));
     ::usleep(1000);
     for (const RxDatagram& d : rx.receive()) {
       if (d.bytes.size() == got.size() * 1000 + 100) got += 'x';
@@ -326,7 +326,7 @@ TEST_F(XdpFaultsTest, AnInterfaceMayVanish) {
   EXPECT_EQ(io->failure(), ENODEV);
   FabricAddress to = options.local;
   to.ip[3] = 2;
-  send(*io, to, "nowhere");
+  send_text(*io, to, "nowhere");
   EXPECT_EQ(io->receive().size(), 0u);
 }
 

@@ -2,10 +2,6 @@
 // frame, what arrives how, and what is refused. See xdp_testing.h for when it is skipped.
 #include "io/test/xdp_testing.h"
 
-#include <fstream>
-#include <iterator>
-#include <map>
-
 namespace uet::io {
 namespace {
 
@@ -16,28 +12,11 @@ TEST_P(XdpFamilyTest, FewPacketsGoAsFramesAndArriveThroughTheProgram) {
   const auto a = open_xdp(here(0, GetParam()));
   const auto b = open_xdp(here(1, GetParam()));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
-  const uint64_t frames_before = b->rx_counters().frames;
-  const uint64_t by_stack = counter(*a, "udp_tx_packets");
-
-  Outbox out;
-  out.add(b->local_address(), "four octets of header", 3, 11, Ecn::ect1);
-  out.add(b->local_address(), std::string(1901, 'y'), 4, 46, Ecn::ce);
-  a->send(out.packets());
-  EXPECT_EQ(out.fates(), "ss");
-  const std::vector<Got> got = receive(*b, 2);
-  ASSERT_EQ(got.size(), 2u);
-  EXPECT_EQ(got[0].text, "four octets of header");
-  EXPECT_EQ(got[0].dscp, 11);
-  EXPECT_EQ(got[0].ecn, Ecn::ect1);
-  EXPECT_EQ(got[1].text, std::string(1901, 'y'));
-  EXPECT_EQ(got[1].dscp, 46);
-  EXPECT_EQ(got[1].ecn, Ecn::ce);
-  EXPECT_EQ(ip_text(got[0].from), ip_text(a->local_address()));
-  EXPECT_EQ(b->rx_counters().frames, frames_before + 2);
-  EXPECT_EQ(b->rx_counters().malformed, 0u);
-  EXPECT_EQ(counter(*a, "udp_tx_packets"), by_stack);
-  EXPECT_EQ(counter(*b, "udp_rx_datagrams"), 0u);
+  introduce(*a, *b);
+  const uint64_t by_stack = counters_of(*a)["udp_tx_packets"];
+  expect_frames_with_marks(*a, *b);
+  EXPECT_EQ(counters_of(*a)["udp_tx_packets"], by_stack);
+  EXPECT_EQ(counters_of(*b)["udp_rx_datagrams"], 0u);
 }
 
 // Both backends understand each other; the UDP sockets of this kernel leave the checksum of IPv6 to
@@ -46,13 +25,13 @@ TEST_P(XdpFamilyTest, PeersOfTheUdpBackendAreUnderstood) {
   const auto udp = open(here(0, GetParam()));
   const auto xdp = open_xdp(here(1, GetParam()));
   ASSERT_TRUE(udp && xdp);
-  send(*udp, xdp->local_address(), "from a socket");
+  send_text(*udp, xdp->local_address(), "from a socket");
   const std::vector<Got> got = receive(*xdp, 1);
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(got[0].text, "from a socket");
   EXPECT_EQ(xdp->rx_counters().frames, 1u);
-  introduce_xdp(*xdp, *udp);
-  send(*xdp, udp->local_address(), "from a ring");
+  introduce(*xdp, *udp);
+  send_text(*xdp, udp->local_address(), "from a ring");
   const std::vector<Got> back = receive(*udp, 1);
   ASSERT_EQ(back.size(), 1u);
   EXPECT_EQ(back[0].text, "from a ring");
@@ -65,21 +44,7 @@ TEST_F(XdpTest, FramesLeaveFromThePortOfTheirSocket) {
   const auto a = open_xdp(here(0));
   const auto b = open(here(1));
   ASSERT_TRUE(a && b);
-  std::map<uint16_t, uint16_t> stack_port;
-  Outbox by_stack;  // more than a few
-  for (uint16_t ev = 0; ev < 8; ++ev) by_stack.add(b->local_address(), "stack", ev);
-  a->send(by_stack.packets());
-  for (const Got& got : receive(*b, 8))
-    stack_port[static_cast<uint16_t>(stack_port.size())] = got.from.port;
-  ASSERT_EQ(stack_port.size(), 8u);
-  introduce_xdp(*a, *b);
-  for (uint16_t ev = 0; ev < 8; ++ev) {
-    send(*a, b->local_address(), "frame", ev);
-    const std::vector<Got> got = receive(*b, 1);
-    ASSERT_EQ(got.size(), 1u);
-    EXPECT_EQ(got[0].from.port, stack_port[ev]) << ev;
-  }
-  EXPECT_EQ(a->tx_counters().frames, 9u);
+  expect_frames_from_the_ports_of_sockets(*a, *b);
 }
 
 // Where the kernel copies frames, a long batch leaves by GSO and is cut before the program sees it.
@@ -110,9 +75,10 @@ TEST_F(XdpTest, LongPacketsTakeSeveralFrames) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  if (b->caps().max_datagram_bytes < 8000) GTEST_SKIP() << "needs Linux 6.6";
+  if (b->caps().max_datagram_bytes < 8000)
+    GTEST_SKIP() << "needs packets of several frames (XDP_USE_SG), which Linux 6.6 has";
   EXPECT_EQ(b->caps().max_datagram_bytes, 9000u - 28);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   const uint64_t frames = a->tx_counters().frames;
   std::vector<uint32_t> lengths = {8972};
   // The kernel fills 4096 - 256 octets of a frame, we 4096; 42 are headers, 16 the stamp.
@@ -124,7 +90,7 @@ TEST_F(XdpTest, LongPacketsTakeSeveralFrames) {
   for (const uint32_t length : lengths) {
     std::string want(length, 'a');
     for (uint32_t i = 0; i < length; ++i) want[i] = static_cast<char>('a' + i % 23 + i / 4096);
-    EXPECT_EQ(send(*a, b->local_address(), want), "s");
+    EXPECT_EQ(send_text(*a, b->local_address(), want), "s");
     const std::vector<Got> got = receive(*b, 1);
     ASSERT_EQ(got.size(), 1u) << length;
     EXPECT_TRUE(got[0].text == want) << length;
@@ -134,12 +100,12 @@ TEST_F(XdpTest, LongPacketsTakeSeveralFrames) {
   EXPECT_GE(b->rx_counters().joined, 12u);
   EXPECT_EQ(b->rx_counters().malformed, 0u);
   for (int i = 0; i < 2000; ++i) {  // around the rings, with three frames each
-    send(*a, b->local_address(), std::string(8200, static_cast<char>('a' + i % 26)));
+    send_text(*a, b->local_address(), std::string(8200, static_cast<char>('a' + i % 26)));
     const std::vector<Got> got = receive(*b, 1);
     ASSERT_EQ(got.size(), 1u) << i;
     EXPECT_TRUE(got[0].text == std::string(8200, static_cast<char>('a' + i % 26)));
   }
-  EXPECT_EQ(counter(*b, "xdp_rx_dropped"), 0u);
+  EXPECT_EQ(counters_of(*b)["xdp_rx_dropped"], 0u);
 }
 
 // Where no packet is longer than a frame, none is copied.
@@ -152,8 +118,8 @@ TEST_F(XdpTest, PacketsOfAShortMtuTakeOneFrame) {
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
   EXPECT_EQ(b->caps().max_datagram_bytes, 3500u - 28);
-  introduce_xdp(*a, *b);
-  send(*a, b->local_address(), std::string(3472, 'l'));
+  introduce(*a, *b);
+  send_text(*a, b->local_address(), std::string(3472, 'l'));
   const std::vector<Got> got = receive(*b, 1);
   ASSERT_EQ(got.size(), 1u);
   EXPECT_TRUE(got[0].text == std::string(3472, 'l'));
@@ -169,10 +135,10 @@ TEST_F(XdpTest, WaitFdIsQuietWhenAllIsTaken) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   pollfd waiting{b->wait_fd(), POLLIN, 0};
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
-  send(*a, b->local_address(), "something to wake for");
+  send_text(*a, b->local_address(), "something to wake for");
   EXPECT_EQ(::poll(&waiting, 1, 1000), 1);
   EXPECT_EQ(b->receive().size(), 1u);
   EXPECT_EQ(b->receive().size(), 0u);
@@ -184,10 +150,10 @@ TEST_F(XdpTest, ArrivalTimesAreThoseOfTheProgram) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
+  introduce(*a, *b);
   for (int round = 0; round < 3; ++round) {
     const Instant before = monotonic_now();
-    send(*a, b->local_address(), "how late is it");
+    send_text(*a, b->local_address(), "how late is it");
     pollfd waiting{b->wait_fd(), POLLIN, 0};
     ASSERT_EQ(::poll(&waiting, 1, 1000), 1);
     const Instant there = monotonic_now();
@@ -208,11 +174,11 @@ TEST_F(XdpTest, PeersOfThisHostTakeTheUdpSocket) {
   ASSERT_TRUE(xdp && udp);
   EXPECT_NE(udp->local_address().port, kUetPort);
   for (int i = 0; i < 100; ++i) {
-    send(*udp, xdp->local_address(), "neighbour " + std::to_string(i));
+    send_text(*udp, xdp->local_address(), "neighbour " + std::to_string(i));
     const std::vector<Got> got = receive(*xdp, 1);
     ASSERT_EQ(got.size(), 1u);
     EXPECT_EQ(got[0].text, "neighbour " + std::to_string(i));
-    send(*xdp, udp->local_address(), "answer");
+    send_text(*xdp, udp->local_address(), "answer");
     ASSERT_EQ(receive(*udp, 1).size(), 1u);
   }
   EXPECT_EQ(xdp->rx_counters().frames, 0u);
@@ -225,10 +191,10 @@ TEST_F(XdpTest, FramesAndDatagramsAreReadInTurn) {
   const auto xdp = open_xdp(here(1));
   const auto near = open(here(1));
   ASSERT_TRUE(far && xdp && near);
-  introduce_xdp(*far, *xdp);
+  introduce(*far, *xdp);
   for (int i = 0; i < 200; ++i) {
-    send(*near, xdp->local_address(), "n");
-    send(*far, xdp->local_address(), "f");
+    send_text(*near, xdp->local_address(), "n");
+    send_text(*far, xdp->local_address(), "f");
   }
   std::string order;
   for (const Got& got : receive(*xdp, 400)) order += got.text;
@@ -238,43 +204,24 @@ TEST_F(XdpTest, FramesAndDatagramsAreReadInTurn) {
   EXPECT_NE(middle.find('f'), middle.npos) << order;
 }
 
-// ICMP answers to frames reach the UDP socket whose port they carry.
 TEST_F(XdpTest, NobodyThereIsAPathError) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);
-  introduce_xdp(*a, *b);
-  const uint64_t frames = a->tx_counters().frames;
-  FabricAddress nobody = b->local_address();
-  nobody.port = 4797;  // the same host: its next hop is known
-  send(*a, nobody, "is anybody there");
-  EXPECT_EQ(a->tx_counters().frames, frames + 1);
-  const std::vector<PathError> errors = errors_within_a_second(*a);
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_EQ(errors[0].to, nobody);
-  EXPECT_EQ(errors[0].error, ECONNREFUSED);
+  introduce(*a, *b);
+  expect_path_error_of_a_closed_port(*a, *b);
 }
 
 TEST_F(XdpTest, ForeignFamiliesAreRefusedAsByUdp) {
   const auto a = open_xdp(here(0));
   ASSERT_TRUE(a);
-  Outbox out;
-  out.add(ipv6(), "another family");
-  a->send(out.packets());
-  EXPECT_EQ(out.fates(), "n");
-  EXPECT_EQ(out.packets()[0].error, EAFNOSUPPORT);
-  EXPECT_EQ(a->tx_counters().frames, 0u);
+  expect_ipv6_refused(*a);
 }
 
-// Every counter has a line in the document.
 TEST_F(XdpTest, TheDocumentNamesEveryCounter) {
   const auto a = open_xdp(here(0));
   ASSERT_TRUE(a);
-  std::ifstream in(UET_SOURCE_DIR "/docs/counters.md");
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  a->report_counters([&](const char* name, uint64_t) {
-    EXPECT_NE(text.find("`" + std::string(name) + "`"), text.npos) << name;
-  });
+  expect_documented_counters(*a);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST_F(XdpProgramTest, OnlyPlainPacketsToThisAddressAndPortAreTaken) {
   for (const Got& each : receive(*b, 3)) got += each.text + ", ";
   EXPECT_EQ(got, "for us, this one, with an IP option, ");
   EXPECT_EQ(b->rx_counters().frames, 1u);
-  EXPECT_EQ(counter(*b, "udp_rx_datagrams"), 1u);
+  EXPECT_EQ(counters_of(*b)["udp_rx_datagrams"], 1u);
   const std::vector<Got> others = receive(*other, 2);
   ASSERT_EQ(others.size(), 1u);
   EXPECT_EQ(others[0].text, "another port");
@@ -176,7 +176,7 @@ TEST_F(XdpProgramTest, PacketsOfTooManyFramesAreDroppedWhole) {
   const bool is_joined = b->caps().max_datagram_bytes > 4096;
   EXPECT_EQ(b->rx_counters().malformed, is_joined ? 200u : 0u);
   EXPECT_EQ(b->rx_counters().frames, is_joined ? 400u : 200u);
-  EXPECT_EQ(counter(*b, "xdp_rx_dropped"), is_joined ? 0u : 200u);
+  EXPECT_EQ(counters_of(*b)["xdp_rx_dropped"], is_joined ? 0u : 200u);
   for (const int host : {0, 1}) {
     TwoHosts::enter(host);
     EXPECT_TRUE(TwoHosts::instance().run("ip link set eth-uet mtu 9000"));
@@ -222,7 +222,7 @@ TEST_F(XdpProgramTest, AnotherProgramOnTheInterfaceIsNamed) {
   EXPECT_NE(error.find("another XDP program is on eth-uet"), error.npos) << error;
   EXPECT_NE(error.find("FI_UET_IO=packet"), error.npos) << error;
   const auto peer = open(here(0));
-  send(*peer, first->local_address(), "still there");
+  send_text(*peer, first->local_address(), "still there");
   EXPECT_EQ(receive(*first, 1).size(), 1u);
   EXPECT_EQ(first->rx_counters().frames, 1u);
 }

@@ -39,34 +39,6 @@ class XdpTest : public FrameIoTest {
     return error;
   }
 
-  // Packets to a stranger go through the IP stack, until that knows the way. No packet is under way
-  // afterwards.
-  static void introduce_xdp(XdpIo& from, PacketIo& to) {
-    const uint64_t before = from.tx_counters().frames;
-    for (int i = 0; i < 100 && from.tx_counters().frames == before; ++i) {
-      send(from, to.local_address(), "hello, you there");
-      ASSERT_EQ(receive(to, 1).size(), 1u);
-      ::usleep(6000);  // the next question may be asked
-    }
-    ASSERT_EQ(from.tx_counters().frames, before + 1);
-  }
-
-  static std::string send(PacketIo& from, const FabricAddress& to, std::string text,
-                          uint16_t ev = 3) {
-    Outbox out;
-    out.add(to, std::move(text), ev);
-    from.send(out.packets());
-    return out.fates();
-  }
-
-  static uint64_t counter(const PacketIo& io, const std::string& name) {
-    uint64_t found = 0;
-    io.report_counters([&](const char* each, uint64_t value) {
-      if (name == each) found = value;
-    });
-    return found;
-  }
-
   // Whether an XDP program is on this interface of the current host.
   static bool has_program(const std::string& interface = "eth-uet") {
     return TwoHosts::instance().run("ip link show dev " + interface + " | grep -q xdp");

@@ -24,7 +24,8 @@ struct XdpRxCounters {
 
 class XdpRx {
  public:
-  // unfinished_checksums: neighbours on this host leave UDP checksums to a device that is none.
+  // unfinished_checksums: the interface is virtual (veth), so packets of this host arrive with the
+  // UDP checksum that a device was to complete.
   void start(XdpPort& port, const FabricAddress& local, bool unfinished_checksums);
 
   // At most TxBatch::kCapacity datagrams, borrowed until the next call.
