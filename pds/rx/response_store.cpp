@@ -34,7 +34,8 @@ bool ResponseStore::is_within_limits(const Pdc& pdc, uint32_t places) const {
     const uint32_t held = pdc.responses.held();
     return held == 0 || (held < kUnprovenResponses && leaves_reserve(places, free_places(), all));
   }
-  if (is_within_shares(taken_, taken_, places, free_places(), all)) return true;  // whoever has all
+  // Even a peer that held everything would be within its share: no need to look who holds what.
+  if (is_within_shares(taken_, taken_, places, free_places(), all)) return true;
   const Peer& peer = res_.peers[pdc.peer];
   const uint32_t of_host = res_.peers.host_of(peer).responses;
   return is_within_shares(peer.responses, of_host, places, free_places(), all);

@@ -14,17 +14,24 @@ void return_packets(Bench& b, PdcHandle pdc, uint32_t message, uint32_t packets)
   ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(message)));
 }
 
+// A target that drains: of so many return packets, the peer said of the first that it is done with
+// the PDC, and has not answered the others.
+PdcHandle drain(TableBench& b, uint32_t packets) {
+  b.to_target();
+  const PdcHandle pdc = b.client.received.tokens.at({kFirst.value(), 0}).pdc;
+  for (uint32_t m = 0; m < packets; ++m) return_packets(b, pdc, 500 + m, 1);
+  EXPECT_EQ(b.tx().size(), packets);
+  b.rx_header(b.nack(NackCode::closing, kFirst));
+  EXPECT_EQ(b.state(), "CLOSE_WAIT");
+  return pdc;
+}
+
 // [PDS-120, PDS-T16] The peer is done with the PDC, says so of the first return packet and
 // acknowledges the others. A request that comes with the last of these, before the PDC has gone, is
 // refused, and asks for no return data.
 TEST(ClosingTest, ATargetThatDrainsTakesNoRequests) {
   TableBench b;
-  b.to_target();
-  const PdcHandle pdc = b.client.received.tokens.at({kFirst.value(), 0}).pdc;
-  for (uint32_t m = 500; m < 503; ++m) return_packets(b, pdc, m, 1);
-  ASSERT_EQ(b.tx().size(), 3u);
-  b.rx_header(b.nack(NackCode::closing, kFirst));
-  ASSERT_EQ(b.state(), "CLOSE_WAIT");
+  drain(b, 3);
   b.rx_header(b.ack(kFirst + 2));
   b.client.verdict = [&](PacketName, const RxRequest& r) {
     b.client.messages[510] = {10, 0, false, wire::NextHeader::response_data};
@@ -42,12 +49,7 @@ TEST(ClosingTest, ATargetThatDrainsTakesNoRequests) {
 // [PDS-120, PDS-167] Nor does the client get return data in while the PDC drains.
 TEST(ClosingTest, ATargetThatDrainsReturnsNothingNew) {
   TableBench b;
-  b.to_target();
-  const PdcHandle pdc = b.client.received.tokens.at({kFirst.value(), 0}).pdc;
-  for (uint32_t m = 500; m < 502; ++m) return_packets(b, pdc, m, 1);
-  ASSERT_EQ(b.tx().size(), 2u);
-  b.rx_header(b.nack(NackCode::closing, kFirst));
-  ASSERT_EQ(b.state(), "CLOSE_WAIT");
+  const PdcHandle pdc = drain(b, 2);
   b.client.messages[510] = {10, 0, false, wire::NextHeader::response_data};
   EXPECT_FALSE(b.pds->send_return(pdc, MessageHandle(510)));
   b.rx_header(b.ack(kFirst + 1));
