@@ -137,6 +137,7 @@ AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* conte
 }
 
 AddressVector::~AddressVector() {
+  tables_.end();
   if (eq_ != nullptr) eq_->drop_ref();
   domain_.drop_ref();
 }
@@ -186,6 +187,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job) {
   if (!is_unicast(address.fa) || address.fa.family != domain_.terms().local.family)
     return Errc::invalid;
   std::vector<ses::Destination> to;
+  to.reserve(domain_.engines().size());
   for (const DomainEngine& engine : domain_.engines()) {
     const Result<ses::Destination> reached = reach(address, job, engine);
     if (!reached.ok()) {

@@ -8,7 +8,7 @@ AvTables::AvTables(DomainEngines& engines, uint64_t index_mask, bool has_keys, s
   for (size_t i = 0; i < engines.size(); ++i) tables_.emplace_back(index_mask, has_keys, expected);
 }
 
-AvTables::~AvTables() {
+void AvTables::end() {
   for (const DomainEngine& engine : engines_) {
     ProgressEngine::Entry entry(*engine.progress);
     of(engine).for_each_peer([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });

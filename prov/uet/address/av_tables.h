@@ -16,10 +16,10 @@ class AvTables {
  public:
   // See AvTable.
   AvTables(DomainEngines& engines, uint64_t index_mask, bool has_keys, size_t expected);
-  // Gives up all peers.
-  ~AvTables();
   AvTables(const AvTables&) = delete;
   AvTables& operator=(const AvTables&) = delete;
+  // Gives up the peers of all entries: once, while the domain is still held open.
+  void end();
 
   // For endpoints of that engine, the lock of which is held.
   AvTable& of(const DomainEngine& engine) { return tables_[engine.index]; }
