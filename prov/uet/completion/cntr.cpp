@@ -88,7 +88,7 @@ int Counter::close() {
   {
     const ProgressEngine::Entry entry(wait_.seat());
     for (MemoryRegion* region : regions_) region->forget(*this);
-    wait_.disarm();
+    wait_.retire();
   }
   delete this;
   return 0;

@@ -171,7 +171,7 @@ int CompletionQueue::close() {
   }
   {
     const ProgressEngine::Entry entry(wait_.seat());
-    wait_.disarm();
+    wait_.retire();
   }
   domain_.drop_ref();
   delete this;

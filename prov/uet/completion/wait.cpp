@@ -64,6 +64,12 @@ void WaitObject::close() {
   kind_ = FI_WAIT_NONE;
 }
 
+void WaitObject::stand_down() {
+  armed_ = false;
+  end_watch(watches_, Sleepers::Way::armed);
+  if (raised_ && unseen_ == 0) lower();
+}
+
 void WaitObject::raise() {
   if (fds_.event() < 0) return;
   fds_.raise();
@@ -114,7 +120,7 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
 }
 
 void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
-  const bool watches = begin_watch();
+  const bool watches = begin_watch(Sleepers::Way::asleep);
   if (!engine().sleepers().are_served()) until = std::min(until, engine().wake_by(entry.now()));
   if (!engine().helper().is_running()) until = std::min(until, entry.now() + kUnhelpedSleep);
   const timespec rest = to_timespec(std::max(until - entry.now(), Duration::zero()));
@@ -124,7 +130,7 @@ void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
   engine().sleepers().begin();
   entry.wait([&] { ppoll(fds, 2, until.is_never() ? nullptr : &rest, nullptr); });
   engine().sleepers().end();
-  end_watch(watches);
+  end_watch(watches, Sleepers::Way::asleep);
   --sleeping_;
   if (raises != raises_ && unseen_ > 0) --unseen_;
   if (raised_ && unseen_ == 0 && !armed_) lower();
@@ -135,25 +141,25 @@ int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition
   entry.poll();
   if (condition.holds(condition.self)) return -FI_EAGAIN;
   if (raised_ && unseen_ == 0) lower();
-  if (armed_) end_watch(watches_);
+  if (armed_) end_watch(watches_, Sleepers::Way::armed);
   armed_by_ = armed_ && armed_by_ != this_thread() ? nullptr : this_thread();
   armed_ = true;
-  watches_ = begin_watch();
+  watches_ = begin_watch(Sleepers::Way::armed);
   fds_.watch_socket(watches_, engine().io().wait_fd());
   fds_.set_timer(engine().sleepers().are_served() ? Instant::never()
                                                   : engine().wake_by(entry.now()));
   return 0;
 }
 
-bool WaitObject::begin_watch() {
-  const bool watches = engine().sleepers().begin_watch(engine().helper().is_running());
+bool WaitObject::begin_watch(Sleepers::Way way) {
+  const bool watches = engine().sleepers().begin_watch(engine().helper().is_running(), way);
   if (watches) engine().io().on_sleep(true);
   return watches;
 }
 
-void WaitObject::end_watch(bool watched) {
+void WaitObject::end_watch(bool watched, Sleepers::Way way) {
   if (watched) engine().io().on_sleep(false);
-  if (engine().sleepers().end_watch(watched)) engine().serve_sleepers();
+  if (engine().sleepers().end_watch(watched, way)) engine().serve_sleepers();
 }
 
 int WaitObject::get_wait(void* arg) const {

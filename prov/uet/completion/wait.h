@@ -48,10 +48,11 @@ class WaitObject {
   // The owner was read again: a thread that was to sleep on the descriptor is awake, and others may
   // sleep on. Engine lock held.
   void disarm() {
-    if (!armed_ || armed_by_ != this_thread()) return;
-    armed_ = false;
-    end_watch(watches_);
-    if (raised_ && unseen_ == 0) lower();
+    if (armed_ && armed_by_ == this_thread()) stand_down();
+  }
+  // The owner goes away: no thread may sleep on it any more. Engine lock held.
+  void retire() {
+    if (armed_) stand_down();
   }
 
   // Runs the engine until `condition` holds (0), the time is up or a thread called interrupt()
@@ -69,10 +70,11 @@ class WaitObject {
   int get_wait_obj(void* arg) const;
 
  private:
+  void stand_down();
   void raise();
   void lower();
-  bool begin_watch();
-  void end_watch(bool watched);
+  bool begin_watch(Sleepers::Way way);
+  void end_watch(bool watched, Sleepers::Way way);
   void sleep(ProgressEngine::Entry& entry, Instant until);
 
   ProgressEngine& engine() const { return seat_.engine(); }
