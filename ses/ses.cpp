@@ -79,6 +79,10 @@ Result<Taken> Ses::atomic(EndpointId id, const AtomicRequest& request, Instant n
   return exchange_.outgoing().posting().atomic(at(id, now), request);
 }
 
+void Ses::take_back(EndpointId id, uint64_t user, Instant now) {
+  exchange_.outgoing().take_back(at(id, now), user);
+}
+
 Result<void> Ses::receive(EndpointId id, const ReceiveRequest& request, Instant now) {
   return exchange_.incoming().delivery().receive(*at(id, now).queue, request);
 }

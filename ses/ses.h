@@ -58,6 +58,10 @@ class Ses {
   Result<Taken> atomic(EndpointId id, const AtomicRequest& request, Instant now);
   Result<void> receive(EndpointId id, const ReceiveRequest& request, Instant now);
   Result<void> receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now);
+  // Takes back the newest posts, as many in a row as have that context.user. For a caller that has
+  // made them in this visit of the engine and cannot go on: no packet of them exists. Each is
+  // reported as cancelled before this returns. [LF-047]
+  void take_back(EndpointId id, uint64_t user, Instant now);
   // Posted, and not confirmed by the peer.
   uint32_t sends_open(EndpointId id) { return endpoints_.get(id)->tx_open; }
   // Posted and not reported.

@@ -43,6 +43,15 @@ bool Outgoing::cancel(Endpoint& ep, void* op_context) {
   return false;
 }
 
+void Outgoing::take_back(Endpoint& ep, uint64_t user) {
+  for (;;) {
+    TxMessage* const m = ep.operations.back();
+    if (m == nullptr || m->is_internal() || m->context.user != user) return;
+    UET_ASSERT(m->state != TxMessage::State::started);
+    settling_.stop(*m, Completion::Status::cancelled);
+  }
+}
+
 bool Outgoing::abort_next(Endpoint& ep) {
   TxMessage* const m = ep.operations.front();
   if (m == nullptr) return false;

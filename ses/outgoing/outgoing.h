@@ -29,6 +29,8 @@ class Outgoing {
   Posting& posting() { return posting_; }
   // Cancels the oldest operation of that context of which packets are still to be sent. [LF-058]
   bool cancel(Endpoint& ep, void* op_context);
+  // Ses::take_back.
+  void take_back(Endpoint& ep, uint64_t user);
   // Ends the oldest operation of the endpoint with status aborted. False: it has none.
   bool abort_next(Endpoint& ep);
 

@@ -37,13 +37,12 @@ ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_f
 }
 
 // Hands over an operation of `count` messages that makes one completion: one message per remote
-// segment, by post_part(index, OpContext) -> Result<Taken>. All or nothing: room for every message
-// is checked first. [LF-047]
+// segment, by post_part(index, OpContext) -> Result<Taken>. All or nothing: where there is no room
+// for one of them, those before it are taken back. [LF-047]
 template <class PostPart>
 Result<ses::Taken> Transmissions::post_parts(ProgressEngine::Entry& entry, uint32_t count,
                                              ses::OpKind kind, const ses::OpContext& context,
                                              PostPart post_part) {
-  (void)entry;  // the lock that this needs
   if (count == 1) {
     ++open_;  // first: its completion may come before the call is back
     const Result<ses::Taken> taken = post_part(0, context);
@@ -58,26 +57,19 @@ Result<ses::Taken> Transmissions::post_parts(ProgressEngine::Entry& entry, uint3
   group.user = context.user;
   group.open = count + 1;  // one more, so that it cannot end before all are posted
 
-  Errc refusal{};
-  uint32_t posted = 0;
-  for (; posted < count; ++posted) {
+  const uint64_t user = kGrouped | index;
+  for (uint32_t posted = 0; posted < count; ++posted) {
     ++open_;
-    const Result<ses::Taken> taken =
-        post_part(posted, ses::OpContext{context.op, kGrouped | index});
+    const Result<ses::Taken> taken = post_part(posted, ses::OpContext{context.op, user});
     if (taken.ok()) continue;
     --open_;
-    refusal = taken.error();
-    break;
-  }
-  if (posted == 0) {
+    entry.ses().take_back(ep_.id, user, entry.now());
     groups_.give(index);
-    return refusal;
+    return taken.error();
   }
-  group.open -= count - posted;
-  ses::Completion rest;  // the extra one; a part that could not be posted fails the operation
+  ses::Completion rest;  // the extra one
   rest.kind = kind;
-  rest.context.user = kGrouped | index;
-  if (posted < count) rest.status = ses::Completion::Status::fault;
+  rest.context.user = user;
   part_done(rest);
   return ses::Taken::posted;
 }

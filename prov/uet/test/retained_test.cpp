@@ -178,6 +178,33 @@ TEST_F(RetainedTest, InjectCompleteIsServedForWritesAndInjectsToo) {
   }));
 }
 
+// [LF-047] A write to two segments of which only the first finds a buffer is not posted at all.
+TEST_F(RetainedTest, WriteInPartsIsPostedWholeOrNotAtAll) {
+  finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
+    constexpr size_t kSegment = 1024;  // takes one of the 128 buffers for long injected payloads
+    Node node;
+    const fi_addr_t peer = insert_deaf(node);
+    std::vector<uint8_t> octets(2 * kSegment);
+    const auto inject = [&] {
+      return fi_inject_write(node.ep, octets.data(), kSegment, peer, 0, 5);
+    };
+    for (int i = 0; i < 127; ++i) ASSERT_EQ(inject(), 0) << i;
+    iovec iov{octets.data(), octets.size()};
+    fi_rma_iov segments[2] = {{0, kSegment, 5}, {kSegment, kSegment, 5}};
+    fi_msg_rma msg{};
+    msg.msg_iov = &iov;
+    msg.iov_count = 1;
+    msg.addr = peer;
+    msg.rma_iov = segments;
+    msg.rma_iov_count = 2;
+    msg.context = &msg;
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(fi_writemsg(node.ep, &msg, FI_INJECT), -FI_EAGAIN);
+    expect_silence(node);
+    EXPECT_EQ(inject(), 0) << "the last buffer is free again";
+    EXPECT_EQ(inject(), -FI_EAGAIN);
+  }));
+}
+
 // [LF-136] Counters count what is retained at once, reported or not.
 TEST_F(RetainedTest, CountersCountWhatIsRetained) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
