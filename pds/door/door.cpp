@@ -140,31 +140,38 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
   Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(res_.randomness)
                                   : table_.allocate(false, res_.randomness);
-  if (pdc == nullptr) {
+  if (pdc == nullptr || !enter(*pdc, in, *peer, job)) {
     paths_.drop(*to_peer);
     res_.counters.add(Count::pdc_alloc_fail);
     return refuse(wire::NackCode::no_pdc_avail);
   }
   pdc->path = to_peer;
-  pdc->job = job;
-  start_target(*pdc, in, *peer, is_proven, now);
+  start_target(*pdc, in, is_proven, now);
   return pdc;
 }
 
+// Where it will be looked for. False: the system has no memory for that, and the PDC is free again.
+bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job) {
+  pdc.sdi = in.sdi();
+  pdc.job = job;
+  pdc.peer = peer;
+  pdc.peer_id = in.spdcid;
+  if (table_.bind_peer(pdc)) return true;
+  table_.free(pdc);
+  return false;
+}
+
 // What the SYN says of it.
-void Door::start_target(Pdc& pdc, const Inbound& in, PeerId peer, bool is_proven, Instant now) {
+void Door::start_target(Pdc& pdc, const Inbound& in, bool is_proven, Instant now) {
+  const PeerId peer = pdc.peer;
   bool pending = false;
   const Psn start = secure_psn_.secure_start(in, peer, pending);
   pdc.tx.start(start);
   pdc.begin_at(start, res_.config);
   pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);
-  pdc.sdi = in.sdi();
   pdc.mode = in.mode;
-  pdc.peer = peer;
-  pdc.peer_id = in.spdcid;
   pdc.last_active = now;
   res_.peers.add_ref(peer);
-  table_.bind_peer(pdc);
   idle_.add(pdc);
   schedule_.arm_by(pdc, now + res_.config.idle_time);
   if (is_proven) {

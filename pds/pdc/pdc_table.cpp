@@ -93,10 +93,9 @@ Pdc* PdcTable::find_peer(PeerId peer, Pdcid peer_id) const {
   return found == nullptr ? nullptr : *found;
 }
 
-void PdcTable::bind_peer(Pdc& pdc) {
-  if (find_peer(pdc.peer, pdc.peer_id) != nullptr) return;
-  const auto bound = by_peer_.insert({pdc.peer, pdc.peer_id}, &pdc);
-  UET_ASSERT(bound.ok());
+bool PdcTable::bind_peer(Pdc& pdc) {
+  if (find_peer(pdc.peer, pdc.peer_id) != nullptr) return true;
+  return by_peer_.insert({pdc.peer, pdc.peer_id}, &pdc).ok();
 }
 
 void PdcTable::free(Pdc& pdc) {
@@ -119,7 +118,7 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   if (auto* const same = const_cast<Tombstone*>(find_tombstone(pdc.peer, pdc.peer_id, start))) {
     remove_tombstone(*same);
   }
-  Tombstone* const t = tombstones_.alloc();
+  Tombstone* const t = make_tombstone(pdc);
   if (t == nullptr) return free(pdc);  // no room
   if (peers_ != nullptr) peers_->add_ref(pdc.peer);
   t->peer = pdc.peer;
@@ -131,11 +130,25 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   t->is_doubtful = pdc.end.is_doubtful();
   t->until = until;
   (pdc.life.close_received() ? oldest_ : reclaimed_).push_back(*t);
-  const auto by_peer = graves_.insert({{t->peer, t->peer_id}, start}, t);
-  const auto by_id = graves_by_id_.insert(t->id, t);
-  UET_ASSERT(by_peer.ok() && by_id.ok());
   free(pdc);
   ids_.set(t->id.value());
+}
+
+// One that can be found. Null: none is left, or the system has no memory for more.
+Tombstone* PdcTable::make_tombstone(const Pdc& pdc) {
+  Tombstone* const t = tombstones_.alloc();
+  if (t == nullptr) return nullptr;
+  const PeerStart key{{pdc.peer, pdc.peer_id}, pdc.start.psn()};
+  if (!graves_.insert(key, t).ok()) {
+    tombstones_.free(t);
+    return nullptr;
+  }
+  if (!graves_by_id_.insert(pdc.id, t).ok()) {
+    graves_.erase(key);
+    tombstones_.free(t);
+    return nullptr;
+  }
+  return t;
 }
 
 void PdcTable::remove_tombstone(Tombstone& t) {

@@ -85,8 +85,8 @@ class PdcTable {
   // Look-up of SYN packets. [PDS-014]
   Pdc* find_peer(PeerId peer, Pdcid peer_id) const;
   // The peer's PDCID is known from now on. A peer that gives one id to two PDCs is found by the
-  // first only.
-  void bind_peer(Pdc& pdc);
+  // first only. False: the system has no memory for it.
+  [[nodiscard]] bool bind_peer(Pdc& pdc);
 
   const Tombstone* find_tombstone(Pdcid id) const;
   const Tombstone* find_tombstone(PeerId peer, Pdcid peer_id, Psn start) const;
@@ -113,6 +113,7 @@ class PdcTable {
   Pdcid take_id(RandomSource& random);
   Pdc* make(bool is_initiator, RandomSource& random);
   static Psn draw_start(const IdRecord& id, RandomSource& random);
+  Tombstone* make_tombstone(const Pdc& pdc);
   void remove_tombstone(Tombstone& t);
 
   Slab<Pdc> pdcs_;

@@ -23,7 +23,7 @@ class PdcTableTest : public ::testing::Test {
     pdc->peer = PeerId(peer);
     pdc->peer_id = Pdcid(peer_id);
     pdc->tx.start(pdc->start.psn());
-    table_.bind_peer(*pdc);
+    EXPECT_TRUE(table_.bind_peer(*pdc));
     return *pdc;
   }
   Arena arena_;

@@ -144,7 +144,8 @@ void AckReader::heed(Pdc& pdc, wire::AckRequest request, Instant now) {
 // I3: the peer's PDCID is known, SYN is over. [PDS-042]
 void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
   pdc.peer_id = peer_id;
-  table_.bind_peer(pdc);
+  // Without memory a SYN of the peer by that id is not known to be wrong, and opens a PDC.
+  (void)table_.bind_peer(pdc);
   pdc.life.change(PdcEvent::first_ack);
   // What its first packets asked for the peer may not have believed. [T-34]
   if (cms::CreditSource* const credit = pdc.path->ccc.credit()) credit->on_established();

@@ -45,12 +45,14 @@ bool DeferredMessages::may_remember(const Endpoint& ep, PeerId peer) const {
 DeferredMessage* DeferredMessages::remember(Endpoint& ep, const Request& q,
                                             const Envelope& envelope) {
   if (!may_remember(ep, q.peer)) return nullptr;
+  DeferredMessage* const d = deferred_.alloc();
+  if (d == nullptr) return nullptr;  // the system has no memory
   UnexpectedMessage* const u = kept_.room().admit({q.peer, q.is_confirmed}, 0);
   if (u == nullptr) {
+    deferred_.free(d);
     res_.counters.add(Counter::rx_peer_room_used);
     return nullptr;
   }
-  DeferredMessage* const d = deferred_.alloc();
   d->key = key_of(ep, q);
   d->message = u;
   const bool is_new = by_key_.insert(d->key, d).ok();
