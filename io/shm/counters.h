@@ -13,8 +13,8 @@ using ShmBrokenSink = void (*)(const FabricAddress& peer, bool is_ours);
 
 struct ShmCounters {
   uint64_t tx_packets = 0;
-  uint64_t tx_later = 0;     // the ring was full and its reader reads
-  uint64_t tx_overflow = 0;  // to the socket: the ring was full and its reader does not read
+  uint64_t tx_later = 0;     // the ring was full and its reader reads enough
+  uint64_t tx_overflow = 0;  // to the socket: the ring was full and its reader reads too little
   uint64_t tx_bells = 0;     // readers that were woken
   uint64_t rx_packets = 0;
   uint64_t rings_out = 0;     // agreed on so far, to others

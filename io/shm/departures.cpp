@@ -15,8 +15,10 @@
 namespace uet::io {
 namespace {
 
-// A full ring whose reader has not read for so long is left to itself: the reader computes.
+// A full ring is left to itself when its reader has not read a sixteenth of it in this time: the
+// reader computes, or wants to keep everybody's packets waiting.
 constexpr Duration kStuck = Duration::microseconds(200);
+constexpr uint32_t kDueShare = 16;
 // Between tries to find a peer that shares memory: it may just be starting.
 constexpr int64_t kFirstPauseNs = 10'000'000;
 constexpr int64_t kLastPauseNs = 1'000'000'000;
@@ -191,7 +193,6 @@ bool ShmDepartures::put(ShmDeparture& ring, TxPacket& packet) {
   }
   switch (ring.writer->put(packet, now_)) {
     case ShmPut::done:
-      ring.stuck_since = Instant::never();
       packet.fate = TxFate::sent;
       packet.error = 0;
       ++counters_.tx_packets;
@@ -202,10 +203,12 @@ bool ShmDepartures::put(ShmDeparture& ring, TxPacket& packet) {
       drop(static_cast<uint32_t>((*place_of(ring.to)).ring), true);
       return false;
   }
+  // One that was full before and has been read since has more than that behind it.
   const uint32_t read = ring.writer->read();
-  if (ring.stuck_since.is_never() || read != ring.read) {
+  if (ring.stuck_since.is_never() || read - ring.read >= ring.due) {
     ring.stuck_since = now_;
     ring.read = read;
+    ring.due = std::max(1U, (ring.writer->written() - read) / kDueShare);
   }
   if (now_ - ring.stuck_since >= kStuck) {
     ++counters_.tx_overflow;

@@ -27,9 +27,10 @@ struct ShmDeparture {
   std::optional<ShmRingWriter> writer;
   bool is_agreed = false;  // the receiver has the ring
   bool is_used = false;    // in this batch
-  // While it is full: what was read of it, and since when no more was.
-  uint32_t read = 0;
+  // When it was found full: since when its reader has to read, from where on, and so many packets.
   Instant stuck_since = Instant::never();
+  uint32_t read = 0;
+  uint32_t due = 0;
 };
 
 class ShmDepartures {
