@@ -1,6 +1,8 @@
 // Start_PSNs of secured PDCs at either end. [PDS 4.2, PDS-V8]
 #include "pds/door/secure_psn.h"
 
+#include <algorithm>
+
 namespace uet::pds {
 
 namespace {
@@ -10,7 +12,9 @@ constexpr uint32_t kBeyondStart = uint32_t{1} << 31;  // low, so that floors do 
 
 // Where a new target PDC begins; `pending` when the initiator must be told. With floors, a source
 // without one is believed. Once a floor was forgotten no source is: a floor that came later may lie
-// below what that source used before, and what it recorded then would be taken. [PDS-T2, PDS-053]
+// below what that source used before, and what was recorded then would be taken. For the same
+// reason a source is not that has used so many PSNs that they do not all lie below its floor.
+// [PDS-T2, PDS-053]
 Psn SecurePsn::secure_start(const Inbound& in, PeerId peer, bool& pending) {
   pending = false;
   if (in.sdi() == 0) return in.start_psn;
@@ -18,9 +22,13 @@ Psn SecurePsn::secure_start(const Inbound& in, PeerId peer, bool& pending) {
     pending = true;
     return Psn(res_.randomness.u32());
   }
-  const Psn* const floor = known_.find({res_.peers[peer].address, in.sdi(), true});
-  pending = floor != nullptr && in.start_psn.before(*floor);
-  return pending ? *floor : in.start_psn;
+  const KnownStart* const floor = known_.find({res_.peers[peer].address, in.sdi(), true});
+  if (floor != nullptr && floor->is_spent()) {
+    pending = true;
+    return Psn(res_.randomness.u32());
+  }
+  pending = floor != nullptr && in.start_psn.before(floor->psn);
+  return pending ? floor->psn : in.start_psn;
 }
 
 // At the end of a PDC: nothing that was sent on it may open the next one. [PDS-053]
@@ -28,15 +36,19 @@ Psn SecurePsn::raise_floor(const Pdc& pdc) {
   const Psn received = pdc.rx.max_received();
   const Psn sent = pdc.tx.next() - 1;
   const Psn floor = (sent.after(received) ? sent : received) + 1;
-  known_.raise({res_.peers[pdc.peer].address, pdc.sdi, true}, floor);
+  const uint32_t used = pdc.start.is_long()
+                            ? KnownStart::kUsedMax
+                            : static_cast<uint32_t>(std::max(floor - pdc.start.psn(), 0));
+  known_.raise({res_.peers[pdc.peer].address, pdc.sdi, true}, floor,
+               std::min(used, KnownStart::kUsedMax));
   return floor;
 }
 
 // A value that the target told before, else a low random one. [PDS-050]
 Psn SecurePsn::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
   if (sdi == 0) return drawn;
-  const Psn* const told = known_.find({res_.peers[peer].address, sdi, false});
-  if (told != nullptr) return *told;
+  const KnownStart* const told = known_.find({res_.peers[peer].address, sdi, false});
+  if (told != nullptr) return told->psn;
   return Psn(kFirstStart +
              static_cast<uint32_t>(res_.randomness.below(kBeyondStart - kFirstStart)));
 }

@@ -1,6 +1,8 @@
 // The bounded table behind SecureStarts.
 #include "pds/door/secure_start.h"
 
+#include <algorithm>
+
 namespace uet::pds {
 
 Result<void> SecureStarts::create(Arena& arena, uint32_t entries, uint64_t seed) {
@@ -8,18 +10,25 @@ Result<void> SecureStarts::create(Arena& arena, uint32_t entries, uint64_t seed)
   return by_key_.create(arena, entries, seed);
 }
 
-const Psn* SecureStarts::find(const StartKey& key) {
+const KnownStart* SecureStarts::find(const StartKey& key) {
   Entry* const* const found = by_key_.find(key);
   if (found == nullptr) return nullptr;
   lru_.erase(**found);
   lru_.push_back(**found);
-  return &(*found)->psn;
+  return &(*found)->start;
 }
 
-void SecureStarts::raise(const StartKey& key, Psn psn) {
+void SecureStarts::raise(const StartKey& key, Psn psn, uint32_t used) {
   if (find(key) != nullptr) {
-    Entry& e = *lru_.back();
-    if (psn.after(e.psn)) e.psn = psn;
+    KnownStart& known = lru_.back()->start;
+    const int32_t further = psn - known.psn;
+    const uint64_t sum = uint64_t{known.used} + static_cast<uint32_t>(std::max(further, 0));
+    if (further > 0) known.psn = psn;
+    if (used == KnownStart::kUsedMax || sum > KnownStart::kUsedMax) {
+      known.used = KnownStart::kUsedMax;
+    } else {
+      known.used = static_cast<uint32_t>(sum);
+    }
     return;
   }
   if (entries_.full()) {
@@ -31,7 +40,7 @@ void SecureStarts::raise(const StartKey& key, Psn psn) {
   Entry* const made = entries_.alloc();
   UET_ASSERT(made != nullptr);
   made->key = key;
-  made->psn = psn;
+  made->start = {psn, used};
   lru_.push_back(*made);
   const auto inserted = by_key_.insert(key, made);
   UET_ASSERT(inserted.ok());

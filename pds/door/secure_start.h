@@ -1,7 +1,9 @@
 // What SecurePsn remembers: the floors that this FEP as a target keeps for each (secure domain,
 // peer), and the values that targets told it as an initiator. Bounded; what does not fit is
 // forgotten, the longest unused first, which costs a round trip and never safety: once a floor was
-// forgotten, every PDC begins at a random number that the target chooses. [PDS-050, PDS-053]
+// forgotten, every PDC begins at a random number that the target chooses. So do those of a peer
+// that has used a quarter of the PSNs: half of them further, what it sent first would lie above its
+// floor. [PDS-050, PDS-053]
 #pragma once
 
 #include "pds/pdc/peer_table.h"
@@ -29,23 +31,34 @@ inline uint64_t hash_of(const StartKey& k, uint64_t seed) {
   return hash64(hash_of(k.peer, seed), uint64_t{k.sdi} << 1 | uint64_t{k.is_floor}, seed);
 }
 
+// A value, and how many PSNs lie between the first one ever used and it.
+struct KnownStart {
+  Psn psn;
+  uint32_t used = 0;  // at most kUsedMax, which also means more
+
+  static constexpr uint32_t kUsedMax = uint32_t{1} << 30;
+  // Smaller PSNs than this are not all that were used before.
+  bool is_spent() const { return used == kUsedMax; }
+};
+
 class SecureStarts {
  public:
   Result<void> create(Arena& arena, uint32_t entries, uint64_t seed);
 
   // The stored value, or null.
-  const Psn* find(const StartKey& key);
+  const KnownStart* find(const StartKey& key);
   // A floor was forgotten, so a source without one may be its owner, or an attacker who recorded
   // the owner's packets.
   bool has_forgotten_floor() const { return has_forgotten_floor_; }
-  // Stores it unless a later one is there: values never go back.
-  void raise(const StartKey& key, Psn psn);
+  // Stores it unless a later one is there: values never go back. `used`: PSNs of the PDC that ends
+  // there.
+  void raise(const StartKey& key, Psn psn, uint32_t used = 0);
   uint32_t size() const { return entries_.size(); }
 
  private:
   struct Entry : ListNode<struct StartLruTag> {
     StartKey key;
-    Psn psn;
+    KnownStart start;
   };
 
   Slab<Entry> entries_;

@@ -15,6 +15,12 @@ class Start {
   void note_assigned() { is_assigned_ = true; }
   bool is_assigned() const { return is_assigned_; }
 
+  // Target: a request has come. PSNs are compared within half of their space: a PDC that has used a
+  // quarter may be longer than a comparison of its ends can show. [PDS-053]
+  void note_request(Psn psn) { is_long_ = is_long_ || psn - psn_ >= kLong; }
+  bool is_long() const { return is_long_; }
+  static constexpr int32_t kLong = int32_t{1} << 30;
+
   // Initiator: the target asks for another start. False: it has done so too often. [PDS-051]
   [[nodiscard]] bool admit_move() { return moves_++ < kMovesMax; }
 
@@ -24,6 +30,7 @@ class Start {
   Psn psn_;
   uint8_t moves_ = 0;  // the PDC fails at kMovesMax + 1
   bool is_assigned_ = false;
+  bool is_long_ = false;
 };
 static_assert(sizeof(Start) == 8);
 

@@ -228,6 +228,7 @@ void Inbox::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buf
 void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   if (in.psn() != pdc.rx.max_received() + 1) res_.counters.add(Count::rx_out_of_order);
   pdc.rx.accept(res_.rx_pool, in.psn(), held);
+  pdc.start.note_request(in.psn());
   const Psn cack = pdc.rx.cack_psn();
   pdc.sweep.on_request(in.psn(), cack);
   AckedRequest request;

@@ -1,6 +1,7 @@
 // The start of secured PDCs, with a double for TSS: each packet carries the domain that it was
 // sealed and verified under, and nothing else of TSS is there. [PDS 4.2, PDS-V8]
 #include "pds/door/secure_start.h"
+#include "pds/pdc/start.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
@@ -280,14 +281,65 @@ TEST_F(SecureTest, FloorsAreForgotten) {
   EXPECT_EQ(starts.find(key(1)), nullptr);
   starts.raise(key(1), Psn(500));
   starts.raise(key(1), Psn(400));  // never back
-  EXPECT_EQ(*starts.find(key(1)), Psn(500));
+  EXPECT_EQ(starts.find(key(1))->psn, Psn(500));
   starts.raise(key(2), Psn(100));
   EXPECT_FALSE(starts.has_forgotten_floor());
   starts.raise(key(3), Psn(50));  // 1 goes
   EXPECT_EQ(starts.find(key(1)), nullptr);
   EXPECT_TRUE(starts.has_forgotten_floor());
-  EXPECT_EQ(*starts.find(key(2)), Psn(100));
+  EXPECT_EQ(starts.find(key(2))->psn, Psn(100));
   EXPECT_EQ(starts.size(), 2u);
+}
+
+// [PDS-053, T-13] PSNs go round. The first ones of a source that has used a quarter of them are
+// soon above its floor again: it is believed no more.
+TEST_F(SecureTest, WhoHasUsedManyPsnsIsNotBelieved) {
+  constexpr uint32_t kQuarter = KnownStart::kUsedMax;
+  Bench b;
+  b.client.script.names_are_unique = false;
+  b.sdi = kDomain;
+  for (const uint32_t start : {1000u, 1000u + kQuarter / 2, 1000u + kQuarter}) {
+    b.rx(syn(b, start));
+    b.own = b.tx().at(0).as<wire::Ack>().spdcid;
+    b.rx_header(b.control(CtlType::close_cmd, start + 1));
+    b.tx();
+    b.elapse(401_ms);
+  }
+  const size_t delivered = b.client.received.order.size();
+  EXPECT_EQ(delivered, 3u);
+  for (const uint32_t start : {1000u, 1000u + kQuarter / 2, 1002u + kQuarter}) {
+    b.rx(syn(b, start));
+    const wire::Nack told = only_nack(b);
+    EXPECT_EQ(told.nack_code, NackCode::new_start_psn);
+    EXPECT_NE(told.payload, 1002u + kQuarter) << "a random one, not the floor";
+    b.elapse(1001_ms);
+    b.tx();
+  }
+  EXPECT_EQ(b.client.received.order.size(), delivered);
+}
+
+// [PDS-053] Within one PDC they go round as well: its ends do not tell then how long it was.
+TEST_F(SecureTest, ALongPdcSpendsTheFloor) {
+  Start start;
+  start.begin_at(Psn(1000));
+  start.note_request(Psn(999));
+  start.note_request(Psn(1000) + (Start::kLong - 1));
+  EXPECT_FALSE(start.is_long());
+  start.note_request(Psn(1000) + Start::kLong);
+  start.note_request(Psn(1000) - 5);
+  EXPECT_TRUE(start.is_long());
+
+  Arena arena;
+  SecureStarts starts;
+  ASSERT_TRUE(starts.create(arena, 2, 1).ok());
+  const StartKey key{address(1), kDomain, true};
+  starts.raise(key, Psn(500), 20);
+  EXPECT_FALSE(starts.find(key)->is_spent());
+  starts.raise(key, Psn(400), KnownStart::kUsedMax);
+  EXPECT_TRUE(starts.find(key)->is_spent());
+  EXPECT_EQ(starts.find(key)->psn, Psn(500));
+  starts.raise(key, Psn(600), 1);
+  EXPECT_TRUE(starts.find(key)->is_spent());
 }
 
 // [TSS-061, TSS-062] A SYN that was sent before the initiator heard where to begin comes late.
