@@ -22,7 +22,7 @@ bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
 bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
   Pdc* const pdc = table_.get(token.pdc);
   if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return false;
-  StoredResponse* const entry = pdc->responses.find(token.psn);
+  StoredResponse* const entry = store_.find(*pdc, token.psn);
   if (entry == nullptr || !entry->is_awaited) return false;
   UET_ASSERT(verdict.kind != Verdict::Kind::later);
   const AckTrigger trigger = entry->trigger;

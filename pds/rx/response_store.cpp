@@ -64,9 +64,23 @@ StoredResponse* ResponseStore::add_entry(Pdc& pdc, const AckTrigger& trigger) {
   entry->pdc = pdc.handle;
   entry->trigger = trigger;
   entry->places = places;
-  pdc.responses.add(*entry);
+  const auto known = by_psn_.insert(key_of(pdc.handle, trigger.psn), entry);
+  UET_ASSERT(known.ok());
+  const bool is_last = pdc.responses.is_last(trigger.psn);
+  pdc.responses.add(*entry, is_last ? nullptr : find_lower(pdc, trigger.psn));
   count(pdc, places);
   return entry;
+}
+
+// Of the PSNs below, those that hold up the cumulative ACK have one. Null: none is held.
+StoredResponse* ResponseStore::find_lower(const Pdc& pdc, Psn psn) {
+  Psn lower = psn;
+  return pdc.rx.find_held_below(lower) ? find(pdc, lower) : nullptr;
+}
+
+StoredResponse* ResponseStore::find(const Pdc& pdc, Psn psn) {
+  StoredResponse** const found = by_psn_.find(key_of(pdc.handle, psn));
+  return found == nullptr ? nullptr : *found;
 }
 
 // Of a source that may be forged it counts for nobody until that is proven. [PDS-255]
@@ -91,7 +105,7 @@ void ResponseStore::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict
 }
 
 StoredResponse* ResponseStore::stored_for(Pdc& pdc, Psn psn) {
-  StoredResponse* const entry = pdc.responses.find(psn);
+  StoredResponse* const entry = find(pdc, psn);
   return entry == nullptr || entry->is_awaited ? nullptr : entry;
 }
 
@@ -104,6 +118,7 @@ void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
     entry.places = 1;
   }
   count(pdc, -int{entry.places});
+  by_psn_.erase(key_of(pdc.handle, entry.trigger.psn));
   pdc.responses.drop(entry);
   responses_.free(&entry);
 }

@@ -10,13 +10,18 @@
 #include "pds/resources.h"
 #include "pds/schedule/schedule.h"
 
+#include "base/hash_map.h"
+
 namespace uet::pds {
 
 class ResponseStore {
  public:
   ResponseStore(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
 
-  Result<void> create(Arena& arena) { return responses_.create(arena, res_.config.gd_entries); }
+  Result<void> create(Arena& arena) {
+    UET_CHECK(by_psn_.create(arena, res_.config.gd_entries, res_.randomness.u64()));
+    return responses_.create(arena, res_.config.gd_entries);
+  }
   uint32_t size() const { return responses_.size(); }
   bool has_due() const { return !due_.empty(); }
   StoredResponse* next_due() { return due_.pop_front(); }
@@ -35,6 +40,8 @@ class ResponseStore {
   bool await(Pdc& pdc, const AckTrigger& trigger);
   // The client has given it.
   void fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict);
+  // The one for that PSN, given or not; null: none. Cost: the same however many there are.
+  StoredResponse* find(const Pdc& pdc, Psn psn);
   // Null: none is kept, or the client has not given it yet.
   StoredResponse* stored_for(Pdc& pdc, Psn psn);
   void free_stored(Pdc& pdc, StoredResponse& entry);
@@ -43,15 +50,20 @@ class ResponseStore {
 
  private:
   uint32_t free_places() const { return responses_.capacity() - taken_; }
+  static uint64_t key_of(PdcHandle pdc, Psn psn) {
+    return uint64_t{pdc.value()} << 32 | psn.value();
+  }
   static uint8_t places_of(const Pdc& pdc, Psn psn, bool in_order);
   bool is_within_limits(const Pdc& pdc, uint32_t places) const;
+  StoredResponse* find_lower(const Pdc& pdc, Psn psn);
   StoredResponse* add_entry(Pdc& pdc, const AckTrigger& trigger);
   void count(const Pdc& pdc, int places);
 
   Resources& res_;
   Schedule& schedule_;
   Slab<StoredResponse> responses_;
-  uint32_t taken_ = 0;  // places
+  HashMap<uint64_t, StoredResponse*> by_psn_;  // as many as there are responses
+  uint32_t taken_ = 0;                         // places
   IntrusiveList<StoredResponse, DueResponseTag> due_;
 };
 

@@ -29,18 +29,21 @@ class Responses {
  public:
   void start(Psn first) { cleared_ = first - 1; }
 
-  // The place of a response, nearly always at the end. The client owes it from here on.
-  void add(StoredResponse& entry) {
+  // The response comes after those of all lower PSNs, nearly always last.
+  bool is_last(Psn psn) const {
+    return all_.back() == nullptr || !all_.back()->trigger.psn.after(psn);
+  }
+  // The place of a response. `lower`: one of a lower PSN, best the next one; null: search from the
+  // first one. The client owes it from here on.
+  void add(StoredResponse& entry, StoredResponse* lower = nullptr) {
     entry.is_awaited = true;
     ++awaited_;
     places_ = static_cast<uint16_t>(places_ + entry.places);
     const Psn psn = entry.trigger.psn;
-    if (all_.back() == nullptr || !all_.back()->trigger.psn.after(psn)) {
-      return all_.push_back(entry);
-    }
-    for (StoredResponse& e : all_) {
-      if (e.trigger.psn.after(psn)) return all_.insert_before(e, entry);
-    }
+    if (is_last(psn)) return all_.push_back(entry);
+    StoredResponse* higher = lower == nullptr ? all_.front() : all_.next(*lower);
+    while (!higher->trigger.psn.after(psn)) higher = all_.next(*higher);
+    all_.insert_before(*higher, entry);
   }
   // The client has given it.
   void fill(StoredResponse& entry) {
@@ -54,14 +57,6 @@ class Responses {
     places_ = static_cast<uint16_t>(places_ - entry.places);
   }
 
-  // The one for that PSN, awaited or not; null: none.
-  StoredResponse* find(Psn psn) {
-    for (StoredResponse& e : all_) {
-      if (e.trigger.psn == psn) return &e;
-      if (e.trigger.psn.after(psn)) return nullptr;
-    }
-    return nullptr;
-  }
   StoredResponse* first() { return all_.front(); }
   const StoredResponse* first() const { return all_.front(); }
   // The highest PSN whose response is there; some above may still be awaited.

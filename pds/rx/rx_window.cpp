@@ -88,6 +88,16 @@ void RxWindow::advance(BlockPool& pool) {
   if (!has_above()) release(pool);
 }
 
+bool RxWindow::find_held_below(Psn& psn) const {
+  if (bitmaps_ == nullptr || !psn.after(base_)) return false;
+  for (uint32_t i = std::min(offset(psn), bitmaps_->held.size()); i-- > 0;) {
+    if (!bitmaps_->held.test(i)) continue;
+    psn = base_ + int64_t{i};
+    return true;
+  }
+  return false;
+}
+
 bool RxWindow::all_received_below(Psn psn) const {
   if (!psn.after(base_)) return true;
   if (!contains(psn - 1)) return false;

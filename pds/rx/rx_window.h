@@ -46,6 +46,8 @@ class RxWindow {
     return contains(psn) ? bitmaps_->received.test(offset(psn)) : psn.before(base_);
   }
   bool is_held(Psn psn) const { return contains(psn) && bitmaps_->held.test(offset(psn)); }
+  // The next held PSN below `psn`, which becomes it. False: none. Cost: a bit for each PSN between.
+  bool find_held_below(Psn& psn) const;
   // Everything below `psn` has arrived, whether cleared or not.
   bool all_received_below(Psn psn) const;
 

@@ -72,5 +72,35 @@ TEST(GapCostTest, AnAckCostsTheSameHoweverManyAreOutstanding) {
   EXPECT_LE(cost[1], cost[0] + cost[0] / 4 + 200) << cost[0] << " among few";
 }
 
+// [PDS-075, PDS-102, T-02] A target keeps the response of each of 1,000 packets. A copy of one of
+// the first costs as much as a copy of one of the last, and so does a packet that fills a gap.
+TEST(GapCostTest, AStoredResponseCostsTheSameWhereverItStands) {
+  const uint32_t first = kFirst.value() + 3, last = kFirst.value() + 1000;
+  Bench b;
+  b.client.verdict = StubClient::answer_all;
+  b.open_target();
+  for (uint32_t psn = kFirst.value() + 1; psn <= last; ++psn) {
+    if (psn == first || psn == last - 2) continue;  // these come below
+    b.rx(b.request(psn, false));
+    b.tx();
+  }
+  uint64_t again[2] = {0, 0}, between[2] = {0, 0};
+  for (const bool is_late : {false, true}) {
+    const auto cost_of = [&](uint32_t psn) {
+      wire::Request h = b.request(psn, false);
+      h.retx = true;
+      const auto counted = uet::test::instructions_of([&] { b.rx(h); });
+      b.tx();
+      return counted.value_or(0);
+    };
+    between[is_late] = cost_of(is_late ? last - 2 : first);
+    again[is_late] = cost_of(is_late ? last - 5 : first + 3);
+  }
+  EXPECT_EQ(b.count(Count::gd_stored), 1000u);
+  EXPECT_EQ(b.count(Count::gd_resent), 2u);
+  EXPECT_LE(again[1], again[0] + again[0] / 8 + 200) << again[0] << " among the first";
+  EXPECT_LE(between[1], between[0] + between[0] / 2) << between[0] << " among the first";
+}
+
 }  // namespace
 }  // namespace uet::pds::test

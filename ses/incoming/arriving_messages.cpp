@@ -86,6 +86,9 @@ RxMessage* ArrivingMessages::make(const RxKey& key) {
     return nullptr;
   }
   m->key = key;
+  m->previous_of_pdc = of_pdc->last;
+  (of_pdc->last == nullptr ? of_pdc->first : of_pdc->last->next_of_pdc) = m;
+  of_pdc->last = m;
   ++of_pdc->known;
   ++of_pdc->open;
   return m;
@@ -134,6 +137,8 @@ void ArrivingMessages::forget(RxMessage& m) {
   }
   PdcMessages& of_pdc = *by_pdc_.find(m.key.pdc.value());
   if (m.error == ReturnCode::null) --of_pdc.open;
+  (m.previous_of_pdc == nullptr ? of_pdc.first : m.previous_of_pdc->next_of_pdc) = m.next_of_pdc;
+  (m.next_of_pdc == nullptr ? of_pdc.last : m.next_of_pdc->previous_of_pdc) = m.previous_of_pdc;
   if (--of_pdc.known == 0) by_pdc_.erase(m.key.pdc.value());
   by_key_.erase(m.key);
   messages_.free(&m);
@@ -194,15 +199,6 @@ void ArrivingMessages::note(RxMessage& m, const Request& q) {
   if (!q.common.eom) m.mtu = static_cast<uint16_t>(q.length);
   m.packets.note(q.offset, q.length, q.common.eom);
   count(m, q.length);
-}
-
-bool ArrivingMessages::close_pdc(pds::PdcHandle pdc) {
-  if (owed_by_pdc_.find(pdc.value()) != nullptr) owed_by_pdc_.erase(pdc.value());
-  if (by_pdc_.find(pdc.value()) == nullptr) return false;
-  for (RxMessage& m : given_up_) {
-    if (m.key.pdc == pdc) forget(m);
-  }
-  return true;
 }
 
 RxMessage* ArrivingMessages::next_expired() {

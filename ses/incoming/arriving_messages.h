@@ -69,9 +69,17 @@ class ArrivingMessages {
     const PdcMessages* const of_pdc = by_pdc_.find(pdc.value());
     return of_pdc != nullptr && of_pdc->open != 0;
   }
-  // The PDC is gone: nothing is owed to it, and given up messages of it are forgotten. False: no
-  // message of it is known.
-  bool close_pdc(pds::PdcHandle pdc);
+  // The PDC is gone: nothing is owed to it, and its messages are forgotten. Calls fn for each that
+  // was not given up before, the one that began first first. Cost: its own messages.
+  template <class Fn>
+  void close_pdc(pds::PdcHandle pdc, Fn&& fn) {
+    if (owed_by_pdc_.find(pdc.value()) != nullptr) owed_by_pdc_.erase(pdc.value());
+    while (const PdcMessages* const of_pdc = by_pdc_.find(pdc.value())) {
+      RxMessage& m = *of_pdc->first;
+      if (!m.is_given_up) fn(m);
+      forget(m);
+    }
+  }
   // Calls fn for each that is not given up, the one that is idle for longest first. fn may free it.
   template <class Fn>
   void for_each(Fn&& fn) {
@@ -84,9 +92,11 @@ class ArrivingMessages {
   bool idle() const { return partial_.empty(); }
 
  private:
-  // How many messages of a PDC are known, and how many of these are still to be completed: PDS
+  // The messages of a PDC that are known, and how many of these are still to be completed: PDS
   // looks for a PDC to give up under pressure, when a walk over all messages is the wrong answer.
   struct PdcMessages {
+    RxMessage* first = nullptr;  // while there are any
+    RxMessage* last = nullptr;
     uint32_t known = 0;
     uint32_t open = 0;
     // When a packet of it was last told to wait for our application: what is behind that one may

@@ -37,7 +37,7 @@ Result<void> Incoming::create(uint64_t seed) {
 }
 
 pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
-  if (delivery_.is_stalled()) advance();
+  if (delivery_.is_stalled()) delivery_.drain_where_room();
   auto parsed = parse_request(rx, res_.config.payload_mtu);
   if (!parsed.ok()) {
     res_.counters.add(parsed.error() == wire::ParseError::truncated ? Counter::rx_truncated
@@ -215,12 +215,9 @@ void Incoming::on_end(const InternalEnd& done) {
 }
 
 void Incoming::on_pdc_closed(pds::PdcHandle pdc) {
-  if (!arriving_.close_pdc(pdc)) return;
-  arriving_.for_each([&](RxMessage& m) {
-    if (m.key.pdc != pdc) return;
+  arriving_.close_pdc(pdc, [&](RxMessage& m) {
     res_.counters.add(Counter::rx_partial_closed);
     delivery_.fail(m, Completion::Status::undeliverable, ReturnCode::undeliverable);
-    arriving_.forget(m);
   });
 }
 

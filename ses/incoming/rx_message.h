@@ -44,6 +44,8 @@ struct RxMessage : ListNode<struct PartialTag> {
 
   RxMessage() {}  // so that the bitmap of `packets` is not cleared before it is used
   RxKey key;
+  RxMessage* next_of_pdc = nullptr;  // of those that are known of its PDC
+  RxMessage* previous_of_pdc = nullptr;
   To to = To::nowhere;
   wire::ReturnCode error{};  // null, or what every later packet is told [SES-107]
   uint8_t error_generation = 0;

@@ -171,6 +171,14 @@ void Delivery::drain() {
   for (Endpoint& ep : stalled_) drain(ep);
 }
 
+void Delivery::drain_where_room() {
+  for (Endpoint& ep : stalled_) {
+    if (!reserve(res_, ep)) continue;
+    release(ep);
+    drain(ep);
+  }
+}
+
 Result<void> Delivery::cancel(ReceiveQueue& queue, void* op_context) {
   for (PostedReceive& r : queue.receives) {
     if (r.context.op != op_context || (!r.is_matchable && r.called == nullptr)) continue;

@@ -49,6 +49,9 @@ class Delivery {
 
   // Kept messages go to their receives where the completion queue has room again.
   void drain();
+  // The same for those whose completion queue has room again: a walk over what is kept then ends
+  // with something given, so packets of peers do not cause it for nothing.
+  void drain_where_room();
   bool is_stalled() const { return !stalled_.empty(); }
 
  private:

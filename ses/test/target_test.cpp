@@ -1,6 +1,8 @@
 // The order in which the target judges requests: every return code it gives.
 #include "ses/test/target_fixture.h"
 
+#include "base/test/instructions.h"
+
 namespace uet::ses::test {
 namespace {
 
@@ -451,6 +453,39 @@ TEST_F(TargetTest, IdentifierOfAMessageGivenUpMayBeUsedAgain) {
   standard(part(h, 1024, 1024), 1024);
   EXPECT_EQ(take(*b_), "recv ok 2048 #2");
   EXPECT_EQ(b_->ses->counters()[Counter::rx_repeated_error], 0u);
+}
+
+// [T-02, decision 11] While a kept message waits for room in the completion queue, packets cost the
+// same however many messages are kept, and the first one after there is room brings it.
+TEST_F(TargetTest, WhatIsStalledIsNotLookedForByEveryPacket) {
+  uint64_t cost[2] = {0, 0};
+  config_.unexpected_messages = 2048;
+  config_.unexpected_bytes = 16 << 20;
+  for (const bool is_many : {false, true}) {
+    start();
+    const uint32_t others = is_many ? 500 : 10;
+    for (uint32_t i = 0; i < others; ++i) standard(request(SesOpcode::send, 4), 4);
+    wire::StandardRequest h = request(SesOpcode::send, 8);
+    h.initiator = 6;
+    EXPECT_NE(said(standard(h, 8)), "NO_MATCH");
+    Octets room(4000);
+    ReceiveRequest r = receive_request(room);
+    r.multi = r.directed = true;
+    r.from = from_;
+    r.from_initiator = 6;
+    b_->spare_slots = 0;
+    ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+    EXPECT_EQ(take(*b_), "");
+    const auto no_op = [&] { standard(request(SesOpcode::no_op, 0), 0); };
+    const auto counted = uet::test::instructions_of(no_op);
+    EXPECT_EQ(take(*b_), "");
+    b_->spare_slots = 1;
+    no_op();
+    EXPECT_EQ(take(*b_), "recv ok 8 #2");
+    if (!counted) GTEST_SKIP() << "instructions are counted on x86-64 only";
+    cost[is_many] = *counted;
+  }
+  EXPECT_LE(cost[1], cost[0] + cost[0] / 4 + 200) << cost[0] << " among few";
 }
 
 }  // namespace

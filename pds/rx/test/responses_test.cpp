@@ -62,14 +62,15 @@ TEST_F(ResponsesTest, NothingIsClearedAtTheStart) {
   EXPECT_EQ(responses_.cleared(), kFirstRequest + 2);
 }
 
-TEST_F(ResponsesTest, IsFoundByItsPsn) {
-  StoredResponse& low = keep(1);
-  StoredResponse& high = await(3);
-  EXPECT_EQ(responses_.find(kFirstRequest + 1), &low);
-  EXPECT_EQ(responses_.find(kFirstRequest + 3), &high);
-  EXPECT_EQ(responses_.find(kFirstRequest), nullptr);
-  EXPECT_EQ(responses_.find(kFirstRequest + 2), nullptr);
-  EXPECT_EQ(responses_.find(kFirstRequest + 4), nullptr);
+// [PDS-102] Who knows a lower one need not search from the first on.
+TEST_F(ResponsesTest, StandBehindALowerOne) {
+  keep(6);
+  StoredResponse& lower = keep(1);
+  keep(2);
+  StoredResponse& between = memory_[used_++];
+  between.trigger.psn = kFirstRequest + 4;
+  responses_.add(between, &lower);
+  EXPECT_EQ(take_all(), "1 2 4 6");
 }
 
 // [PDS-100] What the client owes takes a place, and is none that could be sent.

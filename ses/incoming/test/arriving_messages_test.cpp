@@ -3,6 +3,11 @@
 
 #include "ses/test/parts.h"
 
+#include "base/test/instructions.h"
+
+#include <initializer_list>
+#include <string>
+
 namespace uet::ses::test {
 namespace {
 
@@ -101,8 +106,54 @@ TEST_F(ArrivingMessagesTest, MessageThatWasGivenUpStaysKnownWithoutAPlace) {
   Request later = packet(5);
   later.common.som = false;
   EXPECT_EQ(arriving_.find(later), m);
-  EXPECT_TRUE(arriving_.close_pdc(pds::PdcHandle(1)));
+  arriving_.close_pdc(pds::PdcHandle(1), [](RxMessage&) { ADD_FAILURE() << "it was given up"; });
   EXPECT_EQ(arriving_.find(later), nullptr);
+}
+
+// [SES-107] With its PDC go the messages of it, and no others, in the order in which they began.
+TEST_F(ArrivingMessagesTest, MessagesEndWithTheirPdc) {
+  for (const uint16_t id : std::initializer_list<uint16_t>{3, 1, 4, 2}) {
+    ASSERT_NE(arriving_.track(packet(id)), nullptr);
+  }
+  ASSERT_NE(arriving_.track(packet(1, /*pdc=*/2)), nullptr);
+  arriving_.forget(*arriving_.find(packet(4)));
+  std::string ended;
+  arriving_.close_pdc(pds::PdcHandle(1),
+                      [&](const RxMessage& m) { ended += std::to_string(m.key.id.value()); });
+  EXPECT_EQ(ended, "312");
+  EXPECT_EQ(arriving_.find(packet(1)), nullptr);
+  EXPECT_NE(arriving_.find(packet(1, /*pdc=*/2)), nullptr);
+  EXPECT_FALSE(arriving_.has_open(pds::PdcHandle(1)));
+  EXPECT_TRUE(arriving_.has_open(pds::PdcHandle(2)));
+}
+
+// [SES-107, T-02] What the end of a PDC costs does not depend on the messages of others.
+TEST_F(ArrivingMessagesTest, TheEndOfAPdcCostsItsOwnMessages) {
+  uint64_t cost[2] = {0, 0};
+  for (const bool is_many : {false, true}) {
+    res_.config.rx_messages = 2000;
+    Rng rng(1, 1);
+    ArrivingMessages arriving(res_);
+    ASSERT_TRUE(arriving.create(rng).ok());
+    const uint16_t others = is_many ? 900 : 10;
+    const auto other = [&](uint16_t i) {  // two of each PDC
+      return packet(static_cast<uint16_t>(i + 1), /*pdc=*/2u + i / 2);
+    };
+    for (uint16_t i = 0; i < others; ++i) {
+      RxMessage* const m = arriving.track(other(i));
+      ASSERT_NE(m, nullptr);
+      if (i % 2 == 0) arriving.give_up(*m);
+    }
+    ASSERT_NE(arriving.track(packet(1)), nullptr);
+    const auto counted = uet::test::instructions_of(
+        [&] { arriving.close_pdc(pds::PdcHandle(1), [](RxMessage&) {}); });
+    if (!counted) GTEST_SKIP() << "instructions are counted on x86-64 only";
+    cost[is_many] = *counted;
+    for (uint16_t i = 0; i < others; ++i) {
+      arriving.forget(*arriving.find_any(other(i)));
+    }
+  }
+  EXPECT_LE(cost[1], cost[0] + cost[0] / 4 + 200) << cost[0] << " among few";
 }
 
 // [SES-105]
