@@ -36,6 +36,11 @@ struct AtomicRequests::Plan {
   bool needs_message(uint32_t ack_bytes) const {
     return form != AtomicForm::plain && bytes > ack_bytes;
   }
+  // What it does to the memory. [SES-083]
+  uint32_t access() const {
+    if (form == AtomicForm::plain) return kRemoteWrite;
+    return code.op == wire::AtomicOpcode::read ? kRemoteRead : kRemoteRead | kRemoteWrite;
+  }
   // Judges what needs no memory to be judged.
   ReturnCode make(const Request& q);
   // The elements of one piece of memory, in order.
@@ -110,7 +115,7 @@ pds::Verdict AtomicRequests::answer(const Request& q, Plan& plan) {
 }
 
 Result<RegionId, ReturnCode> AtomicRequests::authorize(const Request& q, const Plan& plan) const {
-  const RegionUse use{.access = kRemoteRead | kRemoteWrite,  // [SES-083]
+  const RegionUse use{.access = plan.access(),
                       .job = q.common.job_id,
                       .ri = q.common.resource_index,
                       .peer = q.peer,

@@ -251,16 +251,27 @@ TEST_F(AtomicMessagesTest, NoAtomicOfSeveralPackets) {
             "OP_VIOLATION");
 }
 
-// [SES-083, SES-171] Both rights are needed; no right at all is another matter.
+// [SES-083, SES-171] What is written needs the right to write, what comes back the right to read;
+// no right at all is another matter.
 TEST_F(AtomicMessagesTest, RightsOfTheRegion) {
   const Octets one = be64({1});
-  for (const uint32_t access : {uint32_t{kRemoteRead}, uint32_t{kRemoteWrite}}) {
-    const uint64_t key = expose_numbers(access);
-    EXPECT_EQ(said(atomic(SesOpcode::atomic, kSum64, one, key)), "OP_VIOLATION") << access;
-  }
+  const wire::Atomic read64{AtomicOpcode::read, AtomicDatatype::uint64};
+  const auto is_refused = [&](uint32_t access, SesOpcode opcode, const wire::Atomic& extension) {
+    const pds::Verdict verdict = atomic(opcode, extension, one, expose_numbers(access));
+    return said(verdict) == "OP_VIOLATION";
+  };
+  EXPECT_FALSE(is_refused(kRemoteWrite, SesOpcode::atomic, kSum64));
+  EXPECT_TRUE(is_refused(kRemoteRead, SesOpcode::atomic, kSum64));
+  EXPECT_FALSE(is_refused(kRemoteRead, SesOpcode::fetching_atomic, read64));
+  EXPECT_TRUE(is_refused(kRemoteWrite, SesOpcode::fetching_atomic, read64));
+  EXPECT_EQ(numbers_[0], 1u);
+  EXPECT_TRUE(is_refused(kRemoteWrite, SesOpcode::fetching_atomic, kSum64));
+  EXPECT_TRUE(is_refused(kRemoteRead, SesOpcode::fetching_atomic, kSum64));
+  EXPECT_FALSE(is_refused(kRemoteRead | kRemoteWrite, SesOpcode::fetching_atomic, kSum64));
+  EXPECT_EQ(numbers_[0], 2u);
   EXPECT_EQ(said(atomic(SesOpcode::atomic, kSum64, one, expose_numbers(0))), "PERM_VIOLATION");
   EXPECT_EQ(said(atomic(SesOpcode::atomic, kSum64, one, 0x1234)), "BAD_MKEY");
-  EXPECT_EQ(numbers_[0], 0u);
+  EXPECT_EQ(numbers_[0], 2u);
 }
 
 // [SES-077] What is applied twice is no idempotent operation.

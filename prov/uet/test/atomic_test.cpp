@@ -108,6 +108,9 @@ class AtomicTest : public PairTest {
  protected:
   void open_memory(const NodeOptions& options = with_atomics()) {
     open(options, options);
+    register_memory();
+  }
+  void register_memory() {
     region_ = b->registered(memory_.data(), sizeof memory_, FI_REMOTE_READ | FI_REMOTE_WRITE, 9);
     ASSERT_NE(region_, nullptr);
     key_ = fi_mr_key(region_);
@@ -260,6 +263,43 @@ TEST_F(AtomicTest, Counters) {
   EXPECT_EQ(fi_cntr_read(a->tx_counter), 2u);
   EXPECT_EQ(words()[0], 2u);
   EXPECT_EQ(old, 1u);
+}
+
+// [LF-040] fi_mr(3): FI_REMOTE_WRITE is the right to be the target of a write or an atomic. What
+// brings octets back needs FI_REMOTE_READ, too.
+TEST_F(AtomicTest, RightsAreThoseOfTheManual) {
+  open_memory();
+  alignas(16) uint64_t word = 5;
+  uint64_t operand = 1, old = 0;
+  const auto open_word = [&](uint64_t access, uint64_t key) {
+    fid_mr* const region = b->registered(&word, sizeof word, access, key);
+    return std::unique_ptr<fid_mr, int (*)(fid_mr*)>(region,
+                                                     [](fid_mr* mr) { return fi_close(&mr->fid); });
+  };
+  const auto write_only = open_word(FI_REMOTE_WRITE, 10);
+  const auto read_only = open_word(FI_REMOTE_READ, 11);
+  const uint64_t base = base_ == 0 ? 0 : reinterpret_cast<uint64_t>(&word);
+  const auto add = [&](fid_mr* region) {
+    EXPECT_EQ(fi_atomic(a->ep, &operand, 1, nullptr, to_b, base, fi_mr_key(region), FI_UINT64,
+                        FI_SUM, this),
+              0);
+    return next(a->tx_cq).err;
+  };
+  const auto fetch = [&](fid_mr* region, fi_op op) {
+    EXPECT_EQ(fi_fetch_atomic(a->ep, &operand, 1, nullptr, &old, nullptr, to_b, base,
+                              fi_mr_key(region), FI_UINT64, op, this),
+              0);
+    return next(a->tx_cq).err;
+  };
+  EXPECT_EQ(add(write_only.get()), 0);
+  EXPECT_EQ(word, 6u);
+  EXPECT_EQ(fetch(read_only.get(), FI_ATOMIC_READ), 0);
+  EXPECT_EQ(old, 6u);
+  EXPECT_EQ(add(read_only.get()), FI_EPERM);
+  EXPECT_EQ(fetch(write_only.get(), FI_SUM), FI_EPERM);
+  EXPECT_EQ(fetch(read_only.get(), FI_SUM), FI_EPERM);
+  EXPECT_EQ(fetch(write_only.get(), FI_ATOMIC_READ), FI_EPERM);
+  EXPECT_EQ(word, 6u);
 }
 
 // [SES-083, SES-168, LF-063, LF-120] Each misuse has its error; the memory is as it was.
