@@ -20,9 +20,10 @@ namespace {
 constexpr std::byte kBlank{0xEE};  // what buffers hold before anything is put there
 
 const char* name(ses::OpKind kind) {
-  constexpr const char* kNames[] = {
-      "send", "tagged_send", "write",        "read",        "atomic",       "fetching_atomic",
-      "recv", "tagged_recv", "remote_write", "remote_read", "remote_atomic"};
+  constexpr const char* kNames[] = {"send",        "tagged_send",   "write",
+                                    "read",        "atomic",        "fetching_atomic",
+                                    "recv",        "tagged_recv",   "remote_write",
+                                    "remote_read", "remote_atomic", "remote_fetching_atomic"};
   return kNames[static_cast<size_t>(kind)];
 }
 

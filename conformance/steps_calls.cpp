@@ -43,8 +43,8 @@ namespace {
 
 constexpr std::string_view kStatuses[] = {"ok",        "truncated", "refused", "undeliverable",
                                           "cancelled", "aborted",   "fault"};
-constexpr std::string_view kKinds[] = {"recv", "tagged_recv", "remote_write", "remote_read",
-                                       "remote_atomic"};
+constexpr std::string_view kKinds[] = {"recv",        "tagged_recv",   "remote_write",
+                                       "remote_read", "remote_atomic", "remote_fetching_atomic"};
 
 struct WordField {
   std::string_view name;

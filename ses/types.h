@@ -133,6 +133,7 @@ enum class OpKind : uint8_t {
   remote_write,  // from here on: done to this side's memory by a peer
   remote_read,
   remote_atomic,
+  remote_fetching_atomic,  // both forms that return old values
 };
 
 // The end of an operation, or a message that arrived. Reported exactly once per post.

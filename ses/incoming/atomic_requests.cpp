@@ -153,7 +153,9 @@ pds::Verdict AtomicRequests::begin(const Endpoint& ep, const Request& q) {
   memory_.for_each(*region, q.buffer_offset, plan.bytes, [&](const std::byte* at, uint64_t n) {
     plan.apply(const_cast<std::byte*>(at), n);
   });
-  report_remote(ep, memory_, q, OpKind::remote_atomic, *region);
+  const auto kind =
+      plan.form == AtomicForm::plain ? OpKind::remote_atomic : OpKind::remote_fetching_atomic;
+  report_remote(ep, memory_, q, kind, *region);
   return answer(q, plan);
 }
 

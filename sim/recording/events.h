@@ -159,7 +159,7 @@ struct Completed {
   template <class A>
   void fields(A& a) {
     a.number(sink);
-    a.number(kind, static_cast<uint64_t>(ses::OpKind::remote_atomic));
+    a.number(kind, static_cast<uint64_t>(ses::OpKind::remote_fetching_atomic));
     context.fields(a);
     a.number(bytes);
     a.number(truncated_bytes);

@@ -64,9 +64,10 @@ std::string text_of(const Datagrams::Datagram& d) {
 }
 
 std::string text_of(const Completed& c) {
-  constexpr const char* kKinds[] = {
-      "send", "tagged_send", "write",        "read",        "atomic",       "fetching_atomic",
-      "recv", "tagged_recv", "remote_write", "remote_read", "remote_atomic"};
+  constexpr const char* kKinds[] = {"send",        "tagged_send",   "write",
+                                    "read",        "atomic",        "fetching_atomic",
+                                    "recv",        "tagged_recv",   "remote_write",
+                                    "remote_read", "remote_atomic", "remote_fetching_atomic"};
   constexpr const char* kStatus[] = {"ok",        "truncated", "refused", "undeliverable",
                                      "cancelled", "aborted",   "fault"};
   std::string text = std::string(kKinds[static_cast<size_t>(c.kind)]) + " " +

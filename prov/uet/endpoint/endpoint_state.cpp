@@ -31,6 +31,8 @@ uint64_t completion_flags(ses::OpKind kind) {
       return FI_RMA | FI_REMOTE_READ;
     case ses::OpKind::remote_atomic:
       return FI_ATOMIC | FI_REMOTE_WRITE;
+    case ses::OpKind::remote_fetching_atomic:
+      return FI_ATOMIC | FI_REMOTE_READ;
   }
   return 0;
 }

@@ -176,11 +176,14 @@ void Receptions::done(const ses::Completion& completion) {
 
 // A peer wrote to a local region or read it. Only header data makes an entry. [LF-094, LF-097]
 void Receptions::remote_done(const ses::Completion& completion) {
-  const bool is_write = completion.kind != ses::OpKind::remote_read;  // atomics write [LF-097]
+  // A region is written by every atomic; an endpoint counts those that fetch as reads, as the
+  // initiator does. [LF-097]
+  const bool is_read = completion.kind == ses::OpKind::remote_read;
+  const bool fetches = completion.kind == ses::OpKind::remote_fetching_atomic;
   if (MemoryRegion* region = MemoryRegion::from_user(completion.context.user)) {
     region->count_remote(is_write, completion.ok());
   }
-  ep_.bound.count(is_write ? Bindings::kRemoteWriteCounter : Bindings::kRemoteReadCounter,
+  ep_.bound.count(is_read || fetches ? Bindings::kRemoteReadCounter : Bindings::kRemoteWriteCounter,
                   completion.ok());
   if (!completion.has_data || ep_.bound.rx_cq() == nullptr) return;
   if (ep_.closing) {

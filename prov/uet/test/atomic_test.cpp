@@ -302,6 +302,48 @@ TEST_F(AtomicTest, RightsAreThoseOfTheManual) {
   EXPECT_EQ(word, 6u);
 }
 
+// [LF-097] fi_endpoint(3): FI_REMOTE_READ of an endpoint counts reads and atomics that fetch or
+// compare, FI_REMOTE_WRITE writes and the other atomics.
+TEST_F(AtomicTest, CountersOfTheTarget) {
+  NodeOptions options = with_atomics();
+  options.caps |= FI_RMA_EVENT;
+  NodeOptions target = options;
+  target.is_enabled = false;
+  a = std::make_unique<Node>(options);
+  b = std::make_unique<Node>(target);
+  fi_cntr_attr attr{};
+  fid_cntr *reads = nullptr, *writes = nullptr;
+  ASSERT_EQ(fi_cntr_open(b->domain, &attr, &reads, nullptr), 0);
+  ASSERT_EQ(fi_cntr_open(b->domain, &attr, &writes, nullptr), 0);
+  ASSERT_EQ(fi_ep_bind(b->ep, &reads->fid, FI_REMOTE_READ), 0);
+  ASSERT_EQ(fi_ep_bind(b->ep, &writes->fid, FI_REMOTE_WRITE), 0);
+  ASSERT_EQ(fi_enable(b->ep), 0);
+  to_b = a->insert(b->name());
+  register_memory();
+  uint64_t operand = 1, old = 0;
+  const auto expect = [&](uint64_t read, uint64_t written) {
+    EXPECT_EQ(next(a->tx_cq).err, 0);
+    EXPECT_TRUE(run_until([&] {
+      return fi_cntr_read(reads) == read && fi_cntr_read(writes) == written;
+    })) << fi_cntr_read(reads)
+        << " and " << fi_cntr_read(writes);
+  };
+  ASSERT_EQ(fi_atomic(a->ep, &operand, 1, nullptr, to_b, base_, key_, FI_UINT64, FI_SUM, nullptr),
+            0);
+  expect(0, 1);
+  ASSERT_EQ(fi_fetch_atomic(a->ep, &operand, 1, nullptr, &old, nullptr, to_b, base_, key_,
+                            FI_UINT64, FI_SUM, nullptr),
+            0);
+  expect(1, 1);
+  ASSERT_EQ(fi_compare_atomic(a->ep, &operand, 1, nullptr, &operand, nullptr, &old, nullptr, to_b,
+                              base_, key_, FI_UINT64, FI_CSWAP, nullptr),
+            0);
+  expect(2, 1);
+  b->close_endpoint();
+  EXPECT_EQ(fi_close(&reads->fid), 0);
+  EXPECT_EQ(fi_close(&writes->fid), 0);
+}
+
 // [SES-083, SES-168, LF-063, LF-120] Each misuse has its error; the memory is as it was.
 TEST_F(AtomicTest, WhatIsRefused) {
   open_memory();
