@@ -79,7 +79,8 @@ bool agree_caps(uint32_t version, const fi_info* hints, Agreement& a) {
   if (has_other(wanted, offered | newer)) return false;
   // Reporting an unknown sender is a refinement of reporting the sender.
   if ((wanted & FI_SOURCE_ERR) != 0 && (wanted & FI_SOURCE) == 0) return false;
-  a.caps = wanted == 0 ? offered : with_implied(wanted);
+  // And it makes errors of completions: only for those who ask. [LF-016]
+  a.caps = wanted == 0 ? offered & ~FI_SOURCE_ERR : with_implied(wanted);
   a.tx_caps = a.caps & kTxCaps;
   a.rx_caps = a.caps & (kRxCaps | newer);
   if (hints == nullptr) return true;

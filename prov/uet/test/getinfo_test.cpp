@@ -73,6 +73,9 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   EXPECT_STREQ(info.fabric_attr->prov_name, "uet");                                    // [ABI-014]
   EXPECT_EQ(info.fabric_attr->api_version, static_cast<uint32_t>(FI_VERSION(1, 17)));  // [LF-085]
   EXPECT_EQ(info.caps & (0b1'0111ULL << 44), 0u);  // new meanings in libfabric 2 [LF-114, LF-115]
+  // Unknown senders are errors for those only who ask for it. [LF-016]
+  EXPECT_EQ(info.caps & (FI_SOURCE | FI_SOURCE_ERR), uint64_t{FI_SOURCE});
+  EXPECT_EQ(info.rx_attr->caps & (FI_SOURCE | FI_SOURCE_ERR), uint64_t{FI_SOURCE});
   EXPECT_EQ(info.mode, 0u);
   EXPECT_EQ(info.addr_format, static_cast<uint32_t>(FI_FORMAT_UNSPEC));
   EXPECT_EQ(info.ep_attr->type, FI_EP_RDM);
