@@ -30,8 +30,6 @@ class CompletionQueue {
   Domain& domain() { return domain_; }
   // Which engine fills it.
   WaitObject& wait() { return wait_; }
-  // Header data fits the format. [LF-093]
-  bool carries_data() const { return entry_bytes_ >= sizeof(struct fi_cq_data_entry); }
 
   // An endpoint that may have `operations` unfinished at once is bound: so many more entries are
   // allowed, so that unfinished operations alone never fill the queue. A set-up act. Their memory

@@ -11,14 +11,10 @@
 
 namespace uet::prov {
 
+// Header data is always taken: where the CQ's format has no member for it, or no CQ is bound, the
+// application does without. [LF-093]
 ses::CompletionSink Receptions::sink() {
-  const CompletionQueue* const cq = ep_.bound.rx_cq();
-  return {this,
-          &on_done,
-          &on_reserve,
-          &on_release,
-          cq != nullptr && cq->carries_data(),
-          (ep_.as.caps & FI_RMA_EVENT) != 0};
+  return {this, &on_done, &on_reserve, &on_release, true, (ep_.as.caps & FI_RMA_EVENT) != 0};
 }
 
 // The room for its completion; false: the application has to read first.
@@ -181,7 +177,7 @@ void Receptions::remote_done(const ses::Completion& completion) {
   const bool is_read = completion.kind == ses::OpKind::remote_read;
   const bool fetches = completion.kind == ses::OpKind::remote_fetching_atomic;
   if (MemoryRegion* region = MemoryRegion::from_user(completion.context.user)) {
-    region->count_remote(is_write, completion.ok());
+    region->count_remote(!is_read, completion.ok());
   }
   ep_.bound.count(is_read || fetches ? Bindings::kRemoteReadCounter : Bindings::kRemoteWriteCounter,
                   completion.ok());
