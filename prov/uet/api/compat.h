@@ -49,6 +49,16 @@ struct MrAuthKey {
 static_assert(sizeof(MrAuthKey) == sizeof(fi_mr_auth_key));
 #endif
 
+// The region that a new one is to be a part of, or null. Of an application of an API before 2.0 the
+// member does not exist. [LF-119]
+inline fid_mr* base_mr_of([[maybe_unused]] const fi_mr_attr& attr,
+                          [[maybe_unused]] uint32_t api_version) {
+#if UET_HAVE_BASE_MR
+  if (api_version >= FI_VERSION(2, 0)) return attr.base_mr;
+#endif
+  return nullptr;
+}
+
 // The highest API version whose man pages were reviewed for this provider. [ABI-013]
 inline constexpr uint32_t kApiReviewed = FI_VERSION(2, 6);
 // Since then mr_mode is a set of bits; before, it named one of two ways of registering. [LF-128]
@@ -79,9 +89,9 @@ inline constexpr uint64_t kCoreProviderOnly = 1ULL << 59;  // flag of the core's
 // Capabilities since 2.0, whose bits meant something else before. [LF-114]
 inline constexpr uint64_t kTaggedDirectedRecv = 1ULL << 45;  // FI_TAGGED_DIRECTED_RECV
 inline constexpr uint64_t kExactDirectedRecv = 1ULL << 48;   // FI_EXACT_DIRECTED_RECV
-inline constexpr uint64_t kRegMr = 1ULL << 59;             // FI_REG_MR, for fi_domain_bind
-inline constexpr uint64_t kMrDmabuf = 1ULL << 40;          // FI_MR_DMABUF [LF-134]
-inline constexpr uint64_t kMrIdempotent = 1ULL << 60;      // registration flag, ours [LF-027]
+inline constexpr uint64_t kRegMr = 1ULL << 59;               // FI_REG_MR, for fi_domain_bind
+inline constexpr uint64_t kMrDmabuf = 1ULL << 40;            // FI_MR_DMABUF [LF-134]
+inline constexpr uint64_t kMrIdempotent = 1ULL << 60;        // registration flag, ours [LF-027]
 // How tags are written, and the end of the range of such names. [LF-067, LF-113]
 inline constexpr uint64_t kTagBits = 0;                        // FI_TAG_BITS
 inline constexpr uint64_t kTagMpi = 1;                         // FI_TAG_MPI

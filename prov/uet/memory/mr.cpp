@@ -52,6 +52,7 @@ int check_memory(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
     UET_WARN(MR, "fi_mr_regattr: FI_MR_DMABUF is not supported; register memory of the host\n");
     return -FI_EBADFLAGS;
   }
+  if (base_mr_of(attr, domain.api_version()) != nullptr) return 0;  // its memory was judged
   if (domain.api_version() >= kApiHmem && attr.iface != FI_HMEM_SYSTEM) {
     UET_WARN(MR,
              "fi_mr_regattr: iface is %d, but device memory is not supported; copy the data to "
@@ -115,6 +116,9 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
 int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
   if (const int error = check(domain, attr, flags); error != 0) return error;
   std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
+  if (fid_mr* const base = base_mr_of(attr, domain.api_version())) {
+    if (const int error = region->become_part_of(base); error != 0) return error;
+  }
   if (const int error = region->restrict_to(attr, flags); error != 0) return error;
   if (!region->needs_endpoint_) {
     if (const int error = region->add(); error != 0) return error;
@@ -128,6 +132,35 @@ int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, f
     eq->report(FI_MR_COMPLETE, done);
   }
   return 0;
+}
+
+// A part of a region has a key and rights of its own and lies within it; the whole stays open for
+// as long. [LF-119, fi_mr, base_mr]
+int MemoryRegion::become_part_of(fid_mr* base) {
+  MemoryRegion* const whole = checked_object_of<MemoryRegion>(&base->fid);
+  if (whole == nullptr || &whole->domain_ != &domain_) return -FI_EINVAL;
+  for (const IoSlice& slice : iov_) {
+    if (!whole->covers(slice)) {
+      UET_WARN(MR, "fi_mr_regattr: the region is not within that of base_mr\n");
+      return -FI_EINVAL;
+    }
+  }
+  const std::lock_guard lock(domain_.engines().set_up_lock());
+  whole_ = whole;
+  ++whole->parts_;
+  return 0;
+}
+
+// Within one piece of its memory.
+bool MemoryRegion::covers(const IoSlice& slice) const {
+  const auto at = reinterpret_cast<uintptr_t>(slice.data);
+  for (const IoSlice& own : iov_) {
+    const auto start = reinterpret_cast<uintptr_t>(own.data);
+    if (at >= start && at - start <= own.length && slice.length <= own.length - (at - start)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Whose requests may use it. [LF-037]
@@ -176,6 +209,7 @@ MemoryRegion::~MemoryRegion() {
   {
     const std::lock_guard lock(domain_.engines().set_up_lock());
     take_away();
+    if (whole_ != nullptr) --whole_->parts_;
   }
   {
     ProgressEngine::Entry entry(domain_.first_engine());
@@ -190,6 +224,10 @@ MemoryRegion::~MemoryRegion() {
 
 int MemoryRegion::close() {
   domain_.home().require();
+  {
+    const std::lock_guard lock(domain_.engines().set_up_lock());
+    if (parts_ != 0) return -FI_EBUSY;
+  }
   delete this;
   return 0;
 }

@@ -27,7 +27,7 @@ class MemoryRegion {
   // in use.
   static int open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid);
   ~MemoryRegion();
-  // No packet touches the memory after this returns.
+  // No packet touches the memory after this returns. -FI_EBUSY: parts of it are open. [LF-119]
   int close();
   // An endpoint (FI_MR_ENDPOINT) or a counter (FI_REMOTE_WRITE, FI_REMOTE_READ).
   int bind(struct fid* fid, uint64_t flags);
@@ -44,6 +44,8 @@ class MemoryRegion {
 
  private:
   MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags);
+  int become_part_of(fid_mr* base);
+  bool covers(const IoSlice& slice) const;
   int restrict_to(const fi_mr_attr& attr, uint64_t flags);
   int restrict_to_av(const fi_mr_attr& attr, uint64_t flags);
   ses::RegionRequest request();
@@ -72,6 +74,8 @@ class MemoryRegion {
   bool needs_endpoint_;  // FI_MR_ENDPOINT: bound and enabled before it is usable
   bool deferred_;        // enabled by the application [LF-035]
   bool enabled_ = false;
+  MemoryRegion* whole_ = nullptr;   // fi_mr_attr.base_mr
+  uint32_t parts_ = 0;              // open regions that are parts of this; set-up lock
   std::vector<ses::RegionId> ids_;  // one for each engine of the domain; none before add()
   Counter* read_counter_ = nullptr;
   Counter* write_counter_ = nullptr;

@@ -202,16 +202,54 @@ TEST_F(VersionsNodeTest, RegistrationsOfLaterReleases) {
   attr.requested_key = 1;
   ASSERT_EQ(fi_mr_regattr(b->domain, &attr, 0, &region), 0);
 #if UET_HAVE_BASE_MR
-  // A region within a region is one like any other.
+  // Of an application of an earlier API the member does not exist.
   fid_mr* part = nullptr;
-  iov.iov_len = 8;
   attr.base_mr = region;
   attr.requested_key = 2;
   ASSERT_EQ(fi_mr_regattr(b->domain, &attr, 0, &part), 0);
-  EXPECT_EQ(fi_close(&part->fid), 0);
 #endif
   EXPECT_EQ(fi_close(&region->fid), 0);
+#if UET_HAVE_BASE_MR
+  EXPECT_EQ(fi_close(&part->fid), 0);
+#endif
 }
+
+#if UET_HAVE_BASE_MR
+// [LF-119] A region within a region has its own key, lies within the other, and is closed first.
+TEST_F(VersionsNodeTest, PartsOfRegions) {
+  NodeOptions options;
+  options.api_version = FI_VERSION(2, 0);
+  PairTest::open(options, options);
+  std::array<uint8_t, 64> memory{};
+  iovec iov{memory.data() + 8, 48};
+  fi_mr_attr attr{};
+  attr.mr_iov = &iov;
+  attr.iov_count = 1;
+  attr.access = FI_REMOTE_READ;
+  attr.requested_key = 1;
+  fid_mr* whole = nullptr;
+  ASSERT_EQ(fi_mr_regattr(b->domain, &attr, 0, &whole), 0);
+  attr.base_mr = whole;
+  attr.access = FI_REMOTE_WRITE;
+  attr.iface = FI_HMEM_CUDA;  // the whole one's counts
+  attr.requested_key = 2;
+  fid_mr* part = nullptr;
+  const iovec outside[] = {{memory.data() + 7, 8}, {memory.data() + 50, 7}, {memory.data(), 64}};
+  for (const iovec& other : outside) {
+    iov = other;
+    EXPECT_EQ(fi_mr_regattr(b->domain, &attr, 0, &part), -FI_EINVAL);
+  }
+  iov = {memory.data() + 50, 6};
+  ASSERT_EQ(fi_mr_regattr(b->domain, &attr, 0, &part), 0);
+  const uint8_t octet = 7;
+  ASSERT_EQ(fi_write(a->ep, &octet, 1, nullptr, to_b, 0, fi_mr_key(part), nullptr), 0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_EQ(memory[50], 7);
+  EXPECT_EQ(fi_close(&whole->fid), -FI_EBUSY);
+  EXPECT_EQ(fi_close(&part->fid), 0);
+  EXPECT_EQ(fi_close(&whole->fid), 0);
+}
+#endif
 
 // [LF-122] Options by their numbers: 10 FI_OPT_CUDA_API_PERMITTED (1.18), 11
 // FI_OPT_SHARED_MEMORY_PERMITTED (1.21), 12 to 14 the largest message, tagged message and RMA, 16
