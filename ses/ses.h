@@ -16,6 +16,8 @@
 #include "base/arena.h"
 #include "base/result.h"
 
+#include <type_traits>
+
 namespace uet::ses {
 
 class Ses {
@@ -64,9 +66,15 @@ class Ses {
   void take_back(EndpointId id, uint64_t user, Instant now);
   // Posted, and not confirmed by the peer.
   uint32_t sends_open(EndpointId id) { return endpoints_.get(id)->tx_open; }
-  // Posted and not reported.
-  uint32_t receives_open(EndpointId id) { return endpoints_.get(id)->queue->open; }
-  uint32_t receives_open(ReceiveQueueId id) { return endpoints_.get(id)->open; }
+  // Posted and not reported. `id`: EndpointId or ReceiveQueueId.
+  template <class Id>
+  uint32_t receives_open(Id id) {
+    if constexpr (std::is_same_v<Id, EndpointId>) {
+      return endpoints_.get(id)->queue->open;
+    } else {
+      return endpoints_.get(id)->open;
+    }
+  }
   // Cancels the oldest post of that context that has not gone too far: a receive that no message
   // took, an operation of which packets are still to be sent. It is reported as cancelled before
   // this returns (a multi-receive in use: after its last message). False: none. [LF-057, LF-058]
