@@ -50,7 +50,7 @@ std::function<std::string(const std::string&)> check_of(const prov::Setting& row
   return [&row](const std::string& text) -> std::string {
     if (prov::parse_value(row, text)) return {};
     return text + " is not a time from " + prov::print_value(row, row.min) + " to " +
-           prov::print_value(row, row.max) + ", such as 100ms or 10s";
+           prov::print_value(row, row.max) + " with its unit, such as 100ms or 10s";
   };
 }
 

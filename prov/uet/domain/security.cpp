@@ -2,6 +2,7 @@
 #include "prov/uet/domain/security.h"
 
 #include "prov/uet/api/log.h"
+#include "prov/uet/settings/usual_paths.h"
 
 #include "io/sealed_io.h"
 #include "io/socket.h"
@@ -43,9 +44,9 @@ const char* word_of(TssChoice choice) { return choice == TssChoice::agent ? "age
 // Throws KeyFileError: the agent does not answer.
 std::unique_ptr<keys::KeySource> make_source(const Settings& settings) {
   if (settings.tss == TssChoice::agent) {
-    return std::make_unique<keys::AgentSource>(path_or(settings.tss_agent, "/run/uet/keys.sock"));
+    return std::make_unique<keys::AgentSource>(path_or(settings.tss_agent, kUsualAgentSocket));
   }
-  return std::make_unique<keys::FileSource>(path_or(settings.tss_keys, "/etc/uet/keys.toml"));
+  return std::make_unique<keys::FileSource>(path_or(settings.tss_keys, kUsualKeyFile));
 }
 
 class KeptKeys final : public Security, public std::enable_shared_from_this<KeptKeys> {
@@ -91,7 +92,7 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   cut_dscps_ = settings.cut_dscps();
   word_ = word_of(settings.tss);
   ring_.emplace(make_source(settings),
-                keys::KeyringPaths{path_or(settings.tss_counters, "/etc/uet/counters"),
+                keys::KeyringPaths{path_or(settings.tss_counters, kUsualCounterFile),
                                    whole(settings.tss_keylog)},
                 wire::IpAddress::of(local), domains_, present(coarse_now()));
   check();

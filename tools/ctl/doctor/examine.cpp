@@ -1,6 +1,8 @@
 // One function for each check.
 #include "tools/ctl/doctor/examine.h"
 
+#include "tools/ctl/doctor/examine_keys.h"
+
 #include "prov/uet/domain/payload_mtu.h"
 
 #include "io/socket.h"
@@ -39,6 +41,7 @@ class Examination {
     say("shm", Grade::ok,
         wanted_.settings.shm ? "shared memory with processes of this user on this host"
                              : "sockets between processes of this host, too: FI_UET_SHM=off");
+    keys();
     files();
     return std::move(findings_);
   }
@@ -443,6 +446,11 @@ class Examination {
     } else {
       say("packet", Grade::ok, name + ": UDP sockets: " + why);
     }
+  }
+
+  void keys() {
+    if (wanted_.settings.tss != prov::TssChoice::file) return;
+    findings_.push_back(examine_keys(facts_.keys, wanted_.settings.job_id));
   }
 
   void files() {

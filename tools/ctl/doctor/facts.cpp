@@ -223,6 +223,8 @@ Facts collect_facts(const std::string& root) {
   probe_sockets(facts);
   facts.firewall = read_firewall();
   facts.libfabric = ask_libfabric();
+  const prov::Settings settings = wanted_settings(facts).settings;
+  if (settings.tss == prov::TssChoice::file) facts.keys = look_at_keys(settings);
   return facts;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tools/ctl/doctor/firewall.h"
+#include "tools/ctl/doctor/keys.h"
 
 #include "io/interfaces.h"
 #include "prov/uet/settings/read.h"
@@ -57,6 +58,7 @@ struct Facts {
   std::string xdp_refused;   // why there is no AF_XDP, with its remedy; empty: there is
   FirewallFacts firewall;
   LibfabricFacts libfabric;
+  KeyFacts keys;  // with FI_UET_TSS=file
 
   // The value of a variable, or `otherwise`.
   std::string variable(const std::string& name, const std::string& otherwise) const;

@@ -102,6 +102,29 @@ const Case kCases[] = {
        f.libfabric.domains = {};
      },
      "fault provider: no libuet-fi.so in FI_PROVIDER_PATH=/a:/b", "/usr/lib/libfabric"},
+    {"no key file",
+     [](Facts& f) {
+       f.environment["FI_UET_TSS"] = "file";
+       f.keys = {
+           .can_seal = true, .problem = "/k: cannot be opened", .remedy = "uet_keys generate"};
+     },
+     "fault keys: /k: cannot be opened", "uet_keys generate"},
+    {"no key for the job",
+     [](Facts& f) {
+       f.environment["FI_UET_TSS"] = "file";
+       f.environment["FI_UET_JOB_ID"] = "9";
+       f.keys.can_seal = true;
+     },
+     "fault keys: no secure domain of the key file is for job 9", "FI_UET_JOB_ID"},
+    {"a key that has expired",
+     [](Facts& f) {
+       f.environment["FI_UET_TSS"] = "file";
+       f.keys.can_seal = f.keys.serves_job = true;
+       f.keys.expired = {7};
+     },
+     "fault keys: the key that domain 7 sends with has expired", "uet_keys roll"},
+    {"no ciphers", [](Facts& f) { f.environment["FI_UET_TSS"] = "file"; },
+     "fault keys: FI_UET_TSS=file: this build has no ciphers", "OpenSSL"},
     {"nothing offered",
      [](Facts& f) {
        f.libfabric.domains = {};
@@ -385,6 +408,48 @@ TEST_F(DoctorFilesTest, TheSystemsFilesAreRead) {
   EXPECT_EQ(facts.ephemeral_ports, "32768\t60999");
   EXPECT_EQ(facts.reserved_ports, "4793,16384-20479");
   EXPECT_EQ(facts.uet_port_owner, "4711 (fi_pingpong)");
+}
+
+// [TSS-043, T-19] What a domain would refuse at its start.
+TEST_F(DoctorFilesTest, KeysAreJudgedAsADomainReadsThem) {
+  prov::Settings settings;
+  settings.tss = prov::TssChoice::file;
+  settings.tss_keys = root_ / "keys.toml";
+  settings.tss_counters = root_ / "counters";
+  settings.job_id = 9;
+  const auto is_said = [&](const char* problem, const char* remedy) {
+    const KeyFacts facts = look_at_keys(settings);
+    EXPECT_NE(facts.problem.find(problem), std::string::npos) << facts.problem;
+    EXPECT_NE((facts.problem + facts.remedy).find(remedy), std::string::npos) << facts.remedy;
+  };
+  if (!look_at_keys(settings).can_seal) GTEST_SKIP() << "this build has no ciphers";
+  is_said("keys.toml: cannot be opened", "uet_keys generate ");
+  const auto write_keys = [&](const std::string& more) {
+    write("keys.toml",
+          "[[domain]]\nsdi = 7\nmode = \"cluster\"\njobs = [8]\n[[domain.key]]\nan = 0\n" + more +
+              "secret = \"" + std::string(64, '1') + "\"\n");
+  };
+  write_keys("");
+  fs::permissions(root_ / "keys.toml", fs::perms{0644});
+  is_said("others may read or write it", "chmod 600");
+  fs::permissions(root_ / "keys.toml", fs::perms{0600});
+  is_said("counters: ", "uet_keys counters ");
+  write("keys.toml", "[[domain]\n");
+  is_said("keys.toml:1: TOML", "docs/howto/keys.md");
+
+  write("counters", "# Counters used: docs/decisions/0022 of uet. Do not edit or copy.\nend\n");
+  fs::permissions(root_ / "counters", fs::perms{0600});
+  write_keys("");
+  KeyFacts facts = look_at_keys(settings);
+  EXPECT_EQ(facts.problem + facts.remedy, "");
+  EXPECT_EQ(facts.domains, 1u);
+  EXPECT_FALSE(facts.serves_job);
+  EXPECT_TRUE(facts.expired.empty());
+  settings.job_id = 8;
+  write_keys("expires = 2001-09-09T01:46:40Z\n");
+  facts = look_at_keys(settings);
+  EXPECT_TRUE(facts.serves_job);
+  EXPECT_EQ(facts.expired, std::vector<uint32_t>{7});
 }
 
 TEST_F(DoctorFilesTest, AHostWithoutFilesIsBorne) {
