@@ -1,4 +1,4 @@
-// The ciphers and what goes into them are tss/'s. [TSS-026, TSS-034]
+// Header, counter and ICV of a sealed packet. [TSS-026, TSS-034]
 #include "tools/pcap/packet_seal.h"
 
 namespace uet::tools {
@@ -7,32 +7,14 @@ namespace {
 using Octets = std::vector<std::byte>;
 }  // namespace
 
-std::string Sealer::take_keys(std::string_view text) {
-  if (!has_ciphers_) has_ciphers_ = aead_.create().ok() && kdf_.create().ok();
-  if (!has_ciphers_) return "0: this uet_pcap was built without OpenSSL and cannot seal";
-  uint32_t line = 0;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(one.size() + 1, text.size()));
-    ++line;
-    const tss::KeyLine parsed = tss::parse_key_line(one);
-    if (parsed.problem != nullptr) {
-      const std::string field(parsed.field);
-      return std::to_string(line) + ": " + field + (field.empty() ? "" : ": ") + parsed.problem;
-    }
-    if (parsed.key) keys_.push_back({*parsed.key, line});
-  }
-  return {};
-}
-
 size_t Sealer::overhead(const Seal& how) {
   return (how.ssi ? wire::TssHeader::kSizeSsi : wire::TssHeader::kSize) + tss::kIcvBytes;
 }
 
-const Sealer::KnownKey* Sealer::key_for(const Seal& how) const {
+const PacketKeys::Known* Sealer::key_for(const Seal& how) const {
   const uint32_t sdi = how.sdi ? *how.sdi : *sdi_of_all;
-  const KnownKey* found = nullptr;
-  for (const KnownKey& known : keys_) {
+  const PacketKeys::Known* found = nullptr;
+  for (const PacketKeys::Known& known : keys_.all()) {
     const bool fits = known.key.sdi == sdi && (!how.an || known.key.an == (*how.an != 0)) &&
                       (!known.key.epoch || *known.key.epoch == how.epoch) &&
                       (how.key_line == 0 || known.line == how.key_line);
@@ -57,7 +39,7 @@ uint64_t Sealer::next_counter(const Seal& how, uint32_t key_line, const SealedRo
 
 std::string Sealer::seal(const Seal& how, const SealedRoute& route,
                          std::span<const std::byte> content, Octets& out) {
-  const KnownKey* const known = key_for(how);
+  const PacketKeys::Known* const known = key_for(how);
   if (known == nullptr) return "the key file has no such key";
   const tss::Key& key = known->key;
   wire::TssHeader header;
@@ -70,7 +52,7 @@ std::string Sealer::seal(const Seal& how, const SealedRoute& route,
     return "IPv6 without ssi is for mode cluster";  // [TSS-015]
   }
   tss::Nonce nonce = tss::raw_nonce(header, route.source);
-  if (!set_key(key, header, how.from_server ? route.destination : route.source, nonce)) {
+  if (!keys_.set(key, header, how.from_server ? route.destination : route.source, nonce)) {
     return "OpenSSL cannot derive the key";
   }
   const size_t at = out.size();
@@ -85,22 +67,9 @@ std::string Sealer::seal(const Seal& how, const SealedRoute& route,
   const size_t sealed_at = out.size();
   out.resize(sealed_at + secret.size() + tss::kIcvBytes);
   const auto sealed = std::span(out).subspan(sealed_at);
-  const bool is_sealed = aead_.seal(nonce, aad.span(), secret, {}, sealed.first(secret.size()),
-                                    sealed.last<tss::kIcvBytes>());
+  const bool is_sealed = keys_.aead().seal(
+      nonce, aad.span(), secret, {}, sealed.first(secret.size()), sealed.last<tss::kIcvBytes>());
   return is_sealed ? "" : "OpenSSL cannot seal";
-}
-
-// Also masks the nonce where there is a mask. `owner` as in tss::kdf_input.
-bool Sealer::set_key(const tss::Key& key, const wire::TssHeader& header,
-                     const wire::IpAddress& owner, tss::Nonce& nonce) {
-  if (!tss::is_derived(key.mode)) {
-    if (key.mode == tss::Mode::client) tss::apply_mask(nonce, key.iv_mask);
-    return aead_.set_key(key.secret);
-  }
-  tss::KeyMaterial material;
-  if (!kdf_.set_master(key.secret) || !kdf_.derive(key, header, owner, material)) return false;
-  tss::apply_mask(nonce, material.iv_mask());
-  return aead_.set_key(material.sdk());
 }
 
 }  // namespace uet::tools

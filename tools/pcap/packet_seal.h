@@ -2,7 +2,7 @@
 // counts. Without OpenSSL it takes no keys.
 #pragma once
 
-#include "tss/kdf.h"
+#include "tools/pcap/packet_keys.h"
 
 #include <map>
 #include <optional>
@@ -34,7 +34,7 @@ class Sealer {
   std::optional<uint32_t> sdi_of_all;
 
   // Returns what is wrong with the text, and in which line; or nothing.
-  std::string take_keys(std::string_view text);
+  std::string take_keys(std::string_view text) { return keys_.take(text); }
 
   bool seals(const Seal& how) const { return how.sdi || sdi_of_all; }
 
@@ -46,21 +46,12 @@ class Sealer {
                    std::vector<std::byte>& out);
 
  private:
-  struct KnownKey {
-    tss::Key key;
-    uint32_t line;
-  };
   using Source = std::pair<uint32_t, std::vector<std::byte>>;  // line of the key, identity
 
-  const KnownKey* key_for(const Seal& how) const;
-  bool set_key(const tss::Key& key, const wire::TssHeader& header, const wire::IpAddress& owner,
-               tss::Nonce& nonce);
+  const PacketKeys::Known* key_for(const Seal& how) const;
   uint64_t next_counter(const Seal& how, uint32_t key_line, const SealedRoute& route);
 
-  tss::Aead aead_;
-  tss::Kdf kdf_;
-  bool has_ciphers_ = false;
-  std::vector<KnownKey> keys_;
+  PacketKeys keys_;
   std::map<Source, uint64_t> counters_;
 };
 

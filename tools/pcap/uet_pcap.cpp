@@ -4,6 +4,7 @@
 #include "tools/pcap/ladder/command.h"
 #include "tools/pcap/packet_language.h"
 #include "tools/pcap/packet_seal.h"
+#include "tools/pcap/packet_unseal.h"
 #include "tools/pcap/pcap_file.h"
 
 #include "wire/print.h"
@@ -36,20 +37,23 @@ int fail(const std::string& what) {
   return kBadInput;
 }
 
-// Keys and domain for the packets that are sealed.
-std::string prepare(const Options& options, uet::tools::Sealer& sealer) {
-  sealer.sdi_of_all = options.sdi;
+// Hands the lines of the key file, if there is one, to take(text). Returns what is wrong.
+template <class Take>
+std::string read_keys(const Options& options, Take&& take) {
   std::vector<std::byte> octets;
   if (options.keys.empty()) return {};
   std::string problem = uet::tools::read_octets(options.keys, octets);
   if (!problem.empty()) return problem;
-  problem = sealer.take_keys({reinterpret_cast<const char*>(octets.data()), octets.size()});
+  problem = take({reinterpret_cast<const char*>(octets.data()), octets.size()});
   return problem.empty() ? problem : options.keys + ":" + problem;
 }
 
 int make(const Options& options) {
   uet::tools::Sealer sealer;
-  if (const std::string problem = prepare(options, sealer); !problem.empty()) return fail(problem);
+  sealer.sdi_of_all = options.sdi;
+  const std::string wrong =
+      read_keys(options, [&](std::string_view lines) { return sealer.take_keys(lines); });
+  if (!wrong.empty()) return fail(wrong);
   std::vector<std::byte> octets;
   if (const std::string problem = uet::tools::read_octets(options.input, octets);
       !problem.empty()) {
@@ -74,7 +78,25 @@ int make(const Options& options) {
   return problem.empty() ? kGood : fail(problem);
 }
 
+// What is said of a sealed packet that stays closed although there are keys.
+const char* why_closed(uet::tools::Opening opening) {
+  switch (opening) {
+    case uet::tools::Opening::no_key:
+      return " | no key";
+    case uet::tools::Opening::refused:
+      return " | wrong ICV or key";
+    case uet::tools::Opening::not_sealed:
+    case uet::tools::Opening::opened:
+      return "";
+  }
+  return "";
+}
+
 int print_file(const Options& options) {
+  uet::tools::PacketKeys keys;
+  const std::string wrong =
+      read_keys(options, [&](std::string_view lines) { return keys.take(lines); });
+  if (!wrong.empty()) return fail(wrong);
   std::vector<std::byte> octets;
   if (const std::string problem = uet::tools::read_octets(options.input, octets);
       !problem.empty()) {
@@ -91,13 +113,18 @@ int print_file(const Options& options) {
     how.udp_port = 0;
     if (options.trailer == "crc") how.trailer = uet::wire::Trailer::crc;
     if (options.trailer == "tss") how.trailer = uet::wire::Trailer::tss;
-    const auto packet = uet::wire::decode(captured.octets, how);
+    auto packet = uet::wire::decode(captured.octets, how);
+    std::vector<std::byte> content;
+    const char* closed = "";
+    if (!options.keys.empty()) {
+      closed = why_closed(uet::tools::unseal_headers(keys, packet, content));
+    }
     char text[1024];
     uet::wire::print(text, packet);
     const std::string of = points.size() > 1 ? points[captured.point].name + " " : "";
-    std::printf("%" PRIu64 " %.9f %s%s\n", ++number,
+    std::printf("%" PRIu64 " %.9f %s%s%s\n", ++number,
                 static_cast<double>(captured.time_ns - packets.front().time_ns) / 1e9, of.c_str(),
-                text);
+                text, closed);
   }
   return problem.empty() ? kGood : fail(options.input + ": " + problem);
 }
@@ -125,6 +152,8 @@ int main(int argc, char** argv) {
       ->add_option("--trailer", options.trailer,
                    "Trailer of the packets: none, crc or tss (an ICV)")
       ->check(CLI::IsMember({"none", "crc", "tss"}));
+  printer->add_option("--keys", options.keys,
+                      "File of uet_keys lines, or a key log: open the sealed packets");
   const std::function<int()> ladder = uet::tools::ladder::add_command(app);
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
     return *status;

@@ -1,7 +1,8 @@
-// What uet_pcap seals, octet for octet against the vectors of the TSS reference, part D, which were
-// not made by this code: wire/test/data/tss-vectors.json. [TSS-122..130]
+// What uet_pcap seals and opens, octet for octet against the vectors of the TSS reference, part D,
+// which were not made by this code: wire/test/data/tss-vectors.json. [TSS-122..130]
 #include "tools/pcap/packet_seal.h"
 #include "tools/pcap/packet_language.h"
+#include "tools/pcap/packet_unseal.h"
 
 #include "wire/reader.h"
 #include "wire/test/octets_of.h"
@@ -98,6 +99,60 @@ TEST(SealerTest, PacketsAreThoseOfTheVectors) {
   EXPECT_EQ(compared, 18U);
 }
 
+// A packet as wire::decode takes it apart: `octets` from the transport header on.
+wire::DecodedPacket taken_apart(const Json& packet, const Octets& octets) {
+  wire::DecodedPacket out;
+  const wire::IpAddress source = address_of(text(packet, "src"));
+  const wire::IpAddress destination = address_of(text(packet, "dst"));
+  if (source.family == wire::IpFamily::v4) {
+    wire::Ipv4Header ip;
+    ip.src = source;
+    ip.dst = destination;
+    out.ip = ip;
+  } else {
+    wire::Ipv6Header ip;
+    ip.src = source;
+    ip.dst = destination;
+    out.ip = ip;
+  }
+  const size_t transport = text(packet, "encap_header").size() / 2;
+  if (transport == wire::UdpHeader::kSize) out.udp.emplace();
+  if (transport == wire::EntropyHeader::kSize) out.entropy.emplace();
+  wire::Reader r(std::span(octets).subspan(transport));
+  out.tss = wire::TssHeader::read(r);
+  const auto sealed = r.rest();
+  out.ciphertext = sealed.first(sealed.size() - tss::kIcvBytes);
+  out.icv = sealed.last(tss::kIcvBytes);
+  return out;
+}
+
+TEST(UnsealTest, PacketsOfTheVectorsAreOpened) {
+  size_t compared = 0;
+  for (const Json& packet : vectors("packets")) {
+    SCOPED_TRACE(packet.at("id"));
+    PacketKeys keys;
+    ASSERT_EQ(keys.take(key_line(packet)), "");
+    const std::string uet = text(packet, "uet");
+    Octets octets = octets_of(text(packet, "encap_header") + uet);
+    const size_t clear_at = text(packet, "tss_header").size();
+    const size_t clear = 2 * std::stoul(text(packet, "crypto_offset"), nullptr, 16) - clear_at;
+    Octets content;
+    ASSERT_EQ(unseal(keys, taken_apart(packet, octets), content), Opening::opened);
+    EXPECT_EQ(hex_of(content), uet.substr(clear_at, clear) + text(packet, "plaintext"));
+    ++compared;
+
+    octets.back() ^= std::byte{1};
+    EXPECT_EQ(unseal(keys, taken_apart(packet, octets), content), Opening::refused);
+    EXPECT_TRUE(content.empty());
+    wire::DecodedPacket other = taken_apart(packet, octets);
+    other.tss->an = !other.tss->an;
+    EXPECT_EQ(unseal(keys, other, content), Opening::no_key);
+    other.icv = {};
+    EXPECT_EQ(unseal(keys, other, content), Opening::not_sealed);
+  }
+  EXPECT_EQ(compared, 18U);
+}
+
 class LineTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -117,6 +172,29 @@ class LineTest : public ::testing::Test {
 
   Sealer sealer_;
 };
+
+// [TSS-026] A line of the language, sealed, is read back from the frame.
+TEST_F(LineTest, WhatWasSealedIsPrintedInTheClear) {
+  const Line line = parse_line(
+      "0 10.0.0.1 > 10.0.0.2 sdi=2 | RUD_REQ syn psn=7 spdcid=9 | SMALL opcode=NO_OP som eom",
+      &sealer_);
+  ASSERT_TRUE(line.frame) << line.problem;
+  PacketKeys keys;
+  ASSERT_EQ(keys.take("sdi=2 an=0 mode=cluster key=" + std::string(64, '1')), "");
+  wire::DecodeOptions how;
+  how.start = wire::Start::ethernet;
+  how.udp_port = 0;
+  wire::DecodedPacket packet = wire::decode(line.frame->octets, how);
+  EXPECT_EQ(packet.pds.index(), 0u);
+  Octets content;
+  ASSERT_EQ(unseal_headers(keys, packet, content), Opening::opened);
+  const auto* const request = std::get_if<wire::Request>(&packet.pds);
+  ASSERT_NE(request, nullptr);
+  EXPECT_EQ(request->psn, Psn(7));
+  EXPECT_EQ(request->spdcid, Pdcid(9));
+  EXPECT_TRUE(std::holds_alternative<wire::SmallRequest>(packet.ses));
+  EXPECT_EQ(packet.outcome, wire::Outcome::accept);
+}
 
 // [TSS-009]
 TEST_F(LineTest, CountersGoUpForEachKeyAndSource) {
