@@ -7,7 +7,8 @@ Usage: scripts/man_page.py --roff PAGE.md OUTPUT     writes the manual page
 The line `<!-- parameters of docs/configuration.md -->` of a page becomes the tables of that
 document, which has a check of its own. Understood of Markdown: a head of `name: value` lines,
 headings, paragraphs, "*term*" lines followed by ": " lines, code fences, `code`, *emphasis*.
-Exit 0: good; 1: a parameter is missing, or groff (where installed) complains; 2: wrong usage.
+Exit 0: good; 1: a page has what is not understood (a table, a fence that stays open), a parameter
+is missing, or groff (where installed) complains; 2: wrong usage.
 """
 import pathlib
 import re
@@ -61,6 +62,8 @@ def roff(markdown):
             out.append(escape(line))
         elif line.startswith("<!--"):
             continue
+        elif line.startswith("|"):
+            raise ValueError(f"a table, which would become running text: {line}")
         elif line.startswith("# "):
             out.append(f".SH {escape(line[2:])}")
             paragraph = False
@@ -127,7 +130,11 @@ def check(root):
     rows = parameters(root / "docs/configuration.md")
     faults = [] if texts and rows else ["no pages, or no parameters"]
     for path in texts:
-        page = page_of(path)
+        try:
+            page = page_of(path)
+        except ValueError as error:
+            faults.append(f"{path}: {error}")
+            continue
         said = complaints(page)
         if said:
             faults.append(f"{path}: groff: {said}")
@@ -144,7 +151,11 @@ def main():
     args = command_line.read(__doc__, sys.argv[1:], flags=("--roff",),
                              words=(2, 2) if to_roff else (0, 1))
     if to_roff:
-        pathlib.Path(args[1]).write_text(page_of(pathlib.Path(args[0])))
+        try:
+            pathlib.Path(args[1]).write_text(page_of(pathlib.Path(args[0])))
+        except ValueError as error:
+            sys.stderr.write(f"{args[0]}: {error}\n")
+            return 1
         return 0
     return check(command_line.folder(args[0] if args else "."))
 

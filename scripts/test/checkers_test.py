@@ -295,5 +295,27 @@ class CheckCitationsTest(Tree):
         self.assertIn("docs/compliance.md is stale", out)
 
 
+class ManPageTest(Tree):
+    def check(self, text):
+        self.write("docs/configuration.md", "## User\n| `FI_UET_A` | a thing | 1 | 2 |\n")
+        self.write("docs/man/a.1.md", "---\ntitle: a\nsection: 1\nsource: uet\nbook: B\n---\n"
+                   "# PARAMETERS\n\n<!-- parameters of docs/configuration.md -->\n" + text)
+        return run("man_page.py", self.root)
+
+    def test_text_and_tables_in_fences_pass(self):
+        code, out = self.check("Text.\n\n```\n| a | b |\n```\n")
+        self.assertEqual((code, out), (0, "1 pages, 1 parameters\n"))
+
+    def test_table(self):
+        code, out = self.check("| a | b |\n|---|---|\n| 1 | 2 |\n")
+        self.assertEqual(code, 1)
+        self.assertIn("a.1.md: a table, which would become running text: | a | b |", out)
+
+    def test_open_fence(self):
+        code, out = self.check("```\ntext\n")
+        self.assertEqual(code, 1)
+        self.assertIn("a.1.md: a code fence is not closed", out)
+
+
 if __name__ == "__main__":
     unittest.main()
