@@ -169,7 +169,7 @@ Tier tier_of(const LinkDefaults& links, uint32_t down, uint32_t up) {
 Tree fat_tree(const Request& request, const LinkDefaults& links) {
   require(request.numbers.size() == 1, request.whole + ": fattree:K takes one number");
   const uint32_t ports = request.numbers[0];
-  require(ports % 2 == 0 && ports <= 128, request.whole + ": K is even, at most 128");
+  require(ports % 2 == 0 && ports <= 128, request.whole + ": K must be even and at most 128");
   const uint32_t half = ports / 2;
   const uint32_t oversub = request.number("oversub", 1);
   require(half % oversub == 0, request.whole + ": oversub does not divide K / 2");

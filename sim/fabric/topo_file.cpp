@@ -105,7 +105,7 @@ Tree parse_topo(std::string_view text, const std::string& name, const LinkDefaul
 
 Tree read_topo(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw TopologyError(path + ": cannot be read");
+  if (!in) throw TopologyError(path + ": no file that can be read, and not fattree:K or the like");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   return parse_topo(text, path, {});
 }

@@ -68,7 +68,8 @@ KeyEntry new_key(const tss::Key& like, bool an) {
 DomainEntry& domain_of(KeyFile& file, const Options& options) {
   DomainEntry* const domain = file.domain(options.sdi);
   if (domain == nullptr) {
-    throw KeyFileError(options.file + ": there is no domain " + std::to_string(options.sdi));
+    throw KeyFileError(options.file + ": there is no domain " + std::to_string(options.sdi) +
+                       "; uet_keys inspect lists those that are there");
   }
   return *domain;
 }
@@ -114,11 +115,17 @@ void roll(const Options& options) {
   write_key_file(file, options.file);
 }
 
+void require_two_keys(const DomainEntry& domain, const Options& options) {
+  if (domain.keys.size() > 1) return;
+  throw KeyFileError(options.file + ": domain " + std::to_string(options.sdi) +
+                     " has one key only; make the next one with uet_keys roll");
+}
+
 // Step 2: send with the other key. [TSS-046]
 void activate(const Options& options) {
   KeyFile file = read_key_file(options.file);
   DomainEntry& domain = domain_of(file, options);
-  if (domain.keys.size() < 2) throw KeyFileError(options.file + ": the domain has one key only");
+  require_two_keys(domain, options);
   domain.transmit = !domain.transmit;
   write_key_file(file, options.file);
 }
@@ -127,7 +134,7 @@ void activate(const Options& options) {
 void retire(const Options& options) {
   KeyFile file = read_key_file(options.file);
   DomainEntry& domain = domain_of(file, options);
-  if (domain.keys.size() < 2) throw KeyFileError(options.file + ": the domain has one key only");
+  require_two_keys(domain, options);
   std::erase_if(domain.keys, [&](const KeyEntry& k) { return k.key.an != domain.transmit; });
   write_key_file(file, options.file);
 }
@@ -137,7 +144,8 @@ void give_client(const Options& options) {
   KeyFile file = read_key_file(options.file);
   const DomainEntry& server = domain_of(file, options);
   if (server.terms.mode != tss::Mode::server) {
-    throw KeyFileError(options.file + ": only mode server has clients");
+    throw KeyFileError(options.file + ": domain " + std::to_string(options.sdi) +
+                       " has no clients: only those of mode server have");
   }
   const auto address = wire::parse_ip_address(options.client);
   const bool is_v4 = address.ok() && address->family == wire::IpFamily::v4;
@@ -243,7 +251,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"generate", "Add a domain with a new key to FILE", generate, true},
     {"inspect", "Show domains and keys, without secrets", inspect, false},
-    {"lines", "Print the keys, with secrets, for Wireshark and uet_pcap make", lines, false},
+    {"lines", "Print the keys, with secrets, for Wireshark and uet_pcap", lines, false},
     {"roll", "Rollover, step 1: add a new key; hosts receive with both", roll, true},
     {"activate", "Rollover, step 2: send with the new key", activate, true},
     {"retire", "Rollover, step 3: remove the old key", retire, true},

@@ -122,7 +122,8 @@ TEST(TopologyFileTest, MistakesAreNamedWithTheirLine) {
   text.replace(text.find("Radix_Down 4"), 12, "Radix_Down 3");
   EXPECT_EQ(says(text),
             "f.topo:17: the radix down of tier 1 is not the number of tier 0 switches in a pod");
-  EXPECT_EQ(problem([] { make_topology("/nowhere.topo"); }), "/nowhere.topo: cannot be read");
+  EXPECT_EQ(problem([] { make_topology("/nowhere.topo"); }),
+            "/nowhere.topo: no file that can be read, and not fattree:K or the like");
 }
 
 TEST(GenerateTest, AFatTreeHasTheHostsOfItsRadix) {
@@ -162,7 +163,7 @@ TEST(GenerateTest, HostsOfANodeAreOnDifferentRails) {
 
 TEST(GenerateTest, WhatCannotBeIsRefused) {
   const auto says = [](const std::string& text) { return problem([&] { make_topology(text); }); };
-  EXPECT_EQ(says("fattree:5"), "fattree:5: K is even, at most 128");
+  EXPECT_EQ(says("fattree:5"), "fattree:5: K must be even and at most 128");
   EXPECT_EQ(says("fattree:4,oversub=3"), "fattree:4,oversub=3: oversub does not divide K / 2");
   EXPECT_EQ(says("torus:4"), "'torus' is no kind of topology");
   EXPECT_EQ(says("leafspine:4x4"), "leafspine:4x4: leafspine takes LEAVESxDOWNxUP");
