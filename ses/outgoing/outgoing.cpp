@@ -29,7 +29,8 @@ Result<void> Outgoing::create(uint64_t seed) {
   UET_CHECK(exposures_.create());
   UET_CHECK(flows_.create(rng));
   UET_CHECK(remotes_.create(Operations::internal_max(res_.config), rng));
-  return deferrals_.create(rng);
+  UET_CHECK(deferrals_.create(rng));
+  return settling_.create(rng);
 }
 
 bool Outgoing::cancel(Endpoint& ep, void* op_context) {

@@ -100,19 +100,18 @@ void Settling::note_failure(TxMessage& m, const pds::Failure& failure) {
 // For messages that wait here: what they wait for will not come. For all others PDS calls on_failed
 // or on_aborted.
 void Settling::on_pdc_closed(pds::PdcHandle pdc) {
-  for (TxMessage& m : awaiting_) {
-    if (m.pdc != pdc) continue;
-    m.failure = pds::Failure{.reason = pds::FailureReason::closed};
-    m.was_aborted = true;
-    m.all_undelivered = false;
-    settle(m);
+  while (TxMessage* const m = awaiting_.first(pdc)) {
+    m->failure = pds::Failure{.reason = pds::FailureReason::closed};
+    m->was_aborted = true;
+    m->all_undelivered = false;
+    settle(*m);
   }
 }
 
 void Settling::settle(TxMessage& m) {
   if (m.announced != 0 && (m.is_stopped || m.is_fully_pulled)) order_.announce(m);
   if (!m.is_fully_pulled || m.done_packets() < m.pulled_packets) return;
-  static_cast<ListNode<QueueTag>&>(m).unlink();  // no longer awaiting, or again below
+  awaiting_.remove(m);  // or it waits again, below
   if (m.state == State::ended) {
     finish(m);
   } else if (m.code != wire::ReturnCode::null) {
@@ -132,11 +131,11 @@ void Settling::settle_answered(TxMessage& m) {
     expire(m);  // every packet has had its only response [SES-141]
   } else if (m.data_bytes < m.expected_bytes()) {
     res_.timers.arm(m.timer, res_.now + res_.config.retry_patience);
-    awaiting_.push_back(m);
+    awaiting_.add(m);
   } else if (!m.has_semantic_answer) {
     // No PDC brings a second answer to a packet: most likely none comes. [SES-145]
     res_.timers.arm(m.timer, res_.now + res_.config.retry_patience * 5);
-    awaiting_.push_back(m);
+    awaiting_.add(m);
   } else if (m.exposure != nullptr && !m.exposure->is_read_out()) {
     wait_for_reads(m);
   } else if (m.segment_start + m.segment_length < m.memory.bytes()) {

@@ -4,11 +4,10 @@
 #pragma once
 
 #include "ses/outgoing/answer.h"
+#include "ses/outgoing/awaiting.h"
 #include "ses/outgoing/operations.h"
 #include "ses/outgoing/send_order.h"
 #include "ses/resources.h"
-
-#include "base/intrusive_list.h"
 
 #include <cstdint>
 
@@ -18,6 +17,7 @@ class Settling {
  public:
   Settling(Resources& res, Operations& operations, SendOrder& order, Exposures& exposures)
       : res_(res), operations_(operations), order_(order), exposures_(exposures) {}
+  Result<void> create(Rng& rng) { return awaiting_.create(*res_.arena, res_.config.flows, rng); }
 
   // What became of packets. settle() follows when all of them are counted.
   void note_answer(TxMessage& m, const Answer& answer);
@@ -61,8 +61,7 @@ class Settling {
   Operations& operations_;
   SendOrder& order_;
   Exposures& exposures_;
-  // They wait for more than PDS owes them: return data, or a semantic answer that comes later.
-  IntrusiveList<TxMessage, QueueTag> awaiting_;
+  Awaiting awaiting_;
 };
 
 }  // namespace uet::ses

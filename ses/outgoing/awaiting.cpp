@@ -1,0 +1,48 @@
+// A list for each PDC, while anything is in it.
+#include "ses/outgoing/awaiting.h"
+
+#include <algorithm>
+
+namespace uet::ses {
+
+Result<void> Awaiting::create(Arena& arena, uint32_t most, Rng& rng) {
+  const Room room{std::min(most, 64U), most};
+  UET_CHECK(slots_.create(arena, room));
+  return by_pdc_.create(arena, room, rng.u64());
+}
+
+Awaiting::OfPdc* Awaiting::of(pds::PdcHandle pdc) {
+  OfPdc** const known = by_pdc_.find(pdc.value());
+  return known == nullptr ? nullptr : *known;
+}
+
+void Awaiting::add(TxMessage& m) {
+  OfPdc* list = of(m.pdc);
+  if (list == nullptr) list = slots_.alloc();
+  if (list == nullptr) return others_.push_back(m);
+  if (list->messages.empty() && !by_pdc_.insert(m.pdc.value(), list).ok()) {
+    slots_.free(list);
+    return others_.push_back(m);
+  }
+  list->messages.push_back(m);
+}
+
+void Awaiting::remove(TxMessage& m) {
+  ListNode<QueueTag>& node = m;
+  if (!node.is_linked()) return;
+  node.unlink();
+  OfPdc* const list = of(m.pdc);
+  if (list == nullptr || !list->messages.empty()) return;
+  by_pdc_.erase(m.pdc.value());
+  slots_.free(list);
+}
+
+TxMessage* Awaiting::first(pds::PdcHandle pdc) {
+  if (const OfPdc* const list = of(pdc)) return list->messages.front();
+  for (TxMessage& m : others_) {
+    if (m.pdc == pdc) return &m;
+  }
+  return nullptr;
+}
+
+}  // namespace uet::ses
