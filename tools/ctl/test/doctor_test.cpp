@@ -105,8 +105,9 @@ const Case kCases[] = {
     {"no key file",
      [](Facts& f) {
        f.environment["FI_UET_TSS"] = "file";
-       f.keys = {
-           .can_seal = true, .problem = "/k: cannot be opened", .remedy = "uet_keys generate"};
+       f.keys.can_seal = true;
+       f.keys.problem = "/k: cannot be opened";
+       f.keys.remedy = "uet_keys generate";
      },
      "fault keys: /k: cannot be opened", "uet_keys generate"},
     {"no key for the job",

@@ -118,7 +118,7 @@ wire::DecodedPacket taken_apart(const Json& packet, const Octets& octets) {
   const size_t transport = text(packet, "encap_header").size() / 2;
   if (transport == wire::UdpHeader::kSize) out.udp.emplace();
   if (transport == wire::EntropyHeader::kSize) out.entropy.emplace();
-  wire::Reader r(std::span(octets).subspan(transport));
+  wire::Reader r{std::span<const std::byte>(octets).subspan(transport)};
   out.tss = wire::TssHeader::read(r);
   const auto sealed = r.rest();
   out.ciphertext = sealed.first(sealed.size() - tss::kIcvBytes);
