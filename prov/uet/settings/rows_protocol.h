@@ -110,6 +110,36 @@ inline constexpr Setting kProtocolRows[] = {
      .field = UET_FIELD(strict_port),
      .source = "LF-129",
      .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
+    // Security
+    {.name = "TSS_AGENT",
+     .kind = Kind::text,
+     .unit = "a path of a Unix socket, 107 octets at most",
+     .field = UET_TEXT(tss_agent),
+     .source = "TSS-045",
+     .help =
+         "Socket of the key agent, as uet_keys serve makes it; new keys are taken while packets "
+         "move. Without TSS=agent it is an error",
+     .unset = "/run/uet/keys.sock",
+     .example = "/home/me/keys.sock",
+     .is_strict = true},
+    {.name = "TSS_COUNTERS",
+     .kind = Kind::text,
+     .unit = "a file name",
+     .field = UET_TEXT(tss_counters),
+     .source = "TSS-043",
+     .help = "File of the packet counters used with each key, of this host alone, made by "
+             "uet_keys counters. All processes of the user share it",
+     .unset = "/etc/uet/counters",
+     .example = "/home/me/counters"},
+    {.name = "TSS_KEYLOG",
+     .kind = Kind::text,
+     .unit = "a file name",
+     .field = UET_TEXT(tss_keylog),
+     .source = "TSS-136",
+     .help = "File to which all keys are written, for Wireshark: anybody who can read it can "
+             "decrypt all packets",
+     .unset = "keys are written nowhere",
+     .example = "/tmp/keylog"},
     // Secured contexts
     {"NEW_PDC_TIME", Kind::time, "us", 100, kSecond, UET_STACK(pds.new_pdc_time), "PDS-052",
      "Wait of a target for a SYN with the start that it asked for"},
