@@ -3,6 +3,10 @@
 
 #include "pds/share.h"
 
+#include "base/hash.h"
+
+#include <bit>
+
 namespace uet::pds {
 
 namespace {
@@ -10,6 +14,14 @@ namespace {
 // first round trip. [PDS-255]
 constexpr uint32_t kUnprovenResponses = 16;
 }  // namespace
+
+// A bucket for every other response: few have two.
+Result<void> ResponseStore::create(Arena& arena) {
+  UET_CHECK(responses_.create(arena, res_.config.gd_entries));
+  buckets_ = arena.make_zero_span<uint32_t>(std::bit_ceil(res_.config.gd_entries / 2 + 1));
+  seed_ = res_.randomness.u64();
+  return buckets_.empty() ? Result<void>(Errc::no_memory) : Result<void>();
+}
 
 // The packet that fills the gap below the first response finds its place paid for.
 uint8_t ResponseStore::places_of(const Pdc& pdc, Psn psn, bool in_order) {
@@ -64,8 +76,7 @@ StoredResponse* ResponseStore::add_entry(Pdc& pdc, const AckTrigger& trigger) {
   entry->pdc = pdc.handle;
   entry->trigger = trigger;
   entry->places = places;
-  const auto known = by_psn_.insert(key_of(pdc.handle, trigger.psn), entry);
-  UET_ASSERT(known.ok());
+  enter(*entry);
   const bool is_last = pdc.responses.is_last(trigger.psn);
   pdc.responses.add(*entry, is_last ? nullptr : find_lower(pdc, trigger.psn));
   count(pdc, places);
@@ -79,8 +90,28 @@ StoredResponse* ResponseStore::find_lower(const Pdc& pdc, Psn psn) {
 }
 
 StoredResponse* ResponseStore::find(const Pdc& pdc, Psn psn) {
-  StoredResponse** const found = by_psn_.find(key_of(pdc.handle, psn));
-  return found == nullptr ? nullptr : *found;
+  for (uint32_t at = bucket_of(pdc.handle, psn); at != 0; at = responses_.at(at - 1).next) {
+    StoredResponse& e = responses_.at(at - 1);
+    if (e.pdc == pdc.handle && e.trigger.psn == psn) return &e;
+  }
+  return nullptr;
+}
+
+uint32_t& ResponseStore::bucket_of(PdcHandle pdc, Psn psn) {
+  return buckets_[hash64(pdc.value(), psn.value(), seed_) & (buckets_.size() - 1)];
+}
+
+void ResponseStore::enter(StoredResponse& entry) {
+  uint32_t& bucket = bucket_of(entry.pdc, entry.trigger.psn);
+  entry.next = bucket;
+  bucket = responses_.handle(&entry).index() + 1;
+}
+
+void ResponseStore::forget(const StoredResponse& entry) {
+  const uint32_t own = responses_.handle(&entry).index() + 1;
+  uint32_t* at = &bucket_of(entry.pdc, entry.trigger.psn);
+  while (*at != own) at = &responses_.at(*at - 1).next;
+  *at = entry.next;
 }
 
 // Of a source that may be forged it counts for nobody until that is proven. [PDS-255]
@@ -118,7 +149,7 @@ void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
     entry.places = 1;
   }
   count(pdc, -int{entry.places});
-  by_psn_.erase(key_of(pdc.handle, entry.trigger.psn));
+  forget(entry);
   pdc.responses.drop(entry);
   responses_.free(&entry);
 }

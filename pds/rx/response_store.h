@@ -10,7 +10,7 @@
 #include "pds/resources.h"
 #include "pds/schedule/schedule.h"
 
-#include "base/hash_map.h"
+#include <span>
 
 namespace uet::pds {
 
@@ -18,10 +18,7 @@ class ResponseStore {
  public:
   ResponseStore(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
 
-  Result<void> create(Arena& arena) {
-    UET_CHECK(by_psn_.create(arena, res_.config.gd_entries, res_.randomness.u64()));
-    return responses_.create(arena, res_.config.gd_entries);
-  }
+  Result<void> create(Arena& arena);
   uint32_t size() const { return responses_.size(); }
   bool has_due() const { return !due_.empty(); }
   StoredResponse* next_due() { return due_.pop_front(); }
@@ -50,9 +47,9 @@ class ResponseStore {
 
  private:
   uint32_t free_places() const { return responses_.capacity() - taken_; }
-  static uint64_t key_of(PdcHandle pdc, Psn psn) {
-    return uint64_t{pdc.value()} << 32 | psn.value();
-  }
+  uint32_t& bucket_of(PdcHandle pdc, Psn psn);
+  void enter(StoredResponse& entry);
+  void forget(const StoredResponse& entry);
   static uint8_t places_of(const Pdc& pdc, Psn psn, bool in_order);
   bool is_within_limits(const Pdc& pdc, uint32_t places) const;
   StoredResponse* find_lower(const Pdc& pdc, Psn psn);
@@ -62,8 +59,9 @@ class ResponseStore {
   Resources& res_;
   Schedule& schedule_;
   Slab<StoredResponse> responses_;
-  HashMap<uint64_t, StoredResponse*> by_psn_;  // as many as there are responses
-  uint32_t taken_ = 0;                         // places
+  std::span<uint32_t> buckets_;  // by PDC and PSN: 1 + the index of a response; 0: none
+  uint64_t seed_ = 0;
+  uint32_t taken_ = 0;  // places
   IntrusiveList<StoredResponse, DueResponseTag> due_;
 };
 

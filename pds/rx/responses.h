@@ -22,6 +22,7 @@ struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseT
   bool guaranteed = false;  // kept until cleared; else only until sent
   bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
   uint8_t places = 1;       // that it takes in the store, see ResponseStore
+  uint32_t next = 0;        // of its bucket there
   EncodedResponse response;
 };
 
