@@ -16,15 +16,18 @@ Awaiting::OfPdc* Awaiting::of(pds::PdcHandle pdc) {
   return known == nullptr ? nullptr : *known;
 }
 
+// Null: the system has no memory.
+Awaiting::OfPdc* Awaiting::make(pds::PdcHandle pdc) {
+  OfPdc* const list = slots_.alloc();
+  if (list == nullptr || by_pdc_.insert(pdc.value(), list).ok()) return list;
+  slots_.free(list);
+  return nullptr;
+}
+
 void Awaiting::add(TxMessage& m) {
   OfPdc* list = of(m.pdc);
-  if (list == nullptr) list = slots_.alloc();
-  if (list == nullptr) return others_.push_back(m);
-  if (list->messages.empty() && !by_pdc_.insert(m.pdc.value(), list).ok()) {
-    slots_.free(list);
-    return others_.push_back(m);
-  }
-  list->messages.push_back(m);
+  if (list == nullptr) list = make(m.pdc);
+  (list == nullptr ? others_ : list->messages).push_back(m);
 }
 
 void Awaiting::remove(TxMessage& m) {

@@ -22,7 +22,7 @@ class Awaiting {
 
   // It is in no queue.
   void add(TxMessage& m);
-  // Whether or not it is there.
+  // Whether or not it is there; before its PDC is forgotten, and before it is freed.
   void remove(TxMessage& m);
   // The one that waits for longest for that PDC; null: none does.
   TxMessage* first(pds::PdcHandle pdc);
@@ -32,6 +32,7 @@ class Awaiting {
     IntrusiveList<TxMessage, QueueTag> messages;
   };
   OfPdc* of(pds::PdcHandle pdc);
+  OfPdc* make(pds::PdcHandle pdc);
 
   Slab<OfPdc> slots_;
   HashMap<uint32_t, OfPdc*> by_pdc_;

@@ -152,6 +152,7 @@ void Settling::finish(TxMessage& m, Completion::Status status) {
 }
 
 void Settling::finish(TxMessage& m) {
+  awaiting_.remove(m);  // its time was over
   order_.leave(m);
   order_.end_recovery_wait(*m.remote);
   operations_.free(m);
