@@ -41,25 +41,62 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# Some 300 MB for one test, which is skipped without it.
-[ "${CI:-}" = true ] && test_packages+=(chromium)
 need_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}"
 cd "$root"
 started=$SECONDS
 
-# preset PRESET TARGET CTEST-ARGUMENTS... (a later -j counts)
-preset() {
-  local name=$1 target=$2
-  shift 2
-  say "[$((SECONDS - started)) s] $name: build"
+# Chromium takes 300 MB and a minute, for a few tests of `dev`, which are skipped without it: it is
+# installed while the first preset is built.
+chromium_pid='' beside_pid=''
+finish() {
+  [ -z "$beside_pid" ] || kill -- "-$beside_pid" || true
+  wait  # for an installation
+}
+trap finish EXIT
+if [ "${CI:-}" = true ] && [ $quick -eq 0 ]; then
+  chromium_log=$(mktemp)
+  need_packages chromium >"$chromium_log" 2>&1 &
+  chromium_pid=$!
+fi
+await_chromium() {
+  [ -z "$chromium_pid" ] || wait "$chromium_pid" || { cat "$chromium_log"; exit 1; }
+}
+
+configure() {
   # An existing build folder keeps its settings: a developer may be using it.
   local whole=()
-  [ -d "build/$name" ] || whole=(-DUET_WHOLE=ON)
-  cmake --preset "$name" "${whole[@]}" >/dev/null
-  cmake --build --preset "$name" -j "$jobs" --target "$target"
+  [ -d "build/$1" ] || whole=(-DUET_WHOLE=ON)
+  cmake --preset "$1" "${whole[@]}" >/dev/null
+}
+
+# build PRESET TARGET
+build() {
+  say "[$((SECONDS - started)) s] $1: build"
+  configure "$1"
+  cmake --build --preset "$1" -j "$jobs" --target "$2"
+}
+
+# run_tests PRESET CTEST-ARGUMENTS... (a later -j counts)
+run_tests() {
+  local name=$1
+  shift
   say "[$((SECONDS - started)) s] $name: test"
   # One more than processors: some tests mostly wait.
   ctest --preset "$name" -j "$((jobs + 1))" --no-tests=error "$@"
+}
+
+# build_beside PRESET TARGET: begins a build that takes only what others leave of the processors.
+# The next build() of PRESET comes after await_build and shows what failed.
+build_beside() {
+  configure "$1"
+  set -m  # a process group of its own, to end it by
+  nice -n 19 cmake --build --preset "$1" -j "$jobs" --target "$2" >/dev/null 2>&1 &
+  beside_pid=$!
+  set +m
+}
+await_build() {
+  wait "$beside_pid" || true
+  beside_pid=
 }
 
 # What comes last is left out there: a slow machine shall end, too.
@@ -71,17 +108,25 @@ has_libfuzzer() {
 }
 
 if [ $quick -eq 1 ]; then
-  preset dev all
+  build dev all
+  run_tests dev
 else
   core='base|wire|tss|keys|cms|pds|ses|fep|fuzz'
-  preset asan tests_core -L "^($core|io|sim)\$"
-  preset tsan tests_threads -L '^threads$' -j $((2 * jobs))  # these wait even more
+  build asan tests_core
+  run_tests asan -L "^($core|io|sim)\$"
+  build tsan tests_threads
+  build_beside dev tests_rest
+  run_tests tsan -L '^threads$' -j $((2 * jobs))  # these mostly wait
   if has_libfuzzer; then
-    preset fuzz tests_fuzz_live -L '^fuzz_live$'
+    build fuzz tests_fuzz_live
+    run_tests fuzz -L '^fuzz_live$'
   else
     say "fuzz: SKIPPED: no clang++ with libFuzzer (Debian: clang, libclang-rt-*-dev)"
   fi
-  preset dev tests_rest -LE "^($core)\$"
+  await_build
+  build dev tests_rest
+  await_chromium
+  run_tests dev -LE "^($core)\$"
   if is_late; then
     say "planted faults: SKIPPED: 20 minutes are over"
   else

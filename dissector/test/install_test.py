@@ -37,8 +37,7 @@ def main():
             if not filecmp.cmp(source / f"{name}.txt", f"{prefix}/{profile}/{name}", shallow=False):
                 print(f"{name} is not that of the source")
                 return 1
-        # Ends the test if the plugin is not loaded from there.
-        wireshark.Tshark(f"{prefix}/{pathlib.Path(plugin_folder).parent}")
+        wireshark.Tshark(f"{prefix}/{pathlib.Path(plugin_folder).parent}").must_load()
     print(f"{len(found)} files installed, the plugin is loaded")
     return 0
 

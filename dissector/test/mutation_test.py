@@ -117,6 +117,7 @@ def main():
     parser.add_argument("captures", nargs="*")
     options = parser.parse_intermixed_args()
     tshark = wireshark.Tshark(options.plugins)
+    tshark.must_load()
     frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES + MORE]
     frames += 2 * [frame_of(packet) for packet in VECTORS["packets"]]
     frames += [f for path in options.captures for f in wireshark.frames_of(path)]

@@ -113,6 +113,7 @@ bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   }
   Psn quiet;
   if (pdc.tx.oldest_quiet(quiet) && is_due(pdc, quiet, now)) loss_.ask_for_quiet(pdc, now);
+  if (pdc.losses.has_asked()) schedule_.want_control(pdc);  // ACK Requests left over
   pdc.tx.for_each_oldest([&](uint8_t, Psn psn) { return check_slot(pdc, psn, next, now); });
   // Lost packets may wait for CMS for long: patience is looked at all the same.
   next = std::min(next, now + res_.config.rto_max);

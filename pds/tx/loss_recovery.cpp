@@ -110,16 +110,20 @@ void LossRecovery::resend_tracked(Pdc& pdc, Instant now) {
   });
 }
 
-// Everything from the gap on, except what the peer keeps. What is behind a packet that was refused
-// for a while goes when that is over. [PDS-078, PDS-150]
+// Everything from the gap on, except what the peer keeps; the packet that it waits for it does not
+// keep, whatever a SACK said before. What is behind a packet that was refused for a while goes when
+// that is over. [PDS-078, PDS-150]
 void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {
   const Psn from = pdc.tx.contains(expected) ? expected : pdc.tx.base();
   const Psn end = gap_waits(res_, pdc) ? pdc.losses.gap() : pdc.tx.next();
   for (Psn p = from; p.before(end); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
-    if (slot == nullptr || slot->state.has_arrived() || slot->state.is_lost()) continue;
-    const bool goes =
-        slot->state.in_flight() || (slot->state.is_refused() && drops_behind_gaps(res_, pdc));
+    if (slot == nullptr || slot->state.is_answered() || slot->state.is_lost()) continue;
+    const bool is_taken_back = p == expected && slot->state.has_arrived();
+    if (is_taken_back) slot->state.unarrive();
+    if (slot->state.has_arrived()) continue;
+    const bool goes = is_taken_back || slot->state.in_flight() ||
+                      (slot->state.is_refused() && drops_behind_gaps(res_, pdc));
     if (!goes) continue;
     mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_go_back_n, now);
   }

@@ -113,13 +113,9 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
 bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   uint32_t sent = 0;
   Psn p;
-  while (pdc.tx.next_asked(p)) {
+  // What is left over comes first after the next time-out.
+  while (sent < kAckRequestsPerTurn && pdc.tx.next_asked(p)) {
     TxSlot& slot = pdc.tx[p];
-    if (sent == kAckRequestsPerTurn) {  // the rest after the next time-out
-      pdc.losses.unask(slot);
-      pdc.tx.settle(p);
-      continue;
-    }
     if (batch.full()) return false;
     wire::Control h;
     h.ctl_type = wire::CtlType::ack_req;

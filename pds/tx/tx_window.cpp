@@ -154,9 +154,10 @@ void Arrivals::note(const TxQueues& queues, const TxSlot* all, uint32_t at, cons
 
 // --- TxWindow: what is due ---
 
-bool TxWindow::next_asked(Psn& psn) const {
+bool TxWindow::next_asked(Psn& psn) {
   if (!memory_.is_held() || !memory_->queues.has(TxQueue::kAsking)) return false;
-  psn = psn_at(memory_->queues.first(TxQueue::kAsking));
+  const bool is_base = (*this)[base_].state.is_ask_due();
+  psn = is_base ? base_ : psn_at(memory_->queues.first(TxQueue::kAsking));
   return true;
 }
 

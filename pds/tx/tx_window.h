@@ -85,8 +85,9 @@ class TxWindow {
   // elsewhere.
   template <class Fn>
   void for_each_oldest(Fn&& fn);
-  // The oldest slot that is asked for. False: none. [PDS-L6]
-  bool next_asked(Psn& psn) const;
+  // The slot to ask for next: the base, which holds up all others, else the one that waits longest.
+  // False: none. [PDS-L6]
+  bool next_asked(Psn& psn);
   // The quiet slots, by PSN. [PDS-064]
   template <class Fn>
   void for_each_quiet(Fn&& fn);

@@ -41,7 +41,7 @@ struct RecordOptions {
   std::string interval = "100ms";
   std::string span;
   uint32_t most = 256;
-  uint64_t mb_max = 256;
+  double mb_max = 256;
   bool is_quiet = false;
 };
 
@@ -83,7 +83,7 @@ class Session {
  public:
   Session(const RecordOptions& options, std::FILE* out)
       : options_(options),
-        recorder_(out, options.mb_max * 1'000'000, options.most),
+        recorder_(out, static_cast<uint64_t>(options.mb_max * 1e6), options.most),
         interval_(*prov::parse_value(kInterval, options.interval)) {
     if (!options.span.empty())
       end_ = begun_ + Microseconds(*prov::parse_value(kSpan, options.span));
@@ -230,7 +230,7 @@ Command add_record(CLI::App& app) {
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--max-mb", o.mb_max, "Stop when the file has this size, in 10^6 octets")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
   command->add_option("--page", o.page, "Also plot the recording into this HTML page at the end");
   command->add_flag("--quiet", o.is_quiet, "Print no progress on standard error");
