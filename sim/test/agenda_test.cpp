@@ -91,8 +91,8 @@ TEST(Agenda, IsTheSameAsListsThatAreSearched) {
       if (is_due) due.insert(task->first);
       task = is_due ? later.erase(task) : std::next(task);
     }
-    const auto earliest = std::min_element(
-        later.begin(), later.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    const auto earliest = std::min_element(later.begin(), later.end(),
+                                           [](auto& a, auto& b) { return a.second < b.second; });
     ASSERT_EQ(agenda.first_later() == nullptr, later.empty());
     if (!later.empty()) {
       ASSERT_EQ(agenda.first_later()->at, earliest->second);

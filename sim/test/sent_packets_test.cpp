@@ -19,7 +19,7 @@ class SentPacketsTest : public ::testing::Test {
   SentPackets sent_;
 };
 
-// [PDS-030] Across the wrap of PSNs.
+// Across the wrap of PSNs.
 TEST_F(SentPacketsTest, EachPsnHasItsDigest) {
   EXPECT_EQ(sent_.find(kNearWrap), nullptr);
   for (int i = 0; i < 5; ++i) sent_.add(kNearWrap + i, 100 + static_cast<uint64_t>(i));
@@ -41,7 +41,7 @@ TEST_F(SentPacketsTest, APsnThatWasPassedByCanCome) {
   EXPECT_EQ(digest_of(Psn(13)), 3u);
 }
 
-// [PDS-019] What an earlier PDC sent under the PDCID is still known.
+// What an earlier PDC sent under the PDCID is still known.
 TEST_F(SentPacketsTest, PdcsThatBeginElsewhereAreApart) {
   sent_.add(Psn(1000), 1);
   sent_.add(Psn(5'000'000), 2);
@@ -52,7 +52,7 @@ TEST_F(SentPacketsTest, PdcsThatBeginElsewhereAreApart) {
   EXPECT_EQ(digest_of(Psn(5'000'001)), 3u);
 }
 
-// [PDS-051] For what is sent again from a new start.
+// For what is sent again from a new start.
 TEST_F(SentPacketsTest, WhatIsNearAPsnCanBeForgotten) {
   sent_.add(Psn(100), 1);
   for (uint32_t i = 0; i < 6; ++i) sent_.add(Psn(4'000'000 + i), 10 + i);

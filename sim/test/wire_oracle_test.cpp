@@ -82,7 +82,6 @@ TEST_F(WireOracleTest, WhatKeepsTheRulesPasses) {
   EXPECT_EQ(oracle_->packets(), 9u);
 }
 
-// [PDS-032]
 TEST_F(WireOracleTest, APsnForASecondPacketIsFound) {
   send(0, 1);
   send(1, 1);
@@ -90,14 +89,13 @@ TEST_F(WireOracleTest, APsnForASecondPacketIsFound) {
   EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1000 used for a second packet");
 }
 
-// [PDS-065]
 TEST_F(WireOracleTest, ARetxOfAFirstTransmissionIsFound) {
   send(0, 1);
   send(1, 1, true);
   EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1001: RETX on a first transmission");
 }
 
-// [PDS-146] Also when others have been sent and answered since.
+// Also when others have been sent and answered since.
 TEST_F(WireOracleTest, AResendWithOtherOctetsIsFound) {
   send(0, 1);
   acknowledge(0);
@@ -108,7 +106,7 @@ TEST_F(WireOracleTest, AResendWithOtherOctetsIsFound) {
   EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1000: a resend with other octets");
 }
 
-// [PDS-035] A window of four.
+// A window of four.
 TEST_F(WireOracleTest, TooManyOutstandingAreFound) {
   for (uint32_t i = 0; i < 4; ++i) send(i, 1);
   acknowledge(0);
