@@ -6,16 +6,16 @@
 #include "base/result.h"
 #include "base/serial.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
 namespace uet::pds {
 
 // PDCIDs are drawn at random: in a table with a place for each of the 65,535, nearly each of the
-// first PDCs would take a page. So the places are as many as records need, at least twice, and a
-// record stands at its id modulo their number or behind that. When there is a place for each id,
-// every record stands at its own.
+// first PDCs would take a page. So the places that are used are at least twice as many as records,
+// and no more than four times, and a record stands at its id modulo their number or behind that.
+// When there is a place for each id, every record stands at its own. Addresses for all are reserved
+// from the start, for each second size in the same array.
 class PdcIds {
  public:
   struct Record {
@@ -27,32 +27,33 @@ class PdcIds {
 
   // Once, before anything else. The arena must outlive this object. Errc::no_memory.
   Result<void> create(Arena& arena) {
-    arena_ = &arena;
-    records_ = arena.make_zero_span<Record>(kFirst);
-    return records_.empty() ? Result<void>(Errc::no_memory) : Result<void>();
+    const std::span<Record> all = arena.make_zero_span<Record>(kMost);
+    const std::span<Record> half = arena.make_zero_span<Record>(kMost / 2);
+    if (all.empty() || half.empty()) return Errc::no_memory;
+    records_ = all.first(kFirst);
+    others_ = half.data();
+    return {};
   }
 
   // Record::place of that id.
   uint16_t place_of(Pdcid id) const { return records_[locate(id)].place; }
 
-  // The record of an id that is not 0, made where there was none: good until the next call. Null:
-  // no memory; nothing was changed. Cost: a walk over all records each time that they have doubled.
-  Record* record_of(Pdcid id) {
+  // The record of an id that is not 0, made where there was none: good until the next call. Cost: a
+  // walk over all records each time that they have doubled.
+  Record& record_of(Pdcid id) {
     UET_ASSERT(id != Pdcid{});
-    Record* found = &records_[locate(id)];
-    if (found->id != 0) return found;
-    if (2 * used_ >= records_.size() && records_.size() < kMost) {
-      if (!grow()) return nullptr;
-      found = &records_[locate(id)];
-    }
+    if (Record& known = records_[locate(id)]; known.id != 0) return known;
+    if (2 * used_ >= records_.size() && records_.size() < kMost) grow();
     ++used_;
-    found->id = id.value();
-    return found;
+    Record& made = records_[locate(id)];
+    made.id = id.value();
+    return made;
   }
 
  private:
   static constexpr uint32_t kFirst = 64;     // places
   static constexpr uint32_t kMost = 65'536;  // one for each id
+  static_assert(kFirst << 10 == kMost, "the last size is in the larger array, as the first");
 
   // Where the record of that id stands, or else a free place.
   uint32_t locate(Pdcid id) const {
@@ -61,20 +62,19 @@ class PdcIds {
     while (records_[at].id != id.value() && records_[at].id != 0) at = (at + 1) & mask;
     return at;
   }
-  bool grow() {
-    const std::span<const Record> old = records_;
-    const std::span<Record> more = arena_->make_zero_span<Record>(2 * old.size());
-    if (more.empty()) return false;
-    records_ = more;
-    for (const Record& record : old) {
+  void grow() {
+    const std::span<Record> old = records_;
+    records_ = {others_, 2 * old.size()};
+    others_ = old.data();
+    for (Record& record : old) {
       if (record.id != 0) records_[locate(Pdcid(record.id))] = record;
+      record = {};
     }
-    return true;
   }
 
   std::span<Record> records_;  // a power of two of them
+  Record* others_ = nullptr;   // all empty: where the next size will be
   uint32_t used_ = 0;
-  Arena* arena_ = nullptr;
 };
 
 }  // namespace uet::pds

@@ -63,8 +63,7 @@ Pdc* PdcTable::allocate_reserved(RandomSource& random) {
 Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
   const Pdcid id = take_id(random);
   if (id == Pdcid{}) return nullptr;
-  PdcIds::Record* const record = by_id_.record_of(id);
-  Pdc* const pdc = record == nullptr ? nullptr : pdcs_.alloc(uint8_t{0});
+  Pdc* const pdc = pdcs_.alloc(uint8_t{0});
   if (pdc == nullptr) {  // no memory
     ids_.clear(id.value());
     return nullptr;
@@ -72,8 +71,9 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
   pdc->life.start(is_initiator);
   pdc->id = id;
   pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
-  record->place = static_cast<uint16_t>(pdcs_.handle(pdc).index() + 1);
-  pdc->start.begin_at(draw_start(*record, random));
+  PdcIds::Record& record = by_id_.record_of(id);
+  record.place = static_cast<uint16_t>(pdcs_.handle(pdc).index() + 1);
+  pdc->start.begin_at(draw_start(record, random));
   return pdc;
 }
 
@@ -101,7 +101,7 @@ void PdcTable::bind_peer(Pdc& pdc) {
 void PdcTable::free(Pdc& pdc) {
   const Pdcid id = pdc.id;
   if (find_peer(pdc.peer, pdc.peer_id) == &pdc) by_peer_.erase({pdc.peer, pdc.peer_id});
-  PdcIds::Record& record = *by_id_.record_of(id);
+  PdcIds::Record& record = by_id_.record_of(id);
   record.place = 0;
   record.last_psn = static_cast<uint16_t>((pdc.tx.next() - 1).value() >> 16);
   if (pdc.is_reserved) {
