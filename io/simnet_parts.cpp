@@ -22,18 +22,24 @@ uint64_t key_of(uint32_t from, uint32_t to) { return uint64_t{from} << 32 | to; 
 
 }  // namespace
 
+// Nothing is cleared: a slot costs memory only once it was used. Behind the last slot there may be
+// octets of its packet that are not carried.
 Packets::Packets(uint32_t count, uint32_t carried_bytes, uint32_t datagram_bytes)
-    : carried_bytes_(carried_bytes), packets_(count) {
-  // Not cleared: a slot costs memory only once it was used. Behind the last slot there may be
-  // octets of its packet that are not carried.
-  memory_.reset(new std::byte[uint64_t{count} * carried_bytes + datagram_bytes]);
-  for (uint32_t i = count; i > 0; --i) release(i - 1);
+    : carried_bytes_(carried_bytes),
+      count_(count),
+      memory_(new std::byte[uint64_t{count} * carried_bytes + datagram_bytes]) {
+  packets_.reserve(count);
 }
 
 uint32_t Packets::allocate() {
   const uint32_t index = free_head_;
-  if (index != kNone) free_head_ = packets_[index].next;
-  return index;
+  if (index != kNone) {
+    free_head_ = packets_[index].next;
+    return index;
+  }
+  if (packets_.size() == count_) return kNone;
+  packets_.emplace_back();
+  return static_cast<uint32_t>(packets_.size() - 1);
 }
 
 void Packets::release(uint32_t index) {
@@ -50,11 +56,24 @@ uint32_t Packets::copy(uint32_t index) {
 }
 
 void Events::add(int64_t at_ns, Event::Kind kind, uint32_t subject) {
-  heap_.push_back({at_ns, made_++, subject, kind});
+  const Event event{at_ns, made_++, subject, kind};
+  const uint32_t count = back_ - front_;
+  if (count == 0 || (count < kQueued && queued(back_ - 1).at_ns <= at_ns)) {
+    queue_[back_++ & (kQueued - 1)] = event;
+    return;
+  }
+  heap_.push_back(event);
   std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
+const Event* Events::first_event() const {
+  if (heap_.empty()) return front_ == back_ ? nullptr : &queued(front_);
+  const Event* const first = &heap_.front();
+  return front_ == back_ || later(queued(front_), *first) ? first : &queued(front_);
+}
+
 Event Events::take() {
+  if (heap_.empty() || first_event() != &heap_.front()) return queued(front_++);
   std::pop_heap(heap_.begin(), heap_.end(), later);
   const Event event = heap_.back();
   heap_.pop_back();
@@ -70,7 +89,7 @@ void Directory::add(const FabricAddress& address, uint32_t port) {
   UET_ASSERT(ports_.insert({address}, port).ok());
 }
 
-const Path* Paths::find(uint32_t from, uint32_t to) const {
+const Path* Paths::search(uint32_t from, uint32_t to) const {
   const auto at = place_of(paths_, key_of(from, to));
   return at != paths_.end() && at->key == key_of(from, to) ? &*at : nullptr;
 }

@@ -52,8 +52,9 @@ class Packets {
 
  private:
   uint32_t carried_bytes_;
+  uint32_t count_;
   uint32_t free_head_ = kNone;
-  std::vector<Packet> packets_;
+  std::vector<Packet> packets_;  // those that were ever used; there is room for all
   std::unique_ptr<std::byte[]> memory_;
 };
 
@@ -69,19 +70,35 @@ struct Event {
   Kind kind;
 };
 
-// What is to happen, the earliest first.
+// What is to happen, the earliest first. Mostly events are added in the order in which they are to
+// happen: those stand in a queue, the others in a binary heap.
 class Events {
  public:
+  Events() : queue_(kQueued) {}
+  // Room in the heap.
   void reserve(size_t count) { heap_.reserve(count); }
   void add(int64_t at_ns, Event::Kind kind, uint32_t subject);
   Instant earliest() const {
-    return heap_.empty() ? Instant::never() : Instant::from_ns(heap_.front().at_ns);
+    const Event* const first = first_event();
+    return first == nullptr ? Instant::never() : Instant::from_ns(first->at_ns);
   }
-  bool is_due(Instant now) const { return !heap_.empty() && earliest() <= now; }
+  bool is_due(Instant now) const {
+    const Event* const first = first_event();
+    return first != nullptr && first->at_ns <= now.ns();
+  }
   // The earliest; there must be one.
   Event take();
 
  private:
+  static constexpr uint32_t kQueued = 1024;  // at most; a power of two
+
+  const Event& queued(uint32_t place) const { return queue_[place & (kQueued - 1)]; }
+  // Null: there is none.
+  const Event* first_event() const;
+
+  std::vector<Event> queue_;  // a ring
+  uint32_t front_ = 0;        // counts events taken from the queue,
+  uint32_t back_ = 0;         // and those put in; both wrap
   std::vector<Event> heap_;
   uint64_t made_ = 0;
 };
@@ -122,10 +139,14 @@ struct Path {
 class Paths {
  public:
   // Null: it does not differ.
-  const Path* find(uint32_t from, uint32_t to) const;
+  const Path* find(uint32_t from, uint32_t to) const {
+    return paths_.empty() ? nullptr : search(from, to);
+  }
   Path& at(uint32_t from, uint32_t to);
 
  private:
+  const Path* search(uint32_t from, uint32_t to) const;
+
   std::vector<Path> paths_;  // sorted by key
 };
 

@@ -2,19 +2,19 @@
 // program that works down a list.
 #pragma once
 
+#include "sim/due_list.h"
+
 #include "base/time.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <set>
-#include <utility>
 #include <vector>
 
 namespace uet::sim {
 
 // Tasks have numbers from 1 on and belong to a lane, which may be blocked without the others. Each
-// call costs O(log tasks).
+// call costs O(log tasks) for each task that it adds or takes.
 class Agenda {
  public:
   enum class Lane : uint8_t {
@@ -35,44 +35,63 @@ class Agenda {
   }
   // The task counts from the next advance() on.
   void add_next_time(Lane lane, uint32_t id, Instant at) { fresh_.push_back({at, id, lane}); }
-  void add_due(Lane lane, uint32_t id) { due(lane).insert(id); }
+  void add_due(Lane lane, uint32_t id) {
+    due(lane).add(id);
+    due(lane).settle();
+  }
   void finish(Lane lane, uint32_t id) { due(lane).erase(id); }
   void clear() { *this = {}; }
 
   // What is due by now can be walked through with first_due().
   void advance(Instant now) {
+    if (planned_.empty() && later_.size() >= kMany) plan();
     for (const Task& t : fresh_) add(t.lane, t.id, t.at);
     fresh_.clear();
-    while (!later_.empty() && later_.front().at <= now) {
-      add_due(later_.front().lane, later_.front().id);
+    bool is_any = false;
+    for (const Task* t = first_later(); t != nullptr && t->at <= now; t = first_later()) {
+      due(t->lane).add(t->id);
       drop_first_later();
+      is_any = true;
     }
+    if (!is_any) return;
+    for (DueList& lane : due_) lane.settle();
   }
   // The due task of that lane with the least number above `above`; 0: none.
   uint32_t first_due(Lane lane, uint32_t above) const {
-    const std::set<uint32_t>& all = due_[static_cast<size_t>(lane)];
-    const auto found = all.upper_bound(above);
-    return found == all.end() ? 0 : *found;
+    return due_[static_cast<size_t>(lane)].first_above(above);
   }
   // A task is due by `now`, or counts from the next advance() on.
   bool has_due(Instant now) const {
-    const auto is_empty = [](const std::set<uint32_t>& lane) { return lane.empty(); };
-    return !fresh_.empty() || !std::ranges::all_of(due_, is_empty) ||
-           (!later_.empty() && later_.front().at <= now);
+    const auto is_empty = [](const DueList& lane) { return lane.empty(); };
+    if (!fresh_.empty() || !std::ranges::all_of(due_, is_empty)) return true;
+    const Task* const later = first_later();
+    return later != nullptr && later->at <= now;
   }
   // The first task that is not due yet; null: none.
-  const Task* first_later() const { return later_.empty() ? nullptr : &later_.front(); }
+  const Task* first_later() const {
+    const Task* const planned = planned_.empty() ? nullptr : &planned_.back();
+    if (later_.empty()) return planned;
+    return planned == nullptr || later_.front().at < planned->at ? &later_.front() : planned;
+  }
   void drop_first_later() {
+    if (later_.empty() || first_later() != &later_.front()) return planned_.pop_back();
     std::pop_heap(later_.begin(), later_.end(), after);
     later_.pop_back();
   }
 
  private:
+  static constexpr size_t kMany = 32;
   static bool after(const Task& a, const Task& b) { return a.at > b.at; }
-  std::set<uint32_t>& due(Lane lane) { return due_[static_cast<size_t>(lane)]; }
+  // Of a heap each task that is taken moves others: many that are known are rather sorted once.
+  void plan() {
+    planned_.swap(later_);
+    std::sort(planned_.begin(), planned_.end(), after);
+  }
+  DueList& due(Lane lane) { return due_[static_cast<size_t>(lane)]; }
 
-  std::array<std::set<uint32_t>, kLanes> due_;
-  std::vector<Task> later_;  // binary heap, earliest first
+  std::array<DueList, kLanes> due_;
+  std::vector<Task> planned_;  // the earliest last
+  std::vector<Task> later_;    // the others: a binary heap, earliest first
   std::vector<Task> fresh_;
 };
 

@@ -16,7 +16,7 @@ struct LocalClock {
   int32_t ppm = 0;  // gained per million; above -1,000,000
 
   Instant local(Instant simulated) const {
-    return simulated + ahead + gained((simulated - kStart).ns());
+    return ppm == 0 ? simulated + ahead : simulated + ahead + gained((simulated - kStart).ns());
   }
 
   // The first simulated instant, from kStart on, at which the clock shows `local` or more.
@@ -24,6 +24,7 @@ struct LocalClock {
     if (local.is_never()) return local;
     const int64_t shown = (local - ahead - kStart).ns();
     if (shown <= 0) return kStart;
+    if (ppm == 0) return kStart + Duration::nanoseconds(shown);
     const int64_t rate = kMillion + ppm;
     int64_t at = shown / rate * kMillion + shown % rate * kMillion / rate;
     at = at > 2 ? at - 2 : 0;  // divisions cut off

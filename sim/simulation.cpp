@@ -89,6 +89,12 @@ fep::Config config_of(const Plan& plan) {
   return c;
 }
 
+Duration limit_of(const Plan& plan) {
+  const bool takes_long = plan.may_fail() || plan.restart || plan.goes_back() ||
+                          plan.slow_application > Duration::zero();
+  return takes_long ? kLongLimit : kLimit;
+}
+
 // Room for what many hosts have under way at once.
 io::SimConfig network_of(const Plan& plan) {
   io::SimConfig c;
@@ -265,11 +271,8 @@ class Run {
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
     const Instant now = std::max(clock_.now(), next);
     clock_.advance(now);
-    const bool takes_long = plan_.may_fail() || plan_.restart || plan_.goes_back() ||
-                            plan_.slow_application > Duration::zero();
-    const Duration limit = takes_long ? kLongLimit : kLimit;
-    if (now - kStart > limit) {
-      return fail("not finished after " + std::to_string(limit.ms()) +
+    if (now - kStart > limit_) {
+      return fail("not finished after " + std::to_string(limit_.ms()) +
                   " ms; waiting: " + workload_.unfinished());
     }
     net_.advance(now);
@@ -277,7 +280,7 @@ class Run {
     for (uint32_t port = net_.take_touched(); port != io::SimNet::kNoPort;
          port = net_.take_touched()) {
       const uint32_t index = port < host_of_port_.size() ? host_of_port_[port] : kNobody;
-      if (index != kNobody && nodes_[index].host.is_up()) clock_.wake(index, now);
+      if (index != kNobody && nodes_[index].host.is_up()) clock_.call(index);
     }
     for (const uint32_t index : clock_.take_due()) {
       if (!visit(index)) return false;
@@ -344,6 +347,7 @@ class Run {
   Plan plan_;
   recording::Writer* writer_;
   const fep::Config config_ = config_of(plan_);
+  const Duration limit_ = limit_of(plan_);
   Clock clock_{kStart};  // its actors are the hosts, by index
   io::SimNet net_;
   std::unique_ptr<Stranger> stranger_;

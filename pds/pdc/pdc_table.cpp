@@ -18,8 +18,7 @@ Result<void> PdcTable::create(Arena& arena, const PdcLimits& limits, RandomSourc
   UET_CHECK(by_peer_.create(arena, pdcs, random.u64()));
   UET_CHECK(graves_.create(arena, graves, random.u64()));
   UET_CHECK(graves_by_id_.create(arena, graves, random.u64()));
-  by_id_ = arena.make_zero_span<IdRecord>(kIds);
-  return by_id_.empty() ? Result<void>(Errc::no_memory) : Result<void>();
+  return by_id_.create(arena);
 }
 
 uint32_t PdcTable::free_count(bool is_initiator) const {
@@ -72,7 +71,7 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
   pdc->life.start(is_initiator);
   pdc->id = id;
   pdc->handle = PdcHandle(pdcs_.handle(pdc).word());
-  IdRecord& record = by_id_[id.value()];
+  PdcIds::Record& record = by_id_.record_of(id);
   record.place = static_cast<uint16_t>(pdcs_.handle(pdc).index() + 1);
   pdc->start.begin_at(draw_start(record, random));
   return pdc;
@@ -80,7 +79,7 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
 
 // Not within 2^16 of where the previous PDC of this id ended: the upper halves are no neighbours.
 // [PDS-044]
-Psn PdcTable::draw_start(const IdRecord& id, RandomSource& random) {
+Psn PdcTable::draw_start(const PdcIds::Record& id, RandomSource& random) {
   const Psn start(random.u32());
   const auto apart = static_cast<int16_t>((start.value() >> 16) - id.last_psn);
   return apart >= -1 && apart <= 1 ? start + (int64_t{1} << 20) : start;
@@ -101,7 +100,9 @@ bool PdcTable::bind_peer(Pdc& pdc) {
 void PdcTable::free(Pdc& pdc) {
   const Pdcid id = pdc.id;
   if (find_peer(pdc.peer, pdc.peer_id) == &pdc) by_peer_.erase({pdc.peer, pdc.peer_id});
-  by_id_[id.value()] = {0, static_cast<uint16_t>((pdc.tx.next() - 1).value() >> 16)};
+  PdcIds::Record& record = by_id_.record_of(id);
+  record.place = 0;
+  record.last_psn = static_cast<uint16_t>((pdc.tx.next() - 1).value() >> 16);
   if (pdc.is_reserved) {
     --reserved_count_;
   } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/pdc/pdc_ids.h"
 #include "pds/pdc/peer_table.h"
 
 #include "base/bitmap.h"
@@ -10,7 +11,6 @@
 #include "base/random_source.h"
 
 #include <cstdint>
-#include <span>
 
 namespace uet::pds {
 
@@ -77,7 +77,7 @@ class PdcTable {
   Instant next_expiry() const;
 
   Pdc* find(Pdcid id) {
-    const uint16_t place = by_id_[id.value()].place;
+    const uint16_t place = by_id_.place_of(id);
     return place == 0 ? nullptr : &pdcs_.at(place - 1u);
   }
   const Pdc* find(Pdcid id) const { return const_cast<PdcTable*>(this)->find(id); }
@@ -102,17 +102,9 @@ class PdcTable {
   static constexpr uint32_t kIds = 65536;
   static constexpr int kDrawsMax = 64;
 
-  // What is known of a PDCID. Ids are drawn at random, so each one in use costs a page of these at
-  // first: they are small.
-  struct IdRecord {
-    uint16_t place;     // 1 + the index of its PDC in the pool; 0: none has it
-    uint16_t last_psn;  // of the previous PDC with that id, the upper half [PDS-044]
-  };
-  static_assert(sizeof(IdRecord) == 4);
-
   Pdcid take_id(RandomSource& random);
   Pdc* make(bool is_initiator, RandomSource& random);
-  static Psn draw_start(const IdRecord& id, RandomSource& random);
+  static Psn draw_start(const PdcIds::Record& id, RandomSource& random);
   Tombstone* make_tombstone(const Pdc& pdc);
   void remove_tombstone(Tombstone& t);
 
@@ -122,7 +114,7 @@ class PdcTable {
   IntrusiveList<Tombstone, TombstoneTag> oldest_;     // closed by the peer
   IntrusiveList<Tombstone, TombstoneTag> reclaimed_;  // taken under pressure, kept longer
   Bitmap ids_;                                        // in use, tombstones included
-  std::span<IdRecord> by_id_;
+  PdcIds by_id_;
   HashMap<PeerPdcid, Pdc*> by_peer_;
   HashMap<PeerStart, Tombstone*> graves_;
   HashMap<Pdcid, Tombstone*> graves_by_id_;

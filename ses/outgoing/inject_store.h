@@ -36,6 +36,7 @@ class InjectStore {
  private:
   template <uint32_t kBytes>
   struct Buffer {
+    Buffer() {}  // its octets stay as they are: all that are sent are copied into it
     std::array<std::byte, kBytes> bytes;
   };
   using Short = Buffer<kShortBytes>;

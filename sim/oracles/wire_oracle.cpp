@@ -8,6 +8,7 @@
 #include "wire/ses.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <vector>
 
@@ -29,7 +30,7 @@ uint64_t digest_of_payload(const TxPacket& packet, bool has_payload) {
   return digest.value();
 }
 
-constexpr Room kRoom{16, HashMap<uint64_t, uint64_t>::kCapacityMax};  // of the tables of an oracle
+constexpr Room kRoom{16, HashMap<uint32_t, uint64_t>::kCapacityMax};  // of the tables of an oracle
 
 // The value of that key, which is `value` where it had none, and whether that was so.
 template <class Key, class Value>
@@ -41,7 +42,10 @@ std::pair<Value*, bool> find_or_insert(HashMap<Key, Value>& map, const Key& key,
   return {*inserted, true};
 }
 
-uint64_t key_of(uint32_t spdcid, Psn psn) { return uint64_t{spdcid} << 32 | psn.value(); }
+// Of what follows the PDS header, and of the payload; never 0.
+uint64_t digest_of(std::span<const std::byte> rest, uint64_t payload) {
+  return std::max<uint64_t>(mix(digest_of(rest), payload), 1);
+}
 
 // Return data of a source that is not there any more: a rendezvous send that is over takes it away,
 // whatever of it a context that failed still sends again. [SES-092]
@@ -73,13 +77,8 @@ bool takes_psn(wire::PdsType type) {
 
 WireOracle::WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows)
     : IoLayer(std::move(below)), windows_(windows) {
-  UET_ASSERT(sent_.create(arena_, kRoom, 1).ok() && sent_by_rudi_.create(arena_, kRoom, 2).ok() &&
-             pdc_by_id_.create(arena_, kRoom, 3).ok());
-}
-
-WireOracle::Pdc* WireOracle::pdc_of(uint32_t spdcid) {
-  Pdc** const found = pdc_by_id_.find(spdcid);
-  return found == nullptr ? nullptr : *found;
+  UET_ASSERT(sent_by_rudi_.create(arena_, kRoom, 2).ok() &&
+             context_by_id_.create(arena_, kRoom, 3).ok());
 }
 
 void WireOracle::send(std::span<TxPacket> packets) {
@@ -117,26 +116,24 @@ void WireOracle::note_new_start(std::span<const std::byte> bytes) {
 void WireOracle::move(const wire::Request& syn) {
   const uint32_t id = syn.spdcid.value();
   if (told_starts_.count({id, syn.start_psn().value()}) == 0) return;
-  Pdc* const pdc = pdc_of(id);
-  if (pdc == nullptr || pdc->first == syn.start_psn()) return;
-  std::vector<std::pair<uint64_t, uint64_t>> moved;
-  for (int32_t i = 0; i <= pdc->sent; ++i) {
-    const uint64_t key = key_of(id, pdc->first + i);
-    const uint64_t* const content = sent_.find(key);
-    if (content == nullptr) continue;
-    moved.emplace_back(key_of(id, syn.start_psn() + i), *content);
-    sent_.erase(key);
+  Context* const context = context_of(syn.spdcid);
+  if (context == nullptr || context->pdc.first == syn.start_psn()) return;
+  Pdc& pdc = context->pdc;
+  SentPackets& sent = context->sent;
+  std::vector<std::pair<int32_t, uint64_t>> moved;  // distance from the start, digest
+  for (int32_t i = 0; i <= pdc.sent; ++i) {
+    uint64_t* const digest = sent.find(pdc.first + i);
+    if (digest == nullptr) continue;
+    moved.emplace_back(i, *digest);
+    *digest = 0;
   }
   // An earlier PDC with that PDCID may have been told the same start: forget what it sent there.
-  std::vector<uint64_t> stale;
-  sent_.for_each([&](uint64_t key, uint64_t) {
-    if (key >> 32 != id) return;
-    const int32_t away = Psn(static_cast<uint32_t>(key)) - syn.start_psn();
-    if (std::abs(away) < kElsewhere) stale.push_back(key);
-  });
-  for (const uint64_t key : stale) sent_.erase(key);
-  for (const auto& [key, content] : moved) find_or_insert(sent_, key, content);
-  pdc->first = syn.start_psn();
+  sent.forget_near(syn.start_psn(), kElsewhere);
+  for (const auto& [i, digest] : moved) {
+    const Psn psn = syn.start_psn() + i;
+    if (sent.find(psn) == nullptr) sent.add(psn, digest);
+  }
+  pdc.first = syn.start_psn();
 }
 
 // Whatever an ACK says may be so: the stack believes less of it, never more.
@@ -153,9 +150,9 @@ void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) 
     if (!ack.ok()) return;
     h = *ack;
   }
-  Pdc* const known = pdc_of(h.ack.dpdcid.value());
+  Context* const known = context_of(h.ack.dpdcid);
   if (known == nullptr) return;
-  Pdc& pdc = *known;
+  Pdc& pdc = known->pdc;
   const int32_t cack = h.ack.cack_psn - pdc.first;
   if (cack > pdc.sent) return;
   pdc.cack = std::max(pdc.cack, cack);
@@ -163,21 +160,21 @@ void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) 
   pdc.range = std::max(pdc.range, int32_t{h.mpr} * 128);
   const auto note = [&](Psn psn) {
     const int32_t at = psn - pdc.first;
-    if (at >= pdc.base && at <= pdc.sent) pdc.answered.insert(at);
+    if (at == pdc.base && at <= pdc.sent) {
+      ++pdc.base;
+    } else if (at > pdc.base && at <= pdc.sent) {
+      pdc.answered.insert(at);
+    }
   };
   if (!h.ack.p) note(h.ack.ack_psn());
-  for (uint32_t i = 0; i < 64; ++i) {
-    if (((h.sack_bitmap >> i) & 1) != 0) note(h.sack_base() + i);
+  for (uint64_t left = h.sack_bitmap; left != 0; left &= left - 1) {
+    note(h.sack_base() + std::countr_zero(left));
   }
   while (!pdc.answered.empty() && pdc.answered.erase(pdc.base) != 0) ++pdc.base;
 }
 
 // [PDS-035, PDS-037] A new packet is within the window of its PDC, and within what the peer tracks.
-void WireOracle::check_windows(const wire::Request& request) {
-  const auto [at, is_new] =
-      find_or_insert<uint32_t, Pdc*>(pdc_by_id_, request.spdcid.value(), nullptr);
-  if (is_new) *at = &pdcs_.emplace_back();
-  Pdc& pdc = **at;
+void WireOracle::check_windows(Pdc& pdc, bool is_new, const wire::Request& request) {
   // When all PDCIDs were used they are used again, by PDCs that begin elsewhere. [PDS-011, PDS-019]
   const bool begins_elsewhere = request.syn && request.start_psn() != pdc.first;
   const bool is_elsewhere =
@@ -214,11 +211,18 @@ void WireOracle::check(const TxPacket& packet, uint64_t payload) {
         std::string("sent a request that our own parser rejects: ") + wire::name(request.error());
     return;
   }
-  const uint64_t content = mix(digest_of(header.last(reader.remaining())), payload);
+  const uint64_t content = digest_of(header.last(reader.remaining()), payload);
   if (request->syn) move(*request);
-  const auto [entry, fresh] =
-      find_or_insert(sent_, key_of(request->spdcid.value(), request->psn), content);
-  if (fresh) check_windows(*request);
+  const auto [at, is_new] =
+      find_or_insert<uint32_t, Context*>(context_by_id_, request->spdcid.value(), nullptr);
+  if (is_new) *at = &contexts_.emplace_back();
+  Context& context = **at;
+  uint64_t* const entry = context.sent.find(request->psn);
+  const bool fresh = entry == nullptr;
+  if (fresh) {
+    context.sent.add(request->psn, content);
+    check_windows(context.pdc, is_new, *request);
+  }
   const auto broken = [&](const char* what) {
     violation_ = "PDC " + std::to_string(request->spdcid.value()) + " PSN " +
                  std::to_string(request->psn.value()) + what;
@@ -240,7 +244,7 @@ void WireOracle::check_rudi(const TxPacket& packet, uint64_t payload) {
   const std::span<const std::byte> header(packet.header, packet.header_bytes);
   wire::Reader reader(header);
   const wire::RudiRequest request = wire::RudiRequest::read(reader);
-  const uint64_t content = mix(digest_of(header.last(reader.remaining())), payload);
+  const uint64_t content = digest_of(header.last(reader.remaining()), payload);
   const auto [entry, fresh] = find_or_insert(sent_by_rudi_, request.pkt_id.value(), content);
   if (is_void(request.next_hdr, reader)) *entry = content;
   const char* const what = fresh == request.retx ? "RETX says the opposite"

@@ -3,6 +3,8 @@
 // allow. Sits in front of a simulated port.
 #pragma once
 
+#include "sim/oracles/sent_packets.h"
+
 #include "io/layer.h"
 #include "wire/pds_request.h"
 
@@ -50,22 +52,29 @@ class WireOracle final : public io::IoLayer {
     int32_t cack = -1;           // the highest heard
     int32_t range = 0;           // the widest stated
   };
+  // What is known of a PDCID.
+  struct Context {
+    Pdc pdc;           // the PDC that has it, or had it last
+    SentPackets sent;  // by earlier PDCs, too
+  };
   void note_ack(std::span<const std::byte> bytes, wire::PdsType type);
   void note_new_start(std::span<const std::byte> bytes);
-  Pdc* pdc_of(uint32_t spdcid);
+  Context* context_of(Pdcid spdcid) {
+    Context** const found = context_by_id_.find(spdcid.value());
+    return found == nullptr ? nullptr : *found;
+  }
   void move(const wire::Request& syn);
-  void check_windows(const wire::Request& request);
+  // `is_new`: nothing was sent under its PDCID before.
+  void check_windows(Pdc& pdc, bool is_new, const wire::Request& request);
   // `payload`: its digest.
   void check(const TxPacket& packet, uint64_t payload);
   void check_rudi(const TxPacket& packet, uint64_t payload);
 
   Windows windows_;
-  // Digests of what follows the PDS header, by SPDCID << 32 | PSN, and by pkt_id.
   Arena arena_;
-  HashMap<uint64_t, uint64_t> sent_;
-  HashMap<uint32_t, uint64_t> sent_by_rudi_;
-  std::deque<Pdc> pdcs_;
-  HashMap<uint32_t, Pdc*> pdc_by_id_;                    // by SPDCID
+  std::deque<Context> contexts_;
+  HashMap<uint32_t, Context*> context_by_id_;            // by SPDCID
+  HashMap<uint32_t, uint64_t> sent_by_rudi_;             // digests as of SentPackets, by pkt_id
   std::set<std::pair<uint32_t, uint32_t>> told_starts_;  // (SPDCID, PSN) of each NEW_START_PSN
   std::string violation_;
   uint64_t digest_ = 0xcbf29ce484222325;

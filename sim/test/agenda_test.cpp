@@ -1,7 +1,14 @@
 // What one host has to do: by time, then by number.
 #include "sim/agenda.h"
 
+#include "base/rng.h"
+
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 
 namespace uet::sim {
 namespace {
@@ -62,6 +69,51 @@ TEST(Agenda, ATaskForNextTimeIsNotSeenBefore) {
   agenda.advance(at(10));
   EXPECT_EQ(agenda.first_due(Lane::other, 0), 4u);
   EXPECT_EQ(agenda.first_later(), nullptr);
+}
+
+// Against lists that are searched: many tasks known from the start, others that come later, more
+// than once due, finished from the front and from the middle.
+TEST(Agenda, IsTheSameAsListsThatAreSearched) {
+  Rng rng(5);
+  Agenda agenda;
+  std::map<uint32_t, Instant> later;
+  std::set<uint32_t> due;
+  uint32_t id = 0;
+  const auto add = [&](Instant when) {
+    agenda.add(Lane::send, ++id, when);
+    later[id] = when;
+  };
+  for (int i = 0; i < 500; ++i) add(at(static_cast<int64_t>(rng.below(1'000))));
+  for (int64_t now = 0; now < 1'200; ++now) {
+    agenda.advance(at(now));
+    for (auto task = later.begin(); task != later.end();) {
+      const bool is_due = task->second <= at(now);
+      if (is_due) due.insert(task->first);
+      task = is_due ? later.erase(task) : std::next(task);
+    }
+    const auto earliest = std::min_element(later.begin(), later.end(),
+                                           [](auto& a, auto& b) { return a.second < b.second; });
+    ASSERT_EQ(agenda.first_later() == nullptr, later.empty());
+    if (!later.empty()) {
+      ASSERT_EQ(agenda.first_later()->at, earliest->second);
+    }
+    uint32_t seen = 0;
+    for (const uint32_t expected : std::set<uint32_t>(due)) {
+      ASSERT_EQ(agenda.first_due(Lane::send, seen), expected);
+      seen = expected;
+      if (!rng.chance(0.7)) continue;
+      agenda.finish(Lane::send, expected);
+      due.erase(expected);
+    }
+    ASSERT_EQ(agenda.first_due(Lane::send, seen), 0u);
+    if (rng.chance(0.3)) add(at(now + static_cast<int64_t>(rng.below(100))));
+    if (rng.chance(0.1) && id > 1) {
+      const auto again = static_cast<uint32_t>(1 + rng.below(id));
+      if (later.contains(again)) continue;
+      agenda.add_due(Lane::send, again);
+      due.insert(again);
+    }
+  }
 }
 
 }  // namespace

@@ -70,6 +70,26 @@ TEST(Clock, TimeDoesNotPassAnActorThatIsDue) {
   EXPECT_DEATH(clock.advance(at(11)), "");
 }
 
+TEST(Clock, WhoIsCalledRunsNowAndKeepsItsInstant) {
+  Clock clock(at(0));
+  for (int i = 0; i < 4; ++i) clock.add();
+  clock.wake(0, at(30));
+  clock.wake(3, at(20));
+  clock.wake(1, at(20));
+  clock.advance(at(20));
+  clock.call(2);
+  clock.call(0);
+  clock.call(1);
+  clock.call(0);
+  EXPECT_EQ(clock.next(), at(20));
+  EXPECT_EQ(take(clock, at(20)), (std::vector<uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(clock.next(), at(30)) << "of 0";
+  EXPECT_EQ(take(clock, at(30)), (std::vector<uint32_t>{0}));
+  EXPECT_TRUE(clock.next().is_never());
+  clock.call(2);
+  EXPECT_EQ(take(clock, at(30)), (std::vector<uint32_t>{2}));
+}
+
 // Against a list that is searched.
 TEST(Clock, TheHeapGivesTheEarliestOfMany) {
   Clock clock(at(0));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace uet::sim {
@@ -22,7 +23,7 @@ class Clock {
   // Adds an actor, asleep; returns its number: 0, 1, ...
   uint32_t add() {
     const auto actor = static_cast<uint32_t>(actors_.size());
-    actors_.push_back({Instant::never(), kAsleep});
+    actors_.push_back({Instant::never(), kAsleep, false});
     return actor;
   }
   // The actor runs at `at`, or at once if that is past; never(): it sleeps.
@@ -36,26 +37,38 @@ class Clock {
     }
     sink(rise(a.place));
   }
-  // When the actor runs; never(): it sleeps.
+  // The actor runs now; whether and when it runs again stays as it was. O(1).
+  void call(uint32_t actor) {
+    if (std::exchange(actors_[actor].is_called, true)) return;
+    called_.push_back(actor);
+  }
+  // When the actor runs, unless it is called; never(): it sleeps.
   Instant at(uint32_t actor) const { return actors_[actor].at; }
   // When the first of all runs; never(): all sleep.
-  Instant next() const { return heap_.empty() ? Instant::never() : actors_[heap_[0]].at; }
+  Instant next() const {
+    if (!called_.empty()) return now_;
+    return heap_.empty() ? Instant::never() : actors_[heap_[0]].at;
+  }
 
   // Moves time on, not beyond next(), and never back.
   void advance(Instant to) {
     UET_ASSERT(to >= now_ && to <= next());
     now_ = to;
   }
-  // Puts all that are due to sleep and returns them in their order; valid until the next call. An
-  // actor that is woken again meanwhile is not among them, even if it is for the same instant.
+  // Puts all that are due to sleep and returns them and those that were called, in their order;
+  // valid until the next call. An actor that is woken or called again meanwhile is not among them,
+  // even if it is for the same instant.
   std::span<const uint32_t> take_due() {
-    due_.clear();
+    due_.swap(called_);
+    called_.clear();
     while (!heap_.empty() && actors_[heap_[0]].at <= now_) {
       const uint32_t actor = heap_[0];
-      due_.push_back(actor);
+      if (!actors_[actor].is_called) due_.push_back(actor);
       actors_[actor].at = Instant::never();
       remove(actor);
     }
+    for (const uint32_t actor : due_) actors_[actor].is_called = false;
+    if (due_.size() > 1) std::sort(due_.begin(), due_.end());  // all run at one instant
     return due_;
   }
 
@@ -64,6 +77,7 @@ class Clock {
   struct Actor {
     Instant at;
     uint32_t place;  // in heap_
+    bool is_called = false;
   };
 
   bool before(uint32_t a, uint32_t b) const {
@@ -108,6 +122,7 @@ class Clock {
   Instant now_;
   std::vector<Actor> actors_;
   std::vector<uint32_t> heap_;
+  std::vector<uint32_t> called_;
   std::vector<uint32_t> due_;
 };
 

@@ -1,0 +1,120 @@
+// The oracle of packets finds each breach of the PSN rules that it is there for.
+#include "sim/oracles/wire_oracle.h"
+
+#include "wire/pds.h"
+#include "wire/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace uet::sim {
+namespace {
+
+// Takes every packet, and brings one when it is told to.
+class Card final : public io::PacketIo {
+ public:
+  io::IoCaps caps() const override { return {}; }
+  FabricAddress local_address() const override { return {}; }
+  void send(std::span<TxPacket> packets) override {
+    for (TxPacket& packet : packets) packet.fate = TxFate::sent;
+  }
+  std::span<RxDatagram> receive() override { return {&arrived_, arrived_.bytes.empty() ? 0u : 1u}; }
+  int wait_fd() const override { return -1; }
+  void bring(std::span<std::byte> octets) { arrived_.bytes = octets; }
+
+ private:
+  RxDatagram arrived_{};
+};
+
+class WireOracleTest : public ::testing::Test {
+ protected:
+  static constexpr Psn kFirst{1000};
+
+  WireOracleTest() {
+    auto card = std::make_unique<Card>();
+    card_ = card.get();
+    oracle_ = std::make_unique<WireOracle>(std::move(card), WireOracle::Windows{4, 1024, true});
+  }
+  // A request with that distance from the first PSN and one octet behind its header.
+  void send(uint32_t distance, uint8_t octet, bool retx = false) {
+    wire::Request h;
+    h.next_hdr = wire::NextHeader::response_data;
+    h.spdcid = Pdcid(7);
+    h.dpdcid = Pdcid(9);
+    h.psn = kFirst + distance;
+    h.retx = retx;
+    std::array<std::byte, 64> octets{};
+    wire::Writer w(octets);
+    h.emit(w);
+    w.u8(octet);
+    TxPacket packet;
+    packet.header = octets.data();
+    packet.header_bytes = static_cast<uint16_t>(w.position());
+    oracle_->send({&packet, 1});
+  }
+  // All up to that distance have arrived, and that one is named.
+  void acknowledge(uint32_t distance) {
+    wire::Ack h;
+    h.spdcid = Pdcid(9);
+    h.dpdcid = Pdcid(7);
+    h.cack_psn = kFirst + distance;
+    std::array<std::byte, 64> octets{};
+    wire::Writer w(octets);
+    h.emit(w);
+    card_->bring(std::span(octets).first(w.position()));
+    oracle_->receive();
+    card_->bring({});
+  }
+
+  Card* card_ = nullptr;
+  std::unique_ptr<WireOracle> oracle_;
+};
+
+TEST_F(WireOracleTest, WhatKeepsTheRulesPasses) {
+  for (uint32_t i = 0; i < 4; ++i) send(i, 1);
+  send(2, 1, true);
+  acknowledge(3);
+  for (uint32_t i = 4; i < 8; ++i) send(i, 2);
+  EXPECT_EQ(oracle_->violation(), "");
+  EXPECT_EQ(oracle_->packets(), 9u);
+}
+
+TEST_F(WireOracleTest, APsnForASecondPacketIsFound) {
+  send(0, 1);
+  send(1, 1);
+  send(0, 1);
+  EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1000 used for a second packet");
+}
+
+TEST_F(WireOracleTest, ARetxOfAFirstTransmissionIsFound) {
+  send(0, 1);
+  send(1, 1, true);
+  EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1001: RETX on a first transmission");
+}
+
+// Also when others have been sent and answered since.
+TEST_F(WireOracleTest, AResendWithOtherOctetsIsFound) {
+  send(0, 1);
+  acknowledge(0);
+  for (uint32_t i = 1; i < 4; ++i) send(i, 3);
+  send(0, 1, true);
+  EXPECT_EQ(oracle_->violation(), "");
+  send(0, 2, true);
+  EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1000: a resend with other octets");
+}
+
+// A window of four.
+TEST_F(WireOracleTest, TooManyOutstandingAreFound) {
+  for (uint32_t i = 0; i < 4; ++i) send(i, 1);
+  acknowledge(0);
+  send(4, 1);
+  EXPECT_EQ(oracle_->violation(), "");
+  send(5, 1);
+  EXPECT_EQ(oracle_->violation(), "PDC 7: 5 packets outstanding");
+}
+
+}  // namespace
+}  // namespace uet::sim
