@@ -47,10 +47,11 @@ started=$SECONDS
 
 # Chromium takes 300 MB and a minute, for a few tests of `dev`, which are skipped without it: it is
 # installed while the first preset is built.
-chromium_pid='' beside_pid=''
+chromium_pid='' chromium_log='' beside_pid=''
 finish() {
   [ -z "$beside_pid" ] || kill -- "-$beside_pid" || true
   wait  # for an installation
+  rm -f "$chromium_log"
 }
 trap finish EXIT
 if [ "${CI:-}" = true ] && [ $quick -eq 0 ]; then
