@@ -98,6 +98,27 @@ TEST_F(OrderedPathTest, AMarkChangesItWhileIdle) {
   EXPECT_EQ(send(1), third) << "once";
 }
 
+// [CMS-150, PDS-004] Packets that have arrived and have no answer yet are outstanding: they keep it
+// though nothing is in flight.
+TEST_F(OrderedPathTest, PacketsWithoutAnAnswerKeepIt) {
+  bench_.client.script.sack_completes = false;
+  open();
+  send(8);
+  ack(1, true);
+  const Entropy second = send(3);
+  ack(next_ - 3, true);  // too soon for another one
+  wire::AckCc h;
+  h.ack = bench_.ack(bench_.start + (next_ - 3));
+  h.ack.type = wire::PdsType::ack_cc;
+  h.mpr = 128;
+  h.sack_psn_offset = 1;
+  h.sack_bitmap = 0b11;
+  bench_.rx_header(h);
+  EXPECT_EQ(send(1), second);
+  ack_all();
+  EXPECT_NE(send(1), second) << "nothing is outstanding";
+}
+
 // [CMS-150, CMS-163] Packets that are cut on the last hop, marked ones, too, change nothing.
 TEST_F(OrderedPathTest, TrimsOfTheLastHopChangeNothing) {
   open();
