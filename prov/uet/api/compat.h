@@ -51,8 +51,8 @@ static_assert(sizeof(MrAuthKey) == sizeof(fi_mr_auth_key));
 
 // The region that a new one is to be a part of, or null. Of an application of an API before 2.0 the
 // member does not exist. [LF-119]
-inline fid_mr* base_mr_of([[maybe_unused]] const fi_mr_attr& attr,
-                          [[maybe_unused]] uint32_t api_version) {
+inline const fid_mr* base_mr_of([[maybe_unused]] const fi_mr_attr& attr,
+                                [[maybe_unused]] uint32_t api_version) {
 #if UET_HAVE_BASE_MR
   if (api_version >= FI_VERSION(2, 0)) return attr.base_mr;
 #endif

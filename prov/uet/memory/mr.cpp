@@ -116,7 +116,7 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
 int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
   if (const int error = check(domain, attr, flags); error != 0) return error;
   std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
-  if (fid_mr* const base = base_mr_of(attr, domain.api_version())) {
+  if (const fid_mr* const base = base_mr_of(attr, domain.api_version())) {
     if (const int error = region->become_part_of(base); error != 0) return error;
   }
   if (const int error = region->restrict_to(attr, flags); error != 0) return error;
@@ -136,8 +136,10 @@ int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, f
 
 // A part of a region has a key and rights of its own and lies within it; the whole stays open for
 // as long. [LF-119, fi_mr, base_mr]
-int MemoryRegion::become_part_of(fid_mr* base) {
-  MemoryRegion* const whole = checked_object_of<MemoryRegion>(&base->fid);
+int MemoryRegion::become_part_of(const fid_mr* base) {
+  // libfabric gives it as const; the region behind it counts its parts.
+  auto* const region = const_cast<fid_mr*>(base);
+  MemoryRegion* const whole = checked_object_of<MemoryRegion>(&region->fid);
   if (whole == nullptr || &whole->domain_ != &domain_) return -FI_EINVAL;
   for (const IoSlice& slice : iov_) {
     if (!whole->covers(slice)) {

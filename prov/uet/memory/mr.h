@@ -44,7 +44,7 @@ class MemoryRegion {
 
  private:
   MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags);
-  int become_part_of(fid_mr* base);
+  int become_part_of(const fid_mr* base);
   bool covers(const IoSlice& slice) const;
   int restrict_to(const fi_mr_attr& attr, uint64_t flags);
   int restrict_to_av(const fi_mr_attr& attr, uint64_t flags);
