@@ -118,7 +118,7 @@ void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {
   const Psn end = gap_waits(res_, pdc) ? pdc.losses.gap() : pdc.tx.next();
   for (Psn p = from; p.before(end); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
-    if (slot == nullptr || slot->state.is_answered() || slot->state.is_lost()) continue;
+    if (slot == nullptr || slot->state.is_lost()) continue;
     const bool is_taken_back = p == expected && slot->state.has_arrived();
     if (is_taken_back) slot->state.unarrive();
     if (slot->state.has_arrived()) continue;
