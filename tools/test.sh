@@ -49,7 +49,8 @@ started=$SECONDS
 # installed while the first preset is built.
 chromium_pid='' chromium_log='' beside_pid=''
 finish() {
-  [ -z "$beside_pid" ] || kill -- "-$beside_pid" || true
+  # It may have ended by itself; the status of this script stays.
+  [ -z "$beside_pid" ] || kill -- "-$beside_pid" 2>/dev/null || true
   wait  # for an installation
   rm -f "$chromium_log"
 }
@@ -96,7 +97,7 @@ build_beside() {
   set +m
 }
 await_build() {
-  wait "$beside_pid" || true
+  wait "$beside_pid" || true  # what failed fails again in build(), where it is shown
   beside_pid=
 }
 
