@@ -1,6 +1,7 @@
-// Fuzz target: IP packets as the packet-socket backend takes them apart.
+// Fuzz target: IP packets as the packet-socket backend takes them apart, over UDP and without.
 #include "fuzz/target.h"
 #include "io/frame.h"
+#include "io/native.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,11 +30,35 @@ void check_round_trip(const io::UdpPacket& packet) {
   UET_ASSERT(!io::is_udp_checksum_right(again));
 }
 
+// Headers and trailer are taken off from both ends; what is left lies between them.
+void take_native_apart(std::span<std::byte> octets) {
+  constexpr uint8_t kProtocol = 253;
+  io::IpPacket packet;
+  if (!io::parse_ip_packet(octets, kProtocol, packet)) return;
+  UET_ASSERT(packet.whole.data() == octets.data() && packet.whole.size() <= octets.size());
+  UET_ASSERT(packet.payload.data() + packet.payload.size() ==
+             packet.whole.data() + packet.whole.size());
+  for (const bool crc : {false, true}) {
+    const io::NativeFormat format{
+        .ip_protocol = kProtocol, .crc = crc, .cut_dscps = 1, .local = packet.to};
+    RxDatagram pattern;
+    pattern.from = packet.from;
+    pattern.dscp = packet.tos >> 2;
+    std::span<std::byte> left = packet.payload;
+    const io::NativeVerdict verdict = io::take_native(format, pattern, left);
+    if (verdict != io::NativeVerdict::good) continue;
+    UET_ASSERT(left.data() == packet.payload.data() + io::kEntropyHeader);
+    UET_ASSERT(left.size() + io::kEntropyHeader <= packet.payload.size());
+    UET_ASSERT(crc || left.size() + io::kEntropyHeader == packet.payload.size());
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<std::byte> octets(size);
   if (size > 0) std::memcpy(octets.data(), data, size);
+  take_native_apart(octets);
   io::UdpPacket packet;
   if (!io::parse_udp_packet(octets, packet)) return 0;
   const std::byte* const end = octets.data() + octets.size();

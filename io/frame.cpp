@@ -50,34 +50,6 @@ uint32_t ip_header_of(const std::byte* packet) {
   return is_ipv4(packet) ? kIpv4Header : kIpv6Header;
 }
 
-// Writes the IP header before so many octets and returns its length.
-uint32_t put_ip_header(std::byte* at, const FabricAddress& from, const FabricAddress& to,
-                       uint8_t tos, uint8_t protocol, uint32_t bytes) {
-  const bool ipv6 = from.family == FabricAddress::Family::ipv6;
-  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
-  std::memset(at, 0, ip_header);
-  if (ipv6) {
-    at[0] = static_cast<std::byte>(0x60 | tos >> 4);
-    at[1] = static_cast<std::byte>(tos << 4);
-    store16(at + 4, bytes);
-    at[6] = std::byte{protocol};
-    at[7] = std::byte{kHops};
-    std::memcpy(at + 8, from.ip.data(), 16);
-    std::memcpy(at + 24, to.ip.data(), 16);
-    return ip_header;
-  }
-  at[0] = std::byte{0x45};
-  at[1] = static_cast<std::byte>(tos);
-  store16(at + 2, kIpv4Header + bytes);
-  at[6] = std::byte{0x40};  // do not fragment
-  at[8] = std::byte{kHops};
-  at[9] = std::byte{protocol};
-  std::memcpy(at + 12, from.ip.data(), 4);
-  std::memcpy(at + 16, to.ip.data(), 4);
-  store16(at + 10, ~sum16({at, kIpv4Header}, 0) & 0xffff);
-  return ip_header;
-}
-
 // Both addresses stand at the end of the IP header.
 uint32_t pseudo_header_sum(const std::byte* packet, size_t udp_bytes) {
   const uint32_t addresses = is_ipv4(packet) ? 8 : 32;
@@ -92,6 +64,33 @@ uint32_t udp_sum(std::span<const std::byte> packet) {
 }
 
 }  // namespace
+
+uint32_t put_ip_header(std::byte* at, const FabricAddress& from, const FabricAddress& to,
+                       uint8_t tos, uint8_t ip_protocol, uint32_t bytes) {
+  const bool ipv6 = from.family == FabricAddress::Family::ipv6;
+  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
+  std::memset(at, 0, ip_header);
+  if (ipv6) {
+    at[0] = static_cast<std::byte>(0x60 | tos >> 4);
+    at[1] = static_cast<std::byte>(tos << 4);
+    store16(at + 4, bytes);
+    at[6] = std::byte{ip_protocol};
+    at[7] = std::byte{kHops};
+    std::memcpy(at + 8, from.ip.data(), 16);
+    std::memcpy(at + 24, to.ip.data(), 16);
+    return ip_header;
+  }
+  at[0] = std::byte{0x45};
+  at[1] = static_cast<std::byte>(tos);
+  store16(at + 2, kIpv4Header + bytes);
+  at[6] = std::byte{0x40};  // do not fragment
+  at[8] = std::byte{kHops};
+  at[9] = std::byte{ip_protocol};
+  std::memcpy(at + 12, from.ip.data(), 4);
+  std::memcpy(at + 16, to.ip.data(), 4);
+  store16(at + 10, ~sum16({at, kIpv4Header}, 0) & 0xffff);
+  return ip_header;
+}
 
 uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                          uint8_t tos, uint32_t datagram_bytes) {
@@ -130,53 +129,58 @@ void put_udp_checksum_begun(std::byte* headers) {
   store16(udp + 6, pseudo_header_sum(headers, load16(udp + 4)));
 }
 
-bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out) {
-  if (packet.size() < kIpv4Header + kUdpHeader) return false;
+bool parse_ip_packet(std::span<std::byte> packet, uint8_t ip_protocol, IpPacket& out) {
+  if (packet.size() < kIpv4Header) return false;
   const std::byte* const ip = packet.data();
   const uint32_t version = std::to_integer<uint32_t>(ip[0]) >> 4;
+  out.from = out.to = {};
   uint32_t ip_header = kIpv4Header;
   uint32_t ip_bytes = 0;  // from here to the end of the IP packet
   if (version == 4) {
     constexpr uint32_t kFragment = 0x3fff;  // more to come, or an offset
     if (ip[0] != std::byte{0x45} || (load16(ip + 6) & kFragment) != 0) return false;
-    if (ip[9] != std::byte{kProtocolUdp} || load16(ip + 2) < kIpv4Header) return false;
+    if (ip[9] != std::byte{ip_protocol}) return false;
     ip_bytes = load16(ip + 2);
-  } else {
-    if (version != 6 || packet.size() < kIpv6Header + kUdpHeader) return false;
-    if (ip[6] != std::byte{kProtocolUdp}) return false;
-    ip_header = kIpv6Header;
-    ip_bytes = kIpv6Header + load16(ip + 4);
-  }
-  // A switch that trims may have left the IP length as it was. [WIRE-021]
-  if (ip_bytes > packet.size()) ip_bytes = static_cast<uint32_t>(packet.size());
-  if (ip_bytes < ip_header + kUdpHeader) return false;
-
-  const std::byte* const udp = ip + ip_header;
-  const uint32_t udp_bytes = load16(udp + 4);
-  const uint32_t present = ip_bytes - ip_header;
-  if (udp_bytes < kUdpHeader) return false;
-  out.trimmed = udp_bytes > present;
-  out.whole = packet.first(ip_header + (out.trimmed ? present : udp_bytes));
-  out.datagram = out.whole.subspan(ip_header + kUdpHeader);
-  out.has_checksum = load16(udp + 6) != 0;
-  out.from = out.to = {};
-  out.from.port = static_cast<uint16_t>(load16(udp));
-  out.to.port = static_cast<uint16_t>(load16(udp + 2));
-  if (version == 4) {
     out.tos = std::to_integer<uint8_t>(ip[1]);
     out.from.family = out.to.family = FabricAddress::Family::ipv4;
     std::memcpy(out.from.ip.data(), ip + 12, 4);
     std::memcpy(out.to.ip.data(), ip + 16, 4);
   } else {
+    if (version != 6 || packet.size() < kIpv6Header) return false;
+    if (ip[6] != std::byte{ip_protocol}) return false;
+    ip_header = kIpv6Header;
+    ip_bytes = kIpv6Header + load16(ip + 4);
     out.tos = static_cast<uint8_t>(load16(ip) >> 4);
     out.from.family = out.to.family = FabricAddress::Family::ipv6;
     std::memcpy(out.from.ip.data(), ip + 8, 16);
     std::memcpy(out.to.ip.data(), ip + 24, 16);
   }
+  // A switch that trims may have left the IP length as it was. [WIRE-021]
+  if (ip_bytes > packet.size()) ip_bytes = static_cast<uint32_t>(packet.size());
+  if (ip_bytes < ip_header) return false;
+  out.whole = packet.first(ip_bytes);
+  out.payload = out.whole.subspan(ip_header);
   return true;
 }
 
-bool is_ip_checksum_right(const UdpPacket& packet) {
+bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out) {
+  if (!parse_ip_packet(packet, kProtocolUdp, out) || out.payload.size() < kUdpHeader) return false;
+  const std::byte* const udp = out.payload.data();
+  const uint32_t udp_bytes = load16(udp + 4);
+  if (udp_bytes < kUdpHeader) return false;
+  out.trimmed = udp_bytes > out.payload.size();
+  if (!out.trimmed) {
+    out.whole = out.whole.first(out.whole.size() - out.payload.size() + udp_bytes);
+    out.payload = out.payload.first(udp_bytes);
+  }
+  out.datagram = out.payload.subspan(kUdpHeader);
+  out.has_checksum = load16(udp + 6) != 0;
+  out.from.port = static_cast<uint16_t>(load16(udp));
+  out.to.port = static_cast<uint16_t>(load16(udp + 2));
+  return true;
+}
+
+bool is_ip_checksum_right(const IpPacket& packet) {
   const std::byte* const ip = packet.whole.data();
   return !is_ipv4(ip) || sum16({ip, kIpv4Header}, 0) == 0xffff;
 }

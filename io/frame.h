@@ -17,10 +17,12 @@ inline constexpr uint32_t kUdpHeader = 8;
 inline constexpr uint32_t kEntropyHeader = 4;  // in place of UDP's [WIRE-009, WIRE-013]
 inline constexpr uint32_t kUdpPacketHeaderMax = kIpv6Header + kUdpHeader;
 
-// Octets of both headers before a datagram of this family.
+// Octets of the IP header, and of that and the UDP header, before a datagram of this family.
+inline uint32_t ip_header_bytes_of(const FabricAddress& a) {
+  return a.family == FabricAddress::Family::ipv6 ? kIpv6Header : kIpv4Header;
+}
 inline uint32_t header_bytes_of(const FabricAddress& a) {
-  const bool ipv6 = a.family == FabricAddress::Family::ipv6;
-  return (ipv6 ? kIpv6Header : kIpv4Header) + kUdpHeader;
+  return ip_header_bytes_of(a) + kUdpHeader;
 }
 
 // Writes IP and UDP headers for a datagram of so many octets and returns their length. IPv4 without
@@ -32,6 +34,10 @@ uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricA
 // their length. [WIRE-008, WIRE-013]
 uint32_t put_native_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                             uint8_t tos, uint8_t ip_protocol, Entropy ev, uint32_t packet_bytes);
+
+// Writes the IP header alone, before so many octets of this protocol, and returns its length.
+uint32_t put_ip_header(std::byte* at, const FabricAddress& from, const FabricAddress& to,
+                       uint8_t tos, uint8_t ip_protocol, uint32_t bytes);
 
 // The CRC of the addresses, which comes before that of what follows the IP header. [WIRE-091]
 uint32_t crc_of_addresses(const FabricAddress& from, const FabricAddress& to);
@@ -66,24 +72,32 @@ struct FrameOffload {
 };
 static_assert(sizeof(FrameOffload) == 10);
 
-// A UDP datagram with what the headers before it say.
-struct UdpPacket {
-  FabricAddress from;
+// An IP packet with what its header says.
+struct IpPacket {
+  FabricAddress from;  // without ports, but for a UdpPacket
   FabricAddress to;
   uint8_t tos = 0;
-  std::span<std::byte> whole;     // from the IP header on, without padding
+  std::span<std::byte> whole;    // from the IP header on, without padding
+  std::span<std::byte> payload;  // behind the IP header
+};
+
+// A UDP datagram with what the headers before it say.
+struct UdpPacket : IpPacket {
   std::span<std::byte> datagram;  // behind both headers
   bool trimmed = false;           // the UDP header speaks of more than came [WIRE-021]
   bool has_checksum = false;      // not 0 [WIRE-024]
 };
 
 // Takes an IP packet apart; octets behind its end, such as Ethernet padding, are left out. False
-// for anything but a whole UDP packet without IPv4 options or IPv6 extension headers.
+// for another protocol than this one, for IPv4 options, IPv6 extension headers and fragments.
+bool parse_ip_packet(std::span<std::byte> packet, uint8_t ip_protocol, IpPacket& out);
+
+// The same for a whole UDP packet.
 bool parse_udp_packet(std::span<std::byte> packet, UdpPacket& out);
 
 // Whether the checksum of the IPv4 header is right; true of IPv6, whose header has none. Packet
 // sockets get frames before the kernel has checked it. [WIRE-010]
-bool is_ip_checksum_right(const UdpPacket& packet);
+bool is_ip_checksum_right(const IpPacket& packet);
 
 // Whether the UDP checksum is right, of a packet that has one and is not trimmed. Reads every
 // octet.

@@ -23,14 +23,15 @@ uint32_t loopback_of(const std::vector<Interface>& interfaces, uint32_t otherwis
   return found == interfaces.end() ? otherwise : found->index;
 }
 
-std::string open_failure(int error) {
-  std::string text = "cannot open a packet socket: " + errno_text(error);
-  if (error == EPERM || error == EACCES) {
-    text += "; give the process CAP_NET_RAW, or use FI_UET_IO=udp";
-  } else {
-    text += "; use FI_UET_IO=udp";
-  }
-  return text;
+// The backend that sends the same packets without packet sockets.
+std::string remedy(const UdpOptions& options) {
+  return options.ip_protocol != 0 ? "use FI_UET_IO=ip" : "use FI_UET_IO=udp";
+}
+
+std::string open_failure(const UdpOptions& options, int error) {
+  const bool is_forbidden = error == EPERM || error == EACCES;
+  return "cannot open a packet socket: " + errno_text(error) + "; " +
+         (is_forbidden ? "give the process CAP_NET_RAW, or " : "") + remedy(options);
 }
 
 uint8_t tos_of(const TxPacket& packet) {
@@ -53,7 +54,7 @@ std::unique_ptr<FrameIo> FrameIo::open(const UdpOptions& options, std::string* e
   std::string& why = error == nullptr ? ignored : *error;
   std::unique_ptr<FrameIo> io(new FrameIo);
   if (!is_offered_by_kernel()) {
-    why = "packet sockets need Linux 6.2 or later here; use FI_UET_IO=udp";
+    why = "packet sockets need Linux 6.2 or later here; " + remedy(options);
     return nullptr;
   }
   UdpOptions udp = options;
@@ -73,16 +74,20 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   const Interface* const own = find_interface(interfaces, options.local);
   if (own == nullptr || own->link == LinkType::other) {
     error = "packet sockets need an Ethernet or loopback interface with the address " +
-            ip_text(options.local) + "; use FI_UET_IO=udp";
+            ip_text(options.local) + "; " + remedy(options);
     return false;
   }
   interface_index_ = own->index;
   mac_ = own->mac;
   const FabricAddress local = udp_->local_address();
-  packet_bytes_max_ = caps().max_datagram_bytes + header_bytes_of(local);
+  native_ = native_format(options);
+  if (native_.crc) room_.reset(new std::byte[kNativeRoomBytes]);
+  packet_bytes_max_ = caps().max_datagram_bytes + ip_header_bytes_of(local) +
+                      (native_.is_used() ? native_.around_bytes({}) : kUdpHeader);
 
   FrameRx::Settings rx;
   rx.local = local;
+  rx.native = native_;
   rx.interface_index = interface_index_;
   // Peers on this host come in there. Nothing leaves there as a frame: the IP stack takes packets
   // between local addresses from itself only.
@@ -91,7 +96,7 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   rx.ring_bytes = options.receive_buffer_bytes;
   if (!rx_.open(rx) || !open_sender() || !udp_->watch_input(rx_.short_socket().get()) ||
       !udp_->watch_input(rx_.long_socket().get())) {
-    error = open_failure(errno);
+    error = open_failure(options, errno);
     return false;
   }
   next_hops_ = NextHops::open(local, interface_index_);
@@ -112,7 +117,7 @@ bool FrameIo::open_sender() {
 }
 
 void FrameIo::send(std::span<TxPacket> packets) {
-  if (packets.size() > kFewPackets) return udp_->send(packets);
+  if (packets.size() > kFewPackets && !native_.is_used()) return udp_->send(packets);
   const Instant now = monotonic_now();
   size_t left = 0;  // packets in a row for the IP stack, which takes them together
   for (size_t i = 0; i < packets.size(); ++i) {
@@ -127,7 +132,8 @@ void FrameIo::send(std::span<TxPacket> packets) {
 // False when the packet is one for the IP stack.
 bool FrameIo::send_frame(TxPacket& packet, Instant now) {
   const FabricAddress local = udp_->local_address();
-  const uint32_t bytes = packet.bytes() + header_bytes_of(local);
+  const uint32_t bytes = packet.bytes() + ip_header_bytes_of(local) +
+                         (native_.is_used() ? native_.around_bytes(packet) : kUdpHeader);
   if (bytes > packet_bytes_max_ || packet.to.family != local.family) return false;
   const NextHop* const hop = next_hops_->find(packet.to, now);
   if (hop == nullptr || (!hop->on_link && bytes > kRoutedBytesMax)) return false;
@@ -156,34 +162,38 @@ bool FrameIo::send_frame(TxPacket& packet, Instant now) {
 // Points the vectors at the pieces of the frame; returns how many. The kernel reads the payload, so
 // that memory which is gone is an error of the packet, as with a UDP socket.
 uint32_t FrameIo::gather(const TxPacket& packet, const NextHop& hop) {
-  FabricAddress from = udp_->local_address();
-  from.port = udp_->source_port(packet.ev);
-  const bool ipv6 = from.family == FabricAddress::Family::ipv6;
   std::byte* const ethernet = headers_.data();
   std::memcpy(ethernet, hop.mac.data(), 6);
   std::memcpy(ethernet + 6, mac_.data(), 6);
+  const bool ipv6 = packet.to.family == FabricAddress::Family::ipv6;
   const uint16_t type = htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP);
   std::memcpy(ethernet + 12, &type, sizeof type);
-  std::byte* const ip = ethernet + kEthernetHeader;
-  const uint32_t bytes =
-      kEthernetHeader + put_udp_headers(ip, from, packet.to, tos_of(packet), packet.bytes());
   offload_ = {};
-  if (ipv6) {  // [WIRE-024]
+  const uint32_t bytes = kEthernetHeader + put_headers(packet, ethernet + kEthernetHeader);
+
+  vectors_[0] = {&offload_, sizeof offload_};
+  vectors_[1] = {headers_.data(), bytes};
+  return 2 + (native_.is_used()
+                  ? gather_native(packet, native_, entropy_, room_.get(), &vectors_[2])
+                  : gather_packet(packet, &vectors_[2]));
+}
+
+// Writes what stands before a packet, or before its entropy header; returns its length.
+uint32_t FrameIo::put_headers(const TxPacket& packet, std::byte* ip) {
+  FabricAddress from = udp_->local_address();
+  if (native_.is_used()) {
+    return put_ip_header(ip, from, packet.to, tos_of(packet), native_.ip_protocol,
+                         packet.bytes() + native_.around_bytes(packet));
+  }
+  from.port = udp_->source_port(packet.ev);
+  const uint32_t bytes = put_udp_headers(ip, from, packet.to, tos_of(packet), packet.bytes());
+  if (from.family == FabricAddress::Family::ipv6) {  // [WIRE-024]
     put_udp_checksum_begun(ip);
     offload_.flags = FrameOffload::kNeedsChecksum;
     offload_.checksum_start = kEthernetHeader + kIpv6Header;
     offload_.checksum_offset = 6;
   }
-
-  uint32_t count = 0;
-  vectors_[count++] = {&offload_, sizeof offload_};
-  vectors_[count++] = {headers_.data(), bytes};
-  vectors_[count++] = {packet.header, packet.header_bytes};
-  for (uint32_t i = 0; i < packet.slice_count; ++i) {
-    // sendmsg does not write through the pointer.
-    vectors_[count++] = {const_cast<std::byte*>(packet.slices[i].data), packet.slices[i].length};
-  }
-  return count;
+  return bytes;
 }
 
 void FrameIo::report_counters(const CounterSink& sink) const {
@@ -193,6 +203,7 @@ void FrameIo::report_counters(const CounterSink& sink) const {
   sink("frame_rx_long_frames", rx.long_frames);
   sink("frame_rx_malformed", rx.malformed);
   sink("frame_rx_martian", rx.martian);
+  sink("frame_rx_bad_crc", rx.bad_crc);
   sink("frame_rx_dropped", rx_.dropped());
   sink("frame_tx_frames", tx_.frames);
   sink("frame_tx_refused", tx_.refused);

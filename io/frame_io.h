@@ -1,9 +1,10 @@
 // Packets over a packet socket, below the IP stack, for the lowest latency: few and short packets
 // leave as whole frames, and everything arrives through a ring shared with the kernel. Streams, and
 // whatever has no known next hop, leave through UDP sockets, which also hold the ports and hear of
-// ICMP errors. The same packets on the wire as the UDP backend; packets to us with IPv6 extension
-// headers are not seen. Linux 6.2, Ethernet, CAP_NET_RAW.
-// What it passes by: netfilter (firewalls see and stop nothing), and IPsec. [decision 8]
+// ICMP errors. The same packets on the wire as the UDP backend, with UDP or without; packets to us
+// with IPv6 extension headers are not seen. Without UDP nothing is joined, so that everything with
+// a next hop leaves as a frame. Linux 6.2, Ethernet, CAP_NET_RAW. What it passes by: netfilter
+// (firewalls see and stop nothing), and IPsec. [decision 8]
 #pragma once
 
 #include "io/frame_rx.h"
@@ -66,8 +67,10 @@ class FrameIo final : public PacketIo {
   bool open_sender();
   bool send_frame(TxPacket& packet, Instant now);
   uint32_t gather(const TxPacket& packet, const NextHop& hop);
+  uint32_t put_headers(const TxPacket& packet, std::byte* ip);
 
   std::unique_ptr<UdpIo> udp_;
+  NativeFormat native_;
   std::unique_ptr<NextHops> next_hops_;
   FrameRx rx_;
   uint32_t interface_index_ = 0;
@@ -78,7 +81,9 @@ class FrameIo final : public PacketIo {
   // Of the frame being sent.
   FrameOffload offload_;
   std::array<std::byte, kEthernetHeader + kUdpPacketHeaderMax> headers_{};
-  std::array<iovec, TxBatch::kSlicesPerPacket + 3> vectors_{};
+  EntropyOctets entropy_{};
+  std::unique_ptr<std::byte[]> room_;  // for a packet with its CRC
+  std::array<iovec, TxBatch::kSlicesPerPacket + 4> vectors_{};
 };
 
 }  // namespace uet::io

@@ -104,7 +104,8 @@ bool FrameRing::attach_filter(const Settings& settings) {
   filter.require(0);
   const bool ipv6 = settings.local.family == FabricAddress::Family::ipv6;
   filter.load(BPF_B, kIp + (ipv6 ? 6 : 9));
-  filter.require(IPPROTO_UDP);
+  const bool is_native = settings.ip_protocol != 0;
+  filter.require(is_native ? settings.ip_protocol : uint32_t{IPPROTO_UDP});
   if (!ipv6) {
     filter.load(BPF_B, kIp);  // version and length: no options [WIRE-010]
     filter.require(0x45);
@@ -115,8 +116,10 @@ bool FrameRing::attach_filter(const Settings& settings) {
     filter.load(BPF_W, kIp + (ipv6 ? 24 : 16) + at);
     filter.require(ntohl(word));
   }
-  filter.load(BPF_H, kIp + (ipv6 ? kIpv6Header : kIpv4Header) + 2);
-  filter.require(settings.local.port);
+  if (!is_native) {
+    filter.load(BPF_H, kIp + (ipv6 ? kIpv6Header : kIpv4Header) + 2);
+    filter.require(settings.local.port);
+  }
   return filter.attach(socket_);
 }
 

@@ -19,7 +19,8 @@ namespace uet::io {
 class FrameRing {
  public:
   struct Settings {
-    FabricAddress local;           // packets to this address and port are taken
+    FabricAddress local;           // packets to this address are taken...
+    uint8_t ip_protocol = 0;       // ...of this protocol; 0: of UDP, to the port of the address
     uint32_t interface_index = 0;  // from this interface...
     uint32_t loopback_index = 0;   // ...and this one
     uint32_t frame_bytes_min = 0;  // frames from this length, Ethernet header included...

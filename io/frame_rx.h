@@ -10,6 +10,7 @@
 
 #include "io/frame.h"
 #include "io/frame_ring.h"
+#include "io/native.h"
 #include "io/segments.h"
 #include "io/stamp_clock.h"
 
@@ -25,14 +26,16 @@ struct FrameRxCounters {
   uint64_t frames = 0;       // taken from the rings; a GRO super-packet is one
   uint64_t datagrams = 0;    // what receive() handed out
   uint64_t long_frames = 0;  // of the frames: longer than a packet may be
-  uint64_t malformed = 0;    // not a UDP packet after all, or a wrong checksum; dropped
+  uint64_t malformed = 0;    // not a packet of ours after all, or a wrong checksum; dropped
   uint64_t martian = 0;      // from an address that nobody out there has; dropped
+  uint64_t bad_crc = 0;      // dropped
 };
 
 class FrameRx {
  public:
   struct Settings {
-    FabricAddress local;            // packets to this address and port are taken
+    FabricAddress local;            // packets to this address and port are taken...
+    NativeFormat native;            // ...or, if used, of this protocol to this address
     uint32_t interface_index = 0;   // from this interface...
     uint32_t loopback_index = 0;    // ...and this one
     uint32_t packet_bytes_max = 0;  // IP packets up to this long are short, and up to kShortBytes
@@ -63,15 +66,20 @@ class FrameRx {
   static constexpr uint32_t kRingBytesMax = 64 << 20;
 
   FrameRing* ring_with_next();
-  bool open_frame(FrameRing& ring);
+  void open_frame(FrameRing& ring);
+  bool open_udp(const FrameRing::Frame& frame, RxDatagram& pattern, std::span<std::byte>& octets);
+  bool open_native(const FrameRing::Frame& frame, RxDatagram& pattern,
+                   std::span<std::byte>& octets);
+  bool take_ip_header(const FrameRing::Frame& frame, const IpPacket& packet, RxDatagram& pattern);
 
   FrameRing short_;
   FrameRing long_;
   FabricAddress local_;
+  NativeFormat native_;
   uint32_t loopback_index_ = 0;
   Segments segments_;  // of the frame being cut into datagrams: the last one lent by...
   const FrameRing* cutting_ = nullptr;  // ...this ring
-  StampClock clock_;  // read with the first frame of each receive()
+  StampClock clock_;                    // read with the first frame of each receive()
   std::array<RxDatagram, TxBatch::kCapacity> datagrams_{};
   FrameRxCounters counters_;
 };

@@ -183,8 +183,7 @@ bool UdpIo::bind_raw(const UdpOptions& options, std::string& error) {
   tx_.configure({.local = local_,
                  .entropy_values = 1,
                  .send_buffer_bytes = options.send_buffer_bytes,
-                 .ip_protocol = native_.protocol,
-                 .crc = options.crc},
+                 .native = native_format(options)},
                 false, epoll_.get(), owned_port_.get());
   return true;
 }
@@ -283,8 +282,8 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   if (mtu == 0) mtu = found != nullptr ? found->mtu_bytes : 1500;
   const bool is_native = native_.protocol != 0;
   const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
-  const uint32_t trailer = is_native && options.crc ? kCrcBytes : 0;
-  const uint32_t overhead = ip_header + (is_native ? kEntropyHeader : kUdpHeader) + trailer;
+  const NativeFormat native = native_format(options);
+  const uint32_t overhead = ip_header + (is_native ? native.around_bytes({}) : kUdpHeader);
   if (mtu <= overhead) {
     error = "an MTU of " + std::to_string(mtu) + " octets leaves no room for a datagram";
     return false;
@@ -294,10 +293,7 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   const bool ready = options.deaf ? UdpTxSockets::deafen(socket) && watch(socket.get(), 0)
                                   : rx_.attach(socket, {.ipv6 = ipv6,
                                                         .gro = options.gro && !is_native,
-                                                        .native = is_native,
-                                                        .crc = options.crc,
-                                                        .cut_dscps = options.cut_dscps,
-                                                        .local = local_,
+                                                        .native = native,
                                                         .buffer_bytes = receive_buffer_bytes_}) &&
                                         watch(socket.get(), EPOLLIN);
   if (!ready) {

@@ -7,6 +7,7 @@
 // [decisions 3, 8; WIRE-006, WIRE-007, WIRE-121]
 #pragma once
 
+#include "io/native.h"
 #include "io/packet_io.h"
 #include "io/routes.h"
 #include "io/socket.h"
@@ -50,6 +51,15 @@ struct UdpOptions {
   uint64_t cut_dscps = 0;
   bool deaf = false;  // drop all that arrives: somebody else receives what comes to these ports
 };
+
+// What these options say of packets that travel without UDP.
+inline NativeFormat native_format(const UdpOptions& options) {
+  if (options.ip_protocol == 0) return {};
+  return {.ip_protocol = options.ip_protocol,
+          .crc = options.crc,
+          .cut_dscps = options.cut_dscps,
+          .local = options.local};
+}
 
 class UdpIo final : public PacketIo {
  public:

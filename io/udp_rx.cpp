@@ -1,10 +1,6 @@
 // recvmmsg, control messages and cutting GRO super-packets.
 #include "io/udp_rx.h"
 
-#include "io/frame.h"
-
-#include "base/crc32c.h"
-
 #include <netinet/udp.h>
 #include <sys/uio.h>
 
@@ -141,47 +137,24 @@ void UdpRx::open_message(uint32_t message) {
   pattern.ecn = static_cast<Ecn>(marks.tos & 3);
   pattern.at = marks.at;
   std::span<std::byte> octets = messages_.octets(message);
-  if (settings_.native && !take_native_headers(pattern, octets)) return;
+  if (settings_.native.is_used() && !take_native_headers(pattern, octets)) return;
   segments_.open(pattern, octets, marks.segment_bytes);
 }
 
 // What a raw socket hands out begins with the IPv4 header, which the kernel has checked; of IPv6
-// with the entropy header. False: the packet has no such headers. [WIRE-010, WIRE-013]
+// with the entropy header. False: the packet was dropped. [WIRE-010, WIRE-013]
 bool UdpRx::take_native_headers(RxDatagram& pattern, std::span<std::byte>& octets) {
   const bool ipv6 = pattern.from.family == FabricAddress::Family::ipv6;
   const size_t ip_header = ipv6 ? 0 : kIpv4Header;
-  const bool is_whole =
-      octets.size() >= ip_header + kEntropyHeader && (ipv6 || octets[0] == std::byte{0x45});
-  if (!is_whole) {
-    ++counters_.truncated;
-    return false;
+  const bool has_options = !ipv6 && !octets.empty() && octets[0] != std::byte{0x45};
+  NativeVerdict verdict = NativeVerdict::stump;
+  if (octets.size() >= ip_header && !has_options) {
+    octets = octets.subspan(ip_header);
+    verdict = take_native(settings_.native, pattern, octets);
   }
-  octets = octets.subspan(ip_header);
-  pattern.ev = Entropy(static_cast<uint16_t>(std::to_integer<uint32_t>(octets[0]) << 8 |
-                                             std::to_integer<uint32_t>(octets[1])));
-  pattern.from.port = kUetPort;  // there are no ports
-  const bool is_cut = (settings_.cut_dscps >> pattern.dscp & 1) != 0;
-  if (settings_.crc && !is_cut && !is_sealed(octets) && !take_crc(pattern, octets)) {
-    ++counters_.bad_crc;
-    return false;
-  }
-  octets = octets.subspan(kEntropyHeader);
-  return true;
-}
-
-// The check value of a seal takes the place of the CRC. [WIRE-025, WIRE-089]
-bool UdpRx::is_sealed(std::span<const std::byte> octets) {
-  constexpr uint32_t kSecured = 1;  // the first five bits behind the entropy header
-  return octets.size() > kEntropyHeader &&
-         std::to_integer<uint32_t>(octets[kEntropyHeader]) >> 3 == kSecured;
-}
-
-// Takes the trailer off. False: it is wrong, or there is none. [PDS-V3, WIRE-091, WIRE-092]
-bool UdpRx::take_crc(const RxDatagram& pattern, std::span<std::byte>& octets) {
-  if (octets.size() < kEntropyHeader + kCrcBytes) return false;
-  const auto trailer = octets.last<kCrcBytes>();
-  octets = octets.first(octets.size() - kCrcBytes);
-  return crc32c(octets, crc_of_addresses(pattern.from, settings_.local)) == crc_of(trailer);
+  if (verdict == NativeVerdict::stump) ++counters_.truncated;
+  if (verdict == NativeVerdict::bad_crc) ++counters_.bad_crc;
+  return verdict == NativeVerdict::good;
 }
 
 std::span<RxDatagram> UdpRx::receive() {

@@ -2,6 +2,7 @@
 // datagrams. One copy, kernel to buffer; the octets are lent to the stack from there.
 #pragma once
 
+#include "io/native.h"
 #include "io/read_pace.h"
 #include "io/segments.h"
 #include "io/socket.h"
@@ -37,10 +38,7 @@ class UdpRx {
   struct Settings {
     bool ipv6 = false;
     bool gro = false;
-    bool native = false;  // a raw socket: IPv4 and entropy headers come with each packet
-    bool crc = false;     // and a CRC behind it, if it was not cut: see UdpOptions
-    uint64_t cut_dscps = 0;
-    FabricAddress local;        // of the socket
+    NativeFormat native = {};   // used: a raw socket, IPv4 headers come with each packet
     uint32_t buffer_bytes = 0;  // of the socket
   };
   bool attach(const Fd& socket, const Settings& settings);
@@ -91,8 +89,6 @@ class UdpRx {
   void note_read(uint32_t asked);
   void open_message(uint32_t message);
   bool take_native_headers(RxDatagram& pattern, std::span<std::byte>& octets);
-  static bool is_sealed(std::span<const std::byte> octets);
-  bool take_crc(const RxDatagram& pattern, std::span<std::byte>& octets);
 
   int fd_ = -1;
   Settings settings_;

@@ -50,16 +50,6 @@ bool means_no_gso(int error) {
   return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == ENOPROTOOPT;
 }
 
-// Returns how many vectors the packet fills.
-uint32_t gather(const TxPacket& packet, iovec* out) {
-  out[0] = {packet.header, packet.header_bytes};
-  for (uint32_t i = 0; i < packet.slice_count; ++i) {
-    // sendmsg does not write through the pointer.
-    out[i + 1] = {const_cast<std::byte*>(packet.slices[i].data), packet.slices[i].length};
-  }
-  return packet.slice_count + 1u;
-}
-
 // tos: nothing when the socket marks by itself; segment_bytes: 0 when it is no super-packet.
 void set_control(msghdr& header, TxControl& control, bool ipv6, std::optional<uint8_t> tos,
                  uint32_t segment_bytes) {
@@ -86,31 +76,10 @@ void set_control(msghdr& header, TxControl& control, bool ipv6, std::optional<ui
 
 }  // namespace
 
-// The same behind an entropy header. With a CRC all of it is copied to the room first: the sum must
-// be that of the octets which leave, while an application may write to them. [WIRE-013, WIRE-091,
-// WIRE-092]
-uint32_t UdpTx::gather_native(const TxPacket& packet, const UdpTxSockets& sockets,
-                              EntropyOctets& entropy, std::byte* room, iovec* out) {
-  put_entropy_header(entropy.data(), packet.ev);
-  out[0] = {entropy.data(), entropy.size()};
-  const uint32_t count = 1 + gather(packet, out + 1);
-  if (!sockets.has_crc() || packet.sdi != 0) return count;
-  size_t bytes = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    std::memcpy(room + bytes, out[i].iov_base, out[i].iov_len);
-    bytes += out[i].iov_len;
-  }
-  const uint32_t addresses = crc_of_addresses(sockets.local(), packet.to);
-  const CrcOctets trailer = crc_octets(crc32c({room, bytes}, addresses));
-  std::memcpy(room + bytes, trailer.data(), trailer.size());
-  out[0] = {room, bytes + trailer.size()};
-  return 1;
-}
-
 void UdpTx::configure(const UdpTxSockets::Settings& settings, bool gso, int epoll, int fallback) {
   sockets_.configure(settings, epoll, fallback);
   gso_ = gso;
-  if (settings.crc) rooms_.reset(new std::byte[size_t{kRuns + 1} * kRoomBytes]);
+  if (settings.native.crc) rooms_.reset(new std::byte[size_t{kRuns + 1} * kNativeRoomBytes]);
 }
 
 void UdpTx::send(std::span<TxPacket> packets) {
@@ -156,9 +125,11 @@ uint32_t UdpTx::admit(TxPacket& packet) {
   packet.error = 0;
   if (packet.to.family != sockets_.family()) packet.error = EAFNOSUPPORT;
   if (packet.slice_count > TxBatch::kSlices) packet.error = EINVAL;
-  constexpr uint32_t kAround = kEntropyHeader + kCrcBytes;
-  if (sockets_.has_crc() && packet.bytes() > kRoomBytes - kAround) packet.error = EMSGSIZE;
-  if (packet.error == 0) return packet.slice_count + (sockets_.is_native() ? 2u : 1u);
+  const NativeFormat& native = sockets_.native();
+  if (native.crc && packet.bytes() > kNativeRoomBytes - native.around_bytes(packet)) {
+    packet.error = EMSGSIZE;
+  }
+  if (packet.error == 0) return packet.slice_count + (native.is_used() ? 2u : 1u);
   ++counters_.never;
   return 0;
 }
@@ -194,13 +165,13 @@ void UdpTx::Messages::add(std::span<const TxPacket> packets, const Runs& runs, u
   run_[count_] = run_index;
   done_[count_] = tried_[count_] = false;
   const uint32_t first_vector = vector_count_;
-  if (sockets.is_native()) {
-    std::byte* const room = rooms == nullptr ? nullptr : rooms + size_t{count_} * kRoomBytes;
-    vector_count_ += gather_native(packets[run.first], sockets, entropy_[count_], room,
+  if (sockets.native().is_used()) {
+    std::byte* const room = rooms == nullptr ? nullptr : rooms + size_t{count_} * kNativeRoomBytes;
+    vector_count_ += gather_native(packets[run.first], sockets.native(), entropy_[count_], room,
                                    &vectors_[vector_count_]);
   }
-  for (uint32_t i = run.first; i != kNone && !sockets.is_native(); i = runs.next(i)) {
-    vector_count_ += gather(packets[i], &vectors_[vector_count_]);
+  for (uint32_t i = run.first; i != kNone && !sockets.native().is_used(); i = runs.next(i)) {
+    vector_count_ += gather_packet(packets[i], &vectors_[vector_count_]);
   }
   msghdr& header = headers_[count_].msg_hdr;
   header = {};
@@ -394,16 +365,17 @@ int UdpTx::send_alone(const TxPacket& packet, int fd, uint8_t tos) {
   // The vectors and names of this chunk's messages are still needed: use room of its own.
   std::array<iovec, TxBatch::kSlices + 2> vectors;
   EntropyOctets entropy;
-  std::byte* const room = rooms_ == nullptr ? nullptr : rooms_.get() + size_t{kRuns} * kRoomBytes;
+  std::byte* const room =
+      rooms_ == nullptr ? nullptr : rooms_.get() + size_t{kRuns} * kNativeRoomBytes;
   SockAddr name;
   TxControl control;
   msghdr header{};
   header.msg_name = &name;
   header.msg_namelen = sockets_.name_of(packet.to, name);
   header.msg_iov = vectors.data();
-  header.msg_iovlen = sockets_.is_native()
-                          ? gather_native(packet, sockets_, entropy, room, vectors.data())
-                          : gather(packet, vectors.data());
+  header.msg_iovlen = sockets_.native().is_used()
+                          ? gather_native(packet, sockets_.native(), entropy, room, vectors.data())
+                          : gather_packet(packet, vectors.data());
   set_control(header, control, packet.to.family == FabricAddress::Family::ipv6, tos, 0);
 
   bool retried = false;

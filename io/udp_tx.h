@@ -62,7 +62,6 @@ class UdpTx {
   static constexpr uint32_t kVectors = 2 * TxBatch::kCapacity + TxBatch::kSlices;
   static constexpr uint32_t kSegmentsMax = 64;  // what every kernel with GSO takes
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kRoomBytes = 1 << 16;  // the longest IP packet
   // A datagram that any route carries: that of IPv6 at its least.
   static constexpr uint32_t kShortBytes = 1280 - 48;
 
@@ -97,9 +96,6 @@ class UdpTx {
     std::array<uint32_t, kRuns> next_{};
   };
 
-  // What stands before a packet that travels without UDP. [WIRE-013]
-  using EntropyOctets = std::array<std::byte, 4>;
-
   // The messages of one sendmmsg, and all that their headers point at.
   class Messages {
    public:
@@ -128,8 +124,6 @@ class UdpTx {
     std::array<iovec, kVectors> vectors_{};
   };
 
-  static uint32_t gather_native(const TxPacket& packet, const UdpTxSockets& sockets,
-                                EntropyOctets& entropy, std::byte* room, iovec* out);
   uint32_t take_chunk(std::span<TxPacket> packets);
   uint32_t admit(TxPacket& packet);
   // What follows from a refusal.

@@ -46,8 +46,9 @@ int UdpTxSockets::open_or_fallback(uint32_t index) {
   const uint16_t first = settings_.first_port;
   local.port = first == 0 ? uint16_t{0} : static_cast<uint16_t>(first + index);
   const bool ipv6 = local.family == FabricAddress::Family::ipv6;
-  Fd fd = is_native() ? open_raw_socket(local, settings_.ip_protocol) : open_udp_socket(local);
-  if (is_native()) local.port = 0;
+  Fd fd = native().is_used() ? open_raw_socket(local, settings_.native.ip_protocol)
+                             : open_udp_socket(local);
+  if (native().is_used()) local.port = 0;
   SockAddr name;
   const socklen_t length = to_sockaddr(local, name);
   epoll_event event{};
@@ -63,14 +64,14 @@ int UdpTxSockets::open_or_fallback(uint32_t index) {
 
 // A raw socket has no ports, and one of IPv6 refuses them.
 socklen_t UdpTxSockets::name_of(const FabricAddress& to, SockAddr& out) const {
-  if (!is_native()) return to_sockaddr(to, out);
+  if (!native().is_used()) return to_sockaddr(to, out);
   FabricAddress address = to;
   address.port = 0;
   return to_sockaddr(address, out);
 }
 
 uint16_t UdpTxSockets::port_of(uint32_t index) {
-  if (is_native()) return kUetPort;
+  if (native().is_used()) return kUetPort;
   if (ports_[index] == 0) {
     SockAddr name{};
     socklen_t length = sizeof name;

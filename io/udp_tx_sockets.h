@@ -2,6 +2,7 @@
 // connected to.
 #pragma once
 
+#include "io/native.h"
 #include "io/socket.h"
 
 #include "base/packet.h"
@@ -20,9 +21,8 @@ class UdpTxSockets {
     FabricAddress local;          // what the sockets bind to, with a port of their own
     uint32_t entropy_values = 1;  // sockets; the EV modulo this picks one
     uint32_t send_buffer_bytes = 0;
-    uint16_t first_port = 0;  // of consecutive ones for the sockets; 0: any that are free
-    uint8_t ip_protocol = 0;  // raw sockets of this protocol, without ports; 0: UDP
-    bool crc = false;         // with one: each packet ends with a CRC
+    uint16_t first_port = 0;   // of consecutive ones for the sockets; 0: any that are free
+    NativeFormat native = {};  // used: raw sockets of its protocol, without ports
   };
 
   // Sockets not added by adopt() are opened on first use and watched by `epoll` for errors. The
@@ -47,9 +47,7 @@ class UdpTxSockets {
   }
   // The local port that it sends from.
   uint16_t port_of(uint32_t index);
-  bool is_native() const { return settings_.ip_protocol != 0; }
-  bool has_crc() const { return settings_.crc; }
-  const FabricAddress& local() const { return settings_.local; }
+  const NativeFormat& native() const { return settings_.native; }
   // The name of a destination for these sockets, and its length.
   socklen_t name_of(const FabricAddress& to, SockAddr& out) const;
 

@@ -1,7 +1,7 @@
 // Packets as an IP protocol of their own, over loopback: what stands on the wire, who owns an
 // address, what is refused. What holds with UDP, too, is in udp_test.cpp.
 #include "io/frame.h"
-#include "io/test/udp_testing.h"
+#include "io/test/native_testing.h"
 
 #include "base/crc32c.h"
 
@@ -21,17 +21,6 @@ class NativeTest : public ::testing::Test {
     if (!open_raw_socket(ipv4(9), kProtocol)) GTEST_SKIP() << "raw sockets need CAP_NET_RAW";
   }
 };
-
-// Octets on the wire behind the IP header, as another raw socket sees them.
-std::vector<uint8_t> next_octets(const Fd& socket, bool ipv6) {
-  pollfd waiting{socket.get(), POLLIN, 0};
-  if (::poll(&waiting, 1, 1000) != 1) return {};
-  std::vector<uint8_t> octets(2000);
-  const ssize_t got = ::recv(socket.get(), octets.data(), octets.size(), 0);
-  octets.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  if (!ipv6) octets.erase(octets.begin(), octets.begin() + kIpv4Header);
-  return octets;
-}
 
 // What leaves by these options for a packet "uet" with EV 0x1234, behind the IP header.
 std::vector<uint8_t> octets_sent(const UdpOptions& options, const FabricAddress& to) {
@@ -167,35 +156,14 @@ TEST_F(NativeTest, RoomFollowsTheMtu) {
   EXPECT_EQ(got[0].text, std::string(65535 - 24, 'y'));
 }
 
-// CRC-32C one bit at a time, over addresses and what follows the IP header.
-uint32_t crc_by_definition(const FabricAddress& from, const FabricAddress& to,
-                           const std::vector<uint8_t>& octets) {
-  std::vector<uint8_t> all(from.ip.begin(), from.ip.begin() + from.ip_length());
-  all.insert(all.end(), to.ip.begin(), to.ip.begin() + to.ip_length());
-  all.insert(all.end(), octets.begin(), octets.end());
-  uint32_t sum = 0xFFFFFFFF;
-  for (const uint8_t octet : all) {
-    sum ^= octet;
-    for (int i = 0; i < 8; ++i) sum = (sum >> 1) ^ ((sum & 1U) != 0 ? 0x82F63B78U : 0U);
-  }
-  return ~sum;
-}
-
-UdpOptions with_crc(const FabricAddress& local) {
-  UdpOptions options = native_at(local);
-  options.crc = true;
-  options.cut_dscps = uint64_t{1} << 16 | uint64_t{1} << 18;
-  return options;
-}
+UdpOptions with_crc(const FabricAddress& local) { return with_crc(native_at(local)); }
 
 // [WIRE-089, WIRE-091, WIRE-092, WIRE-093] Behind the payload, least significant octet first.
 TEST_F(NativeTest, ACrcEndsThePacket) {
   for (const bool v6 : {false, true}) {
     const FabricAddress from = v6 ? ipv6() : ipv4(1);
     const FabricAddress to = v6 ? ipv6() : ipv4(2);
-    std::vector<uint8_t> want{0x12, 0x34, 0, 0, 'u', 'e', 't'};
-    const uint32_t crc = crc_by_definition(from, to, want);
-    for (int i = 0; i < 4; ++i) want.push_back(static_cast<uint8_t>(crc >> (8 * i)));
+    const std::vector<uint8_t> want = with_trailer(from, to, {0x12, 0x34, 0, 0, 'u', 'e', 't'});
     EXPECT_EQ(octets_sent(with_crc(from), to), want);
   }
 }
@@ -207,9 +175,8 @@ TEST_F(NativeTest, AWrongCrcIsDropped) {
     const FabricAddress from = v6 ? ipv6() : ipv4(1);
     FabricAddress to = v6 ? ipv6() : ipv4(2);
     const auto receiver = open(with_crc(to));
-    std::vector<uint8_t> octets{0xbe, 0xef, 0, 0, 'a', 'b', 'c', 'd', 'e'};
-    const uint32_t crc = crc_by_definition(from, to, octets);
-    for (int i = 0; i < 4; ++i) octets.push_back(static_cast<uint8_t>(crc >> (8 * i)));
+    const std::vector<uint8_t> octets =
+        with_trailer(from, to, {0xbe, 0xef, 0, 0, 'a', 'b', 'c', 'd', 'e'});
     const Fd stranger = open_raw_socket(from, kProtocol);
     SockAddr name, own;
     to.port = 0;

@@ -58,6 +58,8 @@ std::string backend_text(IoChoice choice, const io::Interface& interface) {
       return "packet sockets (FI_UET_IO=packet)";
     case IoChoice::ip:
       return "raw sockets, without UDP (FI_UET_IO=ip)";
+    case IoChoice::ip_packet:
+      return "packet sockets, without UDP (FI_UET_IO=ip-packet)";
     case IoChoice::xdp:
       return "AF_XDP (FI_UET_IO=xdp)";
     case IoChoice::automatic:

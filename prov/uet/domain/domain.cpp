@@ -277,12 +277,12 @@ int Domain::start(const fi_info& info) {
 uint32_t Domain::engine_count() const {
   const IoChoice io = settings().io;
   const bool needs_one = terms_.has_av_keys || (terms_.caps & FI_RMA_EVENT) != 0 ||
-                         is_socket_address(terms_.addr_format) || io == IoChoice::ip ||
+                         is_socket_address(terms_.addr_format) || is_without_udp(io) ||
                          io == IoChoice::xdp;
   if (needs_one && settings().engines > 1) {
     UET_INFO(DOMAIN,
              "one engine instead of FI_UET_ENGINES=%u, because of FI_RMA_EVENT, FI_AV_AUTH_KEY, "
-             "socket addresses, or FI_UET_IO=ip or xdp\n",
+             "socket addresses, or FI_UET_IO=ip, ip-packet or xdp\n",
              settings().engines);
   }
   return needs_one ? 1 : settings().engines;

@@ -120,13 +120,14 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
   if (backend != nullptr) return backend;
   io::UdpOptions options = backend_options(settings, candidate);
   options.ring = wanted == IoChoice::uring;
-  options.ip_protocol = wanted == IoChoice::ip ? settings.ip_protocol : uint8_t{0};
+  options.ip_protocol = is_without_udp(wanted) ? settings.ip_protocol : uint8_t{0};
   options.crc = settings.ip_crc;
   options.cut_dscps = settings.cut_dscps();
   std::string error;
-  backend = wanted == IoChoice::packet ? open_as<io::FrameIo>(options, owns_uet_port, error)
-            : wanted == IoChoice::xdp  ? open_xdp(options, candidate, owns_uet_port, error)
-                                       : open_as<io::UdpIo>(options, owns_uet_port, error);
+  const bool wants_frames = wanted == IoChoice::packet || wanted == IoChoice::ip_packet;
+  backend = wants_frames              ? open_as<io::FrameIo>(options, owns_uet_port, error)
+            : wanted == IoChoice::xdp ? open_xdp(options, candidate, owns_uet_port, error)
+                                      : open_as<io::UdpIo>(options, owns_uet_port, error);
   if (backend == nullptr) {
     UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
   }

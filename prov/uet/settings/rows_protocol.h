@@ -161,14 +161,16 @@ inline constexpr Setting kProtocolRows[] = {
      .max = 254,
      .field = UET_FIELD(ip_protocol),
      .source = "WIRE-008",
-     .help = "IP protocol of packets with IO=ip. None is assigned to UET; 253 and 254 are for "
+     .help = "IP protocol of packets with IO=ip and ip-packet. None is assigned to UET; 253 and "
+             "254 are for "
              "experiments"},
     {.name = "IP_CRC",
      .kind = Kind::flag,
      .max = 1,
      .field = UET_FIELD(ip_crc),
      .source = "WIRE-089",
-     .help = "1: packets with IO=ip end with a CRC, and received packets without the right CRC "
+     .help = "1: packets with IO=ip and ip-packet end with a CRC, and received packets without the "
+             "right CRC "
              "are dropped. 0: no CRC. All peers must have the same value"},
     // Trimming
     {"DSCP_TRIMMED", Kind::count, "", 0, 63, UET_STACK(pds.trimmed_dscp), "PDS-130",

@@ -31,9 +31,14 @@ enum class IoChoice : uint8_t {
   udp,
   uring,  // UDP sockets by io_uring [decision 24]
   packet,
-  ip,   // raw sockets: an IP protocol of its own, without UDP [decision 25]
-  xdp,  // AF_XDP [decision 26]
+  ip,         // raw sockets: an IP protocol of its own, without UDP [decision 25]
+  xdp,        // AF_XDP [decision 26]
+  ip_packet,  // as ip, over packet sockets
 };
+// Packets are an IP protocol of their own.
+constexpr bool is_without_udp(IoChoice io) {
+  return io == IoChoice::ip || io == IoChoice::ip_packet;
+}
 
 // Where keys of transport security come from. [decision 23]
 enum class TssChoice : uint8_t {
@@ -45,8 +50,8 @@ enum class TssChoice : uint8_t {
 struct Settings {
   std::string iface;  // interface name or local address; empty: all
   IoChoice io = IoChoice::automatic;
-  uint8_t ip_protocol = wire::kNativeIpProtocol;  // with IO=ip [WIRE-008]
-  bool ip_crc = true;                             // with IO=ip [WIRE-089]
+  uint8_t ip_protocol = wire::kNativeIpProtocol;  // with IO=ip and ip-packet [WIRE-008]
+  bool ip_crc = true;                             // likewise [WIRE-089]
   bool shm = true;  // SHM=auto: shared memory between processes of one host [decision 21]
   ModeChoice mode = ModeChoice::automatic;
   uint32_t job_id = 1;                   // 1 .. 2^24-1 [LF-018]
@@ -67,7 +72,7 @@ struct Settings {
   std::string tss_agent;                   // a socket; empty: the usual one
   std::string tss_counters;
   std::string tss_keylog;
-  uint32_t engines = 1;                    // of each domain [LF-145]
+  uint32_t engines = 1;  // of each domain [LF-145]
   bool helper = true;
   Duration linger = Duration::seconds(5);  // of fi_close and exit()
   bool stats = true;                       // uet_ctl may ask

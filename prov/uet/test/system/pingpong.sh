@@ -277,6 +277,8 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
     FI_UET_IO=packet pair packet6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 10000 -I 20
     FI_UET_IO=ip pair ip "$(on_a)" "$(on_b)" "$addr_a" -S 100000 -I 20
     FI_UET_IO=ip pair ip6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 10000 -I 20
+    FI_UET_IO=ip-packet pair ippacket "$(on_a)" "$(on_b)" "$addr_a" -S 100000 -I 20
+    FI_UET_IO=ip-packet pair ippacket6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 10000 -I 20
     FI_UET_IO=uring pair uring "$(on_a)" "$(on_b)" "$addr_a" -S 100000 -I 20
     pair shm "" "" 127.0.0.1 -S 100000 -I 20
     endpoint=dgram
