@@ -1,6 +1,7 @@
 // One function for each check.
 #include "tools/ctl/doctor/examine.h"
 
+#include "tools/ctl/doctor/examine_backend.h"
 #include "tools/ctl/doctor/examine_keys.h"
 
 #include "prov/uet/domain/payload_mtu.h"
@@ -37,7 +38,9 @@ class Examination {
     buffers();
     drops();
     kernel();
-    packet_sockets();
+    for (Finding& finding : examine_backend(facts_, wanted_.settings)) {
+      findings_.push_back(std::move(finding));
+    }
     say("shm", Grade::ok,
         wanted_.settings.shm ? "shared memory with processes of this user on this host"
                              : "sockets between processes of this host, too: FI_UET_SHM=off");
@@ -386,66 +389,6 @@ class Examination {
                                         : "cut UDP segments (GSO)") +
             ": throughput will be several times lower",
         "use Linux 5.0 or later");
-  }
-
-  void packet_sockets() {
-    unsigned major = 0, minor = 0;
-    (void)std::sscanf(facts_.kernel.c_str(), "%u.%u", &major, &minor);
-    const bool able = major > 6 || (major == 6 && minor >= 2);
-    const prov::IoChoice io = wanted_.settings.io;
-    if (io == prov::IoChoice::udp) {
-      say("packet", Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp");
-    } else if (io == prov::IoChoice::uring) {
-      asked_for("UDP sockets with io_uring", "uring", facts_.ring_refused);
-    } else if (io == prov::IoChoice::xdp) {
-      asked_for("AF_XDP", "xdp", facts_.xdp_refused);
-    } else if (io == prov::IoChoice::ip && !facts_.net_raw) {
-      say("packet", Grade::fault, "FI_UET_IO=ip opens no raw sockets: they need CAP_NET_RAW",
-          "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO");
-    } else if (io == prov::IoChoice::ip) {
-      say("packet", Grade::ok,
-          "raw sockets of IP protocol " + std::to_string(wanted_.settings.ip_protocol) +
-              " everywhere: FI_UET_IO=ip; all peers need the same");
-    } else if (!able) {
-      no_packet_sockets(io, "they need Linux 6.2 or later", "unset FI_UET_IO");
-    } else if (!facts_.net_raw) {
-      no_packet_sockets(io, "they need CAP_NET_RAW, which this user lacks",
-                        "setcap cap_net_raw+ep PROGRAM, or unset FI_UET_IO");
-    } else if (facts_.passed_by.empty()) {
-      say("packet", Grade::ok, "UDP sockets: no Ethernet interface is up");
-    } else {
-      for (const auto& [name, why] : facts_.passed_by)
-        packet_sockets_of(name, why, io == prov::IoChoice::packet);
-    }
-  }
-
-  // What a setting of FI_UET_IO names, and why it cannot be had.
-  void asked_for(const std::string& what, const std::string& setting, const std::string& refused) {
-    if (refused.empty()) {
-      say("packet", Grade::ok, what + " everywhere: FI_UET_IO=" + setting);
-    } else {
-      say("packet", Grade::fault, "FI_UET_IO=" + setting + " opens no domain: " + refused,
-          "unset FI_UET_IO");
-    }
-  }
-
-  void no_packet_sockets(prov::IoChoice io, const std::string& why, const char* remedy) {
-    if (io == prov::IoChoice::packet) {
-      say("packet", Grade::fault, "FI_UET_IO=packet opens no packet sockets: " + why, remedy);
-    } else {
-      say("packet", Grade::ok, "UDP sockets instead of packet sockets: " + why);
-    }
-  }
-
-  void packet_sockets_of(const std::string& name, const std::string& why, bool asked_for) {
-    if (why.empty()) {
-      say("packet", Grade::ok,
-          name + ": packet sockets; found no firewall, IPsec or tc rules that they would bypass");
-    } else if (asked_for) {
-      say("packet", Grade::ok, name + ": packet sockets, because FI_UET_IO=packet says so: " + why);
-    } else {
-      say("packet", Grade::ok, name + ": UDP sockets: " + why);
-    }
   }
 
   void keys() {

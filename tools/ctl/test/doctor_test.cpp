@@ -240,6 +240,14 @@ const Case kCases[] = {
     {"an IP protocol without the right", [](Facts& f) { f.environment["FI_UET_IO"] = "ip"; },
      "fault packet: FI_UET_IO=ip opens no raw sockets: they need CAP_NET_RAW",
      "setcap cap_net_raw+ep"},
+    {"an IP protocol over packet sockets of an old kernel",
+     [](Facts& f) {
+       f.environment["FI_UET_IO"] = "ip-packet";
+       f.kernel = "6.1.0";
+       f.net_raw = true;
+     },
+     "fault packet: FI_UET_IO=ip-packet opens no packet sockets: they need Linux 6.2 or later",
+     "use FI_UET_IO=ip,"},
     {"few files", [](Facts& f) { f.open_files_max = 64; },
      "warning files: a process may open 64 files", "ulimit -n"},
 };
@@ -287,7 +295,10 @@ TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
   facts.environment["FI_UET_IO"] = "ip";
   facts.environment["FI_UET_IP_PROTOCOL"] = "200";
   EXPECT_EQ(said(), std::vector<std::string>{"raw sockets of IP protocol 200 everywhere: "
-                                             "FI_UET_IO=ip; all peers need the same"});
+                                             "FI_UET_IO=ip; all peers need that protocol"});
+  facts.environment["FI_UET_IO"] = "ip-packet";
+  EXPECT_EQ(said(), std::vector<std::string>{"packet sockets of IP protocol 200 everywhere: "
+                                             "FI_UET_IO=ip-packet; all peers need that protocol"});
   facts.environment.clear();
   facts.passed_by.clear();
   EXPECT_EQ(said(), std::vector<std::string>{"UDP sockets: no Ethernet interface is up"});
