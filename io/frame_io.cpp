@@ -82,8 +82,7 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   const FabricAddress local = udp_->local_address();
   native_ = native_format(options);
   if (native_.crc) room_.reset(new std::byte[kNativeRoomBytes]);
-  packet_bytes_max_ = caps().max_datagram_bytes + ip_header_bytes_of(local) +
-                      (native_.is_used() ? native_.around_bytes({}) : kUdpHeader);
+  packet_bytes_max_ = caps().max_datagram_bytes + around_bytes(native_, local);
 
   FrameRx::Settings rx;
   rx.local = local;
@@ -132,8 +131,7 @@ void FrameIo::send(std::span<TxPacket> packets) {
 // False when the packet is one for the IP stack.
 bool FrameIo::send_frame(TxPacket& packet, Instant now) {
   const FabricAddress local = udp_->local_address();
-  const uint32_t bytes = packet.bytes() + ip_header_bytes_of(local) +
-                         (native_.is_used() ? native_.around_bytes(packet) : kUdpHeader);
+  const uint32_t bytes = packet.bytes() + around_bytes(native_, local, packet);
   if (bytes > packet_bytes_max_ || packet.to.family != local.family) return false;
   const NextHop* const hop = next_hops_->find(packet.to, now);
   if (hop == nullptr || (!hop->on_link && bytes > kRoutedBytesMax)) return false;

@@ -8,8 +8,7 @@
 
 namespace uet::io {
 bool FrameRx::open(const Settings& settings) {
-  local_ = settings.local;
-  native_ = settings.native;
+  reader_.start(settings.local, settings.native, counters_);
   loopback_index_ = settings.loopback_index;
   const uint32_t packet_bytes = std::max(settings.packet_bytes_max, kShortBytes);
   FrameRing::Settings ring;
@@ -68,77 +67,22 @@ FrameRing* FrameRx::ring_with_next() {
   return short_.arrived_at() <= long_.arrived_at() ? &short_ : &long_;
 }
 
-// Takes the ring's next frame; counts it when it is nothing for us.
+// Takes the ring's next frame, which may be nothing for us.
 void FrameRx::open_frame(FrameRing& ring) {
   const uint64_t stamp = ring.arrived_at();
-  const FrameRing::Frame frame = ring.take();
+  const auto [octets, offload, interface_index] = ring.take();
   ++counters_.frames;
   if (&ring == &long_) ++counters_.long_frames;
+  constexpr uint8_t kTrusted = FrameOffload::kNeedsChecksum | FrameOffload::kChecksumValid;
+  const auto checksum = (offload.flags & kTrusted) != 0 ? FrameReader::Checksum::right
+                                                        : FrameReader::Checksum::unknown;
   RxDatagram pattern;
-  std::span<std::byte> octets;
-  if (frame.octets.size() < kEthernetHeader) {
-    ++counters_.malformed;
-    return;
-  }
-  const bool is_ours =
-      native_.is_used() ? open_native(frame, pattern, octets) : open_udp(frame, pattern, octets);
-  if (!is_ours) return;
+  // Processes of this host are neighbours, too.
+  if (!reader_.read(octets, checksum, interface_index == loopback_index_, pattern)) return;
   pattern.at = clock_.arrival(static_cast<int64_t>(stamp >> 32), static_cast<uint32_t>(stamp));
   cutting_ = &ring;
-  segments_.open(
-      pattern, octets,
-      frame.offload.gso_type == FrameOffload::kUdpSegments ? frame.offload.segment_bytes : 0);
-}
-
-// False: the packet was counted and dropped.
-bool FrameRx::open_udp(const FrameRing::Frame& frame, RxDatagram& pattern,
-                       std::span<std::byte>& octets) {
-  UdpPacket packet;
-  bool is_right = parse_udp_packet(frame.octets.subspan(kEthernetHeader), packet) &&
-                  is_ip_checksum_right(packet);
-  constexpr uint8_t kTrusted = FrameOffload::kNeedsChecksum | FrameOffload::kChecksumValid;
-  // [WIRE-022, WIRE-024]
-  if (is_right && packet.has_checksum && !packet.trimmed && (frame.offload.flags & kTrusted) == 0) {
-    is_right = is_udp_checksum_right(packet);
-  }
-  if (!is_right) {
-    ++counters_.malformed;
-    return false;
-  }
-  pattern.ev = Entropy(packet.from.port);  // [WIRE-007]
-  octets = packet.datagram;
-  return take_ip_header(frame, packet, pattern);
-}
-
-// The same of a packet that travels without UDP. [WIRE-013, WIRE-089]
-bool FrameRx::open_native(const FrameRing::Frame& frame, RxDatagram& pattern,
-                          std::span<std::byte>& octets) {
-  IpPacket packet;
-  if (!parse_ip_packet(frame.octets.subspan(kEthernetHeader), native_.ip_protocol, packet) ||
-      !is_ip_checksum_right(packet)) {
-    ++counters_.malformed;
-    return false;
-  }
-  if (!take_ip_header(frame, packet, pattern)) return false;
-  octets = packet.payload;
-  const NativeVerdict verdict = take_native(native_, pattern, octets);
-  if (verdict == NativeVerdict::stump) ++counters_.malformed;
-  if (verdict == NativeVerdict::bad_crc) ++counters_.bad_crc;
-  return verdict == NativeVerdict::good;
-}
-
-bool FrameRx::take_ip_header(const FrameRing::Frame& frame, const IpPacket& packet,
-                             RxDatagram& pattern) {
-  // Processes of this host are neighbours, too.
-  if (frame.interface_index != loopback_index_ && is_martian(packet.from, local_)) {
-    ++counters_.martian;
-    return false;
-  }
-  pattern.from = packet.from;
-  if (is_link_local(packet.from)) pattern.from.scope_id = local_.scope_id;
-  pattern.dscp = packet.tos >> 2;
-  pattern.ecn = static_cast<Ecn>(packet.tos & 3);
-  return true;
+  segments_.open(pattern, pattern.bytes,
+                 offload.gso_type == FrameOffload::kUdpSegments ? offload.segment_bytes : 0);
 }
 
 }  // namespace uet::io

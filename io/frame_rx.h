@@ -9,8 +9,8 @@
 #pragma once
 
 #include "io/frame.h"
+#include "io/frame_reader.h"
 #include "io/frame_ring.h"
-#include "io/native.h"
 #include "io/segments.h"
 #include "io/stamp_clock.h"
 
@@ -22,13 +22,10 @@
 
 namespace uet::io {
 
-struct FrameRxCounters {
+struct FrameRxCounters : FrameDrops {
   uint64_t frames = 0;       // taken from the rings; a GRO super-packet is one
   uint64_t datagrams = 0;    // what receive() handed out
   uint64_t long_frames = 0;  // of the frames: longer than a packet may be
-  uint64_t malformed = 0;    // not a packet of ours after all, or a wrong checksum; dropped
-  uint64_t martian = 0;      // from an address that nobody out there has; dropped
-  uint64_t bad_crc = 0;      // dropped
 };
 
 class FrameRx {
@@ -67,15 +64,10 @@ class FrameRx {
 
   FrameRing* ring_with_next();
   void open_frame(FrameRing& ring);
-  bool open_udp(const FrameRing::Frame& frame, RxDatagram& pattern, std::span<std::byte>& octets);
-  bool open_native(const FrameRing::Frame& frame, RxDatagram& pattern,
-                   std::span<std::byte>& octets);
-  bool take_ip_header(const FrameRing::Frame& frame, const IpPacket& packet, RxDatagram& pattern);
 
   FrameRing short_;
   FrameRing long_;
-  FabricAddress local_;
-  NativeFormat native_;
+  FrameReader reader_;
   uint32_t loopback_index_ = 0;
   Segments segments_;  // of the frame being cut into datagrams: the last one lent by...
   const FrameRing* cutting_ = nullptr;  // ...this ring

@@ -47,22 +47,35 @@ uint32_t gather_packet(const TxPacket& packet, iovec* out) {
   return packet.slice_count + 1u;
 }
 
+std::byte* put_packet(std::byte* at, const TxPacket& packet) {
+  std::memcpy(at, packet.header, packet.header_bytes);
+  at += packet.header_bytes;
+  for (uint32_t i = 0; i < packet.slice_count; ++i) {
+    std::memcpy(at, packet.slices[i].data, packet.slices[i].length);
+    at += packet.slices[i].length;
+  }
+  return at;
+}
+
+std::byte* put_native(std::byte* at, const TxPacket& packet, const NativeFormat& format) {
+  put_entropy_header(at, packet.ev);
+  std::byte* const end = put_packet(at + kEntropyHeader, packet);
+  if (!format.has_crc(packet)) return end;
+  const CrcOctets trailer =
+      crc_octets(crc32c({at, end}, crc_of_addresses(format.local, packet.to)));
+  std::memcpy(end, trailer.data(), trailer.size());
+  return end + trailer.size();
+}
+
 uint32_t gather_native(const TxPacket& packet, const NativeFormat& format, EntropyOctets& entropy,
                        std::byte* room, iovec* out) {
+  if (format.has_crc(packet)) {
+    out[0] = {room, static_cast<size_t>(put_native(room, packet, format) - room)};
+    return 1;
+  }
   put_entropy_header(entropy.data(), packet.ev);
   out[0] = {entropy.data(), entropy.size()};
-  const uint32_t count = 1 + gather_packet(packet, out + 1);
-  if (format.around_bytes(packet) == kEntropyHeader) return count;
-  size_t bytes = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    std::memcpy(room + bytes, out[i].iov_base, out[i].iov_len);
-    bytes += out[i].iov_len;
-  }
-  const uint32_t addresses = crc_of_addresses(format.local, packet.to);
-  const CrcOctets trailer = crc_octets(crc32c({room, bytes}, addresses));
-  std::memcpy(room + bytes, trailer.data(), trailer.size());
-  out[0] = {room, bytes + trailer.size()};
-  return 1;
+  return 1 + gather_packet(packet, out + 1);
 }
 
 }  // namespace uet::io

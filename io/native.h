@@ -26,12 +26,19 @@ struct NativeFormat {
   FabricAddress local;
 
   bool is_used() const { return ip_protocol != 0; }
-  // Octets between the IP header and this packet, and behind it. The check value of a seal takes
-  // the place of the CRC. [WIRE-089]
+  // The check value of a seal takes the place of the CRC. [WIRE-089]
+  bool has_crc(const TxPacket& packet) const { return crc && packet.sdi == 0; }
+  // Octets between the IP header and this packet, and behind it.
   uint32_t around_bytes(const TxPacket& packet) const {
-    return kEntropyHeader + (crc && packet.sdi == 0 ? kCrcBytes : 0);
+    return kEntropyHeader + (has_crc(packet) ? kCrcBytes : 0);
   }
 };
+
+// Octets around this packet, from the IP header on, when it travels from `local`.
+inline uint32_t around_bytes(const NativeFormat& native, const FabricAddress& local,
+                             const TxPacket& packet = {}) {
+  return ip_header_bytes_of(local) + (native.is_used() ? native.around_bytes(packet) : kUdpHeader);
+}
 
 enum class NativeVerdict : uint8_t {
   good,
@@ -51,9 +58,16 @@ using EntropyOctets = std::array<std::byte, kEntropyHeader>;
 // Points vectors at header and payload of a packet, TxBatch::kSlices + 1 at most; returns how many.
 uint32_t gather_packet(const TxPacket& packet, iovec* out);
 
-// The same for a packet as it stands behind the IP header: one vector more. With a CRC all of it is
-// copied to `room` first, which has kNativeRoomBytes: the sum must be that of the octets which
-// leave, while an application may write to them. [WIRE-013, WIRE-091, WIRE-092]
+// Copies header and payload; returns where they end.
+std::byte* put_packet(std::byte* at, const TxPacket& packet);
+
+// Copies a packet as it stands behind the IP header, with its CRC: the sum is that of the copy,
+// while an application may write to the packet. Returns where it ends. [WIRE-013, WIRE-091,
+// WIRE-092]
+std::byte* put_native(std::byte* at, const TxPacket& packet, const NativeFormat& format);
+
+// Points vectors at a packet as it stands behind the IP header: one more than gather_packet(). With
+// a CRC it is put into `room` first, which has kNativeRoomBytes.
 uint32_t gather_native(const TxPacket& packet, const NativeFormat& format, EntropyOctets& entropy,
                        std::byte* room, iovec* out);
 

@@ -281,9 +281,8 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   uint32_t mtu = options.mtu_bytes;
   if (mtu == 0) mtu = found != nullptr ? found->mtu_bytes : 1500;
   const bool is_native = native_.protocol != 0;
-  const uint32_t ip_header = ipv6 ? kIpv6Header : kIpv4Header;
   const NativeFormat native = native_format(options);
-  const uint32_t overhead = ip_header + (is_native ? native.around_bytes({}) : kUdpHeader);
+  const uint32_t overhead = around_bytes(native, local_);
   if (mtu <= overhead) {
     error = "an MTU of " + std::to_string(mtu) + " octets leaves no room for a datagram";
     return false;

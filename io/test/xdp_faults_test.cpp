@@ -110,7 +110,7 @@ TEST_F(XdpFaultsTest, AFullTransmitRingIsSaidAndEmptiesLater) {
   std::string error;
   ASSERT_TRUE(port.open({.local = host_address(0, false), .interface = *own}, error)) << error;
   XdpTx tx;
-  tx.start(port, own->mac);
+  tx.start(port, own->mac, {});
   ASSERT_TRUE(run("ip link set eth-uet down"));
   Outbox out;
   out.add(host_address(1, false), "into the ring");
@@ -296,7 +296,7 @@ TEST_F(XdpFaultsTest, TheGenericProgramTakesPacketsToo) {
   ASSERT_TRUE(port.open({.local = local, .interface = *own, .generic = true}, error)) << error;
   EXPECT_EQ(port.mode_text(), "generic");
   XdpRx rx;
-  rx.start(port, local, true);
+  rx.start(port, local, {}, FrameReader::Checksum::maybe_begun);
   const auto a = open_xdp(here(0));
   ASSERT_TRUE(a);
   std::string got;

@@ -45,7 +45,7 @@ std::string XdpPort::why_refused() {
   FabricAddress any;
   any.family = FabricAddress::Family::ipv4;
   std::string why;
-  (void)XdpProgram().load(any, {}, why);
+  (void)XdpProgram().load(any, 0, {}, why);
   return why;
 }
 
@@ -61,7 +61,7 @@ bool XdpPort::open(const Settings& settings, std::string& error) {
     return false;
   }
   const Interface& interface = settings.interface;
-  if (!program_.load(settings.local, interface, error)) return false;
+  if (!program_.load(settings.local, settings.ip_protocol, interface, error)) return false;
   const bool is_there = settings.generic
                             ? program_.attach_at(XdpProgram::Place::generic, interface, error)
                             : program_.attach(interface, error);

@@ -24,7 +24,8 @@ class XdpPort {
   static constexpr uint32_t kPiecesMax = 3;
 
   struct Settings {
-    FabricAddress local;                // packets to this address and port are taken
+    FabricAddress local;                // packets to this address and port are taken...
+    uint8_t ip_protocol = 0;            // ...or, if not 0, of this protocol to this address
     Interface interface;                // that has it
     uint32_t receive_buffer_bytes = 0;  // about, of all queues; 0: kReceiveBytesDefault
     uint32_t send_buffer_bytes = 0;

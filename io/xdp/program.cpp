@@ -88,8 +88,10 @@ Value value_at(const uint8_t* octets) {
   return value;
 }
 
-// Jumps to `pass` unless the IPv4 packet behind the Ethernet header in r2 is whole and to us.
-void require_ipv4(Assembler& program, const FabricAddress& local, Assembler::Jumps& pass) {
+// Jumps to `pass` unless the IPv4 packet behind the Ethernet header in r2 is whole, of this
+// protocol and to us.
+void require_ipv4(Assembler& program, const FabricAddress& local, uint8_t protocol,
+                  Assembler::Jumps& pass) {
   constexpr size_t kIp = kEthernetHeader;
   program.load(BPF_B, r5, r2, kIp);  // version and length: no options [WIRE-010]
   program.unless(r5, 0x45, pass);
@@ -97,19 +99,20 @@ void require_ipv4(Assembler& program, const FabricAddress& local, Assembler::Jum
   program.mask(r5, htons(0x3fff));
   program.unless(r5, 0, pass);
   program.load(BPF_B, r5, r2, kIp + 9);  // protocol
-  program.unless(r5, IPPROTO_UDP, pass);
+  program.unless(r5, protocol, pass);
   program.load(BPF_W, r5, r2, kIp + 16);  // destination
   program.unless(r5, value_at<uint32_t>(local.ip.data()), pass);
 }
 
 // The same of an IPv6 packet; one with an extension header is a matter of the kernel.
-void require_ipv6(Assembler& program, const FabricAddress& local, Assembler::Jumps& pass) {
+void require_ipv6(Assembler& program, const FabricAddress& local, uint8_t protocol,
+                  Assembler::Jumps& pass) {
   constexpr size_t kIp = kEthernetHeader;
   program.load(BPF_B, r5, r2, kIp);  // version
   program.mask(r5, 0xf0);
   program.unless(r5, 0x60, pass);
   program.load(BPF_B, r5, r2, kIp + 6);  // next header
-  program.unless(r5, IPPROTO_UDP, pass);
+  program.unless(r5, protocol, pass);
   for (size_t at = 0; at < 16; at += 4) {
     program.load(BPF_W, r5, r2, kIp + 24 + at);  // destination
     program.unless(r5, value_at<uint32_t>(local.ip.data() + at), pass);
@@ -117,10 +120,13 @@ void require_ipv6(Assembler& program, const FabricAddress& local, Assembler::Jum
 }
 
 // r6 is the frame's context throughout, r2 its data in the first half.
-std::vector<bpf_insn> assemble(const FabricAddress& local, const Interface& interface,
-                               const Fd& sockets) {
+std::vector<bpf_insn> assemble(const FabricAddress& local, uint8_t ip_protocol,
+                               const Interface& interface, const Fd& sockets) {
   const bool ipv6 = local.family == FabricAddress::Family::ipv6;
-  const uint32_t headers = kEthernetHeader + header_bytes_of(local);
+  const bool has_udp = ip_protocol == 0;
+  const uint8_t protocol = has_udp ? uint8_t{IPPROTO_UDP} : ip_protocol;
+  const uint32_t ip_end = kEthernetHeader + ip_header_bytes_of(local);
+  const uint32_t headers = ip_end + (has_udp ? kUdpHeader : kEntropyHeader);
   Assembler program;
   Assembler::Jumps pass;
   Assembler::Jumps unstamped;
@@ -136,9 +142,12 @@ std::vector<bpf_insn> assemble(const FabricAddress& local, const Interface& inte
   program.unless(r5, value_at<uint16_t>(interface.mac.data() + 4), pass);
   program.load(BPF_H, r5, r2, 12);  // the type: anything in a VLAN passes
   program.unless(r5, htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP), pass);
-  ipv6 ? require_ipv6(program, local, pass) : require_ipv4(program, local, pass);
-  program.load(BPF_H, r5, r2, headers - kUdpHeader + 2);  // destination port
-  program.unless(r5, htons(local.port), pass);
+  ipv6 ? require_ipv6(program, local, protocol, pass)
+       : require_ipv4(program, local, protocol, pass);
+  if (has_udp) {
+    program.load(BPF_H, r5, r2, ip_end + 2);  // destination port
+    program.unless(r5, htons(local.port), pass);
+  }
 
   program.move(r1, r6);  // room before the frame, where the driver has any
   program.set(r2, -static_cast<int32_t>(sizeof(XdpStamp)));
@@ -196,8 +205,9 @@ std::string link_failure(const std::string& interface, int error) {
 
 }  // namespace
 
-bool XdpProgram::load(const FabricAddress& local, const Interface& interface, std::string& error) {
-  const bool is_loaded = make(local, interface);
+bool XdpProgram::load(const FabricAddress& local, uint8_t ip_protocol, const Interface& interface,
+                      std::string& error) {
+  const bool is_loaded = make(local, ip_protocol, interface);
   if (!is_loaded) error = load_failure(errno);
   return is_loaded;
 }
@@ -220,14 +230,14 @@ bool XdpProgram::attach_at(Place place, const Interface& interface, std::string&
   return is_there;
 }
 
-bool XdpProgram::make(const FabricAddress& local, const Interface& interface) {
+bool XdpProgram::make(const FabricAddress& local, uint8_t ip_protocol, const Interface& interface) {
   bpf_attr map{};
   map.map_type = BPF_MAP_TYPE_XSKMAP;
   map.key_size = map.value_size = sizeof(uint32_t);
   map.max_entries = kQueuesMax;
   sockets_ = Fd(bpf(BPF_MAP_CREATE, map));
   if (!sockets_) return false;
-  const std::vector<bpf_insn> code = assemble(local, interface, sockets_);
+  const std::vector<bpf_insn> code = assemble(local, ip_protocol, interface, sockets_);
   bpf_attr program{};
   program.prog_type = BPF_PROG_TYPE_XDP;
   program.insn_cnt = static_cast<uint32_t>(code.size());

@@ -30,9 +30,10 @@ class XdpProgram {
   };
 
   // On failure both are false, and `error` is a sentence that names the remedy.
-  // A program for packets to the address and port of `local`, and to the interface's own Ethernet
-  // address.
-  bool load(const FabricAddress& local, const Interface& interface, std::string& error);
+  // A program for packets to the interface's own Ethernet address and to the address of `local`: of
+  // this IP protocol, or, with 0, of UDP to the port of `local`.
+  bool load(const FabricAddress& local, uint8_t ip_protocol, const Interface& interface,
+            std::string& error);
   // Runs it on what arrives there: in the driver, or else behind that of a network device. While no
   // socket has been named all packets pass.
   bool attach(const Interface& interface, std::string& error);
@@ -45,7 +46,7 @@ class XdpProgram {
   static constexpr uint32_t kQueuesMax = 64;
 
  private:
-  bool make(const FabricAddress& local, const Interface& interface);
+  bool make(const FabricAddress& local, uint8_t ip_protocol, const Interface& interface);
   bool link(const Interface& interface);
 
   Fd sockets_;  // by receive queue: a BPF map

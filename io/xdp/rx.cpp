@@ -1,17 +1,16 @@
 // Which queue is next, and from frames to datagrams.
 #include "io/xdp/rx.h"
 
-#include "io/frame.h"
-
 #include <algorithm>
 #include <cstring>
 
 namespace uet::io {
 
-void XdpRx::start(XdpPort& port, const FabricAddress& local, bool unfinished_checksums) {
+void XdpRx::start(XdpPort& port, const FabricAddress& local, const NativeFormat& native,
+                  FrameReader::Checksum checksum) {
   port_ = &port;
-  local_ = local;
-  unfinished_checksums_ = unfinished_checksums;
+  reader_.start(local, native, counters_);
+  checksum_ = checksum;
   if (port.pieces_max() > 1) joined_.reset(new std::byte[datagrams_.size() * kJoinedBytes]);
 }
 
@@ -50,7 +49,7 @@ void XdpRx::take_from(uint32_t queue) {
     RxDatagram& datagram = datagrams_[count_];
     datagram = {};
     const std::span<std::byte> frame = take_packet(queue, datagram.at);
-    if (open_frame(frame, datagram)) ++count_;
+    if (reader_.read(frame, checksum_, false, datagram)) ++count_;
   }
   arrived.release();
 }
@@ -93,33 +92,6 @@ std::span<std::byte> XdpRx::join(uint32_t queue, std::span<std::byte> first) {
   }
   if (!is_whole || has_more) return {};
   return {room, bytes};
-}
-
-// False when it is nothing for us.
-bool XdpRx::open_frame(std::span<std::byte> frame, RxDatagram& datagram) {
-  UdpPacket packet;
-  if (frame.size() < kEthernetHeader || !parse_udp_packet(frame.subspan(kEthernetHeader), packet) ||
-      !is_ip_checksum_right(packet)) {
-    ++counters_.malformed;
-    return false;
-  }
-  // [WIRE-022, WIRE-024]
-  if (packet.has_checksum && !packet.trimmed && !is_udp_checksum_right(packet) &&
-      !(unfinished_checksums_ && is_udp_checksum_begun(packet))) {
-    ++counters_.malformed;
-    return false;
-  }
-  if (is_martian(packet.from, local_)) {
-    ++counters_.martian;
-    return false;
-  }
-  datagram.bytes = packet.datagram;
-  datagram.from = packet.from;
-  if (is_link_local(packet.from)) datagram.from.scope_id = local_.scope_id;
-  datagram.ev = Entropy(packet.from.port);  // [WIRE-007]
-  datagram.dscp = packet.tos >> 2;
-  datagram.ecn = static_cast<Ecn>(packet.tos & 3);
-  return true;
 }
 
 // The program's stamp, where the driver has room for it, else now. It is taken away, so that it

@@ -3,6 +3,7 @@
 // [decision 26]
 #pragma once
 
+#include "io/frame_reader.h"
 #include "io/xdp/port.h"
 
 #include "base/packet.h"
@@ -15,18 +16,17 @@
 
 namespace uet::io {
 
-struct XdpRxCounters {
-  uint64_t frames = 0;     // packets taken from the rings, whether in one frame or in more
-  uint64_t joined = 0;     // of them in more
-  uint64_t malformed = 0;  // not a UDP packet after all, or a wrong checksum; dropped
-  uint64_t martian = 0;    // from an address that no host out there has; dropped
+struct XdpRxCounters : FrameDrops {
+  uint64_t frames = 0;  // packets taken from the rings, whether in one frame or in more
+  uint64_t joined = 0;  // of them in more
 };
 
 class XdpRx {
  public:
-  // unfinished_checksums: the interface is virtual (veth), so packets of this host arrive with the
-  // UDP checksum that a device was to complete.
-  void start(XdpPort& port, const FabricAddress& local, bool unfinished_checksums);
+  // checksum: of the frames of this interface. A virtual one (veth) brings packets of this host
+  // with the UDP checksum that a device was to complete.
+  void start(XdpPort& port, const FabricAddress& local, const NativeFormat& native,
+             FrameReader::Checksum checksum);
 
   // At most TxBatch::kCapacity datagrams, borrowed until the next call.
   std::span<RxDatagram> receive();
@@ -51,12 +51,11 @@ class XdpRx {
   void take_from(uint32_t queue);
   std::span<std::byte> take_packet(uint32_t queue, Instant& at);
   std::span<std::byte> join(uint32_t queue, std::span<std::byte> first);
-  bool open_frame(std::span<std::byte> frame, RxDatagram& datagram);
   Instant arrival_of(std::byte* frame) const;
 
   XdpPort* port_ = nullptr;
-  FabricAddress local_;
-  bool unfinished_checksums_ = false;
+  FrameReader reader_;
+  FrameReader::Checksum checksum_ = FrameReader::Checksum::unknown;
   uint32_t next_queue_ = 0;  // the first to be asked
   Instant now_;              // of this receive(); zero: not read yet
   uint32_t lent_ = 0;

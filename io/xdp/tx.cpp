@@ -15,7 +15,8 @@ namespace {
 
 // Octets of the whole frame at `at`.
 uint32_t write_frame(std::byte* at, const TxPacket& packet, const FabricAddress& from,
-                     const NextHop& hop, const std::array<uint8_t, 6>& mac) {
+                     const NextHop& hop, const std::array<uint8_t, 6>& mac,
+                     const NativeFormat& native) {
   const bool ipv6 = from.family == FabricAddress::Family::ipv6;
   std::memcpy(at, hop.mac.data(), 6);
   std::memcpy(at + 6, mac.data(), 6);
@@ -23,22 +24,23 @@ uint32_t write_frame(std::byte* at, const TxPacket& packet, const FabricAddress&
   std::memcpy(at + 12, &type, sizeof type);
   std::byte* const ip = at + kEthernetHeader;
   const auto tos = static_cast<uint8_t>(packet.dscp << 2 | static_cast<uint8_t>(packet.ecn));
-  std::byte* to = ip + put_udp_headers(ip, from, packet.to, tos, packet.bytes());
-  std::memcpy(to, packet.header, packet.header_bytes);
-  to += packet.header_bytes;
-  for (uint32_t i = 0; i < packet.slice_count; ++i) {
-    std::memcpy(to, packet.slices[i].data, packet.slices[i].length);
-    to += packet.slices[i].length;
+  if (native.is_used()) {
+    const uint32_t bytes = packet.bytes() + native.around_bytes(packet);
+    std::byte* const to = ip + put_ip_header(ip, from, packet.to, tos, native.ip_protocol, bytes);
+    return static_cast<uint32_t>(put_native(to, packet, native) - at);
   }
-  if (ipv6) put_udp_checksum({ip, to});  // [WIRE-024]
-  return static_cast<uint32_t>(to - at);
+  std::byte* const to = ip + put_udp_headers(ip, from, packet.to, tos, packet.bytes());
+  std::byte* const end = put_packet(to, packet);
+  if (ipv6) put_udp_checksum({ip, end});  // [WIRE-024]
+  return static_cast<uint32_t>(end - at);
 }
 
 }  // namespace
 
-void XdpTx::start(XdpPort& port, const std::array<uint8_t, 6>& mac) {
+void XdpTx::start(XdpPort& port, const std::array<uint8_t, 6>& mac, const NativeFormat& native) {
   port_ = &port;
   mac_ = mac;
+  native_ = native;
   slot_frames_ = port.pieces_max();
   free_count_ = XdpPort::kTxFrames / slot_frames_;
   for (uint32_t i = 0; i < free_count_; ++i) free_[i] = static_cast<uint16_t>(free_count_ - 1 - i);
@@ -57,7 +59,7 @@ bool XdpTx::add(const TxPacket& packet, const FabricAddress& from, const NextHop
   }
   const uint32_t slot = free_[--free_count_];
   uint64_t address = XdpMemory::address_of(slot * slot_frames_);
-  uint32_t left = write_frame(port_->memory().at(address), packet, from, hop, mac_);
+  uint32_t left = write_frame(port_->memory().at(address), packet, from, hop, mac_, native_);
   UET_ASSERT(left <= slot_frames_ * XdpMemory::kFrameBytes);
   unsent_[slot] = 0;
   for (;;) {

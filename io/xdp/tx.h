@@ -2,6 +2,7 @@
 // system call sends a batch of them. [decision 26]
 #pragma once
 
+#include "io/native.h"
 #include "io/next_hops.h"
 #include "io/xdp/port.h"
 
@@ -22,7 +23,7 @@ struct XdpTxCounters {
 
 class XdpTx {
  public:
-  void start(XdpPort& port, const std::array<uint8_t, 6>& mac);
+  void start(XdpPort& port, const std::array<uint8_t, 6>& mac, const NativeFormat& native);
 
   // A frame leaves with the next flush(). `from` has the packet's source port. False: no room now.
   bool add(const TxPacket& packet, const FabricAddress& from, const NextHop& hop);
@@ -43,6 +44,7 @@ class XdpTx {
 
   XdpPort* port_ = nullptr;
   std::array<uint8_t, 6> mac_{};
+  NativeFormat native_;
   bool is_published_ = true;
   bool has_rest_ = false;
   bool is_down_ = false;

@@ -50,7 +50,9 @@ bool XdpIo::start(const UdpOptions& options, std::string& error) {
   interface_ = *own;
   const FabricAddress local = udp_->local_address();
   XdpPort::Settings settings;
+  native_ = native_format(options);
   settings.local = local;
+  settings.ip_protocol = native_.ip_protocol;
   settings.interface = interface_;
   settings.receive_buffer_bytes = options.receive_buffer_bytes;
   settings.send_buffer_bytes = options.send_buffer_bytes;
@@ -60,8 +62,10 @@ bool XdpIo::start(const UdpOptions& options, std::string& error) {
     error = "cannot watch an AF_XDP socket: " + errno_text(errno);
     return false;
   }
-  rx_.start(port_, local, interface_.is_virtual);
-  tx_.start(port_, interface_.mac);
+  rx_.start(
+      port_, local, native_,
+      interface_.is_virtual ? FrameReader::Checksum::maybe_begun : FrameReader::Checksum::unknown);
+  tx_.start(port_, interface_.mac, native_);
   next_hops_ = NextHops::open(local, interface_.index);
   if (next_hops_ == nullptr) error = "cannot ask for routes: " + errno_text(errno);
   return next_hops_ != nullptr;
@@ -69,7 +73,7 @@ bool XdpIo::start(const UdpOptions& options, std::string& error) {
 
 IoCaps XdpIo::caps() const {
   IoCaps caps = udp_->caps();
-  const uint32_t headers = header_bytes_of(udp_->local_address());
+  const uint32_t headers = around_bytes(native_, udp_->local_address());
   caps.max_datagram_bytes = std::min(caps.max_datagram_bytes, port_.packet_bytes_max() - headers);
   const bool in_one = caps.max_datagram_bytes <= XdpMemory::kFilledBytes;
   const uint32_t packets = port_.frames_per_queue() / (in_one ? 1 : XdpPort::kPiecesMax);
@@ -84,7 +88,7 @@ void XdpIo::refresh_mtu(Instant now) {
 }
 
 void XdpIo::send(std::span<TxPacket> packets) {
-  if (packets.size() > kFewPackets && !port_.is_zero_copy()) {
+  if (packets.size() > kFewPackets && !port_.is_zero_copy() && !native_.is_used()) {
     if (tx_.has_rest()) flush(monotonic_now());  // what an earlier call left behind
     return udp_->send(packets);
   }
@@ -113,7 +117,7 @@ void XdpIo::send(std::span<TxPacket> packets) {
 // Null when the packet is one for the IP stack.
 const NextHop* XdpIo::next_hop(const TxPacket& packet, Instant now) {
   const FabricAddress local = udp_->local_address();
-  const uint32_t bytes = packet.bytes() + header_bytes_of(local);
+  const uint32_t bytes = packet.bytes() + around_bytes(native_, local, packet);
   if (tx_.is_down() || bytes > limit_.bytes || packet.to.family != local.family) return nullptr;
   const NextHop* const hop = next_hops_->find(packet.to, now);
   // What a router refuses is heard of by the UDP socket, and changes the MTU of the route. [LF-141]
@@ -158,6 +162,7 @@ void XdpIo::report_counters(const CounterSink& sink) const {
   sink("xdp_rx_joined", rx.joined);
   sink("xdp_rx_malformed", rx.malformed);
   sink("xdp_rx_martian", rx.martian);
+  sink("xdp_rx_bad_crc", rx.bad_crc);
   sink("xdp_rx_dropped", rx_.dropped());
   const XdpTxCounters& tx = tx_.counters();
   sink("xdp_tx_frames", tx.frames);

@@ -51,7 +51,7 @@ class XdpIo final : public PacketIo {
 
  private:
   // Where the kernel copies each frame, a batch of more gains by GSO what frames gain by going past
-  // the IP stack.
+  // the IP stack. Without UDP there is no GSO.
   static constexpr uint32_t kFewPackets = 4;
   // The UDP socket is looked at once in so many times, and every other time while something comes
   // there, until so many looks in a row found nothing.
@@ -71,6 +71,7 @@ class XdpIo final : public PacketIo {
   bool is_stack_due();
 
   std::unique_ptr<UdpIo> udp_;
+  NativeFormat native_;
   std::unique_ptr<NextHops> next_hops_;
   XdpPort port_;
   XdpRx rx_;

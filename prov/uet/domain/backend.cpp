@@ -60,6 +60,8 @@ std::string backend_text(IoChoice choice, const io::Interface& interface) {
       return "raw sockets, without UDP (FI_UET_IO=ip)";
     case IoChoice::ip_packet:
       return "packet sockets, without UDP (FI_UET_IO=ip-packet)";
+    case IoChoice::ip_xdp:
+      return "AF_XDP, without UDP (FI_UET_IO=ip-xdp)";
     case IoChoice::xdp:
       return "AF_XDP (FI_UET_IO=xdp)";
     case IoChoice::automatic:

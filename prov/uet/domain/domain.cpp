@@ -282,7 +282,7 @@ uint32_t Domain::engine_count() const {
   if (needs_one && settings().engines > 1) {
     UET_INFO(DOMAIN,
              "one engine instead of FI_UET_ENGINES=%u, because of FI_RMA_EVENT, FI_AV_AUTH_KEY, "
-             "socket addresses, or FI_UET_IO=ip, ip-packet or xdp\n",
+             "socket addresses, or FI_UET_IO=ip, ip-packet, ip-xdp or xdp\n",
              settings().engines);
   }
   return needs_one ? 1 : settings().engines;

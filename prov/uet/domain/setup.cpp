@@ -125,9 +125,10 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
   options.cut_dscps = settings.cut_dscps();
   std::string error;
   const bool wants_frames = wanted == IoChoice::packet || wanted == IoChoice::ip_packet;
-  backend = wants_frames              ? open_as<io::FrameIo>(options, owns_uet_port, error)
-            : wanted == IoChoice::xdp ? open_xdp(options, candidate, owns_uet_port, error)
-                                      : open_as<io::UdpIo>(options, owns_uet_port, error);
+  const bool wants_xdp = wanted == IoChoice::xdp || wanted == IoChoice::ip_xdp;
+  backend = wants_frames ? open_as<io::FrameIo>(options, owns_uet_port, error)
+            : wants_xdp  ? open_xdp(options, candidate, owns_uet_port, error)
+                         : open_as<io::UdpIo>(options, owns_uet_port, error);
   if (backend == nullptr) {
     UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
   }

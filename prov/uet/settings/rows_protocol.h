@@ -161,7 +161,8 @@ inline constexpr Setting kProtocolRows[] = {
      .max = 254,
      .field = UET_FIELD(ip_protocol),
      .source = "WIRE-008",
-     .help = "IP protocol of packets with IO=ip and ip-packet. None is assigned to UET; 253 and "
+     .help = "IP protocol of packets with IO=ip, ip-packet and ip-xdp. None is assigned to UET; "
+             "253 and "
              "254 are for "
              "experiments"},
     {.name = "IP_CRC",
@@ -169,7 +170,8 @@ inline constexpr Setting kProtocolRows[] = {
      .max = 1,
      .field = UET_FIELD(ip_crc),
      .source = "WIRE-089",
-     .help = "1: packets with IO=ip and ip-packet end with a CRC, and received packets without the "
+     .help = "1: packets with IO=ip, ip-packet and ip-xdp end with a CRC, and received packets "
+             "without the "
              "right CRC "
              "are dropped. 0: no CRC. All peers must have the same value"},
     // Trimming

@@ -14,7 +14,8 @@ inline constexpr Word kIoWords[] = {{"auto", static_cast<int64_t>(IoChoice::auto
                                     {"packet", static_cast<int64_t>(IoChoice::packet)},
                                     {"ip", static_cast<int64_t>(IoChoice::ip)},
                                     {"ip-packet", static_cast<int64_t>(IoChoice::ip_packet)},
-                                    {"xdp", static_cast<int64_t>(IoChoice::xdp)}};
+                                    {"xdp", static_cast<int64_t>(IoChoice::xdp)},
+                                    {"ip-xdp", static_cast<int64_t>(IoChoice::ip_xdp)}};
 inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::automatic)},
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
@@ -49,8 +50,8 @@ inline constexpr Setting kUserRows[] = {
          "packet: packet sockets (Linux 6.2, CAP_NET_RAW, Ethernet), which bypass the IP "
          "stack with its rules of firewall, IPsec and tc. ip: raw sockets of IP protocol "
          "IP_PROTOCOL, without UDP (CAP_NET_RAW); all peers must use it, and one address "
-         "serves one process. ip-packet: the same packets by packet sockets, with what packet "
-         "says of them. xdp: AF_XDP, by a program on the interface that hands packets "
+         "serves one process. ip-packet and ip-xdp: the same packets, as "
+         "packet and xdp send them. xdp: AF_XDP, by a program on the interface that hands packets "
          "over before the IP stack (Linux 5.11, CAP_NET_ADMIN, CAP_BPF, CAP_NET_RAW, Ethernet); "
          "one interface serves one domain. auto: packet sockets if they are allowed and no such "
          "rules are found when a domain is opened (the search needs CAP_NET_ADMIN), otherwise "

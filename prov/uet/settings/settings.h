@@ -34,10 +34,11 @@ enum class IoChoice : uint8_t {
   ip,         // raw sockets: an IP protocol of its own, without UDP [decision 25]
   xdp,        // AF_XDP [decision 26]
   ip_packet,  // as ip, over packet sockets
+  ip_xdp,     // as ip, over AF_XDP
 };
 // Packets are an IP protocol of their own.
 constexpr bool is_without_udp(IoChoice io) {
-  return io == IoChoice::ip || io == IoChoice::ip_packet;
+  return io == IoChoice::ip || io == IoChoice::ip_packet || io == IoChoice::ip_xdp;
 }
 
 // Where keys of transport security come from. [decision 23]
@@ -50,7 +51,7 @@ enum class TssChoice : uint8_t {
 struct Settings {
   std::string iface;  // interface name or local address; empty: all
   IoChoice io = IoChoice::automatic;
-  uint8_t ip_protocol = wire::kNativeIpProtocol;  // with IO=ip and ip-packet [WIRE-008]
+  uint8_t ip_protocol = wire::kNativeIpProtocol;  // with IO=ip, ip-packet and ip-xdp [WIRE-008]
   bool ip_crc = true;                             // likewise [WIRE-089]
   bool shm = true;  // SHM=auto: shared memory between processes of one host [decision 21]
   ModeChoice mode = ModeChoice::automatic;

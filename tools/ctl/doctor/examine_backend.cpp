@@ -91,6 +91,8 @@ std::vector<Finding> examine_backend(const Facts& facts, const prov::Settings& s
       return {finding(Grade::ok, "UDP sockets everywhere: FI_UET_IO=udp")};
     case prov::IoChoice::uring:
       return {asked_for("UDP sockets with io_uring", "uring", facts.ring_refused)};
+    case prov::IoChoice::ip_xdp:
+      return {asked_for("AF_XDP without UDP", "ip-xdp", facts.xdp_refused)};
     case prov::IoChoice::xdp:
       return {asked_for("AF_XDP", "xdp", facts.xdp_refused)};
     case prov::IoChoice::ip:

@@ -155,6 +155,10 @@ case $case_name in
       grep xdp "$out/link.txt" && fail "a program was left behind"
     done
     pair both6 "$(on_a) $xdp" "$(on_b) $xdp" "$addr6_a" -6 -I 200
+    ip="env FI_UET_IO=ip"  # without UDP: raw sockets, packet sockets and AF_XDP are peers
+    pair native "$(on_a) $ip-xdp" "$(on_b) $ip-xdp" "$addr_a" -S all -I 10
+    pair native_packet "$(on_a) $ip-xdp" "$(on_b) $ip-packet" "$addr_a" -S 100000 -I 20
+    pair native_raw6 "$(on_a) $ip-packet" "$(on_b) $ip" "$addr6_a" -6 -S 100000 -I 20
     export FI_LOG_LEVEL=warn
     pair lossy "$(on_a) $xdp FI_UET_FAULT=loss=0.01,dup=0.01,reorder=0.01" "$(on_b) $xdp" \
       "$addr_a" -m tagged -S 1048576 -I 20
