@@ -119,28 +119,38 @@ void FrameIo::send(std::span<TxPacket> packets) {
   if (packets.size() > kFewPackets && !native_.is_used()) return udp_->send(packets);
   const Instant now = monotonic_now();
   size_t left = 0;  // packets in a row for the IP stack, which takes them together
-  for (size_t i = 0; i < packets.size(); ++i) {
-    ++left;
-    if (!send_frame(packets[i], now)) continue;
-    if (left > 1) udp_->send(packets.subspan(i + 1 - left, left - 1));
+  const auto pass_to_stack = [&](size_t end) {
+    if (left > 0) udp_->send(packets.subspan(end - left, left));
     left = 0;
+  };
+  for (size_t i = 0; i < packets.size(); ++i) {
+    const NextHop* const hop = next_hop(packets[i], now);
+    if (hop != nullptr) {
+      pass_to_stack(i);  // what comes before a frame leaves before it
+      if (send_frame(packets[i], *hop)) continue;
+    }
+    ++left;
   }
-  if (left > 0) udp_->send(packets.last(left));
+  pass_to_stack(packets.size());
 }
 
-// False when the packet is one for the IP stack.
-bool FrameIo::send_frame(TxPacket& packet, Instant now) {
+// Null when the packet is one for the IP stack.
+const NextHop* FrameIo::next_hop(const TxPacket& packet, Instant now) {
   const FabricAddress local = udp_->local_address();
   const uint32_t bytes = packet.bytes() + around_bytes(native_, local, packet);
-  if (bytes > packet_bytes_max_ || packet.to.family != local.family) return false;
+  if (bytes > packet_bytes_max_ || packet.to.family != local.family ||
+      packet.slice_count > TxBatch::kSlicesPerPacket) {
+    return nullptr;
+  }
   const NextHop* const hop = next_hops_->find(packet.to, now);
-  if (hop == nullptr || (!hop->on_link && bytes > kRoutedBytesMax)) return false;
+  return hop != nullptr && (hop->on_link || bytes <= kRoutedBytesMax) ? hop : nullptr;
+}
 
-  if (packet.slice_count > TxBatch::kSlicesPerPacket) return false;
-
+// False when the frame was refused, and the packet is one for the IP stack.
+bool FrameIo::send_frame(TxPacket& packet, const NextHop& hop) {
   msghdr message{};
   message.msg_iov = vectors_.data();
-  message.msg_iovlen = gather(packet, *hop);
+  message.msg_iovlen = gather(packet, hop);
   if (::sendmsg(sender_.get(), &message, 0) >= 0) {
     packet.fate = TxFate::sent;
     packet.error = 0;

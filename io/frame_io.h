@@ -65,7 +65,8 @@ class FrameIo final : public PacketIo {
   FrameIo() = default;
   bool start(const UdpOptions& options, std::string& error);
   bool open_sender();
-  bool send_frame(TxPacket& packet, Instant now);
+  const NextHop* next_hop(const TxPacket& packet, Instant now);
+  bool send_frame(TxPacket& packet, const NextHop& hop);
   uint32_t gather(const TxPacket& packet, const NextHop& hop);
   uint32_t put_headers(const TxPacket& packet, std::byte* ip);
 

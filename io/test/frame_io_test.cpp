@@ -30,6 +30,24 @@ TEST_F(FrameIoTest, FramesLeaveFromThePortOfTheirSocket) {
   expect_frames_from_the_ports_of_sockets(*a, *b);
 }
 
+// The first packet to a peer takes the IP stack and those behind it are frames, but none overtakes.
+TEST_F(FrameIoTest, ABatchKeepsItsOrder) {
+  const auto b = open_frames(here(1));
+  const auto udp = open(here(0));
+  ASSERT_TRUE(udp && b);
+  send_text(*udp, b->local_address(), "so that the kernel knows the neighbour");
+  ASSERT_EQ(receive(*b, 1).size(), 1u);
+  const auto a = open_frames(here(0));
+  ASSERT_TRUE(a);
+  Outbox out;
+  for (const char* text : {"first", "second", "third"}) out.add(b->local_address(), text);
+  a->send(out.packets());
+  EXPECT_EQ(a->tx_counters().frames, 2u);
+  const std::vector<Got> got = receive(*b, 3);
+  ASSERT_EQ(got.size(), 3u);
+  EXPECT_EQ(got[0].text + " " + got[1].text + " " + got[2].text, "first second third");
+}
+
 // Processes of one host: what no frame reaches goes to the IP stack together.
 TEST_F(FrameIoTest, PacketsForTheStackGoTogether) {
   const auto a = open_frames(here(0));
