@@ -34,6 +34,13 @@ std::string open_failure(const UdpOptions& options, int error) {
          (is_forbidden ? "give the process CAP_NET_RAW, or " : "") + remedy(options);
 }
 
+void settle(std::span<TxPacket> packets, TxFate fate) {
+  for (TxPacket& packet : packets) {
+    packet.fate = fate;
+    packet.error = 0;
+  }
+}
+
 uint8_t tos_of(const TxPacket& packet) {
   return static_cast<uint8_t>(packet.dscp << 2 | static_cast<uint8_t>(packet.ecn));
 }
@@ -66,7 +73,7 @@ std::unique_ptr<FrameIo> FrameIo::open(const UdpOptions& options, std::string* e
 }
 
 FrameIo::~FrameIo() {
-  run_together([&] { rx_.close(); }, [&] { sender_.close(); });
+  run_together([&] { rx_.close(); }, [&] { sender_.close(), super_sender_.close(); });
 }
 
 bool FrameIo::start(const UdpOptions& options, std::string& error) {
@@ -93,7 +100,7 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   rx.loopback_index = loopback_of(interfaces, own->index);
   rx.packet_bytes_max = packet_bytes_max_;
   rx.ring_bytes = options.receive_buffer_bytes;
-  if (!rx_.open(rx) || !open_sender() || !udp_->watch_input(rx_.short_socket().get()) ||
+  if (!rx_.open(rx) || !open_senders() || !udp_->watch_input(rx_.short_socket().get()) ||
       !udp_->watch_input(rx_.long_socket().get())) {
     error = open_failure(options, errno);
     return false;
@@ -103,16 +110,21 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   return next_hops_ != nullptr;
 }
 
-// A socket that only sends: without a protocol nothing is delivered to it. Frames pass by the
-// queueing discipline, too; one that finds the device's queue full is refused and sent again.
-bool FrameIo::open_sender() {
-  sender_ = Fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+// Sockets that only send: without a protocol nothing is delivered to them. Single frames pass by
+// the queueing discipline, too; one that finds the device's queue full is refused and sent again.
+// Super-packets do not: on that way the kernel drops what the device cannot cut by itself.
+bool FrameIo::open_senders() {
   sockaddr_ll name{};
   name.sll_family = AF_PACKET;
   name.sll_ifindex = static_cast<int>(interface_index_);
-  return sender_ && set_option(sender_, SOL_PACKET, PACKET_VNET_HDR, 1) &&
-         set_option(sender_, SOL_PACKET, PACKET_QDISC_BYPASS, 1) &&
-         ::bind(sender_.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
+  for (Fd* const sender : {&sender_, &super_sender_}) {
+    *sender = Fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!*sender || !set_option(*sender, SOL_PACKET, PACKET_VNET_HDR, 1) ||
+        ::bind(sender->get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
+      return false;
+    }
+  }
+  return set_option(sender_, SOL_PACKET, PACKET_QDISC_BYPASS, 1);
 }
 
 void FrameIo::send(std::span<TxPacket> packets) {
@@ -123,13 +135,12 @@ void FrameIo::send(std::span<TxPacket> packets) {
     if (left > 0) udp_->send(packets.subspan(end - left, left));
     left = 0;
   };
-  for (size_t i = 0; i < packets.size(); ++i) {
+  for (size_t i = 0; i < packets.size();) {
     const NextHop* const hop = next_hop(packets[i], now);
-    if (hop != nullptr) {
-      pass_to_stack(i);  // what comes before a frame leaves before it
-      if (send_frame(packets[i], *hop)) continue;
-    }
-    ++left;
+    const size_t count = hop == nullptr ? 1 : run_length(packets.subspan(i));
+    if (hop != nullptr) pass_to_stack(i);  // what comes before a frame leaves before it
+    if (hop == nullptr || !send_frame(packets.subspan(i, count), *hop)) left += count;
+    i += count;
   }
   pass_to_stack(packets.size());
 }
@@ -146,30 +157,52 @@ const NextHop* FrameIo::next_hop(const TxPacket& packet, Instant now) {
   return hop != nullptr && (hop->on_link || bytes <= kRoutedBytesMax) ? hop : nullptr;
 }
 
-// False when the frame was refused, and the packet is one for the IP stack.
-bool FrameIo::send_frame(TxPacket& packet, const NextHop& hop) {
+// How many packets, from the first on, one frame carries: alike but for a shorter last one.
+size_t FrameIo::run_length(std::span<const TxPacket> packets) const {
+  if (native_.is_used()) return 1;
+  const TxPacket& first = packets[0];
+  uint32_t bytes = first.bytes();
+  uint32_t slices = first.slice_count;
+  const size_t most = std::min<size_t>(packets.size(), kSegmentsMax);
+  for (size_t i = 1; i < most; ++i) {
+    const TxPacket& packet = packets[i];
+    bytes += packet.bytes();
+    slices += packet.slice_count;
+    if (packet.to != first.to || packet.ev != first.ev || tos_of(packet) != tos_of(first) ||
+        packet.bytes() > first.bytes() || packet.bytes() == 0 || bytes > kSuperBytesMax ||
+        slices > kSlicesMax) {
+      return i;
+    }
+    if (packet.bytes() < first.bytes()) return i + 1;
+  }
+  return most;
+}
+
+// Sends a run as one frame. False when it was refused, and the packets are some for the IP stack.
+bool FrameIo::send_frame(std::span<TxPacket> run, const NextHop& hop) {
   msghdr message{};
   message.msg_iov = vectors_.data();
-  message.msg_iovlen = gather(packet, hop);
-  if (::sendmsg(sender_.get(), &message, 0) >= 0) {
-    packet.fate = TxFate::sent;
-    packet.error = 0;
+  message.msg_iovlen = gather(run, hop);
+  const Fd& sender = run.size() > 1 ? super_sender_ : sender_;
+  if (::sendmsg(sender.get(), &message, 0) >= 0) {
+    settle(run, TxFate::sent);
     ++tx_.frames;
     return true;
   }
   if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) {
-    packet.fate = TxFate::later;
-    ++tx_.later;
+    settle(run, TxFate::later);
+    tx_.later += run.size();
     return true;
   }
-  next_hops_->forget(packet.to);
-  ++tx_.refused;
+  next_hops_->forget(run[0].to);
+  tx_.refused += run.size();
   return false;
 }
 
 // Points the vectors at the pieces of the frame; returns how many. The kernel reads the payload, so
 // that memory which is gone is an error of the packet, as with a UDP socket.
-uint32_t FrameIo::gather(const TxPacket& packet, const NextHop& hop) {
+uint32_t FrameIo::gather(std::span<const TxPacket> run, const NextHop& hop) {
+  const TxPacket& packet = run[0];
   std::byte* const ethernet = headers_.data();
   std::memcpy(ethernet, hop.mac.data(), 6);
   std::memcpy(ethernet + 6, mac_.data(), 6);
@@ -177,29 +210,41 @@ uint32_t FrameIo::gather(const TxPacket& packet, const NextHop& hop) {
   const uint16_t type = htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP);
   std::memcpy(ethernet + 12, &type, sizeof type);
   offload_ = {};
-  const uint32_t bytes = kEthernetHeader + put_headers(packet, ethernet + kEthernetHeader);
+  const uint32_t bytes = kEthernetHeader + put_headers(run, ethernet + kEthernetHeader);
 
   vectors_[0] = {&offload_, sizeof offload_};
   vectors_[1] = {headers_.data(), bytes};
-  return 2 + (native_.is_used()
-                  ? gather_native(packet, native_, entropy_, room_.get(), &vectors_[2])
-                  : gather_packet(packet, &vectors_[2]));
+  uint32_t count = 2;
+  if (native_.is_used()) {
+    return count + gather_native(packet, native_, entropy_, room_.get(), &vectors_[count]);
+  }
+  for (const TxPacket& each : run) count += gather_packet(each, &vectors_[count]);
+  return count;
 }
 
-// Writes what stands before a packet, or before its entropy header; returns its length.
-uint32_t FrameIo::put_headers(const TxPacket& packet, std::byte* ip) {
+// Writes what stands before a packet or a run, or before its entropy header; returns its length.
+uint32_t FrameIo::put_headers(std::span<const TxPacket> run, std::byte* ip) {
+  const TxPacket& packet = run[0];
   FabricAddress from = udp_->local_address();
   if (native_.is_used()) {
     return put_ip_header(ip, from, packet.to, tos_of(packet), native_.ip_protocol,
                          packet.bytes() + native_.around_bytes(packet));
   }
   from.port = udp_->source_port(packet.ev);
-  const uint32_t bytes = put_udp_headers(ip, from, packet.to, tos_of(packet), packet.bytes());
-  if (from.family == FabricAddress::Family::ipv6) {  // [WIRE-024]
+  uint32_t datagram_bytes = 0;
+  for (const TxPacket& each : run) datagram_bytes += each.bytes();
+  const uint32_t bytes = put_udp_headers(ip, from, packet.to, tos_of(packet), datagram_bytes);
+  // The kernel cuts nothing without a checksum. [WIRE-024]
+  if (from.family == FabricAddress::Family::ipv6 || run.size() > 1) {
     put_udp_checksum_begun(ip);
     offload_.flags = FrameOffload::kNeedsChecksum;
-    offload_.checksum_start = kEthernetHeader + kIpv6Header;
+    offload_.checksum_start = static_cast<uint16_t>(kEthernetHeader + bytes - kUdpHeader);
     offload_.checksum_offset = 6;
+  }
+  if (run.size() > 1) {
+    offload_.gso_type = FrameOffload::kUdpSegments;
+    offload_.header_bytes = static_cast<uint16_t>(kEthernetHeader + bytes);
+    offload_.segment_bytes = static_cast<uint16_t>(packet.bytes());
   }
   return bytes;
 }

@@ -1,10 +1,11 @@
-// Packets over a packet socket, below the IP stack, for the lowest latency: few and short packets
-// leave as whole frames, and everything arrives through a ring shared with the kernel. Streams, and
-// whatever has no known next hop, leave through UDP sockets, which also hold the ports and hear of
-// ICMP errors. The same packets on the wire as the UDP backend, with UDP or without; packets to us
-// with IPv6 extension headers are not seen. Without UDP nothing is joined, so that everything with
-// a next hop leaves as a frame. Linux 6.2, Ethernet, CAP_NET_RAW. What it passes by: netfilter
-// (firewalls see and stop nothing), and IPsec. [decision 8]
+// Packets over packet sockets, below the IP stack, for the lowest latency: a few packets leave as
+// whole frames, those that are alike as one super-packet, and everything arrives through a ring
+// shared with the kernel. Streams, and whatever has no known next hop, leave through UDP sockets,
+// which also hold the ports and hear of ICMP errors. The same packets on the wire as the UDP
+// backend, with UDP or without; packets to us with IPv6 extension headers are not seen. Without UDP
+// nothing is joined, and everything with a next hop leaves as a frame. Linux 6.2, Ethernet,
+// CAP_NET_RAW.
+// What it passes by: netfilter (firewalls see and stop nothing), and IPsec. [decision 8]
 #pragma once
 
 #include "io/frame_rx.h"
@@ -23,15 +24,15 @@
 namespace uet::io {
 
 struct FrameTxCounters {
-  uint64_t frames = 0;   // sent
-  uint64_t refused = 0;  // handed to the IP stack instead, after an error
-  uint64_t later = 0;    // fate later
+  uint64_t frames = 0;   // sent; a super-packet is one
+  uint64_t refused = 0;  // packets handed to the IP stack instead, after an error
+  uint64_t later = 0;    // packets with fate later
 };
 
 class FrameIo final : public PacketIo {
  public:
   static constexpr uint32_t kRings = 2;  // packet sockets that listen
-  // With fewer UDP sockets, as many descriptors as the UDP backend.
+  // With fewer UDP sockets, one descriptor more than the UDP backend.
   static constexpr uint32_t kEntropyMax = 3;
 
   // Linux 6.2.
@@ -57,18 +58,23 @@ class FrameIo final : public PacketIo {
   const FrameRxCounters& rx_counters() const { return rx_.counters(); }
 
  private:
-  // A batch of more gains by GSO what a frame gains by going past the IP stack.
+  // A batch of more goes through the IP stack: for streams that is as fast.
   static constexpr uint32_t kFewPackets = 4;
+  // What every kernel with GSO takes in one super-packet.
+  static constexpr uint32_t kSegmentsMax = 64;
+  static constexpr uint32_t kSuperBytesMax = 65487;  // behind the headers
+  static constexpr uint32_t kSlicesMax = 256;
   // Fits through every path that a router may choose.
   static constexpr uint32_t kRoutedBytesMax = 1280;
 
   FrameIo() = default;
   bool start(const UdpOptions& options, std::string& error);
-  bool open_sender();
+  bool open_senders();
   const NextHop* next_hop(const TxPacket& packet, Instant now);
-  bool send_frame(TxPacket& packet, const NextHop& hop);
-  uint32_t gather(const TxPacket& packet, const NextHop& hop);
-  uint32_t put_headers(const TxPacket& packet, std::byte* ip);
+  size_t run_length(std::span<const TxPacket> packets) const;
+  bool send_frame(std::span<TxPacket> run, const NextHop& hop);
+  uint32_t gather(std::span<const TxPacket> run, const NextHop& hop);
+  uint32_t put_headers(std::span<const TxPacket> run, std::byte* ip);
 
   std::unique_ptr<UdpIo> udp_;
   NativeFormat native_;
@@ -78,13 +84,14 @@ class FrameIo final : public PacketIo {
   uint32_t packet_bytes_max_ = 0;  // of an IP packet: the MTU
   std::array<uint8_t, 6> mac_{};
   Fd sender_;
+  Fd super_sender_;
   FrameTxCounters tx_;
   // Of the frame being sent.
   FrameOffload offload_;
   std::array<std::byte, kEthernetHeader + kUdpPacketHeaderMax> headers_{};
   EntropyOctets entropy_{};
   std::unique_ptr<std::byte[]> room_;  // for a packet with its CRC
-  std::array<iovec, TxBatch::kSlicesPerPacket + 4> vectors_{};
+  std::array<iovec, kSegmentsMax + kSlicesMax + 2> vectors_{};
 };
 
 }  // namespace uet::io

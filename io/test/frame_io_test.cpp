@@ -2,6 +2,10 @@
 // a frame, what arrives how, and what is refused. See frame_testing.h for when it is skipped.
 #include "io/test/frame_testing.h"
 
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include <string>
@@ -42,10 +46,73 @@ TEST_F(FrameIoTest, ABatchKeepsItsOrder) {
   Outbox out;
   for (const char* text : {"first", "second", "third"}) out.add(b->local_address(), text);
   a->send(out.packets());
-  EXPECT_EQ(a->tx_counters().frames, 2u);
+  EXPECT_EQ(a->tx_counters().frames, 1u) << "the second and the shorter third";
   const std::vector<Got> got = receive(*b, 3);
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(got[0].text + " " + got[1].text + " " + got[2].text, "first second third");
+}
+
+// [WIRE-007] Packets in a row that are alike, but for a shorter last one, leave as one super-packet.
+TEST_P(FrameIoFamilyTest, PacketsAlikeAreOneFrame) {
+  const auto a = open_frames(here(0, GetParam()));
+  const auto b = open_frames(here(1, GetParam()));
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  const auto frames_for = [&](const std::vector<std::pair<size_t, uint16_t>>& packets) {
+    const uint64_t before = a->tx_counters().frames;
+    Outbox out;
+    std::vector<std::string> want;
+    for (const auto& [bytes, ev] : packets) {
+      want.emplace_back(bytes, static_cast<char>('a' + want.size()));
+      out.add(b->local_address(), want.back(), ev, 11, Ecn::ect1);
+    }
+    a->send(out.packets());
+    EXPECT_EQ(out.fates(), std::string(packets.size(), 's'));
+    const std::vector<Got> got = receive(*b, want.size());
+    EXPECT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(got[i].text == want[i]) << i;
+      EXPECT_EQ(got[i].dscp, 11);
+      EXPECT_EQ(got[i].ecn, Ecn::ect1);
+    }
+    EXPECT_EQ(b->rx_counters().malformed, 0u);
+    return a->tx_counters().frames - before;
+  };
+  EXPECT_EQ(frames_for({{8192, 3}, {8192, 3}, {8192, 3}, {8192, 3}}), 1u);
+  EXPECT_EQ(frames_for({{8192, 3}, {8192, 3}, {100, 3}}), 1u);
+  EXPECT_EQ(frames_for({{8192, 3}, {100, 3}, {100, 3}}), 2u) << "behind a shorter one";
+  EXPECT_EQ(frames_for({{100, 3}, {8192, 3}}), 2u) << "a longer one";
+  EXPECT_EQ(frames_for({{8192, 3}, {8192, 4}}), 2u) << "another entropy value";
+  EXPECT_EQ(b->rx_counters().long_frames, 2u);
+}
+
+// A super-packet that the device cannot cut is cut by the kernel, with the checksums of all.
+TEST_P(FrameIoFamilyTest, AnInterfaceWithoutOffloadsSendsSuperPackets) {
+  const auto a = open_frames(here(0, GetParam()));
+  const auto b = open_frames(here(1, GetParam()));
+  ASSERT_TRUE(a && b);
+  introduce(*a, *b);
+  const auto set_offloads = [](uint32_t on) {
+    TwoHosts::enter(0);
+    const Fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ethtool_value value{ETHTOOL_STXCSUM, on};  // cutting goes with it
+    ifreq request{};
+    std::snprintf(request.ifr_name, sizeof request.ifr_name, "eth-uet");
+    request.ifr_data = reinterpret_cast<char*>(&value);
+    ASSERT_EQ(::ioctl(any.get(), SIOCETHTOOL, &request), 0);
+  };
+  set_offloads(0);
+  const uint64_t frames = b->rx_counters().frames;
+  Outbox out;
+  for (const char c : {'a', 'b', 'c'}) out.add(b->local_address(), std::string(8000, c), 3);
+  a->send(out.packets());
+  EXPECT_EQ(out.fates(), "sss");
+  const std::vector<Got> got = receive(*b, 3);
+  set_offloads(1);
+  ASSERT_EQ(got.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(got[i].text == std::string(8000, "abc"[i])) << i;
+  EXPECT_EQ(b->rx_counters().frames, frames + 3);
+  EXPECT_EQ(b->rx_counters().malformed, 0u);
 }
 
 // Processes of one host: what no frame reaches goes to the IP stack together.

@@ -36,7 +36,8 @@ TEST_F(FrameRxTest, ShortAndLongFramesKeepTheirOrder) {
   for (int round = 0; round < 5; ++round) {
     send(7, 8000);  // a super-packet
     send(1, 100);
-    send(2, 8000);  // single packets
+    send(1, 8000);  // single packets
+    send(1, 8000);
     send(7, 4000 + static_cast<size_t>(round));
   }
   const std::vector<Got> got = receive(*b, want.size());
