@@ -52,7 +52,7 @@ TEST_F(FrameIoTest, ABatchKeepsItsOrder) {
   EXPECT_EQ(got[0].text + " " + got[1].text + " " + got[2].text, "first second third");
 }
 
-// [WIRE-007] Packets in a row that are alike, but for a shorter last one, leave as one super-packet.
+// [WIRE-007] Packets in a row that are alike, but for a shorter last one, are one super-packet.
 TEST_P(FrameIoFamilyTest, PacketsAlikeAreOneFrame) {
   const auto a = open_frames(here(0, GetParam()));
   const auto b = open_frames(here(1, GetParam()));
