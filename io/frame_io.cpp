@@ -88,7 +88,7 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   mac_ = own->mac;
   const FabricAddress local = udp_->local_address();
   native_ = native_format(options);
-  if (native_.crc) room_.reset(new std::byte[kNativeRoomBytes]);
+  if (native_.crc) parts_.room.reset(new std::byte[kNativeRoomBytes]);
   packet_bytes_max_ = caps().max_datagram_bytes + around_bytes(native_, local);
 
   FrameRx::Settings rx;
@@ -181,7 +181,7 @@ size_t FrameIo::run_length(std::span<const TxPacket> packets) const {
 // Sends a run as one frame. False when it was refused, and the packets are some for the IP stack.
 bool FrameIo::send_frame(std::span<TxPacket> run, const NextHop& hop) {
   msghdr message{};
-  message.msg_iov = vectors_.data();
+  message.msg_iov = parts_.vectors.data();
   message.msg_iovlen = gather(run, hop);
   const Fd& sender = run.size() > 1 ? super_sender_ : sender_;
   if (::sendmsg(sender.get(), &message, 0) >= 0) {
@@ -203,22 +203,23 @@ bool FrameIo::send_frame(std::span<TxPacket> run, const NextHop& hop) {
 // that memory which is gone is an error of the packet, as with a UDP socket.
 uint32_t FrameIo::gather(std::span<const TxPacket> run, const NextHop& hop) {
   const TxPacket& packet = run[0];
-  std::byte* const ethernet = headers_.data();
+  std::byte* const ethernet = parts_.headers.data();
   std::memcpy(ethernet, hop.mac.data(), 6);
   std::memcpy(ethernet + 6, mac_.data(), 6);
   const bool ipv6 = packet.to.family == FabricAddress::Family::ipv6;
   const uint16_t type = htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP);
   std::memcpy(ethernet + 12, &type, sizeof type);
-  offload_ = {};
+  parts_.offload = {};
   const uint32_t bytes = kEthernetHeader + put_headers(run, ethernet + kEthernetHeader);
 
-  vectors_[0] = {&offload_, sizeof offload_};
-  vectors_[1] = {headers_.data(), bytes};
+  parts_.vectors[0] = {&parts_.offload, sizeof parts_.offload};
+  parts_.vectors[1] = {parts_.headers.data(), bytes};
   uint32_t count = 2;
   if (native_.is_used()) {
-    return count + gather_native(packet, native_, entropy_, room_.get(), &vectors_[count]);
+    return count + gather_native(packet, native_, parts_.entropy, parts_.room.get(),
+                                 &parts_.vectors[count]);
   }
-  for (const TxPacket& each : run) count += gather_packet(each, &vectors_[count]);
+  for (const TxPacket& each : run) count += gather_packet(each, &parts_.vectors[count]);
   return count;
 }
 
@@ -237,14 +238,14 @@ uint32_t FrameIo::put_headers(std::span<const TxPacket> run, std::byte* ip) {
   // The kernel cuts nothing without a checksum. [WIRE-024]
   if (from.family == FabricAddress::Family::ipv6 || run.size() > 1) {
     put_udp_checksum_begun(ip);
-    offload_.flags = FrameOffload::kNeedsChecksum;
-    offload_.checksum_start = static_cast<uint16_t>(kEthernetHeader + bytes - kUdpHeader);
-    offload_.checksum_offset = 6;
+    parts_.offload.flags = FrameOffload::kNeedsChecksum;
+    parts_.offload.checksum_start = static_cast<uint16_t>(kEthernetHeader + bytes - kUdpHeader);
+    parts_.offload.checksum_offset = 6;
   }
   if (run.size() > 1) {
-    offload_.gso_type = FrameOffload::kUdpSegments;
-    offload_.header_bytes = static_cast<uint16_t>(kEthernetHeader + bytes);
-    offload_.segment_bytes = static_cast<uint16_t>(packet.bytes());
+    parts_.offload.gso_type = FrameOffload::kUdpSegments;
+    parts_.offload.header_bytes = static_cast<uint16_t>(kEthernetHeader + bytes);
+    parts_.offload.segment_bytes = static_cast<uint16_t>(packet.bytes());
   }
   return bytes;
 }

@@ -86,12 +86,13 @@ class FrameIo final : public PacketIo {
   Fd sender_;
   Fd super_sender_;
   FrameTxCounters tx_;
-  // Of the frame being sent.
-  FrameOffload offload_;
-  std::array<std::byte, kEthernetHeader + kUdpPacketHeaderMax> headers_{};
-  EntropyOctets entropy_{};
-  std::unique_ptr<std::byte[]> room_;  // for a packet with its CRC
-  std::array<iovec, kSegmentsMax + kSlicesMax + 2> vectors_{};
+  struct Parts {
+    FrameOffload offload;
+    std::array<std::byte, kEthernetHeader + kUdpPacketHeaderMax> headers{};
+    EntropyOctets entropy{};
+    std::unique_ptr<std::byte[]> room;  // for a packet with its CRC
+    std::array<iovec, kSegmentsMax + kSlicesMax + 2> vectors{};
+  } parts_;  // of the frame being sent
 };
 
 }  // namespace uet::io
