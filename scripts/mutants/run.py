@@ -28,7 +28,8 @@ import plant
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LISTS = pathlib.Path(__file__).resolve().parent
 SECONDS_MIN, SECONDS_MAX, TIMES_AS_LONG = 20, 180, 8
-MEMORY_MAX_BYTES = 16_000_000_000
+MEMORY_MAX_BYTES = 8_000_000_000
+SECONDS_BETWEEN_LOOKS = 0.2
 SIMULATED = ("wire", "cms", "pds", "ses", "fep")  # folders whose faults the simulator may notice
 TIMED = ("io", "prov")  # folders whose tests have sockets and threads
 CITING, OTHER, SURVIVED = "citing", "other", "survived"
@@ -121,9 +122,39 @@ class Outcome:
         self.passed, self.by, self.seconds = passed, by, seconds
 
 
-def limit_memory():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX_BYTES, MEMORY_MAX_BYTES))
+def without_core():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def is_too_large(process):
+    """Whether it has more memory than any test needs. Address space is no measure of that: a test
+    with many endpoints reserves terabytes."""
+    try:
+        pages = int(pathlib.Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return False
+    return pages * resource.getpagesize() > MEMORY_MAX_BYTES
+
+
+def end_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def wait_for(process, seconds_max):
+    """(output, whether it hangs) of a process that is over or was ended."""
+    begin, hangs = time.monotonic(), False
+    while True:
+        try:
+            output, _ = process.communicate(timeout=SECONDS_BETWEEN_LOOKS)
+            end_group(process)
+            return output, hangs
+        except subprocess.TimeoutExpired:
+            hangs = hangs or time.monotonic() - begin > seconds_max
+            if hangs or is_too_large(process):
+                end_group(process)
 
 
 def run_command(name, command, environment, seconds_max, tree):
@@ -131,18 +162,8 @@ def run_command(name, command, environment, seconds_max, tree):
     begin = time.monotonic()
     process = subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace",
-                               start_new_session=True, preexec_fn=limit_memory)
-    hangs = False
-    try:
-        output, _ = process.communicate(timeout=seconds_max)
-    except subprocess.TimeoutExpired:
-        hangs = True
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    if hangs:
-        output, _ = process.communicate()
+                               start_new_session=True, preexec_fn=without_core)
+    output, hangs = wait_for(process, seconds_max)
     seconds = time.monotonic() - begin
     if process.returncode == 0 and not hangs:
         return Outcome(True, seconds=seconds)

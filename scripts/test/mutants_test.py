@@ -10,6 +10,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(SCRIPTS / "mutants"))
 import citing  # noqa: E402
 import plant  # noqa: E402
+import run  # noqa: E402
 
 
 def fault(search, replacement, name="pds/1"):
@@ -163,6 +164,26 @@ class WholeTreeTest(unittest.TestCase):
         self.assertEqual(sample("7"), sample("7"))
         self.assertNotEqual(sample("7"), sample("8"))
         self.assertEqual(len(sample("7").splitlines()), 10)
+
+
+class MemoryTest(unittest.TestCase):
+    def outcome(self, code):
+        limit, run.MEMORY_MAX_BYTES = run.MEMORY_MAX_BYTES, 200_000_000
+        try:
+            return run.run_command("a", [sys.executable, "-c", code], None, 20, "/")
+        finally:
+            run.MEMORY_MAX_BYTES = limit
+
+    def test_who_takes_too_much_is_ended(self):
+        outcome = self.outcome("import time; a = b'1' * 300_000_000; time.sleep(60)")
+        self.assertFalse(outcome.passed)
+        self.assertEqual(outcome.by, "a (crashes)")
+        self.assertLess(outcome.seconds, 10)
+
+    def test_address_space_is_free(self):
+        outcome = self.outcome("import mmap, time; m = mmap.mmap(-1, 1 << 40, flags=0x4022); "
+                               "time.sleep(0.5)")
+        self.assertTrue(outcome.passed)
 
 
 if __name__ == "__main__":
