@@ -45,6 +45,7 @@ class Program:
     def __init__(self, name, command, environment, labels):
         self.name, self.command = name, command
         self.labels, self.environment, self.left_out = labels, environment, ""
+        self.folders = set(labels)  # whose tests it has: of its labels and of its sources
         self.tests = {}  # "Suite.Name": rules
         self.seconds = None  # of a run of all its tests without a fault
 
@@ -67,7 +68,7 @@ def targets_of(build, tree):
     return found
 
 
-def program_of(test, executable, sources):
+def program_of(test, executable, sources, tree):
     """The program of a ctest entry that has the name of its target."""
     properties = {p["name"]: p["value"] for p in test["properties"]}
     program = Program(test["name"], [str(executable)], properties.get("ENVIRONMENT", []),
@@ -77,6 +78,8 @@ def program_of(test, executable, sources):
         if left_out:
             program.left_out = left_out[1]
     for source in sources:
+        if source.is_relative_to(tree):
+            program.folders.add(source.relative_to(tree).parts[0])
         if source.suffix == ".cpp" and source.is_file():
             program.tests.update(rules_of_tests(source.read_text()))
     return program
@@ -87,6 +90,6 @@ def programs_of(build, tree):
     shown = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
                            capture_output=True, text=True, check=True)
     targets = targets_of(build, tree)
-    programs = [program_of(test, *targets[test["name"]])
+    programs = [program_of(test, *targets[test["name"]], pathlib.Path(tree))
                 for test in json.loads(shown.stdout)["tests"] if test["name"] in targets]
     return [p for p in programs if p.tests]

@@ -222,12 +222,12 @@ class Bench:
     def citing(self, fault):
         """[(program, tests)] whose tests cite the rule of the fault, those of its folder first."""
         found = [(p, [t for t, rules in p.tests.items() if fault.rule in rules])
-                 for p in self.programs if not self.own_only or fault.folder in p.labels]
+                 for p in self.programs if not self.own_only or fault.folder in p.folders]
         return sorted([f for f in found if f[1]],
-                      key=lambda f: (fault.folder not in f[0].labels, f[0].seconds or 0))
+                      key=lambda f: (fault.folder not in f[0].folders, f[0].seconds or 0))
 
     def of_folder(self, fault):
-        return sorted([p for p in self.programs if fault.folder in p.labels],
+        return sorted([p for p in self.programs if fault.folder in p.folders],
                       key=lambda p: p.seconds or 0)
 
     def needed(self, faults):

@@ -149,6 +149,14 @@ class CitingTest(unittest.TestCase):
         self.assertEqual(citing.rules_of_tests(text), {"A.One": {"PDS-002"}})
 
 
+class ProgramTest(unittest.TestCase):
+    def test_is_of_the_folder_of_its_sources(self):
+        program = citing.program_of({"name": "a_test", "properties": []}, "/b/a_test",
+                                    [pathlib.Path("/t/sim/world/test/a_test.cpp")],
+                                    pathlib.Path("/t"))
+        self.assertEqual(program.folders, {"sim"})
+
+
 class WholeTreeTest(unittest.TestCase):
     def test_every_fault_fits(self):
         done = subprocess.run([sys.executable, str(SCRIPTS / "mutants/run.py"), "--list"],
