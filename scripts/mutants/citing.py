@@ -1,4 +1,5 @@
 """Which GoogleTest tests cite which rules, and which program each test is in."""
+import fnmatch
 import json
 import re
 import subprocess
@@ -40,17 +41,21 @@ def rules_of_tests(text):
 
 
 class Program:
-    """A GoogleTest program as ctest runs it; its name is that of its target."""
+    """A GoogleTest program as ctest runs it. An entry of ctest for some of its tests is another
+    one, with a name of its own."""
 
-    def __init__(self, name, command, environment, labels):
-        self.name, self.command = name, command
+    def __init__(self, name, target, command, environment, labels):
+        self.name, self.target, self.command = name, target, command
         self.labels, self.environment, self.left_out = labels, environment, ""
         self.folders = set(labels)  # whose tests it has: of its labels and of its sources
         self.tests = {}  # "Suite.Name": rules
+        self.is_part = False  # there are more tests in its target
         self.seconds = None  # of a run of all its tests without a fault
 
     def filter_of(self, tests):
         """For --gtest_filter: the tests, as plain, typed and with parameters."""
+        if self.is_part and not tests:
+            tests = self.tests
         names = ":".join(f"{t}:*/{t}/*:{t.replace('.', '/*.')}" for t in sorted(tests)) or "*"
         return names + (f":-{self.left_out}" if self.left_out else "")
 
@@ -68,10 +73,10 @@ def targets_of(build, tree):
     return found
 
 
-def program_of(test, executable, sources, tree):
-    """The program of a ctest entry that has the name of its target."""
+def program_of(test, target, executable, sources, tree):
+    """The program of a ctest entry of this target."""
     properties = {p["name"]: p["value"] for p in test["properties"]}
-    program = Program(test["name"], [str(executable)], properties.get("ENVIRONMENT", []),
+    program = Program(test["name"], target, [str(executable)], properties.get("ENVIRONMENT", []),
                       properties.get("LABELS", []))
     for change in properties.get("ENVIRONMENT_MODIFICATION", []):
         left_out = re.match(r"GTEST_FILTER=set:-(.*)", change)
@@ -82,14 +87,33 @@ def program_of(test, executable, sources, tree):
             program.folders.add(source.relative_to(tree).parts[0])
         if source.suffix == ".cpp" and source.is_file():
             program.tests.update(rules_of_tests(source.read_text()))
+    if test["name"] != target:
+        keep_part(program, test["command"][1:])
     return program
 
 
+def keep_part(program, arguments):
+    """Of the tests those that the entry runs; none when it chooses by parameters of tests."""
+    chosen = [a.removeprefix("--gtest_filter=") for a in arguments
+              if a.startswith("--gtest_filter=")]
+    program.is_part = True
+    program.tests = {name: rules for name, rules in program.tests.items()
+                     if chosen and fnmatch.fnmatchcase(name, chosen[0])}
+
+
 def programs_of(build, tree):
-    """The test programs of a configured build, with their tests and the rules that these cite."""
+    """The test programs of a configured build, with their tests and the rules that these cite.
+
+    Before a program is built ctest does not say what its entries for some of its tests are.
+    """
     shown = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
                            capture_output=True, text=True, check=True)
     targets = targets_of(build, tree)
-    programs = [program_of(test, *targets[test["name"]], pathlib.Path(tree))
-                for test in json.loads(shown.stdout)["tests"] if test["name"] in targets]
+    by_path = {str(executable): name for name, (executable, _) in targets.items()}
+    programs = []
+    for test in json.loads(shown.stdout)["tests"]:
+        path = test.get("command", [""])[0]
+        target = test["name"] if test["name"] in targets else by_path.get(path)
+        if target is not None:
+            programs.append(program_of(test, target, *targets[target], pathlib.Path(tree)))
     return [p for p in programs if p.tests]

@@ -150,11 +150,26 @@ class CitingTest(unittest.TestCase):
 
 
 class ProgramTest(unittest.TestCase):
+    def program(self, entry, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "sim/world/test/a_test.cpp"
+            source.parent.mkdir(parents=True)
+            source.write_text("TEST(A, One) {\n}\n// [PDS-001]\nTEST(B, Two) {\n}\n")
+            return citing.program_of({"name": entry, "properties": [], **more}, "a_test",
+                                     "/b/a_test", [source], pathlib.Path(folder))
+
     def test_is_of_the_folder_of_its_sources(self):
-        program = citing.program_of({"name": "a_test", "properties": []}, "/b/a_test",
-                                    [pathlib.Path("/t/sim/world/test/a_test.cpp")],
-                                    pathlib.Path("/t"))
-        self.assertEqual(program.folders, {"sim"})
+        self.assertEqual(self.program("a_test").folders, {"sim"})
+
+    def test_an_entry_for_some_tests_has_these_only(self):
+        part = self.program("a_two", command=["/b/a_test", "--gtest_filter=B.*"])
+        self.assertEqual(part.tests, {"B.Two": {"PDS-001"}})
+        self.assertEqual(part.target, "a_test")
+        self.assertEqual(part.filter_of(()), "B.Two:*/B.Two/*:B/*.Two")
+
+    def test_an_entry_that_chooses_parameters_has_none(self):
+        self.assertEqual(self.program("a_ring", command=["/b/a_test",
+                                                         "--gtest_filter=*/Ring*"]).tests, {})
 
 
 class WholeTreeTest(unittest.TestCase):
