@@ -385,6 +385,17 @@ TEST_F(AtomicMessagesTest, HeaderDataIsReported) {
   EXPECT_EQ(numbers_[0], 1u);
 }
 
+// [LF-097] One that returns old values counts as a read, too, so it is told apart.
+TEST_F(AtomicMessagesTest, AFetchingAtomicIsReportedAsOne) {
+  wire::StandardRequest h = request(SesOpcode::fetching_atomic, 8);
+  h.match_bits = expose_numbers();
+  h.common.hd = true;
+  h.header_data = 99;
+  EXPECT_EQ(said(give_octets(encoded(h, kSum64, be64({1})), wire::NextHeader::standard)),
+            "OK data 28");
+  EXPECT_EQ(take(*b_), "remote_fetching_atomic ok 8 data 99 #0");
+}
+
 // [SES-050, SES-118] A completion slot that was booked cannot be given back when the old values
 // find no room: a request for both gets neither, and no slot is lost.
 TEST_F(AtomicMessagesTest, NoSlotIsBookedForNothing) {
@@ -443,6 +454,46 @@ TEST_F(AtomicMessagesTest, APeerLeavesFetchBuffersToOthers) {
   b_->pds.fail_returns({pds::FailureReason::timeout, {}, false}, now_);
   b_->pds.ends_returns = false;
   EXPECT_EQ(fetch_until_refused(), 8) << "all were given back";
+}
+
+// [PDS-119] The PDC ends and nobody knows whether the sum was made: it is not made again.
+TEST_F(AtomicMessagesTest, AnAtomicThatMayHaveBeenExecutedDoesNotGoAgain) {
+  const uint64_t one = 1;
+  AtomicRequest r = atomic_request(AtomicOpcode::sum, AtomicForm::plain, expose_numbers());
+  r.operand = view(&one, 1);
+  ASSERT_TRUE(a_->ses->atomic(a_->ep, r, now_).ok());
+  transmit();
+  deliver(0);
+  network_.clear();  // the answer is lost
+  a_->pds.fail_flow(0, {pds::FailureReason::closed, {}, false}, now_);
+  settle();
+  EXPECT_EQ(take(*a_), "atomic undeliverable 0 #1");
+  EXPECT_EQ(numbers_[0], 1u);
+  EXPECT_TRUE(a_->ses->idle());
+}
+
+// [SES-081] The answer has as many octets as there are old values: with fewer the rest of the
+// user's memory would pass for values.
+TEST_F(AtomicMessagesTest, OldValuesOfAnotherLengthAreNoAnswer) {
+  for (const uint16_t bytes : std::initializer_list<uint16_t>{8, 4}) {
+    uint64_t operand = 1, old = 0;
+    AtomicRequest r = atomic_request(AtomicOpcode::sum, AtomicForm::fetch, 1);
+    r.operand = view(&operand, 1);
+    r.result = view(&old, 1);
+    ASSERT_TRUE(a_->ses->atomic(a_->ep, r, now_).ok());
+    pds::StartedMessage started;
+    pds::PacketRef ref;
+    ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+    ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+    wire::ResponseData h{.payload_length = bytes, .modified_length = 8};
+    h.common.return_code = ReturnCode::ok;
+    Octets octets(wire::ResponseData::kSize + bytes);
+    wire::Writer w(octets);
+    h.emit(w);
+    a_->ses->exchange().on_response(ref, {wire::NextHeader::response_data, octets, now_}, now_);
+    EXPECT_EQ(take(*a_),
+              bytes == 8 ? "fetching_atomic ok 8 #1" : "fetching_atomic refused UNCOR 0 #1");
+  }
 }
 
 }  // namespace

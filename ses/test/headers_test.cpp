@@ -126,6 +126,21 @@ TEST_F(HeadersTest, AMediumWriteHasAnOffsetOrData) {
   EXPECT_EQ(take(*b_), "remote_write ok 2 data 9 #0 | remote_write ok 2 data 9 #0");
 }
 
+// [SES-071] An untagged send has no match field and no offset, whatever its post says of a tag.
+TEST_F(HeadersTest, AnUntaggedSendHasNoTag) {
+  begin(false, false);
+  const Octets data = pattern(4);
+  SendRequest s = send_request(data);
+  s.tag = 0x1122334455667788;
+  ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+  const Parcel p = only_packet();
+  EXPECT_EQ(hex(p.octets).substr(24, 40),
+            "0000000000000000"   // buffer offset
+            "00000064"           // initiator 100
+            "0000000000000000")  // match bits
+      << hex(p.octets);
+}
+
 // [SES-042, SES-074] One packet only; and nothing that is answered by a message of its own.
 TEST_F(HeadersTest, LongMessagesAndReadsKeepTheStandardHeader) {
   begin(true, true);

@@ -164,5 +164,46 @@ TEST_F(JobsTest, ADestinationHasItsJob) {
   EXPECT_EQ(take(*b_), "recv ok 4 #1");
 }
 
+// [TSS-074] Each job sends in the domain that it is bound to, and one that is bound to none in the
+// clear.
+TEST_F(JobsTest, AJobSendsInItsDomain) {
+  tss::JobTable domains;
+  ASSERT_TRUE(domains.create(a_->arena, 4, 1).ok());
+  ASSERT_TRUE(domains.bind(JobId(7), 0x51).ok());
+  ASSERT_TRUE(domains.bind(JobId(9), 0x52).ok());
+  a_->ses->exchange().resources().jobs = &domains;
+  const Octets data = pattern(4);
+  for (const uint32_t job : {7u, 9u, 8u}) {
+    SendRequest s = send_request(data);
+    s.to.job = JobId(job);
+    ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+  }
+  EXPECT_EQ(a_->pds.asked.domains, (std::vector<uint32_t>{0x51, 0x52, 0}));
+  a_->ses->close_endpoint(a_->ep, now_);
+  a_->ses->exchange().resources().jobs = nullptr;
+}
+
+// [TSS-075, TSS-077] A request of a job in a domain that it is not bound to meets no receive.
+// Without a domain there is not even an answer.
+TEST_F(JobsTest, ARequestMustComeInADomainOfItsJob) {
+  tss::JobTable domains;
+  ASSERT_TRUE(domains.create(b_->arena, 4, 1).ok());
+  ASSERT_TRUE(domains.bind(JobId(7), 0x51).ok());
+  ASSERT_TRUE(domains.bind(JobId(9), 0x52).ok());
+  b_->ses->exchange().resources().jobs = &domains;
+  receive(1);
+  sdi_ = 0x52;
+  EXPECT_EQ(send(7), "BAD_JOB_ID");
+  EXPECT_EQ(count(Counter::rx_other_domain), 1u);
+  sdi_ = 0;
+  EXPECT_EQ(send(7), "drop");
+  EXPECT_EQ(count(Counter::rx_not_secured), 1u);
+  EXPECT_EQ(take(*b_), "");
+  sdi_ = 0x51;
+  EXPECT_EQ(send(7), "accept");
+  EXPECT_EQ(take(*b_), "recv ok 4 #1");
+  b_->ses->exchange().resources().jobs = nullptr;
+}
+
 }  // namespace
 }  // namespace uet::ses::test

@@ -199,8 +199,9 @@ class PairTest : public ::testing::Test {
 
 inline std::string PairTest::take(std::vector<Completion>& completions) {
   static constexpr const char* kKinds[] = {
-      "send", "tagged_send", "write",        "read",        "atomic",       "fetching_atomic",
-      "recv", "tagged_recv", "remote_write", "remote_read", "remote_atomic"};
+      "send",         "tagged_send",     "write",         "read",
+      "atomic",       "fetching_atomic", "recv",          "tagged_recv",
+      "remote_write", "remote_read",     "remote_atomic", "remote_fetching_atomic"};
   static constexpr const char* kStatus[] = {"ok",        "truncated", "refused", "undeliverable",
                                             "cancelled", "aborted",   "fault"};
   std::string out;

@@ -129,5 +129,18 @@ TEST_F(QuietTest, WithoutABufferAPayloadIsNotRetained) {
   EXPECT_EQ(a_->ses->counters()[Counter::tx_retain_no_room], 1u);
 }
 
+// [LF-136] One octet more than the largest buffer has stays with its user.
+TEST_F(QuietTest, ALongPayloadIsNotRetained) {
+  for (const auto& [bytes, expected] :
+       {std::pair{65536u, Taken::retained}, {65537u, Taken::posted}}) {
+    SendRequest s = send_request(stored(pattern(bytes)));
+    s.flags = kOpRetain;
+    const auto taken = a_->ses->send(a_->ep, s, now_);
+    ASSERT_TRUE(taken.ok());
+    EXPECT_EQ(*taken, expected) << bytes;
+  }
+  EXPECT_EQ(a_->ses->counters()[Counter::tx_retained], 1u);
+}
+
 }  // namespace
 }  // namespace uet::ses::test

@@ -44,5 +44,25 @@ TEST_F(PairTest, AReadInSegmentsThatFailsReleasesWhatFollows) {
   EXPECT_EQ(memory[0], std::byte{0xEE});
 }
 
+// [SES-024, SES-149] The requests of a read carry no payload, one for each payload that it asks
+// for. That they are answered is not its end: all of its octets have to be there.
+TEST_F(PairTest, AReadIsOverWhenAllItsDataIsThere) {
+  Octets memory = pattern(2500), back(2500);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, expose(memory)), now_).ok());
+  transmit();
+  ASSERT_EQ(network_.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(network_[i].octets.size(), 44u) << i;
+  for (int i = 0; i < 6; ++i) deliver(0);  // the requests and what they are told
+  EXPECT_EQ(take(*a_), "");
+  transmit();
+  ASSERT_EQ(network_.size(), 3u);
+  deliver(2);
+  deliver(0);
+  EXPECT_EQ(take(*a_), "");
+  settle();
+  EXPECT_EQ(take(*a_), "read ok 2500 #1");
+  EXPECT_EQ(back, memory);
+}
+
 }  // namespace
 }  // namespace uet::ses::test

@@ -7,9 +7,10 @@
 
 namespace uet::ses::test {
 
-Result<pds::FlowId> StubPds::flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t) {
+Result<pds::FlowId> StubPds::flow(PeerId peer, TrafficClass, pds::Mode mode, JobId, uint32_t sdi) {
   if (flows_.size() - asked.released.size() >= flows_max) return Errc::again;
   flows_.push_back({peer, mode, false, 0, 0, {}});
+  asked.domains.push_back(sdi);
   return pds::FlowId(static_cast<uint32_t>(flows_.size() - 1));
 }
 

@@ -82,6 +82,7 @@ class StubPds final : public pds::Service {
     uint32_t keep_pdc = 0;
     uint32_t answers = 0;
     std::vector<bool> quiet;         // of each packet pulled: nobody waits for its answer
+    std::vector<uint32_t> domains;   // of the flows, in order; 0: in the clear
     std::vector<uint32_t> released;  // flows, in order
     uint64_t pressure = 0;           // as last told
   };

@@ -49,6 +49,7 @@ class TargetTest : public PairTest {
     pds::RxRequest rx;
     rx.peer = from_;
     rx.mode = mode;
+    rx.sdi = sdi_;
     rx.next_hdr = next_hdr;
     const bool has_pdc = mode == pds::Mode::rud || mode == pds::Mode::rod;
     rx.token = {pds::PdcHandle(has_pdc ? StubPds::kTargetPdc : 0), Psn(next_psn_++)};
@@ -107,6 +108,7 @@ class TargetTest : public PairTest {
 
   uint32_t next_psn_ = 1;
   PeerId from_{0};        // who sends what is given
+  uint32_t sdi_ = 0;      // the secure domain that it was opened in, 0: it was clear
   bool in_order_ = true;  // what PDS says of the next packet
   bool is_confirmed_ = true;
 };

@@ -162,6 +162,36 @@ TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
   EXPECT_EQ(said(give(h, 5, wire::NextHeader::small)), "OP_VIOLATION");  // [WIRE-116]
 }
 
+// [WIRE-078, SES-140] So does the answer that is too long for an ACK: it names the PSN of its
+// request, which on RUDI is the packet ID.
+TEST_F(TargetFormsTest, ALongAnswerToASmallReadNamesItsRequest) {
+  Octets memory = pattern(100);
+  RegionRequest r;
+  r.iov = keep(memory);
+  r.access = kRemoteRead;
+  r.idempotent_safe = r.optimized = true;
+  const RegionId id = *b_->ses->memory().add(r);
+  b_->ses->memory().enable(id);
+  wire::SmallRequest h = small_request(SesOpcode::read, b_->ses->memory().key(id));
+  h.request_length = 17;
+  next_psn_ = 0x01020304;
+  const pds::Verdict v = give(h, 0, wire::NextHeader::small, pds::Mode::rudi);
+  ASSERT_EQ(v.kind, pds::Verdict::Kind::respond);
+  pds::PacketRef ref;
+  ASSERT_TRUE(b_->ses->exchange().pull(v.answer, ref));
+  EXPECT_EQ(ref.next_hdr, wire::NextHeader::response_data_small);
+  std::array<std::byte, 12> header;
+  wire::Writer w(header);
+  TxBatch batch;
+  (void)batch.begin();
+  b_->ses->exchange().encode(ref, w, batch);
+  // opcode 2, OK | payload length 17 | job 000102 | the PSN of the request
+  const uint8_t expected[] = {0x02, 0x01, 0, 17, 0, 0, 1, 2, 1, 2, 3, 4};
+  ASSERT_EQ(w.position(), sizeof expected);
+  for (size_t i = 0; i < sizeof expected; ++i) EXPECT_EQ(uint8_t(header[i]), expected[i]) << i;
+  b_->ses->exchange().on_response(ref, {}, now_);
+}
+
 // [SES-003, SES-008] Any open endpoint stands for its process, whichever closes first.
 TEST_F(TargetFormsTest, SmallHeadersReachAProcessWithAnyEndpointOpen) {
   Octets memory = pattern(100);
@@ -226,6 +256,83 @@ TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
   const pds::Verdict v = give(h, 4, wire::NextHeader::medium);
   EXPECT_EQ(said(v), "BAD_ADDR");
   EXPECT_EQ(uint8_t(v.response.bytes[2]) | uint8_t(v.response.bytes[3]), 0);
+}
+
+// [SES-015, SES-019, SES-050, WIRE-062] Header data is in the first packet, in whatever order they
+// come, and whatever the others say of theirs; a message that is kept has it as well.
+TEST_F(TargetFormsTest, HeaderDataIsThatOfTheFirstPacket) {
+  wire::StandardRequest h = request(SesOpcode::send, 2048);
+  h.common.hd = true;
+  h.header_data = 31;
+  const std::array<wire::StandardRequest, 2> parts{part(h, 0, 1024), part(h, 1024, 1024)};
+  for (const bool is_posted : {true, false}) {
+    for (const size_t begin : {0u, 1u}) {
+      SCOPED_TRACE(testing::Message() << is_posted << begin);
+      Octets room(2048);
+      if (is_posted) {
+        ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+      }
+      (void)standard(parts[begin], 1024);
+      (void)standard(parts[1 - begin], 1024);
+      if (!is_posted) {
+        ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+      }
+      EXPECT_EQ(take(*b_), "recv ok 2048 data 31 #2");
+    }
+  }
+}
+
+// [SES-018, SES-019, SES-023] Each packet has its place, and the message is complete when all of
+// them are there, not when its last one is.
+TEST_F(TargetFormsTest, PacketsOfAMessageComeInAnyOrder) {
+  Octets room(1524);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
+  const wire::StandardRequest h = request(SesOpcode::send, 1524);
+  EXPECT_EQ(said(standard(part(h, 1024, 500), 500)), "accept");
+  EXPECT_EQ(take(*b_), "");
+  EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
+  EXPECT_EQ(take(*b_), "recv ok 1524 #2");
+  Octets expected = pattern(1024);
+  const Octets rest = pattern(500);
+  expected.insert(expected.end(), rest.begin(), rest.end());
+  EXPECT_EQ(room, expected);
+}
+
+// [SES-071] The match field is the tag of a tagged message, and nothing in an untagged one.
+TEST_F(TargetFormsTest, OnlyATaggedMessageHasATag) {
+  Octets room(10);
+  ReceiveRequest r = receive_request(room);
+  r.tagged = true;
+  r.tag = 6;
+  ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+  ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room, 3), now_).ok());
+  wire::StandardRequest h = request(SesOpcode::send, 4);
+  h.match_bits = 6;
+  EXPECT_EQ(said(standard(h, 4)), "accept");
+  EXPECT_EQ(take(*b_), "recv ok 4 #3");
+  h.common.opcode = SesOpcode::tagged_send;
+  EXPECT_EQ(said(standard(h, 4)), "accept");
+  EXPECT_EQ(take(*b_), "tagged_recv ok 4 tag 6 #2");
+}
+
+// [SES-043] What needs the message ID, a token or an offset has no short form.
+TEST_F(TargetFormsTest, SomeOperationsHaveTheStandardHeaderOnly) {
+  Octets room(100);
+  ReceiveRequest r = receive_request(room);
+  ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+  r.tagged = true;
+  ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
+  const SesOpcode opcodes[] = {SesOpcode::rendezvous_send, SesOpcode::rendezvous_tsend,
+                               SesOpcode::deferrable_send, SesOpcode::deferrable_tsend,
+                               SesOpcode::deferrable_rtr,  SesOpcode::msg_error};
+  for (const SesOpcode opcode : opcodes) {
+    wire::MediumRequest h;
+    h.common = request(opcode, 0).common;
+    h.request_length = 40;
+    EXPECT_EQ(said(give(h, 40, wire::NextHeader::medium)), "OP_VIOLATION") << wire::name(opcode);
+  }
+  EXPECT_EQ(count(Counter::rx_malformed), 6u);
+  EXPECT_EQ(take(*b_), "");
 }
 
 // [SES-171, SES-104] Every prefix of a request is answered, none read beyond its end. Its PSN is

@@ -44,6 +44,21 @@ TEST_F(TargetReadTest, DataInAnAckNamesItsReadAndIsKept) {
   EXPECT_TRUE(std::equal(memory.begin(), memory.end(), v.response.bytes.begin() + 20));
 }
 
+// [SES-017, SES-146] The first packet of a long read asks for one payload of octets; what comes
+// back on its own names the read as well.
+TEST_F(TargetReadTest, TheFirstPacketOfAReadAsksForOnePayload) {
+  const Octets memory = pattern(3000);
+  const wire::StandardRequest read = read_of(expose(memory), 3000);
+  EXPECT_EQ(ask(read, 0, 1024), "accept");
+  b_->pds.transmit(now_);
+  ASSERT_EQ(network_.size(), 1u);
+  const Octets& answer = network_[0].octets;
+  ASSERT_EQ(answer.size(), 20u + 1024u);
+  EXPECT_EQ(answer[8], std::byte{0});
+  EXPECT_EQ(answer[9], std::byte{77});
+  EXPECT_TRUE(std::equal(answer.begin() + 20, answer.end(), memory.begin()));
+}
+
 // [SES-108, SES-118] A packet that is refused for want of a place to answer from: the message does
 // not expire meanwhile, however long that lasts.
 TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {

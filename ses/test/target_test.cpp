@@ -139,7 +139,8 @@ TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
       {false, true, 3000, 2048, 951, 951, "OP_VIOLATION"},
       {false, true, 3000, 2049, 952, 952, "OP_VIOLATION"},
       {false, true, 3000, 3000, 0, 0, "OP_VIOLATION"},
-      {false, true, 100, 0, 100, 100, "OP_VIOLATION"},  // begins, but is no first packet
+      {false, true, 100, 0, 100, 100, "OP_VIOLATION"},             // begins, but is no first packet
+      {false, true, 100, 4294966372, 1024, 1024, "OP_VIOLATION"},  // ends at 100, modulo 2^32
       {false, false, 3000, 4294966272, 1024, 1024, "OP_VIOLATION"},
       {true, true, 4294967295, 0, 0, 10, "UNSUPPORTED_SIZE"},  // [SES-157, SES-030]
       {false, true, 3000, 2048, 952, 900, "OP_VIOLATION"},     // the octets are not there

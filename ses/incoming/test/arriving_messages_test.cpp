@@ -54,6 +54,22 @@ TEST_F(ArrivingMessagesTest, PeerLeavesAsMuchAsItTakes) {
   EXPECT_EQ(res_.counters[Counter::rx_peer_slots_used], 1);
 }
 
+// [SES-118, T-01] Who may be a forgery leaves a quarter of the places, however many peers it is.
+TEST_F(ArrivingMessagesTest, UnconfirmedSourcesLeaveAQuarterOfThePlaces) {
+  uint16_t taken = 0;
+  Request q = packet(1);
+  q.is_confirmed = false;
+  for (const uint8_t host : std::initializer_list<uint8_t>{2, 3, 4}) {
+    q.peer = another_peer(host);
+    do {
+      q.id = MessageId(++taken);
+    } while (arriving_.track(q) != nullptr);
+    --taken;
+  }
+  EXPECT_EQ(taken, 12);  // of 16
+  EXPECT_NE(arriving_.track(packet(99)), nullptr);
+}
+
 // [SES-009] Its tables are small at first and grow with what is tracked.
 TEST_F(ArrivingMessagesTest, ManyMessagesAreFoundAgain) {
   res_.config.rx_messages = 1000;

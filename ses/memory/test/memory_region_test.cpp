@@ -1,6 +1,6 @@
 // Registered memory, scatter lists, the page pool and message IDs.
-#include "ses/iov.h"
 #include "ses/memory/memory_region.h"
+#include "ses/iov.h"
 #include "ses/outgoing/message_ids.h"
 #include "ses/receives/unexpected_pool.h"
 
@@ -96,6 +96,20 @@ TEST_F(MemoryRegionsTest, UserKeysMayBeAnyNumber) {
     EXPECT_EQ(authorize(wire_key(key)), ReturnCode::bad_mkey) << key;
   }
   EXPECT_EQ(authorize(regions_.key(provider)), ReturnCode::ok);
+}
+
+// [LF-027] Bit 63 of a key says that an access may be repeated, whoever chose the rest of the key.
+TEST_F(MemoryRegionsTest, TheKeySaysThatReplaysAreSafe) {
+  RegionRequest r = request();
+  r.provider_key = false;
+  r.key = 7;
+  r.idempotent_safe = true;
+  EXPECT_EQ(regions_.key(*regions_.add(r)), uint64_t{1} << 63 | 7);
+  EXPECT_EQ(regions_.add(r).error(), Errc::exists);
+  r.provider_key = true;
+  EXPECT_EQ(regions_.key(*regions_.add(r)) >> 63, 1u);
+  r.idempotent_safe = false;
+  EXPECT_EQ(regions_.key(*regions_.add(r)) >> 63, 0u);
 }
 
 // [LF-150] Every uet must hash alike: numbers worked out by hand of the rule in

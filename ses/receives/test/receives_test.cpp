@@ -76,6 +76,17 @@ TEST_F(ReceivesTest, MultiReceiveIsUsedInPlaceUntilTooLittleIsLeft) {
   EXPECT_TRUE(done_[1].multi_done);
 }
 
+// [LF-096] Messages lie in it one behind the other, so it is one piece.
+TEST_F(ReceivesTest, MultiReceiveIsOnePieceOfMemory) {
+  const std::array<IoSlice, 2> halves{IoSlice{octets_.data(), 500},
+                                      IoSlice{octets_.data() + 500, 500}};
+  ReceiveRequest request;
+  request.iov = halves;
+  EXPECT_TRUE(receives_.make(*ep_->queue, request).ok());
+  request.multi = true;
+  EXPECT_EQ(receives_.make(*ep_->queue, request).error(), Errc::invalid);
+}
+
 // [decision 11]
 TEST_F(ReceivesTest, OnlyTheLastMessageOfAMultiReceiveHasItsRoomBooked) {
   PostedReceive& r = post(/*multi=*/true);
