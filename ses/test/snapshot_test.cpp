@@ -86,6 +86,19 @@ TEST_F(SnapshotTest, AMessageHalfWay) {
   EXPECT_EQ(look(*b_).arriving_count, 0u);
 }
 
+// [SES-135] How long it has been refused, and not how long ago the last time was.
+TEST_F(SnapshotTest, AMessageThatIsRefusedSaysSinceWhen) {
+  config_.unexpected_bytes = 0;
+  start();
+  const Octets data = pattern(10);
+  ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
+  settle();
+  elapse(Duration::seconds(3));
+  ASSERT_EQ(look(*a_).operation_count, 1u);
+  EXPECT_EQ(operations_[0].refused, Duration::seconds(3));
+  EXPECT_GT(operations_[0].retries, 1u);
+}
+
 TEST_F(SnapshotTest, WhatDoesNotFitIsCounted) {
   Octets room(64);
   for (uint64_t tag = 1; tag <= 5; ++tag) {
