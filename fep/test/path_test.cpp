@@ -105,6 +105,43 @@ TEST_F(PathTest, WhatStillPassesGoesOn) {
   EXPECT_EQ(a_.count("path_reports_ignored"), ignored + 1);
 }
 
+// What the system says is of IP packets: with IPv4 and UDP 28 octets more than what PDS makes.
+TEST_F(PathTest, TheHeadersBelowAreTakenOffWhatARouteCarries) {
+  meet();
+  std::vector<std::byte> room(20000);
+  std::vector<std::byte> whole = pattern(20000, 1);
+  a_.route.longest = 0;
+  receive(b_, room);
+  send(a_, whole);
+  until_done(a_, 1);
+  a_.done.clear();
+  const uint32_t longest = a_.route.longest;
+  EXPECT_GT(longest, kPayload + 28);
+  send_and_report(whole, room, longest);
+  until_done(a_, 1);
+  EXPECT_TRUE(a_.done.at(0).ok()) << "it fits";
+  EXPECT_EQ(a_.payload(), kPayload);
+  a_.done.clear();
+  send_and_report(whole, room, longest - 1);
+  until_done(a_, 1);
+  EXPECT_EQ(a_.done.at(0).failure.reason, pds::FailureReason::too_long);
+  EXPECT_EQ(a_.payload(), 4096u);
+}
+
+// Who posts again when he is told that a message was too long has smaller packets already.
+TEST_F(PathTest, TheRouteIsLookedUpBeforeAMessageEnds) {
+  meet();
+  io::FaultPlan plan;
+  plan.mtu_bytes = 1500 - 28;
+  net_.set_path(address(1), address(2), plan);
+  const std::vector<std::byte> octets = pattern(100000, 5);
+  send(a_, octets);
+  a_.engine->transmit(now_);
+  ASSERT_EQ(a_.done.size(), 1u);
+  EXPECT_EQ(a_.done[0].failure.reason, pds::FailureReason::too_long);
+  EXPECT_EQ(a_.payload(), 1024u);
+}
+
 // Part of the message has arrived: its receiver is told at once, too, and has the next one.
 TEST_F(PathTest, AMessageThatHasBegunToArriveEndsAtBothEnds) {
   for (const pds::Mode mode : {pds::Mode::rud, pds::Mode::rod}) {
@@ -226,7 +263,8 @@ TEST_F(PathTest, WhatTheSystemDoesNotConfirmIsIgnored) {
   EXPECT_EQ(notices(), std::vector<std::string>{"0: ignored"});
 }
 
-// The smallest payload is the least that a peer can come to; packets of it are sent all the same.
+// [SES-032] The smallest payload is the least that a peer can come to; packets of it are sent all
+// the same.
 TEST_F(PathTest, ARouteThatIsTooSmallForAnyPayloadCostsNoMoreThanSmallerPackets) {
   meet();
   for (const uint32_t mtu : {1u, 68u, 552u, 1151u}) {

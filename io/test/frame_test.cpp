@@ -64,6 +64,17 @@ TEST(FrameTest, Ipv4HeadersHaveEveryOctet) {  // [WIRE-010, WIRE-024]
   EXPECT_EQ(packet[27], std::byte{kIpv4Sum & 0xff});
 }
 
+// [WIRE-024] 0 means that there is none, so a sum that comes out as 0 is sent as its other form.
+// The first two octets of the payload, 6162, become 6162 + 54b9 = b61b: then all adds up to ffff.
+TEST(FrameTest, AComputedChecksumIsNeverZero) {
+  Octets packet = octets(kIpv4);
+  packet[28] = std::byte{0xb6};
+  packet[29] = std::byte{0x1b};
+  put_udp_checksum(packet);
+  EXPECT_EQ(packet[26], std::byte{0xff});
+  EXPECT_EQ(packet[27], std::byte{0xff});
+}
+
 TEST(FrameTest, Ipv6HeadersAndChecksumHaveEveryOctet) {  // [WIRE-024]
   const Octets want = octets(kIpv6);
   Octets packet(want.size());

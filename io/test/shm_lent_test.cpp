@@ -37,6 +37,34 @@ TEST_F(ShmIoTest, WhatIsLentStaysWhenItsSenderHasEnded) {
   EXPECT_EQ(test::mapped_rings(), 0u);
 }
 
+// [TSS-022] A seal covers the port of the socket, so a sealed packet comes from that port by the
+// ring, too, and a clear one from the port that its entropy value names.
+TEST_F(ShmIoTest, ASealedPacketComesFromThePortThatItsSealCovers) {
+  a_ = open_shm(ipv4(1));
+  b_ = open_shm(ipv4(2));
+  constexpr uint16_t kEv = 0x1235;
+  const auto port_of_next = [&](uint32_t sdi) {
+    Outbox out;
+    out.add(b_->local_address(), "x", kEv);
+    out.packets()[0].sdi = sdi;
+    a_->send(out.packets());
+    const std::vector<Got> got = receive(*b_, 1);
+    return got.empty() ? uint16_t{0} : got[0].from.port;
+  };
+  const uint16_t by_socket = port_of_next(1);
+  EXPECT_EQ(by_socket, a_->source_port(Entropy(kEv)));
+  EXPECT_NE(by_socket, kEv);
+  EXPECT_EQ(a_->counters().tx_packets, 0u);
+  for (int i = 0; i < 100 && a_->counters().rings_out == 0; ++i) {
+    poll(*b_);
+    poll(*a_);
+    ::usleep(1000);
+  }
+  EXPECT_EQ(port_of_next(1), by_socket);
+  EXPECT_EQ(port_of_next(0), kEv);
+  EXPECT_EQ(a_->counters().tx_packets, 2u);
+}
+
 // [decision 25] One process of an address has UDP, another one an IP protocol: a peer without UDP
 // finds the second.
 TEST_F(ShmIoTest, WithUdpAndWithoutAreTwo) {

@@ -331,6 +331,17 @@ TEST_F(SimNetTest, TrimmablePacketsLoseTheirTailWhereOthersAreDropped) {
   expect_balance();
 }
 
+// [WIRE-016, WIRE-019] Of any other class they are dropped as a whole.
+TEST_F(SimNetTest, OtherClassesAreNotTrimmed) {
+  FaultPlan slow = *parse_fault_plan("rate=8m,queue=20,trim=2");
+  slow.trimmable_dscp = 8;  // send() uses 46
+  net_.set_link(address(2), slow);
+  for (const char* name : {"1", "2", "3"}) send(*a_, address(2), std::string(10, name[0]));
+  EXPECT_EQ(run_to(1'000'000), "1111111111@10000 2222222222@20000 ");
+  EXPECT_EQ(net_.counters().trimmed, 0u);
+  EXPECT_EQ(net_.counters().queue_dropped, 1u);
+}
+
 TEST_F(SimNetTest, PacketsWithoutEctAreNeverMarked) {
   net_.set_link(address(2), *parse_fault_plan("rate=8m,ecn=1"));
   for (int i = 0; i < 3; ++i) send(*a_, address(2), "0123456789", "", Ecn::not_ect);
