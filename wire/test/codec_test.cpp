@@ -338,6 +338,59 @@ TEST(CodecTest, ReservedBitsAreIgnored) {
             "8004");
 }
 
+// [WIRE-003, WIRE-065] The small header has no header data: the bit is sent as 0. Opcode 1, both
+// ends; length 5; job 000102; process 7, key 1; offset 10.
+TEST(CodecTest, ASmallHeaderIsSentWithoutTheBitOfHeaderData) {
+  SmallRequest h;
+  h.common.opcode = SesOpcode::write;
+  h.common.hd = true;
+  h.common.job_id = JobId(0x102);
+  h.common.pid_on_fep = PidOnFep(7);
+  h.common.resource_index = ResourceIndex(1);
+  h.request_length = 5;
+  h.buffer_offset = 10;
+  EXPECT_EQ(hex_of(emitted(h)),
+            "01030005"
+            "00000102"
+            "00070001"
+            "000000000000000a");
+}
+
+// [WIRE-025] No other type is read as a TSS header.
+TEST(CodecTest, OnlyTypeOneIsATssHeader) {
+  for (uint8_t type = 0; type < 32; ++type) {
+    Octets octets(TssHeader::kSize);
+    octets[0] = static_cast<std::byte>(type << 3);
+    Reader r(octets);
+    EXPECT_EQ(TssHeader::parse(r).ok(), type == 1) << int{type};
+  }
+}
+
+// [WIRE-043] Type 6, next header 3; nothing else, and no other type is read as one.
+TEST(CodecTest, UudHasTheOctetsWrittenByHand) {
+  Uud h;
+  h.next_hdr = NextHeader::standard;
+  expect_octets(h, "3180 0000");
+  expect_refused<Uud>("2180 0000", ParseError::wrong_type);
+}
+
+// [WIRE-060, WIRE-062] Behind the first packet the field is a length and an offset, whatever hd
+// says: 1024 octets at 2048.
+TEST(CodecTest, ALaterPacketHasNoHeaderData) {
+  const Octets octets = octets_of(
+      "0106 0007 00000102 00070003 0000000000000000 00000064 0000000000000009"
+      "0000 0400 00000800 00000c00");
+  Reader r(octets);
+  const auto h = StandardRequest::parse(r);
+  ASSERT_TRUE(h.ok());
+  EXPECT_TRUE(h->common.hd);
+  EXPECT_FALSE(h->common.som);
+  EXPECT_EQ(h->header_data, 0U);
+  EXPECT_EQ(h->payload_length, 1024);
+  EXPECT_EQ(h->message_offset, 2048U);
+  EXPECT_EQ(h->request_length, 3072U);
+}
+
 // [WIRE-119] Octets present against the length in the header.
 TEST(CodecTest, SumCheckHoldsLaterPacketsToTheirLength) {
   StandardRequest h;

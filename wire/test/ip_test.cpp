@@ -109,6 +109,20 @@ TEST(IpTest, AllowedExtensionHeadersAreSkipped) {
   }
 }
 
+// [WIRE-011] All four kinds behind each other, 8 octets each: hop-by-hop, routing, destination
+// options, mobility.
+TEST(IpTest, EveryKindOfExtensionHeaderThatMayBeThereIsSkipped) {
+  const Octets octets =
+      octets_of("2b00000000000000 3c00000000000000 8700000000000000 1100000000000000 beef");
+  Reader r(octets);
+  const auto seen = Ipv6Extensions::skip(r, 0);
+  ASSERT_TRUE(seen.ok());
+  EXPECT_EQ(seen->count, 4);
+  EXPECT_EQ(seen->types[3], 135);
+  EXPECT_EQ(seen->protocol, 17);
+  EXPECT_EQ(r.remaining(), 2U);
+}
+
 // [WIRE-011, WIRE-012]
 TEST(IpTest, FragmentsAndEndlessChainsAreRefused) {
   const Octets to_fragment = octets_of("2c00000000000000 1100000000000000");

@@ -85,6 +85,19 @@ TEST(PacketTest, PayloadBeyondTheLimitIsRefused) {
   EXPECT_EQ(decode(octets, {}).error, ParseError::payload_length_limit);
 }
 
+// [WIRE-073, WIRE-119] The two values of a compare and swap are its payload: a packet that states
+// their 32 octets is right, and one that states none is not. RUD, standard, opcode 4 without SOM.
+TEST(PacketTest, TheValuesOfACompareAndSwapCountAsPayload) {
+  const std::string head =
+      "1180 0000 00000001 0001 0002"
+      "0402 0007 00000102 00070003 0000000000000000 00000064 0000000000000009";
+  const std::string values(64, '0');
+  const std::string tail =
+      "00000000 00000020 0d070200" + values;  // offset, length, CSWAP of UINT64
+  EXPECT_EQ(decode(octets_of(head + "0000 0020" + tail), {}).outcome, Outcome::accept);
+  EXPECT_EQ(decode(octets_of(head + "0000 0000" + tail), {}).error, ParseError::sum_check);
+}
+
 // [WIRE-057] A negotiation of 1.0.3 is 20 octets; 16 are as good, 18 are not ours to judge.
 TEST(PacketTest, NegotiationMayBeFourOctetsLonger) {
   const std::string cp = "5c88 0000 00000001 0001 0002 01020000";
