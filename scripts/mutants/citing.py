@@ -48,6 +48,7 @@ class Program:
         self.name, self.target, self.command = name, target, command
         self.labels, self.environment, self.left_out = labels, environment, ""
         self.folders = set(labels)  # whose tests it has: of its labels and of its sources
+        self.locks = []  # what no two programs may have at the same time
         self.tests = {}  # "Suite.Name": rules
         self.is_part = False  # there are more tests in its target
         self.seconds = None  # of a run of all its tests without a fault
@@ -78,8 +79,9 @@ def program_of(test, target, executable, sources, tree):
     properties = {p["name"]: p["value"] for p in test["properties"]}
     program = Program(test["name"], target, [str(executable)], properties.get("ENVIRONMENT", []),
                       properties.get("LABELS", []))
-    for change in properties.get("ENVIRONMENT_MODIFICATION", []):
-        left_out = re.match(r"GTEST_FILTER=set:-(.*)", change)
+    program.locks = sorted(properties.get("RESOURCE_LOCK", []))
+    for setting in program.environment + properties.get("ENVIRONMENT_MODIFICATION", []):
+        left_out = re.match(r"GTEST_FILTER=(?:set:)?-(.*)", setting)
         if left_out:
             program.left_out = left_out[1]
     for source in sources:

@@ -8,7 +8,9 @@ one fails, crashes or runs longer than a test may.
 Called by scripts/mutants.sh, which installs what the build needs.
 """
 import argparse
+import collections
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -20,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import citing
@@ -33,6 +36,7 @@ SECONDS_BETWEEN_LOOKS = 0.2
 SIMULATED = ("wire", "cms", "pds", "ses", "fep")  # folders whose faults the simulator may notice
 TIMED = ("io", "prov")  # folders whose tests have sockets and threads
 CITING, OTHER, SURVIVED = "citing", "other", "survived"
+LOCKS = collections.defaultdict(threading.Lock)  # by what ctest calls a RESOURCE_LOCK
 
 
 def fail(what):
@@ -201,8 +205,11 @@ def run_program_once(program, tests, fault, tree):
     if program.seconds is not None:
         seconds_max = min(SECONDS_MAX, max(SECONDS_MIN, TIMES_AS_LONG * program.seconds))
     command = [*program.command, "--gtest_filter=" + program.filter_of(tests or ())]
-    return run_command(program.name, command, environment_of(program.environment, fault),
-                       seconds_max, tree)
+    with contextlib.ExitStack() as held:
+        for name in program.locks:
+            held.enter_context(LOCKS[name])
+        return run_command(program.name, command, environment_of(program.environment, fault),
+                           seconds_max, tree)
 
 
 def run_simulator(build, fault, tree):

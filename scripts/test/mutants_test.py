@@ -167,6 +167,13 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(part.target, "a_test")
         self.assertEqual(part.filter_of(()), "B.Two:*/B.Two/*:B/*.Two")
 
+    def test_what_its_environment_leaves_out_is_left_out(self):
+        program = self.program("a_test", properties=[
+            {"name": "ENVIRONMENT", "value": ["A=1", "GTEST_FILTER=-*Two*"]},
+            {"name": "RESOURCE_LOCK", "value": ["peer"]}])
+        self.assertEqual(program.filter_of(()), "*:-*Two*")
+        self.assertEqual(program.locks, ["peer"])
+
     def test_an_entry_that_chooses_parameters_has_none(self):
         self.assertEqual(self.program("a_ring", command=["/b/a_test",
                                                          "--gtest_filter=*/Ring*"]).tests, {})
