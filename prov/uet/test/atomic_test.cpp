@@ -398,6 +398,18 @@ TEST_F(AtomicTest, WhatIsRefused) {
   EXPECT_EQ(memory_, (std::array<uint8_t, 1024>{}));
 }
 
+// [LF-061] Numbers that no operation has.
+TEST_F(AtomicTest, UnknownOperationsAreNotOffered) {
+  open_memory();
+  constexpr int kAfterAll = FI_MSWAP + 2;  // libfabric 2 has one more than 1.17
+  for (int op = kAfterAll; op < kAfterAll + 200; ++op) {
+    fi_atomic_attr attr{};
+    EXPECT_EQ(fi_query_atomic(a->domain, FI_UINT64, static_cast<fi_op>(op), &attr, 0),
+              -FI_EOPNOTSUPP)
+        << op;
+  }
+}
+
 // [LF-068] Who did not ask for atomics has none.
 TEST_F(AtomicTest, TheCapabilityIsNeeded) {
   open_memory(NodeOptions{});

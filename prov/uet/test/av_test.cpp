@@ -208,6 +208,7 @@ TEST_F(AvTest, InsertionsReportToABoundQueue) {
   EXPECT_EQ(fi_close(&eq->fid), 0);
 }
 
+// [LF-012] And the application is told so.
 TEST_F(AvTest, UnspecifiedTypeIsATable) {
   open_av(FI_ADDR_STR);
   fi_av_attr attr{};

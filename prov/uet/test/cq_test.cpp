@@ -308,6 +308,24 @@ TEST_F(CqTest, ErrDataGoesToTheCallersBufferOrIsLent) {
   EXPECT_EQ(mine[16], 0xEE);
 }
 
+// [LF-095, ABI-028] The code of the target, BAD_MKEY, and a text that names the peer. In a buffer
+// that is too short for it the text ends in zero all the same.
+TEST_F(CqTest, AnErrorTellsTheCodeOfTheTargetAndAsMuchOfTheTextAsFits) {
+  open();
+  ASSERT_EQ(fi_write(a->ep, &sent_, 1, nullptr, to_b, 0, 0x1234, this), 0);
+  char text[9];
+  std::memset(text, 'x', sizeof text);
+  fi_cq_err_entry error{};
+  error.err_data = text;
+  error.err_data_size = 8;
+  ASSERT_TRUE(run_until([&] { return fi_cq_readerr(a->tx_cq, &error, 0) == 1; }));
+  EXPECT_EQ(error.op_context, this);
+  EXPECT_EQ(error.err, FI_ENOKEY);
+  EXPECT_EQ(error.prov_errno, 0x1C);
+  EXPECT_EQ(error.err_data_size, 8u);
+  EXPECT_EQ(std::string(text, sizeof text), std::string("(peer 1\0x", 9));
+}
+
 // [LF-123] Wait sets and mutexes are gone from libfabric 2 and were never offered.
 TEST_F(CqTest, WrongArgumentsAreRefusedAtOpen) {
   open();

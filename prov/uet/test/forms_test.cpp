@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace uet::prov::test {
 namespace {
@@ -16,10 +17,11 @@ constexpr size_t kIpUdp = 28;  // octets of IPv4 and UDP in front of the PDS hea
 
 // What a capture of IPv4 packets says of the requests on PDCs: octet 0 and 1 of PDS hold five bits
 // of type and four of the next header, RUD requests have 12 octets, and the SES opcode is the low
-// six bits of the first octet behind them.
+// six bits of the first octet behind them. A standard header ends in the length of the message.
 struct Seen {
   std::map<unsigned, unsigned> headers;  // next header -> packets
   std::map<unsigned, unsigned> opcodes;
+  std::set<unsigned> read_lengths;  // octets that each READ is of, all of its packets together
 };
 
 Seen read_capture(const char* path) {
@@ -37,6 +39,9 @@ Seen read_capture(const char* path) {
         const unsigned header = prologue >> 7 & 15;
         ++seen.headers[header];
         if (header >= 1 && header <= 3) ++seen.opcodes[pds(12) & 0x3F];
+        if (header == 3 && (pds(12) & 0x3F) == 2) {
+          seen.read_lengths.insert(unsigned{pds(54)} << 8 | pds(55));
+        }
       }
     }
     at += block[1];
@@ -94,7 +99,8 @@ TEST_F(FormsTest, RendezvousCarriesLongMessages) {
   EXPECT_GE(s.opcodes[0x02], 2u);
 }
 
-// [SES-041, LF-028] FI_UET_HDR_SMALL=1: provider keys have 12 bits, and say so in bit 62.
+// [SES-041, LF-005, LF-028] FI_UET_HDR_SMALL=1: provider keys have 12 bits, and say so in bit 62;
+// the address of the peer says that it takes the header.
 TEST_F(FormsTest, SmallHeadersCarryShortWrites) {
   std::vector<uint8_t> memory(200);
   const std::vector<uint8_t> data = pattern(100, 1);
@@ -108,6 +114,24 @@ TEST_F(FormsTest, SmallHeadersCarryShortWrites) {
   const Seen s = seen();
   EXPECT_GE(s.headers.count(1), 1u);
   EXPECT_EQ(s.headers.count(3), 0u);
+}
+
+// [LF-131] FI_UET_PAYLOAD_MTU=1024. A peer whose address states more would take the packets of a
+// read for longer pieces, so each is a read of its own.
+TEST_F(FormsTest, PayloadOfAPeerThatStatesMoreCutsReads) {
+  std::vector<uint8_t> memory = pattern(2500, 1);
+  fid_mr* region = b->registered(memory.data(), memory.size(), FI_REMOTE_READ, 0);
+  std::vector<uint8_t> name = b->name();
+  ASSERT_EQ(name.size(), 40u);
+  ASSERT_EQ(name[38], 1024 / 256);
+  name[38] = name[39] = 4096 / 256;
+  const fi_addr_t to = a->insert(name);
+  std::vector<uint8_t>& back = kept(std::vector<uint8_t>(2500));
+  ASSERT_EQ(fi_read(a->ep, back.data(), 2500, nullptr, to, 0, fi_mr_key(region), nullptr), 0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_EQ(back, memory);
+  EXPECT_EQ(fi_close(&region->fid), 0);
+  EXPECT_EQ(seen().read_lengths, (std::set<unsigned>{1024, 452}));
 }
 
 }  // namespace

@@ -123,6 +123,9 @@ TEST_F(MrTest, MemoryOfDevicesIsRefused) {
   attr.iface = FI_HMEM_SYSTEM;
   constexpr uint64_t kDmabuf = 1ULL << 40;  // FI_MR_DMABUF, which 1.17 does not name
   EXPECT_EQ(fi_mr_regattr(domain, &attr, kDmabuf, &mr), -FI_EBADFLAGS);
+  attr.iface = FI_HMEM_CUDA;  // as applications state it with a dma-buf
+  EXPECT_EQ(fi_mr_regattr(domain, &attr, kDmabuf, &mr), -FI_EBADFLAGS);
+  attr.iface = FI_HMEM_SYSTEM;
   ASSERT_EQ(fi_mr_regattr(domain, &attr, 0, &mr), 0);
   close(mr);
 }
@@ -168,6 +171,24 @@ TEST_F(MrTest, CountersAreBoundWithTheRmaEventCapability) {
   // In either order: a counter that goes first is forgotten.
   EXPECT_EQ(fi_close(&cntr->fid), 0);
   close(mr);
+}
+
+// [LF-027, LF-097] A chosen key with bit 63 asks for a region that may be written twice, so nobody
+// may count what is written to it.
+TEST_F(MrTest, Bit63OfAChosenKeyAsksForSafeReplays) {
+  open_with(0, FI_MSG | FI_RMA | FI_RMA_EVENT);
+  fi_cntr_attr attr{};
+  fid_cntr* cntr = nullptr;
+  ASSERT_EQ(fi_cntr_open(domain, &attr, &cntr, nullptr), 0);
+  fid_mr* plain = nullptr;
+  fid_mr* safe = nullptr;
+  ASSERT_EQ(reg(5, plain), 0);
+  ASSERT_EQ(reg(uint64_t{1} << 63 | 6, safe), 0);
+  EXPECT_EQ(fi_mr_bind(plain, &cntr->fid, FI_REMOTE_WRITE), 0);
+  EXPECT_EQ(fi_mr_bind(safe, &cntr->fid, FI_REMOTE_WRITE), -FI_EINVAL);
+  close(plain);
+  close(safe);
+  EXPECT_EQ(fi_close(&cntr->fid), 0);
 }
 
 TEST_F(MrTest, WithoutTheCapabilityCountersAreRefused) {

@@ -266,5 +266,22 @@ TEST_F(RmaTest, SegmentsThatDoNotFitTheBuffersAreInvalid) {
   EXPECT_EQ(remote_, before_);
 }
 
+// [LF-013] An address that states no index names the endpoint with the base index, 1.
+TEST_F(RmaTest, AnAddressWithoutAnIndexNamesTheFirstEndpoint) {
+  open_region();
+  std::vector<uint8_t> name = b->name();
+  ASSERT_EQ(name.size(), 40u);
+  ASSERT_EQ(name[9], 1) << "b has the base index";
+  name[3] &= static_cast<uint8_t>(~8u);  // the index is not stated
+  name[8] = name[9] = 0;
+  const fi_addr_t to = a->insert(name);
+  ASSERT_NE(to, FI_ADDR_NOTAVAIL);
+  std::vector<uint8_t>& octets = kept(pattern(10, 1));
+  ASSERT_EQ(fi_write(a->ep, octets.data(), octets.size(), nullptr, to, base_, key_, this), 0);
+  const Done done = next(a->tx_cq);
+  EXPECT_EQ(done.err, 0) << done.text;
+  EXPECT_TRUE(std::equal(octets.begin(), octets.end(), remote_.begin()));
+}
+
 }  // namespace
 }  // namespace uet::prov::test
