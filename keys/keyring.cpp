@@ -37,7 +37,7 @@ std::vector<Change> Keyring::reload(Present present) {
       fail_domain(source_->name(), entry.terms.sdi, problem);
     }
   }
-  const std::vector<Change> all = changes(file_, next);
+  std::vector<Change> all = changes(file_, next);
   file_ = std::move(next);
   // What one change cannot do keeps the others from nothing.
   std::optional<KeyFileError> first;
