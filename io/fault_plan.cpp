@@ -2,6 +2,7 @@
 #include "io/fault_plan.h"
 
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
 namespace uet::io {
@@ -42,7 +43,7 @@ bool read_scaled(std::string_view text, const Unit (&units)[N], uint64_t max, ui
     if (unit.suffix != suffix) continue;
     const double scaled = number * static_cast<double>(unit.factor);
     if (!(scaled <= static_cast<double>(max))) return false;
-    out = static_cast<uint64_t>(scaled + 0.5);
+    out = static_cast<uint64_t>(std::round(scaled));
     return true;
   }
   return false;
