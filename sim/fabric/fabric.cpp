@@ -2,6 +2,7 @@
 #include "sim/fabric/fabric.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace uet::sim::fabric {
@@ -21,12 +22,12 @@ void stamp(transports::Telemetry& seen, const Port& port) {
   hop.at = port.free_at;
   hop.sent_bytes = port.sent_bytes;
   hop.queued_bytes = port.low_bytes - port.serving_bytes;
-  hop.mbps = static_cast<uint32_t>(256.0 * 8e6 / port.octet_time + 0.5);
+  hop.mbps = static_cast<uint32_t>(std::lround(256.0 * 8e6 / port.octet_time));
 }
 
 // Time of an octet in 1/256 ps.
 uint32_t octet_time(uint64_t mbps, double share) {
-  return static_cast<uint32_t>(256.0 * 8e6 / (static_cast<double>(mbps) * share) + 0.5);
+  return static_cast<uint32_t>(std::lround(256.0 * 8e6 / (static_cast<double>(mbps) * share)));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 #include <vector>
 
@@ -86,6 +87,7 @@ const Named& named(const Names& names, const std::string& name, const char* what
 template <class Names>
 std::vector<std::string_view> names_of(const Names& names) {
   std::vector<std::string_view> out;
+  out.reserve(std::size(names));
   for (const Named& n : names) out.push_back(n.name);
   return out;
 }
@@ -163,7 +165,7 @@ void set_for_model(SwitchConfig& c, const NetworkFacts& facts, std::string_view 
   }
   c.ecn_low = marking.low_bytes;
   c.ecn_high = marking.high_bytes;
-  c.ecn_one_in = static_cast<uint32_t>(1 / std::clamp(marking.most, 1e-6, 1.0) + 0.5);
+  c.ecn_one_in = static_cast<uint32_t>(std::lround(1 / std::clamp(marking.most, 1e-6, 1.0)));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Result<ses::EndpointId> Endpoint::open_endpoint(const ses::EndpointName& name,
                       WatchedSinks::shape_of(tx),
                       WatchedSinks::shape_of(rx)};
   if (options.shared.value() != 0) record.shared = names_.number(options.shared) + 1;
-  const auto opened = tape_.recorded(Kind::open_endpoint, record, [&] {
+  auto opened = tape_.recorded(Kind::open_endpoint, record, [&] {
     const ses::CompletionSink first = sinks_.watched(tx);
     return fep_->ses().open_endpoint(name, options, first, sinks_.watched(rx));
   });
@@ -74,8 +74,8 @@ Result<ses::EndpointId> Endpoint::open_endpoint(const ses::EndpointName& name,
 
 Result<ses::ReceiveQueueId> Endpoint::open_shared(uint32_t rx_size) {
   if (!tape_.is_on()) return fep_->ses().open_shared(rx_size);
-  const auto opened = tape_.recorded(Kind::open_shared, OpenShared{rx_size},
-                                     [&] { return fep_->ses().open_shared(rx_size); });
+  auto opened = tape_.recorded(Kind::open_shared, OpenShared{rx_size},
+                               [&] { return fep_->ses().open_shared(rx_size); });
   if (opened.ok()) names_.add(*opened);
   return opened;
 }
@@ -89,8 +89,8 @@ void Endpoint::close_endpoint(ses::EndpointId id, Instant now) {
 
 Result<PeerId> Endpoint::find_or_add(const FabricAddress& address, Instant now) {
   if (!tape_.is_on()) return fep_->peers().find_or_add(address, now);
-  const auto peer = tape_.recorded(Kind::find_peer, FindPeer{now, address},
-                                   [&] { return fep_->peers().find_or_add(address, now); });
+  auto peer = tape_.recorded(Kind::find_peer, FindPeer{now, address},
+                             [&] { return fep_->peers().find_or_add(address, now); });
   if (peer.ok()) names_.add(*peer);
   return peer;
 }

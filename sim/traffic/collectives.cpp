@@ -89,7 +89,7 @@ Ends ring_all_gather(const Collective& c) {
 Ends ring_all_reduce(const Collective& c) {
   const auto n = static_cast<uint32_t>(c.hosts.size());
   const Ranks ranks(c, n);
-  const Ends scattered = ring_reduce_scatter(c);
+  Ends scattered = ring_reduce_scatter(c);
   if (n == 1) return scattered;
   // Who forwards a sum has taken part in it: only the first step waits for anything else.
   Ends ends = scattered;

@@ -96,7 +96,7 @@ std::string Traffic::problem() const {
     const std::string what = problem_of(*this, flows[i]);
     if (!what.empty()) return name_of(flows[i]) + ": " + what;
   }
-  const std::string what = problem_of_connections(*this);
+  std::string what = problem_of_connections(*this);
   if (!what.empty()) return what;
   const auto stuck = stuck_flow();
   if (!stuck) return {};

@@ -74,7 +74,7 @@ std::string Training::problem() const {
       {"gpus_per_node", cluster.gpus_per_node, 1, kMany},
   };
   for (const Whole& whole : wholes) {
-    const std::string what = problem_of(whole);
+    std::string what = problem_of(whole);
     if (!what.empty()) return what;
   }
   if (double{1} * p.dp * p.fsdp * p.tp * p.pp > kMany) {
