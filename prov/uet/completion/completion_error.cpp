@@ -98,10 +98,9 @@ int fi_errno_of(wire::ReturnCode code) {
   using wire::ReturnCode;
   switch (code) {
     case ReturnCode::null:
-    case ReturnCode::ok:
-      return FI_EIO;  // a failure cannot have these; nothing better is known
-    case ReturnCode::bad_generation:
-      return FI_EIO;  // resent by SES; seen here only if that never ended
+    case ReturnCode::ok:              // a failure cannot have these two; nothing better is known
+    case ReturnCode::bad_generation:  // resent by SES; seen here only if that never ended
+      return FI_EIO;
     case ReturnCode::disabled:
     case ReturnCode::disabled_gen:
     case ReturnCode::no_match:

@@ -76,8 +76,7 @@ int Fabric::open(const Settings& settings, fi_fabric_attr& attr, fid_fabric** fi
     const std::lock_guard lock(open_objects());
     open_fabrics().emplace_back(&face, attr.name != nullptr ? attr.name : "");
   }
-  fabric.release();
-  *fid = &face;
+  *fid = &fabric.release()->link_.fid;
   return 0;
 }
 

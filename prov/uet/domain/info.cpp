@@ -58,6 +58,7 @@ std::optional<DomainCandidate> pick(const std::vector<DomainCandidate>& all,
     if (same_ip(c.interface.address, address)) return c;
   }
   std::vector<io::Interface> interfaces;
+  interfaces.reserve(all.size());
   for (const DomainCandidate& c : all) interfaces.push_back(c.interface);
   const io::Interface* loopback = io::find_interface(interfaces, address);
   if (loopback == nullptr || !loopback->is_loopback()) return std::nullopt;

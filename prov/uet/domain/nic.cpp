@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 
 namespace uet::prov {
@@ -66,7 +67,7 @@ int close_nic(fid* fid) noexcept {
 int control_nic(fid* fid, int command, void* arg) noexcept {
   if (command != FI_DUP || arg == nullptr) return -FI_ENOSYS;
   return guard([&] {
-    *static_cast<fid_nic**>(arg) = (new Nic(object_of<Nic>(fid)))->fid();
+    *static_cast<fid_nic**>(arg) = std::make_unique<Nic>(object_of<Nic>(fid)).release()->fid();
     return 0;
   });
 }

@@ -36,7 +36,7 @@ ssize_t Transmissions::send(const MessageCall& call) {
 Result<ses::Taken> Transmissions::hand_over(ProgressEngine::Entry& entry,
                                             const ses::SendRequest& request) {
   ++open_;
-  const Result<ses::Taken> taken = entry.ses().send(ep_.id, request, entry.now());
+  Result<ses::Taken> taken = entry.ses().send(ep_.id, request, entry.now());
   if (!taken.ok()) --open_;
   return taken;
 }

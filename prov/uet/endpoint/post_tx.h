@@ -45,7 +45,7 @@ Result<ses::Taken> Transmissions::post_parts(ProgressEngine::Entry& entry, uint3
                                              PostPart post_part) {
   if (count == 1) {
     ++open_;  // first: its completion may come before the call is back
-    const Result<ses::Taken> taken = post_part(0, context);
+    Result<ses::Taken> taken = post_part(0, context);
     if (!taken.ok()) --open_;
     return taken;
   }

@@ -31,7 +31,7 @@ std::string words_text(const Setting& row) {
 }  // namespace
 
 std::string values_text(const Setting& row) {
-  const std::string unit = row.unit;
+  std::string unit = row.unit;
   switch (row.kind) {
     case Kind::time:
       return "time (a plain number is " + unit + "), " + range_text(row);
