@@ -119,7 +119,8 @@ int run_all(const Options& options, const std::vector<std::string>& files) {
               counts[3]);
   for (size_t i = 0; i < 4; ++i) report[word(static_cast<Outcome::Kind>(i))] = counts[i];
   if (!options.json.empty()) {
-    const std::string text = report.dump(2) + "\n";
+    const std::string text =
+        report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     const std::string problem = uet::tools::write_octets(options.json, text.data(), text.size());
     if (!problem.empty()) {
       std::fprintf(stderr, "uet_conform: %s\n", problem.c_str());

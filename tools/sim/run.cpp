@@ -308,6 +308,11 @@ void write_file(const std::string& path, const std::string& text) {
   if (!out.flush()) throw TopologyError(path + ": cannot be written");
 }
 
+// The names of files in it may be of any octets.
+std::string text_of(const nlohmann::json& whole) {
+  return whole.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 int run_fabric(const Options& options) {
   try {
     if (!options.report.empty() && !can_draw()) {
@@ -323,9 +328,9 @@ int run_fabric(const Options& options) {
     const bool is_asked = !options.json.empty() || !options.report.empty();
     const nlohmann::json whole = is_asked ? json_of(options, plan, result) : nlohmann::json();
     if (options.json == "-") {
-      std::printf("%s\n", whole.dump(1).c_str());
+      std::printf("%s\n", text_of(whole).c_str());
     } else if (!options.json.empty()) {
-      write_file(options.json, whole.dump(1) + "\n");
+      write_file(options.json, text_of(whole) + "\n");
     }
     if (!options.report.empty()) {
       write_file(options.report, report_page(whole, plan.topology, result));

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """What uet_sim run cannot take: absurd numbers in options and files. Each ends at once with a line
-and exit status 2.
+and exit status 2. It takes files of any name.
 
 Usage: limits_test.py UET_SIM
 """
+import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -103,6 +105,13 @@ class LimitsTest(unittest.TestCase):
                      head.format(2) + "0->1 id 1 start 0 size 2\n0->2 id 1 start 0 size 2\n",
                      f"Nodes {2**31}\nConnections 1\n0->1 start 0 size 2\n", "\0\xff"):
             self.assert_refused("--topo", "fattree:4", "--matrix", self.file("bad.cm", text))
+
+    def test_a_result_has_names_of_any_octets(self):
+        matrix = self.file(os.fsdecode(b"m\xff.cm"),
+                           "Nodes 16\nConnections 1\n0->1 start 0 size 2\n")
+        done = self.run_it("--topo", "fattree:4", "--matrix", matrix, "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(json.loads(done.stdout)["matrix"].endswith("m\ufffd.cm"))
 
 
 if __name__ == "__main__":
