@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace uet::conformance {
@@ -32,7 +33,9 @@ struct Ended {
   bool is_good() const { return kind == Outcome::Kind::passed; }
   static Ended broken(std::string why) { return {Outcome::Kind::broken, std::move(why)}; }
   static Ended failed(std::string why) { return {Outcome::Kind::failed, std::move(why)}; }
-  static Ended unless(std::string problem) { return problem.empty() ? Ended{} : broken(problem); }
+  static Ended unless(std::string problem) {
+    return problem.empty() ? Ended{} : broken(std::move(problem));
+  }
 };
 
 // A step, taken apart at its first bar.
