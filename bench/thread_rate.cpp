@@ -166,6 +166,7 @@ double rate(const Options& options, const Way& way, uint32_t threads) {
   std::atomic<bool> is_over{false};
   std::atomic<uint64_t> arrived{0};
   std::vector<std::thread> running;
+  running.reserve(streams.size());
   const Clock::time_point begin = Clock::now();
   for (const auto& stream : streams) running.emplace_back([&] { arrived += stream->run(is_over); });
   std::this_thread::sleep_for(Seconds(options.seconds));
