@@ -3,6 +3,8 @@
 
 #include "sim/fabric/units.h"
 
+#include "base/assert.h"
+
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -46,6 +48,7 @@ class TreeBuilder {
  private:
   // Each pod's first switch is joined to the first group of cores, its second to the next, ...
   void build_core(const std::vector<uint32_t>& aggs, uint32_t middles) {
+    UET_ASSERT(middles > 0);
     const Tier& top = tree_.tier[2];
     const uint32_t group = tree_.tier[1].up / top.bundle;
     const std::vector<uint32_t> cores = add(2, "core", middles * group);
@@ -199,6 +202,7 @@ Tree leaf_spine(const Request& request, const LinkDefaults& links) {
 Topology rails(const Request& request, const LinkDefaults& links, bool has_spines) {
   require(request.numbers.size() == 2, request.whole + ": takes NODESxHOSTS");
   const uint32_t nodes = request.numbers[0], rail_count = request.numbers[1];
+  UET_ASSERT(nodes > 0 && rail_count > 0);
   require(uint64_t{nodes} * rail_count <= kHostsMax && request.number("spines", 1) <= kLinksMax,
           request.whole + ": at most 524,288 hosts and 65,536 spines");
   const auto named = request.options.find("scaleup");
