@@ -121,6 +121,7 @@ std::vector<Found> find_domains() {
   // The server's end of every connection is listed under the same name.
   found.erase(std::unique(found.begin(), found.end()), found.end());
   std::vector<Found> out;
+  out.reserve(found.size());
   for (const auto& [pid, number, name] : found) out.push_back({name, pid});
   return out;
 }

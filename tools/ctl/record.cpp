@@ -90,11 +90,11 @@ class Session {
   }
 
   // Samples until something ends it; `first` was taken already. Returns the exit status.
-  int run(Look first) {
+  int run(const Look& first) {
     const auto unix_time = std::chrono::system_clock::now().time_since_epoch();
     recorder_.begin(std::chrono::duration_cast<std::chrono::milliseconds>(unix_time).count(),
                     interval_.count() / 1000);
-    const char* reason = take(std::move(first));
+    const char* reason = take(first);
     while (reason == nullptr) {
       // Instants that have passed while domains were asked are left out.
       const auto passed = (Clock::now() - begun_) / interval_;
@@ -117,7 +117,7 @@ class Session {
 
  private:
   // Why the recording ends with this sample; null: it goes on.
-  const char* take(Look now) {
+  const char* take(const Look& now) {
     for (const std::string& problem : now.problems) {
       is_complete_ = false;
       if (told_.size() < 100 && told_.insert(problem).second) {
@@ -190,7 +190,7 @@ int record(const RecordOptions& options) {
     return 2;
   }
   if (!options.page.empty() && !can_plot("record --page")) return 2;
-  Look first = Session::look_at(options);
+  const Look first = Session::look_at(options);
   if (first.domains.empty()) {
     return tell_problems(first) ? explain_nothing(options.pids) : kIncomplete;
   }
@@ -203,7 +203,7 @@ int record(const RecordOptions& options) {
       return 2;
     }
   }
-  const int status = Session(options, file ? file.get() : stdout).run(std::move(first));
+  const int status = Session(options, file ? file.get() : stdout).run(first);
   if (options.page.empty() || status == 2) return status;
   const int plotted = plot_file(options.out, options.page);
   return plotted != 0 ? plotted : status;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -68,7 +69,7 @@ Traffic make_traffic(const Options& o, uint32_t hosts) {
 
 Picoseconds percentile(const std::vector<Picoseconds>& sorted, double share) {
   if (sorted.empty()) return 0;
-  const auto at = static_cast<size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+  const auto at = static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
   return sorted[at];
 }
 
@@ -106,7 +107,8 @@ struct Summary {
     for (size_t port = 0; port < result.ports.size(); ++port) {
       const Port& p = result.ports[port];
       if (!p.from_host || !sends[p.from] || result.end == 0) continue;
-      could += us(result.end) * static_cast<double>(plan.topology.links()[port / 2].mbps) / 8;
+      const auto& link = plan.topology.links()[port / 2];
+      could += us(result.end) * static_cast<double>(link.mbps) / 8;
       did += static_cast<double>(p.sent_bytes);
     }
     utilisation = could > 0 ? did / could : 0;

@@ -447,7 +447,7 @@ void Director::progress(Clock::time_point now) {
       "%4llu s  %llu operations, %llu MB checked; %llu ends, %llu stops; %llu failures"
       " toward the dead; %zu defects\n",
       static_cast<unsigned long long>(elapsed_s(now)), static_cast<unsigned long long>(begun),
-      static_cast<unsigned long long>(at(sum, Count::octets_in) / 1000000),
+      static_cast<unsigned long long>(at(sum, Count::octets_in)) / 1'000'000,
       static_cast<unsigned long long>(verdict_.killed + verdict_.left + verdict_.exited),
       static_cast<unsigned long long>(verdict_.stopped),
       static_cast<unsigned long long>(verdict_.failures_expected), verdict_.defects.size());

@@ -212,7 +212,7 @@ void Node::wait(int other_fd, int timeout_ms) {
     if (fi_control(fids[i], FI_GETWAIT, &fds[i + 1].fd) != 0) return;
     fds[i + 1].events = POLLIN;
   }
-  (void)::poll(fds, static_cast<nfds_t>(count + 1), timeout_ms);
+  (void)::poll(fds, static_cast<nfds_t>(count) + 1, timeout_ms);
 }
 
 void Node::close() {

@@ -161,6 +161,9 @@ int main(int argc, char** argv) {
   } else {
     print(verdict);
   }
-  if (verdict.outcome == "passed" && own_logs) std::filesystem::remove_all(options.logs);
+  if (verdict.outcome == "passed" && own_logs) {
+    std::error_code is_left;  // a folder that stays is no defect
+    std::filesystem::remove_all(options.logs, is_left);
+  }
   return verdict.outcome == "passed" ? 0 : verdict.outcome == "failed" ? 1 : 130;
 }

@@ -40,6 +40,7 @@ std::optional<std::pair<uint32_t, uint32_t>> points_of(std::span<const Captured>
   std::map<uint32_t, uint32_t> seen;
   for (const Member& m : members) ++seen[packets[m.index].point];
   std::vector<std::pair<uint32_t, uint32_t>> order;  // count, point
+  order.reserve(seen.size());
   for (const auto& [point, count] : seen) order.emplace_back(count, point);
   std::sort(order.begin(), order.end(), std::greater<>());
   if (order.size() < 2) return std::nullopt;

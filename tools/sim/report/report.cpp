@@ -14,15 +14,15 @@ nlohmann::json links_of(const Topology& topology, const RunResult& run) {
   auto out = nlohmann::json::array();
   for (uint32_t i = 0; i < run.ports.size(); ++i) {
     const Port& p = run.ports[i];
-    const double could =
-        static_cast<double>(run.end) * 1e-6 / 8 * static_cast<double>(topology.links()[i / 2].mbps);
+    const auto& link = topology.links()[i / 2];
+    const double mbps = static_cast<double>(link.mbps);
+    const double could = static_cast<double>(run.end) * 1e-6 / 8 * mbps;
     out.push_back({{"kind", kind_of_port(topology, p)},
                    {"link", topology.link_name(i / 2)},
                    {"from", topology.name(p.from)},
                    {"to", topology.name(p.to)},
-                   {"row", topology.name(p.from_host || p.to_host ? topology.links()[i / 2].upper
-                                                                  : topology.links()[i / 2].lower)},
-                   {"gbps", static_cast<double>(topology.links()[i / 2].mbps) * 1e-3},
+                   {"row", topology.name(p.from_host || p.to_host ? link.upper : link.lower)},
+                   {"gbps", mbps * 1e-3},
                    {"use", could > 0 ? static_cast<double>(p.sent_bytes) / could : 0},
                    {"bytes", p.sent_bytes},
                    {"trimmed", p.trimmed},
