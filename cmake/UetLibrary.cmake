@@ -104,9 +104,12 @@ endfunction()
 
 # uet_compile_quickly(TARGET): how fast TARGET runs does not matter. For command lines and what
 # reads and writes JSON: their libraries' headers take longer than all the rest, so once a target.
+# With -DCMAKE_UNITY_BUILD=OFF each file is compiled by itself, for what reads the compile commands.
 function(uet_compile_quickly name)
   target_compile_options(${name} PRIVATE ${UET_QUICK_FLAGS})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  if(NOT DEFINED CMAKE_UNITY_BUILD OR CMAKE_UNITY_BUILD)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
   get_target_property(type ${name} TYPE)
   if(TARGET uet_precompiled_command_line AND type STREQUAL EXECUTABLE)
     target_precompile_headers(${name} REUSE_FROM uet_precompiled_command_line)

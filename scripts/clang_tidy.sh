@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs clang-tidy, as .clang-tidy says, over the sans-IO core.
+# Runs clang-tidy, as .clang-tidy says, over the stack, its programs and the Wireshark plugin.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../tools/lib.sh"
@@ -8,9 +8,9 @@ usage() {
   cat <<'HELP'
 Usage: scripts/clang_tidy.sh [-j N] [FILE.cpp...]
 
-Looks at the files given, or at each .cpp of base, wire, cms, pds, ses, tss and fep but the tests,
-and at the headers that these include. It takes some three minutes of processor time. Installs
-clang-tidy when root.
+Looks at the files given, or at each .cpp but the tests and the fuzz targets, and at the headers
+that these include. It takes some 25 minutes of processor time. Installs clang-tidy, and what the
+build needs, when root.
 
   -j N          parallel jobs (default: all processors)
   -h, --help    this text
@@ -29,15 +29,16 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-need_packages "${build_packages[@]}" clang clang-tidy
+need_packages "${build_packages[@]}" wireshark-dev libgcrypt20-dev clang clang-tidy
 cd "$root"
 build=build/clang-tidy
 mkdir -p build
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
-  -DBUILD_TESTING=OFF -DCMAKE_CXX_COMPILER=clang++ >$build.log 2>&1 ||
+  -DBUILD_TESTING=OFF -DCMAKE_UNITY_BUILD=OFF -DCMAKE_CXX_COMPILER=clang++ >$build.log 2>&1 ||
   { tail -n 20 $build.log; die "cannot configure"; }
 if [ ${#files[@]} -eq 0 ]; then
-  mapfile -t files < <(find base wire cms pds ses tss fep -name '*.cpp' ! -path '*/test/*' | sort)
+  mapfile -t files < <(find base wire cms pds ses tss fep keys io sim prov conformance dissector \
+    tools bench -name '*.cpp' ! -path '*/test/*' | sort)
 fi
 status=0
 printf '%s\0' "${files[@]}" |
