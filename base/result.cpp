@@ -19,6 +19,8 @@ const char* name(Errc e) {
       return "no memory";
     case Errc::unsupported:
       return "unsupported";
+    case Errc::no_key:
+      return "no key";
     case Errc::permission:
       return "permission";
     case Errc::closed:

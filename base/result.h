@@ -21,6 +21,7 @@ enum class Errc : uint8_t {
   exists,       // that name is taken
   no_memory,    // a set-up allocation failed
   unsupported,  // a legal request that this build or configuration does not offer
+  no_key,       // the secure domain for it is closing or has no key
   permission,   // not allowed by a policy or by the system
   closed,       // the object is shutting down
   io,           // a system call failed; the errno is kept where the call was made

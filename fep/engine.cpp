@@ -40,6 +40,7 @@ bool Engine::collect(Instant now) {
   if (moved && ++rounds_of_arrivals_ < kArrivalRounds) return true;
   rounds_of_arrivals_ = 0;
   on_path_errors(now);
+  on_domain_news(now);
   return moved;
 }
 
@@ -84,6 +85,12 @@ void Engine::on_path_errors(Instant now) {
     const auto change = fep_->on_too_long(error.to, mtu_bytes, now);
     if (told_of_path_ == nullptr) continue;
     told_of_path_({error.to, mtu_bytes, change.has_value() ? &*change : nullptr});
+  }
+}
+
+void Engine::on_domain_news(Instant now) {
+  for (const io::DomainNews& news : io_->domain_news()) {
+    fep_->close_domain(news.sdi, news.is_gone, now);
   }
 }
 

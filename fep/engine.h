@@ -52,7 +52,8 @@ class Engine {
   static constexpr int kTxRounds = 16;               // of a stream a batch is one burst
   static constexpr uint32_t kBulkBytes = 16 * 1024;  // in one receive: part of a stream
   static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
-  // What arrived is for the application first; of so many such rounds in a row one looks at errors.
+  // What arrived is for the application first; of so many such rounds in a row one looks at errors
+  // and news.
   static constexpr uint32_t kArrivalRounds = 8;
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 
@@ -60,6 +61,7 @@ class Engine {
   bool flush(Instant now);                 // false: packets stayed behind, detached
   static bool is_unreachable(int error);
   void on_path_errors(Instant now);
+  void on_domain_news(Instant now);
 
   std::unique_ptr<FabricEndpoint> fep_;
   std::unique_ptr<io::PacketIo> io_;

@@ -78,6 +78,13 @@ class FabricEndpoint {
   // done. With `abort` all end at once, their operations in error, and no peer is told.
   void close_all(bool abort, Instant now) { pds_->close_all(abort, now); }
 
+  // A secure domain is being taken out of use: the same for what is in it. Until `abort`, say so
+  // again now and then; the table of jobs knows of it. Operations end with FailureReason::no_key.
+  void close_domain(uint32_t sdi, bool abort, Instant now) {
+    pds_->close_all(abort, now, sdi);
+    if (abort) ses_->exchange().end_domain(sdi, now);
+  }
+
   // Calls fn(name, value) for every counter of every layer, always in the same order.
   template <class F>
   void for_each_counter(F fn) const {

@@ -16,6 +16,7 @@ class IoLayer : public PacketIo {
   void send(std::span<TxPacket> packets) override { inner_->send(packets); }
   std::span<RxDatagram> receive() override { return inner_->receive(); }
   std::span<const PathError> path_errors() override { return inner_->path_errors(); }
+  std::span<const DomainNews> domain_news() override { return inner_->domain_news(); }
   uint32_t route_mtu(const FabricAddress& to) override { return inner_->route_mtu(to); }
   Instant deadline() const override { return inner_->deadline(); }
   int wait_fd() const override { return inner_->wait_fd(); }

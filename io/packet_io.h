@@ -30,6 +30,12 @@ struct PathError {
   uint32_t room_bytes = 0;  // it holds so many octets; 0: no such limit
 };
 
+// A secure domain that is being taken out of use.
+struct DomainNews {
+  uint32_t sdi = 0;
+  bool is_gone = false;  // its keys are overwritten; before: it closes, as it did at the last call
+};
+
 // The UDP source port that a packet carries where the network under it does not decide: the EV for
 // the owner of 4793, the EV within its block of sixteen for anybody else. [WIRE-007, WIRE-121]
 inline uint16_t nominal_source_port(const FabricAddress& local, Entropy ev) {
@@ -55,6 +61,8 @@ class PacketIo {
   virtual std::span<RxDatagram> receive() = 0;
   // Path errors since the last call; borrowed until the next call.
   virtual std::span<const PathError> path_errors() { return {}; }
+  // Secure domains that close or have closed since the last call; borrowed until the next call.
+  virtual std::span<const DomainNews> domain_news() { return {}; }
   // After EMSGSIZE: octets of the IP packets that the route to an address carries, as the system
   // has it now: it may have learned that from an ICMP error, which anybody can forge. 0: not known,
   // or asked for too often. May take several system calls, so for known addresses only. [LF-141]

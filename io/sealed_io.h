@@ -28,6 +28,8 @@ class SealedIo final : public IoLayer {
     // Keeps keys and counters: before packets are moved, at most once in kTendEvery while they are.
     // Returns when it wants to be called although none is.
     std::function<Instant(Instant)> tend;
+    // Domains that are taken out of use, since the last call; may be empty.
+    std::function<std::span<const DomainNews>()> news;
     std::function<void(const CounterSink&)> counters;  // of who keeps the keys; may be empty
   };
   // How soon a change of the keys is noticed.
@@ -42,6 +44,9 @@ class SealedIo final : public IoLayer {
   // without a domain, EMSGSIZE when it is too long. [TSS-039, TSS-040, TSS-109]
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
+  std::span<const DomainNews> domain_news() override {
+    return terms_.news ? terms_.news() : inner().domain_news();
+  }
   Instant deadline() const override { return std::min(deadline_, inner().deadline()); }
   // Those of all domains together, as tss_<name>; what the layers above count is 0 there.
   void report_counters(const CounterSink& sink) const override;

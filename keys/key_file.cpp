@@ -115,6 +115,8 @@ bool set_term(const Context& in, DomainEntry& domain, std::string_view field,
     domain.transmit = whole(1) == 1;
   } else if (field == "guard_s") {
     terms.guard = seconds();
+  } else if (field == "closing_s") {
+    terms.closing = seconds();
   } else if (field == "lifetime_s") {
     terms.lifetime = seconds();
   } else if (field == "rejects_late") {

@@ -62,6 +62,7 @@ std::string terms_text(const tss::DomainTerms& terms) {
   };
   constexpr int64_t kNs = 1'000'000'000;
   number("guard_s", terms.guard.ns() / kNs, usual.guard.ns() / kNs);
+  number("closing_s", terms.closing.ns() / kNs, usual.closing.ns() / kNs);
   number("lifetime_s", terms.lifetime.ns() / kNs, usual.lifetime.ns() / kNs);
   flag("rejects_late", terms.rejects_late, usual.rejects_late);
   number("epoch_lifetime_max", terms.epoch_lifetime_max, usual.epoch_lifetime_max);

@@ -38,12 +38,12 @@ std::vector<Change> Keyring::reload(Present present) {
     }
   }
   std::vector<Change> all = changes(file_, next);
-  file_ = std::move(next);
+  const KeyFile before = std::exchange(file_, std::move(next));
   // What one change cannot do keeps the others from nothing.
   std::optional<KeyFileError> first;
   for (const Change& change : all) {
     try {
-      apply(change, present);
+      apply(change, before, present);
     } catch (const KeyFileError& error) {
       if (!first) first = error;
     }
@@ -60,11 +60,11 @@ Instant Keyring::expiry_of(const KeyEntry& key, Present present) {
   return present.now + Duration::seconds(*key.expires - present.unix_seconds);
 }
 
-void Keyring::apply(const Change& change, Present present) {
+void Keyring::apply(const Change& change, const KeyFile& before, Present present) {
   const DomainEntry* const entry = file_.domain(change.sdi);
   switch (change.kind) {
     case ChangeKind::domain_removed:
-      return domains_.remove(change.sdi);
+      return begin_closing(*before.domain(change.sdi), present.now);
     case ChangeKind::terms_changed:
       domains_.remove(change.sdi);
       add_domain(*entry);
@@ -84,6 +84,16 @@ void Keyring::apply(const Change& change, Present present) {
   }
 }
 
+void Keyring::begin_closing(const DomainEntry& entry, Instant now) {
+  closing_.push_back({entry, now + entry.terms.closing});
+  events_.push_back({DomainEvent::Kind::closing, entry.terms.sdi, entry.terms.closing});
+}
+
+void Keyring::end_closing(const Closing& over) {
+  domains_.remove(over.entry.terms.sdi);
+  events_.push_back({DomainEvent::Kind::gone, over.entry.terms.sdi, {}});
+}
+
 // A key that is expired: then nothing is sent, and every try is counted.
 void Keyring::transmit(const DomainEntry& entry, Present present) {
   tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
@@ -99,7 +109,14 @@ void Keyring::move_expiry(const DomainEntry& entry, bool an, Present present) {
   if (an == entry.transmit) transmit(entry, present);
 }
 
+// One that has come back before it was gone begins anew: its keys may be others.
 void Keyring::add_domain(const DomainEntry& entry) {
+  std::erase_if(closing_, [&](const Closing& one) {
+    if (one.entry.terms.sdi != entry.terms.sdi) return false;
+    end_closing(one);
+    return true;
+  });
+  events_.push_back({DomainEvent::Kind::back, entry.terms.sdi, {}});
   const auto added = domains_.add(entry.terms, own_.family);
   if (!added.ok()) fail_domain(source_->name(), entry.terms.sdi, name(added.error()));
 }
@@ -117,11 +134,25 @@ void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {
 
 void Keyring::run(Instant now) {
   domains_.run(now);
-  for (const DomainEntry& entry : file_.domains) {
-    tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
-    const KeyEntry* const key = entry.key(entry.transmit);
-    if (domain != nullptr && key != nullptr) grant(*domain, *key);
-  }
+  std::erase_if(closing_, [&](const Closing& one) {
+    if (now < one.until) return false;
+    end_closing(one);
+    return true;
+  });
+  for (const DomainEntry& entry : file_.domains) grant(entry);
+  for (const Closing& one : closing_) grant(one.entry);
+}
+
+Instant Keyring::deadline() const {
+  Instant next = domains_.deadline();
+  for (const Closing& one : closing_) next = std::min(next, one.until);
+  return next;
+}
+
+void Keyring::grant(const DomainEntry& entry) {
+  tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
+  const KeyEntry* const key = entry.key(entry.transmit);
+  if (domain != nullptr && key != nullptr) grant(*domain, *key);
 }
 
 void Keyring::grant(tss::SecureDomain& domain, const KeyEntry& key) {

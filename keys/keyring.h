@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace uet::keys {
@@ -29,6 +30,19 @@ struct Present {
   int64_t unix_seconds = 0;
 };
 
+// What happened to a domain as a whole. [TSS-146]
+struct DomainEvent {
+  enum class Kind : uint8_t {
+    closing,  // it is named no more; its keys stay for DomainTerms::closing
+    gone,     // its keys are overwritten
+    back,     // it is named (again)
+  };
+  Kind kind;
+  uint32_t sdi = 0;
+  Duration left;  // closing: until it is gone
+  bool operator==(const DomainEvent&) const = default;
+};
+
 class Keyring {
  public:
   // Makes the domains that the source names. `own` is the address that packets leave with. Throws
@@ -42,7 +56,8 @@ class Keyring {
   // Reads the keys again, does what is different, and grants counters as run() does. Throws
   // KeyFileError when it cannot be read or is wrong: nothing was changed then, and the keys of
   // before stay in use. Also when a change cannot be done, such as one domain too many: all others
-  // were done.
+  // were done. A domain that is not named any more goes when its time to close is over; run() ends
+  // it.
   std::vector<Change> reload(Present present);
 
   // Overwrites keys whose time is over, and grants counters where less than half of a grant is
@@ -50,11 +65,25 @@ class Keyring {
   // cannot be written; what was granted before may still be used.
   void run(Instant now);
 
+  // What happened since the last call, oldest first.
+  std::vector<DomainEvent> take_events() { return std::exchange(events_, {}); }
+  // When run() is due.
+  Instant deadline() const;
+
   const KeyFile& file() const { return file_; }
   const KeySource& source() const { return *source_; }
 
  private:
-  void apply(const Change& change, Present present);
+  // A domain that is named no more, with its keys: counters are still granted.
+  struct Closing {
+    DomainEntry entry;
+    Instant until;
+  };
+
+  void apply(const Change& change, const KeyFile& before, Present present);
+  void begin_closing(const DomainEntry& entry, Instant now);
+  void end_closing(const Closing& over);
+  void grant(const DomainEntry& entry);
   void transmit(const DomainEntry& entry, Present present);
   void move_expiry(const DomainEntry& entry, bool an, Present present);
   static Instant expiry_of(const KeyEntry& key, Present present);
@@ -70,6 +99,8 @@ class Keyring {
   tss::Domains& domains_;
   CounterMarks marks_;
   KeyFile file_;
+  std::vector<Closing> closing_;
+  std::vector<DomainEvent> events_;
 };
 
 // Binds the jobs of all domains of the file; a domain without jobs gets all that no domain lists.

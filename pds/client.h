@@ -144,6 +144,7 @@ enum class FailureReason : uint8_t {
   unreachable,  // the network said so (ICMP, no route)
   no_route,     // no path for the address at all
   too_long,     // a packet of it is longer than the route carries by now [PDS-250]
+  no_key,       // its secure domain was taken out of use
 };
 
 // What to say about a packet or message that will never be answered. [PDS-149]

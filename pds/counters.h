@@ -23,7 +23,7 @@
   X(pdc_displaced) X(new_pdc_timeout) X(psn_rebased) X(psn_range_close) X(tombstone_hits)          \
   X(close_waits) X(idle_closes) X(pressure_closes) X(close_req_expired) X(close_given_up)          \
   X(unreachable_reports) X(path_reports) X(path_reports_ignored) X(path_lowered)                   \
-  X(pdc_closed_too_long)                                                                           \
+  X(pdc_closed_too_long) X(pdc_closed_no_key)                                                      \
   /* what held new packets back */                                                                 \
   X(window_stalls) X(cms_stalls) X(slot_stalls)                                                    \
   /* resends by cause [PDS 12] */                                                                  \

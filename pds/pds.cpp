@@ -139,7 +139,24 @@ std::optional<PdcState> Pds::state_of(Pdcid id) const {
   return pdc->state();
 }
 
-void Pds::close_all(bool abort, Instant now) {
+namespace {
+
+void close_domain(Parts& parts, uint32_t sdi, bool abort, Instant now) {
+  parts.table.for_each([&](Pdc& pdc) {
+    if (pdc.sdi != sdi) return;
+    if (abort) {
+      const Failure failure{FailureReason::no_key, {}, false};
+      parts.ending.fail(pdc, failure, Count::pdc_closed_no_key, false, now);
+    } else if (pdc.flow == nullptr || !pdc.flow->ready) {
+      parts.ending.close(pdc, now);
+    }
+  });
+}
+
+}  // namespace
+
+void Pds::close_all(bool abort, Instant now, uint32_t sdi) {
+  if (sdi != 0) return close_domain(parts_, sdi, abort, now);
   if (abort) {
     parts_.connectionless.abort(now);
     parts_.flow_table.for_each([&](Flow& flow) {  // what is half sent without a PDC ends, too
@@ -153,12 +170,8 @@ void Pds::close_all(bool abort, Instant now) {
     if (abort) {
       const Failure failure{FailureReason::aborted, {}, false};
       parts_.ending.fail(pdc, failure, Count::pdc_closed_aborted, false, now);
-    } else if (pdc.is_unheard()) {
-      parts_.ending.free_pdc(pdc, PdcEvent::freed, true, false, now);
-    } else if (pdc.is_initiator()) {
-      parts_.closing.begin_close(pdc);
     } else {
-      parts_.closing.ask_close(pdc, now);
+      parts_.ending.close(pdc, now);
     }
   });
 }

@@ -98,7 +98,11 @@ class Pds final : public Service {
   std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
   // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
   // client. idle() tells when nothing is left to do. Not to be called from inside the client.
-  void close_all(bool abort, Instant now);
+  //
+  // With an sdi only what is in that secure domain, which is being taken out of use. Initiators go
+  // on there where messages wait, so call it again until the last call, with `abort`: then there
+  // are no keys any more. [TSS-146]
+  void close_all(bool abort, Instant now, uint32_t sdi = 0);
   bool idle() const;  // no outstanding packet, no PDC waiting for a close to finish
 
   const Counters& counters() const;

@@ -13,6 +13,7 @@ constexpr const char* kNames[] = {
     "rx_bad_job",
     "rx_not_secured",
     "rx_other_domain",
+    "rx_domain_closing",
     "rx_bad_pid",
     "rx_bad_index",
     "rx_initiator_error",

@@ -16,6 +16,7 @@ enum class Counter : uint8_t {
   rx_bad_job,              // [SES-111, SES-112]
   rx_not_secured,          // dropped: in the clear, of a job that must be secured [TSS-077]
   rx_other_domain,         // dropped: sealed in a domain that its job is not bound to [TSS-075]
+  rx_domain_closing,       // begins something in a secure domain that is being taken out of use
   rx_bad_pid,              // [SES-111]
   rx_bad_index,            // [SES-111]
   rx_initiator_error,      // IE or MSG_ERROR [SES-049, SES-106]

@@ -31,6 +31,12 @@ void Exchange::on_path_lowered(PeerId peer, Instant now) {
   pass_ends();
 }
 
+void Exchange::end_domain(uint32_t sdi, Instant now) {
+  res_.now = now;
+  outgoing_.end_domain(sdi);
+  pass_ends();
+}
+
 void Exchange::advance(Instant now) {
   res_.now = now;
   res_.timers.expire(now, [&](TimerNode& node) {

@@ -51,6 +51,10 @@ class Exchange final : public pds::Client {
   // The route to the peer carries less than before, and so do packets to it. [LF-141]
   void on_path_lowered(PeerId peer, Instant now);
 
+  // The keys of a secure domain are gone, and so are its PDCs: all of its operations end as
+  // undeliverable, no_key. [TSS-146]
+  void end_domain(uint32_t sdi, Instant now);
+
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.

@@ -41,7 +41,8 @@ struct DomainTerms {
   bool checks_all_replays = false;  // of packets with a PDC, too [TSS-071]
   uint32_t forgeries_max = 1000;    // auth_fail_threshold, in a second [TSS-105]
   ForgeryAction forgery_action = ForgeryAction::alarm;
-  Duration guard = Duration::seconds(60);               // both keys are taken so long [TSS-047]
+  Duration guard = Duration::seconds(60);   // both keys are taken so long [TSS-047]
+  Duration closing = Duration::seconds(5);  // what was begun may end in, once it is taken away
   Duration lifetime = Duration::seconds(24 * 60 * 60);  // rotate after that [TSS-051]
 };
 

@@ -5,7 +5,8 @@ namespace uet::tss {
 
 Result<void> JobTable::create(Arena& arena, uint32_t bindings, uint64_t seed) {
   UET_CHECK(jobs_.create(arena, bindings, seed));
-  return bindings_.create(arena, bindings, seed);
+  UET_CHECK(bindings_.create(arena, bindings, seed));
+  return closing_.create(arena, bindings + 1, seed);  // and the one of all other jobs
 }
 
 Result<void> JobTable::bind(JobId job, uint32_t sdi, Policy policy) {
@@ -21,6 +22,16 @@ Result<void> JobTable::bind(JobId job, uint32_t sdi, Policy policy) {
   if (policy != Policy::require) ++jobs_allowing_clear_;
   return {};
 }
+
+void JobTable::close(uint32_t sdi) {
+  bool is_used = sdi == default_sdi_;
+  bindings_.for_each([&](const Binding& b, bool&) { is_used |= b.sdi == sdi; });
+  if (sdi == 0 || !is_used) return;
+  const auto noted = closing_.insert(sdi, true);
+  UET_ASSERT(noted.ok() || noted.error() == Errc::exists);
+}
+
+void JobTable::reopen(uint32_t sdi) { closing_.erase(sdi); }
 
 uint32_t JobTable::domain_of(JobId job) const {
   const Job* const known = jobs_.find(job);

@@ -58,6 +58,15 @@ class JobTable {
   Policy policy_of(JobId job) const;
   // A packet of the job arrived in domain `sdi`, 0: in the clear. [TSS-075, TSS-077, TSS-093]
   Verdict judge_arrival(JobId job, uint32_t sdi) const;
+  // A domain is being taken out of use: its jobs may begin nothing in it, what was begun may end.
+  // Stays so until reopen(). Domains that no job is sent in are not noted. [TSS-146]
+  void close(uint32_t sdi);
+  void reopen(uint32_t sdi);
+  bool is_closing(uint32_t sdi) const {
+    return closing_.size() != 0 && closing_.find(sdi) != nullptr;
+  }
+  // What the job sends goes to such a domain.
+  bool is_closing(JobId job) const { return closing_.size() != 0 && is_closing(domain_of(job)); }
   // Some clear packet may be taken; else all of them are refused before they are read. [TSS-084]
   bool clear_may_pass() const { return default_ != Policy::require || jobs_allowing_clear_ > 0; }
   uint32_t default_domain() const { return default_sdi_; }
@@ -78,6 +87,7 @@ class JobTable {
 
   HashMap<JobId, Job> jobs_;
   HashMap<Binding, bool> bindings_;
+  HashMap<uint32_t, bool> closing_;
   Policy default_ = Policy::none;
   uint32_t default_sdi_ = 0;
   uint32_t jobs_allowing_clear_ = 0;

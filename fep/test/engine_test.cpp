@@ -34,6 +34,7 @@ class ScriptedIo final : public io::PacketIo {
     int sends = 0;
     std::deque<std::vector<uint32_t>> arrivals;  // octets of the datagrams of each receive()
     int receives = 0;
+    std::vector<io::DomainNews> news;
   };
   explicit ScriptedIo(Script& script) : script_(script) {}
   io::IoCaps caps() const override { return {}; }
@@ -68,10 +69,16 @@ class ScriptedIo final : public io::PacketIo {
     script_.path_errors.clear();
     return reported_;
   }
+  std::span<const io::DomainNews> domain_news() override {
+    told_.swap(script_.news);
+    script_.news.clear();
+    return told_;
+  }
   int wait_fd() const override { return -1; }
 
  private:
   Script& script_;
+  std::vector<io::DomainNews> told_;
   std::vector<io::PathError> reported_;
   std::vector<RxDatagram> received_;
   std::vector<std::byte> noise_ = std::vector<std::byte>(8192);
@@ -262,6 +269,31 @@ TEST_F(EngineTest, NoMoreIsInFlightThanTheWayHolds) {
   script_.path_errors = {{address(2), 0, 0}};
   (void)engine_->progress(now_);
   EXPECT_GT(sent(), 80u * 1024);
+}
+
+// [TSS-146] What the backend says of secure domains reaches their PDCs, also while packets keep
+// arriving.
+TEST_F(EngineTest, DomainsCloseAndEndAsTheBackendSays) {
+  Arena arena;
+  tss::JobTable jobs;
+  ASSERT_TRUE(jobs.create(arena, 4, 1).ok());
+  ASSERT_TRUE(jobs.bind(JobId(1), 7).ok());
+  engine_->fep().secure(jobs);
+  send();
+  engine_->transmit(now_);
+  EXPECT_EQ(script_.taken.size(), 1u);
+  script_.news = {{8, true}, {7, false}};
+  (void)engine_->progress(now_);
+  EXPECT_TRUE(script_.news.empty());
+  EXPECT_EQ(engine_->fep().pds().open_pdcs(), 1u) << "its message is not answered";
+  script_.news = {{7, true}};
+  for (int round = 0; round < 8 && !script_.news.empty(); ++round) {
+    script_.arrivals.push_back({100});
+    (void)engine_->progress(now_);
+  }
+  ASSERT_EQ(completions_.size(), 1u);
+  EXPECT_EQ(completions_[0].failure.reason, pds::FailureReason::no_key);
+  EXPECT_EQ(engine_->fep().pds().open_pdcs(), 0u);
 }
 
 }  // namespace

@@ -161,9 +161,68 @@ TEST_F(KeyringTest, AWrongFileLeavesTheKeysInUse) {
       << key(0, '2');
   EXPECT_TRUE(b.opens(a.seal(b), a));
   EXPECT_EQ(a.ring->reload({kBegin, kUnix}).size(), 3u) << "a second domain";
+}
+
+using Events = std::vector<DomainEvent>;
+using Kind = DomainEvent::Kind;
+
+// [TSS-146] A domain that is named no more: its keys stay for its time to close, then they go.
+TEST_F(KeyringTest, ADomainThatIsTakenAwayClosesFirst) {
+  write(domain(0, "closing_s = 3\n" + key(0, '1')));
+  Process a(paths("a"), 1), b(paths("b"), 2);
+  EXPECT_EQ(a.ring->take_events(), (Events{{Kind::back, kSdi, {}}}));
+  write("");
+  const Instant begin = kBegin + 1_s;
+  EXPECT_EQ(a.ring->reload({begin, kUnix}),
+            (std::vector<Change>{{ChangeKind::domain_removed, kSdi}}));
+  EXPECT_EQ(a.ring->take_events(), (Events{{Kind::closing, kSdi, 3_s}}));
+  EXPECT_EQ(a.ring->deadline(), begin + 3_s);
+  const Instant last = begin + 3_s - 1_ns;
+  a.ring->run(last);
+  EXPECT_TRUE(a.ring->take_events().empty());
+  EXPECT_TRUE(b.opens(a.seal(b, last), a, last)) << "what was begun may end";
+  EXPECT_TRUE(a.opens(b.seal(a, last), b, last));
+  tss::SecureDomain& of = *a.domains.find(kSdi);
+  of.grant(false, tss::kCountersAhead - 10, tss::kCountersAhead);
+  a.ring->run(last);
+  EXPECT_EQ(of.slot(false).secret->counter.granted(), 2 * tss::kCountersAhead);
+  a.ring->run(begin + 3_s);
+  EXPECT_EQ(a.ring->take_events(), (Events{{Kind::gone, kSdi, {}}}));
+  EXPECT_EQ(a.domains.find(kSdi), nullptr);
+  EXPECT_TRUE(a.seal(b, begin + 3_s).empty());
+  EXPECT_EQ(a.ring->deadline(), Instant::never());
+}
+
+// [TSS-146] No time to close: its keys are gone when the reload is over.
+TEST_F(KeyringTest, ADomainWithoutTimeToCloseIsGoneAtOnce) {
+  write(domain(0, "closing_s = 0\n" + key(0, '1')));
+  Process a(paths("a"), 1);
+  a.ring->take_events();
   write("");
   a.ring->reload({kBegin, kUnix});
-  EXPECT_TRUE(a.seal(b).empty());
+  EXPECT_EQ(a.ring->take_events(), (Events{{Kind::closing, kSdi, {}}, {Kind::gone, kSdi, {}}}));
+  EXPECT_TRUE(a.seal(a).empty());
+}
+
+// [TSS-146] It is named again before it is gone: what was there ends, and it begins anew, with
+// whatever keys it has now, and with counters of its own.
+TEST_F(KeyringTest, ADomainThatComesBackBeginsAnew) {
+  write(domain(0, key(0, '1')));
+  Process a(paths("a"), 1), b(paths("b"), 2);
+  const auto recorded = a.seal(b);
+  a.ring->take_events();
+  write("");
+  a.ring->reload({kBegin, kUnix});
+  a.ring->take_events();
+  write(domain(0, key(0, '1')));
+  a.ring->reload({kBegin + 1_s, kUnix + 1});
+  EXPECT_EQ(a.ring->take_events(), (Events{{Kind::gone, kSdi, {}}, {Kind::back, kSdi, {}}}));
+  const auto packet = a.seal(b, kBegin + 1_s);
+  EXPECT_TRUE(b.opens(packet, a, kBegin + 1_s));
+  wire::Reader before(recorded), after(packet);
+  EXPECT_GT(wire::TssHeader::parse(after)->tsc, wire::TssHeader::parse(before)->tsc);
+  a.ring->run(kBegin + 60_s);
+  EXPECT_FALSE(a.seal(b, kBegin + 60_s).empty()) << "the old end is forgotten";
 }
 
 // By the calendar, from the reload on.

@@ -64,6 +64,13 @@ void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count caus
   schedule_.want_control(pdc);  // progress_close sends it
 }
 
+// Of one that no packet of the peer has reached there is nothing to close.
+void Ending::close(Pdc& pdc, Instant now) {
+  if (pdc.is_unheard()) return free_pdc(pdc, PdcEvent::freed, true, false, now);
+  if (pdc.is_initiator()) return closing_.begin_close(pdc);
+  closing_.ask_close(pdc, now);
+}
+
 // The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
 // out by themselves; an idle one would fail the next message that takes it. Once is enough for
 // those toward a peer that fail together. Cost: the PDCs toward that peer.

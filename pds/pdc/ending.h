@@ -41,6 +41,8 @@ class Ending {
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
   // The same for a PDC that closes in error. It is gone.
   void end_in_error(Pdc& pdc, PdcEvent event, Instant now);
+  // Begins an orderly close, from either side.
+  void close(Pdc& pdc, Instant now);
   // The peer is gone: idle PDCs toward it would fail the next message.
   void close_idle_toward(PeerId peer, Instant now);
   void abort_returns(Pdc& pdc, const Failure& failure, Instant now);

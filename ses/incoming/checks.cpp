@@ -64,6 +64,7 @@ Decision Checks::judge(const Request& q) {
     return refused(ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-004]
   }
   if (opcode == SesOpcode::msg_error) return {.kind = Decision::Kind::msg_error};
+  if (begins_too_late(q)) return refused(ReturnCode::bad_job_id, Counter::rx_domain_closing);
   // [SES-049]
   if (q.common.ie) return refused(ReturnCode::initiator_err, Counter::rx_initiator_error);
 
@@ -85,6 +86,14 @@ Decision Checks::judge(const Request& q) {
     return refused(ReturnCode::op_violation, Counter::rx_header_data_refused);  // [SES-050]
   }
   return {.kind = kind_of(opcode), .endpoint = ep};
+}
+
+// In a secure domain that is being taken out of use: what was begun may end, by a read of a message
+// that waits here, too. [TSS-146, SES-092]
+bool Checks::begins_too_late(const Request& q) const {
+  if (q.sdi == 0 || res_.jobs == nullptr || !res_.jobs->is_closing(q.sdi)) return false;
+  const bool is_rest = q.common.opcode == SesOpcode::read && memory_.is_exposed(q.match_bits);
+  return !is_rest && q.common.opcode != SesOpcode::no_op;
 }
 
 Decision::Kind Checks::kind_of(SesOpcode opcode) {

@@ -62,6 +62,7 @@ class Checks {
     return (served_ >> static_cast<unsigned>(opcode) & 1) != 0;
   }
   Endpoint* endpoint_for(const Request& q) const;
+  bool begins_too_late(const Request& q) const;
   Decision missing_endpoint(const Request& q) const;
   Decision check_generation(Endpoint& ep, const Request& q);
   static Decision::Kind kind_of(wire::SesOpcode opcode);

@@ -221,6 +221,14 @@ void Outgoing::on_path_lowered(PeerId peer) {
   });
 }
 
+void Outgoing::end_domain(uint32_t sdi) {
+  if (res_.jobs == nullptr) return;
+  operations_.for_each([&](TxMessage& m) {
+    if (m.remote == nullptr || m.state == TxMessage::State::ended) return;
+    if (res_.jobs->domain_of(m.remote->key.job) == sdi) settling_.end_without_key(m);
+  });
+}
+
 // A packet of a message becomes a MSG_ERROR, for which the short headers have no room [SES-105].
 bool Outgoing::shorten(const pds::PacketRef& ref) {
   TxMessage* const m = operations_.find(ref.message);

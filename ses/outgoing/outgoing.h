@@ -50,6 +50,8 @@ class Outgoing {
   // The route to the peer carries less: messages to it go in packets that fit, or end. [LF-141]
   void on_path_lowered(PeerId peer);
   bool shorten(const pds::PacketRef& ref);
+  // The keys of the secure domain are gone: all of its operations end. [TSS-146]
+  void end_domain(uint32_t sdi);
   void forget_peer(PeerId peer) { remotes_.forget_peer(peer); }
   void on_timer(TimerNode& node);
 

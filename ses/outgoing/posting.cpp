@@ -73,6 +73,7 @@ Flow* Posting::rudi_flow(const Endpoint& ep, const RmaRequest& request) {
 
 Result<TxMessage*> Posting::make(Endpoint& ep, const Destination& to, std::span<const IoSlice> iov,
                                  uint32_t flags) {
+  if (is_too_late(ep, to)) return Errc::no_key;
   if (ep.tx_open >= ep.options.tx_size || !operations_.has_room()) return Errc::again;
   Remote* const at = UET_TRY(remotes_.get(ep, to));
   TxMessage* const m = UET_TRY(operations_.make(ep, *at, iov, flags));
@@ -86,6 +87,13 @@ Result<TxMessage*> Posting::make(Endpoint& ep, const Destination& to, std::span<
   m->is_quiet = !is_awaited && !is_scarce && !m->delivery_complete && !m->is_fenced &&
                 m->segment_length <= m->mtu;
   return m;
+}
+
+// The secure domain of its job is being taken out of use. Only users begin nothing any more: what
+// the stack sends for itself is part of what was begun. [TSS-146]
+bool Posting::is_too_late(const Endpoint& ep, const Destination& to) const {
+  if (res_.jobs == nullptr) return false;
+  return res_.jobs->is_closing(to.job.value() != 0 ? to.job : ep.name.job);
 }
 
 // The peer takes a READ of several packets for pieces of the size that both use by default.

@@ -49,6 +49,7 @@ class Posting {
   Result<TxMessage*> make(Endpoint& ep, const Destination& to, std::span<const IoSlice> iov,
                           uint32_t flags);
   Flow* rudi_flow(const Endpoint& ep, const RmaRequest& request);
+  bool is_too_late(const Endpoint& ep, const Destination& to) const;
   bool reads_whole(const TxMessage& m, PeerId peer) const;
   Taken post(Endpoint& ep, TxMessage& m);
   void post_internal(Endpoint& ep, TxMessage& m);

@@ -24,6 +24,7 @@ bool is_peer_silent(pds::FailureReason reason) {
       return true;
     case pds::FailureReason::nack:
     case pds::FailureReason::closed:
+    case pds::FailureReason::no_key:
     case pds::FailureReason::too_long:
       return false;
   }
@@ -258,6 +259,11 @@ void Settling::stop(TxMessage& m, Completion::Status status) {
 
 void Settling::end_too_long(TxMessage& m) {
   m.failure = pds::Failure{.reason = pds::FailureReason::too_long};
+  stop(m, Completion::Status::undeliverable);
+}
+
+void Settling::end_without_key(TxMessage& m) {
+  m.failure = pds::Failure{.reason = pds::FailureReason::no_key};
   stop(m, Completion::Status::undeliverable);
 }
 

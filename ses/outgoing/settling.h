@@ -29,6 +29,8 @@ class Settling {
   // Ends an operation before its time: cancel, close, local fault.
   void stop(TxMessage& m, Completion::Status status);
   void end_too_long(TxMessage& m);
+  // The keys of its secure domain are gone. [TSS-146]
+  void end_without_key(TxMessage& m);
   void on_pdc_closed(pds::PdcHandle pdc);
   void on_timer(TxMessage& m);
 

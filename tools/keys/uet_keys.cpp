@@ -139,6 +139,14 @@ void retire(const Options& options) {
   write_key_file(file, options.file);
 }
 
+// The domain and its keys go: processes close it. [TSS-146]
+void remove(const Options& options) {
+  KeyFile file = read_key_file(options.file);
+  (void)domain_of(file, options);
+  std::erase_if(file.domains, [&](const DomainEntry& d) { return d.terms.sdi == options.sdi; });
+  write_key_file(file, options.file);
+}
+
 // What a server gives one of its clients, named by address or SSI. [TSS-031, TSS-033]
 void give_client(const Options& options) {
   KeyFile file = read_key_file(options.file);
@@ -255,6 +263,7 @@ constexpr Command kCommands[] = {
     {"roll", "Rollover, step 1: add a new key; hosts receive with both", roll, true},
     {"activate", "Rollover, step 2: send with the new key", activate, true},
     {"retire", "Rollover, step 3: remove the old key", retire, true},
+    {"remove", "Take a domain out of use: remove it and its keys", remove, true},
     {"client", "Write the key file of one client of a domain of mode server", give_client, true},
     {"serve", "Key agent: give the keys to processes with FI_UET_TSS=agent", serve, false},
     {"counters", "Make the counter file of this host, once", counters, false},

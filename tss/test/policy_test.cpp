@@ -30,6 +30,29 @@ class JobTableTest : public ::testing::Test {
   JobTable jobs_;
 };
 
+// [TSS-146] A domain that is taken out of use, until it is there again.
+TEST_F(JobTableTest, ADomainClosesAndOpens) {
+  ASSERT_TRUE(jobs_.bind(JobId(5), 7).ok());
+  jobs_.set_default(Policy::require, 9);
+  EXPECT_FALSE(jobs_.is_closing(7));
+  jobs_.close(7);
+  jobs_.close(7);
+  jobs_.close(8);  // nobody is sent in it
+  EXPECT_TRUE(jobs_.is_closing(7));
+  EXPECT_TRUE(jobs_.is_closing(JobId(5)));
+  EXPECT_FALSE(jobs_.is_closing(8));
+  EXPECT_FALSE(jobs_.is_closing(9));
+  EXPECT_FALSE(jobs_.is_closing(JobId(1))) << "of the other domain";
+  EXPECT_EQ(jobs_.judge_arrival(JobId(5), 7), Verdict::take) << "what was begun may end";
+  jobs_.close(9);
+  EXPECT_TRUE(jobs_.is_closing(JobId(1)));
+  jobs_.reopen(7);
+  EXPECT_FALSE(jobs_.is_closing(JobId(5)));
+  EXPECT_TRUE(jobs_.is_closing(9));
+  jobs_.reopen(9);
+  EXPECT_FALSE(jobs_.is_closing(JobId(1)));
+}
+
 // [TSS-074, TSS-077] A job may have several domains; it sends in the first.
 TEST_F(JobTableTest, JobsAreBoundToDomains) {
   ASSERT_TRUE(jobs_.bind(JobId(5), 7).ok());

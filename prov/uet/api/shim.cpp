@@ -19,6 +19,8 @@ int to_fi_errno(Errc e) {
       return -FI_ENOMEM;
     case Errc::unsupported:
       return -FI_EOPNOTSUPP;
+    case Errc::no_key:
+      return -FI_ENOKEY;
     case Errc::permission:
       return -FI_EACCES;
     case Errc::closed:

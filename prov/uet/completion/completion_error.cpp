@@ -22,6 +22,8 @@ int fi_errno_of(const pds::Failure& failure) {
     case pds::FailureReason::unreachable:
     case pds::FailureReason::no_route:
       return FI_EHOSTUNREACH;
+    case pds::FailureReason::no_key:
+      return FI_ENOKEY;
     case pds::FailureReason::too_long:  // [LF-141]
       return FI_EMSGSIZE;
   }
@@ -42,6 +44,8 @@ const char* name_of(pds::FailureReason reason) {
       return "the network reports the peer as unreachable";
     case pds::FailureReason::no_route:
       return "there is no route to the peer";
+    case pds::FailureReason::no_key:
+      return "the secure domain was taken out of use";
     case pds::FailureReason::too_long:
       return "the route to the peer carries smaller packets by now";
   }

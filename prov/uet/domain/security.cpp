@@ -15,7 +15,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace uet::prov {
 
@@ -61,6 +64,8 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   void check() const;
   void report_counters(const io::CounterSink& sink) const;
   void reload(Instant now);
+  void follow_domains();
+  std::span<const io::DomainNews> take_news();
   void look_after(const keys::DomainEntry& entry, Instant now);
   Instant tend(Instant now);
 
@@ -73,7 +78,9 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   Instant look_at_ = Instant::zero();
   Instant reload_at_ = Instant::never();  // until it succeeds
   std::string failure_;                   // of the last look at keys and counters; said once
-  uint64_t reloads_ = 0, reload_failures_ = 0;
+  std::vector<uint32_t> closing_;         // domains
+  std::vector<io::DomainNews> news_, told_;
+  uint64_t reloads_ = 0, reload_failures_ = 0, domains_closed_ = 0;
   bool is_rotation_told_ = false;
 };
 
@@ -125,6 +132,7 @@ std::unique_ptr<io::PacketIo> KeptKeys::around(std::unique_ptr<io::PacketIo> bac
   terms.cut_dscps = cut_dscps_;
   terms.clock = coarse_now;
   terms.tend = [self = shared_from_this()](Instant now) { return self->tend(now); };
+  terms.news = [self = shared_from_this()] { return self->take_news(); };
   terms.counters = [self = shared_from_this()](const io::CounterSink& sink) {
     self->report_counters(sink);
   };
@@ -146,6 +154,37 @@ void KeptKeys::report_counters(const io::CounterSink& sink) const {
   sink("tss_key_reloads", reloads_);
   sink("tss_key_reload_failures", reload_failures_);
   sink("tss_key_agent_lost", ring_->source().losses());
+  sink("tss_domains_closed", domains_closed_);
+}
+
+// Domains that are taken out of use: posts and requests are refused from now on, and the engine
+// closes what is open, each time that it asks. [TSS-146]
+void KeptKeys::follow_domains() {
+  using Kind = keys::DomainEvent::Kind;
+  for (const keys::DomainEvent& event : ring_->take_events()) {
+    switch (event.kind) {
+      case Kind::closing:
+        jobs_.close(event.sdi);
+        closing_.push_back(event.sdi);
+        UET_WARN(DOMAIN, "domain %u was taken out of %s: it closes within %lld s\n", event.sdi,
+                 ring_->source().name().c_str(), static_cast<long long>(event.left.ms() / 1000));
+        break;
+      case Kind::gone:
+        std::erase(closing_, event.sdi);
+        news_.push_back({event.sdi, true});
+        ++domains_closed_;
+        break;
+      case Kind::back:
+        jobs_.reopen(event.sdi);
+        break;
+    }
+  }
+}
+
+std::span<const io::DomainNews> KeptKeys::take_news() {
+  told_ = std::exchange(news_, {});
+  for (const uint32_t sdi : closing_) told_.push_back({sdi, false});
+  return told_;
 }
 
 // What an operator must know, once: at most a line a second about forged packets. [TSS-051,
@@ -180,11 +219,12 @@ Instant KeptKeys::tend(Instant now) {
     if (failure_ != error.what()) UET_WARN(DOMAIN, "FI_UET_TSS=%s: %s\n", word_, error.what());
     failure_ = error.what();
   }
+  follow_domains();
   if (now >= look_at_) {
     for (const keys::DomainEntry& entry : ring_->file().domains) look_after(entry, now);
     look_at_ = now + kLookEvery;
   }
-  return domains_.deadline();
+  return ring_->deadline();
 }
 
 }  // namespace

@@ -140,6 +140,27 @@ class SecuredTest : public SecuredRolesTest {
     return unknown_type_ >= 3 ? kUnknownType : 0;
   }
 
+  static NodeOptions of_job(const char* address, uint32_t job) {
+    NodeOptions options = at(address);
+    options.domain_job = job;
+    return options;
+  }
+  // Takes a message of job 5, then two of job 6; sleeps on job 5 meanwhile.
+  static void take_of_two_jobs(const Line& line) {
+    Node five(of_job(kTargetAt, 5)), six(of_job(kTargetAt, 6));
+    std::vector<uint8_t> got(kBytes);
+    const auto take = [&](Node& node) {
+      ASSERT_EQ(fi_recv(node.ep, got.data(), kBytes, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+      EXPECT_EQ(await(node.rx_cq).err, 0);
+    };
+    line.tell(five.name());
+    line.tell(six.name());
+    take(five);
+    take(six);
+    line.tell(1);
+    take(six);
+  }
+
   inline static uint64_t forgeries_ = 0, clear_ = 0, unknown_type_ = 0;
 };
 
@@ -283,6 +304,53 @@ TEST_F(SecuredTest, WithoutKeysNoDomainOpens) {
         Settings{{"FI_UET_TSS_KEYS", kept(path("keys"))}, {"FI_UET_TSS_COUNTERS", counters}}}) {
     finish(start(0, settings, cannot_open));
   }
+}
+
+// [TSS-146] The domain of one of two jobs is taken out of the key file of a process that is
+// talking: its job may post nothing more, what it has begun fails with the reason, and the other
+// job goes on.
+TEST_F(SecuredTest, ADomainIsTakenAwayWhileItIsInUse) {
+  const std::string stays =
+      "[[domain]]\nsdi = 8\nmode = \"cluster\"\njobs = [6]\n" + key_text(0, '2');
+  write_keys("two", domain_text(key_text(0, '1'), "jobs = [5]\nclosing_s = 1\n") + stays);
+  write_keys("peer", domain_text(key_text(0, '1'), "jobs = [5]\n") + stays);
+  const pid_t a = start(0, secured({{"FI_UET_HELPER", "0"}}, "peer"), take_of_two_jobs);
+  const pid_t b = start(1, secured({}, "two"), [&](const Line& line) {
+    Node closes(of_job(kWriterAt, 5)), other(of_job(kWriterAt, 6));
+    const fi_addr_t peer = closes.insert(line.hear()), other_peer = other.insert(line.hear());
+    const std::vector<uint8_t> mine = secrets(kBytes);
+    const auto post = [&](Node& node, fi_addr_t to) {
+      return fi_send(node.ep, mine.data(), kBytes, nullptr, to, nullptr);
+    };
+    ASSERT_EQ(post(closes, peer), 0);
+    EXPECT_EQ(await(closes.tx_cq).err, 0);
+    ASSERT_EQ(post(other, other_peer), 0);
+    EXPECT_EQ(await(other.tx_cq).err, 0);
+    line.hear_value();
+    ASSERT_EQ(post(closes, peer), 0);  // nobody looks at what comes for it
+    write_keys("two", stays);
+    ssize_t posted = 0;
+    int begun = 1;
+    Done done;
+    for (const auto end = Clock::now() + kPatience; posted != -FI_ENOKEY && Clock::now() < end;) {
+      posted = post(closes, peer);
+      if (posted == 0) ++begun;
+      EXPECT_FALSE(read_one(closes.tx_cq, done));
+    }
+    EXPECT_EQ(posted, -FI_ENOKEY);
+    const auto closed = Clock::now();
+    for (; begun != 0; --begun) {
+      done = await(closes.tx_cq);
+      ASSERT_EQ(done.err, FI_ENOKEY) << done.text;
+    }
+    EXPECT_LT(Clock::now() - closed, seconds(4)) << "closing_s is 1";
+    EXPECT_EQ(counter(closes, "tss_domains_closed"), 1u);
+    EXPECT_EQ(post(closes, peer), -FI_ENOKEY);
+    ASSERT_EQ(post(other, other_peer), 0);
+    EXPECT_EQ(await(other.tx_cq).err, 0) << "the other domain goes on";
+  });
+  finish(b);
+  finish(a);
 }
 
 // [TSS-074, TSS-077] A job without a domain may not talk.

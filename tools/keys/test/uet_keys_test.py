@@ -52,6 +52,16 @@ class UetKeysTest(unittest.TestCase):
         self.run_keys("retire", self.file, "--sdi", "7", status=1)
         self.run_keys("activate", self.file, "--sdi", "7", status=1)
 
+    # [TSS-146]
+    def test_a_domain_is_removed(self):
+        self.run_keys("generate", self.file, "--sdi", "7", "--job", "5")
+        self.run_keys("generate", self.file, "--sdi", "8", "--job", "6")
+        self.run_keys("remove", self.file, "--sdi", "7")
+        self.assertEqual(self.domain()["sdi"], 8)
+        self.run_keys("remove", self.file, "--sdi", "7", status=1)
+        self.run_keys("remove", self.file, "--sdi", "8")
+        self.assertEqual(self.run_keys("inspect", self.file).stdout, "")
+
     def test_secrets_are_shown_only_when_asked_for(self):
         self.run_keys("generate", self.file, "--sdi", "7")
         line = self.run_keys("lines", self.file).stdout
