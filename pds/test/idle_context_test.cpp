@@ -49,8 +49,8 @@ class IdleContextTest : public ::testing::Test {
   uint32_t messages_ = 1;
 };
 
-// [CMS-008] A millisecond of rest makes a window that losses have made smaller as large as at
-// first; less does not. The base RTT stays.
+// [CMS-008, CMS-190] A millisecond of rest makes a window that losses have made smaller as large as
+// at first; less does not. The base RTT stays.
 TEST_F(IdleContextTest, AWindowBeginsAnewAfterAMillisecond) {
   open(8'192_ns);
   ASSERT_EQ(window(), 153'600u);
@@ -86,8 +86,8 @@ TEST_F(IdleContextTest, WaitingForAnAnswerIsNoRest) {
   EXPECT_LE(window_of_next(), smaller);
 }
 
-// [CMS-008, CMS-105, CMS-108] A base RTT counts for a minute from when it began to be measured, in
-// contexts that begin anew; then the path may have become longer.
+// [CMS-008, CMS-105, CMS-108, CMS-190] A base RTT counts for a minute from when it began to be
+// measured, in contexts that begin anew; then the path may have become longer.
 TEST_F(IdleContextTest, ABaseRttExpiresAfterAMinute) {
   open(8'192_ns);
   for (int second = 10; second < 60; second += 10) {
