@@ -104,6 +104,8 @@ struct Config {
   Duration ack_delay_max =
       Duration::zero();  // oldest packet without an ACK; zero: no timer [PDS-083]
   uint32_t nacks_per_second_per_peer = 10000;  // [PDS-072]
+  // Answers to duplicates on one secured PDC: each is sealed anew. A tenth of it at once. [TSS-072]
+  uint32_t duplicate_answers_per_second = 50'000;
   uint32_t nacks_per_second_no_pdc = 1000;     // in all, for packets without a PDC [PDS-072]
   uint32_t challenges_per_second = 1'000'000;  // each is shorter than its SYN [PDS-251]
 

@@ -58,6 +58,7 @@
   X(drop_malformed) X(drop_no_pdc) X(drop_bad_peer) X(drop_syn_state) X(drop_bad_pdcid)            \
   X(drop_no_peer) X(drop_direction) X(drop_cp_direction) X(drop_client) X(drop_ack_range)          \
   X(drop_nack_range) X(drop_nack_answered) X(drop_nack_code) X(drop_nack_limited)                  \
+  X(drop_dup_limited)                                                                              \
   X(drop_reply_full) X(sack_beyond) X(drop_clear_range) X(drop_nack_state) X(drop_nack_muted)      \
   X(drop_sdi) X(psn_rebase_limit) X(drop_probe_limited) X(drop_probe_answer) X(drop_unproven)      \
   X(challenged) X(strange_evs)                                                                     \

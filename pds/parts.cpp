@@ -66,6 +66,7 @@ Result<void> Parts::create(Arena& arena) {
   UET_CHECK(secure_psn.create(arena));
   UET_CHECK(shares.create(arena, pdcs, res.randomness.u64()));
   UET_CHECK(acks.create(arena));
+  UET_CHECK(inbox.create(arena));
   UET_CHECK(destination.create(arena));
   return connectionless.create(arena);
 }

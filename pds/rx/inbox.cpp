@@ -123,6 +123,9 @@ void Inbox::on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) 
   res_.counters.add(how == Arrival::dup_window ? Count::dup_window : Count::dup_below);
   // A copy made by the network is not worth an answer, unless the peer asks for one.
   if (!in.trigger.retx && !in.ar) return res_.counters.add(Count::dup_no_retx);
+  const uint32_t rate = res_.config.duplicate_answers_per_second;
+  const bool may_answer = pdc.sdi == 0 || duplicates_.take(pdc.id, rate, now);
+  if (!may_answer) return res_.counters.add(Count::drop_dup_limited);  // [TSS-072]
   answer_again(pdc, in.trigger, Count::ack_duplicate, now);
 }
 

@@ -10,6 +10,7 @@
 #include "pds/resources.h"
 #include "pds/rx/ack_writer.h"
 #include "pds/rx/destination.h"
+#include "pds/rx/duplicate_limits.h"
 #include "pds/rx/inbound.h"
 #include "pds/rx/reorder_buffer.h"
 #include "pds/rx/response_store.h"
@@ -35,6 +36,8 @@ class Inbox {
         destination_(destination),
         acks_(acks),
         steps_(steps) {}
+
+  Result<void> create(Arena& arena) { return duplicates_.create(arena); }
 
   // See Pds::respond.
   bool respond(RxToken token, const Verdict& verdict, Instant now);
@@ -75,6 +78,7 @@ class Inbox {
   Destination& destination_;
   AckWriter& acks_;
   CloseSteps& steps_;
+  DuplicateLimits duplicates_;
 };
 
 }  // namespace uet::pds

@@ -241,5 +241,35 @@ TEST(RodReceiverTest, TheProfileDecidesAboutWhatIsOutOfOrder) {
   }
 }
 
+// [TSS-072] A peer that repeats packets of a secured PDC gets a tenth of a second's answers at
+// once, then so many as time brings; in the clear each gets one. Nothing is delivered again.
+TEST_F(TargetLimitsTest, AnswersToDuplicatesHaveALimit) {
+  constexpr uint32_t kDomain = 77;
+  config_.duplicate_answers_per_second = 100;
+  for (const uint32_t sdi : {kDomain, 0u}) {
+    Bench b(config_);
+    b.sdi = sdi;
+    b.open_target();
+    b.rx(b.request(1001, false));
+    b.lines();
+    const auto answered = [&](int copies) {
+      size_t answers = 0;
+      for (int i = 0; i < copies; ++i) {
+        wire::Request again = b.request(1001, false);
+        again.retx = true;
+        b.rx(again);
+        answers += b.tx().size();
+      }
+      return answers;
+    };
+    EXPECT_EQ(answered(10), 10u);
+    EXPECT_EQ(answered(5), sdi == 0 ? 5u : 0u);
+    EXPECT_EQ(b.count(Count::drop_dup_limited), sdi == 0 ? 0u : 5u);
+    b.elapse(50_ms);
+    EXPECT_EQ(answered(10), sdi == 0 ? 10u : 5u);
+    EXPECT_EQ(b.client.received.order.size(), 2u);
+  }
+}
+
 }  // namespace
 }  // namespace uet::pds::test

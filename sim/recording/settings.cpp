@@ -68,6 +68,7 @@ void each_answer_and_time_of_pds(Config& config, Fn& fn) {
   UET_SETTING(pds.ack_gen_packets);
   UET_SETTING(pds.ack_delay_max);
   UET_SETTING(pds.nacks_per_second_per_peer);
+  UET_SETTING(pds.duplicate_answers_per_second);
   UET_SETTING(pds.nacks_per_second_no_pdc);
   UET_SETTING(pds.challenges_per_second);
   UET_SETTING(pds.start_method);
