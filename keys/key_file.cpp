@@ -9,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace uet::keys {
 
@@ -229,6 +230,23 @@ DomainEntry read_domain(const Context& in, const toml::table& table) {
   return domain;
 }
 
+tss::DomainsConfig read_limits(const Context& in, const toml::table& table) {
+  tss::DomainsConfig limits;
+  for (const auto& [field, value] : table) {
+    const auto* const limit = std::ranges::find(kLimits, std::string_view(field), &Limit::field);
+    if (limit == std::end(kLimits)) in.at(value).fail(field.str(), "there is no such limit");
+    const uint64_t given = number(in, field, value, limit->max);
+    if (given < limit->min) {
+      in.at(value).fail(field.str(), "is at least " + std::to_string(limit->min));
+    }
+    limits.*limit->member = static_cast<uint32_t>(given);
+  }
+  if (!std::has_single_bit(limits.replay_packets)) {
+    in.at(table).fail("replay_packets", "is a power of two");
+  }
+  return limits;
+}
+
 }  // namespace
 
 const KeyEntry* DomainEntry::key(bool an) const {
@@ -257,6 +275,10 @@ KeyFile parse_key_file(std::string_view text, const std::string& name) {
   const Context in{name};
   KeyFile file;
   for (const auto& [field, node] : root) {
+    if (const toml::table* const limits = node.as_table(); limits != nullptr && field == "limits") {
+      file.limits = read_limits(in, *limits);
+      continue;
+    }
     const toml::array* const domains = node.as_array();
     if (field != "domain" || domains == nullptr) {
       in.at(node).fail(field.str(), "a key file has tables [[domain]]");

@@ -2,7 +2,7 @@
 // them. Nothing here prints a secret.
 #pragma once
 
-#include "tss/domain.h"
+#include "tss/domains.h"
 #include "tss/policy.h"
 
 #include <cstdint>
@@ -44,6 +44,7 @@ struct DomainEntry {
 };
 
 struct KeyFile {
+  tss::DomainsConfig limits;  // of a process; what it has when its domain opens counts [TSS-145]
   std::vector<DomainEntry> domains;
 
   const DomainEntry* domain(uint32_t sdi) const;

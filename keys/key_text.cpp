@@ -100,10 +100,22 @@ std::string domain_text(const DomainEntry& domain) {
   return text;
 }
 
+// Those of the limits that are not the default.
+std::string limits_text(const tss::DomainsConfig& limits) {
+  const tss::DomainsConfig usual;
+  if (limits == usual) return "";
+  std::string text = "\n[limits]\n";
+  for (const Limit& one : kLimits) {
+    if (limits.*one.member == usual.*one.member) continue;
+    text += std::string(one.field) + " = " + std::to_string(limits.*one.member) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string text_of(const KeyFile& file) {
-  std::string text = "# Keys of secure domains: uet_keys(1). Secret.\n";
+  std::string text = "# Keys of secure domains: uet_keys(1). Secret.\n" + limits_text(file.limits);
   for (const DomainEntry& domain : file.domains) text += "\n" + domain_text(domain);
   return text;
 }

@@ -16,6 +16,7 @@ struct DomainsConfig {
   uint32_t members = 4096;                  // of all lists of members together
   uint32_t derivations_per_second = 20000;  // that received packets may cause [T-14]
   uint32_t derivations_at_once = 1000;
+  bool operator==(const DomainsConfig&) const = default;
 };
 
 // How many derivations received packets may still cause. Those of authentic packets are given

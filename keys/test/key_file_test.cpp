@@ -61,7 +61,7 @@ TEST(KeyFileTest, EveryFieldIsTakenAndWrittenAgain) {
                    "rekey_mask = 0xff00\nrekey_shift = 8\nkdf_ssi_v6 = \"ssi\"\nguard_s = 5\n"
                    "lifetime_s = 100\nrejects_late = false\nepoch_lifetime_max = 3\n"
                    "forgeries_max = 9\nforgery_action = \"latch\"\nstrict_direction = true\n"
-                   "multi_counter = true\n") +
+                   "multi_counter = true\nclosing_s = 7\n") +
             second_key() + "created = 2026-11-26T01:02:03Z\nexpires = 2026-12-01T00:00:00+01:00\n");
   const DomainEntry& one = file.domains.at(0);
   EXPECT_EQ(one.terms.ssi, 0x0A0B0C0Du);
@@ -80,12 +80,48 @@ TEST(KeyFileTest, EveryFieldIsTakenAndWrittenAgain) {
   EXPECT_EQ(one.terms.forgery_action, tss::ForgeryAction::latch);
   EXPECT_TRUE(one.terms.strict_direction);
   EXPECT_TRUE(one.terms.is_multi_counter);
+  EXPECT_EQ(one.terms.closing, Duration::seconds(7));
   EXPECT_EQ(one.keys[1].created, 1795654923);  // date -u -d 2026-11-26T01:02:03Z +%s
   EXPECT_EQ(one.keys[1].expires, 1796079600);  // date -d 2026-12-01T00:00:00+01:00 +%s
   const std::string text = text_of(file);
   EXPECT_EQ(text_of(parse(text)), text);
   EXPECT_EQ(parse(text).domains[0].keys, one.keys);
   EXPECT_TRUE(changes(file, parse(text)).empty());
+}
+
+// [TSS-145] Every limit is a field: its default, its least and its most, and one more or less.
+TEST(KeyFileTest, LimitsAreFields) {
+  EXPECT_EQ(parse(domain()).limits, tss::DomainsConfig());
+  struct Row {
+    const char* field;
+    uint32_t tss::DomainsConfig::*member;
+    uint32_t min, max;
+  };
+  for (const Row& row :
+       {Row{"domains", &tss::DomainsConfig::domains, 1, 65536},
+        Row{"ready_keys", &tss::DomainsConfig::ready_keys, 2, 1048576},
+        Row{"sources", &tss::DomainsConfig::sources, 1, 1048576},
+        Row{"replay_packets", &tss::DomainsConfig::replay_packets, 64, 1048576},
+        Row{"derivations_per_second", &tss::DomainsConfig::derivations_per_second, 1, 100'000'000},
+        Row{"derivations_at_once", &tss::DomainsConfig::derivations_at_once, 1, 1'000'000}}) {
+    const auto with = [&](int64_t value) {
+      return "[limits]\n" + std::string(row.field) + " = " + std::to_string(value) + "\n";
+    };
+    for (const uint32_t value : {row.min, row.max}) {
+      tss::DomainsConfig expected;
+      expected.*row.member = value;
+      const KeyFile file = parse(with(value));
+      EXPECT_EQ(file.limits, expected) << row.field;
+      EXPECT_EQ(parse(text_of(file)).limits, expected) << row.field;
+    }
+    const std::string at = "keys.toml:2: " + std::string(row.field) + ": is ";
+    EXPECT_EQ(problem_of(with(row.min - 1)), at + "at least " + std::to_string(row.min));
+    EXPECT_EQ(problem_of(with(int64_t{row.max} + 1)),
+              at + "a whole number from 0 to " + std::to_string(row.max));
+  }
+  EXPECT_EQ(problem_of("[limits]\nreplay_packets = 100\n"),
+            "keys.toml:1: replay_packets: is a power of two");
+  EXPECT_EQ(problem_of("[limits]\nmembers = 1\n"), "keys.toml:2: members: there is no such limit");
 }
 
 // [TSS-031]

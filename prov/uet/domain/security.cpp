@@ -54,8 +54,6 @@ std::unique_ptr<keys::KeySource> make_source(const Settings& settings) {
 
 class KeptKeys final : public Security, public std::enable_shared_from_this<KeptKeys> {
  public:
-  KeptKeys() : secrets_(2 * size_t{tss::DomainsConfig{}.domains} * sizeof(tss::KeySecret)) {}
-
   // Throws KeyFileError.
   void start(const Settings& settings, const FabricAddress& local);
   std::unique_ptr<io::PacketIo> around(std::unique_ptr<io::PacketIo> backend) override;
@@ -69,7 +67,7 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   void look_after(const keys::DomainEntry& entry, Instant now);
   Instant tend(Instant now);
 
-  keys::SecretMemory secrets_;
+  std::optional<keys::SecretMemory> secrets_;
   Arena arena_;
   tss::Domains domains_;
   std::optional<keys::Keyring> ring_;
@@ -85,9 +83,12 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
 };
 
 void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
-  const auto domains = 2 * tss::DomainsConfig{}.domains;
-  const auto made = domains_.create(arena_, tss::DomainsConfig{},
-                                    secrets_.as<tss::KeySecret>(domains), io::SystemRandom().u64());
+  std::unique_ptr<keys::KeySource> source = make_source(settings);
+  const tss::DomainsConfig limits = source->read().limits;
+  const size_t secrets = 2 * size_t{limits.domains};
+  secrets_.emplace(secrets * sizeof(tss::KeySecret));
+  const auto made = domains_.create(arena_, limits, secrets_->as<tss::KeySecret>(secrets),
+                                    io::SystemRandom().u64());
   if (!made.ok()) {
     throw keys::KeyFileError(made.error() == Errc::no_memory
                                  ? "no memory or addresses for keys (ulimit -v, -d or -l)"
@@ -98,7 +99,7 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   }
   cut_dscps_ = settings.cut_dscps();
   word_ = word_of(settings.tss);
-  ring_.emplace(make_source(settings),
+  ring_.emplace(std::move(source),
                 keys::KeyringPaths{path_or(settings.tss_counters, kUsualCounterFile),
                                    whole(settings.tss_keylog)},
                 wire::IpAddress::of(local), domains_, present(coarse_now()));

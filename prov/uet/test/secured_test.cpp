@@ -353,6 +353,19 @@ TEST_F(SecuredTest, ADomainIsTakenAwayWhileItIsInUse) {
   finish(a);
 }
 
+// [TSS-145] The limits of the key file count when a domain opens: here the number of secure
+// domains.
+TEST_F(SecuredTest, TheLimitsOfTheKeyFileAreThoseOfTheProcess) {
+  const std::string two = domain_text(key_text(0, '1'), "jobs = [5]\n") +
+                          "[[domain]]\nsdi = 8\nmode = \"cluster\"\njobs = [6]\n" +
+                          key_text(0, '2');
+  write_keys("enough", "[limits]\ndomains = 2\nready_keys = 2\n" + two);
+  write_keys("one less", "[limits]\ndomains = 1\n" + two);
+  finish(
+      start(0, secured({}, "enough"), [](const Line&) { const Node node(of_job(kTargetAt, 5)); }));
+  finish(start(0, secured({}, "one less"), cannot_open));
+}
+
 // [TSS-074, TSS-077] A job without a domain may not talk.
 TEST_F(SecuredTest, AJobWithoutADomainGetsNoEndpoint) {
   write_keys("job", domain_text(key_text(0, '1'), "jobs = [5]\n"));
