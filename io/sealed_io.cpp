@@ -11,6 +11,7 @@ namespace {
 int errno_of(tss::Refusal refusal) {
   switch (refusal) {
     case tss::Refusal::unknown_domain:
+    case tss::Refusal::wrong_client:  // nobody has that address [TSS-147]
       return ENOKEY;
     case tss::Refusal::no_tx_key:
       return EKEYEXPIRED;

@@ -5,6 +5,7 @@
 #include "keys/timestamps.h"
 #include "keys/whole_file.h"
 #include "keys/words.h"
+#include "wire/ip_address.h"
 
 #include <toml++/toml.h>
 
@@ -93,6 +94,35 @@ std::vector<uint32_t> jobs_of(const Context& in, const toml::node& value) {
   return jobs;
 }
 
+ClientEntry client_of(const Context& in, const toml::node& node) {
+  const toml::table* const table = node.as_table();
+  const toml::node* const text = table == nullptr ? nullptr : table->get("address");
+  const toml::node* const ssi = table == nullptr ? nullptr : table->get("ssi");
+  if (text == nullptr || ssi == nullptr || table->size() != 2) {
+    in.at(node).fail("clients", "each is { address = \"ADDRESS\", ssi = NUMBER }");
+  }
+  const auto address = wire::parse_ip_address(text->value_or(std::string_view{}));
+  if (!address.ok()) in.at(*text).fail("address", "is an IP address");
+  return {*address, static_cast<uint32_t>(number(in, "ssi", *ssi, 0xFFFFFFFF))};
+}
+
+// Each address has one client, and each client one address: a packet shows no more. [TSS-147]
+std::vector<ClientEntry> clients_of(const Context& in, const toml::node& value) {
+  const toml::array* const all = value.as_array();
+  if (all == nullptr) in.at(value).fail("clients", "is a list of clients");
+  std::vector<ClientEntry> clients;
+  for (const toml::node& one : *all) {
+    const ClientEntry next = client_of(in, one);
+    for (const ClientEntry& other : clients) {
+      if (other.address == next.address || other.ssi == next.ssi) {
+        in.at(one).fail("clients", "two have the same address or ssi");
+      }
+    }
+    clients.push_back(next);
+  }
+  return clients;
+}
+
 constexpr uint64_t kSecondsMax = 10 * 365 * uint64_t{86400};
 
 // A field of a domain that is not of its keys. False: there is no such field.
@@ -108,6 +138,9 @@ bool set_term(const Context& in, DomainEntry& domain, std::string_view field,
   } else if (field == "ssi") {
     terms.use_ssi = true;
     terms.ssi = static_cast<uint32_t>(whole(0xFFFFFFFF));
+  } else if (field == "clients") {
+    domain.clients = clients_of(in, value);
+    terms.use_ssi = terms.has_clients = true;
   } else if (field == "policy") {
     domain.policy = choice<tss::Policy>(in, field, value, kPolicies);
   } else if (field == "jobs") {
@@ -222,6 +255,9 @@ DomainEntry read_domain(const Context& in, const toml::table& table) {
   }
   shared += "sdi=" + std::to_string(domain.terms.sdi) +
             " mode=" + std::string(word(kModes, domain.terms.mode)) + " ";
+  if (domain.terms.has_clients && domain.terms.mode != tss::Mode::server) {
+    in.at(table).fail("clients", "only a domain of mode server has clients");
+  }
   // IPv6 is judged where the address is known.
   if (const char* problem = tss::problem_of(domain.terms, wire::IpFamily::v4)) {
     in.at(table).fail("sdi", problem);

@@ -33,8 +33,15 @@ struct KeyEntry {
   bool operator==(const KeyEntry&) const = default;
 };
 
+// A client of a domain of mode server with SSI. [TSS-147]
+struct ClientEntry {
+  wire::IpAddress address;
+  uint32_t ssi = 0;
+};
+
 struct DomainEntry {
   tss::DomainTerms terms;
+  std::vector<ClientEntry> clients;
   tss::Policy policy = tss::Policy::require;
   std::vector<uint32_t> jobs;  // JobIDs; empty: no job is bound to it
   std::vector<KeyEntry> keys;  // one or two, of different AN

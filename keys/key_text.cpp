@@ -2,6 +2,8 @@
 #include "keys/key_file.h"
 #include "keys/timestamps.h"
 #include "keys/words.h"
+#include "wire/ip_address.h"
+#include "wire/text.h"
 
 #include <cstdio>
 
@@ -88,6 +90,17 @@ std::string domain_text(const DomainEntry& domain) {
                      std::string(word(kModes, terms.mode)) + "\"\n";
   if (terms.use_ssi) text += "ssi = " + hex_number(terms.ssi) + "\n";
   text += std::string("policy = \"") + std::string(word(kPolicies, domain.policy)) + "\"\n";
+  if (terms.has_clients) {
+    std::string clients;
+    for (const ClientEntry& one : domain.clients) {
+      char address[64];
+      wire::Text to(address);
+      wire::print(to, one.address);
+      clients += std::string(clients.empty() ? "" : ", ") + "{ address = \"" + address +
+                 "\", ssi = " + hex_number(one.ssi) + " }";
+    }
+    text += "clients = [" + clients + "]\n";
+  }
   if (!domain.jobs.empty()) {
     std::string jobs;
     for (const uint32_t job : domain.jobs) jobs += (jobs.empty() ? "" : ", ") + std::to_string(job);

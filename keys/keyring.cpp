@@ -119,6 +119,10 @@ void Keyring::add_domain(const DomainEntry& entry) {
   events_.push_back({DomainEvent::Kind::back, entry.terms.sdi, {}});
   const auto added = domains_.add(entry.terms, own_.family);
   if (!added.ok()) fail_domain(source_->name(), entry.terms.sdi, name(added.error()));
+  for (const ClientEntry& client : entry.clients) {
+    const auto known = domains_.add_client(entry.terms.sdi, client.address, client.ssi);
+    if (!known.ok()) fail_domain(source_->name(), entry.terms.sdi, "clients: no room ([limits])");
+  }
 }
 
 void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {

@@ -17,6 +17,7 @@ struct Limit {
 inline constexpr Limit kLimits[] = {
     {"domains", &tss::DomainsConfig::domains, 1, 65536},
     {"ready_keys", &tss::DomainsConfig::ready_keys, 2, 1 << 20},
+    {"clients", &tss::DomainsConfig::clients, 1, 1 << 20},
     {"sources", &tss::DomainsConfig::sources, 1, 1 << 20},
     {"replay_packets", &tss::DomainsConfig::replay_packets, 64, 1 << 20},
     {"derivations_per_second", &tss::DomainsConfig::derivations_per_second, 1, 100'000'000},

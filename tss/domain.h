@@ -36,6 +36,7 @@ struct DomainTerms {
   uint16_t epoch_lifetime_max = kEpochLifetimeMax;
   uint64_t counter_end = kCounterMax;  // invoke_fatal_threshold: this one is not used [TSS-041]
   bool strict_direction = false;    // mode server with SSI: refuse counters of our half [TSS-044]
+  bool has_clients = false;         // mode server with SSI: of Domains::add_client [TSS-147]
   bool has_members = false;         // only sources of the list are taken [TSS-088]
   bool is_multi_counter = false;    // a source may count several times: no replay check [TSS-071]
   bool checks_all_replays = false;  // of packets with a PDC, too [TSS-071]

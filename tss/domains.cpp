@@ -62,6 +62,7 @@ Result<void> Domains::create(Arena& arena, const DomainsConfig& config,
   UET_CHECK(domains_.create(arena, config.domains));
   UET_CHECK(by_sdi_.create(arena, config.domains, seed));
   UET_CHECK(members_.create(arena, config.members, seed));
+  UET_CHECK(clients_.create(arena, config.clients, seed));
   budget_.create(config.derivations_per_second, config.derivations_at_once);
   return {};
 }
@@ -87,6 +88,7 @@ void Domains::remove(uint32_t sdi) {
   if (domain == nullptr) return;
   domain->remove(false);
   domain->remove(true);
+  forget_clients(sdi);
   removed_counts_ += domain->counts();
   by_sdi_.erase(sdi);
   last_ = nullptr;
@@ -117,6 +119,31 @@ Result<void> Domains::add_member(uint32_t sdi, const Identity& source) {
 
 bool Domains::is_member(uint32_t sdi, const Identity& source) const {
   return members_.find({sdi, source}) != nullptr;
+}
+
+Result<void> Domains::add_client(uint32_t sdi, const wire::IpAddress& address, uint32_t ssi) {
+  const auto added = clients_.insert({sdi, Identity::of(address)}, ssi);
+  if (!added.ok()) return added.error();
+  return {};
+}
+
+std::optional<uint32_t> Domains::client_of(uint32_t sdi, const wire::IpAddress& address) const {
+  const uint32_t* const found = clients_.find({sdi, Identity::of(address)});
+  if (found == nullptr) return std::nullopt;
+  return *found;
+}
+
+// A map may not change while one walks over it.
+void Domains::forget_clients(uint32_t sdi) {
+  std::array<Member, 64> some;
+  size_t count = 0;
+  do {
+    count = 0;
+    clients_.for_each([&](const Member& client, uint32_t&) {
+      if (client.sdi == sdi && count < some.size()) some[count++] = client;
+    });
+    for (size_t i = 0; i < count; ++i) clients_.erase(some[i]);
+  } while (count == some.size());
 }
 
 void Domains::run(Instant now) {

@@ -4,6 +4,7 @@
 
 #include "tss/domain.h"
 
+#include <optional>
 #include <span>
 
 namespace uet::tss {
@@ -14,6 +15,7 @@ struct DomainsConfig {
   uint32_t sources = 4096;                  // whose epoch is known
   uint32_t replay_packets = kReplayBits;    // window of a source; a power of two [TSS-071]
   uint32_t members = 4096;                  // of all lists of members together
+  uint32_t clients = 4096;                  // of all lists of clients together [TSS-147]
   uint32_t derivations_per_second = 20000;  // that received packets may cause [T-14]
   uint32_t derivations_at_once = 1000;
   bool operator==(const DomainsConfig&) const = default;
@@ -54,6 +56,12 @@ class Domains {
   Result<void> add_member(uint32_t sdi, const Identity& source);
   bool is_member(uint32_t sdi, const Identity& source) const;
 
+  // The client of a domain of mode server with SSI that has this address: what goes there has its
+  // SSI, and what comes from there must have it. Errc::exists: the address has one already;
+  // Errc::again: no room. It goes with the domain. [TSS-147]
+  Result<void> add_client(uint32_t sdi, const wire::IpAddress& address, uint32_t ssi);
+  std::optional<uint32_t> client_of(uint32_t sdi, const wire::IpAddress& address) const;
+
   // Overwrites keys whose time is over.
   void run(Instant now);
   Instant deadline();
@@ -77,12 +85,15 @@ class Domains {
     }
   };
 
+  void forget_clients(uint32_t sdi);
+
   std::span<KeySecret> secrets_;
   KeyCache keys_;
   Sources sources_;
   Slab<SecureDomain> domains_;
   HashMap<uint32_t, SecureDomain*> by_sdi_;
   HashMap<Member, bool> members_;
+  HashMap<Member, uint32_t> clients_;  // by their addresses
   DerivationBudget budget_;
   Counts port_counts_;
   Counts removed_counts_;

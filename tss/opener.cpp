@@ -85,6 +85,10 @@ std::optional<Refusal> Opener::check(Arrived& in, Instant now) {
   if (terms.strict_direction && terms.use_ssi && !is_from_other_side(terms, in.header.counter())) {
     return Refusal::wrong_direction;
   }
+  // Else a client could speak for the address of another one. [TSS-147]
+  if (terms.has_clients && domains_.client_of(terms.sdi, in.route.source) != in.header.ssi) {
+    return Refusal::not_a_member;
+  }
   if (terms.has_members && !domains_.is_member(terms.sdi, in.source)) return Refusal::not_a_member;
   if (terms.rejects_late && is_late(in)) return Refusal::late;  // 7 [TSS-089]
   return std::nullopt;

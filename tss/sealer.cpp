@@ -82,9 +82,13 @@ std::optional<Refusal> Sealer::try_seal(ClearPacket& packet, SecureDomain& domai
   KeySlot* const slot = domain.tx_slot(now);
   if (slot == nullptr) return Refusal::no_tx_key;
   const bool is_servers = terms.mode == Mode::server && terms.use_ssi;
-  if (packet.client_ssi.has_value() != is_servers) return Refusal::wrong_client;
+  std::optional<uint32_t> client = packet.client_ssi;
+  if (!client && is_servers && terms.has_clients) {  // [TSS-147]
+    client = domains_.client_of(terms.sdi, packet.route.destination);
+  }
+  if (client.has_value() != is_servers) return Refusal::wrong_client;
   wire::TssHeader header{.sp = terms.use_ssi, .an = slot->key.an, .sdi = terms.sdi};
-  if (terms.use_ssi) header.ssi = packet.client_ssi.value_or(terms.ssi);
+  if (terms.use_ssi) header.ssi = client.value_or(terms.ssi);
   if (!is_allowed(terms.mode, header, packet.route.source.family)) {
     return Refusal::wrong_source_form;
   }

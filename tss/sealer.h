@@ -23,8 +23,10 @@ struct ClearPacket {
   std::span<const IoSlice> payload;
   uint32_t sdi = 0;
   Route route;
-  std::optional<uint32_t> client_ssi;  // for mode server with SSI: who the client is [TSS-033]
-  std::span<std::byte> room;           // for security header, content and ICV
+  // For mode server with SSI: who the client is. Nothing: it is found by its address. [TSS-033,
+  // TSS-147]
+  std::optional<uint32_t> client_ssi;
+  std::span<std::byte> room;  // for security header, content and ICV
 
   // Results.
   uint32_t sealed_bytes = 0;  // 0: not sealed

@@ -100,6 +100,7 @@ TEST(KeyFileTest, LimitsAreFields) {
   for (const Row& row :
        {Row{"domains", &tss::DomainsConfig::domains, 1, 65536},
         Row{"ready_keys", &tss::DomainsConfig::ready_keys, 2, 1048576},
+        Row{"clients", &tss::DomainsConfig::clients, 1, 1048576},
         Row{"sources", &tss::DomainsConfig::sources, 1, 1048576},
         Row{"replay_packets", &tss::DomainsConfig::replay_packets, 64, 1048576},
         Row{"derivations_per_second", &tss::DomainsConfig::derivations_per_second, 1, 100'000'000},
@@ -122,6 +123,40 @@ TEST(KeyFileTest, LimitsAreFields) {
   EXPECT_EQ(problem_of("[limits]\nreplay_packets = 100\n"),
             "keys.toml:1: replay_packets: is a power of two");
   EXPECT_EQ(problem_of("[limits]\nmembers = 1\n"), "keys.toml:2: members: there is no such limit");
+}
+
+// [TSS-147] The clients of a server with SSIs.
+TEST(KeyFileTest, AServerListsItsClients) {
+  const auto server = [](const std::string& clients, const std::string& mode = "server") {
+    return "[[domain]]\nsdi = 7\nmode = \"" + mode + "\"\nclients = " + clients +
+           "\n[[domain.key]]\nan = 0\nsecret = \"" + kOne + "\"\n";
+  };
+  const std::string two =
+      "[{ address = \"10.0.0.5\", ssi = 5 }, { address = \"fd00::6\", ssi = 0x6 }]";
+  const KeyFile file = parse(server(two));
+  const DomainEntry& one = file.domains.at(0);
+  EXPECT_TRUE(one.terms.use_ssi);
+  EXPECT_TRUE(one.terms.has_clients);
+  ASSERT_EQ(one.clients.size(), 2u);
+  EXPECT_EQ(one.clients[0].address, wire::IpAddress::v4(0x0A000005));
+  EXPECT_EQ(one.clients[1].address, *wire::parse_ip_address("fd00::6"));
+  EXPECT_EQ(one.clients[1].ssi, 6u);
+  EXPECT_EQ(text_of(parse(text_of(file))), text_of(file));
+  EXPECT_TRUE(changes(file, parse(text_of(file))).empty());
+  EXPECT_EQ(changes(file, parse(server("[]"))).size(), 1u) << "the list is a term";
+  const std::string at = "keys.toml:4: clients: ";
+  EXPECT_EQ(problem_of(server("5")), at + "is a list of clients");
+  EXPECT_EQ(problem_of(server("[5]")), at + "each is { address = \"ADDRESS\", ssi = NUMBER }");
+  EXPECT_EQ(problem_of(server("[{ address = \"x\", ssi = 5 }]")),
+            "keys.toml:4: address: is an IP address");
+  for (const char* const same :
+       {"{ address = \"10.0.0.5\", ssi = 6 }", "{ address = \"10.0.0.6\", ssi = 5 }"}) {
+    EXPECT_EQ(
+        problem_of(server("[{ address = \"10.0.0.5\", ssi = 5 }, " + std::string(same) + "]")),
+        at + "two have the same address or ssi");
+  }
+  EXPECT_EQ(problem_of(server("[]", "cluster")),
+            "keys.toml:1: clients: only a domain of mode server has clients");
 }
 
 // [TSS-031]

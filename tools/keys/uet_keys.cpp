@@ -167,15 +167,23 @@ void give_client(const Options& options) {
   }
   KeyFile made;
   DomainEntry client = server;
+  const auto listed = std::ranges::find(server.clients, ssi, &ClientEntry::ssi);
+  if (server.terms.has_clients && listed == server.clients.end()) {
+    throw KeyFileError(options.file + ": clients: none has this ssi");
+  }
+  client.clients.clear();
+  client.terms.has_clients = false;
   client.terms.mode = tss::Mode::client;
   client.terms.ssi = ssi;
   const wire::TssHeader header{.sp = is_ssi, .ssi = ssi, .tsc = uint64_t{options.epoch} << 48};
+  const wire::IpAddress owner = is_v4                            ? *address
+                                : listed != server.clients.end() ? listed->address
+                                                                 : wire::IpAddress{};
   for (KeyEntry& entry : client.keys) {
     tss::Kdf kdf;
     tss::KeyMaterial pair;
-    const bool is_derived =
-        kdf.create().ok() && kdf.set_master(entry.key.secret) &&
-        kdf.derive(entry.key, header, is_v4 ? *address : wire::IpAddress{}, pair);
+    const bool is_derived = kdf.create().ok() && kdf.set_master(entry.key.secret) &&
+                            kdf.derive(entry.key, header, owner, pair);
     if (!is_derived) throw KeyFileError("the cipher library failed");
     std::copy(pair.sdk().begin(), pair.sdk().end(), entry.key.secret.begin());
     std::copy(pair.iv_mask().begin(), pair.iv_mask().end(), entry.key.iv_mask.begin());

@@ -117,6 +117,49 @@ TEST_F(CounterTest, ServersCountInTheUpperHalf) {
   EXPECT_EQ(server.refusal, Refusal::wrong_client);
 }
 
+// [TSS-147] A server that knows its clients by address needs nobody to say who they are, and lets
+// none speak for the address of another one.
+TEST_F(CounterTest, ServersKnowTheirClientsByAddress) {
+  End server;
+  DomainTerms terms = terms_of(Mode::server, 0);
+  terms.has_clients = true;
+  const Key master = key_with(Mode::server, 0x11);
+  SecureDomain& at_server = add(server, terms, master);
+  at_server.grant(false, at_server.slot(false).secret->counter.next(), kCounterMax);
+  ASSERT_TRUE(server.domains.add_client(kSdi, v4(1), kSsi).ok());
+  ASSERT_TRUE(server.domains.add_client(kSdi, v4(3), kSsi + 1).ok());
+  EXPECT_EQ(server.domains.add_client(kSdi, v4(1), 9).error(), Errc::exists);
+
+  const Octets answer = server.seal(content(), kBack);
+  EXPECT_EQ(header_of(hex_of(answer)).ssi, kSsi);
+  EXPECT_TRUE(server.seal(content(), udp_route(v4(2), v4(4))).empty());
+  EXPECT_EQ(server.refusal, Refusal::wrong_client);
+
+  // A client with its own pair, from its own address, from that of another client, and of nobody.
+  Kdf kdf;
+  KeyMaterial made;
+  ASSERT_TRUE(kdf.create().ok() && kdf.set_master(master.secret));
+  ASSERT_TRUE(kdf.derive(master, {.sp = true, .ssi = kSsi}, v4(1), made));
+  Key pair = key_with(Mode::client, 0);
+  std::ranges::copy(made.sdk(), pair.secret.begin());
+  std::ranges::copy(made.iv_mask(), pair.iv_mask.begin());
+  End client;
+  add(client, terms_of(Mode::client, kSsi), pair).grant(false, 0, ~uint64_t{0});
+  EXPECT_EQ(client.verdict(answer, kBack), "ok");
+  EXPECT_EQ(server.verdict(client.seal(content(), kThere), kThere), "ok");
+  for (const uint32_t other : {3u, 4u}) {
+    const Route from_other = udp_route(v4(other), v4(2));
+    EXPECT_EQ(server.verdict(client.seal(content(), from_other), from_other), "not_a_member");
+  }
+  // They go with the domain, and leave their room.
+  server.domains.remove(kSdi);
+  EXPECT_EQ(server.domains.client_of(kSdi, v4(1)), std::nullopt);
+  for (uint32_t i = 0; i < End::small().clients; ++i) {
+    EXPECT_TRUE(server.domains.add_client(kSdi + 1, v4(i), i).ok()) << i;
+  }
+  EXPECT_EQ(server.domains.add_client(kSdi + 1, v4(200), 200).error(), Errc::again);
+}
+
 // [TSS-044] Off by default, for peers that begin at 0.
 TEST_F(CounterTest, DirectionsAreNotCheckedUnlessAsked) {
   End a, b;

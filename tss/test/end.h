@@ -63,6 +63,7 @@ class End {
     config.sources = 4;
     config.replay_packets = 256;
     config.members = 8;
+    config.clients = 100;
     return config;
   }
 

@@ -30,6 +30,12 @@ int fi_errno_of(const pds::Failure& failure) {
   return FI_EIO;
 }
 
+// What the system, or the layer that seals, said. libfabric has numbers of its own for some.
+int fi_errno_of_local(int error) {
+  if (error == ENOKEY) return FI_ENOKEY;
+  return error != 0 ? error : FI_EFAULT;
+}
+
 const char* name_of(pds::FailureReason reason) {
   switch (reason) {
     case pds::FailureReason::timeout:
@@ -174,7 +180,7 @@ OperationError operation_error(const ses::Completion& completion) {
     case Status::aborted:
       return {FI_ECANCELED, local};
     case Status::fault:
-      return {completion.local_error != 0 ? completion.local_error : FI_EFAULT, local};
+      return {fi_errno_of_local(completion.local_error), local};
     case Status::ok:
       break;
   }

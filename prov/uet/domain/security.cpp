@@ -117,10 +117,11 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
 // What the provider cannot serve. Throws KeyFileError.
 void KeptKeys::check() const {
   for (const keys::DomainEntry& entry : ring_->file().domains) {
-    if (entry.terms.mode == tss::Mode::server && entry.terms.use_ssi) {
+    const bool is_servers = entry.terms.mode == tss::Mode::server && entry.terms.use_ssi;
+    if (is_servers && !entry.terms.has_clients) {
       throw keys::KeyFileError(ring_->source().name() + ": domain " +
                                std::to_string(entry.terms.sdi) +
-                               ": mode server with an ssi is not supported by the provider");
+                               ": mode server with an ssi needs the field clients");
     }
   }
 }

@@ -1,6 +1,9 @@
 // FI_UET_TSS=file: processes with the same key talk, and nobody else hears them.
 #include "prov/uet/test/secured_roles.h"
 
+#include "keys/key_file.h"
+#include "tss/kdf.h"
+
 namespace uet::prov::test {
 namespace {
 
@@ -351,6 +354,47 @@ TEST_F(SecuredTest, ADomainIsTakenAwayWhileItIsInUse) {
   });
   finish(b);
   finish(a);
+}
+
+// [TSS-033, TSS-044, TSS-147] A server and a client with its own pair. To an address without a
+// client a server sends nothing.
+TEST_F(SecuredTest, AServerTalksToItsClients) {
+  const std::string client = "{ address = \"127.0.48.3\", ssi = 5 }";
+  const auto server = [](const std::string& clients) {
+    return "[[domain]]\nsdi = 7\nmode = \"server\"\nclients = [" + clients + "]\n" +
+           key_text(0, '1');
+  };
+  write_keys("server", server(client));
+  write_keys("no clients", "[[domain]]\nsdi = 7\nmode = \"server\"\nssi = 1\n" + key_text(0, '1'));
+  keys::KeyFile pair = keys::parse_key_file(server(client), "test");
+  keys::DomainEntry& at_client = pair.domains[0];
+  tss::Key& key = at_client.keys[0].key;
+  tss::Kdf kdf;
+  tss::KeyMaterial made;
+  ASSERT_TRUE(kdf.create().ok() && kdf.set_master(key.secret));
+  ASSERT_TRUE(kdf.derive(key, {.sp = true, .ssi = 5}, {}, made));
+  std::ranges::copy(made.sdk(), key.secret.begin());
+  std::ranges::copy(made.iv_mask(), key.iv_mask.begin());
+  key.mode = at_client.terms.mode = tss::Mode::client;
+  key.epoch = 0;
+  at_client.clients.clear();
+  at_client.terms.has_clients = false;
+  at_client.terms.ssi = 5;
+  keys::write_key_file(pair, path("client"));
+  keys::CounterMarks::create(path("client counters"));
+
+  const pid_t a = start(0, secured({}, "server"), be_target);
+  const pid_t b =
+      start(1, secured({{"FI_UET_TSS_COUNTERS", kept(path("client counters"))}}, "client"), write);
+  finish(a);
+  finish(b);
+  finish(start(0, secured({}, "no clients"), cannot_open));
+  finish(start(0, secured({}, "server"), [](const Line&) {
+    Node node(at(kTargetAt));
+    const std::vector<uint8_t> mine = secrets(kBytes);  // not copied
+    ASSERT_EQ(fi_send(node.ep, mine.data(), kBytes, nullptr, node.insert(node.name()), nullptr), 0);
+    EXPECT_EQ(await(node.tx_cq).err, FI_ENOKEY) << "its own address has no client";
+  }));
 }
 
 // [TSS-145] The limits of the key file count when a domain opens: here the number of secure

@@ -86,6 +86,27 @@ class UetKeysTest(unittest.TestCase):
         for wrong in ("12", "", "fd00::1"):
             self.run_keys(*words, "--client", wrong, status=1)
 
+    # [TSS-147] The same pair as without a list, by kdf_ssi_v6 = "address" for the listed address.
+    def test_a_listed_client_gets_its_pair(self):
+        def server(more):
+            with open(self.file, "w", encoding="utf-8",
+                      opener=lambda p, f: os.open(p, f, 0o600)) as f:
+                f.write('[[domain]]\nsdi = 7\nmode = "server"\n' + more + '[[domain.key]]\n'
+                        'an = 0\n'
+                        'secret = '
+                        '"34448a064292601b11a0978f56a2d34cf3fc35ede1a6bc04f8db3e5243a2b0ca"\n')
+        client = os.path.join(self.folder.name, "client.toml")
+        words = ("client", self.file, "--sdi", "7", "--epoch", "7616", "--out", client)
+        server('clients = [{ address = "192.168.42.1", ssi = 0x0a0b0c0d }]\n')
+        self.run_keys(*words, "--client", str(0x0a0b0c0d))
+        self.assertIn("key=873e0535a7da9acd2895af9e825d91b4d8f5ca77bbcfc601d1d1e52ee692c1c9"
+                      "c4989cc47f30f9c595103a61", self.run_keys("lines", client).stdout)  # K7
+        self.run_keys(*words, "--client", "7", status=1)
+        server('clients = [{ address = "2001:cb0::fc0:0:0:abc", ssi = 5 }]\n')
+        self.run_keys(*words, "--client", "5")
+        self.assertIn("key=b59002ad3e6a9ae5864878730070f8916e43e5011acaa4be3504256185f24d97"
+                      "209a3d29581028fb0da2749e", self.run_keys("lines", client).stdout)  # K4
+
     def test_what_is_wrong_is_said_in_one_line(self):
         self.run_keys("generate", self.file, "--sdi", "7")
         os.chmod(self.file, 0o644)
