@@ -108,7 +108,7 @@ TEST_F(LimitedMemoryTest, FewConnectionsNeedFewAddresses) {
 TEST_F(LimitedMemoryTest, FewAddressesMakeSmallerTablesAndAWarning) {
   expect_good([] {
     setenv("FI_LOG_LEVEL", "warn", 1);
-    return allow(RLIMIT_AS, "VmSize", 800 * kMiB) + pass_a_message();
+    return allow(RLIMIT_AS, "VmSize", 900 * kMiB) + pass_a_message();
   });
   EXPECT_TRUE(is_warned()) << text_;
 }
