@@ -11,9 +11,9 @@
 namespace uet::prov::test {
 namespace {
 
-constexpr const char* kTargetAt = "127.0.49.2";
-constexpr const char* kWriterAt = "127.0.49.3";
-constexpr const char* kOtherAt = "127.0.49.4";
+constexpr const char* kTargetAt = "127.0.50.2";
+constexpr const char* kWriterAt = "127.0.50.3";
+constexpr const char* kOtherAt = "127.0.50.4";
 constexpr size_t kMessageBytes = 64;
 
 // Counters of the target, in the order in which it tells them.
