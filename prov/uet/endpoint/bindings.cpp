@@ -76,13 +76,6 @@ int Bindings::bind_counter(Counter& counter, uint64_t flags) {
     return -FI_EBADFLAGS;
   }
   if (&counter.domain() != &domain_) return other_domain("counter");
-  if ((flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0 && (as_.caps & FI_RMA_EVENT) == 0) {
-    UET_WARN(
-        EP_CTRL,
-        "fi_ep_bind: counters of remote operations need FI_RMA_EVENT; ask fi_getinfo for it in "
-        "hints->caps\n");
-    return -FI_EOPNOTSUPP;
-  }
   for (uint32_t slot = 0; slot < kCounterSlots; ++slot) {
     if ((flags & kFlags[slot]) != 0 && counters_[slot] != nullptr) return -FI_EINVAL;
   }

@@ -75,6 +75,10 @@ class Bindings {
   bool counts_transmits() const {
     return counters_[kSendCounter] != nullptr || counters_[kWriteCounter] != nullptr;
   }
+  // A counter shows when a peer has written or read.
+  bool counts_remote() const {
+    return counters_[kRemoteReadCounter] != nullptr || counters_[kRemoteWriteCounter] != nullptr;
+  }
   // To the endpoint's event queue, else to the domain's. [LF-137]
   void report_lost(const LostSend& lost) const;
 

@@ -12,9 +12,11 @@
 namespace uet::prov {
 
 // Header data is always taken: where the CQ's format has no member for it, or no CQ is bound, the
-// application does without. [LF-093]
+// application does without. What peers write and read is told where FI_RMA_EVENT was asked for or
+// the endpoint has a counter for it. [LF-093, LF-097]
 ses::CompletionSink Receptions::sink() {
-  return {this, &on_done, &on_reserve, &on_release, true, (ep_.as.caps & FI_RMA_EVENT) != 0};
+  const bool tells_remote = (ep_.as.caps & FI_RMA_EVENT) != 0 || ep_.bound.counts_remote();
+  return {this, &on_done, &on_reserve, &on_release, true, tells_remote};
 }
 
 // The room for its completion; false: the application has to read first.

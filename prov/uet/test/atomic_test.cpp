@@ -303,10 +303,14 @@ TEST_F(AtomicTest, RightsAreThoseOfTheManual) {
 }
 
 // [LF-097] fi_endpoint(3): FI_REMOTE_READ of an endpoint counts reads and atomics that fetch or
-// compare, FI_REMOTE_WRITE writes and the other atomics.
-TEST_F(AtomicTest, CountersOfTheTarget) {
+// compare, FI_REMOTE_WRITE writes and the other atomics. A counter that is bound counts, whether
+// FI_RMA_EVENT was asked for or not: fi_ubertest does not ask.
+class TargetCountersTest : public AtomicTest, public ::testing::WithParamInterface<uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Caps, TargetCountersTest, ::testing::Values(0, FI_RMA_EVENT));
+
+TEST_P(TargetCountersTest, EachKindOfOperationIsCounted) {
   NodeOptions options = with_atomics();
-  options.caps |= FI_RMA_EVENT;
+  options.caps |= GetParam();
   NodeOptions target = options;
   target.is_enabled = false;
   a = std::make_unique<Node>(options);
