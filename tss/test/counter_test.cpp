@@ -46,6 +46,17 @@ class CounterTest : public ::testing::Test {
     EXPECT_TRUE(domain.transmit_with(key.an, kBegin).ok());
     return domain;
   }
+  // The pair of the client with kSsi, as its server derives it.
+  static Key client_pair(const Key& master) {
+    Kdf kdf;
+    KeyMaterial made;
+    EXPECT_TRUE(kdf.create().ok() && kdf.set_master(master.secret));
+    EXPECT_TRUE(kdf.derive(master, {.sp = true, .ssi = kSsi}, v4(1), made));
+    Key pair = key_with(Mode::client, 0);
+    std::ranges::copy(made.sdk(), pair.secret.begin());
+    std::ranges::copy(made.iv_mask(), pair.iv_mask.begin());
+    return pair;
+  }
 };
 
 // [TSS-041, TSS-043, TSS-101, T-16] No grant, no packet; and none after the last counter.
@@ -90,14 +101,7 @@ TEST_F(CounterTest, ServersCountInTheUpperHalf) {
   SecureDomain& at_server = add(server, terms, master);
   at_server.grant(false, at_server.slot(false).secret->counter.next(), kCounterMax);
 
-  // The pair of the client, as the server derives it.
-  Kdf kdf;
-  KeyMaterial made;
-  ASSERT_TRUE(kdf.create().ok() && kdf.set_master(master.secret));
-  ASSERT_TRUE(kdf.derive(master, {.sp = true, .ssi = kSsi}, v4(1), made));
-  Key pair = key_with(Mode::client, 0);
-  std::ranges::copy(made.sdk(), pair.secret.begin());
-  std::ranges::copy(made.iv_mask(), pair.iv_mask.begin());
+  const Key pair = client_pair(master);
   DomainTerms clients = terms_of(Mode::client, kSsi);
   clients.strict_direction = true;
   SecureDomain& at_client = add(client, clients, pair);
@@ -117,8 +121,8 @@ TEST_F(CounterTest, ServersCountInTheUpperHalf) {
   EXPECT_EQ(server.refusal, Refusal::wrong_client);
 }
 
-// [TSS-147] A server that knows its clients by address needs nobody to say who they are, and lets
-// none speak for the address of another one.
+// [TSS-147] A server with a list of clients seals for each address with the SSI of its client, and
+// drops packets of a client from the address of another one.
 TEST_F(CounterTest, ServersKnowTheirClientsByAddress) {
   End server;
   DomainTerms terms = terms_of(Mode::server, 0);
@@ -136,13 +140,7 @@ TEST_F(CounterTest, ServersKnowTheirClientsByAddress) {
   EXPECT_EQ(server.refusal, Refusal::wrong_client);
 
   // A client with its own pair, from its own address, from that of another client, and of nobody.
-  Kdf kdf;
-  KeyMaterial made;
-  ASSERT_TRUE(kdf.create().ok() && kdf.set_master(master.secret));
-  ASSERT_TRUE(kdf.derive(master, {.sp = true, .ssi = kSsi}, v4(1), made));
-  Key pair = key_with(Mode::client, 0);
-  std::ranges::copy(made.sdk(), pair.secret.begin());
-  std::ranges::copy(made.iv_mask(), pair.iv_mask.begin());
+  const Key pair = client_pair(master);
   End client;
   add(client, terms_of(Mode::client, kSsi), pair).grant(false, 0, ~uint64_t{0});
   EXPECT_EQ(client.verdict(answer, kBack), "ok");
