@@ -15,8 +15,8 @@ namespace uet::io {
 
 // Frames that were dropped, by reason.
 struct FrameDrops {
-  uint64_t malformed = 0;  // not a packet of ours after all, or a wrong checksum
-  uint64_t martian = 0;    // from an address that nobody out there has
+  uint64_t malformed = 0;  // wrong headers or a wrong checksum
+  uint64_t martian = 0;    // from an address that no other host can have
   uint64_t bad_crc = 0;
 };
 

@@ -19,8 +19,8 @@ namespace uet::io {
 
 struct NativeFormat {
   uint8_t ip_protocol = 0;  // 0: packets travel over UDP
-  // Each packet without a seal ends with a CRC; but nobody can tell of packets with these DSCPs
-  // (bit i: DSCP i), because a switch has cut them, CRC and all. [WIRE-022]
+  // Each packet without a seal ends with a CRC. A packet with one of these DSCPs (bit i: DSCP i) is
+  // taken without: a switch has cut it, CRC and all. [WIRE-022]
   bool crc = false;
   uint64_t cut_dscps = 0;
   FabricAddress local;

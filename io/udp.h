@@ -45,8 +45,8 @@ struct UdpOptions {
   // for an address, without ports; CAP_NET_RAW. 0: over UDP. [WIRE-008, WIRE-009]
   uint8_t ip_protocol = 0;
   // With an IP protocol: each packet without a seal ends with a CRC, and one that is wrong is
-  // dropped; but nobody can tell of packets with these DSCPs (bit i: DSCP i), because a switch has
-  // cut them, CRC and all. [WIRE-022, WIRE-089]
+  // dropped. A packet with one of these DSCPs (bit i: DSCP i) is taken without: a switch has cut
+  // it, CRC and all. [WIRE-022, WIRE-089]
   bool crc = false;
   uint64_t cut_dscps = 0;
   bool deaf = false;  // drop all that arrives: somebody else receives what comes to these ports

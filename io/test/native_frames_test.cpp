@@ -204,7 +204,7 @@ TYPED_TEST(NativeFramesTest, AWrongCrcIsDropped) {
   });
 }
 
-// [WIRE-008] Nobody takes the protocol there: the host says so, to frames as well.
+// [WIRE-008] A host without a process for the protocol answers with ICMP, to frames as well.
 TYPED_TEST(NativeFramesTest, AHostWithoutTheProtocolRefuses) {
   this->with_each_family([&] {
     const auto a = this->open_frames(this->native_at(0));

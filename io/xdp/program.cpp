@@ -36,7 +36,7 @@ class Assembler {
  public:
   void move(Register to, Register from) { add(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
   void set(Register to, int32_t value) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, r0, 0, value); }
-  // Parts of a code that are 0 are written all the same.
+  // BPF_IMM and BPF_K are 0, which clang-tidy calls redundant; the codes name them all the same.
   // NOLINTBEGIN(misc-redundant-expression)
   void set64(Register to, uint64_t value, uint8_t meaning = 0) {
     add(BPF_LD | BPF_DW | BPF_IMM, to, static_cast<Register>(meaning), 0,

@@ -258,8 +258,8 @@ TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
   EXPECT_EQ(uint8_t(v.response.bytes[2]) | uint8_t(v.response.bytes[3]), 0);
 }
 
-// [SES-015, SES-019, SES-050, WIRE-062] Header data is in the first packet, in whatever order they
-// come, and whatever the others say of theirs; a message that is kept has it as well.
+// [SES-015, SES-019, SES-050, WIRE-062] The header data of a message is that of its first packet,
+// in any order of arrival and with other values in the other packets; of unexpected messages, too.
 TEST_F(TargetFormsTest, HeaderDataIsThatOfTheFirstPacket) {
   wire::StandardRequest h = request(SesOpcode::send, 2048);
   h.common.hd = true;

@@ -98,7 +98,7 @@ TEST_F(MemoryRegionsTest, UserKeysMayBeAnyNumber) {
   EXPECT_EQ(authorize(regions_.key(provider)), ReturnCode::ok);
 }
 
-// [LF-027] Bit 63 of a key says that an access may be repeated, whoever chose the rest of the key.
+// [LF-027] Bit 63 of a key says that an access may be repeated, in keys of the application, too.
 TEST_F(MemoryRegionsTest, TheKeySaysThatReplaysAreSafe) {
   RegionRequest r = request();
   r.provider_key = false;
