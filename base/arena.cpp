@@ -56,10 +56,9 @@ void* Arena::reserve_apart(size_t bytes) {
 }
 
 bool Arena::commit(void* first, size_t from, size_t until) {
-  const size_t usable = align_up(from, kPageBytes);
-  const size_t wanted = align_up(until, kPageBytes);
-  if (wanted <= usable) return true;
-  return commit_zero_pages(static_cast<std::byte*>(first) + usable, wanted - usable);
+  const size_t start = from / kPageBytes * kPageBytes;
+  return commit_zero_pages(static_cast<std::byte*>(first) + start,
+                           align_up(until, kPageBytes) - start);
 }
 
 void* Arena::take(Area& area, size_t bytes, size_t align) {

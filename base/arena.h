@@ -56,8 +56,8 @@ class Arena {
   // Addresses from the start of a page on, of which nothing may be used before commit(). Null when
   // the system has no more.
   [[nodiscard]] void* reserve_apart(size_t bytes);
-  // Makes usable what lies between two distances from `first`, a result of reserve_apart() that is
-  // usable up to `from`. False: the system has no memory left; nothing was changed.
+  // Makes usable what lies between two distances from `first`, a result of reserve_apart(); part of
+  // it may be so already. False: the system has no memory left; nothing was changed.
   [[nodiscard]] static bool commit(void* first, size_t from, size_t until);
 
   // A T that the arena destroys. Null when the system has no more.

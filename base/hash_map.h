@@ -69,6 +69,7 @@ class HashMap {
     const uint32_t tag = tag_of(key);
     if (locate(key, tag) != kAbsent) return Errc::exists;
     if (size_ == capacity_ && !add_room()) return Errc::again;
+    if (size_ == 0) write_first(&tags_[home_of(tag)], sizeof(uint32_t));
     ++size_;
     return &place(Slot{key, value}, tag)->value;
   }
@@ -105,7 +106,7 @@ class HashMap {
   uint32_t after(uint32_t at) const { return (at + 1) & mask_; }
 
   uint32_t locate(const Key& key, uint32_t tag) const {
-    if (slots_.empty()) return kAbsent;
+    if (size_ == 0) return kAbsent;  // no page is read that nothing was written to
     for (uint32_t at = home_of(tag); tags_[at] != kFree; at = after(at)) {
       if (tags_[at] == tag && slots_[at].key == key) return at;
     }
@@ -153,6 +154,7 @@ Result<void> HashMap<Key, Value>::resize(Arena& arena, uint32_t capacity) {
     tags_ = tags;
     slots_ = {first, slot_count};
     mask_ = slot_count - 1;
+    if (size_ != 0) write_first(tags.data(), tags.size_bytes());
     for (uint32_t i = 0; i < old_slots.size(); ++i) {
       if (old_tags[i] != kFree) place(old_slots[i], old_tags[i]);
     }

@@ -1,6 +1,7 @@
 // Pools of equal objects with 32-bit handles. A handle outlives its object: it then resolves to
 // null, which is how a late packet learns that its connection is gone. The slots are one array in
-// an arena, of which a page is taken when a slot on it is used for the first time.
+// an arena, of which a page is taken when a slot on it is used for the first time. The words about
+// them stand before it, in the reverse order, so that the first ones share a page.
 #pragma once
 
 #include "base/arena.h"
@@ -88,14 +89,14 @@ class Slab {
   // The handle of a live object. O(1).
   Handle<T> handle(const T* object) const {
     const uint32_t index = index_of(object);
-    UET_ASSERT((meta_[index] & kLinkMask) == kLive);
-    return {index, meta_[index] >> kLinkBits};
+    UET_ASSERT((meta(index) & kLinkMask) == kLive);
+    return {index, meta(index) >> kLinkBits};
   }
 
   // The object, or null when it is gone or the handle is not one of this slab. O(1).
   T* get(Handle<T> h) {
     const uint32_t index = h.index();
-    if (index >= ready_ || meta_[index] != ((h.generation() << kLinkBits) | kLive)) return nullptr;
+    if (index >= ready_ || meta(index) != ((h.generation() << kLinkBits) | kLive)) return nullptr;
     return &slots_[index].value;
   }
   const T* get(Handle<T> h) const { return const_cast<Slab*>(this)->get(h); }
@@ -127,6 +128,10 @@ class Slab {
   static constexpr uint32_t kGenerationMax = (uint32_t{1} << (32 - kLinkBits)) - 1;
   static constexpr uint32_t kRest = 64;  // freed slots that wait, with Reuse::rested
 
+  // generation << kLinkBits | link; 0: never used
+  uint32_t& meta(uint32_t index) const {
+    return reinterpret_cast<uint32_t*>(slots_)[-1 - ptrdiff_t{index}];
+  }
   uint32_t index_of(const T* object) const;
   uint32_t take_freed();
   uint32_t take_fresh();
@@ -135,7 +140,7 @@ class Slab {
   bool make_ready();
 
   Slot* slots_ = nullptr;
-  uint32_t* meta_ = nullptr;   // generation << kLinkBits | link; 0: never used
+  size_t meta_bytes_ = 0;      // before the slots
   uint32_t free_head_ = kEnd;  // freed slots, linked through their meta words
   uint32_t free_tail_ = kEnd;
   uint32_t size_ = 0;

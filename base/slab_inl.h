@@ -20,16 +20,15 @@ Result<void> Slab<T>::create(Arena& arena, Room room, Reuse reuse) {
   const bool is_legal = room.first != 0 && room.first <= room.most && room.most <= kCapacityMax;
   if (!is_legal) return Errc::invalid;
   // All zero: generation 0 makes a forged handle to a slot never used resolve to null.
-  const size_t bytes = sizeof(Slot) * room.most;
-  const size_t meta_bytes = sizeof(uint32_t) * room.most;
+  constexpr size_t kAlign = std::max(alignof(Slot), alignof(uint32_t));
+  const size_t meta_bytes = (sizeof(uint32_t) * room.most + kAlign - 1) / kAlign * kAlign;
+  const size_t bytes = meta_bytes + sizeof(Slot) * room.most;
   const bool in_steps = arena.commits_in_steps(bytes);
-  void* const slots = in_steps ? arena.reserve_apart(bytes) : arena.reserve(bytes, alignof(Slot));
-  void* const meta =
-      in_steps ? arena.reserve_apart(meta_bytes) : arena.reserve(meta_bytes, alignof(uint32_t));
-  if (slots == nullptr || meta == nullptr) return Errc::no_memory;
+  void* const memory = in_steps ? arena.reserve_apart(bytes) : arena.reserve(bytes, kAlign);
+  if (memory == nullptr) return Errc::no_memory;
   arena.note_use((sizeof(Slot) + sizeof(uint32_t)) * room.first);
-  slots_ = static_cast<Slot*>(slots);
-  meta_ = static_cast<uint32_t*>(meta);
+  slots_ = reinterpret_cast<Slot*>(static_cast<std::byte*>(memory) + meta_bytes);
+  meta_bytes_ = meta_bytes;
   room_ = room.first;
   most_ = room.most;
   ready_ = in_steps ? 0 : most_;
@@ -53,8 +52,9 @@ bool Slab<T>::make_ready() {
   constexpr size_t kStepBytes = 256 * 1024;
   const auto step = std::max<uint32_t>(ready_ / 4, kStepBytes / sizeof(Slot) + 1);
   const uint32_t until = ready_ + std::min(step, most_ - ready_);
-  if (until == ready_ || !Arena::commit(slots_, sizeof(Slot) * ready_, sizeof(Slot) * until) ||
-      !Arena::commit(meta_, sizeof(uint32_t) * ready_, sizeof(uint32_t) * until)) {
+  auto* const memory = reinterpret_cast<std::byte*>(slots_) - meta_bytes_;
+  if (until == ready_ || !Arena::commit(memory, meta_bytes_ - sizeof(uint32_t) * until,
+                                        meta_bytes_ + sizeof(Slot) * until)) {
     return false;
   }
   ready_ = until;
@@ -64,14 +64,15 @@ bool Slab<T>::make_ready() {
 template <class T>
 uint32_t Slab<T>::take_fresh() {
   if (used_ == room_ || (used_ == ready_ && !make_ready())) return kEnd;
-  meta_[used_] = uint32_t{1} << kLinkBits;
+  meta(used_) = uint32_t{1} << kLinkBits;
+  if constexpr (sizeof(Slot) <= kPageBytes) write_first(&slots_[used_], sizeof(Slot));
   return used_++;
 }
 
 template <class T>
 uint32_t Slab<T>::take_freed() {
   const uint32_t index = free_head_;
-  if (index != kEnd) free_head_ = meta_[index] & kLinkMask;
+  if (index != kEnd) free_head_ = meta(index) & kLinkMask;
   return index;
 }
 
@@ -91,7 +92,7 @@ template <class... Args>
 T* Slab<T>::alloc(Args&&... args) {
   const uint32_t index = take();
   if (index == kEnd) return nullptr;
-  meta_[index] |= kLive;
+  meta(index) |= kLive;
   ++size_;
   Slot* const slot = &slots_[index];
   if constexpr (std::is_constructible_v<T, Args...>) {
@@ -104,22 +105,22 @@ T* Slab<T>::alloc(Args&&... args) {
 template <class T>
 void Slab<T>::free(T* object) {
   const uint32_t index = index_of(object);
-  uint32_t& meta = meta_[index];
-  UET_ASSERT((meta & kLinkMask) == kLive);
+  uint32_t& word = meta(index);
+  UET_ASSERT((word & kLinkMask) == kLive);
   object->~T();
 
-  const uint32_t old = meta >> kLinkBits;
+  const uint32_t old = word >> kLinkBits;
   const uint32_t generation = (old == kGenerationMax ? 1 : old + 1) << kLinkBits;
   --size_;
   if (free_head_ == kEnd) {
-    meta = generation | kEnd;
+    word = generation | kEnd;
     free_head_ = free_tail_ = index;
   } else if (reuse_ == Reuse::soon) {
-    meta = generation | free_head_;
+    word = generation | free_head_;
     free_head_ = index;
   } else {
-    meta = generation | kEnd;
-    uint32_t& tail = meta_[free_tail_];
+    word = generation | kEnd;
+    uint32_t& tail = meta(free_tail_);
     tail = (tail & ~kLinkMask) | index;
     free_tail_ = index;
   }
@@ -141,7 +142,7 @@ template <class Fn>
 void Slab<T>::for_each(Fn&& fn) {
   if (size_ == 0) return;
   for (uint32_t i = 0; i < used_; ++i) {  // no slot after these was ever used
-    if ((meta_[i] & kLinkMask) == kLive) fn(slots_[i].value);
+    if ((meta(i) & kLinkMask) == kLive) fn(slots_[i].value);
   }
 }
 

@@ -34,6 +34,14 @@ inline constexpr size_t kPageBytes = 4096;
 // Gives back what one of the first two returned for so many `bytes`, all at once.
 void release_zero_pages(void* memory, size_t bytes);
 
+// To be called before memory of so many octets, all zero, is first used: an instruction that reads
+// before it writes would take a page in two steps.
+inline void write_first(void* memory, size_t bytes) {
+  auto* const octets = static_cast<volatile char*>(memory);
+  for (size_t at = 0; at < bytes; at += kPageBytes) octets[at] = 0;
+  octets[bytes - 1] = 0;
+}
+
 // With AddressSanitizer so many octets stand between two allocations and may not be used; the
 // sanitizer itself knows nothing of allocations in mapped memory. To be allowed again before the
 // memory is given back.

@@ -39,6 +39,7 @@ class BlockPool {
     --chunk_left_;
     std::byte* const block = chunk_;
     chunk_ += bytes_;
+    if (bytes_ <= kPageBytes) write_first(block, bytes_);
     return block;
   }
 

@@ -47,6 +47,29 @@ TEST(ZeroPagesTest, CommittedPagesOfReservedAddressesAreZeroAndUsable) {
   release_zero_pages(memory, kBytes);
 }
 
+uint32_t pages_taken(void* memory, uint32_t pages) {
+  std::vector<unsigned char> is_there(pages);
+  if (mincore(memory, pages * kPageBytes, is_there.data()) != 0) return UINT32_MAX;
+  uint32_t taken = 0;
+  for (const unsigned char there : is_there) taken += there & 1;
+  return taken;
+}
+
+TEST(ZeroPagesTest, WhatIsToBeUsedTakesItsPagesAtOnce) {
+  constexpr uint32_t kPages = 6;
+  auto* const memory = static_cast<std::byte*>(reserve_zero_pages(kPages * kPageBytes));
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(pages_taken(memory, kPages), 0u);
+  write_first(memory + 100, 1);
+  EXPECT_EQ(pages_taken(memory, kPages), 1u);
+  write_first(memory + kPageBytes - 8, 2 * kPageBytes);
+  EXPECT_EQ(pages_taken(memory, kPages), 3u);
+  write_first(memory + 4 * kPageBytes - 1, 2);
+  EXPECT_EQ(pages_taken(memory, kPages), 5u);
+  for (size_t i = 0; i < kPages * kPageBytes; ++i) ASSERT_EQ(memory[i], std::byte{0});
+  release_zero_pages(memory, kPages * kPageBytes);
+}
+
 // The limits below are the process's, so each test runs in a child.
 #ifndef UET_GUARDS
 
