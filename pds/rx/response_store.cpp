@@ -13,12 +13,13 @@ namespace {
 // Responses kept for a PDC whose source may be forged: as many as new peers may well need in their
 // first round trip. [PDS-255]
 constexpr uint32_t kUnprovenResponses = 16;
+constexpr uint32_t kFirstBuckets = 64;
 }  // namespace
 
-// A bucket for every other response: few have two.
 Result<void> ResponseStore::create(Arena& arena) {
   UET_CHECK(responses_.create(arena, res_.config.gd_entries));
-  buckets_ = arena.make_zero_span<uint32_t>(std::bit_ceil(res_.config.gd_entries / 2 + 1));
+  arena_ = &arena;
+  buckets_ = arena.make_zero_span<uint32_t>(kFirstBuckets);
   seed_ = res_.randomness.u64();
   return buckets_.empty() ? Result<void>(Errc::no_memory) : Result<void>();
 }
@@ -101,7 +102,22 @@ uint32_t& ResponseStore::bucket_of(PdcHandle pdc, Psn psn) {
   return buckets_[hash64(pdc.value(), psn.value(), seed_) & (buckets_.size() - 1)];
 }
 
+// Twice as many, with all responses in them. False: there is no memory; nothing was changed.
+bool ResponseStore::add_buckets() {
+  const auto more = arena_->make_zero_span<uint32_t>(2 * buckets_.size());
+  if (more.empty()) return false;
+  buckets_ = more;
+  responses_.for_each([this](StoredResponse& entry) { link(entry); });
+  return true;
+}
+
+// A bucket for every other response: few have two. Without memory the lists become longer.
 void ResponseStore::enter(StoredResponse& entry) {
+  if (responses_.size() > 2 * buckets_.size() && add_buckets()) return;
+  link(entry);
+}
+
+void ResponseStore::link(StoredResponse& entry) {
   uint32_t& bucket = bucket_of(entry.pdc, entry.trigger.psn);
   entry.next = bucket;
   bucket = responses_.handle(&entry).index() + 1;

@@ -49,6 +49,8 @@ class ResponseStore {
   uint32_t free_places() const { return responses_.capacity() - taken_; }
   uint32_t& bucket_of(PdcHandle pdc, Psn psn);
   void enter(StoredResponse& entry);
+  bool add_buckets();
+  void link(StoredResponse& entry);
   void forget(const StoredResponse& entry);
   static uint8_t places_of(const Pdc& pdc, Psn psn, bool in_order);
   bool is_within_limits(const Pdc& pdc, uint32_t places) const;
@@ -59,6 +61,7 @@ class ResponseStore {
   Resources& res_;
   Schedule& schedule_;
   Slab<StoredResponse> responses_;
+  Arena* arena_ = nullptr;
   std::span<uint32_t> buckets_;  // by PDC and PSN: 1 + the index of a response; 0: none
   uint64_t seed_ = 0;
   uint32_t taken_ = 0;  // places

@@ -47,6 +47,32 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   EXPECT_EQ(b.client.received.times.count({1003, 0}), 1u);
 }
 
+// [PDS-101] A request that comes again gets its own response, though the places by which responses
+// are found have become more meanwhile.
+TEST_F(FullStoreTest, EachOfManyResponsesIsSentAgain) {
+  constexpr uint32_t kMany = 600;
+  config_.gd_per_pdc = kMany + 1;
+  config_.gd_high_water_percent = 1000;
+  Bench b(config_);
+  b.client.verdict = StubClient::answer_all;
+  for (uint32_t psn = 1000; psn < 1000 + kMany; ++psn) {
+    b.rx(b.request(psn, psn == 1000));
+    const auto sent = b.tx();
+    if (psn != 1000) continue;
+    b.own = sent.at(0).as<wire::Ack>().spdcid;
+    b.prove();
+    b.tx();
+  }
+  ASSERT_EQ(b.pds->usage().stored_responses, kMany);
+  for (uint32_t psn = 1000; psn < 1000 + kMany; ++psn) {
+    b.rx(b.request(psn, false));
+    const auto sent = b.tx();
+    ASSERT_EQ(sent.size(), 1u) << psn;
+    EXPECT_EQ(sent[0].as<wire::Ack>().ack_psn().value(), psn);
+    EXPECT_GT(sent[0].octets.size(), wire::Ack::kSize) << psn << ": with its response";
+  }
+}
+
 // [PDS-105] While a request is not answered the clear waits for it: the request carries it when it
 // goes again, and until it is known whether it must no Clear command goes.
 TEST_F(FullStoreTest, NoClearCommandBesideAnUnansweredRequest) {
