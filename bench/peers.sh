@@ -7,11 +7,12 @@ set -euo pipefail
 usage() {
   cat <<'HELP'
 Usage: bench/peers.sh [--rounds N] [--tests LIST] [--sizes LIST] [--peers LIST]
-                      [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR] [--loopback]
+                      [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR] [--mtu N]
+                      [--loopback]
 
 Every round runs each peer once per test and size, in an order that rotates; the machine may change
 speed, so only figures of one round are compared, and the median of the rounds' ratios is reported.
-Both ends are pinned, one processor each, over a veth pair with MTU 9000.
+Both ends are pinned, one processor each, over a veth pair.
 
   --rounds N    rounds (default 7)
   --tests LIST  of the following, or all (default pingpong)
@@ -31,6 +32,7 @@ Both ends are pinned, one processor each, over a veth pair with MTU 9000.
                 packet or xdp
   --json FILE   also write every figure and ratio there
   --build DIR   build folder (default build/release; built when absent)
+  --mtu N       MTU of the veth pair (default 9000)
   --loopback    over 127.0.0.1, where namespaces are not allowed
   -h, --help    this text
 
@@ -48,6 +50,7 @@ while [ $# -gt 0 ]; do
       args+=("$1" "$2")
       shift ;;
     --build) needs_folder "$@"; build=$(realpath "$2"); shift ;;
+    --mtu) needs_number "$@"; hosts_mtu=$2; shift ;;
     --loopback) loopback=1 ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
