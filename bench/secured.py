@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What transport security costs on this machine: bandwidth and latency over UDP sockets, in the
-clear and sealed, beside AES-256-GCM alone and TLS over TCP.
+"""What transport security costs on this machine: bandwidth and latency over UDP sockets and over
+shared memory, in the clear and sealed, beside AES-256-GCM alone and TLS over TCP.
 
 Usage: bench/secured.py BUILD [--rounds N] [--seconds S] [--json FILE]
 
 BUILD is a build folder with the targets uet-fi, uet_keys and stream; fi_pingpong and openssl are in
 PATH. All ways take turns, and of each the best round counts: other programs only make it slower.
-Both ends run on 127.0.0.1, with FI_UET_IO=udp and FI_UET_SHM=off.
+Both ends run on 127.0.0.1, with FI_UET_IO=udp, and FI_UET_SHM=off but for shared memory.
 """
 import argparse
 import json
@@ -25,9 +25,14 @@ GOAL_SHARE = 0.65   # of the cipher alone, 1 MiB over UDP sockets
 GOAL_EXTRA_US = 1.5  # 64 B, over clear
 
 
-def environment(build, folder, is_secured):
+# Name, whether it is sealed, FI_UET_SHM.
+WAYS = [("clear", False, "off"), ("sealed", True, "off"),
+        ("clear, shared memory", False, "auto"), ("sealed, shared memory", True, "auto")]
+
+
+def environment(build, folder, is_secured, shm):
     env = dict(os.environ, FI_PROVIDER_PATH=str(build / "prov/uet"), FI_PROVIDER="uet",
-               FI_UET_IO="udp", FI_UET_SHM="off")
+               FI_UET_IO="udp", FI_UET_SHM=shm)
     if is_secured:
         env.update(FI_UET_TSS="file", FI_UET_TSS_KEYS=str(folder / "keys.toml"),
                    FI_UET_TSS_COUNTERS=str(folder / "counters"))
@@ -125,8 +130,8 @@ def main():
         for _ in range(options.rounds):
             keep("cipher MB/s", cipher(max(1, int(options.seconds))), max)
             keep("TLS MB/s", tls(folder, options.seconds), max)
-            for way in ("clear", "sealed"):
-                env = environment(build, folder, way == "sealed")
+            for way, is_secured, shm in WAYS:
+                env = environment(build, folder, is_secured, shm)
                 keep(f"{way} MB/s", stream(build, env, options.seconds), max)
                 keep(f"{way} us", pingpong(env, 64, options.iterations), min)
     share = best["sealed MB/s"] / best["cipher MB/s"]
@@ -134,8 +139,7 @@ def main():
     print("| way | 1 MiB, one way | share of the cipher | 64 B, one way |")
     print("|---|---|---|---|")
     print(f"| AES-256-GCM alone, 4 KiB | {best['cipher MB/s']:,.0f} MB/s | | |")
-    for way, latency in (("clear", f"{best['clear us']:.2f} us"),
-                         ("sealed", f"{best['sealed us']:.2f} us"), ("TLS", "")):
+    for way, latency in [*((way, f"{best[way + ' us']:.2f} us") for way, _, _ in WAYS), ("TLS", "")]:
         rate = best[f"{way} MB/s"]
         print(f"| {way} | {rate:,.0f} MB/s | {rate / best['cipher MB/s']:.2f} | {latency} |")
     print(f"\nsealed: {share:.2f} of the cipher (goal {GOAL_SHARE}), {extra:+.2f} us at 64 B "
