@@ -1,6 +1,7 @@
 // Composition of the layers, and nothing else: no protocol rule lives here.
 #include "fep/fabric_endpoint.h"
 
+#include "pds/pdc/path_reports.h"
 #include "pds/schedule/flow.h"
 #include "wire/payload_mtu.h"
 
@@ -89,7 +90,7 @@ void FabricEndpoint::end_too_long(TxBatch& batch, Instant now) {
 }
 
 void FabricEndpoint::on_unreachable(const FabricAddress& address, Instant now) {
-  pds_->on_unreachable(address, now);
+  pds_->path_reports().on_unreachable(address, now);
 }
 
 void FabricEndpoint::on_room(const FabricAddress& address, uint32_t bytes) {
@@ -115,7 +116,7 @@ std::optional<pds::PathChange> FabricEndpoint::on_too_long(const FabricAddress& 
   const uint32_t bytes = is_usable ? mtu_bytes : kAnyPathBytes;
   const bool is_ipv6 = address.family == FabricAddress::Family::ipv6;
   const pds::PathLimit limit{bytes - (is_ipv6 ? 48 : 28), wire::payload_for_path(bytes)};
-  const auto change = pds_->on_path_limit(address, limit, now);
+  const auto change = pds_->path_reports().on_path_limit(address, limit, now);
   if (change.has_value() && change->after < change->before) {
     ses_->exchange().on_path_lowered(change->peer, now);
   }

@@ -5,6 +5,7 @@
 
 #include "fep/config.h"
 
+#include "pds/path_limit.h"
 #include "pds/pds.h"
 #include "ses/ses.h"
 

@@ -62,13 +62,7 @@ bool Pds::respond(RxToken token, const Verdict& verdict, Instant now) {
   return parts_.inbox.respond(token, verdict, now);
 }
 Result<void> Pds::set_mpr(uint8_t mpr) { return parts_.acks.set_mpr(mpr); }
-void Pds::on_unreachable(const FabricAddress& address, Instant now) {
-  parts_.reports.on_unreachable(address, now);
-}
-std::optional<PathChange> Pds::on_path_limit(const FabricAddress& to, PathLimit limit,
-                                             Instant now) {
-  return parts_.reports.on_path_limit(to, limit, now);
-}
+PathReports& Pds::path_reports() { return parts_.reports; }
 
 bool Pds::heeds_backlog() const { return parts_.res.cms.has_credit(); }
 

@@ -5,7 +5,6 @@
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/counters.h"
-#include "pds/path_limit.h"
 #include "pds/pdc/pdc_state.h"
 #include "pds/pdc/peer_table.h"
 #include "pds/service.h"
@@ -22,6 +21,7 @@
 
 namespace uet::pds {
 
+class PathReports;
 struct Parts;
 
 // What is held at the moment, for tools and for tests that everything was given back.
@@ -88,14 +88,8 @@ class Pds final : public Service {
 
   // Advertises another PSN range from now on, between 1 and config.mpr. Errc::invalid. [PDS-035]
   Result<void> set_mpr(uint8_t mpr);
-  // The network reported that `address` cannot be reached (ICMP); ends in failure after
-  // config.unreachable_time of nothing else. [decision 4]
-  void on_unreachable(const FabricAddress& address, Instant now);
-  // The system says what the route to `to` carries now. If a packet in flight to that peer is
-  // longer than the limit, the peer's payload size is lowered, packets that cannot be sent shorter
-  // fail with FailureReason::too_long, and the old size is returned. Otherwise nothing changes.
-  // [PDS-250]
-  std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
+  // What the system reports about the route to a peer goes there.
+  PathReports& path_reports();
   // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
   // client. idle() tells when nothing is left to do. Not to be called from inside the client.
   //

@@ -27,7 +27,13 @@ class PathReports {
         ending_(ending),
         loss_(loss) {}
 
+  // The network reported that `address` cannot be reached (ICMP); ends in failure after
+  // config.unreachable_time of nothing else. [decision 4]
   void on_unreachable(const FabricAddress& address, Instant now);
+  // The system says what the route to `to` carries now. If a packet in flight to that peer is
+  // longer than the limit, the peer's payload size is lowered, packets that cannot be sent shorter
+  // fail with FailureReason::too_long, and the old size is returned. Otherwise nothing changes.
+  // [PDS-250]
   std::optional<PathChange> on_path_limit(const FabricAddress& to, PathLimit limit, Instant now);
 
  private:

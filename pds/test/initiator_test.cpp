@@ -2,6 +2,8 @@
 // Rows of PDS 5.1, 6, 8.5, 10.2, 12.
 #include "pds/test/bench.h"
 
+#include "pds/pdc/path_reports.h"
+
 namespace uet::pds::test {
 namespace {
 
@@ -365,13 +367,13 @@ TEST_F(InitiatorTest, UnreachablePeerFailsAfterTwoSeconds) {
   b.open_initiator(1);
   FabricAddress peer = address(9);
   for (int i = 0; i < 19; ++i) {
-    b.pds->on_unreachable(peer, b.now);
+    b.pds->path_reports().on_unreachable(peer, b.now);
     b.elapse(100_ms);
     b.tx();
   }
   EXPECT_TRUE(b.client.failed.empty());
   for (int i = 0; i < 5; ++i) {
-    b.pds->on_unreachable(peer, b.now);
+    b.pds->path_reports().on_unreachable(peer, b.now);
     b.elapse(100_ms);
     b.tx();
   }
@@ -384,7 +386,7 @@ TEST_F(InitiatorTest, UnreachablePeerFailsAfterTwoSeconds) {
 TEST_F(InitiatorTest, OldUnreachableReportsAreForgotten) {
   Bench b;
   b.open_initiator(1);
-  b.pds->on_unreachable(address(9), b.now);
+  b.pds->path_reports().on_unreachable(address(9), b.now);
   b.elapse(30_s);
   EXPECT_TRUE(b.client.failed.empty());
 }

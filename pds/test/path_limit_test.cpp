@@ -2,6 +2,8 @@
 // nothing else does. [PDS-250]
 #include "pds/test/rudi_bench.h"
 
+#include "pds/pdc/path_reports.h"
+
 namespace uet::pds::test {
 namespace {
 
@@ -17,7 +19,7 @@ class PathLimitTest : public ::testing::Test {
   }
   PathLimitTest() { b_.client.mtu = 4096; }
   std::string change(const FabricAddress& to, const PathLimit& limit = kSmall) {
-    const auto c = b_.pds->on_path_limit(to, limit, b_.now);
+    const auto c = b_.pds->path_reports().on_path_limit(to, limit, b_.now);
     if (!c.has_value()) return "ignored";
     return std::to_string(c->before) + " to " + std::to_string(c->after);
   }

@@ -2,6 +2,7 @@
 #include "pds/test/rudi_bench.h"
 
 #include "pds/connectionless/pkt_ids.h"
+#include "pds/pdc/path_reports.h"
 
 #include <set>
 
@@ -144,7 +145,7 @@ TEST_F(RudiTest, AnswersToOthersDoNotKeepAPacketWaiting) {
 TEST_F(RudiTest, UnreachablePeerFailsThePacket) {
   b.send(1, 1);
   for (int i = 0; i < 30; ++i) {
-    b.pds->on_unreachable(address(9), b.now);
+    b.pds->path_reports().on_unreachable(address(9), b.now);
     b.elapse(100_ms);
     b.tx();
   }

@@ -2,6 +2,8 @@
 // not because a new process has the port by now. [PDS-249]
 #include "pds/test/rudi_bench.h"
 
+#include "pds/pdc/path_reports.h"
+
 namespace uet::pds::test {
 namespace {
 
@@ -30,7 +32,7 @@ class UnreachableTest : public ::testing::Test {
     std::vector<Bench::Out> under_way;
     while (b.now < end && b.client.failures.empty()) {
       const bool is_error = !under_way.empty() && b.now < host.born && host.sends_error(b.now);
-      if (is_error) b.pds->on_unreachable(under_way[0].to, b.now);
+      if (is_error) b.pds->path_reports().on_unreachable(under_way[0].to, b.now);
       if (b.now >= host.born) answer_all(b, under_way);
       b.pds->advance(b.now);
       under_way = b.tx();
@@ -118,7 +120,7 @@ TEST_F(UnreachableTest, APacketThatLeftAfterTheLastErrorIsWaitedFor) {
   b.open_initiator(1);
   for (const Instant end = b.now + 10_s; b.now < end; b.now = b.now + kStep) {
     b.pds->advance(b.now);
-    if (!b.tx().empty()) b.pds->on_unreachable(address(9), b.now);
+    if (!b.tx().empty()) b.pds->path_reports().on_unreachable(address(9), b.now);
   }
   EXPECT_TRUE(b.client.failures.empty());
 }

@@ -2,6 +2,8 @@
 #include "pds/test/pair.h"
 #include "pds/test/rudi_bench.h"
 
+#include "pds/pdc/path_reports.h"
+
 namespace uet::pds::test {
 namespace {
 
@@ -53,7 +55,7 @@ TEST_F(UudTest, NothingIsSentAgain) {
   EXPECT_EQ(b.tx().size(), 10u);
   EXPECT_TRUE(b.pds->next_deadline().is_never());
   for (int i = 0; i < 30; ++i) {
-    b.pds->on_unreachable(address(9), b.now);
+    b.pds->path_reports().on_unreachable(address(9), b.now);
     b.elapse(10_s);
   }
   EXPECT_TRUE(b.tx().empty());

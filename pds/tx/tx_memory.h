@@ -28,7 +28,8 @@ struct Judgement {
   bool in_recovery = false;
 };
 
-// Heads the memory of a window. Whole lines, so that no slot behind it lies in two.
+// Heads the memory of a window: the queues of its slots, and what their arrivals have shown. Whole
+// lines, so that no slot behind it lies in two.
 struct alignas(64) TxHead {
   // The window is empty and begins there: its slots stand in no queue.
   void start(Psn first_psn) {
@@ -37,6 +38,15 @@ struct alignas(64) TxHead {
     quiet_from = aside_from = first_psn;
     arrivals.forget_newest();
   }
+  // The slot stands in a queue and is to wait for something else, or for nothing.
+  void leave_queue(TxSlot* slots, uint32_t at) {
+    arrivals.on_leaving(queues, slots[at], at);
+    queues.remove(slots, at);
+  }
+  // The oldest packet of the window is answered and was the oldest of its queue, as nearly always:
+  // nothing was sent before it that its arrival could have passed. False: it is another one, and
+  // nothing was changed.
+  bool answer_oldest(TxSlot* slots, uint32_t at);
 
   Judgement judgement;
   Psn quiet_from;  // no slot below is quiet
@@ -45,6 +55,20 @@ struct alignas(64) TxHead {
   TxQueues queues;
 };
 static_assert(sizeof(TxHead) <= 320);
+
+inline bool TxHead::answer_oldest(TxSlot* slots, uint32_t at) {
+  TxSlot& slot = slots[at];
+  const uint8_t queue = slot.queue;
+  if (queue >= TxQueue::kPaths || queues.first(queue) != at || slot.state.was_resent()) {
+    return false;
+  }
+  arrivals.note_newest(slot.sent_tick());
+  if (arrivals.has_passed(queue) && arrivals.passed_to(queue) == at) arrivals.forget_passed(queue);
+  queues.remove_first(slots, slot, at, queue);
+  slot.counted_arrived = true;
+  slot.state.answer();
+  return true;
+}
 
 // Slot memory of several sizes, so that a PDC with little outstanding holds little. Blocks are
 // reused last in, first out: those that few packets need stay in the cache. [decision 15]
@@ -78,6 +102,10 @@ class TxMemory {
 
   uint32_t index(Psn psn) const { return (psn.value() - origin_.value()) & (capacity_ - 1); }
   TxSlot& slot(Psn psn) const { return slots()[index(psn)]; }
+  // The PSN of the slot at that index, of a window that begins at `base`.
+  Psn psn_at(uint32_t index_of, Psn base) const {
+    return base + ((index_of - index(base)) & (capacity_ - 1));
+  }
   Arrivals::Ring ring(Psn base) const { return {index(base), capacity_ - 1}; }
 
   // The smallest block with more than `size` slots; `size` slots from `base` on are kept, and base

@@ -43,6 +43,18 @@ class TxQueues {
   // Slots in flight that were sent more than once.
   uint16_t resent() const { return resent_; }
 
+  // Calls fn(queue) for each queue that has slots and whose slots wait for a time, again and again
+  // as long as it returns true: fn has then moved the oldest slot elsewhere.
+  template <class Fn>
+  void for_each_timed(Fn&& fn) const {
+    constexpr uint64_t kUntimed = uint64_t{1} << TxQueue::kAsking | uint64_t{1} << TxQueue::kAside;
+    for (uint64_t left = used_ & ~kUntimed; left != 0; left &= left - 1) {
+      const auto queue = static_cast<uint8_t>(__builtin_ctzll(left));
+      while (has(queue) && fn(queue)) {
+      }
+    }
+  }
+
   // To the end of the queue. A slot that is in flight was sent once.
   void append(TxSlot* all, uint32_t at, uint8_t queue) {
     TxSlot& slot = all[at];

@@ -71,7 +71,7 @@ void TxWindow::settle(Psn psn) {
     slot.state.has_arrived() ? memory_->arrivals.add() : memory_->arrivals.remove();
     slot.counted_arrived = slot.state.has_arrived();
   }
-  if (slot.queue != TxSlot::kNoQueue) leave_queue(at);
+  if (slot.queue != TxSlot::kNoQueue) memory_->leave_queue(memory_.slots(), at);
   const uint8_t queue = TxQueue::of(slot);
   if (queue != TxSlot::kNoQueue) memory_->queues.add(memory_.slots(), at, queue);
   if (slot.state.is_quiet() && psn.before(memory_->quiet_from)) memory_->quiet_from = psn;
@@ -80,31 +80,15 @@ void TxWindow::settle(Psn psn) {
 void TxWindow::set_aside(Psn psn) {
   const uint32_t at = memory_.index(psn);
   if (!has_aside() || psn.before(memory_->aside_from)) memory_->aside_from = psn;
-  leave_queue(at);
+  memory_->leave_queue(memory_.slots(), at);
   memory_->queues.add(memory_.slots(), at, TxQueue::kAside);
-}
-
-// The oldest packet of the window and of its queue is answered, as nearly always: nothing was sent
-// before it that its arrival could have passed. False: it is another one.
-bool TxWindow::complete_oldest(TxSlot& slot, uint32_t at) {
-  const uint8_t queue = slot.queue;
-  if (queue >= TxQueue::kPaths || memory_->queues.first(queue) != at || slot.state.was_resent()) {
-    return false;
-  }
-  Arrivals& arrivals = memory_->arrivals;
-  arrivals.note_newest(slot.sent_tick());
-  if (arrivals.has_passed(queue) && arrivals.passed_to(queue) == at) arrivals.forget_passed(queue);
-  memory_->queues.remove_first(memory_.slots(), slot, at, queue);
-  slot.counted_arrived = true;
-  slot.state.answer();
-  ++base_;
-  return true;
 }
 
 void TxWindow::complete(Psn psn) {
   const uint32_t at = memory_.index(psn);
   TxSlot& slot = memory_.slots()[at];
-  if (psn == base_ && !slot.counted_arrived && complete_oldest(slot, at)) {
+  if (psn == base_ && !slot.counted_arrived && memory_->answer_oldest(memory_.slots(), at)) {
+    ++base_;
     if (memory_->arrivals.count() != 0) pass_answered();
     return;
   }
@@ -113,7 +97,7 @@ void TxWindow::complete(Psn psn) {
     memory_->arrivals.add();
     slot.counted_arrived = true;
   }
-  if (slot.queue != TxSlot::kNoQueue) leave_queue(at);
+  if (slot.queue != TxSlot::kNoQueue) memory_->leave_queue(memory_.slots(), at);
   slot.state.answer();
   pass_answered();
 }
@@ -124,11 +108,6 @@ void TxWindow::pass_answered() {
     memory_->arrivals.remove();
     ++base_;
   }
-}
-
-void TxWindow::leave_queue(uint32_t at) {
-  memory_->arrivals.on_leaving(memory_->queues, memory_.slots()[at], at);
-  memory_->queues.remove(memory_.slots(), at);
 }
 
 // --- Arrivals ---
@@ -157,7 +136,7 @@ void Arrivals::note(const TxQueues& queues, const TxSlot* all, uint32_t at, cons
 bool TxWindow::next_asked(Psn& psn) {
   if (!memory_.is_held() || !memory_->queues.has(TxQueue::kAsking)) return false;
   const bool is_base = (*this)[base_].state.is_ask_due();
-  psn = is_base ? base_ : psn_at(memory_->queues.first(TxQueue::kAsking));
+  psn = is_base ? base_ : memory_.psn_at(memory_->queues.first(TxQueue::kAsking), base_);
   return true;
 }
 

@@ -63,7 +63,13 @@ class TxWindow {
   // Marks it answered and moves base() over everything answered.
   void complete(Psn psn);
   // The packet was sent for the first time. Requires that it is not in a queue.
-  void note_first_sent(Psn psn);
+  void note_first_sent(Psn psn) {
+    const uint32_t at = memory_.index(psn);
+    const TxSlot& slot = memory_.slots()[at];
+    UET_DEBUG_ASSERT(slot.queue == TxSlot::kNoQueue && !slot.state.was_resent());
+    memory_->queues.append(memory_.slots(), at, TxQueue::of_path(slot));
+    if (slot.state.is_quiet() && psn.before(memory_->quiet_from)) memory_->quiet_from = psn;
+  }
   // To be called after each other change of what a slot waits for, or of its time: it goes to the
   // end of the queue that it belongs to now. A slot that has become `sacked` counts as arrived.
   void settle(Psn psn);
@@ -84,7 +90,12 @@ class TxWindow {
   // for or set aside, again and again as long as it returns true: fn has then moved that slot
   // elsewhere.
   template <class Fn>
-  void for_each_oldest(Fn&& fn);
+  void for_each_oldest(Fn&& fn) {
+    if (!memory_.is_held()) return;
+    memory_->queues.for_each_timed([&](uint8_t queue) {
+      return fn(queue, memory_.psn_at(memory_->queues.first(queue), base_));
+    });
+  }
   // The slot to ask for next: the base, which holds up all others, else the one that waits longest.
   // False: none. [PDS-L6]
   bool next_asked(Psn& psn);
@@ -97,35 +108,12 @@ class TxWindow {
  private:
   friend class LossDetector;  // reads slots, queues and arrivals; keeps its judgement here
 
-  Psn psn_at(uint32_t index_of) const {
-    return base_ + ((index_of - memory_.index(base_)) & (memory_.capacity() - 1));
-  }
-  void leave_queue(uint32_t at);
-  bool complete_oldest(TxSlot& slot, uint32_t at);
   void pass_answered();
 
   TxMemory memory_;
   Psn base_;
   Psn next_;
 };
-inline void TxWindow::note_first_sent(Psn psn) {
-  const uint32_t at = memory_.index(psn);
-  const TxSlot& slot = memory_.slots()[at];
-  UET_DEBUG_ASSERT(slot.queue == TxSlot::kNoQueue && !slot.state.was_resent());
-  memory_->queues.append(memory_.slots(), at, TxQueue::of_path(slot));
-  if (slot.state.is_quiet() && psn.before(memory_->quiet_from)) memory_->quiet_from = psn;
-}
-
-template <class Fn>
-void TxWindow::for_each_oldest(Fn&& fn) {
-  if (!memory_.is_held()) return;
-  constexpr uint64_t kUntimed = uint64_t{1} << TxQueue::kAsking | uint64_t{1} << TxQueue::kAside;
-  for (uint64_t left = memory_->queues.used() & ~kUntimed; left != 0; left &= left - 1) {
-    const auto queue = static_cast<uint8_t>(__builtin_ctzll(left));
-    while (memory_->queues.has(queue) && fn(queue, psn_at(memory_->queues.first(queue)))) {
-    }
-  }
-}
 
 template <class Fn>
 void TxWindow::for_each_quiet(Fn&& fn) {
