@@ -5,6 +5,7 @@
 #include "ses/endpoint.h"
 #include "ses/resources.h"
 
+#include "base/assert.h"
 #include "base/hash_map.h"
 #include "base/rng.h"
 
@@ -47,6 +48,19 @@ class Endpoints {
   // No endpoint uses it, and nothing is posted.
   void close(ReceiveQueue& queue);
 
+  // A user's call about that endpoint or queue begins now. Asserts that it is open.
+  Endpoint& enter(EndpointId id, Instant now) {
+    res_.now = now;
+    Endpoint* const ep = get(id);
+    UET_ASSERT(ep != nullptr);
+    return *ep;
+  }
+  ReceiveQueue& enter(ReceiveQueueId id, Instant now) {
+    res_.now = now;
+    ReceiveQueue* const queue = get(id);
+    UET_ASSERT(queue != nullptr);
+    return *queue;
+  }
   // The open one with that handle, or null.
   Endpoint* get(EndpointId id) const;
   ReceiveQueue* get(ReceiveQueueId id) const;

@@ -35,7 +35,7 @@ Result<ReceiveQueueId> Ses::open_shared(uint32_t rx_size) {
 }
 
 void Ses::close_shared(ReceiveQueueId id, Instant now) {
-  ReceiveQueue& queue = at(id, now);
+  ReceiveQueue& queue = endpoints_.enter(id, now);
   UET_ASSERT(queue.is_shared && queue.endpoints.empty());
   exchange_.incoming().delivery().close(queue);
   endpoints_.close(queue);
@@ -47,85 +47,45 @@ Result<EndpointId> Ses::open_endpoint(const EndpointName& name, const EndpointOp
 }
 
 void Ses::close_endpoint(EndpointId id, Instant now) {
-  Endpoint& ep = at(id, now);
+  Endpoint& ep = endpoints_.enter(id, now);
   while (exchange_.outgoing().abort_next(ep)) exchange_.pass_ends();
   exchange_.incoming().delivery().close(ep);
   endpoints_.close(ep);
 }
 
-Endpoint& Ses::at(EndpointId id, Instant now) {
-  exchange_.resources().now = now;
-  Endpoint* ep = endpoints_.get(id);
-  UET_ASSERT(ep != nullptr);
-  return *ep;
-}
-
-ReceiveQueue& Ses::at(ReceiveQueueId id, Instant now) {
-  exchange_.resources().now = now;
-  ReceiveQueue* queue = endpoints_.get(id);
-  UET_ASSERT(queue != nullptr);
-  return *queue;
-}
-
 Result<Taken> Ses::send(EndpointId id, const SendRequest& request, Instant now) {
-  return exchange_.outgoing().posting().send(at(id, now), request);
+  return exchange_.outgoing().posting().send(endpoints_.enter(id, now), request);
 }
 
 Result<Taken> Ses::rma(EndpointId id, const RmaRequest& request, Instant now) {
-  return exchange_.outgoing().posting().rma(at(id, now), request);
+  return exchange_.outgoing().posting().rma(endpoints_.enter(id, now), request);
 }
 
 Result<Taken> Ses::atomic(EndpointId id, const AtomicRequest& request, Instant now) {
-  return exchange_.outgoing().posting().atomic(at(id, now), request);
+  return exchange_.outgoing().posting().atomic(endpoints_.enter(id, now), request);
 }
 
 void Ses::take_back(EndpointId id, uint64_t user, Instant now) {
-  exchange_.outgoing().take_back(at(id, now), user);
+  exchange_.outgoing().take_back(endpoints_.enter(id, now), user);
 }
 
 Result<void> Ses::receive(EndpointId id, const ReceiveRequest& request, Instant now) {
-  return exchange_.incoming().delivery().receive(*at(id, now).queue, request);
+  return exchange_.incoming().delivery().receive(*endpoints_.enter(id, now).queue, request);
 }
 
 Result<void> Ses::receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now) {
-  return exchange_.incoming().delivery().receive(at(id, now), request);
+  return exchange_.incoming().delivery().receive(endpoints_.enter(id, now), request);
 }
 
 bool Ses::cancel(EndpointId id, void* op_context, Instant now) {
-  Endpoint& ep = at(id, now);
+  Endpoint& ep = endpoints_.enter(id, now);
   const bool has_own = !ep.queue->is_shared;
   return (has_own && exchange_.incoming().delivery().cancel(*ep.queue, op_context).ok()) ||
          exchange_.outgoing().cancel(ep, op_context);
 }
 
 Result<void> Ses::cancel(ReceiveQueueId id, void* op_context, Instant now) {
-  return exchange_.incoming().delivery().cancel(at(id, now), op_context);
-}
-
-Peeked Ses::peek(EndpointId id, const ReceiveRequest& filter, bool claim, Instant now) {
-  return exchange_.incoming().kept().peek(*at(id, now).queue, filter, claim);
-}
-
-Result<void> Ses::receive_claimed(EndpointId id, uint32_t claim, const ReceiveRequest& request,
-                                  Instant now) {
-  return exchange_.incoming().delivery().receive_claimed(*at(id, now).queue, claim, request);
-}
-
-Result<void> Ses::receive_claimed(ReceiveQueueId id, uint32_t claim, const ReceiveRequest& request,
-                                  Instant now) {
-  return exchange_.incoming().delivery().receive_claimed(at(id, now), claim, request);
-}
-
-bool Ses::discard_claimed(EndpointId id, uint32_t claim, Instant now) {
-  return exchange_.incoming().delivery().discard_claimed(*at(id, now).queue, claim);
-}
-
-Result<EndpointId> Ses::claimed_from(ReceiveQueueId id, uint32_t claim) {
-  const ReceiveQueue* const queue = endpoints_.get(id);
-  UET_ASSERT(queue != nullptr);
-  const UnexpectedMessage* const u = exchange_.incoming().kept().claimed(*queue, claim);
-  if (u == nullptr) return Errc::not_found;
-  return EndpointId(u->endpoint);
+  return exchange_.incoming().delivery().cancel(endpoints_.enter(id, now), op_context);
 }
 
 void Ses::forget(PeerId peer, Instant now) {

@@ -6,6 +6,7 @@
 #include "ses/endpoints.h"
 #include "ses/exchange.h"
 #include "ses/memory/memory_region.h"
+#include "ses/receives/claims.h"
 #include "ses/resources.h"
 #include "ses/snapshot.h"
 #include "ses/types.h"
@@ -32,7 +33,6 @@ class Ses {
   }
 
   using EndpointOptions = ses::EndpointOptions;
-  using Peeked = ses::Peeked;
 
   // A set-up act. Errc::exists when the name is taken [LF-011], Errc::invalid for a name out of
   // range or sizes of 0, Errc::again when all endpoints are open, Errc::no_memory. Room for
@@ -83,20 +83,8 @@ class Ses {
   // in use ends as if it were full. Errc::not_found: none; Errc::again: no room for the completion.
   Result<void> cancel(ReceiveQueueId id, void* op_context, Instant now);
 
-  // Kept messages, for FI_PEEK, FI_CLAIM and FI_DISCARD. A claimed message is hidden from all
-  // receives until one of the two calls below ends the claim. Errc::not_found: no such claim (its
-  // sender may have failed meanwhile). An endpoint that shares its receives looks at the messages
-  // of all that share them. [LF-059]
-  Peeked peek(EndpointId id, const ReceiveRequest& filter, bool claim, Instant now);
-  Result<void> receive_claimed(EndpointId id, uint32_t claim, const ReceiveRequest& request,
-                               Instant now);
-  // Errc::again: no room for the completion of this shared receive.
-  Result<void> receive_claimed(ReceiveQueueId id, uint32_t claim, const ReceiveRequest& request,
-                               Instant now);
-  bool discard_claimed(EndpointId id, uint32_t claim, Instant now);
-  // The endpoint that a claimed message came to. Errc::not_found: no such claim.
-  Result<EndpointId> claimed_from(ReceiveQueueId id, uint32_t claim);
-
+  // Kept messages, for FI_PEEK, FI_CLAIM and FI_DISCARD.
+  Claims& claims() { return claims_; }
   MemoryRegions& memory() { return memory_; }
   const Counters& counters() const { return exchange_.resources().counters; }
   const Config& config() const { return exchange_.resources().config; }
@@ -113,15 +101,13 @@ class Ses {
 
   Ses(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed)
       : exchange_(arena, config, peers, seed, endpoints_, memory_),
-        endpoints_(exchange_.resources()) {}
+        endpoints_(exchange_.resources()),
+        claims_(endpoints_, exchange_.incoming().kept(), exchange_.incoming().delivery()) {}
 
  private:
-  // The open endpoint of that handle; asserts that there is one.
-  Endpoint& at(EndpointId id, Instant now);
-  ReceiveQueue& at(ReceiveQueueId id, Instant now);
-
   Exchange exchange_;
   Endpoints endpoints_;
+  Claims claims_;
   MemoryRegions memory_;
 };
 

@@ -200,8 +200,8 @@ Result<void> Node::post_receive(const Post& post, const ses::ReceiveRequest& req
     return post.is_shared ? ses.receive(shared_, request, now)
                           : ses.receive(endpoint, request, now);
   }
-  return post.is_shared ? ses.receive_claimed(shared_, claim, request, now)
-                        : ses.receive_claimed(endpoint, claim, request, now);
+  return post.is_shared ? ses.claims().receive(shared_, claim, request, now)
+                        : ses.claims().receive(endpoint, claim, request, now);
 }
 
 void Node::cancel(Program& program, Instant now) {
@@ -266,7 +266,7 @@ void Node::peek(Program& program, Instant now) {
   filter.ignore = ~uint64_t{0};
   const uint32_t slot = (how >> 1) % kSlots;
   const bool claims = (how & 0x80) != 0 && claim_ == 0;
-  const ses::Peeked found = fep_->ses().peek(endpoints_[slot], filter, claims, now);
+  const ses::Peeked found = fep_->ses().claims().peek(endpoints_[slot], filter, claims, now);
   if (!claims || !found.found) return;
   claim_ = found.claim;
   claim_slot_ = slot;
@@ -274,7 +274,7 @@ void Node::peek(Program& program, Instant now) {
 
 void Node::end_claim(Instant now) {
   const uint32_t claim = std::exchange(claim_, 0);
-  if (claim != 0) fep_->ses().discard_claimed(endpoints_[claim_slot_], claim, now);
+  if (claim != 0) fep_->ses().claims().discard(endpoints_[claim_slot_], claim, now);
 }
 
 void Node::discard_kept(Instant now) {
@@ -284,9 +284,10 @@ void Node::discard_kept(Instant now) {
     for (const bool tagged : {false, true}) {
       all.tagged = tagged;
       for (uint32_t n = 0; n < fep_->config().ses.unexpected_messages; ++n) {
-        const ses::Peeked found = fep_->ses().peek(endpoints_[slot], all, /*claim=*/true, now);
+        const ses::Peeked found =
+            fep_->ses().claims().peek(endpoints_[slot], all, /*claim=*/true, now);
         if (!found.found) break;
-        fep_->ses().discard_claimed(endpoints_[slot], found.claim, now);
+        fep_->ses().claims().discard(endpoints_[slot], found.claim, now);
       }
     }
   }

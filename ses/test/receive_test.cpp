@@ -250,25 +250,25 @@ TEST_F(ReceiveTest, AMultiReceiveWithoutSlotsStallsInOrder) {
 TEST_F(ReceiveTest, PeekShowsClaimHidesDiscardDrops) {
   Octets room(100);
   const ReceiveRequest any = tagged(room, 0, ~uint64_t{0});
-  EXPECT_FALSE(b_->ses->peek(b_->ep, any, false, now_).found);
+  EXPECT_FALSE(b_->ses->claims().peek(b_->ep, any, false, now_).found);
   send(pattern(40, 1), 21, kOpRemoteData);
   send(pattern(50, 2), 22);
   settle();
-  Peeked seen = b_->ses->peek(b_->ep, any, false, now_);
+  Peeked seen = b_->ses->claims().peek(b_->ep, any, false, now_);
   EXPECT_TRUE(seen.found && seen.has_data);
   EXPECT_EQ(seen.bytes, 40u);
   EXPECT_EQ(seen.tag, 21u);
   EXPECT_EQ(seen.data, 5u);
   EXPECT_EQ(seen.initiator_id, a_->initiator_id);
   EXPECT_EQ(seen.claim, 0u);
-  const uint32_t first = b_->ses->peek(b_->ep, any, true, now_).claim;
-  const uint32_t second = b_->ses->peek(b_->ep, any, true, now_).claim;
-  EXPECT_FALSE(b_->ses->peek(b_->ep, any, false, now_).found);
-  ASSERT_TRUE(b_->ses->receive_claimed(b_->ep, second, any, now_).ok());
+  const uint32_t first = b_->ses->claims().peek(b_->ep, any, true, now_).claim;
+  const uint32_t second = b_->ses->claims().peek(b_->ep, any, true, now_).claim;
+  EXPECT_FALSE(b_->ses->claims().peek(b_->ep, any, false, now_).found);
+  ASSERT_TRUE(b_->ses->claims().receive(b_->ep, second, any, now_).ok());
   EXPECT_EQ(take(*b_), "tagged_recv ok 50 tag 22 #2");
-  EXPECT_TRUE(b_->ses->discard_claimed(b_->ep, first, now_));
-  EXPECT_FALSE(b_->ses->discard_claimed(b_->ep, first, now_));
-  EXPECT_EQ(b_->ses->receive_claimed(b_->ep, second, any, now_).error(), Errc::not_found);
+  EXPECT_TRUE(b_->ses->claims().discard(b_->ep, first, now_));
+  EXPECT_FALSE(b_->ses->claims().discard(b_->ep, first, now_));
+  EXPECT_EQ(b_->ses->claims().receive(b_->ep, second, any, now_).error(), Errc::not_found);
 }
 
 TEST_F(ReceiveTest, AHalfArrivedMessageCanBeClaimedAndDiscarded) {
@@ -277,12 +277,12 @@ TEST_F(ReceiveTest, AHalfArrivedMessageCanBeClaimedAndDiscarded) {
     send(pattern(4000), 21, kOpDeliveryComplete);
     transmit();
     deliver(1);
-    const uint32_t claim = b_->ses->peek(b_->ep, tagged(room, 21), true, now_).claim;
+    const uint32_t claim = b_->ses->claims().peek(b_->ep, tagged(room, 21), true, now_).claim;
     ASSERT_NE(claim, 0u);
     if (discard) {
-      EXPECT_TRUE(b_->ses->discard_claimed(b_->ep, claim, now_));
+      EXPECT_TRUE(b_->ses->claims().discard(b_->ep, claim, now_));
     } else {
-      EXPECT_TRUE(b_->ses->receive_claimed(b_->ep, claim, tagged(room, 21), now_).ok());
+      EXPECT_TRUE(b_->ses->claims().receive(b_->ep, claim, tagged(room, 21), now_).ok());
     }
     settle();
     EXPECT_EQ(take(*a_), "tagged_send ok 4000 #1");
@@ -427,7 +427,7 @@ TEST_F(ReceiveTest, PartialMessagesEndWithTheirPdc) {
   deliver(3);
   b_->ses->exchange().on_pdc_closed(pds::PdcHandle(StubPds::kTargetPdc), PeerId(0), false, now_);
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
-  EXPECT_FALSE(b_->ses->peek(b_->ep, tagged(room, 3), false, now_).found);
+  EXPECT_FALSE(b_->ses->claims().peek(b_->ep, tagged(room, 3), false, now_).found);
   EXPECT_TRUE(b_->ses->idle());
 }
 

@@ -262,14 +262,14 @@ TEST_F(RendezvousTest, AKeptOneIsPeekedClaimedAndDiscarded) {
   send(by_rendezvous(data, 3));
   settle();
   const ReceiveRequest filter = receive_request(room);
-  const Peeked first = b_->ses->peek(b_->ep, filter, true, now_);
+  const Peeked first = b_->ses->claims().peek(b_->ep, filter, true, now_);
   EXPECT_TRUE(first.found);
   EXPECT_EQ(first.bytes, 5000u);
-  const Peeked second = b_->ses->peek(b_->ep, filter, true, now_);
-  EXPECT_TRUE(b_->ses->discard_claimed(b_->ep, first.claim, now_));
+  const Peeked second = b_->ses->claims().peek(b_->ep, filter, true, now_);
+  EXPECT_TRUE(b_->ses->claims().discard(b_->ep, first.claim, now_));
   settle();
   EXPECT_EQ(take(*a_), "send ok 5000 #1");
-  EXPECT_TRUE(b_->ses->receive_claimed(b_->ep, second.claim, filter, now_).ok());
+  EXPECT_TRUE(b_->ses->claims().receive(b_->ep, second.claim, filter, now_).ok());
   settle();
   EXPECT_EQ(take(*a_), "send ok 5000 #3");
   EXPECT_EQ(take(*b_), "recv ok 5000 #2");

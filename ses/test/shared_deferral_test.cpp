@@ -96,9 +96,9 @@ TEST_F(SharedDeferralTest, AClaimedMessageThatIsLostIsReported) {
   Octets room(5000);
   defer(y_, pattern(5000));
   const ReceiveRequest r = request_of(room, 10);
-  const Peeked seen = b_->ses->peek(x_.id, r, true, now_);
+  const Peeked seen = b_->ses->claims().peek(x_.id, r, true, now_);
   ASSERT_TRUE(seen.found);
-  ASSERT_TRUE(b_->ses->receive_claimed(shared_, seen.claim, r, now_).ok());
+  ASSERT_TRUE(b_->ses->claims().receive(shared_, seen.claim, r, now_).ok());
   close(y_);
   EXPECT_EQ(told(), "Y recv aborted 0 #10");
   EXPECT_TRUE(is_balanced());

@@ -303,22 +303,22 @@ TEST_F(SharedTest, PeeksAndClaimsSayWhoseMessageItIs) {
   settle();
   Octets room(10);
   const ReceiveRequest r = request_of(room, 2, 5);
-  Peeked seen = b_->ses->peek(x_.id, r, true, now_);
+  Peeked seen = b_->ses->claims().peek(x_.id, r, true, now_);
   ASSERT_TRUE(seen.found);
   EXPECT_EQ(seen.endpoint, y_.id);
   EXPECT_EQ(seen.bytes, 3u);
-  EXPECT_EQ(*b_->ses->claimed_from(shared_, seen.claim), y_.id);
-  EXPECT_EQ(b_->ses->claimed_from(shared_, 0).error(), Errc::not_found);
+  EXPECT_EQ(*b_->ses->claims().endpoint_of(shared_, seen.claim), y_.id);
+  EXPECT_EQ(b_->ses->claims().endpoint_of(shared_, 0).error(), Errc::not_found);
   y_.slots = 0;
-  EXPECT_EQ(b_->ses->receive_claimed(shared_, seen.claim, r, now_).error(), Errc::again);
+  EXPECT_EQ(b_->ses->claims().receive(shared_, seen.claim, r, now_).error(), Errc::again);
   EXPECT_EQ(b_->ses->receives_open(shared_), 0u);
   y_.slots = 1;
-  EXPECT_TRUE(b_->ses->receive_claimed(shared_, seen.claim, r, now_).ok());
+  EXPECT_TRUE(b_->ses->claims().receive(shared_, seen.claim, r, now_).ok());
   EXPECT_EQ(told(), "Y tagged_recv ok 3 tag 5 #2");
-  seen = b_->ses->peek(y_.id, r, true, now_);
+  seen = b_->ses->claims().peek(y_.id, r, true, now_);
   EXPECT_EQ(seen.endpoint, x_.id);
-  EXPECT_TRUE(b_->ses->discard_claimed(y_.id, seen.claim, now_));
-  EXPECT_FALSE(b_->ses->peek(y_.id, r, false, now_).found);
+  EXPECT_TRUE(b_->ses->claims().discard(y_.id, seen.claim, now_));
+  EXPECT_FALSE(b_->ses->claims().peek(y_.id, r, false, now_).found);
   EXPECT_TRUE(is_balanced());
 }
 

@@ -46,7 +46,7 @@ template <class Queue>
 Result<void> post_or_claim(ProgressEngine::Entry& entry, Queue queue, const MessageCall& call,
                            const ses::ReceiveRequest& request) {
   if ((call.flags & FI_CLAIM) == 0) return entry.ses().receive(queue, request, entry.now());
-  return entry.ses().receive_claimed(queue, kept_claim(call.context), request, entry.now());
+  return entry.ses().claims().receive(queue, kept_claim(call.context), request, entry.now());
 }
 
 }  // namespace uet::prov

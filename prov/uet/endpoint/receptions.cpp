@@ -81,10 +81,10 @@ ssize_t Receptions::look(ProgressEngine::Entry& entry, const MessageCall& call,
   done.tag = call.tag;
   bool found = false;
   if ((call.flags & FI_PEEK) == 0) {
-    found = entry.ses().discard_claimed(ep_.id, kept_claim(call.context), entry.now());
+    found = entry.ses().claims().discard(ep_.id, kept_claim(call.context), entry.now());
   } else {
-    const ses::Ses::Peeked peeked =
-        entry.ses().peek(ep_.id, request, claims || discards, entry.now());
+    const ses::Peeked peeked =
+        entry.ses().claims().peek(ep_.id, request, claims || discards, entry.now());
     found = peeked.found;
     if (found) {
       done.len = peeked.bytes;
@@ -93,7 +93,7 @@ ssize_t Receptions::look(ProgressEngine::Entry& entry, const MessageCall& call,
       if (peeked.has_data) done.flags |= FI_REMOTE_CQ_DATA;
       set_source(done, {peeked.peer, peeked.initiator_id, peeked.job});
       if (discards) {
-        entry.ses().discard_claimed(ep_.id, peeked.claim, entry.now());
+        entry.ses().claims().discard(ep_.id, peeked.claim, entry.now());
       } else if (claims) {
         keep_claim(call.context, peeked.claim);
       }

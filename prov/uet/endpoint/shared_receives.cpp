@@ -231,10 +231,10 @@ ssize_t SharedReceives::look(ProgressEngine::Entry& entry, const MessageCall& ca
   EndpointCore* teller = endpoints_.front();
   if ((call.flags & FI_PEEK) != 0) {
     entry.poll();  // what has arrived shall be seen
-    const auto seen = entry.ses().peek(teller->id(), request, false, entry.now());
+    const auto seen = entry.ses().claims().peek(teller->id(), request, false, entry.now());
     if (seen.found) teller = endpoint(seen.endpoint);
   } else {
-    const auto claimed = entry.ses().claimed_from(id_, kept_claim(call.context));
+    const auto claimed = entry.ses().claims().endpoint_of(id_, kept_claim(call.context));
     if (claimed.ok()) teller = endpoint(*claimed);
   }
   return teller->rx().look(entry, call, request);
