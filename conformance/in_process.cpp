@@ -1,5 +1,5 @@
-// Calls, packets and time of the host under test, given to a FabricEndpoint. One datagram is
-// handled at a time, and what it causes leaves at once.
+// Passes calls, packets and time of the host under test to a FabricEndpoint. It handles one
+// datagram at a time; the packets that this causes leave at once.
 #include "conformance/in_process.h"
 
 #include "sim/recording/endpoint.h"
@@ -17,7 +17,7 @@ namespace uet::conformance {
 
 namespace {
 
-constexpr std::byte kBlank{0xEE};  // what buffers hold before anything is put there
+constexpr std::byte kBlank{0xEE};  // content of buffers before the first write
 
 const char* name(ses::OpKind kind) {
   constexpr const char* kNames[] = {"send",        "tagged_send",   "write",
@@ -77,7 +77,7 @@ class InProcess final : public Host {
   bool is_idle() const override { return fep_.fep().idle(); }
 
  private:
-  // What a call needs until its end, and what cases ask about later.
+  // What a call needs until it completes, and what later lines of a case refer to.
   struct Operation {
     std::string name;
     size_t endpoint = 0;
@@ -86,13 +86,14 @@ class InProcess final : public Host {
     uint64_t key = 0;  // region
   };
   struct OpenEndpoint {
+    static bool reserve(void* owner);
+    static void release(void* owner) { ++static_cast<OpenEndpoint*>(owner)->room; }
+
     InProcess* host = nullptr;
     uint32_t room = 0;
   };
 
   static void on_complete(void* owner, const ses::Completion& completion);
-  static bool reserve(void* owner);
-  static void release(void* owner) { ++static_cast<OpenEndpoint*>(owner)->room; }
   Result<void> open_endpoint(const EndpointSpec& spec);
   ses::Destination destination(const Call& call);
   Result<void> post(const Call& call, Operation& op);
@@ -111,7 +112,8 @@ class InProcess final : public Host {
   std::vector<Datagram> packets_;
   std::vector<Event> events_;
   Instant now_ = Instant::from_ns(1'000'000'000);
-  // What cases call, and what that stands for: these end before the buffers that they refer to.
+  // The recorder that cases call, and the endpoint behind it. They end before the buffers that they
+  // refer to.
   recording::Endpoint fep_;
   std::unique_ptr<fep::FabricEndpoint> owned_;
 };
@@ -138,7 +140,7 @@ void InProcess::on_complete(void* owner, const ses::Completion& c) {
   e.octets.assign(from, from + static_cast<ptrdiff_t>(std::min(left, c.bytes)));
 }
 
-bool InProcess::reserve(void* owner) {
+bool InProcess::OpenEndpoint::reserve(void* owner) {
   auto& endpoint = *static_cast<OpenEndpoint*>(owner);
   if (endpoint.room == 0) return false;
   --endpoint.room;
@@ -152,8 +154,8 @@ Result<void> InProcess::open_endpoint(const EndpointSpec& spec) {
   ses::CompletionSink sink;
   sink.owner = &endpoint;
   sink.complete = on_complete;
-  sink.reserve = reserve;
-  sink.release = release;
+  sink.reserve = OpenEndpoint::reserve;
+  sink.release = OpenEndpoint::release;
   sink.all_remote = spec.reports_remote;
   ses::EndpointOptions options;
   options.mode = static_cast<pds::Mode>(spec.mode);
@@ -239,10 +241,10 @@ void InProcess::wait(Instant until, std::vector<Datagram>& packets, std::vector<
 
 ses::Destination InProcess::destination(const Call& call) {
   ses::Destination to;
-  const auto peer = fep_.find_or_add(call.to, now_);
+  const auto peer = fep_.peers().find_or_add(call.to, now_);
   if (peer.ok()) {
     to.peer = *peer;
-    fep_.list(to.peer);  // as an entry of an address vector, until the end of the case
+    fep_.peers().list(to.peer);  // as an entry of an address vector, until the end of the case
   }
   to.pid = PidOnFep(call.pid);
   to.ri = ResourceIndex(call.ri);

@@ -128,9 +128,10 @@ void Workload::connect(uint32_t index, Instant now) {
   Application& host = *scene_.applications[index];
   host.peers.clear();
   for (const auto& other : scene_.applications) {
-    const auto peer = host.fep->find_or_add(other->fep->local_address(), host.clock.local(now));
+    const auto peer =
+        host.fep->peers().find_or_add(other->fep->local_address(), host.clock.local(now));
     UET_ASSERT(peer.ok());
-    host.fep->add_ref(*peer);
+    host.fep->peers().add_ref(*peer);
     host.peers.push_back(*peer);
   }
   datagrams_.connect(index, host.peers);

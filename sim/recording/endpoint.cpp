@@ -28,7 +28,10 @@ Result<std::unique_ptr<fep::FabricEndpoint>> Endpoint::create(const fep::Config&
     tape_.write(Kind::create, Create{local, seed, settings_of(config)});
   }
   auto made = fep::FabricEndpoint::create(config, local, seed);
-  if (made.ok()) fep_ = made->get();
+  if (made.ok()) {
+    fep_ = made->get();
+    peers_.stand_for(fep_->peers());
+  }
   if (tape_.is_on()) {
     tape_.write(Kind::returned, Returned{made.ok() ? 0 : static_cast<uint32_t>(made.error()) + 1, 0,
                                          Instant::zero()});
@@ -85,23 +88,6 @@ void Endpoint::close_endpoint(ses::EndpointId id, Instant now) {
   tape_.write(Kind::close_endpoint, CloseEndpoint{now, names_.number(id)});
   fep_->ses().close_endpoint(id, now);
   tape_.returned();
-}
-
-Result<PeerId> Endpoint::find_or_add(const FabricAddress& address, Instant now) {
-  if (!tape_.is_on()) return fep_->peers().find_or_add(address, now);
-  auto peer = tape_.recorded(Kind::find_peer, FindPeer{now, address},
-                             [&] { return fep_->peers().find_or_add(address, now); });
-  if (peer.ok()) names_.add(*peer);
-  return peer;
-}
-
-void Endpoint::keep(PeerId peer, bool is_listed) {
-  if (tape_.is_on()) tape_.write(Kind::keep_peer, KeepPeer{names_.number(peer), is_listed});
-  if (is_listed) {
-    fep_->peers().list(peer);
-  } else {
-    fep_->peers().add_ref(peer);
-  }
 }
 
 Result<uint64_t> Endpoint::add_region(const ses::RegionRequest& request) {

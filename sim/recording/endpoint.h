@@ -2,6 +2,7 @@
 // each is recorded with what it reads, asks for and gives. Without one calls pass straight on.
 #pragma once
 
+#include "sim/recording/peers.h"
 #include "sim/recording/recorded_names.h"
 #include "sim/recording/tape.h"
 #include "sim/recording/watched_sinks.h"
@@ -37,9 +38,7 @@ class Endpoint {
                                         const ses::CompletionSink& rx);
   Result<ses::ReceiveQueueId> open_shared(uint32_t rx_size);
   void close_endpoint(ses::EndpointId id, Instant now);
-  Result<PeerId> find_or_add(const FabricAddress& address, Instant now);
-  void add_ref(PeerId peer) { keep(peer, /*is_listed=*/false); }
-  void list(PeerId peer) { keep(peer, /*is_listed=*/true); }
+  Peers& peers() { return peers_; }
   // Adds and enables a region; returns its key.
   Result<uint64_t> add_region(const ses::RegionRequest& request);
   Result<ses::Taken> send(ses::EndpointId id, const ses::SendRequest& request, Instant now);
@@ -67,11 +66,10 @@ class Endpoint {
   const FabricAddress& local_address() const { return fep_->local_address(); }
 
  private:
-  void keep(PeerId peer, bool is_listed);
-
   Tape tape_;
   RecordedNames names_;
   WatchedSinks sinks_{tape_, names_};
+  Peers peers_{tape_, names_};
   fep::FabricEndpoint* fep_ = nullptr;
 };
 
