@@ -1,9 +1,9 @@
 // The entry point that libfabric looks up, and the provider's descriptor. [ABI-005 .. ABI-015]
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/shim.h"
-#include "prov/uet/domain/domain.h"
 #include "prov/uet/domain/fabric.h"
 #include "prov/uet/domain/info.h"
+#include "prov/uet/domain/open_domains.h"
 #include "prov/uet/settings/of_process.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ int fabric_op(fi_fabric_attr* attr, fid_fabric** fabric, void* context) noexcept
 }
 
 // An application may leave without closing its domains, and with threads inside them.
-void cleanup_op() noexcept { Domain::stop_all(); }
+void cleanup_op() noexcept { open_domains().stop_all(); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain/info.h"
+#include "prov/uet/domain/open_domains.h"
 #include "prov/uet/domain/security.h"
 #include "prov/uet/domain/setup.h"
 #include "prov/uet/endpoint/atomic.h"
@@ -20,10 +21,7 @@
 #include "io/socket.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <thread>
-#include <vector>
 
 namespace uet::prov {
 namespace {
@@ -31,24 +29,6 @@ namespace {
 // How long fi_close waits for peers to agree to the end of their connections. One that does not
 // answer must not hold the application up; what is left is closed by the peer's own time-outs.
 constexpr Duration kDrainTime = Duration::milliseconds(500);
-
-// The open domains of this process, and in a forked child those of its parent; never destroyed.
-// Under open_objects(). [ABI-015]
-std::vector<Domain*>& open_domains() {
-  static auto* const kDomains = new std::vector<Domain*>;
-  return *kDomains;
-}
-
-// The lock of open_domains() for the end of the process, which may come in a signal's handler while
-// the same thread holds it: not owned after a while.
-std::unique_lock<std::mutex> lock_at_end() {
-  std::unique_lock lock(open_objects(), std::try_to_lock);
-  for (int i = 0; !lock && i < 1000; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    static_cast<void>(lock.try_lock());
-  }
-  return lock;
-}
 
 // What opens something in a domain, which a forked child cannot do.
 template <class Fid, class Body>
@@ -214,10 +194,7 @@ int Domain::open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* co
   if (info.domain_attr == nullptr) return -FI_EINVAL;
   std::unique_ptr<Domain> domain(new Domain(fabric, info, context));
   if (const int error = domain->start(info); error != 0) return error;
-  {
-    const std::lock_guard lock(open_objects());
-    open_domains().push_back(domain.get());
-  }
+  open_domains().add(*domain);
   *fid = &domain.release()->link_.fid;
   return 0;
 }
@@ -291,54 +268,23 @@ uint32_t Domain::engine_count() const {
 int Domain::close() {
   home().require();
   if (refs_ != 0) return -FI_EBUSY;
-  {
-    const std::lock_guard lock(open_objects());
-    std::erase(open_domains(), this);
-  }
+  open_domains().remove(*this);
   engines_.drain(kDrainTime);
   delete this;
   return 0;
 }
 
-std::optional<FabricAddress> Domain::address_of(const fid_domain* fid) {
-  const std::lock_guard lock(open_objects());
-  for (const Domain* domain : open_domains()) {
-    if (&domain->link_.fid == fid) return domain->terms_.local;
-  }
-  return std::nullopt;
-}
-
-fid_domain* Domain::first_open_at(const FabricAddress& address) {
-  const std::lock_guard lock(open_objects());
-  for (Domain* domain : open_domains()) {
-    const FabricAddress& local = domain->terms_.local;
-    if (domain->home().is_elsewhere()) continue;
-    if (local.family == address.family && local.ip == address.ip) return domain->fid();
-  }
-  return nullptr;
-}
-
-void Domain::stop_all() {
-  const std::unique_lock lock = lock_at_end();
-  if (!lock) return;
-  const Instant begin = monotonic_now();
-  for (Domain* domain : open_domains()) {
-    if (domain->home().is_elsewhere()) continue;
-    const Instant end = begin + domain->settings().linger;
-    domain->flush(std::max(end - monotonic_now(), Duration::zero()));
-    domain->engines_.retire();
-  }
-}
-
 // Programs that end without closing their endpoints, as after a socket was written to, shall not
 // lose what they were told is done. [LF-138]
-void Domain::flush(Duration limit) {
-  const uint32_t left = engines_.flush_copies(limit);
-  if (left == 0) return;
-  UET_WARN(DOMAIN,
-           "exit: %u operations that had been reported as done are lost: their peers did not "
-           "confirm them within %lld ms (FI_UET_LINGER)\n",
-           left, static_cast<long long>(settings().linger.ms()));
+void Domain::finish(Instant end) {
+  const uint32_t left = engines_.flush_copies(std::max(end - monotonic_now(), Duration::zero()));
+  if (left != 0) {
+    UET_WARN(DOMAIN,
+             "exit: %u operations that had been reported as done are lost: their peers did not "
+             "confirm them within %lld ms (FI_UET_LINGER)\n",
+             left, static_cast<long long>(settings().linger.ms()));
+  }
+  engines_.retire();
 }
 
 int Domain::bind(struct fid* fid, uint64_t flags) {

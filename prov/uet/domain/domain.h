@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 namespace uet::prov {
 
@@ -32,17 +31,13 @@ class Domain {
 
   // The fabric's domain operation: opens the packet backend and the engine.
   static int open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context);
-  // For fi_getinfo. Where an open domain is; nothing when `fid` is not an open domain of uet.
-  static std::optional<FabricAddress> address_of(const fid_domain* fid);
-  // The first one that was opened there, or null. The port does not matter.
-  static fid_domain* first_open_at(const FabricAddress& address);
-  // For the end of the process: retires the engines of all domains that are still open. Nothing is
-  // taken away: other threads may be inside, and come again until the process is gone. [ABI-015]
-  static void stop_all();
   ~Domain();
   // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.
   int close();
   int bind(struct fid* fid, uint64_t flags);
+  // For the end of the process: what was reported as done is confirmed by its peers, if they do so
+  // by `end`; then the engines retire.
+  void finish(Instant end);
 
   DomainEngines& engines() { return engines_; }
   // What is no endpoint's runs here; a domain with keys in its address vectors has no other.
@@ -80,7 +75,6 @@ class Domain {
   Domain(Fabric& fabric, const fi_info& info, void* context);
   int start(const fi_info& info);
   uint32_t engine_count() const;
-  void flush(Duration limit);
 
   Link link_;
   Fabric& fabric_;

@@ -4,8 +4,8 @@
 #include "prov/uet/address/resolve.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/user_message.h"
-#include "prov/uet/domain/domain.h"
 #include "prov/uet/domain/fabric.h"
+#include "prov/uet/domain/open_domains.h"
 #include "prov/uet/domain/payload_mtu.h"
 
 #include "io/socket.h"
@@ -138,7 +138,7 @@ int read_node(const char* node, const char* service, uint64_t flags, AddressRequ
 // An open domain restricts the answer to itself. [fi_domain, domain attributes]
 bool read_domain(fid_domain* domain, AddressRequest& request) {
   if (domain == nullptr) return true;
-  const std::optional<FabricAddress> address = Domain::address_of(domain);
+  const std::optional<FabricAddress> address = open_domains().address_of(domain);
   if (!address) {
     UET_INFO(CORE, "fi_getinfo: hints->domain_attr->domain is not an open domain of uet\n");
     return false;
@@ -232,7 +232,7 @@ InfoList make_info(const Settings& settings, const DomainCandidate& candidate, A
     set_address(write_address(agreement.addr_format, *destination), info->dest_addr,
                 info->dest_addrlen);
   }
-  info->domain_attr->domain = Domain::first_open_at(candidate.interface.address);
+  info->domain_attr->domain = open_domains().first_at(candidate.interface.address);
   info->fabric_attr->fabric = Fabric::first_open(info->fabric_attr->name);
   info->nic = make_nic(candidate.interface, settings.io);
   return info;

@@ -67,6 +67,10 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   void look_after(const keys::DomainEntry& entry, Instant now);
   Instant tend(Instant now);
 
+  struct Counts {
+    uint64_t reloads = 0, reload_failures = 0, domains_closed = 0;
+  };
+
   std::optional<keys::SecretMemory> secrets_;
   Arena arena_;
   tss::Domains domains_;
@@ -78,7 +82,7 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
   std::string failure_;                   // of the last look at keys and counters; said once
   std::vector<uint32_t> closing_;         // domains
   std::vector<io::DomainNews> news_, told_;
-  uint64_t reloads_ = 0, reload_failures_ = 0, domains_closed_ = 0;
+  Counts counts_;
   bool is_rotation_told_ = false;
 };
 
@@ -143,20 +147,20 @@ std::unique_ptr<io::PacketIo> KeptKeys::around(std::unique_ptr<io::PacketIo> bac
 
 // Keys that are wrong change nothing: those of before stay in use.
 void KeptKeys::reload(Instant now) {
-  ++reload_failures_;  // if it throws
+  ++counts_.reload_failures;  // if it throws
   const size_t count = ring_->reload(present(now)).size();
   UET_INFO(DOMAIN, "%s was read again: %zu changes\n", ring_->source().name().c_str(), count);
   is_rotation_told_ = false;
   check();
-  --reload_failures_;
-  ++reloads_;
+  --counts_.reload_failures;
+  ++counts_.reloads;
 }
 
 void KeptKeys::report_counters(const io::CounterSink& sink) const {
-  sink("tss_key_reloads", reloads_);
-  sink("tss_key_reload_failures", reload_failures_);
+  sink("tss_key_reloads", counts_.reloads);
+  sink("tss_key_reload_failures", counts_.reload_failures);
   sink("tss_key_agent_lost", ring_->source().losses());
-  sink("tss_domains_closed", domains_closed_);
+  sink("tss_domains_closed", counts_.domains_closed);
 }
 
 // Domains that are taken out of use: posts and requests are refused from now on, and the engine
@@ -174,7 +178,7 @@ void KeptKeys::follow_domains() {
       case Kind::gone:
         std::erase(closing_, event.sdi);
         news_.push_back({event.sdi, true});
-        ++domains_closed_;
+        ++counts_.domains_closed;
         break;
       case Kind::back:
         jobs_.reopen(event.sdi);
