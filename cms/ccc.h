@@ -116,10 +116,6 @@ class Ccc {
     credit_->on_need(limited(need), now);
     return credit_->deadline();
   }
-  // Nothing waits for credit any more.
-  void on_nothing_waits() {
-    if (credit_) credit_->on_need({}, Instant::zero());
-  }
 
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, window_);

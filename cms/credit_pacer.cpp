@@ -12,7 +12,6 @@ namespace {
 constexpr uint32_t kWindowMax = 1 << 22;     // half of what 24 bits tell apart [CMS-118]
 constexpr uint32_t kEmptyGrantBytes = 1024;  // what a turn without credit counts [CMS-134]
 constexpr uint32_t kTimeoutsSilent = 4;      // [CMS-139]
-constexpr uint32_t kNewcomersTurn = 8;       // unproven sources have one of so many turns [T-34]
 
 uint32_t units_of(uint64_t bytes) {
   const uint64_t units = (bytes + kCreditUnitBytes - 1) / kCreditUnitBytes;
@@ -134,7 +133,7 @@ void CreditPacer::prove(CreditSourceRecord& source) {
   IntrusiveList<CreditSourceRecord, UnprovenSources>::erase(source);
   if (source.waiting.empty()) return;
   IntrusiveList<CreditSourceRecord>::erase(source);
-  ring_.push_back(source);
+  rings_.add(source);
 }
 
 void CreditPacer::withdraw(CreditKey key) {
@@ -224,8 +223,8 @@ void CreditPacer::join(CreditContext& c, Instant now) {
     source.waiting.push_back(c);
   }
   if (source.is_in_ring()) return;
-  if (ring_.empty() && newcomers_.empty()) spacing_.begin(now);
-  ring_of(source).push_back(source);
+  if (rings_.empty()) spacing_.begin(now);
+  rings_.add(source);
 }
 
 void CreditPacer::rest(CreditContext& c) {
@@ -240,8 +239,7 @@ void CreditPacer::rest(CreditContext& c) {
 // --- who gets some ---
 
 Instant CreditPacer::deadline() const {
-  const bool is_due =
-      !ring_.empty() || !newcomers_.empty() || (terms_.idle_credit && !idle_.empty());
+  const bool is_due = !rings_.empty() || (terms_.idle_credit && !idle_.empty());
   return is_due ? spacing_.next() : Instant::never();
 }
 
@@ -251,17 +249,10 @@ std::optional<Grant> CreditPacer::next_grant(Instant now) {
   return c != nullptr ? grant(*c, now) : idle_grant(now);
 }
 
-// Null: nobody waits.
-CreditSourceRecord* CreditPacer::next_source() const {
-  const bool is_newcomers_turn = ring_.empty() || turn_ % kNewcomersTurn == 0;
-  if (is_newcomers_turn && !newcomers_.empty()) return newcomers_.front();
-  return ring_.front();
-}
-
 // Ends the waiting of sources that have been silent for long since their last grant. A source that
 // waits for its first grant in a long ring is not silent. [CMS-139]
 CreditContext* CreditPacer::next_waiting(Instant now) {
-  while (CreditSourceRecord* const source = next_source()) {
+  while (CreditSourceRecord* const source = rings_.next()) {
     CreditContext* const c = source->waiting.front();
     const bool is_silent = c->is_unheard && now - c->heard_at >= terms_.timeout * kTimeoutsSilent;
     if (c->backlog() == 0 || !is_silent) return c;
@@ -278,7 +269,7 @@ Grant CreditPacer::grant(CreditContext& c, Instant now) {
   c.granted = (c.granted + units) & kCreditCounterMask;
   source.backlog_units -= units;
   c.is_unheard = true;
-  ++turn_;
+  rings_.end_turn();
   const uint32_t bytes = units > 0 ? units * kCreditUnitBytes : kEmptyGrantBytes;
   spacing_.spend(bytes, core_.rate_q16(), now);
   if (c.backlog() == 0) {
@@ -289,7 +280,7 @@ Grant CreditPacer::grant(CreditContext& c, Instant now) {
   }
   if (source.is_in_ring()) {
     IntrusiveList<CreditSourceRecord>::erase(source);
-    ring_of(source).push_back(source);
+    rings_.add(source);
   }
   return {{source.peer, c.ccc_id}, c.granted, c.via};
 }

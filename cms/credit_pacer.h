@@ -7,6 +7,7 @@
 #include "cms/config.h"
 #include "cms/core_rate.h"
 #include "cms/credit_records.h"
+#include "cms/credit_rings.h"
 #include "cms/credit_spacing.h"
 #include "cms/events.h"
 
@@ -109,15 +110,11 @@ class CreditPacer {
   void close(CreditContext& c);
   void give_way(bool is_proven, Instant now);
   void prove(CreditSourceRecord& source);
-  IntrusiveList<CreditSourceRecord>& ring_of(const CreditSourceRecord& source) {
-    return source.is_proven ? ring_ : newcomers_;
-  }
   void begin(CreditContext& c, uint32_t target);
   bool has_begun_anew(const CreditContext& c, uint32_t target, Instant now) const;
   bool raise(CreditContext& c, uint32_t units, Instant now);
   void join(CreditContext& c, Instant now);
   void rest(CreditContext& c);
-  CreditSourceRecord* next_source() const;
   CreditContext* next_waiting(Instant now);
   Grant grant(CreditContext& c, Instant now);
   std::optional<Grant> idle_grant(Instant now);
@@ -125,16 +122,13 @@ class CreditPacer {
   Slab<CreditSourceRecord> sources_;
   Slab<CreditContext> contexts_;
   HashMap<uint32_t, Handle<CreditSourceRecord>> by_peer_;
-  // Sources that wait for credit: those that are proven, and the others.
-  IntrusiveList<CreditSourceRecord> ring_;
-  IntrusiveList<CreditSourceRecord> newcomers_;
+  CreditRings rings_;
   IntrusiveList<CreditSourceRecord, UnprovenSources> unproven_;  // the first one for longest
   IntrusiveList<CreditContext, IdleContexts> idle_;    // want nothing; may get idle credit
   IntrusiveList<CreditContext, IdleContexts> filled_;  // want nothing, and have a window of it
   CreditSpacing spacing_;
   CoreRate core_;
   Terms terms_;
-  uint32_t turn_ = 0;  // grants to those that waited; wraps
 };
 
 }  // namespace uet::cms

@@ -72,6 +72,8 @@ class CreditSource {
   // Call when what waits has changed and at `deadline()`, so that it is asked for though no packet
   // carries it. O(1). [CMS-127, CMS-129]
   void on_need(const CreditNeed& need, Instant now);
+  // The same: nothing waits for credit any more.
+  void on_nothing_waits() { on_need({}, Instant::zero()); }
   // A Credit Request CP is due. Then send one with `target()`, and call on_requested.
   bool wants_request(Instant now) const { return now >= deadline(); }
   void on_requested(Instant now);

@@ -174,7 +174,9 @@ void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, In
   if (is_limited) return;
   if (is_slow) {
     gain_.inc += at_most_inc(int128{law_.fair} * bytes);  // [CMS-082]
-  } else if (!fast_increase(delay, bytes)) {
+  } else if (gain_.note(delay.ns() >= int64_t{law_.no_delay_ns}, bytes, window_bytes())) {
+    set_window(cwnd_q8_ + static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16 >> 8));
+  } else {
     const int128 gain = int128{law_.alpha_q24} * bytes * (law_.target - delay).ns();
     gain_.inc += at_most_inc(gain >> 24);  // [CMS-083]
   }
@@ -193,20 +195,15 @@ bool Nscc::doubles(bool is_marked, uint32_t bytes) {
   return true;
 }
 
-// [CMS-084]
-bool Nscc::fast_increase(Duration delay, uint32_t bytes) {
-  if (delay.ns() < int64_t{law_.no_delay_ns}) {
-    gain_.undelayed += std::min(bytes, UINT32_MAX - gain_.undelayed);
-    if (gain_.undelayed > window_bytes() || gain_.is_fast) {
-      set_window(cwnd_q8_ + static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16 >> 8));
-      gain_.is_fast = true;
-      return true;
-    }
-  } else {
-    gain_.undelayed = 0;
+bool Nscc::Gain::note(bool is_delayed, uint32_t bytes, uint64_t window) {
+  if (is_delayed) {
+    undelayed = 0;
+    is_fast = false;
+    return false;
   }
-  gain_.is_fast = false;
-  return false;
+  undelayed += std::min(bytes, UINT32_MAX - undelayed);
+  is_fast = undelayed > window || is_fast;
+  return is_fast;
 }
 
 // [CMS-085]

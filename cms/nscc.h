@@ -101,12 +101,15 @@ class Nscc {
     uint64_t received = 0;   // octets since the last adjustment
     uint32_t undelayed = 0;  // fi_count: octets in a row without delay; saturates
     bool is_fast = false;    // increase_mode
+
+    // Octets arrived that were not delayed, or were. True: so many in a row were not that the
+    // window grows fast. [CMS-084]
+    bool note(bool is_delayed, uint32_t bytes, uint64_t window);
   };
 
   void add_delay(Duration delay, bool ecn, Instant now);
   bool quick_adapt(bool loss, bool ecn, Duration delay, Instant now);
   void control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, Instant now);
-  bool fast_increase(Duration delay, uint32_t bytes);
   void decrease(Instant now);
   void fulfil_adjustment(Instant now);
   void shrink(uint64_t bytes);

@@ -71,7 +71,7 @@ void Schedule::resume(Path& path, Instant now) {
 void Schedule::settle(Path& path) {
   if (path.is_wanted() || !path.timer.is_armed()) return;
   cancel(path);
-  path.ccc.on_nothing_waits();
+  if (cms::CreditSource* const credit = path.ccc.credit()) credit->on_nothing_waits();
 }
 
 // Asks on one PDC. If no PDC may ask, or requests go unanswered, the source sends one packet
