@@ -110,14 +110,8 @@ void SimNet::send(uint32_t from, std::span<TxPacket> packets) {
   }
 }
 
-// Of the path, or else that of the whole network.
-const FaultPlan& SimNet::plan_toward(uint32_t from, uint32_t to) const {
-  const simnet::Path* const path = to == kNone ? nullptr : paths_.find(from, to);
-  return path != nullptr && path->own_plan ? path->plan : plan_;
-}
-
 uint32_t SimNet::route_mtu(uint32_t index, const FabricAddress& to) const {
-  const uint32_t mtu = plan_toward(index, directory_.find(to)).mtu_bytes;
+  const uint32_t mtu = paths_.plan(index, directory_.find(to)).mtu_bytes;
   return mtu == 0 ? 0 : mtu + header_bytes_of(to);
 }
 
@@ -126,7 +120,7 @@ TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   simnet::Port& from = *ports_[from_index];
   const uint32_t to_index = directory_.find(packet.to);
   const simnet::Path* path = to_index == kNone ? nullptr : paths_.find(from_index, to_index);
-  const FaultPlan& plan = plan_toward(from_index, to_index);
+  const FaultPlan& plan = paths_.plan(from_index, to_index);
 
   const uint32_t mtu = plan.mtu_bytes == 0 ? config_.datagram_bytes_max : plan.mtu_bytes;
   if (packet.bytes() > std::min(mtu, config_.datagram_bytes_max)) {
@@ -137,7 +131,7 @@ TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   }
 
   Instant departs = now_;
-  if (const uint64_t rate = from.plan_or(plan_).rate_bps; rate != 0) {
+  if (const uint64_t rate = from.plan_or(paths_.plan()).rate_bps; rate != 0) {
     const uint64_t queued = from.uplink.queued_bytes(now_.ns(), rate);
     if (queued != 0 && queued + packet.bytes() > config_.send_queue_bytes_max) {
       if (!from.wake_pending) {
@@ -184,8 +178,7 @@ bool SimNet::lost(simnet::Port& from, const FaultPlan& plan, Instant departs) {
 
 // Copies the packet, corrupts and duplicates it if the plan says so, and sends it on its way.
 void SimNet::launch(uint32_t from, uint32_t to, const TxPacket& tx, Instant departs) {
-  const simnet::Path* path = paths_.find(from, to);
-  const FaultPlan& plan = path != nullptr && path->own_plan ? path->plan : plan_;
+  const FaultPlan& plan = paths_.plan(from, to);
   const bool corrupt = rng_.chance(plan.corrupt);
   const bool duplicate = rng_.chance(plan.duplicate);
   const uint64_t bit = rng_.below(uint64_t{tx.bytes()} * 8 + 1);
@@ -248,7 +241,7 @@ void SimNet::put_on_path(uint32_t index, const FaultPlan& plan, Instant departs)
 void SimNet::reached_link(uint32_t index, int64_t at_ns) {
   simnet::Packet& packet = packets_[index];
   simnet::Wire& link = ports_[packet.to_port]->downlink;
-  const FaultPlan& plan = ports_[packet.to_port]->plan_or(plan_);
+  const FaultPlan& plan = ports_[packet.to_port]->plan_or(paths_.plan());
   if (plan.rate_bps == 0) return arrived(index, at_ns);
 
   const uint64_t queued = link.queued_bytes(at_ns, plan.rate_bps);
@@ -319,7 +312,7 @@ std::span<const PathError> SimPort::path_errors() {
 
 IoCaps SimPort::caps() const {
   IoCaps caps;
-  const uint32_t mtu = net_.plan_.mtu_bytes;
+  const uint32_t mtu = net_.paths_.plan().mtu_bytes;
   caps.max_datagram_bytes =
       mtu == 0 ? net_.config_.datagram_bytes_max : std::min(mtu, net_.config_.datagram_bytes_max);
   caps.entropy_values = net_.ports_[index_]->address.port == kUetPort ? 65536 : 16;

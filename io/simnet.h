@@ -71,7 +71,7 @@ class SimNet {
   std::unique_ptr<SimPort> attach(const FabricAddress& address);
 
   // The plan of every path and link without one of its own.
-  void set_plan(const FaultPlan& plan) { plan_ = plan; }
+  void set_plan(const FaultPlan& plan) { paths_.set_plan(plan); }
   // Per-packet faults, delay and MTU from one address to another; its rate and queue are ignored.
   void set_path(const FabricAddress& from, const FabricAddress& to, const FaultPlan& plan);
   // Rate, queue limit, ECN mark and trimming of one port's link; the rest is ignored.
@@ -109,7 +109,6 @@ class SimNet {
   void overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns);
   void arrived(uint32_t index, int64_t at_ns);
   uint32_t route_mtu(uint32_t port, const FabricAddress& to) const;
-  const FaultPlan& plan_toward(uint32_t from, uint32_t to) const;
   void report(uint32_t port, const FabricAddress& to, int error);
 
   void note_dropped(uint32_t packet, uint64_t& count);
@@ -118,7 +117,6 @@ class SimNet {
 
   SimConfig config_;
   Rng rng_;
-  FaultPlan plan_;
   Instant now_;
   uint32_t in_flight_ = 0;
   simnet::Events events_;

@@ -135,9 +135,16 @@ struct Path {
   bool partitioned;
 };
 
-// The paths that differ from what the network says of all.
+// The plan of all paths and links, and the paths that differ from it.
 class Paths {
  public:
+  const FaultPlan& plan() const { return plan_; }
+  void set_plan(const FaultPlan& plan) { plan_ = plan; }
+  // Of that path: its own, or else that of all. `to` may be kNone.
+  const FaultPlan& plan(uint32_t from, uint32_t to) const {
+    const Path* const path = to == kNone ? nullptr : find(from, to);
+    return path != nullptr && path->own_plan ? path->plan : plan_;
+  }
   // Null: it does not differ.
   const Path* find(uint32_t from, uint32_t to) const {
     return paths_.empty() ? nullptr : search(from, to);
@@ -147,6 +154,7 @@ class Paths {
  private:
   const Path* search(uint32_t from, uint32_t to) const;
 
+  FaultPlan plan_;
   std::vector<Path> paths_;  // sorted by key
 };
 

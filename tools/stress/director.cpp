@@ -54,6 +54,15 @@ constexpr seconds kSilenceLimit{120};  // a process tells its counts every secon
   std::exit(status);
 }
 
+std::string log_of(const Options& options, uint32_t slot, uint32_t incarnation) {
+  return options.logs + "/process-" + std::to_string(slot) + "." + std::to_string(incarnation) +
+         ".log";
+}
+
+unsigned long long whole_seconds(std::chrono::steady_clock::duration time) {
+  return static_cast<unsigned long long>(std::chrono::duration_cast<seconds>(time).count());
+}
+
 milliseconds about(Rng& rng, uint32_t mean_ms) {
   return milliseconds(rng.below(2 * uint64_t{mean_ms} + 1) + 1);
 }
@@ -89,7 +98,8 @@ void Director::start(uint32_t slot) {
     for (const Process& other : processes_) {
       if (other.fd >= 0) close(other.fd);
     }
-    become_worker(options_, ends[1], slot, process.incarnation, log_of(slot));
+    become_worker(options_, ends[1], slot, process.incarnation,
+                  log_of(options_, slot, process.incarnation));
   }
   close(ends[1]);
   process.pid = pid;
@@ -104,11 +114,6 @@ void Director::start(uint32_t slot) {
   if (options_.verbose) {
     say(slot, "starts: " + Traits::of(options_, slot, process.incarnation).text());
   }
-}
-
-std::string Director::log_of(uint32_t slot) const {
-  return options_.logs + "/process-" + std::to_string(slot) + "." +
-         std::to_string(processes_[slot].incarnation) + ".log";
 }
 
 Verdict Director::run() {
@@ -281,7 +286,7 @@ void Director::on_end(uint32_t slot, int status) {
     defect(slot,
            (WIFSIGNALED(status) ? "it ended by signal " + std::to_string(WTERMSIG(status))
                                 : "it ended with status " + std::to_string(WEXITSTATUS(status))) +
-               "; its words are in " + log_of(slot));
+               "; its words are in " + log_of(options_, slot, process.incarnation));
     verdict_.outcome = "failed";
   }
   if (was_closed) return;
@@ -292,7 +297,7 @@ void Director::on_end(uint32_t slot, int status) {
 void Director::harass(Clock::time_point now) {
   for (Process& process : processes_) {
     if (process.stopped_until != Clock::time_point{} && now >= process.stopped_until) {
-      resume(process);
+      process.resume();
     }
   }
   const auto slot = static_cast<uint32_t>(rng_.below(processes_.size()));
@@ -332,10 +337,10 @@ void Director::stop_one(uint32_t slot, Clock::time_point now) {
   kill(process.pid, SIGSTOP);
 }
 
-void Director::resume(Process& process) {
-  process.stopped_until = {};
-  process.heard = Clock::now();
-  if (process.pid > 0) kill(process.pid, SIGCONT);
+void Director::Process::resume() {
+  stopped_until = {};
+  heard = Clock::now();
+  if (pid > 0) kill(pid, SIGCONT);
 }
 
 void Director::watch(Clock::time_point now) {
@@ -364,7 +369,7 @@ void Director::phase(State wanted, const char* command, const char* name) {
 
 // Nobody is killed from here on: every message that was accepted must arrive.
 void Director::finish() {
-  for (Process& process : processes_) resume(process);
+  for (Process& process : processes_) process.resume();
   // Those that are told to leave may still be on their way out.
   loop_until(Clock::now() + kStartLimit, State::working);
   while (std::any_of(processes_.begin(), processes_.end(),
@@ -420,8 +425,8 @@ void Director::defect(uint32_t slot, const std::string& what) {
   if (verdict_.defects.size() == kDefectsMax) return;
   verdict_.defects.push_back(line);
   if (verdict_.defects.size() == kDefectsMax) verdict_.outcome = "failed";  // enough is known
-  std::fprintf(options_.people(), "%4llu s  DEFECT %s\n",
-               static_cast<unsigned long long>(elapsed_s(Clock::now())), line.c_str());
+  std::fprintf(options_.people(), "%4llu s  DEFECT %s\n", whole_seconds(Clock::now() - began_),
+               line.c_str());
   std::fflush(options_.people());
 }
 
@@ -433,24 +438,20 @@ Tally Director::total() const {
   return sum;
 }
 
-uint64_t Director::elapsed_s(Clock::time_point now) const {
-  return static_cast<uint64_t>(std::chrono::duration_cast<seconds>(now - began_).count());
-}
-
 void Director::progress(Clock::time_point now) {
   next_line_ = now + seconds(options_.interval_s);
   Tally sum = total();
   const uint64_t begun = at(sum, Count::sent) + at(sum, Count::tagged) + at(sum, Count::injected) +
                          at(sum, Count::written) + at(sum, Count::read) + at(sum, Count::atomics);
-  std::fprintf(
-      options_.people(),
-      "%4llu s  %llu operations, %llu MB checked; %llu ends, %llu stops; %llu failures"
-      " toward the dead; %zu defects\n",
-      static_cast<unsigned long long>(elapsed_s(now)), static_cast<unsigned long long>(begun),
-      static_cast<unsigned long long>(at(sum, Count::octets_in)) / 1'000'000,
-      static_cast<unsigned long long>(verdict_.killed + verdict_.left + verdict_.exited),
-      static_cast<unsigned long long>(verdict_.stopped),
-      static_cast<unsigned long long>(verdict_.failures_expected), verdict_.defects.size());
+  std::fprintf(options_.people(),
+               "%4llu s  %llu operations, %llu MB checked; %llu ends, %llu stops; %llu failures"
+               " toward the dead; %zu defects\n",
+               whole_seconds(now - began_), static_cast<unsigned long long>(begun),
+               static_cast<unsigned long long>(at(sum, Count::octets_in)) / 1'000'000,
+               static_cast<unsigned long long>(verdict_.killed + verdict_.left + verdict_.exited),
+               static_cast<unsigned long long>(verdict_.stopped),
+               static_cast<unsigned long long>(verdict_.failures_expected),
+               verdict_.defects.size());
   std::fflush(options_.people());
 }
 

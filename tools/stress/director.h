@@ -62,8 +62,11 @@ class Director {
     Clock::time_point heard{};
     Clock::time_point began{};
     std::vector<Clock::time_point> orphans;  // when it reported the failure of an injected message
-    std::string introduction;  // "peer SLOT ..."
+    std::string introduction;                // "peer SLOT ..."
     Tally tally{};
+
+    // Lets it run again after a stop.
+    void resume();
   };
 
   void start(uint32_t slot);
@@ -79,7 +82,6 @@ class Director {
   void harass(Clock::time_point now);
   void end_one(uint32_t slot);
   void stop_one(uint32_t slot, Clock::time_point now);
-  void resume(Process& process);
   void watch(Clock::time_point now);
   void finish();
   void phase(State wanted, const char* command, const char* name);
@@ -91,8 +93,6 @@ class Director {
   void defect(uint32_t slot, const std::string& what);
   void progress(Clock::time_point now);
   Tally total() const;
-  uint64_t elapsed_s(Clock::time_point now) const;
-  std::string log_of(uint32_t slot) const;
 
   const Options& options_;
   Rng rng_;

@@ -24,12 +24,57 @@ struct Sent {
   uint32_t acked_by = kNone, nacked_by = kNone, missed_by = kNone;
 };
 
+// One way of a PDC. It knows which rungs are about which PSN.
 struct Way {
+  // The PSN, if it was sent; else null.
+  Sent* find(uint32_t psn) {
+    const auto found = by_psn.find(psn);
+    return found != by_psn.end() ? &found->second : nullptr;
+  }
+  // The newest message with that ID; kNone when there is none.
+  uint32_t message_with(uint16_t id) const {
+    const auto found = by_message.find(id);
+    return found != by_message.end() ? found->second : kNone;
+  }
+  // Calls fn(sent) once for each PSN of the range that nothing has covered before. Each is taken
+  // out once, so that no capture makes this slow.
+  template <class Fn>
+  void cover(uint32_t from, uint32_t to, Fn&& fn) {
+    auto at = open.lower_bound(from);
+    while (at != open.end() && *at <= to) {
+      fn(by_psn[*at]);
+      at = open.erase(at);
+    }
+  }
+
   std::unordered_map<uint32_t, Sent> by_psn;
   std::set<uint32_t> open;                            // PSNs that no ACK has covered yet
   std::unordered_map<uint16_t, uint32_t> by_message;  // ID to the newest
   std::optional<Psn> highest, cack;
 };
+
+std::string text(uint64_t value) { return std::to_string(value); }
+
+// Why the packet was sent again: what came since its last transmission.
+void blame(Rung& rung, const Sent& before) {
+  const auto since = [&](uint32_t other) { return other != kNone && other > before.last; };
+  rung.cause = Cause::timeout;
+  if (since(before.missed_by)) {
+    rung.cause = Cause::sack;
+    rung.caused_by = before.missed_by;
+  }
+  if (since(before.nacked_by)) {
+    rung.cause = Cause::nack;
+    rung.caused_by = before.nacked_by;
+  }
+}
+
+void count(Counts& c, const Rung& rung) {
+  ++c.of_kind[static_cast<unsigned>(rung.kind)];
+  c.retransmissions += rung.retransmission ? 1 : 0;
+  c.duplicates += rung.duplicate ? 1 : 0;
+  c.lost += rung.fate == Fate::lost ? 1 : 0;
+}
 
 class Follower {
  public:
@@ -48,7 +93,7 @@ class Follower {
     std::visit([&](const auto& h) { message(h); }, packet.ses);
     if (packet.trimmed) rung_->label += " trimmed";
     if (rung_->rejected) rung_->label += std::string(" rejected: ") + wire::name(packet.error);
-    count();
+    count(ladder_.counts, *rung_);
   }
 
  private:
@@ -59,15 +104,6 @@ class Follower {
   void say(const Part&... parts) {
     std::string& label = rung_->label;
     (label.append(parts), ...);
-  }
-  static std::string text(uint64_t value) { return std::to_string(value); }
-
-  void count() {
-    Counts& c = ladder_.counts;
-    ++c.of_kind[static_cast<unsigned>(rung_->kind)];
-    c.retransmissions += rung_->retransmission ? 1 : 0;
-    c.duplicates += rung_->duplicate ? 1 : 0;
-    c.lost += rung_->fate == Fate::lost ? 1 : 0;
   }
 
   // A packet that takes a PSN. Sent again without RETX, the network made the copy. [PDS-065]
@@ -85,27 +121,16 @@ class Follower {
       rung_->previous = before.last;
       rung_->retransmission = retx;
       rung_->duplicate = !retx;
-      if (retx) blame(before);
+      if (retx) blame(*rung_, before);
     }
     if (!highest || psn.after(*highest)) highest = psn;
     before.last = index_;
     rung_->acked_by = before.acked_by;
   }
 
-  void blame(const Sent& before) {
-    const auto since = [&](uint32_t rung) { return rung != kNone && rung > before.last; };
-    rung_->cause = Cause::timeout;
-    if (since(before.missed_by)) {
-      rung_->cause = Cause::sack;
-      rung_->caused_by = before.missed_by;
-    }
-    if (since(before.nacked_by)) {
-      rung_->cause = Cause::nack;
-      rung_->caused_by = before.nacked_by;
-    }
-  }
-
-  void header(const std::monostate&) {}
+  // Headers that say nothing of a PDC.
+  template <class Header>
+  void header(const Header&) {}
   void header(const Request& h) {
     say("psn ", text(h.psn.value()));
     if (h.syn) say(" syn");
@@ -127,10 +152,10 @@ class Follower {
 
   // The transmission that an answer names: RETX says whether the first or the last.
   const Sent* answer(Psn psn, bool retx) {
-    const auto found = back().by_psn.find(psn.value());
-    if (found == back().by_psn.end()) return nullptr;
-    rung_->answers = retx ? found->second.last : found->second.first;
-    return &found->second;
+    const Sent* const sent = back().find(psn.value());
+    if (sent == nullptr) return nullptr;
+    rung_->answers = retx ? sent->last : sent->first;
+    return sent;
   }
 
   void header(const Ack& h) {
@@ -157,21 +182,12 @@ class Follower {
     if (known && !cack.after(*known)) return;
     const Psn from = known ? *known + 1 : cack - kRangeMax;
     known = cack;
+    const auto acknowledge_it = [&](Sent& which) { acknowledge(which); };
     if (from.value() > cack.value()) {
-      cover_range(from.value(), UINT32_MAX);
-      cover_range(0, cack.value());
+      back().cover(from.value(), UINT32_MAX, acknowledge_it);
+      back().cover(0, cack.value(), acknowledge_it);
     } else {
-      cover_range(from.value(), cack.value());
-    }
-  }
-
-  // Each PSN is taken out once, so that no capture makes this slow.
-  void cover_range(uint32_t first, uint32_t last) {
-    std::set<uint32_t>& open = back().open;
-    auto at = open.lower_bound(first);
-    while (at != open.end() && *at <= last) {
-      acknowledge(back().by_psn[*at]);
-      at = open.erase(at);
+      back().cover(from.value(), cack.value(), acknowledge_it);
     }
   }
 
@@ -193,8 +209,7 @@ class Follower {
       const Psn psn = base + bit;
       if ((bitmap >> bit & 1U) != 0 || !psn.after(cack)) continue;
       if (++count <= 3) holes += " " + text(psn.value());
-      const auto found = back().by_psn.find(psn.value());
-      if (found != back().by_psn.end()) found->second.missed_by = index_;
+      if (Sent* const sent = back().find(psn.value())) sent->missed_by = index_;
     }
     if (count == 0) return;
     say(" misses", holes);
@@ -220,14 +235,9 @@ class Follower {
     const Psn expected(h.payload);
     if (h.nack_code != NackCode::rod_ooo || *highest - expected >= kDroppedMax) return;
     for (Psn psn = expected; !psn.after(*highest); ++psn) {
-      const auto found = back().by_psn.find(psn.value());
-      if (found != back().by_psn.end()) found->second.nacked_by = index_;
+      if (Sent* const sent = back().find(psn.value())) sent->nacked_by = index_;
     }
   }
-
-  void header(const RudiRequest&) {}
-  void header(const RudiResponse&) {}
-  void header(const Uud&) {}
 
   void message(const std::monostate&) {}
   void message(const SmallRequest& h) { request(h.common, 0, h.request_length); }
@@ -255,38 +265,32 @@ class Follower {
 
   // The newest message with this ID, unless that has all its octets or is another one.
   uint32_t message_of_new(SesOpcode opcode, uint16_t id, uint32_t length) {
-    auto& by_message = forth().by_message;
-    const auto known = by_message.find(id);
-    if (id != 0 && known != by_message.end()) {
-      const Message& m = ladder_.messages[known->second];
-      if (m.opcode == opcode && m.length == length && m.seen < m.length) return known->second;
+    const uint32_t known = forth().message_with(id);
+    if (id != 0 && known != kNone) {
+      const Message& m = ladder_.messages[known];
+      if (m.opcode == opcode && m.length == length && m.seen < m.length) return known;
     }
     const auto made = static_cast<uint32_t>(ladder_.messages.size());
     ladder_.messages.push_back({id, rung_->way, opcode, length, 0, index_, index_});
-    if (id != 0) by_message[id] = made;
+    if (id != 0) forth().by_message[id] = made;
     return made;
-  }
-
-  uint32_t message_with(uint16_t id) {
-    const auto found = back().by_message.find(id);
-    return found != back().by_message.end() ? found->second : kNone;
   }
 
   void message(const Response& h) {
     if (h.common.opcode == ResponseOpcode::no_response) return;
     say(" ", wire::name(h.common.opcode), " ", wire::name(h.common.return_code));
     if (h.message_id != MessageId{}) say(" msg ", text(h.message_id.value()));
-    const uint32_t named = message_with(h.message_id.value());
+    const uint32_t named = back().message_with(h.message_id.value());
     respond(h.message_id != MessageId{} && named != kNone ? named : acked_message_);
   }
   void message(const ResponseData& h) {
     say(" data of msg ", text(h.read_request_message_id.value()), " ", text(rung_->octets), " B");
-    respond(message_with(h.read_request_message_id.value()));
+    respond(back().message_with(h.read_request_message_id.value()));
   }
   void message(const ResponseDataSmall& h) {
     say(" data for psn ", text(h.original_request_psn.value()), " ", text(rung_->octets), " B");
-    const auto found = back().by_psn.find(h.original_request_psn.value());
-    respond(found != back().by_psn.end() ? found->second.message : kNone);
+    const Sent* const sent = back().find(h.original_request_psn.value());
+    respond(sent != nullptr ? sent->message : kNone);
   }
 
   void respond(uint32_t message) {
