@@ -80,11 +80,14 @@ class ForkTest : public ::testing::Test {
   fid_ep* unbound_ = nullptr;
   fid_mr* region_ = nullptr;
   uint8_t memory_[64] = {};
-  int int_ = 0;
-  size_t length_ = sizeof memory_;
-  uint32_t event_ = 0;
-  fi_cq_err_entry cq_error_{};
-  fi_eq_err_entry eq_error_{};
+  // What calls that are not refused would write to.
+  struct Answers {
+    int number = 0;
+    size_t length = sizeof memory_;
+    uint32_t event = 0;
+    fi_cq_err_entry cq_error{};
+    fi_eq_err_entry eq_error{};
+  } out_;
   iovec iov_{memory_, 8};
 };
 
@@ -147,12 +150,13 @@ std::vector<Call> ForkTest::looks() {
   return {
       {"fi_cq_read", [=, this] { return fi_cq_read(cq, memory_, 1); }},
       {"fi_cq_readfrom", [=, this] { return fi_cq_readfrom(cq, memory_, 1, &from); }},
-      {"fi_cq_readerr", [=, this] { return fi_cq_readerr(cq, &cq_error_, 0); }},
+      {"fi_cq_readerr", [=, this] { return fi_cq_readerr(cq, &out_.cq_error, 0); }},
       {"fi_cq_sread", [=, this] { return fi_cq_sread(cq, memory_, 1, nullptr, -1); }},
       {"fi_cq_sreadfrom",
        [=, this] { return fi_cq_sreadfrom(cq, memory_, 1, &from, nullptr, -1); }},
       {"fi_cq_signal", [=] { return fi_cq_signal(cq); }},
-      {"FI_GETWAIT of a queue", [=, this] { return fi_control(&cq->fid, FI_GETWAIT, &int_); }},
+      {"FI_GETWAIT of a queue",
+       [=, this] { return fi_control(&cq->fid, FI_GETWAIT, &out_.number); }},
       {"fi_trywait", [this] { return fi_trywait(node_->fabric, waits, 1); }},
       {"fi_trywait of a counter", [this] { return fi_trywait(node_->fabric, counter_waits, 1); }},
       {"fi_trywait of events", [this] { return fi_trywait(node_->fabric, event_waits, 1); }},
@@ -161,9 +165,10 @@ std::vector<Call> ForkTest::looks() {
       {"fi_cntr_adderr", [=] { return fi_cntr_adderr(cntr, 1); }},
       {"fi_cntr_seterr", [=] { return fi_cntr_seterr(cntr, 1); }},
       {"fi_cntr_wait", [=] { return fi_cntr_wait(cntr, 1000, -1); }},
-      {"fi_eq_read", [this] { return fi_eq_read(eq_, &event_, memory_, sizeof memory_, 0); }},
-      {"fi_eq_sread", [this] { return fi_eq_sread(eq_, &event_, memory_, sizeof memory_, -1, 0); }},
-      {"fi_eq_readerr", [this] { return fi_eq_readerr(eq_, &eq_error_, 0); }},
+      {"fi_eq_read", [this] { return fi_eq_read(eq_, &out_.event, memory_, sizeof memory_, 0); }},
+      {"fi_eq_sread",
+       [this] { return fi_eq_sread(eq_, &out_.event, memory_, sizeof memory_, -1, 0); }},
+      {"fi_eq_readerr", [this] { return fi_eq_readerr(eq_, &out_.eq_error, 0); }},
       {"fi_eq_write", [this] { return fi_eq_write(eq_, FI_NOTIFY, memory_, 8, 0); }},
   };
 }
@@ -210,7 +215,7 @@ std::vector<Call> ForkTest::setup() {
       {"fi_av_insertsvc",
        [this] { return fi_av_insertsvc(node_->av, "127.0.0.1", "9", &addr, 0, nullptr); }},
       {"fi_av_remove", [this] { return fi_av_remove(node_->av, &addr, 1, 0); }},
-      {"fi_av_lookup", [this] { return fi_av_lookup(node_->av, addr, memory_, &length_); }},
+      {"fi_av_lookup", [this] { return fi_av_lookup(node_->av, addr, memory_, &out_.length); }},
       {"fi_av_bind", [this] { return fi_av_bind(node_->av, &eq_->fid, 0); }},
   };
 }
