@@ -69,8 +69,8 @@ inline constexpr Setting kProtocolRows[] = {
      "1: acknowledge congestion-marked packets at once"},
     {"ACK_FORM", Kind::count, "", 0, 2, UET_STACK(pds.ack_form), "PDS 8.3",
      "Form of ACKs. 0: the short ACK whenever it is enough. 1: ACK_CC. 2: ACK_CCX of a vendor. "
-     "Where this is not set, a domain takes 1, which NSCC of a peer needs, or 0 with "
-     "INTEROP=refprov"},
+     "NSCC of a peer needs 1",
+     "1; 0 with INTEROP=refprov"},
     {"CCX_TYPE", Kind::count, "", 14, 15, UET_STACK(pds.ccx_type), "WIRE-049", "Type of ACK_CCX"},
     {"MAX_ACK_DATA_SIZE", Kind::octets, "octets", 0, 16, UET_STACK(ses.ack_data_bytes_max),
      "PDS-166", "Most read data inside an ACK"},
@@ -145,9 +145,7 @@ inline constexpr Setting kProtocolRows[] = {
      "Wait of a target for a SYN with the start that it asked for"},
     {"START_METHOD", Kind::count, "", 0, 1, UET_STACK(pds.start_method), "PDS 4.2",
      "First PSN of secured contexts. 0: the initiator chooses it, above a floor, and the target "
-     "must "
-     "not restart with the same key. 1: the target chooses it. Where this is not set, a domain "
-     "takes "
+     "must not restart with the same key. 1: the target chooses it",
      "1"},
     {"EXPECTED_PSN_IN_CLOSE", Kind::flag, "", 0, 1, UET_STACK(pds.expected_psn_in_close_ack),
      "PDS-053",

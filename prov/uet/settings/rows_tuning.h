@@ -58,13 +58,13 @@ inline constexpr Setting kTuningRows[] = {
     {"GD_PER_PDC", Kind::count, "responses", 1, 65535, UET_STACK(pds.gd_per_pdc), "PDS-109",
      "Responses of one context that are kept until the peer has cleared them"},
     {"ENTROPY_VALUES", Kind::count, "", 1, 65536, UET_STACK(cms.entropy_values), "PDS-004",
-     "Entropy values that unordered traffic is sprayed over. Where this is not set, a domain takes "
-     "the number of its ports, 7 at most"},
+     "Entropy values that unordered traffic is sprayed over",
+     "the number of the domain's ports, 7 at most"},
     {"PACKETS_PER_ENTROPY", Kind::count, "packets", 1, 64, UET_STACK(pds.packets_per_entropy),
      "PDS-004",
      "Packets of a context in a row with the same entropy value, or four times as many of less "
-     "than 512 octets; 1: each packet has its own. Where this is not set, a domain takes the "
-     "number that leaves in one system call"},
+     "than 512 octets; 1: each packet has its own",
+     "the number that leaves in one system call"},
     // Messages and memory
     {"UNEXPECTED_MESSAGES", Kind::count, "messages", 1, 1 << 22, UET_STACK(ses.unexpected_messages),
      "SES-126", "Largest number of messages that arrived before their receive"},
@@ -157,12 +157,12 @@ inline constexpr Setting kTuningRows[] = {
      .max = 3'200'000,
      .field = UET_STACK(cms.link_mbps),
      .source = "CMS-045",
-     .help = "Rate of the link, for the congestion window. Where this is not set, a domain takes "
-             "what the interface reports, and 100000 for interfaces without a rate of their own"},
+     .help = "Rate of the link, for the congestion window",
+     .unset = "what the interface reports; 100000 where it has no rate of its own"},
     {"BASE_RTT", Kind::time, "us", 1, kSecond, UET_STACK(cms.base_rtt), "CMS-044",
      "Round trip of one packet over the longest path without other traffic, with the time that "
-     "both "
-     "hosts take. Where this is not set, a domain takes 200 us"},
+     "both hosts take",
+     "200us"},
     {"BASE_RTT_CACHE_TIME", Kind::time, "us", 0, 86400 * kSecond, UET_STACK(cms.base_rtt_time),
      "CMS-008",
      "Age up to which the shortest measured round trip to a peer is used again when traffic to "
@@ -170,15 +170,15 @@ inline constexpr Setting kTuningRows[] = {
     {"CCC_IDLE_TIME", Kind::time, "us", 0, 60 * kSecond, UET_STACK(cms.idle_time), "CMS-008",
      "Pause after which a congestion window starts again from its initial value"},
     {"TRIMMING", Kind::flag, "", 0, 1, UET_STACK(cms.trimming), "CMS-049",
-     "1: the switches trim packets instead of dropping them. UDP sockets never see such packets. "
-     "Where this is not set, a domain takes 0"},
+     "1: the switches trim packets instead of dropping them. UDP sockets never see such packets",
+     "0"},
     {"PACING", Kind::share, "a window in a round trip", 0, 1000, UET_STACK(cms.pacing_percent),
      "ours", "Pace at which a window leaves; 0: at once"},
     {"INITIAL_WINDOW", Kind::count, "packets", 0, 4096, UET_STACK(cms.initial_window_packets),
      "ours", "Initial congestion window; 0: enough for 128 KiB of payload"},
     {"WINDOW_BYTES_MAX", Kind::octets, "octets", 65536, int64_t{1} << 31,
-     UET_STACK(cms.window_bytes_max), "ours",
-     "Largest congestion window. Where this is not set, no more than the socket's receive buffer"},
+     UET_STACK(cms.window_bytes_max), "ours", "Largest congestion window",
+     "2MiB, but no more than the socket's receive buffer"},
     {"MEMORY_PRESSURE", Kind::share, "UNEXPECTED_BYTES", 0, 99, UET_STACK(pressure_percent),
      "CMS-116",
      "When so much of the memory for unexpected messages is in use, the receiver asks all "

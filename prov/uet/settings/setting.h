@@ -68,9 +68,11 @@ struct Setting {
   int64_t min = 0;  // of numbers, in us, octets, ...
   int64_t max = 0;
   Field field{};
-  const char* source = nullptr;   // rule id, or "ours"
-  const char* help = nullptr;     // what it does, without a full stop at the end
-  const char* unset = nullptr;    // what holds where the field has no value; null: it has one
+  const char* source = nullptr;  // rule id, or "ours"
+  const char* help = nullptr;    // what it does, without a full stop at the end
+  // The default, where that is not the value of the field: the field has none, or a domain replaces
+  // it by one of its own. Null: the value of the field.
+  const char* unset = nullptr;
   const char* example = nullptr;  // null: the default is one
   std::span<const Word> words{};  // of a choice
   Grid grid = Grid::every;
