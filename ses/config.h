@@ -21,7 +21,8 @@ struct Config {
   // peers with which nothing else was agreed. What arrives may have any of these sizes.
   // [SES-032, LF-131]
   uint16_t payload_mtu = 4096;
-  // Octets; read data up to this travels inside the ACK, 0 .. 16. [PDS-166, SES-074]
+  // Octets; read data up to this travels inside the ACK, 0 .. 16. So little that no ACK is in the
+  // class of trimmable packets. [PDS-166, SES-074, WIRE-018]
   uint16_t ack_data_bytes_max = 16;
   // What we do for others; decides UNSUPPORTED_OP. The default is the reference provider's and
   // more. [SES-186]

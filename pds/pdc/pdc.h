@@ -89,7 +89,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
 
   explicit Pdc(uint8_t timer_kind) : timer(timer_kind) {}
 
-  // Its two PSN spaces begin here; `tx` alone may hold packets, of a start before. [PDS-031]
+  // Its two PSN spaces begin here; `tx` alone may hold packets, of a start before. [PDS-031,
+  // TSS-065]
   void begin_at(Psn first, const Config& config) {
     start.begin_at(first);
     rx.start(first, config.tracked_packets());

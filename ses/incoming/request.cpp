@@ -112,7 +112,7 @@ bool has_legal_lengths(const Request& q) {
   if (q.length > wire::kPayloadMtuMax || q.length > pushed) return false;
   if (q.offset > pushed - q.length) return false;
   const bool is_last = q.offset + q.length == pushed;
-  if (is_last != q.common.eom) return false;
+  if (is_last != q.common.eom) return false;  // [SES-011]
   if (q.common.eom) return q.common.som || (q.length != 0 && q.offset != 0);
   return wire::is_payload_mtu(q.length) && q.offset % q.length == 0;  // [SES-016]
 }
