@@ -19,7 +19,7 @@
 
 namespace uet {
 
-// One timer, a member of whatever it times. Its destructor disarms it.
+// One timer, a member of the object that it times. Its destructor disarms it.
 class TimerNode : public ListNode<struct TimerTag> {
  public:
   // `kind` is for the owner to tell its timers apart in a common handler.
@@ -47,8 +47,8 @@ Owner& owner_of(TimerNode& node, TimerNode Owner::*member) {
   return *reinterpret_cast<Owner*>(at);
 }
 
-// About 14 KiB, of which a slot is not touched before the first timer comes to it. Must not move;
-// disarms what is left when destroyed.
+// About 14 KiB; the memory of a slot is not touched before the slot gets its first timer. Must not
+// move. Its destructor disarms all timers.
 class TimerWheel {
  public:
   static constexpr int kTickShift = 10;  // a tick is 2^10 ns
@@ -92,7 +92,7 @@ class TimerWheel {
   static constexpr unsigned kSlotNone = ~0u;
   using List = IntrusiveList<TimerNode, TimerTag>;
 
-  // The list of a slot with its bit in occupied_; others are none yet, or empty.
+  // The list of a slot whose bit in occupied_ is set. Other slots have an empty list, or none yet.
   List& list_of(unsigned slot) { return *std::launder(reinterpret_cast<List*>(&lists_[slot])); }
   const List& list_of(unsigned slot) const { return const_cast<TimerWheel*>(this)->list_of(slot); }
   void insert(TimerNode& node);
@@ -108,7 +108,7 @@ class TimerWheel {
   bool is_expiring_ = false;
   std::array<uint64_t, kLevels> occupied_{};  // bit i: slot i may hold timers
   List due_;                                  // of the current tick, being fired
-  // Of occupied slots only: a tick such that no timer in it is earlier, and the timers.
+  // Valid for occupied slots only: a lower bound of the ticks of the slot's timers, and the timers.
   std::array<uint64_t, kLevels * kSlots> earliest_;
   struct alignas(List) ListBytes {
     std::array<std::byte, sizeof(List)> bytes;

@@ -18,20 +18,20 @@ namespace uet {
 inline constexpr size_t kPageBytes = 4096;
 
 // `bytes` of memory, all zero, that begin on a page. They are private to the process, need no swap
-// space (MAP_NORESERVE) and are never huge pages, of which one octet would take 2 MiB. In a process
+// space (MAP_NORESERVE) and are never huge pages, where one used octet takes 2 MiB. In a process
 // that locks its future memory (mlockall) each page is locked when it is used for the first time.
 // Null when the system has no more addresses, or does not overcommit memory and has none left.
 [[nodiscard]] void* reserve_zero_pages(size_t bytes);
 
-// The same without access: only addresses, which no system counts as memory. To be used after
-// commit_zero_pages(). Null when the system has no more addresses.
+// Reserves addresses only, which no system counts as memory. Call commit_zero_pages() before the
+// first access. Null when the system has no more addresses.
 [[nodiscard]] void* reserve_addresses(size_t bytes);
 
 // Makes whole pages of reserved addresses usable; `first` is the start of one. They count as memory
 // from here on where the system does not overcommit. False: it has none left; nothing was changed.
 [[nodiscard]] bool commit_zero_pages(void* first, size_t bytes);
 
-// Gives back what one of the first two returned for so many `bytes`, all at once.
+// Gives back all memory that one of the first two functions returned for `bytes` octets.
 void release_zero_pages(void* memory, size_t bytes);
 
 // To be called before memory of so many octets, all zero, is first used: an instruction that reads
@@ -42,9 +42,8 @@ inline void write_first(void* memory, size_t bytes) {
   octets[bytes - 1] = 0;
 }
 
-// With AddressSanitizer so many octets stand between two allocations and may not be used; the
-// sanitizer itself knows nothing of allocations in mapped memory. To be allowed again before the
-// memory is given back.
+// With AddressSanitizer, which does not know the allocations in mapped memory, kGuardBytes octets
+// between two allocations are forbidden. Allow them again before the memory is given back.
 #ifdef UET_GUARDS
 inline constexpr size_t kGuardBytes = 64;
 void forbid_use(void* memory, size_t bytes);

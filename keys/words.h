@@ -1,4 +1,5 @@
-// How values of enumerations are written in key files, in their order, and the limits of a process.
+// The words of key files: those for enumerations, in the order of their values, and the names of
+// the limits of a process.
 #pragma once
 
 #include "tss/domains.h"
@@ -8,7 +9,7 @@
 
 namespace uet::keys {
 
-// The limits of a process, with what they may be. [TSS-145]
+// A limit of a process and its legal range. [TSS-145]
 struct Limit {
   std::string_view field;
   uint32_t tss::DomainsConfig::*member;

@@ -5,24 +5,24 @@
 
 namespace uet::pds {
 
-// Whether a peer that holds `held` of something may take `wanted` of the `free` rest: as long as it
-// leaves as much as it has. One peer alone gets half, and the next peer finds room, whatever
-// the others do. [decision 11]
+// Whether a peer that holds `held` entries may take `wanted` of the `free` ones: if as many stay
+// free as it then holds. So one peer gets at most half, and there is always room for the next one.
+// [decision 11]
 constexpr bool is_within_share(uint64_t held, uint64_t wanted, uint64_t free) {
   return held + wanted <= free;
 }
 
-// The same for a peer and its host. All peers with its IP address hold `host_held` together, and
-// leave a third of that free: a host alone gets three quarters, however many ports it uses. A host
-// that holds some leaves an eighth of `capacity` to hosts that hold none. [T-61, PDS-253]
+// The same for a peer and its host. All peers with its IP address hold `host_held` together and
+// leave a third of that free, so one host gets at most three quarters, however many ports it uses.
+// A host that holds entries leaves an eighth of `capacity` to hosts that hold none. [T-61, PDS-253]
 constexpr bool is_within_shares(uint64_t held, uint64_t host_held, uint64_t wanted, uint64_t free,
                                 uint64_t capacity) {
   const bool leaves_some = host_held == 0 || wanted + capacity / 8 <= free;
   return is_within_share(held, wanted, free) && host_held + wanted <= 3 * free && leaves_some;
 }
 
-// Whether who may be a forgery may take `wanted` of the `free` rest: a quarter of all stays for
-// those who have shown that they hear us. [SES-189, T-01]
+// Whether a source that may be forged may take `wanted` of the `free` entries: a quarter of all
+// stays for sources that have shown that they receive our packets. [SES-189, T-01]
 constexpr bool leaves_reserve(uint64_t wanted, uint64_t free, uint64_t capacity) {
   return wanted + capacity / 4 <= free;
 }

@@ -1,5 +1,5 @@
-// The reference key agent: gives the text of one key file to processes of this host, at first and
-// whenever the file changes. docs/key-agent.md
+// The reference key agent: sends the text of one key file to processes of this host, when they
+// connect and when the file changes. docs/key-agent.md
 #pragma once
 
 #include "keys/file_watch.h"
@@ -29,8 +29,8 @@ class KeyAgent {
  private:
   static constexpr uint32_t kClients = 1000;
   static constexpr int kAcceptsMax = 32;         // in a row
-  static constexpr int kLookEveryMs = 250;       // at the file and at who is late
-  static constexpr uint32_t kLinesASecond = 20;  // others might fill the log
+  static constexpr int kLookEveryMs = 250;       // at the file and at late clients
+  static constexpr uint32_t kLinesASecond = 20;  // so that clients cannot fill the log
 
   void log(const std::string& line);
   void accept(Instant now);
@@ -43,7 +43,7 @@ class KeyAgent {
   AgentClients clients_;
   AgentClients::Keys keys_;
   bool is_due_ = false;  // a change that could not be read yet
-  std::string failure_;  // was told
+  std::string failure_;  // the last one that was logged
   Instant second_ = Instant::zero();
   uint32_t lines_ = 0;  // in this second
 };

@@ -1,4 +1,5 @@
-// Blocks of capture files. Lengths come from the file and are believed only as far as it reaches.
+// Reads and writes blocks of capture files. A length that reaches beyond the end of the file is an
+// error.
 #include "tools/pcap/pcap_file.h"
 
 #include <cerrno>
@@ -14,7 +15,7 @@ namespace {
 using io::Pcapng;
 
 constexpr uint32_t kPcapMicroseconds = 0xA1B2C3D4, kPcapNanoseconds = 0xA1B23C4D;
-constexpr size_t kInterfacesMax = 4096, kTextMax = 256;  // of a file, which may be hostile
+constexpr size_t kInterfacesMax = 4096, kTextMax = 256;  // a hostile file may state any number
 constexpr uint64_t kNsPerUs = 1000;
 
 // Numbers of a file in either byte order.
@@ -73,7 +74,7 @@ Interface interface_of(Source body) {
   return out;
 }
 
-// The interfaces of a section, and what the file had before it.
+// The interfaces of a section, and how many came before them.
 struct Interfaces {
   std::vector<Interface> here;
   uint32_t before = 0;  // points of earlier sections and files
@@ -132,7 +133,7 @@ std::vector<Captured> pcapng_packets(Source in, std::string& problem,
     if (*type != Pcapng::kPacketBlock) continue;
     auto packet = packet_of(content, interfaces);
     if (!packet) {
-      problem = "a packet block that does not hold its packet";
+      problem = "a packet block is shorter than its packet";
       return out;
     }
     packet->number = static_cast<uint32_t>(out.size() + 1);

@@ -52,8 +52,8 @@ class FlushPolicy {
   Decision on_post(const Operation& post, Others others, Instant now) {
     if (post.more) return Decision::post_more;
     const bool unattended = now - received_at_ > kUnattendedPosts;
-    // The helper thread sends what was held in vain while it watches visits; with automatic
-    // progress it never does. A thread that sleeps already does not look again by itself.
+    // The helper thread sends posts that waited too long while it watches visits; with automatic
+    // progress it never does. A sleeping thread does not poll again by itself.
     const bool is_served =
         watch_ == Watch::visits && others.has_helper && !unattended && !others.thread_sleeps;
     const Decision decision = posts_.on_posted({post.bytes, post.unfinished, is_served}, now);
@@ -70,7 +70,7 @@ class FlushPolicy {
     return Decision::no_post;
   }
 
-  // A look for completions found one that was there already, and will take it.
+  // A poll found a completion that was there before, and takes it.
   Decision on_found(Instant now) {
     const bool held = posts_.is_holding();
     posts_.on_polled(now);
@@ -78,15 +78,15 @@ class FlushPolicy {
     if (now - received_at_ > kUnattended) return received(now, Decision::found_unattended);
     return held ? Decision::found_posts : Decision::found;
   }
-  // The same where nothing is taken away: a counter that has reached what it is waited for.
+  // The same for a counter that has reached the value that was waited for: nothing is taken.
   Decision on_stays(Instant now) {
     const bool held = posts_.is_holding();
     if (!held && replies_.on_glance()) return Decision::stays_reply;
     on_round(now);
     return held ? Decision::stays_posts : Decision::stays;
   }
-  // A look made the engine receive at `looked_at`, and finds something for the application at
-  // `now`. `queued`: there is something to send.
+  // A poll made the engine receive at `looked_at`, and finds a completion at `now`. `queued`: there
+  // is something to send.
   Decision on_came(Instant looked_at, Instant now, bool queued, Others others) {
     received_at_ = looked_at;
     const bool held = posts_.is_holding();
@@ -98,7 +98,7 @@ class FlushPolicy {
     if (!others.has_helper) return Decision::came_unserved;
     return waits ? Decision::came_waits : Decision::came_no_habit;
   }
-  // A look made the engine receive, and finds nothing.
+  // A poll made the engine receive, and finds nothing.
   Decision on_vain(Others others, Instant now) {
     received_at_ = now;
     const bool held = posts_.is_holding();
@@ -107,19 +107,19 @@ class FlushPolicy {
     if (held) return Decision::vain_posts;
     return awaits_reply(others) ? Decision::vain_reply : Decision::vain;
   }
-  // A call that wants whatever the engine can do, and takes nothing.
+  // A call that wants progress and takes no completion.
   Decision on_round(Instant now) {
     replies_.on_polled(now);
     posts_.on_polled(now);
     return received(now, Decision::round);
   }
-  // Somebody ran the engine for a reason of its own.
+  // The engine ran for another reason.
   void on_ran(Instant now) {
     received_at_ = now;
     posts_.on_sent();
   }
 
-  // Posts wait; until this is over nothing else is asked when a look finds something.
+  // Posts wait. While they do, no other question is asked when a poll finds a completion.
   bool holds_posts() const { return posts_.is_holding(); }
   // Operations posted since the application looked for completions.
   uint32_t posts_in_a_row() const { return posts_.in_a_row(); }

@@ -38,9 +38,9 @@ std::string words(const FlushRow& row) {
     case Watch::same:
       return {};
     case Watch::visits:
-      return "comes when nobody visits for " + span;
+      return "runs after " + span + " without a visit";
     case Watch::pause:
-      return row.after == Duration::zero() ? "comes at once" : "comes after " + span;
+      return row.after == Duration::zero() ? "runs at once" : "runs after " + span;
     case Watch::engine:
       return "sleeps until the deadline or a packet";
   }

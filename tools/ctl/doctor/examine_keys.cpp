@@ -1,4 +1,5 @@
-// What keeps a domain from opening comes first, then what keeps its packets back.
+// Reports the first problem: one that prevents a domain from opening, then one that stops its
+// packets.
 #include "tools/ctl/doctor/examine_keys.h"
 
 namespace uet::tools {
@@ -19,7 +20,7 @@ Finding examine_keys(const KeyFacts& keys, uint32_t job) {
   }
   if (!keys.expired.empty()) {
     return fault(
-        "the key that domain " + std::to_string(keys.expired.front()) + " sends with has expired",
+        "the sending key of domain " + std::to_string(keys.expired.front()) + " has expired",
         "uet_keys roll FILE, copy FILE to all hosts, uet_keys activate FILE");
   }
   return {"keys", Grade::ok, std::to_string(keys.domains) + " secure domains, and a counter file",

@@ -123,7 +123,7 @@ const Case kCases[] = {
        f.keys.can_seal = f.keys.serves_job = true;
        f.keys.expired = {7};
      },
-     "fault keys: the key that domain 7 sends with has expired", "uet_keys roll"},
+     "fault keys: the sending key of domain 7 has expired", "uet_keys roll"},
     {"no ciphers", [](Facts& f) { f.environment["FI_UET_TSS"] = "file"; },
      "fault keys: FI_UET_TSS=file: this build has no ciphers", "OpenSSL"},
     {"nothing offered",

@@ -1,5 +1,5 @@
-// What uet_pcap seals and opens, octet for octet against the vectors of the TSS reference, part D,
-// which were not made by this code: wire/test/data/tss-vectors.json. [TSS-122..130]
+// uet_pcap seals and opens the vectors of the TSS reference, part D, to the same octets. The
+// vectors in wire/test/data/tss-vectors.json were not made by this code. [TSS-122..130]
 #include "tools/pcap/packet_seal.h"
 #include "tools/pcap/packet_language.h"
 #include "tools/pcap/packet_unseal.h"
@@ -37,7 +37,7 @@ wire::IpAddress address_of(const std::string& digits) {
   return address;
 }
 
-// The fields of a key line that a derivation of the vectors has; direct mode has none.
+// The fields of a key line for a key derivation of the vectors; direct mode derives no key.
 std::string derivation_fields(const std::string& id) {
   for (const Json& kdf : vectors("kdf")) {
     if (kdf.at("id") != id) continue;
@@ -163,7 +163,7 @@ class LineTest : public ::testing::Test {
                                 key + "\nsdi=2 an=0 mode=cluster key=" + key + "\n"),
               "");
   }
-  // The security header of a line, and what is wrong with it.
+  // The security header of a line, or the problem of the line.
   std::string header_of(const std::string& options, size_t octets = 12) {
     const Line line = parse_line("0 10.0.0.1 > 10.0.0.2 " + options + " | ACK spdcid=1", &sealer_);
     if (!line.frame) return line.problem;
@@ -222,7 +222,7 @@ TEST_F(LineTest, TheSameLineIsClearWithoutASealer) {
   EXPECT_EQ(hex_of(plain.frame->octets), hex_of(sealable.frame->octets));
 }
 
-// [TSS-006] 28 octets more than in clear; UDP and IP count them; the CRC goes away.
+// [TSS-006] A sealed packet is 28 octets longer, UDP and IP count them, and it has no CRC.
 TEST_F(LineTest, LengthsCountTheHeaderAndTheIcv) {
   const std::string ends = "0 10.0.0.1 > 10.0.0.2 crc";
   const Line line = parse_line(ends + " sdi=2 | ACK spdcid=1", &sealer_);
