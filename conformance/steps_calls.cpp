@@ -204,9 +204,9 @@ Ended Runner::content(const Line& line) {
   Octets wanted;
   if (problem.empty()) problem = payload_text(line, text);
   if (problem.empty()) problem = octets_of(text, variables_, wanted);
-  const Octets* const all = host_.content(name);
-  if (problem.empty() && all == nullptr) problem = "no buffer " + name;
   if (!problem.empty()) return Ended::broken(problem);
+  const Octets* const all = host_.content(name);
+  if (all == nullptr) return Ended::broken("no buffer " + name);
   const size_t from = std::min<size_t>(offset, all->size());
   const size_t length = std::min(wanted.size(), all->size() - from);
   const auto begin = all->begin() + static_cast<ptrdiff_t>(from);
