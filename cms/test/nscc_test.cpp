@@ -450,5 +450,34 @@ TEST_F(NsccTest, BeginsAnewAfterARest) {
   EXPECT_EQ(nscc_.base_rtt(), 12_us);
 }
 
+// [T-35] A peer that never shows a mark, and says that all of the round trip was its own time, gets
+// the largest window and no more.
+TEST_F(NsccTest, WhoShowsNoCongestionGetsTheLargestWindow) {
+  set_window(20'000);
+  for (int i = 0; i < 10'000; ++i) {
+    send();
+    now_ = now_ + 1_us;
+    Acked e;
+    e.received_bytes = kPacket;
+    e.rtt_valid = true;
+    e.at = now_;
+    nscc_.on_acked(e);
+    ASSERT_LE(nscc_.window_bytes(), 225'000u) << i;
+  }
+  EXPECT_EQ(nscc_.window_bytes(), 225'000u);
+  EXPECT_EQ(nscc_.base_rtt(), 12_us) << "a round trip of 0 ns is none";
+}
+
+// [T-35] No two hosts are nearer than 1 us. Who says so is not believed, and who says 1 us has a
+// window for as long: 12,500 octets, and half of that.
+TEST_F(NsccTest, AFalseRoundTripLowersTheWindow) {
+  nscc_.note_base_rtt(999_ns);
+  nscc_.note_base_rtt(Duration::nanoseconds(-5'000));
+  EXPECT_EQ(nscc_.base_rtt(), 12_us);
+  EXPECT_EQ(nscc_.window_bytes(), 225'000u);
+  nscc_.note_base_rtt(1_us);
+  EXPECT_EQ(nscc_.window_bytes(), 18'750u);
+}
+
 }  // namespace
 }  // namespace uet::cms::nscc
