@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kCacheLine = 64;
 constexpr size_t kLargeBlocks = 16;  // small blocks that a block of large arrays is worth
-constexpr size_t kGrowthMost = size_t{64} << 20;
+constexpr size_t kGrowthMost = size_t{32} << 20;
 
 constexpr size_t align_up(size_t at, size_t align) { return (at + align - 1) & ~(align - 1); }
 
@@ -101,10 +101,10 @@ Arena::Area Arena::add_block(const Area& area, size_t bytes, size_t align) {
   const bool is_own = &area == &objects_;
   void* const record = is_own ? nullptr : take(objects_, sizeof(Block), alignof(Block));
   if (!is_own && record == nullptr) return {};
-  // As much as there is already, so that there are few blocks.
+  // Half of what there is already: few blocks, and little in them that is never used.
   const size_t usual = &area != &large_ ? block_bytes_
                                         : std::max(block_bytes_ * kLargeBlocks,
-                                                   std::min(reserved_bytes_, kGrowthMost));
+                                                   std::min(reserved_bytes_ / 2, kGrowthMost));
   // It begins on a page.
   const size_t wanted = bytes + (is_own ? align + sizeof(Block) : 0) + align_up(kGuardBytes, align);
   const size_t total = align_up(std::max(usual, wanted), kPageBytes);

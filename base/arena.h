@@ -32,7 +32,7 @@ class Arena {
   static constexpr size_t kLargeBytes = kPageBytes;  // arrays from here on are large
 
   // Blocks of at least block_bytes are reserved when needed, none before; those of large arrays
-  // have at least 16 times as much, and double what is reserved up to 64 MiB more.
+  // have at least 16 times as much, and half of what is reserved, up to 32 MiB.
   explicit Arena(size_t block_bytes = kDefaultBlockBytes, Commit commit = Commit::at_once)
       : block_bytes_(block_bytes), commit_(commit) {}
 
