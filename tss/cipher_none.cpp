@@ -2,6 +2,8 @@
 // is sealed and nothing opened.
 #include "tss/cipher.h"
 
+#include "base/assert.h"
+
 namespace uet::tss {
 
 void wipe(std::span<std::byte> secret) {
@@ -10,7 +12,7 @@ void wipe(std::span<std::byte> secret) {
   }
 }
 
-CipherContext::~CipherContext() = default;
+CipherContext::~CipherContext() { UET_ASSERT(context_ == nullptr); }
 Result<void> CipherContext::create(const char*) { return Errc::unsupported; }
 Result<void> CipherContext::create_like(const CipherContext&) { return Errc::unsupported; }
 Result<void> CipherContext::start(const evp_cipher_st*) { return Errc::unsupported; }

@@ -443,12 +443,12 @@ void Director::progress(Clock::time_point now) {
   Tally sum = total();
   const uint64_t begun = at(sum, Count::sent) + at(sum, Count::tagged) + at(sum, Count::injected) +
                          at(sum, Count::written) + at(sum, Count::read) + at(sum, Count::atomics);
+  const unsigned long long ends = verdict_.killed + verdict_.left + verdict_.exited;
   std::fprintf(options_.people(),
                "%4llu s  %llu operations, %llu MB checked; %llu ends, %llu stops; %llu failures"
                " toward the dead; %zu defects\n",
                whole_seconds(now - began_), static_cast<unsigned long long>(begun),
-               static_cast<unsigned long long>(at(sum, Count::octets_in)) / 1'000'000,
-               static_cast<unsigned long long>(verdict_.killed + verdict_.left + verdict_.exited),
+               static_cast<unsigned long long>(at(sum, Count::octets_in)) / 1'000'000, ends,
                static_cast<unsigned long long>(verdict_.stopped),
                static_cast<unsigned long long>(verdict_.failures_expected),
                verdict_.defects.size());
