@@ -266,8 +266,8 @@ DomainEntry read_domain(const Context& in, const toml::table& table) {
   return domain;
 }
 
-tss::DomainsConfig read_limits(const Context& in, const toml::table& table) {
-  tss::DomainsConfig limits;
+Limits read_limits(const Context& in, const toml::table& table) {
+  Limits limits;
   for (const auto& [field, value] : table) {
     const auto* const limit = std::ranges::find(kLimits, std::string_view(field), &Limit::field);
     if (limit == std::end(kLimits)) in.at(value).fail(field.str(), "there is no such limit");

@@ -2,7 +2,7 @@
 // them. Nothing here prints a secret.
 #pragma once
 
-#include "tss/domains.h"
+#include "keys/limits.h"
 #include "tss/policy.h"
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct DomainEntry {
 };
 
 struct KeyFile {
-  tss::DomainsConfig limits;  // of a process; what it has when its domain opens counts [TSS-145]
+  Limits limits;
   std::vector<DomainEntry> domains;
 
   const DomainEntry* domain(uint32_t sdi) const;

@@ -114,8 +114,8 @@ std::string domain_text(const DomainEntry& domain) {
 }
 
 // Those of the limits that are not the default.
-std::string limits_text(const tss::DomainsConfig& limits) {
-  const tss::DomainsConfig usual;
+std::string limits_text(const Limits& limits) {
+  const Limits usual;
   if (limits == usual) return "";
   std::string text = "\n[limits]\n";
   for (const Limit& one : kLimits) {

@@ -113,8 +113,11 @@ struct Config {
   StartMethod start_method = StartMethod::expected_0rtt;
   Duration new_pdc_time = Duration::seconds(1);  // New_PDC_Time: a PENDING target waits [PDS-052]
   uint32_t secure_starts = 4096;                 // (peer, domain) remembered; ours [TSS-067]
-  bool expected_psn_in_close_ack = true;         // [PDS-053]
-  bool has_domains = false;  // some peers are reached in secure domains, others may be
+  uint32_t rebases_max = 4;                      // new starts that a PDC obeys; 1-255 [TSS-069]
+  // To one peer, for packets of secured PDCs that a switch has cut. [TSS-081]
+  uint32_t trim_nacks_per_second = 1000;
+  bool expected_psn_in_close_ack = true;  // [PDS-053]
+  bool has_domains = false;               // some peers are reached in secure domains, others may be
   uint32_t seal_bytes = 28;  // that a seal adds to a packet; 28, with an SSI 32 [CMS-015]
   // Of a packet in that domain; 0: in the clear.
   uint32_t seal_of(uint32_t sdi) const { return sdi == 0 ? 0 : seal_bytes; }
@@ -199,7 +202,8 @@ struct Config {
            rudi_packets >= 1 && rudi_answers >= 1 && credit_sources >= 1 && rudi_window >= 1 &&
            rudi_window <= 65536 && quiet_packets <= 63 && quiet_time > Duration::zero() &&
            quiet_time < peer_timeout && peer_share_percent >= 1 && peer_share_percent <= 100 &&
-           job_share_percent >= 1 && job_share_percent <= 100 && newcomer_percent <= 50;
+           job_share_percent >= 1 && job_share_percent <= 100 && newcomer_percent <= 50 &&
+           rebases_max >= 1 && rebases_max <= 255 && trim_nacks_per_second >= 1;
   }
 
   // What all peers with one IP address get together: they leave half of what one must leave. [T-61]

@@ -41,7 +41,8 @@ class Demux {
         ack_reader_(ack_reader),
         nack_reader_(nack_reader),
         door_(door),
-        destination_(destination) {}
+        destination_(destination),
+        trim_nacks_(res.config.trim_nacks_per_second) {}
 
   // One datagram, or several that came together.
   void receive(std::span<const RxDatagram> datagrams, Instant now);

@@ -91,25 +91,27 @@ TEST(KeyFileTest, EveryFieldIsTakenAndWrittenAgain) {
 
 // [TSS-145] Every limit is a field: its default, its least and its most, and one more or less.
 TEST(KeyFileTest, LimitsAreFields) {
-  EXPECT_EQ(parse(domain()).limits, tss::DomainsConfig());
+  EXPECT_EQ(parse(domain()).limits, Limits());
   struct Row {
     const char* field;
-    uint32_t tss::DomainsConfig::*member;
+    uint32_t Limits::*member;
     uint32_t min, max;
   };
   for (const Row& row :
-       {Row{"domains", &tss::DomainsConfig::domains, 1, 65536},
-        Row{"ready_keys", &tss::DomainsConfig::ready_keys, 2, 1048576},
-        Row{"clients", &tss::DomainsConfig::clients, 1, 1048576},
-        Row{"sources", &tss::DomainsConfig::sources, 1, 1048576},
-        Row{"replay_packets", &tss::DomainsConfig::replay_packets, 64, 1048576},
-        Row{"derivations_per_second", &tss::DomainsConfig::derivations_per_second, 1, 100'000'000},
-        Row{"derivations_at_once", &tss::DomainsConfig::derivations_at_once, 1, 1'000'000}}) {
+       {Row{"domains", &Limits::domains, 1, 65536},
+        Row{"ready_keys", &Limits::ready_keys, 2, 1048576},
+        Row{"clients", &Limits::clients, 1, 1048576}, Row{"sources", &Limits::sources, 1, 1048576},
+        Row{"replay_packets", &Limits::replay_packets, 64, 1048576},
+        Row{"derivations_per_second", &Limits::derivations_per_second, 1, 100'000'000},
+        Row{"derivations_at_once", &Limits::derivations_at_once, 1, 1'000'000},
+        Row{"secure_starts", &Limits::secure_starts, 1, 1048576},
+        Row{"rebases_max", &Limits::rebases_max, 1, 255},
+        Row{"trim_nacks_per_second", &Limits::trim_nacks_per_second, 1, 1'000'000}}) {
     const auto with = [&](int64_t value) {
       return "[limits]\n" + std::string(row.field) + " = " + std::to_string(value) + "\n";
     };
     for (const uint32_t value : {row.min, row.max}) {
-      tss::DomainsConfig expected;
+      Limits expected;
       expected.*row.member = value;
       const KeyFile file = parse(with(value));
       EXPECT_EQ(file.limits, expected) << row.field;

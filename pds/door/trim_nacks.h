@@ -1,6 +1,6 @@
 // Which packets of secured PDCs that a switch has cut are answered. Nothing shows who wrote them:
-// each PSN gets one NACK in a round trip, and a peer 1,000 of them in a second. The tables are
-// small: PSNs that share a place forget each other, peers that share one share its budget.
+// each PSN gets one NACK in a round trip, and a peer so many in a second. The tables are small:
+// PSNs that share a place forget each other, peers that share one share its budget.
 // [TSS-081, T-37]
 #pragma once
 
@@ -17,7 +17,8 @@ namespace uet::pds {
 
 class TrimNacks {
  public:
-  static constexpr uint32_t kPerSecond = 1000;
+  explicit TrimNacks(uint32_t per_second) : per_second_(per_second) {}
+
   // Where no round trip was measured, which is usual at a target.
   static constexpr Duration kRoundTripMin = Duration::microseconds(100);
 
@@ -26,7 +27,7 @@ class TrimNacks {
     Place& place = places_[(psn.value() ^ pdc.value()) % places_.size()];
     const bool is_again = place.pdc == pdc && place.psn == psn;
     if (is_again && now < place.at + std::max(round_trip, kRoundTripMin)) return false;
-    if (!budgets_[peer % budgets_.size()].take(kPerSecond, now)) return false;
+    if (!budgets_[peer % budgets_.size()].take(per_second_, now)) return false;
     place = {now, psn, pdc};
     return true;
   }
@@ -38,6 +39,7 @@ class TrimNacks {
     Pdcid pdc;  // 0: free
   };
 
+  uint32_t per_second_;
   std::array<Place, 64> places_{};
   std::array<TokenBucket, 16> budgets_{};
 };

@@ -21,14 +21,13 @@ class Start {
   bool is_long() const { return is_long_; }
   static constexpr int32_t kLong = int32_t{1} << 30;
 
-  // Initiator: the target asks for another start. False: it has done so too often. [PDS-051]
-  [[nodiscard]] bool admit_move() { return moves_++ < kMovesMax; }
+  // Initiator: the target asks for another start. False: it has done so more than `max` times, and
+  // the PDC fails. [PDS-051]
+  [[nodiscard]] bool admit_move(uint32_t max) { return moves_++ < max; }
 
  private:
-  static constexpr uint8_t kMovesMax = 4;
-
   Psn psn_;
-  uint8_t moves_ = 0;  // the PDC fails at kMovesMax + 1
+  uint8_t moves_ = 0;
   bool is_assigned_ = false;
   bool is_long_ = false;
 };

@@ -433,21 +433,25 @@ TEST_F(SecureTest, NewStartMovesEverything) {
   EXPECT_EQ(b.count(Count::psn_rebased), 1u);
 }
 
-// [PDS-051, TSS-069] Four times at most.
-TEST_F(SecureTest, FifthNewStartFails) {
-  Bench b;
-  b.sdi = kDomain;
-  b.open_initiator(1);
-  Psn at = b.start;
-  for (uint32_t i = 1; i <= 5; ++i) {
-    EXPECT_TRUE(b.client.failed.empty());
-    b.rx_header(b.nack(NackCode::new_start_psn, at, at.value() + 100));
-    at = at + 100;
-    b.lines();
+// [PDS-051, TSS-069, TSS-145] Four times at most, or what the configuration says.
+TEST_F(SecureTest, OneNewStartMoreThanTheLimitFails) {
+  EXPECT_EQ(config_.rebases_max, 4u);
+  for (const uint32_t limit : {4u, 1u, 255u}) {
+    config_.rebases_max = limit;
+    Bench b(config_);
+    b.sdi = kDomain;
+    b.open_initiator(1);
+    Psn at = b.start;
+    for (uint32_t i = 1; i <= limit + 1; ++i) {
+      EXPECT_TRUE(b.client.failed.empty()) << i << " of " << limit;
+      b.rx_header(b.nack(NackCode::new_start_psn, at, at.value() + 100));
+      at = at + 100;
+      b.lines();
+    }
+    EXPECT_EQ(b.client.failed.size(), 1u);
+    EXPECT_EQ(b.count(Count::psn_rebase_limit), 1u);
+    EXPECT_EQ(b.pds->usage(), Usage{});
   }
-  EXPECT_EQ(b.client.failed.size(), 1u);
-  EXPECT_EQ(b.count(Count::psn_rebase_limit), 1u);
-  EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
 // [PDS-054, T-09] In the clear it is believed only by configuration; nothing else is, ever.

@@ -236,18 +236,28 @@ TEST_F(TrimTest, ASecuredPacketThatWasCutDoesNothingElse) {
   EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
-// [TSS-081, T-37] 1,000 in a second for each source.
+// [TSS-081, TSS-145, T-37] 1,000 in a second for each source, or what the configuration says.
 TEST_F(TrimTest, NacksForSecuredPacketsThatWereCutAreLimited) {
-  Bench b;
-  b.sdi = 5;
-  b.open_target();
-  b.sdi = 5 | wire::kUnverifiedSdi;
-  size_t nacks = 0;
-  for (uint32_t i = 0; i < 300; ++i) {
-    rx_trimmed(b, b.request(1001 + i, false));
-    nacks += b.lines().size();
+  Config config;
+  for (const uint32_t per_second : {config.trim_nacks_per_second, 50u}) {
+    config.trim_nacks_per_second = per_second;
+    Bench b(config);
+    b.sdi = 5;
+    b.open_target();
+    b.sdi = 5 | wire::kUnverifiedSdi;
+    const auto nacks = [&](uint32_t first) {
+      size_t count = 0;
+      for (uint32_t i = 0; i < 300; ++i) {
+        rx_trimmed(b, b.request(first + i, false));
+        count += b.lines().size();
+      }
+      return count;
+    };
+    EXPECT_EQ(nacks(1001), per_second / 10) << "the bucket holds a tenth of a second";
+    b.elapse(Duration::milliseconds(40));
+    EXPECT_EQ(nacks(1301), per_second / 25) << "what came in since";
   }
-  EXPECT_EQ(nacks, 100u) << "the bucket holds a tenth of a second";
+  EXPECT_EQ(Config().trim_nacks_per_second, 1000u);
 }
 
 // [PDS-134, CMS-168] The data of a response was cut off: the request goes again, once per round

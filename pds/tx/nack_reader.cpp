@@ -12,7 +12,7 @@ using wire::NackCode;
 void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   const Psn start(h.payload);
   if (start == pdc.start.psn()) return res_.counters.add(Count::drop_nack_code);
-  if (!pdc.start.admit_move()) {
+  if (!pdc.start.admit_move(res_.config.rebases_max)) {
     res_.counters.add(Count::psn_rebase_limit);
     // Nothing was taken at any of these starts: another PDC may try. [TSS-069]
     return ending_.fail(pdc, {FailureReason::nack, h.nack_code, true}, Count::pdc_closed_nack,

@@ -74,6 +74,8 @@ void each_answer_and_time_of_pds(Config& config, Fn& fn) {
   UET_SETTING(pds.start_method);
   UET_SETTING(pds.new_pdc_time);
   UET_SETTING(pds.secure_starts);
+  UET_SETTING(pds.rebases_max);
+  UET_SETTING(pds.trim_nacks_per_second);
   UET_SETTING(pds.expected_psn_in_close_ack);
   UET_SETTING(pds.has_domains);
   UET_SETTING(pds.seal_bytes);

@@ -88,10 +88,10 @@ class KeptKeys final : public Security, public std::enable_shared_from_this<Kept
 
 void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   std::unique_ptr<keys::KeySource> source = make_source(settings);
-  const tss::DomainsConfig limits = source->read().limits;
-  const size_t secrets = 2 * size_t{limits.domains};
+  limits_ = source->read().limits;
+  const size_t secrets = 2 * size_t{limits_.domains};
   secrets_.emplace(secrets * sizeof(tss::KeySecret));
-  const auto made = domains_.create(arena_, limits, secrets_->as<tss::KeySecret>(secrets),
+  const auto made = domains_.create(arena_, limits_, secrets_->as<tss::KeySecret>(secrets),
                                     io::SystemRandom().u64());
   if (!made.ok()) {
     throw keys::KeyFileError(made.error() == Errc::no_memory

@@ -6,6 +6,7 @@
 
 #include "base/packet.h"
 #include "io/packet_io.h"
+#include "keys/limits.h"
 #include "tss/policy.h"
 
 #include <cstdint>
@@ -28,11 +29,14 @@ class Security {
   // Octets that a seal adds at most.
   uint32_t seal_bytes() const { return seal_bytes_; }
   const tss::JobTable& jobs() const { return jobs_; }
+  // Those of the keys when they were read first. [TSS-145]
+  const keys::Limits& limits() const { return limits_; }
 
  protected:
   Security() = default;
   uint32_t seal_bytes_ = 0;
   tss::JobTable jobs_;
+  keys::Limits limits_;
 };
 
 }  // namespace uet::prov

@@ -216,8 +216,24 @@ void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
   }
 }
 
+// What the keys decide of packet delivery. [TSS-145]
+void secure_delivery(const Security& security, pds::Config& config) {
+  constexpr keys::Limits kUsual;
+  constexpr pds::Config kPlain;
+  static_assert(kUsual.secure_starts == kPlain.secure_starts &&
+                kUsual.rebases_max == kPlain.rebases_max &&
+                kUsual.trim_nacks_per_second == kPlain.trim_nacks_per_second);
+  const keys::Limits& limits = security.limits();
+  config.has_domains = true;
+  config.seal_bytes = security.seal_bytes();  // [CMS-015]
+  config.secure_starts = limits.secure_starts;
+  config.rebases_max = limits.rebases_max;
+  config.trim_nacks_per_second = limits.trim_nacks_per_second;
+}
+
+// `security`: null in the clear.
 bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Interface& interface,
-                 bool owns_uet_port, uint32_t payload_mtu, uint32_t seal_bytes,
+                 bool owns_uet_port, uint32_t payload_mtu, const Security* security,
                  fep::Config& config) {
   if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
   // NSCC tells the network's delay from a host's by what ACKs say. [CMS-036, decision 16]
@@ -229,6 +245,7 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   set_up_congestion(caps, interface, config.cms);
   // As many full packets as leave together; a burst of more would end in a short run.
   constexpr uint32_t kHeaders = wire::Request::kSize + wire::StandardRequest::kSize;
+  const uint32_t seal_bytes = security != nullptr ? security->seal_bytes() : 0;
   config.pds.packets_per_entropy =
       std::clamp(caps.burst_bytes / (payload_mtu + kHeaders + seal_bytes), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
@@ -238,8 +255,7 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   settings.apply_to(config);
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
-  config.pds.has_domains = seal_bytes != 0;
-  if (seal_bytes != 0) config.pds.seal_bytes = seal_bytes;  // [CMS-015]
+  if (seal_bytes != 0) secure_delivery(*security, config.pds);
   config.pds.strict_ports = settings.strict_port;
   config.allow = settings.allow;
   // Who asks for few connections gets small tables.
@@ -307,7 +323,7 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
 
   fep::Config config;
   if (!make_config(settings, backend->caps(), candidate.interface, owns_uet_port, payload.network,
-                   out.security ? out.security->seal_bytes() : 0, config))
+                   out.security.get(), config))
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {

@@ -410,6 +410,38 @@ TEST_F(SecuredTest, TheLimitsOfTheKeyFileAreThoseOfTheProcess) {
   finish(start(0, secured({}, "one less"), cannot_open));
 }
 
+// [TSS-069, TSS-145] Those of packet delivery, too. The target forgets each new start before it is
+// used, so the writer is told one after the other.
+TEST_F(SecuredTest, TheLimitsOfTheKeyFileReachPacketDelivery) {
+  write_keys("one move", "[limits]\nrebases_max = 1\n" + domain_text(key_text(0, '1')));
+  const Settings late = {{"FI_UET_FAULT", "delay=5ms"}, {"FI_UET_NEW_PDC_TIME", "100us"}};
+  const pid_t a = start(0, secured(late, "one move"), [](const Line& line) {
+    const Node node(at(kTargetAt));
+    line.tell(node.name());
+    line.hear_value();
+  });
+  const pid_t b = start(1, secured(late, "one move"), [](const Line& line) {
+    Node node(at(kWriterAt));
+    const std::vector<uint8_t> mine = secrets(kBytes);
+    const fi_addr_t to = node.insert(line.hear());
+    ASSERT_EQ(fi_send(node.ep, mine.data(), kBytes, nullptr, to, nullptr), 0);
+    const auto end = Clock::now() + kPatience;
+    uint64_t moves = 0, failures = 0;
+    Done done;
+    while (failures == 0 && Clock::now() < end) {
+      (void)read_one(node.tx_cq, done);
+      moves = find_counter(node, "psn_rebased").value_or(0);
+      failures = find_counter(node, "psn_rebase_limit").value_or(0);
+    }
+    EXPECT_GT(failures, 0u);
+    EXPECT_GT(moves, 0u);
+    EXPECT_LT(moves, 4u) << "as many as without the limit";
+    line.tell(1);
+  });
+  finish(b);
+  finish(a);
+}
+
 // [TSS-074, TSS-077] A job without a domain may not talk.
 TEST_F(SecuredTest, AJobWithoutADomainGetsNoEndpoint) {
   write_keys("job", domain_text(key_text(0, '1'), "jobs = [5]\n"));
