@@ -62,10 +62,7 @@ Opening unseal(PacketKeys& keys, const wire::DecodedPacket& packet,
   return found;
 }
 
-Opening unseal_headers(PacketKeys& keys, wire::DecodedPacket& packet,
-                       std::vector<std::byte>& content) {
-  const Opening opening = unseal(keys, packet, content);
-  if (opening != Opening::opened) return opening;
+void show_content(wire::DecodedPacket& packet, const std::vector<std::byte>& content) {
   wire::DecodeOptions how;
   how.start = wire::Start::pds_after_tss;
   const wire::DecodedPacket inner = wire::decode(content, how);
@@ -81,6 +78,12 @@ Opening unseal_headers(PacketKeys& keys, wire::DecodedPacket& packet,
   packet.extension = inner.extension;
   packet.payload = inner.payload;
   packet.surplus = inner.surplus;
+}
+
+Opening unseal_headers(PacketKeys& keys, wire::DecodedPacket& packet,
+                       std::vector<std::byte>& content) {
+  const Opening opening = unseal(keys, packet, content);
+  if (opening == Opening::opened) show_content(packet, content);
   return opening;
 }
 

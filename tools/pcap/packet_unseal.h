@@ -20,8 +20,9 @@ enum class Opening : uint8_t {
 // wire::decode, from the IP header or before on, and the octets that it views are still there.
 Opening unseal(PacketKeys& keys, const wire::DecodedPacket& packet,
                std::vector<std::byte>& content);
-// The same, and the headers and the payload of `packet` are those of the content then, which they
-// view.
+// The headers and the payload of `packet` are those of the content from here on, which they view.
+void show_content(wire::DecodedPacket& packet, const std::vector<std::byte>& content);
+// Both.
 Opening unseal_headers(PacketKeys& keys, wire::DecodedPacket& packet,
                        std::vector<std::byte>& content);
 

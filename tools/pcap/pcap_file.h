@@ -21,6 +21,7 @@ struct Captured {
   uint32_t point = 0;   // where it was captured: the interface
   uint32_t number = 0;  // in its file, the first is 1
   uint32_t on_wire_octets = 0;
+  std::vector<std::byte> opened{};  // what was in a sealed packet, from the PDS header on
 };
 
 // An interface of a capture, in the words of the file.

@@ -24,6 +24,7 @@ struct Options {
   uint32_t pdc = 0;
   bool list = false, json = false;
   std::string output;
+  std::string keys;
   std::string time = "compact", trailer = "none";
   uint32_t from = 1;
   uint32_t packets = 0;  // 0: by the kind of the output
@@ -50,6 +51,22 @@ std::string read_file(const std::string& path, Input& into) {
   if (!problem.empty()) {
     std::fprintf(stderr, "uet_pcap: %s: %s; what is before that is shown\n", path.c_str(),
                  problem.c_str());
+  }
+  return {};
+}
+
+// What is wrong with the keys, or nothing.
+std::string open_with(const std::string& path, Input& input) {
+  std::vector<std::byte> lines;
+  if (std::string problem = read_octets(path, lines); !problem.empty()) return problem;
+  PacketKeys keys;
+  const std::string wrong = keys.take({reinterpret_cast<const char*>(lines.data()), lines.size()});
+  if (!wrong.empty()) return path + ":" + wrong;
+  if (const uint32_t closed = open_sealed(input.packets, keys); closed > 0) {
+    std::fprintf(stderr,
+                 "uet_pcap: sealed packets that do not open with %s are left out: %u (uet_pcap "
+                 "print --keys shows each)\n",
+                 path.c_str(), closed);
   }
   return {};
 }
@@ -170,6 +187,11 @@ int run(const CLI::App& app, const Options& options) {
   for (const std::string& path : options.captures) {
     if (std::string problem = read_file(path, input); !problem.empty()) return fail(problem);
   }
+  if (!options.keys.empty()) {
+    if (std::string problem = open_with(options.keys, input); !problem.empty()) {
+      return fail(problem);
+    }
+  }
   std::stable_sort(input.packets.begin(), input.packets.end(),
                    [](const Captured& a, const Captured& b) { return a.time_ns < b.time_ns; });
   const std::vector<Conversation> all =
@@ -214,6 +236,8 @@ std::function<int()> add_command(CLI::App& app) {
       ->add_option("--trailer", options->trailer,
                    "Trailer of the packets: none, crc or tss (an ICV)")
       ->check(CLI::IsMember({"none", "crc", "tss"}));
+  command->add_option("--keys", options->keys,
+                      "File of uet_keys lines, or a key log: open the sealed packets");
   return [options, &app] { return run(app, *options); };
 }
 

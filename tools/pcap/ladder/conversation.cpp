@@ -1,6 +1,8 @@
 // Two tables find a PDC: by its receiver's address, port and identifier, and by its sender's.
 #include "tools/pcap/ladder/conversation.h"
 
+#include "tools/pcap/packet_unseal.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -164,10 +166,27 @@ Decoder::Decoder(wire::Trailer trailer) {
 DecodedPacket Decoder::operator()(const Captured& packet) {
   constexpr size_t kFrameMax = 70000;
   how_.start = packet.link_type == kLinkRawIp ? wire::Start::ip : wire::Start::ethernet;
-  if (packet.on_wire_octets <= packet.octets.size()) return wire::decode(packet.octets, how_);
+  if (packet.on_wire_octets <= packet.octets.size()) {
+    DecodedPacket decoded = wire::decode(packet.octets, how_);
+    if (!packet.opened.empty()) show_content(decoded, packet.opened);
+    return decoded;
+  }
   room_ = packet.octets;
   room_.resize(std::min<size_t>(packet.on_wire_octets, kFrameMax));
   return wire::decode(room_, how_);
+}
+
+uint32_t open_sealed(std::span<Captured> packets, PacketKeys& keys) {
+  uint32_t closed = 0;
+  Decoder decode(wire::Trailer::none);
+  for (Captured& packet : packets) {
+    const DecodedPacket decoded = decode(packet);
+    if (!decoded.tss) continue;
+    const bool is_whole = packet.on_wire_octets <= packet.octets.size();
+    const bool opens = is_whole && unseal(keys, decoded, packet.opened) == Opening::opened;
+    if (!opens) ++closed;
+  }
+  return closed;
 }
 
 std::vector<Conversation> conversations_of(std::span<const Captured> packets,

@@ -2,6 +2,7 @@
 // known once the receiver has shown it; a SYN names that of its sender only. [PDS-014]
 #pragma once
 
+#include "tools/pcap/packet_keys.h"
 #include "tools/pcap/pcap_file.h"
 
 #include "wire/packet.h"
@@ -27,7 +28,8 @@ struct Conversation {
   std::vector<Member> members;
 };
 
-// How captured packets are read: UET on any UDP port. Octets that the capture lacks, because it was
+// How captured packets are read: UET on any UDP port. Of a packet that was opened, the headers are
+// those inside. Octets that the capture lacks, because it was
 // told to keep only the beginning of packets, are taken for 0.
 class Decoder {
  public:
@@ -39,6 +41,9 @@ class Decoder {
   wire::DecodeOptions how_;
   std::vector<std::byte> room_;
 };
+
+// Opens what the keys open. Returns how many sealed packets stay closed.
+uint32_t open_sealed(std::span<Captured> packets, PacketKeys& keys);
 
 // The PDCs in the order of their first packets. Packets that belong to none are left out, and on
 // other ports than UET's those that a receiver would reject: they are of other protocols.

@@ -74,6 +74,11 @@ std::vector<FieldText> fields_of(const Captured& captured, Decoder& decode) {
   const bool is_whole = captured.on_wire_octets <= captured.octets.size();
   std::vector<FieldText> out;
   add_below_uet(out, packet);
+  if (packet.tss) {
+    for (const Field& f : wire::fields_of(*packet.tss)) {
+      if (f.is_present && f.name != "type") out.push_back({shown_name(f), value_text(f)});
+    }
+  }
   add(out, wire::fields_of(packet.pds));
   if (packet.ses.index() != 0) out.push_back({"ses", header_name(packet.ses)});
   add(out, wire::fields_of(packet.ses));

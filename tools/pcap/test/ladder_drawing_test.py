@@ -144,6 +144,33 @@ class LadderDrawingTest(unittest.TestCase):
                          ["0", "RUD", "10.0.0.1/9", "10.0.0.2/77", "7"])
         self.assertEqual(json.loads(self.drawn(self.capture, "--list", "--json"))[0]["packets"], 7)
 
+    def test_sealed_packets_are_opened_with_keys(self):
+        keys = self.folder / "keys"
+        keys.write_text("".join(f"sdi={sdi} an=0 mode=cluster key={digit * 64}\n"
+                                for sdi, digit in ((7, "1"), (8, "2"))))
+        clear = json.loads(self.drawn(self.capture, "--json"))
+        sealed = self.folder / "sealed.pcapng"
+        subprocess.run([self.program, "make", "-", sealed, "--keys", keys, "--sdi", "7"],
+                       input=CAPTURE, text=True, check=True)
+        got = json.loads(self.drawn(sealed, "--json", "--keys", keys))
+        self.assertEqual([p["label"] for p in got["packets"]],
+                         [p["label"] for p in clear["packets"]])
+        self.assertEqual(got["counts"], clear["counts"])
+        fields = got["packets"][0]["fields"]
+        self.assertEqual((fields["sdi"], fields["psn"]), ("7", "1000"))
+        self.drawn(sealed, "--keys", keys, "-o", self.folder / "sealed.html")
+        self.assertIn("psn 1001 SEND", (self.folder / "sealed.html").read_text())
+        # Without the key it is of no PDC; which packets are left out is said.
+        self.assertEqual(self.run_ladder(sealed, "--json").returncode, 1)
+        keys.write_text("sdi=8 an=0 mode=cluster key=" + "2" * 64 + "\n")
+        done = self.run_ladder(sealed, "--json", "--keys", keys)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("are left out: 7 ", done.stderr)
+        keys.write_text("sdi=8 nonsense\n")
+        done = self.run_ladder(sealed, "--json", "--keys", keys)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn(f"{keys}:", done.stderr)
+
     def test_two_captures_show_what_was_lost(self):
         lines = CAPTURE.splitlines(keepends=True)
         other = self.made("other.pcapng", "".join(lines[:2] + lines[3:]).replace("0.00", "9.00"))
