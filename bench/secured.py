@@ -125,8 +125,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uet-secured-") as name:
         folder = pathlib.Path(name)
         keys = str(build / "tools/uet_keys")
-        subprocess.run([keys, "counters", folder / "counters"], check=True)
-        subprocess.run([keys, "generate", folder / "keys.toml", "--sdi", "7"], check=True)
+        subprocess.run([keys, "counters", "--quiet", folder / "counters"], check=True)
+        subprocess.run([keys, "generate", "--quiet", folder / "keys.toml", "--sdi", "7"],
+                       check=True)
         for _ in range(options.rounds):
             keep("cipher MB/s", cipher(max(1, int(options.seconds))), max)
             keep("TLS MB/s", tls(folder, options.seconds), max)

@@ -60,8 +60,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="uet-nonces-") as name:
         folder = pathlib.Path(name)
         keys = build / "tools/uet_keys"
-        subprocess.run([keys, "counters", folder / "counters"], check=True)
-        subprocess.run([keys, "generate", folder / "keys.toml", "--sdi", "7"], check=True)
+        subprocess.run([keys, "counters", "--quiet", folder / "counters"], check=True)
+        subprocess.run([keys, "generate", "--quiet", folder / "keys.toml", "--sdi", "7"],
+                       check=True)
         env = dict(os.environ, FI_PROVIDER_PATH=str(build / "prov/uet"), FI_PROVIDER="uet",
                    FI_UET_TSS="file", FI_UET_TSS_KEYS=str(folder / "keys.toml"),
                    FI_UET_TSS_COUNTERS=str(folder / "counters"), FI_UET_SHM="off",

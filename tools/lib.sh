@@ -110,6 +110,6 @@ on() {
 secure() {
   local keys=$1/tools/uet_keys
   [ -x "$keys" ] || die "no $keys: build the target uet_keys"
-  "$keys" counters "$2/counters" && "$keys" generate "$2/keys.toml" --sdi 7
+  "$keys" counters --quiet "$2/counters" && "$keys" generate --quiet "$2/keys.toml" --sdi 7
   export FI_UET_TSS=file FI_UET_TSS_KEYS=$2/keys.toml FI_UET_TSS_COUNTERS=$2/counters
 }

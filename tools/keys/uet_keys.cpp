@@ -41,6 +41,12 @@ struct Options {
   std::vector<std::string> allow;
   bool secrets = false;
   bool json = false;
+  bool quiet = false;
+};
+
+// What a command has written, and what to do then.
+struct Report {
+  std::string file, done, next;
 };
 
 template <class T, size_t N>
@@ -74,9 +80,18 @@ DomainEntry& domain_of(KeyFile& file, const Options& options) {
   return *domain;
 }
 
+std::string of_domain(const Options& options) { return "domain " + std::to_string(options.sdi); }
+std::string name_of(const tss::Key& key) {
+  return std::string("AN ") + (key.an ? "1" : "0") + ", check " + check_value(key);
+}
+std::string command_line(const char* command, const Options& options) {
+  return std::string("uet_keys ") + command + " " + options.file + " --sdi " +
+         std::to_string(options.sdi);
+}
+
 // --- commands; each throws KeyFileError ---
 
-void generate(const Options& options) {
+Report generate(const Options& options) {
   KeyFile file;
   if (access(options.file.c_str(), F_OK) == 0) file = read_key_file(options.file);
   if (file.domain(options.sdi) != nullptr) {
@@ -98,10 +113,19 @@ void generate(const Options& options) {
   file.domains.push_back(domain);
   parse_key_file(text_of(file), options.file);  // what was given is legal together
   write_key_file(file, options.file);
+  std::string next = "copy the file to all hosts of the domain";
+  if (domain.terms.mode == tss::Mode::server) {
+    next = "make a file for each client: " + command_line("client", options) +
+           " --client CLIENT --out FILE";
+  } else if (domain.terms.use_ssi) {
+    next += ", and give each an ssi of its own in it";
+  }
+  return {options.file,
+          of_domain(options) + " with a new key (" + name_of(domain.keys[0].key) + ")", next};
 }
 
 // Step 1 of a rollover: the next key, which is received and not yet sent with. [TSS-045]
-void roll(const Options& options) {
+Report roll(const Options& options) {
   KeyFile file = read_key_file(options.file);
   DomainEntry& domain = domain_of(file, options);
   if (domain.keys.size() > 1) {
@@ -113,6 +137,9 @@ void roll(const Options& options) {
   const tss::Key& now = domain.keys.front().key;
   domain.keys.push_back(new_key(now, !now.an));
   write_key_file(file, options.file);
+  return {options.file,
+          of_domain(options) + " has a second key (" + name_of(domain.keys[1].key) + ")",
+          "copy the file to all hosts, then on each: " + command_line("activate", options)};
 }
 
 void require_two_keys(const DomainEntry& domain, const Options& options) {
@@ -122,33 +149,44 @@ void require_two_keys(const DomainEntry& domain, const Options& options) {
 }
 
 // Step 2: send with the other key. [TSS-046]
-void activate(const Options& options) {
+Report activate(const Options& options) {
   KeyFile file = read_key_file(options.file);
   DomainEntry& domain = domain_of(file, options);
   require_two_keys(domain, options);
   domain.transmit = !domain.transmit;
   write_key_file(file, options.file);
+  const auto guard_s = static_cast<long long>(domain.terms.guard.ms() / 1000);
+  return {options.file,
+          of_domain(options) + " sends with " + name_of(domain.key(domain.transmit)->key),
+          "the same on all hosts, and " + std::to_string(guard_s) +
+              " s later on each: " + command_line("retire", options)};
 }
 
 // Step 4: the key that is not sent with goes. [TSS-048]
-void retire(const Options& options) {
+Report retire(const Options& options) {
   KeyFile file = read_key_file(options.file);
   DomainEntry& domain = domain_of(file, options);
   require_two_keys(domain, options);
   std::erase_if(domain.keys, [&](const KeyEntry& k) { return k.key.an != domain.transmit; });
   write_key_file(file, options.file);
+  return {options.file, of_domain(options) + " has one key (" + name_of(domain.keys[0].key) + ")",
+          "the same on all hosts"};
 }
 
 // The domain and its keys go: processes close it. [TSS-146]
-void remove(const Options& options) {
+Report remove(const Options& options) {
   KeyFile file = read_key_file(options.file);
-  (void)domain_of(file, options);
+  const auto closing_s = static_cast<long long>(domain_of(file, options).terms.closing.ms() / 1000);
   std::erase_if(file.domains, [&](const DomainEntry& d) { return d.terms.sdi == options.sdi; });
   write_key_file(file, options.file);
+  return {options.file,
+          of_domain(options) + " is removed; processes close it within " +
+              std::to_string(closing_s) + " s",
+          "the same on all hosts"};
 }
 
 // What a server gives one of its clients, named by address or SSI. [TSS-031, TSS-033]
-void give_client(const Options& options) {
+Report give_client(const Options& options) {
   KeyFile file = read_key_file(options.file);
   const DomainEntry& server = domain_of(file, options);
   if (server.terms.mode != tss::Mode::server) {
@@ -192,6 +230,8 @@ void give_client(const Options& options) {
   }
   made.domains.push_back(client);
   write_key_file(made, options.out);
+  return {options.out, of_domain(options) + ", the keys of client " + options.client,
+          "move the file to this client, which needs no other"};
 }
 
 Json json_of(const DomainEntry& domain, bool with_secrets) {
@@ -231,7 +271,7 @@ void print(const DomainEntry& domain, bool with_secrets) {
   }
 }
 
-void inspect(const Options& options) {
+Report inspect(const Options& options) {
   const KeyFile file = read_key_file(options.file);
   Json report = {{"domains", Json::array()}};
   for (const DomainEntry& domain : file.domains) {
@@ -242,39 +282,61 @@ void inspect(const Options& options) {
     }
   }
   if (options.json) std::printf("%s\n", report.dump(2).c_str());
+  return {};
 }
 
-void lines(const Options& options) {
+Report lines(const Options& options) {
   const KeyFile file = read_key_file(options.file);
   for (const DomainEntry& domain : file.domains) {
     for (const KeyEntry& entry : domain.keys) std::printf("%s\n", key_line(entry.key).c_str());
   }
+  return {};
 }
 
-void counters(const Options& options) { CounterMarks::create(options.file); }
+Report counters(const Options& options) {
+  CounterMarks::create(options.file);
+  return {options.file, "counters of this host, never to be copied or restored",
+          "uet_keys generate KEY-FILE --sdi N, or copy the key file of another host"};
+}
 
-void serve(const Options& options) { tools::serve({options.file, options.socket, options.allow}); }
+Report serve(const Options& options) {
+  tools::serve({options.file, options.socket, options.allow});
+  return {};
+}
+
+void tell(const Report& report, const Options& options) {
+  if (report.file.empty() || options.quiet) return;
+  if (options.json) {
+    const Json out = {{"file", report.file}, {"done", report.done}, {"next", report.next}};
+    std::printf("%s\n", out.dump(2).c_str());
+  } else {
+    std::printf("%s: %s. Next: %s\n", report.file.c_str(), report.done.c_str(),
+                report.next.c_str());
+  }
+}
 
 // --- command line ---
 
 struct Command {
   const char* name;
   const char* text;
-  void (*run)(const Options&);
+  Report (*run)(const Options&);
   bool needs_sdi;
+  bool writes;
 };
 
 constexpr Command kCommands[] = {
-    {"generate", "Add a domain with a new key to FILE", generate, true},
-    {"inspect", "Show domains and keys, without secrets", inspect, false},
-    {"lines", "Print the keys, with secrets, for Wireshark and uet_pcap", lines, false},
-    {"roll", "Rollover, step 1: add a new key; hosts receive with both", roll, true},
-    {"activate", "Rollover, step 2: send with the new key", activate, true},
-    {"retire", "Rollover, step 3: remove the old key", retire, true},
-    {"remove", "Take a domain out of use: remove it and its keys", remove, true},
-    {"client", "Write the key file of one client of a domain of mode server", give_client, true},
-    {"serve", "Key agent: give the keys to processes with FI_UET_TSS=agent", serve, false},
-    {"counters", "Make the counter file of this host, once", counters, false},
+    {"generate", "Add a domain with a new key to FILE", generate, true, true},
+    {"inspect", "Show domains and keys, without secrets", inspect, false, false},
+    {"lines", "Print the keys, with secrets, for Wireshark and uet_pcap", lines, false, false},
+    {"roll", "Rollover, step 1: add a new key; hosts receive with both", roll, true, true},
+    {"activate", "Rollover, step 2: send with the new key", activate, true, true},
+    {"retire", "Rollover, step 3: remove the old key", retire, true, true},
+    {"remove", "Take a domain out of use: remove it and its keys", remove, true, true},
+    {"client", "Write the key file of one client of a domain of mode server", give_client, true,
+     true},
+    {"serve", "Key agent: give the keys to processes with FI_UET_TSS=agent", serve, false, false},
+    {"counters", "Make the counter file of this host, once", counters, false, true},
 };
 
 void add_options(CLI::App& command, const std::string& name, Options& options) {
@@ -334,13 +396,18 @@ int main(int argc, char** argv) {
           ->required()
           ->check(CLI::Range(1, 0xFFFFFF));
     }
+    if (one.writes) {
+      command->add_flag("--json", options.json,
+                        "Print what was written and what to do next as JSON");
+      command->add_flag("-q,--quiet", options.quiet, "Print nothing");
+    }
     add_options(*command, one.name, options);
   }
   if (const auto status = tools::parse(app, argc, argv, tools::Commands::required)) return *status;
   for (const Command& one : kCommands) {
     if (!app.got_subcommand(one.name)) continue;
     try {
-      one.run(options);
+      tell(one.run(options), options);
     } catch (const KeyFileError& e) {
       std::fprintf(stderr, "uet_keys %s: %s\n", one.name, e.what());
       return kFailed;

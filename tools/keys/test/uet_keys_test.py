@@ -121,6 +121,34 @@ class UetKeysTest(unittest.TestCase):
         self.run_keys("generate", self.file, "--sdi", "9", "--clear", "5", status=1)
         self.assertEqual(len(self.run_keys("lines", self.file).stdout.splitlines()), 1)
 
+    def test_a_line_says_what_was_written_and_what_is_next(self):
+        counters = os.path.join(self.folder.name, "counters")
+        line = self.run_keys("counters", counters).stdout
+        self.assertEqual(line, f"{counters}: counters of this host, never to be copied or restored."
+                               " Next: uet_keys generate KEY-FILE --sdi N, or copy the key file of"
+                               " another host\n")
+        domain = ("--sdi", "7")
+        said = [self.run_keys("generate", self.file, *domain).stdout]
+        first = self.domain()["keys"][0]["check"]
+        said += [self.run_keys(step, self.file, *domain).stdout for step in ("roll", "activate")]
+        second = self.domain()["keys"][1]["check"]
+        said += [self.run_keys(step, self.file, *domain).stdout for step in ("retire", "remove")]
+        then = f"{self.file} --sdi 7"
+        self.assertEqual(said, [f"{self.file}: domain 7 {text}\n" for text in (
+            f"with a new key (AN 0, check {first}). Next: copy the file to all hosts of the domain",
+            f"has a second key (AN 1, check {second}). Next: copy the file to all hosts, then on "
+            f"each: uet_keys activate {then}",
+            f"sends with AN 1, check {second}. Next: the same on all hosts, and 60 s later on "
+            f"each: uet_keys retire {then}",
+            f"has one key (AN 1, check {second}). Next: the same on all hosts",
+            "is removed; processes close it within 5 s. Next: the same on all hosts")])
+        for text in said:
+            self.assertNotIn("secret", text)
+        self.assertEqual(self.run_keys("generate", self.file, *domain, "--quiet").stdout, "")
+        told = json.loads(self.run_keys("roll", self.file, *domain, "--json").stdout)
+        self.assertEqual(sorted(told), ["done", "file", "next"])
+        self.assertEqual(told["file"], self.file)
+
     def test_counters_are_made_once(self):
         counters = os.path.join(self.folder.name, "counters")
         self.run_keys("counters", counters)

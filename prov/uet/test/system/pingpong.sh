@@ -171,7 +171,8 @@ case $case_name in
       -S 65536 -I 20
     keys=$FI_PROVIDER_PATH/../../tools/uet_keys
     [ -x "$keys" ] || { echo "left out: no uet_keys"; exit 0; }
-    "$keys" counters "$out/counters" && "$keys" generate "$out/keys.toml" --sdi 7 || fail "no keys"
+    "$keys" counters -q "$out/counters" || fail "no counters"
+    "$keys" generate -q "$out/keys.toml" --sdi 7 || fail "no keys"
     export FI_UET_TSS=file FI_UET_TSS_KEYS=$out/keys.toml FI_UET_TSS_COUNTERS=$out/counters
     pair secured "$(on_a) $xdp" "$(on_b) $xdp" "$addr_a" -S 100000 -I 20 ;;
   loss1) FI_UET_FAULT=loss=0.01 pair loss1 "" "" 127.0.0.1 -S 1048576 -I 20 ;;
@@ -273,7 +274,8 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
     [ -x "$keys" ] || { echo "SKIPPED: no uet_keys"; exit 77; }
     need_linux 6.2
     need_hosts
-    "$keys" counters "$out/counters" && "$keys" generate "$out/keys.toml" --sdi 7 || fail "no keys"
+    "$keys" counters -q "$out/counters" || fail "no counters"
+    "$keys" generate -q "$out/keys.toml" --sdi 7 || fail "no keys"
     export FI_UET_TSS=file FI_UET_TSS_KEYS=$out/keys.toml FI_UET_TSS_COUNTERS=$out/counters
     FI_UET_IO=udp pair udp "$(on_a)" "$(on_b)" "$addr_a" -S all -I 3
     FI_UET_IO=udp pair udp6 "$(on_a)" "$(on_b)" "$addr6_a" -6 -S 10000 -I 20
