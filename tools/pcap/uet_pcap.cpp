@@ -122,9 +122,10 @@ int print_file(const Options& options) {
     char text[1024];
     uet::wire::print(text, packet);
     const std::string of = points.size() > 1 ? points[captured.point].name + " " : "";
-    std::printf("%" PRIu64 " %.9f %s%s%s\n", ++number,
-                static_cast<double>(captured.time_ns - packets.front().time_ns) / 1e9, of.c_str(),
-                text, closed);
+    std::printf(
+        "%" PRIu64 " %.9f %s%s%s\n", ++number,
+        static_cast<double>(static_cast<int64_t>(captured.time_ns - packets.front().time_ns)) / 1e9,
+        of.c_str(), text, closed);
   }
   return problem.empty() ? kGood : fail(options.input + ": " + problem);
 }

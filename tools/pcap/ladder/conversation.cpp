@@ -20,7 +20,7 @@ struct Names {
   uint16_t port = 0;         // of the receiver; 0: native IP
   uint16_t answer_port = 0;  // where the sender receives, when it says so [WIRE-121]
   Pdcid spdcid, dpdcid;      // dpdcid 0 with syn
-  std::optional<Psn> start_psn;
+  std::optional<Psn> start_psn, told_psn;
   bool rod = false;
 };
 
@@ -51,6 +51,7 @@ void take(Names& n, const wire::AckCc& h, uint16_t port) { take(n, h.ack, port);
 void take(Names& n, const wire::AckCcx& h, uint16_t port) { take(n, h.ack, port); }
 void take(Names& n, const wire::Nack& h, uint16_t) {
   if (h.nt) return;  // of RUDI
+  if (h.nack_code == wire::NackCode::new_start_psn) n.told_psn = Psn(h.payload);
   n.spdcid = h.spdcid;
   n.dpdcid = h.dpdcid;
 }
@@ -97,12 +98,13 @@ class Table {
 
   static Sender sender_of(const Names& n) { return {n.from, n.to, n.port, n.spdcid}; }
 
-  // A SYN is of the PDC that its sender opened with the same identifier and start. [PDS-046]
+  // A SYN is of the PDC that its sender opened with the same identifier and start, or with the one
+  // that its target asked for. [PDS-046, PDS-051]
   End of_syn(const Names& n) {
     const auto known = senders_.find(sender_of(n));
-    if (known != senders_.end() && known->second.way == 0 &&
-        conversations[known->second.pdc].start_psn == n.start_psn) {
-      return known->second;
+    if (known != senders_.end() && known->second.way == 0) {
+      const Conversation& c = conversations[known->second.pdc];
+      if (c.start_psn == n.start_psn || c.told_psn == n.start_psn) return known->second;
     }
     const End made = make(n);
     conversations[made.pdc].start_psn = n.start_psn;
@@ -142,6 +144,7 @@ class Table {
   void learn(const Names& n, End end) {
     Conversation& c = conversations[end.pdc];
     const auto back = static_cast<uint8_t>(end.way ^ 1U);
+    if (n.told_psn) c.told_psn = n.told_psn;
     if (n.spdcid != Pdcid{}) {
       c.pdcid[end.way] = n.spdcid;
       senders_[sender_of(n)] = end;

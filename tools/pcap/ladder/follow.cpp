@@ -222,6 +222,11 @@ class Follower {
     rung_->psn = h.nack_psn.value();
     say("NACK ", wire::name(h.nack_code), " psn ", text(h.nack_psn.value()));
     acked_message_ = kNone;
+    if (h.nack_code == NackCode::new_start_psn) {  // no ACK will cover what was before [PDS-051]
+      std::erase_if(back().open, [start = Psn(h.payload)](uint32_t psn) {
+        return Psn(psn) - start < 0 || Psn(psn) - start >= kRangeMax;
+      });
+    }
     if (answer(h.nack_psn, h.retx) == nullptr) return;
     back().by_psn[h.nack_psn.value()].nacked_by = index_;
     ladder_.rungs[rung_->answers].nacked_by = index_;

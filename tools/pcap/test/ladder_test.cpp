@@ -96,6 +96,24 @@ TEST(LadderTest, AnswersAndCausesAreLinked) {
   EXPECT_EQ(ends_text(ladder), "Captured at one point: which packets were lost is not known.");
 }
 
+// [PDS-051] The target of a secured PDC says where to begin: still the same PDC, also for a SYN
+// that was sent before.
+TEST(LadderTest, APdcThatBeginsAnewIsOne) {
+  const auto packets = capture_of({
+      "0 0.000 " + kForth + "RUD_REQ syn psn=10 spdcid=9 | SMALL opcode=NO_OP",
+      "0 0.001 " + kBack + "NACK nack_code=NEW_START_PSN nack_psn=10 spdcid=7 dpdcid=9 payload=500",
+      "0 0.002 " + kForth + "RUD_REQ syn psn=500 spdcid=9 | SMALL opcode=NO_OP",
+      "0 0.003 " + kForth + "RUD_REQ syn retx psn=10 spdcid=9 | SMALL opcode=NO_OP",
+      "0 0.004 " + kBack + "ACK cack_psn=500 spdcid=7 dpdcid=9",
+  });
+  EXPECT_EQ(picture(only_ladder(packets)),
+            "1 > psn 10 syn NO_OP refused by 2\n"
+            "2 < NACK NEW_START_PSN psn 10 answers 1\n"
+            "3 > psn 500 syn NO_OP acked by 5\n"
+            "4 > psn 10 syn NO_OP, again for NACK in 2 after 1\n"
+            "5 < ACK cack 500 answers 3\n");
+}
+
 // [PDS-030] PSNs wrap, and so does what an ACK covers.
 TEST(LadderTest, AcknowledgementsCoverPsnsAcrossTheWrap) {
   const auto packets = capture_of({
