@@ -148,6 +148,12 @@ struct Config {
   // PSNs that a PDC uses before another one takes over; 0: no limit. Limit_PSN_Range [PDS-036]
   uint32_t psn_range_packets = uint32_t{1} << 31;
 
+  // Of a PDC in that domain. A secured one closes before its PSNs repeat under one key. [TSS-058]
+  uint32_t psn_range_of(uint32_t sdi) const {
+    constexpr uint32_t kSecuredMax = uint32_t{1} << 31;
+    return psn_range_packets == 0 && sdi != 0 ? kSecuredMax : psn_range_packets;
+  }
+
   // --- habits of the UEC reference provider, none by default [PDS 22] ---
   bool optional_control = true;      // false: no NOOP and no Clear Request; it closes over them
   bool plain_new_start_psn = false;  // true: NEW_START_PSN is believed though it came in the clear

@@ -5,11 +5,6 @@
 
 namespace uet::pds {
 
-namespace {
-constexpr uint32_t kFirstStart = uint32_t{1} << 16;   // of initiators without a stored value:
-constexpr uint32_t kBeyondStart = uint32_t{1} << 31;  // low, so that floors do not jump [PDS-050]
-}  // namespace
-
 // Where a new target PDC begins; `pending` when the initiator must be told. With floors, a source
 // without one is believed. Once a floor was forgotten no source is: a floor that came later may lie
 // below what that source used before, and what was recorded then would be taken. For the same
@@ -45,12 +40,10 @@ Psn SecurePsn::raise_floor(const Pdc& pdc) {
 }
 
 // A value that the target told before, else a low random one. [PDS-050]
-Psn SecurePsn::initial_start(PeerId peer, uint32_t sdi, Psn drawn) {
-  if (sdi == 0) return drawn;
-  const KnownStart* const told = known_.find({res_.peers[peer].address, sdi, false});
-  if (told != nullptr) return told->psn;
-  return Psn(kFirstStart +
-             static_cast<uint32_t>(res_.randomness.below(kBeyondStart - kFirstStart)));
+Psn SecurePsn::initial_start(const Pdc& pdc, const PdcTable& table) {
+  if (pdc.sdi == 0) return pdc.start.psn();
+  const KnownStart* const told = known_.find({res_.peers[pdc.peer].address, pdc.sdi, false});
+  return told != nullptr ? told->psn : table.draw_low_start(pdc.id, res_.randomness);
 }
 
 // The closing ACK says where the next PDC may begin. [PDS-053]

@@ -5,6 +5,7 @@
 
 #include "pds/door/secure_start.h"
 #include "pds/pdc/pdc.h"
+#include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/rx/inbound.h"
 
@@ -23,8 +24,9 @@ class SecurePsn {
   Psn secure_start(const Inbound& in, PeerId peer, bool& pending);
   // Target: nothing that was sent on the PDC may open the next one. [PDS-053]
   Psn raise_floor(const Pdc& pdc);
-  // Initiator: a value that the target told before, else a low random one. [PDS-050]
-  Psn initial_start(PeerId peer, uint32_t sdi, Psn drawn);
+  // Initiator: a value that the target told before, else a low random one. In the clear the one
+  // that the PDC has. [PDS-050]
+  Psn initial_start(const Pdc& pdc, const PdcTable& table);
   // Initiator: the closing ACK says where the next PDC may begin. [PDS-053]
   void learn_start(const Pdc& pdc, const wire::Ack& ack);
 

@@ -38,6 +38,8 @@ class PdcIds {
   // Record::place of that id.
   uint16_t place_of(Pdcid id) const { return records_[locate(id)].place; }
 
+  uint16_t last_psn_of(Pdcid id) const { return records_[locate(id)].last_psn; }
+
   // The record of an id that is not 0, made where there was none: good until the next call. Cost: a
   // walk over all records each time that they have doubled.
   Record& record_of(Pdcid id) {

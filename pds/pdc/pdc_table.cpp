@@ -81,8 +81,20 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
 // [PDS-044]
 Psn PdcTable::draw_start(const PdcIds::Record& id, RandomSource& random) {
   const Psn start(random.u32());
-  const auto apart = static_cast<int16_t>((start.value() >> 16) - id.last_psn);
-  return apart >= -1 && apart <= 1 ? start + (int64_t{1} << 20) : start;
+  return is_near(start, id.last_psn) ? start + kAside : start;
+}
+
+bool PdcTable::is_near(Psn start, uint16_t last_psn) {
+  const auto apart = static_cast<int16_t>((start.value() >> 16) - last_psn);
+  return apart >= -1 && apart <= 1;
+}
+
+Psn PdcTable::draw_low_start(Pdcid id, RandomSource& random) const {
+  constexpr uint32_t kFirst = uint32_t{1} << 16;
+  constexpr uint32_t kBeyond = uint32_t{1} << 31;
+  const Psn start(kFirst + static_cast<uint32_t>(random.below(kBeyond - kFirst)));
+  if (!is_near(start, by_id_.last_psn_of(id))) return start;
+  return start.value() < kBeyond / 2 ? start + kAside : start - kAside;
 }
 
 Pdc* PdcTable::get(PdcHandle handle) { return pdcs_.get(Handle<Pdc>::from_word(handle.value())); }

@@ -64,6 +64,9 @@ class PdcTable {
   Pdc* allocate(bool is_initiator, RandomSource& random);
   // The same for a target, out of the reserved pool.
   Pdc* allocate_reserved(RandomSource& random);
+  // Where a secured PDC of ours begins that was told nothing: low, so that the floors of targets do
+  // not jump, and apart from where the previous PDC of the id ended. [PDS-050, TSS-057]
+  Psn draw_low_start(Pdcid id, RandomSource& random) const;
   // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
   void free(Pdc& pdc);
   // The same, and its PDCID stays taken until the tombstone expires. Where may_bury() says no there
@@ -104,7 +107,9 @@ class PdcTable {
 
   Pdcid take_id(RandomSource& random);
   Pdc* make(bool is_initiator, RandomSource& random);
+  static constexpr int32_t kAside = int32_t{1} << 20;
   static Psn draw_start(const PdcIds::Record& id, RandomSource& random);
+  static bool is_near(Psn start, uint16_t last_psn);
   Tombstone* make_tombstone(const Pdc& pdc);
   void remove_tombstone(Tombstone& t);
 

@@ -70,7 +70,7 @@ Pdc* Flows::open_initiator(Flow& flow, Instant now) {
   pdc->path = flow.path;
   ++pdc->path->refs;
   pdc->sdi = flow.key.sdi;
-  const Psn start = secure_psn_.initial_start(pdc->peer, pdc->sdi, pdc->start.psn());
+  const Psn start = secure_psn_.initial_start(*pdc, table_);
   pdc->tx.start(start);
   pdc->begin_at(start, res_.config);
   pdc->last_active = now;

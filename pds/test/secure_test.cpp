@@ -1,7 +1,6 @@
 // The start of secured PDCs, with a double for TSS: each packet carries the domain that it was
 // sealed and verified under, and nothing else of TSS is there. [PDS 4.2, PDS-V8]
 #include "pds/door/secure_start.h"
-#include "pds/pdc/start.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
@@ -38,8 +37,8 @@ class SecureTest : public ::testing::Test {
 
 // --- target ---
 
-// [PDS 4.2 EXPECTED_0RTT_START, PDS-053, PDS-T13, WIRE-051] Who has no floor begins where it wants;
-// the closing ACK tells the floor: one above everything received or sent.
+// [PDS 4.2 EXPECTED_0RTT_START, PDS-053, PDS-T13, TSS-063, TSS-066, WIRE-051] Who has no floor
+// begins where it wants; the closing ACK tells the floor: one above everything received or sent.
 TEST_F(SecureTest, FirstStartIsFreeAndTheCloseRaisesTheFloor) {
   Bench b;
   b.sdi = kDomain;
@@ -58,8 +57,8 @@ TEST_F(SecureTest, FirstStartIsFreeAndTheCloseRaisesTheFloor) {
   EXPECT_EQ(out[0].sdi, kDomain);
 }
 
-// [PDS-T2, PDS-T5, PDS-T6, PDS-052, TSS-060] Below the floor: nothing is delivered, the initiator
-// is told where to begin, again and again, and there it may.
+// [PDS-T2, PDS-T5, PDS-T6, PDS-052, TSS-060, TSS-061] Below the floor: nothing is delivered, the
+// initiator is told where to begin, again and again, and there it may.
 TEST_F(SecureTest, RecordedSynDoesNotOpenAgain) {
   Bench b;
   b.sdi = kDomain;
@@ -126,6 +125,15 @@ TEST_F(SecureTest, TargetDrawsTheStart) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].as<wire::Ack>().cack_psn, Psn(told.payload));
   EXPECT_EQ(b.client.received.times.size(), 1u);
+  // There its own packets begin, too. [TSS-065]
+  b.own = out[0].as<wire::Ack>().spdcid;
+  b.rx(b.request(told.payload + 1, false));
+  b.lines();
+  b.pds->close_all(false, b.now);
+  const auto asked = b.tx();
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].as<wire::Control>().ctl_type, CtlType::close_req);
+  EXPECT_EQ(asked[0].as<wire::Control>().psn, Psn(told.payload));
 }
 
 // [PDS-055] PSNs are the replay window: whatever was recorded of a PDC is executed no second time,
@@ -272,25 +280,6 @@ TEST_F(SecureTest, OtherDomainsAreNotHeard) {
   EXPECT_EQ(i.client.responded.size(), 1u);
 }
 
-// [TSS-067] Floors that no room is left for are forgotten, the longest unused first.
-TEST_F(SecureTest, FloorsAreForgotten) {
-  Arena arena;
-  SecureStarts starts;
-  ASSERT_TRUE(starts.create(arena, 2, 1).ok());
-  const auto key = [](uint8_t peer) { return StartKey{address(peer), kDomain, true}; };
-  EXPECT_EQ(starts.find(key(1)), nullptr);
-  starts.raise(key(1), Psn(500));
-  starts.raise(key(1), Psn(400));  // never back
-  EXPECT_EQ(starts.find(key(1))->psn, Psn(500));
-  starts.raise(key(2), Psn(100));
-  EXPECT_FALSE(starts.has_forgotten_floor());
-  starts.raise(key(3), Psn(50));  // 1 goes
-  EXPECT_EQ(starts.find(key(1)), nullptr);
-  EXPECT_TRUE(starts.has_forgotten_floor());
-  EXPECT_EQ(starts.find(key(2))->psn, Psn(100));
-  EXPECT_EQ(starts.size(), 2u);
-}
-
 // [PDS-053, T-13] PSNs go round. The first ones of a source that has used a quarter of them are
 // soon above its floor again: it is believed no more.
 TEST_F(SecureTest, WhoHasUsedManyPsnsIsNotBelieved) {
@@ -316,30 +305,6 @@ TEST_F(SecureTest, WhoHasUsedManyPsnsIsNotBelieved) {
     b.tx();
   }
   EXPECT_EQ(b.client.received.order.size(), delivered);
-}
-
-// [PDS-053] Within one PDC they go round as well: its ends do not tell then how long it was.
-TEST_F(SecureTest, ALongPdcSpendsTheFloor) {
-  Start start;
-  start.begin_at(Psn(1000));
-  start.note_request(Psn(999));
-  start.note_request(Psn(1000) + (Start::kLong - 1));
-  EXPECT_FALSE(start.is_long());
-  start.note_request(Psn(1000) + Start::kLong);
-  start.note_request(Psn(1000) - 5);
-  EXPECT_TRUE(start.is_long());
-
-  Arena arena;
-  SecureStarts starts;
-  ASSERT_TRUE(starts.create(arena, 2, 1).ok());
-  const StartKey key{address(1), kDomain, true};
-  starts.raise(key, Psn(500), 20);
-  EXPECT_FALSE(starts.find(key)->is_spent());
-  starts.raise(key, Psn(400), KnownStart::kUsedMax);
-  EXPECT_TRUE(starts.find(key)->is_spent());
-  EXPECT_EQ(starts.find(key)->psn, Psn(500));
-  starts.raise(key, Psn(600), 1);
-  EXPECT_TRUE(starts.find(key)->is_spent());
 }
 
 // [TSS-061, TSS-062] A SYN that was sent before the initiator heard where to begin comes late.
@@ -377,7 +342,7 @@ TEST_F(SecureTest, OnceAFloorWasForgottenNoStartIsBelieved) {
 
 // --- initiator ---
 
-// [PDS-050] Low at first; then where the closing ACK said. [PDS-053, PDS-I14]
+// [PDS-050, TSS-057] Low at first; then where the closing ACK said. [PDS-053, PDS-I14, TSS-063]
 TEST_F(SecureTest, InitiatorBeginsWhereItWasTold) {
   Bench b;
   b.sdi = kDomain;
@@ -454,7 +419,8 @@ TEST_F(SecureTest, OneNewStartMoreThanTheLimitFails) {
   }
 }
 
-// [PDS-054, T-09] In the clear it is believed only by configuration; nothing else is, ever.
+// [PDS-054, TSS-068, T-09] In the clear it is believed only by configuration; nothing else is,
+// ever.
 TEST_F(SecureTest, PlainNewStartIsBelievedOnlyWhenAllowed) {
   for (const bool allowed : {false, true}) {
     config_.plain_new_start_psn = allowed;
@@ -468,6 +434,22 @@ TEST_F(SecureTest, PlainNewStartIsBelievedOnlyWhenAllowed) {
     EXPECT_EQ(b.count(Count::drop_sdi), allowed ? 1u : 2u);
     EXPECT_TRUE(b.client.failed.empty());
   }
+}
+
+// [TSS-058] A secured PDC always closes before its PSNs repeat.
+TEST_F(SecureTest, APdcClosesBeforeItsPsnsRepeat) {
+  EXPECT_EQ(config_.psn_range_of(kDomain), uint32_t{1} << 31);
+  config_.psn_range_packets = 0;
+  EXPECT_EQ(config_.psn_range_of(0), 0u) << "no limit in the clear";
+  EXPECT_EQ(config_.psn_range_of(kDomain), uint32_t{1} << 31);
+  config_.psn_range_packets = 2048 + 10;
+  Bench b(config_);
+  b.sdi = kDomain;
+  b.open_initiator(11);
+  EXPECT_EQ(b.count(Count::psn_range_close), 1u);
+  b.rx_header(b.ack(b.start + 10));
+  b.lines();
+  EXPECT_EQ(b.count(Count::close_cmd_tx), 1u);
 }
 
 // Both methods, end to end, with losses: every message arrives once. [TSS-064]

@@ -225,6 +225,18 @@ TEST_F(ShareTest, AFloodInTheNameOfAPeerClosesNothingOfIt) {
   EXPECT_TRUE(opens(b, 20, 51));
 }
 
+// [T-01, T-61] The same where the SYNs come in the name of other ports of its host.
+TEST_F(ShareTest, AFloodInTheNameOfAHostClosesNothingOfIt) {
+  Bench b(config_);
+  opens_and_uses(b, 20, 1);
+  uint16_t n = 1;
+  while (opens_from(b, port(n), 1)) ++n;
+  EXPECT_EQ(n, 6) << "six of eight";
+  for (uint16_t other = 50; other < 60; ++other) EXPECT_FALSE(opens_from(b, port(other), 1));
+  EXPECT_EQ(b.count(Count::pressure_closes), 0u);
+  EXPECT_EQ(b.count(Count::host_share_limit), 11u);
+}
+
 // [PDS-017] The reserved pool is apart, and what is taken of it counts for nobody.
 TEST_F(ShareTest, ReservedOnesDoNotCount) {
   config_.max_pdcs = 10;

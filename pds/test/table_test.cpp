@@ -131,6 +131,28 @@ TEST_F(PdcTableTest, StartPsnKeepsItsDistance) {
   }
 }
 
+// [TSS-057, PDS-050] The same for secured PDCs, from 2^16 to 2^31.
+TEST_F(PdcTableTest, LowStartPsnKeepsItsDistance) {
+  make(4, 4);
+  std::vector<Psn> last(65536);
+  std::vector<bool> used(65536);
+  for (uint32_t i = 0; i < 5 * 65535; ++i) {
+    Pdc& pdc = target(1, 1);
+    const uint16_t id = pdc.id.value();
+    const Psn start = table_.draw_low_start(pdc.id, rng_);
+    ASSERT_GE(start.value(), 1u << 16);
+    ASSERT_LT(start.value(), 1u << 31);
+    if (used[id]) {
+      const int32_t distance = start - last[id];
+      ASSERT_TRUE(distance >= 65536 || distance <= -65536);
+    }
+    used[id] = true;
+    last[id] = start - 1;
+    pdc.tx.start(start);
+    table_.free(pdc);
+  }
+}
+
 // [PDS-176]
 TEST_F(PdcTableTest, TombstonesKeepTheIdAndExpire) {
   make(4, 4, 2);

@@ -243,10 +243,11 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
 void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
   const bool is_closing =
       pdc.is_initiator() ? pdc.life.close_asked() : pdc.state() != PdcState::established;
-  if (res_.config.psn_range_packets == 0 || is_closing) return;
+  const uint32_t range = res_.config.psn_range_of(pdc.sdi);
+  if (range == 0 || is_closing) return;
   const uint32_t margin = 2 * std::max<uint32_t>(pdc.range.packets(), PeerRange::kUnit);
   const uint32_t used = psn.value() - pdc.start.psn().value();
-  if (used + margin < res_.config.psn_range_packets) return;
+  if (used + margin < range) return;
   res_.counters.add(Count::psn_range_close);
   pdc.is_initiator() ? closing_.begin_close(pdc) : closing_.ask_close(pdc, now);
 }

@@ -111,7 +111,7 @@ TEST(PacketVectorTest, SealedPacketsAreThoseOfTheVectors) {
   EXPECT_EQ(compared, 18U);
 }
 
-// [TSS-079, TSS-094, TSS-122..130] And they open again, at an end with the same key.
+// [TSS-004, TSS-079, TSS-094, TSS-122..130] And they open again, at an end with the same key.
 TEST(PacketVectorTest, SealedPacketsOfTheVectorsOpen) {
   for (const Json& packet : vectors("packets")) {
     SCOPED_TRACE(packet.at("id"));

@@ -1,6 +1,5 @@
-// Who takes what, and the rules of PDCs that need no state.
+// Who takes what.
 #include "tss/policy.h"
-#include "tss/pdc_rules.h"
 
 #include <gtest/gtest.h>
 
@@ -101,93 +100,6 @@ TEST_F(JobTableTest, WhatIsWrongChangesNothing) {
   ASSERT_TRUE(jobs_.bind(JobId(6), 7).ok());
   ASSERT_TRUE(jobs_.bind(JobId(7), 7).ok());
   EXPECT_EQ(jobs_.bind(JobId(8), 7).error(), Errc::again);
-}
-
-FabricAddress address(uint8_t last, uint16_t port = kUetPort) {
-  FabricAddress a;
-  a.ip[3] = last;
-  a.family = FabricAddress::Family::ipv4;
-  a.port = port;
-  return a;
-}
-
-// [TSS-073, TSS-078] Each part counts.
-TEST(PdcBindingTest, APacketMatchesInEverything) {
-  const PdcBinding bound{address(1), address(2), 7, Pdcid(33)};
-  EXPECT_EQ(bound, (PdcBinding{address(1), address(2), 7, Pdcid(33)}));
-  EXPECT_NE(bound, (PdcBinding{address(9), address(2), 7, Pdcid(33)}));
-  EXPECT_NE(bound, (PdcBinding{address(1, 4794), address(2), 7, Pdcid(33)}));
-  EXPECT_NE(bound, (PdcBinding{address(1), address(9), 7, Pdcid(33)}));
-  EXPECT_NE(bound, (PdcBinding{address(1), address(2), 8, Pdcid(33)}));
-  EXPECT_NE(bound, (PdcBinding{address(1), address(2), 0, Pdcid(33)})) << "in the clear";
-  EXPECT_NE(bound, (PdcBinding{address(1), address(2), 7, Pdcid(34)}));
-}
-
-// [TSS-057]
-TEST(StartPsnTest, TheFirstStartIsLowAndFarFromTheLastPsn) {
-  SeededRandom randomness(5);
-  const Psn last(1'000'000);
-  for (int i = 0; i < 200'000; ++i) {
-    const Psn start = draw_start(randomness, last);
-    ASSERT_GE(start.value(), 1U << 16);
-    ASSERT_LT(start.value(), 1U << 31);
-    ASSERT_GE(std::abs(int64_t{start.value()} - 1'000'000), 1 << 16);
-  }
-  EXPECT_GE(draw_start(randomness, std::nullopt).value(), 1U << 16);
-}
-
-// [TSS-058]
-TEST(StartPsnTest, APdcClosesBeforeItsPsnsRepeat) {
-  EXPECT_FALSE(must_close(Psn(100), Psn(100)));
-  EXPECT_FALSE(must_close(Psn(100), Psn(99 + 0x80000000)));
-  EXPECT_TRUE(must_close(Psn(100), Psn(100 + 0x80000000)));
-  EXPECT_FALSE(must_close(Psn(0xFFFFFF00), Psn(5)));
-}
-
-// [TSS-059, TSS-060, TSS-064, TSS-065]
-TEST(StartPsnTest, TheTargetDecidesWhereAPdcBegins) {
-  SeededRandom randomness(5);
-  using enum StartMethod;
-  const StartVerdict free = judge_start(expected_0rtt, Psn(50), std::nullopt, randomness);
-  EXPECT_TRUE(free.is_accepted);
-  EXPECT_EQ(free.begin_at, Psn(50));
-  EXPECT_TRUE(judge_start(expected_0rtt, Psn(60), Psn(60), randomness).is_accepted);
-  const StartVerdict late = judge_start(expected_0rtt, Psn(59), Psn(60), randomness);
-  EXPECT_FALSE(late.is_accepted);
-  EXPECT_EQ(late.begin_at, Psn(60));
-  EXPECT_TRUE(judge_start(expected_0rtt, Psn(5), Psn(0xFFFFFFF0), randomness).is_accepted)
-      << "serial";
-  const StartVerdict first = judge_start(random_1rtt, Psn(50), std::nullopt, randomness);
-  const StartVerdict second = judge_start(random_1rtt, Psn(50), std::nullopt, randomness);
-  EXPECT_FALSE(first.is_accepted);
-  EXPECT_NE(first.begin_at, second.begin_at);
-}
-
-// [TSS-061]
-TEST(StartPsnTest, APendingPdcOpensWhereItWasTold) {
-  EXPECT_TRUE(opens_pending(Psn(60), Psn(60)));
-  EXPECT_FALSE(opens_pending(Psn(60), Psn(61)));
-}
-
-// [TSS-062, TSS-068, TSS-069]
-TEST(StartPsnTest, AnInitiatorMovesOnlyWhenItsTargetSaysSo) {
-  const NewStart told{true, true, Psn(500)};
-  EXPECT_EQ(rebase_of(told, Psn(100), 0), 400);
-  EXPECT_EQ(rebase_of(told, Psn(600), 3), -100);
-  EXPECT_EQ(rebase_of(told, Psn(500), 0), std::nullopt) << "it is there already";
-  EXPECT_EQ(rebase_of(told, Psn(100), 4), std::nullopt) << "four times at most";
-  EXPECT_EQ(rebase_of({false, true, Psn(500)}, Psn(100), 0), std::nullopt) << "not secured alike";
-  EXPECT_EQ(rebase_of({true, false, Psn(500)}, Psn(100), 0), std::nullopt) << "of another SYN";
-}
-
-// [TSS-063, TSS-066]
-TEST(StartPsnTest, ACloseRaisesWhatIsExpected) {
-  EXPECT_EQ(expected_after_close(Psn(10), Psn(20)), Psn(21));
-  EXPECT_EQ(expected_after_close(Psn(20), Psn(10)), Psn(21));
-  EXPECT_EQ(expected_after_close(Psn(0xFFFFFFFF), Psn(0xFFFFFFF0)), Psn(0));
-  EXPECT_EQ(adopt_expected(std::nullopt, Psn(5)), Psn(5));
-  EXPECT_EQ(adopt_expected(Psn(7), Psn(5)), Psn(7));
-  EXPECT_EQ(adopt_expected(Psn(7), Psn(9)), Psn(9));
 }
 
 }  // namespace

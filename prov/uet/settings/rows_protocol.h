@@ -56,7 +56,8 @@ inline constexpr Setting kProtocolRows[] = {
      "PDS-035", "PSN range assumed of a peer until it states one"},
     {"PSN_RANGE", Kind::count, "packets", 0, int64_t{1} << 31, UET_STACK(pds.psn_range_packets),
      "PDS-036",
-     "PSNs that a context uses before another one takes over; 0: no limit (Limit_PSN_Range 0)"},
+     "PSNs that a context uses before another one takes over; 0: no limit (Limit_PSN_Range 0) in "
+     "the clear, the default under transport security"},
     // Acknowledgement
     {"ACK_GEN_TRIGGER", Kind::octets, "octets", 0, 32768, UET_STACK(pds.ack_gen_trigger_bytes),
      "PDS-A7", "Received octets after which an ACK goes out unasked"},
