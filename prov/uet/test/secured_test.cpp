@@ -428,8 +428,8 @@ TEST_F(SecuredTest, TheLimitsOfTheKeyFileReachPacketDelivery) {
     const auto end = Clock::now() + kPatience;
     uint64_t moves = 0, failures = 0;
     Done done;
-    while (failures == 0 && Clock::now() < end) {
-      (void)read_one(node.tx_cq, done);
+    for (bool is_over = false; failures == 0 && !is_over && Clock::now() < end;) {
+      is_over = read_one(node.tx_cq, done);
       moves = find_counter(node, "psn_rebased").value_or(0);
       failures = find_counter(node, "psn_rebase_limit").value_or(0);
     }
