@@ -139,8 +139,9 @@ Pdc* Demux::look_up(const Inbound& in, Instant now) {
     // What overtook the first ACK: return data comes again by itself, and who sent a control packet
     // hears that it was too early. [PDS-042, PDS-162]
     res_.counters.add(Count::drop_syn_state);
-    // With our PDCID, which shows that we hear the peer. [PDS-252]
-    if (in.is_control && in.ar) {
+    // With our PDCID, which shows that we hear the peer. Who does not seal as the PDC does gets no
+    // answer. [PDS-252, TSS-078]
+    if (in.is_control && in.ar && pdc->sdi == in.sdi()) {
       replies_.nack_stranger(in, wire::NackCode::unexp_event, now, pdc->id);
     }
     return nullptr;

@@ -357,7 +357,7 @@ void expect_same_cost(const char* what, Act&& act, const Scene& scene = {}) {
   EXPECT_LE(cost[1], cost[0] + cost[0] / 4 + 200) << what << ": " << cost[0] << " among few";
 }
 
-// [PDS-014, PDS-060] Packets find their PDC among many as among few.
+// [PDS-014, PDS-060, TSS-141] Packets find their PDC among many as among few.
 TEST(CostTest, APacketCostsTheSameAmongMany) {
   expect_same_cost("message", [](Crowd& crowd, uint32_t pdcs) { crowd.message_to(pdcs / 2); });
   expect_same_cost("request",
