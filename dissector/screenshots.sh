@@ -59,6 +59,10 @@ column.width: $columns
 RECENT
 conversation=$root/dissector/test/data/conversation.txt
 "$build/tools/uet_pcap" make "$conversation" "$work/conversation.pcapng"
+# The same, sealed with a key of this run.
+printf 'sdi=1 an=0 mode=cluster key=%s\n' "$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')" \
+  > "$work/keys"
+"$build/tools/uet_pcap" make "$conversation" "$work/sealed.pcapng" --keys "$work/keys" --sdi 1
 chmod 700 "$work/run"
 chmod -R a+rX "$work"
 if [ "$(id -u)" -eq 0 ]; then chown -R 65534:65534 "$work"; fi
@@ -80,13 +84,14 @@ window() {
   return 1
 }
 
-# shot FILE WINDOW-NAME SIZE ARGUMENTS...: a picture of a window of Wireshark; SIZE "" leaves it.
+# shot FILE CAPTURE WINDOW-NAME SIZE ARGUMENTS...: a picture of a window of Wireshark; SIZE "" leaves
+# it.
 shot() {
-  local file=$out/wireshark-$1.png name=$2 size=$3 id pid
-  shift 3
+  local file=$out/wireshark-$1.png capture=$work/$2.pcapng name=$3 size=$4 id pid
+  shift 4
   env HOME="$work/home" XDG_RUNTIME_DIR="$work/run" WIRESHARK_CONFIG_DIR="$work/config" \
     WIRESHARK_PLUGIN_DIR="$work/plugins" LC_ALL=C.UTF-8 "${as_user[@]}" \
-    wireshark -C UET -r "$work/conversation.pcapng" -g 6 "$@" >"$work/log" 2>&1 &
+    wireshark -C UET -r "$capture" -g 6 "$@" >"$work/log" 2>&1 &
   pid=$!
   started+=("$pid")
   id=$(window "$name")
@@ -105,7 +110,8 @@ shot() {
   wait "$pid" 2>/dev/null || true
 }
 
-shot packets '^conversation.pcapng$' ''
-shot expert 'Expert Information' '900 420' -z expert
-shot pdc 'UET PDCs' '1200 260' -z uet,pdc
+shot packets conversation '^conversation.pcapng$' ''
+shot expert conversation 'Expert Information' '900 420' -z expert
+shot pdc conversation 'UET PDCs' '1200 260' -z uet,pdc
+shot sealed sealed '^sealed.pcapng$' '' -o "uet.tss.key_file:$work/keys"
 ls -l "$out"/wireshark-*.png
