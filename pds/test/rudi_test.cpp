@@ -1,10 +1,7 @@
 // RUDI at the initiator: numbers, time-outs, refusals, the local guard, hostile answers. [PDS 16]
 #include "pds/test/rudi_bench.h"
 
-#include "pds/connectionless/pkt_ids.h"
 #include "pds/pdc/path_reports.h"
-
-#include <set>
 
 namespace uet::pds::test {
 namespace {
@@ -58,25 +55,6 @@ TEST_F(RudiTest, ResendCarriesTheSameNumberAndRetx) {
   expected[1] |= std::byte{0x10};  // RETX and nothing else
   EXPECT_EQ(hex(second[0].octets), hex(expected));
   EXPECT_EQ(b.count(Count::rudi_retx_rto), 1u);
-}
-
-// [PDS-201] No number comes twice, and another key has another order.
-TEST(PktIdsTest, NumbersDoNotRepeatAndDependOnTheKey) {
-  PktIds ids(7);
-  PktIds others(8);
-  std::set<uint32_t> seen;
-  uint32_t same = 0;
-  uint32_t neighbours = 0;
-  uint32_t last = 0;
-  for (int i = 0; i < 200'000; ++i) {
-    const uint32_t id = ids.next().value();
-    EXPECT_TRUE(seen.insert(id).second);
-    same += id == others.next().value();
-    neighbours += id - last == 1;
-    last = id;
-  }
-  EXPECT_LT(same, 5u);
-  EXPECT_LT(neighbours, 5u);
 }
 
 // [PDS-204] Each packet has a time-out of its own: what is answered is not sent again.
