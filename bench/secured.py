@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What transport security costs on this machine: bandwidth and latency over UDP sockets and over
-shared memory, in the clear and sealed, beside AES-256-GCM alone and TLS over TCP.
+"""What transport security costs on this machine: bandwidth and latency over UDP sockets, packet
+sockets and shared memory, in the clear and sealed, beside AES-256-GCM alone and TLS over TCP.
 
 Usage: bench/secured.py BUILD [--rounds N] [--seconds S] [--json FILE]
 
 BUILD is a build folder with the targets uet-fi, uet_keys and stream; fi_pingpong and openssl are in
 PATH. All ways take turns, and of each the best round counts: other programs only make it slower.
-Both ends run on 127.0.0.1, with FI_UET_IO=udp, and FI_UET_SHM=off but for shared memory.
+Both ends run on 127.0.0.1, with FI_UET_SHM=off but for shared memory. Packet sockets need
+CAP_NET_RAW.
 """
 import argparse
 import json
@@ -25,14 +26,17 @@ GOAL_SHARE = 0.65   # of the cipher alone, 1 MiB over UDP sockets
 GOAL_EXTRA_US = 1.5  # 64 B, over clear
 
 
-# Name, whether it is sealed, FI_UET_SHM.
-WAYS = [("clear", False, "off"), ("sealed", True, "off"),
-        ("clear, shared memory", False, "auto"), ("sealed, shared memory", True, "auto")]
+# Name, whether it is sealed, FI_UET_IO, FI_UET_SHM.
+WAYS = [("clear", False, "udp", "off"), ("sealed", True, "udp", "off"),
+        ("clear, packet sockets", False, "packet", "off"),
+        ("sealed, packet sockets", True, "packet", "off"),
+        ("clear, shared memory", False, "udp", "auto"),
+        ("sealed, shared memory", True, "udp", "auto")]
 
 
-def environment(build, folder, is_secured, shm):
+def environment(build, folder, is_secured, io, shm):
     env = dict(os.environ, FI_PROVIDER_PATH=str(build / "prov/uet"), FI_PROVIDER="uet",
-               FI_UET_IO="udp", FI_UET_SHM=shm)
+               FI_UET_IO=io, FI_UET_SHM=shm)
     if is_secured:
         env.update(FI_UET_TSS="file", FI_UET_TSS_KEYS=str(folder / "keys.toml"),
                    FI_UET_TSS_COUNTERS=str(folder / "counters"))
@@ -131,8 +135,8 @@ def main():
         for _ in range(options.rounds):
             keep("cipher MB/s", cipher(max(1, int(options.seconds))), max)
             keep("TLS MB/s", tls(folder, options.seconds), max)
-            for way, is_secured, shm in WAYS:
-                env = environment(build, folder, is_secured, shm)
+            for way, is_secured, io, shm in WAYS:
+                env = environment(build, folder, is_secured, io, shm)
                 keep(f"{way} MB/s", stream(build, env, options.seconds), max)
                 keep(f"{way} us", pingpong(env, 64, options.iterations), min)
     share = best["sealed MB/s"] / best["cipher MB/s"]
@@ -140,7 +144,7 @@ def main():
     print("| way | 1 MiB, one way | share of the cipher | 64 B, one way |")
     print("|---|---|---|---|")
     print(f"| AES-256-GCM alone, 4 KiB | {best['cipher MB/s']:,.0f} MB/s | | |")
-    latencies = {way: f"{best[way + ' us']:.2f} us" for way, _, _ in WAYS}
+    latencies = {way: f"{best[way + ' us']:.2f} us" for way, *_ in WAYS}
     for way, latency in (latencies | {"TLS": ""}).items():
         rate = best[f"{way} MB/s"]
         print(f"| {way} | {rate:,.0f} MB/s | {rate / best['cipher MB/s']:.2f} | {latency} |")

@@ -84,8 +84,8 @@ window() {
   return 1
 }
 
-# shot FILE CAPTURE WINDOW-NAME SIZE ARGUMENTS...: a picture of a window of Wireshark; SIZE "" leaves
-# it.
+# shot FILE CAPTURE WINDOW-NAME SIZE ARGUMENTS...: a picture of a window of Wireshark. With SIZE ""
+# the window keeps its own.
 shot() {
   local file=$out/wireshark-$1.png capture=$work/$2.pcapng name=$3 size=$4 id pid
   shift 4
