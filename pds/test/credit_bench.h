@@ -52,10 +52,11 @@ class CreditBench : public Bench {
     h.ar = false;
     rx_header(h);
   }
-  // What goes out now: requests, and the targets of Credit Request CPs.
+  // What goes out now: requests, and the targets of Credit Request CPs with their PSNs.
   struct Sent {
     std::vector<wire::Request> requests;
     std::vector<wire::CreditRequest> asked;
+    std::vector<Psn> asked_with;
   };
   Sent sent() {
     Sent all;
@@ -66,6 +67,7 @@ class CreditBench : public Bench {
       if (h.ctl_type != CtlType::credit_req) continue;
       EXPECT_FALSE(h.ar || h.syn);
       all.asked.push_back(wire::CreditRequest::unpack(h.payload));
+      all.asked_with.push_back(h.psn);
     }
     return all;
   }
