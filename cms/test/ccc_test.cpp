@@ -292,6 +292,8 @@ TEST_F(CccTest, ForgottenOctetsFreeTheWindowWithoutJudgement) {
   ccc_.on_forgotten(32 * kPacket);
   EXPECT_EQ(ccc_.inflight_bytes(), 0u);
   EXPECT_EQ(window(), 32u);
+  send(31);
+  EXPECT_TRUE(ccc_.may_send(kPacket)) << "the window has room for as many again";
 }
 
 // [PDS-242]

@@ -72,6 +72,20 @@ TEST_F(CreditPacerTest, UnprovenSourcesGiveWay) {
   EXPECT_EQ(pacer_->source_count(), 16u);
 }
 
+// [T-34] A table full of proven sources has no room for one that may be forged, however long they
+// have wanted nothing; one that is proven takes the place of the first.
+TEST_F(CreditPacerTest, UnprovenSourcesTakeNoRecordOfProvenOnes) {
+  for (uint32_t peer = 1; peer <= 16; ++peer) {
+    ask(peer, 10);
+    turns(1);
+  }
+  now_ = now_ + kTimeout * 10;
+  EXPECT_EQ(ask_unproven(17, 10), DemandNews::no_room);
+  EXPECT_EQ(pacer_->granted({1, 0}), 10u);
+  EXPECT_EQ(ask(18, 10), DemandNews::taken);
+  EXPECT_EQ(pacer_->granted({1, 0}), std::nullopt);
+}
+
 // [T-34] The sum that a source waits for is kept exactly, whatever it does.
 TEST_F(CreditPacerTest, TheBacklogOfASourceAddsUp) {
   Rng rng(3);

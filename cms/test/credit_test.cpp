@@ -66,6 +66,7 @@ TEST(CreditTest, CreditAloneDecides) {
   ccc.on_sent({4096, Entropy(1), true, now});
   EXPECT_EQ(ccc.credit_bytes(), 256 - 4096);
   EXPECT_FALSE(ccc.may_send(4096));
+  EXPECT_TRUE(ccc.may_send(64, /*is_control=*/true));
   ccc.on_sent({64, Entropy(1), false, now, true});
   EXPECT_EQ(ccc.credit_bytes(), 256 - 4096);
   ccc.on_credit({17 + 800, now});

@@ -1,6 +1,6 @@
 // A window below one packet: pauses between packets, how they grow and how they end. [CMS-195]
-#include "cms/ccc.h"
 #include "cms/sparse_sending.h"
+#include "cms/ccc.h"
 
 #include <gtest/gtest.h>
 
@@ -79,9 +79,7 @@ class CutCccTest : public ::testing::Test {
     return c;
   }
   void send() { ccc_.on_sent({4160, kMiddle, false, now_}); }
-  void lose(LossKind kind) {
-    ccc_.on_lost({4160, 1, kind, kMiddle, now_, kRoundTrip, true});
-  }
+  void lose(LossKind kind) { ccc_.on_lost({4160, 1, kind, kMiddle, now_, kRoundTrip, true}); }
   void send_and_lose(LossKind kind) {
     send();
     lose(kind);

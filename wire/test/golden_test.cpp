@@ -204,7 +204,7 @@ TEST(GoldenTest, ReservedBitsOfSingleHeadersAreTolerated) {
   EXPECT_EQ(compared, 5);
 }
 
-// [WIRE-026] The headers of the sealed packets; opening them is the test of tss/.
+// [WIRE-026, TSS-003, TSS-009] The headers of the sealed packets; opening them is the test of tss/.
 TEST(GoldenTest, HeadersOfSecuredPacketsHaveTheFieldsOfTheVectors) {
   const Json file = json_at(UET_SOURCE_DIR "/wire/test/data/tss-vectors.json");
   ASSERT_GE(file.at("packets").size(), 17U);
