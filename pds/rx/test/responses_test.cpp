@@ -110,5 +110,16 @@ TEST_F(ResponsesTest, AClearRequestWaitsForItsInterval) {
   EXPECT_TRUE(responses_.take_clear_request(interval, kNow + interval));
 }
 
+// [PDS-106] The oldest one that is there counts from when its request came, or from the last Clear
+// Request; one that the client owes does not count.
+TEST_F(ResponsesTest, AResponseGrowsOldFromItsRequestOrTheLastClearRequest) {
+  const Instant later = kNow + Duration::milliseconds(50);
+  await(0).trigger.arrival_tick = SentTick::of(kNow);
+  keep(1).trigger.arrival_tick = SentTick::of(kNow + Duration::milliseconds(20));
+  EXPECT_EQ(responses_.uncleared_for(later).ms(), 30);
+  responses_.note_clear_request(kNow + Duration::milliseconds(40));
+  EXPECT_EQ(responses_.uncleared_for(later).ms(), 10);
+}
+
 }  // namespace
 }  // namespace uet::pds

@@ -182,5 +182,17 @@ TEST_F(ScheduleTest, TheTimerOfAPdcIsForTheEarliestDeadline) {
   EXPECT_EQ(schedule_->armed_timers(), 0u);
 }
 
+// [LF-142] No more is in flight than the way to the peer holds; alone any packet may go.
+TEST_F(ScheduleTest, WhatTheWayHoldsLimitsWhatIsInFlight) {
+  const auto p = pdc();
+  path_->limits.room_bytes = 8192;
+  EXPECT_TRUE(path_->is_admitted(9000));
+  path_->on_sent(*p, {.bytes = 4096, .at = kStart});
+  EXPECT_TRUE(path_->is_admitted(4096));
+  EXPECT_FALSE(path_->is_admitted(4097));
+  path_->limits.room_bytes = 16'384;
+  EXPECT_TRUE(path_->is_admitted(4097));
+}
+
 }  // namespace
 }  // namespace uet::pds

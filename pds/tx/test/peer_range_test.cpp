@@ -1,0 +1,27 @@
+// What a peer tracks of our PSNs, by its answers alone.
+#include "pds/tx/peer_range.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::pds {
+namespace {
+
+constexpr Psn kFirst(1000);
+
+// [PDS-095] An ACK that was overtaken changes nothing; of several with one cumulative ACK the first
+// one counts.
+TEST(PeerRangePartTest, OnlyTheNewestAckTellsTheRange) {
+  PeerRange range;
+  range.start(kFirst, 1);
+  EXPECT_TRUE(range.on_cack(kFirst + 9));
+  range.on_mpr(kFirst + 8, 5);
+  EXPECT_EQ(range.packets(), 128);
+  range.on_mpr(kFirst + 9, 3);
+  EXPECT_EQ(range.packets(), 3 * 128);
+  range.on_mpr(kFirst + 9, 4);
+  EXPECT_EQ(range.packets(), 3 * 128);
+  EXPECT_FALSE(range.on_cack(kFirst + 9)) << "no news";
+}
+
+}  // namespace
+}  // namespace uet::pds
