@@ -54,6 +54,11 @@ class PlantTest(unittest.TestCase):
         self.assertEqual(planted("v = a - b;", ("a - b;", "b - a;")),
                          "v = (uet_fault(F1) ? (b - a) : (a - b));")
 
+    def test_a_constant_of_the_compiler_is_refused(self):
+        with self.assertRaises(plant.Misfit):
+            planted("struct A {\n  static constexpr int kMost = 63;\n};", ("kMost = `63`;", "2"))
+        planted("constexpr int f() { return 63; }", ("return `63`;", "2"))
+
     def test_two_faults_of_one_piece(self):
         self.assertEqual(planted("return a;", ("return `a`;", "b"), ("return `a`;", "c")),
                          "return (uet_fault(F1) ? (b) : uet_fault(F2) ? (c) : (a));")
