@@ -64,8 +64,9 @@ class PdcTable {
   Pdc* allocate(bool is_initiator, RandomSource& random);
   // The same for a target, out of the reserved pool.
   Pdc* allocate_reserved(RandomSource& random);
-  // Where a secured PDC of ours begins that was told nothing: low, so that the floors of targets do
-  // not jump, and apart from where the previous PDC of the id ended. [PDS-050, TSS-057]
+  // The Start_PSN of a secured initiator PDC whose target has told it none: random, from 2^16 to
+  // 2^31, because a target raises its floor to what it receives; and at least 2^16 away from the
+  // last PSN of the previous PDC with this id. [PDS-050, TSS-057]
   Psn draw_low_start(Pdcid id, RandomSource& random) const;
   // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
   void free(Pdc& pdc);
