@@ -36,15 +36,16 @@ class Assembler {
  public:
   void move(Register to, Register from) { add(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
   void set(Register to, int32_t value) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, r0, 0, value); }
-  // BPF_IMM and BPF_K are 0, which clang-tidy calls redundant; the codes name them all the same.
-  // NOLINTBEGIN(misc-redundant-expression)
+  // The check below compares values: BPF_LD and BPF_IMM are both 0, and so are BPF_ADD and BPF_K.
+  // Their names say which instruction this is.
   void set64(Register to, uint64_t value, uint8_t meaning = 0) {
+    // NOLINTNEXTLINE(misc-redundant-expression)
     add(BPF_LD | BPF_DW | BPF_IMM, to, static_cast<Register>(meaning), 0,
         static_cast<int32_t>(value));
     add(0, r0, r0, 0, static_cast<int32_t>(value >> 32));
   }
+  // NOLINTNEXTLINE(misc-redundant-expression)
   void add_to(Register to, int32_t value) { add(BPF_ALU64 | BPF_ADD | BPF_K, to, r0, 0, value); }
-  // NOLINTEND(misc-redundant-expression)
   void mask(Register of, int32_t bits) { add(BPF_ALU64 | BPF_AND | BPF_K, of, r0, 0, bits); }
   void load(uint8_t size, Register to, Register at, size_t offset) {
     add(BPF_LDX | BPF_MEM | size, to, at, static_cast<int16_t>(offset), 0);
