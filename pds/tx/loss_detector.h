@@ -109,8 +109,9 @@ void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
     for (uint16_t at = window.memory_->queues.first(queue);;) {
       TxSlot& slot = window.memory_.slots()[at];
       const uint16_t next = slot.next;
-      if (is_missing(slot) && slot.ev == ev)
+      if (is_missing(slot) && slot.ev == ev) {
         fn(window.memory_.psn_at(at, window.base()), slot, LossCause::ev_order);
+      }
       if (at == last) break;
       at = next;
     }
