@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 namespace uet::keys {
 
@@ -111,12 +112,12 @@ std::vector<ClientEntry> clients_of(const Context& in, const toml::node& value) 
   const toml::array* const all = value.as_array();
   if (all == nullptr) in.at(value).fail("clients", "is a list of clients");
   std::vector<ClientEntry> clients;
+  std::set<wire::IpAddress> addresses;
+  std::set<uint32_t> ssis;
   for (const toml::node& one : *all) {
     const ClientEntry next = client_of(in, one);
-    for (const ClientEntry& other : clients) {
-      if (other.address == next.address || other.ssi == next.ssi) {
-        in.at(one).fail("clients", "two have the same address or ssi");
-      }
+    if (!addresses.insert(next.address).second || !ssis.insert(next.ssi).second) {
+      in.at(one).fail("clients", "two have the same address or ssi");
     }
     clients.push_back(next);
   }
