@@ -193,13 +193,8 @@ TEST_F(HeadersTest, ASmallWriteIsTwentyOctets) {
 TEST_F(HeadersTest, ReadsOnRudiGoShort) {
   begin(true, true);
   Octets memory = pattern(12), back(12);
-  RegionRequest r;
-  r.iov = keep(memory);
-  r.access = kRemoteRead;
-  r.idempotent_safe = r.optimized = true;
-  const RegionId id = *b_->ses->memory().add(r);
-  b_->ses->memory().enable(id);
-  RmaRequest read = rma_request(true, back, b_->ses->memory().key(id));
+  const uint64_t key = expose(memory, kRemoteRead, /*takes_small=*/true);
+  RmaRequest read = rma_request(true, back, key);
   read.to = capable();
   read.flags = kOpRudi;
   for (const NextHeader expected : {NextHeader::small, NextHeader::medium}) {

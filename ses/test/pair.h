@@ -131,11 +131,14 @@ class PairTest : public ::testing::Test {
     r.context.op = reinterpret_cast<void*>(uintptr_t{1});
     return r;
   }
-  // Registers memory of B for remote access and returns its key.
-  uint64_t expose(const Octets& memory, uint32_t access = kRemoteRead | kRemoteWrite) {
+  // Registers memory of B for remote access and returns its key. `takes_small`: also by RUDI, and
+  // with a key of 12 bits.
+  uint64_t expose(const Octets& memory, uint32_t access = kRemoteRead | kRemoteWrite,
+                  bool takes_small = false) {
     RegionRequest r;
     r.iov = keep(memory);
     r.access = access;
+    r.idempotent_safe = r.optimized = takes_small;
     region_ = *b_->ses->memory().add(r);
     b_->ses->memory().enable(region_);
     return b_->ses->memory().key(region_);

@@ -166,13 +166,8 @@ TEST_F(TargetFormsTest, SmallHeadersReachOptimizedRegions) {
 // request, which on RUDI is the packet ID.
 TEST_F(TargetFormsTest, ALongAnswerToASmallReadNamesItsRequest) {
   Octets memory = pattern(100);
-  RegionRequest r;
-  r.iov = keep(memory);
-  r.access = kRemoteRead;
-  r.idempotent_safe = r.optimized = true;
-  const RegionId id = *b_->ses->memory().add(r);
-  b_->ses->memory().enable(id);
-  wire::SmallRequest h = small_request(SesOpcode::read, b_->ses->memory().key(id));
+  const uint64_t key = expose(memory, kRemoteRead, /*takes_small=*/true);
+  wire::SmallRequest h = small_request(SesOpcode::read, key);
   h.request_length = 17;
   next_psn_ = 0x01020304;
   const pds::Verdict v = give(h, 0, wire::NextHeader::small, pds::Mode::rudi);
