@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -25,6 +26,24 @@ class PdcTableTest : public ::testing::Test {
     pdc->tx.start(pdc->start.psn());
     EXPECT_TRUE(table_.bind_peer(*pdc));
     return *pdc;
+  }
+  // Opens and frees so many PDCs. Each begins at start_of(pdc), which must not be within 2^16 of
+  // where the last PDC of its id ended.
+  template <class StartOf>
+  void expect_starts_apart(uint32_t pdcs, StartOf start_of) {
+    std::vector<std::optional<Psn>> last(65536);
+    for (uint32_t i = 0; i < pdcs; ++i) {
+      Pdc& pdc = target(1, 1);
+      const Psn start = start_of(pdc);
+      std::optional<Psn>& before = last[pdc.id.value()];
+      if (before) {
+        const int32_t distance = start - *before;
+        ASSERT_TRUE(distance >= 65536 || distance <= -65536);
+      }
+      before = start - 1;
+      pdc.tx.start(start);
+      table_.free(pdc);
+    }
   }
   Arena arena_;
   SeededRandom rng_{42};
@@ -113,44 +132,21 @@ TEST_F(PdcTableTest, IdsAreFoundAmongFewFreeOnes) {
   EXPECT_EQ(random.draws, 2 + 65);
 }
 
-// [PDS-044] Not within 2^16 of where the last PDC of the id ended.
+// [PDS-044]
 TEST_F(PdcTableTest, StartPsnKeepsItsDistance) {
   make(4, 4);
-  std::vector<Psn> last(65536);
-  std::vector<bool> used(65536);
-  for (uint32_t i = 0; i < 3 * 65535; ++i) {
-    Pdc& pdc = target(1, 1);
-    const uint16_t id = pdc.id.value();
-    if (used[id]) {
-      const int32_t distance = pdc.start.psn() - last[id];
-      ASSERT_TRUE(distance >= 65536 || distance <= -65536);
-    }
-    used[id] = true;
-    last[id] = pdc.start.psn() - 1;
-    table_.free(pdc);
-  }
+  expect_starts_apart(3 * 65535, [](Pdc& pdc) { return pdc.start.psn(); });
 }
 
 // [TSS-057, PDS-050] The same for secured PDCs, from 2^16 to 2^31.
 TEST_F(PdcTableTest, LowStartPsnKeepsItsDistance) {
   make(4, 4);
-  std::vector<Psn> last(65536);
-  std::vector<bool> used(65536);
-  for (uint32_t i = 0; i < 5 * 65535; ++i) {
-    Pdc& pdc = target(1, 1);
-    const uint16_t id = pdc.id.value();
+  expect_starts_apart(5 * 65535, [&](Pdc& pdc) {
     const Psn start = table_.draw_low_start(pdc.id, rng_);
-    ASSERT_GE(start.value(), 1u << 16);
-    ASSERT_LT(start.value(), 1u << 31);
-    if (used[id]) {
-      const int32_t distance = start - last[id];
-      ASSERT_TRUE(distance >= 65536 || distance <= -65536);
-    }
-    used[id] = true;
-    last[id] = start - 1;
-    pdc.tx.start(start);
-    table_.free(pdc);
-  }
+    EXPECT_GE(start.value(), 1u << 16);
+    EXPECT_LT(start.value(), 1u << 31);
+    return start;
+  });
 }
 
 // [PDS-176]
