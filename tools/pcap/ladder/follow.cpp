@@ -46,6 +46,13 @@ struct Way {
       at = open.erase(at);
     }
   }
+  // Only the kRangeMax PSNs from there on stay open. Cost: what is taken out.
+  void begin_anew(uint32_t first) {
+    const uint32_t beyond = first + kRangeMax;
+    const bool wraps = beyond < first;
+    open.erase(wraps ? open.lower_bound(beyond) : open.begin(), open.lower_bound(first));
+    if (!wraps) open.erase(open.lower_bound(beyond), open.end());
+  }
 
   std::unordered_map<uint32_t, Sent> by_psn;
   std::set<uint32_t> open;                            // PSNs that no ACK has covered yet
@@ -223,9 +230,7 @@ class Follower {
     say("NACK ", wire::name(h.nack_code), " psn ", text(h.nack_psn.value()));
     acked_message_ = kNone;
     if (h.nack_code == NackCode::new_start_psn) {  // no ACK will cover what was before [PDS-051]
-      std::erase_if(back().open, [start = Psn(h.payload)](uint32_t psn) {
-        return Psn(psn) - start < 0 || Psn(psn) - start >= kRangeMax;
-      });
+      back().begin_anew(h.payload);
     }
     if (answer(h.nack_psn, h.retx) == nullptr) return;
     back().by_psn[h.nack_psn.value()].nacked_by = index_;
