@@ -27,6 +27,48 @@ TEST(SecureStartsTest, FloorsAreForgotten) {
   EXPECT_EQ(starts.size(), 2u);
 }
 
+// [TSS-063, TSS-066] What is higher counts although the numbers go round.
+TEST(SecureStartsTest, NumbersGoRound) {
+  Arena arena;
+  SecureStarts starts;
+  ASSERT_TRUE(starts.create(arena, 2, 1).ok());
+  const StartKey key{address(1), kStartsDomain, false};
+  starts.raise(key, Psn(0xFFFFFFF0));
+  EXPECT_EQ(starts.find(key)->psn, Psn(0xFFFFFFF0));
+  starts.raise(key, Psn(5));
+  EXPECT_EQ(starts.find(key)->psn, Psn(5));
+  starts.raise(key, Psn(0xFFFFFFF8));
+  EXPECT_EQ(starts.find(key)->psn, Psn(5));
+}
+
+// [PDS-053, TSS-060, TSS-066] The floor above 0xFFFFFFFF is 0, with what was used below it and what
+// is new above.
+TEST(SecureStartsTest, TheFloorGoesRoundWithTheNumbers) {
+  for (const uint32_t next : {0xFFFFFFFEu, 5u}) {
+    Bench b;
+    b.sdi = kStartsDomain;
+    b.client.script.names_are_unique = false;
+    const auto answer_to = [&](uint32_t start) {
+      wire::Request h = b.request(start);
+      h.psn_offset = 0;
+      h.clear_psn_offset = -1;
+      b.rx(h);
+      return b.tx().at(0);
+    };
+    b.own = answer_to(0xFFFFFFFE).as<wire::Ack>().spdcid;
+    b.rx_header(b.control(wire::CtlType::close_cmd, 0xFFFFFFFF));
+    b.lines();
+    b.elapse(401_ms);  // the tombstone is gone
+    const Bench::Out out = answer_to(next);
+    if (next == 5) {
+      EXPECT_EQ(out.as<wire::Ack>().cack_psn, Psn(5));
+    } else {
+      EXPECT_EQ(out.as<wire::Nack>().nack_code, wire::NackCode::new_start_psn);
+      EXPECT_EQ(out.as<wire::Nack>().payload, 0u);
+    }
+  }
+}
+
 // [PDS-053] Within one PDC they go round as well: its ends do not tell then how long it was.
 TEST(SecureStartsTest, ALongPdcSpendsTheFloor) {
   Start start;
