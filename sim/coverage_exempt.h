@@ -1,6 +1,7 @@
-// Counters that a set of simulated runs need not move, each with the reason. That some test of the
-// layer moves those of PDS is seen to by pds/test/coverage_test.cpp. Everything else that is never
-// taken fails `uet_sim --coverage`.
+// Counters that a set of simulated runs in the clear need not move, each with the reason. Runs with
+// `uet_sim --secured` are judged by their oracles only. pds/test/coverage_test.cpp sees to it that
+// some test of the layer moves each counter of PDS. Everything else that is never taken fails
+// `uet_sim --coverage`.
 #pragma once
 
 namespace uet::sim {
@@ -26,7 +27,7 @@ inline constexpr Exempt kExempt[] = {
     {"rx_restart_stray", "few seeds take it; ses/test/deferral_end_test.cpp"},
     {"rx_restart_refused", "few seeds take it; ses/test/deferral_hostile_test.cpp"},
     {"drop_source_rate", "needs a flood of datagrams; pds/test/flood_test.cpp"},
-    {"pdc_displaced", "no run is secured"},
+    {"pdc_displaced", "only secured runs can move it"},
     {"probe_refused", "every endpoint answers Probes"},
     {"drop_probe_limited", "needs a flood of Probes"},
     {"drop_probe_answer", "needs a very late answer"},
@@ -36,16 +37,16 @@ inline constexpr Exempt kExempt[] = {
     {"host_share_limit", "needs many ports of one address; pds/test/share_test.cpp"},
     {"job_share_limit", "needs many peers of one job; pds/test/share_test.cpp"},
     {"drop_nack_muted", "only toward the reference provider"},
-    {"drop_sdi", "no run is secured"},
-    {"drop_dup_limited", "no run is secured; pds/test/target_limits_test.cpp"},
-    {"pdc_closed_no_key", "no run is secured; pds/test/closing_domain_test.cpp"},
-    {"rx_domain_closing", "no run is secured; ses/test/closing_domain_test.cpp"},
-    {"rx_not_secured", "no run is secured; prov/uet/test/secured_test.cpp"},
-    {"rx_other_domain", "no run is secured; prov/uet/test/secured_test.cpp"},
-    {"psn_rebase_limit", "no run is secured"},
-    {"psn_rebased", "no run is secured"},
-    {"new_pdc_timeout", "no run is secured"},
-    {"nack_tx_new_start_psn", "no run is secured"},
+    {"drop_sdi", "only secured runs can move it"},
+    {"drop_dup_limited", "only secured runs can move it; pds/test/target_limits_test.cpp"},
+    {"pdc_closed_no_key", "only secured runs can move it; pds/test/closing_domain_test.cpp"},
+    {"rx_domain_closing", "only secured runs can move it; ses/test/closing_domain_test.cpp"},
+    {"rx_not_secured", "only secured runs can move it; prov/uet/test/secured_test.cpp"},
+    {"rx_other_domain", "only secured runs can move it; prov/uet/test/secured_test.cpp"},
+    {"psn_rebase_limit", "only secured runs can move it"},
+    {"psn_rebased", "only secured runs can move it"},
+    {"new_pdc_timeout", "only secured runs can move it"},
+    {"nack_tx_new_start_psn", "only secured runs can move it"},
     {"strange_evs", "needs a peer that makes entropy values up"},
     {"sack_beyond", "needs a peer that lies about what it received"},
     {"drop_trimmed", "what is cut is a request of a PDC that lives"},
