@@ -160,13 +160,14 @@ std::span<std::byte> Opener::peek_trimmed(std::span<const std::byte> packet, con
   if (!slot.is_live(now) || header->sp != domain->terms().use_ssi) return {};
   ReadyKey* const key = domains_.keys().find(ready_name(slot, *header, route.source), last_);
   if (key == nullptr) return {};
-  domain->count(Count::in_trim_unauth);
   const auto rest = packet.subspan(header->size());
   const auto read = out.first(std::min(out.size(), rest.size()));
   std::copy_n(rest.begin(), read.size(), read.begin());
   const auto secret = read.subspan(std::min<size_t>(slot.key.clear_bytes, read.size()));
   const bool is_read = key->aead.decrypt_unverified(nonce_of(*key, *header, route.source), secret);
-  return is_read ? read : std::span<std::byte>{};
+  if (read.empty() || !is_read) return {};
+  domain->count(Count::in_trim_unauth);
+  return read;
 }
 
 }  // namespace uet::tss

@@ -39,7 +39,7 @@ class Opener {
 
   // The first octets of a trimmed packet, whose ICV is gone: decrypted into `out`, as many as there
   // are and fit. `out` may be the beginning of the packet. They are not verified. Only with a key
-  // that is ready. [TSS-081]
+  // that is ready. Empty: nothing could be read, and nothing was counted. [TSS-081]
   std::span<std::byte> peek_trimmed(std::span<const std::byte> packet, const Route& route,
                                     std::span<std::byte> out, Instant now);
 

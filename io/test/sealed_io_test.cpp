@@ -201,14 +201,16 @@ TEST_P(SealedIoTest, WhatDoesNotOpenIsNotSeen) {
 }
 
 // [TSS-081, TSS-104] A switch has cut it: it is no sign of an attack. What is left is read, and
-// marked as unverified, even when nothing is missing. Less than a header is nothing.
+// marked as unverified, even when nothing is missing. A security header alone, or less, is nothing.
+// Each is counted once.
 TEST_P(SealedIoTest, APacketThatASwitchHasCutIsReadAndNotBelieved) {
   const Octets content = tss::test::content(200);
   Octets cut = there_.seal(content, route(2, 1));
   Octets whole = there_.seal(content, route(2, 1));
-  Octets short_one(cut.begin(), cut.begin() + 11);
+  Octets short_one(cut.begin(), cut.begin() + 11), bare(cut.begin(), cut.begin() + 12);
   cut.resize(12 + 20);
-  std::array<RxDatagram, 3> datagrams{from_there(cut), from_there(short_one), from_there(whole)};
+  std::array<RxDatagram, 4> datagrams{from_there(cut), from_there(short_one), from_there(bare),
+                                      from_there(whole)};
   for (RxDatagram& one : datagrams) one.dscp = 16;
   fake_->arriving = {datagrams};
   const std::span<RxDatagram> got = io_->receive();
@@ -217,7 +219,7 @@ TEST_P(SealedIoTest, APacketThatASwitchHasCutIsReadAndNotBelieved) {
   EXPECT_TRUE(std::ranges::equal(got[1].bytes, std::span(content).first(64)));
   for (const RxDatagram& one : got) EXPECT_EQ(one.sdi, 0x80000000u | kSdi);
   const tss::Counts counts = here_.domains.total_counts();
-  EXPECT_EQ(counts[tss::Count::in_trim_unauth], 3u);
+  EXPECT_EQ(counts[tss::Count::in_trim_unauth], 4u);
   EXPECT_EQ(counts[tss::Count::in_auth_pkts] + counts[tss::Count::in_auth_fail_pkts], 0u);
 }
 
