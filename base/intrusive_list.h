@@ -85,6 +85,11 @@ class IntrusiveList {
   // The first or last element; null when the list is empty.
   T* front() const { return empty() ? nullptr : static_cast<T*>(head_.next_); }
   T* back() const { return empty() ? nullptr : static_cast<T*>(head_.prev_); }
+  // The element before this one; null before the first.
+  T* previous(const T& element) const {
+    Node* const node = static_cast<const Node&>(element).prev_;
+    return node == &head_ ? nullptr : static_cast<T*>(node);
+  }
   // The element after this one; null after the last.
   T* next(const T& element) const {
     Node* const node = static_cast<const Node&>(element).next_;

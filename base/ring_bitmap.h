@@ -75,8 +75,9 @@ class RingBitmap {
     const uint32_t at = find(from, top_, 0);
     return at < top_ ? at : size_;
   }
-  // The highest set bit, or -1 when none is. O(1) unless bits near the top were cleared.
-  int32_t highest_set() const;
+  // The highest set bit of those below `end`, or -1 when none is. Cost: O(words between it and
+  // the end).
+  int32_t highest_set(uint32_t end = kBitsMax) const;
   // How many bits are set. Cost: O(words up to the highest).
   uint32_t count() const;
 
@@ -124,8 +125,8 @@ inline void RingBitmap::advance(uint32_t n) {
   if (size_ != 0) start_ = position(n);
 }
 
-inline int32_t RingBitmap::highest_set() const {
-  for (uint32_t end = top_; end > 0;) {
+inline int32_t RingBitmap::highest_set(uint32_t end) const {
+  for (end = std::min(end, top_); end > 0;) {
     const uint32_t from = end > 64 ? end - 64 : 0;
     uint64_t bits = wrapped64(from);
     if (end - from < 64) bits &= (uint64_t{1} << (end - from)) - 1;

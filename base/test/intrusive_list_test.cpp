@@ -43,6 +43,8 @@ TEST_F(IntrusiveListTest, KeepsTheOrderOfPushes) {
   EXPECT_EQ(list_.back(), &d_);
   EXPECT_EQ(list_.next(b_), &c_);
   EXPECT_EQ(list_.next(d_), nullptr);
+  EXPECT_EQ(list_.previous(c_), &b_);
+  EXPECT_EQ(list_.previous(a_), nullptr);
 }
 
 TEST_F(IntrusiveListTest, ElementsKnowWhetherTheyAreLinked) {

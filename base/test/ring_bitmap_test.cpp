@@ -107,6 +107,18 @@ TEST_F(RingBitmapTest, TheHighestBitIsFoundAfterHigherOnesWereCleared) {
   EXPECT_EQ(bits_.highest_set(), -1);
 }
 
+TEST_F(RingBitmapTest, TheHighestBitBelowAnEnd) {
+  ASSERT_TRUE(bits_.create(arena_, 256).ok());
+  bits_.advance(100);  // so that the words wrap
+  set({3, 70, 200});
+  EXPECT_EQ(bits_.highest_set(1000), 200);
+  EXPECT_EQ(bits_.highest_set(200), 70);
+  EXPECT_EQ(bits_.highest_set(71), 70);
+  EXPECT_EQ(bits_.highest_set(70), 3);
+  EXPECT_EQ(bits_.highest_set(3), -1);
+  EXPECT_EQ(bits_.highest_set(0), -1);
+}
+
 TEST_F(RingBitmapTest, AttachingClearsTheWordsOfTheOwner) {
   std::array<uint64_t, 2> words = {~uint64_t{0}, ~uint64_t{0}};
   bits_.attach(words);
@@ -130,6 +142,9 @@ void expect_equal(const RingBitmap& bits, const std::deque<bool>& model, uint32_
   int32_t highest = static_cast<int32_t>(size) - 1;
   while (highest >= 0 && !model[static_cast<uint32_t>(highest)]) --highest;
   ASSERT_EQ(bits.highest_set(), highest);
+  int32_t below = static_cast<int32_t>(probe) - 1;
+  while (below >= 0 && !model[static_cast<uint32_t>(below)]) --below;
+  ASSERT_EQ(bits.highest_set(probe), below);
   const int64_t offset = static_cast<int64_t>(probe) - 70;
   uint64_t expected = 0;
   for (int64_t i = 0; i < 64; ++i) {

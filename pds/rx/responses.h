@@ -61,12 +61,11 @@ class Responses {
   StoredResponse* first() { return all_.front(); }
   const StoredResponse* first() const { return all_.front(); }
   // The highest PSN whose response is there; some above may still be awaited.
-  Psn newest() {
-    Psn psn;
-    for (const StoredResponse& e : all_) {
-      if (!e.is_awaited) psn = e.trigger.psn;
-    }
-    return psn;
+  // Requires stored() > 0.
+  Psn newest() const {
+    const StoredResponse* entry = all_.back();
+    while (entry->is_awaited) entry = all_.previous(*entry);
+    return entry->trigger.psn;
   }
   uint16_t stored() const { return stored_; }
   uint16_t awaited() const { return awaited_; }

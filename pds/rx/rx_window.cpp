@@ -90,12 +90,9 @@ void RxWindow::advance(BlockPool& pool) {
 
 bool RxWindow::find_held_below(Psn& psn) const {
   if (bitmaps_ == nullptr || !psn.after(base_)) return false;
-  for (uint32_t i = std::min(offset(psn), bitmaps_->held.size()); i-- > 0;) {
-    if (!bitmaps_->held.test(i)) continue;
-    psn = base_ + int64_t{i};
-    return true;
-  }
-  return false;
+  const int32_t below = bitmaps_->held.highest_set(offset(psn));
+  if (below >= 0) psn = base_ + int64_t{below};
+  return below >= 0;
 }
 
 bool RxWindow::all_received_below(Psn psn) const {
