@@ -84,6 +84,8 @@ SUMMARY = {
     "RandomlyOrderedRingBandwidth_GBytes": ("MB/s", 1e3),
 }
 
+NETPIPE = (64, 4096, 65536, 262144, 1048576, 4194304)  # octets
+
 
 def transport(peer, args):
     over = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include"]
@@ -144,7 +146,20 @@ def run_hpcc(peer, ranks, folder, args):
     return figures
 
 
-RUNS = {"lammps": run_lammps, "hpcc": run_hpcc}
+def run_netpipe(peer, ranks, folder, args):
+    """The time of a message one way, for some lengths."""
+    out = folder / "netpipe"
+    out.unlink(missing_ok=True)
+    last = NETPIPE[-1]
+    program = ["NPopenmpi", "-p", "0", "-l", "64", "-u", str(last), "-o", str(out)]
+    if not mpirun(peer, ranks, program, folder, args):
+        return None
+    lines = [line.split() for line in out.read_text(encoding="utf-8").splitlines()]
+    return {(f"{int(octets):,} octets", "us"): float(seconds) * 1e6
+            for octets, _, seconds in lines if int(octets) in NETPIPE}
+
+
+RUNS = {"lammps": run_lammps, "hpcc": run_hpcc, "netpipe": run_netpipe}
 
 
 def report(title, rounds):
@@ -169,7 +184,7 @@ def report(title, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", default="lammps,hpcc")
+    parser.add_argument("--programs", default="lammps,hpcc,netpipe")
     parser.add_argument("--ranks", default="2,4,8")
     for name, default in (("rounds", 3), ("edge", 20), ("steps", 300), ("order", 600),
                           ("timeout", 600)):
@@ -180,8 +195,8 @@ def main():
     args = parser.parse_args()
     programs, ranks = args.programs.split(","), args.ranks.split(",")
     if not set(programs) <= set(RUNS) or not all(r.isdigit() and int(r) > 1 for r in ranks):
-        parser.error("--programs lammps and hpcc, --ranks of 2 or more")
-    rounds = {(p, int(r)): [] for p in programs for r in ranks}
+        parser.error("--programs lammps, hpcc and netpipe, --ranks of 2 or more")
+    rounds = {(p, int(r)): [] for p in programs for r in (ranks if p != "netpipe" else ["2"])}
     with tempfile.TemporaryDirectory() as folder:
         for i in range(args.rounds):
             for program, count in rounds:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs LAMMPS and HPCC, as Debian ships them, over uet and over libfabric's tcp in turn on this
-# host, with more ranks than processors too, and prints how many times as long uet takes.
+# Runs LAMMPS, HPCC and NetPIPE, as Debian ships them, over uet and over libfabric's tcp in turn on
+# this host, with more ranks than processors too, and prints how many times as long uet takes.
 set -euo pipefail
 . "$(dirname "$0")/../tools/lib.sh"
 . "$(dirname "$0")/../tools/lib_mpi.sh"
@@ -10,14 +10,15 @@ usage() {
 Usage: bench/programs.sh [--programs LIST] [--ranks LIST] [--rounds N] [--edge N] [--steps N]
                          [--order N] [--timeout S] [--json FILE] [--build DIR]
 
-Installs Open MPI, LAMMPS and HPCC when root. Every round runs each program with each number of
-ranks once over each transport, in an order that changes; the machine may change speed, so only
-figures of one round are compared, and the median of the rounds' ratios is reported.
+Installs Open MPI, LAMMPS, HPCC and NetPIPE when root. Every round runs each program with each
+number of ranks once over each transport, in an order that changes; the machine may change speed,
+so only figures of one round are compared, and the median of the rounds' ratios is reported.
 
-  --programs LIST  lammps, hpcc or both (default lammps,hpcc)
+  --programs LIST  some of these (default lammps,hpcc,netpipe)
                      lammps  Lennard-Jones melt; figure: its loop time
                      hpcc    the whole HPC Challenge with a small input; figures: the whole run,
                              and what its summary says of the network
+                     netpipe messages back and forth between two ranks; figures: time one way
   --ranks LIST     numbers of ranks (default 2,4,8)
   --rounds N       rounds (default 3)
   --edge N         lammps: cells along an edge, 4 atoms each in a cube (default 20: 32,000 atoms)
@@ -45,7 +46,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-need_packages "${build_packages[@]}" "${run_packages[@]}" "${mpi_packages[@]}" lammps hpcc
+need_packages "${build_packages[@]}" "${run_packages[@]}" "${mpi_packages[@]}" lammps hpcc \
+  netpipe-openmpi
 mpi_build "$build"
 python3 "$root/bench/programs.py" "${args[@]}" --provider-path "$build/prov/uet" \
   --mpirun "$(printf '%q ' "${mpi_run[@]}")"
