@@ -116,17 +116,28 @@ TEST(RtoEstimatorTest, DoublesUpToTheCap) {
   e.on_rtt(Duration::microseconds(20));
   EXPECT_EQ(e.rto(init, max, 0).ms(), 5);
   for (int i = 0; i < 100; ++i) e.on_rtt(Duration::milliseconds(30));
-  // All alike: twice the round trip, less what rounding leaves below it.
-  EXPECT_GE(e.rto(init, max, 0).ms(), 58);
-  EXPECT_LE(e.rto(init, max, 0).ms(), 60);
+  // All alike: four round trips, less what rounding leaves below that.
+  EXPECT_GE(e.rto(init, max, 0).ms(), 118);
+  EXPECT_LE(e.rto(init, max, 0).ms(), 120);
 }
 
-// SRTT + 4 RTTVAR of the first sample: 20 + 4 * 10 ms.
+// [PDS-140] After the first sample SRTT is 20 ms and RTTVAR 10 ms, of which four are less than
+// three SRTT: 80 ms.
 TEST(RtoEstimatorTest, FirstSampleByHand) {
   RtoEstimator e;
   e.on_rtt(Duration::milliseconds(20));
   EXPECT_EQ(e.smoothed().ms(), 20);
-  EXPECT_EQ(e.rto(Duration::milliseconds(5), Duration::seconds(1), 0).ms(), 60);
+  EXPECT_EQ(e.rto(Duration::milliseconds(5), Duration::seconds(1), 0).ms(), 80);
+}
+
+// [PDS-140] 10 ms, then 50 ms: RTTVAR becomes (3 * 5 + 40) / 4 = 13.75 ms and SRTT
+// (7 * 10 + 50) / 8 = 15 ms. Four RTTVAR are more than three SRTT: 15 + 55 = 70 ms.
+TEST(RtoEstimatorTest, RoundTripsThatDifferMakeTheTimeOutLonger) {
+  RtoEstimator e;
+  e.on_rtt(Duration::milliseconds(10));
+  e.on_rtt(Duration::milliseconds(50));
+  EXPECT_EQ(e.smoothed().ms(), 15);
+  EXPECT_EQ(e.rto(Duration::milliseconds(5), Duration::seconds(1), 0).ms(), 70);
 }
 
 class LossDetectorTest : public ::testing::Test {
@@ -154,13 +165,13 @@ class LossDetectorTest : public ::testing::Test {
                               Duration time = Duration::zero()) {
     std::vector<uint32_t> lost;
     LossDetector::infer(window_, Psn(highest_), {threshold, 0, time}, at(now_us),
-                    [&](Psn p, TxSlot& slot, LossCause cause) {
-                      EXPECT_EQ(cause, want);
-                      slot.state.land();
-                      slot.state.set_lost(true);
-                      window_.settle(p);
-                      lost.push_back(p.value());
-                    });
+                        [&](Psn p, TxSlot& slot, LossCause cause) {
+                          EXPECT_EQ(cause, want);
+                          slot.state.land();
+                          slot.state.set_lost(true);
+                          window_.settle(p);
+                          lost.push_back(p.value());
+                        });
     return lost;
   }
   void resend(uint32_t psn, int64_t at_us) {

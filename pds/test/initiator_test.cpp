@@ -433,8 +433,8 @@ TEST_F(InitiatorTest, AResendTakesAnotherEntropyValue) {
 }
 
 // [PDS-254] The answer is to the first transmission, which was a time-out of 5 ms before the
-// resend, at least: the round trip took no less than 9 ms. The next time-out is 3 x 9 ms, and twice
-// that for what timed out before, 50 ms from here.
+// resend, at least: the round trip took no less than 9 ms. The next time-out is 4 x 9 ms, and twice
+// that for what timed out before, 68 ms from here.
 TEST_F(InitiatorTest, AnAnswerToTheFirstTransmissionMakesTimeOutsLonger) {
   Bench b;
   b.open_initiator(2);
@@ -443,7 +443,7 @@ TEST_F(InitiatorTest, AnAnswerToTheFirstTransmissionMakesTimeOutsLonger) {
             (Lines{"REQ psn +0 syn retx ar clear -1", "REQ psn +1 syn retx ar clear -2"}));
   b.elapse(4_ms);
   b.rx_header(b.ack(b.start));
-  b.elapse(49_ms);
+  b.elapse(67_ms);
   EXPECT_EQ(b.lines(), Lines{});
   b.elapse(2_ms);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));

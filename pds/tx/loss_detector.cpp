@@ -19,9 +19,10 @@ void RtoEstimator::on_rtt(Duration rtt) {
 }
 
 Duration RtoEstimator::rto(Duration init, Duration max, uint32_t resends) const {
-  // Behind a full queue round trips are long and alike; then the deviation foretells little.
+  // Behind a full queue round trips are long and alike, until somebody else sends a burst; then the
+  // deviation foretells little. [PDS-140]
   const int64_t adaptive =
-      int64_t{srtt_ns_} + std::max(4 * int64_t{rttvar_ns_}, int64_t{srtt_ns_});
+      int64_t{srtt_ns_} + std::max(4 * int64_t{rttvar_ns_}, 3 * int64_t{srtt_ns_});
   int64_t ns = std::max(init.ns(), adaptive);
   for (uint32_t i = 0; i < resends && ns < max.ns(); ++i) ns *= 2;
   return Duration::nanoseconds(std::min(ns, max.ns()));

@@ -76,12 +76,20 @@ inline bool is_held(const Pdc& pdc) {
   return has_new(pdc);
 }
 
-// Tail_Loss_Time. A PDC that is held would be sending, so silence says more: three round trips are
-// enough there, because what is lost keeps everything behind it waiting. [PDS-145]
+// Tail_Loss_Time. A peer farther away would be asked after each packet: toward such a one, a round
+// trip and a half. [PDS-145]
+inline Duration tail_loss_time(const Resources& res, const Pdc& pdc) {
+  return std::max(res.config.tail_loss, pdc.rtt.smoothed() * 3 / 2);
+}
+
+// How long a source hears nothing before it asks. A PDC that is held would be sending, so silence
+// says more: three round trips are enough there, because what is lost keeps everything behind it
+// waiting. [PDS-145]
 inline Duration tail_wait(const Resources& res, const Pdc& pdc) {
+  const Duration most = tail_loss_time(res, pdc);
   const Duration srtt = pdc.rtt.smoothed();
-  if (!is_held(pdc) || srtt == Duration::zero()) return res.config.tail_loss;
-  return std::min(res.config.tail_loss, std::max(srtt * 3, kHeldWaitMin));
+  if (!is_held(pdc) || srtt == Duration::zero()) return most;
+  return std::min(most, std::max(srtt * 3, kHeldWaitMin));
 }
 
 }  // namespace uet::pds

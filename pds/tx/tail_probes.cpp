@@ -87,7 +87,7 @@ void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Ins
   const bool asks_losses = pdc.tail.asks_losses();
   pdc.tail.note_answered();
   if (!asks_losses) return;
-  if (pdc.tail.age(at) >= res_.config.tail_loss) return;
+  if (pdc.tail.age(at) >= tail_loss_time(res_, pdc)) return;
   const Duration probed = pdc.tail.since(now);
   pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {
     TxSlot& slot = pdc.tx[psn];

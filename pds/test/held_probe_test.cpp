@@ -1,0 +1,127 @@
+// Probes of a PDC that a window holds up. [PDS 12 L5]
+#include "pds/test/probe_bench.h"
+
+namespace uet::pds::test {
+namespace {
+
+using wire::NackCode;
+using Lines = std::vector<std::string>;
+
+// A PDC with more to send than its window lets go, established with a round trip of `rtt`: PSNs +1
+// to +4 are out, +5 waits.
+void hold(Bench& b, Duration rtt) {
+  b.open_initiator(6);
+  b.elapse(rtt);
+  b.rx_header(b.ack(b.start));
+  EXPECT_EQ(b.lines().size(), 1u);
+}
+
+// [PDS-145] What waits for the window waits for a loss: after three round trips without a sign it
+// is asked for, again after twice as long, and what is missing goes at once, resent or not.
+TEST_F(ProbeTest, HeldPdcAsksAfterThreeRoundTrips) {
+  config_.tx_window_packets = 4;
+  Bench b(config_);
+  hold(b, 200_us);
+  b.elapse(600_us - 2_us);
+  EXPECT_EQ(b.lines(), Lines{});
+  b.elapse(4_us);
+  auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), probe_of(b, 4, 1));
+  b.elapse(200_us);
+  b.rx_header(answer(b, out[0], 0, 0b1110));  // 1 is missing
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+  EXPECT_EQ(b.count(Count::retx_tail), 1u);
+  // It is lost again, and nothing comes after it that could show that.
+  b.elapse(600_us + 2_us);
+  out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), probe_of(b, 4, 1));
+  b.rx_header(answer(b, out[0], 0, 0b1110));
+  EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+  EXPECT_EQ(b.count(Count::retx_rto), 0u);
+}
+
+// [PDS-145] However short the round trip, ends are late by 100 us. Above a third of Tail_Loss_Time
+// that time is enough, and above two thirds of it a round trip and a half.
+TEST_F(ProbeTest, HeldPdcWaitsAtLeastAndAtMost) {
+  config_.tx_window_packets = 4;
+  Bench quick(config_);
+  hold(quick, 3_us);
+  quick.elapse(100_us - 2_us);
+  EXPECT_EQ(quick.lines(), Lines{});
+  quick.elapse(4_us);
+  EXPECT_EQ(quick.lines(), (Lines{probe_of(quick, 4, 1)}));
+  Bench slow(config_);
+  hold(slow, 3_ms);
+  slow.elapse(5_ms - 3_us);
+  EXPECT_EQ(slow.lines(), Lines{});
+  slow.elapse(6_us);
+  EXPECT_EQ(slow.lines(), (Lines{probe_of(slow, 4, 1)}));
+  Bench far(config_);
+  hold(far, 8_ms);
+  far.elapse(12_ms - 3_us);
+  EXPECT_EQ(far.lines(), Lines{});
+  far.elapse(6_us);
+  EXPECT_EQ(far.lines(), (Lines{probe_of(far, 4, 1)}));
+}
+
+// [PDS-145] The answer of a peer that is 8 ms away shows what is lost if it takes less than 12 ms.
+TEST_F(ProbeTest, AFarPeerMayAnswerLater) {
+  config_.tx_window_packets = 4;
+  const auto resends_after = [&](Duration answer_time) {
+    Bench b(config_);
+    hold(b, 8_ms);
+    b.elapse(12_ms + 3_us);
+    const auto out = b.tx();
+    EXPECT_EQ(out.size(), 1u);
+    EXPECT_EQ(b.picture(out[0]), probe_of(b, 4, 1));
+    b.elapse(answer_time);
+    b.rx_header(answer(b, out[0], 0, 0b1110));  // 1 is missing
+    b.lines();
+    return b.count(Count::retx_tail);
+  };
+  EXPECT_EQ(resends_after(12_ms - 10_us), 1u);
+  EXPECT_EQ(resends_after(12_ms + 10_us), 0u);
+}
+
+// The oldest packet was refused for a while: nothing is lost, and nothing is asked.
+TEST_F(ProbeTest, HeldPdcDoesNotAskForWhatWasRefused) {
+  config_.tx_window_packets = 4;
+  config_.nack_retx = 4_ms;
+  Bench b(config_);
+  hold(b, 200_us);
+  b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 1));
+  b.elapse(3_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(b.count(Count::probe_tx), 0u);
+}
+
+// Who refuses Probes is not troubled sooner: its time-outs find the loss.
+TEST_F(ProbeTest, HeldPdcAsksNobodyWithoutProbes) {
+  config_.tx_window_packets = 4;
+  config_.probe = false;
+  Bench b(config_);
+  hold(b, 200_us);
+  b.elapse(4_ms);
+  EXPECT_EQ(b.lines(), Lines{});
+}
+
+// [PDS-148] Probes of a held PDC are many in a short time: they do not end it.
+TEST_F(ProbeTest, HeldPdcIsNotGivenUpByItsProbes) {
+  config_ = Config::spec();
+  config_.tx_window_packets = 4;
+  config_.rto_init = 500_ms;
+  config_.rto_max = 8_s;
+  Bench b(config_);
+  hold(b, 50_us);
+  for (int i = 0; i < 4000; ++i) {
+    b.lines();
+    b.elapse(100_us);
+  }
+  EXPECT_EQ(b.count(Count::probe_tx), 5u);
+  EXPECT_TRUE(b.client.failed.empty());
+}
+
+}  // namespace
+}  // namespace uet::pds::test
