@@ -197,7 +197,7 @@ void Door::answer_for_tombstone(const Tombstone& t, const Inbound& in, Instant n
   res_.counters.add(Count::tombstone_hits);
   const bool is_new = in.psn().after(t.close_psn);
   if (is_new || t.is_doubtful) {
-    if (!replies_.take_nack_token(&res_.peers[t.peer], now)) return;  // [PDS-072]
+    if (!replies_.take_nack_token(res_.peers[t.peer], now)) return;  // [PDS-072]
     // Only a request could be new here, and it was not executed. [PDS-T16]
     wire::Nack h;
     h.nack_code = is_new ? wire::NackCode::closing : wire::NackCode::gtd_resp_unavail;

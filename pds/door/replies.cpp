@@ -5,9 +5,9 @@
 
 namespace uet::pds {
 
-// Without a PDC the bucket of those without one. [PDS-072]
+// [PDS-072]
 void Replies::refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now) {
-  if (!refusal || !take_nack_token(nullptr, now)) return;
+  if (!refusal || !take_stranger_token(refusal->to, now)) return;
   queue_nack(refusal->nack, refusal->to, refusal->ev, refusal->sdi);
 }
 
@@ -56,10 +56,14 @@ void Replies::queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev,
   res_.counters.add(Count::ack_after_close);
 }
 
-// One bucket for each peer, and one for packets without a PDC. [PDS-072]
-bool Replies::take_nack_token(Peer* peer, Instant now) {
-  const bool may = peer != nullptr ? peer->nacks.take(res_.config.nacks_per_second_per_peer, now)
-                                   : nacks_.take(res_.config.nacks_per_second_no_pdc, now);
+bool Replies::take_nack_token(Peer& peer, Instant now) {
+  const bool may = peer.nacks.take(res_.config.nacks_per_second_per_peer, now);
+  if (!may) res_.counters.add(Count::drop_nack_limited);
+  return may;
+}
+
+bool Replies::take_stranger_token(const FabricAddress& source, Instant now) {
+  const bool may = strangers_.take(source, res_.config.nacks_per_second_no_pdc, now);
   if (!may) res_.counters.add(Count::drop_nack_limited);
   return may;
 }
@@ -68,7 +72,7 @@ bool Replies::take_nack_token(Peer* peer, Instant now) {
 void Replies::nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32_t payload,
                    Instant now) {
   Peer& peer = res_.peers[pdc.peer];
-  if (!take_nack_token(&peer, now) || !proofs_.spend(pdc, wire::Nack::kSize)) return;
+  if (!take_nack_token(peer, now) || !proofs_.spend(pdc, wire::Nack::kSize)) return;
   wire::Nack h;
   h.nack_code = code;
   h.nack_psn = trigger.psn;
@@ -92,7 +96,7 @@ FabricAddress Replies::reply_address(const Inbound& in) {
 }
 
 void Replies::nack_stranger(const Inbound& in, wire::NackCode code, Instant now, Pdcid own) {
-  if (!take_nack_token(nullptr, now)) return;
+  if (!take_stranger_token(in.datagram->from, now)) return;
   wire::Nack h;
   h.nack_code = code;
   h.nack_psn = in.psn();

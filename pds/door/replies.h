@@ -5,6 +5,7 @@
 #include "pds/connectionless/connectionless.h"
 #include "pds/door/proofs.h"
 #include "pds/door/reply.h"
+#include "pds/door/stranger_budget.h"
 #include "pds/pdc/pdc.h"
 #include "pds/resources.h"
 #include "pds/rx/inbound.h"
@@ -19,7 +20,7 @@ namespace uet::pds {
 
 class Replies {
  public:
-  Replies(Resources& res, Proofs& proofs) : res_(res), proofs_(proofs) {}
+  Replies(Resources& res, Proofs& proofs) : res_(res), proofs_(proofs), strangers_(res.rng.u64()) {}
 
   Result<void> create(Arena& arena) { return queue_.create(arena, res_.config.reply_queue); }
   bool empty() const { return queue_.empty(); }
@@ -29,8 +30,8 @@ class Replies {
   void queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
   // For what has closed.
   void queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
-  // Of the peer; null: of all packets without a PDC. [PDS-072]
-  bool take_nack_token(Peer* peer, Instant now);
+  // Of those that the peer may cause. [PDS-072]
+  bool take_nack_token(Peer& peer, Instant now);
   // Refuses a packet of the PDC. Without a payload it says what is expected next.
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32_t payload,
             Instant now);
@@ -42,10 +43,12 @@ class Replies {
   void nack_stranger(const Inbound& in, wire::NackCode code, Instant now, Pdcid own = {});
 
  private:
+  bool take_stranger_token(const FabricAddress& source, Instant now);
+
   Resources& res_;
   Proofs& proofs_;
   Ring<Reply> queue_;
-  TokenBucket nacks_;  // for packets without a PDC
+  StrangerBudget strangers_;
 };
 
 }  // namespace uet::pds

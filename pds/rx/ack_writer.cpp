@@ -187,7 +187,7 @@ bool AckWriter::flush_acks(Pdc& pdc, TxBatch& batch, Instant now) {
 // would. [PDS 13, PDS-072, T-40]
 void AckWriter::on_probe(Pdc& pdc, const Inbound& in, Instant now) {
   res_.counters.add(Count::probe_rx);
-  if (probe_answers_.full() || !replies_.take_nack_token(&res_.peers[pdc.peer], now)) {
+  if (probe_answers_.full() || !replies_.take_nack_token(res_.peers[pdc.peer], now)) {
     return res_.counters.add(Count::drop_probe_limited);
   }
   probe_answers_.push({pdc.handle, in.trigger, Psn(in.ctl_payload), in.probe_opaque});

@@ -168,20 +168,42 @@ TEST_F(TargetLimitsTest, GapCanAlwaysBeFilled) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1003 retx req CLEAR sack 1003 ses 12"}));
 }
 
-// [PDS-072] At most 1,000 NACKs a second for packets without a PDC.
-TEST_F(TargetLimitsTest, NacksAreLimited) {
-  Bench b;
+// The NACKs that 5,000 packets without a PDC cause in a second; `host_of` says whose the next is.
+template <class HostOf>
+size_t nacks_for_strangers(Bench& b, HostOf host_of) {
   size_t nacks = 0;
-  for (int i = 0; i < 5000; ++i) {
+  for (uint32_t i = 0; i < 5000; ++i) {
     wire::Request h = b.request(1000, false);
     h.dpdcid = Pdcid(4711);
+    b.from = address(host_of(i), static_cast<uint16_t>(40'000 + i));
     b.rx(h);
     nacks += b.tx().size();
     b.now = b.now + 200_us;
   }
+  return nacks;
+}
+
+// [PDS-072] At most 1,000 NACKs a second for packets without a PDC, and the tenth of it that was
+// saved before.
+TEST_F(TargetLimitsTest, NacksForStrangersAreLimited) {
+  Bench b;
+  const size_t nacks = nacks_for_strangers(b, [](uint32_t i) { return uint8_t(20 + i % 200); });
   EXPECT_GT(nacks, 990u);
   EXPECT_LT(nacks, 1110u);
   EXPECT_EQ(nacks + b.count(Count::drop_nack_limited), 5000u);
+}
+
+// [PDS-072] A host gets half of them, whatever ports it uses: another one is still answered.
+TEST_F(TargetLimitsTest, OneHostDoesNotUseUpTheNacksForStrangers) {
+  Bench b;
+  const size_t nacks = nacks_for_strangers(b, [](uint32_t) { return uint8_t{20}; });
+  EXPECT_GT(nacks, 490u);
+  EXPECT_LT(nacks, 560u);
+  wire::Request h = b.request(1000, false);
+  h.dpdcid = Pdcid(4711);
+  b.from = address(21);
+  b.rx(h);
+  EXPECT_EQ(b.tx().size(), 1u);
 }
 
 // [PDS-072, PDS-176] What is remembered of a closed PDC refuses no more often than a PDC would: in
