@@ -34,10 +34,17 @@ Result<ReceiveQueueId> Ses::open_shared(uint32_t rx_size) {
   return endpoints_.open_shared(rx_size);
 }
 
+Result<ReceiveQueueId> Ses::open_owned(uint32_t rx_size, const ReceiveOwner& owner) {
+  const ReceiveQueueId id = UET_TRY(endpoints_.open_shared(rx_size));
+  exchange_.incoming().owned().add(*endpoints_.get(id), owner);
+  return id;
+}
+
 void Ses::close_shared(ReceiveQueueId id, Instant now) {
   ReceiveQueue& queue = endpoints_.enter(id, now);
   UET_ASSERT(queue.is_shared && queue.endpoints.empty());
   exchange_.incoming().delivery().close(queue);
+  exchange_.incoming().owned().remove(queue);
   endpoints_.close(queue);
 }
 

@@ -44,6 +44,16 @@ class Ses {
   // message books room for its completion when it gets its receive; without, it waits as kept or is
   // refused with a retryable NACK. Errors as of open_endpoint. [LF-133]
   Result<ReceiveQueueId> open_shared(uint32_t rx_size);
+  // The same with receives that `owner` has, which is asked for one when a message arrives in its
+  // turn; nothing is posted here. It outlives them. [LF-159]
+  Result<ReceiveQueueId> open_owned(uint32_t rx_size, const ReceiveOwner& owner);
+  // Until end_turn() owners may be asked; what was kept for them before is first. They have the
+  // processor meanwhile: it is their call that runs the engine.
+  void begin_turn(Instant now) {
+    exchange_.resources().now = now;
+    exchange_.incoming().owned().begin_turn();
+  }
+  void end_turn() { exchange_.incoming().owned().end_turn(); }
   // When no endpoint uses them any more. What is posted ends without a report.
   void close_shared(ReceiveQueueId id, Instant now);
 

@@ -16,6 +16,7 @@
 #include "ses/receives/delivery.h"
 #include "ses/receives/generations.h"
 #include "ses/receives/kept_messages.h"
+#include "ses/receives/owned_receives.h"
 #include "ses/receives/receives.h"
 #include "ses/rendezvous/pulls.h"
 #include "ses/resources.h"
@@ -35,6 +36,7 @@ class Incoming {
   // Where receives are posted, and where messages wait for them.
   Delivery& delivery() { return delivery_; }
   KeptMessages& kept() { return kept_; }
+  OwnedReceives& owned() { return owned_; }
 
   pds::Verdict on_request(const pds::RxRequest& rx);
   // An operation that a part of this half posted is over.
@@ -67,6 +69,7 @@ class Incoming {
   Pulls pulls_;
   DeferredMessages deferred_;
   Delivery delivery_;
+  OwnedReceives owned_;
   Checks checks_;
   Refusals refusals_;
   Sends sends_;

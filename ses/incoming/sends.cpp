@@ -1,6 +1,8 @@
 // Messages that want a receive, as they arrive.
 #include "ses/incoming/sends.h"
 
+#include "ses/completion_slot.h"
+
 #include <algorithm>
 
 namespace uet::ses {
@@ -15,6 +17,7 @@ Envelope envelope_of(const Request& q) {
 pds::Verdict Sends::begin(Endpoint& ep, const Request& q) {
   const bool tagged = is_tagged(q.common.opcode);
   const Envelope envelope = envelope_of(q);
+  if (ep.queue->owner != nullptr) return begin_asked(ep, q, envelope);
   DeferredMessage* deferred = nullptr;
   const bool is_deferrable = wire::is_deferrable_send(q.common.opcode) && deferred_.may_defer(q);
   if (is_deferrable) {
@@ -39,23 +42,56 @@ pds::Verdict Sends::begin(Endpoint& ep, const Request& q) {
   return begin_expected(ep, *r, q);
 }
 
-pds::Verdict Sends::begin_expected(Endpoint& ep, PostedReceive& r, const Request& q) {
-  RxMessage* m = nullptr;
-  Pull* pull = nullptr;
-  if (!q.is_single()) m = arriving_.track(q);
-  if (q.is_rendezvous) pull = pulls_.make(q);
-  const bool has_slots = (q.is_single() || m != nullptr) && (!q.is_rendezvous || pull != nullptr);
-  const bool has_room = !has_slots || receives_.book(ep, r, q.request_length);
-  if (!has_slots || !has_room) {
-    if (m != nullptr) arriving_.forget(*m);
-    if (pull != nullptr) pulls_.free(*pull);
-    if (!has_room) return refusals_.wait_for_application(q);
-    return refusals_.no_message_slot();
+// False: none are left; nothing was taken.
+bool Sends::take(const Request& q, Slots& slots) {
+  if (!q.is_single()) slots.message = arriving_.track(q);
+  if (q.is_rendezvous) slots.pull = pulls_.make(q);
+  if ((q.is_single() || slots.message != nullptr) && (!q.is_rendezvous || slots.pull != nullptr)) {
+    return true;
   }
+  give_back(slots);
+  return false;
+}
+
+void Sends::give_back(const Slots& slots) {
+  if (slots.message != nullptr) arriving_.forget(*slots.message);
+  if (slots.pull != nullptr) pulls_.free(*slots.pull);
+}
+
+pds::Verdict Sends::begin_expected(Endpoint& ep, PostedReceive& r, const Request& q) {
+  Slots slots;
+  if (!take(q, slots)) return refusals_.no_message_slot();
+  if (receives_.book(ep, r, q.request_length)) return fill(ep, r, q, slots);
+  give_back(slots);
+  return refusals_.wait_for_application(q);
+}
+
+// The receives are somebody else's, who is asked last, because nothing can be given back there. A
+// deferrable send is a plain one. [LF-159]
+pds::Verdict Sends::begin_asked(Endpoint& ep, const Request& q, const Envelope& envelope) {
+  const bool tagged = is_tagged(q.common.opcode);
+  if (!owned_.may_ask(*ep.queue, tagged)) return begin_unexpected(ep, q, envelope);
+  Slots slots;
+  if (!take(q, slots)) return refusals_.no_message_slot();
+  if (!reserve(res_, ep)) {
+    give_back(slots);
+    return refusals_.wait_for_application(q);
+  }
+  PostedReceive* const r = owned_.ask(ep, {envelope, q.request_length, tagged});
+  if (r != nullptr) return fill(ep, *r, q, slots);
+  release(ep);
+  give_back(slots);
+  const pds::Verdict verdict = begin_unexpected(ep, q, envelope);
+  owned_.settle(*ep.queue, tagged);
+  return verdict;
+}
+
+// The receive has the message; room for its completion is booked.
+pds::Verdict Sends::fill(Endpoint& ep, PostedReceive& r, const Request& q, const Slots& slots) {
   res_.counters.add(Counter::rx_expected);
   const Place at{.begin = r.used, .room = std::min<uint64_t>(r.room(), q.request_length)};
   receives_.consume(ep, r, at.room);
-  return place(ep, r, q, m, pull, at);
+  return place(ep, r, q, slots.message, slots.pull, at);
 }
 
 // The first packet of a message that a receive has taken.
@@ -155,7 +191,8 @@ pds::Verdict Sends::no_match(Endpoint& ep, const Request& q) {
   if (q.mode != pds::Mode::rod) {
     return refusals_.refuse(q, ReturnCode::no_match, Counter::rx_no_match);
   }
-  if (!res_.config.disable_index || !q.is_confirmed) {
+  // Who owns the receives does not say when there is one.
+  if (!res_.config.disable_index || !q.is_confirmed || ep.queue->owner != nullptr) {
     res_.counters.add(Counter::rx_no_room);
     return refusals_.wait_for_application(q);
   }

@@ -11,6 +11,7 @@
 #include "ses/receives/delivery.h"
 #include "ses/receives/generations.h"
 #include "ses/receives/kept_messages.h"
+#include "ses/receives/owned_receives.h"
 #include "ses/receives/receives.h"
 #include "ses/rendezvous/pulls.h"
 #include "ses/resources.h"
@@ -25,8 +26,8 @@ Envelope envelope_of(const Request& q);
 class Sends {
  public:
   Sends(Resources& res, ArrivingMessages& arriving, Refusals& refusals, Receives& receives,
-        KeptMessages& kept, Generations& generations, Delivery& delivery, Pulls& pulls,
-        DeferredMessages& deferred)
+        KeptMessages& kept, Generations& generations, Delivery& delivery, OwnedReceives& owned,
+        Pulls& pulls, DeferredMessages& deferred)
       : res_(res),
         arriving_(arriving),
         refusals_(refusals),
@@ -34,6 +35,7 @@ class Sends {
         kept_(kept),
         generations_(generations),
         delivery_(delivery),
+        owned_(owned),
         pulls_(pulls),
         deferred_(deferred) {}
 
@@ -54,7 +56,17 @@ class Sends {
     uint64_t room = 0;
   };
 
+  // The records that a message needs once a receive has it.
+  struct Slots {
+    RxMessage* message = nullptr;
+    Pull* pull = nullptr;
+  };
+
+  bool take(const Request& q, Slots& slots);
+  void give_back(const Slots& slots);
   pds::Verdict begin_expected(Endpoint& ep, PostedReceive& r, const Request& q);
+  pds::Verdict begin_asked(Endpoint& ep, const Request& q, const Envelope& envelope);
+  pds::Verdict fill(Endpoint& ep, PostedReceive& r, const Request& q, const Slots& slots);
   pds::Verdict place(Endpoint& ep, PostedReceive& r, const Request& q, RxMessage* m, Pull* pull,
                      const Place& at);
   pds::Verdict begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope);
@@ -74,6 +86,7 @@ class Sends {
   KeptMessages& kept_;
   Generations& generations_;
   Delivery& delivery_;
+  OwnedReceives& owned_;
   Pulls& pulls_;
   DeferredMessages& deferred_;
 };

@@ -23,6 +23,17 @@ bool Claims::discard(EndpointId id, uint32_t claim, Instant now) {
   return delivery_.discard_claimed(*endpoints_.enter(id, now).queue, claim);
 }
 
+bool Claims::discard(ReceiveQueueId id, uint32_t claim, Instant now) {
+  return delivery_.discard_claimed(endpoints_.enter(id, now), claim);
+}
+
+Peeked Claims::look(ReceiveQueueId id, uint32_t claim) const {
+  const ReceiveQueue* const queue = endpoints_.get(id);
+  UET_ASSERT(queue != nullptr);
+  const UnexpectedMessage* const u = kept_.claimed(*queue, claim);
+  return u == nullptr ? Peeked{} : KeptMessages::seen(*u);
+}
+
 Result<EndpointId> Claims::endpoint_of(ReceiveQueueId id, uint32_t claim) const {
   const ReceiveQueue* const queue = endpoints_.get(id);
   UET_ASSERT(queue != nullptr);

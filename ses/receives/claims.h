@@ -27,6 +27,9 @@ class Claims {
   Result<void> receive(ReceiveQueueId id, uint32_t claim, const ReceiveRequest& request,
                        Instant now);
   bool discard(EndpointId id, uint32_t claim, Instant now);
+  bool discard(ReceiveQueueId id, uint32_t claim, Instant now);
+  // Who sent it, and to which endpoint it came; found is false: no such claim.
+  Peeked look(ReceiveQueueId id, uint32_t claim) const;
   // The endpoint that a claimed message came to. Errc::not_found: no such claim.
   Result<EndpointId> endpoint_of(ReceiveQueueId id, uint32_t claim) const;
 

@@ -75,7 +75,6 @@ void Delivery::unstall(Endpoint& ep) {
   --ep.queue->stalled;
 }
 
-// Lets a receive take a kept message. False: no room for its completion; nothing was changed.
 bool Delivery::give(PostedReceive& r, UnexpectedMessage& u) {
   Endpoint& ep = kept_.endpoint_of(u);
   if (u.deferred != nullptr) {

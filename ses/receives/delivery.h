@@ -36,6 +36,9 @@ class Delivery {
   Result<void> receive_claimed(ReceiveQueue& queue, uint32_t claim, const ReceiveRequest& request);
   bool discard_claimed(ReceiveQueue& queue, uint32_t claim);
 
+  // Lets a receive take a kept message. False: no room for its completion; nothing was changed.
+  bool give(PostedReceive& r, UnexpectedMessage& u);
+
   // A message will not be completed: ends its receive or drops what was kept. What still arrives of
   // it is counted and told the code. [SES-107]
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
@@ -57,7 +60,6 @@ class Delivery {
  private:
   void offer(ReceiveQueue& queue, PostedReceive& r);
   bool offer_each(ReceiveQueue& queue, PostedReceive& r, const MatchFilter& filter);
-  bool give(PostedReceive& r, UnexpectedMessage& u);
   void hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
   void copy(const UnexpectedMessage& u, const PostedReceive& r, uint64_t place,
             uint64_t room) const;

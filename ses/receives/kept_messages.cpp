@@ -60,26 +60,32 @@ Endpoint& KeptMessages::endpoint_of(const UnexpectedMessage& u) const {
   return *ep;
 }
 
+Peeked KeptMessages::seen(const UnexpectedMessage& u) {
+  Peeked seen;
+  seen.found = true;
+  seen.bytes = u.request_length;
+  seen.tagged = u.tagged;
+  seen.tag = u.envelope.tag;
+  seen.data = u.header_data;
+  seen.has_data = u.has_header_data;
+  seen.peer = u.envelope.peer;
+  seen.initiator_id = u.envelope.initiator;
+  seen.job = u.envelope.job;
+  seen.endpoint = EndpointId(u.endpoint);
+  return seen;
+}
+
 Peeked KeptMessages::peek(ReceiveQueue& queue, const ReceiveRequest& filter, bool claim) {
   Matcher& matcher = queue.matcher(filter.tagged);
   UnexpectedMessage* u = matcher.find_unexpected(filter_of(filter));
   if (u == nullptr) return {};
-  Peeked seen;
-  seen.found = true;
-  seen.bytes = u->request_length;
-  seen.tag = u->envelope.tag;
-  seen.data = u->header_data;
-  seen.has_data = u->has_header_data;
-  seen.peer = u->envelope.peer;
-  seen.initiator_id = u->envelope.initiator;
-  seen.job = u->envelope.job;
-  seen.endpoint = EndpointId(u->endpoint);
+  Peeked found = seen(*u);
   if (claim) {
     matcher.remove_unexpected(*u);
     u->is_claimed = true;
-    seen.claim = room_.claim_of(*u);
+    found.claim = room_.claim_of(*u);
   }
-  return seen;
+  return found;
 }
 
 UnexpectedMessage* KeptMessages::claimed(const ReceiveQueue& queue, uint32_t claim) {

@@ -17,6 +17,7 @@ namespace uet::ses {
 struct Peeked {
   bool found = false;
   uint64_t bytes = 0;
+  bool tagged = false;
   uint64_t tag = 0;
   uint64_t data = 0;
   bool has_data = false;
@@ -51,6 +52,8 @@ class KeptMessages {
   Endpoint& endpoint_of(const UnexpectedMessage& u) const;
   // The first one that the filter accepts. [LF-059]
   Peeked peek(ReceiveQueue& queue, const ReceiveRequest& filter, bool claim);
+  // What is known of it, claimed or not.
+  static Peeked seen(const UnexpectedMessage& u);
   // The message of that claim. Null: no such claim.
   UnexpectedMessage* claimed(const ReceiveQueue& queue, uint32_t claim);
 

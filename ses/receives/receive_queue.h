@@ -12,18 +12,20 @@
 namespace uet::ses {
 
 struct Endpoint;
+struct ReceiveOwner;
 
 using ReceiveQueueId = Id<struct ReceiveQueueTag, uint32_t>;  // 0: none
 
 // The order of posting and that of arrival are those of the whole queue. [SES-122]
-struct ReceiveQueue : ListNode<struct FreeQueueTag> {
+struct ReceiveQueue : ListNode<struct FreeQueueTag>, ListNode<struct OwnedTag> {
   ReceiveQueueId id;
   bool is_open = false;
   // Receives do not belong to an endpoint, so the room for a completion is booked when a message
   // gets one, not when it is posted. [decision 11]
   bool is_shared = false;
-  uint32_t size = 0;      // receives posted at most; then Errc::again
-  uint32_t open = 0;      // receives posted and not reported
+  const ReceiveOwner* owner = nullptr;  // whose receives it has; null: those posted here
+  uint32_t size = 0;                    // receives posted at most; then Errc::again
+  uint32_t open = 0;                    // receives posted and not reported
   uint32_t disabled = 0;  // resource indices of its endpoints, of each class, that refuse messages
   uint32_t stalled = 0;   // of its endpoints
   uint32_t deferred = 0;  // messages told to wait

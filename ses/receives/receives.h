@@ -26,6 +26,8 @@ class Receives {
     return receives_.create(*res_.arena, Room{std::min(most, 64U), most});
   }
 
+  // Whether make() finds a record.
+  bool has_slot() const { return receives_.size() < receives_.capacity(); }
   // One that is not in its Matcher yet. Errors as of Ses::receive.
   Result<PostedReceive*> make(ReceiveQueue& queue, const ReceiveRequest& request);
 

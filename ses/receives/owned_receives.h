@@ -1,0 +1,60 @@
+// Queues whose receives somebody else owns: asks the owner for the receive of a message, and tells
+// it of the messages that are kept. The owner is asked only in its own turn, when it holds what it
+// locks; what arrives at other times is kept and asked about in the next turn. [LF-159]
+//
+// message \ event | arrives in turn          | arrives at other times | turn begins
+// -               | owner asked: its receive | kept                   | -
+//                 | or kept, claimed         |                        |
+// kept            | -                        | -                      | owner asked, the same
+#pragma once
+
+#include "ses/endpoints.h"
+#include "ses/receives/delivery.h"
+#include "ses/receives/kept_messages.h"
+#include "ses/receives/receive_owner.h"
+#include "ses/receives/receives.h"
+#include "ses/resources.h"
+
+#include "base/intrusive_list.h"
+
+#include <cstdint>
+
+namespace uet::ses {
+
+class OwnedReceives {
+ public:
+  OwnedReceives(Resources& res, Receives& receives, KeptMessages& kept, Delivery& delivery)
+      : res_(res), receives_(receives), kept_(kept), delivery_(delivery) {}
+
+  // A shared queue without receives and messages has an owner from now on, which outlives it.
+  void add(ReceiveQueue& queue, const ReceiveOwner& owner);
+  // The queue closes.
+  void remove(ReceiveQueue& queue);
+
+  // The owners' turn: messages that were kept meanwhile go to them first.
+  void begin_turn();
+  void end_turn() { is_turn_ = false; }
+
+  // Whether a message that arrives now can be asked about: none is before it.
+  bool may_ask(ReceiveQueue& queue, bool tagged) const {
+    return is_turn_ && queue.matcher(tagged).oldest_unexpected() == nullptr;
+  }
+  // The owner's receive for the message, which is not in its Matcher; room for its completion is
+  // booked. Null: none; then settle() follows when the message was kept, or not.
+  PostedReceive* ask(Endpoint& ep, const Sought& message);
+  void settle(ReceiveQueue& queue, bool tagged);
+
+ private:
+  void offer(ReceiveQueue& queue, bool tagged);
+  bool claim(ReceiveQueue& queue, UnexpectedMessage& u);
+
+  Resources& res_;
+  Receives& receives_;
+  KeptMessages& kept_;
+  Delivery& delivery_;
+  IntrusiveList<ReceiveQueue, OwnedTag> queues_;
+  bool is_turn_ = false;
+  bool is_told_ = false;  // the owner has something ready for a message that may be kept
+};
+
+}  // namespace uet::ses
