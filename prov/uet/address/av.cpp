@@ -5,6 +5,7 @@
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain/info.h"
+#include "prov/uet/peer/peer_receives.h"
 
 #include "ses/config.h"
 
@@ -80,6 +81,11 @@ const char* straddr_op(fid_av* av, const void* addr, char* buf, size_t* length) 
   return guard([&] { return AddressVector::from(av).lookup_auth_key(fi_addr, key, bytes); });
 }
 
+[[maybe_unused]] int set_user_id_op(fid_av* av, fi_addr_t fi_addr, fi_addr_t id,
+                                    uint64_t flags) noexcept {
+  return guard([&] { return AddressVector::from(av).set_user_id(fi_addr, id, flags); });
+}
+
 fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, no_ops_open, nullptr, nullptr};
 
 fi_ops_av av_ops = {
@@ -94,7 +100,7 @@ fi_ops_av av_ops = {
 #if UET_HAVE_AV_AUTH_KEY
     .insert_auth_key = insert_auth_key_op,  // [LF-108]
     .lookup_auth_key = lookup_auth_key_op,
-    .set_user_id = not_offered,
+    .set_user_id = set_user_id_op,  // [LF-160]
 #endif
 };
 
@@ -118,7 +124,8 @@ int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* co
     UET_INFO(AV, "address vectors cannot be shared by name\n");
     return -FI_ENOSYS;
   }
-  if ((wanted.flags & ~(FI_EVENT | FI_SYMMETRIC)) != 0) return -FI_EBADFLAGS;
+  const uint64_t ids = domain.terms().caps & FI_AV_USER_ID;
+  if ((wanted.flags & ~(FI_EVENT | FI_SYMMETRIC | ids)) != 0) return -FI_EBADFLAGS;
   *fid = &(new AddressVector(domain, wanted, context))->link_.fid;
   if (attr != nullptr && attr->type == FI_AV_UNSPEC) attr->type = FI_AV_TABLE;  // [LF-012]
   return 0;
@@ -127,6 +134,7 @@ int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* co
 AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* context)
     : domain_(domain),
       has_events_((attr.flags & FI_EVENT) != 0),
+      has_ids_((attr.flags & FI_AV_USER_ID) != 0),
       addr_format_(domain.terms().addr_format),
       tables_(domain.engines(), std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits,
               domain.terms().has_av_keys, std::min(attr.count, kReserveMax)) {
@@ -183,7 +191,8 @@ Result<ses::Destination> AddressVector::reach(const UetAddress& address, JobId j
 }
 
 // Set-up lock held.
-Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job) {
+Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
+                                     const fi_addr_t* user_id) {
   if (!is_unicast(address.fa) || address.fa.family != domain_.terms().local.family)
     return Errc::invalid;
   std::vector<ses::Destination> to;
@@ -196,7 +205,7 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job) {
     }
     to.push_back(*reached);
   }
-  return tables_.add(address, to);
+  return tables_.add(address, to, user_id);
 }
 
 // What packets to the peer carry, by what its address states and by the route. [LF-131, LF-140]
@@ -256,9 +265,12 @@ int AddressVector::check(const Insertion& insertion) const {
              "its key\n");
     return -FI_EINVAL;
   }
+  // The names are where the answers go, and only of those who ask for the capability. [LF-160]
+  const uint64_t ids = domain_.terms().caps & FI_AV_USER_ID;
+  if ((insertion.flags & ids) != 0 && (insertion.out == nullptr || has_ids_)) return -FI_EINVAL;
   const bool has_firewalls = FI_VERSION_GE(domain_.api_version(), FI_VERSION(2, 2));
   const uint64_t ignored = has_firewalls ? kFirewallAddr : 0;
-  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag | ignored)) != 0) return -FI_EBADFLAGS;
+  if ((insertion.flags & ~(kInsertFlags | kAuthKeyFlag | ids | ignored)) != 0) return -FI_EBADFLAGS;
   const bool errors = (insertion.flags & FI_SYNC_ERR) != 0;
   if (errors && (has_events_ || insertion.context == nullptr)) return -FI_EINVAL;
   if (has_events_ && eq_ == nullptr) return -FI_ENOEQ;
@@ -279,13 +291,15 @@ template <class Next>
 int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& next) {
   if (const int error = check(insertion); error != 0) return error;
   size_t good = 0;
+  std::vector<PeerReceives*> listeners;
   {
     const std::lock_guard lock(domain_.engines().set_up_lock());
     tables_.release_settled();
     for (size_t i = 0; i < count; ++i) {
       const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
         const JobId job = UET_TRY(job_of(insertion, i));
-        return add(UET_TRY(next(i)), job);
+        const bool is_named = (insertion.flags & FI_AV_USER_ID) != 0;
+        return add(UET_TRY(next(i)), job, is_named ? &insertion.out[i] : nullptr);
       }();
       if (!added.ok()) {
         fail(insertion, i, added.error());
@@ -296,8 +310,31 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
       if ((insertion.flags & FI_SYNC_ERR) != 0) static_cast<int*>(insertion.context)[i] = 0;
     }
     domain_.routes().rest();
+    listeners = listeners_;
   }
+  for (PeerReceives* peer : listeners) peer->on_inserted();
   return report(insertion, good);
+}
+
+// Set-up calls do not come while one of its endpoints opens or closes.
+void AddressVector::add_listener(PeerReceives& peer) {
+  const std::lock_guard lock(domain_.engines().set_up_lock());
+  listeners_.push_back(&peer);
+}
+
+void AddressVector::remove_listener(PeerReceives& peer) {
+  const std::lock_guard lock(domain_.engines().set_up_lock());
+  std::erase(listeners_, &peer);
+}
+
+int AddressVector::set_user_id(fi_addr_t address, fi_addr_t id, uint64_t flags) {
+  if (flags != 0) return -FI_EBADFLAGS;
+  if (!has_ids_) {
+    UET_WARN(AV, "fi_av_set_user_id: open the address vector with FI_AV_USER_ID\n");
+    return -FI_EINVAL;
+  }
+  const std::lock_guard lock(domain_.engines().set_up_lock());
+  return tables_.set_user_id(address, id) ? 0 : -FI_EINVAL;
 }
 
 int AddressVector::insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags,

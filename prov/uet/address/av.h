@@ -13,10 +13,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace uet::prov {
 
 class EventQueue;
+class PeerReceives;
 
 class AddressVector {
  public:
@@ -41,6 +43,10 @@ class AddressVector {
   // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
   AvKeys& keys() { return keys_; }
 
+  // Told after each insertion.
+  void add_listener(PeerReceives& peer);
+  void remove_listener(PeerReceives& peer);
+
   // The operations behind struct fi_ops_av.
   int insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags, void* context);
   int insert_named(const char* node, size_t node_count, const char* service, size_t service_count,
@@ -50,6 +56,7 @@ class AddressVector {
   const char* to_text(const void* address, char* buf, size_t* length) const;
   int insert_auth_key(const void* key, size_t bytes, fi_addr_t* out, uint64_t flags);
   int lookup_auth_key(fi_addr_t address, void* key, size_t* bytes);
+  int set_user_id(fi_addr_t address, fi_addr_t id, uint64_t flags);
 
  private:
   // Where the outcome of an insertion call goes.
@@ -63,7 +70,7 @@ class AddressVector {
   int check(const Insertion& insertion) const;
   template <class Next>
   int insert_all(const Insertion& insertion, size_t count, Next&& next);
-  Result<fi_addr_t> add(const UetAddress& address, JobId job);
+  Result<fi_addr_t> add(const UetAddress& address, JobId job, const fi_addr_t* user_id);
   Result<ses::Destination> reach(const UetAddress& address, JobId job, const DomainEngine& engine);
   Result<JobId> job_of(const Insertion& insertion, size_t position) const;
   Result<void> agree(const UetAddress& address, pds::Peer& peer, Instant now);
@@ -76,10 +83,12 @@ class AddressVector {
   Domain& domain_;
   EventQueue* eq_ = nullptr;
   const bool has_events_;  // FI_EVENT: insertions end in an event
+  const bool has_ids_;     // FI_AV_USER_ID: addresses get names of the application later
   std::atomic<uint32_t> refs_{0};
   const uint32_t addr_format_;
   AvTables tables_;
   AvKeys keys_;
+  std::vector<PeerReceives*> listeners_;  // under the set-up lock
 };
 
 }  // namespace uet::prov

@@ -29,6 +29,7 @@ void AvTable::add(uint64_t index, const UetAddress& address, const ses::Destinat
   e = {};
   e.address = address;
   e.to = to;
+  e.called = index;
   if (address.has_initiator) join_sender(index);
   e.live = true;
 }
@@ -78,7 +79,7 @@ void AvTable::leave_sender(uint64_t index) {
 fi_addr_t AvTable::reverse(PeerId peer, uint32_t initiator_id, JobId job) const {
   const JobId of_key = has_keys_ ? job : JobId();
   const auto at = reverse_.find({peer, initiator_id, of_key});
-  return at != reverse_.end() ? at->second.oldest : FI_ADDR_NOTAVAIL;
+  return at != reverse_.end() ? entries_[at->second.oldest].called : FI_ADDR_NOTAVAIL;
 }
 
 }  // namespace uet::prov

@@ -27,6 +27,8 @@ class AvTable {
   uint64_t free_from(uint64_t index) const;
   // A new entry at a free index.
   void add(uint64_t index, const UetAddress& address, const ses::Destination& to);
+  // What reverse() calls that live entry from here on. [LF-160]
+  void set_user_id(fi_addr_t addr, fi_addr_t id) { entries_[addr & index_mask_].called = id; }
   // Removes the live entry of that address. True: its peer is to be given up now; false: when
   // release_settled() names it, because operations in flight keep it. [LF-015]
   bool remove(fi_addr_t addr);
@@ -98,6 +100,7 @@ class AvTable {
     bool leaving = false;  // removed, but operations are still in flight
     bool lost = false;     // an operation that was reported as done has failed
     UetAddress address;    // for fi_av_lookup
+    fi_addr_t called = 0;  // by reverse()
     // The entries of the same sender that were inserted just before and just after this one.
     uint64_t older = kNone;
     uint64_t newer = kNone;

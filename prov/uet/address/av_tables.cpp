@@ -31,13 +31,24 @@ uint64_t AvTables::free_index() {
   return index;
 }
 
-fi_addr_t AvTables::add(const UetAddress& address, std::span<const ses::Destination> to) {
+fi_addr_t AvTables::add(const UetAddress& address, std::span<const ses::Destination> to,
+                        const fi_addr_t* user_id) {
   const uint64_t index = free_index();
   for (const DomainEngine& engine : engines_) {
     const ProgressEngine::Entry entry(*engine.progress);
     of(engine).add(index, address, to[engine.index]);
+    if (user_id != nullptr) of(engine).set_user_id(index, *user_id);
   }
   return fi_addr_t{index};
+}
+
+bool AvTables::set_user_id(fi_addr_t address, fi_addr_t id) {
+  for (const DomainEngine& engine : engines_) {
+    const ProgressEngine::Entry entry(*engine.progress);
+    if (of(engine).find(address) == nullptr) return false;
+    of(engine).set_user_id(address, id);
+  }
+  return true;
 }
 
 void AvTables::give_up(std::span<const ses::Destination> to) {

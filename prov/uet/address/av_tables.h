@@ -27,7 +27,11 @@ class AvTables {
   // The rest with the set-up lock held.
 
   // A new entry in each table. `to`: the address as each engine knows it, in their order.
-  fi_addr_t add(const UetAddress& address, std::span<const ses::Destination> to);
+  // `user_id`: what completions are to call it, or null.
+  fi_addr_t add(const UetAddress& address, std::span<const ses::Destination> to,
+                const fi_addr_t* user_id);
+  // False: there is no such entry.
+  bool set_user_id(fi_addr_t address, fi_addr_t id);
   // Gives up what add() was not called for: the first engines' ways to an address.
   void give_up(std::span<const ses::Destination> to);
   // Removes the entry. -FI_EINVAL: there is none. -FI_EBUSY: operations to it are in flight.

@@ -19,6 +19,11 @@
 #include <rdma/fi_tagged.h>
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
+#if FI_MAJOR_VERSION > 1 || FI_MINOR_VERSION >= 18
+#include <rdma/providers/fi_peer.h>
+#else
+#include <rdma/fi_ext.h>
+#endif
 #pragma GCC diagnostic pop
 
 #include <cstdint>
@@ -28,6 +33,8 @@
 
 // What the headers at hand declare. [ABI-027, LF-108 .. LF-126]
 #define UET_HAVE_CUDA_OPT UET_FI_HEADERS_AT_LEAST(1, 18)     // FI_OPT_CUDA_API_PERMITTED
+#define UET_HAVE_PEER_CNTR UET_FI_HEADERS_AT_LEAST(1, 19)    // fi_peer_cntr_context ...
+#define UET_HAVE_PEER_MATCH UET_FI_HEADERS_AT_LEAST(2, 0)    // fi_peer_match_attr
 #define UET_HAVE_AV_AUTH_KEY UET_FI_HEADERS_AT_LEAST(1, 20)  // fi_ops_av.insert_auth_key ...
 #define UET_HAVE_CQ_ERR_SRC UET_FI_HEADERS_AT_LEAST(1, 20)   // fi_cq_err_entry.src_addr
 #define UET_HAVE_MR_DMABUF UET_FI_HEADERS_AT_LEAST(1, 20)    // FI_MR_DMABUF
@@ -73,6 +80,16 @@ constexpr bool can_load_into(uint32_t running, uint32_t built) {
   constexpr uint32_t kFirst[] = {FI_VERSION(1, 20), FI_VERSION(2, 0), FI_VERSION(2, 5)};
   for (const uint32_t first : kFirst) {
     if (built >= first && running < first) return false;
+  }
+  return true;
+}
+
+// What providers share with each other is laid out anew with these releases: who was built for one
+// class of them is no peer in another. [LF-159, fi_peer]
+constexpr bool has_same_peers(uint32_t running, uint32_t built) {
+  constexpr uint32_t kFirst[] = {FI_VERSION(1, 19), FI_VERSION(2, 0), FI_VERSION(2, 3)};
+  for (const uint32_t first : kFirst) {
+    if ((running >= first) != (built >= first)) return false;
   }
   return true;
 }

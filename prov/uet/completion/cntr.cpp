@@ -1,6 +1,7 @@
 // Counter; see cntr.h.
 #include "prov/uet/completion/cntr.h"
 
+#include "prov/uet/api/log.h"
 #include "prov/uet/memory/mr.h"
 
 #include <memory>
@@ -57,6 +58,24 @@ fi_ops_cntr counter_ops = {
     .seterr = set_error_op,
 };
 
+uint64_t peer_read_op(fid_cntr* cntr) noexcept {
+  return guard([&] { return Counter::from(cntr).run(); });
+}
+
+uint64_t peer_read_error_op(fid_cntr*) noexcept { return 0; }
+
+// Who owns the values reads and changes them. [fi_peer, PEER COUNTER]
+[[maybe_unused]] fi_ops_cntr peer_counter_ops = {
+    .size = sizeof(fi_ops_cntr),
+    .read = peer_read_op,
+    .readerr = peer_read_error_op,
+    .add = not_offered,
+    .set = not_offered,
+    .wait = not_offered,
+    .adderr = not_offered,
+    .seterr = not_offered,
+};
+
 }  // namespace
 
 fi_ops* Counter::fid_ops() { return &object_ops; }
@@ -73,12 +92,44 @@ Counter::~Counter() { domain_.drop_ref(); }
 int Counter::open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* context) {
   const fi_cntr_attr wanted = attr != nullptr ? *attr : fi_cntr_attr{};
   if (wanted.events != FI_CNTR_EVENTS_COMP) return -FI_EOPNOTSUPP;  // [LF-125]
-  if (wanted.flags != 0) return -FI_EBADFLAGS;
+  const bool is_peer = wanted.flags == FI_PEER;
+  if (wanted.flags != 0 && !is_peer) return -FI_EBADFLAGS;
   std::unique_ptr<Counter> counter(new Counter(domain, context));
-  if (const int error = counter->wait_.open(wanted.wait_obj, domain.first_engine()); error != 0) {
+  if (const int error = is_peer ? counter->import(context) : 0; error != 0) return error;
+  const fi_wait_obj wait = is_peer ? FI_WAIT_NONE : wanted.wait_obj;
+  if (const int error = counter->wait_.open(wait, domain.first_engine()); error != 0) {
     return error;
   }
   *fid = &counter.release()->link_.fid;
+  return 0;
+}
+
+// The counter that the context of fi_cntr_open names.
+int Counter::import([[maybe_unused]] void* context) {
+#if UET_HAVE_PEER_CNTR
+  if (!domain_.may_import("fi_cntr_open")) return -FI_EINVAL;
+  const auto* const named = static_cast<fi_peer_cntr_context*>(context);
+  if (named == nullptr || named->size < sizeof(*named) || named->cntr == nullptr ||
+      named->cntr->owner_ops == nullptr || named->cntr->owner_ops->inc == nullptr ||
+      named->cntr->owner_ops->incerr == nullptr) {
+    UET_WARN(CNTR,
+             "fi_cntr_open: with FI_PEER the context is a struct fi_peer_cntr_context, whose cntr "
+             "has owner_ops to count with\n");
+    return -FI_EINVAL;
+  }
+  owner_ = named->cntr;
+  link_.fid.ops = &peer_counter_ops;
+  return 0;
+#else
+  UET_WARN(CNTR, "fi_cntr_open: FI_PEER for counters came with libfabric 1.19\n");
+  return -FI_EINVAL;
+#endif
+}
+
+uint64_t Counter::run() {
+  ProgressEngine::Entry entry(wait_.seat());
+  const uint64_t before = written_;
+  entry.turn([&] { return written_ != before; });
   return 0;
 }
 

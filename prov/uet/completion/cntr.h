@@ -1,5 +1,6 @@
 // Counter: how many operations completed, and how many failed. Raised by endpoints and memory
-// regions with the engine lock held; read from any thread without it. [LF-097]
+// regions with the engine lock held; read from any thread without it. With FI_PEER another provider
+// counts, and reading it runs the engine. [LF-097, LF-159]
 #pragma once
 
 #include "prov/uet/api/shim.h"
@@ -39,6 +40,12 @@ class Counter {
 
   // One operation ended. Engine lock held.
   void count(bool ok) {
+#if UET_HAVE_PEER_CNTR
+    if (owner_ != nullptr) {
+      ++written_;
+      return (ok ? owner_->owner_ops->inc : owner_->owner_ops->incerr)(owner_);
+    }
+#endif
     (ok ? value_ : errors_).fetch_add(1, std::memory_order_relaxed);
     wait_.signal();
   }
@@ -46,6 +53,8 @@ class Counter {
   // The operations behind struct fi_ops_cntr. read() and read_error() make progress.
   uint64_t read() { return observe(value_); }
   uint64_t read_error() { return observe(errors_); }
+  // The read of one that was imported: the turn of its owner. 0.
+  uint64_t run();
   int add(uint64_t value) { return change(value_, value, true); }
   int set(uint64_t value) { return change(value_, value, false); }
   int add_error(uint64_t value) { return change(errors_, value, true); }
@@ -57,6 +66,7 @@ class Counter {
 
  private:
   Counter(Domain& domain, void* context);
+  int import(void* context);
   uint64_t observe(const std::atomic<uint64_t>& word);
   int change(std::atomic<uint64_t>& word, uint64_t value, bool add);
 
@@ -69,6 +79,10 @@ class Counter {
   std::atomic<uint32_t> refs_{0};
   std::vector<MemoryRegion*> regions_;
   WaitObject wait_;
+#if UET_HAVE_PEER_CNTR
+  fid_peer_cntr* owner_ = nullptr;  // who counts instead
+#endif
+  uint64_t written_ = 0;  // there
 };
 
 }  // namespace uet::prov

@@ -4,6 +4,7 @@
 #include "prov/uet/address/resolve.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/completion/completion_error.h"
+#include "prov/uet/completion/peer_cq.h"
 #include "prov/uet/domain/domain.h"
 
 #include <arpa/inet.h>
@@ -88,6 +89,10 @@ const char* cq_strerror(fid_cq*, int prov_errno, const void* err_data, char* buf
   return name;
 }
 
+ssize_t peer_cq_read(fid_cq* cq, void*, size_t) noexcept {
+  return guard([&] { return object_of<CompletionQueue>(cq).run(); });
+}
+
 int cq_close(fid* fid) noexcept {
   return guard([&] { return object_of<CompletionQueue>(fid).close(); });
 }
@@ -115,6 +120,18 @@ fi_ops_cq cq_ops = {
     .strerror = cq_strerror,
 };
 
+// Who owns the entries reads them. [fi_peer, PEER CQ]
+fi_ops_cq peer_cq_ops = {
+    .size = sizeof(fi_ops_cq),
+    .read = peer_cq_read,
+    .readfrom = not_offered_op,
+    .readerr = not_offered_op,
+    .sread = not_offered_op,
+    .sreadfrom = not_offered_op,
+    .signal = not_offered,
+    .strerror = cq_strerror,
+};
+
 }  // namespace
 
 fi_ops* CompletionQueue::fid_ops() { return &cq_fid_ops; }
@@ -128,7 +145,8 @@ int CompletionQueue::open(Domain& domain, fi_cq_attr* attr, fid_cq** cq, void* c
              attr->format);
     return -FI_EINVAL;
   }
-  if ((attr->flags & ~FI_AFFINITY) != 0) {
+  const bool is_peer = (attr->flags & FI_PEER) != 0;
+  if ((attr->flags & ~(FI_AFFINITY | FI_PEER)) != 0) {
     UET_WARN(CQ, "fi_cq_open: flags 0x%llx are not supported\n",
              static_cast<unsigned long long>(attr->flags));
     return -FI_EINVAL;
@@ -139,7 +157,14 @@ int CompletionQueue::open(Domain& domain, fi_cq_attr* attr, fid_cq** cq, void* c
     return -FI_EINVAL;
   }
   std::unique_ptr<CompletionQueue> self(new CompletionQueue(domain, *attr, context));
-  const int rc = self->wait_.open(attr->wait_obj, domain.first_engine());
+  if (is_peer) {
+    if (!domain.may_import("fi_cq_open")) return -FI_EINVAL;
+    self->owner_ = peer_cq_of(context);
+    if (self->owner_ == nullptr) return -FI_EINVAL;
+    self->link_.fid.ops = &peer_cq_ops;
+  }
+  const fi_wait_obj wait = is_peer ? FI_WAIT_NONE : attr->wait_obj;
+  const int rc = self->wait_.open(wait, domain.first_engine());
   if (rc != 0) {
     UET_WARN(CQ, "fi_cq_open: wait object %d is not available: %s\n", attr->wait_obj,
              fi_strerror(-rc));
@@ -194,11 +219,19 @@ void CompletionQueue::detach(uint32_t operations) {
 }
 
 void CompletionQueue::push(const CompletionEntry& entry) {
+  if (owner_ != nullptr) {
+    ++written_;
+    return write_to(*owner_, entry);
+  }
   entries_.push(entry);
   wait_.signal();
 }
 
 void CompletionQueue::push_error(const CompletionEntry& entry, const CompletionError& error) {
+  if (owner_ != nullptr) {
+    ++written_;
+    return write_error_to(*owner_, entry, error);
+  }
   entries_.push_error(entry, error);
   wait_.signal();
 }
@@ -344,6 +377,13 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
 #endif
   if (entries_.unread() > 0) wait_.signal();
   return 1;
+}
+
+ssize_t CompletionQueue::run() {
+  ProgressEngine::Entry entry(wait_.seat());
+  const uint64_t before = written_;
+  entry.turn([&] { return written_ != before; });
+  return 0;
 }
 
 int CompletionQueue::signal() {

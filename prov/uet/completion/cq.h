@@ -1,6 +1,7 @@
 // Completion queue: entries in the widest format, read in the format asked for. Places are booked
 // when operations are posted, so that a completion always has room. Errors keep their place in the
-// order. [LF-093, LF-095, ABI-028, architecture 5]
+// order. With FI_PEER its entries go to the queue of another provider, and reading it runs the
+// engine. [LF-093, LF-095, LF-159, ABI-028, architecture 5]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -40,8 +41,10 @@ class CompletionQueue {
   // Engine lock held, up to push_error().
 
   // Books `slots` entries; false: nothing was booked, the application has to read first.
-  bool reserve(uint32_t slots) { return entries_.reserve(slots); }
-  void release(uint32_t slots) { entries_.release(slots); }
+  bool reserve(uint32_t slots) { return owner_ != nullptr || entries_.reserve(slots); }
+  void release(uint32_t slots) {
+    if (owner_ == nullptr) entries_.release(slots);
+  }
   // Writes an entry into a booked slot.
   void push(const CompletionEntry& entry);
   void push_error(const CompletionEntry& entry, const CompletionError& error);
@@ -51,6 +54,8 @@ class CompletionQueue {
   // Timeout in milliseconds, negative: for ever. `cond` with FI_CQ_COND_THRESHOLD only.
   ssize_t sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond, int timeout_ms);
   ssize_t read_error(struct fi_cq_err_entry* entry);
+  // The read of one that was imported: the turn of its owner. 0.
+  ssize_t run();
   int signal();
   int trywait();
   int control(int command, void* arg);
@@ -78,6 +83,8 @@ class CompletionQueue {
   bool threshold_;  // FI_CQ_COND_THRESHOLD
   WaitObject wait_;
   char err_data_[kErrDataBytes] = {};  // of the last read_error
+  fid_peer_cq* owner_ = nullptr;       // where the entries go instead
+  uint64_t written_ = 0;               // there
 };
 
 }  // namespace uet::prov

@@ -172,6 +172,7 @@ std::optional<uint32_t> job_of(const Settings& settings, const fi_domain_attr& a
 DomainTerms terms_of(const fi_info& info) {
   DomainTerms terms;
   terms.caps = info.caps;
+  terms.has_peers = (info.domain_attr->caps & FI_PEER) != 0;
   terms.mr_mode = info.domain_attr->mr_mode;
   terms.addr_format = info.addr_format;
   terms.has_av_keys = info.domain_attr->auth_key_size == kKeysFromAv;
@@ -298,6 +299,15 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
   eq->add_ref();
   if ((flags & kRegMr) == 0) failures_.add(link_.fid.fid, *eq);
   return 0;
+}
+
+bool Domain::may_import(const char* call) const {
+  if (terms_.has_peers) return true;
+  UET_WARN(DOMAIN,
+           "%s: FI_PEER needs a domain that was opened with it: ask fi_getinfo for FI_PEER in "
+           "hints->caps\n",
+           call);
+  return false;
 }
 
 bool Domain::may_talk(JobId job) const {

@@ -57,6 +57,8 @@ class Domain {
 
   // What it was opened with, and where it is.
   const DomainTerms& terms() const { return terms_; }
+  // Whether objects of other providers are taken (FI_PEER); false after a warning. [LF-159]
+  bool may_import(const char* call) const;
   // False: its job needs a secure domain and has none. [TSS-077]
   bool may_talk(JobId job) const;
   // What routes to peers carry. Set-up lock held.

@@ -20,6 +20,7 @@ struct DomainTerms {
   uint32_t payload_mtu() const { return payload.network; }
 
   uint64_t caps = 0;
+  bool has_peers = false;  // FI_PEER: another provider owns queues of it [LF-159]
   int mr_mode = 0;
   uint32_t addr_format = 0;
   bool has_av_keys = false;  // FI_AV_AUTH_KEY: the jobs are those of the address vectors [LF-019]

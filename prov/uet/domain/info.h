@@ -44,12 +44,15 @@ struct Agreement {
   uint64_t caps = 0;
   uint64_t tx_caps = 0;
   uint64_t rx_caps = 0;
+  uint64_t peer_caps = 0;  // FI_PEER, FI_AV_USER_ID: of those who ask [LF-159, LF-160]
   uint64_t tx_order = 0;
   uint64_t rx_order = 0;
   uint64_t tx_op_flags = 0;
   uint64_t rx_op_flags = 0;
   size_t tx_size = 0;
   size_t rx_size = 0;
+  size_t rx_iov_limit = 0;
+  size_t rma_iov_limit = 0;
   size_t mr_count = 0;  // regions at once
   uint64_t mem_tag_format = kTagFormat;
   uint32_t ep_tclass = 0;
@@ -64,6 +67,7 @@ struct Agreement {
   const uint8_t* domain_key = nullptr;
   const uint8_t* endpoint_key = nullptr;
   bool has_av_keys = false;      // FI_AV_AUTH_KEY [LF-019]
+  size_t endpoint_keys = 1;      // that an endpoint may have
   bool shares_receives = false;  // FI_SHARED_CONTEXT [LF-077]
 };
 // Nothing when a hint cannot be met. `hints` may be null. [ABI-033]

@@ -8,6 +8,7 @@
 
 #include "ses/types.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -28,6 +29,10 @@ constexpr uint64_t kCaps = kTxCaps | kRxCaps | kDomainCaps;  // [LF-068]
 // Datagrams are untagged messages and nothing else. [LF-072]
 constexpr uint64_t kDatagramCaps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | FI_DIRECTED_RECV |
                                    FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | kDomainCaps;
+
+// Only for those who ask, in the capabilities of the whole or of the domain. [LF-159, LF-160]
+constexpr uint64_t kPeerCaps = FI_PEER | FI_AV_USER_ID;
+constexpr size_t kPeerIovLimit = 4;
 
 // [LF-089]
 constexpr uint64_t kOrders = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_RAS | FI_ORDER_WAR |
@@ -71,8 +76,30 @@ uint64_t with_implied(uint64_t caps) {
   return caps | kDomainCaps;
 }
 
+// The keys come later, with the address vector. [LF-019, LF-108]
+bool has_av_keys(uint32_t version, const fi_domain_attr& domain) {
+  return UET_HAVE_AV_AUTH_KEY && version >= FI_VERSION(1, 20) &&
+         domain.auth_key_size == kKeysFromAv;
+}
+
+// Who is asked for FI_PEER was built for the libfabric that loads both. What peers need and
+// datagrams or keys of the address vector do not go with is refused.
+bool agree_peers(uint32_t version, const fi_info* hints, Agreement& a) {
+  if (hints == nullptr) return true;
+  const fi_domain_attr* const domain = hints->domain_attr;
+  a.peer_caps = (hints->caps | (domain != nullptr ? domain->caps : 0)) & kPeerCaps;
+  if (a.peer_caps == 0) return true;
+  const bool has_keys = domain != nullptr && has_av_keys(version, *domain);
+  if (has_keys || a.type == FI_EP_DGRAM) return false;
+  if ((a.peer_caps & FI_PEER) == 0) return true;
+  const bool is_auto = domain != nullptr && (domain->data_progress == FI_PROGRESS_AUTO ||
+                                             domain->control_progress == FI_PROGRESS_AUTO);
+  return !is_auto && has_same_peers(fi_version(), kApiHeaders);
+}
+
 bool agree_caps(uint32_t version, const fi_info* hints, Agreement& a) {
-  const uint64_t wanted = hints != nullptr ? hints->caps : 0;
+  if (!agree_peers(version, hints, a)) return false;
+  const uint64_t wanted = hints != nullptr ? hints->caps & ~kPeerCaps : 0;
   const uint64_t offered = a.type == FI_EP_DGRAM ? kDatagramCaps : kCaps;
   uint64_t newer = a.type == FI_EP_DGRAM ? kExactDirectedRecv : kNewRxCaps;
   if (version < FI_VERSION(2, 0) || kApiHeaders < FI_VERSION(2, 0)) newer = 0;
@@ -80,7 +107,7 @@ bool agree_caps(uint32_t version, const fi_info* hints, Agreement& a) {
   // Reporting an unknown sender is a refinement of reporting the sender.
   if ((wanted & FI_SOURCE_ERR) != 0 && (wanted & FI_SOURCE) == 0) return false;
   // And it makes errors of completions: only for those who ask. [LF-016]
-  a.caps = wanted == 0 ? offered & ~FI_SOURCE_ERR : with_implied(wanted);
+  a.caps = (wanted == 0 ? offered & ~FI_SOURCE_ERR : with_implied(wanted)) | a.peer_caps;
   a.tx_caps = a.caps & kTxCaps;
   a.rx_caps = a.caps & (kRxCaps | newer);
   if (hints == nullptr) return true;
@@ -100,8 +127,14 @@ size_t queue_size(size_t wanted) { return wanted != 0 ? wanted : kQueueSizeDefau
 // Remote segments of an operation: each one is a message in the queue. [LF-047]
 size_t rma_segments(size_t tx_size) { return std::min(kIovLimit, tx_size); }
 
+// Who links providers passes the answer on, and lnx has no more. [LF-159]
+size_t buffers(const Agreement& a) {
+  return (a.peer_caps & FI_PEER) != 0 ? kPeerIovLimit : kIovLimit;
+}
+
 bool agree_tx(const fi_tx_attr* tx, Agreement& a) {
   a.tx_size = kQueueSizeDefault;
+  a.rma_iov_limit = buffers(a);
   if (tx == nullptr) return true;
   const bool is_datagram = a.type == FI_EP_DGRAM;
   if (has_other(tx->msg_order, is_datagram ? 0 : kOrders) || tx->comp_order != 0) return false;
@@ -115,17 +148,20 @@ bool agree_tx(const fi_tx_attr* tx, Agreement& a) {
   a.tx_order = tx->msg_order;
   a.tx_op_flags = tx->op_flags;
   a.tx_size = queue_size(tx->size);
+  a.rma_iov_limit = std::max(a.rma_iov_limit, tx->rma_iov_limit);
   a.ep_tclass = tx->tclass;
   return true;
 }
 
 bool agree_rx(const fi_rx_attr* rx, Agreement& a) {
   a.rx_size = kQueueSizeDefault;
+  a.rx_iov_limit = buffers(a);
   if (rx == nullptr) return true;
   if (has_other(rx->msg_order, a.type == FI_EP_DGRAM ? 0 : kOrders)) return false;
   if (rx->comp_order != 0) return false;
   if (has_other(rx->op_flags, kRxOpFlags) || rx->total_buffered_recv != 0) return false;
   if (exceeds(rx->size, kQueueSizeMax) || exceeds(rx->iov_limit, kIovLimit)) return false;
+  a.rx_iov_limit = std::max(a.rx_iov_limit, rx->iov_limit);
   a.rx_order = rx->msg_order;
   a.rx_op_flags = rx->op_flags;
   a.rx_size = queue_size(rx->size);
@@ -216,12 +252,6 @@ bool agree_progress(const Settings& settings, fi_progress wanted, fi_progress& o
   return static_cast<int>(wanted) <= kProgressUnified;
 }
 
-// The keys come later, with the address vector. [LF-019, LF-108]
-bool has_av_keys(uint32_t version, const fi_domain_attr& domain) {
-  return UET_HAVE_AV_AUTH_KEY && version >= FI_VERSION(1, 20) &&
-         domain.auth_key_size == kKeysFromAv;
-}
-
 bool agree_domain_key(uint32_t version, const fi_domain_attr& domain, Agreement& a) {
   a.has_av_keys = has_av_keys(version, domain);
   if (a.has_av_keys) return domain.auth_key == nullptr;
@@ -229,11 +259,16 @@ bool agree_domain_key(uint32_t version, const fi_domain_attr& domain, Agreement&
 }
 
 // What older applications do not have in this structure, and what they do not set. [ABI-024]
-bool agree_newer([[maybe_unused]] uint32_t version, [[maybe_unused]] const fi_domain_attr& domain) {
+bool agree_newer([[maybe_unused]] uint32_t version, [[maybe_unused]] const fi_domain_attr& domain,
+                 Agreement& a) {
+  // One key for each endpoint, or those of its address vector. Who links providers passes this
+  // answer on as its own, and lnx has none. [LF-108, LF-159]
+  a.endpoint_keys = (a.peer_caps & FI_PEER) != 0 ? 0 : 1;
+  if (has_av_keys(version, domain)) a.endpoint_keys = kKeysMax;
 #if UET_HAVE_AV_AUTH_KEY
-  // One key for each endpoint, or those of its address vector. [LF-108]
-  const size_t keys = has_av_keys(version, domain) ? kKeysMax : 1;
-  if (version >= FI_VERSION(1, 20) && exceeds(domain.max_ep_auth_key, keys)) return false;
+  if (version >= FI_VERSION(1, 20) && exceeds(domain.max_ep_auth_key, a.endpoint_keys)) {
+    return false;
+  }
 #endif
 #if UET_HAVE_GROUP_ID
   if (version >= FI_VERSION(2, 0) && domain.max_group_id != 0) return false;  // [LF-116]
@@ -243,7 +278,7 @@ bool agree_newer([[maybe_unused]] uint32_t version, [[maybe_unused]] const fi_do
 
 // With keys of the address vector, regions can be for one address or key. [fi_domain, caps]
 uint64_t domain_caps(uint32_t version, const fi_domain_attr& domain, const Agreement& a) {
-  return kDomainCaps | (has_av_keys(version, domain) ? a.caps & FI_DIRECTED_RECV : 0);
+  return kDomainCaps | a.peer_caps | (has_av_keys(version, domain) ? a.caps & FI_DIRECTED_RECV : 0);
 }
 
 bool agree_domain(const Settings& settings, uint32_t version, const fi_domain_attr* domain,
@@ -267,7 +302,7 @@ bool agree_domain(const Settings& settings, uint32_t version, const fi_domain_at
       exceeds(domain->av_type, FI_AV_TABLE) || !is_class(domain->tclass)) {
     return false;
   }
-  if (!agree_newer(version, *domain)) return false;
+  if (!agree_newer(version, *domain, a)) return false;
   if (domain->threading != FI_THREAD_UNSPEC) a.threading = domain->threading;
   if (domain->av_type != FI_AV_UNSPEC) a.av_type = domain->av_type;
   a.domain_tclass = domain->tclass;
@@ -303,12 +338,12 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   domain.max_ep_srx_ctx = kEndpointCount;  // [LF-077]
   domain.cntr_cnt = kObjectCount;
   domain.mr_iov_limit = kIovLimit;
-  domain.caps = kDomainCaps | (a.has_av_keys ? a.caps & FI_DIRECTED_RECV : 0);
+  domain.caps = kDomainCaps | a.peer_caps | (a.has_av_keys ? a.caps & FI_DIRECTED_RECV : 0);
   domain.max_err_data = kErrDataBytes;
   domain.mr_cnt = a.mr_count;
   domain.tclass = a.domain_tclass;
 #if UET_HAVE_AV_AUTH_KEY
-  domain.max_ep_auth_key = a.has_av_keys ? kKeysMax : 1;  // [LF-108]
+  domain.max_ep_auth_key = a.endpoint_keys;  // [LF-108]
 #endif
 #if UET_HAVE_MAX_CNTR_VALUE
   domain.max_cntr_value = UINT64_MAX;  // [LF-125]
@@ -388,14 +423,14 @@ void fill_attributes(const Agreement& a, fi_info& info) {
   info.tx_attr->inject_size = ses::kInjectBytes;
   info.tx_attr->size = a.tx_size;
   info.tx_attr->iov_limit = kIovLimit;
-  info.tx_attr->rma_iov_limit = rma_segments(a.tx_size);
+  info.tx_attr->rma_iov_limit = std::min(a.rma_iov_limit, rma_segments(a.tx_size));
   info.tx_attr->tclass = a.ep_tclass;
   *info.rx_attr = {};
   info.rx_attr->caps = a.rx_caps;
   info.rx_attr->op_flags = a.rx_op_flags;
   info.rx_attr->msg_order = a.rx_order;
   info.rx_attr->size = a.rx_size;
-  info.rx_attr->iov_limit = kIovLimit;
+  info.rx_attr->iov_limit = a.rx_iov_limit;
   fi_ep_attr& ep = *info.ep_attr;
   ep.type = a.type;
   ep.protocol = kProtoUet;

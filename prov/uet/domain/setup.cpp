@@ -334,8 +334,9 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
   }
   if (out.security) (*fep)->secure(out.security->jobs());
   ProgressEngine::Options options;
-  options.helper = settings.helper;
-  options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO;
+  options.by_owner = (attr.caps & FI_PEER) != 0;
+  options.helper = settings.helper && !options.by_owner;
+  options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO && !options.by_owner;
   options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
   // Peers are taken to be as we are: they send again what nobody has answered for so long.
   // What the same looks take where each is a system call.

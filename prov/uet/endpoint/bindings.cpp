@@ -99,7 +99,7 @@ int Bindings::bind_av(AddressVector& av) {
 int Bindings::bind_shared(SharedReceives& shared) {
   if (&shared.domain() != &domain_) return other_domain("shared receive context");
   if (shared_ != nullptr) return -FI_EINVAL;
-  if (!as_.shares) {
+  if (!as_.shares && shared.peer() == nullptr) {
     UET_WARN(EP_CTRL,
              "fi_ep_bind: an endpoint that shares its receives is opened with "
              "ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT\n");

@@ -20,6 +20,7 @@ enum UserBits : uint64_t {
   kUnreported = 1ULL << 33,  // the application believes it done already
   kGrouped = 1ULL << 34,     // the index names a group
   kMulti = 1ULL << 35,       // FI_MULTI_RECV
+  kOwned = 1ULL << 36,       // the context is a fi_peer_rx_entry of another provider
   kIndexMask = 0xFFFF'FFFF,
 };
 

@@ -6,6 +6,7 @@
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/endpoint/receive_call.h"
+#include "prov/uet/endpoint/shared_receives.h"
 #include "prov/uet/endpoint/slices.h"
 #include "prov/uet/memory/mr.h"
 
@@ -115,6 +116,8 @@ void Receptions::on_done(void* object, const ses::Completion& completion) {
   const bool is_remote = completion.kind >= ses::OpKind::remote_write;
   if (is_remote) {
     self.remote_done(completion);
+  } else if ((completion.context.user & kOwned) != 0) {
+    self.owned_done(completion);
   } else {
     self.done(completion);
   }
@@ -128,6 +131,16 @@ bool Receptions::on_reserve(void* object) {
 void Receptions::on_release(void* object) {
   auto& self = *static_cast<Receptions*>(object);
   if (self.ep_.bound.rx_cq() != nullptr) self.ep_.bound.rx_cq()->release(1);
+}
+
+// Reported as its owner's entry says, which is given back then. [LF-159]
+void Receptions::owned_done(const ses::Completion& completion) {
+  auto& entry = *static_cast<fi_peer_rx_entry*>(completion.context.op);
+  ses::Completion reported = completion;
+  reported.context = {entry.context, (entry.flags & FI_COMPLETION) != 0 ? uint64_t{kReport} : 0};
+  if (entry.count != 0 && entry.iov != nullptr) reported.buffer = entry.iov[0].iov_base;
+  done(reported);
+  ep_.bound.shared()->peer()->free(entry);
 }
 
 void Receptions::done(const ses::Completion& completion) {

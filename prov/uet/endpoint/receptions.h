@@ -50,6 +50,7 @@ class Receptions {
   static bool on_reserve(void* self);
   static void on_release(void* self);
   void done(const ses::Completion& completion);
+  void owned_done(const ses::Completion& completion);
   void remote_done(const ses::Completion& completion);
   void set_source(CompletionEntry& entry, const Sender& from) const;
   void deliver(const CompletionEntry& entry, const Sender& from);

@@ -110,26 +110,37 @@ int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* co
   if (ep == nullptr) return -FI_EINVAL;
   const fi_rx_attr none{};
   const fi_rx_attr& wanted = attr != nullptr ? *attr : none;
-  ses::ReceiveQueueId id;
+  std::unique_ptr<PeerReceives> peer;
+  if ((wanted.op_flags & FI_PEER) != 0) {
+    if (!domain.may_import("fi_srx_context")) return -FI_EINVAL;
+    peer = PeerReceives::import(domain, context);
+    if (peer == nullptr) return -FI_EINVAL;
+  }
+  std::unique_ptr<SharedReceives> self(new SharedReceives(domain, wanted, context));
+  self->peer_ = std::move(peer);
   {
     ProgressEngine::Entry entry(domain.first_engine());
-    const auto opened = entry.ses().open_shared(endpoint_queue_size(wanted.size));
+    const auto opened = self->open_queue(entry);
     if (!opened.ok()) {
       UET_WARN(EP_CTRL, "fi_srx_context: the stack refused: %s\n", uet::name(opened.error()));
       return to_fi_errno(opened.error());
     }
-    id = *opened;
+    self->id_ = *opened;
+    if (self->peer_) self->peer_->set_queue(self->id_);
   }
-  auto* const self = new SharedReceives(domain, wanted, id, context);
-  *ep = &self->link_.fid;
+  domain.add_ref();
+  *ep = &self.release()->link_.fid;
   return 0;
 }
 
-SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, ses::ReceiveQueueId id,
-                               void* context)
+Result<ses::ReceiveQueueId> SharedReceives::open_queue(ProgressEngine::Entry& entry) {
+  if (peer_) return entry.ses().open_owned(size_, peer_->owner());
+  return entry.ses().open_shared(size_);
+}
+
+SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, void* context)
     : domain_(domain),
       engine_(domain.first_engine()),
-      id_(id),
       caps_(attr.caps != 0 ? attr.caps : domain.terms().caps),
       flags_(attr.op_flags & kDefaults),
       size_(endpoint_queue_size(attr.size)) {
@@ -145,7 +156,6 @@ SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, ses::Rece
   fid.atomic = &no_atomic_ops;
   fid.collective = &no_collective_ops;
   link_.owner = this;
-  domain_.add_ref();
 }
 
 int SharedReceives::close() {
@@ -174,17 +184,29 @@ bool SharedReceives::join(AddressVector& av) {
   }
   av_ = &av;
   ++av_users_;
+  if (peer_ && av_users_ == 1) {
+    peer_->set_addresses(&av);
+    av.add_listener(*peer_);
+  }
   return true;
 }
 
 void SharedReceives::leave(AddressVector& av) {
   ProgressEngine::Entry entry(engine_);
   UET_ASSERT(av_ == &av && av_users_ > 0);
-  if (--av_users_ == 0) av_ = nullptr;
+  if (--av_users_ != 0) return;
+  av_ = nullptr;
+  if (!peer_) return;
+  peer_->set_addresses(nullptr);
+  av.remove_listener(*peer_);
 }
 
 ssize_t SharedReceives::check_post(bool tagged) const {
   if (engine_.home().is_elsewhere()) return -FI_EOPBADSTATE;
+  if (peer_) {
+    UET_WARN(EP_DATA, "the receives are those of another provider (FI_PEER); post to that one\n");
+    return -FI_EOPNOTSUPP;
+  }
   if ((caps_ & (tagged ? FI_TAGGED : FI_MSG)) == 0) {
     UET_WARN(EP_DATA, "the receive context was opened without the capability for this call\n");
     return -FI_EOPNOTSUPP;

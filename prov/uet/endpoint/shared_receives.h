@@ -1,19 +1,21 @@
 // Shared receive context: receives that several endpoints of one domain and one address vector
 // take their messages from. It has no queue or counter of its own: who gets the message reports it.
-// It and its endpoints are of the first engine of the domain.
-// [LF-133, fi_endpoint, SHARED CONTEXTS]
+// It and its endpoints are of the first engine of the domain. With FI_PEER the receives are those
+// of another provider, and none is posted here. [LF-133, LF-159, fi_endpoint, SHARED CONTEXTS]
 #pragma once
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/shim.h"
 #include "prov/uet/endpoint/calls.h"
 #include "prov/uet/endpoint/min_multi_receive.h"
+#include "prov/uet/peer/peer_receives.h"
 #include "prov/uet/progress/progress.h"
 
 #include "ses/receives/receive_queue.h"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace uet::prov {
@@ -40,8 +42,16 @@ class SharedReceives {
   bool join(AddressVector& av);
   void leave(AddressVector& av);
   // Enabled; engine lock held.
-  void add(EndpointCore& endpoint) { endpoints_.push_back(&endpoint); }
-  void remove(EndpointCore& endpoint) { std::erase(endpoints_, &endpoint); }
+  void add(EndpointCore& endpoint) {
+    endpoints_.push_back(&endpoint);
+    set_teller();
+  }
+  void remove(EndpointCore& endpoint) {
+    std::erase(endpoints_, &endpoint);
+    set_teller();
+  }
+  // The other provider's receives, or null.
+  PeerReceives* peer() { return peer_.get(); }
 
   // Posts. `call.flags` is complete. 0 or -FI_E*; with -FI_EAGAIN nothing was changed.
   ssize_t receive(const MessageCall& call);
@@ -56,8 +66,11 @@ class SharedReceives {
   int close();
 
  private:
-  SharedReceives(Domain& domain, const struct fi_rx_attr& attr, ses::ReceiveQueueId id,
-                 void* context);
+  SharedReceives(Domain& domain, const struct fi_rx_attr& attr, void* context);
+  Result<ses::ReceiveQueueId> open_queue(ProgressEngine::Entry& entry);
+  void set_teller() {
+    if (peer_) peer_->set_teller(endpoints_.empty() ? nullptr : endpoints_.front());
+  }
   ssize_t check_post(bool tagged) const;
   ssize_t post(ProgressEngine::Entry& entry, const MessageCall& call,
                const ses::ReceiveRequest& request);
@@ -77,6 +90,7 @@ class SharedReceives {
   AddressVector* av_ = nullptr;           // of all of them
   uint32_t av_users_ = 0;
   std::atomic<uint32_t> refs_{0};
+  std::unique_ptr<PeerReceives> peer_;
 };
 
 }  // namespace uet::prov

@@ -61,7 +61,8 @@ void ProgressEngine::leave() {
 }
 
 bool ProgressEngine::flush_now(Flush what, Instant now) {
-  if (what == Flush::round) return engine_->progress(now);
+  const bool receives = !options_.by_owner || is_turn_;
+  if (what == Flush::round && receives) return engine_->progress(now);
   if (engine_->has_backlog()) engine_->transmit(now);
   return false;
 }
@@ -95,7 +96,7 @@ bool ProgressEngine::run_until(Duration limit, const std::function<bool(Entry&)>
     {
       Entry entry(*this);
       if (slept) io().on_sleep(false);
-      while (entry.poll()) {
+      while (entry.round()) {
       }
       if (done(entry)) return true;
       if (entry.now() >= end) return false;

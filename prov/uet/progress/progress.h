@@ -30,8 +30,9 @@ class ProgressEngine {
     bool locking = true;         // false only with FI_THREAD_DOMAIN and helper off
     bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
+    bool by_owner = false;       // FI_PEER: packets are received in turn() alone
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
-    Duration patience = Duration::zero();  // of looks in vain; see YieldHabit
+    Duration patience = Duration::zero();             // of looks in vain; see YieldHabit
   };
 
   // Starts the helper thread if one is asked for. Errc::io: no descriptor or thread to be had.
@@ -96,6 +97,23 @@ class ProgressEngine {
       }
       owner_.flush(decision, now_);
       return is_ready;
+    }
+    // The turn of who owns the queues of this domain: a look for completions that go there. Only
+    // here may owners of receives be asked for one. [LF-159]
+    template <class Ready>
+    void turn(Ready ready) {
+      owner_.is_turn_ = true;
+      ses().begin_turn(now_);
+      poll(ready);
+      ses().end_turn();
+      owner_.is_turn_ = false;
+    }
+    // A round like poll(), whosever turn it is.
+    bool round() {
+      owner_.is_turn_ = true;
+      const bool moved = poll();
+      owner_.is_turn_ = false;
+      return moved;
     }
     // Leaves the engine while `rest` runs, and comes back: now() moves on. Nothing of the engine
     // may be touched in `rest`.
@@ -196,6 +214,7 @@ class ProgressEngine {
   // Under the lock.
   FlushPolicy policy_;
   Sleepers sleepers_;
+  bool is_turn_ = false;         // packets are received for who calls
   bool helper_watches_ = false;  // the backend was told that the helper sleeps on wait_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper

@@ -303,6 +303,53 @@ TEST(GetinfoHintsTest, KeysComeBack) {
 }
 
 // No endpoint here is made from a connection request.
+// [LF-159, LF-160] Of those who ask, in either place where they can; lnx passes the answer on.
+TEST(GetinfoHintsTest, PeersAreForThoseWhoAsk) {
+  for (const uint64_t wanted :
+       {uint64_t{FI_PEER}, uint64_t{FI_AV_USER_ID}, uint64_t{FI_PEER | FI_AV_USER_ID}}) {
+    for (const bool of_domain : {true, false}) {
+      const Answer answer = ask_with(
+          [&](fi_info& h) {
+            h.caps = FI_TAGGED;
+            (of_domain ? h.domain_attr->caps : h.caps) |= wanted;
+          },
+          "127.0.0.1", nullptr, FI_SOURCE);
+      ASSERT_EQ(answer.result, 0);
+      constexpr uint64_t kBoth = FI_PEER | FI_AV_USER_ID;
+      EXPECT_EQ(answer.info->caps & kBoth, wanted);
+      EXPECT_EQ(answer.info->domain_attr->caps & kBoth, wanted);
+      EXPECT_EQ((answer.info->tx_attr->caps | answer.info->rx_attr->caps) & kBoth, 0u);
+      const bool is_peer = (wanted & FI_PEER) != 0;
+      EXPECT_EQ(answer.info->rx_attr->iov_limit, is_peer ? 4u : 64u);
+      EXPECT_EQ(answer.info->tx_attr->rma_iov_limit, is_peer ? 4u : 64u);
+#if UET_HAVE_AV_AUTH_KEY
+      EXPECT_EQ(answer.info->domain_attr->max_ep_auth_key, is_peer ? 0u : 1u);
+#endif
+    }
+  }
+}
+
+// [LF-159, LF-160] A helper thread would ask at any time, and a datagram or a key has no such name.
+TEST(GetinfoHintsTest, PeersDoNotGoWithEverything) {
+  const auto result = [](uint64_t caps, const std::function<void(fi_info&)>& change) {
+    return ask_with(
+               [&](fi_info& h) {
+                 h.caps = FI_MSG | caps;
+                 change(h);
+               },
+               "127.0.0.1", nullptr, FI_SOURCE)
+        .result;
+  };
+  const auto automatic = [](fi_info& h) { h.domain_attr->data_progress = FI_PROGRESS_AUTO; };
+  const auto datagram = [](fi_info& h) { h.ep_attr->type = FI_EP_DGRAM; };
+  EXPECT_EQ(result(FI_PEER, automatic), -FI_ENODATA);
+  EXPECT_EQ(result(FI_AV_USER_ID, automatic), 0);
+  EXPECT_EQ(result(FI_PEER, datagram), -FI_ENODATA);
+  EXPECT_EQ(result(FI_AV_USER_ID, datagram), -FI_ENODATA);
+  const auto buffers = [](fi_info& h) { h.rx_attr->iov_limit = 10; };
+  EXPECT_EQ(result(FI_PEER, buffers), 0);
+}
+
 TEST(GetinfoHintsTest, AHandleIsRefused) {
   fid any{};
   const Info hints = make_hints();

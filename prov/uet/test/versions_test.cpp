@@ -80,6 +80,25 @@ TEST(VersionsTest, OlderLayoutsAreNotLoadedInto) {
   }
 }
 
+// [LF-159] Providers that share objects were built for the same layout of them.
+TEST(VersionsTest, PeersHaveTheSameLayout) {
+  struct Case {
+    uint32_t built, running;
+    bool same;
+  };
+  const Case cases[] = {
+      {FI_VERSION(1, 17), FI_VERSION(1, 18), true}, {FI_VERSION(1, 17), FI_VERSION(1, 19), false},
+      {FI_VERSION(1, 19), FI_VERSION(1, 22), true}, {FI_VERSION(1, 22), FI_VERSION(2, 0), false},
+      {FI_VERSION(2, 0), FI_VERSION(2, 2), true},   {FI_VERSION(2, 2), FI_VERSION(2, 3), false},
+      {FI_VERSION(2, 3), FI_VERSION(2, 6), true},   {FI_VERSION(1, 17), FI_VERSION(2, 6), false},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(has_same_peers(c.running, c.built), c.same)
+        << "built for " << FI_MAJOR(c.built) << '.' << FI_MINOR(c.built) << ", running "
+        << FI_MAJOR(c.running) << '.' << FI_MINOR(c.running);
+  }
+}
+
 // What a domain's attributes say of things that came later. [LF-108, LF-116]
 TEST(VersionsTest, NewerLimitsAreReported) {
   const Answer answer = ask(make_hints().get(), "127.0.0.1", nullptr, FI_SOURCE);
@@ -95,7 +114,9 @@ TEST(VersionsTest, NewerLimitsAreReported) {
   EXPECT_EQ(domain.max_cntr_value, UINT64_MAX);
   EXPECT_EQ(domain.max_err_cntr_value, UINT64_MAX);
 #endif
-  EXPECT_EQ(domain.caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM), 0u);  // no FI_PEER, no FI_AV_USER_ID
+  // FI_PEER and FI_AV_USER_ID are for those who ask. [LF-159, LF-160]
+  EXPECT_EQ(domain.caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM), 0u);
+  EXPECT_EQ(answer.info->caps & (FI_PEER | FI_AV_USER_ID), 0u);
 }
 
 #if UET_HAVE_GROUP_ID
@@ -116,9 +137,9 @@ TEST(VersionsTest, NewerMembersAreReadForNewerApplicationsOnly) {
 }
 #endif
 
-// [LF-126] FI_XPU (bit 44), whatever the headers call it; FI_PEER and FI_AV_USER_ID likewise.
+// [LF-126] FI_XPU (bit 44), whatever the headers call it.
 TEST(VersionsTest, CapabilitiesOfLaterReleasesAreRefused) {
-  for (const unsigned bit : {43u, 44u, 45u, 46u, 48u, 53u}) {
+  for (const unsigned bit : {44u, 45u, 46u, 48u, 53u}) {
     const Answer answer = ask_with([&](fi_info& h) { h.caps = FI_MSG | 1ULL << bit; }, "127.0.0.1",
                                    nullptr, FI_SOURCE);
     EXPECT_EQ(answer.result, -FI_ENODATA) << bit;

@@ -1,0 +1,511 @@
+// Objects of another provider in uet, as lnx imports them: completions, receives, counters.
+// [LF-159, LF-160, fi_peer]
+#include "prov/uet/test/peer_owner.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace uet::prov::test {
+namespace {
+
+constexpr fi_addr_t kNameOfA = 0x4242;  // as b's owner calls it
+
+// `a` is an ordinary node, `b` has what another provider owns.
+class PeerTest : public ::testing::Test {
+ protected:
+  explicit PeerTest(uint64_t binding = 0, bool counts = false)
+      : a(NodeOptions{}), b(owner, binding, counts) {
+    to_b = a.insert(b.name());
+    to_a = b.insert(a.name(), kNameOfA);
+  }
+
+  bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = kPatience) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      fi_cq_read(a.rx_cq, nullptr, 0);
+      b.run();
+    }
+    return true;
+  }
+  // The next completion of the owner.
+  Done next() {
+    EXPECT_TRUE(run_until([&] { return !owner.done.empty(); })) << "no completion came";
+    if (owner.done.empty()) return {};
+    const Done done = owner.done.front();
+    owner.done.pop_front();
+    return done;
+  }
+  void wait_for_queued(size_t count) {
+    EXPECT_TRUE(run_until([&] { return owner.queued() == count; })) << owner.queued();
+  }
+  const std::vector<uint8_t>& sent(std::vector<uint8_t> octets) {
+    return kept_.emplace_back(std::move(octets));
+  }
+  const std::vector<uint8_t>& send(size_t bytes, uint32_t seed = 1) {
+    const auto& data = sent(pattern(bytes, seed));
+    EXPECT_EQ(fi_send(a.ep, data.data(), bytes, nullptr, to_b, nullptr), 0);
+    return data;
+  }
+  const std::vector<uint8_t>& tsend(size_t bytes, uint64_t tag, uint32_t seed = 1) {
+    const auto& data = sent(pattern(bytes, seed));
+    EXPECT_EQ(fi_tsend(a.ep, data.data(), bytes, nullptr, to_b, tag, nullptr), 0);
+    return data;
+  }
+  // Reported when the target has said what became of it.
+  void send_to_nobody(void* context) {
+    static char text[] = "nobody";
+    const iovec iov{text, sizeof text};
+    fi_msg_tagged msg{};
+    msg.msg_iov = &iov;
+    msg.iov_count = 1;
+    msg.addr = to_a;
+    msg.tag = 5;
+    msg.context = context;
+    ASSERT_EQ(fi_tsendmsg(b.ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION), 0);
+  }
+  void expect_received(const std::vector<uint8_t>& room, const std::vector<uint8_t>& data,
+                       uint64_t kind) {
+    const Done done = next();
+    EXPECT_EQ(done.err, 0);
+    EXPECT_EQ(done.context, room.data());
+    EXPECT_EQ(done.flags, FI_RECV | kind);
+    EXPECT_EQ(done.len, data.size());
+    EXPECT_EQ(done.buf, room.data());
+    EXPECT_EQ(done.from, kNameOfA);
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), room.begin()));
+  }
+  // After which nothing may be open any more.
+  void TearDown() override {
+    EXPECT_EQ(owner.asked_out_of_turn, 0u);
+    EXPECT_EQ(owner.open_entries(), 0u);
+    EXPECT_TRUE(owner.done.empty());
+  }
+
+  PeerOwner owner;
+  Node a;
+  PeerNode b;
+  fi_addr_t to_a = FI_ADDR_UNSPEC;
+  fi_addr_t to_b = FI_ADDR_UNSPEC;
+
+ private:
+  std::deque<std::vector<uint8_t>> kept_;
+};
+
+using PeerLostTest = PeerTest;
+
+// [LF-159] The owner reads what comes, and calls of the provider's queue that would are not
+// offered.
+TEST_F(PeerTest, CompletionsGoToTheOwner) {
+  uint8_t room[100];
+  ASSERT_EQ(fi_recv(a.ep, room, sizeof room, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  int context = 0;
+  ASSERT_EQ(fi_send(b.ep, "hello", 5, nullptr, to_a, &context), 0);
+  const Done done = next();
+  EXPECT_EQ(done.context, &context);
+  EXPECT_EQ(done.flags, uint64_t{FI_SEND | FI_MSG});
+  EXPECT_EQ(done.err, 0);
+
+  fi_cq_tagged_entry entry{};
+  fi_cq_err_entry error{};
+  fi_addr_t from = 0;
+  EXPECT_EQ(fi_cq_readfrom(b.cq, &entry, 1, &from), -FI_ENOSYS);
+  EXPECT_EQ(fi_cq_readerr(b.cq, &error, 0), -FI_ENOSYS);
+  EXPECT_EQ(fi_cq_sread(b.cq, &entry, 1, nullptr, 0), -FI_ENOSYS);
+  EXPECT_EQ(fi_cq_sreadfrom(b.cq, &entry, 1, &from, nullptr, 0), -FI_ENOSYS);
+  EXPECT_EQ(fi_cq_signal(b.cq), -FI_ENOSYS);
+  int fd = 0;
+  EXPECT_EQ(fi_control(&b.cq->fid, FI_GETWAIT, &fd), -FI_ENOSYS);
+  // The owner asks for the words of an error.
+  EXPECT_STRNE(fi_cq_strerror(b.cq, 1, nullptr, nullptr, 0), "");
+}
+
+// [LF-159] An operation that fails is an error of the owner's queue.
+TEST_F(PeerTest, FailuresGoToTheOwner) {
+  a.close_endpoint();
+  int context = 0;
+  send_to_nobody(&context);
+  const Done done = next();
+  EXPECT_EQ(done.context, &context);
+  EXPECT_NE(done.err, 0);
+  EXPECT_EQ(done.flags, uint64_t{FI_SEND | FI_TAGGED});
+}
+
+// [LF-159]
+TEST_F(PeerTest, ExpectedMessagesGoToTheOwnersReceives) {
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{4000}, size_t{300'000}}) {
+    auto& room = owner.post(bytes + 10);
+    expect_received(room, send(bytes), FI_MSG);
+    auto& tagged = owner.tpost(bytes + 10, 7);
+    expect_received(tagged, tsend(bytes, 7, 2), FI_TAGGED);
+  }
+  auto& pieces = owner.post_pieces(100'000, 7);
+  expect_received(pieces, send(100'000, 3), FI_MSG);
+  EXPECT_EQ(owner.asked, 9u);  // once for each
+}
+
+// [LF-159] More than the room for unexpected messages: only a receive can take it.
+TEST_F(PeerTest, TheLargestMessagesNeedNoRoomButTheirs) {
+  constexpr size_t kBytes = 64 << 20;
+  auto& room = owner.tpost(kBytes, 1);
+  expect_received(room, tsend(kBytes, 1), FI_TAGGED);
+}
+
+// [LF-159] Tags, masks and names of senders are matched by the owner, which is told them.
+TEST_F(PeerTest, TheOwnerMatches) {
+  auto& other = owner.post(100, 0x17);
+  auto& by_name = owner.post(100, kNameOfA);
+  auto& exact = owner.tpost(100, 5);
+  auto& any = owner.tpost(100, 0, ~uint64_t{0});
+  expect_received(by_name, send(10, 1), FI_MSG);
+  expect_received(any, tsend(10, 6, 2), FI_TAGGED);
+  expect_received(exact, tsend(10, 5, 3), FI_TAGGED);
+  // What nobody sends to stays the owner's.
+  EXPECT_EQ(owner.open_entries(), 1u);
+  b.insert(a.name(), 0x17);  // the older name is the sender's
+  EXPECT_TRUE(std::all_of(other.begin(), other.end(), [](uint8_t octet) { return octet == 0; }));
+  wait_for_queued(0);
+  EXPECT_EQ(owner.open_entries(), 1u);
+  ASSERT_EQ(fi_av_remove(b.av, &to_a, 1, 0), 0);
+  const Done done = [&] {
+    send(10, 4);
+    return next();
+  }();
+  EXPECT_EQ(done.context, other.data());
+  EXPECT_EQ(done.from, 0x17u);
+}
+
+// [LF-159] Kept, queued at the owner in the order of arrival, and received when it says so.
+TEST_F(PeerTest, UnexpectedMessagesWaitAtTheOwner) {
+  const auto& first = send(10, 1);
+  wait_for_queued(1);
+  const auto& second = send(4000, 2);
+  wait_for_queued(2);
+  const auto& third = tsend(200'000, 9, 3);
+  wait_for_queued(3);
+  EXPECT_EQ(owner.oldest_sender(), kNameOfA);
+  EXPECT_TRUE(owner.done.empty());
+  expect_received(owner.tpost(200'000, 9), third, FI_TAGGED);
+  expect_received(owner.post(10), first, FI_MSG);
+  expect_received(owner.post(4000), second, FI_MSG);
+}
+
+// [LF-159] One that is still arriving when its receive comes.
+TEST_F(PeerTest, ReceivesComeInTheMidstOfMessages) {
+  const auto& data = tsend(1'000'000, 9);
+  ASSERT_TRUE(run_until([&] { return owner.queued() == 1; }));
+  expect_received(owner.tpost(1'000'000, 9), data, FI_TAGGED);
+}
+
+// [LF-159] Header data is told with the queued message where the release has a place for it, and
+// always with the completion.
+TEST_F(PeerTest, HeaderDataIsPassedOn) {
+  for (const bool first : {true, false}) {
+    auto* room = first ? nullptr : &owner.tpost(100, 3);
+    ASSERT_EQ(fi_tsenddata(a.ep, "data", 4, nullptr, 77, to_b, 3, nullptr), 0);
+    if (first) {
+      wait_for_queued(1);
+      EXPECT_NE(owner.oldest_flags() & FI_REMOTE_CQ_DATA, 0u);
+      EXPECT_EQ(owner.oldest_data(), UET_HAVE_PEER_CNTR ? 77u : 0u);
+      room = &owner.tpost(100, 3);
+    }
+    const Done done = next();
+    EXPECT_EQ(done.context, room->data());
+    EXPECT_EQ(done.flags, uint64_t{FI_RECV | FI_TAGGED | FI_REMOTE_CQ_DATA});
+    EXPECT_EQ(done.data, 77u);
+  }
+}
+
+// [LF-159]
+TEST_F(PeerTest, DiscardedMessagesAreGone) {
+  for (uint32_t i = 0; i < 20; ++i) {
+    i % 2 == 0 ? send(100'000, i) : tsend(100, i, i);
+    wait_for_queued(1);
+    EXPECT_EQ(owner.discard_oldest(), 0);
+  }
+  const auto& last = tsend(10, 1);
+  expect_received(owner.tpost(10, 1), last, FI_TAGGED);
+}
+
+// [LF-159]
+TEST_F(PeerTest, TruncatedMessagesAreErrorsOfTheOwner) {
+  for (const bool first : {true, false}) {
+    for (const size_t bytes : {size_t{100}, size_t{100'000}}) {
+      auto* room = first ? nullptr : &owner.post(60);
+      send(bytes);
+      if (first) {
+        wait_for_queued(1);
+        room = &owner.post(60);
+      }
+      const Done done = next();
+      EXPECT_EQ(done.err, FI_ETRUNC);
+      EXPECT_EQ(done.context, room->data());
+      EXPECT_EQ(done.len, 60u);
+      EXPECT_EQ(done.olen, bytes - 60);
+    }
+  }
+}
+
+// [LF-159] More buffers than an operation may have.
+TEST_F(PeerTest, UselessEntriesEndInErrors) {
+  auto& room = owner.post_pieces(1000, 65);
+  send(10);
+  const Done done = next();
+  EXPECT_EQ(done.err, FI_ETRUNC);
+  EXPECT_EQ(done.context, room.data());
+}
+
+// [LF-159] What cannot be remembered is asked about again, and nothing overtakes it.
+TEST_F(PeerTest, AnOwnerWithoutMemoryIsAskedAgain) {
+  for (int* const refusal : {&owner.refuses_to_get, &owner.refuses_to_queue}) {
+    *refusal = -FI_ENOMEM;
+    const auto& first = tsend(10, 5, 1);
+    const uint32_t asked = owner.asked;
+    ASSERT_TRUE(run_until([&] { return owner.asked > asked + 3; }));
+    const auto& second = tsend(10, 5, 2);
+    ASSERT_TRUE(run_until([&] { return owner.asked > asked + 10; }));
+    EXPECT_EQ(owner.queued(), 0u);
+    EXPECT_EQ(owner.open_entries(), 0u);
+    *refusal = 0;
+    wait_for_queued(2);
+    expect_received(owner.tpost(10, 5), first, FI_TAGGED);
+    expect_received(owner.tpost(10, 5), second, FI_TAGGED);
+  }
+}
+
+// [LF-159] The owner holds its locks in its turn, and is asked at no other time.
+TEST_F(PeerTest, OwnersAreAskedInTheirTurn) {
+  const uint32_t asked = owner.asked;
+  const auto& data = tsend(10, 5);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  while (std::chrono::steady_clock::now() < end) {
+    fi_cq_read(a.rx_cq, nullptr, 0);
+    const ssize_t posted = fi_inject(b.ep, "", 0, to_a);
+    ASSERT_TRUE(posted == 0 || posted == -FI_EAGAIN) << posted;
+    fi_addr_t again = 1;
+    ASSERT_EQ(fi_av_insert(b.av, a.name().data(), 1, &again, FI_AV_USER_ID, nullptr), 1);
+    ASSERT_EQ(fi_av_remove(b.av, &again, 1, 0), 0);
+  }
+  EXPECT_EQ(owner.asked, asked);
+  expect_received(owner.tpost(10, 5), data, FI_TAGGED);
+}
+
+// [LF-159] What is queued at the owner when the endpoint closes is nobody's; its entries name
+// nothing then.
+TEST_F(PeerTest, EndpointsCloseWithMessagesQueued) {
+  send(10);
+  tsend(10, 1);
+  tsend(1'000'000, 2);
+  tsend(10, 3);
+  wait_for_queued(4);
+  b.close_endpoint();
+  EXPECT_EQ(owner.discard_oldest(), 0);
+  std::vector<uint8_t> room(10);
+  EXPECT_EQ(owner.start_oldest(room), 0);  // no endpoint is left that could tell
+  b.close_srx();
+  EXPECT_EQ(owner.discard_oldest(), 0);
+  EXPECT_EQ(owner.start_oldest(room), -FI_ENOENT);
+  EXPECT_EQ(owner.open_entries(), 1u);  // still the owner's
+  EXPECT_EQ(room, std::vector<uint8_t>(10));
+  EXPECT_TRUE(owner.done.empty());
+  owner.forget_all();
+}
+
+// [LF-159] A receive that its message has half is reported as cancelled, and given back.
+TEST_F(PeerTest, ReceivesInUseEndWithTheEndpoint) {
+  auto& room = owner.tpost(8 << 20, 1);
+  tsend(8 << 20, 1);
+  ASSERT_TRUE(run_until([&] { return owner.asked != 0; }));
+  b.close_endpoint();
+  ASSERT_EQ(owner.done.size(), 1u);
+  EXPECT_EQ(owner.done.front().err, FI_ECANCELED);
+  EXPECT_EQ(owner.done.front().context, room.data());
+  owner.done.clear();
+}
+
+// [LF-159] A message whose sender is gone cannot be received any more; its receive says so. Run
+// with a short FI_UET_PEER_TIMEOUT.
+TEST_F(PeerLostTest, LostMessagesEndTheirReceivesInErrors) {
+  {
+    auto c = std::make_unique<Node>();
+    const fi_addr_t from_c = c->insert(b.name());
+    b.insert(c->name(), 0x33);
+    const std::vector<uint8_t> data(4 << 20);
+    ASSERT_EQ(fi_tsend(c->ep, data.data(), data.size(), nullptr, from_c, 9, nullptr), 0);
+    ASSERT_TRUE(run_until([&] {
+      fi_cq_read(c->rx_cq, nullptr, 0);
+      return owner.queued() == 1;
+    }));
+  }
+  auto& room = owner.tpost(4 << 20, 9);
+  const Done done = next();
+  EXPECT_NE(done.err, 0);
+  EXPECT_EQ(done.context, room.data());
+}
+
+#if UET_HAVE_PEER_CNTR
+// [LF-160] Senders that are inserted after their message came are named then.
+TEST_F(PeerTest, SendersGetTheirNamesLater) {
+  Node c;
+  const fi_addr_t from_c = c.insert(b.name());
+  ASSERT_EQ(fi_tinject(c.ep, "who?", 4, from_c, 9), 0);
+  ASSERT_TRUE(run_until([&] {
+    fi_cq_read(c.rx_cq, nullptr, 0);
+    return owner.queued() == 1;
+  }));
+  EXPECT_EQ(owner.oldest_sender(), FI_ADDR_UNSPEC);
+  b.insert(c.name(), 0x33);
+  EXPECT_EQ(owner.named, 1u);
+  EXPECT_EQ(owner.oldest_sender(), 0x33u);
+  owner.tpost(10, 9);
+  EXPECT_EQ(next().from, 0x33u);
+}
+
+class PeerCounterTest : public PeerTest {
+ protected:
+  PeerCounterTest() : PeerTest(0, true) {}
+};
+
+// [LF-159]
+TEST_F(PeerCounterTest, TheOwnerCounts) {
+  owner.tpost(10, 1);
+  tsend(10, 1);
+  next();
+  EXPECT_EQ(owner.counted, 1u);
+  // Reading it is the owner's turn, too; the value is the owner's.
+  owner.tpost(10, 2);
+  tsend(10, 2);
+  ASSERT_TRUE(run_until([&] {
+    owner.in_turn = true;
+    EXPECT_EQ(fi_cntr_read(b.cntr), 0u);
+    owner.in_turn = false;
+    return owner.counted == 2;
+  }));
+  next();
+  a.close_endpoint();
+  send_to_nobody(nullptr);
+  next();
+  EXPECT_EQ(owner.counted_errors, 1u);
+  EXPECT_EQ(fi_cntr_readerr(b.cntr), 0u);
+  EXPECT_EQ(fi_cntr_add(b.cntr, 1), -FI_ENOSYS);
+  EXPECT_EQ(fi_cntr_set(b.cntr, 1), -FI_ENOSYS);
+  EXPECT_EQ(fi_cntr_adderr(b.cntr, 1), -FI_ENOSYS);
+  EXPECT_EQ(fi_cntr_seterr(b.cntr, 1), -FI_ENOSYS);
+  EXPECT_EQ(fi_cntr_wait(b.cntr, 1, 0), -FI_ENOSYS);
+}
+#endif
+
+class PeerSelectiveTest : public PeerTest {
+ protected:
+  PeerSelectiveTest() : PeerTest(FI_SELECTIVE_COMPLETION) {}
+};
+
+// [LF-159]
+TEST_F(PeerSelectiveTest, EntriesSayWhichReceivesAreReported) {
+  owner.tpost(10, 1);  // without FI_COMPLETION
+  owner.entry_flags = FI_COMPLETION;
+  auto& told = owner.tpost(10, 2);
+  tsend(10, 1, 1);
+  expect_received(told, tsend(10, 2, 2), FI_TAGGED);
+  wait_for_queued(0);
+}
+
+// [LF-160] fi_av, USER IDENTIFIERS FOR ADDRESSES: completions name a sender as its user does, and
+// operations as the address vector.
+class UserIdTest : public PairTest {
+ protected:
+  static NodeOptions with_ids() {
+    NodeOptions options;
+    options.caps = FI_MSG | FI_SOURCE | FI_DIRECTED_RECV | FI_AV_USER_ID;
+    return options;
+  }
+  fi_addr_t insert(fi_addr_t id, uint64_t flags = FI_AV_USER_ID) {
+    fi_addr_t addr = id;
+    EXPECT_EQ(fi_av_insert(b->av, a->name().data(), 1, &addr, flags, nullptr), 1);
+    return addr;
+  }
+  fi_addr_t sender_of_next(fi_addr_t from) {
+    auto& room = kept(std::vector<uint8_t>(10));
+    EXPECT_EQ(fi_recv(b->ep, room.data(), 10, nullptr, from, nullptr), 0);
+    EXPECT_EQ(fi_inject(a->ep, "x", 1, to_b), 0);
+    return next(b->rx_cq).from;
+  }
+};
+
+TEST_F(UserIdTest, SendersAreCalledByThem) {
+  open({}, with_ids());
+  ASSERT_EQ(fi_av_remove(b->av, &to_a, 1, 0), 0);
+  fi_addr_t addr = insert(0x1234'5678'9ABC);
+  EXPECT_EQ(addr, to_a);  // the lowest free one, as without a name
+  EXPECT_EQ(sender_of_next(addr), 0x1234'5678'9ABCu);
+  EXPECT_EQ(fi_inject(b->ep, "x", 1, addr), 0);
+  ASSERT_EQ(fi_av_remove(b->av, &addr, 1, 0), 0);
+  const fi_addr_t plain = insert(77, 0);
+  EXPECT_EQ(sender_of_next(plain), plain);
+}
+
+TEST_F(UserIdTest, TheyAreForThoseWhoAsked) {
+  open({}, with_ids());
+  const auto name = a->name();
+  EXPECT_EQ(fi_av_insert(b->av, name.data(), 1, nullptr, FI_AV_USER_ID, nullptr), -FI_EINVAL);
+  fi_addr_t addr = 5;
+  EXPECT_EQ(fi_av_insert(a->av, name.data(), 1, &addr, FI_AV_USER_ID, nullptr), -FI_EBADFLAGS);
+  fi_av_attr attr{};
+  attr.flags = FI_AV_USER_ID;
+  fid_av* av = nullptr;
+  EXPECT_EQ(fi_av_open(a->domain, &attr, &av, nullptr), -FI_EBADFLAGS);
+  ASSERT_EQ(fi_av_open(b->domain, &attr, &av, nullptr), 0);
+  // Names come later there.
+  EXPECT_EQ(fi_av_insert(av, name.data(), 1, &addr, FI_AV_USER_ID, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_av_insert(av, name.data(), 1, &addr, 0, nullptr), 1);
+#if UET_HAVE_AV_AUTH_KEY
+  EXPECT_EQ(fi_av_set_user_id(av, addr, 99, 0), 0);
+  EXPECT_EQ(fi_av_set_user_id(av, addr, 99, 1), -FI_EBADFLAGS);
+  EXPECT_EQ(fi_av_set_user_id(av, addr + 1, 99, 0), -FI_EINVAL);
+  EXPECT_EQ(fi_av_set_user_id(b->av, to_a, 99, 0), -FI_EINVAL);
+#endif
+  EXPECT_EQ(fi_close(&av->fid), 0);
+}
+
+// [LF-159] fi_peer, PEER CQ: an invalid flag; PEER SRX likewise.
+TEST_F(PeerTest, MisuseIsRefused) {
+  fid_cq* cq = nullptr;
+  fid_ep* srx = nullptr;
+  fi_cq_attr cq_attr{};
+  cq_attr.flags = FI_PEER;
+  fi_rx_attr rx_attr{};
+  rx_attr.op_flags = FI_PEER;
+
+  fid_peer_cq mute_cq{};
+  fid_peer_srx mute_srx{};
+  fi_peer_cq_context cq_context{sizeof cq_context, &mute_cq};
+  fi_peer_srx_context srx_context{sizeof srx_context, &mute_srx};
+  EXPECT_EQ(fi_cq_open(b.domain, &cq_attr, &cq, &cq_context), -FI_EINVAL);
+  EXPECT_EQ(fi_srx_context(b.domain, &rx_attr, &srx, &srx_context), -FI_EINVAL);
+  fi_ops_cq_owner no_cq_ops{};
+  mute_cq.owner_ops = &no_cq_ops;
+  fi_ops_srx_owner no_srx_ops{};
+  mute_srx.owner_ops = &no_srx_ops;
+  EXPECT_EQ(fi_cq_open(b.domain, &cq_attr, &cq, &cq_context), -FI_EINVAL);
+  EXPECT_EQ(fi_srx_context(b.domain, &rx_attr, &srx, &srx_context), -FI_EINVAL);
+  EXPECT_EQ(fi_cq_open(b.domain, &cq_attr, &cq, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_srx_context(b.domain, &rx_attr, &srx, nullptr), -FI_EINVAL);
+  cq_context = {sizeof cq_context, nullptr};
+  srx_context = {0, &owner.srx};
+  EXPECT_EQ(fi_cq_open(b.domain, &cq_attr, &cq, &cq_context), -FI_EINVAL);
+  EXPECT_EQ(fi_srx_context(b.domain, &rx_attr, &srx, &srx_context), -FI_EINVAL);
+
+  // A domain that was not opened for it has a helper thread, which would ask at any time.
+  cq_context = {sizeof cq_context, &owner.cq};
+  srx_context = {sizeof srx_context, &owner.srx};
+  EXPECT_EQ(fi_cq_open(a.domain, &cq_attr, &cq, &cq_context), -FI_EINVAL);
+  EXPECT_EQ(fi_srx_context(a.domain, &rx_attr, &srx, &srx_context), -FI_EINVAL);
+
+  // Nothing is posted to what others own.
+  uint8_t octet = 0;
+  EXPECT_EQ(fi_recv(b.srx, &octet, 1, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EOPNOTSUPP);
+  EXPECT_EQ(fi_trecv(b.ep, &octet, 1, nullptr, FI_ADDR_UNSPEC, 0, 0, nullptr), -FI_EOPNOTSUPP);
+}
+
+}  // namespace
+}  // namespace uet::prov::test
