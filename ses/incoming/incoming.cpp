@@ -19,11 +19,10 @@ Incoming::Incoming(Resources& res, const Endpoints& endpoints, MemoryRegions& me
       pulls_(res, endpoints, receives_, outgoing.posting()),
       deferred_(res, endpoints, receives_, kept_, outgoing.posting()),
       delivery_(res, endpoints, receives_, kept_, arriving_, pulls_, deferred_),
-      owned_(res, receives_, kept_, delivery_),
       checks_(res, endpoints, memory, generations_),
       refusals_(res, arriving_),
-      sends_(res, arriving_, refusals_, receives_, kept_, generations_, delivery_, owned_,
-             pulls_, deferred_),
+      sends_(res, arriving_, refusals_, receives_, kept_, generations_, delivery_, pulls_,
+             deferred_),
       rma_(res, memory, arriving_, refusals_, delivery_, answers, outgoing),
       atomics_(res, memory, refusals_, receives_, answers, sends_) {}
 

@@ -16,7 +16,6 @@
 #include "ses/receives/delivery.h"
 #include "ses/receives/generations.h"
 #include "ses/receives/kept_messages.h"
-#include "ses/receives/owned_receives.h"
 #include "ses/receives/receives.h"
 #include "ses/rendezvous/pulls.h"
 #include "ses/resources.h"
@@ -36,7 +35,7 @@ class Incoming {
   // Where receives are posted, and where messages wait for them.
   Delivery& delivery() { return delivery_; }
   KeptMessages& kept() { return kept_; }
-  OwnedReceives& owned() { return owned_; }
+  OwnedReceives& owned() { return sends_.owned(); }
 
   pds::Verdict on_request(const pds::RxRequest& rx);
   // An operation that a part of this half posted is over.
@@ -69,7 +68,6 @@ class Incoming {
   Pulls pulls_;
   DeferredMessages deferred_;
   Delivery delivery_;
-  OwnedReceives owned_;
   Checks checks_;
   Refusals refusals_;
   Sends sends_;

@@ -26,8 +26,8 @@ Envelope envelope_of(const Request& q);
 class Sends {
  public:
   Sends(Resources& res, ArrivingMessages& arriving, Refusals& refusals, Receives& receives,
-        KeptMessages& kept, Generations& generations, Delivery& delivery, OwnedReceives& owned,
-        Pulls& pulls, DeferredMessages& deferred)
+        KeptMessages& kept, Generations& generations, Delivery& delivery, Pulls& pulls,
+        DeferredMessages& deferred)
       : res_(res),
         arriving_(arriving),
         refusals_(refusals),
@@ -35,9 +35,12 @@ class Sends {
         kept_(kept),
         generations_(generations),
         delivery_(delivery),
-        owned_(owned),
+        owned_(res, receives, kept, delivery),
         pulls_(pulls),
         deferred_(deferred) {}
+
+  // Receives of others, whom messages are asked about.
+  OwnedReceives& owned() { return owned_; }
 
   pds::Verdict begin(Endpoint& ep, const Request& q);
   pds::Verdict proceed(RxMessage& m, Endpoint& ep, const Request& q);
@@ -86,7 +89,7 @@ class Sends {
   KeptMessages& kept_;
   Generations& generations_;
   Delivery& delivery_;
-  OwnedReceives& owned_;
+  OwnedReceives owned_;
   Pulls& pulls_;
   DeferredMessages& deferred_;
 };

@@ -111,6 +111,29 @@ bool is_unicast(const FabricAddress& fa) {
   return !zero && fa.ip[0] != 0xFF;
 }
 
+// Settles what packets to the peer carry, by what its address states and by the route. [LF-131,
+// LF-140]
+Result<void> agree(Domain& domain, const UetAddress& address, pds::Peer& peer, Instant now) {
+  const io::Route route = domain.routes().find(domain.terms().local, address.fa, now);
+  const uint32_t agreed = agree_payload(domain.terms().payload, address, route);
+  if (agreed == 0) {
+    UET_WARN(AV,
+             "%s: the route carries packets of %u octets, a payload of %u needs %u; raise the MTU "
+             "of the route (ip route get)\n",
+             to_string(address).c_str(), route.mtu_bytes, wire::kPayloadMtuMin,
+             wire::kPayloadMtuMin + wire::kHeadersMin);
+    return Errc::too_long;
+  }
+  const bool is_news = peer.payload_toward(0) != agreed;
+  if (address.payload_mtu != 0) peer.payload_mtu = address.payload_mtu;
+  peer.agree_payload(agreed);
+  if (is_news && agreed != domain.terms().payload_mtu()) {
+    UET_INFO(AV, "%s: packets carry %u octets, those to others %u (route: %u)\n",
+             to_string(address).c_str(), agreed, domain.terms().payload_mtu(), route.mtu_bytes);
+  }
+  return {};
+}
+
 }  // namespace
 
 fi_ops* AddressVector::fid_ops() { return &object_ops; }
@@ -173,7 +196,7 @@ Result<ses::Destination> AddressVector::reach(const UetAddress& address, JobId j
   ProgressEngine::Entry entry(*engine.progress);
   pds::PeerTable& peers = entry.fep().peers();
   const PeerId peer = UET_TRY(peers.find_or_add(address.fa, entry.now()));
-  UET_CHECK(agree(address, peers[peer], entry.now()));
+  UET_CHECK(agree(domain_, address, peers[peer], entry.now()));
 
   // One that does not own port 4793 is answered at its own port. [WIRE-121]
   if (address.fa.port != kUetPort) peers[peer].private_mark = true;
@@ -206,28 +229,6 @@ Result<fi_addr_t> AddressVector::add(const UetAddress& address, JobId job,
     to.push_back(*reached);
   }
   return tables_.add(address, to, user_id);
-}
-
-// What packets to the peer carry, by what its address states and by the route. [LF-131, LF-140]
-Result<void> AddressVector::agree(const UetAddress& address, pds::Peer& peer, Instant now) {
-  const io::Route route = domain_.routes().find(domain_.terms().local, address.fa, now);
-  const uint32_t agreed = agree_payload(domain_.terms().payload, address, route);
-  if (agreed == 0) {
-    UET_WARN(AV,
-             "%s: the route carries packets of %u octets, a payload of %u needs %u; raise the MTU "
-             "of the route (ip route get)\n",
-             to_string(address).c_str(), route.mtu_bytes, wire::kPayloadMtuMin,
-             wire::kPayloadMtuMin + wire::kHeadersMin);
-    return Errc::too_long;
-  }
-  const bool is_news = peer.payload_toward(0) != agreed;
-  if (address.payload_mtu != 0) peer.payload_mtu = address.payload_mtu;
-  peer.agree_payload(agreed);
-  if (is_news && agreed != domain_.terms().payload_mtu()) {
-    UET_INFO(AV, "%s: packets carry %u octets, those to others %u (route: %u)\n",
-             to_string(address).c_str(), agreed, domain_.terms().payload_mtu(), route.mtu_bytes);
-  }
-  return {};
 }
 
 int AddressVector::report(const Insertion& insertion, size_t good) {
@@ -277,15 +278,6 @@ int AddressVector::check(const Insertion& insertion) const {
   return 0;
 }
 
-// Which job the address at that position is inserted for; 0: as its endpoint is. [LF-019]
-Result<JobId> AddressVector::job_of(const Insertion& insertion, size_t position) const {
-  if ((insertion.flags & kAuthKeyFlag) == 0) return JobId();
-  const ProgressEngine::Entry entry(domain_.first_engine());
-  const JobId* const job = keys_.find(insertion.out[position]);
-  if (job == nullptr) return Errc::invalid;
-  return *job;
-}
-
 // Inserts what `next` yields, one by one.
 template <class Next>
 int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& next) {
@@ -297,7 +289,13 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
     tables_.release_settled();
     for (size_t i = 0; i < count; ++i) {
       const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
-        const JobId job = UET_TRY(job_of(insertion, i));
+        JobId job;  // 0: as its endpoint is [LF-019]
+        if ((insertion.flags & kAuthKeyFlag) != 0) {
+          const ProgressEngine::Entry entry(domain_.first_engine());
+          const JobId* const named = keys_.find(insertion.out[i]);
+          if (named == nullptr) return Errc::invalid;
+          job = *named;
+        }
         const bool is_named = (insertion.flags & FI_AV_USER_ID) != 0;
         return add(UET_TRY(next(i)), job, is_named ? &insertion.out[i] : nullptr);
       }();
@@ -314,17 +312,6 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
   }
   for (PeerReceives* peer : listeners) peer->on_inserted();
   return report(insertion, good);
-}
-
-// Set-up calls do not come while one of its endpoints opens or closes.
-void AddressVector::add_listener(PeerReceives& peer) {
-  const std::lock_guard lock(domain_.engines().set_up_lock());
-  listeners_.push_back(&peer);
-}
-
-void AddressVector::remove_listener(PeerReceives& peer) {
-  const std::lock_guard lock(domain_.engines().set_up_lock());
-  std::erase(listeners_, &peer);
 }
 
 int AddressVector::set_user_id(fi_addr_t address, fi_addr_t id, uint64_t flags) {

@@ -43,9 +43,8 @@ class AddressVector {
   // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
   AvKeys& keys() { return keys_; }
 
-  // Told after each insertion.
-  void add_listener(PeerReceives& peer);
-  void remove_listener(PeerReceives& peer);
+  // Who is told after each insertion. Set-up lock held.
+  std::vector<PeerReceives*>& listeners() { return listeners_; }
 
   // The operations behind struct fi_ops_av.
   int insert(const void* addresses, size_t count, fi_addr_t* out, uint64_t flags, void* context);
@@ -72,8 +71,6 @@ class AddressVector {
   int insert_all(const Insertion& insertion, size_t count, Next&& next);
   Result<fi_addr_t> add(const UetAddress& address, JobId job, const fi_addr_t* user_id);
   Result<ses::Destination> reach(const UetAddress& address, JobId job, const DomainEngine& engine);
-  Result<JobId> job_of(const Insertion& insertion, size_t position) const;
-  Result<void> agree(const UetAddress& address, pds::Peer& peer, Instant now);
   void fail(const Insertion& insertion, size_t position, Errc why);
   int report(const Insertion& insertion, size_t good);
   int remove_one(fi_addr_t address);
@@ -88,7 +85,7 @@ class AddressVector {
   const uint32_t addr_format_;
   AvTables tables_;
   AvKeys keys_;
-  std::vector<PeerReceives*> listeners_;  // under the set-up lock
+  std::vector<PeerReceives*> listeners_;
 };
 
 }  // namespace uet::prov

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 
 // Newer headers append members to the operation tables; they stay null. [ABI-026]
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -177,28 +178,34 @@ int SharedReceives::close() {
 
 // [fi_endpoint, SHARED CONTEXTS]
 bool SharedReceives::join(AddressVector& av) {
-  ProgressEngine::Entry entry(engine_);
-  if (av_users_ != 0 && av_ != &av) {
-    UET_WARN(EP_CTRL, "fi_ep_bind: endpoints that share their receives share the address vector\n");
-    return false;
-  }
-  av_ = &av;
-  ++av_users_;
-  if (peer_ && av_users_ == 1) {
+  {
+    ProgressEngine::Entry entry(engine_);
+    if (av_users_ != 0 && av_ != &av) {
+      UET_WARN(EP_CTRL,
+               "fi_ep_bind: endpoints that share their receives share the address vector\n");
+      return false;
+    }
+    av_ = &av;
+    if (++av_users_ != 1 || !peer_) return true;
     peer_->set_addresses(&av);
-    av.add_listener(*peer_);
   }
+  const std::lock_guard lock(domain_.engines().set_up_lock());
+  av.listeners().push_back(peer_.get());
   return true;
 }
 
+// The owner does not close its endpoint while it inserts addresses.
 void SharedReceives::leave(AddressVector& av) {
-  ProgressEngine::Entry entry(engine_);
-  UET_ASSERT(av_ == &av && av_users_ > 0);
-  if (--av_users_ != 0) return;
-  av_ = nullptr;
-  if (!peer_) return;
-  peer_->set_addresses(nullptr);
-  av.remove_listener(*peer_);
+  {
+    ProgressEngine::Entry entry(engine_);
+    UET_ASSERT(av_ == &av && av_users_ > 0);
+    if (--av_users_ != 0) return;
+    av_ = nullptr;
+    if (!peer_) return;
+    peer_->set_addresses(nullptr);
+  }
+  const std::lock_guard lock(domain_.engines().set_up_lock());
+  std::erase(av.listeners(), peer_.get());
 }
 
 ssize_t SharedReceives::check_post(bool tagged) const {

@@ -1,4 +1,5 @@
 // Completion queues through the libfabric API: formats, order, errors, room, sources.
+#include "prov/uet/api/compat.h"
 #include "prov/uet/test/node.h"
 
 #include <unistd.h>
@@ -385,6 +386,65 @@ TEST_F(CqTest, ErrorTextsNameTheCode) {
   EXPECT_STREQ(fi_cq_strerror(a->tx_cq, 0x1C, "(peer 10.0.0.1 port 4793)", text, sizeof(text)),
                text);
   EXPECT_NE(std::string(text).find("10.0.0.1"), std::string::npos) << text;
+}
+
+// fi_av, USER IDENTIFIERS FOR ADDRESSES: completions name a sender as its user does, and
+// operations as the address vector.
+class UserIdTest : public PairTest {
+ protected:
+  static NodeOptions with_ids() {
+    NodeOptions options;
+    options.caps = FI_MSG | FI_SOURCE | FI_DIRECTED_RECV | FI_AV_USER_ID;
+    return options;
+  }
+  fi_addr_t insert(fi_addr_t id, uint64_t flags = FI_AV_USER_ID) {
+    fi_addr_t addr = id;
+    EXPECT_EQ(fi_av_insert(b->av, a->name().data(), 1, &addr, flags, nullptr), 1);
+    return addr;
+  }
+  fi_addr_t sender_of_next(fi_addr_t from) {
+    auto& room = kept(std::vector<uint8_t>(10));
+    EXPECT_EQ(fi_recv(b->ep, room.data(), 10, nullptr, from, nullptr), 0);
+    EXPECT_EQ(fi_inject(a->ep, "x", 1, to_b), 0);
+    return next(b->rx_cq).from;
+  }
+};
+
+// [LF-160]
+TEST_F(UserIdTest, SendersAreCalledByThem) {
+  open({}, with_ids());
+  ASSERT_EQ(fi_av_remove(b->av, &to_a, 1, 0), 0);
+  fi_addr_t addr = insert(0x1234'5678'9ABC);
+  EXPECT_EQ(addr, to_a);  // the lowest free one, as without a name
+  EXPECT_EQ(sender_of_next(addr), 0x1234'5678'9ABCu);
+  EXPECT_EQ(fi_inject(b->ep, "x", 1, addr), 0);
+  ASSERT_EQ(fi_av_remove(b->av, &addr, 1, 0), 0);
+  const fi_addr_t plain = insert(77, 0);
+  EXPECT_EQ(sender_of_next(plain), plain);
+}
+
+// [LF-160]
+TEST_F(UserIdTest, TheyAreForThoseWhoAsked) {
+  open({}, with_ids());
+  const auto name = a->name();
+  EXPECT_EQ(fi_av_insert(b->av, name.data(), 1, nullptr, FI_AV_USER_ID, nullptr), -FI_EINVAL);
+  fi_addr_t addr = 5;
+  EXPECT_EQ(fi_av_insert(a->av, name.data(), 1, &addr, FI_AV_USER_ID, nullptr), -FI_EBADFLAGS);
+  fi_av_attr attr{};
+  attr.flags = FI_AV_USER_ID;
+  fid_av* av = nullptr;
+  EXPECT_EQ(fi_av_open(a->domain, &attr, &av, nullptr), -FI_EBADFLAGS);
+  ASSERT_EQ(fi_av_open(b->domain, &attr, &av, nullptr), 0);
+  // Names come later there.
+  EXPECT_EQ(fi_av_insert(av, name.data(), 1, &addr, FI_AV_USER_ID, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_av_insert(av, name.data(), 1, &addr, 0, nullptr), 1);
+#if UET_HAVE_AV_AUTH_KEY
+  EXPECT_EQ(fi_av_set_user_id(av, addr, 99, 0), 0);
+  EXPECT_EQ(fi_av_set_user_id(av, addr, 99, 1), -FI_EBADFLAGS);
+  EXPECT_EQ(fi_av_set_user_id(av, addr + 1, 99, 0), -FI_EINVAL);
+  EXPECT_EQ(fi_av_set_user_id(b->av, to_a, 99, 0), -FI_EINVAL);
+#endif
+  EXPECT_EQ(fi_close(&av->fid), 0);
 }
 
 }  // namespace

@@ -37,13 +37,15 @@ PeerOwner::PeerOwner() {
     for (fi_peer_rx_entry* e : of(fid).queue_) {
       if (e->addr != FI_ADDR_UNSPEC) continue;
       e->addr = get(e);
-      if (e->addr != FI_ADDR_UNSPEC) ++of(fid).named;
+      if (e->addr != FI_ADDR_UNSPEC) ++of(fid).seen.named;
     }
   };
   cntr_ops_.size = sizeof cntr_ops_;
-  cntr_ops_.inc = [](fid_peer_cntr* fid) { ++static_cast<PeerOwner*>(fid->fid.context)->counted; };
+  cntr_ops_.inc = [](fid_peer_cntr* fid) {
+    ++static_cast<PeerOwner*>(fid->fid.context)->seen.counted;
+  };
   cntr_ops_.incerr = [](fid_peer_cntr* fid) {
-    ++static_cast<PeerOwner*>(fid->fid.context)->counted_errors;
+    ++static_cast<PeerOwner*>(fid->fid.context)->seen.counted_errors;
   };
   cntr.fid.context = this;
   cntr.owner_ops = &cntr_ops_;
@@ -58,7 +60,7 @@ PeerOwner::Entry& PeerOwner::add(bool tagged, fi_addr_t from, uint64_t tag) {
   e.entry.srx = &srx;
   e.entry.addr = from;
   e.entry.tag = tag;
-  e.entry.flags = FI_RECV | (tagged ? FI_TAGGED : FI_MSG) | entry_flags;
+  e.entry.flags = FI_RECV | (tagged ? FI_TAGGED : FI_MSG) | ways.entry_flags;
   e.entry.owner_context = &e;
   return e;
 }
@@ -142,9 +144,9 @@ bool PeerOwner::fits(const Entry& posted, bool tagged, fi_addr_t from, uint64_t 
 }
 
 int PeerOwner::get(bool tagged, fi_addr_t from, uint64_t tag, fi_peer_rx_entry** out) {
-  ++asked;
-  if (!in_turn) ++asked_out_of_turn;
-  if (refuses_to_get != 0) return refuses_to_get;
+  ++seen.asked;
+  if (!in_turn) ++seen.out_of_turn;
+  if (ways.refuses_to_get != 0) return ways.refuses_to_get;
   const auto match = std::find_if(posted_.begin(), posted_.end(),
                                   [&](Entry* e) { return fits(*e, tagged, from, tag); });
   if (match == posted_.end()) {
@@ -157,7 +159,7 @@ int PeerOwner::get(bool tagged, fi_addr_t from, uint64_t tag, fi_peer_rx_entry**
 }
 
 int PeerOwner::queue(fi_peer_rx_entry* entry) {
-  if (refuses_to_queue != 0) return refuses_to_queue;
+  if (ways.refuses_to_queue != 0) return ways.refuses_to_queue;
   queue_.push_back(entry);
   return 0;
 }

@@ -12,6 +12,20 @@
 
 namespace uet::prov::test {
 
+struct AskedOfOwner {
+  uint32_t asked = 0;        // get_msg and get_tag
+  uint32_t out_of_turn = 0;  // of these while no read of an imported object ran
+  uint32_t named = 0;        // senders that got a name after they were queued
+  uint64_t counted = 0;
+  uint64_t counted_errors = 0;
+};
+
+struct WaysOfOwner {
+  int refuses_to_get = 0;    // -FI_E*: get_* answers that
+  int refuses_to_queue = 0;  // the same of queue_*
+  uint64_t entry_flags = 0;  // of receives that are posted, beside their kind
+};
+
 class PeerOwner {
  public:
   PeerOwner();
@@ -31,17 +45,10 @@ class PeerOwner {
   // Gives up all entries, as who closes itself.
   void forget_all() { entries_.clear(); }
 
-  // What was asked of it.
-  std::deque<Done> done;           // completions
-  uint32_t asked = 0;              // get_msg and get_tag
-  uint32_t asked_out_of_turn = 0;  // while fi_cq_read of the imported queue did not run
-  uint32_t named = 0;              // senders that got a name after they were queued
-  uint64_t counted = 0;
-  uint64_t counted_errors = 0;
+  std::deque<Done> done;  // completions
+  AskedOfOwner seen;
+  WaysOfOwner ways;
   bool in_turn = false;
-  int refuses_to_get = 0;    // -FI_E*: get_* answers that
-  int refuses_to_queue = 0;  // the same of queue_*
-  uint64_t entry_flags = 0;  // of receives that are posted, beside their kind
 
   size_t queued() const { return queue_.size(); }
   // Entries that it gave away or queued and that did not come back.

@@ -1,5 +1,5 @@
 // Objects of another provider in uet, as lnx imports them: completions, receives, counters.
-// [LF-159, LF-160, fi_peer]
+// [fi_peer]
 #include "prov/uet/test/peer_owner.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class PeerTest : public ::testing::Test {
   }
   // After which nothing may be open any more.
   void TearDown() override {
-    EXPECT_EQ(owner.asked_out_of_turn, 0u);
+    EXPECT_EQ(owner.seen.out_of_turn, 0u);
     EXPECT_EQ(owner.open_entries(), 0u);
     EXPECT_TRUE(owner.done.empty());
   }
@@ -141,7 +141,7 @@ TEST_F(PeerTest, ExpectedMessagesGoToTheOwnersReceives) {
   }
   auto& pieces = owner.post_pieces(100'000, 7);
   expect_received(pieces, send(100'000, 3), FI_MSG);
-  EXPECT_EQ(owner.asked, 9u);  // once for each
+  EXPECT_EQ(owner.seen.asked, 9u);  // once for each
 }
 
 // [LF-159] More than the room for unexpected messages: only a receive can take it.
@@ -257,13 +257,13 @@ TEST_F(PeerTest, UselessEntriesEndInErrors) {
 
 // [LF-159] What cannot be remembered is asked about again, and nothing overtakes it.
 TEST_F(PeerTest, AnOwnerWithoutMemoryIsAskedAgain) {
-  for (int* const refusal : {&owner.refuses_to_get, &owner.refuses_to_queue}) {
+  for (int* const refusal : {&owner.ways.refuses_to_get, &owner.ways.refuses_to_queue}) {
     *refusal = -FI_ENOMEM;
     const auto& first = tsend(10, 5, 1);
-    const uint32_t asked = owner.asked;
-    ASSERT_TRUE(run_until([&] { return owner.asked > asked + 3; }));
+    const uint32_t asked = owner.seen.asked;
+    ASSERT_TRUE(run_until([&] { return owner.seen.asked > asked + 3; }));
     const auto& second = tsend(10, 5, 2);
-    ASSERT_TRUE(run_until([&] { return owner.asked > asked + 10; }));
+    ASSERT_TRUE(run_until([&] { return owner.seen.asked > asked + 10; }));
     EXPECT_EQ(owner.queued(), 0u);
     EXPECT_EQ(owner.open_entries(), 0u);
     *refusal = 0;
@@ -275,7 +275,7 @@ TEST_F(PeerTest, AnOwnerWithoutMemoryIsAskedAgain) {
 
 // [LF-159] The owner holds its locks in its turn, and is asked at no other time.
 TEST_F(PeerTest, OwnersAreAskedInTheirTurn) {
-  const uint32_t asked = owner.asked;
+  const uint32_t asked = owner.seen.asked;
   const auto& data = tsend(10, 5);
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   while (std::chrono::steady_clock::now() < end) {
@@ -286,7 +286,7 @@ TEST_F(PeerTest, OwnersAreAskedInTheirTurn) {
     ASSERT_EQ(fi_av_insert(b.av, a.name().data(), 1, &again, FI_AV_USER_ID, nullptr), 1);
     ASSERT_EQ(fi_av_remove(b.av, &again, 1, 0), 0);
   }
-  EXPECT_EQ(owner.asked, asked);
+  EXPECT_EQ(owner.seen.asked, asked);
   expect_received(owner.tpost(10, 5), data, FI_TAGGED);
 }
 
@@ -315,7 +315,7 @@ TEST_F(PeerTest, EndpointsCloseWithMessagesQueued) {
 TEST_F(PeerTest, ReceivesInUseEndWithTheEndpoint) {
   auto& room = owner.tpost(8 << 20, 1);
   tsend(8 << 20, 1);
-  ASSERT_TRUE(run_until([&] { return owner.asked != 0; }));
+  ASSERT_TRUE(run_until([&] { return owner.seen.asked != 0; }));
   b.close_endpoint();
   ASSERT_EQ(owner.done.size(), 1u);
   EXPECT_EQ(owner.done.front().err, FI_ECANCELED);
@@ -355,7 +355,7 @@ TEST_F(PeerTest, SendersGetTheirNamesLater) {
   }));
   EXPECT_EQ(owner.oldest_sender(), FI_ADDR_UNSPEC);
   b.insert(c.name(), 0x33);
-  EXPECT_EQ(owner.named, 1u);
+  EXPECT_EQ(owner.seen.named, 1u);
   EXPECT_EQ(owner.oldest_sender(), 0x33u);
   owner.tpost(10, 9);
   EXPECT_EQ(next().from, 0x33u);
@@ -371,7 +371,7 @@ TEST_F(PeerCounterTest, TheOwnerCounts) {
   owner.tpost(10, 1);
   tsend(10, 1);
   next();
-  EXPECT_EQ(owner.counted, 1u);
+  EXPECT_EQ(owner.seen.counted, 1u);
   // Reading it is the owner's turn, too; the value is the owner's.
   owner.tpost(10, 2);
   tsend(10, 2);
@@ -379,13 +379,13 @@ TEST_F(PeerCounterTest, TheOwnerCounts) {
     owner.in_turn = true;
     EXPECT_EQ(fi_cntr_read(b.cntr), 0u);
     owner.in_turn = false;
-    return owner.counted == 2;
+    return owner.seen.counted == 2;
   }));
   next();
   a.close_endpoint();
   send_to_nobody(nullptr);
   next();
-  EXPECT_EQ(owner.counted_errors, 1u);
+  EXPECT_EQ(owner.seen.counted_errors, 1u);
   EXPECT_EQ(fi_cntr_readerr(b.cntr), 0u);
   EXPECT_EQ(fi_cntr_add(b.cntr, 1), -FI_ENOSYS);
   EXPECT_EQ(fi_cntr_set(b.cntr, 1), -FI_ENOSYS);
@@ -403,68 +403,11 @@ class PeerSelectiveTest : public PeerTest {
 // [LF-159]
 TEST_F(PeerSelectiveTest, EntriesSayWhichReceivesAreReported) {
   owner.tpost(10, 1);  // without FI_COMPLETION
-  owner.entry_flags = FI_COMPLETION;
+  owner.ways.entry_flags = FI_COMPLETION;
   auto& told = owner.tpost(10, 2);
   tsend(10, 1, 1);
   expect_received(told, tsend(10, 2, 2), FI_TAGGED);
   wait_for_queued(0);
-}
-
-// [LF-160] fi_av, USER IDENTIFIERS FOR ADDRESSES: completions name a sender as its user does, and
-// operations as the address vector.
-class UserIdTest : public PairTest {
- protected:
-  static NodeOptions with_ids() {
-    NodeOptions options;
-    options.caps = FI_MSG | FI_SOURCE | FI_DIRECTED_RECV | FI_AV_USER_ID;
-    return options;
-  }
-  fi_addr_t insert(fi_addr_t id, uint64_t flags = FI_AV_USER_ID) {
-    fi_addr_t addr = id;
-    EXPECT_EQ(fi_av_insert(b->av, a->name().data(), 1, &addr, flags, nullptr), 1);
-    return addr;
-  }
-  fi_addr_t sender_of_next(fi_addr_t from) {
-    auto& room = kept(std::vector<uint8_t>(10));
-    EXPECT_EQ(fi_recv(b->ep, room.data(), 10, nullptr, from, nullptr), 0);
-    EXPECT_EQ(fi_inject(a->ep, "x", 1, to_b), 0);
-    return next(b->rx_cq).from;
-  }
-};
-
-TEST_F(UserIdTest, SendersAreCalledByThem) {
-  open({}, with_ids());
-  ASSERT_EQ(fi_av_remove(b->av, &to_a, 1, 0), 0);
-  fi_addr_t addr = insert(0x1234'5678'9ABC);
-  EXPECT_EQ(addr, to_a);  // the lowest free one, as without a name
-  EXPECT_EQ(sender_of_next(addr), 0x1234'5678'9ABCu);
-  EXPECT_EQ(fi_inject(b->ep, "x", 1, addr), 0);
-  ASSERT_EQ(fi_av_remove(b->av, &addr, 1, 0), 0);
-  const fi_addr_t plain = insert(77, 0);
-  EXPECT_EQ(sender_of_next(plain), plain);
-}
-
-TEST_F(UserIdTest, TheyAreForThoseWhoAsked) {
-  open({}, with_ids());
-  const auto name = a->name();
-  EXPECT_EQ(fi_av_insert(b->av, name.data(), 1, nullptr, FI_AV_USER_ID, nullptr), -FI_EINVAL);
-  fi_addr_t addr = 5;
-  EXPECT_EQ(fi_av_insert(a->av, name.data(), 1, &addr, FI_AV_USER_ID, nullptr), -FI_EBADFLAGS);
-  fi_av_attr attr{};
-  attr.flags = FI_AV_USER_ID;
-  fid_av* av = nullptr;
-  EXPECT_EQ(fi_av_open(a->domain, &attr, &av, nullptr), -FI_EBADFLAGS);
-  ASSERT_EQ(fi_av_open(b->domain, &attr, &av, nullptr), 0);
-  // Names come later there.
-  EXPECT_EQ(fi_av_insert(av, name.data(), 1, &addr, FI_AV_USER_ID, nullptr), -FI_EINVAL);
-  EXPECT_EQ(fi_av_insert(av, name.data(), 1, &addr, 0, nullptr), 1);
-#if UET_HAVE_AV_AUTH_KEY
-  EXPECT_EQ(fi_av_set_user_id(av, addr, 99, 0), 0);
-  EXPECT_EQ(fi_av_set_user_id(av, addr, 99, 1), -FI_EBADFLAGS);
-  EXPECT_EQ(fi_av_set_user_id(av, addr + 1, 99, 0), -FI_EINVAL);
-  EXPECT_EQ(fi_av_set_user_id(b->av, to_a, 99, 0), -FI_EINVAL);
-#endif
-  EXPECT_EQ(fi_close(&av->fid), 0);
 }
 
 // [LF-159] fi_peer, PEER CQ: an invalid flag; PEER SRX likewise.
