@@ -14,7 +14,8 @@ root.
   1. downloads libfabric of a later Debian and the libraries it needs (10 MB) with apt-get, from
      where this machine has its own packages, and unpacks them; nothing is installed
   2. builds the provider and the tests that only later releases have, not optimised, against it
-  3. runs them, fi_info and fi_pingpong with that libfabric and the C library it came with
+  3. runs them, fi_info and fi_pingpong with that libfabric and the C library it came with; and,
+     where it has lnx, tagged messages over lnx, which links shm and uet
 Needs no root.
 
   --suite NAME  the Debian (default trixie, which is 13 and has libfabric 2.1)
@@ -110,7 +111,7 @@ export PKG_CONFIG_PATH=$folder
 (cd "$root" && cmake --preset dev -B "$build" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g0' \
   -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8 \
   -DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined >/dev/null)
-cmake --build "$build" -j "$jobs" --target uet-fi "${tests[@]}"
+cmake --build "$build" -j "$jobs" --target uet-fi "${tests[@]}" peer_test
 
 # Programs of that release, under their names.
 programs=$folder/programs
@@ -137,7 +138,16 @@ check() {
 say "fi_info, fi_pingpong and tests with libfabric $there"
 for case in info loopback; do check "$case" "$system/pingpong.sh" "$case" "$provider"; done
 export FI_PROVIDER_PATH=$provider FI_PROVIDER=uet
-for name in "${tests[@]}"; do
-  check "$name" timeout 180 "$loader" --library-path "$libraries" "$provider/$name"
-done
+there_runs() { timeout 180 "$loader" --library-path "$libraries" "$@"; }
+for name in "${tests[@]}"; do check "$name" there_runs "$provider/$name"; done
+# Without the one that waits until a peer is given up.
+check peer_test there_runs "$provider/peer_test" --gtest_filter='-PeerLost*'
+unset FI_PROVIDER
+if there_runs "$packages/usr/bin/fi_info" -l | grep -q '^lnx:'; then
+  cmake --build "$build" -j "$jobs" --target lnx_test
+  FI_LNX_PROV_LINKS=shm+uet FI_LNX_DISABLE_SHM=1 FI_UET_IFACE=127.0.0.1 \
+    check 'lnx, uet alone' there_runs "$provider/lnx_test"
+else
+  echo "SKIPPED: libfabric $there has no lnx"
+fi
 exit $failed

@@ -33,10 +33,10 @@ PeerOwner::PeerOwner() {
   srx_ops_.queue_tag = queue_op;
   srx_ops_.free_entry = [](fi_peer_rx_entry* e) { of(e->srx).free(e); };
 #if UET_HAVE_PEER_CNTR
-  srx_ops_.foreach_unspec_addr = [](fid_peer_srx* fid, fi_addr_t (*get)(fi_peer_rx_entry*)) {
+  srx_ops_.foreach_unspec_addr = [](fid_peer_srx* fid, fi_addr_t (*address_of)(fi_peer_rx_entry*)) {
     for (fi_peer_rx_entry* e : of(fid).queue_) {
       if (e->addr != FI_ADDR_UNSPEC) continue;
-      e->addr = get(e);
+      e->addr = address_of(e);
       if (e->addr != FI_ADDR_UNSPEC) ++of(fid).seen.named;
     }
   };

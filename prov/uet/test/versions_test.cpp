@@ -306,7 +306,7 @@ TEST_F(VersionsNodeTest, AddressesCarryNoKeys) {
   uint32_t job = 7;
   EXPECT_EQ(fi_av_insert_auth_key(a->av, &job, sizeof job, &address, 0), -FI_ENOSYS);
   EXPECT_EQ(fi_av_lookup_auth_key(a->av, 0, &job, &size), -FI_ENOSYS);
-  EXPECT_EQ(fi_av_set_user_id(a->av, 0, 0, 0), -FI_ENOSYS);
+  EXPECT_EQ(fi_av_set_user_id(a->av, 0, 0, 0), -FI_EINVAL);  // nor names [LF-160]
 }
 #endif
 
