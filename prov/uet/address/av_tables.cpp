@@ -63,7 +63,7 @@ int AvTables::remove(fi_addr_t address) {
     ProgressEngine::Entry entry(*engine.progress);
     const AvTable& table = of(engine);
     if (table.find(address) == nullptr) return -FI_EINVAL;
-    if (table.is_in_use(address)) entry.poll();
+    if (table.is_in_use(address)) entry.round();
     if (table.is_in_use(address)) return -FI_EBUSY;
   }
   for (const DomainEngine& engine : engines_) {

@@ -149,7 +149,7 @@ uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
   // There is no error to return: the value as it was before the fork.
   if (domain_.home().is_elsewhere()) return word.load(std::memory_order_relaxed);
   ProgressEngine::Entry entry(wait_.seat());
-  entry.poll();
+  entry.round();
   // Reading either word shows that the application is awake: both count as seen.
   seen_value_ = value_.load(std::memory_order_relaxed);
   seen_errors_ = errors_.load(std::memory_order_relaxed);

@@ -138,7 +138,7 @@ void WaitObject::sleep(ProgressEngine::Entry& entry, Instant until) {
 
 int WaitObject::trywait(ProgressEngine::Entry& entry, const Condition& condition) {
   if (kind_ != FI_WAIT_FD) return -FI_EINVAL;
-  entry.poll();
+  entry.round();
   if (condition.holds(condition.self)) return -FI_EAGAIN;
   if (raised_ && unseen_ == 0) lower();
   if (armed_) end_watch(watches_, Sleepers::Way::armed);

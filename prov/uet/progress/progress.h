@@ -30,7 +30,7 @@ class ProgressEngine {
     bool locking = true;         // false only with FI_THREAD_DOMAIN and helper off
     bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
-    bool by_owner = false;       // FI_PEER: packets are received in turn() alone
+    bool by_owner = false;       // FI_PEER: calls that post receive no packets
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
     Duration patience = Duration::zero();             // of looks in vain; see YieldHabit
   };
@@ -108,7 +108,8 @@ class ProgressEngine {
       ses().end_turn();
       owner_.is_turn_ = false;
     }
-    // A round like poll(), whosever turn it is.
+    // The same, also where posts do not receive: of calls that look for completions, and of set-up
+    // calls.
     bool round() {
       owner_.is_turn_ = true;
       const bool moved = poll();

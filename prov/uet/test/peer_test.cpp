@@ -290,6 +290,52 @@ TEST_F(PeerTest, OwnersAreAskedInTheirTurn) {
   expect_received(owner.tpost(10, 5), data, FI_TAGGED);
 }
 
+// [LF-159] A message that its receive has half is not finished by a post, which gives the entry
+// back.
+TEST_F(PeerTest, PostsReceiveNothing) {
+  constexpr size_t kBytes = 8 << 20;
+  auto& room = owner.tpost(kBytes, 5);
+  const auto& data = tsend(kBytes, 5);
+  ASSERT_TRUE(run_until([&] { return owner.seen.asked != 0; }));
+  ASSERT_TRUE(owner.done.empty());
+  ssize_t posted = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  while (std::chrono::steady_clock::now() < end) {
+    fi_cq_read(a.rx_cq, nullptr, 0);
+    posted = fi_inject(b.ep, "", 0, to_a);
+    ASSERT_TRUE(posted == 0 || posted == -FI_EAGAIN) << posted;
+    ASSERT_TRUE(owner.done.empty());
+  }
+  EXPECT_EQ(posted, -FI_EAGAIN);
+  expect_received(room, data, FI_TAGGED);
+}
+
+// [LF-159] Objects of its own in such a domain work as elsewhere.
+TEST_F(PeerTest, OwnCountersRunTheEngine) {
+  fi_cntr_attr attr{};
+  fid_cntr* counter = nullptr;
+  fid_ep* ep = nullptr;
+  ASSERT_EQ(fi_cntr_open(b.domain, &attr, &counter, nullptr), 0);
+  ASSERT_EQ(fi_endpoint(b.domain, b.info, &ep, nullptr), 0);
+  ASSERT_EQ(fi_ep_bind(ep, &counter->fid, FI_SEND | FI_RECV), 0);
+  ASSERT_EQ(fi_ep_bind(ep, &b.av->fid, 0), 0);
+  ASSERT_EQ(fi_enable(ep), 0);
+  std::vector<uint8_t> name(256);
+  size_t length = name.size();
+  ASSERT_EQ(fi_getname(&ep->fid, name.data(), &length), 0);
+  const fi_addr_t to = a.insert(name);
+  uint8_t room[10];
+  ASSERT_EQ(fi_recv(ep, room, sizeof room, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+  ASSERT_EQ(fi_inject(a.ep, "x", 1, to), 0);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (fi_cntr_read(counter) != 1 && std::chrono::steady_clock::now() < end) {
+    fi_cq_read(a.rx_cq, nullptr, 0);
+  }
+  EXPECT_EQ(fi_cntr_read(counter), 1u);
+  EXPECT_EQ(fi_close(&ep->fid), 0);
+  EXPECT_EQ(fi_close(&counter->fid), 0);
+}
+
 // [LF-159] What is queued at the owner when the endpoint closes is nobody's; its entries name
 // nothing then.
 TEST_F(PeerTest, EndpointsCloseWithMessagesQueued) {
