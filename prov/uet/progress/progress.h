@@ -81,6 +81,14 @@ class ProgressEngine {
     // A call that wants whatever the engine can do: one bounded round of receiving, timers and
     // sending. True: something moved.
     bool poll() { return owner_.flush(owner_.policy_.on_round(now_), now_); }
+    // The same, and it receives also where calls that post do not: for who looks for completions,
+    // and for set-up calls.
+    bool round() {
+      owner_.is_turn_ = true;
+      const bool moved = poll();
+      owner_.is_turn_ = false;
+      return moved;
+    }
     // A look for completions. `ready` says, with the lock held, whether there is what the call
     // looks for; where there is not, the engine receives first. Returns what `ready` said last.
     template <class Ready>
@@ -107,14 +115,6 @@ class ProgressEngine {
       poll(ready);
       ses().end_turn();
       owner_.is_turn_ = false;
-    }
-    // The same, also where posts do not receive: of calls that look for completions, and of set-up
-    // calls.
-    bool round() {
-      owner_.is_turn_ = true;
-      const bool moved = poll();
-      owner_.is_turn_ = false;
-      return moved;
     }
     // Leaves the engine while `rest` runs, and comes back: now() moves on. Nothing of the engine
     // may be touched in `rest`.
