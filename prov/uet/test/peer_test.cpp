@@ -82,14 +82,12 @@ class PeerTest : public ::testing::Test {
     EXPECT_TRUE(owner.done.empty());
   }
 
+  std::deque<std::vector<uint8_t>> kept_;  // outlives the nodes, whose engines read it
   PeerOwner owner;
   Node a;
   PeerNode b;
   fi_addr_t to_a = FI_ADDR_UNSPEC;
   fi_addr_t to_b = FI_ADDR_UNSPEC;
-
- private:
-  std::deque<std::vector<uint8_t>> kept_;
 };
 
 using PeerLostTest = PeerTest;
@@ -372,11 +370,11 @@ TEST_F(PeerTest, ReceivesInUseEndWithTheEndpoint) {
 // [LF-159] A message whose sender is gone cannot be received any more; its receive says so. Run
 // with a short FI_UET_PEER_TIMEOUT.
 TEST_F(PeerLostTest, LostMessagesEndTheirReceivesInErrors) {
+  const std::vector<uint8_t> data(4 << 20);
   {
     auto c = std::make_unique<Node>();
     const fi_addr_t from_c = c->insert(b.name());
     b.insert(c->name(), 0x33);
-    const std::vector<uint8_t> data(4 << 20);
     ASSERT_EQ(fi_tsend(c->ep, data.data(), data.size(), nullptr, from_c, 9, nullptr), 0);
     ASSERT_TRUE(run_until([&] {
       fi_cq_read(c->rx_cq, nullptr, 0);
