@@ -154,15 +154,17 @@ void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) 
   if (known == nullptr) return;
   Pdc& pdc = known->pdc;
   const int32_t cack = h.ack.cack_psn - pdc.first;
-  if (cack > pdc.sent) return;
+  // A Close Request has a PSN and is no request: it may be answered before anything behind it left.
+  const int32_t newest = pdc.sent + 1;
+  if (cack > newest) return;
   pdc.cack = std::max(pdc.cack, cack);
   pdc.base = std::max(pdc.base, cack + 1);
   pdc.range = std::max(pdc.range, int32_t{h.mpr} * 128);
   const auto note = [&](Psn psn) {
     const int32_t at = psn - pdc.first;
-    if (at == pdc.base && at <= pdc.sent) {
+    if (at == pdc.base && at <= newest) {
       ++pdc.base;
-    } else if (at > pdc.base && at <= pdc.sent) {
+    } else if (at > pdc.base && at <= newest) {
       pdc.answered.insert(at);
     }
   };

@@ -116,5 +116,15 @@ TEST_F(WireOracleTest, TooManyOutstandingAreFound) {
   EXPECT_EQ(oracle_->violation(), "PDC 7: 5 packets outstanding");
 }
 
+// A Close Request takes the fifth PSN, and its answer comes before a sixth packet leaves.
+TEST_F(WireOracleTest, AClosingPacketThatIsAnsweredIsNotOutstanding) {
+  for (uint32_t i = 0; i < 4; ++i) send(i, 1);
+  acknowledge(4);
+  for (uint32_t i = 5; i < 9; ++i) send(i, 1);
+  EXPECT_EQ(oracle_->violation(), "");
+  send(9, 1);
+  EXPECT_EQ(oracle_->violation(), "PDC 7: 5 packets outstanding");
+}
+
 }  // namespace
 }  // namespace uet::sim
