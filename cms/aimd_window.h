@@ -31,7 +31,6 @@ class AimdWindow {
   void on_early_timeouts();  // [CMS-194]
 
   uint64_t window_bytes() const { return window_; }
-  uint64_t window_bytes_max() const { return max_; }
   uint64_t inflight_bytes() const { return inflight_; }
   Duration smoothed_rtt() const { return srtt_; }
   // The shortest round trip that was seen; zero: none.

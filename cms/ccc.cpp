@@ -12,6 +12,8 @@ std::variant<AimdWindow, FixedWindow, Nscc> make(const Config& config) {
       return FixedWindow(config);
     case Algorithm::rccc:  // counts only: credit decides
       return FixedWindow(credit_window_bytes(config));
+    case Algorithm::tfc:  // the same
+      return FixedWindow(uint64_t{tfc_first_cells(config)} * config.tfc.cell_bytes);
     case Algorithm::nscc:
     case Algorithm::both:
       break;
@@ -19,16 +21,36 @@ std::variant<AimdWindow, FixedWindow, Nscc> make(const Config& config) {
   return Nscc(config);
 }
 
+// Little is left after a packet of that size.
+bool is_nearly_spent(const GrantedCredit& credit, uint32_t bytes) {
+  if (const auto* const cells = std::get_if<TfcSource>(&credit)) return !cells->may_send(bytes, 2);
+  return std::get_if<CreditSource>(&credit)->credit_bytes() <= int64_t{bytes};
+}
+
 }  // namespace
 
+bool is_granted(const GrantedCredit& credit, uint32_t bytes) {
+  if (const auto* const cells = std::get_if<TfcSource>(&credit)) return cells->may_send(bytes);
+  const auto* const source = std::get_if<CreditSource>(&credit);
+  return source != nullptr && source->may_send();
+}
+
 Ccc::Ccc(const Config& config) : window_(make(config)), pacer_(config) {
-  if (config.has_credit()) credit_.emplace(config);
+  if (config.has_credit()) credit_.emplace<CreditSource>(config);
+  if (config.algorithm == Algorithm::tfc) credit_.emplace<TfcSource>(config);
 }
 
 Algorithm Ccc::algorithm() const {
   if (std::holds_alternative<AimdWindow>(window_)) return Algorithm::aimd;
-  if (nscc() != nullptr) return credit_ ? Algorithm::both : Algorithm::nscc;
-  return credit_ ? Algorithm::rccc : Algorithm::fixed;
+  if (nscc() != nullptr) return has_credit() ? Algorithm::both : Algorithm::nscc;
+  if (std::holds_alternative<TfcSource>(credit_)) return Algorithm::tfc;
+  return has_credit() ? Algorithm::rccc : Algorithm::fixed;
+}
+
+int64_t Ccc::credit_bytes() const {
+  if (const auto* const cells = std::get_if<TfcSource>(&credit_)) return cells->free_bytes();
+  const auto* const source = std::get_if<CreditSource>(&credit_);
+  return source != nullptr ? source->credit_bytes() : 0;
 }
 
 Duration Ccc::base_rtt() const {
@@ -40,7 +62,7 @@ Duration Ccc::base_rtt() const {
 }
 
 bool Ccc::wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
-  if (credit_ && credit_->credit_bytes() <= int64_t{bytes}) return true;
+  if (credit_.index() != 0 && is_nearly_spent(credit_, bytes)) return true;
   if (!has_window()) return false;
   if (const Nscc* const nscc = this->nscc()) return nscc->wants_ack(bytes, ack_gen_trigger);
   return !std::visit([&](const auto& a) { return a.may_send(2 * bytes); }, window_);

@@ -10,23 +10,29 @@
 #include "cms/fixed_window.h"
 #include "cms/nscc.h"
 #include "cms/pacer.h"
+#include "cms/tfc.h"
 
 #include "base/assert.h"
 
-#include <optional>
 #include <variant>
 
 namespace uet::cms {
+
+// Credit of a receiver: RCCC, TFC, or none.
+using GrantedCredit = std::variant<std::monostate, CreditSource, TfcSource>;
+
+// There is some, and it admits a packet of that size.
+[[gnu::noinline]] bool is_granted(const GrantedCredit& credit, uint32_t bytes);
 
 class Ccc {
  public:
   explicit Ccc(const Config& config);
 
   // Window and credit admit a packet of that size now. With nothing in flight the window always
-  // admits one, whatever its size: no window can stall a sender for good. [CMS-142]
+  // admits one, whatever its size: no window can stall a sender for good. [CMS-013, CMS-142]
   // A control packet takes no credit. [CMS-193]
   bool may_send(uint32_t bytes, bool is_control = false) const {
-    if (credit_ && !is_control && !credit_->may_send()) return false;
+    if (credit_.index() != 0 && !is_control && !is_granted(credit_, bytes)) return false;
     return outstanding_ == 0 || !has_window() ||
            std::visit([&](const auto& a) { return a.may_send(bytes); }, window_);
   }
@@ -42,7 +48,9 @@ class Ccc {
   void on_sent(const Sent& e) {
     outstanding_ += e.bytes;
     std::visit([&](auto& a) { a.on_sent(e); }, window_);
-    if (credit_ && !e.is_control) credit_->on_sent(e.bytes);
+    if (CreditSource* const source = credit(); source != nullptr && !e.is_control) {
+      source->on_sent(e.bytes);
+    }
     if (pacer_.is_on()) pacer_.on_sent(e, window_bytes());
   }
   void on_acked(const Acked& e) {
@@ -88,40 +96,41 @@ class Ccc {
   const Nscc* nscc() const { return std::get_if<Nscc>(&window_); }
   Nscc* nscc() { return std::get_if<Nscc>(&window_); }
 
-  bool has_credit() const { return credit_.has_value(); }
+  // RCCC, alone or with a window.
+  bool has_credit() const { return std::holds_alternative<CreditSource>(credit_); }
   // Credit that the peer grants; null where none is in use.
-  CreditSource* credit() { return credit_ ? &*credit_ : nullptr; }
+  CreditSource* credit() { return std::get_if<CreditSource>(&credit_); }
+  // Cells that the peer grants; null where TFC is not in use. [CMS-146]
+  TfcSource* cells() { return std::get_if<TfcSource>(&credit_); }
   // Octets that the receiver lets this end send; below zero by less than a packet. Zero where no
   // credit is in use.
-  int64_t credit_bytes() const { return credit_ ? credit_->credit_bytes() : 0; }
+  int64_t credit_bytes() const;
   // Credit that the peer grants. Where none is in use it changes nothing. [CMS-022, CMS-125]
   CreditNews on_credit(const Credit& e) {
-    return credit_ ? credit_->on_credit(e) : CreditNews::unused;
+    return has_credit() ? credit()->on_credit(e) : CreditNews::unused;
   }
   // Any ACK or NACK. [CMS-122]
   void on_feedback() {
-    if (credit_) credit_->on_feedback();
+    if (CreditSource* const source = credit()) source->on_feedback();
   }
   // A lost packet is among those that wait to be sent again. False: no connection can ask for
   // credit. [CMS-128]
   void on_resend_wanted(bool is_established) {
-    if (credit_) credit_->on_lost(is_established);
+    if (CreditSource* const source = credit()) source->on_lost(is_established);
   }
   // The credit_target for a packet that leaves now. Requires has_credit(). [CMS-126, CMS-143]
-  uint32_t credit_target(const CreditNeed& need) { return credit_->target(limited(need)); }
+  uint32_t credit_target(const CreditNeed& need) { return credit()->target(limited(need)); }
   // So much waits: when a Credit Request CP for it is due; never() if none is to be sent. Then send
   // it and call on_requested() of credit(). [CMS-127, CMS-129]
   Instant credit_deadline(const CreditNeed& need, Instant now) {
-    if (!credit_) return Instant::never();
-    credit_->on_need(limited(need), now);
-    return credit_->deadline();
+    CreditSource* const source = credit();
+    if (source == nullptr) return Instant::never();
+    source->on_need(limited(need), now);
+    return source->deadline();
   }
 
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, window_);
-  }
-  uint64_t window_bytes_max() const {
-    return std::visit([](const auto& a) { return a.window_bytes_max(); }, window_);
   }
   // Sent, and neither acknowledged nor lost nor forgotten.
   uint64_t inflight_bytes() const { return outstanding_; }
@@ -133,17 +142,19 @@ class Ccc {
   }
 
   // False: credit alone decides.
-  bool has_window() const { return !credit_ || nscc() != nullptr; }
+  bool has_window() const { return credit_.index() == 0 || nscc() != nullptr; }
   // No more credit is wanted than the window lets go. [CMS-143]
   CreditNeed limited(CreditNeed need) const {
-    if (has_window()) need.window_limit = window_bytes() + credit_->mtu_bytes();
+    if (has_window()) {
+      need.window_limit = window_bytes() + std::get_if<CreditSource>(&credit_)->mtu_bytes();
+    }
     return need;
   }
 
   uint64_t outstanding_ = 0;
   std::variant<AimdWindow, FixedWindow, Nscc> window_;
   Pacer pacer_;
-  std::optional<CreditSource> credit_;
+  GrantedCredit credit_;
 };
 static_assert(sizeof(Ccc) <= 384, "decision 15: budget of a congestion context");
 

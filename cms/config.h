@@ -15,6 +15,7 @@ enum class Algorithm : uint8_t {
   nscc,   // Nscc: the sender's window by delay and ECN
   rccc,   // credit of the receiver alone
   both,   // Nscc and credit: a packet leaves when both allow it [CMS-142]
+  tfc,    // cells of the receiver's buffer alone; experimental [CMS-146]
 };
 
 // How the entropy values of a sprayed context are chosen. [CMS-158 .. CMS-162]
@@ -71,6 +72,13 @@ struct CreditConfig {
   uint32_t oversubscription = 1;        // of the core, for core_rate; 1-64
 };
 
+// Cells of the destination's buffer. Both ends must have the same. [CMS-147]
+struct TfcConfig {
+  uint32_t cell_bytes = 256;            // tfc_dest_cell_size; at least 1
+  uint32_t packet_overhead_bytes = 64;  // tfc_pkt_overhead
+  uint64_t first_bytes = 0;             // initial allocation; 0: see tfc_first_cells()
+};
+
 // Selection of entropy values. [CMS-149 .. CMS-163]
 struct EntropyConfig {
   Spraying spraying = Spraying::mixed;
@@ -123,6 +131,7 @@ struct Config {
   uint64_t pressure_high_bytes = 0;
   NsccConfig nscc;
   CreditConfig credit;
+  TfcConfig tfc;
   EntropyConfig entropy;
 
   // For stacks in software over networks that drop and do not mark. They answer after some 100 us,
@@ -155,7 +164,7 @@ struct Config {
   static constexpr uint64_t bytes_in(uint32_t mbps, Duration time) {
     return uint64_t{mbps} * static_cast<uint64_t>(time.ns()) / 8000;
   }
-  bool has_window() const { return algorithm != Algorithm::rccc; }
+  bool has_window() const { return algorithm != Algorithm::rccc && algorithm != Algorithm::tfc; }
   bool has_credit() const { return algorithm == Algorithm::rccc || algorithm == Algorithm::both; }
 };
 

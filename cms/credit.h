@@ -16,10 +16,11 @@ constexpr int32_t credit_ahead(uint32_t a, uint32_t b) {
 
 // What became of a grant.
 enum class CreditNews : uint8_t {
-  taken,    // or said nothing new
-  clamped,  // it would have made more than a window
-  old,      // overtaken, or made up: it takes nothing back
-  unused,   // no credit is in use here
+  taken,       // or said nothing new
+  clamped,     // it would have made more than a window
+  old,         // overtaken, or made up: it takes nothing back
+  impossible,  // TFC: more than was sent
+  unused,      // no credit is in use here
 };
 
 }  // namespace uet::cms

@@ -4,8 +4,10 @@
 namespace uet::cms {
 
 namespace {
+// What is heard of a value changes nothing where TFC is in use. [CMS-148]
 bool is_tracking(const Config& config) {
-  return config.entropy.spraying != Spraying::oblivious && config.entropy_values > 1;
+  return config.entropy.spraying != Spraying::oblivious && config.entropy_values > 1 &&
+         config.algorithm != Algorithm::tfc;
 }
 uint32_t limit_of(const Config& config) {
   return is_tracking(config) ? EntropyRange::tracked(config) : config.entropy_values;

@@ -20,7 +20,6 @@ class FixedWindow {
   void on_forgotten(uint32_t bytes) { leave(bytes); }
   void on_early_timeouts() {}
   uint64_t window_bytes() const { return window_; }
-  uint64_t window_bytes_max() const { return window_; }
   uint64_t inflight_bytes() const { return inflight_; }
 
  private:

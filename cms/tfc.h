@@ -1,10 +1,11 @@
 // TFC, experimental: credit for the buffer of the destination, in cells, on a link between two
 // points that may not lose anything. Both ends know the first allocation by configuration.
-// Integer arithmetic; no heap. [cms.md 6]
+// Integer arithmetic; no heap, no clock. [cms.md 6]
 #pragma once
 
 #include "cms/config.h"
 #include "cms/credit.h"
+#include "cms/credit_source.h"
 #include "cms/events.h"
 
 #include "base/assert.h"
@@ -14,84 +15,150 @@
 
 namespace uet::cms {
 
-// [CMS-147]
-struct TfcConfig {
-  uint32_t cell_bytes = 256;            // tfc_dest_cell_size; at least 1
-  uint32_t packet_overhead_bytes = 64;  // tfc_pkt_overhead
-  uint64_t first_bytes = 0;             // initial allocation; 0: 1.5 BDP
-};
-
-// Cells that a packet of that transport size takes. [CMS-147]
-constexpr uint32_t tfc_cells(const TfcConfig& tfc, uint32_t transport_bytes) {
-  const uint64_t sum = uint64_t{transport_bytes} + tfc.packet_overhead_bytes + tfc.cell_bytes - 1;
+// Cells that a packet of that nominal size takes. [CMS-015, CMS-147]
+constexpr uint32_t tfc_cells(const TfcConfig& tfc, uint32_t nominal) {
+  const uint64_t transport = nominal - kNominalExtraBytes;
+  const uint64_t sum = transport + tfc.packet_overhead_bytes + tfc.cell_bytes - 1;
   return static_cast<uint32_t>(sum / tfc.cell_bytes);
 }
 
-inline uint32_t tfc_first_cells(const TfcConfig& tfc, const Config& config) {
+// The initial allocation: what is configured, or 1.5 BDP. In software the receive buffers of
+// sockets bound it, as they bound first windows; then it depends on no length of packets, in which
+// the two ends may differ. [CMS-147]
+inline uint32_t tfc_first_cells(const Config& c) {
   constexpr uint64_t kMost = 1 << 22;  // half of what 24 bits tell apart
-  const uint64_t bytes = tfc.first_bytes != 0 ? tfc.first_bytes : config.bdp_bytes() * 3 / 2;
-  return static_cast<uint32_t>(std::min(bytes / tfc.cell_bytes, kMost));
+  constexpr uint64_t kSocketBytes = 128 * 1024;
+  const uint64_t by_delay = c.bdp_bytes() * 3 / 2;
+  const uint64_t usual = c.start_slowly ? std::min(by_delay, kSocketBytes) : by_delay;
+  const uint64_t bytes = c.tfc.first_bytes != 0 ? c.tfc.first_bytes : usual;
+  return static_cast<uint32_t>(std::min(bytes / c.tfc.cell_bytes, kMost));
 }
 
-// At the source. Sizes are transport sizes. [CMS-146]
-class TfcSource {
- public:
-  TfcSource(const TfcConfig& tfc, const Config& config)
-      : tfc_(tfc), first_(tfc_first_cells(tfc, config)), granted_(first_) {}
-
-  bool may_send(uint32_t bytes) const {
-    return credit_ahead(granted_, used_) >= static_cast<int32_t>(tfc_cells(tfc_, bytes));
-  }
-  // Not for a packet that is sent again though it may have arrived: it has its cells.
-  void on_sent(uint32_t bytes) { used_ += tfc_cells(tfc_, bytes); }
-  // A packet never took its cells: sent again, it spends some again.
-  void on_lost(uint32_t bytes) { used_ -= tfc_cells(tfc_, bytes); }
-  // Cumulative cells, modulo 2^24. More than the first allocation beyond what was spent is no
-  // buffer that the destination has. [CMS-022, T-33]
-  CreditNews on_credit(const Credit& e) {
-    if (credit_ahead(e.credit, granted_) < 0) return CreditNews::old;
-    const bool fits = credit_ahead(e.credit, used_) <= static_cast<int32_t>(first_);
-    granted_ = fits ? e.credit : used_ + first_;
-    return fits ? CreditNews::taken : CreditNews::clamped;
-  }
-  int32_t free_cells() const { return credit_ahead(granted_, used_); }
-
- private:
-  TfcConfig tfc_;
-  uint32_t first_;
-  uint32_t granted_;  // of these two the lower 24 bits count
-  uint32_t used_ = 0;
+// What one PDC has of the cells of its context: ACKs are of a PDC, and count for it.
+struct TfcShare {
+  uint32_t granted = 0;   // cumulative, as last told, beyond the first allocation; 24 bits count
+  uint32_t returned = 0;  // of packets that were thought lost, which may have arrived; saturates
+  int32_t spent = 0;      // and not granted again; below zero while such packets are to be repeated
 };
 
-// At the destination. [CMS-146]
+// The source: a context, which is the sum over its PDCs. Sizes are nominal. [CMS-002, CMS-146]
+class TfcSource {
+ public:
+  explicit TfcSource(const Config& config)
+      : tfc_(config.tfc),
+        first_(static_cast<int32_t>(tfc_first_cells(config))),
+        timeout_(credit_timeout(config)) {}
+
+  // So many packets of that size have their cells. [CMS-147]
+  bool may_send(uint32_t bytes, uint32_t packets = 1) const {
+    return free_cells() >= static_cast<int32_t>(packets * tfc_cells(tfc_, bytes)) || is_trusted_;
+  }
+  // A packet leaves, whose cells are not counted yet.
+  void on_sent(TfcShare& share, uint32_t bytes) {
+    is_trusted_ = is_waiting_ = false;
+    on_arrived(share, bytes);
+  }
+  // A packet that was thought lost has arrived after all, so it has its cells.
+  void on_arrived(TfcShare& share, uint32_t bytes) {
+    count(share, static_cast<int32_t>(tfc_cells(tfc_, bytes)));
+  }
+  // A packet never took its cells: sent again, it spends some again.
+  void on_lost(TfcShare& share, uint32_t bytes) {
+    const uint32_t cells = tfc_cells(tfc_, bytes);
+    share.returned = std::min(share.returned + cells, kReturnedMost);
+    count(share, -static_cast<int32_t>(cells));
+  }
+  // The PDC has ended: its counters start again with another one.
+  void on_closed(TfcShare& share) {
+    count(share, -share.spent);
+    share = {};
+  }
+  // Cumulative cells of the PDC, modulo 2^24. The destination can have freed nothing that was not
+  // sent to it. `old` and `impossible` change nothing. [CMS-022, CMS-118, T-33]
+  CreditNews on_credit(TfcShare& share, const Credit& e) {
+    const int32_t ahead = credit_ahead(e.credit, static_cast<uint32_t>(first_) + share.granted);
+    if (ahead < 0) return CreditNews::old;
+    if (ahead > share.spent + static_cast<int32_t>(share.returned)) return CreditNews::impossible;
+    if (ahead == 0) return CreditNews::taken;
+    share.granted += static_cast<uint32_t>(ahead);
+    // What it may be ahead by, of packets that were repeated, is no more than the buffer.
+    count(share, -std::min(ahead, share.spent + first_));
+    quiet_since_ = e.at;
+    backoff_ = 1;
+    return CreditNews::taken;
+  }
+
+  // Packets wait for cells. Call at `deadline()`, too.
+  void on_waiting(Instant now) {
+    if (is_waiting_) return;
+    is_waiting_ = true;
+    quiet_since_ = now;
+    backoff_ = 1;
+  }
+  void on_nothing_waits() { is_waiting_ = false; }
+  // When to ask for the credit again, which an ACK may have told that was lost. [CMS-129]
+  Instant deadline() const {
+    return is_waiting_ ? quiet_since_ + timeout_ * backoff_ : Instant::never();
+  }
+  void on_requested(Instant now) {
+    backoff_ = std::min(static_cast<uint8_t>(backoff_ * 2), kBackoffMax);
+    quiet_since_ = now;
+  }
+  // The timer has doubled as far as it may, and no credit came.
+  bool is_unanswered() const { return backoff_ == kBackoffMax; }
+  // No request is answered and nothing is in flight: one packet goes without cells. [CMS-129]
+  void on_nobody_asks() { is_trusted_ = true; }
+
+  int32_t free_cells() const { return first_ - std::max(spent_, 0); }
+  int64_t free_bytes() const { return int64_t{free_cells()} * tfc_.cell_bytes; }
+
+ private:
+  static constexpr uint8_t kBackoffMax = 16;
+  static constexpr uint32_t kReturnedMost = 1 << 22;
+
+  void count(TfcShare& share, int32_t cells) {
+    share.spent += cells;
+    spent_ += cells;
+  }
+
+  TfcConfig tfc_;
+  int32_t first_;
+  int32_t spent_ = 0;  // of all PDCs
+  Duration timeout_;
+  Instant quiet_since_;  // when credit came last, or was waited for first
+  uint8_t backoff_ = 1;  // times the timeout
+  bool is_waiting_ = false;
+  bool is_trusted_ = false;
+};
+
+// The destination: what one PDC has of its buffer. Cells are free again when the payload has left
+// the buffer. [CMS-146]
 class TfcDestination {
  public:
-  TfcDestination(const TfcConfig& tfc, const Config& config)
-      : tfc_(tfc), first_(tfc_first_cells(tfc, config)), granted_(first_) {}
-
-  // False: the source sent more than it may, and no cell is free for the packet. Nothing was
-  // changed.
-  [[nodiscard]] bool on_received(uint32_t bytes) {
-    const uint32_t cells = tfc_cells(tfc_, bytes);
-    if (cells > first_ - held_) return false;
+  // A packet stays in the buffer. False: its source sent more than it may, and no cell is free for
+  // it. Nothing was changed.
+  [[nodiscard]] bool on_kept(uint32_t cells, uint32_t first) {
+    if (held_ + cells > first) return false;
     held_ += cells;
     return true;
   }
-  // The buffer of a packet that was received is free again.
-  void on_freed(uint32_t bytes) {
-    const uint32_t cells = tfc_cells(tfc_, bytes);
+  // A packet that was kept is delivered; or it is dropped, to come again.
+  void on_freed(uint32_t cells) {
+    on_dropped(cells);
+    freed_ += cells;
+  }
+  void on_dropped(uint32_t cells) {
     UET_ASSERT(cells <= held_);
     held_ -= cells;
-    granted_ += cells;
   }
+  // A packet was delivered as it came.
+  void on_passed(uint32_t cells) { freed_ += cells; }
   // For the next ACK: cc_type 1. [CMS-031]
-  uint32_t credit() const { return granted_ & kCreditCounterMask; }
+  uint32_t credit(uint32_t first) const { return (first + freed_) & kCreditCounterMask; }
   uint32_t held_cells() const { return held_; }
 
  private:
-  TfcConfig tfc_;
-  uint32_t first_;
-  uint32_t granted_;
+  uint32_t freed_ = 0;  // cumulative; 24 bits count
   uint32_t held_ = 0;
 };
 

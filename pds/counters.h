@@ -53,6 +53,8 @@
   X(credit_clamped) X(credit_old) X(credit_unused) X(credit_request_tx) X(credit_on_trust)         \
   X(creq_drop) X(creq_clamped) X(creq_old) X(creq_unproven) X(creq_unused)               \
   X(credit_tx) X(credit_no_pdc) X(credit_unproven)                                                 \
+  /* TFC, as a source and as a destination [CMS 6] */                                              \
+  X(credit_impossible) X(cells_overrun)                                                            \
   /* drops, in the order of the checks [PDS 7.1] */                                                \
   X(trimmed_rx) X(drop_too_short) X(drop_trimmed) X(drop_type_reserved) X(drop_type_unsupported)   \
   X(drop_malformed) X(drop_no_pdc) X(drop_bad_peer) X(drop_syn_state) X(drop_bad_pdcid)            \

@@ -59,6 +59,7 @@ Result<void> Parts::create(Arena& arena) {
   UET_CHECK(store.create(arena));
   UET_CHECK(reorder.create(arena));
   UET_CHECK(res.return_messages.create(arena, config.return_messages));
+  UET_CHECK(res.cells.create(arena, res.cms));
   res.tx_pool.create(arena, pdcs);
   const uint32_t rx_windows = config.rx_windows != 0 ? config.rx_windows : pdcs;
   res.rx_pool.create(arena, rx_windows, RxWindow::block_bytes(config.tracked_packets()));

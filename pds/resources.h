@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pds/block_pool.h"
+#include "pds/cells.h"
 #include "pds/client.h"
 #include "pds/config.h"
 #include "pds/counters.h"
@@ -34,6 +35,7 @@ struct Resources {
   TxPool tx_pool;
   BlockPool rx_pool;
   Slab<ReturnMessage> return_messages;
+  Cells cells;
 };
 
 }  // namespace uet::pds

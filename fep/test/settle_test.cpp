@@ -46,5 +46,15 @@ TEST(SettleTest, PressureIsAShareOfTheMemoryForMessages) {
   EXPECT_EQ(config.cms.pressure_high_bytes, 2'000'000u);
 }
 
+// [CMS-146] TFC lives by what ACKs tell: short ones would tell nothing.
+TEST(SettleTest, TfcHasLongAcks) {
+  Config config;
+  settle(config);
+  EXPECT_EQ(config.pds.ack_form, pds::AckForm::by_need);
+  config.cms.algorithm = cms::Algorithm::tfc;
+  settle(config);
+  EXPECT_EQ(config.pds.ack_form, pds::AckForm::cc);
+}
+
 }  // namespace
 }  // namespace uet::fep

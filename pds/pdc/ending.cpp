@@ -131,7 +131,8 @@ void Ending::forget_outstanding(Pdc& pdc) {
   }
   Schedule::stop_sending(pdc);
   pdc.path->settle(pdc);
-  if (freed) schedule_.wake_path(*pdc.path);
+  res_.cells.on_ended(pdc);
+  if (freed || res_.cells.is_on()) schedule_.wake_path(*pdc.path);
   schedule_.settle(*pdc.path);
 }
 
@@ -154,6 +155,7 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   }
   pdc.tx.abandon(res_.tx_pool);
   pdc.rx.release(res_.rx_pool);
+  res_.cells.forget(pdc);
   schedule_.cancel(pdc);
   const PeerId peer = pdc.peer;
   Path& path = *pdc.path;

@@ -62,12 +62,14 @@ PathSnapshot copy_of(const Path& path, const FabricAddress& peer) {
   s.is_sprayed = path.key.is_sprayed;
   s.lane = path.key.lane;
   s.algorithm = path.ccc.algorithm();
-  if (s.algorithm != cms::Algorithm::rccc) s.window_bytes = path.ccc.window_bytes();
+  const bool by_credit_alone =
+      s.algorithm == cms::Algorithm::rccc || s.algorithm == cms::Algorithm::tfc;
+  if (!by_credit_alone) s.window_bytes = path.ccc.window_bytes();
   s.inflight_bytes = path.ccc.inflight_bytes();
   s.backlog_bytes = path.backlog.new_bytes();
   s.resend_bytes = path.backlog.resend_bytes();
   s.is_held_back = path.is_wanted();
-  if (path.ccc.has_credit()) s.credit_bytes = path.ccc.credit_bytes();
+  if (by_credit_alone || path.ccc.has_credit()) s.credit_bytes = path.ccc.credit_bytes();
   s.last_rtt = Duration::nanoseconds(path.tally.last_rtt_ns);
   if (s.last_rtt != Duration::zero()) s.rtt = path.ev.smoothed_rtt();
   s.base_rtt = path.ccc.base_rtt();

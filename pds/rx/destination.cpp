@@ -15,6 +15,8 @@ Result<void> Destination::create(Arena& arena) {
     if (cms.pressure_low_bytes >= cms.pressure_high_bytes) return Errc::invalid;
     pressure_.emplace(cms.pressure_low_bytes, cms.pressure_high_bytes, cms.base_rtt);
   }
+  // Where ACKs tell nothing, no cell would ever be granted again. [CMS-146]
+  if (res_.cells.is_on() && res_.config.ack_form != AckForm::cc) return Errc::invalid;
   if (!cms.has_credit()) return {};
   pacer_.emplace();
   cms::CreditRoom room;
@@ -68,6 +70,7 @@ void Destination::on_received(const Pdc& pdc, const Inbound& in, cms::Received e
 
 // 0: nothing is known of its context.
 uint32_t Destination::granted(const Pdc& pdc) {
+  if (res_.cells.is_on()) return res_.cells.credit(pdc);
   if (!pacer_ || !pdc.told.knows_ccc()) return 0;
   return pacer_->granted(key_of(pdc, pdc.told.ccc_id())).value_or(0);
 }

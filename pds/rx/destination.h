@@ -34,7 +34,7 @@ class Destination {
   void set_pressure(uint64_t bytes, Instant now) {
     if (!pressure_) return;
     pressure_->on_occupancy(bytes, now);
-    if (!tells_credit()) return;
+    if (!pacer_ || !tells_credit()) return;
     pacer_->on_host_queue(bytes, {res_.cms.pressure_low_bytes, res_.cms.pressure_high_bytes});
   }
 
@@ -43,7 +43,9 @@ class Destination {
   cms::Feedback feedback(Instant now) const {
     return pressure_ ? pressure_->feedback(now) : cms::Feedback{};
   }
-  bool tells_credit() const { return res_.cms.algorithm == cms::Algorithm::rccc; }
+  bool tells_credit() const {
+    return res_.cms.algorithm == cms::Algorithm::rccc || res_.cells.is_on();
+  }
   uint32_t granted(const Pdc& pdc);
 
   // When note_due() has something to note; never() while no source asks, and while a grant is due.

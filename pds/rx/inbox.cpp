@@ -198,6 +198,7 @@ bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
       break;
   }
   res_.counters.add(Count::rx_payload_bytes, in.ses.size());
+  if (res_.cells.is_on()) res_.cells.free(pdc, in.nominal_bytes, buffered);
   settle(pdc, in, verdict, buffered);
   return true;
 }
@@ -284,7 +285,12 @@ void Inbox::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
 
 // [PDS-079]
 void Inbox::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
+  if (!res_.cells.keep(pdc, in.nominal_bytes)) {  // more than it was granted [CMS-147]
+    res_.counters.add(Count::cells_overrun);
+    return replies_.nack(pdc, NackCode::no_pkt_buffer, in.trigger, now);
+  }
   if (!reorder_.keep(pdc, in)) {
+    res_.cells.drop(pdc, in.nominal_bytes);
     res_.counters.add(Count::rod_no_room);
     return nack_gap(pdc, in.trigger, now);
   }
@@ -305,9 +311,13 @@ void Inbox::drain_reorder(Pdc& pdc, Instant now) {
       in.mode = Mode::rod;
       in.ar = packet->ar;
       in.next_hdr = packet->next_hdr;
+      in.nominal_bytes = packet->nominal_bytes;
       in.ses = {packet->octets, packet->length};
       if (!deliver(pdc, in, true, now)) {
-        if (!pdc.rx.received(pdc.order.next())) return reorder_.free(pdc, *packet);  // dropped
+        if (!pdc.rx.received(pdc.order.next())) {  // dropped
+          res_.cells.drop(pdc, in.nominal_bytes);
+          return reorder_.free(pdc, *packet);
+        }
         res_.counters.add(Count::rod_retries);
         pdc.order.stall(true);
         return schedule_.arm_by(pdc, now + res_.config.nack_retx);

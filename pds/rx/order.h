@@ -23,6 +23,7 @@ struct ReorderedPacket : ListNode<struct ReorderTag> {
   bool is_counted = false;  // for its peer [PDS-255]
   wire::NextHeader next_hdr{};
   uint32_t length = 0;
+  uint32_t nominal_bytes = 0;  // [CMS-015]
   Instant arrival;
   std::byte* octets = nullptr;
 };

@@ -36,6 +36,7 @@ bool ReorderBuffer::keep(Pdc& pdc, const Inbound& in) {
   packet->ar = in.ar;
   packet->next_hdr = in.next_hdr;
   packet->length = static_cast<uint32_t>(in.ses.size());
+  packet->nominal_bytes = in.nominal_bytes;
   packet->arrival = in.arrival;
   packet->octets = static_cast<std::byte*>(block);
   if (packet->length > 0) std::memcpy(packet->octets, in.ses.data(), packet->length);

@@ -13,9 +13,12 @@ constexpr uint32_t kSesHeaderBytes = 44;
 // In a control packet, or in an ACK. [PDS 13, PDS 19.3, T-33]
 void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
   pdc.asking.note_credit_answered();
-  switch (pdc.path->ccc.on_credit({credit, now})) {
+  const cms::Credit news{credit, now};
+  switch (res_.cells.is_on() ? res_.cells.on_credit(pdc, news) : pdc.path->ccc.on_credit(news)) {
     case cms::CreditNews::old:
       return res_.counters.add(Count::credit_old);
+    case cms::CreditNews::impossible:
+      return res_.counters.add(Count::credit_impossible);
     case cms::CreditNews::unused:
       return res_.counters.add(Count::credit_unused);
     case cms::CreditNews::clamped:

@@ -20,12 +20,16 @@ bool may_ask_for_credit(const Pdc& pdc) {
 struct Candidates {
   static constexpr uint32_t kMost = 8;
 
-  template <class List>
-  void add_all(List& list) {
+  template <class List, class Wanted>
+  void add_all(List& list, Wanted&& is_wanted) {
     for (Pdc& pdc : list) {
       if (count == kMost) return;
-      if (may_ask_for_credit(pdc)) pdcs[count++] = &pdc;
+      if (is_wanted(pdc) && may_ask_for_credit(pdc)) pdcs[count++] = &pdc;
     }
+  }
+  template <class List>
+  void add_all(List& list) {
+    add_all(list, [](const Pdc&) { return true; });
   }
 
   Pdc* pdcs[kMost];
@@ -41,6 +45,31 @@ Pdc* pdc_to_ask_on(Path& path, Rng& rng) {
   return found.count == 0 ? nullptr : found.pdcs[rng.below(found.count)];
 }
 
+// Of PDCs whose cells were not granted again the ACK that did so may be lost: they ask for it, a
+// few at once. When no answer grants anything a packet goes without, as below; not while one of ROD
+// is outstanding, which has its cells and explains what is not granted. [CMS-129, CMS-147]
+void ask_for_cells(Schedule& schedule, Resources& res, Path& path, Instant now) {
+  cms::TfcSource& cells = *path.ccc.cells();
+  cells.on_requested(now);
+  bool is_explained = path.ccc.inflight_bytes() != 0;
+  const auto is_owed = [&](const Pdc& pdc) {
+    const bool is = res.cells.is_owed(pdc);
+    is_explained = is_explained || (is && pdc.mode == Mode::rod && !pdc.tx.empty());
+    return is;
+  };
+  Candidates found;
+  for (auto* const list : {&path.blocked, &path.sated}) found.add_all(*list, is_owed);
+  for (Flow& flow : path.flows) found.add_all(flow.pdcs, is_owed);
+  for (uint32_t i = 0; i < found.count; ++i) {
+    found.pdcs[i]->asking.want_credit();
+    schedule.want_control(*found.pdcs[i]);
+  }
+  if (!cells.is_unanswered() || is_explained) return;
+  res.counters.add(Count::credit_on_trust);
+  cells.on_nobody_asks();
+  schedule.wake_path(path);
+}
+
 }  // namespace
 
 void Schedule::wait_for_cms(Path& path, Instant now) {
@@ -49,6 +78,14 @@ void Schedule::wait_for_cms(Path& path, Instant now) {
   if (path.ccc.has_credit()) {
     if (path.ccc.credit_deadline(path.need(), now) <= now) ask_for_credit(path, now);
     at = std::min(at, path.ccc.credit_deadline(path.need(), now));
+  } else if (cms::TfcSource* const cells = path.ccc.cells();
+             cells != nullptr && !cells->may_send(path.limits.packet_bytes_max)) {
+    cells->on_waiting(now);
+    if (cells->deadline() <= now) {
+      is_credit_wanted_ = true;
+      ask_for_cells(*this, res_, path, now);
+    }
+    at = std::min(at, cells->deadline());
   }
   if (at.is_never() || (path.timer.is_armed() && path.timer.deadline() <= at)) return;
   wheel_.arm(path.timer, at);
@@ -72,6 +109,7 @@ void Schedule::settle(Path& path) {
   if (path.is_wanted() || !path.timer.is_armed()) return;
   cancel(path);
   if (cms::CreditSource* const credit = path.ccc.credit()) credit->on_nothing_waits();
+  if (cms::TfcSource* const cells = path.ccc.cells()) cells->on_nothing_waits();
 }
 
 // Asks on one PDC. If no PDC may ask, or requests go unanswered, the source sends one packet

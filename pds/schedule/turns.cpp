@@ -99,10 +99,12 @@ void Turns::assign(Flow& flow, Instant now) {
 
 // Nobody overtakes a PDC of the path that waits for the window: resends of requests could otherwise
 // keep return data from ever going out, and two peers that read from each other refuse requests
-// until it does. [PDS-244]
+// until it does. Cells that a lost packet of ROD has are its own, and who waits for cells may wait
+// for those. [PDS-244, CMS-147]
 void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
   Path& path = *pdc.path;
-  if (!path.blocked.empty()) {
+  const bool has_cells = res_.cells.is_on() && pdc.mode == Mode::rod && pdc.losses.has_lost();
+  if (!path.blocked.empty() && !has_cells) {
     res_.counters.add(Count::cms_stalls);
     path.blocked.push_back(pdc);
     return schedule_.wait_for_cms(path, now);

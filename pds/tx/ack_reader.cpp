@@ -127,6 +127,8 @@ void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
   if (slot.state.in_flight()) {
     news.acked.bytes += slot.bytes;
     ++news.acked.packets;
+  } else {
+    res_.cells.on_arrived(pdc, slot);
   }
   if (slot.kind != SlotKind::data) news.closing = slot.kind;
   if (slot.is_early_timeout(false)) news.late = true;
@@ -236,6 +238,8 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
       news.acked.bytes += slot->bytes;
       ++news.acked.packets;
       pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);
+    } else {
+      res_.cells.on_arrived(pdc, *slot);
     }
     pdc.tx.settle(psn);
     pdc.losses.note_arrived(psn);

@@ -72,6 +72,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
 // It arrived; the answer is asked for when the delay is over, without the data. [PDS-093]
 void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.state.arrive();
+  res_.cells.on_arrived(pdc, slot);
   pdc.path->unmark(pdc, slot);
   forget(pdc, slot);  // like after a SACK: it must not keep the hole below it from being sent again
   slot.note_sent(now);
@@ -85,6 +86,7 @@ void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
     pdc.path->on_lost(pdc, {cms::LossKind::refused, {}, psn, &slot, now});
     schedule_.wake_path(*pdc.path);
   }
+  res_.cells.on_lost(pdc, slot);
   pdc.path->unmark(pdc, slot);
   slot.state.refuse();
   if (!gap_waits(res_, pdc) || psn.before(pdc.losses.gap())) pdc.losses.open_gap(psn);
@@ -143,6 +145,7 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
     pdc.path->on_lost(pdc, news);
     schedule_.wake_path(*pdc.path);
   }
+  res_.cells.on_lost(pdc, slot);
   pdc.losses.unask(slot);
   slot.state.end_wait();
   pdc.path->mark(pdc, slot, news.psn);
@@ -162,6 +165,7 @@ void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
     if (!slot.state.is_lost() || !slot.is_early_timeout(false)) continue;
     pdc.path->unmark(pdc, slot);
     pdc.path->on_still_in_flight(pdc, slot, now);
+    res_.cells.on_arrived(pdc, slot);
     slot.state.fly_on();
     slot.note_sent(now);
     pdc.tx.settle(p);

@@ -149,6 +149,7 @@ void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   const PacketRef ref = slot.ref;
   if (slot.kind != SlotKind::data) return;
   pdc.path->unmark(pdc, slot);
+  res_.cells.on_given_up(pdc, slot);
   slot.kind = SlotKind::noop;
   slot.ref = {};
   loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::refused, Count::retx_nack, now);

@@ -85,14 +85,7 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
   if (pdc.asking.is_credit_due()) {
     if (batch.full()) return false;
     pdc.asking.note_credit_asked();
-    Path& path = *pdc.path;
-    h.ctl_type = wire::CtlType::credit_req;  // [CMS-127]
-    h.payload = wire::CreditRequest{path.ccc_id, path.ccc.credit_target(path.need())}.pack();
-    // With it the request proves our address, and if the peer has lost the PDC it refuses that PSN.
-    h.psn = pdc.tx.base() - 1;
-    emit_control(pdc, h, pdc.burst.ev(), batch);
-    h.psn = Psn{};
-    res_.counters.add(Count::credit_request_tx);
+    ask_for_credit(pdc, h, batch);
   }
   if (pdc.responses.is_clear_due()) {
     if (batch.full()) return false;
@@ -106,6 +99,20 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     }
   }
   return true;
+}
+
+// A Credit Request; where TFC is in use the question for the last ACK, which tells the credit
+// again. With the PSN it proves our address, and if the peer has lost the PDC it refuses that PSN.
+// [CMS-127, CMS-147]
+void Outbox::ask_for_credit(Pdc& pdc, wire::Control h, TxBatch& batch) {
+  Path& path = *pdc.path;
+  h.psn = pdc.tx.base() - 1;
+  h.ar = path.ccc.cells() != nullptr;
+  h.ctl_type = h.ar ? wire::CtlType::ack_req : wire::CtlType::credit_req;
+  h.payload =
+      h.ar ? 0 : wire::CreditRequest{path.ccc_id, path.ccc.credit_target(path.need())}.pack();
+  emit_control(pdc, h, pdc.burst.ev(), batch);
+  res_.counters.add(h.ar ? Count::ack_requests_tx : Count::credit_request_tx);
 }
 
 // Packets whose answer stays away although they arrived, or was not asked for when they were sent:
@@ -198,7 +205,8 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   if (is_held_by_gap(res_, pdc)) return Step::idle;
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
-  if (!pdc.path->may_send(slot.bytes, now, slot.kind != SlotKind::data)) return Step::blocked;
+  const bool has_credit = slot.kind != SlotKind::data || slot.has_cells;  // [CMS-147, CMS-193]
+  if (!pdc.path->may_send(slot.bytes, now, has_credit)) return Step::blocked;
   pdc.path->unmark(pdc, slot);
   slot.state.count_resend();
   slot.ev = next_ev(pdc, &slot, now);
@@ -367,6 +375,7 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   const bool is_control = slot.kind != SlotKind::data;
   pdc.path->on_sent(pdc, {nominal, slot.ev, slot.state.was_resent(), now, is_control});
+  if (res_.cells.is_on()) res_.cells.on_sent(pdc, slot);
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && !slot.state.was_resent()) idle_.touch(pdc, now);
   // No time-out is shorter than rto_init: as a rule there is nothing to compute.

@@ -38,6 +38,7 @@ class Outbox {
   Turn take_turn(Pdc& pdc, TxBatch& batch, Instant now);
 
  private:
+  void ask_for_credit(Pdc& pdc, wire::Control h, TxBatch& batch);
   // Octets that the packet is to congestion control, with its seal. [CMS-015]
   uint32_t nominal(const Pdc& pdc, uint32_t bytes) const {
     return cms::nominal_bytes(bytes + res_.config.seal_of(pdc.sdi));

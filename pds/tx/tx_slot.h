@@ -22,10 +22,10 @@ enum class SlotKind : uint8_t {
 
 struct TxSlot {
   PacketRef ref;
-  uint32_t sent_low = 0;   // ticks of the last transmission, see sent_high
-  Entropy ev;              // of the last transmission
-  uint16_t bytes = 0;      // nominal, of the last transmission
-  uint16_t next = 0;       // neighbours in its queue, a ring; TxWindow's
+  uint32_t sent_low = 0;  // ticks of the last transmission, see sent_high
+  Entropy ev;             // of the last transmission
+  uint16_t bytes = 0;     // nominal, of the last transmission
+  uint16_t next = 0;      // neighbours in its queue, a ring; TxWindow's
   uint16_t prev = 0;
   SlotState state;
   uint8_t queue = kNoQueue;  // TxWindow's
@@ -34,6 +34,7 @@ struct TxSlot {
   uint8_t sent_high : 4 = 0;
   bool counted_arrived : 1 = false;  // TxWindow's
   SlotKind kind : 2 = SlotKind::data;
+  bool has_cells : 1 = false;  // at the destination, as far as is known; Cells' [CMS-147]
 
   static constexpr uint8_t kNoQueue = 0xFF;
   static constexpr int kTickBits = 36;

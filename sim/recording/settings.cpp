@@ -194,6 +194,9 @@ void each_of_cms_parts(Config& config, Fn& fn) {
   UET_SETTING(cms.credit.idle_credit);
   UET_SETTING(cms.credit.core_rate);
   UET_SETTING(cms.credit.oversubscription);
+  UET_SETTING(cms.tfc.cell_bytes);
+  UET_SETTING(cms.tfc.packet_overhead_bytes);
+  UET_SETTING(cms.tfc.first_bytes);
   UET_SETTING(cms.entropy.spraying);
   UET_SETTING(cms.entropy.after_loss);
   UET_SETTING(cms.entropy.penalty_ecn);
@@ -250,7 +253,7 @@ constexpr auto largest(pds::AckForm) { return pds::AckForm::ccx; }
 constexpr auto largest(pds::StartMethod) { return pds::StartMethod::random_1rtt; }
 constexpr auto largest(pds::Patience) { return pds::Patience::retries; }
 constexpr auto largest(ses::DeferTo) { return ses::DeferTo::everybody; }
-constexpr auto largest(cms::Algorithm) { return cms::Algorithm::both; }
+constexpr auto largest(cms::Algorithm) { return cms::Algorithm::tfc; }
 constexpr auto largest(cms::Spraying) { return cms::Spraying::mixed; }
 constexpr auto largest(cms::AfterLoss) { return cms::AfterLoss::nothing; }
 constexpr auto largest(cms::DelayMean) { return cms::DelayMean::samples; }

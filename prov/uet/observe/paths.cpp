@@ -22,6 +22,8 @@ const char* algorithm_name(cms::Algorithm algorithm) {
       return "rccc";
     case cms::Algorithm::both:
       return "both";
+    case cms::Algorithm::tfc:
+      return "tfc";
   }
   return "?";
 }

@@ -48,6 +48,7 @@ TEST(SettingsTest, EveryMemberHasOneName) {
                  {"cms", "Config", "cms."},
                  {"cms", "NsccConfig", "cms.nscc."},
                  {"cms", "CreditConfig", "cms.credit."},
+                 {"cms", "TfcConfig", "cms.tfc."},
                  {"cms", "EntropyConfig", "cms.entropy."}};
   for (const auto& s : structs) {
     const std::vector<std::string> members = members_of(s.layer, s.type, s.prefix);
