@@ -75,6 +75,20 @@ inline constexpr Setting kProtocolRows[] = {
     {"CCX_TYPE", Kind::count, "", 14, 15, UET_STACK(pds.ccx_type), "WIRE-049", "Type of ACK_CCX"},
     {"MAX_ACK_DATA_SIZE", Kind::octets, "octets", 0, 16, UET_STACK(ses.ack_data_bytes_max),
      "PDS-166", "Most read data inside an ACK"},
+    // Cells of a destination's buffer
+    {"TFC_CELL_SIZE", Kind::octets, "octets", 16, 65536, UET_STACK(cms.tfc.cell_bytes), "CMS-147",
+     "Octets of a cell with CC=tfc. All peers must have the same"},
+    {"TFC_PKT_OVERHEAD", Kind::octets, "octets", 0, 4096, UET_STACK(cms.tfc.packet_overhead_bytes),
+     "CMS-147",
+     "Octets that each packet takes beside its own with CC=tfc. All peers must have the "
+     "same"},
+    {"TFC_INITIAL_CREDIT", Kind::octets, "octets", 0, int64_t{1} << 30,
+     UET_STACK(cms.tfc.first_bytes), "CMS-147",
+     "Octets of buffer that a destination has for each peer with CC=tfc, at least those of a "
+     "packet "
+     "with its overhead; 0: 128 KiB, or 1.5 times bandwidth by delay if that is less. All peers "
+     "must "
+     "have the same"},
     // Loss
     {"RTO_INIT_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_init), "PDS-140",
      "First retransmission time-out"},

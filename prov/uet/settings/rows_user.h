@@ -24,7 +24,8 @@ inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm
                                     {"rccc", static_cast<int64_t>(cms::Algorithm::rccc)},
                                     {"both", static_cast<int64_t>(cms::Algorithm::both)},
                                     {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
-                                    {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)}};
+                                    {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)},
+                                    {"tfc", static_cast<int64_t>(cms::Algorithm::tfc)}};
 inline constexpr Word kTssWords[] = {{"off", static_cast<int64_t>(TssChoice::off)},
                                      {"file", static_cast<int64_t>(TssChoice::file)},
                                      {"agent", static_cast<int64_t>(TssChoice::agent)}};
@@ -74,14 +75,17 @@ inline constexpr Setting kUserRows[] = {
      .words = kModeWords},
     {.name = "CC",
      .kind = Kind::choice,
-     .max = static_cast<int64_t>(cms::Algorithm::both),
+     .max = static_cast<int64_t>(cms::Algorithm::tfc),
      .field = UET_STACK(cms.algorithm),
      .source = "CMS-065",
-     .help = "Congestion control. nscc: the window of UET, by delay and ECN marks. rccc: credit of "
-             "the receiver. both: nscc and rccc. With rccc or both, all peers must use one of the "
-             "two: a peer that grants no credit gets few packets. aimd: additive increase, "
-             "multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. Where this is "
-             "not set, a domain takes nscc",
+     .help =
+         "Congestion control. nscc: the window of UET, by delay and ECN marks. rccc: credit of "
+         "the receiver. both: nscc and rccc. With rccc or both, all peers must use one of the "
+         "two: a peer that grants no credit gets few packets. aimd: additive increase, "
+         "multiplicative decrease. fixed: a constant window of WINDOW_BYTES_MAX. tfc "
+         "(experimental): cells of the receiver's buffer, for networks that lose nothing; all "
+         "peers must use it, with the same TFC_ settings. Where this is not set, a domain takes "
+         "nscc",
      .words = kCcWords},
     {.name = "JOB_ID",
      .min = 1,

@@ -49,7 +49,7 @@ function show(index) {
   const curves = [{ name: "window", points: over(series.window) },
     { name: "in flight", points: over(series.inflight) },
     { name: "waiting", points: over(series.waiting), hidden: true }];
-  if (["rccc", "both"].includes(recording.paths[index].algorithm)) {
+  if (["rccc", "both", "tfc"].includes(recording.paths[index].algorithm)) {
     curves.push({ name: "credit", points: over(series.credit) });
   }
   const from = series.t[0];
