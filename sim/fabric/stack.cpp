@@ -51,10 +51,18 @@ void set_credit(cms::Config& config, const StackChoice& choice, const NetworkFac
   config.credit.oversubscription = facts.oversubscription;
 }
 
+// --window-bytes is what the destination allocates to each source.
+void set_tfc(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
+  set_nscc(config, choice, facts);
+  config.algorithm = cms::Algorithm::tfc;
+  config.tfc.first_bytes = choice.window_bytes;
+}
+
 constexpr std::array kCongestion{
     Named{"nscc", set_nscc, "UET: the sender's window by delay and marks"},
     Named{"rccc", set_credit<cms::Algorithm::rccc>, "UET: credit of the receiver"},
     Named{"both", set_credit<cms::Algorithm::both>, "UET: nscc and rccc"},
+    Named{"tfc", set_tfc, "UET: cells of the receiver's buffer, see --window-bytes"},
     Named{"fixed", set_fixed, "UET with one window, see --window-bytes"},
     Named{"aimd", set_aimd, "UET with a window that falls by half at losses"},
 };

@@ -422,7 +422,8 @@ std::function<int()> add_run(CLI::App& app) {
       ->check(CLI::Range(1, 65536))
       ->each([&o](const std::string&) { o.is_evs_given = true; })
       ->capture_default_str();
-  run.add_option("--window-bytes", o.stack.window_bytes, "Window of --cc fixed; 0: 1.5 BDP");
+  run.add_option("--window-bytes", o.stack.window_bytes,
+                 "Window of --cc fixed, or buffer for each sender with --cc tfc; 0: 1.5 BDP");
   add_switch_options(run, o);
   run.add_option(
       "--fail", o.changes,

@@ -24,13 +24,13 @@ using uet::sim::RunResult;
 const std::map<std::string, uet::cms::Algorithm> kAlgorithms{
     {"aimd", uet::cms::Algorithm::aimd}, {"fixed", uet::cms::Algorithm::fixed},
     {"nscc", uet::cms::Algorithm::nscc}, {"rccc", uet::cms::Algorithm::rccc},
-    {"both", uet::cms::Algorithm::both},
+    {"both", uet::cms::Algorithm::both}, {"tfc", uet::cms::Algorithm::tfc},
 };
 
 // From a name to the number that CLI11 reads an enumeration from. Empty, or what is wrong.
 std::string to_algorithm(std::string& name) {
   const auto at = kAlgorithms.find(name);
-  if (at == kAlgorithms.end()) return name + " is none of aimd, both, fixed, nscc, rccc";
+  if (at == kAlgorithms.end()) return name + " is none of aimd, both, fixed, nscc, rccc, tfc";
   name = std::to_string(static_cast<int>(at->second));
   return {};
 }

@@ -261,5 +261,32 @@ TEST(RunTest, CreditAloneCutsMoreInAnOversubscribedCore) {
   EXPECT_GT(alone.tally.trimmed * 2, both.tally.trimmed * 3);
 }
 
+// [CMS-146, CMS-147] Eight senders with cells toward one host: where their allocations fit into the
+// queue of the last switch, or switches pause who sends too much, nothing is lost and nothing is
+// sent twice, and the link stays full: 8 MB take 640 us, and 64 octets of each packet 10.
+TEST(RunTest, AnIncastWithCellsLosesNothing) {
+  for (const bool pfc : {false, true}) {
+    SCOPED_TRACE(pfc);
+    RunPlan plan = plan_of("fattree:4", incast({16, 1'000'000, 3}, 8, 0));
+    plan.stack.congestion = "tfc";
+    plan.stack.window_bytes = pfc ? 0 : 20'800;
+    plan.switches.pfc = pfc;
+    const RunResult r = run(plan);
+    ASSERT_TRUE(r.is_finished);
+    EXPECT_EQ(r.tally.trimmed, 0u);
+    EXPECT_EQ(r.tally.dropped(), 0u);
+    for (const auto& flow : r.flows) {
+      EXPECT_FALSE(flow.failed);
+      EXPECT_EQ(flow.resent, 0u);
+    }
+    EXPECT_LT(r.end, 1000 * kMicrosecond);
+    expect_conserved(r);
+  }
+  // Allocations of 1.5 BDP do not fit.
+  RunPlan plan = plan_of("fattree:4", incast({16, 1'000'000, 3}, 8, 0));
+  plan.stack.congestion = "tfc";
+  EXPECT_GT(run(plan).tally.trimmed, 0u);
+}
+
 }  // namespace
 }  // namespace uet::sim::fabric
