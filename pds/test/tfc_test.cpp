@@ -111,6 +111,22 @@ TEST_F(TfcSourceTest, ARefusedPacketGivesItsCellsBack) {
   EXPECT_EQ(requests(), 10u) << "as many as before";
 }
 
+// [CMS-147] Without an order the cells of a lost packet are for whoever of the context waits
+// longest.
+TEST_F(TfcSourceTest, ALostPacketReturnsItsCellsToItsContext) {
+  b.open_initiator(40);
+  b.rx_header(acked(0, kFirstCells));
+  FabricAddress to = b.from;
+  to.port = kUetPort;
+  const auto peer = b.peers.find_or_add(to, b.now);
+  b.client.post(*b.pds->flow(*peer, TrafficClass(0), Mode::rud, JobId(2), 0), 9, 1024);
+  EXPECT_EQ(requests(), 0u);
+  b.rx_header(b.nack(wire::NackCode::trimmed, b.start + 3));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_NE(out[0].as<wire::Request>().spdcid, b.own);
+}
+
 // [CMS-147] One that is to come later gives its cells to others.
 TEST_F(TfcSourceTest, APacketThatWaitsReturnsItsCells) {
   b.open_initiator(40);
