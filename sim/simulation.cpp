@@ -26,7 +26,7 @@ constexpr Duration kLimit = Duration::seconds(600);
 // Where operations may fail, one can wait for the time-outs of several others; what a dead peer
 // left uncleared stays until its PDC expires.
 constexpr Duration kLongLimit = Duration::seconds(3600);
-constexpr uint64_t kStepsMax = 20'000'000;
+constexpr uint64_t kStepsMax = 100'000'000;
 
 FabricAddress address_of(uint32_t index) {
   FabricAddress a;
@@ -265,7 +265,9 @@ class Run {
   }
 
   bool step() {
-    if (++steps_ > kStepsMax) return fail("no end in sight: too many steps");
+    if (++steps_ > kStepsMax) {
+      return fail("no end in sight: too many steps; waiting: " + workload_.unfinished());
+    }
     const Instant next = std::min({net_.next_event(), clock_.next(), restart_at_});
     if (next.is_never())
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
